@@ -1,0 +1,1 @@
+# Install rules, the exported package and pgas.pc.

@@ -1,0 +1,74 @@
+# The parts that pgas is built from, and the compile options shared by all of its targets.
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
+endif()
+
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(PkgConfig)
+
+# CUDA: needed to build the GPU backend, never to run it: the driver is looked up at run time.
+set(PGAS_HAVE_CUDA OFF)
+if(NOT PGAS_CUDA STREQUAL "OFF")
+  include(CheckLanguage)
+  check_language(CUDA)
+  if(CMAKE_CUDA_COMPILER)
+    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+      set(CMAKE_CUDA_ARCHITECTURES 90 CACHE STRING "GPU architectures")
+    endif()
+    enable_language(CUDA)
+    set(CMAKE_CUDA_STANDARD 20)
+    set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+    set(CMAKE_CUDA_VISIBILITY_PRESET hidden)
+    set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
+    find_package(CUDAToolkit REQUIRED)
+    set(PGAS_HAVE_CUDA ON)
+  elseif(PGAS_CUDA STREQUAL "ON")
+    message(FATAL_ERROR "PGAS_CUDA=ON, but no nvcc was found: put it on PATH or set CMAKE_CUDA_COMPILER")
+  endif()
+endif()
+
+# PMIx: headers only; the library is loaded at run time.
+set(PGAS_HAVE_PMIX OFF)
+if(NOT PGAS_PMIX STREQUAL "OFF")
+  if(PkgConfig_FOUND)
+    pkg_check_modules(PMIX QUIET pmix)
+  endif()
+  if(PMIX_FOUND)
+    set(PGAS_HAVE_PMIX ON)
+  elseif(PGAS_PMIX STREQUAL "ON")
+    message(FATAL_ERROR "PGAS_PMIX=ON, but pkg-config does not know pmix: install libpmix-dev")
+  endif()
+endif()
+message(STATUS "pgas: CUDA ${PGAS_HAVE_CUDA}, PMIx ${PGAS_HAVE_PMIX}")
+
+# Warnings for the project's own targets.
+add_library(pgas_warnings INTERFACE)
+set(_cxx_warnings -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Wold-style-cast)
+target_compile_options(pgas_warnings INTERFACE
+  "$<$<COMPILE_LANGUAGE:CXX>:${_cxx_warnings}>"
+  "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>")
+if(PGAS_WERROR)
+  target_compile_options(pgas_warnings INTERFACE
+    "$<$<COMPILE_LANGUAGE:CXX>:-Werror>"
+    "$<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings,-Xcompiler=-Werror>")
+endif()
+
+# Sanitizers, one of: address (with undefined), thread.
+set(PGAS_SANITIZE "" CACHE STRING "address (with undefined) or thread")
+if(PGAS_SANITIZE STREQUAL "address")
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=address,undefined> $<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize-recover=all>
+                      $<$<COMPILE_LANGUAGE:CXX>:-fno-omit-frame-pointer>)
+  add_link_options(-fsanitize=address,undefined)
+elseif(PGAS_SANITIZE STREQUAL "thread")
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=thread> $<$<COMPILE_LANGUAGE:CXX>:-fno-omit-frame-pointer>)
+  add_link_options(-fsanitize=thread)
+elseif(PGAS_SANITIZE)
+  message(FATAL_ERROR "PGAS_SANITIZE=${PGAS_SANITIZE}: choose address or thread")
+endif()

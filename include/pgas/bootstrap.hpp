@@ -1,0 +1,83 @@
+/// @file
+/// How PEs find one another before they share memory: five functions that anyone can implement over what their launcher
+/// offers. The library uses a bootstrap while joining and to abort a job; once the world stands, PEs talk directly.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pgas/detail/platform.hpp"
+
+namespace pgas {
+
+/// Bytes as one PE contributes them to an all-gather.
+using blob = std::vector<std::byte>;
+
+/// Out-of-band exchange among the processes that will form a world.
+///
+/// *Callers* one thread at a time; every PE makes the same collective calls in the same order.
+/// *Errors* each call throws pgas::error (bootstrap_timeout naming who is missing, bootstrap_protocol, peer_lost); none
+/// blocks longer than the time limit that the implementation was made with, and none ends the process.
+class PGAS_API bootstrap {
+ public:
+  virtual ~bootstrap() = default;
+  bootstrap() = default;
+  bootstrap(const bootstrap&) = delete;
+  bootstrap& operator=(const bootstrap&) = delete;
+
+  /// This process's number, 0..size()-1.
+  [[nodiscard]] virtual int rank() const noexcept = 0;
+  /// How many processes take part.
+  [[nodiscard]] virtual int size() const noexcept = 0;
+  /// Collective: gives every PE the contribution of each, in rank order. Contributions may differ in length (0 to 64 KiB).
+  [[nodiscard]] virtual std::vector<blob> all_gather(std::span<const std::byte> mine) = 0;
+  /// Collective: returns when every PE has called it.
+  virtual void barrier() = 0;
+  /// Tells the launcher that the job can't go on, so that it ends the other processes. May return; never throws, never
+  /// ends the calling process itself.
+  virtual void abort(std::string_view reason) noexcept = 0;
+};
+
+/// What the built-in bootstraps may be told. Filled from the configuration and the launcher's environment by
+/// world::join(); a program that makes a bootstrap itself fills in what it knows. Empty strings and -1 mean "not given".
+struct bootstrap_options {
+  std::string method = "auto";  ///< auto, pmix, tcp, local or alone
+  std::chrono::milliseconds timeout{60'000};
+  int rank = -1;
+  int size = -1;
+  std::string unique_id;       ///< printed form of pgas::unique_id, same on all PEs
+  std::string master_address;  ///< host name or address of rank 0
+  int master_port = -1;
+  std::string run_id;          ///< distinguishes jobs that meet at the same address (torchrun's run id)
+  bool master_port_taken = false;  ///< the launcher itself listens on master_port (torchrun's agent store): use the next ones
+  std::string secret;              ///< shared by the PEs of a job; proves membership over TCP
+  std::string interface;           ///< network interface to listen on; empty: the one that reaches the peer
+  int local_fd = -1;               ///< pgasrun's inherited socket
+  bool pmix_launcher = false;      ///< the environment shows a PMIx server (mpirun, srun --mpi=pmix)
+};
+
+/// A bootstrap and the line that says which it is and why.
+struct chosen_bootstrap {
+  std::unique_ptr<bootstrap> exchange;
+  std::string description;  ///< e.g. "PMIx 4.2.2 (mpirun), rank 2 of 4"
+};
+
+/// Picks in this order: pgasrun's socket, a unique id, PMIx, MASTER_ADDR/RANK/WORLD_SIZE, alone.
+/// *Errors* bootstrap_unavailable where `options.method` names one that is not there.
+[[nodiscard]] PGAS_API chosen_bootstrap make_bootstrap(const bootstrap_options& options);
+
+/// Made by one process, handed to all by whatever means the program has (a file, a command line, another library): where
+/// to meet, and a secret that keeps others out. Printable, a single word of at most 255 characters.
+/// *Callers* the process that will be rank 0; it must stay alive until all have joined.
+[[nodiscard]] PGAS_API std::string make_unique_id(const bootstrap_options& options = {});
+
+/// Bootstraps for `n` PEs that are threads of this process, one for each.
+[[nodiscard]] PGAS_API std::vector<std::unique_ptr<bootstrap>> make_thread_bootstraps(
+    int n, std::chrono::milliseconds timeout = std::chrono::seconds(60));
+
+}  // namespace pgas

@@ -1,0 +1,50 @@
+/// @file
+/// Every setting of the library in one struct. Each field has one row in the table of `src/host/config/table.cpp` (variable,
+/// type, default, help, aliases of NVSHMEM and OpenSHMEM), which drives parsing, `pgas-info` and `docs/configuration.md`.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <string>
+
+#include "pgas/detail/platform.hpp"
+
+namespace pgas {
+
+/// Where the symmetric heap lives.
+enum class heap_kind { automatic, cuda, host };
+
+/// How a piece of memory is handed to another process.
+enum class handle_kind : std::uint8_t { automatic, fabric, posix_fd, named };
+
+/// How much the library says.
+enum class log_level { error, warn, info, debug };
+
+/// Settings of one world. A default-constructed config holds the defaults; config::from_environment() applies `PGAS_*`.
+struct PGAS_API config {
+  std::string bootstrap = "auto";                    ///< PGAS_BOOTSTRAP
+  std::string unique_id;                             ///< PGAS_UNIQUE_ID
+  std::string secret;                                ///< PGAS_SECRET
+  std::string interface;                             ///< PGAS_INTERFACE
+  std::chrono::milliseconds join_timeout{60'000};    ///< PGAS_JOIN_TIMEOUT
+  heap_kind heap = heap_kind::automatic;             ///< PGAS_HEAP
+  handle_kind handle = handle_kind::automatic;       ///< PGAS_HANDLE
+  int device = -1;                                   ///< PGAS_DEVICE: ordinal, -1: as the application set it, else by local rank
+  std::size_t heap_limit = 0;                        ///< PGAS_HEAP_LIMIT: bytes per PE, 0: what the device has
+  std::size_t segment_bytes = std::size_t{64} << 20; ///< PGAS_SEGMENT: size of the first segment
+  std::size_t stride = 0;                            ///< PGAS_STRIDE: bytes between slots, 0: largest device memory
+  std::string socket_directory;                      ///< PGAS_SOCKET_DIR: empty: abstract UNIX sockets
+  bool checks = false;                               ///< PGAS_CHECKS: argument checks in device operations and collectives
+  std::chrono::milliseconds wait_timeout{0};         ///< PGAS_WAIT_TIMEOUT: 0: none (60 s with checks)
+  int crew = 1;                                      ///< PGAS_CREW: threads per block on the host heap
+  bool nvtx = true;                                  ///< PGAS_NVTX: profiler ranges on host calls
+  log_level log = log_level::warn;                   ///< PGAS_LOG
+  std::string log_file;                              ///< PGAS_LOG_FILE: empty: standard error; %h host, %p process
+
+  /// The defaults with the environment applied. Reads the environment at each call.
+  /// *Errors* code::config_value naming variable, value and what is allowed. An unknown `PGAS_*` is logged with the nearest
+  /// name that exists.
+  [[nodiscard]] static config from_environment();
+};
+
+}  // namespace pgas

@@ -1,0 +1,73 @@
+/// @file
+/// Layouts that host and device code share: what lies at fixed places in the heap, what the host publishes to running
+/// kernels, and what a kernel leaves behind when it has to give up.
+#pragma once
+
+#include "pgas/detail/platform.hpp"
+
+namespace pgas::detail {
+
+/// Changes whenever a struct of this file or pgas::context changes its layout or meaning.
+inline constexpr std::uint32_t abi_version = 1;
+
+/// Why a device operation ended early. The host turns it into a pgas::error.
+enum class failure : std::uint32_t {
+  none = 0,
+  aborted,          ///< the abort word was set: a peer died or gave up
+  timed_out,        ///< the wait outlived its deadline
+  pe_out_of_range,  ///< found with checks on
+  outside_heap,     ///< found with checks on
+  misaligned,       ///< found with checks on
+};
+
+/// The device operation that a record is about.
+enum class operation : std::uint32_t {
+  none = 0, put, get, p, g, put_signal, signal, atomic, wait, barrier, sync,
+};
+
+/// Left by the first device thread that gave up; `claimed` picks the first.
+struct failure_record {
+  std::uint32_t claimed;  ///< 0: free, 1: being written, 2: complete
+  failure why;
+  operation what;
+  std::int32_t pe;            ///< the PE addressed or waited for, -1 if the wait does not know
+  std::uint64_t heap_offset;  ///< of the word or the buffer, from the start of the slot
+  std::uint64_t bytes;        ///< of the access
+  std::uint64_t expected;     ///< what the wait compared with
+  std::uint64_t seen;         ///< what it saw last
+  std::int32_t compare;       ///< pgas::cmp
+  std::uint32_t block;        ///< linear block index
+  std::uint32_t thread;       ///< linear thread index in its block
+  std::uint32_t reserved;
+};
+static_assert(sizeof(failure_record) == 64);
+
+/// Host memory that kernels can read, one per PE and world. The host writes the first line, kernels write the record.
+struct alignas(128) control_block {
+  std::uint32_t abort;             ///< 0: go on; otherwise 1 + the PE that failed, or abort_no_pe
+  std::uint32_t reserved;
+  std::uint64_t heap_bytes;        ///< mapped bytes of each slot, for checks
+  std::uint64_t wait_timeout_ns;   ///< 0: waits have no deadline
+  alignas(128) failure_record record;
+};
+static_assert(sizeof(control_block) == 256);
+
+inline constexpr std::uint32_t abort_no_pe = 0xffffffffu;
+
+/// Where the barrier state of a team lies: `epoch` counts the barriers that this PE has begun, slot[i] those that team
+/// member i has arrived at here. Per-source slots need no reset and show who is missing.
+struct sync_layout {
+  static constexpr std::uint64_t epoch_bytes = 128;
+  [[nodiscard]] static constexpr std::uint64_t bytes(std::int32_t members) {
+    return epoch_bytes + (static_cast<std::uint64_t>(members) * 8 + 127) / 128 * 128;
+  }
+};
+
+/// The library's own part at the start of every slot: the sync areas of the world and of the domain.
+struct internal_area {
+  static constexpr std::uint64_t world_sync = 0;
+  [[nodiscard]] static constexpr std::uint64_t domain_sync(std::int32_t n_pes) { return sync_layout::bytes(n_pes); }
+  [[nodiscard]] static constexpr std::uint64_t bytes(std::int32_t n_pes) { return 2 * sync_layout::bytes(n_pes); }
+};
+
+}  // namespace pgas::detail

@@ -1,0 +1,81 @@
+/// @file
+/// How the host API fails: one exception type with a stable code, the PE it concerns and a message that says what failed,
+/// where, and what to do. The table of all codes with cause and fix is `docs/errors.md`, printed from the same list.
+#pragma once
+
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "pgas/detail/platform.hpp"
+
+namespace pgas {
+
+/// Stable error codes. The number is printed as `PGAS-E0107`; it never changes meaning once released.
+enum class code : int {
+  // joining a world
+  bootstrap_unavailable = 101,  ///< the launcher or rendezvous asked for is not there
+  bootstrap_timeout = 102,      ///< some PEs did not come; the message names them
+  bootstrap_protocol = 103,     ///< an answer was malformed, truncated or contradictory
+  authentication = 104,         ///< a peer could not prove that it belongs to this job
+  peer_unreachable = 105,       ///< a PE is on another host or behind a link without load/store access
+  version_mismatch = 106,       ///< PEs, or header and library, were built from different versions
+  mixed_heaps = 107,            ///< some PEs chose the GPU heap and some the host heap
+  // memory
+  out_of_memory = 201,         ///< no room on some PE; nothing was allocated on any
+  address_space = 202,         ///< the virtual layout could not be reserved
+  handle_exchange = 203,       ///< no way of sharing memory works between all PEs
+  handle_invalid = 204,        ///< a received handle was truncated, foreign or of another size
+  asymmetric_call = 205,       ///< PEs called a collective with different arguments
+  invalid_free = 206,          ///< freed twice, or not the start of an allocation
+  // arguments
+  pe_out_of_range = 301,   ///< PE number not in 0..n_pes-1
+  outside_heap = 302,      ///< pointer, or part of the range behind it, is not symmetric memory
+  misaligned = 303,        ///< address not a multiple of what the operation needs
+  invalid_argument = 304,  ///< any other argument the callee can't accept
+  not_joined = 305,        ///< the world was left, or never joined
+  // while running
+  peer_lost = 401,      ///< a PE died or its process ended without leaving
+  aborted = 402,        ///< a PE aborted the world; the message carries its reason
+  wait_timeout = 403,   ///< a wait outlived PGAS_WAIT_TIMEOUT
+  // device
+  device_unavailable = 501,  ///< no usable GPU, driver or runtime where one was asked for
+  device_failed = 502,       ///< the driver or the GPU reported an error
+  launch_failed = 503,       ///< a kernel could not be started as asked
+  // configuration
+  config_value = 601,  ///< a variable holds a value that its option does not allow
+  // the operating system
+  system = 701,  ///< a system call failed; the message names it and its errno
+};
+
+/// The exception that every host entry point throws. Thread-safe to copy; the text starts with the code.
+class PGAS_API error : public std::runtime_error {
+ public:
+  /// @param code what went wrong; @param message cause and fix, without the code; @param pe the PE concerned, -1 if none.
+  error(pgas::code code, std::string_view message, int pe = -1);
+
+  [[nodiscard]] pgas::code code() const noexcept { return code_; }
+  /// The PE that the error is about (the dead one, the one out of memory), or -1.
+  [[nodiscard]] int pe() const noexcept { return pe_; }
+
+ private:
+  pgas::code code_;
+  int pe_;
+};
+
+/// One row of the table of codes.
+struct error_info {
+  pgas::code code;
+  std::string_view name;   ///< the enumerator, e.g. "peer_lost"
+  std::string_view cause;  ///< what usually makes it happen
+  std::string_view fix;    ///< what to do about it
+};
+
+/// All codes in ascending order.
+[[nodiscard]] PGAS_API std::span<const error_info> error_table() noexcept;
+
+/// `PGAS-E0401` for code::peer_lost.
+[[nodiscard]] PGAS_API std::string to_string(code c);
+
+}  // namespace pgas

@@ -1,0 +1,48 @@
+/// @file
+/// The vocabulary shared by host and device code: which element types an operation takes, how values are compared, what a
+/// signal does. No CUDA header, no state.
+#pragma once
+
+#include "pgas/detail/platform.hpp"
+
+namespace pgas {
+
+/// A type whose bytes may be copied to another PE: every trivially copyable object type.
+template <class T>
+concept rma_type = std::is_trivially_copyable_v<T> && std::is_object_v<T> && !std::is_const_v<T>;
+
+/// Integer types with the whole set of atomic operations: 4 and 8 bytes, signed and unsigned.
+template <class T>
+concept amo_integer = std::is_integral_v<T> && !std::is_same_v<T, bool> && (sizeof(T) == 4 || sizeof(T) == 8);
+
+/// Types with atomic fetch, set, swap and add: the integers, `float` and `double`.
+template <class T>
+concept amo_type = amo_integer<T> || std::is_same_v<T, float> || std::is_same_v<T, double>;
+
+/// How a wait or a test compares what it sees with the value it was given: `seen cmp value`.
+enum class cmp : std::int32_t { eq = 0, ne = 1, gt = 2, le = 3, lt = 4, ge = 5 };
+
+/// What a put_signal does to the signal word once its data has arrived.
+enum class signal_op : std::int32_t { set = 9, add = 10 };
+
+/// The type of a signal word in the symmetric heap.
+using signal_t = std::uint64_t;
+
+namespace detail {
+
+/// `seen op value`. Both sides use it, so that a wait, a test and a host-side wait never differ.
+template <class T>
+[[nodiscard]] PGAS_HD constexpr bool compare(T seen, cmp op, T value) {
+  switch (op) {
+    case cmp::eq: return seen == value;
+    case cmp::ne: return seen != value;
+    case cmp::gt: return seen > value;
+    case cmp::le: return seen <= value;
+    case cmp::lt: return seen < value;
+    case cmp::ge: return seen >= value;
+  }
+  return false;
+}
+
+}  // namespace detail
+}  // namespace pgas
