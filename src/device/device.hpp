@@ -1,0 +1,127 @@
+/// @file
+/// The contract between the host library and a backend: what memory can be shared and how, how bytes are moved, and the few
+/// things the library itself runs on a device. Two backends fulfil it: `cpu/` (host heap) and `cuda/` (GPU heap).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "device/unique_fd.hpp"
+#include "pgas/config.hpp"
+#include "pgas/device/context.hpp"
+
+namespace pgas::detail {
+
+/// What a PE says of its device to the others and to people.
+struct device_properties {
+  heap_kind kind = heap_kind::host;
+  std::string name;              ///< "NVIDIA H200", "host memory"
+  std::string uuid;              ///< printable; two PEs with the same uuid share a device
+  int ordinal = -1;              ///< as this process counts its devices, -1 for the host
+  std::size_t memory_bytes = 0;  ///< of the whole device
+};
+
+/// One physical piece of memory, created here or imported from a peer. Meaningful to the backend that made it.
+enum class segment_id : std::uint64_t {};
+
+/// What travels to a peer so that it can import a segment: 64 bytes by all-gather, or a descriptor by SCM_RIGHTS.
+struct exported_handle {
+  handle_kind kind = handle_kind::posix_fd;
+  std::array<std::byte, 64> bytes{};
+  unique_fd fd;  ///< only for posix_fd
+};
+
+/// An in-order queue of work: a CUstream, or a worker thread of the CPU backend. Null: the device's own internal queue.
+using stream_handle = void*;
+
+/// Memory that the host and running kernels both see, at these two addresses.
+struct mapped_memory {
+  void* host = nullptr;
+  void* device = nullptr;
+};
+
+/// A single atomic operation asked for by the host.
+struct atomic_request {
+  enum class operation : std::uint8_t { fetch, set, add, bit_and, bit_or, bit_xor, swap, compare_swap };
+  enum class type : std::uint8_t { u32, u64, f32, f64 };  ///< signed integers travel as their unsigned twins
+  operation what;
+  type as;
+  void* target;                ///< an address of the layout, any slot
+  std::uint64_t value = 0;     ///< operand, bit pattern
+  std::uint64_t condition = 0; ///< for compare_swap, bit pattern
+  bool release = false;        ///< earlier work of the stream becomes visible before the update (signals)
+};
+
+/// A backend. *Callers* one thread at a time per object unless said otherwise. *Errors* pgas::error with
+/// code::device_failed (the driver's error by name) unless said otherwise.
+class device {
+ public:
+  virtual ~device() = default;
+  device() = default;
+  device(const device&) = delete;
+  device& operator=(const device&) = delete;
+
+  [[nodiscard]] virtual const device_properties& properties() const noexcept = 0;
+
+  // ---- virtual layout
+
+  /// Every size and address below is a multiple of this.
+  [[nodiscard]] virtual std::size_t granularity() const noexcept = 0;
+  /// Reserves addresses without memory behind them. With a hint: exactly there, or null when something is there already.
+  /// *Errors* address_space when no hint was given and the system refuses.
+  [[nodiscard]] virtual void* reserve(std::size_t bytes, void* hint) = 0;
+  virtual void release(void* address, std::size_t bytes) noexcept = 0;
+
+  // ---- segments
+
+  /// Kinds worth probing on this device, best first. That a kind is listed does not mean that it works.
+  [[nodiscard]] virtual std::vector<handle_kind> handle_kinds() const = 0;
+  /// Physical memory that can be exported as `kind`. *Errors* out_of_memory; device_failed where the kind does not work.
+  [[nodiscard]] virtual segment_id create(std::size_t bytes, handle_kind kind) = 0;
+  [[nodiscard]] virtual exported_handle export_segment(segment_id segment) = 0;
+  /// *Errors* handle_invalid when the handle is truncated, foreign, or of another size than `bytes`.
+  [[nodiscard]] virtual segment_id import_segment(const exported_handle& handle, std::size_t bytes) = 0;
+  /// Maps the segment at `address` (inside a reservation) and makes it readable and writable for this device.
+  virtual void map(void* address, std::size_t bytes, segment_id segment) = 0;
+  virtual void unmap(void* address, std::size_t bytes) noexcept = 0;
+  /// Gives back a created or imported segment; the memory goes when the last mapping anywhere is gone.
+  virtual void destroy(segment_id segment) noexcept = 0;
+
+  // ---- memory for control words
+
+  [[nodiscard]] virtual mapped_memory allocate_mapped(std::size_t bytes) = 0;  ///< zeroed, 128-byte aligned
+  virtual void free_mapped(mapped_memory memory) noexcept = 0;
+
+  // ---- work; thread-safe, in order within one stream
+
+  [[nodiscard]] virtual stream_handle create_stream() = 0;
+  virtual void destroy_stream(stream_handle stream) noexcept = 0;
+  /// Returns when everything enqueued before has been carried out. *Errors* what went wrong there.
+  virtual void synchronize(stream_handle stream) = 0;
+  /// Copies between any two places that this device reaches, pageable host memory included.
+  virtual void copy(void* to, const void* from, std::size_t bytes, stream_handle stream) = 0;
+  virtual void fill(void* at, unsigned char value, std::size_t bytes, stream_handle stream) = 0;
+  /// Carries out the request and, when `result` is not null, writes the old value (4 or 8 bytes) to that host address.
+  /// Blocking: returns when the update is done.
+  virtual void atomic(const atomic_request& request, std::uint64_t* result, stream_handle stream) = 0;
+  /// Barrier over `team` once the stream gets there; earlier work of the stream is visible to the team afterwards.
+  virtual void barrier(const context& context, team_view team, stream_handle stream) = 0;
+
+  // ---- profiler ranges on the calling thread; no-ops where there is no profiler
+
+  virtual void range_push(const char* name) noexcept = 0;
+  virtual void range_pop() noexcept = 0;
+};
+
+/// The host heap. Never fails.
+[[nodiscard]] std::unique_ptr<device> make_cpu_device();
+
+/// The GPU that the application has selected (a current context), else `settings.device`, else the `local_rank`-th of the
+/// visible ones, wrapping around. *Errors* device_unavailable with the reason: built without CUDA, no driver, no GPU.
+[[nodiscard]] std::unique_ptr<device> make_cuda_device(const config& settings, int local_rank);
+
+}  // namespace pgas::detail
