@@ -1,0 +1,36 @@
+/// @file
+/// Text to value and back for the types that options have. Nothing is guessed: what is not understood is not a value.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace pgas::config_detail {
+
+/// 0/1, no/yes, false/true, off/on, in any case.
+[[nodiscard]] std::optional<bool> parse_bool(std::string_view text);
+
+/// A whole decimal number, with a sign or without.
+[[nodiscard]] std::optional<std::int64_t> parse_integer(std::string_view text);
+
+/// Bytes: a decimal number, fractions allowed, with K, M, G or T for powers of 1024 (`8G`, `1.5M`, `512KiB`, `4096`).
+[[nodiscard]] std::optional<std::size_t> parse_size(std::string_view text);
+
+/// A time: a decimal number, fractions allowed, with ms, s, m or h; without a unit it is seconds (`1500ms`, `2s`,
+/// `1m`).
+[[nodiscard]] std::optional<std::chrono::milliseconds> parse_time(std::string_view text);
+
+/// The shortest spelling that parse_size() reads back exactly, e.g. `64M`.
+[[nodiscard]] std::string print_size(std::size_t bytes);
+
+/// The shortest spelling that parse_time() reads back exactly, e.g. `60s`.
+[[nodiscard]] std::string print_time(std::chrono::milliseconds time);
+
+/// Whether two words are the same but for the case of ASCII letters.
+[[nodiscard]] bool same_word(std::string_view a, std::string_view b);
+
+}  // namespace pgas::config_detail

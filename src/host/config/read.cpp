@@ -1,0 +1,82 @@
+#include "host/config/read.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "host/config/parse.hpp"
+#include "host/config/table.hpp"
+#include "pgas/error.hpp"
+
+namespace pgas::config_detail {
+namespace {
+
+std::string_view translate(const alias& from, std::string_view value) {
+  if (from.values.empty()) return value;
+  for (const translation& t : from.values)
+    if (t.from == "*" || same_word(t.from, value)) return t.to;
+  std::vector<std::string_view> known;
+  for (const translation& t : from.values) known.push_back(t.from);
+  throw error(code::config_value,
+              fmt::format("{}={} is not allowed; set it to: {}", from.name, value, fmt::join(known, ", ")));
+}
+
+void apply(reading& result, const option& row, const environment& variables) {
+  if (const auto value = variables.get(row.name)) {
+    assign(result.settings, row, row.name, *value);
+    result.origin.emplace(row.name, row.name);
+    return;
+  }
+  for (const alias& other : row.aliases) {
+    const auto value = variables.get(other.name);
+    if (!value) continue;
+    assign(result.settings, row, other.name, translate(other, *value));
+    result.origin.emplace(row.name, other.name);
+    return;
+  }
+}
+
+void remark_on_unknown(reading& result, const environment& variables) {
+  std::vector<std::string_view> ours;
+  std::set<std::string_view> known;
+  for (const option& row : options()) {
+    ours.push_back(row.name);
+    for (const alias& other : row.aliases) known.insert(other.name);
+  }
+  known.insert(ours.begin(), ours.end());
+  for (const launcher_variable& v : launcher_variables()) known.insert(v.name);
+
+  std::vector<std::string_view> foreign;
+  for (const auto& [name, value] : variables.all()) {
+    if (known.contains(name)) continue;
+    if (name.starts_with("PGAS_")) {
+      const std::string_view meant = nearest(name, ours);
+      result.remarks.push_back({log_level::warn, meant.empty()
+                                                     ? fmt::format("{} is no option of pgas and is ignored; `pgas-info "
+                                                                   "--config` lists the options",
+                                                                   name)
+                                                     : fmt::format("{} is no option of pgas and is ignored; did you "
+                                                                   "mean {}?",
+                                                                   name, meant)});
+    } else if (name.starts_with("NVSHMEM_") || name.starts_with("SHMEM_")) {
+      foreign.push_back(name);
+    }
+  }
+  if (!foreign.empty())
+    result.remarks.push_back({log_level::info, fmt::format("set, but without a counterpart in pgas: {}; `pgas-info "
+                                                           "--config` lists what is understood",
+                                                           fmt::join(foreign, ", "))});
+}
+
+}  // namespace
+
+reading read(const environment& variables) {
+  reading result;
+  for (const option& row : options()) apply(result, row, variables);
+  remark_on_unknown(result, variables);
+  return result;
+}
+
+}  // namespace pgas::config_detail

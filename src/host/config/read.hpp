@@ -1,0 +1,35 @@
+/// @file
+/// From the environment to a config: options, aliases, and what the user should be told.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "host/config/environment.hpp"
+#include "pgas/config.hpp"
+
+namespace pgas::config_detail {
+
+/// Something to tell the user that is not an error.
+struct remark {
+  log_level level;
+  std::string text;
+};
+
+/// A config and where it comes from.
+struct reading {
+  config settings;
+  std::map<std::string_view, std::string> origin;  ///< option → the variable that set it; absent: the default
+  std::vector<remark> remarks;
+};
+
+/// Applies `variables` to the defaults: `PGAS_*` first, then the aliases of options that are still at their default.
+/// *Errors* code::config_value naming variable, value and what is allowed.
+[[nodiscard]] reading read(const environment& variables);
+
+/// The word of `words` nearest to `word`, or empty if none is near enough to be a likely typing error.
+[[nodiscard]] std::string_view nearest(std::string_view word, const std::vector<std::string_view>& words);
+
+}  // namespace pgas::config_detail

@@ -1,0 +1,135 @@
+#include "host/config/table.hpp"
+
+#include <array>
+
+namespace pgas::config_detail {
+namespace {
+
+constexpr std::string_view bootstrap_words[] = {"auto", "pmix", "tcp", "local", "alone"};
+constexpr std::string_view heap_words[] = {"auto", "cuda", "host"};
+constexpr std::string_view handle_words[] = {"auto", "fabric", "fd", "named"};
+constexpr std::string_view log_words[] = {"error", "warn", "info", "debug"};
+
+constexpr translation heap_kinds[] = {{"DEVICE", "cuda"}, {"VIDMEM", "cuda"}, {"SYSMEM", "host"}};
+constexpr translation handle_types[] = {{"FILE_DESCRIPTOR", "fd"}, {"FABRIC", "fabric"}};
+constexpr translation debug_levels[] = {
+    {"VERSION", "info"}, {"WARN", "warn"}, {"INFO", "info"}, {"ABORT", "error"}, {"TRACE", "debug"}};
+constexpr translation nvtx_ranges[] = {{"off", "0"}, {"0", "0"}, {"*", "1"}};
+
+constexpr alias interface_aliases[] = {{"NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME"}};
+constexpr alias heap_aliases[] = {{"NVSHMEM_HEAP_KIND", heap_kinds}};
+constexpr alias handle_aliases[] = {{"NVSHMEM_CUMEM_HANDLE_TYPE", handle_types}};
+constexpr alias segment_aliases[] = {{"NVSHMEM_SYMMETRIC_SIZE"}, {"SHMEM_SYMMETRIC_SIZE"}};
+constexpr alias stride_aliases[] = {{"NVSHMEM_MAX_MEMORY_PER_GPU"}};
+constexpr alias checks_aliases[] = {{"NVSHMEM_ENABLE_ERROR_CHECKS"}};
+constexpr alias nvtx_aliases[] = {{"NVSHMEM_NVTX", nvtx_ranges}};
+constexpr alias log_aliases[] = {{"NVSHMEM_DEBUG", debug_levels}};
+constexpr alias log_file_aliases[] = {{"NVSHMEM_DEBUG_FILE"}};
+
+constexpr std::array rows{
+    option{.name = "PGAS_BOOTSTRAP",
+           .field = &config::bootstrap,
+           .help =
+               "How the PEs find one another. auto takes the first that is there: the socket of pgasrun, "
+               "PGAS_UNIQUE_ID, PMIx (mpirun, srun), MASTER_ADDR with RANK and WORLD_SIZE (torchrun), a world of one.",
+           .choices = bootstrap_words},
+    option{.name = "PGAS_UNIQUE_ID",
+           .field = &config::unique_id,
+           .help =
+               "The word that make_unique_id() returned in one process, the same on all PEs: where to meet, and the "
+               "secret of the job.",
+           .secret = true},
+    option{.name = "PGAS_SECRET",
+           .field = &config::secret,
+           .help = "A secret of the job, the same on all PEs; proves over TCP that a process belongs to it.",
+           .secret = true},
+    option{.name = "PGAS_INTERFACE",
+           .field = &config::interface,
+           .help = "The network interface to join through, such as eth0. Empty: the one that reaches the peer.",
+           .aliases = interface_aliases},
+    option{.name = "PGAS_JOIN_TIMEOUT",
+           .field = &config::join_timeout,
+           .help = "How long to wait for the other PEs while joining.",
+           .least = 1},
+    option{.name = "PGAS_HEAP",
+           .field = &config::heap,
+           .help = "Where the symmetric heap lives: GPU memory, or host memory for PEs without a GPU. auto: on the GPU "
+                   "where there is one.",
+           .aliases = heap_aliases,
+           .choices = heap_words},
+    option{.name = "PGAS_HANDLE",
+           .field = &config::handle,
+           .help = "How memory is handed to other processes. auto takes the first that works between all PEs.",
+           .aliases = handle_aliases,
+           .choices = handle_words},
+    option{
+        .name = "PGAS_DEVICE",
+        .field = &config::device,
+        .help = "The ordinal of the GPU to use. -1: the one that the application has made current, else by local rank.",
+        .least = -1,
+        .most = 1023},
+    option{.name = "PGAS_HEAP_LIMIT",
+           .field = &config::heap_limit,
+           .help = "The most that the symmetric heap may grow to, per PE. 0: what the device has."},
+    option{.name = "PGAS_SEGMENT",
+           .field = &config::segment_bytes,
+           .help =
+               "The size of the first segment. The heap grows on demand; one large segment up front saves the growing.",
+           .aliases = segment_aliases,
+           .least = 4096},
+    option{.name = "PGAS_STRIDE",
+           .field = &config::stride,
+           .help =
+               "The distance between the slots of two PEs in the virtual layout, rounded up to a power of two. 0: the "
+               "largest device memory among the PEs.",
+           .aliases = stride_aliases,
+           .power_of_two = true},
+    option{.name = "PGAS_SOCKET_DIR",
+           .field = &config::socket_directory,
+           .help =
+               "A directory for the UNIX sockets over which memory handles travel, for containers that share a file "
+               "system but no network namespace. Empty: abstract sockets."},
+    option{.name = "PGAS_CHECKS",
+           .field = &config::checks,
+           .help = "Check the arguments of device operations and whether collectives are called alike on all PEs.",
+           .aliases = checks_aliases},
+    option{.name = "PGAS_WAIT_TIMEOUT",
+           .field = &config::wait_timeout,
+           .help =
+               "How long a wait inside a kernel or on the host may last before it fails with what it waited for. 0: "
+               "no limit, or 60 s with PGAS_CHECKS."},
+    option{.name = "PGAS_CREW",
+           .field = &config::crew,
+           .help = "Threads per block on the host heap, where blocks run on CPU threads.",
+           .least = 1,
+           .most = 1024},
+    option{.name = "PGAS_NVTX",
+           .field = &config::nvtx,
+           .help = "Mark host calls as ranges for profilers.",
+           .aliases = nvtx_aliases},
+    option{.name = "PGAS_LOG",
+           .field = &config::log,
+           .help = "How much the library says; each level includes those before it.",
+           .aliases = log_aliases,
+           .choices = log_words},
+    option{.name = "PGAS_LOG_FILE",
+           .field = &config::log_file,
+           .help =
+               "The file that log lines are appended to; %h stands for the host, %p for the process. Empty: standard "
+               "error.",
+           .aliases = log_file_aliases},
+};
+
+constexpr launcher_variable from_pgasrun[] = {
+    {"PGAS_RANK", "the number of this process in its job"},
+    {"PGAS_SIZE", "how many processes the job has"},
+    {"PGAS_LOCAL_FD", "the inherited socket through which the processes meet"},
+};
+
+}  // namespace
+
+std::span<const option> options() { return rows; }
+
+std::span<const launcher_variable> launcher_variables() { return from_pgasrun; }
+
+}  // namespace pgas::config_detail

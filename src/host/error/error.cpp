@@ -1,0 +1,16 @@
+/// @file
+/// pgas::error: the text starts with the code, so that a pasted log line can be looked up in docs/errors.md.
+#include "pgas/error.hpp"
+
+namespace pgas {
+
+std::string to_string(pgas::code c) {
+  std::string digits = std::to_string(static_cast<int>(c));
+  if (digits.size() < 4) digits.insert(0, 4 - digits.size(), '0');
+  return "PGAS-E" + digits;
+}
+
+error::error(pgas::code code, std::string_view message, int pe)
+    : std::runtime_error((to_string(code) + ": ").append(message)), code_(code), pe_(pe) {}
+
+}  // namespace pgas

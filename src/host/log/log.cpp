@@ -1,0 +1,110 @@
+#include "host/log/log.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <limits.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "pgas/error.hpp"
+
+namespace pgas::log {
+namespace {
+
+std::string host_name() {
+  std::array<char, HOST_NAME_MAX + 1> name{};
+  if (gethostname(name.data(), name.size() - 1) != 0 || name[0] == '\0') return "localhost";
+  return name.data();
+}
+
+std::string expand(std::string_view pattern) {
+  std::string path;
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    if (pattern[i] != '%' || i + 1 == pattern.size()) {
+      path += pattern[i];
+      continue;
+    }
+    switch (pattern[++i]) {
+      case 'h': path += host_name(); break;
+      case 'p': path += std::to_string(getpid()); break;
+      case '%': path += '%'; break;
+      default: path.append(pattern.substr(i - 1, 2));
+    }
+  }
+  return path;
+}
+
+int open_file(std::string_view pattern) {
+  if (pattern.empty()) return STDERR_FILENO;
+  const std::string path = expand(pattern);
+  const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (descriptor < 0)
+    throw pgas::error(code::config_value,
+                      fmt::format("PGAS_LOG_FILE={}: can't open {} for appending: {}; name a file in a directory that "
+                                  "exists and is writable, or leave it out for standard error",
+                                  pattern, path, std::strerror(errno)));
+  return descriptor;
+}
+
+// One call per line keeps lines of several threads and processes apart; what a full pipe cuts off is sent after it.
+void write_whole(int descriptor, std::string_view text) noexcept {
+  while (!text.empty()) {
+    const ssize_t n = ::write(descriptor, text.data(), text.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return;
+    text.remove_prefix(static_cast<std::size_t>(n));
+  }
+}
+
+}  // namespace
+
+std::string_view to_string(log_level level) noexcept {
+  switch (level) {
+    case log_level::error: return "error";
+    case log_level::warn: return "warn";
+    case log_level::info: return "info";
+    case log_level::debug: return "debug";
+  }
+  return "?";
+}
+
+logger::logger(log_level level, std::string_view file)
+    : level_(level),
+      descriptor_(open_file(file)),
+      place_(fmt::format("{}:{}", host_name(), getpid())),
+      who_("pgas " + place_) {}
+
+logger::~logger() {
+  if (descriptor_ != STDERR_FILENO) close(descriptor_);
+}
+
+void logger::set_pe(int pe, int n_pes) {
+  std::string who = fmt::format("pgas {}/{} {}", pe, n_pes, place_);
+  const std::scoped_lock lock(mutex_);
+  who_ = std::move(who);
+}
+
+void logger::write(log_level level, fmt::string_view format, fmt::format_args args) noexcept {
+  if (!enabled(level)) return;
+  const int callers_errno = errno;
+  if (level <= log_level::warn) complaints_.fetch_add(1, std::memory_order_relaxed);
+  try {
+    fmt::memory_buffer line;
+    {
+      const std::scoped_lock lock(mutex_);
+      fmt::format_to(fmt::appender(line), "[{}] {}: ", who_, to_string(level));
+    }
+    fmt::vformat_to(fmt::appender(line), format, args);
+    line.push_back('\n');
+    write_whole(descriptor_, {line.data(), line.size()});
+  } catch (...) {
+    // Out of memory, or a formatter that threw: the event still shows, without its text.
+    write_whole(descriptor_, "[pgas] error: a log line could not be formatted\n");
+  }
+  errno = callers_errno;
+}
+
+}  // namespace pgas::log

@@ -1,0 +1,82 @@
+/// @file
+/// The library's log: one line per event, written whole, each naming the PE, the host and the process.
+///
+///     [pgas 2/4 node17:4711] warn: PGAS_HEEP is not an option; did you mean PGAS_HEAP?
+///
+/// Each world owns a logger; there is no global one. The function that decides on an error logs it, callers that pass
+/// it on do not.
+#pragma once
+
+#include <fmt/core.h>
+
+#include <atomic>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "pgas/config.hpp"
+
+namespace pgas::log {
+
+/// Writes lines of at least a given importance to standard error or a file.
+///
+/// *Callers* any thread at any time, after set_pe() too. Writing never throws and never blocks on anything but
+/// write(2).
+class logger {
+ public:
+  /// @param file empty: standard error; otherwise a path in which `%h` stands for the host, `%p` for the process and
+  /// `%%` for a percent sign; lines are appended. *Errors* code::config_value where the file cannot be opened.
+  explicit logger(log_level level, std::string_view file = {});
+  /// As the configuration says.
+  explicit logger(const config& settings) : logger(settings.log, settings.log_file) {}
+  ~logger();
+  logger(const logger&) = delete;
+  logger& operator=(const logger&) = delete;
+
+  /// From now on lines carry `pe/n_pes`.
+  void set_pe(int pe, int n_pes);
+
+  /// Whether a line of this importance would be written; for messages that are costly to collect.
+  [[nodiscard]] bool enabled(log_level level) const noexcept { return level <= level_; }
+
+  /// Something failed that the program will notice.
+  template <class... Args>
+  void error(fmt::format_string<Args...> format, Args&&... args) noexcept {
+    write(log_level::error, format, fmt::make_format_args(args...));
+  }
+  /// Something is probably not as the user meant it; the job goes on.
+  template <class... Args>
+  void warn(fmt::format_string<Args...> format, Args&&... args) noexcept {
+    write(log_level::warn, format, fmt::make_format_args(args...));
+  }
+  /// A decision worth knowing, a few per world: which bootstrap, which heap, which GPU.
+  template <class... Args>
+  void info(fmt::format_string<Args...> format, Args&&... args) noexcept {
+    write(log_level::info, format, fmt::make_format_args(args...));
+  }
+  /// Steps on the way, for whoever looks for a defect.
+  template <class... Args>
+  void debug(fmt::format_string<Args...> format, Args&&... args) noexcept {
+    write(log_level::debug, format, fmt::make_format_args(args...));
+  }
+
+  /// The level as a parameter, and formatting only if the line is wanted.
+  void write(log_level level, fmt::string_view format, fmt::format_args args) noexcept;
+
+  /// How many lines of level warn or error were written; tests hold it at zero.
+  [[nodiscard]] int complaints() const noexcept { return complaints_.load(std::memory_order_relaxed); }
+
+ private:
+  const log_level level_;
+  int descriptor_;
+  const std::string place_;  ///< "host:process"
+  std::mutex mutex_;         ///< guards who_
+  std::string who_;          ///< "pgas host:process" or "pgas 2/4 host:process"
+  std::atomic<int> complaints_{0};
+};
+
+/// The spelling that PGAS_LOG uses and lines show.
+[[nodiscard]] std::string_view to_string(log_level level) noexcept;
+
+}  // namespace pgas::log
