@@ -3,14 +3,12 @@
 #pragma once
 
 #include <cstddef>
-#include <span>
+#include <memory>
 #include <utility>
 
 #include "pgas/types.hpp"
 
 namespace pgas {
-
-class world;
 
 /// Sizes of the calling PE's part of the heap, in bytes.
 struct heap_usage {
@@ -25,28 +23,29 @@ struct heap_usage {
 enum class initialize : bool { no = false, zero = true };
 
 namespace detail {
-/// Untyped ends of the functions below, in the library.
-[[nodiscard]] PGAS_API void* allocate(world& world, std::size_t count, std::size_t size, std::size_t alignment, initialize how);
-PGAS_API void release(world& world, void* pointer) noexcept;
+class world_state;
+/// Frees one allocation of symmetric<T>; collective, does nothing once the world has been left.
+PGAS_API void release(world_state& world, void* pointer) noexcept;
 }  // namespace detail
 
 /// Owns `size()` objects of type T in the symmetric heap, on every PE. Made by world::allocate().
 ///
-/// *Callers* construction and destruction are collective. The elements may lie in GPU memory: only kernels and the host
-/// operations of rma.hpp may touch them, unless the heap is on the host.
+/// *Callers* construction and destruction are collective. Destroying it after the world was left is allowed.
+/// *Memory* the elements may lie in GPU memory: then only kernels and the host operations of rma.hpp may touch them.
 /// *Errors* the destructor never throws; when it runs because an exception is unwinding this PE, it aborts the world
 /// instead of waiting for PEs that may never come.
 template <rma_type T>
 class symmetric {
  public:
   symmetric() = default;
-  symmetric(world& world, T* data, std::size_t size) noexcept : world_(&world), data_(data), size_(size) {}
+  symmetric(std::shared_ptr<detail::world_state> world, T* data, std::size_t size) noexcept
+      : world_(std::move(world)), data_(data), size_(size) {}
   symmetric(symmetric&& other) noexcept
-      : world_(other.world_), data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+      : world_(std::move(other.world_)), data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
   symmetric& operator=(symmetric&& other) noexcept {
     if (this != &other) {
       reset();
-      world_ = other.world_;
+      world_ = std::move(other.world_);
       data_ = std::exchange(other.data_, nullptr);
       size_ = std::exchange(other.size_, 0);
     }
@@ -64,11 +63,12 @@ class symmetric {
   /// Frees now. Collective.
   void reset() noexcept {
     if (data_ != nullptr) detail::release(*world_, std::exchange(data_, nullptr));
+    world_.reset();
     size_ = 0;
   }
 
  private:
-  world* world_ = nullptr;
+  std::shared_ptr<detail::world_state> world_;
   T* data_ = nullptr;
   std::size_t size_ = 0;
 };

@@ -111,6 +111,10 @@ class device {
   /// Barrier over `team` once the stream gets there; earlier work of the stream is visible to the team afterwards.
   virtual void barrier(const context& context, team_view team, stream_handle stream) = 0;
 
+  /// Makes the device current on the calling thread, for code that launches kernels itself; calls nest.
+  virtual void enter() = 0;
+  virtual void leave() noexcept = 0;
+
   // ---- profiler ranges on the calling thread; no-ops where there is no profiler
 
   virtual void range_push(const char* name) noexcept = 0;

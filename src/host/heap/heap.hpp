@@ -24,7 +24,7 @@ class heap {
   /// Collective: agrees on stride, base and kind of handle, reserves the layout. No memory yet.
   /// *Errors* address_space, handle_exchange (naming what was probed and what each attempt answered), mixed_heaps; the same
   /// error on all PEs.
-  heap(device& device, links& links, const config& settings, logger& log, growth_callback on_growth);
+  heap(device& device, links& links, const config& settings, log::logger& log, growth_callback on_growth);
   ~heap();
 
   /// Collective: same arguments on all PEs. Communicates only when a new segment is needed.

@@ -40,7 +40,7 @@ class links {
   /// Collective over the bootstrap: exchanges addresses and a secret, connects, checks user and secret at both ends.
   /// *Errors* peer_unreachable (other host, or a container that shares neither network namespace nor PGAS_SOCKET_DIR),
   /// authentication, version_mismatch, bootstrap_timeout naming the PEs that did not connect.
-  links(bootstrap& exchange, const config& settings, logger& log, failure_callback on_failure);
+  links(bootstrap& exchange, const config& settings, log::logger& log, failure_callback on_failure);
   /// Leaves without waiting for anyone; a PE that goes without leave() counts as lost for the others.
   ~links();
 

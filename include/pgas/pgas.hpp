@@ -1,0 +1,13 @@
+/// @file
+/// The host side of pgas in one include: worlds, the symmetric heap, host-called and stream-ordered operations, launch().
+#pragma once
+
+#include "pgas/bootstrap.hpp"  // IWYU pragma: export
+#include "pgas/config.hpp"     // IWYU pragma: export
+#include "pgas/error.hpp"      // IWYU pragma: export
+#include "pgas/heap.hpp"       // IWYU pragma: export
+#include "pgas/launch.hpp"     // IWYU pragma: export
+#include "pgas/rma.hpp"        // IWYU pragma: export
+#include "pgas/stream.hpp"     // IWYU pragma: export
+#include "pgas/types.hpp"      // IWYU pragma: export
+#include "pgas/world.hpp"      // IWYU pragma: export

@@ -1,0 +1,105 @@
+/// @file
+/// A world: processes (PEs) that share a symmetric heap. Worlds are objects; a process may have several, one after another
+/// or at once.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "pgas/bootstrap.hpp"
+#include "pgas/config.hpp"
+#include "pgas/device/context.hpp"
+#include "pgas/error.hpp"
+#include "pgas/heap.hpp"
+
+namespace pgas {
+
+class stream;
+
+/// What is known of a PE: for people, logs and placement decisions.
+struct pe_info {
+  std::string host;
+  int pid = 0;
+  int local_rank = 0;       ///< among the PEs of its host
+  std::string device;       ///< "NVIDIA H200", "host memory"
+  std::string device_uuid;  ///< equal for PEs that share a device
+};
+
+/// Membership in a world. Joining and leaving are collective.
+///
+/// *Callers* one thread at a time, unless a function says otherwise; different worlds are independent.
+/// *Errors* every function throws pgas::error; after a PE has died or aborted, every call throws the first cause.
+class PGAS_API world {
+ public:
+  /// Joins the world of the launcher that started this process (pgasrun, mpirun, srun, torchrun's variables), or a world of
+  /// one when there is none. Settings come from the environment (`pgas-info --config` lists them).
+  /// *Errors* codes 1xx, 2xx, 5xx, 601; within config::join_timeout, on every PE that can be reached.
+  [[nodiscard]] static world join();
+  /// The same with settings of the program's own.
+  [[nodiscard]] static world join(const config& settings);
+  /// Joins the processes that `exchange` connects: a world of any subset, over any means of the program's own.
+  [[nodiscard]] static world join(std::unique_ptr<bootstrap> exchange, const config& settings = config::from_environment());
+
+  world(world&&) noexcept;
+  world& operator=(world&&) noexcept;
+  world(const world&) = delete;
+  world& operator=(const world&) = delete;
+  /// Leaves. When an exception is unwinding this PE, aborts the world instead of waiting for the others.
+  ~world();
+
+  /// Collective: waits for all PEs, then gives everything back. Does nothing the second time.
+  void leave();
+  /// Ends the world for everyone: waits end, every later call on any PE throws code::aborted with this reason.
+  /// *Callers* any thread.
+  void abort(std::string_view reason) noexcept;
+  /// Throws the first failure of this world (a PE died or aborted), if there was one. *Callers* any thread.
+  void check() const;
+
+  [[nodiscard]] int my_pe() const;
+  [[nodiscard]] int n_pes() const;
+  [[nodiscard]] const pe_info& pe(int number) const;
+  /// heap_kind::cuda or heap_kind::host.
+  [[nodiscard]] heap_kind heap() const;
+  [[nodiscard]] const config& settings() const;
+
+  /// The handle that kernels take by value.
+  [[nodiscard]] pgas::context context() const;
+
+  /// Collective: `count` objects of T on every PE, at the same offset.
+  /// *Memory* alignment at least 16 bytes, 512 from 512 bytes on, 2 MiB from 2 MiB on, or as asked (a power of two up to
+  /// 2 MiB). *On return* every PE may address the memory of all PEs; with initialize::zero all of it is zero.
+  /// *Errors* out_of_memory (then nothing was allocated anywhere), invalid_argument, asymmetric_call with checks on.
+  template <rma_type T>
+  [[nodiscard]] symmetric<T> allocate(std::size_t count, initialize how = initialize::no, std::size_t alignment = alignof(T)) {
+    T* data = static_cast<T*>(allocate_bytes(count, sizeof(T), alignment, how));
+    return symmetric<T>(state_, data, data != nullptr ? count : 0);
+  }
+  /// allocate() without an owner: give it back with free(). Null for 0 bytes.
+  [[nodiscard]] void* allocate_bytes(std::size_t count, std::size_t size = 1, std::size_t alignment = 16,
+                                     initialize how = initialize::no);
+  /// Collective: frees what allocate_bytes() returned. Null is ignored.
+  /// *Errors* invalid_free (freed twice, not an allocation); the heap is then as it was.
+  void free(void* pointer);
+  /// How much of this PE's part of the heap is in use.
+  [[nodiscard]] heap_usage usage() const;
+
+  /// Collective: returns when every PE has called it and all host operations before it are complete everywhere.
+  /// *Order* work on streams is not waited for: synchronise them first, or use the overload that takes a stream.
+  void barrier_all();
+
+  /// The stream that launch() uses unless told otherwise. Independent of CUDA's default stream.
+  [[nodiscard]] pgas::stream& stream();
+  /// Waits for that stream. *Errors* what went wrong in its kernels: peer_lost, aborted, wait_timeout with what was waited
+  /// for, or an argument that a device operation found wrong with checks on.
+  void synchronize();
+
+  /// For the library's own functions.
+  [[nodiscard]] detail::world_state& state() const;
+
+ private:
+  explicit world(std::shared_ptr<detail::world_state> state);
+  std::shared_ptr<detail::world_state> state_;
+};
+
+}  // namespace pgas

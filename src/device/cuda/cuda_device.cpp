@@ -1,0 +1,170 @@
+#include "device/cuda/cuda_device.hpp"
+
+#include <fmt/format.h>
+#include <nvtx3/nvToolsExt.h>
+
+#include "device/cuda/kernels/kernels.hpp"
+
+namespace pgas::detail::cuda {
+
+namespace {
+
+std::string printable(const cudaUUID_t& uuid) {
+  std::string text = "GPU-";
+  for (std::size_t i = 0; i < sizeof uuid.bytes; ++i) {
+    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
+    text += fmt::format("{:02x}", static_cast<unsigned char>(uuid.bytes[i]));
+  }
+  return text;
+}
+
+nvtxDomainHandle_t profiler_domain() {
+  static const nvtxDomainHandle_t domain = nvtxDomainCreateA("pgas");
+  return domain;
+}
+
+}  // namespace
+
+cuda_device::cuda_device(int ordinal) : ordinal_(ordinal) {
+  check(driver().primary_retain(&context_, ordinal), "cuDevicePrimaryCtxRetain", code::device_unavailable);
+  const current_context current(context_);
+  cudaDeviceProp described{};
+  check(cudaGetDeviceProperties(&described, ordinal), "cudaGetDeviceProperties");
+  properties_.kind = heap_kind::cuda;
+  properties_.name = described.name;
+  properties_.uuid = printable(described.uuid);
+  properties_.ordinal = ordinal;
+  properties_.memory_bytes = described.totalGlobalMem;
+  if (!has(CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED))
+    throw error(code::device_unavailable,
+                fmt::format("{} has no virtual memory management (cuMemCreate): set PGAS_HEAP=host", properties_.name));
+  const CUmemAllocationProp any = allocation_properties(handle_kind::posix_fd);
+  check(driver().granularity(&granularity_, &any, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED), "cuMemGetAllocationGranularity");
+  check(cudaStreamCreateWithFlags(&internal_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+  result_ = allocate_mapped(128);
+  check(preload_atomic(), "loading the library's kernels");
+  check(preload_barrier(), "loading the library's kernels");
+}
+
+cuda_device::~cuda_device() {
+  if (driver().ctx_push(context_) == CUDA_SUCCESS) {
+    static_cast<void>(cudaStreamDestroy(internal_));
+    free_mapped(result_);
+    CUcontext ignored = nullptr;
+    static_cast<void>(driver().ctx_pop(&ignored));
+  }
+  static_cast<void>(driver().primary_release(ordinal_));
+}
+
+bool cuda_device::has(CUdevice_attribute attribute) const {
+  int value = 0;
+  return driver().attribute(&value, attribute, ordinal_) == CUDA_SUCCESS && value != 0;
+}
+
+cudaStream_t cuda_device::stream_of(stream_handle stream) const noexcept {
+  return stream != nullptr ? static_cast<cudaStream_t>(stream) : internal_;
+}
+
+mapped_memory cuda_device::allocate_mapped(std::size_t bytes) {
+  const current_context current(context_);
+  mapped_memory memory;
+  check(cudaHostAlloc(&memory.host, bytes, cudaHostAllocMapped | cudaHostAllocPortable), "cudaHostAlloc");
+  std::fill_n(static_cast<unsigned char*>(memory.host), bytes, static_cast<unsigned char>(0));
+  check(cudaHostGetDevicePointer(&memory.device, memory.host, 0), "cudaHostGetDevicePointer");
+  return memory;
+}
+
+void cuda_device::free_mapped(mapped_memory memory) noexcept {
+  if (driver().ctx_push(context_) != CUDA_SUCCESS) return;
+  static_cast<void>(cudaFreeHost(memory.host));
+  CUcontext ignored = nullptr;
+  static_cast<void>(driver().ctx_pop(&ignored));
+}
+
+stream_handle cuda_device::create_stream() {
+  const current_context current(context_);
+  cudaStream_t stream = nullptr;
+  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+  return stream;
+}
+
+void cuda_device::destroy_stream(stream_handle stream) noexcept {
+  if (driver().ctx_push(context_) != CUDA_SUCCESS) return;
+  static_cast<void>(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)));
+  static_cast<void>(cudaStreamDestroy(static_cast<cudaStream_t>(stream)));
+  CUcontext ignored = nullptr;
+  static_cast<void>(driver().ctx_pop(&ignored));
+}
+
+void cuda_device::synchronize(stream_handle stream) {
+  const current_context current(context_);
+  check(cudaStreamSynchronize(stream_of(stream)), "waiting for a stream");
+}
+
+void cuda_device::copy(void* to, const void* from, std::size_t bytes, stream_handle stream) {
+  const current_context current(context_);
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream_of(stream)), "copying");
+}
+
+void cuda_device::fill(void* at, unsigned char value, std::size_t bytes, stream_handle stream) {
+  const current_context current(context_);
+  check(cudaMemsetAsync(at, value, bytes, stream_of(stream)), "filling memory");
+}
+
+void cuda_device::atomic(const atomic_request& request, std::uint64_t* result, stream_handle stream) {
+  const current_context current(context_);
+  const std::lock_guard lock(result_mutex_);
+  check(launch_atomic(static_cast<int>(request.what), static_cast<int>(request.as), request.target, request.value,
+                      request.condition, request.release, static_cast<std::uint64_t*>(result_.device), stream_of(stream)),
+        "launching an atomic operation", code::launch_failed);
+  check(cudaStreamSynchronize(stream_of(stream)), "waiting for an atomic operation");
+  if (result != nullptr) *result = *static_cast<std::uint64_t*>(result_.host);
+}
+
+void cuda_device::barrier(const context& context, team_view team, stream_handle stream) {
+  const current_context current(context_);
+  check(launch_barrier(context, team, stream_of(stream)), "launching a barrier", code::launch_failed);
+}
+
+void cuda_device::enter() { check(driver().ctx_push(context_), "cuCtxPushCurrent"); }
+
+void cuda_device::leave() noexcept {
+  CUcontext ignored = nullptr;
+  static_cast<void>(driver().ctx_pop(&ignored));
+}
+
+void cuda_device::range_push(const char* name) noexcept {
+  nvtxEventAttributes_t event{};
+  event.version = NVTX_VERSION;
+  event.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+  event.messageType = NVTX_MESSAGE_TYPE_ASCII;
+  event.message.ascii = name;
+  nvtxDomainRangePushEx(profiler_domain(), &event);
+}
+
+void cuda_device::range_pop() noexcept { nvtxDomainRangePop(profiler_domain()); }
+
+}  // namespace pgas::detail::cuda
+
+namespace pgas::detail {
+
+std::unique_ptr<device> make_cuda_device(const config& settings, int local_rank) {
+  using namespace cuda;
+  const driver_api& api = driver();
+  int visible = 0;
+  check(cudaGetDeviceCount(&visible), "looking for GPUs", code::device_unavailable);
+  if (visible == 0)
+    throw error(code::device_unavailable, "no GPU is visible to this process (CUDA_VISIBLE_DEVICES may hide them)");
+  CUcontext chosen = nullptr;
+  if (api.ctx_current(&chosen) == CUDA_SUCCESS && chosen != nullptr) {
+    CUdevice device = 0;
+    check(api.ctx_device(&device), "cuCtxGetDevice", code::device_unavailable);
+    return std::make_unique<cuda_device>(device);
+  }
+  if (settings.device >= visible)
+    throw error(code::device_unavailable,
+                fmt::format("PGAS_DEVICE={}, but this process sees {} GPUs, numbered from 0", settings.device, visible));
+  return std::make_unique<cuda_device>(settings.device >= 0 ? settings.device : local_rank % visible);
+}
+
+}  // namespace pgas::detail

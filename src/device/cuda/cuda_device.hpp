@@ -1,0 +1,67 @@
+/// @file
+/// The GPU backend: physical memory by cuMemCreate, shared as fabric handles or POSIX descriptors, mapped into the layout.
+#pragma once
+
+#include <mutex>
+#include <set>
+
+#include "device/cuda/driver.hpp"
+#include "device/device.hpp"
+
+namespace pgas::detail::cuda {
+
+/// One GPU as one world of this process uses it.
+class cuda_device final : public device {
+ public:
+  /// @param ordinal as the CUDA runtime of this process counts.
+  explicit cuda_device(int ordinal);
+  ~cuda_device() override;
+
+  [[nodiscard]] const device_properties& properties() const noexcept override { return properties_; }
+
+  [[nodiscard]] std::size_t granularity() const noexcept override { return granularity_; }
+  [[nodiscard]] void* reserve(std::size_t bytes, void* hint) override;
+  void release(void* address, std::size_t bytes) noexcept override;
+
+  [[nodiscard]] std::vector<handle_kind> handle_kinds() const override;
+  [[nodiscard]] segment_id create(std::size_t bytes, handle_kind kind) override;
+  [[nodiscard]] exported_handle export_segment(segment_id segment) override;
+  [[nodiscard]] segment_id import_segment(const exported_handle& handle, std::size_t bytes) override;
+  void map(void* address, std::size_t bytes, segment_id segment) override;
+  void unmap(void* address, std::size_t bytes) noexcept override;
+  void destroy(segment_id segment) noexcept override;
+
+  [[nodiscard]] mapped_memory allocate_mapped(std::size_t bytes) override;
+  void free_mapped(mapped_memory memory) noexcept override;
+
+  [[nodiscard]] stream_handle create_stream() override;
+  void destroy_stream(stream_handle stream) noexcept override;
+  void synchronize(stream_handle stream) override;
+  void copy(void* to, const void* from, std::size_t bytes, stream_handle stream) override;
+  void fill(void* at, unsigned char value, std::size_t bytes, stream_handle stream) override;
+  void atomic(const atomic_request& request, std::uint64_t* result, stream_handle stream) override;
+  void barrier(const context& context, team_view team, stream_handle stream) override;
+
+  void enter() override;
+  void leave() noexcept override;
+  void range_push(const char* name) noexcept override;
+  void range_pop() noexcept override;
+
+ private:
+  [[nodiscard]] CUmemAllocationProp allocation_properties(handle_kind kind) const;
+  [[nodiscard]] bool has(CUdevice_attribute attribute) const;
+  [[nodiscard]] cudaStream_t stream_of(stream_handle stream) const noexcept;
+
+  int ordinal_;
+  CUcontext context_ = nullptr;
+  device_properties properties_;
+  std::size_t granularity_ = 0;
+  cudaStream_t internal_ = nullptr;  ///< for host-called operations; never waits for the application's streams
+  mapped_memory result_;             ///< where fetching atomics leave their value
+  std::mutex result_mutex_;          ///< one fetching atomic at a time
+  std::mutex handles_mutex_;
+  /// How each created segment was asked for. The driver has no such query for imported ones, which are never exported.
+  std::vector<std::pair<segment_id, handle_kind>> created_;
+};
+
+}  // namespace pgas::detail::cuda

@@ -1,0 +1,144 @@
+// Physical memory and the virtual layout of the GPU backend. See the CUDA driver API, "Virtual Memory Management".
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "device/cuda/cuda_device.hpp"
+
+namespace pgas::detail::cuda {
+
+namespace {
+
+CUmemGenericAllocationHandle handle_of(segment_id segment) { return static_cast<CUmemGenericAllocationHandle>(segment); }
+CUdeviceptr pointer(void* address) { return reinterpret_cast<CUdeviceptr>(address); }
+
+CUmemAllocationHandleType type_of(handle_kind kind) {
+  return kind == handle_kind::fabric ? CU_MEM_HANDLE_TYPE_FABRIC : CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+}
+
+static_assert(sizeof(CUmemFabricHandle) == sizeof(exported_handle::bytes));
+
+}  // namespace
+
+CUmemAllocationProp cuda_device::allocation_properties(handle_kind kind) const {
+  CUmemAllocationProp wanted{};
+  wanted.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  wanted.requestedHandleTypes = type_of(kind);
+  wanted.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  wanted.location.id = ordinal_;
+  // Lets network cards read and write the heap where the system can; costs nothing elsewhere.
+  wanted.allocFlags.gpuDirectRDMACapable = has(CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED) ? 1 : 0;
+  return wanted;
+}
+
+void* cuda_device::reserve(std::size_t bytes, void* hint) {
+  const current_context current(context_);
+  CUdeviceptr got = 0;
+  const CUresult result = driver().address_reserve(&got, bytes, granularity_, pointer(hint), 0);
+  if (hint != nullptr) {
+    if (result == CUDA_SUCCESS && got == pointer(hint)) return hint;
+    if (result == CUDA_SUCCESS) static_cast<void>(driver().address_free(got, bytes));
+    return nullptr;
+  }
+  check(result, fmt::format("reserving {} GiB of addresses (cuMemAddressReserve)", bytes >> 30), code::address_space);
+  return reinterpret_cast<void*>(got);
+}
+
+void cuda_device::release(void* address, std::size_t bytes) noexcept {
+  static_cast<void>(driver().address_free(pointer(address), bytes));
+}
+
+std::vector<handle_kind> cuda_device::handle_kinds() const {
+  std::vector<handle_kind> kinds;
+  // The attribute may promise fabric handles that cuMemCreate then refuses (no IMEX channel): the probe decides.
+  if (has(CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED)) kinds.push_back(handle_kind::fabric);
+  if (has(CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED)) kinds.push_back(handle_kind::posix_fd);
+  return kinds;
+}
+
+segment_id cuda_device::create(std::size_t bytes, handle_kind kind) {
+  const current_context current(context_);
+  const CUmemAllocationProp wanted = allocation_properties(kind);
+  CUmemGenericAllocationHandle handle = 0;
+  const CUresult result = driver().create(&handle, bytes, &wanted, 0);
+  if (result == CUDA_ERROR_OUT_OF_MEMORY) {
+    std::size_t free = 0;
+    std::size_t total = 0;
+    static_cast<void>(cudaMemGetInfo(&free, &total));
+    throw error(code::out_of_memory, fmt::format("{} has {} of {} MiB free, a segment of {} MiB does not fit", properties_.name,
+                                                 free >> 20, total >> 20, bytes >> 20));
+  }
+  check(result, fmt::format("cuMemCreate of {} MiB as {} handle", bytes >> 20, kind == handle_kind::fabric ? "fabric" : "descriptor"));
+  const auto segment = static_cast<segment_id>(handle);
+  const std::lock_guard lock(handles_mutex_);
+  created_.emplace_back(segment, kind);
+  return segment;
+}
+
+exported_handle cuda_device::export_segment(segment_id segment) {
+  exported_handle exported;
+  {
+    const std::lock_guard lock(handles_mutex_);
+    const auto known =
+        std::find_if(created_.begin(), created_.end(), [segment](const auto& entry) { return entry.first == segment; });
+    if (known == created_.end()) throw error(code::handle_invalid, "only a segment created by this PE can be exported");
+    exported.kind = known->second;
+  }
+  if (exported.kind == handle_kind::fabric) {
+    check(driver().export_handle(exported.bytes.data(), handle_of(segment), CU_MEM_HANDLE_TYPE_FABRIC, 0),
+          "cuMemExportToShareableHandle (fabric)");
+  } else {
+    int fd = -1;
+    check(driver().export_handle(&fd, handle_of(segment), CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
+          "cuMemExportToShareableHandle (descriptor)");
+    exported.fd = unique_fd(fd);
+  }
+  return exported;
+}
+
+segment_id cuda_device::import_segment(const exported_handle& handle, std::size_t bytes) {
+  const current_context current(context_);
+  CUmemGenericAllocationHandle imported = 0;
+  const std::string what = fmt::format("importing a peer's segment of {} MiB", bytes >> 20);
+  if (handle.kind == handle_kind::fabric) {
+    auto name = handle.bytes;
+    check(driver().import_handle(&imported, name.data(), CU_MEM_HANDLE_TYPE_FABRIC), what, code::handle_invalid);
+  } else {
+    if (!handle.fd) throw error(code::handle_invalid, what + ": no descriptor came with the handle");
+    // The driver takes the descriptor itself where a pointer is declared.
+    auto* descriptor = reinterpret_cast<void*>(static_cast<std::intptr_t>(handle.fd.get()));
+    check(driver().import_handle(&imported, descriptor, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR), what, code::handle_invalid);
+  }
+  return static_cast<segment_id>(imported);
+}
+
+void cuda_device::map(void* address, std::size_t bytes, segment_id segment) {
+  const current_context current(context_);
+  // A segment smaller than `bytes` is refused here: cuMemMap checks the size that the handle stands for.
+  check(driver().map(pointer(address), bytes, 0, handle_of(segment), 0), fmt::format("cuMemMap of {} MiB", bytes >> 20),
+        code::handle_invalid);
+  CUmemAccessDesc access{};
+  access.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  access.location.id = ordinal_;
+  access.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+  try {
+    check(driver().set_access(pointer(address), bytes, &access, 1),
+          "cuMemSetAccess (can this GPU reach the peer's? see nvidia-smi topo -p2p rw)", code::handle_exchange);
+  } catch (const error&) {
+    unmap(address, bytes);
+    throw;
+  }
+}
+
+void cuda_device::unmap(void* address, std::size_t bytes) noexcept {
+  static_cast<void>(driver().unmap(pointer(address), bytes));
+}
+
+void cuda_device::destroy(segment_id segment) noexcept {
+  static_cast<void>(driver().release(handle_of(segment)));
+  const std::lock_guard lock(handles_mutex_);
+  std::erase_if(created_, [segment](const auto& entry) { return entry.first == segment; });
+}
+
+}  // namespace pgas::detail::cuda

@@ -1,0 +1,74 @@
+#include "device/cuda/driver.hpp"
+
+#include <fmt/format.h>
+
+namespace pgas::detail::cuda {
+
+namespace {
+
+/// Oldest driver interface in which all functions of driver_api exist with today's signatures.
+constexpr unsigned int interface_version = 12000;
+
+template <class Function>
+void look_up(const char* name, Function& function) {
+  void* address = nullptr;
+  cudaDriverEntryPointQueryResult found{};
+  const cudaError_t result =
+      cudaGetDriverEntryPointByVersion(name, &address, interface_version, cudaEnableDefault, &found);
+  if (result != cudaSuccess || found != cudaDriverEntryPointSuccess || address == nullptr)
+    throw error(code::device_unavailable,
+                fmt::format("the CUDA driver has no {}: {}; install a driver for CUDA 12 or newer", name,
+                            result != cudaSuccess ? cudaGetErrorString(result) : "it is too old"));
+  function = reinterpret_cast<Function>(address);
+}
+
+driver_api load() {
+  int version = 0;
+  if (const cudaError_t result = cudaDriverGetVersion(&version); result != cudaSuccess || version == 0)
+    throw error(code::device_unavailable, "no CUDA driver on this machine (libcuda.so.1 could not be loaded)");
+  driver_api api;
+  look_up("cuMemAddressReserve", api.address_reserve);
+  look_up("cuMemAddressFree", api.address_free);
+  look_up("cuMemCreate", api.create);
+  look_up("cuMemRelease", api.release);
+  look_up("cuMemMap", api.map);
+  look_up("cuMemUnmap", api.unmap);
+  look_up("cuMemSetAccess", api.set_access);
+  look_up("cuMemGetAllocationGranularity", api.granularity);
+  look_up("cuMemExportToShareableHandle", api.export_handle);
+  look_up("cuMemImportFromShareableHandle", api.import_handle);
+  look_up("cuDeviceGetAttribute", api.attribute);
+  look_up("cuCtxGetCurrent", api.ctx_current);
+  look_up("cuCtxGetDevice", api.ctx_device);
+  look_up("cuCtxPushCurrent", api.ctx_push);
+  look_up("cuCtxPopCurrent", api.ctx_pop);
+  look_up("cuDevicePrimaryCtxRetain", api.primary_retain);
+  look_up("cuDevicePrimaryCtxRelease", api.primary_release);
+  look_up("cuGetErrorName", api.error_name);
+  look_up("cuGetErrorString", api.error_string);
+  return api;
+}
+
+}  // namespace
+
+const driver_api& driver() {
+  static const driver_api api = load();
+  return api;
+}
+
+void check(CUresult result, std::string_view what, code otherwise) {
+  if (result == CUDA_SUCCESS) return;
+  const char* name = nullptr;
+  const char* text = nullptr;
+  if (driver().error_name(result, &name) != CUDA_SUCCESS || name == nullptr) name = "unknown error";
+  if (driver().error_string(result, &text) != CUDA_SUCCESS || text == nullptr) text = "no description";
+  throw error(otherwise, fmt::format("{}: {} ({})", what, name, text));
+}
+
+void check(cudaError_t result, std::string_view what, code otherwise) {
+  if (result == cudaSuccess) return;
+  static_cast<void>(cudaGetLastError());  // what is reported here must not surface again in the application
+  throw error(otherwise, fmt::format("{}: {} ({})", what, cudaGetErrorName(result), cudaGetErrorString(result)));
+}
+
+}  // namespace pgas::detail::cuda

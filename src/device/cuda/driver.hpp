@@ -1,0 +1,57 @@
+/// @file
+/// The CUDA driver, looked up at run time through the CUDA runtime, so that a library built with CUDA loads on a machine
+/// without a driver. Errors become pgas::error with the driver's own name for them.
+#pragma once
+
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+
+#include <string_view>
+
+#include "pgas/error.hpp"
+
+namespace pgas::detail::cuda {
+
+/// The driver functions that the runtime has no equivalent for.
+struct driver_api {
+  decltype(&cuMemAddressReserve) address_reserve = nullptr;
+  decltype(&cuMemAddressFree) address_free = nullptr;
+  decltype(&cuMemCreate) create = nullptr;
+  decltype(&cuMemRelease) release = nullptr;
+  decltype(&cuMemMap) map = nullptr;
+  decltype(&cuMemUnmap) unmap = nullptr;
+  decltype(&cuMemSetAccess) set_access = nullptr;
+  decltype(&cuMemGetAllocationGranularity) granularity = nullptr;
+  decltype(&cuMemExportToShareableHandle) export_handle = nullptr;
+  decltype(&cuMemImportFromShareableHandle) import_handle = nullptr;
+  decltype(&cuDeviceGetAttribute) attribute = nullptr;
+  decltype(&cuCtxGetCurrent) ctx_current = nullptr;
+  decltype(&cuCtxGetDevice) ctx_device = nullptr;
+  decltype(&cuCtxPushCurrent) ctx_push = nullptr;
+  decltype(&cuCtxPopCurrent) ctx_pop = nullptr;
+  decltype(&cuDevicePrimaryCtxRetain) primary_retain = nullptr;
+  decltype(&cuDevicePrimaryCtxRelease) primary_release = nullptr;
+  decltype(&cuGetErrorName) error_name = nullptr;
+  decltype(&cuGetErrorString) error_string = nullptr;
+};
+
+/// The driver of this machine. *Errors* device_unavailable saying what is missing: driver, function, or a driver too old.
+[[nodiscard]] const driver_api& driver();
+
+/// Throws `otherwise` unless `result` is success: "what: CUDA_ERROR_NAME (text)".
+void check(CUresult result, std::string_view what, code otherwise = code::device_failed);
+void check(cudaError_t result, std::string_view what, code otherwise = code::device_failed);
+
+/// Makes a context current for a scope.
+class current_context {
+ public:
+  explicit current_context(CUcontext context) { check(driver().ctx_push(context), "cuCtxPushCurrent"); }
+  ~current_context() {
+    CUcontext ignored = nullptr;
+    static_cast<void>(driver().ctx_pop(&ignored));
+  }
+  current_context(const current_context&) = delete;
+  current_context& operator=(const current_context&) = delete;
+};
+
+}  // namespace pgas::detail::cuda

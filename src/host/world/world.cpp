@@ -1,0 +1,142 @@
+#include "pgas/world.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "host/config/launch.hpp"
+#include "host/world/world_state.hpp"
+
+namespace pgas {
+
+namespace {
+
+detail::world_state& state_of(const std::shared_ptr<detail::world_state>& state) {
+  if (!state) throw error(code::not_joined, "this world object is empty: it was moved from");
+  return *state;
+}
+
+}  // namespace
+
+world::world(std::shared_ptr<detail::world_state> state) : state_(std::move(state)) {}
+world::world(world&&) noexcept = default;
+
+world& world::operator=(world&& other) noexcept {
+  if (this != &other) {
+    const world left_behind(std::move(*this));
+    state_ = std::move(other.state_);
+  }
+  return *this;
+}
+
+world::~world() {
+  if (!state_ || state_->left()) return;
+  try {
+    if (state_->unwinding()) state_->fail("an exception ended its part in the world");
+    state_->leave();
+  } catch (const error&) {
+    // Logged where it was decided; a destructor has nobody to tell.
+  }
+}
+
+world world::join() { return join(config::from_environment()); }
+
+world world::join(const config& settings) {
+  chosen_bootstrap chosen = make_bootstrap(config_detail::launch_options(settings));
+  return world(std::make_shared<detail::world_state>(std::move(chosen.exchange), settings, chosen.description));
+}
+
+world world::join(std::unique_ptr<bootstrap> exchange, const config& settings) {
+  if (!exchange) throw error(code::invalid_argument, "world::join: the bootstrap is null");
+  return world(std::make_shared<detail::world_state>(std::move(exchange), settings, "the program's own bootstrap"));
+}
+
+void world::leave() { state_of(state_).leave(); }
+
+void world::abort(std::string_view reason) noexcept {
+  if (state_ && !state_->left()) state_->fail(std::string(reason));
+}
+
+void world::check() const { state_of(state_).check(); }
+int world::my_pe() const { return state_of(state_).context().my_pe(); }
+int world::n_pes() const { return state_of(state_).context().n_pes(); }
+
+const pe_info& world::pe(int number) const {
+  detail::world_state& state = state_of(state_);
+  state.check_pe(number, "world::pe");
+  return state.pes()[static_cast<std::size_t>(number)];
+}
+
+heap_kind world::heap() const { return state_of(state_).kind(); }
+const config& world::settings() const { return state_of(state_).settings(); }
+
+pgas::context world::context() const {
+  state_of(state_).check();
+  return state_->context();
+}
+
+void* world::allocate_bytes(std::size_t count, std::size_t size, std::size_t alignment, initialize how) {
+  detail::world_state& state = state_of(state_);
+  state.check();
+  const detail::trace_range range(state, "pgas::allocate");
+  const std::lock_guard lock(state.collective_mutex());
+  const std::size_t bytes = detail::byte_count(count, size);
+  void* memory = state.heap().allocate(bytes, alignment);
+  if (how == initialize::zero && memory != nullptr) {
+    state.device().fill(memory, 0, bytes, nullptr);
+    state.synchronize(nullptr);
+    state.links().barrier();
+  }
+  return memory;
+}
+
+void world::free(void* pointer) {
+  detail::world_state& state = state_of(state_);
+  state.check();
+  const detail::trace_range range(state, "pgas::free");
+  const std::lock_guard lock(state.collective_mutex());
+  state.heap().free(pointer);
+}
+
+heap_usage world::usage() const {
+  state_of(state_).check();
+  return state_->heap().usage();
+}
+
+void world::barrier_all() {
+  detail::world_state& state = state_of(state_);
+  state.check();
+  const detail::trace_range range(state, "pgas::barrier_all");
+  const std::lock_guard lock(state.collective_mutex());
+  state.synchronize(nullptr);
+  state.links().barrier();
+}
+
+stream& world::stream() {
+  state_of(state_).check();
+  return state_->default_stream(*this);
+}
+
+void world::synchronize() { stream().synchronize(); }
+
+detail::world_state& world::state() const { return state_of(state_); }
+
+namespace detail {
+
+void release(world_state& world, void* pointer) noexcept {
+  if (world.left()) return;
+  try {
+    if (world.unwinding()) {
+      world.fail("an exception ended its part in the world");
+      return;
+    }
+    const std::lock_guard lock(world.collective_mutex());
+    world.check();
+    world.heap().free(pointer);
+  } catch (const error&) {
+    // The world has failed: the memory goes when it is left.
+  }
+}
+
+}  // namespace detail
+}  // namespace pgas

@@ -1,0 +1,251 @@
+#include "host/world/world_state.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <exception>
+
+#include "host/world/failure_text.hpp"
+#include "host/world/fields.hpp"
+
+namespace pgas::detail {
+
+namespace {
+
+/// What PEs tell one another of their devices while joining.
+struct device_offer {
+  heap_kind kind = heap_kind::host;
+  device_properties properties;
+  std::string refusal;  ///< why there is no GPU; empty where there is one
+};
+
+blob encode(const device_offer& offer) {
+  return join_fields({std::to_string(static_cast<int>(offer.kind)), offer.properties.name, offer.properties.uuid, offer.refusal});
+}
+
+device_offer decode(const blob& bytes, int pe) {
+  const std::vector<std::string> fields = split_fields(bytes);
+  if (fields.size() != 4 || fields[0].size() != 1)
+    throw error(code::bootstrap_protocol, fmt::format("PE {} described its device in {} fields instead of 4", pe, fields.size()), pe);
+  device_offer offer;
+  offer.kind = static_cast<heap_kind>(fields[0][0] - '0');
+  offer.properties.name = fields[1];
+  offer.properties.uuid = fields[2];
+  offer.refusal = fields[3];
+  return offer;
+}
+
+std::string_view to_string(heap_kind kind) {
+  return kind == heap_kind::cuda ? "GPU" : kind == heap_kind::host ? "host" : "automatic";
+}
+
+}  // namespace
+
+world_state::world_state(std::unique_ptr<bootstrap> exchange, const config& settings, const std::string& how)
+    : settings_(settings), log_(settings), bootstrap_(std::move(exchange)), unwinding_(std::uncaught_exceptions()) {
+  if (settings_.checks && settings_.wait_timeout.count() == 0) settings_.wait_timeout = std::chrono::seconds(60);
+  log_.set_pe(bootstrap_->rank(), bootstrap_->size());
+  links_ = std::make_unique<class links>(*bootstrap_, settings_, log_, [this](const error& cause) { on_failure(cause); });
+  choose_device();
+  build_heap();
+  report(how);
+}
+
+world_state::~world_state() {
+  give_back();
+  if (mapped_.host != nullptr) device_->free_mapped(mapped_);
+}
+
+void world_state::choose_device() {
+  const int me = links_->my_pe();
+  device_offer mine;
+  mine.kind = settings_.heap;
+  if (settings_.heap != heap_kind::host) {
+    try {
+      device_ = make_cuda_device(settings_, links_->peer(me).local_rank);
+      mine.properties = device_->properties();
+    } catch (const error& refused) {
+      mine.refusal = refused.what();
+    }
+  }
+  const std::vector<contribution> all = links_->all_gather(encode(mine));
+  std::vector<device_offer> offers;
+  for (std::size_t pe = 0; pe < all.size(); ++pe) offers.push_back(decode(all[pe].bytes, static_cast<int>(pe)));
+
+  const auto index_of = [&](auto&& wanted) {
+    return static_cast<int>(std::find_if(offers.begin(), offers.end(), wanted) - offers.begin());
+  };
+  const int n = static_cast<int>(offers.size());
+  const int different = index_of([&](const device_offer& o) { return o.kind != offers[0].kind; });
+  if (different < n)
+    throw error(code::mixed_heaps,
+                fmt::format("PE 0 asks for the {} heap and PE {} for the {} heap: set PGAS_HEAP to the same value on all PEs",
+                            to_string(offers[0].kind), different, to_string(offers[static_cast<std::size_t>(different)].kind)),
+                different);
+  const int without = settings_.heap == heap_kind::host ? 0 : index_of([](const device_offer& o) { return !o.refusal.empty(); });
+  if (settings_.heap == heap_kind::cuda && without < n)
+    throw error(code::device_unavailable,
+                fmt::format("PGAS_HEAP=cuda, but PE {} has no GPU to use: {}", without, offers[static_cast<std::size_t>(without)].refusal),
+                without);
+  if (without < n) {
+    // All or none: a world has one kind of heap. Where only some PEs lack a GPU that is worth a warning.
+    const bool some = std::any_of(offers.begin(), offers.end(), [](const device_offer& o) { return o.refusal.empty(); });
+    if (settings_.heap == heap_kind::automatic && me == 0 && some)
+      log_.warn("host heap for all PEs, because PE {} has no GPU to use: {}", without,
+                offers[static_cast<std::size_t>(without)].refusal);
+    device_ = make_cpu_device();
+    for (device_offer& offer : offers) offer.properties = {heap_kind::host, "host memory", {}, -1, 0};
+  }
+  for (int pe = 0; pe < n; ++pe) {
+    const device_properties& has = offers[static_cast<std::size_t>(pe)].properties;
+    const peer_info& peer = links_->peer(pe);
+    pes_.push_back({peer.host, peer.pid, peer.local_rank, has.name, has.uuid});
+  }
+}
+
+void world_state::build_heap() {
+  mapped_ = device_->allocate_mapped(sizeof(control_block));
+  auto* control = static_cast<control_block*>(mapped_.host);
+  control->wait_timeout_ns =
+      static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(settings_.wait_timeout).count());
+  control_.store(control, std::memory_order_release);
+  links_->check();  // a failure that came before the kernels' abort word existed
+
+  heap_ = std::make_unique<class heap>(*device_, *links_, settings_, log_, [control](std::size_t mapped_bytes) {
+    std::atomic_ref(control->heap_bytes).store(mapped_bytes, std::memory_order_release);
+  });
+  const int me = links_->my_pe();
+  const int n = links_->n_pes();
+  const std::size_t bytes = internal_area::bytes(n);
+  void* area = heap_->allocate(bytes, 512);
+  if (area != heap_->slot(me))
+    throw error(code::address_space, "the first allocation of a new heap is not at the start of the slot: please report this");
+  device_->fill(area, 0, bytes, nullptr);
+  device_->synchronize(nullptr);
+  links_->barrier();
+
+  context_.abi_ = abi_version << 16 | static_cast<std::uint32_t>(sizeof(pgas::context));
+  context_.my_pe_ = me;
+  context_.n_pes_ = n;
+  context_.domain_first_ = 0;
+  context_.domain_size_ = n;
+  context_.log2_stride_ = static_cast<std::uint16_t>(heap_->log2_stride());
+  context_.checks_ = settings_.checks ? 1 : 0;
+  context_.my_slot_ = reinterpret_cast<std::uintptr_t>(heap_->slot(me));
+  context_.control_ = static_cast<control_block*>(mapped_.device);
+}
+
+void world_state::report(const std::string& how) {
+  if (links_->my_pe() != 0 || !log_.enabled(log_level::info)) return;
+  log_.info("joined through {}", how);
+  for (std::size_t pe = 0; pe < pes_.size(); ++pe) {
+    const auto sharing = std::count_if(pes_.begin(), pes_.end(), [&](const pe_info& other) {
+      return kind() == heap_kind::cuda && other.device_uuid == pes_[pe].device_uuid;
+    });
+    log_.info("PE {}: {}:{}, {} {}{}", pe, pes_[pe].host, pes_[pe].pid, pes_[pe].device, pes_[pe].device_uuid,
+              sharing > 1 ? fmt::format(", shared by {} PEs", sharing) : "");
+  }
+  log_.info("slots of {} GiB at {}, {} on all PEs", (std::uint64_t{1} << heap_->log2_stride()) >> 30, fmt::ptr(heap_->slot(0)),
+            heap_->same_base() ? "the same" : "not the same");
+}
+
+void world_state::on_failure(const error& cause) noexcept {
+  if (control_block* control = control_.load(std::memory_order_acquire))
+    std::atomic_ref(control->abort).store(cause.pe() >= 0 ? static_cast<std::uint32_t>(cause.pe()) + 1 : abort_no_pe,
+                                          std::memory_order_release);
+}
+
+void world_state::leave() {
+  if (left_) return;
+  std::optional<error> first;
+  const auto attempt = [&](auto&& step) {
+    try {
+      if (!first) step();
+    } catch (const error& failed) {
+      first = failed;
+    }
+  };
+  attempt([&] { links_->check(); });
+  attempt([&] {
+    if (stream_) stream_->synchronize();
+    synchronize(nullptr);
+  });
+  if (first && !links_->failed()) links_->fail(first->what());
+  attempt([&] { links_->leave(); });
+  give_back();
+  if (first) throw error(*first);
+}
+
+void world_state::fail(const std::string& reason) noexcept {
+  if (links_) links_->fail(reason);
+}
+
+void world_state::give_back() noexcept {
+  left_ = true;
+  stream_.reset();
+  heap_.reset();
+  links_.reset();
+  bootstrap_.reset();
+}
+
+bool world_state::unwinding() const noexcept { return std::uncaught_exceptions() > unwinding_; }
+
+void world_state::check() const {
+  if (left_) throw error(code::not_joined, "the world has been left: join again, or leave it after the last call");
+  links_->check();
+}
+
+void world_state::check_pe(int pe, const char* what) const {
+  const int n = context_.n_pes_;
+  if (pe < 0 || pe >= n)
+    throw error(code::pe_out_of_range, fmt::format("{}: PE {} does not exist, PEs are 0 to {}", what, pe, n - 1), pe);
+}
+
+void world_state::check_symmetric(const void* pointer, std::size_t bytes, std::size_t alignment, const char* what) const {
+  if (!heap_->contains(pointer, bytes))
+    throw error(code::outside_heap,
+                fmt::format("{}: {} and the {} bytes from there are not inside this PE's symmetric memory ({} to {}): pass an "
+                            "address from allocate(), and a count that fits the allocation",
+                            what, pointer, bytes, fmt::ptr(heap_->slot(context_.my_pe_)),
+                            fmt::ptr(heap_->slot(context_.my_pe_) + heap_->usage().mapped)),
+                context_.my_pe_);
+  if (reinterpret_cast<std::uintptr_t>(pointer) % alignment != 0)
+    throw error(code::misaligned, fmt::format("{}: {} is not a multiple of {} bytes", what, pointer, alignment), context_.my_pe_);
+}
+
+void* world_state::remote(const void* local, int pe) const noexcept {
+  return heap_->slot(pe) + (static_cast<const std::byte*>(local) - heap_->slot(context_.my_pe_));
+}
+
+void world_state::synchronize(stream_handle stream) {
+  try {
+    device_->synchronize(stream);
+  } catch (const error&) {
+    if (const std::optional<error> recorded = recorded_failure()) throw error(*recorded);
+    if (links_) links_->check();
+    throw;
+  }
+  if (const std::optional<error> recorded = recorded_failure()) throw error(*recorded);
+}
+
+std::optional<error> world_state::recorded_failure() const {
+  auto* record = &static_cast<control_block*>(mapped_.host)->record;
+  if (std::atomic_ref(record->claimed).load(std::memory_order_acquire) != 2) return std::nullopt;
+  if (record->why == failure::aborted && links_) {
+    try {
+      links_->check();
+    } catch (const error& cause) {
+      return cause;
+    }
+  }
+  return describe(*record, context_.my_pe_, settings_);
+}
+
+pgas::stream& world_state::default_stream(world& owner) {
+  if (!stream_) stream_.emplace(owner);
+  return *stream_;
+}
+
+}  // namespace pgas::detail

@@ -1,0 +1,106 @@
+/// @file
+/// What stands behind a pgas::world: the parts in the order in which they are built and, reversed, given back.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "device/device.hpp"
+#include "host/heap/heap.hpp"
+#include "host/log/log.hpp"
+#include "host/world/links.hpp"
+#include "pgas/stream.hpp"
+#include "pgas/world.hpp"
+
+namespace pgas::detail {
+
+/// Shared by the world, its streams and its symmetric<T> objects. Once left, only the destructor and left() may be called.
+class world_state : public std::enable_shared_from_this<world_state> {
+ public:
+  /// Collective: everything that joining does.
+  world_state(std::unique_ptr<bootstrap> exchange, const config& settings, const std::string& how);
+  ~world_state();
+  world_state(const world_state&) = delete;
+  world_state& operator=(const world_state&) = delete;
+
+  /// Collective, once: waits for all, then gives back heap, device and sockets.
+  void leave();
+  [[nodiscard]] bool left() const noexcept { return left_; }
+  /// Whether an exception that was not yet in flight when the world was joined is unwinding this thread.
+  [[nodiscard]] bool unwinding() const noexcept;
+  /// Ends the world for everyone.
+  void fail(const std::string& reason) noexcept;
+
+  /// Throws not_joined after leave(), and the first failure of the world.
+  void check() const;
+  /// Throws pe_out_of_range, naming the caller `what`.
+  void check_pe(int pe, const char* what) const;
+  /// Throws outside_heap unless [pointer, pointer + bytes) is this PE's mapped symmetric memory; misaligned.
+  void check_symmetric(const void* pointer, std::size_t bytes, std::size_t alignment, const char* what) const;
+
+  /// Where PE `pe` has what this PE has at `local`.
+  [[nodiscard]] void* remote(const void* local, int pe) const noexcept;
+  /// Waits for a stream, and turns what a kernel left in its failure record into an error.
+  void synchronize(stream_handle stream);
+
+  [[nodiscard]] const config& settings() const noexcept { return settings_; }
+  [[nodiscard]] log::logger& log() noexcept { return log_; }
+  [[nodiscard]] class device& device() noexcept { return *device_; }
+  [[nodiscard]] class heap& heap() noexcept { return *heap_; }
+  [[nodiscard]] const class heap& heap() const noexcept { return *heap_; }
+  [[nodiscard]] class links& links() noexcept { return *links_; }
+  [[nodiscard]] const pgas::context& context() const noexcept { return context_; }
+  [[nodiscard]] const std::vector<pe_info>& pes() const noexcept { return pes_; }
+  [[nodiscard]] heap_kind kind() const noexcept { return device_->properties().kind; }
+  /// The stream of world::stream(), made when first asked for.
+  [[nodiscard]] pgas::stream& default_stream(world& owner);
+
+  /// A host-side collective on the heap at a time: allocation is deterministic only in one order.
+  std::mutex& collective_mutex() noexcept { return collective_; }
+
+ private:
+  void choose_device();
+  void build_heap();
+  void report(const std::string& how);
+  void on_failure(const error& cause) noexcept;
+  /// The error that a record left by a device operation stands for, if there is one.
+  [[nodiscard]] std::optional<error> recorded_failure() const;
+  void give_back() noexcept;
+
+  config settings_;
+  log::logger log_;
+  std::unique_ptr<bootstrap> bootstrap_;
+  std::unique_ptr<class links> links_;
+  std::unique_ptr<class device> device_;
+  mapped_memory mapped_;
+  std::unique_ptr<class heap> heap_;
+  std::optional<pgas::stream> stream_;
+  pgas::context context_;
+  std::vector<pe_info> pes_;
+  std::mutex collective_;
+  std::atomic<control_block*> control_{nullptr};  ///< host address, for the thread that learns of failures
+  const int unwinding_;                           ///< exceptions in flight when the world was joined
+  bool left_ = false;
+};
+
+/// Marks a host call in the profiler's timeline for as long as it lives.
+class trace_range {
+ public:
+  trace_range(world_state& world, const char* name) noexcept : device_(world.settings().nvtx ? &world.device() : nullptr) {
+    if (device_ != nullptr) device_->range_push(name);
+  }
+  ~trace_range() {
+    if (device_ != nullptr) device_->range_pop();
+  }
+  trace_range(const trace_range&) = delete;
+  trace_range& operator=(const trace_range&) = delete;
+
+ private:
+  device* device_;
+};
+
+}  // namespace pgas::detail
