@@ -1,0 +1,197 @@
+/// @file
+/// From variables to a config: every option, aliases, errors that name the variable, remarks on what is not known.
+#include "host/config/read.hpp"
+
+#include <gtest/gtest.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "host/config/table.hpp"
+#include "pgas/error.hpp"
+
+namespace pgas::config_detail {
+namespace {
+
+std::string message_of(const environment& variables) {
+  try {
+    (void)read(variables);
+  } catch (const error& e) {
+    EXPECT_EQ(e.code(), code::config_value);
+    return e.what();
+  }
+  return "no error";
+}
+
+bool mentions(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+TEST(read, an_empty_environment_gives_the_defaults) {
+  const reading result = read({});
+  const config defaults;
+  for (const option& row : options()) EXPECT_EQ(print(result.settings, row), print(defaults, row)) << row.name;
+  EXPECT_TRUE(result.origin.empty());
+  EXPECT_TRUE(result.remarks.empty());
+}
+
+TEST(read, every_option_reaches_its_field) {
+  const config c = read({{"PGAS_BOOTSTRAP", "tcp"},
+                         {"PGAS_UNIQUE_ID", "id"},
+                         {"PGAS_SECRET", "s"},
+                         {"PGAS_INTERFACE", "eth0"},
+                         {"PGAS_JOIN_TIMEOUT", "2m"},
+                         {"PGAS_HEAP", "host"},
+                         {"PGAS_HANDLE", "named"},
+                         {"PGAS_DEVICE", "3"},
+                         {"PGAS_HEAP_LIMIT", "8G"},
+                         {"PGAS_SEGMENT", "512K"},
+                         {"PGAS_STRIDE", "3G"},
+                         {"PGAS_SOCKET_DIR", "/run/x"},
+                         {"PGAS_CHECKS", "yes"},
+                         {"PGAS_WAIT_TIMEOUT", "1500ms"},
+                         {"PGAS_CREW", "4"},
+                         {"PGAS_NVTX", "off"},
+                         {"PGAS_LOG", "debug"},
+                         {"PGAS_LOG_FILE", "x.log"}})
+                       .settings;
+  EXPECT_EQ(c.bootstrap, "tcp");
+  EXPECT_EQ(c.unique_id, "id");
+  EXPECT_EQ(c.secret, "s");
+  EXPECT_EQ(c.interface, "eth0");
+  EXPECT_EQ(c.join_timeout, std::chrono::minutes(2));
+  EXPECT_EQ(c.heap, heap_kind::host);
+  EXPECT_EQ(c.handle, handle_kind::named);
+  EXPECT_EQ(c.device, 3);
+  EXPECT_EQ(c.heap_limit, std::size_t{8} << 30);
+  EXPECT_EQ(c.segment_bytes, 512u << 10);
+  EXPECT_EQ(c.stride, std::size_t{4} << 30) << "rounded up to a power of two";
+  EXPECT_EQ(c.socket_directory, "/run/x");
+  EXPECT_TRUE(c.checks);
+  EXPECT_EQ(c.wait_timeout, std::chrono::milliseconds(1500));
+  EXPECT_EQ(c.crew, 4);
+  EXPECT_FALSE(c.nvtx);
+  EXPECT_EQ(c.log, log_level::debug);
+  EXPECT_EQ(c.log_file, "x.log");
+}
+
+TEST(read, every_word_of_an_enumeration_has_its_value) {
+  EXPECT_EQ(read({{"PGAS_HEAP", "auto"}}).settings.heap, heap_kind::automatic);
+  EXPECT_EQ(read({{"PGAS_HEAP", "CUDA"}}).settings.heap, heap_kind::cuda);
+  EXPECT_EQ(read({{"PGAS_HANDLE", "auto"}}).settings.handle, handle_kind::automatic);
+  EXPECT_EQ(read({{"PGAS_HANDLE", "fabric"}}).settings.handle, handle_kind::fabric);
+  EXPECT_EQ(read({{"PGAS_HANDLE", "fd"}}).settings.handle, handle_kind::posix_fd);
+  EXPECT_EQ(read({{"PGAS_LOG", "error"}}).settings.log, log_level::error);
+  EXPECT_EQ(read({{"PGAS_LOG", "warn"}}).settings.log, log_level::warn);
+  EXPECT_EQ(read({{"PGAS_LOG", "info"}}).settings.log, log_level::info);
+}
+
+TEST(read, a_bad_value_names_variable_value_and_what_is_allowed) {
+  const std::string heap = message_of({{"PGAS_HEAP", "gpu"}});
+  EXPECT_TRUE(mentions(heap, "PGAS-E0601")) << heap;
+  EXPECT_TRUE(mentions(heap, "PGAS_HEAP=gpu")) << heap;
+  EXPECT_TRUE(mentions(heap, "auto, cuda, host")) << heap;
+  EXPECT_TRUE(mentions(message_of({{"PGAS_CHECKS", "maybe"}}), "PGAS_CHECKS=maybe"));
+  EXPECT_TRUE(mentions(message_of({{"PGAS_CREW", "0"}}), "from 1 to 1024"));
+  EXPECT_TRUE(mentions(message_of({{"PGAS_DEVICE", "-2"}}), "from -1 to"));
+  EXPECT_TRUE(mentions(message_of({{"PGAS_DEVICE", "4294967295"}}), "PGAS_DEVICE=4294967295"));
+  EXPECT_TRUE(mentions(message_of({{"PGAS_SEGMENT", "1"}}), "at least 4K"));
+  EXPECT_TRUE(mentions(message_of({{"PGAS_STRIDE", "16777215T"}}), "PGAS_STRIDE"));
+  EXPECT_TRUE(mentions(message_of({{"PGAS_JOIN_TIMEOUT", "0"}}), "at least 1ms"));
+  EXPECT_TRUE(mentions(message_of({{"PGAS_BOOTSTRAP", "mpi"}}), "auto, pmix, tcp, local, alone"));
+}
+
+TEST(read, an_empty_variable_is_not_set) {
+  const reading result = read({{"PGAS_HEAP", ""}, {"PGAS_CREW", ""}});
+  EXPECT_EQ(result.settings.heap, heap_kind::automatic);
+  EXPECT_TRUE(result.origin.empty());
+}
+
+TEST(read, aliases_apply_where_the_option_is_not_set) {
+  EXPECT_EQ(read({{"NVSHMEM_HEAP_KIND", "DEVICE"}}).settings.heap, heap_kind::cuda);
+  EXPECT_EQ(read({{"NVSHMEM_HEAP_KIND", "SYSMEM"}}).settings.heap, heap_kind::host);
+  EXPECT_EQ(read({{"NVSHMEM_SYMMETRIC_SIZE", "1G"}}).settings.segment_bytes, std::size_t{1} << 30);
+  EXPECT_EQ(read({{"SHMEM_SYMMETRIC_SIZE", "2G"}}).settings.segment_bytes, std::size_t{2} << 30);
+  EXPECT_EQ(read({{"NVSHMEM_MAX_MEMORY_PER_GPU", "200G"}}).settings.stride, std::size_t{256} << 30);
+  EXPECT_EQ(read({{"NVSHMEM_CUMEM_HANDLE_TYPE", "FILE_DESCRIPTOR"}}).settings.handle, handle_kind::posix_fd);
+  EXPECT_EQ(read({{"NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME", "ib0"}}).settings.interface, "ib0");
+  EXPECT_TRUE(read({{"NVSHMEM_ENABLE_ERROR_CHECKS", "1"}}).settings.checks);
+  EXPECT_FALSE(read({{"NVSHMEM_NVTX", "off"}}).settings.nvtx);
+  EXPECT_TRUE(read({{"NVSHMEM_NVTX", "common"}}).settings.nvtx);
+  EXPECT_EQ(read({{"NVSHMEM_DEBUG", "TRACE"}}).settings.log, log_level::debug);
+  EXPECT_EQ(read({{"NVSHMEM_DEBUG_FILE", "n.log"}}).settings.log_file, "n.log");
+
+  const reading both = read({{"NVSHMEM_HEAP_KIND", "SYSMEM"}, {"PGAS_HEAP", "cuda"}});
+  EXPECT_EQ(both.settings.heap, heap_kind::cuda);
+  EXPECT_EQ(both.origin.at("PGAS_HEAP"), "PGAS_HEAP");
+  EXPECT_EQ(read({{"NVSHMEM_HEAP_KIND", "SYSMEM"}}).origin.at("PGAS_HEAP"), "NVSHMEM_HEAP_KIND");
+}
+
+TEST(read, a_bad_alias_value_names_the_alias) {
+  const std::string kind = message_of({{"NVSHMEM_HEAP_KIND", "host"}});
+  EXPECT_TRUE(mentions(kind, "NVSHMEM_HEAP_KIND=host")) << kind;
+  EXPECT_TRUE(mentions(kind, "DEVICE, VIDMEM, SYSMEM")) << kind;
+  EXPECT_TRUE(mentions(message_of({{"SHMEM_SYMMETRIC_SIZE", "lots"}}), "SHMEM_SYMMETRIC_SIZE=lots"));
+}
+
+TEST(read, an_unknown_variable_is_remarked_on_with_the_nearest_name) {
+  const reading result = read({{"PGAS_HEEP", "host"}});
+  ASSERT_EQ(result.remarks.size(), 1u);
+  EXPECT_EQ(result.remarks[0].level, log_level::warn);
+  EXPECT_TRUE(mentions(result.remarks[0].text, "PGAS_HEEP"));
+  EXPECT_TRUE(mentions(result.remarks[0].text, "did you mean PGAS_HEAP?"));
+}
+
+TEST(read, what_launchers_set_is_known) {
+  EXPECT_TRUE(read({{"PGAS_RANK", "0"}, {"PGAS_SIZE", "2"}, {"PGAS_LOCAL_FD", "3"}, {"PATH", "/bin"}}).remarks.empty());
+}
+
+TEST(read, foreign_variables_without_counterpart_get_one_line) {
+  const reading result = read({{"NVSHMEM_IB_SL", "1"}, {"SHMEM_INFO", "1"}, {"NVSHMEM_HEAP_KIND", "SYSMEM"}});
+  ASSERT_EQ(result.remarks.size(), 1u);
+  EXPECT_EQ(result.remarks[0].level, log_level::info);
+  EXPECT_TRUE(mentions(result.remarks[0].text, "NVSHMEM_IB_SL, SHMEM_INFO"));
+  EXPECT_FALSE(mentions(result.remarks[0].text, "HEAP_KIND"));
+}
+
+TEST(table, secrets_are_never_printed) {
+  config c;
+  c.secret = "swordfish";
+  c.unique_id = "swordfish";
+  for (const option& row : options()) EXPECT_FALSE(mentions(print(c, row), "swordfish")) << row.name;
+}
+
+TEST(table, names_are_unique_and_sorted_into_namespaces) {
+  std::set<std::string_view> names;
+  for (const option& row : options()) {
+    EXPECT_TRUE(row.name.starts_with("PGAS_")) << row.name;
+    EXPECT_TRUE(names.insert(row.name).second) << row.name;
+    EXPECT_FALSE(row.help.empty()) << row.name;
+    for (const alias& other : row.aliases) EXPECT_TRUE(names.insert(other.name).second) << other.name;
+  }
+}
+
+TEST(from_environment, reads_the_process_and_logs_remarks_once) {
+  const std::filesystem::path file =
+      std::filesystem::path(testing::TempDir()) / ("pgas_config_remarks." + std::to_string(getpid()));
+  std::filesystem::remove(file);
+  ::setenv("PGAS_LOG_FILE", file.c_str(), 1);
+  ::setenv("PGAS_HEEP", "host", 1);
+  ::setenv("PGAS_CREW", "5", 1);
+  const config c = config::from_environment();
+  ::setenv("PGAS_RANK", "1", 1);
+  (void)config::from_environment();  // not the first PE: silent
+  for (const auto* name : {"PGAS_LOG_FILE", "PGAS_HEEP", "PGAS_CREW", "PGAS_RANK"}) ::unsetenv(name);
+
+  EXPECT_EQ(c.crew, 5);
+  std::ostringstream text;
+  text << std::ifstream(file).rdbuf();
+  std::filesystem::remove(file);
+  EXPECT_TRUE(mentions(text.str(), "warn: PGAS_HEEP is no option")) << text.str();
+  EXPECT_EQ(text.str().find("PGAS_HEEP"), text.str().rfind("PGAS_HEEP")) << text.str();
+}
+
+}  // namespace
+}  // namespace pgas::config_detail
