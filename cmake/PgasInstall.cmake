@@ -1,1 +1,29 @@
-# Install rules, the exported package and pgas.pc.
+# Install rules, the exported package and pgas.pc. Everything is found relative to where the package lies, so that an
+# installed tree may be moved.
+include(CMakePackageConfigHelpers)
+
+install(TARGETS pgas EXPORT pgas-targets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+  INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/pgas DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+foreach(program pgas-info pgas-perf pgasrun)
+  if(TARGET ${program})
+    install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+  endif()
+endforeach()
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/pgas)
+install(EXPORT pgas-targets NAMESPACE pgas:: DESTINATION ${package_dir})
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/pgas-config.cmake.in ${PROJECT_BINARY_DIR}/pgas-config.cmake
+  INSTALL_DESTINATION ${package_dir} NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/pgas-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/pgas-config.cmake ${PROJECT_BINARY_DIR}/pgas-config-version.cmake
+  DESTINATION ${package_dir})
+
+# From the directory of pgas.pc to the prefix.
+file(RELATIVE_PATH up /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+string(REGEX REPLACE "/$" "" up "${up}")
+configure_file(${CMAKE_CURRENT_LIST_DIR}/pgas.pc.in ${PROJECT_BINARY_DIR}/pgas.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/pgas.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})

@@ -1,0 +1,26 @@
+// A user's program: a world of one, a kernel on the host heap, what it wrote read back.
+#include <pgas/device.hpp>
+#include <pgas/pgas.hpp>
+
+#include <cstdio>
+
+struct mark {
+  template <pgas::block_group Block>
+  PGAS_FN void operator()(Block block, pgas::context ctx, int* where) const {
+    if (block.thread_rank() == 0) pgas::p(ctx, where, 42, ctx.my_pe());
+  }
+};
+
+int main() try {
+  pgas::world world = pgas::world::join();
+  auto where = world.allocate<int>(1, pgas::initialize::zero);
+  pgas::launch(world, {.blocks = 1, .threads = 1}, mark{}, world.context(), where.data());
+  world.synchronize();
+  int seen = 0;
+  pgas::get(world, &seen, where.data(), 1, 0);
+  std::printf("%d\n", seen);
+  return seen == 42 ? 0 : 1;
+} catch (const pgas::error& failed) {
+  std::fprintf(stderr, "%s\n", failed.what());
+  return 1;
+}

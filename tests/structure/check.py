@@ -1,0 +1,331 @@
+#!/usr/bin/env python3
+"""Checks that the sources keep to the structure that CONTRIBUTING.md describes.
+
+Usage: check.py ROOT [--allow FILE]
+
+Prints one line per violation, `path:line: rule: what`, and fails if there is any. FILE lists exceptions, one a line:
+`rule path reason`. An exception that is no longer needed is a violation too.
+"""
+
+import argparse
+import pathlib
+import re
+import sys
+from typing import Iterator, NamedTuple
+
+SOURCE_SUFFIXES = {".hpp", ".h", ".cuh", ".cpp", ".cu", ".c"}
+HEADER_SUFFIXES = {".hpp", ".h", ".cuh"}
+SIZED_SUFFIXES = SOURCE_SUFFIXES | {".py", ".cmake", ".sh"}
+SOURCE_ROOMS = ("include", "src", "bootstrap")
+ALL_ROOMS = SOURCE_ROOMS + ("tests", "examples", "cmake")
+MOST_LINES = 400
+MOST_MACROS = 14
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]')
+CUDA_HEADER = re.compile(r"^(cuda[_./]|cuda$|cooperative_groups|nvtx3/|nvml|nvrtc|nvToolsExt|cub/|thrust/|device_launch|vector_types)")
+UCX_HEADER = re.compile(r"^(ucp|uct|ucs|ucm)/")
+PMIX_HEADER = re.compile(r"^(pmix|pmi2?\.h)")
+MPI_HEADER = re.compile(r"^mpi\.h$")
+OTHER_LIBRARY = re.compile(r"^(hwloc|infiniband/|rdma/|nlohmann/|CLI/|benchmark/)")
+
+
+class Violation(NamedTuple):
+    rule: str
+    path: str
+    line: int
+    what: str
+
+
+class Source:
+    """A file as lines, with and without comments."""
+
+    def __init__(self, root: pathlib.Path, path: pathlib.Path):
+        self.path = path.relative_to(root).as_posix()
+        self.suffix = path.suffix
+        self.text = path.read_text(encoding="utf-8")
+        self.lines = self.text.splitlines()
+        self.code = strip(self.text).splitlines()
+
+    def includes(self) -> Iterator[tuple[int, str]]:
+        for number, line in enumerate(self.lines, 1):
+            if found := INCLUDE.match(line):
+                yield number, found.group(1)
+
+    def under(self, *folders: str) -> bool:
+        return any(self.path.startswith(folder + "/") for folder in folders)
+
+    def room(self, folder: str) -> str:
+        """The name of the subfolder of `folder` that this file is in, or an empty string."""
+        parts = self.path[len(folder) + 1 :].split("/") if self.under(folder) else []
+        return parts[0] if len(parts) > 1 else ""
+
+
+def strip(text: str) -> str:
+    """Removes comments and the contents of string literals; keeps line numbers."""
+
+    def blank(found: re.Match) -> str:
+        token = found.group(0)
+        if token[0] == "/":
+            return "\n" * token.count("\n")
+        return token[0] + token[0]
+
+    # A quote after a digit is a digit separator.
+    return re.sub(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])\'(?:\\.|[^\'\\\n])+\'', blank, text, flags=re.S)
+
+
+# ---- rules: each yields (line, what) for one file -------------------------------------------------------------------
+
+
+def public_layer(name: str) -> str:
+    """The layer of a public header, from its path after `pgas/`."""
+    if name.startswith(("detail/", "compat/", "device/")):
+        return name.split("/")[0]
+    if name in ("types.hpp", "error.hpp", "config.hpp"):
+        return "base"
+    return "device" if name == "device.hpp" else "host"
+
+
+LAYERS_BELOW = {
+    "detail": {"detail"},
+    "base": {"detail", "base"},
+    "device": {"detail", "base", "device"},
+    "host": {"detail", "base", "device", "host"},
+    "compat": {"detail", "base", "device", "host", "compat"},
+}
+
+
+def layer(file: Source):
+    """detail <- types, error, config <- device <- compat; the rest of the host API is beside compat."""
+    if not file.under("include/pgas"):
+        return
+    mine = public_layer(file.path[len("include/pgas/") :])
+    for line, name in file.includes():
+        if name.startswith("pgas/"):
+            theirs = public_layer(name[len("pgas/") :])
+            if theirs not in LAYERS_BELOW[mine]:
+                yield line, f"a header of {mine} includes {name}, which is of {theirs}"
+        elif name.startswith(("host/", "device/", "bootstrap/")):
+            yield line, f"a public header includes the private {name}"
+
+
+def third_party(file: Source):
+    """Headers of other libraries only in the room that is for them."""
+    for line, name in file.includes():
+        if CUDA_HEADER.match(name):
+            public = file.under("include/pgas/device", "include/pgas/detail", "include/pgas/compat")
+            if not public and not file.under("src/device/cuda"):
+                yield line, f"{name}: CUDA headers only in src/device/cuda and in include/pgas/{{device,detail,compat}}"
+        elif UCX_HEADER.match(name) and not file.under("src/host/transport/ucx"):
+            yield line, f"{name}: UCX headers only in src/host/transport/ucx"
+        elif PMIX_HEADER.match(name) and not file.under("bootstrap/pmix"):
+            yield line, f"{name}: PMIx headers only in bootstrap/pmix"
+        elif MPI_HEADER.match(name) and file.path != "include/pgas/mpi.hpp":
+            yield line, f"{name}: MPI's header only in include/pgas/mpi.hpp"
+        elif OTHER_LIBRARY.match(name) and file.under("src/host", "include"):
+            yield line, f"{name}: no such header in the host library"
+
+
+def bootstrap_sight(file: Source):
+    """Bootstraps see bootstrap.hpp, error.hpp and their own library."""
+    if not file.under("bootstrap"):
+        return
+    for line, name in file.includes():
+        if name.startswith("pgas/") and name not in ("pgas/bootstrap.hpp", "pgas/error.hpp"):
+            yield line, f"{name}: a bootstrap sees pgas/bootstrap.hpp and pgas/error.hpp only"
+        elif name.startswith(("host/", "device/")):
+            yield line, f"{name}: a bootstrap sees nothing of the library's inside"
+
+
+def host_sight(file: Source):
+    """src/host sees the contracts of bootstraps and backends, not their insides; backends do not see the host."""
+    for line, name in file.includes():
+        if file.under("src/host") and (name.startswith("bootstrap/") or re.match(r"device/\w+/", name)):
+            yield line, f"{name}: src/host sees the contracts only (pgas/bootstrap.hpp, device/*.hpp)"
+        if file.under("src/device") and name.startswith(("host/", "bootstrap/")):
+            yield line, f"{name}: backends are below the host library"
+
+
+def backends_apart(file: Source):
+    """Backends of one kind never include each other."""
+    kinds = (
+        ("src/device", r"device/(cpu|cuda)/"),
+        ("src/host/transport", r"host/transport/(\w+)/"),
+        ("bootstrap", r"bootstrap/(pmix|tcp|local)/"),
+    )
+    for line, name in file.includes():
+        for folder, pattern in kinds:
+            mine, theirs = file.room(folder), re.match(pattern, name)
+            if mine and theirs and mine != theirs.group(1):
+                yield line, f"{name}: the backend {mine} includes the backend {theirs.group(1)}"
+
+
+def leaves(file: Source):
+    """Nobody includes compat or capi: deleting them leaves a building library."""
+    for line, name in file.includes():
+        if name.startswith("pgas/compat/") and not file.under("include/pgas/compat", "src/host/capi"):
+            yield line, f"{name}: compat is a leaf"
+        if name.startswith("host/capi/") and not file.under("src/host/capi"):
+            yield line, f"{name}: capi is a leaf"
+
+
+def size(file: Source):
+    if len(file.lines) > MOST_LINES:
+        yield MOST_LINES + 1, f"{len(file.lines)} lines, at most {MOST_LINES}: split it by idea"
+
+
+def environment(file: Source):
+    if file.under("src/host/config"):
+        return
+    for line, text in enumerate(file.code, 1):
+        if re.search(r"\b(secure_)?getenv\b|\benviron\b", text):
+            yield line, "the environment is read in src/host/config only"
+
+
+def no_exit(file: Source):
+    """The library reports; whether the process ends is its caller's choice."""
+    if file.under("src/tools"):
+        return
+    calls = r"(?<![\w.>~])(?:std::|::)?(?:(?:_exit|_Exit|exit|quick_exit|assert)\s*\(|(?:abort|terminate)\s*\(\s*\))"
+    for line, text in enumerate(file.code, 1):
+        if re.search(calls, text) and not re.search(r"\bvoid\s+[\w:]*(exit|abort|terminate)\s*\(", text):
+            yield line, "library code does not end the process: throw pgas::error, or log in destructors"
+
+
+def inline_asm(file: Source):
+    if re.fullmatch(r"include/pgas/detail/ptx\w*\.hpp", file.path):
+        return
+    for line, text in enumerate(file.code, 1):
+        if re.search(r"\b(asm|__asm|__asm__)\b\s*(volatile|__volatile__|goto)?\s*\(", text):
+            yield line, "inline assembly only in include/pgas/detail/ptx*.hpp"
+
+
+def compiler_macro(file: Source):
+    rooms = ("include/pgas/detail", "include/pgas/compat")
+    if file.under(*rooms) or file.path == "include/pgas/device/group.hpp" or file.suffix == ".cu":
+        return
+    for line, text in enumerate(file.code, 1):
+        if re.search(r"\b__CUDACC\w*__|\b__CUDA_ARCH__|\b__NVCC__", text):
+            yield line, "which compiler reads this is asked only in detail/, device/group.hpp and compat/"
+
+
+def macro_name(file: Source):
+    prefix = "PGAS_|NVSHMEM|SHMEM|_SHMEM" if file.under("include/pgas/compat") else "PGAS_"
+    for line, text in enumerate(file.code, 1):
+        found = re.match(r"\s*#\s*define\s+(\w+)", text)
+        if found and not re.match(prefix, found.group(1)):
+            yield line, f"macro {found.group(1)}: macros are PGAS_"
+
+
+def header_head(file: Source):
+    if file.suffix not in HEADER_SUFFIXES:
+        return
+    if not file.text.startswith("/// @file\n"):
+        yield 1, "a header starts with a `/// @file` block that says what it is for"
+    if "#pragma once" not in file.lines:
+        yield 1, "a header has #pragma once"
+
+
+# What the group concepts ask for is documented at the concepts.
+GROUP_MEMBERS = {"thread_rank", "size", "sync", "block_rank", "num_blocks"}
+PUBLIC_THING = re.compile(r"\s*(\[\[\w+\]\]\s*)?((virtual|friend|class|struct) )*PGAS_(FN|HD|API)\b(?P<rest>[^(]*)(?P<call>\(?)")
+
+
+def documented(file: Source):
+    """Each public function or class has a doc block, or stands directly below one that covers it."""
+    if not file.under("include/pgas") or file.under("include/pgas/detail", "include/pgas/device/impl", "include/pgas/compat"):
+        return
+    covered = private = inside = False
+    for line, text in enumerate(file.lines, 1):
+        stripped = text.strip()
+        if not stripped or stripped.startswith("#"):
+            covered = False
+        elif stripped.startswith("///"):
+            covered = True
+        if stripped in ("private:", "protected:"):
+            private = True
+        elif stripped == "public:" or text.startswith("}"):
+            private = False
+        if stripped.endswith("namespace detail {"):
+            inside = True
+        elif stripped == "}  // namespace detail":
+            inside = False
+        found = PUBLIC_THING.match(text)
+        if found and not (covered or private or inside):
+            words = found["rest"].split()
+            constructor = found["call"] and len([w for w in words if w not in ("explicit", "constexpr")]) == 1
+            if not constructor and (words or [""])[-1] not in GROUP_MEMBERS:
+                yield line, "a public function or class without a doc block"
+
+
+def unfinished(file: Source):
+    for line, text in enumerate(file.lines, 1):
+        if re.search(r"\b(TODO|FIXME|XXX)\b", text):
+            yield line, "finish it, or say in the doc block what it does not do"
+
+
+SOURCE_RULES = (layer, third_party, bootstrap_sight, host_sight, backends_apart, leaves, environment, no_exit, inline_asm,
+                compiler_macro, macro_name, header_head, documented, unfinished)
+
+
+# ---- all files ------------------------------------------------------------------------------------------------------
+
+
+def files(root: pathlib.Path, rooms, suffixes) -> Iterator[Source]:
+    for room in rooms:
+        for path in sorted((root / room).rglob("*")):
+            if path.is_file() and (path.suffix in suffixes or path.name == "CMakeLists.txt" and ".cmake" in suffixes):
+                yield Source(root, path)
+
+
+def check(root: pathlib.Path) -> Iterator[Violation]:
+    macros = {}
+    for file in files(root, SOURCE_ROOMS, SOURCE_SUFFIXES):
+        for rule in SOURCE_RULES:
+            for line, what in rule(file):
+                yield Violation(rule.__name__, file.path, line, what)
+        if not file.under("include/pgas/compat"):
+            for line, text in enumerate(file.code, 1):
+                if found := re.match(r"\s*#\s*define\s+(\w+)", text):
+                    macros.setdefault(found.group(1), (file.path, line))
+    for name, (path, line) in list(macros.items())[MOST_MACROS:]:
+        yield Violation("macro_count", path, line, f"{name} is one macro too many, at most {MOST_MACROS}")
+    for file in files(root, ALL_ROOMS, SIZED_SUFFIXES):
+        for line, what in size(file):
+            yield Violation("size", file.path, line, what)
+
+
+def exceptions(path: pathlib.Path) -> dict[tuple[str, str], int]:
+    found = {}
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        words = line.split(maxsplit=2)
+        if len(words) < 3:
+            raise SystemExit(f"{path}:{number}: an exception is `rule path reason`")
+        found[words[0], words[1]] = number
+    return found
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("root", type=pathlib.Path)
+    parser.add_argument("--allow", type=pathlib.Path)
+    options = parser.parse_args()
+
+    allowed = exceptions(options.allow) if options.allow else {}
+    unused = dict(allowed)
+    failures = 0
+    for violation in check(options.root):
+        key = (violation.rule, violation.path)
+        unused.pop(key, None)
+        if key not in allowed:
+            print(f"{violation.path}:{violation.line}: {violation.rule}: {violation.what}")
+            failures += 1
+    for (rule, path), line in unused.items():
+        print(f"{options.allow}:{line}: unused: the exception for {rule} in {path} is not needed any more")
+        failures += 1
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

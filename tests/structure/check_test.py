@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""Tests check.py: a small clean tree passes, and each kind of violation added to it is reported, and nothing else is."""
+
+import contextlib
+import io
+import pathlib
+import sys
+import tempfile
+import unittest
+
+import check
+
+CLEAN = {
+    "include/pgas/detail/platform.hpp": "#if defined(__CUDACC__)\n#define PGAS_FN __device__\n#endif\n",
+    "include/pgas/detail/ptx.hpp": '#include <cuda/atomic>\ninline void f() { asm volatile("membar.sys;"); }\n',
+    "include/pgas/types.hpp": '#include "pgas/detail/platform.hpp"\n',
+    "include/pgas/device/put.hpp": '#include <cooperative_groups.h>\n#include "pgas/types.hpp"\n\n/// Copies.\n'
+    "template <class T>\nPGAS_FN void put(T*);\nPGAS_FN void put(int*);\n",
+    "include/pgas/world.hpp": '#include "pgas/device/put.hpp"\n\n/// A world.\nclass PGAS_API world {\n public:\n'
+    "  PGAS_API explicit world(int n);\n private:\n  PGAS_API void hidden();\n};\n"
+    "namespace detail {\nPGAS_API void inner();\n}  // namespace detail\n",
+    "include/pgas/compat/nvshmem.h": '#include "pgas/world.hpp"\n#define NVSHMEM_X 1\n',
+    "src/host/config/config.cpp": 'char* x = getenv("PGAS_X");  // the one\n',
+    "src/host/world/world.cpp": '#include "device/device.hpp"\n#include "pgas/bootstrap.hpp"\n'
+    "// may call getenv(), abort() or exit(1) in a comment\nconst char* text = \"asm(); exit(1)\";\nlong big = 1'000;\n"
+    "void world::abort(std::string_view) noexcept {}\nvoid f(world& w) { w.abort(); w.exit(); }\n",
+    "src/host/transport/ucx/ucx.cpp": "#include <ucp/api/ucp.h>\n",
+    "src/device/device.hpp": '#include "pgas/types.hpp"\n',
+    "src/device/cuda/cuda.cpp": '#include <cuda.h>\n#include "device/device.hpp"\n',
+    "src/device/cpu/cpu.cpp": '#include "device/device.hpp"\n',
+    "src/tools/tool.cpp": "int main() { exit(1); }\n",
+    "bootstrap/pmix/pmix.cpp": '#include <pmix.h>\n#include "bootstrap/common/text.hpp"\n#include "pgas/error.hpp"\n',
+    "bootstrap/registry.cpp": '#include "bootstrap/pmix/pmix.hpp"\n',
+    "tests/long_enough.cpp": "// line\n" * 400,
+}
+
+# rule, file, text appended to it (or the whole of a new file)
+VIOLATIONS = [
+    ("layer", "include/pgas/types.hpp", '#include "pgas/device/put.hpp"\n'),
+    ("layer", "include/pgas/types.hpp", '#include <pgas/world.hpp>\n'),
+    ("layer", "include/pgas/detail/ptx.hpp", '#include "pgas/types.hpp"\n'),
+    ("layer", "include/pgas/device/put.hpp", '#include "pgas/world.hpp"\n'),
+    ("layer", "include/pgas/world.hpp", '#include "host/world/world_state.hpp"\n'),
+    ("third_party", "src/host/world/world.cpp", "#include <cuda_runtime.h>\n"),
+    ("third_party", "src/host/world/world.cpp", "#include <ucp/api/ucp.h>\n"),
+    ("third_party", "src/host/world/world.cpp", "#include <pmix.h>\n"),
+    ("third_party", "src/host/world/world.cpp", "#include <mpi.h>\n"),
+    ("third_party", "src/host/world/world.cpp", "#include <hwloc.h>\n"),
+    ("third_party", "src/device/cpu/cpu.cpp", "#include <cuda.h>\n"),
+    ("third_party", "include/pgas/world.hpp", "  #  include <cuda_runtime_api.h>\n"),
+    ("bootstrap_sight", "bootstrap/pmix/pmix.cpp", '#include "pgas/world.hpp"\n'),
+    ("bootstrap_sight", "bootstrap/registry.cpp", '#include "host/log/log.hpp"\n'),
+    ("host_sight", "src/host/world/world.cpp", '#include "device/cpu/cpu.hpp"\n'),
+    ("host_sight", "src/host/world/world.cpp", '#include "bootstrap/pmix/pmix.hpp"\n'),
+    ("host_sight", "src/device/cpu/cpu.cpp", '#include "host/log/log.hpp"\n'),
+    ("backends_apart", "src/device/cpu/cpu.cpp", '#include "device/cuda/driver.hpp"\n'),
+    ("backends_apart", "bootstrap/pmix/pmix.cpp", '#include "bootstrap/tcp/tcp.hpp"\n'),
+    ("backends_apart", "src/host/transport/ucx/ucx.cpp", '#include "host/transport/traced/traced.hpp"\n'),
+    ("leaves", "src/host/world/world.cpp", '#include "pgas/compat/nvshmem.h"\n'),
+    ("leaves", "src/host/world/world.cpp", '#include "host/capi/capi.hpp"\n'),
+    ("size", "tests/long_enough.cpp", "// one more\n"),
+    ("environment", "src/host/world/world.cpp", 'char* p = std::getenv("HOME");\n'),
+    ("environment", "src/host/world/world.cpp", "char** e = environ;\n"),
+    ("no_exit", "src/host/world/world.cpp", "void g() { std::abort(); }\n"),
+    ("no_exit", "src/host/world/world.cpp", "void g() { ::_exit(3); }\n"),
+    ("no_exit", "src/host/world/world.cpp", "void g() { assert(big); }\n"),
+    ("no_exit", "include/pgas/world.hpp", "inline void g() { exit(1); }\n"),
+    ("inline_asm", "include/pgas/device/put.hpp", 'inline void g() { asm volatile("nop;"); }\n'),
+    ("inline_asm", "src/device/cpu/cpu.cpp", 'void g() { __asm__("nop"); }\n'),
+    ("compiler_macro", "include/pgas/device/put.hpp", "#if defined(__CUDACC__)\n#endif\n"),
+    ("compiler_macro", "src/device/cpu/cpu.cpp", "#ifdef __CUDA_ARCH__\n#endif\n"),
+    ("macro_name", "include/pgas/types.hpp", "#define CHECK 1\n"),
+    ("macro_name", "include/pgas/compat/nvshmem.h", "#define CHECK 1\n"),
+    ("macro_count", "include/pgas/types.hpp", "".join(f"#define PGAS_{n} {n}\n" for n in range(14))),
+    ("header_head", "src/device/other.hpp", "#pragma once\n"),
+    ("header_head", "src/device/other.hpp", "/// @file\n/// Says what it is for.\n"),
+    ("documented", "include/pgas/device/put.hpp", "\ntemplate <class T>\n[[nodiscard]] PGAS_FN T get(T*);\n"),
+    ("documented", "include/pgas/world.hpp", "\nclass PGAS_API other {};\n"),
+    ("unfinished", "src/host/world/world.cpp", "// TO" + "DO: the rest\n"),
+]
+
+
+class CheckTest(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.root = pathlib.Path(holder.name)
+        for name, text in CLEAN.items():
+            is_header = name.endswith((".hpp", ".h"))
+            self.write(name, "/// @file\n/// What it is for.\n#pragma once\n\n" + text if is_header else text)
+
+    def write(self, name, text):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def found(self):
+        return [(violation.rule, violation.path) for violation in check.check(self.root)]
+
+    def run_main(self, *arguments):
+        output = io.StringIO()
+        sys.argv = ["check.py", str(self.root), *arguments]
+        with contextlib.redirect_stdout(output):
+            return check.main(), output.getvalue()
+
+    def test_a_clean_tree_passes(self):
+        self.assertEqual(self.found(), [])
+        self.assertEqual(self.run_main()[0], 0)
+
+    def test_each_violation_is_found_and_nothing_else(self):
+        for rule, name, text in VIOLATIONS:
+            with self.subTest(rule=rule, text=text.splitlines()[0:2]):
+                path = self.root / name
+                before = path.read_text() if path.exists() else None
+                self.write(name, (before or "") + text)
+                self.assertEqual(self.found(), [(rule, name)])
+                status, output = self.run_main()
+                self.assertEqual(status, 1)
+                self.assertIn(f"{rule}: ", output)
+                path.unlink() if before is None else path.write_text(before)
+
+    def test_every_rule_has_a_violation_here(self):
+        rules = {rule.__name__ for rule in check.SOURCE_RULES} | {"size", "macro_count"}
+        self.assertEqual(rules, {rule for rule, _, _ in VIOLATIONS})
+
+    def test_an_exception_silences_its_rule_in_its_file_only(self):
+        self.write("tests/long_enough.cpp", "// line\n" * 401)
+        self.write("tests/also_long.cpp", "// line\n" * 401)
+        self.write("allow.txt", "# comment\nsize tests/long_enough.cpp because\n")
+        status, output = self.run_main("--allow", str(self.root / "allow.txt"))
+        self.assertEqual(status, 1)
+        self.assertNotIn("long_enough", output)
+        self.assertIn("also_long", output)
+
+    def test_an_exception_that_is_not_needed_fails(self):
+        self.write("allow.txt", "size tests/long_enough.cpp because\n")
+        status, output = self.run_main("--allow", str(self.root / "allow.txt"))
+        self.assertEqual(status, 1)
+        self.assertIn("not needed any more", output)
+
+    def test_an_exception_without_a_reason_is_refused(self):
+        self.write("allow.txt", "size tests/long_enough.cpp\n")
+        with self.assertRaises(SystemExit):
+            self.run_main("--allow", str(self.root / "allow.txt"))
+
+
+if __name__ == "__main__":
+    unittest.main()

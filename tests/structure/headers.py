@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+"""Compiles every header under ROOT/include alone, twice included, and fails if any does not compile.
+
+Usage: headers.py ROOT -- COMPILER FLAGS...
+
+The file to compile is added to the end of the command.
+"""
+
+import concurrent.futures
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+
+def compile_alone(command: list[str], suffix: str, name: str, folder: pathlib.Path) -> str:
+    """What the compiler says about a file that includes `name` only, or an empty string."""
+    source = folder / (name.replace("/", "_") + suffix)
+    source.write_text(f'#include "{name}"\n#include "{name}"\n')
+    done = subprocess.run([*command, str(source)], capture_output=True, text=True, cwd=folder)
+    return "" if done.returncode == 0 else (done.stdout + done.stderr or f"exit status {done.returncode}")
+
+
+def main() -> int:
+    root, separator, *command = sys.argv[1:]
+    if separator != "--" or not command:
+        raise SystemExit(__doc__)
+    include = pathlib.Path(root) / "include"
+    names = sorted(p.relative_to(include).as_posix() for p in include.rglob("*") if p.suffix in (".hpp", ".h"))
+    if not names:
+        raise SystemExit(f"no headers in {include}")
+    suffix = ".cu" if "nvcc" in pathlib.Path(command[0]).name else ".cpp"
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        jobs = {name: pool.submit(compile_alone, command, suffix, name, pathlib.Path(folder)) for name in names}
+        for name, job in jobs.items():
+            if text := job.result():
+                failed += 1
+                print(f"---- {name}\n" + "\n".join(text.splitlines()[:15]))
+    print(f"{len(names) - failed} of {len(names)} headers compile alone")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,64 @@
+/// @file
+/// The device headers under NVRTC: a run-time compiler without a standard library of its own.
+#include <gtest/gtest.h>
+#include <nvrtc.h>
+
+#include <string>
+#include <vector>
+
+namespace {
+
+struct compiled {
+  nvrtcResult status;
+  std::string log;
+  std::string ptx;
+};
+
+compiled compile(const std::string& source) {
+  std::vector<std::string> options = {"--std=c++20", "--gpu-architecture=compute_" ARCHITECTURE, "-default-device",
+                                      "--include-path=" PGAS_INCLUDE_DIR};
+  std::string directories = CUDA_INCLUDE_DIRS ";";
+  for (std::size_t end; (end = directories.find(';')) != std::string::npos; directories.erase(0, end + 1)) {
+    if (end == 0) continue;
+    options.push_back("--include-path=" + directories.substr(0, end));
+    options.push_back("--include-path=" + directories.substr(0, end) + "/cccl");
+  }
+  std::vector<const char*> arguments;
+  for (const std::string& option : options) arguments.push_back(option.c_str());
+
+  nvrtcProgram program = nullptr;
+  EXPECT_EQ(nvrtcCreateProgram(&program, source.c_str(), "test.cu", 0, nullptr, nullptr), NVRTC_SUCCESS);
+  compiled result{nvrtcCompileProgram(program, static_cast<int>(arguments.size()), arguments.data()), {}, {}};
+  std::size_t bytes = 0;
+  EXPECT_EQ(nvrtcGetProgramLogSize(program, &bytes), NVRTC_SUCCESS);
+  result.log.resize(bytes);
+  EXPECT_EQ(nvrtcGetProgramLog(program, result.log.data()), NVRTC_SUCCESS);
+  if (result.status == NVRTC_SUCCESS) {
+    EXPECT_EQ(nvrtcGetPTXSize(program, &bytes), NVRTC_SUCCESS);
+    result.ptx.resize(bytes);
+    EXPECT_EQ(nvrtcGetPTX(program, result.ptx.data()), NVRTC_SUCCESS);
+  }
+  EXPECT_EQ(nvrtcDestroyProgram(&program), NVRTC_SUCCESS);
+  return result;
+}
+
+TEST(nvrtc, compiles_a_kernel_that_communicates) {
+  const compiled result = compile(R"(
+    #include <pgas/device.hpp>
+    extern "C" __global__ void shift(pgas::context ctx, float* halo, const float* row, int n, pgas::signal_t* sig) {
+      const int right = (ctx.my_pe() + 1) % ctx.n_pes();
+      pgas::put_signal(ctx, pgas::block(), halo, row, n, sig, 1, pgas::signal_op::add, right);
+      pgas::wait_until(ctx, pgas::block(), sig, pgas::cmp::ge, pgas::signal_t{1});
+    })");
+  ASSERT_EQ(result.status, NVRTC_SUCCESS) << result.log;
+  EXPECT_NE(result.ptx.find(".entry shift"), std::string::npos);
+  EXPECT_EQ(result.ptx.find(".extern .global"), std::string::npos) << "device code may not rely on globals";
+}
+
+TEST(nvrtc, a_kernel_that_does_not_compile_is_noticed) {
+  const compiled result = compile("#include <pgas/device.hpp>\n__global__ void f() { pgas::no_such_thing(); }");
+  EXPECT_EQ(result.status, NVRTC_ERROR_COMPILATION);
+  EXPECT_NE(result.log.find("no_such_thing"), std::string::npos) << result.log;
+}
+
+}  // namespace
