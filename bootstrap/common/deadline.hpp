@@ -1,0 +1,31 @@
+/// @file
+/// A point in time after which a wait gives up. Every wait of the bootstraps is bounded by one.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+
+namespace pgas::boot {
+
+using clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+class deadline {
+ public:
+  explicit deadline(milliseconds limit) : at_(clock::now() + std::clamp(limit, milliseconds{0}, longest)) {}
+
+  [[nodiscard]] bool expired() const { return clock::now() >= at_; }
+  [[nodiscard]] clock::time_point at() const { return at_; }
+  /// Time left, never negative.
+  [[nodiscard]] milliseconds left() const {
+    return std::max(milliseconds{0}, std::chrono::ceil<milliseconds>(at_ - clock::now()));
+  }
+  /// The same deadline, or one that comes `limit` from now, whichever is earlier.
+  [[nodiscard]] deadline but_at_most(milliseconds limit) const { return deadline{std::min(left(), limit)}; }
+
+ private:
+  static constexpr milliseconds longest = std::chrono::hours{24 * 20};  // what poll() can express
+  clock::time_point at_;
+};
+
+}  // namespace pgas::boot

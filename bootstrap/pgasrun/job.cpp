@@ -1,0 +1,191 @@
+#include "bootstrap/pgasrun/job.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+
+#include "bootstrap/common/text.hpp"
+
+namespace pgas::boot {
+namespace {
+
+constexpr milliseconds from_term_to_kill{2000};
+constexpr milliseconds to_fall_silent{200};
+constexpr int status_of_timeout = 124;  // as timeout(1) has it
+
+void say(std::string_view line) { fmt::print(stderr, "pgasrun: {}\n", line); }
+
+[[nodiscard]] std::string describe(const process& one) {
+  return fmt::format("its process, pid {}, {}", one.pid, one.how_it_ended());
+}
+
+/// Signals are read from a descriptor, in turn with everything else.
+[[nodiscard]] unique_fd catch_signals() {
+  sigset_t caught;
+  ::sigemptyset(&caught);
+  for (const int number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&caught, number);
+  ::sigprocmask(SIG_BLOCK, &caught, nullptr);
+  unique_fd fd{::signalfd(-1, &caught, SFD_NONBLOCK | SFD_CLOEXEC)};
+  if (!fd) throw_system("signalfd");
+  return fd;
+}
+
+/// Ends what PEs have started and what left their process groups: as their reaper we inherit it.
+void end_orphans() {
+  const deadline limit{milliseconds{2000}};
+  while (::waitpid(-1, nullptr, WNOHANG) >= 0 && !limit.expired()) {
+    std::ifstream children{fmt::format("/proc/self/task/{}/children", ::getpid())};
+    for (pid_t pid; children >> pid;) ::kill(pid, SIGKILL);
+    ::poll(nullptr, 0, 1);
+  }
+}
+
+}  // namespace
+
+job::job(job_options options)
+    : options_(std::move(options)),
+      worlds_(loop_, options_.processes,
+              {.aborted =
+                   [this](int rank, std::string_view reason) {
+                     say(fmt::format("PE {} aborted the job: {}", rank, reason));
+                     begin_ending(stage::grace, options_.grace);
+                   },
+               .fell_silent =
+                   [this](int rank) {
+                     process& one = processes_.at(static_cast<std::size_t>(rank));
+                     // Its connections end an instant before it does, and how it ended is the better answer.
+                     if (!one.has_ended_within(to_fall_silent))
+                       return std::string{"it closed its connection, though its process runs on"};
+                     announce(one);  // before those fail who are about to hear of it: it was the first
+                     return describe(one);
+                   }}),
+      signals_(catch_signals()) {
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  loop_.watch(signals_.get(), POLLIN, [this](short) { handle_signals(); });
+}
+
+job::~job() { clean_up(); }
+
+int job::run() {
+  start_all();
+  if (options_.timeout) time_is_up_ = deadline{*options_.timeout}.at();
+  while (!all_ended()) {
+    loop_.run_once(next_wake());
+    worlds_.expire();
+    advance();
+  }
+  clean_up();
+  return status_.value_or(stage_ == stage::running ? 0 : 1);
+}
+
+void job::start_all() {
+  processes_.reserve(static_cast<std::size_t>(options_.processes));
+  for (int rank = 0; rank < options_.processes; ++rank) {
+    processes_.push_back(process::start(rank, options_.processes, options_.command, options_.tag_output));
+    worlds_.serve(rank, processes_.back().requests.get());
+    if (options_.tag_output) pass_on(processes_.back());
+  }
+}
+
+void job::pass_on(process& from) {
+  streams_.emplace_back(from.rank, std::move(from.output), STDOUT_FILENO);
+  streams_.emplace_back(from.rank, std::move(from.errors), STDERR_FILENO);
+  for (auto one = std::prev(streams_.end(), 2); one != streams_.end(); ++one)
+    loop_.watch(one->fd(), POLLIN, [this, one](short) {
+      if (one->pump()) return;
+      loop_.forget(one->fd());
+      streams_.erase(one);
+    });
+}
+
+void job::handle_signals() {
+  signalfd_siginfo info;
+  while (::read(signals_.get(), &info, sizeof info) == sizeof info) {
+    const int number = static_cast<int>(info.ssi_signo);
+    if (number == SIGCHLD) {
+      look_for_ended();
+      continue;
+    }
+    if (!status_) status_ = 128 + number;
+    if (stage_ == stage::running) {
+      signal_all(number);
+      begin_ending(stage::grace, options_.grace);
+    } else {  // asked twice
+      signal_all(SIGKILL);
+      begin_ending(stage::killing, from_term_to_kill);
+    }
+  }
+}
+
+void job::look_for_ended() {
+  for (process& one : processes_)
+    if (one.has_ended()) announce(one);
+}
+
+void job::announce(process& one) {
+  if (std::exchange(one.announced, true)) return;
+  worlds_.ended(one.rank, describe(one));
+  if (*one.status == 0 || status_) return;
+  status_ = one.status;
+  say(fmt::format("PE {} (pid {}) {}", one.rank, one.pid, one.how_it_ended()));
+  begin_ending(stage::grace, options_.grace);
+}
+
+void job::begin_ending(stage first, milliseconds next_after) {
+  if (stage_ >= first) return;
+  stage_ = first;
+  next_stage_ = deadline{next_after}.at();
+}
+
+void job::advance() {
+  const auto now = clock::now();
+  if (time_is_up_ && *time_is_up_ <= now) {
+    say(fmt::format("the job ran longer than the {} that --timeout allows; ending it", seconds(*options_.timeout)));
+    time_is_up_.reset();
+    status_ = status_of_timeout;
+    signal_all(SIGTERM);
+    begin_ending(stage::terminating, from_term_to_kill);
+  }
+  if (!next_stage_ || *next_stage_ > now) return;
+  const bool term = stage_ == stage::grace;
+  signal_all(term ? SIGTERM : SIGKILL);
+  stage_ = term ? stage::terminating : stage::killing;
+  next_stage_ = deadline{from_term_to_kill}.at();
+}
+
+void job::signal_all(int number) {
+  for (const process& one : processes_)
+    if (!one.status) one.signal_group(number);
+}
+
+void job::clean_up() {
+  for (const process& one : processes_) one.signal_group(SIGKILL);
+  for (const process& one : processes_) one.reap();
+  processes_.clear();
+  end_orphans();
+  const deadline limit{milliseconds{1000}};
+  for (tagged_stream& one : streams_)
+    while (one.pump() && !limit.expired()) ::poll(nullptr, 0, 1);
+  streams_.clear();
+}
+
+bool job::all_ended() const {
+  return std::all_of(processes_.begin(), processes_.end(), [](const process& one) { return one.status.has_value(); });
+}
+
+std::optional<clock::time_point> job::next_wake() const {
+  std::optional<clock::time_point> first = worlds_.due();
+  for (const auto& other : {next_stage_, time_is_up_})
+    if (other) first = first ? std::min(*first, *other) : *other;
+  return first;
+}
+
+}  // namespace pgas::boot

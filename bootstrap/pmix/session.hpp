@@ -1,0 +1,54 @@
+/// @file
+/// This process's connection to its PMIx server, shared by all worlds that it makes.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bootstrap/common/deadline.hpp"
+#include "bootstrap/pmix/library.hpp"
+#include "pgas/bootstrap.hpp"
+#include "pgas/error.hpp"
+
+namespace pgas::boot {
+
+/// *Callers* any thread.
+class pmix_session {
+ public:
+  /// The connection, made at the first call and again after the last holder gave it back.
+  /// *Errors* bootstrap_unavailable where no server answers, bootstrap_protocol where its answers make no sense.
+  [[nodiscard]] static std::shared_ptr<pmix_session> open(const deadline& limit);
+  pmix_session(const pmix_library& library, const deadline& limit);
+  ~pmix_session();
+  pmix_session(const pmix_session&) = delete;
+  pmix_session& operator=(const pmix_session&) = delete;
+
+  [[nodiscard]] int rank() const { return static_cast<int>(self_.rank); }
+  [[nodiscard]] int size() const { return size_; }
+  [[nodiscard]] const std::string& version() const { return library_.version; }
+
+  /// Collective: publishes `mine` under `key`, which must be new, and returns what every rank published under it.
+  [[nodiscard]] std::vector<blob> exchange(const std::string& key, std::span<const std::byte> mine,
+                                           const deadline& limit);
+  /// Asks the server to end the job.
+  void abort(const std::string& reason) const;
+
+ private:
+  [[nodiscard]] int ask_job_size() const;
+  void publish(const std::string& key, std::span<const std::byte> mine) const;
+  void fence(const std::string& key, const deadline& limit) const;
+  [[nodiscard]] std::optional<blob> look_up(int rank, const std::string& key, bool ask_server,
+                                            milliseconds limit) const;
+  [[nodiscard]] std::string who_is_missing(const std::string& key) const;
+  [[nodiscard]] error failed(code why, std::string_view what, pmix_status_t status) const;
+
+  const pmix_library& library_;
+  pmix_proc_t self_{};
+  int size_ = 0;
+  std::timed_mutex fencing_;  // fences of one process must not overlap: the server tells them apart by who takes part
+};
+
+}  // namespace pgas::boot

@@ -1,0 +1,82 @@
+/// @file
+/// Rank 0's side of the TCP bootstrap: a thread that lets members in and runs the hub of each world. Strangers may
+/// connect, say anything or nothing and stay: each connection is served on its own and has to prove itself within a
+/// time limit.
+#pragma once
+
+#include <cstdint>
+#include <future>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "bootstrap/common/event_loop.hpp"
+#include "bootstrap/star/hub.hpp"
+#include "bootstrap/tcp/handshake.hpp"
+
+namespace pgas::boot {
+
+/// *Callers* any thread.
+class server {
+ public:
+  server(const bits128& key, std::vector<unique_fd> listeners);
+  ~server();
+  server(const server&) = delete;
+  server& operator=(const server&) = delete;
+
+  /// Opens a world; `own_end` is the hub's end of rank 0's connection. Members that came earlier are let in now.
+  void open(std::uint32_t instance, int size, unique_fd own_end);
+  /// Ends a world: waits, at most `limit`, until all that its members are to hear is on its way, then disconnects them.
+  void close(std::uint32_t instance, milliseconds limit);
+
+ private:
+  /// A connection that is not a member's, or not yet.
+  struct visitor {
+    enum class phase { greeting, proving, parked, refused };
+    unique_fd socket;
+    std::string from;
+    phase now = phase::greeting;
+    clock::time_point due;
+    hello greeting;
+    challenge offer;
+    bits128 proof{};
+    std::size_t have = 0;  // bytes of what is expected in this phase
+  };
+  struct world {
+    std::unique_ptr<hub> center;
+    std::shared_ptr<std::promise<void>> closed;  // set while close() waits
+    clock::time_point due;                       // of closing
+  };
+
+  void run();
+  [[nodiscard]] std::optional<clock::time_point> next_wake() const;
+  void expire();
+  void accept_from(int listener);
+  void set_accepting(bool on);
+  bool drop_oldest_stranger();
+  void react(std::uint64_t id, short revents);
+  void challenge_stranger(std::uint64_t id, visitor& who);
+  void judge(std::uint64_t id, visitor& who);
+  void admit(std::uint64_t id);
+  void refuse(std::uint64_t id, code why, std::string text);
+  void turn_away(std::uint64_t id, std::string_view why);
+  void drop(std::uint64_t id);
+
+  const bits128 key_;
+  std::vector<unique_fd> listeners_;
+  event_loop loop_;
+  std::map<std::uint64_t, visitor> visitors_;  // in the order in which they came
+  std::uint64_t next_visitor_ = 0;
+  std::size_t strangers_ = 0;  // visitors that have not proved themselves
+  std::size_t turned_away_ = 0;
+  std::string last_turned_away_;
+  std::optional<clock::time_point> accept_again_;  // set while descriptors have run out
+  bool stopping_ = false;
+  std::map<std::uint32_t, world> worlds_;
+  std::thread thread_;
+};
+
+}  // namespace pgas::boot

@@ -1,0 +1,206 @@
+#include "bootstrap/tcp/tcp.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <map>
+#include <mutex>
+#include <thread>
+
+#include "bootstrap/common/socket.hpp"
+#include "bootstrap/common/text.hpp"
+#include "bootstrap/star/client.hpp"
+#include "bootstrap/tcp/connect.hpp"
+#include "bootstrap/tcp/server.hpp"
+#include "bootstrap/tcp/unique_id.hpp"
+#include "pgas/error.hpp"
+
+namespace pgas::boot {
+namespace {
+
+constexpr int ports_to_try = 16;
+
+/// What this process remembers of a place where worlds are made, from one world to the next.
+struct meeting_point {
+  std::vector<unique_fd> listeners;            // opened by make_unique_id(), until rank 0 joins
+  std::weak_ptr<server> running;               // serves rank 0's worlds
+  std::map<int, std::uint32_t> next_instance;  // by rank, as several may be threads of this process
+};
+
+std::mutex meeting_points_mutex;
+
+[[nodiscard]] std::map<std::string, meeting_point>& meeting_points() {
+  static std::map<std::string, meeting_point> all;
+  return all;
+}
+
+/// How to meet, taken from the options.
+struct rendezvous {
+  std::string name;  // key in meeting_points()
+  bits128 key;
+  std::vector<std::uint16_t> ports;
+  candidates where;
+  std::string_view hint;  // what to do where all ports are in use
+};
+
+[[nodiscard]] rendezvous by_unique_id(const bootstrap_options& options) {
+  const unique_id id = unique_id::parse(options.unique_id);
+  return {options.unique_id,
+          id.secret,
+          {id.addresses.front().port()},
+          [id](std::string&) { return id.addresses; },
+          "The process that made the unique id has to be the one that joins as rank 0"};
+}
+
+[[nodiscard]] rendezvous by_address(const bootstrap_options& options) {
+  const int first = options.master_port + (options.master_port_taken ? 1 : 0);
+  const int last = options.master_port_taken ? options.master_port + ports_to_try : first;
+  if (options.master_port < 1 || first > 65535)
+    throw error{code::bootstrap_unavailable,
+                fmt::format("port {} of rank 0 is not usable; set MASTER_PORT to a number between 1 and 65534",
+                            options.master_port)};
+  std::vector<std::uint16_t> ports;
+  for (int port = first; port <= std::min(last, 65535); ++port) ports.push_back(static_cast<std::uint16_t>(port));
+  const auto where = [ports, host = options.master_address](std::string& problem) {
+    std::vector<address> all;
+    for (const address& one : resolve(host, milliseconds{10'000}, problem))
+      for (const std::uint16_t port : ports) all.push_back(one.with_port(port));
+    return all;
+  };
+  return {fmt::format("{}:{}|{}|{}", options.master_address, options.master_port, options.run_id, options.secret),
+          key_of_job(options), ports, where, "Choose another MASTER_PORT"};
+}
+
+/// Listeners on the first port that is free. A port that this process gives up at this moment is worth waiting for.
+[[nodiscard]] std::vector<unique_fd> listen_on_any(const rendezvous& meet, const std::string& interface,
+                                                   const deadline& limit) {
+  const deadline patience = limit.but_at_most(milliseconds{2000});
+  do {
+    for (const std::uint16_t port : meet.ports)
+      if (auto listeners = listen_on(interface, port); !listeners.empty()) return listeners;
+    std::this_thread::sleep_for(milliseconds{20});
+  } while (!patience.expired());
+  throw error{code::bootstrap_unavailable,
+              fmt::format("rank 0 cannot listen on port {}{}: already in use. {}", meet.ports.front(),
+                          meet.ports.size() > 1 ? fmt::format(" to {}", meet.ports.back()) : "", meet.hint)};
+}
+
+[[nodiscard]] std::shared_ptr<server> server_at(const rendezvous& meet, const bootstrap_options& options,
+                                                const deadline& limit) {
+  const std::lock_guard lock{meeting_points_mutex};
+  meeting_point& point = meeting_points()[meet.name];
+  if (auto running = point.running.lock()) return running;
+  if (point.listeners.empty()) point.listeners = listen_on_any(meet, options.interface, limit);
+  auto fresh = std::make_shared<server>(meet.key, std::exchange(point.listeners, {}));
+  point.running = fresh;
+  return fresh;
+}
+
+/// The number of the world that is about to be made. A failed attempt is not counted, on any rank.
+class numbered_attempt {
+ public:
+  numbered_attempt(std::string name, int rank) : name_(std::move(name)), rank_(rank) {
+    const std::lock_guard lock{meeting_points_mutex};
+    instance_ = meeting_points()[name_].next_instance[rank_]++;
+  }
+  ~numbered_attempt() {
+    if (succeeded_) return;
+    const std::lock_guard lock{meeting_points_mutex};
+    std::uint32_t& next = meeting_points()[name_].next_instance[rank_];
+    if (next == instance_ + 1) next = instance_;
+  }
+  numbered_attempt(const numbered_attempt&) = delete;
+  numbered_attempt& operator=(const numbered_attempt&) = delete;
+
+  [[nodiscard]] std::uint32_t instance() const { return instance_; }
+  void succeeded() { succeeded_ = true; }
+
+ private:
+  std::string name_;
+  int rank_;
+  std::uint32_t instance_ = 0;
+  bool succeeded_ = false;
+};
+
+/// Rank 0's bootstrap: a member like the others, and the owner of the server that all are connected to.
+class tcp_root final : public bootstrap {
+ public:
+  tcp_root(std::shared_ptr<server> host, std::uint32_t instance, const bootstrap_options& options)
+      : server_(std::move(host)), instance_(instance), timeout_(options.timeout) {
+    auto [mine, hubs] = socket_pair();
+    server_->open(instance_, options.size, std::move(hubs));
+    client_ = std::make_unique<star_client>(std::move(mine), 0, options.size, options.timeout,
+                                            star_client::hub_owner{"its own server thread", 0});
+  }
+  ~tcp_root() override {
+    client_.reset();
+    server_->close(instance_, std::min(timeout_, milliseconds{5000}));
+  }
+  void join(const deadline& limit) { (void)client_->join(limit); }
+
+  [[nodiscard]] int rank() const noexcept override { return 0; }
+  [[nodiscard]] int size() const noexcept override { return client_->size(); }
+  [[nodiscard]] std::vector<blob> all_gather(std::span<const std::byte> mine) override {
+    return client_->all_gather(mine);
+  }
+  void barrier() override { client_->barrier(); }
+  void abort(std::string_view reason) noexcept override { client_->abort(reason); }
+
+ private:
+  std::shared_ptr<server> server_;
+  std::uint32_t instance_;
+  milliseconds timeout_;
+  std::unique_ptr<star_client> client_;
+};
+
+[[nodiscard]] std::unique_ptr<bootstrap> join_as_root(const rendezvous& meet, const bootstrap_options& options,
+                                                      std::uint32_t instance, const deadline& limit) {
+  auto root = std::make_unique<tcp_root>(server_at(meet, options, limit), instance, options);
+  root->join(limit);
+  return root;
+}
+
+[[nodiscard]] std::unique_ptr<bootstrap> join_as_member(const rendezvous& meet, const bootstrap_options& options,
+                                                        std::uint32_t instance, const deadline& limit) {
+  const hello me{.rank = static_cast<std::uint32_t>(options.rank),
+                 .size = static_cast<std::uint32_t>(options.size),
+                 .instance = instance};
+  for (;;) {
+    auto member = std::make_unique<star_client>(reach_rank0(meet.where, meet.key, me, limit), options.rank,
+                                                options.size, options.timeout, star_client::hub_owner{"rank 0", 0});
+    if (member->join(limit)) return member;
+    // Rank 0 was just leaving its previous world; the next attempt finds it in this one.
+    std::this_thread::sleep_for(milliseconds{10});
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<bootstrap> join_tcp(const bootstrap_options& options) {
+  const deadline limit{options.timeout};
+  const rendezvous meet = options.unique_id.empty() ? by_address(options) : by_unique_id(options);
+  numbered_attempt attempt{meet.name, options.rank};
+  auto joined = options.rank == 0 ? join_as_root(meet, options, attempt.instance(), limit)
+                                  : join_as_member(meet, options, attempt.instance(), limit);
+  attempt.succeeded();
+  return joined;
+}
+
+}  // namespace pgas::boot
+
+namespace pgas {
+
+std::string make_unique_id(const bootstrap_options& options) {
+  using namespace boot;
+  auto listeners = listen_on(options.interface, 0);
+  if (listeners.empty()) throw_system("opening a listener for a unique id");
+  unique_id id{random_bits(), {}};
+  for (const address& one : own_addresses(options.interface))
+    id.addresses.push_back(one.with_port(port_of(listeners.front())));
+  std::string text = id.print();
+  const std::lock_guard lock{meeting_points_mutex};
+  meeting_points()[text].listeners = std::move(listeners);
+  return text;
+}
+
+}  // namespace pgas

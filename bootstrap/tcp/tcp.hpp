@@ -1,0 +1,17 @@
+/// @file
+/// The bootstrap over TCP: a star of connections through rank 0, found by a unique id or at MASTER_ADDR:MASTER_PORT.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "pgas/bootstrap.hpp"
+
+namespace pgas::boot {
+
+/// Joins the job that `options` describe: by unique_id where given, else by master_address and master_port; rank and
+/// size are needed in both cases. The n-th world that a process makes at one meeting point is the n-th of all others.
+/// *Errors* bootstrap_timeout, authentication, bootstrap_unavailable, bootstrap_protocol.
+[[nodiscard]] std::unique_ptr<bootstrap> join_tcp(const bootstrap_options& options);
+
+}  // namespace pgas::boot

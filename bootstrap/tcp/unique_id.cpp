@@ -1,0 +1,96 @@
+#include "bootstrap/tcp/unique_id.hpp"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <netinet/in.h>
+
+#include <charconv>
+#include <cstring>
+
+#include "pgas/error.hpp"
+
+namespace pgas::boot {
+namespace {
+
+constexpr std::string_view prefix = "pgas1-";
+
+[[nodiscard]] std::string print_host(const address& one) {
+  std::string text = one.text();
+  text.resize(text.rfind(':'));
+  return text.starts_with('[') ? text.substr(1, text.size() - 2) : text;
+}
+
+[[nodiscard]] bool parse_host(std::string_view text, address& to) {
+  const std::string host{text};
+  if (auto* v4 = reinterpret_cast<sockaddr_in*>(&to.storage); ::inet_pton(AF_INET, host.c_str(), &v4->sin_addr) == 1) {
+    v4->sin_family = AF_INET;
+    to.length = sizeof *v4;
+    return true;
+  }
+  to = {};
+  auto* v6 = reinterpret_cast<sockaddr_in6*>(&to.storage);
+  if (::inet_pton(AF_INET6, host.c_str(), &v6->sin6_addr) != 1) return false;
+  v6->sin6_family = AF_INET6;
+  to.length = sizeof *v6;
+  return true;
+}
+
+/// The number that `text` holds in hexadecimal, all of it.
+template <class Number>
+[[nodiscard]] bool parse_hex(std::string_view text, Number& to) {
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), to, 16);
+  return status == std::errc{} && end == text.data() + text.size();
+}
+
+/// Cuts off and returns what comes before the next `mark`.
+[[nodiscard]] std::string_view take_until(std::string_view& text, char mark) {
+  const auto end = text.find(mark);
+  const auto head = text.substr(0, end);
+  text.remove_prefix(end == text.npos ? text.size() : end + 1);
+  return head;
+}
+
+}  // namespace
+
+std::string unique_id::print() const {
+  std::string text = fmt::format("{}{:x}-", prefix, addresses.at(0).port());
+  for (const std::byte b : secret) text += fmt::format("{:02x}", std::to_integer<unsigned>(b));
+  const std::string last = print_host(addresses.back());
+  char separator = '-';
+  for (std::size_t i = 0; i + 1 < addresses.size(); ++i) {
+    const std::string host = print_host(addresses[i]);
+    if (text.size() + host.size() + last.size() + 2 > longest) continue;
+    text += std::exchange(separator, ',') + host;
+  }
+  return text + separator + last;
+}
+
+unique_id unique_id::parse(std::string_view text) {
+  const auto reject = [&](std::string_view why) {
+    return error{code::bootstrap_protocol,
+                 fmt::format("the unique id '{}' is not usable: {}. Pass on unchanged what make_unique_id() returned",
+                             text.substr(0, longest), why)};
+  };
+  if (text.size() > longest) throw reject("it is longer than any");
+  if (!text.starts_with(prefix)) throw reject("it does not start with 'pgas1-'");
+  std::string_view rest = text.substr(prefix.size());
+
+  unique_id id;
+  std::uint16_t port = 0;
+  if (!parse_hex(take_until(rest, '-'), port) || port == 0) throw reject("the port is malformed");
+  const std::string_view secret = take_until(rest, '-');
+  if (secret.size() != 2 * id.secret.size()) throw reject("the secret is cut short");
+  for (std::size_t i = 0; i < id.secret.size(); ++i) {
+    std::uint8_t value = 0;
+    if (!parse_hex(secret.substr(2 * i, 2), value)) throw reject("the secret is malformed");
+    id.secret[i] = std::byte{value};
+  }
+  do {
+    address one;
+    if (!parse_host(take_until(rest, ','), one)) throw reject("an address is malformed");
+    id.addresses.push_back(one.with_port(port));
+  } while (!rest.empty());
+  return id;
+}
+
+}  // namespace pgas::boot

@@ -1,0 +1,27 @@
+/// @file
+/// The printed form of a meeting point: "pgas1-PORT-SECRET-ADDRESS,ADDRESS,..." in hexadecimal and plain addresses.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bootstrap/tcp/address.hpp"
+#include "bootstrap/tcp/siphash.hpp"
+
+namespace pgas::boot {
+
+struct unique_id {
+  static constexpr std::size_t longest = 255;
+
+  bits128 secret{};
+  std::vector<address> addresses;  ///< of rank 0, each with the port
+
+  /// As many addresses as fit are printed; the last (the loopback) always is.
+  [[nodiscard]] std::string print() const;
+  /// *Errors* code::bootstrap_protocol where `text` is not a whole unique id.
+  [[nodiscard]] static unique_id parse(std::string_view text);
+};
+
+}  // namespace pgas::boot
