@@ -6,7 +6,7 @@ install(TARGETS pgas EXPORT pgas-targets
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
   INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/pgas DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-foreach(program pgas-info pgas-perf pgasrun)
+foreach(program pgas-info pgas-perf)
   if(TARGET ${program})
     install(TARGETS ${program} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
     set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)

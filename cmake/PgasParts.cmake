@@ -61,7 +61,7 @@ target_compile_options(pgas_warnings INTERFACE
 if(PGAS_WERROR)
   target_compile_options(pgas_warnings INTERFACE
     "$<$<COMPILE_LANGUAGE:CXX>:-Werror>"
-    "$<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings,-Xcompiler=-Werror>")
+    "$<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings;-Xcompiler=-Werror>")
 endif()
 
 # Sanitizers, one of: address (with undefined), thread.
