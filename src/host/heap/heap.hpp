@@ -14,16 +14,16 @@
 
 namespace pgas::detail {
 
-/// This PE's view of the heap of all PEs. Slot p of the layout holds PE p's segments; segment i lies at the same offset in
-/// every slot. *Callers* one thread at a time.
+/// This PE's view of the heap of all PEs. Slot p of the layout holds PE p's segments; segment i lies at the same offset
+/// in every slot. *Callers* one thread at a time.
 class heap {
  public:
   /// Called after each change of the mapped size, with the bytes now mapped in each slot.
   using growth_callback = std::function<void(std::size_t mapped_bytes)>;
 
   /// Collective: agrees on stride, base and kind of handle, reserves the layout. No memory yet.
-  /// *Errors* address_space, handle_exchange (naming what was probed and what each attempt answered), mixed_heaps; the same
-  /// error on all PEs.
+  /// *Errors* address_space, handle_exchange (naming what was probed and what each attempt answered), mixed_heaps; the
+  /// same error on all PEs.
   heap(device& device, links& links, const config& settings, log::logger& log, growth_callback on_growth);
   ~heap();
 

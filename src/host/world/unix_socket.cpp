@@ -19,9 +19,10 @@ unix_address::unix_address(const std::string& directory, const std::string& name
   const std::string where = abstract ? std::string(1, '\0') + name : directory + "/" + name;
   const std::size_t room = sizeof(address_.sun_path) - 1;
   if (where.size() > room)
-    throw error(code::config_value, fmt::format("PGAS_SOCKET_DIR={}: too long for a socket, which leaves {} characters for the "
-                                                "directory: choose a shorter path",
-                                                directory, room - name.size() - 1));
+    throw error(code::config_value,
+                fmt::format("PGAS_SOCKET_DIR={}: too long for a socket, which leaves {} characters for the "
+                            "directory: choose a shorter path",
+                            directory, room - name.size() - 1));
   std::memcpy(address_.sun_path, where.data(), where.size());
   length_ = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + where.size() + (abstract ? 0 : 1));
   if (!abstract) path_ = where;
@@ -38,10 +39,12 @@ unix_listener::unix_listener(const unix_address& address, int backlog)
   if (!address.path().empty()) ::fchmod(fd_.get(), S_IRUSR | S_IWUSR);
   if (::bind(fd_.get(), address.raw(), address.length()) != 0) {
     const int why = errno;
-    if (address.path().empty()) throw error(code::system, fmt::format("bind {}: {}", address.text(), std::strerror(why)));
-    throw error(code::config_value, fmt::format("PGAS_SOCKET_DIR: no socket can be made at {}: {}; name a directory that exists "
-                                                "and that this user may write to",
-                                                address.path(), std::strerror(why)));
+    if (address.path().empty())
+      throw error(code::system, fmt::format("bind {}: {}", address.text(), std::strerror(why)));
+    throw error(code::config_value,
+                fmt::format("PGAS_SOCKET_DIR: no socket can be made at {}: {}; name a directory that exists "
+                            "and that this user may write to",
+                            address.path(), std::strerror(why)));
   }
   path_ = address.path();
   if (::listen(fd_.get(), backlog) != 0) {
@@ -67,7 +70,8 @@ unique_fd unix_listener::accept() const {
       case ECONNABORTED: continue;
       case EAGAIN: return fd;
       default:
-        throw error(code::system, fmt::format("accept: {}; where files ran out, raise the limit (ulimit -n)", std::strerror(errno)));
+        throw error(code::system,
+                    fmt::format("accept: {}; where files ran out, raise the limit (ulimit -n)", std::strerror(errno)));
     }
   }
 }
@@ -152,7 +156,8 @@ received_packet receive_packet(int fd, std::span<std::byte> buffer) {
     message.msg_controllen = sizeof(control.bytes);
     size = ::recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (size >= 0) break;
-    // ECONNRESET: the peer closed with packets of ours unread. It is reported once, ahead of what the peer itself had sent.
+    // ECONNRESET: the peer closed with packets of ours unread. It is reported once, ahead of what the peer itself had
+    // sent.
     if (errno == EINTR || errno == ECONNRESET) continue;
     result.what = errno == EAGAIN ? received_packet::status::nothing_yet : received_packet::status::closed;
     return result;

@@ -20,7 +20,8 @@ namespace pgas::detail {
 /// directory, which containers can share.
 class unix_address {
  public:
-  /// @param directory empty for an abstract name. *Errors* config_value when directory and name are too long for a socket.
+  /// @param directory empty for an abstract name. *Errors* config_value when directory and name are too long for a
+  /// socket.
   unix_address(const std::string& directory, const std::string& name);
 
   [[nodiscard]] const sockaddr* raw() const noexcept;
@@ -40,7 +41,8 @@ class unix_address {
 /// A listening socket. Its file, if it has one, goes with it.
 class unix_listener {
  public:
-  /// Only the owner may connect (mode 0600 for a file). *Errors* system, or config_value when the directory is to blame.
+  /// Only the owner may connect (mode 0600 for a file). *Errors* system, or config_value when the directory is to
+  /// blame.
   unix_listener(const unix_address& address, int backlog);
   unix_listener(unix_listener&& other) noexcept;
   unix_listener& operator=(unix_listener&&) = delete;
@@ -81,7 +83,8 @@ struct received_packet {
 inline constexpr std::size_t max_fds_per_packet = 64;
 
 /// Sends one packet made of two parts without blocking. Gives 0 or an errno: EAGAIN when the peer's queue is full.
-[[nodiscard]] int send_packet(int fd, std::span<const std::byte> head, std::span<const std::byte> body, std::span<const int> fds);
+[[nodiscard]] int send_packet(int fd, std::span<const std::byte> head, std::span<const std::byte> body,
+                              std::span<const int> fds);
 /// Receives one packet without blocking.
 [[nodiscard]] received_packet receive_packet(int fd, std::span<std::byte> buffer);
 

@@ -1,0 +1,190 @@
+#include "device/cpu/cpu_device.hpp"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <iterator>
+#include <utility>
+
+#include "device/cpu/atomic_update.hpp"
+#include "device/cpu/host_memory.hpp"
+#include "pgas/device/sync.hpp"
+#include "pgas/error.hpp"
+
+namespace pgas::detail {
+
+namespace {
+
+/// That of a huge page, and of GPU heaps: allocations are aligned alike on both.
+constexpr std::size_t unit = std::size_t{2} << 20;
+
+/// Work up to this size is done sooner than it is handed to another thread.
+constexpr std::size_t small = std::size_t{64} << 10;
+
+host_stream::place place_for(std::size_t bytes) {
+  return bytes <= small ? host_stream::place::here_if_idle : host_stream::place::worker;
+}
+
+constexpr int reserved = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+
+}  // namespace
+
+std::unique_ptr<device> make_cpu_device() { return std::make_unique<cpu_device>(); }
+
+cpu_device::cpu_device() {
+  properties_.kind = heap_kind::host;
+  properties_.name = "host memory";
+  properties_.memory_bytes = physical_memory();
+}
+
+cpu_device::~cpu_device() {
+  while (!reservations_.empty()) release(reservations_.begin()->first, reservations_.begin()->second);
+}
+
+std::size_t cpu_device::granularity() const noexcept { return unit; }
+
+void* cpu_device::reserve(std::size_t bytes, void* hint) {
+  if (hint != nullptr) {
+    void* got = ::mmap(hint, bytes, PROT_NONE, reserved | MAP_FIXED_NOREPLACE, -1, 0);
+    if (got == MAP_FAILED) return nullptr;
+    if (got != hint) {  // a kernel that does not know MAP_FIXED_NOREPLACE takes the address as advice
+      ::munmap(got, bytes);
+      return nullptr;
+    }
+    reservations_.emplace(static_cast<std::byte*>(got), bytes);
+    return got;
+  }
+  const std::size_t wider = bytes + unit;
+  void* got = wider < bytes ? MAP_FAILED : ::mmap(nullptr, wider, PROT_NONE, reserved, -1, 0);
+  if (got == MAP_FAILED)
+    throw error(code::address_space,
+                fmt::format("the system refuses {} bytes of addresses: {}", bytes, std::strerror(errno)));
+  auto* start = static_cast<std::byte*>(got);
+  const std::size_t before = (unit - reinterpret_cast<std::uintptr_t>(start) % unit) % unit;
+  if (before > 0) ::munmap(start, before);
+  if (before < unit) ::munmap(start + before + bytes, unit - before);
+  reservations_.emplace(start + before, bytes);
+  return start + before;
+}
+
+void cpu_device::release(void* address, std::size_t bytes) noexcept {
+  if (reservations_.erase(static_cast<std::byte*>(address)) == 1) ::munmap(address, bytes);
+}
+
+std::vector<handle_kind> cpu_device::handle_kinds() const { return {handle_kind::posix_fd, handle_kind::named}; }
+
+segment_id cpu_device::create(std::size_t bytes, handle_kind kind) {
+  if (kind != handle_kind::posix_fd && kind != handle_kind::named)
+    throw error(code::device_failed, "host memory can be shared by posix_fd and named handles only");
+  if (bytes == 0 || bytes % unit != 0)
+    throw error(code::invalid_argument, fmt::format("a segment of {} bytes is not a multiple of {}", bytes, unit));
+  return keep(host_segment::create(bytes), kind);
+}
+
+exported_handle cpu_device::export_segment(segment_id segment) {
+  const owned_segment& owned = find(segment);
+  return owned.memory.export_as(owned.kind);
+}
+
+segment_id cpu_device::import_segment(const exported_handle& handle, std::size_t bytes) {
+  return keep(host_segment::import(handle, bytes), handle.kind);
+}
+
+segment_id cpu_device::keep(host_segment memory, handle_kind kind) {
+  const std::uint64_t id = next_segment_++;
+  segments_.emplace(id, owned_segment{std::move(memory), kind});
+  return segment_id{id};
+}
+
+const cpu_device::owned_segment& cpu_device::find(segment_id segment) const {
+  const auto found = segments_.find(static_cast<std::uint64_t>(segment));
+  if (found == segments_.end()) throw error(code::invalid_argument, "no such segment");
+  return found->second;
+}
+
+void cpu_device::map(void* address, std::size_t bytes, segment_id segment) {
+  const owned_segment& owned = find(segment);
+  if (bytes != owned.memory.bytes())
+    throw error(code::invalid_argument,
+                fmt::format("{} bytes of a segment of {} were to be mapped", bytes, owned.memory.bytes()));
+  // Mapping over something else than a reservation would take away whatever the process has there.
+  auto* start = static_cast<std::byte*>(address);
+  const auto after = reservations_.upper_bound(start);
+  const bool inside = after != reservations_.begin() && [&] {
+    const auto& [base, size] = *std::prev(after);
+    const auto offset = static_cast<std::size_t>(start - base);
+    return offset < size && bytes <= size - offset;
+  }();
+  if (!inside) throw error(code::invalid_argument, fmt::format("{} is not inside a reservation", address));
+  if (::mmap(address, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, owned.memory.fd(), 0) == MAP_FAILED) {
+    const int why = errno;
+    throw error(why == ENOMEM ? code::out_of_memory : code::device_failed,
+                fmt::format("mmap of {} bytes of a segment: {}", bytes, std::strerror(why)));
+  }
+}
+
+void cpu_device::unmap(void* address, std::size_t bytes) noexcept {
+  // Back to a reservation, never to a hole. If even that fails the segment stays mapped until the layout is released.
+  static_cast<void>(::mmap(address, bytes, PROT_NONE, reserved | MAP_FIXED, -1, 0));
+}
+
+void cpu_device::destroy(segment_id segment) noexcept { segments_.erase(static_cast<std::uint64_t>(segment)); }
+
+mapped_memory cpu_device::allocate_mapped(std::size_t bytes) {
+  constexpr std::size_t line = 128;
+  const std::size_t rounded = (bytes + line - 1) / line * line;
+  void* memory = rounded < bytes ? nullptr : std::aligned_alloc(line, rounded);
+  if (memory == nullptr) throw error(code::out_of_memory, fmt::format("no {} bytes of host memory", bytes));
+  std::memset(memory, 0, rounded);
+  return {memory, memory};
+}
+
+void cpu_device::free_mapped(mapped_memory memory) noexcept { std::free(memory.host); }
+
+host_stream& cpu_device::queue(stream_handle stream) noexcept {
+  return stream == nullptr ? own_ : *static_cast<host_stream*>(stream);
+}
+
+stream_handle cpu_device::create_stream() { return std::make_unique<host_stream>().release(); }
+void cpu_device::destroy_stream(stream_handle stream) noexcept {
+  const std::unique_ptr<host_stream> owned(static_cast<host_stream*>(stream));
+}
+
+void cpu_device::synchronize(stream_handle stream) { queue(stream).wait(); }
+
+void cpu_device::copy(void* to, const void* from, std::size_t bytes, stream_handle stream) {
+  if (bytes == 0) return;
+  queue(stream).run([=] { std::memmove(to, from, bytes); }, place_for(bytes));
+}
+
+void cpu_device::fill(void* at, unsigned char value, std::size_t bytes, stream_handle stream) {
+  if (bytes == 0) return;
+  queue(stream).run([=] { std::memset(at, value, bytes); }, place_for(bytes));
+}
+
+void cpu_device::atomic(const atomic_request& request, std::uint64_t* result, stream_handle stream) {
+  std::uint64_t old = 0;
+  queue(stream).run_and_wait([&] { old = update_atomically(request); });
+  if (result == nullptr) return;
+  const bool narrow = request.as == atomic_request::type::u32 || request.as == atomic_request::type::f32;
+  const auto narrowed = static_cast<std::uint32_t>(old);
+  if (narrow)
+    std::memcpy(result, &narrowed, sizeof(narrowed));
+  else
+    std::memcpy(result, &old, sizeof(old));
+}
+
+void cpu_device::barrier(const context& context, team_view team, stream_handle stream) {
+  // On the stream's thread: the caller may have to go on for the other PEs to come.
+  queue(stream).run(
+      [context, team] {
+        if (!barrier_wait<arrival::release>(context, this_thread{}, team))
+          throw error(code::device_failed, "a barrier on the CPU ended early");
+      },
+      host_stream::place::worker);
+}
+
+}  // namespace pgas::detail

@@ -1,0 +1,71 @@
+/// @file
+/// The backend of the host heap.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+#include "device/cpu/host_segment.hpp"
+#include "device/cpu/host_stream.hpp"
+#include "device/device.hpp"
+
+namespace pgas::detail {
+
+/// Host memory and CPU threads as a device. The contract is device's.
+class cpu_device final : public device {
+ public:
+  cpu_device();
+  ~cpu_device() override;
+
+  [[nodiscard]] const device_properties& properties() const noexcept override { return properties_; }
+
+  [[nodiscard]] std::size_t granularity() const noexcept override;
+  [[nodiscard]] void* reserve(std::size_t bytes, void* hint) override;
+  void release(void* address, std::size_t bytes) noexcept override;
+
+  [[nodiscard]] std::vector<handle_kind> handle_kinds() const override;
+  [[nodiscard]] segment_id create(std::size_t bytes, handle_kind kind) override;
+  [[nodiscard]] exported_handle export_segment(segment_id segment) override;
+  [[nodiscard]] segment_id import_segment(const exported_handle& handle, std::size_t bytes) override;
+  void map(void* address, std::size_t bytes, segment_id segment) override;
+  void unmap(void* address, std::size_t bytes) noexcept override;
+  void destroy(segment_id segment) noexcept override;
+
+  [[nodiscard]] mapped_memory allocate_mapped(std::size_t bytes) override;
+  void free_mapped(mapped_memory memory) noexcept override;
+
+  [[nodiscard]] stream_handle create_stream() override;
+  void destroy_stream(stream_handle stream) noexcept override;
+  void synchronize(stream_handle stream) override;
+  void copy(void* to, const void* from, std::size_t bytes, stream_handle stream) override;
+  void fill(void* at, unsigned char value, std::size_t bytes, stream_handle stream) override;
+  void atomic(const atomic_request& request, std::uint64_t* result, stream_handle stream) override;
+  void barrier(const context& context, team_view team, stream_handle stream) override;
+
+  void enter() override {}
+  void leave() noexcept override {}
+
+  void range_push(const char*) noexcept override {}
+  void range_pop() noexcept override {}
+
+  /// The queue behind a handle; the device's own for null.
+  [[nodiscard]] host_stream& queue(stream_handle stream) noexcept;
+
+ private:
+  struct owned_segment {
+    host_segment memory;
+    handle_kind kind;
+  };
+  [[nodiscard]] segment_id keep(host_segment memory, handle_kind kind);
+  [[nodiscard]] const owned_segment& find(segment_id segment) const;
+
+  device_properties properties_;
+  std::map<std::byte*, std::size_t> reservations_;  ///< address to bytes
+  std::unordered_map<std::uint64_t, owned_segment> segments_;
+  std::uint64_t next_segment_ = 1;
+  host_stream own_;
+};
+
+}  // namespace pgas::detail

@@ -1,0 +1,120 @@
+#include "device/cpu/grid.hpp"
+
+#include <fmt/format.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "device/cpu/cpu_device.hpp"
+#include "pgas/error.hpp"
+
+namespace pgas::detail {
+
+namespace {
+
+constexpr unsigned most_threads_per_block = 1024;  // as on a GPU
+
+/// Holds the members back until all exist: a grid of which only some run might wait for the others for ever.
+class starting_gate {
+ public:
+  void open(bool go) {
+    const std::lock_guard lock(mutex_);
+    state_ = go ? state::go : state::cancelled;
+    changed_.notify_all();
+  }
+  /// Whether the grid runs.
+  [[nodiscard]] bool pass() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return state_ != state::closed; });
+    return state_ == state::go;
+  }
+
+ private:
+  enum class state { closed, go, cancelled };
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  state state_ = state::closed;
+};
+
+/// Keeps the exception of the member that failed first; the others' are mostly its consequences.
+class first_exception {
+ public:
+  void keep(std::exception_ptr thrown) {
+    const std::lock_guard lock(mutex_);
+    if (!thrown_) thrown_ = std::move(thrown);
+  }
+  void rethrow() {
+    if (thrown_) std::rethrow_exception(thrown_);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::exception_ptr thrown_;
+};
+
+void check_shape(unsigned blocks, unsigned threads) {
+  if (blocks == 0 || threads == 0 || threads > most_threads_per_block)
+    throw error(code::launch_failed,
+                fmt::format("a grid of {} blocks of {} threads: blocks must be at least 1, threads 1 to {}", blocks,
+                            threads, most_threads_per_block));
+}
+
+}  // namespace
+
+void run_grid_here(unsigned blocks, unsigned threads, const grid_member& member) {
+  check_shape(blocks, threads);
+  std::deque<crew_state> crews;
+  for (unsigned block = 0; block < blocks; ++block) crews.emplace_back(threads);
+  starting_gate gate;
+  first_exception failure;
+  const auto run = [&](unsigned block, unsigned thread) {
+    try {
+      run_member(thread_crew(crews[block], thread, threads, block, blocks), member);
+    } catch (...) {
+      failure.keep(std::current_exception());
+    }
+  };
+
+  // The last member is the calling thread itself: a grid of one needs no thread.
+  const std::size_t total = std::size_t{blocks} * threads;
+  std::vector<std::thread> others;
+  bool complete = true;
+  try {
+    others.reserve(total - 1);
+    for (std::size_t i = 0; i + 1 < total; ++i)
+      others.emplace_back([&, i] {
+        if (gate.pass()) run(static_cast<unsigned>(i / threads), static_cast<unsigned>(i % threads));
+      });
+  } catch (const std::exception&) {
+    complete = false;
+  }
+  gate.open(complete);
+  if (complete) run(blocks - 1, threads - 1);
+  for (std::thread& other : others) other.join();
+  if (!complete)
+    throw error(code::launch_failed,
+                fmt::format("a grid of {} blocks of {} threads: the system starts only {} threads; use fewer blocks, "
+                            "or raise the limit (ulimit -u)",
+                            blocks, threads, others.size()));
+  failure.rethrow();
+}
+
+void run_grid_on_cpu(device& on, stream_handle stream, unsigned blocks, unsigned threads, grid_member member) {
+  auto* cpu = dynamic_cast<cpu_device*>(&on);
+  if (cpu == nullptr)
+    throw error(code::launch_failed, "this kernel runs on the CPU, the heap of its world is on another device");
+  check_shape(blocks, threads);
+  // Never on the calling thread: a kernel may wait for what its caller does next.
+  cpu->queue(stream).run([=, body = std::move(member)] { run_grid_here(blocks, threads, body); },
+                         host_stream::place::worker);
+}
+
+}  // namespace pgas::detail

@@ -1,0 +1,162 @@
+#include "device/cpu/host_segment.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "device/cpu/host_memory.hpp"
+#include "pgas/error.hpp"
+
+namespace pgas::detail {
+
+namespace {
+
+constexpr int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+
+error system_failure(const char* call, int why) {
+  const bool memory = why == ENOMEM || why == ENOSPC;
+  const bool files = why == EMFILE || why == ENFILE;
+  return error(memory ? code::out_of_memory : code::system,
+               fmt::format("{}: {}{}", call, std::strerror(why), files ? "; raise the limit (ulimit -n)" : ""));
+}
+
+/// Retries a call that a signal may interrupt.
+template <class Call>
+auto retry(Call&& call) {
+  for (;;) {
+    const auto result = call();
+    if (result >= 0 || errno != EINTR) return result;
+  }
+}
+
+std::uint64_t random_number() {
+  std::uint64_t number = 0;
+  retry([&] { return ::getrandom(&number, sizeof(number), 0); });
+  return number;
+}
+
+std::string file_name(std::uint64_t nonce) { return fmt::format("pgas-{:016x}", nonce); }
+
+/// When a process began, as the kernel counts; 0 where there is no such process.
+std::uint64_t start_of(std::int32_t pid) {
+  std::ifstream file(fmt::format("/proc/{}/stat", pid));
+  std::string line;
+  std::getline(file, line);
+  const std::size_t name_end = line.rfind(')');  // the name before it may contain anything
+  if (name_end == std::string::npos) return 0;
+  std::istringstream fields(line.substr(name_end + 1));
+  std::string skipped;
+  for (int field = 3; field < 22; ++field) fields >> skipped;
+  std::uint64_t start = 0;
+  fields >> start;
+  return start;
+}
+
+[[noreturn]] void reject(const std::string& why) { throw error(code::handle_invalid, "the handle " + why); }
+
+/// Throws unless the descriptor is a memory file of this user, of exactly that size, that nobody can resize.
+void inspect(int fd, std::size_t bytes) {
+  struct stat about {};
+  if (::fstat(fd, &about) != 0) reject(fmt::format("can't be looked at: {}", std::strerror(errno)));
+  if (!S_ISREG(about.st_mode)) reject("is not memory");
+  if (about.st_uid != ::geteuid()) reject(fmt::format("belongs to user {}", about.st_uid));
+  if (static_cast<std::size_t>(about.st_size) != bytes)
+    reject(fmt::format("leads to {} bytes instead of {}", about.st_size, bytes));
+  const int has = ::fcntl(fd, F_GET_SEALS);
+  constexpr int needed = F_SEAL_SHRINK | F_SEAL_GROW;
+  if (has < 0 || (has & needed) != needed) reject("leads to a file that could still be resized");
+  if ((has & F_SEAL_WRITE) != 0) reject("leads to memory that can't be written");
+}
+
+unique_fd open_named(const named_handle& name, std::size_t bytes) {
+  if (name.magic != named_handle::expected_magic || name.version != named_handle::current_version)
+    reject("is not one of this library, or of another version");
+  if (name.bytes != bytes) reject(fmt::format("says {} bytes instead of {}", name.bytes, bytes));
+  const std::string path = fmt::format("/proc/{}/fd/{}", name.pid, name.fd);
+  // Looked at before it is opened: opening a device or a pipe that a forged handle names could do things.
+  struct stat about {};
+  if (::stat(path.c_str(), &about) != 0) reject(fmt::format("names {}: {}", path, std::strerror(errno)));
+  if (!S_ISREG(about.st_mode)) reject("names something that is not memory");
+  char target[64] = {};
+  const ssize_t length = ::readlink(path.c_str(), target, sizeof(target) - 1);
+  if (length < 0 || !std::string_view(target).starts_with("/memfd:" + file_name(name.nonce)))
+    reject("names another file");
+  unique_fd fd(retry([&] { return ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK); }));
+  if (!fd) reject(fmt::format("names {}: {}", path, std::strerror(errno)));
+  // The opened file is what counts: the name may have come to mean another one meanwhile.
+  if (::fstat(fd.get(), &about) != 0 || about.st_ino != name.inode || about.st_dev != name.device)
+    reject("names another file");
+  if (start_of(name.pid) != name.process_start) reject("is of a process that has ended");
+  return fd;
+}
+
+}  // namespace
+
+host_segment host_segment::create(std::size_t bytes) {
+  if (const std::size_t available = available_memory(); bytes > available)
+    throw error(
+        code::out_of_memory,
+        fmt::format("{} bytes of host memory were asked for, {} are available to this process", bytes, available));
+  const std::uint64_t nonce = random_number();
+  unique_fd fd(::memfd_create(file_name(nonce).c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!fd) throw system_failure("memfd_create", errno);
+  if (retry([&] { return ::ftruncate(fd.get(), static_cast<off_t>(bytes)); }) != 0)
+    throw system_failure("ftruncate", errno);
+  if (strict_overcommit() && retry([&] { return ::fallocate(fd.get(), 0, 0, static_cast<off_t>(bytes)); }) != 0)
+    throw system_failure("fallocate", errno);
+  if (::fcntl(fd.get(), F_ADD_SEALS, seals) != 0) throw system_failure("fcntl(F_ADD_SEALS)", errno);
+  return {std::move(fd), bytes, nonce};
+}
+
+exported_handle host_segment::export_as(handle_kind kind) const {
+  exported_handle handle;
+  handle.kind = kind;
+  if (kind == handle_kind::posix_fd) {
+    handle.fd = unique_fd(::fcntl(fd_.get(), F_DUPFD_CLOEXEC, 0));
+    if (!handle.fd) throw system_failure("fcntl(F_DUPFD_CLOEXEC)", errno);
+    return handle;
+  }
+  struct stat about {};
+  if (::fstat(fd_.get(), &about) != 0) throw system_failure("fstat", errno);
+  named_handle name;
+  name.pid = ::getpid();
+  name.fd = fd_.get();
+  name.process_start = start_of(name.pid);
+  name.inode = about.st_ino;
+  name.device = about.st_dev;
+  name.bytes = bytes_;
+  name.nonce = nonce_;
+  if (name.process_start == 0) throw error(code::device_failed, "named handles need /proc");
+  handle.bytes = std::bit_cast<std::array<std::byte, 64>>(name);
+  return handle;
+}
+
+host_segment host_segment::import(const exported_handle& handle, std::size_t bytes) {
+  unique_fd fd;
+  switch (handle.kind) {
+    case handle_kind::posix_fd:
+      if (!handle.fd) reject("came without its descriptor");
+      fd = unique_fd(::fcntl(handle.fd.get(), F_DUPFD_CLOEXEC, 0));
+      if (!fd) {
+        if (errno == EBADF) reject("is not an open descriptor");
+        throw system_failure("fcntl(F_DUPFD_CLOEXEC)", errno);
+      }
+      break;
+    case handle_kind::named: fd = open_named(std::bit_cast<named_handle>(handle.bytes), bytes); break;
+    default: reject("is of a kind that host memory does not have");
+  }
+  inspect(fd.get(), bytes);
+  return {std::move(fd), bytes, 0};
+}
+
+}  // namespace pgas::detail

@@ -1,0 +1,13 @@
+/// @file
+/// Sizes for people.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace pgas::detail {
+
+/// "512 bytes", "1.5 MiB", "80.0 GiB".
+[[nodiscard]] std::string byte_text(std::size_t bytes);
+
+}  // namespace pgas::detail

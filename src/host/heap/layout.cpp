@@ -1,0 +1,119 @@
+#include "host/heap/layout.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "host/heap/byte_text.hpp"
+#include "host/heap/gather_value.hpp"
+#include "host/heap/statement.hpp"
+#include "host/world/packet.hpp"
+
+namespace pgas::detail {
+
+namespace {
+
+/// Far from where programs, their libraries, stacks and allocators usually are, on x86-64 and on arm64.
+constexpr std::uintptr_t far_candidates[] = {0x2000'0000'0000, 0x3000'0000'0000, 0x4000'0000'0000};
+
+bool aligned(const void* address, std::size_t alignment) {
+  return (reinterpret_cast<std::uintptr_t>(address) & (alignment - 1)) == 0;
+}
+
+}  // namespace
+
+layout::layout(device& device, links& links, const layout_wish& wish) : device_(device) {
+  const auto slots = static_cast<std::size_t>(wish.slots);
+  std::size_t stride = wish.stride;
+  while (stride > wish.least && stride > layout_wish::most_addresses / slots) stride /= 2;
+  try {
+    for (;; stride /= 2) {
+      if (stride > layout_wish::most_addresses / slots)
+        throw error(code::address_space,
+                    fmt::format("{} slots of {} are more addresses than a process has: lower PGAS_STRIDE or "
+                                "PGAS_HEAP_LIMIT",
+                                slots, byte_text(stride)));
+      log2_stride_ = std::countr_zero(stride);
+      if (agree_on_base(links, slots * stride, wish.alignment)) {
+        same_base_ = true;
+        return;
+      }
+      if (reserve_anywhere(links, slots * stride, wish.alignment, stride <= wish.least)) return;
+    }
+  } catch (...) {
+    give_back();
+    throw;
+  }
+}
+
+layout::~layout() { give_back(); }
+
+void layout::give_back() noexcept {
+  if (base_ != nullptr) device_.release(base_, bytes_);
+  base_ = nullptr;
+}
+
+bool layout::agree_on_base(links& links, std::size_t bytes, std::size_t alignment) {
+  // What the system gives to PE 0 first: the only kind of address that can be had under some sanitizers.
+  for (std::size_t round = 0; round <= std::size(far_candidates); ++round) {
+    void* mine = nullptr;
+    if (links.my_pe() == 0) {
+      try {
+        mine = device_.reserve(bytes, round == 0 ? nullptr : reinterpret_cast<void*>(far_candidates[round - 1]));
+      } catch (const error&) {
+        mine = nullptr;  // told to the others as "no proposal"; reserve_anywhere() reports it if nothing else works
+      }
+      if (mine != nullptr && !aligned(mine, alignment)) {
+        device_.release(mine, bytes);
+        mine = nullptr;
+      }
+    }
+    std::uint64_t proposal = 0;
+    try {
+      proposal = gather_value(links, static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(mine)))[0];
+      if (proposal == 0) continue;
+      if (links.my_pe() != 0) {
+        try {
+          mine = device_.reserve(bytes, reinterpret_cast<void*>(static_cast<std::uintptr_t>(proposal)));
+        } catch (const error&) {
+          mine = nullptr;
+        }
+      }
+      bool everywhere = true;
+      for (const std::uint32_t worked : gather_value(links, std::uint32_t{mine != nullptr}))
+        everywhere = everywhere && worked == 1;
+      if (everywhere) {
+        base_ = static_cast<std::byte*>(mine);
+        bytes_ = bytes;
+        return true;
+      }
+    } catch (...) {
+      if (mine != nullptr) device_.release(mine, bytes);
+      throw;
+    }
+    if (mine != nullptr) device_.release(mine, bytes);
+  }
+  return false;
+}
+
+bool layout::reserve_anywhere(links& links, std::size_t bytes, std::size_t alignment, bool last_try) {
+  statement mine;
+  mine.call = {heap_call::kind::probe, 0, bytes, alignment, heap_call::nowhere};
+  mine.failure = attempt(links, fmt::format("reserve {} of addresses", byte_text(bytes)), [&] {
+    base_ = static_cast<std::byte*>(device_.reserve(bytes, nullptr));
+    bytes_ = bytes;
+    if (!aligned(base_, alignment)) throw error(code::address_space, "the device gave a badly aligned address");
+  });
+  const std::optional<error> failed = first_failure(exchange(links, mine));
+  if (!failed) return true;
+  give_back();
+  if (last_try)
+    throw error(code::address_space, text_of(*failed) + "; lower PGAS_HEAP_LIMIT or PGAS_STRIDE, or raise ulimit -v",
+                failed->pe());
+  return false;
+}
+
+}  // namespace pgas::detail

@@ -1,0 +1,64 @@
+/// @file
+/// Hands out ranges of a space that only grows. Pure arithmetic on offsets: the same calls give the same answers on
+/// every PE, which is what keeps symmetric allocations symmetric without a word between PEs.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+namespace pgas::detail {
+
+/// Best fit, lowest offset first among equals, neighbours joined at once. Every operation takes logarithmic time; only
+/// the answer "does not fit" may cost a look at the blocks that alignment alone rules out.
+class offset_allocator {
+ public:
+  /// What a request is rounded to.
+  struct request {
+    std::size_t bytes;      ///< a multiple of 16, from 512 bytes on of 512
+    std::size_t alignment;  ///< a power of two
+  };
+  static constexpr std::size_t small_alignment = 16;
+  static constexpr std::size_t line_alignment = 512;  ///< for 512 bytes and more
+  static constexpr std::size_t large_alignment = std::size_t{2}
+                                                 << 20;  ///< for 2 MiB and more, and the most one can ask for
+  static constexpr std::size_t largest_request = ~std::size_t{0} - 2 * large_alignment;
+
+  /// The rounding of the heap. *Units* bytes, 1 to largest_request; alignment a power of two up to large_alignment.
+  [[nodiscard]] static request rounded(std::size_t bytes, std::size_t alignment) noexcept;
+
+  /// Where allocate() would put it; none if it does not fit.
+  [[nodiscard]] std::optional<std::size_t> find(request wanted) const;
+  [[nodiscard]] std::optional<std::size_t> allocate(request wanted);
+  /// Whether `offset` was the start of a live allocation.
+  bool free(std::size_t offset);
+  /// The start of the live allocation around `offset`.
+  [[nodiscard]] std::optional<std::size_t> allocation_around(std::size_t offset) const;
+
+  /// Adds room at the end.
+  void grow(std::size_t bytes);
+  /// How much room grow() must add for the request to fit, at least; a free end of the space counts. Saturates.
+  [[nodiscard]] std::size_t growth_needed(request wanted) const noexcept;
+
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] std::size_t used() const noexcept { return used_; }
+  [[nodiscard]] std::size_t allocations() const noexcept { return live_.size(); }
+  [[nodiscard]] std::size_t largest_free() const noexcept { return by_size_.empty() ? 0 : by_size_.rbegin()->first; }
+
+ private:
+  using by_size = std::set<std::pair<std::size_t, std::size_t>>;  // bytes, offset
+
+  [[nodiscard]] by_size::const_iterator choose(request wanted) const;
+  void insert_free(std::size_t offset, std::size_t bytes);
+  void erase_free(std::map<std::size_t, std::size_t>::iterator block);
+
+  std::size_t size_ = 0;
+  std::size_t used_ = 0;
+  std::map<std::size_t, std::size_t> free_;  ///< offset to bytes
+  by_size by_size_;                          ///< the same blocks
+  std::map<std::size_t, std::size_t> live_;  ///< offset to bytes
+};
+
+}  // namespace pgas::detail

@@ -1,0 +1,96 @@
+#include "host/heap/shared_segment.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ranges>
+
+#include "host/heap/byte_text.hpp"
+
+namespace pgas::detail {
+
+shared_segment::~shared_segment() {
+  for (void* address : mapped_ | std::views::reverse) device_.unmap(address, bytes_);
+  for (const segment_id segment : segments_ | std::views::reverse) device_.destroy(segment);
+}
+
+exported_handle shared_segment::create(handle_kind kind, bool for_others) {
+  segments_.reserve(segments_.size() + 1);
+  segments_.push_back(device_.create(bytes_, kind));
+  return for_others ? device_.export_segment(segments_.front()) : exported_handle{kind, {}, {}};
+}
+
+void shared_segment::map_own(void* address) { map(address, segments_.front()); }
+
+void shared_segment::map_peer(void* address, const exported_handle& handle) {
+  segments_.reserve(segments_.size() + 1);
+  segments_.push_back(device_.import_segment(handle, bytes_));
+  map(address, segments_.back());
+}
+
+void shared_segment::map(void* address, segment_id segment) {
+  mapped_.reserve(mapped_.size() + 1);
+  device_.map(address, bytes_, segment);
+  mapped_.push_back(address);
+}
+
+namespace {
+
+std::vector<statement> failures_of(std::vector<statement> all) {
+  std::erase_if(all, [](const statement& s) { return !s.failure; });
+  return all;
+}
+
+}  // namespace
+
+sharing_result share_segment(device& device, links& links, const sharing_plan& plan) {
+  const int me = links.my_pe();
+  const int n = links.n_pes();
+  sharing_result result;
+  result.segment = std::make_unique<shared_segment>(device, plan.bytes);
+
+  statement mine;
+  mine.call = plan.call;
+  mine.failure = plan.refusal;
+  if (!mine.failure)
+    mine.failure =
+        attempt(links, fmt::format("make a segment of {} to share by {}", byte_text(plan.bytes), to_string(plan.kind)),
+                [&] { mine.handle = result.segment->create(plan.kind, n > 1); });
+  std::vector<statement> all = exchange(links, mine);
+  mine.handle.fd.reset();
+  if (const std::optional<error> different = asymmetry(all)) throw error(*different);
+  if (first_failure(all)) return {nullptr, failures_of(std::move(all))};
+
+  int at = me;
+  statement outcome;
+  outcome.call = plan.call;
+  for (int step = 0; step < n && !outcome.failure; ++step) {
+    at = (me + step) % n;
+    statement& theirs = all[static_cast<std::size_t>(at)];
+    outcome.failure = attempt(links, fmt::format("map the segment of PE {}", at), [&] {
+      void* address = plan.where.slot(at) + plan.offset;
+      if (at == me) return result.segment->map_own(address);
+      if (theirs.fds_lost)
+        throw error(code::handle_invalid,
+                    "the descriptor got lost, because this process may open no more files (ulimit -n)");
+      result.segment->map_peer(address, theirs.handle);
+    });
+    theirs.handle.fd.reset();
+  }
+  // Also the barrier before which no PE touches a peer's memory.
+  std::vector<statement> outcomes = exchange(links, outcome);
+  if (first_failure(outcomes)) return {nullptr, failures_of(std::move(outcomes))};
+  return result;
+}
+
+std::string to_string(handle_kind kind) {
+  switch (kind) {
+    case handle_kind::automatic: return "automatic";
+    case handle_kind::fabric: return "fabric";
+    case handle_kind::posix_fd: return "posix_fd";
+    case handle_kind::named: return "named";
+  }
+  return "unknown";
+}
+
+}  // namespace pgas::detail

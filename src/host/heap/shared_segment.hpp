@@ -1,0 +1,67 @@
+/// @file
+/// One piece of memory of every PE, at the same offset of each slot.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "device/device.hpp"
+#include "host/heap/layout.hpp"
+#include "host/heap/statement.hpp"
+#include "host/world/links.hpp"
+
+namespace pgas::detail {
+
+/// Owns this PE's segment, the imported ones and all their mappings; undoes whatever of it has been done.
+///
+/// The segments stay open as long as the object lives: what a dead PE left in its part can still be read.
+class shared_segment {
+ public:
+  shared_segment(device& device, std::size_t bytes) : device_(device), bytes_(bytes) {}
+  ~shared_segment();
+  shared_segment(const shared_segment&) = delete;
+  shared_segment& operator=(const shared_segment&) = delete;
+
+  /// Makes this PE's segment. *Errors* those of device::create and export_segment.
+  [[nodiscard]] exported_handle create(handle_kind kind, bool for_others);
+  /// Maps this PE's own segment, or imports and maps a peer's.
+  void map_own(void* address);
+  void map_peer(void* address, const exported_handle& handle);
+  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+
+ private:
+  void map(void* address, segment_id segment);
+
+  device& device_;
+  std::size_t bytes_;
+  std::vector<segment_id> segments_;  ///< this PE's first
+  std::vector<void*> mapped_;
+};
+
+/// Where and how a segment is to be shared.
+struct sharing_plan {
+  const layout& where;
+  std::size_t offset;  ///< from the start of each slot
+  std::size_t bytes;
+  handle_kind kind;
+  heap_call call;                ///< on whose behalf; must be the same on all PEs
+  std::optional<error> refusal;  ///< why this PE can't take part
+};
+
+/// The segment, or why it could not be shared: statements of the PEs that failed, the same on all PEs, never empty
+/// then.
+struct sharing_result {
+  std::unique_ptr<shared_segment> segment;
+  std::vector<statement> failures;
+};
+
+/// Collective: creates, exports, exchanges, imports and maps a segment of every PE. It works for all PEs, or nothing is
+/// left of it on any. *Errors* asymmetric_call on all PEs when the calls differ; those of links.
+[[nodiscard]] sharing_result share_segment(device& device, links& links, const sharing_plan& plan);
+
+[[nodiscard]] std::string to_string(handle_kind kind);
+
+}  // namespace pgas::detail

@@ -1,0 +1,117 @@
+#include "host/heap/statement.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <span>
+
+#include "host/heap/byte_text.hpp"
+#include "host/world/packet.hpp"
+
+namespace pgas::detail {
+
+namespace {
+
+/// In front of the error, if there is one.
+struct wire_statement {
+  heap_call call;
+  std::array<std::byte, 64> handle;
+  handle_kind kind;
+  std::uint8_t failed;
+  std::uint8_t reserved[6];
+};
+static_assert(std::is_trivially_copyable_v<wire_statement> && sizeof(wire_statement) == 104);
+
+blob encode(const statement& mine) {
+  wire_statement head{mine.call, mine.handle.bytes, mine.handle.kind, mine.failure.has_value(), {}};
+  blob bytes(sizeof(head));
+  std::memcpy(bytes.data(), &head, sizeof(head));
+  if (mine.failure) {
+    const blob why = encode_error(*mine.failure);
+    bytes.insert(bytes.end(), why.begin(), why.end());
+  }
+  return bytes;
+}
+
+statement decode(contribution& from, int pe) {
+  wire_statement head;
+  if (from.bytes.size() < sizeof(head))
+    throw error(
+        code::asymmetric_call,
+        fmt::format(
+            "PE {} makes another collective call than this PE: all PEs must make the same calls in the same order", pe),
+        pe);
+  std::memcpy(&head, from.bytes.data(), sizeof(head));
+  statement result;
+  result.call = head.call;
+  result.handle.bytes = head.handle;
+  result.handle.kind = head.kind;
+  if (!from.fds.empty()) result.handle.fd = std::move(from.fds.front());
+  result.fds_lost = from.fds_lost;
+  if (head.failed != 0) result.failure = decode_error(std::span(from.bytes).subspan(sizeof(head)));
+  return result;
+}
+
+std::string text_of(const heap_call& call) {
+  switch (call.what) {
+    case heap_call::kind::allocate:
+    case heap_call::kind::grow: return fmt::format("allocates {} bytes aligned to {}", call.bytes, call.alignment);
+    case heap_call::kind::free:
+      return call.offset == heap_call::nowhere ? "frees null" : fmt::format("frees heap offset {:#x}", call.offset);
+    case heap_call::kind::probe: return "is building its heap";
+  }
+  return "makes an unknown call";
+}
+
+}  // namespace
+
+std::vector<statement> exchange(links& links, const statement& mine) {
+  const int fd = mine.handle.fd.get();
+  std::vector<contribution> all = links.all_gather(encode(mine), fd >= 0 ? std::span(&fd, 1) : std::span<const int>());
+  std::vector<statement> statements;
+  for (std::size_t pe = 0; pe < all.size(); ++pe) statements.push_back(decode(all[pe], static_cast<int>(pe)));
+  return statements;
+}
+
+std::optional<error> first_failure(const std::vector<statement>& all) {
+  const auto found = std::find_if(all.begin(), all.end(), [](const statement& s) { return s.failure.has_value(); });
+  return found == all.end() ? std::nullopt : found->failure;
+}
+
+std::optional<error> asymmetry(const std::vector<statement>& all) {
+  const auto other = std::find_if(all.begin(), all.end(), [&](const statement& s) { return s.call != all[0].call; });
+  if (other == all.end()) return std::nullopt;
+  const auto pe = other - all.begin();
+  const std::string mine = text_of(all[0].call);
+  const std::string theirs = text_of(other->call);
+  // Equal words can only hide different offsets: then earlier calls differed.
+  return error(
+      code::asymmetric_call,
+      mine != theirs
+          ? fmt::format("PE 0 {} while PE {} {}: all PEs must make the same calls with the same sizes", mine, pe,
+                        theirs)
+          : fmt::format(
+                "PE 0 and PE {} both {}, but their heaps differ (offsets {:#x} and {:#x}): earlier calls were not "
+                "the same; PGAS_CHECKS=1 finds the first",
+                pe, mine.starts_with("alloc") ? "allocate" : "free", all[0].call.offset, other->call.offset),
+      static_cast<int>(pe));
+}
+
+std::optional<error> attempt(const links& links, const std::string& what, const std::function<void()>& step) {
+  const int me = links.my_pe();
+  const auto failed = [&](code why, const std::string& text) {
+    return error(why, fmt::format("PE {} (host {}) could not {}: {}", me, links.peer(me).host, what, text), me);
+  };
+  try {
+    step();
+    return std::nullopt;
+  } catch (const error& why) {
+    return failed(why.code(), detail::text_of(why));
+  } catch (const std::bad_alloc&) {
+    return failed(code::out_of_memory, "no memory left for the library itself");
+  }
+}
+
+}  // namespace pgas::detail

@@ -1,0 +1,53 @@
+/// @file
+/// What PEs tell one another around each step of the heap, and what they conclude from it: the same on every PE,
+/// because everyone draws it from the same statements.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "device/device.hpp"
+#include "host/world/links.hpp"
+#include "pgas/error.hpp"
+
+namespace pgas::detail {
+
+/// The call that a PE is carrying out.
+struct heap_call {
+  enum class kind : std::uint32_t { allocate = 1, grow = 2, free = 3, probe = 4 };
+  static constexpr std::uint64_t nowhere = ~std::uint64_t{0};
+
+  kind what = kind::allocate;
+  std::uint32_t reserved = 0;
+  std::uint64_t bytes = 0;
+  std::uint64_t alignment = 0;
+  std::uint64_t offset = nowhere;
+  bool operator==(const heap_call&) const = default;
+};
+static_assert(sizeof(heap_call) == 32);
+
+/// One PE's word on a step: what it is doing, what went wrong, what it hands out.
+struct statement {
+  heap_call call;
+  std::optional<error> failure;
+  exported_handle handle;
+  bool fds_lost = false;  ///< a descriptor was sent and could not be received
+};
+
+/// Collective: everyone's statements, by PE; a descriptor in `mine` is duplicated to the others and stays here too.
+[[nodiscard]] std::vector<statement> exchange(links& links, const statement& mine);
+
+/// The failure of the lowest PE that has one.
+[[nodiscard]] std::optional<error> first_failure(const std::vector<statement>& all);
+/// asymmetric_call naming the first PE whose call is not that of PE 0, and both calls.
+[[nodiscard]] std::optional<error> asymmetry(const std::vector<statement>& all);
+
+/// Carries out a step of this PE and gives what went wrong, in the words "PE 1 (host a) could not <what>: <why>".
+[[nodiscard]] std::optional<error> attempt(const links& links, const std::string& what,
+                                           const std::function<void()>& step);
+
+}  // namespace pgas::detail

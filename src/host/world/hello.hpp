@@ -1,0 +1,48 @@
+/// @file
+/// What PEs tell one another over the bootstrap before they connect, and what can be seen from that alone.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "pgas/bootstrap.hpp"
+#include "pgas/error.hpp"
+
+namespace pgas::detail {
+
+/// Proves membership in one job: 16 bytes that the connecting side says, 16 that the accepting side answers.
+using job_secret = std::array<std::byte, 32>;
+
+/// One PE's introduction.
+struct hello {
+  std::string version;            ///< of the library
+  std::string abi;                ///< detail::abi_version
+  std::string host;               ///< for people
+  std::string boot_id;            ///< the same for all that one kernel runs
+  std::string network_namespace;  ///< abstract sockets reach as far as this is equal
+  std::string pid;
+  std::string user;
+  std::string socket_name;  ///< random
+  std::string secret;       ///< its share of the job's secret, in hexadecimal digits
+  std::string failure;      ///< why this PE could not open its socket; empty if it could
+};
+
+/// This process's introduction with a fresh name and a fresh share.
+[[nodiscard]] hello make_hello();
+[[nodiscard]] blob encode(const hello& mine);
+/// *Errors* bootstrap_protocol, version_mismatch.
+[[nodiscard]] std::vector<hello> decode_hellos(const std::vector<blob>& all);
+
+/// What keeps these PEs from sharing memory, the same on all of them; none if nothing does.
+[[nodiscard]] std::optional<error> obstacle(const std::vector<hello>& all, const std::string& socket_directory);
+
+/// All shares combined: as random as the best of them. *Errors* bootstrap_protocol for a malformed share.
+[[nodiscard]] job_secret combine_secrets(const std::vector<hello>& all);
+
+/// `bytes` random bytes as hexadecimal digits. *Errors* system.
+[[nodiscard]] std::string random_hex(std::size_t bytes);
+
+}  // namespace pgas::detail

@@ -1,0 +1,159 @@
+// The collectives of the host side: everyone sends to everyone, then waits.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "host/world/links_state.hpp"
+
+namespace pgas::detail {
+
+namespace {
+
+const char* name_of(collective call) {
+  switch (call) {
+    case collective::all_gather: return "an exchange";
+    case collective::barrier: return "a barrier";
+    case collective::leave: return "leave";
+    case collective::none: break;
+  }
+  return "nothing";
+}
+
+}  // namespace
+
+std::vector<contribution> links::state::gather(collective call, std::span<const std::byte> mine,
+                                               std::span<const int> fds) {
+  check();
+  if (mine.size() > max_contribution)
+    throw error(
+        code::invalid_argument,
+        fmt::format("all_gather: {} bytes, more than the {} that one PE may contribute", mine.size(), max_contribution),
+        me);
+  if (fds.size() > max_fds_per_packet)
+    throw error(code::invalid_argument,
+                fmt::format("all_gather: {} descriptors, more than {}", fds.size(), max_fds_per_packet), me);
+  for (const int fd : fds)
+    if (::fcntl(fd, F_GETFD) < 0)
+      throw error(code::invalid_argument, fmt::format("all_gather: {} is not an open descriptor", fd), me);
+
+  std::uint64_t sequence = 0;
+  {
+    const std::lock_guard lock(mutex);
+    if (left) throw error(code::not_joined, "this world was left; no collective call can be made any more");
+    sequence = next_sequence++;
+    under_way.add(sequence, me, call, {blob(mine.begin(), mine.end()), {}, false});
+    // The last piece may be the own one.
+    if (under_way.all_leave(sequence)) said_bye.assign(said_bye.size(), true);
+  }
+  std::optional<clock::time_point> deadline;
+  if (wait_timeout.count() > 0) deadline = clock::now() + wait_timeout;
+  packet_header header;
+  header.call = call;
+  header.fds = static_cast<std::uint32_t>(fds.size());
+  header.sequence = sequence;
+  header.bytes = mine.size();
+  for (int step = 1; step < n(); ++step) send_piece((me + step) % n(), header, mine, fds, deadline);
+
+  std::unique_lock lock(mutex);
+  const auto settled = [&] {
+    return failure || under_way.complete(sequence) || under_way.find_mismatch(sequence, call);
+  };
+  if (!deadline) {
+    changed.wait(lock, settled);
+  } else if (!changed.wait_until(lock, *deadline, settled)) {
+    lock.unlock();
+    fail_timeout(sequence);
+    lock.lock();
+  }
+  if (const auto other = under_way.find_mismatch(sequence, call); other && !failure) {
+    lock.unlock();
+    fail_mismatch(*other, call);
+    lock.lock();
+  }
+  if (under_way.complete(sequence) && !under_way.find_mismatch(sequence, call)) return under_way.take(sequence);
+  throw error(*failure);
+}
+
+void links::state::send_piece(int pe, const packet_header& header, std::span<const std::byte> mine,
+                              std::span<const int> fds, std::optional<clock::time_point> deadline) {
+  const int socket = sockets[static_cast<std::size_t>(pe)].get();
+  // The peer's reader always reads; a queue stays full only while that process does not run.
+  while (!failed.load(std::memory_order_acquire) && (!deadline || clock::now() < *deadline)) {
+    const int why = send_packet(socket, std::as_bytes(std::span(&header, 1)), mine, fds);
+    switch (why) {
+      case 0:
+      case EPIPE:
+      case ECONNRESET: return;  // gone: the reader finds out whether it had left
+      case EAGAIN:
+      case ENOBUFS:
+      case ENOMEM: {
+        pollfd writable{socket, POLLOUT, 0};
+        static_cast<void>(::poll(&writable, 1, 20));
+        continue;
+      }
+      default:
+        set_failure(
+            error(code::system,
+                  fmt::format("{} could not send to {}: {}", describe(me), describe(pe), std::strerror(why)), me),
+            origin::here);
+        return;
+    }
+  }
+}
+
+void links::state::fail_mismatch(const rounds::mismatch& other, collective call) {
+  const auto explain = [&](int leaver, int stayer, collective doing) {
+    return error(
+        code::asymmetric_call,
+        fmt::format(
+            "{} leaves the world while {} is in {}: all PEs must make the same collective calls before they leave",
+            describe(leaver), describe(stayer), name_of(doing)),
+        leaver);
+  };
+  if (other.call == collective::leave) return set_failure(explain(other.pe, me, call), origin::here);
+  if (call == collective::leave) return set_failure(explain(me, other.pe, other.call), origin::here);
+  set_failure(
+      error(code::asymmetric_call,
+            fmt::format("{} is in {} while {} is in {}: all PEs must make the same collective calls in the same order",
+                        describe(other.pe), name_of(other.call), describe(me), name_of(call)),
+            other.pe),
+      origin::here);
+}
+
+void links::state::fail_timeout(std::uint64_t sequence) {
+  std::string names;
+  int first = -1;
+  {
+    const std::lock_guard lock(mutex);
+    for (const int pe : under_way.missing(sequence)) {
+      if (first < 0) first = pe;
+      names += (names.empty() ? "" : ", ") + describe(pe);
+    }
+  }
+  if (first < 0) return;  // the last one came just now
+  set_failure(
+      error(
+          code::wait_timeout,
+          fmt::format("{} waited {} ms in a collective call for {}: PGAS_WAIT_TIMEOUT sets the limit, 0 waits for ever",
+                      describe(me), wait_timeout.count(), names),
+          first),
+      origin::here);
+}
+
+void links::state::leave() {
+  static_cast<void>(gather(collective::leave, {}, {}));
+  {
+    const std::lock_guard lock(mutex);
+    left = true;
+  }
+  // For those who still wait for somebody else's last contribution.
+  broadcast(packet_kind::bye, {}, std::chrono::milliseconds(500));
+  stop_reader();
+}
+
+}  // namespace pgas::detail

@@ -1,0 +1,58 @@
+// How a failure becomes known: to the threads that wait here, to the kernels, and to the other PEs.
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <cerrno>
+
+#include "host/world/links_state.hpp"
+
+namespace pgas::detail {
+
+std::string links::state::describe(int pe) const {
+  const peer_info& info = peers[static_cast<std::size_t>(pe)];
+  return fmt::format("PE {} (host {}, pid {})", pe, info.host, info.pid);
+}
+
+void links::state::set_failure(const error& cause, origin from) noexcept {
+  {
+    const std::lock_guard lock(mutex);
+    if (failure || left) return;
+    failure = cause;
+    failed.store(true, std::memory_order_release);
+  }
+  changed.notify_all();
+  try {
+    if (on_failure) on_failure(cause);
+  } catch (const std::exception& why) {
+    log.warn("while telling of a failure: {}", why.what());
+  }
+  if (from == origin::here)
+    log.error("{}", cause.what());
+  else
+    log.info("{}", cause.what());
+  try {
+    // Passed on by everyone who learns of it: else a PE could see this one end before it hears why.
+    broadcast(packet_kind::failure, encode_error(cause), std::chrono::milliseconds(500));
+  } catch (const std::exception& why) {
+    log.warn("while telling the other PEs of a failure: {}", why.what());
+  }
+}
+
+void links::state::broadcast(packet_kind kind, std::span<const std::byte> body, std::chrono::milliseconds patience) {
+  packet_header header;
+  header.kind = kind;
+  header.bytes = body.size();
+  const clock::time_point until = clock::now() + patience;
+  for (int pe = 0; pe < n(); ++pe) {
+    const unique_fd& socket = sockets[static_cast<std::size_t>(pe)];
+    if (!socket) continue;
+    // A full queue means a PE that does not run; whoever else is there must hear of it in time all the same.
+    while (send_packet(socket.get(), std::as_bytes(std::span(&header, 1)), body, {}) == EAGAIN &&
+           clock::now() < until) {
+      pollfd writable{socket.get(), POLLOUT, 0};
+      static_cast<void>(::poll(&writable, 1, 10));
+    }
+  }
+}
+
+}  // namespace pgas::detail

@@ -1,0 +1,124 @@
+// The thread that reads from all sockets: contributions, failures, farewells, and the end of a peer.
+#include <fmt/format.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "host/world/links_state.hpp"
+
+namespace pgas::detail {
+
+void links::state::start_reader() {
+  buffer.resize(sizeof(packet_header) + max_contribution);
+  // The application's signal handlers run on the application's threads.
+  sigset_t all;
+  sigset_t before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    reader = std::thread([this] { read_until_woken(); });
+  } catch (const std::system_error& why) {
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    throw error(code::system, fmt::format("starting a thread: {}", why.what()));
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  ::pthread_setname_np(reader.native_handle(), "pgas-links");
+}
+
+void links::state::stop_reader() noexcept {
+  if (!reader.joinable()) return;
+  const std::uint64_t one = 1;
+  while (::write(wake.get(), &one, sizeof(one)) < 0 && errno == EINTR) {
+  }
+  reader.join();
+}
+
+void links::state::read_until_woken() {
+  std::vector<pollfd> watched;
+  for (const unique_fd& socket : sockets)
+    watched.push_back({socket.get(), POLLIN, 0});  // poll ignores the -1 of this PE
+  watched.push_back({wake.get(), POLLIN, 0});
+  for (;;) {
+    if (::poll(watched.data(), watched.size(), -1) < 0) {
+      if (errno == EINTR) continue;
+      set_failure(error(code::system, fmt::format("poll: {}", std::strerror(errno)), me), origin::here);
+      return;
+    }
+    if (watched.back().revents != 0) return;
+    for (std::size_t pe = 0; pe + 1 < watched.size(); ++pe)
+      if (watched[pe].revents != 0 && !read_from(static_cast<int>(pe))) watched[pe].fd = -1;
+  }
+}
+
+bool links::state::read_from(int pe) {
+  try {
+    for (;;) {
+      received_packet packet = receive_packet(sockets[static_cast<std::size_t>(pe)].get(), buffer);
+      if (packet.what == received_packet::status::nothing_yet) return true;
+      if (packet.what == received_packet::status::closed) {
+        handle_end(pe);
+        return false;
+      }
+      handle(pe, std::move(packet));
+    }
+  } catch (const error& why) {
+    set_failure(why, origin::here);
+  } catch (const std::bad_alloc&) {
+    set_failure(error(code::system, fmt::format("{} ran out of host memory", describe(me)), me), origin::here);
+  }
+  return true;
+}
+
+void links::state::handle(int pe, received_packet packet) {
+  packet_header header;
+  if (packet.what == received_packet::status::packet && packet.bytes.size() >= sizeof(header))
+    std::memcpy(&header, packet.bytes.data(), sizeof(header));
+  else
+    header.magic = 0;
+  if (header.magic != packet_header::expected_magic || header.bytes != packet.bytes.size() - sizeof(header))
+    throw error(code::bootstrap_protocol, fmt::format("{} sent a malformed packet", describe(pe)), pe);
+  const std::span<const std::byte> body = packet.bytes.subspan(sizeof(header));
+
+  switch (header.kind) {
+    case packet_kind::piece: {
+      contribution piece{blob(body.begin(), body.end()), std::move(packet.fds), false};
+      if (packet.descriptors_lost || piece.fds.size() != header.fds) {
+        piece.fds.clear();
+        piece.fds_lost = true;
+        log.warn(
+            "{} descriptors from PE {} were lost: this process may open no more files, raise the limit (ulimit -n)",
+            header.fds, pe);
+      }
+      {
+        const std::lock_guard lock(mutex);
+        under_way.add(header.sequence, pe, header.call, std::move(piece));
+        // Everyone is on the way out: from now on an end is no failure, whether or not a farewell comes first.
+        if (under_way.all_leave(header.sequence)) said_bye.assign(said_bye.size(), true);
+      }
+      changed.notify_all();
+      return;
+    }
+    case packet_kind::failure: set_failure(decode_error(body), origin::peer); return;
+    case packet_kind::bye: {
+      const std::lock_guard lock(mutex);
+      said_bye[static_cast<std::size_t>(pe)] = true;
+      return;
+    }
+  }
+  throw error(code::bootstrap_protocol, fmt::format("{} sent a packet of an unknown kind", describe(pe)), pe);
+}
+
+void links::state::handle_end(int pe) {
+  {
+    const std::lock_guard lock(mutex);
+    if (said_bye[static_cast<std::size_t>(pe)]) return;
+  }
+  set_failure(error(code::peer_lost, describe(pe) + " ended without leaving the world", pe), origin::here);
+}
+
+}  // namespace pgas::detail

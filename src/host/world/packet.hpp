@@ -1,0 +1,44 @@
+/// @file
+/// The packets that PEs exchange over their sockets once they are connected.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "pgas/bootstrap.hpp"
+#include "pgas/error.hpp"
+
+namespace pgas::detail {
+
+/// Largest contribution to an all-gather.
+inline constexpr std::size_t max_contribution = std::size_t{64} << 10;
+
+enum class packet_kind : std::uint32_t {
+  piece = 1,    ///< a contribution to a collective
+  failure = 2,  ///< the world can't go on: an error follows
+  bye = 3,      ///< the sender has left, its end is no failure
+};
+
+/// Which collective a piece belongs to; PEs that disagree have lost each other.
+enum class collective : std::uint32_t { none = 0, all_gather = 1, barrier = 2, leave = 3 };
+
+/// In front of each packet. Both ends are the same library on the same host.
+struct packet_header {
+  static constexpr std::uint32_t expected_magic = 0x50474153;
+  std::uint32_t magic = expected_magic;
+  packet_kind kind = packet_kind::piece;
+  collective call = collective::none;
+  std::uint32_t fds = 0;
+  std::uint64_t sequence = 0;
+  std::uint64_t bytes = 0;  ///< that follow
+};
+static_assert(sizeof(packet_header) == 32);
+
+/// An error on its way to another PE: code and PE, then the text without its code.
+[[nodiscard]] blob encode_error(const error& failure);
+/// *Errors* bootstrap_protocol when it is none.
+[[nodiscard]] error decode_error(std::span<const std::byte> bytes);
+/// What an error says after its code.
+[[nodiscard]] std::string text_of(const error& failure);
+
+}  // namespace pgas::detail
