@@ -47,7 +47,7 @@ class PGAS_API host_wait {
 };
 
 template <amo_type T>
-using word_of = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+using host_word = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
 
 template <amo_type T>
 [[nodiscard]] constexpr host_number number_of() {
@@ -58,9 +58,9 @@ template <amo_type T>
 
 template <amo_type T>
 T atomic(world& w, host_atomic what, const T* target, T value, T condition, int pe, bool release = false) {
-  const std::uint64_t old = atomic(w, what, number_of<T>(), target, std::bit_cast<word_of<T>>(value),
-                                   std::bit_cast<word_of<T>>(condition), release, pe);
-  return std::bit_cast<T>(static_cast<word_of<T>>(old));
+  const std::uint64_t old = atomic(w, what, number_of<T>(), target, std::bit_cast<host_word<T>>(value),
+                                   std::bit_cast<host_word<T>>(condition), release, pe);
+  return std::bit_cast<T>(static_cast<host_word<T>>(old));
 }
 
 }  // namespace detail

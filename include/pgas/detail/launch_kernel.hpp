@@ -30,7 +30,7 @@ class PGAS_API device_guard {
 /// Entry point of every portable kernel.
 template <class Kernel, class... Arguments>
 __global__ void kernel_entry(Kernel kernel, Arguments... arguments) {
-  kernel(block(), arguments...);
+  kernel(this_block(), arguments...);
 }
 
 template <class Kernel, class... Arguments>

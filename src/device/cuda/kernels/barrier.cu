@@ -1,12 +1,13 @@
 #include "device/cuda/kernels/kernels.hpp"
-#include "pgas/device/sync.hpp"
+#include "pgas/device/impl/barrier.hpp"
 
 namespace pgas::detail::cuda {
 
 namespace {
 
 __global__ void barrier_kernel(context here, team_view team) {
-  static_cast<void>(detail::try_barrier(here, this_warp(block()), team));
+  // Whether it succeeded is in the failure record, where the host looks after the stream has been synchronised.
+  static_cast<void>(barrier_wait<arrival::release>(here, this_warp(this_block()), team));
 }
 
 }  // namespace

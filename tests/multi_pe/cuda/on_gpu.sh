@@ -1,0 +1,7 @@
+#!/bin/sh
+# Runs a command where there is a GPU; elsewhere says so and ends with 77, which ctest counts as skipped.
+if ! nvidia-smi -L 2>/dev/null | grep -q '^GPU'; then
+  echo "skipped: no GPU on this machine"
+  exit 77
+fi
+exec "$@"

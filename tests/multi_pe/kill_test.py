@@ -1,0 +1,76 @@
+"""Kills one PE with SIGKILL while the others wait for it: each must name it within two seconds and end, and nothing may
+be left behind.
+
+    kill_test.py LAUNCHER PROGRAM MODE [SOCKET_DIRECTORY]
+"""
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+PES = 4
+LIMIT = 2.0  # seconds from the death to each survivor's report
+
+
+def leftovers(directory):
+    """What a job could leave: files in shared memory, sockets with our name, socket files."""
+    with open("/proc/net/unix", encoding="utf-8", errors="replace") as sockets:
+        named = sorted(line.split()[-1] for line in sockets if "pgas" in line.split()[-1])
+    return sorted(os.listdir("/dev/shm")), named, sorted(os.listdir(directory)) if directory else []
+
+
+def alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as stat:
+            return stat.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def main():
+    launcher, program, mode = sys.argv[1:4]
+    environment = dict(os.environ)
+    directory = sys.argv[4] if len(sys.argv) > 4 else None
+    if directory:
+        os.makedirs(directory, mode=0o700, exist_ok=True)
+        environment["PGAS_SOCKET_DIR"] = directory
+    before = leftovers(directory)
+    job = subprocess.Popen([launcher, "-n", str(PES), program, mode], stdout=subprocess.PIPE, text=True, env=environment)
+    watchdog = threading.Timer(90, job.kill)
+    watchdog.start()
+    pids, reports, killed = {}, {}, None
+    for line in job.stdout:
+        print(line, end="", flush=True)
+        words = line.split()
+        if words[0] == "ready":
+            pids[int(words[1])] = int(words[2])
+            if len(pids) == PES:
+                time.sleep(0.5)  # let the others get into their waits
+                os.kill(pids[1], signal.SIGKILL)
+                killed = time.monotonic()
+        elif words[0] == "failed":
+            reports[int(words[1])] = (time.monotonic() - killed, int(words[2]), line)
+    status = job.wait()
+    watchdog.cancel()
+
+    problems = []
+    for pe in (pe for pe in range(PES) if pe != 1):
+        if pe not in reports:
+            problems.append(f"PE {pe} did not report")
+            continue
+        seconds, named, line = reports[pe]
+        print(f"PE {pe} reported after {seconds * 1000:.0f} ms")
+        if seconds > LIMIT or named != 1 or "PGAS-E0401" not in line:
+            problems.append(f"PE {pe}: after {seconds:.2f} s, names PE {named}: {line.strip()}")
+    if status == 0:
+        problems.append("the launcher hides the death of a PE")
+    problems += [f"process {pid} of PE {pe} is left" for pe, pid in pids.items() if alive(pid)]
+    if leftovers(directory) != before:
+        problems.append(f"left behind: {leftovers(directory)}, before: {before}")
+    print("\n".join(problems) or "all survivors named the dead PE, nothing is left")
+    return 1 if problems else 0
+
+
+sys.exit(main())

@@ -1,0 +1,16 @@
+# Runs PROGRAM with ARGUMENTS on N PEs through LAUNCHER; fails unless it ends well, says nothing on standard error and, if
+# the file EXPECTED exists, prints exactly that.
+execute_process(COMMAND ${LAUNCHER} -n ${N} ${PROGRAM} ${ARGUMENTS} OUTPUT_VARIABLE out ERROR_VARIABLE err RESULT_VARIABLE status)
+message("${out}${err}")
+if(NOT status EQUAL 0)
+  message(FATAL_ERROR "exit status ${status}")
+endif()
+if(err)
+  message(FATAL_ERROR "it complained on standard error")
+endif()
+if(EXISTS ${EXPECTED})
+  file(READ ${EXPECTED} wanted)
+  if(NOT out STREQUAL wanted)
+    message(FATAL_ERROR "expected:\n${wanted}")
+  endif()
+endif()

@@ -1,0 +1,49 @@
+// A program whose PEs wait for PE 1, which something outside kills. The others must report it, by name, and end.
+//     survivor device-wait | device-barrier | host-wait | host-barrier
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+#include "pgas/device.hpp"
+#include "pgas/pgas.hpp"
+
+struct wait_for_ever {
+  template <pgas::block_group Block>
+  PGAS_FN void operator()(Block block, pgas::context ctx, std::uint64_t* signal, bool in_barrier) const {
+    if (in_barrier)
+      pgas::barrier(ctx, block);
+    else
+      pgas::wait_until(ctx, block, signal, pgas::cmp::ge, 1);
+  }
+};
+
+int main(int argc, char** argv) {
+  const std::string mode = argc > 1 ? argv[1] : "";
+  int me = -1;
+  try {
+    pgas::world world = pgas::world::join();
+    me = world.my_pe();
+    auto signal = world.allocate<std::uint64_t>(1, pgas::initialize::zero);
+    pgas::p(world, signal.data(), 0, me);
+    world.barrier_all();
+    std::printf("ready %d %d\n", me, static_cast<int>(getpid()));
+    std::fflush(stdout);
+    if (me == 1) pause();
+    if (mode == "device-wait" || mode == "device-barrier") {
+      pgas::launch(world, {.blocks = 2, .threads = 64}, wait_for_ever{}, world.context(), signal.data(), mode == "device-barrier");
+      world.synchronize();
+    } else if (mode == "host-wait") {
+      pgas::wait_until(world, signal.data(), pgas::cmp::ge, 1);
+    } else {
+      world.barrier_all();
+    }
+    std::printf("unharmed %d\n", me);
+    return 0;
+  } catch (const pgas::error& failed) {
+    std::printf("failed %d %d %s\n", me, failed.pe(), failed.what());
+    std::fflush(stdout);
+    return failed.code() == pgas::code::peer_lost && failed.pe() == 1 ? 0 : 1;
+  }
+}
