@@ -1,6 +1,6 @@
 /// @file
-/// The vocabulary shared by host and device code: which element types an operation takes, how values are compared, what a
-/// signal does. No CUDA header, no state.
+/// The vocabulary shared by host and device code: which element types an operation takes, how values are compared, what
+/// a signal does. No CUDA header, no state.
 #pragma once
 
 #include "pgas/detail/platform.hpp"
@@ -18,6 +18,11 @@ concept amo_integer = std::is_integral_v<T> && !std::is_same_v<T, bool> && (size
 /// Types with atomic fetch, set, swap and add: the integers, `float` and `double`.
 template <class T>
 concept amo_type = amo_integer<T> || std::is_same_v<T, float> || std::is_same_v<T, double>;
+
+/// What a wait or a test may look at: integers of 2, 4 and 8 bytes.
+template <class T>
+concept wait_type = std::is_integral_v<T> && !std::is_same_v<T, bool> && !std::is_const_v<T> &&
+                    (sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8);
 
 /// How a wait or a test compares what it sees with the value it was given: `seen cmp value`.
 enum class cmp : std::int32_t { eq = 0, ne = 1, gt = 2, le = 3, lt = 4, ge = 5 };

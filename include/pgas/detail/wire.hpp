@@ -22,7 +22,17 @@ enum class failure : std::uint32_t {
 
 /// The device operation that a record is about.
 enum class operation : std::uint32_t {
-  none = 0, put, get, p, g, put_signal, signal, atomic, wait, barrier, sync,
+  none = 0,
+  put,
+  get,
+  p,
+  g,
+  put_signal,
+  signal,
+  atomic,
+  wait,
+  barrier,
+  sync,
 };
 
 /// Left by the first device thread that gave up; `claimed` picks the first.
@@ -44,30 +54,41 @@ static_assert(sizeof(failure_record) == 64);
 
 /// Host memory that kernels can read, one per PE and world. The host writes the first line, kernels write the record.
 struct alignas(128) control_block {
-  std::uint32_t abort;             ///< 0: go on; otherwise 1 + the PE that failed, or abort_no_pe
+  std::uint32_t abort;  ///< 0: go on; otherwise 1 + the PE that failed, or abort_no_pe
   std::uint32_t reserved;
-  std::uint64_t heap_bytes;        ///< mapped bytes of each slot, for checks
-  std::uint64_t wait_timeout_ns;   ///< 0: waits have no deadline
+  std::uint64_t heap_bytes;       ///< mapped bytes of each slot, for checks
+  std::uint64_t wait_timeout_ns;  ///< 0: waits have no deadline
   alignas(128) failure_record record;
 };
 static_assert(sizeof(control_block) == 256);
 
 inline constexpr std::uint32_t abort_no_pe = 0xffffffffu;
 
-/// Where the barrier state of a team lies: `epoch` counts the barriers that this PE has begun, slot[i] those that team
-/// member i has arrived at here. Per-source slots need no reset and show who is missing.
+/// The barrier state of a team in every member's slot: for each member i two words, how often i has arrived here
+/// (counted by i) and how often this PE has waited for it. Words per source need no reset and show who is missing:
+/// member i is missing where arrived == waited. Both words of a member are kept by whichever thread waits for it, so
+/// that no thread of a group has to tell another how far they are.
 struct sync_layout {
-  static constexpr std::uint64_t epoch_bytes = 128;
-  [[nodiscard]] static constexpr std::uint64_t bytes(std::int32_t members) {
-    return epoch_bytes + (static_cast<std::uint64_t>(members) * 8 + 127) / 128 * 128;
+  static constexpr std::uint64_t member_bytes = 16;
+  /// Where the arrivals of team member `member` are counted; the count of waits lies 8 bytes behind.
+  [[nodiscard]] PGAS_HD static constexpr std::uint64_t arrived(std::int32_t member) {
+    return static_cast<std::uint64_t>(member) * member_bytes;
+  }
+  /// Size of the whole state.
+  [[nodiscard]] PGAS_HD static constexpr std::uint64_t bytes(std::int32_t members) {
+    return (arrived(members) + 127) / 128 * 128;
   }
 };
 
 /// The library's own part at the start of every slot: the sync areas of the world and of the domain.
 struct internal_area {
   static constexpr std::uint64_t world_sync = 0;
-  [[nodiscard]] static constexpr std::uint64_t domain_sync(std::int32_t n_pes) { return sync_layout::bytes(n_pes); }
-  [[nodiscard]] static constexpr std::uint64_t bytes(std::int32_t n_pes) { return 2 * sync_layout::bytes(n_pes); }
+  [[nodiscard]] PGAS_HD static constexpr std::uint64_t domain_sync(std::int32_t n_pes) {
+    return sync_layout::bytes(n_pes);
+  }
+  [[nodiscard]] PGAS_HD static constexpr std::uint64_t bytes(std::int32_t n_pes) {
+    return 2 * sync_layout::bytes(n_pes);
+  }
 };
 
 }  // namespace pgas::detail

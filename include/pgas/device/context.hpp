@@ -1,6 +1,6 @@
 /// @file
-/// What a kernel needs to know about its world, in one small struct passed by value. No device globals, so no `-rdc`, any
-/// number of shared libraries, modules and worlds.
+/// What a kernel needs to know about its world, in one small struct passed by value. No device globals, so no `-rdc`,
+/// any number of shared libraries, modules and worlds.
 #pragma once
 
 #include "pgas/detail/wire.hpp"
@@ -16,8 +16,8 @@ struct team_view {
   std::uint64_t sync_offset;  ///< of its detail::sync_layout from the start of each slot
 };
 
-/// Device-side handle of a world: who I am, where everyone's part of the heap is. Get it from world::context() after the
-/// last allocation or before; it stays valid until the world is left.
+/// Device-side handle of a world: who I am, where everyone's part of the heap is. Get it from world::context() after
+/// the last allocation or before; it stays valid until the world is left.
 ///
 /// *Callers* any thread, on the GPU and on the host. Copying is cheap; kernels take it by value.
 class context {
@@ -42,8 +42,8 @@ class context {
     return reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(local) + static_cast<std::uintptr_t>(distance));
   }
 
-  /// remote() for callers that are not sure: null unless `local` points into this PE's mapped heap and `pe` is a PE that
-  /// can be reached by load and store.
+  /// remote() for callers that are not sure: null unless `local` points into this PE's mapped heap and `pe` is a PE
+  /// that can be reached by load and store.
   template <class T>
   [[nodiscard]] PGAS_HD T* ptr(T* local, std::int32_t pe) const {
     const bool reachable = pe >= domain_first_ && pe - domain_first_ < domain_size_;
@@ -59,14 +59,14 @@ class context {
   [[nodiscard]] PGAS_HD bool checks() const { return checks_ != 0; }
 
   // Plain members, filled by the host library; programs use the functions above.
-  std::uint32_t abi_ = 0;           ///< detail::abi_version << 16 | sizeof(context)
+  std::uint32_t abi_ = 0;  ///< detail::abi_version << 16 | sizeof(context)
   std::int32_t my_pe_ = 0;
   std::int32_t n_pes_ = 0;
   std::int32_t domain_first_ = 0;
   std::int32_t domain_size_ = 0;
   std::uint16_t log2_stride_ = 0;
   std::uint16_t checks_ = 0;
-  std::uintptr_t my_slot_ = 0;      ///< start of this PE's slot
+  std::uintptr_t my_slot_ = 0;                ///< start of this PE's slot
   detail::control_block* control_ = nullptr;  ///< as kernels of this PE see it
 };
 static_assert(sizeof(context) <= 128 && std::is_trivially_copyable_v<context>);

@@ -1,9 +1,20 @@
 /// @file
 /// Groups: the threads that make a call together. The requirements are a subset of cooperative groups, so that
 /// `cooperative_groups::thread_block`, tiles and coalesced groups satisfy them unchanged.
+///
+/// | type | threads | where |
+/// | --- | --- | --- |
+/// | this_thread | the calling one | everywhere |
+/// | block | a block of the grid: this_block() in a kernel; on the CPU a thread_crew that the launcher hands in |
+/// everywhere | | warp | this_warp(block): 32 neighbours of the block; on the CPU each thread is a warp of its own |
+/// everywhere |
 #pragma once
 
 #include "pgas/types.hpp"
+
+#if !defined(__CUDACC__)
+#include "pgas/device/impl/crew.hpp"
+#endif
 
 namespace pgas {
 
@@ -21,5 +32,119 @@ concept block_group = group<G> && requires(const G& g) {
   { g.block_rank() } -> std::convertible_to<std::uint64_t>;
   { g.num_blocks() } -> std::convertible_to<std::uint64_t>;
 };
+
+/// The calling thread alone. Operations called without a group behave as with this one.
+class this_thread {
+ public:
+  [[nodiscard]] PGAS_FN static constexpr std::uint32_t thread_rank() { return 0; }
+  [[nodiscard]] PGAS_FN static constexpr std::uint32_t size() { return 1; }
+  PGAS_FN static void sync() {}
+};
+
+#if defined(__CUDACC__)
+
+/// All threads of the calling block, at most 1024.
+class block {
+ public:
+  /// Linear index of the calling thread.
+  [[nodiscard]] PGAS_FN static std::uint32_t thread_rank() {
+    return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+  }
+  [[nodiscard]] PGAS_FN static std::uint32_t size() { return blockDim.x * blockDim.y * blockDim.z; }
+  PGAS_FN static void sync() { __syncthreads(); }
+  /// Linear index of the block in its grid.
+  [[nodiscard]] PGAS_FN static std::uint32_t block_rank() {
+    return blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z);
+  }
+  [[nodiscard]] PGAS_FN static std::uint32_t num_blocks() { return gridDim.x * gridDim.y * gridDim.z; }
+
+  /// Whether `yes` holds on any thread, on all threads. Also a sync().
+  [[nodiscard]] PGAS_FN static bool any(bool yes) { return __syncthreads_or(yes ? 1 : 0) != 0; }
+  /// The value of the thread with rank 0, on all threads. Also a sync().
+  template <class T>
+  [[nodiscard]] PGAS_FN static T broadcast(T value) {
+    __shared__ T room;
+    if (thread_rank() == 0) room = value;
+    sync();
+    const T all = room;
+    sync();
+    return all;
+  }
+};
+
+/// Up to 32 threads of a block with neighbouring ranks; the last warp of a block may have fewer.
+class warp {
+ public:
+  PGAS_FN warp(std::uint32_t rank_in_block, std::uint32_t block_size) : rank_(rank_in_block), block_size_(block_size) {}
+
+  [[nodiscard]] PGAS_FN std::uint32_t thread_rank() const { return rank_ % 32; }
+  [[nodiscard]] PGAS_FN std::uint32_t size() const {
+    const std::uint32_t left = block_size_ - rank_ / 32 * 32;
+    return left < 32 ? left : 32;
+  }
+  PGAS_FN void sync() const { __syncwarp(mask()); }
+  /// Which warp of its block this is, and how many there are. Names as in cooperative_groups tiles.
+  [[nodiscard]] PGAS_FN std::uint32_t meta_group_rank() const { return rank_ / 32; }
+  /// How many warps the block has.
+  [[nodiscard]] PGAS_FN std::uint32_t meta_group_size() const { return (block_size_ + 31) / 32; }
+  /// The lanes of this warp that exist.
+  [[nodiscard]] PGAS_FN std::uint32_t mask() const { return 0xffffffffu >> (32 - size()); }
+
+  /// Whether `yes` holds on any lane. Does not order memory, as in cooperative_groups.
+  [[nodiscard]] PGAS_FN bool any(int yes) const { return __any_sync(mask(), yes) != 0; }
+  /// Lane `from`'s value, on all lanes. Does not order memory, as in cooperative_groups.
+  [[nodiscard]] PGAS_FN std::uint32_t shfl(std::uint32_t value, int from) const {
+    return __shfl_sync(mask(), value, from);
+  }
+
+ private:
+  std::uint32_t rank_;
+  std::uint32_t block_size_;
+};
+
+/// The calling block.
+[[nodiscard]] PGAS_FN block this_block() { return {}; }
+
+namespace detail {
+/// Linear index of the calling block in its grid, and of the calling thread in its block; for failure records.
+[[nodiscard]] PGAS_FN std::uint32_t place_block() { return block::block_rank(); }
+[[nodiscard]] PGAS_FN std::uint32_t place_thread() { return block::thread_rank(); }
+}  // namespace detail
+
+#else
+
+/// What the CPU calls a block: real threads, handed to the program by the launcher.
+using block = thread_crew;
+
+/// On the CPU each thread is a warp of its own: nothing in the program may count on 32 lanes.
+class warp : public this_thread {
+ public:
+  warp(std::uint32_t rank_in_block, std::uint32_t block_size) : rank_(rank_in_block), block_size_(block_size) {}
+
+  /// Which warp of its block this is.
+  [[nodiscard]] std::uint32_t meta_group_rank() const { return rank_; }
+  /// How many warps the block has.
+  [[nodiscard]] std::uint32_t meta_group_size() const { return block_size_; }
+
+ private:
+  std::uint32_t rank_;
+  std::uint32_t block_size_;
+};
+
+namespace detail {
+[[nodiscard]] inline std::uint32_t place_block() { return this_place.block; }
+[[nodiscard]] inline std::uint32_t place_thread() { return this_place.thread; }
+}  // namespace detail
+
+#endif
+
+/// The warp of block `of` that the caller belongs to.
+/// *Callers* any thread of the block. It uses rank and size only.
+template <group Block>
+[[nodiscard]] PGAS_FN warp this_warp(const Block& of) {
+  return {static_cast<std::uint32_t>(of.thread_rank()), static_cast<std::uint32_t>(of.size())};
+}
+
+static_assert(group<this_thread> && group<warp> && block_group<block>);
 
 }  // namespace pgas

@@ -1,0 +1,350 @@
+/// @file
+/// The memory operations that everything else is made of. Each function holds its PTX and, for g++, the same operation
+/// in C++ terms; this file and `ptx_atomic.hpp` are the only ones with inline assembly.
+///
+/// Naming: `relaxed` and `release` are strong accesses at system scope, of symmetric memory or of host-mapped memory
+/// (the .global window). `weak` accesses are ordinary ones: race-free data, made visible by fences. `any` accepts
+/// whatever a generic pointer may point to, shared and local memory included; `heap` only the .global window. Nothing
+/// here is a `ld.global.nc`: what a peer may write during a kernel must not go through the read-only path.
+#pragma once
+
+#include "pgas/detail/platform.hpp"
+#include "pgas/detail/tsan.hpp"
+
+#if !defined(__CUDACC__)
+#include <sched.h>
+#include <time.h>
+#endif
+
+namespace pgas::detail {
+
+/// Sixteen bytes in registers.
+struct alignas(16) vec16 {
+  std::uint32_t w[4];
+};
+
+/// The unsigned integer of `Bytes` bytes, and the same for accesses to memory of another type.
+template <std::size_t Bytes>
+struct word;
+template <>
+struct word<1> {
+  using type = std::uint8_t;
+  using aliased [[gnu::may_alias]] = std::uint8_t;
+};
+template <>
+struct word<2> {
+  using type = std::uint16_t;
+  using aliased [[gnu::may_alias]] = std::uint16_t;
+};
+template <>
+struct word<4> {
+  using type = std::uint32_t;
+  using aliased [[gnu::may_alias]] = std::uint32_t;
+};
+template <>
+struct word<8> {
+  using type = std::uint64_t;
+  using aliased [[gnu::may_alias]] = std::uint64_t;
+};
+template <class T>
+using word_of = typename word<sizeof(T)>::type;
+
+/// std::bit_cast for device code.
+template <class To, class From>
+[[nodiscard]] PGAS_HD constexpr To bits_as(const From& from) {
+  static_assert(sizeof(To) == sizeof(From));
+  return __builtin_bit_cast(To, from);
+}
+
+#if defined(__CUDACC__)
+/// The operand of an instruction on the .global window.
+[[nodiscard]] PGAS_FN std::size_t global(const volatile void* p) {
+  return __cvta_generic_to_global(const_cast<const void*>(p));
+}
+#else
+template <class T>
+[[nodiscard]] inline auto aliased(T* p) {
+  return reinterpret_cast<typename word<sizeof(T)>::aliased*>(p);
+}
+#endif
+
+/// Strong load, 1, 2, 4 or 8 bytes. What a poll and `g` are made of: it always asks the memory, never L1.
+template <class T>
+[[nodiscard]] PGAS_FN T load_relaxed(const T* p) {
+  word_of<T> v;
+#if defined(__CUDACC__)
+  if constexpr (sizeof(T) == 1) {
+    std::uint16_t wide;
+    asm volatile("ld.relaxed.sys.global.u8 %0, [%1];" : "=h"(wide) : "l"(global(p)) : "memory");
+    v = static_cast<std::uint8_t>(wide);
+  } else if constexpr (sizeof(T) == 2) {
+    asm volatile("ld.relaxed.sys.global.u16 %0, [%1];" : "=h"(v) : "l"(global(p)) : "memory");
+  } else if constexpr (sizeof(T) == 4) {
+    asm volatile("ld.relaxed.sys.global.u32 %0, [%1];" : "=r"(v) : "l"(global(p)) : "memory");
+  } else {
+    asm volatile("ld.relaxed.sys.global.u64 %0, [%1];" : "=l"(v) : "l"(global(p)) : "memory");
+  }
+#else
+  tsan_note_load(p);
+  v = __atomic_load_n(aliased(const_cast<T*>(p)), __ATOMIC_RELAXED);
+#endif
+  return bits_as<T>(v);
+}
+
+/// Strong store, 1, 2, 4 or 8 bytes.
+template <class T>
+PGAS_FN void store_relaxed(T* p, T value) {
+  const auto v = bits_as<word_of<T>>(value);
+#if defined(__CUDACC__)
+  if constexpr (sizeof(T) == 1) {
+    asm volatile("st.relaxed.sys.global.u8 [%0], %1;" ::"l"(global(p)), "h"(std::uint16_t{v}) : "memory");
+  } else if constexpr (sizeof(T) == 2) {
+    asm volatile("st.relaxed.sys.global.u16 [%0], %1;" ::"l"(global(p)), "h"(v) : "memory");
+  } else if constexpr (sizeof(T) == 4) {
+    asm volatile("st.relaxed.sys.global.u32 [%0], %1;" ::"l"(global(p)), "r"(v) : "memory");
+  } else {
+    asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(global(p)), "l"(v) : "memory");
+  }
+#else
+  if (tsan_released()) {
+    __atomic_store_n(aliased(p), v, __ATOMIC_RELEASE);
+  } else {
+    __atomic_store_n(aliased(p), v, __ATOMIC_RELAXED);
+  }
+#endif
+}
+
+/// Store that makes everything this thread did or has seen before visible to whoever acquires the value. 4 or 8 bytes.
+template <class T>
+PGAS_FN void store_release(T* p, T value) {
+  const auto v = bits_as<word_of<T>>(value);
+#if defined(__CUDACC__)
+  if constexpr (sizeof(T) == 4) {
+    asm volatile("st.release.sys.global.u32 [%0], %1;" ::"l"(global(p)), "r"(v) : "memory");
+  } else {
+    static_assert(sizeof(T) == 8);
+    asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(global(p)), "l"(v) : "memory");
+  }
+#else
+  __atomic_store_n(aliased(p), v, __ATOMIC_RELEASE);
+#endif
+}
+
+/// Two strong 8-byte accesses in one instruction; 16-byte aligned. Not one 16-byte access as far as tearing goes.
+[[nodiscard]] PGAS_FN vec16 load_relaxed(const vec16* p) {
+  vec16 v;
+#if defined(__CUDACC__)
+  asm volatile("ld.relaxed.sys.global.v4.u32 {%0,%1,%2,%3}, [%4];"
+               : "=r"(v.w[0]), "=r"(v.w[1]), "=r"(v.w[2]), "=r"(v.w[3])
+               : "l"(global(p))
+               : "memory");
+#else
+  const std::uint64_t* const from = reinterpret_cast<const std::uint64_t*>(p);
+  const std::uint64_t both[2] = {load_relaxed(from), load_relaxed(from + 1)};
+  __builtin_memcpy(&v, both, sizeof v);
+#endif
+  return v;
+}
+
+/// The store that goes with it.
+PGAS_FN void store_relaxed(vec16* p, vec16 v) {
+#if defined(__CUDACC__)
+  asm volatile("st.relaxed.sys.global.v4.u32 [%0], {%1,%2,%3,%4};" ::"l"(global(p)), "r"(v.w[0]), "r"(v.w[1]),
+               "r"(v.w[2]), "r"(v.w[3])
+               : "memory");
+#else
+  std::uint64_t both[2];
+  __builtin_memcpy(both, &v, sizeof v);
+  std::uint64_t* const to = reinterpret_cast<std::uint64_t*>(p);
+  store_relaxed(to, both[0]);
+  store_relaxed(to + 1, both[1]);
+#endif
+}
+
+/// Which memory a weak access may touch, and whether its line is worth a place in L1.
+enum class space { any, heap, heap_cached };
+
+/// Weak 16-byte load; 16-byte aligned.
+template <space Space>
+[[nodiscard]] PGAS_FN vec16 load16(const void* p) {
+  vec16 v;
+#if defined(__CUDACC__)
+  if constexpr (Space == space::any) {
+    asm volatile("ld.v4.u32 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(v.w[0]), "=r"(v.w[1]), "=r"(v.w[2]), "=r"(v.w[3])
+                 : "l"(p)
+                 : "memory");
+  } else if constexpr (Space == space::heap) {
+    asm volatile("ld.global.L1::no_allocate.v4.u32 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(v.w[0]), "=r"(v.w[1]), "=r"(v.w[2]), "=r"(v.w[3])
+                 : "l"(global(p))
+                 : "memory");
+  } else {
+    asm volatile("ld.global.v4.u32 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(v.w[0]), "=r"(v.w[1]), "=r"(v.w[2]), "=r"(v.w[3])
+                 : "l"(global(p))
+                 : "memory");
+  }
+#else
+  __builtin_memcpy(&v, __builtin_assume_aligned(p, 16), sizeof v);
+#endif
+  return v;
+}
+
+/// Weak 16-byte store; 16-byte aligned.
+template <space Space>
+PGAS_FN void store16(void* p, vec16 v) {
+#if defined(__CUDACC__)
+  if constexpr (Space == space::any) {
+    asm volatile("st.v4.u32 [%0], {%1,%2,%3,%4};" ::"l"(p), "r"(v.w[0]), "r"(v.w[1]), "r"(v.w[2]), "r"(v.w[3])
+                 : "memory");
+  } else {
+    asm volatile("st.global.v4.u32 [%0], {%1,%2,%3,%4};" ::"l"(global(p)), "r"(v.w[0]), "r"(v.w[1]), "r"(v.w[2]),
+                 "r"(v.w[3])
+                 : "memory");
+  }
+#else
+  tsan_note_data();
+  __builtin_memcpy(__builtin_assume_aligned(p, 16), &v, sizeof v);
+#endif
+}
+
+/// Weak load of 1, 2, 4 or 8 bytes, naturally aligned, from wherever `p` points.
+template <std::size_t Bytes>
+[[nodiscard]] PGAS_FN typename word<Bytes>::type load_weak(const void* p) {
+  typename word<Bytes>::type v;
+#if defined(__CUDACC__)
+  if constexpr (Bytes == 1) {
+    std::uint16_t wide;
+    asm volatile("ld.u8 %0, [%1];" : "=h"(wide) : "l"(p) : "memory");
+    v = static_cast<std::uint8_t>(wide);
+  } else if constexpr (Bytes == 2) {
+    asm volatile("ld.u16 %0, [%1];" : "=h"(v) : "l"(p) : "memory");
+  } else if constexpr (Bytes == 4) {
+    asm volatile("ld.u32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
+  } else {
+    asm volatile("ld.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
+  }
+#else
+  __builtin_memcpy(&v, p, Bytes);
+#endif
+  return v;
+}
+
+/// Weak store of 1, 2, 4 or 8 bytes, naturally aligned.
+template <std::size_t Bytes>
+PGAS_FN void store_weak(void* p, typename word<Bytes>::type v) {
+#if defined(__CUDACC__)
+  if constexpr (Bytes == 1) {
+    asm volatile("st.u8 [%0], %1;" ::"l"(p), "h"(std::uint16_t{v}) : "memory");
+  } else if constexpr (Bytes == 2) {
+    asm volatile("st.u16 [%0], %1;" ::"l"(p), "h"(v) : "memory");
+  } else if constexpr (Bytes == 4) {
+    asm volatile("st.u32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
+  } else {
+    asm volatile("st.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
+  }
+#else
+  tsan_note_data();
+  __builtin_memcpy(p, &v, Bytes);
+#endif
+}
+
+/// Bits `bits`..`bits + 31` of the 64 in `high`:`low`. `bits` is below 32.
+[[nodiscard]] PGAS_FN std::uint32_t funnel_shift(std::uint32_t low, std::uint32_t high, std::uint32_t bits) {
+#if defined(__CUDACC__)
+  return __funnelshift_r(low, high, bits);
+#else
+  return static_cast<std::uint32_t>((std::uint64_t{high} << 32 | low) >> bits);
+#endif
+}
+
+/// Asks for the line of `p` to be brought to L1. A hint: no effect on meaning, none at all on shared memory.
+PGAS_FN void prefetch(const void* p) {
+#if defined(__CUDACC__)
+  asm volatile("prefetch.L1 [%0];" ::"l"(p));
+#else
+  __builtin_prefetch(p);
+#endif
+}
+
+/// Everything before it in this thread is visible to whoever acquires a later relaxed store of this thread.
+PGAS_FN void fence_release() {
+#if defined(__CUDACC__)
+#if __CUDACC_VER_MAJOR__ >= 13 || (__CUDACC_VER_MAJOR__ == 12 && __CUDACC_VER_MINOR__ >= 8 && __CUDA_ARCH__ >= 900)
+  asm volatile("fence.release.sys;" ::: "memory");
+#else
+  asm volatile("fence.acq_rel.sys;" ::: "memory");  // PTX before 8.6 has no one-sided fences
+#endif
+#elif defined(PGAS_TSAN)
+  tsan_fence_release();
+#else
+  __atomic_thread_fence(__ATOMIC_RELEASE);
+#endif
+}
+
+/// Makes an earlier relaxed load of this thread an acquire: what the writer of the value had released is visible from
+/// here on. On sm_90 it only drops L1, no MEMBAR.
+PGAS_FN void fence_acquire() {
+#if defined(__CUDACC__)
+#if __CUDACC_VER_MAJOR__ >= 13 || (__CUDACC_VER_MAJOR__ == 12 && __CUDACC_VER_MINOR__ >= 8 && __CUDA_ARCH__ >= 900)
+  asm volatile("fence.acquire.sys;" ::: "memory");
+#else
+  asm volatile("fence.acq_rel.sys;" ::: "memory");
+#endif
+#elif defined(PGAS_TSAN)
+  tsan_fence_acquire();
+#else
+  __atomic_thread_fence(__ATOMIC_ACQUIRE);
+#endif
+}
+
+/// Both, and in one total order with all other such fences: an earlier store is not passed by a later load.
+PGAS_FN void fence_sc() {
+#if defined(__CUDACC__)
+  asm volatile("fence.sc.sys;" ::: "memory");
+#elif defined(PGAS_TSAN)
+  tsan_fence_sc();
+#else
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}
+
+/// Nanoseconds of a clock that only goes forward. Its zero differs between devices.
+[[nodiscard]] PGAS_FN std::uint64_t clock_ns() {
+#if defined(__CUDACC__)
+  std::uint64_t now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  return now;
+#else
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
+#endif
+}
+
+/// Lets others run while this thread has nothing to do. GPU threads have the multiprocessor to themselves and go on.
+PGAS_FN void yield_waiting() {
+#if !defined(__CUDACC__)
+  sched_yield();
+#endif
+}
+
+#if !defined(__CUDACC__)
+/// What ends a device operation on the CPU, as a trap ends a kernel. It says nothing itself: the reason is in the
+/// failure_record of the PE's control block. Only launchers catch it.
+struct device_trap {};
+#endif
+
+/// Ends the kernel. On the CPU, the calling member's part of it.
+[[noreturn]] PGAS_FN void trap() {
+#if defined(__CUDACC__)
+  __trap();
+  for (;;) {
+  }
+#else
+  throw device_trap{};
+#endif
+}
+
+}  // namespace pgas::detail

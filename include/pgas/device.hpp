@@ -1,0 +1,13 @@
+/// @file
+/// All device operations: what kernels include. Header-only; needs no library at run time beyond the pgas::context that
+/// the host hands in. `device/README.md` holds the memory model.
+#pragma once
+
+#include "pgas/device/atomic.hpp"
+#include "pgas/device/context.hpp"
+#include "pgas/device/group.hpp"
+#include "pgas/device/order.hpp"
+#include "pgas/device/rma.hpp"
+#include "pgas/device/signal.hpp"
+#include "pgas/device/sync.hpp"
+#include "pgas/device/wait.hpp"

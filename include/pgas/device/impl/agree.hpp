@@ -1,0 +1,86 @@
+/// @file
+/// How the threads of a group come to know the same: one thread's value handed to all, and a vote. Every kind of group
+/// that can do it is listed here; another one gets a compile error that says so.
+#pragma once
+
+#include "pgas/detail/ptx.hpp"
+#include "pgas/device/group.hpp"
+
+namespace pgas::detail {
+
+/// Groups of one thread: this_thread, and what the CPU calls a warp.
+template <class G>
+concept single = std::is_base_of_v<this_thread, G>;
+
+/// pgas::block, on the GPU and on the CPU.
+template <class G>
+concept agreeing = requires(const G& g) {
+  g.broadcast(0u);
+  g.any(true);
+};
+
+/// Warps, cooperative_groups tiles of up to 32 lanes and coalesced groups.
+template <class G>
+concept shuffling = requires(const G& g) {
+  g.shfl(0u, 0);
+  g.any(1);
+};
+
+/// cooperative_groups::thread_block, told by what only it has. It is the same threads as pgas::block.
+template <class G>
+concept foreign_block = requires(const G& g) {
+  g.thread_index();
+  g.group_index();
+};
+
+/// The type `block`, looked at only where a template needs it.
+template <class>
+struct whole_block {
+  using type = block;
+};
+
+/// The value of the thread with rank 0, on all threads. Also a sync().
+/// *Callers* all threads of the group. *Memory* T is trivially copyable, a multiple of 4 bytes, at most 64.
+template <group G, class T>
+[[nodiscard]] PGAS_FN T broadcast(const G& g, T value) {
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) % 4 == 0 && sizeof(T) <= 64);
+  if constexpr (single<G>) {
+    return value;
+  } else if constexpr (agreeing<G>) {
+    return g.broadcast(value);
+  } else if constexpr (foreign_block<G>) {
+    return whole_block<G>::type::broadcast(value);
+  } else {
+    static_assert(shuffling<G>,
+                  "this group can't hand a value to all of its threads: use a thread, a warp, a tile of at "
+                  "most 32 threads or a whole block");
+    struct words {
+      std::uint32_t w[sizeof(T) / 4];
+    };
+    g.sync();
+    words mine = bits_as<words>(value);
+    for (std::uint32_t& w : mine.w) w = g.shfl(w, 0);
+    return bits_as<T>(mine);
+  }
+}
+
+/// Whether `yes` holds on any thread of the group, on all threads. Also a sync().
+/// *Callers* all threads of the group.
+template <group G>
+[[nodiscard]] PGAS_FN bool any(const G& g, bool yes) {
+  if constexpr (single<G>) {
+    return yes;
+  } else if constexpr (agreeing<G>) {
+    return g.any(yes);
+  } else if constexpr (foreign_block<G>) {
+    return whole_block<G>::type::any(yes);
+  } else {
+    static_assert(shuffling<G>,
+                  "this group can't vote: use a thread, a warp, a tile of at most 32 threads or a whole "
+                  "block");
+    g.sync();
+    return g.any(yes ? 1 : 0) != 0;
+  }
+}
+
+}  // namespace pgas::detail

@@ -1,0 +1,140 @@
+/// @file
+/// The all-to-all barrier: every member adds one to its own word at every other member, then waits for the others'
+/// words here. One flight over the link whatever the number of PEs, and the sender needs to know nothing before it
+/// sends.
+///
+/// Each thread of the group takes some members, arrives at them and waits for them. Releases are made by the arriving
+/// threads themselves (one MEMBAR for a warp), after a sync of the group, so that what any thread of the group did
+/// before is covered; each acquires for itself, before the sync that lets the group go on.
+#pragma once
+
+#include "pgas/device/impl/agree.hpp"
+#include "pgas/device/impl/wait.hpp"
+
+namespace pgas::detail {
+
+/// What an arrival carries: nothing, or all that the group did before.
+enum class arrival { relaxed, release };
+
+/// The two words that a member has in this PE's barrier state.
+struct member_words {
+  std::uint64_t arrived;
+  std::uint64_t waited;
+};
+
+/// Address of member `i`'s words here.
+[[nodiscard]] PGAS_FN member_words* member_state(const context& ctx, const team_view& team, std::int32_t i) {
+  return reinterpret_cast<member_words*>(ctx.my_slot_ + team.sync_offset + sync_layout::arrived(i));
+}
+
+/// Says who is missing among the members of one thread's share.
+PGAS_COLD void report_missing(context ctx, team_view team, operation what, failure why, std::int32_t rank,
+                              std::int32_t size) {
+  for (std::int32_t i = rank; i < team.size; i += size) {
+    const member_words* const state = member_state(ctx, team, i);
+    const std::uint64_t due = load_relaxed(&state->waited) + 1;
+    const std::uint64_t seen = load_relaxed(&state->arrived);
+    if (team.first + i == ctx.my_pe_ || seen >= due) continue;
+    report(ctx.control_, lost_wait(why, what, team.first + i, ctx.offset(state), cmp::ge, due, seen));
+    return;
+  }
+  report(ctx.control_, lost_wait(why, what, -1, team.sync_offset, cmp::ge, std::uint64_t{0}, std::uint64_t{0}));
+}
+
+/// Waits for members base, base + size, ... as far as they exist, at most Batch of them, all polled at once.
+template <std::uint32_t Batch>
+[[nodiscard]] PGAS_FN failure await_members(const context& ctx, const team_view& team, std::int32_t base,
+                                            std::int32_t size) {
+  member_words* state[Batch];
+  bool meets[Batch];
+  std::uint64_t due[Batch];
+  PGAS_UNROLL
+  for (std::uint32_t k = 0; k < Batch; ++k) {
+    const std::int32_t i = base + static_cast<std::int32_t>(k) * size;
+    meets[k] = i < team.size && team.first + i != ctx.my_pe_;
+    state[k] = member_state(ctx, team, meets[k] ? i : base);  // another word is cheaper than a branch between two loads
+    due[k] = load_relaxed(&state[k]->waited) + 1;
+  }
+  const failure why = poll_until(ctx.control_, [&] {
+    std::uint64_t seen[Batch];
+    PGAS_UNROLL
+    for (std::uint32_t k = 0; k < Batch; ++k) seen[k] = load_relaxed(&state[k]->arrived);
+    std::uint64_t behind = 0;  // its top bit: some count is below what is due
+    PGAS_UNROLL
+    for (std::uint32_t k = 0; k < Batch; ++k) behind |= meets[k] ? seen[k] - due[k] : 0;
+    return behind >> 63 == 0;
+  });
+  if (why == failure::none) {
+    PGAS_UNROLL
+    for (std::uint32_t k = 0; k < Batch; ++k) {
+      if (meets[k]) store_relaxed(&state[k]->waited, due[k]);
+    }
+  }
+  return why;
+}
+
+/// One thread's share of a barrier: members rank, rank + size, ... False if it ended early; the record is written then.
+template <arrival Arrival>
+[[nodiscard]] PGAS_FN bool barrier_share(const context& ctx, const team_view& team, std::int32_t rank,
+                                         std::int32_t size) {
+  const std::int32_t me = ctx.my_pe_ - team.first;
+  if (rank >= team.size || (rank == me && rank + size >= team.size)) return true;  // nobody else to meet
+
+  if constexpr (Arrival == arrival::release) fence_release();
+  std::uint64_t* const mine = &member_state(ctx, team, me)->arrived;
+  for (std::int32_t i = rank; i < team.size; i += size) {
+    if (i != me) reduce<rmw::add>(ctx.remote(mine, team.first + i), std::uint64_t{1});
+  }
+
+  constexpr std::uint32_t batch = 4;
+  std::int32_t base = rank;
+  failure why = failure::none;
+  if (size >= team.size) {
+    why = await_members<1>(ctx, team, base, size);
+  } else {
+    for (; base < team.size; base += static_cast<std::int32_t>(batch) * size) {
+      why = await_members<batch>(ctx, team, base, size);
+      if (why != failure::none) break;
+    }
+  }
+  if (why != failure::none) [[unlikely]] {
+    report_missing(ctx, team, Arrival == arrival::release ? operation::barrier : operation::sync, why, base, size);
+    return false;
+  }
+  fence_acquire();
+  return true;
+}
+
+/// Ends the kernel unless the caller belongs to `team`. With checks on.
+PGAS_COLD void check_member_slowly(context ctx, team_view team, operation what) {
+  if (ctx.my_pe_ >= team.first && ctx.my_pe_ - team.first < team.size) return;
+  report(ctx.control_, bad_argument(failure::pe_out_of_range, what, ctx.my_pe_, team.sync_offset, 0));
+  trap();
+}
+
+/// A barrier that ends the kernel if it can't be completed.
+template <arrival Arrival, group G>
+PGAS_FN void barrier_or_trap(const context& ctx, const G& g, const team_view& team) {
+  constexpr operation what = Arrival == arrival::release ? operation::barrier : operation::sync;
+  if (ctx.checks()) [[unlikely]]
+    check_member_slowly(ctx, team, what);
+  g.sync();
+  const auto rank = static_cast<std::int32_t>(g.thread_rank());
+  if (!barrier_share<Arrival>(ctx, team, rank, static_cast<std::int32_t>(g.size()))) trap();
+  g.sync();
+}
+
+/// A barrier for library kernels and for the host side of CPU heaps, which report errors themselves.
+///
+/// *Callers* all threads of `g`, on every member of `team`. *On return* true on all threads if all members came; false
+/// on all if the world was aborted or the deadline passed: the control block's record says which and who was missing,
+/// and the team's barrier state is of no use any more.
+template <arrival Arrival, group G>
+[[nodiscard]] PGAS_FN bool barrier_wait(const context& ctx, const G& g, const team_view& team) {
+  g.sync();
+  const auto rank = static_cast<std::int32_t>(g.thread_rank());
+  const bool mine = barrier_share<Arrival>(ctx, team, rank, static_cast<std::int32_t>(g.size()));
+  return !any(g, !mine);
+}
+
+}  // namespace pgas::detail

@@ -1,0 +1,77 @@
+/// @file
+/// How a device operation gives up: a record in the PE's control block for the host to read, then the end of the
+/// kernel; and the argument checks that may lead there.
+#pragma once
+
+#include "pgas/detail/ptx_atomic.hpp"
+#include "pgas/device/context.hpp"
+#include "pgas/device/group.hpp"
+
+namespace pgas::detail {
+
+/// Leaves `found` in the control block unless another thread has left something before. When it returns, the record
+/// that is there is complete and visible to the host, so that the caller may end the kernel.
+PGAS_COLD void report(control_block* control, failure_record found) {
+  failure_record* const record = &control->record;
+  if (compare_exchange(&record->claimed, 0u, 1u) == 0) {
+    record->why = found.why;
+    record->what = found.what;
+    record->pe = found.pe;
+    record->heap_offset = found.heap_offset;
+    record->bytes = found.bytes;
+    record->expected = found.expected;
+    record->seen = found.seen;
+    record->compare = found.compare;
+    record->block = place_block();
+    record->thread = place_thread();
+    fence_release();
+    store_relaxed(&record->claimed, 2u);
+    fence_sc();  // it must have left before the trap takes everything down
+  } else {
+    const std::uint64_t start = clock_ns();
+    while (load_relaxed(&record->claimed) != 2u && clock_ns() - start < 100'000'000u) yield_waiting();
+  }
+}
+
+/// A record of an operation that found its arguments wrong.
+[[nodiscard]] PGAS_FN failure_record bad_argument(failure why, operation what, std::int32_t pe, std::uint64_t offset,
+                                                  std::uint64_t bytes) {
+  failure_record found{};
+  found.why = why;
+  found.what = what;
+  found.pe = pe;
+  found.heap_offset = offset;
+  found.bytes = bytes;
+  return found;
+}
+
+/// What is wrong with an access to `bytes` bytes at `local` on PE `pe`; failure::none if nothing.
+PGAS_COLD failure find_fault(context ctx, const volatile void* local, std::uint64_t bytes, std::size_t alignment,
+                             std::int32_t pe) {
+  const std::uint64_t heap = load_relaxed(&ctx.control_->heap_bytes);
+  const std::uint64_t offset = ctx.offset(local);
+  if (pe < 0 || pe >= ctx.n_pes_) return failure::pe_out_of_range;
+  if (offset > heap || bytes > heap - offset) return failure::outside_heap;
+  if (reinterpret_cast<std::uintptr_t>(local) % alignment != 0) return failure::misaligned;
+  return failure::none;
+}
+
+/// The same for callers that end the kernel: every device operation with checks on.
+PGAS_COLD void check_slowly(context ctx, operation what, const volatile void* local, std::uint64_t bytes,
+                            std::size_t alignment, std::int32_t pe) {
+  const failure why = find_fault(ctx, local, bytes, alignment, pe);
+  if (why == failure::none) return;
+  report(ctx.control_, bad_argument(why, what, pe, ctx.offset(local), bytes));
+  trap();
+}
+
+/// Checks an access to `count` elements at `local` on PE `pe`, if checks are on.
+template <class T>
+PGAS_FN void check(const context& ctx, operation what, const T* local, std::size_t count, std::int32_t pe) {
+  constexpr std::uint64_t huge = ~std::uint64_t{0};
+  if (ctx.checks()) [[unlikely]] {
+    check_slowly(ctx, what, local, count > huge / sizeof(T) ? huge : count * sizeof(T), alignof(T), pe);
+  }
+}
+
+}  // namespace pgas::detail

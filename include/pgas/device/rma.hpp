@@ -1,0 +1,104 @@
+/// @file
+/// Reading and writing other PEs' memory: single values (p, g) and arrays (put, get), by one thread or by a group.
+#pragma once
+
+#include "pgas/device/context.hpp"
+#include "pgas/device/group.hpp"
+#include "pgas/device/impl/copy.hpp"
+#include "pgas/device/impl/report.hpp"
+#include "pgas/device/impl/value.hpp"
+
+namespace pgas {
+
+/// Writes one value to PE `pe`.
+///
+/// *Callers* any thread. *Memory* `dst` is symmetric: this PE's address of it. *On return* the store is issued; quiet()
+/// completes it. *Order* none by itself. Values of 1, 2, 4, 8 bytes arrive whole, as an atomic_set would, so that a
+/// wait may look at them; larger ones arrive in pieces of at most 8 bytes.
+template <rma_type T>
+PGAS_FN void p(const context& ctx, T* dst, std::type_identity_t<T> value, std::int32_t pe) {
+  detail::check(ctx, detail::operation::p, dst, 1, pe);
+  detail::store_value(ctx.remote(dst, pe), value);
+}
+
+/// Reads one value from PE `pe`.
+///
+/// *Callers* any thread; independent calls overlap, about a microsecond each. *Memory* `src` is symmetric. *On return*
+/// the value. *Order* none by itself, but it always asks the memory, never a cached copy: a loop of g() sees progress.
+template <rma_type T>
+[[nodiscard]] PGAS_FN T g(const context& ctx, const T* src, std::int32_t pe) {
+  detail::check(ctx, detail::operation::g, src, 1, pe);
+  return detail::load_value(ctx.remote(src, pe));
+}
+
+/// Copies `count` elements to PE `pe` and does not wait for the group.
+///
+/// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements. *Memory* `dst` is
+/// symmetric; `src` is any memory of this PE, shared memory included, that no thread of the group is still writing.
+/// *On return* this thread's part of `src` has been read; other threads' parts may not: sync the group before reuse.
+/// *Order* none; fence(), quiet() or a put_signal add it.
+template <rma_type T, group G>
+PGAS_FN void put_nbi(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, std::int32_t pe) {
+  detail::check(ctx, detail::operation::put, dst, count, pe);
+  detail::copy<detail::direction::put>(g, ctx.remote(dst, pe), src, count);
+}
+
+/// Copies `count` elements to PE `pe`.
+///
+/// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements. *Memory* `dst` is
+/// symmetric; `src` is any memory of this PE, shared memory included. *On return* `src` may be reused; the data is on
+/// its way. *Order* none; fence(), quiet() or a put_signal add it.
+template <rma_type T, group G>
+PGAS_FN void put(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, std::int32_t pe) {
+  put_nbi(ctx, g, dst, src, count, pe);
+  g.sync();
+}
+
+/// Copies `count` elements from PE `pe` and does not wait for the group.
+///
+/// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements. *Memory* `src` is
+/// symmetric; `dst` is any memory of this PE, shared memory included. *On return* this thread's part of `dst` is
+/// written: sync the group before another thread reads it. *Order* none: what the source PE wrote is seen if a wait or
+/// a barrier said so before.
+template <rma_type T, group G>
+PGAS_FN void get_nbi(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, std::int32_t pe) {
+  detail::check(ctx, detail::operation::get, src, count, pe);
+  detail::copy<detail::direction::get>(g, dst, ctx.remote(src, pe), count);
+}
+
+/// Copies `count` elements from PE `pe`.
+///
+/// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements. *Memory* `src` is
+/// symmetric; `dst` is any memory of this PE, shared memory included. *On return* `dst` holds the data, for every
+/// thread of the group. *Order* as for get_nbi().
+template <rma_type T, group G>
+PGAS_FN void get(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, std::int32_t pe) {
+  get_nbi(ctx, g, dst, src, count, pe);
+  g.sync();
+}
+
+/// put() by the calling thread alone.
+template <rma_type T>
+PGAS_FN void put(const context& ctx, T* dst, const T* src, std::size_t count, std::int32_t pe) {
+  put_nbi(ctx, this_thread{}, dst, src, count, pe);
+}
+
+/// put_nbi() by the calling thread alone.
+template <rma_type T>
+PGAS_FN void put_nbi(const context& ctx, T* dst, const T* src, std::size_t count, std::int32_t pe) {
+  put_nbi(ctx, this_thread{}, dst, src, count, pe);
+}
+
+/// get() by the calling thread alone.
+template <rma_type T>
+PGAS_FN void get(const context& ctx, T* dst, const T* src, std::size_t count, std::int32_t pe) {
+  get_nbi(ctx, this_thread{}, dst, src, count, pe);
+}
+
+/// get_nbi() by the calling thread alone.
+template <rma_type T>
+PGAS_FN void get_nbi(const context& ctx, T* dst, const T* src, std::size_t count, std::int32_t pe) {
+  get_nbi(ctx, this_thread{}, dst, src, count, pe);
+}
+
+}  // namespace pgas
