@@ -55,7 +55,7 @@ std::string random_hex(std::size_t bytes) {
   return text;
 }
 
-hello make_hello() {
+hello make_hello(const std::string& socket_directory) {
   hello mine;
   mine.version = PGAS_VERSION;
   mine.abi = std::to_string(abi_version);
@@ -64,6 +64,7 @@ hello make_hello() {
   mine.network_namespace = network_namespace();
   mine.pid = std::to_string(::getpid());
   mine.user = std::to_string(::geteuid());
+  mine.rendezvous = socket_directory.empty() ? "abstract" : "directory";
   mine.socket_name = "pgas-" + random_hex(16);
   mine.secret = random_hex(sizeof(job_secret));
   return mine;
@@ -71,7 +72,7 @@ hello make_hello() {
 
 blob encode(const hello& mine) {
   return join_fields({greeting, mine.version, mine.abi, mine.host, mine.boot_id, mine.network_namespace, mine.pid,
-                      mine.user, mine.socket_name, mine.secret, mine.failure});
+                      mine.user, mine.rendezvous, mine.socket_name, mine.secret, mine.failure});
 }
 
 std::vector<hello> decode_hellos(const std::vector<blob>& all) {
@@ -96,15 +97,15 @@ std::vector<hello> decode_hellos(const std::vector<blob>& all) {
   std::vector<hello> hellos;
   for (std::size_t pe = 0; pe < fields.size(); ++pe) {
     const std::vector<std::string>& f = fields[pe];
-    if (f.size() != 11 || f[6].empty() || f[6].size() > 9 || f[6].find_first_not_of("0123456789") != std::string::npos)
+    if (f.size() != 12 || f[6].empty() || f[6].size() > 9 || f[6].find_first_not_of("0123456789") != std::string::npos)
       throw error(code::bootstrap_protocol, fmt::format("the introduction of PE {} is malformed", pe),
                   static_cast<int>(pe));
-    hellos.push_back({f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8], f[9], f[10]});
+    hellos.push_back({f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8], f[9], f[10], f[11]});
   }
   return hellos;
 }
 
-std::optional<error> obstacle(const std::vector<hello>& all, const std::string& socket_directory) {
+std::optional<error> obstacle(const std::vector<hello>& all) {
   for (std::size_t pe = 0; pe < all.size(); ++pe) {
     const int number = static_cast<int>(pe);
     const hello& first = all[0];
@@ -117,7 +118,12 @@ std::optional<error> obstacle(const std::vector<hello>& all, const std::string& 
               "PEs of a world on one host",
               first.host, pe, other.host),
           number);
-    if (other.network_namespace != first.network_namespace && socket_directory.empty())
+    if (other.rendezvous != first.rendezvous)
+      return error(
+          code::config_value,
+          fmt::format("PGAS_SOCKET_DIR is set on only one of PE 0 and PE {}: set it on all PEs or on none", pe),
+          number);
+    if (other.network_namespace != first.network_namespace && first.rendezvous == "abstract")
       return error(
           code::peer_unreachable,
           fmt::format(

@@ -25,19 +25,20 @@ struct hello {
   std::string network_namespace;  ///< abstract sockets reach as far as this is equal
   std::string pid;
   std::string user;
+  std::string rendezvous;   ///< "directory" or "abstract": the kind of socket
   std::string socket_name;  ///< random
   std::string secret;       ///< its share of the job's secret, in hexadecimal digits
   std::string failure;      ///< why this PE could not open its socket; empty if it could
 };
 
 /// This process's introduction with a fresh name and a fresh share.
-[[nodiscard]] hello make_hello();
+[[nodiscard]] hello make_hello(const std::string& socket_directory);
 [[nodiscard]] blob encode(const hello& mine);
 /// *Errors* bootstrap_protocol, version_mismatch.
 [[nodiscard]] std::vector<hello> decode_hellos(const std::vector<blob>& all);
 
 /// What keeps these PEs from sharing memory, the same on all of them; none if nothing does.
-[[nodiscard]] std::optional<error> obstacle(const std::vector<hello>& all, const std::string& socket_directory);
+[[nodiscard]] std::optional<error> obstacle(const std::vector<hello>& all);
 
 /// All shares combined: as random as the best of them. *Errors* bootstrap_protocol for a malformed share.
 [[nodiscard]] job_secret combine_secrets(const std::vector<hello>& all);

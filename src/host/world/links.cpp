@@ -52,7 +52,7 @@ links::state::state(bootstrap& exchange, const config& settings, log::logger& lo
   const int size = exchange.size();
   if (size < 1 || me < 0 || me >= size)
     throw error(code::bootstrap_protocol, fmt::format("the bootstrap says that this is PE {} of {}", me, size));
-  hello mine = make_hello();
+  hello mine = make_hello(settings.socket_directory);
   std::optional<unix_listener> listener;
   if (size > 1) {
     // Before the introductions: whoever knows the name can connect at once. A failure is part of the introduction, so
@@ -68,7 +68,7 @@ links::state::state(bootstrap& exchange, const config& settings, log::logger& lo
     throw error(code::bootstrap_protocol,
                 fmt::format("the bootstrap's all_gather returned {} contributions for {} PEs", answers.size(), size));
   const std::vector<hello> all = decode_hellos(answers);
-  if (const std::optional<error> why = obstacle(all, settings.socket_directory)) throw error(*why);
+  if (const std::optional<error> why = obstacle(all)) throw error(*why);
   peers = make_peers(all);
   said_bye.assign(all.size(), false);
   sockets.resize(all.size());

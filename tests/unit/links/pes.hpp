@@ -1,0 +1,77 @@
+/// @file
+/// PEs for tests: threads of the test, or processes forked from it, each with a bootstrap; and what a test counts to
+/// see that nothing was left behind.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <functional>
+#include <iosfwd>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "pgas/bootstrap.hpp"
+#include "pgas/error.hpp"
+
+namespace pgas::test {
+
+/// Runs `body(exchange)` as n threads at once. What each threw as a pgas::error; any other exception fails the test.
+std::vector<std::optional<error>> run_threads(int n, const std::function<void(bootstrap&)>& body);
+
+/// How a forked PE ended: what its body threw, or the signal that ended it.
+struct process_end {
+  std::string message;  ///< what() of the exception, empty if none
+  int signal = 0;
+};
+
+/// Runs `body(exchange)` as n forked processes. The caller must be the only thread. Ends them all after a minute.
+std::vector<process_end> run_processes(int n, const std::function<void(bootstrap&)>& body);
+
+/// For code in forked PEs, where EXPECT_ would go unseen: throws with the text unless the condition holds.
+inline void require(bool condition, const std::string& text) {
+  if (!condition) throw std::runtime_error("required: " + text);
+}
+
+/// A bootstrap among processes that share memory from before they were forked.
+class shared_page;
+std::shared_ptr<shared_page> make_shared_page(int n);
+std::unique_ptr<bootstrap> make_process_bootstrap(std::shared_ptr<shared_page> page, int rank);
+
+/// What a process holds of the system's.
+struct holdings {
+  std::size_t fds = 0;
+  std::size_t mappings = 0;  ///< of shared memory
+  std::size_t threads = 0;
+  std::size_t shm_files = 0;
+  bool operator==(const holdings&) const = default;
+};
+holdings count_holdings();
+/// count_holdings(), once it is as expected or has been otherwise for two seconds.
+holdings settle_at(const holdings& expected);
+std::ostream& operator<<(std::ostream& out, const holdings& h);
+
+/// Makes a bootstrap pause after its first all-gather: between the introductions and the connections.
+class pausing_bootstrap : public bootstrap {
+ public:
+  pausing_bootstrap(bootstrap& inner, std::function<void()> pause) : inner_(inner), pause_(std::move(pause)) {}
+  int rank() const noexcept override { return inner_.rank(); }
+  int size() const noexcept override { return inner_.size(); }
+  std::vector<blob> all_gather(std::span<const std::byte> mine) override {
+    std::vector<blob> all = inner_.all_gather(mine);
+    if (pause_) std::exchange(pause_, nullptr)();
+    return all;
+  }
+  void barrier() override { inner_.barrier(); }
+  void abort(std::string_view reason) noexcept override { inner_.abort(reason); }
+
+ private:
+  bootstrap& inner_;
+  std::function<void()> pause_;
+};
+
+}  // namespace pgas::test
