@@ -30,7 +30,8 @@ std::string name_ranks(const std::vector<int>& ranks, int size) {
 }
 
 std::string seconds(std::chrono::milliseconds time) {
-  return fmt::format("{:.3g} s", std::chrono::duration<double>(time).count());
+  const double value = std::chrono::duration<double>(time).count();
+  return value < 10 ? fmt::format("{:.2g} s", value) : fmt::format("{:.0f} s", value);
 }
 
 std::string errno_text(int number) { return std::generic_category().message(number); }

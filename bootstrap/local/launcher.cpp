@@ -11,6 +11,7 @@
 #include "bootstrap/common/socket.hpp"
 #include "bootstrap/common/text.hpp"
 #include "bootstrap/star/client.hpp"
+#include "bootstrap/star/world_request.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::boot {

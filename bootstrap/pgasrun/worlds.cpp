@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "bootstrap/local/launcher.hpp"
+#include "bootstrap/star/world_request.hpp"
 
 namespace pgas::boot {
 

@@ -80,10 +80,9 @@ std::vector<blob> star_client::exchange(collective what, std::span<const std::by
       case frame_reader::status::incomplete:
         if (!wait_for_events(socket_.get(), POLLIN, patience))
           fail({code::bootstrap_timeout,
-                fmt::format(
-                    "rank {} of {} got no answer from {} within {}, for {}. Is that process stopped, or its host "
-                    "cut off?",
-                    rank_, size_, owner_.name, seconds(allowed), name_of(what)),
+                fmt::format("rank {} of {} got no answer from {} within {} ({}). Is that process stopped, or its host "
+                            "cut off?",
+                            rank_, size_, owner_.name, seconds(allowed), name_of(what)),
                 owner_.rank});
         continue;
       case frame_reader::status::closed:

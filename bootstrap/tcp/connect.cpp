@@ -92,17 +92,21 @@ class attempt {
     }
     if (heard_.magic != hello::expected_magic) {
       give_up("speaks another protocol");
-    } else if (heard_.version != hello::expected_version) {
+      return false;
+    }
+    if (heard_.version != hello::expected_version) {
       give_up(fmt::format("runs version {} of the protocol, this process version {}", heard_.version,
                           hello::expected_version),
               code::version_mismatch);
-    } else if (!same_bits(heard_.code, handshake_code(key_, handshake_side::rank0, me_, heard_.nonce))) {
-      give_up("has another secret than this process", code::authentication);
-    } else {
-      const bits128 proof = handshake_code(key_, handshake_side::member, me_, heard_.nonce);
-      if (const int number = send_all(socket_.get(), proof, deadline{milliseconds{0}}); number != 0)
-        give_up(errno_text(number));
+      return false;
     }
+    // Sent in any case: without the secret it only lets rank 0 tell people why this rank is missing.
+    const bits128 proof = handshake_code(key_, handshake_side::member, me_, heard_.nonce);
+    const int number = send_all(socket_.get(), proof, deadline{milliseconds{0}});
+    if (!same_bits(heard_.code, handshake_code(key_, handshake_side::rank0, me_, heard_.nonce)))
+      give_up("has another secret than this process", code::authentication);
+    else if (number != 0)
+      give_up(errno_text(number));
     return static_cast<bool>(socket_);
   }
 

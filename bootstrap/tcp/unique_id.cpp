@@ -85,6 +85,7 @@ unique_id unique_id::parse(std::string_view text) {
     if (!parse_hex(secret.substr(2 * i, 2), value)) throw reject("the secret is malformed");
     id.secret[i] = std::byte{value};
   }
+  if (rest.ends_with(',')) throw reject("an address is missing");
   do {
     address one;
     if (!parse_host(take_until(rest, ','), one)) throw reject("an address is malformed");

@@ -1,0 +1,220 @@
+/// @file
+/// Whatever else connects to rank 0 must neither break nor delay a job.
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "bootstrap/common/deadline.hpp"
+#include "bootstrap/common/socket.hpp"
+#include "bootstrap/star/client.hpp"
+#include "bootstrap/tcp/connect.hpp"
+#include "bootstrap/tcp/unique_id.hpp"
+#include "support.hpp"
+
+namespace pgas::boot::test {
+namespace {
+
+/// A connection to rank 0 by somebody who knows as much of the unique id as the test lets it.
+class stranger {
+ public:
+  explicit stranger(const std::string& id) : id_(unique_id::parse(id)), socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
+    std::string reason;
+    const address to = resolve("127.0.0.1", seconds(5), reason).at(0).with_port(id_.addresses.front().port());
+    EXPECT_EQ(::connect(socket_.get(), to.get(), to.length), 0) << errno_text();
+  }
+
+  void say(std::span<const std::byte> bytes) {
+    EXPECT_EQ(::send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
+  }
+  void say(std::string_view text) { say(std::as_bytes(std::span{text})); }
+
+  [[nodiscard]] challenge hear_challenge() {
+    challenge heard;
+    EXPECT_EQ(::recv(socket_.get(), &heard, sizeof heard, MSG_WAITALL), static_cast<ssize_t>(sizeof heard));
+    return heard;
+  }
+  [[nodiscard]] bits128 proof_for(const hello& greeting, const challenge& heard) const {
+    return handshake_code(id_.secret, handshake_side::member, greeting, heard.nonce);
+  }
+  /// Waits until rank 0 hangs up; true if it does, having said nothing more.
+  [[nodiscard]] bool is_hung_up_on() {
+    char byte;
+    return wait_for_events(socket_.get(), POLLIN, deadline{seconds(15)}) && ::recv(socket_.get(), &byte, 1, 0) <= 0;
+  }
+
+ private:
+  static std::string errno_text() { return std::strerror(errno); }
+  unique_id id_;
+  unique_fd socket_;
+};
+
+constexpr hello rank2_of_3{.rank = 2, .size = 3};
+
+/// Joins a world of three, with `act` done by strangers while ranks 0 and 1 wait for rank 2; their connections stay
+/// open.
+void join_despite(const std::function<void(const std::string& id, std::vector<stranger>& all)>& act) {
+  const std::string id = make_unique_id();
+  std::vector<stranger> all;
+  const auto began = clock::now();
+  run_all(3, [&](int rank) {
+    if (rank == 2) act(id, all);
+    exchange_everything(*make_bootstrap(member_of(id, rank, 3)).exchange);
+  });
+  EXPECT_LT(clock::now() - began, seconds(5)) << "strangers delayed the job";
+}
+
+TEST(strangers, who_speak_http) {
+  join_despite([](const std::string& id, auto& all) {
+    all.emplace_back(id).say("GET / HTTP/1.1\r\nHost: localhost\r\nAccept: */*\r\n\r\n");
+    EXPECT_TRUE(all.back().is_hung_up_on());
+  });
+}
+
+TEST(strangers, who_send_garbage) {
+  join_despite([](const std::string& id, auto& all) {
+    std::uint32_t state = 1;
+    for (int i = 0; i < 20; ++i) {
+      blob noise(static_cast<std::size_t>(40 + i * 50));
+      for (std::byte& b : noise) b = static_cast<std::byte>((state = state * 1664525 + 1013904223) >> 24);
+      all.emplace_back(id).say(noise);
+    }
+  });
+}
+
+TEST(strangers, who_say_nothing_and_stay) {
+  join_despite([](const std::string& id, auto& all) {
+    for (int i = 0; i < 100; ++i) all.emplace_back(id);
+  });
+}
+
+TEST(strangers, who_stop_in_the_middle_of_a_hello) {
+  join_despite([](const std::string& id, auto& all) {
+    for (std::size_t bytes = 1; bytes < sizeof(hello); bytes += 3)
+      all.emplace_back(id).say(bytes_of(rank2_of_3).first(bytes));
+  });
+}
+
+TEST(strangers, who_say_hello_and_cannot_prove_it) {
+  join_despite([](const std::string& id, auto& all) {
+    all.emplace_back(id).say(bytes_of(rank2_of_3));
+    (void)all.back().hear_challenge();
+    all.back().say(random_bits());
+    EXPECT_TRUE(all.back().is_hung_up_on());
+    all.emplace_back(id).say(bytes_of(rank2_of_3));  // and one that does not even try
+    (void)all.back().hear_challenge();
+  });
+}
+
+TEST(strangers, who_send_our_own_proof_back) {
+  join_despite([](const std::string& id, auto& all) {
+    all.emplace_back(id).say(bytes_of(rank2_of_3));
+    all.back().say(all.back().hear_challenge().code);
+    EXPECT_TRUE(all.back().is_hung_up_on());
+  });
+}
+
+TEST(strangers, who_replay_a_recorded_handshake) {
+  join_despite([](const std::string& id, auto& all) {
+    bits128 recorded;
+    {
+      stranger honest{id};  // whose proof was overheard; it never arrived
+      honest.say(bytes_of(rank2_of_3));
+      recorded = honest.proof_for(rank2_of_3, honest.hear_challenge());
+    }
+    all.emplace_back(id).say(bytes_of(rank2_of_3));
+    (void)all.back().hear_challenge();
+    all.back().say(recorded);
+    EXPECT_TRUE(all.back().is_hung_up_on());
+  });
+}
+
+TEST(strangers, who_claim_a_version_of_their_own) {
+  join_despite([](const std::string& id, auto& all) {
+    hello newer = rank2_of_3;
+    newer.version = 99;
+    all.emplace_back(id).say(bytes_of(newer));
+    EXPECT_EQ(all.back().hear_challenge().version, hello::expected_version);
+    EXPECT_TRUE(all.back().is_hung_up_on());
+  });
+}
+
+/// What a member of the first world that knows the secret is told when it comes as rank `rank` of `size`.
+error refusal(const std::string& text, int rank, int size) {
+  const unique_id id = unique_id::parse(text);
+  const hello me{.rank = static_cast<std::uint32_t>(rank), .size = static_cast<std::uint32_t>(size)};
+  const deadline limit{seconds(5)};
+  star_client one{reach_rank0([&](std::string&) { return id.addresses; }, id.secret, me, limit),
+                  rank,
+                  size,
+                  seconds(5),
+                  {"rank 0", 0}};
+  return thrown_by([&] { (void)one.join(limit); });
+}
+
+TEST(strangers, a_second_process_with_the_same_rank) {
+  const std::string id = make_unique_id();
+  run_all(3, [&](int rank) {
+    if (rank == 2) {
+      std::this_thread::sleep_for(milliseconds(300));  // ranks 0 and 1 are in
+      const error e = refusal(id, 1, 3);
+      EXPECT_EQ(e.code(), code::bootstrap_protocol);
+      EXPECT_SAYS(e, "there is a rank 1 in this job already");
+    }
+    exchange_everything(*make_bootstrap(member_of(id, rank, 3)).exchange);
+  });
+}
+
+TEST(strangers, a_process_that_counts_differently) {
+  const std::string id = make_unique_id();
+  run_all(3, [&](int rank) {
+    if (rank == 2) {
+      const error e = refusal(id, 5, 8);
+      EXPECT_EQ(e.code(), code::bootstrap_protocol);
+      EXPECT_SAYS(e, "rank 5 says that the job has 8 processes, rank 0 that it has 3");
+    }
+    exchange_everything(*make_bootstrap(member_of(id, rank, 3)).exchange);
+  });
+}
+
+TEST(strangers, a_member_that_talks_nonsense_is_named) {
+  const std::string id = make_unique_id();
+  const auto thrown = run_ranks(all_ranks(3), [&](int rank) {
+    if (rank < 2) return exchange_everything(*make_bootstrap(member_of(id, rank, 3)).exchange);
+    stranger traitor{id};
+    traitor.say(bytes_of(rank2_of_3));
+    traitor.say(traitor.proof_for(rank2_of_3, traitor.hear_challenge()));
+    frame_header endless{.kind = frame_kind::contribute, .what = collective::join, .bytes = 0xffffffff};
+    traitor.say(std::as_bytes(std::span{&endless, 1}));
+    std::this_thread::sleep_for(milliseconds(200));
+  });
+  for (const int rank : {0, 1}) {
+    const auto& e = thrown[static_cast<std::size_t>(rank)];
+    ASSERT_TRUE(e);
+    EXPECT_EQ(e->code(), code::peer_lost);
+    EXPECT_EQ(e->pe(), 2);
+  }
+}
+
+TEST(strangers, an_impostor_of_rank0_is_not_believed) {
+  // Something else listens where rank 0 should be, speaks the protocol and does not know the secret.
+  const auto listeners = listen_on("", 0);
+  std::thread impostor{[&] {
+    for (;;) {
+      if (!wait_for_events(listeners.front().get(), POLLIN, deadline{milliseconds(600)})) return;
+      const unique_fd visitor{::accept4(listeners.front().get(), nullptr, nullptr, 0)};
+      hello heard;
+      if (::recv(visitor.get(), &heard, sizeof heard, MSG_WAITALL) != static_cast<ssize_t>(sizeof heard)) continue;
+      const challenge forged{.nonce = random_bits(), .code = random_bits()};
+      (void)::send(visitor.get(), &forged, sizeof forged, MSG_NOSIGNAL);
+    }
+  }};
+  const error e =
+      thrown_by([&] { (void)make_bootstrap(member_at(port_of(listeners.front()), 1, 2, milliseconds(500))); });
+  impostor.join();
+  EXPECT_EQ(e.code(), code::authentication);
+}
+
+}  // namespace
+}  // namespace pgas::boot::test

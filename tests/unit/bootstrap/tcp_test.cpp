@@ -1,0 +1,239 @@
+/// @file
+/// Worlds over TCP, with ranks that are threads of this process.
+#include <atomic>
+
+#include "bootstrap/common/deadline.hpp"
+#include "support.hpp"
+
+namespace pgas::boot::test {
+namespace {
+
+class tcp : public testing::TestWithParam<int> {};
+
+TEST_P(tcp, exchange_by_unique_id) {
+  const std::string id = make_unique_id();
+  run_all(GetParam(), [&](int rank) {
+    const chosen_bootstrap mine = make_bootstrap(member_of(id, rank, GetParam()));
+    EXPECT_EQ(mine.exchange->rank(), rank);
+    EXPECT_EQ(mine.exchange->size(), GetParam());
+    exchange_everything(*mine.exchange);
+  });
+}
+
+TEST_P(tcp, exchange_by_address) {
+  const int port = free_port();
+  run_all(GetParam(),
+          [&](int rank) { exchange_everything(*make_bootstrap(member_at(port, rank, GetParam())).exchange); });
+}
+INSTANTIATE_TEST_SUITE_P(sizes, tcp, testing::Values(2, 3, 8));
+
+TEST(tcp, two_worlds_at_once_and_again_after_leaving) {
+  const std::string id = make_unique_id();
+  const int port = free_port();
+  for (const auto& options : {member_of(id, 0, 4), member_at(port, 0, 4)})
+    run_all(4, [&](int rank) {
+      auto mine = options;
+      mine.rank = rank;
+      for (int repeat = 0; repeat < 4; ++repeat) {
+        const chosen_bootstrap first = make_bootstrap(mine);
+        const chosen_bootstrap second = make_bootstrap(mine);
+        // Rank 1 goes on in one world while the others are in the other, so the two must not be mixed up.
+        exchange_everything(*(first.exchange));
+        exchange_everything(*(second.exchange));
+        exchange_everything(*(first.exchange));
+      }
+    });
+}
+
+TEST(tcp, worlds_of_different_subsets) {
+  const std::string all = make_unique_id();
+  const std::string some = make_unique_id();
+  run_all(4, [&](int rank) {
+    const chosen_bootstrap large = make_bootstrap(member_of(all, rank, 4));
+    if (rank < 2) exchange_everything(*make_bootstrap(member_of(some, 1 - rank, 2)).exchange);
+    exchange_everything(*large.exchange);
+  });
+}
+
+TEST(tcp, rank0_may_come_last) {
+  const int port = free_port();
+  run_all(3, [&](int rank) {
+    if (rank == 0) std::this_thread::sleep_for(milliseconds(400));
+    exchange_everything(*make_bootstrap(member_at(port, rank, 3)).exchange);
+  });
+}
+
+TEST(tcp, leaves_no_descriptor_behind) {
+  const auto join_and_leave = [] {
+    const std::string id = make_unique_id();
+    run_all(3, [&](int rank) { exchange_everything(*make_bootstrap(member_of(id, rank, 3)).exchange); });
+  };
+  join_and_leave();
+  const std::size_t before = open_descriptors();
+  join_and_leave();
+  EXPECT_EQ(open_descriptors(), before);
+}
+
+TEST(tcp, ranks_that_do_not_come_are_named_by_all_who_did) {
+  const std::string id = make_unique_id();
+  const auto join = [&](int rank) { (void)make_bootstrap(member_of(id, rank, 6, milliseconds(800))); };
+  for (const auto& e : run_ranks({0, 1, 3}, join)) {
+    ASSERT_TRUE(e);
+    EXPECT_EQ(e->code(), code::bootstrap_timeout);
+    EXPECT_EQ(e->pe(), 2);
+    EXPECT_SAYS(*e, "ranks 2, 4, 5 of 6 did not come to join the world within 0.8 s");
+  }
+  // A failed attempt leaves nothing in the way of the next one.
+  run_all(6, [&](int rank) { exchange_everything(*make_bootstrap(member_of(id, rank, 6)).exchange); });
+}
+
+TEST(tcp, a_rank_that_does_not_come_to_a_barrier_is_named) {
+  const std::string id = make_unique_id();
+  std::atomic<bool> over = false;
+  const auto thrown = run_ranks(all_ranks(3), [&](int rank) {
+    const chosen_bootstrap mine = make_bootstrap(member_of(id, rank, 3, seconds(2)));
+    if (rank == 1) {
+      while (!over) std::this_thread::sleep_for(milliseconds(10));
+    } else {
+      const auto e = thrown_by([&] { mine.exchange->barrier(); });
+      over = true;
+      throw e;
+    }
+  });
+  for (const int rank : {0, 2}) {
+    const auto& e = thrown[static_cast<std::size_t>(rank)];
+    ASSERT_TRUE(e);
+    EXPECT_EQ(e->code(), code::bootstrap_timeout);
+    EXPECT_SAYS(*e, "rank 1 of 3 did not come to a barrier");
+  }
+}
+
+TEST(tcp, without_rank0_every_address_tried_is_reported) {
+  const int port = free_port();
+  const auto began = clock::now();
+  const error e = thrown_by([&] { (void)make_bootstrap(member_at(port, 1, 2, milliseconds(500))); });
+  EXPECT_LT(clock::now() - began, seconds(3));
+  EXPECT_EQ(e.code(), code::bootstrap_timeout);
+  EXPECT_EQ(e.pe(), 0);
+  EXPECT_SAYS(e, "127.0.0.1:" + std::to_string(port) + " (Connection refused)");
+
+  bootstrap_options nowhere = member_at(port, 1, 2, milliseconds(500));
+  nowhere.master_address = "no-such-host.invalid";
+  EXPECT_SAYS(thrown_by([&] { (void)make_bootstrap(nowhere); }), "no-such-host.invalid");
+}
+
+TEST(tcp, another_secret_is_refused_and_reported_at_both_ends) {
+  const int port = free_port();
+  const auto thrown = run_ranks({0, 1}, [&](int rank) {
+    bootstrap_options mine = member_at(port, rank, 2, milliseconds(800));
+    mine.secret = rank == 0 ? "right" : "wrong";
+    (void)make_bootstrap(mine);
+  });
+  ASSERT_TRUE(thrown[0]);
+  EXPECT_EQ(thrown[0]->code(), code::bootstrap_timeout);
+  EXPECT_SAYS(*thrown[0], "rank 1 of 2 did not come");
+  EXPECT_SAYS(*thrown[0], "it does not know the secret of this job");
+  ASSERT_TRUE(thrown[1]);
+  EXPECT_EQ(thrown[1]->code(), code::authentication);
+}
+
+TEST(tcp, the_same_secret_lets_in) {
+  const int port = free_port();
+  run_all(3, [&](int rank) {
+    bootstrap_options mine = member_at(port, rank, 3);
+    mine.secret = "shared";
+    exchange_everything(*make_bootstrap(mine).exchange);
+  });
+}
+
+TEST(tcp, a_port_in_use_is_reported) {
+  const auto taken = listen_on("", 0);
+  const error e = thrown_by([&] { (void)make_bootstrap(member_at(port_of(taken.front()), 0, 2, seconds(1))); });
+  EXPECT_EQ(e.code(), code::bootstrap_unavailable);
+  EXPECT_SAYS(e, "Choose another MASTER_PORT");
+}
+
+TEST(tcp, the_launchers_port_is_left_alone_and_the_next_free_one_found) {
+  // The launcher's own server, and one on the next port that accepts and says nothing, as a stranger's might.
+  std::vector<unique_fd> launcher;
+  std::vector<unique_fd> stranger;
+  while (stranger.empty()) {
+    launcher = listen_on("", 0);
+    stranger = listen_on("", static_cast<std::uint16_t>(port_of(launcher.front()) + 1));
+  }
+  run_all(4, [&](int rank) {
+    bootstrap_options mine = member_at(port_of(launcher.front()), rank, 4);
+    mine.master_port_taken = true;
+    exchange_everything(*make_bootstrap(mine).exchange);
+  });
+}
+
+TEST(tcp, jobs_at_one_address_are_told_apart_by_their_run_id) {
+  const int port = free_port();
+  const auto thrown = run_ranks({0, 1}, [&](int rank) {
+    bootstrap_options mine = member_at(port, rank, 2, milliseconds(600));
+    mine.run_id = rank == 0 ? "one" : "another";
+    (void)make_bootstrap(mine);
+  });
+  EXPECT_TRUE(thrown[0] && thrown[1]);
+}
+
+TEST(tcp, abort_reaches_those_who_wait) {
+  const std::string id = make_unique_id();
+  const auto thrown = run_ranks(all_ranks(4), [&](int rank) {
+    const chosen_bootstrap mine = make_bootstrap(member_of(id, rank, 4));
+    if (rank == 2) mine.exchange->abort("the input is wrong");
+    for (;;) mine.exchange->barrier();
+  });
+  for (const auto& e : thrown) {
+    ASSERT_TRUE(e);
+    EXPECT_EQ(e->code(), code::aborted);
+    EXPECT_EQ(e->pe(), 2);
+    EXPECT_SAYS(*e, "rank 2 of 4 aborted the job: the input is wrong");
+  }
+}
+
+TEST(tcp, who_leaves_early_is_named) {
+  for (const int leaver : {0, 1}) {
+    const std::string id = make_unique_id();
+    const auto thrown = run_ranks(all_ranks(3), [&](int rank) {
+      const chosen_bootstrap mine = make_bootstrap(member_of(id, rank, 3));
+      if (rank != leaver) mine.exchange->barrier();
+    });
+    for (int rank = 0; rank < 3; ++rank) {
+      const auto& e = thrown[static_cast<std::size_t>(rank)];
+      if (rank == leaver) continue;
+      ASSERT_TRUE(e);
+      EXPECT_EQ(e->code(), code::peer_lost);
+      EXPECT_EQ(e->pe(), leaver);
+    }
+  }
+}
+
+TEST(tcp, different_calls_are_noticed) {
+  const std::string id = make_unique_id();
+  const auto thrown = run_ranks({0, 1}, [&](int rank) {
+    const chosen_bootstrap mine = make_bootstrap(member_of(id, rank, 2));
+    if (rank == 0)
+      mine.exchange->barrier();
+    else
+      (void)mine.exchange->all_gather({});
+  });
+  for (const auto& e : thrown) {
+    ASSERT_TRUE(e);
+    EXPECT_EQ(e->code(), code::asymmetric_call);
+  }
+}
+
+TEST(tcp, too_much_at_once_is_refused_and_harms_nobody) {
+  const std::string id = make_unique_id();
+  run_all(2, [&](int rank) {
+    const chosen_bootstrap mine = make_bootstrap(member_of(id, rank, 2));
+    const blob big((64 << 10) + 1);
+    EXPECT_EQ(thrown_by([&] { (void)mine.exchange->all_gather(big); }).code(), code::invalid_argument);
+    exchange_everything(*mine.exchange);
+  });
+}
+
+}  // namespace
+}  // namespace pgas::boot::test

@@ -1,0 +1,63 @@
+/// @file
+/// The printed form of a meeting point.
+#include "bootstrap/tcp/unique_id.hpp"
+
+#include "support.hpp"
+
+namespace pgas::boot::test {
+namespace {
+
+TEST(unique_id, is_one_printable_word_that_reads_back) {
+  const std::string text = make_unique_id();
+  EXPECT_LE(text.size(), unique_id::longest);
+  for (const char c : text) EXPECT_TRUE(c > ' ' && c < 127) << text;
+  const unique_id id = unique_id::parse(text);
+  EXPECT_EQ(id.print(), text);
+  std::string reason;
+  EXPECT_NE(id.addresses.front().port(), 0);
+}
+
+TEST(unique_id, every_one_has_a_secret_of_its_own) {
+  EXPECT_FALSE(same_bits(unique_id::parse(make_unique_id()).secret, unique_id::parse(make_unique_id()).secret));
+}
+
+TEST(unique_id, names_only_the_interface_asked_for) {
+  bootstrap_options options;
+  options.interface = "lo";
+  const unique_id id = unique_id::parse(make_unique_id(options));
+  for (const address& one : id.addresses)
+    EXPECT_TRUE(one.text().starts_with("127.") || one.text().starts_with("[::1]")) << one.text();
+  options.interface = "nosuch0";
+  const error e = thrown_by([&] { (void)make_unique_id(options); });
+  EXPECT_EQ(e.code(), code::bootstrap_unavailable);
+  EXPECT_SAYS(e, "lo");
+}
+
+TEST(unique_id, many_addresses_are_cut_to_fit_and_keep_the_loopback) {
+  unique_id id{random_bits(), {}};
+  std::string reason;
+  for (int i = 0; i < 30; ++i)
+    id.addresses.push_back(resolve("fd00:1111:2222:3333:4444:5555:6666:" + std::to_string(1000 + i), seconds(5), reason)
+                               .at(0)
+                               .with_port(80));
+  id.addresses.push_back(resolve("127.0.0.1", seconds(5), reason).at(0).with_port(80));
+  const std::string text = id.print();
+  EXPECT_LE(text.size(), unique_id::longest);
+  EXPECT_TRUE(text.ends_with(",127.0.0.1")) << text;
+  EXPECT_GT(unique_id::parse(text).addresses.size(), 3u);
+}
+
+TEST(unique_id, a_damaged_one_is_refused) {
+  const std::string text = make_unique_id();
+  const std::string secret_cut = "pgas1-1234-00112233-127.0.0.1";
+  for (const std::string& damaged :
+       {std::string{}, std::string{"nonsense"}, text.substr(0, 20), secret_cut, text + ",not-an-address", text + ",",
+        std::string{"pgas1-0-00112233445566778899aabbccddeeff-127.0.0.1"},
+        std::string{"pgas1-12345-00112233445566778899aabbccddeeff-127.0.0.1"},
+        std::string{"pgas1-1234-0011223344556677x899aabbccddeeff-127.0.0.1"}, text + std::string(300, '1')}) {
+    EXPECT_EQ(thrown_by([&] { (void)unique_id::parse(damaged); }).code(), code::bootstrap_protocol) << damaged;
+  }
+}
+
+}  // namespace
+}  // namespace pgas::boot::test
