@@ -1,4 +1,4 @@
-// A user's program: a world of one, a kernel on the host heap, what it wrote read back.
+// A user's program: a kernel on the host heap, and what it wrote read back.
 #include <pgas/device.hpp>
 #include <pgas/pgas.hpp>
 
@@ -17,7 +17,7 @@ int main() try {
   pgas::launch(world, {.blocks = 1, .threads = 1}, mark{}, world.context(), where.data());
   world.synchronize();
   int seen = 0;
-  pgas::get(world, &seen, where.data(), 1, 0);
+  pgas::get(world, &seen, where.data(), 1, world.my_pe());
   std::printf("%d\n", seen);
   return seen == 42 ? 0 : 1;
 } catch (const pgas::error& failed) {
