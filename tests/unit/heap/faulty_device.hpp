@@ -1,0 +1,146 @@
+/// @file
+/// A device that fails when it is told to, and otherwise does what the one behind it does.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "device/device.hpp"
+#include "pgas/error.hpp"
+
+namespace pgas::test {
+
+/// The steps that can be made to fail.
+enum class step { create, export_segment, import_segment, map };
+
+class faulty_device : public detail::device {
+ public:
+  faulty_device() : inner_(detail::make_cpu_device()) {}
+
+  /// From now on, the n-th call (from 1) of `which` throws.
+  void fail_at(step which, int n, code why = code::device_failed) { plan_ = {which, n, why}; }
+  /// Every call of `which` for this kind throws, as a driver's that announces what it then refuses.
+  void refuse(step which, handle_kind of) { refused_[of] = which; }
+  void heal() {
+    plan_.reset();
+    refused_.clear();
+  }
+  bool refuse_hints = false;                     ///< as if something were at every address that is asked for
+  std::size_t most_addresses = ~std::size_t{0};  ///< larger reservations fail
+  heap_kind kind = heap_kind::host;              ///< what it claims to be
+  std::size_t memory = 0;                        ///< 0: what the machine has
+  std::vector<handle_kind> kinds;                ///< empty: the inner device's
+  int segments = 0;                              ///< created and imported ones that live
+  int mappings = 0;
+  int reservations = 0;
+
+  const detail::device_properties& properties() const noexcept override {
+    shown_ = inner_->properties();
+    if (memory != 0) shown_.memory_bytes = memory;
+    shown_.kind = kind;
+    return shown_;
+  }
+
+  std::size_t granularity() const noexcept override { return inner_->granularity(); }
+  void* reserve(std::size_t bytes, void* hint) override {
+    if (hint != nullptr && refuse_hints) return nullptr;
+    if (bytes > most_addresses) {
+      if (hint != nullptr) return nullptr;
+      throw error(code::address_space, "no such many addresses in this test");
+    }
+    void* got = inner_->reserve(bytes, hint);
+    reservations += got != nullptr ? 1 : 0;
+    return got;
+  }
+  void release(void* address, std::size_t bytes) noexcept override {
+    inner_->release(address, bytes);
+    --reservations;
+  }
+  std::vector<handle_kind> handle_kinds() const override { return kinds.empty() ? inner_->handle_kinds() : kinds; }
+  detail::segment_id create(std::size_t bytes, handle_kind as) override {
+    trip(step::create, as);
+    // A kind that the CPU does not have is made of one that it has, so that later steps can be the ones that fail.
+    const detail::segment_id made = inner_->create(bytes, as == handle_kind::fabric ? handle_kind::named : as);
+    kind_of_[made] = as;
+    ++segments;
+    return made;
+  }
+  detail::exported_handle export_segment(detail::segment_id segment) override {
+    trip(step::export_segment, kind_of_[segment]);
+    detail::exported_handle handle = inner_->export_segment(segment);
+    handle.kind = kind_of_[segment];
+    return handle;
+  }
+  detail::segment_id import_segment(const detail::exported_handle& handle, std::size_t bytes) override {
+    trip(step::import_segment, handle.kind);
+    detail::segment_id made{};
+    if (handle.kind == handle_kind::fabric) {
+      detail::exported_handle named;
+      named.kind = handle_kind::named;
+      named.bytes = handle.bytes;
+      made = inner_->import_segment(named, bytes);
+    } else {
+      made = inner_->import_segment(handle, bytes);
+    }
+    kind_of_[made] = handle.kind;
+    ++segments;
+    return made;
+  }
+  void map(void* address, std::size_t bytes, detail::segment_id segment) override {
+    trip(step::map, kind_of_[segment]);
+    inner_->map(address, bytes, segment);
+    ++mappings;
+  }
+  void unmap(void* address, std::size_t bytes) noexcept override {
+    inner_->unmap(address, bytes);
+    --mappings;
+  }
+  void destroy(detail::segment_id segment) noexcept override {
+    inner_->destroy(segment);
+    --segments;
+  }
+
+  detail::mapped_memory allocate_mapped(std::size_t bytes) override { return inner_->allocate_mapped(bytes); }
+  void free_mapped(detail::mapped_memory m) noexcept override { inner_->free_mapped(m); }
+  detail::stream_handle create_stream() override { return inner_->create_stream(); }
+  void destroy_stream(detail::stream_handle s) noexcept override { inner_->destroy_stream(s); }
+  void synchronize(detail::stream_handle s) override { inner_->synchronize(s); }
+  void copy(void* to, const void* from, std::size_t bytes, detail::stream_handle s) override {
+    inner_->copy(to, from, bytes, s);
+  }
+  void fill(void* at, unsigned char value, std::size_t bytes, detail::stream_handle s) override {
+    inner_->fill(at, value, bytes, s);
+  }
+  void atomic(const detail::atomic_request& r, std::uint64_t* result, detail::stream_handle s) override {
+    inner_->atomic(r, result, s);
+  }
+  void barrier(const context& c, team_view t, detail::stream_handle s) override { inner_->barrier(c, t, s); }
+  void enter() override { inner_->enter(); }
+  void leave() noexcept override { inner_->leave(); }
+  void range_push(const char* name) noexcept override { inner_->range_push(name); }
+  void range_pop() noexcept override { inner_->range_pop(); }
+
+ private:
+  struct fault {
+    step which;
+    int countdown;
+    code why;
+  };
+  void trip(step which, handle_kind as) {
+    const auto refused = refused_.find(as);
+    if (refused != refused_.end() && refused->second == which)
+      throw error(code::device_failed, "ERROR_NOT_PERMITTED in this test");
+    if (plan_ && plan_->which == which && --plan_->countdown == 0) throw error(plan_->why, "made to fail in this test");
+  }
+
+  std::unique_ptr<detail::device> inner_;
+  mutable detail::device_properties shown_;
+  std::optional<fault> plan_;
+  std::map<handle_kind, step> refused_;
+  std::map<detail::segment_id, handle_kind> kind_of_;
+};
+
+}  // namespace pgas::test

@@ -1,0 +1,66 @@
+/// @file
+/// One PE's heap with everything under it.
+#pragma once
+
+#include "host/heap/heap.hpp"
+#include "unit/heap/faulty_device.hpp"
+#include "unit/links/fixtures.hpp"
+
+namespace pgas::test {
+
+constexpr std::size_t MiB = std::size_t{1} << 20;
+
+/// Small: sanitizers leave few addresses, and threads as PEs need a layout each.
+inline config small_heap() {
+  config settings = quick();
+  settings.heap_limit = 256 * MiB;
+  settings.segment_bytes = 4 * MiB;
+  return settings;
+}
+
+struct heap_pe {
+  explicit heap_pe(bootstrap& exchange, const config& settings = small_heap(),
+                   const std::function<void(faulty_device&)>& prepare = {})
+      : pe(exchange, settings), me(pe.links.my_pe()), n(pe.links.n_pes()) {
+    if (prepare) prepare(device);
+    heap.emplace(device, pe.links, settings, pe.log, [this](std::size_t mapped) { grown_to.push_back(mapped); });
+  }
+  /// The collective end; what is left must be nothing.
+  void leave() {
+    pe.links.leave();
+    heap.reset();
+    if (device.segments != 0 || device.mappings != 0 || device.reservations != 0)
+      throw std::runtime_error("the heap left " + std::to_string(device.segments) + " segments, " +
+                               std::to_string(device.mappings) + " mappings and " +
+                               std::to_string(device.reservations) + " reservations");
+  }
+  /// Where PE `other` has what this one has at `local`.
+  template <class T>
+  T* remote(T* local, int other) const {
+    return reinterpret_cast<T*>(heap->slot(other) + (reinterpret_cast<std::byte*>(local) - heap->slot(me)));
+  }
+  template <class T>
+  T* allocate(std::size_t count) {
+    return static_cast<T*>(heap->allocate(count * sizeof(T), 16));
+  }
+
+  linked_pe pe;
+  const int me;
+  const int n;
+  faulty_device device;
+  std::vector<std::size_t> grown_to;
+  std::optional<detail::heap> heap;
+};
+
+/// What `call` throws.
+template <class Call>
+std::optional<error> thrown(Call&& call) {
+  try {
+    call();
+  } catch (const error& e) {
+    return e;
+  }
+  return std::nullopt;
+}
+
+}  // namespace pgas::test

@@ -1,0 +1,334 @@
+// The symmetric heap among threads as PEs: what is promised of addresses, sizes and growth.
+#include "host/heap/heap.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <limits>
+
+#include "unit/heap/heap_fixture.hpp"
+
+namespace pgas::test {
+namespace {
+
+class heap_of : public testing::TestWithParam<int> {};
+INSTANTIATE_TEST_SUITE_P(pes, heap_of, testing::Values(1, 2, 4, 8));
+
+TEST_P(heap_of, everyone_reads_and_writes_everyones_memory) {
+  const holdings before = count_holdings();
+  const auto ends = run_threads(GetParam(), [](bootstrap& exchange) {
+    heap_pe at(exchange);
+    EXPECT_EQ(at.heap->usage().mapped, 0u) << "no memory before the first allocation";
+    auto* mine = at.allocate<std::uint64_t>(1000);
+    EXPECT_EQ(reinterpret_cast<std::byte*>(mine), at.heap->slot(at.me)) << "the first allocation is at the start";
+    auto* large = at.allocate<std::uint64_t>(MiB);  // 8 MiB: another segment
+    for (int pe = 0; pe < at.n; ++pe) {
+      at.remote(mine, pe)[at.me] = static_cast<std::uint64_t>(1000 * at.me + pe);
+      at.remote(large, pe)[MiB - 1 - static_cast<std::size_t>(at.me)] = static_cast<std::uint64_t>(at.me);
+    }
+    at.pe.links.barrier();
+    for (int pe = 0; pe < at.n; ++pe) {
+      EXPECT_EQ(mine[pe], static_cast<std::uint64_t>(1000 * pe + at.me));
+      EXPECT_EQ(large[MiB - 1 - static_cast<std::size_t>(pe)], static_cast<std::uint64_t>(pe));
+    }
+    at.heap->free(mine);
+    at.heap->free(large);
+    EXPECT_EQ(at.heap->usage().used, 0u);
+    EXPECT_EQ(at.heap->usage().allocations, 0u);
+    at.leave();
+  });
+  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  EXPECT_EQ(settle_at(before), before);
+}
+
+TEST_P(heap_of, offsets_are_the_same_everywhere) {
+  std::vector<std::vector<std::ptrdiff_t>> offsets(static_cast<std::size_t>(GetParam()));
+  const auto ends = run_threads(GetParam(), [&](bootstrap& exchange) {
+    heap_pe at(exchange);
+    auto& mine = offsets[static_cast<std::size_t>(at.me)];
+    std::vector<void*> live;
+    std::uint32_t random = 7;
+    for (int i = 0; i < 200; ++i) {
+      random = random * 1664525u + 1013904223u;
+      if (random >> 30 == 0 && !live.empty()) {
+        at.heap->free(live.back());
+        live.pop_back();
+        continue;
+      }
+      const std::size_t bytes = 1 + (random >> 8) % 100'000;
+      const std::size_t alignment = std::size_t{1} << ((random >> 4) % 13);
+      void* p = at.heap->allocate(bytes, alignment);
+      const auto address = reinterpret_cast<std::uintptr_t>(p);
+      EXPECT_EQ(address % std::max<std::size_t>(alignment, bytes >= 512 ? 512 : 16), 0u);
+      mine.push_back(static_cast<std::byte*>(p) - at.heap->slot(at.me));
+      live.push_back(p);
+    }
+    at.leave();
+  });
+  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  for (const auto& theirs : offsets) EXPECT_EQ(theirs, offsets[0]);
+}
+
+TEST(heap, alignment_is_as_promised_and_odd_ones_are_refused) {
+  const auto ends = run_threads(2, [](bootstrap& exchange) {
+    heap_pe at(exchange);
+    const auto address = [&](std::size_t bytes, std::size_t alignment) {
+      return reinterpret_cast<std::uintptr_t>(at.heap->allocate(bytes, alignment));
+    };
+    EXPECT_EQ(address(1, 1) % 16, 0u);
+    EXPECT_EQ(address(1, 2 * MiB) % (2 * MiB), 0u);
+    EXPECT_EQ(address(512, 1) % 512, 0u);
+    EXPECT_EQ(address(3 * MiB, 1) % (2 * MiB), 0u);
+    EXPECT_EQ(address(100, 4096) % 4096, 0u);
+    for (const std::size_t bad : {std::size_t{0}, std::size_t{3}, std::size_t{48}, 4 * MiB, ~std::size_t{0}}) {
+      const auto refused = thrown([&] { static_cast<void>(at.heap->allocate(8, bad)); });
+      ASSERT_TRUE(refused);
+      EXPECT_EQ(refused->code(), code::invalid_argument);
+    }
+    EXPECT_EQ(at.heap->allocate(0, 16), nullptr);
+    at.heap->free(nullptr);
+    at.leave();
+  });
+  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+}
+
+TEST(heap, grows_by_segments_and_says_so) {
+  const auto ends = run_threads(2, [](bootstrap& exchange) {
+    heap_pe at(exchange);
+    auto* first = at.allocate<std::byte>(100);
+    EXPECT_EQ(at.heap->usage().mapped, 4 * MiB) << "the first segment is as large as configured";
+    auto* second = at.allocate<std::byte>(20 * MiB);
+    EXPECT_EQ(at.heap->usage().mapped, 22 * MiB) << "aligned to 2 MiB, the free end of the first segment counts";
+    auto* third = at.allocate<std::byte>(MiB);
+    EXPECT_EQ(at.heap->usage().mapped, 22 * MiB) << "fits before the second";
+    auto* fourth = at.allocate<std::byte>(4 * MiB);
+    EXPECT_EQ(at.heap->usage().mapped, 34 * MiB) << "half as much again, rounded up to 2 MiB";
+    EXPECT_EQ(at.grown_to, (std::vector<std::size_t>{4 * MiB, 22 * MiB, 34 * MiB}));
+    EXPECT_EQ(at.heap->usage().limit, 256 * MiB);
+    EXPECT_EQ(at.heap->usage().allocations, 4u);
+    std::memset(at.remote(second, 1 - at.me), 1 + at.me, 20 * MiB);  // across the border of segments
+    at.pe.links.barrier();
+    EXPECT_EQ(std::count(second, second + 20 * MiB, static_cast<std::byte>(2 - at.me)),
+              static_cast<std::ptrdiff_t>(20 * MiB));
+    for (std::byte* p : {first, second, third, fourth}) at.heap->free(p);
+    EXPECT_EQ(at.heap->usage().largest_free, 34 * MiB);
+    at.leave();
+  });
+  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+}
+
+TEST(heap, contains_only_what_is_mapped_of_the_own_slot) {
+  run_threads(2, [](bootstrap& exchange) {
+    heap_pe at(exchange);
+    EXPECT_FALSE(at.heap->contains(at.heap->slot(at.me), 1));
+    static_cast<void>(at.allocate<char>(10));
+    std::byte* start = at.heap->slot(at.me);
+    EXPECT_TRUE(at.heap->contains(start, 4 * MiB));
+    EXPECT_TRUE(at.heap->contains(start + 4 * MiB - 1, 1));
+    EXPECT_TRUE(at.heap->contains(start + 4 * MiB, 0));
+    EXPECT_FALSE(at.heap->contains(start, 4 * MiB + 1));
+    EXPECT_FALSE(at.heap->contains(start + 4 * MiB, 1));
+    EXPECT_FALSE(at.heap->contains(start - 1, 1));
+    EXPECT_FALSE(at.heap->contains(start + 8, std::numeric_limits<std::size_t>::max()));
+    EXPECT_FALSE(at.heap->contains(at.heap->slot(1 - at.me), 1));
+    EXPECT_FALSE(at.heap->contains(nullptr, 1));
+    at.leave();
+  });
+}
+
+TEST(heap, nothing_behind_a_peers_part_can_be_touched) {
+  run_threads(2, [](bootstrap& exchange) {
+    heap_pe at(exchange);
+    static_cast<void>(at.allocate<char>(10));
+    int pipe[2];
+    ASSERT_EQ(::pipe(pipe), 0);
+    for (int pe = 0; pe < 2; ++pe) {
+      // The kernel reads for us, and says EFAULT where we would crash.
+      EXPECT_EQ(::write(pipe[1], at.heap->slot(pe) + 4 * MiB - 1, 1), 1);
+      EXPECT_EQ(::write(pipe[1], at.heap->slot(pe) + 4 * MiB, 1), -1);
+      EXPECT_EQ(errno, EFAULT);
+    }
+    ::close(pipe[0]);
+    ::close(pipe[1]);
+    at.pe.links.barrier();
+    at.leave();
+  });
+}
+
+TEST(heap, out_of_memory_says_how_much_is_there_and_changes_nothing) {
+  const auto ends = run_threads(2, [](bootstrap& exchange) {
+    config settings = small_heap();
+    settings.heap_limit = 16 * MiB;
+    heap_pe at(exchange, settings);
+    auto* kept = at.allocate<std::byte>(3 * MiB);
+    const heap_usage before = at.heap->usage();
+    for (const std::size_t bytes : {std::size_t{14} * MiB, 17 * MiB, std::size_t{1} << 46, std::size_t{1} << 63,
+                                    ~std::size_t{0}, ~std::size_t{0} - 15}) {
+      const auto full = thrown([&] { static_cast<void>(at.heap->allocate(bytes, 16)); });
+      ASSERT_TRUE(full) << bytes;
+      EXPECT_EQ(full->code(), code::out_of_memory);
+      EXPECT_EQ(full->pe(), 0) << "the first PE of those that have no room";
+      const std::string text = full->what();
+      for (const char* wanted : {"PE 0", "requested", "are free", "largest block", "16.0 MiB", "PGAS_HEAP_LIMIT"})
+        EXPECT_NE(text.find(wanted), std::string::npos) << text;
+      const heap_usage after = at.heap->usage();
+      EXPECT_EQ(after.mapped, before.mapped);
+      EXPECT_EQ(after.used, before.used);
+      EXPECT_EQ(after.allocations, before.allocations);
+    }
+    auto* rest = at.allocate<std::byte>(12 * MiB);  // the whole rest fits, whatever geometric growth would have liked
+    EXPECT_EQ(at.heap->usage().mapped, 16 * MiB);
+    at.heap->free(rest);
+    at.heap->free(kept);
+    EXPECT_NE(at.heap->allocate(16 * MiB, 16), nullptr) << "all of it in one piece";
+    at.leave();
+  });
+  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+}
+
+TEST(heap, the_tightest_limit_and_the_largest_segment_hold_for_all) {
+  const auto ends = run_threads(3, [](bootstrap& exchange) {
+    config settings = small_heap();
+    settings.heap_limit = (exchange.rank() == 1 ? 32 : 64) * MiB;
+    settings.segment_bytes = (exchange.rank() == 2 ? 6 : 4) * MiB;
+    heap_pe at(exchange, settings);
+    EXPECT_EQ(at.heap->usage().limit, 32 * MiB);
+    static_cast<void>(at.allocate<char>(1));
+    EXPECT_EQ(at.heap->usage().mapped, 6 * MiB);
+    at.leave();
+  });
+  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+}
+
+TEST(heap, wrong_frees_are_refused_on_all_pes_and_free_nothing) {
+  const auto ends = run_threads(3, [](bootstrap& exchange) {
+    heap_pe at(exchange);
+    auto* a = at.allocate<std::byte>(4096);
+    auto* b = at.allocate<std::byte>(4096);
+    at.heap->free(a);
+    std::byte local{};
+    const auto refused = [&](void* pointer, const char* why) {
+      const auto end = thrown([&] { at.heap->free(pointer); });
+      ASSERT_TRUE(end) << why;
+      EXPECT_EQ(end->code(), code::invalid_free) << end->what();
+      EXPECT_NE(std::string(end->what()).find(why), std::string::npos) << end->what();
+    };
+    refused(a, "freed before");
+    refused(b + 64, "64 bytes inside an allocation");
+    refused(&local, "not an address");
+    refused(at.heap->slot((at.me + 1) % 3), "not an address");
+    refused(at.heap->slot(at.me) - 1, "not an address");
+    EXPECT_EQ(at.heap->usage().allocations, 1u);
+
+    // Wrong on one PE only: nobody hangs, and everybody learns who it was.
+    const auto end = thrown([&] { at.heap->free(at.me == 1 ? a : b); });
+    ASSERT_TRUE(end);
+    EXPECT_EQ(end->code(), code::invalid_free);
+    EXPECT_EQ(end->pe(), 1);
+    EXPECT_EQ(at.heap->usage().allocations, 1u);
+    at.heap->free(b);
+    at.leave();
+  });
+  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+}
+
+TEST(heap, calls_that_differ_are_noticed_wherever_pes_talk) {
+  const auto ends = run_threads(3, [](bootstrap& exchange) {
+    heap_pe at(exchange);
+    auto* a = at.allocate<std::byte>(4096);
+    auto* b = at.allocate<std::byte>(4096);
+    const auto differ = [&](const std::optional<error>& end, int pe, const std::string& text) {
+      ASSERT_TRUE(end);
+      EXPECT_EQ(end->code(), code::asymmetric_call) << end->what();
+      EXPECT_EQ(end->pe(), pe);
+      EXPECT_NE(std::string(end->what()).find(text), std::string::npos) << end->what();
+    };
+    differ(thrown([&] { at.heap->free(at.me == 2 ? a : b); }), 2, "PE 2 frees heap offset 0x0");
+    differ(thrown([&] { static_cast<void>(at.heap->allocate((at.me == 1 ? 9 : 8) * MiB, 16)); }), 1, "9437184");
+    const auto mixed = thrown([&] {
+      if (at.me == 0)
+        at.heap->free(a);
+      else
+        static_cast<void>(at.heap->allocate(8 * MiB, 16));
+    });
+    differ(mixed, 1, "PE 0 frees heap offset 0x0 while PE 1 allocates 8388608 bytes");
+    EXPECT_EQ(at.heap->usage().mapped, 4 * MiB);
+    at.heap->free(a);
+    at.heap->free(b);
+    static_cast<void>(at.heap->allocate(8 * MiB, 16));
+    at.leave();
+  });
+  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+}
+
+TEST(heap, with_checks_every_call_is_compared) {
+  const auto ends = run_threads(3, [](bootstrap& exchange) {
+    config settings = small_heap();
+    settings.checks = exchange.rank() == 2;  // one PE asking for it is enough
+    heap_pe at(exchange, settings);
+    auto* a = at.allocate<std::byte>(4096);
+    const auto different = [&](std::size_t bytes, std::size_t alignment, const std::string& text) {
+      const auto end = thrown([&] { static_cast<void>(at.heap->allocate(bytes, alignment)); });
+      ASSERT_TRUE(end);
+      EXPECT_EQ(end->code(), code::asymmetric_call) << end->what();
+      EXPECT_EQ(end->pe(), 1);
+      EXPECT_NE(std::string(end->what()).find(text), std::string::npos) << end->what();
+    };
+    different(at.me == 1 ? 100 : 200, 16, "PE 0 allocates 200 bytes aligned to 16 while PE 1 allocates 100 bytes");
+    different(200, at.me == 1 ? 64 : 16, "PE 1 allocates 200 bytes aligned to 64");
+    different(at.me == 1 ? 0 : 200, 16, "PE 1 allocates 0 bytes");
+    const auto end = thrown([&] { at.heap->free(at.me == 1 ? nullptr : a); });
+    ASSERT_TRUE(end);
+    EXPECT_EQ(end->code(), code::asymmetric_call);
+    EXPECT_NE(std::string(end->what()).find("PE 1 frees null"), std::string::npos) << end->what();
+    EXPECT_EQ(at.heap->usage().allocations, 1u);
+    at.heap->free(nullptr);
+    at.heap->free(a);
+    at.leave();
+  });
+  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+}
+
+TEST(heap, a_pe_lost_during_growth_is_named_and_nothing_is_left) {
+  const holdings before = count_holdings();
+  const auto ends = run_threads(3, [](bootstrap& exchange) {
+    heap_pe at(exchange);
+    static_cast<void>(at.allocate<char>(1));
+    if (at.me == 1) return;  // gone without leaving
+    const auto end = thrown([&] { static_cast<void>(at.heap->allocate(32 * MiB, 16)); });
+    ASSERT_TRUE(end);
+    EXPECT_EQ(end->code(), code::peer_lost) << end->what();
+    EXPECT_EQ(end->pe(), 1);
+    EXPECT_EQ(at.heap->usage().mapped, 4 * MiB);
+    at.heap->slot(1)[0] = std::byte{1};  // what it left can still be used
+  });
+  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  EXPECT_EQ(settle_at(before), before);
+}
+
+TEST(heap, two_heaps_at_once_do_not_meet) {
+  auto second = make_thread_bootstraps(2, std::chrono::seconds(30));
+  const auto ends = run_threads(2, [&](bootstrap& exchange) {
+    heap_pe one(exchange);
+    heap_pe two(*second[static_cast<std::size_t>(exchange.rank())]);
+    auto* a = one.allocate<int>(1000);
+    auto* b = two.allocate<int>(1000);
+    one.remote(a, 1 - one.me)[0] = 10 + one.me;
+    two.remote(b, 1 - two.me)[0] = 20 + two.me;
+    one.pe.links.barrier();
+    two.pe.links.barrier();
+    EXPECT_EQ(a[0], 10 + 1 - one.me);
+    EXPECT_EQ(b[0], 20 + 1 - two.me);
+    EXPECT_FALSE(one.heap->contains(b, 1));
+    two.leave();
+    static_cast<void>(one.allocate<int>(MiB * 2));
+    one.leave();
+  });
+  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+}
+
+}  // namespace
+}  // namespace pgas::test

@@ -1,0 +1,246 @@
+// How memory gets to the other PEs: kinds of handles, and every step of it failing somewhere.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "unit/heap/heap_fixture.hpp"
+
+namespace pgas::test {
+namespace {
+
+class kinds_between_processes : public testing::TestWithParam<std::tuple<handle_kind, int>> {};
+INSTANTIATE_TEST_SUITE_P(all, kinds_between_processes,
+                         testing::Combine(testing::Values(handle_kind::posix_fd, handle_kind::named),
+                                          testing::Values(1, 2, 4, 8)));
+
+TEST_P(kinds_between_processes, carry_a_heap) {
+  const auto [kind, n] = GetParam();
+  const holdings before = count_holdings();
+  const auto ends = run_processes(n, [kind = kind](bootstrap& exchange) {
+    const holdings at_start = count_holdings();
+    config settings = small_heap();
+    settings.handle = kind;
+    {
+      heap_pe at(exchange, settings);
+      require(at.heap->kind() == kind, "the kind asked for");
+      require(at.heap->same_base(), "one base");
+      for (int round = 0; round < 3; ++round) {
+        const std::size_t count = (std::size_t{1} + 5 * static_cast<std::size_t>(round)) * MiB;
+        auto* p = at.allocate<std::int32_t>(count);
+        for (int pe = 0; pe < at.n; ++pe) at.remote(p, pe)[count - 1 - static_cast<std::size_t>(at.me)] = at.me + round;
+        at.pe.links.barrier();
+        for (int pe = 0; pe < at.n; ++pe)
+          require(p[count - 1 - static_cast<std::size_t>(pe)] == pe + round, "their value");
+      }
+      at.leave();
+    }
+    require(settle_at(at_start) == at_start, "nothing left");
+  });
+  for (const auto& end : ends) EXPECT_EQ(end.message, "");
+  EXPECT_EQ(settle_at(before), before);
+}
+
+TEST(sharing, a_dead_pes_memory_stays_readable) {
+  for (const handle_kind kind : {handle_kind::posix_fd, handle_kind::named}) {
+    const auto ends = run_processes(3, [kind](bootstrap& exchange) {
+      config settings = small_heap();
+      settings.handle = kind;
+      heap_pe at(exchange, settings);
+      auto* p = at.allocate<int>(5 * MiB);
+      p[5 * MiB - 1] = 100 + at.me;
+      at.pe.links.barrier();
+      if (at.me == 1) ::kill(::getpid(), SIGKILL);
+      const auto end = thrown([&] { at.pe.links.barrier(); });
+      require(end && end->code() == code::peer_lost && end->pe() == 1, end ? end->what() : "an error");
+      require(at.remote(p, 1)[5 * MiB - 1] == 101, "what it left");
+      at.remote(p, 1)[0] = 1;
+    });
+    EXPECT_EQ(ends[0].message, "");
+    EXPECT_EQ(ends[1].signal, SIGKILL);
+    EXPECT_EQ(ends[2].message, "");
+  }
+}
+
+TEST(sharing, the_first_kind_that_works_everywhere_is_taken) {
+  const scratch_folder logs;
+  const auto ends = run_threads(3, [&](bootstrap& exchange) {
+    config settings = small_heap();
+    settings.log_file = logs.path() + "/log";
+    heap_pe at(exchange, settings, [&](faulty_device& device) {
+      device.kinds = {handle_kind::fabric, handle_kind::posix_fd, handle_kind::named};
+      device.refuse(step::create, handle_kind::fabric);  // what drivers do
+      if (exchange.rank() == 2) device.refuse(step::import_segment, handle_kind::posix_fd);
+    });
+    EXPECT_EQ(at.heap->kind(), handle_kind::named);
+    EXPECT_EQ(at.device.segments, 0) << "nothing stays of what was tried";
+    EXPECT_EQ(at.device.mappings, 0);
+    auto* p = at.allocate<int>(10);
+    at.remote(p, (at.me + 1) % 3)[0] = at.me;
+    at.pe.links.barrier();
+    EXPECT_EQ(p[0], (at.me + 2) % 3);
+    at.leave();
+  });
+  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  const auto lines = lines_of(logs.path() + "/log");
+  EXPECT_EQ(count_with(lines, "info: memory is shared by named handles"), 1u);
+  EXPECT_EQ(count_with(lines, "PE 2 "), 1u) << "the line tells what was tried before";
+  EXPECT_EQ(count_with(lines, "warn: "), 0u);
+}
+
+TEST(sharing, fabric_handles_carry_a_heap_where_they_work) {
+  const auto ends = run_threads(4, [](bootstrap& exchange) {
+    heap_pe at(exchange, small_heap(), [](faulty_device& device) {
+      device.kinds = {handle_kind::fabric, handle_kind::posix_fd};
+    });
+    EXPECT_EQ(at.heap->kind(), handle_kind::fabric);
+    auto* p = at.allocate<int>(10);
+    at.remote(p, (at.me + 1) % 4)[0] = at.me;
+    at.pe.links.barrier();
+    EXPECT_EQ(p[0], (at.me + 3) % 4);
+    at.leave();
+  });
+  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+}
+
+TEST(sharing, when_nothing_works_the_error_tells_what_each_attempt_answered) {
+  const auto ends = run_threads(3, [](bootstrap& exchange) {
+    heap_pe at(exchange, small_heap(), [&](faulty_device& device) {
+      device.kinds = {handle_kind::fabric, handle_kind::posix_fd};
+      if (exchange.rank() == 0) device.kinds.push_back(handle_kind::named);
+      device.refuse(step::create, handle_kind::fabric);
+      if (exchange.rank() == 1) device.refuse(step::map, handle_kind::posix_fd);
+    });
+  });
+  for (const auto& end : ends) {
+    ASSERT_TRUE(end);
+    EXPECT_EQ(end->code(), code::handle_exchange);
+    EXPECT_STREQ(end->what(), ends[0]->what()) << "the same on all PEs";
+    const std::string text = end->what();
+    for (const char* wanted :
+         {"fabric: PE 0", "PE 2", "ERROR_NOT_PERMITTED", "posix_fd: PE 1", "named: PE 1 does not offer it"})
+      EXPECT_NE(text.find(wanted), std::string::npos) << text;
+  }
+}
+
+TEST(sharing, a_kind_that_was_asked_for_and_does_not_exist_is_an_error) {
+  const auto ends = run_threads(2, [](bootstrap& exchange) {
+    config settings = small_heap();
+    settings.handle = handle_kind::fabric;
+    heap_pe at(exchange, settings);
+  });
+  for (const auto& end : ends) {
+    ASSERT_TRUE(end);
+    EXPECT_EQ(end->code(), code::handle_exchange);
+    EXPECT_NE(std::string(end->what()).find("PGAS_HANDLE=fabric"), std::string::npos) << end->what();
+  }
+}
+
+TEST(sharing, heaps_of_different_kinds_do_not_mix) {
+  const auto ends = run_threads(2, [](bootstrap& exchange) {
+    heap_pe at(exchange, small_heap(), [&](faulty_device& device) {
+      if (exchange.rank() == 1) device.kind = heap_kind::cuda;
+    });
+  });
+  for (const auto& end : ends) {
+    ASSERT_TRUE(end);
+    EXPECT_EQ(end->code(), code::mixed_heaps);
+    EXPECT_EQ(end->pe(), 1);
+  }
+}
+
+class failing_steps : public testing::TestWithParam<std::tuple<step, int, int>> {};
+INSTANTIATE_TEST_SUITE_P(all, failing_steps,
+                         testing::Combine(testing::Values(step::create, step::export_segment, step::import_segment,
+                                                          step::map),
+                                          testing::Values(0, 1, 2),    // the PE where it happens
+                                          testing::Values(1, 2, 3)));  // the call of this kind that fails
+
+TEST_P(failing_steps, are_undone_on_all_pes) {
+  const auto [which, where, nth] = GetParam();
+  if ((which == step::create || which == step::export_segment) && nth > 1) return;  // there is one per growth
+  if (which == step::import_segment && nth > 2) return;                             // there are two peers
+  const holdings before = count_holdings();
+  const auto ends = run_threads(3, [&, which = which, where = where, nth = nth](bootstrap& exchange) {
+    heap_pe at(exchange);
+    auto* kept = at.allocate<int>(1000);
+    kept[0] = at.me;
+    const heap_usage usage = at.heap->usage();
+    const int segments = at.device.segments;
+    const int mappings = at.device.mappings;
+    at.pe.links.barrier();
+    const std::size_t fds = at.me == 0 ? count_holdings().fds : 0;
+    at.pe.links.barrier();
+
+    if (at.me == where) at.device.fail_at(which, nth);
+    const auto end = thrown([&] { static_cast<void>(at.heap->allocate(16 * MiB, 16)); });
+    ASSERT_TRUE(end);
+    EXPECT_EQ(end->code(), code::device_failed) << end->what();
+    EXPECT_EQ(end->pe(), where);
+    EXPECT_NE(std::string(end->what()).find("PE " + std::to_string(where) + " "), std::string::npos) << end->what();
+    EXPECT_NE(std::string(end->what()).find("made to fail"), std::string::npos) << end->what();
+    EXPECT_EQ(at.device.segments, segments);
+    EXPECT_EQ(at.device.mappings, mappings);
+    EXPECT_EQ(at.heap->usage().mapped, usage.mapped);
+    EXPECT_EQ(at.heap->usage().used, usage.used);
+    at.pe.links.barrier();
+    if (at.me == 0) {
+      EXPECT_EQ(count_holdings().fds, fds);
+    }
+    at.pe.links.barrier();
+
+    // The heap is as it was, and grows when nothing is in the way.
+    at.device.heal();
+    auto* p = at.allocate<int>(4 * MiB);
+    at.remote(p, (at.me + 1) % 3)[4 * MiB - 1] = at.me;
+    at.pe.links.barrier();
+    EXPECT_EQ(p[4 * MiB - 1], (at.me + 2) % 3);
+    EXPECT_EQ(kept[0], at.me);
+    at.heap->free(p);
+    at.heap->free(kept);
+    at.leave();
+  });
+  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  for (const auto& end : ends) EXPECT_EQ(end.has_value(), false);
+  EXPECT_EQ(settle_at(before), before);
+}
+
+TEST(sharing, a_device_without_room_for_generous_growth_gets_just_the_request) {
+  const auto ends = run_threads(2, [](bootstrap& exchange) {
+    heap_pe at(exchange);
+    static_cast<void>(at.allocate<std::byte>(40 * MiB));
+    ASSERT_EQ(at.heap->usage().mapped, 40 * MiB);
+    if (at.me == 1) at.device.fail_at(step::create, 1, code::out_of_memory);
+    static_cast<void>(at.allocate<std::byte>(2 * MiB));
+    EXPECT_EQ(at.heap->usage().mapped, 42 * MiB) << "instead of 60";
+    if (at.me == 1) at.device.fail_at(step::create, 1, code::out_of_memory);
+    const auto end = thrown([&] { static_cast<void>(at.heap->allocate(60 * MiB, 16)); });
+    ASSERT_TRUE(end) << "nothing smaller would do";
+    EXPECT_EQ(end->code(), code::out_of_memory);
+    EXPECT_EQ(end->pe(), 1);
+    const std::string text = end->what();
+    for (const char* wanted : {"PE 1 ", "60.0 MiB were requested", "are free", "largest block", "PGAS_HEAP_LIMIT"})
+      EXPECT_NE(text.find(wanted), std::string::npos) << text;
+    EXPECT_EQ(at.heap->usage().mapped, 42 * MiB);
+    at.leave();
+  });
+  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+}
+
+TEST(sharing, two_pes_failing_at_once_give_one_error) {
+  const auto ends = run_threads(3, [](bootstrap& exchange) {
+    heap_pe at(exchange);
+    if (at.me != 0) at.device.fail_at(at.me == 1 ? step::map : step::create, 1);
+    const auto end = thrown([&] { static_cast<void>(at.heap->allocate(16 * MiB, 16)); });
+    ASSERT_TRUE(end);
+    EXPECT_EQ(end->pe(), 2) << "what failed first: PE 1 never came to its step";
+    at.device.heal();
+    static_cast<void>(at.allocate<std::byte>(16 * MiB));
+    at.leave();
+  });
+  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+}
+
+}  // namespace
+}  // namespace pgas::test
