@@ -48,37 +48,42 @@ PGAS_HD float edge(int row, int ny) {
 
 constexpr int strip_width = 2048;  // columns of a boundary row that one block computes and sends
 constexpr int tile_width = 256;    // columns and
-constexpr int tile_height = 32;    // rows of the interior that one block computes at a time
+constexpr int tile_height = 8;     // rows of the interior that one block computes at a time
 
-PGAS_HD int strips_of(int nx) { return (nx - 2 + strip_width - 1) / strip_width; }
+PGAS_HD int strips_of(int nx) { return (nx - 1 + strip_width - 1) / strip_width; }
 
-// out = average of the four neighbours in `in`, for rows [r0, r1) and columns [c0, c1). Four rows at a time, so that a
-// thread has many loads in flight.
+// `Rows` points below one another, from `at` on: all loads before the first store, so that many are in flight.
+template <std::size_t Rows>
+PGAS_FN void relax_column(const float* __restrict__ at, float* __restrict__ to, std::size_t pitch) {
+  float left[Rows], right[Rows], middle[Rows + 2];
+  for (std::size_t i = 0; i < Rows + 2; ++i) middle[i] = *(at - pitch + i * pitch);
+  for (std::size_t i = 0; i < Rows; ++i) {
+    left[i] = *(at + i * pitch - 1);
+    right[i] = *(at + i * pitch + 1);
+  }
+  for (std::size_t i = 0; i < Rows; ++i) to[i * pitch] = 0.25F * (((left[i] + right[i]) + middle[i]) + middle[i + 2]);
+}
+
+// out = average of the four neighbours in `in`, for rows [r0, r1) and those columns of [c0, c1) that are not edges. `c0` is
+// a multiple of a cache line, so that a warp's accesses are.
 template <pgas::group Block>
 PGAS_FN void relax(const Block& block, const float* in, float* out, int nx, int r0, int r1, int c0, int c1) {
   const auto pitch = static_cast<std::size_t>(nx);
-  const auto point = [](const float* at, float above, float below) { return 0.25F * (((at[-1] + at[1]) + above) + below); };
-  const int first = c0 + static_cast<int>(block.thread_rank());
   const int step = static_cast<int>(block.size());
+  const int last = c1 < nx - 1 ? c1 : nx - 1;
+  int first = c0 + static_cast<int>(block.thread_rank());
+  if (first == 0) first = step;  // column 0 is an edge
   int r = r0;
-  for (; r + 4 <= r1; r += 4)
-    for (int c = first; c < c1; c += step) {
-      const float* at = in + static_cast<std::size_t>(r) * pitch + static_cast<std::size_t>(c);
-      float* to = out + (at - in);
-      const float v0 = at[0], v1 = at[pitch], v2 = at[2 * pitch], v3 = at[3 * pitch];
-      const float w0 = point(at, *(at - pitch), v1);
-      const float w1 = point(at + pitch, v0, v2);
-      const float w2 = point(at + 2 * pitch, v1, v3);
-      const float w3 = point(at + 3 * pitch, v2, at[4 * pitch]);
-      to[0] = w0;
-      to[pitch] = w1;
-      to[2 * pitch] = w2;
-      to[3 * pitch] = w3;
+  // Many rows at once hide the latency of a GPU's memory; a CPU thread does better with one row after the other.
+  for (; step >= 32 && r + tile_height <= r1; r += tile_height)
+    for (int c = first; c < last; c += step) {
+      const std::size_t i = static_cast<std::size_t>(r) * pitch + static_cast<std::size_t>(c);
+      relax_column<tile_height>(in + i, out + i, pitch);
     }
   for (; r < r1; ++r)
-    for (int c = first; c < c1; c += step) {
-      const float* at = in + static_cast<std::size_t>(r) * pitch + static_cast<std::size_t>(c);
-      out[at - in] = point(at, *(at - pitch), at[pitch]);
+    for (int c = first; c < last; c += step) {
+      const std::size_t i = static_cast<std::size_t>(r) * pitch + static_cast<std::size_t>(c);
+      relax_column<1>(in + i, out + i, pitch);
     }
 }
 
@@ -90,7 +95,7 @@ struct iterate {
     const int rows = slab_of(ctx.my_pe(), ctx.n_pes(), ny).rows;
     const int strips = strips_of(nx);
     const int boundary_items = rows > 1 ? 2 * strips : strips;
-    const int tiles_across = (nx - 2 + tile_width - 1) / tile_width;
+    const int tiles_across = (nx - 1 + tile_width - 1) / tile_width;
     const int inner_rows = rows > 2 ? rows - 2 : 0;
     const int tiles = tiles_across * ((inner_rows + tile_height - 1) / tile_height);
 
@@ -101,9 +106,8 @@ struct iterate {
       } else {
         const int tile = item - boundary_items;
         const int r0 = 2 + tile / tiles_across * tile_height;
-        const int c0 = 1 + tile % tiles_across * tile_width;
-        relax(block, in, out, nx, r0, r0 + tile_height < rows ? r0 + tile_height : rows, c0,
-              c0 + tile_width < nx - 1 ? c0 + tile_width : nx - 1);
+        const int c0 = tile % tiles_across * tile_width;
+        relax(block, in, out, nx, r0, r0 + tile_height < rows ? r0 + tile_height : rows, c0, c0 + tile_width);
       }
     }
   }
@@ -118,7 +122,7 @@ struct iterate {
     if (up) pgas::wait_until(ctx, block, arrived, pgas::cmp::ge, due);
     if (down) pgas::wait_until(ctx, block, arrived + 1, pgas::cmp::ge, due);
 
-    const int c0 = 1 + strip * strip_width;
+    const int c0 = strip * strip_width;
     const int c1 = c0 + strip_width < nx - 1 ? c0 + strip_width : nx - 1;
     relax(block, in, out, nx, row, row + 1, c0, c1);
     block.sync();
@@ -204,7 +208,7 @@ class jacobi {
  private:
   pgas::launch_config shape() const {
     if (world_.heap() == pgas::heap_kind::host) return {.blocks = 1, .threads = tile_width};
-    const int tiles = ((o_.nx - 2) / tile_width + 1) * (mine_.rows / tile_height + 1);
+    const int tiles = (o_.nx / tile_width + 1) * (mine_.rows / tile_height + 1);
     return {.blocks = static_cast<unsigned>(2 * strips_of(o_.nx) + tiles), .threads = tile_width};
   }
 
