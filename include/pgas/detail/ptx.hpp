@@ -336,12 +336,13 @@ PGAS_FN void yield_waiting() {
 struct device_trap {};
 #endif
 
-/// Ends the kernel. On the CPU, the calling member's part of it.
+/// Ends the calling thread, as a return from the kernel would. Not a hardware trap: that would end the CUDA context with it,
+/// and the memory of a dead PE could not be rescued; and of several processes on one GPU that trap at the same time, the
+/// driver leaves one hanging (seen with driver 580).
 [[noreturn]] PGAS_FN void trap() {
 #if defined(__CUDACC__)
-  __trap();
-  for (;;) {
-  }
+  asm volatile("exit;");
+  __builtin_unreachable();
 #else
   throw device_trap{};
 #endif

@@ -3,8 +3,8 @@
 /// are integers of 2, 4 and 8 bytes, signals among them.
 ///
 /// All of it acquires: what the writer had released before the value that satisfied the comparison (put_signal, fence)
-/// is visible on return. Waits are bounded: they end the kernel with a record when the world is aborted or the deadline
-/// passes. In group form, all threads of the group call with the same arguments and get the same answer.
+/// is visible on return. Waits are bounded: when the world is aborted or the deadline passes they leave a record for the
+/// host and end the calling thread, or all threads of the group, as a return from the kernel would. In group form, all threads of the group call with the same arguments and get the same answer.
 ///
 /// Sets: `status`, where not null, excludes every word i with status[i] != 0. Waits on a set without words return at
 /// once.
@@ -26,15 +26,18 @@ inline constexpr std::size_t no_index = detail::no_index;
 template <wait_type T>
 PGAS_FN T wait_until(const context& ctx, const T* ivar, cmp op, std::type_identity_t<T> value) {
   detail::check(ctx, detail::operation::wait, ivar, 1, ctx.my_pe());
-  return detail::wait_word(ctx, ivar, op, value);
+  T seen{};
+  if (!detail::wait_word(ctx, ivar, op, value, seen)) [[unlikely]] detail::trap();
+  return seen;
 }
 
 /// wait_until() for a group: one thread polls, all go on.
 /// *Callers* all threads of the group `g`, converged.
 template <wait_type T, group G>
 PGAS_FN void wait_until(const context& ctx, const G& g, const T* ivar, cmp op, std::type_identity_t<T> value) {
-  if (g.thread_rank() == 0) static_cast<void>(wait_until(ctx, ivar, op, value));
-  g.sync();
+  detail::check(ctx, detail::operation::wait, ivar, 1, ctx.my_pe());
+  T seen{};
+  detail::go_on_together(g, g.thread_rank() == 0 && !detail::wait_word(ctx, ivar, op, value, seen));
 }
 
 /// Waits until every word of the set satisfies the comparison.
@@ -44,8 +47,8 @@ template <wait_type T, group G>
 PGAS_FN void wait_until_all(const context& ctx, const G& g, const T* ivars, std::size_t count, const int* status,
                             cmp op, std::type_identity_t<T> value) {
   detail::check(ctx, detail::operation::wait, ivars, count, ctx.my_pe());
-  detail::wait_all(ctx, detail::wait_set<T>{ivars, count, status, op, value}, g.thread_rank(), g.size());
-  g.sync();
+  const detail::wait_set<T> set{ivars, count, status, op, value};
+  detail::go_on_together(g, !detail::wait_all(ctx, set, g.thread_rank(), g.size()));
 }
 
 /// wait_until_all() by the calling thread alone.
@@ -62,7 +65,9 @@ PGAS_FN std::size_t wait_until_any(const context& ctx, const T* ivars, std::size
                                    std::type_identity_t<T> value) {
   detail::check(ctx, detail::operation::wait, ivars, count, ctx.my_pe());
   const detail::wait_set<T> set{ivars, count, status, op, value};
-  return detail::wait_any(ctx, set, [](std::size_t) { return false; }).first;
+  const std::size_t index = detail::wait_any(ctx, set, [](std::size_t) { return false; }).first;
+  if (index == detail::gave_up) [[unlikely]] detail::trap();
+  return index;
 }
 
 /// wait_until_any() for a group.
@@ -70,9 +75,13 @@ PGAS_FN std::size_t wait_until_any(const context& ctx, const T* ivars, std::size
 template <wait_type T, group G>
 PGAS_FN std::size_t wait_until_any(const context& ctx, const G& g, const T* ivars, std::size_t count, const int* status,
                                    cmp op, std::type_identity_t<T> value) {
+  detail::check(ctx, detail::operation::wait, ivars, count, ctx.my_pe());
+  const detail::wait_set<T> set{ivars, count, status, op, value};
   std::size_t index = 0;
-  if (g.thread_rank() == 0) index = wait_until_any(ctx, ivars, count, status, op, value);
-  return detail::broadcast(g, index);
+  if (g.thread_rank() == 0) index = detail::wait_any(ctx, set, [](std::size_t) { return false; }).first;
+  index = detail::broadcast(g, index);
+  if (index == detail::gave_up) [[unlikely]] detail::trap();
+  return index;
 }
 
 /// Waits until at least one word of the set satisfies the comparison.
@@ -83,7 +92,9 @@ PGAS_FN std::size_t wait_until_some(const context& ctx, const T* ivars, std::siz
                                     const int* status, cmp op, std::type_identity_t<T> value) {
   detail::check(ctx, detail::operation::wait, ivars, count, ctx.my_pe());
   const detail::wait_set<T> set{ivars, count, status, op, value};
-  return detail::wait_some(ctx, set, indices);
+  const std::size_t found = detail::wait_some(ctx, set, indices);
+  if (found == detail::gave_up) [[unlikely]] detail::trap();
+  return found;
 }
 
 /// wait_until_some() for a group.
@@ -92,9 +103,13 @@ PGAS_FN std::size_t wait_until_some(const context& ctx, const T* ivars, std::siz
 template <wait_type T, group G>
 PGAS_FN std::size_t wait_until_some(const context& ctx, const G& g, const T* ivars, std::size_t count,
                                     std::size_t* indices, const int* status, cmp op, std::type_identity_t<T> value) {
+  detail::check(ctx, detail::operation::wait, ivars, count, ctx.my_pe());
+  const detail::wait_set<T> set{ivars, count, status, op, value};
   std::size_t found = 0;
-  if (g.thread_rank() == 0) found = wait_until_some(ctx, ivars, count, indices, status, op, value);
-  return detail::broadcast(g, found);
+  if (g.thread_rank() == 0) found = detail::wait_some(ctx, set, indices);
+  found = detail::broadcast(g, found);
+  if (found == detail::gave_up) [[unlikely]] detail::trap();
+  return found;
 }
 
 /// Whether `*ivar op value` holds now.

@@ -120,8 +120,7 @@ PGAS_FN void barrier_or_trap(const context& ctx, const G& g, const team_view& te
     check_member_slowly(ctx, team, what);
   g.sync();
   const auto rank = static_cast<std::int32_t>(g.thread_rank());
-  if (!barrier_share<Arrival>(ctx, team, rank, static_cast<std::int32_t>(g.size()))) trap();
-  g.sync();
+  go_on_together(g, !barrier_share<Arrival>(ctx, team, rank, static_cast<std::int32_t>(g.size())));
 }
 
 /// A barrier for library kernels and for the host side of CPU heaps, which report errors themselves.

@@ -73,20 +73,20 @@ template <class T>
   return found;
 }
 
-/// Waits until `*ivar op value`; the calling thread alone. Returns what was seen; acquires. Ends the kernel if it must.
+/// Waits until `*ivar op value`; the calling thread alone. Leaves what was seen in `seen`; acquires. False if it had to give
+/// up; the record is written then.
 template <class T>
-PGAS_FN T wait_word(const context& ctx, const T* ivar, cmp op, T value) {
-  T seen{};
+[[nodiscard]] PGAS_FN bool wait_word(const context& ctx, const T* ivar, cmp op, T value, T& seen) {
   const failure why = poll_until(ctx.control_, [&] {
     seen = load_relaxed(ivar);
     return compare(seen, op, value);
   });
   if (why != failure::none) [[unlikely]] {
     report(ctx.control_, lost_wait(why, operation::wait, -1, ctx.offset(ivar), op, value, seen));
-    trap();
+    return false;
   }
   fence_acquire();
-  return seen;
+  return true;
 }
 
 }  // namespace pgas::detail

@@ -19,6 +19,8 @@ struct wait_set {
 };
 
 inline constexpr std::size_t no_index = ~std::size_t{0};
+/// What a wait on a set returns inside the library where it had to give up.
+inline constexpr std::size_t gave_up = no_index - 1;
 
 /// What one sweep over a set found.
 struct sweep_result {
@@ -57,7 +59,7 @@ PGAS_FN sweep_result sweep(const wait_set<T>& set, const Found& found) {
   return result;
 }
 
-/// Ends the kernel of a set wait that gave up; the record is about the first word that is still missing.
+/// Leaves the record of a set wait that gave up: about the first word that is still missing.
 template <class T>
 PGAS_COLD void give_up(context ctx, wait_set<T> set, failure why) {
   for (std::size_t i = 0; i < set.count; ++i) {
@@ -65,44 +67,47 @@ PGAS_COLD void give_up(context ctx, wait_set<T> set, failure why) {
     const T seen = load_relaxed(set.ivars + i);
     if (compare(seen, set.op, set.value)) continue;
     report(ctx.control_, lost_wait(why, operation::wait, -1, ctx.offset(set.ivars + i), set.op, set.value, seen));
-    trap();
+    return;
   }
   report(ctx.control_, lost_wait(why, operation::wait, -1, ctx.offset(set.ivars), set.op, set.value, set.value));
-  trap();
 }
 
-/// Waits for every word of the set; thread `rank` of `size` waits for its share.
+/// Waits for every word of the set; thread `rank` of `size` waits for its share. False if it had to give up.
 template <class T>
-PGAS_FN void wait_all(const context& ctx, const wait_set<T>& set, std::size_t rank, std::size_t size) {
+[[nodiscard]] PGAS_FN bool wait_all(const context& ctx, const wait_set<T>& set, std::size_t rank, std::size_t size) {
+  T seen{};
   for (std::size_t i = rank; i < set.count; i += size) {
-    if (set.wanted(i)) wait_word(ctx, set.ivars + i, set.op, set.value);
+    if (set.wanted(i) && !wait_word(ctx, set.ivars + i, set.op, set.value, seen)) return false;
   }
+  return true;
 }
 
 /// Waits until a word of the set satisfies the comparison; hands every one that does in that sweep to `found`. Returns
-/// at once if the set is empty.
+/// at once if the set is empty. `first` is gave_up if it had to give up; the record is written then.
 template <class T, class Found>
-PGAS_FN sweep_result wait_any(const context& ctx, const wait_set<T>& set, const Found& found) {
+[[nodiscard]] PGAS_FN sweep_result wait_any(const context& ctx, const wait_set<T>& set, const Found& found) {
   sweep_result result{};
   const failure why = poll_until(ctx.control_, [&] {
     result = sweep(set, found);
     return result.satisfied != 0 || result.wanted == 0;
   });
-  if (why != failure::none) [[unlikely]]
+  if (why != failure::none) [[unlikely]] {
     give_up(ctx, set, why);
+    result.first = gave_up;
+  }
   fence_acquire();
   return result;
 }
 
-/// wait_any() that lists what it found; returns how many.
+/// wait_any() that lists what it found; returns how many, or gave_up.
 template <class T>
-PGAS_FN std::size_t wait_some(const context& ctx, const wait_set<T>& set, std::size_t* indices) {
+[[nodiscard]] PGAS_FN std::size_t wait_some(const context& ctx, const wait_set<T>& set, std::size_t* indices) {
   std::size_t found = 0;
-  static_cast<void>(wait_any(ctx, set, [&](std::size_t i) {
+  const sweep_result last = wait_any(ctx, set, [&](std::size_t i) {
     indices[found++] = i;  // a sweep without any leaves it at 0, and the sweep with some is the last
     return true;
-  }));
-  return found;
+  });
+  return last.first == gave_up ? gave_up : found;
 }
 
 }  // namespace pgas::detail
