@@ -89,6 +89,9 @@ PGAS_FN void relax(const Block& block, const float* in, float* out, int nx, int 
 
 // One iteration of one PE. `arrived[0]` counts pieces of the row from the PE above, `arrived[1]` from the PE below.
 struct iterate {
+  static constexpr unsigned max_threads = tile_width;
+  static constexpr unsigned min_blocks = 5;  // on a multiprocessor: enough loads in flight, no register spilled
+
   template <pgas::block_group Block>
   PGAS_FN void operator()(Block block, pgas::context ctx, const float* in, float* out, int nx, int ny,
                           std::uint64_t* arrived, int iteration) const {

@@ -29,6 +29,9 @@ struct launch_config {
 ///     };
 ///     pgas::launch(world, {.blocks = 4, .threads = 256}, fill{}, world.context(), row.data(), n);
 ///
+/// A kernel type may have the constants `max_threads` (per block) and `min_blocks` (resident on a multiprocessor): on the
+/// GPU they become its `__launch_bounds__`, which keeps registers from limiting how many threads hide its memory latency.
+///
 /// *Callers* any thread. *Memory* kernel and arguments are copied. *Order* after earlier work of the same stream.
 /// Kernels that wait for other blocks or PEs need all their blocks resident at once: keep `blocks` within what the device
 /// can hold.

@@ -27,9 +27,20 @@ class PGAS_API device_guard {
 
 #if defined(__CUDACC__)
 
-/// Entry point of every portable kernel.
+/// Kernels that state how large their blocks are at most and how many of them a multiprocessor is to hold.
+template <class Kernel>
+concept bounded_kernel = requires {
+  Kernel::max_threads;
+  Kernel::min_blocks;
+};
+
+/// Entry points of portable kernels.
 template <class Kernel, class... Arguments>
 __global__ void kernel_entry(Kernel kernel, Arguments... arguments) {
+  kernel(this_block(), arguments...);
+}
+template <bounded_kernel Kernel, class... Arguments>
+__global__ void __launch_bounds__(Kernel::max_threads, Kernel::min_blocks) bounded_kernel_entry(Kernel kernel, Arguments... arguments) {
   kernel(this_block(), arguments...);
 }
 
@@ -41,7 +52,11 @@ void launch_kernel(world& w, unsigned blocks, unsigned threads, std::size_t shar
                 "launch: this kernel was compiled by nvcc for a GPU, but the world's heap is on the host: use a machine with a "
                 "GPU, or the same source compiled by a C++ compiler");
   const device_guard guard(w);
-  kernel_entry<<<blocks, threads, shared_bytes, static_cast<cudaStream_t>(on.native())>>>(kernel, arguments...);
+  const auto stream = static_cast<cudaStream_t>(on.native());
+  if constexpr (bounded_kernel<Kernel>)
+    bounded_kernel_entry<<<blocks, threads, shared_bytes, stream>>>(kernel, arguments...);
+  else
+    kernel_entry<<<blocks, threads, shared_bytes, stream>>>(kernel, arguments...);
   if (const cudaError_t failed = cudaGetLastError(); failed != cudaSuccess)
     throw error(code::launch_failed, std::string("launch of ") + std::to_string(blocks) + " blocks of " +
                                          std::to_string(threads) + " threads: " + cudaGetErrorString(failed));
