@@ -67,14 +67,15 @@ sharing_result share_segment(device& device, links& links, const sharing_plan& p
   for (int step = 0; step < n && !outcome.failure; ++step) {
     at = (me + step) % n;
     statement& theirs = all[static_cast<std::size_t>(at)];
-    outcome.failure = attempt(links, fmt::format("map the segment of PE {}", at), [&] {
-      void* address = plan.where.slot(at) + plan.offset;
-      if (at == me) return result.segment->map_own(address);
-      if (theirs.fds_lost)
-        throw error(code::handle_invalid,
-                    "the descriptor got lost, because this process may open no more files (ulimit -n)");
-      result.segment->map_peer(address, theirs.handle);
-    });
+    outcome.failure =
+        attempt(links, at == me ? "map its own segment" : fmt::format("map the segment of PE {}", at), [&] {
+          void* address = plan.where.slot(at) + plan.offset;
+          if (at == me) return result.segment->map_own(address);
+          if (theirs.fds_lost)
+            throw error(code::handle_invalid,
+                        "the descriptor got lost, because this process may open no more files (ulimit -n)");
+          result.segment->map_peer(address, theirs.handle);
+        });
     theirs.handle.fd.reset();
   }
   // Also the barrier before which no PE touches a peer's memory.

@@ -71,6 +71,7 @@ links::state::state(bootstrap& exchange, const config& settings, log::logger& lo
   if (const std::optional<error> why = obstacle(all)) throw error(*why);
   peers = make_peers(all);
   said_bye.assign(all.size(), false);
+  ended.assign(all.size(), false);
   sockets.resize(all.size());
   if (size == 1) return;
 

@@ -14,6 +14,9 @@ namespace pgas::detail {
 
 namespace {
 
+/// How long a round that could still be completed is waited for after a PE was lost.
+constexpr auto grace = std::chrono::milliseconds(300);
+
 const char* name_of(collective call) {
   switch (call) {
     case collective::all_gather: return "an exchange";
@@ -60,30 +63,47 @@ std::vector<contribution> links::state::gather(collective call, std::span<const 
   for (int step = 1; step < n(); ++step) send_piece((me + step) % n(), header, mine, fds, deadline);
 
   std::unique_lock lock(mutex);
-  const auto settled = [&] {
-    return failure || under_way.complete(sequence) || under_way.find_mismatch(sequence, call);
-  };
-  if (!deadline) {
-    changed.wait(lock, settled);
-  } else if (!changed.wait_until(lock, *deadline, settled)) {
-    lock.unlock();
-    fail_timeout(sequence);
-    lock.lock();
+  for (;;) {
+    if (under_way.find_mismatch(sequence, call)) break;
+    if (under_way.complete(sequence)) return under_way.take(sequence);
+    std::optional<clock::time_point> next = deadline;
+    if (failed) {
+      if (hopeless(sequence) || clock::now() >= failed_at + grace) throw error(*failure);
+      next = failed_at + grace;
+    } else if (deadline && clock::now() >= *deadline) {
+      lock.unlock();
+      fail_timeout(sequence);
+      lock.lock();
+      continue;
+    }
+    if (next)
+      changed.wait_until(lock, *next);
+    else
+      changed.wait(lock);
   }
-  if (const auto other = under_way.find_mismatch(sequence, call); other && !failure) {
-    lock.unlock();
-    fail_mismatch(*other, call);
-    lock.lock();
-  }
-  if (under_way.complete(sequence) && !under_way.find_mismatch(sequence, call)) return under_way.take(sequence);
+  const rounds::mismatch other = *under_way.find_mismatch(sequence, call);
+  lock.unlock();
+  fail_mismatch(other, call);
+  lock.lock();
+  changed.wait(lock, [this] { return failed.load(); });  // another failure may have come first, and be just being told
   throw error(*failure);
+}
+
+bool links::state::hopeless(std::uint64_t sequence) const {
+  // A PE that has ended may have done so because this very round told it to, as it tells all: then the others' pieces
+  // are on their way, and the round means more than the end does.
+  if (failure->code() != code::peer_lost) return true;
+  const std::vector<int> missing = under_way.missing(sequence);
+  return std::any_of(missing.begin(), missing.end(), [this](int pe) { return ended[static_cast<std::size_t>(pe)]; });
 }
 
 void links::state::send_piece(int pe, const packet_header& header, std::span<const std::byte> mine,
                               std::span<const int> fds, std::optional<clock::time_point> deadline) {
   const int socket = sockets[static_cast<std::size_t>(pe)].get();
-  // The peer's reader always reads; a queue stays full only while that process does not run.
-  while (!failed.load(std::memory_order_acquire) && (!deadline || clock::now() < *deadline)) {
+  // The peer's reader always reads; a queue stays full only while that process does not run. In a world that fails now
+  // the piece is still sent: the others may be able to complete the round.
+  for (bool again = true; again;
+       again = !failed.load(std::memory_order_acquire) && (!deadline || clock::now() < *deadline)) {
     const int why = send_packet(socket, std::as_bytes(std::span(&header, 1)), mine, fds);
     switch (why) {
       case 0:

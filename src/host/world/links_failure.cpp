@@ -18,14 +18,18 @@ void links::state::set_failure(const error& cause, origin from) noexcept {
     const std::lock_guard lock(mutex);
     if (failure || left) return;
     failure = cause;
-    failed.store(true, std::memory_order_release);
   }
-  changed.notify_all();
   try {
     if (on_failure) on_failure(cause);
   } catch (const std::exception& why) {
     log.warn("while telling of a failure: {}", why.what());
   }
+  {
+    const std::lock_guard lock(mutex);
+    failed_at = clock::now();
+    failed.store(true, std::memory_order_release);
+  }
+  changed.notify_all();
   if (from == origin::here)
     log.error("{}", cause.what());
   else

@@ -116,8 +116,10 @@ void links::state::handle(int pe, received_packet packet) {
 void links::state::handle_end(int pe) {
   {
     const std::lock_guard lock(mutex);
+    ended[static_cast<std::size_t>(pe)] = true;
     if (said_bye[static_cast<std::size_t>(pe)]) return;
   }
+  changed.notify_all();
   set_failure(error(code::peer_lost, describe(pe) + " ended without leaving the world", pe), origin::here);
 }
 

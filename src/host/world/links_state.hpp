@@ -67,8 +67,11 @@ struct links::state {
   std::uint64_t next_sequence = 0;
   std::optional<error> failure;
   std::vector<bool> said_bye;
+  std::vector<bool> ended;  ///< nothing more comes from this PE
+  clock::time_point failed_at;
   bool left = false;
-  std::atomic<bool> failed{false};  ///< failure.has_value(), for those who only ask
+  /// Set once the failure callback has returned: whoever is thrown a failure can count on what the callback did.
+  std::atomic<bool> failed{false};
 
   unique_fd wake;                 ///< eventfd that ends the reader
   std::vector<std::byte> buffer;  ///< the reader's
@@ -77,6 +80,8 @@ struct links::state {
  private:
   void send_piece(int pe, const packet_header& header, std::span<const std::byte> mine, std::span<const int> fds,
                   std::optional<clock::time_point> deadline);
+  /// Whether the failed world leaves no way for this round to be completed.
+  [[nodiscard]] bool hopeless(std::uint64_t sequence) const;
   void fail_mismatch(const rounds::mismatch& other, collective call);
   void fail_timeout(std::uint64_t sequence);
 };

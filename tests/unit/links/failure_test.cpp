@@ -127,6 +127,17 @@ TEST(links_failure, a_pe_that_is_destroyed_without_leaving_is_named_to_those_who
   EXPECT_EQ(settle_at(before), before);
 }
 
+TEST(links_failure, a_round_that_makes_all_pes_end_is_completed_on_all) {
+  // As when all conclude from an exchange that the heap can't be built: the first to know must not take it from the others.
+  for (int repeat = 0; repeat < 50; ++repeat) {
+    const auto ends = run_threads(4, [](bootstrap& exchange) {
+      linked_pe pe(exchange);
+      for (int round = 0; round < 3; ++round) static_cast<void>(pe.links.all_gather(bytes_of("bad news")));
+    });
+    for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  }
+}
+
 TEST(links_failure, a_pe_that_leaves_while_others_go_on_is_named) {
   const auto ends = run_threads(3, [](bootstrap& exchange) {
     linked_pe pe(exchange);
