@@ -13,23 +13,23 @@ namespace {
 
 class pmix_bootstrap final : public bootstrap {
  public:
-  pmix_bootstrap(std::shared_ptr<pmix_session> session, milliseconds timeout)
-      : session_(std::move(session)), timeout_(timeout), world_(next_world++) {}
+  pmix_bootstrap(pmix_session& session, milliseconds timeout)
+      : session_(session), timeout_(timeout), world_(next_world++) {}
 
-  [[nodiscard]] int rank() const noexcept override { return session_->rank(); }
-  [[nodiscard]] int size() const noexcept override { return session_->size(); }
+  [[nodiscard]] int rank() const noexcept override { return session_.rank(); }
+  [[nodiscard]] int size() const noexcept override { return session_.size(); }
 
   [[nodiscard]] std::vector<blob> all_gather(std::span<const std::byte> mine) override {
     if (mine.size() > most_contributed)
       throw error{code::invalid_argument, fmt::format("all_gather: {} bytes from rank {}; at most {} are allowed",
                                                       mine.size(), rank(), most_contributed)};
-    return session_->exchange(fmt::format("pgas.{}.{}", world_, sequence_++), mine, deadline{timeout_});
+    return session_.exchange(fmt::format("pgas.{}.{}", world_, sequence_++), mine, deadline{timeout_});
   }
   void barrier() override { (void)all_gather({}); }
 
   void abort(std::string_view reason) noexcept override {
     try {
-      session_->abort(std::string{reason});
+      session_.abort(std::string{reason});
     } catch (...) {  // no memory or no thread: the end of this process tells the launcher as well
     }
   }
@@ -37,7 +37,7 @@ class pmix_bootstrap final : public bootstrap {
  private:
   inline static std::atomic<unsigned> next_world{0};
 
-  std::shared_ptr<pmix_session> session_;
+  pmix_session& session_;
   milliseconds timeout_;
   unsigned world_;
   unsigned sequence_ = 0;
@@ -46,9 +46,9 @@ class pmix_bootstrap final : public bootstrap {
 }  // namespace
 
 std::unique_ptr<bootstrap> join_pmix(const bootstrap_options& options, std::string& version) {
-  auto session = pmix_session::open(deadline{options.timeout});
-  version = session->version();
-  return std::make_unique<pmix_bootstrap>(std::move(session), options.timeout);
+  pmix_session& session = pmix_session::get_connected(deadline{options.timeout});
+  version = session.version();
+  return std::make_unique<pmix_bootstrap>(session, options.timeout);
 }
 
 }  // namespace pgas::boot

@@ -6,7 +6,7 @@
 #include <array>
 #include <condition_variable>
 #include <cstdlib>
-#include <cstring>
+#include <memory>
 #include <thread>
 
 #include "bootstrap/common/bounded_call.hpp"
@@ -15,7 +15,7 @@
 namespace pgas::boot {
 namespace {
 
-constexpr milliseconds time_to_finalize{10'000};
+constexpr milliseconds time_to_finalize{5'000};
 
 [[nodiscard]] pmix_info_t info(std::string_view key) {
   pmix_info_t one{};
@@ -79,18 +79,12 @@ void fence_done(pmix_status_t status, void* context) {
   (*state)->changed.notify_all();
 }
 
-std::mutex session_mutex;
-std::weak_ptr<pmix_session> session_in_use;
-
 }  // namespace
 
-std::shared_ptr<pmix_session> pmix_session::open(const deadline& limit) {
-  const pmix_library& library = pmix_library::get_loaded();
-  const std::lock_guard lock{session_mutex};
-  if (auto session = session_in_use.lock()) return session;
-  auto fresh = std::make_shared<pmix_session>(library, limit);
-  session_in_use = fresh;
-  return fresh;
+pmix_session& pmix_session::get_connected(const deadline& limit) {
+  // Made after the library is loaded and has registered its exit handlers, so destroyed before they run.
+  static pmix_session session{pmix_library::get_loaded(), limit};
+  return session;
 }
 
 pmix_session::pmix_session(const pmix_library& library, const deadline& limit) : library_(library) {
@@ -194,7 +188,11 @@ void pmix_session::fence(const std::string& key, const deadline& limit) const {
     throw error{code::bootstrap_timeout, who_is_missing(key)};
   }
   if (*state->status != PMIX_SUCCESS)
-    throw failed(code::peer_lost, "PMIx_Fence over all processes of the job", *state->status);
+    throw error{
+        code::peer_lost,
+        fmt::format("the PMIx server gave up the exchange '{}': {} ({}). Most likely a process of the job has ended; "
+                    "its output and the launcher's say why",
+                    key, library_.error_string(*state->status), *state->status)};
 }
 
 std::optional<blob> pmix_session::look_up(int rank, const std::string& key, bool ask_server, milliseconds limit) const {

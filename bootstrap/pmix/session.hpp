@@ -2,7 +2,6 @@
 /// This process's connection to its PMIx server, shared by all worlds that it makes.
 #pragma once
 
-#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -18,10 +17,10 @@ namespace pgas::boot {
 /// *Callers* any thread.
 class pmix_session {
  public:
-  /// The connection, made at the first call and again after the last holder gave it back.
+  /// The connection, made at the first call that succeeds and kept until the process ends: servers that see one process
+  /// finalize and come back have been found to mix up whose data is whose (Slurm 22.05 with PMIx 4.2).
   /// *Errors* bootstrap_unavailable where no server answers, bootstrap_protocol where its answers make no sense.
-  [[nodiscard]] static std::shared_ptr<pmix_session> open(const deadline& limit);
-  pmix_session(const pmix_library& library, const deadline& limit);
+  [[nodiscard]] static pmix_session& get_connected(const deadline& limit);
   ~pmix_session();
   pmix_session(const pmix_session&) = delete;
   pmix_session& operator=(const pmix_session&) = delete;
@@ -37,6 +36,7 @@ class pmix_session {
   void abort(const std::string& reason) const;
 
  private:
+  pmix_session(const pmix_library& library, const deadline& limit);
   [[nodiscard]] int ask_job_size() const;
   void publish(const std::string& key, std::span<const std::byte> mine) const;
   void fence(const std::string& key, const deadline& limit) const;

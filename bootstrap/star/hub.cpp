@@ -56,7 +56,11 @@ void hub::expire() {
 }
 
 bool hub::drained() const {
-  return std::all_of(members_.begin(), members_.end(), [](const member& one) { return one.outgoing.empty(); });
+  return std::ranges::all_of(members_, [](const member& one) { return one.outgoing.empty(); });
+}
+
+bool hub::complete() const {
+  return std::ranges::none_of(members_, [](const member& one) { return one.where == member::state::absent; });
 }
 
 void hub::react(int rank, short revents) {

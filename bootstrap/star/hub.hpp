@@ -44,6 +44,8 @@ class hub {
 
   /// Nothing is left to be sent to anybody.
   [[nodiscard]] bool drained() const;
+  /// All members have come.
+  [[nodiscard]] bool complete() const;
   /// All members have come and gone.
   [[nodiscard]] bool over() const { return gone_ == size(); }
   [[nodiscard]] int size() const { return static_cast<int>(members_.size()); }

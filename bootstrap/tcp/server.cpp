@@ -63,7 +63,7 @@ void server::open(std::uint32_t instance, int size, unique_fd own_end) {
   loop_.post([this, instance, size, end = std::make_shared<unique_fd>(std::move(own_end))] {
     auto center = std::make_unique<hub>(loop_, size);
     (void)center->attach(0, std::move(*end));
-    worlds_[instance] = world{std::move(center), nullptr, {}};
+    worlds_[instance] = world{.center = std::move(center), .closed = nullptr, .due = {}};
     std::vector<std::uint64_t> waiting;
     for (const auto& [id, who] : visitors_)
       if (who.now == visitor::phase::parked && who.greeting.instance == instance) waiting.push_back(id);
@@ -71,13 +71,14 @@ void server::open(std::uint32_t instance, int size, unique_fd own_end) {
   });
 }
 
-void server::close(std::uint32_t instance, milliseconds limit) {
+void server::close(std::uint32_t instance, bool all_are_to_hear, milliseconds limit) {
   auto closed = std::make_shared<std::promise<void>>();
   const auto done = closed->get_future();
-  loop_.post([this, instance, limit, closed] {
+  loop_.post([this, instance, all_are_to_hear, limit, closed] {
     const auto found = worlds_.find(instance);
     if (found == worlds_.end()) return closed->set_value();
     found->second.closed = closed;
+    found->second.all_are_to_hear = all_are_to_hear;
     found->second.due = deadline{limit}.at();
   });
   (void)done.wait_for(limit + milliseconds{1000});
@@ -115,9 +116,10 @@ void server::expire() {
       turn_away(id, "it did not prove itself in time");
   }
   for (auto at = worlds_.begin(); at != worlds_.end();) {
-    auto& [center, closed, due] = at->second;
+    auto& [center, closed, all_are_to_hear, due] = at->second;
     if (center->due() && *center->due() <= now) center->expire();
-    if (closed && (center->drained() || due <= now)) {
+    const bool all_heard = center->drained() && (center->complete() || !all_are_to_hear);
+    if (closed && (all_heard || due <= now)) {
       closed->set_value();
       at = worlds_.erase(at);
     } else {

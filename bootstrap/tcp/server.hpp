@@ -30,7 +30,8 @@ class server {
   /// Opens a world; `own_end` is the hub's end of rank 0's connection. Members that came earlier are let in now.
   void open(std::uint32_t instance, int size, unique_fd own_end);
   /// Ends a world: waits, at most `limit`, until all that its members are to hear is on its way, then disconnects them.
-  void close(std::uint32_t instance, milliseconds limit);
+  /// With `all_are_to_hear`, also those who have not come yet.
+  void close(std::uint32_t instance, bool all_are_to_hear, milliseconds limit);
 
  private:
   /// A connection that is not a member's, or not yet.
@@ -48,6 +49,7 @@ class server {
   struct world {
     std::unique_ptr<hub> center;
     std::shared_ptr<std::promise<void>> closed;  // set while close() waits
+    bool all_are_to_hear = false;                // before it is closed
     clock::time_point due;                       // of closing
   };
 

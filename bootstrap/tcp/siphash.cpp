@@ -2,9 +2,9 @@
 
 #include <sys/random.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
-#include <cstring>
 
 #include "bootstrap/common/text.hpp"
 
@@ -39,7 +39,7 @@ struct sip_state {
 // Words are little-endian, as is every host of a job (frame.hpp asserts it).
 [[nodiscard]] std::uint64_t load(std::span<const std::byte> bytes) {
   std::uint64_t word = 0;
-  std::memcpy(&word, bytes.data(), bytes.size());
+  std::ranges::copy(bytes, std::as_writable_bytes(std::span{&word, 1}).begin());
   return word;
 }
 

@@ -134,9 +134,17 @@ class tcp_root final : public bootstrap {
   }
   ~tcp_root() override {
     client_.reset();
-    server_->close(instance_, std::min(timeout_, milliseconds{5000}));
+    server_->close(instance_, broken_, std::min(timeout_, milliseconds{5000}));
   }
-  void join(const deadline& limit) { (void)client_->join(limit); }
+  void join(const deadline& limit) {
+    try {
+      (void)client_->join(limit);
+    } catch (const error& e) {
+      // Those who are still on their way should hear why, rather than find nobody here; after a timeout none are.
+      broken_ = e.code() != code::bootstrap_timeout;
+      throw;
+    }
+  }
 
   [[nodiscard]] int rank() const noexcept override { return 0; }
   [[nodiscard]] int size() const noexcept override { return client_->size(); }
@@ -150,6 +158,7 @@ class tcp_root final : public bootstrap {
   std::shared_ptr<server> server_;
   std::uint32_t instance_;
   milliseconds timeout_;
+  bool broken_ = false;  // before all had come
   std::unique_ptr<star_client> client_;
 };
 

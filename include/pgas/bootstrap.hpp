@@ -38,8 +38,9 @@ class PGAS_API bootstrap {
   [[nodiscard]] virtual std::vector<blob> all_gather(std::span<const std::byte> mine) = 0;
   /// Collective: returns when every PE has called it.
   virtual void barrier() = 0;
-  /// Tells the launcher that the job can't go on, so that it ends the other processes. May return; never throws, never
-  /// ends the calling process itself.
+  /// Tells the others and the launcher that the job can't go on: calls of the others throw code::aborted, or the launcher
+  /// ends them. Usually returns; never throws. Over PMIx and MPI the launcher may end the calling process as well.
+  /// *Callers* any thread, also while another is in a collective call; over MPI as MPI allows.
   virtual void abort(std::string_view reason) noexcept = 0;
 };
 

@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+"""How pgasrun starts, serves and ends jobs.
+
+Usage: pgasrun_test.py PGASRUN PROBE
+"""
+
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import time
+import unittest
+import uuid
+
+PGASRUN, PROBE = "", ""
+
+
+class Job:
+    """A run of pgasrun, all of whose descendants carry a mark in their environment."""
+
+    def __init__(self, *arguments: str, stdin: str = "", wait: bool = True):
+        self.mark = uuid.uuid4().hex
+        self.began = time.monotonic()
+        self.process = subprocess.Popen(
+            [PGASRUN, *arguments], env=os.environ | {"PGASRUN_TEST_MARK": self.mark}, text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        if wait:
+            self.finish(stdin)
+
+    def finish(self, stdin: str = "") -> None:
+        try:
+            self.out, self.err = self.process.communicate(stdin, timeout=60)
+        finally:
+            self.process.kill()
+        self.seconds = time.monotonic() - self.began
+        self.status = self.process.returncode
+
+    def pids(self) -> list[int]:
+        """Processes of this job that are alive now, pgasrun aside."""
+        found = []
+        for folder in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                marked = self.mark.encode() in (folder / "environ").read_bytes()
+            except OSError:
+                continue
+            if marked and int(folder.name) != self.process.pid:
+                found.append(int(folder.name))
+        return found
+
+    def wait_for_pids(self, count: int) -> None:
+        deadline = time.monotonic() + 20
+        while len(self.pids()) != count and time.monotonic() < deadline:
+            time.sleep(0.02)
+
+
+class Pgasrun(unittest.TestCase):
+    def check(self, job: Job, status: int) -> Job:
+        self.assertEqual(job.status, status, job.out + job.err)
+        self.assertEqual(job.pids(), [], "processes were left behind")
+        return job
+
+    def test_exchange(self):
+        for n in (1, 2, 4, 9):
+            job = self.check(Job("-n", str(n), PROBE, str(n)), 0)
+            lines = sorted(job.out.splitlines())
+            self.assertEqual(lines, sorted(f"ok {r}/{n} via pgasrun, rank {r} of {n}" for r in range(n)))
+
+    def test_programs_that_never_join(self):
+        job = self.check(Job("-n", "3", "sh", "-c", "echo $PGAS_RANK of $PGAS_SIZE"), 0)
+        self.assertEqual(sorted(job.out.splitlines()), ["0 of 3", "1 of 3", "2 of 3"])
+
+    def test_options_after_the_program_are_its_own(self):
+        self.assertEqual(self.check(Job("-n", "1", "echo", "--timeout", "-n"), 0).out, "--timeout -n\n")
+        self.assertEqual(self.check(Job("-n", "1", "--", "printf", "%s", "-n"), 0).out, "-n")
+
+    def test_tagged_output(self):
+        job = self.check(Job("-n", "3", "--tag-output", "sh", "-c", "echo a; echo b >&2; printf c"), 0)
+        self.assertEqual(sorted(job.out.splitlines()), ["[0] a", "[0] c", "[1] a", "[1] c", "[2] a", "[2] c"])
+        self.assertEqual(sorted(job.err.splitlines()), ["[0] b", "[1] b", "[2] b"])
+
+    def test_tagged_output_is_complete(self):
+        job = self.check(Job("-n", "2", "--tag-output", "seq", "100000"), 0)
+        for rank in range(2):
+            mine = [line[4:] for line in job.out.splitlines() if line.startswith(f"[{rank}] ")]
+            self.assertEqual(mine, [str(i) for i in range(1, 100001)])
+
+    def test_only_pe_0_reads_the_input(self):
+        job = self.check(Job("-n", "3", "cat", stdin="to whom it may concern\n"), 0)
+        self.assertEqual(job.out, "to whom it may concern\n")
+
+    def test_exit_status(self):
+        job = self.check(Job("-n", "4", PROBE, "4", "exit", "2", "7"), 7)
+        self.assertRegex(job.err, r"pgasrun: PE 2 \(pid \d+\) ended with exit status 7")
+        self.assertEqual(job.err.count("PGAS-E0401: rank 2 of 4 is gone"), 3)
+        self.assertLess(job.seconds, 5)
+
+    def test_killed(self):
+        job = self.check(Job("-n", "4", PROBE, "4", "kill", "1"), 128 + signal.SIGKILL)
+        self.assertRegex(job.err, r"pgasrun: PE 1 \(pid \d+\) was killed by signal 9 \(Killed\)")
+        self.assertEqual(len(re.findall(r"PGAS-E0401: rank 1 of 4 is gone: .* was killed by signal 9", job.err)), 3)
+
+    def test_one_that_ends_without_joining(self):
+        job = self.check(Job("-n", "3", PROBE, "3", "absent", "1"), 1)
+        self.assertEqual(job.err.count("PGAS-E0401: rank 1 of 3 is gone: its process, pid"), 2)
+        self.assertLess(job.seconds, 5)
+
+    def test_abort(self):
+        job = self.check(Job("-n", "3", PROBE, "3", "abort", "2"), 1)
+        self.assertIn("pgasrun: PE 2 aborted the job: as the test wants", job.err)
+        self.assertEqual(job.err.count("PGAS-E0402: rank 2 of 3 aborted the job: as the test wants"), 3)
+
+    def test_those_who_never_joined_are_ended_too(self):
+        script = "test $PGAS_RANK = 1 && exit 9; exec sleep 60"
+        job = self.check(Job("-n", "2", "--grace", "0.2", "sh", "-c", script), 9)
+        self.assertLess(job.seconds, 5)
+
+    def test_grace_lets_the_others_finish(self):
+        job = self.check(Job("-n", "3", "--grace", "20", PROBE, "3", "wait", "0", "0.5"), 3)
+        self.assertEqual(job.out.count("finished in peace"), 2)
+
+    def test_grace_ends(self):
+        job = self.check(Job("-n", "3", "--grace", "0.3", PROBE, "3", "wait", "0", "50"), 3)
+        self.assertNotIn("finished in peace", job.out)
+        self.assertLess(job.seconds, 5)
+
+    def test_those_deaf_to_sigterm_are_killed(self):
+        job = self.check(Job("-n", "3", "--grace", "0.2", PROBE, "3", "hang", "0"), 3)
+        self.assertGreater(job.seconds, 2)
+        self.assertLess(job.seconds, 10)
+
+    def test_timeout(self):
+        job = self.check(Job("-n", "2", "--timeout", "0.5", "sleep", "60"), 124)
+        self.assertIn("ran longer than the 0.5 s that --timeout allows", job.err)
+        self.assertLess(job.seconds, 5)
+
+    def test_signals_are_passed_on(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            script = f"trap 'echo heard; exit 0' {number.name[3:]}; echo ready; while :; do sleep 0.05; done"
+            job = Job("-n", "2", "bash", "-c", script, wait=False)
+            for _ in range(2):
+                self.assertEqual(job.process.stdout.readline(), "ready\n")
+            job.process.send_signal(number)
+            job.finish()
+            self.check(job, 128 + number)
+            self.assertEqual(job.out.count("heard"), 2)
+
+    def test_a_second_signal_is_not_negotiable(self):
+        script = "trap '' TERM; echo ready; while :; do sleep 0.05; done"
+        job = Job("-n", "2", "--grace", "60", "bash", "-c", script, wait=False)
+        for _ in range(2):
+            self.assertEqual(job.process.stdout.readline(), "ready\n")
+        job.process.send_signal(signal.SIGTERM)
+        time.sleep(0.3)
+        self.assertGreaterEqual(len(job.pids()), 2)
+        job.process.send_signal(signal.SIGTERM)
+        job.finish()
+        self.check(job, 128 + signal.SIGTERM)
+        self.assertLess(job.seconds, 10)
+
+    def test_nothing_outlives_a_killed_pgasrun(self):
+        job = Job("-n", "3", "sleep", "60", wait=False)
+        job.wait_for_pids(3)
+        self.assertEqual(len(job.pids()), 3)
+        job.process.kill()
+        job.finish()
+        job.wait_for_pids(0)
+        self.check(job, -signal.SIGKILL)
+
+    def test_what_pes_leave_behind_is_ended(self):
+        self.check(Job("-n", "2", PROBE, "2", "orphan"), 0)
+        self.check(Job("-n", "2", "sh", "-c", "sleep 60 & exit 0"), 0)
+
+    def test_wrong_usage(self):
+        for arguments, said in (
+            (("-n", "0", "true"), "not in range 1 to 4096"),
+            (("-n", "4097", "true"), "not in range 1 to 4096"),
+            (("-n", "two", "true"), "two"),
+            (("true",), "required"),
+            (("-n", "2"), "program"),
+            (("-n", "2", "--bogus", "true"), "--bogus"),
+        ):
+            self.assertIn(said, self.check(Job(*arguments), 2).err)
+
+    def test_programs_that_cannot_be_started(self):
+        for program, said in (
+            ("no-such-program", "not on PATH"),
+            ("./no-such", "Check the path"),
+            ("/etc/passwd", "chmod +x"),
+        ):
+            job = self.check(Job("-n", "2", program), 127)
+            self.assertIn(f"cannot start '{program}'", job.err)
+            self.assertIn(said, job.err)
+
+
+if __name__ == "__main__":
+    PGASRUN, PROBE = sys.argv[1:3]
+    unittest.main(argv=sys.argv[:1])
