@@ -1,0 +1,97 @@
+/// @file
+/// What the device tests are written with: bodies that g++ and nvcc compile from the same text. Nothing in here knows
+/// where a body runs; `harness.hpp` picks the side.
+#pragma once
+
+#include <initializer_list>
+
+#include "pgas/device.hpp"
+
+namespace pgas_test {
+
+using namespace pgas;
+
+/// A place in the symmetric heap, the same on every PE.
+template <class T>
+struct sym {
+  std::uint64_t offset;
+  /// This PE's address of it.
+  PGAS_FN T* at(const context& ctx) const { return reinterpret_cast<T*>(ctx.my_slot_ + offset); }
+  sym operator+(std::size_t n) const { return {offset + n * sizeof(T)}; }
+};
+
+/// For lists of numbers that are sizes.
+using sizes = std::initializer_list<std::size_t>;
+
+/// How many threads run a body on each PE.
+struct grid {
+  unsigned blocks;
+  unsigned threads;
+};
+
+/// Who makes a call: the first thread of the block, its first warp, or the whole block.
+enum class scope { thread, warp, block };
+inline constexpr scope all_scopes[] = {scope::thread, scope::warp, scope::block};
+
+/// Calls f(group) with the group of scope `s`; the block is in step before and after.
+template <class Block, class F>
+PGAS_FN void with_scope(scope s, const Block& block, const F& f) {
+  block.sync();
+  if (s == scope::thread) {
+    if (block.thread_rank() == 0) f(this_thread{});
+  } else if (s == scope::warp) {
+    const warp w = this_warp(block);
+    if (w.meta_group_rank() == 0) f(w);
+  } else {
+    f(block);
+  }
+  block.sync();
+}
+
+/// Index of the calling thread among all threads of its PE, and their number.
+template <class Block>
+PGAS_FN std::uint32_t global_rank(const Block& block) {
+  return static_cast<std::uint32_t>(block.block_rank() * block.size() + block.thread_rank());
+}
+template <class Block>
+PGAS_FN std::uint32_t global_size(const Block& block) {
+  return static_cast<std::uint32_t>(block.num_blocks() * block.size());
+}
+
+/// Numbers that look random and differ for neighbouring arguments.
+PGAS_HD constexpr std::uint32_t mix(std::uint32_t a, std::uint32_t b = 0, std::uint32_t c = 0) {
+  std::uint32_t x = a * 0x9e3779b1u + b * 0x85ebca77u + c * 0xc2b2ae3du + 0x27d4eb2fu;
+  x ^= x >> 15;
+  x *= 0x2c1b3c6du;
+  x ^= x >> 12;
+  x *= 0x297a2d39u;
+  return x ^ x >> 15;
+}
+
+/// Counts, in this PE's heap, what a body found wrong, and keeps the first case.
+struct finding {
+  std::uint64_t count;
+  std::uint64_t where;
+  std::uint64_t expected;
+  std::uint64_t seen;
+};
+
+struct findings {
+  sym<finding> place;
+
+  /// @param where a number that tells the test's author which check it was
+  template <class T>
+  PGAS_FN void equal(const context& ctx, std::uint64_t where, T expected, T seen) const {
+    if (expected == seen) return;
+    finding* const f = place.at(ctx);
+    if (atomic_fetch_add(ctx, &f->count, 1, ctx.my_pe()) != 0) return;
+    f->where = where;
+    f->expected = static_cast<std::uint64_t>(expected);
+    f->seen = static_cast<std::uint64_t>(seen);
+  }
+  PGAS_FN void check(const context& ctx, std::uint64_t where, bool holds) const {
+    equal<int>(ctx, where, 1, holds ? 1 : 0);
+  }
+};
+
+}  // namespace pgas_test

@@ -1,0 +1,139 @@
+// What only a GPU has: cooperative groups as groups, sources in shared memory, and copies beyond 4 GiB.
+#include <cooperative_groups.h>
+
+#include "harness.hpp"
+
+namespace {
+
+using namespace pgas;
+using namespace pgas_test;
+namespace cg = cooperative_groups;
+
+/// put, get, waits, votes and a barrier by `group`, one such group on each PE.
+template <class Group>
+PGAS_FN void exercise(const context& ctx, const Group& group, std::uint32_t* inbox, std::uint32_t* outbox,
+                      signal_t* sig, std::uint64_t round, const findings& found) {
+  constexpr std::uint32_t n = 3000;
+  const std::int32_t right = (ctx.my_pe() + 1) % ctx.n_pes();
+  const std::int32_t left = (ctx.my_pe() + ctx.n_pes() - 1) % ctx.n_pes();
+  const auto rank = static_cast<std::uint32_t>(group.thread_rank());
+  const auto size = static_cast<std::uint32_t>(group.size());
+  const auto seed = static_cast<std::uint32_t>(round);
+  for (std::uint32_t i = rank; i < n; i += size) outbox[i] = mix(i, seed, static_cast<std::uint32_t>(ctx.my_pe()));
+  group.sync();
+  put_signal(ctx, group, inbox, outbox, n, sig, 1, signal_op::add, right);
+  found.equal(ctx, 1, std::size_t{0}, wait_until_any(ctx, group, sig, 1, nullptr, cmp::ge, round));
+  found.check(ctx, 2, test(ctx, group, sig, cmp::ge, round));
+  wait_until(ctx, group, sig, cmp::ge, round);
+  for (std::uint32_t i = rank; i < n; i += size) {
+    found.equal(ctx, round << 32 | i, mix(i, seed, static_cast<std::uint32_t>(left)), inbox[i]);
+  }
+  barrier(ctx, group);
+  get(ctx, group, outbox, inbox + 1, n - 1, right);
+  for (std::uint32_t i = rank; i < n - 1; i += size) {
+    found.equal(ctx, round << 32 | i, mix(i + 1, seed, static_cast<std::uint32_t>(ctx.my_pe())), outbox[i]);
+  }
+  found.check(ctx, 3, detail::barrier_wait<detail::arrival::release>(ctx, group, ctx.world()));
+}
+
+struct cooperative {
+  sym<std::uint32_t> inbox;
+  sym<std::uint32_t> outbox;
+  sym<signal_t> sig;
+  findings found;
+
+  template <class Block>
+  PGAS_FN void operator()(const Block&, const context& ctx) const {
+    const cg::thread_block block = cg::this_thread_block();
+    exercise(ctx, block, inbox.at(ctx), outbox.at(ctx), sig.at(ctx), 1, found);
+    const auto tile = cg::tiled_partition<16>(block);
+    if (tile.meta_group_rank() == 1) exercise(ctx, tile, inbox.at(ctx), outbox.at(ctx), sig.at(ctx), 2, found);
+    block.sync();
+    if (threadIdx.x >= 64 && threadIdx.x % 3 == 0 && threadIdx.x < 96) {
+      exercise(ctx, cg::coalesced_threads(), inbox.at(ctx), outbox.at(ctx), sig.at(ctx), 3, found);
+    }
+    block.sync();
+  }
+};
+
+TEST(cuda, cooperative_groups_are_groups) {
+  for (int n : {1, 2, 4}) {
+    pe_set pes(n);
+    const cooperative body{pes.allocate<std::uint32_t>(3000), pes.allocate<std::uint32_t>(3000),
+                           pes.allocate<signal_t>(1), make_findings(pes)};
+    pes.run({1, 256}, body);
+    expect_nothing_found(pes, body.found);
+  }
+}
+
+/// Shared memory as the local side of put and get, at every alignment of 4 bytes.
+struct from_shared {
+  sym<std::uint32_t> inbox;
+  findings found;
+
+  template <class Block>
+  PGAS_FN void operator()(const Block& block, const context& ctx) const {
+    __shared__ std::uint32_t tile[2048];
+    const std::int32_t right = (ctx.my_pe() + 1) % ctx.n_pes();
+    const std::uint32_t rank = block.thread_rank();
+    for (std::uint32_t shift = 0; shift < 4; ++shift) {
+      for (std::uint32_t i = rank; i < 2048; i += block.size()) tile[i] = mix(i, shift);
+      block.sync();
+      put(ctx, block, inbox.at(ctx), tile + shift, 2000, right);
+      for (std::uint32_t i = rank; i < 2048; i += block.size()) tile[i] = 0;
+      barrier(ctx, block);
+      for (std::uint32_t i = rank; i < 2000; i += block.size())
+        found.equal(ctx, i, mix(i + shift, shift), inbox.at(ctx)[i]);
+      get(ctx, block, tile + shift, inbox.at(ctx), 2000, right);
+      for (std::uint32_t i = rank; i < 2000; i += block.size())
+        found.equal(ctx, i, mix(i + shift, shift), tile[i + shift]);
+      barrier(ctx, block);
+    }
+  }
+};
+
+TEST(cuda, local_side_in_shared_memory) {
+  pe_set pes(2);
+  const from_shared body{pes.allocate<std::uint32_t>(2048), make_findings(pes)};
+  for (unsigned threads : {32u, 256u, 1024u}) pes.run({1, threads}, body);
+  expect_nothing_found(pes, body.found);
+}
+
+/// One copy of more than 4 GiB, by block 0; all blocks fill and check.
+struct huge {
+  sym<std::uint32_t> src;
+  sym<std::uint32_t> dst;
+  std::size_t count;
+  findings found;
+  int phase;
+
+  template <class Block>
+  PGAS_FN void operator()(const Block& block, const context& ctx) const {
+    const std::size_t rank = global_rank(block);
+    const std::size_t size = global_size(block);
+    const auto value = [](std::size_t i) {
+      return mix(static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(i >> 32));
+    };
+    if (phase == 0) {
+      for (std::size_t i = rank; i < count; i += size) src.at(ctx)[i] = value(i);
+    } else if (phase == 1) {
+      if (ctx.my_pe() == 0 && block.block_rank() == 0) put(ctx, block, dst.at(ctx), src.at(ctx), count, 1);
+    } else if (ctx.my_pe() == 1) {
+      for (std::size_t i = rank; i < count; i += size) found.equal(ctx, i, value(i), dst.at(ctx)[i]);
+    }
+  }
+};
+
+TEST(cuda, more_than_4_gib_at_once) {
+  constexpr std::size_t count = (std::size_t{1} << 30) + 1001;
+  std::size_t free_bytes = 0;
+  std::size_t total = 0;
+  must(cudaMemGetInfo(&free_bytes, &total), "memory");
+  if (free_bytes < std::size_t{24} << 30) GTEST_SKIP() << "needs 24 GiB of GPU memory";
+  pe_set pes(2, {.heap_bytes = std::size_t{9} << 30});
+  huge body{pes.allocate<std::uint32_t>(count), pes.allocate<std::uint32_t>(count), count, make_findings(pes), 0};
+  for (; body.phase < 3; ++body.phase) pes.run({128, 1024}, body);
+  expect_nothing_found(pes, body.found);
+}
+
+}  // namespace

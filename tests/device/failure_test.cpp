@@ -1,0 +1,304 @@
+// How operations give up: the abort word and the deadline end every kind of wait, checks catch bad arguments, and the
+// record says what happened. On GPUs each case runs in a process of its own, as a trap ends the GPU's context.
+#include "harness.hpp"
+
+namespace {
+
+using namespace pgas;
+using namespace pgas_test;
+using detail::failure;
+using detail::operation;
+using std::chrono::milliseconds;
+
+constexpr milliseconds soon{200};
+
+/// The record of PE `pe`, complete or the test fails.
+detail::failure_record record_of(pe_set& pes, int pe) {
+  const detail::failure_record& r = pes.control(pe).record;
+  EXPECT_EQ(__atomic_load_n(&r.claimed, __ATOMIC_ACQUIRE), 2u) << "PE " << pe << " left no record";
+  return r;
+}
+
+/// One thread of PE 0 waits for what never comes; everybody else returns.
+struct lonely_wait {
+  sym<std::int32_t> words;
+  int way;  // 0: wait_until, 1: all, 2: any, 3: some
+
+  template <class Block>
+  PGAS_FN void operator()(const Block& block, const context& ctx) const {
+    if (ctx.my_pe() != 0 || block.block_rank() + 1 != block.num_blocks() || block.thread_rank() + 1 != block.size())
+      return;
+    std::size_t indices[4];
+    std::int32_t* const w = words.at(ctx);
+    if (way == 0) wait_until(ctx, w + 2, cmp::le, -5);
+    if (way == 1) wait_until_all(ctx, w, 4, nullptr, cmp::ge, 7);
+    if (way == 2) static_cast<void>(wait_until_any(ctx, w + 2, 2, nullptr, cmp::gt, 7));
+    if (way == 3) static_cast<void>(wait_until_some(ctx, w + 2, 2, indices, nullptr, cmp::eq, -1));
+  }
+};
+
+/// words are 7, 7, 3, 7; each way of lonely_wait misses word 2 first.
+sym<std::int32_t> waited_words(pe_set& pes) {
+  const auto words = pes.allocate<std::int32_t>(4);
+  const std::int32_t values[4] = {7, 7, 3, 7};
+  pes.write(0, words, values, 4);
+  return words;
+}
+
+void wait_ends(int way, bool by_abort) {
+  isolated([=] {
+    pe_set pes(2, {.timeout = by_abort ? milliseconds(60'000) : soon});
+    const auto words = waited_words(pes);
+    const auto gave_up = pes.run_out({2, 2}, lonely_wait{words, way}, [&] {
+      if (!by_abort) return;
+      std::this_thread::sleep_for(soon);
+      pes.abort(1 + 1);
+    });
+    EXPECT_TRUE(gave_up[0]);
+    const detail::failure_record r = record_of(pes, 0);
+    EXPECT_EQ(r.why, by_abort ? failure::aborted : failure::timed_out);
+    EXPECT_EQ(r.what, operation::wait);
+    EXPECT_EQ(r.pe, -1);
+    EXPECT_EQ(r.heap_offset, words.offset + 8);
+    EXPECT_EQ(r.bytes, 4u);
+    EXPECT_EQ(r.seen, 3u);
+    constexpr std::int64_t expected[] = {-5, 7, 7, -1};
+    constexpr cmp compared[] = {cmp::le, cmp::ge, cmp::gt, cmp::eq};
+    EXPECT_EQ(static_cast<std::int64_t>(r.expected), expected[way]);
+    EXPECT_EQ(r.compare, static_cast<std::int32_t>(compared[way]));
+    EXPECT_EQ(r.block, 1u);
+    EXPECT_EQ(r.thread, 1u);
+  });
+}
+
+TEST(failure, abort_ends_a_wait) { wait_ends(0, true); }
+TEST(failure, abort_ends_a_wait_for_any) { wait_ends(2, true); }
+TEST(failure, deadline_ends_a_wait) { wait_ends(0, false); }
+TEST(failure, deadline_ends_a_wait_for_all) { wait_ends(1, false); }
+TEST(failure, deadline_ends_a_wait_for_any) { wait_ends(2, false); }
+TEST(failure, deadline_ends_a_wait_for_some) { wait_ends(3, false); }
+
+/// The last PE never comes.
+struct missing_pe {
+  bool order;
+  scope by;
+
+  template <class Block>
+  PGAS_FN void operator()(const Block& block, const context& ctx) const {
+    if (ctx.my_pe() == ctx.n_pes() - 1) return;
+    with_scope(by, block, [&](const auto& group) {
+      if (order) {
+        barrier(ctx, group);
+      } else {
+        sync(ctx, group);
+      }
+    });
+  }
+};
+
+void barrier_ends(bool order, scope by) {
+  isolated([=] {
+    pe_set pes(3, {.timeout = soon});
+    const auto gave_up = pes.run_out({1, 4}, missing_pe{order, by});
+    EXPECT_TRUE(gave_up[0] || gave_up[1]);
+    for (int pe = 0; pe < 2; ++pe) {
+      if (pes.control(pe).record.claimed == 0) continue;  // the other's trap may have taken it down, on one GPU
+      const detail::failure_record r = record_of(pes, pe);
+      EXPECT_EQ(r.what, order ? operation::barrier : operation::sync);
+      EXPECT_TRUE(r.why == failure::timed_out || r.why == failure::aborted);
+      EXPECT_EQ(r.pe, 2);
+      EXPECT_EQ(r.heap_offset, detail::internal_area::world_sync + detail::sync_layout::arrived(2));
+      EXPECT_EQ(r.expected, 1u);
+      EXPECT_EQ(r.seen, 0u);
+    }
+  });
+}
+
+TEST(failure, barrier_names_the_missing_pe) { barrier_ends(true, scope::block); }
+TEST(failure, sync_of_one_thread_names_the_missing_pe) { barrier_ends(false, scope::thread); }
+
+/// The barrier that returns instead. Runs in this process on GPUs too: nothing traps.
+struct polite_barrier {
+  sym<std::uint32_t> answers;  // counted: false, true
+
+  template <class Block>
+  PGAS_FN void operator()(const Block& block, const context& ctx) const {
+    if (ctx.my_pe() == ctx.n_pes() - 1) return;
+    const bool all_came = detail::barrier_wait<detail::arrival::release>(ctx, block, ctx.world());
+    atomic_inc(ctx, answers.at(ctx) + (all_came ? 1 : 0), ctx.my_pe());
+  }
+};
+
+TEST(failure, bool_barrier_returns_false_on_every_thread) {
+  for (const grid& shape : grids()) {
+    if (shape.blocks != 1) continue;
+    for (const bool by_abort : {false, true}) {
+      pe_set pes(3, {.timeout = by_abort ? milliseconds(60'000) : soon});
+      const auto answers = pes.allocate<std::uint32_t>(2);
+      const auto gave_up = pes.run_out(shape, polite_barrier{answers}, [&] {
+        if (!by_abort) return;
+        std::this_thread::sleep_for(soon);  // both have come by then
+        pes.abort(detail::abort_no_pe);
+      });
+      for (int pe = 0; pe < 2; ++pe) {
+        EXPECT_FALSE(gave_up[static_cast<std::size_t>(pe)]);
+        std::uint32_t seen[2];
+        pes.read(pe, answers, seen, 2);
+        EXPECT_EQ(seen[0], shape.threads);
+        EXPECT_EQ(seen[1], 0u);
+        const detail::failure_record r = record_of(pes, pe);
+        EXPECT_EQ(r.why, by_abort ? failure::aborted : failure::timed_out);
+        EXPECT_EQ(r.pe, 2);
+      }
+    }
+  }
+}
+
+/// A wait that is satisfied in time does not mind a deadline, nor an abort that comes with it.
+struct satisfied_wait {
+  sym<std::uint64_t> word;
+
+  template <class Block>
+  PGAS_FN void operator()(const Block& block, const context& ctx) const {
+    if (global_rank(block) == 0 && ctx.my_pe() == 0) {
+      const std::uint64_t start = detail::clock_ns();
+      while (detail::clock_ns() - start < 100'000'000) detail::yield_waiting();  // well past the first looks
+      for (std::int32_t pe = 0; pe < ctx.n_pes(); ++pe) signal_set(ctx, word.at(ctx), 1, pe);
+    }
+    wait_until(ctx, word.at(ctx), cmp::eq, 1);
+  }
+};
+
+TEST(failure, late_is_not_too_late) {
+  pe_set pes(3, {.timeout = milliseconds(20'000)});
+  pes.run({2, 2}, satisfied_wait{pes.allocate<std::uint64_t>(1)});
+  for (int pe = 0; pe < 3; ++pe) EXPECT_EQ(pes.control(pe).record.claimed, 0u);
+}
+
+// ---- checks
+// ----------------------------------------------------------------------------------------------------------
+
+enum class fault { none, negative_pe, large_pe, before_heap, across_end, huge_count, misaligned };
+
+/// One operation by one thread of PE 0 with one thing wrong.
+struct bad_call {
+  std::uint64_t good;  // offset of a good word
+  std::uint64_t end;   // of the heap
+  operation what;
+  fault wrong;
+
+  template <class Block>
+  PGAS_FN void operator()(const Block& block, const context& ctx) const {
+    if (ctx.my_pe() != 0 || block.thread_rank() != 0) return;
+    std::int32_t pe = 1;
+    std::uint64_t offset = good;
+    std::size_t count = 4;
+    if (wrong == fault::negative_pe) pe = -1;
+    if (wrong == fault::large_pe) pe = ctx.n_pes();
+    if (wrong == fault::before_heap) offset = ~std::uint64_t{0} - 63;
+    if (wrong == fault::across_end) offset = end - 4;
+    if (wrong == fault::huge_count) count = ~std::size_t{0} / 4;
+    if (wrong == fault::misaligned) offset = good + 4;
+    auto* const w = reinterpret_cast<std::uint64_t*>(ctx.my_slot_ + offset);
+    auto* const fine = reinterpret_cast<std::uint64_t*>(ctx.my_slot_ + good);
+    std::uint64_t local[4] = {1, 2, 3, 4};
+    switch (what) {
+      case operation::put: put(ctx, w, local, count, pe); break;
+      case operation::get: get(ctx, local, w, count, pe); break;
+      case operation::p: p(ctx, w, 1, pe); break;
+      case operation::g: local[0] = g(ctx, w, pe); break;
+      case operation::put_signal:
+        if (wrong == fault::misaligned) {
+          put_signal(ctx, fine, local, 4, w, 1, signal_op::add, pe);
+        } else {
+          put_signal(ctx, w, local, count, fine, 1, signal_op::set, pe);
+        }
+        break;
+      case operation::signal: signal_add(ctx, w, 1, pe); break;
+      case operation::atomic: atomic_inc(ctx, w, pe); break;
+      case operation::wait: static_cast<void>(test(ctx, w, cmp::eq, 0)); break;
+      default: break;
+    }
+  }
+};
+
+void check_catches(operation what, fault wrong) {
+  isolated([=] {
+    pe_options options{.checks = true};
+    pe_set pes(2, options);
+    const auto good = pes.allocate<std::uint64_t>(8);
+    const auto gave_up = pes.run_out({1, 2}, bad_call{good.offset, options.heap_bytes, what, wrong});
+    EXPECT_TRUE(gave_up[0]);
+    const detail::failure_record r = record_of(pes, 0);
+    EXPECT_EQ(r.what, what);
+    switch (wrong) {
+      case fault::negative_pe:
+      case fault::large_pe:
+        EXPECT_EQ(r.why, failure::pe_out_of_range);
+        EXPECT_EQ(r.pe, wrong == fault::large_pe ? 2 : -1);
+        break;
+      case fault::misaligned:
+        EXPECT_EQ(r.why, failure::misaligned);
+        EXPECT_EQ(r.heap_offset, good.offset + 4);
+        break;
+      default: EXPECT_EQ(r.why, failure::outside_heap); break;
+    }
+  });
+}
+
+/// What can be wrong with an operation.
+std::vector<fault> faults_of(operation what) {
+  const bool sized = what == operation::put || what == operation::get || what == operation::put_signal;
+  std::vector<fault> all{fault::before_heap, fault::across_end, fault::misaligned};
+  if (what != operation::wait) all.insert(all.end(), {fault::negative_pe, fault::large_pe});  // waits name no PE
+  if (sized) all.push_back(fault::huge_count);
+  return all;
+}
+
+constexpr operation checked[] = {operation::put,        operation::get,    operation::p,      operation::g,
+                                 operation::put_signal, operation::signal, operation::atomic, operation::wait};
+
+TEST(failure, checks_catch_bad_arguments) {
+  for (std::size_t i = 0; i < std::size(checked); ++i) {
+    const std::vector<fault> faults = faults_of(checked[i]);
+    for (std::size_t k = 0; k < faults.size(); ++k) {
+      if (costly_isolation && k != i % faults.size()) continue;  // one fault for each operation there
+      SCOPED_TRACE(testing::Message() << "operation " << static_cast<int>(checked[i]) << ", fault "
+                                      << static_cast<int>(faults[k]));
+      check_catches(checked[i], faults[k]);
+    }
+  }
+}
+
+TEST(failure, checks_let_good_arguments_pass) {
+  pe_options options{.checks = true};
+  pe_set pes(2, options);
+  const auto good = pes.allocate<std::uint64_t>(8);
+  for (const operation what : checked) pes.run({1, 2}, bad_call{good.offset, options.heap_bytes, what, fault::none});
+  pes.run({1, 2}, bad_call{options.heap_bytes - 32, options.heap_bytes, operation::put, fault::none});  // the very end
+  for (int pe = 0; pe < 2; ++pe) EXPECT_EQ(pes.control(pe).record.claimed, 0u);
+}
+
+/// One thread of a block gives up while the others wait for it.
+struct half_a_block {
+  template <class Block>
+  PGAS_FN void operator()(const Block& block, const context& ctx) const {
+    if (ctx.my_pe() != 0) return;
+    if (block.thread_rank() + 1 == block.size()) p(ctx, reinterpret_cast<int*>(ctx.my_slot_), 1, 99);
+    block.sync();
+    static_cast<void>(detail::broadcast(block, 1));
+  }
+};
+
+TEST(failure, a_block_ends_with_its_thread) {
+  isolated([] {
+    pe_set pes(2, {.checks = true});
+    const auto gave_up = pes.run_out({1, 4}, half_a_block{});
+    EXPECT_TRUE(gave_up[0]);
+    const detail::failure_record r = record_of(pes, 0);
+    EXPECT_EQ(r.why, failure::pe_out_of_range);
+    EXPECT_EQ(r.thread, 3u);
+  });
+}
+
+}  // namespace

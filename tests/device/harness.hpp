@@ -1,0 +1,58 @@
+/// @file
+/// A few PEs in one process, on the CPU or on GPUs, behind one interface; chosen by the compiler that reads it:
+///
+///     pe_set pes(n, {.heap_bytes = ..., .checks = ...});
+///     auto word = pes.allocate<int>(1);      // symmetric, zeroed
+///     pes.write(pe, word, &value, 1);  pes.read(pe, word, &value, 1);
+///     pes.run({blocks, threads}, body);      // body(block, context) on all PEs at once; fails the test if one gives
+///     up pes.run_out({...}, body);              // the same, giving up allowed; returns which PEs did
+///     pes.control(pe).record                 // what it left
+///     isolated([&] { ... });                 // a test body that traps: in a process of its own where it must be
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+#include "bodies.hpp"
+
+namespace pgas_test {
+
+struct pe_options {
+  std::size_t heap_bytes = std::size_t{4} << 20;
+  bool checks = false;
+  std::chrono::milliseconds timeout{60'000};
+};
+
+}  // namespace pgas_test
+
+#if defined(__CUDACC__)
+#include "harness_cuda.hpp"
+#else
+#include "harness_cpu.hpp"
+#endif
+
+namespace pgas_test {
+
+/// Rounds that the command line asks of the stress test (`--rounds=N`), 0: the default.
+inline std::uint64_t& asked_rounds() {
+  static std::uint64_t value = 0;
+  return value;
+}
+
+/// Allocates the place for findings.
+inline findings make_findings(pe_set& pes) { return {pes.allocate<finding>(1)}; }
+
+/// Fails the test for every PE that found something.
+inline void expect_nothing_found(pe_set& pes, const findings& found) {
+  for (int pe = 0; pe < pes.n_pes(); ++pe) {
+    finding f{};
+    pes.read(pe, found.place, &f, 1);
+    EXPECT_EQ(f.count, 0u) << "PE " << pe << ": check " << f.where << " expected " << f.expected << ", saw " << f.seen;
+  }
+}
+
+}  // namespace pgas_test

@@ -1,0 +1,155 @@
+/// @file
+/// The harness on the CPU: all slots in one allocation, every thread of every block of every PE a real thread, so that
+/// the thread sanitizer sees each race between PEs.
+#pragma once
+
+#include <sys/mman.h>
+
+#include <atomic>
+#include <cstring>
+#include <deque>
+#include <mutex>
+#include <thread>
+
+namespace pgas_test {
+
+/// What sizes of block the tests go through.
+inline std::vector<grid> grids() { return {{1, 1}, {1, 2}, {1, 4}, {3, 2}}; }
+/// Rounds of a stress test, given those for a GPU.
+inline int rounds(int on_gpu) { return on_gpu / 10; }
+
+/// What the stress test does by default: channels and background blocks of each PE, threads of a block, rounds in
+/// total.
+struct stress_shape {
+  unsigned channels = 1;
+  unsigned background = 1;
+  unsigned threads = 2;
+  std::uint64_t total = 20'000;
+};
+
+/// A trap is an exception here.
+inline constexpr bool costly_isolation = false;
+inline void isolated(const std::function<void()>& body) { body(); }
+
+class pe_set {
+ public:
+  explicit pe_set(int n_pes, pe_options options = {}) : n_(n_pes), controls_(static_cast<std::size_t>(n_pes)) {
+    while (std::size_t{1} << log2_stride_ < options.heap_bytes) ++log2_stride_;
+    bytes_ = static_cast<std::size_t>(n_pes) << log2_stride_;
+    void* const at = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (at == MAP_FAILED) throw std::bad_alloc();
+    base_ = static_cast<std::byte*>(at);
+    used_ = (detail::internal_area::bytes(n_pes) + 511) / 512 * 512;
+    checks_ = options.checks;
+    for (auto& control : controls_) {
+      control.heap_bytes = options.heap_bytes;
+      control.wait_timeout_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(options.timeout).count());
+    }
+  }
+  ~pe_set() { munmap(base_, bytes_); }
+  pe_set(const pe_set&) = delete;
+  pe_set& operator=(const pe_set&) = delete;
+
+  [[nodiscard]] int n_pes() const { return n_; }
+
+  template <class T>
+  sym<T> allocate(std::size_t count, std::size_t alignment = 512) {
+    used_ = (used_ + alignment - 1) / alignment * alignment;
+    const sym<T> place{used_};
+    used_ += count * sizeof(T);
+    if (used_ > controls_[0].heap_bytes) throw std::bad_alloc();
+    return place;
+  }
+
+  template <class T>
+  void write(int pe, sym<T> to, const T* from, std::size_t count) {
+    std::memcpy(slot(pe) + to.offset, from, count * sizeof(T));
+  }
+  template <class T>
+  void read(int pe, sym<T> from, T* to, std::size_t count) {
+    std::memcpy(static_cast<void*>(to), slot(pe) + from.offset, count * sizeof(T));
+  }
+  template <class T>
+  void fill(int pe, sym<T> to, int byte, std::size_t count) {
+    std::memset(slot(pe) + to.offset, byte, count * sizeof(T));
+  }
+
+  [[nodiscard]] context context_of(int pe) const {
+    context ctx;
+    ctx.abi_ = detail::abi_version << 16 | sizeof(context);
+    ctx.my_pe_ = pe;
+    ctx.n_pes_ = n_;
+    ctx.domain_first_ = 0;
+    ctx.domain_size_ = n_;
+    ctx.log2_stride_ = log2_stride_;
+    ctx.checks_ = checks_ ? 1 : 0;
+    ctx.my_slot_ = reinterpret_cast<std::uintptr_t>(slot(pe));
+    ctx.control_ = const_cast<detail::control_block*>(&controls_[static_cast<std::size_t>(pe)]);
+    return ctx;
+  }
+  [[nodiscard]] detail::control_block& control(int pe) { return controls_[static_cast<std::size_t>(pe)]; }
+
+  /// As the host library does when a PE is lost. Any thread.
+  void abort(std::uint32_t word) {
+    for (auto& control : controls_) __atomic_store_n(&control.abort, word, __ATOMIC_RELAXED);
+  }
+
+  /// Runs the body to its end on all PEs; `meanwhile` on the calling thread. Returns which PEs gave up; the first to do
+  /// so makes the others' waits end too.
+  template <class Body>
+  std::vector<bool> run_out(grid g, Body body, const std::function<void()>& meanwhile = {}) {
+    std::deque<detail::crew_state> crews;
+    for (unsigned i = 0; i < static_cast<unsigned>(n_) * g.blocks; ++i) crews.emplace_back(g.threads);
+    std::mutex guard;
+    std::vector<bool> gave_up(static_cast<std::size_t>(n_), false);
+    std::atomic<unsigned> ready{0};
+    const unsigned total = static_cast<unsigned>(n_) * g.blocks * g.threads;
+    std::vector<std::thread> threads;
+    for (int pe = 0; pe < n_; ++pe) {
+      for (unsigned block = 0; block < g.blocks; ++block) {
+        for (unsigned rank = 0; rank < g.threads; ++rank) {
+          threads.emplace_back([&, pe, block, rank] {
+            ready.fetch_add(1);
+            while (ready.load() < total) std::this_thread::yield();
+            const thread_crew crew(crews[static_cast<unsigned>(pe) * g.blocks + block], rank, g.threads, block,
+                                   g.blocks);
+            try {
+              detail::run_member(crew, [&](const thread_crew& member) { body(member, context_of(pe)); });
+            } catch (const detail::device_trap&) {
+              const std::lock_guard lock(guard);
+              gave_up[static_cast<std::size_t>(pe)] = true;
+              abort(static_cast<std::uint32_t>(pe) + 1);
+            }
+          });
+        }
+      }
+    }
+    if (meanwhile) meanwhile();
+    for (auto& t : threads) t.join();
+    return gave_up;
+  }
+
+  template <class Body>
+  void run(grid g, Body body) {
+    const std::vector<bool> gave_up = run_out(g, body);
+    for (int pe = 0; pe < n_; ++pe) {
+      const detail::failure_record& r = control(pe).record;
+      ASSERT_FALSE(gave_up[static_cast<std::size_t>(pe)])
+          << "PE " << pe << " gave up: why " << static_cast<int>(r.why) << ", operation " << static_cast<int>(r.what)
+          << ", PE " << r.pe << ", offset " << r.heap_offset << ", expected " << r.expected << ", saw " << r.seen;
+    }
+  }
+
+ private:
+  [[nodiscard]] std::byte* slot(int pe) const { return base_ + (static_cast<std::size_t>(pe) << log2_stride_); }
+
+  int n_;
+  std::uint16_t log2_stride_ = 16;
+  bool checks_ = false;
+  std::size_t bytes_ = 0;
+  std::size_t used_ = 0;
+  std::byte* base_ = nullptr;
+  std::deque<detail::control_block> controls_;
+};
+
+}  // namespace pgas_test

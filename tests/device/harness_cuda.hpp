@@ -1,0 +1,266 @@
+/// @file
+/// The harness on GPUs: one process, PE p on GPU p mod the number of GPUs, all slots mapped for all GPUs in one
+/// reserved range, a stream for each PE. The driver is looked up at run time, so that the binary starts where there is
+/// none.
+#pragma once
+
+#include <cudaTypedefs.h>
+#include <cuda_runtime.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+namespace pgas_test {
+
+inline std::vector<grid> grids() { return {{1, 1}, {1, 32}, {1, 100}, {1, 1024}, {4, 256}}; }
+inline int rounds(int on_gpu) { return on_gpu; }
+
+/// What the stress test does by default: channels and background blocks of each PE, threads of a block, rounds in
+/// total.
+struct stress_shape {
+  unsigned channels = 16;
+  unsigned background = 8;
+  unsigned threads = 128;
+  std::uint64_t total = 10'000'000;
+};
+
+/// How many GPUs the tests use; 0 where there is none. main() may lower it.
+inline int& gpus() {
+  static int count = [] {
+    int n = 0;
+    return cudaGetDeviceCount(&n) == cudaSuccess ? n : 0;
+  }();
+  return count;
+}
+
+inline constexpr bool costly_isolation = true;
+/// Runs `body` in a process of its own, as a trap leaves the GPU's context unusable.
+inline void isolated(const std::function<void()>& body) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        body();
+        std::_Exit(testing::Test::HasFailure() ? 1 : 0);
+      },
+      testing::ExitedWithCode(0), "");
+}
+
+inline void must(cudaError_t error, const char* what) {
+  if (error != cudaSuccess) throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(error));
+}
+inline void must(CUresult error, const char* what) {
+  if (error != CUDA_SUCCESS) throw std::runtime_error(std::string(what) + ": driver error " + std::to_string(error));
+}
+
+/// The driver's functions that the runtime has no name for.
+struct driver {
+  PFN_cuMemAddressReserve_v10020 reserve = find<PFN_cuMemAddressReserve_v10020>("cuMemAddressReserve");
+  PFN_cuMemAddressFree_v10020 release_range = find<PFN_cuMemAddressFree_v10020>("cuMemAddressFree");
+  PFN_cuMemCreate_v10020 create = find<PFN_cuMemCreate_v10020>("cuMemCreate");
+  PFN_cuMemRelease_v10020 release = find<PFN_cuMemRelease_v10020>("cuMemRelease");
+  PFN_cuMemMap_v10020 map = find<PFN_cuMemMap_v10020>("cuMemMap");
+  PFN_cuMemUnmap_v10020 unmap = find<PFN_cuMemUnmap_v10020>("cuMemUnmap");
+  PFN_cuMemSetAccess_v10020 set_access = find<PFN_cuMemSetAccess_v10020>("cuMemSetAccess");
+  PFN_cuMemGetAllocationGranularity_v10020 granularity =
+      find<PFN_cuMemGetAllocationGranularity_v10020>("cuMemGetAllocationGranularity");
+
+  template <class F>
+  static F find(const char* name) {
+    void* address = nullptr;
+    cudaDriverEntryPointQueryResult found{};
+    must(cudaGetDriverEntryPointByVersion(name, &address, 12000, cudaEnableDefault, &found), name);
+    if (found != cudaDriverEntryPointSuccess) throw std::runtime_error(std::string("the driver has no ") + name);
+    return reinterpret_cast<F>(address);
+  }
+};
+
+/// Entry point of every body. Bodies must fit 1024 threads, as programs' kernels do.
+template <class Body>
+__global__ void __launch_bounds__(1024) body_kernel(context ctx, Body body) {
+  body(this_block(), ctx);
+}
+
+class pe_set {
+ public:
+  explicit pe_set(int n_pes, pe_options options = {}) : n_(n_pes), checks_(options.checks) {
+    used_gpus_ = gpus() < n_pes ? gpus() : n_pes;
+    for (int gpu = 0; gpu < used_gpus_; ++gpu) {
+      must(cudaSetDevice(gpu), "cudaSetDevice");
+      must(cudaFree(nullptr), "start of the GPU's context");
+    }
+    CUmemAllocationProp property{};
+    property.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+    property.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    std::size_t granularity = 0;
+    must(driver_.granularity(&granularity, &property, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED), "granularity");
+    heap_bytes_ = (options.heap_bytes + granularity - 1) / granularity * granularity;
+    while (std::size_t{1} << log2_stride_ < heap_bytes_) ++log2_stride_;
+    must(driver_.reserve(&base_, static_cast<std::size_t>(n_) << log2_stride_, 0, 0, 0), "reserve");
+
+    std::vector<CUmemAccessDesc> access(static_cast<std::size_t>(used_gpus_));
+    for (int gpu = 0; gpu < used_gpus_; ++gpu) {
+      access[static_cast<std::size_t>(gpu)].location = {CU_MEM_LOCATION_TYPE_DEVICE, gpu};
+      access[static_cast<std::size_t>(gpu)].flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    }
+    for (int pe = 0; pe < n_; ++pe) {
+      property.location.id = gpu_of(pe);
+      CUmemGenericAllocationHandle memory{};
+      must(driver_.create(&memory, heap_bytes_, &property, 0), "create");
+      must(driver_.map(address(pe), heap_bytes_, 0, memory, 0), "map");
+      must(driver_.release(memory), "release");  // the mapping keeps it
+      must(driver_.set_access(address(pe), heap_bytes_, access.data(), access.size()),
+           "set access (no peer access between these GPUs? try --gpus=1)");
+      must(cudaSetDevice(gpu_of(pe)), "cudaSetDevice");
+      must(cudaMemset(slot(pe), 0, heap_bytes_), "memset");
+      must(cudaDeviceSynchronize(), "memset");
+      cudaStream_t stream = nullptr;
+      must(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "stream");
+      streams_.push_back(stream);
+    }
+    void* controls = nullptr;
+    must(cudaHostAlloc(&controls, static_cast<std::size_t>(n_) * sizeof(detail::control_block),
+                       cudaHostAllocPortable | cudaHostAllocMapped),
+         "control blocks");
+    std::memset(controls, 0, static_cast<std::size_t>(n_) * sizeof(detail::control_block));
+    controls_ = static_cast<detail::control_block*>(controls);
+    for (int pe = 0; pe < n_; ++pe) {
+      controls_[pe].heap_bytes = options.heap_bytes;
+      controls_[pe].wait_timeout_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(options.timeout).count());
+    }
+    used_ = (detail::internal_area::bytes(n_) + 511) / 512 * 512;
+  }
+  /// Errors are of no interest here: after a trap everything fails, and the process is about to end.
+  ~pe_set() {
+    for (int pe = 0; pe < n_; ++pe) {
+      cudaSetDevice(gpu_of(pe));
+      cudaStreamDestroy(streams_[static_cast<std::size_t>(pe)]);
+      driver_.unmap(address(pe), heap_bytes_);
+    }
+    driver_.release_range(base_, static_cast<std::size_t>(n_) << log2_stride_);
+    cudaFreeHost(controls_);
+  }
+  pe_set(const pe_set&) = delete;
+  pe_set& operator=(const pe_set&) = delete;
+
+  [[nodiscard]] int n_pes() const { return n_; }
+
+  template <class T>
+  sym<T> allocate(std::size_t count, std::size_t alignment = 512) {
+    used_ = (used_ + alignment - 1) / alignment * alignment;
+    const sym<T> place{used_};
+    used_ += count * sizeof(T);
+    if (used_ > controls_[0].heap_bytes) throw std::bad_alloc();
+    return place;
+  }
+
+  template <class T>
+  void write(int pe, sym<T> to, const T* from, std::size_t count) {
+    must(cudaMemcpy(slot(pe) + to.offset, from, count * sizeof(T), cudaMemcpyHostToDevice), "write");
+    must(cudaDeviceSynchronize(), "write");
+  }
+  template <class T>
+  void read(int pe, sym<T> from, T* to, std::size_t count) {
+    must(cudaMemcpy(static_cast<void*>(to), slot(pe) + from.offset, count * sizeof(T), cudaMemcpyDeviceToHost), "read");
+  }
+  template <class T>
+  void fill(int pe, sym<T> to, int byte, std::size_t count) {
+    must(cudaSetDevice(gpu_of(pe)), "cudaSetDevice");
+    must(cudaMemset(slot(pe) + to.offset, byte, count * sizeof(T)), "fill");
+    must(cudaDeviceSynchronize(), "fill");
+  }
+
+  [[nodiscard]] context context_of(int pe) const {
+    context ctx;
+    ctx.abi_ = detail::abi_version << 16 | sizeof(context);
+    ctx.my_pe_ = pe;
+    ctx.n_pes_ = n_;
+    ctx.domain_first_ = 0;
+    ctx.domain_size_ = n_;
+    ctx.log2_stride_ = log2_stride_;
+    ctx.checks_ = checks_ ? 1 : 0;
+    ctx.my_slot_ = address(pe);
+    ctx.control_ = controls_ + pe;
+    return ctx;
+  }
+  [[nodiscard]] detail::control_block& control(int pe) { return controls_[pe]; }
+
+  /// As the host library does when a PE is lost. Any thread.
+  void abort(std::uint32_t word) {
+    for (int pe = 0; pe < n_; ++pe) __atomic_store_n(&controls_[pe].abort, word, __ATOMIC_RELAXED);
+  }
+
+  /// As on the CPU. The bodies of all PEs must fit the GPUs at once: they wait for one another.
+  template <class Body>
+  std::vector<bool> run_out(grid g, Body body, const std::function<void()>& meanwhile = {}) {
+    for (int gpu = 0; gpu < used_gpus_; ++gpu) {  // loading a kernel may wait for the GPU: not while another spins
+      must(cudaSetDevice(gpu), "cudaSetDevice");
+      cudaFuncAttributes attributes{};
+      must(cudaFuncGetAttributes(&attributes, body_kernel<Body>), "load the kernel");
+    }
+    for (int pe = 0; pe < n_; ++pe) {
+      must(cudaSetDevice(gpu_of(pe)), "cudaSetDevice");
+      body_kernel<<<g.blocks, g.threads, 0, streams_[static_cast<std::size_t>(pe)]>>>(context_of(pe), body);
+      must(cudaGetLastError(), "launch");
+    }
+    if (meanwhile) meanwhile();
+
+    // Whoever ends first by a trap makes the others' waits end too.
+    std::vector<bool> gave_up(static_cast<std::size_t>(n_), false);
+    std::vector<bool> done(static_cast<std::size_t>(n_), false);
+    for (int left = n_; left > 0; std::this_thread::yield()) {
+      for (int pe = 0; pe < n_; ++pe) {
+        const auto i = static_cast<std::size_t>(pe);
+        if (done[i]) continue;
+        cudaSetDevice(gpu_of(pe));
+        const cudaError_t state = cudaStreamQuery(streams_[i]);
+        if (state == cudaErrorNotReady) continue;
+        done[i] = true;
+        --left;
+        if (state == cudaSuccess) continue;
+        gave_up[i] = true;
+        abort(static_cast<std::uint32_t>(pe) + 1);
+      }
+    }
+    return gave_up;
+  }
+
+  template <class Body>
+  void run(grid g, Body body) {
+    const std::vector<bool> gave_up = run_out(g, body);
+    bool lost = false;
+    for (int pe = 0; pe < n_; ++pe) {
+      const detail::failure_record& r = control(pe).record;
+      EXPECT_FALSE(gave_up[static_cast<std::size_t>(pe)])
+          << "PE " << pe << " gave up (" << cudaGetErrorString(cudaPeekAtLastError()) << "): why "
+          << static_cast<int>(r.why) << ", operation " << static_cast<int>(r.what) << ", PE " << r.pe << ", offset "
+          << r.heap_offset << ", expected " << r.expected << ", saw " << r.seen << ", block " << r.block << ", thread "
+          << r.thread;
+      lost = lost || gave_up[static_cast<std::size_t>(pe)];
+    }
+    if (lost) {  // nothing else can run on this GPU in this process
+      std::fflush(nullptr);
+      std::_Exit(1);
+    }
+  }
+
+ private:
+  [[nodiscard]] int gpu_of(int pe) const { return pe % used_gpus_; }
+  [[nodiscard]] CUdeviceptr address(int pe) const { return base_ + (static_cast<CUdeviceptr>(pe) << log2_stride_); }
+  [[nodiscard]] std::byte* slot(int pe) const { return reinterpret_cast<std::byte*>(address(pe)); }
+
+  driver driver_;
+  int n_;
+  bool checks_;
+  int used_gpus_ = 1;
+  std::uint16_t log2_stride_ = 21;
+  std::size_t heap_bytes_ = 0;
+  std::size_t used_ = 0;
+  CUdeviceptr base_ = 0;
+  std::vector<cudaStream_t> streams_;
+  detail::control_block* controls_ = nullptr;
+};
+
+}  // namespace pgas_test

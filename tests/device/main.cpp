@@ -1,0 +1,57 @@
+// The test programs' entry: on GPUs it says which, or that there is none. Options beside GoogleTest's: `--gpus=N` uses
+// N of more GPUs, `--rounds=N` sets the rounds of the stress test.
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+#include "harness.hpp"
+
+namespace {
+
+/// The number behind `name` if `argument` starts with it.
+std::uint64_t number_after(std::string_view name, std::string_view argument) {
+  return argument.substr(0, name.size()) == name ? std::strtoull(argument.data() + name.size(), nullptr, 10) : 0;
+}
+
+#if defined(__CUDACC__)
+
+// What ctest takes for "skipped"; never the answer of a test that ran.
+constexpr int skipped = 77;
+
+int run_on_gpus(std::uint64_t limit) {
+  if (testing::GTEST_FLAG(list_tests)) return RUN_ALL_TESTS();
+  int& gpus = pgas_test::gpus();
+  if (gpus == 0) {
+    std::puts("skipped: no GPU");
+    return skipped;
+  }
+  if (limit >= static_cast<std::uint64_t>(gpus)) {
+    std::printf("skipped: there are only %d GPUs, which the same tests without --gpus use\n", gpus);
+    return skipped;
+  }
+  if (limit != 0) gpus = static_cast<int>(limit);
+  for (int gpu = 0; gpu < gpus; ++gpu) {
+    cudaDeviceProp properties{};
+    if (cudaGetDeviceProperties(&properties, gpu) == cudaSuccess) std::printf("GPU %d: %s\n", gpu, properties.name);
+  }
+  return RUN_ALL_TESTS();
+}
+
+#endif
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  setenv("CUDA_MODULE_LOADING", "EAGER", 1);  // no kernel is loaded while another waits for it
+  testing::InitGoogleTest(&argc, argv);
+  [[maybe_unused]] std::uint64_t gpus = 0;
+  for (int i = 1; i < argc; ++i) {
+    if (const std::uint64_t n = number_after("--gpus=", argv[i])) gpus = n;
+    if (const std::uint64_t n = number_after("--rounds=", argv[i])) pgas_test::asked_rounds() = n;
+  }
+#if defined(__CUDACC__)
+  return run_on_gpus(gpus);
+#else
+  return RUN_ALL_TESTS();
+#endif
+}

@@ -1,0 +1,157 @@
+// message_passing at length: many channels between all pairs of PEs, messages of 1 byte to 64 KiB at any alignment,
+// each with a signal behind it, every byte checked by the receiver, while other blocks keep the links busy.
+#include <cstdio>
+
+#include "harness.hpp"
+
+namespace {
+
+using namespace pgas;
+using namespace pgas_test;
+
+constexpr std::uint32_t largest = 65'536;
+constexpr std::uint32_t half = largest + 64;  // a buffer, with room for misalignment
+
+struct channels {
+  sym<unsigned char> outbox;  // two halves for each channel, used in turn
+  sym<unsigned char> inbox;
+  sym<signal_t> arrived;     // one for each channel, at the receiver
+  sym<signal_t> consumed;    // one for each channel, at the sender
+  sym<std::uint32_t> done;   // receivers that have finished, on each PE
+  sym<unsigned char> noise;  // where background traffic goes
+  findings found;
+  std::uint32_t n_channels;
+  std::uint32_t n_rounds;
+
+  /// What is different about message `round` of channel `id`.
+  struct message {
+    std::uint32_t seed;
+    std::uint32_t bytes;
+    std::uint32_t from;  // misalignment of the source
+    std::uint32_t to;    // and of the destination
+    std::uint32_t way;
+
+    PGAS_FN message(std::uint32_t id, std::uint32_t round) : seed(mix(id, round)) {
+      const std::uint32_t limit = 1u << mix(seed, 1) % 17;  // as many short ones as long ones
+      bytes = 1 + mix(seed, 2) % limit;
+      from = mix(seed, 3) % 16;
+      to = mix(seed, 4) % 16;
+      way = mix(seed, 5) % 4;
+    }
+    [[nodiscard]] PGAS_FN unsigned char at(std::uint32_t i) const {
+      return static_cast<unsigned char>(mix(seed, i / 4) >> i % 4 * 8);
+    }
+  };
+
+  [[nodiscard]] PGAS_FN static std::uint32_t name(std::int32_t sender, std::uint32_t channel) {
+    return static_cast<std::uint32_t>(sender) * 1000 + channel;
+  }
+  [[nodiscard]] PGAS_FN static std::size_t buffer(std::uint32_t channel, std::uint32_t round) {
+    return (std::size_t{channel} * 2 + round % 2) * half;
+  }
+
+  template <class Block>
+  PGAS_FN void send(const Block& block, const context& ctx, std::uint32_t channel) const {
+    const auto n = static_cast<std::uint32_t>(ctx.n_pes());
+    const auto to_pe = static_cast<std::int32_t>((static_cast<std::uint32_t>(ctx.my_pe()) + 1 + channel % (n - 1)) % n);
+    signal_t* const sig = arrived.at(ctx) + channel;
+    for (std::uint32_t round = 1; round <= n_rounds; ++round) {
+      const message m(name(ctx.my_pe(), channel), round);
+      unsigned char* const src = outbox.at(ctx) + buffer(channel, round) + m.from;
+      unsigned char* const dst = inbox.at(ctx) + buffer(channel, round) + m.to;
+      if (round > 2) wait_until(ctx, block, consumed.at(ctx) + channel, cmp::ge, round - 2);
+      for (auto i = static_cast<std::uint32_t>(block.thread_rank()); i < m.bytes;
+           i += static_cast<std::uint32_t>(block.size())) {
+        src[i] = m.at(i);
+      }
+      block.sync();
+      if (m.way == 0) {
+        put_signal(ctx, block, dst, src, m.bytes, sig, round, signal_op::set, to_pe);
+      } else if (m.way == 1) {
+        put_nbi(ctx, block, dst, src, m.bytes, to_pe);
+        fence(ctx, block);
+        if (block.thread_rank() == 0) signal_add(ctx, sig, 1, to_pe);
+      } else if (m.way == 2 || m.bytes > 256) {
+        const warp w = this_warp(block);
+        if (w.meta_group_rank() == 0) put_signal(ctx, w, dst, src, m.bytes, sig, 1, signal_op::add, to_pe);
+      } else if (block.thread_rank() == 0) {
+        put_signal(ctx, dst, src, m.bytes, sig, round, signal_op::set, to_pe);
+      }
+      block.sync();
+    }
+  }
+
+  template <class Block>
+  PGAS_FN void receive(const Block& block, const context& ctx, std::uint32_t channel) const {
+    const auto n = static_cast<std::uint32_t>(ctx.n_pes());
+    const auto from_pe =
+        static_cast<std::int32_t>((static_cast<std::uint32_t>(ctx.my_pe()) + n - 1 - channel % (n - 1)) % n);
+    for (std::uint32_t round = 1; round <= n_rounds; ++round) {
+      const message m(name(from_pe, channel), round);
+      const unsigned char* const data = inbox.at(ctx) + buffer(channel, round) + m.to;
+      wait_until(ctx, block, arrived.at(ctx) + channel, cmp::ge, round);
+      for (auto i = static_cast<std::uint32_t>(block.thread_rank()); i < m.bytes;
+           i += static_cast<std::uint32_t>(block.size())) {
+        found.equal(ctx, std::uint64_t{round} << 32 | m.way << 24 | i, m.at(i), data[i]);
+      }
+      block.sync();
+      if (block.thread_rank() == 0) {
+        fence(ctx);  // the reads above come before the sender's next writes
+        signal_set(ctx, consumed.at(ctx) + channel, round, from_pe);
+      }
+    }
+    if (block.thread_rank() == 0) atomic_inc(ctx, done.at(ctx), ctx.my_pe());
+  }
+
+  template <class Block>
+  PGAS_FN void make_noise(const Block& block, const context& ctx, std::uint32_t place) const {
+    constexpr std::size_t bytes = 32'768;
+    for (std::uint32_t i = 0; g(ctx, done.at(ctx), ctx.my_pe()) < n_channels; ++i) {
+      const auto pe = static_cast<std::int32_t>(mix(i, place) % static_cast<std::uint32_t>(ctx.n_pes()));
+      // From and to places of this block only, so that it races with nobody.
+      const std::size_t at = (static_cast<std::size_t>(ctx.my_pe()) * 16 + place) * bytes;
+      put(ctx, block, noise.at(ctx) + at, outbox.at(ctx) + std::size_t{2} * n_channels * half, bytes - i % 64, pe);
+      detail::yield_waiting();
+    }
+  }
+
+  template <class Block>
+  PGAS_FN void operator()(const Block& block, const context& ctx) const {
+    const auto rank = static_cast<std::uint32_t>(block.block_rank());
+    if (rank < n_channels) {
+      send(block, ctx, rank);
+    } else if (rank < 2 * n_channels) {
+      receive(block, ctx, rank - n_channels);
+    } else {
+      make_noise(block, ctx, rank - 2 * n_channels);
+    }
+  }
+};
+
+void message_passing(int n) {
+  const stress_shape shape;
+  const std::uint64_t total = asked_rounds() != 0 ? asked_rounds() : shape.total;
+  const std::uint64_t each =
+      (total + shape.channels * static_cast<unsigned>(n) - 1) / (shape.channels * static_cast<unsigned>(n));
+  pe_set pes(n, {.heap_bytes = std::size_t{32} << 20});
+  const channels body{pes.allocate<unsigned char>((shape.channels + 1) * 2 * std::size_t{half}),
+                      pes.allocate<unsigned char>(shape.channels * 2 * std::size_t{half}),
+                      pes.allocate<signal_t>(shape.channels),
+                      pes.allocate<signal_t>(shape.channels),
+                      pes.allocate<std::uint32_t>(1),
+                      pes.allocate<unsigned char>(std::size_t{4} * 16 * 32'768),
+                      make_findings(pes),
+                      shape.channels,
+                      static_cast<std::uint32_t>(each)};
+  const auto start = std::chrono::steady_clock::now();
+  pes.run({2 * shape.channels + shape.background, shape.threads}, body);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  expect_nothing_found(pes, body.found);
+  std::printf("message_passing: %llu rounds between %d PEs in %.1f s\n",
+              static_cast<unsigned long long>(each * shape.channels * static_cast<unsigned>(n)), n, took.count());
+}
+
+TEST(stress, message_passing_between_2) { message_passing(2); }
+TEST(stress, message_passing_between_4) { message_passing(4); }
+
+}  // namespace

@@ -1,0 +1,322 @@
+// Barriers, syncs, fence and quiet; what groups agree on; and the litmus tests of the memory model (README.md of the
+// device headers names them).
+#include "harness.hpp"
+
+namespace {
+
+using namespace pgas;
+using namespace pgas_test;
+
+/// Round after round: every thread writes to the right by plain means, all meet, every thread checks what came, all
+/// meet.
+struct barrier_rounds {
+  sym<std::uint32_t> cells;
+  findings found;
+  std::uint32_t n_rounds;
+  bool of_domain;
+
+  template <class Block>
+  PGAS_FN void operator()(const Block& block, const context& ctx) const {
+    if (block.block_rank() != 0) return;
+    const std::int32_t right = (ctx.my_pe() + 1) % ctx.n_pes();
+    const std::int32_t left = (ctx.my_pe() + ctx.n_pes() - 1) % ctx.n_pes();
+    const auto rank = static_cast<std::uint32_t>(block.thread_rank());
+    const team_view team = of_domain ? ctx.domain() : ctx.world();
+    for (std::uint32_t round = 0; round < n_rounds; ++round) {
+      ctx.remote(cells.at(ctx), right)[rank] = mix(rank, round, static_cast<std::uint32_t>(ctx.my_pe()));
+      barrier(ctx, block, team);
+      found.equal(ctx, round, mix(rank, round, static_cast<std::uint32_t>(left)), cells.at(ctx)[rank]);
+      barrier(ctx, block, team);
+    }
+  }
+};
+
+TEST(sync, barrier_makes_everything_visible) {
+  for (int n : {1, 2, 3, 4}) {
+    for (const grid& shape : grids()) {
+      pe_set pes(n);
+      const barrier_rounds body{pes.allocate<std::uint32_t>(1024), make_findings(pes),
+                                static_cast<std::uint32_t>(rounds(20'000)), n == 3};
+      pes.run(shape, body);
+      expect_nothing_found(pes, body.found);
+    }
+  }
+}
+
+/// Nobody is more than one meeting ahead. Groups change from round to round and differ from PE to PE.
+struct sync_rounds {
+  sym<std::uint64_t> progress;  // one for each PE, on every PE
+  findings found;
+  std::uint32_t n_rounds;
+  bool order;
+
+  template <class Block>
+  PGAS_FN void operator()(const Block& block, const context& ctx) const {
+    if (block.block_rank() != 0) return;
+    for (std::uint32_t round = 1; round <= n_rounds; ++round) {
+      if (block.thread_rank() == 0) {
+        for (std::int32_t pe = 0; pe < ctx.n_pes(); ++pe) p(ctx, progress.at(ctx) + ctx.my_pe(), round, pe);
+        if (!order) quiet(ctx);
+      }
+      const auto way = static_cast<scope>((round + static_cast<std::uint32_t>(ctx.my_pe())) % 3);
+      with_scope(way, block, [&](const auto& group) {
+        if (order) {
+          barrier(ctx, group);
+        } else {
+          sync(ctx, group);
+        }
+      });
+      for (std::int32_t pe = 0; pe < ctx.n_pes(); ++pe) {
+        const std::uint64_t seen = g(ctx, progress.at(ctx) + pe, ctx.my_pe());
+        found.check(ctx, round, seen == round || seen == round + 1);
+      }
+    }
+    if (block.thread_rank() == 0) {
+      barrier(ctx);
+      sync(ctx);
+    }
+  }
+};
+
+TEST(sync, nobody_runs_ahead) {
+  for (int n : {1, 2, 4}) {
+    for (const grid& shape : grids()) {
+      for (const bool order : {false, true}) {
+        pe_set pes(n);
+        const sync_rounds body{pes.allocate<std::uint64_t>(static_cast<std::size_t>(n)), make_findings(pes),
+                               static_cast<std::uint32_t>(rounds(20'000)), order};
+        pes.run(shape, body);
+        expect_nothing_found(pes, body.found);
+      }
+    }
+  }
+}
+
+/// The barrier for library kernels: true on every thread while all is well.
+struct bool_barrier {
+  findings found;
+
+  template <class Block>
+  PGAS_FN void operator()(const Block& block, const context& ctx) const {
+    if (block.block_rank() != 0) return;
+    for (int i = 0; i < 100; ++i) {
+      found.check(ctx, 1, detail::barrier_wait<detail::arrival::release>(ctx, block, ctx.world()));
+      found.check(ctx, 2, detail::barrier_wait<detail::arrival::relaxed>(ctx, block, ctx.domain()));
+    }
+    with_scope(scope::warp, block, [&](const auto& group) {
+      found.check(ctx, 3, detail::barrier_wait<detail::arrival::release>(ctx, group, ctx.world()));
+    });
+  }
+};
+
+/// What one thread says, all threads hear.
+struct agreement {
+  findings found;
+
+  template <class Block>
+  PGAS_FN void operator()(const Block& block, const context& ctx) const {
+    for (std::uint32_t i = 0; i < 50; ++i) {
+      for (int by = 0; by < 3; ++by) {
+        with_scope(static_cast<scope>(by), block, [&](const auto& group) {
+          const auto rank = static_cast<std::uint32_t>(group.thread_rank());
+          const auto size = static_cast<std::uint32_t>(group.size());
+          found.equal(ctx, 1, std::uint64_t{mix(i, 0)} << 20,
+                      detail::broadcast(group, std::uint64_t{mix(i, rank)} << 20));
+          found.check(ctx, 2, detail::any(group, rank == i % size));
+          found.check(ctx, 3, !detail::any(group, false));
+          found.equal(ctx, 4, std::size_t{7}, detail::broadcast(group, std::size_t{rank + 7}));
+        });
+      }
+    }
+    const warp w = this_warp(block);
+    found.check(ctx, 5, w.thread_rank() < w.size() && w.meta_group_rank() < w.meta_group_size());
+  }
+};
+
+TEST(sync, groups_agree) {
+  for (const grid& shape : grids()) {
+    pe_set pes(2);
+    const findings found = make_findings(pes);
+    pes.run(shape, agreement{found});
+    pes.run(shape, bool_barrier{found});
+    expect_nothing_found(pes, found);
+  }
+}
+
+// ---- litmus tests
+// ----------------------------------------------------------------------------------------------------
+
+/// How PE 0 tells PE 1 that x[i] is written.
+enum class sender { put_signal, fence_then_p, fence_then_add, quiet_then_set, group_fence };
+
+/// MP: whoever sees the flag sees the data. Message i has words of its own, so that nothing has to be reset.
+struct message_passing {
+  sym<std::uint32_t> data;
+  sym<std::uint64_t> flag;
+  findings found;
+  std::uint32_t n;
+  sender way;
+
+  template <class Block>
+  PGAS_FN void operator()(const Block& block, const context& ctx) const {
+    if (block.block_rank() != 0) return;
+    const auto rank = static_cast<std::uint32_t>(block.thread_rank());
+    const auto size = static_cast<std::uint32_t>(block.size());
+    std::uint64_t* const f = flag.at(ctx);
+    if (ctx.my_pe() != 0) {
+      for (std::uint32_t i = 0; i < n; ++i) {
+        wait_until(ctx, block, f, cmp::ge, i + 1);
+        found.equal(ctx, i, i * size + rank + 1, data.at(ctx)[i * size + rank]);
+      }
+      return;
+    }
+    for (std::uint32_t i = 0; i < n; ++i) {
+      std::uint32_t* const mine = data.at(ctx) + i * size;
+      if (way == sender::put_signal) {
+        mine[rank] = i * size + rank + 1;
+        block.sync();
+        put_signal(ctx, block, mine, mine, size, f, i + 1, signal_op::set, 1);
+        continue;
+      }
+      ctx.remote(mine, 1)[rank] = i * size + rank + 1;  // a plain store by every thread
+      if (way == sender::group_fence) {
+        fence(ctx, block);
+        if (rank == size / 2 % 32) signal_set(ctx, f, i + 1, 1);  // not the thread with rank 0
+        continue;
+      }
+      block.sync();
+      if (rank != 0) continue;
+      if (way == sender::fence_then_p) {
+        fence(ctx);
+        p(ctx, f, i + 1, 1);
+      } else if (way == sender::fence_then_add) {
+        fence(ctx);
+        atomic_add(ctx, f, 1, 1);
+      } else {
+        quiet(ctx);
+        signal_set(ctx, f, i + 1, 1);
+      }
+    }
+  }
+};
+
+TEST(litmus, message_passing) {
+  for (const grid& shape : grids()) {
+    for (const sender way : {sender::put_signal, sender::fence_then_p, sender::fence_then_add, sender::quiet_then_set,
+                             sender::group_fence}) {
+      pe_set pes(2, {.heap_bytes = std::size_t{32} << 20});
+      const auto n = static_cast<std::uint32_t>(rounds(5000));
+      const message_passing body{pes.allocate<std::uint32_t>(std::size_t{n} * shape.threads),
+                                 pes.allocate<std::uint64_t>(1), make_findings(pes), n, way};
+      pes.run(shape, body);
+      expect_nothing_found(pes, body.found);
+    }
+  }
+}
+
+/// SB: with a quiet between its store and its load, at least one of two PEs sees the other's store.
+struct store_buffering {
+  sym<std::uint32_t> stored;  // for each round, by the other PE
+  sym<std::uint32_t> seen;
+  std::uint32_t n;
+
+  template <class Block>
+  PGAS_FN void operator()(const Block& block, const context& ctx) const {
+    if (global_rank(block) != 0) return;
+    const std::int32_t other = 1 - ctx.my_pe();
+    for (std::uint32_t i = 0; i < n; ++i) {
+      sync(ctx);  // in step, to meet within the window
+      p(ctx, stored.at(ctx) + i, 1, other);
+      quiet(ctx);
+      seen.at(ctx)[i] = g(ctx, stored.at(ctx) + i, ctx.my_pe());
+    }
+  }
+};
+
+TEST(litmus, store_buffering) {
+  pe_set pes(2);
+  const auto n = static_cast<std::uint32_t>(rounds(50'000));
+  const store_buffering body{pes.allocate<std::uint32_t>(n), pes.allocate<std::uint32_t>(n), n};
+  pes.run({1, 1}, body);
+  std::vector<std::uint32_t> a(n);
+  std::vector<std::uint32_t> b(n);
+  pes.read(0, body.seen, a.data(), n);
+  pes.read(1, body.seen, b.data(), n);
+  for (std::uint32_t i = 0; i < n; ++i)
+    ASSERT_TRUE(a[i] == 1 || b[i] == 1) << "round " << i << ": neither saw the other";
+}
+
+/// IRIW: two writers, two readers with a quiet between their reads: they agree on which store came first. The words lie
+/// on PE 0 and PE 1, the readers are PE 2 and PE 3.
+struct independent_reads {
+  sym<std::uint32_t> words;
+  sym<std::uint32_t> seen;  // two for each round
+  std::uint32_t n;
+
+  template <class Block>
+  PGAS_FN void operator()(const Block& block, const context& ctx) const {
+    if (global_rank(block) != 0) return;
+    const std::int32_t me = ctx.my_pe();
+    for (std::uint32_t i = 0; i < n; ++i) {
+      sync(ctx);
+      if (me < 2) {
+        p(ctx, words.at(ctx) + i, 1, me);
+      } else {
+        const std::int32_t first = me - 2;
+        seen.at(ctx)[2 * i] = g(ctx, words.at(ctx) + i, first);
+        quiet(ctx);
+        seen.at(ctx)[2 * i + 1] = g(ctx, words.at(ctx) + i, 1 - first);
+      }
+    }
+  }
+};
+
+TEST(litmus, independent_reads_of_independent_writes) {
+  pe_set pes(4);
+  const auto n = static_cast<std::uint32_t>(rounds(50'000));
+  const independent_reads body{pes.allocate<std::uint32_t>(n), pes.allocate<std::uint32_t>(std::size_t{2} * n), n};
+  pes.run({1, 1}, body);
+  std::vector<std::uint32_t> a(std::size_t{2} * n);
+  std::vector<std::uint32_t> b(std::size_t{2} * n);
+  pes.read(2, body.seen, a.data(), a.size());
+  pes.read(3, body.seen, b.data(), b.size());
+  for (std::size_t i = 0; i < a.size(); i += 2) {
+    const bool a_says_0_first = a[i] == 1 && a[i + 1] == 0;
+    const bool b_says_1_first = b[i] == 1 && b[i + 1] == 0;
+    ASSERT_FALSE(a_says_0_first && b_says_1_first) << "round " << i / 2;
+  }
+}
+
+/// CoRR: reads of one word never go back, whether g, a wait or an atomic makes them.
+struct coherence {
+  sym<std::uint64_t> word;
+  findings found;
+  std::uint32_t n;
+
+  template <class Block>
+  PGAS_FN void operator()(const Block& block, const context& ctx) const {
+    if (ctx.my_pe() == 0) {
+      if (global_rank(block) != 0) return;
+      for (std::uint32_t i = 1; i <= n; ++i) p(ctx, word.at(ctx), i, 1);
+      return;
+    }
+    std::uint64_t last = 0;
+    while (last < n) {
+      const std::uint64_t a = g(ctx, word.at(ctx), 1);
+      const std::uint64_t b = atomic_fetch(ctx, word.at(ctx), 1);
+      const std::uint64_t c = ctx.my_pe() == 1 ? signal_fetch(ctx, word.at(ctx)) : b;
+      found.check(ctx, a, last <= a && a <= b && b <= c);
+      last = c;
+      detail::yield_waiting();
+    }
+  }
+};
+
+TEST(litmus, coherence) {
+  pe_set pes(3);
+  const coherence body{pes.allocate<std::uint64_t>(1), make_findings(pes), static_cast<std::uint32_t>(rounds(100'000))};
+  pes.run({2, 2}, body);
+  expect_nothing_found(pes, body.found);
+}
+
+}  // namespace
