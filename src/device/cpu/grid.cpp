@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "device/cpu/cpu_device.hpp"
+#include "pgas/detail/ptx.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::detail {
@@ -44,20 +45,24 @@ class starting_gate {
   state state_ = state::closed;
 };
 
-/// Keeps the exception of the member that failed first; the others' are mostly its consequences.
+/// Keeps the exception that says most: the first that a member threw of its own, else that some were ended.
 class first_exception {
  public:
-  void keep(std::exception_ptr thrown) {
+  /// *Callers* from within a catch clause.
+  void keep(bool trap) {
     const std::lock_guard lock(mutex_);
-    if (!thrown_) thrown_ = std::move(thrown);
+    if (thrown_ && (trap || !is_trap_)) return;
+    thrown_ = std::current_exception();
+    is_trap_ = trap;
   }
-  void rethrow() {
+  void rethrow() const {
     if (thrown_) std::rethrow_exception(thrown_);
   }
 
  private:
   std::mutex mutex_;
   std::exception_ptr thrown_;
+  bool is_trap_ = false;
 };
 
 void check_shape(unsigned blocks, unsigned threads) {
@@ -78,8 +83,10 @@ void run_grid_here(unsigned blocks, unsigned threads, const grid_member& member)
   const auto run = [&](unsigned block, unsigned thread) {
     try {
       run_member(thread_crew(crews[block], thread, threads, block, blocks), member);
+    } catch (const device_trap&) {
+      failure.keep(true);
     } catch (...) {
-      failure.keep(std::current_exception());
+      failure.keep(false);
     }
   };
 

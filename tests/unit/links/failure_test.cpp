@@ -128,7 +128,8 @@ TEST(links_failure, a_pe_that_is_destroyed_without_leaving_is_named_to_those_who
 }
 
 TEST(links_failure, a_round_that_makes_all_pes_end_is_completed_on_all) {
-  // As when all conclude from an exchange that the heap can't be built: the first to know must not take it from the others.
+  // As when all conclude from an exchange that the heap can't be built: the first to know must not take it from the
+  // others.
   for (int repeat = 0; repeat < 50; ++repeat) {
     const auto ends = run_threads(4, [](bootstrap& exchange) {
       linked_pe pe(exchange);

@@ -8,6 +8,8 @@
 
 #include <atomic>
 #include <cstring>
+#include <set>
+#include <sstream>
 #include <thread>
 
 #include "host/world/hello.hpp"
@@ -123,9 +125,26 @@ TEST(joining, a_crowd_of_silent_connections_does_not_keep_pes_out) {
   EXPECT_EQ(count_with(lines, "error: "), 0u);
 }
 
+/// The abstract names of this process's world sockets, from the kernel's list of all.
+std::vector<std::string> own_abstract_names() {
+  std::set<std::string> own_inodes;
+  for (const auto& fd : std::filesystem::directory_iterator("/proc/self/fd")) {
+    std::error_code gone;
+    const std::string target = std::filesystem::read_symlink(fd.path(), gone).string();
+    if (target.starts_with("socket:[")) own_inodes.insert(target.substr(8, target.size() - 9));
+  }
+  std::vector<std::string> names;
+  for (const std::string& line : lines_of("/proc/net/unix")) {
+    std::istringstream fields(line);
+    std::string number, count, protocol, flags, type, state, inode, path;
+    fields >> number >> count >> protocol >> flags >> type >> state >> inode >> path;
+    if (path.starts_with("@pgas-") && own_inodes.contains(inode)) names.push_back(path.substr(1));
+  }
+  return names;
+}
+
 TEST(joining, another_user_is_refused_before_anything_is_said) {
-  if (::geteuid() != 0)
-    GTEST_SKIP() << "changes user, which only root can";
+  if (::geteuid() != 0) GTEST_SKIP() << "changes user, which only root can";
   const scratch_folder logs;
   std::atomic<bool> done{false};
   const auto ends = run_threads(2, [&](bootstrap& exchange) {
@@ -133,10 +152,7 @@ TEST(joining, another_user_is_refused_before_anything_is_said) {
     settings.log_file = logs.path() + "/log";
     pausing_bootstrap paused(exchange, [&] {
       if (exchange.rank() == 1) {
-        // Both names of this process, from the kernel's list.
-        std::vector<std::string> names;
-        for (const std::string& line : lines_of("/proc/net/unix"))
-          if (const std::size_t at = line.find("@pgas-"); at != std::string::npos) names.push_back(line.substr(at + 1));
+        const std::vector<std::string> names = own_abstract_names();
         EXPECT_GE(names.size(), 2u);
         const pid_t child = ::fork();
         if (child == 0) {
