@@ -289,8 +289,8 @@ int main(int argc, char** argv) try {
     std::printf("2-D Jacobi, %d x %d floats, %d iterations, %d PEs\n", o.nx, o.ny, o.niter, n);
     for (int pe = 0; pe < n; ++pe) {
       const slab part = slab_of(pe, n, o.ny);
-      std::printf("  PE %d on %s: %s %s, rows %d to %d\n", pe, world.pe(pe).host.c_str(), world.pe(pe).device.c_str(),
-                  world.pe(pe).device_uuid.c_str(), part.first, part.first + part.rows - 1);
+      std::printf("  PE %d on %s: rows %5d to %5d, %s %s\n", pe, world.pe(pe).host.c_str(), part.first, part.first + part.rows - 1,
+                  world.pe(pe).device.c_str(), world.pe(pe).device_uuid.c_str());
     }
     std::fflush(stdout);
   }

@@ -144,8 +144,10 @@ void world_state::report(const std::string& how) {
     const auto sharing = std::count_if(pes_.begin(), pes_.end(), [&](const pe_info& other) {
       return kind() == heap_kind::cuda && other.device_uuid == pes_[pe].device_uuid;
     });
-    log_.info("PE {}: {}:{}, {} {}{}", pe, pes_[pe].host, pes_[pe].pid, pes_[pe].device, pes_[pe].device_uuid,
-              sharing > 1 ? fmt::format(", shared by {} PEs", sharing) : "");
+    log_.info("PE {}: {}:{}, {}{}", pe, pes_[pe].host, pes_[pe].pid, pes_[pe].device,
+              kind() == heap_kind::host ? ""
+              : sharing > 1             ? fmt::format(" {}, shared by {} PEs", pes_[pe].device_uuid, sharing)
+                                        : " " + pes_[pe].device_uuid);
   }
   log_.info("slots of {} GiB at {}, {} on all PEs", (std::uint64_t{1} << heap_->log2_stride()) >> 30, fmt::ptr(heap_->slot(0)),
             heap_->same_base() ? "the same" : "not the same");
