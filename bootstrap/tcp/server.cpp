@@ -140,11 +140,11 @@ void server::accept_from(int listener) {
     unique_fd socket{
         ::accept4(listener, reinterpret_cast<sockaddr*>(&peer.storage), &peer.length, SOCK_NONBLOCK | SOCK_CLOEXEC)};
     if (!socket) {
-      const bool none_left = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
-      if (none_left && drop_oldest_stranger()) continue;
-      if (none_left) set_accepting(false);
-      if (errno == EINTR || errno == ECONNABORTED) continue;
-      return;
+      const int number = errno;
+      if (number == EINTR || number == ECONNABORTED) continue;
+      if (number == EAGAIN) return;
+      if (drop_oldest_stranger()) continue;  // descriptors or memory have run out
+      return set_accepting(false);
     }
     if (strangers_ == most_strangers) drop_oldest_stranger();
     tune_connection(socket.get());
