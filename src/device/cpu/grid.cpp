@@ -1,4 +1,4 @@
-#include "device/cpu/grid.hpp"
+#include "device/grid.hpp"
 
 #include <fmt/format.h>
 #include <pthread.h>

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "device/cpu/grid.hpp"
+#include "device/grid.hpp"
 #include "host/world/world_state.hpp"
 
 namespace pgas::detail {

@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "device/cpu/grid.hpp"
+#include "device/grid.hpp"
 #include "device/device.hpp"
 #include "pgas/detail/ptx.hpp"
 #include "pgas/detail/wire.hpp"
