@@ -7,7 +7,6 @@
 ///     pes.run({blocks, threads}, body);      // body(block, context) on all PEs at once; fails the test if one gives
 ///     up pes.run_out({...}, body);              // the same, giving up allowed; returns which PEs did
 ///     pes.control(pe).record                 // what it left
-///     isolated([&] { ... });                 // a test body that traps: in a process of its own where it must be
 #pragma once
 
 #include <gtest/gtest.h>

@@ -27,9 +27,6 @@ struct stress_shape {
   std::uint64_t total = 20'000;
 };
 
-/// A trap is an exception here.
-inline constexpr bool costly_isolation = false;
-inline void isolated(const std::function<void()>& body) { body(); }
 
 class pe_set {
  public:
@@ -94,14 +91,12 @@ class pe_set {
     for (auto& control : controls_) __atomic_store_n(&control.abort, word, __ATOMIC_RELAXED);
   }
 
-  /// Runs the body to its end on all PEs; `meanwhile` on the calling thread. Returns which PEs gave up; the first to do
+  /// Runs the body to its end on all PEs; `meanwhile` on the calling thread. Returns which PEs left a record; the first to do
   /// so makes the others' waits end too.
   template <class Body>
   std::vector<bool> run_out(grid g, Body body, const std::function<void()>& meanwhile = {}) {
     std::deque<detail::crew_state> crews;
     for (unsigned i = 0; i < static_cast<unsigned>(n_) * g.blocks; ++i) crews.emplace_back(g.threads);
-    std::mutex guard;
-    std::vector<bool> gave_up(static_cast<std::size_t>(n_), false);
     std::atomic<unsigned> ready{0};
     const unsigned total = static_cast<unsigned>(n_) * g.blocks * g.threads;
     std::vector<std::thread> threads;
@@ -116,8 +111,6 @@ class pe_set {
             try {
               detail::run_member(crew, [&](const thread_crew& member) { body(member, context_of(pe)); });
             } catch (const detail::device_trap&) {
-              const std::lock_guard lock(guard);
-              gave_up[static_cast<std::size_t>(pe)] = true;
               abort(static_cast<std::uint32_t>(pe) + 1);
             }
           });
@@ -126,6 +119,8 @@ class pe_set {
     }
     if (meanwhile) meanwhile();
     for (auto& t : threads) t.join();
+    std::vector<bool> gave_up;
+    for (int pe = 0; pe < n_; ++pe) gave_up.push_back(control(pe).record.claimed != 0);
     return gave_up;
   }
 

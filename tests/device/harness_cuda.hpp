@@ -36,18 +36,6 @@ inline int& gpus() {
   return count;
 }
 
-inline constexpr bool costly_isolation = true;
-/// Runs `body` in a process of its own, as a trap leaves the GPU's context unusable.
-inline void isolated(const std::function<void()>& body) {
-  GTEST_FLAG_SET(death_test_style, "threadsafe");
-  EXPECT_EXIT(
-      {
-        body();
-        std::_Exit(testing::Test::HasFailure() ? 1 : 0);
-      },
-      testing::ExitedWithCode(0), "");
-}
-
 inline void must(cudaError_t error, const char* what) {
   if (error != cudaSuccess) throw std::runtime_error(std::string(what) + ": " + cudaGetErrorString(error));
 }
@@ -132,7 +120,6 @@ class pe_set {
     }
     used_ = (detail::internal_area::bytes(n_) + 511) / 512 * 512;
   }
-  /// Errors are of no interest here: after a trap everything fails, and the process is about to end.
   ~pe_set() {
     for (int pe = 0; pe < n_; ++pe) {
       cudaSetDevice(gpu_of(pe));
@@ -207,7 +194,7 @@ class pe_set {
     }
     if (meanwhile) meanwhile();
 
-    // Whoever ends first by a trap makes the others' waits end too.
+    // Whoever gives up first makes the others' waits end too.
     std::vector<bool> gave_up(static_cast<std::size_t>(n_), false);
     std::vector<bool> done(static_cast<std::size_t>(n_), false);
     for (int left = n_; left > 0; std::this_thread::yield()) {
@@ -217,11 +204,11 @@ class pe_set {
         cudaSetDevice(gpu_of(pe));
         const cudaError_t state = cudaStreamQuery(streams_[i]);
         if (state == cudaErrorNotReady) continue;
+        must(state, "kernel");
         done[i] = true;
         --left;
-        if (state == cudaSuccess) continue;
-        gave_up[i] = true;
-        abort(static_cast<std::uint32_t>(pe) + 1);
+        gave_up[i] = controls_[pe].record.claimed != 0;
+        if (gave_up[i]) abort(static_cast<std::uint32_t>(pe) + 1);
       }
     }
     return gave_up;
@@ -230,19 +217,12 @@ class pe_set {
   template <class Body>
   void run(grid g, Body body) {
     const std::vector<bool> gave_up = run_out(g, body);
-    bool lost = false;
     for (int pe = 0; pe < n_; ++pe) {
       const detail::failure_record& r = control(pe).record;
-      EXPECT_FALSE(gave_up[static_cast<std::size_t>(pe)])
-          << "PE " << pe << " gave up (" << cudaGetErrorString(cudaPeekAtLastError()) << "): why "
-          << static_cast<int>(r.why) << ", operation " << static_cast<int>(r.what) << ", PE " << r.pe << ", offset "
+      ASSERT_FALSE(gave_up[static_cast<std::size_t>(pe)])
+          << "PE " << pe << " gave up: why " << static_cast<int>(r.why) << ", operation " << static_cast<int>(r.what) << ", PE " << r.pe << ", offset "
           << r.heap_offset << ", expected " << r.expected << ", saw " << r.seen << ", block " << r.block << ", thread "
           << r.thread;
-      lost = lost || gave_up[static_cast<std::size_t>(pe)];
-    }
-    if (lost) {  // nothing else can run on this GPU in this process
-      std::fflush(nullptr);
-      std::_Exit(1);
     }
   }
 

@@ -142,10 +142,9 @@ void copies(int n, const grid& shape, std::size_t count, std::size_t misaligned_
       pes.run(shape, copy_once<T>{{dst.offset + around}, {src.offset + around + misaligned_by}, count, by, get_it});
       for (int pe = 0; pe < n; ++pe) {
         const int from = get_it ? (pe + 1) % n : (pe + n - 1) % n;
+        const auto& sent = data[static_cast<std::size_t>(from)];
         std::vector<std::byte> expected(bytes + 2 * around, std::byte{0x5a});
-        const auto source =
-            data[static_cast<std::size_t>(from)].begin() + around + static_cast<std::ptrdiff_t>(misaligned_by);
-        std::copy_n(source, bytes, expected.begin() + around);
+        for (std::size_t i = 0; i < bytes; ++i) expected[around + i] = sent[around + misaligned_by + i];
         std::vector<std::byte> seen(expected.size());
         pes.read(pe, dst, seen.data(), seen.size());
         ASSERT_TRUE(seen == expected) << count << " of " << sizeof(T) << " bytes, source +" << misaligned_by
