@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+"""Compiles KERNELS with nvcc and compares what comes out with the expectations that are written above each kernel.
+
+Usage: check.py STAGE KERNELS --nvcc NVCC --include DIR --arch 90 [--cuobjdump CUOBJDUMP]
+
+STAGE is ptx (with the register counts) or sass. Exit status 77 means that the stage cannot be looked at here.
+"""
+
+import argparse
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+from typing import NamedTuple
+
+SKIPPED = 77
+EXPECTATION = re.compile(r"//  (ptx|sass|callee|size|registers)\s+(.*)")
+
+
+class Expectation(NamedTuple):
+    kernel: str
+    kind: str
+    text: str
+
+
+def expectations(source: str) -> list[Expectation]:
+    found, waiting = [], []
+    for line in source.splitlines():
+        if match := EXPECTATION.match(line):
+            waiting.append((match.group(1), match.group(2).strip()))
+        elif match := re.match(r"__global__ void (\w+)\(", line):
+            found += [Expectation(match.group(1), *w) for w in waiting]
+            waiting = []
+    if waiting or not found:
+        raise SystemExit("expectations without a kernel")
+    return found
+
+
+def run(command: list[str]) -> str:
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode != 0:
+        raise SystemExit(" ".join(command) + "\n" + done.stdout)
+    return done.stdout
+
+
+# ---- what the compiler made -----------------------------------------------------------------------------------------
+
+
+def ptx_functions(ptx: str) -> dict[str, list[str]]:
+    """Name -> instructions, for entries and out-of-line functions."""
+    functions: dict[str, list[str]] = {}
+    name = None
+    for line in ptx.splitlines():
+        if match := re.match(r"\s*(?:\.\w+\s+)*\.(?:entry|func)\s+(?:\([^)]*\)\s*)?([\w$]+)", line):
+            name = match.group(1)
+        elif line.startswith("{") and name:
+            functions[name] = []
+        elif line.startswith("}"):
+            name = None
+        elif name in functions:
+            text = line.strip()
+            if text and text[0] not in "/.$" and not text.startswith(("ld.param", "st.param")):
+                functions[name].append(text)
+    return functions
+
+
+def called(functions: dict[str, list[str]], name: str) -> set[str]:
+    """The functions that `name` calls, directly or not."""
+    reached: set[str] = set()
+    todo = [name]
+    while todo:
+        for line in functions[todo.pop()]:
+            for other in functions:
+                if other not in reached and other != name and re.search(rf"(?<![\w$]){re.escape(other)}(?![\w$])", line):
+                    reached.add(other)
+                    todo.append(other)
+    return reached
+
+
+def sass_functions(sass: str) -> dict[str, list[str]]:
+    """Name -> the instructions of the kernel itself, up to the first out-of-line function behind it."""
+    functions: dict[str, list[tuple[int, str]]] = {}
+    name = None
+    for line in sass.splitlines():
+        if match := re.search(r"Function : (\w+)", line):
+            name = match.group(1)
+            functions[name] = []
+        elif (match := re.match(r"\s+/\*([0-9a-f]{4,})\*/\s+(.*?);", line)) and name:
+            functions[name].append((int(match.group(1), 16), match.group(2).strip()))
+    own = {}
+    for name, code in functions.items():
+        targets = [int(t.group(1), 16) for _, text in code if (t := re.search(r"CALL\.\S+ 0x([0-9a-f]+)", text))]
+        end = min(targets, default=1 << 60)
+        own[name] = [text for at, text in code if at < end and not text.startswith("NOP")]
+    return own
+
+
+# ---- comparison -----------------------------------------------------------------------------------------------------
+
+
+def count_fault(what: str, often: str, pattern: str, code: list[str]) -> str | None:
+    hits = [line for line in code if re.search(pattern, line)]
+    least = int(often.rstrip("+"))
+    if len(hits) == least or (often.endswith("+") and len(hits) >= least):
+        return None
+    return f"{what}: expected {often} of /{pattern}/, found {len(hits)}" + "".join(f"\n      {h}" for h in hits[:5])
+
+
+def check_ptx(wanted: list[Expectation], ptx: str, ptxas: str) -> list[str]:
+    functions = ptx_functions(ptx)
+    used = dict(re.findall(r"Compiling entry function '(\w+)'.*?Used (\d+) registers", ptxas, flags=re.S))
+    faults = [f"ptxas spills: {line.strip()}" for line in ptxas.splitlines() if re.search(r"[1-9]\d* bytes spill", line)]
+    for kernel, kind, text in wanted:
+        if kernel not in functions:
+            faults.append(f"{kernel}: not in the PTX")
+        elif kind == "ptx":
+            often, pattern = text.split(maxsplit=1)
+            faults.append(count_fault(kernel, often, pattern, functions[kernel]))
+        elif kind == "callee":
+            name, often, pattern = text.split(maxsplit=2)
+            callees = [c for c in called(functions, kernel) if re.search(name, c)]
+            if not callees:
+                faults.append(f"{kernel}: calls nothing like {name}")
+            faults += [count_fault(f"{kernel}, {c}", often, pattern, functions[c]) for c in sorted(callees)]
+        elif kind == "registers" and int(used.get(kernel, 999)) > int(text):
+            faults.append(f"{kernel}: {used.get(kernel)} registers, at most {text}")
+    return [f for f in faults if f]
+
+
+def check_sass(wanted: list[Expectation], sass: str) -> list[str]:
+    functions = sass_functions(sass)
+    faults = []
+    for kernel, kind, text in wanted:
+        code = functions.get(kernel)
+        if not code:
+            faults.append(f"{kernel}: not in the SASS")
+        elif kind == "sass":
+            often, pattern = text.split(maxsplit=1)
+            faults.append(count_fault(kernel, often, pattern, code))
+        elif kind == "size" and len(code) > int(text):
+            faults.append(f"{kernel}: {len(code)} instructions, at most {text}")
+    return [f for f in faults if f]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("stage", choices=["ptx", "sass"])
+    parser.add_argument("kernels", type=pathlib.Path)
+    parser.add_argument("--nvcc", required=True)
+    parser.add_argument("--include", required=True)
+    parser.add_argument("--arch", required=True)
+    parser.add_argument("--cuobjdump", default="")
+    options = parser.parse_args()
+    if options.stage == "sass" and (not options.cuobjdump or not options.arch.startswith("90")):
+        print("skipped: SASS is compared for sm_90 and needs cuobjdump")
+        return SKIPPED
+
+    wanted = expectations(options.kernels.read_text())
+    compiler = [options.nvcc, "-std=c++20", f"-arch=sm_{options.arch}", f"-I{options.include}", str(options.kernels)]
+    with tempfile.TemporaryDirectory() as folder:
+        cubin = f"{folder}/kernels.cubin"
+        ptxas = run([*compiler, "-cubin", "-Xptxas=-v", "-o", cubin])
+        if options.stage == "ptx":
+            run([*compiler, "-ptx", "-o", f"{folder}/kernels.ptx"])
+            faults = check_ptx(wanted, pathlib.Path(f"{folder}/kernels.ptx").read_text(), ptxas)
+        else:
+            faults = check_sass(wanted, run([options.cuobjdump, "-sass", cubin]))
+    for fault in faults:
+        print(fault)
+    print(f"{len(wanted)} expectations, {len(faults)} not met")
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,158 @@
+// What each operation must compile to. Above every kernel, check.py's expectations: a stage (ptx or sass), how often,
+// and a regular expression for one instruction. `sass` looks at the kernel's own code up to the first out-of-line
+// function; `callee` at the out-of-line functions of the PTX that it calls whose name matches.
+#include <pgas/device.hpp>
+
+using namespace pgas;
+
+extern "C" {
+
+// One store, no table, nothing else that touches memory.
+//  ptx  1   st\.relaxed\.sys\.global\.u32
+//  ptx  0   ld\.(relaxed|global|weak|volatile|u|b|f|v)
+//  sass 1   STG\.E\.STRONG\.SYS
+//  sass 0   LDG|LD\.|MEMBAR|CCTL
+//  size 24
+__global__ void p_float(context ctx, float* dst, float value, int pe) { p(ctx, dst, value, pe); }
+
+// Sixteen bytes go in one instruction.
+//  ptx  1   st\.relaxed\.sys\.global\.v4
+//  sass 1   STG\.E\.128\.STRONG\.SYS
+__global__ void p_sixteen_bytes(context ctx, detail::vec16* dst, detail::vec16 value, int pe) {
+  p(ctx, dst, value, pe);
+}
+
+// A strong load, so that a loop of them sees progress.
+//  ptx  1   ld\.relaxed\.sys\.global\.u64
+//  sass 1   LDG\.E\.64\.STRONG\.SYS
+//  sass 0   MEMBAR|CCTL
+__global__ void g_double(context ctx, double* out, const double* src, int pe) { *out = g(ctx, src, pe); }
+
+// Whole 16-byte words, eight or four loads before the first store, never through the read-only path.
+//  callee copy_bulk 4+  ld\.v4\.u32
+//  callee copy_bulk 4+  st\.global\.v4\.u32
+//  callee copy_bulk 0   ld\.global\.nc|\.L1::no_allocate
+//  ptx  0   ld\.global
+//  registers 64
+__global__ void put_block(context ctx, float* dst, const float* src, std::size_t n, int pe) {
+  put(ctx, this_block(), dst, src, n, pe);
+}
+
+//  callee copy_bulk 8+  ld\.global\.L1::no_allocate\.v4\.u32
+//  callee copy_bulk 8+  st\.v4\.u32
+//  callee copy_bulk 0   ld\.global\.nc
+//  registers 64
+__global__ void get_block(context ctx, float* dst, const float* src, std::size_t n, int pe) {
+  get(ctx, this_block(), dst, src, n, pe);
+}
+
+//  callee copy_bulk 8+  st\.global\.v4\.u32
+//  registers 64
+__global__ void put_thread(context ctx, char* dst, const char* src, std::size_t n, int pe) {
+  put(ctx, dst, src, n, pe);
+}
+
+// One release, at system scope, by the store itself; no fence for the acquire side.
+//  ptx  1   st\.release\.sys\.global\.u64
+//  ptx  0   fence|membar
+//  sass 1   MEMBAR\.ALL\.SYS
+//  sass 0   CCTL|MEMBAR\.SC
+//  registers 64
+__global__ void put_signal_block(context ctx, float* dst, const float* src, std::size_t n, signal_t* sig, int pe) {
+  put_signal(ctx, this_block(), dst, src, n, sig, 1, signal_op::set, pe);
+}
+
+//  ptx  1   red\.release\.sys\.global\.add\.u64
+//  ptx  0   atom|fence|membar
+//  sass 1   MEMBAR\.ALL\.SYS
+//  sass 0   CCTL|MEMBAR\.SC|ATOM
+__global__ void put_signal_add(context ctx, float* dst, const float* src, std::size_t n, signal_t* sig, int pe) {
+  put_signal(ctx, dst, src, n, sig, 1, signal_op::add, pe);
+}
+
+// A relaxed poll, then one acquire fence outside the loop, which is no MEMBAR.
+//  ptx  1   ld\.relaxed\.sys\.global\.u64
+//  ptx  1   fence\.acquire\.sys
+//  ptx  0   ld\.(acquire|global|weak|volatile|u|b|f|v)
+//  sass 1   CCTL\.IVALL
+//  sass 0   MEMBAR
+__global__ void wait_signal(context ctx, const signal_t* sig, signal_t value) { wait_until(ctx, sig, cmp::ge, value); }
+
+// Eight words in flight.
+//  ptx  8   ld\.relaxed\.sys\.global\.u64
+//  ptx  1   fence\.acquire\.sys
+//  ptx  0   ld\.(acquire|global|weak|volatile|u|b|f|v)
+//  sass 0   MEMBAR
+__global__ void wait_any(context ctx, const signal_t* sig, std::size_t n, std::size_t* out) {
+  *out = wait_until_any(ctx, sig, n, nullptr, cmp::ne, 0);
+}
+
+// Arrivals that carry nothing, waits that only drop L1.
+//  ptx  1+  red\.relaxed\.sys\.global\.add\.u64
+//  ptx  0   fence\.(release|acq_rel|sc)|atom|ld\.global
+//  sass 1+  REDG?\.E\.ADD\.64\.STRONG\.SYS
+//  sass 1+  CCTL\.IVALL
+//  sass 0   MEMBAR|ATOM
+__global__ void sync_block(context ctx) { sync(ctx, this_block()); }
+
+//  ptx  0   fence\.(release|acq_rel|sc)|atom|ld\.global
+//  sass 1+  CCTL\.IVALL
+//  sass 0   MEMBAR|ATOM
+__global__ void sync_thread(context ctx) { sync(ctx); }
+
+// One release by each arriving thread, before its arrivals.
+//  ptx  1   fence\.release\.sys
+//  ptx  0   fence\.(acq_rel|sc)|atom|ld\.global
+//  sass 1   MEMBAR\.ALL\.SYS
+//  sass 0   MEMBAR\.SC|ATOM
+__global__ void barrier_block(context ctx) { barrier(ctx, this_block()); }
+
+//  ptx  1   fence\.release\.sys
+//  sass 1   MEMBAR\.ALL\.SYS
+//  sass 0   CCTL
+__global__ void fence_thread(context ctx) { fence(ctx); }
+
+//  ptx  1   fence\.sc\.sys
+//  sass 1   MEMBAR\.SC\.SYS
+__global__ void quiet_thread(context ctx) { quiet(ctx); }
+
+// No way back for what has no result.
+//  ptx  1   red\.relaxed\.sys\.global\.add\.u64
+//  sass 1   REDG?\.E\.ADD\.64\.STRONG\.SYS
+//  sass 0   ATOM
+__global__ void add_int64(context ctx, std::int64_t* dst, int pe) { atomic_add(ctx, dst, -3, pe); }
+
+//  ptx  1   red\.relaxed\.sys\.global\.add\.f64
+//  sass 0   ATOM
+__global__ void add_double(context ctx, double* dst, double value, int pe) { atomic_add(ctx, dst, value, pe); }
+
+//  ptx  1   red\.relaxed\.sys\.global\.xor\.b32
+//  sass 0   ATOM
+__global__ void xor_uint32(context ctx, std::uint32_t* dst, std::uint32_t value, int pe) {
+  atomic_xor(ctx, dst, value, pe);
+}
+
+//  ptx  1   st\.relaxed\.sys\.global\.u64
+//  sass 0   ATOM|RED
+__global__ void set_uint64(context ctx, std::uint64_t* dst, std::uint64_t value, int pe) {
+  atomic_set(ctx, dst, value, pe);
+}
+
+//  ptx  1   ld\.relaxed\.sys\.global\.u32
+//  sass 0   ATOM|RED
+__global__ void fetch_int32(context ctx, int* out, const int* src, int pe) { *out = atomic_fetch(ctx, src, pe); }
+
+//  ptx  1   atom\.relaxed\.sys\.global\.add\.u64
+//  sass 1   ATOMG?\.E\.ADD\.64\.STRONG\.SYS
+//  sass 0   MEMBAR
+__global__ void fetch_add_uint64(context ctx, std::uint64_t* out, std::uint64_t* dst, int pe) {
+  *out = atomic_fetch_add(ctx, dst, 1, pe);
+}
+
+//  ptx  1   atom\.relaxed\.sys\.global\.cas\.b64
+//  sass 0   MEMBAR
+__global__ void compare_swap(context ctx, std::uint64_t* out, std::uint64_t* dst, int pe) {
+  *out = atomic_compare_swap(ctx, dst, 1, 2, pe);
+}
+
+}  // extern "C"
