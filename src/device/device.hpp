@@ -102,6 +102,9 @@ class device {
   virtual void destroy_stream(stream_handle stream) noexcept = 0;
   /// Returns when everything enqueued before has been carried out. *Errors* what went wrong there.
   virtual void synchronize(stream_handle stream) = 0;
+  /// Told when the world has failed, from any thread: kernels that wait are ending, and synchronize() no longer waits for
+  /// one that does not. A backend that cannot lose a kernel ignores it.
+  virtual void world_failed() noexcept {}
   /// Copies between any two places that this device reaches, pageable host memory included.
   virtual void copy(void* to, const void* from, std::size_t bytes, stream_handle stream) = 0;
   virtual void fill(void* at, unsigned char value, std::size_t bytes, stream_handle stream) = 0;

@@ -1,5 +1,6 @@
 // A program whose PEs wait for PE 1, which something outside kills. The others must report it, by name, and end.
 //     survivor device-wait | device-barrier | host-wait | host-barrier
+//     survivor device-spin     a kernel that waits in a loop of its own and never ends; only on GPUs
 #include <unistd.h>
 
 #include <cstdio>
@@ -19,6 +20,14 @@ struct wait_for_ever {
   }
 };
 
+struct spin_for_ever {
+  template <pgas::block_group Block>
+  PGAS_FN void operator()(Block, const volatile std::uint64_t* word) const {
+    while (*word == 0) {
+    }
+  }
+};
+
 int main(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "";
   int me = -1;
@@ -33,6 +42,9 @@ int main(int argc, char** argv) {
     if (me == 1) pause();
     if (mode == "device-wait" || mode == "device-barrier") {
       pgas::launch(world, {.blocks = 2, .threads = 64}, wait_for_ever{}, world.context(), signal.data(), mode == "device-barrier");
+      world.synchronize();
+    } else if (mode == "device-spin") {
+      pgas::launch(world, {.blocks = 2, .threads = 64}, spin_for_ever{}, signal.data());
       world.synchronize();
     } else if (mode == "host-wait") {
       pgas::wait_until(world, signal.data(), pgas::cmp::ge, 1);

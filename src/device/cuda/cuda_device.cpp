@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 #include <nvtx3/nvToolsExt.h>
 
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
 #include "device/cuda/kernels/kernels.hpp"
 
 namespace pgas::detail::cuda {
@@ -16,6 +20,14 @@ std::string printable(const cudaUUID_t& uuid) {
     text += fmt::format("{:02x}", static_cast<unsigned char>(uuid.bytes[i]));
   }
   return text;
+}
+
+/// How long a kernel may go on after the world has failed. Its waits look at the abort word every few microseconds.
+constexpr std::int64_t patience_ms = 1500;
+constexpr int quick_polls = 500;  // about half a millisecond
+
+std::int64_t now_ms() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 nvtxDomainHandle_t profiler_domain() {
@@ -47,6 +59,7 @@ cuda_device::cuda_device(int ordinal) : ordinal_(ordinal) {
 }
 
 cuda_device::~cuda_device() {
+  if (lost_kernel_) return;
   if (driver().ctx_push(context_) == CUDA_SUCCESS) {
     static_cast<void>(cudaStreamDestroy(internal_));
     free_mapped(result_);
@@ -75,7 +88,7 @@ mapped_memory cuda_device::allocate_mapped(std::size_t bytes) {
 }
 
 void cuda_device::free_mapped(mapped_memory memory) noexcept {
-  if (driver().ctx_push(context_) != CUDA_SUCCESS) return;
+  if (lost_kernel_ || driver().ctx_push(context_) != CUDA_SUCCESS) return;
   static_cast<void>(cudaFreeHost(memory.host));
   CUcontext ignored = nullptr;
   static_cast<void>(driver().ctx_pop(&ignored));
@@ -89,8 +102,12 @@ stream_handle cuda_device::create_stream() {
 }
 
 void cuda_device::destroy_stream(stream_handle stream) noexcept {
-  if (driver().ctx_push(context_) != CUDA_SUCCESS) return;
-  static_cast<void>(cudaStreamSynchronize(static_cast<cudaStream_t>(stream)));
+  try {
+    synchronize(stream);
+  } catch (const error&) {
+    // The kernel's end was an error, or it has none.
+  }
+  if (lost_kernel_ || driver().ctx_push(context_) != CUDA_SUCCESS) return;
   static_cast<void>(cudaStreamDestroy(static_cast<cudaStream_t>(stream)));
   CUcontext ignored = nullptr;
   static_cast<void>(driver().ctx_pop(&ignored));
@@ -98,8 +115,24 @@ void cuda_device::destroy_stream(stream_handle stream) noexcept {
 
 void cuda_device::synchronize(stream_handle stream) {
   const current_context current(context_);
-  check(cudaStreamSynchronize(stream_of(stream)), "waiting for a stream");
+  // Not cudaStreamSynchronize, which has no end if a kernel has none.
+  for (int polls = 0;; ++polls) {
+    const cudaError_t state = cudaStreamQuery(stream_of(stream));
+    if (state != cudaErrorNotReady) return check(state, "waiting for a stream");
+    if (const std::int64_t failed = failed_at_ms_; failed != 0 && now_ms() - failed > patience_ms) {
+      lost_kernel_ = true;
+      throw error(code::device_failed,
+                  "a kernel has not ended although the world failed a while ago: it waits for something that pgas can't end. "
+                  "Its memory is kept until the process ends");
+    }
+    if (polls < quick_polls)
+      std::this_thread::yield();
+    else
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
+  }
 }
+
+void cuda_device::world_failed() noexcept { failed_at_ms_ = now_ms(); }
 
 void cuda_device::copy(void* to, const void* from, std::size_t bytes, stream_handle stream) {
   const current_context current(context_);
@@ -117,7 +150,7 @@ void cuda_device::atomic(const atomic_request& request, std::uint64_t* result, s
   check(launch_atomic(static_cast<int>(request.what), static_cast<int>(request.as), request.target, request.value,
                       request.condition, request.release, static_cast<std::uint64_t*>(result_.device), stream_of(stream)),
         "launching an atomic operation", code::launch_failed);
-  check(cudaStreamSynchronize(stream_of(stream)), "waiting for an atomic operation");
+  synchronize(stream);
   if (result != nullptr) *result = *static_cast<std::uint64_t*>(result_.host);
 }
 

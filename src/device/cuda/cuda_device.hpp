@@ -2,6 +2,7 @@
 /// The GPU backend: physical memory by cuMemCreate, shared as fabric handles or POSIX descriptors, mapped into the layout.
 #pragma once
 
+#include <atomic>
 #include <mutex>
 #include <set>
 
@@ -37,6 +38,7 @@ class cuda_device final : public device {
   [[nodiscard]] stream_handle create_stream() override;
   void destroy_stream(stream_handle stream) noexcept override;
   void synchronize(stream_handle stream) override;
+  void world_failed() noexcept override;
   void copy(void* to, const void* from, std::size_t bytes, stream_handle stream) override;
   void fill(void* at, unsigned char value, std::size_t bytes, stream_handle stream) override;
   void atomic(const atomic_request& request, std::uint64_t* result, stream_handle stream) override;
@@ -59,6 +61,9 @@ class cuda_device final : public device {
   cudaStream_t internal_ = nullptr;  ///< for host-called operations; never waits for the application's streams
   mapped_memory result_;             ///< where fetching atomics leave their value
   std::mutex result_mutex_;          ///< one fetching atomic at a time
+  std::atomic<std::int64_t> failed_at_ms_{0};  ///< on the steady clock, 0: the world stands
+  /// A kernel was given up. What it may still use is left to the end of the process: giving it back would wait for it.
+  std::atomic<bool> lost_kernel_{false};
   std::mutex handles_mutex_;
   /// How each created segment was asked for. The driver has no such query for imported ones, which are never exported.
   std::vector<std::pair<segment_id, handle_kind>> created_;

@@ -46,7 +46,7 @@ void* cuda_device::reserve(std::size_t bytes, void* hint) {
 }
 
 void cuda_device::release(void* address, std::size_t bytes) noexcept {
-  static_cast<void>(driver().address_free(pointer(address), bytes));
+  if (!lost_kernel_) static_cast<void>(driver().address_free(pointer(address), bytes));
 }
 
 std::vector<handle_kind> cuda_device::handle_kinds() const {
@@ -132,11 +132,11 @@ void cuda_device::map(void* address, std::size_t bytes, segment_id segment) {
 }
 
 void cuda_device::unmap(void* address, std::size_t bytes) noexcept {
-  static_cast<void>(driver().unmap(pointer(address), bytes));
+  if (!lost_kernel_) static_cast<void>(driver().unmap(pointer(address), bytes));
 }
 
 void cuda_device::destroy(segment_id segment) noexcept {
-  static_cast<void>(driver().release(handle_of(segment)));
+  if (!lost_kernel_) static_cast<void>(driver().release(handle_of(segment)));
   const std::lock_guard lock(handles_mutex_);
   std::erase_if(created_, [segment](const auto& entry) { return entry.first == segment; });
 }

@@ -111,7 +111,8 @@ void world_state::build_heap() {
   control->wait_timeout_ns =
       static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(settings_.wait_timeout).count());
   control_.store(control, std::memory_order_release);
-  links_->check();  // a failure that came before the kernels' abort word existed
+  told_device_.store(device_.get(), std::memory_order_release);
+  links_->check();  // a failure that came before there was anyone to tell
 
   heap_ = std::make_unique<class heap>(*device_, *links_, settings_, log_, [control](std::size_t mapped_bytes) {
     std::atomic_ref(control->heap_bytes).store(mapped_bytes, std::memory_order_release);
@@ -157,6 +158,7 @@ void world_state::on_failure(const error& cause) noexcept {
   if (control_block* control = control_.load(std::memory_order_acquire))
     std::atomic_ref(control->abort).store(cause.pe() >= 0 ? static_cast<std::uint32_t>(cause.pe()) + 1 : abort_no_pe,
                                           std::memory_order_release);
+  if (class device* device = told_device_.load(std::memory_order_acquire)) device->world_failed();
 }
 
 void world_state::leave() {

@@ -83,6 +83,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
   std::vector<pe_info> pes_;
   std::mutex collective_;
   std::atomic<control_block*> control_{nullptr};  ///< host address, for the thread that learns of failures
+  std::atomic<class device*> told_device_{nullptr};  ///< the same, to be told of it
   const int unwinding_;                           ///< exceptions in flight when the world was joined
   bool left_ = false;
 };
