@@ -1,8 +1,6 @@
 #include "device/grid.hpp"
 
 #include <fmt/format.h>
-#include <pthread.h>
-#include <signal.h>
 
 #include <condition_variable>
 #include <deque>

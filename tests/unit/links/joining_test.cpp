@@ -1,6 +1,7 @@
 // Joining: who is let in, who is not, and what it says when it does not work.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -283,6 +284,30 @@ TEST(joining, a_pe_that_is_lost_while_joining_fails_all_and_leaks_nothing) {
   for (const auto& end : ends) EXPECT_TRUE(end);
   EXPECT_TRUE(folder.entries().empty());
   EXPECT_EQ(settle_at(before), before);
+}
+
+TEST(joining, network_namespaces_need_a_common_directory_and_then_work) {
+  if (::geteuid() != 0) GTEST_SKIP() << "makes a network namespace, which only root can";
+  for (const bool common : {false, true}) {
+    const scratch_folder folder;
+    const auto ends = run_processes(2, [&](bootstrap& exchange) {
+      if (exchange.rank() == 1) require(::unshare(CLONE_NEWNET) == 0, "a network namespace of its own");
+      config settings = quick();
+      if (common) settings.socket_directory = folder.path();
+      std::string refusal;
+      try {
+        linked_pe pe(exchange, settings);
+        pe.links.barrier();
+        pe.links.leave();
+      } catch (const error& unreachable) {
+        require(unreachable.code() == code::peer_unreachable && unreachable.pe() == 1, unreachable.what());
+        refusal = unreachable.what();
+      }
+      require(refusal.empty() == common, refusal);
+      require(common || refusal.find("PGAS_SOCKET_DIR") != std::string::npos, refusal);
+    });
+    for (const auto& end : ends) EXPECT_EQ(end.message, "");
+  }
 }
 
 TEST(hello, different_hosts_namespaces_and_users_are_obstacles_that_name_both_pes) {
