@@ -17,8 +17,8 @@ struct compiled {
 compiled compile(const std::string& source) {
   std::vector<std::string> options = {"--std=c++20", "--gpu-architecture=compute_" ARCHITECTURE, "-default-device",
                                       "--include-path=" PGAS_INCLUDE_DIR};
-  std::string directories = CUDA_INCLUDE_DIRS ";";
-  for (std::size_t end; (end = directories.find(';')) != std::string::npos; directories.erase(0, end + 1)) {
+  std::string directories = CUDA_INCLUDE_DIRS ":";
+  for (std::size_t end; (end = directories.find(':')) != std::string::npos; directories.erase(0, end + 1)) {
     if (end == 0) continue;
     options.push_back("--include-path=" + directories.substr(0, end));
     options.push_back("--include-path=" + directories.substr(0, end) + "/cccl");
