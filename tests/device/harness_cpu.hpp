@@ -24,9 +24,12 @@ struct stress_shape {
   unsigned channels = 1;
   unsigned background = 1;
   unsigned threads = 2;
+#if defined(PGAS_TSAN)
+  std::uint64_t total = 3'000;
+#else
   std::uint64_t total = 20'000;
+#endif
 };
-
 
 class pe_set {
  public:
@@ -91,8 +94,8 @@ class pe_set {
     for (auto& control : controls_) __atomic_store_n(&control.abort, word, __ATOMIC_RELAXED);
   }
 
-  /// Runs the body to its end on all PEs; `meanwhile` on the calling thread. Returns which PEs left a record; the first to do
-  /// so makes the others' waits end too.
+  /// Runs the body to its end on all PEs; `meanwhile` on the calling thread. Returns which PEs left a record; the first
+  /// to do so makes the others' waits end too.
   template <class Body>
   std::vector<bool> run_out(grid g, Body body, const std::function<void()>& meanwhile = {}) {
     std::deque<detail::crew_state> crews;

@@ -220,9 +220,9 @@ class pe_set {
     for (int pe = 0; pe < n_; ++pe) {
       const detail::failure_record& r = control(pe).record;
       ASSERT_FALSE(gave_up[static_cast<std::size_t>(pe)])
-          << "PE " << pe << " gave up: why " << static_cast<int>(r.why) << ", operation " << static_cast<int>(r.what) << ", PE " << r.pe << ", offset "
-          << r.heap_offset << ", expected " << r.expected << ", saw " << r.seen << ", block " << r.block << ", thread "
-          << r.thread;
+          << "PE " << pe << " gave up: why " << static_cast<int>(r.why) << ", operation " << static_cast<int>(r.what)
+          << ", PE " << r.pe << ", offset " << r.heap_offset << ", expected " << r.expected << ", saw " << r.seen
+          << ", block " << r.block << ", thread " << r.thread;
     }
   }
 

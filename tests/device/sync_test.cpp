@@ -214,8 +214,17 @@ TEST(litmus, message_passing) {
   }
 }
 
+/// Waits a little, differently from round to round, so that PEs meet at every distance.
+PGAS_FN void stagger(const context& ctx, const std::uint32_t* word, std::uint32_t round) {
+  for (std::uint32_t i = mix(round, static_cast<std::uint32_t>(ctx.my_pe())) % 256; i > 0; --i) {
+    static_cast<void>(g(ctx, word, ctx.my_pe()));
+  }
+}
+
 /// SB: with a quiet between its store and its load, at least one of two PEs sees the other's store.
 struct store_buffering {
+  static constexpr std::uint32_t apart = 32;  // words of two rounds, so that they share no cache line
+
   sym<std::uint32_t> stored;  // for each round, by the other PE
   sym<std::uint32_t> seen;
   std::uint32_t n;
@@ -225,18 +234,22 @@ struct store_buffering {
     if (global_rank(block) != 0) return;
     const std::int32_t other = 1 - ctx.my_pe();
     for (std::uint32_t i = 0; i < n; ++i) {
-      sync(ctx);  // in step, to meet within the window
-      p(ctx, stored.at(ctx) + i, 1, other);
+      std::uint32_t* const word = stored.at(ctx) + std::size_t{i} * apart;
+      seen.at(ctx)[i] = g(ctx, word, ctx.my_pe()) + g(ctx, word, other);  // both lines near both PEs
+      sync(ctx);
+      stagger(ctx, seen.at(ctx), i);
+      p(ctx, word, 1, other);
       quiet(ctx);
-      seen.at(ctx)[i] = g(ctx, stored.at(ctx) + i, ctx.my_pe());
+      seen.at(ctx)[i] = g(ctx, word, ctx.my_pe());
     }
   }
 };
 
 TEST(litmus, store_buffering) {
-  pe_set pes(2);
-  const auto n = static_cast<std::uint32_t>(rounds(50'000));
-  const store_buffering body{pes.allocate<std::uint32_t>(n), pes.allocate<std::uint32_t>(n), n};
+  pe_set pes(2, {.heap_bytes = std::size_t{16} << 20});
+  const std::uint32_t n = 100'000;
+  const store_buffering body{pes.allocate<std::uint32_t>(std::size_t{n} * store_buffering::apart),
+                             pes.allocate<std::uint32_t>(n), n};
   pes.run({1, 1}, body);
   std::vector<std::uint32_t> a(n);
   std::vector<std::uint32_t> b(n);
@@ -259,6 +272,7 @@ struct independent_reads {
     const std::int32_t me = ctx.my_pe();
     for (std::uint32_t i = 0; i < n; ++i) {
       sync(ctx);
+      stagger(ctx, words.at(ctx), i);
       if (me < 2) {
         p(ctx, words.at(ctx) + i, 1, me);
       } else {
