@@ -13,29 +13,29 @@ namespace {
 
 using pgas::thread_crew;
 using pgas::detail::crew_state;
-using pgas::detail::device_trap;
+using pgas::detail::thread_ended;
 using pgas::detail::run_member;
 
-/// Runs f(member) on `size` threads; returns how many ended by device_trap and how many by another exception.
+/// Runs f(member) on `size` threads; returns how many ended by thread_ended and how many by another exception.
 template <class F>
 std::pair<int, int> run_crew(std::uint32_t size, const F& f) {
   crew_state state(size);
-  std::atomic<int> trapped{0};
+  std::atomic<int> ended{0};
   std::atomic<int> thrown{0};
   std::vector<std::thread> threads;
   for (std::uint32_t rank = 0; rank < size; ++rank) {
     threads.emplace_back([&, rank] {
       try {
         run_member(thread_crew(state, rank, size, 3, 5), f);
-      } catch (const device_trap&) {
-        ++trapped;
+      } catch (const thread_ended&) {
+        ++ended;
       } catch (const std::runtime_error&) {
         ++thrown;
       }
     });
   }
   for (std::thread& t : threads) t.join();
-  return {trapped, thrown};
+  return {ended, thrown};
 }
 
 TEST(crew, sync_orders_what_members_do) {

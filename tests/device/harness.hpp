@@ -23,6 +23,7 @@ namespace pgas_test {
 struct pe_options {
   std::size_t heap_bytes = std::size_t{4} << 20;
   bool checks = false;
+  int domain = 0;  ///< PEs of a domain, a divisor of their number; 0: all
   std::chrono::milliseconds timeout{60'000};
 };
 

@@ -41,6 +41,7 @@ class pe_set {
     base_ = static_cast<std::byte*>(at);
     used_ = (detail::internal_area::bytes(n_pes) + 511) / 512 * 512;
     checks_ = options.checks;
+    domain_ = options.domain != 0 ? options.domain : n_pes;
     for (auto& control : controls_) {
       control.heap_bytes = options.heap_bytes;
       control.wait_timeout_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(options.timeout).count());
@@ -79,8 +80,8 @@ class pe_set {
     ctx.abi_ = detail::abi_version << 16 | sizeof(context);
     ctx.my_pe_ = pe;
     ctx.n_pes_ = n_;
-    ctx.domain_first_ = 0;
-    ctx.domain_size_ = n_;
+    ctx.domain_first_ = pe / domain_ * domain_;
+    ctx.domain_size_ = domain_;
     ctx.log2_stride_ = log2_stride_;
     ctx.checks_ = checks_ ? 1 : 0;
     ctx.my_slot_ = reinterpret_cast<std::uintptr_t>(slot(pe));
@@ -113,7 +114,7 @@ class pe_set {
                                    g.blocks);
             try {
               detail::run_member(crew, [&](const thread_crew& member) { body(member, context_of(pe)); });
-            } catch (const detail::device_trap&) {
+            } catch (const detail::thread_ended&) {
               abort(static_cast<std::uint32_t>(pe) + 1);
             }
           });
@@ -144,6 +145,7 @@ class pe_set {
   int n_;
   std::uint16_t log2_stride_ = 16;
   bool checks_ = false;
+  int domain_ = 0;
   std::size_t bytes_ = 0;
   std::size_t used_ = 0;
   std::byte* base_ = nullptr;

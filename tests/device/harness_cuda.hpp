@@ -73,7 +73,8 @@ __global__ void __launch_bounds__(1024) body_kernel(context ctx, Body body) {
 
 class pe_set {
  public:
-  explicit pe_set(int n_pes, pe_options options = {}) : n_(n_pes), checks_(options.checks) {
+  explicit pe_set(int n_pes, pe_options options = {})
+      : n_(n_pes), checks_(options.checks), domain_(options.domain != 0 ? options.domain : n_pes) {
     used_gpus_ = gpus() < n_pes ? gpus() : n_pes;
     for (int gpu = 0; gpu < used_gpus_; ++gpu) {
       must(cudaSetDevice(gpu), "cudaSetDevice");
@@ -164,8 +165,8 @@ class pe_set {
     ctx.abi_ = detail::abi_version << 16 | sizeof(context);
     ctx.my_pe_ = pe;
     ctx.n_pes_ = n_;
-    ctx.domain_first_ = 0;
-    ctx.domain_size_ = n_;
+    ctx.domain_first_ = pe / domain_ * domain_;
+    ctx.domain_size_ = domain_;
     ctx.log2_stride_ = log2_stride_;
     ctx.checks_ = checks_ ? 1 : 0;
     ctx.my_slot_ = address(pe);
@@ -234,6 +235,7 @@ class pe_set {
   driver driver_;
   int n_;
   bool checks_;
+  int domain_;
   int used_gpus_ = 1;
   std::uint16_t log2_stride_ = 21;
   std::size_t heap_bytes_ = 0;

@@ -18,10 +18,11 @@ struct barrier_rounds {
   template <class Block>
   PGAS_FN void operator()(const Block& block, const context& ctx) const {
     if (block.block_rank() != 0) return;
-    const std::int32_t right = (ctx.my_pe() + 1) % ctx.n_pes();
-    const std::int32_t left = (ctx.my_pe() + ctx.n_pes() - 1) % ctx.n_pes();
-    const auto rank = static_cast<std::uint32_t>(block.thread_rank());
     const team_view team = of_domain ? ctx.domain() : ctx.world();
+    const std::int32_t me = ctx.my_pe() - team.first;
+    const std::int32_t right = team.first + (me + 1) % team.size;
+    const std::int32_t left = team.first + (me + team.size - 1) % team.size;
+    const auto rank = static_cast<std::uint32_t>(block.thread_rank());
     for (std::uint32_t round = 0; round < n_rounds; ++round) {
       ctx.remote(cells.at(ctx), right)[rank] = mix(rank, round, static_cast<std::uint32_t>(ctx.my_pe()));
       barrier(ctx, block, team);
@@ -40,6 +41,17 @@ TEST(sync, barrier_makes_everything_visible) {
       pes.run(shape, body);
       expect_nothing_found(pes, body.found);
     }
+  }
+}
+
+TEST(sync, domains_meet_by_themselves) {
+  for (const grid& shape : grids()) {
+    pe_set pes(4, {.domain = 2});
+    EXPECT_EQ(pes.context_of(3).domain().first, 2);
+    const barrier_rounds body{pes.allocate<std::uint32_t>(1024), make_findings(pes),
+                              static_cast<std::uint32_t>(rounds(5'000)), true};
+    pes.run(shape, body);
+    expect_nothing_found(pes, body.found);
   }
 }
 
