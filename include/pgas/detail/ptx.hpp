@@ -331,20 +331,20 @@ PGAS_FN void yield_waiting() {
 }
 
 #if !defined(__CUDACC__)
-/// What ends a device operation on the CPU, as a trap ends a kernel. It says nothing itself: the reason is in the
+/// What ends a thread of a kernel on the CPU. It says nothing itself: the reason is in the
 /// failure_record of the PE's control block. Only launchers catch it.
-struct device_trap {};
+struct thread_ended {};
 #endif
 
 /// Ends the calling thread, as a return from the kernel would. Not a hardware trap: that would end the CUDA context with it,
 /// and the memory of a dead PE could not be rescued; and of several processes on one GPU that trap at the same time, the
 /// driver leaves one hanging (seen with driver 580).
-[[noreturn]] PGAS_FN void trap() {
+[[noreturn]] PGAS_FN void end_thread() {
 #if defined(__CUDACC__)
   asm volatile("exit;");
   __builtin_unreachable();
 #else
-  throw device_trap{};
+  throw thread_ended{};
 #endif
 }
 

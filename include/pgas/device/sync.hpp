@@ -12,11 +12,11 @@ namespace pgas {
 /// *Callers* all threads of the group `g`, converged, on every PE of the team, one call at a time for each team and PE.
 /// The groups may differ from PE to PE. *On return* earlier operations of the group are complete at their targets.
 /// *Order* everything before the call on any PE is visible to everything after it on any PE, through whatever link.
-/// *Errors* ends the kernel with a record naming a PE that has not come, when the world is aborted or the deadline
+/// *Errors* ends the group with a record naming a PE that has not come, when the world is aborted or the deadline
 /// passes.
 template <group G>
 PGAS_FN void barrier(const context& ctx, const G& g, const team_view& team) {
-  detail::barrier_or_trap<detail::arrival::release>(ctx, g, team);
+  detail::barrier_or_end<detail::arrival::release>(ctx, g, team);
 }
 
 /// barrier() of all PEs.
@@ -34,7 +34,7 @@ PGAS_FN void barrier(const context& ctx) { barrier(ctx, this_thread{}, ctx.world
 /// where the data is known to have arrived, or was only read. *Errors* as for barrier().
 template <group G>
 PGAS_FN void sync(const context& ctx, const G& g, const team_view& team) {
-  detail::barrier_or_trap<detail::arrival::relaxed>(ctx, g, team);
+  detail::barrier_or_end<detail::arrival::relaxed>(ctx, g, team);
 }
 
 /// sync() of all PEs.

@@ -21,13 +21,13 @@ inline constexpr std::size_t no_index = detail::no_index;
 /// Waits until `*ivar op value`.
 ///
 /// *Callers* any thread. *Memory* `ivar` is symmetric: this PE's own word. *On return* the value that was seen. *Order*
-/// acquires. *Errors* ends the kernel with a record: operation::wait, the word's offset, the value expected and seen
+/// acquires. *Errors* ends the thread with a record: operation::wait, the word's offset, the value expected and seen
 /// last.
 template <wait_type T>
 PGAS_FN T wait_until(const context& ctx, const T* ivar, cmp op, std::type_identity_t<T> value) {
   detail::check(ctx, detail::operation::wait, ivar, 1, ctx.my_pe());
   T seen{};
-  if (!detail::wait_word(ctx, ivar, op, value, seen)) [[unlikely]] detail::trap();
+  if (!detail::wait_word(ctx, ivar, op, value, seen)) [[unlikely]] detail::end_thread();
   return seen;
 }
 
@@ -66,7 +66,7 @@ PGAS_FN std::size_t wait_until_any(const context& ctx, const T* ivars, std::size
   detail::check(ctx, detail::operation::wait, ivars, count, ctx.my_pe());
   const detail::wait_set<T> set{ivars, count, status, op, value};
   const std::size_t index = detail::wait_any(ctx, set, [](std::size_t) { return false; }).first;
-  if (index == detail::gave_up) [[unlikely]] detail::trap();
+  if (index == detail::gave_up) [[unlikely]] detail::end_thread();
   return index;
 }
 
@@ -80,7 +80,7 @@ PGAS_FN std::size_t wait_until_any(const context& ctx, const G& g, const T* ivar
   std::size_t index = 0;
   if (g.thread_rank() == 0) index = detail::wait_any(ctx, set, [](std::size_t) { return false; }).first;
   index = detail::broadcast(g, index);
-  if (index == detail::gave_up) [[unlikely]] detail::trap();
+  if (index == detail::gave_up) [[unlikely]] detail::end_thread();
   return index;
 }
 
@@ -93,7 +93,7 @@ PGAS_FN std::size_t wait_until_some(const context& ctx, const T* ivars, std::siz
   detail::check(ctx, detail::operation::wait, ivars, count, ctx.my_pe());
   const detail::wait_set<T> set{ivars, count, status, op, value};
   const std::size_t found = detail::wait_some(ctx, set, indices);
-  if (found == detail::gave_up) [[unlikely]] detail::trap();
+  if (found == detail::gave_up) [[unlikely]] detail::end_thread();
   return found;
 }
 
@@ -108,7 +108,7 @@ PGAS_FN std::size_t wait_until_some(const context& ctx, const G& g, const T* iva
   std::size_t found = 0;
   if (g.thread_rank() == 0) found = detail::wait_some(ctx, set, indices);
   found = detail::broadcast(g, found);
-  if (found == detail::gave_up) [[unlikely]] detail::trap();
+  if (found == detail::gave_up) [[unlikely]] detail::end_thread();
   return found;
 }
 

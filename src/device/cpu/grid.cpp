@@ -47,11 +47,11 @@ class starting_gate {
 class first_exception {
  public:
   /// *Callers* from within a catch clause.
-  void keep(bool trap) {
+  void keep(bool end) {
     const std::lock_guard lock(mutex_);
-    if (thrown_ && (trap || !is_trap_)) return;
+    if (thrown_ && (end || !is_end_)) return;
     thrown_ = std::current_exception();
-    is_trap_ = trap;
+    is_end_ = end;
   }
   void rethrow() const {
     if (thrown_) std::rethrow_exception(thrown_);
@@ -60,7 +60,7 @@ class first_exception {
  private:
   std::mutex mutex_;
   std::exception_ptr thrown_;
-  bool is_trap_ = false;
+  bool is_end_ = false;
 };
 
 void check_shape(unsigned blocks, unsigned threads) {
@@ -81,7 +81,7 @@ void run_grid_here(unsigned blocks, unsigned threads, const grid_member& member)
   const auto run = [&](unsigned block, unsigned thread) {
     try {
       run_member(thread_crew(crews[block], thread, threads, block, blocks), member);
-    } catch (const device_trap&) {
+    } catch (const thread_ended&) {
       failure.keep(true);
     } catch (...) {
       failure.keep(false);

@@ -38,7 +38,7 @@ error current_failure() {
     throw;
   } catch (const error& failed) {
     return failed;
-  } catch (const device_trap&) {
+  } catch (const thread_ended&) {
     return error(code::device_failed, "a kernel on the CPU ended early");
   } catch (const std::bad_alloc&) {
     return error(code::out_of_memory, "a task on the CPU found no memory");

@@ -341,7 +341,7 @@ TEST(cpu_grid, a_trap_ends_the_crew_and_synchronize_says_so) {
   const auto on = make_cpu_device();
   const holdings before = count_holdings();
   run_grid_on_cpu(*on, nullptr, 2, 3, [&](const thread_crew& crew) {
-    if (crew.block_rank() == 1 && crew.thread_rank() == 1) throw device_trap{};
+    if (crew.block_rank() == 1 && crew.thread_rank() == 1) throw thread_ended{};
     crew.sync();
     crew.sync();
   });

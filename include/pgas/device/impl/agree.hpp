@@ -89,10 +89,10 @@ template <group G>
 template <group G>
 PGAS_FN void go_on_together(const G& g, bool lost) {
   if constexpr (single<G> || agreeing<G> || foreign_block<G> || shuffling<G>) {
-    if (any(g, lost)) [[unlikely]] trap();
+    if (any(g, lost)) [[unlikely]] end_thread();
     if constexpr (!agreeing<G> && !foreign_block<G>) g.sync();  // the votes of warps and tiles do not order memory
   } else {
-    if (lost) [[unlikely]] trap();
+    if (lost) [[unlikely]] end_thread();
     g.sync();
   }
 }

@@ -105,16 +105,16 @@ template <arrival Arrival>
   return true;
 }
 
-/// Ends the kernel unless the caller belongs to `team`. With checks on.
+/// Ends the thread unless the caller belongs to `team`. With checks on.
 PGAS_COLD void check_member_slowly(context ctx, team_view team, operation what) {
   if (ctx.my_pe_ >= team.first && ctx.my_pe_ - team.first < team.size) return;
   report(ctx.control_, bad_argument(failure::pe_out_of_range, what, ctx.my_pe_, team.sync_offset, 0));
-  trap();
+  end_thread();
 }
 
-/// A barrier that ends the kernel if it can't be completed.
+/// A barrier that ends the group if it can't be completed.
 template <arrival Arrival, group G>
-PGAS_FN void barrier_or_trap(const context& ctx, const G& g, const team_view& team) {
+PGAS_FN void barrier_or_end(const context& ctx, const G& g, const team_view& team) {
   constexpr operation what = Arrival == arrival::release ? operation::barrier : operation::sync;
   if (ctx.checks()) [[unlikely]]
     check_member_slowly(ctx, team, what);

@@ -23,12 +23,12 @@ class crew_state {
   crew_state(const crew_state&) = delete;
   crew_state& operator=(const crew_state&) = delete;
 
-  /// Returns when all members that have not left have arrived. Throws device_trap if one of them has failed.
+  /// Returns when all members that have not left have arrived. Throws thread_ended if one of them has failed.
   void arrive_and_wait() {
     std::uint64_t seen = word_.load(std::memory_order_relaxed);
     std::uint64_t after = 0;
     do {
-      if ((seen & failed_bit) != 0) throw device_trap{};
+      if ((seen & failed_bit) != 0) throw thread_ended{};
       after = completed(seen + one_arrival);
     } while (!word_.compare_exchange_weak(seen, after, std::memory_order_acq_rel, std::memory_order_relaxed));
     if (generation(after) != generation(seen)) {
@@ -47,7 +47,7 @@ class crew_state {
     word_.notify_all();
   }
 
-  /// A member ended by an exception: the others' waits throw device_trap, now and later.
+  /// A member ended by an exception: the others' waits throw thread_ended, now and later.
   void fail() {
     word_.fetch_or(failed_bit, std::memory_order_acq_rel);
     word_.notify_all();
@@ -78,7 +78,7 @@ class crew_state {
     for (int i = 0;; ++i) {
       const std::uint64_t now = word_.load(std::memory_order_acquire);
       if (generation(now) != mine) return;
-      if ((now & failed_bit) != 0) throw device_trap{};
+      if ((now & failed_bit) != 0) throw thread_ended{};
       if (i < spins) {
         yield_waiting();
       } else {
@@ -114,7 +114,7 @@ class thread_crew {
   [[nodiscard]] std::uint32_t thread_rank() const { return rank_; }
   [[nodiscard]] std::uint32_t size() const { return size_; }
   /// Returns when all members have called it.
-  /// *Errors* throws detail::device_trap in every member once one of them has ended by an exception.
+  /// *Errors* throws detail::thread_ended in every member once one of them has ended by an exception.
   void sync() const {
     if (size_ > 1) state_->arrive_and_wait();
   }
@@ -159,7 +159,7 @@ namespace detail {
 
 /// Runs `f(crew)` as one member of a crew and ends the crew's membership properly, by return or by exception.
 /// *Callers* launchers, on the thread that is to be this member. *On return* the member took part to its end.
-/// *Errors* what `f` throws, device_trap included, after the other members were told.
+/// *Errors* what `f` throws, thread_ended included, after the other members were told.
 template <class F>
 void run_member(const thread_crew& crew, F&& f) {
   const crew_place before = this_place;

@@ -10,7 +10,7 @@
 namespace pgas::detail {
 
 /// Leaves `found` in the control block unless another thread has left something before. When it returns, the record
-/// that is there is complete and visible to the host, so that the caller may end the kernel.
+/// that is there is complete and visible to the host, so that the caller may end.
 PGAS_COLD void report(control_block* control, failure_record found) {
   failure_record* const record = &control->record;
   if (compare_exchange(&record->claimed, 0u, 1u) == 0) {
@@ -26,7 +26,7 @@ PGAS_COLD void report(control_block* control, failure_record found) {
     record->thread = place_thread();
     fence_release();
     store_relaxed(&record->claimed, 2u);
-    fence_sc();  // it must have left before the trap takes everything down
+    fence_sc();  // complete at the host before the kernel is
   } else {
     const std::uint64_t start = clock_ns();
     while (load_relaxed(&record->claimed) != 2u && clock_ns() - start < 100'000'000u) yield_waiting();
@@ -56,13 +56,13 @@ PGAS_COLD failure find_fault(context ctx, const volatile void* local, std::uint6
   return failure::none;
 }
 
-/// The same for callers that end the kernel: every device operation with checks on.
+/// The same for callers that end then: every device operation with checks on.
 PGAS_COLD void check_slowly(context ctx, operation what, const volatile void* local, std::uint64_t bytes,
                             std::size_t alignment, std::int32_t pe) {
   const failure why = find_fault(ctx, local, bytes, alignment, pe);
   if (why == failure::none) return;
   report(ctx.control_, bad_argument(why, what, pe, ctx.offset(local), bytes));
-  trap();
+  end_thread();
 }
 
 /// Checks an access to `count` elements at `local` on PE `pe`, if checks are on.
