@@ -3,8 +3,9 @@
 /// are integers of 2, 4 and 8 bytes, signals among them.
 ///
 /// All of it acquires: what the writer had released before the value that satisfied the comparison (put_signal, fence)
-/// is visible on return. Waits are bounded: when the world is aborted or the deadline passes they leave a record for the
-/// host and end the calling thread, or all threads of the group, as a return from the kernel would. In group form, all threads of the group call with the same arguments and get the same answer.
+/// is visible on return. Waits are bounded: when the world is aborted or the deadline passes they leave a record for
+/// the host and end the calling thread, or all threads of the group, as a return from the kernel would. In group form,
+/// all threads of the group call with the same arguments and get the same answer.
 ///
 /// Sets: `status`, where not null, excludes every word i with status[i] != 0. Waits on a set without words return at
 /// once.
@@ -27,7 +28,8 @@ template <wait_type T>
 PGAS_FN T wait_until(const context& ctx, const T* ivar, cmp op, std::type_identity_t<T> value) {
   detail::check(ctx, detail::operation::wait, ivar, 1, ctx.my_pe());
   T seen{};
-  if (!detail::wait_word(ctx, ivar, op, value, seen)) [[unlikely]] detail::end_thread();
+  if (!detail::wait_word(ctx, ivar, op, value, seen)) [[unlikely]]
+    detail::end_thread();
   return seen;
 }
 
@@ -66,7 +68,8 @@ PGAS_FN std::size_t wait_until_any(const context& ctx, const T* ivars, std::size
   detail::check(ctx, detail::operation::wait, ivars, count, ctx.my_pe());
   const detail::wait_set<T> set{ivars, count, status, op, value};
   const std::size_t index = detail::wait_any(ctx, set, [](std::size_t) { return false; }).first;
-  if (index == detail::gave_up) [[unlikely]] detail::end_thread();
+  if (index == detail::gave_up) [[unlikely]]
+    detail::end_thread();
   return index;
 }
 
@@ -80,7 +83,8 @@ PGAS_FN std::size_t wait_until_any(const context& ctx, const G& g, const T* ivar
   std::size_t index = 0;
   if (g.thread_rank() == 0) index = detail::wait_any(ctx, set, [](std::size_t) { return false; }).first;
   index = detail::broadcast(g, index);
-  if (index == detail::gave_up) [[unlikely]] detail::end_thread();
+  if (index == detail::gave_up) [[unlikely]]
+    detail::end_thread();
   return index;
 }
 
@@ -93,7 +97,8 @@ PGAS_FN std::size_t wait_until_some(const context& ctx, const T* ivars, std::siz
   detail::check(ctx, detail::operation::wait, ivars, count, ctx.my_pe());
   const detail::wait_set<T> set{ivars, count, status, op, value};
   const std::size_t found = detail::wait_some(ctx, set, indices);
-  if (found == detail::gave_up) [[unlikely]] detail::end_thread();
+  if (found == detail::gave_up) [[unlikely]]
+    detail::end_thread();
   return found;
 }
 
@@ -108,7 +113,8 @@ PGAS_FN std::size_t wait_until_some(const context& ctx, const G& g, const T* iva
   std::size_t found = 0;
   if (g.thread_rank() == 0) found = detail::wait_some(ctx, set, indices);
   found = detail::broadcast(g, found);
-  if (found == detail::gave_up) [[unlikely]] detail::end_thread();
+  if (found == detail::gave_up) [[unlikely]]
+    detail::end_thread();
   return found;
 }
 

@@ -84,15 +84,17 @@ template <group G>
 }
 
 /// Ends all threads of the group if `lost` holds on any of them. Also a sync().
-/// *Callers* all threads of the group. A kind of group that can't vote is only synchronised: then the others run on until
-/// they wait themselves.
+/// *Callers* all threads of the group. A kind of group that can't vote is only synchronised: then the others run on
+/// until they wait themselves.
 template <group G>
 PGAS_FN void go_on_together(const G& g, bool lost) {
   if constexpr (single<G> || agreeing<G> || foreign_block<G> || shuffling<G>) {
-    if (any(g, lost)) [[unlikely]] end_thread();
+    if (any(g, lost)) [[unlikely]]
+      end_thread();
     if constexpr (!agreeing<G> && !foreign_block<G>) g.sync();  // the votes of warps and tiles do not order memory
   } else {
-    if (lost) [[unlikely]] end_thread();
+    if (lost) [[unlikely]]
+      end_thread();
     g.sync();
   }
 }

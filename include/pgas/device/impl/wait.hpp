@@ -21,7 +21,8 @@ struct patience {
 PGAS_COLD patience look(const control_block* control, std::uint64_t deadline) {
   constexpr std::uint64_t never = ~std::uint64_t{0};
   // A thread of this PE that has given up ends the waits of the others: they may wait for what it would have done.
-  if (load_relaxed(&control->abort) != 0 || load_relaxed(&control->record.claimed) != 0) return {deadline, failure::aborted};
+  if (load_relaxed(&control->abort) != 0 || load_relaxed(&control->record.claimed) != 0)
+    return {deadline, failure::aborted};
   if (deadline == 0) {
     const std::uint64_t timeout = load_relaxed(&control->wait_timeout_ns);
     const std::uint64_t now = clock_ns();
@@ -74,8 +75,8 @@ template <class T>
   return found;
 }
 
-/// Waits until `*ivar op value`; the calling thread alone. Leaves what was seen in `seen`; acquires. False if it had to give
-/// up; the record is written then.
+/// Waits until `*ivar op value`; the calling thread alone. Leaves what was seen in `seen`; acquires. False if it had to
+/// give up; the record is written then.
 template <class T>
 [[nodiscard]] PGAS_FN bool wait_word(const context& ctx, const T* ivar, cmp op, T value, T& seen) {
   const failure why = poll_until(ctx.control_, [&] {
