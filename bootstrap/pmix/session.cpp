@@ -146,11 +146,11 @@ std::vector<blob> pmix_session::exchange(const std::string& key, std::span<const
   // it is the arrival of everyone's contribution, not the end of the fence, that ends the exchange.
   std::vector<blob> parts(static_cast<std::size_t>(size_));
   for (int from = 0; from < size_; ++from) {
-    auto part = look_up(from, key, false, limit.left());
+    auto part = look_up(from, key, false);
     while (!part) {
       if (limit.expired()) throw error{code::bootstrap_timeout, who_is_missing(key), from};
       std::this_thread::sleep_for(milliseconds{2});
-      part = look_up(from, key, true, limit.left());
+      part = look_up(from, key, true);
     }
     parts[static_cast<std::size_t>(from)] = std::move(*part);
   }
@@ -165,6 +165,7 @@ void pmix_session::publish(const std::string& key, std::span<const std::byte> mi
   value.type = PMIX_BYTE_OBJECT;
   value.data.bo.bytes = reinterpret_cast<char*>(content.data());
   value.data.bo.size = content.size();
+  const std::lock_guard lock{calls_};
   if (const auto status = library_.put(PMIX_GLOBAL, key.c_str(), &value); status != PMIX_SUCCESS)
     throw failed(code::bootstrap_protocol, fmt::format("PMIx_Put of {} bytes", mine.size()), status);
   if (const auto status = library_.commit(); status != PMIX_SUCCESS)
@@ -175,8 +176,10 @@ void pmix_session::fence(const std::string& key, const deadline& limit) const {
   const auto state = std::make_shared<fence_state>();
   state->directives = {flag(PMIX_COLLECT_DATA), time_limit(limit.left())};
   auto context = std::make_unique<std::shared_ptr<fence_state>>(state);
-  const auto started =
-      library_.fence_nb(nullptr, 0, state->directives.data(), state->directives.size(), fence_done, context.get());
+  const auto started = [&] {
+    const std::lock_guard lock{calls_};
+    return library_.fence_nb(nullptr, 0, state->directives.data(), state->directives.size(), fence_done, context.get());
+  }();
   if (started == PMIX_OPERATION_SUCCEEDED) return;
   if (started != PMIX_SUCCESS) throw failed(code::bootstrap_protocol, "PMIx_Fence", started);
   (void)context.release();  // the callback's now
@@ -195,12 +198,15 @@ void pmix_session::fence(const std::string& key, const deadline& limit) const {
                     key, library_.error_string(*state->status), *state->status)};
 }
 
-std::optional<blob> pmix_session::look_up(int rank, const std::string& key, bool ask_server, milliseconds limit) const {
+std::optional<blob> pmix_session::look_up(int rank, const std::string& key, bool ask_server) const {
   pmix_proc_t from = self_;
   from.rank = static_cast<pmix_rank_t>(rank);
-  std::array<pmix_info_t, 2> directives{time_limit(std::max(limit, milliseconds{1})), flag(PMIX_GET_REFRESH_CACHE)};
+  std::array<pmix_info_t, 2> directives{flag(PMIX_IMMEDIATE), flag(PMIX_GET_REFRESH_CACHE)};
   pmix_value_t* raw = nullptr;
-  const auto status = library_.get(&from, key.c_str(), directives.data(), ask_server ? 2 : 1, &raw);
+  const auto status = [&] {
+    const std::lock_guard lock{calls_};
+    return library_.get(&from, key.c_str(), directives.data(), ask_server ? 2 : 1, &raw);
+  }();
   if (status == PMIX_ERR_NOT_FOUND || status == PMIX_ERR_TIMEOUT) return std::nullopt;
   if (status != PMIX_SUCCESS)
     throw failed(code::bootstrap_protocol, fmt::format("PMIx_Get of rank {}'s part", rank), status);
@@ -224,6 +230,7 @@ std::string pmix_session::who_is_missing(const std::string& key) const {
     from.rank = static_cast<pmix_rank_t>(rank);
     pmix_info_t immediately = flag(PMIX_IMMEDIATE);
     pmix_value_t* raw = nullptr;
+    const std::lock_guard lock{calls_};
     if (library_.get(&from, key.c_str(), &immediately, 1, &raw) == PMIX_SUCCESS)
       const owned_value value{raw};
     else

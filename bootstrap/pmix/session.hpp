@@ -40,8 +40,7 @@ class pmix_session {
   [[nodiscard]] int ask_job_size() const;
   void publish(const std::string& key, std::span<const std::byte> mine) const;
   void fence(const std::string& key, const deadline& limit) const;
-  [[nodiscard]] std::optional<blob> look_up(int rank, const std::string& key, bool ask_server,
-                                            milliseconds limit) const;
+  [[nodiscard]] std::optional<blob> look_up(int rank, const std::string& key, bool ask_server) const;
   [[nodiscard]] std::string who_is_missing(const std::string& key) const;
   [[nodiscard]] error failed(code why, std::string_view what, pmix_status_t status) const;
 
@@ -49,6 +48,9 @@ class pmix_session {
   pmix_proc_t self_{};
   int size_ = 0;
   std::timed_mutex fencing_;  // fences of one process must not overlap: the server tells them apart by who takes part
+  /// One call into the library at a time: PMIx 5.0.1 has been seen to crash when threads look things up at once. None of
+  /// the calls under it waits for other processes.
+  mutable std::mutex calls_;
 };
 
 }  // namespace pgas::boot

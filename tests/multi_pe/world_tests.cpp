@@ -345,9 +345,9 @@ TEST(BadInput, different_sizes_are_found_with_checks_on) {
 
 TEST(Failure, abort_reaches_everyone_with_its_reason) {
   pgas::world world = pgas::world::join();
-  auto signal = world.allocate<pgas::signal_t>(1, pgas::initialize::zero);
-  if (world.my_pe() == world.n_pes() - 1) world.abort("the input file is broken");
-  try {
+  try {  // the reason may come while some PEs still allocate
+    auto signal = world.allocate<pgas::signal_t>(1, pgas::initialize::zero);
+    if (world.my_pe() == world.n_pes() - 1) world.abort("the input file is broken");
     pgas::wait_until(world, signal.data(), pgas::cmp::ge, 1);
     ADD_FAILURE() << "nobody signalled";
   } catch (const pgas::error& thrown) {
