@@ -31,7 +31,7 @@ foreach(text IN LISTS texts)
 endforeach()
 
 message(STATUS "find_package")
-run(${CMAKE_COMMAND} -S ${PROJECT} -B ${WORK}/cmake -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_PREFIX_PATH=${prefix})
+run(${CMAKE_COMMAND} -G ${GENERATOR} -S ${PROJECT} -B ${WORK}/cmake -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_PREFIX_PATH=${prefix})
 run(${CMAKE_COMMAND} --build ${WORK}/cmake)
 run(${WORK}/cmake/consumer)
 expect("^42\n$")
@@ -50,14 +50,14 @@ expect("^42\n$")
 message(STATUS "a version that is not there is refused")
 file(WRITE ${WORK}/wrong/CMakeLists.txt
   "cmake_minimum_required(VERSION 3.25)\nproject(wrong NONE)\nfind_package(pgas 99 REQUIRED)\n")
-execute_process(COMMAND ${CMAKE_COMMAND} -S ${WORK}/wrong -B ${WORK}/wrong/build -DCMAKE_PREFIX_PATH=${prefix}
+execute_process(COMMAND ${CMAKE_COMMAND} -G ${GENERATOR} -S ${WORK}/wrong -B ${WORK}/wrong/build -DCMAKE_PREFIX_PATH=${prefix}
   RESULT_VARIABLE status OUTPUT_QUIET ERROR_QUIET)
 if(status EQUAL 0)
   message(FATAL_ERROR "find_package(pgas 99) was satisfied by ${VERSION}")
 endif()
 
 message(STATUS "add_subdirectory")
-run(${CMAKE_COMMAND} -S ${PROJECT} -B ${WORK}/inside -DCMAKE_CXX_COMPILER=${CXX} -DPGAS_SOURCE=${SOURCE} -DPGAS_CUDA=OFF)
+run(${CMAKE_COMMAND} -G ${GENERATOR} -S ${PROJECT} -B ${WORK}/inside -DCMAKE_CXX_COMPILER=${CXX} -DPGAS_SOURCE=${SOURCE} -DPGAS_CUDA=OFF)
 
 message(STATUS "programs")
 run(${prefix}/bin/pgas-info --version)

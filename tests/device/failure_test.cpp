@@ -15,7 +15,7 @@ constexpr milliseconds soon{200};
 /// The record of PE `pe`, complete or the test fails.
 detail::failure_record record_of(pe_set& pes, int pe) {
   const detail::failure_record& r = pes.control(pe).record;
-  EXPECT_EQ(__atomic_load_n(&r.claimed, __ATOMIC_ACQUIRE), 2u) << "PE " << pe << " left no record";
+  EXPECT_EQ(__atomic_load_n(&r.complete, __ATOMIC_ACQUIRE), 1u) << "PE " << pe << " left no record";
   return r;
 }
 
@@ -141,7 +141,8 @@ TEST(failure, bool_barrier_returns_false_on_every_thread) {
         EXPECT_EQ(seen[0], shape.threads);
         EXPECT_EQ(seen[1], 0u);
         const detail::failure_record r = record_of(pes, pe);
-        EXPECT_EQ(r.why, by_abort ? failure::aborted : failure::timed_out);
+        // Of two that time out, the first may end the other's wait.
+        EXPECT_TRUE(r.why == failure::aborted || (!by_abort && r.why == failure::timed_out));
         EXPECT_EQ(r.pe, 2);
       }
     }
@@ -166,7 +167,7 @@ struct satisfied_wait {
 TEST(failure, late_is_not_too_late) {
   pe_set pes(3, {.timeout = milliseconds(20'000)});
   pes.run({2, 2}, satisfied_wait{pes.allocate<std::uint64_t>(1)});
-  for (int pe = 0; pe < 3; ++pe) EXPECT_EQ(pes.control(pe).record.claimed, 0u);
+  for (int pe = 0; pe < 3; ++pe) EXPECT_EQ(pes.control(pe).record.complete, 0u);
 }
 
 // ---- checks
@@ -266,7 +267,7 @@ TEST(failure, checks_let_good_arguments_pass) {
   const auto good = pes.allocate<std::uint64_t>(8);
   for (const operation what : checked) pes.run({1, 2}, bad_call{good.offset, options.heap_bytes, what, fault::none});
   pes.run({1, 2}, bad_call{options.heap_bytes - 32, options.heap_bytes, operation::put, fault::none});  // the very end
-  for (int pe = 0; pe < 2; ++pe) EXPECT_EQ(pes.control(pe).record.claimed, 0u);
+  for (int pe = 0; pe < 2; ++pe) EXPECT_EQ(pes.control(pe).record.complete, 0u);
 }
 
 /// One thread of a block gives up while the others wait for it.

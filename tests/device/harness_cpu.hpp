@@ -124,7 +124,7 @@ class pe_set {
     if (meanwhile) meanwhile();
     for (auto& t : threads) t.join();
     std::vector<bool> gave_up;
-    for (int pe = 0; pe < n_; ++pe) gave_up.push_back(control(pe).record.claimed != 0);
+    for (int pe = 0; pe < n_; ++pe) gave_up.push_back(control(pe).record.complete != 0);
     return gave_up;
   }
 

@@ -208,7 +208,7 @@ class pe_set {
         must(state, "kernel");
         done[i] = true;
         --left;
-        gave_up[i] = controls_[pe].record.claimed != 0;
+        gave_up[i] = controls_[pe].record.complete != 0;
         if (gave_up[i]) abort(static_cast<std::uint32_t>(pe) + 1);
       }
     }

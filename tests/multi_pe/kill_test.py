@@ -17,8 +17,8 @@ LIMIT = 2.0  # seconds from the death to each survivor's report
 def leftovers(directory):
     """What a job could leave: files in shared memory, sockets with our name, socket files."""
     with open("/proc/net/unix", encoding="utf-8", errors="replace") as sockets:
-        named = sorted(line.split()[-1] for line in sockets if "pgas" in line.split()[-1])
-    return sorted(os.listdir("/dev/shm")), named, sorted(os.listdir(directory)) if directory else []
+        named = {line.split()[-1] for line in sockets if "pgas" in line.split()[-1]}
+    return {"/dev/shm/" + name for name in os.listdir("/dev/shm")} | named | set(os.listdir(directory) if directory else ())
 
 
 def alive(pid):
@@ -67,8 +67,8 @@ def main():
     if status == 0:
         problems.append("the launcher hides the death of a PE")
     problems += [f"process {pid} of PE {pe} is left" for pe, pid in pids.items() if alive(pid)]
-    if leftovers(directory) != before:
-        problems.append(f"left behind: {leftovers(directory)}, before: {before}")
+    if left := leftovers(directory) - before:
+        problems.append(f"left behind: {sorted(left)}")
     print("\n".join(problems) or "all survivors named the dead PE, nothing is left")
     return 1 if problems else 0
 

@@ -35,9 +35,9 @@ enum class operation : std::uint32_t {
   sync,
 };
 
-/// Left by the first device thread that gave up; `claimed` picks the first.
+/// Left by the first device thread of a PE that gave up.
 struct failure_record {
-  std::uint32_t claimed;  ///< 0: free, 1: being written, 2: complete
+  std::uint32_t complete;  ///< 0: no record; 1: all of it is there
   failure why;
   operation what;
   std::int32_t pe;            ///< the PE addressed or waited for, -1 if the wait does not know
@@ -80,14 +80,18 @@ struct sync_layout {
   }
 };
 
-/// The library's own part at the start of every slot: the sync areas of the world and of the domain.
+/// The library's own part at the start of every slot: a word for giving up, and the sync areas of the world and of the
+/// domain.
 struct internal_area {
-  static constexpr std::uint64_t world_sync = 0;
+  /// Set by the thread that writes the PE's failure record. Not in the control block: few links give a GPU atomic
+  /// operations on host memory.
+  static constexpr std::uint64_t failure_claim = 0;
+  static constexpr std::uint64_t world_sync = 128;
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t domain_sync(std::int32_t n_pes) {
-    return sync_layout::bytes(n_pes);
+    return world_sync + sync_layout::bytes(n_pes);
   }
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t bytes(std::int32_t n_pes) {
-    return 2 * sync_layout::bytes(n_pes);
+    return world_sync + 2 * sync_layout::bytes(n_pes);
   }
 };
 

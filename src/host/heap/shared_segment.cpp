@@ -3,15 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ranges>
 
 #include "host/heap/byte_text.hpp"
 
 namespace pgas::detail {
 
 shared_segment::~shared_segment() {
-  for (void* address : mapped_ | std::views::reverse) device_.unmap(address, bytes_);
-  for (const segment_id segment : segments_ | std::views::reverse) device_.destroy(segment);
+  for (auto address = mapped_.rbegin(); address != mapped_.rend(); ++address) device_.unmap(*address, bytes_);
+  for (auto segment = segments_.rbegin(); segment != segments_.rend(); ++segment) device_.destroy(*segment);
 }
 
 exported_handle shared_segment::create(handle_kind kind, bool for_others) {

@@ -236,7 +236,7 @@ void world_state::synchronize(stream_handle stream) {
 
 std::optional<error> world_state::recorded_failure() const {
   auto* record = &static_cast<control_block*>(mapped_.host)->record;
-  if (std::atomic_ref(record->claimed).load(std::memory_order_acquire) != 2) return std::nullopt;
+  if (std::atomic_ref(record->complete).load(std::memory_order_acquire) == 0) return std::nullopt;
   if (record->why == failure::aborted && links_) {
     try {
       links_->check();

@@ -35,10 +35,10 @@ PGAS_COLD void report_missing(context ctx, team_view team, operation what, failu
     const std::uint64_t due = load_relaxed(&state->waited) + 1;
     const std::uint64_t seen = load_relaxed(&state->arrived);
     if (team.first + i == ctx.my_pe_ || seen >= due) continue;
-    report(ctx.control_, lost_wait(why, what, team.first + i, ctx.offset(state), cmp::ge, due, seen));
+    report(ctx, lost_wait(why, what, team.first + i, ctx.offset(state), cmp::ge, due, seen));
     return;
   }
-  report(ctx.control_, lost_wait(why, what, -1, team.sync_offset, cmp::ge, std::uint64_t{0}, std::uint64_t{0}));
+  report(ctx, lost_wait(why, what, -1, team.sync_offset, cmp::ge, std::uint64_t{0}, std::uint64_t{0}));
 }
 
 /// Waits for members base, base + size, ... as far as they exist, at most Batch of them, all polled at once.
@@ -108,7 +108,7 @@ template <arrival Arrival>
 /// Ends the thread unless the caller belongs to `team`. With checks on.
 PGAS_COLD void check_member_slowly(context ctx, team_view team, operation what) {
   if (ctx.my_pe_ >= team.first && ctx.my_pe_ - team.first < team.size) return;
-  report(ctx.control_, bad_argument(failure::pe_out_of_range, what, ctx.my_pe_, team.sync_offset, 0));
+  report(ctx, bad_argument(failure::pe_out_of_range, what, ctx.my_pe_, team.sync_offset, 0));
   end_thread();
 }
 

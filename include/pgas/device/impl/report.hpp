@@ -11,9 +11,10 @@ namespace pgas::detail {
 
 /// Leaves `found` in the control block unless another thread has left something before. When it returns, the record
 /// that is there is complete and visible to the host, so that the caller may end.
-PGAS_COLD void report(control_block* control, failure_record found) {
-  failure_record* const record = &control->record;
-  if (compare_exchange(&record->claimed, 0u, 1u) == 0) {
+PGAS_COLD void report(context ctx, failure_record found) {
+  failure_record* const record = &ctx.control_->record;
+  auto* const claim = reinterpret_cast<std::uint32_t*>(ctx.my_slot_ + internal_area::failure_claim);
+  if (compare_exchange(claim, 0u, 1u) == 0) {
     record->why = found.why;
     record->what = found.what;
     record->pe = found.pe;
@@ -25,11 +26,11 @@ PGAS_COLD void report(control_block* control, failure_record found) {
     record->block = place_block();
     record->thread = place_thread();
     fence_release();
-    store_relaxed(&record->claimed, 2u);
+    store_relaxed(&record->complete, 1u);
     fence_sc();  // complete at the host before the kernel is
   } else {
     const std::uint64_t start = clock_ns();
-    while (load_relaxed(&record->claimed) != 2u && clock_ns() - start < 100'000'000u) yield_waiting();
+    while (load_relaxed(&record->complete) == 0 && clock_ns() - start < 100'000'000u) yield_waiting();
   }
 }
 
@@ -61,7 +62,7 @@ PGAS_COLD void check_slowly(context ctx, operation what, const volatile void* lo
                             std::size_t alignment, std::int32_t pe) {
   const failure why = find_fault(ctx, local, bytes, alignment, pe);
   if (why == failure::none) return;
-  report(ctx.control_, bad_argument(why, what, pe, ctx.offset(local), bytes));
+  report(ctx, bad_argument(why, what, pe, ctx.offset(local), bytes));
   end_thread();
 }
 

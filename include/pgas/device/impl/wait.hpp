@@ -21,7 +21,7 @@ struct patience {
 PGAS_COLD patience look(const control_block* control, std::uint64_t deadline) {
   constexpr std::uint64_t never = ~std::uint64_t{0};
   // A thread of this PE that has given up ends the waits of the others: they may wait for what it would have done.
-  if (load_relaxed(&control->abort) != 0 || load_relaxed(&control->record.claimed) != 0)
+  if (load_relaxed(&control->abort) != 0 || load_relaxed(&control->record.complete) != 0)
     return {deadline, failure::aborted};
   if (deadline == 0) {
     const std::uint64_t timeout = load_relaxed(&control->wait_timeout_ns);
@@ -84,7 +84,7 @@ template <class T>
     return compare(seen, op, value);
   });
   if (why != failure::none) [[unlikely]] {
-    report(ctx.control_, lost_wait(why, operation::wait, -1, ctx.offset(ivar), op, value, seen));
+    report(ctx, lost_wait(why, operation::wait, -1, ctx.offset(ivar), op, value, seen));
     return false;
   }
   fence_acquire();

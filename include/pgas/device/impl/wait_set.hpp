@@ -66,10 +66,10 @@ PGAS_COLD void give_up(context ctx, wait_set<T> set, failure why) {
     if (!set.wanted(i)) continue;
     const T seen = load_relaxed(set.ivars + i);
     if (compare(seen, set.op, set.value)) continue;
-    report(ctx.control_, lost_wait(why, operation::wait, -1, ctx.offset(set.ivars + i), set.op, set.value, seen));
+    report(ctx, lost_wait(why, operation::wait, -1, ctx.offset(set.ivars + i), set.op, set.value, seen));
     return;
   }
-  report(ctx.control_, lost_wait(why, operation::wait, -1, ctx.offset(set.ivars), set.op, set.value, set.value));
+  report(ctx, lost_wait(why, operation::wait, -1, ctx.offset(set.ivars), set.op, set.value, set.value));
 }
 
 /// Waits for every word of the set; thread `rank` of `size` waits for its share. False if it had to give up.
