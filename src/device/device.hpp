@@ -127,8 +127,8 @@ class device {
 /// The host heap. Never fails.
 [[nodiscard]] std::unique_ptr<device> make_cpu_device();
 
-/// The GPU that the application has selected (a current context), else `settings.device`, else the `local_rank`-th of the
-/// visible ones, wrapping around. *Errors* device_unavailable with the reason: built without CUDA, no driver, no GPU.
+/// `settings.device` if given, else the GPU that the application has selected (a current context), else the
+/// `local_rank`-th of the visible ones, wrapping around. *Errors* device_unavailable with the reason: built without CUDA, no driver, no GPU.
 [[nodiscard]] std::unique_ptr<device> make_cuda_device(const config& settings, int local_rank);
 
 }  // namespace pgas::detail

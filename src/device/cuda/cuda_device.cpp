@@ -188,16 +188,17 @@ std::unique_ptr<device> make_cuda_device(const config& settings, int local_rank)
   check(cudaGetDeviceCount(&visible), "looking for GPUs", code::device_unavailable);
   if (visible == 0)
     throw error(code::device_unavailable, "no GPU is visible to this process (CUDA_VISIBLE_DEVICES may hide them)");
+  if (settings.device >= visible)
+    throw error(code::device_unavailable,
+                fmt::format("PGAS_DEVICE={}, but this process sees {} GPUs, numbered from 0", settings.device, visible));
+  if (settings.device >= 0) return std::make_unique<cuda_device>(settings.device);
   CUcontext chosen = nullptr;
   if (api.ctx_current(&chosen) == CUDA_SUCCESS && chosen != nullptr) {
     CUdevice device = 0;
     check(api.ctx_device(&device), "cuCtxGetDevice", code::device_unavailable);
     return std::make_unique<cuda_device>(device);
   }
-  if (settings.device >= visible)
-    throw error(code::device_unavailable,
-                fmt::format("PGAS_DEVICE={}, but this process sees {} GPUs, numbered from 0", settings.device, visible));
-  return std::make_unique<cuda_device>(settings.device >= 0 ? settings.device : local_rank % visible);
+  return std::make_unique<cuda_device>(local_rank % visible);
 }
 
 }  // namespace pgas::detail
