@@ -1,6 +1,5 @@
 /// @file
-/// Data with a signal behind it, and signals alone. A signal is a 64-bit word in the symmetric heap; whoever waits for
-/// it
+/// Data with a signal behind it, and signals alone. A signal is a 64-bit word in the symmetric heap; whoever waits for it
 /// (`wait.hpp`, included here) sees the data it was sent with.
 #pragma once
 
