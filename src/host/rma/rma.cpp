@@ -63,9 +63,7 @@ std::uint64_t atomic(world& w, host_atomic what, host_number as, const void* tar
   request.value = value;
   request.condition = condition;
   request.release = release;
-  std::uint64_t old = 0;
-  state.device().atomic(request, &old, nullptr);
-  return old;
+  return state.atomic(request);
 }
 
 host_wait::host_wait(world& w, const void* waited_for, std::uint64_t expected)

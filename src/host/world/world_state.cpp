@@ -48,13 +48,23 @@ world_state::world_state(std::unique_ptr<bootstrap> exchange, const config& sett
   if (settings_.checks && settings_.wait_timeout.count() == 0) settings_.wait_timeout = std::chrono::seconds(60);
   log_.set_pe(bootstrap_->rank(), bootstrap_->size());
   links_ = std::make_unique<class links>(*bootstrap_, settings_, log_, [this](const error& cause) { on_failure(cause); });
-  choose_device();
-  build_heap();
-  report(how);
+  try {
+    choose_device();
+    build_heap();
+    report(how);
+  } catch (...) {
+    give_back();
+    free_control();
+    throw;
+  }
 }
 
 world_state::~world_state() {
   give_back();
+  free_control();
+}
+
+void world_state::free_control() noexcept {
   if (mapped_.host != nullptr) device_->free_mapped(mapped_);
 }
 
@@ -227,11 +237,26 @@ void world_state::synchronize(stream_handle stream) {
   try {
     device_->synchronize(stream);
   } catch (const error&) {
-    if (const std::optional<error> recorded = recorded_failure()) throw error(*recorded);
-    if (links_) links_->check();
+    throw_cause();
     throw;
   }
   if (const std::optional<error> recorded = recorded_failure()) throw error(*recorded);
+}
+
+std::uint64_t world_state::atomic(const atomic_request& request) {
+  std::uint64_t old = 0;
+  try {
+    device_->atomic(request, &old, nullptr);
+  } catch (const error&) {
+    throw_cause();
+    throw;
+  }
+  return old;
+}
+
+void world_state::throw_cause() const {
+  if (const std::optional<error> recorded = recorded_failure()) throw error(*recorded);
+  if (links_) links_->check();
 }
 
 std::optional<error> world_state::recorded_failure() const {

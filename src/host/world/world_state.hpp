@@ -46,6 +46,8 @@ class world_state : public std::enable_shared_from_this<world_state> {
   [[nodiscard]] void* remote(const void* local, int pe) const noexcept;
   /// Waits for a stream, and turns what a kernel left in its failure record into an error.
   void synchronize(stream_handle stream);
+  /// Carries out one atomic operation and returns the value before; errors as those of synchronize().
+  [[nodiscard]] std::uint64_t atomic(const atomic_request& request);
 
   [[nodiscard]] const config& settings() const noexcept { return settings_; }
   [[nodiscard]] log::logger& log() noexcept { return log_; }
@@ -69,7 +71,12 @@ class world_state : public std::enable_shared_from_this<world_state> {
   void on_failure(const error& cause) noexcept;
   /// The error that a record left by a device operation stands for, if there is one.
   [[nodiscard]] std::optional<error> recorded_failure() const;
+  /// Throws what made the device report an error, where that is known: a kernel's record, the failure of the world.
+  void throw_cause() const;
+  /// Gives back all but the device and the control words, which streams may still use. The sockets go before the device does, as
+  /// their thread tells it of failures.
   void give_back() noexcept;
+  void free_control() noexcept;
 
   config settings_;
   log::logger log_;
