@@ -208,6 +208,8 @@ std::optional<blob> pmix_session::look_up(int rank, const std::string& key, bool
     return library_.get(&from, key.c_str(), directives.data(), ask_server ? 2 : 1, &raw);
   }();
   if (status == PMIX_ERR_NOT_FOUND || status == PMIX_ERR_TIMEOUT) return std::nullopt;
+  // Servers that cannot refresh what they have handed out still learn what processes of their own host publish.
+  if (ask_server && status == PMIX_ERR_NOT_SUPPORTED) return look_up(rank, key, false);
   if (status != PMIX_SUCCESS)
     throw failed(code::bootstrap_protocol, fmt::format("PMIx_Get of rank {}'s part", rank), status);
   const owned_value value{raw};

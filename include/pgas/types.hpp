@@ -3,6 +3,7 @@
 /// a signal does. No CUDA header, no state.
 #pragma once
 
+#include "pgas/detail/float16.hpp"
 #include "pgas/detail/platform.hpp"
 
 namespace pgas {

@@ -27,6 +27,16 @@ struct pe_options {
   std::chrono::milliseconds timeout{60'000};
 };
 
+/// `--rounds=N` of the command line, 0 without: what the stress test does, and the most that others do. For sanitizers, under
+/// which a kernel runs a thousand times slower.
+inline std::uint64_t& asked_rounds() {
+  static std::uint64_t value = 0;
+  return value;
+}
+inline int no_more_than_asked(int n) {
+  return asked_rounds() != 0 && asked_rounds() < static_cast<std::uint64_t>(n) ? static_cast<int>(asked_rounds()) : n;
+}
+
 }  // namespace pgas_test
 
 #if defined(__CUDACC__)
@@ -36,12 +46,6 @@ struct pe_options {
 #endif
 
 namespace pgas_test {
-
-/// Rounds that the command line asks of the stress test (`--rounds=N`), 0: the default.
-inline std::uint64_t& asked_rounds() {
-  static std::uint64_t value = 0;
-  return value;
-}
 
 /// Allocates the place for findings.
 inline findings make_findings(pe_set& pes) { return {pes.allocate<finding>(1)}; }

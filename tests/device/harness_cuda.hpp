@@ -16,7 +16,7 @@
 namespace pgas_test {
 
 inline std::vector<grid> grids() { return {{1, 1}, {1, 32}, {1, 100}, {1, 1024}, {4, 256}}; }
-inline int rounds(int on_gpu) { return on_gpu; }
+inline int rounds(int on_gpu) { return no_more_than_asked(on_gpu); }
 
 /// What the stress test does by default: channels and background blocks of each PE, threads of a block, rounds in
 /// total.
@@ -163,14 +163,15 @@ class pe_set {
   [[nodiscard]] context context_of(int pe) const {
     context ctx;
     ctx.abi_ = detail::abi_version << 16 | sizeof(context);
-    ctx.my_pe_ = pe;
-    ctx.n_pes_ = n_;
+    ctx.world_pe_ = pe;
+    ctx.n_world_ = n_;
     ctx.domain_first_ = pe / domain_ * domain_;
     ctx.domain_size_ = domain_;
     ctx.log2_stride_ = log2_stride_;
     ctx.checks_ = checks_ ? 1 : 0;
     ctx.my_slot_ = address(pe);
     ctx.control_ = controls_ + pe;
+    detail::set_team(ctx, ctx.world());
     return ctx;
   }
   [[nodiscard]] detail::control_block& control(int pe) { return controls_[pe]; }

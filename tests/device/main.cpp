@@ -1,5 +1,5 @@
 // The test programs' entry: on GPUs it says which, or that there is none. Options beside GoogleTest's: `--gpus=N` uses
-// N of more GPUs, `--rounds=N` sets the rounds of the stress test.
+// N of more GPUs, `--rounds=N` sets the rounds of the stress test, and the most that others make.
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>

@@ -19,9 +19,9 @@ struct barrier_rounds {
   PGAS_FN void operator()(const Block& block, const context& ctx) const {
     if (block.block_rank() != 0) return;
     const team_view team = of_domain ? ctx.domain() : ctx.world();
-    const std::int32_t me = ctx.my_pe() - team.first;
-    const std::int32_t right = team.first + (me + 1) % team.size;
-    const std::int32_t left = team.first + (me + team.size - 1) % team.size;
+    const std::int32_t me = team.my_pe();
+    const std::int32_t right = team.world_pe((me + 1) % team.n_pes());
+    const std::int32_t left = team.world_pe((me + team.n_pes() - 1) % team.n_pes());
     const auto rank = static_cast<std::uint32_t>(block.thread_rank());
     for (std::uint32_t round = 0; round < n_rounds; ++round) {
       ctx.remote(cells.at(ctx), right)[rank] = mix(rank, round, static_cast<std::uint32_t>(ctx.my_pe()));
@@ -47,7 +47,7 @@ TEST(sync, barrier_makes_everything_visible) {
 TEST(sync, domains_meet_by_themselves) {
   for (const grid& shape : grids()) {
     pe_set pes(4, {.domain = 2});
-    EXPECT_EQ(pes.context_of(3).domain().first, 2);
+    EXPECT_EQ(pes.context_of(3).domain().world_pe(0), 2);
     const barrier_rounds body{pes.allocate<std::uint32_t>(1024), make_findings(pes),
                               static_cast<std::uint32_t>(rounds(5'000)), true};
     pes.run(shape, body);

@@ -8,7 +8,7 @@
 namespace pgas::detail {
 
 /// Changes whenever a struct of this file or pgas::context changes its layout or meaning.
-inline constexpr std::uint32_t abi_version = 1;
+inline constexpr std::uint32_t abi_version = 2;
 
 /// Why a device operation ended early. The host turns it into a pgas::error.
 enum class failure : std::uint32_t {
@@ -18,6 +18,9 @@ enum class failure : std::uint32_t {
   pe_out_of_range,  ///< found with checks on
   outside_heap,     ///< found with checks on
   misaligned,       ///< found with checks on
+  not_a_member,     ///< a collective of a team that this PE is not in; found with checks on
+  bad_channel,      ///< a channel that the team does not have; found with checks on
+  asymmetric,       ///< PEs called different collectives, or with different sizes; found with checks on
 };
 
 /// The device operation that a record is about.
@@ -33,6 +36,17 @@ enum class operation : std::uint32_t {
   wait,
   barrier,
   sync,
+  iput,
+  iget,
+  broadcast,
+  fcollect,
+  collect,
+  alltoall,
+  alltoalls,
+  reduce,
+  reduce_scatter,
+  scan,
+  lock,
 };
 
 /// Left by the first device thread of a PE that gave up.
@@ -64,34 +78,59 @@ static_assert(sizeof(control_block) == 256);
 
 inline constexpr std::uint32_t abort_no_pe = 0xffffffffu;
 
-/// The barrier state of a team in every member's slot: for each member i two words, how often i has arrived here
-/// (counted by i) and how often this PE has waited for it. Words per source need no reset and show who is missing:
-/// member i is missing where arrived == waited. Both words of a member are kept by whichever thread waits for it, so
-/// that no thread of a group has to tell another how far they are.
-struct sync_layout {
+/// The state of a team in every member's slot: `channels + 1` equal parts, so that as many blocks can be in collectives of
+/// one team at once; the last is for what the host enqueues. Each part has, for each member i,
+/// * two words of the barrier: how often i has arrived here (counted by i), how often this PE has waited for it. Words per
+///   source need no reset and show who is missing: member i is missing where arrived == waited. Both are kept by whichever
+///   thread waits for i, so that no thread of a group has to tell another how far they are;
+/// * a word for what i has to tell the others in a collective (`value`), and one for what collectives compare with checks on
+///   (`signature`). Every collective ends with a barrier after these were read, so one of each is enough.
+///
+/// Behind the parts: the world PE of each member (int32), for teams whose members are not evenly spaced.
+struct team_layout {
   static constexpr std::uint64_t member_bytes = 16;
+  static constexpr std::uint64_t line = 128;
+  [[nodiscard]] PGAS_HD static constexpr std::uint64_t rounded(std::uint64_t bytes) { return (bytes + line - 1) / line * line; }
+
   /// Where the arrivals of team member `member` are counted; the count of waits lies 8 bytes behind.
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t arrived(std::int32_t member) {
     return static_cast<std::uint64_t>(member) * member_bytes;
   }
+  [[nodiscard]] PGAS_HD static constexpr std::uint64_t value(std::int32_t members, std::int32_t member) {
+    return arrived(members) + static_cast<std::uint64_t>(member) * 8;
+  }
+  [[nodiscard]] PGAS_HD static constexpr std::uint64_t signature(std::int32_t members, std::int32_t member) {
+    return value(members, members) + static_cast<std::uint64_t>(member) * 8;
+  }
+  /// Distance between two channels.
+  [[nodiscard]] PGAS_HD static constexpr std::uint64_t channel_bytes(std::int32_t members) {
+    return rounded(signature(members, members));
+  }
+  /// Where the list of members starts.
+  [[nodiscard]] PGAS_HD static constexpr std::uint64_t list(std::int32_t members, std::int32_t channels) {
+    return channel_bytes(members) * (static_cast<std::uint64_t>(channels) + 1);
+  }
   /// Size of the whole state.
-  [[nodiscard]] PGAS_HD static constexpr std::uint64_t bytes(std::int32_t members) {
-    return (arrived(members) + 127) / 128 * 128;
+  [[nodiscard]] PGAS_HD static constexpr std::uint64_t bytes(std::int32_t members, std::int32_t channels, bool listed) {
+    return list(members, channels) + (listed ? rounded(static_cast<std::uint64_t>(members) * 4) : 0);
   }
 };
 
-/// The library's own part at the start of every slot: a word for giving up, and the sync areas of the world and of the
+/// Channels of the teams that every world has, and of others unless their configuration says otherwise.
+inline constexpr std::int32_t default_channels = 32;
+
+/// The library's own part at the start of every slot: a word for giving up, and the states of the world and of the
 /// domain.
 struct internal_area {
   /// Set by the thread that writes the PE's failure record. Not in the control block: few links give a GPU atomic
   /// operations on host memory.
   static constexpr std::uint64_t failure_claim = 0;
-  static constexpr std::uint64_t world_sync = 128;
-  [[nodiscard]] PGAS_HD static constexpr std::uint64_t domain_sync(std::int32_t n_pes) {
-    return world_sync + sync_layout::bytes(n_pes);
+  static constexpr std::uint64_t world_state = 128;
+  [[nodiscard]] PGAS_HD static constexpr std::uint64_t domain_state(std::int32_t n_pes) {
+    return world_state + team_layout::bytes(n_pes, default_channels, false);
   }
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t bytes(std::int32_t n_pes) {
-    return world_sync + 2 * sync_layout::bytes(n_pes);
+    return world_state + 2 * team_layout::bytes(n_pes, default_channels, false);
   }
 };
 

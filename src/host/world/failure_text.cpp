@@ -21,6 +21,17 @@ std::string_view name(operation what) {
     case operation::wait: return "wait_until";
     case operation::barrier: return "barrier";
     case operation::sync: return "sync";
+    case operation::iput: return "iput";
+    case operation::iget: return "iget";
+    case operation::broadcast: return "broadcast";
+    case operation::fcollect: return "fcollect";
+    case operation::collect: return "collect";
+    case operation::alltoall: return "alltoall";
+    case operation::alltoalls: return "alltoalls";
+    case operation::reduce: return "reduce";
+    case operation::reduce_scatter: return "reduce_scatter";
+    case operation::scan: return "scan";
+    case operation::lock: return "set_lock";
   }
   return "operation";
 }
@@ -69,6 +80,23 @@ error describe(const failure_record& record, int my_pe, const config& settings) 
     case failure::misaligned:
       return {code::misaligned,
               fmt::format("{}: heap offset {:#x} is not a multiple of the {} bytes accessed", where, record.heap_offset, record.bytes),
+              record.pe};
+    case failure::not_a_member:
+      return {code::invalid_argument,
+              fmt::format("{}: this PE is not a member of the team: call it on members only (my_pe() of the team's view is -1 "
+                          "on others)",
+                          where),
+              record.pe};
+    case failure::bad_channel:
+      return {code::invalid_argument,
+              fmt::format("{}: the team has no channel {}: use 0 to n_channels() - 1, or make a team with more channels", where,
+                          static_cast<std::int64_t>(record.bytes)),
+              record.pe};
+    case failure::asymmetric:
+      return {code::asymmetric_call,
+              fmt::format("{}: PE {} called another collective of the same team and channel, or with other sizes: all members "
+                          "must make the same calls in the same order",
+                          where, record.pe),
               record.pe};
   }
   return {code::device_failed, fmt::format("{} failed for an unknown reason", where), record.pe};

@@ -138,14 +138,15 @@ void world_state::build_heap() {
   links_->barrier();
 
   context_.abi_ = abi_version << 16 | static_cast<std::uint32_t>(sizeof(pgas::context));
-  context_.my_pe_ = me;
-  context_.n_pes_ = n;
+  context_.world_pe_ = me;
+  context_.n_world_ = n;
   context_.domain_first_ = 0;
   context_.domain_size_ = n;
   context_.log2_stride_ = static_cast<std::uint16_t>(heap_->log2_stride());
   context_.checks_ = settings_.checks ? 1 : 0;
   context_.my_slot_ = reinterpret_cast<std::uintptr_t>(heap_->slot(me));
   context_.control_ = static_cast<control_block*>(mapped_.device);
+  set_team(context_, context_.world());
 }
 
 void world_state::report(const std::string& how) {
@@ -212,7 +213,7 @@ void world_state::check() const {
 }
 
 void world_state::check_pe(int pe, const char* what) const {
-  const int n = context_.n_pes_;
+  const int n = context_.n_pes();
   if (pe < 0 || pe >= n)
     throw error(code::pe_out_of_range, fmt::format("{}: PE {} does not exist, PEs are 0 to {}", what, pe, n - 1), pe);
 }
@@ -222,15 +223,15 @@ void world_state::check_symmetric(const void* pointer, std::size_t bytes, std::s
     throw error(code::outside_heap,
                 fmt::format("{}: {} and the {} bytes from there are not inside this PE's symmetric memory ({} to {}): pass an "
                             "address from allocate(), and a count that fits the allocation",
-                            what, pointer, bytes, fmt::ptr(heap_->slot(context_.my_pe_)),
-                            fmt::ptr(heap_->slot(context_.my_pe_) + heap_->usage().mapped)),
-                context_.my_pe_);
+                            what, pointer, bytes, fmt::ptr(heap_->slot(context_.my_pe())),
+                            fmt::ptr(heap_->slot(context_.my_pe()) + heap_->usage().mapped)),
+                context_.my_pe());
   if (reinterpret_cast<std::uintptr_t>(pointer) % alignment != 0)
-    throw error(code::misaligned, fmt::format("{}: {} is not a multiple of {} bytes", what, pointer, alignment), context_.my_pe_);
+    throw error(code::misaligned, fmt::format("{}: {} is not a multiple of {} bytes", what, pointer, alignment), context_.my_pe());
 }
 
 void* world_state::remote(const void* local, int pe) const noexcept {
-  return heap_->slot(pe) + (static_cast<const std::byte*>(local) - heap_->slot(context_.my_pe_));
+  return heap_->slot(pe) + (static_cast<const std::byte*>(local) - heap_->slot(context_.my_pe()));
 }
 
 void world_state::synchronize(stream_handle stream) {
@@ -269,7 +270,7 @@ std::optional<error> world_state::recorded_failure() const {
       return cause;
     }
   }
-  return describe(*record, context_.my_pe_, settings_);
+  return describe(*record, context_.my_pe(), settings_);
 }
 
 pgas::stream& world_state::default_stream(world& owner) {

@@ -238,12 +238,13 @@ class small_world {
   [[nodiscard]] context of(std::int32_t pe) {
     context c;
     c.abi_ = abi_version << 16 | static_cast<std::uint32_t>(sizeof(context));
-    c.my_pe_ = pe;
-    c.n_pes_ = n_;
+    c.world_pe_ = pe;
+    c.n_world_ = n_;
     c.domain_size_ = n_;
     c.log2_stride_ = 16;
     c.my_slot_ = reinterpret_cast<std::uintptr_t>(&memory_[static_cast<std::size_t>(pe)]);
     c.control_ = &controls_[static_cast<std::size_t>(pe)];
+    set_team(c, c.world());
     return c;
   }
   [[nodiscard]] control_block& control(std::int32_t pe) { return controls_[static_cast<std::size_t>(pe)]; }
@@ -264,14 +265,17 @@ TEST(cpu_barrier, on_streams_holds_back_the_streams_and_not_their_callers) {
   for (auto& stream : streams) stream = on->create_stream();
   std::vector<int> data(3, 0);
   std::vector<int> seen(3, 0);
-  const context any = world.of(0);
+  const auto meet = [&](std::size_t pe) {
+    const context here = world.of(static_cast<std::int32_t>(pe));
+    on->barrier(here, here.world(), streams[pe]);
+  };
   for (int round = 1; round <= 20; ++round) {
     // One thread feeds all three: a barrier that held its caller would never end.
     for (std::size_t pe = 0; pe < 3; ++pe) {
       run_grid_on_cpu(*on, streams[pe], 1, 1, [&data, pe, round](const thread_crew&) { data[pe] = round; });
-      on->barrier(world.of(static_cast<std::int32_t>(pe)), any.world(), streams[pe]);
+      meet(pe);
       run_grid_on_cpu(*on, streams[pe], 1, 1, [&, pe](const thread_crew&) { seen[pe] = data[(pe + 1) % 3]; });
-      on->barrier(world.of(static_cast<std::int32_t>(pe)), any.world(), streams[pe]);
+      meet(pe);
     }
     for (const stream_handle stream : streams) on->synchronize(stream);
     EXPECT_EQ(seen, std::vector<int>(3, round));

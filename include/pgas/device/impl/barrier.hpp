@@ -24,21 +24,21 @@ struct member_words {
 
 /// Address of member `i`'s words here.
 [[nodiscard]] PGAS_FN member_words* member_state(const context& ctx, const team_view& team, std::int32_t i) {
-  return reinterpret_cast<member_words*>(ctx.my_slot_ + team.sync_offset + sync_layout::arrived(i));
+  return reinterpret_cast<member_words*>(ctx.my_slot_ + team.channel_offset() + team_layout::arrived(i));
 }
 
 /// Says who is missing among the members of one thread's share.
 PGAS_COLD void report_missing(context ctx, team_view team, operation what, failure why, std::int32_t rank,
                               std::int32_t size) {
-  for (std::int32_t i = rank; i < team.size; i += size) {
+  for (std::int32_t i = rank; i < team.n_pes(); i += size) {
     const member_words* const state = member_state(ctx, team, i);
     const std::uint64_t due = load_relaxed(&state->waited) + 1;
     const std::uint64_t seen = load_relaxed(&state->arrived);
-    if (team.first + i == ctx.my_pe_ || seen >= due) continue;
-    report(ctx, lost_wait(why, what, team.first + i, ctx.offset(state), cmp::ge, due, seen));
+    if (i == team.my_pe() || seen >= due) continue;
+    report(ctx, lost_wait(why, what, team.world_pe(i), ctx.offset(state), cmp::ge, due, seen));
     return;
   }
-  report(ctx, lost_wait(why, what, -1, team.sync_offset, cmp::ge, std::uint64_t{0}, std::uint64_t{0}));
+  report(ctx, lost_wait(why, what, -1, team.channel_offset(), cmp::ge, std::uint64_t{0}, std::uint64_t{0}));
 }
 
 /// Waits for members base, base + size, ... as far as they exist, at most Batch of them, all polled at once.
@@ -51,7 +51,7 @@ template <std::uint32_t Batch>
   PGAS_UNROLL
   for (std::uint32_t k = 0; k < Batch; ++k) {
     const std::int32_t i = base + static_cast<std::int32_t>(k) * size;
-    meets[k] = i < team.size && team.first + i != ctx.my_pe_;
+    meets[k] = i < team.n_pes() && i != team.my_pe();
     state[k] = member_state(ctx, team, meets[k] ? i : base);  // another word is cheaper than a branch between two loads
     due[k] = load_relaxed(&state[k]->waited) + 1;
   }
@@ -77,22 +77,22 @@ template <std::uint32_t Batch>
 template <arrival Arrival>
 [[nodiscard]] PGAS_FN bool barrier_share(const context& ctx, const team_view& team, std::int32_t rank,
                                          std::int32_t size) {
-  const std::int32_t me = ctx.my_pe_ - team.first;
-  if (rank >= team.size || (rank == me && rank + size >= team.size)) return true;  // nobody else to meet
+  const std::int32_t me = team.my_pe();
+  if (rank >= team.n_pes() || (rank == me && rank + size >= team.n_pes())) return true;  // nobody else to meet
 
   if constexpr (Arrival == arrival::release) fence_release();
   std::uint64_t* const mine = &member_state(ctx, team, me)->arrived;
-  for (std::int32_t i = rank; i < team.size; i += size) {
-    if (i != me) reduce<rmw::add>(ctx.remote(mine, team.first + i), std::uint64_t{1});
+  for (std::int32_t i = rank; i < team.n_pes(); i += size) {
+    if (i != me) reduce<rmw::add>(ctx.world_remote(mine, team.world_pe(i)), std::uint64_t{1});
   }
 
   constexpr std::uint32_t batch = 4;
   std::int32_t base = rank;
   failure why = failure::none;
-  if (size >= team.size) {
+  if (size >= team.n_pes()) {
     why = await_members<1>(ctx, team, base, size);
   } else {
-    for (; base < team.size; base += static_cast<std::int32_t>(batch) * size) {
+    for (; base < team.n_pes(); base += static_cast<std::int32_t>(batch) * size) {
       why = await_members<batch>(ctx, team, base, size);
       if (why != failure::none) break;
     }
@@ -105,10 +105,14 @@ template <arrival Arrival>
   return true;
 }
 
-/// Ends the thread unless the caller belongs to `team`. With checks on.
+/// Ends the thread unless the caller belongs to `team` and the channel exists. With checks on. The library's own channel
+/// lies behind the last one.
 PGAS_COLD void check_member_slowly(context ctx, team_view team, operation what) {
-  if (ctx.my_pe_ >= team.first && ctx.my_pe_ - team.first < team.size) return;
-  report(ctx, bad_argument(failure::pe_out_of_range, what, ctx.my_pe_, team.sync_offset, 0));
+  failure why = failure::none;
+  if (team.my_pe() < 0) why = failure::not_a_member;
+  else if (team.channel_ < 0 || team.channel_ > team.n_channels()) why = failure::bad_channel;
+  if (why == failure::none) return;
+  report(ctx, bad_argument(why, what, ctx.world_pe_, team.state_offset_, static_cast<std::uint64_t>(team.channel_)));
   end_thread();
 }
 

@@ -51,7 +51,7 @@ PGAS_COLD failure find_fault(context ctx, const volatile void* local, std::uint6
                              std::int32_t pe) {
   const std::uint64_t heap = load_relaxed(&ctx.control_->heap_bytes);
   const std::uint64_t offset = ctx.offset(local);
-  if (pe < 0 || pe >= ctx.n_pes_) return failure::pe_out_of_range;
+  if (pe < 0 || pe >= ctx.n_pes()) return failure::pe_out_of_range;
   if (offset > heap || bytes > heap - offset) return failure::outside_heap;
   if (reinterpret_cast<std::uintptr_t>(local) % alignment != 0) return failure::misaligned;
   return failure::none;

@@ -1,0 +1,78 @@
+/// @file
+/// The two 16-bit floating-point formats as types that both sides have. CUDA's own (`__half`, `__nv_bfloat16` and their
+/// packed pairs) are told by name, without their headers, and treated alike.
+#pragma once
+
+#include "pgas/detail/ptx_float16.hpp"
+
+#if defined(__CUDACC__)
+struct __half;
+struct __half2;
+struct __nv_bfloat16;
+struct __nv_bfloat162;
+#endif
+
+namespace pgas {
+
+/// A 16-bit floating-point number: storage that converts to and from float. Arithmetic is done in float.
+template <detail::format16 Format>
+struct float16 {
+  std::uint16_t bits = 0;
+
+  float16() = default;
+  PGAS_HD explicit float16(float value) : bits(detail::from_float<Format>(value)) {}
+  [[nodiscard]] PGAS_HD explicit operator float() const { return detail::to_float<Format>(bits); }
+  [[nodiscard]] friend PGAS_HD bool operator==(float16 a, float16 b) { return float(a) == float(b); }
+};
+
+/// IEEE 754 binary16, as CUDA's `__half`.
+using half = float16<detail::format16::binary16>;
+/// The upper half of a float, as CUDA's `__nv_bfloat16`.
+using bfloat16 = float16<detail::format16::bfloat>;
+
+/// Two neighbouring 16-bit numbers that an atomic_add updates in one access, as CUDA's `__half2` and `__nv_bfloat162`.
+template <detail::format16 Format>
+struct alignas(4) float16_pair {
+  float16<Format> x;
+  float16<Format> y;
+};
+using half2 = float16_pair<detail::format16::binary16>;
+using bfloat162 = float16_pair<detail::format16::bfloat>;
+
+namespace detail {
+
+/// What a type is made of: `numbers` 16-bit numbers of one format; 0 for types that are not.
+template <class T>
+struct float16_traits {
+  static constexpr int numbers = 0;
+};
+template <int Numbers, format16 Format>
+struct float16_description {
+  static constexpr int numbers = Numbers;
+  static constexpr format16 format = Format;
+};
+template <format16 Format>
+struct float16_traits<float16<Format>> : float16_description<1, Format> {};
+template <format16 Format>
+struct float16_traits<float16_pair<Format>> : float16_description<2, Format> {};
+#if defined(__CUDACC__)
+template <>
+struct float16_traits<::__half> : float16_description<1, format16::binary16> {};
+template <>
+struct float16_traits<::__half2> : float16_description<2, format16::binary16> {};
+template <>
+struct float16_traits<::__nv_bfloat16> : float16_description<1, format16::bfloat> {};
+template <>
+struct float16_traits<::__nv_bfloat162> : float16_description<2, format16::bfloat> {};
+#endif
+
+}  // namespace detail
+
+/// One 16-bit floating-point number: pgas::half, pgas::bfloat16, and CUDA's types.
+template <class T>
+concept float16_type = detail::float16_traits<T>::numbers == 1;
+/// Two of them.
+template <class T>
+concept float16_pair_type = detail::float16_traits<T>::numbers == 2;
+
+}  // namespace pgas

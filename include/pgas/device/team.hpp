@@ -1,0 +1,68 @@
+/// @file
+/// A team as kernels see it: which PEs, in which order, and where its state lies. A plain value, passed by value; made by
+/// team::view() on the host, and by context::world(), domain() and team() in kernels.
+#pragma once
+
+#include "pgas/detail/wire.hpp"
+#include "pgas/types.hpp"
+
+namespace pgas {
+
+/// The members of a team, numbered 0 to n_pes() - 1, as this PE sees them.
+class team_view {
+ public:
+  /// This PE's number in the team, -1 if it is not a member.
+  [[nodiscard]] PGAS_HD std::int32_t my_pe() const { return my_pe_; }
+  /// How many members the team has.
+  [[nodiscard]] PGAS_HD std::int32_t n_pes() const { return n_pes_; }
+  /// How many collectives of this team may run at once, each on a channel of its own.
+  [[nodiscard]] PGAS_HD std::int32_t n_channels() const { return n_channels_; }
+
+  /// The world's number of a member.
+  [[nodiscard]] PGAS_FN std::int32_t world_pe(std::int32_t member) const {
+    return members_ == nullptr ? start_ + member * stride_ : members_[member];
+  }
+  /// The member that the world numbers `world_pe`, -1 if there is none. *Callers* any thread; lists are searched.
+  [[nodiscard]] PGAS_FN std::int32_t member(std::int32_t world_pe) const {
+    if (members_ == nullptr) {
+      const std::int32_t distance = world_pe - start_;
+      if (stride_ == 0 || distance % stride_ != 0) return distance == 0 && n_pes_ != 0 ? 0 : -1;
+      const std::int32_t i = distance / stride_;
+      return i >= 0 && i < n_pes_ ? i : -1;
+    }
+    for (std::int32_t i = 0; i < n_pes_; ++i) {
+      if (members_[i] == world_pe) return i;
+    }
+    return -1;
+  }
+  /// The same team on channel `which`, 0 to n_channels() - 1: blocks that call collectives of one team at the same time
+  /// each use their own. Every PE must use the same channel for the same call. A view starts on channel 0.
+  [[nodiscard]] PGAS_HD team_view channel(std::int32_t which) const {
+    team_view other = *this;
+    other.channel_ = which;
+    return other;
+  }
+
+  /// For the library's own use: where the state of this view's channel lies, from the start of each slot.
+  [[nodiscard]] PGAS_HD std::uint64_t channel_offset() const {
+    return state_offset_ + detail::team_layout::channel_bytes(n_pes_) * static_cast<std::uint64_t>(channel_);
+  }
+
+  // Plain members, filled by the host library; programs use the functions above.
+  std::int32_t start_ = 0;
+  std::int32_t stride_ = 1;
+  std::int32_t n_pes_ = 0;
+  std::int32_t my_pe_ = -1;
+  std::int32_t n_channels_ = 0;
+  std::int32_t channel_ = 0;
+  std::uint64_t state_offset_ = 0;           ///< of its detail::team_layout from the start of each slot
+  const std::int32_t* members_ = nullptr;    ///< in this PE's slot; null where start_ and stride_ say it all
+};
+static_assert(sizeof(team_view) == 40 && std::is_trivially_copyable_v<team_view>);
+
+/// What member `pe` of `from` is in `to`; -1 if it is not a member of it. *Callers* any thread.
+[[nodiscard]] PGAS_FN std::int32_t translate_pe(const team_view& from, std::int32_t pe, const team_view& to) {
+  return pe < 0 || pe >= from.n_pes() ? -1 : to.member(from.world_pe(pe));
+}
+
+}  // namespace pgas

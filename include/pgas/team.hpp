@@ -1,0 +1,104 @@
+/// @file
+/// Teams: some of a world's PEs, in an order of their own. Collectives run over a team, several teams at once; contexts made
+/// from a team take its PE numbers.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "pgas/device/context.hpp"
+#include "pgas/heap.hpp"
+#include "pgas/types.hpp"
+
+namespace pgas {
+
+class world;
+
+namespace detail {
+class team_state;
+}
+
+/// How a team is made.
+struct team_config {
+  /// How many collectives of the team may run at once on the device, each on a channel of its own (team_view::channel()). Equal
+  /// on all members.
+  int channels = detail::default_channels;
+};
+
+/// A team of one world, as one of its members holds it. Move-only. PEs that are not members hold an empty one.
+///
+/// *Callers* one thread at a time for each team, unless a function says otherwise; different teams are independent.
+/// *Memory* some cache lines for each member and channel, in the heap; given back by destroy().
+/// *Errors* functions of an empty team throw invalid_argument, those of a world that was left not_joined.
+class PGAS_API team {
+ public:
+  /// An empty team.
+  team() noexcept;
+  team(team&&) noexcept;
+  team& operator=(team&&) noexcept;
+  team(const team&) = delete;
+  team& operator=(const team&) = delete;
+  /// destroy(), without throwing: it logs. While an exception unwinds this PE, or once the world has failed or was left, it
+  /// does not wait for the others. The teams that a world has by itself are not destroyed.
+  ~team();
+
+  /// Whether this PE is a member.
+  [[nodiscard]] explicit operator bool() const noexcept;
+
+  /// This PE's number in the team. *Callers* any thread.
+  [[nodiscard]] int my_pe() const;
+  /// How many members it has. *Callers* any thread.
+  [[nodiscard]] int n_pes() const;
+  /// The world's number of member `pe`. *Callers* any thread. *Errors* pe_out_of_range.
+  [[nodiscard]] int world_pe(int pe) const;
+  /// What member `pe` of this team is in team `to` of the same world; -1 if it is not a member there. *Callers* any thread.
+  /// *Errors* pe_out_of_range.
+  [[nodiscard]] int translate_pe(int pe, const team& to) const;
+  [[nodiscard]] const team_config& config() const;
+  /// The world that it belongs to.
+  [[nodiscard]] const std::shared_ptr<detail::world_state>& world_state() const;
+
+  /// The team as kernels take it.
+  [[nodiscard]] team_view view() const;
+  /// A context whose operations take this team's PE numbers: an ordering domain of its own. Costs nothing; nothing to give
+  /// back. *Callers* any thread.
+  [[nodiscard]] pgas::context context() const;
+
+  /// Collective over this team: members start, start + stride, ... `size` of them; a stride may be negative.
+  /// *On return* the new team on its members, an empty one on the others.
+  /// *Errors* invalid_argument, asymmetric_call, out_of_memory: the same on all members of this team; nothing was made then.
+  [[nodiscard]] team split_strided(int start, int stride, int size, const team_config& how = {}) const;
+  /// Collective over this team: numbers its members row by row, `x_range` in a row; returns this PE's row and column.
+  [[nodiscard]] std::pair<team, team> split_2d(int x_range, const team_config& x_how = {}, const team_config& y_how = {}) const;
+  /// Collective over this team: those with the same colour make a team, ordered by key, then by their number here. A negative
+  /// colour takes part in the call and gets an empty team.
+  [[nodiscard]] team split(int color, int key, const team_config& how = {}) const;
+  /// Collective over this team: exactly these of its members, in this order; the same list on all of them.
+  [[nodiscard]] team split_list(std::span<const int> members, const team_config& how = {}) const;
+  /// Collective over this team: waits for all members, then gives its memory back. Does nothing for an empty team.
+  void destroy();
+
+  /// Collective over this team: `count` objects of T on every member, at the same offset; for non-members the memory does not
+  /// exist. As world::allocate() otherwise.
+  template <rma_type T>
+  [[nodiscard]] symmetric<T> allocate(std::size_t count, initialize how = initialize::no, std::size_t alignment = alignof(T)) const {
+    T* data = static_cast<T*>(allocate_bytes(count, sizeof(T), alignment, how));
+    return symmetric<T>(world_state(), data, data != nullptr ? count : 0);
+  }
+  /// allocate() without an owner: give it back with free(). Null for 0 bytes.
+  [[nodiscard]] void* allocate_bytes(std::size_t count, std::size_t size = 1, std::size_t alignment = 16,
+                                     initialize how = initialize::no) const;
+  /// Collective over this team: frees what its allocate_bytes() returned. Null is ignored. *Errors* invalid_free.
+  void free(void* pointer) const;
+
+  /// For the library's own functions. *Errors* invalid_argument for an empty team.
+  [[nodiscard]] detail::team_state& state() const;
+
+ private:
+  friend class world;
+  explicit team(std::shared_ptr<detail::team_state> state) noexcept;
+  std::shared_ptr<detail::team_state> state_;
+};
+
+}  // namespace pgas
