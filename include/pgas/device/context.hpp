@@ -7,6 +7,15 @@
 
 namespace pgas {
 
+namespace detail {
+
+/// How many slots member `pe` of an irregular team lies behind this PE's. Out of line: the common case has no memory access.
+PGAS_COLD std::int32_t listed_slots(const std::int32_t* members, std::int32_t pe, std::int32_t world_pe) {
+  return members[pe] - world_pe;
+}
+
+}  // namespace detail
+
 /// Device-side handle: who I am, where everyone's part of the heap is. world::context() makes the one of the world, before
 /// or after allocations; team::context() makes others, whose PE numbers are those of a team. Each is an ordering domain of
 /// its own: fence() and quiet() of one say nothing about operations of another. Valid until the world is left.
@@ -34,10 +43,10 @@ class context {
   /// irregular list.
   /// *Memory* `local` must point into this PE's slot; the result may be loaded and stored directly.
   template <class T>
-  [[nodiscard]] PGAS_HD T* remote(T* local, std::int32_t pe) const {
+  [[nodiscard]] PGAS_FN T* remote(T* local, std::int32_t pe) const {
     std::int32_t slots = pe * team_.stride_ + bias_;
     if (team_.members_ != nullptr) [[unlikely]]
-      slots = team_.members_[pe] - world_pe_;
+      slots = detail::listed_slots(team_.members_, pe, world_pe_);
     return moved(local, slots);
   }
 
