@@ -9,5 +9,6 @@
 #include "pgas/launch.hpp"     // IWYU pragma: export
 #include "pgas/rma.hpp"        // IWYU pragma: export
 #include "pgas/stream.hpp"     // IWYU pragma: export
+#include "pgas/team.hpp"       // IWYU pragma: export
 #include "pgas/types.hpp"      // IWYU pragma: export
 #include "pgas/world.hpp"      // IWYU pragma: export

@@ -13,10 +13,9 @@
 
 namespace pgas {
 
-class world;
-
 namespace detail {
 class team_state;
+class world_state;
 }
 
 /// How a team is made.
@@ -57,7 +56,7 @@ class PGAS_API team {
   [[nodiscard]] int translate_pe(int pe, const team& to) const;
   [[nodiscard]] const team_config& config() const;
   /// The world that it belongs to.
-  [[nodiscard]] const std::shared_ptr<detail::world_state>& world_state() const;
+  [[nodiscard]] std::shared_ptr<detail::world_state> world_state() const;
 
   /// The team as kernels take it.
   [[nodiscard]] team_view view() const;
@@ -96,7 +95,7 @@ class PGAS_API team {
   [[nodiscard]] detail::team_state& state() const;
 
  private:
-  friend class world;
+  friend class detail::world_state;
   explicit team(std::shared_ptr<detail::team_state> state) noexcept;
   std::shared_ptr<detail::team_state> state_;
 };

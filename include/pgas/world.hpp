@@ -16,6 +16,7 @@
 namespace pgas {
 
 class stream;
+class team;
 
 /// What is known of a PE: for people, logs and placement decisions.
 struct pe_info {
@@ -65,6 +66,14 @@ class PGAS_API world {
 
   /// The handle that kernels take by value.
   [[nodiscard]] pgas::context context() const;
+
+  /// All PEs, as a team. This and the next two are teams that the world has by itself: they end with it, and are not
+  /// destroyed. *Callers* any thread.
+  [[nodiscard]] const pgas::team& team() const;
+  /// The PEs whose heaps this one can load from and store to directly.
+  [[nodiscard]] const pgas::team& domain_team() const;
+  /// The PEs of this host: all of the domain.
+  [[nodiscard]] const pgas::team& host_team() const;
 
   /// Collective: `count` objects of T on every PE, at the same offset.
   /// *Memory* alignment at least 16 bytes, 512 from 512 bytes on, 2 MiB from 2 MiB on, or as asked (a power of two up to

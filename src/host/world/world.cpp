@@ -75,6 +75,18 @@ pgas::context world::context() const {
   return state_->context();
 }
 
+const team& world::team() const {
+  state_of(state_).check();
+  return state_->world_team();
+}
+
+const team& world::domain_team() const {
+  state_of(state_).check();
+  return state_->domain_team();
+}
+
+const team& world::host_team() const { return domain_team(); }
+
 void* world::allocate_bytes(std::size_t count, std::size_t size, std::size_t alignment, initialize how) {
   detail::world_state& state = state_of(state_);
   state.check();

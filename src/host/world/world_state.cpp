@@ -7,6 +7,7 @@
 #include <cstring>
 #include <exception>
 
+#include "host/team/team_state.hpp"
 #include "host/world/failure_text.hpp"
 #include "host/world/fields.hpp"
 
@@ -51,6 +52,7 @@ world_state::world_state(std::unique_ptr<bootstrap> exchange, const config& sett
   try {
     choose_device();
     build_heap();
+    make_teams();
     report(how);
   } catch (...) {
     give_back();
@@ -149,6 +151,16 @@ void world_state::build_heap() {
   set_team(context_, context_.world());
 }
 
+void world_state::make_teams() {
+  const auto make = [this](const team_view& view, std::mutex* mutex) {
+    std::vector<int> members;
+    for (int i = 0; i < view.n_pes(); ++i) members.push_back(view.world_pe(i));
+    return team(std::make_shared<team_state>(*this, view, std::move(members), mutex));
+  };
+  world_team_ = make(context_.world(), &collective_);
+  domain_team_ = make(context_.domain(), nullptr);
+}
+
 void world_state::report(const std::string& how) {
   if (links_->my_pe() != 0 || !log_.enabled(log_level::info)) return;
   log_.info("joined through {}", how);
@@ -199,6 +211,8 @@ void world_state::fail(const std::string& reason) noexcept {
 
 void world_state::give_back() noexcept {
   left_ = true;
+  domain_team_ = team();
+  world_team_ = team();
   stream_.reset();
   heap_.reset();
   links_.reset();

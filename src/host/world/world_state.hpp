@@ -14,6 +14,7 @@
 #include "host/log/log.hpp"
 #include "host/world/links.hpp"
 #include "pgas/stream.hpp"
+#include "pgas/team.hpp"
 #include "pgas/world.hpp"
 
 namespace pgas::detail {
@@ -58,6 +59,8 @@ class world_state : public std::enable_shared_from_this<world_state> {
   [[nodiscard]] const pgas::context& context() const noexcept { return context_; }
   [[nodiscard]] const std::vector<pe_info>& pes() const noexcept { return pes_; }
   [[nodiscard]] heap_kind kind() const noexcept { return device_->properties().kind; }
+  [[nodiscard]] const team& world_team() const noexcept { return world_team_; }
+  [[nodiscard]] const team& domain_team() const noexcept { return domain_team_; }
   /// The stream of world::stream(), made when first asked for.
   [[nodiscard]] pgas::stream& default_stream(world& owner);
 
@@ -67,6 +70,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
  private:
   void choose_device();
   void build_heap();
+  void make_teams();
   void report(const std::string& how);
   void on_failure(const error& cause) noexcept;
   /// The error that a record left by a device operation stands for, if there is one.
@@ -87,6 +91,8 @@ class world_state : public std::enable_shared_from_this<world_state> {
   std::unique_ptr<class heap> heap_;
   std::optional<pgas::stream> stream_;
   pgas::context context_;
+  team world_team_;
+  team domain_team_;
   std::vector<pe_info> pes_;
   std::mutex collective_;
   std::atomic<control_block*> control_{nullptr};  ///< host address, for the thread that learns of failures
