@@ -33,7 +33,7 @@ PGAS_FN void exercise(const context& ctx, const Group& group, std::uint32_t* inb
   for (std::uint32_t i = rank; i < n - 1; i += size) {
     found.equal(ctx, round << 32 | i, mix(i + 1, seed, static_cast<std::uint32_t>(ctx.my_pe())), outbox[i]);
   }
-  found.check(ctx, 3, detail::barrier_wait<detail::arrival::release>(ctx, group, ctx.world()));
+  found.check(ctx, 3, detail::try_barrier<detail::arrival::release>(ctx, group, ctx.world()));
 }
 
 struct cooperative {

@@ -119,7 +119,7 @@ struct polite_barrier {
   template <class Block>
   PGAS_FN void operator()(const Block& block, const context& ctx) const {
     if (ctx.my_pe() == ctx.n_pes() - 1) return;
-    const bool all_came = detail::barrier_wait<detail::arrival::release>(ctx, block, ctx.world());
+    const bool all_came = detail::try_barrier<detail::arrival::release>(ctx, block, ctx.world());
     atomic_inc(ctx, answers.at(ctx) + (all_came ? 1 : 0), ctx.my_pe());
   }
 };

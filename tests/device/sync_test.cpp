@@ -112,11 +112,11 @@ struct bool_barrier {
   PGAS_FN void operator()(const Block& block, const context& ctx) const {
     if (block.block_rank() != 0) return;
     for (int i = 0; i < 100; ++i) {
-      found.check(ctx, 1, detail::barrier_wait<detail::arrival::release>(ctx, block, ctx.world()));
-      found.check(ctx, 2, detail::barrier_wait<detail::arrival::relaxed>(ctx, block, ctx.domain()));
+      found.check(ctx, 1, detail::try_barrier<detail::arrival::release>(ctx, block, ctx.world()));
+      found.check(ctx, 2, detail::try_barrier<detail::arrival::relaxed>(ctx, block, ctx.domain()));
     }
     with_scope(scope::warp, block, [&](const auto& group) {
-      found.check(ctx, 3, detail::barrier_wait<detail::arrival::release>(ctx, group, ctx.world()));
+      found.check(ctx, 3, detail::try_barrier<detail::arrival::release>(ctx, group, ctx.world()));
     });
   }
 };

@@ -183,7 +183,7 @@ void cpu_device::barrier(const context& context, team_view team, stream_handle s
   // On the stream's thread: the caller may have to go on for the other PEs to come.
   queue(stream).run(
       [context, team] {
-        if (!barrier_wait<arrival::release>(context, this_thread{}, team))
+        if (!try_barrier<arrival::release>(context, this_thread{}, team))
           throw error(code::device_failed, "a barrier on the CPU ended early");
       },
       host_stream::place::worker);

@@ -73,19 +73,22 @@ template <std::uint32_t Batch>
   return why;
 }
 
-/// One thread's share of a barrier: members rank, rank + size, ... False if it ended early; the record is written then.
+/// One thread's share of arriving: at members rank, rank + size, ...
 template <arrival Arrival>
-[[nodiscard]] PGAS_FN bool barrier_share(const context& ctx, const team_view& team, std::int32_t rank,
-                                         std::int32_t size) {
+PGAS_FN void arrive_share(const context& ctx, const team_view& team, std::int32_t rank, std::int32_t size) {
   const std::int32_t me = team.my_pe();
-  if (rank >= team.n_pes() || (rank == me && rank + size >= team.n_pes())) return true;  // nobody else to meet
-
+  if (rank >= team.n_pes() || (rank == me && rank + size >= team.n_pes())) return;  // nobody else to meet
   if constexpr (Arrival == arrival::release) fence_release();
   std::uint64_t* const mine = &member_state(ctx, team, me)->arrived;
   for (std::int32_t i = rank; i < team.n_pes(); i += size) {
     if (i != me) reduce<rmw::add>(ctx.world_remote(mine, team.world_pe(i)), std::uint64_t{1});
   }
+}
 
+/// One thread's share of waiting: for members rank, rank + size, ... False if it ended early; the record is written then.
+[[nodiscard]] PGAS_FN bool await_share(const context& ctx, const team_view& team, operation what, std::int32_t rank,
+                                       std::int32_t size) {
+  if (rank >= team.n_pes() || (rank == team.my_pe() && rank + size >= team.n_pes())) return true;
   constexpr std::uint32_t batch = 4;
   std::int32_t base = rank;
   failure why = failure::none;
@@ -98,7 +101,7 @@ template <arrival Arrival>
     }
   }
   if (why != failure::none) [[unlikely]] {
-    report_missing(ctx, team, Arrival == arrival::release ? operation::barrier : operation::sync, why, base, size);
+    report_missing(ctx, team, what, why, base, size);
     return false;
   }
   fence_acquire();
@@ -116,15 +119,30 @@ PGAS_COLD void check_member_slowly(context ctx, team_view team, operation what) 
   end_thread();
 }
 
+/// The first half of a barrier, for all threads of `g`: what any of them did before is covered.
+template <arrival Arrival, group G>
+PGAS_FN void arrive(const context& ctx, const G& g, const team_view& team) {
+  g.sync();
+  arrive_share<Arrival>(ctx, team, static_cast<std::int32_t>(g.thread_rank()), static_cast<std::int32_t>(g.size()));
+}
+
+/// The calling thread's share of the second half.
+template <group G>
+[[nodiscard]] PGAS_FN bool await(const context& ctx, const G& g, const team_view& team, operation what) {
+  return await_share(ctx, team, what, static_cast<std::int32_t>(g.thread_rank()), static_cast<std::int32_t>(g.size()));
+}
+
+/// What a barrier is called in records.
+template <arrival Arrival>
+inline constexpr operation meeting = Arrival == arrival::release ? operation::barrier : operation::sync;
+
 /// A barrier that ends the group if it can't be completed.
 template <arrival Arrival, group G>
 PGAS_FN void barrier_or_end(const context& ctx, const G& g, const team_view& team) {
-  constexpr operation what = Arrival == arrival::release ? operation::barrier : operation::sync;
   if (ctx.checks()) [[unlikely]]
-    check_member_slowly(ctx, team, what);
-  g.sync();
-  const auto rank = static_cast<std::int32_t>(g.thread_rank());
-  go_on_together(g, !barrier_share<Arrival>(ctx, team, rank, static_cast<std::int32_t>(g.size())));
+    check_member_slowly(ctx, team, meeting<Arrival>);
+  arrive<Arrival>(ctx, g, team);
+  go_on_together(g, !await(ctx, g, team, meeting<Arrival>));
 }
 
 /// A barrier for library kernels and for the host side of CPU heaps, which report errors themselves.
@@ -133,11 +151,9 @@ PGAS_FN void barrier_or_end(const context& ctx, const G& g, const team_view& tea
 /// on all if the world was aborted or the deadline passed: the control block's record says which and who was missing,
 /// and the team's barrier state is of no use any more.
 template <arrival Arrival, group G>
-[[nodiscard]] PGAS_FN bool barrier_wait(const context& ctx, const G& g, const team_view& team) {
-  g.sync();
-  const auto rank = static_cast<std::int32_t>(g.thread_rank());
-  const bool mine = barrier_share<Arrival>(ctx, team, rank, static_cast<std::int32_t>(g.size()));
-  return !any(g, !mine);
+[[nodiscard]] PGAS_FN bool try_barrier(const context& ctx, const G& g, const team_view& team) {
+  arrive<Arrival>(ctx, g, team);
+  return !any(g, !await(ctx, g, team, meeting<Arrival>));
 }
 
 }  // namespace pgas::detail

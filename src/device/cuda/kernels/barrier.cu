@@ -7,7 +7,7 @@ namespace {
 
 __global__ void barrier_kernel(context here, team_view team) {
   // Whether it succeeded is in the failure record, where the host looks after the stream has been synchronised.
-  static_cast<void>(barrier_wait<arrival::release>(here, this_warp(this_block()), team));
+  static_cast<void>(try_barrier<arrival::release>(here, this_warp(this_block()), team));
 }
 
 }  // namespace
