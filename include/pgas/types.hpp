@@ -8,17 +8,23 @@
 
 namespace pgas {
 
-/// A type whose bytes may be copied to another PE: every trivially copyable object type.
+/// A type whose bytes may be copied to another PE: every trivially copyable object type. (CUDA's packed 16-bit types
+/// are that too, though they don't say so.)
 template <class T>
-concept rma_type = std::is_trivially_copyable_v<T> && std::is_object_v<T> && !std::is_const_v<T>;
+concept rma_type = (std::is_trivially_copyable_v<T> || float16_pair_type<T>)&&std::is_object_v<T> &&
+                   !std::is_const_v<T>;
 
 /// Integer types with the whole set of atomic operations: 4 and 8 bytes, signed and unsigned.
 template <class T>
 concept amo_integer = std::is_integral_v<T> && !std::is_same_v<T, bool> && (sizeof(T) == 4 || sizeof(T) == 8);
 
-/// Types with atomic fetch, set, swap and add: the integers, `float` and `double`.
+/// Types with all atomic operations but the bitwise: the integers, `float` and `double`.
 template <class T>
 concept amo_type = amo_integer<T> || std::is_same_v<T, float> || std::is_same_v<T, double>;
+
+/// Types with atomic fetch, set and add: these, and 16-bit floating-point numbers, alone or packed in twos.
+template <class T>
+concept amo_add_type = amo_type<T> || float16_type<T> || float16_pair_type<T>;
 
 /// What a wait or a test may look at: integers of 2, 4 and 8 bytes.
 template <class T>

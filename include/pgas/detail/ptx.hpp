@@ -49,11 +49,17 @@ struct word<8> {
 template <class T>
 using word_of = typename word<sizeof(T)>::type;
 
-/// std::bit_cast for device code.
+/// std::bit_cast for device code, and for CUDA's packed 16-bit types, which are not trivially copyable by name.
 template <class To, class From>
 [[nodiscard]] PGAS_HD constexpr To bits_as(const From& from) {
   static_assert(sizeof(To) == sizeof(From));
-  return __builtin_bit_cast(To, from);
+  if constexpr (std::is_trivially_copyable_v<To> && std::is_trivially_copyable_v<From>) {
+    return __builtin_bit_cast(To, from);
+  } else {
+    To to;
+    __builtin_memcpy(static_cast<void*>(&to), static_cast<const void*>(&from), sizeof(To));
+    return to;
+  }
 }
 
 #if defined(__CUDACC__)

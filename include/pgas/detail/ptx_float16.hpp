@@ -13,7 +13,7 @@ enum class format16 { binary16, bfloat };
 template <format16 Format>
 [[nodiscard]] PGAS_HD float to_float(std::uint16_t bits) {
   if constexpr (Format == format16::bfloat) {
-    return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
+    return __builtin_bit_cast(float, static_cast<std::uint32_t>(bits) << 16);
   } else {
 #if defined(__CUDA_ARCH__)
     float value;
@@ -22,8 +22,8 @@ template <format16 Format>
 #else
     const std::uint32_t sign = static_cast<std::uint32_t>(bits & 0x8000u) << 16;
     const std::uint32_t magnitude = bits & 0x7fffu;
-    if (magnitude >= 0x7c00u) return std::bit_cast<float>(sign | 0x7f800000u | (magnitude & 0x3ffu) << 13);
-    if (magnitude >= 0x400u) return std::bit_cast<float>(sign | ((magnitude << 13) + (112u << 23)));
+    if (magnitude >= 0x7c00u) return __builtin_bit_cast(float, sign | 0x7f800000u | (magnitude & 0x3ffu) << 13);
+    if (magnitude >= 0x400u) return __builtin_bit_cast(float, sign | ((magnitude << 13) + (112u << 23)));
     const float small = static_cast<float>(magnitude) * 0x1p-24F;  // a subnormal: exact in a float
     return sign != 0 ? -small : small;
 #endif
@@ -33,7 +33,7 @@ template <format16 Format>
 /// The nearest 16-bit number, ties to even; NaN stays NaN.
 template <format16 Format>
 [[nodiscard]] PGAS_HD std::uint16_t from_float(float value) {
-  const auto bits = std::bit_cast<std::uint32_t>(value);
+  const auto bits = __builtin_bit_cast(std::uint32_t, value);
   if constexpr (Format == format16::bfloat) {
     if ((bits & 0x7fffffffu) > 0x7f800000u) return static_cast<std::uint16_t>(bits >> 16 | 0x40u);
     return static_cast<std::uint16_t>((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
@@ -49,8 +49,8 @@ template <format16 Format>
     if (magnitude >= 0x477ff000u) return static_cast<std::uint16_t>(sign | 0x7c00u);  // rounds beyond 65504
     if (magnitude < 0x38800000u) {
       // Subnormal: adding 0.5 puts the last bit kept at the last bit of a float, which rounds it.
-      const float shifted = std::bit_cast<float>(magnitude) + 0.5F;
-      return static_cast<std::uint16_t>(sign | (std::bit_cast<std::uint32_t>(shifted) - 0x3f000000u));
+      const float shifted = __builtin_bit_cast(float, magnitude) + 0.5F;
+      return static_cast<std::uint16_t>(sign | (__builtin_bit_cast(std::uint32_t, shifted) - 0x3f000000u));
     }
     const std::uint32_t rounded = magnitude + 0xfffu + (magnitude >> 13 & 1u) - (112u << 23);
     return static_cast<std::uint16_t>(sign | rounded >> 13);

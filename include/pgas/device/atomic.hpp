@@ -2,7 +2,20 @@
 /// Atomic operations on other PEs' memory. All are relaxed at system scope: atomic with respect to every PE's atomics,
 /// p, and signals on the same word, and ordering nothing else. Those without a result don't wait for an answer.
 ///
-/// Types: 4- and 8-byte integers, signed or not (conversions wrap as in C++); `float` and `double` where said.
+/// | operations | types |
+/// | --- | --- |
+/// | fetch, set, add, fetch_add | 4- and 8-byte integers, float, double, half, bfloat16 and their pairs |
+/// | swap, compare_swap, min, max, fetch_min, fetch_max | 4- and 8-byte integers, float, double |
+/// | inc, and, or, xor and the same with fetch_ | 4- and 8-byte integers |
+///
+/// Integers may be signed or not; sums wrap. Sums of floating-point numbers round to nearest; on GPUs `float` sums
+/// flush subnormal numbers to zero. Pairs are added number by number, each atomically, not both at once. compare_swap
+/// compares bits: for floating-point numbers -0 differs from 0, and a NaN equals itself. Minima and maxima of
+/// floating-point numbers follow IEEE 754's totalOrder: -0 below 0, NaN above infinity, NaN with the sign bit set below
+/// -infinity.
+///
+/// `atomic_fetch_*_nbi` and the like leave the old value in `*result`, any memory of this PE, where it may be read
+/// after quiet().
 #pragma once
 
 #include "pgas/detail/ptx_atomic.hpp"
@@ -21,23 +34,23 @@ template <class T>
 
 }  // namespace detail
 
-/// Reads the word. Also `float`, `double`.
+/// Reads the word.
 /// *Callers* any thread. *Memory* `src` is symmetric. *Order* none.
-template <amo_type T>
+template <amo_add_type T>
 [[nodiscard]] PGAS_FN T atomic_fetch(const context& ctx, const T* src, std::int32_t pe) {
   return detail::load_relaxed(detail::atomic_target(ctx, src, pe));
 }
 
-/// Writes the word. Also `float`, `double`.
+/// Writes the word.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
-template <amo_type T>
+template <amo_add_type T>
 PGAS_FN void atomic_set(const context& ctx, T* dst, std::type_identity_t<T> value, std::int32_t pe) {
   detail::store_relaxed(detail::atomic_target(ctx, dst, pe), value);
 }
 
-/// Adds `value`. Also `float`, `double`.
+/// Adds `value`.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
-template <amo_type T>
+template <amo_add_type T>
 PGAS_FN void atomic_add(const context& ctx, T* dst, std::type_identity_t<T> value, std::int32_t pe) {
   detail::reduce<detail::rmw::add>(detail::atomic_target(ctx, dst, pe), value);
 }
@@ -70,7 +83,21 @@ PGAS_FN void atomic_xor(const context& ctx, T* dst, std::type_identity_t<T> valu
   detail::reduce<detail::rmw::bit_xor>(detail::atomic_target(ctx, dst, pe), value);
 }
 
-/// Writes the word and returns what it held. Also `float`, `double`.
+/// Writes `value` if it is less than the word.
+/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
+template <amo_type T>
+PGAS_FN void atomic_min(const context& ctx, T* dst, std::type_identity_t<T> value, std::int32_t pe) {
+  detail::reduce_order<detail::rmw::min>(detail::atomic_target(ctx, dst, pe), value);
+}
+
+/// Writes `value` if it is greater than the word.
+/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
+template <amo_type T>
+PGAS_FN void atomic_max(const context& ctx, T* dst, std::type_identity_t<T> value, std::int32_t pe) {
+  detail::reduce_order<detail::rmw::max>(detail::atomic_target(ctx, dst, pe), value);
+}
+
+/// Writes the word and returns what it held.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
 template <amo_type T>
 PGAS_FN T atomic_swap(const context& ctx, T* dst, std::type_identity_t<T> value, std::int32_t pe) {
@@ -79,15 +106,15 @@ PGAS_FN T atomic_swap(const context& ctx, T* dst, std::type_identity_t<T> value,
 
 /// Writes `value` if the word equals `condition`; returns what it held.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
-template <amo_integer T>
+template <amo_type T>
 PGAS_FN T atomic_compare_swap(const context& ctx, T* dst, std::type_identity_t<T> condition,
                               std::type_identity_t<T> value, std::int32_t pe) {
   return detail::compare_exchange(detail::atomic_target(ctx, dst, pe), condition, value);
 }
 
-/// Adds `value` and returns what the word held. Also `float`, `double`.
+/// Adds `value` and returns what the word held.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
-template <amo_type T>
+template <amo_add_type T>
 PGAS_FN T atomic_fetch_add(const context& ctx, T* dst, std::type_identity_t<T> value, std::int32_t pe) {
   return detail::fetch<detail::rmw::add>(detail::atomic_target(ctx, dst, pe), value);
 }
@@ -118,6 +145,109 @@ PGAS_FN T atomic_fetch_or(const context& ctx, T* dst, std::type_identity_t<T> va
 template <amo_integer T>
 PGAS_FN T atomic_fetch_xor(const context& ctx, T* dst, std::type_identity_t<T> value, std::int32_t pe) {
   return detail::fetch<detail::rmw::bit_xor>(detail::atomic_target(ctx, dst, pe), value);
+}
+
+/// atomic_min() that returns what the word held.
+/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
+template <amo_type T>
+PGAS_FN T atomic_fetch_min(const context& ctx, T* dst, std::type_identity_t<T> value, std::int32_t pe) {
+  return detail::fetch_order<detail::rmw::min>(detail::atomic_target(ctx, dst, pe), value);
+}
+
+/// atomic_max() that returns what the word held.
+/// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
+template <amo_type T>
+PGAS_FN T atomic_fetch_max(const context& ctx, T* dst, std::type_identity_t<T> value, std::int32_t pe) {
+  return detail::fetch_order<detail::rmw::max>(detail::atomic_target(ctx, dst, pe), value);
+}
+
+/// atomic_fetch() that need not be done on return.
+/// *Callers* any thread. *Memory* `src` is symmetric; `result` is any memory of this PE. *On return* issued; quiet()
+/// makes `*result` valid. *Order* none.
+template <amo_add_type T>
+PGAS_FN void atomic_fetch_nbi(const context& ctx, std::type_identity_t<T>* result, const T* src, std::int32_t pe) {
+  *result = atomic_fetch(ctx, src, pe);
+}
+
+/// atomic_swap() that need not be done on return.
+/// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE. *On return* issued; quiet()
+/// completes it and makes `*result` valid. *Order* none.
+template <amo_type T>
+PGAS_FN void atomic_swap_nbi(const context& ctx, std::type_identity_t<T>* result, T* dst, std::type_identity_t<T> value,
+                             std::int32_t pe) {
+  *result = atomic_swap(ctx, dst, value, pe);
+}
+
+/// atomic_compare_swap() that need not be done on return.
+/// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE. *On return* issued; quiet()
+/// completes it and makes `*result` valid. *Order* none.
+template <amo_type T>
+PGAS_FN void atomic_compare_swap_nbi(const context& ctx, std::type_identity_t<T>* result, T* dst,
+                                     std::type_identity_t<T> condition, std::type_identity_t<T> value,
+                                     std::int32_t pe) {
+  *result = atomic_compare_swap(ctx, dst, condition, value, pe);
+}
+
+/// atomic_fetch_inc() that need not be done on return.
+/// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE. *On return* issued; quiet()
+/// completes it and makes `*result` valid. *Order* none.
+template <amo_integer T>
+PGAS_FN void atomic_fetch_inc_nbi(const context& ctx, std::type_identity_t<T>* result, T* dst, std::int32_t pe) {
+  *result = atomic_fetch_inc(ctx, dst, pe);
+}
+
+/// atomic_fetch_add() that need not be done on return.
+/// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE. *On return* issued; quiet()
+/// completes it and makes `*result` valid. *Order* none.
+template <amo_add_type T>
+PGAS_FN void atomic_fetch_add_nbi(const context& ctx, std::type_identity_t<T>* result, T* dst,
+                                  std::type_identity_t<T> value, std::int32_t pe) {
+  *result = atomic_fetch_add(ctx, dst, value, pe);
+}
+
+/// atomic_fetch_and() that need not be done on return.
+/// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE. *On return* issued; quiet()
+/// completes it and makes `*result` valid. *Order* none.
+template <amo_integer T>
+PGAS_FN void atomic_fetch_and_nbi(const context& ctx, std::type_identity_t<T>* result, T* dst,
+                                  std::type_identity_t<T> value, std::int32_t pe) {
+  *result = atomic_fetch_and(ctx, dst, value, pe);
+}
+
+/// atomic_fetch_or() that need not be done on return.
+/// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE. *On return* issued; quiet()
+/// completes it and makes `*result` valid. *Order* none.
+template <amo_integer T>
+PGAS_FN void atomic_fetch_or_nbi(const context& ctx, std::type_identity_t<T>* result, T* dst,
+                                 std::type_identity_t<T> value, std::int32_t pe) {
+  *result = atomic_fetch_or(ctx, dst, value, pe);
+}
+
+/// atomic_fetch_xor() that need not be done on return.
+/// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE. *On return* issued; quiet()
+/// completes it and makes `*result` valid. *Order* none.
+template <amo_integer T>
+PGAS_FN void atomic_fetch_xor_nbi(const context& ctx, std::type_identity_t<T>* result, T* dst,
+                                  std::type_identity_t<T> value, std::int32_t pe) {
+  *result = atomic_fetch_xor(ctx, dst, value, pe);
+}
+
+/// atomic_fetch_min() that need not be done on return.
+/// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE. *On return* issued; quiet()
+/// completes it and makes `*result` valid. *Order* none.
+template <amo_type T>
+PGAS_FN void atomic_fetch_min_nbi(const context& ctx, std::type_identity_t<T>* result, T* dst,
+                                  std::type_identity_t<T> value, std::int32_t pe) {
+  *result = atomic_fetch_min(ctx, dst, value, pe);
+}
+
+/// atomic_fetch_max() that need not be done on return.
+/// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE. *On return* issued; quiet()
+/// completes it and makes `*result` valid. *Order* none.
+template <amo_type T>
+PGAS_FN void atomic_fetch_max_nbi(const context& ctx, std::type_identity_t<T>* result, T* dst,
+                                  std::type_identity_t<T> value, std::int32_t pe) {
+  *result = atomic_fetch_max(ctx, dst, value, pe);
 }
 
 }  // namespace pgas
