@@ -1,0 +1,340 @@
+#include "generator.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "text.hpp"
+
+namespace pgas_random {
+
+namespace {
+
+constexpr element raw_elements[] = {element::b1, element::b2, element::b4, element::b8, element::b16};
+constexpr element copied_elements[] = {element::b1, element::b4, element::b16};
+
+bool overlap(std::uint32_t a, std::uint32_t b, std::uint32_t bytes) { return a < b + bytes && b < a + bytes; }
+
+}  // namespace
+
+generator::generator(std::uint64_t seed, int n_pes, int n_blocks)
+    : random_(seed),
+      n_pes_(n_pes),
+      n_blocks_(n_blocks),
+      n_actors_(n_pes * n_blocks),
+      model_(n_pes),
+      history_(n_pes, n_actors_, places::arena_bytes + places::signal_words * 8),
+      pending_(index(n_actors_), caller::thread),
+      signals_(index(n_pes), std::vector<sent>(places::signal_words)),
+      lists_(index(n_actors_)) {
+  make_teams();
+}
+
+void generator::make_teams() {
+  const auto n = static_cast<std::uint32_t>(n_pes_);
+  const auto strided = [](int start, int stride, int size) {
+    team_plan plan{{}, start, stride, false};
+    for (int i = 0; i < size; ++i) plan.members.push_back(start + i * stride);
+    return plan;
+  };
+  teams_.push_back(strided(0, 1, n_pes_));
+  teams_.push_back(strided(n_pes_ - 1, -1, n_pes_));
+  const int stride = 1 + static_cast<int>(pick(2));
+  const int start = static_cast<int>(pick(2)) % n_pes_;
+  teams_.push_back(strided(start, stride, (n_pes_ - start + stride - 1) / stride));
+  std::vector<int> all(n);
+  std::iota(all.begin(), all.end(), 0);
+  for (const std::uint32_t size : {n, 1 + pick(n)}) {
+    for (std::uint32_t i = n; i > 1; --i) std::swap(all[i - 1], all[pick(i)]);
+    teams_.push_back({std::vector<int>(all.begin(), all.begin() + size), 0, 1, true});
+  }
+  teams_.push_back(strided(static_cast<int>(pick(n)), 1, 1));
+}
+
+generator::target generator::pick_target(int actor) {
+  for (;;) {
+    const auto team = static_cast<std::uint8_t>(chance(2) ? 0 : pick(n_teams));
+    const std::vector<int>& members = teams_[team].members;
+    if (std::find(members.begin(), members.end(), pe_of(actor)) == members.end()) continue;
+    const std::uint32_t member = pick(static_cast<std::uint32_t>(members.size()));
+    return {team, static_cast<int>(member), members[member]};
+  }
+}
+
+std::uint32_t generator::pick_bytes() {
+  if (chance(32)) return 0;
+  if (chance(64)) return 4096 + pick(places::arena_bytes / 3 - 4096);
+  const std::uint32_t limit = 1u << pick(12);  // as many short ones as long ones
+  return 1 + pick(limit);
+}
+
+std::uint32_t generator::pick_offset(std::uint32_t bytes, std::uint32_t alignment) {
+  return pick((places::arena_bytes - bytes) / alignment + 1) * alignment;
+}
+
+caller generator::pick_covering(int actor) {
+  const auto least = static_cast<std::uint32_t>(pending_[index(actor)]);
+  return static_cast<caller>(least + pick(3 - least));
+}
+
+std::uint32_t generator::pick_result(int actor, std::uint32_t bytes) {
+  const std::uint32_t offset = pick_offset(bytes, bytes);
+  return history_.allowed(actor, {pe_of(actor), offset, bytes}, access::local_write) ? offset : nowhere;
+}
+
+void generator::take(int actor, instruction i, int pe) {
+  i.number = number_;
+  pending_[index(actor)] = std::max(pending_[index(actor)], i.by);
+  model_.apply(i, pe_of(actor), pe);
+  lists_[index(actor)].push_back(i);
+}
+
+bool generator::try_single(int actor) {
+  const target to = pick_target(actor);
+  instruction i = blank();
+  i.of = raw_elements[pick(5)];
+  i.team = to.team;
+  i.pe = to.member;
+  const std::uint32_t bytes = bytes_of(i.of);
+  i.dst = i.src = pick_offset(bytes, bytes);
+  const place there{to.pe, i.dst, bytes};
+  if (chance(2)) {
+    i.what = opcode::p;
+    i.value = random_();
+    i.condition = random_();
+    if (!history_.allowed(actor, there, access::remote_write)) return false;
+    history_.record(actor, there, access::remote_write);
+  } else {
+    i.what = opcode::g;
+    i.result = pick_result(actor, bytes);
+    if (i.result == nowhere || !history_.allowed(actor, there, access::read)) return false;
+    if (to.pe == pe_of(actor) && overlap(i.result, i.src, bytes)) return false;
+    history_.record(actor, there, access::read);
+    history_.record(actor, {pe_of(actor), i.result, bytes}, access::local_write);
+  }
+  take(actor, i, to.pe);
+  return true;
+}
+
+bool generator::try_transfer(int actor) {
+  constexpr opcode kinds[] = {opcode::put, opcode::put_nbi, opcode::get, opcode::get_nbi, opcode::put_signal, opcode::put_signal_nbi};
+  const target to = pick_target(actor);
+  const int me = pe_of(actor);
+  instruction i = blank();
+  i.what = kinds[pick(6)];
+  i.by = static_cast<caller>(pick(3));
+  i.of = copied_elements[pick(3)];
+  i.team = to.team;
+  i.pe = to.member;
+  const std::uint32_t unit = bytes_of(i.of);
+  i.count = pick_bytes() / unit;
+  const std::uint32_t bytes = i.count * unit;
+  i.dst = pick_offset(bytes, unit);
+  i.src = pick_offset(bytes, unit);
+  if (to.pe == me && overlap(i.dst, i.src, bytes)) return false;
+
+  if (i.what == opcode::get || i.what == opcode::get_nbi) {
+    const place from{to.pe, i.src, bytes};
+    const place here{me, i.dst, bytes};
+    const access written = i.what == opcode::get ? access::local_write : access::remote_write;
+    if (!history_.allowed(actor, from, access::read) || !history_.allowed(actor, here, access::local_write)) return false;
+    history_.record(actor, from, i.what == opcode::get ? access::read : access::late_read);
+    history_.record(actor, here, written);
+    take(actor, i, to.pe);
+    return true;
+  }
+  const bool signals = i.what == opcode::put_signal || i.what == opcode::put_signal_nbi;
+  if (signals) {
+    i.by = std::max(i.by, pending_[index(actor)]);
+    i.how = chance(2) ? pgas::signal_op::set : pgas::signal_op::add;
+    i.value = chance(4) ? 1 + random_() % (std::uint64_t{1} << 40) : 1 + pick(9);
+    if (i.how == pgas::signal_op::add) {
+      i.signal = places::added_words + pick(places::most_blocks);
+      if (!history_.allowed(actor, word_place(to.pe, i.signal), access::remote_write, 1)) return false;
+    } else {
+      i.signal = places::sent_words + static_cast<std::uint32_t>(actor);
+      i.value += signals_[index(to.pe)][i.signal].value;  // sets of one word only go up, so that a wait may look for `ge`
+    }
+  }
+  const place from{me, i.src, bytes};
+  const place there{to.pe, i.dst, bytes};
+  if (!history_.allowed(actor, from, access::read) || !history_.allowed(actor, there, access::remote_write)) return false;
+  const bool late = i.what == opcode::put_nbi || i.what == opcode::put_signal_nbi;
+  history_.record(actor, from, late ? access::late_read : access::read);
+  history_.record(actor, there, access::remote_write);
+  take(actor, i, to.pe);
+  if (signals) note_sent(actor, i, to.pe);
+  return true;
+}
+
+void generator::note_sent(int actor, const instruction& i, int pe) {
+  sent& word = signals_[index(pe)][i.signal];
+  const bool releases = i.what == opcode::put_signal || i.what == opcode::put_signal_nbi;
+  const history::clock seen = releases ? history_.release(actor) : history_.last_fence(actor);
+  if (i.how == pgas::signal_op::add) history_.record(actor, word_place(pe, i.signal), access::remote_write, 1);
+  word.value = model_.signal(pe, i.signal);
+  for (std::size_t k = 0; k < seen.size(); ++k) word.seen[k] = std::max(word.seen[k], seen[k]);
+}
+
+bool generator::try_signal(int actor) {
+  const target to = pick_target(actor);
+  instruction i = blank();
+  i.team = to.team;
+  i.pe = to.member;
+  i.value = 1 + pick(9);
+  if (chance(2)) {
+    i.what = opcode::signal_set;
+    i.how = pgas::signal_op::set;
+    i.signal = places::set_words + static_cast<std::uint32_t>(actor);
+    i.value += signals_[index(to.pe)][i.signal].value;
+  } else {
+    i.what = opcode::signal_add;
+    i.how = pgas::signal_op::add;
+    i.signal = places::added_words + pick(places::most_blocks);
+    if (!history_.allowed(actor, word_place(to.pe, i.signal), access::remote_write, 1)) return false;
+  }
+  take(actor, i, to.pe);
+  note_sent(actor, i, to.pe);
+  return true;
+}
+
+bool generator::try_wait(int actor) {
+  const int me = pe_of(actor);
+  instruction i = blank();
+  i.by = static_cast<caller>(pick(3));
+  i.compare = pgas::cmp::ge;
+  i.count = 1;
+  const auto word = [&](std::uint32_t w) -> const sent& { return signals_[index(me)][w]; };
+  if (chance(4)) {
+    // Several words that one block each sets. The smallest value is sure to have been seen.
+    i.what = opcode::wait_all;
+    const std::uint32_t first = chance(2) ? places::sent_words : places::set_words;
+    const auto n = static_cast<std::uint32_t>(n_actors_);
+    const std::uint32_t skipped = pick(n);
+    i.signal = first + skipped;
+    i.count = 1 + pick(n - skipped);
+    i.value = ~std::uint64_t{0};
+    for (std::uint32_t k = 0; k < i.count; ++k) i.value = std::min(i.value, word(i.signal + k).value);
+    for (std::uint32_t k = 0; k < i.count; ++k) {
+      if (word(i.signal + k).value == i.value) history_.acquire(actor, word(i.signal + k).seen);
+    }
+  } else {
+    i.what = opcode::wait;
+    const bool added = chance(2);
+    i.signal = added ? places::added_words + pick(places::most_blocks)
+                     : (chance(3) ? places::set_words : places::sent_words) + pick(static_cast<std::uint32_t>(n_actors_));
+    i.value = word(i.signal).value;
+    if (i.value == 0) return false;
+    history_.acquire(actor, word(i.signal).seen);
+    // Whoever adds again does so after this wait.
+    if (added) history_.record(actor, word_place(me, i.signal), access::read);
+    if (added && chance(2)) i.compare = pgas::cmp::eq;
+    if (chance(4)) {
+      i.compare = pgas::cmp::gt;
+      --i.value;
+    }
+  }
+  take(actor, i, me);
+  return true;
+}
+
+bool generator::try_signal_fetch(int actor) {
+  const int me = pe_of(actor);
+  instruction i = blank();
+  i.what = opcode::signal_fetch;
+  i.signal = places::added_words + pick(places::most_blocks);
+  i.result = pick_result(actor, 8);
+  if (i.result == nowhere || !history_.allowed(actor, word_place(me, i.signal), access::read)) return false;
+  history_.record(actor, word_place(me, i.signal), access::read);
+  history_.record(actor, {me, i.result, 8}, access::local_write);
+  take(actor, i, me);
+  return true;
+}
+
+bool generator::try_fill(int actor) {
+  constexpr element numbers[] = {element::i32, element::u32, element::i64, element::u64, element::f32, element::f64};
+  instruction i = blank();
+  i.what = opcode::fill;
+  i.by = caller::block;
+  i.of = numbers[pick(6)];
+  const std::uint32_t unit = bytes_of(i.of);
+  i.count = 1 + pick(64);
+  i.dst = pick_offset(i.count * unit, unit);
+  i.value = random_();
+  const place here{pe_of(actor), i.dst, i.count * unit};
+  if (!history_.allowed(actor, here, access::local_write)) return false;
+  history_.record(actor, here, access::local_write);
+  take(actor, i, pe_of(actor));
+  return true;
+}
+
+bool generator::try_order(int actor) {
+  instruction i = blank();
+  i.by = pick_covering(actor);
+  if (chance(2)) {
+    i.what = opcode::fence;
+    history_.fence(actor);
+  } else {
+    i.what = opcode::quiet;
+    history_.quiet(actor);
+  }
+  take(actor, i, pe_of(actor));
+  pending_[index(actor)] = caller::thread;
+  return true;
+}
+
+bool generator::try_meeting(int actor) {
+  const target to = pick_target(actor);
+  instruction i = blank();
+  i.what = chance(4) ? opcode::sync : opcode::barrier;
+  i.team = to.team;
+  std::vector<int> members;
+  for (const int pe : teams_[to.team].members) members.push_back(pe * n_blocks_ + actor % n_blocks_);
+  if (i.what == opcode::barrier) history_.join(members);
+  for (const int member : members) {
+    i.by = pick_covering(member);
+    take(member, i, pe_of(member));
+    if (i.what == opcode::barrier) pending_[index(member)] = caller::thread;
+  }
+  return true;
+}
+
+bool generator::try_any() {
+  const int actor = static_cast<int>(pick(static_cast<std::uint32_t>(n_actors_)));
+  const std::uint32_t which = pick(100);
+  if (which < 12) return try_single(actor);
+  if (which < 47) return try_transfer(actor);
+  if (which < 67) return try_atomic(actor);
+  if (which < 73) return try_signal(actor);
+  if (which < 83) return try_wait(actor);
+  if (which < 85) return try_signal_fetch(actor);
+  if (which < 87) return try_fill(actor);
+  if (which < 95) return try_order(actor);
+  return try_meeting(actor);
+}
+
+void generator::next_segment(std::uint32_t operations) {
+  for (auto& list : lists_) list.clear();
+  std::vector<int> everyone(index(n_actors_));
+  std::iota(everyone.begin(), everyone.end(), 0);
+  history_.join(everyone);
+  std::fill(pending_.begin(), pending_.end(), caller::thread);
+  for (std::uint32_t left = operations; left > 0; --left) {
+    ++number_;
+    while (!try_any()) {
+    }
+  }
+}
+
+std::string generator::describe(std::uint32_t number) const {
+  std::string text;
+  for (std::size_t actor = 0; actor < lists_.size(); ++actor) {
+    for (const instruction& i : lists_[actor]) {
+      if (i.number != number) continue;
+      text += "  #" + std::to_string(number) + " on PE " + std::to_string(pe_of(static_cast<int>(actor))) + " block " +
+              std::to_string(static_cast<int>(actor) % n_blocks_) + ": " + text_of(i) + "\n";
+    }
+  }
+  return text;
+}
+
+}  // namespace pgas_random

@@ -1,0 +1,108 @@
+/// @file
+/// Makes programs from seeds. Operations are chosen one after another, as if they ran in this order; each is taken only if it
+/// races with none before it, so that every order that the library allows gives the memory that the model predicts. Since
+/// waits come after what they wait for, no program can hang.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "history.hpp"
+#include "instruction.hpp"
+#include "model.hpp"
+
+namespace pgas_random {
+
+/// Who is in a team, by the world's numbers.
+struct team_plan {
+  std::vector<int> members;
+  int start = 0;
+  int stride = 1;
+  bool listed = false;
+};
+
+class generator {
+ public:
+  generator(std::uint64_t seed, int n_pes, int n_blocks);
+
+  /// Chooses the next `operations` of the program. All that happened before is visible to all: they run as a launch of
+  /// their own.
+  void next_segment(std::uint32_t operations);
+  /// The segment's instructions of each block: block b of PE p is actor p * n_blocks + b.
+  [[nodiscard]] const std::vector<std::vector<instruction>>& lists() const { return lists_; }
+  [[nodiscard]] const model& expected() const { return model_; }
+  [[nodiscard]] const std::vector<team_plan>& teams() const { return teams_; }
+  /// Operations chosen so far.
+  [[nodiscard]] std::uint32_t operations() const { return number_; }
+  /// A text about an operation of this segment, for people.
+  [[nodiscard]] std::string describe(std::uint32_t number) const;
+  /// A number that belongs to the program, for choices of who runs it.
+  [[nodiscard]] std::uint32_t any(std::uint32_t below) { return pick(below); }
+
+ private:
+  using place = history::range;
+
+  /// What is sent to a signal word: the value afterwards, and what its reader has seen then.
+  struct sent {
+    std::uint64_t value = 0;
+    history::clock seen{};
+  };
+
+  /// Where an operation goes: a member of a team that the actor's PE is in.
+  struct target {
+    std::uint8_t team;
+    int member;
+    int pe;
+  };
+
+  std::uint32_t pick(std::uint32_t below) { return static_cast<std::uint32_t>(random_() % below); }
+  bool chance(std::uint32_t one_in) { return pick(one_in) == 0; }
+  [[nodiscard]] int pe_of(int actor) const { return actor / n_blocks_; }
+  [[nodiscard]] static std::size_t index(int i) { return static_cast<std::size_t>(i); }
+
+  void make_teams();
+  [[nodiscard]] target pick_target(int actor);
+  [[nodiscard]] std::uint32_t pick_bytes();
+  [[nodiscard]] std::uint32_t pick_offset(std::uint32_t bytes, std::uint32_t alignment);
+  /// Who makes a call that covers all that the actor did since it last ordered.
+  [[nodiscard]] caller pick_covering(int actor);
+  [[nodiscard]] static place word_place(int pe, std::uint32_t word) { return {pe, places::arena_bytes + word * 8, 8}; }
+
+  // Each chooses an operation and takes it, or says no.
+  [[nodiscard]] bool try_single(int actor);
+  [[nodiscard]] bool try_transfer(int actor);
+  [[nodiscard]] bool try_atomic(int actor);
+  [[nodiscard]] bool try_signal(int actor);
+  [[nodiscard]] bool try_wait(int actor);
+  [[nodiscard]] bool try_signal_fetch(int actor);
+  [[nodiscard]] bool try_fill(int actor);
+  [[nodiscard]] bool try_order(int actor);
+  [[nodiscard]] bool try_meeting(int actor);
+  [[nodiscard]] bool try_any();
+
+  /// Chooses the kind of update and its operand; the commuting class, 0 if it needs the word for itself.
+  std::uint8_t choose_update(instruction& i, int pe);
+  [[nodiscard]] bool holds_small_number(element of, int pe, std::uint32_t offset) const;
+  void note_sent(int actor, const instruction& i, int pe);
+  /// Chooses a result place for an answer of `bytes`, if it is free.
+  [[nodiscard]] std::uint32_t pick_result(int actor, std::uint32_t bytes);
+
+  void take(int actor, instruction i, int pe);
+
+  std::mt19937_64 random_;
+  int n_pes_;
+  int n_blocks_;
+  int n_actors_;
+  std::uint32_t number_ = 0;
+  std::vector<team_plan> teams_;
+  model model_;
+  history history_;
+  std::vector<caller> pending_;             ///< by actor: the largest group that did something since it ordered
+  std::vector<std::vector<sent>> signals_;  ///< by PE, by word
+  std::vector<std::vector<instruction>> lists_;
+};
+
+}  // namespace pgas_random

@@ -1,0 +1,123 @@
+/// @file
+/// What random programs are made of. A program is a list of these for every block of every PE; the interpreter carries them
+/// out on the CPU or on GPUs, the model on a few arrays.
+#pragma once
+
+#include <cstdint>
+
+#include "pgas/types.hpp"
+
+namespace pgas_random {
+
+enum class opcode : std::uint8_t {
+  // single values
+  p,
+  g,
+  // arrays
+  put,
+  put_nbi,
+  get,
+  get_nbi,
+  // signals and waits
+  put_signal,
+  put_signal_nbi,
+  signal_set,
+  signal_add,
+  signal_fetch,
+  wait,
+  wait_all,
+  // atomics
+  atomic_fetch,
+  atomic_set,
+  atomic_swap,
+  atomic_compare_swap,
+  atomic_add,
+  atomic_fetch_add,
+  atomic_inc,
+  atomic_fetch_inc,
+  atomic_and,
+  atomic_fetch_and,
+  atomic_or,
+  atomic_fetch_or,
+  atomic_xor,
+  atomic_fetch_xor,
+  // order
+  fence,
+  quiet,
+  barrier,
+  sync,
+  // plain stores into the PE's own memory: small numbers of the element type
+  fill,
+};
+
+/// What an operation's elements are: raw ones of 1 to 16 bytes, or numbers.
+enum class element : std::uint8_t { b1, b2, b4, b8, b16, i32, u32, i64, u64, f32, f64 };
+
+[[nodiscard]] constexpr std::uint32_t bytes_of(element e) {
+  switch (e) {
+    case element::b1: return 1;
+    case element::b2: return 2;
+    case element::b4:
+    case element::i32:
+    case element::u32:
+    case element::f32: return 4;
+    case element::b8:
+    case element::i64:
+    case element::u64:
+    case element::f64: return 8;
+    case element::b16: return 16;
+  }
+  return 1;
+}
+
+/// Who makes the call: the values of pgas_test::scope.
+enum class caller : std::uint8_t { thread, warp, block };
+
+/// No place for a result: it is not determined, or not wanted.
+inline constexpr std::uint32_t nowhere = ~std::uint32_t{0};
+
+/// One operation of one block. Places are bytes from the start of the arena, the same on every PE.
+struct instruction {
+  opcode what;
+  caller by;
+  element of;
+  std::uint8_t team;     ///< whose numbers `pe` is one of; whose barrier it is
+  std::int32_t pe;
+  std::uint32_t dst;
+  std::uint32_t src;
+  std::uint32_t count;
+  std::uint32_t signal;  ///< index of a signal word
+  std::uint32_t result;  ///< where in this PE's own arena the answer goes
+  pgas::signal_op how;
+  pgas::cmp compare;
+  std::uint32_t number;  ///< of the operation in the program, for people
+  std::uint64_t value;   ///< of a 16-byte value the first half
+  std::uint64_t condition;  ///< of compare_swap; the second half of a 16-byte value
+};
+static_assert(sizeof(instruction) == 56);
+
+[[nodiscard]] inline instruction blank() {
+  instruction i{};
+  i.result = nowhere;
+  return i;
+}
+
+/// The places of a program: an arena of raw bytes and some signal words on each PE.
+struct places {
+  static constexpr std::uint32_t arena_bytes = 24 * 1024;
+  static constexpr std::uint32_t guard_bytes = 256;  ///< on both sides of the arena
+  static constexpr unsigned char guard_byte = 0xa5;
+  static constexpr std::uint32_t most_blocks = 16;  ///< of all PEs together
+  /// Words that only one block writes with put_signal: by the number of that block.
+  static constexpr std::uint32_t sent_words = 0;
+  /// Words that only one block writes with signal_set.
+  static constexpr std::uint32_t set_words = most_blocks;
+  /// Words that anyone adds to.
+  static constexpr std::uint32_t added_words = 2 * most_blocks;
+  static constexpr std::uint32_t signal_words = 3 * most_blocks;
+};
+
+/// Teams of a program are numbered; the first one is the world.
+inline constexpr std::uint32_t n_teams = 6;
+
+}  // namespace pgas_random

@@ -1,0 +1,146 @@
+// Runs random programs on the PEs of the device tests' harness until the time is up, and compares the memory of all PEs with
+// the model's. A failure is reported with the seed, the shortest beginning of the program that fails, and the command that
+// repeats it.
+//
+//   random_cpu [--seconds=N] [--seed=S] [--pes=N] [--blocks=N] [--operations=N] [--gpus=N]
+//
+// With a seed, that one program is run. Without --pes and --blocks the seed chooses.
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <string_view>
+
+#include "attempt.hpp"
+
+namespace {
+
+using namespace pgas_random;
+using clock_type = std::chrono::steady_clock;
+
+struct options {
+  std::uint64_t seconds = 10;
+  std::uint64_t seed = 0;
+  std::uint64_t pes = 0;
+  std::uint64_t blocks = 0;
+  std::uint64_t operations = 10'000;
+  std::uint64_t gpus = 0;
+};
+
+std::optional<options> read_options(int argc, char** argv) {
+  options all;
+  struct named {
+    std::string_view name;
+    std::uint64_t& value;
+  };
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    bool known = false;
+    for (const named& option : {named{"--seconds=", all.seconds}, named{"--seed=", all.seed}, named{"--pes=", all.pes},
+                                named{"--blocks=", all.blocks}, named{"--operations=", all.operations}, named{"--gpus=", all.gpus}}) {
+      if (argument.substr(0, option.name.size()) != option.name) continue;
+      char* end = nullptr;
+      option.value = std::strtoull(argv[i] + option.name.size(), &end, 10);
+      known = *end == 0 && end != argv[i] + option.name.size();
+    }
+    if (!known) {
+      std::fprintf(stderr, "%s: unknown option or no number: %s\n", argv[0], argv[i]);
+      return std::nullopt;
+    }
+  }
+  if (all.pes > 8 || all.pes == 1 || all.blocks > 2) {
+    std::fprintf(stderr, "%s: programs have 2 to 8 PEs and 1 or 2 blocks\n", argv[0]);
+    return std::nullopt;
+  }
+  return all;
+}
+
+program_choice choose(const options& wanted, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  program_choice choice;
+  choice.seed = seed;
+  choice.pes = static_cast<int>(2 + random() % 7);
+  choice.blocks = static_cast<int>(1 + random() % 2);
+  if (wanted.pes != 0) choice.pes = static_cast<int>(wanted.pes);
+  if (wanted.blocks != 0) choice.blocks = static_cast<int>(wanted.blocks);
+  choice.operations = static_cast<std::uint32_t>(wanted.operations);
+  return choice;
+}
+
+std::optional<mismatch> run_once(const program_choice& choice, std::chrono::seconds wait_timeout, clock_type::time_point until,
+                                 std::uint64_t& operations) {
+  attempt one(choice, wait_timeout);
+  const std::optional<mismatch> found = one.run([&] { return clock_type::now() < until; });
+  operations += one.operations();
+  return found;
+}
+
+/// Says how little of the program is enough to fail.
+void report(const char* program, const program_choice& failed, const mismatch& first_found) {
+  std::printf("FAILED: seed %llu, %d PEs, %d blocks each, between operations %u and %u:\n%s",
+              static_cast<unsigned long long>(failed.seed), failed.pes, failed.blocks, first_found.first, first_found.last,
+              first_found.text.c_str());
+  std::fflush(stdout);
+  constexpr int tries = 3;  // some failures need luck
+  mismatch shortest = first_found;
+  program_choice shorter = failed;
+  std::uint64_t operations = 0;
+  const auto until = clock_type::now() + std::chrono::minutes(2);
+  for (std::uint32_t low = first_found.first, high = first_found.last; low < high && clock_type::now() < until;) {
+    shorter.operations = low + (high - low) / 2;
+    std::optional<mismatch> again;
+    for (int i = 0; i < tries && !again; ++i) again = run_once(shorter, std::chrono::seconds(5), clock_type::time_point::max(), operations);
+    if (again) {
+      shortest = *again;
+      high = shorter.operations;
+      shortest.last = high;
+    } else {
+      low = shorter.operations + 1;
+    }
+  }
+  shorter.operations = shortest.last;
+  std::printf("The first %u operations are enough:\n%s", shortest.last, shortest.text.c_str());
+  std::printf("Repeat it with: %s --seed=%llu --pes=%d --blocks=%d --operations=%u\n", program,
+              static_cast<unsigned long long>(failed.seed), failed.pes, failed.blocks, shortest.last);
+}
+
+int run_all(const char* program, const options& wanted) {
+  const auto until = clock_type::now() + std::chrono::seconds(wanted.seconds);
+  std::uint64_t seed = wanted.seed;
+  if (seed == 0) seed = std::random_device{}() & 0x7fffffff;
+  std::uint64_t programs = 0;
+  std::uint64_t operations = 0;
+  std::printf("random programs from seed %llu on\n", static_cast<unsigned long long>(seed));
+  std::fflush(stdout);
+  const auto start = clock_type::now();
+  do {
+    const program_choice choice = choose(wanted, seed + programs);
+    const bool one = wanted.seed != 0;
+    const auto found = run_once(choice, std::chrono::seconds(20), one ? clock_type::time_point::max() : until, operations);
+    ++programs;
+    if (found) {
+      report(program, choice, *found);
+      return 1;
+    }
+  } while (wanted.seed == 0 && clock_type::now() < until);
+  const std::chrono::duration<double> took = clock_type::now() - start;
+  std::printf("passed: %llu operations of %llu programs in %.1f s\n", static_cast<unsigned long long>(operations),
+              static_cast<unsigned long long>(programs), took.count());
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  setenv("CUDA_MODULE_LOADING", "EAGER", 1);  // no kernel is loaded while another waits for it
+  const std::optional<options> wanted = read_options(argc, argv);
+  if (!wanted) return 2;
+#if defined(__CUDACC__)
+  int& gpus = pgas_test::gpus();
+  if (gpus == 0) {
+    std::puts("skipped: no GPU");
+    return 77;
+  }
+  if (wanted->gpus != 0 && wanted->gpus < static_cast<std::uint64_t>(gpus)) gpus = static_cast<int>(wanted->gpus);
+#endif
+  return run_all(argv[0], *wanted);
+}

@@ -1,0 +1,67 @@
+/// @file
+/// What a program leaves in the memory of all PEs, predicted in one thread without any of the library.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <vector>
+
+#include "instruction.hpp"
+
+namespace pgas_random {
+
+/// Numbers that look random and differ for neighbouring arguments.
+[[nodiscard]] PGAS_HD constexpr std::uint32_t scramble(std::uint64_t seed, std::uint32_t i) {
+  std::uint32_t x = static_cast<std::uint32_t>(seed) * 0x9e3779b1u + static_cast<std::uint32_t>(seed >> 32) * 0x85ebca77u +
+                    i * 0xc2b2ae3du + 0x27d4eb2fu;
+  x ^= x >> 15;
+  x *= 0x2c1b3c6du;
+  x ^= x >> 12;
+  x *= 0x297a2d39u;
+  return x ^ x >> 15;
+}
+
+/// The small number that opcode::fill stores at index i: sums and products of a few of them are exact in every type.
+[[nodiscard]] PGAS_HD constexpr int small_number(std::uint64_t seed, std::uint32_t i) {
+  return static_cast<int>(scramble(seed, i) % 4);
+}
+
+class model {
+ public:
+  explicit model(int n_pes);
+
+  /// Carries out an operation of PE `me` on PE `pe`, both by the world's numbers.
+  void apply(const instruction& i, int me, int pe);
+
+  [[nodiscard]] std::span<const unsigned char> arena(int pe) const { return arenas_[index(pe)].bytes; }
+  [[nodiscard]] std::uint64_t signal(int pe, std::uint32_t word) const { return arenas_[index(pe)].signals[word]; }
+  /// The number of the operation that wrote a byte last; 0: none.
+  [[nodiscard]] std::uint32_t writer(int pe, std::uint32_t offset) const { return arenas_[index(pe)].writers[offset]; }
+
+  template <class T>
+  [[nodiscard]] T load(int pe, std::uint32_t offset) const {
+    T value;
+    std::memcpy(&value, arenas_[index(pe)].bytes.data() + offset, sizeof(T));
+    return value;
+  }
+
+ private:
+  struct memory {
+    std::vector<unsigned char> bytes;
+    std::vector<std::uint32_t> writers;
+    std::vector<std::uint64_t> signals;
+  };
+
+  [[nodiscard]] static std::size_t index(int i) { return static_cast<std::size_t>(i); }
+  void write(int pe, std::uint32_t offset, const void* from, std::uint32_t bytes, std::uint32_t number);
+  void copy(int to, std::uint32_t dst, int from, std::uint32_t src, std::uint32_t bytes, std::uint32_t number);
+  void send(const instruction& i, int pe);
+  void fill(const instruction& i, int me);
+  template <class T>
+  void update(const instruction& i, int me, int pe);
+
+  std::vector<memory> arenas_;
+};
+
+}  // namespace pgas_random
