@@ -265,6 +265,24 @@ PGAS_FN void store_weak(void* p, typename word<Bytes>::type v) {
 #endif
 }
 
+/// Whether no other thread can address `p`: it points into this thread's stack.
+[[nodiscard]] PGAS_FN bool is_private([[maybe_unused]] const void* p) {
+#if defined(__CUDACC__)
+  return __isLocal(p) != 0;
+#else
+  return false;
+#endif
+}
+
+#if defined(__CUDACC__)
+/// The calling thread's place in its warp.
+[[nodiscard]] PGAS_FN std::uint32_t lane_id() {
+  std::uint32_t lane;
+  asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+  return lane;
+}
+#endif
+
 /// Asks for the line of `p` to be brought to L1. A hint: no effect on meaning, none at all on shared memory.
 PGAS_FN void prefetch(const void* p) {
 #if defined(__CUDACC__)

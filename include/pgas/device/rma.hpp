@@ -1,11 +1,15 @@
 /// @file
 /// Reading and writing other PEs' memory: single values (p, g) and arrays (put, get), by one thread or by a group.
+/// `strided.hpp` has the same at regular distances.
+///
+/// Lanes of a warp that call put() or get() each for itself, at the same time and with 64 bytes or more, share the work
+/// behind the scenes, eight neighbours at a time; nothing about the meaning changes.
 #pragma once
 
 #include "pgas/device/context.hpp"
 #include "pgas/device/group.hpp"
-#include "pgas/device/impl/copy.hpp"
 #include "pgas/device/impl/report.hpp"
+#include "pgas/device/impl/together.hpp"
 #include "pgas/device/impl/value.hpp"
 
 namespace pgas {
@@ -40,7 +44,7 @@ template <rma_type T>
 template <rma_type T, group G>
 PGAS_FN void put_nbi(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, std::int32_t pe) {
   detail::check(ctx, detail::operation::put, dst, count, pe);
-  detail::copy<detail::direction::put>(g, ctx.remote(dst, pe), src, count);
+  detail::copy_by<detail::direction::put>(g, ctx.remote(dst, pe), src, count);
 }
 
 /// Copies `count` elements to PE `pe`.
@@ -63,7 +67,7 @@ PGAS_FN void put(const context& ctx, const G& g, T* dst, const T* src, std::size
 template <rma_type T, group G>
 PGAS_FN void get_nbi(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, std::int32_t pe) {
   detail::check(ctx, detail::operation::get, src, count, pe);
-  detail::copy<detail::direction::get>(g, dst, ctx.remote(src, pe), count);
+  detail::copy_by<detail::direction::get>(g, dst, ctx.remote(src, pe), count);
 }
 
 /// Copies `count` elements from PE `pe`.

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "pgas/detail/ptx_atomic.hpp"
-#include "pgas/device/impl/copy.hpp"
+#include "pgas/device/impl/together.hpp"
 #include "pgas/device/wait.hpp"
 
 namespace pgas {
@@ -31,7 +31,7 @@ PGAS_FN void put_signal(const context& ctx, const G& g, T* dst, const T* src, st
                         signal_t value, signal_op op, std::int32_t pe) {
   detail::check(ctx, detail::operation::put_signal, dst, count, pe);
   detail::check(ctx, detail::operation::put_signal, sig, 1, pe);
-  detail::copy<detail::direction::put>(g, ctx.remote(dst, pe), src, count);
+  detail::copy_by<detail::direction::put>(g, ctx.remote(dst, pe), src, count);
   g.sync();
   if (g.thread_rank() == 0) detail::signal_release(ctx.remote(sig, pe), value, op);
 }

@@ -214,6 +214,31 @@ PGAS_OUTLINE void copy_bulk(std::byte* dst, const std::byte* src, std::size_t by
   }
 }
 
+/// At most four units by one thread: no call, and straight code where their number is known.
+template <direction Direction, std::size_t Unit>
+PGAS_FN void copy_few(std::byte* dst, const std::byte* src, std::size_t units) {
+  using unit = std::conditional_t<Unit == 16, vec16, typename word<Unit == 16 ? 8 : Unit>::type>;
+  unit v[4] = {};
+  PGAS_UNROLL
+  for (std::size_t i = 0; i < 4; ++i) {
+    if (i >= units) continue;
+    if constexpr (Unit == 16) {
+      v[i] = load16<source_space<Direction>>(src + i * Unit);
+    } else {
+      v[i] = load_weak<Unit>(src + i * Unit);
+    }
+  }
+  PGAS_UNROLL
+  for (std::size_t i = 0; i < 4; ++i) {
+    if (i >= units) continue;
+    if constexpr (Unit == 16) {
+      store16<target_space<Direction>>(dst + i * Unit, v[i]);
+    } else {
+      store_weak<Unit>(dst + i * Unit, v[i]);
+    }
+  }
+}
+
 /// Copies `count` elements; this thread's share. Returns when this thread has read its part of the source and issued
 /// its stores; the group is not synchronised.
 template <direction Direction, class T, group G>
@@ -223,15 +248,10 @@ PGAS_FN void copy(const G& g, T* dst, const T* src, std::size_t count) {
   auto* const to = reinterpret_cast<std::byte*>(dst);
   const auto* const from = reinterpret_cast<const std::byte*>(src);
   const std::size_t bytes = count * sizeof(T);
-  if (bytes / unit <= (unit >= 4 || me.size <= 32 ? me.size : 32)) {  // at most one access for each thread
-    if (me.rank < bytes / unit) {
-      const std::size_t at = me.rank * unit;
-      if constexpr (unit == 16) {
-        store16<target_space<Direction>>(to + at, load16<source_space<Direction>>(from + at));
-      } else {
-        store_weak<unit>(to + at, load_weak<unit>(from + at));
-      }
-    }
+  if (me.size == 1 && bytes / unit <= 4) {
+    copy_few<Direction, unit>(to, from, bytes / unit);
+  } else if (bytes / unit <= (unit >= 4 || me.size <= 32 ? me.size : 32)) {  // at most one access for each thread
+    if (me.rank < bytes / unit) copy_few<Direction, unit>(to + me.rank * unit, from + me.rank * unit, 1);
   } else if (me.size < 32) {
     copy_bulk<Direction, unit, deep, 1>(to, from, bytes, me);
   } else if (Direction == direction::put && me.size >= large_group) {
