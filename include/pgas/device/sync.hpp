@@ -33,9 +33,10 @@ PGAS_FN void barrier(const context& ctx) { barrier(ctx, this_thread{}, ctx.world
 
 /// The first half of a barrier(): says that this PE has come, and does not wait.
 ///
-/// *Callers* all threads of the group `g`, converged, on every member of `team`; then barrier_wait(), by any group of the
-/// same PE, before any other collective of this team and channel. *Order* everything before the call, on this PE, is
-/// visible to whoever returns from the barrier_wait() that goes with it; nothing is said of what comes between the two.
+/// *Callers* all threads of the group `g`, converged, on every member of `team`; then barrier_wait(), by any group of
+/// the same PE, before any other collective of this team and channel. *Order* everything before the call, on this PE,
+/// is visible to whoever returns from the barrier_wait() that goes with it; nothing is said of what comes between the
+/// two.
 template <group G>
 PGAS_FN void barrier_arrive(const context& ctx, const G& g, const team_view& team) {
   if (ctx.checks()) [[unlikely]]
@@ -48,9 +49,9 @@ PGAS_FN void barrier_arrive(const context& ctx, const team_view& team) { barrier
 
 /// The second half: returns when every member of `team` has arrived.
 ///
-/// *Callers* all threads of the group `g`, converged, once for each barrier_arrive() of this PE; the group may be another
-/// one, if the program has ordered it behind the first. *Order* everything before the barrier_arrive() of any member is
-/// visible. *Errors* as for barrier().
+/// *Callers* all threads of the group `g`, converged, once for each barrier_arrive() of this PE; the group may be
+/// another one, if the program has ordered it behind the first. *Order* everything before the barrier_arrive() of any
+/// member is visible. *Errors* as for barrier().
 template <group G>
 PGAS_FN void barrier_wait(const context& ctx, const G& g, const team_view& team) {
   if (ctx.checks()) [[unlikely]]

@@ -85,7 +85,8 @@ PGAS_FN void arrive_share(const context& ctx, const team_view& team, std::int32_
   }
 }
 
-/// One thread's share of waiting: for members rank, rank + size, ... False if it ended early; the record is written then.
+/// One thread's share of waiting: for members rank, rank + size, ... False if it ended early; the record is written
+/// then.
 [[nodiscard]] PGAS_FN bool await_share(const context& ctx, const team_view& team, operation what, std::int32_t rank,
                                        std::int32_t size) {
   if (rank >= team.n_pes() || (rank == team.my_pe() && rank + size >= team.n_pes())) return true;
@@ -108,12 +109,14 @@ PGAS_FN void arrive_share(const context& ctx, const team_view& team, std::int32_
   return true;
 }
 
-/// Ends the thread unless the caller belongs to `team` and the channel exists. With checks on. The library's own channel
-/// lies behind the last one.
+/// Ends the thread unless the caller belongs to `team` and the channel exists. With checks on. The library's own
+/// channel lies behind the last one.
 PGAS_COLD void check_member_slowly(context ctx, team_view team, operation what) {
   failure why = failure::none;
-  if (team.my_pe() < 0) why = failure::not_a_member;
-  else if (team.channel_ < 0 || team.channel_ > team.n_channels()) why = failure::bad_channel;
+  if (team.my_pe() < 0)
+    why = failure::not_a_member;
+  else if (team.channel_ < 0 || team.channel_ > team.n_channels())
+    why = failure::bad_channel;
   if (why == failure::none) return;
   report(ctx, bad_argument(why, what, ctx.world_pe_, team.state_offset_, static_cast<std::uint64_t>(team.channel_)));
   end_thread();
@@ -136,13 +139,19 @@ template <group G>
 template <arrival Arrival>
 inline constexpr operation meeting = Arrival == arrival::release ? operation::barrier : operation::sync;
 
-/// A barrier that ends the group if it can't be completed.
+/// A barrier that ends the group if it can't be completed. Records call it `what`.
 template <arrival Arrival, group G>
-PGAS_FN void barrier_or_end(const context& ctx, const G& g, const team_view& team) {
+PGAS_FN void barrier_or_end(const context& ctx, const G& g, const team_view& team, operation what = meeting<Arrival>) {
   if (ctx.checks()) [[unlikely]]
-    check_member_slowly(ctx, team, meeting<Arrival>);
+    check_member_slowly(ctx, team, what);
   arrive<Arrival>(ctx, g, team);
-  go_on_together(g, !await(ctx, g, team, meeting<Arrival>));
+  go_on_together(g, !await(ctx, g, team, what));
+}
+
+/// barrier_or_end() for collectives, which do more than meet: out of line, once for each kind of group.
+template <group G>
+PGAS_OUTLINE void meet_or_end(context ctx, G g, team_view team, operation what) {
+  barrier_or_end<arrival::release>(ctx, g, team, what);
 }
 
 /// A barrier for library kernels and for the host side of CPU heaps, which report errors themselves.

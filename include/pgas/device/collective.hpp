@@ -1,0 +1,155 @@
+/// @file
+/// Collectives: every member of a team calls, and everyone's data goes where it belongs. Those that combine data are in
+/// `reduce.hpp`, which is included here. For all of them:
+///
+/// *Callers* all threads of the group `g`, converged, on every member of `team`, in the same order on all members.
+/// Groups may differ from PE to PE. Calls of different teams, or on different channels of one team
+/// (team_view::channel()), are independent: several blocks may be in collectives at once, each on its own channel.
+/// Without a group the calling thread acts alone.
+///
+/// *Units* `count` is elements and the same on all members, unless a function says otherwise. 0 is legal: nothing is
+/// moved, but the members meet all the same.
+///
+/// *Memory* `dst` is symmetric: the same variable on every member. Members write into one another's `dst` as soon as
+/// they call: every member must be done with its old contents before any of them calls, as it is after a barrier().
+/// `src` is any memory of this PE. The two must not overlap, except where a function allows it.
+///
+/// *On return* this PE's `dst` is complete, for all threads of the group, and `src` may be reused.
+///
+/// *Order* that of a barrier(), which all of them end with: what came before the call on any member is visible after
+/// it.
+///
+/// *Errors* ends the group with a record when the world is aborted or the deadline passes. With checks on also for
+/// memory outside the heap, a team that this PE is not in, a channel that the team does not have, a root that is no
+/// member, and members that make different calls: the record names one of them.
+#pragma once
+
+#include "pgas/device/impl/exchange.hpp"
+#include "pgas/device/reduce.hpp"
+#include "pgas/device/sync.hpp"
+
+namespace pgas {
+
+/// Member `root`'s `count` elements, on every member.
+///
+/// *Memory* `src` is read on the root only. In place: `dst == src` on the root.
+template <rma_type T, group G>
+PGAS_FN void broadcast(const context& ctx, const G& g, const team_view& team, T* dst, const T* src, std::size_t count,
+                       std::int32_t root) {
+  constexpr auto what = detail::operation::broadcast;
+  if (ctx.checks()) [[unlikely]] {
+    detail::check_member_slowly(ctx, team, what);
+    detail::check_root(ctx, team, what, root);
+    detail::check_buffer(ctx, what, dst, count);
+    detail::check_same_call(ctx, g, team, {what, 0, sizeof(T), count, 1, 1, root, dst});
+  }
+  if (team.my_pe() == root) detail::put_to_all(ctx, g, team, dst, src, count);
+  detail::meet_or_end(ctx, g, team, what);
+}
+
+/// broadcast() by one thread of each member.
+template <rma_type T>
+PGAS_FN void broadcast(const context& ctx, const team_view& team, T* dst, const T* src, std::size_t count,
+                       std::int32_t root) {
+  broadcast(ctx, this_thread{}, team, dst, src, count, root);
+}
+
+/// Every member's `count` elements, one member's behind the other's, on every member: an all-gather.
+///
+/// *Memory* `dst` has room for n_pes() * count elements. In place: `src == dst + my_pe() * count`.
+template <rma_type T, group G>
+PGAS_FN void fcollect(const context& ctx, const G& g, const team_view& team, T* dst, const T* src, std::size_t count) {
+  constexpr auto what = detail::operation::fcollect;
+  if (ctx.checks()) [[unlikely]] {
+    detail::check_member_slowly(ctx, team, what);
+    detail::check_buffer(ctx, what, dst, detail::times(count, static_cast<std::uint64_t>(team.n_pes())));
+    detail::check_same_call(ctx, g, team, {what, 0, sizeof(T), count, 1, 1, 0, dst});
+  }
+  detail::put_to_all(ctx, g, team, dst + static_cast<std::size_t>(team.my_pe()) * count, src, count);
+  detail::meet_or_end(ctx, g, team, what);
+}
+
+/// fcollect() by one thread of each member.
+template <rma_type T>
+PGAS_FN void fcollect(const context& ctx, const team_view& team, T* dst, const T* src, std::size_t count) {
+  fcollect(ctx, this_thread{}, team, dst, src, count);
+}
+
+/// fcollect() for counts that differ from member to member. They are exchanged first, which takes one more meeting.
+///
+/// *Units* `count` is this member's elements. *Memory* `dst` has room for the sum of all counts. In place: `src` may be
+/// where this member's elements belong.
+template <rma_type T, group G>
+PGAS_FN void collect(const context& ctx, const G& g, const team_view& team, T* dst, const T* src, std::size_t count) {
+  constexpr auto what = detail::operation::collect;
+  if (ctx.checks()) [[unlikely]]
+    detail::check_same_call(ctx, g, team, {what, 0, sizeof(T), 0, 1, 1, 0, dst});
+  const std::uint64_t before = detail::sum_before(ctx, g, team, count, what);
+  if (ctx.checks()) [[unlikely]]
+    detail::check_buffer(ctx, what, dst, before > ~std::uint64_t{0} - count ? ~std::uint64_t{0} : before + count);
+  detail::put_to_all(ctx, g, team, dst + before, src, count);
+  detail::meet_or_end(ctx, g, team, what);
+}
+
+/// collect() by one thread of each member.
+template <rma_type T>
+PGAS_FN void collect(const context& ctx, const team_view& team, T* dst, const T* src, std::size_t count) {
+  collect(ctx, this_thread{}, team, dst, src, count);
+}
+
+/// Block j of member i's `src` becomes block i of member j's `dst`; blocks are `count` elements.
+///
+/// *Memory* `src` and `dst` have n_pes() * count elements and must not overlap.
+template <rma_type T, group G>
+PGAS_FN void alltoall(const context& ctx, const G& g, const team_view& team, T* dst, const T* src, std::size_t count) {
+  constexpr auto what = detail::operation::alltoall;
+  if (ctx.checks()) [[unlikely]] {
+    detail::check_member_slowly(ctx, team, what);
+    detail::check_buffer(ctx, what, dst, detail::times(count, static_cast<std::uint64_t>(team.n_pes())));
+    detail::check_same_call(ctx, g, team, {what, 0, sizeof(T), count, 1, 1, 0, dst});
+  }
+  const std::int32_t me = team.my_pe();
+  for (std::int32_t i = 1; i <= team.n_pes(); ++i) {  // this PE last
+    const std::int32_t member = me + i < team.n_pes() ? me + i : me + i - team.n_pes();
+    detail::copy<detail::direction::put>(
+        g, ctx.world_remote(dst + static_cast<std::size_t>(me) * count, team.world_pe(member)),
+        src + static_cast<std::size_t>(member) * count, count);
+  }
+  detail::meet_or_end(ctx, g, team, what);
+}
+
+/// alltoall() by one thread of each member.
+template <rma_type T>
+PGAS_FN void alltoall(const context& ctx, const team_view& team, T* dst, const T* src, std::size_t count) {
+  alltoall(ctx, this_thread{}, team, dst, src, count);
+}
+
+/// alltoall() of elements that lie `src_stride` apart in `src` and `dst_stride` apart in `dst`.
+///
+/// *Units* strides are elements, at least 1, and the same on all members. *Memory* `src` has n_pes() * count *
+/// src_stride elements and `dst` n_pes() * count * dst_stride, of which the last ones may be missing behind the last
+/// one used. What lies between the elements of `dst` is not touched. They must not overlap.
+template <rma_type T, group G>
+PGAS_FN void alltoalls(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
+                       std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride, std::size_t count) {
+  constexpr auto what = detail::operation::alltoalls;
+  if (ctx.checks()) [[unlikely]] {
+    detail::check_member_slowly(ctx, team, what);
+    const std::uint64_t elements = detail::times(count, static_cast<std::uint64_t>(team.n_pes()));
+    detail::check_buffer(ctx, what, dst, src_stride < 1 ? ~std::uint64_t{0} : detail::span_of(elements, dst_stride));
+    detail::check_same_call(ctx, g, team, {what, 0, sizeof(T), count, dst_stride, src_stride, 0, dst});
+  }
+  detail::put_strided_to_all<detail::strided_unit<T>>(ctx, g, team, reinterpret_cast<std::byte*>(dst),
+                                                      reinterpret_cast<const std::byte*>(src), dst_stride, src_stride,
+                                                      count, sizeof(T));
+  detail::meet_or_end(ctx, g, team, what);
+}
+
+/// alltoalls() by one thread of each member.
+template <rma_type T>
+PGAS_FN void alltoalls(const context& ctx, const team_view& team, T* dst, const T* src, std::ptrdiff_t dst_stride,
+                       std::ptrdiff_t src_stride, std::size_t count) {
+  alltoalls(ctx, this_thread{}, team, dst, src, dst_stride, src_stride, count);
+}
+
+}  // namespace pgas

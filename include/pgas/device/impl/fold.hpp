@@ -1,0 +1,199 @@
+/// @file
+/// The loop of all folding collectives: one member reads some elements from every member's source, in the members'
+/// order, combines them and stores what comes out straight where it is wanted.
+///
+/// The order of the operands of an element is that of the members whoever folds it, so results depend on nothing but
+/// the team and the data: not on groups, their sizes or the addresses. And since the one who folds an element is the
+/// only one who reads it, and does so before it stores any result, source and destination may be the same memory.
+/// (Two-shot all-reduce by reading, as in NCCL's symmetric kernels: src/device/symmetric/all_reduce.cuh,
+/// "RSxLD_AGxST".)
+#pragma once
+
+#include "pgas/device/impl/copy.hpp"
+#include "pgas/device/reduce_op.hpp"
+#include "pgas/device/team.hpp"
+
+namespace pgas::detail {
+
+/// Who gets results: every member or one of them the whole fold, or every member what the members up to it make.
+enum class fold_result : std::int32_t { whole, inclusive, exclusive };
+
+/// How to reach the members of a team: what context::world_remote() needs, and no more.
+struct reach {
+  const std::int32_t* members;  ///< null where they are evenly spaced
+  std::int32_t first;           ///< slots from this PE's to that of the first member; of the world's PE 0 for a list
+  std::int32_t stride;
+  std::uint32_t log2_stride;
+
+  template <class T>
+  [[nodiscard]] PGAS_FN T* at(T* local, std::int32_t member) const {
+    const std::int32_t slots = first + (members == nullptr ? member * stride : members[member]);
+    return reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(local) +
+                                static_cast<std::uintptr_t>(static_cast<std::int64_t>(slots) << log2_stride));
+  }
+};
+
+/// Some elements to be folded.
+struct fold_job {
+  const std::byte* src;  ///< this PE's address of the first of them; every member's lies at the same offset
+  std::byte* dst;        ///< the same for the results
+  std::size_t count;
+  reach to;
+  std::int32_t members;
+  std::int32_t first_target;  ///< whole results go to members first_target ... end_target - 1
+  std::int32_t end_target;
+};
+
+/// `N` values side by side.
+template <class T, std::uint32_t N>
+struct lanes {
+  T at[N];
+};
+
+/// Elements as they are loaded: all of an aligned 16-byte word, or a single one in the largest pieces its alignment
+/// allows.
+template <class T>
+struct word_access {
+  using raw = vec16;
+  static constexpr std::uint32_t width = sizeof(T) <= 16 ? 16 / sizeof(T) : 1;
+  static constexpr std::uint32_t depth = 2;  ///< words of each member that a thread has in flight
+  [[nodiscard]] PGAS_FN static raw load(const std::byte* p) { return load16<space::heap>(p); }
+  PGAS_FN static void store(std::byte* p, const raw& value) { store16<space::heap>(p, value); }
+};
+template <class T>
+struct element_access {
+  static constexpr std::size_t piece = unit_of<T> < 8 ? unit_of<T> : 8;
+  static constexpr std::uint32_t pieces = static_cast<std::uint32_t>(sizeof(T) / piece);
+  using raw = lanes<typename word<piece>::type, pieces>;
+  static constexpr std::uint32_t width = 1;
+  static constexpr std::uint32_t depth = 1;
+  [[nodiscard]] PGAS_FN static raw load(const std::byte* p) {
+    raw value;
+    PGAS_UNROLL
+    for (std::uint32_t i = 0; i < pieces; ++i) value.at[i] = load_weak<piece>(p + i * piece);
+    return value;
+  }
+  PGAS_FN static void store(std::byte* p, const raw& value) {
+    PGAS_UNROLL
+    for (std::uint32_t i = 0; i < pieces; ++i) store_weak<piece>(p + i * piece, value.at[i]);
+  }
+};
+
+/// Folds what one access holds with what came before.
+template <class Access, class T, class Op, class A>
+PGAS_FN void fold_lanes(const Op& op, lanes<A, Access::width>& sum, const typename Access::raw& raw, bool first) {
+  const auto next = bits_as<lanes<stored_as<T, A>, Access::width>>(raw);
+  PGAS_UNROLL
+  for (std::uint32_t k = 0; k < Access::width; ++k) {
+    const A value = accumulated<T, A>(next.at[k]);
+    sum.at[k] = first ? value : static_cast<A>(op(sum.at[k], value));
+  }
+}
+
+/// What was folded, ready to be stored.
+template <class Access, class T, class A>
+[[nodiscard]] PGAS_FN typename Access::raw folded(const lanes<A, Access::width>& sum) {
+  lanes<stored_as<T, A>, Access::width> out{};
+  PGAS_UNROLL
+  for (std::uint32_t k = 0; k < Access::width; ++k) out.at[k] = stored<T, A>(sum.at[k]);
+  return bits_as<typename Access::raw>(out);
+}
+
+/// The neutral element in every lane.
+template <class Access, class T, class Op>
+[[nodiscard]] PGAS_FN typename Access::raw neutral() {
+  using A = accumulator_of<Op, T>;
+  lanes<A, Access::width> all{};
+  PGAS_UNROLL
+  for (std::uint32_t k = 0; k < Access::width; ++k) all.at[k] = Op::template identity<A>();
+  return folded<Access, T>(all);
+}
+
+/// Where the accesses of a loop lie: one behind the other, with a gap before access `gap_at`.
+struct run {
+  std::size_t start;  ///< bytes
+  std::size_t count;  ///< accesses
+  std::size_t gap_at;
+  std::size_t gap;  ///< bytes
+};
+
+/// One thread's share of a run: several accesses of several members in flight, then folded in order.
+template <fold_result Result, class Access, class T, class Op>
+PGAS_FN void fold_run(const Op& op, const fold_job& job, const run& where, share me) {
+  using A = accumulator_of<Op, T>;
+  constexpr bool whole = Result == fold_result::whole;
+  constexpr std::uint32_t depth = whole ? Access::depth : 1;
+  constexpr std::uint32_t batch = whole ? 4 : 2;  // members
+  for (std::size_t first = me.rank; first < where.count; first += std::size_t{me.size} * depth) {
+    std::size_t at[depth];
+    bool exists[depth];
+    PGAS_UNROLL
+    for (std::uint32_t d = 0; d < depth; ++d) {
+      const std::size_t i = first + std::size_t{d} * me.size;
+      exists[d] = i < where.count;
+      at[d] = where.start + i * Access::width * sizeof(T) + (i >= where.gap_at ? where.gap : 0);
+    }
+    lanes<A, Access::width> sum[depth]{};
+    for (std::int32_t base = 0; base < job.members; base += static_cast<std::int32_t>(batch)) {
+      typename Access::raw in[batch][depth]{};
+      PGAS_UNROLL
+      for (std::uint32_t b = 0; b < batch; ++b) {
+        const std::int32_t member = base + static_cast<std::int32_t>(b);
+        if (member >= job.members) break;
+        const std::byte* const from = job.to.at(job.src, member);
+        PGAS_UNROLL
+        for (std::uint32_t d = 0; d < depth; ++d) {
+          if (exists[d]) in[b][d] = Access::load(from + at[d]);
+        }
+      }
+      PGAS_UNROLL
+      for (std::uint32_t b = 0; b < batch; ++b) {
+        const std::int32_t member = base + static_cast<std::int32_t>(b);
+        if (member >= job.members) break;
+        PGAS_UNROLL
+        for (std::uint32_t d = 0; d < depth; ++d) {
+          if (!exists[d]) continue;
+          if constexpr (Result == fold_result::exclusive) {
+            const typename Access::raw before = member == 0 ? neutral<Access, T, Op>() : folded<Access, T>(sum[d]);
+            Access::store(job.to.at(job.dst, member) + at[d], before);
+          }
+          fold_lanes<Access, T>(op, sum[d], in[b][d], member == 0);
+          if constexpr (Result == fold_result::inclusive)
+            Access::store(job.to.at(job.dst, member) + at[d], folded<Access, T>(sum[d]));
+        }
+      }
+    }
+    if constexpr (whole) {
+      PGAS_UNROLL
+      for (std::uint32_t d = 0; d < depth; ++d) {
+        if (!exists[d]) continue;
+        const typename Access::raw out = folded<Access, T>(sum[d]);
+        for (std::int32_t target = job.first_target; target < job.end_target; ++target)
+          Access::store(job.to.at(job.dst, target) + at[d], out);
+      }
+    }
+  }
+}
+
+/// One thread's share of a job: whole words where source and destination allow it, single elements at the ends. Out of
+/// line and ignorant of the group, so that there is one copy of it for each operation and type.
+template <fold_result Result, class T, class Op>
+PGAS_OUTLINE void fold(Op op, fold_job job, share me) {
+  constexpr std::size_t all = ~std::size_t{0};
+  if constexpr (16 % sizeof(T) == 0) {
+    const auto from = reinterpret_cast<std::uintptr_t>(job.src);
+    const auto to = reinterpret_cast<std::uintptr_t>(job.dst);
+    const std::size_t to_boundary = (0 - from) & 15;
+    if (((from ^ to) & 15) == 0 && to_boundary % sizeof(T) == 0) {
+      constexpr std::size_t width = word_access<T>::width;
+      const std::size_t head = to_boundary / sizeof(T) < job.count ? to_boundary / sizeof(T) : job.count;
+      const std::size_t words = (job.count - head) / width;
+      fold_run<Result, word_access<T>, T>(op, job, run{head * sizeof(T), words, all, 0}, me);
+      fold_run<Result, element_access<T>, T>(op, job, run{0, job.count - words * width, head, words * 16}, me);
+      return;
+    }
+  }
+  fold_run<Result, element_access<T>, T>(op, job, run{0, job.count, all, 0}, me);
+}
+
+}  // namespace pgas::detail

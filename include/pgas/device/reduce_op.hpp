@@ -1,0 +1,199 @@
+/// @file
+/// What reductions and scans combine elements with: function objects, usable on the host and on the device. A program's
+/// own are as good (reduce_op says what they need).
+#pragma once
+
+#include "pgas/detail/number.hpp"
+
+namespace pgas {
+
+/// A function object that combines elements of type T: `op(a, b)` with `a` from the members with lower numbers. It must
+/// be associative; it need not be commutative. 16-bit floats come to it as `float` if it takes those; elements are
+/// trivially copyable and can be made without arguments.
+template <class Op, class T>
+concept reduce_op = rma_type<T> && std::is_trivially_copyable_v<Op> && std::is_default_constructible_v<T> &&
+    detail::folds<Op, detail::accumulator_of<Op, T>>;
+
+/// One that also knows its neutral element, `Op::template identity<T>()`: what exclusive scans start with.
+template <class Op, class T>
+concept scan_op = reduce_op<Op, T> && requires {
+  { Op::template identity<detail::accumulator_of<Op, T>>() } -> std::convertible_to<detail::accumulator_of<Op, T>>;
+};
+
+/// The operations. Each has a number that collectives compare with checks on, the result for two values, and the
+/// neutral element.
+namespace op {
+
+/// a + b. Integers wrap around. *Units* integers, float, double, 16-bit floats (added up as floats), complex numbers.
+struct sum {
+  static constexpr std::uint32_t id = 1;
+  template <class T>
+  requires reduce_ordered<T> || complex_type<T> || detail::is_two_reals<T>::value [[nodiscard]] PGAS_HD T
+  operator()(const T& a, const T& b) const {
+    if constexpr (reduce_integer<T>) {
+      return static_cast<T>(static_cast<detail::wrapping<T>>(a) + static_cast<detail::wrapping<T>>(b));
+    } else if constexpr (complex_type<T>) {
+      using parts = detail::two_reals<typename T::value_type>;
+      return detail::bits_as<T>((*this)(detail::bits_as<parts>(a), detail::bits_as<parts>(b)));
+    } else if constexpr (detail::is_two_reals<T>::value) {
+      return {a.re + b.re, a.im + b.im};
+    } else {
+      return a + b;
+    }
+  }
+  template <class T>
+  [[nodiscard]] PGAS_HD static T identity() {
+    return T{};
+  }
+};
+
+/// a * b. *Units* as for sum. Complex products are (ac - bd, ad + bc), without special cases for infinities.
+struct prod {
+  static constexpr std::uint32_t id = 2;
+  template <class T>
+  requires reduce_ordered<T> || complex_type<T> || detail::is_two_reals<T>::value [[nodiscard]] PGAS_HD T
+  operator()(const T& a, const T& b) const {
+    if constexpr (reduce_integer<T>) {
+      return static_cast<T>(static_cast<detail::wrapping<T>>(a) * static_cast<detail::wrapping<T>>(b));
+    } else if constexpr (complex_type<T>) {
+      using parts = detail::two_reals<typename T::value_type>;
+      return detail::bits_as<T>((*this)(detail::bits_as<parts>(a), detail::bits_as<parts>(b)));
+    } else if constexpr (detail::is_two_reals<T>::value) {
+      return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+    } else {
+      return a * b;
+    }
+  }
+  template <class T>
+  [[nodiscard]] PGAS_HD static T identity() {
+    if constexpr (detail::is_two_reals<T>::value) {
+      return {1, 0};
+    } else {
+      return T(1);
+    }
+  }
+};
+
+/// The smaller one; NaN if either is. *Units* integers, float, double, 16-bit floats.
+struct min {
+  static constexpr std::uint32_t id = 3;
+  template <reduce_ordered T>
+  [[nodiscard]] PGAS_HD T operator()(T a, T b) const {
+    if constexpr (reduce_integer<T>) {
+      return b < a ? b : a;
+    } else {
+      return b < a || b != b ? b : a;
+    }
+  }
+  template <class T>
+  [[nodiscard]] PGAS_HD static T identity() {
+    return detail::highest<T>();
+  }
+};
+
+/// The larger one; NaN if either is. *Units* as for min.
+struct max {
+  static constexpr std::uint32_t id = 4;
+  template <reduce_ordered T>
+  [[nodiscard]] PGAS_HD T operator()(T a, T b) const {
+    if constexpr (reduce_integer<T>) {
+      return a < b ? b : a;
+    } else {
+      return a < b || b != b ? b : a;
+    }
+  }
+  template <class T>
+  [[nodiscard]] PGAS_HD static T identity() {
+    return detail::lowest<T>();
+  }
+};
+
+/// a & b. *Units* integers.
+struct bit_and {
+  static constexpr std::uint32_t id = 5;
+  template <reduce_integer T>
+  [[nodiscard]] PGAS_HD T operator()(T a, T b) const {
+    return static_cast<T>(a & b);
+  }
+  template <class T>
+  [[nodiscard]] PGAS_HD static T identity() {
+    return static_cast<T>(~std::uint64_t{0});
+  }
+};
+
+/// a | b. *Units* integers.
+struct bit_or {
+  static constexpr std::uint32_t id = 6;
+  template <reduce_integer T>
+  [[nodiscard]] PGAS_HD T operator()(T a, T b) const {
+    return static_cast<T>(a | b);
+  }
+  template <class T>
+  [[nodiscard]] PGAS_HD static T identity() {
+    return T{0};
+  }
+};
+
+/// a ^ b. *Units* integers.
+struct bit_xor {
+  static constexpr std::uint32_t id = 7;
+  template <reduce_integer T>
+  [[nodiscard]] PGAS_HD T operator()(T a, T b) const {
+    return static_cast<T>(a ^ b);
+  }
+  template <class T>
+  [[nodiscard]] PGAS_HD static T identity() {
+    return T{0};
+  }
+};
+
+/// The pair with the larger value; of equal values the one with the smaller index. NaN counts as larger than any
+/// number, and as equal to NaN. *Units* pgas::indexed.
+struct maxloc {
+  static constexpr std::uint32_t id = 8;
+  template <class T, class I>
+  requires detail::is_indexed<indexed<T, I>>::value [[nodiscard]] PGAS_HD indexed<T, I> operator()(
+      const indexed<T, I>& a, const indexed<T, I>& b) const {
+    const bool b_wins = a.value < b.value || (b.value != b.value && a.value == a.value);
+    const bool a_wins = b.value < a.value || (a.value != a.value && b.value == b.value);
+    return b_wins || (!a_wins && b.index < a.index) ? b : a;
+  }
+  template <class P>
+  [[nodiscard]] PGAS_HD static P identity() {
+    return {detail::lowest<decltype(P::value)>(), detail::highest<decltype(P::index)>()};
+  }
+};
+
+/// The pair with the smaller value; of equal values the one with the smaller index. NaN counts as smaller than any
+/// number, and as equal to NaN. *Units* pgas::indexed.
+struct minloc {
+  static constexpr std::uint32_t id = 9;
+  template <class T, class I>
+  requires detail::is_indexed<indexed<T, I>>::value [[nodiscard]] PGAS_HD indexed<T, I> operator()(
+      const indexed<T, I>& a, const indexed<T, I>& b) const {
+    const bool b_wins = b.value < a.value || (b.value != b.value && a.value == a.value);
+    const bool a_wins = a.value < b.value || (a.value != a.value && b.value == b.value);
+    return b_wins || (!a_wins && b.index < a.index) ? b : a;
+  }
+  template <class P>
+  [[nodiscard]] PGAS_HD static P identity() {
+    return {detail::highest<decltype(P::value)>(), detail::highest<decltype(P::index)>()};
+  }
+};
+
+}  // namespace op
+
+namespace detail {
+
+/// What tells an operation from another in a comparison of calls; 0 for a program's own.
+template <class Op>
+[[nodiscard]] PGAS_HD constexpr std::uint32_t op_id() {
+  if constexpr (own_operation<Op>) {
+    return Op::id;
+  } else {
+    return 0;
+  }
+}
+
+}  // namespace detail
+}  // namespace pgas
