@@ -33,6 +33,7 @@ struct exported_handle {
   handle_kind kind = handle_kind::posix_fd;
   std::array<std::byte, 64> bytes{};
   unique_fd fd;  ///< only for posix_fd
+  bool foreign = false;  ///< of memory that the program made, not this library
 };
 
 /// An in-order queue of work: a CUstream, or a worker thread of the CPU backend. Null: the device's own internal queue.

@@ -31,9 +31,9 @@ kind_list offered(const device& device, handle_kind wanted) {
 
 }  // namespace
 
-handle_kind probe_handle_kinds(device& device, links& links, const layout& where, std::size_t probe_bytes,
+handle_kind probe_handle_kinds(device& device, const link_group& group, const layout& where, std::size_t probe_bytes,
                                handle_kind wanted, log::logger& log) {
-  const std::vector<kind_list> lists = gather_value(links, offered(device, wanted));
+  const std::vector<kind_list> lists = gather_value(group, offered(device, wanted));
   std::vector<handle_kind> candidates;
   for (const kind_list& list : lists)
     for (const handle_kind kind : list.kinds)
@@ -54,9 +54,9 @@ handle_kind probe_handle_kinds(device& device, links& links, const layout& where
       continue;
     }
     const sharing_plan plan{where, 0, probe_bytes, kind, {heap_call::kind::probe, 0, probe_bytes, 0, 0}, std::nullopt};
-    const sharing_result result = share_segment(device, links, plan);
+    const sharing_result result = share_segment(device, group, plan);
     if (result.segment) {
-      if (links.my_pe() == 0)
+      if (group.my_pe() == 0)
         log.info("memory is shared by {} handles{}{}", to_string(kind),
                  refusals.empty() ? "" : "; tried before: ", refusals);
       return kind;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <limits>
 #include <utility>
@@ -115,6 +116,7 @@ struct heap::state {
   const std::size_t limit;
   const handle_kind kind;
   offset_allocator offsets;
+  std::atomic<std::size_t> mapped{0};  ///< offsets.size(), for threads that only check addresses
   std::vector<std::unique_ptr<shared_segment>> segments;
 };
 
@@ -164,6 +166,7 @@ bool heap::state::try_growth(std::size_t bytes, const heap_call& call, const std
   }
   offsets.grow(bytes);
   segments.push_back(std::move(result.segment));
+  mapped.store(offsets.size(), std::memory_order_release);
   if (on_growth) on_growth(offsets.size());
   return true;
 }
@@ -221,6 +224,12 @@ void heap::free(void* pointer) {
   if (pointer != nullptr) s.offsets.free(static_cast<std::size_t>(mine.call.offset));
 }
 
+std::size_t heap::allocation_bytes(const void* pointer) const {
+  if (!contains(pointer, 1)) return 0;
+  return state_->offsets.allocation_bytes(
+      static_cast<std::size_t>(static_cast<const std::byte*>(pointer) - slot(state_->links.my_pe())));
+}
+
 std::byte* heap::slot(int pe) const noexcept { return state_->slots.slot(pe); }
 int heap::log2_stride() const noexcept { return state_->slots.log2_stride(); }
 bool heap::same_base() const noexcept { return state_->slots.same_base(); }
@@ -234,7 +243,7 @@ heap_usage heap::usage() const {
 bool heap::contains(const void* pointer, std::size_t bytes) const noexcept {
   const auto start = reinterpret_cast<std::uintptr_t>(slot(state_->links.my_pe()));
   const auto at = reinterpret_cast<std::uintptr_t>(pointer);
-  const std::size_t mapped = state_->offsets.size();
+  const std::size_t mapped = state_->mapped.load(std::memory_order_acquire);
   return at >= start && at - start <= mapped && bytes <= mapped - (at - start);
 }
 

@@ -37,13 +37,16 @@ class heap {
   /// *Errors* invalid_free, before the barrier.
   void free(void* pointer);
 
+  /// Bytes of the allocation that starts at `pointer`, rounding included; 0 if none does.
+  [[nodiscard]] std::size_t allocation_bytes(const void* pointer) const;
+
   [[nodiscard]] std::byte* slot(int pe) const noexcept;
   [[nodiscard]] int log2_stride() const noexcept;
   /// Whether all PEs have the layout at the same address.
   [[nodiscard]] bool same_base() const noexcept;
   [[nodiscard]] handle_kind kind() const noexcept;
   [[nodiscard]] heap_usage usage() const;
-  /// Whether [pointer, pointer + bytes) lies in this PE's mapped memory.
+  /// Whether [pointer, pointer + bytes) lies in this PE's mapped memory. *Callers* any thread.
   [[nodiscard]] bool contains(const void* pointer, std::size_t bytes) const noexcept;
 
  private:

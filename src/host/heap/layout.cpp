@@ -25,7 +25,7 @@ bool aligned(const void* address, std::size_t alignment) {
 
 }  // namespace
 
-layout::layout(device& device, links& links, const layout_wish& wish) : device_(device) {
+layout::layout(device& device, const link_group& group, const layout_wish& wish) : device_(device) {
   const auto slots = static_cast<std::size_t>(wish.slots);
   std::size_t stride = wish.stride;
   while (stride > wish.least && stride > layout_wish::most_addresses / slots) stride /= 2;
@@ -37,11 +37,11 @@ layout::layout(device& device, links& links, const layout_wish& wish) : device_(
                                 "PGAS_HEAP_LIMIT",
                                 slots, byte_text(stride)));
       log2_stride_ = std::countr_zero(stride);
-      if (agree_on_base(links, slots * stride, wish.alignment)) {
+      if (agree_on_base(group, slots * stride, wish.alignment)) {
         same_base_ = true;
         return;
       }
-      if (reserve_anywhere(links, slots * stride, wish.alignment, stride <= wish.least)) return;
+      if (reserve_anywhere(group, slots * stride, wish.alignment, stride <= wish.least)) return;
     }
   } catch (...) {
     give_back();
@@ -56,11 +56,11 @@ void layout::give_back() noexcept {
   base_ = nullptr;
 }
 
-bool layout::agree_on_base(links& links, std::size_t bytes, std::size_t alignment) {
+bool layout::agree_on_base(const link_group& group, std::size_t bytes, std::size_t alignment) {
   // What the system gives to PE 0 first: the only kind of address that can be had under some sanitizers.
   for (std::size_t round = 0; round <= std::size(far_candidates); ++round) {
     void* mine = nullptr;
-    if (links.my_pe() == 0) {
+    if (group.my_pe() == 0) {
       try {
         mine = device_.reserve(bytes, round == 0 ? nullptr : reinterpret_cast<void*>(far_candidates[round - 1]));
       } catch (const error&) {
@@ -73,9 +73,9 @@ bool layout::agree_on_base(links& links, std::size_t bytes, std::size_t alignmen
     }
     std::uint64_t proposal = 0;
     try {
-      proposal = gather_value(links, static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(mine)))[0];
+      proposal = gather_value(group, static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(mine)))[0];
       if (proposal == 0) continue;
-      if (links.my_pe() != 0) {
+      if (group.my_pe() != 0) {
         try {
           mine = device_.reserve(bytes, reinterpret_cast<void*>(static_cast<std::uintptr_t>(proposal)));
         } catch (const error&) {
@@ -83,7 +83,7 @@ bool layout::agree_on_base(links& links, std::size_t bytes, std::size_t alignmen
         }
       }
       bool everywhere = true;
-      for (const std::uint32_t worked : gather_value(links, std::uint32_t{mine != nullptr}))
+      for (const std::uint32_t worked : gather_value(group, std::uint32_t{mine != nullptr}))
         everywhere = everywhere && worked == 1;
       if (everywhere) {
         base_ = static_cast<std::byte*>(mine);
@@ -99,15 +99,15 @@ bool layout::agree_on_base(links& links, std::size_t bytes, std::size_t alignmen
   return false;
 }
 
-bool layout::reserve_anywhere(links& links, std::size_t bytes, std::size_t alignment, bool last_try) {
+bool layout::reserve_anywhere(const link_group& group, std::size_t bytes, std::size_t alignment, bool last_try) {
   statement mine;
   mine.call = {heap_call::kind::probe, 0, bytes, alignment, heap_call::nowhere};
-  mine.failure = attempt(links, fmt::format("reserve {} of addresses", byte_text(bytes)), [&] {
+  mine.failure = attempt(group, fmt::format("reserve {} of addresses", byte_text(bytes)), [&] {
     base_ = static_cast<std::byte*>(device_.reserve(bytes, nullptr));
     bytes_ = bytes;
     if (!aligned(base_, alignment)) throw error(code::address_space, "the device gave a badly aligned address");
   });
-  const std::optional<error> failed = first_failure(exchange(links, mine));
+  const std::optional<error> failed = first_failure(exchange(group, mine));
   if (!failed) return true;
   give_back();
   if (last_try)

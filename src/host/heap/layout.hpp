@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include "device/device.hpp"
-#include "host/world/links.hpp"
+#include "host/world/link_group.hpp"
 
 namespace pgas::detail {
 
@@ -25,7 +25,7 @@ class layout {
  public:
   /// Collective: the same address on all PEs if any of a few is free everywhere, else whatever each PE gets; the
   /// largest stride that all can have. *Errors* address_space naming the PE, the same on all PEs.
-  layout(device& device, links& links, const layout_wish& wish);
+  layout(device& device, const link_group& group, const layout_wish& wish);
   ~layout();
   layout(const layout&) = delete;
   layout& operator=(const layout&) = delete;
@@ -38,8 +38,8 @@ class layout {
   [[nodiscard]] bool same_base() const noexcept { return same_base_; }
 
  private:
-  [[nodiscard]] bool agree_on_base(links& links, std::size_t bytes, std::size_t alignment);
-  [[nodiscard]] bool reserve_anywhere(links& links, std::size_t bytes, std::size_t alignment, bool last_try);
+  [[nodiscard]] bool agree_on_base(const link_group& group, std::size_t bytes, std::size_t alignment);
+  [[nodiscard]] bool reserve_anywhere(const link_group& group, std::size_t bytes, std::size_t alignment, bool last_try);
   void give_back() noexcept;
 
   device& device_;

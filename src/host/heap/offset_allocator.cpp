@@ -90,6 +90,11 @@ std::optional<std::size_t> offset_allocator::allocation_around(std::size_t offse
   return start;
 }
 
+std::size_t offset_allocator::allocation_bytes(std::size_t offset) const {
+  const auto allocation = live_.find(offset);
+  return allocation == live_.end() ? 0 : allocation->second;
+}
+
 void offset_allocator::grow(std::size_t bytes) {
   if (bytes == 0) return;
   std::size_t start = size_;

@@ -36,6 +36,8 @@ class offset_allocator {
   bool free(std::size_t offset);
   /// The start of the live allocation around `offset`.
   [[nodiscard]] std::optional<std::size_t> allocation_around(std::size_t offset) const;
+  /// Bytes of the live allocation that starts at `offset`, rounding included; 0 if there is none.
+  [[nodiscard]] std::size_t allocation_bytes(std::size_t offset) const;
 
   /// Adds room at the end.
   void grow(std::size_t bytes);

@@ -13,11 +13,14 @@ shared_segment::~shared_segment() {
   for (auto segment = segments_.rbegin(); segment != segments_.rend(); ++segment) device_.destroy(*segment);
 }
 
-exported_handle shared_segment::create(handle_kind kind, bool for_others) {
+void shared_segment::create(handle_kind kind) {
   segments_.reserve(segments_.size() + 1);
   segments_.push_back(device_.create(bytes_, kind));
-  return for_others ? device_.export_segment(segments_.front()) : exported_handle{kind, {}, {}};
 }
+
+void shared_segment::adopt(segment_id segment) { segments_.push_back(segment); }
+
+exported_handle shared_segment::export_own() { return device_.export_segment(segments_.front()); }
 
 void shared_segment::map_own(void* address) { map(address, segments_.front()); }
 
@@ -42,20 +45,24 @@ std::vector<statement> failures_of(std::vector<statement> all) {
 
 }  // namespace
 
-sharing_result share_segment(device& device, links& links, const sharing_plan& plan) {
-  const int me = links.my_pe();
-  const int n = links.n_pes();
+sharing_result share_segment(device& device, const link_group& group, const sharing_plan& plan) {
+  const int me = group.my_pe();
+  const int n = group.n_pes();
   sharing_result result;
   result.segment = std::make_unique<shared_segment>(device, plan.bytes);
 
+  if (plan.ready) result.segment->adopt(*plan.ready);
   statement mine;
   mine.call = plan.call;
   mine.failure = plan.refusal;
   if (!mine.failure)
-    mine.failure =
-        attempt(links, fmt::format("make a segment of {} to share by {}", byte_text(plan.bytes), to_string(plan.kind)),
-                [&] { mine.handle = result.segment->create(plan.kind, n > 1); });
-  std::vector<statement> all = exchange(links, mine);
+    mine.failure = attempt(
+        group, fmt::format("{} a segment of {} to share by {}", plan.ready ? "hand out" : "make", byte_text(plan.bytes), to_string(plan.kind)),
+        [&] {
+          if (!plan.ready) result.segment->create(plan.kind);
+          if (n > 1) mine.handle = result.segment->export_own();
+        });
+  std::vector<statement> all = exchange(group, mine);
   mine.handle.fd.reset();
   if (const std::optional<error> different = asymmetry(all)) throw error(*different);
   if (first_failure(all)) return {nullptr, failures_of(std::move(all))};
@@ -66,9 +73,10 @@ sharing_result share_segment(device& device, links& links, const sharing_plan& p
   for (int step = 0; step < n && !outcome.failure; ++step) {
     at = (me + step) % n;
     statement& theirs = all[static_cast<std::size_t>(at)];
+    const int pe = group.world_pe(at);
     outcome.failure =
-        attempt(links, at == me ? "map its own segment" : fmt::format("map the segment of PE {}", at), [&] {
-          void* address = plan.where.slot(at) + plan.offset;
+        attempt(group, at == me ? "map its own segment" : fmt::format("map the segment of PE {}", pe), [&] {
+          void* address = plan.where.slot(pe) + plan.offset;
           if (at == me) return result.segment->map_own(address);
           if (theirs.fds_lost)
             throw error(code::handle_invalid,
@@ -78,7 +86,7 @@ sharing_result share_segment(device& device, links& links, const sharing_plan& p
     theirs.handle.fd.reset();
   }
   // Also the barrier before which no PE touches a peer's memory.
-  std::vector<statement> outcomes = exchange(links, outcome);
+  std::vector<statement> outcomes = exchange(group, outcome);
   if (first_failure(outcomes)) return {nullptr, failures_of(std::move(outcomes))};
   return result;
 }

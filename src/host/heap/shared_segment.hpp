@@ -11,7 +11,7 @@
 #include "device/device.hpp"
 #include "host/heap/layout.hpp"
 #include "host/heap/statement.hpp"
-#include "host/world/links.hpp"
+#include "host/world/link_group.hpp"
 
 namespace pgas::detail {
 
@@ -25,8 +25,12 @@ class shared_segment {
   shared_segment(const shared_segment&) = delete;
   shared_segment& operator=(const shared_segment&) = delete;
 
-  /// Makes this PE's segment. *Errors* those of device::create and export_segment.
-  [[nodiscard]] exported_handle create(handle_kind kind, bool for_others);
+  /// Makes this PE's segment. *Errors* those of device::create.
+  void create(handle_kind kind);
+  /// Takes over what the device holds already as this PE's segment.
+  void adopt(segment_id segment);
+  /// What the others import. *Errors* those of device::export_segment.
+  [[nodiscard]] exported_handle export_own();
   /// Maps this PE's own segment, or imports and maps a peer's.
   void map_own(void* address);
   void map_peer(void* address, const exported_handle& handle);
@@ -49,6 +53,7 @@ struct sharing_plan {
   handle_kind kind;
   heap_call call;                ///< on whose behalf; must be the same on all PEs
   std::optional<error> refusal;  ///< why this PE can't take part
+  std::optional<segment_id> ready{};  ///< what this PE shares; none: a new segment
 };
 
 /// The segment, or why it could not be shared: statements of the PEs that failed, the same on all PEs, never empty
@@ -58,9 +63,9 @@ struct sharing_result {
   std::vector<statement> failures;
 };
 
-/// Collective: creates, exports, exchanges, imports and maps a segment of every PE. It works for all PEs, or nothing is
-/// left of it on any. *Errors* asymmetric_call on all PEs when the calls differ; those of links.
-[[nodiscard]] sharing_result share_segment(device& device, links& links, const sharing_plan& plan);
+/// Collective: creates, exports, exchanges, imports and maps a segment of every member. It works for all of them, or
+/// nothing is left of it on any, a `ready` segment included. *Errors* asymmetric_call on all PEs when the calls differ; those of links.
+[[nodiscard]] sharing_result share_segment(device& device, const link_group& group, const sharing_plan& plan);
 
 [[nodiscard]] std::string to_string(handle_kind kind);
 

@@ -20,12 +20,13 @@ struct wire_statement {
   std::array<std::byte, 64> handle;
   handle_kind kind;
   std::uint8_t failed;
-  std::uint8_t reserved[6];
+  std::uint8_t foreign;
+  std::uint8_t reserved[5];
 };
 static_assert(std::is_trivially_copyable_v<wire_statement> && sizeof(wire_statement) == 104);
 
 blob encode(const statement& mine) {
-  wire_statement head{mine.call, mine.handle.bytes, mine.handle.kind, mine.failure.has_value(), {}};
+  wire_statement head{mine.call, mine.handle.bytes, mine.handle.kind, mine.failure.has_value(), mine.handle.foreign, {}};
   blob bytes(sizeof(head));
   std::memcpy(bytes.data(), &head, sizeof(head));
   if (mine.failure) {
@@ -45,7 +46,9 @@ statement decode(contribution& from, int pe) {
         pe);
   std::memcpy(&head, from.bytes.data(), sizeof(head));
   statement result;
+  result.pe = pe;
   result.call = head.call;
+  result.handle.foreign = head.foreign != 0;
   result.handle.bytes = head.handle;
   result.handle.kind = head.kind;
   if (!from.fds.empty()) result.handle.fd = std::move(from.fds.front());
@@ -61,17 +64,22 @@ std::string text_of(const heap_call& call) {
     case heap_call::kind::free:
       return call.offset == heap_call::nowhere ? "frees null" : fmt::format("frees heap offset {:#x}", call.offset);
     case heap_call::kind::probe: return "is building its heap";
+    case heap_call::kind::add_team: return "is making a team";
+    case heap_call::kind::adopt:
+      return fmt::format("registers {} bytes in {} pieces{}", call.bytes, call.alignment,
+                         call.offset == heap_call::nowhere ? "" : fmt::format(" (of sizes {:x})", call.offset));
+    case heap_call::kind::disown: return fmt::format("unregisters heap offset {:#x}", call.offset);
   }
   return "makes an unknown call";
 }
 
 }  // namespace
 
-std::vector<statement> exchange(links& links, const statement& mine) {
+std::vector<statement> exchange(const link_group& group, const statement& mine) {
   const int fd = mine.handle.fd.get();
-  std::vector<contribution> all = links.all_gather(encode(mine), fd >= 0 ? std::span(&fd, 1) : std::span<const int>());
+  std::vector<contribution> all = group.all_gather(encode(mine), fd >= 0 ? std::span(&fd, 1) : std::span<const int>());
   std::vector<statement> statements;
-  for (std::size_t pe = 0; pe < all.size(); ++pe) statements.push_back(decode(all[pe], static_cast<int>(pe)));
+  for (std::size_t pe = 0; pe < all.size(); ++pe) statements.push_back(decode(all[pe], group.world_pe(static_cast<int>(pe))));
   return statements;
 }
 
@@ -83,26 +91,27 @@ std::optional<error> first_failure(const std::vector<statement>& all) {
 std::optional<error> asymmetry(const std::vector<statement>& all) {
   const auto other = std::find_if(all.begin(), all.end(), [&](const statement& s) { return s.call != all[0].call; });
   if (other == all.end()) return std::nullopt;
-  const auto pe = other - all.begin();
+  const int pe = other->pe;
+  const int first = all[0].pe;
   const std::string mine = text_of(all[0].call);
   const std::string theirs = text_of(other->call);
   // Equal words can only hide different offsets: then earlier calls differed.
   return error(
       code::asymmetric_call,
       mine != theirs
-          ? fmt::format("PE 0 {} while PE {} {}: all PEs must make the same calls with the same sizes", mine, pe,
+          ? fmt::format("PE {} {} while PE {} {}: all PEs must make the same calls with the same sizes", first, mine, pe,
                         theirs)
           : fmt::format(
-                "PE 0 and PE {} both {}, but their heaps differ (offsets {:#x} and {:#x}): earlier calls were not "
+                "PE {} and PE {} both {}, but their heaps differ (offsets {:#x} and {:#x}): earlier calls were not "
                 "the same; PGAS_CHECKS=1 finds the first",
-                pe, mine.starts_with("alloc") ? "allocate" : "free", all[0].call.offset, other->call.offset),
-      static_cast<int>(pe));
+                first, pe, mine.starts_with("alloc") ? "allocate" : "free", all[0].call.offset, other->call.offset),
+      pe);
 }
 
-std::optional<error> attempt(const links& links, const std::string& what, const std::function<void()>& step) {
-  const int me = links.my_pe();
+std::optional<error> attempt(const link_group& group, const std::string& what, const std::function<void()>& step) {
+  const int me = group.world_pe(group.my_pe());
   const auto failed = [&](code why, const std::string& text) {
-    return error(why, fmt::format("PE {} (host {}) could not {}: {}", me, links.peer(me).host, what, text), me);
+    return error(why, fmt::format("PE {} (host {}) could not {}: {}", me, group.peer(group.my_pe()).host, what, text), me);
   };
   try {
     step();

@@ -11,14 +11,14 @@
 #include <vector>
 
 #include "device/device.hpp"
-#include "host/world/links.hpp"
+#include "host/world/link_group.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::detail {
 
 /// The call that a PE is carrying out.
 struct heap_call {
-  enum class kind : std::uint32_t { allocate = 1, grow = 2, free = 3, probe = 4 };
+  enum class kind : std::uint32_t { allocate = 1, grow = 2, free = 3, probe = 4, add_team = 5, adopt = 6, disown = 7 };
   static constexpr std::uint64_t nowhere = ~std::uint64_t{0};
 
   kind what = kind::allocate;
@@ -36,18 +36,19 @@ struct statement {
   std::optional<error> failure;
   exported_handle handle;
   bool fds_lost = false;  ///< a descriptor was sent and could not be received
+  int pe = -1;            ///< whose it is, as the world counts
 };
 
-/// Collective: everyone's statements, by PE; a descriptor in `mine` is duplicated to the others and stays here too.
-[[nodiscard]] std::vector<statement> exchange(links& links, const statement& mine);
+/// Collective: everyone's statements, by member; a descriptor in `mine` is duplicated to the others and stays here too.
+[[nodiscard]] std::vector<statement> exchange(const link_group& group, const statement& mine);
 
-/// The failure of the lowest PE that has one.
+/// The failure of the first member that has one.
 [[nodiscard]] std::optional<error> first_failure(const std::vector<statement>& all);
-/// asymmetric_call naming the first PE whose call is not that of PE 0, and both calls.
+/// asymmetric_call naming the first member whose call is not that of member 0, and both calls.
 [[nodiscard]] std::optional<error> asymmetry(const std::vector<statement>& all);
 
 /// Carries out a step of this PE and gives what went wrong, in the words "PE 1 (host a) could not <what>: <why>".
-[[nodiscard]] std::optional<error> attempt(const links& links, const std::string& what,
+[[nodiscard]] std::optional<error> attempt(const link_group& group, const std::string& what,
                                            const std::function<void()>& step);
 
 }  // namespace pgas::detail

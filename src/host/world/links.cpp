@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <numeric>
+#include <utility>
 
 #include "host/world/hello.hpp"
 #include "host/world/links_state.hpp"
@@ -41,14 +43,19 @@ std::vector<peer_info> make_peers(const std::vector<hello>& all) {
   return peers;
 }
 
+std::vector<int> everyone(int n) {
+  std::vector<int> pes(static_cast<std::size_t>(n));
+  std::iota(pes.begin(), pes.end(), 0);
+  return pes;
+}
+
 }  // namespace
 
-links::state::state(bootstrap& exchange, const config& settings, log::logger& logger, failure_callback callback)
+links_state::links_state(bootstrap& exchange, const config& settings, log::logger& logger, links::failure_callback callback)
     : me(exchange.rank()),
       wait_timeout(settings.wait_timeout),
       log(logger),
-      on_failure(std::move(callback)),
-      under_way(exchange.size()) {
+      on_failure(std::move(callback)) {
   const int size = exchange.size();
   if (size < 1 || me < 0 || me >= size)
     throw error(code::bootstrap_protocol, fmt::format("the bootstrap says that this is PE {} of {}", me, size));
@@ -88,41 +95,44 @@ links::state::state(bootstrap& exchange, const config& settings, log::logger& lo
   start_reader();
 }
 
-links::state::~state() { stop_reader(); }
+links_state::~links_state() { stop_reader(); }
 
-void links::state::check() const {
+void links_state::begin_group(link_group::identity id, std::span<const int> members) {
+  const std::lock_guard lock(mutex);
+  groups[id].set_members(members);
+}
+
+void links_state::end_group(link_group::identity id) noexcept {
+  const std::lock_guard lock(mutex);
+  groups.erase(id);
+}
+
+link_group::identity links_state::new_group() noexcept {
+  constexpr int number_bits = 40;  // distinct by the PE that proposes it, then by its own count
+  return (static_cast<link_group::identity>(me) + 1) << number_bits | groups_made++;
+}
+
+void links_state::check() const {
   if (!failed.load(std::memory_order_acquire)) return;
   const std::lock_guard lock(mutex);
   throw error(*failure);
 }
 
 links::links(bootstrap& exchange, const config& settings, log::logger& log, failure_callback on_failure)
-    : state_(std::make_unique<state>(exchange, settings, log, std::move(on_failure))) {}
+    : links(std::make_shared<links_state>(exchange, settings, log, std::move(on_failure))) {}
+links::links(std::shared_ptr<links_state> state)
+    : link_group(state, link_group::world, everyone(state->n())), state_(std::move(state)) {}
 links::~links() = default;
 
-int links::my_pe() const noexcept { return state_->me; }
-int links::n_pes() const noexcept { return state_->n(); }
-
-const peer_info& links::peer(int pe) const {
-  if (pe < 0 || pe >= n_pes())
-    throw error(code::pe_out_of_range, fmt::format("PE {} does not exist, PEs are 0 to {}", pe, n_pes() - 1), pe);
-  return state_->peers[static_cast<std::size_t>(pe)];
-}
-
-std::vector<contribution> links::all_gather(std::span<const std::byte> mine, std::span<const int> fds) {
-  return state_->gather(collective::all_gather, mine, fds);
-}
-
-void links::barrier() { static_cast<void>(state_->gather(collective::barrier, {}, {})); }
 void links::leave() { state_->leave(); }
 
 void links::fail(const std::string& reason) noexcept {
   try {
     state_->set_failure(
         error(code::aborted, fmt::format("{} aborted the world: {}", state_->describe(state_->me), reason), state_->me),
-        state::origin::here);
+        links_state::origin::here);
   } catch (const std::bad_alloc&) {
-    state_->set_failure(error(code::aborted, "aborted", state_->me), state::origin::here);
+    state_->set_failure(error(code::aborted, "aborted", state_->me), links_state::origin::here);
   }
 }
 

@@ -6,35 +6,19 @@
 
 #include <functional>
 #include <memory>
-#include <span>
 #include <string>
-#include <vector>
 
-#include "device/unique_fd.hpp"
 #include "host/log/log.hpp"
+#include "host/world/link_group.hpp"
 #include "pgas/bootstrap.hpp"
 #include "pgas/config.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::detail {
 
-/// Who is at the other end.
-struct peer_info {
-  std::string host;
-  int pid = 0;
-  int local_rank = 0;  ///< among the PEs of its host, in PE order
-};
-
-/// One PE's contribution to an all-gather.
-struct contribution {
-  blob bytes;
-  std::vector<unique_fd> fds;
-  bool fds_lost =
-      false;  ///< they were sent, but this process may open no more files; those that came were closed again
-};
-
-/// Sockets to all other PEs. *Callers* collectives: one thread at a time; fail(), check() and failed(): any thread.
-class links {
+/// Sockets to all other PEs, and the group of them all. *Callers* collectives: one thread at a time; fail(), check() and
+/// failed(): any thread.
+class links final : public link_group {
  public:
   /// Told once, from any thread, when the world can't go on: the PE at fault (-1 if none) and the error to throw.
   using failure_callback = std::function<void(const error&)>;
@@ -45,19 +29,8 @@ class links {
   /// Keeps `log`; `exchange` is not used afterwards.
   links(bootstrap& exchange, const config& settings, log::logger& log, failure_callback on_failure);
   /// Leaves without waiting for anyone; a PE that goes without leave() counts as lost for the others.
-  ~links();
+  ~links() override;
 
-  [[nodiscard]] int my_pe() const noexcept;
-  [[nodiscard]] int n_pes() const noexcept;
-  [[nodiscard]] const peer_info& peer(int pe) const;
-
-  /// Collective: everyone's bytes (0 to 64 KiB, lengths may differ) and duplicates of everyone's descriptors, by PE.
-  /// The caller's own entry holds its bytes and no descriptors. *Errors* peer_lost, aborted; wait_timeout naming who is
-  /// missing when PGAS_WAIT_TIMEOUT is set; asymmetric_call when another PE calls barrier() or leave() instead;
-  /// invalid_argument before anything is sent.
-  [[nodiscard]] std::vector<contribution> all_gather(std::span<const std::byte> mine, std::span<const int> fds = {});
-  /// Collective: returns when every PE has called it.
-  void barrier();
   /// Collective, the last call: after it, the departure of the others is no failure.
   void leave();
 
@@ -68,8 +41,8 @@ class links {
   [[nodiscard]] bool failed() const noexcept;
 
  private:
-  struct state;
-  std::unique_ptr<state> state_;
+  explicit links(std::shared_ptr<links_state> state);
+  std::shared_ptr<links_state> state_;
 };
 
 }  // namespace pgas::detail

@@ -29,8 +29,8 @@ const char* name_of(collective call) {
 
 }  // namespace
 
-std::vector<contribution> links::state::gather(collective call, std::span<const std::byte> mine,
-                                               std::span<const int> fds) {
+std::vector<contribution> links_state::gather(link_group::identity group, collective call,
+                                              std::span<const std::byte> mine, std::span<const int> fds) {
   check();
   if (mine.size() > max_contribution)
     throw error(
@@ -45,34 +45,41 @@ std::vector<contribution> links::state::gather(collective call, std::span<const 
       throw error(code::invalid_argument, fmt::format("all_gather: {} is not an open descriptor", fd), me);
 
   std::uint64_t sequence = 0;
+  rounds* under_way = nullptr;  // stays where it is while the group exists
   {
     const std::lock_guard lock(mutex);
     if (left) throw error(code::not_joined, "this world was left; no collective call can be made any more");
-    sequence = next_sequence++;
-    under_way.add(sequence, me, call, {blob(mine.begin(), mine.end()), {}, false});
+    under_way = &groups.at(group);
+    sequence = under_way->begin();
+    under_way->add(sequence, me, call, {blob(mine.begin(), mine.end()), {}, false});
     // The last piece may be the own one.
-    if (under_way.all_leave(sequence)) said_bye.assign(said_bye.size(), true);
+    if (under_way->all_leave(sequence)) said_bye.assign(said_bye.size(), true);
   }
   std::optional<clock::time_point> deadline;
   if (wait_timeout.count() > 0) deadline = clock::now() + wait_timeout;
   packet_header header;
   header.call = call;
   header.fds = static_cast<std::uint32_t>(fds.size());
+  header.group = group;
   header.sequence = sequence;
   header.bytes = mine.size();
-  for (int step = 1; step < n(); ++step) send_piece((me + step) % n(), header, mine, fds, deadline);
+  // Everyone begins behind itself, so that not all send to the same PE at once.
+  const std::span<const int> members = under_way->members();
+  const auto own = static_cast<std::size_t>(std::find(members.begin(), members.end(), me) - members.begin());
+  for (std::size_t step = 1; step < members.size(); ++step)
+    send_piece(members[(own + step) % members.size()], header, mine, fds, deadline);
 
   std::unique_lock lock(mutex);
   for (;;) {
-    if (under_way.find_mismatch(sequence, call)) break;
-    if (under_way.complete(sequence)) return under_way.take(sequence);
+    if (find_mismatch(*under_way, sequence, call)) break;
+    if (under_way->complete(sequence)) return under_way->take(sequence);
     std::optional<clock::time_point> next = deadline;
     if (failed) {
-      if (hopeless(sequence) || clock::now() >= failed_at + grace) throw error(*failure);
+      if (hopeless(*under_way, sequence) || clock::now() >= failed_at + grace) throw error(*failure);
       next = failed_at + grace;
     } else if (deadline && clock::now() >= *deadline) {
       lock.unlock();
-      fail_timeout(sequence);
+      fail_timeout(*under_way, sequence);
       lock.lock();
       continue;
     }
@@ -81,7 +88,7 @@ std::vector<contribution> links::state::gather(collective call, std::span<const 
     else
       changed.wait(lock);
   }
-  const rounds::mismatch other = *under_way.find_mismatch(sequence, call);
+  const rounds::mismatch other = *find_mismatch(*under_way, sequence, call);
   lock.unlock();
   fail_mismatch(other, call);
   lock.lock();
@@ -89,15 +96,25 @@ std::vector<contribution> links::state::gather(collective call, std::span<const 
   throw error(*failure);
 }
 
-bool links::state::hopeless(std::uint64_t sequence) const {
+std::optional<rounds::mismatch> links_state::find_mismatch(const rounds& of, std::uint64_t sequence, collective call) const {
+  if (const std::optional<rounds::mismatch> found = of.find_mismatch(sequence, call)) return found;
+  // Nothing more comes from a PE that waits for the others to leave.
+  const rounds& of_all = groups.at(link_group::world);
+  if (&of != &of_all)
+    for (const int pe : of.missing(sequence))
+      if (of_all.leaves(pe)) return rounds::mismatch{pe, collective::leave};
+  return std::nullopt;
+}
+
+bool links_state::hopeless(const rounds& of, std::uint64_t sequence) const {
   // A PE that has ended may have done so because this very round told it to, as it tells all: then the others' pieces
   // are on their way, and the round means more than the end does.
   if (failure->code() != code::peer_lost) return true;
-  const std::vector<int> missing = under_way.missing(sequence);
+  const std::vector<int> missing = of.missing(sequence);
   return std::any_of(missing.begin(), missing.end(), [this](int pe) { return ended[static_cast<std::size_t>(pe)]; });
 }
 
-void links::state::send_piece(int pe, const packet_header& header, std::span<const std::byte> mine,
+void links_state::send_piece(int pe, const packet_header& header, std::span<const std::byte> mine,
                               std::span<const int> fds, std::optional<clock::time_point> deadline) {
   const int socket = sockets[static_cast<std::size_t>(pe)].get();
   // The peer's reader always reads; a queue stays full only while that process does not run. In a world that fails now
@@ -126,7 +143,7 @@ void links::state::send_piece(int pe, const packet_header& header, std::span<con
   }
 }
 
-void links::state::fail_mismatch(const rounds::mismatch& other, collective call) {
+void links_state::fail_mismatch(const rounds::mismatch& other, collective call) {
   const auto explain = [&](int leaver, int stayer, collective doing) {
     return error(
         code::asymmetric_call,
@@ -145,12 +162,12 @@ void links::state::fail_mismatch(const rounds::mismatch& other, collective call)
       origin::here);
 }
 
-void links::state::fail_timeout(std::uint64_t sequence) {
+void links_state::fail_timeout(const rounds& of, std::uint64_t sequence) {
   std::string names;
   int first = -1;
   {
     const std::lock_guard lock(mutex);
-    for (const int pe : under_way.missing(sequence)) {
+    for (const int pe : of.missing(sequence)) {
       if (first < 0) first = pe;
       names += (names.empty() ? "" : ", ") + describe(pe);
     }
@@ -165,8 +182,8 @@ void links::state::fail_timeout(std::uint64_t sequence) {
       origin::here);
 }
 
-void links::state::leave() {
-  static_cast<void>(gather(collective::leave, {}, {}));
+void links_state::leave() {
+  static_cast<void>(gather(link_group::world, collective::leave, {}, {}));
   {
     const std::lock_guard lock(mutex);
     left = true;

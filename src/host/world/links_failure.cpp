@@ -8,12 +8,12 @@
 
 namespace pgas::detail {
 
-std::string links::state::describe(int pe) const {
+std::string links_state::describe(int pe) const {
   const peer_info& info = peers[static_cast<std::size_t>(pe)];
   return fmt::format("PE {} (host {}, pid {})", pe, info.host, info.pid);
 }
 
-void links::state::set_failure(const error& cause, origin from) noexcept {
+void links_state::set_failure(const error& cause, origin from) noexcept {
   {
     const std::lock_guard lock(mutex);
     if (failure || left) return;
@@ -42,7 +42,7 @@ void links::state::set_failure(const error& cause, origin from) noexcept {
   }
 }
 
-void links::state::broadcast(packet_kind kind, std::span<const std::byte> body, std::chrono::milliseconds patience) {
+void links_state::broadcast(packet_kind kind, std::span<const std::byte> body, std::chrono::milliseconds patience) {
   packet_header header;
   header.kind = kind;
   header.bytes = body.size();

@@ -13,7 +13,7 @@
 
 namespace pgas::detail {
 
-void links::state::start_reader() {
+void links_state::start_reader() {
   buffer.resize(sizeof(packet_header) + max_contribution);
   // The application's signal handlers run on the application's threads.
   sigset_t all;
@@ -30,7 +30,7 @@ void links::state::start_reader() {
   ::pthread_setname_np(reader.native_handle(), "pgas-links");
 }
 
-void links::state::stop_reader() noexcept {
+void links_state::stop_reader() noexcept {
   if (!reader.joinable()) return;
   const std::uint64_t one = 1;
   while (::write(wake.get(), &one, sizeof(one)) < 0 && errno == EINTR) {
@@ -38,7 +38,7 @@ void links::state::stop_reader() noexcept {
   reader.join();
 }
 
-void links::state::read_until_woken() {
+void links_state::read_until_woken() {
   std::vector<pollfd> watched;
   for (const unique_fd& socket : sockets)
     watched.push_back({socket.get(), POLLIN, 0});  // poll ignores the -1 of this PE
@@ -55,7 +55,7 @@ void links::state::read_until_woken() {
   }
 }
 
-bool links::state::read_from(int pe) {
+bool links_state::read_from(int pe) {
   try {
     for (;;) {
       received_packet packet = receive_packet(sockets[static_cast<std::size_t>(pe)].get(), buffer);
@@ -74,7 +74,7 @@ bool links::state::read_from(int pe) {
   return true;
 }
 
-void links::state::handle(int pe, received_packet packet) {
+void links_state::handle(int pe, received_packet packet) {
   packet_header header;
   if (packet.what == received_packet::status::packet && packet.bytes.size() >= sizeof(header))
     std::memcpy(&header, packet.bytes.data(), sizeof(header));
@@ -96,6 +96,7 @@ void links::state::handle(int pe, received_packet packet) {
       }
       {
         const std::lock_guard lock(mutex);
+        rounds& under_way = groups[header.group];
         under_way.add(header.sequence, pe, header.call, std::move(piece));
         // Everyone is on the way out: from now on an end is no failure, whether or not a farewell comes first.
         if (under_way.all_leave(header.sequence)) said_bye.assign(said_bye.size(), true);
@@ -113,7 +114,7 @@ void links::state::handle(int pe, received_packet packet) {
   throw error(code::bootstrap_protocol, fmt::format("{} sent a packet of an unknown kind", describe(pe)), pe);
 }
 
-void links::state::handle_end(int pe) {
+void links_state::handle_end(int pe) {
   {
     const std::lock_guard lock(mutex);
     ended[static_cast<std::size_t>(pe)] = true;

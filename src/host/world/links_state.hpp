@@ -5,8 +5,11 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -20,18 +23,27 @@
 
 namespace pgas::detail {
 
-struct links::state {
+/// Everything of links but its place in the group of all PEs: groups may outlive links, and find this gone then.
+struct links_state : std::enable_shared_from_this<links_state> {
   using clock = std::chrono::steady_clock;
   /// Who found out about a failure: that PE logs it as an error and tells the others.
   enum class origin { here, peer };
 
-  state(bootstrap& exchange, const config& settings, log::logger& logger, failure_callback callback);
-  ~state();
+  links_state(bootstrap& exchange, const config& settings, log::logger& logger, links::failure_callback callback);
+  ~links_state();
+  links_state(const links_state&) = delete;
+  links_state& operator=(const links_state&) = delete;
 
-  // ---- the thread that uses the world (links_collective.cpp)
+  // ---- groups; any thread (links.cpp)
 
-  [[nodiscard]] std::vector<contribution> gather(collective call, std::span<const std::byte> mine,
-                                                 std::span<const int> fds);
+  void begin_group(link_group::identity id, std::span<const int> members);
+  void end_group(link_group::identity id) noexcept;
+  [[nodiscard]] link_group::identity new_group() noexcept;
+
+  // ---- one thread for each group (links_collective.cpp)
+
+  [[nodiscard]] std::vector<contribution> gather(link_group::identity group, collective call,
+                                                 std::span<const std::byte> mine, std::span<const int> fds);
   void leave();
   void check() const;
 
@@ -57,14 +69,13 @@ struct links::state {
   int me;
   std::chrono::milliseconds wait_timeout;
   log::logger& log;
-  const failure_callback on_failure;
+  const links::failure_callback on_failure;
   std::vector<peer_info> peers;
   std::vector<unique_fd> sockets;  ///< by PE, open for as long as this lives: any thread may be sending
 
   mutable std::mutex mutex;  ///< guards what follows
   std::condition_variable changed;
-  rounds under_way;
-  std::uint64_t next_sequence = 0;
+  std::map<link_group::identity, rounds> groups;  ///< also those that only others have made so far
   std::optional<error> failure;
   std::vector<bool> said_bye;
   std::vector<bool> ended;  ///< nothing more comes from this PE
@@ -72,6 +83,7 @@ struct links::state {
   bool left = false;
   /// Set once the failure callback has returned: whoever is thrown a failure can count on what the callback did.
   std::atomic<bool> failed{false};
+  std::atomic<std::uint64_t> groups_made{0};
 
   unique_fd wake;                 ///< eventfd that ends the reader
   std::vector<std::byte> buffer;  ///< the reader's
@@ -81,9 +93,11 @@ struct links::state {
   void send_piece(int pe, const packet_header& header, std::span<const std::byte> mine, std::span<const int> fds,
                   std::optional<clock::time_point> deadline);
   /// Whether the failed world leaves no way for this round to be completed.
-  [[nodiscard]] bool hopeless(std::uint64_t sequence) const;
+  [[nodiscard]] bool hopeless(const rounds& of, std::uint64_t sequence) const;
+  /// A member that will not come to this round, as it takes part in another collective instead.
+  [[nodiscard]] std::optional<rounds::mismatch> find_mismatch(const rounds& of, std::uint64_t sequence, collective call) const;
   void fail_mismatch(const rounds::mismatch& other, collective call);
-  void fail_timeout(std::uint64_t sequence);
+  void fail_timeout(const rounds& of, std::uint64_t sequence);
 };
 
 }  // namespace pgas::detail

@@ -29,10 +29,11 @@ struct packet_header {
   packet_kind kind = packet_kind::piece;
   collective call = collective::none;
   std::uint32_t fds = 0;
-  std::uint64_t sequence = 0;
+  std::uint64_t group = 0;     ///< link_group::identity
+  std::uint64_t sequence = 0;  ///< of the collective in its group
   std::uint64_t bytes = 0;  ///< that follow
 };
-static_assert(sizeof(packet_header) == 32);
+static_assert(sizeof(packet_header) == 40);
 
 /// An error on its way to another PE: code and PE, then the text without its code.
 [[nodiscard]] blob encode_error(const error& failure);
