@@ -19,6 +19,12 @@ struct program_choice {
   std::uint32_t operations = 10'000;
 };
 
+#if defined(PGAS_TSAN)
+inline constexpr fences fences_here = fences::until_data;
+#else
+inline constexpr fences fences_here = fences::lasting;
+#endif
+
 struct mismatch {
   std::uint32_t first;  ///< the operations of the segment after which it was found
   std::uint32_t last;
@@ -31,7 +37,7 @@ class attempt {
 
   attempt(const program_choice& choice, std::chrono::milliseconds wait_timeout)
       : choice_(choice),
-        program_(choice.seed, choice.pes, choice.blocks),
+        program_(choice.seed, choice.pes, choice.blocks, fences_here),
         pes_(choice.pes, {.heap_bytes = std::size_t{4} << 20, .timeout = wait_timeout}) {
     guarded_ = pes_.allocate<unsigned char>(places::arena_bytes + 2 * places::guard_bytes);
     body_.arena = guarded_ + places::guard_bytes;

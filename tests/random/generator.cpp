@@ -12,15 +12,32 @@ namespace {
 constexpr element raw_elements[] = {element::b1, element::b2, element::b4, element::b8, element::b16};
 constexpr element copied_elements[] = {element::b1, element::b4, element::b16};
 
+/// Whether the operation may write with plain stores.
+bool moves_data(opcode what) {
+  switch (what) {
+    case opcode::p:
+    case opcode::signal_set:
+    case opcode::signal_add:
+    case opcode::wait:
+    case opcode::wait_all:
+    case opcode::fence:
+    case opcode::quiet:
+    case opcode::barrier:
+    case opcode::sync: return false;
+    default: return true;
+  }
+}
+
 bool overlap(std::uint32_t a, std::uint32_t b, std::uint32_t bytes) { return a < b + bytes && b < a + bytes; }
 
 }  // namespace
 
-generator::generator(std::uint64_t seed, int n_pes, int n_blocks)
+generator::generator(std::uint64_t seed, int n_pes, int n_blocks, fences last)
     : random_(seed),
       n_pes_(n_pes),
       n_blocks_(n_blocks),
       n_actors_(n_pes * n_blocks),
+      fences_(last),
       model_(n_pes),
       history_(n_pes, n_actors_, places::arena_bytes + places::signal_words * 8),
       pending_(index(n_actors_), caller::thread),
@@ -82,6 +99,7 @@ std::uint32_t generator::pick_result(int actor, std::uint32_t bytes) {
 }
 
 void generator::take(int actor, instruction i, int pe) {
+  if (fences_ == fences::until_data && moves_data(i.what)) history_.forget_fence(actor);
   i.number = number_;
   pending_[index(actor)] = std::max(pending_[index(actor)], i.by);
   model_.apply(i, pe_of(actor), pe);

@@ -24,9 +24,13 @@ struct team_plan {
   bool listed = false;
 };
 
+/// Whether relaxed signals count on a fence that more data has followed. They may; the thread sanitizer's idea of a fence
+/// (pgas/detail/tsan.hpp) ends there, which is how it finds missing ones.
+enum class fences : bool { until_data, lasting };
+
 class generator {
  public:
-  generator(std::uint64_t seed, int n_pes, int n_blocks);
+  generator(std::uint64_t seed, int n_pes, int n_blocks, fences last);
 
   /// Chooses the next `operations` of the program. All that happened before is visible to all: they run as a launch of
   /// their own.
@@ -96,6 +100,7 @@ class generator {
   int n_pes_;
   int n_blocks_;
   int n_actors_;
+  fences fences_;
   std::uint32_t number_ = 0;
   std::vector<team_plan> teams_;
   model model_;

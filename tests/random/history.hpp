@@ -47,6 +47,8 @@ class history {
   [[nodiscard]] clock release(int who);
   /// The same for a relaxed signal: everything before the last fence.
   [[nodiscard]] const clock& last_fence(int who) const { return actors_[index(who)].fenced_view; }
+  /// Takes back what last_fence() says, for tools that follow a fence only until more data is written.
+  void forget_fence(int who) { actors_[index(who)].fenced_view = {}; }
   void acquire(int who, const clock& seen);
   /// A barrier of these.
   void join(std::span<const int> members);
