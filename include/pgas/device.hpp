@@ -5,6 +5,7 @@
 
 #include "pgas/device/atomic.hpp"
 #include "pgas/device/context.hpp"
+#include "pgas/device/grid.hpp"
 #include "pgas/device/group.hpp"
 #include "pgas/device/order.hpp"
 #include "pgas/device/rma.hpp"

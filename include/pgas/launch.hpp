@@ -4,10 +4,9 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
 
-#include "pgas/device/group.hpp"
 #include "pgas/detail/launch_kernel.hpp"
+#include "pgas/device/group.hpp"
 #include "pgas/stream.hpp"
 #include "pgas/world.hpp"
 
@@ -19,9 +18,13 @@ struct launch_config {
   unsigned threads = 1;          ///< per block; on the host heap at most PGAS_CREW of them
   std::size_t shared_bytes = 0;  ///< dynamic shared memory per block, GPU only
   const stream* on = nullptr;    ///< null: world::stream()
+  /// All blocks at once, as kernels need that wait for other blocks or PEs, or use this_grid(). The launch fails where they
+  /// do not fit. False: any number of blocks, in any order, for kernels that wait for nobody.
+  bool resident = true;
 };
 
-/// Starts `kernel(block, arguments...)` on every block and returns; world::synchronize() waits for it.
+/// Starts `kernel(block, arguments...)` on every block and returns; world::synchronize() waits for it. The block is a
+/// launched_block: this_grid(block) is the group of all threads of all blocks.
 ///
 ///     struct fill {
 ///       template <pgas::block_group Block>
@@ -32,18 +35,39 @@ struct launch_config {
 /// A kernel type may have the constants `max_threads` (per block) and `min_blocks` (resident on a multiprocessor): on the
 /// GPU they become its `__launch_bounds__`, which keeps registers from limiting how many threads hide its memory latency.
 ///
-/// *Callers* any thread. *Memory* kernel and arguments are copied. *Order* after earlier work of the same stream.
-/// Kernels that wait for other blocks or PEs need all their blocks resident at once: keep `blocks` within what the device
-/// can hold.
-/// *Errors* launch_failed: an impossible shape, or a kernel compiled for the other side than the heap is on. What goes
-/// wrong inside the kernel is thrown by synchronize().
+/// Whether all blocks fit is told from the kernel's registers and shared memory, the GPU's multiprocessors, and how many PEs
+/// run on it at the same time: those of this process, under MPS those of all processes. Processes without MPS take turns on
+/// the whole GPU, so their kernels may wait for one another, a turn's length each time. It is not known what else the
+/// program runs there, on other streams for example: leave room for it.
+///
+/// The kernel is loaded before it starts, and so are the library's own. A kernel first launched while another of this PE
+/// waits for it may hang all the same, as loading may wait for the GPU: call max_resident_blocks() for it before, which
+/// loads it, or set CUDA_MODULE_LOADING=EAGER.
+///
+/// *Callers* any thread. *Memory* kernel and arguments are copied. *Order* after earlier work of the same stream. On a
+/// stream that is being captured, the launch becomes part of the CUDA graph.
+/// *Errors* launch_failed: an impossible shape, blocks that do not fit (naming how many would), or a kernel compiled for the
+/// other side than the heap is on. What goes wrong inside the kernel is thrown by synchronize().
 template <class Kernel, class... Arguments>
 void launch(world& w, const launch_config& shape, Kernel kernel, Arguments... arguments) {
   w.check();
   const stream& on = shape.on != nullptr ? *shape.on : w.stream();
   if (shape.blocks == 0 || shape.threads == 0)
     throw error(code::launch_failed, "launch: a grid needs at least one block of one thread");
-  detail::launch_kernel(w, shape.blocks, shape.threads, shape.shared_bytes, on, kernel, arguments...);
+  detail::launch_kernel(w, {shape.blocks, shape.threads, shape.shared_bytes, shape.resident}, on, kernel, arguments...);
+}
+
+/// The most blocks of `threads` threads that a resident launch(world, ..., kernel, arguments...) may have; 0 if not even one
+/// fits. Also loads the kernel. The arguments count by their types only.
+///
+/// *Callers* any thread. *Units* `shared_bytes` is dynamic shared memory per block.
+/// *Errors* launch_failed: an impossible shape, or a kernel compiled for the other side than the heap is on.
+template <class Kernel, class... Arguments>
+[[nodiscard]] unsigned max_resident_blocks(world& w, unsigned threads, std::size_t shared_bytes, const Kernel&,
+                                           const Arguments&...) {
+  w.check();
+  if (threads == 0) throw error(code::launch_failed, "max_resident_blocks: a block needs at least one thread");
+  return detail::resident_blocks<Kernel, Arguments...>(w, {1, threads, shared_bytes, true});
 }
 
 }  // namespace pgas

@@ -23,6 +23,7 @@ struct device_properties {
   std::string uuid;              ///< printable; two PEs with the same uuid share a device
   int ordinal = -1;              ///< as this process counts its devices, -1 for the host
   std::size_t memory_bytes = 0;  ///< of the whole device
+  bool runs_processes_at_once = false;  ///< kernels of several processes run side by side (MPS), not in turns
 };
 
 /// One physical piece of memory, created here or imported from a peer. Meaningful to the backend that made it.
@@ -96,6 +97,9 @@ class device {
 
   [[nodiscard]] virtual mapped_memory allocate_mapped(std::size_t bytes) = 0;  ///< zeroed, 128-byte aligned
   virtual void free_mapped(mapped_memory memory) noexcept = 0;
+  /// Memory for this device's kernels alone, zeroed, 256-byte aligned.
+  [[nodiscard]] virtual void* allocate_local(std::size_t bytes) = 0;
+  virtual void free_local(void* memory) noexcept = 0;
 
   // ---- work; thread-safe, in order within one stream
 
@@ -106,6 +110,8 @@ class device {
   /// Told when the world has failed, from any thread: kernels that wait are ending, and synchronize() no longer waits for
   /// one that does not. A backend that cannot lose a kernel ignores it.
   virtual void world_failed() noexcept {}
+  /// Whether work enqueued now is recorded (CUDA graphs) instead of carried out; nothing may wait for such a stream.
+  [[nodiscard]] virtual bool capturing(stream_handle) { return false; }
   /// Copies between any two places that this device reaches, pageable host memory included.
   virtual void copy(void* to, const void* from, std::size_t bytes, stream_handle stream) = 0;
   virtual void fill(void* at, unsigned char value, std::size_t bytes, stream_handle stream) = 0;

@@ -12,13 +12,23 @@ namespace pgas::detail {
 /// What one thread of a grid runs.
 using grid_member = std::function<void(const thread_crew&)>;
 
-/// Runs `member` once for each of `threads` threads of each of `blocks` blocks, all at the same time, when the stream
-/// gets there. Returns at once. *Callers* any thread. *Errors* launch_failed for an impossible shape, or a device that
-/// is not the CPU's. device::synchronize() throws device_failed when a member has ended early, launch_failed when so
-/// many threads could not be started.
-void run_grid_on_cpu(device& on, stream_handle stream, unsigned blocks, unsigned threads, grid_member member);
+/// Most threads of one grid that run at once on the CPU.
+inline constexpr unsigned most_threads_at_once = 4096;
+
+/// How many, and whether all at once (so that blocks may wait for one another) or as many blocks at a time as fit.
+struct grid_shape {
+  unsigned blocks;
+  unsigned threads;  ///< of each block, at most 1024
+  bool resident = true;
+};
+
+/// Runs `member` once for each thread of each block when the stream gets there. Returns at once. *Callers* any thread.
+/// *Errors* launch_failed for an impossible shape, more threads than run at once, or a device that is not the CPU's.
+/// device::synchronize() throws device_failed when a member has ended early, launch_failed when so many threads could not
+/// be started.
+void run_grid_on_cpu(device& on, stream_handle stream, grid_shape shape, grid_member member);
 
 /// The same on the calling thread: returns when all members have ended. *Errors* as above, thrown from here.
-void run_grid_here(unsigned blocks, unsigned threads, const grid_member& member);
+void run_grid_here(grid_shape shape, const grid_member& member);
 
 }  // namespace pgas::detail

@@ -139,7 +139,7 @@ struct contention {
 
 TEST(atomic, nothing_is_lost) {
   for (int n : {1, 2, 4}) {
-    for (const grid& shape : grids()) {
+    for (const grid_shape& shape : grids()) {
       const std::uint64_t threads = static_cast<std::uint64_t>(n) * shape.blocks * shape.threads;
       const std::uint64_t each = threads > 100 ? 20 : static_cast<std::uint64_t>(rounds(2000));
       const std::uint64_t total = threads * each;

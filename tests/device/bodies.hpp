@@ -24,7 +24,7 @@ struct sym {
 using sizes = std::initializer_list<std::size_t>;
 
 /// How many threads run a body on each PE.
-struct grid {
+struct grid_shape {
   unsigned blocks;
   unsigned threads;
 };

@@ -125,7 +125,7 @@ struct polite_barrier {
 };
 
 TEST(failure, bool_barrier_returns_false_on_every_thread) {
-  for (const grid& shape : grids()) {
+  for (const grid_shape& shape : grids()) {
     if (shape.blocks != 1) continue;
     for (const bool by_abort : {false, true}) {
       pe_set pes(3, {.timeout = by_abort ? milliseconds(60'000) : soon});

@@ -14,7 +14,7 @@
 namespace pgas_test {
 
 /// What sizes of block the tests go through.
-inline std::vector<grid> grids() { return {{1, 1}, {1, 2}, {1, 4}, {3, 2}}; }
+inline std::vector<grid_shape> grids() { return {{1, 1}, {1, 2}, {1, 4}, {3, 2}}; }
 /// Rounds of a stress test, given those for a GPU.
 inline int rounds(int on_gpu) { return no_more_than_asked(on_gpu / 10); }
 
@@ -99,9 +99,11 @@ class pe_set {
   /// Runs the body to its end on all PEs; `meanwhile` on the calling thread. Returns which PEs left a record; the first
   /// to do so makes the others' waits end too.
   template <class Body>
-  std::vector<bool> run_out(grid g, Body body, const std::function<void()>& meanwhile = {}) {
+  std::vector<bool> run_out(grid_shape g, Body body, const std::function<void()>& meanwhile = {}) {
     std::deque<detail::crew_state> crews;
     for (unsigned i = 0; i < static_cast<unsigned>(n_) * g.blocks; ++i) crews.emplace_back(g.threads);
+    std::deque<detail::crew_state> whole_grids;
+    for (int pe = 0; pe < n_; ++pe) whole_grids.emplace_back(g.blocks * g.threads);
     std::atomic<unsigned> ready{0};
     const unsigned total = static_cast<unsigned>(n_) * g.blocks * g.threads;
     std::vector<std::thread> threads;
@@ -111,8 +113,8 @@ class pe_set {
           threads.emplace_back([&, pe, block, rank] {
             ready.fetch_add(1);
             while (ready.load() < total) std::this_thread::yield();
-            const thread_crew crew(crews[static_cast<unsigned>(pe) * g.blocks + block], rank, g.threads, block,
-                                   g.blocks);
+            const thread_crew crew(crews[static_cast<unsigned>(pe) * g.blocks + block], rank, g.threads, block, g.blocks,
+                                   &whole_grids[static_cast<std::size_t>(pe)]);
             try {
               detail::run_member(crew, [&](const thread_crew& member) { body(member, context_of(pe)); });
             } catch (const detail::thread_ended&) {
@@ -130,7 +132,7 @@ class pe_set {
   }
 
   template <class Body>
-  void run(grid g, Body body) {
+  void run(grid_shape g, Body body) {
     const std::vector<bool> gave_up = run_out(g, body);
     for (int pe = 0; pe < n_; ++pe) {
       const detail::failure_record& r = control(pe).record;

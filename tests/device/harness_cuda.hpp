@@ -15,7 +15,7 @@
 
 namespace pgas_test {
 
-inline std::vector<grid> grids() { return {{1, 1}, {1, 32}, {1, 100}, {1, 1024}, {4, 256}}; }
+inline std::vector<grid_shape> grids() { return {{1, 1}, {1, 32}, {1, 100}, {1, 1024}, {4, 256}}; }
 inline int rounds(int on_gpu) { return no_more_than_asked(on_gpu); }
 
 /// What the stress test does by default: channels and background blocks of each PE, threads of a block, rounds in
@@ -67,8 +67,8 @@ struct driver {
 
 /// Entry point of every body. Bodies must fit 1024 threads, as programs' kernels do.
 template <class Body>
-__global__ void __launch_bounds__(1024) body_kernel(context ctx, Body body) {
-  body(this_block(), ctx);
+__global__ void __launch_bounds__(1024) body_kernel(context ctx, detail::grid_state* grid, Body body) {
+  body(launched_block(grid), ctx);
 }
 
 class pe_set {
@@ -108,6 +108,9 @@ class pe_set {
       cudaStream_t stream = nullptr;
       must(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "stream");
       streams_.push_back(stream);
+      void* grid = nullptr;
+      must(cudaMalloc(&grid, sizeof(detail::grid_state)), "grid");
+      grids_.push_back(static_cast<detail::grid_state*>(grid));
     }
     void* controls = nullptr;
     must(cudaHostAlloc(&controls, static_cast<std::size_t>(n_) * sizeof(detail::control_block),
@@ -125,6 +128,7 @@ class pe_set {
     for (int pe = 0; pe < n_; ++pe) {
       cudaSetDevice(gpu_of(pe));
       cudaStreamDestroy(streams_[static_cast<std::size_t>(pe)]);
+      cudaFree(grids_[static_cast<std::size_t>(pe)]);
       driver_.unmap(address(pe), heap_bytes_);
     }
     driver_.release_range(base_, static_cast<std::size_t>(n_) << log2_stride_);
@@ -183,15 +187,21 @@ class pe_set {
 
   /// As on the CPU. The bodies of all PEs must fit the GPUs at once: they wait for one another.
   template <class Body>
-  std::vector<bool> run_out(grid g, Body body, const std::function<void()>& meanwhile = {}) {
+  std::vector<bool> run_out(grid_shape g, Body body, const std::function<void()>& meanwhile = {}) {
     for (int gpu = 0; gpu < used_gpus_; ++gpu) {  // loading a kernel may wait for the GPU: not while another spins
       must(cudaSetDevice(gpu), "cudaSetDevice");
       cudaFuncAttributes attributes{};
       must(cudaFuncGetAttributes(&attributes, body_kernel<Body>), "load the kernel");
     }
     for (int pe = 0; pe < n_; ++pe) {
+      detail::grid_state fresh{};
+      fresh.here = context_of(pe);
+      must(cudaMemcpy(grids_[static_cast<std::size_t>(pe)], &fresh, sizeof fresh, cudaMemcpyHostToDevice), "grid");
+    }
+    for (int pe = 0; pe < n_; ++pe) {
       must(cudaSetDevice(gpu_of(pe)), "cudaSetDevice");
-      body_kernel<<<g.blocks, g.threads, 0, streams_[static_cast<std::size_t>(pe)]>>>(context_of(pe), body);
+      const auto i = static_cast<std::size_t>(pe);
+      body_kernel<<<g.blocks, g.threads, 0, streams_[i]>>>(context_of(pe), grids_[i], body);
       must(cudaGetLastError(), "launch");
     }
     if (meanwhile) meanwhile();
@@ -217,7 +227,7 @@ class pe_set {
   }
 
   template <class Body>
-  void run(grid g, Body body) {
+  void run(grid_shape g, Body body) {
     const std::vector<bool> gave_up = run_out(g, body);
     for (int pe = 0; pe < n_; ++pe) {
       const detail::failure_record& r = control(pe).record;
@@ -243,6 +253,7 @@ class pe_set {
   std::size_t used_ = 0;
   CUdeviceptr base_ = 0;
   std::vector<cudaStream_t> streams_;
+  std::vector<detail::grid_state*> grids_;
   detail::control_block* controls_ = nullptr;
 };
 

@@ -74,7 +74,7 @@ struct p_and_g {
 template <class T>
 void values_of_type() {
   for (int n : {1, 2, 4}) {
-    for (const grid& shape : grids()) {
+    for (const grid_shape& shape : grids()) {
       pe_set pes(n);
       const auto cells = pes.allocate<T>(4096);
       const findings found = make_findings(pes);
@@ -121,7 +121,7 @@ struct copy_once {
 
 /// Runs copy_once and compares the whole destination, with its surroundings, on every PE.
 template <class T>
-void copies(int n, const grid& shape, std::size_t count, std::size_t misaligned_by) {
+void copies(int n, const grid_shape& shape, std::size_t count, std::size_t misaligned_by) {
   constexpr std::size_t around = 64;
   const std::size_t bytes = count * sizeof(T);
   pe_set pes(n);
@@ -156,7 +156,7 @@ void copies(int n, const grid& shape, std::size_t count, std::size_t misaligned_
 }
 
 TEST(rma, copies_of_every_size) {
-  for (const grid& shape : grids()) {
+  for (const grid_shape& shape : grids()) {
     for (const std::size_t bytes : sizes{0, 1, 3, 15, 16, 17, 1000, 4096, 4097, 65'536}) {
       ASSERT_NO_FATAL_FAILURE(copies<char>(2, shape, bytes, 0));
       ASSERT_NO_FATAL_FAILURE(copies<char>(2, shape, bytes, 5));
@@ -172,7 +172,7 @@ TEST(rma, copies_of_a_mebibyte_and_3) {
 }
 
 TEST(rma, copies_of_other_types) {
-  for (const grid& shape : grids()) {
+  for (const grid_shape& shape : grids()) {
     for (const std::size_t count : sizes{1, 5, 333, 5000}) {
       ASSERT_NO_FATAL_FAILURE(copies<float>(2, shape, count, 0));
       ASSERT_NO_FATAL_FAILURE(copies<float>(2, shape, count, 4));
@@ -223,7 +223,7 @@ struct all_alignments {
 
 TEST(rma, every_alignment) {
   constexpr std::size_t total = 256 * all_alignments::n_sizes * all_alignments::cell;
-  for (const grid& shape : grids()) {
+  for (const grid_shape& shape : grids()) {
     if (shape.blocks != 1) continue;
     pe_set pes(2, {.heap_bytes = std::size_t{8} << 20});
     const auto dst = pes.allocate<char>(total);
@@ -296,7 +296,7 @@ struct reuse_source {
 };
 
 TEST(rma, source_may_be_reused) {
-  for (const grid& shape : grids()) {
+  for (const grid_shape& shape : grids()) {
     if (shape.blocks != 1) continue;
     pe_set pes(3);
     const auto inbox = pes.allocate<std::uint32_t>(8000);

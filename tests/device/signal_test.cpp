@@ -66,7 +66,7 @@ struct ring {
 
 TEST(signal, data_is_there_when_its_signal_is) {
   for (int n : {1, 2, 4}) {
-    for (const grid& shape : grids()) {
+    for (const grid_shape& shape : grids()) {
       for (const scope by : all_scopes) {
         for (const signal_op op : {signal_op::set, signal_op::add}) {
           pe_set pes(n);
@@ -237,7 +237,7 @@ struct sets {
 };
 
 TEST(signal, sets_of_words) {
-  for (const grid& shape : grids()) {
+  for (const grid_shape& shape : grids()) {
     for (const scope by : all_scopes) {
       for (int way = 0; way < 6; ++way) {
         for (std::uint32_t count : {1u, 5u, 40u}) {

@@ -34,7 +34,7 @@ struct barrier_rounds {
 
 TEST(sync, barrier_makes_everything_visible) {
   for (int n : {1, 2, 3, 4}) {
-    for (const grid& shape : grids()) {
+    for (const grid_shape& shape : grids()) {
       pe_set pes(n);
       const barrier_rounds body{pes.allocate<std::uint32_t>(1024), make_findings(pes),
                                 static_cast<std::uint32_t>(rounds(20'000)), n == 3};
@@ -45,7 +45,7 @@ TEST(sync, barrier_makes_everything_visible) {
 }
 
 TEST(sync, domains_meet_by_themselves) {
-  for (const grid& shape : grids()) {
+  for (const grid_shape& shape : grids()) {
     pe_set pes(4, {.domain = 2});
     EXPECT_EQ(pes.context_of(3).domain().world_pe(0), 2);
     const barrier_rounds body{pes.allocate<std::uint32_t>(1024), make_findings(pes),
@@ -92,7 +92,7 @@ struct sync_rounds {
 
 TEST(sync, nobody_runs_ahead) {
   for (int n : {1, 2, 4}) {
-    for (const grid& shape : grids()) {
+    for (const grid_shape& shape : grids()) {
       for (const bool order : {false, true}) {
         pe_set pes(n);
         const sync_rounds body{pes.allocate<std::uint64_t>(static_cast<std::size_t>(n)), make_findings(pes),
@@ -146,7 +146,7 @@ struct agreement {
 };
 
 TEST(sync, groups_agree) {
-  for (const grid& shape : grids()) {
+  for (const grid_shape& shape : grids()) {
     pe_set pes(2);
     const findings found = make_findings(pes);
     pes.run(shape, agreement{found});
@@ -213,7 +213,7 @@ struct message_passing {
 };
 
 TEST(litmus, message_passing) {
-  for (const grid& shape : grids()) {
+  for (const grid_shape& shape : grids()) {
     for (const sender way : {sender::put_signal, sender::fence_then_p, sender::fence_then_add, sender::quiet_then_set,
                              sender::group_fence}) {
       pe_set pes(2, {.heap_bytes = std::size_t{32} << 20});

@@ -6,7 +6,7 @@
 #include <functional>
 #include <string>
 
-#include "pgas/device/group.hpp"
+#include "pgas/device/grid.hpp"
 #include "pgas/error.hpp"
 #include "pgas/stream.hpp"
 #include "pgas/world.hpp"
@@ -25,6 +25,19 @@ class PGAS_API device_guard {
   world& world_;
 };
 
+/// What a launch asks for, defaults filled in.
+struct launch_shape {
+  unsigned blocks;
+  unsigned threads;
+  std::size_t shared_bytes;
+  bool resident;
+};
+
+/// What the blocks of one launch on this stream of a GPU share.
+[[nodiscard]] PGAS_API grid_state* grid_area(world& w, const stream& on);
+/// How many PEs have kernels on the calling PE's GPU at the same time as it, itself included.
+[[nodiscard]] PGAS_API unsigned pes_at_once(world& w);
+
 #if defined(__CUDACC__)
 
 /// Kernels that state how large their blocks are at most and how many of them a multiprocessor is to hold.
@@ -36,46 +49,111 @@ concept bounded_kernel = requires {
 
 /// Entry points of portable kernels.
 template <class Kernel, class... Arguments>
-__global__ void kernel_entry(Kernel kernel, Arguments... arguments) {
-  kernel(this_block(), arguments...);
+__global__ void kernel_entry(grid_state* grid, Kernel kernel, Arguments... arguments) {
+  kernel(launched_block(grid), arguments...);
 }
 template <bounded_kernel Kernel, class... Arguments>
-__global__ void __launch_bounds__(Kernel::max_threads, Kernel::min_blocks) bounded_kernel_entry(Kernel kernel, Arguments... arguments) {
-  kernel(this_block(), arguments...);
+__global__ void __launch_bounds__(Kernel::max_threads, Kernel::min_blocks)
+    bounded_kernel_entry(grid_state* grid, Kernel kernel, Arguments... arguments) {
+  kernel(launched_block(grid), arguments...);
 }
 
 template <class Kernel, class... Arguments>
-void launch_kernel(world& w, unsigned blocks, unsigned threads, std::size_t shared_bytes, const stream& on, Kernel kernel,
-                   Arguments... arguments) {
+[[nodiscard]] constexpr auto entry_of() {
+  if constexpr (bounded_kernel<Kernel>)
+    return &bounded_kernel_entry<Kernel, Arguments...>;
+  else
+    return &kernel_entry<Kernel, Arguments...>;
+}
+
+inline void check_launch(cudaError_t result, const launch_shape& shape) {
+  if (result == cudaSuccess) return;
+  static_cast<void>(cudaGetLastError());  // what is reported here must not surface again in the application
+  throw error(code::launch_failed, "launch of " + std::to_string(shape.blocks) + " blocks of " + std::to_string(shape.threads) +
+                                       " threads with " + std::to_string(shape.shared_bytes) +
+                                       " bytes of shared memory: " + cudaGetErrorString(result));
+}
+
+/// Loads the kernel for the current GPU and asks how many of its blocks that holds. The last answer is kept by each thread,
+/// as the driver takes microseconds for it.
+template <class Kernel, class... Arguments>
+[[nodiscard]] unsigned blocks_that_fit(const launch_shape& shape) {
+  struct answer {
+    int gpu = -1;
+    unsigned threads = 0;
+    std::size_t shared_bytes = 0;
+    unsigned blocks = 0;
+  };
+  static thread_local answer last;
+  int gpu = 0;
+  check_launch(cudaGetDevice(&gpu), shape);
+  if (last.gpu == gpu && last.threads == shape.threads && last.shared_bytes == shape.shared_bytes) return last.blocks;
+  const auto entry = entry_of<Kernel, Arguments...>();
+  constexpr std::size_t without_asking = 48 * 1024;
+  if (shape.shared_bytes > without_asking)
+    check_launch(cudaFuncSetAttribute(reinterpret_cast<const void*>(entry), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                      static_cast<int>(shape.shared_bytes)),
+                 shape);
+  int multiprocessors = 0;  // under MPS only those that this process may use
+  check_launch(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, gpu), shape);
+  int each = 0;
+  check_launch(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, entry, static_cast<int>(shape.threads), shape.shared_bytes),
+               shape);
+  last = {gpu, shape.threads, shape.shared_bytes, static_cast<unsigned>(each) * static_cast<unsigned>(multiprocessors)};
+  return last.blocks;
+}
+
+template <class Kernel, class... Arguments>
+[[nodiscard]] unsigned resident_blocks(world& w, const launch_shape& shape) {
   if (w.heap() != heap_kind::cuda)
     throw error(code::launch_failed,
                 "launch: this kernel was compiled by nvcc for a GPU, but the world's heap is on the host: use a machine with a "
                 "GPU, or the same source compiled by a C++ compiler");
   const device_guard guard(w);
-  const auto stream = static_cast<cudaStream_t>(on.native());
-  if constexpr (bounded_kernel<Kernel>)
-    bounded_kernel_entry<<<blocks, threads, shared_bytes, stream>>>(kernel, arguments...);
-  else
-    kernel_entry<<<blocks, threads, shared_bytes, stream>>>(kernel, arguments...);
-  if (const cudaError_t failed = cudaGetLastError(); failed != cudaSuccess)
-    throw error(code::launch_failed, std::string("launch of ") + std::to_string(blocks) + " blocks of " +
-                                         std::to_string(threads) + " threads: " + cudaGetErrorString(failed));
+  return blocks_that_fit<Kernel, Arguments...>(shape) / pes_at_once(w);
+}
+
+template <class Kernel, class... Arguments>
+void launch_kernel(world& w, const launch_shape& shape, const stream& on, Kernel kernel, Arguments... arguments) {
+  const unsigned fit = resident_blocks<Kernel, Arguments...>(w, shape);
+  if (shape.resident && shape.blocks > fit)
+    throw error(code::launch_failed,
+                "launch: " + std::to_string(shape.blocks) + " blocks of " + std::to_string(shape.threads) +
+                    " threads do not run all at once: this GPU holds " + std::to_string(fit) + " of this kernel for each of " +
+                    std::to_string(pes_at_once(w)) +
+                    " PEs that share it. Blocks that wait for others would wait for ever: launch fewer, or say "
+                    "resident = false if none of them waits");
+  const device_guard guard(w);
+  entry_of<Kernel, Arguments...>()<<<shape.blocks, shape.threads, shape.shared_bytes, static_cast<cudaStream_t>(on.native())>>>(
+      grid_area(w, on), kernel, arguments...);
+  check_launch(cudaGetLastError(), shape);
 }
 
 #else
 
-/// Runs `member` once for every thread of every block, each on a thread of its own, when the stream gets there.
-PGAS_API void run_grid(world& w, const stream& on, unsigned blocks, unsigned threads,
-                       std::function<void(const thread_crew&)> member);
+/// Runs `member` once for every thread of every block when the stream gets there: all at once, each on a thread of its own,
+/// or without `resident` as many blocks at a time as the CPU takes.
+PGAS_API void run_grid(world& w, const stream& on, const launch_shape& shape, std::function<void(const thread_crew&)> member);
+/// How many blocks of `threads` threads run at once.
+[[nodiscard]] PGAS_API unsigned resident_on_cpu(world& w, unsigned threads);
 
-template <class Kernel, class... Arguments>
-void launch_kernel(world& w, unsigned blocks, unsigned threads, std::size_t, const stream& on, Kernel kernel,
-                   Arguments... arguments) {
+inline void expect_host_heap(world& w) {
   if (w.heap() != heap_kind::host)
     throw error(code::launch_failed,
                 "launch: this kernel was compiled for the CPU, but the world's heap is on a GPU: set PGAS_HEAP=host, or compile "
                 "the source with nvcc");
-  run_grid(w, on, blocks, threads, [kernel, arguments...](const thread_crew& crew) { kernel(crew, arguments...); });
+}
+
+template <class Kernel, class... Arguments>
+[[nodiscard]] unsigned resident_blocks(world& w, const launch_shape& shape) {
+  expect_host_heap(w);
+  return resident_on_cpu(w, shape.threads);
+}
+
+template <class Kernel, class... Arguments>
+void launch_kernel(world& w, const launch_shape& shape, const stream& on, Kernel kernel, Arguments... arguments) {
+  expect_host_heap(w);
+  run_grid(w, on, shape, [kernel, arguments...](const thread_crew& crew) { kernel(crew, arguments...); });
 }
 
 #endif

@@ -21,6 +21,7 @@ enum class failure : std::uint32_t {
   not_a_member,     ///< a collective of a team that this PE is not in; found with checks on
   bad_channel,      ///< a channel that the team does not have; found with checks on
   asymmetric,       ///< PEs called different collectives, or with different sizes; found with checks on
+  not_held,         ///< a lock was cleared by a PE that does not hold it
 };
 
 /// The device operation that a record is about.
@@ -47,6 +48,9 @@ enum class operation : std::uint32_t {
   reduce_scatter,
   scan,
   lock,
+  grid_sync,
+  fence,
+  quiet,
 };
 
 /// Left by the first device thread of a PE that gave up.

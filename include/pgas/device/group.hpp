@@ -5,9 +5,10 @@
 /// | type | threads | where |
 /// | --- | --- | --- |
 /// | this_thread | the calling one | everywhere |
-/// | block | a block of the grid: this_block() in a kernel; on the CPU a thread_crew that the launcher hands in |
-/// everywhere | | warp | this_warp(block): 32 neighbours of the block; on the CPU each thread is a warp of its own |
-/// everywhere |
+/// | warp | this_warp(block): 32 neighbours of the block; on the CPU each thread is a warp of its own | everywhere |
+/// | block | a block of the grid: this_block() in a kernel; on the CPU a thread_crew that the launcher hands in | everywhere |
+/// | launched_block | the block as launch() hands it to a kernel, which also knows its grid | in kernels of launch() |
+/// | grid | this_grid(block), see grid.hpp: all threads of all blocks | in kernels of launch() |
 #pragma once
 
 #include "pgas/types.hpp"
@@ -72,6 +73,22 @@ class block {
   }
 };
 
+namespace detail {
+struct grid_state;
+}
+
+/// The block that launch() hands to a kernel: a block that can also meet the others of its grid. this_grid() takes it.
+class launched_block : public block {
+ public:
+  /// *Callers* launchers. @param grid shared by the blocks of one launch
+  PGAS_FN explicit launched_block(detail::grid_state* grid) : grid_(grid) {}
+  /// For the library's own use.
+  [[nodiscard]] PGAS_FN detail::grid_state& grid_state() const { return *grid_; }
+
+ private:
+  detail::grid_state* grid_;
+};
+
 /// Up to 32 threads of a block with neighbouring ranks; the last warp of a block may have fewer.
 class warp {
  public:
@@ -115,6 +132,8 @@ namespace detail {
 
 /// What the CPU calls a block: real threads, handed to the program by the launcher.
 using block = thread_crew;
+/// The same on the CPU: every block is one that a launcher made.
+using launched_block = thread_crew;
 
 /// On the CPU each thread is a warp of its own: nothing in the program may count on 32 lanes.
 class warp : public this_thread {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <exception>
@@ -63,24 +64,29 @@ class first_exception {
   bool is_end_ = false;
 };
 
-void check_shape(unsigned blocks, unsigned threads) {
+void check_shape(const grid_shape& shape) {
+  const auto [blocks, threads, resident] = shape;
   if (blocks == 0 || threads == 0 || threads > most_threads_per_block)
     throw error(code::launch_failed,
                 fmt::format("a grid of {} blocks of {} threads: blocks must be at least 1, threads 1 to {}", blocks,
                             threads, most_threads_per_block));
+  if (resident && blocks > most_threads_at_once / threads)
+    throw error(code::launch_failed,
+                fmt::format("a grid of {} blocks of {} threads does not run all at once: the CPU takes {} blocks of that size "
+                            "({} threads). Launch fewer, or say resident = false if no block waits for another",
+                            blocks, threads, most_threads_at_once / threads, most_threads_at_once));
 }
 
-}  // namespace
-
-void run_grid_here(unsigned blocks, unsigned threads, const grid_member& member) {
-  check_shape(blocks, threads);
+/// Part of a grid: `count` blocks from `first` on, all at once. `whole` is what its members share if they are all of it.
+void run_blocks(unsigned first, unsigned count, const grid_shape& shape, crew_state* whole, const grid_member& member) {
+  const unsigned threads = shape.threads;
   std::deque<crew_state> crews;
-  for (unsigned block = 0; block < blocks; ++block) crews.emplace_back(threads);
+  for (unsigned block = 0; block < count; ++block) crews.emplace_back(threads);
   starting_gate gate;
   first_exception failure;
   const auto run = [&](unsigned block, unsigned thread) {
     try {
-      run_member(thread_crew(crews[block], thread, threads, block, blocks), member);
+      run_member(thread_crew(crews[block], thread, threads, first + block, shape.blocks, whole), member);
     } catch (const thread_ended&) {
       failure.keep(true);
     } catch (...) {
@@ -89,7 +95,7 @@ void run_grid_here(unsigned blocks, unsigned threads, const grid_member& member)
   };
 
   // The last member is the calling thread itself: a grid of one needs no thread.
-  const std::size_t total = std::size_t{blocks} * threads;
+  const std::size_t total = std::size_t{count} * threads;
   std::vector<std::thread> others;
   bool complete = true;
   try {
@@ -102,24 +108,41 @@ void run_grid_here(unsigned blocks, unsigned threads, const grid_member& member)
     complete = false;
   }
   gate.open(complete);
-  if (complete) run(blocks - 1, threads - 1);
+  if (complete) run(count - 1, threads - 1);
   for (std::thread& other : others) other.join();
   if (!complete)
     throw error(code::launch_failed,
                 fmt::format("a grid of {} blocks of {} threads: the system starts only {} threads; use fewer blocks, "
                             "or raise the limit (ulimit -u)",
-                            blocks, threads, others.size()));
+                            shape.blocks, threads, others.size()));
   failure.rethrow();
 }
 
-void run_grid_on_cpu(device& on, stream_handle stream, unsigned blocks, unsigned threads, grid_member member) {
+}  // namespace
+
+void run_grid_here(grid_shape shape, const grid_member& member) {
+  check_shape(shape);
+  if (shape.resident) {
+    crew_state whole(shape.blocks * shape.threads);
+    run_blocks(0, shape.blocks, shape, &whole, member);
+    return;
+  }
+  // Few at a time: threads that nobody waits for only take the processors from one another.
+  const unsigned at_once = std::max(1U, std::min(most_threads_at_once, 4 * std::thread::hardware_concurrency()) / shape.threads);
+  for (unsigned first = 0; first < shape.blocks;) {
+    const unsigned count = std::min(at_once, shape.blocks - first);
+    run_blocks(first, count, shape, nullptr, member);
+    first += count;
+  }
+}
+
+void run_grid_on_cpu(device& on, stream_handle stream, grid_shape shape, grid_member member) {
   auto* cpu = dynamic_cast<cpu_device*>(&on);
   if (cpu == nullptr)
     throw error(code::launch_failed, "this kernel runs on the CPU, the heap of its world is on another device");
-  check_shape(blocks, threads);
+  check_shape(shape);
   // Never on the calling thread: a kernel may wait for what its caller does next.
-  cpu->queue(stream).run([=, body = std::move(member)] { run_grid_here(blocks, threads, body); },
-                         host_stream::place::worker);
+  cpu->queue(stream).run([shape, body = std::move(member)] { run_grid_here(shape, body); }, host_stream::place::worker);
 }
 
 }  // namespace pgas::detail

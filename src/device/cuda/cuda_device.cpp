@@ -47,6 +47,7 @@ cuda_device::cuda_device(int ordinal) : ordinal_(ordinal) {
   properties_.uuid = printable(described.uuid);
   properties_.ordinal = ordinal;
   properties_.memory_bytes = described.totalGlobalMem;
+  properties_.runs_processes_at_once = has(CU_DEVICE_ATTRIBUTE_MPS_ENABLED);
   if (!has(CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED))
     throw error(code::device_unavailable,
                 fmt::format("{} has no virtual memory management (cuMemCreate): set PGAS_HEAP=host", properties_.name));
@@ -92,6 +93,29 @@ void cuda_device::free_mapped(mapped_memory memory) noexcept {
   static_cast<void>(cudaFreeHost(memory.host));
   CUcontext ignored = nullptr;
   static_cast<void>(driver().ctx_pop(&ignored));
+}
+
+void* cuda_device::allocate_local(std::size_t bytes) {
+  const current_context current(context_);
+  void* memory = nullptr;
+  check(cudaMalloc(&memory, bytes), "cudaMalloc", code::out_of_memory);
+  check(cudaMemsetAsync(memory, 0, bytes, internal_), "filling memory");
+  synchronize(nullptr);
+  return memory;
+}
+
+void cuda_device::free_local(void* memory) noexcept {
+  if (lost_kernel_ || driver().ctx_push(context_) != CUDA_SUCCESS) return;
+  static_cast<void>(cudaFree(memory));
+  CUcontext ignored = nullptr;
+  static_cast<void>(driver().ctx_pop(&ignored));
+}
+
+bool cuda_device::capturing(stream_handle stream) {
+  const current_context current(context_);
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  check(cudaStreamIsCapturing(stream_of(stream), &status), "asking whether a stream is being captured");
+  return status != cudaStreamCaptureStatusNone;
 }
 
 stream_handle cuda_device::create_stream() {

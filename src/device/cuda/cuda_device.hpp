@@ -34,11 +34,14 @@ class cuda_device final : public device {
 
   [[nodiscard]] mapped_memory allocate_mapped(std::size_t bytes) override;
   void free_mapped(mapped_memory memory) noexcept override;
+  [[nodiscard]] void* allocate_local(std::size_t bytes) override;
+  void free_local(void* memory) noexcept override;
 
   [[nodiscard]] stream_handle create_stream() override;
   void destroy_stream(stream_handle stream) noexcept override;
   void synchronize(stream_handle stream) override;
   void world_failed() noexcept override;
+  [[nodiscard]] bool capturing(stream_handle stream) override;
   void copy(void* to, const void* from, std::size_t bytes, stream_handle stream) override;
   void fill(void* at, unsigned char value, std::size_t bytes, stream_handle stream) override;
   void atomic(const atomic_request& request, std::uint64_t* result, stream_handle stream) override;

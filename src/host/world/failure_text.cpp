@@ -31,7 +31,10 @@ std::string_view name(operation what) {
     case operation::reduce: return "reduce";
     case operation::reduce_scatter: return "reduce_scatter";
     case operation::scan: return "scan";
-    case operation::lock: return "set_lock";
+    case operation::lock: return "a lock operation";
+    case operation::fence: return "fence";
+    case operation::quiet: return "quiet";
+    case operation::grid_sync: return "a meeting of the grid";
   }
   return "operation";
 }
@@ -58,7 +61,13 @@ error describe(const failure_record& record, int my_pe, const config& settings) 
       names_word ? fmt::format("the word at heap offset {:#x}{} had to become {} {} and was last seen as {}", record.heap_offset,
                                record.pe >= 0 ? fmt::format(", written by PE {},", record.pe) : "", symbol(record.compare),
                                record.expected, record.seen)
-                 : "";
+      : record.what == operation::grid_sync ? "not all blocks of the grid came"
+      : record.what == operation::lock
+          ? fmt::format("the lock at heap offset {:#x} was not handed on{}", record.heap_offset,
+                        record.pe == my_pe  ? ", another thread of this PE has it"
+                        : record.pe >= 0 ? fmt::format(", PE {} is ahead in the queue", record.pe)
+                                            : "")
+          : "";
   switch (record.why) {
     case failure::none: break;
     case failure::aborted:
@@ -97,6 +106,11 @@ error describe(const failure_record& record, int my_pe, const config& settings) 
               fmt::format("{}: PE {} called another collective of the same team and channel, or with other sizes: all members "
                           "must make the same calls in the same order",
                           where, record.pe),
+              record.pe};
+    case failure::not_held:
+      return {code::invalid_argument,
+              fmt::format("{}: this PE does not hold the lock at heap offset {:#x}: only the PE that set it may clear it", where,
+                          record.heap_offset),
               record.pe};
   }
   return {code::device_failed, fmt::format("{} failed for an unknown reason", where), record.pe};

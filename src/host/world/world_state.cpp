@@ -67,6 +67,7 @@ world_state::~world_state() {
 }
 
 void world_state::free_control() noexcept {
+  grids_.reset();
   if (mapped_.host != nullptr) device_->free_mapped(mapped_);
 }
 
@@ -115,6 +116,11 @@ void world_state::choose_device() {
     const peer_info& peer = links_->peer(pe);
     pes_.push_back({peer.host, peer.pid, peer.local_rank, has.name, has.uuid});
   }
+  const pe_info& self = pes_[static_cast<std::size_t>(me)];
+  pes_at_once_ = static_cast<unsigned>(std::count_if(pes_.begin(), pes_.end(), [&](const pe_info& other) {
+    return other.device_uuid == self.device_uuid && other.host == self.host &&
+           (other.pid == self.pid || device_->properties().runs_processes_at_once);
+  }));
 }
 
 void world_state::build_heap() {
@@ -149,6 +155,7 @@ void world_state::build_heap() {
   context_.my_slot_ = reinterpret_cast<std::uintptr_t>(heap_->slot(me));
   context_.control_ = static_cast<control_block*>(mapped_.device);
   set_team(context_, context_.world());
+  grids_ = std::make_unique<grid_areas>(*device_, context_);
 }
 
 void world_state::make_teams() {

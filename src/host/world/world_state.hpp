@@ -12,6 +12,7 @@
 #include "device/device.hpp"
 #include "host/heap/heap.hpp"
 #include "host/log/log.hpp"
+#include "host/stream/grid_areas.hpp"
 #include "host/world/links.hpp"
 #include "pgas/stream.hpp"
 #include "pgas/team.hpp"
@@ -61,6 +62,10 @@ class world_state : public std::enable_shared_from_this<world_state> {
   [[nodiscard]] heap_kind kind() const noexcept { return device_->properties().kind; }
   [[nodiscard]] const team& world_team() const noexcept { return world_team_; }
   [[nodiscard]] const team& domain_team() const noexcept { return domain_team_; }
+  /// How many PEs have kernels on this PE's device at the same time as it, itself included: those of its process, and of
+  /// all processes where the device runs them side by side.
+  [[nodiscard]] unsigned pes_at_once() const noexcept { return pes_at_once_; }
+  [[nodiscard]] grid_areas& grids() noexcept { return *grids_; }
   /// The stream of world::stream(), made when first asked for.
   [[nodiscard]] pgas::stream& default_stream(world& owner);
 
@@ -94,6 +99,8 @@ class world_state : public std::enable_shared_from_this<world_state> {
   team world_team_;
   team domain_team_;
   std::vector<pe_info> pes_;
+  unsigned pes_at_once_ = 1;
+  std::unique_ptr<grid_areas> grids_;
   std::mutex collective_;
   std::atomic<control_block*> control_{nullptr};  ///< host address, for the thread that learns of failures
   std::atomic<class device*> told_device_{nullptr};  ///< the same, to be told of it

@@ -40,7 +40,7 @@ std::optional<error> thrown_by(Call&& call) {
 class gate {
  public:
   void hold(device& on, stream_handle stream) {
-    run_grid_on_cpu(on, stream, 1, 1, [this](const thread_crew&) {
+    run_grid_on_cpu(on, stream, {1, 1}, [this](const thread_crew&) {
       while (!open_) std::this_thread::sleep_for(std::chrono::microseconds(100));
     });
   }
@@ -63,7 +63,7 @@ TEST(cpu_stream, needs_no_thread_before_it_has_something_long_to_do) {
   on->synchronize(nullptr);
   EXPECT_EQ(b, 1);
   EXPECT_EQ(count_holdings().threads, before.threads);
-  run_grid_on_cpu(*on, stream, 1, 1, [](const thread_crew&) {});
+  run_grid_on_cpu(*on, stream, {1, 1}, [](const thread_crew&) {});
   on->synchronize(stream);
   EXPECT_EQ(count_holdings().threads, before.threads + 1);
   on->destroy_stream(stream);
@@ -125,7 +125,7 @@ TEST(cpu_stream, takes_work_from_many_threads) {
       std::vector<std::byte> b(100'000);
       for (int i = 0; i < 200; ++i) {
         on->atomic({operation::add, type::u64, &sum, 1, 0, false}, nullptr, stream);
-        if (i % 10 == t) run_grid_on_cpu(*on, stream, 1, 1, [&](const thread_crew&) { ++plain; });
+        if (i % 10 == t) run_grid_on_cpu(*on, stream, {1, 1}, [&](const thread_crew&) { ++plain; });
         if (i % 50 == t) on->copy(a.data(), b.data(), a.size(), stream);
       }
       on->synchronize(stream);
@@ -140,9 +140,9 @@ TEST(cpu_stream, an_error_waits_for_synchronize_and_is_thrown_once) {
   const auto on = make_cpu_device();
   const stream_handle stream = on->create_stream();
   bool later = false;
-  run_grid_on_cpu(*on, stream, 1, 1, [](const thread_crew&) { throw std::runtime_error("the first"); });
-  run_grid_on_cpu(*on, stream, 1, 1, [](const thread_crew&) { throw std::runtime_error("the second"); });
-  run_grid_on_cpu(*on, stream, 1, 1, [&](const thread_crew&) { later = true; });
+  run_grid_on_cpu(*on, stream, {1, 1}, [](const thread_crew&) { throw std::runtime_error("the first"); });
+  run_grid_on_cpu(*on, stream, {1, 1}, [](const thread_crew&) { throw std::runtime_error("the second"); });
+  run_grid_on_cpu(*on, stream, {1, 1}, [&](const thread_crew&) { later = true; });
   const auto end = thrown_by([&] { on->synchronize(stream); });
   ASSERT_TRUE(end);
   EXPECT_EQ(end->code(), code::device_failed);
@@ -272,9 +272,9 @@ TEST(cpu_barrier, on_streams_holds_back_the_streams_and_not_their_callers) {
   for (int round = 1; round <= 20; ++round) {
     // One thread feeds all three: a barrier that held its caller would never end.
     for (std::size_t pe = 0; pe < 3; ++pe) {
-      run_grid_on_cpu(*on, streams[pe], 1, 1, [&data, pe, round](const thread_crew&) { data[pe] = round; });
+      run_grid_on_cpu(*on, streams[pe], {1, 1}, [&data, pe, round](const thread_crew&) { data[pe] = round; });
       meet(pe);
-      run_grid_on_cpu(*on, streams[pe], 1, 1, [&, pe](const thread_crew&) { seen[pe] = data[(pe + 1) % 3]; });
+      run_grid_on_cpu(*on, streams[pe], {1, 1}, [&, pe](const thread_crew&) { seen[pe] = data[(pe + 1) % 3]; });
       meet(pe);
     }
     for (const stream_handle stream : streams) on->synchronize(stream);
@@ -312,7 +312,7 @@ TEST(cpu_grid, runs_every_thread_of_every_block_at_the_same_time) {
   constexpr unsigned threads = 3;
   std::array<std::array<std::atomic<int>, threads>, blocks> ran{};
   std::atomic<unsigned> arrived{0};
-  run_grid_on_cpu(*on, nullptr, blocks, threads, [&](const thread_crew& crew) {
+  run_grid_on_cpu(*on, nullptr, {blocks, threads}, [&](const thread_crew& crew) {
     EXPECT_EQ(crew.size(), threads);
     EXPECT_EQ(crew.num_blocks(), blocks);
     ++ran[crew.block_rank()][crew.thread_rank()];
@@ -329,7 +329,7 @@ TEST(cpu_grid, a_crew_meets_at_its_barrier) {
   const auto on = make_cpu_device();
   std::array<int, 4> values{};  // plain: the barrier orders them
   std::array<int, 4> sums{};
-  run_grid_on_cpu(*on, nullptr, 1, 4, [&](const thread_crew& crew) {
+  run_grid_on_cpu(*on, nullptr, {1, 4}, [&](const thread_crew& crew) {
     for (int round = 0; round < 100; ++round) {
       values[crew.thread_rank()] = round;
       crew.sync();
@@ -344,7 +344,7 @@ TEST(cpu_grid, a_crew_meets_at_its_barrier) {
 TEST(cpu_grid, a_trap_ends_the_crew_and_synchronize_says_so) {
   const auto on = make_cpu_device();
   const holdings before = count_holdings();
-  run_grid_on_cpu(*on, nullptr, 2, 3, [&](const thread_crew& crew) {
+  run_grid_on_cpu(*on, nullptr, {2, 3}, [&](const thread_crew& crew) {
     if (crew.block_rank() == 1 && crew.thread_rank() == 1) throw thread_ended{};
     crew.sync();
     crew.sync();
@@ -352,7 +352,7 @@ TEST(cpu_grid, a_trap_ends_the_crew_and_synchronize_says_so) {
   const auto end = thrown_by([&] { on->synchronize(nullptr); });
   ASSERT_TRUE(end);
   EXPECT_EQ(end->code(), code::device_failed);
-  run_grid_on_cpu(*on, nullptr, 1, 2, [&](const thread_crew& crew) {
+  run_grid_on_cpu(*on, nullptr, {1, 2}, [&](const thread_crew& crew) {
     if (crew.thread_rank() == 0) throw std::runtime_error("of its own");
     crew.sync();
   });
@@ -368,7 +368,7 @@ TEST(cpu_grid, impossible_shapes_are_refused_at_once) {
   const auto on = make_cpu_device();
   for (const auto& [blocks, threads] : {std::pair{0u, 1u}, {1u, 0u}, {1u, 1025u}}) {
     const auto refused =
-        thrown_by([&, b = blocks, t = threads] { run_grid_on_cpu(*on, nullptr, b, t, [](const thread_crew&) {}); });
+        thrown_by([&, b = blocks, t = threads] { run_grid_on_cpu(*on, nullptr, {b, t}, [](const thread_crew&) {}); });
     ASSERT_TRUE(refused);
     EXPECT_EQ(refused->code(), code::launch_failed);
   }

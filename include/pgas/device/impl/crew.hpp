@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <stdexcept>
 
 #include "pgas/detail/platform.hpp"
 #include "pgas/detail/ptx.hpp"
@@ -107,9 +108,10 @@ namespace pgas {
 class thread_crew {
  public:
   /// *Callers* launchers. @param state shared by the members of this block
+  /// @param grid shared by the members of all blocks; null where they don't run all at once
   thread_crew(detail::crew_state& state, std::uint32_t rank, std::uint32_t size, std::uint32_t block_rank = 0,
-              std::uint32_t num_blocks = 1)
-      : state_(&state), rank_(rank), size_(size), block_rank_(block_rank), num_blocks_(num_blocks) {}
+              std::uint32_t num_blocks = 1, detail::crew_state* grid = nullptr)
+      : state_(&state), grid_(grid), rank_(rank), size_(size), block_rank_(block_rank), num_blocks_(num_blocks) {}
 
   [[nodiscard]] std::uint32_t thread_rank() const { return rank_; }
   [[nodiscard]] std::uint32_t size() const { return size_; }
@@ -146,9 +148,18 @@ class thread_crew {
 
   /// For the library's own use.
   [[nodiscard]] detail::crew_state& state() const { return *state_; }
+  [[nodiscard]] detail::crew_state* grid_state() const { return grid_; }
+  /// The members of all blocks as one crew. *Errors* std::logic_error where the launcher has not made the grid a group.
+  [[nodiscard]] thread_crew whole_grid() const {
+    if (num_blocks_ == 1) return *this;
+    if (grid_ == nullptr)
+      throw std::logic_error("this_grid: the blocks of this kernel do not all run at once; launch it with resident = true");
+    return {*grid_, block_rank_ * size_ + rank_, num_blocks_ * size_};
+  }
 
  private:
   detail::crew_state* state_;
+  detail::crew_state* grid_;
   std::uint32_t rank_;
   std::uint32_t size_;
   std::uint32_t block_rank_;
@@ -169,10 +180,19 @@ void run_member(const thread_crew& crew, F&& f) {
   } catch (...) {
     this_place = before;
     crew.state().fail();
+    if (crew.grid_state() != nullptr) crew.grid_state()->fail();
     throw;
   }
   this_place = before;
   crew.state().leave();
+  if (crew.grid_state() != nullptr) crew.grid_state()->leave();
+}
+
+/// The meetings of a grid; impl/grid_barrier.hpp has the ones of GPUs.
+[[nodiscard]] inline bool grid_any(const thread_crew& block, bool yes) { return block.whole_grid().any(yes); }
+template <class T>
+[[nodiscard]] T grid_broadcast(const thread_crew& block, T value) {
+  return block.whole_grid().broadcast(value);
 }
 
 }  // namespace detail

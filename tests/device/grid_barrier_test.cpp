@@ -1,0 +1,74 @@
+// The meetings of GPU blocks, run by CPU threads so that the thread sanitizer can look at their order; and what only the CPU
+// does with grids.
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "pgas/device.hpp"
+
+namespace pgas_test {
+namespace {
+
+using namespace pgas;
+
+void run(std::uint32_t blocks, const std::function<void(std::uint32_t)>& block) {
+  std::vector<std::thread> threads;
+  for (std::uint32_t i = 0; i < blocks; ++i) threads.emplace_back(block, i);
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST(grid_barrier, orders_counts_votes_and_serves_grids_of_any_size) {
+  detail::control_block control{};
+  detail::grid_state state{};
+  state.here.control_ = &control;
+  for (const std::uint32_t blocks : {1u, 2u, 3u, 7u, 2u}) {
+    std::vector<std::uint32_t> places(blocks);  // plain
+    std::uint32_t odd = 0;                      // written by one block between two meetings
+    run(blocks, [&](std::uint32_t me) {
+      for (std::uint32_t i = 0; i < 500; ++i) {
+        places[me] = i;
+        const detail::meeting_result met = detail::meet_blocks(state, blocks, i % blocks == me && i % 3 == 0);
+        EXPECT_EQ(met.lost, 0u);
+        EXPECT_EQ(met.yes, i % 3 == 0 ? 1u : 0u);
+        EXPECT_EQ(places[(me + i) % blocks], i);
+        if (me == 0) odd = met.odd;
+        EXPECT_EQ(detail::meet_blocks(state, blocks, false).yes, 0u);
+        EXPECT_EQ(odd, met.odd) << "the same room on all blocks";
+      }
+    });
+  }
+}
+
+TEST(grid_barrier, numbers_of_meetings_start_again) {
+  detail::control_block control{};
+  detail::grid_state state{};
+  state.here.control_ = &control;
+  run(2, [&](std::uint32_t) {
+    for (int i = 0; i < 40'000; ++i) EXPECT_EQ(detail::meet_blocks(state, 2, true).yes, 1u);
+  });
+}
+
+TEST(grid_barrier, is_given_up_when_a_block_does_not_come) {
+  detail::control_block control{};
+  std::uint32_t claim = 0;
+  control.wait_timeout_ns = 50'000'000;
+  detail::grid_state state{};
+  state.here.control_ = &control;
+  state.here.my_slot_ = reinterpret_cast<std::uintptr_t>(&claim);
+  EXPECT_EQ(detail::meet_blocks(state, 2, false).lost, 1u);
+  EXPECT_EQ(control.record.complete, 1u);
+  EXPECT_EQ(control.record.what, detail::operation::grid_sync);
+  EXPECT_EQ(control.record.why, detail::failure::timed_out);
+  EXPECT_EQ(control.record.expected, 2u);
+}
+
+TEST(grid_barrier, a_crew_without_a_grid_says_so) {
+  detail::crew_state state(1);
+  EXPECT_THROW(this_grid(thread_crew(state, 0, 1, 0, 2)).sync(), std::logic_error);
+  this_grid(thread_crew(state, 0, 1, 0, 1)).sync();  // one block is its own grid
+}
+
+}  // namespace
+}  // namespace pgas_test
