@@ -4,11 +4,17 @@
 #pragma once
 
 #include "pgas/device/atomic.hpp"
+#include "pgas/device/collective.hpp"
 #include "pgas/device/context.hpp"
 #include "pgas/device/grid.hpp"
 #include "pgas/device/group.hpp"
+#include "pgas/device/lock.hpp"
 #include "pgas/device/order.hpp"
+#include "pgas/device/reduce.hpp"
+#include "pgas/device/reduce_op.hpp"
 #include "pgas/device/rma.hpp"
 #include "pgas/device/signal.hpp"
+#include "pgas/device/strided.hpp"
 #include "pgas/device/sync.hpp"
+#include "pgas/device/test.hpp"
 #include "pgas/device/wait.hpp"

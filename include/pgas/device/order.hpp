@@ -1,12 +1,31 @@
 /// @file
 /// Order and completion of what was sent before. README.md beside this file says what they mean in C++ and PTX terms.
+///
+/// Forms that name PEs promise something about operations to these PEs only. Where all PEs are reached by load and
+/// store one fence covers all of them, so they cost what the others cost.
 #pragma once
 
-#include "pgas/detail/ptx.hpp"
 #include "pgas/device/context.hpp"
 #include "pgas/device/group.hpp"
+#include "pgas/device/impl/report.hpp"
 
 namespace pgas {
+namespace detail {
+
+/// Checks that there is a PE `pe`, if checks are on.
+PGAS_FN void check_pe(const context& ctx, operation what, std::int32_t pe) {
+  check(ctx, what, reinterpret_cast<const char*>(ctx.my_slot_), 0, pe);
+}
+
+/// Runs `fence` for all threads of a group. The first warp's threads, one MEMBAR, the same as for one thread.
+template <group G, class Fence>
+PGAS_FN void fence_for_all(const G& g, const Fence& fence) {
+  g.sync();
+  if (g.thread_rank() < 32) fence();
+  g.sync();
+}
+
+}  // namespace detail
 
 /// Orders earlier puts, atomics and signals before later ones, to each PE and across PEs.
 ///
@@ -15,31 +34,74 @@ namespace pgas {
 /// It is a release: earlier reads are ordered as well, later reads are not.
 PGAS_FN void fence([[maybe_unused]] const context& ctx) { detail::fence_release(); }
 
+/// fence() for operations to PE `pe` alone.
+/// *Callers* any thread.
+PGAS_FN void fence(const context& ctx, std::int32_t pe) {
+  detail::check_pe(ctx, detail::operation::fence, pe);
+  detail::fence_release();
+}
+
 /// fence() for what all threads of a group have sent.
 ///
 /// *Callers* all threads of the group `g`, converged. *Order* as above, for later operations of any thread of the
 /// group.
 template <group G>
 PGAS_FN void fence([[maybe_unused]] const context& ctx, const G& g) {
-  g.sync();
-  if (g.thread_rank() < 32) detail::fence_release();  // one MEMBAR, the same as for one thread
-  g.sync();
+  detail::fence_for_all(g, [] { detail::fence_release(); });
+}
+
+/// fence() for what all threads of a group have sent to PE `pe`.
+/// *Callers* all threads of the group `g`, converged.
+template <group G>
+PGAS_FN void fence(const context& ctx, const G& g, std::int32_t pe) {
+  detail::check_pe(ctx, detail::operation::fence, pe);
+  fence(ctx, g);
 }
 
 /// Completes earlier operations: they have taken effect at their targets when it returns.
 ///
-/// *Callers* any thread. *On return* earlier puts, p, atomics and signals of this thread are visible to all PEs, and
-/// later reads of this thread, gets included, come after them.
+/// *Callers* any thread. *On return* earlier puts, p, atomics and signals of this thread are visible to all PEs,
+/// results of earlier non-blocking operations are there, and later reads of this thread, gets included, come after
+/// them.
 PGAS_FN void quiet([[maybe_unused]] const context& ctx) { detail::fence_sc(); }
+
+/// quiet() for operations to PE `pe` alone.
+/// *Callers* any thread.
+PGAS_FN void quiet(const context& ctx, std::int32_t pe) {
+  detail::check_pe(ctx, detail::operation::quiet, pe);
+  detail::fence_sc();
+}
+
+/// quiet() for operations to the `n` PEs listed in `pes`.
+/// *Callers* any thread. *Memory* `pes` is any memory of this PE. *On return* nothing is promised if `n` is 0.
+PGAS_FN void quiet(const context& ctx, const std::int32_t* pes, std::size_t n) {
+  if (ctx.checks()) [[unlikely]] {
+    for (std::size_t i = 0; i < n; ++i) detail::check_pe(ctx, detail::operation::quiet, pes[i]);
+  }
+  if (n != 0) detail::fence_sc();
+}
 
 /// quiet() for what all threads of a group have sent.
 ///
 /// *Callers* all threads of the group `g`, converged. *On return* as above, for all threads of the group.
 template <group G>
 PGAS_FN void quiet([[maybe_unused]] const context& ctx, const G& g) {
-  g.sync();
-  if (g.thread_rank() < 32) detail::fence_sc();
-  g.sync();
+  detail::fence_for_all(g, [] { detail::fence_sc(); });
+}
+
+/// quiet() for what all threads of a group have sent to PE `pe`.
+/// *Callers* all threads of the group `g`, converged.
+template <group G>
+PGAS_FN void quiet(const context& ctx, const G& g, std::int32_t pe) {
+  detail::check_pe(ctx, detail::operation::quiet, pe);
+  quiet(ctx, g);
+}
+
+/// quiet() for what all threads of a group have sent to the `n` PEs listed in `pes`.
+/// *Callers* all threads of the group `g`, converged, same arguments.
+template <group G>
+PGAS_FN void quiet(const context& ctx, const G& g, const std::int32_t* pes, std::size_t n) {
+  detail::fence_for_all(g, [&] { quiet(ctx, pes, n); });
 }
 
 }  // namespace pgas

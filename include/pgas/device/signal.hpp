@@ -1,6 +1,9 @@
 /// @file
-/// Data with a signal behind it, and signals alone. A signal is a 64-bit word in the symmetric heap; whoever waits for it
-/// (`wait.hpp`, included here) sees the data it was sent with.
+/// Data with a signal behind it, and signals alone. A signal is a 64-bit word in the symmetric heap; whoever waits for
+/// it sees the data it was sent with. Any wait or test of `wait.hpp` (included here) may look at signals.
+///
+/// A signal that senders add to may count what has arrived: signal_take() waits for n arrivals and takes them off
+/// again, so that the word serves the next round without a reset, which would race with an early sender.
 #pragma once
 
 #include "pgas/detail/ptx_atomic.hpp"
@@ -17,6 +20,37 @@ PGAS_FN void signal_release(signal_t* sig, signal_t value, signal_op op) {
   } else {
     store_release(sig, value);
   }
+}
+
+/// Waits until `*sig >= n` and takes n off. Leaves the rest in `left`; acquires. False if it had to give up.
+[[nodiscard]] PGAS_FN bool take_count(const context& ctx, signal_t* sig, signal_t n, signal_t& left) {
+  signal_t seen = 0;
+  for (;;) {
+    if (!wait_word(ctx, sig, cmp::ge, n, seen)) return false;
+    // An exchange, not a subtraction: another taker may have been quicker. It leaves what later additions release
+    // intact.
+    const signal_t found = compare_exchange(sig, seen, seen - n);
+    if (found == seen) break;
+  }
+  fence_acquire();
+  left = seen - n;
+  return true;
+}
+
+/// What one thread of a group finds while the others wait, on all of them; ends the group if it finds nothing.
+/// @param find fills its argument, or returns false once the record is written
+template <group G, class Find>
+[[nodiscard]] PGAS_FN signal_t seen_by_all(const G& g, const Find& find) {
+  struct answer {
+    signal_t value;
+    signal_t lost;
+  };
+  answer mine{0, 0};
+  if (g.thread_rank() == 0) mine.lost = find(mine.value) ? 0 : 1;
+  const answer all = broadcast(g, mine);
+  if (all.lost != 0) [[unlikely]]
+    end_thread();
+  return all.value;
 }
 
 }  // namespace detail
@@ -66,12 +100,28 @@ PGAS_FN void signal_set(const context& ctx, signal_t* sig, signal_t value, std::
   detail::store_relaxed(ctx.remote(sig, pe), value);
 }
 
+/// signal_set() once for a group, when all its threads have come.
+/// *Callers* all threads of the group `g`, converged.
+template <group G>
+PGAS_FN void signal_set(const context& ctx, const G& g, signal_t* sig, signal_t value, std::int32_t pe) {
+  g.sync();
+  if (g.thread_rank() == 0) signal_set(ctx, sig, value, pe);
+}
+
 /// Adds to PE `pe`'s signal word.
 /// *Callers* any thread. *Memory* `sig` is symmetric. *On return* issued; quiet() completes it. *Order* as
 /// signal_set().
 PGAS_FN void signal_add(const context& ctx, signal_t* sig, signal_t value, std::int32_t pe) {
   detail::check(ctx, detail::operation::signal, sig, 1, pe);
   detail::reduce<detail::rmw::add>(ctx.remote(sig, pe), value);
+}
+
+/// signal_add() once for a group, when all its threads have come.
+/// *Callers* all threads of the group `g`, converged.
+template <group G>
+PGAS_FN void signal_add(const context& ctx, const G& g, signal_t* sig, signal_t value, std::int32_t pe) {
+  g.sync();
+  if (g.thread_rank() == 0) signal_add(ctx, sig, value, pe);
 }
 
 /// Reads this PE's own signal word.
@@ -82,6 +132,50 @@ PGAS_FN void signal_add(const context& ctx, signal_t* sig, signal_t value, std::
   const signal_t seen = detail::load_relaxed(sig);
   detail::fence_acquire();
   return seen;
+}
+
+/// signal_fetch() for a group.
+/// *Callers* all threads of the group `g`, converged. *On return* the same value on all of them.
+template <group G>
+[[nodiscard]] PGAS_FN signal_t signal_fetch(const context& ctx, const G& g, const signal_t* sig) {
+  return detail::broadcast(g, g.thread_rank() == 0 ? signal_fetch(ctx, sig) : signal_t{0});
+}
+
+/// Waits until `*sig op value`.
+/// *Callers* any thread. *Memory* `sig` is symmetric: this PE's own word. *On return* the value that was seen. *Order*
+/// acquires. *Errors* as wait_until().
+PGAS_FN signal_t signal_wait_until(const context& ctx, const signal_t* sig, cmp op, signal_t value) {
+  return wait_until(ctx, sig, op, value);
+}
+
+/// signal_wait_until() for a group: one thread polls, all go on.
+/// *Callers* all threads of the group `g`, converged. *On return* the same value on all of them.
+template <group G>
+PGAS_FN signal_t signal_wait_until(const context& ctx, const G& g, const signal_t* sig, cmp op, signal_t value) {
+  detail::check(ctx, detail::operation::wait, sig, 1, ctx.my_pe());
+  return detail::seen_by_all(g, [&](signal_t& seen) { return detail::wait_word(ctx, sig, op, value, seen); });
+}
+
+/// Waits until `n` arrivals are counted in this PE's own signal word, and takes them off it.
+///
+/// *Callers* any thread; several may take from one word, and others add to it meanwhile. *Units* `n` is what put_signal
+/// with signal_op::add, signal_add or an atomic has added. *Memory* `sig` is symmetric. *On return* how much is left.
+/// *Order* acquires from every addition that is in the value found, those that are left over included. *Errors* as
+/// wait_until().
+PGAS_FN signal_t signal_take(const context& ctx, signal_t* sig, signal_t n) {
+  detail::check(ctx, detail::operation::wait, sig, 1, ctx.my_pe());
+  signal_t left = 0;
+  if (!detail::take_count(ctx, sig, n, left)) [[unlikely]]
+    detail::end_thread();
+  return left;
+}
+
+/// signal_take() once for a group.
+/// *Callers* all threads of the group `g`, converged. *On return* the same value on all of them.
+template <group G>
+PGAS_FN signal_t signal_take(const context& ctx, const G& g, signal_t* sig, signal_t n) {
+  detail::check(ctx, detail::operation::wait, sig, 1, ctx.my_pe());
+  return detail::seen_by_all(g, [&](signal_t& left) { return detail::take_count(ctx, sig, n, left); });
 }
 
 }  // namespace pgas

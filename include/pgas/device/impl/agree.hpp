@@ -3,6 +3,7 @@
 /// that can do it is listed here; another one gets a compile error that says so.
 #pragma once
 
+#include "pgas/detail/cluster.hpp"
 #include "pgas/detail/ptx.hpp"
 #include "pgas/device/group.hpp"
 
@@ -12,7 +13,7 @@ namespace pgas::detail {
 template <class G>
 concept single = std::is_base_of_v<this_thread, G>;
 
-/// pgas::block, on the GPU and on the CPU.
+/// pgas::block, on the GPU and on the CPU, and pgas::grid.
 template <class G>
 concept agreeing = requires(const G& g) {
   g.broadcast(0u);
@@ -50,10 +51,12 @@ template <group G, class T>
     return g.broadcast(value);
   } else if constexpr (foreign_block<G>) {
     return whole_block<G>::type::broadcast(value);
+  } else if constexpr (clustered<G>) {
+    return cluster_broadcast(g, value);
   } else {
     static_assert(shuffling<G>,
-                  "this group can't hand a value to all of its threads: use a thread, a warp, a tile of at "
-                  "most 32 threads or a whole block");
+                  "this group can't hand a value to all of its threads: use a thread, a warp, a tile, a block, a "
+                  "cluster or pgas::grid");
     struct words {
       std::uint32_t w[sizeof(T) / 4];
     };
@@ -74,24 +77,29 @@ template <group G>
     return g.any(yes);
   } else if constexpr (foreign_block<G>) {
     return whole_block<G>::type::any(yes);
+  } else if constexpr (clustered<G>) {
+    return cluster_any(g, yes);
   } else {
     static_assert(shuffling<G>,
-                  "this group can't vote: use a thread, a warp, a tile of at most 32 threads or a whole "
-                  "block");
+                  "this group can't vote: use a thread, a warp, a tile, a block, a cluster or pgas::grid");
     g.sync();
     return g.any(yes ? 1 : 0) != 0;
   }
 }
+
+/// Groups whose any() and broadcast() above are syncs of memory too.
+template <class G>
+concept agreeing_in_step = agreeing<G> || foreign_block<G> || clustered<G>;
 
 /// Ends all threads of the group if `lost` holds on any of them. Also a sync().
 /// *Callers* all threads of the group. A kind of group that can't vote is only synchronised: then the others run on
 /// until they wait themselves.
 template <group G>
 PGAS_FN void go_on_together(const G& g, bool lost) {
-  if constexpr (single<G> || agreeing<G> || foreign_block<G> || shuffling<G>) {
+  if constexpr (single<G> || agreeing_in_step<G> || shuffling<G>) {
     if (any(g, lost)) [[unlikely]]
       end_thread();
-    if constexpr (!agreeing<G> && !foreign_block<G>) g.sync();  // the votes of warps and tiles do not order memory
+    if constexpr (!agreeing_in_step<G>) g.sync();  // the votes of warps and tiles do not order memory
   } else {
     if (lost) [[unlikely]]
       end_thread();

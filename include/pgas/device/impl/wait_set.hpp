@@ -1,113 +1,233 @@
 /// @file
-/// One look at a set of words, and waits on all, any or some of them. Shared by the wait_until_* and test_* families.
+/// One look at a set of words, and waits on all, any or some of them, by a thread or by a group. Shared by the
+/// wait_until_* and test_* families.
 #pragma once
 
+#include "pgas/device/impl/agree.hpp"
 #include "pgas/device/impl/wait.hpp"
 
 namespace pgas::detail {
 
-/// The words that a set operation looks at: ivars[i] for each i with no status or a status of zero.
+/// What the words of a set are compared with: all with one value, or each with its own.
 template <class T>
+struct one_value {
+  T value;
+  [[nodiscard]] PGAS_FN T of(std::size_t) const { return value; }
+};
+template <class T>
+struct value_for_each {
+  const T* values;
+  [[nodiscard]] PGAS_FN T of(std::size_t i) const { return values[i]; }
+};
+
+/// The words that a set operation looks at: ivars[i] for each i with no status or a status of zero.
+template <class T, class Values>
 struct wait_set {
   const T* ivars;
   std::size_t count;
   const int* status;
   cmp op;
-  T value;
+  Values values;
 
   [[nodiscard]] PGAS_FN bool wanted(std::size_t i) const { return status == nullptr || status[i] == 0; }
+  [[nodiscard]] PGAS_FN bool holds(std::size_t i, T seen) const { return compare(seen, op, values.of(i)); }
 };
+
+/// A set, its words checked.
+template <class T, class Values>
+[[nodiscard]] PGAS_FN wait_set<T, Values> set_of(const context& ctx, const T* ivars, std::size_t count,
+                                                 const int* status, cmp op, Values values) {
+  check(ctx, operation::wait, ivars, count, ctx.my_pe());
+  return {ivars, count, status, op, values};
+}
 
 inline constexpr std::size_t no_index = ~std::size_t{0};
 /// What a wait on a set returns inside the library where it had to give up.
 inline constexpr std::size_t gave_up = no_index - 1;
 
+/// How many words a thread reads before it looks at the first of them.
+inline constexpr std::size_t words_in_flight = 8;
+
+/// Every `step`th word of a set from `first` on: the whole, or the share of one thread of a group.
+struct set_part {
+  std::size_t first = 0;
+  std::size_t step = 1;
+};
+
+/// The part of the calling thread.
+template <group G>
+[[nodiscard]] PGAS_FN set_part part_of(const G& g) {
+  return {static_cast<std::size_t>(g.thread_rank()), static_cast<std::size_t>(g.size())};
+}
+
 /// What one sweep over a set found.
 struct sweep_result {
   std::size_t first;      ///< lowest index that satisfies the comparison, or no_index
   std::size_t satisfied;  ///< how many do
-  std::size_t wanted;     ///< how many the set has
+  std::size_t wanted;     ///< how many words the set has
 };
 
-/// Reads the words of a set once, eight loads in flight, and hands each satisfied index to `found`, in ascending order.
-/// Relaxed: the caller adds the acquire fence. Stops early when `found` returns false.
-template <class T, class Found>
-PGAS_FN sweep_result sweep(const wait_set<T>& set, const Found& found) {
-  constexpr std::size_t batch = 8;
+/// Reads the words of a part of a set once, eight loads in flight, and hands each satisfied index to `found`, in
+/// ascending order. Relaxed: the caller adds the acquire fence. Stops early when `found` returns false.
+template <class Set, class Found>
+PGAS_FN sweep_result sweep(const Set& set, set_part part, const Found& found) {
   sweep_result result{no_index, 0, 0};
-  for (std::size_t base = 0; base < set.count; base += batch) {
-    T seen[batch];
+  for (std::size_t base = part.first; base < set.count; base += words_in_flight * part.step) {
+    std::remove_cvref_t<decltype(*set.ivars)> seen[words_in_flight];
     std::uint32_t looked = 0;
     PGAS_UNROLL
-    for (std::size_t i = 0; i < batch; ++i) {
-      if (base + i < set.count && set.wanted(base + i)) looked |= 1u << i;
+    for (std::size_t i = 0; i < words_in_flight; ++i) {
+      const std::size_t at = base + i * part.step;
+      if (at < set.count && set.wanted(at)) looked |= 1u << i;
     }
     PGAS_UNROLL
-    for (std::size_t i = 0; i < batch; ++i) {  // a word too many is cheaper than a branch between two loads
-      seen[i] = load_relaxed(set.ivars + base + ((looked >> i & 1u) != 0 ? i : 0));
+    for (std::size_t i = 0; i < words_in_flight; ++i) {  // a word too many is cheaper than a branch between two loads
+      seen[i] = load_relaxed(set.ivars + base + ((looked >> i & 1u) != 0 ? i * part.step : 0));
     }
     PGAS_UNROLL
-    for (std::size_t i = 0; i < batch; ++i) {
+    for (std::size_t i = 0; i < words_in_flight; ++i) {
       if ((looked >> i & 1u) == 0) continue;
+      const std::size_t at = base + i * part.step;
       ++result.wanted;
-      if (!compare(seen[i], set.op, set.value)) continue;
-      if (result.first == no_index) result.first = base + i;
+      if (!set.holds(at, seen[i])) continue;
+      if (result.first == no_index) result.first = at;
       ++result.satisfied;
-      if (!found(base + i)) return result;
+      if (!found(at)) return result;
     }
   }
   return result;
 }
 
 /// Leaves the record of a set wait that gave up: about the first word that is still missing.
-template <class T>
-PGAS_COLD void give_up(context ctx, wait_set<T> set, failure why) {
+template <class T, class Values>
+PGAS_COLD void give_up(context ctx, wait_set<T, Values> set, failure why) {
   for (std::size_t i = 0; i < set.count; ++i) {
     if (!set.wanted(i)) continue;
     const T seen = load_relaxed(set.ivars + i);
-    if (compare(seen, set.op, set.value)) continue;
-    report(ctx, lost_wait(why, operation::wait, -1, ctx.offset(set.ivars + i), set.op, set.value, seen));
+    if (set.holds(i, seen)) continue;
+    report(ctx, lost_wait(why, operation::wait, -1, ctx.offset(set.ivars + i), set.op, set.values.of(i), seen));
     return;
   }
-  report(ctx, lost_wait(why, operation::wait, -1, ctx.offset(set.ivars), set.op, set.value, set.value));
+  report(ctx, lost_wait(why, operation::wait, -1, ctx.offset(set.ivars), set.op, T{}, T{}));
 }
 
-/// Waits for every word of the set; thread `rank` of `size` waits for its share. False if it had to give up.
-template <class T>
-[[nodiscard]] PGAS_FN bool wait_all(const context& ctx, const wait_set<T>& set, std::size_t rank, std::size_t size) {
+/// Waits for every word of a part of the set. False if it had to give up.
+template <class T, class Values>
+[[nodiscard]] PGAS_FN bool await_all(const context& ctx, const wait_set<T, Values>& set, set_part part) {
   T seen{};
-  for (std::size_t i = rank; i < set.count; i += size) {
-    if (set.wanted(i) && !wait_word(ctx, set.ivars + i, set.op, set.value, seen)) return false;
+  for (std::size_t i = part.first; i < set.count; i += part.step) {
+    if (set.wanted(i) && !wait_word(ctx, set.ivars + i, set.op, set.values.of(i), seen)) return false;
   }
   return true;
 }
 
-/// Waits until a word of the set satisfies the comparison; hands every one that does in that sweep to `found`. Returns
-/// at once if the set is empty. `first` is gave_up if it had to give up; the record is written then.
-template <class T, class Found>
-[[nodiscard]] PGAS_FN sweep_result wait_any(const context& ctx, const wait_set<T>& set, const Found& found) {
-  sweep_result result{};
+/// What to make of the words that satisfy a set's comparison: the first of them, or all, listed.
+struct take_first {
+  static constexpr std::size_t none = no_index;
+  template <class Set>
+  [[nodiscard]] PGAS_FN std::size_t answer(const Set& set, std::size_t& wanted) const {
+    const sweep_result now = sweep(set, {}, [](std::size_t) { return false; });
+    wanted = now.wanted;
+    return now.first;
+  }
+};
+struct take_all {
+  static constexpr std::size_t none = 0;
+  std::size_t* indices;
+  template <class Set>
+  [[nodiscard]] PGAS_FN std::size_t answer(const Set& set, std::size_t& wanted) const {
+    std::size_t found = 0;
+    wanted = sweep(set, {}, [&](std::size_t i) {
+               indices[found++] = i;
+               return true;
+             }).wanted;
+    return found;
+  }
+};
+
+/// Waits until a word of the set satisfies the comparison; the calling thread alone. Acquires. The answer of `take`,
+/// its `none` if the set has no words, or gave_up.
+template <class Set, class Take>
+[[nodiscard]] PGAS_FN std::size_t await_any(const context& ctx, const Set& set, const Take& take) {
+  std::size_t answer = Take::none;
   const failure why = poll_until(ctx.control_, [&] {
-    result = sweep(set, found);
-    return result.satisfied != 0 || result.wanted == 0;
+    std::size_t wanted = 0;
+    answer = take.answer(set, wanted);
+    return answer != Take::none || wanted == 0;
   });
   if (why != failure::none) [[unlikely]] {
     give_up(ctx, set, why);
-    result.first = gave_up;
+    return gave_up;
   }
   fence_acquire();
-  return result;
+  return answer;
 }
 
-/// wait_any() that lists what it found; returns how many, or gave_up.
-template <class T>
-[[nodiscard]] PGAS_FN std::size_t wait_some(const context& ctx, const wait_set<T>& set, std::size_t* indices) {
-  std::size_t found = 0;
-  const sweep_result last = wait_any(ctx, set, [&](std::size_t i) {
-    indices[found++] = i;  // a sweep without any leaves it at 0, and the sweep with some is the last
-    return true;
-  });
-  return last.first == gave_up ? gave_up : found;
+/// The same for a set that is long enough for a group to poll together: each thread looks at its part, until the group
+/// agrees that someone has seen something; then one thread takes the answer. One thread alone would need a load's
+/// latency for every eight words.
+template <class Set, class Take, group G>
+[[nodiscard]] PGAS_FN std::size_t await_any_together(const context& ctx, const G& g, const Set& set, const Take& take) {
+  constexpr std::size_t again = gave_up - 1;
+  const bool leads = g.thread_rank() == 0;
+  patience p{0, failure::none};
+  for (std::uint32_t polls = 1;; ++polls) {
+    const sweep_result mine = sweep(set, part_of(g), [](std::size_t) { return false; });
+    if (leads && polls % polls_between_looks == 0) p = look(ctx.control_, p.deadline);
+    if (polls == 1 && !any(g, mine.wanted != 0)) return Take::none;
+    if (!any(g, mine.satisfied != 0 || p.why != failure::none)) continue;
+    std::size_t answer = again;
+    if (leads) {
+      std::size_t wanted = 0;
+      const std::size_t taken = take.answer(set, wanted);
+      if (taken != Take::none) {
+        answer = taken;
+      } else if (p.why != failure::none) {
+        give_up(ctx, set, p.why);
+        answer = gave_up;
+      }
+      fence_acquire();
+    }
+    answer = broadcast(g, answer);
+    if (answer != again) return answer;
+  }
+}
+
+/// Whichever fits; ends the group if it had to give up.
+template <class Set, class Take, group G>
+PGAS_FN std::size_t await_any_or_end(const context& ctx, const G& g, const Set& set, const Take& take) {
+  std::size_t answer = 0;
+  if constexpr (single<G>) {
+    answer = await_any(ctx, set, take);
+  } else if (set.count > words_in_flight) {
+    answer = await_any_together(ctx, g, set, take);
+  } else {
+    if (g.thread_rank() == 0) answer = await_any(ctx, set, take);
+    answer = broadcast(g, answer);
+  }
+  if (answer == gave_up) [[unlikely]]
+    end_thread();
+  return answer;
+}
+
+/// Whether all words of the set satisfy the comparison now; each thread of the group looks at its part.
+template <class Set, group G>
+[[nodiscard]] PGAS_FN bool all_hold(const G& g, const Set& set) {
+  const sweep_result mine = sweep(set, part_of(g), [](std::size_t) { return true; });
+  fence_acquire();
+  return !any(g, mine.satisfied != mine.wanted);
+}
+
+/// The answer of `take` now.
+template <class Set, class Take, group G>
+[[nodiscard]] PGAS_FN std::size_t look_for_any(const G& g, const Set& set, const Take& take) {
+  std::size_t answer = 0;
+  if (g.thread_rank() == 0) {
+    std::size_t wanted = 0;
+    answer = take.answer(set, wanted);
+    fence_acquire();
+  }
+  return broadcast(g, answer);
 }
 
 }  // namespace pgas::detail
