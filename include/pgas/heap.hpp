@@ -19,13 +19,39 @@ struct heap_usage {
   std::size_t allocations = 0;   ///< live ones
 };
 
+/// The addresses of the heap, as the calling PE sees it.
+struct heap_layout {
+  void* base = nullptr;         ///< where this PE's part starts
+  std::size_t mapped = 0;       ///< bytes of it that have memory behind them
+  std::size_t stride = 0;       ///< from one PE's part to the next one's
+  bool same_base = false;       ///< all PEs have the parts at the same addresses: pointers into them mean the same everywhere
+};
+
 /// Whether allocated memory starts as zeros.
 enum class initialize : bool { no = false, zero = true };
+
+/// What an allocation is for; hints can be combined with `|`. With any of them it gets cache lines of its own: it starts on a
+/// multiple of memory_hint_line bytes, and no other allocation lies in the line that it ends in. So updates of its words
+/// neither slow down nor are slowed down by traffic to the memory beside it. Inside the allocation nothing is spread out.
+enum class memory_hint : std::uint32_t {
+  none = 0,
+  atomics_remote = 1,  ///< other PEs update it atomically (SHMEM_MALLOC_ATOMICS_REMOTE)
+  signal_remote = 2,   ///< other PEs signal in it (SHMEM_MALLOC_SIGNAL_REMOTE)
+};
+[[nodiscard]] constexpr memory_hint operator|(memory_hint a, memory_hint b) {
+  return static_cast<memory_hint>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
+}
+/// The unit in which GPUs, and CPUs with their neighbour-line prefetch, move memory.
+inline constexpr std::size_t memory_hint_line = 128;
 
 namespace detail {
 class world_state;
 /// Frees one allocation of symmetric<T>; collective, does nothing once the world has been left.
 PGAS_API void release(world_state& world, void* pointer) noexcept;
+/// world::reallocate_bytes().
+/// *Errors* invalid_argument when it is null.
+[[nodiscard]] PGAS_API world_state& world_of(world_state* world);
+[[nodiscard]] PGAS_API void* reallocate(world_state& world, void* pointer, std::size_t count, std::size_t size, std::size_t alignment);
 }  // namespace detail
 
 /// Owns `size()` objects of type T in the symmetric heap, on every PE. Made by world::allocate().
@@ -60,6 +86,15 @@ class symmetric {
   /// Elements on each PE.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   [[nodiscard]] explicit operator bool() const noexcept { return data_ != nullptr; }
+  /// Changes the number of elements; what was there stays, up to the smaller size. New elements are not initialised.
+  /// *Callers* collective, like world::reallocate_bytes(), of objects that hold elements. *Memory* data() may change.
+  /// *Order* as a barrier of all PEs. *Errors* out_of_memory and asymmetric_call: nothing has changed, on any PE;
+  /// invalid_argument for an object without elements, which knows no world: assign a new allocation to it.
+  void resize(std::size_t count, std::size_t alignment = alignof(T)) {
+    data_ = static_cast<T*>(detail::reallocate(detail::world_of(world_.get()), data_, count, sizeof(T), alignment));
+    size_ = count;
+    if (count == 0) world_.reset();
+  }
   /// Frees now. Collective.
   void reset() noexcept {
     if (data_ != nullptr) detail::release(*world_, std::exchange(data_, nullptr));

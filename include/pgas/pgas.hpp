@@ -7,6 +7,7 @@
 #include "pgas/error.hpp"      // IWYU pragma: export
 #include "pgas/heap.hpp"       // IWYU pragma: export
 #include "pgas/launch.hpp"     // IWYU pragma: export
+#include "pgas/lock.hpp"       // IWYU pragma: export
 #include "pgas/rma.hpp"        // IWYU pragma: export
 #include "pgas/stream.hpp"     // IWYU pragma: export
 #include "pgas/team.hpp"       // IWYU pragma: export

@@ -27,9 +27,15 @@ struct pe_info {
   std::string device_uuid;  ///< equal for PEs that share a device
 };
 
+/// How many threads of a PE may call the library, in the words of OpenSHMEM.
+enum class thread_level { single, funneled, serialized, multiple };
+
 /// Membership in a world. Joining and leaving are collective.
 ///
-/// *Callers* one thread at a time, unless a function says otherwise; different worlds are independent.
+/// *Callers* any thread, any number at once, for the one-sided operations (rma.hpp, stream.hpp, lock.hpp), launch(), queries,
+/// check() and abort(). Collective calls (join, leave, allocate, reallocate, free, barrier_all, the destruction of a
+/// symmetric<T>, teams and their collectives) go one after another: two threads may make them, but all PEs must make them in
+/// the same order, and nothing else may run during leave() or after it. Different worlds are independent.
 /// *Errors* every function throws pgas::error; after a PE has died or aborted, every call throws the first cause.
 class PGAS_API world {
  public:
@@ -87,11 +93,41 @@ class PGAS_API world {
   /// allocate() without an owner: give it back with free(). Null for 0 bytes.
   [[nodiscard]] void* allocate_bytes(std::size_t count, std::size_t size = 1, std::size_t alignment = 16,
                                      initialize how = initialize::no);
+  /// allocate() and allocate_bytes() with cache lines of their own, see memory_hint.
+  template <rma_type T>
+  [[nodiscard]] symmetric<T> allocate(std::size_t count, memory_hint hint, initialize how = initialize::no) {
+    T* data = static_cast<T*>(allocate_bytes(count, sizeof(T), hint, how));
+    return symmetric<T>(state_, data, data != nullptr ? count : 0);
+  }
+  [[nodiscard]] void* allocate_bytes(std::size_t count, std::size_t size, memory_hint hint, initialize how = initialize::no);
+  /// Collective: gives an allocation another size. What was there stays, up to the smaller size; the rest is not initialised.
+  /// Null allocates; a size of 0 frees and gives null.
+  /// *Memory* the old address is invalid afterwards, unless it is the one returned. *Order* as barrier_all().
+  /// *Errors* out_of_memory, asymmetric_call (always found, checks or not), invalid_free (not the start of an allocation),
+  /// invalid_argument: the same on all PEs; the old allocation is then untouched and valid on all of them.
+  [[nodiscard]] void* reallocate_bytes(void* pointer, std::size_t count, std::size_t size = 1, std::size_t alignment = 16);
   /// Collective: frees what allocate_bytes() returned. Null is ignored.
   /// *Errors* invalid_free (freed twice, not an allocation); the heap is then as it was.
   void free(void* pointer);
-  /// How much of this PE's part of the heap is in use.
+  /// How much of this PE's part of the heap is in use. *Callers* any thread; waits for an allocation that is under way.
   [[nodiscard]] heap_usage usage() const;
+  /// Where the heap lies. *Callers* any thread.
+  [[nodiscard]] heap_layout layout() const;
+
+  /// Where PE `pe` has what this PE has at `local`, for loads and stores: on the host heap by this process, on a GPU heap by
+  /// kernels. Null if there is no such PE, if its heap is out of reach of loads and stores, or if `local` is not symmetric.
+  /// *Callers* any thread.
+  template <class T>
+  [[nodiscard]] T* ptr(T* local, int pe) const {
+    return static_cast<T*>(const_cast<void*>(address_at(local, pe)));
+  }
+  /// Whether operations can reach PE `pe`: whether there is one. *Callers* any thread.
+  [[nodiscard]] bool accessible(int pe) const;
+  /// Whether operations on `pointer` can reach PE `pe`: whether it is symmetric memory. *Callers* any thread.
+  [[nodiscard]] bool accessible(const void* pointer, int pe) const;
+
+  /// What threads may do: every world supports thread_level::multiple, see *Callers* above.
+  [[nodiscard]] static constexpr pgas::thread_level thread_level() { return pgas::thread_level::multiple; }
 
   /// Collective: returns when every PE has called it and all host operations before it are complete everywhere.
   /// *Order* work on streams is not waited for: synchronise them first, or use the overload that takes a stream.
@@ -108,6 +144,7 @@ class PGAS_API world {
 
  private:
   explicit world(std::shared_ptr<detail::world_state> state);
+  [[nodiscard]] const void* address_at(const volatile void* local, int pe) const;
   std::shared_ptr<detail::world_state> state_;
 };
 

@@ -240,10 +240,12 @@ heap_usage heap::usage() const {
   return {offsets.used(), offsets.size(), state_->limit, offsets.largest_free(), offsets.allocations()};
 }
 
+std::size_t heap::mapped_bytes() const noexcept { return state_->mapped.load(std::memory_order_acquire); }
+
 bool heap::contains(const void* pointer, std::size_t bytes) const noexcept {
   const auto start = reinterpret_cast<std::uintptr_t>(slot(state_->links.my_pe()));
   const auto at = reinterpret_cast<std::uintptr_t>(pointer);
-  const std::size_t mapped = state_->mapped.load(std::memory_order_acquire);
+  const std::size_t mapped = mapped_bytes();
   return at >= start && at - start <= mapped && bytes <= mapped - (at - start);
 }
 

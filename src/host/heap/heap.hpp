@@ -46,6 +46,8 @@ class heap {
   [[nodiscard]] bool same_base() const noexcept;
   [[nodiscard]] handle_kind kind() const noexcept;
   [[nodiscard]] heap_usage usage() const;
+  /// Bytes of this PE's slot with memory behind them. *Callers* any thread.
+  [[nodiscard]] std::size_t mapped_bytes() const noexcept;
   /// Whether [pointer, pointer + bytes) lies in this PE's mapped memory. *Callers* any thread.
   [[nodiscard]] bool contains(const void* pointer, std::size_t bytes) const noexcept;
 

@@ -110,11 +110,6 @@ void world::free(void* pointer) {
   state.heap().free(pointer);
 }
 
-heap_usage world::usage() const {
-  state_of(state_).check();
-  return state_->heap().usage();
-}
-
 void world::barrier_all() {
   detail::world_state& state = state_of(state_);
   state.check();

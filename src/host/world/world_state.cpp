@@ -245,7 +245,7 @@ void world_state::check_symmetric(const void* pointer, std::size_t bytes, std::s
                 fmt::format("{}: {} and the {} bytes from there are not inside this PE's symmetric memory ({} to {}): pass an "
                             "address from allocate(), and a count that fits the allocation",
                             what, pointer, bytes, fmt::ptr(heap_->slot(context_.my_pe())),
-                            fmt::ptr(heap_->slot(context_.my_pe()) + heap_->usage().mapped)),
+                            fmt::ptr(heap_->slot(context_.my_pe()) + heap_->mapped_bytes())),
                 context_.my_pe());
   if (reinterpret_cast<std::uintptr_t>(pointer) % alignment != 0)
     throw error(code::misaligned, fmt::format("{}: {} is not a multiple of {} bytes", what, pointer, alignment), context_.my_pe());
@@ -295,6 +295,7 @@ std::optional<error> world_state::recorded_failure() const {
 }
 
 pgas::stream& world_state::default_stream(world& owner) {
+  const std::lock_guard lock(stream_mutex_);
   if (!stream_) stream_.emplace(owner);
   return *stream_;
 }

@@ -94,6 +94,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
   std::unique_ptr<class device> device_;
   mapped_memory mapped_;
   std::unique_ptr<class heap> heap_;
+  std::mutex stream_mutex_;  ///< threads may ask for it at once
   std::optional<pgas::stream> stream_;
   pgas::context context_;
   team world_team_;
@@ -105,7 +106,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
   std::atomic<control_block*> control_{nullptr};  ///< host address, for the thread that learns of failures
   std::atomic<class device*> told_device_{nullptr};  ///< the same, to be told of it
   const int unwinding_;                           ///< exceptions in flight when the world was joined
-  bool left_ = false;
+  std::atomic<bool> left_{false};
 };
 
 /// Marks a host call in the profiler's timeline for as long as it lives.
