@@ -1,0 +1,130 @@
+/// @file
+/// One fold of any kind as a body, and its trial: what the tests of reductions are made of.
+#pragma once
+
+#include "reduce_reference.hpp"
+
+namespace pgas_test {
+
+enum class folding { reduce, to_root, scatter, inclusive, exclusive };
+inline constexpr folding all_foldings[] = {folding::reduce, folding::to_root, folding::scatter, folding::inclusive,
+                                           folding::exclusive};
+
+struct call_of_fold {
+  folding what;
+  std::size_t count;
+  std::int32_t root = 0;
+  bool in_place = false;
+  scope who = scope::block;
+};
+
+template <class Op, class T, class G>
+PGAS_FN void call_fold(const context& ctx, const G& g, const team_view& t, const call_of_fold& call, T* to,
+                       const T* from) {
+  switch (call.what) {
+    case folding::reduce: return reduce(ctx, g, t, to, from, call.count, Op{});
+    case folding::to_root: return reduce_to_root(ctx, g, t, to, from, call.count, Op{}, call.root);
+    case folding::scatter: return reduce_scatter(ctx, g, t, to, from, call.count, Op{});
+    case folding::inclusive: return inclusive_scan(ctx, g, t, to, from, call.count, Op{});
+    case folding::exclusive: return exclusive_scan(ctx, g, t, to, from, call.count, Op{});
+  }
+}
+
+template <class Op, class T, bool AllScopes>
+struct fold_body {
+  test_team team;
+  sym<T> dst;
+  sym<T> src;
+  call_of_fold call;
+
+  template <class Block>
+  PGAS_FN void operator()(const Block& block, const context& ctx) const {
+    const team_view t = team.of(ctx);
+    if (block.block_rank() != 0 || t.my_pe() < 0) return;
+    T* to = dst.at(ctx);
+    const T* from = src.at(ctx);
+    if (call.in_place) {
+      from = to;
+      if (call.what == folding::scatter) to += static_cast<std::size_t>(t.my_pe()) * call.count;
+    }
+    if constexpr (AllScopes) {
+      with_scope(call.who, block, [&](const auto& g) { call_fold<Op>(ctx, g, t, call, to, from); });
+    } else {
+      call_fold<Op>(ctx, block, t, call, to, from);
+    }
+  }
+};
+
+/// Runs one fold on the PEs of `shape` and checks every element on every PE.
+template <class Op, class T, bool AllScopes = false>
+void try_fold(const team_shape& shape, grid_shape grid, const call_of_fold& call, std::size_t dst_shift = 0,
+              std::size_t src_shift = 0) {
+  const std::size_t n = shape.members.size();
+  const bool scatter = call.what == folding::scatter;
+  const std::size_t elements = scatter ? n * call.count : call.count;  // of a source
+  const std::size_t held = scatter && call.in_place ? elements : call.count;
+  pe_set pes(shape.n_pes, {.heap_bytes = (std::size_t{1} << 20) + 2 * elements * sizeof(T)});
+  const test_team team = make_team(pes, shape.members, shape.as_list);
+  guarded<T> dst(pes, held, dst_shift);
+  guarded<T> src(pes, elements, src_shift);
+  std::vector<std::vector<T>> sources(n);
+  for (std::size_t m = 0; m < n; ++m) {
+    for (std::size_t i = 0; i < elements; ++i)
+      sources[m].push_back(random_number<T>(static_cast<std::uint32_t>(m), static_cast<std::uint32_t>(i)));
+    (call.in_place ? dst : src).write(shape.members[m], sources[m]);
+  }
+  pes.run(grid, fold_body<Op, T, AllScopes>{team, dst.place(), src.place(), call});
+
+  std::vector<T> first;  // result of the first member, to be the same everywhere
+  std::size_t wrong = 0;
+  for (int pe = 0; pe < shape.n_pes; ++pe) {
+    const auto member =
+        static_cast<std::size_t>(std::find(shape.members.begin(), shape.members.end(), pe) - shape.members.begin());
+    const std::vector<T> got = dst.read(pe);
+    EXPECT_TRUE(dst.guards_hold(pe)) << shape.name << ", PE " << pe;
+    const bool written =
+        member < n && (call.what != folding::to_root || static_cast<std::int32_t>(member) == call.root);
+    if (!written) {
+      if (!call.in_place || member >= n) {
+        EXPECT_TRUE(same_bits(got, guarded<T>::untouched(held))) << shape.name << ", PE " << pe;
+      }
+      continue;
+    }
+    const std::size_t skip = scatter ? member * call.count : 0;  // in the sources
+    const std::size_t at = scatter && call.in_place ? skip : 0;  // in the destination
+    std::size_t operands = n;
+    if (call.what == folding::inclusive) operands = member + 1;
+    if (call.what == folding::exclusive) operands = member;
+    for (std::size_t i = 0; i < call.count; ++i) {
+      std::vector<T> column;
+      for (std::size_t m = 0; m < operands; ++m) column.push_back(sources[m][skip + i]);
+      const bool right =
+          column.empty() ? is_neutral<Op, T>(got[at + i], sources[0][i]) : is_result<Op, T>(column, got[at + i]);
+      if (!right) ++wrong;
+    }
+    if (call.what == folding::reduce) {
+      if (first.empty()) first = got;
+      EXPECT_TRUE(same_bits(first, got)) << shape.name << ", PE " << pe << " differs from the first member";
+    }
+  }
+  EXPECT_EQ(wrong, 0u) << shape.name << ", kind " << static_cast<int>(call.what) << ", scope "
+                       << static_cast<int>(call.who) << ", " << call.count << " of " << sizeof(T) << " bytes, shifts "
+                       << dst_shift << " and " << src_shift << ", in place " << call.in_place;
+}
+
+/// All kinds of one operation on one type, with a few teams, counts and alignments.
+template <class Op, class T>
+void try_operation() {
+  for (const team_shape& shape :
+       {team_shape{"world of 2", 2, {0, 1}}, team_shape{"5 of 7 in any order", 7, {6, 0, 3, 2, 5}}}) {
+    for (const folding what : all_foldings) {
+      const std::size_t odd = 512 / sizeof(T) + 3;
+      try_fold<Op, T>(shape, blocks().back(), {what, odd, 1}, 0, 0);
+      try_fold<Op, T>(shape, blocks().front(), {what, odd, 0}, 1, 1);
+      try_fold<Op, T>(shape, blocks().back(), {what, 5, 1}, 1, 0);
+      try_fold<Op, T>(shape, blocks().back(), {what, odd, 1, true}, 1, 1);
+    }
+  }
+}
+
+}  // namespace pgas_test

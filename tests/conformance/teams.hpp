@@ -1,0 +1,140 @@
+/// @file
+/// Teams for pe_set: any members in any order, as kernels see the ones that the host library makes. And what the tests
+/// of collectives share: which teams to go through, poisoned memory.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "harness.hpp"
+
+namespace pgas_test {
+
+/// A team as a body takes it.
+struct test_team {
+  std::int32_t start;
+  std::int32_t stride;
+  std::int32_t n;
+  std::int32_t listed;
+  std::uint64_t state;
+
+  static constexpr std::int32_t channels = 4;
+
+  /// The team as this PE sees it; my_pe() is -1 on PEs that are not members.
+  PGAS_FN team_view of(const context& ctx) const {
+    team_view view;
+    view.start_ = start;
+    view.stride_ = stride;
+    view.n_pes_ = n;
+    view.n_channels_ = channels;
+    view.state_offset_ = state;
+    if (listed != 0) {
+      view.members_ =
+          reinterpret_cast<const std::int32_t*>(ctx.my_slot_ + state + detail::team_layout::list(n, channels));
+    }
+    view.my_pe_ = view.member(ctx.my_pe());
+    return view;
+  }
+};
+
+/// Makes the state of a team of these PEs, in this order. @param as_list even where its members are evenly spaced
+inline test_team make_team(pe_set& pes, const std::vector<std::int32_t>& members, bool as_list = false) {
+  const auto n = static_cast<std::int32_t>(members.size());
+  const std::int32_t stride = n > 1 ? members[1] - members[0] : 1;
+  for (std::int32_t i = 0; i < n; ++i) {
+    if (members[static_cast<std::size_t>(i)] != members[0] + i * stride) as_list = true;
+  }
+  const std::uint64_t bytes = detail::team_layout::bytes(n, test_team::channels, as_list);
+  const sym<std::byte> state = pes.allocate<std::byte>(bytes);
+  if (as_list) {
+    for (int pe = 0; pe < pes.n_pes(); ++pe) {
+      pes.write(pe, sym<std::int32_t>{state.offset + detail::team_layout::list(n, test_team::channels)}, members.data(),
+                members.size());
+    }
+  }
+  return {members[0], stride, n, as_list ? 1 : 0, state.offset};
+}
+
+/// Some PEs of `n_pes`, in the order of a team.
+struct team_shape {
+  std::string name;
+  int n_pes;
+  std::vector<std::int32_t> members;
+  bool as_list = false;
+};
+
+/// The teams that every collective is tried with.
+inline std::vector<team_shape> team_shapes() {
+  return {{"world of 1", 1, {0}},
+          {"world of 2", 2, {0, 1}},
+          {"world of 3", 3, {0, 1, 2}},
+          {"every second of 4", 4, {1, 3}},
+          {"one of 3", 3, {2}},
+          {"4 in reverse order", 4, {3, 2, 1, 0}, true},
+          {"5 of 7 in any order", 7, {6, 0, 3, 2, 5}},
+          {"world of 8", 8, {0, 1, 2, 3, 4, 5, 6, 7}}};
+}
+/// A few of them, for what takes longer.
+inline std::vector<team_shape> few_team_shapes() {
+  return {{"world of 2", 2, {0, 1}}, {"3 of 4 in any order", 4, {2, 3, 0}}};
+}
+
+/// The groups of one block.
+inline std::vector<grid_shape> blocks() {
+  std::vector<grid_shape> all;
+  for (const grid_shape& shape : grids()) {
+    if (shape.blocks == 1) all.push_back(shape);
+  }
+  return all;
+}
+
+/// `count` elements of every PE's heap between two guards, all of it poisoned at first; the first element lies `shift`
+/// elements behind a boundary of 16 bytes.
+template <class T>
+class guarded {
+ public:
+  guarded(pe_set& pes, std::size_t count, std::size_t shift)
+      : pes_(pes), lead_(guard + shift * sizeof(T)), count_(count) {
+    whole_ = pes.allocate<unsigned char>(lead_ + count * sizeof(T) + guard);
+    for (int pe = 0; pe < pes.n_pes(); ++pe) pes.fill(pe, whole_, poison, lead_ + count * sizeof(T) + guard);
+  }
+  [[nodiscard]] sym<T> place() const { return {whole_.offset + lead_}; }
+
+  void write(int pe, const std::vector<T>& values) { pes_.write(pe, place(), values.data(), values.size()); }
+  [[nodiscard]] std::vector<T> read(int pe) const {
+    std::vector<T> values(count_);
+    if (count_ != 0) pes_.read(pe, place(), values.data(), count_);
+    return values;
+  }
+  /// Elements that nobody should have written.
+  [[nodiscard]] static std::vector<T> untouched(std::size_t count) {
+    std::vector<T> values(count);
+    if (count != 0) std::memset(static_cast<void*>(values.data()), poison, count * sizeof(T));
+    return values;
+  }
+  /// Whether nothing was written around them.
+  [[nodiscard]] bool guards_hold(int pe) const {
+    std::vector<unsigned char> all(lead_ + count_ * sizeof(T) + guard);
+    pes_.read(pe, whole_, all.data(), all.size());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if ((i < lead_ || i >= lead_ + count_ * sizeof(T)) && all[i] != poison) return false;
+    }
+    return true;
+  }
+
+ private:
+  static constexpr std::size_t guard = 512;
+  static constexpr unsigned char poison = 0xa5;
+  pe_set& pes_;
+  std::size_t lead_;
+  std::size_t count_;
+  sym<unsigned char> whole_{};
+};
+
+/// Whether two arrays are the same bit for bit.
+template <class T>
+[[nodiscard]] bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
+}
+
+}  // namespace pgas_test
