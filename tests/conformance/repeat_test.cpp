@@ -1,0 +1,298 @@
+// Collectives one after the other and side by side: hundreds of calls without any synchronisation between them but what
+// the contract asks for, in several blocks on channels of their own, of teams that overlap; and barriers in two halves.
+#include "teams.hpp"
+
+namespace {
+
+using namespace pgas;
+using namespace pgas_test;
+
+constexpr std::int32_t max_teams = 3;
+
+/// What a member has to say in a round.
+PGAS_HD constexpr std::uint32_t word_of(std::int32_t member, std::uint32_t round, std::uint32_t i) {
+  return mix(static_cast<std::uint32_t>(member), round, i);
+}
+
+/// Each block works with one team on one channel: block b with team b modulo their number. Every round writes its
+/// sources by plain stores right after the last call returned, and reads results by plain loads.
+struct repeat_body {
+  test_team teams[max_teams];
+  std::uint32_t n_teams;
+  std::uint32_t count;
+  sym<std::uint32_t> memory;  // of each block: sources and destinations
+  std::uint64_t per_block;    // words
+  findings found;
+  std::uint32_t n_rounds;
+
+  template <class Block>
+  PGAS_FN void operator()(const Block& block, const context& ctx) const {
+    const auto b = static_cast<std::uint32_t>(block.block_rank());
+    const team_view t = teams[b % n_teams].of(ctx).channel(static_cast<std::int32_t>(b / n_teams));
+    if (t.my_pe() < 0) return;
+    const auto n = static_cast<std::uint32_t>(t.n_pes());
+    const std::int32_t me = t.my_pe();
+    const std::size_t area = std::size_t{n} * count;
+    std::uint32_t* const src = memory.at(ctx) + b * per_block;
+    const auto rank = static_cast<std::uint32_t>(block.thread_rank());
+    const auto size = static_cast<std::uint32_t>(block.size());
+    for (std::uint32_t round = 0; round < n_rounds; ++round) {
+      for (std::uint32_t i = rank; i < area; i += size) src[i] = word_of(me, round, i);
+      block.sync();
+      // Members put into these as soon as they call: a second one, so that the first may still be read.
+      std::uint32_t* const put = src + area * (1 + round % 2);
+      std::uint32_t* const folded = src + area * 3;
+      switch (round % 5) {
+        case 0:
+          reduce(ctx, block, t, folded, src, count, op::sum{});
+          for (std::uint32_t i = rank; i < count; i += size) found.equal(ctx, round, sum(n, round, i), folded[i]);
+          break;
+        case 1:
+          alltoall(ctx, block, t, put, src, count);
+          for (std::uint32_t i = rank; i < area; i += size) {
+            const std::uint32_t there = static_cast<std::uint32_t>(me) * count + i % count;
+            found.equal(ctx, round, word_of(static_cast<std::int32_t>(i / count), round, there), put[i]);
+          }
+          break;
+        case 2:
+          inclusive_scan(ctx, block, t, folded, src, count, op::sum{});
+          for (std::uint32_t i = rank; i < count; i += size)
+            found.equal(ctx, round, sum(static_cast<std::uint32_t>(me) + 1, round, i), folded[i]);
+          break;
+        case 3:
+          fcollect(ctx, block, t, put, src, count);
+          for (std::uint32_t i = rank; i < area; i += size)
+            found.equal(ctx, round, word_of(static_cast<std::int32_t>(i / count), round, i % count), put[i]);
+          break;
+        default:
+          reduce_scatter(ctx, block, t, folded, src, count, op::sum{});
+          for (std::uint32_t i = rank; i < count; i += size)
+            found.equal(ctx, round, sum(n, round, static_cast<std::uint32_t>(me) * count + i), folded[i]);
+      }
+      block.sync();
+    }
+  }
+
+  PGAS_FN static std::uint32_t sum(std::uint32_t members, std::uint32_t round, std::uint32_t i) {
+    std::uint32_t all = 0;
+    for (std::uint32_t m = 0; m < members; ++m) all += word_of(static_cast<std::int32_t>(m), round, i);
+    return all;
+  }
+};
+
+void repeat(int n_pes, const std::vector<std::vector<std::int32_t>>& teams, grid_shape grid, std::uint32_t count,
+            int n_rounds, bool checks = false) {
+  pe_set pes(n_pes, {.checks = checks});
+  repeat_body body{};
+  for (const auto& members : teams) body.teams[body.n_teams++] = make_team(pes, members);
+  body.count = count;
+  body.per_block = std::uint64_t{4} * static_cast<std::uint64_t>(n_pes) * count;
+  body.memory = pes.allocate<std::uint32_t>(body.per_block * grid.blocks);
+  body.found = make_findings(pes);
+  body.n_rounds = static_cast<std::uint32_t>(n_rounds);
+  pes.run(grid, body);
+  expect_nothing_found(pes, body.found);
+}
+
+TEST(repeat, back_to_back) {
+  for (const grid_shape& shape : blocks()) {
+    for (const std::uint32_t count : {1u, 33u, 1000u}) repeat(3, {{0, 1, 2}}, shape, count, rounds(4'000));
+  }
+}
+
+TEST(repeat, with_checks) { repeat(3, {{2, 0, 1}}, blocks().back(), 10, rounds(2'000), true); }
+
+TEST(repeat, blocks_on_channels) {
+  repeat(3, {{0, 1, 2}}, {test_team::channels, blocks()[1].threads}, 40, rounds(2'000));
+}
+
+TEST(repeat, teams_that_overlap) {
+  repeat(4, {{0, 1, 2, 3}, {3, 1}, {2, 3, 0}}, {6, blocks()[1].threads}, 40, rounds(2'000));
+}
+
+/// Round after round: everyone writes to the right, arrives, works, waits and looks at what came.
+struct halves_body {
+  sym<std::uint32_t> cells;
+  findings found;
+  std::uint32_t n_rounds;
+
+  template <class Block>
+  PGAS_FN void operator()(const Block& block, const context& ctx) const {
+    if (block.block_rank() != 0) return;
+    const team_view team = ctx.world();
+    const auto rank = static_cast<std::uint32_t>(block.thread_rank());
+    const std::int32_t n = ctx.n_pes();
+    const std::int32_t me = ctx.my_pe();
+    std::uint32_t* const mine = cells.at(ctx);
+    for (std::uint32_t round = 0; round < n_rounds; ++round) {
+      // Two sets of cells: a neighbour may be one round ahead.
+      std::uint32_t* const set = mine + std::size_t{round % 2} * 1024;
+      ctx.remote(set, (me + 1) % n)[rank] = word_of(me, round, rank);
+      barrier_arrive(ctx, block, team);
+      std::uint32_t work = rank;
+      for (int i = 0; i < 10; ++i) work = mix(work);
+      found.check(ctx, 1, work != 0x12345678u);
+      if (round % 3 == 0) {  // another group than the one that arrived
+        block.sync();
+        if (rank == 0) barrier_wait(ctx, team);
+        block.sync();
+      } else {
+        barrier_wait(ctx, block, team);
+      }
+      found.equal(ctx, round, word_of((me + n - 1) % n, round, rank), set[rank]);
+    }
+  }
+};
+
+TEST(repeat, barriers_in_two_halves) {
+  for (const grid_shape& shape : blocks()) {
+    pe_set pes(3);
+    const halves_body body{pes.allocate<std::uint32_t>(2048), make_findings(pes),
+                           static_cast<std::uint32_t>(rounds(10'000))};
+    pes.run(shape, body);
+    expect_nothing_found(pes, body.found);
+  }
+}
+
+/// Arriving does not wait: PE 0 arrives before it tells PE 1 to come.
+struct arrive_first_body {
+  sym<std::uint64_t> go;
+
+  template <class Block>
+  PGAS_FN void operator()(const Block& block, const context& ctx) const {
+    if (block.block_rank() != 0) return;
+    if (ctx.my_pe() == 0) {
+      barrier_arrive(ctx, block, ctx.world());
+      if (block.thread_rank() == 0) signal_set(ctx, go.at(ctx), 1, 1);
+    } else {
+      wait_until(ctx, block, go.at(ctx), cmp::eq, 1);
+      barrier_arrive(ctx, block, ctx.world());
+    }
+    barrier_wait(ctx, block, ctx.world());
+  }
+};
+
+TEST(repeat, arriving_does_not_wait) {
+  for (const grid_shape& shape : blocks()) {
+    pe_set pes(2, {.timeout = std::chrono::seconds(5)});
+    pes.run(shape, arrive_first_body{pes.allocate<std::uint64_t>(1)});
+  }
+}
+
+// ---- what goes wrong, with checks on
+
+enum class mistake {
+  none,
+  another_count,
+  another_root,
+  another_operation,
+  another_reduction,
+  another_type,
+  another_place,
+  root_out_of_range,
+  outside_heap,
+  misaligned,
+  bad_stride,
+  no_channel,
+  no_member
+};
+
+/// PE 1 makes the mistake, or with `everyone` all do.
+struct mistaken_body {
+  test_team team;
+  sym<std::uint32_t> dst;
+  sym<std::uint32_t> src;
+  mistake what;
+  bool everyone;
+
+  template <class Block>
+  PGAS_FN void operator()(const Block& block, const context& ctx) const {
+    if (block.block_rank() != 0) return;
+    team_view t = team.of(ctx);
+    const bool wrong = everyone || t.my_pe() == 1;
+    const auto is = [&](mistake which) { return wrong && what == which; };
+    std::uint32_t* to = dst.at(ctx);
+    const std::uint32_t* const from = src.at(ctx);
+    std::size_t count = is(mistake::another_count) ? 5 : 4;
+    if (is(mistake::outside_heap)) count = std::size_t{1} << 40;
+    if (is(mistake::another_place)) to += 1;
+    if (is(mistake::misaligned)) to = reinterpret_cast<std::uint32_t*>(reinterpret_cast<std::byte*>(to) + 1);
+    if (is(mistake::no_channel)) t = t.channel(test_team::channels + 1);
+    if (what == mistake::another_root || what == mistake::root_out_of_range) {
+      const std::int32_t root = wrong ? (what == mistake::another_root ? 1 : 3) : 0;
+      broadcast(ctx, block, t, to, from, count, root);
+    } else if (what == mistake::bad_stride) {
+      alltoalls(ctx, block, t, to, from, 0, 1, count);
+    } else if (is(mistake::another_operation)) {
+      alltoall(ctx, block, t, to, from, count);
+    } else if (is(mistake::another_reduction)) {
+      reduce(ctx, block, t, to, from, count, op::max{});
+    } else if (is(mistake::another_type)) {
+      reduce(ctx, block, t, reinterpret_cast<std::uint64_t*>(to), reinterpret_cast<const std::uint64_t*>(from), count,
+             op::sum{});
+    } else {
+      reduce(ctx, block, t, to, from, count, op::sum{});
+    }
+  }
+};
+
+/// What PE 1 of 3 leaves, and whether the others were ended too.
+detail::failure_record make_mistake(grid_shape shape, mistake what, bool everyone) {
+  pe_set pes(3, {.checks = true});
+  const std::vector<std::int32_t> members =
+      what == mistake::no_member ? std::vector<std::int32_t>{0, 2} : std::vector<std::int32_t>{0, 1, 2};
+  const mistaken_body body{make_team(pes, members), pes.allocate<std::uint32_t>(64), pes.allocate<std::uint32_t>(64),
+                           what, everyone};
+  const std::vector<bool> gave_up = pes.run_out(shape, body);
+  for (int pe = 0; pe < 3; ++pe)
+    EXPECT_EQ(gave_up[static_cast<std::size_t>(pe)], what != mistake::none)
+        << "PE " << pe << ", mistake " << static_cast<int>(what);
+  return pes.control(1).record;
+}
+
+TEST(collective_checks, nothing_wrong) {
+  for (const grid_shape& shape : blocks()) make_mistake(shape, mistake::none, false);
+}
+
+TEST(collective_checks, calls_that_differ) {
+  for (const grid_shape& shape : blocks()) {
+    for (const mistake what : {mistake::another_count, mistake::another_root, mistake::another_operation,
+                               mistake::another_reduction, mistake::another_type, mistake::another_place}) {
+      const detail::failure_record r = make_mistake(shape, what, false);
+      EXPECT_EQ(r.why, detail::failure::asymmetric) << "mistake " << static_cast<int>(what);
+      EXPECT_TRUE(r.pe == 0 || r.pe == 2) << r.pe;
+      EXPECT_EQ(r.what, what == mistake::another_root        ? detail::operation::broadcast
+                        : what == mistake::another_operation ? detail::operation::alltoall
+                                                             : detail::operation::reduce);
+    }
+  }
+}
+
+TEST(collective_checks, arguments) {
+  const struct {
+    mistake what;
+    detail::failure why;
+  } cases[] = {{mistake::root_out_of_range, detail::failure::pe_out_of_range},
+               {mistake::outside_heap, detail::failure::outside_heap},
+               {mistake::misaligned, detail::failure::misaligned},
+               {mistake::bad_stride, detail::failure::outside_heap},
+               {mistake::no_channel, detail::failure::bad_channel}};
+  for (const auto& c : cases) {
+    for (const bool everyone : {false, true}) {
+      if (c.what == mistake::bad_stride && !everyone) continue;
+      EXPECT_EQ(make_mistake(blocks().back(), c.what, everyone).why, c.why) << "mistake " << static_cast<int>(c.what);
+    }
+  }
+}
+
+TEST(collective_checks, not_a_member) {
+  for (const grid_shape& shape : blocks()) {
+    pe_set pes(3, {.checks = true});
+    const mistaken_body body{make_team(pes, {0, 2}), pes.allocate<std::uint32_t>(64), pes.allocate<std::uint32_t>(64),
+                             mistake::none, false};
+    pes.run_out(shape, body);
+    EXPECT_EQ(pes.control(1).record.why, detail::failure::not_a_member);
+  }
+}
+
+}  // namespace
