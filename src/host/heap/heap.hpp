@@ -1,43 +1,44 @@
 /// @file
-/// The symmetric heap: one virtual layout of equal slots, filled with segments as allocations need them.
+/// The symmetric heap: one virtual layout of equal slots, filled with segments as allocations need them: from the start on
+/// with those of all PEs, in the upper half with windows of some.
 #pragma once
 
 #include <cstddef>
-#include <functional>
 #include <memory>
-#include <vector>
 
 #include "device/device.hpp"
-#include "host/world/links.hpp"
+#include "host/heap/arena.hpp"
+#include "host/heap/windows.hpp"
+#include "host/log/log.hpp"
+#include "host/world/link_group.hpp"
 #include "pgas/config.hpp"
 #include "pgas/heap.hpp"
 
 namespace pgas::detail {
 
 /// This PE's view of the heap of all PEs. Slot p of the layout holds PE p's segments; segment i lies at the same offset
-/// in every slot. *Callers* one thread at a time.
+/// in every slot.
 class heap {
  public:
-  /// Called after each change of the mapped size, with the bytes now mapped in each slot.
-  using growth_callback = std::function<void(std::size_t mapped_bytes)>;
+  using growth_callback = arena::growth_callback;
 
   /// Collective: agrees on stride, base and kind of handle, reserves the layout. No memory yet.
   /// *Errors* address_space, handle_exchange (naming what was probed and what each attempt answered), mixed_heaps; the
   /// same error on all PEs.
-  heap(device& device, links& links, const config& settings, log::logger& log, growth_callback on_growth);
+  heap(device& device, const link_group& everyone, const config& settings, log::logger& log, growth_callback on_growth,
+       windows::change_callback on_windows = {});
   ~heap();
 
-  /// Collective: same arguments on all PEs. Communicates only when a new segment is needed.
-  /// *Units* bytes. *Memory* alignment: a power of two up to 2 MiB granularity; at least 16, and 512 from 512 bytes on,
-  /// 2 MiB from 2 MiB on. *On return* the memory is not initialised. A request of 0 bytes gives null.
-  /// *Errors* out_of_memory naming PE, requested, free and largest free; the heap is then as it was, on all PEs.
-  /// asymmetric_call with checks on.
-  [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment);
-  /// Collective, with a barrier before the memory can be handed out again. Null is ignored.
-  /// *Errors* invalid_free, before the barrier.
-  void free(void* pointer);
+  /// What all PEs allocate from. *Callers* one thread at a time.
+  [[nodiscard]] arena& memory() noexcept;
+  /// The same for the members of a group, which must outlive it.
+  [[nodiscard]] std::unique_ptr<arena> make_arena(const link_group& members);
+  [[nodiscard]] class windows& windows() noexcept;
 
-  /// Bytes of the allocation that starts at `pointer`, rounding included; 0 if none does.
+  [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment) { return memory().allocate(bytes, alignment); }
+  void free(void* pointer) { memory().free(pointer); }
+  [[nodiscard]] heap_usage usage() const;
+  /// Bytes of the allocation of all PEs that starts at `pointer`, rounding included; 0 if none does.
   [[nodiscard]] std::size_t allocation_bytes(const void* pointer) const;
 
   [[nodiscard]] std::byte* slot(int pe) const noexcept;
@@ -45,11 +46,13 @@ class heap {
   /// Whether all PEs have the layout at the same address.
   [[nodiscard]] bool same_base() const noexcept;
   [[nodiscard]] handle_kind kind() const noexcept;
-  [[nodiscard]] heap_usage usage() const;
-  /// Bytes of this PE's slot with memory behind them. *Callers* any thread.
+  /// Bytes of this PE's slot with memory of all PEs behind them. *Callers* any thread.
   [[nodiscard]] std::size_t mapped_bytes() const noexcept;
-  /// Whether [pointer, pointer + bytes) lies in this PE's mapped memory. *Callers* any thread.
-  [[nodiscard]] bool contains(const void* pointer, std::size_t bytes) const noexcept;
+  /// Whether [pointer, pointer + bytes) lies in this PE's mapped memory, windows included. *Callers* any thread.
+  [[nodiscard]] bool contains(const void* pointer, std::size_t bytes) const;
+  /// Whether PE `pe` has memory where this PE has `pointer`. *Callers* any thread.
+  [[nodiscard]] bool reaches(const void* pointer, int pe) const;
+  [[nodiscard]] const arena_ground& ground() const noexcept;
 
  private:
   struct state;

@@ -63,22 +63,7 @@ bool offset_allocator::free(std::size_t offset) {
   const std::size_t bytes = allocation->second;
   live_.erase(allocation);
   used_ -= bytes;
-
-  std::size_t start = offset;
-  std::size_t end = offset + bytes;
-  auto next = free_.lower_bound(offset);
-  if (next != free_.begin()) {
-    const auto previous = std::prev(next);
-    if (previous->first + previous->second == start) {
-      start = previous->first;
-      erase_free(previous);
-    }
-  }
-  if (next != free_.end() && next->first == end) {
-    end += next->second;
-    erase_free(next);
-  }
-  insert_free(start, end - start);
+  join_free(offset, bytes);
   return true;
 }
 
@@ -95,19 +80,10 @@ std::size_t offset_allocator::allocation_bytes(std::size_t offset) const {
   return allocation == live_.end() ? 0 : allocation->second;
 }
 
-void offset_allocator::grow(std::size_t bytes) {
+void offset_allocator::add(std::size_t offset, std::size_t bytes) {
   if (bytes == 0) return;
-  std::size_t start = size_;
-  const std::size_t end = size_ + bytes;
-  if (!free_.empty()) {
-    const auto last = std::prev(free_.end());
-    if (last->first + last->second == size_) {
-      start = last->first;
-      erase_free(last);
-    }
-  }
-  insert_free(start, end - start);
-  size_ = end;
+  join_free(offset, bytes);
+  size_ += bytes;
 }
 
 std::size_t offset_allocator::growth_needed(request wanted) const noexcept {
@@ -120,6 +96,24 @@ std::size_t offset_allocator::growth_needed(request wanted) const noexcept {
   const std::size_t end = start + wanted.bytes;
   if (start < tail || end < start) return ~std::size_t{0};
   return end > size_ ? end - size_ : 0;
+}
+
+void offset_allocator::join_free(std::size_t offset, std::size_t bytes) {
+  std::size_t start = offset;
+  std::size_t end = offset + bytes;
+  auto next = free_.lower_bound(offset);
+  if (next != free_.begin()) {
+    const auto previous = std::prev(next);
+    if (previous->first + previous->second == start) {
+      start = previous->first;
+      erase_free(previous);
+    }
+  }
+  if (next != free_.end() && next->first == end) {
+    end += next->second;
+    erase_free(next);
+  }
+  insert_free(start, end - start);
 }
 
 void offset_allocator::insert_free(std::size_t offset, std::size_t bytes) {

@@ -40,7 +40,9 @@ class offset_allocator {
   [[nodiscard]] std::size_t allocation_bytes(std::size_t offset) const;
 
   /// Adds room at the end.
-  void grow(std::size_t bytes);
+  void grow(std::size_t bytes) { add(size_, bytes); }
+  /// Adds room anywhere; grow() is not used then.
+  void add(std::size_t offset, std::size_t bytes);
   /// How much room grow() must add for the request to fit, at least; a free end of the space counts. Saturates.
   [[nodiscard]] std::size_t growth_needed(request wanted) const noexcept;
 
@@ -53,6 +55,8 @@ class offset_allocator {
   using by_size = std::set<std::pair<std::size_t, std::size_t>>;  // bytes, offset
 
   [[nodiscard]] by_size::const_iterator choose(request wanted) const;
+  /// Adds a free range, joined with its neighbours.
+  void join_free(std::size_t offset, std::size_t bytes);
   void insert_free(std::size_t offset, std::size_t bytes);
   void erase_free(std::map<std::size_t, std::size_t>::iterator block);
 

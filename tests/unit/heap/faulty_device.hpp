@@ -106,7 +106,7 @@ class faulty_device : public detail::device {
   detail::mapped_memory allocate_mapped(std::size_t bytes) override { return inner_->allocate_mapped(bytes); }
   void free_mapped(detail::mapped_memory m) noexcept override { inner_->free_mapped(m); }
   void* allocate_local(std::size_t bytes) override { return inner_->allocate_local(bytes); }
-  void free_local(void* memory) noexcept override { inner_->free_local(memory); }
+  void free_local(void* of) noexcept override { inner_->free_local(of); }
   detail::stream_handle create_stream() override { return inner_->create_stream(); }
   void destroy_stream(detail::stream_handle s) noexcept override { inner_->destroy_stream(s); }
   void synchronize(detail::stream_handle s) override { inner_->synchronize(s); }
