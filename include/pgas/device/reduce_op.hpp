@@ -4,6 +4,7 @@
 #pragma once
 
 #include "pgas/detail/number.hpp"
+#include "pgas/types.hpp"
 
 namespace pgas {
 
