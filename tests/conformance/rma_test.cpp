@@ -96,12 +96,10 @@ extent extent_of(const copy_call& c, std::ptrdiff_t stride) {
 }
 
 template <class T>
-void try_copy(const team_shape& shape, grid_shape grid, const copy_call& c, std::size_t dst_shift,
-              std::size_t src_shift) {
+void try_copy(pe_set& pes, const test_team& team, const team_shape& shape, grid_shape grid, const copy_call& c,
+              std::size_t dst_shift, std::size_t src_shift) {
   const extent to = extent_of(c, c.dst_stride);
   const extent from = extent_of(c, c.src_stride);
-  pe_set pes(shape.n_pes, {.heap_bytes = (to.elements + from.elements) * sizeof(T) + (std::size_t{1} << 18)});
-  const test_team team = make_team(pes, shape.members, shape.as_list);
   guarded<T> dst(pes, to.elements, dst_shift);
   guarded<T> src(pes, from.elements, src_shift);
   const auto sig = pes.allocate<signal_t>(1);
@@ -136,20 +134,27 @@ constexpr kind all_kinds[] = {kind::put, kind::get, kind::put_signal, kind::iput
 template <class T>
 void copies_of() {
   const std::vector<team_shape> shapes = team_shapes();
-  std::uint32_t turn = 0;
-  for (const grid_shape& grid : blocks()) {
-    for (const kind what : all_kinds) {
-      for (const scope by : all_scopes) {
-        for (const std::size_t count : sizes{0, 1, 17, 333, 1025}) {
-          const std::uint32_t r = mix(++turn, sizeof(T));
-          copy_call c{what, r % 2 != 0, by, count, 1, 1, 1};
-          c.block_size = sizes{1, 2, 5, 100}.begin()[r / 2 % 4];
-          const auto least = static_cast<std::ptrdiff_t>(c.blocked() ? c.block_size : 1);
-          c.dst_stride = (r / 8 % 2 == 0 ? 1 : -1) * (least + static_cast<std::ptrdiff_t>(r / 16 % 3));
-          c.src_stride = (r / 64 % 2 == 0 ? 1 : -1) * (least + static_cast<std::ptrdiff_t>(r / 128 % 3));
-          const std::size_t shifts[] = {0, r / 1024 % 7};
-          ASSERT_NO_FATAL_FAILURE(
-              try_copy<T>(shapes[turn % shapes.size()], grid, c, shifts[r / 512 % 2], r / 8192 % 5));
+  for (std::size_t s = 0; s < shapes.size(); ++s) {
+    pe_set pes(shapes[s].n_pes, {.heap_bytes = std::size_t{32} << 20});
+    const test_team team = make_team(pes, shapes[s].members, shapes[s].as_list);
+    std::uint32_t turn = 0;
+    for (const grid_shape& grid : blocks()) {
+      for (const kind what : all_kinds) {
+        for (const scope by : all_scopes) {
+          for (const std::size_t count : sizes{0, 1, 17, 333, 1025}) {
+            if (++turn % shapes.size() != s) continue;
+            const std::uint32_t r = mix(turn, sizeof(T));
+            copy_call c{what, r % 2 != 0, by, count, 1, 1, 1};
+            if (c.blocked()) {
+              c.block_size = sizes{1, 2, 5, 100}.begin()[r / 2 % 4];
+              c.count = (count + c.block_size - 1) / c.block_size;
+            }
+            const auto least = static_cast<std::ptrdiff_t>(c.block_size);
+            c.dst_stride = (r / 8 % 2 == 0 ? 1 : -1) * (least + static_cast<std::ptrdiff_t>(r / 16 % 3));
+            c.src_stride = (r / 64 % 2 == 0 ? 1 : -1) * (least + static_cast<std::ptrdiff_t>(r / 128 % 3));
+            const std::size_t shifts[] = {0, r / 1024 % 7};
+            ASSERT_NO_FATAL_FAILURE(try_copy<T>(pes, team, shapes[s], grid, c, shifts[r / 512 % 2], r / 8192 % 5));
+          }
         }
       }
     }
@@ -165,11 +170,13 @@ TEST(rma, copies_of_16_bytes) { copies_of<packet<16, 16>>(); }
 TEST(rma, copies_of_pages_and_a_mebibyte_and_3) {
   const team_shape shape{"3 of 4 in any order", 4, {2, 3, 0}};
   for (const kind what : all_kinds) {
+    pe_set pes(shape.n_pes, {.heap_bytes = std::size_t{32} << 20});
+    const test_team team = make_team(pes, shape.members);
     for (const std::size_t bytes : sizes{4096, (std::size_t{1} << 20) + 3}) {
       copy_call c{what, false, scope::block, bytes, 2, 3, 1};
       if (c.blocked()) c = {what, false, scope::block, bytes / 4096, 4099, 4100, 4096};
-      ASSERT_NO_FATAL_FAILURE(try_copy<unsigned char>(shape, blocks().back(), c, 3, 3));
-      ASSERT_NO_FATAL_FAILURE(try_copy<unsigned char>(shape, blocks().back(), c, 0, 5));
+      ASSERT_NO_FATAL_FAILURE(try_copy<unsigned char>(pes, team, shape, blocks().back(), c, 3, 3));
+      ASSERT_NO_FATAL_FAILURE(try_copy<unsigned char>(pes, team, shape, blocks().back(), c, 0, 5));
     }
   }
 }

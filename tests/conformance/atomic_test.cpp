@@ -1,0 +1,414 @@
+// Atomics: every operation of every type in random sequences against plain arithmetic; floating-point order; 16-bit
+// sums; and what comes out when all threads of all members use one word at once.
+#include <cmath>
+#include <limits>
+
+#include "one_sided.hpp"
+
+namespace {
+
+using namespace pgas;
+using namespace pgas_test;
+
+/// The unsigned integer that sums of T wrap in; T itself for floating point.
+template <class T, bool = std::is_integral_v<T>>
+struct arithmetic {
+  using type = std::make_unsigned_t<T>;
+};
+template <class T>
+struct arithmetic<T, false> {
+  using type = T;
+};
+
+template <class T>
+PGAS_FN T sum(T a, T b) {
+  using wide = typename arithmetic<T>::type;
+  return static_cast<T>(static_cast<wide>(a) + static_cast<wide>(b));
+}
+
+/// A random operand: any bits for integers, 64-bit ones above 2^32 as often as not; exact small multiples of 1/4 else.
+template <class T>
+PGAS_FN T operand(std::uint32_t a, std::uint32_t b) {
+  const std::uint64_t r = mix64(a, b);
+  if constexpr (std::is_integral_v<T>) {
+    return static_cast<T>(r % 3 == 0 ? r % 16 : r);
+  } else {
+    return static_cast<T>(static_cast<std::int32_t>(r % 4001) - 2000) / 4;
+  }
+}
+
+/// Member 0 runs a random sequence on words of all members and knows what each must hold.
+template <class T>
+struct sequence_body {
+  static constexpr std::uint32_t steps = 600;
+  static constexpr std::int32_t most_members = 8;
+
+  test_team team;
+  sym<T> word;
+  sym<T> results;
+  findings found;
+
+  /// Carries out operation `op` in its plain, fetching or non-blocking form. Returns the old value, or `model` where
+  /// the form has none; leaves the new value in `model`.
+  PGAS_FN T carry_out(const context& ctx, std::uint32_t op, std::uint32_t form, T value, T other, std::int32_t pe,
+                      T& model) const {
+    T* const w = word.at(ctx);
+    T* const result = results.at(ctx);
+    const T before = model;
+    T old = before;
+    const auto done = [&](T now) {
+      model = now;
+      if (form != 2) return old;
+      quiet(ctx);
+      return *result;
+    };
+    switch (op) {
+      case 0:
+        if (form == 0) old = atomic_fetch(ctx, w, pe);
+        if (form == 1) atomic_set(ctx, w, value, pe);
+        if (form == 2) atomic_fetch_nbi(ctx, result, w, pe);
+        return done(form == 1 ? value : before);
+      case 1:
+        if (form == 0) atomic_add(ctx, w, value, pe);
+        if (form == 1) old = atomic_fetch_add(ctx, w, value, pe);
+        if (form == 2) atomic_fetch_add_nbi(ctx, result, w, value, pe);
+        return done(sum(before, value));
+      case 2:
+        if (form < 2) old = atomic_swap(ctx, w, value, pe);
+        if (form == 2) atomic_swap_nbi(ctx, result, w, value, pe);
+        return done(value);
+      case 3: {
+        const T condition = other < value ? before : other;  // matches half of the time
+        if (form < 2) old = atomic_compare_swap(ctx, w, condition, value, pe);
+        if (form == 2) atomic_compare_swap_nbi(ctx, result, w, condition, value, pe);
+        return done(same_bytes(condition, before) ? value : before);
+      }
+      case 4:
+        if (form == 0) atomic_min(ctx, w, value, pe);
+        if (form == 1) old = atomic_fetch_min(ctx, w, value, pe);
+        if (form == 2) atomic_fetch_min_nbi(ctx, result, w, value, pe);
+        return done(value < before ? value : before);
+      case 5:
+        if (form == 0) atomic_max(ctx, w, value, pe);
+        if (form == 1) old = atomic_fetch_max(ctx, w, value, pe);
+        if (form == 2) atomic_fetch_max_nbi(ctx, result, w, value, pe);
+        return done(value > before ? value : before);
+      default: break;
+    }
+    if constexpr (std::is_integral_v<T>) {
+      switch (op) {
+        case 6:
+          if (form == 0) atomic_inc(ctx, w, pe);
+          if (form == 1) old = atomic_fetch_inc(ctx, w, pe);
+          if (form == 2) atomic_fetch_inc_nbi(ctx, result, w, pe);
+          return done(sum(before, T{1}));
+        case 7:
+          if (form == 0) atomic_and(ctx, w, value, pe);
+          if (form == 1) old = atomic_fetch_and(ctx, w, value, pe);
+          if (form == 2) atomic_fetch_and_nbi(ctx, result, w, value, pe);
+          return done(static_cast<T>(before & value));
+        case 8:
+          if (form == 0) atomic_or(ctx, w, value, pe);
+          if (form == 1) old = atomic_fetch_or(ctx, w, value, pe);
+          if (form == 2) atomic_fetch_or_nbi(ctx, result, w, value, pe);
+          return done(static_cast<T>(before | value));
+        default:
+          if (form == 0) atomic_xor(ctx, w, value, pe);
+          if (form == 1) old = atomic_fetch_xor(ctx, w, value, pe);
+          if (form == 2) atomic_fetch_xor_nbi(ctx, result, w, value, pe);
+          return done(static_cast<T>(before ^ value));
+      }
+    }
+    return old;
+  }
+
+  template <class Block>
+  PGAS_FN void operator()(const Block& block, const context& world) const {
+    const context ctx = with_team(world, team);
+    if (ctx.my_pe() != 0 || global_rank(block) != 0) return;
+    T model[most_members] = {};
+    constexpr std::uint32_t operations = std::is_integral_v<T> ? 10 : 6;
+    for (std::uint32_t i = 0; i < steps; ++i) {
+      const std::uint32_t r = mix(i, sizeof(T), static_cast<std::uint32_t>(ctx.n_pes()));
+      const std::uint32_t op = r % operations;
+      const auto pe = static_cast<std::int32_t>(r / 16 % static_cast<std::uint32_t>(ctx.n_pes()));
+      const T before = model[pe];
+      const T old = carry_out(ctx, op, r / 256 % 3, operand<T>(i, 1), operand<T>(i, 2), pe, model[pe]);
+      found.check(ctx, i * 100 + op * 10 + r / 256 % 3, same_bytes(old, before));
+      found.check(ctx, i * 100 + op * 10 + 5, same_bytes(atomic_fetch(ctx, word.at(ctx), pe), model[pe]));
+    }
+  }
+};
+
+template <class T>
+void sequences_of() {
+  for (const team_shape& shape : team_shapes()) {
+    pe_set pes(shape.n_pes);
+    const test_team team = make_team(pes, shape.members, shape.as_list);
+    guarded<T> word(pes, 1, 1);
+    for (int pe = 0; pe < shape.n_pes; ++pe) word.write(pe, {T{}});
+    const sequence_body<T> body{team, word.place(), pes.allocate<T>(1), make_findings(pes)};
+    pes.run({1, 1}, body);
+    expect_nothing_found(pes, body.found);
+    for (int pe = 0; pe < shape.n_pes; ++pe) EXPECT_TRUE(word.guards_hold(pe)) << shape.name;
+  }
+}
+
+TEST(atomic, sequences_of_int32) { sequences_of<std::int32_t>(); }
+TEST(atomic, sequences_of_uint32) { sequences_of<std::uint32_t>(); }
+TEST(atomic, sequences_of_long) { sequences_of<long>(); }
+TEST(atomic, sequences_of_unsigned_long) { sequences_of<unsigned long>(); }
+TEST(atomic, sequences_of_long_long) { sequences_of<long long>(); }
+TEST(atomic, sequences_of_unsigned_long_long) { sequences_of<unsigned long long>(); }
+TEST(atomic, sequences_of_float) { sequences_of<float>(); }
+TEST(atomic, sequences_of_double) { sequences_of<double>(); }
+
+/// Minima and maxima of all pairs of special values, which totalOrder sorts as they stand in the list.
+template <class T>
+struct order_body {
+  static constexpr int n = 12;
+  sym<T> word;
+  sym<T> values;
+  findings found;
+
+  template <class Block>
+  PGAS_FN void operator()(const Block& block, const context& ctx) const {
+    if (ctx.my_pe() != 0 || global_rank(block) != 0) return;
+    const T* const v = values.at(ctx);
+    const std::int32_t pe = ctx.n_pes() - 1;
+    for (int a = 0; a < n; ++a) {
+      for (int b = 0; b < n; ++b) {
+        atomic_set(ctx, word.at(ctx), v[a], pe);
+        atomic_min(ctx, word.at(ctx), v[b], pe);
+        const std::uint64_t at = static_cast<std::uint64_t>(a) * 100 + static_cast<std::uint64_t>(b);
+        found.check(ctx, at, same_bytes(atomic_fetch_max(ctx, word.at(ctx), v[b], pe), v[a < b ? a : b]));
+        found.check(ctx, 10'000 + at, same_bytes(atomic_fetch(ctx, word.at(ctx), pe), v[b]));
+        atomic_set(ctx, word.at(ctx), v[a], pe);
+        atomic_max(ctx, word.at(ctx), v[b], pe);
+        found.check(ctx, 20'000 + at, same_bytes(atomic_fetch_min(ctx, word.at(ctx), v[b], pe), v[a > b ? a : b]));
+      }
+    }
+  }
+};
+
+template <class T>
+void orders_of() {
+  using limits = std::numeric_limits<T>;
+  const T nan = limits::quiet_NaN();
+  const T values[order_body<T>::n] = {std::copysign(nan, T{-1}),
+                                      -limits::infinity(),
+                                      limits::lowest(),
+                                      T(-1.5),
+                                      -limits::denorm_min(),
+                                      T(-0.0),
+                                      T(0.0),
+                                      limits::denorm_min(),
+                                      T(1.5),
+                                      limits::max(),
+                                      limits::infinity(),
+                                      std::copysign(nan, T{1})};
+  pe_set pes(2);
+  const order_body<T> body{pes.allocate<T>(1), pes.allocate<T>(order_body<T>::n), make_findings(pes)};
+  pes.write(0, body.values, values, order_body<T>::n);
+  pes.run({1, 1}, body);
+  expect_nothing_found(pes, body.found);
+}
+
+TEST(atomic, order_of_float) { orders_of<float>(); }
+TEST(atomic, order_of_double) { orders_of<double>(); }
+
+/// All threads of all members at the words of one member.
+struct crowd_body {
+  static constexpr std::uint32_t spread = 97;  // different operands before they come again
+
+  test_team team;
+  sym<double> extremes;        // least, greatest
+  sym<std::int64_t> wide;      // least, greatest
+  sym<half> halves;            // plain, fetching
+  sym<bfloat16> brains;        // plain, fetching
+  sym<half2> half_pairs;       // plain, fetching
+  sym<bfloat162> brain_pairs;  // plain, fetching
+  std::uint32_t few;           // threads that add 16-bit numbers, whose sums stay exact
+
+  PGAS_HD static double number(std::uint32_t i) { return (static_cast<double>(mix(i % spread) % 2001) - 1000) / 8; }
+  PGAS_HD static std::int64_t integer(std::uint32_t i) { return static_cast<std::int64_t>(mix64(i % spread, 9)); }
+
+  template <class Block>
+  PGAS_FN void operator()(const Block& block, const context& world) const {
+    const context ctx = with_team(world, team);
+    if (ctx.my_pe() < 0) return;
+    const std::int32_t pe = ctx.n_pes() - 1;
+    const std::uint32_t me = static_cast<std::uint32_t>(ctx.my_pe()) * global_size(block) + global_rank(block);
+    for (std::uint32_t i = 0; i < 8; ++i) {
+      atomic_min(ctx, extremes.at(ctx), number(me * 8 + i), pe);
+      atomic_max(ctx, extremes.at(ctx) + 1, number(me * 8 + i), pe);
+      static_cast<void>(atomic_fetch_min(ctx, wide.at(ctx), integer(me * 8 + i), pe));
+      atomic_max(ctx, wide.at(ctx) + 1, integer(me * 8 + i), pe);
+    }
+    if (me >= few) return;
+    atomic_add(ctx, halves.at(ctx), half(0.5F), pe);
+    static_cast<void>(atomic_fetch_add(ctx, halves.at(ctx) + 1, half(-0.5F), pe));
+    atomic_add(ctx, brains.at(ctx), bfloat16(2.0F), pe);
+    static_cast<void>(atomic_fetch_add(ctx, brains.at(ctx) + 1, bfloat16(-2.0F), pe));
+    atomic_add(ctx, half_pairs.at(ctx), half2{half(1.0F), half(-3.0F)}, pe);
+    static_cast<void>(atomic_fetch_add(ctx, half_pairs.at(ctx) + 1, half2{half(-1.0F), half(3.0F)}, pe));
+    atomic_add(ctx, brain_pairs.at(ctx), bfloat162{bfloat16(1.0F), bfloat16(-0.25F)}, pe);
+    static_cast<void>(atomic_fetch_add(ctx, brain_pairs.at(ctx) + 1, bfloat162{bfloat16(-1.0F), bfloat16(0.25F)}, pe));
+  }
+};
+
+TEST(atomic, nothing_is_lost_in_a_crowd) {
+  for (const team_shape& shape : team_shapes()) {
+    for (const grid_shape& grid : grids()) {
+      pe_set pes(shape.n_pes);
+      const auto threads = static_cast<std::uint32_t>(shape.members.size()) * grid.blocks * grid.threads;
+      const std::uint32_t few = threads < 200 ? threads : 200;
+      const crowd_body body{make_team(pes, shape.members, shape.as_list),
+                            pes.allocate<double>(2),
+                            pes.allocate<std::int64_t>(2),
+                            pes.allocate<half>(2),
+                            pes.allocate<bfloat16>(2),
+                            pes.allocate<half2>(2),
+                            pes.allocate<bfloat162>(2),
+                            few};
+      const int last = shape.members.back();
+      pes.run(grid, body);
+      double least = 0;
+      double greatest = 0;
+      std::int64_t lowest = 0;
+      std::int64_t highest = 0;
+      for (std::uint32_t i = 0; i < threads * 8 && i < crowd_body::spread; ++i) {
+        least = std::min(least, crowd_body::number(i));
+        greatest = std::max(greatest, crowd_body::number(i));
+        lowest = std::min(lowest, crowd_body::integer(i));
+        highest = std::max(highest, crowd_body::integer(i));
+      }
+      double extremes[2];
+      pes.read(last, body.extremes, extremes, 2);
+      EXPECT_EQ(extremes[0], least);
+      EXPECT_EQ(extremes[1], greatest);
+      std::int64_t wide[2];
+      pes.read(last, body.wide, wide, 2);
+      EXPECT_EQ(wide[0], lowest);
+      EXPECT_EQ(wide[1], highest);
+      const auto n = static_cast<float>(few);
+      half halves[2];
+      pes.read(last, body.halves, halves, 2);
+      EXPECT_EQ(float(halves[0]), n / 2);
+      EXPECT_EQ(float(halves[1]), -n / 2);
+      bfloat16 brains[2];
+      pes.read(last, body.brains, brains, 2);
+      EXPECT_EQ(float(brains[0]), 2 * n);
+      EXPECT_EQ(float(brains[1]), -2 * n);
+      half2 pairs[2];
+      pes.read(last, body.half_pairs, pairs, 2);
+      EXPECT_TRUE(float(pairs[0].x) == n && float(pairs[0].y) == -3 * n);
+      EXPECT_TRUE(float(pairs[1].x) == -n && float(pairs[1].y) == 3 * n);
+      bfloat162 brain_pairs[2];
+      pes.read(last, body.brain_pairs, brain_pairs, 2);
+      EXPECT_TRUE(float(brain_pairs[0].x) == n && float(brain_pairs[0].y) == -n / 4);
+      EXPECT_TRUE(float(brain_pairs[1].x) == -n && float(brain_pairs[1].y) == n / 4);
+    }
+  }
+}
+
+/// 16-bit sums of any two numbers, each compared with the float sum rounded once: both formats, alone and packed, and
+/// that the old value comes back.
+template <class Number, class Pair>
+struct sums_body {
+  sym<Number> word;  // between two neighbours
+  sym<Pair> pair;
+  findings found;
+
+  template <class Block>
+  PGAS_FN void operator()(const Block& block, const context& ctx) const {
+    if (ctx.my_pe() != 0 || global_rank(block) != 0) return;
+    const std::int32_t pe = ctx.n_pes() - 1;
+    for (std::uint32_t i = 0; i < 400; ++i) {
+      const Number a(static_cast<float>(static_cast<std::int32_t>(mix(i, 1) % 20001) - 10000) / 64);
+      const Number b(static_cast<float>(static_cast<std::int32_t>(mix(i, 2) % 20001) - 10000) / 256);
+      const Number ab(float(a) + float(b));
+      Number* const w = word.at(ctx);
+      atomic_set(ctx, w, a, pe);
+      found.check(ctx, i * 10, same_bytes(atomic_fetch_add(ctx, w, b, pe), a));
+      found.check(ctx, i * 10 + 1, same_bytes(atomic_fetch(ctx, w, pe), ab));
+      atomic_set(ctx, w, b, pe);
+      atomic_add(ctx, w, a, pe);
+      Number result(0.0F);
+      atomic_fetch_add_nbi(ctx, &result, w, Number(0.0F), pe);
+      quiet(ctx);
+      found.check(ctx, i * 10 + 2, same_bytes(result, ab));
+      Pair* const q = pair.at(ctx);
+      atomic_set(ctx, q, Pair{a, b}, pe);
+      const Pair old = atomic_fetch_add(ctx, q, Pair{b, a}, pe);
+      const Pair now = atomic_fetch(ctx, q, pe);
+      found.check(ctx, i * 10 + 3, same_bytes(old, Pair{a, b}));
+      found.check(ctx, i * 10 + 4, same_bytes(now, Pair{ab, ab}));
+    }
+  }
+};
+
+template <class Number, class Pair>
+void sums_of() {
+  pe_set pes(2);
+  const auto words = pes.allocate<Number>(3);
+  const sums_body<Number, Pair> body{words + 1, pes.allocate<Pair>(1), make_findings(pes)};
+  const std::uint16_t neighbours[3] = {0x1234, 0, 0x5678};
+  pes.write(1, sym<std::uint16_t>{words.offset}, neighbours, 3);
+  pes.run({1, 1}, body);
+  expect_nothing_found(pes, body.found);
+  std::uint16_t after[3];
+  pes.read(1, sym<std::uint16_t>{words.offset}, after, 3);
+  EXPECT_EQ(after[0], neighbours[0]);
+  EXPECT_EQ(after[2], neighbours[2]);
+}
+
+TEST(atomic, sums_of_half) { sums_of<half, half2>(); }
+TEST(atomic, sums_of_bfloat16) { sums_of<bfloat16, bfloat162>(); }
+
+/// One atomic of PE 0 with one thing wrong.
+struct bad_atomic {
+  sym<double> good;
+  std::uint64_t end;
+  int fault;
+  int which;
+
+  template <class Block>
+  PGAS_FN void operator()(const Block& block, const context& ctx) const {
+    if (ctx.my_pe() != 0 || block.thread_rank() != 0) return;
+    auto at = reinterpret_cast<std::uintptr_t>(good.at(ctx));
+    std::int32_t pe = 1;
+    if (fault == 1) pe = 2;
+    if (fault == 2) pe = -1;
+    if (fault == 3) at = ctx.my_slot_ + end;
+    if (fault == 4) at = ctx.my_slot_ - 64;
+    if (fault == 5) at += 1;
+    double result = 0;
+    half small(0.0F);
+    if (which == 0) atomic_min(ctx, reinterpret_cast<double*>(at), 1, pe);
+    if (which == 1) atomic_fetch_max_nbi(ctx, &result, reinterpret_cast<double*>(at), 1, pe);
+    if (which == 2) atomic_fetch_add_nbi(ctx, &small, reinterpret_cast<half*>(at), half(1.0F), pe);
+    if (which == 3) static_cast<void>(atomic_compare_swap(ctx, reinterpret_cast<double*>(at), 1, 2, pe));
+  }
+};
+
+TEST(atomic, checks_catch_bad_arguments) {
+  for (int which = 0; which < 4; ++which) {
+    for (int fault = 0; fault <= 5; ++fault) {
+      SCOPED_TRACE(testing::Message() << "operation " << which << ", fault " << fault);
+      pe_options options{.checks = true};
+      pe_set pes(2, options);
+      const bad_atomic body{pes.allocate<double>(1), options.heap_bytes, fault, which};
+      if (fault == 0) {
+        pes.run({1, 2}, body);
+        continue;
+      }
+      const detail::failure why = fault <= 2   ? detail::failure::pe_out_of_range
+                                  : fault == 5 ? detail::failure::misaligned
+                                               : detail::failure::outside_heap;
+      expect_caught(pes, body, detail::operation::atomic, why);
+    }
+  }
+}
+
+}  // namespace
