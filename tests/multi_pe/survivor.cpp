@@ -1,5 +1,6 @@
 // A program whose PEs wait for PE 1, which something outside kills. The others must report it, by name, and end.
 //     survivor device-wait | device-barrier | host-wait | host-barrier
+//     survivor host-lock       PE 1 holds a lock that the others want
 //     survivor device-spin     a kernel that waits in a loop of its own and never ends; only on GPUs
 #include <unistd.h>
 
@@ -36,6 +37,8 @@ int main(int argc, char** argv) {
     me = world.my_pe();
     auto signal = world.allocate<std::uint64_t>(1, pgas::initialize::zero);
     pgas::p(world, signal.data(), 0, me);
+    auto lock = world.allocate<pgas::lock_t>(1, pgas::initialize::zero);
+    if (mode == "host-lock" && me == 1) pgas::set_lock(world, lock.data());
     world.barrier_all();
     std::printf("ready %d %d\n", me, static_cast<int>(getpid()));
     std::fflush(stdout);
@@ -48,6 +51,8 @@ int main(int argc, char** argv) {
       world.synchronize();
     } else if (mode == "host-wait") {
       pgas::wait_until(world, signal.data(), pgas::cmp::ge, 1);
+    } else if (mode == "host-lock") {
+      pgas::set_lock(world, lock.data());
     } else {
       world.barrier_all();
     }
