@@ -45,16 +45,20 @@ enum class memory_hint : std::uint32_t {
 inline constexpr std::size_t memory_hint_line = 128;
 
 namespace detail {
+class team_state;
 class world_state;
 /// Frees one allocation of symmetric<T>; collective, does nothing once the world has been left.
 PGAS_API void release(world_state& world, void* pointer) noexcept;
+/// The same for memory of a team; does nothing once the team was destroyed.
+PGAS_API void release(team_state& team, void* pointer) noexcept;
 /// world::reallocate_bytes().
 /// *Errors* invalid_argument when it is null.
 [[nodiscard]] PGAS_API world_state& world_of(world_state* world);
 [[nodiscard]] PGAS_API void* reallocate(world_state& world, void* pointer, std::size_t count, std::size_t size, std::size_t alignment);
 }  // namespace detail
 
-/// Owns `size()` objects of type T in the symmetric heap, on every PE. Made by world::allocate().
+/// Owns `size()` objects of type T in the symmetric heap, on every PE, or on every member of a team. Made by
+/// world::allocate() and team::allocate().
 ///
 /// *Callers* construction and destruction are collective. Destroying it after the world was left is allowed.
 /// *Memory* the elements may lie in GPU memory: then only kernels and the host operations of rma.hpp may touch them.
@@ -64,14 +68,19 @@ template <rma_type T>
 class symmetric {
  public:
   symmetric() = default;
-  symmetric(std::shared_ptr<detail::world_state> world, T* data, std::size_t size) noexcept
-      : world_(std::move(world)), data_(data), size_(size) {}
+  symmetric(std::shared_ptr<detail::world_state> world, T* data, std::size_t size,
+            std::shared_ptr<detail::team_state> team = nullptr) noexcept
+      : world_(std::move(world)), team_(std::move(team)), data_(data), size_(size) {}
   symmetric(symmetric&& other) noexcept
-      : world_(std::move(other.world_)), data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+      : world_(std::move(other.world_)),
+        team_(std::move(other.team_)),
+        data_(std::exchange(other.data_, nullptr)),
+        size_(std::exchange(other.size_, 0)) {}
   symmetric& operator=(symmetric&& other) noexcept {
     if (this != &other) {
       reset();
       world_ = std::move(other.world_);
+      team_ = std::move(other.team_);
       data_ = std::exchange(other.data_, nullptr);
       size_ = std::exchange(other.size_, 0);
     }
@@ -89,21 +98,26 @@ class symmetric {
   /// Changes the number of elements; what was there stays, up to the smaller size. New elements are not initialised.
   /// *Callers* collective, like world::reallocate_bytes(), of objects that hold elements. *Memory* data() may change.
   /// *Order* as a barrier of all PEs. *Errors* out_of_memory and asymmetric_call: nothing has changed, on any PE;
-  /// invalid_argument for an object without elements, which knows no world: assign a new allocation to it.
+  /// invalid_argument for an object without elements, which knows no world: assign a new allocation to it; and for
+  /// memory of a team, which keeps its size.
   void resize(std::size_t count, std::size_t alignment = alignof(T)) {
-    data_ = static_cast<T*>(detail::reallocate(detail::world_of(world_.get()), data_, count, sizeof(T), alignment));
+    data_ = static_cast<T*>(detail::reallocate(detail::world_of(team_ == nullptr ? world_.get() : nullptr), data_, count, sizeof(T), alignment));
     size_ = count;
     if (count == 0) world_.reset();
   }
   /// Frees now. Collective.
   void reset() noexcept {
-    if (data_ != nullptr) detail::release(*world_, std::exchange(data_, nullptr));
+    void* const freed = std::exchange(data_, nullptr);
+    if (freed != nullptr && team_ != nullptr) detail::release(*team_, freed);
+    if (freed != nullptr && team_ == nullptr) detail::release(*world_, freed);
+    team_.reset();
     world_.reset();
     size_ = 0;
   }
 
  private:
   std::shared_ptr<detail::world_state> world_;
+  std::shared_ptr<detail::team_state> team_;  ///< null: memory of all PEs
   T* data_ = nullptr;
   std::size_t size_ = 0;
 };

@@ -38,8 +38,8 @@ class PGAS_API team {
   team& operator=(team&&) noexcept;
   team(const team&) = delete;
   team& operator=(const team&) = delete;
-  /// destroy(), without throwing: it logs. While an exception unwinds this PE, or once the world has failed or was left, it
-  /// does not wait for the others. The teams that a world has by itself are not destroyed.
+  /// destroy(), without throwing. While an exception unwinds this PE it aborts the world instead of waiting for PEs that may
+  /// never come; once the world has failed or was left it does nothing. The teams that a world has by itself end with it.
   ~team();
 
   /// Whether this PE is a member.
@@ -75,15 +75,17 @@ class PGAS_API team {
   [[nodiscard]] team split(int color, int key, const team_config& how = {}) const;
   /// Collective over this team: exactly these of its members, in this order; the same list on all of them.
   [[nodiscard]] team split_list(std::span<const int> members, const team_config& how = {}) const;
-  /// Collective over this team: waits for all members, then gives its memory back. Does nothing for an empty team.
+  /// Collective over this team: waits for all members, then gives its state and its memory back; the object is empty then.
+  /// Kernels and streams that use the team must have ended. Does nothing for an empty team, or one that a world has by itself.
   void destroy();
 
-  /// Collective over this team: `count` objects of T on every member, at the same offset; for non-members the memory does not
-  /// exist. As world::allocate() otherwise.
+  /// Collective over this team: `count` objects of T on every member, at the same offset. PEs that are not members have
+  /// nothing there: host operations towards them throw outside_heap, device operations must not try. As world::allocate()
+  /// otherwise. It goes with the team; a symmetric<T> that is destroyed later does nothing.
   template <rma_type T>
   [[nodiscard]] symmetric<T> allocate(std::size_t count, initialize how = initialize::no, std::size_t alignment = alignof(T)) const {
     T* data = static_cast<T*>(allocate_bytes(count, sizeof(T), alignment, how));
-    return symmetric<T>(world_state(), data, data != nullptr ? count : 0);
+    return symmetric<T>(world_state(), data, data != nullptr ? count : 0, state_);
   }
   /// allocate() without an owner: give it back with free(). Null for 0 bytes.
   [[nodiscard]] void* allocate_bytes(std::size_t count, std::size_t size = 1, std::size_t alignment = 16,

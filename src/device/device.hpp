@@ -58,7 +58,7 @@ struct atomic_request {
   bool release = false;        ///< earlier work of the stream becomes visible before the update (signals)
 };
 
-/// A backend. *Callers* one thread at a time per object unless said otherwise. *Errors* pgas::error with
+/// A backend. *Callers* any thread; one at a time for each segment and each range of addresses. *Errors* pgas::error with
 /// code::device_failed (the driver's error by name) unless said otherwise.
 class device {
  public:

@@ -76,6 +76,8 @@ struct alignas(128) control_block {
   std::uint32_t reserved;
   std::uint64_t heap_bytes;       ///< mapped bytes of each slot, for checks
   std::uint64_t wait_timeout_ns;  ///< 0: waits have no deadline
+  std::uint64_t windows_begin;    ///< from where to where this PE has memory that only some PEs share, for checks
+  std::uint64_t windows_end;
   alignas(128) failure_record record;
 };
 static_assert(sizeof(control_block) == 256);

@@ -51,13 +51,15 @@ class context {
   }
 
   /// remote() for callers that are not sure: null unless `local` points into this PE's mapped heap and `pe` is a PE
-  /// that can be reached by load and store.
+  /// that can be reached by load and store. Of a team's memory only members have a part; that is not looked up here.
   template <class T>
   [[nodiscard]] PGAS_FN T* ptr(T* local, std::int32_t pe) const {
     if (pe < 0 || pe >= n_pes()) return nullptr;
     const std::int32_t there = team_.world_pe(pe);
     const bool reachable = there >= domain_first_ && there - domain_first_ < domain_size_;
-    return reachable && offset(local) < control_->heap_bytes ? world_remote(local, there) : nullptr;
+    const std::uint64_t at = offset(local);
+    const bool mapped = at < control_->heap_bytes || (at >= control_->windows_begin && at < control_->windows_end);
+    return reachable && mapped ? world_remote(local, there) : nullptr;
   }
 
   /// Bytes from the start of this PE's slot. Huge for a pointer below the slot.

@@ -56,6 +56,7 @@ void* cpu_device::reserve(std::size_t bytes, void* hint) {
       ::munmap(got, bytes);
       return nullptr;
     }
+    const std::lock_guard lock(mutex_);
     reservations_.emplace(static_cast<std::byte*>(got), bytes);
     return got;
   }
@@ -68,11 +69,13 @@ void* cpu_device::reserve(std::size_t bytes, void* hint) {
   const std::size_t before = (unit - reinterpret_cast<std::uintptr_t>(start) % unit) % unit;
   if (before > 0) ::munmap(start, before);
   if (before < unit) ::munmap(start + before + bytes, unit - before);
+  const std::lock_guard lock(mutex_);
   reservations_.emplace(start + before, bytes);
   return start + before;
 }
 
 void cpu_device::release(void* address, std::size_t bytes) noexcept {
+  const std::lock_guard lock(mutex_);
   if (reservations_.erase(static_cast<std::byte*>(address)) == 1) ::munmap(address, bytes);
 }
 
@@ -96,12 +99,14 @@ segment_id cpu_device::import_segment(const exported_handle& handle, std::size_t
 }
 
 segment_id cpu_device::keep(host_segment memory, handle_kind kind) {
+  const std::lock_guard lock(mutex_);
   const std::uint64_t id = next_segment_++;
   segments_.emplace(id, owned_segment{std::move(memory), kind});
   return segment_id{id};
 }
 
 const cpu_device::owned_segment& cpu_device::find(segment_id segment) const {
+  const std::lock_guard lock(mutex_);
   const auto found = segments_.find(static_cast<std::uint64_t>(segment));
   if (found == segments_.end()) throw error(code::invalid_argument, "no such segment");
   return found->second;
@@ -114,8 +119,10 @@ void cpu_device::map(void* address, std::size_t bytes, segment_id segment) {
                 fmt::format("{} bytes of a segment of {} were to be mapped", bytes, owned.memory.bytes()));
   // Mapping over something else than a reservation would take away whatever the process has there.
   auto* start = static_cast<std::byte*>(address);
-  const auto after = reservations_.upper_bound(start);
-  const bool inside = after != reservations_.begin() && [&] {
+  const bool inside = [&] {
+    const std::lock_guard lock(mutex_);
+    const auto after = reservations_.upper_bound(start);
+    if (after == reservations_.begin()) return false;
     const auto& [base, size] = *std::prev(after);
     const auto offset = static_cast<std::size_t>(start - base);
     return offset < size && bytes <= size - offset;
@@ -133,7 +140,10 @@ void cpu_device::unmap(void* address, std::size_t bytes) noexcept {
   static_cast<void>(::mmap(address, bytes, PROT_NONE, reserved | MAP_FIXED, -1, 0));
 }
 
-void cpu_device::destroy(segment_id segment) noexcept { segments_.erase(static_cast<std::uint64_t>(segment)); }
+void cpu_device::destroy(segment_id segment) noexcept {
+  const std::lock_guard lock(mutex_);
+  segments_.erase(static_cast<std::uint64_t>(segment));
+}
 
 mapped_memory cpu_device::allocate_mapped(std::size_t bytes) {
   constexpr std::size_t line = 128;

@@ -64,6 +64,7 @@ class cpu_device final : public device {
   [[nodiscard]] const owned_segment& find(segment_id segment) const;
 
   device_properties properties_;
+  mutable std::mutex mutex_;                        ///< guards what follows, up to the streams
   std::map<std::byte*, std::size_t> reservations_;  ///< address to bytes
   std::unordered_map<std::uint64_t, owned_segment> segments_;
   std::uint64_t next_segment_ = 1;

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "host/team/split.hpp"
 #include "host/team/team_state.hpp"
 #include "host/world/world_state.hpp"
 
@@ -11,9 +12,9 @@ namespace pgas {
 
 namespace {
 
-/// The state of a team whose world still stands.
+/// The state of a team that can be used.
 detail::team_state& checked(const team& t) {
-  t.state().world().check();
+  t.state().check();
   return t.state();
 }
 
@@ -37,7 +38,24 @@ team& team::operator=(team&& other) noexcept {
   return *this;
 }
 
-team::~team() = default;
+team::~team() {
+  // The teams of the world end while it is built down.
+  if (!state_ || state_->world().left()) return;
+  try {
+    if (state_->world().unwinding())
+      state_->world().fail("an exception ended its part in the world");
+    else
+      state_->destroy();
+  } catch (const error&) {
+    // The world has failed, which is logged where it was decided: what the team has goes when the world is left.
+  }
+}
+
+void team::destroy() {
+  if (!state_) return;
+  state_->destroy();
+  state_.reset();
+}
 
 team::operator bool() const noexcept { return state_ != nullptr; }
 
@@ -76,4 +94,82 @@ context team::context() const {
   return ctx;
 }
 
+team team::split_strided(int start, int stride, int size, const team_config& how) const {
+  detail::split_call call;
+  call.what = detail::split_call::kind::strided;
+  call.start = start;
+  call.stride = stride;
+  call.size = size;
+  call.channels = how.channels;
+  return team(detail::split(state(), call));
+}
+
+std::pair<team, team> team::split_2d(int x_range, const team_config& x_how, const team_config& y_how) const {
+  detail::split_call call;
+  call.what = detail::split_call::kind::rows;
+  call.size = x_range;
+  call.channels = x_how.channels;
+  team row(detail::split(state(), call));
+  call.what = detail::split_call::kind::columns;
+  call.channels = y_how.channels;
+  try {
+    return {std::move(row), team(detail::split(state(), call))};
+  } catch (const error&) {
+    row.destroy();  // thrown on all members
+    throw;
+  }
+}
+
+team team::split(int color, int key, const team_config& how) const {
+  detail::split_call call;
+  call.what = detail::split_call::kind::colors;
+  call.color = color;
+  call.key = key;
+  call.channels = how.channels;
+  return team(detail::split(state(), call));
+}
+
+team team::split_list(std::span<const int> members, const team_config& how) const {
+  detail::split_call call;
+  call.what = detail::split_call::kind::list;
+  call.channels = how.channels;
+  return team(detail::split(state(), call, members));
+}
+
+void* team::allocate_bytes(std::size_t count, std::size_t size, std::size_t alignment, initialize how) const {
+  detail::team_state& state = checked(*this);
+  const detail::trace_range range(state.world(), "pgas::team::allocate");
+  const std::lock_guard lock(state.collective_mutex());
+  const std::size_t bytes = detail::byte_count(count, size);
+  void* memory = state.memory().allocate(bytes, alignment);
+  if (how == initialize::zero && memory != nullptr) {
+    state.world().device().fill(memory, 0, bytes, nullptr);
+    state.world().synchronize(nullptr);
+    state.group().barrier();
+  }
+  return memory;
+}
+
+void team::free(void* pointer) const {
+  detail::team_state& state = checked(*this);
+  const detail::trace_range range(state.world(), "pgas::team::free");
+  const std::lock_guard lock(state.collective_mutex());
+  state.memory().free(pointer);
+}
+
+namespace detail {
+
+void release(team_state& team, void* pointer) noexcept {
+  if (team.world().left() || team.given_back()) return;
+  try {
+    if (team.world().unwinding()) return team.world().fail("an exception ended its part in the world");
+    const std::lock_guard lock(team.collective_mutex());
+    team.check();
+    team.memory().free(pointer);
+  } catch (const error&) {
+    // The world has failed: the memory goes when it is left.
+  }
+}
+
+}  // namespace detail
 }  // namespace pgas

@@ -6,19 +6,120 @@
 
 namespace pgas::detail {
 
-team_state::team_state(world_state& world, const team_view& view, std::vector<int> members, std::mutex* mutex)
-    : world_(world), view_(view), members_(std::move(members)), config_{view.n_channels()}, mutex_(mutex != nullptr ? mutex : &own_mutex_) {}
+namespace {
+
+/// How kernels number the members: by start and stride where that says it all.
+team_view view_of(const link_group& group, const team_config& how) {
+  team_view view;
+  view.start_ = group.world_pe(0);
+  view.stride_ = group.n_pes() > 1 ? group.world_pe(1) - view.start_ : 1;
+  view.n_pes_ = group.n_pes();
+  view.my_pe_ = group.my_pe();
+  view.n_channels_ = how.channels;
+  return view;
+}
+
+bool evenly_spaced(const link_group& group, const team_view& view) {
+  for (int i = 0; i < group.n_pes(); ++i)
+    if (group.world_pe(i) != view.start_ + i * view.stride_) return false;
+  return true;
+}
+
+}  // namespace
+
+std::unique_ptr<team_state> team_state::of_world(world_state& world) {
+  std::unique_ptr<team_state> made(new team_state(world, &world.links(), nullptr, world.context().world()));
+  made->memory_ = &world.heap().memory();
+  made->mutex_ = &world.collective_mutex();
+  return made;
+}
+
+std::unique_ptr<team_state> team_state::of_domain(world_state& world) {
+  const team_view view = world.context().domain();
+  std::vector<int> members;
+  for (int i = 0; i < view.n_pes(); ++i) members.push_back(view.world_pe(i));
+  auto group = std::make_unique<link_group>(world.links(), link_group::domain, std::move(members));
+  const link_group* const members_of = group.get();
+  std::unique_ptr<team_state> made(new team_state(world, members_of, std::move(group), view));
+  made->own_memory_ = world.heap().make_arena(*members_of);
+  made->memory_ = made->own_memory_.get();
+  return made;
+}
+
+team_state::team_state(world_state& world, const link_group* group, std::unique_ptr<link_group> own, const team_view& view)
+    : world_(world), own_group_(std::move(own)), group_(group), config_{view.n_channels()}, view_(view) {}
+
+team_state::team_state(std::shared_ptr<world_state> world, std::unique_ptr<link_group> group, const team_config& how)
+    : keep_(std::move(world)),
+      world_(*keep_),
+      own_group_(std::move(group)),
+      group_(own_group_.get()),
+      config_(how),
+      view_(view_of(*group_, how)),
+      own_memory_(world_.heap().make_arena(*group_)),
+      memory_(own_memory_.get()) {
+  try {
+    place_state();
+    clear_state();
+  } catch (...) {
+    give_back();
+    throw;
+  }
+}
 
 team_state::~team_state() {
   if (stream_ != nullptr) world_.device().destroy_stream(stream_);
 }
 
+void team_state::place_state() {
+  const bool listed = !evenly_spaced(*group_, view_);
+  const std::size_t bytes = team_layout::bytes(view_.n_pes(), view_.n_channels(), listed);
+  std::byte* const slot = world_.heap().slot(world_.context().my_pe());
+  state_offset_ = world_.team_states().take(*group_, bytes);
+  view_.state_offset_ = state_offset_ ? *state_offset_
+                                      : static_cast<std::uint64_t>(static_cast<std::byte*>(memory_->allocate(bytes, team_layout::line)) - slot);
+  if (listed)
+    view_.members_ = reinterpret_cast<const std::int32_t*>(slot + view_.state_offset_ +
+                                                           team_layout::list(view_.n_pes(), view_.n_channels()));
+}
+
+void team_state::clear_state() {
+  std::byte* const slot = world_.heap().slot(world_.context().my_pe());
+  const std::size_t bytes = team_layout::list(view_.n_pes(), view_.n_channels());
+  world_.device().fill(slot + view_.state_offset_, 0, bytes, nullptr);
+  if (view_.members_ != nullptr)
+    world_.device().copy(slot + view_.state_offset_ + bytes, members().data(), members().size_bytes(), nullptr);
+  world_.synchronize(nullptr);
+}
+
 std::shared_ptr<world_state> team_state::shared_world() const { return world_.shared_from_this(); }
+
+void team_state::check() const {
+  world_.check();
+  if (given_back_) throw error(code::invalid_argument, "this team was destroyed");
+}
 
 stream_handle team_state::stream() {
   const std::lock_guard lock(stream_mutex_);
   if (stream_ == nullptr) stream_ = world_.device().create_stream();
   return stream_;
+}
+
+void team_state::destroy() {
+  if (keep_ == nullptr || given_back_) return;
+  world_.check();
+  const std::lock_guard lock(collective_mutex());
+  if (stream_ != nullptr) world_.synchronize(stream_);
+  world_.synchronize(nullptr);
+  group_->barrier();
+  give_back();
+}
+
+void team_state::give_back() noexcept {
+  given_back_ = true;
+  if (own_memory_) own_memory_->clear();
+  if (state_offset_) world_.team_states().give_back(*state_offset_);
+  state_offset_.reset();
 }
 
 }  // namespace pgas::detail

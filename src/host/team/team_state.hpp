@@ -4,10 +4,14 @@
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "device/device.hpp"
+#include "host/heap/arena.hpp"
+#include "host/world/link_group.hpp"
 #include "pgas/team.hpp"
 
 namespace pgas::detail {
@@ -17,22 +21,32 @@ class world_state;
 /// One PE's part of a team. Once its world was left, only world() and the destructor may be used.
 class team_state {
  public:
-  /// A team that `world` has by itself; its state lies in the world's internal_area.
-  /// @param mutex the one that collectives of this team's host side take turns by.
-  team_state(world_state& world, const team_view& view, std::vector<int> members, std::mutex* mutex);
+  /// The team of all PEs: its state lies in the world's internal_area, its memory is the heap.
+  [[nodiscard]] static std::unique_ptr<team_state> of_world(world_state& world);
+  /// The team of those that this PE can load from and store to.
+  [[nodiscard]] static std::unique_ptr<team_state> of_domain(world_state& world);
+  /// Collective over `group`: a team of its members, with a state of zeros that nobody may use before all are told that
+  /// everyone has it. *Errors* out_of_memory, the same on all members.
+  team_state(std::shared_ptr<world_state> world, std::unique_ptr<link_group> group, const team_config& how);
   ~team_state();
   team_state(const team_state&) = delete;
   team_state& operator=(const team_state&) = delete;
 
   [[nodiscard]] world_state& world() const noexcept { return world_; }
   [[nodiscard]] std::shared_ptr<world_state> shared_world() const;
+  /// Throws not_joined, the world's first failure, or invalid_argument for a team that was destroyed.
+  void check() const;
   /// The team on channel 0.
   [[nodiscard]] const team_view& view() const noexcept { return view_; }
   /// The team on the channel behind the last one, which is reserved for what the host enqueues.
   [[nodiscard]] team_view library_view() const noexcept { return view_.channel(view_.n_channels()); }
   /// The world's numbers of the members.
-  [[nodiscard]] std::span<const int> members() const noexcept { return members_; }
+  [[nodiscard]] std::span<const int> members() const noexcept { return group_->members(); }
   [[nodiscard]] const team_config& config() const noexcept { return config_; }
+  /// What members tell one another on the host, under collective_mutex().
+  [[nodiscard]] const link_group& group() const noexcept { return *group_; }
+  /// What members allocate from, under collective_mutex().
+  [[nodiscard]] arena& memory() noexcept { return *memory_; }
 
   /// A stream of the team's own, made when first asked for: collectives that the host waits for must not stand in front of
   /// other threads' operations in the device's internal queue. *Callers* any thread.
@@ -40,13 +54,29 @@ class team_state {
   /// One host-side collective of the team at a time.
   [[nodiscard]] std::mutex& collective_mutex() noexcept { return *mutex_; }
 
+  /// Collective: waits for all members, then gives back what the team has. Nothing for the teams of the world itself.
+  void destroy();
+  /// Not a collective: gives back what the team has; no member may use it any more.
+  void give_back() noexcept;
+  [[nodiscard]] bool given_back() const noexcept { return given_back_; }
+
  private:
+  team_state(world_state& world, const link_group* group, std::unique_ptr<link_group> own, const team_view& view);
+  void place_state();
+  void clear_state();
+
+  const std::shared_ptr<world_state> keep_;  ///< of a team that the world does not own itself
   world_state& world_;
-  const team_view view_;
-  const std::vector<int> members_;
+  const std::unique_ptr<link_group> own_group_;
+  const link_group* const group_;
   const team_config config_;
+  team_view view_;
+  std::unique_ptr<arena> own_memory_;
+  arena* memory_ = nullptr;
+  std::optional<std::size_t> state_offset_;  ///< where it lies among the world's states of teams
+  bool given_back_ = false;
   std::mutex own_mutex_;
-  std::mutex* const mutex_;
+  std::mutex* mutex_ = &own_mutex_;
   std::mutex stream_mutex_;
   stream_handle stream_ = nullptr;
 };

@@ -66,7 +66,7 @@ void agree(world_state& world, const resize_call& mine, const std::optional<erro
 }  // namespace
 
 world_state& world_of(world_state* world) {
-  if (world == nullptr) throw error(code::invalid_argument, "resize: this symmetric object is empty and belongs to no world");
+  if (world == nullptr) throw error(code::invalid_argument, "resize: this symmetric object is empty, or of a team, whose memory keeps its size");
   return *world;
 }
 
@@ -133,7 +133,7 @@ bool world::accessible(int pe) const {
 }
 
 bool world::accessible(const void* pointer, int pe) const {
-  return accessible(pe) && state().heap().contains(pointer, 1);
+  return accessible(pe) && state().heap().contains(pointer, 1) && state().heap().reaches(pointer, pe);
 }
 
 const void* world::address_at(const volatile void* local, int pe) const {

@@ -132,12 +132,21 @@ void world_state::build_heap() {
   told_device_.store(device_.get(), std::memory_order_release);
   links_->check();  // a failure that came before there was anyone to tell
 
-  heap_ = std::make_unique<class heap>(*device_, *links_, settings_, log_, [control](std::size_t mapped_bytes) {
+  const auto tell_heap = [control](std::size_t mapped_bytes) {
     std::atomic_ref(control->heap_bytes).store(mapped_bytes, std::memory_order_release);
-  });
+  };
+  const auto tell_windows = [control](std::size_t begin, std::size_t end) {
+    std::atomic_ref(control->windows_begin).store(begin, std::memory_order_release);
+    std::atomic_ref(control->windows_end).store(end, std::memory_order_release);
+  };
+  heap_ = std::make_unique<class heap>(*device_, *links_, settings_, log_, tell_heap, tell_windows);
   const int me = links_->my_pe();
   const int n = links_->n_pes();
-  const std::size_t bytes = internal_area::bytes(n);
+  const std::size_t own = internal_area::bytes(n);
+  // Room for the teams of most programs; more of them have their states in memory of their own.
+  const std::size_t states = 64 * team_layout::bytes(n, default_channels, true);
+  const std::size_t bytes = own + states;
+  team_states_ = std::make_unique<agreed_space>(own, bytes, team_layout::line);
   void* area = heap_->allocate(bytes, 512);
   if (area != heap_->slot(me))
     throw error(code::address_space, "the first allocation of a new heap is not at the start of the slot: please report this");
@@ -159,13 +168,8 @@ void world_state::build_heap() {
 }
 
 void world_state::make_teams() {
-  const auto make = [this](const team_view& view, std::mutex* mutex) {
-    std::vector<int> members;
-    for (int i = 0; i < view.n_pes(); ++i) members.push_back(view.world_pe(i));
-    return team(std::make_shared<team_state>(*this, view, std::move(members), mutex));
-  };
-  world_team_ = make(context_.world(), &collective_);
-  domain_team_ = make(context_.domain(), nullptr);
+  world_team_ = team(team_state::of_world(*this));
+  domain_team_ = team(team_state::of_domain(*this));
 }
 
 void world_state::report(const std::string& how) {
@@ -251,7 +255,10 @@ void world_state::check_symmetric(const void* pointer, std::size_t bytes, std::s
     throw error(code::misaligned, fmt::format("{}: {} is not a multiple of {} bytes", what, pointer, alignment), context_.my_pe());
 }
 
-void* world_state::remote(const void* local, int pe) const noexcept {
+void* world_state::remote(const void* local, int pe) const {
+  if (!heap_->reaches(local, pe))
+    throw error(code::outside_heap,
+                fmt::format("PE {} has no memory where this PE has {}: it belongs to a team that PE {} is not in", pe, local, pe), pe);
   return heap_->slot(pe) + (static_cast<const std::byte*>(local) - heap_->slot(context_.my_pe()));
 }
 

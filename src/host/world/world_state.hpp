@@ -45,7 +45,8 @@ class world_state : public std::enable_shared_from_this<world_state> {
   void check_symmetric(const void* pointer, std::size_t bytes, std::size_t alignment, const char* what) const;
 
   /// Where PE `pe` has what this PE has at `local`.
-  [[nodiscard]] void* remote(const void* local, int pe) const noexcept;
+  /// *Errors* outside_heap where that PE has nothing there: memory of a team that it is not in.
+  [[nodiscard]] void* remote(const void* local, int pe) const;
   /// Waits for a stream, and turns what a kernel left in its failure record into an error.
   void synchronize(stream_handle stream);
   /// Carries out one atomic operation and returns the value before; errors as those of synchronize().
@@ -57,6 +58,8 @@ class world_state : public std::enable_shared_from_this<world_state> {
   [[nodiscard]] class heap& heap() noexcept { return *heap_; }
   [[nodiscard]] const class heap& heap() const noexcept { return *heap_; }
   [[nodiscard]] class links& links() noexcept { return *links_; }
+  /// Where in the slots the states of teams lie.
+  [[nodiscard]] agreed_space& team_states() noexcept { return *team_states_; }
   [[nodiscard]] const pgas::context& context() const noexcept { return context_; }
   [[nodiscard]] const std::vector<pe_info>& pes() const noexcept { return pes_; }
   [[nodiscard]] heap_kind kind() const noexcept { return device_->properties().kind; }
@@ -94,6 +97,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
   std::unique_ptr<class device> device_;
   mapped_memory mapped_;
   std::unique_ptr<class heap> heap_;
+  std::unique_ptr<agreed_space> team_states_;
   std::mutex stream_mutex_;  ///< threads may ask for it at once
   std::optional<pgas::stream> stream_;
   pgas::context context_;

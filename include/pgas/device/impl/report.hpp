@@ -49,10 +49,15 @@ PGAS_COLD void report(context ctx, failure_record found) {
 /// What is wrong with an access to `bytes` bytes at `local` on PE `pe`; failure::none if nothing.
 PGAS_COLD failure find_fault(context ctx, const volatile void* local, std::uint64_t bytes, std::size_t alignment,
                              std::int32_t pe) {
-  const std::uint64_t heap = load_relaxed(&ctx.control_->heap_bytes);
   const std::uint64_t offset = ctx.offset(local);
+  const auto inside = [&](std::uint64_t begin, std::uint64_t end) {
+    return offset >= begin && offset <= end && bytes <= end - offset;
+  };
   if (pe < 0 || pe >= ctx.n_pes()) return failure::pe_out_of_range;
-  if (offset > heap || bytes > heap - offset) return failure::outside_heap;
+  const detail::control_block& mapped = *ctx.control_;
+  if (!inside(0, load_relaxed(&mapped.heap_bytes)) &&
+      !inside(load_relaxed(&mapped.windows_begin), load_relaxed(&mapped.windows_end)))
+    return failure::outside_heap;
   if (reinterpret_cast<std::uintptr_t>(local) % alignment != 0) return failure::misaligned;
   return failure::none;
 }

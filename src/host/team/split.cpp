@@ -1,0 +1,172 @@
+#include "host/team/split.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "host/heap/statement.hpp"
+#include "host/world/world_state.hpp"
+
+namespace pgas::detail {
+
+namespace {
+
+using kind = split_call::kind;
+
+constexpr int most_channels = 1024;
+
+/// What one member said.
+struct proposal {
+  split_call call;
+  std::vector<int> list;
+};
+
+blob encode(const split_call& call, std::span<const int> list) {
+  blob bytes(sizeof(call) + list.size_bytes());
+  std::memcpy(bytes.data(), &call, sizeof(call));
+  if (!list.empty()) std::memcpy(bytes.data() + sizeof(call), list.data(), list.size_bytes());
+  return bytes;
+}
+
+proposal decode(const blob& bytes, int pe) {
+  proposal said;
+  if (bytes.size() >= sizeof(said.call)) std::memcpy(&said.call, bytes.data(), sizeof(said.call));
+  if (bytes.size() < sizeof(said.call) || said.call.magic != split_call::expected_magic)
+    throw error(code::asymmetric_call,
+                fmt::format("PE {} makes another collective call than a split of this team: all members must make the same calls "
+                            "in the same order",
+                            pe),
+                pe);
+  said.list.resize((bytes.size() - sizeof(said.call)) / sizeof(int));
+  if (!said.list.empty()) std::memcpy(said.list.data(), bytes.data() + sizeof(said.call), said.list.size() * sizeof(int));
+  return said;
+}
+
+std::string text_of(const proposal& said) {
+  const split_call& call = said.call;
+  const std::string channels = fmt::format(", {} channels", call.channels);
+  switch (call.what) {
+    case kind::strided:
+      return fmt::format("splits by start {}, stride {}, size {}{}", call.start, call.stride, call.size, channels);
+    case kind::colors: return fmt::format("splits by colour{}", channels);
+    case kind::rows: return fmt::format("splits into rows of {}{}", call.size, channels);
+    case kind::columns: return fmt::format("splits into {} columns{}", call.size, channels);
+    case kind::list: break;
+  }
+  std::string members;
+  for (std::size_t i = 0; i < std::min<std::size_t>(said.list.size(), 8); ++i) members += fmt::format("{}{}", i == 0 ? "" : " ", said.list[i]);
+  return fmt::format("splits by a list of {} ({}{}){}", said.list.size(), members, said.list.size() > 8 ? " ..." : "", channels);
+}
+
+void check_same(const std::vector<proposal>& all, const link_group& parent) {
+  const auto same = [](const proposal& a, const proposal& b) {
+    return a.call.what == b.call.what && a.call.start == b.call.start && a.call.stride == b.call.stride &&
+           a.call.size == b.call.size && a.call.channels == b.call.channels && a.list == b.list;
+  };
+  for (std::size_t i = 1; i < all.size(); ++i)
+    if (!same(all[i], all[0])) {
+      const int pe = parent.world_pe(static_cast<int>(i));
+      throw error(code::asymmetric_call, fmt::format("PE {} {} while PE {} {}: all members must make the same calls", parent.world_pe(0),
+                                                     text_of(all[0]), pe, text_of(all[i])),
+                  pe);
+    }
+}
+
+[[noreturn]] void refuse(const std::string& why) { throw error(code::invalid_argument, "team: " + why); }
+
+/// The members of `said` are checked; `n` PEs are in the parent.
+void check_arguments(const proposal& said, int n) {
+  const split_call& call = said.call;
+  if (call.channels < 1 || call.channels > most_channels)
+    refuse(fmt::format("{} channels, where 1 to {} are possible", call.channels, most_channels));
+  if ((call.what == kind::rows || call.what == kind::columns) && call.size < 1)
+    refuse(fmt::format("rows of {} PEs: at least 1", call.size));
+  if (call.what == kind::strided) {
+    const long last = call.start + (static_cast<long>(call.size) - 1) * call.stride;
+    if (call.size < 1) refuse(fmt::format("a team of {} PEs: at least 1", call.size));
+    if (call.size > 1 && call.stride == 0) refuse("a stride of 0 names the same PE again and again");
+    if (call.start < 0 || call.start >= n || last < 0 || last >= n)
+      refuse(fmt::format("start {}, stride {} and size {} lead from PE {} to PE {}, where PEs are 0 to {}", call.start, call.stride,
+                         call.size, call.start, last, n - 1));
+  }
+  if (call.what == kind::list) {
+    if (said.list.empty()) refuse("the list of members is empty");
+    std::vector<bool> seen(static_cast<std::size_t>(n));
+    for (const int pe : said.list) {
+      if (pe < 0 || pe >= n) refuse(fmt::format("the list has PE {}, where PEs are 0 to {}", pe, n - 1));
+      if (seen[static_cast<std::size_t>(pe)]) refuse(fmt::format("the list has PE {} twice", pe));
+      seen[static_cast<std::size_t>(pe)] = true;
+    }
+  }
+}
+
+/// The members of the team that member `me` of the parent will be in, by their numbers there.
+std::vector<int> choose(const std::vector<proposal>& all, int me) {
+  const proposal& mine = all[static_cast<std::size_t>(me)];
+  const split_call& call = mine.call;
+  if (call.what == kind::list) return mine.list;
+  std::vector<int> chosen;
+  const int n = static_cast<int>(all.size());
+  switch (call.what) {
+    case kind::strided:
+      for (int i = 0; i < call.size; ++i) chosen.push_back(call.start + i * call.stride);
+      break;
+    case kind::rows:
+      for (int pe = me / call.size * call.size; pe < n && pe / call.size == me / call.size; ++pe) chosen.push_back(pe);
+      break;
+    case kind::columns:
+      for (int pe = me % call.size; pe < n; pe += call.size) chosen.push_back(pe);
+      break;
+    case kind::colors:
+      for (int pe = 0; call.color >= 0 && pe < n; ++pe)
+        if (all[static_cast<std::size_t>(pe)].call.color == call.color) chosen.push_back(pe);
+      std::stable_sort(chosen.begin(), chosen.end(), [&](int a, int b) {
+        return all[static_cast<std::size_t>(a)].call.key < all[static_cast<std::size_t>(b)].call.key;
+      });
+      break;
+    case kind::list: break;
+  }
+  return chosen;
+}
+
+}  // namespace
+
+std::shared_ptr<team_state> split(team_state& parent, split_call mine, std::span<const int> list) {
+  parent.check();
+  const trace_range range(parent.world(), "pgas::split");
+  const std::lock_guard lock(parent.collective_mutex());
+  const link_group& group = parent.group();
+  const int me = group.my_pe();
+  // A list that cannot be sent is no list of members either: what arrives says so.
+  if (list.size() > static_cast<std::size_t>(group.n_pes())) list = list.first(static_cast<std::size_t>(group.n_pes()) + 1);
+  mine.proposed = group.new_identity();
+  std::vector<proposal> all;
+  for (const contribution& theirs : group.all_gather(encode(mine, list)))
+    all.push_back(decode(theirs.bytes, group.world_pe(static_cast<int>(all.size()))));
+  check_same(all, group);
+  check_arguments(all[0], group.n_pes());
+
+  const std::vector<int> chosen = choose(all, me);
+  std::shared_ptr<team_state> made;
+  statement outcome;
+  outcome.call.what = heap_call::kind::add_team;
+  if (std::find(chosen.begin(), chosen.end(), me) != chosen.end())
+    outcome.failure = attempt(group, "make a team", [&] {
+      std::vector<int> members;
+      for (const int pe : chosen) members.push_back(group.world_pe(pe));
+      auto own = std::make_unique<link_group>(group, all[static_cast<std::size_t>(chosen.front())].call.proposed, std::move(members));
+      made = std::make_shared<team_state>(parent.shared_world(), std::move(own), team_config{mine.channels});
+    });
+  // Also the barrier before which nobody uses the new team.
+  if (const std::optional<error> failed = first_failure(exchange(group, outcome))) {
+    if (made) made->give_back();
+    throw error(*failed);
+  }
+  return made;
+}
+
+}  // namespace pgas::detail
