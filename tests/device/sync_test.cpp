@@ -47,7 +47,7 @@ TEST(sync, barrier_makes_everything_visible) {
 TEST(sync, domains_meet_by_themselves) {
   for (const grid_shape& shape : grids()) {
     pe_set pes(4, {.domain = 2});
-    EXPECT_EQ(pes.context_of(3).domain().world_pe(0), 2);
+    EXPECT_EQ(pes.context_of(3).domain().start_, 2);
     const barrier_rounds body{pes.allocate<std::uint32_t>(1024), make_findings(pes),
                               static_cast<std::uint32_t>(rounds(5'000)), true};
     pes.run(shape, body);
