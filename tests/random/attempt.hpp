@@ -56,7 +56,7 @@ class attempt {
   /// Runs one segment after the other while `go_on()` says so. What went wrong, if anything did.
   template <class F>
   [[nodiscard]] std::optional<mismatch> run(const F& go_on) {
-    const std::vector<pgas_test::grid> grids = pgas_test::grids();
+    const auto grids = pgas_test::grids();
     while (program_.operations() < choice_.operations && go_on()) {
       const std::uint32_t first = program_.operations() + 1;
       const std::uint32_t threads = grids[program_.any(static_cast<std::uint32_t>(grids.size()))].threads;

@@ -305,8 +305,7 @@ bool generator::try_meeting(int actor) {
   instruction i = blank();
   i.what = chance(4) ? opcode::sync : opcode::barrier;
   i.team = to.team;
-  std::vector<int> members;
-  for (const int pe : teams_[to.team].members) members.push_back(pe * n_blocks_ + actor % n_blocks_);
+  const std::vector<int> members = members_of(to.team, actor);
   if (i.what == opcode::barrier) history_.join(members);
   for (const int member : members) {
     i.by = pick_covering(member);
@@ -319,8 +318,11 @@ bool generator::try_meeting(int actor) {
 bool generator::try_any() {
   const int actor = static_cast<int>(pick(static_cast<std::uint32_t>(n_actors_)));
   const std::uint32_t which = pick(100);
-  if (which < 12) return try_single(actor);
-  if (which < 47) return try_transfer(actor);
+  if (which < 10) return try_single(actor);
+  if (which < 38) return try_transfer(actor);
+  if (which < 43) return try_strided(actor);
+  if (which < 47) return try_move(actor);
+  if (which < 51) return try_combine(actor);
   if (which < 67) return try_atomic(actor);
   if (which < 73) return try_signal(actor);
   if (which < 83) return try_wait(actor);

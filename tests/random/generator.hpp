@@ -85,6 +85,12 @@ class generator {
   [[nodiscard]] bool try_fill(int actor);
   [[nodiscard]] bool try_order(int actor);
   [[nodiscard]] bool try_meeting(int actor);
+  [[nodiscard]] bool try_strided(int actor);
+  [[nodiscard]] bool try_move(int actor);
+  [[nodiscard]] bool try_combine(int actor);
+  /// The actors that meet in a collective of a team on the channel of `actor`'s block.
+  [[nodiscard]] std::vector<int> members_of(std::uint8_t team, int actor) const;
+  void take_all(const std::vector<int>& members, std::vector<instruction> calls);
   [[nodiscard]] bool try_any();
 
   /// Chooses the kind of update and its operand; the commuting class, 0 if it needs the word for itself.

@@ -13,7 +13,7 @@ constexpr element numbers[] = {element::i32, element::u32, element::i64, element
 bool is_float(element of) { return of == element::f32 || of == element::f64; }
 
 /// Updates that may come in any order, for words of one type.
-enum class commuting : std::uint8_t { none, add, bit_and, bit_or, bit_xor };
+enum class commuting : std::uint8_t { none, add, bit_and, bit_or, bit_xor, min, max };
 
 std::uint8_t class_of(element of, commuting how) {
   if (how == commuting::none) return 0;
@@ -47,17 +47,20 @@ std::uint8_t generator::choose_update(instruction& i, int pe) {
       {opcode::atomic_set, opcode::atomic_swap, commuting::none},
       {opcode::atomic_add, opcode::atomic_fetch_add, commuting::add},
       {opcode::atomic_inc, opcode::atomic_fetch_inc, commuting::add},
+      {opcode::atomic_min, opcode::atomic_fetch_min, commuting::min},
+      {opcode::atomic_max, opcode::atomic_fetch_max, commuting::max},
       {opcode::atomic_and, opcode::atomic_fetch_and, commuting::bit_and},
       {opcode::atomic_or, opcode::atomic_fetch_or, commuting::bit_or},
       {opcode::atomic_xor, opcode::atomic_fetch_xor, commuting::bit_xor},
       {opcode::atomic_compare_swap, opcode::atomic_compare_swap, commuting::none},
   };
   i.value = random_();
-  choice chosen = choices[pick(8)];
+  choice chosen = choices[pick(10)];
   if (is_float(i.of)) {
     // Sums of small whole numbers are exact whatever their order; a word with other contents gets one first.
     i.value = bits_of(i.of, static_cast<int>(pick(2000)) - 1000);
-    chosen = choices[holds_small_number(i.of, pe, i.dst) ? pick(3) : 1];
+    chosen = choices[holds_small_number(i.of, pe, i.dst) ? pick(6) : 1];
+    if (chosen.plain == opcode::atomic_inc) chosen = choices[2];
   }
   if (chosen.plain == opcode::atomic_compare_swap) {
     const std::uint64_t now = bytes_of(i.of) == 4 ? model_.load<std::uint32_t>(pe, i.dst) : model_.load<std::uint64_t>(pe, i.dst);
@@ -85,7 +88,7 @@ bool generator::try_atomic(int actor) {
   if (!history_.allowed(actor, word, how, commutes)) return false;
   const bool answers = i.what == opcode::atomic_fetch || i.what == opcode::atomic_swap || i.what == opcode::atomic_compare_swap ||
                        i.what == opcode::atomic_fetch_add || i.what == opcode::atomic_fetch_inc || i.what == opcode::atomic_fetch_and ||
-                       i.what == opcode::atomic_fetch_or || i.what == opcode::atomic_fetch_xor;
+                       i.what == opcode::atomic_fetch_min || i.what == opcode::atomic_fetch_max || i.what == opcode::atomic_fetch_or || i.what == opcode::atomic_fetch_xor;
   bool alone = commutes == 0;
   if (answers && history_.settled(actor, word)) {
     place result = result_word;

@@ -18,6 +18,8 @@ enum class opcode : std::uint8_t {
   put_nbi,
   get,
   get_nbi,
+  iput,
+  iget,
   // signals and waits
   put_signal,
   put_signal_nbi,
@@ -41,11 +43,26 @@ enum class opcode : std::uint8_t {
   atomic_fetch_or,
   atomic_xor,
   atomic_fetch_xor,
+  atomic_min,
+  atomic_fetch_min,
+  atomic_max,
+  atomic_fetch_max,
   // order
   fence,
   quiet,
   barrier,
   sync,
+  // collectives
+  broadcast,
+  fcollect,
+  collect,
+  alltoall,
+  alltoalls,
+  reduce,
+  reduce_to_root,
+  reduce_scatter,
+  inclusive_scan,
+  exclusive_scan,
   // plain stores into the PE's own memory: small numbers of the element type
   fill,
 };
@@ -73,6 +90,25 @@ enum class element : std::uint8_t { b1, b2, b4, b8, b16, i32, u32, i64, u64, f32
 /// Who makes the call: the values of pgas_test::scope.
 enum class caller : std::uint8_t { thread, warp, block };
 
+/// What folds combine elements with; `first` and `last` give one of the two, so that an order that is not the members' shows.
+enum class fold : std::uint8_t { sum, prod, min, max, bit_xor, first, last };
+
+template <class T>
+[[nodiscard]] PGAS_HD constexpr T folded(fold how, T a, T b) {
+  switch (how) {
+    case fold::sum: return static_cast<T>(a + b);
+    case fold::prod: return static_cast<T>(a * b);
+    case fold::min: return b < a ? b : a;
+    case fold::max: return a < b ? b : a;
+    case fold::bit_xor:
+      if constexpr (std::is_integral_v<T>) return static_cast<T>(a ^ b);
+      else return a;
+    case fold::first: return a;
+    case fold::last: return b;
+  }
+  return a;
+}
+
 /// No place for a result: it is not determined, or not wanted.
 inline constexpr std::uint32_t nowhere = ~std::uint32_t{0};
 
@@ -81,20 +117,22 @@ struct instruction {
   opcode what;
   caller by;
   element of;
-  std::uint8_t team;     ///< whose numbers `pe` is one of; whose barrier it is
-  std::int32_t pe;
+  std::uint8_t team;     ///< whose numbers `pe` is one of; whose barrier or collective it is
+  std::int32_t pe;       ///< of a collective the root
   std::uint32_t dst;
   std::uint32_t src;
   std::uint32_t count;
+  std::int32_t dst_stride;
+  std::int32_t src_stride;
   std::uint32_t signal;  ///< index of a signal word
   std::uint32_t result;  ///< where in this PE's own arena the answer goes
   pgas::signal_op how;
   pgas::cmp compare;
   std::uint32_t number;  ///< of the operation in the program, for people
-  std::uint64_t value;   ///< of a 16-byte value the first half
+  std::uint64_t value;   ///< of a 16-byte value the first half; which fold
   std::uint64_t condition;  ///< of compare_swap; the second half of a 16-byte value
 };
-static_assert(sizeof(instruction) == 56);
+static_assert(sizeof(instruction) == 64);
 
 [[nodiscard]] inline instruction blank() {
   instruction i{};

@@ -52,6 +52,16 @@ struct interpreter {
     });
   }
 
+  template <class Block, class T>
+  PGAS_OUTLINE void transfer_strided(const Block& block, const context& ctx, const instruction& i) const {
+    T* const dst = at<T>(ctx, i.dst);
+    const T* const src = at<T>(ctx, i.src);
+    as_caller(i, block, [&](const auto& g) {
+      if (i.what == opcode::iput) iput(ctx, g, dst, src, i.dst_stride, i.src_stride, i.count, i.pe);
+      else iget(ctx, g, dst, src, i.dst_stride, i.src_stride, i.count, i.pe);
+    });
+  }
+
   template <class T>
   PGAS_FN void single(const context& ctx, const instruction& i) const {
     if (i.what == opcode::g) {
@@ -91,6 +101,10 @@ struct interpreter {
       case opcode::atomic_swap: old = atomic_swap(ctx, word, value, i.pe); break;
       case opcode::atomic_add: atomic_add(ctx, word, value, i.pe); break;
       case opcode::atomic_fetch_add: old = atomic_fetch_add(ctx, word, value, i.pe); break;
+      case opcode::atomic_min: atomic_min(ctx, word, value, i.pe); break;
+      case opcode::atomic_fetch_min: old = atomic_fetch_min(ctx, word, value, i.pe); break;
+      case opcode::atomic_max: atomic_max(ctx, word, value, i.pe); break;
+      case opcode::atomic_fetch_max: old = atomic_fetch_max(ctx, word, value, i.pe); break;
       default: old = update_bits(ctx, i, word, value);
     }
     if (i.result != nowhere) *at<T>(ctx, i.result) = old;
@@ -138,9 +152,73 @@ struct interpreter {
     });
   }
 
+  /// Each block has a channel of its own.
+  template <class Block>
+  [[nodiscard]] PGAS_FN team_view team_of(const Block& block, const context& ctx, const instruction& i) const {
+    return teams.at(ctx)[i.team].channel(static_cast<std::int32_t>(block.block_rank()));
+  }
+
+  template <class T, class Block>
+  PGAS_OUTLINE void move_data_of(const Block& block, const context& ctx, const instruction& i) const {
+    const team_view team = team_of(block, ctx, i);
+    T* const dst = at<T>(ctx, i.dst);
+    const T* const src = at<T>(ctx, i.src);
+    as_caller(i, block, [&](const auto& g) {
+      switch (i.what) {
+        case opcode::broadcast: return broadcast(ctx, g, team, dst, src, i.count, i.pe);
+        case opcode::fcollect: return fcollect(ctx, g, team, dst, src, i.count);
+        case opcode::collect: return collect(ctx, g, team, dst, src, i.count);
+        case opcode::alltoall: return alltoall(ctx, g, team, dst, src, i.count);
+        default: return alltoalls(ctx, g, team, dst, src, i.dst_stride, i.src_stride, i.count);
+      }
+    });
+  }
+  template <class Block>
+  PGAS_FN void move_data(const Block& block, const context& ctx, const instruction& i) const {
+    if (i.of == element::b1) move_data_of<std::uint8_t>(block, ctx, i);
+    else move_data_of<std::uint64_t>(block, ctx, i);
+  }
+
+  /// An operation that is chosen at run time: it stands for those of the library and for a program's own.
+  struct chosen_fold {
+    fold how;
+    template <class T>
+    [[nodiscard]] PGAS_HD T operator()(T a, T b) const {
+      return folded(how, a, b);
+    }
+    template <class T>
+    [[nodiscard]] PGAS_HD static T identity() {
+      return T{};
+    }
+  };
+
+  template <class T, class Op, class Block>
+  PGAS_OUTLINE void combine_with(const Block& block, const context& ctx, const instruction& i, Op how) const {
+    const team_view team = team_of(block, ctx, i);
+    T* const dst = at<T>(ctx, i.dst);
+    const T* const src = at<T>(ctx, i.src);
+    as_caller(i, block, [&](const auto& g) {
+      switch (i.what) {
+        case opcode::reduce: return reduce(ctx, g, team, dst, src, i.count, how);
+        case opcode::reduce_to_root: return reduce_to_root(ctx, g, team, dst, src, i.count, how, i.pe);
+        case opcode::reduce_scatter: return reduce_scatter(ctx, g, team, dst, src, i.count, how);
+        case opcode::inclusive_scan: return inclusive_scan(ctx, g, team, dst, src, i.count, how);
+        default: return exclusive_scan(ctx, g, team, dst, src, i.count, how);
+      }
+    });
+  }
+  template <class Block>
+  PGAS_FN void combine_data(const Block& block, const context& ctx, const instruction& i) const {
+    switch (i.of) {
+      case element::b1: return combine_with<std::uint8_t>(block, ctx, i, chosen_fold{static_cast<fold>(i.value)});
+      case element::u32: return combine_with<std::uint32_t>(block, ctx, i, chosen_fold{static_cast<fold>(i.value)});
+      default: return combine_with<double>(block, ctx, i, op::sum{});
+    }
+  }
+
   template <class Block>
   PGAS_OUTLINE void order(const Block& block, const context& ctx, const instruction& i) const {
-    const team_view team = teams.at(ctx)[i.team].channel(static_cast<std::int32_t>(block.block_rank()));
+    const team_view team = team_of(block, ctx, i);
     as_caller(i, block, [&](const auto& g) {
       switch (i.what) {
         case opcode::fence: return fence(ctx, g);
@@ -184,6 +262,20 @@ struct interpreter {
           case 4: return transfer<Block, std::uint32_t>(block, ctx, i);
           default: return transfer<Block, wide>(block, ctx, i);
         }
+      case opcode::iput:
+      case opcode::iget:
+        return i.of == element::b1 ? transfer_strided<Block, std::uint8_t>(block, ctx, i)
+                                   : transfer_strided<Block, std::uint64_t>(block, ctx, i);
+      case opcode::broadcast:
+      case opcode::fcollect:
+      case opcode::collect:
+      case opcode::alltoall:
+      case opcode::alltoalls: return move_data(block, world, i);
+      case opcode::reduce:
+      case opcode::reduce_to_root:
+      case opcode::reduce_scatter:
+      case opcode::inclusive_scan:
+      case opcode::exclusive_scan: return combine_data(block, world, i);
       case opcode::fence:
       case opcode::quiet:
       case opcode::barrier:

@@ -24,6 +24,10 @@ T updated(const instruction& i, T old) {
     case opcode::atomic_set:
     case opcode::atomic_swap: return value;
     case opcode::atomic_compare_swap: return old == number_from<T>(i.condition) ? value : old;
+    case opcode::atomic_min:
+    case opcode::atomic_fetch_min: return value < old ? value : old;
+    case opcode::atomic_max:
+    case opcode::atomic_fetch_max: return old < value ? value : old;
     case opcode::atomic_add:
     case opcode::atomic_fetch_add:
       if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<word_of<T>>(old) + static_cast<word_of<T>>(value));
@@ -67,6 +71,13 @@ void model::write(int pe, std::uint32_t offset, const void* from, std::uint32_t 
 
 void model::copy(int to, std::uint32_t dst, int from, std::uint32_t src, std::uint32_t bytes, std::uint32_t number) {
   write(to, dst, arenas_[index(from)].bytes.data() + src, bytes, number);
+}
+
+void model::copy_strided(const instruction& i, int to, int from) {
+  const std::uint32_t unit = bytes_of(i.of);
+  for (std::uint32_t k = 0; k < i.count; ++k)
+    copy(to, i.dst + k * static_cast<std::uint32_t>(i.dst_stride) * unit, from, i.src + k * static_cast<std::uint32_t>(i.src_stride) * unit,
+         unit, i.number);
 }
 
 void model::send(const instruction& i, int pe) {
@@ -114,6 +125,8 @@ void model::apply(const instruction& i, int me, int pe) {
     case opcode::put_nbi: return copy(pe, i.dst, me, i.src, bytes, i.number);
     case opcode::get:
     case opcode::get_nbi: return copy(me, i.dst, pe, i.src, bytes, i.number);
+    case opcode::iput: return copy_strided(i, pe, me);
+    case opcode::iget: return copy_strided(i, me, pe);
     case opcode::put_signal:
     case opcode::put_signal_nbi: copy(pe, i.dst, me, i.src, bytes, i.number); return send(i, pe);
     case opcode::signal_set:

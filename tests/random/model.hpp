@@ -33,6 +33,8 @@ class model {
 
   /// Carries out an operation of PE `me` on PE `pe`, both by the world's numbers.
   void apply(const instruction& i, int me, int pe);
+  /// Carries out a collective: each member's call.
+  void apply(std::span<const instruction> calls, std::span<const int> members);
 
   [[nodiscard]] std::span<const unsigned char> arena(int pe) const { return arenas_[index(pe)].bytes; }
   [[nodiscard]] std::uint64_t signal(int pe, std::uint32_t word) const { return arenas_[index(pe)].signals[word]; }
@@ -58,6 +60,9 @@ class model {
   void copy(int to, std::uint32_t dst, int from, std::uint32_t src, std::uint32_t bytes, std::uint32_t number);
   void send(const instruction& i, int pe);
   void fill(const instruction& i, int me);
+  void copy_strided(const instruction& i, int to, int from);
+  template <class T>
+  void combine(std::span<const instruction> calls, std::span<const int> members);
   template <class T>
   void update(const instruction& i, int me, int pe);
 
