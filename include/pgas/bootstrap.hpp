@@ -48,12 +48,12 @@ class PGAS_API bootstrap {
 /// world::join(); a program that makes a bootstrap itself fills in what it knows. Empty strings and -1 mean "not given".
 struct bootstrap_options {
   std::string method = "auto";  ///< auto, pmix, tcp, local or alone
-  std::chrono::milliseconds timeout{60'000};
-  int rank = -1;
-  int size = -1;
+  std::chrono::milliseconds timeout{60'000};  ///< for the others to come
+  int rank = -1;                ///< of this process
+  int size = -1;                ///< how many processes take part
   std::string unique_id;       ///< printed form of pgas::unique_id, same on all PEs
   std::string master_address;  ///< host name or address of rank 0
-  int master_port = -1;
+  int master_port = -1;         ///< port of rank 0
   std::string run_id;          ///< distinguishes jobs that meet at the same address (torchrun's run id)
   bool master_port_taken = false;  ///< the launcher itself listens on master_port (torchrun's agent store): use the next ones
   std::string secret;              ///< shared by the PEs of a job; proves membership over TCP
@@ -64,7 +64,7 @@ struct bootstrap_options {
 
 /// A bootstrap and the line that says which it is and why.
 struct chosen_bootstrap {
-  std::unique_ptr<bootstrap> exchange;
+  std::unique_ptr<bootstrap> exchange;  ///< never null
   std::string description;  ///< e.g. "PMIx 4.2.2 (mpirun), rank 2 of 4"
 };
 

@@ -38,6 +38,7 @@ enum class memory_hint : std::uint32_t {
   atomics_remote = 1,  ///< other PEs update it atomically (SHMEM_MALLOC_ATOMICS_REMOTE)
   signal_remote = 2,   ///< other PEs signal in it (SHMEM_MALLOC_SIGNAL_REMOTE)
 };
+/// Both hints.
 [[nodiscard]] constexpr memory_hint operator|(memory_hint a, memory_hint b) {
   return static_cast<memory_hint>(static_cast<std::uint32_t>(a) | static_cast<std::uint32_t>(b));
 }
@@ -51,9 +52,9 @@ class world_state;
 PGAS_API void release(world_state& world, void* pointer) noexcept;
 /// The same for memory of a team; does nothing once the team was destroyed.
 PGAS_API void release(team_state& team, void* pointer) noexcept;
-/// world::reallocate_bytes().
 /// *Errors* invalid_argument when it is null.
 [[nodiscard]] PGAS_API world_state& world_of(world_state* world);
+/// world::reallocate_bytes().
 [[nodiscard]] PGAS_API void* reallocate(world_state& world, void* pointer, std::size_t count, std::size_t size, std::size_t alignment);
 }  // namespace detail
 
@@ -68,14 +69,17 @@ template <rma_type T>
 class symmetric {
  public:
   symmetric() = default;
+  /// For allocate(): takes over an allocation.
   symmetric(std::shared_ptr<detail::world_state> world, T* data, std::size_t size,
             std::shared_ptr<detail::team_state> team = nullptr) noexcept
       : world_(std::move(world)), team_(std::move(team)), data_(data), size_(size) {}
+  /// Takes over what `other` owns, which is empty then.
   symmetric(symmetric&& other) noexcept
       : world_(std::move(other.world_)),
         team_(std::move(other.team_)),
         data_(std::exchange(other.data_, nullptr)),
         size_(std::exchange(other.size_, 0)) {}
+  /// The same after reset(): collective where this owns something.
   symmetric& operator=(symmetric&& other) noexcept {
     if (this != &other) {
       reset();
@@ -94,6 +98,7 @@ class symmetric {
   [[nodiscard]] T* data() const noexcept { return data_; }
   /// Elements on each PE.
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  /// Whether it owns elements.
   [[nodiscard]] explicit operator bool() const noexcept { return data_ != nullptr; }
   /// Changes the number of elements; what was there stays, up to the smaller size. New elements are not initialised.
   /// *Callers* collective, like world::reallocate_bytes(), of objects that hold elements. *Memory* data() may change.
@@ -101,7 +106,8 @@ class symmetric {
   /// invalid_argument for an object without elements, which knows no world: assign a new allocation to it; and for
   /// memory of a team, which keeps its size.
   void resize(std::size_t count, std::size_t alignment = alignof(T)) {
-    data_ = static_cast<T*>(detail::reallocate(detail::world_of(team_ == nullptr ? world_.get() : nullptr), data_, count, sizeof(T), alignment));
+    detail::world_state& world = detail::world_of(team_ == nullptr ? world_.get() : nullptr);
+    data_ = static_cast<T*>(detail::reallocate(world, data_, count, sizeof(T), alignment));
     size_ = count;
     if (count == 0) world_.reset();
   }

@@ -14,7 +14,7 @@ namespace pgas {
 
 /// The shape of a launch.
 struct launch_config {
-  unsigned blocks = 1;
+  unsigned blocks = 1;           ///< of the grid
   unsigned threads = 1;          ///< per block; on the host heap at most PGAS_CREW of them
   std::size_t shared_bytes = 0;  ///< dynamic shared memory per block, GPU only
   const stream* on = nullptr;    ///< null: world::stream()

@@ -34,8 +34,10 @@ class PGAS_API team {
  public:
   /// An empty team.
   team() noexcept;
-  team(team&&) noexcept;
-  team& operator=(team&&) noexcept;
+  /// Takes over the team; `other` is empty then.
+  team(team&& other) noexcept;
+  /// The same, after what the destructor does.
+  team& operator=(team&& other) noexcept;
   team(const team&) = delete;
   team& operator=(const team&) = delete;
   /// destroy(), without throwing. While an exception unwinds this PE it aborts the world instead of waiting for PEs that may
@@ -54,6 +56,7 @@ class PGAS_API team {
   /// What member `pe` of this team is in team `to` of the same world; -1 if it is not a member there. *Callers* any thread.
   /// *Errors* pe_out_of_range.
   [[nodiscard]] int translate_pe(int pe, const team& to) const;
+  /// How it was made. *Callers* any thread.
   [[nodiscard]] const team_config& config() const;
   /// The world that it belongs to.
   [[nodiscard]] std::shared_ptr<detail::world_state> world_state() const;

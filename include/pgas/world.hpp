@@ -20,15 +20,20 @@ class team;
 
 /// What is known of a PE: for people, logs and placement decisions.
 struct pe_info {
-  std::string host;
-  int pid = 0;
+  std::string host;         ///< as it calls itself
+  int pid = 0;              ///< of its process there
   int local_rank = 0;       ///< among the PEs of its host
   std::string device;       ///< "NVIDIA H200", "host memory"
   std::string device_uuid;  ///< equal for PEs that share a device
 };
 
 /// How many threads of a PE may call the library, in the words of OpenSHMEM.
-enum class thread_level { single, funneled, serialized, multiple };
+enum class thread_level {
+  single,      ///< there is only one
+  funneled,    ///< only the one that joined
+  serialized,  ///< one at a time
+  multiple     ///< any, at once
+};
 
 /// Membership in a world. Joining and leaving are collective.
 ///
@@ -48,8 +53,10 @@ class PGAS_API world {
   /// Joins the processes that `exchange` connects: a world of any subset, over any means of the program's own.
   [[nodiscard]] static world join(std::unique_ptr<bootstrap> exchange, const config& settings = config::from_environment());
 
-  world(world&&) noexcept;
-  world& operator=(world&&) noexcept;
+  /// Takes over the membership; `other` is empty then, and its functions throw not_joined.
+  world(world&& other) noexcept;
+  /// The same, after leaving as the destructor does.
+  world& operator=(world&& other) noexcept;
   world(const world&) = delete;
   world& operator=(const world&) = delete;
   /// Leaves. When an exception is unwinding this PE, aborts the world instead of waiting for the others.
@@ -63,11 +70,15 @@ class PGAS_API world {
   /// Throws the first failure of this world (a PE died or aborted), if there was one. *Callers* any thread.
   void check() const;
 
+  /// This PE's number. *Callers* any thread.
   [[nodiscard]] int my_pe() const;
+  /// How many PEs there are. *Callers* any thread.
   [[nodiscard]] int n_pes() const;
+  /// What is known of a PE. *Callers* any thread. *Errors* pe_out_of_range.
   [[nodiscard]] const pe_info& pe(int number) const;
   /// heap_kind::cuda or heap_kind::host.
   [[nodiscard]] heap_kind heap() const;
+  /// The settings it was joined with.
   [[nodiscard]] const config& settings() const;
 
   /// The handle that kernels take by value.
@@ -93,12 +104,13 @@ class PGAS_API world {
   /// allocate() without an owner: give it back with free(). Null for 0 bytes.
   [[nodiscard]] void* allocate_bytes(std::size_t count, std::size_t size = 1, std::size_t alignment = 16,
                                      initialize how = initialize::no);
-  /// allocate() and allocate_bytes() with cache lines of their own, see memory_hint.
+  /// allocate() with cache lines of its own, see memory_hint.
   template <rma_type T>
   [[nodiscard]] symmetric<T> allocate(std::size_t count, memory_hint hint, initialize how = initialize::no) {
     T* data = static_cast<T*>(allocate_bytes(count, sizeof(T), hint, how));
     return symmetric<T>(state_, data, data != nullptr ? count : 0);
   }
+  /// The same without an owner.
   [[nodiscard]] void* allocate_bytes(std::size_t count, std::size_t size, memory_hint hint, initialize how = initialize::no);
   /// Collective: gives an allocation another size. What was there stays, up to the smaller size; the rest is not initialised.
   /// Null allocates; a size of 0 frees and gives null.

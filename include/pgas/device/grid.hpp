@@ -17,9 +17,11 @@ class grid {
   /// The grid that the block belongs to.
   PGAS_FN explicit grid(const launched_block& part) : block_(part) {}
 
+  /// Linear index of the calling thread in the grid.
   [[nodiscard]] PGAS_FN std::uint32_t thread_rank() const {
     return block_.block_rank() * block_.size() + block_.thread_rank();
   }
+  /// How many threads the grid has.
   [[nodiscard]] PGAS_FN std::uint32_t size() const { return block_.num_blocks() * block_.size(); }
   /// Returns when all threads of the grid have called it. *Order* what any of them did before is visible to all of them
   /// after; for peers, fence() and quiet() of the grid do the same.

@@ -37,8 +37,11 @@ concept block_group = group<G> && requires(const G& g) {
 /// The calling thread alone. Operations called without a group behave as with this one.
 class this_thread {
  public:
+  /// The first and only one.
   [[nodiscard]] PGAS_FN static constexpr std::uint32_t thread_rank() { return 0; }
+  /// One thread.
   [[nodiscard]] PGAS_FN static constexpr std::uint32_t size() { return 1; }
+  /// Nothing to wait for.
   PGAS_FN static void sync() {}
 };
 
@@ -138,6 +141,7 @@ using launched_block = thread_crew;
 /// On the CPU each thread is a warp of its own: nothing in the program may count on 32 lanes.
 class warp : public this_thread {
  public:
+  /// The warp of the thread with this rank; this_warp() makes it.
   warp(std::uint32_t rank_in_block, std::uint32_t block_size) : rank_(rank_in_block), block_size_(block_size) {}
 
   /// Which warp of its block this is.
