@@ -70,7 +70,7 @@ enum class opcode : std::uint8_t {
 /// What an operation's elements are: raw ones of 1 to 16 bytes, or numbers.
 enum class element : std::uint8_t { b1, b2, b4, b8, b16, i32, u32, i64, u64, f32, f64 };
 
-[[nodiscard]] constexpr std::uint32_t bytes_of(element e) {
+[[nodiscard]] PGAS_HD constexpr std::uint32_t bytes_of(element e) {
   switch (e) {
     case element::b1: return 1;
     case element::b2: return 2;

@@ -85,9 +85,9 @@ struct interpreter {
   template <class T>
   [[nodiscard]] PGAS_FN static T number_from(std::uint64_t bits) {
     if constexpr (sizeof(T) == 4) {
-      return std::bit_cast<T>(static_cast<std::uint32_t>(bits));
+      return detail::bits_as<T>(static_cast<std::uint32_t>(bits));
     } else {
-      return std::bit_cast<T>(bits);
+      return detail::bits_as<T>(bits);
     }
   }
   template <class T>
