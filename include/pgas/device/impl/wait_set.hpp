@@ -98,6 +98,17 @@ PGAS_FN sweep_result sweep(const Set& set, set_part part, const Found& found) {
   return result;
 }
 
+/// sweep() as far as the first word that satisfies the comparison, and to the end. Out of line, once for each type: the
+/// operations below are many.
+template <class Set>
+PGAS_OUTLINE sweep_result find_first(Set set, set_part part) {
+  return sweep(set, part, [](std::size_t) { return false; });
+}
+template <class Set>
+PGAS_OUTLINE sweep_result count_all(Set set, set_part part) {
+  return sweep(set, part, [](std::size_t) { return true; });
+}
+
 /// Leaves the record of a set wait that gave up: about the first word that is still missing.
 template <class T, class Values>
 PGAS_COLD void give_up(context ctx, wait_set<T, Values> set, failure why) {
@@ -113,7 +124,7 @@ PGAS_COLD void give_up(context ctx, wait_set<T, Values> set, failure why) {
 
 /// Waits for every word of a part of the set. False if it had to give up.
 template <class T, class Values>
-[[nodiscard]] PGAS_FN bool await_all(const context& ctx, const wait_set<T, Values>& set, set_part part) {
+[[nodiscard]] PGAS_OUTLINE bool await_all(context ctx, wait_set<T, Values> set, set_part part) {
   T seen{};
   for (std::size_t i = part.first; i < set.count; i += part.step) {
     if (set.wanted(i) && !wait_word(ctx, set.ivars + i, set.op, set.values.of(i), seen)) return false;
@@ -137,18 +148,28 @@ struct take_all {
   template <class Set>
   [[nodiscard]] PGAS_FN std::size_t answer(const Set& set, std::size_t& wanted) const {
     std::size_t found = 0;
-    wanted = sweep(set, {}, [&](std::size_t i) {
-               indices[found++] = i;
-               return true;
-             }).wanted;
+    const sweep_result now = sweep(set, {}, [&](std::size_t i) {
+      indices[found++] = i;
+      return true;
+    });
+    wanted = now.wanted;
     return found;
   }
 };
 
+/// The answer of `take` now; the calling thread alone. Acquires.
+template <class Set, class Take>
+[[nodiscard]] PGAS_OUTLINE std::size_t look_once(Set set, Take take) {
+  std::size_t wanted = 0;
+  const std::size_t answer = take.answer(set, wanted);
+  fence_acquire();
+  return answer;
+}
+
 /// Waits until a word of the set satisfies the comparison; the calling thread alone. Acquires. The answer of `take`,
 /// its `none` if the set has no words, or gave_up.
 template <class Set, class Take>
-[[nodiscard]] PGAS_FN std::size_t await_any(const context& ctx, const Set& set, const Take& take) {
+[[nodiscard]] PGAS_OUTLINE std::size_t await_any(context ctx, Set set, Take take) {
   std::size_t answer = Take::none;
   const failure why = poll_until(ctx.control_, [&] {
     std::size_t wanted = 0;
@@ -172,21 +193,19 @@ template <class Set, class Take, group G>
   const bool leads = g.thread_rank() == 0;
   patience p{0, failure::none};
   for (std::uint32_t polls = 1;; ++polls) {
-    const sweep_result mine = sweep(set, part_of(g), [](std::size_t) { return false; });
+    const sweep_result mine = find_first(set, part_of(g));
     if (leads && polls % polls_between_looks == 0) p = look(ctx.control_, p.deadline);
     if (polls == 1 && !any(g, mine.wanted != 0)) return Take::none;
     if (!any(g, mine.satisfied != 0 || p.why != failure::none)) continue;
     std::size_t answer = again;
     if (leads) {
-      std::size_t wanted = 0;
-      const std::size_t taken = take.answer(set, wanted);
+      const std::size_t taken = look_once(set, take);
       if (taken != Take::none) {
         answer = taken;
       } else if (p.why != failure::none) {
         give_up(ctx, set, p.why);
         answer = gave_up;
       }
-      fence_acquire();
     }
     answer = broadcast(g, answer);
     if (answer != again) return answer;
@@ -213,7 +232,7 @@ PGAS_FN std::size_t await_any_or_end(const context& ctx, const G& g, const Set& 
 /// Whether all words of the set satisfy the comparison now; each thread of the group looks at its part.
 template <class Set, group G>
 [[nodiscard]] PGAS_FN bool all_hold(const G& g, const Set& set) {
-  const sweep_result mine = sweep(set, part_of(g), [](std::size_t) { return true; });
+  const sweep_result mine = count_all(set, part_of(g));
   fence_acquire();
   return !any(g, mine.satisfied != mine.wanted);
 }
@@ -221,13 +240,7 @@ template <class Set, group G>
 /// The answer of `take` now.
 template <class Set, class Take, group G>
 [[nodiscard]] PGAS_FN std::size_t look_for_any(const G& g, const Set& set, const Take& take) {
-  std::size_t answer = 0;
-  if (g.thread_rank() == 0) {
-    std::size_t wanted = 0;
-    answer = take.answer(set, wanted);
-    fence_acquire();
-  }
-  return broadcast(g, answer);
+  return broadcast(g, g.thread_rank() == 0 ? look_once(set, take) : 0);
 }
 
 }  // namespace pgas::detail
