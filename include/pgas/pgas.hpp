@@ -8,6 +8,7 @@
 #include "pgas/heap.hpp"       // IWYU pragma: export
 #include "pgas/launch.hpp"     // IWYU pragma: export
 #include "pgas/lock.hpp"       // IWYU pragma: export
+#include "pgas/registration.hpp"  // IWYU pragma: export
 #include "pgas/rma.hpp"        // IWYU pragma: export
 #include "pgas/stream.hpp"     // IWYU pragma: export
 #include "pgas/team.hpp"       // IWYU pragma: export

@@ -29,6 +29,12 @@ struct device_properties {
 /// One physical piece of memory, created here or imported from a peer. Meaningful to the backend that made it.
 enum class segment_id : std::uint64_t {};
 
+/// One of the physical pieces that memory of the program consists of.
+struct foreign_piece {
+  segment_id segment;
+  std::size_t bytes;
+};
+
 /// What travels to a peer so that it can import a segment: 64 bytes by all-gather, or a descriptor by SCM_RIGHTS.
 struct exported_handle {
   handle_kind kind = handle_kind::posix_fd;
@@ -90,6 +96,9 @@ class device {
   /// Maps the segment at `address` (inside a reservation) and makes it readable and writable for this device.
   virtual void map(void* address, std::size_t bytes, segment_id segment) = 0;
   virtual void unmap(void* address, std::size_t bytes) noexcept = 0;
+  /// The pieces behind memory that the program made, in order, as segments that can be exported as `kind` and mapped. They
+  /// live until destroy(), whatever the program does with its own. *Errors* invalid_argument, handle_exchange saying why not.
+  [[nodiscard]] virtual std::vector<foreign_piece> retain(void* pointer, std::size_t bytes, handle_kind kind) = 0;
   /// Gives back a created or imported segment; the memory goes when the last mapping anywhere is gone.
   virtual void destroy(segment_id segment) noexcept = 0;
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "device/cpu/atomic_update.hpp"
+#include "device/cpu/foreign_memory.hpp"
 #include "device/cpu/host_memory.hpp"
 #include "pgas/device/sync.hpp"
 #include "pgas/error.hpp"
@@ -138,6 +139,16 @@ void cpu_device::map(void* address, std::size_t bytes, segment_id segment) {
 void cpu_device::unmap(void* address, std::size_t bytes) noexcept {
   // Back to a reservation, never to a hole. If even that fails the segment stays mapped until the layout is released.
   static_cast<void>(::mmap(address, bytes, PROT_NONE, reserved | MAP_FIXED, -1, 0));
+}
+
+std::vector<foreign_piece> cpu_device::retain(void* pointer, std::size_t bytes, handle_kind kind) {
+  if (kind != handle_kind::posix_fd)
+    throw error(code::handle_exchange,
+                "the heap shares memory by named handles, which memory made elsewhere has not: use PGAS_HANDLE=posix_fd");
+  std::vector<foreign_piece> pieces;
+  for (foreign_file& file : find_foreign_files(pointer, bytes))
+    pieces.push_back({keep(host_segment::of_program(std::move(file.fd), file.bytes), kind), file.bytes});
+  return pieces;
 }
 
 void cpu_device::destroy(segment_id segment) noexcept {

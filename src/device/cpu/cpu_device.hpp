@@ -31,6 +31,7 @@ class cpu_device final : public device {
   [[nodiscard]] segment_id import_segment(const exported_handle& handle, std::size_t bytes) override;
   void map(void* address, std::size_t bytes, segment_id segment) override;
   void unmap(void* address, std::size_t bytes) noexcept override;
+  [[nodiscard]] std::vector<foreign_piece> retain(void* pointer, std::size_t bytes, handle_kind kind) override;
   void destroy(segment_id segment) noexcept override;
 
   [[nodiscard]] mapped_memory allocate_mapped(std::size_t bytes) override;

@@ -65,13 +65,14 @@ std::uint64_t start_of(std::int32_t pid) {
 [[noreturn]] void reject(const std::string& why) { throw error(code::handle_invalid, "the handle " + why); }
 
 /// Throws unless the descriptor is a memory file of this user, of exactly that size, that nobody can resize.
-void inspect(int fd, std::size_t bytes) {
+void inspect(int fd, std::size_t bytes, bool foreign) {
   struct stat about {};
   if (::fstat(fd, &about) != 0) reject(fmt::format("can't be looked at: {}", std::strerror(errno)));
   if (!S_ISREG(about.st_mode)) reject("is not memory");
   if (about.st_uid != ::geteuid()) reject(fmt::format("belongs to user {}", about.st_uid));
   if (static_cast<std::size_t>(about.st_size) != bytes)
     reject(fmt::format("leads to {} bytes instead of {}", about.st_size, bytes));
+  if (foreign) return;
   const int has = ::fcntl(fd, F_GET_SEALS);
   constexpr int needed = F_SEAL_SHRINK | F_SEAL_GROW;
   if (has < 0 || (has & needed) != needed) reject("leads to a file that could still be resized");
@@ -121,6 +122,7 @@ host_segment host_segment::create(std::size_t bytes) {
 exported_handle host_segment::export_as(handle_kind kind) const {
   exported_handle handle;
   handle.kind = kind;
+  handle.foreign = foreign_;
   if (kind == handle_kind::posix_fd) {
     handle.fd = unique_fd(::fcntl(fd_.get(), F_DUPFD_CLOEXEC, 0));
     if (!handle.fd) throw system_failure("fcntl(F_DUPFD_CLOEXEC)", errno);
@@ -155,8 +157,10 @@ host_segment host_segment::import(const exported_handle& handle, std::size_t byt
     case handle_kind::named: fd = open_named(std::bit_cast<named_handle>(handle.bytes), bytes); break;
     default: reject("is of a kind that host memory does not have");
   }
-  inspect(fd.get(), bytes);
+  inspect(fd.get(), bytes, handle.foreign);
   return {std::move(fd), bytes, 0};
 }
+
+host_segment host_segment::of_program(unique_fd fd, std::size_t bytes) { return {std::move(fd), bytes, 0, true}; }
 
 }  // namespace pgas::detail

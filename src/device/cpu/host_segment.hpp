@@ -21,20 +21,24 @@ class host_segment {
   /// *Errors* out_of_memory, system.
   [[nodiscard]] static host_segment create(std::size_t bytes);
   /// Takes over what another process made. *Errors* handle_invalid unless it is such a file, of this user, of exactly
-  /// `bytes`, and sealed.
+  /// `bytes`, and sealed; what its program made may be without seals.
   [[nodiscard]] static host_segment import(const exported_handle& handle, std::size_t bytes);
+
+  /// Takes over a file that the program made, whose size is not sealed.
+  [[nodiscard]] static host_segment of_program(unique_fd fd, std::size_t bytes);
 
   [[nodiscard]] exported_handle export_as(handle_kind kind) const;
   [[nodiscard]] int fd() const noexcept { return fd_.get(); }
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 
  private:
-  host_segment(unique_fd fd, std::size_t bytes, std::uint64_t nonce)
-      : fd_(std::move(fd)), bytes_(bytes), nonce_(nonce) {}
+  host_segment(unique_fd fd, std::size_t bytes, std::uint64_t nonce, bool foreign = false)
+      : fd_(std::move(fd)), bytes_(bytes), nonce_(nonce), foreign_(foreign) {}
 
   unique_fd fd_;
   std::size_t bytes_;
   std::uint64_t nonce_;  ///< part of the file's internal name; 0 for imported ones, which are not exported again
+  bool foreign_;         ///< made by the program
 };
 
 /// What a `named` handle says: which descriptor of which process, and enough to recognise that it is still the same. It

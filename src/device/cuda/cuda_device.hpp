@@ -30,6 +30,7 @@ class cuda_device final : public device {
   [[nodiscard]] segment_id import_segment(const exported_handle& handle, std::size_t bytes) override;
   void map(void* address, std::size_t bytes, segment_id segment) override;
   void unmap(void* address, std::size_t bytes) noexcept override;
+  [[nodiscard]] std::vector<foreign_piece> retain(void* pointer, std::size_t bytes, handle_kind kind) override;
   void destroy(segment_id segment) noexcept override;
 
   [[nodiscard]] mapped_memory allocate_mapped(std::size_t bytes) override;
@@ -54,6 +55,8 @@ class cuda_device final : public device {
 
  private:
   [[nodiscard]] CUmemAllocationProp allocation_properties(handle_kind kind) const;
+  /// The piece that starts at `at`, of which no more than `most` bytes were given.
+  [[nodiscard]] foreign_piece retain_piece(void* at, std::size_t most, handle_kind kind);
   [[nodiscard]] bool has(CUdevice_attribute attribute) const;
   [[nodiscard]] cudaStream_t stream_of(stream_handle stream) const noexcept;
 

@@ -135,10 +135,58 @@ void cuda_device::unmap(void* address, std::size_t bytes) noexcept {
   if (!lost_kernel_) static_cast<void>(driver().unmap(pointer(address), bytes));
 }
 
+std::vector<foreign_piece> cuda_device::retain(void* pointer, std::size_t bytes, handle_kind kind) {
+  const current_context current(context_);
+  std::vector<foreign_piece> pieces;
+  try {
+    for (std::size_t done = 0; done < bytes; done += pieces.back().bytes)
+      pieces.push_back(retain_piece(static_cast<std::byte*>(pointer) + done, bytes - done, kind));
+  } catch (...) {
+    for (const foreign_piece& piece : pieces) destroy(piece.segment);
+    throw;
+  }
+  return pieces;
+}
+
+foreign_piece cuda_device::retain_piece(void* at, std::size_t most, handle_kind kind) {
+  CUmemGenericAllocationHandle handle = 0;
+  check(driver().retain_handle(&handle, at),
+        fmt::format("{} is not memory made by cuMemCreate (memory of cudaMalloc can't be registered): cuMemRetainAllocationHandle", at),
+        code::invalid_argument);
+  try {
+    CUdeviceptr base = 0;
+    std::size_t bytes = 0;
+    check(driver().address_range(&base, &bytes, pointer(at)), "cuMemGetAddressRange", code::invalid_argument);
+    if (base != pointer(at))
+      throw error(code::invalid_argument, fmt::format("{} lies {} bytes inside a piece: pass the start of one", at, pointer(at) - base));
+    if (bytes > most)
+      throw error(code::invalid_argument, fmt::format("the piece at {} has {} bytes, of which only {} were given: pass whole pieces", at, bytes, most));
+    CUmemAllocationProp has{};
+    check(driver().properties_of(&has, handle), "cuMemGetAllocationPropertiesFromHandle", code::invalid_argument);
+    if (has.location.type != CU_MEM_LOCATION_TYPE_DEVICE || has.location.id != ordinal_)
+      throw error(code::invalid_argument, fmt::format("the piece at {} is not on this PE's GPU ({}, device {})", at, properties_.name, ordinal_));
+    if ((static_cast<unsigned>(has.requestedHandleTypes) & static_cast<unsigned>(type_of(kind))) == 0)
+      throw error(code::handle_exchange,
+                  fmt::format("the piece at {} can't be exported as {}, by which the heap shares memory: add it to requestedHandleTypes "
+                              "of cuMemCreate, or set PGAS_HANDLE to a kind that it has",
+                              at, kind == handle_kind::fabric ? "fabric handle" : "descriptor"));
+    const auto segment = static_cast<segment_id>(handle);
+    const std::lock_guard lock(handles_mutex_);
+    created_.emplace_back(segment, kind);
+    return {segment, bytes};
+  } catch (...) {
+    static_cast<void>(driver().release(handle));
+    throw;
+  }
+}
+
 void cuda_device::destroy(segment_id segment) noexcept {
   if (!lost_kernel_) static_cast<void>(driver().release(handle_of(segment)));
   const std::lock_guard lock(handles_mutex_);
-  std::erase_if(created_, [segment](const auto& entry) { return entry.first == segment; });
+  // One only: memory that was registered twice has the same handle twice.
+  const auto known =
+      std::find_if(created_.begin(), created_.end(), [segment](const auto& entry) { return entry.first == segment; });
+  if (known != created_.end()) created_.erase(known);
 }
 
 }  // namespace pgas::detail::cuda

@@ -37,6 +37,9 @@ driver_api load() {
   look_up("cuMemGetAllocationGranularity", api.granularity);
   look_up("cuMemExportToShareableHandle", api.export_handle);
   look_up("cuMemImportFromShareableHandle", api.import_handle);
+  look_up("cuMemRetainAllocationHandle", api.retain_handle);
+  look_up("cuMemGetAllocationPropertiesFromHandle", api.properties_of);
+  look_up("cuMemGetAddressRange", api.address_range);
   look_up("cuDeviceGetAttribute", api.attribute);
   look_up("cuCtxGetCurrent", api.ctx_current);
   look_up("cuCtxGetDevice", api.ctx_device);

@@ -24,6 +24,9 @@ struct driver_api {
   decltype(&cuMemGetAllocationGranularity) granularity = nullptr;
   decltype(&cuMemExportToShareableHandle) export_handle = nullptr;
   decltype(&cuMemImportFromShareableHandle) import_handle = nullptr;
+  decltype(&cuMemRetainAllocationHandle) retain_handle = nullptr;
+  decltype(&cuMemGetAllocationPropertiesFromHandle) properties_of = nullptr;
+  decltype(&cuMemGetAddressRange) address_range = nullptr;
   decltype(&cuDeviceGetAttribute) attribute = nullptr;
   decltype(&cuCtxGetCurrent) ctx_current = nullptr;
   decltype(&cuCtxGetDevice) ctx_device = nullptr;

@@ -17,7 +17,8 @@ struct heap::state {
         slots(d, everyone, wish_for(terms, everyone.n_pes())),
         ground{d, slots, terms, probe_handle_kinds(d, everyone, slots, terms.unit, settings.handle, log)},
         some(slots.stride() / 2, slots.stride(), terms.unit, std::move(on_windows)),
-        all(everyone, ground, std::min<std::size_t>(terms.limit, slots.stride() / 2), std::move(on_growth)) {}
+        all(everyone, ground, std::min<std::size_t>(terms.limit, slots.stride() / 2), std::move(on_growth)),
+        registered(everyone, ground, some) {}
 
   [[nodiscard]] std::uintptr_t offset(const void* pointer) const noexcept {
     return reinterpret_cast<std::uintptr_t>(pointer) - reinterpret_cast<std::uintptr_t>(slots.slot(my_pe));
@@ -29,6 +30,7 @@ struct heap::state {
   const arena_ground ground;
   class windows some;
   arena all;
+  class registrations registered;
 };
 
 heap::heap(device& device, const link_group& everyone, const config& settings, log::logger& log, growth_callback on_growth,
@@ -41,6 +43,7 @@ std::unique_ptr<arena> heap::make_arena(const link_group& members) {
   return std::make_unique<arena>(members, state_->ground, state_->some);
 }
 class windows& heap::windows() noexcept { return state_->some; }
+class registrations& heap::registrations() noexcept { return state_->registered; }
 
 heap_usage heap::usage() const { return state_->all.usage(); }
 std::size_t heap::allocation_bytes(const void* pointer) const { return state_->all.allocation_bytes(pointer); }

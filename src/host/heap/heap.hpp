@@ -8,6 +8,7 @@
 
 #include "device/device.hpp"
 #include "host/heap/arena.hpp"
+#include "host/heap/registrations.hpp"
 #include "host/heap/windows.hpp"
 #include "host/log/log.hpp"
 #include "host/world/link_group.hpp"
@@ -34,6 +35,8 @@ class heap {
   /// The same for the members of a group, which must outlive it.
   [[nodiscard]] std::unique_ptr<arena> make_arena(const link_group& members);
   [[nodiscard]] class windows& windows() noexcept;
+  /// Memory made elsewhere. *Callers* as memory().
+  [[nodiscard]] class registrations& registrations() noexcept;
 
   [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment) { return memory().allocate(bytes, alignment); }
   void free(void* pointer) { memory().free(pointer); }

@@ -14,7 +14,7 @@
 namespace pgas::test {
 
 /// The steps that can be made to fail.
-enum class step { create, export_segment, import_segment, map };
+enum class step { create, export_segment, import_segment, map, retain };
 
 class faulty_device : public detail::device {
  public:
@@ -67,6 +67,13 @@ class faulty_device : public detail::device {
     kind_of_[made] = as;
     ++segments;
     return made;
+  }
+  std::vector<detail::foreign_piece> retain(void* pointer, std::size_t bytes, handle_kind as) override {
+    trip(step::retain, as);
+    std::vector<detail::foreign_piece> pieces = inner_->retain(pointer, bytes, as);
+    for (const detail::foreign_piece& piece : pieces) kind_of_[piece.segment] = as;
+    segments += static_cast<int>(pieces.size());
+    return pieces;
   }
   detail::exported_handle export_segment(detail::segment_id segment) override {
     trip(step::export_segment, kind_of_[segment]);
