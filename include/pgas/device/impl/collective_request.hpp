@@ -1,0 +1,106 @@
+/// @file
+/// A collective as the host asks a backend for it: which one, of what, where. And how C++ types become numbers in it.
+#pragma once
+
+#include "pgas/device/reduce_op.hpp"
+
+namespace pgas::detail {
+
+enum class collective_kind : std::uint8_t {
+  barrier,
+  sync,
+  broadcast,
+  fcollect,
+  collect,
+  alltoall,
+  alltoalls,
+  reduce,
+  reduce_to_root,
+  reduce_scatter,
+  inclusive_scan,
+  exclusive_scan,
+};
+
+/// What is reduced: the operations of pgas::op, with their numbers there.
+enum class reduction : std::uint8_t { none = 0, sum, prod, min, max, bit_and, bit_or, bit_xor, maxloc, minloc };
+
+/// The type of what is reduced. Where an operation does not see signs, signed integers travel as unsigned ones.
+enum class number_type : std::uint8_t {
+  none,
+  u8,
+  u16,
+  u32,
+  u64,
+  i8,
+  i16,
+  i32,
+  i64,
+  f16,
+  bf16,
+  f32,
+  f64,
+  complex_f32,
+  complex_f64,
+  indexed_i32,  ///< with an index of the same size, here and below
+  indexed_i64,
+  indexed_f32,
+  indexed_f64,
+};
+
+/// What a backend carries out.
+struct collective_request {
+  collective_kind what = collective_kind::barrier;
+  reduction op = reduction::none;
+  number_type type = number_type::none;
+  std::uint8_t unit = 1;  ///< alignment of an element, 1 to 8 bytes; of strided ones
+  std::int32_t root = 0;
+  std::size_t element_bytes = 0;
+  std::size_t count = 0;          ///< elements
+  std::ptrdiff_t dst_stride = 1;  ///< elements
+  std::ptrdiff_t src_stride = 1;
+  void* dst = nullptr;
+  const void* src = nullptr;
+};
+
+/// The number of an integer type by its width.
+template <reduce_integer T>
+[[nodiscard]] constexpr number_type integer_type(bool with_sign) {
+  constexpr int by_width = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
+  return static_cast<number_type>(static_cast<int>(with_sign ? number_type::i8 : number_type::u8) + by_width);
+}
+
+/// The number of a pair; none for those that the library has no kernels for.
+template <class T>
+struct pair_type {
+  static constexpr number_type value = number_type::none;
+};
+template <class T, reduce_integer I>
+requires(sizeof(T) == sizeof(I) && std::is_signed_v<T> && std::is_signed_v<I> && reduce_ordered<T> &&
+         sizeof(T) >= 4) struct pair_type<indexed<T, I>> {
+  static constexpr number_type value = std::is_integral_v<T>
+                                           ? (sizeof(T) == 4 ? number_type::indexed_i32 : number_type::indexed_i64)
+                                           : (sizeof(T) == 4 ? number_type::indexed_f32 : number_type::indexed_f64);
+};
+
+/// What `Op` on elements of type T is called in a request.
+template <class Op, class T>
+[[nodiscard]] constexpr number_type number_of() {
+  if constexpr (reduce_integer<T>) {
+    return integer_type<T>(std::is_signed_v<T> && (std::is_same_v<Op, op::min> || std::is_same_v<Op, op::max>));
+  } else if constexpr (float16_type<T>) {
+    return float16_traits<T>::format == format16::bfloat ? number_type::bf16 : number_type::f16;
+  } else if constexpr (reduce_ordered<T>) {
+    return sizeof(T) == 4 ? number_type::f32 : number_type::f64;
+  } else if constexpr (complex_type<T>) {
+    return sizeof(T) == 8 ? number_type::complex_f32 : number_type::complex_f64;
+  } else {
+    return pair_type<T>::value;
+  }
+}
+
+/// Operations and types that the library has kernels for.
+template <class Op, class T>
+concept library_reduction = own_operation<Op> && reduce_op<Op, T> && number_of<Op, T>()
+!= number_type::none;
+
+}  // namespace pgas::detail

@@ -1,0 +1,18 @@
+/// @file
+/// Collectives that the host asks for, on the host heap: by one thread, that of the stream.
+#pragma once
+
+#include "pgas/device/impl/collective_request.hpp"
+#include "pgas/device/context.hpp"
+
+namespace pgas::detail {
+
+/// Carries out the request on the calling thread. *Errors* thread_ended when it can't be completed, with a failure
+/// record; invalid_argument for an operation that does not take the type.
+void carry_out(const context& ctx, const team_view& team, const collective_request& request);
+
+/// The part of carry_out() for one operation. False if it does not take the type.
+template <class Op>
+bool carry_out_fold(const context& ctx, const team_view& team, const collective_request& request);
+
+}  // namespace pgas::detail

@@ -1,0 +1,30 @@
+/// @file
+/// The library's kernels for collectives that the host asks for. One block carries out a request, so that its threads
+/// can meet the other PEs' as one group.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include "pgas/device/context.hpp"
+#include "pgas/device/impl/collective_request.hpp"
+
+namespace pgas::detail::cuda {
+
+/// Enqueues a request. A failure ends the kernel early and is left in the context's failure record.
+/// *Errors* cudaErrorInvalidValue for an operation that does not take the type.
+[[nodiscard]] cudaError_t launch_collective(const context& context, const team_view& team,
+                                            const collective_request& request, cudaStream_t stream);
+/// Loads all kernels for collectives into the current context (see kernels.hpp).
+[[nodiscard]] cudaError_t preload_collectives();
+
+/// The same for the kernels of one operation.
+template <class Op>
+[[nodiscard]] cudaError_t launch_fold(const context& context, const team_view& team, const collective_request& request,
+                                      cudaStream_t stream);
+template <class Op>
+[[nodiscard]] cudaError_t preload_folds();
+
+/// Threads of a collective's block. More would leave each too few registers.
+inline constexpr unsigned collective_threads = 512;
+
+}  // namespace pgas::detail::cuda

@@ -1,0 +1,158 @@
+#include "pgas/collective.hpp"
+
+#include <fmt/format.h>
+
+#include <mutex>
+#include <string>
+
+#include "host/team/team_state.hpp"
+#include "host/world/world_state.hpp"
+
+namespace pgas {
+
+namespace detail {
+
+namespace {
+
+const char* name(collective_kind what) {
+  switch (what) {
+    case collective_kind::barrier: return "barrier";
+    case collective_kind::sync: return "sync";
+    case collective_kind::broadcast: return "broadcast";
+    case collective_kind::fcollect: return "fcollect";
+    case collective_kind::collect: return "collect";
+    case collective_kind::alltoall: return "alltoall";
+    case collective_kind::alltoalls: return "alltoalls";
+    case collective_kind::reduce: return "reduce";
+    case collective_kind::reduce_to_root: return "reduce_to_root";
+    case collective_kind::reduce_scatter: return "reduce_scatter";
+    case collective_kind::inclusive_scan: return "inclusive_scan";
+    case collective_kind::exclusive_scan: return "exclusive_scan";
+  }
+  return "collective";
+}
+
+[[nodiscard]] bool rooted(collective_kind what) {
+  return what == collective_kind::broadcast || what == collective_kind::reduce_to_root;
+}
+
+/// Bytes that `elements` elements with a stride span. *Errors* invalid_argument where that is more than there can be.
+std::size_t span_bytes(const collective_request& r, std::size_t elements, std::ptrdiff_t stride) {
+  if (elements == 0) return 0;
+  std::size_t span = 0;
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(elements - 1, static_cast<std::size_t>(stride), &span) ||
+      __builtin_add_overflow(span, 1u, &span) || __builtin_mul_overflow(span, r.element_bytes, &bytes))
+    throw error(code::invalid_argument,
+                fmt::format("{}: {} elements of {} bytes, {} apart, are more than a size_t can count", name(r.what),
+                            elements, r.element_bytes, stride));
+  return bytes;
+}
+
+/// What a member reads and writes in a collective.
+struct footprint {
+  std::size_t dst_bytes = 0;
+  std::size_t src_bytes = 0;
+  std::size_t in_place = 0;  ///< where in the one the other may start: src in dst, dst in src for reduce_scatter
+  bool may_be_in_place = true;
+};
+
+footprint footprint_of(const collective_request& r, const team_view& team) {
+  const auto n = static_cast<std::size_t>(team.n_pes());
+  const auto me = static_cast<std::size_t>(team.my_pe());
+  std::size_t blocks = 0;  // elements of all members' blocks
+  if (__builtin_mul_overflow(n, r.count, &blocks))
+    throw error(code::invalid_argument,
+                fmt::format("{}: {} times {} elements are more than a size_t can count", name(r.what), n, r.count));
+  const std::size_t one = span_bytes(r, r.count, 1);
+  const std::size_t all = span_bytes(r, blocks, 1);
+  switch (r.what) {
+    case collective_kind::broadcast: return {one, team.my_pe() == r.root ? one : 0};
+    case collective_kind::fcollect: return {all, one, me * one};
+    case collective_kind::collect: return {one, one};  // where this PE's elements come to lie is only known later
+    case collective_kind::alltoall: return {all, all, 0, false};
+    case collective_kind::alltoalls:
+      return {span_bytes(r, blocks, r.dst_stride), span_bytes(r, blocks, r.src_stride), 0, false};
+    case collective_kind::reduce_scatter: return {one, all, me * one};
+    default: return {one, one};
+  }
+}
+
+/// Throws what is wrong with a request of one member of `team`.
+void check(const world_state& world, const team_view& team, const collective_request& r) {
+  const char* const what = name(r.what);
+  if (rooted(r.what) && (r.root < 0 || r.root >= team.n_pes()))
+    throw error(code::pe_out_of_range,
+                fmt::format("{}: the team has no PE {}, its PEs are 0 to {}", what, r.root, team.n_pes() - 1), r.root);
+  if (r.what == collective_kind::alltoalls && (r.dst_stride < 1 || r.src_stride < 1))
+    throw error(code::invalid_argument,
+                fmt::format("{}: strides must be at least 1, not {} and {}", what, r.dst_stride, r.src_stride));
+  const footprint uses = footprint_of(r, team);
+  const auto* const dst = static_cast<const std::byte*>(r.dst);
+  const auto* const src = static_cast<const std::byte*>(r.src);
+  if (uses.dst_bytes > 0) {
+    if (dst == nullptr) throw error(code::invalid_argument, fmt::format("{}: the destination is null", what));
+    world.check_symmetric(dst, uses.dst_bytes, r.unit, what);
+  }
+  if (uses.src_bytes > 0) {
+    if (src == nullptr) throw error(code::invalid_argument, fmt::format("{}: the source is null", what));
+    world.check_symmetric(src, uses.src_bytes, r.unit, what);
+  }
+  if (uses.dst_bytes == 0 || uses.src_bytes == 0 || r.what == collective_kind::collect) return;
+  const bool scatter = r.what == collective_kind::reduce_scatter;
+  const bool in_place = uses.may_be_in_place && (scatter ? dst == src + uses.in_place : src == dst + uses.in_place);
+  if (!in_place && dst < src + uses.src_bytes && src < dst + uses.dst_bytes)
+    throw error(code::invalid_argument,
+                fmt::format("{}: source and destination overlap{}", what,
+                            uses.may_be_in_place ? "; in place they have to start where its description says" : ""));
+}
+
+}  // namespace
+
+void run_collective(const team& of, const stream* on, const collective_request& request) {
+  team_state& state = of.state();
+  state.check();
+  world_state& world = state.world();
+  check(world, state.view(), request);
+  const trace_range range(world, (std::string("pgas::") + name(request.what)).c_str());
+  if (on != nullptr) {
+    if (on->native() == nullptr)
+      throw error(code::invalid_argument,
+                  fmt::format("{} on a stream: this stream object is empty", name(request.what)));
+    world.device().collective(world.context(), state.library_view(), request, on->native());
+    return;
+  }
+  const std::lock_guard lock(state.collective_mutex());
+  world.synchronize(nullptr);  // host-called operations are enqueued there
+  const stream_handle own = state.stream();
+  world.device().collective(world.context(), state.library_view(), request, own);
+  world.synchronize(own);
+}
+
+namespace {
+
+/// A meeting on the host: over the sockets, so that a PE that is gone is noticed at once.
+void meet_on_host(const team& of, const char* what, bool complete) {
+  team_state& state = of.state();
+  state.check();
+  const trace_range range(state.world(), what);
+  const std::lock_guard lock(state.collective_mutex());
+  if (complete) state.world().synchronize(nullptr);
+  state.group().barrier();
+}
+
+void meet_on_stream(const team& of, const stream& on, collective_kind what) {
+  collective_request request;
+  request.what = what;
+  run_collective(of, &on, request);
+}
+
+}  // namespace
+}  // namespace detail
+
+void barrier(const team& of) { detail::meet_on_host(of, "pgas::barrier", true); }
+void barrier(const team& of, const stream& on) { detail::meet_on_stream(of, on, detail::collective_kind::barrier); }
+void sync(const team& of) { detail::meet_on_host(of, "pgas::sync", false); }
+void sync(const team& of, const stream& on) { detail::meet_on_stream(of, on, detail::collective_kind::sync); }
+
+}  // namespace pgas
