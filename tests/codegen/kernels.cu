@@ -52,6 +52,41 @@ __global__ void put_thread(context ctx, char* dst, const char* src, std::size_t 
   put(ctx, dst, src, n, pe);
 }
 
+// Lanes that meet work together, on whole words; who works alone is still there.
+//  callee copy_by_thread 1   activemask
+//  callee copy_together 8+  ld\.global\.L1::no_allocate\.v4\.u32
+//  callee copy_together 8+  st\.v4\.u32
+//  callee copy_together 2   bar\.warp\.sync
+//  callee copy_bulk 8+  st\.v4\.u32
+//  registers 64
+__global__ void get_thread(context ctx, float* dst, const float* src, std::size_t n, int pe) {
+  get(ctx, dst, src, n, pe);
+}
+
+// A few words in line, without a call: all loads, then all stores.
+//  ptx  4   ld\.u32
+//  ptx  4   st\.u32
+//  ptx  0   activemask
+//  sass 4   ST\.E
+//  size 60
+__global__ void put_four(context ctx, float* dst, const float* src, int pe) { put(ctx, dst, src, 4, pe); }
+
+// Eight elements in flight.
+//  callee copy_pieces 8   ld\.u64
+//  callee copy_pieces 8   st\.u64
+//  callee copy_pieces 0   ld\.relaxed|st\.relaxed
+//  registers 64
+__global__ void iput_block(context ctx, double* dst, const double* src, std::size_t n, int pe) {
+  iput(ctx, this_block(), dst, src, 3, 2, n, pe);
+}
+
+//  callee copy_pieces 4   ld\.global\.L1::no_allocate\.v4\.u32
+//  callee copy_pieces 4   st\.v4\.u32
+//  registers 64
+__global__ void ibget_warp(context ctx, detail::vec16* dst, const detail::vec16* src, std::size_t n, int pe) {
+  ibget(ctx, this_warp(this_block()), dst, src, 5, 7, 3, n, pe);
+}
+
 // One release, at system scope, by the store itself; no fence for the acquire side.
 //  ptx  1   st\.release\.sys\.global\.u64
 //  ptx  0   fence|membar
@@ -79,10 +114,12 @@ __global__ void put_signal_add(context ctx, float* dst, const float* src, std::s
 __global__ void wait_signal(context ctx, const signal_t* sig, signal_t value) { wait_until(ctx, sig, cmp::ge, value); }
 
 // Eight words in flight.
-//  ptx  8   ld\.relaxed\.sys\.global\.u64
-//  ptx  1   fence\.acquire\.sys
-//  ptx  0   ld\.(acquire|global|weak|volatile|u|b|f|v)
+//  callee await_any 8   ld\.relaxed\.sys\.global\.u64
+//  callee await_any 1   fence\.acquire\.sys
+//  callee await_any 0   ld\.(acquire|weak|volatile)
+//  ptx  0   fence|membar
 //  sass 0   MEMBAR
+//  registers 64
 __global__ void wait_any(context ctx, const signal_t* sig, std::size_t n, std::size_t* out) {
   *out = wait_until_any(ctx, sig, n, nullptr, cmp::ne, 0);
 }
@@ -126,6 +163,28 @@ __global__ void add_int64(context ctx, std::int64_t* dst, int pe) { atomic_add(c
 //  sass 0   ATOM
 __global__ void add_double(context ctx, double* dst, double value, int pe) { atomic_add(ctx, dst, value, pe); }
 
+//  ptx  1   red\.relaxed\.sys\.global\.min\.s64
+//  ptx  0   atom
+//  sass 0   ATOM
+__global__ void min_int64(context ctx, std::int64_t* dst, std::int64_t value, int pe) { atomic_min(ctx, dst, value, pe); }
+
+// As integers, one way or the other by the operand's sign.
+//  ptx  1   red\.relaxed\.sys\.global\.max\.s32
+//  ptx  1   red\.relaxed\.sys\.global\.min\.u32
+//  ptx  0   atom
+//  sass 0   ATOM
+__global__ void max_float(context ctx, float* dst, float value, int pe) { atomic_max(ctx, dst, value, pe); }
+
+//  ptx  1   red\.relaxed\.sys\.global\.add\.noftz\.bf16x2
+//  ptx  0   atom
+//  sass 0   ATOM
+__global__ void add_bfloat162(context ctx, bfloat162* dst, bfloat162 value, int pe) { atomic_add(ctx, dst, value, pe); }
+
+//  ptx  1   red\.relaxed\.sys\.global\.add\.noftz\.f16
+//  ptx  0   atom
+//  sass 0   ATOM
+__global__ void add_half(context ctx, half* dst, half value, int pe) { atomic_add(ctx, dst, value, pe); }
+
 //  ptx  1   red\.relaxed\.sys\.global\.xor\.b32
 //  sass 0   ATOM
 __global__ void xor_uint32(context ctx, std::uint32_t* dst, std::uint32_t value, int pe) {
@@ -154,5 +213,19 @@ __global__ void fetch_add_uint64(context ctx, std::uint64_t* out, std::uint64_t*
 __global__ void compare_swap(context ctx, std::uint64_t* out, std::uint64_t* dst, int pe) {
   *out = atomic_compare_swap(ctx, dst, 1, 2, pe);
 }
+
+// The result is not waited for until it is stored.
+//  ptx  1   atom\.relaxed\.sys\.global\.add\.u64
+//  ptx  0   fence|membar|ld\.(relaxed|global)
+__global__ void fetch_add_nbi(context ctx, std::uint64_t* result, std::uint64_t* dst, int pe) {
+  atomic_fetch_add_nbi(ctx, result, dst, 1, pe);
+}
+
+// Taking arrivals off a signal: a poll, and one exchange.
+//  ptx  1+  ld\.relaxed\.sys\.global\.u64
+//  ptx  1+  atom\.relaxed\.sys\.global\.cas\.b64
+//  ptx  0   fence\.(release|sc|acq_rel)|membar
+//  sass 0   MEMBAR
+__global__ void take_signal(context ctx, signal_t* sig) { signal_take(ctx, sig, 4); }
 
 }  // extern "C"
