@@ -117,10 +117,10 @@ bool generator::try_move(int actor) {
 bool generator::try_combine(int actor) {
   constexpr opcode kinds[] = {opcode::reduce, opcode::reduce_to_root, opcode::reduce_scatter, opcode::inclusive_scan,
                               opcode::exclusive_scan};
-  constexpr element types[] = {element::b1, element::u32, element::f64};
+  constexpr element types[] = {element::b1, element::f64};
   instruction i = blank();
   i.what = kinds[pick(5)];
-  i.of = types[pick(3)];
+  i.of = types[pick(2)];
   i.value = i.of == element::f64 ? static_cast<std::uint64_t>(fold::sum) : pick(7);
   i.team = pick_target(actor).team;
   const std::vector<int> members = members_of(i.team, actor);

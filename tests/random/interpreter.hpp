@@ -30,9 +30,17 @@ struct interpreter {
     return reinterpret_cast<T*>(arena.at(ctx) + offset);
   }
 
+  /// Calls f(group) with the group that makes the call, and no more synchronisation than its own.
   template <class Block, class F>
   PGAS_FN static void as_caller(const instruction& i, const Block& block, const F& f) {
-    pgas_test::with_scope(static_cast<pgas_test::scope>(i.by), block, f);
+    if (i.by == caller::thread) {
+      if (block.thread_rank() == 0) f(this_thread{});
+    } else if (i.by == caller::warp) {
+      const warp w = this_warp(block);
+      if (w.meta_group_rank() == 0) f(w);
+    } else {
+      f(block);
+    }
   }
 
   template <class Block, class T>
@@ -209,11 +217,8 @@ struct interpreter {
   }
   template <class Block>
   PGAS_FN void combine_data(const Block& block, const context& ctx, const instruction& i) const {
-    switch (i.of) {
-      case element::b1: return combine_with<std::uint8_t>(block, ctx, i, chosen_fold{static_cast<fold>(i.value)});
-      case element::u32: return combine_with<std::uint32_t>(block, ctx, i, chosen_fold{static_cast<fold>(i.value)});
-      default: return combine_with<double>(block, ctx, i, op::sum{});
-    }
+    if (i.of == element::b1) combine_with<std::uint8_t>(block, ctx, i, chosen_fold{static_cast<fold>(i.value)});
+    else combine_with<double>(block, ctx, i, op::sum{});
   }
 
   template <class Block>
@@ -233,6 +238,7 @@ struct interpreter {
   PGAS_FN void fill_with(const Block& block, const context& ctx, const instruction& i) const {
     for (auto k = static_cast<std::uint32_t>(block.thread_rank()); k < i.count; k += static_cast<std::uint32_t>(block.size()))
       at<T>(ctx, i.dst)[k] = static_cast<T>(small_number(i.value, k));
+    block.sync();
   }
   template <class Block>
   PGAS_OUTLINE void fill_of(const Block& block, const context& ctx, const instruction& i) const {
@@ -301,10 +307,13 @@ struct interpreter {
     const auto mine = static_cast<std::uint32_t>(block.block_rank());
     const instruction* const list = program.at(ctx) + std::size_t{mine} * capacity;
     const std::uint32_t length = lengths.at(ctx)[mine];
+    // Operations promise their group that they are done when they return. So the threads meet only where a larger group
+    // follows a smaller one, which is what a program has to do; a sync that an operation forgets is not made up for.
+    caller before = caller::thread;
     for (std::uint32_t k = 0; k < length; ++k) {
-      block.sync();
+      if (list[k].by > before) block.sync();
+      before = list[k].by;
       execute(block, ctx, list[k]);
-      block.sync();
     }
   }
 };

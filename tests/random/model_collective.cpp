@@ -43,7 +43,6 @@ void model::apply(std::span<const instruction> calls, std::span<const int> membe
     case opcode::inclusive_scan:
     case opcode::exclusive_scan:
       if (first.of == element::b1) return combine<std::uint8_t>(calls, members);
-      if (first.of == element::u32) return combine<std::uint32_t>(calls, members);
       return combine<double>(calls, members);
     default: break;
   }
