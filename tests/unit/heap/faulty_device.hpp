@@ -11,7 +11,7 @@
 #include "device/device.hpp"
 #include "pgas/error.hpp"
 
-namespace pgas::test {
+namespace pgas::unit_test {
 
 /// The steps that can be made to fail.
 enum class step { create, export_segment, import_segment, map, retain };
@@ -152,4 +152,4 @@ class faulty_device : public detail::device {
   std::map<detail::segment_id, handle_kind> kind_of_;
 };
 
-}  // namespace pgas::test
+}  // namespace pgas::unit_test

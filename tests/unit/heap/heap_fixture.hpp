@@ -6,7 +6,7 @@
 #include "unit/heap/faulty_device.hpp"
 #include "unit/links/fixtures.hpp"
 
-namespace pgas::test {
+namespace pgas::unit_test {
 
 constexpr std::size_t MiB = std::size_t{1} << 20;
 
@@ -63,4 +63,4 @@ std::optional<error> thrown(Call&& call) {
   return std::nullopt;
 }
 
-}  // namespace pgas::test
+}  // namespace pgas::unit_test

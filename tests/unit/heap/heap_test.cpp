@@ -11,7 +11,7 @@
 
 #include "unit/heap/heap_fixture.hpp"
 
-namespace pgas::test {
+namespace pgas::unit_test {
 namespace {
 
 class heap_of : public testing::TestWithParam<int> {};
@@ -331,4 +331,4 @@ TEST(heap, two_heaps_at_once_do_not_meet) {
 }
 
 }  // namespace
-}  // namespace pgas::test
+}  // namespace pgas::unit_test

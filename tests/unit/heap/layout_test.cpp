@@ -8,7 +8,7 @@
 
 #include "unit/heap/heap_fixture.hpp"
 
-namespace pgas::test {
+namespace pgas::unit_test {
 namespace {
 
 using detail::layout;
@@ -153,4 +153,4 @@ TEST(layout, limits_larger_than_the_machine_are_cut_to_the_addresses_there_are) 
 }
 
 }  // namespace
-}  // namespace pgas::test
+}  // namespace pgas::unit_test

@@ -8,7 +8,7 @@
 #include <random>
 #include <vector>
 
-namespace pgas::test {
+namespace pgas::unit_test {
 namespace {
 
 using allocator = detail::offset_allocator;
@@ -194,4 +194,4 @@ TEST_P(random_sequences, agree_with_the_model_and_with_a_twin) {
 }
 
 }  // namespace
-}  // namespace pgas::test
+}  // namespace pgas::unit_test

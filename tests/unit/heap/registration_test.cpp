@@ -9,7 +9,7 @@
 
 #include "unit/heap/heap_fixture.hpp"
 
-namespace pgas::test {
+namespace pgas::unit_test {
 namespace {
 
 /// Files of memory, mapped one behind the other.
@@ -226,4 +226,4 @@ TEST_P(registering_fails, on_one_pe_and_leaves_nothing_on_any) {
 }
 
 }  // namespace
-}  // namespace pgas::test
+}  // namespace pgas::unit_test

@@ -7,7 +7,7 @@
 
 #include "unit/heap/heap_fixture.hpp"
 
-namespace pgas::test {
+namespace pgas::unit_test {
 namespace {
 
 class kinds_between_processes : public testing::TestWithParam<std::tuple<handle_kind, int>> {};
@@ -243,4 +243,4 @@ TEST(sharing, two_pes_failing_at_once_give_one_error) {
 }
 
 }  // namespace
-}  // namespace pgas::test
+}  // namespace pgas::unit_test

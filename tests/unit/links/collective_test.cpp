@@ -9,7 +9,7 @@
 
 #include "unit/links/fixtures.hpp"
 
-namespace pgas::test {
+namespace pgas::unit_test {
 namespace {
 
 using detail::contribution;
@@ -200,4 +200,4 @@ TEST(links, nothing_can_be_called_after_leaving) {
 }
 
 }  // namespace
-}  // namespace pgas::test
+}  // namespace pgas::unit_test

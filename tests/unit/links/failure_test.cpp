@@ -10,7 +10,7 @@
 
 #include "unit/links/fixtures.hpp"
 
-namespace pgas::test {
+namespace pgas::unit_test {
 namespace {
 
 using clock = std::chrono::steady_clock;
@@ -284,4 +284,4 @@ TEST(links_failure, descriptors_that_do_not_fit_are_reported_and_none_leaks) {
 }
 
 }  // namespace
-}  // namespace pgas::test
+}  // namespace pgas::unit_test

@@ -15,7 +15,7 @@
 #include "host/world/links.hpp"
 #include "unit/links/pes.hpp"
 
-namespace pgas::test {
+namespace pgas::unit_test {
 
 /// A folder that goes away with its content.
 class scratch_folder {
@@ -85,4 +85,4 @@ struct linked_pe {
   detail::links links;
 };
 
-}  // namespace pgas::test
+}  // namespace pgas::unit_test

@@ -18,7 +18,7 @@
 #include "host/world/unix_socket.hpp"
 #include "unit/links/fixtures.hpp"
 
-namespace pgas::test {
+namespace pgas::unit_test {
 namespace {
 
 using namespace pgas::detail;
@@ -380,4 +380,4 @@ TEST(hello, every_share_changes_the_secret_and_no_two_are_alike) {
 }
 
 }  // namespace
-}  // namespace pgas::test
+}  // namespace pgas::unit_test

@@ -14,7 +14,7 @@
 #include <ostream>
 #include <thread>
 
-namespace pgas::test {
+namespace pgas::unit_test {
 
 std::vector<std::optional<error>> run_threads(int n, const std::function<void(bootstrap&)>& body) {
   auto exchanges = make_thread_bootstraps(n, std::chrono::seconds(30));
@@ -190,4 +190,4 @@ std::ostream& operator<<(std::ostream& out, const holdings& h) {
              << " files in /dev/shm";
 }
 
-}  // namespace pgas::test
+}  // namespace pgas::unit_test

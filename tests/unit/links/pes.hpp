@@ -18,7 +18,7 @@
 #include "pgas/bootstrap.hpp"
 #include "pgas/error.hpp"
 
-namespace pgas::test {
+namespace pgas::unit_test {
 
 /// Runs `body(exchange)` as n threads at once. What each threw as a pgas::error; any other exception fails the test.
 std::vector<std::optional<error>> run_threads(int n, const std::function<void(bootstrap&)>& body);
@@ -74,4 +74,4 @@ class pausing_bootstrap : public bootstrap {
   std::function<void()> pause_;
 };
 
-}  // namespace pgas::test
+}  // namespace pgas::unit_test
