@@ -43,6 +43,7 @@ enum class code : int {
   device_unavailable = 501,  ///< no usable GPU, driver or runtime where one was asked for
   device_failed = 502,       ///< the driver or the GPU reported an error
   launch_failed = 503,       ///< a kernel could not be started as asked
+  capturing = 504,           ///< something that a stream which is being captured into a CUDA graph can't do
   // configuration
   config_value = 601,  ///< a variable holds a value that its option does not allow
   // the operating system
@@ -55,6 +56,7 @@ class PGAS_API error : public std::runtime_error {
   /// @param code what went wrong; @param message cause and fix, without the code; @param pe the PE concerned, -1 if none.
   error(pgas::code code, std::string_view message, int pe = -1);
 
+  /// What went wrong.
   [[nodiscard]] pgas::code code() const noexcept { return code_; }
   /// The PE that the error is about (the dead one, the one out of memory), or -1.
   [[nodiscard]] int pe() const noexcept { return pe_; }
@@ -66,7 +68,7 @@ class PGAS_API error : public std::runtime_error {
 
 /// One row of the table of codes.
 struct error_info {
-  pgas::code code;
+  pgas::code code;         ///< the code itself
   std::string_view name;   ///< the enumerator, e.g. "peer_lost"
   std::string_view cause;  ///< what usually makes it happen
   std::string_view fix;    ///< what to do about it

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "pgas/bootstrap.hpp"  // IWYU pragma: export
+#include "pgas/collective.hpp"  // IWYU pragma: export
 #include "pgas/config.hpp"     // IWYU pragma: export
 #include "pgas/error.hpp"      // IWYU pragma: export
 #include "pgas/heap.hpp"       // IWYU pragma: export
@@ -11,6 +12,8 @@
 #include "pgas/registration.hpp"  // IWYU pragma: export
 #include "pgas/rma.hpp"        // IWYU pragma: export
 #include "pgas/stream.hpp"     // IWYU pragma: export
+#include "pgas/stream_atomic.hpp"  // IWYU pragma: export
+#include "pgas/stream_rma.hpp"     // IWYU pragma: export
 #include "pgas/team.hpp"       // IWYU pragma: export
 #include "pgas/types.hpp"      // IWYU pragma: export
 #include "pgas/world.hpp"      // IWYU pragma: export

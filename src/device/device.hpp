@@ -10,9 +10,11 @@
 #include <string>
 #include <vector>
 
+#include "device/operation.hpp"
 #include "device/unique_fd.hpp"
 #include "pgas/config.hpp"
 #include "pgas/device/context.hpp"
+#include "pgas/device/impl/collective_request.hpp"
 
 namespace pgas::detail {
 
@@ -50,18 +52,6 @@ using stream_handle = void*;
 struct mapped_memory {
   void* host = nullptr;
   void* device = nullptr;
-};
-
-/// A single atomic operation asked for by the host.
-struct atomic_request {
-  enum class operation : std::uint8_t { fetch, set, add, bit_and, bit_or, bit_xor, swap, compare_swap };
-  enum class type : std::uint8_t { u32, u64, f32, f64 };  ///< signed integers travel as their unsigned twins
-  operation what;
-  type as;
-  void* target;                ///< an address of the layout, any slot
-  std::uint64_t value = 0;     ///< operand, bit pattern
-  std::uint64_t condition = 0; ///< for compare_swap, bit pattern
-  bool release = false;        ///< earlier work of the stream becomes visible before the update (signals)
 };
 
 /// A backend. *Callers* any thread; one at a time for each segment and each range of addresses. *Errors* pgas::error with
@@ -113,6 +103,9 @@ class device {
   // ---- work; thread-safe, in order within one stream
 
   [[nodiscard]] virtual stream_handle create_stream() = 0;
+  /// The handle of a stream that the application made, its default stream (null) included. *Errors* invalid_argument where
+  /// applications have no streams.
+  [[nodiscard]] virtual stream_handle adopt(void* native) = 0;
   virtual void destroy_stream(stream_handle stream) noexcept = 0;
   /// Returns when everything enqueued before has been carried out. *Errors* what went wrong there.
   virtual void synchronize(stream_handle stream) = 0;
@@ -124,11 +117,23 @@ class device {
   /// Copies between any two places that this device reaches, pageable host memory included.
   virtual void copy(void* to, const void* from, std::size_t bytes, stream_handle stream) = 0;
   virtual void fill(void* at, unsigned char value, std::size_t bytes, stream_handle stream) = 0;
-  /// Carries out the request and, when `result` is not null, writes the old value (4 or 8 bytes) to that host address.
-  /// Blocking: returns when the update is done.
-  virtual void atomic(const atomic_request& request, std::uint64_t* result, stream_handle stream) = 0;
+  /// Carries out the operation once the stream gets there. What local memory of a strided copy kernels can't reach is copied
+  /// in another way; status, values and result must be reachable.
+  virtual void enqueue(const operation_request& request, stream_handle stream) = 0;
+  /// Carries out an atomic operation on the internal queue and returns the bits of the old value. Blocking.
+  [[nodiscard]] virtual std::uint64_t fetch(const operation_request& request) = 0;
+  /// Reads `count` words of 2, 4 or 8 bytes into host memory, each whole; what was released before a value is visible when
+  /// its word has been read. Blocking, on the internal queue.
+  virtual void snapshot(void* to, const void* from, std::size_t count, std::size_t word_bytes) = 0;
+  /// Whether kernels of this device can load and store there.
+  [[nodiscard]] virtual bool reaches(const void*) { return true; }
   /// Barrier over `team` once the stream gets there; earlier work of the stream is visible to the team afterwards.
   virtual void barrier(const context& context, team_view team, stream_handle stream) = 0;
+
+  /// A collective over `team` once the stream gets there, as the device operations of the same names; on the channel that
+  /// `team` is on. Arguments have been checked.
+  virtual void collective(const context& context, const team_view& team, const collective_request& request,
+                          stream_handle stream) = 0;
 
   /// Makes the device current on the calling thread, for code that launches kernels itself; calls nest.
   virtual void enter() = 0;

@@ -9,8 +9,9 @@
 #include <iterator>
 #include <utility>
 
-#include "device/cpu/atomic_update.hpp"
+#include "device/cpu/collective.hpp"
 #include "device/cpu/foreign_memory.hpp"
+#include "device/carry_out.hpp"
 #include "device/cpu/host_memory.hpp"
 #include "pgas/device/sync.hpp"
 #include "pgas/error.hpp"
@@ -171,6 +172,10 @@ host_stream& cpu_device::queue(stream_handle stream) noexcept {
   return stream == nullptr ? own_ : *static_cast<host_stream*>(stream);
 }
 
+stream_handle cpu_device::adopt(void*) {
+  throw error(code::invalid_argument, "stream::wrap: a world on the host heap has no CUDA streams; make a pgas::stream");
+}
+
 stream_handle cpu_device::create_stream() { return std::make_unique<host_stream>().release(); }
 void cpu_device::destroy_stream(stream_handle stream) noexcept {
   const std::unique_ptr<host_stream> owned(static_cast<host_stream*>(stream));
@@ -188,16 +193,38 @@ void cpu_device::fill(void* at, unsigned char value, std::size_t bytes, stream_h
   queue(stream).run([=] { std::memset(at, value, bytes); }, place_for(bytes));
 }
 
-void cpu_device::atomic(const atomic_request& request, std::uint64_t* result, stream_handle stream) {
+void cpu_device::enqueue(const operation_request& request, stream_handle stream) {
+  using kind = operation_request::kind;
+  // Not on the calling thread where it may last: the caller may have to go on for it to end.
+  const bool lasts = request.what == kind::wait || request.what == kind::sync || (request.what == kind::strided && request.bytes * request.count > small);
+  queue(stream).run(
+      [request] {
+        if (request.what == kind::strided)
+          carry_out_strided(request, {0, 1});
+        else
+          carry_out(request, this_thread{});
+      },
+      lasts ? host_stream::place::worker : host_stream::place::here_if_idle);
+}
+
+std::uint64_t cpu_device::fetch(const operation_request& request) {
   std::uint64_t old = 0;
-  queue(stream).run_and_wait([&] { old = update_atomically(request); });
-  if (result == nullptr) return;
-  const bool narrow = request.as == atomic_request::type::u32 || request.as == atomic_request::type::f32;
-  const auto narrowed = static_cast<std::uint32_t>(old);
-  if (narrow)
-    std::memcpy(result, &narrowed, sizeof(narrowed));
-  else
-    std::memcpy(result, &old, sizeof(old));
+  own_.run_and_wait([&] { old = carry_out_atomic(request); });
+  return old;
+}
+
+void cpu_device::snapshot(void* to, const void* from, std::size_t count, std::size_t word_bytes) {
+  const auto read = [=]<class Word>(Word*) {
+    for (std::size_t i = 0; i < count; ++i) static_cast<Word*>(to)[i] = load_relaxed(static_cast<const Word*>(from) + i);
+  };
+  own_.run_and_wait([&] {
+    switch (word_bytes) {
+      case 2: read(static_cast<std::uint16_t*>(nullptr)); break;
+      case 4: read(static_cast<std::uint32_t*>(nullptr)); break;
+      default: read(static_cast<std::uint64_t*>(nullptr)); break;
+    }
+    fence_acquire();
+  });
 }
 
 void cpu_device::barrier(const context& context, team_view team, stream_handle stream) {
@@ -208,6 +235,11 @@ void cpu_device::barrier(const context& context, team_view team, stream_handle s
           throw error(code::device_failed, "a barrier on the CPU ended early");
       },
       host_stream::place::worker);
+}
+
+void cpu_device::collective(const context& context, const team_view& team, const collective_request& request,
+                            stream_handle stream) {
+  queue(stream).run([context, team, request] { carry_out(context, team, request); }, host_stream::place::worker);
 }
 
 }  // namespace pgas::detail

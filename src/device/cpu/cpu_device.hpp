@@ -40,12 +40,17 @@ class cpu_device final : public device {
   void free_local(void* memory) noexcept override { free_mapped({memory, memory}); }
 
   [[nodiscard]] stream_handle create_stream() override;
+  [[nodiscard]] stream_handle adopt(void* native) override;
   void destroy_stream(stream_handle stream) noexcept override;
   void synchronize(stream_handle stream) override;
   void copy(void* to, const void* from, std::size_t bytes, stream_handle stream) override;
   void fill(void* at, unsigned char value, std::size_t bytes, stream_handle stream) override;
-  void atomic(const atomic_request& request, std::uint64_t* result, stream_handle stream) override;
+  void enqueue(const operation_request& request, stream_handle stream) override;
+  [[nodiscard]] std::uint64_t fetch(const operation_request& request) override;
+  void snapshot(void* to, const void* from, std::size_t count, std::size_t word_bytes) override;
   void barrier(const context& context, team_view team, stream_handle stream) override;
+  void collective(const context& context, const team_view& team, const collective_request& request,
+                  stream_handle stream) override;
 
   void enter() override {}
   void leave() noexcept override {}

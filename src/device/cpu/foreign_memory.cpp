@@ -43,8 +43,8 @@ std::optional<mapping> parse(const std::string& line) {
   unsigned major = 0;
   unsigned minor = 0;
   char separator = 0;
-  fields >> std::hex >> found.begin >> separator >> found.end >> found.rights >> found.offset >> major >> separator >> minor >> std::dec >>
-      found.inode;
+  fields >> std::hex >> found.begin >> separator >> found.end >> found.rights >> found.offset >> major >> separator >>
+      minor >> std::dec >> found.inode;
   if (!fields) return std::nullopt;
   found.device = makedev(major, minor);
   return found;
@@ -71,8 +71,8 @@ std::vector<mapping> mappings_in(std::uintptr_t begin, std::uintptr_t end) {
 /// A duplicate of a descriptor of this process that leads to that file and may write; none if there is none.
 unique_fd find_descriptor(const mapping& of) {
   std::error_code none;
-  for (auto entry = std::filesystem::directory_iterator("/proc/self/fd", none); entry != std::filesystem::directory_iterator();
-       entry.increment(none)) {
+  for (auto entry = std::filesystem::directory_iterator("/proc/self/fd", none);
+       entry != std::filesystem::directory_iterator(); entry.increment(none)) {
     const std::string name = entry->path().filename();
     int fd = -1;
     std::from_chars(name.data(), name.data() + name.size(), fd);
@@ -97,17 +97,21 @@ std::vector<foreign_file> find_foreign_files(const void* pointer, std::size_t by
   for (const mapping& piece : mappings_in(begin, end)) {
     if (piece.begin > at) break;
     if (piece.rights.size() < 4 || piece.rights[3] != 's' || piece.inode == 0)
-      refuse(piece.begin, "is private memory (malloc, or mmap without MAP_SHARED): only files of memory can be shared, see memfd_create");
+      refuse(piece.begin,
+             "is private memory (malloc, or mmap without MAP_SHARED): only files of memory can be shared, see "
+             "memfd_create");
     if (piece.rights[0] != 'r' || piece.rights[1] != 'w') refuse(piece.begin, "may not be read and written");
-    if (piece.begin != at) refuse(piece.begin, fmt::format("starts {} bytes before the address that was given", at - piece.begin));
+    if (piece.begin != at)
+      refuse(piece.begin, fmt::format("starts {} bytes before the address that was given", at - piece.begin));
     if (piece.end > end) refuse(piece.begin, fmt::format("is larger than what was given by {} bytes", piece.end - end));
     foreign_file file{find_descriptor(piece), piece.end - piece.begin};
-    if (!file.fd) refuse(piece.begin, "has no descriptor open for writing in this process any more: register it before closing it");
+    if (!file.fd)
+      refuse(piece.begin, "has no descriptor open for writing in this process any more: register it before closing it");
     struct stat about {};
     if (::fstat(file.fd.get(), &about) != 0 || !S_ISREG(about.st_mode)) refuse(piece.begin, "is not a file of memory");
     if (piece.offset != 0 || static_cast<std::size_t>(about.st_size) != file.bytes)
-      refuse(piece.begin, fmt::format("are {} bytes from {} on of a file of {}: only whole files can be shared", file.bytes, piece.offset,
-                                      about.st_size));
+      refuse(piece.begin, fmt::format("are {} bytes from {} on of a file of {}: only whole files can be shared",
+                                      file.bytes, piece.offset, about.st_size));
     files.push_back(std::move(file));
     at = piece.end;
   }

@@ -15,7 +15,8 @@ struct foreign_file {
   std::size_t bytes;
 };
 
-/// The files behind [pointer, pointer + bytes), in order. *Errors* invalid_argument saying what is mapped there instead.
+/// The files behind [pointer, pointer + bytes), in order. *Errors* invalid_argument saying what is mapped there
+/// instead.
 [[nodiscard]] std::vector<foreign_file> find_foreign_files(const void* pointer, std::size_t bytes);
 
 }  // namespace pgas::detail

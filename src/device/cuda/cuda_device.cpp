@@ -7,7 +7,9 @@
 #include <chrono>
 #include <thread>
 
+#include "device/cuda/kernels/collective.hpp"
 #include "device/cuda/kernels/kernels.hpp"
+#include "device/cuda/kernels/library_kernel.hpp"
 
 namespace pgas::detail::cuda {
 
@@ -30,6 +32,9 @@ std::int64_t now_ms() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+/// What enter() has made current on this thread, innermost last.
+thread_local std::vector<std::unique_ptr<current_context>> entered;
+
 nvtxDomainHandle_t profiler_domain() {
   static const nvtxDomainHandle_t domain = nvtxDomainCreateA("pgas");
   return domain;
@@ -48,6 +53,7 @@ cuda_device::cuda_device(int ordinal) : ordinal_(ordinal) {
   properties_.ordinal = ordinal;
   properties_.memory_bytes = described.totalGlobalMem;
   properties_.runs_processes_at_once = has(CU_DEVICE_ATTRIBUTE_MPS_ENABLED);
+  reaches_pageable_ = has(CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS);
   if (!has(CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED))
     throw error(code::device_unavailable,
                 fmt::format("{} has no virtual memory management (cuMemCreate): set PGAS_HEAP=host", properties_.name));
@@ -55,12 +61,13 @@ cuda_device::cuda_device(int ordinal) : ordinal_(ordinal) {
   check(driver().granularity(&granularity_, &any, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED), "cuMemGetAllocationGranularity");
   check(cudaStreamCreateWithFlags(&internal_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
   result_ = allocate_mapped(128);
-  check(preload_atomic(), "loading the library's kernels");
-  check(preload_barrier(), "loading the library's kernels");
+  check(load_library_kernels(), "loading the library's kernels");
+  check(preload_collectives(), "loading the library's kernels");
 }
 
 cuda_device::~cuda_device() {
   if (lost_kernel_) return;
+  const undisturbed_captures undisturbed;
   if (driver().ctx_push(context_) == CUDA_SUCCESS) {
     static_cast<void>(cudaStreamDestroy(internal_));
     free_mapped(result_);
@@ -89,6 +96,7 @@ mapped_memory cuda_device::allocate_mapped(std::size_t bytes) {
 }
 
 void cuda_device::free_mapped(mapped_memory memory) noexcept {
+  const undisturbed_captures undisturbed;
   if (lost_kernel_ || driver().ctx_push(context_) != CUDA_SUCCESS) return;
   static_cast<void>(cudaFreeHost(memory.host));
   CUcontext ignored = nullptr;
@@ -105,6 +113,7 @@ void* cuda_device::allocate_local(std::size_t bytes) {
 }
 
 void cuda_device::free_local(void* memory) noexcept {
+  const undisturbed_captures undisturbed;
   if (lost_kernel_ || driver().ctx_push(context_) != CUDA_SUCCESS) return;
   static_cast<void>(cudaFree(memory));
   CUcontext ignored = nullptr;
@@ -117,6 +126,8 @@ bool cuda_device::capturing(stream_handle stream) {
   check(cudaStreamIsCapturing(stream_of(stream), &status), "asking whether a stream is being captured");
   return status != cudaStreamCaptureStatusNone;
 }
+
+stream_handle cuda_device::adopt(void* native) { return native != nullptr ? native : cudaStreamLegacy; }
 
 stream_handle cuda_device::create_stream() {
   const current_context current(context_);
@@ -131,6 +142,7 @@ void cuda_device::destroy_stream(stream_handle stream) noexcept {
   } catch (const error&) {
     // The kernel's end was an error, or it has none.
   }
+  const undisturbed_captures undisturbed;
   if (lost_kernel_ || driver().ctx_push(context_) != CUDA_SUCCESS) return;
   static_cast<void>(cudaStreamDestroy(static_cast<cudaStream_t>(stream)));
   CUcontext ignored = nullptr;
@@ -168,27 +180,19 @@ void cuda_device::fill(void* at, unsigned char value, std::size_t bytes, stream_
   check(cudaMemsetAsync(at, value, bytes, stream_of(stream)), "filling memory");
 }
 
-void cuda_device::atomic(const atomic_request& request, std::uint64_t* result, stream_handle stream) {
-  const current_context current(context_);
-  const std::lock_guard lock(result_mutex_);
-  check(launch_atomic(static_cast<int>(request.what), static_cast<int>(request.as), request.target, request.value,
-                      request.condition, request.release, static_cast<std::uint64_t*>(result_.device), stream_of(stream)),
-        "launching an atomic operation", code::launch_failed);
-  synchronize(stream);
-  if (result != nullptr) *result = *static_cast<std::uint64_t*>(result_.host);
-}
-
 void cuda_device::barrier(const context& context, team_view team, stream_handle stream) {
   const current_context current(context_);
   check(launch_barrier(context, team, stream_of(stream)), "launching a barrier", code::launch_failed);
 }
 
-void cuda_device::enter() { check(driver().ctx_push(context_), "cuCtxPushCurrent"); }
-
-void cuda_device::leave() noexcept {
-  CUcontext ignored = nullptr;
-  static_cast<void>(driver().ctx_pop(&ignored));
+void cuda_device::collective(const context& context, const team_view& team, const collective_request& request,
+                             stream_handle stream) {
+  const current_context current(context_);
+  check(launch_collective(context, team, request, stream_of(stream)), "launching a collective", code::launch_failed);
 }
+
+void cuda_device::enter() { entered.push_back(std::make_unique<current_context>(context_)); }
+void cuda_device::leave() noexcept { entered.pop_back(); }
 
 void cuda_device::range_push(const char* name) noexcept {
   nvtxEventAttributes_t event{};

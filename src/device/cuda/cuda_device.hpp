@@ -39,14 +39,20 @@ class cuda_device final : public device {
   void free_local(void* memory) noexcept override;
 
   [[nodiscard]] stream_handle create_stream() override;
+  [[nodiscard]] stream_handle adopt(void* native) override;
   void destroy_stream(stream_handle stream) noexcept override;
   void synchronize(stream_handle stream) override;
   void world_failed() noexcept override;
   [[nodiscard]] bool capturing(stream_handle stream) override;
   void copy(void* to, const void* from, std::size_t bytes, stream_handle stream) override;
   void fill(void* at, unsigned char value, std::size_t bytes, stream_handle stream) override;
-  void atomic(const atomic_request& request, std::uint64_t* result, stream_handle stream) override;
+  void enqueue(const operation_request& request, stream_handle stream) override;
+  [[nodiscard]] std::uint64_t fetch(const operation_request& request) override;
+  void snapshot(void* to, const void* from, std::size_t count, std::size_t word_bytes) override;
+  [[nodiscard]] bool reaches(const void* memory) override;
   void barrier(const context& context, team_view team, stream_handle stream) override;
+  void collective(const context& context, const team_view& team, const collective_request& request,
+                  stream_handle stream) override;
 
   void enter() override;
   void leave() noexcept override;
@@ -59,11 +65,14 @@ class cuda_device final : public device {
   [[nodiscard]] foreign_piece retain_piece(void* at, std::size_t most, handle_kind kind);
   [[nodiscard]] bool has(CUdevice_attribute attribute) const;
   [[nodiscard]] cudaStream_t stream_of(stream_handle stream) const noexcept;
+  /// A strided copy by the copy engines.
+  void copy_blocks(const operation_request& request, cudaStream_t stream);
 
   int ordinal_;
   CUcontext context_ = nullptr;
   device_properties properties_;
   std::size_t granularity_ = 0;
+  bool reaches_pageable_ = false;
   cudaStream_t internal_ = nullptr;  ///< for host-called operations; never waits for the application's streams
   mapped_memory result_;             ///< where fetching atomics leave their value
   std::mutex result_mutex_;          ///< one fetching atomic at a time

@@ -46,6 +46,7 @@ void* cuda_device::reserve(std::size_t bytes, void* hint) {
 }
 
 void cuda_device::release(void* address, std::size_t bytes) noexcept {
+  const undisturbed_captures undisturbed;
   if (!lost_kernel_) static_cast<void>(driver().address_free(pointer(address), bytes));
 }
 
@@ -132,6 +133,7 @@ void cuda_device::map(void* address, std::size_t bytes, segment_id segment) {
 }
 
 void cuda_device::unmap(void* address, std::size_t bytes) noexcept {
+  const undisturbed_captures undisturbed;
   if (!lost_kernel_) static_cast<void>(driver().unmap(pointer(address), bytes));
 }
 
@@ -181,6 +183,7 @@ foreign_piece cuda_device::retain_piece(void* at, std::size_t most, handle_kind 
 }
 
 void cuda_device::destroy(segment_id segment) noexcept {
+  const undisturbed_captures undisturbed;
   if (!lost_kernel_) static_cast<void>(driver().release(handle_of(segment)));
   const std::lock_guard lock(handles_mutex_);
   // One only: memory that was registered twice has the same handle twice.

@@ -45,7 +45,20 @@ struct driver_api {
 void check(CUresult result, std::string_view what, code otherwise = code::device_failed);
 void check(cudaError_t result, std::string_view what, code otherwise = code::device_failed);
 
-/// Makes a context current for a scope.
+/// For as long as it lives, CUDA calls of this thread that have nothing to do with a stream that is being captured do not
+/// invalidate the capture, whatever its mode (cudaStreamCaptureModeGlobal forbids cudaMalloc and others otherwise). Nests.
+class undisturbed_captures {
+ public:
+  undisturbed_captures() noexcept { static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_)); }
+  ~undisturbed_captures() { static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_)); }
+  undisturbed_captures(const undisturbed_captures&) = delete;
+  undisturbed_captures& operator=(const undisturbed_captures&) = delete;
+
+ private:
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+};
+
+/// Makes a context current for a scope; captures go on undisturbed.
 class current_context {
  public:
   explicit current_context(CUcontext context) { check(driver().ctx_push(context), "cuCtxPushCurrent"); }
@@ -55,6 +68,9 @@ class current_context {
   }
   current_context(const current_context&) = delete;
   current_context& operator=(const current_context&) = delete;
+
+ private:
+  undisturbed_captures undisturbed_;
 };
 
 }  // namespace pgas::detail::cuda

@@ -107,6 +107,11 @@ constexpr std::array rows{
                "A kernel could not be started as asked: too many threads or too much shared memory per block, or more "
                "blocks than fit on the GPU at once where all must run together.",
                "Ask for fewer blocks or threads; the message shows the limit."},
+    error_info{code::capturing, "capturing",
+               "The stream is being captured into a CUDA graph, and the call would have had to wait for it, or to copy pageable "
+               "host memory at each replay. The capture is as it was.",
+               "Make the call outside the capture; for buffers, use pinned host memory (cudaHostAlloc, cudaHostRegister) or "
+               "GPU memory."},
     error_info{
         code::config_value, "config_value", "A variable holds a value that its option does not allow.",
         "The message names the variable, its value and what is allowed; `pgas-info --config` lists all options."},

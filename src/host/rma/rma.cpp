@@ -2,19 +2,72 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <chrono>
+#include <cstring>
 #include <limits>
-#include <thread>
 
-#include "host/world/world_state.hpp"
+#include "host/rma/submission.hpp"
+#include "pgas/stream_rma.hpp"
 
-namespace pgas::detail {
+namespace pgas {
+
+namespace detail {
 
 namespace {
 
-static_assert(static_cast<int>(host_atomic::compare_swap) == static_cast<int>(atomic_request::operation::compare_swap));
-static_assert(static_cast<int>(host_number::f64) == static_cast<int>(atomic_request::type::f64));
+/// The symmetric side of a strided copy: how far it reaches to both sides of its start, in bytes.
+struct extent {
+  std::size_t before = 0;
+  std::size_t after = 0;
+};
+
+/// *Errors* invalid_argument where the shape is larger than any address space.
+extent extent_of(const strides& shape, std::ptrdiff_t stride, const char* what) {
+  const std::size_t block = byte_count(shape.block, shape.element_bytes);
+  const std::size_t step = byte_count(stride < 0 ? 0 - static_cast<std::size_t>(stride) : static_cast<std::size_t>(stride),
+                                      shape.element_bytes);
+  constexpr std::size_t huge = std::size_t{1} << 62;
+  if (block > huge || (step != 0 && shape.count - 1 > huge / step))
+    throw error(code::invalid_argument,
+                fmt::format("{}: {} blocks {} elements apart reach beyond any memory", what, shape.count, stride));
+  const std::size_t reach = step * (shape.count - 1);
+  return stride < 0 ? extent{reach, block} : extent{0, reach + block};
+}
+
+/// Both directions of a strided copy.
+void copy_strided(const issue& how, void* to, const void* from, const strides& shape, int pe, bool put) {
+  const char* const what = put ? "iput" : "iget";
+  submission s(how, what);
+  s.check_pe(pe);
+  if (shape.count == 0 || shape.block == 0) return;
+  const extent there = extent_of(shape, put ? shape.to : shape.from, what);
+  static_cast<void>(extent_of(shape, put ? shape.from : shape.to, what));
+  const auto* const symmetric = static_cast<const std::byte*>(put ? to : from);
+  const void* const remote = static_cast<std::byte*>(s.target(symmetric - there.before, there.before + there.after, 1, pe)) +
+                             there.before;
+  s.check_local(put ? from : to);
+  operation_request request;
+  request.what = operation_request::kind::strided;
+  request.to = put ? const_cast<void*>(remote) : to;
+  request.from = put ? from : remote;
+  request.bytes = shape.block * shape.element_bytes;
+  request.count = shape.count;
+  request.to_step = shape.to * static_cast<std::ptrdiff_t>(shape.element_bytes);
+  request.from_step = shape.from * static_cast<std::ptrdiff_t>(shape.element_bytes);
+  s.device().enqueue(request, s.queue());
+  s.finish();
+}
+
+operation_request atomic_request(const word_update& update, void* target) {
+  operation_request request;
+  request.what = operation_request::kind::atomic;
+  request.how = update.how;
+  request.as = update.as;
+  request.release = update.release;
+  request.to = target;
+  request.value[0] = update.value;
+  request.condition = update.condition;
+  return request;
+}
 
 }  // namespace
 
@@ -24,66 +77,93 @@ std::size_t byte_count(std::size_t count, std::size_t size) {
   return count * size;
 }
 
-void put_bytes(world& w, void* to, const void* from, std::size_t bytes, int pe) {
-  world_state& state = w.state();
-  state.check();
-  state.check_pe(pe, "put");
+void put_bytes(const issue& how, void* to, const void* from, std::size_t bytes, int pe) {
+  submission s(how, "put");
+  s.check_pe(pe);
   if (bytes == 0) return;
-  state.check_symmetric(to, bytes, 1, "put");
-  if (from == nullptr) throw error(code::invalid_argument, fmt::format("put: the source of {} bytes is null", bytes));
-  const trace_range range(state, "pgas::put");
-  state.device().copy(state.remote(to, pe), from, bytes, nullptr);
-  state.synchronize(nullptr);
+  void* const remote = s.target(to, bytes, 1, pe);
+  s.check_local(from);
+  s.device().copy(remote, from, bytes, s.queue());
+  s.finish();
 }
 
-void get_bytes(world& w, void* to, const void* from, std::size_t bytes, int pe) {
-  world_state& state = w.state();
-  state.check();
-  state.check_pe(pe, "get");
+void get_bytes(const issue& how, void* to, const void* from, std::size_t bytes, int pe) {
+  submission s(how, "get");
+  s.check_pe(pe);
   if (bytes == 0) return;
-  state.check_symmetric(from, bytes, 1, "get");
-  if (to == nullptr) throw error(code::invalid_argument, fmt::format("get: the destination of {} bytes is null", bytes));
-  const trace_range range(state, "pgas::get");
-  state.device().copy(to, state.remote(from, pe), bytes, nullptr);
-  state.synchronize(nullptr);
+  const void* const remote = s.target(from, bytes, 1, pe);
+  s.check_local(to);
+  s.device().copy(to, remote, bytes, s.queue());
+  s.finish();
 }
 
-std::uint64_t atomic(world& w, host_atomic what, host_number as, const void* target, std::uint64_t value,
-                     std::uint64_t condition, bool release, int pe) {
-  world_state& state = w.state();
-  state.check();
-  state.check_pe(pe, "atomic");
-  const std::size_t bytes = as == host_number::u32 || as == host_number::f32 ? 4 : 8;
-  state.check_symmetric(target, bytes, bytes, "atomic");
-  const trace_range range(state, "pgas::atomic");
-  atomic_request request{};
-  request.what = static_cast<atomic_request::operation>(what);
-  request.as = static_cast<atomic_request::type>(as);
-  request.target = state.remote(target, pe);
-  request.value = value;
-  request.condition = condition;
-  request.release = release;
-  return state.atomic(request);
+void put_strided(const issue& how, void* to, const void* from, const strides& shape, int pe) {
+  copy_strided(how, to, from, shape, pe, true);
+}
+void get_strided(const issue& how, void* to, const void* from, const strides& shape, int pe) {
+  copy_strided(how, to, from, shape, pe, false);
 }
 
-host_wait::host_wait(world& w, const void* waited_for, std::uint64_t expected)
-    : world_(w), waited_for_(waited_for), expected_(expected), begin_(std::chrono::steady_clock::now()) {}
-
-void host_wait::pause(std::uint64_t seen) {
-  world_state& state = world_.state();
-  state.check();
-  const auto limit = state.settings().wait_timeout;
-  if (limit.count() > 0 && std::chrono::steady_clock::now() - begin_ > limit)
-    throw error(code::wait_timeout,
-                fmt::format("wait_until on PE {} gave up after {} ms (PGAS_WAIT_TIMEOUT): the word at heap offset {:#x} was "
-                            "compared with {} and last seen as {}. Look for the PE that should have written it, or raise the limit",
-                            state.context().my_pe(), limit.count(), state.context().offset(waited_for_), expected_, seen));
-  // Short waits poll; long ones sleep for longer and longer, up to 1 ms, so that they cost next to nothing.
-  if (pauses_ < 64)
-    std::this_thread::yield();
-  else
-    std::this_thread::sleep_for(std::chrono::microseconds(std::min(1000u, 10 + (pauses_ - 64) / 4)));
-  ++pauses_;
+void store_bytes(const issue& how, void* to, const void* value, std::size_t bytes, std::size_t alignment, int pe) {
+  submission s(how, "p");
+  s.check_pe(pe);
+  operation_request request;
+  request.what = operation_request::kind::store;
+  request.to = s.target(to, bytes, alignment, pe);
+  request.bytes = bytes;
+  std::memcpy(request.value, value, bytes);
+  s.device().enqueue(request, s.queue());
+  s.finish();
 }
 
-}  // namespace pgas::detail
+void put_signal_bytes(const issue& how, void* to, const void* from, std::size_t bytes, signal_t* signal, signal_t value,
+                      signal_op op, int pe) {
+  submission s(how, "put_signal");
+  s.check_pe(pe);
+  const word_update update{op == signal_op::set ? atomic_update::set : atomic_update::add, word_kind::u64, signal, value, 0, true};
+  const operation_request request = atomic_request(update, s.target(signal, sizeof(signal_t), alignof(signal_t), pe));
+  if (bytes != 0) {
+    void* const remote = s.target(to, bytes, 1, pe);
+    s.check_local(from);
+    s.device().copy(remote, from, bytes, s.queue());
+  }
+  s.device().enqueue(request, s.queue());
+  s.finish();
+}
+
+std::uint64_t fetch_update(world& w, const word_update& update, int pe) {
+  const issue how = at_once(w);
+  submission s(how, "atomic");
+  s.check_pe(pe);
+  const std::size_t bytes = size_of(update.as);
+  return s.state().fetch(atomic_request(update, s.target(update.target, bytes, bytes, pe)));
+}
+
+void enqueue_update(const issue& how, const word_update& update, void* result, int pe) {
+  submission s(how, "atomic");
+  s.check_pe(pe);
+  const std::size_t bytes = size_of(update.as);
+  operation_request request = atomic_request(update, s.target(update.target, bytes, bytes, pe));
+  if (how.on == nullptr && result != nullptr) {
+    s.state().fetch_later(request, result);
+    return;
+  }
+  if (reinterpret_cast<std::uintptr_t>(result) % bytes != 0)
+    throw error(code::misaligned, fmt::format("atomic: the place for the result, {}, is not a multiple of {} bytes", result, bytes));
+  s.check_reached(result, "the place for the result");
+  request.result = result;
+  s.device().enqueue(request, s.queue());
+  s.finish();
+}
+
+}  // namespace detail
+
+void fence(world& w) { w.state().check(); }
+
+void quiet(world& w) {
+  const detail::issue how = detail::at_once(w);
+  detail::submission s(how, "quiet");
+  s.state().quiet();
+}
+
+}  // namespace pgas

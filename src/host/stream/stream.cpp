@@ -2,7 +2,8 @@
 
 #include <utility>
 
-#include "host/world/world_state.hpp"
+#include "host/rma/submission.hpp"
+#include "pgas/stream_rma.hpp"
 
 namespace pgas {
 
@@ -12,9 +13,7 @@ stream::stream(std::shared_ptr<detail::world_state> state, void* native, bool ow
     : state_(std::move(state)), native_(native), owned_(owned) {}
 
 stream stream::wrap(world& of, void* native) {
-  if (of.heap() != heap_kind::cuda)
-    throw error(code::invalid_argument, "stream::wrap: a world on the host heap has no CUDA streams; make a pgas::stream");
-  return {of.state().shared_from_this(), native, false};
+  return {of.state().shared_from_this(), of.state().device().adopt(native), false};
 }
 
 stream::stream(stream&& other) noexcept
@@ -31,45 +30,89 @@ stream& stream::operator=(stream&& other) noexcept {
 }
 
 stream::~stream() {
-  if (owned_) state_->device().destroy_stream(native_);
+  if (!owned_) return;
+  try {
+    if (state_->device().capturing(native_)) {
+      state_->log().error("a stream that is still being captured into a CUDA graph is not destroyed: end the capture first");
+      return;
+    }
+  } catch (const error&) {
+    // Then the device is past caring.
+  }
+  state_->device().destroy_stream(native_);
 }
 
 void stream::synchronize() {
   if (!state_) throw error(code::invalid_argument, "this stream object is empty: it was moved from");
+  state_->check_not_captured(native_, "stream::synchronize");
   state_->synchronize(native_);
+}
+
+void* stream::native(const world& of) const {
+  if (!state_) throw error(code::invalid_argument, "this stream object is empty: it was moved from");
+  if (state_.get() != &of.state()) throw error(code::invalid_argument, "this stream belongs to another world: make one of this world");
+  return native_;
 }
 
 namespace detail {
 
-void put_bytes(world& w, const stream& on, void* to, const void* from, std::size_t bytes, int pe) {
-  world_state& state = w.state();
-  state.check();
-  state.check_pe(pe, "put on a stream");
-  if (bytes == 0) return;
-  state.check_symmetric(to, bytes, 1, "put on a stream");
-  if (from == nullptr) throw error(code::invalid_argument, "put on a stream: the source is null");
-  const trace_range range(state, "pgas::put on stream");
-  state.device().copy(state.remote(to, pe), from, bytes, on.native());
+void enqueue_wait(world& w, const stream& on, const word_set& set) {
+  const issue how = in_turn(w, on);
+  submission s(how, "wait_until on a stream");
+  if (set.count == 0) return;
+  const std::size_t bytes = size_of(set.as);
+  s.state().check_symmetric(set.words, byte_count(set.count, bytes), bytes, "wait_until on a stream");
+  s.check_reached(set.status, "the status array");
+  s.check_reached(set.values, "the array of values");
+  operation_request request;
+  request.what = operation_request::kind::wait;
+  request.as = set.as;
+  request.compare = set.compare;
+  request.from = set.words;
+  request.count = set.count;
+  request.status = set.status;
+  request.values = set.values;
+  request.value[0] = set.value;
+  request.here = s.state().context();
+  s.device().enqueue(request, s.queue());
 }
 
-void get_bytes(world& w, const stream& on, void* to, const void* from, std::size_t bytes, int pe) {
-  world_state& state = w.state();
-  state.check();
-  state.check_pe(pe, "get on a stream");
-  if (bytes == 0) return;
-  state.check_symmetric(from, bytes, 1, "get on a stream");
-  if (to == nullptr) throw error(code::invalid_argument, "get on a stream: the destination is null");
-  const trace_range range(state, "pgas::get on stream");
-  state.device().copy(to, state.remote(from, pe), bytes, on.native());
+namespace {
+
+/// The library's own channel of a team: what the host enqueues does not meet what kernels do.
+team_view host_channel(const world_state& state) {
+  const team_view all = state.context().world();
+  return all.channel(all.n_channels());
 }
 
+}  // namespace
 }  // namespace detail
 
+void quiet(world& w, const stream& on) {
+  const detail::issue how = detail::in_turn(w, on);
+  detail::submission s(how, "quiet on a stream");
+  detail::operation_request request;
+  request.what = detail::operation_request::kind::quiet;
+  request.here = s.state().context();
+  s.device().enqueue(request, s.queue());
+}
+
+void fence(world& w, const stream& on) { quiet(w, on); }
+
 void barrier_all(world& w, const stream& on) {
-  detail::world_state& state = w.state();
-  state.check();
-  const detail::trace_range range(state, "pgas::barrier_all on stream");
-  state.device().barrier(state.context(), state.context().world(), on.native());
+  const detail::issue how = detail::in_turn(w, on);
+  detail::submission s(how, "barrier_all on a stream");
+  s.device().barrier(s.state().context(), detail::host_channel(s.state()), s.queue());
+}
+
+void sync_all(world& w, const stream& on) {
+  const detail::issue how = detail::in_turn(w, on);
+  detail::submission s(how, "sync_all on a stream");
+  detail::operation_request request;
+  request.what = detail::operation_request::kind::sync;
+  request.here = s.state().context();
+  request.team = detail::host_channel(s.state());
+  s.device().enqueue(request, s.queue());
 }
 
 }  // namespace pgas

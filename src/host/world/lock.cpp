@@ -13,7 +13,7 @@ namespace pgas {
 
 namespace {
 
-using detail::host_atomic;
+using detail::atomic_update;
 using detail::lock_word;
 
 /// The words of a lock as the host reaches them. Every update releases and every look acquires, so there is nothing left to do
@@ -31,14 +31,14 @@ class host_lock_words {
   [[nodiscard]] std::int32_t me() const { return state_.context().my_pe(); }
   [[nodiscard]] std::int32_t home() const { return detail::device_lock_words(state_.context(), whole()).home(); }
 
-  [[nodiscard]] std::uint32_t load(half which) const { return ask(host_atomic::fetch, which, me(), 0, 0); }
-  void store(half which, std::uint32_t value) const { ask(host_atomic::set, which, me(), value, 0); }
-  void merge(half which, std::int32_t pe, std::uint32_t bits) const { ask(host_atomic::bit_or, which, pe, bits, 0); }
+  [[nodiscard]] std::uint32_t load(half which) const { return ask(atomic_update::fetch, which, me(), 0, 0); }
+  void store(half which, std::uint32_t value) const { ask(atomic_update::set, which, me(), value, 0); }
+  void merge(half which, std::int32_t pe, std::uint32_t bits) const { ask(atomic_update::bit_or, which, pe, bits, 0); }
   [[nodiscard]] std::uint32_t exchange(half which, std::int32_t pe, std::uint32_t value) const {
-    return ask(host_atomic::swap, which, pe, value, 0);
+    return ask(atomic_update::swap, which, pe, value, 0);
   }
   [[nodiscard]] std::uint32_t compare_exchange(half which, std::int32_t pe, std::uint32_t condition, std::uint32_t value) const {
-    return ask(host_atomic::compare_swap, which, pe, value, condition);
+    return ask(atomic_update::compare_swap, which, pe, value, condition);
   }
   void release() const {}
   void acquire() const {}
@@ -68,8 +68,9 @@ class host_lock_words {
  private:
   [[nodiscard]] lock_t* whole() const { return reinterpret_cast<lock_t*>(lock_); }
 
-  std::uint32_t ask(host_atomic operation, half which, std::int32_t pe, std::uint32_t value, std::uint32_t condition) const {
-    return detail::atomic<std::uint32_t>(world_, operation, &(lock_->*which), value, condition, pe, true);
+  std::uint32_t ask(atomic_update operation, half which, std::int32_t pe, std::uint32_t value, std::uint32_t condition) const {
+    return static_cast<std::uint32_t>(
+        detail::fetch_update(world_, {operation, detail::word_kind::u32, &(lock_->*which), value, condition, true}, pe));
   }
 
   [[nodiscard]] error late(std::int32_t pe, std::chrono::milliseconds limit) const {

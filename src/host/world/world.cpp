@@ -115,7 +115,7 @@ void world::barrier_all() {
   state.check();
   const detail::trace_range range(state, "pgas::barrier_all");
   const std::lock_guard lock(state.collective_mutex());
-  state.synchronize(nullptr);
+  state.quiet();
   state.links().barrier();
 }
 

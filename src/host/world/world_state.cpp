@@ -68,6 +68,7 @@ world_state::~world_state() {
 
 void world_state::free_control() noexcept {
   grids_.reset();
+  fetches_.reset();
   if (mapped_.host != nullptr) device_->free_mapped(mapped_);
 }
 
@@ -150,7 +151,7 @@ void world_state::build_heap() {
   void* area = heap_->allocate(bytes, 512);
   if (area != heap_->slot(me))
     throw error(code::address_space, "the first allocation of a new heap is not at the start of the slot: please report this");
-  device_->fill(area, 0, bytes, nullptr);
+  device_->fill(area, 0, own, nullptr);  // teams clear their own
   device_->synchronize(nullptr);
   links_->barrier();
 
@@ -165,6 +166,7 @@ void world_state::build_heap() {
   context_.control_ = static_cast<control_block*>(mapped_.device);
   set_team(context_, context_.world());
   grids_ = std::make_unique<grid_areas>(*device_, context_);
+  fetches_ = std::make_unique<pending_fetches>(*device_);
 }
 
 void world_state::make_teams() {
@@ -272,15 +274,34 @@ void world_state::synchronize(stream_handle stream) {
   if (const std::optional<error> recorded = recorded_failure()) throw error(*recorded);
 }
 
-std::uint64_t world_state::atomic(const atomic_request& request) {
-  std::uint64_t old = 0;
+std::uint64_t world_state::fetch(const operation_request& request) {
   try {
-    device_->atomic(request, &old, nullptr);
+    return device_->fetch(request);
   } catch (const error&) {
     throw_cause();
     throw;
   }
-  return old;
+}
+
+void world_state::fetch_later(const operation_request& request, void* result) {
+  const auto enqueue = [&](void* place) {
+    operation_request placed = request;
+    placed.result = place;
+    device_->enqueue(placed, nullptr);
+  };
+  fetches_->add(result, size_of(request.as), enqueue, [this] { synchronize(nullptr); });
+}
+
+void world_state::quiet() {
+  fetches_->deliver([this] { synchronize(nullptr); });
+}
+
+void world_state::check_not_captured(stream_handle stream, const char* what) const {
+  if (device_->capturing(stream))
+    throw error(code::capturing,
+                fmt::format("{}: the stream is being captured into a CUDA graph, so there is nothing to wait for: end the capture, "
+                            "launch the graph, then wait",
+                            what));
 }
 
 void world_state::throw_cause() const {

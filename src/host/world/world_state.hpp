@@ -12,8 +12,10 @@
 #include "device/device.hpp"
 #include "host/heap/heap.hpp"
 #include "host/log/log.hpp"
+#include "host/rma/pending_fetches.hpp"
 #include "host/stream/grid_areas.hpp"
 #include "host/world/links.hpp"
+#include "pgas/impl/issue.hpp"
 #include "pgas/stream.hpp"
 #include "pgas/team.hpp"
 #include "pgas/world.hpp"
@@ -49,8 +51,14 @@ class world_state : public std::enable_shared_from_this<world_state> {
   [[nodiscard]] void* remote(const void* local, int pe) const;
   /// Waits for a stream, and turns what a kernel left in its failure record into an error.
   void synchronize(stream_handle stream);
-  /// Carries out one atomic operation and returns the value before; errors as those of synchronize().
-  [[nodiscard]] std::uint64_t atomic(const atomic_request& request);
+  /// Carries out one atomic operation and returns the bits before; errors as those of synchronize().
+  [[nodiscard]] std::uint64_t fetch(const operation_request& request);
+  /// Enqueues one; the bits before go to `result`, any host memory, in the next quiet().
+  void fetch_later(const operation_request& request, void* result);
+  /// Completes the host operations before it.
+  void quiet();
+  /// Throws capturing if the stream is being captured, naming the caller `what`.
+  void check_not_captured(stream_handle stream, const char* what) const;
 
   [[nodiscard]] const config& settings() const noexcept { return settings_; }
   [[nodiscard]] log::logger& log() noexcept { return log_; }
@@ -106,6 +114,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
   std::vector<pe_info> pes_;
   unsigned pes_at_once_ = 1;
   std::unique_ptr<grid_areas> grids_;
+  std::unique_ptr<pending_fetches> fetches_;
   std::mutex collective_;
   std::atomic<control_block*> control_{nullptr};  ///< host address, for the thread that learns of failures
   std::atomic<class device*> told_device_{nullptr};  ///< the same, to be told of it

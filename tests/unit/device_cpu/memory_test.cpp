@@ -18,7 +18,7 @@
 #include "pgas/error.hpp"
 #include "unit/links/pes.hpp"
 
-namespace pgas::test {
+namespace pgas::unit_test {
 namespace {
 
 using namespace pgas::detail;
@@ -284,4 +284,4 @@ TEST_F(cpu_memory, mapped_memory_is_zeroed_aligned_and_at_one_address) {
 }
 
 }  // namespace
-}  // namespace pgas::test
+}  // namespace pgas::unit_test

@@ -15,26 +15,15 @@
 #include "device/grid.hpp"
 #include "device/device.hpp"
 #include "pgas/detail/ptx.hpp"
+#include "pgas/device/grid.hpp"
 #include "pgas/detail/wire.hpp"
 #include "pgas/error.hpp"
+#include "unit/device_cpu/requests.hpp"
 #include "unit/links/pes.hpp"
 
-namespace pgas::test {
+namespace pgas::unit_test {
 namespace {
 
-using namespace pgas::detail;
-using operation = atomic_request::operation;
-using type = atomic_request::type;
-
-template <class Call>
-std::optional<error> thrown_by(Call&& call) {
-  try {
-    call();
-  } catch (const error& e) {
-    return e;
-  }
-  return std::nullopt;
-}
 
 /// Keeps a stream busy until it is opened.
 class gate {
@@ -86,10 +75,12 @@ TEST(cpu_stream, keeps_the_order_of_small_and_large_work) {
       EXPECT_NE(b[5], static_cast<std::byte>(round)) << "not before its turn";
       holding.open();
       std::uint64_t old = 99;
-      on->atomic({operation::add, type::u64, &counter, 1, 0, true}, &old, stream);
-      EXPECT_EQ(old, static_cast<std::uint64_t>(round - 1));
-      EXPECT_EQ(b[5], static_cast<std::byte>(round)) << "a blocking atomic comes after what was before it";
+      operation_request count = atomic_on(how::add, type::u64, &counter, 1);
+      count.result = &old;
+      on->enqueue(count, stream);
       on->synchronize(stream);
+      EXPECT_EQ(old, static_cast<std::uint64_t>(round - 1));
+      EXPECT_EQ(b[5], static_cast<std::byte>(round));
       EXPECT_EQ(b.back(), static_cast<std::byte>(round));
     }
     if (own) on->destroy_stream(stream);
@@ -124,7 +115,7 @@ TEST(cpu_stream, takes_work_from_many_threads) {
       std::vector<std::byte> a(100'000);
       std::vector<std::byte> b(100'000);
       for (int i = 0; i < 200; ++i) {
-        on->atomic({operation::add, type::u64, &sum, 1, 0, false}, nullptr, stream);
+        on->enqueue(atomic_on(how::add, type::u64, &sum, 1), stream);
         if (i % 10 == t) run_grid_on_cpu(*on, stream, {1, 1}, [&](const thread_crew&) { ++plain; });
         if (i % 50 == t) on->copy(a.data(), b.data(), a.size(), stream);
       }
@@ -161,72 +152,6 @@ TEST(cpu_stream, large_copies_do_not_hold_the_caller_and_may_overlap_themselves)
   EXPECT_EQ(numbers[0], 0);
   EXPECT_EQ(numbers[1], 0);
   EXPECT_EQ(numbers.back(), 99'998);
-}
-
-TEST(cpu_atomic, does_every_operation_on_every_type) {
-  const auto on = make_cpu_device();
-  const auto run = [&](operation what, type as, auto start, auto value, auto condition) {
-    using T = decltype(start);
-    using bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
-    struct {
-      alignas(8) T target;
-      T behind;
-    } memory{start, start};
-    std::uint64_t old = 0xeeee'eeee'eeee'eeee;
-    on->atomic({what, as, &memory.target, std::bit_cast<bits>(value), std::bit_cast<bits>(condition), true}, &old,
-               nullptr);
-    T seen;
-    std::memcpy(&seen, &old, sizeof(T));
-    EXPECT_EQ(seen, start) << "the old value";
-    if (sizeof(T) == 4) {
-      EXPECT_EQ(old >> 32, 0xeeee'eeeeu) << "4 bytes are written, no more";
-    }
-    EXPECT_EQ(memory.behind, start);
-    return memory.target;
-  };
-  const std::uint32_t w = 0xf0f0;
-  EXPECT_EQ(run(operation::fetch, type::u32, w, w, w), w);
-  EXPECT_EQ(run(operation::set, type::u32, w, 5u, w), 5u);
-  EXPECT_EQ(run(operation::add, type::u32, w, ~0u, w), w - 1);
-  EXPECT_EQ(run(operation::bit_and, type::u32, w, 0xff00u, w), 0xf000u);
-  EXPECT_EQ(run(operation::bit_or, type::u32, w, 0x0f00u, w), 0xfff0u);
-  EXPECT_EQ(run(operation::bit_xor, type::u32, w, 0xffffu, w), 0x0f0fu);
-  EXPECT_EQ(run(operation::swap, type::u32, w, 9u, w), 9u);
-  EXPECT_EQ(run(operation::compare_swap, type::u32, w, 9u, w), 9u);
-  EXPECT_EQ(run(operation::compare_swap, type::u32, w, 9u, w + 1), w);
-  const std::uint64_t d = 0xf0f0'0000'0000'0001;
-  EXPECT_EQ(run(operation::fetch, type::u64, d, d, d), d);
-  EXPECT_EQ(run(operation::set, type::u64, d, std::uint64_t{5}, d), 5u);
-  EXPECT_EQ(run(operation::add, type::u64, d, ~std::uint64_t{0}, d), d - 1);
-  EXPECT_EQ(run(operation::bit_and, type::u64, d, std::uint64_t{1}, d), 1u);
-  EXPECT_EQ(run(operation::bit_or, type::u64, d, std::uint64_t{2}, d), d + 2);
-  EXPECT_EQ(run(operation::bit_xor, type::u64, d, d, d), 0u);
-  EXPECT_EQ(run(operation::swap, type::u64, d, std::uint64_t{7}, d), 7u);
-  EXPECT_EQ(run(operation::compare_swap, type::u64, d, std::uint64_t{7}, d), 7u);
-  EXPECT_EQ(run(operation::fetch, type::f32, 1.5f, 0.f, 0.f), 1.5f);
-  EXPECT_EQ(run(operation::set, type::f32, 1.5f, 2.5f, 0.f), 2.5f);
-  EXPECT_EQ(run(operation::add, type::f32, 1.5f, 2.25f, 0.f), 3.75f);
-  EXPECT_EQ(run(operation::swap, type::f32, 1.5f, 2.5f, 0.f), 2.5f);
-  EXPECT_EQ(run(operation::compare_swap, type::f32, 1.5f, 2.5f, 1.5f), 2.5f);
-  EXPECT_EQ(run(operation::add, type::f64, 1.5, 1e300, 0.), 1e300 + 1.5);
-  EXPECT_EQ(run(operation::swap, type::f64, 1.5, -0.25, 0.), -0.25);
-}
-
-TEST(cpu_atomic, refuses_what_cannot_be_atomic_and_throws_it_at_the_caller) {
-  const auto on = make_cpu_device();
-  alignas(8) std::array<std::uint32_t, 4> words{};
-  const auto misaligned = thrown_by([&] {
-    on->atomic({operation::add, type::u64, &words[1], 1, 0, false}, nullptr, nullptr);
-  });
-  ASSERT_TRUE(misaligned);
-  EXPECT_EQ(misaligned->code(), code::misaligned);
-  const auto bitwise = thrown_by([&] {
-    on->atomic({operation::bit_xor, type::f32, &words[0], 1, 0, false}, nullptr, nullptr);
-  });
-  ASSERT_TRUE(bitwise);
-  EXPECT_EQ(bitwise->code(), code::invalid_argument);
-  EXPECT_FALSE(thrown_by([&] { on->synchronize(nullptr); })) << "it was told already";
-  EXPECT_EQ(words[0] + words[1] + words[2] + words[3], 0u);
 }
 
 /// The heaps and contexts of a few PEs in one piece of memory.
@@ -306,73 +231,5 @@ TEST(cpu_barrier, ends_with_an_error_when_the_world_is_aborted_or_the_time_is_ov
   EXPECT_EQ(world.control(1).record.pe, 0);
 }
 
-TEST(cpu_grid, runs_every_thread_of_every_block_at_the_same_time) {
-  const auto on = make_cpu_device();
-  constexpr unsigned blocks = 5;
-  constexpr unsigned threads = 3;
-  std::array<std::array<std::atomic<int>, threads>, blocks> ran{};
-  std::atomic<unsigned> arrived{0};
-  run_grid_on_cpu(*on, nullptr, {blocks, threads}, [&](const thread_crew& crew) {
-    EXPECT_EQ(crew.size(), threads);
-    EXPECT_EQ(crew.num_blocks(), blocks);
-    ++ran[crew.block_rank()][crew.thread_rank()];
-    ++arrived;
-    while (arrived < blocks * threads) std::this_thread::yield();  // blocks wait for one another
-    crew.sync();
-  });
-  on->synchronize(nullptr);
-  for (const auto& block : ran)
-    for (const auto& count : block) EXPECT_EQ(count, 1);
-}
-
-TEST(cpu_grid, a_crew_meets_at_its_barrier) {
-  const auto on = make_cpu_device();
-  std::array<int, 4> values{};  // plain: the barrier orders them
-  std::array<int, 4> sums{};
-  run_grid_on_cpu(*on, nullptr, {1, 4}, [&](const thread_crew& crew) {
-    for (int round = 0; round < 100; ++round) {
-      values[crew.thread_rank()] = round;
-      crew.sync();
-      sums[crew.thread_rank()] = values[0] + values[1] + values[2] + values[3];
-      crew.sync();
-      EXPECT_EQ(sums[crew.thread_rank()], 4 * round);
-    }
-  });
-  on->synchronize(nullptr);
-}
-
-TEST(cpu_grid, a_trap_ends_the_crew_and_synchronize_says_so) {
-  const auto on = make_cpu_device();
-  const holdings before = count_holdings();
-  run_grid_on_cpu(*on, nullptr, {2, 3}, [&](const thread_crew& crew) {
-    if (crew.block_rank() == 1 && crew.thread_rank() == 1) throw thread_ended{};
-    crew.sync();
-    crew.sync();
-  });
-  const auto end = thrown_by([&] { on->synchronize(nullptr); });
-  ASSERT_TRUE(end);
-  EXPECT_EQ(end->code(), code::device_failed);
-  run_grid_on_cpu(*on, nullptr, {1, 2}, [&](const thread_crew& crew) {
-    if (crew.thread_rank() == 0) throw std::runtime_error("of its own");
-    crew.sync();
-  });
-  const auto own = thrown_by([&] { on->synchronize(nullptr); });
-  ASSERT_TRUE(own);
-  EXPECT_NE(std::string(own->what()).find("of its own"), std::string::npos) << own->what();
-  holdings after = before;
-  after.threads += 1;  // the stream's own
-  EXPECT_EQ(settle_at(after), after);
-}
-
-TEST(cpu_grid, impossible_shapes_are_refused_at_once) {
-  const auto on = make_cpu_device();
-  for (const auto& [blocks, threads] : {std::pair{0u, 1u}, {1u, 0u}, {1u, 1025u}}) {
-    const auto refused =
-        thrown_by([&, b = blocks, t = threads] { run_grid_on_cpu(*on, nullptr, {b, t}, [](const thread_crew&) {}); });
-    ASSERT_TRUE(refused);
-    EXPECT_EQ(refused->code(), code::launch_failed);
-  }
-}
-
 }  // namespace
-}  // namespace pgas::test
+}  // namespace pgas::unit_test

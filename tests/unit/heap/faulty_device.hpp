@@ -115,6 +115,7 @@ class faulty_device : public detail::device {
   void* allocate_local(std::size_t bytes) override { return inner_->allocate_local(bytes); }
   void free_local(void* of) noexcept override { inner_->free_local(of); }
   detail::stream_handle create_stream() override { return inner_->create_stream(); }
+  detail::stream_handle adopt(void* native) override { return inner_->adopt(native); }
   void destroy_stream(detail::stream_handle s) noexcept override { inner_->destroy_stream(s); }
   void synchronize(detail::stream_handle s) override { inner_->synchronize(s); }
   void copy(void* to, const void* from, std::size_t bytes, detail::stream_handle s) override {
@@ -123,10 +124,16 @@ class faulty_device : public detail::device {
   void fill(void* at, unsigned char value, std::size_t bytes, detail::stream_handle s) override {
     inner_->fill(at, value, bytes, s);
   }
-  void atomic(const detail::atomic_request& r, std::uint64_t* result, detail::stream_handle s) override {
-    inner_->atomic(r, result, s);
+  void enqueue(const detail::operation_request& r, detail::stream_handle s) override { inner_->enqueue(r, s); }
+  std::uint64_t fetch(const detail::operation_request& r) override { return inner_->fetch(r); }
+  void snapshot(void* to, const void* from, std::size_t count, std::size_t word_bytes) override {
+    inner_->snapshot(to, from, count, word_bytes);
   }
   void barrier(const context& c, team_view t, detail::stream_handle s) override { inner_->barrier(c, t, s); }
+  void collective(const context& c, const team_view& t, const detail::collective_request& r,
+                  detail::stream_handle s) override {
+    inner_->collective(c, t, r, s);
+  }
   void enter() override { inner_->enter(); }
   void leave() noexcept override { inner_->leave(); }
   void range_push(const char* name) noexcept override { inner_->range_push(name); }

@@ -68,7 +68,7 @@ struct meeting_result {
 
 /// meet_blocks() for all threads of a block: what it says, on all of them, unless it ends them.
 template <class Block>
-[[nodiscard]] PGAS_FN meeting_result meet(const Block& block, bool yes) {
+[[nodiscard]] PGAS_FN meeting_result block_meets(const Block& block, bool yes) {
   meeting_result result{};
   const bool vote = block.any(yes);
   if (block.thread_rank() == 0) result = meet_blocks(block.grid_state(), block.num_blocks(), vote);
@@ -81,7 +81,7 @@ template <class Block>
 /// Whether `yes` holds on any thread of the grid, on all threads.
 template <class Block>
 [[nodiscard]] PGAS_FN bool grid_any(const Block& block, bool yes) {
-  return meet(block, yes).yes != 0;
+  return block_meets(block, yes).yes != 0;
 }
 
 /// The value of the first thread of the first block, on all threads. The room is written again two meetings later, which
@@ -92,7 +92,7 @@ template <class Block, class T>
   grid_state& state = block.grid_state();
   if (block.block_rank() == 0 && block.thread_rank() == 0)
     __builtin_memcpy(state.room[grid_word::number(load_gpu(&state.word)) & 1], &value, sizeof value);
-  const meeting_result result = meet(block, false);
+  const meeting_result result = block_meets(block, false);
   __builtin_memcpy(&value, state.room[result.odd], sizeof value);
   return value;
 }

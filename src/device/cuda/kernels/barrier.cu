@@ -1,4 +1,5 @@
 #include "device/cuda/kernels/kernels.hpp"
+#include "device/cuda/kernels/library_kernel.cuh"
 #include "pgas/device/impl/barrier.hpp"
 
 namespace pgas::detail::cuda {
@@ -13,13 +14,7 @@ __global__ void barrier_kernel(context here, team_view team) {
 }  // namespace
 
 cudaError_t launch_barrier(const context& context, team_view team, cudaStream_t stream) {
-  barrier_kernel<<<1, 32, 0, stream>>>(context, team);
-  return cudaGetLastError();
-}
-
-cudaError_t preload_barrier() {
-  cudaFuncAttributes ignored{};
-  return cudaFuncGetAttributes(&ignored, reinterpret_cast<const void*>(&barrier_kernel));
+  return library_kernel<&barrier_kernel>::launch(1, 32, stream, context, team);
 }
 
 }  // namespace pgas::detail::cuda

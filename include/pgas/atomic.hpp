@@ -1,0 +1,187 @@
+/// @file
+/// Atomic operations called from the host: atomic with respect to those of all PEs, of kernels and of streams, on the same
+/// word. Types as in device/atomic.hpp.
+///
+/// The fetching ones return the value before, those named `_nbi` leave it in `*result`, host memory, by the next quiet().
+/// Those without a result are complete when they return.
+///
+/// *Callers* any thread. *Errors* as in rma.hpp.
+#pragma once
+
+#include "pgas/impl/issue.hpp"
+
+namespace pgas {
+namespace detail {
+
+template <class T>
+T fetch_from(world& w, const word_update& update, int pe) {
+  return from_bits<T>(fetch_update(w, update, pe));
+}
+/// A result of type T: null is an error.
+template <class T>
+void fetch_later(world& w, const word_update& update, T* result, int pe) {
+  if (result == nullptr) throw error(code::invalid_argument, "atomic_*_nbi: the place for the result is null");
+  enqueue_update(later(w), update, result, pe);
+}
+
+}  // namespace detail
+
+/// Reads `*target` on PE `pe`.
+template <amo_add_type T>
+[[nodiscard]] T atomic_fetch(world& w, const T* target, int pe) {
+  return detail::fetch_from<T>(w, detail::update_of(detail::atomic_update::fetch, target), pe);
+}
+/// atomic_fetch() that need not be complete.
+template <amo_add_type T>
+void atomic_fetch_nbi(world& w, std::type_identity_t<T>* result, const T* target, int pe) {
+  detail::fetch_later<T>(w, detail::update_of(detail::atomic_update::fetch, target), result, pe);
+}
+
+/// Writes `*target` on PE `pe`.
+template <amo_add_type T>
+void atomic_set(world& w, T* target, std::type_identity_t<T> value, int pe) {
+  static_cast<void>(detail::fetch_update(w, detail::update_of(detail::atomic_update::set, target, value), pe));
+}
+
+/// Writes `*target` on PE `pe`.
+template <amo_type T>
+T atomic_swap(world& w, T* target, std::type_identity_t<T> value, int pe) {
+  return detail::fetch_from<T>(w, detail::update_of(detail::atomic_update::swap, target, value), pe);
+}
+/// atomic_swap() that need not be complete.
+template <amo_type T>
+void atomic_swap_nbi(world& w, std::type_identity_t<T>* result, T* target, std::type_identity_t<T> value, int pe) {
+  detail::fetch_later<T>(w, detail::update_of(detail::atomic_update::swap, target, value), result, pe);
+}
+
+/// Writes `value` where `*target` on PE `pe` equals `condition`, bit for bit.
+template <amo_type T>
+T atomic_compare_swap(world& w, T* target, std::type_identity_t<T> condition, std::type_identity_t<T> value, int pe) {
+  return detail::fetch_from<T>(w, detail::update_of(detail::atomic_update::compare_swap, target, value, condition), pe);
+}
+/// atomic_compare_swap() that need not be complete.
+template <amo_type T>
+void atomic_compare_swap_nbi(world& w, std::type_identity_t<T>* result, T* target, std::type_identity_t<T> condition, std::type_identity_t<T> value, int pe) {
+  detail::fetch_later<T>(w, detail::update_of(detail::atomic_update::compare_swap, target, value, condition), result, pe);
+}
+
+/// Adds to `*target` on PE `pe`.
+template <amo_add_type T>
+void atomic_add(world& w, T* target, std::type_identity_t<T> value, int pe) {
+  static_cast<void>(detail::fetch_update(w, detail::update_of(detail::atomic_update::add, target, value), pe));
+}
+
+/// Adds to `*target` on PE `pe`.
+template <amo_add_type T>
+T atomic_fetch_add(world& w, T* target, std::type_identity_t<T> value, int pe) {
+  return detail::fetch_from<T>(w, detail::update_of(detail::atomic_update::add, target, value), pe);
+}
+/// atomic_fetch_add() that need not be complete.
+template <amo_add_type T>
+void atomic_fetch_add_nbi(world& w, std::type_identity_t<T>* result, T* target, std::type_identity_t<T> value, int pe) {
+  detail::fetch_later<T>(w, detail::update_of(detail::atomic_update::add, target, value), result, pe);
+}
+
+/// Adds one.
+template <amo_integer T>
+void atomic_inc(world& w, T* target, int pe) {
+  static_cast<void>(detail::fetch_update(w, detail::update_of(detail::atomic_update::add, target, T{1}), pe));
+}
+
+/// Adds one.
+template <amo_integer T>
+T atomic_fetch_inc(world& w, T* target, int pe) {
+  return detail::fetch_from<T>(w, detail::update_of(detail::atomic_update::add, target, T{1}), pe);
+}
+/// atomic_fetch_inc() that need not be complete.
+template <amo_integer T>
+void atomic_fetch_inc_nbi(world& w, std::type_identity_t<T>* result, T* target, int pe) {
+  detail::fetch_later<T>(w, detail::update_of(detail::atomic_update::add, target, T{1}), result, pe);
+}
+
+/// Clears the bits that `value` has not.
+template <amo_integer T>
+void atomic_and(world& w, T* target, std::type_identity_t<T> value, int pe) {
+  static_cast<void>(detail::fetch_update(w, detail::update_of(detail::atomic_update::bit_and, target, value), pe));
+}
+
+/// Clears the bits that `value` has not.
+template <amo_integer T>
+T atomic_fetch_and(world& w, T* target, std::type_identity_t<T> value, int pe) {
+  return detail::fetch_from<T>(w, detail::update_of(detail::atomic_update::bit_and, target, value), pe);
+}
+/// atomic_fetch_and() that need not be complete.
+template <amo_integer T>
+void atomic_fetch_and_nbi(world& w, std::type_identity_t<T>* result, T* target, std::type_identity_t<T> value, int pe) {
+  detail::fetch_later<T>(w, detail::update_of(detail::atomic_update::bit_and, target, value), result, pe);
+}
+
+/// Sets the bits that `value` has.
+template <amo_integer T>
+void atomic_or(world& w, T* target, std::type_identity_t<T> value, int pe) {
+  static_cast<void>(detail::fetch_update(w, detail::update_of(detail::atomic_update::bit_or, target, value), pe));
+}
+
+/// Sets the bits that `value` has.
+template <amo_integer T>
+T atomic_fetch_or(world& w, T* target, std::type_identity_t<T> value, int pe) {
+  return detail::fetch_from<T>(w, detail::update_of(detail::atomic_update::bit_or, target, value), pe);
+}
+/// atomic_fetch_or() that need not be complete.
+template <amo_integer T>
+void atomic_fetch_or_nbi(world& w, std::type_identity_t<T>* result, T* target, std::type_identity_t<T> value, int pe) {
+  detail::fetch_later<T>(w, detail::update_of(detail::atomic_update::bit_or, target, value), result, pe);
+}
+
+/// Flips the bits that `value` has.
+template <amo_integer T>
+void atomic_xor(world& w, T* target, std::type_identity_t<T> value, int pe) {
+  static_cast<void>(detail::fetch_update(w, detail::update_of(detail::atomic_update::bit_xor, target, value), pe));
+}
+
+/// Flips the bits that `value` has.
+template <amo_integer T>
+T atomic_fetch_xor(world& w, T* target, std::type_identity_t<T> value, int pe) {
+  return detail::fetch_from<T>(w, detail::update_of(detail::atomic_update::bit_xor, target, value), pe);
+}
+/// atomic_fetch_xor() that need not be complete.
+template <amo_integer T>
+void atomic_fetch_xor_nbi(world& w, std::type_identity_t<T>* result, T* target, std::type_identity_t<T> value, int pe) {
+  detail::fetch_later<T>(w, detail::update_of(detail::atomic_update::bit_xor, target, value), result, pe);
+}
+
+/// Writes `value` where it is smaller.
+template <amo_type T>
+void atomic_min(world& w, T* target, std::type_identity_t<T> value, int pe) {
+  static_cast<void>(detail::fetch_update(w, detail::update_of(detail::atomic_update::min, target, value), pe));
+}
+
+/// Writes `value` where it is smaller.
+template <amo_type T>
+T atomic_fetch_min(world& w, T* target, std::type_identity_t<T> value, int pe) {
+  return detail::fetch_from<T>(w, detail::update_of(detail::atomic_update::min, target, value), pe);
+}
+/// atomic_fetch_min() that need not be complete.
+template <amo_type T>
+void atomic_fetch_min_nbi(world& w, std::type_identity_t<T>* result, T* target, std::type_identity_t<T> value, int pe) {
+  detail::fetch_later<T>(w, detail::update_of(detail::atomic_update::min, target, value), result, pe);
+}
+
+/// Writes `value` where it is larger.
+template <amo_type T>
+void atomic_max(world& w, T* target, std::type_identity_t<T> value, int pe) {
+  static_cast<void>(detail::fetch_update(w, detail::update_of(detail::atomic_update::max, target, value), pe));
+}
+
+/// Writes `value` where it is larger.
+template <amo_type T>
+T atomic_fetch_max(world& w, T* target, std::type_identity_t<T> value, int pe) {
+  return detail::fetch_from<T>(w, detail::update_of(detail::atomic_update::max, target, value), pe);
+}
+/// atomic_fetch_max() that need not be complete.
+template <amo_type T>
+void atomic_fetch_max_nbi(world& w, std::type_identity_t<T>* result, T* target, std::type_identity_t<T> value, int pe) {
+  detail::fetch_later<T>(w, detail::update_of(detail::atomic_update::max, target, value), result, pe);
+}
+
+}  // namespace pgas

@@ -1,0 +1,154 @@
+/// @file
+/// The device code that carries out an operation_request: the same on the CPU and in the kernels of the GPU backend.
+#pragma once
+
+#include "device/operation.hpp"
+#include "pgas/device/atomic.hpp"
+#include "pgas/device/impl/strided.hpp"
+#include "pgas/device/order.hpp"
+#include "pgas/device/sync.hpp"
+#include "pgas/device/wait.hpp"
+
+namespace pgas::detail {
+
+/// The largest access that a strided copy can be made of.
+[[nodiscard]] PGAS_HD std::uint64_t piece_bytes(const operation_request& r) {
+  const std::uint64_t all = reinterpret_cast<std::uintptr_t>(r.to) | reinterpret_cast<std::uintptr_t>(r.from) | r.bytes |
+                            static_cast<std::uint64_t>(r.to_step) | static_cast<std::uint64_t>(r.from_step) | 16;
+  return all & (0 - all);
+}
+
+/// The share of one of many threads in a strided copy.
+PGAS_FN void carry_out_strided(const operation_request& r, share me) {
+  const auto copy = [&]<std::size_t Unit>(std::integral_constant<std::size_t, Unit>) {
+    const std::size_t per_block = r.bytes / Unit;
+    if (me.rank < per_block * r.count)
+      copy_pieces<direction::put, Unit>({static_cast<std::byte*>(r.to), r.to_step},
+                                        {static_cast<const std::byte*>(r.from), r.from_step}, per_block, per_block * r.count, me);
+  };
+  switch (piece_bytes(r)) {
+    case 1: return copy(std::integral_constant<std::size_t, 1>{});
+    case 2: return copy(std::integral_constant<std::size_t, 2>{});
+    case 4: return copy(std::integral_constant<std::size_t, 4>{});
+    case 8: return copy(std::integral_constant<std::size_t, 8>{});
+    default: return copy(std::integral_constant<std::size_t, 16>{});
+  }
+}
+
+/// Writes the value in the largest pieces that its size and address allow; words of up to 8 bytes whole.
+PGAS_FN void carry_out_store(const operation_request& r) {
+  std::uint64_t unit = reinterpret_cast<std::uintptr_t>(r.to) | r.bytes | 8;
+  unit &= 0 - unit;
+  auto* const to = static_cast<std::byte*>(r.to);
+  for (std::uint64_t at = 0; at < r.bytes; at += unit) {
+    const std::uint64_t bits = r.value[at / 8] >> at % 8 * 8;
+    switch (unit) {
+      case 1: store_relaxed(reinterpret_cast<std::uint8_t*>(to + at), static_cast<std::uint8_t>(bits)); break;
+      case 2: store_relaxed(reinterpret_cast<std::uint16_t*>(to + at), static_cast<std::uint16_t>(bits)); break;
+      case 4: store_relaxed(reinterpret_cast<std::uint32_t*>(to + at), static_cast<std::uint32_t>(bits)); break;
+      default: store_relaxed(reinterpret_cast<std::uint64_t*>(to + at), bits); break;
+    }
+  }
+}
+
+/// The atomic operation on a word of type T; its old value, zero for types that the operation does not exist for.
+template <class T>
+[[nodiscard]] PGAS_FN T update_word(const operation_request& r) {
+  const context here{};  // PE 0 of a world of one: the target is an address, not a PE's offset
+  auto* const target = static_cast<T*>(r.to);
+  const T value = bits_as<T>(static_cast<word_of<T>>(r.value[0]));
+  switch (r.how) {
+    case atomic_update::fetch: return atomic_fetch(here, target, 0);
+    case atomic_update::add: return atomic_fetch_add(here, target, value, 0);
+    case atomic_update::set:
+      if constexpr (!amo_type<T>) atomic_set(here, target, value, 0);
+      break;
+    default: break;
+  }
+  if constexpr (amo_type<T>) {
+    switch (r.how) {
+      case atomic_update::set:
+      case atomic_update::swap: return atomic_swap(here, target, value, 0);
+      case atomic_update::min: return atomic_fetch_min(here, target, value, 0);
+      case atomic_update::max: return atomic_fetch_max(here, target, value, 0);
+      case atomic_update::compare_swap:
+        return atomic_compare_swap(here, target, bits_as<T>(static_cast<word_of<T>>(r.condition)), value, 0);
+      default: break;
+    }
+  }
+  if constexpr (amo_integer<T>) {
+    switch (r.how) {
+      case atomic_update::bit_and: return atomic_fetch_and(here, target, value, 0);
+      case atomic_update::bit_or: return atomic_fetch_or(here, target, value, 0);
+      case atomic_update::bit_xor: return atomic_fetch_xor(here, target, value, 0);
+      default: break;
+    }
+  }
+  return T{};
+}
+
+/// Carries out an atomic operation; leaves the old value at `result` and returns its bits.
+PGAS_FN std::uint64_t carry_out_atomic(const operation_request& r) {
+  const auto on = [&]<class T>(std::type_identity<T>) -> std::uint64_t {
+    const auto old = bits_as<word_of<T>>(update_word<T>(r));
+    if (r.result != nullptr) store_relaxed(static_cast<word_of<T>*>(r.result), old);
+    return old;
+  };
+  if (r.release) fence_release();
+  std::uint64_t old = 0;
+  switch (r.as) {
+    case word_kind::i32: old = on(std::type_identity<std::int32_t>{}); break;
+    case word_kind::u32: old = on(std::type_identity<std::uint32_t>{}); break;
+    case word_kind::i64: old = on(std::type_identity<std::int64_t>{}); break;
+    case word_kind::u64: old = on(std::type_identity<std::uint64_t>{}); break;
+    case word_kind::f32: old = on(std::type_identity<float>{}); break;
+    case word_kind::f64: old = on(std::type_identity<double>{}); break;
+    case word_kind::f16: old = on(std::type_identity<half>{}); break;
+    case word_kind::bf16: old = on(std::type_identity<bfloat16>{}); break;
+    case word_kind::f16x2: old = on(std::type_identity<half2>{}); break;
+    case word_kind::bf16x2: old = on(std::type_identity<bfloat162>{}); break;
+    default: break;  // 16-bit integers are for waits only
+  }
+  fence_acquire();
+  return old;
+}
+
+/// Waits for all words of the set. *Callers* all threads of `g`, which it ends when the wait has to be given up.
+template <group G>
+PGAS_FN void carry_out_wait(const operation_request& r, const G& g) {
+  const auto on = [&]<class T>(std::type_identity<T>) {
+    const auto* const words = static_cast<const T*>(r.from);
+    if (r.values != nullptr)
+      wait_until_all(r.here, g, words, r.count, r.status, r.compare, static_cast<const T*>(r.values));
+    else
+      wait_until_all(r.here, g, words, r.count, r.status, r.compare, static_cast<T>(r.value[0]));
+  };
+  switch (r.as) {
+    case word_kind::i16: return on(std::type_identity<std::int16_t>{});
+    case word_kind::u16: return on(std::type_identity<std::uint16_t>{});
+    case word_kind::i32: return on(std::type_identity<std::int32_t>{});
+    case word_kind::u32: return on(std::type_identity<std::uint32_t>{});
+    case word_kind::i64: return on(std::type_identity<std::int64_t>{});
+    case word_kind::u64: return on(std::type_identity<std::uint64_t>{});
+    default: return;
+  }
+}
+
+/// Any operation but a strided copy, by one group.
+template <group G>
+PGAS_FN void carry_out(const operation_request& r, const G& g) {
+  switch (r.what) {
+    case operation_request::kind::wait: return carry_out_wait(r, g);
+    case operation_request::kind::store:
+      if (g.thread_rank() == 0) carry_out_store(r);
+      return;
+    case operation_request::kind::atomic:
+      if (g.thread_rank() == 0) static_cast<void>(carry_out_atomic(r));
+      return;
+    case operation_request::kind::quiet: return quiet(r.here, g);
+    case operation_request::kind::sync: return sync(r.here, g, r.team);
+    case operation_request::kind::strided: return;
+  }
+}
+
+}  // namespace pgas::detail

@@ -1,0 +1,26 @@
+/// @file
+/// All kernels of the library, to be loaded at join: a kernel loaded later would wait for one that spins, which may be waiting
+/// for it.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <vector>
+
+namespace pgas::detail::cuda {
+
+/// Filled by library_kernel.cuh. Complete before main() begins, or when the library has been loaded.
+[[nodiscard]] inline std::vector<const void*>& library_kernels() {
+  static std::vector<const void*> all;
+  return all;
+}
+
+/// Loads them into the current context.
+[[nodiscard]] inline cudaError_t load_library_kernels() {
+  cudaFuncAttributes ignored{};
+  for (const void* kernel : library_kernels())
+    if (const cudaError_t failed = cudaFuncGetAttributes(&ignored, kernel); failed != cudaSuccess) return failed;
+  return cudaSuccess;
+}
+
+}  // namespace pgas::detail::cuda

@@ -1,0 +1,41 @@
+/// @file
+/// One-sided operations as the host library hands them to a backend.
+#pragma once
+
+#include "pgas/detail/word_kind.hpp"
+#include "pgas/device/context.hpp"
+#include "pgas/types.hpp"
+
+namespace pgas::detail {
+
+/// An operation on addresses of the layout, which are already those of the PE that is meant.
+struct operation_request {
+  enum class kind : std::uint8_t {
+    store,    ///< `value`, `bytes` of it, to `to`
+    strided,  ///< `count` blocks of `bytes` from `from` to `to`
+    atomic,   ///< `how` on the word at `to`
+    wait,     ///< until each of `count` words at `from` satisfies `compare`
+    quiet,    ///< earlier work of the stream has taken effect everywhere
+    sync,     ///< until all members of `team` have got there
+  };
+  kind what = kind::store;
+  atomic_update how = atomic_update::fetch;
+  word_kind as = word_kind::u64;
+  cmp compare = cmp::eq;
+  bool release = false;  ///< earlier work of the stream becomes visible before the update (signals)
+  void* to = nullptr;
+  const void* from = nullptr;
+  std::uint64_t bytes = 0;
+  std::uint64_t count = 0;
+  std::int64_t to_step = 0;  ///< bytes from the start of a block to the start of the next
+  std::int64_t from_step = 0;
+  std::uint64_t value[2] = {};   ///< bit pattern
+  std::uint64_t condition = 0;   ///< for compare_swap, bit pattern
+  void* result = nullptr;        ///< where the old value goes, as wide as the word; null: nowhere
+  const int* status = nullptr;   ///< words to leave out of a wait
+  const void* values = nullptr;  ///< a wait's value for each word; null: `value` for all
+  context here;                  ///< for waits
+  team_view team;
+};
+
+}  // namespace pgas::detail

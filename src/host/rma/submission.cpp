@@ -1,0 +1,50 @@
+#include "host/rma/submission.hpp"
+
+#include <fmt/format.h>
+
+namespace pgas::detail {
+
+namespace {
+
+world_state& joined(world& w) {
+  world_state& state = w.state();
+  state.check();
+  return state;
+}
+
+}  // namespace
+
+submission::submission(const issue& how, const char* what)
+    : how_(how),
+      state_(joined(how.w)),
+      what_(what),
+      queue_(how.on != nullptr ? how.on->native(how.w) : nullptr),
+      range_(state_, what) {}
+
+void* submission::target(const void* local, std::size_t bytes, std::size_t alignment, int pe) const {
+  state_.check_symmetric(local, bytes, alignment, what_);
+  return state_.remote(local, pe);
+}
+
+void submission::check_local(const void* memory) const {
+  if (memory == nullptr) throw error(code::invalid_argument, fmt::format("{}: the local memory is null", what_));
+  if (how_.on == nullptr || !state_.device().capturing(queue_) || state_.device().reaches(memory)) return;
+  throw error(code::capturing,
+              fmt::format("{}: {} is pageable host memory, which a CUDA graph can't copy at each replay: allocate it with "
+                          "cudaHostAlloc or pin it with cudaHostRegister",
+                          what_, memory));
+}
+
+void submission::check_reached(const void* memory, const char* role) const {
+  if (memory == nullptr || state_.device().reaches(memory)) return;
+  throw error(code::invalid_argument,
+              fmt::format("{}: {} at {} is memory that kernels can't reach: use the heap, GPU memory, or pinned host memory "
+                          "(cudaHostAlloc)",
+                          what_, role, memory));
+}
+
+void submission::finish() {
+  if (how_.wait) state_.synchronize(queue_);
+}
+
+}  // namespace pgas::detail

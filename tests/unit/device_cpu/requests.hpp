@@ -1,0 +1,38 @@
+/// @file
+/// What the tests of the CPU backend share.
+#pragma once
+
+#include <optional>
+
+#include "device/device.hpp"
+#include "pgas/error.hpp"
+
+namespace pgas::unit_test {
+
+using namespace pgas::detail;
+using how = atomic_update;
+using type = word_kind;
+
+inline operation_request atomic_on(how what, type as, void* target, std::uint64_t value, std::uint64_t condition = 0) {
+  operation_request request;
+  request.what = operation_request::kind::atomic;
+  request.how = what;
+  request.as = as;
+  request.to = target;
+  request.value[0] = value;
+  request.condition = condition;
+  request.release = true;
+  return request;
+}
+
+template <class Call>
+std::optional<error> thrown_by(Call&& call) {
+  try {
+    call();
+  } catch (const error& e) {
+    return e;
+  }
+  return std::nullopt;
+}
+
+}  // namespace pgas::unit_test
