@@ -183,7 +183,7 @@ TEST(rma, copies_of_pages_and_a_mebibyte_and_3) {
 
 /// p and g of values of one type: every thread has a cell at the next member.
 template <class T>
-PGAS_FN void exchange_value(const context& ctx, std::byte* place, std::uint32_t rank, const findings& found) {
+PGAS_OUTLINE void exchange_value(context ctx, std::byte* place, std::uint32_t rank, findings found) {
   T* const cell = reinterpret_cast<T*>(place) + rank;
   T value;
   for (std::size_t i = 0; i < sizeof(T); ++i)
