@@ -328,7 +328,8 @@ bool generator::try_any() {
   if (which < 83) return try_wait(actor);
   if (which < 85) return try_signal_fetch(actor);
   if (which < 87) return try_fill(actor);
-  if (which < 95) return try_order(actor);
+  if (which < 94) return try_order(actor);
+  if (which < 95) return try_burst(actor);
   return try_meeting(actor);
 }
 

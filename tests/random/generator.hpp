@@ -79,6 +79,8 @@ class generator {
   [[nodiscard]] bool try_single(int actor);
   [[nodiscard]] bool try_transfer(int actor);
   [[nodiscard]] bool try_atomic(int actor);
+  /// Many updates of one word by all members of a team at the same time.
+  [[nodiscard]] bool try_burst(int actor);
   [[nodiscard]] bool try_signal(int actor);
   [[nodiscard]] bool try_wait(int actor);
   [[nodiscard]] bool try_signal_fetch(int actor);

@@ -74,6 +74,7 @@ bool generator::try_atomic(int actor) {
   const target to = pick_target(actor);
   instruction i = blank();
   i.of = numbers[pick(6)];
+  i.count = 1;
   i.team = to.team;
   i.pe = to.member;
   const std::uint32_t bytes = bytes_of(i.of);
@@ -102,6 +103,38 @@ bool generator::try_atomic(int actor) {
   }
   history_.record(actor, word, how, alone ? 0 : commutes);
   take(actor, i, to.pe);
+  return true;
+}
+
+bool generator::try_burst(int actor) {
+  constexpr opcode kinds[] = {opcode::atomic_add, opcode::atomic_fetch_add, opcode::atomic_inc, opcode::atomic_fetch_inc};
+  const target to = pick_target(actor);
+  instruction i = blank();
+  i.of = numbers[pick(6)];
+  i.what = kinds[pick(is_float(i.of) ? 2 : 4)];
+  i.team = to.team;
+  i.pe = to.member;
+  i.count = 1000 + pick(2000);
+  const std::uint32_t bytes = bytes_of(i.of);
+  i.dst = pick(32) * 8;
+  i.value = bits_of(i.of, 1 + static_cast<int>(pick(4)));
+  if (is_float(i.of) && !holds_small_number(i.of, to.pe, i.dst)) return false;
+  const place word{to.pe, i.dst, bytes};
+  const std::uint8_t commutes = class_of(i.of, commuting::add);
+  const std::vector<int> members = members_of(i.team, actor);
+  for (const int member : members) {
+    if (!history_.allowed(member, word, access::remote_write, commutes)) return false;
+  }
+  // They meet first, so that their updates fall into the same time.
+  instruction meeting = blank();
+  meeting.what = opcode::sync;
+  meeting.team = i.team;
+  for (const int member : members) {
+    meeting.by = pick_covering(member);
+    take(member, meeting, pe_of(member));
+    history_.record(member, word, access::remote_write, commutes);
+    take(member, i, to.pe);
+  }
   return true;
 }
 

@@ -27,8 +27,10 @@ bool history::allowed(int who, range where, access how, std::uint8_t commuting) 
   for (const cell& c : cells(where)) {
     const bool commutes = commuting != 0 && c.commuting == commuting;
     if (!own_order(me, c, index(who), how, commutes)) return false;
+    if (commutes && c.base[index(who)] != 0 && c.base[index(who)] >= me.fenced) return false;
     for (std::size_t other = 0; other < n_actors_; ++other) {
       if (other == index(who)) continue;
+      if (commutes && c.base[other] != 0 && c.base[other] >= me.seen[other]) return false;
       if (!commutes && c.wrote[other] != 0 && c.wrote[other] >= me.seen[other]) return false;
       if (writes && c.read[other] != 0 && c.read[other] >= me.seen[other]) return false;
     }
@@ -51,6 +53,10 @@ void history::record(int who, range where, access how, std::uint8_t commuting) {
     }
     if (commuting == 0 || c.commuting != commuting) {
       // All that came before comes before this write: whoever is ordered after it is ordered after that too.
+      c.base = {};
+      if (commuting != 0) {
+        for (std::size_t i = 0; i < n_actors_; ++i) c.base[i] = std::max(c.wrote[i], c.read[i]);
+      }
       c.wrote = {};
       c.read = {};
       c.late = false;

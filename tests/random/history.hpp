@@ -64,6 +64,7 @@ class history {
   struct cell {
     clock wrote{};  ///< 0: never, or forgotten because something later is known
     clock read{};
+    clock base{};  ///< what came before the first of the commuting writes, and must come before each of them
     bool local = false;
     bool late = false;
     std::uint8_t commuting = 0;

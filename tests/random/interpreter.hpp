@@ -118,6 +118,10 @@ struct interpreter {
     if (i.result != nowhere) *at<T>(ctx, i.result) = old;
   }
   template <class T>
+  PGAS_FN void update_often(const context& ctx, const instruction& i) const {
+    for (std::uint32_t k = 0; k < i.count; ++k) update<T>(ctx, i);
+  }
+  template <class T>
   PGAS_FN static T update_bits(const context& ctx, const instruction& i, T* word, T value) {
     T old{};
     if constexpr (amo_integer<T>) {
@@ -139,12 +143,12 @@ struct interpreter {
   }
   PGAS_FN void update_of(const context& ctx, const instruction& i) const {
     switch (i.of) {
-      case element::i32: return update<std::int32_t>(ctx, i);
-      case element::u32: return update<std::uint32_t>(ctx, i);
-      case element::i64: return update<std::int64_t>(ctx, i);
-      case element::u64: return update<std::uint64_t>(ctx, i);
-      case element::f32: return update<float>(ctx, i);
-      default: return update<double>(ctx, i);
+      case element::i32: return update_often<std::int32_t>(ctx, i);
+      case element::u32: return update_often<std::uint32_t>(ctx, i);
+      case element::i64: return update_often<std::int64_t>(ctx, i);
+      case element::u64: return update_often<std::uint64_t>(ctx, i);
+      case element::f32: return update_often<float>(ctx, i);
+      default: return update_often<double>(ctx, i);
     }
   }
 

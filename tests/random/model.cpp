@@ -107,7 +107,8 @@ template <class T>
 void model::update(const instruction& i, int me, int pe) {
   const T old = load<T>(pe, i.dst);
   if (i.what != opcode::atomic_fetch) {
-    const T now = updated(i, old);
+    T now = old;
+    for (std::uint32_t k = 0; k < i.count; ++k) now = updated(i, now);
     write(pe, i.dst, &now, sizeof(T), i.number);
   }
   if (i.result != nowhere) write(me, i.result, &old, sizeof(T), i.number);
