@@ -56,7 +56,7 @@ std::string_view symbol(std::int32_t compare) {
 error describe(const failure_record& record, int my_pe, const config& settings) {
   const std::string where = fmt::format("{} by block {} thread {} of a kernel on PE {}", name(record.what), record.block,
                                         record.thread, my_pe);
-  const bool names_word = record.what == operation::wait || record.what == operation::barrier || record.what == operation::sync;
+  const bool names_word = record.what != operation::grid_sync && record.what != operation::lock;
   const std::string wait =
       names_word ? fmt::format("the word at heap offset {:#x}{} had to become {} {} and was last seen as {}", record.heap_offset,
                                record.pe >= 0 ? fmt::format(", written by PE {},", record.pe) : "", symbol(record.compare),
