@@ -1,6 +1,6 @@
 /// @file
-/// Memory made elsewhere as symmetric memory: what an application, or another library, has made on every PE gets a second
-/// address inside the heap, without a copy.
+/// Memory made elsewhere as symmetric memory: what an application, or another library, has made on every PE gets a
+/// second address inside the heap, without a copy.
 #pragma once
 
 #include <cstddef>
@@ -14,18 +14,18 @@ namespace pgas {
 
 class world;
 
-/// Collective: maps the memory at [pointer, pointer + bytes) of every PE a second time, at the same offset of all slots, and
-/// returns this PE's new address. Put, get, atomics and kernels take that address; loads and stores through either one see
-/// the same memory.
+/// Collective: maps the memory at [pointer, pointer + bytes) of every PE a second time, at the same offset of all
+/// slots, and returns this PE's new address. Put, get, atomics and kernels take that address; loads and stores through
+/// either one see the same memory.
 ///
 /// *Callers* all PEs, with the same size, and pieces of the same sizes; pointers may differ.
 /// *Memory* on a GPU heap: made by cuMemCreate on this PE's GPU with the kind of handle that the heap shares memory by
-/// (a file descriptor; a fabric handle where the log says that the heap has these), one or more whole pieces one behind the
-/// other. Memory of cudaMalloc cannot be shared in this way. On the host heap: a shared mapping of files of memory (memfd, or a
-/// file in /dev/shm) that are open for writing in this process, each mapped whole. All sizes are multiples of 2 MiB, or of the
-/// larger granularity of the GPU. The memory lives until it is unregistered, even if whoever made it gives it back before.
-/// *Errors* invalid_argument, handle_exchange or out_of_memory naming the PE and the reason, asymmetric_call: the same on all
-/// PEs, and nothing has changed anywhere.
+/// (a file descriptor; a fabric handle where the log says that the heap has these), one or more whole pieces one behind
+/// the other. Memory of cudaMalloc cannot be shared in this way. On the host heap: a shared mapping of files of memory
+/// (memfd, or a file in /dev/shm) that are open for writing in this process, each mapped whole. All sizes are multiples
+/// of 2 MiB, or of the larger granularity of the GPU. The memory lives until it is unregistered, even if whoever made
+/// it gives it back before. *Errors* invalid_argument, handle_exchange or out_of_memory naming the PE and the reason,
+/// asymmetric_call: the same on all PEs, and nothing has changed anywhere.
 [[nodiscard]] PGAS_API void* register_symmetric(world& w, void* pointer, std::size_t bytes);
 
 /// Collective: takes the second address away again. Null is ignored.
@@ -36,15 +36,17 @@ PGAS_API void unregister_symmetric(world& w, void* alias);
 /// Owns one registration. Move-only.
 ///
 /// *Callers* construction and destruction are collective. Destroying it after the world was left is allowed.
-/// *Errors* the destructor never throws; when it runs because an exception is unwinding this PE, it aborts the world instead
-/// of waiting for PEs that may never come.
+/// *Errors* the destructor never throws; when it runs because an exception is unwinding this PE, it aborts the world
+/// instead of waiting for PEs that may never come.
 class PGAS_API registration {
  public:
   registration() = default;
   /// register_symmetric().
   registration(world& w, void* pointer, std::size_t bytes);
   registration(registration&& other) noexcept
-      : world_(std::move(other.world_)), alias_(std::exchange(other.alias_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+      : world_(std::move(other.world_)),
+        alias_(std::exchange(other.alias_, nullptr)),
+        bytes_(std::exchange(other.bytes_, 0)) {}
   registration& operator=(registration&& other) noexcept {
     if (this != &other) {
       reset();

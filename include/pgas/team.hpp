@@ -1,6 +1,6 @@
 /// @file
-/// Teams: some of a world's PEs, in an order of their own. Collectives run over a team, several teams at once; contexts made
-/// from a team take its PE numbers.
+/// Teams: some of a world's PEs, in an order of their own. Collectives run over a team, several teams at once; contexts
+/// made from a team take its PE numbers.
 #pragma once
 
 #include <memory>
@@ -16,12 +16,12 @@ namespace pgas {
 namespace detail {
 class team_state;
 class world_state;
-}
+}  // namespace detail
 
 /// How a team is made.
 struct team_config {
-  /// How many collectives of the team may run at once on the device, each on a channel of its own (team_view::channel()). Equal
-  /// on all members.
+  /// How many collectives of the team may run at once on the device, each on a channel of its own
+  /// (team_view::channel()). Equal on all members.
   int channels = detail::default_channels;
 };
 
@@ -40,8 +40,9 @@ class PGAS_API team {
   team& operator=(team&& other) noexcept;
   team(const team&) = delete;
   team& operator=(const team&) = delete;
-  /// destroy(), without throwing. While an exception unwinds this PE it aborts the world instead of waiting for PEs that may
-  /// never come; once the world has failed or was left it does nothing. The teams that a world has by itself end with it.
+  /// destroy(), without throwing. While an exception unwinds this PE it aborts the world instead of waiting for PEs
+  /// that may never come; once the world has failed or was left it does nothing. The teams that a world has by itself
+  /// end with it.
   ~team();
 
   /// Whether this PE is a member.
@@ -53,8 +54,8 @@ class PGAS_API team {
   [[nodiscard]] int n_pes() const;
   /// The world's number of member `pe`. *Callers* any thread. *Errors* pe_out_of_range.
   [[nodiscard]] int world_pe(int pe) const;
-  /// What member `pe` of this team is in team `to` of the same world; -1 if it is not a member there. *Callers* any thread.
-  /// *Errors* pe_out_of_range.
+  /// What member `pe` of this team is in team `to` of the same world; -1 if it is not a member there. *Callers* any
+  /// thread. *Errors* pe_out_of_range.
   [[nodiscard]] int translate_pe(int pe, const team& to) const;
   /// How it was made. *Callers* any thread.
   [[nodiscard]] const team_config& config() const;
@@ -63,30 +64,34 @@ class PGAS_API team {
 
   /// The team as kernels take it.
   [[nodiscard]] team_view view() const;
-  /// A context whose operations take this team's PE numbers: an ordering domain of its own. Costs nothing; nothing to give
-  /// back. *Callers* any thread.
+  /// A context whose operations take this team's PE numbers: an ordering domain of its own. Costs nothing; nothing to
+  /// give back. *Callers* any thread.
   [[nodiscard]] pgas::context context() const;
 
   /// Collective over this team: members start, start + stride, ... `size` of them; a stride may be negative.
   /// *On return* the new team on its members, an empty one on the others.
-  /// *Errors* invalid_argument, asymmetric_call, out_of_memory: the same on all members of this team; nothing was made then.
+  /// *Errors* invalid_argument, asymmetric_call, out_of_memory: the same on all members of this team; nothing was made
+  /// then.
   [[nodiscard]] team split_strided(int start, int stride, int size, const team_config& how = {}) const;
   /// Collective over this team: numbers its members row by row, `x_range` in a row; returns this PE's row and column.
-  [[nodiscard]] std::pair<team, team> split_2d(int x_range, const team_config& x_how = {}, const team_config& y_how = {}) const;
-  /// Collective over this team: those with the same colour make a team, ordered by key, then by their number here. A negative
-  /// colour takes part in the call and gets an empty team.
+  [[nodiscard]] std::pair<team, team> split_2d(int x_range, const team_config& x_how = {},
+                                               const team_config& y_how = {}) const;
+  /// Collective over this team: those with the same colour make a team, ordered by key, then by their number here. A
+  /// negative colour takes part in the call and gets an empty team.
   [[nodiscard]] team split(int color, int key, const team_config& how = {}) const;
   /// Collective over this team: exactly these of its members, in this order; the same list on all of them.
   [[nodiscard]] team split_list(std::span<const int> members, const team_config& how = {}) const;
-  /// Collective over this team: waits for all members, then gives its state and its memory back; the object is empty then.
-  /// Kernels and streams that use the team must have ended. Does nothing for an empty team, or one that a world has by itself.
+  /// Collective over this team: waits for all members, then gives its state and its memory back; the object is empty
+  /// then. Kernels and streams that use the team must have ended. Does nothing for an empty team, or one that a world
+  /// has by itself.
   void destroy();
 
   /// Collective over this team: `count` objects of T on every member, at the same offset. PEs that are not members have
-  /// nothing there: host operations towards them throw outside_heap, device operations must not try. As world::allocate()
-  /// otherwise. It goes with the team; a symmetric<T> that is destroyed later does nothing.
+  /// nothing there: host operations towards them throw outside_heap, device operations must not try. As
+  /// world::allocate() otherwise. It goes with the team; a symmetric<T> that is destroyed later does nothing.
   template <rma_type T>
-  [[nodiscard]] symmetric<T> allocate(std::size_t count, initialize how = initialize::no, std::size_t alignment = alignof(T)) const {
+  [[nodiscard]] symmetric<T> allocate(std::size_t count, initialize how = initialize::no,
+                                      std::size_t alignment = alignof(T)) const {
     T* data = static_cast<T*>(allocate_bytes(count, sizeof(T), alignment, how));
     return symmetric<T>(world_state(), data, data != nullptr ? count : 0, state_);
   }

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "pgas/collective.hpp"
 #include "pgas/device.hpp"
 #include "pgas/pgas.hpp"
 
@@ -29,7 +30,8 @@ code code_of(Call&& call) {
 // A barrier by kernel, then what everyone put there before it is read: `rounds` times.
 struct meet {
   template <pgas::block_group Block>
-  PGAS_FN void operator()(Block block, pgas::context ctx, pgas::team_view team, std::int64_t* cells, std::int64_t* wrong, int rounds) const {
+  PGAS_FN void operator()(Block block, pgas::context ctx, pgas::team_view team, std::int64_t* cells,
+                          std::int64_t* wrong, int rounds) const {
     for (int round = 0; round < rounds; ++round) {
       if (block.thread_rank() == 0)
         for (int to = 0; to < team.n_pes(); ++to)
@@ -57,9 +59,6 @@ struct ring {
     pgas::barrier(ctx, block, ctx.team());
   }
 };
-
-// Allocating zeros ends with a barrier of the members on the host.
-void meet_on_host(const pgas::team& team) { static_cast<void>(team.allocate<char>(1, pgas::initialize::zero)); }
 
 class Team : public testing::Test {
  protected:
@@ -91,15 +90,15 @@ class Team : public testing::Test {
     pgas::launch(world, {.blocks = 1, .threads = 2}, meet{}, ctx, team.view(), cells.data(), wrong, 20);
     world.synchronize();
     EXPECT_EQ(pgas::g(world, wrong, me), 0);
-    meet_on_host(team);
+    pgas::barrier(team);
     for (std::size_t i = 0; i < 3; ++i) pgas::p(world, cells.data() + i, std::int64_t{0}, me);
-    meet_on_host(team);
+    pgas::barrier(team);
     pgas::launch(world, {.blocks = 1, .threads = 2}, ring{}, ctx, cells.data());
     world.synchronize();
     const int left = (team.my_pe() + team.n_pes() - 1) % team.n_pes();
     EXPECT_EQ(pgas::g(world, cells.data(), me), 100 + left);
     EXPECT_EQ(pgas::g(world, cells.data() + 1, me), 200 + left);
-    meet_on_host(team);
+    pgas::barrier(team);
     if (team.my_pe() == 0) {
       EXPECT_EQ(pgas::g(world, cells.data() + 2, me), team.n_pes() * (team.n_pes() + 1) / 2);
     }
@@ -123,7 +122,9 @@ std::vector<int> strided(int start, int stride, int size) {
   return members;
 }
 
-bool has(const std::vector<int>& members, int pe) { return std::find(members.begin(), members.end(), pe) != members.end(); }
+bool has(const std::vector<int>& members, int pe) {
+  return std::find(members.begin(), members.end(), pe) != members.end();
+}
 
 TEST_F(Team, those_of_the_world_itself) {
   use(world.team(), everyone());
@@ -249,7 +250,9 @@ TEST_F(Team, bad_arguments_are_the_same_error_everywhere) {
   if (n > 1) {
     EXPECT_EQ(strided_code(me == 1 ? 1 : 0, 1, 1), code::asymmetric_call);
     EXPECT_EQ(strided_code(0, 1, 1, me == n - 1 ? 5 : 4), code::asymmetric_call);
-    EXPECT_EQ(code_of([&] { static_cast<void>(all.split_list(me == 0 ? std::vector<int>{0} : std::vector<int>{0, 1})); }),
+    EXPECT_EQ(code_of([&] {
+                static_cast<void>(all.split_list(me == 0 ? std::vector<int>{0} : std::vector<int>{0, 1}));
+              }),
               code::asymmetric_call);
     EXPECT_EQ(code_of([&] {
                 if (me == 0)
@@ -266,7 +269,8 @@ TEST_F(Team, empty_ones_and_those_of_a_world_that_was_left) {
   pgas::team none;
   EXPECT_FALSE(none);
   none.destroy();
-  for (const auto& call : {+[](const pgas::team& t) { static_cast<void>(t.n_pes()); }, +[](const pgas::team& t) { static_cast<void>(t.view()); },
+  for (const auto& call : {+[](const pgas::team& t) { static_cast<void>(t.n_pes()); },
+                           +[](const pgas::team& t) { static_cast<void>(t.view()); },
                            +[](const pgas::team& t) { static_cast<void>(t.split(0, 0)); },
                            +[](const pgas::team& t) { static_cast<void>(t.allocate<int>(1)); },
                            +[](const pgas::team& t) { static_cast<void>(t.context()); }}) {
@@ -289,7 +293,7 @@ TEST_F(Team, memory_is_of_members_only) {
     auto large = team.allocate<std::int64_t>(1'000'000, pgas::initialize::zero);
     const int other = me == 0 ? 2 : 0;
     pgas::p(world, large.data() + 999'999, std::int64_t{me}, other);
-    meet_on_host(team);
+    pgas::barrier(team);
     EXPECT_EQ(pgas::g(world, large.data() + 999'999, me), other);
     EXPECT_EQ(code_of([&] { pgas::p(world, small.data(), std::int64_t{1}, 1); }), code::outside_heap);
     EXPECT_EQ(code_of([&] { static_cast<void>(pgas::g(world, large.data(), 1)); }), code::outside_heap);
@@ -361,7 +365,8 @@ TEST_F(Team, thousands_one_after_another_leave_nothing) {
   const std::size_t mapped = world.usage().mapped;
   std::uint64_t first = 0;
   for (int i = 0; i < 10'000; ++i) {
-    const pgas::team team = (i % 2 == 0 ? world.team() : half).split_strided(0, 1, 1 + i % (i % 2 == 0 ? n : half.n_pes()));
+    const pgas::team team =
+        (i % 2 == 0 ? world.team() : half).split_strided(0, 1, 1 + i % (i % 2 == 0 ? n : half.n_pes()));
     if (!team) continue;
     if (first == 0) first = team.view().state_offset_;
     ASSERT_LE(team.view().state_offset_, first + 4096 * 64U);

@@ -6,10 +6,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include <cerrno>
-#include <charconv>
 #include <cstdint>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -68,21 +65,20 @@ std::vector<mapping> mappings_in(std::uintptr_t begin, std::uintptr_t end) {
   return found;
 }
 
-/// A duplicate of a descriptor of this process that leads to that file and may write; none if there is none.
+/// A descriptor of its own for that file, found among those that this process has; none if it has none. By name: another
+/// thread may be closing what is looked at.
 unique_fd find_descriptor(const mapping& of) {
+  const auto is_it = [&of](const struct stat& about) {
+    return S_ISREG(about.st_mode) && about.st_dev == of.device && about.st_ino == of.inode;
+  };
   std::error_code none;
   for (auto entry = std::filesystem::directory_iterator("/proc/self/fd", none);
        entry != std::filesystem::directory_iterator(); entry.increment(none)) {
-    const std::string name = entry->path().filename();
-    int fd = -1;
-    std::from_chars(name.data(), name.data() + name.size(), fd);
+    const char* const path = entry->path().c_str();
     struct stat about {};
-    if (fd < 0 || ::fstat(fd, &about) != 0 || about.st_dev != of.device || about.st_ino != of.inode) continue;
-    const int how = ::fcntl(fd, F_GETFL);
-    if (how < 0 || (how & O_ACCMODE) != O_RDWR) continue;
-    unique_fd copy(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
-    // Another thread may have closed it, and opened something else by that number.
-    if (copy && ::fstat(copy.get(), &about) == 0 && about.st_dev == of.device && about.st_ino == of.inode) return copy;
+    if (::stat(path, &about) != 0 || !is_it(about)) continue;
+    unique_fd opened(::open(path, O_RDWR | O_CLOEXEC));
+    if (opened && ::fstat(opened.get(), &about) == 0 && is_it(about)) return opened;
   }
   return {};
 }
@@ -106,7 +102,7 @@ std::vector<foreign_file> find_foreign_files(const void* pointer, std::size_t by
     if (piece.end > end) refuse(piece.begin, fmt::format("is larger than what was given by {} bytes", piece.end - end));
     foreign_file file{find_descriptor(piece), piece.end - piece.begin};
     if (!file.fd)
-      refuse(piece.begin, "has no descriptor open for writing in this process any more: register it before closing it");
+      refuse(piece.begin, "has no descriptor open in this process any more: register it before closing it");
     struct stat about {};
     if (::fstat(file.fd.get(), &about) != 0 || !S_ISREG(about.st_mode)) refuse(piece.begin, "is not a file of memory");
     if (piece.offset != 0 || static_cast<std::size_t>(about.st_size) != file.bytes)

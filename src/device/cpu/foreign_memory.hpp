@@ -11,7 +11,7 @@ namespace pgas::detail {
 
 /// A file of memory that is mapped whole.
 struct foreign_file {
-  unique_fd fd;  ///< a duplicate
+  unique_fd fd;  ///< opened anew
   std::size_t bytes;
 };
 

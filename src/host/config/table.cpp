@@ -80,8 +80,8 @@ constexpr std::array rows{
     option{.name = "PGAS_STRIDE",
            .field = &config::stride,
            .help =
-               "The distance between the slots of two PEs in the virtual layout, rounded up to a power of two. 0: the "
-               "largest device memory among the PEs.",
+               "Addresses that a PE's part of the heap may take, rounded up to a power of two; as many again are set aside "
+               "for memory of teams and registered memory. 0: the largest device memory among the PEs.",
            .aliases = stride_aliases,
            .power_of_two = true},
     option{.name = "PGAS_SOCKET_DIR",

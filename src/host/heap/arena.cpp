@@ -36,7 +36,8 @@ std::string arena::numbers() const {
 error arena::no_room(const heap_call& call) const {
   const int me = group_.my_pe();
   return error(code::out_of_memory,
-               fmt::format("PE {} (host {}) has no room for {}", group_.world_pe(me), group_.peer(me).host, byte_text(call.bytes)),
+               fmt::format("PE {} (host {}) has no room for {}", group_.world_pe(me), group_.peer(me).host,
+                           byte_text(call.bytes)),
                group_.world_pe(me));
 }
 

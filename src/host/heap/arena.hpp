@@ -29,8 +29,8 @@ struct arena_ground {
   handle_kind kind;
 };
 
-/// Segments at the same offset of all members' slots, and what is allocated in them. Allocation is deterministic: members
-/// talk to one another only when a segment is needed. *Callers* one thread at a time.
+/// Segments at the same offset of all members' slots, and what is allocated in them. Allocation is deterministic:
+/// members talk to one another only when a segment is needed. *Callers* one thread at a time.
 class arena {
  public:
   /// Called after each change of the mapped size, with the bytes now mapped.
@@ -67,7 +67,8 @@ class arena {
   [[nodiscard]] error no_room(const heap_call& call) const;
   [[nodiscard]] std::string numbers() const;
   void grow(offset_allocator::request wanted, const heap_call& call);
-  [[nodiscard]] bool try_growth(std::size_t bytes, const heap_call& call, const std::optional<error>& refused, bool last);
+  [[nodiscard]] bool try_growth(std::size_t bytes, const heap_call& call, const std::optional<error>& refused,
+                                bool last);
   [[nodiscard]] sharing_result share(std::optional<std::size_t> at, std::size_t bytes, const heap_call& call,
                                      const std::optional<error>& refused);
 

@@ -14,8 +14,8 @@
 
 namespace pgas::detail {
 
-/// Everyone's `mine`, by member. *Callers* collective. *Errors* those of link_group::all_gather; bootstrap_protocol when a PE
-/// sent something else.
+/// Everyone's `mine`, by member. *Callers* collective. *Errors* those of link_group::all_gather; bootstrap_protocol
+/// when a PE sent something else.
 template <class T>
 requires std::is_trivially_copyable_v<T>
 [[nodiscard]] std::vector<T> gather_value(const link_group& group, const T& mine) {

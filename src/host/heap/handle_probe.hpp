@@ -16,7 +16,7 @@ namespace pgas::detail {
 /// are not asked: drivers announce kinds that they then refuse. Leaves one line in PE 0's log.
 /// @param probe_bytes of the segment that is tried, at the start of the slots.
 /// *Errors* handle_exchange with what each attempt answered, the same on all PEs.
-[[nodiscard]] handle_kind probe_handle_kinds(device& device, const link_group& group, const layout& where, std::size_t probe_bytes,
-                                             handle_kind wanted, log::logger& log);
+[[nodiscard]] handle_kind probe_handle_kinds(device& device, const link_group& group, const layout& where,
+                                             std::size_t probe_bytes, handle_kind wanted, log::logger& log);
 
 }  // namespace pgas::detail

@@ -33,8 +33,8 @@ struct heap::state {
   class registrations registered;
 };
 
-heap::heap(device& device, const link_group& everyone, const config& settings, log::logger& log, growth_callback on_growth,
-           windows::change_callback on_windows)
+heap::heap(device& device, const link_group& everyone, const config& settings, log::logger& log,
+           growth_callback on_growth, windows::change_callback on_windows)
     : state_(std::make_unique<state>(device, everyone, settings, log, std::move(on_growth), std::move(on_windows))) {}
 heap::~heap() = default;
 
@@ -42,8 +42,12 @@ arena& heap::memory() noexcept { return state_->all; }
 std::unique_ptr<arena> heap::make_arena(const link_group& members) {
   return std::make_unique<arena>(members, state_->ground, state_->some);
 }
-class windows& heap::windows() noexcept { return state_->some; }
-class registrations& heap::registrations() noexcept { return state_->registered; }
+class windows& heap::windows() noexcept {
+  return state_->some;
+}
+class registrations& heap::registrations() noexcept {
+  return state_->registered;
+}
 
 heap_usage heap::usage() const { return state_->all.usage(); }
 std::size_t heap::allocation_bytes(const void* pointer) const { return state_->all.allocation_bytes(pointer); }

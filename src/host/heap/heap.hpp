@@ -1,6 +1,6 @@
 /// @file
-/// The symmetric heap: one virtual layout of equal slots, filled with segments as allocations need them: from the start on
-/// with those of all PEs, in the upper half with windows of some.
+/// The symmetric heap: one virtual layout of equal slots, filled with segments as allocations need them: from the start
+/// on with those of all PEs, in the upper half with windows of some.
 #pragma once
 
 #include <cstddef>

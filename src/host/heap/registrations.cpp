@@ -52,14 +52,17 @@ void* registrations::add(void* pointer, std::size_t bytes) {
   mine.failure = attempt(group_, fmt::format("register {} at {}", byte_text(bytes), pointer), [&] {
     if (pointer == nullptr || bytes == 0) throw error(code::invalid_argument, "there is no memory");
     const std::uint64_t unit = ground_.terms.unit;
-    if (bytes % unit != 0) throw error(code::invalid_argument, fmt::format("the size is not a multiple of {}", byte_text(unit)));
-    const auto offset = reinterpret_cast<std::uintptr_t>(pointer) - reinterpret_cast<std::uintptr_t>(ground_.slots.slot(0));
+    if (bytes % unit != 0)
+      throw error(code::invalid_argument, fmt::format("the size is not a multiple of {}", byte_text(unit)));
+    const auto offset =
+        reinterpret_cast<std::uintptr_t>(pointer) - reinterpret_cast<std::uintptr_t>(ground_.slots.slot(0));
     if (offset < ground_.slots.stride() * static_cast<std::size_t>(group_.n_pes()))
       throw error(code::invalid_argument, "it is symmetric memory already");
     held.hold(ground_.device.retain(pointer, bytes, ground_.kind));
     for (const foreign_piece& piece : held.all())
       if (piece.bytes % unit != 0)
-        throw error(code::invalid_argument, fmt::format("a piece of {} is not a multiple of {}", byte_text(piece.bytes), byte_text(unit)));
+        throw error(code::invalid_argument,
+                    fmt::format("a piece of {} is not a multiple of {}", byte_text(piece.bytes), byte_text(unit)));
   });
   if (!mine.failure) {
     mine.call.alignment = held.all().size();
@@ -72,7 +75,8 @@ void* registrations::add(void* pointer, std::size_t bytes) {
   const std::optional<std::size_t> at = windows_.reserve(group_, bytes);
   if (!at)
     throw error(code::out_of_memory,
-                fmt::format("the slots have no addresses left for {} more of registered memory: raise PGAS_STRIDE", byte_text(bytes)));
+                fmt::format("the slots have no addresses left for {} more of registered memory: raise PGAS_STRIDE",
+                            byte_text(bytes)));
   std::vector<std::unique_ptr<shared_segment>> segments;
   try {
     std::size_t done = 0;

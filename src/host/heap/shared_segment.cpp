@@ -56,12 +56,13 @@ sharing_result share_segment(device& device, const link_group& group, const shar
   mine.call = plan.call;
   mine.failure = plan.refusal;
   if (!mine.failure)
-    mine.failure = attempt(
-        group, fmt::format("{} a segment of {} to share by {}", plan.ready ? "hand out" : "make", byte_text(plan.bytes), to_string(plan.kind)),
-        [&] {
-          if (!plan.ready) result.segment->create(plan.kind);
-          if (n > 1) mine.handle = result.segment->export_own();
-        });
+    mine.failure = attempt(group,
+                           fmt::format("{} a segment of {} to share by {}", plan.ready ? "hand out" : "make",
+                                       byte_text(plan.bytes), to_string(plan.kind)),
+                           [&] {
+                             if (!plan.ready) result.segment->create(plan.kind);
+                             if (n > 1) mine.handle = result.segment->export_own();
+                           });
   std::vector<statement> all = exchange(group, mine);
   mine.handle.fd.reset();
   if (const std::optional<error> different = asymmetry(all)) throw error(*different);

@@ -51,8 +51,8 @@ struct sharing_plan {
   std::size_t offset;  ///< from the start of each slot
   std::size_t bytes;
   handle_kind kind;
-  heap_call call;                ///< on whose behalf; must be the same on all PEs
-  std::optional<error> refusal;  ///< why this PE can't take part
+  heap_call call;                     ///< on whose behalf; must be the same on all PEs
+  std::optional<error> refusal;       ///< why this PE can't take part
   std::optional<segment_id> ready{};  ///< what this PE shares; none: a new segment
 };
 
@@ -64,7 +64,8 @@ struct sharing_result {
 };
 
 /// Collective: creates, exports, exchanges, imports and maps a segment of every member. It works for all of them, or
-/// nothing is left of it on any, a `ready` segment included. *Errors* asymmetric_call on all PEs when the calls differ; those of links.
+/// nothing is left of it on any, a `ready` segment included. *Errors* asymmetric_call on all PEs when the calls differ;
+/// those of links.
 [[nodiscard]] sharing_result share_segment(device& device, const link_group& group, const sharing_plan& plan);
 
 [[nodiscard]] std::string to_string(handle_kind kind);

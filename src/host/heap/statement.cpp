@@ -26,7 +26,8 @@ struct wire_statement {
 static_assert(std::is_trivially_copyable_v<wire_statement> && sizeof(wire_statement) == 104);
 
 blob encode(const statement& mine) {
-  wire_statement head{mine.call, mine.handle.bytes, mine.handle.kind, mine.failure.has_value(), mine.handle.foreign, {}};
+  wire_statement head{mine.call, mine.handle.bytes, mine.handle.kind, mine.failure.has_value(), mine.handle.foreign,
+                      {}};
   blob bytes(sizeof(head));
   std::memcpy(bytes.data(), &head, sizeof(head));
   if (mine.failure) {
@@ -79,7 +80,8 @@ std::vector<statement> exchange(const link_group& group, const statement& mine) 
   const int fd = mine.handle.fd.get();
   std::vector<contribution> all = group.all_gather(encode(mine), fd >= 0 ? std::span(&fd, 1) : std::span<const int>());
   std::vector<statement> statements;
-  for (std::size_t pe = 0; pe < all.size(); ++pe) statements.push_back(decode(all[pe], group.world_pe(static_cast<int>(pe))));
+  for (std::size_t pe = 0; pe < all.size(); ++pe)
+    statements.push_back(decode(all[pe], group.world_pe(static_cast<int>(pe))));
   return statements;
 }
 
@@ -99,8 +101,8 @@ std::optional<error> asymmetry(const std::vector<statement>& all) {
   return error(
       code::asymmetric_call,
       mine != theirs
-          ? fmt::format("PE {} {} while PE {} {}: all PEs must make the same calls with the same sizes", first, mine, pe,
-                        theirs)
+          ? fmt::format("PE {} {} while PE {} {}: all PEs must make the same calls with the same sizes", first, mine,
+                        pe, theirs)
           : fmt::format(
                 "PE {} and PE {} both {}, but their heaps differ (offsets {:#x} and {:#x}): earlier calls were not "
                 "the same; PGAS_CHECKS=1 finds the first",
@@ -111,7 +113,8 @@ std::optional<error> asymmetry(const std::vector<statement>& all) {
 std::optional<error> attempt(const link_group& group, const std::string& what, const std::function<void()>& step) {
   const int me = group.world_pe(group.my_pe());
   const auto failed = [&](code why, const std::string& text) {
-    return error(why, fmt::format("PE {} (host {}) could not {}: {}", me, group.peer(group.my_pe()).host, what, text), me);
+    return error(why, fmt::format("PE {} (host {}) could not {}: {}", me, group.peer(group.my_pe()).host, what, text),
+                 me);
   };
   try {
     step();

@@ -28,7 +28,8 @@ void windows::remove(std::size_t offset) noexcept {
 }
 
 void windows::tell() const {
-  if (on_change_) on_change_(begin_, windows_.empty() ? begin_ : windows_.rbegin()->first + windows_.rbegin()->second.bytes);
+  if (on_change_)
+    on_change_(begin_, windows_.empty() ? begin_ : windows_.rbegin()->first + windows_.rbegin()->second.bytes);
 }
 
 std::map<std::size_t, windows::window>::const_iterator windows::find(std::size_t offset) const {
@@ -40,8 +41,14 @@ std::map<std::size_t, windows::window>::const_iterator windows::find(std::size_t
 
 bool windows::contains(std::size_t offset, std::size_t bytes) const {
   const std::lock_guard lock(mutex_);
-  const auto found = find(offset);
-  return found != windows_.end() && bytes <= found->second.bytes - (offset - found->first);
+  for (;;) {
+    const auto found = find(offset);
+    if (found == windows_.end()) return false;
+    const std::size_t here = found->second.bytes - (offset - found->first);
+    if (bytes <= here) return true;
+    offset += here;
+    bytes -= here;
+  }
 }
 
 bool windows::reaches(std::size_t offset, int pe) const {

@@ -18,8 +18,8 @@
 namespace pgas::detail {
 
 /// Ranges of addresses with segments of the members of a group behind them. The heap below grows in step on all PEs; a
-/// window comes and goes between those that it concerns, at an offset that is free with all of them. In the slots of other
-/// PEs nothing is mapped there. *Callers* any thread, collectives one for each group.
+/// window comes and goes between those that it concerns, at an offset that is free with all of them. In the slots of
+/// other PEs nothing is mapped there. *Callers* any thread, collectives one for each group.
 class windows {
  public:
   /// Told, under a lock, from which to which offset windows are mapped on this PE; none: equal.
@@ -37,7 +37,7 @@ class windows {
   /// Unmaps what is there, and gives the addresses back. Members wait for one another before.
   void remove(std::size_t offset) noexcept;
 
-  /// Whether [offset, offset + bytes) lies in one window.
+  /// Whether [offset, offset + bytes) lies in windows, which may follow one another.
   [[nodiscard]] bool contains(std::size_t offset, std::size_t bytes) const;
   /// Whether PE `pe` of the world has something at `offset`: not below the windows, where all PEs do.
   [[nodiscard]] bool reaches(std::size_t offset, int pe) const;

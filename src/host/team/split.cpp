@@ -36,13 +36,16 @@ proposal decode(const blob& bytes, int pe) {
   proposal said;
   if (bytes.size() >= sizeof(said.call)) std::memcpy(&said.call, bytes.data(), sizeof(said.call));
   if (bytes.size() < sizeof(said.call) || said.call.magic != split_call::expected_magic)
-    throw error(code::asymmetric_call,
-                fmt::format("PE {} makes another collective call than a split of this team: all members must make the same calls "
-                            "in the same order",
-                            pe),
-                pe);
+    throw error(
+        code::asymmetric_call,
+        fmt::format(
+            "PE {} makes another collective call than a split of this team: all members must make the same calls "
+            "in the same order",
+            pe),
+        pe);
   said.list.resize((bytes.size() - sizeof(said.call)) / sizeof(int));
-  if (!said.list.empty()) std::memcpy(said.list.data(), bytes.data() + sizeof(said.call), said.list.size() * sizeof(int));
+  if (!said.list.empty())
+    std::memcpy(said.list.data(), bytes.data() + sizeof(said.call), said.list.size() * sizeof(int));
   return said;
 }
 
@@ -58,8 +61,10 @@ std::string text_of(const proposal& said) {
     case kind::list: break;
   }
   std::string members;
-  for (std::size_t i = 0; i < std::min<std::size_t>(said.list.size(), 8); ++i) members += fmt::format("{}{}", i == 0 ? "" : " ", said.list[i]);
-  return fmt::format("splits by a list of {} ({}{}){}", said.list.size(), members, said.list.size() > 8 ? " ..." : "", channels);
+  for (std::size_t i = 0; i < std::min<std::size_t>(said.list.size(), 8); ++i)
+    members += fmt::format("{}{}", i == 0 ? "" : " ", said.list[i]);
+  return fmt::format("splits by a list of {} ({}{}){}", said.list.size(), members, said.list.size() > 8 ? " ..." : "",
+                     channels);
 }
 
 void check_same(const std::vector<proposal>& all, const link_group& parent) {
@@ -70,8 +75,9 @@ void check_same(const std::vector<proposal>& all, const link_group& parent) {
   for (std::size_t i = 1; i < all.size(); ++i)
     if (!same(all[i], all[0])) {
       const int pe = parent.world_pe(static_cast<int>(i));
-      throw error(code::asymmetric_call, fmt::format("PE {} {} while PE {} {}: all members must make the same calls", parent.world_pe(0),
-                                                     text_of(all[0]), pe, text_of(all[i])),
+      throw error(code::asymmetric_call,
+                  fmt::format("PE {} {} while PE {} {}: all members must make the same calls", parent.world_pe(0),
+                              text_of(all[0]), pe, text_of(all[i])),
                   pe);
     }
 }
@@ -90,8 +96,8 @@ void check_arguments(const proposal& said, int n) {
     if (call.size < 1) refuse(fmt::format("a team of {} PEs: at least 1", call.size));
     if (call.size > 1 && call.stride == 0) refuse("a stride of 0 names the same PE again and again");
     if (call.start < 0 || call.start >= n || last < 0 || last >= n)
-      refuse(fmt::format("start {}, stride {} and size {} lead from PE {} to PE {}, where PEs are 0 to {}", call.start, call.stride,
-                         call.size, call.start, last, n - 1));
+      refuse(fmt::format("start {}, stride {} and size {} lead from PE {} to PE {}, where PEs are 0 to {}", call.start,
+                         call.stride, call.size, call.start, last, n - 1));
   }
   if (call.what == kind::list) {
     if (said.list.empty()) refuse("the list of members is empty");
@@ -142,7 +148,8 @@ std::shared_ptr<team_state> split(team_state& parent, split_call mine, std::span
   const link_group& group = parent.group();
   const int me = group.my_pe();
   // A list that cannot be sent is no list of members either: what arrives says so.
-  if (list.size() > static_cast<std::size_t>(group.n_pes())) list = list.first(static_cast<std::size_t>(group.n_pes()) + 1);
+  if (list.size() > static_cast<std::size_t>(group.n_pes()))
+    list = list.first(static_cast<std::size_t>(group.n_pes()) + 1);
   mine.proposed = group.new_identity();
   std::vector<proposal> all;
   for (const contribution& theirs : group.all_gather(encode(mine, list)))
@@ -158,7 +165,8 @@ std::shared_ptr<team_state> split(team_state& parent, split_call mine, std::span
     outcome.failure = attempt(group, "make a team", [&] {
       std::vector<int> members;
       for (const int pe : chosen) members.push_back(group.world_pe(pe));
-      auto own = std::make_unique<link_group>(group, all[static_cast<std::size_t>(chosen.front())].call.proposed, std::move(members));
+      auto own = std::make_unique<link_group>(group, all[static_cast<std::size_t>(chosen.front())].call.proposed,
+                                              std::move(members));
       made = std::make_shared<team_state>(parent.shared_world(), std::move(own), team_config{mine.channels});
     });
   // Also the barrier before which nobody uses the new team.

@@ -27,7 +27,8 @@ struct split_call {
 
 /// Collective over `parent`: the team that this member is in, null if it is in none.
 /// @param list of kind::list.
-/// *Errors* asymmetric_call, invalid_argument, out_of_memory: the same on all members of the parent; nothing was made then.
+/// *Errors* asymmetric_call, invalid_argument, out_of_memory: the same on all members of the parent; nothing was made
+/// then.
 [[nodiscard]] std::shared_ptr<team_state> split(team_state& parent, split_call mine, std::span<const int> list = {});
 
 }  // namespace pgas::detail

@@ -60,7 +60,9 @@ void team::destroy() {
 team::operator bool() const noexcept { return state_ != nullptr; }
 
 detail::team_state& team::state() const {
-  if (!state_) throw error(code::invalid_argument, "this team is empty: the PE is not a member, or the team was destroyed or moved from");
+  if (!state_)
+    throw error(code::invalid_argument,
+                "this team is empty: the PE is not a member, or the team was destroyed or moved from");
   return *state_;
 }
 

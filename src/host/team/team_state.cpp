@@ -46,7 +46,8 @@ std::unique_ptr<team_state> team_state::of_domain(world_state& world) {
   return made;
 }
 
-team_state::team_state(world_state& world, const link_group* group, std::unique_ptr<link_group> own, const team_view& view)
+team_state::team_state(world_state& world, const link_group* group, std::unique_ptr<link_group> own,
+                       const team_view& view)
     : world_(world), own_group_(std::move(own)), group_(group), config_{view.n_channels()}, view_(view) {}
 
 team_state::team_state(std::shared_ptr<world_state> world, std::unique_ptr<link_group> group, const team_config& how)
@@ -76,8 +77,10 @@ void team_state::place_state() {
   const std::size_t bytes = team_layout::bytes(view_.n_pes(), view_.n_channels(), listed);
   std::byte* const slot = world_.heap().slot(world_.context().my_pe());
   state_offset_ = world_.team_states().take(*group_, bytes);
-  view_.state_offset_ = state_offset_ ? *state_offset_
-                                      : static_cast<std::uint64_t>(static_cast<std::byte*>(memory_->allocate(bytes, team_layout::line)) - slot);
+  view_.state_offset_ =
+      state_offset_
+          ? *state_offset_
+          : static_cast<std::uint64_t>(static_cast<std::byte*>(memory_->allocate(bytes, team_layout::line)) - slot);
   if (listed)
     view_.members_ = reinterpret_cast<const std::int32_t*>(slot + view_.state_offset_ +
                                                            team_layout::list(view_.n_pes(), view_.n_channels()));

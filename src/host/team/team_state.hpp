@@ -48,8 +48,8 @@ class team_state {
   /// What members allocate from, under collective_mutex().
   [[nodiscard]] arena& memory() noexcept { return *memory_; }
 
-  /// A stream of the team's own, made when first asked for: collectives that the host waits for must not stand in front of
-  /// other threads' operations in the device's internal queue. *Callers* any thread.
+  /// A stream of the team's own, made when first asked for: collectives that the host waits for must not stand in front
+  /// of other threads' operations in the device's internal queue. *Callers* any thread.
   [[nodiscard]] stream_handle stream();
   /// One host-side collective of the team at a time.
   [[nodiscard]] std::mutex& collective_mutex() noexcept { return *mutex_; }

@@ -23,14 +23,16 @@ link_group::~link_group() {
 }
 
 links_state& link_group::state() const {
-  links_state* const state = state_.lock().get();  // kept by links; whoever calls this may not leave the world meanwhile
+  links_state* const state =
+      state_.lock().get();  // kept by links; whoever calls this may not leave the world meanwhile
   if (state == nullptr) throw error(code::not_joined, "this world was left; no collective call can be made any more");
   return *state;
 }
 
 const peer_info& link_group::peer(int member) const {
   if (member < 0 || member >= n_pes())
-    throw error(code::pe_out_of_range, fmt::format("PE {} does not exist, PEs are 0 to {}", member, n_pes() - 1), member);
+    throw error(code::pe_out_of_range, fmt::format("PE {} does not exist, PEs are 0 to {}", member, n_pes() - 1),
+                member);
   return state().peers[static_cast<std::size_t>(world_pe(member))];
 }
 

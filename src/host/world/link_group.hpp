@@ -26,11 +26,13 @@ struct peer_info {
 struct contribution {
   blob bytes;
   std::vector<unique_fd> fds;
-  bool fds_lost = false;  ///< they were sent, but this process may open no more files; those that came were closed again
+  bool fds_lost =
+      false;  ///< they were sent, but this process may open no more files; those that came were closed again
 };
 
-/// Members in an order of their own, numbered 0 to n_pes() - 1, over the sockets of links. Groups are independent: their
-/// collectives may be called at the same time from different threads. *Callers* one thread at a time for each group.
+/// Members in an order of their own, numbered 0 to n_pes() - 1, over the sockets of links. Groups are independent:
+/// their collectives may be called at the same time from different threads. *Callers* one thread at a time for each
+/// group.
 class link_group {
  public:
   /// A number that no other group of the world will have, unless the PEs give it to one.
@@ -39,8 +41,8 @@ class link_group {
   static constexpr identity world = 0;
   static constexpr identity domain = 1;
 
-  /// The group of `members`, as the world numbers them, among which this PE is. Not a collective, but all members must make
-  /// it with the same arguments; each may use it at once.
+  /// The group of `members`, as the world numbers them, among which this PE is. Not a collective, but all members must
+  /// make it with the same arguments; each may use it at once.
   link_group(const link_group& among, identity id, std::vector<int> members);
   /// Forgets the group. No member may be in one of its collectives then, or call another.
   virtual ~link_group();
@@ -54,11 +56,12 @@ class link_group {
   /// *Errors* pe_out_of_range.
   [[nodiscard]] const peer_info& peer(int member) const;
 
-  /// Collective: everyone's bytes (0 to 64 KiB, lengths may differ) and duplicates of everyone's descriptors, by member.
-  /// The caller's own entry holds its bytes and no descriptors. *Errors* peer_lost, aborted; wait_timeout naming who is
-  /// missing when PGAS_WAIT_TIMEOUT is set; asymmetric_call when a member calls barrier() or links::leave() instead;
-  /// invalid_argument before anything is sent.
-  [[nodiscard]] std::vector<contribution> all_gather(std::span<const std::byte> mine, std::span<const int> fds = {}) const;
+  /// Collective: everyone's bytes (0 to 64 KiB, lengths may differ) and duplicates of everyone's descriptors, by
+  /// member. The caller's own entry holds its bytes and no descriptors. *Errors* peer_lost, aborted; wait_timeout
+  /// naming who is missing when PGAS_WAIT_TIMEOUT is set; asymmetric_call when a member calls barrier() or
+  /// links::leave() instead; invalid_argument before anything is sent.
+  [[nodiscard]] std::vector<contribution> all_gather(std::span<const std::byte> mine,
+                                                     std::span<const int> fds = {}) const;
   /// Collective: returns when every member has called it.
   void barrier() const;
 

@@ -51,11 +51,9 @@ std::vector<int> everyone(int n) {
 
 }  // namespace
 
-links_state::links_state(bootstrap& exchange, const config& settings, log::logger& logger, links::failure_callback callback)
-    : me(exchange.rank()),
-      wait_timeout(settings.wait_timeout),
-      log(logger),
-      on_failure(std::move(callback)) {
+links_state::links_state(bootstrap& exchange, const config& settings, log::logger& logger,
+                         links::failure_callback callback)
+    : me(exchange.rank()), wait_timeout(settings.wait_timeout), log(logger), on_failure(std::move(callback)) {
   const int size = exchange.size();
   if (size < 1 || me < 0 || me >= size)
     throw error(code::bootstrap_protocol, fmt::format("the bootstrap says that this is PE {} of {}", me, size));

@@ -16,8 +16,8 @@
 
 namespace pgas::detail {
 
-/// Sockets to all other PEs, and the group of them all. *Callers* collectives: one thread at a time; fail(), check() and
-/// failed(): any thread.
+/// Sockets to all other PEs, and the group of them all. *Callers* collectives: one thread at a time; fail(), check()
+/// and failed(): any thread.
 class links final : public link_group {
  public:
   /// Told once, from any thread, when the world can't go on: the PE at fault (-1 if none) and the error to throw.

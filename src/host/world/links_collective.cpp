@@ -96,7 +96,8 @@ std::vector<contribution> links_state::gather(link_group::identity group, collec
   throw error(*failure);
 }
 
-std::optional<rounds::mismatch> links_state::find_mismatch(const rounds& of, std::uint64_t sequence, collective call) const {
+std::optional<rounds::mismatch> links_state::find_mismatch(const rounds& of, std::uint64_t sequence,
+                                                           collective call) const {
   if (const std::optional<rounds::mismatch> found = of.find_mismatch(sequence, call)) return found;
   // Nothing more comes from a PE that waits for the others to leave.
   const rounds& of_all = groups.at(link_group::world);
@@ -115,7 +116,7 @@ bool links_state::hopeless(const rounds& of, std::uint64_t sequence) const {
 }
 
 void links_state::send_piece(int pe, const packet_header& header, std::span<const std::byte> mine,
-                              std::span<const int> fds, std::optional<clock::time_point> deadline) {
+                             std::span<const int> fds, std::optional<clock::time_point> deadline) {
   const int socket = sockets[static_cast<std::size_t>(pe)].get();
   // The peer's reader always reads; a queue stays full only while that process does not run. In a world that fails now
   // the piece is still sent: the others may be able to complete the round.

@@ -95,7 +95,8 @@ struct links_state : std::enable_shared_from_this<links_state> {
   /// Whether the failed world leaves no way for this round to be completed.
   [[nodiscard]] bool hopeless(const rounds& of, std::uint64_t sequence) const;
   /// A member that will not come to this round, as it takes part in another collective instead.
-  [[nodiscard]] std::optional<rounds::mismatch> find_mismatch(const rounds& of, std::uint64_t sequence, collective call) const;
+  [[nodiscard]] std::optional<rounds::mismatch> find_mismatch(const rounds& of, std::uint64_t sequence,
+                                                              collective call) const;
   void fail_mismatch(const rounds::mismatch& other, collective call);
   void fail_timeout(const rounds& of, std::uint64_t sequence);
 };

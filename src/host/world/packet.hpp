@@ -31,7 +31,7 @@ struct packet_header {
   std::uint32_t fds = 0;
   std::uint64_t group = 0;     ///< link_group::identity
   std::uint64_t sequence = 0;  ///< of the collective in its group
-  std::uint64_t bytes = 0;  ///< that follow
+  std::uint64_t bytes = 0;     ///< that follow
 };
 static_assert(sizeof(packet_header) == 40);
 

@@ -9,7 +9,8 @@ namespace pgas::detail {
 
 void rounds::check_member(int pe) const {
   if (!members_.empty() && std::find(members_.begin(), members_.end(), pe) == members_.end())
-    throw error(code::bootstrap_protocol, fmt::format("PE {} contributed to a collective of a team that it is not in", pe), pe);
+    throw error(code::bootstrap_protocol,
+                fmt::format("PE {} contributed to a collective of a team that it is not in", pe), pe);
 }
 
 void rounds::set_members(std::span<const int> members) {

@@ -17,7 +17,8 @@ class chunks {
  public:
   explicit chunks(const std::vector<std::size_t>& sizes, int rights = PROT_READ | PROT_WRITE, int how = MAP_SHARED) {
     for (const std::size_t size : sizes) bytes_ += size;
-    base_ = static_cast<std::byte*>(::mmap(nullptr, bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    base_ =
+        static_cast<std::byte*>(::mmap(nullptr, bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
     std::byte* at = base_;
     for (const std::size_t size : sizes) {
       detail::unique_fd fd(::memfd_create("a test's memory", MFD_CLOEXEC));
@@ -113,8 +114,8 @@ TEST_P(registered_by, the_same_memory_can_come_again_and_again) {
 }
 
 /// What PE 1 of two passes that it may not; PE 0 has good memory.
-void expect_refused(const std::function<void(heap_pe&, const std::function<void(void*, std::size_t)>&)>& prepare, code expected,
-                    const std::string& text) {
+void expect_refused(const std::function<void(heap_pe&, const std::function<void(void*, std::size_t)>&)>& prepare,
+                    code expected, const std::string& text) {
   const holdings before = count_holdings();
   const auto ends = run_threads(2, [&](bootstrap& exchange) {
     heap_pe at(exchange);
@@ -139,44 +140,60 @@ void expect_refused(const std::function<void(heap_pe&, const std::function<void(
 
 TEST(registration, what_is_no_shared_memory_is_refused_with_the_reason) {
   expect_refused([](heap_pe&, const auto& attempt) { attempt(nullptr, 4 * MiB); }, code::invalid_argument, "no memory");
-  expect_refused([](heap_pe&, const auto& attempt) {
-    const std::unique_ptr<void, decltype(&std::free)> memory(std::aligned_alloc(2 * MiB, 8 * MiB), &std::free);
-    attempt(memory.get(), 4 * MiB);
-  }, code::invalid_argument, "private memory");
-  expect_refused([](heap_pe&, const auto& attempt) {
-    const chunks memory({4 * MiB}, PROT_READ);
-    attempt(memory.base(), 4 * MiB);
-  }, code::invalid_argument, "may not be read and written");
-  expect_refused([](heap_pe&, const auto& attempt) {
-    chunks memory({4 * MiB});
-    memory.close();
-    attempt(memory.base(), 4 * MiB);
-  }, code::invalid_argument, "descriptor");
-  expect_refused([](heap_pe&, const auto& attempt) {
-    const chunks memory({4 * MiB, 4 * MiB});
-    attempt(memory.base() + 2 * MiB, 4 * MiB);
-  }, code::invalid_argument, "before the address");
-  expect_refused([](heap_pe&, const auto& attempt) {
-    const chunks memory({2 * MiB, 4 * MiB});
-    attempt(memory.base(), 4 * MiB);
-  }, code::invalid_argument, "larger than what was given");
-  expect_refused([](heap_pe&, const auto& attempt) {
-    const chunks memory({4 * MiB});
-    attempt(memory.base(), 4 * MiB + 4096);
-  }, code::invalid_argument, "not a multiple");
-  expect_refused([](heap_pe& at, const auto& attempt) { attempt(at.heap->slot(at.me), 4 * MiB); }, code::invalid_argument,
-                 "symmetric memory already");
+  expect_refused(
+      [](heap_pe&, const auto& attempt) {
+        const std::unique_ptr<void, decltype(&std::free)> memory(std::aligned_alloc(2 * MiB, 8 * MiB), &std::free);
+        attempt(memory.get(), 4 * MiB);
+      },
+      code::invalid_argument, "private memory");
+  expect_refused(
+      [](heap_pe&, const auto& attempt) {
+        const chunks memory({4 * MiB}, PROT_READ);
+        attempt(memory.base(), 4 * MiB);
+      },
+      code::invalid_argument, "may not be read and written");
+  expect_refused(
+      [](heap_pe&, const auto& attempt) {
+        chunks memory({4 * MiB});
+        memory.close();
+        attempt(memory.base(), 4 * MiB);
+      },
+      code::invalid_argument, "descriptor");
+  expect_refused(
+      [](heap_pe&, const auto& attempt) {
+        const chunks memory({4 * MiB, 4 * MiB});
+        attempt(memory.base() + 2 * MiB, 4 * MiB);
+      },
+      code::invalid_argument, "before the address");
+  expect_refused(
+      [](heap_pe&, const auto& attempt) {
+        const chunks memory({2 * MiB, 4 * MiB});
+        attempt(memory.base(), 4 * MiB);
+      },
+      code::invalid_argument, "larger than what was given");
+  expect_refused(
+      [](heap_pe&, const auto& attempt) {
+        const chunks memory({4 * MiB});
+        attempt(memory.base(), 4 * MiB + 4096);
+      },
+      code::invalid_argument, "not a multiple");
+  expect_refused([](heap_pe& at, const auto& attempt) { attempt(at.heap->slot(at.me), 4 * MiB); },
+                 code::invalid_argument, "symmetric memory already");
 }
 
 TEST(registration, sizes_must_be_the_same_on_all_pes) {
-  expect_refused([](heap_pe&, const auto& attempt) {
-    const chunks memory({6 * MiB});
-    attempt(memory.base(), memory.bytes());
-  }, code::asymmetric_call, "PE 1");
-  expect_refused([](heap_pe&, const auto& attempt) {
-    const chunks memory({2 * MiB, 2 * MiB});
-    attempt(memory.base(), memory.bytes());
-  }, code::asymmetric_call, "pieces");
+  expect_refused(
+      [](heap_pe&, const auto& attempt) {
+        const chunks memory({6 * MiB});
+        attempt(memory.base(), memory.bytes());
+      },
+      code::asymmetric_call, "PE 1");
+  expect_refused(
+      [](heap_pe&, const auto& attempt) {
+        const chunks memory({2 * MiB, 2 * MiB});
+        attempt(memory.base(), memory.bytes());
+      },
+      code::asymmetric_call, "pieces");
 }
 
 TEST(registration, a_heap_of_named_handles_cannot_take_it) {
@@ -193,8 +210,9 @@ TEST(registration, a_heap_of_named_handles_cannot_take_it) {
 
 class registering_fails : public testing::TestWithParam<std::tuple<step, int>> {};
 INSTANTIATE_TEST_SUITE_P(at, registering_fails,
-                         testing::Values(std::tuple(step::retain, 1), std::tuple(step::export_segment, 1), std::tuple(step::export_segment, 2),
-                                         std::tuple(step::import_segment, 1), std::tuple(step::import_segment, 4), std::tuple(step::map, 1),
+                         testing::Values(std::tuple(step::retain, 1), std::tuple(step::export_segment, 1),
+                                         std::tuple(step::export_segment, 2), std::tuple(step::import_segment, 1),
+                                         std::tuple(step::import_segment, 4), std::tuple(step::map, 1),
                                          std::tuple(step::map, 6)));
 
 TEST_P(registering_fails, on_one_pe_and_leaves_nothing_on_any) {

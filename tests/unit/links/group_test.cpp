@@ -29,10 +29,12 @@ std::unique_ptr<link_group> make_group(const link_group& parent, const std::vect
 }
 
 void expect_in_order(const link_group& group, int round) {
-  const auto all = group.all_gather(bytes_of(std::to_string(group.world_pe(group.my_pe())) + ":" + std::to_string(round)));
+  const auto all =
+      group.all_gather(bytes_of(std::to_string(group.world_pe(group.my_pe())) + ":" + std::to_string(round)));
   ASSERT_EQ(all.size(), static_cast<std::size_t>(group.n_pes()));
   for (int i = 0; i < group.n_pes(); ++i)
-    EXPECT_EQ(text_of(all[static_cast<std::size_t>(i)].bytes), std::to_string(group.world_pe(i)) + ":" + std::to_string(round));
+    EXPECT_EQ(text_of(all[static_cast<std::size_t>(i)].bytes),
+              std::to_string(group.world_pe(i)) + ":" + std::to_string(round));
 }
 
 TEST(link_group, members_have_numbers_of_their_own_and_others_are_not_asked) {

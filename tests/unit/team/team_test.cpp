@@ -1,5 +1,7 @@
-// Teams among threads and forked processes: what they hold, many at once, and PEs that die. What teams are for is tested on
-// real processes, in tests/multi_pe/team_tests.cpp.
+// Teams among threads and forked processes: what they hold, many at once, and PEs that die. What teams are for is
+// tested on real processes, in tests/multi_pe/team_tests.cpp.
+#include "pgas/team.hpp"
+
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -11,7 +13,6 @@
 #include "host/team/team_state.hpp"
 #include "host/world/world_state.hpp"
 #include "pgas/registration.hpp"
-#include "pgas/team.hpp"
 #include "pgas/world.hpp"
 #include "unit/links/fixtures.hpp"
 
@@ -126,7 +127,8 @@ TEST(team, overlapping_ones_from_several_threads_at_once) {
     const int me = w.my_pe();
     // Each PE is in two of the three pairs, and works on both at the same time.
     std::vector<team> pairs;
-    for (int first = 0; first < 3; ++first) pairs.push_back(w.team().split_list(std::vector<int>{first, (first + 1) % 3}));
+    for (int first = 0; first < 3; ++first)
+      pairs.push_back(w.team().split_list(std::vector<int>{first, (first + 1) % 3}));
     std::vector<std::thread> threads;
     for (const team& pair : pairs)
       if (pair)
@@ -159,7 +161,13 @@ TEST(team, memory_grows_and_is_refused_on_all_members_alike) {
         EXPECT_EQ(full.code(), code::out_of_memory);
         EXPECT_NE(std::string(full.what()).find("nothing was allocated"), std::string::npos) << full.what();
       }
-      parts.push_back(t.allocate<char>(std::size_t{1} << 20));
+      parts.clear();
+      const std::size_t windows = w.state().heap().windows().count();
+      auto across = t.allocate<char>(std::size_t{5} << 20);  // over the border between two windows
+      EXPECT_EQ(w.state().heap().windows().count(), windows);
+      EXPECT_TRUE(w.state().heap().contains(across.data(), across.size()));
+      EXPECT_TRUE(w.state().heap().reaches(across.data(), 1));
+      EXPECT_FALSE(w.state().heap().reaches(across.data(), 0));
     }
   }));
 }
@@ -227,7 +235,8 @@ TEST(team, a_member_that_dies_in_a_collective_is_named) {
       }
     });
     EXPECT_EQ(ends[1].signal, SIGKILL);
-    for (const int pe : {0, 2, 3}) EXPECT_EQ(ends[static_cast<std::size_t>(pe)].message, "") << "PE " << pe << ", call " << when;
+    for (const int pe : {0, 2, 3})
+      EXPECT_EQ(ends[static_cast<std::size_t>(pe)].message, "") << "PE " << pe << ", call " << when;
   }
 }
 
