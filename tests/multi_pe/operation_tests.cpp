@@ -1,0 +1,379 @@
+// One-sided operations called from the host, at once and later, and on streams; launches. On either heap, with any number of
+// PEs; compiled by g++ and by nvcc.
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "pgas/device.hpp"
+#include "pgas/pgas.hpp"
+
+namespace {
+
+using pgas::cmp;
+using pgas::code;
+using pgas::signal_op;
+
+template <class Call>
+code code_of(Call&& call) {
+  try {
+    call();
+  } catch (const pgas::error& thrown) {
+    EXPECT_NE(std::string_view(thrown.what()).find("PGAS-E"), std::string_view::npos);
+    return thrown.code();
+  }
+  ADD_FAILURE() << "expected an error";
+  return code::system;
+}
+
+/// A world, and neighbours in a ring.
+struct ring {
+  pgas::world world = pgas::world::join();
+  int me = world.my_pe();
+  int right = (me + 1) % world.n_pes();
+  int left = (me + world.n_pes() - 1) % world.n_pes();
+
+  /// This PE's elements of symmetric memory.
+  template <class T>
+  std::vector<T> read(const pgas::symmetric<T>& memory) {
+    std::vector<T> values(memory.size());
+    pgas::get(world, values.data(), memory.data(), values.size(), me);
+    return values;
+  }
+  template <class T>
+  void fill(pgas::symmetric<T>& memory, T value) {
+    const std::vector<T> values(memory.size(), value);
+    pgas::put(world, memory.data(), values.data(), values.size(), me);
+    world.barrier_all();
+  }
+};
+
+std::vector<int> numbers(std::size_t n, int from) {
+  std::vector<int> values(n);
+  std::iota(values.begin(), values.end(), from);
+  return values;
+}
+
+TEST(Rma, strided_copies_touch_what_they_say) {
+  ring r;
+  auto memory = r.world.allocate<int>(100);
+  const std::vector<int> mine = numbers(100, 1000 * (r.me + 1));
+  for (const bool later : {false, true}) {
+    r.fill(memory, -1);
+    if (later) {
+      pgas::iput_nbi(r.world, memory.data(), mine.data(), 3, 2, 10, r.right);
+      pgas::ibput_nbi(r.world, memory.data() + 40, mine.data() + 50, 8, 5, 4, 3, r.right);
+      pgas::iput_nbi(r.world, memory.data() + 99, mine.data(), -2, 1, 5, r.right);
+      pgas::fence(r.world);
+      pgas::quiet(r.world);
+    } else {
+      pgas::iput(r.world, memory.data(), mine.data(), 3, 2, 10, r.right);
+      pgas::ibput(r.world, memory.data() + 40, mine.data() + 50, 8, 5, 4, 3, r.right);
+      pgas::iput(r.world, memory.data() + 99, mine.data(), -2, 1, 5, r.right);
+    }
+    r.world.barrier_all();
+    const int base = 1000 * (r.left + 1);
+    std::vector<int> expected(100, -1);
+    for (std::size_t i = 0; i < 10; ++i) expected[3 * i] = base + static_cast<int>(2 * i);
+    for (std::size_t b = 0; b < 3; ++b)
+      for (std::size_t i = 0; i < 4; ++i) expected[40 + 8 * b + i] = base + static_cast<int>(50 + 5 * b + i);
+    for (std::size_t i = 0; i < 5; ++i) expected[99 - 2 * i] = base + static_cast<int>(i);
+    EXPECT_EQ(r.read(memory), expected);
+
+    std::vector<int> got(100, -1);
+    if (later) {
+      pgas::iget_nbi(r.world, got.data(), memory.data(), 2, 3, 10, r.right);
+      pgas::ibget_nbi(r.world, got.data() + 50, memory.data() + 40, 5, 8, 4, 3, r.right);
+      pgas::quiet(r.world);
+    } else {
+      pgas::iget(r.world, got.data(), memory.data(), 2, 3, 10, r.right);
+      pgas::ibget(r.world, got.data() + 50, memory.data() + 40, 5, 8, 4, 3, r.right);
+    }
+    std::vector<int> back(100, -1);
+    for (std::size_t i = 0; i < 10; ++i) back[2 * i] = mine[2 * i];
+    for (std::size_t b = 0; b < 3; ++b)
+      for (std::size_t i = 0; i < 4; ++i) back[50 + 5 * b + i] = mine[50 + 5 * b + i];
+    EXPECT_EQ(got, back);
+    r.world.barrier_all();
+  }
+}
+
+TEST(Rma, what_is_enqueued_is_complete_after_quiet) {
+  ring r;
+  constexpr std::size_t n = 50'000;
+  auto memory = r.world.allocate<int>(n, pgas::initialize::zero);
+  auto counter = r.world.allocate<std::int64_t>(1, pgas::initialize::zero);
+  auto signal = r.world.allocate<pgas::signal_t>(1, pgas::initialize::zero);
+  const std::vector<int> mine = numbers(n, r.me);
+  std::vector<int> got(n, -1);
+  pgas::put_signal_nbi(r.world, memory.data(), mine.data(), n, signal.data(), 9, signal_op::set, r.right);
+  pgas::signal_wait_until(r.world, signal.data(), cmp::eq, 9);
+  pgas::get_nbi(r.world, got.data(), memory.data(), n, r.me);
+  std::vector<std::int64_t> before(1300, -1);  // more than wait for quiet at once
+  for (std::int64_t& value : before) pgas::atomic_fetch_add_nbi(r.world, &value, counter.data(), std::int64_t{1} << 33, r.right);
+  pgas::quiet(r.world);
+  EXPECT_EQ(got, numbers(n, r.left));
+  for (std::size_t i = 0; i < before.size(); ++i) ASSERT_EQ(before[i], static_cast<std::int64_t>(i) << 33);
+  std::int64_t seen = -1;
+  pgas::atomic_swap_nbi(r.world, &seen, counter.data(), std::int64_t{5}, r.right);
+  r.world.barrier_all();
+  EXPECT_EQ(seen, std::int64_t{1300} << 33) << "barrier_all completes too";
+  pgas::put_nbi(r.world, memory.data(), mine.data(), n, r.me);
+  pgas::quiet(r.world);
+  EXPECT_EQ(r.read(memory), mine);
+  r.world.barrier_all();
+}
+
+TEST(Atomics, smallest_largest_and_sixteen_bits) {
+  ring r;
+  const int n = r.world.n_pes();
+  auto ints = r.world.allocate<std::int64_t>(2, pgas::initialize::zero);
+  auto reals = r.world.allocate<double>(2, pgas::initialize::zero);
+  auto halves = r.world.allocate<pgas::half>(2, pgas::initialize::zero);
+  auto pairs = r.world.allocate<pgas::bfloat162>(1, pgas::initialize::zero);
+  const std::int64_t mine = (std::int64_t{1} << 40) + r.me;
+  pgas::atomic_max(r.world, ints.data(), mine, 0);
+  pgas::atomic_min(r.world, ints.data() + 1, -mine, 0);
+  pgas::atomic_max(r.world, reals.data(), 0.5 + r.me, 0);
+  pgas::atomic_fetch_min(r.world, reals.data() + 1, -0.5 - r.me, 0);
+  pgas::atomic_add(r.world, halves.data() + 1, pgas::half(1.5f), 0);
+  pgas::atomic_add(r.world, pairs.data(), pgas::bfloat162{pgas::bfloat16(1.f), pgas::bfloat16(2.f)}, 0);
+  r.world.barrier_all();
+  EXPECT_EQ(pgas::atomic_fetch(r.world, ints.data(), 0), (std::int64_t{1} << 40) + n - 1);
+  EXPECT_EQ(pgas::atomic_fetch(r.world, ints.data() + 1, 0), -(std::int64_t{1} << 40) - n + 1);
+  EXPECT_EQ(pgas::atomic_fetch(r.world, reals.data(), 0), n - 0.5);
+  EXPECT_EQ(pgas::atomic_fetch(r.world, reals.data() + 1, 0), 0.5 - n);
+  EXPECT_EQ(float(pgas::atomic_fetch(r.world, halves.data() + 1, 0)), 1.5f * static_cast<float>(n));
+  EXPECT_EQ(float(pgas::atomic_fetch(r.world, halves.data(), 0)), 0.f) << "the neighbour";
+  const pgas::bfloat162 pair = pgas::atomic_fetch(r.world, pairs.data(), 0);
+  EXPECT_EQ(float(pair.x), static_cast<float>(n));
+  EXPECT_EQ(float(pair.y), 2.f * static_cast<float>(n));
+  r.world.barrier_all();
+}
+
+template <class T>
+class Words : public testing::Test {};
+using word_types = testing::Types<std::int16_t, std::uint16_t, std::int32_t, std::uint32_t, std::int64_t, std::uint64_t>;
+TYPED_TEST_SUITE(Words, word_types);
+
+TYPED_TEST(Words, are_waited_for_and_tested_one_by_one_and_in_sets) {
+  using T = TypeParam;
+  ring r;
+  constexpr std::size_t n = 6;
+  auto words = r.world.allocate<T>(n, pgas::initialize::zero);
+  const T high = std::numeric_limits<T>::max();
+  const T low = std::numeric_limits<T>::min();
+  const std::vector<int> status{0, 1, 0, 0, 1, 0};  // 1 and 4 are left out
+  std::vector<std::size_t> which(n, 99);
+  EXPECT_FALSE(pgas::test_all(r.world, words.data(), n, status.data(), cmp::eq, high));
+  EXPECT_EQ(pgas::test_any(r.world, words.data(), n, status.data(), cmp::ne, 0), std::numeric_limits<std::size_t>::max());
+  r.world.barrier_all();
+  pgas::p(r.world, words.data() + 2, high, r.right);
+  EXPECT_EQ(pgas::wait_until(r.world, words.data() + 2, cmp::gt, T{5}), high);
+  EXPECT_EQ(pgas::wait_until_any(r.world, words.data(), n, status.data(), cmp::ne, 0), 2u);
+  EXPECT_EQ(pgas::wait_until_some(r.world, words.data(), n, which.data(), status.data(), cmp::gt, T{0}), 1u);
+  EXPECT_EQ(which[0], 2u);
+  r.world.barrier_all();
+  for (const std::size_t i : {0u, 3u, 5u}) pgas::p(r.world, words.data() + i, i == 3 ? low : high, r.right);
+  const std::vector<T> values{high, 1, high, low, 1, high};
+  pgas::wait_until_all(r.world, words.data(), n, status.data(), cmp::eq, values.data());
+  EXPECT_TRUE(pgas::test_all(r.world, words.data(), n, status.data(), cmp::eq, values.data()));
+  EXPECT_FALSE(pgas::test_all(r.world, words.data(), n, nullptr, cmp::eq, values.data()));
+  EXPECT_EQ(pgas::test_some(r.world, words.data(), n, which.data(), nullptr, cmp::eq, values.data()), 4u);
+  EXPECT_EQ((std::vector<std::size_t>(which.begin(), which.begin() + 4)), (std::vector<std::size_t>{0, 2, 3, 5}));
+  EXPECT_EQ(pgas::test_any(r.world, words.data(), n, nullptr, cmp::eq, values.data()), 0u);
+  if constexpr (std::is_signed_v<T>) {
+    EXPECT_TRUE(pgas::test(r.world, words.data() + 3, cmp::lt, T{0}));
+  } else {
+    EXPECT_FALSE(pgas::test(r.world, words.data() + 3, cmp::lt, T{0}));
+  }
+  pgas::wait_until_all(r.world, words.data(), 0, nullptr, cmp::eq, T{1});  // nothing to wait for
+  EXPECT_EQ(pgas::wait_until_some(r.world, words.data(), 0, nullptr, nullptr, cmp::eq, T{1}), 0u);
+  const std::vector<int> none(n, 1);
+  EXPECT_EQ(pgas::wait_until_any(r.world, words.data(), n, none.data(), cmp::eq, T{1}), std::numeric_limits<std::size_t>::max());
+
+  // the same on a stream
+  pgas::stream on(r.world);
+  r.world.barrier_all();
+  pgas::wait_until(r.world, on, words.data() + 1, cmp::eq, T{7});
+  pgas::wait_until_all(r.world, on, words.data(), n, nullptr, cmp::ne, T{0});
+  pgas::p(r.world, on, words.data(), T{1}, r.me);
+  pgas::p(r.world, words.data() + 3, T{9}, r.right);
+  pgas::p(r.world, words.data() + 1, T{7}, r.right);
+  pgas::p(r.world, words.data() + 4, T{8}, r.right);
+  on.synchronize();
+  EXPECT_EQ(pgas::g(r.world, words.data(), r.me), T{1});
+  r.world.barrier_all();
+}
+
+TEST(Streams, carry_out_everything_in_order) {
+  ring r;
+  pgas::stream on(r.world);
+  constexpr std::size_t n = 1000;
+  auto inbox = r.world.allocate<int>(n, pgas::initialize::zero);
+  auto outbox = r.world.allocate<int>(n, pgas::initialize::zero);
+  auto words = r.world.allocate<std::uint64_t>(8, pgas::initialize::zero);
+  auto fetched = r.world.allocate<std::uint64_t>(8, pgas::initialize::zero);
+  auto values = r.world.allocate<std::uint64_t>(2, pgas::initialize::zero);
+  auto signal = r.world.allocate<pgas::signal_t>(2, pgas::initialize::zero);
+  const std::vector<int> mine = numbers(n, 10'000 * (r.me + 1));
+  for (std::uint64_t round = 1; round <= 20; ++round) {
+    std::vector<int> seen(n, -1);
+    pgas::put(r.world, on, outbox.data(), mine.data(), n, r.me);
+    pgas::put_signal(r.world, on, inbox.data(), outbox.data(), n, signal.data(), 1, signal_op::add, r.right);
+    pgas::signal_wait_until(r.world, on, signal.data(), cmp::eq, round);
+    pgas::get(r.world, on, seen.data(), inbox.data(), n, r.me);
+    pgas::sync_all(r.world, on);
+    pgas::iput(r.world, on, inbox.data(), outbox.data() + 1, 2, 3, 100, r.right);
+    pgas::ibput(r.world, on, inbox.data() + 500, outbox.data(), 10, 20, 4, 5, r.right);
+    pgas::fence(r.world, on);
+    pgas::signal_set(r.world, on, signal.data() + 1, round, r.right);
+    pgas::signal_wait_until(r.world, on, signal.data() + 1, cmp::ge, round);
+    pgas::iget(r.world, on, outbox.data() + 700, inbox.data(), 1, 2, 100, r.me);
+    pgas::ibget(r.world, on, outbox.data() + 800, inbox.data() + 500, 4, 10, 4, 5, r.me);
+    pgas::p(r.world, on, values.data(), round, r.right);
+    pgas::p(r.world, on, values.data() + 1, std::uint64_t{0}, r.right);
+    pgas::atomic_add(r.world, on, words.data(), std::uint64_t{1} << 40, r.right);
+    pgas::atomic_fetch_inc(r.world, on, fetched.data(), words.data() + 1, r.right);
+    pgas::atomic_max(r.world, on, words.data() + 2, round, r.right);
+    pgas::atomic_swap(r.world, on, fetched.data() + 1, words.data() + 3, round, r.right);
+    pgas::atomic_compare_swap(r.world, on, fetched.data() + 2, words.data() + 4, round - 1, round, r.right);
+    pgas::atomic_fetch(r.world, on, fetched.data() + 3, words.data() + 4, r.right);
+    pgas::signal_add(r.world, on, words.data() + 5, 1, r.right);
+    pgas::wait_until_all(r.world, on, words.data() + 5, 1, nullptr, cmp::ge, round);
+    pgas::quiet(r.world, on);
+    pgas::barrier_all(r.world, on);
+    pgas::wait_until_all(r.world, on, words.data() + 5, 2, nullptr, cmp::eq, values.data());
+    pgas::g(r.world, on, fetched.data() + 4, words.data(), r.right);
+    pgas::barrier_all(r.world, on);
+    on.synchronize();
+    EXPECT_EQ(seen, numbers(n, 10'000 * (r.left + 1)));
+    const std::vector<int> out = r.read(outbox);
+    const int base = 10'000 * (r.left + 1);
+    for (std::size_t i = 0; i < 100; ++i) ASSERT_EQ(out[700 + i], base + static_cast<int>(1 + 3 * i)) << i;
+    for (std::size_t i = 0; i < 20; ++i) ASSERT_EQ(out[800 + i], base + static_cast<int>(i / 4 * 20 + i % 4)) << i;
+    EXPECT_EQ(r.read(fetched), (std::vector<std::uint64_t>{round - 1, round - 1, round - 1, round, round << 40, 0, 0, 0}));
+    EXPECT_EQ(pgas::g(r.world, words.data() + 2, r.me), round);
+    r.world.barrier_all();
+  }
+}
+
+TEST(Streams, a_wait_that_nobody_ends_is_bounded) {
+  pgas::config impatient = pgas::config::from_environment();
+  impatient.wait_timeout = std::chrono::milliseconds(200);
+  pgas::world world = pgas::world::join(impatient);
+  auto word = world.allocate<std::int32_t>(1, pgas::initialize::zero);
+  {
+    pgas::stream on(world);
+    pgas::wait_until(world, on, word.data(), cmp::eq, 1);
+    EXPECT_EQ(code_of([&] { on.synchronize(); }), code::wait_timeout);
+  }
+  EXPECT_EQ(code_of([&] { pgas::wait_until_all(world, word.data(), 1, nullptr, cmp::eq, 1); }), code::wait_timeout);
+}
+
+TEST(BadInput, is_refused_by_every_operation) {
+  ring r;
+  pgas::world other = pgas::world::join();
+  pgas::stream on(r.world);
+  pgas::stream foreign(other);
+  pgas::stream empty(r.world);
+  const pgas::stream taken(std::move(empty));
+  auto word = r.world.allocate<std::uint64_t>(4, pgas::initialize::zero);
+  std::uint64_t local[4] = {};
+  std::uint64_t* const w = word.data();
+  std::uint64_t* const at_end = reinterpret_cast<std::uint64_t*>(reinterpret_cast<char*>(w) + 4);
+  pgas::world& world = r.world;
+  for (const int pe : {-1, world.n_pes(), std::numeric_limits<int>::max(), std::numeric_limits<int>::min()}) {
+    EXPECT_EQ(code_of([&] { pgas::iput(world, w, local, 1, 1, 1, pe); }), code::pe_out_of_range);
+    EXPECT_EQ(code_of([&] { pgas::ibget_nbi(world, local, w, 1, 1, 1, 1, pe); }), code::pe_out_of_range);
+    EXPECT_EQ(code_of([&] { pgas::put_signal_nbi(world, w, local, 1, w, 1, signal_op::add, pe); }), code::pe_out_of_range);
+    EXPECT_EQ(code_of([&] { pgas::atomic_fetch_max_nbi(world, local, w, 1, pe); }), code::pe_out_of_range);
+    EXPECT_EQ(code_of([&] { pgas::iget(world, on, local, w, 1, 1, 1, pe); }), code::pe_out_of_range);
+    EXPECT_EQ(code_of([&] { pgas::p(world, on, w, 1, pe); }), code::pe_out_of_range);
+    EXPECT_EQ(code_of([&] { pgas::signal_add(world, on, w, 1, pe); }), code::pe_out_of_range);
+    EXPECT_EQ(code_of([&] { pgas::atomic_swap(world, on, w, w, 1, pe); }), code::pe_out_of_range);
+  }
+  EXPECT_EQ(code_of([&] { pgas::iput(world, local, w, 1, 1, 2, 0); }), code::outside_heap);
+  EXPECT_EQ(code_of([&] { pgas::iput(world, w, local, std::ptrdiff_t{1} << 40, 1, 2, 0); }), code::outside_heap);
+  EXPECT_EQ(code_of([&] { pgas::iput(world, w, local, -(std::ptrdiff_t{1} << 40), 1, 2, 0); }), code::outside_heap);
+  EXPECT_EQ(code_of([&] { pgas::iget(world, local, w, 1, 1, std::size_t{1} << 62, 0); }), code::invalid_argument);
+  EXPECT_EQ(code_of([&] { pgas::ibput(world, w, local, 1, 1, ~std::size_t{0}, 2, 0); }), code::invalid_argument);
+  EXPECT_EQ(code_of([&] { pgas::iput<std::uint64_t>(world, w, nullptr, 1, 1, 1, 0); }), code::invalid_argument);
+  EXPECT_EQ(code_of([&] { pgas::get(world, on, local, local, 1, 0); }), code::outside_heap);
+  EXPECT_EQ(code_of([&] { pgas::put_signal(world, w, local, 1, local, 1, signal_op::set, 0); }), code::outside_heap);
+  EXPECT_EQ(code_of([&] { pgas::signal_set(world, on, at_end, 1, 0); }), code::misaligned);
+  EXPECT_EQ(code_of([&] { pgas::atomic_fetch_or_nbi(world, local, at_end, 1, 0); }), code::misaligned);
+  EXPECT_EQ(code_of([&] { pgas::atomic_fetch_or(world, on, at_end, w, 1, 0); }), code::misaligned);
+  EXPECT_EQ(code_of([&] { pgas::atomic_fetch_nbi<std::uint64_t>(world, nullptr, w, 0); }), code::invalid_argument);
+  EXPECT_EQ(code_of([&] { pgas::atomic_fetch<std::uint64_t>(world, on, nullptr, w, 0); }), code::invalid_argument);
+  EXPECT_EQ(code_of([&] { static_cast<void>(pgas::test(world, local, cmp::eq, 0)); }), code::outside_heap);
+  EXPECT_EQ(code_of([&] { pgas::wait_until(world, at_end, cmp::eq, 0); }), code::misaligned);
+  EXPECT_EQ(code_of([&] { pgas::wait_until_all(world, w, ~std::size_t{0}, nullptr, cmp::eq, 0); }), code::invalid_argument);
+  EXPECT_EQ(code_of([&] { pgas::wait_until_some(world, w, 1, nullptr, nullptr, cmp::eq, 0); }), code::invalid_argument);
+  EXPECT_EQ(code_of([&] { pgas::wait_until(world, on, local, cmp::eq, 0); }), code::outside_heap);
+  EXPECT_EQ(code_of([&] { pgas::wait_until_all(world, on, w, std::size_t{1} << 40, nullptr, cmp::eq, 0); }), code::outside_heap);
+  for (const pgas::stream* wrong : {&std::as_const(foreign), &std::as_const(empty)}) {
+    EXPECT_EQ(code_of([&] { pgas::put(world, *wrong, w, local, 1, 0); }), code::invalid_argument);
+    EXPECT_EQ(code_of([&] { pgas::wait_until(world, *wrong, w, cmp::eq, 0); }), code::invalid_argument);
+    EXPECT_EQ(code_of([&] { pgas::quiet(world, *wrong); }), code::invalid_argument);
+    EXPECT_EQ(code_of([&] { pgas::barrier_all(world, *wrong); }), code::invalid_argument);
+  }
+  pgas::iput(world, w, local, 1, 1, 0, 0);  // nothing to do is no error
+  pgas::put(world, on, w, local, 0, 0);
+  on.synchronize();
+  EXPECT_EQ(pgas::g(world, w, r.me), 0u);
+  world.barrier_all();
+}
+
+/// Counts the blocks that ran.
+struct count_blocks {
+  template <class Block>
+  PGAS_FN void operator()(Block block, pgas::context ctx, std::uint32_t* counter) const {
+    if (block.thread_rank() == 0) pgas::atomic_inc(ctx, counter, ctx.my_pe());
+  }
+};
+
+/// All threads of all blocks meet, then the first signals the right neighbour and all wait for the left one's signal.
+struct meet_and_signal {
+  template <class Block>
+  PGAS_FN void operator()(Block block, pgas::context ctx, std::uint32_t* counter, std::uint64_t* signal) const {
+    const auto all = pgas::this_grid(block);
+    for (std::uint32_t i = 1; i <= 10; ++i) {
+      if (block.thread_rank() == 0) pgas::atomic_inc(ctx, counter, ctx.my_pe());
+      all.sync();
+      const bool complete = pgas::atomic_fetch(ctx, counter, ctx.my_pe()) == i * static_cast<std::uint32_t>(block.num_blocks());
+      pgas::barrier(ctx, all);
+      if (all.thread_rank() == 0 && complete) pgas::signal_add(ctx, signal, 1, (ctx.my_pe() + 1) % ctx.n_pes());
+      pgas::wait_until(ctx, all, signal, cmp::ge, std::uint64_t{i});
+    }
+  }
+};
+
+TEST(Launch, says_how_many_blocks_fit_and_refuses_more) {
+  ring r;
+  auto counter = r.world.allocate<std::uint32_t>(1, pgas::initialize::zero);
+  auto signal = r.world.allocate<std::uint64_t>(1, pgas::initialize::zero);
+  const pgas::context ctx = r.world.context();
+  const unsigned most = pgas::max_resident_blocks(r.world, 256, 0, count_blocks{}, ctx, counter.data());
+  ASSERT_GT(most, 0u);
+  const auto launch = [&](unsigned blocks, bool resident) {
+    pgas::launch(r.world, {.blocks = blocks, .threads = 256, .resident = resident}, count_blocks{}, ctx, counter.data());
+  };
+  EXPECT_EQ(code_of([&] { launch(most + 1, true); }), code::launch_failed);
+  EXPECT_EQ(code_of([&] { pgas::launch(r.world, {.blocks = 0}, count_blocks{}, ctx, counter.data()); }), code::launch_failed);
+  EXPECT_EQ(code_of([&] { static_cast<void>(pgas::max_resident_blocks(r.world, 0, 0, count_blocks{}, ctx, counter.data())); }),
+            code::launch_failed);
+  launch(most + 3, false);
+  r.world.synchronize();
+  EXPECT_EQ(pgas::g(r.world, counter.data(), r.me), most + 3);
+  pgas::p(r.world, counter.data(), 0, r.me);
+  r.world.barrier_all();
+  pgas::launch(r.world, {.blocks = 5, .threads = 64}, meet_and_signal{}, ctx, counter.data(), signal.data());
+  r.world.synchronize();
+  EXPECT_EQ(pgas::g(r.world, signal.data(), r.me), 10u);
+  r.world.barrier_all();
+}
+
+}  // namespace
