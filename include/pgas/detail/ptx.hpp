@@ -49,17 +49,21 @@ struct word<8> {
 template <class T>
 using word_of = typename word<sizeof(T)>::type;
 
-/// std::bit_cast for device code, and for CUDA's packed 16-bit types, which are not trivially copyable by name.
+/// std::bit_cast for device code, and for CUDA's packed 16-bit types, which do not call themselves trivially copyable.
 template <class To, class From>
 [[nodiscard]] PGAS_HD constexpr To bits_as(const From& from) {
   static_assert(sizeof(To) == sizeof(From));
-  if constexpr (std::is_trivially_copyable_v<To> && std::is_trivially_copyable_v<From>) {
-    return __builtin_bit_cast(To, from);
-  } else {
+#if defined(__CUDACC__)
+  if constexpr (!std::is_trivially_copyable_v<To> || !std::is_trivially_copyable_v<From>) {
     To to;
-    __builtin_memcpy(static_cast<void*>(&to), static_cast<const void*>(&from), sizeof(To));
+    memcpy(static_cast<void*>(&to), static_cast<const void*>(&from), sizeof(To));
     return to;
+  } else {
+    return __builtin_bit_cast(To, from);
   }
+#else
+  return __builtin_bit_cast(To, from);
+#endif
 }
 
 #if defined(__CUDACC__)
