@@ -100,7 +100,9 @@ class guarded {
   }
   [[nodiscard]] sym<T> place() const { return {whole_.offset + lead_}; }
 
-  void write(int pe, const std::vector<T>& values) { pes_.write(pe, place(), values.data(), values.size()); }
+  void write(int pe, const std::vector<T>& values) {
+    if (!values.empty()) pes_.write(pe, place(), values.data(), values.size());
+  }
   [[nodiscard]] std::vector<T> read(int pe) const {
     std::vector<T> values(count_);
     if (count_ != 0) pes_.read(pe, place(), values.data(), count_);
