@@ -43,10 +43,12 @@ class PGAS_API registration {
   registration() = default;
   /// register_symmetric().
   registration(world& w, void* pointer, std::size_t bytes);
+  /// Takes over what `other` has registered; it is empty then.
   registration(registration&& other) noexcept
       : world_(std::move(other.world_)),
         alias_(std::exchange(other.alias_, nullptr)),
         bytes_(std::exchange(other.bytes_, 0)) {}
+  /// The same after reset(): collective where something is registered.
   registration& operator=(registration&& other) noexcept {
     if (this != &other) {
       reset();
@@ -64,6 +66,7 @@ class PGAS_API registration {
   [[nodiscard]] void* data() const noexcept { return alias_; }
   /// In bytes.
   [[nodiscard]] std::size_t size() const noexcept { return bytes_; }
+  /// Whether anything is registered.
   [[nodiscard]] explicit operator bool() const noexcept { return alias_ != nullptr; }
   /// Unregisters now. Collective.
   void reset() noexcept;
