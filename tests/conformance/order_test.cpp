@@ -66,7 +66,7 @@ struct passing_body {
     for (std::uint32_t i = rank; i < n; i += size) {
       found.equal(ctx, 100 + i, value(last_member(ctx), i, round), inbox.at(ctx)[i]);
     }
-    g.sync();
+    fence(ctx, g);  // what was read was read before the sender may write again
     signal_add(ctx, g, read.at(ctx), 3, last_member(ctx));
     found.equal(ctx, 3, signal_t{0}, signal_take(ctx, g, read.at(ctx), 3));  // reused in every round
   }
@@ -123,7 +123,9 @@ struct counted_body {
       std::uint64_t* const mine = data.at(ctx) + ctx.my_pe();
       for (std::uint32_t i = 0; i < each; ++i) {
         const std::uint64_t next = i + 1;
-        put_signal(ctx, mine, &next, 1, count.at(ctx), 1, signal_op::add, target);
+        p(ctx, mine, next, target);  // a strong store: takers look at the word while it changes
+        fence(ctx);
+        signal_add(ctx, count.at(ctx), 1, target);
       }
     } else if (ctx.my_pe() == target) {
       for (std::uint32_t i = 0; i < per_taker; ++i) {
