@@ -273,6 +273,11 @@ TEST(Streams, a_wait_that_nobody_ends_is_bounded) {
   EXPECT_EQ(code_of([&] { pgas::wait_until_all(world, word.data(), 1, nullptr, cmp::eq, 1); }), code::wait_timeout);
 }
 
+struct nothing {
+  template <class Block>
+  PGAS_FN void operator()(Block) const {}
+};
+
 TEST(BadInput, is_refused_by_every_operation) {
   ring r;
   pgas::world other = pgas::world::join();
@@ -319,6 +324,7 @@ TEST(BadInput, is_refused_by_every_operation) {
     EXPECT_EQ(code_of([&] { pgas::wait_until(world, *wrong, w, cmp::eq, 0); }), code::invalid_argument);
     EXPECT_EQ(code_of([&] { pgas::quiet(world, *wrong); }), code::invalid_argument);
     EXPECT_EQ(code_of([&] { pgas::barrier_all(world, *wrong); }), code::invalid_argument);
+    EXPECT_EQ(code_of([&] { pgas::launch(world, {.on = wrong}, nothing{}); }), code::invalid_argument);
   }
   pgas::iput(world, w, local, 1, 1, 0, 0);  // nothing to do is no error
   pgas::put(world, on, w, local, 0, 0);

@@ -199,6 +199,7 @@ void world_state::on_failure(const error& cause) noexcept {
 
 void world_state::leave() {
   if (left_) return;
+  if (stream_) check_not_captured(stream_->native(), "world::leave");
   std::optional<error> first;
   const auto attempt = [&](auto&& step) {
     try {
