@@ -212,7 +212,9 @@ class jacobi {
   pgas::launch_config shape() const {
     if (world_.heap() == pgas::heap_kind::host) return {.blocks = 1, .threads = tile_width};
     const int tiles = (o_.nx / tile_width + 1) * (mine_.rows / tile_height + 1);
-    return {.blocks = static_cast<unsigned>(2 * strips_of(o_.nx) + tiles), .threads = tile_width};
+    // Blocks wait for what the neighbours' launch before this one has sent, never for one of this launch: not all of them need
+    // to be on the GPU at once.
+    return {.blocks = static_cast<unsigned>(2 * strips_of(o_.nx) + tiles), .threads = tile_width, .resident = false};
   }
 
   void check(int iteration, const float* before, const float* after, bool report) {

@@ -12,7 +12,7 @@ extern "C" {
 //  ptx  0   ld\.(relaxed|global|weak|volatile|u|b|f|v)
 //  sass 1   STG\.E\.STRONG\.SYS
 //  sass 0   LDG|LD\.|MEMBAR|CCTL
-//  size 24
+//  size 32
 __global__ void p_float(context ctx, float* dst, float value, int pe) { p(ctx, dst, value, pe); }
 
 // Sixteen bytes go in one instruction.
@@ -182,7 +182,6 @@ __global__ void add_bfloat162(context ctx, bfloat162* dst, bfloat162 value, int 
 
 //  ptx  1   red\.relaxed\.sys\.global\.add\.noftz\.f16
 //  ptx  0   atom
-//  sass 0   ATOM
 __global__ void add_half(context ctx, half* dst, half value, int pe) { atomic_add(ctx, dst, value, pe); }
 
 //  ptx  1   red\.relaxed\.sys\.global\.xor\.b32
