@@ -101,9 +101,42 @@ struct exercise {
     }
   }
 
+  /// Collectives, which ask no more of a group than meetings.
+  template <class G>
+  PGAS_FN void collectives(const context& ctx, const G& g, std::uint32_t round) const {
+    const auto rank = static_cast<std::uint32_t>(g.thread_rank());
+    const auto size = static_cast<std::uint32_t>(g.size());
+    const team_view& all = ctx.team();
+    const std::uint32_t share = n / static_cast<std::uint32_t>(all.n_pes());
+    std::uint32_t* const in = inbox.at(ctx);
+    std::uint32_t* const out = outbox.at(ctx);
+    for (std::uint32_t i = rank; i < n; i += size) out[i] = value(ctx.my_pe(), i, round);
+    reduce(ctx, g, all, in, out, n, op::sum{});
+    for (std::uint32_t i = rank; i < n; i += size) {
+      std::uint32_t sum = 0;
+      for (std::int32_t pe = 0; pe < all.n_pes(); ++pe) sum += value(pe, i, round);
+      found.equal(ctx, 10, sum, in[i]);
+    }
+    barrier(ctx, g, all);
+    fcollect(ctx, g, all, in, out, share);
+    for (std::uint32_t i = rank; i < share; i += size) {
+      for (std::int32_t pe = 0; pe < all.n_pes(); ++pe)
+        found.equal(ctx, 11, value(pe, i, round), in[static_cast<std::uint32_t>(pe) * share + i]);
+    }
+    barrier(ctx, g, all);
+    alltoall(ctx, g, all, in, out, share);
+    for (std::uint32_t i = rank; i < share; i += size) {
+      for (std::int32_t pe = 0; pe < all.n_pes(); ++pe)
+        found.equal(ctx, 12, value(pe, static_cast<std::uint32_t>(ctx.my_pe()) * share + i, round),
+                    in[static_cast<std::uint32_t>(pe) * share + i]);
+    }
+    barrier(ctx, g, all);
+  }
+
   template <class G>
   PGAS_FN void everything(const context& ctx, const G& g, std::uint32_t round) const {
     copies(ctx, g, round);
+    collectives(ctx, g, round);
     answers(ctx, g, round);
   }
 };
@@ -137,6 +170,7 @@ struct own_groups : exercise {
     block.sync();
     everything(ctx, block, 2);
     copies(ctx, only_sync<Block>{block}, 3);
+    collectives(ctx, only_sync<Block>{block}, 3);
   }
 };
 
@@ -149,6 +183,24 @@ TEST(group, own_groups_make_every_call) {
       expect_nothing_found(pes, body.found);
       expect_inside(pes, body, shape, 4);
     }
+  }
+}
+
+struct whole_grid : exercise {
+  template <class Block>
+  PGAS_FN void operator()(const Block& block, const context& world) const {
+    const context ctx = with_team(world, team);
+    if (ctx.my_pe() >= 0) everything(ctx, this_grid(block), 0);
+  }
+};
+
+TEST(group, the_whole_grid_makes_every_call) {
+  for (const team_shape& shape : few_team_shapes()) {
+    pe_set pes(shape.n_pes);
+    const whole_grid body{make_exercise(pes, shape)};
+    pes.run({3, blocks().back().threads}, body);
+    expect_nothing_found(pes, body.found);
+    expect_inside(pes, body, shape, 1);
   }
 }
 
