@@ -38,7 +38,10 @@ namespace std = ::cuda::std;
 
 /// PGAS_UNROLL before a loop of a few iterations: its body is repeated, so that arrays indexed in it stay in registers.
 /// PGAS_ROLLED before a loop whose repetition gains nothing.
-#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)  // each repetition is instrumented: slow to compile
+#define PGAS_UNROLL
+#define PGAS_ROLLED
+#elif defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
 #define PGAS_UNROLL _Pragma("GCC unroll 16")
 #define PGAS_ROLLED _Pragma("GCC unroll 1")
 #else
