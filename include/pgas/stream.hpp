@@ -39,7 +39,7 @@ class PGAS_API stream {
   [[nodiscard]] void* native() const noexcept { return native_; }
 
   /// For the library's own functions: native(), if the stream is one of `of`. *Errors* invalid_argument.
-  [[nodiscard]] void* native(const world& of) const;
+  [[nodiscard]] void* native(const detail::world_state& of) const;
 
  private:
   stream(std::shared_ptr<detail::world_state> state, void* native, bool owned) noexcept;

@@ -349,6 +349,10 @@ TEST(HostCollective, bad_arguments) {
   EXPECT_EQ(code_of([&] { pgas::reduce(team, good + 1, good, 2, sum); }), code::invalid_argument);
   EXPECT_EQ(code_of([&] { pgas::alltoall(team, good, good, 1); }), code::invalid_argument);
   EXPECT_EQ(code_of([&] { pgas::alltoalls(team, good, other, 0, 1, 1); }), code::invalid_argument);
+  pgas::world elsewhere = pgas::world::join();
+  const pgas::stream foreign(elsewhere);
+  EXPECT_EQ(code_of([&] { pgas::reduce(team, foreign, good, other, 1, sum); }), code::invalid_argument);
+  EXPECT_EQ(code_of([&] { pgas::barrier(team, foreign); }), code::invalid_argument);
   EXPECT_EQ(code_of([&] { pgas::alltoalls(team, good, other, 1, -1, 1); }), code::invalid_argument);
   EXPECT_EQ(code_of([&] { pgas::alltoalls(team, good, other, std::ptrdiff_t{1} << 62, 1, 4); }),
             code::invalid_argument);

@@ -124,7 +124,7 @@ void launch_kernel(world& w, const launch_shape& shape, const stream& on, Kernel
                     " PEs that share it. Blocks that wait for others would wait for ever: launch fewer, or say "
                     "resident = false if none of them waits");
   const device_guard guard(w);
-  entry_of<Kernel, Arguments...>()<<<shape.blocks, shape.threads, shape.shared_bytes, static_cast<cudaStream_t>(on.native(w))>>>(
+  entry_of<Kernel, Arguments...>()<<<shape.blocks, shape.threads, shape.shared_bytes, static_cast<cudaStream_t>(on.native(w.state()))>>>(
       grid_area(w, on), kernel, arguments...);
   check_launch(cudaGetLastError(), shape);
 }

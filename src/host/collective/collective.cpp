@@ -116,10 +116,7 @@ void run_collective(const team& of, const stream* on, const collective_request& 
   check(world, state.view(), request);
   const trace_range range(world, (std::string("pgas::") + name(request.what)).c_str());
   if (on != nullptr) {
-    if (on->native() == nullptr)
-      throw error(code::invalid_argument,
-                  fmt::format("{} on a stream: this stream object is empty", name(request.what)));
-    world.device().collective(world.context(), state.library_view(), request, on->native());
+    world.device().collective(world.context(), state.library_view(), request, on->native(world));
     return;
   }
   const std::lock_guard lock(state.collective_mutex());

@@ -18,7 +18,7 @@ submission::submission(const issue& how, const char* what)
     : how_(how),
       state_(joined(how.w)),
       what_(what),
-      queue_(how.on != nullptr ? how.on->native(how.w) : nullptr),
+      queue_(how.on != nullptr ? how.on->native(how.w.state()) : nullptr),
       range_(state_, what) {}
 
 void* submission::target(const void* local, std::size_t bytes, std::size_t alignment, int pe) const {

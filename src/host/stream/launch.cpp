@@ -20,12 +20,12 @@ unsigned crew_of(const world_state& state, unsigned threads) {
 device_guard::device_guard(world& w) : world_(w) { w.state().device().enter(); }
 device_guard::~device_guard() { world_.state().device().leave(); }
 
-grid_state* grid_area(world& w, const stream& on) { return w.state().grids().of(on.native(w)); }
+grid_state* grid_area(world& w, const stream& on) { return w.state().grids().of(on.native(w.state())); }
 unsigned pes_at_once(world& w) { return w.state().pes_at_once(); }
 
 void run_grid(world& w, const stream& on, const launch_shape& shape, std::function<void(const thread_crew&)> member) {
   world_state& state = w.state();
-  run_grid_on_cpu(state.device(), on.native(w), {shape.blocks, crew_of(state, shape.threads), shape.resident},
+  run_grid_on_cpu(state.device(), on.native(w.state()), {shape.blocks, crew_of(state, shape.threads), shape.resident},
                   std::move(member));
 }
 

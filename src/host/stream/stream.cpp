@@ -48,9 +48,9 @@ void stream::synchronize() {
   state_->synchronize(native_);
 }
 
-void* stream::native(const world& of) const {
+void* stream::native(const detail::world_state& of) const {
   if (!state_) throw error(code::invalid_argument, "this stream object is empty: it was moved from");
-  if (state_.get() != &of.state()) throw error(code::invalid_argument, "this stream belongs to another world: make one of this world");
+  if (state_.get() != &of) throw error(code::invalid_argument, "this stream belongs to another world: make one of this world");
   return native_;
 }
 
