@@ -70,7 +70,7 @@ constexpr std::array rows{
         .most = 1023},
     option{.name = "PGAS_HEAP_LIMIT",
            .field = &config::heap_limit,
-           .help = "The most that the symmetric heap may grow to, per PE. 0: what the device has."},
+           .help = "The most that the symmetric heap may grow to, per PE. 0: what the device has. Memory of teams comes on top."},
     option{.name = "PGAS_SEGMENT",
            .field = &config::segment_bytes,
            .help =
