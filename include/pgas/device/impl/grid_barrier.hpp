@@ -31,8 +31,8 @@ struct grid_word {
 
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t number(std::uint64_t word) { return word >> 48 & 0x7fff; }
   /// What the last block to arrive publishes.
-  [[nodiscard]] PGAS_HD static constexpr std::uint64_t after(std::uint64_t word, bool vote) {
-    return ((number(word) + 1) & 0x7fff) << 48 | (vote ? yes : 0);
+  [[nodiscard]] PGAS_HD static constexpr std::uint64_t after(std::uint64_t word, bool ended_yes) {
+    return ((number(word) + 1) & 0x7fff) << 48 | (ended_yes ? yes : 0);
   }
 };
 
