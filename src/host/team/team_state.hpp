@@ -39,7 +39,7 @@ class team_state {
   /// The team on channel 0.
   [[nodiscard]] const team_view& view() const noexcept { return view_; }
   /// The team on the channel behind the last one, which is reserved for what the host enqueues.
-  [[nodiscard]] team_view library_view() const noexcept { return view_.channel(view_.n_channels()); }
+  [[nodiscard]] team_view host_view() const noexcept { return view_.channel(view_.n_channels()); }
   /// The world's numbers of the members.
   [[nodiscard]] std::span<const int> members() const noexcept { return group_->members(); }
   [[nodiscard]] const team_config& config() const noexcept { return config_; }
