@@ -23,12 +23,6 @@ std::string host_name() {
   return ::gethostname(name, sizeof(name) - 1) == 0 ? name : "unknown";
 }
 
-std::string boot_id() {
-  std::string id;
-  std::ifstream("/proc/sys/kernel/random/boot_id") >> id;
-  return id.empty() ? host_name() : id;
-}
-
 std::string network_namespace() {
   struct stat about {};
   return ::stat("/proc/self/ns/net", &about) == 0 ? fmt::format("{}:{}", about.st_dev, about.st_ino) : "unknown";
@@ -41,6 +35,12 @@ int hex_digit(char c) {
 }
 
 }  // namespace
+
+std::string boot_id() {
+  std::string id;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> id;
+  return id.empty() ? host_name() : id;
+}
 
 std::string random_hex(std::size_t bytes) {
   std::string text;

@@ -43,6 +43,9 @@ struct hello {
 /// All shares combined: as random as the best of them. *Errors* bootstrap_protocol for a malformed share.
 [[nodiscard]] job_secret combine_secrets(const std::vector<hello>& all);
 
+/// The same text in all processes that one kernel runs, another everywhere else.
+[[nodiscard]] PGAS_API std::string boot_id();
+
 /// `bytes` random bytes as hexadecimal digits. *Errors* system.
 [[nodiscard]] std::string random_hex(std::size_t bytes);
 

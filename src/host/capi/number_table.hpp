@@ -1,0 +1,90 @@
+/// @file
+/// Objects by number, as C interfaces name them.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "pgas/error.hpp"
+
+namespace pgas::capi {
+
+/// Owns objects and gives each the lowest free number. Objects stay where they are until they are taken out.
+///
+/// *Callers* any thread; who uses an object sees to it that nobody takes it out meanwhile.
+template <class T>
+class number_table {
+ public:
+  /// @param what one object is called in messages, "team" for example. @param first the lowest number given.
+  explicit number_table(std::string what, int first = 0) : what_(std::move(what)), first_(first) {}
+
+  /// Takes over `object`. *On return* its number.
+  [[nodiscard]] int add(T object) {
+    const std::lock_guard lock(mutex_);
+    std::size_t at = 0;
+    while (at < objects_.size() && objects_[at] != nullptr) ++at;
+    if (at == objects_.size()) objects_.emplace_back();
+    objects_[at] = std::make_unique<T>(std::move(object));
+    return static_cast<int>(at) + first_;
+  }
+
+  /// The object with this number. *Errors* invalid_argument where there is none.
+  [[nodiscard]] T& find(int number) {
+    const std::lock_guard lock(mutex_);
+    return *slot(number);
+  }
+
+  /// Whether there is an object with this number.
+  [[nodiscard]] bool contains(int number) {
+    const std::lock_guard lock(mutex_);
+    return index(number) < objects_.size() && objects_[index(number)] != nullptr;
+  }
+
+  /// Takes the object out; its number is free again. *Errors* invalid_argument where there is none.
+  [[nodiscard]] T take(int number) {
+    const std::lock_guard lock(mutex_);
+    const std::unique_ptr<T> object = std::move(slot(number));
+    return std::move(*object);
+  }
+
+  /// One past the highest number that was given so far.
+  [[nodiscard]] int end() {
+    const std::lock_guard lock(mutex_);
+    return first_ + static_cast<int>(objects_.size());
+  }
+
+  /// Destroys all objects.
+  void clear() {
+    std::vector<std::unique_ptr<T>> all;
+    {
+      const std::lock_guard lock(mutex_);
+      all.swap(objects_);
+    }
+  }
+
+ private:
+  /// Too large for any table where `number` is below the first.
+  [[nodiscard]] std::size_t index(int number) const {
+    return static_cast<std::size_t>(static_cast<long long>(number) - first_);
+  }
+  [[nodiscard]] std::unique_ptr<T>& slot(int number) {
+    if (index(number) >= objects_.size() || objects_[index(number)] == nullptr)
+      throw error(
+          code::invalid_argument,
+          fmt::format("there is no {0} {1}: it was never made, was destroyed, or this PE is not in it", what_, number));
+    return objects_[index(number)];
+  }
+
+  const std::string what_;
+  const int first_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<T>> objects_;
+};
+
+}  // namespace pgas::capi

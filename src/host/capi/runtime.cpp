@@ -1,0 +1,242 @@
+#include "host/capi/runtime.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <span>
+#include <utility>
+
+#include "host/config/launch.hpp"
+#include "host/world/hello.hpp"
+
+namespace pgas::capi {
+
+namespace {
+
+/// Collective: for each PE the lowest PE of the same host.
+std::vector<int> gather_hosts(bootstrap& exchange) {
+  const std::string mine = detail::boot_id();
+  const std::vector<blob> all = exchange.all_gather(std::as_bytes(std::span(mine)));
+  std::map<blob, int> first;
+  std::vector<int> hosts;
+  for (std::size_t pe = 0; pe < all.size(); ++pe)
+    hosts.push_back(first.emplace(all[pe], static_cast<int>(pe)).first->second);
+  return hosts;
+}
+
+}  // namespace
+
+int runtime::host_map::rank(int pe) const {
+  const auto self = host.begin() + pe;
+  return static_cast<int>(std::count(host.begin(), self, *self));
+}
+
+int runtime::host_map::size(int pe) const {
+  return static_cast<int>(std::count(host.begin(), host.end(), host[static_cast<std::size_t>(pe)]));
+}
+
+int runtime::host_map::alike_before(int pe, int end) const {
+  const int wanted = rank(pe);
+  int found = 0;
+  for (int other = 0; other < end; ++other) found += rank(other) == wanted ? 1 : 0;
+  return found;
+}
+
+runtime& runtime::instance() {
+  static runtime* const only = new runtime;
+  return *only;
+}
+
+void runtime::start(start_request request) {
+  const std::lock_guard lock(mutex_);
+  if (users_ > 0) {
+    ++users_;
+    return;
+  }
+  try {
+    settings_ = config::from_environment();
+    if (settings_.heap == heap_kind::automatic) settings_.heap = request.heap;
+    log_ = std::make_unique<log::logger>(settings_);
+    if (request.exchange == nullptr) {
+      chosen_bootstrap chosen = make_bootstrap(config_detail::launch_options(settings_));
+      request.exchange = std::move(chosen.exchange);
+      if (request.exchange->rank() == 0) log_->info("bootstrapped through {}", chosen.description);
+    }
+    exchange_ = std::move(request.exchange);
+    my_pe_ = exchange_->rank();
+    n_pes_ = exchange_->size();
+    log_->set_pe(my_pe_, n_pes_);
+    hosts_.host = gather_hosts(*exchange_);
+    joined_ = std::move(request.joined);
+    leaving_ = std::move(request.leaving);
+    users_ = 1;
+    if (!request.deferred) static_cast<void>(join());
+  } catch (...) {
+    end();
+    throw;
+  }
+}
+
+void runtime::stop() {
+  const std::lock_guard lock(mutex_);
+  check_started();
+  if (users_ > 1) {
+    --users_;
+    return;
+  }
+  std::optional<error> first;
+  try {
+    if (world_) {
+      if (leaving_) leaving_();
+      world_->leave();
+    } else if (exchange_ != nullptr) {
+      exchange_->barrier();  // launchers take one that goes while others come for a failure
+    }
+  } catch (const error& failed) {
+    first = failed;
+  }
+  end();
+  if (first) throw error(*first);
+}
+
+void runtime::abort(std::string_view reason) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (world_)
+    world_->abort(reason);
+  else if (exchange_ != nullptr)
+    exchange_->abort(reason);
+}
+
+enum stage runtime::stage() const noexcept {
+  if (standing_.load(std::memory_order_acquire) != nullptr) return capi::stage::joined;
+  const std::lock_guard lock(mutex_);
+  return users_ > 0 ? capi::stage::bootstrapped : capi::stage::none;
+}
+
+class world& runtime::join() {
+  const std::lock_guard lock(mutex_);
+  check_started();
+  if (world_) return *world_;
+  if (failure_) throw error(*failure_);
+  try {
+    world_.emplace(world::join(std::move(exchange_), settings_));
+    make_teams();
+    if (joined_) joined_(*world_);
+  } catch (const error& failed) {
+    failure_ = failed;
+    if (world_) world_->abort(failed.what());
+    teams_.clear();
+    predefined_ = {};
+    world_.reset();
+    throw;
+  }
+  standing_.store(&*world_, std::memory_order_release);
+  return *world_;
+}
+
+void runtime::make_teams() {
+  predefined_[team_number::world].standing = &world_->team();
+  predefined_[team_number::shared].standing = &world_->domain_team();
+  predefined_[team_number::node].standing = &world_->host_team();
+  predefined_[team_number::same_rank_on_each_node].own = world_->team().split(hosts_.rank(my_pe_), my_pe_);
+}
+
+void runtime::check_started() const {
+  if (users_ == 0)
+    throw error(code::not_joined, "not initialized: call the init function first, and nothing after the last finalize");
+}
+
+void runtime::end() noexcept {
+  standing_.store(nullptr, std::memory_order_release);
+  teams_.clear();
+  predefined_ = {};
+  world_.reset();
+  exchange_.reset();
+  failure_.reset();
+  joined_ = nullptr;
+  leaving_ = nullptr;
+  users_ = 0;
+  my_pe_ = -1;
+  n_pes_ = 0;
+}
+
+int runtime::my_pe() {
+  const std::lock_guard lock(mutex_);
+  check_started();
+  return my_pe_;
+}
+
+int runtime::n_pes() {
+  const std::lock_guard lock(mutex_);
+  check_started();
+  return n_pes_;
+}
+
+int runtime::team_my_pe(int number) {
+  const std::lock_guard lock(mutex_);
+  if (stage() != capi::stage::joined) {
+    check_started();
+    switch (number) {
+      case team_number::world: return my_pe_;
+      case team_number::shared:
+      case team_number::node: return hosts_.rank(my_pe_);
+      case team_number::same_rank_on_each_node: return hosts_.alike_before(my_pe_, my_pe_);
+      default: break;
+    }
+  }
+  return team(number).my_pe();
+}
+
+int runtime::team_n_pes(int number) {
+  const std::lock_guard lock(mutex_);
+  if (stage() != capi::stage::joined) {
+    check_started();
+    switch (number) {
+      case team_number::world: return n_pes_;
+      case team_number::shared:
+      case team_number::node: return hosts_.size(my_pe_);
+      case team_number::same_rank_on_each_node: return hosts_.alike_before(my_pe_, n_pes_);
+      default: break;
+    }
+  }
+  return team(number).n_pes();
+}
+
+bool runtime::has_team(int number) {
+  static_cast<void>(world());
+  if (number < 0 || number >= team_number::first_own) return teams_.contains(number);
+  const numbered_team& one = predefined_[static_cast<std::size_t>(number)];
+  return one.standing != nullptr || one.own;
+}
+
+numbered_team& runtime::find_team(int number) {
+  static_cast<void>(world());
+  const bool predefined = number >= 0 && number < team_number::first_own;
+  return predefined && has_team(number) ? predefined_[static_cast<std::size_t>(number)] : teams_.find(number);
+}
+
+int runtime::add_team(pgas::team made, int num_contexts) {
+  if (!made) return team_number::invalid;
+  return teams_.add({std::move(made), nullptr, num_contexts});
+}
+
+void runtime::destroy_team(int number) {
+  static_cast<void>(world());
+  if (number >= 0 && number < team_number::first_own)
+    throw error(code::invalid_argument, fmt::format("team {} is predefined: it goes with the world", number));
+  numbered_team gone = teams_.take(number);
+  gone.own.destroy();
+}
+
+void runtime::report(const char* function, const std::exception& cause) noexcept {
+  try {
+    const std::lock_guard lock(mutex_);
+    if (log_ == nullptr) log_ = std::make_unique<log::logger>(log_level::warn);
+    log_->error("{}: {}", function, cause.what());
+  } catch (const std::exception&) {
+    // No memory for a logger: the status still says that the call failed.
+  }
+}
+
+}  // namespace pgas::capi
