@@ -1,0 +1,80 @@
+/// @file
+/// NVSHMEM's types, as large as there, and what they are initialized with. The CUDA types that programs expect to have
+/// from nvshmem.h come with it.
+#pragma once
+
+#include <cuda.h>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "pgas/compat/nvshmem/constants.h"
+
+/// A team, by number.
+typedef int32_t nvshmem_team_t;
+typedef nvshmem_team_t nvshmemx_team_t;
+/// A queue pair, by number.
+typedef int32_t nvshmemx_qp_handle_t;
+/// What the members of a team to be made agree on.
+typedef uint64_t nvshmemx_team_uniqueid_t;
+
+/// How a team is made. `num_contexts` is kept for the query, and means nothing else.
+typedef struct {
+  int version;
+  int num_contexts;
+  nvshmemx_team_uniqueid_t uniqueid;
+  char padding[48];
+} nvshmem_team_config_t;
+
+/// Where processes meet: made by one, handed to all, by whatever means the program has.
+typedef struct {
+  int version;
+  char internal[124];
+} nvshmemx_uniqueid_t;
+
+/// Who this process is among those that have the unique id.
+typedef struct {
+  int version;
+  nvshmemx_uniqueid_t* id;
+  int myrank;
+  int nranks;
+} nvshmemx_uniqueid_args_t;
+
+typedef struct {
+  int version;
+  nvshmemx_uniqueid_args_t uid_args;
+  int cuda_device_id;  ///< the GPU of this PE; negative: the one that is current
+  char content[92];
+} nvshmemx_init_args_t;
+
+/// What nvshmemx_init_attr() needs to know. What the flags do not ask for may be anything: many programs fill in
+/// nothing else.
+typedef struct {
+  int version;
+  void* mpi_comm;  ///< points to an MPI_Comm
+  nvshmemx_init_args_t args;
+} nvshmemx_init_attr_t;
+
+#define NVSHMEM_TEAM_CONFIG_INITIALIZER                                      \
+  {                                                                          \
+    (1 << 16) + static_cast<int>(sizeof(nvshmem_team_config_t)), 0, 0, { 0 } \
+  }
+#define NVSHMEMX_UNIQUEID_INITIALIZER                                \
+  {                                                                  \
+    (1 << 16) + static_cast<int>(sizeof(nvshmemx_uniqueid_t)), { 0 } \
+  }
+#define NVSHMEMX_UNIQUEID_ARGS_INITIALIZER \
+  { (1 << 16) + static_cast<int>(sizeof(nvshmemx_uniqueid_args_t)), NULL, 0, 0 }
+#define NVSHMEMX_INIT_ARGS_INITIALIZER                                                                        \
+  {                                                                                                           \
+    (2 << 16) + static_cast<int>(sizeof(nvshmemx_init_args_t)), NVSHMEMX_UNIQUEID_ARGS_INITIALIZER, -1, { 0 } \
+  }
+#define NVSHMEMX_INIT_ATTR_INITIALIZER \
+  { (1 << 16) + static_cast<int>(sizeof(nvshmemx_init_attr_t)), NULL, NVSHMEMX_INIT_ARGS_INITIALIZER }
+
+static_assert(sizeof(nvshmem_team_config_t) == 64 && sizeof(nvshmemx_uniqueid_t) == 128 &&
+                  sizeof(nvshmemx_uniqueid_args_t) == 24 && sizeof(nvshmemx_init_args_t) == 128 &&
+                  sizeof(nvshmemx_init_attr_t) == 144,
+              "other sizes than NVSHMEM's");
