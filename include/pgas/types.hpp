@@ -11,25 +11,39 @@ namespace pgas {
 /// A type whose bytes may be copied to another PE: every trivially copyable object type. (CUDA's packed 16-bit types
 /// are that too, though they don't say so.)
 template <class T>
-concept rma_type = (std::is_trivially_copyable_v<T> || float16_pair_type<T>)&&std::is_object_v<T> &&
-                   !std::is_const_v<T>;
+inline constexpr bool is_rma_type =
+    std::is_object_v<T> && !std::is_const_v<T> && (std::is_trivially_copyable_v<T> || is_float16_pair_type<T>);
 
 /// Integer types with the whole set of atomic operations: 4 and 8 bytes, signed and unsigned.
 template <class T>
-concept amo_integer = std::is_integral_v<T> && !std::is_same_v<T, bool> && (sizeof(T) == 4 || sizeof(T) == 8);
+inline constexpr bool is_amo_integer =
+    std::is_integral_v<T> && !std::is_same_v<T, bool> && (sizeof(T) == 4 || sizeof(T) == 8);
 
 /// Types with all atomic operations but the bitwise: the integers, `float` and `double`.
 template <class T>
-concept amo_type = amo_integer<T> || std::is_same_v<T, float> || std::is_same_v<T, double>;
+inline constexpr bool is_amo_type = is_amo_integer<T> || std::is_same_v<T, float> || std::is_same_v<T, double>;
 
 /// Types with atomic fetch, set and add: these, and 16-bit floating-point numbers, alone or packed in twos.
 template <class T>
-concept amo_add_type = amo_type<T> || float16_type<T> || float16_pair_type<T>;
+inline constexpr bool is_amo_add_type = is_amo_type<T> || is_float16_type<T> || is_float16_pair_type<T>;
 
 /// What a wait or a test may look at: integers of 2, 4 and 8 bytes.
 template <class T>
-concept wait_type = std::is_integral_v<T> && !std::is_same_v<T, bool> && !std::is_const_v<T> &&
-                    (sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8);
+inline constexpr bool is_wait_type = std::is_integral_v<T> && !std::is_same_v<T, bool> && !std::is_const_v<T> &&
+                                     (sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8);
+
+#if __cpp_concepts >= 201907L  // the same as concepts
+template <class T>
+concept rma_type = is_rma_type<T>;
+template <class T>
+concept amo_integer = is_amo_integer<T>;
+template <class T>
+concept amo_type = is_amo_type<T>;
+template <class T>
+concept amo_add_type = is_amo_add_type<T>;
+template <class T>
+concept wait_type = is_wait_type<T>;
+#endif
 
 /// How a wait or a test compares what it sees with the value it was given: `seen cmp value`.
 enum class cmp : std::int32_t { eq = 0, ne = 1, gt = 2, le = 3, lt = 4, ge = 5 };

@@ -7,17 +7,17 @@
 
 namespace pgas::detail {
 
+template <class G>
+using cluster_members = std::void_t<decltype(some<G>().map_shared_rank(static_cast<std::uint32_t*>(nullptr), 0)),
+                                    decltype(some<G>().num_blocks())>;
 /// Groups that reach the shared memory of several blocks.
 template <class G>
-concept clustered = requires(const G& g, std::uint32_t* word) {
-  g.map_shared_rank(word, 0);
-  g.num_blocks();
-};
+inline constexpr bool clustered = valid<cluster_members, G>;
 
 #if defined(__CUDACC__)
 
 /// The value of the thread with rank 0, which is in block 0, on all threads. Also a sync().
-template <clustered G, class T>
+template <class G, class T>
 [[nodiscard]] PGAS_FN T cluster_broadcast(const G& g, T value) {
   __shared__ T room;
   if (g.thread_rank() == 0) room = value;
@@ -28,7 +28,7 @@ template <clustered G, class T>
 }
 
 /// Whether `yes` holds on any thread, on all threads. Also a sync().
-template <clustered G>
+template <class G>
 [[nodiscard]] PGAS_FN bool cluster_any(const G& g, bool yes) {
   __shared__ std::uint32_t room;
   const int here = __syncthreads_or(yes ? 1 : 0);

@@ -23,6 +23,7 @@ struct float16 {
   PGAS_HD explicit float16(float value) : bits(detail::from_float<Format>(value)) {}
   [[nodiscard]] PGAS_HD explicit operator float() const { return detail::to_float<Format>(bits); }
   [[nodiscard]] friend PGAS_HD bool operator==(float16 a, float16 b) { return float(a) == float(b); }
+  [[nodiscard]] friend PGAS_HD bool operator!=(float16 a, float16 b) { return !(a == b); }
 };
 
 /// IEEE 754 binary16, as CUDA's `__half`.
@@ -70,9 +71,16 @@ struct float16_traits<::__nv_bfloat162> : float16_description<2, format16::bfloa
 
 /// One 16-bit floating-point number: pgas::half, pgas::bfloat16, and CUDA's types.
 template <class T>
-concept float16_type = detail::float16_traits<T>::numbers == 1;
+inline constexpr bool is_float16_type = detail::float16_traits<T>::numbers == 1;
 /// Two of them.
 template <class T>
-concept float16_pair_type = detail::float16_traits<T>::numbers == 2;
+inline constexpr bool is_float16_pair_type = detail::float16_traits<T>::numbers == 2;
+
+#if __cpp_concepts >= 201907L  // the same as concepts
+template <class T>
+concept float16_type = is_float16_type<T>;
+template <class T>
+concept float16_pair_type = is_float16_pair_type<T>;
+#endif
 
 }  // namespace pgas

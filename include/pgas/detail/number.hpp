@@ -17,27 +17,41 @@ struct indexed {
   [[nodiscard]] friend PGAS_HD bool operator==(const indexed& a, const indexed& b) {
     return a.value == b.value && a.index == b.index;
   }
+  [[nodiscard]] friend PGAS_HD bool operator!=(const indexed& a, const indexed& b) { return !(a == b); }
 };
 
 /// An integer that reductions take: any width, signed or not.
 template <class T>
-concept reduce_integer = std::is_integral_v<T> && !std::is_same_v<T, bool> && !std::is_const_v<T> && sizeof(T) <= 8;
+inline constexpr bool is_reduce_integer =
+    std::is_integral_v<T> && !std::is_same_v<T, bool> && !std::is_const_v<T> && sizeof(T) <= 8;
 
 /// A number that can be compared: the integers, `float` and `double`. 16-bit floats are compared as floats.
 template <class T>
-concept reduce_ordered = reduce_integer<T> || std::is_same_v<T, float> || std::is_same_v<T, double>;
+inline constexpr bool is_reduce_ordered = is_reduce_integer<T> || std::is_same_v<T, float> || std::is_same_v<T, double>;
+
+namespace detail {
+
+template <class T>
+using complex_members = std::void_t<
+    typename T::value_type, decltype(some<T>().real()), decltype(some<T>().imag()),
+    std::enable_if_t<std::is_same_v<typename T::value_type, float> || std::is_same_v<typename T::value_type, double>>,
+    std::enable_if_t<sizeof(T) == 2 * sizeof(typename T::value_type) && std::is_trivially_copyable_v<T>>>;
+
+}  // namespace detail
 
 /// A complex number: any type with real() and imag() that is laid out as two `float` or two `double`, as std::complex
 /// and cuda::std::complex are.
 template <class T>
-concept complex_type = requires(const T& z) {
-  typename T::value_type;
-  z.real();
-  z.imag();
-}
-&&(std::is_same_v<typename T::value_type, float> || std::is_same_v<typename T::value_type, double>)&&sizeof(T) ==
-        2 * sizeof(typename T::value_type) &&
-    std::is_trivially_copyable_v<T>;
+inline constexpr bool is_complex_type = detail::valid<detail::complex_members, T>;
+
+#if __cpp_concepts >= 201907L  // the same as concepts
+template <class T>
+concept reduce_integer = is_reduce_integer<T>;
+template <class T>
+concept reduce_ordered = is_reduce_ordered<T>;
+template <class T>
+concept complex_type = is_complex_type<T>;
+#endif
 
 namespace detail {
 
@@ -55,7 +69,7 @@ struct is_two_reals<two_reals<R>> : std::true_type {};
 template <class T>
 struct is_indexed : std::false_type {};
 template <class T, class I>
-struct is_indexed<indexed<T, I>> : std::bool_constant<reduce_ordered<T> && reduce_integer<I>> {};
+struct is_indexed<indexed<T, I>> : std::bool_constant<is_reduce_ordered<T> && is_reduce_integer<I>> {};
 
 /// The unsigned type that integer arithmetic is done in, so that it wraps around: `T` itself, or what it is promoted
 /// to.
@@ -63,7 +77,7 @@ template <class T>
 using wrapping = std::conditional_t<(sizeof(T) > 4), std::uint64_t, std::uint32_t>;
 
 /// The largest value: infinity where there is one.
-template <reduce_ordered T>
+template <PGAS_IS(reduce_ordered) T>
 [[nodiscard]] PGAS_HD constexpr T highest() {
   if constexpr (std::is_same_v<T, float>) {
     return bits_as<T>(std::uint32_t{0x7f800000u});
@@ -77,7 +91,7 @@ template <reduce_ordered T>
 }
 
 /// The smallest value: minus infinity where there is one.
-template <reduce_ordered T>
+template <PGAS_IS(reduce_ordered) T>
 [[nodiscard]] PGAS_HD constexpr T lowest() {
   if constexpr (!std::is_integral_v<T>) {
     return -highest<T>();
@@ -88,33 +102,32 @@ template <reduce_ordered T>
   }
 }
 
+template <class Op, class A>
+using fold_call = std::enable_if_t<std::is_convertible_v<decltype(some<Op>()(some<A>(), some<A>())), A>>;
 /// Whether `Op` takes two values of type A and gives one.
 template <class Op, class A>
-concept folds = requires(const Op& op, const A& a) {
-  { op(a, a) } -> std::convertible_to<A>;
-};
+inline constexpr bool folds = valid<fold_call, Op, A>;
 
+template <class Op>
+using operation_number = decltype(Op::id);
 /// The library's own operations, which have a number.
 template <class Op>
-concept own_operation = requires {
-  Op::id;
-};
+inline constexpr bool own_operation = valid<operation_number, Op>;
 
 /// The type in which `Op` accumulates elements of type T: float for 16-bit floats, if it takes those, so that only the
 /// result is rounded; two reals for complex numbers, in the library's own operations; else T itself.
-template <class Op, class T>
+template <class Op, class T, class = void>
 struct accumulator {
   using type = T;
 };
-template <class Op, float16_type T>
-requires folds<Op, float>
-struct accumulator<Op, T> {
+template <class Op, class T>
+struct accumulator<Op, T, std::enable_if_t<is_float16_type<T> && folds<Op, float>>> {
   using type = float;
 };
-template <own_operation Op, complex_type T>
-requires folds<Op, two_reals<typename T::value_type>>
-struct accumulator<Op, T> {
-  using type = two_reals<typename T::value_type>;
+template <class Op, class T>
+struct accumulator<Op, T, std::enable_if_t<own_operation<Op> && is_complex_type<T>>> {
+  using reals = two_reals<typename T::value_type>;
+  using type = std::conditional_t<folds<Op, reals>, reals, T>;
 };
 template <class Op, class T>
 using accumulator_of = typename accumulator<Op, T>::type;

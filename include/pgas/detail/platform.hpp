@@ -1,11 +1,10 @@
 /// @file
 /// What differs between the compilers that read these headers: g++ and clang++ (host code, CPU heap), nvcc (both sides)
-/// and NVRTC (device side only, no standard library of its own).
+/// and NVRTC (device side only, no standard library of its own); and between C++20 and C++17, which is all that device
+/// code needs.
 #pragma once
 
 #if defined(__CUDACC_RTC__)
-#include <cuda/std/bit>
-#include <cuda/std/concepts>
 #include <cuda/std/cstddef>
 #include <cuda/std/cstdint>
 #include <cuda/std/type_traits>
@@ -14,8 +13,6 @@ namespace pgas {
 namespace std = ::cuda::std;
 }
 #else
-#include <bit>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -55,3 +52,42 @@ namespace std = ::cuda::std;
 #else
 #define PGAS_API [[gnu::visibility("default")]]
 #endif
+
+/// PGAS_IS(rma_type) T in a list of template parameters: a T that the concept holds for, or where the language has no
+/// concepts any T.
+#if __cpp_concepts >= 201907L
+#define PGAS_IS(concept_name) concept_name
+#else
+#define PGAS_IS(concept_name) class
+#endif
+
+/// PGAS_UNLIKELY behind a condition: [[unlikely]], which clang++ would call an extension in C++17.
+#if defined(__clang__) && __cplusplus < 202002L
+#define PGAS_UNLIKELY
+#else
+#define PGAS_UNLIKELY [[unlikely]]
+#endif
+
+namespace pgas::detail {
+
+/// An object of type T, in expressions that are never evaluated.
+template <class T>
+const T& some();
+
+template <template <class...> class Expression, class, class... Types>
+struct is_valid : std::false_type {};
+template <template <class...> class Expression, class... Types>
+struct is_valid<Expression, std::void_t<Expression<Types...>>, Types...> : std::true_type {};
+/// Whether there is such a type as Expression<Types...>: what a `requires` expression says, in C++17.
+template <template <class...> class Expression, class... Types>
+inline constexpr bool valid = is_valid<Expression, void, Types...>::value;
+
+/// std::type_identity_t: a parameter of this type takes no part in finding out T.
+template <class T>
+struct type_identity {
+  using type = T;
+};
+template <class T>
+using type_identity_t = typename type_identity<T>::type;
+
+}  // namespace pgas::detail

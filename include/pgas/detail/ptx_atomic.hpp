@@ -105,13 +105,13 @@ struct float16_name<format16::bfloat, 2> {
   static constexpr char text[] = "bf16x2";
 };
 
-/// Whether the target has an instruction that adds T. bfloat16 came with sm_90.
-template <class T>
-inline constexpr bool has_add_instruction = true;
+/// Whether the target has an instruction that adds these 16-bit numbers. bfloat16 came with sm_90.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
 template <class T>
-requires is_float16<T>
-inline constexpr bool has_add_instruction<T> = float16_traits<T>::format == format16::binary16;
+inline constexpr bool has_add_instruction = float16_traits<T>::format == format16::binary16;
+#else
+template <class T>
+inline constexpr bool has_add_instruction = true;
 #endif
 
 #else

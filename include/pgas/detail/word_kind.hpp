@@ -30,9 +30,9 @@ enum class atomic_update : std::uint8_t { fetch, set, add, bit_and, bit_or, bit_
 /// The kind of a type that waits or atomic operations take.
 template <class T>
 [[nodiscard]] PGAS_HD constexpr word_kind word_kind_of() {
-  if constexpr (float16_type<T> || float16_pair_type<T>) {
+  if constexpr (is_float16_type<T> || is_float16_pair_type<T>) {
     constexpr bool bfloat = float16_traits<T>::format == format16::bfloat;
-    if constexpr (float16_type<T>) return bfloat ? word_kind::bf16 : word_kind::f16;
+    if constexpr (is_float16_type<T>) return bfloat ? word_kind::bf16 : word_kind::f16;
     else return bfloat ? word_kind::bf16x2 : word_kind::f16x2;
   } else if constexpr (std::is_same_v<T, float>) {
     return word_kind::f32;

@@ -36,154 +36,154 @@ template <class T>
 
 /// Reads the word.
 /// *Callers* any thread. *Memory* `src` is symmetric. *Order* none.
-template <amo_add_type T>
+template <PGAS_IS(amo_add_type) T>
 [[nodiscard]] PGAS_FN T atomic_fetch(const context& ctx, const T* src, std::int32_t pe) {
   return detail::load_relaxed(detail::atomic_target(ctx, src, pe));
 }
 
 /// Writes the word.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
-template <amo_add_type T>
-PGAS_FN void atomic_set(const context& ctx, T* dst, std::type_identity_t<T> value, std::int32_t pe) {
+template <PGAS_IS(amo_add_type) T>
+PGAS_FN void atomic_set(const context& ctx, T* dst, detail::type_identity_t<T> value, std::int32_t pe) {
   detail::store_relaxed(detail::atomic_target(ctx, dst, pe), value);
 }
 
 /// Adds `value`.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
-template <amo_add_type T>
-PGAS_FN void atomic_add(const context& ctx, T* dst, std::type_identity_t<T> value, std::int32_t pe) {
+template <PGAS_IS(amo_add_type) T>
+PGAS_FN void atomic_add(const context& ctx, T* dst, detail::type_identity_t<T> value, std::int32_t pe) {
   detail::reduce<detail::rmw::add>(detail::atomic_target(ctx, dst, pe), value);
 }
 
 /// Adds one.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
-template <amo_integer T>
+template <PGAS_IS(amo_integer) T>
 PGAS_FN void atomic_inc(const context& ctx, T* dst, std::int32_t pe) {
   detail::reduce<detail::rmw::add>(detail::atomic_target(ctx, dst, pe), T{1});
 }
 
 /// Clears the bits that `value` has not.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
-template <amo_integer T>
-PGAS_FN void atomic_and(const context& ctx, T* dst, std::type_identity_t<T> value, std::int32_t pe) {
+template <PGAS_IS(amo_integer) T>
+PGAS_FN void atomic_and(const context& ctx, T* dst, detail::type_identity_t<T> value, std::int32_t pe) {
   detail::reduce<detail::rmw::bit_and>(detail::atomic_target(ctx, dst, pe), value);
 }
 
 /// Sets the bits that `value` has.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
-template <amo_integer T>
-PGAS_FN void atomic_or(const context& ctx, T* dst, std::type_identity_t<T> value, std::int32_t pe) {
+template <PGAS_IS(amo_integer) T>
+PGAS_FN void atomic_or(const context& ctx, T* dst, detail::type_identity_t<T> value, std::int32_t pe) {
   detail::reduce<detail::rmw::bit_or>(detail::atomic_target(ctx, dst, pe), value);
 }
 
 /// Flips the bits that `value` has.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
-template <amo_integer T>
-PGAS_FN void atomic_xor(const context& ctx, T* dst, std::type_identity_t<T> value, std::int32_t pe) {
+template <PGAS_IS(amo_integer) T>
+PGAS_FN void atomic_xor(const context& ctx, T* dst, detail::type_identity_t<T> value, std::int32_t pe) {
   detail::reduce<detail::rmw::bit_xor>(detail::atomic_target(ctx, dst, pe), value);
 }
 
 /// Writes `value` if it is less than the word.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
-template <amo_type T>
-PGAS_FN void atomic_min(const context& ctx, T* dst, std::type_identity_t<T> value, std::int32_t pe) {
+template <PGAS_IS(amo_type) T>
+PGAS_FN void atomic_min(const context& ctx, T* dst, detail::type_identity_t<T> value, std::int32_t pe) {
   detail::reduce_order<detail::rmw::min>(detail::atomic_target(ctx, dst, pe), value);
 }
 
 /// Writes `value` if it is greater than the word.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
-template <amo_type T>
-PGAS_FN void atomic_max(const context& ctx, T* dst, std::type_identity_t<T> value, std::int32_t pe) {
+template <PGAS_IS(amo_type) T>
+PGAS_FN void atomic_max(const context& ctx, T* dst, detail::type_identity_t<T> value, std::int32_t pe) {
   detail::reduce_order<detail::rmw::max>(detail::atomic_target(ctx, dst, pe), value);
 }
 
 /// Writes the word and returns what it held.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
-template <amo_type T>
-PGAS_FN T atomic_swap(const context& ctx, T* dst, std::type_identity_t<T> value, std::int32_t pe) {
+template <PGAS_IS(amo_type) T>
+PGAS_FN T atomic_swap(const context& ctx, T* dst, detail::type_identity_t<T> value, std::int32_t pe) {
   return detail::exchange(detail::atomic_target(ctx, dst, pe), value);
 }
 
 /// Writes `value` if the word equals `condition`; returns what it held.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
-template <amo_type T>
-PGAS_FN T atomic_compare_swap(const context& ctx, T* dst, std::type_identity_t<T> condition,
-                              std::type_identity_t<T> value, std::int32_t pe) {
+template <PGAS_IS(amo_type) T>
+PGAS_FN T atomic_compare_swap(const context& ctx, T* dst, detail::type_identity_t<T> condition,
+                              detail::type_identity_t<T> value, std::int32_t pe) {
   return detail::compare_exchange(detail::atomic_target(ctx, dst, pe), condition, value);
 }
 
 /// Adds `value` and returns what the word held.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
-template <amo_add_type T>
-PGAS_FN T atomic_fetch_add(const context& ctx, T* dst, std::type_identity_t<T> value, std::int32_t pe) {
+template <PGAS_IS(amo_add_type) T>
+PGAS_FN T atomic_fetch_add(const context& ctx, T* dst, detail::type_identity_t<T> value, std::int32_t pe) {
   return detail::fetch<detail::rmw::add>(detail::atomic_target(ctx, dst, pe), value);
 }
 
 /// Adds one and returns what the word held.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
-template <amo_integer T>
+template <PGAS_IS(amo_integer) T>
 PGAS_FN T atomic_fetch_inc(const context& ctx, T* dst, std::int32_t pe) {
   return detail::fetch<detail::rmw::add>(detail::atomic_target(ctx, dst, pe), T{1});
 }
 
 /// atomic_and() that returns what the word held.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
-template <amo_integer T>
-PGAS_FN T atomic_fetch_and(const context& ctx, T* dst, std::type_identity_t<T> value, std::int32_t pe) {
+template <PGAS_IS(amo_integer) T>
+PGAS_FN T atomic_fetch_and(const context& ctx, T* dst, detail::type_identity_t<T> value, std::int32_t pe) {
   return detail::fetch<detail::rmw::bit_and>(detail::atomic_target(ctx, dst, pe), value);
 }
 
 /// atomic_or() that returns what the word held.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
-template <amo_integer T>
-PGAS_FN T atomic_fetch_or(const context& ctx, T* dst, std::type_identity_t<T> value, std::int32_t pe) {
+template <PGAS_IS(amo_integer) T>
+PGAS_FN T atomic_fetch_or(const context& ctx, T* dst, detail::type_identity_t<T> value, std::int32_t pe) {
   return detail::fetch<detail::rmw::bit_or>(detail::atomic_target(ctx, dst, pe), value);
 }
 
 /// atomic_xor() that returns what the word held.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
-template <amo_integer T>
-PGAS_FN T atomic_fetch_xor(const context& ctx, T* dst, std::type_identity_t<T> value, std::int32_t pe) {
+template <PGAS_IS(amo_integer) T>
+PGAS_FN T atomic_fetch_xor(const context& ctx, T* dst, detail::type_identity_t<T> value, std::int32_t pe) {
   return detail::fetch<detail::rmw::bit_xor>(detail::atomic_target(ctx, dst, pe), value);
 }
 
 /// atomic_min() that returns what the word held.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
-template <amo_type T>
-PGAS_FN T atomic_fetch_min(const context& ctx, T* dst, std::type_identity_t<T> value, std::int32_t pe) {
+template <PGAS_IS(amo_type) T>
+PGAS_FN T atomic_fetch_min(const context& ctx, T* dst, detail::type_identity_t<T> value, std::int32_t pe) {
   return detail::fetch_order<detail::rmw::min>(detail::atomic_target(ctx, dst, pe), value);
 }
 
 /// atomic_max() that returns what the word held.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
-template <amo_type T>
-PGAS_FN T atomic_fetch_max(const context& ctx, T* dst, std::type_identity_t<T> value, std::int32_t pe) {
+template <PGAS_IS(amo_type) T>
+PGAS_FN T atomic_fetch_max(const context& ctx, T* dst, detail::type_identity_t<T> value, std::int32_t pe) {
   return detail::fetch_order<detail::rmw::max>(detail::atomic_target(ctx, dst, pe), value);
 }
 
 /// atomic_fetch() that need not be done on return.
 /// *Callers* any thread. *Memory* `src` is symmetric; `result` is any memory of this PE. *On return* issued; quiet()
 /// makes `*result` valid. *Order* none.
-template <amo_add_type T>
-PGAS_FN void atomic_fetch_nbi(const context& ctx, std::type_identity_t<T>* result, const T* src, std::int32_t pe) {
+template <PGAS_IS(amo_add_type) T>
+PGAS_FN void atomic_fetch_nbi(const context& ctx, detail::type_identity_t<T>* result, const T* src, std::int32_t pe) {
   *result = atomic_fetch(ctx, src, pe);
 }
 
 /// atomic_swap() that need not be done on return.
 /// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE. *On return* issued; quiet()
 /// completes it and makes `*result` valid. *Order* none.
-template <amo_type T>
-PGAS_FN void atomic_swap_nbi(const context& ctx, std::type_identity_t<T>* result, T* dst, std::type_identity_t<T> value,
-                             std::int32_t pe) {
+template <PGAS_IS(amo_type) T>
+PGAS_FN void atomic_swap_nbi(const context& ctx, detail::type_identity_t<T>* result, T* dst,
+                             detail::type_identity_t<T> value, std::int32_t pe) {
   *result = atomic_swap(ctx, dst, value, pe);
 }
 
 /// atomic_compare_swap() that need not be done on return.
 /// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE. *On return* issued; quiet()
 /// completes it and makes `*result` valid. *Order* none.
-template <amo_type T>
-PGAS_FN void atomic_compare_swap_nbi(const context& ctx, std::type_identity_t<T>* result, T* dst,
-                                     std::type_identity_t<T> condition, std::type_identity_t<T> value,
+template <PGAS_IS(amo_type) T>
+PGAS_FN void atomic_compare_swap_nbi(const context& ctx, detail::type_identity_t<T>* result, T* dst,
+                                     detail::type_identity_t<T> condition, detail::type_identity_t<T> value,
                                      std::int32_t pe) {
   *result = atomic_compare_swap(ctx, dst, condition, value, pe);
 }
@@ -191,62 +191,62 @@ PGAS_FN void atomic_compare_swap_nbi(const context& ctx, std::type_identity_t<T>
 /// atomic_fetch_inc() that need not be done on return.
 /// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE. *On return* issued; quiet()
 /// completes it and makes `*result` valid. *Order* none.
-template <amo_integer T>
-PGAS_FN void atomic_fetch_inc_nbi(const context& ctx, std::type_identity_t<T>* result, T* dst, std::int32_t pe) {
+template <PGAS_IS(amo_integer) T>
+PGAS_FN void atomic_fetch_inc_nbi(const context& ctx, detail::type_identity_t<T>* result, T* dst, std::int32_t pe) {
   *result = atomic_fetch_inc(ctx, dst, pe);
 }
 
 /// atomic_fetch_add() that need not be done on return.
 /// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE. *On return* issued; quiet()
 /// completes it and makes `*result` valid. *Order* none.
-template <amo_add_type T>
-PGAS_FN void atomic_fetch_add_nbi(const context& ctx, std::type_identity_t<T>* result, T* dst,
-                                  std::type_identity_t<T> value, std::int32_t pe) {
+template <PGAS_IS(amo_add_type) T>
+PGAS_FN void atomic_fetch_add_nbi(const context& ctx, detail::type_identity_t<T>* result, T* dst,
+                                  detail::type_identity_t<T> value, std::int32_t pe) {
   *result = atomic_fetch_add(ctx, dst, value, pe);
 }
 
 /// atomic_fetch_and() that need not be done on return.
 /// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE. *On return* issued; quiet()
 /// completes it and makes `*result` valid. *Order* none.
-template <amo_integer T>
-PGAS_FN void atomic_fetch_and_nbi(const context& ctx, std::type_identity_t<T>* result, T* dst,
-                                  std::type_identity_t<T> value, std::int32_t pe) {
+template <PGAS_IS(amo_integer) T>
+PGAS_FN void atomic_fetch_and_nbi(const context& ctx, detail::type_identity_t<T>* result, T* dst,
+                                  detail::type_identity_t<T> value, std::int32_t pe) {
   *result = atomic_fetch_and(ctx, dst, value, pe);
 }
 
 /// atomic_fetch_or() that need not be done on return.
 /// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE. *On return* issued; quiet()
 /// completes it and makes `*result` valid. *Order* none.
-template <amo_integer T>
-PGAS_FN void atomic_fetch_or_nbi(const context& ctx, std::type_identity_t<T>* result, T* dst,
-                                 std::type_identity_t<T> value, std::int32_t pe) {
+template <PGAS_IS(amo_integer) T>
+PGAS_FN void atomic_fetch_or_nbi(const context& ctx, detail::type_identity_t<T>* result, T* dst,
+                                 detail::type_identity_t<T> value, std::int32_t pe) {
   *result = atomic_fetch_or(ctx, dst, value, pe);
 }
 
 /// atomic_fetch_xor() that need not be done on return.
 /// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE. *On return* issued; quiet()
 /// completes it and makes `*result` valid. *Order* none.
-template <amo_integer T>
-PGAS_FN void atomic_fetch_xor_nbi(const context& ctx, std::type_identity_t<T>* result, T* dst,
-                                  std::type_identity_t<T> value, std::int32_t pe) {
+template <PGAS_IS(amo_integer) T>
+PGAS_FN void atomic_fetch_xor_nbi(const context& ctx, detail::type_identity_t<T>* result, T* dst,
+                                  detail::type_identity_t<T> value, std::int32_t pe) {
   *result = atomic_fetch_xor(ctx, dst, value, pe);
 }
 
 /// atomic_fetch_min() that need not be done on return.
 /// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE. *On return* issued; quiet()
 /// completes it and makes `*result` valid. *Order* none.
-template <amo_type T>
-PGAS_FN void atomic_fetch_min_nbi(const context& ctx, std::type_identity_t<T>* result, T* dst,
-                                  std::type_identity_t<T> value, std::int32_t pe) {
+template <PGAS_IS(amo_type) T>
+PGAS_FN void atomic_fetch_min_nbi(const context& ctx, detail::type_identity_t<T>* result, T* dst,
+                                  detail::type_identity_t<T> value, std::int32_t pe) {
   *result = atomic_fetch_min(ctx, dst, value, pe);
 }
 
 /// atomic_fetch_max() that need not be done on return.
 /// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE. *On return* issued; quiet()
 /// completes it and makes `*result` valid. *Order* none.
-template <amo_type T>
-PGAS_FN void atomic_fetch_max_nbi(const context& ctx, std::type_identity_t<T>* result, T* dst,
-                                  std::type_identity_t<T> value, std::int32_t pe) {
+template <PGAS_IS(amo_type) T>
+PGAS_FN void atomic_fetch_max_nbi(const context& ctx, detail::type_identity_t<T>* result, T* dst,
+                                  detail::type_identity_t<T> value, std::int32_t pe) {
   *result = atomic_fetch_max(ctx, dst, value, pe);
 }
 

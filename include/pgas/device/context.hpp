@@ -45,7 +45,7 @@ class context {
   template <class T>
   [[nodiscard]] PGAS_FN T* remote(T* local, std::int32_t pe) const {
     std::int32_t slots = pe * team_.stride_ + bias_;
-    if (team_.members_ != nullptr) [[unlikely]]
+    if (team_.members_ != nullptr) PGAS_UNLIKELY
       slots = detail::listed_slots(team_.members_, pe, world_pe_);
     return moved(local, slots);
   }

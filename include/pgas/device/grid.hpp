@@ -44,6 +44,6 @@ class grid {
 /// *Callers* any thread of the block.
 [[nodiscard]] PGAS_FN grid this_grid(const launched_block& part) { return grid(part); }
 
-static_assert(group<grid>);
+static_assert(is_group<grid>);
 
 }  // namespace pgas

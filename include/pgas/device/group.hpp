@@ -19,20 +19,33 @@
 
 namespace pgas {
 
+namespace detail {
+
+template <class Number>
+using if_number = std::enable_if_t<std::is_convertible_v<Number, std::uint64_t>>;
+template <class G>
+using group_members = std::void_t<if_number<decltype(some<G>().thread_rank())>, if_number<decltype(some<G>().size())>,
+                                  decltype(some<G>().sync())>;
+template <class G>
+using block_members =
+    std::void_t<if_number<decltype(some<G>().block_rank())>, if_number<decltype(some<G>().num_blocks())>>;
+
+}  // namespace detail
+
 /// Threads that call an operation together: all of them, with the same arguments, converged.
 template <class G>
-concept group = requires(const G& g) {
-  { g.thread_rank() } -> std::convertible_to<std::uint64_t>;
-  { g.size() } -> std::convertible_to<std::uint64_t>;
-  g.sync();
-};
+inline constexpr bool is_group = detail::valid<detail::group_members, G>;
 
 /// A group that is one block of a grid. Names as in cooperative_groups::grid_group.
 template <class G>
-concept block_group = group<G> && requires(const G& g) {
-  { g.block_rank() } -> std::convertible_to<std::uint64_t>;
-  { g.num_blocks() } -> std::convertible_to<std::uint64_t>;
-};
+inline constexpr bool is_block_group = (is_group<G> && detail::valid<detail::block_members, G>);
+
+#if __cpp_concepts >= 201907L  // the same as concepts
+template <class G>
+concept group = is_group<G>;
+template <class G>
+concept block_group = is_block_group<G>;
+#endif
 
 /// The calling thread alone. Operations called without a group behave as with this one.
 class this_thread {
@@ -163,11 +176,11 @@ namespace detail {
 
 /// The warp of block `of` that the caller belongs to.
 /// *Callers* any thread of the block. It uses rank and size only.
-template <group Block>
+template <PGAS_IS(group) Block>
 [[nodiscard]] PGAS_FN warp this_warp(const Block& of) {
   return {static_cast<std::uint32_t>(of.thread_rank()), static_cast<std::uint32_t>(of.size())};
 }
 
-static_assert(group<this_thread> && group<warp> && block_group<block>);
+static_assert(is_group<this_thread> && is_group<warp> && is_block_group<block>);
 
 }  // namespace pgas

@@ -27,7 +27,7 @@ PGAS_FN void set_lock(const context& ctx, lock_t* lock) {
 
 /// set_lock() by one thread of a group, for all of them.
 /// *Callers* all threads of the group `g`, converged.
-template <group G>
+template <PGAS_IS(group) G>
 PGAS_FN void set_lock(const context& ctx, const G& g, lock_t* lock) {
   detail::check(ctx, detail::operation::lock, lock, 1, ctx.my_pe());
   bool lost = false;
@@ -45,7 +45,7 @@ PGAS_FN void set_lock(const context& ctx, const G& g, lock_t* lock) {
 
 /// test_lock() by one thread of a group, for all of them.
 /// *Callers* all threads of the group `g`, converged. *On return* the same on all of them.
-template <group G>
+template <PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN bool test_lock(const context& ctx, const G& g, lock_t* lock) {
   return detail::any(g, g.thread_rank() == 0 && test_lock(ctx, lock));
 }
@@ -62,7 +62,7 @@ PGAS_FN void clear_lock(const context& ctx, lock_t* lock) {
 
 /// clear_lock() by one thread of a group, when all its threads have come.
 /// *Callers* all threads of the group `g`, converged. *Order* releases what all of them did before.
-template <group G>
+template <PGAS_IS(group) G>
 PGAS_FN void clear_lock(const context& ctx, const G& g, lock_t* lock) {
   g.sync();
   if (g.thread_rank() == 0) clear_lock(ctx, lock);

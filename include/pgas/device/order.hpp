@@ -17,8 +17,12 @@ PGAS_FN void check_pe(const context& ctx, operation what, std::int32_t pe) {
   check(ctx, what, reinterpret_cast<const char*>(ctx.my_slot_), 0, pe);
 }
 
+/// void, for groups: in C++17 it keeps a PE's number from being taken for one.
+template <class G>
+using if_group = std::enable_if_t<is_group<G>>;
+
 /// Runs `fence` for all threads of a group. The first warp's threads, one MEMBAR, the same as for one thread.
-template <group G, class Fence>
+template <PGAS_IS(group) G, class Fence>
 PGAS_FN void fence_for_all(const G& g, const Fence& fence) {
   g.sync();
   if (g.thread_rank() < 32) fence();
@@ -45,15 +49,15 @@ PGAS_FN void fence(const context& ctx, std::int32_t pe) {
 ///
 /// *Callers* all threads of the group `g`, converged. *Order* as above, for later operations of any thread of the
 /// group.
-template <group G>
-PGAS_FN void fence([[maybe_unused]] const context& ctx, const G& g) {
+template <PGAS_IS(group) G>
+PGAS_FN detail::if_group<G> fence([[maybe_unused]] const context& ctx, const G& g) {
   detail::fence_for_all(g, [] { detail::fence_release(); });
 }
 
 /// fence() for what all threads of a group have sent to PE `pe`.
 /// *Callers* all threads of the group `g`, converged.
-template <group G>
-PGAS_FN void fence(const context& ctx, const G& g, std::int32_t pe) {
+template <PGAS_IS(group) G>
+PGAS_FN detail::if_group<G> fence(const context& ctx, const G& g, std::int32_t pe) {
   detail::check_pe(ctx, detail::operation::fence, pe);
   fence(ctx, g);
 }
@@ -75,7 +79,7 @@ PGAS_FN void quiet(const context& ctx, std::int32_t pe) {
 /// quiet() for operations to the `n` PEs listed in `pes`.
 /// *Callers* any thread. *Memory* `pes` is any memory of this PE. *On return* nothing is promised if `n` is 0.
 PGAS_FN void quiet(const context& ctx, const std::int32_t* pes, std::size_t n) {
-  if (ctx.checks()) [[unlikely]] {
+  if (ctx.checks()) PGAS_UNLIKELY {
     for (std::size_t i = 0; i < n; ++i) detail::check_pe(ctx, detail::operation::quiet, pes[i]);
   }
   if (n != 0) detail::fence_sc();
@@ -84,23 +88,23 @@ PGAS_FN void quiet(const context& ctx, const std::int32_t* pes, std::size_t n) {
 /// quiet() for what all threads of a group have sent.
 ///
 /// *Callers* all threads of the group `g`, converged. *On return* as above, for all threads of the group.
-template <group G>
-PGAS_FN void quiet([[maybe_unused]] const context& ctx, const G& g) {
+template <PGAS_IS(group) G>
+PGAS_FN detail::if_group<G> quiet([[maybe_unused]] const context& ctx, const G& g) {
   detail::fence_for_all(g, [] { detail::fence_sc(); });
 }
 
 /// quiet() for what all threads of a group have sent to PE `pe`.
 /// *Callers* all threads of the group `g`, converged.
-template <group G>
-PGAS_FN void quiet(const context& ctx, const G& g, std::int32_t pe) {
+template <PGAS_IS(group) G>
+PGAS_FN detail::if_group<G> quiet(const context& ctx, const G& g, std::int32_t pe) {
   detail::check_pe(ctx, detail::operation::quiet, pe);
   quiet(ctx, g);
 }
 
 /// quiet() for what all threads of a group have sent to the `n` PEs listed in `pes`.
 /// *Callers* all threads of the group `g`, converged, same arguments.
-template <group G>
-PGAS_FN void quiet(const context& ctx, const G& g, const std::int32_t* pes, std::size_t n) {
+template <PGAS_IS(group) G>
+PGAS_FN detail::if_group<G> quiet(const context& ctx, const G& g, const std::int32_t* pes, std::size_t n) {
   detail::fence_for_all(g, [&] { quiet(ctx, pes, n); });
 }
 

@@ -16,7 +16,7 @@ namespace pgas {
 namespace detail {
 
 /// The checks of a fold over `src_count` elements into `dst_count` ones.
-template <class T, class Op, group G>
+template <class T, class Op, PGAS_IS(group) G>
 PGAS_FN void check_fold(const context& ctx, const G& g, const team_view& team, collective_call call, const T* dst,
                         std::uint64_t dst_count, const T* src, std::uint64_t src_count) {
   check_member_slowly(ctx, team, call.what);
@@ -36,39 +36,38 @@ inline constexpr std::uint32_t exclusive_variant = 0x200;
 }  // namespace detail
 
 /// Every member's `count` elements combined, on every member: an all-reduce.
-template <class T, class Op, group G>
-requires reduce_op<Op, T> PGAS_FN void reduce(const context& ctx, const G& g, const team_view& team, T* dst,
-                                              const T* src, std::size_t count, Op op) {
+template <class T, PGAS_IS(reduce_op<T>) Op, PGAS_IS(group) G>
+PGAS_FN void reduce(const context& ctx, const G& g, const team_view& team, T* dst, const T* src, std::size_t count,
+                    Op op) {
   constexpr auto what = detail::operation::reduce;
-  if (ctx.checks()) [[unlikely]]
+  if (ctx.checks()) PGAS_UNLIKELY
     detail::check_fold<T, Op>(ctx, g, team, {what, 0, 0, count, 1, 1, 0, dst}, dst, count, src, count);
   detail::fold_shares<detail::fold_result::whole>(ctx, g, team, dst, src, count, op, 0, team.n_pes(), what);
 }
 
 /// reduce() by one thread of each member.
-template <class T, class Op>
-requires reduce_op<Op, T> PGAS_FN void reduce(const context& ctx, const team_view& team, T* dst, const T* src,
-                                              std::size_t count, Op op) {
+template <class T, PGAS_IS(reduce_op<T>) Op>
+PGAS_FN void reduce(const context& ctx, const team_view& team, T* dst, const T* src, std::size_t count, Op op) {
   reduce(ctx, this_thread{}, team, dst, src, count, op);
 }
 
 /// Every member's `count` elements combined, on member `root` alone.
 ///
 /// *Memory* `dst` is the same variable on all members, but only the root's is written.
-template <class T, class Op, group G>
-requires reduce_op<Op, T> PGAS_FN void reduce_to_root(const context& ctx, const G& g, const team_view& team, T* dst,
-                                                      const T* src, std::size_t count, Op op, std::int32_t root) {
+template <class T, PGAS_IS(reduce_op<T>) Op, PGAS_IS(group) G>
+PGAS_FN void reduce_to_root(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
+                            std::size_t count, Op op, std::int32_t root) {
   constexpr auto what = detail::operation::reduce;
-  if (ctx.checks()) [[unlikely]]
+  if (ctx.checks()) PGAS_UNLIKELY
     detail::check_fold<T, Op>(ctx, g, team, {what, detail::rooted_variant, 0, count, 1, 1, root, dst}, dst, count, src,
                               count);
   detail::fold_shares<detail::fold_result::whole>(ctx, g, team, dst, src, count, op, root, root + 1, what);
 }
 
 /// reduce_to_root() by one thread of each member.
-template <class T, class Op>
-requires reduce_op<Op, T> PGAS_FN void reduce_to_root(const context& ctx, const team_view& team, T* dst, const T* src,
-                                                      std::size_t count, Op op, std::int32_t root) {
+template <class T, PGAS_IS(reduce_op<T>) Op>
+PGAS_FN void reduce_to_root(const context& ctx, const team_view& team, T* dst, const T* src, std::size_t count, Op op,
+                            std::int32_t root) {
   reduce_to_root(ctx, this_thread{}, team, dst, src, count, op, root);
 }
 
@@ -76,55 +75,52 @@ requires reduce_op<Op, T> PGAS_FN void reduce_to_root(const context& ctx, const 
 ///
 /// *Units* `count` is the elements that each member gets. *Memory* `dst` has room for `count` elements and is written
 /// by this PE only. In place: `dst == src + my_pe() * count`.
-template <class T, class Op, group G>
-requires reduce_op<Op, T> PGAS_FN void reduce_scatter(const context& ctx, const G& g, const team_view& team, T* dst,
-                                                      const T* src, std::size_t count, Op op) {
-  if (ctx.checks()) [[unlikely]]
+template <class T, PGAS_IS(reduce_op<T>) Op, PGAS_IS(group) G>
+PGAS_FN void reduce_scatter(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
+                            std::size_t count, Op op) {
+  if (ctx.checks()) PGAS_UNLIKELY
     detail::check_fold<T, Op>(ctx, g, team, {detail::operation::reduce_scatter, 0, 0, count}, dst, count, src,
                               detail::times(count, static_cast<std::uint64_t>(team.n_pes())));
   detail::fold_block(ctx, g, team, dst, src, count, op);
 }
 
 /// reduce_scatter() by one thread of each member.
-template <class T, class Op>
-requires reduce_op<Op, T> PGAS_FN void reduce_scatter(const context& ctx, const team_view& team, T* dst, const T* src,
-                                                      std::size_t count, Op op) {
+template <class T, PGAS_IS(reduce_op<T>) Op>
+PGAS_FN void reduce_scatter(const context& ctx, const team_view& team, T* dst, const T* src, std::size_t count, Op op) {
   reduce_scatter(ctx, this_thread{}, team, dst, src, count, op);
 }
 
 /// Member k gets the `count` elements of the members 0 to k combined.
-template <class T, class Op, group G>
-requires reduce_op<Op, T> PGAS_FN void inclusive_scan(const context& ctx, const G& g, const team_view& team, T* dst,
-                                                      const T* src, std::size_t count, Op op) {
+template <class T, PGAS_IS(reduce_op<T>) Op, PGAS_IS(group) G>
+PGAS_FN void inclusive_scan(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
+                            std::size_t count, Op op) {
   constexpr auto what = detail::operation::scan;
-  if (ctx.checks()) [[unlikely]]
+  if (ctx.checks()) PGAS_UNLIKELY
     detail::check_fold<T, Op>(ctx, g, team, {what, 0, 0, count, 1, 1, 0, dst}, dst, count, src, count);
   detail::fold_shares<detail::fold_result::inclusive>(ctx, g, team, dst, src, count, op, 0, 0, what);
 }
 
 /// inclusive_scan() by one thread of each member.
-template <class T, class Op>
-requires reduce_op<Op, T> PGAS_FN void inclusive_scan(const context& ctx, const team_view& team, T* dst, const T* src,
-                                                      std::size_t count, Op op) {
+template <class T, PGAS_IS(reduce_op<T>) Op>
+PGAS_FN void inclusive_scan(const context& ctx, const team_view& team, T* dst, const T* src, std::size_t count, Op op) {
   inclusive_scan(ctx, this_thread{}, team, dst, src, count, op);
 }
 
 /// Member k gets the `count` elements of the members 0 to k - 1 combined; member 0 gets the operation's neutral
 /// element.
-template <class T, class Op, group G>
-requires scan_op<Op, T> PGAS_FN void exclusive_scan(const context& ctx, const G& g, const team_view& team, T* dst,
-                                                    const T* src, std::size_t count, Op op) {
+template <class T, PGAS_IS(scan_op<T>) Op, PGAS_IS(group) G>
+PGAS_FN void exclusive_scan(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
+                            std::size_t count, Op op) {
   constexpr auto what = detail::operation::scan;
-  if (ctx.checks()) [[unlikely]]
+  if (ctx.checks()) PGAS_UNLIKELY
     detail::check_fold<T, Op>(ctx, g, team, {what, detail::exclusive_variant, 0, count, 1, 1, 0, dst}, dst, count, src,
                               count);
   detail::fold_shares<detail::fold_result::exclusive>(ctx, g, team, dst, src, count, op, 0, 0, what);
 }
 
 /// exclusive_scan() by one thread of each member.
-template <class T, class Op>
-requires scan_op<Op, T> PGAS_FN void exclusive_scan(const context& ctx, const team_view& team, T* dst, const T* src,
-                                                    std::size_t count, Op op) {
+template <class T, PGAS_IS(scan_op<T>) Op>
+PGAS_FN void exclusive_scan(const context& ctx, const team_view& team, T* dst, const T* src, std::size_t count, Op op) {
   exclusive_scan(ctx, this_thread{}, team, dst, src, count, op);
 }
 

@@ -7,19 +7,36 @@
 #include "pgas/types.hpp"
 
 namespace pgas {
+namespace detail {
+
+template <class Op, class A>
+using identity_call = std::enable_if_t<std::is_convertible_v<decltype(Op::template identity<A>()), A>>;
+
+/// Numbers that can be added and multiplied.
+template <class T>
+inline constexpr bool arithmetic = is_reduce_ordered<T> || is_complex_type<T> || is_two_reals<T>::value;
+
+}  // namespace detail
 
 /// A function object that combines elements of type T: `op(a, b)` with `a` from the members with lower numbers. It must
 /// be associative; it need not be commutative. 16-bit floats come to it as `float` if it takes those; elements are
 /// trivially copyable and can be made without arguments.
 template <class Op, class T>
-concept reduce_op = rma_type<T> && std::is_trivially_copyable_v<Op> && std::is_default_constructible_v<T> &&
-    detail::folds<Op, detail::accumulator_of<Op, T>>;
+inline constexpr bool is_reduce_op = (is_rma_type<T> && std::is_trivially_copyable_v<Op> &&
+                                      std::is_default_constructible_v<T> &&
+                                      detail::folds<Op, detail::accumulator_of<Op, T>>);
 
 /// One that also knows its neutral element, `Op::template identity<T>()`: what exclusive scans start with.
 template <class Op, class T>
-concept scan_op = reduce_op<Op, T> && requires {
-  { Op::template identity<detail::accumulator_of<Op, T>>() } -> std::convertible_to<detail::accumulator_of<Op, T>>;
-};
+inline constexpr bool is_scan_op = (is_reduce_op<Op, T> &&
+                                    detail::valid<detail::identity_call, Op, detail::accumulator_of<Op, T>>);
+
+#if __cpp_concepts >= 201907L  // the same as concepts
+template <class Op, class T>
+concept reduce_op = is_reduce_op<Op, T>;
+template <class Op, class T>
+concept scan_op = is_scan_op<Op, T>;
+#endif
 
 /// The operations. Each has a number that collectives compare with checks on, the result for two values, and the
 /// neutral element.
@@ -29,11 +46,10 @@ namespace op {
 struct sum {
   static constexpr std::uint32_t id = 1;
   template <class T>
-  requires reduce_ordered<T> || complex_type<T> || detail::is_two_reals<T>::value [[nodiscard]] PGAS_HD T
-  operator()(const T& a, const T& b) const {
-    if constexpr (reduce_integer<T>) {
+  [[nodiscard]] PGAS_HD std::enable_if_t<detail::arithmetic<T>, T> operator()(const T& a, const T& b) const {
+    if constexpr (is_reduce_integer<T>) {
       return static_cast<T>(static_cast<detail::wrapping<T>>(a) + static_cast<detail::wrapping<T>>(b));
-    } else if constexpr (complex_type<T>) {
+    } else if constexpr (is_complex_type<T>) {
       using parts = detail::two_reals<typename T::value_type>;
       return detail::bits_as<T>((*this)(detail::bits_as<parts>(a), detail::bits_as<parts>(b)));
     } else if constexpr (detail::is_two_reals<T>::value) {
@@ -52,11 +68,10 @@ struct sum {
 struct prod {
   static constexpr std::uint32_t id = 2;
   template <class T>
-  requires reduce_ordered<T> || complex_type<T> || detail::is_two_reals<T>::value [[nodiscard]] PGAS_HD T
-  operator()(const T& a, const T& b) const {
-    if constexpr (reduce_integer<T>) {
+  [[nodiscard]] PGAS_HD std::enable_if_t<detail::arithmetic<T>, T> operator()(const T& a, const T& b) const {
+    if constexpr (is_reduce_integer<T>) {
       return static_cast<T>(static_cast<detail::wrapping<T>>(a) * static_cast<detail::wrapping<T>>(b));
-    } else if constexpr (complex_type<T>) {
+    } else if constexpr (is_complex_type<T>) {
       using parts = detail::two_reals<typename T::value_type>;
       return detail::bits_as<T>((*this)(detail::bits_as<parts>(a), detail::bits_as<parts>(b)));
     } else if constexpr (detail::is_two_reals<T>::value) {
@@ -78,9 +93,9 @@ struct prod {
 /// The smaller one; NaN if either is. *Units* integers, float, double, 16-bit floats.
 struct min {
   static constexpr std::uint32_t id = 3;
-  template <reduce_ordered T>
-  [[nodiscard]] PGAS_HD T operator()(T a, T b) const {
-    if constexpr (reduce_integer<T>) {
+  template <class T>
+  [[nodiscard]] PGAS_HD std::enable_if_t<is_reduce_ordered<T>, T> operator()(T a, T b) const {
+    if constexpr (is_reduce_integer<T>) {
       return b < a ? b : a;
     } else {
       return b < a || b != b ? b : a;
@@ -95,9 +110,9 @@ struct min {
 /// The larger one; NaN if either is. *Units* as for min.
 struct max {
   static constexpr std::uint32_t id = 4;
-  template <reduce_ordered T>
-  [[nodiscard]] PGAS_HD T operator()(T a, T b) const {
-    if constexpr (reduce_integer<T>) {
+  template <class T>
+  [[nodiscard]] PGAS_HD std::enable_if_t<is_reduce_ordered<T>, T> operator()(T a, T b) const {
+    if constexpr (is_reduce_integer<T>) {
       return a < b ? b : a;
     } else {
       return a < b || b != b ? b : a;
@@ -112,8 +127,8 @@ struct max {
 /// a & b. *Units* integers.
 struct bit_and {
   static constexpr std::uint32_t id = 5;
-  template <reduce_integer T>
-  [[nodiscard]] PGAS_HD T operator()(T a, T b) const {
+  template <class T>
+  [[nodiscard]] PGAS_HD std::enable_if_t<is_reduce_integer<T>, T> operator()(T a, T b) const {
     return static_cast<T>(a & b);
   }
   template <class T>
@@ -125,8 +140,8 @@ struct bit_and {
 /// a | b. *Units* integers.
 struct bit_or {
   static constexpr std::uint32_t id = 6;
-  template <reduce_integer T>
-  [[nodiscard]] PGAS_HD T operator()(T a, T b) const {
+  template <class T>
+  [[nodiscard]] PGAS_HD std::enable_if_t<is_reduce_integer<T>, T> operator()(T a, T b) const {
     return static_cast<T>(a | b);
   }
   template <class T>
@@ -138,8 +153,8 @@ struct bit_or {
 /// a ^ b. *Units* integers.
 struct bit_xor {
   static constexpr std::uint32_t id = 7;
-  template <reduce_integer T>
-  [[nodiscard]] PGAS_HD T operator()(T a, T b) const {
+  template <class T>
+  [[nodiscard]] PGAS_HD std::enable_if_t<is_reduce_integer<T>, T> operator()(T a, T b) const {
     return static_cast<T>(a ^ b);
   }
   template <class T>
@@ -153,7 +168,7 @@ struct bit_xor {
 struct maxloc {
   static constexpr std::uint32_t id = 8;
   template <class T, class I>
-  requires detail::is_indexed<indexed<T, I>>::value [[nodiscard]] PGAS_HD indexed<T, I> operator()(
+  [[nodiscard]] PGAS_HD std::enable_if_t<detail::is_indexed<indexed<T, I>>::value, indexed<T, I>> operator()(
       const indexed<T, I>& a, const indexed<T, I>& b) const {
     const bool b_wins = a.value < b.value || (b.value != b.value && a.value == a.value);
     const bool a_wins = b.value < a.value || (a.value != a.value && b.value == b.value);
@@ -170,7 +185,7 @@ struct maxloc {
 struct minloc {
   static constexpr std::uint32_t id = 9;
   template <class T, class I>
-  requires detail::is_indexed<indexed<T, I>>::value [[nodiscard]] PGAS_HD indexed<T, I> operator()(
+  [[nodiscard]] PGAS_HD std::enable_if_t<detail::is_indexed<indexed<T, I>>::value, indexed<T, I>> operator()(
       const indexed<T, I>& a, const indexed<T, I>& b) const {
     const bool b_wins = b.value < a.value || (b.value != b.value && a.value == a.value);
     const bool a_wins = a.value < b.value || (a.value != a.value && b.value == b.value);

@@ -19,8 +19,8 @@ namespace pgas {
 /// *Callers* any thread. *Memory* `dst` is symmetric: this PE's address of it. *On return* the store is issued; quiet()
 /// completes it. *Order* none by itself. Values of 1, 2, 4, 8 bytes arrive whole, as an atomic_set would, so that a
 /// wait may look at them; larger ones arrive in pieces of at most 8 bytes.
-template <rma_type T>
-PGAS_FN void p(const context& ctx, T* dst, std::type_identity_t<T> value, std::int32_t pe) {
+template <PGAS_IS(rma_type) T>
+PGAS_FN void p(const context& ctx, T* dst, detail::type_identity_t<T> value, std::int32_t pe) {
   detail::check(ctx, detail::operation::p, dst, 1, pe);
   detail::store_value(ctx.remote(dst, pe), value);
 }
@@ -29,7 +29,7 @@ PGAS_FN void p(const context& ctx, T* dst, std::type_identity_t<T> value, std::i
 ///
 /// *Callers* any thread; independent calls overlap, about a microsecond each. *Memory* `src` is symmetric. *On return*
 /// the value. *Order* none by itself, but it always asks the memory, never a cached copy: a loop of g() sees progress.
-template <rma_type T>
+template <PGAS_IS(rma_type) T>
 [[nodiscard]] PGAS_FN T g(const context& ctx, const T* src, std::int32_t pe) {
   detail::check(ctx, detail::operation::g, src, 1, pe);
   return detail::load_value(ctx.remote(src, pe));
@@ -41,7 +41,7 @@ template <rma_type T>
 /// symmetric; `src` is any memory of this PE, shared memory included, that no thread of the group is still writing.
 /// *On return* this thread's part of `src` has been read; other threads' parts may not: sync the group before reuse.
 /// *Order* none; fence(), quiet() or a put_signal add it.
-template <rma_type T, group G>
+template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void put_nbi(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, std::int32_t pe) {
   detail::check(ctx, detail::operation::put, dst, count, pe);
   detail::copy_by<detail::direction::put>(g, ctx.remote(dst, pe), src, count);
@@ -52,7 +52,7 @@ PGAS_FN void put_nbi(const context& ctx, const G& g, T* dst, const T* src, std::
 /// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements. *Memory* `dst` is
 /// symmetric; `src` is any memory of this PE, shared memory included. *On return* `src` may be reused; the data is on
 /// its way. *Order* none; fence(), quiet() or a put_signal add it.
-template <rma_type T, group G>
+template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void put(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, std::int32_t pe) {
   put_nbi(ctx, g, dst, src, count, pe);
   g.sync();
@@ -64,7 +64,7 @@ PGAS_FN void put(const context& ctx, const G& g, T* dst, const T* src, std::size
 /// symmetric; `dst` is any memory of this PE, shared memory included. *On return* this thread's part of `dst` is
 /// written: sync the group before another thread reads it. *Order* none: what the source PE wrote is seen if a wait or
 /// a barrier said so before.
-template <rma_type T, group G>
+template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void get_nbi(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, std::int32_t pe) {
   detail::check(ctx, detail::operation::get, src, count, pe);
   detail::copy_by<detail::direction::get>(g, dst, ctx.remote(src, pe), count);
@@ -75,32 +75,32 @@ PGAS_FN void get_nbi(const context& ctx, const G& g, T* dst, const T* src, std::
 /// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements. *Memory* `src` is
 /// symmetric; `dst` is any memory of this PE, shared memory included. *On return* `dst` holds the data, for every
 /// thread of the group. *Order* as for get_nbi().
-template <rma_type T, group G>
+template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void get(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, std::int32_t pe) {
   get_nbi(ctx, g, dst, src, count, pe);
   g.sync();
 }
 
 /// put() by the calling thread alone.
-template <rma_type T>
+template <PGAS_IS(rma_type) T>
 PGAS_FN void put(const context& ctx, T* dst, const T* src, std::size_t count, std::int32_t pe) {
   put_nbi(ctx, this_thread{}, dst, src, count, pe);
 }
 
 /// put_nbi() by the calling thread alone.
-template <rma_type T>
+template <PGAS_IS(rma_type) T>
 PGAS_FN void put_nbi(const context& ctx, T* dst, const T* src, std::size_t count, std::int32_t pe) {
   put_nbi(ctx, this_thread{}, dst, src, count, pe);
 }
 
 /// get() by the calling thread alone.
-template <rma_type T>
+template <PGAS_IS(rma_type) T>
 PGAS_FN void get(const context& ctx, T* dst, const T* src, std::size_t count, std::int32_t pe) {
   get_nbi(ctx, this_thread{}, dst, src, count, pe);
 }
 
 /// get_nbi() by the calling thread alone.
-template <rma_type T>
+template <PGAS_IS(rma_type) T>
 PGAS_FN void get_nbi(const context& ctx, T* dst, const T* src, std::size_t count, std::int32_t pe) {
   get_nbi(ctx, this_thread{}, dst, src, count, pe);
 }

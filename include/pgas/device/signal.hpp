@@ -39,7 +39,7 @@ PGAS_FN void signal_release(signal_t* sig, signal_t value, signal_op op) {
 
 /// What one thread of a group finds while the others wait, on all of them; ends the group if it finds nothing.
 /// @param find fills its argument, or returns false once the record is written
-template <group G, class Find>
+template <PGAS_IS(group) G, class Find>
 [[nodiscard]] PGAS_FN signal_t seen_by_all(const G& g, const Find& find) {
   struct answer {
     signal_t value;
@@ -48,7 +48,7 @@ template <group G, class Find>
   answer mine{0, 0};
   if (g.thread_rank() == 0) mine.lost = find(mine.value) ? 0 : 1;
   const answer all = broadcast(g, mine);
-  if (all.lost != 0) [[unlikely]]
+  if (all.lost != 0) PGAS_UNLIKELY
     end_thread();
   return all.value;
 }
@@ -60,7 +60,7 @@ template <group G, class Find>
 /// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements, 0 allowed. *Memory*
 /// `dst` and `sig` are symmetric; `src` is any memory of this PE. *On return* `src` may be reused. *Order* whoever sees
 /// the signal sees the data, and all that the group sent or stored before the call.
-template <rma_type T, group G>
+template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void put_signal(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, signal_t* sig,
                         signal_t value, signal_op op, std::int32_t pe) {
   detail::check(ctx, detail::operation::put_signal, dst, count, pe);
@@ -72,21 +72,21 @@ PGAS_FN void put_signal(const context& ctx, const G& g, T* dst, const T* src, st
 
 /// put_signal() that need not have read `src` when it returns. The group waits for its own reads before it signals, so
 /// today it is the same; a route with a proxy behind it may make use of the freedom.
-template <rma_type T, group G>
+template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void put_signal_nbi(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, signal_t* sig,
                             signal_t value, signal_op op, std::int32_t pe) {
   put_signal(ctx, g, dst, src, count, sig, value, op, pe);
 }
 
 /// put_signal() by the calling thread alone.
-template <rma_type T>
+template <PGAS_IS(rma_type) T>
 PGAS_FN void put_signal(const context& ctx, T* dst, const T* src, std::size_t count, signal_t* sig, signal_t value,
                         signal_op op, std::int32_t pe) {
   put_signal(ctx, this_thread{}, dst, src, count, sig, value, op, pe);
 }
 
 /// put_signal_nbi() by the calling thread alone.
-template <rma_type T>
+template <PGAS_IS(rma_type) T>
 PGAS_FN void put_signal_nbi(const context& ctx, T* dst, const T* src, std::size_t count, signal_t* sig, signal_t value,
                             signal_op op, std::int32_t pe) {
   put_signal(ctx, this_thread{}, dst, src, count, sig, value, op, pe);
@@ -102,7 +102,7 @@ PGAS_FN void signal_set(const context& ctx, signal_t* sig, signal_t value, std::
 
 /// signal_set() once for a group, when all its threads have come.
 /// *Callers* all threads of the group `g`, converged.
-template <group G>
+template <PGAS_IS(group) G>
 PGAS_FN void signal_set(const context& ctx, const G& g, signal_t* sig, signal_t value, std::int32_t pe) {
   g.sync();
   if (g.thread_rank() == 0) signal_set(ctx, sig, value, pe);
@@ -118,7 +118,7 @@ PGAS_FN void signal_add(const context& ctx, signal_t* sig, signal_t value, std::
 
 /// signal_add() once for a group, when all its threads have come.
 /// *Callers* all threads of the group `g`, converged.
-template <group G>
+template <PGAS_IS(group) G>
 PGAS_FN void signal_add(const context& ctx, const G& g, signal_t* sig, signal_t value, std::int32_t pe) {
   g.sync();
   if (g.thread_rank() == 0) signal_add(ctx, sig, value, pe);
@@ -136,7 +136,7 @@ PGAS_FN void signal_add(const context& ctx, const G& g, signal_t* sig, signal_t 
 
 /// signal_fetch() for a group.
 /// *Callers* all threads of the group `g`, converged. *On return* the same value on all of them.
-template <group G>
+template <PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN signal_t signal_fetch(const context& ctx, const G& g, const signal_t* sig) {
   return detail::broadcast(g, g.thread_rank() == 0 ? signal_fetch(ctx, sig) : signal_t{0});
 }
@@ -150,7 +150,7 @@ PGAS_FN signal_t signal_wait_until(const context& ctx, const signal_t* sig, cmp 
 
 /// signal_wait_until() for a group: one thread polls, all go on.
 /// *Callers* all threads of the group `g`, converged. *On return* the same value on all of them.
-template <group G>
+template <PGAS_IS(group) G>
 PGAS_FN signal_t signal_wait_until(const context& ctx, const G& g, const signal_t* sig, cmp op, signal_t value) {
   detail::check(ctx, detail::operation::wait, sig, 1, ctx.my_pe());
   return detail::seen_by_all(g, [&](signal_t& seen) { return detail::wait_word(ctx, sig, op, value, seen); });
@@ -165,14 +165,14 @@ PGAS_FN signal_t signal_wait_until(const context& ctx, const G& g, const signal_
 PGAS_FN signal_t signal_take(const context& ctx, signal_t* sig, signal_t n) {
   detail::check(ctx, detail::operation::wait, sig, 1, ctx.my_pe());
   signal_t left = 0;
-  if (!detail::take_count(ctx, sig, n, left)) [[unlikely]]
+  if (!detail::take_count(ctx, sig, n, left)) PGAS_UNLIKELY
     detail::end_thread();
   return left;
 }
 
 /// signal_take() once for a group.
 /// *Callers* all threads of the group `g`, converged. *On return* the same value on all of them.
-template <group G>
+template <PGAS_IS(group) G>
 PGAS_FN signal_t signal_take(const context& ctx, const G& g, signal_t* sig, signal_t n) {
   detail::check(ctx, detail::operation::wait, sig, 1, ctx.my_pe());
   return detail::seen_by_all(g, [&](signal_t& left) { return detail::take_count(ctx, sig, n, left); });

@@ -14,7 +14,7 @@ namespace pgas {
 /// *Order* everything before the call on any PE is visible to everything after it on any PE, through whatever link.
 /// *Errors* ends the group with a record naming a PE that has not come, when the world is aborted or the deadline
 /// passes.
-template <group G>
+template <PGAS_IS(group) G>
 PGAS_FN void barrier(const context& ctx, const G& g, const team_view& team) {
   detail::barrier_or_end<detail::arrival::release>(ctx, g, team);
 }
@@ -23,7 +23,7 @@ PGAS_FN void barrier(const context& ctx, const G& g, const team_view& team) {
 PGAS_FN void barrier(const context& ctx, const team_view& team) { barrier(ctx, this_thread{}, team); }
 
 /// barrier() of all PEs.
-template <group G>
+template <PGAS_IS(group) G>
 PGAS_FN void barrier(const context& ctx, const G& g) {
   barrier(ctx, g, ctx.world());
 }
@@ -37,9 +37,9 @@ PGAS_FN void barrier(const context& ctx) { barrier(ctx, this_thread{}, ctx.world
 /// the same PE, before any other collective of this team and channel. *Order* everything before the call, on this PE,
 /// is visible to whoever returns from the barrier_wait() that goes with it; nothing is said of what comes between the
 /// two.
-template <group G>
+template <PGAS_IS(group) G>
 PGAS_FN void barrier_arrive(const context& ctx, const G& g, const team_view& team) {
-  if (ctx.checks()) [[unlikely]]
+  if (ctx.checks()) PGAS_UNLIKELY
     detail::check_member_slowly(ctx, team, detail::operation::barrier);
   detail::arrive<detail::arrival::release>(ctx, g, team);
 }
@@ -52,9 +52,9 @@ PGAS_FN void barrier_arrive(const context& ctx, const team_view& team) { barrier
 /// *Callers* all threads of the group `g`, converged, once for each barrier_arrive() of this PE; the group may be
 /// another one, if the program has ordered it behind the first. *Order* everything before the barrier_arrive() of any
 /// member is visible. *Errors* as for barrier().
-template <group G>
+template <PGAS_IS(group) G>
 PGAS_FN void barrier_wait(const context& ctx, const G& g, const team_view& team) {
-  if (ctx.checks()) [[unlikely]]
+  if (ctx.checks()) PGAS_UNLIKELY
     detail::check_member_slowly(ctx, team, detail::operation::barrier);
   detail::go_on_together(g, !detail::await(ctx, g, team, detail::operation::barrier));
 }
@@ -66,7 +66,7 @@ PGAS_FN void barrier_wait(const context& ctx, const team_view& team) { barrier_w
 ///
 /// *Callers* as for barrier(). *On return* all have come. *Order* none for what was put, set or stored before: use it
 /// where the data is known to have arrived, or was only read. *Errors* as for barrier().
-template <group G>
+template <PGAS_IS(group) G>
 PGAS_FN void sync(const context& ctx, const G& g, const team_view& team) {
   detail::barrier_or_end<detail::arrival::relaxed>(ctx, g, team);
 }
@@ -75,7 +75,7 @@ PGAS_FN void sync(const context& ctx, const G& g, const team_view& team) {
 PGAS_FN void sync(const context& ctx, const team_view& team) { sync(ctx, this_thread{}, team); }
 
 /// sync() of all PEs.
-template <group G>
+template <PGAS_IS(group) G>
 PGAS_FN void sync(const context& ctx, const G& g) {
   sync(ctx, g, ctx.world());
 }

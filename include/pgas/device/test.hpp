@@ -12,8 +12,8 @@ inline constexpr std::size_t no_index = detail::no_index;
 
 /// Whether `*ivar op value` holds now.
 /// *Callers* any thread. *Memory* `ivar` is symmetric: this PE's own word. *Order* acquires if it holds.
-template <wait_type T>
-[[nodiscard]] PGAS_FN bool test(const context& ctx, const T* ivar, cmp op, std::type_identity_t<T> value) {
+template <PGAS_IS(wait_type) T>
+[[nodiscard]] PGAS_FN bool test(const context& ctx, const T* ivar, cmp op, detail::type_identity_t<T> value) {
   detail::check(ctx, detail::operation::wait, ivar, 1, ctx.my_pe());
   const bool holds = detail::compare(detail::load_relaxed(ivar), op, value);
   if (holds) detail::fence_acquire();
@@ -22,36 +22,37 @@ template <wait_type T>
 
 /// test() for a group.
 /// *Callers* all threads of the group `g`, converged. *On return* the same on all of them.
-template <wait_type T, group G>
-[[nodiscard]] PGAS_FN bool test(const context& ctx, const G& g, const T* ivar, cmp op, std::type_identity_t<T> value) {
+template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
+[[nodiscard]] PGAS_FN bool test(const context& ctx, const G& g, const T* ivar, cmp op,
+                                detail::type_identity_t<T> value) {
   return detail::any(g, g.thread_rank() == 0 && test(ctx, ivar, op, value));
 }
 
 /// Whether every word of the set satisfies the comparison now; true if it has none.
 /// *Callers* all threads of the group `g`, converged; they share the words among them. *Order* acquires if it holds.
-template <wait_type T, group G>
+template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN bool test_all(const context& ctx, const G& g, const T* ivars, std::size_t count,
-                                    const int* status, cmp op, std::type_identity_t<T> value) {
+                                    const int* status, cmp op, detail::type_identity_t<T> value) {
   return detail::all_hold(g, detail::set_of(ctx, ivars, count, status, op, detail::one_value<T>{value}));
 }
 
 /// test_all() by the calling thread alone.
-template <wait_type T>
+template <PGAS_IS(wait_type) T>
 [[nodiscard]] PGAS_FN bool test_all(const context& ctx, const T* ivars, std::size_t count, const int* status, cmp op,
-                                    std::type_identity_t<T> value) {
+                                    detail::type_identity_t<T> value) {
   return test_all(ctx, this_thread{}, ivars, count, status, op, value);
 }
 
 /// test_all() with a value for each word.
 /// *Callers* all threads of the group `g`, converged. *Memory* `values` is any memory of this PE.
-template <wait_type T, group G>
+template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN bool test_all(const context& ctx, const G& g, const T* ivars, std::size_t count,
                                     const int* status, cmp op, const T* values) {
   return detail::all_hold(g, detail::set_of(ctx, ivars, count, status, op, detail::value_for_each<T>{values}));
 }
 
 /// test_all() by the calling thread alone, with a value for each word.
-template <wait_type T>
+template <PGAS_IS(wait_type) T>
 [[nodiscard]] PGAS_FN bool test_all(const context& ctx, const T* ivars, std::size_t count, const int* status, cmp op,
                                     const T* values) {
   return test_all(ctx, this_thread{}, ivars, count, status, op, values);
@@ -59,23 +60,23 @@ template <wait_type T>
 
 /// The index of a word of the set that satisfies the comparison now, or no_index.
 /// *Callers* all threads of the group `g`, converged. *Order* acquires from the word that it names.
-template <wait_type T, group G>
+template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN std::size_t test_any(const context& ctx, const G& g, const T* ivars, std::size_t count,
-                                           const int* status, cmp op, std::type_identity_t<T> value) {
+                                           const int* status, cmp op, detail::type_identity_t<T> value) {
   return detail::look_for_any(g, detail::set_of(ctx, ivars, count, status, op, detail::one_value<T>{value}),
                               detail::take_first{});
 }
 
 /// test_any() by the calling thread alone.
-template <wait_type T>
+template <PGAS_IS(wait_type) T>
 [[nodiscard]] PGAS_FN std::size_t test_any(const context& ctx, const T* ivars, std::size_t count, const int* status,
-                                           cmp op, std::type_identity_t<T> value) {
+                                           cmp op, detail::type_identity_t<T> value) {
   return test_any(ctx, this_thread{}, ivars, count, status, op, value);
 }
 
 /// test_any() with a value for each word.
 /// *Callers* all threads of the group `g`, converged. *Memory* `values` is any memory of this PE.
-template <wait_type T, group G>
+template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN std::size_t test_any(const context& ctx, const G& g, const T* ivars, std::size_t count,
                                            const int* status, cmp op, const T* values) {
   return detail::look_for_any(g, detail::set_of(ctx, ivars, count, status, op, detail::value_for_each<T>{values}),
@@ -83,7 +84,7 @@ template <wait_type T, group G>
 }
 
 /// test_any() by the calling thread alone, with a value for each word.
-template <wait_type T>
+template <PGAS_IS(wait_type) T>
 [[nodiscard]] PGAS_FN std::size_t test_any(const context& ctx, const T* ivars, std::size_t count, const int* status,
                                            cmp op, const T* values) {
   return test_any(ctx, this_thread{}, ivars, count, status, op, values);
@@ -92,23 +93,23 @@ template <wait_type T>
 /// How many words of the set satisfy the comparison now; their indices, ascending, go to `indices`.
 /// *Callers* all threads of the group `g`, converged. *Memory* `indices` has room for `count`, one array for the group.
 /// *Order* acquires from the words that it names.
-template <wait_type T, group G>
+template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
 PGAS_FN std::size_t test_some(const context& ctx, const G& g, const T* ivars, std::size_t count, std::size_t* indices,
-                              const int* status, cmp op, std::type_identity_t<T> value) {
+                              const int* status, cmp op, detail::type_identity_t<T> value) {
   return detail::look_for_any(g, detail::set_of(ctx, ivars, count, status, op, detail::one_value<T>{value}),
                               detail::take_all{indices});
 }
 
 /// test_some() by the calling thread alone.
-template <wait_type T>
+template <PGAS_IS(wait_type) T>
 PGAS_FN std::size_t test_some(const context& ctx, const T* ivars, std::size_t count, std::size_t* indices,
-                              const int* status, cmp op, std::type_identity_t<T> value) {
+                              const int* status, cmp op, detail::type_identity_t<T> value) {
   return test_some(ctx, this_thread{}, ivars, count, indices, status, op, value);
 }
 
 /// test_some() with a value for each word.
 /// *Callers* all threads of the group `g`, converged. *Memory* `values` is any memory of this PE.
-template <wait_type T, group G>
+template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
 PGAS_FN std::size_t test_some(const context& ctx, const G& g, const T* ivars, std::size_t count, std::size_t* indices,
                               const int* status, cmp op, const T* values) {
   return detail::look_for_any(g, detail::set_of(ctx, ivars, count, status, op, detail::value_for_each<T>{values}),
@@ -116,7 +117,7 @@ PGAS_FN std::size_t test_some(const context& ctx, const G& g, const T* ivars, st
 }
 
 /// test_some() by the calling thread alone, with a value for each word.
-template <wait_type T>
+template <PGAS_IS(wait_type) T>
 PGAS_FN std::size_t test_some(const context& ctx, const T* ivars, std::size_t count, std::size_t* indices,
                               const int* status, cmp op, const T* values) {
   return test_some(ctx, this_thread{}, ivars, count, indices, status, op, values);

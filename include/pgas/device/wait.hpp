@@ -21,19 +21,19 @@ namespace pgas {
 /// *Callers* any thread. *Memory* `ivar` is symmetric: this PE's own word. *On return* the value that was seen. *Order*
 /// acquires. *Errors* ends the thread with a record: operation::wait, the word's offset, the value expected and seen
 /// last.
-template <wait_type T>
-PGAS_FN T wait_until(const context& ctx, const T* ivar, cmp op, std::type_identity_t<T> value) {
+template <PGAS_IS(wait_type) T>
+PGAS_FN T wait_until(const context& ctx, const T* ivar, cmp op, detail::type_identity_t<T> value) {
   detail::check(ctx, detail::operation::wait, ivar, 1, ctx.my_pe());
   T seen{};
-  if (!detail::wait_word(ctx, ivar, op, value, seen)) [[unlikely]]
+  if (!detail::wait_word(ctx, ivar, op, value, seen)) PGAS_UNLIKELY
     detail::end_thread();
   return seen;
 }
 
 /// wait_until() for a group: one thread polls, all go on.
 /// *Callers* all threads of the group `g`, converged.
-template <wait_type T, group G>
-PGAS_FN void wait_until(const context& ctx, const G& g, const T* ivar, cmp op, std::type_identity_t<T> value) {
+template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
+PGAS_FN void wait_until(const context& ctx, const G& g, const T* ivar, cmp op, detail::type_identity_t<T> value) {
   detail::check(ctx, detail::operation::wait, ivar, 1, ctx.my_pe());
   T seen{};
   detail::go_on_together(g, g.thread_rank() == 0 && !detail::wait_word(ctx, ivar, op, value, seen));
@@ -42,24 +42,24 @@ PGAS_FN void wait_until(const context& ctx, const G& g, const T* ivar, cmp op, s
 /// Waits until every word of the set satisfies the comparison.
 /// *Callers* all threads of the group `g`, converged; they share the words among them. *Units* `count` is words.
 /// *Order* acquires from all of them.
-template <wait_type T, group G>
+template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
 PGAS_FN void wait_until_all(const context& ctx, const G& g, const T* ivars, std::size_t count, const int* status,
-                            cmp op, std::type_identity_t<T> value) {
+                            cmp op, detail::type_identity_t<T> value) {
   detail::go_on_together(
       g, !detail::await_all(ctx, detail::set_of(ctx, ivars, count, status, op, detail::one_value<T>{value}),
                             detail::part_of(g)));
 }
 
 /// wait_until_all() by the calling thread alone.
-template <wait_type T>
+template <PGAS_IS(wait_type) T>
 PGAS_FN void wait_until_all(const context& ctx, const T* ivars, std::size_t count, const int* status, cmp op,
-                            std::type_identity_t<T> value) {
+                            detail::type_identity_t<T> value) {
   wait_until_all(ctx, this_thread{}, ivars, count, status, op, value);
 }
 
 /// wait_until_all() with a value for each word.
 /// *Callers* all threads of the group `g`, converged. *Memory* `values` is any memory of this PE.
-template <wait_type T, group G>
+template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
 PGAS_FN void wait_until_all(const context& ctx, const G& g, const T* ivars, std::size_t count, const int* status,
                             cmp op, const T* values) {
   detail::go_on_together(
@@ -68,7 +68,7 @@ PGAS_FN void wait_until_all(const context& ctx, const G& g, const T* ivars, std:
 }
 
 /// wait_until_all() by the calling thread alone, with a value for each word.
-template <wait_type T>
+template <PGAS_IS(wait_type) T>
 PGAS_FN void wait_until_all(const context& ctx, const T* ivars, std::size_t count, const int* status, cmp op,
                             const T* values) {
   wait_until_all(ctx, this_thread{}, ivars, count, status, op, values);
@@ -77,23 +77,23 @@ PGAS_FN void wait_until_all(const context& ctx, const T* ivars, std::size_t coun
 /// Waits until some word of the set satisfies the comparison.
 /// *Callers* all threads of the group `g`, converged. *On return* the index of a word that does; no_index if the set
 /// has no words. *Order* acquires.
-template <wait_type T, group G>
+template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
 PGAS_FN std::size_t wait_until_any(const context& ctx, const G& g, const T* ivars, std::size_t count, const int* status,
-                                   cmp op, std::type_identity_t<T> value) {
+                                   cmp op, detail::type_identity_t<T> value) {
   return detail::await_any_or_end(ctx, g, detail::set_of(ctx, ivars, count, status, op, detail::one_value<T>{value}),
                                   detail::take_first{});
 }
 
 /// wait_until_any() by the calling thread alone.
-template <wait_type T>
+template <PGAS_IS(wait_type) T>
 PGAS_FN std::size_t wait_until_any(const context& ctx, const T* ivars, std::size_t count, const int* status, cmp op,
-                                   std::type_identity_t<T> value) {
+                                   detail::type_identity_t<T> value) {
   return wait_until_any(ctx, this_thread{}, ivars, count, status, op, value);
 }
 
 /// wait_until_any() with a value for each word.
 /// *Callers* all threads of the group `g`, converged. *Memory* `values` is any memory of this PE.
-template <wait_type T, group G>
+template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
 PGAS_FN std::size_t wait_until_any(const context& ctx, const G& g, const T* ivars, std::size_t count, const int* status,
                                    cmp op, const T* values) {
   return detail::await_any_or_end(
@@ -101,7 +101,7 @@ PGAS_FN std::size_t wait_until_any(const context& ctx, const G& g, const T* ivar
 }
 
 /// wait_until_any() by the calling thread alone, with a value for each word.
-template <wait_type T>
+template <PGAS_IS(wait_type) T>
 PGAS_FN std::size_t wait_until_any(const context& ctx, const T* ivars, std::size_t count, const int* status, cmp op,
                                    const T* values) {
   return wait_until_any(ctx, this_thread{}, ivars, count, status, op, values);
@@ -111,23 +111,23 @@ PGAS_FN std::size_t wait_until_any(const context& ctx, const T* ivars, std::size
 /// *Callers* all threads of the group `g`, converged. *Memory* `indices` has room for `count`, one array for the group.
 /// *On return* how many words do; their indices, ascending, are in `indices`. 0 if the set has no words. *Order*
 /// acquires from the words that it names.
-template <wait_type T, group G>
+template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
 PGAS_FN std::size_t wait_until_some(const context& ctx, const G& g, const T* ivars, std::size_t count,
-                                    std::size_t* indices, const int* status, cmp op, std::type_identity_t<T> value) {
+                                    std::size_t* indices, const int* status, cmp op, detail::type_identity_t<T> value) {
   return detail::await_any_or_end(ctx, g, detail::set_of(ctx, ivars, count, status, op, detail::one_value<T>{value}),
                                   detail::take_all{indices});
 }
 
 /// wait_until_some() by the calling thread alone.
-template <wait_type T>
+template <PGAS_IS(wait_type) T>
 PGAS_FN std::size_t wait_until_some(const context& ctx, const T* ivars, std::size_t count, std::size_t* indices,
-                                    const int* status, cmp op, std::type_identity_t<T> value) {
+                                    const int* status, cmp op, detail::type_identity_t<T> value) {
   return wait_until_some(ctx, this_thread{}, ivars, count, indices, status, op, value);
 }
 
 /// wait_until_some() with a value for each word.
 /// *Callers* all threads of the group `g`, converged. *Memory* `values` is any memory of this PE.
-template <wait_type T, group G>
+template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
 PGAS_FN std::size_t wait_until_some(const context& ctx, const G& g, const T* ivars, std::size_t count,
                                     std::size_t* indices, const int* status, cmp op, const T* values) {
   return detail::await_any_or_end(ctx, g,
@@ -136,7 +136,7 @@ PGAS_FN std::size_t wait_until_some(const context& ctx, const G& g, const T* iva
 }
 
 /// wait_until_some() by the calling thread alone, with a value for each word.
-template <wait_type T>
+template <PGAS_IS(wait_type) T>
 PGAS_FN std::size_t wait_until_some(const context& ctx, const T* ivars, std::size_t count, std::size_t* indices,
                                     const int* status, cmp op, const T* values) {
   return wait_until_some(ctx, this_thread{}, ivars, count, indices, status, op, values);

@@ -1,7 +1,7 @@
 /// @file
 /// What kernels of an NVSHMEM program know of their world. No argument carries it, so each piece of device code that is
-/// loaded by itself has a copy in constant memory, all under one name: one for each translation unit, or, with -rdc=true,
-/// one for all that are linked together.
+/// loaded by itself has a copy in constant memory, all under one name: one for each translation unit, or, with
+/// -rdc=true, one for all that are linked together.
 ///
 /// Each translation unit tells the library how to write its copy: by its own CUDA runtime, as several may live in one
 /// process. In modules that a program loads by hand the library looks for the name (nvshmemx_cumodule_init).
@@ -61,7 +61,8 @@ class pgas_nvshmem_registration {
     cudaStream_t stream = nullptr;
     cudaError_t status = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
     if (status != cudaSuccess) return static_cast<int>(status);
-    status = cudaMemcpyToSymbolAsync(pgas_nvshmem_device_state, state, sizeof *state, 0, cudaMemcpyHostToDevice, stream);
+    status =
+        cudaMemcpyToSymbolAsync(pgas_nvshmem_device_state, state, sizeof *state, 0, cudaMemcpyHostToDevice, stream);
     const cudaError_t done = cudaStreamSynchronize(stream);
     static_cast<void>(cudaStreamDestroy(stream));
     return static_cast<int>(status != cudaSuccess ? status : done);

@@ -11,28 +11,25 @@ namespace pgas::detail {
 
 /// Groups of one thread: this_thread, and what the CPU calls a warp.
 template <class G>
-concept single = std::is_base_of_v<this_thread, G>;
+inline constexpr bool single = std::is_base_of_v<this_thread, G>;
 
+template <class G>
+using agreeing_members = std::void_t<decltype(some<G>().broadcast(0u)), decltype(some<G>().any(true))>;
 /// pgas::block, on the GPU and on the CPU, and pgas::grid.
 template <class G>
-concept agreeing = requires(const G& g) {
-  g.broadcast(0u);
-  g.any(true);
-};
+inline constexpr bool agreeing = valid<agreeing_members, G>;
 
+template <class G>
+using shuffling_members = std::void_t<decltype(some<G>().shfl(0u, 0)), decltype(some<G>().any(1))>;
 /// Warps, cooperative_groups tiles of up to 32 lanes and coalesced groups.
 template <class G>
-concept shuffling = requires(const G& g) {
-  g.shfl(0u, 0);
-  g.any(1);
-};
+inline constexpr bool shuffling = valid<shuffling_members, G>;
 
+template <class G>
+using foreign_block_members = std::void_t<decltype(some<G>().thread_index()), decltype(some<G>().group_index())>;
 /// cooperative_groups::thread_block, told by what only it has. It is the same threads as pgas::block.
 template <class G>
-concept foreign_block = requires(const G& g) {
-  g.thread_index();
-  g.group_index();
-};
+inline constexpr bool foreign_block = valid<foreign_block_members, G>;
 
 /// The type `block`, looked at only where a template needs it.
 template <class>
@@ -42,7 +39,7 @@ struct whole_block {
 
 /// The value of the thread with rank 0, on all threads. Also a sync().
 /// *Callers* all threads of the group. *Memory* T is trivially copyable, a multiple of 4 bytes, at most 64.
-template <group G, class T>
+template <PGAS_IS(group) G, class T>
 [[nodiscard]] PGAS_FN T broadcast(const G& g, T value) {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) % 4 == 0 && sizeof(T) <= 64);
   if constexpr (single<G>) {
@@ -69,7 +66,7 @@ template <group G, class T>
 
 /// Whether `yes` holds on any thread of the group, on all threads. Also a sync().
 /// *Callers* all threads of the group.
-template <group G>
+template <PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN bool any(const G& g, bool yes) {
   if constexpr (single<G>) {
     return yes;
@@ -89,19 +86,19 @@ template <group G>
 
 /// Groups whose any() and broadcast() above are syncs of memory too.
 template <class G>
-concept agreeing_in_step = agreeing<G> || foreign_block<G> || clustered<G>;
+inline constexpr bool agreeing_in_step = agreeing<G> || foreign_block<G> || clustered<G>;
 
 /// Ends all threads of the group if `lost` holds on any of them. Also a sync().
 /// *Callers* all threads of the group. A kind of group that can't vote is only synchronised: then the others run on
 /// until they wait themselves.
-template <group G>
+template <PGAS_IS(group) G>
 PGAS_FN void go_on_together(const G& g, bool lost) {
   if constexpr (single<G> || agreeing_in_step<G> || shuffling<G>) {
-    if (any(g, lost)) [[unlikely]]
+    if (any(g, lost)) PGAS_UNLIKELY
       end_thread();
     if constexpr (!agreeing_in_step<G>) g.sync();  // the votes of warps and tiles do not order memory
   } else {
-    if (lost) [[unlikely]]
+    if (lost) PGAS_UNLIKELY
       end_thread();
     g.sync();
   }

@@ -101,7 +101,7 @@ PGAS_FN void arrive_share(const context& ctx, const team_view& team, std::int32_
       if (why != failure::none) break;
     }
   }
-  if (why != failure::none) [[unlikely]] {
+  if (why != failure::none) PGAS_UNLIKELY {
     report_missing(ctx, team, what, why, base, size);
     return false;
   }
@@ -123,14 +123,14 @@ PGAS_COLD void check_member_slowly(context ctx, team_view team, operation what) 
 }
 
 /// The first half of a barrier, for all threads of `g`: what any of them did before is covered.
-template <arrival Arrival, group G>
+template <arrival Arrival, PGAS_IS(group) G>
 PGAS_FN void arrive(const context& ctx, const G& g, const team_view& team) {
   g.sync();
   arrive_share<Arrival>(ctx, team, static_cast<std::int32_t>(g.thread_rank()), static_cast<std::int32_t>(g.size()));
 }
 
 /// The calling thread's share of the second half.
-template <group G>
+template <PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN bool await(const context& ctx, const G& g, const team_view& team, operation what) {
   return await_share(ctx, team, what, static_cast<std::int32_t>(g.thread_rank()), static_cast<std::int32_t>(g.size()));
 }
@@ -140,16 +140,16 @@ template <arrival Arrival>
 inline constexpr operation meeting = Arrival == arrival::release ? operation::barrier : operation::sync;
 
 /// A barrier that ends the group if it can't be completed. Records call it `what`.
-template <arrival Arrival, group G>
+template <arrival Arrival, PGAS_IS(group) G>
 PGAS_FN void barrier_or_end(const context& ctx, const G& g, const team_view& team, operation what = meeting<Arrival>) {
-  if (ctx.checks()) [[unlikely]]
+  if (ctx.checks()) PGAS_UNLIKELY
     check_member_slowly(ctx, team, what);
   arrive<Arrival>(ctx, g, team);
   go_on_together(g, !await(ctx, g, team, what));
 }
 
 /// barrier_or_end() for collectives, which do more than meet: out of line, once for each kind of group.
-template <group G>
+template <PGAS_IS(group) G>
 PGAS_OUTLINE void meet_or_end(context ctx, G g, team_view team, operation what) {
   barrier_or_end<arrival::release>(ctx, g, team, what);
 }
@@ -159,7 +159,7 @@ PGAS_OUTLINE void meet_or_end(context ctx, G g, team_view team, operation what) 
 /// *Callers* all threads of `g`, on every member of `team`. *On return* true on all threads if all members came; false
 /// on all if the world was aborted or the deadline passed: the control block's record says which and who was missing,
 /// and the team's barrier state is of no use any more.
-template <arrival Arrival, group G>
+template <arrival Arrival, PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN bool try_barrier(const context& ctx, const G& g, const team_view& team) {
   arrive<Arrival>(ctx, g, team);
   return !any(g, !await(ctx, g, team, meeting<Arrival>));

@@ -241,7 +241,7 @@ PGAS_FN void copy_few(std::byte* dst, const std::byte* src, std::size_t units) {
 
 /// Copies `count` elements; this thread's share. Returns when this thread has read its part of the source and issued
 /// its stores; the group is not synchronised.
-template <direction Direction, class T, group G>
+template <direction Direction, class T, PGAS_IS(group) G>
 PGAS_FN void copy(const G& g, T* dst, const T* src, std::size_t count) {
   constexpr std::size_t unit = unit_of<T>;
   const share me{static_cast<std::uint32_t>(g.thread_rank()), static_cast<std::uint32_t>(g.size())};

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
+#include <mutex>
 #include <stdexcept>
 
 #include "pgas/detail/platform.hpp"
@@ -33,7 +35,7 @@ class crew_state {
       after = completed(seen + one_arrival);
     } while (!word_.compare_exchange_weak(seen, after, std::memory_order_acq_rel, std::memory_order_relaxed));
     if (generation(after) != generation(seen)) {
-      word_.notify_all();
+      wake_all();
     } else {
       wait_for_change(generation(seen));
     }
@@ -45,13 +47,13 @@ class crew_state {
     while (
         !word_.compare_exchange_weak(seen, completed(seen - 1), std::memory_order_acq_rel, std::memory_order_relaxed)) {
     }
-    word_.notify_all();
+    wake_all();
   }
 
   /// A member ended by an exception: the others' waits throw thread_ended, now and later.
   void fail() {
     word_.fetch_or(failed_bit, std::memory_order_acq_rel);
-    word_.notify_all();
+    wake_all();
   }
 
   /// Written by one member, read by all, with a barrier before and after.
@@ -75,22 +77,34 @@ class crew_state {
     return (w & failed_bit) | ((generation(w) + 1) << 32 & ~failed_bit) | members;
   }
 
+  /// Whether the barrier `mine` is open. Throws thread_ended if it never will be.
+  [[nodiscard]] bool opened(std::uint64_t mine) const {
+    const std::uint64_t now = word_.load(std::memory_order_acquire);
+    if (generation(now) != mine) return true;
+    if ((now & failed_bit) != 0) throw thread_ended{};
+    return false;
+  }
+
   void wait_for_change(std::uint64_t mine) {
-    for (int i = 0;; ++i) {
-      const std::uint64_t now = word_.load(std::memory_order_acquire);
-      if (generation(now) != mine) return;
-      if ((now & failed_bit) != 0) throw thread_ended{};
-      if (i < spins) {
-        yield_waiting();
-      } else {
-        word_.wait(now, std::memory_order_acquire);
-      }
+    for (int i = 0; i < spins; ++i) {
+      if (opened(mine)) return;
+      yield_waiting();
     }
+    std::unique_lock<std::mutex> lock(sleep_);
+    while (!opened(mine)) changed_.wait(lock);
+  }
+
+  /// The word has changed. Whoever looked at it before holds the mutex until it sleeps.
+  void wake_all() {
+    { const std::lock_guard<std::mutex> lock(sleep_); }
+    changed_.notify_all();
   }
 
   alignas(64) std::atomic<std::uint64_t> word_;
   std::atomic<std::uint32_t> votes_{0};
   alignas(64) std::byte room_[broadcast_bytes];
+  std::mutex sleep_;
+  std::condition_variable changed_;
 };
 
 /// Which member of which block the calling thread is; for failure records.

@@ -61,7 +61,7 @@ struct meeting_result {
     return grid_word::number(now) != grid_word::number(seen);
   });
   fence_gpu();
-  if (why != failure::none) [[unlikely]]
+  if (why != failure::none) PGAS_UNLIKELY
     report(state.here, lost_wait(why, operation::grid_sync, -1, std::uint64_t{0}, cmp::ge, blocks, seen & grid_word::field));
   return {(now & grid_word::yes) != 0 ? 1u : 0u, odd, why != failure::none ? 1u : 0u};
 }
@@ -73,7 +73,7 @@ template <class Block>
   const bool vote = block.any(yes);
   if (block.thread_rank() == 0) result = meet_blocks(block.grid_state(), block.num_blocks(), vote);
   result = block.broadcast(result);
-  if (result.lost != 0) [[unlikely]]
+  if (result.lost != 0) PGAS_UNLIKELY
     end_thread();
   return result;
 }

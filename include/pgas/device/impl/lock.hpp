@@ -147,11 +147,11 @@ class device_lock_words {
 
 /// Ends the thread where a lock operation could not be completed; the record of a wait that gave up is written already.
 PGAS_FN void lock_or_end(const context& ctx, const std::uint64_t* lock, lock_result result) {
-  if (result == lock_result::not_held) [[unlikely]] {
+  if (result == lock_result::not_held) PGAS_UNLIKELY {
     report(ctx, bad_argument(failure::not_held, operation::lock, ctx.world_pe_, ctx.offset(lock), sizeof *lock));
     end_thread();
   }
-  if (result == lock_result::ended) [[unlikely]]
+  if (result == lock_result::ended) PGAS_UNLIKELY
     end_thread();
 }
 

@@ -75,7 +75,7 @@ PGAS_COLD void check_slowly(context ctx, operation what, const volatile void* lo
 template <class T>
 PGAS_FN void check(const context& ctx, operation what, const T* local, std::size_t count, std::int32_t pe) {
   constexpr std::uint64_t huge = ~std::uint64_t{0};
-  if (ctx.checks()) [[unlikely]] {
+  if (ctx.checks()) PGAS_UNLIKELY {
     check_slowly(ctx, what, local, count > huge / sizeof(T) ? huge : count * sizeof(T), alignof(T), pe);
   }
 }

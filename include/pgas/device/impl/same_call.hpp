@@ -79,7 +79,7 @@ PGAS_COLD bool differs(context ctx, team_view team, operation what, std::int32_t
 
 /// Ends the group unless all members make this call. The barrier at the end of the collective comes after the
 /// comparison, so one word for each member is enough.
-template <group G>
+template <PGAS_IS(group) G>
 PGAS_COLD void check_same_call(context ctx, G g, team_view team, collective_call call) {
   check_member_slowly(ctx, team, call.what);
   const std::int32_t me = team.my_pe();

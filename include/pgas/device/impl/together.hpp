@@ -85,7 +85,7 @@ PGAS_FN void copy_alone(T* dst, const T* src, std::size_t count) {
 }
 
 /// copy(), or copy_alone() where the group is one thread.
-template <direction Direction, class T, group G>
+template <direction Direction, class T, PGAS_IS(group) G>
 PGAS_FN void copy_by(const G& g, T* dst, const T* src, std::size_t count) {
   if constexpr (std::is_same_v<G, this_thread>) {
     copy_alone<Direction>(dst, src, count);

@@ -83,7 +83,7 @@ template <class T>
     seen = load_relaxed(ivar);
     return compare(seen, op, value);
   });
-  if (why != failure::none) [[unlikely]] {
+  if (why != failure::none) PGAS_UNLIKELY {
     report(ctx, lost_wait(why, operation::wait, -1, ctx.offset(ivar), op, value, seen));
     return false;
   }

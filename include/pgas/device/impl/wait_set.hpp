@@ -23,6 +23,7 @@ struct value_for_each {
 /// The words that a set operation looks at: ivars[i] for each i with no status or a status of zero.
 template <class T, class Values>
 struct wait_set {
+  using word = T;
   const T* ivars;
   std::size_t count;
   const int* status;
@@ -55,7 +56,7 @@ struct set_part {
 };
 
 /// The part of the calling thread.
-template <group G>
+template <PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN set_part part_of(const G& g) {
   return {static_cast<std::size_t>(g.thread_rank()), static_cast<std::size_t>(g.size())};
 }
@@ -73,7 +74,7 @@ template <class Set, class Found>
 PGAS_FN sweep_result sweep(const Set& set, set_part part, const Found& found) {
   sweep_result result{no_index, 0, 0};
   for (std::size_t base = part.first; base < set.count; base += words_in_flight * part.step) {
-    std::remove_cvref_t<decltype(*set.ivars)> seen[words_in_flight];
+    typename Set::word seen[words_in_flight];
     std::uint32_t looked = 0;
     PGAS_UNROLL
     for (std::size_t i = 0; i < words_in_flight; ++i) {
@@ -176,7 +177,7 @@ template <class Set, class Take>
     answer = take.answer(set, wanted);
     return answer != Take::none || wanted == 0;
   });
-  if (why != failure::none) [[unlikely]] {
+  if (why != failure::none) PGAS_UNLIKELY {
     give_up(ctx, set, why);
     return gave_up;
   }
@@ -187,7 +188,7 @@ template <class Set, class Take>
 /// The same for a set that is long enough for a group to poll together: each thread looks at its part, until the group
 /// agrees that someone has seen something; then one thread takes the answer. One thread alone would need a load's
 /// latency for every eight words.
-template <class Set, class Take, group G>
+template <class Set, class Take, PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN std::size_t await_any_together(const context& ctx, const G& g, const Set& set, const Take& take) {
   constexpr std::size_t again = gave_up - 1;
   const bool leads = g.thread_rank() == 0;
@@ -213,7 +214,7 @@ template <class Set, class Take, group G>
 }
 
 /// Whichever fits; ends the group if it had to give up.
-template <class Set, class Take, group G>
+template <class Set, class Take, PGAS_IS(group) G>
 PGAS_FN std::size_t await_any_or_end(const context& ctx, const G& g, const Set& set, const Take& take) {
   std::size_t answer = 0;
   if constexpr (single<G>) {
@@ -224,13 +225,13 @@ PGAS_FN std::size_t await_any_or_end(const context& ctx, const G& g, const Set& 
     if (g.thread_rank() == 0) answer = await_any(ctx, set, take);
     answer = broadcast(g, answer);
   }
-  if (answer == gave_up) [[unlikely]]
+  if (answer == gave_up) PGAS_UNLIKELY
     end_thread();
   return answer;
 }
 
 /// Whether all words of the set satisfy the comparison now; each thread of the group looks at its part.
-template <class Set, group G>
+template <class Set, PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN bool all_hold(const G& g, const Set& set) {
   const sweep_result mine = count_all(set, part_of(g));
   fence_acquire();
@@ -238,7 +239,7 @@ template <class Set, group G>
 }
 
 /// The answer of `take` now.
-template <class Set, class Take, group G>
+template <class Set, class Take, PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN std::size_t look_for_any(const G& g, const Set& set, const Take& take) {
   return broadcast(g, g.thread_rank() == 0 ? look_once(set, take) : 0);
 }
