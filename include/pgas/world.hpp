@@ -78,6 +78,9 @@ class PGAS_API world {
   [[nodiscard]] const pe_info& pe(int number) const;
   /// heap_kind::cuda or heap_kind::host.
   [[nodiscard]] heap_kind heap() const;
+  /// This PE's GPU as the CUDA runtime of this process counts, for cudaSetDevice(); -1 on the host heap. Joining leaves
+  /// the calling thread's current device as it is. *Callers* any thread.
+  [[nodiscard]] int device() const;
   /// The settings it was joined with.
   [[nodiscard]] const config& settings() const;
 

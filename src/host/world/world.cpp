@@ -68,6 +68,7 @@ const pe_info& world::pe(int number) const {
 }
 
 heap_kind world::heap() const { return state_of(state_).kind(); }
+int world::device() const { return state_of(state_).device().properties().ordinal; }
 const config& world::settings() const { return state_of(state_).settings(); }
 
 pgas::context world::context() const {

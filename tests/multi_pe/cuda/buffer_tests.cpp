@@ -38,6 +38,7 @@ std::vector<buffer> buffers() {
 TEST(Buffers, of_every_kind_are_sources_and_destinations) {
   pgas::world world = pgas::world::join();
   if (world.heap() != pgas::heap_kind::cuda) GTEST_SKIP() << "a GPU heap is what this is about";
+  must(cudaSetDevice(world.device()));
   auto inbox = world.allocate<int>(n);
   auto heap = world.allocate<int>(n);
   const int right = (world.my_pe() + 1) % world.n_pes();
@@ -62,12 +63,14 @@ TEST(Buffers, of_every_kind_are_sources_and_destinations) {
         if (in_turn) {
           pgas::put(world, on, inbox.data(), from, half, right);
           pgas::iput(world, on, inbox.data() + half, from + half, 1, 1, 300, right);
-          pgas::ibput(world, on, inbox.data() + half + 300, from + half + 300, 100, 100, 100, (half - 300) / 100, right);
+          pgas::ibput(world, on, inbox.data() + half + 300, from + half + 300, 100, 100, 100, (half - 300) / 100,
+                      right);
           on.synchronize();
           world.barrier_all();
           pgas::get(world, on, to, inbox.data(), half, world.my_pe());
           pgas::iget(world, on, to + half, inbox.data() + half, 1, 1, 300, world.my_pe());
-          pgas::ibget(world, on, to + n - 100, inbox.data() + n - 100, -100, -100, 100, (half - 300) / 100, world.my_pe());
+          pgas::ibget(world, on, to + n - 100, inbox.data() + n - 100, -100, -100, 100, (half - 300) / 100,
+                      world.my_pe());
           on.synchronize();
         } else {
           pgas::put(world, inbox.data(), from, half, right);
@@ -76,7 +79,8 @@ TEST(Buffers, of_every_kind_are_sources_and_destinations) {
           world.barrier_all();
           pgas::get(world, to, inbox.data(), half, world.my_pe());
           pgas::iget_nbi(world, to + half, inbox.data() + half, 1, 1, 300, world.my_pe());
-          pgas::ibget_nbi(world, to + n - 100, inbox.data() + n - 100, -100, -100, 100, (half - 300) / 100, world.my_pe());
+          pgas::ibget_nbi(world, to + n - 100, inbox.data() + n - 100, -100, -100, 100, (half - 300) / 100,
+                          world.my_pe());
           pgas::quiet(world);
         }
         std::vector<int> got(n, -1);
@@ -92,9 +96,8 @@ TEST(Buffers, that_kernels_cannot_reach_are_refused_where_kernels_would_write) {
   if (world.heap() != pgas::heap_kind::cuda) GTEST_SKIP() << "a GPU heap is what this is about";
   auto word = world.allocate<int>(1, pgas::initialize::zero);
   int everywhere = 0;
-  int device = 0;
-  must(cudaGetDevice(&device));
-  must(cudaDeviceGetAttribute(&everywhere, cudaDevAttrPageableMemoryAccess, device));
+  must(cudaSetDevice(world.device()));
+  must(cudaDeviceGetAttribute(&everywhere, cudaDevAttrPageableMemoryAccess, world.device()));
   if (everywhere != 0) GTEST_SKIP() << "this GPU reaches pageable memory";
   pgas::stream on(world);
   std::vector<int> result(1);

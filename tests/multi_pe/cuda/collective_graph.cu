@@ -70,7 +70,7 @@ int main() {
   auto all = world.allocate<std::uint32_t>(n * count);
   pgas::stream on(world);
   const auto stream = static_cast<cudaStream_t>(on.native());
-  const pgas::detail::device_guard current(world);
+  must(cudaSetDevice(world.device()), "the GPU");
 
   cudaGraph_t graph = nullptr;
   must(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "begin of the capture");

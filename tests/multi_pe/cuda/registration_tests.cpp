@@ -100,11 +100,7 @@ class pieces {
 class Registration : public testing::Test {
  protected:
   Registration() : world(pgas::world::join(settings())), me(world.my_pe()), n(world.n_pes()) {
-    // This PE's GPU, as the process counts.
-    const auto cell = world.allocate<int>(1);
-    cudaPointerAttributes about{};
-    must(cudaPointerGetAttributes(&about, cell.data()), "cudaPointerGetAttributes");
-    must(cudaSetDevice(about.device), "cudaSetDevice");
+    must(cudaSetDevice(world.device()), "cudaSetDevice");
     must(cudaFree(nullptr), "start of the GPU's context");
   }
   // The kind of handle that every driver gives out.

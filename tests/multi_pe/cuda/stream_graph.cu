@@ -151,12 +151,7 @@ int run() {
   auto words = world.allocate<std::uint64_t>(4, pgas::initialize::zero);
   auto signals = world.allocate<pgas::signal_t>(2, pgas::initialize::zero);
   auto again = world.allocate<std::uint32_t>(count, pgas::initialize::zero);
-  int gpu = 0;  // the world's, for what this program does itself
-  {
-    const pgas::detail::device_guard guard(world);
-    must(cudaGetDevice(&gpu), "the GPU");
-  }
-  must(cudaSetDevice(gpu), "the GPU");
+  must(cudaSetDevice(world.device()), "the GPU");
   const auto on_gpu = [](std::size_t bytes) {
     void* memory = nullptr;
     must(cudaMalloc(&memory, bytes), "cudaMalloc");

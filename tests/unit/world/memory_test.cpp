@@ -158,6 +158,7 @@ TEST(world_memory, addresses_of_peers) {
 TEST(world_memory, the_layout_says_where_the_heap_lies) {
   expect_no_error(run_worlds(2, [](world& w) {
     const heap_layout where = w.layout();
+    EXPECT_EQ(w.device(), -1) << "host memory is on no GPU";
     EXPECT_EQ(where.mapped, w.usage().mapped);
     symmetric<char> block = w.allocate<char>(6 << 20);  // more than a segment
     EXPECT_GT(w.layout().mapped, where.mapped);
