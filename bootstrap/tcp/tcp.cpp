@@ -206,7 +206,7 @@ std::string make_unique_id(const bootstrap_options& options) {
   unique_id id{random_bits(), {}};
   for (const address& one : own_addresses(options.interface))
     id.addresses.push_back(one.with_port(port_of(listeners.front())));
-  std::string text = id.print();
+  std::string text = id.print(options.unique_id_length);
   const std::lock_guard lock{meeting_points_mutex};
   meeting_points()[text].listeners = std::move(listeners);
   return text;

@@ -52,14 +52,14 @@ template <class Number>
 
 }  // namespace
 
-std::string unique_id::print() const {
+std::string unique_id::print(std::size_t most) const {
   std::string text = fmt::format("{}{:x}-", prefix, addresses.at(0).port());
   for (const std::byte b : secret) text += fmt::format("{:02x}", std::to_integer<unsigned>(b));
   const std::string last = print_host(addresses.back());
   char separator = '-';
   for (std::size_t i = 0; i + 1 < addresses.size(); ++i) {
     const std::string host = print_host(addresses[i]);
-    if (text.size() + host.size() + last.size() + 2 > longest) continue;
+    if (text.size() + host.size() + last.size() + 2 > most) continue;
     text += std::exchange(separator, ',') + host;
   }
   return text + separator + last;

@@ -18,8 +18,8 @@ struct unique_id {
   bits128 secret{};
   std::vector<address> addresses;  ///< of rank 0, each with the port
 
-  /// As many addresses as fit are printed; the last (the loopback) always is.
-  [[nodiscard]] std::string print() const;
+  /// As many addresses as fit into `most` characters are printed; the last (the loopback) always is.
+  [[nodiscard]] std::string print(std::size_t most = longest) const;
   /// *Errors* code::bootstrap_protocol where `text` is not a whole unique id.
   [[nodiscard]] static unique_id parse(std::string_view text);
 };

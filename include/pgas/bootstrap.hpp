@@ -52,6 +52,7 @@ struct bootstrap_options {
   int rank = -1;                ///< of this process
   int size = -1;                ///< how many processes take part
   std::string unique_id;       ///< printed form of pgas::unique_id, same on all PEs
+  std::size_t unique_id_length = 255;  ///< the most that make_unique_id() may return; shorter ones have fewer addresses
   std::string master_address;  ///< host name or address of rank 0
   int master_port = -1;         ///< port of rank 0
   std::string run_id;          ///< distinguishes jobs that meet at the same address (torchrun's run id)
