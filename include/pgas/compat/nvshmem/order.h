@@ -1,0 +1,64 @@
+/// @file
+/// Order and completion of what was sent before, and meeting points of teams.
+#pragma once
+
+#include "pgas/compat/nvshmem/sides.h"
+#include "pgas/compat/nvshmem/team_view.h"
+#include "pgas/compat/nvshmem/warpgroup.h"
+
+PGAS_NVSHMEM_FN void nvshmem_fence(void) {
+  PGAS_NVSHMEM_SIDES(pgas::fence(PGAS_NVSHMEM_CONTEXT), pgas_nvshmem_fence());
+}
+PGAS_NVSHMEM_FN void nvshmem_quiet(void) {
+  PGAS_NVSHMEM_SIDES(pgas::quiet(PGAS_NVSHMEM_CONTEXT), pgas_nvshmem_quiet(pgas::compat::at_once()));
+}
+
+// The sources of earlier non-blocking puts may be written again. Operations have read them when they return; those of a
+// group when its threads have met.
+PGAS_NVSHMEM_DEVICE_ONLY(PGAS_NVSHMEM_DEVICE_FN void nvshmemx_flush(void){})
+PGAS_NVSHMEM_DEVICE_ONLY(PGAS_NVSHMEM_DEVICE_FN void nvshmemx_flush_warp(void) { PGAS_NVSHMEM_GROUP_warp.sync(); })
+PGAS_NVSHMEM_DEVICE_ONLY(PGAS_NVSHMEM_DEVICE_FN void nvshmemx_flush_block(void) { PGAS_NVSHMEM_GROUP_block.sync(); })
+
+// ---- all PEs ----
+
+#define PGAS_NVSHMEM_MEET_ALL(OP)                                                                                  \
+  PGAS_NVSHMEM_FN void nvshmem_##OP##_all(void) {                                                                  \
+    PGAS_NVSHMEM_SIDES(pgas::OP(PGAS_NVSHMEM_CONTEXT),                                                             \
+                       static_cast<void>(pgas::compat::meet(pgas::compat::at_once(), pgas::compat::collective::OP, \
+                                                            NVSHMEM_TEAM_WORLD)));                                 \
+  }                                                                                                                \
+  PGAS_NVSHMEM_GROUP_MEET_ALL(OP, warp)                                                                            \
+  PGAS_NVSHMEM_GROUP_MEET_ALL(OP, block)
+#define PGAS_NVSHMEM_GROUP_MEET_ALL(OP, SCOPE)                                             \
+  PGAS_NVSHMEM_DEVICE_ONLY(PGAS_NVSHMEM_DEVICE_FN void nvshmemx_##OP##_all_##SCOPE(void) { \
+    pgas::OP(PGAS_NVSHMEM_CONTEXT, PGAS_NVSHMEM_GROUP_##SCOPE);                            \
+  })
+
+PGAS_NVSHMEM_MEET_ALL(barrier)
+PGAS_NVSHMEM_MEET_ALL(sync)
+#undef PGAS_NVSHMEM_MEET_ALL
+#undef PGAS_NVSHMEM_GROUP_MEET_ALL
+
+// ---- teams ----
+
+#define PGAS_NVSHMEM_MEET(FUNCTION, OP)                                                                       \
+  PGAS_NVSHMEM_FN int nvshmem_##FUNCTION(nvshmem_team_t team) {                                               \
+    PGAS_NVSHMEM_SIDES(PGAS_NVSHMEM_WITH_TEAM(team, pgas::OP(PGAS_NVSHMEM_CONTEXT, PGAS_NVSHMEM_TEAM(team))), \
+                       pgas::compat::meet(pgas::compat::at_once(), pgas::compat::collective::OP, team));      \
+  }                                                                                                           \
+  PGAS_NVSHMEM_GROUP_MEET(FUNCTION, OP, warp)                                                                 \
+  PGAS_NVSHMEM_GROUP_MEET(FUNCTION, OP, block)
+#define PGAS_NVSHMEM_GROUP_MEET(FUNCTION, OP, SCOPE)                                                       \
+  PGAS_NVSHMEM_DEVICE_ONLY(PGAS_NVSHMEM_DEVICE_FN int nvshmemx_##FUNCTION##_##SCOPE(nvshmem_team_t team) { \
+    return PGAS_NVSHMEM_WITH_TEAM(                                                                         \
+        team, pgas::OP(PGAS_NVSHMEM_CONTEXT, PGAS_NVSHMEM_GROUP_##SCOPE, PGAS_NVSHMEM_TEAM(team)));        \
+  })
+
+PGAS_NVSHMEM_MEET(barrier, barrier)
+PGAS_NVSHMEM_MEET(team_sync, sync)
+PGAS_NVSHMEM_GROUP_MEET(barrier, barrier, warpgroup)
+#undef PGAS_NVSHMEM_MEET
+#undef PGAS_NVSHMEM_GROUP_MEET
+
+/// The name that OpenSHMEM has for it.
+#define nvshmem_sync nvshmem_team_sync
