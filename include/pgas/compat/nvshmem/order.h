@@ -61,4 +61,4 @@ PGAS_NVSHMEM_GROUP_MEET(barrier, barrier, warpgroup)
 #undef PGAS_NVSHMEM_GROUP_MEET
 
 /// The name that OpenSHMEM has for it.
-#define nvshmem_sync nvshmem_team_sync
+PGAS_NVSHMEM_FN int nvshmem_sync(nvshmem_team_t team) { return nvshmem_team_sync(team); }

@@ -1,6 +1,6 @@
 /// @file
 /// What the families are written with: one text for the host and the device, by expansion from types.inc. The macros
-/// are gone at the end of nvshmem.h (sides_end.h).
+/// are gone at the end of nvshmem.h (families.h).
 ///
 /// A function for both sides has two expressions: device code goes to the inline operations of pgas, host code to the
 /// untyped functions of libnvshmem_host. Functions called by a warp or a block have the first only.
