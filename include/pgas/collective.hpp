@@ -45,7 +45,7 @@ template <class T>
 [[nodiscard]] collective_request moving_request(collective_kind what, T* dst, const T* src, std::size_t count) {
   collective_request request;
   request.what = what;
-  request.unit = alignof(T) < 8 ? alignof(T) : 8;
+  request.alignment = alignof(T) < 8 ? alignof(T) : 8;
   request.element_bytes = sizeof(T);
   request.count = count;
   request.dst = dst;

@@ -12,27 +12,15 @@
 namespace pgas::detail {
 
 /// The largest access that a strided copy can be made of.
-[[nodiscard]] PGAS_HD std::uint64_t piece_bytes(const operation_request& r) {
-  const std::uint64_t all = reinterpret_cast<std::uintptr_t>(r.to) | reinterpret_cast<std::uintptr_t>(r.from) | r.bytes |
-                            static_cast<std::uint64_t>(r.to_step) | static_cast<std::uint64_t>(r.from_step) | 16;
-  return all & (0 - all);
+[[nodiscard]] PGAS_HD std::size_t unit_of_copy(const operation_request& r) {
+  return unit_of_all(reinterpret_cast<std::uintptr_t>(r.to) | reinterpret_cast<std::uintptr_t>(r.from) | r.bytes |
+                     static_cast<std::size_t>(r.to_step) | static_cast<std::size_t>(r.from_step));
 }
 
 /// The share of one of many threads in a strided copy.
 PGAS_FN void carry_out_strided(const operation_request& r, share me) {
-  const auto copy = [&]<std::size_t Unit>(std::integral_constant<std::size_t, Unit>) {
-    const std::size_t per_block = r.bytes / Unit;
-    if (me.rank < per_block * r.count)
-      copy_pieces<direction::put, Unit>({static_cast<std::byte*>(r.to), r.to_step},
-                                        {static_cast<const std::byte*>(r.from), r.from_step}, per_block, per_block * r.count, me);
-  };
-  switch (piece_bytes(r)) {
-    case 1: return copy(std::integral_constant<std::size_t, 1>{});
-    case 2: return copy(std::integral_constant<std::size_t, 2>{});
-    case 4: return copy(std::integral_constant<std::size_t, 4>{});
-    case 8: return copy(std::integral_constant<std::size_t, 8>{});
-    default: return copy(std::integral_constant<std::size_t, 16>{});
-  }
+  copy_blocks<direction::put>(unit_of_copy(r), {static_cast<std::byte*>(r.to), r.to_step},
+                              {static_cast<const std::byte*>(r.from), r.from_step}, r.bytes, r.count, me);
 }
 
 /// Writes the value in the largest pieces that its size and address allow; words of up to 8 bytes whole.

@@ -22,20 +22,19 @@ PGAS_FN void move_as_asked(const context& ctx, const G& g, const team_view& team
     case collective_kind::alltoall: return alltoall(ctx, g, team, dst, src, bytes);
     default: break;
   }
-  const auto strided = [&]<std::size_t Unit>() {
-    put_strided_to_all<Unit>(ctx, g, team, dst, src, r.dst_stride, r.src_stride, r.count, r.element_bytes);
-  };
   if (ctx.checks()) [[unlikely]]
     check_same_call(ctx, g, team,
                     {operation::alltoalls, 0, r.element_bytes, r.count, r.dst_stride, r.src_stride, 0, dst});
-  if (r.unit == 1)
-    strided.template operator()<1>();
-  else if (r.unit == 2)
-    strided.template operator()<2>();
-  else if (r.unit == 4)
-    strided.template operator()<4>();
-  else
-    strided.template operator()<8>();
+  const auto element = static_cast<std::ptrdiff_t>(r.element_bytes);
+  const std::ptrdiff_t dst_step = r.dst_stride * element;
+  const std::ptrdiff_t src_step = r.src_stride * element;
+  const auto count = static_cast<std::ptrdiff_t>(r.count);
+  const std::size_t unit =
+      unit_of_all(reinterpret_cast<std::uintptr_t>(dst) | reinterpret_cast<std::uintptr_t>(src) | r.element_bytes);
+  const share mine{static_cast<std::uint32_t>(g.thread_rank()), static_cast<std::uint32_t>(g.size())};
+  for_each_block(ctx, team, dst, src, count * dst_step, count * src_step, [&](std::byte* to, const std::byte* from) {
+    copy_blocks<direction::put>(unit, {to, dst_step}, {from, src_step}, r.element_bytes, r.count, mine);
+  });
   meet_or_end(ctx, g, team, operation::alltoalls);
 }
 

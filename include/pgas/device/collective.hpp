@@ -108,13 +108,9 @@ PGAS_FN void alltoall(const context& ctx, const G& g, const team_view& team, T* 
     detail::check_buffer(ctx, what, dst, detail::times(count, static_cast<std::uint64_t>(team.n_pes())));
     detail::check_same_call(ctx, g, team, {what, 0, sizeof(T), count, 1, 1, 0, dst});
   }
-  const std::int32_t me = team.my_pe();
-  for (std::int32_t i = 1; i <= team.n_pes(); ++i) {  // this PE last
-    const std::int32_t member = me + i < team.n_pes() ? me + i : me + i - team.n_pes();
-    detail::copy<detail::direction::put>(
-        g, ctx.world_remote(dst + static_cast<std::size_t>(me) * count, team.world_pe(member)),
-        src + static_cast<std::size_t>(member) * count, count);
-  }
+  const auto stretch = static_cast<std::ptrdiff_t>(count);
+  detail::for_each_block(ctx, team, dst, src, stretch, stretch,
+                         [&](T* to, const T* from) { detail::copy<detail::direction::put>(g, to, from, count); });
   detail::meet_or_end(ctx, g, team, what);
 }
 
@@ -139,9 +135,10 @@ PGAS_FN void alltoalls(const context& ctx, const G& g, const team_view& team, T*
     detail::check_buffer(ctx, what, dst, src_stride < 1 ? ~std::uint64_t{0} : detail::span_of(elements, dst_stride));
     detail::check_same_call(ctx, g, team, {what, 0, sizeof(T), count, dst_stride, src_stride, 0, dst});
   }
-  detail::put_strided_to_all<detail::strided_unit<T>>(ctx, g, team, reinterpret_cast<std::byte*>(dst),
-                                                      reinterpret_cast<const std::byte*>(src), dst_stride, src_stride,
-                                                      count, sizeof(T));
+  const auto stretch = static_cast<std::ptrdiff_t>(count);
+  detail::for_each_block(ctx, team, dst, src, stretch * dst_stride, stretch * src_stride, [&](T* to, const T* from) {
+    detail::copy_strided<detail::direction::put>(g, to, from, dst_stride, src_stride, 1, count);
+  });
   detail::meet_or_end(ctx, g, team, what);
 }
 

@@ -92,11 +92,11 @@ void check(const world_state& world, const team_view& team, const collective_req
   const auto* const src = static_cast<const std::byte*>(r.src);
   if (uses.dst_bytes > 0) {
     if (dst == nullptr) throw error(code::invalid_argument, fmt::format("{}: the destination is null", what));
-    world.check_symmetric(dst, uses.dst_bytes, r.unit, what);
+    world.check_symmetric(dst, uses.dst_bytes, r.alignment, what);
   }
   if (uses.src_bytes > 0) {
     if (src == nullptr) throw error(code::invalid_argument, fmt::format("{}: the source is null", what));
-    world.check_symmetric(src, uses.src_bytes, r.unit, what);
+    world.check_symmetric(src, uses.src_bytes, r.alignment, what);
   }
   if (uses.dst_bytes == 0 || uses.src_bytes == 0 || r.what == collective_kind::collect) return;
   const bool scatter = r.what == collective_kind::reduce_scatter;

@@ -12,18 +12,17 @@
 #include <thread>
 #include <vector>
 
-#include "device/grid.hpp"
 #include "device/device.hpp"
+#include "device/grid.hpp"
 #include "pgas/detail/ptx.hpp"
-#include "pgas/device/grid.hpp"
 #include "pgas/detail/wire.hpp"
+#include "pgas/device/grid.hpp"
 #include "pgas/error.hpp"
 #include "unit/device_cpu/requests.hpp"
 #include "unit/links/pes.hpp"
 
 namespace pgas::unit_test {
 namespace {
-
 
 /// Keeps a stream busy until it is opened.
 class gate {
@@ -229,6 +228,33 @@ TEST(cpu_barrier, ends_with_an_error_when_the_world_is_aborted_or_the_time_is_ov
   ASSERT_TRUE(end);
   EXPECT_EQ(world.control(1).record.why, failure::timed_out);
   EXPECT_EQ(world.control(1).record.pe, 0);
+}
+
+TEST(cpu_collective, exchanges_strided_elements_of_any_size_and_alignment) {
+  const auto on = make_cpu_device();
+  small_world world(1);
+  constexpr std::size_t count = 13;
+  for (const std::size_t element : {1u, 2u, 3u, 4u, 6u, 8u, 12u, 16u, 24u, 48u}) {
+    for (const std::size_t shift : {0u, 1u, 2u, 4u, 8u}) {
+      alignas(16) std::array<std::byte, 48 * count * 3 + 8> src{};
+      for (std::size_t i = 0; i < src.size(); ++i) src[i] = static_cast<std::byte>(i * 7 + 1);
+      alignas(16) std::array<std::byte, 48 * count * 3 + 8> dst{};
+      auto expected = dst;
+      for (std::size_t i = 0; i < count; ++i)
+        std::memcpy(&expected[shift + i * 3 * element], &src[i * 2 * element], element);
+      collective_request request;
+      request.what = collective_kind::alltoalls;
+      request.element_bytes = element;
+      request.count = count;
+      request.dst_stride = 3;
+      request.src_stride = 2;
+      request.dst = &dst[shift];
+      request.src = src.data();
+      on->collective(world.of(0), world.of(0).world(), request, nullptr);
+      on->synchronize(nullptr);
+      EXPECT_EQ(dst, expected) << element << " bytes, shifted by " << shift;
+    }
+  }
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ struct collective_request {
   collective_kind what = collective_kind::barrier;
   reduction op = reduction::none;
   number_type type = number_type::none;
-  std::uint8_t unit = 1;  ///< alignment of an element, 1 to 8 bytes; of strided ones
+  std::uint8_t alignment = 1;  ///< of dst and src, 1 to 8 bytes
   std::int32_t root = 0;
   std::size_t element_bytes = 0;
   std::size_t count = 0;          ///< elements

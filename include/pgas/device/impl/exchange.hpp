@@ -5,6 +5,7 @@
 
 #include "pgas/device/impl/fold.hpp"
 #include "pgas/device/impl/same_call.hpp"
+#include "pgas/device/impl/strided.hpp"
 
 namespace pgas::detail {
 
@@ -19,49 +20,17 @@ PGAS_FN void put_to_all(const context& ctx, const G& g, const team_view& team, T
   if (dst != src) copy<direction::put>(g, dst, src, count);
 }
 
-/// Copies `count` elements `bytes` long, a multiple of Unit; distances in bytes. The units of all elements are numbered
-/// through, and the threads take them in turn, several loads in flight.
-template <std::size_t Unit>
-PGAS_OUTLINE void copy_strided(std::byte* dst, std::ptrdiff_t dst_step, const std::byte* src, std::ptrdiff_t src_step,
-                               std::size_t count, std::size_t bytes, share me) {
-  constexpr std::uint32_t batch = 4;
-  const std::size_t units = bytes / Unit;  // of an element
-  for (std::size_t first = me.rank; first < count * units; first += std::size_t{me.size} * batch) {
-    typename word<Unit>::type value[batch] = {};
-    PGAS_UNROLL
-    for (std::uint32_t i = 0; i < batch; ++i) {
-      const std::size_t at = first + std::size_t{i} * me.size;
-      if (at < count * units)
-        value[i] = load_weak<Unit>(src + static_cast<std::ptrdiff_t>(at / units) * src_step + at % units * Unit);
-    }
-    PGAS_UNROLL
-    for (std::uint32_t i = 0; i < batch; ++i) {
-      const std::size_t at = first + std::size_t{i} * me.size;
-      if (at < count * units)
-        store_weak<Unit>(dst + static_cast<std::ptrdiff_t>(at / units) * dst_step + at % units * Unit, value[i]);
-    }
-  }
-}
-
-/// The largest unit for elements of `element` bytes, aligned to that unit.
-template <class T>
-inline constexpr std::size_t strided_unit = unit_of<T> < 8 ? unit_of<T> : 8;
-
-/// alltoalls() without its meetings. Elements are `element` bytes, a multiple of Unit, strides are elements.
-template <std::size_t Unit, group G>
-PGAS_FN void put_strided_to_all(const context& ctx, const G& g, const team_view& team, std::byte* dst,
-                                const std::byte* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
-                                std::size_t count, std::size_t element) {
+/// Calls copy(to, from) once for each member, this PE last: `from` is the member's block of this PE's source, `to` this
+/// PE's block of the member's destination. @param dst_block, src_block elements from one block to the next
+template <class T, class Copy>
+PGAS_FN void for_each_block(const context& ctx, const team_view& team, T* dst, const T* src, std::ptrdiff_t dst_block,
+                            std::ptrdiff_t src_block, Copy copy) {
   const std::int32_t n = team.n_pes();
   const std::int32_t me = team.my_pe();
-  const std::ptrdiff_t dst_step = dst_stride * static_cast<std::ptrdiff_t>(element);
-  const std::ptrdiff_t src_step = src_stride * static_cast<std::ptrdiff_t>(element);
-  const share mine{static_cast<std::uint32_t>(g.thread_rank()), static_cast<std::uint32_t>(g.size())};
+  T* const mine = dst + me * dst_block;
   for (std::int32_t i = 1; i <= n; ++i) {
     const std::int32_t member = me + i < n ? me + i : me + i - n;
-    copy_strided<Unit>(
-        ctx.world_remote(dst, team.world_pe(member)) + static_cast<std::ptrdiff_t>(count) * me * dst_step, dst_step,
-        src + static_cast<std::ptrdiff_t>(count) * member * src_step, src_step, count, element, mine);
+    copy(ctx.world_remote(mine, team.world_pe(member)), src + member * src_block);
   }
 }
 

@@ -108,6 +108,28 @@ PGAS_FN void copy_strided(const G& g, T* dst, const T* src, std::ptrdiff_t dst_s
   }
 }
 
+/// The largest unit of copy_pieces() that all addresses, sizes and distances are multiples of, which are given or-ed.
+[[nodiscard]] PGAS_HD std::size_t unit_of_all(std::size_t bits) {
+  bits |= 16;
+  return bits & (0 - bits);
+}
+
+/// Copies `count` blocks of `bytes` in units that are only known here: unit_of_all() of both sides and `bytes`.
+template <direction Direction>
+PGAS_FN void copy_blocks(std::size_t unit, strided_side<std::byte> dst, strided_side<const std::byte> src,
+                         std::size_t bytes, std::size_t count, share me) {
+  const std::size_t per_block = bytes / unit;
+  const std::size_t total = per_block * count;
+  if (me.rank >= total) return;
+  switch (unit) {
+    case 1: return copy_pieces<Direction, 1>(dst, src, per_block, total, me);
+    case 2: return copy_pieces<Direction, 2>(dst, src, per_block, total, me);
+    case 4: return copy_pieces<Direction, 4>(dst, src, per_block, total, me);
+    case 8: return copy_pieces<Direction, 8>(dst, src, per_block, total, me);
+    default: return copy_pieces<Direction, 16>(dst, src, per_block, total, me);
+  }
+}
+
 /// Ends the thread if blocks at `local` leave the heap, or PE `pe` is none.
 PGAS_COLD void check_strided_slowly(context ctx, operation what, const volatile std::byte* local, std::size_t alignment,
                                     std::size_t size, std::ptrdiff_t stride, std::size_t block, std::size_t count,

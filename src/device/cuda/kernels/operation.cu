@@ -19,7 +19,7 @@ cudaError_t launch_operation(const operation_request& request, cudaStream_t stre
   if (request.what == operation_request::kind::strided) {
     constexpr std::uint64_t threads = 256;
     constexpr std::uint64_t most_blocks = 64;  // as many as a link or the memory needs to be busy
-    const std::uint64_t pieces = request.count * request.bytes / piece_bytes(request);
+    const std::uint64_t pieces = request.count * request.bytes / unit_of_copy(request);
     const std::uint64_t blocks = (pieces + threads * 8 - 1) / (threads * 8);
     return library_kernel<&strided_kernel>::launch(static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks), threads,
                                                    stream, request);
