@@ -33,11 +33,11 @@ namespace pgas {
 /// Member `root`'s `count` elements, on every member.
 ///
 /// *Memory* `src` is read on the root only. In place: `dst == src` on the root.
-template <rma_type T, group G>
+template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void broadcast(const context& ctx, const G& g, const team_view& team, T* dst, const T* src, std::size_t count,
                        std::int32_t root) {
   constexpr auto what = detail::operation::broadcast;
-  if (ctx.checks()) [[unlikely]] {
+  if (ctx.checks()) PGAS_UNLIKELY {
     detail::check_member_slowly(ctx, team, what);
     detail::check_root(ctx, team, what, root);
     detail::check_buffer(ctx, what, dst, count);
@@ -48,7 +48,7 @@ PGAS_FN void broadcast(const context& ctx, const G& g, const team_view& team, T*
 }
 
 /// broadcast() by one thread of each member.
-template <rma_type T>
+template <PGAS_IS(rma_type) T>
 PGAS_FN void broadcast(const context& ctx, const team_view& team, T* dst, const T* src, std::size_t count,
                        std::int32_t root) {
   broadcast(ctx, this_thread{}, team, dst, src, count, root);
@@ -57,10 +57,10 @@ PGAS_FN void broadcast(const context& ctx, const team_view& team, T* dst, const 
 /// Every member's `count` elements, one member's behind the other's, on every member: an all-gather.
 ///
 /// *Memory* `dst` has room for n_pes() * count elements. In place: `src == dst + my_pe() * count`.
-template <rma_type T, group G>
+template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void fcollect(const context& ctx, const G& g, const team_view& team, T* dst, const T* src, std::size_t count) {
   constexpr auto what = detail::operation::fcollect;
-  if (ctx.checks()) [[unlikely]] {
+  if (ctx.checks()) PGAS_UNLIKELY {
     detail::check_member_slowly(ctx, team, what);
     detail::check_buffer(ctx, what, dst, detail::times(count, static_cast<std::uint64_t>(team.n_pes())));
     detail::check_same_call(ctx, g, team, {what, 0, sizeof(T), count, 1, 1, 0, dst});
@@ -70,7 +70,7 @@ PGAS_FN void fcollect(const context& ctx, const G& g, const team_view& team, T* 
 }
 
 /// fcollect() by one thread of each member.
-template <rma_type T>
+template <PGAS_IS(rma_type) T>
 PGAS_FN void fcollect(const context& ctx, const team_view& team, T* dst, const T* src, std::size_t count) {
   fcollect(ctx, this_thread{}, team, dst, src, count);
 }
@@ -79,20 +79,20 @@ PGAS_FN void fcollect(const context& ctx, const team_view& team, T* dst, const T
 ///
 /// *Units* `count` is this member's elements. *Memory* `dst` has room for the sum of all counts. In place: `src` may be
 /// where this member's elements belong.
-template <rma_type T, group G>
+template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void collect(const context& ctx, const G& g, const team_view& team, T* dst, const T* src, std::size_t count) {
   constexpr auto what = detail::operation::collect;
-  if (ctx.checks()) [[unlikely]]
+  if (ctx.checks()) PGAS_UNLIKELY
     detail::check_same_call(ctx, g, team, {what, 0, sizeof(T), 0, 1, 1, 0, dst});
   const std::uint64_t before = detail::sum_before(ctx, g, team, count, what);
-  if (ctx.checks()) [[unlikely]]
+  if (ctx.checks()) PGAS_UNLIKELY
     detail::check_buffer(ctx, what, dst, before > ~std::uint64_t{0} - count ? ~std::uint64_t{0} : before + count);
   detail::put_to_all(ctx, g, team, dst + before, src, count);
   detail::meet_or_end(ctx, g, team, what);
 }
 
 /// collect() by one thread of each member.
-template <rma_type T>
+template <PGAS_IS(rma_type) T>
 PGAS_FN void collect(const context& ctx, const team_view& team, T* dst, const T* src, std::size_t count) {
   collect(ctx, this_thread{}, team, dst, src, count);
 }
@@ -100,10 +100,10 @@ PGAS_FN void collect(const context& ctx, const team_view& team, T* dst, const T*
 /// Block j of member i's `src` becomes block i of member j's `dst`; blocks are `count` elements.
 ///
 /// *Memory* `src` and `dst` have n_pes() * count elements and must not overlap.
-template <rma_type T, group G>
+template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void alltoall(const context& ctx, const G& g, const team_view& team, T* dst, const T* src, std::size_t count) {
   constexpr auto what = detail::operation::alltoall;
-  if (ctx.checks()) [[unlikely]] {
+  if (ctx.checks()) PGAS_UNLIKELY {
     detail::check_member_slowly(ctx, team, what);
     detail::check_buffer(ctx, what, dst, detail::times(count, static_cast<std::uint64_t>(team.n_pes())));
     detail::check_same_call(ctx, g, team, {what, 0, sizeof(T), count, 1, 1, 0, dst});
@@ -115,7 +115,7 @@ PGAS_FN void alltoall(const context& ctx, const G& g, const team_view& team, T* 
 }
 
 /// alltoall() by one thread of each member.
-template <rma_type T>
+template <PGAS_IS(rma_type) T>
 PGAS_FN void alltoall(const context& ctx, const team_view& team, T* dst, const T* src, std::size_t count) {
   alltoall(ctx, this_thread{}, team, dst, src, count);
 }
@@ -125,11 +125,11 @@ PGAS_FN void alltoall(const context& ctx, const team_view& team, T* dst, const T
 /// *Units* strides are elements, at least 1, and the same on all members. *Memory* `src` has n_pes() * count *
 /// src_stride elements and `dst` n_pes() * count * dst_stride, of which the last ones may be missing behind the last
 /// one used. What lies between the elements of `dst` is not touched. They must not overlap.
-template <rma_type T, group G>
+template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void alltoalls(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
                        std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride, std::size_t count) {
   constexpr auto what = detail::operation::alltoalls;
-  if (ctx.checks()) [[unlikely]] {
+  if (ctx.checks()) PGAS_UNLIKELY {
     detail::check_member_slowly(ctx, team, what);
     const std::uint64_t elements = detail::times(count, static_cast<std::uint64_t>(team.n_pes()));
     detail::check_buffer(ctx, what, dst, src_stride < 1 ? ~std::uint64_t{0} : detail::span_of(elements, dst_stride));
@@ -143,7 +143,7 @@ PGAS_FN void alltoalls(const context& ctx, const G& g, const team_view& team, T*
 }
 
 /// alltoalls() by one thread of each member.
-template <rma_type T>
+template <PGAS_IS(rma_type) T>
 PGAS_FN void alltoalls(const context& ctx, const team_view& team, T* dst, const T* src, std::ptrdiff_t dst_stride,
                        std::ptrdiff_t src_stride, std::size_t count) {
   alltoalls(ctx, this_thread{}, team, dst, src, dst_stride, src_stride, count);

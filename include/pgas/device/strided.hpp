@@ -18,7 +18,7 @@ namespace pgas {
 /// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements; 0 allowed. *Memory*
 /// `dst` is symmetric; `src` is any memory of this PE, shared memory included. *On return* as put_nbi(). *Order* as
 /// put_nbi().
-template <rma_type T, group G>
+template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void iput_nbi(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                       std::ptrdiff_t src_stride, std::size_t count, std::int32_t pe) {
   detail::check_strided(ctx, detail::operation::iput, dst, dst_stride, 1, count, pe);
@@ -27,7 +27,7 @@ PGAS_FN void iput_nbi(const context& ctx, const G& g, T* dst, const T* src, std:
 
 /// iput_nbi() that is as far as put() when it returns.
 /// *Callers* all threads of the group `g`, converged, same arguments.
-template <rma_type T, group G>
+template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void iput(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                   std::ptrdiff_t src_stride, std::size_t count, std::int32_t pe) {
   iput_nbi(ctx, g, dst, src, dst_stride, src_stride, count, pe);
@@ -35,14 +35,14 @@ PGAS_FN void iput(const context& ctx, const G& g, T* dst, const T* src, std::ptr
 }
 
 /// iput_nbi() by the calling thread alone.
-template <rma_type T>
+template <PGAS_IS(rma_type) T>
 PGAS_FN void iput_nbi(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                       std::size_t count, std::int32_t pe) {
   iput_nbi(ctx, this_thread{}, dst, src, dst_stride, src_stride, count, pe);
 }
 
 /// iput() by the calling thread alone.
-template <rma_type T>
+template <PGAS_IS(rma_type) T>
 PGAS_FN void iput(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                   std::size_t count, std::int32_t pe) {
   iput_nbi(ctx, this_thread{}, dst, src, dst_stride, src_stride, count, pe);
@@ -54,7 +54,7 @@ PGAS_FN void iput(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_s
 /// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements; 0 allowed. *Memory*
 /// `src` is symmetric; `dst` is any memory of this PE, shared memory included. *On return* as get_nbi(). *Order* as
 /// get_nbi().
-template <rma_type T, group G>
+template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void iget_nbi(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                       std::ptrdiff_t src_stride, std::size_t count, std::int32_t pe) {
   detail::check_strided(ctx, detail::operation::iget, src, src_stride, 1, count, pe);
@@ -63,7 +63,7 @@ PGAS_FN void iget_nbi(const context& ctx, const G& g, T* dst, const T* src, std:
 
 /// iget_nbi() that is as far as get() when it returns.
 /// *Callers* all threads of the group `g`, converged, same arguments.
-template <rma_type T, group G>
+template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void iget(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                   std::ptrdiff_t src_stride, std::size_t count, std::int32_t pe) {
   iget_nbi(ctx, g, dst, src, dst_stride, src_stride, count, pe);
@@ -71,14 +71,14 @@ PGAS_FN void iget(const context& ctx, const G& g, T* dst, const T* src, std::ptr
 }
 
 /// iget_nbi() by the calling thread alone.
-template <rma_type T>
+template <PGAS_IS(rma_type) T>
 PGAS_FN void iget_nbi(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                       std::size_t count, std::int32_t pe) {
   iget_nbi(ctx, this_thread{}, dst, src, dst_stride, src_stride, count, pe);
 }
 
 /// iget() by the calling thread alone.
-template <rma_type T>
+template <PGAS_IS(rma_type) T>
 PGAS_FN void iget(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                   std::size_t count, std::int32_t pe) {
   iget_nbi(ctx, this_thread{}, dst, src, dst_stride, src_stride, count, pe);
@@ -90,7 +90,7 @@ PGAS_FN void iget(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_s
 /// *Callers* all threads of the group `g`, converged, same arguments. *Units* `block_size` is the elements of a block,
 /// `count` is blocks; 0 allowed. *Memory* `dst` is symmetric; `src` is any memory of this PE, shared memory included.
 /// *On return* as put_nbi(). *Order* as put_nbi().
-template <rma_type T, group G>
+template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void ibput_nbi(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                        std::ptrdiff_t src_stride, std::size_t block_size, std::size_t count, std::int32_t pe) {
   detail::check_strided(ctx, detail::operation::iput, dst, dst_stride, block_size, count, pe);
@@ -99,7 +99,7 @@ PGAS_FN void ibput_nbi(const context& ctx, const G& g, T* dst, const T* src, std
 
 /// ibput_nbi() that is as far as put() when it returns.
 /// *Callers* all threads of the group `g`, converged, same arguments.
-template <rma_type T, group G>
+template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void ibput(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                    std::ptrdiff_t src_stride, std::size_t block_size, std::size_t count, std::int32_t pe) {
   ibput_nbi(ctx, g, dst, src, dst_stride, src_stride, block_size, count, pe);
@@ -107,14 +107,14 @@ PGAS_FN void ibput(const context& ctx, const G& g, T* dst, const T* src, std::pt
 }
 
 /// ibput_nbi() by the calling thread alone.
-template <rma_type T>
+template <PGAS_IS(rma_type) T>
 PGAS_FN void ibput_nbi(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                        std::size_t block_size, std::size_t count, std::int32_t pe) {
   ibput_nbi(ctx, this_thread{}, dst, src, dst_stride, src_stride, block_size, count, pe);
 }
 
 /// ibput() by the calling thread alone.
-template <rma_type T>
+template <PGAS_IS(rma_type) T>
 PGAS_FN void ibput(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                    std::size_t block_size, std::size_t count, std::int32_t pe) {
   ibput_nbi(ctx, this_thread{}, dst, src, dst_stride, src_stride, block_size, count, pe);
@@ -126,7 +126,7 @@ PGAS_FN void ibput(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_
 /// *Callers* all threads of the group `g`, converged, same arguments. *Units* `block_size` is the elements of a block,
 /// `count` is blocks; 0 allowed. *Memory* `src` is symmetric; `dst` is any memory of this PE, shared memory included.
 /// *On return* as get_nbi(). *Order* as get_nbi().
-template <rma_type T, group G>
+template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void ibget_nbi(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                        std::ptrdiff_t src_stride, std::size_t block_size, std::size_t count, std::int32_t pe) {
   detail::check_strided(ctx, detail::operation::iget, src, src_stride, block_size, count, pe);
@@ -135,7 +135,7 @@ PGAS_FN void ibget_nbi(const context& ctx, const G& g, T* dst, const T* src, std
 
 /// ibget_nbi() that is as far as get() when it returns.
 /// *Callers* all threads of the group `g`, converged, same arguments.
-template <rma_type T, group G>
+template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void ibget(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                    std::ptrdiff_t src_stride, std::size_t block_size, std::size_t count, std::int32_t pe) {
   ibget_nbi(ctx, g, dst, src, dst_stride, src_stride, block_size, count, pe);
@@ -143,14 +143,14 @@ PGAS_FN void ibget(const context& ctx, const G& g, T* dst, const T* src, std::pt
 }
 
 /// ibget_nbi() by the calling thread alone.
-template <rma_type T>
+template <PGAS_IS(rma_type) T>
 PGAS_FN void ibget_nbi(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                        std::size_t block_size, std::size_t count, std::int32_t pe) {
   ibget_nbi(ctx, this_thread{}, dst, src, dst_stride, src_stride, block_size, count, pe);
 }
 
 /// ibget() by the calling thread alone.
-template <rma_type T>
+template <PGAS_IS(rma_type) T>
 PGAS_FN void ibget(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                    std::size_t block_size, std::size_t count, std::int32_t pe) {
   ibget_nbi(ctx, this_thread{}, dst, src, dst_stride, src_stride, block_size, count, pe);

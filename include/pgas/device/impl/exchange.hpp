@@ -10,7 +10,7 @@
 namespace pgas::detail {
 
 /// Puts `count` elements at `dst` of every member, this PE last: its own copy overlaps the others' way over the link.
-template <class T, group G>
+template <class T, PGAS_IS(group) G>
 PGAS_FN void put_to_all(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
                         std::size_t count) {
   for (std::int32_t i = 1; i < team.n_pes(); ++i) {
@@ -40,7 +40,7 @@ PGAS_FN void for_each_block(const context& ctx, const team_view& team, T* dst, c
 }
 
 /// Tells all members this PE's `value`, meets them, and returns the sum of the values of the members before this one.
-template <group G>
+template <PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN std::uint64_t sum_before(const context& ctx, const G& g, const team_view& team,
                                                std::uint64_t value, operation what) {
   const auto size = static_cast<std::int32_t>(g.size());
@@ -75,7 +75,7 @@ template <class T>
 
 /// A fold by all members, each of its share. They meet before, so that all sources are there, and after, so that all
 /// results are. @param first_target, end_target who gets whole results
-template <fold_result Result, class T, class Op, group G>
+template <fold_result Result, class T, class Op, PGAS_IS(group) G>
 PGAS_FN void fold_shares(const context& ctx, const G& g, const team_view& team, T* dst, const T* src, std::size_t count,
                          Op op, std::int32_t first_target, std::int32_t end_target, operation what) {
   const std::size_t begin = share_start(src, count, team.n_pes(), team.my_pe());
@@ -93,7 +93,7 @@ PGAS_FN void fold_shares(const context& ctx, const G& g, const team_view& team, 
 }
 
 /// A fold by which each member gets its own block of `count` elements of the result.
-template <class T, class Op, group G>
+template <class T, class Op, PGAS_IS(group) G>
 PGAS_FN void fold_block(const context& ctx, const G& g, const team_view& team, T* dst, const T* src, std::size_t count,
                         Op op) {
   const fold_job job{reinterpret_cast<const std::byte*>(src + static_cast<std::size_t>(team.my_pe()) * count),

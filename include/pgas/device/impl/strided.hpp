@@ -86,7 +86,7 @@ PGAS_OUTLINE void copy_pieces(strided_side<std::byte> dst, strided_side<const st
 
 /// Copies `count` blocks of `block` elements; this thread's share, as copy(). Large blocks are copied one by one, in
 /// 16-byte words; small ones piece by piece, the group's threads all busy.
-template <direction Direction, class T, group G>
+template <direction Direction, class T, PGAS_IS(group) G>
 PGAS_FN void copy_strided(const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                           std::size_t block, std::size_t count) {
   constexpr std::size_t unit = unit_of<T>;
@@ -151,7 +151,7 @@ PGAS_COLD void check_strided_slowly(context ctx, operation what, const volatile 
 template <class T>
 PGAS_FN void check_strided(const context& ctx, operation what, const T* local, std::ptrdiff_t stride, std::size_t block,
                            std::size_t count, std::int32_t pe) {
-  if (ctx.checks()) [[unlikely]] {
+  if (ctx.checks()) PGAS_UNLIKELY {
     check_strided_slowly(ctx, what, reinterpret_cast<const volatile std::byte*>(local), alignof(T), sizeof(T), stride,
                          block, count, pe);
   }
