@@ -3,6 +3,7 @@
 /// made from a team take its PE numbers.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <utility>
@@ -81,6 +82,13 @@ class PGAS_API team {
   [[nodiscard]] team split(int color, int key, const team_config& how = {}) const;
   /// Collective over this team: exactly these of its members, in this order; the same list on all of them.
   [[nodiscard]] team split_list(std::span<const int> members, const team_config& how = {}) const;
+  /// Collective over `members` alone, this team's numbers in the order of the new one: the others are not asked, and may
+  /// do anything meanwhile. All members give the same list.
+  /// @param key below 2^62, the same on all members: teams that share a member and exist, or are made, at the same time
+  /// have different keys. A key is free again once all members have destroyed its team and have met since.
+  /// *Callers* any thread, also several at once for different keys.
+  /// *Errors* invalid_argument, out_of_memory; members that do not agree wait for one another.
+  [[nodiscard]] team create_group(std::span<const int> members, std::uint64_t key, const team_config& how = {}) const;
   /// Collective over this team: waits for all members, then gives its state and its memory back; the object is empty
   /// then. Kernels and streams that use the team must have ended. Does nothing for an empty team, or one that a world
   /// has by itself.

@@ -57,6 +57,7 @@ void runtime::start(start_request request) {
   try {
     settings_ = config::from_environment();
     if (settings_.heap == heap_kind::automatic) settings_.heap = request.heap;
+    if (settings_.device < 0) settings_.device = request.device;
     log_ = std::make_unique<log::logger>(settings_);
     if (request.exchange == nullptr) {
       chosen_bootstrap chosen = make_bootstrap(config_detail::launch_options(settings_));
@@ -71,7 +72,7 @@ void runtime::start(start_request request) {
     joined_ = std::move(request.joined);
     leaving_ = std::move(request.leaving);
     users_ = 1;
-    if (!request.deferred) static_cast<void>(join());
+    if (!request.deferred || settings_.heap == heap_kind::host) static_cast<void>(join());
   } catch (...) {
     end();
     throw;
@@ -87,6 +88,7 @@ void runtime::stop() {
   }
   std::optional<error> first;
   try {
+    watch_.reset();
     if (world_) {
       if (leaving_) leaving_();
       world_->leave();
@@ -108,6 +110,15 @@ void runtime::abort(std::string_view reason) noexcept {
     exchange_->abort(reason);
 }
 
+void runtime::global_exit(int status) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    watch_.reset();
+  }
+  abort(exit_reason(my_pe_, status));
+  end_process(status);
+}
+
 enum stage runtime::stage() const noexcept {
   if (standing_.load(std::memory_order_acquire) != nullptr) return capi::stage::joined;
   const std::lock_guard lock(mutex_);
@@ -121,10 +132,12 @@ class world& runtime::join() {
   if (failure_) throw error(*failure_);
   try {
     world_.emplace(world::join(std::move(exchange_), settings_));
+    watch_.emplace(*world_);
     make_teams();
     if (joined_) joined_(*world_);
   } catch (const error& failed) {
     failure_ = failed;
+    watch_.reset();
     if (world_) world_->abort(failed.what());
     teams_.clear();
     predefined_ = {};
@@ -231,11 +244,21 @@ void runtime::destroy_team(int number) {
 
 void runtime::report(const char* function, const std::exception& cause) noexcept {
   try {
+    write_log(log_level::error, fmt::format("{}: {}", function, cause.what()));
+  } catch (const std::exception&) {
+    // No memory for the text: the status still says that the call failed.
+  }
+}
+
+void runtime::warn(std::string_view text) noexcept { write_log(log_level::warn, text); }
+
+void runtime::write_log(log_level level, std::string_view text) noexcept {
+  try {
     const std::lock_guard lock(mutex_);
     if (log_ == nullptr) log_ = std::make_unique<log::logger>(log_level::warn);
-    log_->error("{}: {}", function, cause.what());
+    log_->write(level, "{}", fmt::make_format_args(text));
   } catch (const std::exception&) {
-    // No memory for a logger: the status still says that the call failed.
+    // As above.
   }
 }
 

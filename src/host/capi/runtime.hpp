@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "host/capi/global_exit.hpp"
 #include "host/capi/number_table.hpp"
 #include "host/log/log.hpp"
 #include "pgas/bootstrap.hpp"
@@ -40,9 +41,10 @@ inline constexpr int first_own = 6;               ///< the two before are NVSHME
 
 /// What start() may be told.
 struct start_request {
-  std::unique_ptr<bootstrap> exchange;       ///< null: the launcher's
-  heap_kind heap = heap_kind::automatic;     ///< used where the configuration leaves the choice
-  bool deferred = false;                     ///< join the world when it is first needed
+  std::unique_ptr<bootstrap> exchange;    ///< null: the launcher's
+  heap_kind heap = heap_kind::automatic;  ///< used where the configuration leaves the choice
+  int device = -1;        ///< the GPU, used where the configuration leaves the choice; -1: see config::device
+  bool deferred = false;  ///< join when the world is first needed; not where the heap is of host memory anyway
   std::function<void(class world&)> joined;  ///< called once the world and the predefined teams stand
   std::function<void()> leaving;             ///< called before a world that was joined is left
 };
@@ -78,6 +80,8 @@ class runtime {
   void stop();
   /// Ends the world for everyone, or the launcher's job where there is no world yet. What is there stays: see stop().
   void abort(std::string_view reason) noexcept;
+  /// Ends the processes of all PEs with this status; what they have printed is written. *Callers* any time.
+  [[noreturn]] void global_exit(int status) noexcept;
 
   /// How far it has come.
   [[nodiscard]] pgas::capi::stage stage() const noexcept;
@@ -114,6 +118,8 @@ class runtime {
   [[nodiscard]] const config& settings() const noexcept { return settings_; }
   /// Logs the cause of a failed call, once, by whoever turns it into a status or lets it pass.
   void report(const char* function, const std::exception& cause) noexcept;
+  /// Logs what the program will find strange otherwise.
+  void warn(std::string_view text) noexcept;
 
  private:
   /// Which PEs share a host, known before joining.
@@ -128,6 +134,7 @@ class runtime {
   void make_teams();
   void check_started() const;
   void end() noexcept;
+  void write_log(log_level level, std::string_view text) noexcept;
 
   mutable std::recursive_mutex mutex_;  ///< guards the stage; the `joined` callback may ask for the world
   int users_ = 0;
@@ -139,6 +146,7 @@ class runtime {
   int n_pes_ = 0;
   host_map hosts_;
   std::optional<class world> world_;
+  std::optional<exit_watch> watch_;
   std::atomic<class world*> standing_{nullptr};
   std::optional<error> failure_;  ///< of joining
   std::array<numbered_team, team_number::first_own> predefined_;

@@ -139,6 +139,11 @@ std::vector<int> choose(const std::vector<proposal>& all, int me) {
   return chosen;
 }
 
+/// Where in the identities of groups those lie whose members alone know of them: above all that links::new_group()
+/// gives.
+constexpr link_group::identity of_members_alone = link_group::identity{1} << 63;
+constexpr link_group::identity while_made = link_group::identity{1} << 62;
+
 }  // namespace
 
 std::shared_ptr<team_state> split(team_state& parent, split_call mine, std::span<const int> list) {
@@ -171,6 +176,37 @@ std::shared_ptr<team_state> split(team_state& parent, split_call mine, std::span
     });
   // Also the barrier before which nobody uses the new team.
   if (const std::optional<error> failed = first_failure(exchange(group, outcome))) {
+    if (made) made->give_back();
+    throw error(*failed);
+  }
+  return made;
+}
+
+std::shared_ptr<team_state> make_group(team_state& parent, std::span<const int> members, std::uint64_t key,
+                                       const team_config& how) {
+  parent.check();
+  const trace_range range(parent.world(), "pgas::create_group");
+  const link_group& group = parent.group();
+  proposal said;
+  said.call.what = kind::list;
+  said.call.channels = how.channels;
+  said.list.assign(members.begin(), members.end());
+  check_arguments(said, group.n_pes());
+  if (std::find(members.begin(), members.end(), group.my_pe()) == members.end())
+    refuse("this PE is not among the members, who make the team alone");
+  if (key >= while_made) refuse("the key of a group is below 2^62");
+
+  std::vector<int> there;
+  for (const int pe : members) there.push_back(group.world_pe(pe));
+  const link_group meeting(group, of_members_alone | while_made | key, there);
+  std::shared_ptr<team_state> made;
+  statement outcome;
+  outcome.call.what = heap_call::kind::add_team;
+  outcome.failure = attempt(meeting, "make a team", [&] {
+    auto own = std::make_unique<link_group>(group, of_members_alone | key, there);
+    made = std::make_shared<team_state>(parent.shared_world(), std::move(own), how);
+  });
+  if (const std::optional<error> failed = first_failure(exchange(meeting, outcome))) {
     if (made) made->give_back();
     throw error(*failed);
   }

@@ -2,6 +2,7 @@
 /// Making teams of a team's members.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 
@@ -30,5 +31,9 @@ struct split_call {
 /// *Errors* asymmetric_call, invalid_argument, out_of_memory: the same on all members of the parent; nothing was made
 /// then.
 [[nodiscard]] std::shared_ptr<team_state> split(team_state& parent, split_call mine, std::span<const int> list = {});
+
+/// Collective over `members` of `parent` alone: the team of them. *Errors* as team::create_group().
+[[nodiscard]] std::shared_ptr<team_state> make_group(team_state& parent, std::span<const int> members,
+                                                     std::uint64_t key, const team_config& how);
 
 }  // namespace pgas::detail

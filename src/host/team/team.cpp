@@ -138,6 +138,10 @@ team team::split_list(std::span<const int> members, const team_config& how) cons
   return team(detail::split(state(), call, members));
 }
 
+team team::create_group(std::span<const int> members, std::uint64_t key, const team_config& how) const {
+  return team(detail::make_group(state(), members, key, how));
+}
+
 void* team::allocate_bytes(std::size_t count, std::size_t size, std::size_t alignment, initialize how) const {
   detail::team_state& state = checked(*this);
   const detail::trace_range range(state.world(), "pgas::team::allocate");

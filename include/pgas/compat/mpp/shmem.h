@@ -1,0 +1,5 @@
+/// @file
+/// The old name of <shmem.h>.
+#pragma once
+
+#include "../shmem.h"

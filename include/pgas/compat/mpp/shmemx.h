@@ -1,0 +1,5 @@
+/// @file
+/// The old name of <shmemx.h>.
+#pragma once
+
+#include "../shmemx.h"

@@ -1,0 +1,32 @@
+/// @file
+/// OpenSHMEM 1.5 for C and C++ over pgas: <shmem.h> for programs written for it. The whole interface, with the
+/// deprecated parts of 1.4, and of 1.6 what pgas has. Compile and link with pgas-cc or pgas-c++, or with what
+/// pgas-shmem.pc says.
+///
+/// Functions that return a status or a pointer return nonzero or null when they fail, and the cause is logged. All
+/// others end a C program with the message; a C++ program may catch pgas::error.
+#pragma once
+
+#include "shmem/active_set.h"
+#include "shmem/atomic.h"
+#include "shmem/collective.h"
+#include "shmem/deprecated.h"
+#include "shmem/memory.h"
+#include "shmem/order.h"
+#include "shmem/rma.h"
+#include "shmem/setup.h"
+#include "shmem/signal.h"
+#include "shmem/team.h"
+#include "shmem/types.h"
+#include "shmem/wait.h"
+
+#if !defined(__cplusplus) && defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
+#include "shmem/generic.h"
+#include "shmem/generic_atomic.h"
+#include "shmem/generic_collective.h"
+#include "shmem/generic_data.h"
+#endif
+
+#undef PGAS_SHMEM_DECLARE
+#undef PGAS_SHMEM_DECLARE_CTX
+#undef PGAS_OPENSHMEM_TYPES

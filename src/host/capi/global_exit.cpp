@@ -1,0 +1,66 @@
+#include "host/capi/global_exit.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <string_view>
+
+namespace pgas::capi {
+
+namespace {
+
+constexpr std::string_view mark = "called global_exit with status ";
+
+/// The status that a failure of the world carries, if it is another PE's wish to end.
+std::optional<int> status_in(std::string_view message) {
+  const std::size_t at = message.find(mark);
+  if (at == message.npos) return std::nullopt;
+  int status = 0;
+  const char* const first = message.data() + at + mark.size();
+  const auto read = std::from_chars(first, message.data() + message.size(), status);
+  return read.ec == std::errc{} ? std::optional<int>(status) : std::nullopt;
+}
+
+}  // namespace
+
+std::string exit_reason(int pe, int status) { return fmt::format("PE {} {}{}", pe, mark, status); }
+
+void end_process(int status) noexcept {
+  std::fflush(nullptr);
+  std::_Exit(status);
+}
+
+void end_if_asked(const error& failure) noexcept {
+  if (failure.code() != code::aborted) return;
+  if (const std::optional<int> status = status_in(failure.what())) end_process(*status);
+}
+
+exit_watch::exit_watch(const world& watched) : watched_(watched), thread_([this] { run(); }) {}
+
+exit_watch::~exit_watch() {
+  {
+    const std::lock_guard lock(mutex_);
+    ends_ = true;
+  }
+  ended_.notify_all();
+  thread_.join();
+}
+
+void exit_watch::run() {
+  constexpr auto pause = std::chrono::milliseconds(50);
+  std::unique_lock lock(mutex_);
+  while (!ended_.wait_for(lock, pause, [this] { return ends_; })) {
+    try {
+      watched_.check();
+    } catch (const error& failure) {
+      end_if_asked(failure);
+      return;
+    }
+  }
+}
+
+}  // namespace pgas::capi
