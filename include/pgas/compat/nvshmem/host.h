@@ -16,8 +16,8 @@ namespace pgas::compat {
 /// What the bits of an element mean. Waits take integers of 2, 4 and 8 bytes, atomics 4 and 8 bytes.
 enum class number : int { i8, u8, i16, u16, i32, u32, i64, u64, f16, bf16, f32, f64 };
 
-/// What elements are combined with. maxloc takes pairs of double.
-enum class reduction : int { sum, prod, min, max, bit_and, bit_or, bit_xor, maxloc };
+/// What elements are combined with.
+enum class reduction : int { sum, prod, min, max, bit_and, bit_or, bit_xor };
 
 /// What an atomic operation does to its word. inc is an add of one.
 enum class update : int { fetch, set, add, bit_and, bit_or, bit_xor, swap, compare_swap };
@@ -73,6 +73,7 @@ struct collective_call {
 
 }  // namespace pgas::compat
 
+#pragma GCC visibility push(default)
 extern "C" {
 
 /// Copies from and to PE `pe`. Strides count elements.
@@ -112,6 +113,8 @@ void pgas_nvshmem_quiet(pgas::compat::when when);
 
 /// A collective of a team, called by the host or enqueued. *On return* an nvshmemx_status.
 int pgas_nvshmem_collective(pgas::compat::when when, const pgas::compat::collective_call* call);
+/// A barrier or sync of all PEs, for functions that return nothing.
+void pgas_nvshmem_meet_all(pgas::compat::when when, pgas::compat::collective what);
 
 /// Queries that kernels can make as well.
 int pgas_nvshmem_my_pe(void);
@@ -127,3 +130,4 @@ void* pgas_nvshmem_mc_ptr(int team, const void* local);
 int pgas_nvshmem_join(void);
 
 }  // extern "C"
+#pragma GCC visibility pop

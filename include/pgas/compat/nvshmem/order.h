@@ -21,13 +21,12 @@ PGAS_NVSHMEM_DEVICE_ONLY(PGAS_NVSHMEM_DEVICE_FN void nvshmemx_flush_block(void) 
 
 // ---- all PEs ----
 
-#define PGAS_NVSHMEM_MEET_ALL(OP)                                                                                  \
-  PGAS_NVSHMEM_FN void nvshmem_##OP##_all(void) {                                                                  \
-    PGAS_NVSHMEM_SIDES(pgas::OP(PGAS_NVSHMEM_CONTEXT),                                                             \
-                       static_cast<void>(pgas::compat::meet(pgas::compat::at_once(), pgas::compat::collective::OP, \
-                                                            NVSHMEM_TEAM_WORLD)));                                 \
-  }                                                                                                                \
-  PGAS_NVSHMEM_GROUP_MEET_ALL(OP, warp)                                                                            \
+#define PGAS_NVSHMEM_MEET_ALL(OP)                                                                     \
+  PGAS_NVSHMEM_FN void nvshmem_##OP##_all(void) {                                                     \
+    PGAS_NVSHMEM_SIDES(pgas::OP(PGAS_NVSHMEM_CONTEXT),                                                \
+                       pgas_nvshmem_meet_all(pgas::compat::at_once(), pgas::compat::collective::OP)); \
+  }                                                                                                   \
+  PGAS_NVSHMEM_GROUP_MEET_ALL(OP, warp)                                                               \
   PGAS_NVSHMEM_GROUP_MEET_ALL(OP, block)
 #define PGAS_NVSHMEM_GROUP_MEET_ALL(OP, SCOPE)                                             \
   PGAS_NVSHMEM_DEVICE_ONLY(PGAS_NVSHMEM_DEVICE_FN void nvshmemx_##OP##_all_##SCOPE(void) { \

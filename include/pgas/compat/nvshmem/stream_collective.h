@@ -6,15 +6,13 @@
 #include "pgas/compat/nvshmem/types.h"
 
 inline void nvshmemx_barrier_all_on_stream(cudaStream_t stream) {
-  static_cast<void>(
-      pgas::compat::meet(pgas::compat::on_stream(stream), pgas::compat::collective::barrier, NVSHMEM_TEAM_WORLD));
+  pgas_nvshmem_meet_all(pgas::compat::on_stream(stream), pgas::compat::collective::barrier);
 }
 inline int nvshmemx_barrier_on_stream(nvshmem_team_t team, cudaStream_t stream) {
   return pgas::compat::meet(pgas::compat::on_stream(stream), pgas::compat::collective::barrier, team);
 }
 inline void nvshmemx_sync_all_on_stream(cudaStream_t stream) {
-  static_cast<void>(
-      pgas::compat::meet(pgas::compat::on_stream(stream), pgas::compat::collective::sync, NVSHMEM_TEAM_WORLD));
+  pgas_nvshmem_meet_all(pgas::compat::on_stream(stream), pgas::compat::collective::sync);
 }
 inline int nvshmemx_team_sync_on_stream(nvshmem_team_t team, cudaStream_t stream) {
   return pgas::compat::meet(pgas::compat::on_stream(stream), pgas::compat::collective::sync, team);

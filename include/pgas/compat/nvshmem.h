@@ -1,0 +1,16 @@
+/// @file
+/// NVSHMEM's interface over pgas: existing programs compile as they are. Functions of the host are there in any C++17
+/// unit, those of kernels under nvcc, with and without -rdc=true. Link to nvshmem_host (and nvshmem_device, which is
+/// empty).
+#pragma once
+
+#include "pgas/compat/nvshmem/constants.h"
+#include "pgas/compat/nvshmem/types.h"
+#if !defined(__CUDACC_RTC__)
+#include "pgas/compat/nvshmem/launch.h"
+#include "pgas/compat/nvshmem/memory.h"
+#include "pgas/compat/nvshmem/setup.h"
+#include "pgas/compat/nvshmem/teams.h"
+#endif
+
+#include "pgas/compat/nvshmem/families.h"

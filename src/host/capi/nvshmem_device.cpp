@@ -1,0 +1,1 @@
+// Nothing: device code is in the headers.

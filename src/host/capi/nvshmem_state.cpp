@@ -1,0 +1,144 @@
+#include "host/capi/nvshmem_state.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "host/capi/nvshmem_host.hpp"
+#include "pgas/compat/nvshmem/setup.h"
+
+namespace pgas::capi {
+
+namespace {
+
+/// As state.h has it. Without -rdc the variable is its unit's own, which C++ compilers mark in the name.
+constexpr const char* variable_names[] = {"pgas_nvshmem_device_state", "_ZL25pgas_nvshmem_device_state"};
+
+int with_code(const char* function, void* handle, bool is_library, void (state_registry::*step)(const loaded_code&)) {
+  return with_status(function, [&] {
+    if (handle == nullptr) throw error(code::invalid_argument, "there is no loaded code");
+    static_cast<void>(runtime::instance().world());
+    (state_registry::instance().*step)({handle, is_library});
+  });
+}
+
+}  // namespace
+
+state_registry& state_registry::instance() {
+  static state_registry* const only = new state_registry;
+  return *only;
+}
+
+void state_registry::add(pgas_nvshmem_state_setter set) {
+  const std::lock_guard lock(mutex_);
+  units_.push_back(set);
+  if (published_) write(set, state_);
+}
+
+void state_registry::remove(pgas_nvshmem_state_setter set) {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::find(units_.begin(), units_.end(), set);
+  if (found != units_.end()) units_.erase(found);
+}
+
+void state_registry::add(const loaded_code& loaded) {
+  const std::lock_guard lock(mutex_);
+  write(loaded, state_);
+  if (std::find(loaded_.begin(), loaded_.end(), loaded) == loaded_.end()) loaded_.push_back(loaded);
+}
+
+void state_registry::remove(const loaded_code& loaded) {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::find(loaded_.begin(), loaded_.end(), loaded);
+  if (found == loaded_.end()) throw error(code::invalid_argument, "this code was not announced, or taken back before");
+  loaded_.erase(found);
+  write(loaded, {});
+}
+
+void state_registry::publish(const pgas_nvshmem_state& state) {
+  const std::lock_guard lock(mutex_);
+  state_ = state;
+  published_ = true;
+  for (const auto& unit : units_) write(unit, state_);
+  for (const auto& loaded : loaded_) write(loaded, state_);
+}
+
+void state_registry::withdraw() noexcept {
+  const std::lock_guard lock(mutex_);
+  state_ = {};
+  published_ = false;
+  const auto empty = [&](const auto& copy) {
+    try {
+      write(copy, state_);
+    } catch (const error&) {
+      // Its context, or code, is gone: then nobody can read the copy any more.
+    }
+  };
+  std::for_each(units_.begin(), units_.end(), empty);
+  std::for_each(loaded_.begin(), loaded_.end(), empty);
+  loaded_.clear();
+}
+
+void state_registry::write(pgas_nvshmem_state_setter set, const pgas_nvshmem_state& state) const {
+  if (const int status = set(&state); status != 0)
+    throw error(
+        code::device_failed,
+        fmt::format("the state of NVSHMEM could not be written to constant memory: CUDA runtime error {}", status));
+}
+
+void state_registry::write(const loaded_code& loaded, const pgas_nvshmem_state& state) const {
+  try {
+    write_variable(loaded, variable_names[0], &state, sizeof(state));
+  } catch (const error& missing) {
+    if (missing.code() != code::invalid_argument) throw;
+    write_variable(loaded, variable_names[1], &state, sizeof(state));
+  }
+}
+
+void publish_state(world& joined) {
+  if (joined.heap() != heap_kind::cuda) return;
+  runtime& here = runtime::instance();
+  pgas_nvshmem_state state{};
+  state.context = joined.context();
+  for (int number = 0; number < pgas_nvshmem_max_teams; ++number)
+    if (here.has_team(number)) state.teams[number] = here.team(number).view();
+  state_registry::instance().publish(state);
+}
+
+void withdraw_state() noexcept { state_registry::instance().withdraw(); }
+
+extern "C" {
+
+void pgas_nvshmem_register_state(pgas_nvshmem_state_setter set) noexcept {
+  guarded("announcing device code", 0, [&] {
+    state_registry::instance().add(set);
+    return 0;
+  });
+}
+
+void pgas_nvshmem_unregister_state(pgas_nvshmem_state_setter set) noexcept {
+  guarded("taking back device code", 0, [&] {
+    state_registry::instance().remove(set);
+    return 0;
+  });
+}
+
+int nvshmemx_cumodule_init(CUmodule module) {
+  return with_code("nvshmemx_cumodule_init", module, false, &state_registry::add);
+}
+
+int nvshmemx_cumodule_finalize(CUmodule module) {
+  return with_code("nvshmemx_cumodule_finalize", module, false, &state_registry::remove);
+}
+
+int nvshmemx_culibrary_init(CUlibrary library) {
+  return with_code("nvshmemx_culibrary_init", library, true, &state_registry::add);
+}
+
+int nvshmemx_culibrary_finalize(CUlibrary library) {
+  return with_code("nvshmemx_culibrary_finalize", library, true, &state_registry::remove);
+}
+
+}  // extern "C"
+
+}  // namespace pgas::capi

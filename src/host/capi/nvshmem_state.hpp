@@ -1,0 +1,52 @@
+/// @file
+/// Where kernels find the state of the world: one copy in each translation unit and module, and all of them kept up to
+/// date.
+#pragma once
+
+#include <mutex>
+#include <vector>
+
+#include "host/capi/nvshmem_driver.hpp"
+#include "pgas/compat/nvshmem/state.h"
+#include "pgas/world.hpp"
+
+namespace pgas::capi {
+
+/// Knows all copies. *Callers* any thread.
+class state_registry {
+ public:
+  /// The one of this library, never destroyed: units take their copies back while the process ends.
+  [[nodiscard]] static state_registry& instance();
+
+  /// Announces a copy, and writes it where there is a state. *Errors* device_failed; the copy is known all the same.
+  void add(pgas_nvshmem_state_setter set);
+  /// Forgets it.
+  void remove(pgas_nvshmem_state_setter set);
+  /// The same for code that was loaded by hand. *Errors* of write_variable(); the code is not known then.
+  void add(const loaded_code& loaded);
+  /// Empties its copy and forgets it. *Errors* invalid_argument where it is not known.
+  void remove(const loaded_code& loaded);
+
+  /// Writes `state` to all copies, from now on to new ones too. *Errors* device_failed.
+  void publish(const pgas_nvshmem_state& state);
+  /// Empties all copies.
+  void withdraw() noexcept;
+
+ private:
+  void write(pgas_nvshmem_state_setter set, const pgas_nvshmem_state& state) const;
+  void write(const loaded_code& loaded, const pgas_nvshmem_state& state) const;
+
+  std::mutex mutex_;
+  std::vector<pgas_nvshmem_state_setter> units_;
+  std::vector<loaded_code> loaded_;
+  pgas_nvshmem_state state_{};
+  bool published_ = false;
+};
+
+/// Tells all copies what there is now, once the world is joined and after every change of teams. Kernels exist only on
+/// GPU heaps. *Errors* device_failed.
+void publish_state(world& joined);
+/// Empties all copies: the world is about to be left.
+void withdraw_state() noexcept;
+
+}  // namespace pgas::capi
