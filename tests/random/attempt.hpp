@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <stdexcept>
 #include <string>
 
 #include "device/harness.hpp"
@@ -42,10 +43,11 @@ class attempt {
     guarded_ = pes_.allocate<unsigned char>(places::arena_bytes + 2 * places::guard_bytes);
     body_.arena = guarded_ + places::guard_bytes;
     body_.signals = pes_.allocate<signal_t>(places::signal_words);
-    body_.program = pes_.allocate<instruction>(std::size_t{segment} * static_cast<unsigned>(choice.blocks));
+    body_.capacity = 2 * segment;  // some operations are several instructions
+    body_.program = pes_.allocate<instruction>(std::size_t{body_.capacity} * static_cast<unsigned>(choice.blocks));
+    body_.word_sets = pes_.allocate<word_set>(segment);
     body_.lengths = pes_.allocate<std::uint32_t>(static_cast<unsigned>(choice.blocks));
     body_.teams = pes_.allocate<team_view>(n_teams);
-    body_.capacity = segment;
     set_teams();
     for (int pe = 0; pe < choice.pes; ++pe) {
       const std::vector<unsigned char> bytes = expected_bytes(pe);
@@ -107,9 +109,12 @@ class attempt {
         const auto& list = program_.lists()[static_cast<std::size_t>(pe * choice_.blocks + block)];
         const auto length = static_cast<std::uint32_t>(list.size());
         const auto b = static_cast<std::size_t>(block);
-        pes_.write(pe, body_.program + b * segment, list.data(), list.size());
+        if (length > body_.capacity) throw std::length_error("a block's part of the program is too long");
+        pes_.write(pe, body_.program + b * body_.capacity, list.data(), list.size());
         pes_.write(pe, body_.lengths + b, &length, 1);
       }
+      const std::vector<word_set>& sets = program_.word_sets(pe);
+      if (!sets.empty()) pes_.write(pe, body_.word_sets, sets.data(), sets.size());
     }
   }
 
@@ -126,10 +131,11 @@ class attempt {
     for (int pe = 0; pe < choice_.pes; ++pe) {
       if (!gave_up[static_cast<std::size_t>(pe)]) continue;
       const detail::failure_record& r = pes_.control(pe).record;
-      text += "  PE " + std::to_string(pe) + " gave up: why " + std::to_string(static_cast<int>(r.why)) + ", operation " +
-              std::to_string(static_cast<int>(r.what)) + ", PE " + std::to_string(r.pe) + ", heap offset " +
-              std::to_string(r.heap_offset) + ", expected " + std::to_string(r.expected) + ", saw " + std::to_string(r.seen) +
-              ", block " + std::to_string(r.block) + ", thread " + std::to_string(r.thread) + "\n";
+      text += "  PE " + std::to_string(pe) + " gave up: why " + std::to_string(static_cast<int>(r.why)) +
+              ", operation " + std::to_string(static_cast<int>(r.what)) + ", PE " + std::to_string(r.pe) +
+              ", heap offset " + std::to_string(r.heap_offset) + ", expected " + std::to_string(r.expected) + ", saw " +
+              std::to_string(r.seen) + ", block " + std::to_string(r.block) + ", thread " + std::to_string(r.thread) +
+              "\n";
     }
     return text;
   }
@@ -144,11 +150,11 @@ class attempt {
       for (std::uint32_t i = 0; i < seen.size(); ++i) {
         if (seen[i] == expected[i] || ++wrong > 1) continue;
         const std::uint32_t place = i - places::guard_bytes;
-        text += "  PE " + std::to_string(pe) + ", byte " + std::to_string(static_cast<std::int32_t>(place)) + " of the arena holds " +
-                std::to_string(seen[i]) + " instead of " + std::to_string(expected[i]);
+        text += "  PE " + std::to_string(pe) + ", byte " + std::to_string(static_cast<std::int32_t>(place)) +
+                " of the arena holds " + std::to_string(seen[i]) + " instead of " + std::to_string(expected[i]);
         const bool inside = i >= places::guard_bytes && place < places::arena_bytes;
-        text += inside ? "; last written by operation #" + std::to_string(program_.expected().writer(pe, place)) + "\n" +
-                             program_.describe(program_.expected().writer(pe, place))
+        text += inside ? "; last written by operation #" + std::to_string(program_.expected().writer(pe, place)) +
+                             "\n" + program_.describe(program_.expected().writer(pe, place))
                        : "; that is outside of what the program writes\n";
       }
       if (wrong > 1) text += "  and " + std::to_string(wrong - 1) + " more bytes of this PE\n";
@@ -156,8 +162,8 @@ class attempt {
       pes_.read(pe, body_.signals, signals.data(), signals.size());
       for (std::uint32_t w = 0; w < places::signal_words; ++w) {
         if (signals[w] == program_.expected().signal(pe, w)) continue;
-        text += "  PE " + std::to_string(pe) + ", signal word " + std::to_string(w) + " holds " + std::to_string(signals[w]) +
-                " instead of " + std::to_string(program_.expected().signal(pe, w)) + "\n";
+        text += "  PE " + std::to_string(pe) + ", signal word " + std::to_string(w) + " holds " +
+                std::to_string(signals[w]) + " instead of " + std::to_string(program_.expected().signal(pe, w)) + "\n";
         break;
       }
     }

@@ -20,6 +20,7 @@ bool moves_data(opcode what) {
     case opcode::signal_add:
     case opcode::wait:
     case opcode::wait_all:
+    case opcode::wait_all_vector:
     case opcode::fence:
     case opcode::quiet:
     case opcode::barrier:
@@ -42,7 +43,9 @@ generator::generator(std::uint64_t seed, int n_pes, int n_blocks, fences last)
       history_(n_pes, n_actors_, places::arena_bytes + places::signal_words * 8),
       pending_(index(n_actors_), caller::thread),
       signals_(index(n_pes), std::vector<sent>(places::signal_words)),
-      lists_(index(n_actors_)) {
+      known_(index(n_actors_), std::vector<std::uint64_t>(places::signal_words)),
+      lists_(index(n_actors_)),
+      word_sets_(index(n_pes)) {
   make_teams();
 }
 
@@ -88,22 +91,28 @@ std::uint32_t generator::pick_offset(std::uint32_t bytes, std::uint32_t alignmen
   return pick((places::arena_bytes - bytes) / alignment + 1) * alignment;
 }
 
-caller generator::pick_covering(int actor) {
-  const auto least = static_cast<std::uint32_t>(pending_[index(actor)]);
-  return static_cast<caller>(least + pick(3 - least));
-}
-
 std::uint32_t generator::pick_result(int actor, std::uint32_t bytes) {
   const std::uint32_t offset = pick_offset(bytes, bytes);
   return history_.allowed(actor, {pe_of(actor), offset, bytes}, access::local_write) ? offset : nowhere;
 }
 
+void generator::push(int actor, const instruction& i) {
+  if (i.by != caller::grid) {
+    lists_[index(actor)].push_back(i);
+    return;
+  }
+  for (const int block : blocks_of(pe_of(actor))) lists_[index(block)].push_back(i);
+}
+
 void generator::take(int actor, instruction i, int pe) {
-  if (fences_ == fences::until_data && moves_data(i.what)) history_.forget_fence(actor);
+  if (fences_ == fences::until_data && moves_data(i.what)) {
+    for (const int block : i.by == caller::grid ? blocks_of(pe_of(actor)) : std::vector{actor})
+      history_.forget_fence(block);
+  }
   i.number = number_;
-  pending_[index(actor)] = std::max(pending_[index(actor)], i.by);
+  pending_[index(actor)] = std::max(pending_[index(actor)], std::min(i.by, caller::block));
   model_.apply(i, pe_of(actor), pe);
-  lists_[index(actor)].push_back(i);
+  push(actor, i);
 }
 
 bool generator::try_single(int actor) {
@@ -134,12 +143,13 @@ bool generator::try_single(int actor) {
 }
 
 bool generator::try_transfer(int actor) {
-  constexpr opcode kinds[] = {opcode::put, opcode::put_nbi, opcode::get, opcode::get_nbi, opcode::put_signal, opcode::put_signal_nbi};
+  constexpr opcode kinds[] = {opcode::put,     opcode::put_nbi,    opcode::get,
+                              opcode::get_nbi, opcode::put_signal, opcode::put_signal_nbi};
   const target to = pick_target(actor);
   const int me = pe_of(actor);
   instruction i = blank();
   i.what = kinds[pick(6)];
-  i.by = static_cast<caller>(pick(3));
+  i.by = pick_caller();
   i.of = copied_elements[pick(3)];
   i.team = to.team;
   i.pe = to.member;
@@ -154,7 +164,8 @@ bool generator::try_transfer(int actor) {
     const place from{to.pe, i.src, bytes};
     const place here{me, i.dst, bytes};
     const access written = i.what == opcode::get ? access::local_write : access::remote_write;
-    if (!history_.allowed(actor, from, access::read) || !history_.allowed(actor, here, access::local_write)) return false;
+    if (!history_.allowed(actor, from, access::read) || !history_.allowed(actor, here, access::local_write))
+      return false;
     history_.record(actor, from, i.what == opcode::get ? access::read : access::late_read);
     history_.record(actor, here, written);
     take(actor, i, to.pe);
@@ -170,12 +181,14 @@ bool generator::try_transfer(int actor) {
       if (!history_.allowed(actor, word_place(to.pe, i.signal), access::remote_write, 1)) return false;
     } else {
       i.signal = places::sent_words + static_cast<std::uint32_t>(actor);
-      i.value += signals_[index(to.pe)][i.signal].value;  // sets of one word only go up, so that a wait may look for `ge`
+      i.value +=
+          signals_[index(to.pe)][i.signal].value;  // sets of one word only go up, so that a wait may look for `ge`
     }
   }
   const place from{me, i.src, bytes};
   const place there{to.pe, i.dst, bytes};
-  if (!history_.allowed(actor, from, access::read) || !history_.allowed(actor, there, access::remote_write)) return false;
+  if (!history_.allowed(actor, from, access::read) || !history_.allowed(actor, there, access::remote_write))
+    return false;
   const bool late = i.what == opcode::put_nbi || i.what == opcode::put_signal_nbi;
   history_.record(actor, from, late ? access::late_read : access::read);
   history_.record(actor, there, access::remote_write);
@@ -215,59 +228,6 @@ bool generator::try_signal(int actor) {
   return true;
 }
 
-bool generator::try_wait(int actor) {
-  const int me = pe_of(actor);
-  instruction i = blank();
-  i.by = static_cast<caller>(pick(3));
-  i.compare = pgas::cmp::ge;
-  i.count = 1;
-  const auto word = [&](std::uint32_t w) -> const sent& { return signals_[index(me)][w]; };
-  if (chance(4)) {
-    // Several words that one block each sets. The smallest value is sure to have been seen.
-    i.what = opcode::wait_all;
-    const std::uint32_t first = chance(2) ? places::sent_words : places::set_words;
-    const auto n = static_cast<std::uint32_t>(n_actors_);
-    const std::uint32_t skipped = pick(n);
-    i.signal = first + skipped;
-    i.count = 1 + pick(n - skipped);
-    i.value = ~std::uint64_t{0};
-    for (std::uint32_t k = 0; k < i.count; ++k) i.value = std::min(i.value, word(i.signal + k).value);
-    for (std::uint32_t k = 0; k < i.count; ++k) {
-      if (word(i.signal + k).value == i.value) history_.acquire(actor, word(i.signal + k).seen);
-    }
-  } else {
-    i.what = opcode::wait;
-    const bool added = chance(2);
-    i.signal = added ? places::added_words + pick(places::most_blocks)
-                     : (chance(3) ? places::set_words : places::sent_words) + pick(static_cast<std::uint32_t>(n_actors_));
-    i.value = word(i.signal).value;
-    if (i.value == 0) return false;
-    history_.acquire(actor, word(i.signal).seen);
-    // Whoever adds again does so after this wait.
-    if (added) history_.record(actor, word_place(me, i.signal), access::read);
-    if (added && chance(2)) i.compare = pgas::cmp::eq;
-    if (chance(4)) {
-      i.compare = pgas::cmp::gt;
-      --i.value;
-    }
-  }
-  take(actor, i, me);
-  return true;
-}
-
-bool generator::try_signal_fetch(int actor) {
-  const int me = pe_of(actor);
-  instruction i = blank();
-  i.what = opcode::signal_fetch;
-  i.signal = places::added_words + pick(places::most_blocks);
-  i.result = pick_result(actor, 8);
-  if (i.result == nowhere || !history_.allowed(actor, word_place(me, i.signal), access::read)) return false;
-  history_.record(actor, word_place(me, i.signal), access::read);
-  history_.record(actor, {me, i.result, 8}, access::local_write);
-  take(actor, i, me);
-  return true;
-}
-
 bool generator::try_fill(int actor) {
   constexpr element numbers[] = {element::i32, element::u32, element::i64, element::u64, element::f32, element::f64};
   instruction i = blank();
@@ -285,60 +245,38 @@ bool generator::try_fill(int actor) {
   return true;
 }
 
-bool generator::try_order(int actor) {
-  instruction i = blank();
-  i.by = pick_covering(actor);
-  if (chance(2)) {
-    i.what = opcode::fence;
-    history_.fence(actor);
-  } else {
-    i.what = opcode::quiet;
-    history_.quiet(actor);
-  }
-  take(actor, i, pe_of(actor));
-  pending_[index(actor)] = caller::thread;
-  return true;
-}
-
-bool generator::try_meeting(int actor) {
-  const target to = pick_target(actor);
-  instruction i = blank();
-  i.what = chance(4) ? opcode::sync : opcode::barrier;
-  i.team = to.team;
-  const std::vector<int> members = members_of(to.team, actor);
-  if (i.what == opcode::barrier) history_.join(members);
-  for (const int member : members) {
-    i.by = pick_covering(member);
-    take(member, i, pe_of(member));
-    if (i.what == opcode::barrier) pending_[index(member)] = caller::thread;
-  }
-  return true;
-}
-
 bool generator::try_any() {
   const int actor = static_cast<int>(pick(static_cast<std::uint32_t>(n_actors_)));
   const std::uint32_t which = pick(100);
   if (which < 10) return try_single(actor);
-  if (which < 38) return try_transfer(actor);
-  if (which < 43) return try_strided(actor);
-  if (which < 47) return try_move(actor);
-  if (which < 51) return try_combine(actor);
-  if (which < 67) return try_atomic(actor);
-  if (which < 73) return try_signal(actor);
-  if (which < 83) return try_wait(actor);
-  if (which < 85) return try_signal_fetch(actor);
-  if (which < 87) return try_fill(actor);
-  if (which < 94) return try_order(actor);
-  if (which < 95) return try_burst(actor);
+  if (which < 34) return try_transfer(actor);
+  if (which < 40) return try_strided(actor);
+  if (which < 44) return try_move(actor);
+  if (which < 48) return try_combine(actor);
+  if (which < 64) return try_atomic(actor);
+  if (which < 69) return try_signal(actor);
+  if (which < 76) return try_wait(actor);
+  if (which < 81) return try_wait_set(actor);
+  if (which < 83) return try_signal_fetch(actor);
+  if (which < 85) return try_fill(actor);
+  if (which < 91) return try_order(actor);
+  if (which < 92) return try_burst(actor);
+  if (which < 93) return try_locked(actor);
+  if (which < 94) return try_grid(actor);
   return try_meeting(actor);
 }
 
 void generator::next_segment(std::uint32_t operations) {
   for (auto& list : lists_) list.clear();
+  for (auto& list : word_sets_) list.clear();
   std::vector<int> everyone(index(n_actors_));
   std::iota(everyone.begin(), everyone.end(), 0);
   history_.join(everyone);
   std::fill(pending_.begin(), pending_.end(), caller::thread);
+  for (int actor = 0; actor < n_actors_; ++actor) {
+    for (std::uint32_t w = 0; w < places::signal_words; ++w)
+      known_[index(actor)][w] = signals_[index(pe_of(actor))][w].value;
+  }
   for (std::uint32_t left = operations; left > 0; --left) {
     ++number_;
     while (!try_any()) {

@@ -1,16 +1,28 @@
-// How random programs choose atomic operations.
+// How random programs choose atomic operations, and words that locks guard.
 #include <bit>
 #include <cmath>
 
 #include "generator.hpp"
+#include "number16.hpp"
 
 namespace pgas_random {
 
 namespace {
 
-constexpr element numbers[] = {element::i32, element::u32, element::i64, element::u64, element::f32, element::f64};
+constexpr element numbers[] = {element::i32, element::u32, element::i64,  element::u64,   element::f32,
+                               element::f64, element::f16, element::bf16, element::f16x2, element::bf16x2};
 
-bool is_float(element of) { return of == element::f32 || of == element::f64; }
+bool is_float(element of) { return of >= element::f32; }
+/// How far the 16-bit formats count; 0 for others.
+int most16(element of) {
+  switch (of) {
+    case element::f16:
+    case element::f16x2: return number16<10>::most;
+    case element::bf16:
+    case element::bf16x2: return number16<7>::most;
+    default: return 0;
+  }
+}
 
 /// Updates that may come in any order, for words of one type.
 enum class commuting : std::uint8_t { none, add, bit_and, bit_or, bit_xor, min, max };
@@ -20,21 +32,38 @@ std::uint8_t class_of(element of, commuting how) {
   return static_cast<std::uint8_t>(16 * static_cast<int>(how) + static_cast<int>(of));
 }
 
-/// A small number as the bits of a type.
+/// A small number as the bits of a type; not below 0 for 16-bit ones, of which a pair has it twice.
 std::uint64_t bits_of(element of, int number) {
   switch (of) {
     case element::f32: return std::bit_cast<std::uint32_t>(static_cast<float>(number));
     case element::f64: return std::bit_cast<std::uint64_t>(static_cast<double>(number));
+    case element::f16: return number16<10>::of(number).bits;
+    case element::bf16: return number16<7>::of(number).bits;
+    case element::f16x2: return number16<10>::of(number).bits * 0x10001u;
+    case element::bf16x2: return number16<7>::of(number).bits * 0x10001u;
     default: return static_cast<std::uint64_t>(number);
   }
 }
 
 }  // namespace
 
-bool generator::holds_small_number(element of, int pe, std::uint32_t offset) const {
-  const double value = of == element::f32 ? static_cast<double>(model_.load<float>(pe, offset)) : model_.load<double>(pe, offset);
+bool generator::stays_exact(element of, int pe, std::uint32_t offset, int added) const {
+  // 16-bit sums only go up: then all that come on the way are exact if the last one is.
+  const auto counts = [&](auto number) { return number.value() >= 0 && number.value() + added <= most16(of); };
+  const auto both_count = [&](auto pair) { return counts(pair.x) && counts(pair.y); };
+  switch (of) {
+    case element::f16: return counts(model_.load<number16<10>>(pe, offset));
+    case element::bf16: return counts(model_.load<number16<7>>(pe, offset));
+    case element::f16x2: return both_count(model_.load<pair16<10>>(pe, offset));
+    case element::bf16x2: return both_count(model_.load<pair16<7>>(pe, offset));
+    default: break;
+  }
+  const double value =
+      of == element::f32 ? static_cast<double>(model_.load<float>(pe, offset)) : model_.load<double>(pe, offset);
   return std::abs(value) < 1e6 && value == std::floor(value) && !(value == 0 && std::signbit(value));
 }
+
+std::uint32_t generator::pick_shared_word(std::uint32_t bytes) { return pick(32) * 8 + pick(8 / bytes) * bytes; }
 
 std::uint8_t generator::choose_update(instruction& i, int pe) {
   struct choice {
@@ -58,12 +87,17 @@ std::uint8_t generator::choose_update(instruction& i, int pe) {
   choice chosen = choices[pick(10)];
   if (is_float(i.of)) {
     // Sums of small whole numbers are exact whatever their order; a word with other contents gets one first.
-    i.value = bits_of(i.of, static_cast<int>(pick(2000)) - 1000);
-    chosen = choices[holds_small_number(i.of, pe, i.dst) ? pick(6) : 1];
+    const int most = most16(i.of);
+    const int number =
+        most != 0 ? static_cast<int>(pick(static_cast<std::uint32_t>(most) / 16)) : static_cast<int>(pick(2000)) - 1000;
+    i.value = bits_of(i.of, number);
+    chosen = choices[stays_exact(i.of, pe, i.dst, number) ? pick(most != 0 ? 4 : 6) : 1];
     if (chosen.plain == opcode::atomic_inc) chosen = choices[2];
+    if (most != 0 && chosen.plain == opcode::atomic_set) chosen.fetching = chosen.plain;  // no swap of these
   }
   if (chosen.plain == opcode::atomic_compare_swap) {
-    const std::uint64_t now = bytes_of(i.of) == 4 ? model_.load<std::uint32_t>(pe, i.dst) : model_.load<std::uint64_t>(pe, i.dst);
+    const std::uint64_t now =
+        bytes_of(i.of) == 4 ? model_.load<std::uint32_t>(pe, i.dst) : model_.load<std::uint64_t>(pe, i.dst);
     i.condition = chance(2) ? now : random_();
   }
   i.what = chance(2) ? chosen.plain : chosen.fetching;
@@ -73,13 +107,13 @@ std::uint8_t generator::choose_update(instruction& i, int pe) {
 bool generator::try_atomic(int actor) {
   const target to = pick_target(actor);
   instruction i = blank();
-  i.of = numbers[pick(6)];
+  i.of = numbers[pick(10)];
   i.count = 1;
   i.team = to.team;
   i.pe = to.member;
   const std::uint32_t bytes = bytes_of(i.of);
   // Often in a few words, so that several meet there.
-  i.dst = chance(4) ? pick_offset(bytes, bytes) : pick(32) * 8;
+  i.dst = chance(4) ? pick_offset(bytes, bytes) : pick_shared_word(bytes);
   const std::uint8_t commutes = choose_update(i, to.pe);
   const place word{to.pe, i.dst, bytes};
   const place result_word{pe_of(actor), 0, bytes};
@@ -87,9 +121,11 @@ bool generator::try_atomic(int actor) {
 
   const access how = i.what == opcode::atomic_fetch ? access::read : access::remote_write;
   if (!history_.allowed(actor, word, how, commutes)) return false;
-  const bool answers = i.what == opcode::atomic_fetch || i.what == opcode::atomic_swap || i.what == opcode::atomic_compare_swap ||
-                       i.what == opcode::atomic_fetch_add || i.what == opcode::atomic_fetch_inc || i.what == opcode::atomic_fetch_and ||
-                       i.what == opcode::atomic_fetch_min || i.what == opcode::atomic_fetch_max || i.what == opcode::atomic_fetch_or || i.what == opcode::atomic_fetch_xor;
+  const bool answers = i.what == opcode::atomic_fetch || i.what == opcode::atomic_swap ||
+                       i.what == opcode::atomic_compare_swap || i.what == opcode::atomic_fetch_add ||
+                       i.what == opcode::atomic_fetch_inc || i.what == opcode::atomic_fetch_and ||
+                       i.what == opcode::atomic_fetch_min || i.what == opcode::atomic_fetch_max ||
+                       i.what == opcode::atomic_fetch_or || i.what == opcode::atomic_fetch_xor;
   bool alone = commutes == 0;
   if (answers && history_.settled(actor, word)) {
     place result = result_word;
@@ -107,32 +143,64 @@ bool generator::try_atomic(int actor) {
 }
 
 bool generator::try_burst(int actor) {
-  constexpr opcode kinds[] = {opcode::atomic_add, opcode::atomic_fetch_add, opcode::atomic_inc, opcode::atomic_fetch_inc};
+  constexpr opcode kinds[] = {opcode::atomic_add, opcode::atomic_fetch_add, opcode::atomic_inc,
+                              opcode::atomic_fetch_inc};
   const target to = pick_target(actor);
   instruction i = blank();
-  i.of = numbers[pick(6)];
+  i.of = numbers[pick(10)];
   i.what = kinds[pick(is_float(i.of) ? 2 : 4)];
   i.team = to.team;
   i.pe = to.member;
-  i.count = 1000 + pick(2000);
-  const std::uint32_t bytes = bytes_of(i.of);
-  i.dst = pick(32) * 8;
-  i.value = bits_of(i.of, 1 + static_cast<int>(pick(4)));
-  if (is_float(i.of) && !holds_small_number(i.of, to.pe, i.dst)) return false;
-  const place word{to.pe, i.dst, bytes};
+  const auto most = static_cast<std::uint32_t>(most16(i.of));
+  const auto number = most != 0 ? 1 : 1 + static_cast<int>(pick(4));
+  i.count = most != 0 ? 1 + pick(most / 16) : 1000 + pick(2000);
+  i.dst = pick_shared_word(bytes_of(i.of));
+  i.value = bits_of(i.of, number);
+  const place word{to.pe, i.dst, bytes_of(i.of)};
   const std::uint8_t commutes = class_of(i.of, commuting::add);
   const std::vector<int> members = members_of(i.team, actor);
+  const int added = number * static_cast<int>(i.count * members.size());
+  if (is_float(i.of) && !stays_exact(i.of, to.pe, i.dst, added)) return false;
   for (const int member : members) {
     if (!history_.allowed(member, word, access::remote_write, commutes)) return false;
   }
-  // They meet first, so that their updates fall into the same time.
+  meet_first(members, i.team);
+  for (const int member : members) {
+    history_.record(member, word, access::remote_write, commutes);
+    take(member, i, to.pe);
+  }
+  return true;
+}
+
+void generator::meet_first(const std::vector<int>& members, std::uint8_t team) {
   instruction meeting = blank();
   meeting.what = opcode::sync;
-  meeting.team = i.team;
+  meeting.team = team;
   for (const int member : members) {
     meeting.by = pick_covering(member);
     take(member, meeting, pe_of(member));
-    history_.record(member, word, access::remote_write, commutes);
+  }
+}
+
+bool generator::try_locked(int actor) {
+  const target to = pick_target(actor);
+  instruction i = blank();
+  i.what = chance(3) ? opcode::test_lock : opcode::set_lock;
+  i.team = to.team;
+  i.pe = to.member;
+  i.signal = to.team;
+  i.count = 1 + pick(4);
+  i.value = 1 + pick(9);
+  i.by = pick_caller();
+  if (i.by == caller::grid || !chance(4)) {
+    take(actor, i, to.pe);
+    return true;
+  }
+  // All members at once.
+  const std::vector<int> members = members_of(i.team, actor);
+  meet_first(members, i.team);
+  for (const int member : members) {
+    i.by = pick_caller();
     take(member, i, to.pe);
   }
   return true;

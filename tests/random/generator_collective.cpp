@@ -1,5 +1,6 @@
 // How random programs choose collectives and strided copies.
 #include <algorithm>
+#include <cstdlib>
 
 #include "generator.hpp"
 
@@ -15,49 +16,68 @@ void generator::take_all(const std::vector<int>& members, std::vector<instructio
   std::vector<int> pes;
   for (std::size_t k = 0; k < members.size(); ++k) {
     pes.push_back(pe_of(members[k]));
-    calls[k].by = pick_covering(members[k]);
+    calls[k].by = pick_meeting(members[k]);
     calls[k].number = number_;
-    lists_[index(members[k])].push_back(calls[k]);
-    pending_[index(members[k])] = caller::thread;
+    if (calls[k].by == caller::grid) quiet_grid(pes.back());
+    push(members[k], calls[k]);
   }
   model_.apply(calls, pes);
-  history_.join(members);  // collectives end with a barrier
+  join(members, calls);  // collectives end with a barrier
 }
 
 bool generator::try_strided(int actor) {
+  constexpr opcode kinds[] = {opcode::iput, opcode::iput_nbi, opcode::ibput, opcode::ibput_nbi,
+                              opcode::iget, opcode::iget_nbi, opcode::ibget, opcode::ibget_nbi};
   const target to = pick_target(actor);
   const int me = pe_of(actor);
+  const std::uint32_t kind = pick(8);
+  const bool puts = kind < 4;
+  const bool blocks = kind % 4 >= 2;
+  const bool late = kind % 2 == 1;
   instruction i = blank();
-  i.what = chance(2) ? opcode::iput : opcode::iget;
-  i.by = static_cast<caller>(pick(3));
+  i.what = kinds[kind];
+  i.by = pick_caller();
   i.of = chance(2) ? element::b1 : element::b8;
   i.team = to.team;
   i.pe = to.member;
-  i.count = pick(100);
-  i.dst_stride = static_cast<int>(1 + pick(4));
-  i.src_stride = static_cast<int>(1 + pick(4));
+  const bool large = blocks && chance(4);
+  const std::uint32_t block = !blocks ? 1 : large ? pick(600) : pick(12);
+  i.value = block;
+  i.count = pick(large ? 10 : 100);
+  // Blocks of the destination lie apart; those of the source need not.
+  const auto signed_stride = [&](std::uint32_t stride) {
+    return chance(3) ? -static_cast<int>(stride) : static_cast<int>(stride);
+  };
+  i.dst_stride = signed_stride(std::max(block, 1u) + pick(4));
+  i.src_stride = signed_stride(pick(block + 4));
   const std::uint32_t unit = bytes_of(i.of);
-  const auto extent = [&](int stride) { return i.count * static_cast<std::uint32_t>(stride) * unit; };
-  i.dst = pick_offset(extent(i.dst_stride), unit);
-  i.src = pick_offset(extent(i.src_stride), unit);
-  if (to.pe == me && i.dst < i.src + extent(i.src_stride) && i.src < i.dst + extent(i.dst_stride)) return false;
+  const std::uint32_t gaps = i.count == 0 ? 0 : i.count - 1;
+  const auto length = [&](int stride) { return (gaps * static_cast<std::uint32_t>(std::abs(stride)) + block) * unit; };
+  const std::uint32_t written_bytes = length(i.dst_stride);
+  const std::uint32_t read_bytes = length(i.src_stride);
+  if (std::max(written_bytes, read_bytes) > places::arena_bytes / 2) return false;
+  const std::uint32_t dst_low = pick_offset(written_bytes, unit);
+  const std::uint32_t src_low = pick_offset(read_bytes, unit);
+  if (to.pe == me && dst_low < src_low + read_bytes && src_low < dst_low + written_bytes) return false;
+  i.dst = dst_low + (i.dst_stride < 0 ? written_bytes - block * unit : 0);
+  i.src = src_low + (i.src_stride < 0 ? read_bytes - block * unit : 0);
 
-  const bool puts = i.what == opcode::iput;
   const auto each = [&](const auto& f) {
     for (std::uint32_t k = 0; k < i.count; ++k) {
-      const place written{puts ? to.pe : me, i.dst + k * static_cast<std::uint32_t>(i.dst_stride) * unit, unit};
-      const place read{puts ? me : to.pe, i.src + k * static_cast<std::uint32_t>(i.src_stride) * unit, unit};
+      const place written{puts ? to.pe : me, block_place(i, i.dst, i.dst_stride, k), block_bytes(i)};
+      const place read{puts ? me : to.pe, block_place(i, i.src, i.src_stride, k), block_bytes(i)};
       if (!f(written, read)) return false;
     }
     return true;
   };
-  const access how = puts ? access::remote_write : access::local_write;
+  const access needed = puts ? access::remote_write : access::local_write;
+  const access how = late ? access::remote_write : needed;
   if (!each([&](place written, place read) {
-        return history_.allowed(actor, written, how) && history_.allowed(actor, read, access::read);
+        return history_.allowed(actor, written, needed) && history_.allowed(actor, read, access::read);
       }))
     return false;
   static_cast<void>(each([&](place written, place read) {
-    history_.record(actor, read, access::read);
+    history_.record(actor, read, late ? access::late_read : access::read);
     history_.record(actor, written, how);
     return true;
   }));
@@ -66,7 +86,8 @@ bool generator::try_strided(int actor) {
 }
 
 bool generator::try_move(int actor) {
-  constexpr opcode kinds[] = {opcode::broadcast, opcode::fcollect, opcode::collect, opcode::alltoall, opcode::alltoalls};
+  constexpr opcode kinds[] = {opcode::broadcast, opcode::fcollect, opcode::collect, opcode::alltoall,
+                              opcode::alltoalls};
   instruction i = blank();
   i.what = kinds[pick(5)];
   i.of = chance(2) ? element::b1 : element::b8;

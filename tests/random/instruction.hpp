@@ -1,6 +1,6 @@
 /// @file
-/// What random programs are made of. A program is a list of these for every block of every PE; the interpreter carries them
-/// out on the CPU or on GPUs, the model on a few arrays.
+/// What random programs are made of. A program is a list of these for every block of every PE; the interpreter carries
+/// them out on the CPU or on GPUs, the model on a few arrays.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,13 @@ enum class opcode : std::uint8_t {
   get,
   get_nbi,
   iput,
+  iput_nbi,
   iget,
+  iget_nbi,
+  ibput,
+  ibput_nbi,
+  ibget,
+  ibget_nbi,
   // signals and waits
   put_signal,
   put_signal_nbi,
@@ -28,6 +34,11 @@ enum class opcode : std::uint8_t {
   signal_fetch,
   wait,
   wait_all,
+  wait_any,
+  wait_some,
+  wait_all_vector,
+  wait_any_vector,
+  wait_some_vector,
   // atomics
   atomic_fetch,
   atomic_set,
@@ -47,6 +58,9 @@ enum class opcode : std::uint8_t {
   atomic_fetch_min,
   atomic_max,
   atomic_fetch_max,
+  // a word that is read and written apart, by whoever holds its lock
+  set_lock,
+  test_lock,
   // order
   fence,
   quiet,
@@ -67,14 +81,18 @@ enum class opcode : std::uint8_t {
   fill,
 };
 
-/// What an operation's elements are: raw ones of 1 to 16 bytes, or numbers.
-enum class element : std::uint8_t { b1, b2, b4, b8, b16, i32, u32, i64, u64, f32, f64 };
+/// What an operation's elements are: raw ones of 1 to 16 bytes, or numbers; the last two are pairs.
+enum class element : std::uint8_t { b1, b2, b4, b8, b16, i32, u32, i64, u64, f32, f64, f16, bf16, f16x2, bf16x2 };
 
 [[nodiscard]] PGAS_HD constexpr std::uint32_t bytes_of(element e) {
   switch (e) {
     case element::b1: return 1;
-    case element::b2: return 2;
+    case element::b2:
+    case element::f16:
+    case element::bf16: return 2;
     case element::b4:
+    case element::f16x2:
+    case element::bf16x2:
     case element::i32:
     case element::u32:
     case element::f32: return 4;
@@ -87,10 +105,11 @@ enum class element : std::uint8_t { b1, b2, b4, b8, b16, i32, u32, i64, u64, f32
   return 1;
 }
 
-/// Who makes the call: the values of pgas_test::scope.
-enum class caller : std::uint8_t { thread, warp, block };
+/// Who makes the call. Of a grid every block has the instruction.
+enum class caller : std::uint8_t { thread, warp, block, grid };
 
-/// What folds combine elements with; `first` and `last` give one of the two, so that an order that is not the members' shows.
+/// What folds combine elements with; `first` and `last` give one of the two, so that an order that is not the members'
+/// shows.
 enum class fold : std::uint8_t { sum, prod, min, max, bit_xor, first, last };
 
 template <class T>
@@ -101,8 +120,10 @@ template <class T>
     case fold::min: return b < a ? b : a;
     case fold::max: return a < b ? b : a;
     case fold::bit_xor:
-      if constexpr (std::is_integral_v<T>) return static_cast<T>(a ^ b);
-      else return a;
+      if constexpr (std::is_integral_v<T>)
+        return static_cast<T>(a ^ b);
+      else
+        return a;
     case fold::first: return a;
     case fold::last: return b;
   }
@@ -117,22 +138,32 @@ struct instruction {
   opcode what;
   caller by;
   element of;
-  std::uint8_t team;     ///< whose numbers `pe` is one of; whose barrier or collective it is
-  std::int32_t pe;       ///< of a collective the root
+  std::uint8_t team;  ///< whose numbers `pe` is one of; whose barrier or collective it is
+  std::int32_t pe;    ///< of a collective the root
   std::uint32_t dst;
-  std::uint32_t src;
+  std::uint32_t src;  ///< of a wait for several words which of the block's word sets
   std::uint32_t count;
   std::int32_t dst_stride;
   std::int32_t src_stride;
-  std::uint32_t signal;  ///< index of a signal word
+  std::uint32_t signal;  ///< index of a signal word, of a lock
   std::uint32_t result;  ///< where in this PE's own arena the answer goes
   pgas::signal_op how;
   pgas::cmp compare;
-  std::uint32_t number;  ///< of the operation in the program, for people
-  std::uint64_t value;   ///< of a 16-byte value the first half; which fold
+  std::uint32_t number;     ///< of the operation in the program, for people
+  std::uint64_t value;      ///< of a 16-byte value the first half; which fold; elements of a block
   std::uint64_t condition;  ///< of compare_swap; the second half of a 16-byte value
 };
 static_assert(sizeof(instruction) == 64);
+
+/// Of a strided copy: how long a block is, and where block k of a side lies that starts at `start`. Strides may be
+/// negative.
+[[nodiscard]] inline std::uint32_t block_bytes(const instruction& i) {
+  return static_cast<std::uint32_t>(i.value) * bytes_of(i.of);
+}
+[[nodiscard]] inline std::uint32_t block_place(const instruction& i, std::uint32_t start, std::int32_t stride,
+                                               std::uint32_t k) {
+  return start + k * static_cast<std::uint32_t>(stride) * bytes_of(i.of);
+}
 
 [[nodiscard]] inline instruction blank() {
   instruction i{};
@@ -140,7 +171,21 @@ static_assert(sizeof(instruction) == 64);
   return i;
 }
 
-/// The places of a program: an arena of raw bytes and some signal words on each PE.
+/// What a wait for several words looks for, and what it may answer.
+struct word_set {
+  static constexpr std::uint32_t most = 16;
+  std::uint64_t values[most];  ///< of the forms with a value for each word
+  std::int32_t status[most];
+  std::uint32_t
+      certain;          ///< bits: the words that satisfy the comparison sooner or later; no other wanted word ever does
+  std::uint32_t known;  ///< those of them that the block has seen do it before
+  std::size_t indices[most];  ///< room for the answer
+};
+
+/// Teams of a program are numbered; the first one is the world.
+inline constexpr std::uint32_t n_teams = 6;
+
+/// The places of a program: an arena of raw bytes and some words on each PE.
 struct places {
   static constexpr std::uint32_t arena_bytes = 24 * 1024;
   static constexpr std::uint32_t guard_bytes = 256;  ///< on both sides of the arena
@@ -152,10 +197,11 @@ struct places {
   static constexpr std::uint32_t set_words = most_blocks;
   /// Words that anyone adds to.
   static constexpr std::uint32_t added_words = 2 * most_blocks;
-  static constexpr std::uint32_t signal_words = 3 * most_blocks;
+  /// Words that each team's lock guards, and the locks, which are free in the end: no word is ever left with another
+  /// value.
+  static constexpr std::uint32_t guarded_words = 3 * most_blocks;
+  static constexpr std::uint32_t locks = guarded_words + n_teams;
+  static constexpr std::uint32_t signal_words = locks + n_teams;
 };
-
-/// Teams of a program are numbered; the first one is the world.
-inline constexpr std::uint32_t n_teams = 6;
 
 }  // namespace pgas_random

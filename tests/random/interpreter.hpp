@@ -4,6 +4,7 @@
 
 #include "device/bodies.hpp"
 #include "instruction.hpp"
+#include "interpreter_atomic.hpp"
 #include "model.hpp"
 
 namespace pgas_random {
@@ -20,9 +21,10 @@ struct alignas(16) wide {
 struct interpreter {
   sym<unsigned char> arena;
   sym<signal_t> signals;
-  sym<instruction> program;      ///< `capacity` for each block
-  sym<std::uint32_t> lengths;    ///< one for each block
+  sym<instruction> program;    ///< `capacity` for each block
+  sym<std::uint32_t> lengths;  ///< one for each block
   sym<team_view> teams;
+  sym<word_set> word_sets;  ///< one for each wait of the program for several words
   std::uint32_t capacity;
 
   template <class T>
@@ -38,8 +40,10 @@ struct interpreter {
     } else if (i.by == caller::warp) {
       const warp w = this_warp(block);
       if (w.meta_group_rank() == 0) f(w);
-    } else {
+    } else if (i.by == caller::block) {
       f(block);
+    } else {
+      f(this_grid(block));
     }
   }
 
@@ -65,8 +69,16 @@ struct interpreter {
     T* const dst = at<T>(ctx, i.dst);
     const T* const src = at<T>(ctx, i.src);
     as_caller(i, block, [&](const auto& g) {
-      if (i.what == opcode::iput) iput(ctx, g, dst, src, i.dst_stride, i.src_stride, i.count, i.pe);
-      else iget(ctx, g, dst, src, i.dst_stride, i.src_stride, i.count, i.pe);
+      switch (i.what) {
+        case opcode::iput: return iput(ctx, g, dst, src, i.dst_stride, i.src_stride, i.count, i.pe);
+        case opcode::iput_nbi: return iput_nbi(ctx, g, dst, src, i.dst_stride, i.src_stride, i.count, i.pe);
+        case opcode::iget: return iget(ctx, g, dst, src, i.dst_stride, i.src_stride, i.count, i.pe);
+        case opcode::iget_nbi: return iget_nbi(ctx, g, dst, src, i.dst_stride, i.src_stride, i.count, i.pe);
+        case opcode::ibput: return ibput(ctx, g, dst, src, i.dst_stride, i.src_stride, i.value, i.count, i.pe);
+        case opcode::ibput_nbi: return ibput_nbi(ctx, g, dst, src, i.dst_stride, i.src_stride, i.value, i.count, i.pe);
+        case opcode::ibget: return ibget(ctx, g, dst, src, i.dst_stride, i.src_stride, i.value, i.count, i.pe);
+        default: return ibget_nbi(ctx, g, dst, src, i.dst_stride, i.src_stride, i.value, i.count, i.pe);
+      }
     });
   }
 
@@ -90,84 +102,79 @@ struct interpreter {
     }
   }
 
-  template <class T>
-  [[nodiscard]] PGAS_FN static T number_from(std::uint64_t bits) {
-    if constexpr (sizeof(T) == 4) {
-      return detail::bits_as<T>(static_cast<std::uint32_t>(bits));
-    } else {
-      return detail::bits_as<T>(bits);
-    }
-  }
-  template <class T>
-  PGAS_OUTLINE void update(const context& ctx, const instruction& i) const {
-    T* const word = at<T>(ctx, i.dst);
-    const T value = number_from<T>(i.value);
-    T old{};
+  template <class G>
+  PGAS_FN void await_set(const context& ctx, const G& g, const instruction& i) const {
+    const signal_t* const words = signals.at(ctx) + i.signal;
+    word_set& set = word_sets.at(ctx)[i.src];
+    bool fits = false;
     switch (i.what) {
-      case opcode::atomic_fetch: old = atomic_fetch(ctx, word, i.pe); break;
-      case opcode::atomic_set: atomic_set(ctx, word, value, i.pe); break;
-      case opcode::atomic_swap: old = atomic_swap(ctx, word, value, i.pe); break;
-      case opcode::atomic_add: atomic_add(ctx, word, value, i.pe); break;
-      case opcode::atomic_fetch_add: old = atomic_fetch_add(ctx, word, value, i.pe); break;
-      case opcode::atomic_min: atomic_min(ctx, word, value, i.pe); break;
-      case opcode::atomic_fetch_min: old = atomic_fetch_min(ctx, word, value, i.pe); break;
-      case opcode::atomic_max: atomic_max(ctx, word, value, i.pe); break;
-      case opcode::atomic_fetch_max: old = atomic_fetch_max(ctx, word, value, i.pe); break;
-      default: old = update_bits(ctx, i, word, value);
+      case opcode::wait_all: return wait_until_all(ctx, g, words, i.count, set.status, i.compare, i.value);
+      case opcode::wait_all_vector: return wait_until_all(ctx, g, words, i.count, set.status, i.compare, set.values);
+      case opcode::wait_any:
+        fits = may_be_any(set, i, wait_until_any(ctx, g, words, i.count, set.status, i.compare, i.value));
+        break;
+      case opcode::wait_any_vector:
+        fits = may_be_any(set, i, wait_until_any(ctx, g, words, i.count, set.status, i.compare, set.values));
+        break;
+      case opcode::wait_some:
+        fits =
+            may_be_some(set, i, wait_until_some(ctx, g, words, i.count, set.indices, set.status, i.compare, i.value));
+        break;
+      default:
+        fits = may_be_some(set, i,
+                           wait_until_some(ctx, g, words, i.count, set.indices, set.status, i.compare, set.values));
     }
-    if (i.result != nowhere) *at<T>(ctx, i.result) = old;
+    // All of the group have the same answer; so it does not matter whose it is, unless something is wrong with it.
+    if (g.thread_rank() + 1 == g.size()) *at<std::uint64_t>(ctx, i.result) = fits ? 1 : 0;
+    g.sync();
   }
-  template <class T>
-  PGAS_FN void update_often(const context& ctx, const instruction& i) const {
-    for (std::uint32_t k = 0; k < i.count; ++k) update<T>(ctx, i);
+  [[nodiscard]] PGAS_FN static bool may_be_any(const word_set& set, const instruction& i, std::size_t answer) {
+    return set.certain == 0 ? answer == ~std::size_t{0} : answer < i.count && (set.certain >> answer & 1u) != 0;
   }
-  template <class T>
-  PGAS_FN static T update_bits(const context& ctx, const instruction& i, T* word, T value) {
-    T old{};
-    if constexpr (amo_integer<T>) {
-      switch (i.what) {
-        case opcode::atomic_compare_swap:
-          old = atomic_compare_swap(ctx, word, number_from<T>(i.condition), value, i.pe);
-          break;
-        case opcode::atomic_inc: atomic_inc(ctx, word, i.pe); break;
-        case opcode::atomic_fetch_inc: old = atomic_fetch_inc(ctx, word, i.pe); break;
-        case opcode::atomic_and: atomic_and(ctx, word, value, i.pe); break;
-        case opcode::atomic_fetch_and: old = atomic_fetch_and(ctx, word, value, i.pe); break;
-        case opcode::atomic_or: atomic_or(ctx, word, value, i.pe); break;
-        case opcode::atomic_fetch_or: old = atomic_fetch_or(ctx, word, value, i.pe); break;
-        case opcode::atomic_xor: atomic_xor(ctx, word, value, i.pe); break;
-        default: old = atomic_fetch_xor(ctx, word, value, i.pe);
-      }
+  [[nodiscard]] PGAS_FN static bool may_be_some(const word_set& set, const instruction& i, std::size_t answer) {
+    if (answer > i.count || (answer == 0) != (set.certain == 0)) return false;
+    std::uint32_t named = 0;
+    for (std::size_t k = 0; k < answer; ++k) {
+      const std::size_t word = set.indices[k];
+      if (word >= i.count || named >> word != 0) return false;  // ascending
+      named |= 1u << word;
     }
-    return old;
+    return (named & ~set.certain) == 0 && (set.known & ~named) == 0;
   }
-  PGAS_FN void update_of(const context& ctx, const instruction& i) const {
-    switch (i.of) {
-      case element::i32: return update_often<std::int32_t>(ctx, i);
-      case element::u32: return update_often<std::uint32_t>(ctx, i);
-      case element::i64: return update_often<std::int64_t>(ctx, i);
-      case element::u64: return update_often<std::uint64_t>(ctx, i);
-      case element::f32: return update_often<float>(ctx, i);
-      default: return update_often<double>(ctx, i);
-    }
-  }
-
   template <class Block>
   PGAS_OUTLINE void await(const Block& block, const context& ctx, const instruction& i) const {
-    const signal_t* const word = signals.at(ctx) + i.signal;
     as_caller(i, block, [&](const auto& g) {
-      if (i.what == opcode::wait) {
-        wait_until(ctx, g, word, i.compare, i.value);
-      } else {
-        wait_until_all(ctx, g, word, i.count, nullptr, i.compare, i.value);
+      if (i.what == opcode::wait)
+        wait_until(ctx, g, signals.at(ctx) + i.signal, i.compare, i.value);
+      else
+        await_set(ctx, g, i);
+    });
+  }
+
+  /// Adds to a word of another PE with a load and a store, which only the lock keeps apart from others'.
+  template <class Block>
+  PGAS_OUTLINE void update_locked(const Block& block, const context& ctx, const instruction& i) const {
+    signal_t* const lock = signals.at(ctx) + places::locks + i.signal;
+    signal_t* const word = ctx.remote(signals.at(ctx) + places::guarded_words + i.signal, i.pe);
+    as_caller(i, block, [&](const auto& g) {
+      for (std::uint32_t k = 0; k < i.count; ++k) {
+        bool held = false;
+        for (int tries = 0; i.what == opcode::test_lock && tries < 20 && !held; ++tries) held = test_lock(ctx, g, lock);
+        if (!held) set_lock(ctx, g, lock);
+        if (g.thread_rank() + 1 == g.size()) {
+          const signal_t seen = *word;
+          detail::yield_waiting();
+          *word = seen + i.value;
+        }
+        clear_lock(ctx, g, lock);
       }
     });
   }
 
-  /// Each block has a channel of its own.
+  /// Each block has a channel of its own; a grid has the first one's.
   template <class Block>
   [[nodiscard]] PGAS_FN team_view team_of(const Block& block, const context& ctx, const instruction& i) const {
-    return teams.at(ctx)[i.team].channel(static_cast<std::int32_t>(block.block_rank()));
+    return teams.at(ctx)[i.team].channel(i.by == caller::grid ? 0 : static_cast<std::int32_t>(block.block_rank()));
   }
 
   template <class T, class Block>
@@ -187,8 +194,10 @@ struct interpreter {
   }
   template <class Block>
   PGAS_FN void move_data(const Block& block, const context& ctx, const instruction& i) const {
-    if (i.of == element::b1) move_data_of<std::uint8_t>(block, ctx, i);
-    else move_data_of<std::uint64_t>(block, ctx, i);
+    if (i.of == element::b1)
+      move_data_of<std::uint8_t>(block, ctx, i);
+    else
+      move_data_of<std::uint64_t>(block, ctx, i);
   }
 
   /// An operation that is chosen at run time: it stands for those of the library and for a program's own.
@@ -221,8 +230,10 @@ struct interpreter {
   }
   template <class Block>
   PGAS_FN void combine_data(const Block& block, const context& ctx, const instruction& i) const {
-    if (i.of == element::b1) combine_with<std::uint8_t>(block, ctx, i, chosen_fold{static_cast<fold>(i.value)});
-    else combine_with<double>(block, ctx, i, op::sum{});
+    if (i.of == element::b1)
+      combine_with<std::uint8_t>(block, ctx, i, chosen_fold{static_cast<fold>(i.value)});
+    else
+      combine_with<double>(block, ctx, i, op::sum{});
   }
 
   template <class Block>
@@ -240,7 +251,8 @@ struct interpreter {
 
   template <class T, class Block>
   PGAS_FN void fill_with(const Block& block, const context& ctx, const instruction& i) const {
-    for (auto k = static_cast<std::uint32_t>(block.thread_rank()); k < i.count; k += static_cast<std::uint32_t>(block.size()))
+    for (auto k = static_cast<std::uint32_t>(block.thread_rank()); k < i.count;
+         k += static_cast<std::uint32_t>(block.size()))
       at<T>(ctx, i.dst)[k] = static_cast<T>(small_number(i.value, k));
     block.sync();
   }
@@ -273,7 +285,13 @@ struct interpreter {
           default: return transfer<Block, wide>(block, ctx, i);
         }
       case opcode::iput:
+      case opcode::iput_nbi:
       case opcode::iget:
+      case opcode::iget_nbi:
+      case opcode::ibput:
+      case opcode::ibput_nbi:
+      case opcode::ibget:
+      case opcode::ibget_nbi:
         return i.of == element::b1 ? transfer_strided<Block, std::uint8_t>(block, ctx, i)
                                    : transfer_strided<Block, std::uint64_t>(block, ctx, i);
       case opcode::broadcast:
@@ -291,7 +309,14 @@ struct interpreter {
       case opcode::barrier:
       case opcode::sync: return order(block, ctx, i);
       case opcode::wait:
-      case opcode::wait_all: return await(block, world, i);
+      case opcode::wait_all:
+      case opcode::wait_any:
+      case opcode::wait_some:
+      case opcode::wait_all_vector:
+      case opcode::wait_any_vector:
+      case opcode::wait_some_vector: return await(block, world, i);
+      case opcode::set_lock:
+      case opcode::test_lock: return update_locked(block, ctx, i);
       case opcode::fill: return fill_of(block, ctx, i);
       default: break;
     }
@@ -302,7 +327,7 @@ struct interpreter {
       case opcode::signal_set: return signal_set(ctx, signals.at(ctx) + i.signal, i.value, i.pe);
       case opcode::signal_add: return signal_add(ctx, signals.at(ctx) + i.signal, i.value, i.pe);
       case opcode::signal_fetch: *at<signal_t>(ctx, i.result) = signal_fetch(ctx, signals.at(ctx) + i.signal); return;
-      default: return update_of(ctx, i);
+      default: return atomic_call{ctx, i}(arena.at(ctx));
     }
   }
 

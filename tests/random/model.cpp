@@ -4,12 +4,15 @@
 #include <bit>
 #include <type_traits>
 
+#include "number16.hpp"
+
 namespace pgas_random {
 
 namespace {
 
 template <class T>
-using word_of = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+using word_of =
+    std::conditional_t<sizeof(T) == 2, std::uint16_t, std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
 
 template <class T>
 T number_from(std::uint64_t bits) {
@@ -23,19 +26,26 @@ T updated(const instruction& i, T old) {
   switch (i.what) {
     case opcode::atomic_set:
     case opcode::atomic_swap: return value;
-    case opcode::atomic_compare_swap: return old == number_from<T>(i.condition) ? value : old;
-    case opcode::atomic_min:
-    case opcode::atomic_fetch_min: return value < old ? value : old;
-    case opcode::atomic_max:
-    case opcode::atomic_fetch_max: return old < value ? value : old;
     case opcode::atomic_add:
     case opcode::atomic_fetch_add:
-      if constexpr (std::is_integral_v<T>) return static_cast<T>(static_cast<word_of<T>>(old) + static_cast<word_of<T>>(value));
-      else return old + value;
+      if constexpr (std::is_integral_v<T>)
+        return static_cast<T>(static_cast<word_of<T>>(old) + static_cast<word_of<T>>(value));
+      else
+        return old + value;
     default: break;
+  }
+  if constexpr (std::is_arithmetic_v<T>) {
+    switch (i.what) {
+      case opcode::atomic_min:
+      case opcode::atomic_fetch_min: return value < old ? value : old;
+      case opcode::atomic_max:
+      case opcode::atomic_fetch_max: return old < value ? value : old;
+      default: break;
+    }
   }
   if constexpr (std::is_integral_v<T>) {
     switch (i.what) {
+      case opcode::atomic_compare_swap: return old == number_from<T>(i.condition) ? value : old;
       case opcode::atomic_inc:
       case opcode::atomic_fetch_inc: return static_cast<T>(static_cast<word_of<T>>(old) + 1);
       case opcode::atomic_and:
@@ -74,10 +84,9 @@ void model::copy(int to, std::uint32_t dst, int from, std::uint32_t src, std::ui
 }
 
 void model::copy_strided(const instruction& i, int to, int from) {
-  const std::uint32_t unit = bytes_of(i.of);
   for (std::uint32_t k = 0; k < i.count; ++k)
-    copy(to, i.dst + k * static_cast<std::uint32_t>(i.dst_stride) * unit, from, i.src + k * static_cast<std::uint32_t>(i.src_stride) * unit,
-         unit, i.number);
+    copy(to, block_place(i, i.dst, i.dst_stride, k), from, block_place(i, i.src, i.src_stride, k), block_bytes(i),
+         i.number);
 }
 
 void model::send(const instruction& i, int pe) {
@@ -126,16 +135,32 @@ void model::apply(const instruction& i, int me, int pe) {
     case opcode::put_nbi: return copy(pe, i.dst, me, i.src, bytes, i.number);
     case opcode::get:
     case opcode::get_nbi: return copy(me, i.dst, pe, i.src, bytes, i.number);
-    case opcode::iput: return copy_strided(i, pe, me);
-    case opcode::iget: return copy_strided(i, me, pe);
+    case opcode::iput:
+    case opcode::iput_nbi:
+    case opcode::ibput:
+    case opcode::ibput_nbi: return copy_strided(i, pe, me);
+    case opcode::iget:
+    case opcode::iget_nbi:
+    case opcode::ibget:
+    case opcode::ibget_nbi: return copy_strided(i, me, pe);
     case opcode::put_signal:
     case opcode::put_signal_nbi: copy(pe, i.dst, me, i.src, bytes, i.number); return send(i, pe);
     case opcode::signal_set:
     case opcode::signal_add: return send(i, pe);
     case opcode::signal_fetch: return write(me, i.result, &arenas_[index(me)].signals[i.signal], 8, i.number);
     case opcode::fill: return fill(i, me);
+    case opcode::set_lock:
+    case opcode::test_lock: arenas_[index(pe)].signals[places::guarded_words + i.signal] += i.count * i.value; return;
+    case opcode::wait_any:
+    case opcode::wait_some:
+    case opcode::wait_any_vector:
+    case opcode::wait_some_vector: {
+      const std::uint64_t as_expected = 1;
+      return write(me, i.result, &as_expected, 8, i.number);
+    }
     case opcode::wait:
     case opcode::wait_all:
+    case opcode::wait_all_vector:
     case opcode::fence:
     case opcode::quiet:
     case opcode::barrier:
@@ -149,6 +174,10 @@ void model::apply(const instruction& i, int me, int pe) {
     case element::u64: return update<std::uint64_t>(i, me, pe);
     case element::f32: return update<float>(i, me, pe);
     case element::f64: return update<double>(i, me, pe);
+    case element::f16: return update<number16<10>>(i, me, pe);
+    case element::bf16: return update<number16<7>>(i, me, pe);
+    case element::f16x2: return update<pair16<10>>(i, me, pe);
+    case element::bf16x2: return update<pair16<7>>(i, me, pe);
     default: return;
   }
 }

@@ -19,6 +19,11 @@ const char* name_of(opcode what) {
     case opcode::signal_fetch: return "signal_fetch";
     case opcode::wait: return "wait_until";
     case opcode::wait_all: return "wait_until_all";
+    case opcode::wait_any: return "wait_until_any";
+    case opcode::wait_some: return "wait_until_some";
+    case opcode::wait_all_vector: return "wait_until_all with a value for each word";
+    case opcode::wait_any_vector: return "wait_until_any with a value for each word";
+    case opcode::wait_some_vector: return "wait_until_some with a value for each word";
     case opcode::atomic_fetch: return "atomic_fetch";
     case opcode::atomic_set: return "atomic_set";
     case opcode::atomic_swap: return "atomic_swap";
@@ -34,7 +39,13 @@ const char* name_of(opcode what) {
     case opcode::atomic_xor: return "atomic_xor";
     case opcode::atomic_fetch_xor: return "atomic_fetch_xor";
     case opcode::iput: return "iput";
+    case opcode::iput_nbi: return "iput_nbi";
     case opcode::iget: return "iget";
+    case opcode::iget_nbi: return "iget_nbi";
+    case opcode::ibput: return "ibput";
+    case opcode::ibput_nbi: return "ibput_nbi";
+    case opcode::ibget: return "ibget";
+    case opcode::ibget_nbi: return "ibget_nbi";
     case opcode::atomic_min: return "atomic_min";
     case opcode::atomic_fetch_min: return "atomic_fetch_min";
     case opcode::atomic_max: return "atomic_max";
@@ -49,6 +60,8 @@ const char* name_of(opcode what) {
     case opcode::reduce_scatter: return "reduce_scatter";
     case opcode::inclusive_scan: return "inclusive_scan";
     case opcode::exclusive_scan: return "exclusive_scan";
+    case opcode::set_lock: return "set_lock and add";
+    case opcode::test_lock: return "test_lock and add";
     case opcode::fence: return "fence";
     case opcode::quiet: return "quiet";
     case opcode::barrier: return "barrier";
@@ -59,14 +72,16 @@ const char* name_of(opcode what) {
 }
 
 const char* name_of(caller by) {
-  return by == caller::thread ? "thread" : by == caller::warp ? "warp" : "block";
+  return by == caller::thread ? "thread" : by == caller::warp ? "warp" : by == caller::block ? "block" : "grid";
 }
 
 }  // namespace
 
 std::string text_of(const instruction& i) {
   std::string text = std::string(name_of(i.what)) + " by " + name_of(i.by) + ", team " + std::to_string(i.team);
-  const auto add = [&](const char* name, std::uint64_t value) { text += std::string(", ") + name + " " + std::to_string(value); };
+  const auto add = [&](const char* name, std::uint64_t value) {
+    text += std::string(", ") + name + " " + std::to_string(value);
+  };
   add("pe", static_cast<std::uint64_t>(i.pe));
   add("element bytes", bytes_of(i.of));
   add("count", i.count);
