@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
 """Compiles every header under ROOT/include alone, twice included, and fails if any does not compile.
 
-Usage: headers.py ROOT [--skip HEADER]... -- COMPILER FLAGS...
+Usage: headers.py ROOT [--of HEADER] [--skip HEADER]... -- COMPILER FLAGS...
 
-The file to compile is added to the end of the command. Skipped headers are listed.
+The file to compile is added to the end of the command. With --of only that header and those that it includes, directly or
+not. Skipped headers are listed.
 """
 
 import argparse
 import concurrent.futures
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -23,16 +25,28 @@ def compile_alone(command: list[str], suffix: str, name: str, folder: pathlib.Pa
     return "" if done.returncode == 0 else (done.stdout + done.stderr or f"exit status {done.returncode}")
 
 
+def brought_in(include: pathlib.Path, name: str, known: set[str]) -> set[str]:
+    """`name` and all headers of the project that it includes, added to `known`."""
+    if name not in known:
+        known.add(name)
+        for other in re.findall(r'^#include "(pgas/[^"]+)"', (include / name).read_text(), re.M):
+            brought_in(include, other, known)
+    return known
+
+
 def main() -> int:
     end = sys.argv.index("--")
     command = sys.argv[end + 1 :]
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("root", type=pathlib.Path)
+    parser.add_argument("--of", metavar="HEADER")
     parser.add_argument("--skip", action="append", default=[])
     options = parser.parse_args(sys.argv[1:end])
 
     include = options.root / "include"
     names = sorted(p.relative_to(include).as_posix() for p in include.rglob("*") if p.suffix in (".hpp", ".h"))
+    if options.of:
+        names = sorted(brought_in(include, options.of, set()))
     for name in options.skip:
         names.remove(name)  # fails where there is no such header
         print(f"skipped: {name}")

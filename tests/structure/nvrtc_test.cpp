@@ -1,5 +1,5 @@
 /// @file
-/// The device headers under NVRTC: a run-time compiler without a standard library of its own.
+/// The device headers under NVRTC, a run-time compiler without a standard library of its own, in both languages.
 #include <gtest/gtest.h>
 #include <nvrtc.h>
 
@@ -14,9 +14,10 @@ struct compiled {
   std::string ptx;
 };
 
-compiled compile(const std::string& source) {
-  std::vector<std::string> options = {"--std=c++20", "--gpu-architecture=compute_" ARCHITECTURE, "-default-device",
-                                      "--include-path=" PGAS_INCLUDE_DIR};
+compiled compile(const std::string& language, const std::string& source) {
+  std::vector<std::string> options = {"--std=" + language, "--gpu-architecture=compute_" ARCHITECTURE,
+                                      "-default-device", "--include-path=" PGAS_SOURCE_DIR "/include",
+                                      "--include-path=" PGAS_SOURCE_DIR "/tests/device"};
   std::string directories = CUDA_INCLUDE_DIRS ":";
   for (std::size_t end; (end = directories.find(':')) != std::string::npos; directories.erase(0, end + 1)) {
     if (end == 0) continue;
@@ -42,8 +43,10 @@ compiled compile(const std::string& source) {
   return result;
 }
 
-TEST(nvrtc, compiles_a_kernel_that_communicates) {
-  const compiled result = compile(R"(
+class nvrtc : public testing::TestWithParam<const char*> {};
+
+TEST_P(nvrtc, compiles_a_kernel_that_communicates) {
+  const compiled result = compile(GetParam(), R"(
     #include <pgas/device.hpp>
     extern "C" __global__ void shift(pgas::context ctx, float* halo, const float* row, int n, pgas::signal_t* sig) {
       const int right = (ctx.my_pe() + 1) % ctx.n_pes();
@@ -55,10 +58,21 @@ TEST(nvrtc, compiles_a_kernel_that_communicates) {
   EXPECT_EQ(result.ptx.find(".extern .global"), std::string::npos) << "device code may not rely on globals";
 }
 
-TEST(nvrtc, a_kernel_that_does_not_compile_is_noticed) {
-  const compiled result = compile("#include <pgas/device.hpp>\n__global__ void f() { pgas::no_such_thing(); }");
+TEST_P(nvrtc, compiles_every_operation) {
+  const compiled result = compile(GetParam(), "#include \"" PGAS_SOURCE_DIR "/tests/structure/operations.cpp\"\n");
+  ASSERT_EQ(result.status, NVRTC_SUCCESS) << result.log;
+  EXPECT_EQ(result.log.find("warning"), std::string::npos) << result.log;
+  EXPECT_NE(result.ptx.find(".entry by_block"), std::string::npos);
+}
+
+TEST_P(nvrtc, a_kernel_that_does_not_compile_is_noticed) {
+  const compiled result =
+      compile(GetParam(), "#include <pgas/device.hpp>\n__global__ void f() { pgas::no_such_thing(); }");
   EXPECT_EQ(result.status, NVRTC_ERROR_COMPILATION);
   EXPECT_NE(result.log.find("no_such_thing"), std::string::npos) << result.log;
 }
+
+INSTANTIATE_TEST_SUITE_P(languages, nvrtc, testing::Values("c++17", "c++20"),
+                         [](const auto& language) { return "cxx" + std::string(language.param).substr(3); });
 
 }  // namespace

@@ -23,28 +23,24 @@ struct alignas(16) vec16 {
   std::uint32_t w[4];
 };
 
-/// The unsigned integer of `Bytes` bytes, and the same for accesses to memory of another type.
+/// The unsigned integer of `Bytes` bytes.
 template <std::size_t Bytes>
 struct word;
 template <>
 struct word<1> {
   using type = std::uint8_t;
-  using aliased [[gnu::may_alias]] = std::uint8_t;
 };
 template <>
 struct word<2> {
   using type = std::uint16_t;
-  using aliased [[gnu::may_alias]] = std::uint16_t;
 };
 template <>
 struct word<4> {
   using type = std::uint32_t;
-  using aliased [[gnu::may_alias]] = std::uint32_t;
 };
 template <>
 struct word<8> {
   using type = std::uint64_t;
-  using aliased [[gnu::may_alias]] = std::uint64_t;
 };
 template <class T>
 using word_of = typename word<sizeof(T)>::type;
@@ -72,9 +68,28 @@ template <class To, class From>
   return __cvta_generic_to_global(const_cast<const void*>(p));
 }
 #else
+/// The same integers for accesses to memory of another type.
+template <std::size_t Bytes>
+struct aliasing_word;
+template <>
+struct aliasing_word<1> {
+  using type [[gnu::may_alias]] = std::uint8_t;
+};
+template <>
+struct aliasing_word<2> {
+  using type [[gnu::may_alias]] = std::uint16_t;
+};
+template <>
+struct aliasing_word<4> {
+  using type [[gnu::may_alias]] = std::uint32_t;
+};
+template <>
+struct aliasing_word<8> {
+  using type [[gnu::may_alias]] = std::uint64_t;
+};
 template <class T>
 [[nodiscard]] inline auto aliased(T* p) {
-  return reinterpret_cast<typename word<sizeof(T)>::aliased*>(p);
+  return reinterpret_cast<typename aliasing_word<sizeof(T)>::type*>(p);
 }
 #endif
 

@@ -1,0 +1,80 @@
+// Kernels may be C++17: this file is compiled as such. Every device operation does there what it does in C++20.
+#include <string>
+
+#include "every_operation.hpp"
+#include "harness.hpp"
+
+static_assert(__cplusplus < 202002L);
+
+namespace {
+
+using namespace pgas;
+using namespace pgas_test;
+
+/// Who makes the calls: a thread without naming a group, a thread, a warp, a block, or all blocks.
+enum class caller { nobody, thread, warp, block, grid };
+
+struct all_operations {
+  sym<workplace> place;
+  findings found;
+  caller who;
+
+  template <class... Group>
+  void call(const context& ctx, const Group&... g) const {
+    found.equal(ctx, static_cast<std::uint64_t>(who), 0, do_every_operation(ctx, *place.at(ctx), g...));
+  }
+
+  void operator()(const block& b, const context& ctx) const {
+    const bool first = b.block_rank() == 0;
+    const bool leads = first && b.thread_rank() == 0;
+    switch (who) {
+      case caller::nobody: return leads ? call(ctx) : void();
+      case caller::thread: return leads ? call(ctx, this_thread{}) : void();
+      case caller::warp: return leads ? call(ctx, this_warp(b)) : void();
+      case caller::block: return first ? call(ctx, b) : void();
+      case caller::grid: return call(ctx, this_grid(b));
+    }
+  }
+};
+
+TEST(language, every_operation_works_in_cxx17) {
+  for (const bool checks : {false, true}) {
+    for (const int n_pes : {2, 3}) {
+      pe_options options;
+      options.checks = checks;
+      pe_set pes(n_pes, options);
+      const findings found = make_findings(pes);
+      for (const caller who : {caller::nobody, caller::thread, caller::warp, caller::block, caller::grid}) {
+        pes.run({2, 3}, all_operations{pes.allocate<workplace>(1), found, who});
+        if (HasFatalFailure()) return;
+      }
+      expect_nothing_found(pes, found);
+    }
+  }
+}
+
+/// Has what groups have, but for sync().
+struct no_group {
+  [[nodiscard]] static int thread_rank() { return 0; }
+  [[nodiscard]] static int size() { return 1; }
+};
+/// An operation that takes integers only.
+struct integers_only {
+  [[nodiscard]] int operator()(int a, int b) const { return a > b ? a : b; }
+};
+
+// What the concepts say in C++20.
+static_assert(is_group<this_thread> && is_group<thread_crew> && is_group<grid> && !is_group<no_group> &&
+              !is_group<int>);
+static_assert(is_block_group<thread_crew> && !is_block_group<warp>);
+static_assert(is_rma_type<workplace> && !is_rma_type<const int> && !is_rma_type<std::string>);
+static_assert(is_amo_type<float> && !is_amo_integer<float> && !is_amo_type<half> && is_amo_add_type<half>);
+static_assert(is_amo_add_type<bfloat162> && !is_amo_add_type<short> && !is_amo_add_type<bool>);
+static_assert(is_wait_type<short> && !is_wait_type<char> && !is_wait_type<float>);
+static_assert(is_reduce_op<op::sum, workplace::complex> && !is_reduce_op<op::min, workplace::complex>);
+static_assert(is_reduce_op<op::min, half> && !is_reduce_op<op::bit_and, half> && !is_reduce_op<op::bit_and, float>);
+static_assert(is_reduce_op<integers_only, int> && !is_scan_op<integers_only, int> && is_scan_op<op::sum, int>);
+static_assert(is_reduce_op<op::maxloc, indexed<float>> && !is_reduce_op<op::maxloc, float>);
+static_assert(!is_reduce_op<op::maxloc, indexed<bool>> && !is_reduce_op<op::sum, std::string>);
+
+}  // namespace
