@@ -62,7 +62,6 @@ cuda_device::cuda_device(int ordinal) : ordinal_(ordinal) {
   check(cudaStreamCreateWithFlags(&internal_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
   result_ = allocate_mapped(128);
   check(load_library_kernels(), "loading the library's kernels");
-  check(preload_collectives(), "loading the library's kernels");
 }
 
 cuda_device::~cuda_device() {

@@ -14,17 +14,19 @@ namespace pgas::detail::cuda {
 /// *Errors* cudaErrorInvalidValue for an operation that does not take the type.
 [[nodiscard]] cudaError_t launch_collective(const context& context, const team_view& team,
                                             const collective_request& request, cudaStream_t stream);
-/// Loads all kernels for collectives into the current context (see kernels.hpp).
-[[nodiscard]] cudaError_t preload_collectives();
 
-/// The same for the kernels of one operation.
+/// The same for the reductions by one operation.
 template <class Op>
 [[nodiscard]] cudaError_t launch_fold(const context& context, const team_view& team, const collective_request& request,
                                       cudaStream_t stream);
-template <class Op>
-[[nodiscard]] cudaError_t preload_folds();
 
-/// Threads of a collective's block. More would leave each too few registers.
-inline constexpr unsigned collective_threads = 512;
+/// Most threads of a collective's block. More would leave each too few registers.
+inline constexpr unsigned most_threads = 512;
+
+/// Threads of the block that carries out a request. Members that only meet are waited for soonest by one warp.
+[[nodiscard]] constexpr unsigned threads_for(const collective_request& request) {
+  const bool meets = request.what == collective_kind::barrier || request.what == collective_kind::sync;
+  return meets ? 32 : most_threads;
+}
 
 }  // namespace pgas::detail::cuda

@@ -5,11 +5,12 @@
 
 #include "device/collective_bodies.hpp"
 #include "device/cuda/kernels/collective.hpp"
+#include "device/cuda/kernels/library_kernel.cuh"
 
 namespace pgas::detail::cuda {
 
 template <class Op, class T>
-__global__ void __launch_bounds__(collective_threads)
+__global__ void __launch_bounds__(most_threads)
     fold_kernel(context here, team_view team, collective_request request) {
   fold_as_asked<Op, T>(here, this_block(), team, request);
 }
@@ -17,21 +18,11 @@ __global__ void __launch_bounds__(collective_threads)
 template <class Op>
 cudaError_t launch_fold(const context& context, const team_view& team, const collective_request& request,
                         cudaStream_t stream) {
-  const bool launched = any_type<Op>([&]<class T>(type_is<T>) {
-    if (asked_as<Op, T>() != request.type) return false;
-    fold_kernel<Op, T><<<1, collective_threads, 0, stream>>>(context, team, request);
-    return true;
-  });
-  return launched ? cudaGetLastError() : cudaErrorInvalidValue;
-}
-
-template <class Op>
-cudaError_t preload_folds() {
-  cudaError_t result = cudaSuccess;
+  cudaError_t result = cudaErrorInvalidValue;
   any_type<Op>([&]<class T>(type_is<T>) {
-    cudaFuncAttributes ignored{};
-    result = cudaFuncGetAttributes(&ignored, reinterpret_cast<const void*>(&fold_kernel<Op, T>));
-    return result != cudaSuccess;
+    if (asked_as<Op, T>() != request.type) return false;
+    result = library_kernel<&fold_kernel<Op, T>>::launch(1, threads_for(request), stream, context, team, request);
+    return true;
   });
   return result;
 }

@@ -4,11 +4,8 @@ namespace pgas::detail::cuda {
 
 template cudaError_t launch_fold<op::bit_and>(const context&, const team_view&, const collective_request&,
                                               cudaStream_t);
-template cudaError_t preload_folds<op::bit_and>();
 template cudaError_t launch_fold<op::bit_or>(const context&, const team_view&, const collective_request&, cudaStream_t);
-template cudaError_t preload_folds<op::bit_or>();
 template cudaError_t launch_fold<op::bit_xor>(const context&, const team_view&, const collective_request&,
                                               cudaStream_t);
-template cudaError_t preload_folds<op::bit_xor>();
 
 }  // namespace pgas::detail::cuda

@@ -3,8 +3,6 @@
 namespace pgas::detail::cuda {
 
 template cudaError_t launch_fold<op::maxloc>(const context&, const team_view&, const collective_request&, cudaStream_t);
-template cudaError_t preload_folds<op::maxloc>();
 template cudaError_t launch_fold<op::minloc>(const context&, const team_view&, const collective_request&, cudaStream_t);
-template cudaError_t preload_folds<op::minloc>();
 
 }  // namespace pgas::detail::cuda

@@ -3,6 +3,5 @@
 namespace pgas::detail::cuda {
 
 template cudaError_t launch_fold<op::max>(const context&, const team_view&, const collective_request&, cudaStream_t);
-template cudaError_t preload_folds<op::max>();
 
 }  // namespace pgas::detail::cuda

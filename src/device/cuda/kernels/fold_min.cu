@@ -3,6 +3,5 @@
 namespace pgas::detail::cuda {
 
 template cudaError_t launch_fold<op::min>(const context&, const team_view&, const collective_request&, cudaStream_t);
-template cudaError_t preload_folds<op::min>();
 
 }  // namespace pgas::detail::cuda

@@ -3,6 +3,5 @@
 namespace pgas::detail::cuda {
 
 template cudaError_t launch_fold<op::prod>(const context&, const team_view&, const collective_request&, cudaStream_t);
-template cudaError_t preload_folds<op::prod>();
 
 }  // namespace pgas::detail::cuda

@@ -1,0 +1,61 @@
+// Every kernel of the library is in the list of those that are loaded at join.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "device/collective_bodies.hpp"
+#include "device/cuda/kernels/collective.hpp"
+#include "device/cuda/kernels/kernels.hpp"
+#include "device/cuda/kernels/library_kernel.hpp"
+
+namespace pgas::unit_test {
+namespace {
+
+using namespace detail;
+
+/// Make the linker take the kernels, which it would leave in the archive if nobody named what launches them.
+[[maybe_unused]] const volatile auto launches_operations = &cuda::launch_operation;
+[[maybe_unused]] const volatile auto launches_collectives = &cuda::launch_collective;
+
+/// One for each operation and each type that it takes.
+std::size_t count_folds() {
+  std::size_t folds = 0;
+  for (int which = static_cast<int>(reduction::sum); which <= static_cast<int>(reduction::minloc); ++which)
+    with_operation(static_cast<reduction>(which), [&]<class Op>(Op) {
+      return any_type<Op>([&]<class T>(type_is<T>) {
+        ++folds;
+        return false;
+      });
+    });
+  return folds;
+}
+
+TEST(kernel_list, has_every_kernel_once) {
+  const auto& listed = cuda::library_kernels();
+  constexpr std::size_t others = 3;  // one-sided operations, strided copies, collectives that move data
+  EXPECT_EQ(listed.size(), count_folds() + others);
+  EXPECT_EQ(std::set<const void*>(listed.begin(), listed.end()).size(), listed.size());
+}
+
+TEST(kernel_list, what_has_no_kernel_is_refused_before_a_device_is_needed) {
+  collective_request request;
+  request.what = collective_kind::reduce;
+  request.op = reduction::maxloc;
+  request.type = number_type::f16;
+  EXPECT_EQ(cuda::launch_collective({}, {}, request, nullptr), cudaErrorInvalidValue);
+  request.op = reduction::none;
+  EXPECT_EQ(cuda::launch_collective({}, {}, request, nullptr), cudaErrorInvalidValue);
+}
+
+TEST(kernel_list, members_that_only_meet_are_one_warp) {
+  collective_request request;
+  for (const collective_kind what : {collective_kind::barrier, collective_kind::sync}) {
+    request.what = what;
+    EXPECT_EQ(cuda::threads_for(request), 32u);
+  }
+  request.what = collective_kind::broadcast;
+  EXPECT_EQ(cuda::threads_for(request), cuda::most_threads);
+}
+
+}  // namespace
+}  // namespace pgas::unit_test
