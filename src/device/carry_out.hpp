@@ -6,7 +6,6 @@
 #include "pgas/device/atomic.hpp"
 #include "pgas/device/impl/strided.hpp"
 #include "pgas/device/order.hpp"
-#include "pgas/device/sync.hpp"
 #include "pgas/device/wait.hpp"
 
 namespace pgas::detail {
@@ -134,7 +133,6 @@ PGAS_FN void carry_out(const operation_request& r, const G& g) {
       if (g.thread_rank() == 0) static_cast<void>(carry_out_atomic(r));
       return;
     case operation_request::kind::quiet: return quiet(r.here, g);
-    case operation_request::kind::sync: return sync(r.here, g, r.team);
     case operation_request::kind::strided: return;
   }
 }

@@ -127,9 +127,6 @@ class device {
   virtual void snapshot(void* to, const void* from, std::size_t count, std::size_t word_bytes) = 0;
   /// Whether kernels of this device can load and store there.
   [[nodiscard]] virtual bool reaches(const void*) { return true; }
-  /// Barrier over `team` once the stream gets there; earlier work of the stream is visible to the team afterwards.
-  virtual void barrier(const context& context, team_view team, stream_handle stream) = 0;
-
   /// A collective over `team` once the stream gets there, as the device operations of the same names; on the channel that
   /// `team` is on. Arguments have been checked.
   virtual void collective(const context& context, const team_view& team, const collective_request& request,

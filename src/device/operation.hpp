@@ -16,7 +16,6 @@ struct operation_request {
     atomic,   ///< `how` on the word at `to`
     wait,     ///< until each of `count` words at `from` satisfies `compare`
     quiet,    ///< earlier work of the stream has taken effect everywhere
-    sync,     ///< until all members of `team` have got there
   };
   kind what = kind::store;
   atomic_update how = atomic_update::fetch;
@@ -35,7 +34,6 @@ struct operation_request {
   const int* status = nullptr;   ///< words to leave out of a wait
   const void* values = nullptr;  ///< a wait's value for each word; null: `value` for all
   context here;                  ///< for waits
-  team_view team;
 };
 
 }  // namespace pgas::detail

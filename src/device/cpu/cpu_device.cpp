@@ -13,7 +13,6 @@
 #include "device/cpu/foreign_memory.hpp"
 #include "device/carry_out.hpp"
 #include "device/cpu/host_memory.hpp"
-#include "pgas/device/sync.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::detail {
@@ -196,7 +195,8 @@ void cpu_device::fill(void* at, unsigned char value, std::size_t bytes, stream_h
 void cpu_device::enqueue(const operation_request& request, stream_handle stream) {
   using kind = operation_request::kind;
   // Not on the calling thread where it may last: the caller may have to go on for it to end.
-  const bool lasts = request.what == kind::wait || request.what == kind::sync || (request.what == kind::strided && request.bytes * request.count > small);
+  const bool lasts =
+      request.what == kind::wait || (request.what == kind::strided && request.bytes * request.count > small);
   queue(stream).run(
       [request] {
         if (request.what == kind::strided)
@@ -227,18 +227,9 @@ void cpu_device::snapshot(void* to, const void* from, std::size_t count, std::si
   });
 }
 
-void cpu_device::barrier(const context& context, team_view team, stream_handle stream) {
-  // On the stream's thread: the caller may have to go on for the other PEs to come.
-  queue(stream).run(
-      [context, team] {
-        if (!try_barrier<arrival::release>(context, this_thread{}, team))
-          throw error(code::device_failed, "a barrier on the CPU ended early");
-      },
-      host_stream::place::worker);
-}
-
 void cpu_device::collective(const context& context, const team_view& team, const collective_request& request,
                             stream_handle stream) {
+  // On the stream's thread: the caller may have to go on for the other PEs to come.
   queue(stream).run([context, team, request] { carry_out(context, team, request); }, host_stream::place::worker);
 }
 

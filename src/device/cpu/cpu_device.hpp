@@ -48,7 +48,6 @@ class cpu_device final : public device {
   void enqueue(const operation_request& request, stream_handle stream) override;
   [[nodiscard]] std::uint64_t fetch(const operation_request& request) override;
   void snapshot(void* to, const void* from, std::size_t count, std::size_t word_bytes) override;
-  void barrier(const context& context, team_view team, stream_handle stream) override;
   void collective(const context& context, const team_view& team, const collective_request& request,
                   stream_handle stream) override;
 

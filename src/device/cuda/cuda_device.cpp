@@ -179,11 +179,6 @@ void cuda_device::fill(void* at, unsigned char value, std::size_t bytes, stream_
   check(cudaMemsetAsync(at, value, bytes, stream_of(stream)), "filling memory");
 }
 
-void cuda_device::barrier(const context& context, team_view team, stream_handle stream) {
-  const current_context current(context_);
-  check(launch_barrier(context, team, stream_of(stream)), "launching a barrier", code::launch_failed);
-}
-
 void cuda_device::collective(const context& context, const team_view& team, const collective_request& request,
                              stream_handle stream) {
   const current_context current(context_);

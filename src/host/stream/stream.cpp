@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "host/rma/submission.hpp"
+#include "pgas/collective.hpp"
 #include "pgas/stream_rma.hpp"
 
 namespace pgas {
@@ -77,15 +78,6 @@ void enqueue_wait(world& w, const stream& on, const word_set& set) {
   s.device().enqueue(request, s.queue());
 }
 
-namespace {
-
-/// The library's own channel of a team: what the host enqueues does not meet what kernels do.
-team_view host_channel(const world_state& state) {
-  const team_view all = state.context().world();
-  return all.channel(all.n_channels());
-}
-
-}  // namespace
 }  // namespace detail
 
 void quiet(world& w, const stream& on) {
@@ -99,20 +91,7 @@ void quiet(world& w, const stream& on) {
 
 void fence(world& w, const stream& on) { quiet(w, on); }
 
-void barrier_all(world& w, const stream& on) {
-  const detail::issue how = detail::in_turn(w, on);
-  detail::submission s(how, "barrier_all on a stream");
-  s.device().barrier(s.state().context(), detail::host_channel(s.state()), s.queue());
-}
-
-void sync_all(world& w, const stream& on) {
-  const detail::issue how = detail::in_turn(w, on);
-  detail::submission s(how, "sync_all on a stream");
-  detail::operation_request request;
-  request.what = detail::operation_request::kind::sync;
-  request.here = s.state().context();
-  request.team = detail::host_channel(s.state());
-  s.device().enqueue(request, s.queue());
-}
+void barrier_all(world& w, const stream& on) { barrier(w.team(), on); }
+void sync_all(world& w, const stream& on) { sync(w.team(), on); }
 
 }  // namespace pgas

@@ -182,6 +182,9 @@ class small_world {
   std::int32_t n_;
 };
 
+/// What is asked for unless something else is: a barrier.
+const collective_request meeting;
+
 TEST(cpu_barrier, on_streams_holds_back_the_streams_and_not_their_callers) {
   const auto on = make_cpu_device();
   small_world world(3);
@@ -191,7 +194,7 @@ TEST(cpu_barrier, on_streams_holds_back_the_streams_and_not_their_callers) {
   std::vector<int> seen(3, 0);
   const auto meet = [&](std::size_t pe) {
     const context here = world.of(static_cast<std::int32_t>(pe));
-    on->barrier(here, here.world(), streams[pe]);
+    on->collective(here, here.world(), meeting, streams[pe]);
   };
   for (int round = 1; round <= 20; ++round) {
     // One thread feeds all three: a barrier that held its caller would never end.
@@ -210,7 +213,7 @@ TEST(cpu_barrier, on_streams_holds_back_the_streams_and_not_their_callers) {
 TEST(cpu_barrier, ends_with_an_error_when_the_world_is_aborted_or_the_time_is_over) {
   const auto on = make_cpu_device();
   small_world world(2);
-  on->barrier(world.of(0), world.of(0).world(), nullptr);
+  on->collective(world.of(0), world.of(0).world(), meeting, nullptr);
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   std::atomic_ref(world.control(0).abort).store(2);
   auto end = thrown_by([&] { on->synchronize(nullptr); });
@@ -219,11 +222,11 @@ TEST(cpu_barrier, ends_with_an_error_when_the_world_is_aborted_or_the_time_is_ov
   EXPECT_EQ(world.control(0).record.why, failure::aborted);
 
   world.control(1).wait_timeout_ns = 20'000'000;
-  on->barrier(world.of(1), world.of(1).world(), nullptr);
+  on->collective(world.of(1), world.of(1).world(), meeting, nullptr);
   end = thrown_by([&] { on->synchronize(nullptr); });
   // PE 0 had arrived before it was aborted, so this one ends well; the next one has nobody to meet.
   EXPECT_FALSE(end) << end->what();
-  on->barrier(world.of(1), world.of(1).world(), nullptr);
+  on->collective(world.of(1), world.of(1).world(), meeting, nullptr);
   end = thrown_by([&] { on->synchronize(nullptr); });
   ASSERT_TRUE(end);
   EXPECT_EQ(world.control(1).record.why, failure::timed_out);

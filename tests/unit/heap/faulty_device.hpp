@@ -129,7 +129,6 @@ class faulty_device : public detail::device {
   void snapshot(void* to, const void* from, std::size_t count, std::size_t word_bytes) override {
     inner_->snapshot(to, from, count, word_bytes);
   }
-  void barrier(const context& c, team_view t, detail::stream_handle s) override { inner_->barrier(c, t, s); }
   void collective(const context& c, const team_view& t, const detail::collective_request& r,
                   detail::stream_handle s) override {
     inner_->collective(c, t, r, s);
