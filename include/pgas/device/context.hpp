@@ -93,8 +93,8 @@ class context {
  private:
   template <class T>
   [[nodiscard]] PGAS_HD T* moved(T* local, std::int32_t slots) const {
-    const auto distance = static_cast<std::int64_t>(slots) << log2_stride_;
-    return reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(local) + static_cast<std::uintptr_t>(distance));
+    const auto distance = static_cast<std::uintptr_t>(static_cast<std::intptr_t>(slots)) << log2_stride_;
+    return reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(local) + distance);
   }
   /// The team of `n` neighbours from `first` on.
   [[nodiscard]] PGAS_HD team_view row_of(std::int32_t first, std::int32_t n, std::uint64_t state) const {

@@ -29,7 +29,7 @@ struct reach {
   [[nodiscard]] PGAS_FN T* at(T* local, std::int32_t member) const {
     const std::int32_t slots = first + (members == nullptr ? member * stride : members[member]);
     return reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(local) +
-                                static_cast<std::uintptr_t>(static_cast<std::int64_t>(slots) << log2_stride));
+                                (static_cast<std::uintptr_t>(static_cast<std::intptr_t>(slots)) << log2_stride));
   }
 };
 
