@@ -63,20 +63,20 @@ struct collective_request {
 };
 
 /// The number of an integer type by its width.
-template <reduce_integer T>
+template <PGAS_IS(reduce_integer) T>
 [[nodiscard]] constexpr number_type integer_type(bool with_sign) {
   constexpr int by_width = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
   return static_cast<number_type>(static_cast<int>(with_sign ? number_type::i8 : number_type::u8) + by_width);
 }
 
 /// The number of a pair; none for those that the library has no kernels for.
-template <class T>
+template <class T, class = void>
 struct pair_type {
   static constexpr number_type value = number_type::none;
 };
-template <class T, reduce_integer I>
-requires(sizeof(T) == sizeof(I) && std::is_signed_v<T> && std::is_signed_v<I> && reduce_ordered<T> &&
-         sizeof(T) >= 4) struct pair_type<indexed<T, I>> {
+template <class T, class I>
+struct pair_type<indexed<T, I>, std::enable_if_t<is_reduce_ordered<T> && is_reduce_integer<I> && std::is_signed_v<T> &&
+                                                 std::is_signed_v<I> && sizeof(T) == sizeof(I) && sizeof(T) >= 4>> {
   static constexpr number_type value = std::is_integral_v<T>
                                            ? (sizeof(T) == 4 ? number_type::indexed_i32 : number_type::indexed_i64)
                                            : (sizeof(T) == 4 ? number_type::indexed_f32 : number_type::indexed_f64);
@@ -85,13 +85,13 @@ requires(sizeof(T) == sizeof(I) && std::is_signed_v<T> && std::is_signed_v<I> &&
 /// What `Op` on elements of type T is called in a request.
 template <class Op, class T>
 [[nodiscard]] constexpr number_type number_of() {
-  if constexpr (reduce_integer<T>) {
+  if constexpr (is_reduce_integer<T>) {
     return integer_type<T>(std::is_signed_v<T> && (std::is_same_v<Op, op::min> || std::is_same_v<Op, op::max>));
-  } else if constexpr (float16_type<T>) {
+  } else if constexpr (is_float16_type<T>) {
     return float16_traits<T>::format == format16::bfloat ? number_type::bf16 : number_type::f16;
-  } else if constexpr (reduce_ordered<T>) {
+  } else if constexpr (is_reduce_ordered<T>) {
     return sizeof(T) == 4 ? number_type::f32 : number_type::f64;
-  } else if constexpr (complex_type<T>) {
+  } else if constexpr (is_complex_type<T>) {
     return sizeof(T) == 8 ? number_type::complex_f32 : number_type::complex_f64;
   } else {
     return pair_type<T>::value;
@@ -100,7 +100,7 @@ template <class Op, class T>
 
 /// Operations and types that the library has kernels for.
 template <class Op, class T>
-concept library_reduction = own_operation<Op> && reduce_op<Op, T> && number_of<Op, T>()
-!= number_type::none;
+inline constexpr bool library_reduction = (own_operation<Op> && is_reduce_op<Op, T> &&
+                                           number_of<Op, T>() != number_type::none);
 
 }  // namespace pgas::detail
