@@ -28,7 +28,7 @@ std::vector<int> members_of(int n_pes, int start, int log_stride, int size) {
 }  // namespace
 
 const team& active_sets::find(world& w, int start, int log_stride, int size) {
-  if (start == 0 && size == w.n_pes() && (log_stride == 0 || size == 1)) return w.team();
+  if (start == 0 && size == w.n_pes() && log_stride == 0) return w.team();
   entry* found = nullptr;
   {
     const std::lock_guard lock(mutex_);

@@ -1,4 +1,4 @@
-# libpgas_shmem: OpenSHMEM for C and C++. Programs in C link it alone; libpgas is found beside it.
+# libpgas_shmem: OpenSHMEM for C and C++, with pgas-cc, pgas-c++ and oshrun. Programs in C link it alone; libpgas is found beside it.
 add_library(pgas_shmem SHARED
   active_sets.cpp
   shmem_active_set.cpp
@@ -21,3 +21,29 @@ target_include_directories(pgas_shmem INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include/pgas/compat>
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/pgas/compat>)
 set_target_properties(pgas_shmem PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0 EXPORT_NAME shmem INSTALL_RPATH "\$ORIGIN")
+
+install(TARGETS pgas_shmem EXPORT pgas-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+
+# The compiler wrappers: one for the build tree, one for an installed tree, which may be moved.
+function(pgas_shmem_wrapper name language variable compiler)
+  set(include ${PROJECT_SOURCE_DIR}/include/pgas/compat)
+  set(folders "\"${PROJECT_BINARY_DIR}/src/host/capi\" \"${PROJECT_BINARY_DIR}/src\"")
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/pgas-cc.in ${PROJECT_BINARY_DIR}/bin/${name} @ONLY
+    FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+  file(RELATIVE_PATH up /prefix/${CMAKE_INSTALL_BINDIR} /prefix)
+  set(include "$here/${up}${CMAKE_INSTALL_INCLUDEDIR}/pgas/compat")
+  set(folders "\"$here/${up}${CMAKE_INSTALL_LIBDIR}\"")
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/pgas-cc.in ${CMAKE_CURRENT_BINARY_DIR}/installed/${name} @ONLY)
+  install(PROGRAMS ${CMAKE_CURRENT_BINARY_DIR}/installed/${name} DESTINATION ${CMAKE_INSTALL_BINDIR})
+endfunction()
+pgas_shmem_wrapper(pgas-cc C PGAS_CC cc)
+pgas_shmem_wrapper(pgas-c++ C++ PGAS_CXX c++)
+
+configure_file(${CMAKE_CURRENT_LIST_DIR}/oshrun.in ${PROJECT_BINARY_DIR}/bin/oshrun @ONLY
+  FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+install(PROGRAMS ${PROJECT_BINARY_DIR}/bin/oshrun DESTINATION ${CMAKE_INSTALL_BINDIR})
+
+file(RELATIVE_PATH up /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
+string(REGEX REPLACE "/$" "" up "${up}")
+configure_file(${CMAKE_CURRENT_LIST_DIR}/pgas-shmem.pc.in ${CMAKE_CURRENT_BINARY_DIR}/pgas-shmem.pc @ONLY)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/pgas-shmem.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

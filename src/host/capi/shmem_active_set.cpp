@@ -12,7 +12,7 @@ using namespace pgas::capi;
 
 /// An active set's broadcast leaves the root's own destination as it is, unlike a team's: the root puts, and all meet.
 template <class T>
-void broadcast(const pgas::team& of, T* dest, const T* source, std::size_t count, int root) {
+void broadcast_to_others(const pgas::team& of, T* dest, const T* source, std::size_t count, int root) {
   if (root < 0 || root >= of.n_pes())
     throw pgas::error(pgas::code::pe_out_of_range,
                       fmt::format("broadcast: PE_root is {}, and the active set has {} PEs", root, of.n_pes()), root);
@@ -48,7 +48,7 @@ PGAS_SHMEM_DEFINE(void, sync, (PGAS_SHMEM_SET), pgas::sync(PGAS_SHMEM_TEAM);)
 #define PGAS_SHMEM_SIZED(BITS, BYTES)                                                                              \
   PGAS_SHMEM_DEFINE(void, broadcast##BITS,                                                                         \
                     (void* dest, const void* source, size_t nelems, int PE_root, PGAS_SHMEM_SET),                  \
-                    broadcast(PGAS_SHMEM_TEAM, to<BYTES>(symmetric(dest)), from<BYTES>(source), nelems, PE_root);) \
+                    broadcast_to_others(PGAS_SHMEM_TEAM, to<BYTES>(symmetric(dest)), from<BYTES>(source), nelems, PE_root);) \
   PGAS_SHMEM_DEFINE(                                                                                               \
       void, collect##BITS, (void* dest, const void* source, size_t nelems, PGAS_SHMEM_SET),                        \
       pgas::collect(PGAS_SHMEM_TEAM, to<BYTES>(symmetric(dest)), from<BYTES>(symmetric(source)), nelems);)         \

@@ -26,7 +26,7 @@ constexpr std::size_t registration_unit = std::size_t{2} << 20;  // what registe
 std::size_t round_up(std::size_t value, std::size_t unit) { return (value + unit - 1) / unit * unit; }
 std::size_t round_down(std::size_t value, std::size_t unit) { return value / unit * unit; }
 
-/// Whether a shared library is linked to this one, and so may call it.
+/// Whether a shared library is linked to this one because it calls it.
 bool needs_shmem(const dl_phdr_info& object) {
   for (int i = 0; i < object.dlpi_phnum; ++i) {
     if (object.dlpi_phdr[i].p_type != PT_DYNAMIC) continue;

@@ -12,7 +12,7 @@
 
 namespace pgas::capi {
 
-/// The writable data of the program and of the shared libraries that are linked to OpenSHMEM: whole pages of .data and
+/// The writable data of the program and of the shared libraries that call OpenSHMEM: whole pages of .data and
 /// .bss, without what is made read-only after relocation. On the host heap these pages are replaced, at their
 /// addresses and with their contents, by a file of memory that all PEs also have in the heap.
 ///

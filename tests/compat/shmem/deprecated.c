@@ -1,0 +1,24 @@
+/* A program of before 1.2: old header, old names, no finalize. */
+#include <mpp/shmem.h>
+#include <stdio.h>
+
+static long from_left;
+
+int main(void) {
+  int me, n, *numbers, *more;
+  start_pes(0);
+  me = _my_pe();
+  n = _num_pes();
+  numbers = (int*)shmalloc(16 * sizeof(int));
+  numbers[0] = me;
+  more = (int*)shmemalign(64, 64);
+  numbers = (int*)shrealloc(numbers, 1000 * sizeof(int));
+  shmem_barrier_all();
+  shmem_long_p(&from_left, me + 1, (me + 1) % n);
+  shmem_long_wait(&from_left, 0);
+  if (numbers[0] != me || from_left != (me + n - 1) % n + 1 || (size_t)more % 64 != 0) return 1;
+  if (_SHMEM_CMP_EQ != SHMEM_CMP_EQ || _SHMEM_SYNC_VALUE != SHMEM_SYNC_VALUE) return 2;
+  shfree(more);
+  shfree(numbers);
+  return 0;
+}
