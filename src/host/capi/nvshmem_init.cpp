@@ -33,6 +33,7 @@ void start(std::unique_ptr<bootstrap> exchange, int device) {
   request.deferred = device < 0 && current_device() < 0;
   request.joined = [](world& joined) {
     check_device(joined);
+    make_meeting_places(joined);
     publish_state(joined);
   };
   request.leaving = [] {
@@ -46,7 +47,7 @@ std::unique_ptr<bootstrap> make_uid_bootstrap(const nvshmemx_uniqueid_args_t& ar
   if (args.id == nullptr) throw error(code::invalid_argument, "the unique id is null");
   if (args.nranks < 1 || args.myrank < 0 || args.myrank >= args.nranks)
     throw error(code::invalid_argument, fmt::format("rank {} of {} is none", args.myrank, args.nranks));
-  bootstrap_options options = config_detail::launch_options(config::from_environment());
+  bootstrap_options options = config_detail::launch_options(runtime::instance().settings());
   options.method = "tcp";
   options.unique_id.assign(args.id->internal, strnlen(args.id->internal, sizeof args.id->internal));
   options.rank = args.myrank;
@@ -66,7 +67,8 @@ std::unique_ptr<bootstrap> choose_bootstrap(unsigned flags, const nvshmemx_init_
   if (way == NVSHMEMX_INIT_WITH_SHMEM) return make_shmem_bootstrap();
   if (attributes == nullptr && (way == NVSHMEMX_INIT_WITH_MPI_COMM || way == NVSHMEMX_INIT_WITH_UNIQUEID))
     throw error(code::invalid_argument, "the attributes are null");
-  if (way == NVSHMEMX_INIT_WITH_MPI_COMM) return make_mpi_bootstrap(attributes->mpi_comm, config::from_environment());
+  if (way == NVSHMEMX_INIT_WITH_MPI_COMM)
+    return make_mpi_bootstrap(attributes->mpi_comm, runtime::instance().settings());
   if (way == NVSHMEMX_INIT_WITH_UNIQUEID) return make_uid_bootstrap(attributes->args.uid_args);
   throw error(code::invalid_argument, "more than one of the flags NVSHMEMX_INIT_WITH_*");
 }
@@ -109,9 +111,12 @@ int status_of(const error& cause) noexcept {
   }
 }
 
+#pragma GCC visibility push(default)
 extern "C" {
 
-void nvshmem_init() { start(nullptr, -1); }
+void nvshmem_init() {
+  passing([] { start(nullptr, -1); });
+}
 
 int nvshmem_init_thread(int requested, int* provided) {
   return with_status("nvshmem_init_thread", [&] {
@@ -143,14 +148,16 @@ int nvshmemx_init_status() {
   return shared ? NVSHMEM_STATUS_FULL_MPG : NVSHMEM_STATUS_IS_INITIALIZED;
 }
 
-void nvshmem_finalize() { runtime::instance().stop(); }
+void nvshmem_finalize() {
+  passing([] { runtime::instance().stop(); });
+}
 
-void nvshmemx_hostlib_finalize() { runtime::instance().stop(); }
+void nvshmemx_hostlib_finalize() { nvshmem_finalize(); }
 
 int nvshmemx_get_uniqueid(nvshmemx_uniqueid_t* uniqueid) {
   return with_status("nvshmemx_get_uniqueid", [&] {
     if (uniqueid == nullptr) throw error(code::invalid_argument, "there is no place for the unique id");
-    bootstrap_options options = config_detail::launch_options(config::from_environment());
+    bootstrap_options options = config_detail::launch_options(runtime::instance().settings());
     options.unique_id_length = sizeof(uniqueid->internal) - 1;
     const std::string id = make_unique_id(options);
     *uniqueid = NVSHMEMX_UNIQUEID_INITIALIZER;
@@ -187,5 +194,6 @@ int pgas_nvshmem_join() {
 }
 
 }  // extern "C"
+#pragma GCC visibility pop
 
 }  // namespace pgas::capi
