@@ -106,6 +106,7 @@ detail::collective_request request_of(const compat::collective_call& call) {
 
 }  // namespace
 
+#pragma GCC visibility push(default)
 extern "C" {
 
 int pgas_nvshmem_collective(compat::when when, const compat::collective_call* asked) {
@@ -120,10 +121,13 @@ int pgas_nvshmem_collective(compat::when when, const compat::collective_call* as
 }
 
 void pgas_nvshmem_meet_all(compat::when when, collective what) {
-  call here(when);
-  meet(here.world().team(), here.on(), what);
+  passing([&] {
+    call here(when);
+    meet(here.world().team(), here.on(), what);
+  });
 }
 
 }  // extern "C"
+#pragma GCC visibility pop
 
 }  // namespace pgas::capi

@@ -47,6 +47,9 @@ class call {
 /// Forgets what nvshmemx_buffer_register() has registered.
 void forget_registrations();
 
+/// Collective: makes what nvshmemx_team_init() needs.
+void make_meeting_places(world& joined);
+
 /// The type of a word that waits or atomic operations take. *Errors* invalid_argument for types of one byte.
 [[nodiscard]] detail::word_kind word_kind_of(compat::number type);
 

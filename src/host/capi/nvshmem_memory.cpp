@@ -1,6 +1,7 @@
 // Symmetric memory, registered memory, queue pairs.
 #include <fmt/format.h>
 
+#include <bit>
 #include <map>
 #include <mutex>
 #include <numeric>
@@ -62,6 +63,7 @@ constexpr std::size_t usual_alignment = 16;
 
 void forget_registrations() { registered().clear(); }
 
+#pragma GCC visibility push(default)
 extern "C" {
 
 void* nvshmem_malloc(std::size_t size) {
@@ -73,21 +75,27 @@ void* nvshmem_calloc(std::size_t count, std::size_t size) {
 }
 
 void* nvshmem_align(std::size_t alignment, std::size_t size) {
-  return guarded("nvshmem_align", nullptr,
-                 [&] { return allocate(size, 1, std::max(alignment, usual_alignment), initialize::no); });
+  return guarded("nvshmem_align", nullptr, [&] {
+    const bool too_small = std::has_single_bit(alignment) && alignment < usual_alignment;
+    return allocate(size, 1, too_small ? usual_alignment : alignment, initialize::no);
+  });
 }
 
 void nvshmem_free(void* memory) {
-  world& w = runtime::instance().world();
-  if (memory == nullptr) return;
-  w.barrier_all();  // what others are about to write there is written first
-  w.free(memory);
+  passing([&] {
+    world& w = runtime::instance().world();
+    if (memory == nullptr) return;
+    w.barrier_all();  // what others are about to write there is written first
+    w.free(memory);
+  });
 }
 
 void* pgas_nvshmem_ptr(const void* local, int pe) {
-  runtime& here = runtime::instance();
-  if (here.stage() != stage::joined) return nullptr;  // then there is no symmetric memory either
-  return here.world().ptr(const_cast<void*>(local), pe);
+  return passing([&]() -> void* {
+    runtime& here = runtime::instance();
+    if (here.stage() != stage::joined) return nullptr;  // then there is no symmetric memory either
+    return here.world().ptr(const_cast<void*>(local), pe);
+  });
 }
 
 void* pgas_nvshmem_mc_ptr(int team, const void*) {
@@ -134,5 +142,6 @@ int nvshmemx_qp_create(int count, nvshmemx_qp_handle_t** handles) {
 }
 
 }  // extern "C"
+#pragma GCC visibility pop
 
 }  // namespace pgas::capi

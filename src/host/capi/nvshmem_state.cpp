@@ -107,6 +107,7 @@ void publish_state(world& joined) {
 
 void withdraw_state() noexcept { state_registry::instance().withdraw(); }
 
+#pragma GCC visibility push(default)
 extern "C" {
 
 void pgas_nvshmem_register_state(pgas_nvshmem_state_setter set) noexcept {
@@ -140,5 +141,6 @@ int nvshmemx_culibrary_finalize(CUlibrary library) {
 }
 
 }  // extern "C"
+#pragma GCC visibility pop
 
 }  // namespace pgas::capi

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "host/capi/nvshmem_host.hpp"
+#include "host/capi/nvshmem_rendezvous.hpp"
 #include "host/capi/nvshmem_state.hpp"
 #include "pgas/compat/nvshmem/teams.h"
 
@@ -25,6 +26,13 @@ nvshmem_team_t& place(nvshmem_team_t* team) {
   return *team;
 }
 
+std::unique_ptr<rendezvous>& standing_places() {
+  static std::unique_ptr<rendezvous> places;
+  return places;
+}
+
+rendezvous& meeting_places() { return *standing_places(); }
+
 /// Numbers the team, if this PE is in it, and tells kernels of it.
 nvshmem_team_t adopt(team made, int contexts) {
   runtime& here = runtime::instance();
@@ -38,21 +46,26 @@ nvshmem_team_t adopt(team made, int contexts) {
 
 }  // namespace
 
+void make_meeting_places(world& joined) { standing_places() = std::make_unique<rendezvous>(joined); }
+
+#pragma GCC visibility push(default)
 extern "C" {
 
 int pgas_nvshmem_team_my_pe(int team) {
-  return team == NVSHMEM_TEAM_INVALID ? -1 : runtime::instance().team_my_pe(team);
+  return passing([&] { return team == NVSHMEM_TEAM_INVALID ? -1 : runtime::instance().team_my_pe(team); });
 }
 
 int pgas_nvshmem_team_n_pes(int team) {
-  return team == NVSHMEM_TEAM_INVALID ? -1 : runtime::instance().team_n_pes(team);
+  return passing([&] { return team == NVSHMEM_TEAM_INVALID ? -1 : runtime::instance().team_n_pes(team); });
 }
 
 int pgas_nvshmem_team_translate_pe(int from, int pe, int to) {
-  if (from == NVSHMEM_TEAM_INVALID || to == NVSHMEM_TEAM_INVALID) return -1;
-  const team& source = runtime::instance().team(from);
-  const team& target = runtime::instance().team(to);
-  return pe < 0 || pe >= source.n_pes() ? -1 : source.translate_pe(pe, target);
+  return passing([&] {
+    if (from == NVSHMEM_TEAM_INVALID || to == NVSHMEM_TEAM_INVALID) return -1;
+    const team& source = runtime::instance().team(from);
+    const team& target = runtime::instance().team(to);
+    return pe < 0 || pe >= source.n_pes() ? -1 : source.translate_pe(pe, target);
+  });
 }
 
 int nvshmem_team_split_strided(nvshmem_team_t parent, int start, int stride, int size,
@@ -79,18 +92,22 @@ int nvshmem_team_split_2d(nvshmem_team_t parent, int xrange, const nvshmem_team_
 }
 
 void nvshmem_team_destroy(nvshmem_team_t team) {
-  runtime& here = runtime::instance();
-  static_cast<void>(here.world());
-  if (team == NVSHMEM_TEAM_INVALID) return;
-  here.destroy_team(team);
-  publish_state(here.world());
+  passing([&] {
+    runtime& here = runtime::instance();
+    static_cast<void>(here.world());
+    if (team == NVSHMEM_TEAM_INVALID) return;
+    here.destroy_team(team);
+    publish_state(here.world());
+  });
 }
 
 void nvshmem_team_get_config(nvshmem_team_t team, nvshmem_team_config_t* config) {
-  numbered_team& known = runtime::instance().find_team(team);
-  if (config == nullptr) throw error(code::invalid_argument, "nvshmem_team_get_config: there is no place for it");
-  *config = NVSHMEM_TEAM_CONFIG_INITIALIZER;
-  config->num_contexts = known.num_contexts;
+  passing([&] {
+    const numbered_team& known = runtime::instance().find_team(team);
+    if (config == nullptr) throw error(code::invalid_argument, "nvshmem_team_get_config: there is no place for it");
+    *config = NVSHMEM_TEAM_CONFIG_INITIALIZER;
+    config->num_contexts = known.num_contexts;
+  });
 }
 
 int nvshmemx_team_get_uniqueid(nvshmemx_team_uniqueid_t* uniqueid) {
@@ -102,6 +119,26 @@ int nvshmemx_team_get_uniqueid(nvshmemx_team_uniqueid_t* uniqueid) {
   });
 }
 
+int nvshmemx_team_init(nvshmem_team_t* made, nvshmem_team_config_t* config, long mask, int npes, int index) {
+  return with_status("nvshmemx_team_init", [&] {
+    nvshmem_team_t& number = place(made);
+    world& w = runtime::instance().world();
+    const bool known = config != nullptr && (mask & NVSHMEM_TEAM_CONFIG_MASK_UNIQUEID) != 0 && config->uniqueid != 0;
+    if (!known)
+      throw error(code::invalid_argument, "the configuration has no unique id: see nvshmemx_team_get_uniqueid()");
+    if (npes < 1 || npes > w.n_pes() || index < 0 || index >= npes)
+      throw error(code::invalid_argument, fmt::format("index {} in a team of {} of {} PEs", index, npes, w.n_pes()));
+    const int contexts = contexts_of(config, mask);
+    rendezvous& places = meeting_places();
+    const std::vector<int> members = places.meet(config->uniqueid, npes, index);
+    constexpr std::uint64_t key_bits = (std::uint64_t{1} << 62) - 1;
+    team group = w.team().create_group(members, config->uniqueid & key_bits);
+    if (index == 0) places.leave(config->uniqueid, npes);
+    number = adopt(std::move(group), contexts);
+  });
+}
+
 }  // extern "C"
+#pragma GCC visibility pop
 
 }  // namespace pgas::capi

@@ -26,27 +26,35 @@ detail::which which_of(compat::which which) {
 
 }  // namespace
 
+#pragma GCC visibility push(default)
 extern "C" {
 
 std::uint64_t pgas_nvshmem_wait(compat::words one) {
-  one.count = 1;
-  one.status = nullptr;
-  return detail::wait_word(runtime::instance().world(), set_of(one));
+  return passing([&] {
+    one.count = 1;
+    one.status = nullptr;
+    return detail::wait_word(runtime::instance().world(), set_of(one));
+  });
 }
 
 std::size_t pgas_nvshmem_wait_set(compat::which which, compat::words set, std::size_t* indices) {
-  return detail::wait_words(runtime::instance().world(), set_of(set), which_of(which), indices);
+  return passing(
+      [&] { return detail::wait_words(runtime::instance().world(), set_of(set), which_of(which), indices); });
 }
 
 std::size_t pgas_nvshmem_test_set(compat::which which, compat::words set, std::size_t* indices) {
-  return detail::test_words(runtime::instance().world(), set_of(set), which_of(which), indices);
+  return passing(
+      [&] { return detail::test_words(runtime::instance().world(), set_of(set), which_of(which), indices); });
 }
 
 void pgas_nvshmem_wait_on_stream(compat::words set, void* stream) {
-  call here(compat::on_stream(stream));
-  detail::enqueue_wait(here.world(), *here.on(), set_of(set));
+  return passing([&] {
+    call here(compat::on_stream(stream));
+    detail::enqueue_wait(here.world(), *here.on(), set_of(set));
+  });
 }
 
 }  // extern "C"
+#pragma GCC visibility pop
 
 }  // namespace pgas::capi

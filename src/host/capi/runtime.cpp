@@ -55,12 +55,12 @@ void runtime::start(start_request request) {
     return;
   }
   try {
-    settings_ = config::from_environment();
-    if (settings_.heap == heap_kind::automatic) settings_.heap = request.heap;
-    if (settings_.device < 0) settings_.device = request.device;
-    log_ = std::make_unique<log::logger>(settings_);
+    static_cast<void>(settings());
+    if (settings_->heap == heap_kind::automatic) settings_->heap = request.heap;
+    if (settings_->device < 0) settings_->device = request.device;
+    log_ = std::make_unique<log::logger>(*settings_);
     if (request.exchange == nullptr) {
-      chosen_bootstrap chosen = make_bootstrap(config_detail::launch_options(settings_));
+      chosen_bootstrap chosen = make_bootstrap(config_detail::launch_options(*settings_));
       request.exchange = std::move(chosen.exchange);
       if (request.exchange->rank() == 0) log_->info("bootstrapped through {}", chosen.description);
     }
@@ -72,7 +72,7 @@ void runtime::start(start_request request) {
     joined_ = std::move(request.joined);
     leaving_ = std::move(request.leaving);
     users_ = 1;
-    if (!request.deferred || settings_.heap == heap_kind::host) static_cast<void>(join());
+    if (!request.deferred || settings_->heap == heap_kind::host) static_cast<void>(join());
   } catch (...) {
     end();
     throw;
@@ -131,7 +131,7 @@ class world& runtime::join() {
   if (world_) return *world_;
   if (failure_) throw error(*failure_);
   try {
-    world_.emplace(world::join(std::move(exchange_), settings_));
+    world_.emplace(world::join(std::move(exchange_), *settings_));
     watch_.emplace(*world_);
     make_teams();
     if (joined_) joined_(*world_);
@@ -167,11 +167,18 @@ void runtime::end() noexcept {
   world_.reset();
   exchange_.reset();
   failure_.reset();
+  settings_.reset();
   joined_ = nullptr;
   leaving_ = nullptr;
   users_ = 0;
   my_pe_ = -1;
   n_pes_ = 0;
+}
+
+const config& runtime::settings() {
+  const std::lock_guard lock(mutex_);
+  if (!settings_) settings_ = config::from_environment();
+  return *settings_;
 }
 
 int runtime::my_pe() {

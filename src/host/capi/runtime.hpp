@@ -114,8 +114,9 @@ class runtime {
   /// Whether there is a team with this number. Joins.
   [[nodiscard]] bool has_team(int number);
 
-  /// The settings of the world: the environment's, with what start() added.
-  [[nodiscard]] const config& settings() const noexcept { return settings_; }
+  /// The environment's settings, from the first time that they are asked for, or start() was called, to the last
+  /// stop(): what is to be said about them is said once. *Errors* config_value.
+  [[nodiscard]] const config& settings();
   /// Logs the cause of a failed call, once, by whoever turns it into a status or lets it pass.
   void report(const char* function, const std::exception& cause) noexcept;
   /// Logs what the program will find strange otherwise.
@@ -138,7 +139,7 @@ class runtime {
 
   mutable std::recursive_mutex mutex_;  ///< guards the stage; the `joined` callback may ask for the world
   int users_ = 0;
-  config settings_;
+  std::optional<config> settings_;
   std::unique_ptr<bootstrap> exchange_;  ///< until the world is joined
   std::function<void(class world&)> joined_;
   std::function<void()> leaving_;
@@ -161,6 +162,7 @@ auto guarded(const char* function, Failed&& failed, Body&& body) noexcept -> dec
   try {
     return body();
   } catch (const error& cause) {
+    end_if_asked(cause);
     runtime::instance().report(function, cause);
     if constexpr (std::is_invocable_v<Failed, const error&>)
       return failed(cause);
@@ -172,6 +174,18 @@ auto guarded(const char* function, Failed&& failed, Body&& body) noexcept -> dec
       return failed(error(code::system, cause.what()));
     else
       return failed;
+  }
+}
+
+/// Runs `body`; what it throws goes on to the caller. For functions that have no way of saying that they failed: a C++
+/// program can catch it, others end with the message.
+template <class Body>
+auto passing(Body&& body) -> decltype(body()) {
+  try {
+    return body();
+  } catch (const error& cause) {
+    end_if_asked(cause);
+    throw;
   }
 }
 

@@ -14,16 +14,21 @@ constexpr translation heap_kinds[] = {{"DEVICE", "cuda"}, {"VIDMEM", "cuda"}, {"
 constexpr translation handle_types[] = {{"FILE_DESCRIPTOR", "fd"}, {"FABRIC", "fabric"}};
 constexpr translation debug_levels[] = {
     {"VERSION", "info"}, {"WARN", "warn"}, {"INFO", "info"}, {"ABORT", "error"}, {"TRACE", "debug"}};
+constexpr translation more_to_say[] = {{"0", "warn"}, {"n", "warn"}, {"no", "warn"}, {"false", "warn"}, {"*", "info"}};
+constexpr translation debugging[] = {{"0", "warn"}, {"n", "warn"}, {"no", "warn"}, {"false", "warn"}, {"*", "debug"}};
 constexpr translation nvtx_ranges[] = {{"off", "0"}, {"0", "0"}, {"*", "1"}};
 
 constexpr alias interface_aliases[] = {{"NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME"}};
 constexpr alias heap_aliases[] = {{"NVSHMEM_HEAP_KIND", heap_kinds}};
 constexpr alias handle_aliases[] = {{"NVSHMEM_CUMEM_HANDLE_TYPE", handle_types}};
-constexpr alias segment_aliases[] = {{"NVSHMEM_SYMMETRIC_SIZE"}, {"SHMEM_SYMMETRIC_SIZE"}};
+constexpr alias segment_aliases[] = {{"NVSHMEM_SYMMETRIC_SIZE"}, {"SHMEM_SYMMETRIC_SIZE"}, {"NVSHMEM_CUMEM_GRANULARITY"}};
 constexpr alias stride_aliases[] = {{"NVSHMEM_MAX_MEMORY_PER_GPU"}};
 constexpr alias checks_aliases[] = {{"NVSHMEM_ENABLE_ERROR_CHECKS"}};
 constexpr alias nvtx_aliases[] = {{"NVSHMEM_NVTX", nvtx_ranges}};
-constexpr alias log_aliases[] = {{"NVSHMEM_DEBUG", debug_levels}};
+constexpr alias log_aliases[] = {{"NVSHMEM_DEBUG", debug_levels},
+                                 {"SHMEM_DEBUG", debugging},
+                                 {"NVSHMEM_INFO", more_to_say},
+                                 {"SHMEM_INFO", more_to_say}};
 constexpr alias log_file_aliases[] = {{"NVSHMEM_DEBUG_FILE"}};
 
 constexpr std::array rows{
