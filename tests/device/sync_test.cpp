@@ -159,7 +159,16 @@ TEST(sync, groups_agree) {
 // ----------------------------------------------------------------------------------------------------
 
 /// How PE 0 tells PE 1 that x[i] is written.
-enum class sender { put_signal, fence_then_p, fence_then_add, quiet_then_set, group_fence };
+enum class sender { put_signal, fence_then_p, fence_then_add, quiet_then_set, group_fence, barrier_with_itself };
+
+/// A team of the calling PE and no other.
+PGAS_FN team_view alone(const context& ctx) {
+  team_view team = ctx.world();
+  team.start_ = ctx.my_pe();
+  team.n_pes_ = 1;
+  team.my_pe_ = 0;
+  return team;
+}
 
 /// MP: whoever sees the flag sees the data. Message i has words of its own, so that nothing has to be reset.
 struct message_passing {
@@ -191,8 +200,11 @@ struct message_passing {
         continue;
       }
       ctx.remote(mine, 1)[rank] = i * size + rank + 1;  // a plain store by every thread
-      if (way == sender::group_fence) {
-        fence(ctx, block);
+      if (way == sender::group_fence || way == sender::barrier_with_itself) {
+        if (way == sender::group_fence)
+          fence(ctx, block);
+        else
+          barrier(ctx, block, alone(ctx));
         if (rank == size / 2 % 32) signal_set(ctx, f, i + 1, 1);  // not the thread with rank 0
         continue;
       }
@@ -215,7 +227,7 @@ struct message_passing {
 TEST(litmus, message_passing) {
   for (const grid_shape& shape : grids()) {
     for (const sender way : {sender::put_signal, sender::fence_then_p, sender::fence_then_add, sender::quiet_then_set,
-                             sender::group_fence}) {
+                             sender::group_fence, sender::barrier_with_itself}) {
       pe_set pes(2, {.heap_bytes = std::size_t{32} << 20});
       const auto n = static_cast<std::uint32_t>(rounds(5000));
       const message_passing body{pes.allocate<std::uint32_t>(std::size_t{n} * shape.threads),

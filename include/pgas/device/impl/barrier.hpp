@@ -5,7 +5,8 @@
 ///
 /// Each thread of the group takes some members, arrives at them and waits for them. Releases are made by the arriving
 /// threads themselves (one MEMBAR for a warp), after a sync of the group, so that what any thread of the group did
-/// before is covered; each acquires for itself, before the sync that lets the group go on.
+/// before is covered; each acquires for itself, before the sync that lets the group go on. The first warp releases even
+/// where it arrives nowhere: the barrier counts as a fence for what its threads send later, to whatever PE.
 #pragma once
 
 #include "pgas/device/impl/agree.hpp"
@@ -77,8 +78,11 @@ template <std::uint32_t Batch>
 template <arrival Arrival>
 PGAS_FN void arrive_share(const context& ctx, const team_view& team, std::int32_t rank, std::int32_t size) {
   const std::int32_t me = team.my_pe();
-  if (rank >= team.n_pes() || (rank == me && rank + size >= team.n_pes())) return;  // nobody else to meet
-  if constexpr (Arrival == arrival::release) fence_release();
+  const bool alone = rank >= team.n_pes() || (rank == me && rank + size >= team.n_pes());  // nobody else to meet
+  if constexpr (Arrival == arrival::release) {
+    if (!alone || rank < 32) fence_release();
+  }
+  if (alone) return;
   std::uint64_t* const mine = &member_state(ctx, team, me)->arrived;
   for (std::int32_t i = rank; i < team.n_pes(); i += size) {
     if (i != me) reduce<rmw::add>(ctx.world_remote(mine, team.world_pe(i)), std::uint64_t{1});
