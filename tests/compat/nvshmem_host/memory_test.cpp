@@ -1,0 +1,119 @@
+// Symmetric memory, registered memory, queue pairs.
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "support.hpp"
+
+namespace {
+
+using NvshmemMemory = Nvshmem;
+
+TEST_F(NvshmemMemory, is_where_peers_can_reach_it) {
+  int* const cells = static_cast<int*>(nvshmem_calloc(4, sizeof(int)));
+  ASSERT_NE(cells, nullptr);
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(cells[i], 0);
+  const int right = (me + 1) % n;
+  int* const there = static_cast<int*>(nvshmem_ptr(cells, right));
+  ASSERT_NE(there, nullptr);
+  EXPECT_EQ(there == cells, right == me);
+  nvshmem_barrier_all();
+  there[1] = 100 + me;
+  nvshmem_barrier_all();
+  EXPECT_EQ(cells[1], 100 + (me + n - 1) % n);
+  EXPECT_EQ(nvshmem_ptr(cells, n), nullptr);
+  EXPECT_EQ(nvshmem_ptr(cells, -1), nullptr);
+  EXPECT_EQ(nvshmem_ptr(&right, me), nullptr);
+  EXPECT_EQ(nvshmemx_mc_ptr(NVSHMEM_TEAM_WORLD, cells), nullptr);
+  EXPECT_EQ(nvshmemx_mc_ptr(77, cells), nullptr);
+  nvshmem_free(cells);
+}
+
+TEST_F(NvshmemMemory, is_aligned_as_asked) {
+  for (const size_t alignment : {size_t{1}, size_t{8}, size_t{64}, size_t{4096}, size_t{2} << 20}) {
+    void* const memory = nvshmem_align(alignment, 100);
+    ASSERT_NE(memory, nullptr) << alignment;
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(memory) % alignment, 0u) << alignment;
+    nvshmem_free(memory);
+  }
+  EXPECT_EQ(nvshmem_align(3, 100), nullptr);
+  EXPECT_EQ(nvshmem_align(size_t{1} << 40, 100), nullptr);
+}
+
+TEST_F(NvshmemMemory, of_impossible_sizes_is_null_and_the_heap_lives_on) {
+  EXPECT_EQ(nvshmem_malloc(0), nullptr);
+  EXPECT_EQ(nvshmem_malloc(SIZE_MAX), nullptr);
+  EXPECT_EQ(nvshmem_malloc(size_t{1} << 50), nullptr);
+  EXPECT_EQ(nvshmem_calloc(SIZE_MAX / 2, 4), nullptr);
+  void* const memory = nvshmem_malloc(100);
+  EXPECT_NE(memory, nullptr);
+  nvshmem_free(memory);
+}
+
+TEST_F(NvshmemMemory, is_freed_once) {
+  char* const memory = static_cast<char*>(nvshmem_malloc(100));
+  EXPECT_EQ(thrown_by([&] { nvshmem_free(memory + 16); }), invalid_free);
+  nvshmem_free(memory);
+  EXPECT_EQ(thrown_by([&] { nvshmem_free(memory); }), invalid_free);
+  int local = 0;
+  EXPECT_EQ(thrown_by([&] { nvshmem_free(&local); }), invalid_free);
+  nvshmem_free(nullptr);
+}
+
+TEST_F(NvshmemMemory, freeing_waits_for_what_others_still_write) {
+  for (int round = 0; round < 20; ++round) {
+    int* const first = static_cast<int*>(nvshmem_malloc(sizeof(int)));
+    if (me != 0) nvshmem_int_p(first, -1, 0);
+    nvshmem_free(first);
+    int* const second = static_cast<int*>(nvshmem_calloc(1, sizeof(int)));
+    if (me == 0) usleep(200);
+    EXPECT_EQ(nvshmem_int_g(second, 0), 0);
+    nvshmem_free(second);
+  }
+}
+
+TEST_F(NvshmemMemory, registration_of_local_buffers_finds_mistakes) {
+  char buffer[256];
+  EXPECT_EQ(nvshmemx_buffer_register(buffer, 128), 0);
+  EXPECT_EQ(nvshmemx_buffer_register(buffer + 128, 128), 0);
+  EXPECT_EQ(nvshmemx_buffer_register(buffer + 64, 16), NVSHMEMX_ERROR_INVALID_VALUE);
+  EXPECT_EQ(nvshmemx_buffer_register(buffer, 128), NVSHMEMX_ERROR_INVALID_VALUE);
+  EXPECT_EQ(nvshmemx_buffer_register(nullptr, 128), NVSHMEMX_ERROR_INVALID_VALUE);
+  EXPECT_EQ(nvshmemx_buffer_register(buffer, 0), NVSHMEMX_ERROR_INVALID_VALUE);
+  EXPECT_EQ(nvshmemx_buffer_unregister(buffer + 1), NVSHMEMX_ERROR_INVALID_VALUE);
+  EXPECT_EQ(nvshmemx_buffer_unregister(buffer), 0);
+  EXPECT_EQ(nvshmemx_buffer_unregister(buffer), NVSHMEMX_ERROR_INVALID_VALUE);
+  nvshmemx_buffer_unregister_all();
+  EXPECT_EQ(nvshmemx_buffer_unregister(buffer + 128), NVSHMEMX_ERROR_INVALID_VALUE);
+}
+
+TEST_F(NvshmemMemory, of_the_program_becomes_symmetric) {
+  constexpr size_t bytes = size_t{2} << 20;
+  const int file = memfd_create("of the program", 0);
+  ASSERT_EQ(ftruncate(file, bytes), 0);
+  int* const own = static_cast<int*>(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0));
+  int* const alias = static_cast<int*>(nvshmemx_buffer_register_symmetric(own, bytes, 0));
+  ASSERT_NE(alias, nullptr);
+  nvshmem_int_p(alias + 3, 500 + me, (me + 1) % n);
+  nvshmem_barrier_all();
+  EXPECT_EQ(own[3], 500 + (me + n - 1) % n);
+  EXPECT_EQ(nvshmemx_buffer_unregister_symmetric(alias, bytes), 0);
+  EXPECT_EQ(nvshmemx_buffer_unregister_symmetric(alias, bytes), NVSHMEMX_ERROR_INVALID_VALUE);
+  int local = 0;
+  EXPECT_EQ(nvshmemx_buffer_register_symmetric(&local, sizeof local, 0), nullptr);
+  munmap(own, bytes);
+  close(file);
+}
+
+TEST_F(NvshmemMemory, queue_pairs_have_numbers) {
+  nvshmemx_qp_handle_t* handles = nullptr;
+  ASSERT_EQ(nvshmemx_qp_create(3, &handles), 0);
+  for (int i = 0; i < 3; ++i) EXPECT_GT(handles[i], NVSHMEMX_QP_DEFAULT);
+  EXPECT_NE(handles[0], handles[1]);
+  delete[] handles;
+  EXPECT_NE(nvshmemx_qp_create(0, &handles), 0);
+  EXPECT_NE(nvshmemx_qp_create(1, nullptr), 0);
+}
+
+}  // namespace

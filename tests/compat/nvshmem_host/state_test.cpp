@@ -1,0 +1,84 @@
+// Who is told where kernels find their world, and when.
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "host/capi/nvshmem_state.hpp"
+
+namespace {
+
+using pgas::capi::state_registry;
+
+std::vector<int> seen;  // PEs of the world in every state that was written; 0 for an empty one
+int fails = 0;
+
+int first(const pgas_nvshmem_state* state) {
+  seen.push_back(state->context.n_pes());
+  return fails;
+}
+int second(const pgas_nvshmem_state* state) {
+  seen.push_back(100 + state->context.n_pes());
+  return 0;
+}
+
+pgas_nvshmem_state state_of(int n) {
+  pgas_nvshmem_state state{};
+  state.context.team_.n_pes_ = n;
+  return state;
+}
+
+class compat_state : public testing::Test {
+ protected:
+  void SetUp() override {
+    seen.clear();
+    fails = 0;
+  }
+  state_registry registry;
+};
+
+TEST_F(compat_state, units_that_come_early_wait_and_those_that_come_late_are_told_at_once) {
+  registry.add(first);
+  EXPECT_TRUE(seen.empty());
+  registry.publish(state_of(4));
+  EXPECT_EQ(seen, std::vector<int>({4}));
+  registry.add(second);
+  EXPECT_EQ(seen, std::vector<int>({4, 104}));
+  registry.publish(state_of(5));
+  EXPECT_EQ(seen, std::vector<int>({4, 104, 5, 105}));
+}
+
+TEST_F(compat_state, the_end_empties_all_and_later_units_wait_again) {
+  registry.add(first);
+  registry.publish(state_of(4));
+  registry.withdraw();
+  EXPECT_EQ(seen, std::vector<int>({4, 0}));
+  registry.add(second);
+  EXPECT_EQ(seen.size(), 2u);
+}
+
+TEST_F(compat_state, a_unit_that_was_taken_back_is_left_alone) {
+  registry.add(first);
+  registry.add(first);
+  registry.remove(first);
+  registry.publish(state_of(2));
+  EXPECT_EQ(seen, std::vector<int>({2}));
+  registry.remove(first);
+  registry.remove(second);
+  registry.publish(state_of(3));
+  EXPECT_EQ(seen.size(), 1u);
+}
+
+TEST_F(compat_state, a_unit_that_cannot_be_written_is_an_error_except_at_the_end) {
+  registry.add(first);
+  fails = 98;
+  EXPECT_THROW(registry.publish(state_of(2)), pgas::error);
+  registry.withdraw();
+  EXPECT_EQ(seen, std::vector<int>({2, 0}));
+}
+
+TEST_F(compat_state, code_that_was_never_announced_cannot_be_taken_back) {
+  int handle = 0;
+  EXPECT_THROW(registry.remove({&handle, false}), pgas::error);
+}
+
+}  // namespace

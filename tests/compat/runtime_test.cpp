@@ -1,0 +1,225 @@
+// The runtime that C interfaces share, with PEs that are threads: each has a runtime of its own, as processes would.
+#include "host/capi/runtime.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <functional>
+#include <thread>
+
+#include "pgas/collective.hpp"
+#include "pgas/rma.hpp"
+
+namespace {
+
+using namespace pgas::capi;
+using pgas::code;
+
+// Runs `body` as each of `n` PEs; what one throws fails the test.
+void as_pes(int n, const std::function<void(runtime&, start_request)>& body) {
+  auto exchanges = pgas::make_thread_bootstraps(n, std::chrono::seconds(20));
+  std::vector<std::thread> pes;
+  for (int pe = 0; pe < n; ++pe)
+    pes.emplace_back([&, pe] {
+      runtime here;
+      start_request request;
+      request.exchange = std::move(exchanges[static_cast<std::size_t>(pe)]);
+      try {
+        body(here, std::move(request));
+      } catch (const pgas::error& failed) {
+        ADD_FAILURE() << "PE " << pe << ": " << failed.what();
+      }
+    });
+  for (std::thread& pe : pes) pe.join();
+}
+
+template <class Call>
+code code_of(Call&& call) {
+  try {
+    call();
+  } catch (const pgas::error& thrown) {
+    return thrown.code();
+  }
+  ADD_FAILURE() << "expected an error";
+  return code::system;
+}
+
+class compat_runtime : public testing::Test {
+ protected:
+  void SetUp() override { ::unsetenv("PGAS_HEAP"); }
+};
+
+TEST_F(compat_runtime, a_deferred_start_knows_the_pes_and_joins_when_the_world_is_asked_for) {
+  as_pes(3, [](runtime& here, start_request request) {
+    int joined = 0;
+    request.deferred = true;
+    request.joined = [&](pgas::world& w) {
+      ++joined;
+      EXPECT_EQ(here.team(team_number::world).n_pes(), w.n_pes());
+    };
+    here.start(std::move(request));
+    EXPECT_EQ(here.stage(), stage::bootstrapped);
+    EXPECT_EQ(here.n_pes(), 3);
+    for (const int team : {team_number::world, team_number::shared, team_number::node}) {
+      EXPECT_EQ(here.team_my_pe(team), here.my_pe());
+      EXPECT_EQ(here.team_n_pes(team), 3);
+    }
+    EXPECT_EQ(here.team_my_pe(team_number::same_rank_on_each_node), 0);
+    EXPECT_EQ(here.team_n_pes(team_number::same_rank_on_each_node), 1);
+    EXPECT_EQ(here.stage(), stage::bootstrapped);
+    EXPECT_EQ(joined, 0);
+
+    EXPECT_EQ(here.world().my_pe(), here.my_pe());
+    EXPECT_EQ(here.stage(), stage::joined);
+    EXPECT_EQ(joined, 1);
+    for (const int team : {team_number::world, team_number::shared, team_number::node}) {
+      EXPECT_EQ(here.team_my_pe(team), here.my_pe());
+      EXPECT_EQ(here.team_n_pes(team), 3);
+    }
+    EXPECT_EQ(here.team_n_pes(team_number::same_rank_on_each_node), 1);
+    here.stop();
+    EXPECT_EQ(here.stage(), stage::none);
+  });
+}
+
+TEST_F(compat_runtime, a_host_heap_is_joined_at_once) {
+  ::setenv("PGAS_HEAP", "host", 1);
+  as_pes(2, [](runtime& here, start_request request) {
+    request.deferred = true;
+    here.start(std::move(request));
+    EXPECT_EQ(here.stage(), stage::joined);
+    here.stop();
+  });
+}
+
+TEST_F(compat_runtime, a_start_that_was_never_joined_ends_without_a_world) {
+  as_pes(2, [](runtime& here, start_request request) {
+    request.deferred = true;
+    request.joined = [](pgas::world&) { ADD_FAILURE() << "nobody asked for it"; };
+    request.leaving = [] { ADD_FAILURE() << "there is no world to leave"; };
+    here.start(std::move(request));
+    here.stop();
+    EXPECT_EQ(here.stage(), stage::none);
+  });
+}
+
+TEST_F(compat_runtime, starts_are_counted_and_only_the_last_stop_leaves) {
+  as_pes(2, [](runtime& here, start_request request) {
+    int left = 0;
+    request.leaving = [&] { ++left; };
+    here.start(std::move(request));
+    here.start({});
+    here.stop();
+    EXPECT_EQ(here.stage(), stage::joined);
+    EXPECT_EQ(left, 0);
+    here.world().barrier_all();
+    here.stop();
+    EXPECT_EQ(here.stage(), stage::none);
+    EXPECT_EQ(left, 1);
+    EXPECT_EQ(code_of([&] { here.stop(); }), code::not_joined);
+  });
+}
+
+TEST_F(compat_runtime, calls_before_the_start_and_after_the_stop_are_refused) {
+  runtime here;
+  const auto refused = [&] {
+    EXPECT_EQ(code_of([&] { static_cast<void>(here.world()); }), code::not_joined);
+    EXPECT_EQ(code_of([&] { static_cast<void>(here.my_pe()); }), code::not_joined);
+    EXPECT_EQ(code_of([&] { static_cast<void>(here.n_pes()); }), code::not_joined);
+    EXPECT_EQ(code_of([&] { static_cast<void>(here.team_my_pe(0)); }), code::not_joined);
+    EXPECT_EQ(code_of([&] { static_cast<void>(here.team(0)); }), code::not_joined);
+    EXPECT_EQ(code_of([&] { here.destroy_team(6); }), code::not_joined);
+    EXPECT_EQ(code_of([&] { here.stop(); }), code::not_joined);
+  };
+  refused();
+  start_request alone;
+  alone.exchange = std::move(pgas::make_thread_bootstraps(1).front());
+  here.start(std::move(alone));
+  here.stop();
+  refused();
+}
+
+TEST_F(compat_runtime, teams_have_numbers_until_they_are_destroyed) {
+  as_pes(4, [](runtime& here, start_request request) {
+    here.start(std::move(request));
+    const pgas::team& all = here.team(team_number::world);
+    const int even = here.add_team(all.split_strided(0, 2, 2), 5);
+    const bool member = here.my_pe() % 2 == 0;
+    EXPECT_EQ(even, member ? team_number::first_own : team_number::invalid);
+    const int every = here.add_team(all.split_strided(0, 1, 4));
+    EXPECT_EQ(every, member ? team_number::first_own + 1 : team_number::first_own);
+    EXPECT_EQ(here.team_n_pes(every), 4);
+    if (member) {
+      EXPECT_EQ(here.team_my_pe(even), here.my_pe() / 2);
+      EXPECT_EQ(here.find_team(even).num_contexts, 5);
+      here.destroy_team(even);
+      EXPECT_FALSE(here.has_team(even));
+      EXPECT_EQ(code_of([&] { static_cast<void>(here.team(even)); }), code::invalid_argument);
+      EXPECT_EQ(code_of([&] { here.destroy_team(even); }), code::invalid_argument);
+    }
+    for (const int none : {-1, 4, 5, 1000})
+      EXPECT_EQ(code_of([&] { static_cast<void>(here.team(none)); }), code::invalid_argument) << none;
+    for (const int predefined : {0, 1, 2, 3})
+      EXPECT_EQ(code_of([&] { here.destroy_team(predefined); }), code::invalid_argument) << predefined;
+    EXPECT_TRUE(here.has_team(every));
+    here.stop();  // a team that is left goes with the world
+  });
+}
+
+TEST_F(compat_runtime, a_failed_start_leaves_nothing_behind) {
+  as_pes(2, [](runtime& here, start_request request) {
+    request.joined = [](pgas::world&) { throw pgas::error(code::device_failed, "no"); };
+    const code thrown = code_of([&] { here.start(std::move(request)); });
+    EXPECT_TRUE(thrown == code::device_failed || thrown == code::aborted) << pgas::to_string(thrown);
+    EXPECT_EQ(here.stage(), stage::none);
+    start_request alone;
+    alone.exchange = std::move(pgas::make_thread_bootstraps(1).front());
+    here.start(std::move(alone));
+    EXPECT_EQ(here.world().n_pes(), 1);
+    here.stop();
+  });
+}
+
+TEST_F(compat_runtime, a_failed_deferred_join_fails_the_same_way_again) {
+  as_pes(1, [](runtime& here, start_request request) {
+    request.deferred = true;
+    request.joined = [](pgas::world&) { throw pgas::error(code::device_failed, "no"); };
+    here.start(std::move(request));
+    for (int attempt = 0; attempt < 2; ++attempt)
+      EXPECT_EQ(code_of([&] { static_cast<void>(here.world()); }), code::device_failed);
+    EXPECT_EQ(here.stage(), stage::bootstrapped);
+    here.stop();
+    EXPECT_EQ(here.stage(), stage::none);
+  });
+}
+
+TEST(compat_guarded, errors_become_a_value_or_what_a_function_makes_of_them) {
+  const auto fail = []() -> int { throw pgas::error(code::pe_out_of_range, "PE 7"); };
+  EXPECT_EQ(guarded("f", -3, fail), -3);
+  EXPECT_EQ(guarded(
+                "f", [](const pgas::error& e) { return static_cast<int>(e.code()); }, fail),
+            301);
+  EXPECT_EQ(guarded("f", -3, [] { return 4; }), 4);
+  const auto no_memory = []() -> void* { throw std::bad_alloc(); };
+  EXPECT_EQ(guarded("f", nullptr, no_memory), nullptr);
+  EXPECT_EQ(code_of([&] { passing(fail); }), code::pe_out_of_range);
+}
+
+TEST(compat_number_table, gives_the_lowest_free_number) {
+  number_table<std::string> table("thing", 3);
+  EXPECT_EQ(table.add("a"), 3);
+  EXPECT_EQ(table.add("b"), 4);
+  std::string& c = table.find(table.add("c"));
+  EXPECT_EQ(table.end(), 6);
+  EXPECT_EQ(table.take(4), "b");
+  EXPECT_FALSE(table.contains(4));
+  EXPECT_EQ(code_of([&] { static_cast<void>(table.take(4)); }), code::invalid_argument);
+  for (const int none : {-1, 0, 2, 4, 6, 1 << 30})
+    EXPECT_EQ(code_of([&] { static_cast<void>(table.find(none)); }), code::invalid_argument) << none;
+  EXPECT_EQ(table.add("d"), 4);
+  EXPECT_EQ(c, "c");
+  table.clear();
+  EXPECT_EQ(table.add("e"), 3);
+}
+
+}  // namespace
