@@ -10,6 +10,7 @@
 #include "shmem/active_set.h"
 #include "shmem/atomic.h"
 #include "shmem/collective.h"
+#include "shmem/complex.h"
 #include "shmem/deprecated.h"
 #include "shmem/memory.h"
 #include "shmem/order.h"
