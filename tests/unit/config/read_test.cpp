@@ -112,6 +112,7 @@ TEST(read, an_empty_variable_is_not_set) {
 TEST(read, aliases_apply_where_the_option_is_not_set) {
   EXPECT_EQ(read({{"NVSHMEM_HEAP_KIND", "DEVICE"}}).settings.heap, heap_kind::cuda);
   EXPECT_EQ(read({{"NVSHMEM_HEAP_KIND", "SYSMEM"}}).settings.heap, heap_kind::host);
+  EXPECT_EQ(read({{"SHMEM_HEAP_KIND", "DEVICE"}}).settings.heap, heap_kind::cuda);
   EXPECT_EQ(read({{"NVSHMEM_SYMMETRIC_SIZE", "1G"}}).settings.segment_bytes, std::size_t{1} << 30);
   EXPECT_EQ(read({{"SHMEM_SYMMETRIC_SIZE", "2G"}}).settings.segment_bytes, std::size_t{2} << 30);
   EXPECT_EQ(read({{"NVSHMEM_MAX_MEMORY_PER_GPU", "200G"}}).settings.stride, std::size_t{256} << 30);
@@ -122,6 +123,10 @@ TEST(read, aliases_apply_where_the_option_is_not_set) {
   EXPECT_TRUE(read({{"NVSHMEM_NVTX", "common"}}).settings.nvtx);
   EXPECT_EQ(read({{"NVSHMEM_DEBUG", "TRACE"}}).settings.log, log_level::debug);
   EXPECT_EQ(read({{"NVSHMEM_DEBUG_FILE", "n.log"}}).settings.log_file, "n.log");
+  EXPECT_EQ(read({{"NVSHMEM_INFO", "1"}}).settings.log, log_level::info);
+  EXPECT_EQ(read({{"SHMEM_INFO", "N"}}).settings.log, log_level::warn);
+  EXPECT_EQ(read({{"SHMEM_DEBUG", "yes"}}).settings.log, log_level::debug);
+  EXPECT_EQ(read({{"NVSHMEM_CUMEM_GRANULARITY", "512M"}}).settings.segment_bytes, std::size_t{512} << 20);
 
   const reading both = read({{"NVSHMEM_HEAP_KIND", "SYSMEM"}, {"PGAS_HEAP", "cuda"}});
   EXPECT_EQ(both.settings.heap, heap_kind::cuda);
@@ -149,10 +154,10 @@ TEST(read, what_launchers_set_is_known) {
 }
 
 TEST(read, foreign_variables_without_counterpart_get_one_line) {
-  const reading result = read({{"NVSHMEM_IB_SL", "1"}, {"SHMEM_INFO", "1"}, {"NVSHMEM_HEAP_KIND", "SYSMEM"}});
+  const reading result = read({{"NVSHMEM_IB_SL", "1"}, {"SHMEM_VERSION", "1"}, {"NVSHMEM_HEAP_KIND", "SYSMEM"}});
   ASSERT_EQ(result.remarks.size(), 1u);
   EXPECT_EQ(result.remarks[0].level, log_level::info);
-  EXPECT_TRUE(mentions(result.remarks[0].text, "NVSHMEM_IB_SL, SHMEM_INFO"));
+  EXPECT_TRUE(mentions(result.remarks[0].text, "NVSHMEM_IB_SL, SHMEM_VERSION"));
   EXPECT_FALSE(mentions(result.remarks[0].text, "HEAP_KIND"));
 }
 
