@@ -19,7 +19,7 @@ constexpr translation debugging[] = {{"0", "warn"}, {"n", "warn"}, {"no", "warn"
 constexpr translation nvtx_ranges[] = {{"off", "0"}, {"0", "0"}, {"*", "1"}};
 
 constexpr alias interface_aliases[] = {{"NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME"}};
-constexpr alias heap_aliases[] = {{"NVSHMEM_HEAP_KIND", heap_kinds}};
+constexpr alias heap_aliases[] = {{"NVSHMEM_HEAP_KIND", heap_kinds}, {"SHMEM_HEAP_KIND", heap_kinds}};
 constexpr alias handle_aliases[] = {{"NVSHMEM_CUMEM_HANDLE_TYPE", handle_types}};
 constexpr alias segment_aliases[] = {{"NVSHMEM_SYMMETRIC_SIZE"}, {"SHMEM_SYMMETRIC_SIZE"}, {"NVSHMEM_CUMEM_GRANULARITY"}};
 constexpr alias stride_aliases[] = {{"NVSHMEM_MAX_MEMORY_PER_GPU"}};
