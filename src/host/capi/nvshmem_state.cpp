@@ -11,8 +11,8 @@ namespace pgas::capi {
 
 namespace {
 
-/// As state.h has it. Without -rdc the variable is its unit's own, which C++ compilers mark in the name.
-constexpr const char* variable_names[] = {"pgas_nvshmem_device_state", "_ZL25pgas_nvshmem_device_state"};
+/// As state.h has it.
+constexpr const char* variable_name = "pgas_nvshmem_device_state";
 
 int with_code(const char* function, void* handle, bool is_library, void (state_registry::*step)(const loaded_code&)) {
   return with_status(function, [&] {
@@ -87,12 +87,7 @@ void state_registry::write(pgas_nvshmem_state_setter set, const pgas_nvshmem_sta
 }
 
 void state_registry::write(const loaded_code& loaded, const pgas_nvshmem_state& state) const {
-  try {
-    write_variable(loaded, variable_names[0], &state, sizeof(state));
-  } catch (const error& missing) {
-    if (missing.code() != code::invalid_argument) throw;
-    write_variable(loaded, variable_names[1], &state, sizeof(state));
-  }
+  write_variable(loaded, variable_name, &state, sizeof(state));
 }
 
 void publish_state(world& joined) {
