@@ -9,6 +9,7 @@
 #include "host/capi/nvshmem_host.hpp"
 #include "pgas/compat/nvshmem/memory.h"
 #include "pgas/registration.hpp"
+#include "pgas/rma.hpp"
 
 namespace pgas::capi {
 
@@ -85,7 +86,7 @@ void nvshmem_free(void* memory) {
   passing([&] {
     world& w = runtime::instance().world();
     if (memory == nullptr) return;
-    w.barrier_all();  // what others are about to write there is written first
+    quiet(w);  // what this PE still writes to others' parts; then all meet
     w.free(memory);
   });
 }

@@ -35,12 +35,12 @@ TEST_F(NvshmemCollective, move_everyones_elements) {
 TEST_F(NvshmemCollective, combine_everyones_elements) {
   Symmetric<int8_t> small(2);
   Symmetric<int8_t> least(2);
-  small[0] = static_cast<int8_t>(-5 - me);
+  small[0] = static_cast<int8_t>(me == 0 ? 1 : -me);
   small[1] = static_cast<int8_t>(me);
   ASSERT_EQ(nvshmem_int8_min_reduce(NVSHMEM_TEAM_WORLD, least, small, 2), 0);
-  EXPECT_EQ(least[0], -5 - (n - 1));
+  EXPECT_EQ(least[0], n == 1 ? 1 : 1 - n);
   ASSERT_EQ(nvshmem_int8_max_reduce(NVSHMEM_TEAM_WORLD, least, small, 2), 0);
-  EXPECT_EQ(least[0], -5);
+  EXPECT_EQ(least[0], 1);
 
   Symmetric<double> real(1);
   Symmetric<double> sum(1);

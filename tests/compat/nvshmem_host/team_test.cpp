@@ -119,7 +119,8 @@ nvshmemx_team_uniqueid_t shared_id(int from, int me) {
 }
 
 TEST_F(NvshmemTeam, of_pes_that_have_an_id_in_common) {
-  for (int round = 0; round < 10; ++round) {
+  // More of them than there are places to meet.
+  for (int round = 0; round < 80; ++round) {
     // Two teams at once, of the lower and the upper half, each numbered from its end.
     const int half = (n + 1) / 2;
     const bool lower = me < half;
