@@ -1,5 +1,6 @@
 /* What is not in a family of types: setup, memory, order, signals, locks, caches. */
 #include <stdint.h>
+#include <unistd.h>
 
 #include "check.h"
 
@@ -44,6 +45,25 @@ int main(void) {
   CHECK(numbers != NULL && (uintptr_t)numbers % 64 == 0);
   CHECK(shmem_malloc(0) == NULL && shmem_realloc(NULL, 0) == NULL);
   shmem_free(NULL);
+
+  /* Allocations end with a barrier, and freeing begins with one that completes what was started. */
+  {
+    static int round_of[4], arrived;
+    void* made[4];
+    int round;
+    for (round = 0; round < 4; ++round) {
+      if (me == round % n) usleep(20000);
+      round_of[round] = round + 1;
+      made[round] = round == 0   ? shmem_malloc(8)
+                    : round == 1 ? shmem_calloc(2, 4)
+                    : round == 2 ? shmem_align(64, 64)
+                                 : shmem_malloc_with_hints(8, 0);
+      CHECK(made[round] != NULL && shmem_int_g(&round_of[round], round % n) == round + 1);
+    }
+    shmem_int_put_nbi(&arrived, &round_of[3], 1, right);
+    for (round = 0; round < 4; ++round) shmem_free(made[round]);
+    CHECK(arrived == 4);
+  }
 
   shmem_barrier_all();
   shmem_long_put_nbi(same, &same[50], 1, right);
