@@ -84,8 +84,8 @@ class PGAS_API team {
   [[nodiscard]] team split_list(std::span<const int> members, const team_config& how = {}) const;
   /// Collective over `members` alone, this team's numbers in the order of the new one: the others are not asked, and may
   /// do anything meanwhile. All members give the same list.
-  /// @param key below 2^62, the same on all members: teams that share a member and exist, or are made, at the same time
-  /// have different keys. A key is free again once all members have destroyed its team and have met since.
+  /// *Units* `key` is below 2^62 and the same on all members: teams that share a member and exist, or are made, at the
+  /// same time have different keys. A key is free again once all members have destroyed its team and have met since.
   /// *Callers* any thread, also several at once for different keys.
   /// *Errors* invalid_argument, out_of_memory; members that do not agree wait for one another.
   [[nodiscard]] team create_group(std::span<const int> members, std::uint64_t key, const team_config& how = {}) const;
