@@ -24,13 +24,6 @@ __global__ void put_block_nvshmem(float* dst, const float* src, std::size_t n, i
   nvshmemx_float_put_block(dst, src, n, pe);
 }
 
-__global__ void put_nbi_warp_native(context ctx, float* dst, const float* src, std::size_t n, int pe) {
-  put_nbi(ctx, this_warp(this_block()), dst, src, n, pe);
-}
-__global__ void put_nbi_warp_nvshmem(float* dst, const float* src, std::size_t n, int pe) {
-  nvshmemx_float_put_nbi_warp(dst, src, n, pe);
-}
-
 __global__ void put_signal_native(context ctx, float* dst, const float* src, std::size_t n, signal_t* sig, int pe) {
   put_signal(ctx, dst, src, n, sig, 1, signal_op::add, pe);
 }

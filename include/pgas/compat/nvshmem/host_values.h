@@ -14,9 +14,9 @@ namespace pgas::compat {
 /// What the bits of a T mean.
 template <class T>
 constexpr number number_of() {
-  if constexpr (std::is_same_v<T, half>)
+  if constexpr (std::is_same_v<T, ::half>)
     return number::f16;
-  else if constexpr (std::is_same_v<T, __nv_bfloat16>)
+  else if constexpr (std::is_same_v<T, ::__nv_bfloat16>)
     return number::bf16;
   else if constexpr (std::is_same_v<T, float>)
     return number::f32;

@@ -1,0 +1,80 @@
+/// @file
+/// What the checks share: buffers, random contents that every PE can compute for any PE, and how a call is made.
+#pragma once
+
+#include <functional>
+
+#include "call.hpp"
+
+namespace conformance {
+
+/// The PE's buffers. Those of the heap are device memory where there is a GPU.
+class bench {
+ public:
+  static constexpr std::size_t bytes = 1 << 16;
+
+  bench();
+  ~bench();
+  bench(const bench&) = delete;
+  bench& operator=(const bench&) = delete;
+
+  int me, n;
+  bool gpu;
+  unsigned char* dest;  ///< symmetric, as the next two
+  unsigned char* source;
+  std::uint64_t* signal;
+  unsigned char* host_dest;  ///< pinned, `bytes` each
+  unsigned char* host_source;
+  std::uint64_t* numbers;  ///< pinned: what a call reads or returns beside
+  cudaStream_t stream = nullptr;
+  nvshmem_team_t rows = NVSHMEM_TEAM_INVALID;  ///< the PE and its neighbour: two PEs, or one
+
+  [[nodiscard]] int right() const { return (me + 1) % n; }
+  [[nodiscard]] int left() const { return (me + n - 1) % n; }
+
+  /// Arguments with everything filled in that does not depend on the function.
+  [[nodiscard]] call prepare(const function& f) const;
+  /// To and from the heap.
+  void write(void* to, const void* from, std::size_t count) const;
+  [[nodiscard]] std::vector<unsigned char> read(const void* from, std::size_t count) const;
+  /// Returns when all PEs have come and their memory is as they left it.
+  void meet() const;
+  /// Calls between two meetings.
+  void carry_out(const family& of, const call& c) const;
+
+ private:
+  [[nodiscard]] unsigned char* pinned(std::size_t count) const;
+  void unpin(void* p) const;
+};
+
+/// Bytes that depend on the call's number and on a PE, not on who asks.
+std::vector<unsigned char> random_bytes(std::uint64_t serial, int pe, std::size_t count);
+std::uint64_t random_word(std::uint64_t serial, int pe, std::uint64_t index);
+/// `bits` cut to the size of an element.
+std::uint64_t cut(std::uint64_t bits, int element_bytes);
+
+/// A check of one function: "" or what is wrong. `serial` differs from call to call and is the same on all PEs.
+using check = std::string (*)(bench&, const family&, const function&, std::uint64_t serial);
+std::string check_copy(bench&, const family&, const function&, std::uint64_t serial);
+std::string check_strided(bench&, const family&, const function&, std::uint64_t serial);
+std::string check_single(bench&, const family&, const function&, std::uint64_t serial);
+std::string check_put_signal(bench&, const family&, const function&, std::uint64_t serial);
+std::string check_atomic(bench&, const family&, const function&, std::uint64_t serial);
+std::string check_wait(bench&, const family&, const function&, std::uint64_t serial);
+std::string check_test(bench&, const family&, const function&, std::uint64_t serial);
+std::string check_move(bench&, const family&, const function&, std::uint64_t serial);
+std::string check_reduce(bench&, const family&, const function&, std::uint64_t serial);
+
+/// Where two byte strings differ first, in words; "" if they do not.
+std::string difference(const char* what, const std::vector<unsigned char>& got,
+                       const std::vector<unsigned char>& wanted);
+
+/// Keeps the first thing that is wrong. Checks go on after it, as other PEs do.
+inline void note(std::string& wrong, const std::string& more) {
+  if (wrong.empty()) wrong = more;
+}
+
+/// What has no types: special.cu. Prints a line for each; returns how many fail.
+int check_special(bench& b);
+
+}  // namespace conformance

@@ -1,0 +1,128 @@
+/// @file
+/// One call of one function of NVSHMEM, as values: generated code turns them into the call, checks.cpp knows what has
+/// to come of it. Everything here uses the documented interface only, so that the same source runs against NVIDIA's
+/// library.
+#pragma once
+
+#include <cuda_runtime.h>
+#include <nvshmem.h>
+#include <nvshmemx.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+namespace conformance {
+
+/// Arguments for any function; each takes what it has parameters for. Passed to kernels by value.
+struct call {
+  int which;  ///< the function's number in its family
+  int element_bytes;
+  void* dest;          ///< symmetric
+  const void* source;  ///< symmetric
+  void* host_dest;     ///< pinned host memory, as all that follows
+  const void* host_source;
+  std::size_t n;
+  int pe;
+  std::ptrdiff_t dst, sst;
+  std::uint64_t* signal;  ///< symmetric
+  std::uint64_t value;    ///< of a signal
+  int op;                 ///< of a signal
+  std::uint64_t awaited;  ///< what this PE's own signal becomes
+  nvshmem_team_t team;
+  int root;
+  std::uint64_t bits, condition;  ///< of atomics and waits, in the low bytes
+  int cmp;
+  const int* status;
+  const void* values;        ///< to compare with, one for each word
+  std::uint64_t write_mask;  ///< words of PE `pe` that are written before the wait
+  const std::uint64_t* writes;
+  std::size_t* indices;
+  std::uint64_t* result;
+  cudaStream_t stream;
+};
+
+/// What the elements of a function are.
+enum class kind { bytes, sint, uint, f16, bf16, f32, f64 };
+
+/// One function of a family.
+struct function {
+  const char* name;
+  int element_bytes;
+  kind type;
+};
+
+/// Functions that are called and checked alike. `run` carries a call out; it is complete when it returns.
+struct family {
+  const char* name;
+  const char* shape;  ///< which check it is for
+  const char* scope;  ///< thread, warp, block, host or stream
+  const char* operation;
+  std::vector<function> functions;
+  void (*run)(const call&);
+};
+
+/// All families that are linked in.
+std::vector<family>& families();
+struct registration {
+  explicit registration(family one) { families().push_back(std::move(one)); }
+};
+
+/// Starts a kernel on all PEs together and waits for it.
+void launch(const void* kernel, const call& c, int threads);
+
+#if defined(__CUDACC__)
+#define CONFORMANCE_BOTH __host__ __device__
+#else
+#define CONFORMANCE_BOTH
+#endif
+
+/// The value with these bits, and the bits of a value.
+template <class T>
+CONFORMANCE_BOTH T value_of(std::uint64_t bits) {
+  T value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+template <class T>
+CONFORMANCE_BOTH void give(const call& c, T value) {
+  std::uint64_t bits = 0;
+  memcpy(&bits, &value, sizeof value);
+  *c.result = bits;
+}
+
+#undef CONFORMANCE_BOTH
+
+/// Writes the words of the neighbour that a wait there is for.
+#if defined(__CUDACC__)
+__host__ __device__
+#endif
+    inline void
+    write_words(const call& c) {
+  for (std::size_t i = 0; i < c.n; ++i) {
+    if ((c.write_mask >> i & 1) == 0) continue;
+    if (c.element_bytes == 2) {
+      nvshmem_uint16_p(static_cast<std::uint16_t*>(c.dest) + i, static_cast<std::uint16_t>(c.writes[i]), c.pe);
+    } else if (c.element_bytes == 4) {
+      nvshmem_uint32_p(static_cast<std::uint32_t*>(c.dest) + i, static_cast<std::uint32_t>(c.writes[i]), c.pe);
+    } else {
+      nvshmem_uint64_p(static_cast<std::uint64_t*>(c.dest) + i, c.writes[i], c.pe);
+    }
+  }
+}
+
+#if defined(__CUDACC__)
+/// Waits for this PE's own signal, then hands out what came with it, as this kernel sees it.
+__device__ inline void after_signal(const call& c) {
+  __syncthreads();
+  if (threadIdx.x == 0) nvshmem_signal_wait_until(c.signal, NVSHMEM_CMP_EQ, c.awaited);
+  __syncthreads();
+  const std::size_t bytes = c.n * static_cast<std::size_t>(c.element_bytes);
+  for (std::size_t i = threadIdx.x; i < bytes; i += blockDim.x)
+    static_cast<unsigned char*>(c.host_dest)[i] = static_cast<const unsigned char*>(c.dest)[i];
+}
+#endif
+
+}  // namespace conformance

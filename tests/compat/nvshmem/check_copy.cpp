@@ -1,0 +1,99 @@
+// Copies, single values, and copies with a signal.
+#include "bench.hpp"
+
+namespace conformance {
+namespace {
+
+constexpr std::size_t looked_at = 8192;  // bytes of the destination that are compared
+
+/// Old contents of a destination, told from any source.
+std::vector<unsigned char> old_dest(std::uint64_t serial, int pe) { return random_bytes(serial, pe + 1000, looked_at); }
+
+void fill(bench& b, std::uint64_t serial) {
+  const auto source = random_bytes(serial, b.me, looked_at);
+  const auto dest = old_dest(serial, b.me);
+  b.write(b.source, source.data(), source.size());
+  b.write(b.dest, dest.data(), dest.size());
+  std::memcpy(b.host_source, source.data(), source.size());
+  std::memcpy(b.host_dest, dest.data(), dest.size());
+}
+
+bool is(const char* text, const char* other) { return std::strcmp(text, other) == 0; }
+
+}  // namespace
+
+std::string check_copy(bench& b, const family& of, const function& f, std::uint64_t serial) {
+  const int from = is(of.shape, "put") ? b.left() : b.right();
+  std::string wrong;
+  for (const std::size_t n : {std::size_t{1}, std::size_t{37}, std::size_t{300}}) {
+    ++serial;
+    fill(b, serial);
+    call c = b.prepare(f);
+    c.which = static_cast<int>(&f - of.functions.data());
+    c.n = n;
+    b.carry_out(of, c);
+    auto wanted = old_dest(serial, b.me);
+    const auto sent = random_bytes(serial, from, n * static_cast<std::size_t>(f.element_bytes));
+    std::copy(sent.begin(), sent.end(), wanted.begin());
+    note(wrong, difference("destination", b.read(b.dest, looked_at), wanted));
+  }
+  return wrong;
+}
+
+std::string check_strided(bench& b, const family& of, const function& f, std::uint64_t serial) {
+  fill(b, serial);
+  call c = b.prepare(f);
+  c.which = static_cast<int>(&f - of.functions.data());
+  c.n = 40;
+  c.dst = 3;
+  c.sst = 2;
+  b.carry_out(of, c);
+  auto wanted = old_dest(serial, b.me);
+  const auto sent = random_bytes(serial, is(of.shape, "iput") ? b.left() : b.right(), looked_at);
+  const auto size = static_cast<std::size_t>(f.element_bytes);
+  for (std::size_t i = 0; i < c.n; ++i) std::memcpy(&wanted[i * 3 * size], &sent[i * 2 * size], size);
+  return difference("destination", b.read(b.dest, looked_at), wanted);
+}
+
+std::string check_single(bench& b, const family& of, const function& f, std::uint64_t serial) {
+  fill(b, serial);
+  call c = b.prepare(f);
+  c.which = static_cast<int>(&f - of.functions.data());
+  c.n = 24;
+  b.carry_out(of, c);
+  const bool put = is(of.shape, "p");
+  auto wanted = old_dest(serial, b.me);
+  const auto sent = random_bytes(serial, put ? b.left() : b.right(), c.n * static_cast<std::size_t>(f.element_bytes));
+  std::copy(sent.begin(), sent.end(), wanted.begin());
+  if (put || is(of.scope, "thread")) return difference("destination", b.read(b.dest, looked_at), wanted);
+  return difference("values", {b.host_dest, b.host_dest + looked_at}, wanted);
+}
+
+std::string check_put_signal(bench& b, const family& of, const function& f, std::uint64_t serial) {
+  const bool in_kernel = !is(of.scope, "host") && !is(of.scope, "stream");
+  std::string wrong;
+  for (const int op : {int{NVSHMEM_SIGNAL_SET}, int{NVSHMEM_SIGNAL_ADD}}) {
+    ++serial;
+    fill(b, serial);
+    const std::uint64_t before = 5;
+    b.write(b.signal, &before, sizeof before);
+    call c = b.prepare(f);
+    c.which = static_cast<int>(&f - of.functions.data());
+    c.n = 100;
+    c.value = 0x100000000u + serial;
+    c.op = op;
+    c.awaited = op == NVSHMEM_SIGNAL_ADD ? before + c.value : c.value;
+    b.carry_out(of, c);
+    auto wanted = old_dest(serial, b.me);
+    const auto sent = random_bytes(serial, b.left(), c.n * static_cast<std::size_t>(f.element_bytes));
+    std::copy(sent.begin(), sent.end(), wanted.begin());
+    note(wrong, difference("destination", b.read(b.dest, looked_at), wanted));
+    std::uint64_t after = 0;
+    std::memcpy(&after, b.read(b.signal, sizeof after).data(), sizeof after);
+    if (after != c.awaited) note(wrong, "signal is " + std::to_string(after) + ", not " + std::to_string(c.awaited));
+    if (in_kernel) note(wrong, difference("what came with the signal", {b.host_dest, b.host_dest + sent.size()}, sent));
+  }
+  return wrong;
+}
+
+}  // namespace conformance

@@ -1,0 +1,300 @@
+// Functions without types: queries, order, meeting points, signals, and what NVSHMEM has once only. And the launcher.
+#include <cstdio>
+
+#include "bench.hpp"
+
+namespace conformance {
+
+void launch(const void* kernel, const call& c, int threads) {
+  call copy = c;
+  void* arguments[] = {&copy};
+  const int status =
+      nvshmemx_collective_launch(kernel, dim3(1), dim3(static_cast<unsigned>(threads)), arguments, 0, c.stream);
+  const cudaError_t done = cudaStreamSynchronize(c.stream);
+  if (status != 0 || done != cudaSuccess) {
+    std::printf("a kernel failed: %d, %s\n", status, cudaGetErrorString(done));
+    std::fflush(stdout);
+    std::abort();
+  }
+}
+
+namespace {
+
+/// What kernels know of the world, to compare with what the host knows.
+struct facts {
+  int me, n, row_me, row_n, world_of_row_0, row_of_me, major, minor, vendor[3];
+  void* right;
+  void* self;
+  char name[NVSHMEM_MAX_NAME_LEN];
+};
+
+#define FACTS_OF(f, team, symmetric)                                           \
+  (f).me = nvshmem_my_pe();                                                    \
+  (f).n = nvshmem_n_pes();                                                     \
+  (f).row_me = nvshmem_team_my_pe(team);                                       \
+  (f).row_n = nvshmem_team_n_pes(team);                                        \
+  (f).world_of_row_0 = nvshmem_team_translate_pe(team, 0, NVSHMEM_TEAM_WORLD); \
+  (f).row_of_me = nvshmem_team_translate_pe(NVSHMEM_TEAM_WORLD, (f).me, team); \
+  (f).right = nvshmem_ptr(symmetric, ((f).me + 1) % (f).n);                    \
+  (f).self = nvshmem_ptr(symmetric, (f).me);                                   \
+  nvshmem_info_get_version(&(f).major, &(f).minor);                            \
+  nvshmem_info_get_name((f).name);                                             \
+  nvshmemx_vendor_get_version_info(&(f).vendor[0], &(f).vendor[1], &(f).vendor[2])
+
+__global__ void look(call c) {
+  facts& f = *reinterpret_cast<facts*>(c.host_dest);
+  FACTS_OF(f, c.team, c.dest);
+}
+
+/// Each PE writes to its neighbour, then they meet in one way or another: the neighbour's word must be there.
+__global__ void meet(call c) {
+  auto* const word = static_cast<std::uint64_t*>(c.dest);
+  if (threadIdx.x == 0) nvshmem_uint64_p(word, c.bits, c.pe);
+  if (c.which >= 6) nvshmem_quiet();  // a sync says nothing about the memory
+  __syncthreads();
+  const bool first = threadIdx.x == 0;
+  const bool warp = threadIdx.x < 32;
+  switch (c.which) {
+    case 0:
+      if (first) nvshmem_barrier_all();
+      break;
+    case 1:
+      if (warp) nvshmemx_barrier_all_warp();
+      break;
+    case 2: nvshmemx_barrier_all_block(); break;
+    case 3:
+      if (first) nvshmem_barrier(c.team);
+      break;
+    case 4:
+      if (warp) nvshmemx_barrier_warp(c.team);
+      break;
+    case 5: nvshmemx_barrier_block(c.team); break;
+    case 6:
+      if (first) nvshmem_sync_all();
+      break;
+    case 7:
+      if (warp) nvshmemx_sync_all_warp();
+      break;
+    case 8: nvshmemx_sync_all_block(); break;
+    case 9:
+      if (first) nvshmem_team_sync(c.team);
+      break;
+    case 10:
+      if (warp) nvshmemx_team_sync_warp(c.team);
+      break;
+    case 11: nvshmemx_team_sync_block(c.team); break;
+    case 12:
+      if (first) nvshmem_sync(c.team);
+      break;
+#if defined(PGAS_COMPAT_ONLY)
+    case 13: nvshmemx_barrier_warpgroup(c.team); break;
+#endif
+    default: break;
+  }
+  __syncthreads();
+  if (first) *c.result = nvshmem_uint64_g(word, nvshmem_my_pe());
+}
+#if defined(PGAS_COMPAT_ONLY)
+constexpr int meetings = 14;
+#else
+constexpr int meetings = 13;
+#endif
+
+/// Data, a fence, a signal.
+__global__ void send(call c) {
+  auto* const word = static_cast<std::uint64_t*>(c.dest);
+  nvshmem_uint64_p(word, c.bits, c.pe);
+  nvshmem_fence();
+  nvshmemx_signal_op(c.signal, c.value, c.op, c.pe);
+  const std::uint64_t seen = nvshmem_signal_wait_until(c.signal, NVSHMEM_CMP_EQ, c.awaited);
+  *c.result = seen == c.awaited && nvshmem_signal_fetch(c.signal) == c.awaited
+                  ? *static_cast<volatile std::uint64_t*>(word)
+                  : 0;
+}
+
+#if defined(PGAS_COMPAT_ONLY)
+/// What NVIDIA's 3.4.5 does not have.
+__global__ void only_here(call c) {
+  nvshmemx_qp_handle_t queue = NVSHMEMX_QP_DEFAULT;
+  auto* const numbers = static_cast<double*>(c.dest);  // zeros
+  if (threadIdx.x == 0) {
+    nvshmemx_double_atomic_add(numbers, 1.5, c.pe);
+    give(c, nvshmemx_double_atomic_fetch_add(numbers, 1.0, c.pe));
+    nvshmemx_float_atomic_add(reinterpret_cast<float*>(numbers + 1), 1.5f, c.pe);
+    nvshmemx_float_atomic_fetch_add(reinterpret_cast<float*>(numbers + 1), 1.0f, c.pe);
+    nvshmemx_half_atomic_add(reinterpret_cast<half*>(numbers + 2), __float2half(1.5f), c.pe);
+    nvshmemx_half_atomic_fetch_add(reinterpret_cast<half*>(numbers + 2), __float2half(1.0f), c.pe);
+    nvshmemx_qp_quiet(c.pe, &queue, 1);
+    nvshmemx_qp_fence(c.pe, &queue, 1);
+    nvshmemx_flush();
+  }
+  if (threadIdx.x < 32) {
+    nvshmemx_qp_quiet_warp(c.pe, &queue, 1);
+    nvshmemx_qp_fence_warp(c.pe, &queue, 1);
+    nvshmemx_flush_warp();
+  }
+  nvshmemx_qp_quiet_block(NVSHMEMX_PE_ALL, &queue, 1);
+  nvshmemx_qp_fence_block(NVSHMEMX_PE_ALL, &queue, 1);
+  nvshmemx_putmem_signal_counted_nbi_block(numbers + 8, c.source, 64, c.signal, c.pe);
+  nvshmemx_flush_block();
+  if (threadIdx.x == 0) {
+    nvshmemx_signal_counted_wait_until(c.signal, 64);
+    nvshmemx_qp_signal_op(c.signal + 1, 9, NVSHMEM_SIGNAL_SET, c.pe, queue);
+    nvshmem_signal_wait_until(c.signal + 1, NVSHMEM_CMP_EQ, 9);
+    if (nvshmemx_mc_ptr(NVSHMEM_TEAM_WORLD, c.dest) != nullptr) *c.result = 0;
+  }
+  __syncthreads();
+  nvshmemx_double2_maxloc_reduce_block(NVSHMEM_TEAM_WORLD, static_cast<double2*>(c.dest) + 32,
+                                       static_cast<const double2*>(c.source) + 16, 1);
+}
+#endif
+
+int failures = 0;
+void say(const bench& b, const char* what, bool right) {
+  if (!right) {
+    ++failures;
+    std::printf("PE %d: FAIL %s\n", b.me, what);
+  } else if (b.me == 0) {
+    std::printf("PASS %s\n", what);
+  }
+}
+
+void check_facts(bench& b) {
+  call c = b.prepare(function{"", 8, kind::uint});
+  c.team = b.rows;
+  launch(reinterpret_cast<const void*>(&look), c, 1);
+  const facts seen = *reinterpret_cast<const facts*>(b.host_dest);
+  facts known{};
+  FACTS_OF(known, b.rows, b.dest);
+  say(b, "queries: numbers", seen.me == known.me && seen.n == known.n && seen.me == b.me && seen.n == b.n);
+  say(b, "queries: teams",
+      seen.row_me == known.row_me && seen.row_n == known.row_n && seen.row_me == b.me % 2 &&
+          seen.world_of_row_0 == b.me / 2 * 2 && seen.row_of_me == b.me % 2 &&
+          known.world_of_row_0 == seen.world_of_row_0 && known.row_of_me == seen.row_of_me);
+  say(b, "queries: pointers", seen.right == known.right && seen.self == known.self && seen.self == b.dest);
+  say(b, "queries: versions",
+      seen.major == known.major && seen.minor == known.minor && seen.vendor[0] == known.vendor[0] &&
+          seen.vendor[1] == known.vendor[1] && seen.vendor[2] == known.vendor[2] && seen.vendor[0] == 3);
+  say(b, "queries: name", std::strcmp(seen.name, known.name) == 0 && std::strlen(seen.name) > 0);
+}
+
+void check_launch(bench& b) {
+  int blocks = 0;
+  const auto kernel = reinterpret_cast<const void*>(&meet);
+  const int status = nvshmemx_collective_launch_query_gridsize(kernel, dim3(128), nullptr, 0, &blocks);
+  say(b, "largest grid", status == 0 && blocks > 0);
+}
+
+void check_meetings(bench& b) {
+  for (int which = 0; which < meetings; ++which) {
+    call c = b.prepare(function{"", 8, kind::uint});
+    c.which = which;
+    c.bits = 1000 + static_cast<std::uint64_t>(which * 16 + b.me);
+    b.meet();
+    launch(reinterpret_cast<const void*>(&meet), c, 128);
+    say(b, ("meeting " + std::to_string(which)).c_str(),
+        *c.result == 1000 + static_cast<std::uint64_t>(which * 16 + b.left()));
+    b.meet();
+  }
+  // The same from the host, and on the stream.
+  for (int which = 0; which < 8; ++which) {
+    const std::uint64_t value = 2000 + static_cast<std::uint64_t>(which * 16);
+    auto* const word = reinterpret_cast<std::uint64_t*>(b.dest);
+    nvshmemx_uint64_p_on_stream(word, value + static_cast<std::uint64_t>(b.me), b.right(), b.stream);
+    nvshmemx_quiet_on_stream(b.stream);
+    if (which >= 4) cudaStreamSynchronize(b.stream);
+    int status = 0;
+    if (which == 0) nvshmemx_barrier_all_on_stream(b.stream);
+    if (which == 1) status = nvshmemx_barrier_on_stream(NVSHMEM_TEAM_WORLD, b.stream);
+    if (which == 2) nvshmemx_sync_all_on_stream(b.stream);
+    if (which == 3) status = nvshmemx_team_sync_on_stream(NVSHMEM_TEAM_WORLD, b.stream);
+    if (which == 4) nvshmem_barrier_all();
+    if (which == 5) status = nvshmem_barrier(NVSHMEM_TEAM_WORLD);
+    if (which == 6) nvshmem_sync_all();
+    if (which == 7) status = nvshmem_team_sync(NVSHMEM_TEAM_WORLD);
+    cudaStreamSynchronize(b.stream);
+    std::uint64_t got = 0;
+    std::memcpy(&got, b.read(word, sizeof got).data(), sizeof got);
+    say(b, ("meeting from the host " + std::to_string(which)).c_str(),
+        status == 0 && got == value + static_cast<std::uint64_t>(b.left()));
+    b.meet();
+  }
+}
+
+void check_signals(bench& b) {
+  for (const int op : {int{NVSHMEM_SIGNAL_SET}, int{NVSHMEM_SIGNAL_ADD}}) {
+    call c = b.prepare(function{"", 8, kind::uint});
+    const std::uint64_t before = 7;
+    b.write(b.signal, &before, sizeof before);
+    c.op = op;
+    c.value = 0x200000000u;
+    c.awaited = op == NVSHMEM_SIGNAL_SET ? c.value : c.value + before;
+    c.bits = 500 + static_cast<std::uint64_t>(b.me);
+    b.meet();
+    launch(reinterpret_cast<const void*>(&send), c, 1);
+    say(b, op == NVSHMEM_SIGNAL_SET ? "signal set" : "signal add",
+        *c.result == 500 + static_cast<std::uint64_t>(b.left()));
+    b.meet();
+    nvshmemx_signal_op_on_stream(b.signal, 3, NVSHMEM_SIGNAL_ADD, b.right(), b.stream);
+    nvshmemx_signal_wait_until_on_stream(b.signal, NVSHMEM_CMP_EQ, c.awaited + 3, b.stream);
+    cudaStreamSynchronize(b.stream);
+    say(b, "signal on a stream", nvshmem_signal_fetch(b.signal) == c.awaited + 3);
+    b.meet();
+  }
+}
+
+#if defined(PGAS_COMPAT_ONLY)
+void check_only_here(bench& b) {
+  const std::vector<unsigned char> zeros(bench::bytes);
+  b.write(b.dest, zeros.data(), zeros.size());
+  b.write(b.signal, zeros.data(), 64);
+  auto source = random_bytes(1, b.me, 256);
+  const double2 pairs[16] = {};
+  source.insert(source.end(), reinterpret_cast<const unsigned char*>(pairs),
+                reinterpret_cast<const unsigned char*>(pairs + 16));
+  const double2 mine{b.me % 2 == 1 ? 4.0 : 3.0, static_cast<double>(b.me)};  // the first odd PE has the largest
+  std::memcpy(&source[256], &mine, sizeof mine);
+  b.write(b.source, source.data(), source.size());
+  call c = b.prepare(function{"", 8, kind::uint});
+  b.meet();
+  launch(reinterpret_cast<const void*>(&only_here), c, 256);
+  nvshmemx_flush_on_stream(b.stream);
+  b.meet();
+  const auto dest = b.read(b.dest, 1024);
+  double sum = 0, old = 0;
+  float sum_float = 0;
+  half sum_half;
+  std::memcpy(&sum, &dest[0], sizeof sum);
+  std::memcpy(&old, c.result, sizeof old);
+  std::memcpy(&sum_float, &dest[8], sizeof sum_float);
+  std::memcpy(&sum_half, &dest[16], sizeof sum_half);
+  say(b, "sums of floating-point numbers",
+      sum == 2.5 && old == 1.5 && sum_float == 2.5f && __half2float(sum_half) == 2.5f);
+  const auto counted = random_bytes(1, b.left(), 64);
+  say(b, "counted put", std::memcmp(&dest[64], counted.data(), 64) == 0);
+  double2 best;
+  std::memcpy(&best, &dest[512], sizeof best);
+  say(b, "maxloc", b.n == 1 ? best.x == 3.0 && best.y == 0.0 : best.x == 4.0 && best.y == 1.0);
+  // From the host: what is not defined there elsewhere.
+  nvshmem_fence();
+  nvshmem_quiet();
+  nvshmemx_signal_op(b.signal + 2, 11, NVSHMEM_SIGNAL_SET, b.right());
+  say(b, "signal from the host", nvshmem_signal_wait_until(b.signal + 2, NVSHMEM_CMP_EQ, 11) == 11);
+}
+#endif
+
+}  // namespace
+
+int check_special(bench& b) {
+  check_facts(b);
+  check_launch(b);
+  check_meetings(b);
+  check_signals(b);
+#if defined(PGAS_COMPAT_ONLY)
+  check_only_here(b);
+#endif
+  b.meet();
+  return failures;
+}
+
+}  // namespace conformance
