@@ -19,7 +19,7 @@ target_include_directories(nvshmem_objects SYSTEM PUBLIC ${CUDAToolkit_INCLUDE_D
 add_library(nvshmem_host SHARED)
 target_link_libraries(nvshmem_host PRIVATE nvshmem_objects pgas_capi ${CMAKE_DL_LIBS})
 set_target_properties(nvshmem_host PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0 INSTALL_RPATH "\$ORIGIN")
-target_include_directories(nvshmem_host SYSTEM INTERFACE $<BUILD_INTERFACE:${CUDAToolkit_INCLUDE_DIRS}>)
+target_include_directories(nvshmem_host SYSTEM INTERFACE "$<BUILD_INTERFACE:${CUDAToolkit_INCLUDE_DIRS}>")
 target_include_directories(nvshmem_host INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include/pgas/compat>
   $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}/pgas/compat>)
