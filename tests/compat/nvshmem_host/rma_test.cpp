@@ -1,7 +1,7 @@
 // One-sided operations, signals, atomics and waits that the host calls.
 #include <stdint.h>
-#include <string.h>
 
+#include <algorithm>
 #include <limits>
 #include <numeric>
 #include <thread>
@@ -36,7 +36,7 @@ TEST_F(NvshmemRma, copies_of_every_size) {
     nvshmem_barrier_all();
     std::vector<char> expected(bytes);
     std::iota(expected.begin(), expected.end(), static_cast<char>(left));
-    EXPECT_EQ(memcmp(there, expected.data(), bytes), 0) << bytes;
+    EXPECT_TRUE(std::equal(expected.begin(), expected.end(), static_cast<const char*>(there))) << bytes;
     std::vector<char> back(bytes);
     nvshmem_getmem(back.data(), there, bytes, right);
     EXPECT_EQ(back, mine);
