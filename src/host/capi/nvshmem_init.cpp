@@ -190,7 +190,10 @@ int pgas_nvshmem_my_pe() { return runtime::instance().my_pe(); }
 int pgas_nvshmem_n_pes() { return runtime::instance().n_pes(); }
 
 int pgas_nvshmem_join() {
-  return with_status("joining", [] { static_cast<void>(runtime::instance().world()); });
+  return with_status("joining", [] {
+    static_cast<void>(runtime::instance().world());
+    state_registry::instance().complete();
+  });
 }
 
 }  // extern "C"

@@ -31,13 +31,25 @@ state_registry& state_registry::instance() {
 
 void state_registry::add(pgas_nvshmem_state_setter set) {
   const std::lock_guard lock(mutex_);
-  units_.push_back(set);
-  if (published_) write(set, state_);
+  units_.push_back({set, published_});
+  for (unit& copy : units_) {
+    try {
+      if (copy.stale) write(copy, state_);
+    } catch (const error&) {
+      // Said by complete(), before a launch, if it is still so then.
+    }
+  }
+}
+
+void state_registry::complete() {
+  const std::lock_guard lock(mutex_);
+  for (unit& copy : units_)
+    if (copy.stale) write(copy, state_);
 }
 
 void state_registry::remove(pgas_nvshmem_state_setter set) {
   const std::lock_guard lock(mutex_);
-  const auto found = std::find(units_.begin(), units_.end(), set);
+  const auto found = std::find_if(units_.begin(), units_.end(), [set](const unit& copy) { return copy.set == set; });
   if (found != units_.end()) units_.erase(found);
 }
 
@@ -59,7 +71,7 @@ void state_registry::publish(const pgas_nvshmem_state& state) {
   const std::lock_guard lock(mutex_);
   state_ = state;
   published_ = true;
-  for (const auto& unit : units_) write(unit, state_);
+  for (unit& copy : units_) write(copy, state_);
   for (const auto& loaded : loaded_) write(loaded, state_);
 }
 
@@ -67,7 +79,7 @@ void state_registry::withdraw() noexcept {
   const std::lock_guard lock(mutex_);
   state_ = {};
   published_ = false;
-  const auto empty = [&](const auto& copy) {
+  const auto empty = [&](auto& copy) {
     try {
       write(copy, state_);
     } catch (const error&) {
@@ -79,8 +91,10 @@ void state_registry::withdraw() noexcept {
   loaded_.clear();
 }
 
-void state_registry::write(pgas_nvshmem_state_setter set, const pgas_nvshmem_state& state) const {
-  if (const int status = set(&state); status != 0)
+void state_registry::write(unit& copy, const pgas_nvshmem_state& state) const {
+  const int status = copy.set(&state);
+  copy.stale = status != 0 && published_;
+  if (status != 0)
     throw error(
         code::device_failed,
         fmt::format("the state of NVSHMEM could not be written to constant memory: CUDA runtime error {}", status));

@@ -18,8 +18,12 @@ class state_registry {
   /// The one of this library, never destroyed: units take their copies back while the process ends.
   [[nodiscard]] static state_registry& instance();
 
-  /// Announces a copy, and writes it where there is a state. *Errors* device_failed; the copy is known all the same.
+  /// Announces a copy, and writes it where there is a state. A library that is being loaded announces its units one by
+  /// one, and with -rdc=true none can be written before the last has come: what fails is tried again with every later
+  /// one.
   void add(pgas_nvshmem_state_setter set);
+  /// Writes what could not be written yet. *Errors* device_failed.
+  void complete();
   /// Forgets it.
   void remove(pgas_nvshmem_state_setter set);
   /// The same for code that was loaded by hand. *Errors* of write_variable(); the code is not known then.
@@ -33,11 +37,16 @@ class state_registry {
   void withdraw() noexcept;
 
  private:
-  void write(pgas_nvshmem_state_setter set, const pgas_nvshmem_state& state) const;
+  struct unit {
+    pgas_nvshmem_state_setter set = nullptr;
+    bool stale = false;  ///< its copy could not be written yet
+  };
+
+  void write(unit& copy, const pgas_nvshmem_state& state) const;
   void write(const loaded_code& loaded, const pgas_nvshmem_state& state) const;
 
   std::mutex mutex_;
-  std::vector<pgas_nvshmem_state_setter> units_;
+  std::vector<unit> units_;
   std::vector<loaded_code> loaded_;
   pgas_nvshmem_state state_{};
   bool published_ = false;

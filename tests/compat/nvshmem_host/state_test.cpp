@@ -76,6 +76,19 @@ TEST_F(compat_state, a_unit_that_cannot_be_written_is_an_error_except_at_the_end
   EXPECT_EQ(seen, std::vector<int>({2, 0}));
 }
 
+TEST_F(compat_state, a_unit_that_cannot_be_written_while_it_is_loaded_is_tried_again_with_the_next) {
+  registry.publish(state_of(4));
+  fails = 98;
+  registry.add(first);
+  EXPECT_EQ(seen, std::vector<int>({4}));
+  EXPECT_THROW(registry.complete(), pgas::error);
+  fails = 0;
+  registry.add(second);
+  EXPECT_EQ(seen, std::vector<int>({4, 4, 4, 104}));
+  registry.complete();
+  EXPECT_EQ(seen.size(), 4u);
+}
+
 TEST_F(compat_state, code_that_was_never_announced_cannot_be_taken_back) {
   int handle = 0;
   EXPECT_THROW(registry.remove({&handle, false}), pgas::error);
