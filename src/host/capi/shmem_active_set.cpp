@@ -45,22 +45,22 @@ extern "C" {
 PGAS_SHMEM_DEFINE(void, barrier, (PGAS_SHMEM_SET), pgas::barrier(PGAS_SHMEM_TEAM);)
 PGAS_SHMEM_DEFINE(void, sync, (PGAS_SHMEM_SET), pgas::sync(PGAS_SHMEM_TEAM);)
 
-#define PGAS_SHMEM_SIZED(BITS, BYTES)                                                                              \
-  PGAS_SHMEM_DEFINE(void, broadcast##BITS,                                                                         \
-                    (void* dest, const void* source, size_t nelems, int PE_root, PGAS_SHMEM_SET),                  \
-                    broadcast_to_others(PGAS_SHMEM_TEAM, to<BYTES>(symmetric(dest)), from<BYTES>(source), nelems, PE_root);) \
-  PGAS_SHMEM_DEFINE(                                                                                               \
-      void, collect##BITS, (void* dest, const void* source, size_t nelems, PGAS_SHMEM_SET),                        \
-      pgas::collect(PGAS_SHMEM_TEAM, to<BYTES>(symmetric(dest)), from<BYTES>(symmetric(source)), nelems);)         \
-  PGAS_SHMEM_DEFINE(                                                                                               \
-      void, fcollect##BITS, (void* dest, const void* source, size_t nelems, PGAS_SHMEM_SET),                       \
-      pgas::fcollect(PGAS_SHMEM_TEAM, to<BYTES>(symmetric(dest)), from<BYTES>(symmetric(source)), nelems);)        \
-  PGAS_SHMEM_DEFINE(                                                                                               \
-      void, alltoall##BITS, (void* dest, const void* source, size_t nelems, PGAS_SHMEM_SET),                       \
-      pgas::alltoall(PGAS_SHMEM_TEAM, to<BYTES>(symmetric(dest)), from<BYTES>(symmetric(source)), nelems);)        \
-  PGAS_SHMEM_DEFINE(                                                                                               \
-      void, alltoalls##BITS,                                                                                       \
-      (void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, PGAS_SHMEM_SET),               \
+#define PGAS_SHMEM_SIZED(BITS, BYTES)                                                                          \
+  PGAS_SHMEM_DEFINE(                                                                                           \
+      void, broadcast##BITS, (void* dest, const void* source, size_t nelems, int PE_root, PGAS_SHMEM_SET),     \
+      broadcast_to_others(PGAS_SHMEM_TEAM, to<BYTES>(symmetric(dest)), from<BYTES>(source), nelems, PE_root);) \
+  PGAS_SHMEM_DEFINE(                                                                                           \
+      void, collect##BITS, (void* dest, const void* source, size_t nelems, PGAS_SHMEM_SET),                    \
+      pgas::collect(PGAS_SHMEM_TEAM, to<BYTES>(symmetric(dest)), from<BYTES>(symmetric(source)), nelems);)     \
+  PGAS_SHMEM_DEFINE(                                                                                           \
+      void, fcollect##BITS, (void* dest, const void* source, size_t nelems, PGAS_SHMEM_SET),                   \
+      pgas::fcollect(PGAS_SHMEM_TEAM, to<BYTES>(symmetric(dest)), from<BYTES>(symmetric(source)), nelems);)    \
+  PGAS_SHMEM_DEFINE(                                                                                           \
+      void, alltoall##BITS, (void* dest, const void* source, size_t nelems, PGAS_SHMEM_SET),                   \
+      pgas::alltoall(PGAS_SHMEM_TEAM, to<BYTES>(symmetric(dest)), from<BYTES>(symmetric(source)), nelems);)    \
+  PGAS_SHMEM_DEFINE(                                                                                           \
+      void, alltoalls##BITS,                                                                                   \
+      (void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, PGAS_SHMEM_SET),           \
       pgas::alltoalls(PGAS_SHMEM_TEAM, to<BYTES>(symmetric(dest)), from<BYTES>(symmetric(source)), dst, sst, nelems);)
 PGAS_SHMEM_SIZED(32, 4)
 PGAS_SHMEM_SIZED(64, 8)

@@ -2,7 +2,8 @@
 
 from type_lists import kind
 
-# Of each operation: what is passed behind the word, and what the word holds afterwards; `old` is what it held, `v` an operand.
+# Of each operation: what is passed behind the word, and what the word holds afterwards; `old` is what it held, `v` an
+# operand.
 UPDATES = {
     "WORD": {"set": ("v", "v"), "swap": ("v", "v"), "fetch": ("", "old")},
     "INTEGER": {
@@ -12,7 +13,11 @@ UPDATES = {
         "add": ("v", "SUM_INT({t}, old, v)"),
         "fetch_add": ("v", "SUM_INT({t}, old, v)"),
     },
-    "BITS": {f"{prefix}{op}": ("v", f"({{t}})(old {sign} v)") for op, sign in (("and", "&"), ("or", "|"), ("xor", "^")) for prefix in ("", "fetch_")},
+    "BITS": {
+        f"{prefix}{op}": ("v", f"({{t}})(old {sign} v)")
+        for op, sign in (("and", "&"), ("or", "|"), ("xor", "^"))
+        for prefix in ("", "fetch_")
+    },
 }
 OLD = {"WORD": {"fetch": "fetch", "set": "set", "swap": "swap"},
        "INTEGER": {"cswap": "compare_swap", "finc": "fetch_inc", "inc": "inc", "fadd": "fetch_add", "add": "add"}}
@@ -91,28 +96,33 @@ def atomics(lists, names):
 # Words hold 10, 20, 30, 40; the second is left out by `status`. Calls, and what they return; `some` also gives indices.
 def tests_of(name: str, call) -> list[str]:
     lines = []
-    for suffix, same, mixed in (("", "20", None), ("_vector", "all20", "pattern")):
+
+    def check(what: str, op: str, arguments: str, result: str) -> None:
+        lines.append(f'CHECK("{name} {op}, {what}", {call(op)}words, 4, {arguments}) == {result});')
+
+    for suffix, one, twenty in (("", "1", "20"), ("_vector", "ones", "all20")):
         for wait in ("wait_until", "test"):
-
-            def checked(op: str, arguments: str, result: str, what: str = "") -> None:
-                begin = call(f"{wait}_{op}{suffix}")
-                if op == "all" and wait == "wait_until":
-                    lines.append(f"{begin}words, 4, {arguments});")
-                else:
-                    lines.append(f'CHECK("{name} {wait}_{op}{suffix} {what}", {begin}words, 4, {arguments}) == {result});')
-
-            checked("all", f"status, SHMEM_CMP_NE, {same}", "1", "all but the one left out")
-            checked("any", f"status, SHMEM_CMP_GT, {same}", "2", "the first")
+            if wait == "test":
+                check("all but the one left out", f"test_all{suffix}", f"status, SHMEM_CMP_NE, {twenty}", "1")
+            else:
+                lines.append(f"{call('wait_until_all' + suffix)}words, 4, status, SHMEM_CMP_NE, {twenty});")
+            check("the first", f"{wait}_any{suffix}", f"status, SHMEM_CMP_GT, {twenty}", "2")
             lines.append("memset(indices, 0, sizeof indices);")
-            checked("some", f"indices, status, SHMEM_CMP_GE, {same}", "2", "two")
+            check("two", f"{wait}_some{suffix}", f"indices, status, SHMEM_CMP_GE, {twenty}", "2")
             lines.append(f'CHECK("{name} indices", indices[0] == 2 && indices[1] == 3);')
-            if mixed:
-                checked("all", f"none_left_out, SHMEM_CMP_EQ, {mixed}", "1", "each its own")
-        lines.append(f'CHECK("{name} none", {call("test_any" + suffix)}words, 4, status, SHMEM_CMP_LT, {"ones" if suffix else "1"}) == SIZE_MAX);')
-        lines.append(f'CHECK("{name} none", {call("test_some" + suffix)}words, 4, indices, NULL, SHMEM_CMP_LE, {"ones" if suffix else "1"}) == 0);')
-        lines.append(f'CHECK("{name} not all", {call("test_all" + suffix)}words, 4, NULL, SHMEM_CMP_GT, {"all20" if suffix else "20"}) == 0);')
-        lines.append(f'CHECK("{name} empty", {call("wait_until_any" + suffix)}words, 4, all_out, SHMEM_CMP_EQ, {"ones" if suffix else "1"}) == SIZE_MAX);')
+        if suffix:
+            lines.append(f"{call('wait_until_all_vector')}words, 4, none_left_out, SHMEM_CMP_EQ, pattern);")
+            check("each its own", "test_all_vector", "none_left_out, SHMEM_CMP_EQ, pattern", "1")
+        check("none", f"test_any{suffix}", f"status, SHMEM_CMP_LT, {one}", "SIZE_MAX")
+        check("none", f"test_some{suffix}", f"indices, NULL, SHMEM_CMP_LE, {one}", "0")
+        check("not all", f"test_all{suffix}", f"NULL, SHMEM_CMP_GT, {twenty}", "0")
+        check("an empty set", f"wait_until_any{suffix}", f"all_out, SHMEM_CMP_EQ, {one}", "SIZE_MAX")
+        check("an empty set", f"wait_until_some{suffix}", f"indices, all_out, SHMEM_CMP_EQ, {one}", "0")
     return lines
+
+
+COMPARISONS = (("EQ", 20), ("NE", 21), ("GT", 19), ("LE", 20), ("LT", 21), ("GE", 20))  # all true of 20
+RESULTS = (("EQ", 20, 1), ("EQ", 21, 0), ("NE", 20, 0), ("GT", 20, 0), ("LE", 19, 0), ("LT", 20, 0), ("GE", 21, 0), ("GE", 20, 1))
 
 
 def waits(lists, names):
@@ -120,14 +130,15 @@ def waits(lists, names):
     calls: list[str] = []
     for name, c_type in lists["PGAS_WAIT_TYPE"]:
         call = lambda op: names.data(name, op)  # noqa: E731
-        one = [f"{call('wait_until')}words + 1, {cmp}, {value});" for cmp, value in
-               (("SHMEM_CMP_EQ", 20), ("SHMEM_CMP_NE", 21), ("SHMEM_CMP_GT", 19), ("SHMEM_CMP_LE", 20), ("SHMEM_CMP_LT", 21), ("SHMEM_CMP_GE", 20))]
-        one += [f'CHECK("{name} test {cmp}", {call("test")}words + 1, SHMEM_CMP_{cmp}, {value}) == {result});' for cmp, value, result in
-                (("EQ", 20, 1), ("EQ", 21, 0), ("NE", 20, 0), ("GT", 20, 0), ("LE", 19, 0), ("LT", 20, 0), ("GE", 21, 0), ("GE", 20, 1))]
+        one = [f"{call('wait_until')}words + 1, SHMEM_CMP_{cmp}, {value});" for cmp, value in COMPARISONS]
+        for cmp, value, result in RESULTS:
+            begin = call("test")
+            one.append(f'CHECK("{name} test {cmp}", {begin}words + 1, SHMEM_CMP_{cmp}, {value}) == {result});')
         text += [
             f"static void waits_{name}(void) {{",
             f"  {c_type}* words = ({c_type}*)(void*)memory[0];",
-            f"  static const {c_type} zeros[4] = {{0, 0, 0, 0}}, ones[4] = {{1, 1, 1, 1}}, all20[4] = {{20, 20, 20, 20}}, pattern[4] = {{10, 20, 30, 40}};",
+            f"  static const {c_type} zeros[4] = {{0, 0, 0, 0}}, ones[4] = {{1, 1, 1, 1}};",
+            f"  static const {c_type} all20[4] = {{20, 20, 20, 20}}, pattern[4] = {{10, 20, 30, 40}};",
             "  static const int status[4] = {0, 1, 0, 0}, none_left_out[4] = {0, 0, 0, 0}, all_out[4] = {1, 1, 1, 1};",
             "  size_t indices[4];",
             "  int i;",
