@@ -74,7 +74,7 @@ inline void note(std::string& wrong, const std::string& more) {
   if (wrong.empty()) wrong = more;
 }
 
-/// What has no types: special.cu. Prints a line for each; returns how many fail.
-int check_special(bench& b);
+/// Checks of what has no types, where they are linked in: they print a line for each and return how many failed.
+std::vector<int (*)(bench&)>& extras();
 
 }  // namespace conformance

@@ -24,6 +24,11 @@ std::vector<family>& families() {
   return all;
 }
 
+std::vector<int (*)(bench&)>& extras() {
+  static std::vector<int (*)(bench&)> all;
+  return all;
+}
+
 namespace {
 
 const std::map<std::string, check>& checks() {
@@ -67,7 +72,7 @@ outcome try_family(bench& b, const family& of, std::uint64_t& serial) {
   return all;
 }
 
-int run(const std::string& scope, const std::string& part, bool special) {
+int run(const std::string& scope, const std::string& part) {
   bench b;
   outcome total;
   std::uint64_t serial = 0;
@@ -87,7 +92,12 @@ int run(const std::string& scope, const std::string& part, bool special) {
                   here.failed);
     std::fflush(stdout);
   }
-  if (b.gpu && special && scope != "host" && scope != "stream" && part.empty()) total.failed += check_special(b);
+  if (b.gpu && scope != "host" && scope != "stream" && part.empty()) {
+    for (const auto more : extras()) {
+      total.failed += more(b);
+      ++tried;
+    }
+  }
   if (b.me == 0)
     std::printf("%d functions in %d families called on %d PEs, %d failed\n", total.called, tried, b.n, total.failed);
   if (tried == 0) return 77;
@@ -127,13 +137,10 @@ const char* variable(const char* name) {
 int main(int argc, char** argv) {
   using namespace conformance;
   std::string scope, part;
-  bool special = true;
   for (int i = 1; i < argc; ++i) {
     const std::string word = argv[i];
     if (word.rfind("--scope=", 0) == 0)
       scope = word.substr(8);
-    else if (word == "--no-special")
-      special = false;
     else
       part = word;
   }
@@ -150,7 +157,7 @@ int main(int argc, char** argv) {
     nvshmem_init();
   }
 #endif
-  const int status = run(scope, part, special);
+  const int status = run(scope, part);
   nvshmem_finalize();
 #if defined(CONFORMANCE_MPI)
   MPI_Finalize();

@@ -77,6 +77,8 @@ if [ "$bootstrap" = mpi ]; then
 else
   mpicxx=g++
 fi
+driver=()
+[ ! -e "$cuda/lib64/stubs/libcuda.so" ] || driver=(-L"$cuda/lib64/stubs" -lcuda)
 device_options=(-rdc=true -arch="$arch" -Xcicc -O1 -Xptxas -O1)
 
 compile() {  # NAME COMMAND...
@@ -92,20 +94,23 @@ slot() { while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do wait -n; done; }
 say "compiling ${#wanted[@]} groups with $jobs compilers"
 for source in main bench check_copy check_words check_collective; do
   slot
-  compile "$source" "$mpicxx" "${common[@]}" -I"$cuda/include" -c "$here/$source.cpp" -o "$work/$source.o" &
+  compile "$source" "$nvcc" -ccbin "$mpicxx" "${common[@]}" -c "$here/$source.cpp" -o "$work/$source.o" &  # nvcc knows where CCCL is
 done
-slot
-compile special "$nvcc" "${common[@]}" "${device_options[@]}" -c "$here/special.cu" -o "$work/special.o" &
+for source in launch special; do
+  slot
+  compile "$source" "$nvcc" "${common[@]}" "${device_options[@]}" -c "$here/$source.cu" -o "$work/$source.o" &
+done
 for group in "${wanted[@]}"; do
   slot
   compile "$group" "$nvcc" "${common[@]}" "${device_options[@]}" -c "$work/sources/$group.cu" -o "$work/$group.o" &
 done
 wait
+wanted=(special "${wanted[@]}")
 for group in "${wanted[@]}"; do
   [ -e "$work/$group.o" ] || continue
   slot
-  compile "link_$group" "$nvcc" -rdc=true -arch="$arch" -ccbin "$mpicxx" "$work"/{main,bench,check_copy,check_words,check_collective,special}.o \
-    "$work/$group.o" "${libraries[@]}" -lcuda -o "$work/run_$group" &
+  compile "link_$group" "$nvcc" -rdc=true -arch="$arch" -ccbin "$mpicxx" "$work"/{main,bench,check_copy,check_words,check_collective,launch}.o \
+    "$work/$group.o" "${libraries[@]}" "${driver[@]}" -o "$work/run_$group" &
 done
 wait
 
@@ -132,18 +137,14 @@ run_on() {  # N PROGRAM ARGUMENTS...
 summary=$work/summary.txt
 : >"$summary"
 for n in "${pes[@]}"; do
-  first=yes
   for group in "${wanted[@]}"; do
     if [ ! -x "$work/run_$group" ]; then
       echo "FAIL $n PEs: $group was not built" | tee -a "$summary"
       continue
     fi
     say "$group on $n PEs"
-    only=()
-    [ "$first" = yes ] || only=(--no-special)
-    first=no
     log=$work/logs/run_$group.$n.log
-    run_on "$n" "$work/run_$group" "${only[@]}" >"$log" 2>&1
+    run_on "$n" "$work/run_$group" >"$log" 2>&1
     status=$?
     grep -aE '^(PASS|FAIL|PE [0-9]+:)|functions in' "$log"
     grep -aE '^(PASS|FAIL)' "$log" | sed "s/^\(....\)/\1 $n PEs:/" >>"$summary"
