@@ -23,11 +23,15 @@ GUARDED = [
     (r"nvshmemx_qp_", "queue pairs are new in 3.5"),
     (r"nvshmem_(int64|longlong|ptrdiff)_atomic_(fetch_)?(add|inc)", "declared, not defined"),
     (r"nvshmem_(ulong|size)_atomic_(fetch_)?(add|inc)", "adds 32 bits of 64"),
-    (r"nvshmem_long_atomic_swap", "exchanges 32 bits of 64"),
+    (r"nvshmem_long_atomic_(set|swap)", "writes 32 bits of 64"),
+    (r"nvshmem_double_atomic_swap", "returns the old bits as if they were an integer"),
     (r"nvshmemx_put(8|16|32|64|128)_signal(_nbi)?_(warp|block)", "16 bits are called put6 there; the size is not certain"),
     (r"nvshmemx_\w+_g_on_stream", "returns before the stream has run"),
     (r"nvshmemx_broadcastmem_(warp|block)", "declared without the root"),
     (r"nvshmemx_put6_", "a name by mistake; its size is not documented"),
+]
+THREAD_GUARDED = [
+    (r"nvshmem_(half|bfloat16|schar|int8)_[pg]$", "not in its device library"),
 ]
 HOST_GUARDED = [
     (r"nvshmem_\w+_atomic_", "host atomics are not implemented"),
@@ -77,7 +81,7 @@ class Family:
         self.functions.append((name, description, text))
 
     def guard(self, name: str) -> str:
-        table = GUARDED + (HOST_GUARDED if self.scope == "host" else [])
+        table = GUARDED + {"host": HOST_GUARDED, "thread": THREAD_GUARDED}.get(self.scope, [])
         return next((reason for pattern, reason in table if re.match(pattern, name)), "")
 
     def emit(self) -> str:
