@@ -1,8 +1,9 @@
 /// @file
-/// NVSHMEM's types, as large as there, and what they are initialized with. The CUDA types that programs expect to have
-/// from nvshmem.h come with it.
+/// NVSHMEM's types, as large as there, and what they are initialized with. What programs expect to have from nvshmem.h
+/// comes with it: CUDA's types, and assert(), which kernels check with.
 #pragma once
 
+#include <assert.h>
 #include <cuda.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
