@@ -24,8 +24,14 @@ namespace std = ::cuda::std;
 #if defined(__CUDACC__)
 #define PGAS_FN __device__ __forceinline__
 #define PGAS_HD __host__ __device__ __forceinline__
+// With -rdc=true a function out of line takes registers as if it could be called from anywhere, more than a kernel with
+// blocks of 1024 threads has: there all of them go in line.
+#if defined(__CUDACC_RDC__)
+#define PGAS_OUTLINE __device__ __forceinline__
+#else
 #define PGAS_OUTLINE __device__ __noinline__ inline
-#define PGAS_COLD __device__ __noinline__ inline
+#endif
+#define PGAS_COLD PGAS_OUTLINE
 #else
 #define PGAS_FN inline
 #define PGAS_HD inline
