@@ -26,23 +26,10 @@
   PGAS_NVSHMEM_FOLD(_reduce, reduce, NAME, TYPE, OP, HOST_OP) \
   PGAS_NVSHMEM_FOLD(_reducescatter, reduce_scatter, NAME, TYPE, OP, HOST_OP)
 
-// The names with their underscores: `and`, `or` and `xor` by themselves are no names in C++.
-#define PGAS_REDUCE_BITS_TYPE(NAME, TYPE)       \
-  PGAS_NVSHMEM_FOLDS(NAME, TYPE, _and, bit_and) \
-  PGAS_NVSHMEM_FOLDS(NAME, TYPE, _or, bit_or)   \
-  PGAS_NVSHMEM_FOLDS(NAME, TYPE, _xor, bit_xor)
-#define PGAS_REDUCE_ORDER_TYPE(NAME, TYPE)  \
-  PGAS_NVSHMEM_FOLDS(NAME, TYPE, _min, min) \
-  PGAS_NVSHMEM_FOLDS(NAME, TYPE, _max, max)
-#define PGAS_REDUCE_SUM_TYPE(NAME, TYPE)    \
-  PGAS_NVSHMEM_FOLDS(NAME, TYPE, _sum, sum) \
-  PGAS_NVSHMEM_FOLDS(NAME, TYPE, _prod, prod)
-#define PGAS_NVSHMEM_TYPES
-#include "pgas/compat/types.inc"
+#include "pgas/compat/nvshmem/folds.inc"
 
 #undef PGAS_NVSHMEM_FOLD
 #undef PGAS_NVSHMEM_GROUP_FOLD
-#undef PGAS_NVSHMEM_FOLDS
 
 #if defined(PGAS_NVSHMEM_ON_DEVICE)
 

@@ -57,16 +57,4 @@ PGAS_NVSHMEM_BROADCAST(broadcastmem, void)
     return pgas::compat::combine(pgas::compat::on_stream(stream), pgas::compat::collective::reduce_scatter,           \
                                  pgas::compat::reduction::HOST_OP, team, dest, src, nreduce);                         \
   }
-#define PGAS_REDUCE_BITS_TYPE(NAME, TYPE)       \
-  PGAS_NVSHMEM_FOLDS(NAME, TYPE, _and, bit_and) \
-  PGAS_NVSHMEM_FOLDS(NAME, TYPE, _or, bit_or)   \
-  PGAS_NVSHMEM_FOLDS(NAME, TYPE, _xor, bit_xor)
-#define PGAS_REDUCE_ORDER_TYPE(NAME, TYPE)  \
-  PGAS_NVSHMEM_FOLDS(NAME, TYPE, _min, min) \
-  PGAS_NVSHMEM_FOLDS(NAME, TYPE, _max, max)
-#define PGAS_REDUCE_SUM_TYPE(NAME, TYPE)    \
-  PGAS_NVSHMEM_FOLDS(NAME, TYPE, _sum, sum) \
-  PGAS_NVSHMEM_FOLDS(NAME, TYPE, _prod, prod)
-#define PGAS_NVSHMEM_TYPES
-#include "pgas/compat/types.inc"
-#undef PGAS_NVSHMEM_FOLDS
+#include "pgas/compat/nvshmem/folds.inc"
