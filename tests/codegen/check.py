@@ -78,8 +78,8 @@ def called(functions: dict[str, list[str]], name: str) -> set[str]:
     return reached
 
 
-def sass_functions(sass: str) -> dict[str, list[str]]:
-    """Name -> the instructions of the kernel itself, up to the first out-of-line function behind it."""
+def sass_code(sass: str) -> dict[str, list[tuple[int, str]]]:
+    """Name -> addresses and instructions."""
     functions: dict[str, list[tuple[int, str]]] = {}
     name = None
     for line in sass.splitlines():
@@ -88,8 +88,13 @@ def sass_functions(sass: str) -> dict[str, list[str]]:
             functions[name] = []
         elif (match := re.match(r"\s+/\*([0-9a-f]{4,})\*/\s+(.*?);", line)) and name:
             functions[name].append((int(match.group(1), 16), match.group(2).strip()))
+    return functions
+
+
+def sass_functions(sass: str) -> dict[str, list[str]]:
+    """Name -> the instructions of the kernel itself, up to the first out-of-line function behind it."""
     own = {}
-    for name, code in functions.items():
+    for name, code in sass_code(sass).items():
         targets = [int(t.group(1), 16) for _, text in code if (t := re.search(r"CALL\.\S+ 0x([0-9a-f]+)", text))]
         end = min(targets, default=1 << 60)
         own[name] = [text for at, text in code if at < end and not text.startswith("NOP")]

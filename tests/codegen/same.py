@@ -18,15 +18,8 @@ import check
 
 def code(sass: str) -> dict[str, list[str]]:
     """Name -> instructions with every constant alike."""
-    functions: dict[str, list[str]] = {}
-    name = None
-    for line in sass.splitlines():
-        if match := re.search(r"Function : (\w+)", line):
-            name = match.group(1)
-            functions[name] = []
-        elif (match := re.match(r"\s+/\*[0-9a-f]{4,}\*/\s+(.*?);", line)) and name:
-            functions[name].append(re.sub(r"c\[0x\w+\]\s?\[[^\]]*\]", "c[]", match.group(1).strip()))
-    return functions
+    return {name: [re.sub(r"c\[0x\w+\]\s?\[[^\]]*\]", "c[]", text) for _, text in instructions]
+            for name, instructions in check.sass_code(sass).items()}
 
 
 def main() -> int:
