@@ -2,6 +2,7 @@
 #include <cooperative_groups.h>
 
 #include "harness.hpp"
+#include "try_barrier.hpp"
 
 namespace {
 
@@ -33,7 +34,7 @@ PGAS_FN void exercise(const context& ctx, const Group& group, std::uint32_t* inb
   for (std::uint32_t i = rank; i < n - 1; i += size) {
     found.equal(ctx, round << 32 | i, mix(i + 1, seed, static_cast<std::uint32_t>(ctx.my_pe())), outbox[i]);
   }
-  found.check(ctx, 3, detail::try_barrier<detail::arrival::release>(ctx, group, ctx.world()));
+  found.check(ctx, 3, try_barrier<detail::arrival::release>(ctx, group, ctx.world()));
 }
 
 struct cooperative {

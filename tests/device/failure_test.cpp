@@ -1,6 +1,7 @@
 // How operations give up: the abort word and the deadline end every kind of wait, checks catch bad arguments, and the
 // record says what happened. A thread that gives up ends alone, or with its group; the GPU stays usable.
 #include "harness.hpp"
+#include "try_barrier.hpp"
 
 namespace {
 
@@ -119,7 +120,7 @@ struct polite_barrier {
   template <class Block>
   PGAS_FN void operator()(const Block& block, const context& ctx) const {
     if (ctx.my_pe() == ctx.n_pes() - 1) return;
-    const bool all_came = detail::try_barrier<detail::arrival::release>(ctx, block, ctx.world());
+    const bool all_came = try_barrier<detail::arrival::release>(ctx, block, ctx.world());
     atomic_inc(ctx, answers.at(ctx) + (all_came ? 1 : 0), ctx.my_pe());
   }
 };

@@ -1,6 +1,7 @@
 // Barriers, syncs, fence and quiet; what groups agree on; and the litmus tests of the memory model (README.md of the
 // device headers names them).
 #include "harness.hpp"
+#include "try_barrier.hpp"
 
 namespace {
 
@@ -112,11 +113,11 @@ struct bool_barrier {
   PGAS_FN void operator()(const Block& block, const context& ctx) const {
     if (block.block_rank() != 0) return;
     for (int i = 0; i < 100; ++i) {
-      found.check(ctx, 1, detail::try_barrier<detail::arrival::release>(ctx, block, ctx.world()));
-      found.check(ctx, 2, detail::try_barrier<detail::arrival::relaxed>(ctx, block, ctx.domain()));
+      found.check(ctx, 1, try_barrier<detail::arrival::release>(ctx, block, ctx.world()));
+      found.check(ctx, 2, try_barrier<detail::arrival::relaxed>(ctx, block, ctx.domain()));
     }
     with_scope(scope::warp, block, [&](const auto& group) {
-      found.check(ctx, 3, detail::try_barrier<detail::arrival::release>(ctx, group, ctx.world()));
+      found.check(ctx, 3, try_barrier<detail::arrival::release>(ctx, group, ctx.world()));
     });
   }
 };

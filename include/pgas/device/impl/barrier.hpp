@@ -158,15 +158,4 @@ PGAS_OUTLINE void meet_or_end(context ctx, G g, team_view team, operation what) 
   barrier_or_end<arrival::release>(ctx, g, team, what);
 }
 
-/// A barrier for library kernels and for the host side of CPU heaps, which report errors themselves.
-///
-/// *Callers* all threads of `g`, on every member of `team`. *On return* true on all threads if all members came; false
-/// on all if the world was aborted or the deadline passed: the control block's record says which and who was missing,
-/// and the team's barrier state is of no use any more.
-template <arrival Arrival, PGAS_IS(group) G>
-[[nodiscard]] PGAS_FN bool try_barrier(const context& ctx, const G& g, const team_view& team) {
-  arrive<Arrival>(ctx, g, team);
-  return !any(g, !await(ctx, g, team, meeting<Arrival>));
-}
-
 }  // namespace pgas::detail
