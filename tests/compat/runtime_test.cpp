@@ -7,6 +7,7 @@
 #include <functional>
 #include <thread>
 
+#include "../code_of.hpp"
 #include "pgas/collective.hpp"
 #include "pgas/rma.hpp"
 
@@ -14,6 +15,7 @@ namespace {
 
 using namespace pgas::capi;
 using pgas::code;
+using pgas_test::code_of;
 
 // Runs `body` as each of `n` PEs; what one throws fails the test.
 void as_pes(int n, const std::function<void(runtime&, start_request)>& body) {
@@ -31,17 +33,6 @@ void as_pes(int n, const std::function<void(runtime&, start_request)>& body) {
       }
     });
   for (std::thread& pe : pes) pe.join();
-}
-
-template <class Call>
-code code_of(Call&& call) {
-  try {
-    call();
-  } catch (const pgas::error& thrown) {
-    return thrown.code();
-  }
-  ADD_FAILURE() << "expected an error";
-  return code::system;
 }
 
 class compat_runtime : public testing::Test {

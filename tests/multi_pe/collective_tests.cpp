@@ -8,27 +8,18 @@
 #include <numeric>
 #include <thread>
 
+#include "../code_of.hpp"
 #include "pgas/pgas.hpp"
 
 namespace {
 
 namespace op = pgas::op;
 using pgas::code;
+using pgas_test::code_of;
 
 /// One world for all tests of this process: joining costs more than the tests.
 pgas::world* shared_world = nullptr;
 pgas::world& world() { return *shared_world; }
-
-template <class Call>
-code code_of(Call&& call) {
-  try {
-    call();
-  } catch (const pgas::error& thrown) {
-    return thrown.code();
-  }
-  ADD_FAILURE() << "expected an error";
-  return code::system;
-}
 
 std::uint32_t mix(std::uint32_t a, std::uint32_t b) {
   std::uint32_t x = a * 0x9e3779b1u + b * 0x85ebca77u + 0x27d4eb2fu;

@@ -7,23 +7,14 @@
 #include <thread>
 #include <vector>
 
+#include "../code_of.hpp"
 #include "pgas/collective.hpp"
 #include "pgas/pgas.hpp"
 
 namespace {
 
 using pgas::code;
-
-template <class Call>
-code code_of(Call&& call) {
-  try {
-    call();
-  } catch (const pgas::error& thrown) {
-    return thrown.code();
-  }
-  ADD_FAILURE() << "expected an error";
-  return code::system;
-}
+using pgas_test::code_of;
 
 class Group : public testing::Test {
  protected:

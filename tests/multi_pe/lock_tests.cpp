@@ -5,6 +5,7 @@
 #include <thread>
 #include <vector>
 
+#include "../code_of.hpp"
 #include "pgas/device.hpp"
 #include "pgas/pgas.hpp"
 
@@ -12,6 +13,7 @@ namespace {
 
 using pgas::code;
 using pgas::lock_t;
+using pgas_test::code_of;
 
 constexpr std::size_t row = 300;
 constexpr int host_rounds = 40;
@@ -101,17 +103,6 @@ TEST(Locks, are_the_same_for_hosts_and_kernels) {
   world.synchronize();
   const int kernels = kernel_rounds * static_cast<int>(kernel_blocks);
   shared.expect_done((host_rounds + kernels) * world.n_pes(), host_rounds * world.n_pes());
-}
-
-template <class Call>
-code code_of(Call&& call) {
-  try {
-    call();
-  } catch (const pgas::error& thrown) {
-    return thrown.code();
-  }
-  ADD_FAILURE() << "expected an error";
-  return code::system;
 }
 
 TEST(Locks, say_whether_they_are_free_and_refuse_misuse) {

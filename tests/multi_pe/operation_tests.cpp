@@ -1,5 +1,5 @@
-// One-sided operations called from the host, at once and later, and on streams; launches. On either heap, with any number of
-// PEs; compiled by g++ and by nvcc.
+// One-sided operations called from the host, at once and later, and on streams; launches. On either heap, with any
+// number of PEs; compiled by g++ and by nvcc.
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "../code_of.hpp"
 #include "pgas/device.hpp"
 #include "pgas/pgas.hpp"
 
@@ -15,18 +16,7 @@ namespace {
 using pgas::cmp;
 using pgas::code;
 using pgas::signal_op;
-
-template <class Call>
-code code_of(Call&& call) {
-  try {
-    call();
-  } catch (const pgas::error& thrown) {
-    EXPECT_NE(std::string_view(thrown.what()).find("PGAS-E"), std::string_view::npos);
-    return thrown.code();
-  }
-  ADD_FAILURE() << "expected an error";
-  return code::system;
-}
+using pgas_test::code_of;
 
 /// A world, and neighbours in a ring.
 struct ring {
@@ -112,7 +102,8 @@ TEST(Rma, what_is_enqueued_is_complete_after_quiet) {
   pgas::signal_wait_until(r.world, signal.data(), cmp::eq, 9);
   pgas::get_nbi(r.world, got.data(), memory.data(), n, r.me);
   std::vector<std::int64_t> before(1300, -1);  // more than wait for quiet at once
-  for (std::int64_t& value : before) pgas::atomic_fetch_add_nbi(r.world, &value, counter.data(), std::int64_t{1} << 33, r.right);
+  for (std::int64_t& value : before)
+    pgas::atomic_fetch_add_nbi(r.world, &value, counter.data(), std::int64_t{1} << 33, r.right);
   pgas::quiet(r.world);
   EXPECT_EQ(got, numbers(n, r.left));
   for (std::size_t i = 0; i < before.size(); ++i) ASSERT_EQ(before[i], static_cast<std::int64_t>(i) << 33);
@@ -155,7 +146,8 @@ TEST(Atomics, smallest_largest_and_sixteen_bits) {
 
 template <class T>
 class Words : public testing::Test {};
-using word_types = testing::Types<std::int16_t, std::uint16_t, std::int32_t, std::uint32_t, std::int64_t, std::uint64_t>;
+using word_types =
+    testing::Types<std::int16_t, std::uint16_t, std::int32_t, std::uint32_t, std::int64_t, std::uint64_t>;
 TYPED_TEST_SUITE(Words, word_types);
 
 TYPED_TEST(Words, are_waited_for_and_tested_one_by_one_and_in_sets) {
@@ -168,7 +160,8 @@ TYPED_TEST(Words, are_waited_for_and_tested_one_by_one_and_in_sets) {
   const std::vector<int> status{0, 1, 0, 0, 1, 0};  // 1 and 4 are left out
   std::vector<std::size_t> which(n, 99);
   EXPECT_FALSE(pgas::test_all(r.world, words.data(), n, status.data(), cmp::eq, high));
-  EXPECT_EQ(pgas::test_any(r.world, words.data(), n, status.data(), cmp::ne, 0), std::numeric_limits<std::size_t>::max());
+  EXPECT_EQ(pgas::test_any(r.world, words.data(), n, status.data(), cmp::ne, 0),
+            std::numeric_limits<std::size_t>::max());
   r.world.barrier_all();
   pgas::p(r.world, words.data() + 2, high, r.right);
   EXPECT_EQ(pgas::wait_until(r.world, words.data() + 2, cmp::gt, T{5}), high);
@@ -192,7 +185,8 @@ TYPED_TEST(Words, are_waited_for_and_tested_one_by_one_and_in_sets) {
   pgas::wait_until_all(r.world, words.data(), 0, nullptr, cmp::eq, T{1});  // nothing to wait for
   EXPECT_EQ(pgas::wait_until_some(r.world, words.data(), 0, nullptr, nullptr, cmp::eq, T{1}), 0u);
   const std::vector<int> none(n, 1);
-  EXPECT_EQ(pgas::wait_until_any(r.world, words.data(), n, none.data(), cmp::eq, T{1}), std::numeric_limits<std::size_t>::max());
+  EXPECT_EQ(pgas::wait_until_any(r.world, words.data(), n, none.data(), cmp::eq, T{1}),
+            std::numeric_limits<std::size_t>::max());
 
   // the same on a stream
   pgas::stream on(r.world);
@@ -254,7 +248,8 @@ TEST(Streams, carry_out_everything_in_order) {
     const int base = 10'000 * (r.left + 1);
     for (std::size_t i = 0; i < 100; ++i) ASSERT_EQ(out[700 + i], base + static_cast<int>(1 + 3 * i)) << i;
     for (std::size_t i = 0; i < 20; ++i) ASSERT_EQ(out[800 + i], base + static_cast<int>(i / 4 * 20 + i % 4)) << i;
-    EXPECT_EQ(r.read(fetched), (std::vector<std::uint64_t>{round - 1, round - 1, round - 1, round, round << 40, 0, 0, 0}));
+    EXPECT_EQ(r.read(fetched),
+              (std::vector<std::uint64_t>{round - 1, round - 1, round - 1, round, round << 40, 0, 0, 0}));
     EXPECT_EQ(pgas::g(r.world, words.data() + 2, r.me), round);
     r.world.barrier_all();
   }
@@ -293,7 +288,8 @@ TEST(BadInput, is_refused_by_every_operation) {
   for (const int pe : {-1, world.n_pes(), std::numeric_limits<int>::max(), std::numeric_limits<int>::min()}) {
     EXPECT_EQ(code_of([&] { pgas::iput(world, w, local, 1, 1, 1, pe); }), code::pe_out_of_range);
     EXPECT_EQ(code_of([&] { pgas::ibget_nbi(world, local, w, 1, 1, 1, 1, pe); }), code::pe_out_of_range);
-    EXPECT_EQ(code_of([&] { pgas::put_signal_nbi(world, w, local, 1, w, 1, signal_op::add, pe); }), code::pe_out_of_range);
+    EXPECT_EQ(code_of([&] { pgas::put_signal_nbi(world, w, local, 1, w, 1, signal_op::add, pe); }),
+              code::pe_out_of_range);
     EXPECT_EQ(code_of([&] { pgas::atomic_fetch_max_nbi(world, local, w, 1, pe); }), code::pe_out_of_range);
     EXPECT_EQ(code_of([&] { pgas::iget(world, on, local, w, 1, 1, 1, pe); }), code::pe_out_of_range);
     EXPECT_EQ(code_of([&] { pgas::p(world, on, w, 1, pe); }), code::pe_out_of_range);
@@ -315,10 +311,12 @@ TEST(BadInput, is_refused_by_every_operation) {
   EXPECT_EQ(code_of([&] { pgas::atomic_fetch<std::uint64_t>(world, on, nullptr, w, 0); }), code::invalid_argument);
   EXPECT_EQ(code_of([&] { static_cast<void>(pgas::test(world, local, cmp::eq, 0)); }), code::outside_heap);
   EXPECT_EQ(code_of([&] { pgas::wait_until(world, at_end, cmp::eq, 0); }), code::misaligned);
-  EXPECT_EQ(code_of([&] { pgas::wait_until_all(world, w, ~std::size_t{0}, nullptr, cmp::eq, 0); }), code::invalid_argument);
+  EXPECT_EQ(code_of([&] { pgas::wait_until_all(world, w, ~std::size_t{0}, nullptr, cmp::eq, 0); }),
+            code::invalid_argument);
   EXPECT_EQ(code_of([&] { pgas::wait_until_some(world, w, 1, nullptr, nullptr, cmp::eq, 0); }), code::invalid_argument);
   EXPECT_EQ(code_of([&] { pgas::wait_until(world, on, local, cmp::eq, 0); }), code::outside_heap);
-  EXPECT_EQ(code_of([&] { pgas::wait_until_all(world, on, w, std::size_t{1} << 40, nullptr, cmp::eq, 0); }), code::outside_heap);
+  EXPECT_EQ(code_of([&] { pgas::wait_until_all(world, on, w, std::size_t{1} << 40, nullptr, cmp::eq, 0); }),
+            code::outside_heap);
   for (const pgas::stream* wrong : {&std::as_const(foreign), &std::as_const(empty)}) {
     EXPECT_EQ(code_of([&] { pgas::put(world, *wrong, w, local, 1, 0); }), code::invalid_argument);
     EXPECT_EQ(code_of([&] { pgas::wait_until(world, *wrong, w, cmp::eq, 0); }), code::invalid_argument);
@@ -349,7 +347,8 @@ struct meet_and_signal {
     for (std::uint32_t i = 1; i <= 10; ++i) {
       if (block.thread_rank() == 0) pgas::atomic_inc(ctx, counter, ctx.my_pe());
       all.sync();
-      const bool complete = pgas::atomic_fetch(ctx, counter, ctx.my_pe()) == i * static_cast<std::uint32_t>(block.num_blocks());
+      const bool complete =
+          pgas::atomic_fetch(ctx, counter, ctx.my_pe()) == i * static_cast<std::uint32_t>(block.num_blocks());
       pgas::barrier(ctx, all);
       if (all.thread_rank() == 0 && complete) pgas::signal_add(ctx, signal, 1, (ctx.my_pe() + 1) % ctx.n_pes());
       pgas::wait_until(ctx, all, signal, cmp::ge, std::uint64_t{i});
@@ -365,11 +364,15 @@ TEST(Launch, says_how_many_blocks_fit_and_refuses_more) {
   const unsigned most = pgas::max_resident_blocks(r.world, 256, 0, count_blocks{}, ctx, counter.data());
   ASSERT_GT(most, 0u);
   const auto launch = [&](unsigned blocks, bool resident) {
-    pgas::launch(r.world, {.blocks = blocks, .threads = 256, .resident = resident}, count_blocks{}, ctx, counter.data());
+    pgas::launch(r.world, {.blocks = blocks, .threads = 256, .resident = resident}, count_blocks{}, ctx,
+                 counter.data());
   };
   EXPECT_EQ(code_of([&] { launch(most + 1, true); }), code::launch_failed);
-  EXPECT_EQ(code_of([&] { pgas::launch(r.world, {.blocks = 0}, count_blocks{}, ctx, counter.data()); }), code::launch_failed);
-  EXPECT_EQ(code_of([&] { static_cast<void>(pgas::max_resident_blocks(r.world, 0, 0, count_blocks{}, ctx, counter.data())); }),
+  EXPECT_EQ(code_of([&] { pgas::launch(r.world, {.blocks = 0}, count_blocks{}, ctx, counter.data()); }),
+            code::launch_failed);
+  EXPECT_EQ(code_of([&] {
+              static_cast<void>(pgas::max_resident_blocks(r.world, 0, 0, count_blocks{}, ctx, counter.data()));
+            }),
             code::launch_failed);
   launch(most + 3, false);
   r.world.synchronize();

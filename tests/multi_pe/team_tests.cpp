@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "../code_of.hpp"
 #include "pgas/collective.hpp"
 #include "pgas/device.hpp"
 #include "pgas/pgas.hpp"
@@ -14,18 +15,7 @@
 namespace {
 
 using pgas::code;
-
-// Runs `call` and returns the code that it throws; fails the test when it throws none.
-template <class Call>
-code code_of(Call&& call) {
-  try {
-    call();
-  } catch (const pgas::error& thrown) {
-    return thrown.code();
-  }
-  ADD_FAILURE() << "expected an error";
-  return code::system;
-}
+using pgas_test::code_of;
 
 // A barrier by kernel, then what everyone put there before it is read: `rounds` times.
 struct meet {

@@ -7,24 +7,13 @@
 #include <random>
 #include <thread>
 
+#include "../code_of.hpp"
 #include "pgas/pgas.hpp"
 
 namespace {
 
 using pgas::code;
-
-// Runs `call` and returns the code that it throws; fails the test when it throws none.
-template <class Call>
-code code_of(Call&& call) {
-  try {
-    call();
-  } catch (const pgas::error& thrown) {
-    EXPECT_NE(std::string_view(thrown.what()).find("PGAS-E"), std::string_view::npos);
-    return thrown.code();
-  }
-  ADD_FAILURE() << "expected an error";
-  return code::system;
-}
+using pgas_test::code_of;
 
 std::vector<unsigned char> random_bytes(std::size_t n, unsigned seed) {
   std::vector<unsigned char> bytes(n);
@@ -131,7 +120,8 @@ TEST(Heap, grows_beyond_the_first_segment_and_peers_see_it) {
   const int right = (world.my_pe() + 1) % world.n_pes();
   const int left = (world.my_pe() + world.n_pes() - 1) % world.n_pes();
   for (std::size_t i = 0; i < pieces.size(); ++i) {
-    const auto sent = random_bytes(pieces[i].size(), static_cast<unsigned>(10 * world.my_pe()) + static_cast<unsigned>(i));
+    const auto sent =
+        random_bytes(pieces[i].size(), static_cast<unsigned>(10 * world.my_pe()) + static_cast<unsigned>(i));
     pgas::put(world, pieces[i].data(), sent.data(), sent.size(), right);
   }
   world.barrier_all();
@@ -148,7 +138,8 @@ TEST(Heap, an_impossible_request_fails_everywhere_and_changes_nothing) {
   limited.heap_limit = 256 << 20;
   pgas::world world = pgas::world::join(limited);
   const pgas::heap_usage before = world.usage();
-  for (const std::size_t bytes : {std::size_t{1} << 30, std::size_t{1} << 50, std::numeric_limits<std::size_t>::max() - 4096})
+  for (const std::size_t bytes :
+       {std::size_t{1} << 30, std::size_t{1} << 50, std::numeric_limits<std::size_t>::max() - 4096})
     EXPECT_EQ(code_of([&] { static_cast<void>(world.allocate_bytes(bytes)); }), code::out_of_memory) << bytes;
   EXPECT_EQ(code_of([&] { static_cast<void>(world.allocate_bytes(std::size_t{1} << 40, std::size_t{1} << 40)); }),
             code::invalid_argument);
@@ -225,7 +216,8 @@ TEST(Rma, kernels_address_a_peer_where_the_host_does) {
 
 template <class T>
 class Atomics : public testing::Test {};
-using amo_types = testing::Types<std::int32_t, std::uint32_t, std::int64_t, std::uint64_t, long long, unsigned long, float, double>;
+using amo_types =
+    testing::Types<std::int32_t, std::uint32_t, std::int64_t, std::uint64_t, long long, unsigned long, float, double>;
 TYPED_TEST_SUITE(Atomics, amo_types);
 
 TYPED_TEST(Atomics, from_all_pes_at_once) {
@@ -307,8 +299,10 @@ TEST(Streams, order_puts_gets_and_barriers) {
     on.synchronize();
     ASSERT_EQ(got, std::vector<int>(n, 10 * round + left));
   }
-  EXPECT_EQ(code_of([&] { pgas::put(world, on, inbox.data(), inbox.data(), n, world.n_pes()); }), code::pe_out_of_range);
-  EXPECT_EQ(code_of([&] { pgas::put(world, on, inbox.data(), inbox.data(), std::size_t{1} << 40, 0); }), code::outside_heap);
+  EXPECT_EQ(code_of([&] { pgas::put(world, on, inbox.data(), inbox.data(), n, world.n_pes()); }),
+            code::pe_out_of_range);
+  EXPECT_EQ(code_of([&] { pgas::put(world, on, inbox.data(), inbox.data(), std::size_t{1} << 40, 0); }),
+            code::outside_heap);
   world.barrier_all();
 }
 
@@ -350,7 +344,8 @@ TEST(BadInput, different_sizes_are_found_with_checks_on) {
   checked.checks = true;
   pgas::world world = pgas::world::join(checked);
   if (world.n_pes() == 1) GTEST_SKIP() << "one PE agrees with itself";
-  EXPECT_EQ(code_of([&] { static_cast<void>(world.allocate_bytes(world.my_pe() == 0 ? 100 : 200)); }), code::asymmetric_call);
+  EXPECT_EQ(code_of([&] { static_cast<void>(world.allocate_bytes(world.my_pe() == 0 ? 100 : 200)); }),
+            code::asymmetric_call);
 }
 
 TEST(Failure, abort_reaches_everyone_with_its_reason) {
@@ -362,7 +357,8 @@ TEST(Failure, abort_reaches_everyone_with_its_reason) {
     ADD_FAILURE() << "nobody signalled";
   } catch (const pgas::error& thrown) {
     EXPECT_EQ(thrown.code(), code::aborted);
-    EXPECT_NE(std::string_view(thrown.what()).find("the input file is broken"), std::string_view::npos) << thrown.what();
+    EXPECT_NE(std::string_view(thrown.what()).find("the input file is broken"), std::string_view::npos)
+        << thrown.what();
   }
 }
 
