@@ -44,9 +44,11 @@ void start(std::unique_ptr<bootstrap> exchange, int device) {
 }
 
 std::unique_ptr<bootstrap> make_uid_bootstrap(const nvshmemx_uniqueid_args_t& args) {
-  if (args.id == nullptr) throw error(code::invalid_argument, "the unique id is null");
+  if (args.id == nullptr)
+    throw error(code::invalid_argument, "the unique id is null: pass on what nvshmemx_get_uniqueid() gave");
   if (args.nranks < 1 || args.myrank < 0 || args.myrank >= args.nranks)
-    throw error(code::invalid_argument, fmt::format("rank {} of {} is none", args.myrank, args.nranks));
+    throw error(code::invalid_argument, fmt::format("rank {} of {}: give the number of processes, and ranks from 0 on",
+                                                    args.myrank, args.nranks));
   bootstrap_options options = config_detail::launch_options(runtime::instance().settings());
   options.method = "tcp";
   options.unique_id.assign(args.id->internal, strnlen(args.id->internal, sizeof args.id->internal));
@@ -61,16 +63,19 @@ std::unique_ptr<bootstrap> make_uid_bootstrap(const nvshmemx_uniqueid_args_t& ar
 std::unique_ptr<bootstrap> choose_bootstrap(unsigned flags, const nvshmemx_init_attr_t* attributes) {
   constexpr unsigned known =
       NVSHMEMX_INIT_THREAD_PES | NVSHMEMX_INIT_WITH_MPI_COMM | NVSHMEMX_INIT_WITH_SHMEM | NVSHMEMX_INIT_WITH_UNIQUEID;
-  if ((flags & ~known) != 0) throw error(code::invalid_argument, fmt::format("unknown flags {:#x}", flags & ~known));
+  if ((flags & ~known) != 0)
+    throw error(code::invalid_argument,
+                fmt::format("unknown flags {:#x}: give one of NVSHMEMX_INIT_WITH_*, or 0", flags & ~known));
   const unsigned way = flags & ~static_cast<unsigned>(NVSHMEMX_INIT_THREAD_PES);
   if (way == 0) return nullptr;
   if (way == NVSHMEMX_INIT_WITH_SHMEM) return make_shmem_bootstrap();
   if (attributes == nullptr && (way == NVSHMEMX_INIT_WITH_MPI_COMM || way == NVSHMEMX_INIT_WITH_UNIQUEID))
-    throw error(code::invalid_argument, "the attributes are null");
+    throw error(code::invalid_argument,
+                "the attributes are null: the flags say that they name a communicator or a unique id");
   if (way == NVSHMEMX_INIT_WITH_MPI_COMM)
     return make_mpi_bootstrap(attributes->mpi_comm, runtime::instance().settings());
   if (way == NVSHMEMX_INIT_WITH_UNIQUEID) return make_uid_bootstrap(attributes->args.uid_args);
-  throw error(code::invalid_argument, "more than one of the flags NVSHMEMX_INIT_WITH_*");
+  throw error(code::invalid_argument, "more than one of the flags NVSHMEMX_INIT_WITH_*: give one");
 }
 
 /// The GPU that the attributes name, if they were filled in that far: programs leave them uninitialized.

@@ -15,7 +15,7 @@ namespace {
 int contexts_of(const nvshmem_team_config_t* config, long mask) {
   const bool given = config != nullptr && (mask & NVSHMEM_TEAM_CONFIG_MASK_NUM_CONTEXTS) != 0;
   if (given && config->num_contexts < 0)
-    throw error(code::invalid_argument, fmt::format("a team with {} contexts", config->num_contexts));
+    throw error(code::invalid_argument, fmt::format("a team with {} contexts: give 0 or more", config->num_contexts));
   return given ? config->num_contexts : 0;
 }
 
@@ -127,7 +127,9 @@ int nvshmemx_team_init(nvshmem_team_t* made, nvshmem_team_config_t* config, long
     if (!known)
       throw error(code::invalid_argument, "the configuration has no unique id: see nvshmemx_team_get_uniqueid()");
     if (npes < 1 || npes > w.n_pes() || index < 0 || index >= npes)
-      throw error(code::invalid_argument, fmt::format("index {} in a team of {} of {} PEs", index, npes, w.n_pes()));
+      throw error(code::invalid_argument,
+                  fmt::format("index {} in a team of {}: teams have 1 to {} PEs here, indices from 0 on", index, npes,
+                              w.n_pes()));
     const int contexts = contexts_of(config, mask);
     rendezvous& places = meeting_places();
     const std::vector<int> members = places.meet(config->uniqueid, npes, index);
