@@ -15,8 +15,8 @@ namespace {
 struct driver_calls {
   int (*ctx_get_current)(void**) = nullptr;
   int (*ctx_get_device)(int*) = nullptr;
-  int (*module_get_global)(unsigned long long*, std::size_t*, void*, const char*) = nullptr;
-  int (*library_get_global)(unsigned long long*, std::size_t*, void*, const char*) = nullptr;
+  int (*find_in_module)(unsigned long long*, std::size_t*, void*, const char*) = nullptr;
+  int (*find_in_library)(unsigned long long*, std::size_t*, void*, const char*) = nullptr;
   int (*stream_create)(void**, unsigned) = nullptr;
   int (*stream_synchronize)(void*) = nullptr;
   int (*stream_destroy)(void*) = nullptr;
@@ -36,8 +36,8 @@ const driver_calls& driver() {
     };
     find("cuCtxGetCurrent", all.ctx_get_current);
     find("cuCtxGetDevice", all.ctx_get_device);
-    find("cuModuleGetGlobal_v2", all.module_get_global);
-    find("cuLibraryGetGlobal", all.library_get_global);
+    find("cuModuleGetGlobal_v2", all.find_in_module);
+    find("cuLibraryGetGlobal", all.find_in_library);
     find("cuStreamCreate", all.stream_create);
     find("cuStreamSynchronize", all.stream_synchronize);
     find("cuStreamDestroy_v2", all.stream_destroy);
@@ -68,8 +68,10 @@ int current_device() noexcept {
 void write_variable(const loaded_code& where, const char* name, const void* from, std::size_t bytes) {
   const driver_calls& calls = driver();
   if (!calls.present()) throw error(code::device_unavailable, "there is no CUDA driver on this machine");
-  const auto find = where.is_library ? calls.library_get_global : calls.module_get_global;
-  if (find == nullptr) throw error(code::device_unavailable, "this CUDA driver is too old to look into loaded code");
+  const auto find = where.is_library ? calls.find_in_library : calls.find_in_module;
+  if (find == nullptr)
+    throw error(code::device_unavailable,
+                "this CUDA driver is too old to look into loaded code: update it, or link the code to the program");
   unsigned long long at = 0;
   std::size_t size = 0;
   if (find(&at, &size, where.handle, name) != 0)
