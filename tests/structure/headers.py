@@ -44,9 +44,11 @@ def main() -> int:
     options = parser.parse_args(sys.argv[1:end])
 
     include = options.root / "include"
-    names = sorted(p.relative_to(include).as_posix() for p in include.rglob("*") if p.suffix in (".hpp", ".h"))
+    names = {p.relative_to(include).as_posix() for p in include.rglob("*")}
     if options.of:
-        names = sorted(brought_in(include, options.of, set()))
+        names = brought_in(include, options.of, set())
+    # A list (.inc) is no header: it means something only to the header that includes it.
+    names = sorted(name for name in names if name.endswith((".hpp", ".h")))
     for name in options.skip:
         names.remove(name)  # fails where there is no such header
         print(f"skipped: {name}")
