@@ -50,7 +50,20 @@ if(NOT PGAS_PMIX STREQUAL "OFF")
     message(FATAL_ERROR "PGAS_PMIX=ON, but pkg-config does not know pmix: install libpmix-dev")
   endif()
 endif()
-message(STATUS "pgas: CUDA ${PGAS_HAVE_CUDA}, PMIx ${PGAS_HAVE_PMIX}")
+
+# UCX: headers only; the library is loaded at run time. 1.13 is the first whose active messages are as used here.
+set(PGAS_HAVE_UCX OFF)
+if(NOT PGAS_UCX STREQUAL "OFF")
+  if(PkgConfig_FOUND)
+    pkg_check_modules(UCX QUIET ucx>=1.13)
+  endif()
+  if(UCX_FOUND)
+    set(PGAS_HAVE_UCX ON)
+  elseif(PGAS_UCX STREQUAL "ON")
+    message(FATAL_ERROR "PGAS_UCX=ON, but pkg-config does not know ucx 1.13 or newer: install libucx-dev")
+  endif()
+endif()
+message(STATUS "pgas: CUDA ${PGAS_HAVE_CUDA}, PMIx ${PGAS_HAVE_PMIX}, UCX ${PGAS_HAVE_UCX}")
 
 # Warnings for the project's own targets.
 add_library(pgas_warnings INTERFACE)

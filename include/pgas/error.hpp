@@ -1,6 +1,7 @@
 /// @file
-/// How the host API fails: one exception type with a stable code, the PE it concerns and a message that says what failed,
-/// where, and what to do. The table of all codes with cause and fix is `docs/errors.md`, printed from the same list.
+/// How the host API fails: one exception type with a stable code, the PE it concerns and a message that says what
+/// failed, where, and what to do. The table of all codes with cause and fix is `docs/errors.md`, printed from the same
+/// list.
 #pragma once
 
 #include <span>
@@ -23,12 +24,12 @@ enum class code : int {
   version_mismatch = 106,       ///< PEs, or header and library, were built from different versions
   mixed_heaps = 107,            ///< some PEs chose the GPU heap and some the host heap
   // memory
-  out_of_memory = 201,         ///< no room on some PE; nothing was allocated on any
-  address_space = 202,         ///< the virtual layout could not be reserved
-  handle_exchange = 203,       ///< no way of sharing memory works between all PEs
-  handle_invalid = 204,        ///< a received handle was truncated, foreign or of another size
-  asymmetric_call = 205,       ///< PEs called a collective with different arguments
-  invalid_free = 206,          ///< freed twice, or not the start of an allocation
+  out_of_memory = 201,    ///< no room on some PE; nothing was allocated on any
+  address_space = 202,    ///< the virtual layout could not be reserved
+  handle_exchange = 203,  ///< no way of sharing memory works between all PEs
+  handle_invalid = 204,   ///< a received handle was truncated, foreign or of another size
+  asymmetric_call = 205,  ///< PEs called a collective with different arguments
+  invalid_free = 206,     ///< freed twice, or not the start of an allocation
   // arguments
   pe_out_of_range = 301,   ///< PE number not in 0..n_pes-1
   outside_heap = 302,      ///< pointer, or part of the range behind it, is not symmetric memory
@@ -36,9 +37,10 @@ enum class code : int {
   invalid_argument = 304,  ///< any other argument the callee can't accept
   not_joined = 305,        ///< the world was left, or never joined
   // while running
-  peer_lost = 401,      ///< a PE died or its process ended without leaving
-  aborted = 402,        ///< a PE aborted the world; the message carries its reason
-  wait_timeout = 403,   ///< a wait outlived PGAS_WAIT_TIMEOUT
+  peer_lost = 401,         ///< a PE died or its process ended without leaving
+  aborted = 402,           ///< a PE aborted the world; the message carries its reason
+  wait_timeout = 403,      ///< a wait outlived PGAS_WAIT_TIMEOUT
+  transport_failed = 404,  ///< the network library reported an error
   // device
   device_unavailable = 501,  ///< no usable GPU, driver or runtime where one was asked for
   device_failed = 502,       ///< the driver or the GPU reported an error
@@ -53,7 +55,8 @@ enum class code : int {
 /// The exception that every host entry point throws. Thread-safe to copy; the text starts with the code.
 class PGAS_API error : public std::runtime_error {
  public:
-  /// @param code what went wrong; @param message cause and fix, without the code; @param pe the PE concerned, -1 if none.
+  /// @param code what went wrong; @param message cause and fix, without the code; @param pe the PE concerned, -1 if
+  /// none.
   error(pgas::code code, std::string_view message, int pe = -1);
 
   /// What went wrong.

@@ -95,6 +95,12 @@ constexpr std::array rows{
                "address, or its sender is stuck.",
                "The message shows the operation, the PE, the heap offset, what was expected and what was seen. If the "
                "wait is just long, raise PGAS_WAIT_TIMEOUT; 0 means no limit."},
+    error_info{
+        code::transport_failed, "transport_failed",
+        "The network library that reaches PEs on other hosts reported an error, or does not work on this machine.",
+        "The message carries its own words and what was tried. PGAS_TRANSPORT and the library's own variables "
+        "(UCX_TLS, "
+        "UCX_NET_DEVICES) choose another way."},
     error_info{code::device_unavailable, "device_unavailable",
                "A GPU was asked for, but there is no usable GPU, driver or CUDA runtime, or this library was built "
                "without the GPU backend.",
@@ -107,11 +113,13 @@ constexpr std::array rows{
                "A kernel could not be started as asked: too many threads or too much shared memory per block, or more "
                "blocks than fit on the GPU at once where all must run together.",
                "Ask for fewer blocks or threads; the message shows the limit."},
-    error_info{code::capturing, "capturing",
-               "The stream is being captured into a CUDA graph, and the call would have had to wait for it, or to copy pageable "
-               "host memory at each replay. The capture is as it was.",
-               "Make the call outside the capture; for buffers, use pinned host memory (cudaHostAlloc, cudaHostRegister) or "
-               "GPU memory."},
+    error_info{
+        code::capturing, "capturing",
+        "The stream is being captured into a CUDA graph, and the call would have had to wait for it, or to copy "
+        "pageable "
+        "host memory at each replay. The capture is as it was.",
+        "Make the call outside the capture; for buffers, use pinned host memory (cudaHostAlloc, cudaHostRegister) or "
+        "GPU memory."},
     error_info{
         code::config_value, "config_value", "A variable holds a value that its option does not allow.",
         "The message names the variable, its value and what is allowed; `pgas-info --config` lists all options."},

@@ -1,0 +1,25 @@
+#include "host/transport/checks.hpp"
+
+#include <fmt/format.h>
+
+#include "pgas/error.hpp"
+
+namespace pgas::detail {
+
+void check_message(int pe, int n_pes, std::size_t bytes, std::size_t most) {
+  if (pe < 0 || pe >= n_pes)
+    throw error{code::transport_failed, fmt::format("a message to PE {} where there are {} PEs", pe, n_pes), pe};
+  if (bytes > most)
+    throw error{code::transport_failed,
+                fmt::format("a message of {} bytes to PE {}: cut it into pieces of at most {}", bytes, pe, most), pe};
+}
+
+void check_range(int pe, std::uint64_t offset, std::uint64_t bytes, std::uint64_t exposed) {
+  if (offset > exposed || bytes > exposed - offset)
+    throw error{
+        code::transport_failed,
+        fmt::format("{} bytes at offset {} are not inside the {} bytes that PE {} exposes", bytes, offset, exposed, pe),
+        pe};
+}
+
+}  // namespace pgas::detail

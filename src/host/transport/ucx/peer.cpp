@@ -1,0 +1,237 @@
+#include "host/transport/ucx/peer.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+
+namespace pgas::detail {
+namespace {
+
+/// For UCX to end what is under way to a peer that has failed, and then to close the endpoint.
+constexpr std::chrono::seconds patience{1};
+
+}  // namespace
+
+/// Called by UCX from within its progress function and its closing ones.
+struct ucx_callbacks {
+  static void failed(void* arg, ucp_ep_h, ucs_status_t status) {
+    auto& peer = *static_cast<ucx_peer*>(arg);
+    peer.fail(peer.worker_.library().status_string(status));
+  }
+
+  static void ended(void* request, ucs_status_t status, void* user_data) {
+    auto& batch = *static_cast<ucx_batch*>(user_data);
+    ucx_peer& peer = *batch.peer;
+    --peer.under_way_;
+    peer.ledger_.ended(batch, status);
+    peer.worker_.library().request_free(request);
+  }
+};
+
+ucx_peer::ucx_peer(int pe, int me, blob address, const ucx_worker& worker, ucx_ledger& ledger)
+    : pe_(pe), address_(std::move(address)), worker_(worker), ledger_(ledger) {
+  for (const auto what : {ucx_header::kind::data, ucx_header::kind::hello, ucx_header::kind::goodbye})
+    headers_[static_cast<std::size_t>(what)] = {.what = what, .pe = me};
+}
+
+void ucx_peer::fail(const std::string& why) {
+  if (failure_) return;
+  failure_ = why;
+  ledger_.failed(*this);
+}
+
+void ucx_peer::connect() {
+  if (endpoint_ != nullptr || failure_) return;
+  ucp_ep_params_t wanted{};
+  wanted.field_mask =
+      UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER;
+  wanted.address = reinterpret_cast<const ucp_address_t*>(address_.data());
+  wanted.err_mode = UCP_ERR_HANDLING_MODE_PEER;
+  wanted.err_handler = {ucx_callbacks::failed, this};
+  const ucs_status_t status = worker_.library().ep_create(worker_.get(), &wanted, &endpoint_);
+  if (status != UCS_OK) {
+    endpoint_ = nullptr;
+    fail(fmt::format("connecting: {}", worker_.library().status_string(status)));
+    return;
+  }
+  send(ucx_header::kind::hello, {}, std::nullopt);
+}
+
+std::string ucx_peer::route() const {
+  if (endpoint_ == nullptr) return {};
+  char* text = nullptr;
+  std::size_t bytes = 0;
+  std::FILE* const stream = ::open_memstream(&text, &bytes);
+  if (stream == nullptr) return {};
+  worker_.library().ep_print_info(endpoint_, stream);
+  std::fclose(stream);
+  // "#   lane[0]:  1:tcp/lo.0 md[1]  -> ...", one line for each way.
+  std::string ways;
+  std::string_view rest(text, bytes);
+  for (auto lane = rest.find("lane["); lane != rest.npos; lane = rest.find("lane[")) {
+    rest.remove_prefix(lane);
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(line.size());
+    const auto begin = line.find(':', std::min(line.find("]:") + 2, line.size()));
+    const auto end = line.find_first_of(". ", begin);
+    if (begin == line.npos || end == line.npos) continue;
+    const std::string_view way = line.substr(begin + 1, end - begin - 1);
+    if (ways.find(way) == ways.npos) ways += fmt::format("{}{}", ways.empty() ? "" : ", ", way);
+  }
+  std::free(text);
+  return ways;
+}
+
+// ---- operations
+
+ucp_request_param_t ucx_peer::reporting_to(ucx_batch& batch) const {
+  ucp_request_param_t wanted{};
+  wanted.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+  wanted.cb.send = ucx_callbacks::ended;
+  wanted.user_data = &batch;
+  return wanted;
+}
+
+void ucx_peer::started(ucs_status_ptr_t request, ucx_batch& batch) {
+  if (UCS_PTR_IS_PTR(request))
+    ++under_way_;  // the callback comes later: from the progress function only
+  else
+    ledger_.ended(batch, UCS_PTR_STATUS(request));
+}
+
+ucp_rkey_h ucx_peer::rkey_of(std::uint64_t imported, const ucx_key& key) {
+  if (const auto found = rkeys_.find(imported); found != rkeys_.end()) return found->second;
+  ucp_rkey_h made = nullptr;
+  const ucs_status_t status = worker_.library().ep_rkey_unpack(endpoint_, key.rkey.data(), &made);
+  if (status != UCS_OK) {
+    fail(fmt::format("unpacking the key of its memory: {}", worker_.library().status_string(status)));
+    return nullptr;
+  }
+  rkeys_.emplace(imported, made);
+  return made;
+}
+
+bool ucx_peer::begin() {
+  ++owed_;
+  connect();
+  if (failure_ && owed_ == 1) ledger_.failed(*this);  // it was not missed so far
+  return !failure_;
+}
+
+void ucx_peer::put(std::uint64_t imported, const ucx_key& key, std::uint64_t offset, const void* local,
+                   std::size_t bytes, transport_token token) {
+  if (!begin()) return;
+  const ucp_rkey_h rkey = rkey_of(imported, key);
+  if (rkey == nullptr) return;
+  if (puts_ == nullptr) {
+    puts_ = &ledger_.take(*this, 1);
+    ledger_.has_puts(*this);
+  }
+  ++puts_->pending;
+  puts_->tokens.push_back(token);
+  const ucp_request_param_t wanted = reporting_to(*puts_);
+  started(worker_.library().put_nbx(endpoint_, local, bytes, key.address + offset, rkey, &wanted), *puts_);
+}
+
+void ucx_peer::flush() {
+  if (puts_ == nullptr) return;
+  ucx_batch& batch = *std::exchange(puts_, nullptr);
+  if (endpoint_ == nullptr || failure_) {
+    ledger_.ended(batch, UCS_ERR_CANCELED);
+    return;
+  }
+  const ucp_request_param_t wanted = reporting_to(batch);
+  started(worker_.library().ep_flush_nbx(endpoint_, &wanted), batch);
+}
+
+void ucx_peer::get(std::uint64_t imported, const ucx_key& key, std::uint64_t offset, void* local, std::size_t bytes,
+                   transport_token token) {
+  if (!begin()) return;
+  const ucp_rkey_h rkey = rkey_of(imported, key);
+  if (rkey == nullptr) return;
+  ucx_batch& batch = ledger_.take(*this, 1);
+  batch.tokens.push_back(token);
+  const ucp_request_param_t wanted = reporting_to(batch);
+  started(worker_.library().get_nbx(endpoint_, local, bytes, key.address + offset, rkey, &wanted), batch);
+}
+
+void ucx_peer::send(ucx_header::kind what, std::span<const std::byte> message, std::optional<transport_token> token) {
+  if (token ? !begin() : endpoint_ == nullptr || failure_) return;
+  ucx_batch& batch = ledger_.take(*this, 1);
+  if (token) batch.tokens.push_back(*token);
+  ucp_request_param_t wanted = reporting_to(batch);
+  // Messages are small: the receiver shall not have to ask for them.
+  wanted.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
+  wanted.flags = UCP_AM_SEND_FLAG_EAGER;
+  const ucx_header& header = headers_[static_cast<std::size_t>(what)];
+  started(worker_.library().am_send_nbx(endpoint_, 0, &header, sizeof header, message.data(), message.size(), &wanted),
+          batch);
+}
+
+void ucx_peer::forget(std::uint64_t imported) noexcept {
+  const auto found = rkeys_.find(imported);
+  if (found == rkeys_.end() || failure_) return;  // after a failure UCX may still use it, until the endpoint is closed
+  worker_.library().rkey_destroy(found->second);
+  rkeys_.erase(found);
+}
+
+void ucx_peer::release_rkeys() noexcept {
+  for (const auto& [imported, rkey] : rkeys_) worker_.library().rkey_destroy(rkey);
+  rkeys_.clear();
+}
+
+// ---- the end
+
+void ucx_peer::close() noexcept {
+  if (endpoint_ == nullptr) return;
+  if (under_way_ == 0) release_rkeys();
+  ucp_request_param_t wanted{};
+  wanted.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
+  wanted.flags = UCP_EP_CLOSE_FLAG_FORCE;
+  const ucs_status_ptr_t request = worker_.library().ep_close_nbx(std::exchange(endpoint_, nullptr), &wanted);
+  if (UCS_PTR_IS_PTR(request)) closing_ = request;
+  finish_closing();
+}
+
+void ucx_peer::finish_closing() noexcept {
+  if (closing_ != nullptr) {
+    if (worker_.library().request_check_status(closing_) == UCS_INPROGRESS) return;
+    worker_.library().request_free(std::exchange(closing_, nullptr));
+  }
+  if (endpoint_ == nullptr) release_rkeys();
+}
+
+bool ucx_peer::close_after_failure() noexcept {
+  finish_closing();
+  if (closed()) return true;
+  const auto now = std::chrono::steady_clock::now();
+  if (!close_by_) close_by_ = now + patience;
+  if (endpoint_ != nullptr && (under_way_ == 0 || now >= *close_by_)) {
+    // UCX 1.13 crashes where an endpoint is closed while a put over TCP is half out. It ends what is under way by
+    // itself there, but not over shared memory.
+    close();
+    close_by_ = now + patience;
+  } else if (closing_ != nullptr && now >= *close_by_) {
+    // Over shared memory the closing waits for the dead to make room.
+    worker_.library().request_free(std::exchange(closing_, nullptr));
+    release_rkeys();
+  }
+  return closed();
+}
+
+bool ucx_peer::say_goodbye() {
+  if (failure_) return close_after_failure();
+  if (endpoint_ == nullptr) return true;
+  flush();
+  if (!said_goodbye_ && under_way_ == 0) {
+    said_goodbye_ = true;
+    send(ucx_header::kind::goodbye, {}, std::nullopt);
+    puts_ = &ledger_.take(*this, 1);
+    flush();  // also messages are out of this process when it ends
+  }
+  return said_goodbye_ && under_way_ == 0 && left_;
+}
+
+}  // namespace pgas::detail

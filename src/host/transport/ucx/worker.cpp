@@ -1,0 +1,110 @@
+#include "host/transport/ucx/worker.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdarg>
+#include <string_view>
+
+#include "host/config/environment.hpp"
+
+namespace pgas::detail {
+namespace {
+
+using config_detail::environment;
+
+[[nodiscard]] bool set_by_user(const char* variable) { return environment::of_process().get(variable).has_value(); }
+
+/// Whether UCX_TLS, a list of what may be used or, after a ^, of what may not, leaves shared memory in.
+[[nodiscard]] bool allows_shared_memory(const environment& variables) {
+  const std::string_view list = variables.get("UCX_TLS").value_or("all");
+  const auto names = {"all", "shm", "sm", "mm", "posix", "sysv"};
+  const bool named =
+      std::any_of(names.begin(), names.end(), [&](const char* name) { return list.find(name) != list.npos; });
+  return named != list.starts_with('^');
+}
+
+ucs_log_func_rc_t say_nothing(const char*, unsigned, const char*, ucs_log_level_t, const ucs_log_component_config_t*,
+                              const char*, std::va_list) {
+  return UCS_LOG_FUNC_RC_STOP;
+}
+
+}  // namespace
+
+ucx_worker::ucx_worker(const ucx_settings& settings)
+    : library_(ucx_library::get_loaded(set_by_user("UCX_HANDLE_ERRORS"))) {
+  try {
+    start_context(settings);
+    start_worker();
+  } catch (...) {
+    stop();
+    throw;
+  }
+}
+
+ucx_worker::~ucx_worker() { stop(); }
+
+void ucx_worker::stop() noexcept {
+  if (unfinished_) library_.log_push_handler(say_nothing);
+  if (worker_ != nullptr) library_.worker_destroy(worker_);
+  if (unfinished_) library_.log_pop_handler();
+  if (context_ != nullptr) library_.cleanup(context_);
+}
+
+void ucx_worker::check(ucs_status_t status, const char* what) const {
+  if (status == UCS_OK) return;
+  throw error{code::transport_failed, fmt::format("UCX {}: {}: {}. UCX_LOG_LEVEL=info makes it say more; UCX_TLS and "
+                                                  "UCX_NET_DEVICES choose another way",
+                                                  library_.version, what, library_.status_string(status))};
+}
+
+void ucx_worker::start_context(const ucx_settings& settings) {
+  ucp_config_t* config = nullptr;
+  check(library_.config_read(nullptr, nullptr, &config), "reading its configuration");
+  const auto prefer = [&](const char* variable, const char* option, const std::string& value) {
+    if (!set_by_user(variable)) (void)library_.config_modify(config, option, value.c_str());
+  };
+  if (!settings.interface.empty()) prefer("UCX_NET_DEVICES", "NET_DEVICES", settings.interface);
+  // UCX leaves shared memory out where failures of peers are to be told, unless asked like this. Who has died there is
+  // found out by looking from time to time, which by itself would be every 20 s.
+  if (!settings.one_host)
+    prefer("UCX_TLS", "TLS", "^shm");
+  else if (allows_shared_memory(environment::of_process()))
+    prefer("UCX_MM_ERROR_HANDLING", "MM_ERROR_HANDLING", "y");
+  prefer("UCX_KEEPALIVE_INTERVAL", "KEEPALIVE_INTERVAL", "1s");
+
+  ucp_params_t wanted{};
+  wanted.field_mask = UCP_PARAM_FIELD_FEATURES | UCP_PARAM_FIELD_MT_WORKERS_SHARED | UCP_PARAM_FIELD_NAME;
+  wanted.features = UCP_FEATURE_RMA | UCP_FEATURE_AM | UCP_FEATURE_WAKEUP;
+  wanted.mt_workers_shared = 1;  // memory is mapped by other threads
+  wanted.name = "pgas";
+  // The version whose functions and fields are used, whatever this was compiled against.
+  const ucs_status_t status = library_.init_version(1, 13, &wanted, config, &context_);
+  library_.config_release(config);
+  check(status, settings.interface.empty() ? "starting" : fmt::format("starting on {}", settings.interface).c_str());
+
+  ucp_context_attr_t known{};
+  known.field_mask = UCP_ATTR_FIELD_MEMORY_TYPES;
+  check(library_.context_query(context_, &known), "asking for memory types");
+  reaches_cuda_ = (known.memory_types & UCS_BIT(UCS_MEMORY_TYPE_CUDA)) != 0;
+}
+
+void ucx_worker::start_worker() {
+  ucp_worker_params_t wanted{};
+  wanted.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
+  wanted.thread_mode = UCS_THREAD_MODE_SERIALIZED;
+  check(library_.worker_create(context_, &wanted, &worker_), "making a worker");
+  check(library_.worker_get_efd(worker_, &event_fd_), "asking for the event descriptor");
+}
+
+blob ucx_worker::address() const {
+  ucp_address_t* made = nullptr;
+  std::size_t bytes = 0;
+  check(library_.worker_get_address(worker_, &made, &bytes), "asking for the address");
+  const auto* const first = reinterpret_cast<const std::byte*>(made);
+  blob copy(first, first + bytes);
+  library_.worker_release_address(worker_, made);
+  return copy;
+}
+
+}  // namespace pgas::detail

@@ -1,0 +1,85 @@
+#include "test_pe.hpp"
+
+#include <optional>
+#include <thread>
+
+#include "host/log/log.hpp"
+#include "host/transport/faulty/faulty.hpp"
+#include "host/transport/loopback/network.hpp"
+#include "host/transport/traced/traced.hpp"
+
+namespace pgas_test {
+namespace {
+
+using links = std::vector<std::unique_ptr<transport>>;
+
+[[nodiscard]] links loopback(int n) {
+  const auto network = std::make_shared<pgas::detail::loopback_network>(n);
+  links made;
+  for (int pe = 0; pe < n; ++pe) made.push_back(network->join(pe));
+  return made;
+}
+
+[[nodiscard]] links faulty(int n) {
+  links made = loopback(n);
+  for (int pe = 0; pe < n; ++pe) {
+    auto& one = made[static_cast<std::size_t>(pe)];
+    const pgas::detail::faulty_settings settings{.seed = static_cast<std::uint32_t>(pe) + 1};
+    one = std::make_unique<pgas::detail::faulty_transport>(std::move(one), settings);
+  }
+  return made;
+}
+
+[[nodiscard]] links traced(int n) {
+  static pgas::log::logger quiet(pgas::log_level::warn);
+  links made = loopback(n);
+  for (auto& one : made) one = std::make_unique<pgas::detail::traced_transport>(std::move(one), quiet);
+  return made;
+}
+
+void run_one(test_pe& pe, const std::vector<blob>& addresses, const std::function<void(test_pe&)>& body) {
+  try {
+    pe.link->connect(addresses, pe);
+    pe.meet();
+    body(pe);
+    pe.meet();
+  } catch (const std::exception& failed) {
+    ADD_FAILURE() << "PE " << pe.me << ": " << failed.what();
+  }
+  pe.link->disconnect(seconds(10));
+}
+
+}  // namespace
+
+void run_pes(const transport_kind& kind, int n, const std::function<void(test_pe&)>& body, bool may_lose) {
+  links made = kind.make(n);
+  std::atomic<int> arrived{0};
+  test_pe::everyone all;
+  std::vector<blob> addresses;
+  for (int pe = 0; pe < n; ++pe) {
+    all.push_back(std::make_unique<test_pe>(pe, std::move(made[static_cast<std::size_t>(pe)]), all, arrived));
+    addresses.push_back(all.back()->link->address());
+  }
+  std::vector<std::thread> threads;
+  for (const auto& pe : all) threads.emplace_back([&] { run_one(*pe, addresses, body); });
+  for (std::thread& one : threads) one.join();
+  if (may_lose) return;
+  for (const auto& pe : all)
+    for (const auto& [whom, why] : pe->losses) ADD_FAILURE() << "PE " << pe->me << " lost PE " << whom << ": " << why;
+}
+
+blob pattern(std::size_t bytes, int pe, int round) {
+  blob made(bytes);
+  std::uint32_t state = static_cast<std::uint32_t>(pe) * 7919 + static_cast<std::uint32_t>(round) * 104'729 + 1;
+  for (std::byte& one : made) {
+    state = state * 1'664'525 + 1'013'904'223;
+    one = static_cast<std::byte>(state >> 24);
+  }
+  return made;
+}
+
+std::vector<transport_kind> kinds_in_one_process() {
+  return {{"loopback", loopback}, {"faulty", faulty}, {"traced", traced}};
+}
+
+}  // namespace pgas_test

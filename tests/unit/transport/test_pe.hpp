@@ -1,0 +1,134 @@
+/// @file
+/// PEs that are threads of a test, each with a transport, and what they record.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "host/transport/transport.hpp"
+
+namespace pgas_test {
+
+using pgas::blob;
+using pgas::detail::exposed_memory;
+using pgas::detail::transport;
+using pgas::detail::transport_token;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+/// A way to make the transports of `n` PEs.
+struct transport_kind {
+  std::string name;
+  std::function<std::vector<std::unique_ptr<transport>>(int n)> make;
+};
+inline void PrintTo(const transport_kind& kind, std::ostream* out) { *out << kind.name; }
+
+/// One PE of a test.
+class test_pe final : public pgas::detail::transport_events {
+ public:
+  using everyone = std::vector<std::unique_ptr<test_pe>>;
+
+  /// How long anything may take before the test gives up.
+  static constexpr seconds patience{40};
+
+  test_pe(int number, std::unique_ptr<transport> way, const everyone& all, std::atomic<int>& arrived)
+      : me(number), link(std::move(way)), all_(all), arrived_(arrived) {}
+
+  const int me;
+  std::unique_ptr<transport> link;
+  std::vector<std::pair<int, blob>> messages;
+  std::map<transport_token, int> done_count;
+  std::vector<std::pair<int, std::string>> losses;
+
+  /// Drives the transport until `ready()`; throws when that takes too long. @param doze for one wait()
+  void until(const std::function<bool()>& ready, const char* what, milliseconds doze = seconds(1)) {
+    const auto give_up = std::chrono::steady_clock::now() + patience;
+    while (!ready()) {
+      if (std::chrono::steady_clock::now() > give_up)
+        throw std::runtime_error("PE " + std::to_string(me) + " waited in vain for: " + what);
+      if (!link->progress() && !ready()) link->wait(doze);
+    }
+  }
+
+  /// Until all of the operations that were given tokens so far are done, each once.
+  void until_done() {
+    until([&] { return done_count.size() == next_token_ - 1; }, "operations to be done");
+    for (const auto& [token, count] : done_count) EXPECT_EQ(count, 1) << "operation " << token;
+  }
+  void until_messages(std::size_t count) {
+    until([&] { return messages.size() >= count; }, "messages");
+  }
+
+  /// Returns when all have come here as often as this PE. Drives the transport, as others may still need this side.
+  void meet() {
+    const int target = ++meetings_ * static_cast<int>(all_.size());
+    if (++arrived_ == target) {
+      for (const auto& other : all_) other->link->wake();
+    }
+    until([&] { return arrived_.load() >= target; }, "the other PEs", milliseconds(100));
+  }
+
+  [[nodiscard]] transport_token next_token() { return next_token_++; }
+  void send(int pe, const blob& message) { link->send(pe, message, next_token()); }
+  void put(std::uint64_t imported, std::uint64_t offset, const void* from, std::size_t bytes) {
+    link->put(imported, offset, from, bytes, next_token());
+  }
+  void get(std::uint64_t imported, std::uint64_t offset, void* to, std::size_t bytes) {
+    link->get(imported, offset, to, bytes, next_token());
+  }
+
+  /// Exposes memory; fails the test where that can't be.
+  [[nodiscard]] exposed_memory expose(blob& memory) {
+    std::string why_not;
+    auto exposed = link->expose(memory.data(), memory.size(), why_not);
+    if (!exposed) throw std::runtime_error("not exposed: " + why_not);
+    shown_ = exposed->key;
+    return *exposed;
+  }
+  /// What `pe` exposed last before a meet().
+  [[nodiscard]] std::uint64_t import_from(int pe) {
+    return link->import_memory(pe, all_[static_cast<std::size_t>(pe)]->shown_);
+  }
+  [[nodiscard]] const blob& key_of(int pe) const { return all_[static_cast<std::size_t>(pe)]->shown_; }
+
+  void message(int from, std::span<const std::byte> bytes) override {
+    messages.emplace_back(from, blob(bytes.begin(), bytes.end()));
+    if (on_message) on_message(from, messages.back().second);
+  }
+  void done(transport_token token) override {
+    ++done_count[token];
+    if (on_done) on_done(token);
+  }
+  void lost(int pe, const std::string& why) override { losses.emplace_back(pe, why); }
+
+  std::function<void(int from, const blob& bytes)> on_message;
+  std::function<void(transport_token)> on_done;
+
+ private:
+  const everyone& all_;
+  std::atomic<int>& arrived_;
+  int meetings_ = 0;
+  transport_token next_token_ = 1;
+  blob shown_;
+};
+
+/// Runs `body` for each of `n` PEs in a thread of its own, connected; afterwards all disconnect at once. Nobody may
+/// have been told of a loss unless `may_lose`.
+void run_pes(const transport_kind& kind, int n, const std::function<void(test_pe&)>& body, bool may_lose = false);
+
+/// Bytes that tell who made them, for what, and where they belong.
+[[nodiscard]] blob pattern(std::size_t bytes, int pe, int round = 0);
+
+/// The transports of the contract's tests: loopback, and those that wrap it.
+[[nodiscard]] std::vector<transport_kind> kinds_in_one_process();
+
+}  // namespace pgas_test
