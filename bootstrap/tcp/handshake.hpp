@@ -14,10 +14,15 @@
 #include <span>
 #include <string>
 
-#include "bootstrap/tcp/siphash.hpp"
+#include "common/siphash.hpp"
 #include "pgas/bootstrap.hpp"
 
 namespace pgas::boot {
+
+using detail::bits128;
+using detail::random_bits;
+using detail::same_bits;
+using detail::siphash128;
 
 struct hello {
   static constexpr std::uint32_t expected_magic = 0x48474750;  // "PGGH"

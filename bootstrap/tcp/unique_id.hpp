@@ -8,9 +8,11 @@
 #include <vector>
 
 #include "bootstrap/tcp/address.hpp"
-#include "bootstrap/tcp/siphash.hpp"
+#include "common/siphash.hpp"
 
 namespace pgas::boot {
+
+using detail::bits128;
 
 struct unique_id {
   static constexpr std::size_t longest = 255;

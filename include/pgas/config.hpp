@@ -34,6 +34,7 @@ struct PGAS_API config {
   std::size_t segment_bytes = std::size_t{64} << 20; ///< PGAS_SEGMENT: size of the first segment
   std::size_t stride = 0;                            ///< PGAS_STRIDE: bytes between slots, 0: largest device memory
   std::string socket_directory;                      ///< PGAS_SOCKET_DIR: empty: abstract UNIX sockets
+  std::chrono::milliseconds peer_timeout{30'000};    ///< PGAS_PEER_TIMEOUT: how long a PE of another host may be silent
   bool checks = false;                               ///< PGAS_CHECKS: argument checks in device operations and collectives
   std::chrono::milliseconds wait_timeout{0};         ///< PGAS_WAIT_TIMEOUT: 0: none (60 s with checks)
   int crew = 1;                                      ///< PGAS_CREW: threads per block on the host heap

@@ -20,9 +20,9 @@ enum class code : int {
   bootstrap_timeout = 102,      ///< some PEs did not come; the message names them
   bootstrap_protocol = 103,     ///< an answer was malformed, truncated or contradictory
   authentication = 104,         ///< a peer could not prove that it belongs to this job
-  peer_unreachable = 105,       ///< a PE is on another host or behind a link without load/store access
-  version_mismatch = 106,       ///< PEs, or header and library, were built from different versions
-  mixed_heaps = 107,            ///< some PEs chose the GPU heap and some the host heap
+  peer_unreachable = 105,  ///< a PE on another host does not answer, or there is no load/store access to its memory
+  version_mismatch = 106,  ///< PEs, or header and library, were built from different versions
+  mixed_heaps = 107,       ///< some PEs chose the GPU heap and some the host heap
   // memory
   out_of_memory = 201,    ///< no room on some PE; nothing was allocated on any
   address_space = 202,    ///< the virtual layout could not be reserved

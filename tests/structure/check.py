@@ -126,14 +126,16 @@ def third_party(file: Source):
 
 
 def bootstrap_sight(file: Source):
-    """Bootstraps see bootstrap.hpp, error.hpp and their own library."""
-    if not file.under("bootstrap"):
+    """Bootstraps see bootstrap.hpp, error.hpp and their own library, and so does what they share with the host library."""
+    if not file.under("bootstrap", "src/common"):
         return
     for line, name in file.includes():
         if name.startswith("pgas/") and name not in ("pgas/bootstrap.hpp", "pgas/error.hpp"):
             yield line, f"{name}: a bootstrap sees pgas/bootstrap.hpp and pgas/error.hpp only"
         elif name.startswith(("host/", "device/")):
-            yield line, f"{name}: a bootstrap sees nothing of the library's inside"
+            yield line, f"{name}: a bootstrap sees nothing of the library's inside but src/common"
+        elif name.startswith("bootstrap/") and not file.under("bootstrap"):
+            yield line, f"{name}: src/common is below the bootstraps"
 
 
 def host_sight(file: Source):

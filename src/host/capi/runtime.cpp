@@ -15,8 +15,8 @@ namespace pgas::capi {
 namespace {
 
 /// Collective: for each PE the lowest PE of the same host.
-std::vector<int> gather_hosts(bootstrap& exchange) {
-  const std::string mine = detail::boot_id();
+std::vector<int> gather_hosts(bootstrap& exchange, const config& settings) {
+  const std::string mine = detail::host_identity(settings.socket_directory);
   const std::vector<blob> all = exchange.all_gather(std::as_bytes(std::span(mine)));
   std::map<blob, int> first;
   std::vector<int> hosts;
@@ -68,7 +68,7 @@ void runtime::start(start_request request) {
     my_pe_ = exchange_->rank();
     n_pes_ = exchange_->size();
     log_->set_pe(my_pe_, n_pes_);
-    hosts_.host = gather_hosts(*exchange_);
+    hosts_.host = gather_hosts(*exchange_, *settings_);
     joined_ = std::move(request.joined);
     leaving_ = std::move(request.leaving);
     users_ = 1;

@@ -50,7 +50,8 @@ constexpr std::array rows{
            .secret = true},
     option{.name = "PGAS_INTERFACE",
            .field = &config::interface,
-           .help = "The network interface to join through, such as eth0. Empty: the one that reaches the peer.",
+           .help = "The network interface, such as eth0, to join through and to be reached at by PEs of other hosts. Empty: "
+                   "whichever reaches the peer.",
            .aliases = interface_aliases},
     option{.name = "PGAS_JOIN_TIMEOUT",
            .field = &config::join_timeout,
@@ -93,7 +94,15 @@ constexpr std::array rows{
            .field = &config::socket_directory,
            .help =
                "A directory for the UNIX sockets over which memory handles travel, for containers that share a file "
-               "system but no network namespace. Empty: abstract sockets."},
+               "system but no network namespace: with it they are one host, without it each is a host of its own. Empty: "
+               "abstract sockets."},
+    option{.name = "PGAS_PEER_TIMEOUT",
+           .field = &config::peer_timeout,
+           .help =
+               "How long nothing may be heard from a PE of another host before it counts as lost, as when that host has "
+               "lost its power or the network is cut; a process that a debugger stops for that long counts as lost too. "
+               "The smallest of all PEs' values applies.",
+           .least = 1000},
     option{.name = "PGAS_CHECKS",
            .field = &config::checks,
            .help = "Check the arguments of device operations and whether collectives are called alike on all PEs.",

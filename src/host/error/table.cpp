@@ -31,9 +31,11 @@ constexpr std::array rows{
                "for the same reason.",
                "Give all PEs the same PGAS_UNIQUE_ID or PGAS_SECRET, and start them as the same user."},
     error_info{code::peer_unreachable, "peer_unreachable",
-               "A PE is on another host, or its GPU is behind a link without load/store access.",
-               "Place the PEs where their GPUs reach one another (`nvidia-smi topo -p2p r`), let every process see all "
-               "GPUs, or use the host heap (PGAS_HEAP=host)."},
+               "A PE is on another host and none of its network addresses answers, its memory cannot be mapped from "
+               "there, or its GPU is behind a link without load/store access.",
+               "Where the message lists addresses, check the firewall between the hosts and PGAS_INTERFACE. Else place "
+               "the PEs where their GPUs reach one another (`nvidia-smi topo -p2p r`), let every process see all GPUs, "
+               "or use the host heap (PGAS_HEAP=host)."},
     error_info{
         code::version_mismatch, "version_mismatch",
         "PEs run different versions of the library, or a kernel was compiled against headers of another version.",
@@ -85,9 +87,11 @@ constexpr std::array rows{
     error_info{code::not_joined, "not_joined", "The world was left already, moved from, or never joined.",
                "Join before, and leave after, all other calls; keep the world object alive as long as its memory is "
                "used."},
-    error_info{code::peer_lost, "peer_lost", "A PE died, or its process ended without leaving the world.",
+    error_info{code::peer_lost, "peer_lost",
+               "A PE died, its process ended without leaving the world, or nothing was heard from it on another host "
+               "for PGAS_PEER_TIMEOUT.",
                "Look at the output of the PE that the message names: its own error is the cause. What it left in the "
-               "heap can still be read."},
+               "heap can still be read. If its process is alive, check the network between the hosts."},
     error_info{code::aborted, "aborted", "A PE aborted the world; the message carries its reason.",
                "Mend the reason given by the PE that the message names."},
     error_info{code::wait_timeout, "wait_timeout",
@@ -98,9 +102,9 @@ constexpr std::array rows{
     error_info{
         code::transport_failed, "transport_failed",
         "The network library that reaches PEs on other hosts reported an error, or does not work on this machine.",
-        "The message carries its own words and what was tried. PGAS_TRANSPORT and the library's own variables "
-        "(UCX_TLS, "
-        "UCX_NET_DEVICES) choose another way."},
+        "The message carries its own words. UCX's variables (UCX_TLS, UCX_NET_DEVICES) and PGAS_INTERFACE choose "
+        "another "
+        "way; `ucx_info -d` lists what there is."},
     error_info{code::device_unavailable, "device_unavailable",
                "A GPU was asked for, but there is no usable GPU, driver or CUDA runtime, or this library was built "
                "without the GPU backend.",

@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <map>
 
 #include "host/world/fields.hpp"
 #include "pgas/detail/wire.hpp"
@@ -28,6 +29,22 @@ std::string network_namespace() {
   return ::stat("/proc/self/ns/net", &about) == 0 ? fmt::format("{}:{}", about.st_dev, about.st_ino) : "unknown";
 }
 
+std::string boot_id() {
+  std::string id;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> id;
+  return id.empty() ? host_name() : id;
+}
+
+constexpr const char* in_directory = "directory";
+
+std::string rendezvous_of(const std::string& socket_directory) {
+  return socket_directory.empty() ? "abstract" : in_directory;
+}
+
+std::string identity(const std::string& boot, const std::string& rendezvous, const std::string& network) {
+  return rendezvous == in_directory ? boot : boot + " " + network;
+}
+
 int hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
@@ -36,10 +53,8 @@ int hex_digit(char c) {
 
 }  // namespace
 
-std::string boot_id() {
-  std::string id;
-  std::ifstream("/proc/sys/kernel/random/boot_id") >> id;
-  return id.empty() ? host_name() : id;
+std::string host_identity(const std::string& socket_directory) {
+  return identity(boot_id(), rendezvous_of(socket_directory), network_namespace());
 }
 
 std::string random_hex(std::size_t bytes) {
@@ -64,7 +79,7 @@ hello make_hello(const std::string& socket_directory) {
   mine.network_namespace = network_namespace();
   mine.pid = std::to_string(::getpid());
   mine.user = std::to_string(::geteuid());
-  mine.rendezvous = socket_directory.empty() ? "abstract" : "directory";
+  mine.rendezvous = rendezvous_of(socket_directory);
   mine.socket_name = "pgas-" + random_hex(16);
   mine.secret = random_hex(sizeof(job_secret));
   return mine;
@@ -105,38 +120,37 @@ std::vector<hello> decode_hellos(const std::vector<blob>& all) {
   return hellos;
 }
 
+std::vector<int> hosts_of(const std::vector<hello>& all) {
+  std::map<std::string, int> known;
+  std::vector<int> hosts;
+  for (const hello& one : all)
+    hosts.push_back(
+        known.emplace(identity(one.boot_id, one.rendezvous, one.network_namespace), static_cast<int>(known.size()))
+            .first->second);
+  return hosts;
+}
+
 std::optional<error> obstacle(const std::vector<hello>& all) {
+  std::map<std::string, std::size_t> first_of_machine;
   for (std::size_t pe = 0; pe < all.size(); ++pe) {
-    const int number = static_cast<int>(pe);
-    const hello& first = all[0];
-    const hello& other = all[pe];
-    if (other.boot_id != first.boot_id)
-      return error(
-          code::peer_unreachable,
-          fmt::format(
-              "PE 0 runs on host {} and PE {} on host {}: the memory of another host cannot be mapped; start all "
-              "PEs of a world on one host",
-              first.host, pe, other.host),
-          number);
-    if (other.rendezvous != first.rendezvous)
+    const std::size_t first = first_of_machine.emplace(all[pe].boot_id, pe).first->second;
+    if (all[pe].rendezvous != all[first].rendezvous)
       return error(
           code::config_value,
-          fmt::format("PGAS_SOCKET_DIR is set on only one of PE 0 and PE {}: set it on all PEs or on none", pe),
-          number);
-    if (other.network_namespace != first.network_namespace && first.rendezvous == "abstract")
-      return error(
-          code::peer_unreachable,
-          fmt::format(
-              "PE 0 (host {}) and PE {} (host {}) are in different network namespaces of one machine, as in two "
-              "containers: set PGAS_SOCKET_DIR to a directory that both have mounted, or start the containers "
-              "with a common network",
-              first.host, pe, other.host),
-          number);
-    if (other.user != first.user)
+          fmt::format("PGAS_SOCKET_DIR is set on only one of PE {} and PE {}, which run on one machine: set it on all "
+                      "PEs or on none",
+                      first, pe),
+          static_cast<int>(pe));
+  }
+  const std::vector<int> hosts = hosts_of(all);
+  std::map<int, std::size_t> first_of_host;
+  for (std::size_t pe = 0; pe < all.size(); ++pe) {
+    const std::size_t first = first_of_host.emplace(hosts[pe], pe).first->second;
+    if (all[pe].user != all[first].user)
       return error(code::authentication,
-                   fmt::format("PE 0 runs as user {} and PE {} as user {}: start all PEs as the same user", first.user,
-                               pe, other.user),
-                   number);
+                   fmt::format("PE {} runs as user {} and PE {} as user {}: start all PEs of a host as the same user",
+                               first, all[first].user, pe, all[pe].user),
+                   static_cast<int>(pe));
   }
   for (std::size_t pe = 0; pe < all.size(); ++pe)
     if (!all[pe].failure.empty())

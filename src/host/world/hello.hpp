@@ -13,7 +13,7 @@
 
 namespace pgas::detail {
 
-/// Proves membership in one job: 16 bytes that the connecting side says, 16 that the accepting side answers.
+/// Proves membership in one job, see handshake.hpp.
 using job_secret = std::array<std::byte, 32>;
 
 /// One PE's introduction.
@@ -37,14 +37,18 @@ struct hello {
 /// *Errors* bootstrap_protocol, version_mismatch.
 [[nodiscard]] std::vector<hello> decode_hellos(const std::vector<blob>& all);
 
-/// What keeps these PEs from sharing memory, the same on all of them; none if nothing does.
+/// Which PEs are on one host, as numbers of hosts by PE, in the order of their first PEs. A host is what UNIX sockets
+/// reach: one kernel, and one network namespace unless the sockets are in a directory.
+[[nodiscard]] std::vector<int> hosts_of(const std::vector<hello>& all);
+
+/// What keeps these PEs from connecting, the same on all of them; none if nothing does.
 [[nodiscard]] std::optional<error> obstacle(const std::vector<hello>& all);
 
 /// All shares combined: as random as the best of them. *Errors* bootstrap_protocol for a malformed share.
 [[nodiscard]] job_secret combine_secrets(const std::vector<hello>& all);
 
-/// The same text in all processes that one kernel runs, another everywhere else.
-[[nodiscard]] PGAS_API std::string boot_id();
+/// The same text in all processes that are on this one's host (see hosts_of), another everywhere else.
+[[nodiscard]] PGAS_API std::string host_identity(const std::string& socket_directory);
 
 /// `bytes` random bytes as hexadecimal digits. *Errors* system.
 [[nodiscard]] std::string random_hex(std::size_t bytes);

@@ -19,6 +19,7 @@ struct links_state;
 struct peer_info {
   std::string host;
   int pid = 0;
+  int host_index = 0;  ///< of its host, numbered by first PE
   int local_rank = 0;  ///< among the PEs of its host, in PE order
 };
 
@@ -56,10 +57,10 @@ class link_group {
   /// *Errors* pe_out_of_range.
   [[nodiscard]] const peer_info& peer(int member) const;
 
-  /// Collective: everyone's bytes (0 to 64 KiB, lengths may differ) and duplicates of everyone's descriptors, by
-  /// member. The caller's own entry holds its bytes and no descriptors. *Errors* peer_lost, aborted; wait_timeout
-  /// naming who is missing when PGAS_WAIT_TIMEOUT is set; asymmetric_call when a member calls barrier() or
-  /// links::leave() instead; invalid_argument before anything is sent.
+  /// Collective: everyone's bytes (0 to 64 KiB, lengths may differ), by member, and duplicates of the descriptors of
+  /// those on the caller's host. The caller's own entry holds its bytes and no descriptors. *Errors* peer_lost,
+  /// aborted; wait_timeout naming who is missing when PGAS_WAIT_TIMEOUT is set; asymmetric_call when a member calls
+  /// barrier() or links::leave() instead; invalid_argument before anything is sent.
   [[nodiscard]] std::vector<contribution> all_gather(std::span<const std::byte> mine,
                                                      std::span<const int> fds = {}) const;
   /// Collective: returns when every member has called it.

@@ -11,7 +11,9 @@
 
 #include "host/world/hello.hpp"
 #include "host/world/links_state.hpp"
+#include "host/world/local_channel.hpp"
 #include "host/world/rendezvous.hpp"
+#include "host/world/stream_channel.hpp"
 
 namespace pgas::detail {
 
@@ -33,14 +35,53 @@ void agree_on_outcome(bootstrap& exchange, const std::optional<error>& mine) {
   if (chosen) throw error(*chosen);
 }
 
+std::vector<blob> gather_all(bootstrap& exchange, const blob& mine) {
+  std::vector<blob> answers = exchange.all_gather(mine);
+  const auto size = static_cast<std::size_t>(exchange.size());
+  if (answers.size() != size)
+    throw error(code::bootstrap_protocol,
+                fmt::format("the bootstrap's all_gather returned {} contributions for {} PEs", answers.size(), size));
+  return answers;
+}
+
 std::vector<peer_info> make_peers(const std::vector<hello>& all) {
+  const std::vector<int> hosts = hosts_of(all);
   std::vector<peer_info> peers;
   for (std::size_t pe = 0; pe < all.size(); ++pe) {
-    const auto before = std::count_if(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(pe),
-                                      [&](const hello& other) { return other.boot_id == all[pe].boot_id; });
-    peers.push_back({all[pe].host, std::stoi(all[pe].pid), static_cast<int>(before)});
+    const auto before = std::count(hosts.begin(), hosts.begin() + static_cast<std::ptrdiff_t>(pe), hosts[pe]);
+    peers.push_back({all[pe].host, std::stoi(all[pe].pid), hosts[pe], static_cast<int>(before)});
   }
   return peers;
+}
+
+/// Two containers of one machine may have been meant to be one host.
+void tell_of_namespaces(const std::vector<hello>& all, log::logger& log) {
+  const std::vector<int> hosts = hosts_of(all);
+  for (std::size_t pe = 1; pe < all.size(); ++pe)
+    if (all[pe].boot_id == all[0].boot_id && hosts[pe] != hosts[0])
+      return log.info(
+          "PE 0 and PE {} are in different network namespaces of one machine, as in two containers, and count as two "
+          "hosts: set PGAS_SOCKET_DIR to a directory that both have mounted to make them one",
+          pe);
+}
+
+/// Collective: opens a port, and learns of the others'. A failure goes into the introductions, as that of a UNIX socket
+/// does.
+tcp_meeting meet_other_hosts(bootstrap& exchange, const config& settings, std::vector<hello>& all) {
+  tcp_offer mine;
+  mine.peer_timeout = settings.peer_timeout;
+  std::optional<tcp_listener> listener;
+  try {
+    listener.emplace(exchange.size() + 64);
+    for (const tcp_address& address : own_addresses(settings.interface))
+      if (listener->takes(address.family())) mine.addresses.push_back(address.with_port(listener->port()));
+  } catch (const error& why) {
+    mine.failure = text_of(why);
+  }
+  std::vector<tcp_offer> offers = decode_offers(gather_all(exchange, encode(mine)));
+  for (std::size_t pe = 0; pe < all.size(); ++pe) all[pe].failure = offers[pe].failure;
+  if (const std::optional<error> why = obstacle(all)) throw error(*why);
+  return {std::move(*listener), std::move(offers)};
 }
 
 std::vector<int> everyone(int n) {
@@ -53,7 +94,11 @@ std::vector<int> everyone(int n) {
 
 links_state::links_state(bootstrap& exchange, const config& settings, log::logger& logger,
                          links::failure_callback callback)
-    : me(exchange.rank()), wait_timeout(settings.wait_timeout), log(logger), on_failure(std::move(callback)) {
+    : me(exchange.rank()),
+      wait_timeout(settings.wait_timeout),
+      peer_timeout(settings.peer_timeout),
+      log(logger),
+      on_failure(std::move(callback)) {
   const int size = exchange.size();
   if (size < 1 || me < 0 || me >= size)
     throw error(code::bootstrap_protocol, fmt::format("the bootstrap says that this is PE {} of {}", me, size));
@@ -68,27 +113,40 @@ links_state::links_state(bootstrap& exchange, const config& settings, log::logge
       mine.failure = text_of(why);
     }
   }
-  const std::vector<blob> answers = exchange.all_gather(encode(mine));
-  if (answers.size() != static_cast<std::size_t>(size))
-    throw error(code::bootstrap_protocol,
-                fmt::format("the bootstrap's all_gather returned {} contributions for {} PEs", answers.size(), size));
-  const std::vector<hello> all = decode_hellos(answers);
+  std::vector<hello> all = decode_hellos(gather_all(exchange, encode(mine)));
   if (const std::optional<error> why = obstacle(all)) throw error(*why);
   peers = make_peers(all);
   said_bye.assign(all.size(), false);
   ended.assign(all.size(), false);
-  sockets.resize(all.size());
+  channels.resize(all.size());
   if (size == 1) return;
 
+  std::optional<tcp_meeting> remote;
+  if (several_hosts()) {
+    if (me == 0) tell_of_namespaces(all, log);
+    remote.emplace(meet_other_hosts(exchange, settings, all));
+    for (const tcp_offer& offer : remote->offers) peer_timeout = std::min(peer_timeout, offer.peer_timeout);
+  }
   std::optional<error> failed_here;
   try {
-    sockets = connect_all(all, me, *listener, settings, log);
+    std::vector<unique_fd> sockets = connect_all(all, me, *listener, settings, log, remote ? &*remote : nullptr);
+    buffer.resize(sizeof(packet_header) + max_contribution);
+    for (int pe = 0; pe < size; ++pe) {
+      unique_fd& socket = sockets[static_cast<std::size_t>(pe)];
+      std::unique_ptr<channel>& to = channels[static_cast<std::size_t>(pe)];
+      if (!socket) continue;
+      if (on_this_host(pe))
+        to = std::make_unique<local_channel>(std::move(socket), buffer);
+      else
+        to = std::make_unique<stream_channel>(std::move(socket));
+    }
     wake = unique_fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (!wake) throw error(code::system, fmt::format("eventfd: {}", std::strerror(errno)));
   } catch (const error& why) {
     failed_here = why;
   }
   listener.reset();
+  remote.reset();
   agree_on_outcome(exchange, failed_here);
   start_reader();
 }

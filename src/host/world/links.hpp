@@ -1,7 +1,8 @@
 /// @file
-/// The control plane of a world: one UNIX socket between every two PEs of a host, with a thread that listens to all of
-/// them. It carries small all-gathers (with descriptors, for sharing memory), barriers of the host side, and the news
-/// that a PE has died, aborted or left. What one PE learns here reaches its kernels through the abort word.
+/// The control plane of a world: a UNIX socket between every two PEs of a host and a TCP connection between every two
+/// of different hosts, with a thread that listens to all of them. It carries small all-gathers (inside a host with
+/// descriptors, for sharing memory), barriers of the host side, and the news that a PE has died, aborted or left. What
+/// one PE learns here reaches its kernels through the abort word.
 #pragma once
 
 #include <functional>
@@ -16,17 +17,17 @@
 
 namespace pgas::detail {
 
-/// Sockets to all other PEs, and the group of them all. *Callers* collectives: one thread at a time; fail(), check()
-/// and failed(): any thread.
+/// Connections to all other PEs, and the group of them all. *Callers* collectives: one thread at a time; fail(),
+/// check() and failed(): any thread.
 class links final : public link_group {
  public:
   /// Told once, from any thread, when the world can't go on: the PE at fault (-1 if none) and the error to throw.
   using failure_callback = std::function<void(const error&)>;
 
-  /// Collective over the bootstrap: exchanges addresses and a secret, connects, checks user and secret at both ends.
-  /// *Errors* peer_unreachable (other host, or a container that shares neither network namespace nor PGAS_SOCKET_DIR),
-  /// authentication, version_mismatch, bootstrap_timeout naming the PEs that did not connect.
-  /// Keeps `log`; `exchange` is not used afterwards.
+  /// Collective over the bootstrap: exchanges addresses and a secret, connects, checks user and secret at both ends. A
+  /// PE of another host that is silent for PGAS_PEER_TIMEOUT counts as lost afterwards. *Errors* peer_unreachable (no
+  /// address of another host answers), authentication, version_mismatch, config_value, bootstrap_timeout naming the PEs
+  /// that did not connect. Keeps `log`; `exchange` is not used afterwards.
   links(bootstrap& exchange, const config& settings, log::logger& log, failure_callback on_failure);
   /// Leaves without waiting for anyone; a PE that goes without leave() counts as lost for the others.
   ~links() override;

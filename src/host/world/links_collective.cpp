@@ -1,7 +1,6 @@
 // The collectives of the host side: everyone sends to everyone, then waits.
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -117,31 +116,21 @@ bool links_state::hopeless(const rounds& of, std::uint64_t sequence) const {
 
 void links_state::send_piece(int pe, const packet_header& header, std::span<const std::byte> mine,
                              std::span<const int> fds, std::optional<clock::time_point> deadline) {
-  const int socket = sockets[static_cast<std::size_t>(pe)].get();
+  packet_header own = header;
+  if (!on_this_host(pe)) {  // descriptors mean nothing there
+    fds = {};
+    own.fds = 0;
+  }
   // The peer's reader always reads; a queue stays full only while that process does not run. In a world that fails now
   // the piece is still sent: the others may be able to complete the round.
-  for (bool again = true; again;
-       again = !failed.load(std::memory_order_acquire) && (!deadline || clock::now() < *deadline)) {
-    const int why = send_packet(socket, std::as_bytes(std::span(&header, 1)), mine, fds);
-    switch (why) {
-      case 0:
-      case EPIPE:
-      case ECONNRESET: return;  // gone: the reader finds out whether it had left
-      case EAGAIN:
-      case ENOBUFS:
-      case ENOMEM: {
-        pollfd writable{socket, POLLOUT, 0};
-        static_cast<void>(::poll(&writable, 1, 20));
-        continue;
-      }
-      default:
-        set_failure(
-            error(code::system,
-                  fmt::format("{} could not send to {}: {}", describe(me), describe(pe), std::strerror(why)), me),
-            origin::here);
-        return;
-    }
-  }
+  const int why = channels[static_cast<std::size_t>(pe)]->send_whole(std::as_bytes(std::span(&own, 1)), mine, fds, [&] {
+    return !failed.load(std::memory_order_acquire) && (!deadline || clock::now() < *deadline);
+  });
+  // Where the peer is gone the reader finds out whether it had left.
+  if (why == 0 || why == EAGAIN || why == EPIPE || why == ECONNRESET) return;
+  set_failure(error(code::system,
+                    fmt::format("{} could not send to {}: {}", describe(me), describe(pe), std::strerror(why)), me),
+              origin::here);
 }
 
 void links_state::fail_mismatch(const rounds::mismatch& other, collective call) {

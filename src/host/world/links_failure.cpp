@@ -1,8 +1,5 @@
 // How a failure becomes known: to the threads that wait here, to the kernels, and to the other PEs.
 #include <fmt/format.h>
-#include <poll.h>
-
-#include <cerrno>
 
 #include "host/world/links_state.hpp"
 
@@ -47,16 +44,11 @@ void links_state::broadcast(packet_kind kind, std::span<const std::byte> body, s
   header.kind = kind;
   header.bytes = body.size();
   const clock::time_point until = clock::now() + patience;
-  for (int pe = 0; pe < n(); ++pe) {
-    const unique_fd& socket = sockets[static_cast<std::size_t>(pe)];
-    if (!socket) continue;
-    // A full queue means a PE that does not run; whoever else is there must hear of it in time all the same.
-    while (send_packet(socket.get(), std::as_bytes(std::span(&header, 1)), body, {}) == EAGAIN &&
-           clock::now() < until) {
-      pollfd writable{socket.get(), POLLOUT, 0};
-      static_cast<void>(::poll(&writable, 1, 10));
-    }
-  }
+  // A full queue means a PE that does not run; whoever else is there must hear of it in time all the same.
+  for (const std::unique_ptr<channel>& to : channels)
+    if (to)
+      static_cast<void>(
+          to->send_whole(std::as_bytes(std::span(&header, 1)), body, {}, [until] { return clock::now() < until; }));
 }
 
 }  // namespace pgas::detail

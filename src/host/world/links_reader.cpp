@@ -1,4 +1,4 @@
-// The thread that reads from all sockets: contributions, failures, farewells, and the end of a peer.
+// The thread that reads from all connections: contributions, failures, farewells, and the end of a peer.
 #include <fmt/format.h>
 #include <poll.h>
 #include <pthread.h>
@@ -14,7 +14,8 @@
 namespace pgas::detail {
 
 void links_state::start_reader() {
-  buffer.resize(sizeof(packet_header) + max_contribution);
+  next_alive = last_watch = clock::now();
+  heard.assign(channels.size(), next_alive);
   // The application's signal handlers run on the application's threads.
   sigset_t all;
   sigset_t before;
@@ -32,6 +33,10 @@ void links_state::start_reader() {
 
 void links_state::stop_reader() noexcept {
   if (!reader.joinable()) return;
+  {
+    const std::lock_guard lock(mutex);
+    left = true;  // what the others do is no failure of this PE's any more
+  }
   const std::uint64_t one = 1;
   while (::write(wake.get(), &one, sizeof(one)) < 0 && errno == EINTR) {
   }
@@ -40,25 +45,33 @@ void links_state::stop_reader() noexcept {
 
 void links_state::read_until_woken() {
   std::vector<pollfd> watched;
-  for (const unique_fd& socket : sockets)
-    watched.push_back({socket.get(), POLLIN, 0});  // poll ignores the -1 of this PE
+  for (const std::unique_ptr<channel>& one : channels)
+    watched.push_back({one ? one->fd() : -1, POLLIN, 0});  // poll ignores the -1 of this PE
   watched.push_back({wake.get(), POLLIN, 0});
   for (;;) {
-    if (::poll(watched.data(), watched.size(), -1) < 0) {
+    if (::poll(watched.data(), watched.size(), patience()) < 0) {
       if (errno == EINTR) continue;
       set_failure(error(code::system, fmt::format("poll: {}", std::strerror(errno)), me), origin::here);
       return;
     }
-    if (watched.back().revents != 0) return;
-    for (std::size_t pe = 0; pe + 1 < watched.size(); ++pe)
-      if (watched[pe].revents != 0 && !read_from(static_cast<int>(pe))) watched[pe].fd = -1;
+    if (watched.back().revents != 0) {
+      watched.back().fd = -1;
+      finish_remote();
+    }
+    for (std::size_t pe = 0; pe + 1 < watched.size(); ++pe) {
+      if (watched[pe].revents == 0) continue;
+      heard[pe] = clock::now();
+      if (!read_from(static_cast<int>(pe))) watched[pe].fd = -1;
+    }
+    watch_remote();
+    if (finish_until && finished_remote()) return;
   }
 }
 
 bool links_state::read_from(int pe) {
   try {
     for (;;) {
-      received_packet packet = receive_packet(sockets[static_cast<std::size_t>(pe)].get(), buffer);
+      received_packet packet = channels[static_cast<std::size_t>(pe)]->receive();
       if (packet.what == received_packet::status::nothing_yet) return true;
       if (packet.what == received_packet::status::closed) {
         handle_end(pe);
@@ -105,6 +118,7 @@ void links_state::handle(int pe, received_packet packet) {
       return;
     }
     case packet_kind::failure: set_failure(decode_error(body), origin::peer); return;
+    case packet_kind::alive: return;
     case packet_kind::bye: {
       const std::lock_guard lock(mutex);
       said_bye[static_cast<std::size_t>(pe)] = true;
@@ -115,13 +129,17 @@ void links_state::handle(int pe, received_packet packet) {
 }
 
 void links_state::handle_end(int pe) {
+  // The answer to a PE that waits until all it has said was heard.
+  channels[static_cast<std::size_t>(pe)]->finish();
+  bool expected = false;
   {
     const std::lock_guard lock(mutex);
     ended[static_cast<std::size_t>(pe)] = true;
-    if (said_bye[static_cast<std::size_t>(pe)]) return;
+    expected = said_bye[static_cast<std::size_t>(pe)];
   }
   changed.notify_all();
-  set_failure(error(code::peer_lost, describe(pe) + " ended without leaving the world", pe), origin::here);
+  if (!expected)
+    set_failure(error(code::peer_lost, describe(pe) + " ended without leaving the world", pe), origin::here);
 }
 
 }  // namespace pgas::detail

@@ -1,5 +1,6 @@
 /// @file
-/// What stands behind links: the sockets, the thread that reads them, the collectives under way and the first failure.
+/// What stands behind links: the connections, the thread that reads them, the collectives under way and the first
+/// failure.
 #pragma once
 
 #include <atomic>
@@ -16,10 +17,10 @@
 
 #include "device/unique_fd.hpp"
 #include "host/log/log.hpp"
+#include "host/world/channel.hpp"
 #include "host/world/links.hpp"
 #include "host/world/packet.hpp"
 #include "host/world/rounds.hpp"
-#include "host/world/unix_socket.hpp"
 
 namespace pgas::detail {
 
@@ -64,14 +65,29 @@ struct links_state : std::enable_shared_from_this<links_state> {
   void handle(int pe, received_packet packet);
   void handle_end(int pe);
 
+  // ---- other hosts (links_remote.cpp)
+
+  /// The reader's last work: lets what was sent to other hosts arrive before this PE goes, for a bounded time.
+  void finish_remote();
+  [[nodiscard]] bool finished_remote();
+  /// For how long the reader may wait for news before watch_remote() has to be called; -1: any time.
+  [[nodiscard]] int patience() const;
+  /// The reader's: tells PEs of other hosts that this one is alive, and finds those that have fallen silent.
+  void watch_remote();
+  [[nodiscard]] bool on_this_host(int pe) const;
+  [[nodiscard]] bool several_hosts() const;
+
   [[nodiscard]] int n() const noexcept { return static_cast<int>(peers.size()); }
 
   int me;
   std::chrono::milliseconds wait_timeout;
+  std::chrono::milliseconds peer_timeout;  ///< the same on all PEs
   log::logger& log;
   const links::failure_callback on_failure;
   std::vector<peer_info> peers;
-  std::vector<unique_fd> sockets;  ///< by PE, open for as long as this lives: any thread may be sending
+  std::vector<std::byte> buffer;  ///< the reader's
+  /// By PE, none at `me`; open for as long as this lives: any thread may be sending.
+  std::vector<std::unique_ptr<channel>> channels;
 
   mutable std::mutex mutex;  ///< guards what follows
   std::condition_variable changed;
@@ -85,8 +101,12 @@ struct links_state : std::enable_shared_from_this<links_state> {
   std::atomic<bool> failed{false};
   std::atomic<std::uint64_t> groups_made{0};
 
-  unique_fd wake;                 ///< eventfd that ends the reader
-  std::vector<std::byte> buffer;  ///< the reader's
+  unique_fd wake;                        ///< eventfd that ends the reader
+  std::vector<clock::time_point> heard;  ///< the reader's: when there was news of each PE
+  clock::time_point next_alive;          ///< the reader's
+  clock::time_point last_watch;          ///< the reader's
+  /// The reader's: set once it is told to end.
+  std::optional<clock::time_point> finish_until;
   std::thread reader;
 
  private:

@@ -17,12 +17,13 @@ enum class packet_kind : std::uint32_t {
   piece = 1,    ///< a contribution to a collective
   failure = 2,  ///< the world can't go on: an error follows
   bye = 3,      ///< the sender has left, its end is no failure
+  alive = 4,    ///< the sender has nothing to say; between hosts
 };
 
 /// Which collective a piece belongs to; PEs that disagree have lost each other.
 enum class collective : std::uint32_t { none = 0, all_gather = 1, barrier = 2, leave = 3 };
 
-/// In front of each packet. Both ends are the same library on the same host.
+/// In front of each packet. Both ends are the same library, of one ABI.
 struct packet_header {
   static constexpr std::uint32_t expected_magic = 0x50474153;
   std::uint32_t magic = expected_magic;

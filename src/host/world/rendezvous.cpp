@@ -12,62 +12,42 @@
 #include <optional>
 #include <utility>
 
+#include "host/world/handshake.hpp"
+#include "host/world/tcp_approach.hpp"
+
 namespace pgas::detail {
 
 namespace {
 
 using clock = std::chrono::steady_clock;
+using status = handshake::status;
+using transport = handshake::transport;
 
-/// What either side says to prove that it belongs to the job.
-struct proof {
-  std::uint64_t magic = 0x706761732d6d6521;  // "pgas-me!"
-  std::int32_t pe = -1;
-  std::uint32_t reserved = 0;
-  std::array<std::byte, 16> half{};
+/// A lower PE of this host, and the connection to it once there is one.
+struct neighbour {
+  int pe;
+  clock::time_point next_attempt;
+  std::optional<handshake> talk;
 };
-static_assert(sizeof(proof) == 32);
 
-/// The two halves of the secret: a stranger can't answer with what it was told.
-enum class role { connecting, accepting };
-
-proof make_proof(const job_secret& secret, role who, int pe) {
-  proof mine;
-  mine.pe = pe;
-  const std::size_t at = who == role::connecting ? 0 : mine.half.size();
-  std::copy_n(secret.begin() + static_cast<std::ptrdiff_t>(at), mine.half.size(), mine.half.begin());
-  return mine;
-}
-
-/// Compares in a time that does not tell how much of it was right.
-bool same(const proof& a, const proof& b) {
-  std::byte difference{0};
-  for (std::size_t i = 0; i < a.half.size(); ++i) difference |= a.half[i] ^ b.half[i];
-  return difference == std::byte{0} && a.magic == b.magic && a.pe == b.pe;
-}
-
-std::optional<proof> parse_proof(std::span<const std::byte> bytes) {
-  if (bytes.size() != sizeof(proof)) return std::nullopt;
-  proof result;
-  std::memcpy(&result, bytes.data(), sizeof(proof));
-  return result;
-}
-
-/// A connection on its way: to a lower PE, or from somebody who has not said who it is.
-struct unproven {
-  unique_fd fd;
-  int pe = -1;              ///< -1: not known yet
-  pid_t pid = 0;            ///< of the process at the other end
-  clock::time_point until;  ///< next attempt, or end of patience
+/// Somebody who has connected and not said who it is.
+struct stranger {
+  transport over;
+  handshake talk;
+  std::string name;  ///< "process 123" or "10.0.0.1:4711"
+  clock::time_point until;
 };
 
 /// One PE's part in the rendezvous.
 class rendezvous {
  public:
   rendezvous(const std::vector<hello>& all, int me, const unix_listener& listener, const config& settings,
-             log::logger& log)
+             log::logger& log, const tcp_meeting* remote)
       : all_(all),
+        hosts_(hosts_of(all)),
         me_(me),
         listener_(listener),
+        remote_(remote),
         settings_(settings),
         log_(log),
         secret_(combine_secrets(all)),
@@ -76,7 +56,12 @@ class rendezvous {
     const auto limit = std::min<std::chrono::milliseconds>(settings.join_timeout * 3 / 4, std::chrono::seconds(20));
     deadline_ = clock::now() + limit;
     patience_ = limit / 4;
-    for (int pe = 0; pe < me; ++pe) outgoing_.push_back({unique_fd(), pe, 0, clock::now()});
+    for (int pe = 0; pe < me; ++pe) {
+      if (way_to(pe) == transport::unix_socket)
+        neighbours_.push_back({pe, clock::now(), std::nullopt});
+      else
+        approach(pe);
+    }
     missing_ = all.size() - 1;
   }
 
@@ -84,22 +69,39 @@ class rendezvous {
     while (missing_ > 0) {
       if (clock::now() >= deadline_) throw_missing();
       start_connections();
+      for (tcp_approach& one : approaches_) one.go_on();
       wait_for_news();
       drop_the_silent();
     }
-    for (const unproven& left_over : incoming_) refuse(left_over.pid, "it has not said who it is");
+    for (const stranger& left_over : strangers_) refuse(left_over.name, "it has not said who it is");
     return std::move(sockets_);
   }
 
  private:
-  static constexpr std::size_t max_unproven = 64;  // beyond what the PEs themselves need
+  static constexpr std::size_t max_strangers = 64;  // beyond what the PEs themselves need
+
+  [[nodiscard]] transport way_to(int pe) const {
+    return hosts_[static_cast<std::size_t>(pe)] == hosts_[static_cast<std::size_t>(me_)] ? transport::unix_socket
+                                                                                         : transport::tcp;
+  }
+
+  void approach(int pe) {
+    const tcp_offer& offer = remote_->offers[static_cast<std::size_t>(pe)];
+    if (offer.addresses.empty())
+      throw error(code::peer_unreachable,
+                  fmt::format("{} has no network address at which {} could reach it: none of its network interfaces is "
+                              "up and has one",
+                              describe_pe(all_, pe), describe_pe(all_, me_)),
+                  pe);
+    approaches_.emplace_back(me_, pe, offer.addresses, secret_, patience_);
+  }
 
   void start_connections() {
-    for (unproven& target : outgoing_) {
-      if (target.fd || clock::now() < target.until) continue;
+    for (neighbour& target : neighbours_) {
+      if (target.talk || clock::now() < target.next_attempt) continue;
       connect_result attempt = connect_to(address_of(target.pe));
       if (attempt.error == EAGAIN) {
-        target.until = clock::now() + std::chrono::milliseconds(5);
+        target.next_attempt = clock::now() + std::chrono::milliseconds(5);
         continue;
       }
       if (attempt.error != 0)
@@ -118,25 +120,29 @@ class rendezvous {
             fmt::format("the socket at {}, where PE {} should listen, belongs to user {}: nothing was sent to it",
                         address_of(target.pe).text(), target.pe, owner ? static_cast<long>(owner->uid) : -1L),
             target.pe);
-      const proof mine = make_proof(secret_, role::connecting, me_);
-      if (const int failed = send_packet(attempt.fd.get(), std::as_bytes(std::span(&mine, 1)), {}, {}); failed != 0)
-        throw lost(target.pe, std::strerror(failed));
-      target.fd = std::move(attempt.fd);
+      target.talk.emplace(std::move(attempt.fd), transport::unix_socket, handshake::role::connecting, secret_, me_,
+                          target.pe);
+      if (const int failed = target.talk->begin(); failed != 0) throw lost(target.pe, std::strerror(failed));
     }
   }
 
   void wait_for_news() {
     std::vector<pollfd> watched{{listener_.fd(), POLLIN, 0}};
+    if (remote_ != nullptr) watched.push_back({remote_->listener.fd(), POLLIN, 0});
     clock::time_point next = deadline_;
-    for (const unproven& target : outgoing_) {
-      if (target.fd)
-        watched.push_back({target.fd.get(), POLLIN, 0});
+    for (const neighbour& target : neighbours_) {
+      if (target.talk)
+        watched.push_back({target.talk->fd(), POLLIN, 0});
       else
-        next = std::min(next, target.until);
+        next = std::min(next, target.next_attempt);
     }
-    for (const unproven& stranger : incoming_) {
-      watched.push_back({stranger.fd.get(), POLLIN, 0});
-      next = std::min(next, stranger.until);
+    for (const tcp_approach& one : approaches_) {
+      watched.push_back(one.awaited());  // poll ignores the -1 of a pause
+      next = std::min(next, one.due());
+    }
+    for (const stranger& one : strangers_) {
+      watched.push_back({one.talk.fd(), POLLIN, 0});
+      next = std::min(next, one.until);
     }
     // A PE that is connected already sends nothing before all are; what can come is its end.
     for (const unique_fd& socket : sockets_)
@@ -149,86 +155,97 @@ class rendezvous {
     }
     const auto news_of = [&](int fd) {
       const auto found = std::find_if(watched.begin(), watched.end(), [fd](const pollfd& p) { return p.fd == fd; });
-      return found != watched.end() && found->revents != 0;
+      return fd >= 0 && found != watched.end() && found->revents != 0;
     };
     for (std::size_t pe = 0; pe < sockets_.size(); ++pe)
       if (sockets_[pe] && news_of(sockets_[pe].get())) throw lost(static_cast<int>(pe), "it closed the connection");
-    for (auto target = outgoing_.begin(); target != outgoing_.end();)
-      target =
-          target->fd && news_of(target->fd.get()) && answered(*target) ? outgoing_.erase(target) : std::next(target);
-    for (auto stranger = incoming_.begin(); stranger != incoming_.end();)
-      stranger = news_of(stranger->fd.get()) && heard(*stranger) ? incoming_.erase(stranger) : std::next(stranger);
-    if (news_of(listener_.fd())) accept_waiting();
+    neighbours_.remove_if(
+        [&](neighbour& target) { return target.talk && news_of(target.talk->fd()) && answered(target); });
+    approaches_.remove_if([&](tcp_approach& one) {
+      if (!news_of(one.awaited().fd) || !one.arrived()) return false;
+      settle(one.peer(), one.take());
+      return true;
+    });
+    strangers_.remove_if([&](stranger& one) { return news_of(one.talk.fd()) && heard(one); });
+    if (news_of(listener_.fd())) accept_neighbours();
+    if (remote_ != nullptr && news_of(remote_->listener.fd())) accept_remote();
   }
 
-  /// The answer of a lower PE. Whether there was one.
-  bool answered(unproven& target) {
-    std::array<std::byte, 64> buffer;
-    const received_packet packet = receive_packet(target.fd.get(), buffer);
-    if (packet.what == received_packet::status::nothing_yet) return false;
-    if (packet.what == received_packet::status::closed)
-      throw lost(target.pe, "it closed the connection without an answer");
-    const std::optional<proof> theirs = parse_proof(packet.bytes);
-    if (!theirs || !same(*theirs, make_proof(secret_, role::accepting, target.pe)))
-      throw error(code::authentication,
-                  fmt::format("whoever listens at {} does not know this job's secret and is not PE {}",
-                              address_of(target.pe).text(), target.pe),
-                  target.pe);
-    settle(target.pe, std::move(target.fd));
+  /// The answer of a lower PE of this host. Whether there was one.
+  bool answered(neighbour& target) {
+    switch (target.talk->hear()) {
+      case status::under_way: return false;
+      case status::ended: throw lost(target.pe, "it closed the connection without an answer");
+      case status::refused:
+        throw error(code::authentication,
+                    fmt::format("whoever listens at {} does not know this job's secret and is not PE {}",
+                                address_of(target.pe).text(), target.pe),
+                    target.pe);
+      case status::proven: break;
+    }
+    settle(target.pe, target.talk->take());
     return true;
   }
 
-  /// The first words of somebody who connected. Whether the matter is settled, one way or the other.
-  bool heard(unproven& stranger) {
-    std::array<std::byte, 64> buffer;
-    const received_packet packet = receive_packet(stranger.fd.get(), buffer);
-    if (packet.what == received_packet::status::nothing_yet) return false;
-    if (packet.what == received_packet::status::closed) {
-      refuse(stranger.pid, "it went away without a word");
+  /// The words of somebody who connected. Whether the matter is settled, one way or the other.
+  bool heard(stranger& one) {
+    const status outcome = one.talk.hear();
+    if (outcome == status::under_way) return false;
+    if (outcome == status::ended) {
+      refuse(one.name, "it went away without a word");
       return true;
     }
-    const std::optional<proof> theirs = parse_proof(packet.bytes);
-    const bool known = theirs && theirs->pe > me_ && theirs->pe < static_cast<int>(all_.size());
-    if (!known || !same(*theirs, make_proof(secret_, role::connecting, theirs->pe))) {
-      refuse(stranger.pid, "it does not know this job's secret");
+    const int pe = one.talk.peer();
+    const bool expected = pe > me_ && pe < static_cast<int>(all_.size()) && way_to(pe) == one.over;
+    if (outcome == status::refused || !expected) {
+      refuse(one.name, "it does not know this job's secret");
       return true;
     }
-    if (sockets_[static_cast<std::size_t>(theirs->pe)]) {
-      refuse(stranger.pid, fmt::format("it claims to be PE {}, which is connected already", theirs->pe));
+    if (sockets_[static_cast<std::size_t>(pe)]) {
+      refuse(one.name, fmt::format("it claims to be PE {}, which is connected already", pe));
       return true;
     }
-    const proof mine = make_proof(secret_, role::accepting, me_);
-    if (const int failed = send_packet(stranger.fd.get(), std::as_bytes(std::span(&mine, 1)), {}, {}); failed != 0)
-      throw lost(theirs->pe, std::strerror(failed));
-    settle(theirs->pe, std::move(stranger.fd));
+    if (const int failed = one.talk.confirm(); failed != 0) throw lost(pe, std::strerror(failed));
+    settle(pe, one.talk.take());
     return true;
   }
 
-  void accept_waiting() {
+  void accept_neighbours() {
     while (unique_fd fd = listener_.accept()) {
       const std::optional<socket_owner> owner = owner_of(fd.get());
-      if (!owner || owner->uid != ::geteuid()) {
-        refuse(owner ? owner->pid : 0, fmt::format("it runs as user {}", owner ? static_cast<long>(owner->uid) : -1L));
-        continue;
-      }
-      if (incoming_.size() >= all_.size() + max_unproven) {
-        if (!heard(incoming_.front()))
-          refuse(incoming_.front().pid, "too many connections that have not said who they are");
-        incoming_.pop_front();
-      }
-      incoming_.push_back({std::move(fd), -1, owner->pid, clock::now() + patience_});
+      const std::string name = fmt::format("process {}", owner ? owner->pid : 0);
+      if (owner && owner->uid == ::geteuid())
+        listen_to(std::move(fd), transport::unix_socket, name);
+      else
+        refuse(name, fmt::format("it runs as user {}", owner ? static_cast<long>(owner->uid) : -1L));
     }
+  }
+
+  void accept_remote() {
+    for (tcp_listener::caller one = remote_->listener.accept(); one.fd; one = remote_->listener.accept())
+      listen_to(std::move(one.fd), transport::tcp, one.address);
+  }
+
+  void listen_to(unique_fd fd, transport over, const std::string& name) {
+    if (strangers_.size() >= all_.size() + max_strangers) {
+      if (!heard(strangers_.front()))
+        refuse(strangers_.front().name, "too many connections that have not said who they are");
+      strangers_.pop_front();
+    }
+    stranger& one =
+        strangers_.emplace_back(stranger{over, handshake(std::move(fd), over, handshake::role::accepting, secret_, me_),
+                                         name, clock::now() + patience_});
+    if (one.talk.begin() == 0) return;
+    refuse(name, "it went away without a word");
+    strangers_.pop_back();
   }
 
   void drop_the_silent() {
-    for (auto stranger = incoming_.begin(); stranger != incoming_.end();) {
-      if (clock::now() < stranger->until) {
-        ++stranger;
-        continue;
-      }
-      refuse(stranger->pid, "it has not said who it is");
-      stranger = incoming_.erase(stranger);
-    }
+    strangers_.remove_if([&](const stranger& one) {
+      if (clock::now() < one.until) return false;
+      refuse(one.name, "it has not said who it is");
+      return true;
+    });
   }
 
   void settle(int pe, unique_fd fd) {
@@ -236,8 +253,8 @@ class rendezvous {
     --missing_;
   }
 
-  void refuse(pid_t pid, const std::string& why) {
-    log_.warn("refused a connection from process {} to this world's socket: {}", pid, why);
+  void refuse(const std::string& name, const std::string& why) {
+    log_.warn("refused a connection from {} to this world's socket: {}", name, why);
   }
 
   [[nodiscard]] unix_address address_of(int pe) const {
@@ -249,6 +266,14 @@ class rendezvous {
   }
 
   [[noreturn]] void throw_missing() const {
+    if (!approaches_.empty()) {
+      const tcp_approach& first = approaches_.front();
+      throw error(code::peer_unreachable,
+                  fmt::format("{} cannot reach {} over TCP; tried {}. Is a firewall between the two hosts, or is that "
+                              "process stopped? PGAS_INTERFACE names the network interface whose addresses are tried",
+                              describe_pe(all_, me_), describe_pe(all_, first.peer()), first.answers()),
+                  first.peer());
+    }
     std::string names;
     int first = -1;
     for (int pe = 0; pe < static_cast<int>(all_.size()); ++pe) {
@@ -266,14 +291,17 @@ class rendezvous {
   }
 
   const std::vector<hello>& all_;
+  const std::vector<int> hosts_;
   const int me_;
   const unix_listener& listener_;
+  const tcp_meeting* const remote_;
   const config& settings_;
   log::logger& log_;
   const job_secret secret_;
   std::vector<unique_fd> sockets_;
-  std::list<unproven> outgoing_;
-  std::list<unproven> incoming_;
+  std::list<neighbour> neighbours_;
+  std::list<tcp_approach> approaches_;
+  std::list<stranger> strangers_;
   std::size_t missing_ = 0;
   clock::time_point deadline_;
   clock::duration patience_{};
@@ -287,8 +315,8 @@ std::string describe_pe(const std::vector<hello>& all, int pe) {
 }
 
 std::vector<unique_fd> connect_all(const std::vector<hello>& all, int me, const unix_listener& listener,
-                                   const config& settings, log::logger& log) {
-  return rendezvous(all, me, listener, settings, log).run();
+                                   const config& settings, log::logger& log, const tcp_meeting* remote) {
+  return rendezvous(all, me, listener, settings, log, remote).run();
 }
 
 }  // namespace pgas::detail

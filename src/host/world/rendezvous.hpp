@@ -1,5 +1,5 @@
 /// @file
-/// Connects the PEs of a host with one another, and nobody else.
+/// Connects the PEs of a world with one another, and nobody else.
 #pragma once
 
 #include <string>
@@ -8,17 +8,29 @@
 #include "device/unique_fd.hpp"
 #include "host/log/log.hpp"
 #include "host/world/hello.hpp"
+#include "host/world/tcp_offer.hpp"
+#include "host/world/tcp_socket.hpp"
 #include "host/world/unix_socket.hpp"
 #include "pgas/config.hpp"
 
 namespace pgas::detail {
 
-/// One connected and mutually authenticated socket per PE (none at `me`). The higher PE connects to the lower one. Both
-/// check the user at the other end before they say anything, then the connecting PE proves that it knows the secret,
-/// then the accepting one does. Whoever fails is refused with one warning and delays nobody. *Errors* peer_unreachable,
-/// authentication, peer_lost, bootstrap_timeout naming who did not connect.
+/// What it takes to meet PEs of other hosts.
+struct tcp_meeting {
+  tcp_listener listener;
+  std::vector<tcp_offer> offers;  ///< by PE
+};
+
+/// One connected and mutually authenticated socket per PE (none at `me`): a UNIX socket to each of the same host, where
+/// both sides check the user at the other end before they say anything, TCP to all others. The higher PE connects to
+/// the lower one, then both prove themselves (handshake.hpp). Whoever fails is refused with one warning and delays
+/// nobody.
+/// @param remote may be null where all PEs are on one host.
+/// *Errors* peer_unreachable, naming the addresses of that PE and what each answered; authentication, peer_lost,
+/// bootstrap_timeout naming who did not connect.
 [[nodiscard]] std::vector<unique_fd> connect_all(const std::vector<hello>& all, int me, const unix_listener& listener,
-                                                 const config& settings, log::logger& log);
+                                                 const config& settings, log::logger& log,
+                                                 const tcp_meeting* remote = nullptr);
 
 /// "PE 2 (host a, pid 123)".
 [[nodiscard]] std::string describe_pe(const std::vector<hello>& all, int pe);

@@ -49,6 +49,7 @@ world_state::world_state(std::unique_ptr<bootstrap> exchange, const config& sett
   if (settings_.checks && settings_.wait_timeout.count() == 0) settings_.wait_timeout = std::chrono::seconds(60);
   log_.set_pe(bootstrap_->rank(), bootstrap_->size());
   links_ = std::make_unique<class links>(*bootstrap_, settings_, log_, [this](const error& cause) { on_failure(cause); });
+  check_one_host();
   try {
     choose_device();
     build_heap();
@@ -70,6 +71,20 @@ void world_state::free_control() noexcept {
   grids_.reset();
   fetches_.reset();
   if (mapped_.host != nullptr) device_->free_mapped(mapped_);
+}
+
+void world_state::check_one_host() {
+  for (int pe = 0; pe < links_->n_pes(); ++pe) {
+    if (links_->peer(pe).host_index == 0) continue;
+    const std::string hosts =
+        fmt::format("PE 0 runs on host {} and PE {} on host {}", links_->peer(0).host, pe, links_->peer(pe).host);
+    links_->leave();
+    throw error(code::peer_unreachable,
+                fmt::format("{}: the memory of another host cannot be mapped; start all PEs of a world on one host. Containers of "
+                            "one machine are one host where PGAS_SOCKET_DIR names a directory that all have mounted",
+                            hosts),
+                pe);
+  }
 }
 
 void world_state::choose_device() {

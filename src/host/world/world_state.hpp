@@ -84,6 +84,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
   std::mutex& collective_mutex() noexcept { return collective_; }
 
  private:
+  void check_one_host();
   void choose_device();
   void build_heap();
   void make_teams();

@@ -1,6 +1,6 @@
 /// @file
 /// The keyed hash against the vectors that its authors publish.
-#include "bootstrap/tcp/siphash.hpp"
+#include "common/siphash.hpp"
 
 #include <gtest/gtest.h>
 

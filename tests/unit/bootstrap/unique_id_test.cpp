@@ -7,6 +7,9 @@
 namespace pgas::boot::test {
 namespace {
 
+using detail::random_bits;
+using detail::same_bits;
+
 TEST(unique_id, is_one_printable_word_that_reads_back) {
   const std::string text = make_unique_id();
   EXPECT_LE(text.size(), unique_id::longest);

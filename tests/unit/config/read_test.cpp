@@ -50,6 +50,7 @@ TEST(read, every_option_reaches_its_field) {
                          {"PGAS_SEGMENT", "512K"},
                          {"PGAS_STRIDE", "3G"},
                          {"PGAS_SOCKET_DIR", "/run/x"},
+                         {"PGAS_PEER_TIMEOUT", "5s"},
                          {"PGAS_CHECKS", "yes"},
                          {"PGAS_WAIT_TIMEOUT", "1500ms"},
                          {"PGAS_CREW", "4"},
@@ -69,6 +70,7 @@ TEST(read, every_option_reaches_its_field) {
   EXPECT_EQ(c.segment_bytes, 512u << 10);
   EXPECT_EQ(c.stride, std::size_t{4} << 30) << "rounded up to a power of two";
   EXPECT_EQ(c.socket_directory, "/run/x");
+  EXPECT_EQ(c.peer_timeout, std::chrono::seconds(5));
   EXPECT_TRUE(c.checks);
   EXPECT_EQ(c.wait_timeout, std::chrono::milliseconds(1500));
   EXPECT_EQ(c.crew, 4);
@@ -100,6 +102,7 @@ TEST(read, a_bad_value_names_variable_value_and_what_is_allowed) {
   EXPECT_TRUE(mentions(message_of({{"PGAS_SEGMENT", "1"}}), "at least 4K"));
   EXPECT_TRUE(mentions(message_of({{"PGAS_STRIDE", "16777215T"}}), "PGAS_STRIDE"));
   EXPECT_TRUE(mentions(message_of({{"PGAS_JOIN_TIMEOUT", "0"}}), "at least 1ms"));
+  EXPECT_TRUE(mentions(message_of({{"PGAS_PEER_TIMEOUT", "999ms"}}), "at least 1s"));
   EXPECT_TRUE(mentions(message_of({{"PGAS_BOOTSTRAP", "mpi"}}), "auto, pmix, tcp, local, alone"));
 }
 

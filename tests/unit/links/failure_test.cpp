@@ -15,17 +15,6 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-/// What `call` throws.
-template <class Call>
-std::optional<error> thrown_by(Call&& call) {
-  try {
-    call();
-  } catch (const error& thrown) {
-    return thrown;
-  }
-  return std::nullopt;
-}
-
 TEST(links_failure, fail_wakes_everyone_with_the_reason_and_tells_each_pe_once) {
   std::atomic<int> told{0};
   const auto ends = run_threads(4, [&](bootstrap& exchange) {

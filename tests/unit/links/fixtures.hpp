@@ -74,6 +74,22 @@ inline std::string text_of(const blob& bytes) {
   return text;
 }
 
+/// What `call` throws.
+template <class Call>
+std::optional<error> thrown_by(Call&& call) {
+  try {
+    call();
+  } catch (const error& thrown) {
+    return thrown;
+  }
+  return std::nullopt;
+}
+
+/// Whether `text` is part of what `failure` says.
+inline bool says(const std::optional<error>& failure, const std::string& text) {
+  return failure && std::string(failure->what()).find(text) != std::string::npos;
+}
+
 /// Links with settings and a quiet log of their own.
 struct linked_pe {
   explicit linked_pe(bootstrap& exchange, const config& settings = quick(),

@@ -286,60 +286,55 @@ TEST(joining, a_pe_that_is_lost_while_joining_fails_all_and_leaks_nothing) {
   EXPECT_EQ(settle_at(before), before);
 }
 
-TEST(joining, network_namespaces_need_a_common_directory_and_then_work) {
+TEST(joining, network_namespaces_with_a_common_directory_are_one_host) {
   if (::geteuid() != 0) GTEST_SKIP() << "makes a network namespace, which only root can";
-  for (const bool common : {false, true}) {
-    const scratch_folder folder;
-    const auto ends = run_processes(2, [&](bootstrap& exchange) {
-      if (exchange.rank() == 1) require(::unshare(CLONE_NEWNET) == 0, "a network namespace of its own");
-      config settings = quick();
-      if (common) settings.socket_directory = folder.path();
-      std::string refusal;
-      try {
-        linked_pe pe(exchange, settings);
-        pe.links.barrier();
-        pe.links.leave();
-      } catch (const error& unreachable) {
-        require(unreachable.code() == code::peer_unreachable && unreachable.pe() == 1, unreachable.what());
-        refusal = unreachable.what();
-      }
-      require(refusal.empty() == common, refusal);
-      require(common || refusal.find("PGAS_SOCKET_DIR") != std::string::npos, refusal);
-    });
-    for (const auto& end : ends) EXPECT_EQ(end.message, "");
-  }
+  const scratch_folder folder;
+  const auto ends = run_processes(2, [&](bootstrap& exchange) {
+    if (exchange.rank() == 1) require(::unshare(CLONE_NEWNET) == 0, "a network namespace of its own");
+    config settings = quick();
+    settings.socket_directory = folder.path();
+    linked_pe pe(exchange, settings);
+    require(pe.links.peer(1).host_index == 0 && pe.links.peer(1).local_rank == 1, "one host");
+    pe.links.barrier();
+    pe.links.leave();
+  });
+  for (const auto& end : ends) EXPECT_EQ(end.message, "");
 }
 
-TEST(hello, different_hosts_namespaces_and_users_are_obstacles_that_name_both_pes) {
+TEST(hello, a_host_is_what_unix_sockets_reach) {
+  std::vector<hello> all = {make_hello(""), make_hello(""), make_hello(""), make_hello("")};
+  EXPECT_EQ(hosts_of(all), (std::vector<int>{0, 0, 0, 0}));
+  all[2].host = "elsewhere";
+  EXPECT_EQ(hosts_of(all), (std::vector<int>{0, 0, 0, 0})) << "a host name alone says nothing";
+
+  all[0].boot_id = all[2].boot_id = "another";
+  EXPECT_EQ(hosts_of(all), (std::vector<int>{0, 1, 0, 1}));
+  all[2].network_namespace = "4:77";
+  EXPECT_EQ(hosts_of(all), (std::vector<int>{0, 1, 2, 1}));
+  all[0].rendezvous = all[2].rendezvous = "directory";
+  EXPECT_EQ(hosts_of(all), (std::vector<int>{0, 1, 0, 1})) << "a directory bridges network namespaces";
+  EXPECT_FALSE(obstacle(all));
+}
+
+TEST(hello, what_keeps_pes_of_one_host_apart_names_both) {
   std::vector<hello> all = {make_hello(""), make_hello(""), make_hello("")};
   EXPECT_FALSE(obstacle(all));
-  all[2].host = "elsewhere";
-  EXPECT_FALSE(obstacle(all)) << "a host name alone says nothing";
-
-  auto far = all;
-  far[2].boot_id = "another";
-  ASSERT_TRUE(obstacle(far));
-  EXPECT_EQ(obstacle(far)->code(), code::peer_unreachable);
-  EXPECT_EQ(obstacle(far)->pe(), 2);
-  EXPECT_NE(std::string(obstacle(far)->what()).find("elsewhere"), std::string::npos);
-  EXPECT_NE(std::string(obstacle(far)->what()).find("PE 0 runs on host " + all[0].host), std::string::npos);
-
-  auto contained = all;
-  contained[2].network_namespace = "4:77";
-  ASSERT_TRUE(obstacle(contained));
-  EXPECT_EQ(obstacle(contained)->code(), code::peer_unreachable);
-  EXPECT_NE(std::string(obstacle(contained)->what()).find("PGAS_SOCKET_DIR"), std::string::npos);
-  for (hello& one : contained) one.rendezvous = "directory";
-  EXPECT_FALSE(obstacle(contained)) << "a directory bridges network namespaces";
-  contained[0].rendezvous = "abstract";
-  ASSERT_TRUE(obstacle(contained));
-  EXPECT_EQ(obstacle(contained)->code(), code::config_value);
+  auto half = all;
+  half[2].rendezvous = "directory";
+  ASSERT_TRUE(obstacle(half));
+  EXPECT_EQ(obstacle(half)->code(), code::config_value);
+  EXPECT_EQ(obstacle(half)->pe(), 2);
+  EXPECT_NE(std::string(obstacle(half)->what()).find("PGAS_SOCKET_DIR"), std::string::npos);
+  half[2].boot_id = "another";
+  EXPECT_FALSE(obstacle(half)) << "each host has its own way";
 
   auto foreign = all;
   foreign[1].user = "4711";
   ASSERT_TRUE(obstacle(foreign));
   EXPECT_EQ(obstacle(foreign)->code(), code::authentication);
   EXPECT_EQ(obstacle(foreign)->pe(), 1);
+  foreign[1].boot_id = "another";
+  EXPECT_FALSE(obstacle(foreign)) << "users have other numbers on other hosts";
 }
 
 TEST(hello, other_versions_and_other_programs_are_recognised) {

@@ -14,6 +14,8 @@
 #include <ostream>
 #include <thread>
 
+#include "host/world/hello.hpp"
+
 namespace pgas::unit_test {
 
 std::vector<std::optional<error>> run_threads(int n, const std::function<void(bootstrap&)>& body) {
@@ -146,6 +148,30 @@ std::vector<process_end> run_processes(int n, const std::function<void(bootstrap
     if (WIFEXITED(status) && WEXITSTATUS(status) != 0) result[i].message += " (bad exit)";
   }
   return result;
+}
+
+std::vector<std::optional<error>> run_threads_on(const std::vector<int>& hosts,
+                                                 const std::function<void(bootstrap&)>& body) {
+  return run_threads(static_cast<int>(hosts.size()), [&](bootstrap& exchange) {
+    host_bootstrap there(exchange, hosts[static_cast<std::size_t>(exchange.rank())]);
+    body(there);
+  });
+}
+
+std::vector<process_end> run_processes_on(const std::vector<int>& hosts, const std::function<void(bootstrap&)>& body) {
+  return run_processes(static_cast<int>(hosts.size()), [&](bootstrap& exchange) {
+    host_bootstrap there(exchange, hosts[static_cast<std::size_t>(exchange.rank())]);
+    body(there);
+  });
+}
+
+std::vector<blob> host_bootstrap::all_gather(std::span<const std::byte> mine) {
+  const int host = std::exchange(host_, 0);
+  if (host == 0) return outer_bootstrap::all_gather(mine);
+  detail::hello introduction = detail::decode_hellos({blob(mine.begin(), mine.end())}).front();
+  introduction.host = "host-" + std::to_string(host);
+  introduction.boot_id = "machine of " + introduction.host;
+  return outer_bootstrap::all_gather(detail::encode(introduction));
 }
 
 namespace {

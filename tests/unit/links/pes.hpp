@@ -32,6 +32,11 @@ struct process_end {
 /// Runs `body(exchange)` as n forked processes. The caller must be the only thread. Ends them all after a minute.
 std::vector<process_end> run_processes(int n, const std::function<void(bootstrap&)>& body);
 
+/// The same with a PE for each entry of `hosts`, which says on which host that PE is.
+std::vector<std::optional<error>> run_threads_on(const std::vector<int>& hosts,
+                                                 const std::function<void(bootstrap&)>& body);
+std::vector<process_end> run_processes_on(const std::vector<int>& hosts, const std::function<void(bootstrap&)>& body);
+
 /// For code in forked PEs, where EXPECT_ would go unseen: throws with the text unless the condition holds.
 inline void require(bool condition, const std::string& text) {
   if (!condition) throw std::runtime_error("required: " + text);
@@ -55,23 +60,48 @@ holdings count_holdings();
 holdings settle_at(const holdings& expected);
 std::ostream& operator<<(std::ostream& out, const holdings& h);
 
-/// Makes a bootstrap pause after its first all-gather: between the introductions and the connections.
-class pausing_bootstrap : public bootstrap {
+/// A bootstrap with something between it and the PE that uses it.
+class outer_bootstrap : public bootstrap {
  public:
-  pausing_bootstrap(bootstrap& inner, std::function<void()> pause) : inner_(inner), pause_(std::move(pause)) {}
+  explicit outer_bootstrap(bootstrap& inner) : inner_(inner) {}
   int rank() const noexcept override { return inner_.rank(); }
   int size() const noexcept override { return inner_.size(); }
-  std::vector<blob> all_gather(std::span<const std::byte> mine) override {
-    std::vector<blob> all = inner_.all_gather(mine);
-    if (pause_) std::exchange(pause_, nullptr)();
-    return all;
-  }
+  std::vector<blob> all_gather(std::span<const std::byte> mine) override { return inner_.all_gather(mine); }
   void barrier() override { inner_.barrier(); }
   void abort(std::string_view reason) noexcept override { inner_.abort(reason); }
 
  private:
   bootstrap& inner_;
+};
+
+/// Makes a bootstrap pause after its first all-gathers: with one, between the introductions and the connections of PEs
+/// of one host; with two, of PEs of several hosts.
+class pausing_bootstrap : public outer_bootstrap {
+ public:
+  pausing_bootstrap(bootstrap& inner, std::function<void()> pause, int after = 1)
+      : outer_bootstrap(inner), pause_(std::move(pause)), rounds_left_(after) {}
+  std::vector<blob> all_gather(std::span<const std::byte> mine) override {
+    answers_ = outer_bootstrap::all_gather(mine);
+    if (--rounds_left_ == 0) pause_();
+    return answers_;
+  }
+  /// What the last all-gather brought.
+  [[nodiscard]] const std::vector<blob>& answers() const { return answers_; }
+
+ private:
   std::function<void()> pause_;
+  int rounds_left_;
+  std::vector<blob> answers_;
+};
+
+/// Makes a PE introduce itself as one of another host: "host-1", "host-2", ... Host 0 is where the test runs.
+class host_bootstrap : public outer_bootstrap {
+ public:
+  host_bootstrap(bootstrap& inner, int host) : outer_bootstrap(inner), host_(host) {}
+  std::vector<blob> all_gather(std::span<const std::byte> mine) override;
+
+ private:
+  int host_;  ///< 0 once it is told
 };
 
 }  // namespace pgas::unit_test

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <span>
 
-namespace pgas::boot {
+namespace pgas::detail {
 
 /// A key, a nonce or an authentication code.
 using bits128 = std::array<std::byte, 16>;
@@ -21,4 +21,4 @@ using bits128 = std::array<std::byte, 16>;
 /// From the system's generator. *Errors* code::system.
 [[nodiscard]] bits128 random_bits();
 
-}  // namespace pgas::boot
+}  // namespace pgas::detail

@@ -1,14 +1,17 @@
-#include "bootstrap/tcp/siphash.hpp"
+#include "common/siphash.hpp"
 
 #include <sys/random.h>
 
 #include <algorithm>
 #include <bit>
+#include <cerrno>
 #include <cstdint>
+#include <cstring>
+#include <string>
 
-#include "bootstrap/common/text.hpp"
+#include "pgas/error.hpp"
 
-namespace pgas::boot {
+namespace pgas::detail {
 namespace {
 
 struct sip_state {
@@ -36,7 +39,7 @@ struct sip_state {
   [[nodiscard]] std::uint64_t fold() const { return v0 ^ v1 ^ v2 ^ v3; }
 };
 
-// Words are little-endian, as is every host of a job (frame.hpp asserts it).
+// Words are little-endian, as is every host of a job (bootstrap/star/frame.hpp asserts it).
 [[nodiscard]] std::uint64_t load(std::span<const std::byte> bytes) {
   std::uint64_t word = 0;
   std::ranges::copy(bytes, std::as_writable_bytes(std::span{&word, 1}).begin());
@@ -73,8 +76,8 @@ bool same_bits(const bits128& a, const bits128& b) {
 
 bits128 random_bits() {
   bits128 bits;
-  if (::getentropy(bits.data(), bits.size()) != 0) throw_system("getentropy");
+  if (::getentropy(bits.data(), bits.size()) != 0) throw error(code::system, std::string("getentropy: ") + std::strerror(errno));
   return bits;
 }
 
-}  // namespace pgas::boot
+}  // namespace pgas::detail
