@@ -36,7 +36,8 @@ struct looked {
 template <class T>
 class watcher {
  public:
-  watcher(world_state& state, const word_set& set) : state_(state), set_(set), words_(set.count), met_(set.count, false) {}
+  watcher(world_state& state, const word_set& set)
+      : state_(state), set_(set), words_(set.count), met_(set.count, false) {}
 
   /// Reads all words once. Those that satisfied the comparison in any look count as satisfied if `keep`.
   [[nodiscard]] looked look(std::size_t* indices, bool keep) {
@@ -71,18 +72,19 @@ class patient {
  public:
   patient(world_state& state, const word_set& set) : state_(state), set_(set) {}
 
-  /// Returns after a pause that grows with the length of the wait. *Errors* the first failure of the world; wait_timeout when
-  /// the wait has lasted longer than PGAS_WAIT_TIMEOUT.
+  /// Returns after a pause that grows with the length of the wait. *Errors* the first failure of the world;
+  /// wait_timeout when the wait has lasted longer than PGAS_WAIT_TIMEOUT.
   void pause(const missing_word& missing) {
     state_.check();
     const auto limit = state_.settings().wait_timeout;
     if (limit.count() > 0 && clock::now() - begin_ > limit) {
       const std::uint64_t at = state_.context().offset(set_.words) + missing.index * size_of(set_.as);
-      throw error(code::wait_timeout,
-                  fmt::format("wait_until on PE {} gave up after {} ms (PGAS_WAIT_TIMEOUT): the word at heap offset {:#x} was "
-                              "compared with {} and last seen as {}. Look for the PE that should have written it, or raise the "
-                              "limit",
-                              state_.context().my_pe(), limit.count(), at, missing.expected, missing.seen));
+      throw error(
+          code::wait_timeout,
+          fmt::format("wait_until on PE {} gave up after {} ms (PGAS_WAIT_TIMEOUT): the word at heap offset {:#x} was "
+                      "compared with {} and last seen as {}. Look for the PE that should have written it, or raise the "
+                      "limit",
+                      state_.context().my_pe(), limit.count(), at, missing.expected, missing.seen));
     }
     // Short waits poll; long ones sleep for longer and longer, up to 1 ms, so that they cost next to nothing.
     if (pauses_ < 64)
@@ -121,7 +123,7 @@ bool check_set(submission& s, const word_set& set, which words, const std::size_
   return true;
 }
 
-std::size_t answer(const looked& found, which words) {
+std::size_t outcome(const looked& found, which words) {
   switch (words) {
     case which::all: return found.satisfied == found.wanted ? 1 : 0;
     case which::any: return found.first;
@@ -131,7 +133,7 @@ std::size_t answer(const looked& found, which words) {
 }
 
 /// What a set without words says.
-std::size_t empty_answer(which words) { return answer({}, words); }
+std::size_t empty_answer(which words) { return outcome({}, words); }
 
 }  // namespace
 
@@ -140,7 +142,7 @@ std::size_t test_words(world& w, const word_set& set, which words, std::size_t* 
   submission s(how, "test");
   if (!check_set(s, set, words, indices)) return empty_answer(words);
   return with_type(set.as, [&]<class T>(std::type_identity<T>) -> std::uint64_t {
-    return answer(watcher<T>(s.state(), set).look(indices, false), words);
+    return outcome(watcher<T>(s.state(), set).look(indices, false), words);
   });
 }
 
@@ -154,7 +156,7 @@ std::size_t wait_words(world& w, const word_set& set, which words, std::size_t* 
     for (;;) {
       const looked now = watched.look(indices, words == which::all);
       const bool enough = words == which::all ? now.satisfied == now.wanted : now.satisfied != 0;
-      if (enough || now.wanted == 0) return answer(now, words);
+      if (enough || now.wanted == 0) return outcome(now, words);
       waiting.pause(now.missing);
     }
   });

@@ -1,0 +1,111 @@
+/// @file
+/// How threads hand operations on PEs beyond load and store to the proxy: the commands, the ring they go through, and
+/// the answers that come back. A ring has any number of producers (threads of kernels or of the host) and one consumer,
+/// the proxy thread of the same PE.
+///
+/// A producer takes a number n (adds one to ring_heads::next), waits until command n - size has been taken
+/// (ring_progress::taken > n - size), fills slot n % size and releases it by writing the lap, n / size + 1, to
+/// command::lap. The proxy reads the slots in turn; an acquire of the lap that is due makes the rest of the slot
+/// visible, and with it everything that the producer did before: the source of a put, too.
+///
+/// A producer that wants an answer takes a number m from ring_heads::next_answer, waits until cell m % cells is free
+/// (ring_heads::free_laps says m / cells), and names the cell in its command. The proxy writes the values and releases
+/// them by counting the cell's lap up to m / cells + 1; whoever has read them sets the free lap to m / cells + 1. As
+/// each answer is waited for by the thread that asked for it, a cell becomes free without anybody's help.
+///
+/// (Credits and the counting of laps are those of NCCL's and DPDK's rings; one release for each command keeps to the
+/// memory model, where a parity bit in each 16 bytes would rely on 16-byte stores that arrive whole.)
+#pragma once
+
+#include "pgas/detail/word_kind.hpp"
+
+namespace pgas::detail {
+
+/// What a command asks for. `offset` lies in the slot of PE `pe`; blocks, values and words there are whole where
+/// naturally aligned and at most 8 bytes.
+///
+/// Commands may be carried out in any order, except where this says otherwise, and except for values, atomic operations
+/// and signals that go to one PE: they take effect there in the order in which they were handed over. `complete` is:
+/// has taken effect in the target's memory, and what a get or a fetch brings is here.
+enum class command_kind : std::uint8_t {
+  put,          ///< `bytes` from `local` to `offset`. Answer: `local` may be reused
+  put_value,    ///< `bytes`, at most 16, of `value` to `offset`. No answer
+  get,          ///< `bytes` from `offset` to `local`. Answer: they are there
+  get_value,    ///< `bytes`, at most 16, from `offset`. Answer: the bytes
+  put_strided,  ///< `count` blocks of `bytes` from `local`, `local_step` apart, to `offset`, `remote_step` apart.
+                ///< Answer as put
+  get_strided,  ///< the same the other way. Answer as get
+  atomic,  ///< `update` on the word of kind `as` at `offset`, with `value[0]` and `condition`. Answer: the bits before
+  put_signal,  ///< put, then `update` (set or add) with `value[0]` on the u64 at `signal_offset`. Answer as put. The
+               ///< signal comes after the data, after all earlier commands to that PE, and after the data (all but
+               ///< signals) of all earlier commands to others
+  signal,      ///< put_signal without data, no answer
+  fence,       ///< later commands to PE `pe` come after earlier ones to it. No answer
+  quiet,       ///< Answer: all earlier commands to PE `pe`, of -1 to all PEs, are complete
+};
+
+/// One operation. *Memory* `local` is an address of this process that its proxy can read or write: any memory of the
+/// host, and on GPUs global memory; not a stack, not shared memory of a block.
+struct alignas(64) command {
+  std::uint64_t lap;  ///< written last
+  command_kind kind;
+  atomic_update update;
+  word_kind as;
+  std::uint8_t reserved;
+  std::int32_t pe;  ///< as the world counts
+  std::uint64_t offset;
+  std::uint64_t local;
+  std::uint64_t bytes;
+  std::uint32_t answer;  ///< cell, or no_answer
+  std::uint32_t reserved_too;
+  std::uint64_t value[2];  ///< bit patterns
+  // What only some kinds need.
+  std::uint64_t condition;
+  std::uint64_t signal_offset;
+  std::uint64_t count;
+  std::int64_t local_step;  ///< bytes
+  std::int64_t remote_step;
+  std::uint64_t unused[2];
+};
+static_assert(sizeof(command) == 128);
+
+inline constexpr std::uint32_t no_answer = 0xffffffffu;
+
+/// What the proxy says of a command that asked.
+struct alignas(32) answer {
+  std::uint64_t lap;  ///< written last
+  std::uint64_t value[2];
+  std::uint64_t reserved;
+};
+static_assert(sizeof(answer) == 32);
+
+/// How far the proxy is; written by it alone.
+struct ring_progress {
+  alignas(128) std::uint64_t taken;      ///< commands that it has read; their slots may be written again
+  alignas(128) std::uint64_t completed;  ///< commands, from the first on without a gap, that are complete
+};
+
+/// How far the producers are; in memory that they reach fast. `free_laps` of the answer cells follow it.
+struct ring_heads {
+  alignas(128) std::uint64_t next;         ///< commands so far
+  alignas(128) std::uint64_t next_answer;  ///< answers asked for so far
+  alignas(128) std::uint64_t taken;        ///< ring_progress::taken as some producer last saw it
+};
+
+/// A ring as its producers see it.
+struct ring_view {
+  command* commands = nullptr;              ///< memory of the host
+  answer* answers = nullptr;                ///< memory of the host
+  const ring_progress* progress = nullptr;  ///< memory of the host
+  ring_heads* heads = nullptr;
+  std::uint32_t log2_commands = 0;
+  std::uint32_t log2_answers = 0;
+
+  [[nodiscard]] PGAS_HD std::uint64_t* free_laps() const { return reinterpret_cast<std::uint64_t*>(heads + 1); }
+  /// Bytes behind `heads`.
+  [[nodiscard]] PGAS_HD static constexpr std::size_t heads_bytes(std::uint32_t log2_answers) {
+    return sizeof(ring_heads) + (std::size_t{8} << log2_answers);
+  }
+};
+
+}  // namespace pgas::detail

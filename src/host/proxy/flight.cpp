@@ -1,0 +1,161 @@
+#include "host/proxy/flight.hpp"
+
+#include <algorithm>
+
+namespace pgas::detail {
+
+flight::flight(ring& source, int n) : source_(&source), transfers_(window), orders_(static_cast<std::size_t>(n)) {
+  // A ring may have been used with another proxy before.
+  begun_ = completed_ = first_data_ = scanned_ = source.taken();
+}
+
+bool flight::may_pass(int pe, bool unordered) noexcept {
+  order& to = orders_[static_cast<std::size_t>(pe)];
+  if (to.fence == barrier::none) return true;
+  if (to.incomplete == 0) {
+    to.fence = barrier::none;
+    return true;
+  }
+  if (to.unordered == 0) to.fence = barrier::for_all;
+  return !unordered && to.fence == barrier::for_all;
+}
+
+void flight::fence(int pe) noexcept {
+  order& to = orders_[static_cast<std::size_t>(pe)];
+  if (to.incomplete > 0) to.fence = to.unordered > 0 ? barrier::for_unordered : barrier::for_all;
+}
+
+bool flight::signal_may_go(int pe) const noexcept {
+  return held_.empty() && data_ == order_to(pe).data && order_to(pe).unordered == 0;
+}
+
+transfer& flight::begin(const command& what, bool unordered) {
+  transfer& op = at(begun_);
+  op = transfer{};
+  op.what = what;
+  op.ring = this;
+  op.number = begun_++;
+  op.unordered = unordered;
+  if (what.kind == command_kind::quiet || what.kind == command_kind::fence) {
+    op.issued = op.data_done = true;
+    return op;
+  }
+  order& to = order_of(op);
+  ++to.incomplete;
+  ++to.data;
+  ++data_;
+  if (unordered) ++to.unordered;
+  return op;
+}
+
+void flight::hold_signal(transfer& op) {
+  op.signal = transfer::signal_state::held;
+  ++order_of(op).unordered;
+  if (held_.empty()) scanned_ = first_data_;
+  held_.push(&op);
+}
+
+transfer* flight::due_signal() noexcept {
+  if (held_.empty()) return nullptr;
+  transfer& op = *held_.front();
+  scanned_ = std::max(scanned_, first_data_);
+  for (; scanned_ <= op.number; ++scanned_) {
+    const transfer& before = at(scanned_);
+    if (!before.data_done && (before.unordered || before.what.pe != op.what.pe)) return nullptr;
+  }
+  return &op;
+}
+
+void flight::signal_sent() noexcept {
+  transfer& op = *held_.front();
+  op.signal = transfer::signal_state::sent;
+  --order_of(op).unordered;
+  held_.pop();
+  scanned_ = first_data_;
+}
+
+void flight::all_issued(transfer& op) noexcept {
+  op.issued = true;
+  answer_sources(op);
+  if (op.parts == 0) data_done(op);
+}
+
+void flight::part_done(transfer& op) noexcept {
+  --op.parts;
+  if (op.issued && op.parts == 0) data_done(op);
+}
+
+void flight::piece_done(transfer& op) noexcept {
+  --op.pieces;
+  answer_sources(op);
+  part_done(op);
+}
+
+void flight::answer_sources(transfer& op) noexcept {
+  if (!op.issued || op.pieces > 0) return;
+  switch (op.what.kind) {
+    case command_kind::put:
+    case command_kind::put_strided:
+    case command_kind::put_signal: answer(op, 0, 0); break;
+    default: break;
+  }
+}
+
+void flight::data_done(transfer& op) noexcept {
+  op.data_done = true;
+  order& to = order_of(op);
+  --to.data;
+  --data_;
+  if (op.unordered) --to.unordered;
+  while (first_data_ < begun_ && at(first_data_).data_done) ++first_data_;
+  switch (op.what.kind) {
+    case command_kind::get:
+    case command_kind::get_strided: answer(op, 0, 0); break;
+    case command_kind::get_value:
+    case command_kind::atomic: answer(op, op.what.value[0], op.what.value[1]); break;
+    default: break;
+  }
+  if (op.signal == transfer::signal_state::none) complete(op);
+}
+
+void flight::complete(transfer& op) noexcept {
+  op.complete = true;
+  changed_ = true;
+  if (op.what.kind != command_kind::quiet && op.what.kind != command_kind::fence) --order_of(op).incomplete;
+}
+
+void flight::quiet(transfer& op) {
+  changed_ = true;
+  if (op.what.pe >= 0) quiets_.push_back(&op);
+}
+
+bool flight::settle() {
+  if (!changed_) return false;
+  changed_ = false;
+  const auto answer_quiet = [this](transfer& op) {
+    answer(op, 0, 0);
+    op.complete = true;
+  };
+  for (transfer* op : quiets_) {
+    if (order_of(*op).incomplete == 0) answer_quiet(*op);
+  }
+  const std::uint64_t before = completed_;
+  for (; completed_ < begun_; ++completed_) {
+    transfer& op = at(completed_);
+    if (!op.complete && op.what.kind == command_kind::quiet) answer_quiet(op);
+    if (!op.complete) break;
+  }
+  first_data_ = std::max(first_data_, completed_);
+  std::erase_if(quiets_, [](const transfer* op) { return op->complete; });
+  if (completed_ != before && source_ != nullptr) source_->publish_completed(completed_);
+  return true;
+}
+
+void flight::answer(transfer& op, std::uint64_t low, std::uint64_t high) noexcept {
+  if (op.answered) return;
+  op.answered = true;
+  if (op.what.answer == no_answer || source_ == nullptr) return;
+  if (!source_->give_answer(op.what.answer, low, high)) bad_answer_ = true;
+}
+
+}  // namespace pgas::detail

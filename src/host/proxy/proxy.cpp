@@ -1,0 +1,232 @@
+#include "host/proxy/proxy.hpp"
+
+#include <fmt/format.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <system_error>
+#include <utility>
+
+#include "host/proxy/engine.hpp"
+#include "pgas/error.hpp"
+
+namespace pgas::detail {
+
+namespace {
+
+using std::chrono::steady_clock;
+
+// Nobody wakes the thread when a kernel hands a command over, so for a while after the last one it looks often.
+constexpr auto look_at_once = std::chrono::microseconds(50);
+constexpr auto look_often = std::chrono::milliseconds(5);
+constexpr auto often = std::chrono::microseconds(20);
+constexpr auto seldom = std::chrono::milliseconds(1);
+constexpr auto without_rings = std::chrono::milliseconds(100);
+
+}  // namespace
+
+proxy::proxy(proxy_settings settings, std::unique_ptr<transport> network, proxy_memory& memory, log::logger& logger)
+    : settings_(std::move(settings)),
+      memory_(memory),
+      log_(logger),
+      network_(std::move(network)),
+      engine_(std::make_unique<proxy_engine>(settings_, *network_, memory_)) {}
+
+proxy::~proxy() {
+  stop(std::chrono::seconds(1));
+  network_.reset();
+}
+
+blob proxy::address() const { return network_->address(); }
+
+std::string proxy::transport_name() const { return network_->name(); }
+
+void proxy::connect(std::vector<blob> addresses) {
+  network_->connect(std::move(addresses), *engine_);
+  const std::lock_guard lock(mutex_);
+  connected_ = true;
+  sigset_t all;  // signals are for the application's threads
+  sigset_t before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    thread_ = std::thread([this] { run(); });
+  } catch (const std::system_error& refused) {
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    throw error(code::system, fmt::format("the proxy's thread can't be started: {}", refused.what()));
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  ::pthread_setname_np(thread_.native_handle(), "pgas-proxy");
+  running_ = true;
+}
+
+// ---- requests of other threads
+
+void proxy::on_thread(const std::function<void()>& task) {
+  std::unique_lock lock(mutex_);
+  if (!running_) return task();
+  request mine{task, nullptr};
+  requests_.push_back(&mine);
+  has_requests_.store(true, std::memory_order_relaxed);
+  changed_.notify_all();
+  network_->wake();
+  changed_.wait(lock, [&] { return mine.done; });
+  if (mine.thrown) std::rethrow_exception(mine.thrown);
+}
+
+void proxy::run_requests(std::unique_lock<std::mutex>& lock) {
+  has_requests_.store(false, std::memory_order_relaxed);
+  while (!requests_.empty()) {
+    const std::vector<request*> now = std::exchange(requests_, {});
+    lock.unlock();
+    for (request* const each : now) {
+      try {
+        each->task();
+      } catch (...) {
+        each->thrown = std::current_exception();
+      }
+    }
+    lock.lock();
+    for (request* const each : now) each->done = true;
+    changed_.notify_all();
+  }
+}
+
+blob proxy::expose(std::uint64_t offset, void* at, std::size_t bytes) {
+  std::string why_not;
+  std::optional<exposed_memory> exposed = network_->expose(at, bytes, why_not);
+  if (!exposed) {
+    std::unique_lock lock(mutex_);
+    if (!std::exchange(said_why_not_, true))
+      log_.info("{} can't reach this PE's memory itself ({}): data goes through messages, which costs copies",
+                network_->name(), why_not);
+    return {};
+  }
+  blob key = exposed->key;
+  {
+    const std::lock_guard lock(mutex_);
+    own_.push_back({offset, at, std::move(*exposed)});
+  }
+  on_thread([&] { engine_->add_exposed(at, bytes); });
+  return key;
+}
+
+void proxy::add_peer_memory(int pe, std::uint64_t offset, std::size_t bytes, std::span<const std::byte> key) {
+  if (pe < 0 || pe >= settings_.n)
+    throw error(code::pe_out_of_range, fmt::format("memory of PE {}, but there are PEs 0 to {}", pe, settings_.n - 1),
+                pe);
+  if (key.empty()) return;
+  on_thread([&] { engine_->add_peer_memory(pe, offset, bytes, key); });
+}
+
+void proxy::remove_memory(std::uint64_t offset) {
+  std::vector<own_memory> gone;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto rest =
+        std::stable_partition(own_.begin(), own_.end(), [&](const own_memory& each) { return each.offset != offset; });
+    gone.assign(std::make_move_iterator(rest), std::make_move_iterator(own_.end()));
+    own_.erase(rest, own_.end());
+  }
+  on_thread([&] {
+    engine_->remove_peer_memory(offset);
+    for (const own_memory& each : gone) engine_->remove_exposed(each.at);
+  });
+  for (const own_memory& each : gone) network_->withdraw(each.exposed);
+}
+
+void proxy::add_ring(ring& source) {
+  on_thread([&] { engine_->add_ring(source); });
+}
+
+void proxy::remove_ring(ring& source) {
+  on_thread([&] { engine_->remove_ring(source); });
+}
+
+void proxy::wake() noexcept { network_->wake(); }
+
+proxy_statistics proxy::statistics() {
+  proxy_statistics counts;
+  on_thread([&] { counts = engine_->statistics(); });
+  return counts;
+}
+
+// ---- the thread
+
+void proxy::run() {
+  try {
+    work();
+  } catch (const std::exception& broken) {
+    engine_->fail(settings_.me, broken.what());
+  }
+  // After an error nothing works but to forget rings and memory, until stop().
+  std::unique_lock lock(mutex_);
+  while (!stopping_.load(std::memory_order_acquire)) {
+    run_requests(lock);
+    changed_.wait(lock, [this] { return !requests_.empty() || stopping_.load(std::memory_order_acquire); });
+  }
+  run_requests(lock);
+  running_ = false;
+}
+
+void proxy::work() {
+  steady_clock::time_point last_work = steady_clock::now();
+  for (;;) {
+    if (has_requests_.load(std::memory_order_relaxed)) {
+      std::unique_lock lock(mutex_);
+      run_requests(lock);
+    }
+    const bool busy = engine_->turn();
+    const steady_clock::time_point now = steady_clock::now();
+    if (stopping_.load(std::memory_order_acquire) && (engine_->failed() || engine_->idle() || now >= stop_by_)) return;
+    if (busy) {
+      last_work = now;
+    } else {
+      rest(now - last_work);
+    }
+  }
+}
+
+void proxy::rest(steady_clock::duration idle) {
+  if (idle < look_at_once) {
+    ::sched_yield();
+  } else if (engine_->waits_for_others()) {
+    network_->wait(seldom);
+  } else if (!engine_->has_rings()) {
+    network_->wait(without_rings);
+  } else if (idle < look_often) {
+    std::this_thread::sleep_for(often);
+  } else {
+    network_->wait(seldom);
+  }
+}
+
+void proxy::stop(std::chrono::milliseconds limit) noexcept {
+  const steady_clock::time_point end = steady_clock::now() + limit;
+  if (thread_.joinable()) {
+    stop_by_ = end - limit / 2;
+    {
+      const std::lock_guard lock(mutex_);
+      stopping_.store(true, std::memory_order_release);
+    }
+    changed_.notify_all();
+    network_->wake();
+    thread_.join();
+    const proxy_statistics counts = engine_->statistics();
+    log_.debug(
+        "the proxy took {} commands, sent {} messages of {} bytes and {} acknowledgements, put and got {} bytes in {} "
+        "pieces",
+        counts.commands, counts.messages, counts.message_bytes, counts.acknowledgements, counts.piece_bytes,
+        counts.pieces);
+  }
+  if (!std::exchange(connected_, false)) return;
+  engine_->finish();
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - steady_clock::now());
+  network_->disconnect(std::max(left, std::chrono::milliseconds(1)));
+  for (const own_memory& each : own_) network_->withdraw(each.exposed);
+  own_.clear();
+}
+
+}  // namespace pgas::detail

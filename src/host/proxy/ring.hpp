@@ -1,0 +1,75 @@
+/// @file
+/// The consumer's side of a ring: where its memory lies, which command is due, and what producers are told. How
+/// producers and the proxy use a ring is in pgas/detail/command.hpp.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "pgas/detail/command.hpp"
+
+namespace pgas::detail {
+
+/// A ring as the proxy sees it. It owns no memory. *Callers* the proxy thread, but for the constructor and view().
+class ring {
+ public:
+  /// Zeroed memory of 2^log2_commands commands and 2^log2_answers answer cells.
+  struct memory {
+    command* commands = nullptr;  ///< this and the next two: addresses of the host
+    answer* answers = nullptr;
+    ring_progress* progress = nullptr;  ///< 128-byte aligned, as the commands
+    ring_view producers;                ///< the same as the producers address it, their heads, and the sizes
+  };
+
+  /// Bytes that commands, answers and progress take together; 128-byte aligned, zeroed.
+  [[nodiscard]] static std::size_t shared_bytes(std::uint32_t log2_commands, std::uint32_t log2_answers);
+  /// Lays a ring out in shared_bytes() at `host`, which the producers see at `device`, and heads of
+  /// ring_view::heads_bytes() in memory of the producers.
+  [[nodiscard]] static memory lay_out(void* host, void* device, void* heads, std::uint32_t log2_commands,
+                                      std::uint32_t log2_answers);
+
+  explicit ring(const memory& where);
+  ring(const ring&) = delete;
+  ring& operator=(const ring&) = delete;
+
+  [[nodiscard]] const ring_view& view() const noexcept { return memory_.producers; }
+
+  /// The command that is due, if it is there: what its producer did before is visible. Its slot is the proxy's until
+  /// publish_taken().
+  [[nodiscard]] const command* next() const noexcept;
+  /// Goes on to the one after it.
+  void take() noexcept { ++taken_; }
+  [[nodiscard]] std::uint64_t taken() const noexcept { return taken_; }
+  /// Lets producers have the slots of all that was taken.
+  void publish_taken() noexcept;
+  /// The first `completed` commands are complete.
+  void publish_completed(std::uint64_t completed) noexcept;
+  /// Fills an answer cell; what the proxy did before is visible to whoever acquires it. *Errors* whether there is such
+  /// a cell.
+  [[nodiscard]] bool give_answer(std::uint32_t cell, std::uint64_t low, std::uint64_t high) noexcept;
+
+ private:
+  const memory memory_;
+  std::uint64_t taken_ = 0;
+  std::uint64_t published_ = 0;
+};
+
+/// A ring in memory of the host, heads included: for threads of the host and kernels on the CPU.
+class host_ring {
+ public:
+  host_ring(std::uint32_t log2_commands, std::uint32_t log2_answers);
+
+  /// For proxy::add_ring().
+  [[nodiscard]] ring& consumer() noexcept { return ring_; }
+  [[nodiscard]] const ring_view& producers() const noexcept { return ring_.view(); }
+
+ private:
+  struct free_aligned {
+    void operator()(std::byte* memory) const noexcept;
+  };
+  std::unique_ptr<std::byte, free_aligned> memory_;
+  ring ring_;
+};
+
+}  // namespace pgas::detail

@@ -1,0 +1,222 @@
+// Every kind of command, over every way.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "pgas/detail/ptx.hpp"
+#include "unit/proxy/pes.hpp"
+
+namespace pgas::testing {
+namespace {
+
+using detail::atomic_update;
+using detail::command_kind;
+using detail::word_kind;
+
+class proxy_commands : public ::testing::TestWithParam<way> {};
+INSTANTIATE_TEST_SUITE_P(over, proxy_commands, ::testing::ValuesIn(ways), way_name);
+
+constexpr std::size_t sizes[] = {1, 2, 3, 7, 8, 9, 64, 1000, 8192, 8193, 65000, 100'003, 1'500'001};
+
+TEST_P(proxy_commands, put_of_any_size_arrives_and_nothing_around_it_changes) {
+  proxied_world world(2, GetParam());
+  const producer ring = world[0].produce();
+  for (const std::size_t bytes : sizes) {
+    for (const std::size_t shift : {0u, 1u, 5u}) {
+      std::memset(world[1].slot(), 0xee, bytes + 64);
+      const std::vector<std::byte> data = pattern(bytes + 8, static_cast<unsigned>(bytes));
+      ring.call(put(1, 16 + shift, data.data() + shift, bytes));
+      ring.quiet();
+      ASSERT_EQ(std::memcmp(world[1].slot() + 16 + shift, data.data() + shift, bytes), 0) << bytes << " at " << shift;
+      ASSERT_EQ(world[1].slot()[15 + shift], std::byte{0xee});
+      ASSERT_EQ(world[1].slot()[16 + shift + bytes], std::byte{0xee});
+    }
+  }
+}
+
+TEST_P(proxy_commands, get_of_any_size_brings_what_is_there) {
+  proxied_world world(2, GetParam());
+  const producer ring = world[0].produce();
+  const std::vector<std::byte> data = pattern(2'000'000, 3);
+  std::memcpy(world[1].slot(), data.data(), data.size());
+  for (const std::size_t bytes : sizes) {
+    for (const std::size_t shift : {0u, 3u}) {
+      std::vector<std::byte> here(bytes + 16, std::byte{0xee});
+      ring.call(get(1, here.data() + 8, 24 + shift, bytes));
+      ASSERT_EQ(std::memcmp(here.data() + 8, data.data() + 24 + shift, bytes), 0) << bytes << " at " << shift;
+      ASSERT_EQ(here[7], std::byte{0xee});
+      ASSERT_EQ(here[8 + bytes], std::byte{0xee});
+    }
+  }
+}
+
+TEST_P(proxy_commands, values_of_up_to_16_bytes_go_both_ways) {
+  proxied_world world(2, GetParam());
+  const producer ring = world[0].produce();
+  constexpr std::uint64_t low = 0x1122334455667788;
+  constexpr std::uint64_t high = 0x99aabbccddeeff00;
+  const std::uint64_t both[2] = {low, high};
+  for (std::size_t bytes = 1; bytes <= 16; ++bytes) {
+    std::memset(world[1].slot(), 0, 64);
+    ring.push(put_value(1, 8, low, bytes, high));
+    ring.quiet(1);
+    EXPECT_EQ(std::memcmp(world[1].slot() + 8, both, bytes), 0) << bytes;
+    EXPECT_EQ(world[1].slot()[8 + bytes], std::byte{0}) << bytes;
+    const producer::values found = ring.call(get_value(1, 8, bytes));
+    const std::uint64_t words[2] = {found.low, found.high};
+    EXPECT_EQ(std::memcmp(words, both, bytes), 0) << bytes;
+    EXPECT_EQ(std::memcmp(reinterpret_cast<const std::byte*>(words) + bytes, world[1].slot() + 40, 16 - bytes), 0)
+        << "bytes that were not asked for are zero";
+  }
+}
+
+TEST_P(proxy_commands, nothing_is_moved_where_there_are_no_bytes) {
+  proxied_world world(2, GetParam());
+  const producer ring = world[0].produce();
+  ring.call(put(1, 0, nullptr, 0));
+  ring.call(get(1, nullptr, 0, 0));
+  ring.push(put_value(1, 0, 1, 0));
+  ring.call(strided(command_kind::put_strided, 1, 0, 8, nullptr, 8, 0, 5));
+  ring.call(strided(command_kind::get_strided, 1, 0, 8, nullptr, 8, 5, 0));
+  ring.call(put_signal(1, 0, nullptr, 0, 8, 3));
+  ring.quiet();
+  EXPECT_EQ(world[1].word(0), 0u);
+  EXPECT_EQ(world[1].word(8), 3u);
+}
+
+TEST_P(proxy_commands, blocks_at_regular_distances_go_both_ways) {
+  proxied_world world(2, GetParam());
+  const producer ring = world[0].produce();
+  struct shape {
+    std::size_t bytes, count;
+    std::int64_t local_step, remote_step;
+  };
+  const shape shapes[] = {{1, 1, 1, 1},
+                          {1, 100, 3, 5},
+                          {8, 1000, 16, 24},
+                          {8, 20'000, 16, 24},
+                          {24, 7, 100, 33},
+                          {4, 50, -8, 12},
+                          {4, 50, 8, -12},
+                          {70'000, 3, 80'001, 90'000},
+                          {12, 9, 12, 12},
+                          {9000, 10, 9001, 9100},
+                          {300'000, 2, 300'000, 400'000}};
+  for (const shape& s : shapes) {
+    const std::size_t local_bytes = s.bytes + (s.count - 1) * static_cast<std::size_t>(std::abs(s.local_step));
+    const std::size_t remote_bytes = s.bytes + (s.count - 1) * static_cast<std::size_t>(std::abs(s.remote_step));
+    std::vector<std::byte> local = pattern(local_bytes, 5);
+    std::vector<std::byte> expected = pattern(remote_bytes, 6);
+    std::memcpy(world[1].slot(), expected.data(), remote_bytes);
+    const std::int64_t last = static_cast<std::int64_t>(s.count) - 1;
+    const std::size_t first_local = s.local_step < 0 ? static_cast<std::size_t>(-s.local_step * last) : 0;
+    const std::size_t first_remote = s.remote_step < 0 ? static_cast<std::size_t>(-s.remote_step * last) : 0;
+    const auto at = [](std::vector<std::byte>& in, std::size_t first, std::int64_t step, std::size_t i) {
+      return in.data() + static_cast<std::ptrdiff_t>(first) + static_cast<std::ptrdiff_t>(i) * step;
+    };
+    for (std::size_t i = 0; i < s.count; ++i)
+      std::memcpy(at(expected, first_remote, s.remote_step, i), at(local, first_local, s.local_step, i), s.bytes);
+    ring.call(strided(command_kind::put_strided, 1, first_remote, s.remote_step, local.data() + first_local,
+                      s.local_step, s.bytes, s.count));
+    ring.quiet();
+    ASSERT_EQ(std::memcmp(world[1].slot(), expected.data(), remote_bytes), 0) << s.bytes << " x " << s.count;
+
+    std::vector<std::byte> back = pattern(local_bytes, 7);
+    std::vector<std::byte> back_expected = back;
+    for (std::size_t i = 0; i < s.count; ++i)
+      std::memcpy(at(back_expected, first_local, s.local_step, i), at(expected, first_remote, s.remote_step, i),
+                  s.bytes);
+    ring.call(strided(command_kind::get_strided, 1, first_remote, s.remote_step, back.data() + first_local,
+                      s.local_step, s.bytes, s.count));
+    ASSERT_EQ(back, back_expected) << s.bytes << " x " << s.count;
+  }
+}
+
+TEST_P(proxy_commands, atomic_operations_of_all_kinds_answer_what_was_there) {
+  proxied_world world(2, GetParam());
+  const producer ring = world[0].produce();
+  const auto bits_of = [](auto value) {
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof value);
+    return bits;
+  };
+  struct step {
+    atomic_update update;
+    word_kind as;
+    std::uint64_t before, value, condition, after;
+  };
+  const std::uint64_t minus_two_32 = 0xfffffffe;
+  const std::uint64_t minus_two = ~std::uint64_t{1};
+  const step steps[] = {
+      {atomic_update::fetch, word_kind::u64, 77, 0, 0, 77},
+      {atomic_update::set, word_kind::u32, 5, 6, 0, 6},
+      {atomic_update::set, word_kind::f64, bits_of(1.0), bits_of(2.5), 0, bits_of(2.5)},
+      {atomic_update::add, word_kind::u64, 5, 6, 0, 11},
+      {atomic_update::add, word_kind::i32, minus_two_32, 1, 0, 0xffffffff},
+      {atomic_update::add, word_kind::f32, bits_of(1.5f), bits_of(2.0f), 0, bits_of(3.5f)},
+      {atomic_update::add, word_kind::f64, bits_of(1.5), bits_of(2.0), 0, bits_of(3.5)},
+      {atomic_update::add, word_kind::f16, 0x3c00, 0x4000, 0, 0x4200},
+      {atomic_update::add, word_kind::bf16, 0x3f80, 0x4000, 0, 0x4040},
+      {atomic_update::add, word_kind::f16x2, 0x3c003c00, 0x40003c00, 0, 0x42004000},
+      {atomic_update::add, word_kind::bf16x2, 0x3f803f80, 0x40003f80, 0, 0x40404000},
+      {atomic_update::bit_and, word_kind::u64, 0xff0, 0x0ff, 0, 0x0f0},
+      {atomic_update::bit_or, word_kind::u32, 0xf00, 0x00f, 0, 0xf0f},
+      {atomic_update::bit_xor, word_kind::i64, 0xff0, 0x0ff, 0, 0xf0f},
+      {atomic_update::min, word_kind::i64, 3, minus_two, 0, minus_two},
+      {atomic_update::min, word_kind::u64, 3, minus_two, 0, 3},
+      {atomic_update::max, word_kind::i32, minus_two_32, 1, 0, 1},
+      {atomic_update::max, word_kind::f64, bits_of(-1.0), bits_of(-2.0), 0, bits_of(-1.0)},
+      {atomic_update::swap, word_kind::u32, 1, 2, 0, 2},
+      {atomic_update::swap, word_kind::f64, bits_of(1.0), bits_of(2.0), 0, bits_of(2.0)},
+      {atomic_update::compare_swap, word_kind::u64, 5, 9, 5, 9},
+      {atomic_update::compare_swap, word_kind::u64, 5, 9, 6, 5},
+      {atomic_update::compare_swap, word_kind::i32, 5, 9, 5, 9},
+  };
+  for (const step& s : steps) {
+    world[1].word(64) = s.before;
+    const producer::values old = ring.call(atomic(1, 64, s.update, s.as, s.value, s.condition));
+    if (s.update != atomic_update::set) {
+      EXPECT_EQ(old.low, s.before) << static_cast<int>(s.update) << " of kind " << static_cast<int>(s.as);
+    }
+    ring.quiet();
+    EXPECT_EQ(detail::load_relaxed(&world[1].word(64)), s.after)
+        << static_cast<int>(s.update) << " of kind " << static_cast<int>(s.as);
+    if (s.update == atomic_update::fetch) continue;
+    world[1].word(64) = s.before;
+    ring.push(atomic(1, 64, s.update, s.as, s.value, s.condition));
+    ring.quiet(1);
+    EXPECT_EQ(detail::load_relaxed(&world[1].word(64)), s.after) << "without an answer";
+  }
+}
+
+TEST_P(proxy_commands, a_pe_reaches_itself_too) {
+  proxied_world world(2, GetParam());
+  const producer ring = world[0].produce();
+  const std::vector<std::byte> data = pattern(200'000, 1);
+  std::vector<std::byte> back(data.size());
+  ring.call(put(0, 128, data.data(), data.size()));
+  ring.quiet(0);
+  EXPECT_EQ(std::memcmp(world[0].slot() + 128, data.data(), data.size()), 0);
+  ring.call(get(0, back.data(), 128, back.size()));
+  EXPECT_EQ(back, data);
+  EXPECT_EQ(ring.call(add(0, 0, 5)).low, 0u);
+  ring.push(put_signal(0, 128, data.data(), 8, 8, 1));
+  ring.quiet();
+  EXPECT_EQ(ring.call(get_value(0, 0)).low, 5u);
+  EXPECT_EQ(ring.call(get_value(0, 8)).low, 1u);
+}
+
+TEST_P(proxy_commands, completed_counts_every_command_once_all_is_quiet) {
+  proxied_world world(3, GetParam());
+  const producer ring = world[0].produce();
+  for (std::uint64_t i = 0; i < 500; ++i) ring.push(put_value(1 + static_cast<int>(i % 2), 8 * i, i));
+  ring.quiet();
+  wait_for("completed", [&] { return load_acquire(ring.ring().progress->completed) == 501; });
+  EXPECT_EQ(load_acquire(ring.ring().heads->next), 501u);
+  for (std::uint64_t i = 0; i < 500; ++i)
+    ASSERT_EQ(detail::load_relaxed(&world[1 + static_cast<int>(i % 2)].word(8 * i)), i);
+}
+
+}  // namespace
+}  // namespace pgas::testing

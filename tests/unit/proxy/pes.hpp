@@ -1,0 +1,141 @@
+/// @file
+/// PEs that reach one another through proxies only, as threads of one process.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "device/device.hpp"
+#include "host/log/log.hpp"
+#include "host/proxy/proxy.hpp"
+#include "host/transport/faulty/faulty.hpp"
+#include "host/transport/loopback/network.hpp"
+#include "unit/proxy/producer.hpp"
+
+namespace pgas::testing {
+
+/// How bytes get from one PE to another.
+struct way {
+  const char* name;
+  std::uint32_t seed = 0;  ///< of a faulty network; 0: a good one
+  bool keys = true;        ///< the transport may put and get itself
+  bool staged = false;     ///< memory is a device's
+};
+inline constexpr way ways[] = {{.name = "direct"},
+                               {.name = "messages", .keys = false},
+                               {.name = "staged", .keys = true, .staged = true},
+                               {.name = "faulty", .seed = 7},
+                               {.name = "faulty_messages", .seed = 11, .keys = false},
+                               {.name = "faulty_staged", .seed = 13, .keys = false, .staged = true}};
+inline std::string way_name(const ::testing::TestParamInfo<way>& info) { return info.param.name; }
+
+/// A slot, a ring, a proxy.
+class proxied_pe {
+ public:
+  proxied_pe(int me, int n, std::size_t slot_bytes, std::unique_ptr<detail::transport> network, const way& how,
+             detail::proxy_settings settings)
+      : slot_(slot_bytes / 8), ring_(8, 6), log_(log_level::warn) {
+    if (how.staged) device_ = detail::make_cpu_device();
+    memory_ = how.staged ? detail::make_device_proxy_memory(*device_) : detail::make_host_proxy_memory();
+    settings.me = me;
+    settings.n = n;
+    settings.slot = slot();
+    settings.contains = [slot_bytes](std::uint64_t offset, std::uint64_t bytes) {
+      return offset <= slot_bytes && bytes <= slot_bytes - offset;
+    };
+    settings.failed = [this](int pe, const std::string& what) {
+      const std::lock_guard lock(mutex_);
+      failures_.emplace_back(pe, what);
+    };
+    proxy_.emplace(std::move(settings), std::move(network), *memory_, log_);
+  }
+
+  [[nodiscard]] std::byte* slot() { return reinterpret_cast<std::byte*>(slot_.data()); }
+  [[nodiscard]] std::uint64_t& word(std::uint64_t offset) { return slot_[offset / 8]; }
+  [[nodiscard]] std::size_t slot_bytes() const { return slot_.size() * 8; }
+  [[nodiscard]] detail::proxy& proxy() { return *proxy_; }
+  [[nodiscard]] detail::host_ring& ring() { return ring_; }
+  [[nodiscard]] producer produce() const { return producer(ring_.producers()); }
+  [[nodiscard]] std::vector<std::pair<int, std::string>> failures() {
+    const std::lock_guard lock(mutex_);
+    return failures_;
+  }
+
+ private:
+  std::vector<std::uint64_t> slot_;
+  detail::host_ring ring_;
+  log::logger log_;
+  std::unique_ptr<detail::device> device_;
+  std::unique_ptr<detail::proxy_memory> memory_;
+  std::mutex mutex_;  ///< guards failures_
+  std::vector<std::pair<int, std::string>> failures_;
+  std::optional<detail::proxy> proxy_;
+};
+
+/// `n` of them, connected.
+class proxied_world {
+ public:
+  explicit proxied_world(int n, const way& how = ways[0], std::size_t slot_bytes = std::size_t{4} << 20,
+                         const detail::proxy_settings& settings = {})
+      : network_(std::make_shared<detail::loopback_network>(n)) {
+    std::vector<blob> addresses;
+    for (int pe = 0; pe < n; ++pe) {
+      std::unique_ptr<detail::transport> transport = network_->join(pe);
+      if (how.seed != 0) {
+        detail::faulty_settings faults;
+        faults.seed = how.seed + static_cast<std::uint32_t>(pe);
+        transport = std::make_unique<detail::faulty_transport>(std::move(transport), faults);
+      }
+      pes_.push_back(std::make_unique<proxied_pe>(pe, n, slot_bytes, std::move(transport), how, settings));
+      addresses.push_back(pes_.back()->proxy().address());
+    }
+    for (const auto& each : pes_) each->proxy().connect(addresses);
+    for (int owner = 0; how.keys && owner < n; ++owner) {
+      const blob key = (*this)[owner].proxy().expose(0, (*this)[owner].slot(), slot_bytes);
+      for (int pe = 0; pe < n; ++pe) {
+        if (pe != owner) (*this)[pe].proxy().add_peer_memory(owner, 0, slot_bytes, key);
+      }
+    }
+    for (const auto& each : pes_) each->proxy().add_ring(each->ring().consumer());
+  }
+  ~proxied_world() {
+    for (const auto& each : pes_) each->proxy().stop(std::chrono::seconds(20));
+    if (expects_failures_) return;
+    for (const auto& each : pes_) {
+      for (const auto& [pe, what] : each->failures()) ADD_FAILURE() << "PE " << pe << ": " << what;
+    }
+  }
+  proxied_world(const proxied_world&) = delete;
+  proxied_world& operator=(const proxied_world&) = delete;
+
+  [[nodiscard]] proxied_pe& operator[](int pe) { return *pes_[static_cast<std::size_t>(pe)]; }
+  [[nodiscard]] int size() const { return static_cast<int>(pes_.size()); }
+  [[nodiscard]] detail::loopback_network& network() { return *network_; }
+  void expect_failures() { expects_failures_ = true; }
+
+ private:
+  std::shared_ptr<detail::loopback_network> network_;
+  std::vector<std::unique_ptr<proxied_pe>> pes_;
+  bool expects_failures_ = false;
+};
+
+/// Bytes that differ with their place and `seed`.
+[[nodiscard]] inline std::vector<std::byte> pattern(std::size_t bytes, unsigned seed) {
+  std::vector<std::byte> made(bytes);
+  std::uint32_t x = seed * 2654435761u + 1;
+  for (std::byte& b : made) {
+    x = x * 1664525u + 1013904223u;
+    b = static_cast<std::byte>(x >> 24);
+  }
+  return made;
+}
+
+}  // namespace pgas::testing
