@@ -6,6 +6,9 @@
 #include "pgas/device/atomic.hpp"
 #include "pgas/device/impl/strided.hpp"
 #include "pgas/device/order.hpp"
+#include "pgas/device/rma.hpp"
+#include "pgas/device/signal.hpp"
+#include "pgas/device/strided.hpp"
 #include "pgas/device/wait.hpp"
 
 namespace pgas::detail {
@@ -22,18 +25,34 @@ PGAS_FN void carry_out_strided(const operation_request& r, share me) {
                               {static_cast<const std::byte*>(r.from), r.from_step}, r.bytes, r.count, me);
 }
 
+/// Where a request goes, as device operations take it: for PEs that are near the target is an address, so PE 0 of a
+/// world of one.
+struct destination {
+  context ctx;
+  std::int32_t pe;
+};
+[[nodiscard]] PGAS_FN destination destination_of(const operation_request& r) {
+  if (r.pe == operation_request::near) return {context{}, 0};
+  return {r.here, r.pe};
+}
+
 /// Writes the value in the largest pieces that its size and address allow; words of up to 8 bytes whole.
 PGAS_FN void carry_out_store(const operation_request& r) {
+  const destination there = destination_of(r);
   std::uint64_t unit = reinterpret_cast<std::uintptr_t>(r.to) | r.bytes | 8;
   unit &= 0 - unit;
   auto* const to = static_cast<std::byte*>(r.to);
   for (std::uint64_t at = 0; at < r.bytes; at += unit) {
     const std::uint64_t bits = r.value[at / 8] >> at % 8 * 8;
     switch (unit) {
-      case 1: store_relaxed(reinterpret_cast<std::uint8_t*>(to + at), static_cast<std::uint8_t>(bits)); break;
-      case 2: store_relaxed(reinterpret_cast<std::uint16_t*>(to + at), static_cast<std::uint16_t>(bits)); break;
-      case 4: store_relaxed(reinterpret_cast<std::uint32_t*>(to + at), static_cast<std::uint32_t>(bits)); break;
-      default: store_relaxed(reinterpret_cast<std::uint64_t*>(to + at), bits); break;
+      case 1: p(there.ctx, reinterpret_cast<std::uint8_t*>(to + at), static_cast<std::uint8_t>(bits), there.pe); break;
+      case 2:
+        p(there.ctx, reinterpret_cast<std::uint16_t*>(to + at), static_cast<std::uint16_t>(bits), there.pe);
+        break;
+      case 4:
+        p(there.ctx, reinterpret_cast<std::uint32_t*>(to + at), static_cast<std::uint32_t>(bits), there.pe);
+        break;
+      default: p(there.ctx, reinterpret_cast<std::uint64_t*>(to + at), bits, there.pe); break;
     }
   }
 }
@@ -41,33 +60,33 @@ PGAS_FN void carry_out_store(const operation_request& r) {
 /// The atomic operation on a word of type T; its old value, zero for types that the operation does not exist for.
 template <class T>
 [[nodiscard]] PGAS_FN T update_word(const operation_request& r) {
-  const context here{};  // PE 0 of a world of one: the target is an address, not a PE's offset
+  const auto [here, pe] = destination_of(r);
   auto* const target = static_cast<T*>(r.to);
   const T value = bits_as<T>(static_cast<word_of<T>>(r.value[0]));
   switch (r.how) {
-    case atomic_update::fetch: return atomic_fetch(here, target, 0);
-    case atomic_update::add: return atomic_fetch_add(here, target, value, 0);
+    case atomic_update::fetch: return atomic_fetch(here, target, pe);
+    case atomic_update::add: return atomic_fetch_add(here, target, value, pe);
     case atomic_update::set:
-      if constexpr (!amo_type<T>) atomic_set(here, target, value, 0);
+      if constexpr (!amo_type<T>) atomic_set(here, target, value, pe);
       break;
     default: break;
   }
   if constexpr (amo_type<T>) {
     switch (r.how) {
       case atomic_update::set:
-      case atomic_update::swap: return atomic_swap(here, target, value, 0);
-      case atomic_update::min: return atomic_fetch_min(here, target, value, 0);
-      case atomic_update::max: return atomic_fetch_max(here, target, value, 0);
+      case atomic_update::swap: return atomic_swap(here, target, value, pe);
+      case atomic_update::min: return atomic_fetch_min(here, target, value, pe);
+      case atomic_update::max: return atomic_fetch_max(here, target, value, pe);
       case atomic_update::compare_swap:
-        return atomic_compare_swap(here, target, bits_as<T>(static_cast<word_of<T>>(r.condition)), value, 0);
+        return atomic_compare_swap(here, target, bits_as<T>(static_cast<word_of<T>>(r.condition)), value, pe);
       default: break;
     }
   }
   if constexpr (amo_integer<T>) {
     switch (r.how) {
-      case atomic_update::bit_and: return atomic_fetch_and(here, target, value, 0);
-      case atomic_update::bit_or: return atomic_fetch_or(here, target, value, 0);
-      case atomic_update::bit_xor: return atomic_fetch_xor(here, target, value, 0);
+      case atomic_update::bit_and: return atomic_fetch_and(here, target, value, pe);
+      case atomic_update::bit_or: return atomic_fetch_or(here, target, value, pe);
+      case atomic_update::bit_xor: return atomic_fetch_xor(here, target, value, pe);
       default: break;
     }
   }
@@ -81,7 +100,10 @@ PGAS_FN std::uint64_t carry_out_atomic(const operation_request& r) {
     if (r.result != nullptr) store_relaxed(static_cast<word_of<T>*>(r.result), old);
     return old;
   };
-  if (r.release) fence_release();
+  if (r.release) {
+    fence_release();
+    if (r.here.routes_ != nullptr) quiet(r.here);  // what the proxy carries comes before what this thread stores, too
+  }
   std::uint64_t old = 0;
   switch (r.as) {
     case word_kind::i32: old = on(std::type_identity<std::int32_t>{}); break;
@@ -121,7 +143,26 @@ PGAS_FN void carry_out_wait(const operation_request& r, const G& g) {
   }
 }
 
-/// Any operation but a strided copy, by one group.
+/// Copies to and from PEs that are far. *Callers* all threads of `g`. *On return* the local side may be used again.
+template <group G>
+PGAS_FN void carry_out_far_copy(const operation_request& r, const G& g) {
+  auto* const to = static_cast<std::byte*>(r.to);
+  const auto* const from = static_cast<const std::byte*>(r.from);
+  if (r.what == operation_request::kind::put) {
+    if (r.count == 1) return put(r.here, g, to, from, r.bytes, r.pe);
+    return ibput(r.here, g, to, from, r.to_step, r.from_step, r.bytes, r.count, r.pe);
+  }
+  if (r.count == 1) return get(r.here, g, to, from, r.bytes, r.pe);
+  return ibget(r.here, g, to, from, r.to_step, r.from_step, r.bytes, r.count, r.pe);
+}
+
+PGAS_FN void carry_out_far_signal(const operation_request& r) {
+  auto* const word = static_cast<signal_t*>(r.to);
+  const signal_op how = r.how == atomic_update::set ? signal_op::set : signal_op::add;
+  put_signal(r.here, word, word, 0, word, r.value[0], how, r.pe);
+}
+
+/// Any operation but a strided copy between near PEs, by one group.
 template <group G>
 PGAS_FN void carry_out(const operation_request& r, const G& g) {
   switch (r.what) {
@@ -133,6 +174,11 @@ PGAS_FN void carry_out(const operation_request& r, const G& g) {
       if (g.thread_rank() == 0) static_cast<void>(carry_out_atomic(r));
       return;
     case operation_request::kind::quiet: return quiet(r.here, g);
+    case operation_request::kind::put:
+    case operation_request::kind::get: return carry_out_far_copy(r, g);
+    case operation_request::kind::signal:
+      if (g.thread_rank() == 0) carry_out_far_signal(r);
+      return;
     case operation_request::kind::strided: return;
   }
 }

@@ -32,9 +32,19 @@ PGAS_FN void move_as_asked(const context& ctx, const G& g, const team_view& team
   const std::size_t unit =
       unit_of_all(reinterpret_cast<std::uintptr_t>(dst) | reinterpret_cast<std::uintptr_t>(src) | r.element_bytes);
   const share mine{static_cast<std::uint32_t>(g.thread_rank()), static_cast<std::uint32_t>(g.size())};
-  for_each_block(ctx, team, dst, src, count * dst_step, count * src_step, [&](std::byte* to, const std::byte* from) {
-    copy_blocks<direction::put>(unit, {to, dst_step}, {from, src_step}, r.element_bytes, r.count, mine);
-  });
+  for_each_block(
+      team, dst, src, count * dst_step, count * src_step,
+      [&](std::byte* to, const std::byte* from, std::int32_t world_pe) {
+        ctx.by_world_route(
+            to, world_pe,
+            [&](std::byte* there) {
+              copy_blocks<direction::put>(unit, {there, dst_step}, {from, src_step}, r.element_bytes, r.count, mine);
+            },
+            [&](std::int32_t far) {
+              proxied_strided<direction::put>(sender_of(ctx), g, far, to, from,
+                                              spread{r.element_bytes, r.count, src_step, dst_step}, until::handed_over);
+            });
+      });
   meet_or_end(ctx, g, team, operation::alltoalls);
 }
 

@@ -8,7 +8,8 @@
 
 namespace pgas::detail {
 
-/// An operation on addresses of the layout, which are already those of the PE that is meant.
+/// An operation on addresses of the layout: those of the PE that is meant, or this PE's own where load and store don't
+/// reach it.
 struct operation_request {
   enum class kind : std::uint8_t {
     store,    ///< `value`, `bytes` of it, to `to`
@@ -16,12 +17,17 @@ struct operation_request {
     atomic,   ///< `how` on the word at `to`
     wait,     ///< until each of `count` words at `from` satisfies `compare`
     quiet,    ///< earlier work of the stream has taken effect everywhere
+    put,      ///< as strided, to PE `pe`, which is far
+    get,      ///< as strided, from PE `pe`, which is far
+    signal,  ///< `how` (set or add) with `value` on the signal at `to` of PE `pe`, which is far, behind the puts before
+             ///< it
   };
   kind what = kind::store;
   atomic_update how = atomic_update::fetch;
   word_kind as = word_kind::u64;
   cmp compare = cmp::eq;
-  bool release = false;  ///< earlier work of the stream becomes visible before the update (signals)
+  std::int32_t pe = near;  ///< of the world, where it is far
+  bool release = false;    ///< earlier work of the stream becomes visible before the update (signals)
   void* to = nullptr;
   const void* from = nullptr;
   std::uint64_t bytes = 0;
@@ -33,7 +39,9 @@ struct operation_request {
   void* result = nullptr;        ///< where the old value goes, as wide as the word; null: nowhere
   const int* status = nullptr;   ///< words to leave out of a wait
   const void* values = nullptr;  ///< a wait's value for each word; null: `value` for all
-  context here;                  ///< for waits
+  context here;                  ///< for waits, and where some PEs are far
+
+  static constexpr std::int32_t near = -1;
 };
 
 }  // namespace pgas::detail

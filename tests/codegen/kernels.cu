@@ -98,7 +98,7 @@ __global__ void put_signal_block(context ctx, float* dst, const float* src, std:
 }
 
 //  ptx  1   red\.release\.sys\.global\.add\.u64
-//  ptx  0   atom|fence|membar
+//  ptx  0   atom\.|fence|membar
 //  sass 1   MEMBAR\.ALL\.SYS
 //  sass 0   CCTL|MEMBAR\.SC|ATOM
 __global__ void put_signal_add(context ctx, float* dst, const float* src, std::size_t n, signal_t* sig, int pe) {
@@ -126,20 +126,20 @@ __global__ void wait_any(context ctx, const signal_t* sig, std::size_t n, std::s
 
 // Arrivals that carry nothing, waits that only drop L1.
 //  ptx  1+  red\.relaxed\.sys\.global\.add\.u64
-//  ptx  0   fence\.(release|acq_rel|sc)|atom|ld\.global
+//  ptx  0   fence\.(release|acq_rel|sc)|atom\.|ld\.global
 //  sass 1+  REDG?\.E\.ADD\.64\.STRONG\.SYS
 //  sass 1+  CCTL\.IVALL
 //  sass 0   MEMBAR|ATOM
 __global__ void sync_block(context ctx) { sync(ctx, this_block()); }
 
-//  ptx  0   fence\.(release|acq_rel|sc)|atom|ld\.global
+//  ptx  0   fence\.(release|acq_rel|sc)|atom\.|ld\.global
 //  sass 1+  CCTL\.IVALL
 //  sass 0   MEMBAR|ATOM
 __global__ void sync_thread(context ctx) { sync(ctx); }
 
 // One release by each arriving thread, before its arrivals.
 //  ptx  1   fence\.release\.sys
-//  ptx  0   fence\.(acq_rel|sc)|atom|ld\.global
+//  ptx  0   fence\.(acq_rel|sc)|atom\.|ld\.global
 //  sass 1   MEMBAR\.ALL\.SYS
 //  sass 0   MEMBAR\.SC|ATOM
 __global__ void barrier_block(context ctx) { barrier(ctx, this_block()); }
@@ -164,24 +164,24 @@ __global__ void add_int64(context ctx, std::int64_t* dst, int pe) { atomic_add(c
 __global__ void add_double(context ctx, double* dst, double value, int pe) { atomic_add(ctx, dst, value, pe); }
 
 //  ptx  1   red\.relaxed\.sys\.global\.min\.s64
-//  ptx  0   atom
+//  ptx  0   atom\.
 //  sass 0   ATOM
 __global__ void min_int64(context ctx, std::int64_t* dst, std::int64_t value, int pe) { atomic_min(ctx, dst, value, pe); }
 
 // As integers, one way or the other by the operand's sign.
 //  ptx  1   red\.relaxed\.sys\.global\.max\.s32
 //  ptx  1   red\.relaxed\.sys\.global\.min\.u32
-//  ptx  0   atom
+//  ptx  0   atom\.
 //  sass 0   ATOM
 __global__ void max_float(context ctx, float* dst, float value, int pe) { atomic_max(ctx, dst, value, pe); }
 
 //  ptx  1   red\.relaxed\.sys\.global\.add\.noftz\.bf16x2
-//  ptx  0   atom
+//  ptx  0   atom\.
 //  sass 0   ATOM
 __global__ void add_bfloat162(context ctx, bfloat162* dst, bfloat162 value, int pe) { atomic_add(ctx, dst, value, pe); }
 
 //  ptx  1   red\.relaxed\.sys\.global\.add\.noftz\.f16
-//  ptx  0   atom
+//  ptx  0   atom\.
 __global__ void add_half(context ctx, half* dst, half value, int pe) { atomic_add(ctx, dst, value, pe); }
 
 //  ptx  1   red\.relaxed\.sys\.global\.xor\.b32

@@ -129,7 +129,7 @@ struct halves_body {
     for (std::uint32_t round = 0; round < n_rounds; ++round) {
       // Two sets of cells: a neighbour may be one round ahead.
       std::uint32_t* const set = mine + std::size_t{round % 2} * 1024;
-      ctx.remote(set, (me + 1) % n)[rank] = word_of(me, round, rank);
+      store_plainly(ctx, set + rank, word_of(me, round, rank), (me + 1) % n);
       barrier_arrive(ctx, block, team);
       std::uint32_t work = rank;
       for (int i = 0; i < 10; ++i) work = mix(work);
@@ -240,7 +240,8 @@ struct mistaken_body {
 
 /// What the 3 PEs leave; PE 1 makes the mistake, and all are ended.
 std::array<detail::failure_record, 3> make_mistake(grid_shape shape, mistake what, bool everyone) {
-  // Not every tool lets a stream be looked at while it works, so the others may learn of the mistake by their deadline only.
+  // Not every tool lets a stream be looked at while it works, so the others may learn of the mistake by their deadline
+  // only.
   pe_set pes(3, {.checks = true, .timeout = std::chrono::seconds(what == mistake::none ? 60 : 5)});
   const std::vector<std::int32_t> members =
       what == mistake::no_member ? std::vector<std::int32_t>{0, 2} : std::vector<std::int32_t>{0, 1, 2};
@@ -289,7 +290,8 @@ TEST(collective_checks, arguments) {
   for (const auto& c : cases) {
     for (const bool everyone : {false, true}) {
       if (c.what == mistake::bad_stride && !everyone) continue;
-      EXPECT_EQ(make_mistake(blocks().back(), c.what, everyone)[1].why, c.why) << "mistake " << static_cast<int>(c.what);
+      EXPECT_EQ(make_mistake(blocks().back(), c.what, everyone)[1].why, c.why)
+          << "mistake " << static_cast<int>(c.what);
     }
   }
 }

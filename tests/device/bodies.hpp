@@ -48,6 +48,19 @@ PGAS_FN void with_scope(scope s, const Block& block, const F& f) {
   block.sync();
 }
 
+/// Writes one value to PE `pe` by a plain store where that gets there, and reads one by a plain load.
+template <class T>
+PGAS_FN void store_plainly(const context& ctx, T* dst, T value, std::int32_t pe) {
+  if (ctx.reaches(pe))
+    *ctx.remote(dst, pe) = value;
+  else
+    p(ctx, dst, value, pe);
+}
+template <class T>
+PGAS_FN T load_plainly(const context& ctx, const T* src, std::int32_t pe) {
+  return ctx.reaches(pe) ? *ctx.remote(src, pe) : g(ctx, src, pe);
+}
+
 /// Index of the calling thread among all threads of its PE, and their number.
 template <class Block>
 PGAS_FN std::uint32_t global_rank(const Block& block) {

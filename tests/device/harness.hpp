@@ -23,14 +23,25 @@ namespace pgas_test {
 struct pe_options {
   std::size_t heap_bytes = std::size_t{4} << 20;
   bool checks = false;
-  int domain = 0;  ///< PEs of a domain, a divisor of their number; 0: all
+  int domain = 0;  ///< PEs that reach each other by load and store, neighbours; 0: as asked for, else all
   std::chrono::milliseconds timeout{60'000};
 };
 
-/// `--rounds=N` of the command line, 0 without: what the stress test does, and the most that others do. For sanitizers, under
-/// which a kernel runs a thousand times slower.
+/// `--rounds=N` of the command line, 0 without: what the stress test does, and the most that others do. For sanitizers,
+/// under which a kernel runs a thousand times slower.
 inline std::uint64_t& asked_rounds() {
   static std::uint64_t value = 0;
+  return value;
+}
+/// `--domain=N` of the command line, on the CPU: the size of domains where a test does not say, 0 for one of all PEs.
+/// PEs of different domains are proxied there. `--faulty` or `--faulty=SEED`: by a network that holds back and
+/// reorders.
+inline int& asked_domain() {
+  static int value = 0;
+  return value;
+}
+inline std::uint32_t& asked_fault_seed() {
+  static std::uint32_t value = 0;
   return value;
 }
 inline int no_more_than_asked(int n) {

@@ -1,6 +1,6 @@
 /// @file
 /// The harness on the CPU: all slots in one allocation, every thread of every block of every PE a real thread, so that
-/// the thread sanitizer sees each race between PEs.
+/// the thread sanitizer sees each race between PEs. PEs of different domains are proxied.
 #pragma once
 
 #include <sys/mman.h>
@@ -9,7 +9,10 @@
 #include <cstring>
 #include <deque>
 #include <mutex>
+#include <optional>
 #include <thread>
+
+#include "proxies_cpu.hpp"
 
 namespace pgas_test {
 
@@ -41,13 +44,21 @@ class pe_set {
     base_ = static_cast<std::byte*>(at);
     used_ = (detail::internal_area::bytes(n_pes) + 511) / 512 * 512;
     checks_ = options.checks;
-    domain_ = options.domain != 0 ? options.domain : n_pes;
     for (auto& control : controls_) {
       control.heap_bytes = options.heap_bytes;
       control.wait_timeout_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(options.timeout).count());
     }
+    const int domain = options.domain != 0 ? options.domain : asked_domain();
+    if (domain != 0 && domain < n_pes) {
+      proxies_.emplace(
+          proxied_layout{n_pes, domain, base_, log2_stride_, options.heap_bytes, asked_fault_seed()},
+          [this](int pe) { return &control(pe); }, [this](int lost) { abort(static_cast<std::uint32_t>(lost) + 1); });
+    }
   }
-  ~pe_set() { munmap(base_, bytes_); }
+  ~pe_set() {
+    proxies_.reset();
+    munmap(base_, bytes_);
+  }
   pe_set(const pe_set&) = delete;
   pe_set& operator=(const pe_set&) = delete;
 
@@ -80,12 +91,11 @@ class pe_set {
     ctx.abi_ = detail::abi_version << 16 | sizeof(context);
     ctx.world_pe_ = pe;
     ctx.n_world_ = n_;
-    ctx.domain_first_ = pe / domain_ * domain_;
-    ctx.domain_size_ = domain_;
     ctx.log2_stride_ = log2_stride_;
     ctx.checks_ = checks_ ? 1 : 0;
     ctx.my_slot_ = reinterpret_cast<std::uintptr_t>(slot(pe));
     ctx.control_ = const_cast<detail::control_block*>(&controls_[static_cast<std::size_t>(pe)]);
+    if (proxies_) ctx.routes_ = &proxies_->routes_of(pe);
     detail::set_team(ctx, ctx.world());
     return ctx;
   }
@@ -95,6 +105,9 @@ class pe_set {
   void abort(std::uint32_t word) {
     for (auto& control : controls_) __atomic_store_n(&control.abort, word, __ATOMIC_RELAXED);
   }
+
+  /// Ends what connects PE `pe`, which others reach by proxy only, to them. Any thread.
+  void cut(int pe) { proxies_->cut(pe); }
 
   /// Runs the body to its end on all PEs; `meanwhile` on the calling thread. Returns which PEs left a record; the first
   /// to do so makes the others' waits end too.
@@ -113,8 +126,8 @@ class pe_set {
           threads.emplace_back([&, pe, block, rank] {
             ready.fetch_add(1);
             while (ready.load() < total) std::this_thread::yield();
-            const thread_crew crew(crews[static_cast<unsigned>(pe) * g.blocks + block], rank, g.threads, block, g.blocks,
-                                   &whole_grids[static_cast<std::size_t>(pe)]);
+            const thread_crew crew(crews[static_cast<unsigned>(pe) * g.blocks + block], rank, g.threads, block,
+                                   g.blocks, &whole_grids[static_cast<std::size_t>(pe)]);
             try {
               detail::run_member(crew, [&](const thread_crew& member) { body(member, context_of(pe)); });
             } catch (const detail::thread_ended&) {
@@ -128,6 +141,8 @@ class pe_set {
     for (auto& t : threads) t.join();
     std::vector<bool> gave_up;
     for (int pe = 0; pe < n_; ++pe) gave_up.push_back(control(pe).record.complete != 0);
+    // As stores are complete when a kernel is.
+    if (proxies_) proxies_->settle([&] { return __atomic_load_n(&controls_[0].abort, __ATOMIC_RELAXED) != 0; });
     return gave_up;
   }
 
@@ -148,11 +163,11 @@ class pe_set {
   int n_;
   std::uint16_t log2_stride_ = 16;
   bool checks_ = false;
-  int domain_ = 0;
   std::size_t bytes_ = 0;
   std::size_t used_ = 0;
   std::byte* base_ = nullptr;
   std::deque<detail::control_block> controls_;
+  std::optional<proxies> proxies_;
 };
 
 }  // namespace pgas_test

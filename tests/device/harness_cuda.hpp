@@ -1,7 +1,8 @@
 /// @file
 /// The harness on GPUs: one process, PE p on GPU p mod the number of GPUs, all slots mapped for all GPUs in one
 /// reserved range, a stream for each PE. The driver is looked up at run time, so that the binary starts where there is
-/// none.
+/// none. Every PE reaches all others by load and store: PEs of other domains are not proxied here, so that
+/// pe_options::domain says what context::domain() is, and no more.
 #pragma once
 
 #include <cudaTypedefs.h>
@@ -73,8 +74,7 @@ __global__ void __launch_bounds__(1024) body_kernel(context ctx, detail::grid_st
 
 class pe_set {
  public:
-  explicit pe_set(int n_pes, pe_options options = {})
-      : n_(n_pes), checks_(options.checks), domain_(options.domain != 0 ? options.domain : n_pes) {
+  explicit pe_set(int n_pes, pe_options options = {}) : n_(n_pes), checks_(options.checks) {
     used_gpus_ = gpus() < n_pes ? gpus() : n_pes;
     for (int gpu = 0; gpu < used_gpus_; ++gpu) {
       must(cudaSetDevice(gpu), "cudaSetDevice");
@@ -123,12 +123,16 @@ class pe_set {
       controls_[pe].wait_timeout_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(options.timeout).count());
     }
     used_ = (detail::internal_area::bytes(n_) + 511) / 512 * 512;
+    if (options.domain != 0 && options.domain < n_) {
+      for (int pe = 0; pe < n_; ++pe) tables_.push_back(make_table(pe, options.domain));
+    }
   }
   ~pe_set() {
     for (int pe = 0; pe < n_; ++pe) {
       cudaSetDevice(gpu_of(pe));
       cudaStreamDestroy(streams_[static_cast<std::size_t>(pe)]);
       cudaFree(grids_[static_cast<std::size_t>(pe)]);
+      if (!tables_.empty()) cudaFree(tables_[static_cast<std::size_t>(pe)]);
       driver_.unmap(address(pe), heap_bytes_);
     }
     driver_.release_range(base_, static_cast<std::size_t>(n_) << log2_stride_);
@@ -169,12 +173,11 @@ class pe_set {
     ctx.abi_ = detail::abi_version << 16 | sizeof(context);
     ctx.world_pe_ = pe;
     ctx.n_world_ = n_;
-    ctx.domain_first_ = pe / domain_ * domain_;
-    ctx.domain_size_ = domain_;
     ctx.log2_stride_ = log2_stride_;
     ctx.checks_ = checks_ ? 1 : 0;
     ctx.my_slot_ = address(pe);
     ctx.control_ = controls_ + pe;
+    if (!tables_.empty()) ctx.routes_ = tables_[static_cast<std::size_t>(pe)];
     detail::set_team(ctx, ctx.world());
     return ctx;
   }
@@ -239,6 +242,38 @@ class pe_set {
   }
 
  private:
+  /// A table by which all PEs are near, but the domain is `domain` neighbours.
+  [[nodiscard]] detail::routes* make_table(int pe, int domain) {
+    const int first = pe / domain * domain;
+    std::vector<std::int32_t> slots;
+    for (int other = 0; other < n_; ++other) slots.push_back(other - pe);
+    must(cudaSetDevice(gpu_of(pe)), "cudaSetDevice");
+    void* at = nullptr;
+    struct layout {
+      detail::routes table;
+      detail::ring_heads heads;  // a ring on which nothing is under way, nor ever will be
+      detail::ring_progress progress;
+    };
+    const std::size_t list_bytes = slots.size() * sizeof(std::int32_t);
+    must(cudaMalloc(&at, sizeof(layout) + list_bytes), "table of routes");
+    must(cudaMemset(at, 0, sizeof(layout) + list_bytes), "table of routes");
+    auto* const place = static_cast<layout*>(at);
+    auto* const list = reinterpret_cast<std::int32_t*>(place + 1);
+    detail::routes table;
+    table.slots = list;
+    table.domain.start_ = first;
+    table.domain.n_pes_ = domain < n_ - first ? domain : n_ - first;
+    table.domain.my_pe_ = pe - first;
+    table.domain.n_channels_ = detail::default_channels;
+    table.domain.state_offset_ = detail::internal_area::domain_state(n_);
+    table.ring.heads = &place->heads;
+    table.ring.progress = &place->progress;
+    table.control = controls_ + pe;
+    table.my_slot = address(pe);
+    must(cudaMemcpy(&place->table, &table, sizeof table, cudaMemcpyHostToDevice), "table of routes");
+    must(cudaMemcpy(list, slots.data(), list_bytes, cudaMemcpyHostToDevice), "slots");
+    return &place->table;
+  }
   [[nodiscard]] int gpu_of(int pe) const { return pe % used_gpus_; }
   [[nodiscard]] CUdeviceptr address(int pe) const { return base_ + (static_cast<CUdeviceptr>(pe) << log2_stride_); }
   [[nodiscard]] std::byte* slot(int pe) const { return reinterpret_cast<std::byte*>(address(pe)); }
@@ -246,7 +281,6 @@ class pe_set {
   driver driver_;
   int n_;
   bool checks_;
-  int domain_;
   int used_gpus_ = 1;
   std::uint16_t log2_stride_ = 21;
   std::size_t heap_bytes_ = 0;
@@ -255,6 +289,7 @@ class pe_set {
   std::vector<cudaStream_t> streams_;
   std::vector<detail::grid_state*> grids_;
   detail::control_block* controls_ = nullptr;
+  std::vector<detail::routes*> tables_;  ///< where there are several domains, in memory of the PEs' GPUs
 };
 
 }  // namespace pgas_test

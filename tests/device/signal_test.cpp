@@ -41,7 +41,7 @@ struct ring {
         const std::uint64_t value = op == signal_op::set ? round : 1;
         if (nbi) {
           put_signal_nbi(ctx, group, to, outbox.at(ctx), count, arrived, value, op, right);
-          group.sync();
+          quiet(ctx, group);  // the source is used again
         } else {
           put_signal(ctx, group, to, outbox.at(ctx), count, arrived, value, op, right);
         }

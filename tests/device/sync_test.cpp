@@ -21,11 +21,12 @@ struct barrier_rounds {
     if (block.block_rank() != 0) return;
     const team_view team = of_domain ? ctx.domain() : ctx.world();
     const std::int32_t me = team.my_pe();
+    found.check(ctx, 0, team.start_ == ctx.my_pe() / team.n_pes() * team.n_pes());
     const std::int32_t right = team.world_pe((me + 1) % team.n_pes());
     const std::int32_t left = team.world_pe((me + team.n_pes() - 1) % team.n_pes());
     const auto rank = static_cast<std::uint32_t>(block.thread_rank());
     for (std::uint32_t round = 0; round < n_rounds; ++round) {
-      ctx.remote(cells.at(ctx), right)[rank] = mix(rank, round, static_cast<std::uint32_t>(ctx.my_pe()));
+      store_plainly(ctx, cells.at(ctx) + rank, mix(rank, round, static_cast<std::uint32_t>(ctx.my_pe())), right);
       barrier(ctx, block, team);
       found.equal(ctx, round, mix(rank, round, static_cast<std::uint32_t>(left)), cells.at(ctx)[rank]);
       barrier(ctx, block, team);
@@ -48,7 +49,6 @@ TEST(sync, barrier_makes_everything_visible) {
 TEST(sync, domains_meet_by_themselves) {
   for (const grid_shape& shape : grids()) {
     pe_set pes(4, {.domain = 2});
-    EXPECT_EQ(pes.context_of(3).domain().start_, 2);
     const barrier_rounds body{pes.allocate<std::uint32_t>(1024), make_findings(pes),
                               static_cast<std::uint32_t>(rounds(5'000)), true};
     pes.run(shape, body);
@@ -200,7 +200,7 @@ struct message_passing {
         put_signal(ctx, block, mine, mine, size, f, i + 1, signal_op::set, 1);
         continue;
       }
-      ctx.remote(mine, 1)[rank] = i * size + rank + 1;  // a plain store by every thread
+      store_plainly(ctx, mine + rank, i * size + rank + 1, 1);  // by every thread
       if (way == sender::group_fence || way == sender::barrier_with_itself) {
         if (way == sender::group_fence)
           fence(ctx, block);
@@ -272,7 +272,7 @@ struct store_buffering {
 
 TEST(litmus, store_buffering) {
   pe_set pes(2, {.heap_bytes = std::size_t{16} << 20});
-  const std::uint32_t n = 100'000;
+  const auto n = static_cast<std::uint32_t>(no_more_than_asked(100'000));
   const store_buffering body{pes.allocate<std::uint32_t>(std::size_t{n} * store_buffering::apart),
                              pes.allocate<std::uint32_t>(n), n};
   pes.run({1, 1}, body);

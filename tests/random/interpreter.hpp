@@ -155,16 +155,16 @@ struct interpreter {
   template <class Block>
   PGAS_OUTLINE void update_locked(const Block& block, const context& ctx, const instruction& i) const {
     signal_t* const lock = signals.at(ctx) + places::locks + i.signal;
-    signal_t* const word = ctx.remote(signals.at(ctx) + places::guarded_words + i.signal, i.pe);
+    signal_t* const word = signals.at(ctx) + places::guarded_words + i.signal;
     as_caller(i, block, [&](const auto& g) {
       for (std::uint32_t k = 0; k < i.count; ++k) {
         bool held = false;
         for (int tries = 0; i.what == opcode::test_lock && tries < 20 && !held; ++tries) held = test_lock(ctx, g, lock);
         if (!held) set_lock(ctx, g, lock);
         if (g.thread_rank() + 1 == g.size()) {
-          const signal_t seen = *word;
+          const signal_t seen = pgas_test::load_plainly(ctx, word, i.pe);
           detail::yield_waiting();
-          *word = seen + i.value;
+          pgas_test::store_plainly(ctx, word, seen + i.value, i.pe);
         }
         clear_lock(ctx, g, lock);
       }

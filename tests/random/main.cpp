@@ -2,7 +2,7 @@
 // the model's. A failure is reported with the seed, the shortest beginning of the program that fails, and the command that
 // repeats it.
 //
-//   random_cpu [--seconds=N] [--seed=S] [--pes=N] [--blocks=N] [--operations=N] [--gpus=N]
+//   random_cpu [--seconds=N] [--seed=S] [--pes=N] [--blocks=N] [--operations=N] [--gpus=N] [--domain=N] [--faulty=SEED]
 //
 // With a seed, that one program is run. Without --pes and --blocks the seed chooses.
 #include <cstdio>
@@ -24,6 +24,8 @@ struct options {
   std::uint64_t blocks = 0;
   std::uint64_t operations = 10'000;
   std::uint64_t gpus = 0;
+  std::uint64_t domain = 0;
+  std::uint64_t faulty = 0;
 };
 
 std::optional<options> read_options(int argc, char** argv) {
@@ -36,7 +38,8 @@ std::optional<options> read_options(int argc, char** argv) {
     const std::string_view argument = argv[i];
     bool known = false;
     for (const named& option : {named{"--seconds=", all.seconds}, named{"--seed=", all.seed}, named{"--pes=", all.pes},
-                                named{"--blocks=", all.blocks}, named{"--operations=", all.operations}, named{"--gpus=", all.gpus}}) {
+                                named{"--blocks=", all.blocks}, named{"--operations=", all.operations}, named{"--gpus=", all.gpus},
+                                named{"--domain=", all.domain}, named{"--faulty=", all.faulty}}) {
       if (argument.substr(0, option.name.size()) != option.name) continue;
       char* end = nullptr;
       option.value = std::strtoull(argv[i] + option.name.size(), &end, 10);
@@ -99,8 +102,9 @@ void report(const char* program, const program_choice& failed, const mismatch& f
   }
   shorter.operations = shortest.last;
   std::printf("The first %u operations are enough:\n%s", shortest.last, shortest.text.c_str());
-  std::printf("Repeat it with: %s --seed=%llu --pes=%d --blocks=%d --operations=%u\n", program,
-              static_cast<unsigned long long>(failed.seed), failed.pes, failed.blocks, shortest.last);
+  std::printf("Repeat it with: %s --seed=%llu --pes=%d --blocks=%d --operations=%u --domain=%d --faulty=%u\n", program,
+              static_cast<unsigned long long>(failed.seed), failed.pes, failed.blocks, shortest.last,
+              pgas_test::asked_domain(), pgas_test::asked_fault_seed());
 }
 
 int run_all(const char* program, const options& wanted) {
@@ -134,6 +138,8 @@ int main(int argc, char** argv) {
   setenv("CUDA_MODULE_LOADING", "EAGER", 1);  // no kernel is loaded while another waits for it
   const std::optional<options> wanted = read_options(argc, argv);
   if (!wanted) return 2;
+  pgas_test::asked_domain() = static_cast<int>(wanted->domain);
+  pgas_test::asked_fault_seed() = static_cast<std::uint32_t>(wanted->faulty);
 #if defined(__CUDACC__)
   int& gpus = pgas_test::gpus();
   if (gpus == 0) {

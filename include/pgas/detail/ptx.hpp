@@ -45,6 +45,15 @@ struct word<8> {
 template <class T>
 using word_of = typename word<sizeof(T)>::type;
 
+/// memcpy, by the name that each compiler has for it without a header.
+PGAS_FN void copy_bytes(void* to, const void* from, std::size_t bytes) {
+#if defined(__CUDACC__)
+  memcpy(to, from, bytes);
+#else
+  __builtin_memcpy(to, from, bytes);
+#endif
+}
+
 /// std::bit_cast for device code, and for CUDA's packed 16-bit types, which do not call themselves trivially copyable.
 template <class To, class From>
 [[nodiscard]] PGAS_HD constexpr To bits_as(const From& from) {
@@ -284,15 +293,6 @@ PGAS_FN void store_weak(void* p, typename word<Bytes>::type v) {
 #endif
 }
 
-/// Whether no other thread can address `p`: it points into this thread's stack.
-[[nodiscard]] PGAS_FN bool is_private([[maybe_unused]] const void* p) {
-#if defined(__CUDACC__)
-  return __isLocal(p) != 0;
-#else
-  return false;
-#endif
-}
-
 #if defined(__CUDACC__)
 /// The calling thread's place in its warp.
 [[nodiscard]] PGAS_FN std::uint32_t lane_id() {
@@ -379,9 +379,9 @@ PGAS_FN void yield_waiting() {
 struct thread_ended {};
 #endif
 
-/// Ends the calling thread, as a return from the kernel would. Not a hardware trap: that would end the CUDA context with it,
-/// and the memory of a dead PE could not be rescued; and of several processes on one GPU that trap at the same time, the
-/// driver leaves one hanging (seen with driver 580).
+/// Ends the calling thread, as a return from the kernel would. Not a hardware trap: that would end the CUDA context
+/// with it, and the memory of a dead PE could not be rescued; and of several processes on one GPU that trap at the same
+/// time, the driver leaves one hanging (seen with driver 580).
 [[noreturn]] PGAS_FN void end_thread() {
 #if defined(__CUDACC__)
   asm volatile("exit;");

@@ -8,7 +8,7 @@
 namespace pgas::detail {
 
 /// Changes whenever a struct of this file or pgas::context changes its layout or meaning.
-inline constexpr std::uint32_t abi_version = 2;
+inline constexpr std::uint32_t abi_version = 3;
 
 /// Why a device operation ended early. The host turns it into a pgas::error.
 enum class failure : std::uint32_t {
@@ -84,19 +84,23 @@ static_assert(sizeof(control_block) == 256);
 
 inline constexpr std::uint32_t abort_no_pe = 0xffffffffu;
 
-/// The state of a team in every member's slot: `channels + 1` equal parts, so that as many blocks can be in collectives of
-/// one team at once; the last is for what the host enqueues. Each part has, for each member i,
-/// * two words of the barrier: how often i has arrived here (counted by i), how often this PE has waited for it. Words per
-///   source need no reset and show who is missing: member i is missing where arrived == waited. Both are kept by whichever
-///   thread waits for i, so that no thread of a group has to tell another how far they are;
-/// * a word for what i has to tell the others in a collective (`value`), and one for what collectives compare with checks on
+/// The state of a team in every member's slot: `channels + 1` equal parts, so that as many blocks can be in collectives
+/// of one team at once; the last is for what the host enqueues. Each part has, for each member i,
+/// * two words of the barrier: how often i has arrived here (counted by i), how often this PE has waited for it. Words
+/// per
+///   source need no reset and show who is missing: member i is missing where arrived == waited. Both are kept by
+///   whichever thread waits for i, so that no thread of a group has to tell another how far they are;
+/// * a word for what i has to tell the others in a collective (`value`), and one for what collectives compare with
+/// checks on
 ///   (`signature`). Every collective ends with a barrier after these were read, so one of each is enough.
 ///
 /// Behind the parts: the world PE of each member (int32), for teams whose members are not evenly spaced.
 struct team_layout {
   static constexpr std::uint64_t member_bytes = 16;
   static constexpr std::uint64_t line = 128;
-  [[nodiscard]] PGAS_HD static constexpr std::uint64_t rounded(std::uint64_t bytes) { return (bytes + line - 1) / line * line; }
+  [[nodiscard]] PGAS_HD static constexpr std::uint64_t rounded(std::uint64_t bytes) {
+    return (bytes + line - 1) / line * line;
+  }
 
   /// Where the arrivals of team member `member` are counted; the count of waits lies 8 bytes behind.
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t arrived(std::int32_t member) {
@@ -125,8 +129,8 @@ struct team_layout {
 /// Channels of the teams that every world has, and of others unless their configuration says otherwise.
 inline constexpr std::int32_t default_channels = 32;
 
-/// The library's own part at the start of every slot: a word for giving up, and the states of the world and of the
-/// domain.
+/// The library's own part at the start of every slot: a word for giving up, and the states of the world, of the domain
+/// and of the PEs of one host. The last two may be lists.
 struct internal_area {
   /// Set by the thread that writes the PE's failure record. Not in the control block: few links give a GPU atomic
   /// operations on host memory.
@@ -135,8 +139,11 @@ struct internal_area {
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t domain_state(std::int32_t n_pes) {
     return world_state + team_layout::bytes(n_pes, default_channels, false);
   }
+  [[nodiscard]] PGAS_HD static constexpr std::uint64_t host_state(std::int32_t n_pes) {
+    return domain_state(n_pes) + team_layout::bytes(n_pes, default_channels, true);
+  }
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t bytes(std::int32_t n_pes) {
-    return world_state + 2 * team_layout::bytes(n_pes, default_channels, false);
+    return host_state(n_pes) + team_layout::bytes(n_pes, default_channels, true);
   }
 };
 

@@ -14,22 +14,46 @@
 /// floating-point numbers follow IEEE 754's totalOrder: -0 below 0, NaN above infinity, NaN with the sign bit set below
 /// -infinity.
 ///
+/// On proxied PEs the proxies carry them out, atomic with all others on the word. There the `_nbi` forms wait for their
+/// result, about as long as the network takes both ways.
+///
 /// `atomic_fetch_*_nbi` and the like leave the old value in `*result`, any memory of this PE, where it may be read
 /// after quiet().
 #pragma once
 
 #include "pgas/detail/ptx_atomic.hpp"
 #include "pgas/device/context.hpp"
-#include "pgas/device/impl/report.hpp"
+#include "pgas/device/impl/proxied.hpp"
 
 namespace pgas {
 namespace detail {
 
-/// The word of PE `pe`, arguments checked.
+/// The bits of a word as commands carry them.
 template <class T>
-[[nodiscard]] PGAS_FN T* atomic_target(const context& ctx, T* dst, std::int32_t pe) {
+[[nodiscard]] PGAS_FN std::uint64_t carried(T value) {
+  return std::uint64_t{bits_as<word_of<T>>(value)};
+}
+
+/// Changes the word of PE `pe`: by `direct`, or by the proxy as `Update` says.
+template <atomic_update Update, class T, class Direct>
+PGAS_FN void update_by_route(const context& ctx, T* dst, T value, std::int32_t pe, const Direct& direct) {
   check(ctx, operation::atomic, dst, 1, pe);
-  return ctx.remote(dst, pe);
+  ctx.by_route(dst, pe, direct, [&](std::int32_t far) {
+    proxied_update(sender_of(ctx), {operation::atomic, far, ctx.offset(dst)}, Update, word_kind_of<T>(),
+                   carried(value));
+  });
+}
+
+/// The same for operations with a result.
+template <atomic_update Update, class Word, class T, class Direct>
+[[nodiscard]] PGAS_FN T fetch_by_route(const context& ctx, Word* dst, T value, std::int32_t pe, const Direct& direct,
+                                       T condition = T{}) {
+  check(ctx, operation::atomic, dst, 1, pe);
+  return ctx.by_route(dst, pe, direct, [&](std::int32_t far) {
+    const std::uint64_t old = proxied_fetch(sender_of(ctx), {operation::atomic, far, ctx.offset(dst)}, Update,
+                                            word_kind_of<T>(), carried(value), carried(condition));
+    return bits_as<T>(static_cast<word_of<T>>(old));
+  });
 }
 
 }  // namespace detail
@@ -38,70 +62,80 @@ template <class T>
 /// *Callers* any thread. *Memory* `src` is symmetric. *Order* none.
 template <PGAS_IS(amo_add_type) T>
 [[nodiscard]] PGAS_FN T atomic_fetch(const context& ctx, const T* src, std::int32_t pe) {
-  return detail::load_relaxed(detail::atomic_target(ctx, src, pe));
+  return detail::fetch_by_route<detail::atomic_update::fetch>(
+      ctx, src, T{}, pe, [](const T* there) { return detail::load_relaxed(there); });
 }
 
 /// Writes the word.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
 template <PGAS_IS(amo_add_type) T>
 PGAS_FN void atomic_set(const context& ctx, T* dst, detail::type_identity_t<T> value, std::int32_t pe) {
-  detail::store_relaxed(detail::atomic_target(ctx, dst, pe), value);
+  detail::update_by_route<detail::atomic_update::set>(ctx, dst, value, pe,
+                                                      [&](T* there) { detail::store_relaxed(there, value); });
 }
 
 /// Adds `value`.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
 template <PGAS_IS(amo_add_type) T>
 PGAS_FN void atomic_add(const context& ctx, T* dst, detail::type_identity_t<T> value, std::int32_t pe) {
-  detail::reduce<detail::rmw::add>(detail::atomic_target(ctx, dst, pe), value);
+  detail::update_by_route<detail::atomic_update::add>(
+      ctx, dst, value, pe, [&](T* there) { detail::reduce<detail::rmw::add>(there, value); });
 }
 
 /// Adds one.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN void atomic_inc(const context& ctx, T* dst, std::int32_t pe) {
-  detail::reduce<detail::rmw::add>(detail::atomic_target(ctx, dst, pe), T{1});
+  detail::update_by_route<detail::atomic_update::add>(ctx, dst, T{1}, pe,
+                                                      [&](T* there) { detail::reduce<detail::rmw::add>(there, T{1}); });
 }
 
 /// Clears the bits that `value` has not.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN void atomic_and(const context& ctx, T* dst, detail::type_identity_t<T> value, std::int32_t pe) {
-  detail::reduce<detail::rmw::bit_and>(detail::atomic_target(ctx, dst, pe), value);
+  detail::update_by_route<detail::atomic_update::bit_and>(
+      ctx, dst, value, pe, [&](T* there) { detail::reduce<detail::rmw::bit_and>(there, value); });
 }
 
 /// Sets the bits that `value` has.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN void atomic_or(const context& ctx, T* dst, detail::type_identity_t<T> value, std::int32_t pe) {
-  detail::reduce<detail::rmw::bit_or>(detail::atomic_target(ctx, dst, pe), value);
+  detail::update_by_route<detail::atomic_update::bit_or>(
+      ctx, dst, value, pe, [&](T* there) { detail::reduce<detail::rmw::bit_or>(there, value); });
 }
 
 /// Flips the bits that `value` has.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN void atomic_xor(const context& ctx, T* dst, detail::type_identity_t<T> value, std::int32_t pe) {
-  detail::reduce<detail::rmw::bit_xor>(detail::atomic_target(ctx, dst, pe), value);
+  detail::update_by_route<detail::atomic_update::bit_xor>(
+      ctx, dst, value, pe, [&](T* there) { detail::reduce<detail::rmw::bit_xor>(there, value); });
 }
 
 /// Writes `value` if it is less than the word.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
 template <PGAS_IS(amo_type) T>
 PGAS_FN void atomic_min(const context& ctx, T* dst, detail::type_identity_t<T> value, std::int32_t pe) {
-  detail::reduce_order<detail::rmw::min>(detail::atomic_target(ctx, dst, pe), value);
+  detail::update_by_route<detail::atomic_update::min>(
+      ctx, dst, value, pe, [&](T* there) { detail::reduce_order<detail::rmw::min>(there, value); });
 }
 
 /// Writes `value` if it is greater than the word.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
 template <PGAS_IS(amo_type) T>
 PGAS_FN void atomic_max(const context& ctx, T* dst, detail::type_identity_t<T> value, std::int32_t pe) {
-  detail::reduce_order<detail::rmw::max>(detail::atomic_target(ctx, dst, pe), value);
+  detail::update_by_route<detail::atomic_update::max>(
+      ctx, dst, value, pe, [&](T* there) { detail::reduce_order<detail::rmw::max>(there, value); });
 }
 
 /// Writes the word and returns what it held.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
 template <PGAS_IS(amo_type) T>
 PGAS_FN T atomic_swap(const context& ctx, T* dst, detail::type_identity_t<T> value, std::int32_t pe) {
-  return detail::exchange(detail::atomic_target(ctx, dst, pe), value);
+  return detail::fetch_by_route<detail::atomic_update::swap>(ctx, dst, value, pe,
+                                                             [&](T* there) { return detail::exchange(there, value); });
 }
 
 /// Writes `value` if the word equals `condition`; returns what it held.
@@ -109,56 +143,64 @@ PGAS_FN T atomic_swap(const context& ctx, T* dst, detail::type_identity_t<T> val
 template <PGAS_IS(amo_type) T>
 PGAS_FN T atomic_compare_swap(const context& ctx, T* dst, detail::type_identity_t<T> condition,
                               detail::type_identity_t<T> value, std::int32_t pe) {
-  return detail::compare_exchange(detail::atomic_target(ctx, dst, pe), condition, value);
+  return detail::fetch_by_route<detail::atomic_update::compare_swap>(
+      ctx, dst, value, pe, [&](T* there) { return detail::compare_exchange(there, condition, value); }, condition);
 }
 
 /// Adds `value` and returns what the word held.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
 template <PGAS_IS(amo_add_type) T>
 PGAS_FN T atomic_fetch_add(const context& ctx, T* dst, detail::type_identity_t<T> value, std::int32_t pe) {
-  return detail::fetch<detail::rmw::add>(detail::atomic_target(ctx, dst, pe), value);
+  return detail::fetch_by_route<detail::atomic_update::add>(
+      ctx, dst, value, pe, [&](T* there) { return detail::fetch<detail::rmw::add>(there, value); });
 }
 
 /// Adds one and returns what the word held.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN T atomic_fetch_inc(const context& ctx, T* dst, std::int32_t pe) {
-  return detail::fetch<detail::rmw::add>(detail::atomic_target(ctx, dst, pe), T{1});
+  return detail::fetch_by_route<detail::atomic_update::add>(
+      ctx, dst, T{1}, pe, [&](T* there) { return detail::fetch<detail::rmw::add>(there, T{1}); });
 }
 
 /// atomic_and() that returns what the word held.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN T atomic_fetch_and(const context& ctx, T* dst, detail::type_identity_t<T> value, std::int32_t pe) {
-  return detail::fetch<detail::rmw::bit_and>(detail::atomic_target(ctx, dst, pe), value);
+  return detail::fetch_by_route<detail::atomic_update::bit_and>(
+      ctx, dst, value, pe, [&](T* there) { return detail::fetch<detail::rmw::bit_and>(there, value); });
 }
 
 /// atomic_or() that returns what the word held.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN T atomic_fetch_or(const context& ctx, T* dst, detail::type_identity_t<T> value, std::int32_t pe) {
-  return detail::fetch<detail::rmw::bit_or>(detail::atomic_target(ctx, dst, pe), value);
+  return detail::fetch_by_route<detail::atomic_update::bit_or>(
+      ctx, dst, value, pe, [&](T* there) { return detail::fetch<detail::rmw::bit_or>(there, value); });
 }
 
 /// atomic_xor() that returns what the word held.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN T atomic_fetch_xor(const context& ctx, T* dst, detail::type_identity_t<T> value, std::int32_t pe) {
-  return detail::fetch<detail::rmw::bit_xor>(detail::atomic_target(ctx, dst, pe), value);
+  return detail::fetch_by_route<detail::atomic_update::bit_xor>(
+      ctx, dst, value, pe, [&](T* there) { return detail::fetch<detail::rmw::bit_xor>(there, value); });
 }
 
 /// atomic_min() that returns what the word held.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
 template <PGAS_IS(amo_type) T>
 PGAS_FN T atomic_fetch_min(const context& ctx, T* dst, detail::type_identity_t<T> value, std::int32_t pe) {
-  return detail::fetch_order<detail::rmw::min>(detail::atomic_target(ctx, dst, pe), value);
+  return detail::fetch_by_route<detail::atomic_update::min>(
+      ctx, dst, value, pe, [&](T* there) { return detail::fetch_order<detail::rmw::min>(there, value); });
 }
 
 /// atomic_max() that returns what the word held.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
 template <PGAS_IS(amo_type) T>
 PGAS_FN T atomic_fetch_max(const context& ctx, T* dst, detail::type_identity_t<T> value, std::int32_t pe) {
-  return detail::fetch_order<detail::rmw::max>(detail::atomic_target(ctx, dst, pe), value);
+  return detail::fetch_by_route<detail::atomic_update::max>(
+      ctx, dst, value, pe, [&](T* there) { return detail::fetch_order<detail::rmw::max>(there, value); });
 }
 
 /// atomic_fetch() that need not be done on return.

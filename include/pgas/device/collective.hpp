@@ -109,8 +109,9 @@ PGAS_FN void alltoall(const context& ctx, const G& g, const team_view& team, T* 
     detail::check_same_call(ctx, g, team, {what, 0, sizeof(T), count, 1, 1, 0, dst});
   }
   const auto stretch = static_cast<std::ptrdiff_t>(count);
-  detail::for_each_block(ctx, team, dst, src, stretch, stretch,
-                         [&](T* to, const T* from) { detail::copy<detail::direction::put>(g, to, from, count); });
+  detail::for_each_block(team, dst, src, stretch, stretch, [&](T* to, const T* from, std::int32_t world_pe) {
+    detail::put_to_member(ctx, g, to, from, count, world_pe);
+  });
   detail::meet_or_end(ctx, g, team, what);
 }
 
@@ -136,9 +137,10 @@ PGAS_FN void alltoalls(const context& ctx, const G& g, const team_view& team, T*
     detail::check_same_call(ctx, g, team, {what, 0, sizeof(T), count, dst_stride, src_stride, 0, dst});
   }
   const auto stretch = static_cast<std::ptrdiff_t>(count);
-  detail::for_each_block(ctx, team, dst, src, stretch * dst_stride, stretch * src_stride, [&](T* to, const T* from) {
-    detail::copy_strided<detail::direction::put>(g, to, from, dst_stride, src_stride, 1, count);
-  });
+  detail::for_each_block(team, dst, src, stretch * dst_stride, stretch * src_stride,
+                         [&](T* to, const T* from, std::int32_t world_pe) {
+                           detail::put_strided_to_member(ctx, g, to, from, dst_stride, src_stride, count, world_pe);
+                         });
   detail::meet_or_end(ctx, g, team, what);
 }
 

@@ -3,22 +3,29 @@
 /// any number of shared libraries, modules and worlds.
 #pragma once
 
-#include "pgas/device/team.hpp"
+#include "pgas/device/route.hpp"
 
 namespace pgas {
 
 namespace detail {
 
-/// How many slots member `pe` of an irregular team lies behind this PE's. Out of line: the common case has no memory access.
-PGAS_COLD std::int32_t listed_slots(const std::int32_t* members, std::int32_t pe, std::int32_t world_pe) {
-  return members[pe] - world_pe;
+/// How many slots the part of member `pe` of a team lies behind this PE's where arithmetic does not tell: the team is a
+/// list, or some PEs are proxied and have no slot. Of a proxied one: routes::proxied, plus its number in the world. Out
+/// of line: the common case has no memory access.
+PGAS_COLD std::int32_t listed_slots(const routes* table, const std::int32_t* members, std::int32_t start,
+                                    std::int32_t stride, std::int32_t pe, std::int32_t world_pe) {
+  const std::int32_t there = members == nullptr ? start + pe * stride : members[pe];
+  if (table == nullptr) return there - world_pe;
+  const std::int32_t slots = table->slots[there];
+  return slots == routes::proxied ? routes::proxied + there : slots;
 }
 
 }  // namespace detail
 
-/// Device-side handle: who I am, where everyone's part of the heap is. world::context() makes the one of the world, before
-/// or after allocations; team::context() makes others, whose PE numbers are those of a team. Each is an ordering domain of
-/// its own: fence() and quiet() of one say nothing about operations of another. Valid until the world is left.
+/// Device-side handle: who I am, where everyone's part of the heap is. world::context() makes the one of the world,
+/// before or after allocations; team::context() makes others, whose PE numbers are those of a team. Each is an ordering
+/// domain of its own: fence() and quiet() of one say nothing about operations of another. Valid until the world is
+/// left.
 ///
 /// *Callers* any thread, on the GPU and on the host. Copying is cheap; kernels take it by value.
 class context {
@@ -31,22 +38,26 @@ class context {
   /// The team whose numbers this context's operations take.
   [[nodiscard]] PGAS_HD const team_view& team() const { return team_; }
   /// All PEs.
-  [[nodiscard]] PGAS_HD team_view world() const {
-    return row_of(0, n_world_, detail::internal_area::world_state);
+  [[nodiscard]] PGAS_HD team_view world() const { return row_of(0, n_world_, detail::internal_area::world_state); }
+  /// The PEs whose heaps this one can load from and store to directly, itself included.
+  [[nodiscard]] PGAS_FN team_view domain() const {
+    return routes_ == nullptr ? row_of(0, n_world_, detail::internal_area::domain_state(n_world_)) : routes_->domain;
   }
-  /// The PEs whose heaps this one can load from and store to directly.
-  [[nodiscard]] PGAS_HD team_view domain() const {
-    return row_of(domain_first_, domain_size_, detail::internal_area::domain_state(n_world_));
-  }
+  /// Whether PE `pe` is one of them. The others are reached by the proxy: the same operations, slower.
+  [[nodiscard]] PGAS_FN bool reaches(std::int32_t pe) const { return routes_ == nullptr || near(team_.world_pe(pe)); }
 
   /// Where PE `pe` has what this PE has at `local`: arithmetic only, no memory access, unless this context's team is an
   /// irregular list.
-  /// *Memory* `local` must point into this PE's slot; the result may be loaded and stored directly.
+  /// *Memory* `local` must point into this PE's slot; the result may be loaded and stored directly. Null where
+  /// reaches(pe) does not hold.
   template <class T>
   [[nodiscard]] PGAS_FN T* remote(T* local, std::int32_t pe) const {
     std::int32_t slots = pe * team_.stride_ + bias_;
-    if (team_.members_ != nullptr) PGAS_UNLIKELY
-      slots = detail::listed_slots(team_.members_, pe, world_pe_);
+    if (team_.members_ != nullptr || routes_ != nullptr) PGAS_UNLIKELY {
+      slots = listed_slots(pe);
+      if (slots < detail::routes::proxied / 2) PGAS_UNLIKELY
+        return nullptr;
+    }
     return moved(local, slots);
   }
 
@@ -56,10 +67,9 @@ class context {
   [[nodiscard]] PGAS_FN T* ptr(T* local, std::int32_t pe) const {
     if (pe < 0 || pe >= n_pes()) return nullptr;
     const std::int32_t there = team_.world_pe(pe);
-    const bool reachable = there >= domain_first_ && there - domain_first_ < domain_size_;
     const std::uint64_t at = offset(local);
     const bool mapped = at < control_->heap_bytes || (at >= control_->windows_begin && at < control_->windows_end);
-    return reachable && mapped ? world_remote(local, there) : nullptr;
+    return near(there) && mapped ? world_remote(local, there) : nullptr;
   }
 
   /// Bytes from the start of this PE's slot. Huge for a pointer below the slot.
@@ -72,25 +82,53 @@ class context {
 
   /// For the library's own use: remote() by the world's numbers, whatever team the context is of.
   template <class T>
-  [[nodiscard]] PGAS_HD T* world_remote(T* local, std::int32_t world_pe) const {
-    return moved(local, world_pe - world_pe_);
+  [[nodiscard]] PGAS_FN T* world_remote(T* local, std::int32_t world_pe) const {
+    return moved(local, routes_ == nullptr ? world_pe - world_pe_ : routes_->slots[world_pe]);
+  }
+  /// For the library's own use: what `direct` makes of the address of PE `pe`'s copy of `local`, or, where load and
+  /// store do not get there, what `proxied` makes of its number in the world. One test on the way to the former.
+  template <class T, class Direct, class Proxied>
+  PGAS_FN auto by_route(T* local, std::int32_t pe, const Direct& direct, const Proxied& proxied) const {
+    std::int32_t slots = pe * team_.stride_ + bias_;
+    if (team_.members_ != nullptr || routes_ != nullptr) PGAS_UNLIKELY {
+      slots = listed_slots(pe);
+      if (slots < detail::routes::proxied / 2) PGAS_UNLIKELY
+        return proxied(slots - detail::routes::proxied);
+    }
+    return direct(moved(local, slots));
+  }
+  /// For the library's own use: the same by the world's numbers.
+  template <class T, class Direct, class Proxied>
+  PGAS_FN auto by_world_route(T* local, std::int32_t world_pe, const Direct& direct, const Proxied& proxied) const {
+    std::int32_t slots = world_pe - world_pe_;
+    if (routes_ != nullptr) PGAS_UNLIKELY {
+      slots = detail::listed_slots(routes_, nullptr, 0, 1, world_pe, world_pe_);
+      if (slots < detail::routes::proxied / 2) PGAS_UNLIKELY
+        return proxied(world_pe);
+    }
+    return direct(moved(local, slots));
+  }
+  /// For the library's own use: reaches() by the world's numbers.
+  [[nodiscard]] PGAS_FN bool near(std::int32_t world_pe) const {
+    return routes_ == nullptr || routes_->slots[world_pe] != detail::routes::proxied;
   }
 
   // Plain members, filled by the host library; programs use the functions above.
-  std::uint32_t abi_ = 0;       ///< detail::abi_version << 16 | sizeof(context)
-  std::int32_t world_pe_ = 0;   ///< this PE in the world
+  std::uint32_t abi_ = 0;      ///< detail::abi_version << 16 | sizeof(context)
+  std::int32_t world_pe_ = 0;  ///< this PE in the world
   std::int32_t n_world_ = 0;
-  std::int32_t bias_ = 0;       ///< team_.start_ - world_pe_
-  std::int32_t domain_first_ = 0;
-  std::int32_t domain_size_ = 0;
+  std::int32_t bias_ = 0;  ///< team_.start_ - world_pe_
   std::uint16_t log2_stride_ = 0;
   std::uint16_t checks_ = 0;
-  std::uint32_t reserved_ = 0;
   std::uintptr_t my_slot_ = 0;                ///< start of this PE's slot
   detail::control_block* control_ = nullptr;  ///< as kernels of this PE see it
+  const detail::routes* routes_ = nullptr;    ///< null where all PEs are reached by load and store
   team_view team_;
 
  private:
+  [[nodiscard]] PGAS_FN std::int32_t listed_slots(std::int32_t pe) const {
+    return detail::listed_slots(routes_, team_.members_, team_.start_, team_.stride_, pe, world_pe_);
+  }
   template <class T>
   [[nodiscard]] PGAS_HD T* moved(T* local, std::int32_t slots) const {
     const auto distance = static_cast<std::uintptr_t>(static_cast<std::intptr_t>(slots)) << log2_stride_;

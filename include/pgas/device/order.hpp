@@ -2,12 +2,14 @@
 /// Order and completion of what was sent before. README.md beside this file says what they mean in C++ and PTX terms.
 ///
 /// Forms that name PEs promise something about operations to these PEs only. Where all PEs are reached by load and
-/// store one fence covers all of them, so they cost what the others cost.
+/// store one fence covers all of them, so they cost what the others cost. With proxied PEs they cost less: a fence()
+/// for one of them is a command that nobody waits for, and quiet() waits for these PEs alone; fence() for all waits
+/// until everything that went to the proxy is complete, as it must not be overtaken by a later store.
 #pragma once
 
 #include "pgas/device/context.hpp"
 #include "pgas/device/group.hpp"
-#include "pgas/device/impl/report.hpp"
+#include "pgas/device/impl/proxied.hpp"
 
 namespace pgas {
 namespace detail {
@@ -17,9 +19,32 @@ PGAS_FN void check_pe(const context& ctx, operation what, std::int32_t pe) {
   check(ctx, what, reinterpret_cast<const char*>(ctx.my_slot_), 0, pe);
 }
 
+PGAS_FN void check_pes(const context& ctx, const std::int32_t* pes, std::size_t n) {
+  if (ctx.checks()) PGAS_UNLIKELY {
+    for (std::size_t i = 0; i < n; ++i) check_pe(ctx, operation::quiet, pes[i]);
+  }
+}
+
 /// void, for groups: in C++17 it keeps a PE's number from being taken for one.
 template <class G>
 using if_group = std::enable_if_t<is_group<G>>;
+
+/// Calls `f` with the world's number of PE `pe` if the proxy reaches it.
+template <class F>
+PGAS_FN void if_proxied(const context& ctx, std::int32_t pe, const F& f) {
+  if (ctx.routes_ != nullptr) PGAS_UNLIKELY {
+    const std::int32_t there = ctx.team().world_pe(pe);
+    if (!ctx.near(there)) f(there);
+  }
+}
+
+/// The same for each of the `n` PEs listed in `pes`.
+template <class F>
+PGAS_FN void for_each_proxied(const context& ctx, const std::int32_t* pes, std::size_t n, const F& f) {
+  if (ctx.routes_ != nullptr) PGAS_UNLIKELY {
+    for (std::size_t i = 0; i < n; ++i) if_proxied(ctx, pes[i], f);
+  }
+}
 
 /// Runs `fence` for all threads of a group. The first warp's threads, one MEMBAR, the same as for one thread.
 template <PGAS_IS(group) G, class Fence>
@@ -36,12 +61,16 @@ PGAS_FN void fence_for_all(const G& g, const Fence& fence) {
 /// *Callers* any thread. *On return* nothing need have arrived yet as far as this thread can tell. *Order* whoever sees
 /// a later p, atomic or signal of this thread through a wait, a test or signal_fetch sees the earlier operations too.
 /// It is a release: earlier reads are ordered as well, later reads are not.
-PGAS_FN void fence([[maybe_unused]] const context& ctx) { detail::fence_release(); }
+PGAS_FN void fence(const context& ctx) {
+  detail::settle_all(ctx, detail::operation::fence);
+  detail::fence_release();
+}
 
 /// fence() for operations to PE `pe` alone.
 /// *Callers* any thread.
 PGAS_FN void fence(const context& ctx, std::int32_t pe) {
   detail::check_pe(ctx, detail::operation::fence, pe);
+  detail::if_proxied(ctx, pe, [&](std::int32_t far) { detail::proxied_fence(detail::sender_of(ctx), far); });
   detail::fence_release();
 }
 
@@ -50,7 +79,8 @@ PGAS_FN void fence(const context& ctx, std::int32_t pe) {
 /// *Callers* all threads of the group `g`, converged. *Order* as above, for later operations of any thread of the
 /// group.
 template <PGAS_IS(group) G>
-PGAS_FN detail::if_group<G> fence([[maybe_unused]] const context& ctx, const G& g) {
+PGAS_FN detail::if_group<G> fence(const context& ctx, const G& g) {
+  detail::settle_all(ctx, g, detail::operation::fence);
   detail::fence_for_all(g, [] { detail::fence_release(); });
 }
 
@@ -59,7 +89,11 @@ PGAS_FN detail::if_group<G> fence([[maybe_unused]] const context& ctx, const G& 
 template <PGAS_IS(group) G>
 PGAS_FN detail::if_group<G> fence(const context& ctx, const G& g, std::int32_t pe) {
   detail::check_pe(ctx, detail::operation::fence, pe);
-  fence(ctx, g);
+  detail::if_proxied(ctx, pe, [&](std::int32_t far) {
+    g.sync();
+    if (g.thread_rank() == 0) detail::proxied_fence(detail::sender_of(ctx), far);
+  });
+  detail::fence_for_all(g, [] { detail::fence_release(); });
 }
 
 /// Completes earlier operations: they have taken effect at their targets when it returns.
@@ -67,21 +101,27 @@ PGAS_FN detail::if_group<G> fence(const context& ctx, const G& g, std::int32_t p
 /// *Callers* any thread. *On return* earlier puts, p, atomics and signals of this thread are visible to all PEs,
 /// results of earlier non-blocking operations are there, and later reads of this thread, gets included, come after
 /// them.
-PGAS_FN void quiet([[maybe_unused]] const context& ctx) { detail::fence_sc(); }
+PGAS_FN void quiet(const context& ctx) {
+  detail::settle_all(ctx, detail::operation::quiet);
+  detail::fence_sc();
+}
 
 /// quiet() for operations to PE `pe` alone.
 /// *Callers* any thread.
 PGAS_FN void quiet(const context& ctx, std::int32_t pe) {
   detail::check_pe(ctx, detail::operation::quiet, pe);
+  detail::if_proxied(
+      ctx, pe, [&](std::int32_t far) { detail::settle_or_end(detail::sender_of(ctx), detail::operation::quiet, far); });
   detail::fence_sc();
 }
 
 /// quiet() for operations to the `n` PEs listed in `pes`.
 /// *Callers* any thread. *Memory* `pes` is any memory of this PE. *On return* nothing is promised if `n` is 0.
 PGAS_FN void quiet(const context& ctx, const std::int32_t* pes, std::size_t n) {
-  if (ctx.checks()) PGAS_UNLIKELY {
-    for (std::size_t i = 0; i < n; ++i) detail::check_pe(ctx, detail::operation::quiet, pes[i]);
-  }
+  detail::check_pes(ctx, pes, n);
+  detail::for_each_proxied(ctx, pes, n, [&](std::int32_t far) {
+    detail::settle_or_end(detail::sender_of(ctx), detail::operation::quiet, far);
+  });
   if (n != 0) detail::fence_sc();
 }
 
@@ -89,7 +129,8 @@ PGAS_FN void quiet(const context& ctx, const std::int32_t* pes, std::size_t n) {
 ///
 /// *Callers* all threads of the group `g`, converged. *On return* as above, for all threads of the group.
 template <PGAS_IS(group) G>
-PGAS_FN detail::if_group<G> quiet([[maybe_unused]] const context& ctx, const G& g) {
+PGAS_FN detail::if_group<G> quiet(const context& ctx, const G& g) {
+  detail::settle_all(ctx, g, detail::operation::quiet);
   detail::fence_for_all(g, [] { detail::fence_sc(); });
 }
 
@@ -98,14 +139,23 @@ PGAS_FN detail::if_group<G> quiet([[maybe_unused]] const context& ctx, const G& 
 template <PGAS_IS(group) G>
 PGAS_FN detail::if_group<G> quiet(const context& ctx, const G& g, std::int32_t pe) {
   detail::check_pe(ctx, detail::operation::quiet, pe);
-  quiet(ctx, g);
+  detail::if_proxied(ctx, pe, [&](std::int32_t far) {
+    detail::settle_together(detail::sender_of(ctx), g, detail::operation::quiet, far);
+  });
+  detail::fence_for_all(g, [] { detail::fence_sc(); });
 }
 
 /// quiet() for what all threads of a group have sent to the `n` PEs listed in `pes`.
 /// *Callers* all threads of the group `g`, converged, same arguments.
 template <PGAS_IS(group) G>
 PGAS_FN detail::if_group<G> quiet(const context& ctx, const G& g, const std::int32_t* pes, std::size_t n) {
-  detail::fence_for_all(g, [&] { quiet(ctx, pes, n); });
+  detail::check_pes(ctx, pes, n);
+  detail::for_each_proxied(ctx, pes, n, [&](std::int32_t far) {
+    detail::settle_together(detail::sender_of(ctx), g, detail::operation::quiet, far);
+  });
+  detail::fence_for_all(g, [&] {
+    if (n != 0) detail::fence_sc();
+  });
 }
 
 }  // namespace pgas

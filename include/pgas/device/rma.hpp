@@ -2,17 +2,51 @@
 /// Reading and writing other PEs' memory: single values (p, g) and arrays (put, get), by one thread or by a group.
 /// `strided.hpp` has the same at regular distances.
 ///
+/// All of it works for proxied PEs too, by way of the proxy. There the non-blocking forms leave more open: until
+/// quiet() `src` of a put must stay as it is and `dst` of a get is not there. And local memory that is not global (a
+/// thread's stack, a block's shared memory) goes in pieces of 16 bytes, each a command: use global memory for more than
+/// a few.
+///
 /// Lanes of a warp that call put() or get() each for itself, at the same time and with 64 bytes or more, share the work
 /// behind the scenes, eight neighbours at a time; nothing about the meaning changes.
 #pragma once
 
 #include "pgas/device/context.hpp"
 #include "pgas/device/group.hpp"
-#include "pgas/device/impl/report.hpp"
+#include "pgas/device/impl/proxied_copy.hpp"
 #include "pgas/device/impl/together.hpp"
 #include "pgas/device/impl/value.hpp"
 
 namespace pgas {
+namespace detail {
+
+/// put() and put_nbi().
+template <until When, class T, PGAS_IS(group) G>
+PGAS_FN void put_by_route(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, std::int32_t pe) {
+  check(ctx, operation::put, dst, count, pe);
+  ctx.by_route(
+      dst, pe,
+      [&](T* there) {
+        copy_by<direction::put>(g, there, src, count);
+        if constexpr (When == until::local_done) g.sync();
+      },
+      [&](std::int32_t far) { proxied_put(sender_of(ctx), g, far, dst, src, count * sizeof(T), When); });
+}
+
+/// get() and get_nbi().
+template <until When, class T, PGAS_IS(group) G>
+PGAS_FN void get_by_route(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, std::int32_t pe) {
+  check(ctx, operation::get, src, count, pe);
+  ctx.by_route(
+      src, pe,
+      [&](const T* there) {
+        copy_by<direction::get>(g, dst, there, count);
+        if constexpr (When == until::local_done) g.sync();
+      },
+      [&](std::int32_t far) { proxied_get(sender_of(ctx), g, far, dst, src, count * sizeof(T), When); });
+}
+
+}  // namespace detail
 
 /// Writes one value to PE `pe`.
 ///
@@ -22,7 +56,9 @@ namespace pgas {
 template <PGAS_IS(rma_type) T>
 PGAS_FN void p(const context& ctx, T* dst, detail::type_identity_t<T> value, std::int32_t pe) {
   detail::check(ctx, detail::operation::p, dst, 1, pe);
-  detail::store_value(ctx.remote(dst, pe), value);
+  ctx.by_route(
+      dst, pe, [&](T* there) { detail::store_value(there, value); },
+      [&](std::int32_t far) { detail::proxied_p(detail::sender_of(ctx), far, ctx.offset(dst), value); });
 }
 
 /// Reads one value from PE `pe`.
@@ -32,19 +68,21 @@ PGAS_FN void p(const context& ctx, T* dst, detail::type_identity_t<T> value, std
 template <PGAS_IS(rma_type) T>
 [[nodiscard]] PGAS_FN T g(const context& ctx, const T* src, std::int32_t pe) {
   detail::check(ctx, detail::operation::g, src, 1, pe);
-  return detail::load_value(ctx.remote(src, pe));
+  return ctx.by_route(
+      src, pe, [&](const T* there) { return detail::load_value(there); },
+      [&](std::int32_t far) { return detail::proxied_g<T>(detail::sender_of(ctx), far, ctx.offset(src)); });
 }
 
 /// Copies `count` elements to PE `pe` and does not wait for the group.
 ///
 /// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements. *Memory* `dst` is
 /// symmetric; `src` is any memory of this PE, shared memory included, that no thread of the group is still writing.
-/// *On return* this thread's part of `src` has been read; other threads' parts may not: sync the group before reuse.
+/// *On return* this thread's part of `src` has been read; other threads' parts may not: sync the group before reuse. If
+/// PE `pe` is proxied none of it need have been read before quiet().
 /// *Order* none; fence(), quiet() or a put_signal add it.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void put_nbi(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, std::int32_t pe) {
-  detail::check(ctx, detail::operation::put, dst, count, pe);
-  detail::copy_by<detail::direction::put>(g, ctx.remote(dst, pe), src, count);
+  detail::put_by_route<detail::until::handed_over>(ctx, g, dst, src, count, pe);
 }
 
 /// Copies `count` elements to PE `pe`.
@@ -54,20 +92,18 @@ PGAS_FN void put_nbi(const context& ctx, const G& g, T* dst, const T* src, std::
 /// its way. *Order* none; fence(), quiet() or a put_signal add it.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void put(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, std::int32_t pe) {
-  put_nbi(ctx, g, dst, src, count, pe);
-  g.sync();
+  detail::put_by_route<detail::until::local_done>(ctx, g, dst, src, count, pe);
 }
 
 /// Copies `count` elements from PE `pe` and does not wait for the group.
 ///
 /// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements. *Memory* `src` is
 /// symmetric; `dst` is any memory of this PE, shared memory included. *On return* this thread's part of `dst` is
-/// written: sync the group before another thread reads it. *Order* none: what the source PE wrote is seen if a wait or
-/// a barrier said so before.
+/// written: sync the group before another thread reads it; if PE `pe` is proxied it is written after quiet(). *Order*
+/// none: what the source PE wrote is seen if a wait or a barrier said so before.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void get_nbi(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, std::int32_t pe) {
-  detail::check(ctx, detail::operation::get, src, count, pe);
-  detail::copy_by<detail::direction::get>(g, dst, ctx.remote(src, pe), count);
+  detail::get_by_route<detail::until::handed_over>(ctx, g, dst, src, count, pe);
 }
 
 /// Copies `count` elements from PE `pe`.
@@ -77,14 +113,13 @@ PGAS_FN void get_nbi(const context& ctx, const G& g, T* dst, const T* src, std::
 /// thread of the group. *Order* as for get_nbi().
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void get(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, std::int32_t pe) {
-  get_nbi(ctx, g, dst, src, count, pe);
-  g.sync();
+  detail::get_by_route<detail::until::local_done>(ctx, g, dst, src, count, pe);
 }
 
 /// put() by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void put(const context& ctx, T* dst, const T* src, std::size_t count, std::int32_t pe) {
-  put_nbi(ctx, this_thread{}, dst, src, count, pe);
+  put(ctx, this_thread{}, dst, src, count, pe);
 }
 
 /// put_nbi() by the calling thread alone.
@@ -96,7 +131,7 @@ PGAS_FN void put_nbi(const context& ctx, T* dst, const T* src, std::size_t count
 /// get() by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void get(const context& ctx, T* dst, const T* src, std::size_t count, std::int32_t pe) {
-  get_nbi(ctx, this_thread{}, dst, src, count, pe);
+  get(ctx, this_thread{}, dst, src, count, pe);
 }
 
 /// get_nbi() by the calling thread alone.

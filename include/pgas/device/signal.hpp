@@ -7,6 +7,7 @@
 #pragma once
 
 #include "pgas/detail/ptx_atomic.hpp"
+#include "pgas/device/impl/proxied_copy.hpp"
 #include "pgas/device/impl/together.hpp"
 #include "pgas/device/wait.hpp"
 
@@ -20,6 +21,26 @@ PGAS_FN void signal_release(signal_t* sig, signal_t value, signal_op op) {
   } else {
     store_release(sig, value);
   }
+}
+
+/// put_signal() and put_signal_nbi().
+template <until When, class T, PGAS_IS(group) G>
+PGAS_FN void put_signal_by_route(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, signal_t* sig,
+                                 signal_t value, signal_op op, std::int32_t pe) {
+  check(ctx, operation::put_signal, dst, count, pe);
+  check(ctx, operation::put_signal, sig, 1, pe);
+  ctx.by_route(
+      dst, pe,
+      [&](T* there) {
+        copy_by<direction::put>(g, there, src, count);
+        g.sync();
+        if (ctx.routes_ != nullptr) PGAS_UNLIKELY
+          settle_together(sender_of(ctx), g, operation::put_signal, -1);
+        if (g.thread_rank() == 0) signal_release(ctx.remote(sig, pe), value, op);
+      },
+      [&](std::int32_t far) {
+        proxied_put_signal(sender_of(ctx), g, far, dst, src, count * sizeof(T), {sig, value, op}, When);
+      });
 }
 
 /// Waits until `*sig >= n` and takes n off. Leaves the rest in `left`; acquires. False if it had to give up.
@@ -41,13 +62,13 @@ PGAS_FN void signal_release(signal_t* sig, signal_t value, signal_op op) {
 /// @param find fills its argument, or returns false once the record is written
 template <PGAS_IS(group) G, class Find>
 [[nodiscard]] PGAS_FN signal_t seen_by_all(const G& g, const Find& find) {
-  struct answer {
+  struct outcome {
     signal_t value;
     signal_t lost;
   };
-  answer mine{0, 0};
+  outcome mine{0, 0};
   if (g.thread_rank() == 0) mine.lost = find(mine.value) ? 0 : 1;
-  const answer all = broadcast(g, mine);
+  const outcome all = broadcast(g, mine);
   if (all.lost != 0) PGAS_UNLIKELY
     end_thread();
   return all.value;
@@ -59,23 +80,20 @@ template <PGAS_IS(group) G, class Find>
 ///
 /// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements, 0 allowed. *Memory*
 /// `dst` and `sig` are symmetric; `src` is any memory of this PE. *On return* `src` may be reused. *Order* whoever sees
-/// the signal sees the data, and all that the group sent or stored before the call.
+/// the signal sees the data, and all that the group sent or stored before the call, by whatever route; of signals that
+/// went by the proxy only those to PE `pe`.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void put_signal(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, signal_t* sig,
                         signal_t value, signal_op op, std::int32_t pe) {
-  detail::check(ctx, detail::operation::put_signal, dst, count, pe);
-  detail::check(ctx, detail::operation::put_signal, sig, 1, pe);
-  detail::copy_by<detail::direction::put>(g, ctx.remote(dst, pe), src, count);
-  g.sync();
-  if (g.thread_rank() == 0) detail::signal_release(ctx.remote(sig, pe), value, op);
+  detail::put_signal_by_route<detail::until::local_done>(ctx, g, dst, src, count, sig, value, op, pe);
 }
 
-/// put_signal() that need not have read `src` when it returns. The group waits for its own reads before it signals, so
-/// today it is the same; a route with a proxy behind it may make use of the freedom.
+/// put_signal() that need not have read `src` when it returns: it has not, before quiet(), if PE `pe` is proxied. Else
+/// the group waits for its own reads before it signals, so that it is the same.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void put_signal_nbi(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, signal_t* sig,
                             signal_t value, signal_op op, std::int32_t pe) {
-  put_signal(ctx, g, dst, src, count, sig, value, op, pe);
+  detail::put_signal_by_route<detail::until::handed_over>(ctx, g, dst, src, count, sig, value, op, pe);
 }
 
 /// put_signal() by the calling thread alone.
@@ -97,7 +115,12 @@ PGAS_FN void put_signal_nbi(const context& ctx, T* dst, const T* src, std::size_
 /// fence() before it, or put_signal(), to send word of data.
 PGAS_FN void signal_set(const context& ctx, signal_t* sig, signal_t value, std::int32_t pe) {
   detail::check(ctx, detail::operation::signal, sig, 1, pe);
-  detail::store_relaxed(ctx.remote(sig, pe), value);
+  ctx.by_route(
+      sig, pe, [&](signal_t* there) { detail::store_relaxed(there, value); },
+      [&](std::int32_t far) {
+        detail::proxied_update(detail::sender_of(ctx), {detail::operation::signal, far, ctx.offset(sig)},
+                               detail::atomic_update::set, detail::word_kind::u64, value);
+      });
 }
 
 /// signal_set() once for a group, when all its threads have come.
@@ -113,7 +136,12 @@ PGAS_FN void signal_set(const context& ctx, const G& g, signal_t* sig, signal_t 
 /// signal_set().
 PGAS_FN void signal_add(const context& ctx, signal_t* sig, signal_t value, std::int32_t pe) {
   detail::check(ctx, detail::operation::signal, sig, 1, pe);
-  detail::reduce<detail::rmw::add>(ctx.remote(sig, pe), value);
+  ctx.by_route(
+      sig, pe, [&](signal_t* there) { detail::reduce<detail::rmw::add>(there, value); },
+      [&](std::int32_t far) {
+        detail::proxied_update(detail::sender_of(ctx), {detail::operation::signal, far, ctx.offset(sig)},
+                               detail::atomic_update::add, detail::word_kind::u64, value);
+      });
 }
 
 /// signal_add() once for a group, when all its threads have come.

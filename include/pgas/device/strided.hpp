@@ -3,14 +3,52 @@
 /// (ibput, ibget), by one thread or by a group.
 ///
 /// Strides are elements from the start of one element or block to the start of the next, on either side; they may be
-/// negative. Elements of the destination must not overlap.
+/// negative. Elements of the destination must not overlap. Proxied PEs: as in `rma.hpp`.
 #pragma once
 
 #include "pgas/device/context.hpp"
 #include "pgas/device/group.hpp"
+#include "pgas/device/impl/proxied_copy.hpp"
 #include "pgas/device/impl/strided.hpp"
 
 namespace pgas {
+namespace detail {
+
+/// All strided puts. @param block elements of a block
+template <until When, class T, PGAS_IS(group) G>
+PGAS_FN void put_strided_by_route(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
+                                  std::ptrdiff_t src_stride, std::size_t block, std::size_t count, std::int32_t pe) {
+  check_strided(ctx, operation::iput, dst, dst_stride, block, count, pe);
+  ctx.by_route(
+      dst, pe,
+      [&](T* there) {
+        copy_strided<direction::put>(g, there, src, dst_stride, src_stride, block, count);
+        if constexpr (When == until::local_done) g.sync();
+      },
+      [&](std::int32_t far) {
+        proxied_strided<direction::put>(sender_of(ctx), g, far, dst, src,
+                                        spread_of<T>(block, count, src_stride, dst_stride), When);
+      });
+}
+
+/// All strided gets.
+template <until When, class T, PGAS_IS(group) G>
+PGAS_FN void get_strided_by_route(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
+                                  std::ptrdiff_t src_stride, std::size_t block, std::size_t count, std::int32_t pe) {
+  check_strided(ctx, operation::iget, src, src_stride, block, count, pe);
+  ctx.by_route(
+      src, pe,
+      [&](const T* there) {
+        copy_strided<direction::get>(g, dst, there, dst_stride, src_stride, block, count);
+        if constexpr (When == until::local_done) g.sync();
+      },
+      [&](std::int32_t far) {
+        proxied_strided<direction::get>(sender_of(ctx), g, far, src, dst,
+                                        spread_of<T>(block, count, dst_stride, src_stride), When);
+      });
+}
+
+}  // namespace detail
 
 /// Copies `count` elements to PE `pe`: element i goes from `src[i * src_stride]` to `dst[i * dst_stride]`. Does not
 /// wait for the group.
@@ -21,8 +59,7 @@ namespace pgas {
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void iput_nbi(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                       std::ptrdiff_t src_stride, std::size_t count, std::int32_t pe) {
-  detail::check_strided(ctx, detail::operation::iput, dst, dst_stride, 1, count, pe);
-  detail::copy_strided<detail::direction::put>(g, ctx.remote(dst, pe), src, dst_stride, src_stride, 1, count);
+  detail::put_strided_by_route<detail::until::handed_over>(ctx, g, dst, src, dst_stride, src_stride, 1, count, pe);
 }
 
 /// iput_nbi() that is as far as put() when it returns.
@@ -30,8 +67,7 @@ PGAS_FN void iput_nbi(const context& ctx, const G& g, T* dst, const T* src, std:
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void iput(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                   std::ptrdiff_t src_stride, std::size_t count, std::int32_t pe) {
-  iput_nbi(ctx, g, dst, src, dst_stride, src_stride, count, pe);
-  g.sync();
+  detail::put_strided_by_route<detail::until::local_done>(ctx, g, dst, src, dst_stride, src_stride, 1, count, pe);
 }
 
 /// iput_nbi() by the calling thread alone.
@@ -45,7 +81,7 @@ PGAS_FN void iput_nbi(const context& ctx, T* dst, const T* src, std::ptrdiff_t d
 template <PGAS_IS(rma_type) T>
 PGAS_FN void iput(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                   std::size_t count, std::int32_t pe) {
-  iput_nbi(ctx, this_thread{}, dst, src, dst_stride, src_stride, count, pe);
+  iput(ctx, this_thread{}, dst, src, dst_stride, src_stride, count, pe);
 }
 
 /// Copies `count` elements from PE `pe`: element i goes from `src[i * src_stride]` to `dst[i * dst_stride]`. Does not
@@ -57,8 +93,7 @@ PGAS_FN void iput(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_s
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void iget_nbi(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                       std::ptrdiff_t src_stride, std::size_t count, std::int32_t pe) {
-  detail::check_strided(ctx, detail::operation::iget, src, src_stride, 1, count, pe);
-  detail::copy_strided<detail::direction::get>(g, dst, ctx.remote(src, pe), dst_stride, src_stride, 1, count);
+  detail::get_strided_by_route<detail::until::handed_over>(ctx, g, dst, src, dst_stride, src_stride, 1, count, pe);
 }
 
 /// iget_nbi() that is as far as get() when it returns.
@@ -66,8 +101,7 @@ PGAS_FN void iget_nbi(const context& ctx, const G& g, T* dst, const T* src, std:
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void iget(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                   std::ptrdiff_t src_stride, std::size_t count, std::int32_t pe) {
-  iget_nbi(ctx, g, dst, src, dst_stride, src_stride, count, pe);
-  g.sync();
+  detail::get_strided_by_route<detail::until::local_done>(ctx, g, dst, src, dst_stride, src_stride, 1, count, pe);
 }
 
 /// iget_nbi() by the calling thread alone.
@@ -81,7 +115,7 @@ PGAS_FN void iget_nbi(const context& ctx, T* dst, const T* src, std::ptrdiff_t d
 template <PGAS_IS(rma_type) T>
 PGAS_FN void iget(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                   std::size_t count, std::int32_t pe) {
-  iget_nbi(ctx, this_thread{}, dst, src, dst_stride, src_stride, count, pe);
+  iget(ctx, this_thread{}, dst, src, dst_stride, src_stride, count, pe);
 }
 
 /// Copies `count` blocks of `block_size` elements to PE `pe`: block i goes from `src + i * src_stride` to
@@ -93,8 +127,8 @@ PGAS_FN void iget(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_s
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void ibput_nbi(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                        std::ptrdiff_t src_stride, std::size_t block_size, std::size_t count, std::int32_t pe) {
-  detail::check_strided(ctx, detail::operation::iput, dst, dst_stride, block_size, count, pe);
-  detail::copy_strided<detail::direction::put>(g, ctx.remote(dst, pe), src, dst_stride, src_stride, block_size, count);
+  detail::put_strided_by_route<detail::until::handed_over>(ctx, g, dst, src, dst_stride, src_stride, block_size, count,
+                                                           pe);
 }
 
 /// ibput_nbi() that is as far as put() when it returns.
@@ -102,8 +136,8 @@ PGAS_FN void ibput_nbi(const context& ctx, const G& g, T* dst, const T* src, std
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void ibput(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                    std::ptrdiff_t src_stride, std::size_t block_size, std::size_t count, std::int32_t pe) {
-  ibput_nbi(ctx, g, dst, src, dst_stride, src_stride, block_size, count, pe);
-  g.sync();
+  detail::put_strided_by_route<detail::until::local_done>(ctx, g, dst, src, dst_stride, src_stride, block_size, count,
+                                                          pe);
 }
 
 /// ibput_nbi() by the calling thread alone.
@@ -117,7 +151,7 @@ PGAS_FN void ibput_nbi(const context& ctx, T* dst, const T* src, std::ptrdiff_t 
 template <PGAS_IS(rma_type) T>
 PGAS_FN void ibput(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                    std::size_t block_size, std::size_t count, std::int32_t pe) {
-  ibput_nbi(ctx, this_thread{}, dst, src, dst_stride, src_stride, block_size, count, pe);
+  ibput(ctx, this_thread{}, dst, src, dst_stride, src_stride, block_size, count, pe);
 }
 
 /// Copies `count` blocks of `block_size` elements from PE `pe`: block i goes from `src + i * src_stride` to
@@ -129,8 +163,8 @@ PGAS_FN void ibput(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void ibget_nbi(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                        std::ptrdiff_t src_stride, std::size_t block_size, std::size_t count, std::int32_t pe) {
-  detail::check_strided(ctx, detail::operation::iget, src, src_stride, block_size, count, pe);
-  detail::copy_strided<detail::direction::get>(g, dst, ctx.remote(src, pe), dst_stride, src_stride, block_size, count);
+  detail::get_strided_by_route<detail::until::handed_over>(ctx, g, dst, src, dst_stride, src_stride, block_size, count,
+                                                           pe);
 }
 
 /// ibget_nbi() that is as far as get() when it returns.
@@ -138,8 +172,8 @@ PGAS_FN void ibget_nbi(const context& ctx, const G& g, T* dst, const T* src, std
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void ibget(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                    std::ptrdiff_t src_stride, std::size_t block_size, std::size_t count, std::int32_t pe) {
-  ibget_nbi(ctx, g, dst, src, dst_stride, src_stride, block_size, count, pe);
-  g.sync();
+  detail::get_strided_by_route<detail::until::local_done>(ctx, g, dst, src, dst_stride, src_stride, block_size, count,
+                                                          pe);
 }
 
 /// ibget_nbi() by the calling thread alone.
@@ -153,7 +187,7 @@ PGAS_FN void ibget_nbi(const context& ctx, T* dst, const T* src, std::ptrdiff_t 
 template <PGAS_IS(rma_type) T>
 PGAS_FN void ibget(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                    std::size_t block_size, std::size_t count, std::int32_t pe) {
-  ibget_nbi(ctx, this_thread{}, dst, src, dst_stride, src_stride, block_size, count, pe);
+  ibget(ctx, this_thread{}, dst, src, dst_stride, src_stride, block_size, count, pe);
 }
 
 }  // namespace pgas

@@ -9,9 +9,9 @@
 #include <iterator>
 #include <utility>
 
+#include "device/carry_out.hpp"
 #include "device/cpu/collective.hpp"
 #include "device/cpu/foreign_memory.hpp"
-#include "device/carry_out.hpp"
 #include "device/cpu/host_memory.hpp"
 #include "pgas/error.hpp"
 
@@ -143,8 +143,9 @@ void cpu_device::unmap(void* address, std::size_t bytes) noexcept {
 
 std::vector<foreign_piece> cpu_device::retain(void* pointer, std::size_t bytes, handle_kind kind) {
   if (kind != handle_kind::posix_fd)
-    throw error(code::handle_exchange,
-                "the heap shares memory by named handles, which memory made elsewhere has not: use PGAS_HANDLE=posix_fd");
+    throw error(
+        code::handle_exchange,
+        "the heap shares memory by named handles, which memory made elsewhere has not: use PGAS_HANDLE=posix_fd");
   std::vector<foreign_piece> pieces;
   for (foreign_file& file : find_foreign_files(pointer, bytes))
     pieces.push_back({keep(host_segment::of_program(std::move(file.fd), file.bytes), kind), file.bytes});
@@ -172,7 +173,8 @@ host_stream& cpu_device::queue(stream_handle stream) noexcept {
 }
 
 stream_handle cpu_device::adopt(void*) {
-  throw error(code::invalid_argument, "stream::wrap: a world on the host heap has no CUDA streams; make a pgas::stream");
+  throw error(code::invalid_argument,
+              "stream::wrap: a world on the host heap has no CUDA streams; make a pgas::stream");
 }
 
 stream_handle cpu_device::create_stream() { return std::make_unique<host_stream>().release(); }
@@ -195,8 +197,8 @@ void cpu_device::fill(void* at, unsigned char value, std::size_t bytes, stream_h
 void cpu_device::enqueue(const operation_request& request, stream_handle stream) {
   using kind = operation_request::kind;
   // Not on the calling thread where it may last: the caller may have to go on for it to end.
-  const bool lasts =
-      request.what == kind::wait || (request.what == kind::strided && request.bytes * request.count > small);
+  const bool copies = request.what == kind::strided || request.what == kind::put || request.what == kind::get;
+  const bool lasts = request.what == kind::wait || (copies && request.bytes * request.count > small);
   queue(stream).run(
       [request] {
         if (request.what == kind::strided)
@@ -215,7 +217,8 @@ std::uint64_t cpu_device::fetch(const operation_request& request) {
 
 void cpu_device::snapshot(void* to, const void* from, std::size_t count, std::size_t word_bytes) {
   const auto read = [=]<class Word>(Word*) {
-    for (std::size_t i = 0; i < count; ++i) static_cast<Word*>(to)[i] = load_relaxed(static_cast<const Word*>(from) + i);
+    for (std::size_t i = 0; i < count; ++i)
+      static_cast<Word*>(to)[i] = load_relaxed(static_cast<const Word*>(from) + i);
   };
   own_.run_and_wait([&] {
     switch (word_bytes) {

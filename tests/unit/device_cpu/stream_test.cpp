@@ -164,7 +164,6 @@ class small_world {
     c.abi_ = abi_version << 16 | static_cast<std::uint32_t>(sizeof(context));
     c.world_pe_ = pe;
     c.n_world_ = n_;
-    c.domain_size_ = n_;
     c.log2_stride_ = 16;
     c.my_slot_ = reinterpret_cast<std::uintptr_t>(&memory_[static_cast<std::size_t>(pe)]);
     c.control_ = &controls_[static_cast<std::size_t>(pe)];

@@ -10,12 +10,17 @@
 #pragma once
 
 #include "pgas/device/impl/agree.hpp"
+#include "pgas/device/impl/proxied.hpp"
 #include "pgas/device/impl/wait.hpp"
 
 namespace pgas::detail {
 
 /// What an arrival carries: nothing, or all that the group did before.
 enum class arrival { relaxed, release };
+
+/// What a barrier is called in records.
+template <arrival Arrival>
+inline constexpr operation meeting = Arrival == arrival::release ? operation::barrier : operation::sync;
 
 /// The two words that a member has in this PE's barrier state.
 struct member_words {
@@ -85,7 +90,13 @@ PGAS_FN void arrive_share(const context& ctx, const team_view& team, std::int32_
   if (alone) return;
   std::uint64_t* const mine = &member_state(ctx, team, me)->arrived;
   for (std::int32_t i = rank; i < team.n_pes(); i += size) {
-    if (i != me) reduce<rmw::add>(ctx.world_remote(mine, team.world_pe(i)), std::uint64_t{1});
+    if (i == me) continue;
+    ctx.by_world_route(
+        mine, team.world_pe(i), [](std::uint64_t* there) { reduce<rmw::add>(there, std::uint64_t{1}); },
+        [&](std::int32_t far) {
+          proxied_update(sender_of(ctx), {meeting<Arrival>, far, ctx.offset(mine)}, atomic_update::add, word_kind::u64,
+                         1);
+        });
   }
 }
 
@@ -126,9 +137,11 @@ PGAS_COLD void check_member_slowly(context ctx, team_view team, operation what) 
   end_thread();
 }
 
-/// The first half of a barrier, for all threads of `g`: what any of them did before is covered.
+/// The first half of a barrier, for all threads of `g`: what any of them did before is covered. Arrivals take both
+/// routes, so what went to the proxy before is completed first.
 template <arrival Arrival, PGAS_IS(group) G>
 PGAS_FN void arrive(const context& ctx, const G& g, const team_view& team) {
+  if constexpr (Arrival == arrival::release) settle_all(ctx, g, operation::barrier);
   g.sync();
   arrive_share<Arrival>(ctx, team, static_cast<std::int32_t>(g.thread_rank()), static_cast<std::int32_t>(g.size()));
 }
@@ -138,10 +151,6 @@ template <PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN bool await(const context& ctx, const G& g, const team_view& team, operation what) {
   return await_share(ctx, team, what, static_cast<std::int32_t>(g.thread_rank()), static_cast<std::int32_t>(g.size()));
 }
-
-/// What a barrier is called in records.
-template <arrival Arrival>
-inline constexpr operation meeting = Arrival == arrival::release ? operation::barrier : operation::sync;
 
 /// A barrier that ends the group if it can't be completed. Records call it `what`.
 template <arrival Arrival, PGAS_IS(group) G>

@@ -4,10 +4,34 @@
 #pragma once
 
 #include "pgas/device/impl/fold.hpp"
+#include "pgas/device/impl/proxied_copy.hpp"
+#include "pgas/device/impl/proxied_fold.hpp"
 #include "pgas/device/impl/same_call.hpp"
 #include "pgas/device/impl/strided.hpp"
 
 namespace pgas::detail {
+
+/// Puts `count` elements at `dst` of a member. What the proxy carries is under way until the barrier at the end of the
+/// collective, which completes it.
+template <class T, PGAS_IS(group) G>
+PGAS_FN void put_to_member(const context& ctx, const G& g, T* dst, const T* src, std::size_t count,
+                           std::int32_t world_pe) {
+  ctx.by_world_route(
+      dst, world_pe, [&](T* there) { copy<direction::put>(g, there, src, count); },
+      [&](std::int32_t far) { proxied_put(sender_of(ctx), g, far, dst, src, count * sizeof(T), until::handed_over); });
+}
+
+/// The same for elements at a distance.
+template <class T, PGAS_IS(group) G>
+PGAS_FN void put_strided_to_member(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
+                                   std::ptrdiff_t src_stride, std::size_t count, std::int32_t world_pe) {
+  ctx.by_world_route(
+      dst, world_pe, [&](T* there) { copy_strided<direction::put>(g, there, src, dst_stride, src_stride, 1, count); },
+      [&](std::int32_t far) {
+        proxied_strided<direction::put>(sender_of(ctx), g, far, dst, src,
+                                        spread_of<T>(1, count, src_stride, dst_stride), until::handed_over);
+      });
+}
 
 /// Puts `count` elements at `dst` of every member, this PE last: its own copy overlaps the others' way over the link.
 template <class T, PGAS_IS(group) G>
@@ -15,22 +39,22 @@ PGAS_FN void put_to_all(const context& ctx, const G& g, const team_view& team, T
                         std::size_t count) {
   for (std::int32_t i = 1; i < team.n_pes(); ++i) {
     const std::int32_t member = team.my_pe() + i < team.n_pes() ? team.my_pe() + i : team.my_pe() + i - team.n_pes();
-    copy<direction::put>(g, ctx.world_remote(dst, team.world_pe(member)), src, count);
+    put_to_member(ctx, g, dst, src, count, team.world_pe(member));
   }
   if (dst != src) copy<direction::put>(g, dst, src, count);
 }
 
-/// Calls copy(to, from) once for each member, this PE last: `from` is the member's block of this PE's source, `to` this
-/// PE's block of the member's destination. @param dst_block, src_block elements from one block to the next
-template <class T, class Copy>
-PGAS_FN void for_each_block(const context& ctx, const team_view& team, T* dst, const T* src, std::ptrdiff_t dst_block,
-                            std::ptrdiff_t src_block, Copy copy) {
+/// Calls put(to, from, world PE) once for each member, this PE last: `from` is the member's block of this PE's source,
+/// `to` this PE's address of its own block of the member's destination.
+/// @param dst_block, src_block elements from one block to the next
+template <class T, class Put>
+PGAS_FN void for_each_block(const team_view& team, T* dst, const T* src, std::ptrdiff_t dst_block,
+                            std::ptrdiff_t src_block, Put put) {
   const std::int32_t n = team.n_pes();
   const std::int32_t me = team.my_pe();
-  T* const mine = dst + me * dst_block;
   for (std::int32_t i = 1; i <= n; ++i) {
     const std::int32_t member = me + i < n ? me + i : me + i - n;
-    copy(ctx.world_remote(mine, team.world_pe(member)), src + member * src_block);
+    put(dst + me * dst_block, src + member * src_block, team.world_pe(member));
   }
 }
 
@@ -46,17 +70,11 @@ template <PGAS_IS(group) G>
   const auto size = static_cast<std::int32_t>(g.size());
   std::uint64_t* const mine = value_word(ctx, team, team.my_pe());
   for (auto i = static_cast<std::int32_t>(g.thread_rank()); i < team.n_pes(); i += size)
-    store_relaxed(ctx.world_remote(mine, team.world_pe(i)), value);
+    store_at_member(ctx, mine, value, team.world_pe(i), what);
   meet_or_end(ctx, g, team, what);
   std::uint64_t sum = 0;
   for (std::int32_t i = 0; i < team.my_pe(); ++i) sum += load_relaxed(value_word(ctx, team, i));
   return sum;
-}
-
-/// How the folds of a collective reach the members.
-[[nodiscard]] PGAS_FN reach reach_of(const context& ctx, const team_view& team) {
-  const std::int32_t start = team.members_ == nullptr ? team.start_ : 0;
-  return {team.members_, start - ctx.world_pe_, team.stride_, ctx.log2_stride_};
 }
 
 /// Where the share of member `member` of `count` elements starts: whole lines of 128 bytes, as even as that allows. The
@@ -83,12 +101,12 @@ PGAS_FN void fold_shares(const context& ctx, const G& g, const team_view& team, 
   const fold_job job{reinterpret_cast<const std::byte*>(src + begin),
                      reinterpret_cast<std::byte*>(dst + begin),
                      end - begin,
-                     reach_of(ctx, team),
+                     {},
                      team.n_pes(),
                      first_target,
                      end_target};
   meet_or_end(ctx, g, team, what);
-  fold<Result, T>(op, job, share{static_cast<std::uint32_t>(g.thread_rank()), static_cast<std::uint32_t>(g.size())});
+  fold_by_route<Result, T>(ctx, team, op, job, share_of(g));
   meet_or_end(ctx, g, team, what);
 }
 
@@ -99,13 +117,12 @@ PGAS_FN void fold_block(const context& ctx, const G& g, const team_view& team, T
   const fold_job job{reinterpret_cast<const std::byte*>(src + static_cast<std::size_t>(team.my_pe()) * count),
                      reinterpret_cast<std::byte*>(dst),
                      count,
-                     reach_of(ctx, team),
+                     {},
                      team.n_pes(),
                      team.my_pe(),
                      team.my_pe() + 1};
   meet_or_end(ctx, g, team, operation::reduce_scatter);
-  fold<fold_result::whole, T>(op, job,
-                              share{static_cast<std::uint32_t>(g.thread_rank()), static_cast<std::uint32_t>(g.size())});
+  fold_by_route<fold_result::whole, T>(ctx, team, op, job, share_of(g));
   meet_or_end(ctx, g, team, operation::reduce_scatter);
 }
 

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "pgas/device/impl/agree.hpp"
+#include "pgas/device/impl/proxied.hpp"
 #include "pgas/device/impl/wait.hpp"
 
 namespace pgas::detail {
@@ -116,17 +117,30 @@ class device_lock_words {
     store_relaxed(&(lock_->*half), value);
   }
   PGAS_FN void merge(std::uint32_t lock_word::*half, std::int32_t pe, std::uint32_t bits) const {
-    reduce<rmw::bit_or>(ctx_.remote(&(lock_->*half), pe), bits);
+    ctx_.by_route(
+        &(lock_->*half), pe, [&](std::uint32_t* there) { reduce<rmw::bit_or>(there, bits); },
+        [&](std::int32_t far) {
+          proxied_update(sender_of(ctx_), {operation::lock, far, ctx_.offset(&(lock_->*half))}, atomic_update::bit_or,
+                         word_kind::u32, bits);
+        });
   }
   [[nodiscard]] PGAS_FN std::uint32_t exchange(std::uint32_t lock_word::*half, std::int32_t pe,
                                                std::uint32_t value) const {
-    return detail::exchange(ctx_.remote(&(lock_->*half), pe), value);
+    return ctx_.by_route(
+        &(lock_->*half), pe, [&](std::uint32_t* there) { return detail::exchange(there, value); },
+        [&](std::int32_t far) { return by_proxy(half, far, atomic_update::swap, value, 0); });
   }
   [[nodiscard]] PGAS_FN std::uint32_t compare_exchange(std::uint32_t lock_word::*half, std::int32_t pe,
                                                        std::uint32_t condition, std::uint32_t value) const {
-    return detail::compare_exchange(ctx_.remote(&(lock_->*half), pe), condition, value);
+    return ctx_.by_route(
+        &(lock_->*half), pe, [&](std::uint32_t* there) { return detail::compare_exchange(there, condition, value); },
+        [&](std::int32_t far) { return by_proxy(half, far, atomic_update::compare_swap, value, condition); });
   }
-  PGAS_FN void release() const { fence_release(); }
+  /// What this thread did before comes before what it does to the lock next, wherever either goes.
+  PGAS_FN void release() const {
+    settle_all(ctx_, operation::lock);
+    fence_release();
+  }
   PGAS_FN void acquire() const { fence_acquire(); }
 
   /// Polls until `holds` does. False if it had to give up; the record, which names `pe` as the one waited for, is
@@ -141,6 +155,14 @@ class device_lock_words {
   }
 
  private:
+  [[nodiscard]] PGAS_FN std::uint32_t by_proxy(std::uint32_t lock_word::*half, std::int32_t world_pe,
+                                               atomic_update update, std::uint32_t value,
+                                               std::uint32_t condition) const {
+    return static_cast<std::uint32_t>(proxied_fetch(sender_of(ctx_),
+                                                    {operation::lock, world_pe, ctx_.offset(&(lock_->*half))}, update,
+                                                    word_kind::u32, value, condition));
+  }
+
   const context& ctx_;
   lock_word* lock_;
 };

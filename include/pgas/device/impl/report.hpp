@@ -11,9 +11,9 @@ namespace pgas::detail {
 
 /// Leaves `found` in the control block unless another thread has left something before. When it returns, the record
 /// that is there is complete and visible to the host, so that the caller may end.
-PGAS_COLD void report(context ctx, failure_record found) {
-  failure_record* const record = &ctx.control_->record;
-  auto* const claim = reinterpret_cast<std::uint32_t*>(ctx.my_slot_ + internal_area::failure_claim);
+PGAS_FN void leave_record(control_block* control, std::uintptr_t my_slot, const failure_record& found) {
+  failure_record* const record = &control->record;
+  auto* const claim = reinterpret_cast<std::uint32_t*>(my_slot + internal_area::failure_claim);
   if (compare_exchange(claim, 0u, 1u) == 0) {
     record->why = found.why;
     record->what = found.what;
@@ -33,6 +33,9 @@ PGAS_COLD void report(context ctx, failure_record found) {
     while (load_relaxed(&record->complete) == 0 && clock_ns() - start < 100'000'000u) yield_waiting();
   }
 }
+
+/// leave_record() by who has a context.
+PGAS_COLD void report(context ctx, failure_record found) { leave_record(ctx.control_, ctx.my_slot_, found); }
 
 /// A record of an operation that found its arguments wrong.
 [[nodiscard]] PGAS_FN failure_record bad_argument(failure why, operation what, std::int32_t pe, std::uint64_t offset,

@@ -70,6 +70,16 @@ PGAS_COLD void check_root(context ctx, team_view team, operation what, std::int3
                                           team_layout::signature(team.n_pes(), i));
 }
 
+/// Writes a word of the library's own on PE `world_pe`. A barrier completes it.
+PGAS_FN void store_at_member(const context& ctx, std::uint64_t* word, std::uint64_t value, std::int32_t world_pe,
+                             operation what) {
+  ctx.by_world_route(
+      word, world_pe, [&](std::uint64_t* there) { store_relaxed(there, value); },
+      [&](std::int32_t far) {
+        proxied_store(sender_of(ctx), {what, far, ctx.offset(word)}, payload_of(value), sizeof value);
+      });
+}
+
 /// Whether member `i` called something else.
 PGAS_COLD bool differs(context ctx, team_view team, operation what, std::int32_t i, std::uint64_t mine) {
   if (i == team.my_pe() || load_relaxed(signature_word(ctx, team, i)) == mine) return false;
@@ -90,7 +100,7 @@ PGAS_COLD void check_same_call(context ctx, G g, team_view team, collective_call
   const auto rank = static_cast<std::int32_t>(g.thread_rank());
   const auto size = static_cast<std::int32_t>(g.size());
   for (std::int32_t i = rank; i < n; i += size) {
-    if (i != me) store_relaxed(ctx.world_remote(signature_word(ctx, team, me), team.world_pe(i)), mine);
+    if (i != me) store_at_member(ctx, signature_word(ctx, team, me), mine, team.world_pe(i), call.what);
   }
   meet_or_end(ctx, g, team, call.what);
   bool lost = false;

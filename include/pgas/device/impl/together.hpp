@@ -10,6 +10,7 @@
 #pragma once
 
 #include "pgas/detail/lanes.hpp"
+#include "pgas/detail/ptx_space.hpp"
 #include "pgas/device/impl/copy.hpp"
 
 namespace pgas::detail {

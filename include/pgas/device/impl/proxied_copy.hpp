@@ -1,0 +1,179 @@
+/// @file
+/// Copies to and from PEs that load and store do not reach.
+///
+/// * Of a group one thread hands the command over, after a sync: its release covers what the others did before.
+/// * The proxy reads and writes global memory only. What lies on a thread's stack or in the shared memory of a block
+///   goes in pieces that a command carries, and so does what fits one; the threads of a group share them.
+#pragma once
+
+#include "pgas/detail/ptx_space.hpp"
+#include "pgas/device/impl/proxied.hpp"
+#include "pgas/types.hpp"
+
+namespace pgas::detail {
+
+/// What an operation waits for: nothing but that its commands are handed over, or until the proxy is done with local
+/// memory, too: has read the source, has written the destination.
+enum class until { handed_over, local_done };
+
+/// A signal to come behind a copy.
+struct signal_behind {
+  const signal_t* at;
+  signal_t value;
+  signal_op op;
+};
+
+/// Blocks at regular distances, in bytes.
+struct spread {
+  std::size_t bytes;  ///< of a block
+  std::size_t count;  ///< blocks
+  std::ptrdiff_t local_step;
+  std::ptrdiff_t remote_step;
+};
+
+/// Those of `count` blocks of `block` elements, strides in elements.
+template <class T>
+[[nodiscard]] PGAS_FN spread spread_of(std::size_t block, std::size_t count, std::ptrdiff_t local_stride,
+                                       std::ptrdiff_t remote_stride) {
+  constexpr auto size = static_cast<std::ptrdiff_t>(sizeof(T));
+  return {block * sizeof(T), count, local_stride * size, remote_stride * size};
+}
+
+/// Hands over a copy of the kind `kind`. False if it had to give up.
+[[nodiscard]] PGAS_COLD bool hand_over_copy(sender from, errand about, command_kind kind, const void* local,
+                                            spread shape, until when) {
+  answer_place answers{no_answer, 0};
+  if (when == until::local_done) {
+    answers = take_answer(from, about);
+    if (answers.cell == no_answer) return false;
+  }
+  const ring_place place = take_place(from, about);
+  if (place.slot == nullptr) return false;
+  fill(place.slot, kind, atomic_update::set, word_kind::u64, about, reinterpret_cast<std::uintptr_t>(local),
+       shape.bytes, answers.cell);
+  if (kind == command_kind::put_strided || kind == command_kind::get_strided) {
+    store_relaxed(&place.slot->count, std::uint64_t{shape.count});
+    store_relaxed(&place.slot->local_step, std::int64_t{shape.local_step});
+    store_relaxed(&place.slot->remote_step, std::int64_t{shape.remote_step});
+  }
+  release(place);
+  return when == until::handed_over || !await_answer(from, about, answers).lost;
+}
+
+/// The same of a put with a signal behind it; without data for none.
+[[nodiscard]] PGAS_COLD bool hand_over_signal(sender from, errand about, const void* local, std::size_t bytes,
+                                              signal_behind signal, until when) {
+  const bool waits = when == until::local_done && bytes != 0;
+  answer_place answers{no_answer, 0};
+  if (waits) {
+    answers = take_answer(from, about);
+    if (answers.cell == no_answer) return false;
+  }
+  const ring_place place = take_place(from, about);
+  if (place.slot == nullptr) return false;
+  fill(place.slot, bytes != 0 ? command_kind::put_signal : command_kind::signal,
+       signal.op == signal_op::add ? atomic_update::add : atomic_update::set, word_kind::u64, about,
+       reinterpret_cast<std::uintptr_t>(local), bytes, answers.cell);
+  fill(place.slot->value, signal.value, 0);
+  store_relaxed(&place.slot->signal_offset, from.offset(signal.at));
+  release(place);
+  return !waits || !await_answer(from, about, answers).lost;
+}
+
+/// Goes on with the group's other threads if that was waited for; ends the group, or the thread, where it is lost.
+template <PGAS_IS(group) G>
+PGAS_FN void go_on(const G& g, bool lost, until when) {
+  if (when == until::local_done) {
+    go_on_together(g, lost);
+  } else if (lost) {
+    end_thread();
+  }
+}
+
+template <PGAS_IS(group) G>
+[[nodiscard]] PGAS_FN share share_of(const G& g) {
+  return {static_cast<std::uint32_t>(g.thread_rank()), static_cast<std::uint32_t>(g.size())};
+}
+
+/// put(), put_nbi(). *Callers* all threads of the group.
+template <PGAS_IS(group) G>
+PGAS_COLD void proxied_put(sender from, G g, std::int32_t pe, const void* dst, const void* src, std::size_t bytes,
+                           until when) {
+  const errand about{operation::put, pe, from.offset(dst)};
+  bool lost = false;
+  g.sync();
+  if (bytes <= sizeof(payload) || !is_global(src)) {
+    lost = !put_pieces(from, about, src, bytes, share_of(g));
+  } else if (g.thread_rank() == 0) {
+    lost = !hand_over_copy(from, about, command_kind::put, src, {bytes, 1, 0, 0}, when);
+  }
+  go_on(g, lost, when);
+}
+
+/// get(), get_nbi(). *Callers* all threads of the group.
+template <PGAS_IS(group) G>
+PGAS_COLD void proxied_get(sender from, G g, std::int32_t pe, void* dst, const void* src, std::size_t bytes,
+                           until when) {
+  const errand about{operation::get, pe, from.offset(src)};
+  bool lost = false;
+  g.sync();
+  if (bytes <= sizeof(payload) || !is_global(dst)) {
+    lost = !get_pieces(from, about, dst, bytes, share_of(g));
+  } else if (g.thread_rank() == 0) {
+    lost = !hand_over_copy(from, about, command_kind::get, dst, {bytes, 1, 0, 0}, when);
+  }
+  go_on(g, lost, when);
+}
+
+/// One thread's share of strided copies of memory that the proxy can't reach. False if it had to give up.
+template <direction Direction>
+[[nodiscard]] PGAS_COLD bool blocks_in_pieces(sender from, errand about, const void* local, spread shape, share me) {
+  auto* at = static_cast<std::byte*>(const_cast<void*>(local));
+  std::uint32_t step = me.rank;
+  PGAS_ROLLED
+  while (step < shape.count) {
+    about.offset += static_cast<std::uint64_t>(shape.remote_step) * step;
+    at += shape.local_step * static_cast<std::ptrdiff_t>(step);
+    shape.count -= step;
+    if (!move_pieces<Direction>(from, about, at, shape.bytes, share{0, 1})) return false;
+    step = me.size;
+  }
+  return true;
+}
+
+/// Strided puts and gets of all forms. *Callers* all threads of the group.
+/// @param local for gets not const in truth
+template <direction Direction, PGAS_IS(group) G>
+PGAS_COLD void proxied_strided(sender from, G g, std::int32_t pe, const void* remote, const void* local, spread shape,
+                               until when) {
+  constexpr bool put = Direction == direction::put;
+  const errand about{put ? operation::iput : operation::iget, pe, from.offset(remote)};
+  if (shape.bytes == 0) shape.count = 0;
+  bool lost = false;
+  g.sync();
+  if (!is_global(local)) {
+    lost = !blocks_in_pieces<Direction>(from, about, local, shape, share_of(g));
+  } else if (g.thread_rank() == 0 && shape.count != 0) {
+    lost =
+        !hand_over_copy(from, about, put ? command_kind::put_strided : command_kind::get_strided, local, shape, when);
+  }
+  go_on(g, lost, when);
+}
+
+/// put_signal(), put_signal_nbi(). *Callers* all threads of the group.
+template <PGAS_IS(group) G>
+PGAS_COLD void proxied_put_signal(sender from, G g, std::int32_t pe, const void* dst, const void* src,
+                                  std::size_t bytes, signal_behind signal, until when) {
+  const errand about{operation::put_signal, pe, from.offset(dst)};
+  bool lost = false;
+  g.sync();
+  if (bytes <= sizeof(payload) || !is_global(src)) {
+    lost = !put_pieces(from, about, src, bytes, share_of(g));
+    g.sync();
+    bytes = 0;
+  }
+  if (g.thread_rank() == 0 && !lost) lost = !hand_over_signal(from, about, src, bytes, signal, when);
+  go_on(g, lost, when);
+}
+
+}  // namespace pgas::detail

@@ -1,0 +1,129 @@
+#include "proxies_cpu.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "host/log/log.hpp"
+#include "host/proxy/proxy.hpp"
+#include "host/transport/faulty/faulty.hpp"
+#include "host/transport/loopback/network.hpp"
+
+namespace pgas_test {
+namespace {
+
+namespace d = pgas::detail;
+
+// Small: full rings and cells that are waited for are part of every test.
+constexpr std::uint32_t ring_commands = 4;
+constexpr std::uint32_t ring_answers = 2;
+
+struct one_pe {
+  d::host_ring ring{ring_commands, ring_answers};
+  std::unique_ptr<d::proxy_memory> memory = d::make_host_proxy_memory();
+  std::vector<std::int32_t> slots;
+  d::routes table;
+  std::optional<d::proxy> proxy;
+};
+
+}  // namespace
+
+struct proxies::state {
+  proxied_layout where;
+  pgas::log::logger log{pgas::log_level::warn};
+  std::shared_ptr<d::loopback_network> network;
+  std::deque<one_pe> pes;
+
+  explicit state(const proxied_layout& layout)
+      : where(layout),
+        network(std::make_shared<d::loopback_network>(layout.n_pes)),
+        pes(static_cast<std::size_t>(layout.n_pes)) {}
+
+  [[nodiscard]] one_pe& at(int pe) { return pes[static_cast<std::size_t>(pe)]; }
+  [[nodiscard]] std::byte* slot(int pe) const {
+    return where.base + (static_cast<std::size_t>(pe) << where.log2_stride);
+  }
+
+  void make_proxy(int pe, const std::function<void(int)>& failed) {
+    d::proxy_settings settings;
+    settings.me = pe;
+    settings.n = where.n_pes;
+    settings.slot = slot(pe);
+    settings.contains = [bytes = where.slot_bytes](std::uint64_t offset, std::uint64_t size) {
+      return offset <= bytes && size <= bytes - offset;
+    };
+    settings.failed = [failed](int lost, const std::string&) { failed(lost); };
+    std::unique_ptr<d::transport> way = network->join(pe);
+    if (where.fault_seed != 0) {
+      d::faulty_settings faults;
+      faults.seed = where.fault_seed + static_cast<std::uint32_t>(pe);
+      way = std::make_unique<d::faulty_transport>(std::move(way), faults);
+    }
+    at(pe).proxy.emplace(std::move(settings), std::move(way), *at(pe).memory, log);
+  }
+
+  void set_routes(int pe, d::control_block* control) {
+    one_pe& mine = at(pe);
+    const int first = pe / where.domain * where.domain;
+    const int size = std::min(where.domain, where.n_pes - first);
+    for (int other = 0; other < where.n_pes; ++other)
+      mine.slots.push_back(other >= first && other < first + size ? other - pe : d::routes::proxied);
+    d::routes& table = mine.table;
+    table.slots = mine.slots.data();
+    table.domain.start_ = first;
+    table.domain.n_pes_ = size;
+    table.domain.my_pe_ = pe - first;
+    table.domain.n_channels_ = d::default_channels;
+    table.domain.state_offset_ = d::internal_area::domain_state(where.n_pes);
+    table.ring = mine.ring.producers();
+    table.control = control;
+    table.my_slot = reinterpret_cast<std::uintptr_t>(slot(pe));
+  }
+
+  void connect() {
+    std::vector<pgas::blob> addresses;
+    for (one_pe& each : pes) addresses.push_back(each.proxy->address());
+    for (one_pe& each : pes) each.proxy->connect(addresses);
+    for (int pe = 0; pe < where.n_pes; ++pe) {
+      const pgas::blob key = at(pe).proxy->expose(0, slot(pe), where.slot_bytes);
+      for (int other = 0; other < where.n_pes; ++other) {
+        if (other != pe) at(other).proxy->add_peer_memory(pe, 0, where.slot_bytes, key);
+      }
+    }
+    for (one_pe& each : pes) each.proxy->add_ring(each.ring.consumer());
+  }
+};
+
+proxies::proxies(const proxied_layout& where, const std::function<d::control_block*(int)>& control_of,
+                 std::function<void(int)> failed)
+    : state_(std::make_unique<state>(where)) {
+  for (int pe = 0; pe < where.n_pes; ++pe) {
+    state_->make_proxy(pe, failed);
+    state_->set_routes(pe, control_of(pe));
+  }
+  state_->connect();
+}
+
+proxies::~proxies() {
+  for (one_pe& each : state_->pes) each.proxy->stop(std::chrono::seconds(1));
+}
+
+const d::routes& proxies::routes_of(int pe) const { return state_->at(pe).table; }
+
+void proxies::settle(const std::function<bool()>& given_up) {
+  for (one_pe& each : state_->pes) {
+    const d::ring_view& ring = each.table.ring;
+    while (__atomic_load_n(&ring.progress->completed, __ATOMIC_ACQUIRE) !=
+               __atomic_load_n(&ring.heads->next, __ATOMIC_RELAXED) &&
+           !given_up())
+      std::this_thread::yield();
+  }
+}
+
+void proxies::cut(int pe) { state_->network->cut(pe); }
+
+}  // namespace pgas_test

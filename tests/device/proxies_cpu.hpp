@@ -1,0 +1,44 @@
+/// @file
+/// What the PEs of a pe_set on the CPU have for those beyond their domains: a proxy and a ring for each PE, over
+/// loopback, and the table that contexts name. For C++17, too, which the library's own headers are not.
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "pgas/device.hpp"
+
+namespace pgas_test {
+
+/// Where the PEs' slots lie and how they are divided into domains.
+struct proxied_layout {
+  int n_pes;
+  int domain;  ///< PEs that reach each other directly: so many neighbours, the last domain may have fewer
+  std::byte* base;
+  std::uint16_t log2_stride;
+  std::size_t slot_bytes;
+  std::uint32_t fault_seed;  ///< of transports that hold back and reorder; 0: good ones
+};
+
+class proxies {
+ public:
+  /// @param control_of the control block of a PE
+  /// @param failed told by a proxy that a PE is lost to it; any thread
+  proxies(const proxied_layout& where, const std::function<pgas::detail::control_block*(int pe)>& control_of,
+          std::function<void(int pe)> failed);
+  ~proxies();
+  proxies(const proxies&) = delete;
+  proxies& operator=(const proxies&) = delete;
+
+  [[nodiscard]] const pgas::detail::routes& routes_of(int pe) const;
+  /// Returns when all that kernels have handed over is complete, or `given_up()`.
+  void settle(const std::function<bool()>& given_up);
+  /// From now on nothing goes to or comes from `pe`.
+  void cut(int pe);
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+}  // namespace pgas_test

@@ -1,0 +1,254 @@
+// PEs that are reached in different ways: what goes one way does not overtake what went the other, and what can't get
+// there ends with a record. On the CPU only, where the harness has proxies.
+#include <atomic>
+#include <string>
+
+#include "harness.hpp"
+
+namespace {
+
+using namespace pgas;
+using namespace pgas_test;
+
+/// How PE 0 tells that its data is there.
+enum class teller { put_signal, fence_then_p, fence_then_add, quiet_then_set, barrier_then_set };
+constexpr teller all_tellers[] = {teller::put_signal, teller::fence_then_p, teller::fence_then_add,
+                                  teller::quiet_then_set, teller::barrier_then_set};
+
+/// PE 0 writes to `holder`, then tells `reader`, who looks at what the holder has and passes the word on to it; the
+/// holder looks at its own memory then. PE 0 reaches the two in different ways.
+struct two_routes {
+  sym<std::uint32_t> data;  // a new part for each round
+  sym<std::uint64_t> told;  // the reader, then the holder
+  findings found;
+  std::uint32_t n;
+  std::uint32_t count;
+  std::int32_t holder;
+  std::int32_t reader;
+  teller how;
+
+  template <class Block>
+  PGAS_FN void operator()(const Block& block, const context& ctx) const {
+    const std::int32_t me = ctx.my_pe();
+    const auto rank = static_cast<std::uint32_t>(block.thread_rank());
+    std::uint64_t* const to_reader = told.at(ctx);
+    std::uint64_t* const to_holder = told.at(ctx) + 1;
+    for (std::uint32_t round = 0; round < n; ++round) {
+      std::uint32_t* const there = data.at(ctx) + round * count;
+      if (me == 0) {
+        for (std::uint32_t i = rank; i < count; i += static_cast<std::uint32_t>(block.size())) there[i] = round + i + 1;
+        block.sync();
+        put_nbi(ctx, block, there, there, count, holder);
+        tell(ctx, block, to_reader, round + 1);
+      } else if (me == reader) {
+        wait_until(ctx, block, to_reader, cmp::ge, round + 1);
+        get(ctx, block, there, there, count, holder);
+        look(ctx, block, round, there);
+        put_signal(ctx, block, there, there, 0, to_holder, round + 1, signal_op::set, holder);
+      } else if (me == holder) {
+        wait_until(ctx, block, to_holder, cmp::ge, round + 1);
+        look(ctx, block, round, there);
+      }
+    }
+  }
+
+  template <class Block>
+  PGAS_FN void tell(const context& ctx, const Block& block, std::uint64_t* word, std::uint64_t value) const {
+    if (how == teller::put_signal) return put_signal(ctx, block, word, word, 0, word, value, signal_op::set, reader);
+    if (how == teller::quiet_then_set) {
+      quiet(ctx, block);
+    } else if (how == teller::barrier_then_set) {
+      team_view alone = ctx.world();
+      alone.start_ = ctx.world_pe_;
+      alone.n_pes_ = 1;
+      alone.my_pe_ = 0;
+      barrier(ctx, block, alone);
+    } else {
+      fence(ctx, block);
+    }
+    if (block.thread_rank() != 0) return;
+    if (how == teller::fence_then_add)
+      atomic_add(ctx, word, 1, reader);
+    else if (how == teller::fence_then_p)
+      p(ctx, word, value, reader);
+    else
+      signal_set(ctx, word, value, reader);
+  }
+
+  template <class Block>
+  PGAS_FN void look(const context& ctx, const Block& block, std::uint32_t round, const std::uint32_t* there) const {
+    for (auto i = static_cast<std::uint32_t>(block.thread_rank()); i < count;
+         i += static_cast<std::uint32_t>(block.size()))
+      found.equal(ctx, std::uint64_t{round} << 32 | i, round + i + 1, there[i]);
+  }
+};
+
+void try_routes(std::int32_t holder, std::int32_t reader) {
+  for (const std::uint32_t count : {2u, 300u, 9000u}) {  // in a command, in a message, by the transport itself
+    for (const teller how : all_tellers) {
+      for (const unsigned threads : {1u, 2u}) {
+        const auto n = static_cast<std::uint32_t>(no_more_than_asked(20));
+        pe_set pes(4, {.domain = 2});
+        const two_routes body{pes.allocate<std::uint32_t>(std::size_t{n} * count),
+                              pes.allocate<std::uint64_t>(2),
+                              make_findings(pes),
+                              n,
+                              count,
+                              holder,
+                              reader,
+                              how};
+        pes.run({1, threads}, body);
+        expect_nothing_found(pes, body.found);
+      }
+    }
+  }
+}
+
+TEST(route, a_direct_signal_comes_after_a_proxied_put) { try_routes(2, 1); }
+
+TEST(route, a_proxied_signal_comes_after_a_direct_put) { try_routes(1, 2); }
+
+TEST(route, a_proxied_signal_comes_after_a_proxied_put_to_another) { try_routes(3, 2); }
+
+TEST(route, who_is_near) {
+  pe_set pes(5, {.domain = 2});
+  const findings found = make_findings(pes);
+  pes.run({1, 1}, [=](const auto&, const context& ctx) {
+    int word = 0;
+    int* const own = reinterpret_cast<int*>(found.place.at(ctx));
+    for (std::int32_t pe = 0; pe < 5; ++pe) {
+      const bool near = pe / 2 == ctx.my_pe() / 2;
+      found.check(ctx, 1, ctx.reaches(pe) == near);
+      found.check(ctx, 2, (ctx.ptr(own, pe) != nullptr) == near);
+      found.check(ctx, 3, ctx.ptr(&word, pe) == nullptr);
+      found.check(ctx, 4, (ctx.domain().member(pe) >= 0) == near);
+    }
+    found.check(ctx, 5, ctx.domain().n_pes() == (ctx.my_pe() == 4 ? 1 : 2));
+  });
+  expect_nothing_found(pes, found);
+}
+
+/// What is done with memory that a proxy can't reach, of which the CPU has none: tried by name.
+struct in_pieces {
+  static constexpr std::uint32_t count = 77;
+  sym<std::uint16_t> there;
+  sym<std::uint16_t> here;
+  findings found;
+
+  template <class Block>
+  PGAS_FN void operator()(const Block& block, const context& ctx) const {
+    if (ctx.my_pe() != 0) return;
+    const detail::share me = detail::share_of(block);
+    std::uint16_t* const mine = here.at(ctx);
+    for (std::uint32_t i = me.rank; i < count; i += me.size) mine[i] = static_cast<std::uint16_t>(i + 1);
+    block.sync();
+    const detail::sender from = detail::sender_of(ctx);
+    const detail::errand to{detail::operation::put, 1, there.offset};
+    found.check(ctx, 1, detail::put_pieces(from, to, mine, count * 2, me));
+    quiet(ctx, block);
+    found.check(ctx, 2, detail::get_pieces(from, to, mine + count, count * 2, me));
+    block.sync();
+    for (std::uint32_t i = me.rank; i < count; i += me.size) found.equal(ctx, i, mine[i], mine[count + i]);
+    block.sync();
+    // Blocks of 9 elements, 10 apart here, 12 apart there, from the last to the first.
+    const detail::spread shape = detail::spread_of<std::uint16_t>(9, 5, 10, -12);
+    const detail::errand last{detail::operation::iput, 1, there.offset + 4 * 12 * 2};
+    found.check(ctx, 3, detail::blocks_in_pieces<detail::direction::put>(from, last, mine, shape, me));
+    quiet(ctx, block);
+    found.check(ctx, 4, detail::blocks_in_pieces<detail::direction::get>(from, last, mine + count, shape, me));
+    block.sync();
+    if (me.rank != 0) return;
+    get(ctx, mine + 2 * count, there.at(ctx), count, 1);
+    for (std::uint32_t i = 0; i < 5 * 9; ++i) {
+      const std::uint32_t sent = i / 9 * 10 + i % 9;
+      found.equal(ctx, 1000 + i, mine[sent], mine[count + sent]);
+      found.equal(ctx, 2000 + i, mine[sent], mine[2 * count + (4 - i / 9) * 12 + i % 9]);
+    }
+    for (std::uint32_t i = 9; i < count; ++i) {  // what lies between the blocks is as it was
+      if (i % 12 >= 9) found.equal(ctx, 3000 + i, static_cast<std::uint16_t>(i + 1), mine[2 * count + i]);
+    }
+  }
+};
+
+TEST(route, memory_out_of_the_proxys_reach_goes_in_pieces) {
+  for (const unsigned threads : {1u, 3u}) {
+    pe_set pes(2, {.domain = 1});
+    const in_pieces body{pes.allocate<std::uint16_t>(in_pieces::count),
+                         pes.allocate<std::uint16_t>(3 * in_pieces::count), make_findings(pes)};
+    pes.run({1, threads}, body);
+    expect_nothing_found(pes, body.found);
+  }
+}
+
+/// What PE 0 is in when PE 1 is gone.
+enum class hope { answer, completion };
+
+struct reaches_for_the_lost {
+  sym<std::uint64_t> word;
+  hope what;
+
+  template <class Block>
+  PGAS_FN void operator()(const Block& block, const context& ctx) const {
+    if (ctx.my_pe() != 0 || block.thread_rank() != 0) return;
+    for (std::uint64_t i = 0;; ++i) {
+      if (what == hope::answer)
+        static_cast<void>(g(ctx, word.at(ctx), 1));
+      else
+        p(ctx, word.at(ctx), i, 1);
+      if (what == hope::completion) quiet(ctx);
+    }
+  }
+};
+
+TEST(route, what_waits_for_a_lost_pe_ends_with_a_record) {
+  for (const hope what : {hope::answer, hope::completion}) {
+    pe_set pes(2, {.domain = 1});
+    const reaches_for_the_lost body{pes.allocate<std::uint64_t>(1), what};
+    const std::vector<bool> gave_up = pes.run_out({1, 1}, body, [&] { pes.cut(1); });
+    EXPECT_TRUE(gave_up[0]);
+    const detail::failure_record& record = pes.control(0).record;
+    EXPECT_EQ(record.why, detail::failure::aborted);
+    EXPECT_TRUE(record.pe == 1 || record.pe == -1) << record.pe;
+    if (what == hope::answer) {
+      EXPECT_EQ(record.what, detail::operation::g);
+      EXPECT_EQ(record.heap_offset, body.word.offset);
+    }
+  }
+}
+
+/// A ring that nobody serves.
+struct forgotten_ring {
+  detail::ring_heads heads[2] = {};  // the second one is room for what follows the first
+  detail::ring_progress progress{};
+  std::vector<detail::command> commands = std::vector<detail::command>(2);
+  std::vector<detail::answer> answers = std::vector<detail::answer>(2);
+
+  [[nodiscard]] detail::ring_view view() { return {commands.data(), answers.data(), &progress, heads, 1, 1}; }
+};
+
+TEST(route, deadlines_end_waits_for_an_answer_and_for_room) {
+  for (const auto what : {detail::operation::atomic, detail::operation::p}) {
+    pe_set pes(2, {.domain = 1, .timeout = std::chrono::milliseconds(100)});
+    const sym<std::uint64_t> word = pes.allocate<std::uint64_t>(1);
+    forgotten_ring ring;
+    const std::vector<bool> gave_up = pes.run_out({1, 1}, [&](const auto&, context ctx) {
+      if (ctx.my_pe() != 0) return;
+      detail::routes table = *ctx.routes_;
+      table.ring = ring.view();
+      ctx.routes_ = &table;
+      if (what == detail::operation::atomic) {
+        static_cast<void>(atomic_fetch_add(ctx, word.at(ctx), 1, 1));
+      } else {
+        for (std::uint64_t i = 0; i < 3; ++i) p(ctx, word.at(ctx), i, 1);
+      }
+    });
+    const detail::failure_record& record = pes.control(0).record;
+    EXPECT_TRUE(gave_up[0]);
+    EXPECT_EQ(record.why, detail::failure::timed_out);
+    EXPECT_EQ(record.what, what);
+    EXPECT_EQ(record.pe, 1);
+    EXPECT_EQ(record.heap_offset, word.offset);
+  }
+}
+
+}  // namespace
