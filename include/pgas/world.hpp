@@ -25,6 +25,8 @@ struct pe_info {
   int local_rank = 0;       ///< among the PEs of its host
   std::string device;       ///< "NVIDIA H200", "host memory"
   std::string device_uuid;  ///< equal for PEs that share a device
+  bool direct = true;       ///< whether load and store reach its heap; if not, the proxy does
+  std::string route;        ///< for people: "load and store", "proxy over ucx 1.16.0"
 };
 
 /// How many threads of a PE may call the library, in the words of OpenSHMEM.
@@ -92,7 +94,7 @@ class PGAS_API world {
   [[nodiscard]] const pgas::team& team() const;
   /// The PEs whose heaps this one can load from and store to directly.
   [[nodiscard]] const pgas::team& domain_team() const;
-  /// The PEs of this host: all of the domain.
+  /// The PEs of this host: the domain, and with PGAS_DIRECT also those that it keeps apart.
   [[nodiscard]] const pgas::team& host_team() const;
 
   /// Collective: `count` objects of T on every PE, at the same offset.

@@ -76,7 +76,8 @@ bool same_bits(const bits128& a, const bits128& b) {
 
 bits128 random_bits() {
   bits128 bits;
-  if (::getentropy(bits.data(), bits.size()) != 0) throw error(code::system, std::string("getentropy: ") + std::strerror(errno));
+  if (::getentropy(bits.data(), bits.size()) != 0)
+    throw error(code::system, std::string("getentropy: ") + std::strerror(errno));
   return bits;
 }
 

@@ -84,7 +84,7 @@ struct device_holder {
   PGAS_FN void operator()(Block block, pgas::context ctx, lock_t* lock, std::int64_t* counter) const {
     for (int i = 0; i < kernel_rounds; ++i) {
       pgas::set_lock(ctx, block, lock);
-      if (block.thread_rank() == 0) *ctx.remote(counter, 0) += 1;
+      if (block.thread_rank() == 0) pgas::p(ctx, counter, pgas::g(ctx, counter, 0) + 1, 0);
       pgas::clear_lock(ctx, block, lock);
     }
   }

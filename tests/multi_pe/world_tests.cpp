@@ -197,6 +197,10 @@ TEST(Rma, kernels_address_a_peer_where_the_host_does) {
   auto cell = world.allocate<int>(2);
   const pgas::context ctx = world.context();
   for (int pe = 0; pe < world.n_pes(); ++pe) {
+    EXPECT_EQ(world.ptr(cell.data(), pe) != nullptr, world.pe(pe).direct);
+    EXPECT_EQ(ctx.ptr(cell.data(), pe), world.ptr(cell.data(), pe));
+    EXPECT_EQ(ctx.reaches(pe), world.pe(pe).direct);
+    if (!world.pe(pe).direct) continue;
     EXPECT_EQ(ctx.remote(cell.data(), pe), ctx.ptr(cell.data(), pe));
     EXPECT_EQ(ctx.remote(cell.data() + 1, pe) - ctx.remote(cell.data(), pe), 1);
     EXPECT_EQ(ctx.ptr(cell.data(), pe) == cell.data(), pe == world.my_pe());
@@ -207,9 +211,12 @@ TEST(Rma, kernels_address_a_peer_where_the_host_does) {
   EXPECT_EQ(ctx.ptr(cell.data(), -1), nullptr);
   if (world.heap() == pgas::heap_kind::host) {
     const int right = (world.my_pe() + 1) % world.n_pes();
-    *ctx.remote(cell.data(), right) = 7 * world.my_pe();
+    const int left = (world.my_pe() + world.n_pes() - 1) % world.n_pes();
+    if (world.pe(right).direct) *ctx.remote(cell.data(), right) = 7 * world.my_pe();
     world.barrier_all();
-    EXPECT_EQ(cell.data()[0], 7 * ((world.my_pe() + world.n_pes() - 1) % world.n_pes()));
+    if (world.pe(left).direct) {
+      EXPECT_EQ(cell.data()[0], 7 * left);
+    }
   }
   world.barrier_all();
 }

@@ -90,6 +90,11 @@ constexpr std::array rows{
                "for memory of teams and registered memory. 0: the largest device memory among the PEs.",
            .aliases = stride_aliases,
            .power_of_two = true},
+    option{.name = "PGAS_DIRECT",
+           .field = &config::direct,
+           .help =
+               "Which PEs of a host reach one another's memory by load and store: all; 0 for none; or sets such as "
+               "0,2/1,3. The others use the network, as PEs on different hosts do."},
     option{.name = "PGAS_SOCKET_DIR",
            .field = &config::socket_directory,
            .help =

@@ -17,7 +17,7 @@ arena::arena(const link_group& everyone, const arena_ground& ground, std::size_t
     : group_(everyone), ground_(ground), limit_(limit), on_growth_(std::move(on_growth)) {}
 
 arena::arena(const link_group& members, const arena_ground& ground, windows& where)
-    : group_(members), ground_(ground), limit_(ground.slots.stride() - where.begin()), windows_(&where) {}
+    : group_(members), ground_(ground), limit_(ground.reach.slots.stride() - where.begin()), windows_(&where) {}
 
 arena::~arena() {
   while (!segments_.empty()) segments_.pop_back();
@@ -100,7 +100,7 @@ sharing_result arena::share(std::optional<std::size_t> at, std::size_t bytes, co
                             const std::optional<error>& refused) {
   heap_call growing = call;
   growing.what = heap_call::kind::grow;
-  sharing_plan plan{ground_.slots, at.value_or(0), bytes, ground_.kind, growing, refused};
+  sharing_plan plan{ground_.reach, at.value_or(0), bytes, ground_.kind, growing, refused};
   if (!at && !refused) plan.refusal = no_room(call);
   return share_segment(ground_.device, group_, plan);
 }

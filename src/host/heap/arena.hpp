@@ -24,7 +24,7 @@ namespace pgas::detail {
 /// What all arenas of a world build on.
 struct arena_ground {
   class device& device;
-  const layout& slots;
+  const memory_reach& reach;
   const heap_terms& terms;
   handle_kind kind;
 };
@@ -63,7 +63,7 @@ class arena {
   [[nodiscard]] std::size_t mapped() const noexcept { return mapped_.load(std::memory_order_acquire); }
 
  private:
-  [[nodiscard]] std::byte* my_slot() const noexcept { return ground_.slots.slot(group_.world_pe(group_.my_pe())); }
+  [[nodiscard]] std::byte* my_slot() const noexcept { return ground_.reach.slot(group_.world_pe(group_.my_pe())); }
   [[nodiscard]] error no_room(const heap_call& call) const;
   [[nodiscard]] std::string numbers() const;
   void grow(offset_allocator::request wanted, const heap_call& call);

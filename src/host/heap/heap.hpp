@@ -17,18 +17,24 @@
 
 namespace pgas::detail {
 
-/// This PE's view of the heap of all PEs. Slot p of the layout holds PE p's segments; segment i lies at the same offset
-/// in every slot.
+/// This PE's view of the heap of all PEs. The slots of the layout hold the segments of the members of its domain, in
+/// their order; segment i lies at the same offset in every slot, and so it does on PEs out of reach.
 class heap {
  public:
   using growth_callback = arena::growth_callback;
 
-  /// Collective: agrees on stride, base and kind of handle, reserves the layout. No memory yet.
-  /// *Errors* address_space, handle_exchange (naming what was probed and what each attempt answered), mixed_heaps; the
-  /// same error on all PEs.
+  /// Collective: finds out who can share memory, agrees on stride, base and kind of handle, reserves the layout. No
+  /// memory yet. *Errors* address_space, handle_exchange (naming what was probed and what each attempt answered),
+  /// mixed_heaps; the same error on all PEs.
+  /// @param may_stay_apart whether PEs of a host that can't share memory have another way: then that is no error
   heap(device& device, const link_group& everyone, const config& settings, log::logger& log, growth_callback on_growth,
-       windows::change_callback on_windows = {});
+       windows::change_callback on_windows = {}, bool may_stay_apart = false);
   ~heap();
+
+  /// Who shares memory with this PE.
+  [[nodiscard]] const domains& near() const noexcept;
+  /// Makes the memory that comes from now on known to what reaches the other PEs, which outlives it.
+  void expose_through(proxy& far) noexcept;
 
   /// What all PEs allocate from. *Callers* one thread at a time.
   [[nodiscard]] arena& memory() noexcept;
@@ -44,6 +50,7 @@ class heap {
   /// Bytes of the allocation of all PEs that starts at `pointer`, rounding included; 0 if none does.
   [[nodiscard]] std::size_t allocation_bytes(const void* pointer) const;
 
+  /// Where the part of PE `pe` starts, which is near.
   [[nodiscard]] std::byte* slot(int pe) const noexcept;
   [[nodiscard]] int log2_stride() const noexcept;
   /// Whether all PEs have the layout at the same address.
@@ -53,6 +60,8 @@ class heap {
   [[nodiscard]] std::size_t mapped_bytes() const noexcept;
   /// Whether [pointer, pointer + bytes) lies in this PE's mapped memory, windows included. *Callers* any thread.
   [[nodiscard]] bool contains(const void* pointer, std::size_t bytes) const;
+  /// The same by the distance from the start of the slot.
+  [[nodiscard]] bool maps(std::size_t offset, std::size_t bytes) const;
   /// Whether PE `pe` has memory where this PE has `pointer`. *Callers* any thread.
   [[nodiscard]] bool reaches(const void* pointer, int pe) const;
   [[nodiscard]] const arena_ground& ground() const noexcept;

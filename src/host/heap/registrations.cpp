@@ -55,8 +55,8 @@ void* registrations::add(void* pointer, std::size_t bytes) {
     if (bytes % unit != 0)
       throw error(code::invalid_argument, fmt::format("the size is not a multiple of {}", byte_text(unit)));
     const auto offset =
-        reinterpret_cast<std::uintptr_t>(pointer) - reinterpret_cast<std::uintptr_t>(ground_.slots.slot(0));
-    if (offset < ground_.slots.stride() * static_cast<std::size_t>(group_.n_pes()))
+        reinterpret_cast<std::uintptr_t>(pointer) - reinterpret_cast<std::uintptr_t>(ground_.reach.slots.slot(0));
+    if (offset < ground_.reach.slots.stride() * static_cast<std::size_t>(ground_.reach.near.largest()))
       throw error(code::invalid_argument, "it is symmetric memory already");
     held.hold(ground_.device.retain(pointer, bytes, ground_.kind));
     for (const foreign_piece& piece : held.all())
@@ -81,7 +81,7 @@ void* registrations::add(void* pointer, std::size_t bytes) {
   try {
     std::size_t done = 0;
     for (const foreign_piece& piece : held.all()) {
-      sharing_plan plan{ground_.slots, *at + done, piece.bytes, ground_.kind, mine.call, std::nullopt, held.pass_on()};
+      sharing_plan plan{ground_.reach, *at + done, piece.bytes, ground_.kind, mine.call, std::nullopt, held.pass_on()};
       sharing_result shared = share_segment(ground_.device, group_, plan);
       if (!shared.segment) throw error(*shared.failures.front().failure);
       segments.push_back(std::move(shared.segment));

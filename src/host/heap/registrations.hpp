@@ -23,7 +23,7 @@ class registrations {
   void remove(void* alias);
 
  private:
-  [[nodiscard]] std::byte* my_slot() const noexcept { return ground_.slots.slot(group_.world_pe(group_.my_pe())); }
+  [[nodiscard]] std::byte* my_slot() const noexcept { return ground_.reach.slot(group_.world_pe(group_.my_pe())); }
 
   const link_group& group_;
   const arena_ground& ground_;

@@ -9,6 +9,7 @@
 namespace pgas::detail {
 
 shared_segment::~shared_segment() {
+  if (exposed_by_ != nullptr) exposed_by_->remove_memory(offset_);
   for (auto address = mapped_.rbegin(); address != mapped_.rend(); ++address) device_.unmap(*address, bytes_);
   for (auto segment = segments_.rbegin(); segment != segments_.rend(); ++segment) device_.destroy(*segment);
 }
@@ -28,6 +29,13 @@ void shared_segment::map_peer(void* address, const exported_handle& handle) {
   segments_.reserve(segments_.size() + 1);
   segments_.push_back(device_.import_segment(handle, bytes_));
   map(address, segments_.back());
+}
+
+blob shared_segment::expose(proxy& through, std::size_t offset) {
+  blob key = through.expose(offset, mapped_.front(), bytes_);
+  exposed_by_ = &through;
+  offset_ = offset;
+  return key;
 }
 
 void shared_segment::map(void* address, segment_id segment) {
@@ -61,7 +69,7 @@ sharing_result share_segment(device& device, const link_group& group, const shar
                                        byte_text(plan.bytes), to_string(plan.kind)),
                            [&] {
                              if (!plan.ready) result.segment->create(plan.kind);
-                             if (n > 1) mine.handle = result.segment->export_own();
+                             if (plan.where.near.members().size() > 1) mine.handle = result.segment->export_own();
                            });
   std::vector<statement> all = exchange(group, mine);
   mine.handle.fd.reset();
@@ -75,10 +83,15 @@ sharing_result share_segment(device& device, const link_group& group, const shar
     at = (me + step) % n;
     statement& theirs = all[static_cast<std::size_t>(at)];
     const int pe = group.world_pe(at);
+    if (!plan.where.near.near(pe)) continue;
     outcome.failure =
         attempt(group, at == me ? "map its own segment" : fmt::format("map the segment of PE {}", pe), [&] {
           void* address = plan.where.slot(pe) + plan.offset;
-          if (at == me) return result.segment->map_own(address);
+          if (at == me) {
+            result.segment->map_own(address);
+            if (plan.where.far != nullptr) outcome.key = result.segment->expose(*plan.where.far, plan.offset);
+            return;
+          }
           if (theirs.fds_lost)
             throw error(code::handle_invalid,
                         "the descriptor got lost, because this process may open no more files (ulimit -n)");
@@ -89,6 +102,10 @@ sharing_result share_segment(device& device, const link_group& group, const shar
   // Also the barrier before which no PE touches a peer's memory.
   std::vector<statement> outcomes = exchange(group, outcome);
   if (first_failure(outcomes)) return {nullptr, failures_of(std::move(outcomes))};
+  if (plan.where.far != nullptr)
+    for (const statement& theirs : outcomes)
+      if (!plan.where.near.near(theirs.pe) && !theirs.key.empty())
+        plan.where.far->add_peer_memory(theirs.pe, plan.offset, plan.bytes, theirs.key);
   return result;
 }
 

@@ -11,11 +11,14 @@
 #include "device/device.hpp"
 #include "host/heap/layout.hpp"
 #include "host/heap/statement.hpp"
+#include "host/proxy/proxy.hpp"
+#include "host/world/domains.hpp"
 #include "host/world/link_group.hpp"
 
 namespace pgas::detail {
 
-/// Owns this PE's segment, the imported ones and all their mappings; undoes whatever of it has been done.
+/// Owns this PE's segment, the imported ones, all their mappings, and what the proxy knows of them; undoes whatever of
+/// it has been done.
 ///
 /// The segments stay open as long as the object lives: what a dead PE left in its part can still be read.
 class shared_segment {
@@ -34,6 +37,8 @@ class shared_segment {
   /// Maps this PE's own segment, or imports and maps a peer's.
   void map_own(void* address);
   void map_peer(void* address, const exported_handle& handle);
+  /// Lets PEs out of reach put and get there: what they need to know, by messages alone if empty.
+  [[nodiscard]] blob expose(proxy& through, std::size_t offset);
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 
  private:
@@ -43,11 +48,23 @@ class shared_segment {
   std::size_t bytes_;
   std::vector<segment_id> segments_;  ///< this PE's first
   std::vector<void*> mapped_;
+  proxy* exposed_by_ = nullptr;
+  std::size_t offset_ = 0;  ///< that it is exposed at
+};
+
+/// What a PE maps and what it leaves to the proxy.
+struct memory_reach {
+  const layout& slots;  ///< of the members of this PE's domain
+  const domains& near;
+  proxy* far = nullptr;  ///< null where all PEs are near
+
+  /// Where the slot of PE `pe` starts, which is near.
+  [[nodiscard]] std::byte* slot(int pe) const noexcept { return slots.slot(near.index(pe)); }
 };
 
 /// Where and how a segment is to be shared.
 struct sharing_plan {
-  const layout& where;
+  const memory_reach& where;
   std::size_t offset;  ///< from the start of each slot
   std::size_t bytes;
   handle_kind kind;
@@ -63,9 +80,9 @@ struct sharing_result {
   std::vector<statement> failures;
 };
 
-/// Collective: creates, exports, exchanges, imports and maps a segment of every member. It works for all of them, or
-/// nothing is left of it on any, a `ready` segment included. *Errors* asymmetric_call on all PEs when the calls differ;
-/// those of links.
+/// Collective: creates, exports, exchanges, imports and maps a segment of every member, or makes it known to the proxy
+/// where the member is out of reach. It works for all of them, or nothing is left of it on any, a `ready` segment
+/// included. *Errors* asymmetric_call on all PEs when the calls differ; those of links.
 [[nodiscard]] sharing_result share_segment(device& device, const link_group& group, const sharing_plan& plan);
 
 [[nodiscard]] std::string to_string(handle_kind kind);

@@ -14,22 +14,29 @@ namespace pgas::detail {
 
 namespace {
 
-/// In front of the error, if there is one.
+/// In front of the key and the error, if there are any.
 struct wire_statement {
   heap_call call;
   std::array<std::byte, 64> handle;
   handle_kind kind;
   std::uint8_t failed;
   std::uint8_t foreign;
-  std::uint8_t reserved[5];
+  std::uint8_t reserved;
+  std::uint32_t key_bytes;
 };
 static_assert(std::is_trivially_copyable_v<wire_statement> && sizeof(wire_statement) == 104);
 
 blob encode(const statement& mine) {
-  wire_statement head{mine.call, mine.handle.bytes, mine.handle.kind, mine.failure.has_value(), mine.handle.foreign,
-                      {}};
+  wire_statement head{mine.call,
+                      mine.handle.bytes,
+                      mine.handle.kind,
+                      mine.failure.has_value(),
+                      mine.handle.foreign,
+                      0,
+                      static_cast<std::uint32_t>(mine.key.size())};
   blob bytes(sizeof(head));
   std::memcpy(bytes.data(), &head, sizeof(head));
+  bytes.insert(bytes.end(), mine.key.begin(), mine.key.end());
   if (mine.failure) {
     const blob why = encode_error(*mine.failure);
     bytes.insert(bytes.end(), why.begin(), why.end());
@@ -46,7 +53,12 @@ statement decode(contribution& from, int pe) {
             "PE {} makes another collective call than this PE: all PEs must make the same calls in the same order", pe),
         pe);
   std::memcpy(&head, from.bytes.data(), sizeof(head));
+  std::span<const std::byte> rest = std::span(from.bytes).subspan(sizeof(head));
+  if (head.key_bytes > rest.size())
+    throw error(code::bootstrap_protocol, fmt::format("PE {} sent a malformed statement", pe), pe);
   statement result;
+  result.key.assign(rest.begin(), rest.begin() + head.key_bytes);
+  rest = rest.subspan(head.key_bytes);
   result.pe = pe;
   result.call = head.call;
   result.handle.foreign = head.foreign != 0;
@@ -54,7 +66,7 @@ statement decode(contribution& from, int pe) {
   result.handle.kind = head.kind;
   if (!from.fds.empty()) result.handle.fd = std::move(from.fds.front());
   result.fds_lost = from.fds_lost;
-  if (head.failed != 0) result.failure = decode_error(std::span(from.bytes).subspan(sizeof(head)));
+  if (head.failed != 0) result.failure = decode_error(rest);
   return result;
 }
 
@@ -69,6 +81,7 @@ std::string text_of(const heap_call& call) {
     case heap_call::kind::adopt:
       return fmt::format("registers {} bytes in {} pieces{}", call.bytes, call.alignment,
                          call.offset == heap_call::nowhere ? "" : fmt::format(" (of sizes {:x})", call.offset));
+    case heap_call::kind::connect: return "is joining";
     case heap_call::kind::disown: return fmt::format("unregisters heap offset {:#x}", call.offset);
   }
   return "makes an unknown call";

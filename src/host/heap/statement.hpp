@@ -18,7 +18,16 @@ namespace pgas::detail {
 
 /// The call that a PE is carrying out.
 struct heap_call {
-  enum class kind : std::uint32_t { allocate = 1, grow = 2, free = 3, probe = 4, add_team = 5, adopt = 6, disown = 7 };
+  enum class kind : std::uint32_t {
+    allocate = 1,
+    grow = 2,
+    free = 3,
+    probe = 4,
+    add_team = 5,
+    adopt = 6,
+    disown = 7,
+    connect = 8
+  };
   static constexpr std::uint64_t nowhere = ~std::uint64_t{0};
 
   kind what = kind::allocate;
@@ -35,6 +44,7 @@ struct statement {
   heap_call call;
   std::optional<error> failure;
   exported_handle handle;
+  blob key;               ///< for PEs that reach the segment by the proxy; empty where only messages get there
   bool fds_lost = false;  ///< a descriptor was sent and could not be received
   int pe = -1;            ///< whose it is, as the world counts
 };

@@ -23,8 +23,8 @@ struct extent {
 /// *Errors* invalid_argument where the shape is larger than any address space.
 extent extent_of(const strides& shape, std::ptrdiff_t stride, const char* what) {
   const std::size_t block = byte_count(shape.block, shape.element_bytes);
-  const std::size_t step = byte_count(stride < 0 ? 0 - static_cast<std::size_t>(stride) : static_cast<std::size_t>(stride),
-                                      shape.element_bytes);
+  const std::size_t step = byte_count(
+      stride < 0 ? 0 - static_cast<std::size_t>(stride) : static_cast<std::size_t>(stride), shape.element_bytes);
   constexpr std::size_t huge = std::size_t{1} << 62;
   if (block > huge || (step != 0 && shape.count - 1 > huge / step))
     throw error(code::invalid_argument,
@@ -42,30 +42,48 @@ void copy_strided(const issue& how, void* to, const void* from, const strides& s
   const extent there = extent_of(shape, put ? shape.to : shape.from, what);
   static_cast<void>(extent_of(shape, put ? shape.from : shape.to, what));
   const auto* const symmetric = static_cast<const std::byte*>(put ? to : from);
-  const void* const remote = static_cast<std::byte*>(s.target(symmetric - there.before, there.before + there.after, 1, pe)) +
-                             there.before;
+  const void* const remote =
+      static_cast<std::byte*>(s.target(symmetric - there.before, there.before + there.after, 1, pe)) + there.before;
   s.check_local(put ? from : to);
   operation_request request;
-  request.what = operation_request::kind::strided;
+  request.what = !s.far(pe) ? operation_request::kind::strided
+                 : put      ? operation_request::kind::put
+                            : operation_request::kind::get;
   request.to = put ? const_cast<void*>(remote) : to;
   request.from = put ? from : remote;
   request.bytes = shape.block * shape.element_bytes;
   request.count = shape.count;
   request.to_step = shape.to * static_cast<std::ptrdiff_t>(shape.element_bytes);
   request.from_step = shape.from * static_cast<std::ptrdiff_t>(shape.element_bytes);
+  s.address(request, pe);
   s.device().enqueue(request, s.queue());
   s.finish();
 }
 
-operation_request atomic_request(const word_update& update, void* target) {
+/// A copy on the queue of `s`; one side is what target() gave for PE `pe`.
+void copy(submission& s, void* to, const void* from, std::size_t bytes, int pe, operation_request::kind far_kind) {
+  if (!s.far(pe)) return s.device().copy(to, from, bytes, s.queue());
+  operation_request request;
+  request.what = far_kind;
+  request.to = to;
+  request.from = from;
+  request.bytes = bytes;
+  request.count = 1;
+  s.address(request, pe);
+  s.device().enqueue(request, s.queue());
+}
+
+operation_request atomic_request(const submission& s, const word_update& update, int pe) {
+  const std::size_t bytes = size_of(update.as);
   operation_request request;
   request.what = operation_request::kind::atomic;
   request.how = update.how;
   request.as = update.as;
   request.release = update.release;
-  request.to = target;
+  request.to = s.target(update.target, bytes, bytes, pe);
   request.value[0] = update.value;
   request.condition = update.condition;
+  s.address(request, pe);
   return request;
 }
 
@@ -73,7 +91,8 @@ operation_request atomic_request(const word_update& update, void* target) {
 
 std::size_t byte_count(std::size_t count, std::size_t size) {
   if (size != 0 && count > std::numeric_limits<std::size_t>::max() / size)
-    throw error(code::invalid_argument, fmt::format("{} elements of {} bytes are more than a size_t can count", count, size));
+    throw error(code::invalid_argument,
+                fmt::format("{} elements of {} bytes are more than a size_t can count", count, size));
   return count * size;
 }
 
@@ -83,7 +102,7 @@ void put_bytes(const issue& how, void* to, const void* from, std::size_t bytes, 
   if (bytes == 0) return;
   void* const remote = s.target(to, bytes, 1, pe);
   s.check_local(from);
-  s.device().copy(remote, from, bytes, s.queue());
+  copy(s, remote, from, bytes, pe, operation_request::kind::put);
   s.finish();
 }
 
@@ -93,7 +112,7 @@ void get_bytes(const issue& how, void* to, const void* from, std::size_t bytes, 
   if (bytes == 0) return;
   const void* const remote = s.target(from, bytes, 1, pe);
   s.check_local(to);
-  s.device().copy(to, remote, bytes, s.queue());
+  copy(s, to, remote, bytes, pe, operation_request::kind::get);
   s.finish();
 }
 
@@ -112,6 +131,7 @@ void store_bytes(const issue& how, void* to, const void* value, std::size_t byte
   request.to = s.target(to, bytes, alignment, pe);
   request.bytes = bytes;
   std::memcpy(request.value, value, bytes);
+  s.address(request, pe);
   s.device().enqueue(request, s.queue());
   s.finish();
 }
@@ -120,12 +140,14 @@ void put_signal_bytes(const issue& how, void* to, const void* from, std::size_t 
                       signal_op op, int pe) {
   submission s(how, "put_signal");
   s.check_pe(pe);
-  const word_update update{op == signal_op::set ? atomic_update::set : atomic_update::add, word_kind::u64, signal, value, 0, true};
-  const operation_request request = atomic_request(update, s.target(signal, sizeof(signal_t), alignof(signal_t), pe));
+  const word_update update{
+      op == signal_op::set ? atomic_update::set : atomic_update::add, word_kind::u64, signal, value, 0, true};
+  operation_request request = atomic_request(s, update, pe);
+  if (s.far(pe)) request.what = operation_request::kind::signal;
   if (bytes != 0) {
     void* const remote = s.target(to, bytes, 1, pe);
     s.check_local(from);
-    s.device().copy(remote, from, bytes, s.queue());
+    copy(s, remote, from, bytes, pe, operation_request::kind::put);
   }
   s.device().enqueue(request, s.queue());
   s.finish();
@@ -135,21 +157,21 @@ std::uint64_t fetch_update(world& w, const word_update& update, int pe) {
   const issue how = at_once(w);
   submission s(how, "atomic");
   s.check_pe(pe);
-  const std::size_t bytes = size_of(update.as);
-  return s.state().fetch(atomic_request(update, s.target(update.target, bytes, bytes, pe)));
+  return s.state().fetch(atomic_request(s, update, pe));
 }
 
 void enqueue_update(const issue& how, const word_update& update, void* result, int pe) {
   submission s(how, "atomic");
   s.check_pe(pe);
   const std::size_t bytes = size_of(update.as);
-  operation_request request = atomic_request(update, s.target(update.target, bytes, bytes, pe));
+  operation_request request = atomic_request(s, update, pe);
   if (how.on == nullptr && result != nullptr) {
     s.state().fetch_later(request, result);
     return;
   }
   if (reinterpret_cast<std::uintptr_t>(result) % bytes != 0)
-    throw error(code::misaligned, fmt::format("atomic: the place for the result, {}, is not a multiple of {} bytes", result, bytes));
+    throw error(code::misaligned,
+                fmt::format("atomic: the place for the result, {}, is not a multiple of {} bytes", result, bytes));
   s.check_reached(result, "the place for the result");
   request.result = result;
   s.device().enqueue(request, s.queue());

@@ -23,24 +23,34 @@ submission::submission(const issue& how, const char* what)
 
 void* submission::target(const void* local, std::size_t bytes, std::size_t alignment, int pe) const {
   state_.check_symmetric(local, bytes, alignment, what_);
-  return state_.remote(local, pe);
+  if (!far(pe)) return state_.remote(local, pe);
+  state_.check_reached(local, pe);
+  return const_cast<void*>(local);
+}
+
+void submission::address(operation_request& request, int pe) const {
+  if (state_.near().only_one()) return;
+  request.here = state_.context();
+  if (far(pe)) request.pe = pe;
 }
 
 void submission::check_local(const void* memory) const {
   if (memory == nullptr) throw error(code::invalid_argument, fmt::format("{}: the local memory is null", what_));
   if (how_.on == nullptr || !state_.device().capturing(queue_) || state_.device().reaches(memory)) return;
-  throw error(code::capturing,
-              fmt::format("{}: {} is pageable host memory, which a CUDA graph can't copy at each replay: allocate it with "
-                          "cudaHostAlloc or pin it with cudaHostRegister",
-                          what_, memory));
+  throw error(
+      code::capturing,
+      fmt::format("{}: {} is pageable host memory, which a CUDA graph can't copy at each replay: allocate it with "
+                  "cudaHostAlloc or pin it with cudaHostRegister",
+                  what_, memory));
 }
 
 void submission::check_reached(const void* memory, const char* role) const {
   if (memory == nullptr || state_.device().reaches(memory)) return;
-  throw error(code::invalid_argument,
-              fmt::format("{}: {} at {} is memory that kernels can't reach: use the heap, GPU memory, or pinned host memory "
-                          "(cudaHostAlloc)",
-                          what_, role, memory));
+  throw error(
+      code::invalid_argument,
+      fmt::format("{}: {} at {} is memory that kernels can't reach: use the heap, GPU memory, or pinned host memory "
+                  "(cudaHostAlloc)",
+                  what_, role, memory));
 }
 
 void submission::finish() {

@@ -19,8 +19,13 @@ class submission {
 
   /// Throws pe_out_of_range.
   void check_pe(int pe) const { state_.check_pe(pe, what_); }
-  /// Where PE `pe` has the symmetric bytes at `local`. *Errors* outside_heap, misaligned.
+  /// Where PE `pe` has the symmetric bytes at `local`; `local` itself for a PE that is far. *Errors* outside_heap,
+  /// misaligned.
   [[nodiscard]] void* target(const void* local, std::size_t bytes, std::size_t alignment, int pe) const;
+  /// Whether load and store don't reach PE `pe`: then requests name it.
+  [[nodiscard]] bool far(int pe) const { return !state_.near().near(pe); }
+  /// Makes a request whose addresses are those of target() go to PE `pe`.
+  void address(operation_request& request, int pe) const;
   /// Throws unless `memory` can be the local side of an operation on this queue: invalid_argument, capturing.
   void check_local(const void* memory) const;
   /// Throws unless kernels can reach `memory`: invalid_argument, naming it `role`. Null is fine.

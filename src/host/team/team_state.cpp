@@ -34,13 +34,14 @@ std::unique_ptr<team_state> team_state::of_world(world_state& world) {
   return made;
 }
 
-std::unique_ptr<team_state> team_state::of_domain(world_state& world) {
-  const team_view view = world.context().domain();
-  std::vector<int> members;
-  for (int i = 0; i < view.n_pes(); ++i) members.push_back(view.world_pe(i));
-  auto group = std::make_unique<link_group>(world.links(), link_group::domain, std::move(members));
+std::unique_ptr<team_state> team_state::of_some(world_state& world, link_group::identity id, std::vector<int> members,
+                                                std::uint64_t offset) {
+  auto group = std::make_unique<link_group>(world.links(), id, std::move(members));
   const link_group* const members_of = group.get();
+  team_view view = view_of(*members_of, {default_channels});
+  view.state_offset_ = offset;
   std::unique_ptr<team_state> made(new team_state(world, members_of, std::move(group), view));
+  made->list_members();
   made->own_memory_ = world.heap().make_arena(*members_of);
   made->memory_ = made->own_memory_.get();
   return made;
@@ -72,6 +73,15 @@ team_state::~team_state() {
   if (stream_ != nullptr) world_.device().destroy_stream(stream_);
 }
 
+void team_state::list_members() {
+  if (evenly_spaced(*group_, view_)) return;
+  std::byte* const slot = world_.heap().slot(world_.context().my_pe());
+  std::byte* const list = slot + view_.state_offset_ + team_layout::list(view_.n_pes(), view_.n_channels());
+  view_.members_ = reinterpret_cast<const std::int32_t*>(list);
+  world_.device().copy(list, members().data(), members().size_bytes(), nullptr);
+  world_.synchronize(nullptr);
+}
+
 void team_state::place_state() {
   const bool listed = !evenly_spaced(*group_, view_);
   const std::size_t bytes = team_layout::bytes(view_.n_pes(), view_.n_channels(), listed);
@@ -81,18 +91,14 @@ void team_state::place_state() {
       state_offset_
           ? *state_offset_
           : static_cast<std::uint64_t>(static_cast<std::byte*>(memory_->allocate(bytes, team_layout::line)) - slot);
-  if (listed)
-    view_.members_ = reinterpret_cast<const std::int32_t*>(slot + view_.state_offset_ +
-                                                           team_layout::list(view_.n_pes(), view_.n_channels()));
 }
 
 void team_state::clear_state() {
   std::byte* const slot = world_.heap().slot(world_.context().my_pe());
   const std::size_t bytes = team_layout::list(view_.n_pes(), view_.n_channels());
   world_.device().fill(slot + view_.state_offset_, 0, bytes, nullptr);
-  if (view_.members_ != nullptr)
-    world_.device().copy(slot + view_.state_offset_ + bytes, members().data(), members().size_bytes(), nullptr);
   world_.synchronize(nullptr);
+  list_members();
 }
 
 std::shared_ptr<world_state> team_state::shared_world() const { return world_.shared_from_this(); }

@@ -23,8 +23,10 @@ class team_state {
  public:
   /// The team of all PEs: its state lies in the world's internal_area, its memory is the heap.
   [[nodiscard]] static std::unique_ptr<team_state> of_world(world_state& world);
-  /// The team of those that this PE can load from and store to.
-  [[nodiscard]] static std::unique_ptr<team_state> of_domain(world_state& world);
+  /// A team that the world has by itself: `members`, among which this PE is, whose state lies at `offset` of the
+  /// internal_area. Local; nobody may use it before all members have made it.
+  [[nodiscard]] static std::unique_ptr<team_state> of_some(world_state& world, link_group::identity id,
+                                                           std::vector<int> members, std::uint64_t offset);
   /// Collective over `group`: a team of its members, with a state of zeros that nobody may use before all are told that
   /// everyone has it. *Errors* out_of_memory, the same on all members.
   team_state(std::shared_ptr<world_state> world, std::unique_ptr<link_group> group, const team_config& how);
@@ -63,6 +65,8 @@ class team_state {
  private:
   team_state(world_state& world, const link_group* group, std::unique_ptr<link_group> own, const team_view& view);
   void place_state();
+  /// Writes the members' numbers behind the state where arithmetic does not give them.
+  void list_members();
   void clear_state();
 
   const std::shared_ptr<world_state> keep_;  ///< of a team that the world does not own itself

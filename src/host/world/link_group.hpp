@@ -41,6 +41,7 @@ class link_group {
   /// What groups that all PEs know of without a word are called; those of new_identity() lie above.
   static constexpr identity world = 0;
   static constexpr identity domain = 1;
+  static constexpr identity host = 2;
 
   /// The group of `members`, as the world numbers them, among which this PE is. Not a collective, but all members must
   /// make it with the same arguments; each may use it at once.

@@ -192,6 +192,8 @@ void links::fail(const std::string& reason) noexcept {
   }
 }
 
+void links::fail(const error& cause) noexcept { state_->set_failure(cause, links_state::origin::here); }
+
 void links::check() const { state_->check(); }
 bool links::failed() const noexcept { return state_->failed.load(std::memory_order_acquire); }
 

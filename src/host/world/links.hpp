@@ -37,6 +37,8 @@ class links final : public link_group {
 
   /// Ends the world for everyone: all PEs' collectives and waits throw code::aborted with this reason.
   void fail(const std::string& reason) noexcept;
+  /// The same with an error that is known already.
+  void fail(const error& cause) noexcept;
   /// Throws the first failure, if there was one.
   void check() const;
   [[nodiscard]] bool failed() const noexcept;

@@ -138,7 +138,7 @@ bool world::accessible(const void* pointer, int pe) const {
 
 const void* world::address_at(const volatile void* local, int pe) const {
   const void* const pointer = const_cast<const void*>(local);
-  if (!accessible(pointer, pe) || context().domain().member(pe) < 0) return nullptr;
+  if (!accessible(pointer, pe) || !state().near().near(pe)) return nullptr;
   return state().remote(pointer, pe);
 }
 

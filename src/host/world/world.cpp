@@ -86,7 +86,10 @@ const team& world::domain_team() const {
   return state_->domain_team();
 }
 
-const team& world::host_team() const { return domain_team(); }
+const team& world::host_team() const {
+  state_of(state_).check();
+  return state_->host_team();
+}
 
 void* world::allocate_bytes(std::size_t count, std::size_t size, std::size_t alignment, initialize how) {
   detail::world_state& state = state_of(state_);

@@ -49,11 +49,11 @@ world_state::world_state(std::unique_ptr<bootstrap> exchange, const config& sett
   if (settings_.checks && settings_.wait_timeout.count() == 0) settings_.wait_timeout = std::chrono::seconds(60);
   log_.set_pe(bootstrap_->rank(), bootstrap_->size());
   links_ = std::make_unique<class links>(*bootstrap_, settings_, log_, [this](const error& cause) { on_failure(cause); });
-  check_one_host();
   try {
     choose_device();
     build_heap();
     make_teams();
+    make_context();
     report(how);
   } catch (...) {
     give_back();
@@ -70,21 +70,8 @@ world_state::~world_state() {
 void world_state::free_control() noexcept {
   grids_.reset();
   fetches_.reset();
+  far_.reset();
   if (mapped_.host != nullptr) device_->free_mapped(mapped_);
-}
-
-void world_state::check_one_host() {
-  for (int pe = 0; pe < links_->n_pes(); ++pe) {
-    if (links_->peer(pe).host_index == 0) continue;
-    const std::string hosts =
-        fmt::format("PE 0 runs on host {} and PE {} on host {}", links_->peer(0).host, pe, links_->peer(pe).host);
-    links_->leave();
-    throw error(code::peer_unreachable,
-                fmt::format("{}: the memory of another host cannot be mapped; start all PEs of a world on one host. Containers of "
-                            "one machine are one host where PGAS_SOCKET_DIR names a directory that all have mounted",
-                            hosts),
-                pe);
-  }
 }
 
 void world_state::choose_device() {
@@ -130,13 +117,32 @@ void world_state::choose_device() {
   for (int pe = 0; pe < n; ++pe) {
     const device_properties& has = offers[static_cast<std::size_t>(pe)].properties;
     const peer_info& peer = links_->peer(pe);
-    pes_.push_back({peer.host, peer.pid, peer.local_rank, has.name, has.uuid});
+    pes_.push_back({peer.host, peer.pid, peer.local_rank, has.name, has.uuid, true, "load and store"});
   }
   const pe_info& self = pes_[static_cast<std::size_t>(me)];
-  pes_at_once_ = static_cast<unsigned>(std::count_if(pes_.begin(), pes_.end(), [&](const pe_info& other) {
-    return other.device_uuid == self.device_uuid && other.host == self.host &&
-           (other.pid == self.pid || device_->properties().runs_processes_at_once);
-  }));
+  for (int pe = 0; pe < n; ++pe) {
+    const pe_info& other = pes_[static_cast<std::size_t>(pe)];
+    if (other.device_uuid == self.device_uuid && links_->peer(pe).host_index == links_->peer(me).host_index &&
+        (other.pid == self.pid || device_->properties().runs_processes_at_once))
+      ++pes_at_once_;
+  }
+}
+
+void world_state::reach_far_pes() {
+  if (near().only_one()) return;
+  proxy_settings how;
+  how.me = links_->my_pe();
+  how.n = links_->n_pes();
+  how.slot = heap_->slot(how.me);
+  how.contains = [this](std::uint64_t offset, std::uint64_t bytes) { return heap_->maps(offset, bytes); };
+  how.failed = [this](int pe, const std::string& what) { on_far_failure(pe, what); };
+  far_ = std::make_unique<far_pes>(*links_, near(), *device_, settings_, log_, how);
+  heap_->expose_through(far_->through());
+  for (std::size_t pe = 0; pe < pes_.size(); ++pe) {
+    if (near().near(static_cast<int>(pe))) continue;
+    pes_[pe].direct = false;
+    pes_[pe].route = "proxy over " + far_->through().transport_name();
+  }
 }
 
 void world_state::build_heap() {
@@ -155,7 +161,9 @@ void world_state::build_heap() {
     std::atomic_ref(control->windows_begin).store(begin, std::memory_order_release);
     std::atomic_ref(control->windows_end).store(end, std::memory_order_release);
   };
-  heap_ = std::make_unique<class heap>(*device_, *links_, settings_, log_, tell_heap, tell_windows);
+  heap_ = std::make_unique<class heap>(*device_, *links_, settings_, log_, tell_heap, tell_windows,
+                                       settings_.handle == handle_kind::automatic);
+  reach_far_pes();
   const int me = links_->my_pe();
   const int n = links_->n_pes();
   const std::size_t own = internal_area::bytes(n);
@@ -173,20 +181,30 @@ void world_state::build_heap() {
   context_.abi_ = abi_version << 16 | static_cast<std::uint32_t>(sizeof(pgas::context));
   context_.world_pe_ = me;
   context_.n_world_ = n;
-  context_.domain_first_ = 0;
-  context_.domain_size_ = n;
   context_.log2_stride_ = static_cast<std::uint16_t>(heap_->log2_stride());
   context_.checks_ = settings_.checks ? 1 : 0;
   context_.my_slot_ = reinterpret_cast<std::uintptr_t>(heap_->slot(me));
   context_.control_ = static_cast<control_block*>(mapped_.device);
   set_team(context_, context_.world());
-  grids_ = std::make_unique<grid_areas>(*device_, context_);
-  fetches_ = std::make_unique<pending_fetches>(*device_);
 }
 
 void world_state::make_teams() {
+  const int n = links_->n_pes();
   world_team_ = team(team_state::of_world(*this));
-  domain_team_ = team(team_state::of_domain(*this));
+  const std::span<const int> members = near().members();
+  const std::vector<int> domain(members.begin(), members.end());
+  domain_team_ = team(team_state::of_some(*this, link_group::domain, domain, internal_area::domain_state(n)));
+  std::vector<int> host;
+  for (int pe = 0; pe < n; ++pe)
+    if (links_->peer(pe).host_index == links_->peer(links_->my_pe()).host_index) host.push_back(pe);
+  if (host != domain)
+    host_team_ = team(team_state::of_some(*this, link_group::host, std::move(host), internal_area::host_state(n)));
+}
+
+void world_state::make_context() {
+  if (far_) context_.routes_ = far_->make_table(context_, domain_team_.state().view());
+  grids_ = std::make_unique<grid_areas>(*device_, context_);
+  fetches_ = std::make_unique<pending_fetches>(*device_);
 }
 
 void world_state::report(const std::string& how) {
@@ -196,7 +214,7 @@ void world_state::report(const std::string& how) {
     const auto sharing = std::count_if(pes_.begin(), pes_.end(), [&](const pe_info& other) {
       return kind() == heap_kind::cuda && other.device_uuid == pes_[pe].device_uuid;
     });
-    log_.info("PE {}: {}:{}, {}{}", pe, pes_[pe].host, pes_[pe].pid, pes_[pe].device,
+    log_.info("PE {}: {}:{}, {}, {}{}", pe, pes_[pe].host, pes_[pe].pid, pes_[pe].route, pes_[pe].device,
               kind() == heap_kind::host ? ""
               : sharing > 1             ? fmt::format(" {}, shared by {} PEs", pes_[pe].device_uuid, sharing)
                                         : " " + pes_[pe].device_uuid);
@@ -210,6 +228,21 @@ void world_state::on_failure(const error& cause) noexcept {
     std::atomic_ref(control->abort).store(cause.pe() >= 0 ? static_cast<std::uint32_t>(cause.pe()) + 1 : abort_no_pe,
                                           std::memory_order_release);
   if (class device* device = told_device_.load(std::memory_order_acquire)) device->world_failed();
+}
+
+void world_state::on_far_failure(int pe, const std::string& what) noexcept {
+  if (leaving_) return;
+  try {
+    if (pe < 0)
+      links_->fail(error(code::transport_failed, what));
+    else
+      links_->fail(error(code::peer_lost,
+                         fmt::format("PE {} (host {}, pid {}) can't be reached any more: {}", pe, links_->peer(pe).host,
+                                     links_->peer(pe).pid, what),
+                         pe));
+  } catch (const std::bad_alloc&) {
+    links_->fail("out of host memory");
+  }
 }
 
 void world_state::leave() {
@@ -226,9 +259,10 @@ void world_state::leave() {
   attempt([&] { links_->check(); });
   attempt([&] {
     if (stream_) stream_->synchronize();
-    synchronize(nullptr);
+    complete();
   });
   if (first && !links_->failed()) links_->fail(first->what());
+  leaving_ = true;
   attempt([&] { links_->leave(); });
   give_back();
   if (first) throw error(*first);
@@ -240,6 +274,9 @@ void world_state::fail(const std::string& reason) noexcept {
 
 void world_state::give_back() noexcept {
   left_ = true;
+  leaving_ = true;
+  if (far_) far_->stop(std::chrono::seconds(2));
+  host_team_ = team();
   domain_team_ = team();
   world_team_ = team();
   stream_.reset();
@@ -273,10 +310,14 @@ void world_state::check_symmetric(const void* pointer, std::size_t bytes, std::s
     throw error(code::misaligned, fmt::format("{}: {} is not a multiple of {} bytes", what, pointer, alignment), context_.my_pe());
 }
 
-void* world_state::remote(const void* local, int pe) const {
+void world_state::check_reached(const void* local, int pe) const {
   if (!heap_->reaches(local, pe))
     throw error(code::outside_heap,
                 fmt::format("PE {} has no memory where this PE has {}: it belongs to a team that PE {} is not in", pe, local, pe), pe);
+}
+
+void* world_state::remote(const void* local, int pe) const {
+  check_reached(local, pe);
   return heap_->slot(pe) + (static_cast<const std::byte*>(local) - heap_->slot(context_.my_pe()));
 }
 
@@ -309,7 +350,17 @@ void world_state::fetch_later(const operation_request& request, void* result) {
 }
 
 void world_state::quiet() {
-  fetches_->deliver([this] { synchronize(nullptr); });
+  fetches_->deliver([this] { complete(); });
+}
+
+void world_state::complete() {
+  if (far_) {
+    operation_request request;
+    request.what = operation_request::kind::quiet;
+    request.here = context_;
+    device_->enqueue(request, nullptr);
+  }
+  synchronize(nullptr);
 }
 
 void world_state::check_not_captured(stream_handle stream, const char* what) const {

@@ -14,6 +14,8 @@
 #include "host/log/log.hpp"
 #include "host/rma/pending_fetches.hpp"
 #include "host/stream/grid_areas.hpp"
+#include "host/world/domains.hpp"
+#include "host/world/far_pes.hpp"
 #include "host/world/links.hpp"
 #include "pgas/impl/issue.hpp"
 #include "pgas/stream.hpp"
@@ -22,7 +24,8 @@
 
 namespace pgas::detail {
 
-/// Shared by the world, its streams and its symmetric<T> objects. Once left, only the destructor and left() may be called.
+/// Shared by the world, its streams and its symmetric<T> objects. Once left, only the destructor and left() may be
+/// called.
 class world_state : public std::enable_shared_from_this<world_state> {
  public:
   /// Collective: everything that joining does.
@@ -46,8 +49,9 @@ class world_state : public std::enable_shared_from_this<world_state> {
   /// Throws outside_heap unless [pointer, pointer + bytes) is this PE's mapped symmetric memory; misaligned.
   void check_symmetric(const void* pointer, std::size_t bytes, std::size_t alignment, const char* what) const;
 
-  /// Where PE `pe` has what this PE has at `local`.
-  /// *Errors* outside_heap where that PE has nothing there: memory of a team that it is not in.
+  /// Throws outside_heap where PE `pe` has nothing at `local`: memory of a team that it is not in.
+  void check_reached(const void* local, int pe) const;
+  /// Where PE `pe`, which is near, has what this PE has at `local`. *Errors* as check_reached().
   [[nodiscard]] void* remote(const void* local, int pe) const;
   /// Waits for a stream, and turns what a kernel left in its failure record into an error.
   void synchronize(stream_handle stream);
@@ -57,6 +61,8 @@ class world_state : public std::enable_shared_from_this<world_state> {
   void fetch_later(const operation_request& request, void* result);
   /// Completes the host operations before it.
   void quiet();
+  /// The same without handing on what was fetched.
+  void complete();
   /// Throws capturing if the stream is being captured, naming the caller `what`.
   void check_not_captured(stream_handle stream, const char* what) const;
 
@@ -73,8 +79,11 @@ class world_state : public std::enable_shared_from_this<world_state> {
   [[nodiscard]] heap_kind kind() const noexcept { return device_->properties().kind; }
   [[nodiscard]] const team& world_team() const noexcept { return world_team_; }
   [[nodiscard]] const team& domain_team() const noexcept { return domain_team_; }
-  /// How many PEs have kernels on this PE's device at the same time as it, itself included: those of its process, and of
-  /// all processes where the device runs them side by side.
+  [[nodiscard]] const team& host_team() const noexcept { return host_team_ ? host_team_ : domain_team_; }
+  /// Which PEs are reached by load and store.
+  [[nodiscard]] const domains& near() const noexcept { return heap_->near(); }
+  /// How many PEs have kernels on this PE's device at the same time as it, itself included: those of its process, and
+  /// of all processes where the device runs them side by side.
   [[nodiscard]] unsigned pes_at_once() const noexcept { return pes_at_once_; }
   [[nodiscard]] grid_areas& grids() noexcept { return *grids_; }
   /// The stream of world::stream(), made when first asked for.
@@ -84,18 +93,21 @@ class world_state : public std::enable_shared_from_this<world_state> {
   std::mutex& collective_mutex() noexcept { return collective_; }
 
  private:
-  void check_one_host();
   void choose_device();
+  void reach_far_pes();
   void build_heap();
+  void make_context();
   void make_teams();
   void report(const std::string& how);
   void on_failure(const error& cause) noexcept;
+  /// The proxy can't go on, because of PE `pe` unless that is -1.
+  void on_far_failure(int pe, const std::string& what) noexcept;
   /// The error that a record left by a device operation stands for, if there is one.
   [[nodiscard]] std::optional<error> recorded_failure() const;
   /// Throws what made the device report an error, where that is known: a kernel's record, the failure of the world.
   void throw_cause() const;
-  /// Gives back all but the device and the control words, which streams may still use. The sockets go before the device does, as
-  /// their thread tells it of failures.
+  /// Gives back all but the device and the control words, which streams may still use. The sockets go before the device
+  /// does, as their thread tells it of failures.
   void give_back() noexcept;
   void free_control() noexcept;
 
@@ -106,27 +118,31 @@ class world_state : public std::enable_shared_from_this<world_state> {
   std::unique_ptr<class device> device_;
   mapped_memory mapped_;
   std::unique_ptr<class heap> heap_;
+  std::unique_ptr<far_pes> far_;  ///< null where all PEs are near
   std::unique_ptr<agreed_space> team_states_;
   std::mutex stream_mutex_;  ///< threads may ask for it at once
   std::optional<pgas::stream> stream_;
   pgas::context context_;
   team world_team_;
   team domain_team_;
+  team host_team_;  ///< none where it is the domain
   std::vector<pe_info> pes_;
-  unsigned pes_at_once_ = 1;
+  unsigned pes_at_once_ = 0;
   std::unique_ptr<grid_areas> grids_;
   std::unique_ptr<pending_fetches> fetches_;
   std::mutex collective_;
-  std::atomic<control_block*> control_{nullptr};  ///< host address, for the thread that learns of failures
+  std::atomic<control_block*> control_{nullptr};     ///< host address, for the thread that learns of failures
   std::atomic<class device*> told_device_{nullptr};  ///< the same, to be told of it
-  const int unwinding_;                           ///< exceptions in flight when the world was joined
+  std::atomic<bool> leaving_{false};                 ///< from now on it is the links that say who is lost
+  const int unwinding_;                              ///< exceptions in flight when the world was joined
   std::atomic<bool> left_{false};
 };
 
 /// Marks a host call in the profiler's timeline for as long as it lives.
 class trace_range {
  public:
-  trace_range(world_state& world, const char* name) noexcept : device_(world.settings().nvtx ? &world.device() : nullptr) {
+  trace_range(world_state& world, const char* name) noexcept
+      : device_(world.settings().nvtx ? &world.device() : nullptr) {
     if (device_ != nullptr) device_->range_push(name);
   }
   ~trace_range() {

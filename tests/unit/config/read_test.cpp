@@ -49,6 +49,7 @@ TEST(read, every_option_reaches_its_field) {
                          {"PGAS_HEAP_LIMIT", "8G"},
                          {"PGAS_SEGMENT", "512K"},
                          {"PGAS_STRIDE", "3G"},
+                         {"PGAS_DIRECT", "0,2/1,3"},
                          {"PGAS_SOCKET_DIR", "/run/x"},
                          {"PGAS_PEER_TIMEOUT", "5s"},
                          {"PGAS_CHECKS", "yes"},
@@ -69,6 +70,7 @@ TEST(read, every_option_reaches_its_field) {
   EXPECT_EQ(c.heap_limit, std::size_t{8} << 30);
   EXPECT_EQ(c.segment_bytes, 512u << 10);
   EXPECT_EQ(c.stride, std::size_t{4} << 30) << "rounded up to a power of two";
+  EXPECT_EQ(c.direct, "0,2/1,3");
   EXPECT_EQ(c.socket_directory, "/run/x");
   EXPECT_EQ(c.peer_timeout, std::chrono::seconds(5));
   EXPECT_TRUE(c.checks);

@@ -20,10 +20,12 @@ inline config small_heap() {
 
 struct heap_pe {
   explicit heap_pe(bootstrap& exchange, const config& settings = small_heap(),
-                   const std::function<void(faulty_device&)>& prepare = {})
+                   const std::function<void(faulty_device&)>& prepare = {}, bool may_stay_apart = false)
       : pe(exchange, settings), me(pe.links.my_pe()), n(pe.links.n_pes()) {
     if (prepare) prepare(device);
-    heap.emplace(device, pe.links, settings, pe.log, [this](std::size_t mapped) { grown_to.push_back(mapped); });
+    heap.emplace(
+        device, pe.links, settings, pe.log, [this](std::size_t mapped) { grown_to.push_back(mapped); },
+        detail::windows::change_callback{}, may_stay_apart);
   }
   /// The collective end; what is left must be nothing.
   void leave() {

@@ -124,6 +124,52 @@ TEST(sharing, when_nothing_works_the_error_tells_what_each_attempt_answered) {
   }
 }
 
+TEST(sharing, pes_that_cannot_share_memory_stay_apart_where_they_may) {
+  const scratch_folder logs;
+  const auto ends = run_threads(3, [&](bootstrap& exchange) {
+    config settings = small_heap();
+    settings.log_file = logs.path() + "/log";
+    const auto prepare = [&](faulty_device& device) {
+      device.kinds = {handle_kind::posix_fd};
+      if (exchange.rank() == 1) device.refuse(step::import_segment, handle_kind::posix_fd);
+    };
+    heap_pe at(exchange, settings, prepare, true);
+    EXPECT_EQ(at.device.mappings, 0) << "nothing stays of what was tried";
+    const std::span<const int> members = at.heap->near().members();
+    const std::vector<int> near(members.begin(), members.end());
+    EXPECT_EQ(near, at.me == 1 ? (std::vector<int>{1}) : (std::vector<int>{0, 2}));
+    EXPECT_EQ(at.heap->near().largest(), 2);
+    auto* p = at.allocate<int>(10);
+    if (at.me != 1) at.remote(p, 2 - at.me)[0] = at.me;
+    at.pe.links.barrier();
+    if (at.me != 1) {
+      EXPECT_EQ(p[0], 2 - at.me);
+    }
+    at.leave();
+  });
+  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+  const auto lines = lines_of(logs.path() + "/log");
+  EXPECT_EQ(count_with(lines, "warn: memory can't be shared between all PEs of a host"), 1u);
+  EXPECT_EQ(count_with(lines, "posix_fd: PE 1 "), 1u) << "the line tells what was tried";
+}
+
+TEST(sharing, pgas_direct_takes_pes_apart) {
+  const auto ends = run_threads(4, [](bootstrap& exchange) {
+    config settings = small_heap();
+    settings.direct = "0,2/1,3";
+    heap_pe at(exchange, settings);
+    const int other = (at.me + 2) % 4;
+    EXPECT_TRUE(at.heap->near().near(other));
+    EXPECT_FALSE(at.heap->near().near((at.me + 1) % 4));
+    auto* p = at.allocate<int>(10);
+    at.remote(p, other)[0] = at.me;
+    at.pe.links.barrier();
+    EXPECT_EQ(p[0], other);
+    at.leave();
+  });
+  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+}
+
 TEST(sharing, a_kind_that_was_asked_for_and_does_not_exist_is_an_error) {
   const auto ends = run_threads(2, [](bootstrap& exchange) {
     config settings = small_heap();

@@ -1,0 +1,90 @@
+#include "host/world/far_pes.hpp"
+
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "host/heap/statement.hpp"
+#include "host/transport/transports.hpp"
+
+namespace pgas::detail {
+
+namespace {
+
+constexpr std::uint32_t log2_commands = 12;
+constexpr std::uint32_t log2_answers = 11;  // as many threads as can wait at once before others wait for a place
+
+bool one_host(const link_group& everyone) {
+  for (int pe = 1; pe < everyone.n_pes(); ++pe)
+    if (everyone.peer(pe).host_index != everyone.peer(0).host_index) return false;
+  return true;
+}
+
+/// Collective: everyone's addresses, or the first failure on all.
+std::vector<blob> exchange_addresses(const link_group& everyone, const std::optional<error>& failed,
+                                     const blob& address) {
+  statement mine;
+  mine.call.what = heap_call::kind::connect;
+  mine.failure = failed;
+  mine.key = address;
+  std::vector<statement> all = exchange(everyone, mine);
+  if (const std::optional<error> first = first_failure(all)) throw error(*first);
+  std::vector<blob> addresses;
+  for (statement& theirs : all) addresses.push_back(std::move(theirs.key));
+  return addresses;
+}
+
+}  // namespace
+
+far_pes::far_pes(const link_group& everyone, const domains& near, class device& device, const config& settings,
+                 log::logger& log, const proxy_settings& how)
+    : device_(device), near_(near), me_(how.me), n_(how.n) {
+  memory_ = device.properties().kind == heap_kind::host ? make_host_proxy_memory() : make_device_proxy_memory(device);
+  blob address;
+  const std::optional<error> failed = attempt(everyone, "set up the way to PEs beyond load and store", [&] {
+    proxy_ = std::make_unique<proxy>(how, make_ucx_transport({me_, one_host(everyone), settings.interface, &log}),
+                                     *memory_, log);
+    address = proxy_->address();
+    shared_ = device.allocate_mapped(ring::shared_bytes(log2_commands, log2_answers));
+    heads_ = device.allocate_local(ring_view::heads_bytes(log2_answers));
+    ring_ = std::make_unique<ring>(ring::lay_out(shared_.host, shared_.device, heads_, log2_commands, log2_answers));
+  });
+  try {
+    proxy_->connect(exchange_addresses(everyone, failed, address));
+    proxy_->add_ring(*ring_);
+  } catch (...) {
+    free_ring();
+    throw;
+  }
+}
+
+far_pes::~far_pes() {
+  proxy_.reset();
+  free_ring();
+  if (table_ != nullptr) device_.free_local(table_);
+}
+
+void far_pes::free_ring() noexcept {
+  if (heads_ != nullptr) device_.free_local(heads_);
+  if (shared_.host != nullptr) device_.free_mapped(shared_);
+}
+
+const routes* far_pes::make_table(const context& here, const team_view& domain) {
+  routes table;
+  table.domain = domain;
+  table.control = here.control_;
+  table.my_slot = here.my_slot_;
+  table.ring = ring_->view();
+  const auto n = static_cast<std::size_t>(n_);
+  std::vector<std::int32_t> slots(n, routes::proxied);
+  for (const int pe : near_.members()) slots[static_cast<std::size_t>(pe)] = near_.index(pe) - near_.index(me_);
+  table_ = device_.allocate_local(sizeof(routes) + n * sizeof(std::int32_t));
+  auto* const at = static_cast<std::byte*>(table_);
+  table.slots = reinterpret_cast<const std::int32_t*>(at + sizeof(routes));
+  device_.copy(at, &table, sizeof(routes), nullptr);
+  device_.copy(at + sizeof(routes), slots.data(), n * sizeof(std::int32_t), nullptr);
+  device_.synchronize(nullptr);
+  return static_cast<const routes*>(table_);
+}
+
+}  // namespace pgas::detail

@@ -1,0 +1,56 @@
+/// @file
+/// What a PE has for those that load and store don't reach: a transport, the proxy that drives it, the ring of commands
+/// from kernels and from the host's queues, and the table by which they tell near PEs from far ones.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "device/device.hpp"
+#include "host/log/log.hpp"
+#include "host/proxy/memory.hpp"
+#include "host/proxy/proxy.hpp"
+#include "host/world/domains.hpp"
+#include "host/world/link_group.hpp"
+#include "pgas/config.hpp"
+#include "pgas/device/route.hpp"
+
+namespace pgas::detail {
+
+/// One for each world with more than one domain. *Callers* one thread, but for those of proxy.
+class far_pes {
+ public:
+  /// Collective: every PE makes its transport, tells the others its address and starts its proxy. No connections yet.
+  /// `near`, `device` and `log` outlive it. *Errors* transport_failed, the same on all PEs.
+  far_pes(const link_group& everyone, const domains& near, device& device, const config& settings, log::logger& log,
+          const proxy_settings& how);
+  ~far_pes();
+  far_pes(const far_pes&) = delete;
+  far_pes& operator=(const far_pes&) = delete;
+
+  [[nodiscard]] proxy& through() noexcept { return *proxy_; }
+  /// The table for contexts, once. @param here the context without it @param domain the near PEs as kernels see them
+  [[nodiscard]] const routes* make_table(const context& here, const team_view& domain);
+  /// After all PEs have agreed to leave: nothing is under way any more.
+  void stop(std::chrono::milliseconds limit) noexcept { proxy_->stop(limit); }
+
+ private:
+  void free_ring() noexcept;
+
+  device& device_;
+  const domains& near_;
+  const int me_;
+  const int n_;
+  std::unique_ptr<proxy_memory> memory_;
+  mapped_memory shared_;   ///< of the ring
+  void* heads_ = nullptr;  ///< of its producers
+  std::unique_ptr<ring> ring_;
+  std::unique_ptr<proxy> proxy_;
+  void* table_ = nullptr;  ///< a routes and what it points to
+};
+
+}  // namespace pgas::detail

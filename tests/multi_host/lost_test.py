@@ -1,0 +1,87 @@
+"""Two hosts, two PEs on each, all waiting for PE 1; then that is killed, or its host is cut off. Every PE that can still be
+heard must name a PE of the other host within the limit.
+
+    lost_test.py kill|cut PROGRAM MODE
+"""
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import hosts
+
+PES = 4
+VICTIM = 1  # as survivor.cpp has it
+PEER_TIMEOUT = 4.0  # seconds: how long a silent host is waited for
+
+
+def start(pair, pe, words):
+    """One PE, those with odd numbers on the second host. Without mpirun, which ends all processes when one has died."""
+    environment = {"PGAS_HEAP": "host", "PGAS_PEER_TIMEOUT": f"{PEER_TIMEOUT:.0f}s", "PGAS_SECRET": "of this test",
+                   "MASTER_ADDR": hosts.ADDRESSES[0], "MASTER_PORT": "29577", "WORLD_SIZE": str(PES), "RANK": str(pe)}
+    told = [f"{name}={value}" for name, value in environment.items()]
+    return subprocess.Popen(pair.on(pe % 2, "exec " + shlex.join(["env", *told, *words])), stdout=subprocess.PIPE,
+                            stderr=subprocess.STDOUT, text=True)
+
+
+def follow(process, pids, reports, all_ready):
+    for line in process.stdout:
+        print(line, end="", flush=True)
+        words = line.split()
+        if words and words[0] == "ready":
+            pids[int(words[1])] = int(words[2])
+            if len(pids) == PES:
+                all_ready.set()
+        elif words and words[0] == "failed":
+            reports[int(words[1])] = (time.monotonic(), int(words[2]), line)
+
+
+def main():
+    how, program, mode = sys.argv[1:4]
+    # The PEs that must report: of a killed one all others, of a host that was cut off those on this side.
+    witnesses = [0, 2, 3] if how == "kill" else [0, 2]
+    limit = 2.0 if how == "kill" else 2 * PEER_TIMEOUT
+    try:
+        with hosts.two_hosts() as pair:
+            processes = [start(pair, pe, [program, mode]) for pe in range(PES)]
+            pids, reports, all_ready = {}, {}, threading.Event()
+            for process in processes:
+                threading.Thread(target=follow, args=(process, pids, reports, all_ready), daemon=True).start()
+            if not all_ready.wait(60):
+                print("the PEs did not get ready")
+                return 1
+            time.sleep(0.5)  # let them get into their waits
+            lost = time.monotonic()
+            if how == "kill":
+                os.kill(pids[VICTIM], signal.SIGKILL)
+            else:
+                pair.cut()
+            deadline = lost + 10 * limit
+            while time.monotonic() < deadline and not all(pe in reports for pe in witnesses):
+                time.sleep(0.02)
+            for process in processes:
+                process.kill()
+                process.wait()
+            problems = []
+            for pe in witnesses:
+                if pe not in reports:
+                    problems.append(f"PE {pe} did not report")
+                    continue
+                when, named, line = reports[pe]
+                print(f"PE {pe} named PE {named} after {(when - lost) * 1000:.0f} ms")
+                expected = [VICTIM] if how == "kill" else [1, 3]
+                if named not in expected or "PGAS-E0401" not in line or "node2" not in line:
+                    problems.append(f"PE {pe} names the wrong one: {line.strip()}")
+                if when - lost > limit:
+                    problems.append(f"PE {pe} took {when - lost:.2f} s")
+    except hosts.CannotMakeHosts as why:
+        print(f"skipped: {why}")
+        return 77
+    print("\n".join(problems) or "all named the lost PE")
+    return 1 if problems else 0
+
+
+sys.exit(main())

@@ -1,0 +1,44 @@
+"""Runs a program on two hosts of this machine; its exit status is the test's. 77: this machine can't have two hosts.
+
+    run.py [--split 2+2] [--cable "..."] [--timeout SECONDS] [--says TEXT] -- PROGRAM [ARGUMENTS]
+"""
+import argparse
+import os
+import subprocess
+import sys
+
+import hosts
+
+# What the program is told, wherever the variables are set: processes on the other host have an environment of their own.
+FORWARDED = ("PGAS_", "UCX_", "ASAN_", "TSAN_", "UBSAN_", "LSAN_", "GTEST_", "LD_LIBRARY_PATH")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--split", default="2+2")
+    parser.add_argument("--cable")
+    parser.add_argument("--timeout", type=float, default=150)
+    parser.add_argument("--says")
+    parser.add_argument("words", nargs="+")
+    asked = parser.parse_args()
+    environment = {name: value for name, value in os.environ.items() if name.startswith(FORWARDED)}
+    split = [int(part) for part in asked.split.split("+")]
+    try:
+        with hosts.two_hosts(asked.cable.split() if asked.cable is not None else None) as pair:
+            job = subprocess.run(pair.job(split, asked.words, environment), stdout=subprocess.PIPE,
+                                 stderr=subprocess.STDOUT, text=True, timeout=asked.timeout, check=False)
+    except hosts.CannotMakeHosts as why:
+        print(f"skipped: {why}")
+        return 77
+    except subprocess.TimeoutExpired as late:
+        print((late.stdout or b"").decode(errors="replace"))
+        print(f"not done after {asked.timeout} s")
+        return 1
+    print(job.stdout)
+    if asked.says is not None and asked.says not in job.stdout:
+        print(f"it did not say: {asked.says}")
+        return 1
+    return job.returncode
+
+
+sys.exit(main())
