@@ -27,7 +27,7 @@ PGAS_COLD std::int32_t listed_slots(const routes* table, const std::int32_t* mem
 /// domain of its own: fence() and quiet() of one say nothing about operations of another. Valid until the world is
 /// left.
 ///
-/// *Callers* any thread, on the GPU and on the host. Copying is cheap; kernels take it by value.
+/// *Callers* any thread, on the GPU and on the host; for addresses on GPU heaps with proxied PEs, on the GPU only.
 class context {
  public:
   /// This PE's number in the team of this context: in the world, unless the context was made from another team.
