@@ -66,15 +66,7 @@ class device_proxy_memory final : public proxy_memory {
       return 0;
     }
     complete();
-    operation_request request;
-    request.what = operation_request::kind::atomic;
-    request.how = how;
-    request.as = as;
-    request.release = true;
-    request.to = at;
-    request.value[0] = value;
-    request.condition = condition;
-    return device_.fetch(request);
+    return device_.fetch(update_request(at, how, as, value, condition));
   }
 
   void complete() override {

@@ -61,15 +61,7 @@ class host_proxy_memory final : public proxy_memory {
 
   std::uint64_t update(void* at, atomic_update how, word_kind as, std::uint64_t value,
                        std::uint64_t condition) override {
-    operation_request request;
-    request.what = operation_request::kind::atomic;
-    request.how = how;
-    request.as = as;
-    request.release = true;
-    request.to = at;
-    request.value[0] = value;
-    request.condition = condition;
-    return carry_out_atomic(request);
+    return carry_out_atomic(update_request(at, how, as, value, condition));
   }
 
   void complete() override { fence_release(); }

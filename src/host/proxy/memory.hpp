@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "device/operation.hpp"
 #include "pgas/detail/word_kind.hpp"
 
 namespace pgas::detail {
@@ -44,6 +45,20 @@ class proxy_memory {
   /// Plain loads and stores of this process work there.
   [[nodiscard]] virtual bool host_accessible() const noexcept = 0;
 };
+
+/// proxy_memory::update() as a request that devices take; released behind what was written before.
+[[nodiscard]] inline operation_request update_request(void* at, atomic_update how, word_kind as, std::uint64_t value,
+                                                      std::uint64_t condition) {
+  operation_request request;
+  request.what = operation_request::kind::atomic;
+  request.how = how;
+  request.as = as;
+  request.release = true;
+  request.to = at;
+  request.value[0] = value;
+  request.condition = condition;
+  return request;
+}
 
 /// Memory of the host, also what other processes have mapped.
 [[nodiscard]] std::unique_ptr<proxy_memory> make_host_proxy_memory();
