@@ -237,8 +237,9 @@ void world_state::on_far_failure(int pe, const std::string& what) noexcept {
       links_->fail(error(code::transport_failed, what));
     else
       links_->fail(error(code::peer_lost,
-                         fmt::format("PE {} (host {}, pid {}) can't be reached any more: {}", pe, links_->peer(pe).host,
-                                     links_->peer(pe).pid, what),
+                         fmt::format("PE {} (host {}, pid {}) can't be reached any more: {}; look at its output, then at "
+                                     "the network between the hosts",
+                                     pe, links_->peer(pe).host, links_->peer(pe).pid, what),
                          pe));
   } catch (const std::bad_alloc&) {
     links_->fail("out of host memory");
