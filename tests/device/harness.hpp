@@ -33,8 +33,8 @@ inline std::uint64_t& asked_rounds() {
   static std::uint64_t value = 0;
   return value;
 }
-/// `--domain=N` of the command line, on the CPU: the size of domains where a test does not say, 0 for one of all PEs.
-/// PEs of different domains are proxied there. `--faulty` or `--faulty=SEED`: by a network that holds back and
+/// `--domain=N` of the command line: the size of domains where a test does not say, 0 for one of all PEs. PEs of
+/// different domains are proxied. `--faulty` or `--faulty=SEED`: by a network that holds back and
 /// reorders.
 inline int& asked_domain() {
   static int value = 0;

@@ -12,7 +12,7 @@
 #include <optional>
 #include <thread>
 
-#include "proxies_cpu.hpp"
+#include "proxies.hpp"
 
 namespace pgas_test {
 
@@ -51,7 +51,7 @@ class pe_set {
     const int domain = options.domain != 0 ? options.domain : asked_domain();
     if (domain != 0 && domain < n_pes) {
       proxies_.emplace(
-          proxied_layout{n_pes, domain, base_, log2_stride_, options.heap_bytes, asked_fault_seed()},
+          proxied_layout{n_pes, domain, {}, base_, log2_stride_, options.heap_bytes, asked_fault_seed()},
           [this](int pe) { return &control(pe); }, [this](int lost) { abort(static_cast<std::uint32_t>(lost) + 1); });
     }
   }
@@ -95,7 +95,7 @@ class pe_set {
     ctx.checks_ = checks_ ? 1 : 0;
     ctx.my_slot_ = reinterpret_cast<std::uintptr_t>(slot(pe));
     ctx.control_ = const_cast<detail::control_block*>(&controls_[static_cast<std::size_t>(pe)]);
-    if (proxies_) ctx.routes_ = &proxies_->routes_of(pe);
+    if (proxies_) ctx.routes_ = proxies_->routes_of(pe);
     detail::set_team(ctx, ctx.world());
     return ctx;
   }

@@ -1,8 +1,7 @@
 /// @file
 /// The harness on GPUs: one process, PE p on GPU p mod the number of GPUs, all slots mapped for all GPUs in one
 /// reserved range, a stream for each PE. The driver is looked up at run time, so that the binary starts where there is
-/// none. Every PE reaches all others by load and store: PEs of other domains are not proxied here, so that
-/// pe_options::domain says what context::domain() is, and no more.
+/// none. PEs of different domains are proxied.
 #pragma once
 
 #include <cudaTypedefs.h>
@@ -10,9 +9,12 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
+
+#include "proxies.hpp"
 
 namespace pgas_test {
 
@@ -123,16 +125,21 @@ class pe_set {
       controls_[pe].wait_timeout_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(options.timeout).count());
     }
     used_ = (detail::internal_area::bytes(n_) + 511) / 512 * 512;
-    if (options.domain != 0 && options.domain < n_) {
-      for (int pe = 0; pe < n_; ++pe) tables_.push_back(make_table(pe, options.domain));
+    const int domain = options.domain != 0 ? options.domain : asked_domain();
+    if (domain != 0 && domain < n_) {
+      proxied_layout layout{n_, domain, {}, slot(0), log2_stride_, options.heap_bytes, asked_fault_seed()};
+      for (int pe = 0; pe < n_; ++pe) layout.gpus.push_back(gpu_of(pe));
+      proxies_.emplace(
+          layout, [this](int pe) { return &control(pe); },
+          [this](int lost) { abort(static_cast<std::uint32_t>(lost) + 1); });
     }
   }
   ~pe_set() {
+    proxies_.reset();
     for (int pe = 0; pe < n_; ++pe) {
       cudaSetDevice(gpu_of(pe));
       cudaStreamDestroy(streams_[static_cast<std::size_t>(pe)]);
       cudaFree(grids_[static_cast<std::size_t>(pe)]);
-      if (!tables_.empty()) cudaFree(tables_[static_cast<std::size_t>(pe)]);
       driver_.unmap(address(pe), heap_bytes_);
     }
     driver_.release_range(base_, static_cast<std::size_t>(n_) << log2_stride_);
@@ -177,7 +184,7 @@ class pe_set {
     ctx.checks_ = checks_ ? 1 : 0;
     ctx.my_slot_ = address(pe);
     ctx.control_ = controls_ + pe;
-    if (!tables_.empty()) ctx.routes_ = tables_[static_cast<std::size_t>(pe)];
+    if (proxies_) ctx.routes_ = proxies_->routes_of(pe);
     detail::set_team(ctx, ctx.world());
     return ctx;
   }
@@ -187,6 +194,9 @@ class pe_set {
   void abort(std::uint32_t word) {
     for (int pe = 0; pe < n_; ++pe) __atomic_store_n(&controls_[pe].abort, word, __ATOMIC_RELAXED);
   }
+
+  /// Ends what connects PE `pe`, which others reach by proxy only, to them. Any thread.
+  void cut(int pe) { proxies_->cut(pe); }
 
   /// As on the CPU. The bodies of all PEs must fit the GPUs at once: they wait for one another.
   template <class Body>
@@ -226,6 +236,8 @@ class pe_set {
         if (gave_up[i]) abort(static_cast<std::uint32_t>(pe) + 1);
       }
     }
+    // As stores are complete when a kernel is.
+    if (proxies_) proxies_->settle([&] { return __atomic_load_n(&controls_[0].abort, __ATOMIC_RELAXED) != 0; });
     return gave_up;
   }
 
@@ -242,38 +254,6 @@ class pe_set {
   }
 
  private:
-  /// A table by which all PEs are near, but the domain is `domain` neighbours.
-  [[nodiscard]] detail::routes* make_table(int pe, int domain) {
-    const int first = pe / domain * domain;
-    std::vector<std::int32_t> slots;
-    for (int other = 0; other < n_; ++other) slots.push_back(other - pe);
-    must(cudaSetDevice(gpu_of(pe)), "cudaSetDevice");
-    void* at = nullptr;
-    struct layout {
-      detail::routes table;
-      detail::ring_heads heads;  // a ring on which nothing is under way, nor ever will be
-      detail::ring_progress progress;
-    };
-    const std::size_t list_bytes = slots.size() * sizeof(std::int32_t);
-    must(cudaMalloc(&at, sizeof(layout) + list_bytes), "table of routes");
-    must(cudaMemset(at, 0, sizeof(layout) + list_bytes), "table of routes");
-    auto* const place = static_cast<layout*>(at);
-    auto* const list = reinterpret_cast<std::int32_t*>(place + 1);
-    detail::routes table;
-    table.slots = list;
-    table.domain.start_ = first;
-    table.domain.n_pes_ = domain < n_ - first ? domain : n_ - first;
-    table.domain.my_pe_ = pe - first;
-    table.domain.n_channels_ = detail::default_channels;
-    table.domain.state_offset_ = detail::internal_area::domain_state(n_);
-    table.ring.heads = &place->heads;
-    table.ring.progress = &place->progress;
-    table.control = controls_ + pe;
-    table.my_slot = address(pe);
-    must(cudaMemcpy(&place->table, &table, sizeof table, cudaMemcpyHostToDevice), "table of routes");
-    must(cudaMemcpy(list, slots.data(), list_bytes, cudaMemcpyHostToDevice), "slots");
-    return &place->table;
-  }
   [[nodiscard]] int gpu_of(int pe) const { return pe % used_gpus_; }
   [[nodiscard]] CUdeviceptr address(int pe) const { return base_ + (static_cast<CUdeviceptr>(pe) << log2_stride_); }
   [[nodiscard]] std::byte* slot(int pe) const { return reinterpret_cast<std::byte*>(address(pe)); }
@@ -289,7 +269,7 @@ class pe_set {
   std::vector<cudaStream_t> streams_;
   std::vector<detail::grid_state*> grids_;
   detail::control_block* controls_ = nullptr;
-  std::vector<detail::routes*> tables_;  ///< where there are several domains, in memory of the PEs' GPUs
+  std::optional<proxies> proxies_;
 };
 
 }  // namespace pgas_test

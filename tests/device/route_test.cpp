@@ -1,7 +1,5 @@
 // PEs that are reached in different ways: what goes one way does not overtake what went the other, and what can't get
-// there ends with a record. On the CPU only, where the harness has proxies.
-#include <atomic>
-#include <string>
+// there ends with a record.
 
 #include "harness.hpp"
 
@@ -110,10 +108,11 @@ TEST(route, a_proxied_signal_comes_after_a_direct_put) { try_routes(1, 2); }
 
 TEST(route, a_proxied_signal_comes_after_a_proxied_put_to_another) { try_routes(3, 2); }
 
-TEST(route, who_is_near) {
-  pe_set pes(5, {.domain = 2});
-  const findings found = make_findings(pes);
-  pes.run({1, 1}, [=](const auto&, const context& ctx) {
+struct looks_around {
+  findings found;
+
+  template <class Block>
+  PGAS_FN void operator()(const Block&, const context& ctx) const {
     int word = 0;
     int* const own = reinterpret_cast<int*>(found.place.at(ctx));
     for (std::int32_t pe = 0; pe < 5; ++pe) {
@@ -124,7 +123,13 @@ TEST(route, who_is_near) {
       found.check(ctx, 4, (ctx.domain().member(pe) >= 0) == near);
     }
     found.check(ctx, 5, ctx.domain().n_pes() == (ctx.my_pe() == 4 ? 1 : 2));
-  });
+  }
+};
+
+TEST(route, who_is_near) {
+  pe_set pes(5, {.domain = 2});
+  const findings found = make_findings(pes);
+  pes.run({1, 1}, looks_around{found});
   expect_nothing_found(pes, found);
 }
 
@@ -213,41 +218,6 @@ TEST(route, what_waits_for_a_lost_pe_ends_with_a_record) {
       EXPECT_EQ(record.what, detail::operation::g);
       EXPECT_EQ(record.heap_offset, body.word.offset);
     }
-  }
-}
-
-/// A ring that nobody serves.
-struct forgotten_ring {
-  detail::ring_heads heads[2] = {};  // the second one is room for what follows the first
-  detail::ring_progress progress{};
-  std::vector<detail::command> commands = std::vector<detail::command>(2);
-  std::vector<detail::answer> answers = std::vector<detail::answer>(2);
-
-  [[nodiscard]] detail::ring_view view() { return {commands.data(), answers.data(), &progress, heads, 1, 1}; }
-};
-
-TEST(route, deadlines_end_waits_for_an_answer_and_for_room) {
-  for (const auto what : {detail::operation::atomic, detail::operation::p}) {
-    pe_set pes(2, {.domain = 1, .timeout = std::chrono::milliseconds(100)});
-    const sym<std::uint64_t> word = pes.allocate<std::uint64_t>(1);
-    forgotten_ring ring;
-    const std::vector<bool> gave_up = pes.run_out({1, 1}, [&](const auto&, context ctx) {
-      if (ctx.my_pe() != 0) return;
-      detail::routes table = *ctx.routes_;
-      table.ring = ring.view();
-      ctx.routes_ = &table;
-      if (what == detail::operation::atomic) {
-        static_cast<void>(atomic_fetch_add(ctx, word.at(ctx), 1, 1));
-      } else {
-        for (std::uint64_t i = 0; i < 3; ++i) p(ctx, word.at(ctx), i, 1);
-      }
-    });
-    const detail::failure_record& record = pes.control(0).record;
-    EXPECT_TRUE(gave_up[0]);
-    EXPECT_EQ(record.why, detail::failure::timed_out);
-    EXPECT_EQ(record.what, what);
-    EXPECT_EQ(record.pe, 1);
-    EXPECT_EQ(record.heap_offset, word.offset);
   }
 }
 

@@ -136,6 +136,7 @@ int run_all(const char* program, const options& wanted) {
 
 int main(int argc, char** argv) {
   setenv("CUDA_MODULE_LOADING", "EAGER", 1);  // no kernel is loaded while another waits for it
+  setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 1);  // the streams of several PEs don't wait for one another
   const std::optional<options> wanted = read_options(argc, argv);
   if (!wanted) return 2;
   pgas_test::asked_domain() = static_cast<int>(wanted->domain);

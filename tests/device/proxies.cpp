@@ -1,4 +1,4 @@
-#include "proxies_cpu.hpp"
+#include "proxies.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "device/device.hpp"
 #include "host/log/log.hpp"
 #include "host/proxy/proxy.hpp"
 #include "host/transport/faulty/faulty.hpp"
@@ -22,12 +23,33 @@ namespace d = pgas::detail;
 constexpr std::uint32_t ring_commands = 4;
 constexpr std::uint32_t ring_answers = 2;
 
+/// As in the library: src/host/world/far_pes.cpp.
 struct one_pe {
-  d::host_ring ring{ring_commands, ring_answers};
-  std::unique_ptr<d::proxy_memory> memory = d::make_host_proxy_memory();
-  std::vector<std::int32_t> slots;
-  d::routes table;
+  std::unique_ptr<d::device> device;
+  std::unique_ptr<d::proxy_memory> memory;
+  d::mapped_memory shared;
+  void* heads = nullptr;
+  void* table = nullptr;
+  std::optional<d::ring> ring;
   std::optional<d::proxy> proxy;
+
+  one_pe(std::unique_ptr<d::device> of, int n_pes) : device(std::move(of)) {
+    const bool on_host = device->properties().kind == pgas::heap_kind::host;
+    memory = on_host ? d::make_host_proxy_memory() : d::make_device_proxy_memory(*device);
+    shared = device->allocate_mapped(d::ring::shared_bytes(ring_commands, ring_answers));
+    heads = device->allocate_local(d::ring_view::heads_bytes(ring_answers));
+    table = device->allocate_local(sizeof(d::routes) + static_cast<std::size_t>(n_pes) * sizeof(std::int32_t));
+    ring.emplace(d::ring::lay_out(shared.host, shared.device, heads, ring_commands, ring_answers));
+  }
+  ~one_pe() {
+    proxy.reset();
+    memory.reset();
+    device->free_local(table);
+    device->free_local(heads);
+    device->free_mapped(shared);
+  }
+  one_pe(const one_pe&) = delete;
+  one_pe& operator=(const one_pe&) = delete;
 };
 
 }  // namespace
@@ -40,8 +62,13 @@ struct proxies::state {
 
   explicit state(const proxied_layout& layout)
       : where(layout),
-        network(std::make_shared<d::loopback_network>(layout.n_pes)),
-        pes(static_cast<std::size_t>(layout.n_pes)) {}
+        network(std::make_shared<d::loopback_network>(layout.n_pes)) {
+    for (int pe = 0; pe < layout.n_pes; ++pe) {
+      pgas::config settings;
+      if (!layout.gpus.empty()) settings.device = layout.gpus[static_cast<std::size_t>(pe)];
+      pes.emplace_back(layout.gpus.empty() ? d::make_cpu_device() : d::make_cuda_device(settings, 0), layout.n_pes);
+    }
+  }
 
   [[nodiscard]] one_pe& at(int pe) { return pes[static_cast<std::size_t>(pe)]; }
   [[nodiscard]] std::byte* slot(int pe) const {
@@ -70,31 +97,36 @@ struct proxies::state {
     one_pe& mine = at(pe);
     const int first = pe / where.domain * where.domain;
     const int size = std::min(where.domain, where.n_pes - first);
+    std::vector<std::int32_t> slots;
     for (int other = 0; other < where.n_pes; ++other)
-      mine.slots.push_back(other >= first && other < first + size ? other - pe : d::routes::proxied);
-    d::routes& table = mine.table;
-    table.slots = mine.slots.data();
+      slots.push_back(other >= first && other < first + size ? other - pe : d::routes::proxied);
+    auto* const on_device = static_cast<std::byte*>(mine.table);
+    d::routes table;
+    table.slots = reinterpret_cast<const std::int32_t*>(on_device + sizeof table);
     table.domain.start_ = first;
     table.domain.n_pes_ = size;
     table.domain.my_pe_ = pe - first;
     table.domain.n_channels_ = d::default_channels;
     table.domain.state_offset_ = d::internal_area::domain_state(where.n_pes);
-    table.ring = mine.ring.producers();
+    table.ring = mine.ring->view();
     table.control = control;
     table.my_slot = reinterpret_cast<std::uintptr_t>(slot(pe));
+    mine.device->copy(on_device, &table, sizeof table, nullptr);
+    mine.device->copy(on_device + sizeof table, slots.data(), slots.size() * sizeof(std::int32_t), nullptr);
+    mine.device->synchronize(nullptr);
   }
 
   void connect() {
     std::vector<pgas::blob> addresses;
     for (one_pe& each : pes) addresses.push_back(each.proxy->address());
     for (one_pe& each : pes) each.proxy->connect(addresses);
-    for (int pe = 0; pe < where.n_pes; ++pe) {
+    for (int pe = 0; pe < where.n_pes && where.gpus.empty(); ++pe) {  // loopback copies on the host
       const pgas::blob key = at(pe).proxy->expose(0, slot(pe), where.slot_bytes);
       for (int other = 0; other < where.n_pes; ++other) {
         if (other != pe) at(other).proxy->add_peer_memory(pe, 0, where.slot_bytes, key);
       }
     }
-    for (one_pe& each : pes) each.proxy->add_ring(each.ring.consumer());
+    for (one_pe& each : pes) each.proxy->add_ring(*each.ring);
   }
 };
 
@@ -112,15 +144,18 @@ proxies::~proxies() {
   for (one_pe& each : state_->pes) each.proxy->stop(std::chrono::seconds(1));
 }
 
-const d::routes& proxies::routes_of(int pe) const { return state_->at(pe).table; }
+const d::routes* proxies::routes_of(int pe) const { return static_cast<const d::routes*>(state_->at(pe).table); }
 
 void proxies::settle(const std::function<bool()>& given_up) {
   for (one_pe& each : state_->pes) {
-    const d::ring_view& ring = each.table.ring;
-    while (__atomic_load_n(&ring.progress->completed, __ATOMIC_ACQUIRE) !=
-               __atomic_load_n(&ring.heads->next, __ATOMIC_RELAXED) &&
-           !given_up())
-      std::this_thread::yield();
+    const d::ring_view& ring = each.ring->view();
+    std::uint64_t next = 0;
+    each.device->snapshot(&next, &ring.heads->next, 1, sizeof next);
+    const auto* const completed =  // where the host sees it
+        reinterpret_cast<const std::uint64_t*>(static_cast<std::byte*>(each.shared.host) +
+                                               (reinterpret_cast<std::uintptr_t>(&ring.progress->completed) -
+                                                reinterpret_cast<std::uintptr_t>(each.shared.device)));
+    while (__atomic_load_n(completed, __ATOMIC_ACQUIRE) != next && !given_up()) std::this_thread::yield();
   }
 }
 

@@ -1,10 +1,11 @@
 /// @file
-/// What the PEs of a pe_set on the CPU have for those beyond their domains: a proxy and a ring for each PE, over
-/// loopback, and the table that contexts name. For C++17, too, which the library's own headers are not.
+/// What the PEs of a pe_set have for those beyond their domains: a proxy and a ring for each PE, over loopback, and the
+/// table that contexts name. For C++17, too, which the library's own headers are not.
 #pragma once
 
 #include <functional>
 #include <memory>
+#include <vector>
 
 #include "pgas/device.hpp"
 
@@ -14,6 +15,7 @@ namespace pgas_test {
 struct proxied_layout {
   int n_pes;
   int domain;  ///< PEs that reach each other directly: so many neighbours, the last domain may have fewer
+  std::vector<int> gpus;  ///< of each PE; empty: the slots are memory of the host
   std::byte* base;
   std::uint16_t log2_stride;
   std::size_t slot_bytes;
@@ -30,8 +32,9 @@ class proxies {
   proxies(const proxies&) = delete;
   proxies& operator=(const proxies&) = delete;
 
-  [[nodiscard]] const pgas::detail::routes& routes_of(int pe) const;
-  /// Returns when all that kernels have handed over is complete, or `given_up()`.
+  /// For context::routes_: an address for kernels.
+  [[nodiscard]] const pgas::detail::routes* routes_of(int pe) const;
+  /// Returns when all that kernels, which have ended, have handed over is complete, or `given_up()`.
   void settle(const std::function<bool()>& given_up);
   /// From now on nothing goes to or comes from `pe`.
   void cut(int pe);
