@@ -93,17 +93,14 @@ template <class T>
   return T{};
 }
 
-/// Carries out an atomic operation; leaves the old value at `result` and returns its bits.
-PGAS_FN std::uint64_t carry_out_atomic(const operation_request& r) {
+/// Carries out an atomic operation, in no order with anything else; leaves the old value at `result` and returns its
+/// bits.
+PGAS_FN std::uint64_t update_as_asked(const operation_request& r) {
   const auto on = [&]<class T>(std::type_identity<T>) -> std::uint64_t {
     const auto old = bits_as<word_of<T>>(update_word<T>(r));
     if (r.result != nullptr) store_relaxed(static_cast<word_of<T>*>(r.result), old);
     return old;
   };
-  if (r.release) {
-    fence_release();
-    if (r.here.routes_ != nullptr) quiet(r.here);  // what the proxy carries comes before what this thread stores, too
-  }
   std::uint64_t old = 0;
   switch (r.as) {
     case word_kind::i32: old = on(std::type_identity<std::int32_t>{}); break;
@@ -118,8 +115,39 @@ PGAS_FN std::uint64_t carry_out_atomic(const operation_request& r) {
     case word_kind::bf16x2: old = on(std::type_identity<bfloat162>{}); break;
     default: break;  // 16-bit integers are for waits only
   }
+  return old;
+}
+
+/// The same, behind earlier work where the request asks for it, and before what follows.
+PGAS_FN std::uint64_t carry_out_atomic(const operation_request& r) {
+  if (r.release) {
+    fence_release();
+    if (r.here.routes_ != nullptr) quiet(r.here);  // what the proxy carries comes before what this thread stores, too
+  }
+  const std::uint64_t old = update_as_asked(r);
   fence_acquire();
   return old;
+}
+
+/// One of a list of updates, in no order with anything else; returns the bits of the old value.
+[[nodiscard]] PGAS_FN std::uint64_t carry_out_update(const listed_update& what) {
+  operation_request request;
+  request.what = operation_request::kind::atomic;
+  request.how = what.how;
+  request.as = what.as;
+  request.to = what.at;
+  request.value[0] = what.value;
+  request.condition = what.condition;
+  return update_as_asked(request);
+}
+
+/// A list of updates by one thread.
+PGAS_FN void carry_out_updates(listed_update* list, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    fence_release();
+    list[i].old = carry_out_update(list[i]);
+  }
+  fence_acquire();
 }
 
 /// Waits for all words of the set. *Callers* all threads of `g`, which it ends when the wait has to be given up.

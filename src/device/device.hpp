@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -103,6 +104,8 @@ class device {
   // ---- work; thread-safe, in order within one stream
 
   [[nodiscard]] virtual stream_handle create_stream() = 0;
+  /// A stream whose work goes before that of others where the device has such: for short work that others wait for.
+  [[nodiscard]] virtual stream_handle create_urgent_stream() { return create_stream(); }
   /// The handle of a stream that the application made, its default stream (null) included. *Errors* invalid_argument where
   /// applications have no streams.
   [[nodiscard]] virtual stream_handle adopt(void* native) = 0;
@@ -120,6 +123,10 @@ class device {
   /// Carries out the operation once the stream gets there. What local memory of a strided copy kernels can't reach is copied
   /// in another way; status, values and result must be reachable.
   virtual void enqueue(const operation_request& request, stream_handle stream) = 0;
+  /// Carries out a list of atomic operations once the stream gets there. What was done before on the stream is visible to
+  /// whoever acquires one of their values. @param list in mapped_memory, as kernels address it; stays until the stream has
+  /// been waited for
+  virtual void update(std::span<listed_update> list, stream_handle stream) = 0;
   /// Carries out an atomic operation on the internal queue and returns the bits of the old value. Blocking.
   [[nodiscard]] virtual std::uint64_t fetch(const operation_request& request) = 0;
   /// Reads `count` words of 2, 4 or 8 bytes into host memory, each whole; what was released before a value is visible when

@@ -44,4 +44,16 @@ struct operation_request {
   static constexpr std::int32_t near = -1;
 };
 
+/// An atomic operation on a word near by, one of a list: what others have asked of this PE by message.
+struct listed_update {
+  void* at = nullptr;
+  atomic_update how = atomic_update::fetch;
+  word_kind as = word_kind::u64;
+  bool fenced = true;  ///< comes after all that is before it in the list; else only after what is done to the same word
+  bool fetches = true;          ///< `old` is wanted
+  std::uint64_t value = 0;      ///< bit pattern
+  std::uint64_t condition = 0;  ///< for compare_swap, bit pattern
+  std::uint64_t old = 0;        ///< the bits before, which the device leaves here; `set` may leave them out
+};
+
 }  // namespace pgas::detail

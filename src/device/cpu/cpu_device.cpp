@@ -209,6 +209,10 @@ void cpu_device::enqueue(const operation_request& request, stream_handle stream)
       lasts ? host_stream::place::worker : host_stream::place::here_if_idle);
 }
 
+void cpu_device::update(std::span<listed_update> list, stream_handle stream) {
+  queue(stream).run([list] { carry_out_updates(list.data(), list.size()); }, host_stream::place::here_if_idle);
+}
+
 std::uint64_t cpu_device::fetch(const operation_request& request) {
   std::uint64_t old = 0;
   own_.run_and_wait([&] { old = carry_out_atomic(request); });

@@ -135,6 +135,16 @@ stream_handle cuda_device::create_stream() {
   return stream;
 }
 
+stream_handle cuda_device::create_urgent_stream() {
+  const current_context current(context_);
+  int least = 0;
+  int greatest = 0;
+  check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "cudaDeviceGetStreamPriorityRange");
+  cudaStream_t stream = nullptr;
+  check(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, greatest), "cudaStreamCreateWithPriority");
+  return stream;
+}
+
 void cuda_device::destroy_stream(stream_handle stream) noexcept {
   try {
     synchronize(stream);

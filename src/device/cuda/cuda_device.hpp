@@ -39,6 +39,7 @@ class cuda_device final : public device {
   void free_local(void* memory) noexcept override;
 
   [[nodiscard]] stream_handle create_stream() override;
+  [[nodiscard]] stream_handle create_urgent_stream() override;
   [[nodiscard]] stream_handle adopt(void* native) override;
   void destroy_stream(stream_handle stream) noexcept override;
   void synchronize(stream_handle stream) override;
@@ -47,6 +48,7 @@ class cuda_device final : public device {
   void copy(void* to, const void* from, std::size_t bytes, stream_handle stream) override;
   void fill(void* at, unsigned char value, std::size_t bytes, stream_handle stream) override;
   void enqueue(const operation_request& request, stream_handle stream) override;
+  void update(std::span<listed_update> list, stream_handle stream) override;
   [[nodiscard]] std::uint64_t fetch(const operation_request& request) override;
   void snapshot(void* to, const void* from, std::size_t count, std::size_t word_bytes) override;
   [[nodiscard]] bool reaches(const void* memory) override;

@@ -27,6 +27,12 @@ void cuda_device::copy_blocks(const operation_request& request, cudaStream_t str
     check(cudaMemcpyAsync(to, from, request.bytes, cudaMemcpyDefault, stream), "copying a block");
 }
 
+void cuda_device::update(std::span<listed_update> list, stream_handle stream) {
+  const current_context current(context_);
+  check(launch_updates(list.data(), static_cast<unsigned>(list.size()), stream_of(stream)), "launching atomic operations",
+        code::launch_failed);
+}
+
 std::uint64_t cuda_device::fetch(const operation_request& request) {
   const current_context current(context_);
   const std::lock_guard lock(result_mutex_);

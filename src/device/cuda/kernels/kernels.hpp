@@ -11,4 +11,7 @@ namespace pgas::detail::cuda {
 /// One operation; kernels must reach all memory that it names.
 [[nodiscard]] cudaError_t launch_operation(const operation_request& request, cudaStream_t stream);
 
+/// A list of atomic operations, by one warp: other kernels leave room for that soonest.
+[[nodiscard]] cudaError_t launch_updates(listed_update* list, unsigned count, cudaStream_t stream);
+
 }  // namespace pgas::detail::cuda
