@@ -24,9 +24,9 @@ namespace pgas::detail {
 /// What a command asks for. `offset` lies in the slot of PE `pe`; blocks, values and words there are whole where
 /// naturally aligned and at most 8 bytes.
 ///
-/// Commands may be carried out in any order, except where this says otherwise, and except for values, atomic operations
-/// and signals that go to one PE: they take effect there in the order in which they were handed over. `complete` is:
-/// has taken effect in the target's memory, and what a get or a fetch brings is here.
+/// Commands may be carried out in any order, but for what this says, and but for values, signals and atomic operations
+/// to one PE: they take effect in the order of the ring, but atomic operations on different words only with something
+/// else between, a fence perhaps. `complete` is: has taken effect at the target, and what it brings is here.
 enum class command_kind : std::uint8_t {
   put,          ///< `bytes` from `local` to `offset`. Answer: `local` may be reused
   put_value,    ///< `bytes`, at most 16, of `value` to `offset`. No answer

@@ -31,7 +31,7 @@ proxy_engine::proxy_engine(const proxy_settings& settings, transport& network, p
              memory,
              payload_limit(message_bytes(network)),
              std::min(settings.eager_bytes, payload_limit(message_bytes(network))),
-             message_pool(message_bytes(network))},
+             message_pool(message_bytes(network), memory.buffers())},
       issuer_(parts_),
       target_(settings, memory, *this, parts_.payload) {
   for (int pe = 0; pe < settings.n; ++pe)
@@ -146,7 +146,7 @@ bool proxy_engine::replied(int pe, std::uint64_t request, std::span<const std::b
 }
 
 void proxy_engine::complete_memory() {
-  if (target_.has_written() || !arrived_.empty()) parts_.memory.complete();
+  if (target_.has_written() || !arrived_.empty() || parts_.memory.pending()) parts_.memory.complete();
   for (channel* const each : heard_) {
     each->in.complete();
     parts_.touch(*each);
@@ -158,6 +158,8 @@ void proxy_engine::complete_memory() {
     each.op->ring->part_done(*each.op);
   }
   arrived_.clear();
+  for (channel* const each : leaving_) each->out.abandon();
+  leaving_.clear();
 }
 
 // ---- what this PE asks for
@@ -181,15 +183,32 @@ void proxy_engine::flush() {
   for (std::size_t i = 0; i < count; ++i) {
     channel& each = *parts_.active[i];
     each.active = false;
+    if (!each.lost) issuer_.advance_jobs(each);
+  }
+  complete_reads();
+  for (std::size_t i = 0; i < count; ++i) {
+    channel& each = *parts_.active[i];
     if (each.lost) continue;
-    issuer_.advance_jobs(each);
     if (each.out.flush(each.in.completed())) ++parts_.counts.acknowledgements;
     if (each.out.has_work(each.in.completed())) parts_.touch(each);
   }
   parts_.active.erase(parts_.active.begin(), parts_.active.begin() + static_cast<std::ptrdiff_t>(count));
 }
 
+/// The sources of puts have arrived in messages, which may go, and may be reused.
+void proxy_engine::complete_reads() {
+  if (parts_.memory.pending()) parts_.memory.complete();
+  for (transfer* const each : parts_.reads) each->ring->piece_done(*each);
+  parts_.reads.clear();
+}
+
+bool proxy_engine::collects() {
+  constexpr std::size_t enough = 64;  // beyond that waiting costs little by comparison
+  return parts_.memory.pending() && parts_.reads.size() < enough;
+}
+
 void proxy_engine::send(int pe, message_pool::number message) {
+  complete_reads();  // and whatever else messages wait for
   const std::span<const std::byte> bytes = parts_.pool.contents(message);
   if (bytes.size() > sizeof(message_header)) {
     ++parts_.counts.messages;
@@ -217,7 +236,7 @@ void proxy_engine::lost(int pe, const std::string& why) {
   channel& gone = parts_.to(pe);
   if (gone.lost) return;
   gone.lost = true;
-  gone.out.abandon();
+  leaving_.push_back(&gone);
   fail(pe, why);
 }
 

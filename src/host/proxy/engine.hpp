@@ -60,6 +60,7 @@ class proxy_engine final : public transport_events, private message_sender, priv
   };
 
   void send(int pe, message_pool::number message) override;
+  [[nodiscard]] bool collects() override;
   std::byte* reply(int pe, std::uint64_t request, std::uint32_t bytes) override;
   [[nodiscard]] bool replied(int pe, std::uint64_t request, std::span<const std::byte> bytes) override;
 
@@ -68,6 +69,7 @@ class proxy_engine final : public transport_events, private message_sender, priv
   [[nodiscard]] bool deliver_to_self();
   void take_effect(channel& of, std::uint64_t acknowledged);
   void complete_memory();
+  void complete_reads();
   [[nodiscard]] bool serve(flight& from);
   void flush();
 
@@ -78,6 +80,7 @@ class proxy_engine final : public transport_events, private message_sender, priv
   std::vector<std::unique_ptr<flight>> retired_;  ///< whose rings are gone, but not their operations
   std::vector<channel*> heard_;                   ///< whose messages were carried out and are not visible yet
   std::vector<arrived_reply> arrived_;            ///< whose bytes are not visible yet
+  std::vector<channel*> leaving_;                 ///< lost, while their messages may still be filled in
   fifo<message_pool::number> to_self_;
   bool failed_ = false;
 };

@@ -1,6 +1,7 @@
 #include "host/proxy/flight.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace pgas::detail {
 
@@ -22,8 +23,12 @@ bool flight::may_pass(int pe, bool unordered) noexcept {
 
 void flight::fence(int pe) noexcept {
   order& to = orders_[static_cast<std::size_t>(pe)];
-  if (to.incomplete > 0) to.fence = to.unordered > 0 ? barrier::for_unordered : barrier::for_all;
+  if (to.incomplete == 0) return;
+  to.fence = to.unordered > 0 ? barrier::for_unordered : barrier::for_all;
+  to.fenced = true;
 }
+
+bool flight::take_fence(int pe) noexcept { return std::exchange(orders_[static_cast<std::size_t>(pe)].fenced, false); }
 
 bool flight::signal_may_go(int pe) const noexcept {
   return held_.empty() && data_ == order_to(pe).data && order_to(pe).unordered == 0;

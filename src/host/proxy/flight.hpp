@@ -43,6 +43,9 @@ class flight {
   transfer& begin(const command& what, bool unordered);
   /// Later commands to `pe` come after earlier ones.
   void fence(int pe) noexcept;
+  /// Whether there has been a fence since the last call; for records to `pe`, which take effect in their order, but not
+  /// behind one another unless they say so.
+  [[nodiscard]] bool take_fence(int pe) noexcept;
   /// The signal of `op` goes when it may.
   void hold_signal(transfer& op);
   /// The first signal that is held, if it may go now.
@@ -72,6 +75,7 @@ class flight {
     std::uint32_t data = 0;       ///< data under way
     std::uint32_t unordered = 0;  ///< of the above, with held signals
     barrier fence = barrier::none;
+    bool fenced = false;  ///< a fence that no record has told of
   };
 
   [[nodiscard]] transfer& at(std::uint64_t number) noexcept { return transfers_[number % window]; }

@@ -59,12 +59,14 @@ class host_proxy_memory final : public proxy_memory {
     fence_acquire();
   }
 
-  std::uint64_t update(void* at, atomic_update how, word_kind as, std::uint64_t value,
-                       std::uint64_t condition) override {
-    return carry_out_atomic(update_request(at, how, as, value, condition));
+  void update(const listed_update& what, std::byte* old) override {
+    listed_update mine = what;
+    carry_out_updates(&mine, 1);
+    if (old != nullptr) std::memcpy(old, &mine.old, sizeof mine.old);
   }
 
   void complete() override { fence_release(); }
+  [[nodiscard]] bool pending() const noexcept override { return false; }
   [[nodiscard]] bool host_accessible() const noexcept override { return true; }
 };
 

@@ -151,7 +151,7 @@ bool issuer::start_signal(flight& from, const command& what) {
                              static_cast<std::uint32_t>(bytes), what.offset};
     std::byte* const payload = to.out.append(head, bytes, signal_part{what.signal_offset, what.value[0]});
     if (bytes > 0) {
-      parts_.memory.read(payload, reinterpret_cast<const void*>(what.local), {bytes});
+      read_source(op, payload, reinterpret_cast<const std::byte*>(what.local), {bytes});
       count_effect(to, op, false);
     } else {
       op.signal = transfer::signal_state::sent;  // signals are no data: other signals don't wait for them
@@ -176,7 +176,8 @@ bool issuer::start_atomic(flight& from, const command& what) {
   if (asks) {
     atomic.request = ask(to, {&op, what.pe, nullptr, {}, sizeof(std::uint64_t)});
   }
-  static_cast<void>(to.out.append({record_kind::atomic, what.update, what.as, 0, 0, what.offset}, 0, atomic));
+  const std::uint8_t fenced = from.take_fence(what.pe) ? 1 : 0;
+  static_cast<void>(to.out.append({record_kind::atomic, what.update, what.as, fenced, 0, what.offset}, 0, atomic));
   if (!asks) count_effect(to, op, false);
   parts_.touch(to);
   from.all_issued(op);
@@ -270,7 +271,7 @@ bool issuer::issue_record(channel& to, transfer& op) {
     if (what.kind == command_kind::put_value)
       std::copy_n(reinterpret_cast<const std::byte*>(what.value), total, payload);
     else
-      parts_.memory.read(payload, next.local, local);
+      read_source(op, payload, next.local, local);
     count_effect(to, op, false);
   }
   parts_.touch(to);
@@ -295,6 +296,14 @@ std::uint64_t issuer::ask(channel& of, const awaited_replies::request& what) {
   of.awaited_bytes += counted_as(what.bytes);
   ++what.op->parts;
   return parts_.awaited.add(what);
+}
+
+void issuer::read_source(transfer& op, std::byte* payload, const std::byte* local, const block_list& blocks) {
+  parts_.memory.read(payload, local, blocks);
+  if (!parts_.memory.pending()) return;
+  ++op.parts;
+  ++op.pieces;
+  parts_.reads.push_back(&op);
 }
 
 void issuer::count_effect(channel& to, transfer& op, bool is_signal) {

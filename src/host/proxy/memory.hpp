@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "device/operation.hpp"
 #include "pgas/detail/word_kind.hpp"
@@ -21,6 +22,7 @@ struct block_list {
   std::ptrdiff_t step = 0;
 };
 
+/// What is asked for here takes effect in the order of the calls, but not at once: complete() waits for it.
 /// *Callers* the proxy thread. *Errors* code::device_failed where a device is involved.
 class proxy_memory {
  public:
@@ -31,40 +33,35 @@ class proxy_memory {
 
   /// Writes blocks at `to` from one contiguous piece of host memory, which may be reused on return. Naturally aligned
   /// words of up to 8 bytes arrive whole. Whoever sees one and acquires it also sees what was written before this call.
-  /// Visible by the next update() or complete().
   virtual void write(void* to, const void* from, const block_list& blocks) = 0;
-  /// Reads blocks at `from` into one contiguous piece of host memory: what was released before a value is visible to
-  /// whoever learns of it from this thread.
+  /// Reads blocks at `from` into one contiguous piece of host memory, which stays until they are there: while nothing
+  /// is pending(). What was released before a value is visible to whoever learns of it from this thread.
   virtual void read(void* to, const void* from, const block_list& blocks) = 0;
-  /// Carries out an atomic operation and returns the bits of the old value, which `set` may leave out. Atomic with
-  /// those of kernels, of peers by load and store, and of the host. Comes after everything written before.
-  virtual std::uint64_t update(void* at, atomic_update how, word_kind as, std::uint64_t value,
-                               std::uint64_t condition) = 0;
-  /// On return all that was written is visible to everybody who learns of it.
+  /// Carries out an atomic operation, atomic with those of kernels, of peers by load and store, and of the host.
+  /// @param old where the 8 bytes of listed_update::old go, as those of read(); null: nowhere
+  virtual void update(const listed_update& what, std::byte* old) = 0;
+  /// On return all that was written is visible to everybody who learns of it, and all that was read is there.
   virtual void complete() = 0;
+  /// Whether something asked for waits for complete().
+  [[nodiscard]] virtual bool pending() const noexcept = 0;
   /// Plain loads and stores of this process work there.
   [[nodiscard]] virtual bool host_accessible() const noexcept = 0;
+  /// Memory for messages that read() fills without a copy in between; lives as long as this.
+  [[nodiscard]] virtual std::span<std::byte> buffers() noexcept { return {}; }
 };
-
-/// proxy_memory::update() as a request that devices take; released behind what was written before.
-[[nodiscard]] inline operation_request update_request(void* at, atomic_update how, word_kind as, std::uint64_t value,
-                                                      std::uint64_t condition) {
-  operation_request request;
-  request.what = operation_request::kind::atomic;
-  request.how = how;
-  request.as = as;
-  request.release = true;
-  request.to = at;
-  request.value[0] = value;
-  request.condition = condition;
-  return request;
-}
 
 /// Memory of the host, also what other processes have mapped.
 [[nodiscard]] std::unique_ptr<proxy_memory> make_host_proxy_memory();
 
-/// Whatever `backend` can copy from and to, through a pinned buffer. Puts and signals that are set go by the copy
-/// engines; other atomic operations run as device::fetch().
-[[nodiscard]] std::unique_ptr<proxy_memory> make_device_proxy_memory(device& backend);
+/// Pinned memory that a proxy takes.
+struct pinned_sizes {
+  std::size_t staging_bytes = std::size_t{1} << 20;  ///< on the way at once, in what is written and read elsewhere
+  std::size_t updates = 4096;                        ///< on the way at once
+  std::size_t buffer_bytes = std::size_t{4} << 20;   ///< for messages
+};
+
+/// Whatever `backend` can copy from and to, in order on a stream that is waited for only when results are needed. Puts
+/// and signals that are set go by the copy engines; other atomic operations are collected for device::update().
+[[nodiscard]] std::unique_ptr<proxy_memory> make_device_proxy_memory(device& backend, const pinned_sizes& sizes = {});
 
 }  // namespace pgas::detail

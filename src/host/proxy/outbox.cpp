@@ -5,8 +5,8 @@ namespace pgas::detail {
 bool outbox::reserve(std::size_t bytes) {
   if (fits(bytes)) return true;
   close();
-  send_closed();
-  if (!closed_.empty()) return false;
+  if (!sender_.collects()) send_closed();
+  if (last_ - acknowledged_ > message_window) return false;
   open();
   return true;
 }

@@ -17,6 +17,8 @@ class message_sender {
  public:
   /// Takes the buffer over.
   virtual void send(int pe, message_pool::number message) = 0;
+  /// Whether it is better to send several messages together, later.
+  [[nodiscard]] virtual bool collects() = 0;
 
  protected:
   ~message_sender() = default;

@@ -60,7 +60,8 @@ struct proxy_parts {
   std::vector<channel*> active{};  ///< that may have something to send or to issue
   awaited_replies awaited{};
   pieces_under_way pieces{};
-  peer_memory exposed{};  ///< of this PE, by address: what the transport may use although the host may not
+  std::vector<transfer*> reads{};  ///< whose sources are on their way to messages; one for each read
+  peer_memory exposed{};           ///< of this PE, by address: what the transport may use although the host may not
   proxy_statistics counts{};
 
   [[nodiscard]] channel& to(int pe) noexcept { return channels[static_cast<std::size_t>(pe)]; }

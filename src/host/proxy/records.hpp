@@ -39,7 +39,7 @@ struct record_header {
   record_kind kind = record_kind::put;
   atomic_update update = atomic_update::fetch;  ///< of atomic and put_signal
   word_kind as = word_kind::u64;                ///< of atomic
-  std::uint8_t reserved = 0;
+  std::uint8_t fenced = 0;                      ///< of atomic: not 0: as listed_update::fenced
   std::uint32_t bytes = 0;
   std::uint64_t offset = 0;
 };

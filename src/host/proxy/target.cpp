@@ -90,7 +90,11 @@ std::string target::put_signal(const record_header& head, cursor& rest) {
     if (std::string wrong = range_error(head.offset, head.bytes); !wrong.empty()) return wrong;
     memory_.write(address(head.offset), bytes, {head.bytes});
   }
-  static_cast<void>(memory_.update(address(signal.offset), head.update, word_kind::u64, signal.value, 0));
+  listed_update update;  // comes after all that is before it
+  update.at = address(signal.offset);
+  update.how = head.update;
+  update.value = signal.value;
+  memory_.update(update, nullptr);
   wrote_ = true;
   return {};
 }
@@ -113,9 +117,15 @@ std::string target::atomic(int from, const record_header& head, cursor& rest) {
     return fmt::format("an atomic operation {} on a word of the kind {}, which is none",
                        static_cast<unsigned>(head.update), static_cast<unsigned>(head.as));
   if (std::string wrong = word_error(head.offset, head.as); !wrong.empty()) return wrong;
-  const std::uint64_t old = memory_.update(address(head.offset), head.update, head.as, what.value, what.condition);
+  listed_update update;
+  update.at = address(head.offset);
+  update.how = head.update;
+  update.as = head.as;
+  update.fenced = head.fenced != 0;
+  update.value = what.value;
+  update.condition = what.condition;
+  memory_.update(update, what.request != 0 ? events_.reply(from, what.request, sizeof update.old) : nullptr);
   wrote_ = true;
-  if (what.request != 0) std::memcpy(events_.reply(from, what.request, sizeof old), &old, sizeof old);
   return {};
 }
 

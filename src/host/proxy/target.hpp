@@ -16,7 +16,7 @@ namespace pgas::detail {
 /// What a target hands back to the engine.
 class target_events {
  public:
-  /// Appends a reply of so many bytes to the messages for `pe`; returns where they go.
+  /// Appends a reply of so many bytes to the messages for `pe`; returns where they go, until the memory is completed.
   virtual std::byte* reply(int pe, std::uint64_t request, std::uint32_t bytes) = 0;
   /// A reply of `pe` to this PE. Whether it was waited for.
   [[nodiscard]] virtual bool replied(int pe, std::uint64_t request, std::span<const std::byte> bytes) = 0;

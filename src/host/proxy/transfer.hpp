@@ -22,7 +22,7 @@ struct transfer {
   std::uint64_t block = 0;   ///< the first that has not been issued as a whole
   std::uint64_t at = 0;      ///< bytes of it that have been
   std::uint32_t parts = 0;   ///< of the data: issued and not yet known to have arrived
-  std::uint32_t pieces = 0;  ///< of these, those that the transport reads from `local` or writes there
+  std::uint32_t pieces = 0;  ///< of these, those for which `local` is still being read or written
   bool issued = false;       ///< all data
   bool unordered = false;    ///< its data does not arrive in the order of messages, or not at once
   bool data_done = false;    ///< the data has taken effect

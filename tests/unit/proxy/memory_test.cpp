@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <memory>
+#include <span>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -14,15 +18,44 @@
 namespace pgas::testing {
 namespace {
 
-/// Both kinds, the second one over the CPU's device.
-class proxy_memories : public ::testing::TestWithParam<bool> {
- protected:
-  std::unique_ptr<detail::device> device_ = detail::make_cpu_device();
-  std::unique_ptr<detail::proxy_memory> memory_ =
-      GetParam() ? detail::make_device_proxy_memory(*device_) : detail::make_host_proxy_memory();
+/// A kind, and what devices do their work on.
+struct kind {
+  const char* name;
+  std::unique_ptr<detail::device> (*make)();  ///< null: the host's memory
+  detail::pinned_sizes pinned{};
 };
-INSTANTIATE_TEST_SUITE_P(of, proxy_memories, ::testing::Bool(),
-                         [](const auto& which) { return which.param ? "a_device" : "the_host"; });
+template <class Device>
+std::unique_ptr<detail::device> a() {
+  return std::make_unique<Device>();
+}
+constexpr detail::pinned_sizes few_bytes{.staging_bytes = 100, .updates = 3, .buffer_bytes = 256};
+const kind kinds[] = {{"the_host", nullptr},
+                      {"a_device", &detail::make_cpu_device},
+                      {"a_lazy_device", &a<lazy_device>},
+                      {"a_lazy_device_with_little_staging", &a<lazy_device>, few_bytes}};
+
+class proxy_memories : public ::testing::TestWithParam<kind> {
+ protected:
+  void read(void* to, const void* from, const detail::block_list& blocks) {
+    memory_->read(to, from, blocks);
+    memory_->complete();
+    EXPECT_FALSE(memory_->pending());
+  }
+  void update(std::uint64_t& word, detail::atomic_update how, std::uint64_t value, std::byte* old = nullptr) {
+    detail::listed_update what;
+    what.at = &word;
+    what.how = how;
+    what.value = value;
+    memory_->update(what, old);
+  }
+
+  std::unique_ptr<detail::device> device_ = GetParam().make != nullptr ? GetParam().make() : nullptr;
+  std::unique_ptr<detail::proxy_memory> memory_ = device_ != nullptr
+                                                      ? detail::make_device_proxy_memory(*device_, GetParam().pinned)
+                                                      : detail::make_host_proxy_memory();
+};
+INSTANTIATE_TEST_SUITE_P(of, proxy_memories, ::testing::ValuesIn(kinds),
+                         [](const auto& which) { return std::string(which.param.name); });
 
 TEST_P(proxy_memories, bytes_of_any_number_and_place_go_both_ways) {
   std::vector<std::byte> memory(200);
@@ -37,7 +70,7 @@ TEST_P(proxy_memories, bytes_of_any_number_and_place_go_both_ways) {
         ASSERT_EQ(memory[at - 1], std::byte{0xee});
         ASSERT_EQ(memory[at + bytes], std::byte{0xee});
         std::vector<std::byte> back(bytes + shift + 1, std::byte{0xdd});
-        memory_->read(back.data() + shift, memory.data() + at, {bytes});
+        read(back.data() + shift, memory.data() + at, {bytes});
         ASSERT_EQ(std::memcmp(back.data() + shift, data.data() + shift, bytes), 0);
         ASSERT_EQ(back[bytes + shift], std::byte{0xdd});
       }
@@ -52,9 +85,8 @@ TEST_P(proxy_memories, blocks_lie_at_their_distance) {
     std::byte* const first = memory.data() + (step < 0 ? 100 : 8);
     memory_->write(first, data.data(), {12, 5, step});
     std::vector<std::byte> back(data.size());
-    memory_->read(back.data(), first, {12, 5, step});
+    read(back.data(), first, {12, 5, step});
     EXPECT_EQ(back, data);
-    memory_->complete();
     for (int i = 0; i < 5; ++i) EXPECT_EQ(std::memcmp(first + i * step, data.data() + i * 12, 12), 0) << step;
   }
 }
@@ -64,9 +96,8 @@ TEST_P(proxy_memories, more_than_a_buffer_at_once) {
   std::vector<std::byte> memory(data.size() + 8);
   memory_->write(memory.data() + 3, data.data(), {data.size()});
   std::vector<std::byte> back(data.size());
-  memory_->read(back.data(), memory.data() + 3, {back.size()});
+  read(back.data(), memory.data() + 3, {back.size()});
   EXPECT_EQ(back, data);
-  memory_->complete();
   EXPECT_EQ(std::memcmp(memory.data() + 3, data.data(), data.size()), 0);
 }
 
@@ -87,7 +118,8 @@ TEST_P(proxy_memories, an_update_comes_after_what_was_written) {
     const std::vector<std::byte> data = pattern(memory.size(), static_cast<unsigned>(round));
     memory_->write(memory.data(), data.data(), {data.size()});
     const auto how = round % 2 == 0 ? detail::atomic_update::set : detail::atomic_update::add;
-    static_cast<void>(memory_->update(&word, how, detail::word_kind::u64, round % 2 == 0 ? 2 * round - 1 : 1, 0));
+    update(word, how, round % 2 == 0 ? 2 * round - 1 : 1);
+    memory_->complete();
     wait_for("the reader", [&] { return detail::load_relaxed(&word) == 2 * round; });
     detail::fence_acquire();
   }
@@ -99,10 +131,126 @@ TEST_P(proxy_memories, updates_are_atomic_with_those_of_the_host) {
   std::thread other([&] {
     for (int i = 0; i < 5000; ++i) std::atomic_ref(word).fetch_add(1);
   });
-  for (int i = 0; i < 5000; ++i)
-    static_cast<void>(memory_->update(&word, detail::atomic_update::add, detail::word_kind::u64, 1, 0));
+  for (int i = 0; i < 5000; ++i) update(word, detail::atomic_update::add, 1);
+  memory_->complete();
   other.join();
   EXPECT_EQ(word, 10'000u);
+}
+
+TEST_P(proxy_memories, everything_takes_effect_in_the_order_of_the_calls) {
+  constexpr std::size_t rounds = 50;
+  alignas(8) std::uint64_t word = 0;
+  std::vector<std::uint64_t> found(5 * rounds);
+  const auto place = [&](std::size_t i) { return reinterpret_cast<std::byte*>(&found[i]); };
+  for (std::uint64_t i = 0; i < rounds; ++i) {
+    const std::uint64_t value = 100 * i;
+    memory_->write(&word, &value, {8});
+    update(word, detail::atomic_update::add, 1);
+    update(word, detail::atomic_update::add, 2, place(5 * i));
+    memory_->read(place(5 * i + 1), &word, {8});
+    update(word, detail::atomic_update::set, value + 10);
+    update(word, detail::atomic_update::swap, value + 20, place(5 * i + 2));
+    update(word, detail::atomic_update::set, value + 30);
+    memory_->read(place(5 * i + 3), &word, {8});
+    memory_->write(&word, &found[0], {0});
+    update(word, detail::atomic_update::fetch, 0, place(5 * i + 4));
+  }
+  memory_->complete();
+  for (std::uint64_t i = 0; i < rounds; ++i) {
+    const std::uint64_t expected[] = {100 * i + 1, 100 * i + 3, 100 * i + 10, 100 * i + 30, 100 * i + 30};
+    for (std::size_t k = 0; k < std::size(expected); ++k) ASSERT_EQ(found[5 * i + k], expected[k]) << i << ' ' << k;
+  }
+}
+
+TEST_P(proxy_memories, narrow_words_keep_to_themselves) {
+  alignas(8) std::uint16_t words[4] = {1, 2, 3, 4};
+  alignas(8) std::uint64_t old = ~std::uint64_t{0};
+  detail::listed_update what;
+  what.at = &words[1];
+  what.how = detail::atomic_update::set;
+  what.as = detail::word_kind::f16;
+  what.value = 77;
+  memory_->update(what, nullptr);
+  what.how = detail::atomic_update::fetch;
+  memory_->update(what, reinterpret_cast<std::byte*>(&old));
+  memory_->complete();
+  EXPECT_EQ(old, 77u);
+  EXPECT_EQ(words[0], 1);
+  EXPECT_EQ(words[1], 77);
+  EXPECT_EQ(words[2], 3);
+}
+
+/// A device that takes its time, and says that it is a GPU.
+class device_memory : public ::testing::Test {
+ protected:
+  device_memory() { device_.kind = heap_kind::cuda; }
+  void add(std::uint64_t& word, std::byte* old = nullptr) {
+    detail::listed_update what;
+    what.at = &word;
+    what.how = detail::atomic_update::add;
+    what.value = 1;
+    memory_->update(what, old);
+  }
+  void set(std::uint64_t& word, std::uint64_t value) {
+    detail::listed_update what;
+    what.at = &word;
+    what.how = detail::atomic_update::set;
+    what.value = value;
+    memory_->update(what, nullptr);
+  }
+
+  lazy_device device_;
+  std::unique_ptr<detail::proxy_memory> memory_ = detail::make_device_proxy_memory(device_);
+};
+
+TEST_F(device_memory, is_waited_for_once_and_updates_go_together) {
+  std::vector<std::uint64_t> words(10);
+  std::vector<std::uint64_t> old(1000, 99);
+  for (std::size_t i = 0; i < old.size(); ++i) add(words[i % 10], reinterpret_cast<std::byte*>(&old[i]));
+  EXPECT_TRUE(memory_->pending());
+  EXPECT_EQ(device_.updates, 0u) << "nothing to be in order with yet";
+  std::vector<std::uint64_t> copy(10);
+  memory_->read(copy.data(), words.data(), {80});
+  for (int i = 0; i < 5; ++i) add(words[0]);
+  EXPECT_EQ(words[0], 0u) << "the device takes its time";
+  EXPECT_EQ(old[0], 99u);
+  EXPECT_EQ(device_.waits, 0u);
+  memory_->complete();
+  EXPECT_EQ(device_.waits, 1u);
+  EXPECT_EQ(device_.updates, 2u);
+  EXPECT_EQ(copy, std::vector<std::uint64_t>(10, 100));
+  EXPECT_EQ(words[0], 105u);
+  for (std::size_t i = 0; i < old.size(); ++i) ASSERT_EQ(old[i], i / 10);
+  memory_->complete();
+  EXPECT_EQ(device_.waits, 1u) << "nothing was pending";
+}
+
+TEST_F(device_memory, words_are_set_without_a_kernel_unless_one_has_to_come_before) {
+  std::uint64_t word = 0;
+  set(word, 5);
+  set(word, 6);
+  memory_->complete();
+  EXPECT_EQ(word, 6u);
+  EXPECT_EQ(device_.updates, 0u);
+  add(word);
+  set(word, 9);
+  add(word);
+  memory_->complete();
+  EXPECT_EQ(word, 10u);
+  EXPECT_EQ(device_.updates, 1u);
+}
+
+TEST_F(device_memory, messages_are_filled_without_a_copy_in_between) {
+  const std::span<std::byte> messages = memory_->buffers();
+  ASSERT_GE(messages.size(), std::size_t{1} << 20);
+  const std::vector<std::byte> data = pattern(messages.size(), 3);
+  memory_->read(messages.data(), data.data(), {data.size()});
+  EXPECT_EQ(device_.copies, 1u);
+  EXPECT_EQ(device_.waits, 0u) << "whatever the staging holds";
+  EXPECT_TRUE(memory_->pending());
+  memory_->complete();
+  EXPECT_FALSE(memory_->pending());
+  EXPECT_TRUE(std::equal(data.begin(), data.end(), messages.begin()));
 }
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include "host/proxy/proxy.hpp"
 #include "host/transport/faulty/faulty.hpp"
 #include "host/transport/loopback/network.hpp"
+#include "unit/proxy/lazy_device.hpp"
 #include "unit/proxy/producer.hpp"
 
 namespace pgas::testing {
@@ -27,14 +28,19 @@ struct way {
   const char* name;
   std::uint32_t seed = 0;  ///< of a faulty network; 0: a good one
   bool keys = true;        ///< the transport may put and get itself
-  bool staged = false;     ///< memory is a device's
+  bool staged = false;     ///< memory is a device's, which takes its time
+  detail::pinned_sizes pinned{};
 };
 inline constexpr way ways[] = {{.name = "direct"},
                                {.name = "messages", .keys = false},
                                {.name = "staged", .keys = true, .staged = true},
                                {.name = "faulty", .seed = 7},
                                {.name = "faulty_messages", .seed = 11, .keys = false},
-                               {.name = "faulty_staged", .seed = 13, .keys = false, .staged = true}};
+                               {.name = "faulty_staged",
+                                .seed = 13,
+                                .keys = false,
+                                .staged = true,
+                                .pinned = {.staging_bytes = 10'000, .updates = 3, .buffer_bytes = 1}}};
 inline std::string way_name(const ::testing::TestParamInfo<way>& info) { return info.param.name; }
 
 /// A slot, a ring, a proxy.
@@ -43,8 +49,8 @@ class proxied_pe {
   proxied_pe(int me, int n, std::size_t slot_bytes, std::unique_ptr<detail::transport> network, const way& how,
              detail::proxy_settings settings)
       : slot_(slot_bytes / 8), ring_(8, 6), log_(log_level::warn) {
-    if (how.staged) device_ = detail::make_cpu_device();
-    memory_ = how.staged ? detail::make_device_proxy_memory(*device_) : detail::make_host_proxy_memory();
+    if (how.staged) device_ = std::make_unique<lazy_device>();
+    memory_ = how.staged ? detail::make_device_proxy_memory(*device_, how.pinned) : detail::make_host_proxy_memory();
     settings.me = me;
     settings.n = n;
     settings.slot = slot();

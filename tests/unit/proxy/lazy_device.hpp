@@ -1,0 +1,55 @@
+/// @file
+/// A device that does nothing until it is waited for, as a GPU may: whoever takes a result earlier takes what was there
+/// before.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "unit/heap/faulty_device.hpp"
+
+namespace pgas::testing {
+
+/// *Callers* one thread at a time; all streams are one.
+class lazy_device final : public unit_test::faulty_device {
+ public:
+  std::size_t waits = 0;     ///< for work
+  std::size_t copies = 0;    ///< enqueued
+  std::size_t updates = 0;   ///< lists of them enqueued
+  std::vector<bool> fenced;  ///< what these say
+  std::function<void()> before_work = [] {};
+
+  ~lazy_device() override { work(); }
+
+  void copy(void* to, const void* from, std::size_t bytes, detail::stream_handle stream) override {
+    ++copies;
+    queue_.emplace_back([=, this] { faulty_device::copy(to, from, bytes, stream); });
+  }
+  void update(std::span<detail::listed_update> list, detail::stream_handle stream) override {
+    ++updates;
+    for (const detail::listed_update& each : list) fenced.push_back(each.fenced);
+    queue_.emplace_back([=, this] { faulty_device::update(list, stream); });
+  }
+  void synchronize(detail::stream_handle stream) override {
+    ++waits;
+    before_work();
+    work();
+    faulty_device::synchronize(stream);
+  }
+  void destroy_stream(detail::stream_handle stream) noexcept override {
+    work();
+    faulty_device::destroy_stream(stream);
+  }
+
+ private:
+  void work() {
+    for (; !queue_.empty(); queue_.pop_front()) queue_.front()();
+  }
+
+  std::deque<std::function<void()>> queue_;
+};
+
+}  // namespace pgas::testing
