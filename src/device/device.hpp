@@ -29,6 +29,8 @@ struct device_properties {
   bool runs_processes_at_once = false;  ///< kernels of several processes run side by side (MPS), not in turns
 };
 
+struct grid_state;
+
 /// One physical piece of memory, created here or imported from a peer. Meaningful to the backend that made it.
 enum class segment_id : std::uint64_t {};
 
@@ -135,9 +137,9 @@ class device {
   /// Whether kernels of this device can load and store there.
   [[nodiscard]] virtual bool reaches(const void*) { return true; }
   /// A collective over `team` once the stream gets there, as the device operations of the same names; on the channel that
-  /// `team` is on. Arguments have been checked.
+  /// `team` is on. Arguments have been checked. @param blocks what several blocks of a kernel have in common
   virtual void collective(const context& context, const team_view& team, const collective_request& request,
-                          stream_handle stream) = 0;
+                          grid_state* blocks, stream_handle stream) = 0;
 
   /// Makes the device current on the calling thread, for code that launches kernels itself; calls nest.
   virtual void enter() = 0;

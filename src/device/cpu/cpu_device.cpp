@@ -235,7 +235,7 @@ void cpu_device::snapshot(void* to, const void* from, std::size_t count, std::si
 }
 
 void cpu_device::collective(const context& context, const team_view& team, const collective_request& request,
-                            stream_handle stream) {
+                            grid_state*, stream_handle stream) {
   // On the stream's thread: the caller may have to go on for the other PEs to come.
   queue(stream).run([context, team, request] { carry_out(context, team, request); }, host_stream::place::worker);
 }

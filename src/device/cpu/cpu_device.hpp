@@ -49,7 +49,7 @@ class cpu_device final : public device {
   void update(std::span<listed_update> list, stream_handle stream) override;
   [[nodiscard]] std::uint64_t fetch(const operation_request& request) override;
   void snapshot(void* to, const void* from, std::size_t count, std::size_t word_bytes) override;
-  void collective(const context& context, const team_view& team, const collective_request& request,
+  void collective(const context& context, const team_view& team, const collective_request& request, grid_state* blocks,
                   stream_handle stream) override;
 
   void enter() override {}

@@ -190,9 +190,9 @@ void cuda_device::fill(void* at, unsigned char value, std::size_t bytes, stream_
 }
 
 void cuda_device::collective(const context& context, const team_view& team, const collective_request& request,
-                             stream_handle stream) {
+                             grid_state* blocks, stream_handle stream) {
   const current_context current(context_);
-  check(launch_collective(context, team, request, stream_of(stream)), "launching a collective", code::launch_failed);
+  check(launch_collective(context, team, request, blocks, stream_of(stream)), "launching a collective", code::launch_failed);
 }
 
 void cuda_device::enter() { entered.push_back(std::make_unique<current_context>(context_)); }

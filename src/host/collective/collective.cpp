@@ -116,13 +116,14 @@ void run_collective(const team& of, const stream* on, const collective_request& 
   check(world, state.view(), request);
   const trace_range range(world, (std::string("pgas::") + name(request.what)).c_str());
   if (on != nullptr) {
-    world.device().collective(world.context(), state.host_view(), request, on->native(world));
+    const stream_handle queue = on->native(world);
+    world.device().collective(world.context(), state.host_view(), request, world.grids().of(queue), queue);
     return;
   }
   const std::lock_guard lock(state.collective_mutex());
   world.synchronize(nullptr);  // host-called operations are enqueued there
   const stream_handle own = state.stream();
-  world.device().collective(world.context(), state.host_view(), request, own);
+  world.device().collective(world.context(), state.host_view(), request, world.grids().of(own), own);
   world.synchronize(own);
 }
 

@@ -42,9 +42,9 @@ TEST(kernel_list, what_has_no_kernel_is_refused_before_a_device_is_needed) {
   request.what = collective_kind::reduce;
   request.op = reduction::maxloc;
   request.type = number_type::f16;
-  EXPECT_EQ(cuda::launch_collective({}, {}, request, nullptr), cudaErrorInvalidValue);
+  EXPECT_EQ(cuda::launch_collective({}, {}, request, nullptr, nullptr), cudaErrorInvalidValue);
   request.op = reduction::none;
-  EXPECT_EQ(cuda::launch_collective({}, {}, request, nullptr), cudaErrorInvalidValue);
+  EXPECT_EQ(cuda::launch_collective({}, {}, request, nullptr, nullptr), cudaErrorInvalidValue);
 }
 
 TEST(kernel_list, members_that_only_meet_are_one_warp) {
@@ -55,6 +55,21 @@ TEST(kernel_list, members_that_only_meet_are_one_warp) {
   }
   request.what = collective_kind::broadcast;
   EXPECT_EQ(cuda::threads_for(request), cuda::most_threads);
+}
+
+TEST(kernel_list, blocks_come_with_the_data) {
+  team_view team;
+  team.n_pes_ = 4;
+  collective_request request;
+  EXPECT_EQ(cuda::blocks_for(request, team), 1u);
+  request.what = collective_kind::reduce;
+  request.element_bytes = 4;
+  request.count = 1000;
+  EXPECT_EQ(cuda::blocks_for(request, team), 1u);
+  request.count = 100'000;  // 800 kB in and out
+  EXPECT_EQ(cuda::blocks_for(request, team), 25u);
+  request.count = std::size_t{1} << 40;
+  EXPECT_EQ(cuda::blocks_for(request, team), 32u);
 }
 
 }  // namespace

@@ -131,8 +131,8 @@ class faulty_device : public detail::device {
     inner_->snapshot(to, from, count, word_bytes);
   }
   void collective(const context& c, const team_view& t, const detail::collective_request& r,
-                  detail::stream_handle s) override {
-    inner_->collective(c, t, r, s);
+                  detail::grid_state* blocks, detail::stream_handle s) override {
+    inner_->collective(c, t, r, blocks, s);
   }
   void enter() override { inner_->enter(); }
   void leave() noexcept override { inner_->leave(); }

@@ -81,6 +81,7 @@ template <class Block>
 /// Whether `yes` holds on any thread of the grid, on all threads.
 template <class Block>
 [[nodiscard]] PGAS_FN bool grid_any(const Block& block, bool yes) {
+  if (block.num_blocks() == 1) return block.any(yes);
   return block_meets(block, yes).yes != 0;
 }
 
@@ -89,6 +90,7 @@ template <class Block>
 template <class Block, class T>
 [[nodiscard]] PGAS_FN T grid_broadcast(const Block& block, T value) {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= grid_state::room_bytes);
+  if (block.num_blocks() == 1) return block.broadcast(value);
   grid_state& state = block.grid_state();
   if (block.block_rank() == 0 && block.thread_rank() == 0)
     __builtin_memcpy(state.room[grid_word::number(load_gpu(&state.word)) & 1], &value, sizeof value);

@@ -2,25 +2,27 @@
 
 #include "device/collective_bodies.hpp"
 #include "device/cuda/kernels/library_kernel.cuh"
+#include "pgas/device/grid.hpp"
 
 namespace pgas::detail::cuda {
 
 namespace {
 
 __global__ void __launch_bounds__(most_threads)
-    move_kernel(context here, team_view team, collective_request request) {
-  move_as_asked(here, this_block(), team, request);
+    move_kernel(context here, team_view team, collective_request request, grid_state* blocks) {
+  move_as_asked(here, this_grid(launched_block(blocks)), team, request);
 }
 
 }  // namespace
 
 cudaError_t launch_collective(const context& context, const team_view& team, const collective_request& request,
-                              cudaStream_t stream) {
+                              grid_state* blocks, cudaStream_t stream) {
   if (moves(request))
-    return library_kernel<&move_kernel>::launch(1, threads_for(request), stream, context, team, request);
+    return library_kernel<&move_kernel>::launch(blocks_for(request, team), threads_for(request), stream, context, team,
+                                                request, blocks);
   cudaError_t result = cudaErrorInvalidValue;
   with_operation(request.op, [&]<class Op>(Op) {
-    result = launch_fold<Op>(context, team, request, stream);
+    result = launch_fold<Op>(context, team, request, blocks, stream);
     return true;
   });
   return result;

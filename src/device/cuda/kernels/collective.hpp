@@ -1,27 +1,42 @@
 /// @file
-/// The library's kernels for collectives that the host asks for. One block carries out a request, so that its threads
-/// can meet the other PEs' as one group.
+/// The library's kernels for collectives that the host asks for. Its blocks carry out a request as one group, a
+/// pgas::grid: few enough to be on the GPU at once beside other kernels.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
+
 #include "pgas/device/context.hpp"
 #include "pgas/device/impl/collective_request.hpp"
+#include "pgas/device/impl/grid_barrier.hpp"
 
 namespace pgas::detail::cuda {
 
 /// Enqueues a request. A failure ends the kernel early and is left in the context's failure record.
 /// *Errors* cudaErrorInvalidValue for an operation that does not take the type.
 [[nodiscard]] cudaError_t launch_collective(const context& context, const team_view& team,
-                                            const collective_request& request, cudaStream_t stream);
+                                            const collective_request& request, grid_state* blocks, cudaStream_t stream);
 
 /// The same for the reductions by one operation.
 template <class Op>
 [[nodiscard]] cudaError_t launch_fold(const context& context, const team_view& team, const collective_request& request,
-                                      cudaStream_t stream);
+                                      grid_state* blocks, cudaStream_t stream);
 
 /// Most threads of a collective's block. More would leave each too few registers.
 inline constexpr unsigned most_threads = 512;
+
+/// Blocks that carry out a request. One moves some 40 GB/s; that several meet costs as long as one takes for
+/// `worth_a_meeting` bytes. `most` of them fill the link.
+[[nodiscard]] inline unsigned blocks_for(const collective_request& request, const team_view& team) {
+  constexpr std::size_t worth_a_meeting = std::size_t{64} << 10;
+  constexpr std::size_t each = std::size_t{32} << 10;
+  constexpr std::size_t most = 32;
+  const bool by_member = request.what <= collective_kind::alltoalls || request.what == collective_kind::reduce_scatter;
+  const std::size_t times = by_member ? static_cast<std::size_t>(team.n_pes()) : 2;  // else every element in and out
+  const std::size_t bytes = request.count * request.element_bytes * times;
+  return bytes <= worth_a_meeting ? 1 : static_cast<unsigned>(std::min(most, (bytes + each - 1) / each));
+}
 
 /// Threads of the block that carries out a request. Members that only meet are waited for soonest by one warp.
 [[nodiscard]] constexpr unsigned threads_for(const collective_request& request) {

@@ -2,7 +2,9 @@
 
 namespace pgas::detail::cuda {
 
-template cudaError_t launch_fold<op::maxloc>(const context&, const team_view&, const collective_request&, cudaStream_t);
-template cudaError_t launch_fold<op::minloc>(const context&, const team_view&, const collective_request&, cudaStream_t);
+template cudaError_t launch_fold<op::maxloc>(const context&, const team_view&, const collective_request&, grid_state*,
+                                             cudaStream_t);
+template cudaError_t launch_fold<op::minloc>(const context&, const team_view&, const collective_request&, grid_state*,
+                                             cudaStream_t);
 
 }  // namespace pgas::detail::cuda
