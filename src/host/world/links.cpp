@@ -133,7 +133,7 @@ links_state::links_state(bootstrap& exchange, const config& settings, log::logge
     buffer.resize(sizeof(packet_header) + max_contribution);
     for (int pe = 0; pe < size; ++pe) {
       unique_fd& socket = sockets[static_cast<std::size_t>(pe)];
-      std::unique_ptr<channel>& to = channels[static_cast<std::size_t>(pe)];
+      std::unique_ptr<link_channel>& to = channels[static_cast<std::size_t>(pe)];
       if (!socket) continue;
       if (on_this_host(pe))
         to = std::make_unique<local_channel>(std::move(socket), buffer);

@@ -45,7 +45,7 @@ void links_state::broadcast(packet_kind kind, std::span<const std::byte> body, s
   header.bytes = body.size();
   const clock::time_point until = clock::now() + patience;
   // A full queue means a PE that does not run; whoever else is there must hear of it in time all the same.
-  for (const std::unique_ptr<channel>& to : channels)
+  for (const std::unique_ptr<link_channel>& to : channels)
     if (to)
       static_cast<void>(
           to->send_whole(std::as_bytes(std::span(&header, 1)), body, {}, [until] { return clock::now() < until; }));

@@ -45,7 +45,7 @@ void links_state::stop_reader() noexcept {
 
 void links_state::read_until_woken() {
   std::vector<pollfd> watched;
-  for (const std::unique_ptr<channel>& one : channels)
+  for (const std::unique_ptr<link_channel>& one : channels)
     watched.push_back({one ? one->fd() : -1, POLLIN, 0});  // poll ignores the -1 of this PE
   watched.push_back({wake.get(), POLLIN, 0});
   for (;;) {

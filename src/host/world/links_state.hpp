@@ -17,7 +17,7 @@
 
 #include "device/unique_fd.hpp"
 #include "host/log/log.hpp"
-#include "host/world/channel.hpp"
+#include "host/world/link_channel.hpp"
 #include "host/world/links.hpp"
 #include "host/world/packet.hpp"
 #include "host/world/rounds.hpp"
@@ -87,7 +87,7 @@ struct links_state : std::enable_shared_from_this<links_state> {
   std::vector<peer_info> peers;
   std::vector<std::byte> buffer;  ///< the reader's
   /// By PE, none at `me`; open for as long as this lives: any thread may be sending.
-  std::vector<std::unique_ptr<channel>> channels;
+  std::vector<std::unique_ptr<link_channel>> channels;
 
   mutable std::mutex mutex;  ///< guards what follows
   std::condition_variable changed;

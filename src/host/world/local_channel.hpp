@@ -4,14 +4,14 @@
 
 #include <vector>
 
-#include "host/world/channel.hpp"
+#include "host/world/link_channel.hpp"
 
 namespace pgas::detail {
 
-class local_channel final : public channel {
+class local_channel final : public link_channel {
  public:
   /// @param buffer for all channels of the one thread that receives; as large as the largest packet.
-  local_channel(unique_fd fd, std::vector<std::byte>& buffer) : channel(std::move(fd)), buffer_(buffer) {}
+  local_channel(unique_fd fd, std::vector<std::byte>& buffer) : link_channel(std::move(fd)), buffer_(buffer) {}
 
   int send(std::span<const std::byte> head, std::span<const std::byte> body, std::span<const int> fds) override {
     return send_packet(fd(), head, body, fds);

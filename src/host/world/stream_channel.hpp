@@ -6,16 +6,16 @@
 #include <mutex>
 #include <vector>
 
-#include "host/world/channel.hpp"
+#include "host/world/link_channel.hpp"
 #include "host/world/packet.hpp"
 
 namespace pgas::detail {
 
 /// Packets follow one another in the stream; each begins with its packet_header, which says how long it is. A packet
 /// that the kernel does not take whole is kept, and no other one is taken before its rest is sent.
-class stream_channel final : public channel {
+class stream_channel final : public link_channel {
  public:
-  using channel::channel;
+  using link_channel::link_channel;
 
   /// *Errors* EPIPE for every reason for which nothing can be sent any more: the end, and why, is what receive() tells.
   /// Descriptors can't be sent.

@@ -1,4 +1,4 @@
-#include "host/world/channel.hpp"
+#include "host/world/link_channel.hpp"
 
 #include <poll.h>
 
@@ -6,8 +6,8 @@
 
 namespace pgas::detail {
 
-int channel::send_whole(std::span<const std::byte> head, std::span<const std::byte> body, std::span<const int> fds,
-                        const std::function<bool()>& patient) {
+int link_channel::send_whole(std::span<const std::byte> head, std::span<const std::byte> body, std::span<const int> fds,
+                             const std::function<bool()>& patient) {
   const auto unfinished = [](int why) {
     return why == EAGAIN || why == EINPROGRESS || why == ENOBUFS || why == ENOMEM;
   };

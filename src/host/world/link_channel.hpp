@@ -14,12 +14,12 @@ namespace pgas::detail {
 
 /// Owns a socket. Packets go whole and in order, and do not mix, whoever sends. *Callers* any thread;
 /// receive(): one.
-class channel {
+class link_channel {
  public:
-  explicit channel(unique_fd fd) : fd_(std::move(fd)) {}
-  virtual ~channel() = default;
-  channel(const channel&) = delete;
-  channel& operator=(const channel&) = delete;
+  explicit link_channel(unique_fd fd) : fd_(std::move(fd)) {}
+  virtual ~link_channel() = default;
+  link_channel(const link_channel&) = delete;
+  link_channel& operator=(const link_channel&) = delete;
 
   [[nodiscard]] int fd() const noexcept { return fd_.get(); }
 
