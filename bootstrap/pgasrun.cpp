@@ -1,27 +1,17 @@
 // pgasrun: starts the PEs of a job on this host and lets them find one another. Needs no MPI and no daemon.
 #include <fmt/format.h>
-#include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cstdio>
 #include <exception>
 
 #include "bootstrap/pgasrun/job.hpp"
+#include "common/descriptors.hpp"
 
 namespace {
 
 constexpr int status_of_wrong_usage = 2;
 constexpr int status_of_no_start = 127;
-
-/// Each PE takes a few descriptors of ours; the PEs inherit the limit, so it is raised only where it has to be.
-void allow_descriptors_for(int processes) {
-  const auto needed = static_cast<rlim_t>(64 + 8 * processes);
-  rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed) return;
-  limit.rlim_cur = std::min(needed, limit.rlim_max);
-  ::setrlimit(RLIMIT_NOFILE, &limit);
-}
 
 [[nodiscard]] std::chrono::milliseconds to_ms(double seconds) {
   return std::chrono::round<std::chrono::milliseconds>(std::chrono::duration<double>(seconds));
@@ -64,7 +54,7 @@ int main(int argc, char** argv) {
   options.grace = to_ms(grace);
 
   try {
-    allow_descriptors_for(options.processes);
+    pgas::detail::allow_descriptors_for(options.processes);
     return pgas::boot::job{std::move(options)}.run();
   } catch (const std::exception& e) {
     fmt::print(stderr, "pgasrun: {}\n", e.what());

@@ -13,6 +13,7 @@
 #include "bootstrap/tcp/connect.hpp"
 #include "bootstrap/tcp/server.hpp"
 #include "bootstrap/tcp/unique_id.hpp"
+#include "common/descriptors.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::boot {
@@ -164,6 +165,7 @@ class tcp_root final : public bootstrap {
 
 [[nodiscard]] std::unique_ptr<bootstrap> join_as_root(const rendezvous& meet, const bootstrap_options& options,
                                                       std::uint32_t instance, const deadline& limit) {
+  detail::allow_descriptors_for(options.size);  // all others connect to this one
   auto root = std::make_unique<tcp_root>(server_at(meet, options, limit), instance, options);
   root->join(limit);
   return root;

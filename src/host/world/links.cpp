@@ -9,6 +9,7 @@
 #include <numeric>
 #include <utility>
 
+#include "common/descriptors.hpp"
 #include "host/world/hello.hpp"
 #include "host/world/links_state.hpp"
 #include "host/world/local_channel.hpp"
@@ -105,6 +106,7 @@ links_state::links_state(bootstrap& exchange, const config& settings, log::logge
   hello mine = make_hello(settings.socket_directory);
   std::optional<unix_listener> listener;
   if (size > 1) {
+    allow_descriptors_for(size);
     // Before the introductions: whoever knows the name can connect at once. A failure is part of the introduction, so
     // that nobody waits for this PE.
     try {

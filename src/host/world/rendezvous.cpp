@@ -109,7 +109,8 @@ class rendezvous {
             code::peer_unreachable,
             fmt::format("{} cannot reach the socket of {}, {}: {}; {}", describe_pe(all_, me_),
                         describe_pe(all_, target.pe), address_of(target.pe).text(), std::strerror(attempt.error),
-                        settings_.socket_directory.empty()
+                        attempt.error == EMFILE || attempt.error == ENFILE ? "raise the limit (ulimit -n)"
+                        : settings_.socket_directory.empty()
                             ? "has that process ended?"
                             : "PGAS_SOCKET_DIR must be one directory that both see, not two of the same name"),
             target.pe);

@@ -272,5 +272,18 @@ TEST(links_failure, descriptors_that_do_not_fit_are_reported_and_none_leaks) {
   for (const auto& end : ends) EXPECT_EQ(end.message, "");
 }
 
+TEST(links_failure, a_low_limit_of_descriptors_is_raised_where_that_is_allowed) {
+  const auto ends = run_processes(4, [](bootstrap& exchange) {
+    rlimit limit{};
+    require(::getrlimit(RLIMIT_NOFILE, &limit) == 0, "the limit");
+    limit.rlim_cur = count_holdings().fds + 3;  // too few for a listener and a socket to each other PE
+    require(::setrlimit(RLIMIT_NOFILE, &limit) == 0, "a lower limit");
+    linked_pe pe(exchange);
+    pe.links.barrier();
+    pe.links.leave();
+  });
+  for (const auto& end : ends) EXPECT_EQ(end.message, "");
+}
+
 }  // namespace
 }  // namespace pgas::unit_test
