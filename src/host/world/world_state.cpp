@@ -276,7 +276,8 @@ void world_state::fail(const std::string& reason) noexcept {
 void world_state::give_back() noexcept {
   left_ = true;
   leaving_ = true;
-  if (far_) far_->stop(std::chrono::seconds(2));
+  // Where nobody is lost all come to say goodbye, however late: nobody's connections are closed while it uses them.
+  if (far_) far_->stop(links_ && !links_->failed() ? settings_.peer_timeout : std::chrono::seconds(1));
   host_team_ = team();
   domain_team_ = team();
   world_team_ = team();
