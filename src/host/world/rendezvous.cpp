@@ -10,6 +10,7 @@
 #include <cstring>
 #include <list>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "host/world/handshake.hpp"
@@ -154,10 +155,10 @@ class rendezvous {
       if (errno == EINTR) return;
       throw error(code::system, fmt::format("poll: {}", std::strerror(errno)));
     }
-    const auto news_of = [&](int fd) {
-      const auto found = std::find_if(watched.begin(), watched.end(), [fd](const pollfd& p) { return p.fd == fd; });
-      return fd >= 0 && found != watched.end() && found->revents != 0;
-    };
+    std::set<int> with_news;
+    for (const pollfd& one : watched)
+      if (one.revents != 0) with_news.insert(one.fd);
+    const auto news_of = [&](int fd) { return with_news.contains(fd); };
     for (std::size_t pe = 0; pe < sockets_.size(); ++pe)
       if (sockets_[pe] && news_of(sockets_[pe].get())) throw lost(static_cast<int>(pe), "it closed the connection");
     neighbours_.remove_if(

@@ -167,8 +167,8 @@ void world_state::build_heap() {
   const int me = links_->my_pe();
   const int n = links_->n_pes();
   const std::size_t own = internal_area::bytes(n);
-  // Room for the teams of most programs; more of them have their states in memory of their own.
-  const std::size_t states = 64 * team_layout::bytes(n, default_channels, true);
+  // Room for the teams of most programs; others have their states in memory of their own.
+  const std::size_t states = std::min(64 * team_layout::bytes(n, default_channels, true), std::size_t{16} << 20);
   const std::size_t bytes = own + states;
   team_states_ = std::make_unique<agreed_space>(own, bytes, team_layout::line);
   void* area = heap_->allocate(bytes, 512);
