@@ -30,6 +30,12 @@ struct place {
 
 [[nodiscard]] std::uint64_t blocks_of(const command& what) { return place::is_strided(what) ? what.count : 1; }
 
+/// What the command moves of its caller's: atomic operations, and signals alone, move nothing.
+[[nodiscard]] std::uint64_t bytes_of(const command& what) {
+  const bool has_data = what.kind != command_kind::signal && what.kind != command_kind::atomic;
+  return has_data ? what.bytes * blocks_of(what) : 0;
+}
+
 /// The part of `bytes` at `offset` that is not longer than `most` and does not end inside an aligned word of `word`
 /// bytes.
 [[nodiscard]] std::size_t cut(std::uint64_t offset, std::uint64_t bytes, std::size_t most, std::size_t word) {
@@ -90,12 +96,22 @@ bool issuer::drop_commands(flight& from) {
 }
 
 bool issuer::start(flight& from, const command& what) {
+  if (what.kind == command_kind::quiet) {
+    from.quiet(from.begin(what, false));
+    return true;
+  }
+  if (what.kind == command_kind::fence) {
+    from.fence(what.pe);
+    from.complete(from.begin(what, false));
+    return true;
+  }
+  const bool large = bytes_of(what) > parts_.eager;
+  if (!from.may_pass(what.pe, large)) return false;
+  if (large) {
+    start_job(from, what);
+    return true;
+  }
   switch (what.kind) {
-    case command_kind::quiet: from.quiet(from.begin(what, false)); return true;
-    case command_kind::fence:
-      from.fence(what.pe);
-      from.complete(from.begin(what, false));
-      return true;
     case command_kind::atomic: return start_atomic(from, what);
     case command_kind::put_signal:
     case command_kind::signal: return start_signal(from, what);
@@ -104,19 +120,13 @@ bool issuer::start(flight& from, const command& what) {
 }
 
 bool issuer::start_data(flight& from, const command& what) {
-  const std::uint64_t total = what.bytes * blocks_of(what);
-  const bool large = total > parts_.eager;
-  if (!from.may_pass(what.pe, large)) return false;
-  if (large) {
-    start_job(from, what);
-    return true;
-  }
+  const auto total = static_cast<std::size_t>(bytes_of(what));
   channel& to = parts_.to(what.pe);
   const bool asks =
       what.kind == command_kind::get_value || what.kind == command_kind::get || what.kind == command_kind::get_strided;
   if (total > 0) {
-    if (asks && !may_ask(to, static_cast<std::size_t>(total))) return false;
-    if (!to.out.reserve(record_overhead + (asks ? 0 : padded(static_cast<std::size_t>(total))))) return false;
+    if (asks && !may_ask(to, total)) return false;
+    if (!to.out.reserve(record_overhead + (asks ? 0 : padded(total)))) return false;
   }
   transfer& op = from.begin(what, asks && what.kind != command_kind::get_value);
   if (total > 0) static_cast<void>(issue_record(to, op));
@@ -134,15 +144,8 @@ void issuer::start_job(flight& from, const command& what) {
 }
 
 bool issuer::start_signal(flight& from, const command& what) {
-  const std::uint64_t total = what.kind == command_kind::put_signal ? what.bytes : 0;
-  const bool large = total > parts_.eager;
-  if (!from.may_pass(what.pe, large)) return false;
-  if (large) {
-    start_job(from, what);
-    return true;
-  }
   channel& to = parts_.to(what.pe);
-  const auto bytes = static_cast<std::size_t>(total);
+  const auto bytes = static_cast<std::size_t>(bytes_of(what));
   if (!to.out.reserve(record_overhead + padded(bytes))) return false;
   const bool at_once = from.signal_may_go(what.pe);
   transfer& op = from.begin(what, false);
@@ -168,9 +171,7 @@ bool issuer::start_signal(flight& from, const command& what) {
 bool issuer::start_atomic(flight& from, const command& what) {
   channel& to = parts_.to(what.pe);
   const bool asks = what.answer != no_answer;
-  if (!from.may_pass(what.pe, false) || (asks && !may_ask(to, sizeof(std::uint64_t))) ||
-      !to.out.reserve(record_overhead))
-    return false;
+  if ((asks && !may_ask(to, sizeof(std::uint64_t))) || !to.out.reserve(record_overhead)) return false;
   transfer& op = from.begin(what, false);
   atomic_part atomic{0, what.value[0], what.condition};
   if (asks) {

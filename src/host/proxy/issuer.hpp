@@ -33,6 +33,7 @@ class issuer {
  private:
   [[nodiscard]] std::string fault(const command& what, const flight& from) const;
   [[nodiscard]] bool start(flight& from, const command& what);
+  /// What is small enough for a record, and may go now.
   [[nodiscard]] bool start_data(flight& from, const command& what);
   [[nodiscard]] bool start_signal(flight& from, const command& what);
   [[nodiscard]] bool start_atomic(flight& from, const command& what);
