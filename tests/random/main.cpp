@@ -1,10 +1,12 @@
-// Runs random programs on the PEs of the device tests' harness until the time is up, and compares the memory of all PEs with
-// the model's. A failure is reported with the seed, the shortest beginning of the program that fails, and the command that
-// repeats it.
+// Runs random programs on the PEs of the device tests' harness until the time is up, or so many operations are done, and
+// compares the memory of all PEs with the model's. A failure is reported with the seed, the shortest beginning of the
+// program that fails, and the command that repeats it.
 //
-//   random_cpu [--seconds=N] [--seed=S] [--pes=N] [--blocks=N] [--operations=N] [--gpus=N] [--domain=N] [--faulty=SEED]
+//   random_cpu [--seconds=N | --total=N] [--seed=S] [--pes=N] [--blocks=N] [--operations=N] [--gpus=N] [--domain=N]
+//              [--faulty=SEED]
 //
-// With a seed, that one program is run. Without --pes and --blocks the seed chooses.
+// --operations is the length of one program; --total how many are done in all, however long it takes. With a seed, that one
+// program is run, or with --total those from it on. Without --pes and --blocks the seed chooses.
 #include <cstdio>
 #include <cstdlib>
 #include <random>
@@ -19,6 +21,7 @@ using clock_type = std::chrono::steady_clock;
 
 struct options {
   std::uint64_t seconds = 10;
+  std::uint64_t total = 0;
   std::uint64_t seed = 0;
   std::uint64_t pes = 0;
   std::uint64_t blocks = 0;
@@ -37,9 +40,10 @@ std::optional<options> read_options(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
     bool known = false;
-    for (const named& option : {named{"--seconds=", all.seconds}, named{"--seed=", all.seed}, named{"--pes=", all.pes},
-                                named{"--blocks=", all.blocks}, named{"--operations=", all.operations}, named{"--gpus=", all.gpus},
-                                named{"--domain=", all.domain}, named{"--faulty=", all.faulty}}) {
+    for (const named& option :
+         {named{"--seconds=", all.seconds}, named{"--total=", all.total}, named{"--seed=", all.seed},
+          named{"--pes=", all.pes}, named{"--blocks=", all.blocks}, named{"--operations=", all.operations},
+          named{"--gpus=", all.gpus}, named{"--domain=", all.domain}, named{"--faulty=", all.faulty}}) {
       if (argument.substr(0, option.name.size()) != option.name) continue;
       char* end = nullptr;
       option.value = std::strtoull(argv[i] + option.name.size(), &end, 10);
@@ -108,7 +112,10 @@ void report(const char* program, const program_choice& failed, const mismatch& f
 }
 
 int run_all(const char* program, const options& wanted) {
-  const auto until = clock_type::now() + std::chrono::seconds(wanted.seconds);
+  const bool timed = wanted.seed == 0 && wanted.total == 0;
+  const auto until = timed ? clock_type::now() + std::chrono::seconds(wanted.seconds) : clock_type::time_point::max();
+  // A wait may be for a PE that is at thousands of proxied fetches: on a busy machine that takes more than seconds.
+  const std::chrono::seconds patience(wanted.total == 0 ? 60 : 600);
   std::uint64_t seed = wanted.seed;
   if (seed == 0) seed = std::random_device{}() & 0x7fffffff;
   std::uint64_t programs = 0;
@@ -118,17 +125,17 @@ int run_all(const char* program, const options& wanted) {
   const auto start = clock_type::now();
   do {
     const program_choice choice = choose(wanted, seed + programs);
-    const bool one = wanted.seed != 0;
-    const auto found = run_once(choice, std::chrono::seconds(20), one ? clock_type::time_point::max() : until, operations);
+    const auto found = run_once(choice, patience, until, operations);
     ++programs;
     if (found) {
       report(program, choice, *found);
       return 1;
     }
-  } while (wanted.seed == 0 && clock_type::now() < until);
+  } while (timed ? clock_type::now() < until : operations < wanted.total);
   const std::chrono::duration<double> took = clock_type::now() - start;
-  std::printf("passed: %llu operations of %llu programs in %.1f s\n", static_cast<unsigned long long>(operations),
-              static_cast<unsigned long long>(programs), took.count());
+  std::printf("passed: %llu operations of %llu programs, seeds %llu to %llu, in %.1f s\n",
+              static_cast<unsigned long long>(operations), static_cast<unsigned long long>(programs),
+              static_cast<unsigned long long>(seed), static_cast<unsigned long long>(seed + programs - 1), took.count());
   return 0;
 }
 
