@@ -6,6 +6,7 @@
 
 #include "host/heap/statement.hpp"
 #include "host/transport/transports.hpp"
+#include "host/world/tcp_socket.hpp"
 
 namespace pgas::detail {
 
@@ -42,6 +43,8 @@ far_pes::far_pes(const link_group& everyone, const domains& near, class device& 
   memory_ = device.properties().kind == heap_kind::host ? make_host_proxy_memory() : make_device_proxy_memory(device);
   blob address;
   const std::optional<error> failed = attempt(everyone, "set up the way to PEs beyond load and store", [&] {
+    // UCX itself only warns of a name that is none, and takes another interface.
+    if (!settings.interface.empty()) static_cast<void>(own_addresses(settings.interface));
     proxy_ = std::make_unique<proxy>(how, make_ucx_transport({me_, one_host(everyone), settings.interface, &log}),
                                      *memory_, log);
     address = proxy_->address();
