@@ -1,5 +1,6 @@
 """Two hosts, two PEs on each, all waiting for PE 1; then that is killed, or its host is cut off. Every PE that can still be
-heard must name a PE of the other host within the limit.
+heard must name a PE of the other host within the limit, and keep nothing of the world that it leaves then; and when all
+have ended, nothing may be left on either host.
 
     lost_test.py kill|cut PROGRAM MODE
 """
@@ -12,6 +13,9 @@ import threading
 import time
 
 import hosts
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "multi_pe"))
+from leftovers import alive, leftovers
 
 PES = 4
 VICTIM = 1  # as survivor.cpp has it
@@ -27,7 +31,11 @@ def start(pair, pe, words):
                             stderr=subprocess.STDOUT, text=True)
 
 
-def follow(process, pids, reports, all_ready):
+def left_on(pair):
+    return set().union(*(leftovers(space=space) for space in pair.spaces))
+
+
+def follow(process, pids, reports, keeps, all_ready):
     for line in process.stdout:
         print(line, end="", flush=True)
         words = line.split()
@@ -37,6 +45,8 @@ def follow(process, pids, reports, all_ready):
                 all_ready.set()
         elif words and words[0] == "failed":
             reports[int(words[1])] = (time.monotonic(), int(words[2]), line)
+        elif words and words[0] == "keeps":
+            keeps[int(words[1])] = " ".join(words[2:])
 
 
 def main():
@@ -46,10 +56,11 @@ def main():
     limit = 2.0 if how == "kill" else 2 * PEER_TIMEOUT
     try:
         with hosts.two_hosts() as pair:
-            processes = [start(pair, pe, [program, mode]) for pe in range(PES)]
-            pids, reports, all_ready = {}, {}, threading.Event()
+            before = left_on(pair)
+            processes = [start(pair, pe, [program, mode, "counted"]) for pe in range(PES)]
+            pids, reports, keeps, all_ready = {}, {}, {}, threading.Event()
             for process in processes:
-                threading.Thread(target=follow, args=(process, pids, reports, all_ready), daemon=True).start()
+                threading.Thread(target=follow, args=(process, pids, reports, keeps, all_ready), daemon=True).start()
             if not all_ready.wait(60):
                 print("the PEs did not get ready")
                 return 1
@@ -60,12 +71,14 @@ def main():
             else:
                 pair.cut()
             deadline = lost + 10 * limit
-            while time.monotonic() < deadline and not all(pe in reports for pe in witnesses):
+            while time.monotonic() < deadline and not all(pe in keeps for pe in witnesses):
                 time.sleep(0.02)
             for process in processes:
                 process.kill()
                 process.wait()
-            problems = []
+            problems = [f"process {pid} of PE {pe} is left" for pe, pid in pids.items() if alive(pid)]
+            if left := left_on(pair) - before:
+                problems.append(f"left behind: {sorted(left)}")
             for pe in witnesses:
                 if pe not in reports:
                     problems.append(f"PE {pe} did not report")
@@ -77,10 +90,14 @@ def main():
                     problems.append(f"PE {pe} names the wrong one: {line.strip()}")
                 if when - lost > limit:
                     problems.append(f"PE {pe} took {when - lost:.2f} s")
+                if keeps.get(pe) != "nothing":
+                    problems.append(f"PE {pe} keeps {keeps.get(pe)}")
     except hosts.CannotMakeHosts as why:
         print(f"skipped: {why}")
         return 77
-    print("\n".join(problems) or "all named the lost PE")
+    if left := [space for space in pair.spaces if os.path.exists("/run/netns/" + space)]:
+        problems.append(f"network namespaces are left: {left}")
+    print("\n".join(problems) or "all named the lost PE, nothing is left")
     return 1 if problems else 0
 
 

@@ -1,5 +1,5 @@
 """Kills one PE with SIGKILL while the others wait for it: each must name it within two seconds and end, and nothing may
-be left behind.
+be left behind: neither on the machine nor, on the host heap, in the others once they have left the world.
 
     kill_test.py LAUNCHER PROGRAM MODE [SOCKET_DIRECTORY]
 """
@@ -10,23 +10,10 @@ import sys
 import threading
 import time
 
+from leftovers import alive, leftovers
+
 PES = 4
 LIMIT = 2.0  # seconds from the death to each survivor's report
-
-
-def leftovers(directory):
-    """What a job could leave: files in shared memory, sockets with our name, socket files."""
-    with open("/proc/net/unix", encoding="utf-8", errors="replace") as sockets:
-        named = {line.split()[-1] for line in sockets if "pgas" in line.split()[-1]}
-    return {"/dev/shm/" + name for name in os.listdir("/dev/shm")} | named | set(os.listdir(directory) if directory else ())
-
-
-def alive(pid):
-    try:
-        with open(f"/proc/{pid}/stat", encoding="utf-8") as stat:
-            return stat.read().rsplit(")", 1)[1].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
 
 
 def main():
@@ -37,10 +24,11 @@ def main():
         os.makedirs(directory, mode=0o700, exist_ok=True)
         environment["PGAS_SOCKET_DIR"] = directory
     before = leftovers(directory)
-    job = subprocess.Popen([launcher, "-n", str(PES), program, mode], stdout=subprocess.PIPE, text=True, env=environment)
+    counted = ["counted"] if environment.get("PGAS_HEAP") == "host" else []
+    job = subprocess.Popen([launcher, "-n", str(PES), program, mode, *counted], stdout=subprocess.PIPE, text=True, env=environment)
     watchdog = threading.Timer(90, job.kill)
     watchdog.start()
-    pids, reports, killed = {}, {}, None
+    pids, reports, keeps, killed = {}, {}, {}, None
     for line in job.stdout:
         print(line, end="", flush=True)
         words = line.split()
@@ -52,6 +40,8 @@ def main():
                 killed = time.monotonic()
         elif words[0] == "failed":
             reports[int(words[1])] = (time.monotonic() - killed, int(words[2]), line)
+        elif words[0] == "keeps":
+            keeps[int(words[1])] = " ".join(words[2:])
     status = job.wait()
     watchdog.cancel()
 
@@ -64,6 +54,8 @@ def main():
         print(f"PE {pe} reported after {seconds * 1000:.0f} ms")
         if seconds > LIMIT or named != 1 or "PGAS-E0401" not in line:
             problems.append(f"PE {pe}: after {seconds:.2f} s, names PE {named}: {line.strip()}")
+        if counted and keeps.get(pe) != "nothing":
+            problems.append(f"PE {pe} keeps {keeps.get(pe)}")
     if status == 0:
         problems.append("the launcher hides the death of a PE")
     problems += [f"process {pid} of PE {pe} is left" for pe, pid in pids.items() if alive(pid)]

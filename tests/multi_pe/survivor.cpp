@@ -2,12 +2,15 @@
 //     survivor device-wait | device-barrier | host-wait | host-barrier
 //     survivor host-lock       PE 1 holds a lock that the others want
 //     survivor device-spin     a kernel that waits in a loop of its own and never ends; only on GPUs
+//     survivor MODE counted    says also what of the world it still holds after it has left
 #include <unistd.h>
 
 #include <cstdio>
 #include <cstring>
+#include <sstream>
 #include <string>
 
+#include "holdings.hpp"
 #include "pgas/device.hpp"
 #include "pgas/pgas.hpp"
 
@@ -29,10 +32,36 @@ struct spin_for_ever {
   }
 };
 
+/// A world that comes and goes, so that what the first one loads for good counts as there before.
+pgas::unit_test::holdings before_joining() {
+  {
+    pgas::world world = pgas::world::join();
+    auto word = world.allocate<std::uint64_t>(1);
+    for (int pe = 0; pe < world.n_pes(); ++pe) pgas::p(world, word.data(), 1, pe);
+    world.barrier_all();
+    world.leave();
+  }
+  return pgas::unit_test::count_holdings();
+}
+
+void say_what_is_kept(int me, const pgas::unit_test::holdings& before) {
+  const pgas::unit_test::holdings now = pgas::unit_test::settle_at(before);
+  std::ostringstream text;
+  if (now == before)
+    text << "nothing";
+  else
+    text << now << " instead of " << before;
+  std::printf("keeps %d %s\n", me, text.str().c_str());
+  std::fflush(stdout);
+}
+
 int main(int argc, char** argv) {
   const std::string mode = argc > 1 ? argv[1] : "";
+  const bool counted = argc > 2 && std::string(argv[2]) == "counted";
   int me = -1;
+  pgas::unit_test::holdings before;
   try {
+    if (counted) before = before_joining();
     pgas::world world = pgas::world::join();
     me = world.my_pe();
     auto signal = world.allocate<std::uint64_t>(1, pgas::initialize::zero);
@@ -61,6 +90,7 @@ int main(int argc, char** argv) {
   } catch (const pgas::error& failed) {
     std::printf("failed %d %d %s\n", me, failed.pe(), failed.what());
     std::fflush(stdout);
+    if (counted) say_what_is_kept(me, before);
     return failed.code() == pgas::code::peer_lost && failed.pe() == 1 ? 0 : 1;
   }
 }

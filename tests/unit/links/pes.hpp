@@ -1,13 +1,11 @@
 /// @file
-/// PEs for tests: threads of the test, or processes forked from it, each with a bootstrap; and what a test counts to
-/// see that nothing was left behind.
+/// PEs for tests: threads of the test, or processes forked from it, each with a bootstrap.
 #pragma once
 
 #include <sys/types.h>
 
 #include <chrono>
 #include <functional>
-#include <iosfwd>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -15,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "holdings.hpp"
 #include "pgas/bootstrap.hpp"
 #include "pgas/error.hpp"
 
@@ -46,19 +45,6 @@ inline void require(bool condition, const std::string& text) {
 class shared_page;
 std::shared_ptr<shared_page> make_shared_page(int n);
 std::unique_ptr<bootstrap> make_process_bootstrap(std::shared_ptr<shared_page> page, int rank);
-
-/// What a process holds of the system's.
-struct holdings {
-  std::size_t fds = 0;
-  std::size_t mappings = 0;  ///< of shared memory
-  std::size_t threads = 0;
-  std::size_t shm_files = 0;
-  bool operator==(const holdings&) const = default;
-};
-holdings count_holdings();
-/// count_holdings(), once it is as expected or has been otherwise for two seconds.
-holdings settle_at(const holdings& expected);
-std::ostream& operator<<(std::ostream& out, const holdings& h);
 
 /// A bootstrap with something between it and the PE that uses it.
 class outer_bootstrap : public bootstrap {

@@ -1,0 +1,55 @@
+#include "holdings.hpp"
+
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <ostream>
+#include <string>
+#include <thread>
+
+namespace pgas::unit_test {
+
+namespace {
+
+std::size_t entries_of(const char* folder, const char* containing = "") {
+  std::size_t count = 0;
+  std::error_code none;
+  for (auto at = std::filesystem::directory_iterator(folder, none); at != std::filesystem::directory_iterator();
+       at.increment(none))
+    if (at->path().filename().string().find(containing) != std::string::npos) ++count;
+  return count;
+}
+
+}  // namespace
+
+holdings count_holdings() {
+  // Sanitizers start a thread of their own together with the first one of the program.
+  [[maybe_unused]] static const bool warm = [] {
+    std::thread([] {}).join();
+    return true;
+  }();
+  holdings now;
+  now.fds = entries_of("/proc/self/fd");
+  now.threads = entries_of("/proc/self/task");
+  now.shm_files = entries_of("/dev/shm", "pgas");
+  std::ifstream maps("/proc/self/maps");
+  std::string line;
+  while (std::getline(maps, line))
+    for (const char* name : {"memfd:pgas-", "/SYSV", "ucx_shm"})
+      if (line.find(name) != std::string::npos) ++now.mappings;
+  return now;
+}
+
+holdings settle_at(const holdings& expected) {
+  // A thread that was joined stays listed for a moment.
+  for (int i = 0; i < 200 && !(count_holdings() == expected); ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  return count_holdings();
+}
+
+std::ostream& operator<<(std::ostream& out, const holdings& h) {
+  return out << h.fds << " descriptors, " << h.mappings << " mappings, " << h.threads << " threads, " << h.shm_files
+             << " files in /dev/shm";
+}
+
+}  // namespace pgas::unit_test

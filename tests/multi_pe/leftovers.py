@@ -1,0 +1,24 @@
+"""What a job could leave on a machine, for tests that look whether it did."""
+import os
+import subprocess
+
+
+def leftovers(directory=None, space=None):
+    """Files in shared memory, System V segments, sockets with our name, files in `directory`. `space`: a network namespace
+    to look for the sockets in, instead of this process's own."""
+    found = {"/dev/shm/" + name for name in os.listdir("/dev/shm")}
+    found |= set(os.listdir(directory) if directory else ())
+    with open("/proc/sysvipc/shm", encoding="utf-8") as segments:
+        found |= {"System V segment " + line.split()[1] for line in list(segments)[1:]}
+    within = ["ip", "netns", "exec", space] if space else []
+    sockets = subprocess.run([*within, "cat", "/proc/net/unix"], stdout=subprocess.PIPE, check=True).stdout
+    names = [line.split()[-1] for line in sockets.decode(errors="replace").splitlines()]
+    return found | {f"socket {name}" for name in names if "pgas" in name}
+
+
+def alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8") as stat:
+            return stat.read().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
