@@ -78,7 +78,12 @@ using body = std::function<void(lone_pe&)>;
 struct ends {
   int first = -1;
   int second = -1;
+  bool operator==(const ends&) const = default;
 };
+void PrintTo(const ends& both, std::ostream* out) { *out << both.first << " and " << both.second; }
+
+constexpr ends both_well{0, 0};
+constexpr ends second_killed{0, 128 + SIGKILL};
 
 [[nodiscard]] ends ends_of(pid_t first, pid_t second) {
   const auto give_up = std::chrono::steady_clock::now() + seconds(50);
@@ -121,6 +126,13 @@ INSTANTIATE_TEST_SUITE_P(transports, ucx_end, testing::ValuesIn(ucx_kinds()),
 
 constexpr std::size_t megabytes = 4 << 20;
 
+/// Waits until the other PE is lost, then leaves.
+void leave_after_loss(lone_pe& mine) {
+  mine.pe.until([&] { return !mine.pe.losses.empty(); }, "the loss");
+  EXPECT_EQ(mine.pe.losses.front().first, 1 - mine.pe.me);
+  mine.pe.link->disconnect(seconds(5));
+}
+
 /// Keeps puts, gets and messages under way until the other PE is lost; then leaves.
 void work_until_lost(lone_pe& mine) {
   test_pe& pe = mine.pe;
@@ -156,10 +168,8 @@ void work_until(lone_pe& mine, std::size_t messages, int signal) {
 
 TEST_P(ucx_end, who_is_killed_at_work_is_lost_once) {
   for (const std::size_t messages : {1u, 2u, 4u, 9u}) {
-    const ends both =
-        run_two(GetParam(), megabytes, work_until_lost, [&](lone_pe& mine) { work_until(mine, messages, SIGKILL); });
-    ASSERT_EQ(both.first, 0);
-    ASSERT_EQ(both.second, 128 + SIGKILL);
+    const auto until_killed = [&](lone_pe& mine) { work_until(mine, messages, SIGKILL); };
+    ASSERT_EQ(run_two(GetParam(), megabytes, work_until_lost, until_killed), second_killed);
   }
 }
 
@@ -170,13 +180,10 @@ TEST_P(ucx_end, who_is_killed_while_idle_is_lost) {
         const blob message(8);
         mine.pe.send(1, message);
         mine.pe.until_done();
-        mine.pe.until([&] { return !mine.pe.losses.empty(); }, "the loss");
-        EXPECT_EQ(mine.pe.losses.front().first, 1);
-        mine.pe.link->disconnect(seconds(5));
+        leave_after_loss(mine);
       },
       [&](lone_pe& mine) { work_until(mine, 1, SIGKILL); });
-  EXPECT_EQ(both.first, 0);
-  EXPECT_EQ(both.second, 128 + SIGKILL);
+  EXPECT_EQ(both, second_killed);
 }
 
 // Only the second has sent anything: it is missed by whom it spoke to.
@@ -186,8 +193,7 @@ TEST_P(ucx_end, who_only_listens_learns_of_a_death_too) {
       [](lone_pe& mine) {
         mine.pe.until_messages(1);
         mine.require(::write(mine.socket(), "!", 1) == 1);
-        mine.pe.until([&] { return !mine.pe.losses.empty(); }, "the loss");
-        mine.pe.link->disconnect(seconds(5));
+        leave_after_loss(mine);
       },
       [&](lone_pe& mine) {
         const blob message(8);
@@ -196,8 +202,7 @@ TEST_P(ucx_end, who_only_listens_learns_of_a_death_too) {
         mine.pe.until(heard, "the message to be heard", milliseconds(10));
         ::raise(SIGKILL);
       });
-  EXPECT_EQ(both.first, 0);
-  EXPECT_EQ(both.second, 128 + SIGKILL);
+  EXPECT_EQ(both, second_killed);
 }
 
 TEST_P(ucx_end, who_was_dead_before_is_lost_at_the_first_use) {
@@ -208,13 +213,10 @@ TEST_P(ucx_end, who_was_dead_before_is_lost_at_the_first_use) {
         mine.require(::recv(mine.socket(), &end, 1, 0) == 0);
         const blob message(8);
         mine.pe.send(1, message);
-        mine.pe.until([&] { return !mine.pe.losses.empty(); }, "the loss");
-        EXPECT_TRUE(mine.pe.losses.front().first == 1);
-        mine.pe.link->disconnect(seconds(5));
+        leave_after_loss(mine);
       },
       [](lone_pe&) { ::raise(SIGKILL); });
-  EXPECT_EQ(both.first, 0);
-  EXPECT_EQ(both.second, 128 + SIGKILL);
+  EXPECT_EQ(both, second_killed);
 }
 
 // The other does not answer any more, with everything half out: leaving is bounded all the same.
@@ -237,8 +239,7 @@ TEST_P(ucx_end, leaving_does_not_wait_for_who_hangs) {
           EXPECT_LT(std::chrono::steady_clock::now() - begin, seconds(20));
         },
         [&](lone_pe& mine) { work_until(mine, messages, SIGSTOP); });
-    ASSERT_EQ(both.first, 0);
-    ASSERT_EQ(both.second, 128 + SIGKILL);
+    ASSERT_EQ(both, second_killed);
   }
 }
 
@@ -262,11 +263,9 @@ TEST_P(ucx_end, who_goes_without_leaving_does_no_harm) {
         [](lone_pe& mine) {
           const blob message(8);
           mine.pe.send(0, message);
-          mine.pe.until([&] { return !mine.pe.losses.empty(); }, "the loss");
-          mine.pe.link->disconnect(seconds(5));
+          leave_after_loss(mine);
         });
-    ASSERT_EQ(both.first, 0);
-    ASSERT_EQ(both.second, 0);
+    ASSERT_EQ(both, both_well);
   }
 }
 
@@ -287,9 +286,7 @@ TEST_P(ucx_end, both_leave_at_once_without_a_loss) {
       pe.link->disconnect(seconds(30));
       EXPECT_TRUE(pe.losses.empty()) << pe.losses.front().second;
     };
-    const ends both = run_two(GetParam(), 50'000, leave, leave);
-    ASSERT_EQ(both.first, 0);
-    ASSERT_EQ(both.second, 0);
+    ASSERT_EQ(run_two(GetParam(), 50'000, leave, leave), both_well);
   }
 }
 
