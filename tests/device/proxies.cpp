@@ -19,9 +19,11 @@ namespace {
 
 namespace d = pgas::detail;
 
-// Small: full rings and cells that are waited for are part of every test.
-constexpr std::uint32_t ring_commands = 4;
-constexpr std::uint32_t ring_answers = 2;
+// Small: full rings and cells that are waited for are part of every test. Kernels have far more threads.
+constexpr std::uint32_t log2_commands_on_host = 4;
+constexpr std::uint32_t log2_answers_on_host = 2;
+constexpr std::uint32_t log2_commands_on_gpu = 8;
+constexpr std::uint32_t log2_answers_on_gpu = 6;
 
 /// As in the library: src/host/world/far_pes.cpp.
 struct one_pe {
@@ -36,6 +38,8 @@ struct one_pe {
   one_pe(std::unique_ptr<d::device> of, int n_pes) : device(std::move(of)) {
     const bool on_host = device->properties().kind == pgas::heap_kind::host;
     memory = on_host ? d::make_host_proxy_memory() : d::make_device_proxy_memory(*device);
+    const std::uint32_t ring_commands = on_host ? log2_commands_on_host : log2_commands_on_gpu;
+    const std::uint32_t ring_answers = on_host ? log2_answers_on_host : log2_answers_on_gpu;
     shared = device->allocate_mapped(d::ring::shared_bytes(ring_commands, ring_answers));
     heads = device->allocate_local(d::ring_view::heads_bytes(ring_answers));
     table = device->allocate_local(sizeof(d::routes) + static_cast<std::size_t>(n_pes) * sizeof(std::int32_t));

@@ -37,6 +37,7 @@ kind_list offered(const device& device, const probe_plan& plan) {
 
 /// What one attempt showed.
 struct finding {
+  bool made;                    ///< every PE could make a segment of this kind: without that it is of no use to anybody
   std::vector<int> group_of;    ///< by PE; those with the same number can map one another's segments
   std::vector<error> failures;  ///< of PEs that could not do what they should have, in PE order
 };
@@ -122,6 +123,7 @@ finding attempt_kind(device& device, const link_group& everyone, const probe_pla
   }
   // Also the end of everybody's use of the segments. Rows and failures apart: a row has n bytes.
   finding found;
+  found.made = std::none_of(all.begin(), all.end(), [](const statement& each) { return each.failure.has_value(); });
   found.group_of = groups_of(everyone.all_gather(row));
   for (const contribution& theirs : everyone.all_gather(failed ? encode_error(*failed) : blob()))
     if (!theirs.bytes.empty()) found.failures.push_back(decode_error(theirs.bytes));
@@ -166,7 +168,7 @@ shared_reach probe_handle_kinds(device& device, const link_group& everyone, cons
       continue;
     }
     finding found = attempt_kind(device, everyone, plan, kind);
-    if (complete(everyone, plan, found.group_of)) {
+    if (found.made && complete(everyone, plan, found.group_of)) {
       if (everyone.my_pe() == 0)
         log.info("memory is shared by {} handles{}{}", to_string(kind),
                  refusals.empty() ? "" : "; tried before: ", refusals);
@@ -179,7 +181,7 @@ shared_reach probe_handle_kinds(device& device, const link_group& everyone, cons
     if (found.failures.size() > enough) why += fmt::format(", and {} more PEs", found.failures.size() - enough);
     if (!found.failures.empty()) at_fault = found.failures.front().pe();
     refuse(kind, why);
-    if (!best || domains_in(found.group_of) < domains_in(best->second)) best.emplace(kind, std::move(found.group_of));
+    if (found.made && (!best || domains_in(found.group_of) < domains_in(best->second))) best.emplace(kind, std::move(found.group_of));
   }
   if (refusals.empty()) refusals = "no device offers any kind of handle";
   const bool all_may =

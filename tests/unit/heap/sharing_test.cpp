@@ -170,6 +170,21 @@ TEST(sharing, pgas_direct_takes_pes_apart) {
   for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
 }
 
+TEST(sharing, a_kind_that_makes_no_segments_is_not_taken_by_pes_that_are_all_apart_either) {
+  const auto ends = run_threads(2, [](bootstrap& exchange) {
+    config settings = small_heap();
+    settings.direct = "0";
+    heap_pe at(exchange, settings, [&](faulty_device& device) {
+      device.kinds = {handle_kind::fabric, handle_kind::posix_fd};
+      if (exchange.rank() == 1) device.refuse(step::create, handle_kind::fabric);  // what drivers do
+    });
+    EXPECT_EQ(at.heap->kind(), handle_kind::posix_fd);
+    EXPECT_NE(at.allocate<int>(10), nullptr);
+    at.leave();
+  });
+  for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
+}
+
 TEST(sharing, a_kind_that_was_asked_for_and_does_not_exist_is_an_error) {
   const auto ends = run_threads(2, [](bootstrap& exchange) {
     config settings = small_heap();
