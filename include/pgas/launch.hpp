@@ -40,9 +40,9 @@ struct launch_config {
 /// the whole GPU, so their kernels may wait for one another, a turn's length each time. It is not known what else the
 /// program runs there, on other streams for example: leave room for it.
 ///
-/// The kernel is loaded before it starts, and so are the library's own. A kernel first launched while another of this PE
-/// waits for it may hang all the same, as loading may wait for the GPU: call max_resident_blocks() for it before, which
-/// loads it, or set CUDA_MODULE_LOADING=EAGER.
+/// The kernel was loaded when the world was joined, as were the library's own. What a program launches by other means, or
+/// loads with a library later, it has to load before a kernel waits for it or, with PEs beyond load and store, for anything
+/// at all, as loading may wait for the GPU: CUDA_MODULE_LOADING=EAGER does it.
 ///
 /// *Callers* any thread. *Memory* kernel and arguments are copied. *Order* after earlier work of the same stream. On a
 /// stream that is being captured, the launch becomes part of the CUDA graph.

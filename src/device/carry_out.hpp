@@ -171,17 +171,20 @@ PGAS_FN void carry_out_wait(const operation_request& r, const G& g) {
   }
 }
 
-/// Copies to and from PEs that are far. *Callers* all threads of `g`. *On return* the local side may be used again.
+/// Copies to and from PEs that are far, whatever the size by the proxy: kernels may not reach the local side.
+/// *Callers* all threads of `g`. *On return* the local side may be used again.
 template <group G>
 PGAS_FN void carry_out_far_copy(const operation_request& r, const G& g) {
-  auto* const to = static_cast<std::byte*>(r.to);
-  const auto* const from = static_cast<const std::byte*>(r.from);
-  if (r.what == operation_request::kind::put) {
-    if (r.count == 1) return put(r.here, g, to, from, r.bytes, r.pe);
-    return ibput(r.here, g, to, from, r.to_step, r.from_step, r.bytes, r.count, r.pe);
-  }
-  if (r.count == 1) return get(r.here, g, to, from, r.bytes, r.pe);
-  return ibget(r.here, g, to, from, r.to_step, r.from_step, r.bytes, r.count, r.pe);
+  const sender from = sender_of(r.here);
+  const bool out = r.what == operation_request::kind::put;
+  const errand about{out ? operation::put : operation::get, r.pe, from.offset(out ? r.to : r.from)};
+  const spread shape{r.bytes, r.count, out ? r.from_step : r.to_step, out ? r.to_step : r.from_step};
+  const auto kind = r.count == 1 ? (out ? command_kind::put : command_kind::get)
+                                 : (out ? command_kind::put_strided : command_kind::get_strided);
+  bool lost = false;
+  if (g.thread_rank() == 0 && r.bytes != 0 && r.count != 0)
+    lost = !hand_over_copy(from, about, kind, out ? r.from : r.to, shape, until::local_done);
+  go_on_together(g, lost);
 }
 
 PGAS_FN void carry_out_far_signal(const operation_request& r) {

@@ -38,6 +38,21 @@ struct launch_shape {
 /// How many PEs have kernels on the calling PE's GPU at the same time as it, itself included.
 [[nodiscard]] PGAS_API unsigned pes_at_once(world& w);
 
+/// A kernel of launch(), which says so before main() begins, or when the library that it is in is loaded. Worlds load all
+/// of them into their GPU when they are joined: later, loading would wait for kernels that spin, and keep from the driver
+/// the proxy that these may be waiting for.
+class PGAS_API announced_kernel {
+ public:
+  /// @param load into the current context; fails quietly, as the launch will
+  explicit announced_kernel(void (*load)());
+  ~announced_kernel();
+  announced_kernel(const announced_kernel&) = delete;
+  announced_kernel& operator=(const announced_kernel&) = delete;
+
+ private:
+  void (*load_)();
+};
+
 #if defined(__CUDACC__)
 
 /// Kernels that state how large their blocks are at most and how many of them a multiprocessor is to hold.
@@ -65,6 +80,12 @@ template <class Kernel, class... Arguments>
   else
     return &kernel_entry<Kernel, Arguments...>;
 }
+
+template <class Kernel, class... Arguments>
+inline const announced_kernel announcement_of{[] {
+  cudaFuncAttributes ignored{};
+  if (cudaFuncGetAttributes(&ignored, entry_of<Kernel, Arguments...>()) != cudaSuccess) static_cast<void>(cudaGetLastError());
+}};
 
 inline void check_launch(cudaError_t result, const launch_shape& shape) {
   if (result == cudaSuccess) return;
@@ -109,6 +130,7 @@ template <class Kernel, class... Arguments>
     throw error(code::launch_failed,
                 "launch: this kernel was compiled by nvcc for a GPU, but the world's heap is on the host: use a machine with a "
                 "GPU, or the same source compiled by a C++ compiler");
+  static_cast<void>(&announcement_of<Kernel, Arguments...>);
   const device_guard guard(w);
   return blocks_that_fit<Kernel, Arguments...>(shape) / pes_at_once(w);
 }

@@ -35,4 +35,7 @@ class grid_areas {
   std::size_t left_ = 0;  ///< of the last chunk
 };
 
+/// Loads the kernels of launch() that this process knows of. *Callers* whoever has just made the device of a world.
+void load_announced_kernels(device& on);
+
 }  // namespace pgas::detail

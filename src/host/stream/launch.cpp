@@ -2,6 +2,8 @@
 #include "pgas/launch.hpp"
 
 #include <algorithm>
+#include <mutex>
+#include <vector>
 
 #include "device/grid.hpp"
 #include "host/stream/grid_areas.hpp"
@@ -16,6 +18,42 @@ unsigned crew_of(const world_state& state, unsigned threads) {
 }
 
 }  // namespace
+
+namespace {
+
+/// Of all libraries of the process.
+struct announced_kernels {
+  std::mutex mutex;
+  std::vector<void (*)()> loads;
+
+  static announced_kernels& all() {
+    static announced_kernels list;
+    return list;
+  }
+};
+
+}  // namespace
+
+announced_kernel::announced_kernel(void (*load)()) : load_(load) {
+  announced_kernels& list = announced_kernels::all();
+  const std::lock_guard lock(list.mutex);
+  list.loads.push_back(load);
+}
+
+announced_kernel::~announced_kernel() {
+  announced_kernels& list = announced_kernels::all();
+  const std::lock_guard lock(list.mutex);
+  const auto mine = std::find(list.loads.begin(), list.loads.end(), load_);
+  if (mine != list.loads.end()) list.loads.erase(mine);
+}
+
+void load_announced_kernels(device& on) {
+  announced_kernels& list = announced_kernels::all();
+  const std::lock_guard lock(list.mutex);
+  on.enter();
+  for (void (*const load)() : list.loads) load();
+  on.leave();
+}
 
 device_guard::device_guard(world& w) : world_(w) { w.state().device().enter(); }
 device_guard::~device_guard() { world_.state().device().leave(); }

@@ -114,6 +114,7 @@ void world_state::choose_device() {
     device_ = make_cpu_device();
     for (device_offer& offer : offers) offer.properties = {heap_kind::host, "host memory", {}, -1, 0};
   }
+  if (device_->properties().kind != heap_kind::host) load_announced_kernels(*device_);
   for (int pe = 0; pe < n; ++pe) {
     const device_properties& has = offers[static_cast<std::size_t>(pe)].properties;
     const peer_info& peer = links_->peer(pe);
