@@ -1,0 +1,144 @@
+// Rows of collectives, one after another in a kernel. The size is that of the whole vector: what a reduction or a
+// broadcast has, what an fcollect gathers, what an alltoall sends from each PE, its own part included.
+#include "kernel_rows.hpp"
+
+namespace pgas::perf::PGAS_PERF_SIDE {
+namespace {
+
+/// `meet(ctx, group)` between all PEs. In the warm-up each PE leaves the number of the meeting with the next one
+/// before, and counts what it finds of the one before it after: that is what the data check looks at.
+template <scope By, class Block, class Meet>
+PGAS_FN void meeting(const Block& block, const context& ctx, const job& j, const Meet& meet) {
+  const std::int32_t next = ctx.my_pe() + 1 == ctx.n_pes() ? 0 : ctx.my_pe() + 1;
+  time(block, j, [&](std::uint32_t i) {
+    by_group<By>(block, [&](const auto& group) {
+      if (i < j.warmup && group.thread_rank() == 0) {
+        p(ctx, j.signals, signal_t{i} + 1, next);
+        quiet(ctx);
+      }
+      meet(group);
+      if (i < j.warmup && group.thread_rank() == 0 && signal_fetch(ctx, j.signals) <= i) ++j.signals[1];
+    });
+  });
+}
+
+template <scope By>
+struct barriers : one_group {
+  template <block_group Block>
+  PGAS_FN void operator()(const Block& block, context ctx, job j) const {
+    meeting<By>(block, ctx, j, [&](const auto& group) { barrier(ctx, group); });
+  }
+};
+
+template <scope By>
+struct syncs : one_group {
+  template <block_group Block>
+  PGAS_FN void operator()(const Block& block, context ctx, job j) const {
+    meeting<By>(block, ctx, j, [&](const auto& group) { sync(ctx, group); });
+  }
+};
+
+/// `Collective::once(ctx, group, job, elements)` of all PEs, again and again.
+template <class Collective>
+struct collective {
+  template <scope By>
+  struct kernel : one_group {
+    template <block_group Block>
+    PGAS_FN void operator()(const Block& block, context ctx, job j) const {
+      time(block, j,
+           [&](std::uint32_t) { by_group<By>(block, [&](const auto& group) { Collective::once(ctx, group, j); }); });
+    }
+  };
+};
+
+struct reduces {
+  template <class Group>
+  PGAS_FN static void once(const context& ctx, const Group& group, const job& j) {
+    reduce(ctx, group, ctx.world(), j.target, j.source, j.count, op::sum{});
+  }
+};
+struct reduce_scatters {
+  template <class Group>
+  PGAS_FN static void once(const context& ctx, const Group& group, const job& j) {
+    reduce_scatter(ctx, group, ctx.world(), j.target, j.source, j.count / static_cast<std::size_t>(ctx.n_pes()),
+                   op::sum{});
+  }
+};
+struct broadcasts {
+  template <class Group>
+  PGAS_FN static void once(const context& ctx, const Group& group, const job& j) {
+    broadcast(ctx, group, ctx.world(), j.target, j.source, j.count, j.from);
+  }
+};
+struct fcollects {
+  template <class Group>
+  PGAS_FN static void once(const context& ctx, const Group& group, const job& j) {
+    fcollect(ctx, group, ctx.world(), j.target, j.source, j.count / static_cast<std::size_t>(ctx.n_pes()));
+  }
+};
+struct exchanges {
+  template <class Group>
+  PGAS_FN static void once(const context& ctx, const Group& group, const job& j) {
+    alltoall(ctx, group, ctx.world(), j.target, j.source, j.count / static_cast<std::size_t>(ctx.n_pes()));
+  }
+};
+
+double once(const session&, const point&) { return 1; }
+
+std::uint64_t early(session& s, const point&, const job& j) { return s.word(j.signals + 1); }
+
+std::uint64_t total(const session& s, std::size_t i) {
+  std::uint64_t sum = 0;
+  for (int pe = 0; pe < s.of().n_pes(); ++pe) sum += s.source_word(pe, i);
+  return sum;
+}
+
+std::size_t share(const session& s, const job& j) { return j.count / static_cast<std::size_t>(s.of().n_pes()); }
+
+std::uint64_t reduce_wrong(session& s, const point&, const job& j) {
+  return s.differing(j.target, j.count, [&](std::size_t i) { return total(s, i); });
+}
+std::uint64_t reduce_scatter_wrong(session& s, const point&, const job& j) {
+  const std::size_t mine = share(s, j) * static_cast<std::size_t>(s.of().my_pe());
+  return s.differing(j.target, share(s, j), [&](std::size_t i) { return total(s, mine + i); });
+}
+std::uint64_t broadcast_wrong(session& s, const point&, const job& j) {
+  return s.differing(j.target, j.count, [&](std::size_t i) { return s.source_word(j.from, i); });
+}
+std::uint64_t fcollect_wrong(session& s, const point&, const job& j) {
+  const std::size_t each = share(s, j);
+  const auto n = static_cast<std::size_t>(s.of().n_pes());
+  return s.differing(j.target, each * n,
+                     [&](std::size_t i) { return s.source_word(static_cast<int>(i / each), i % each); });
+}
+std::uint64_t alltoall_wrong(session& s, const point&, const job& j) {
+  const std::size_t each = share(s, j);
+  const auto n = static_cast<std::size_t>(s.of().n_pes());
+  const std::size_t mine = each * static_cast<std::size_t>(s.of().my_pe());
+  return s.differing(j.target, each * n,
+                     [&](std::size_t i) { return s.source_word(static_cast<int>(i / each), mine + i % each); });
+}
+
+}  // namespace
+
+std::vector<row> collective_rows() {
+  constexpr std::size_t most = std::size_t{1} << 24;
+  const auto meets = [](std::string_view name, std::string_view about, auto run) {
+    return row{name, about, figure::latency, shape::group, 0, 0, false, once, run, early};
+  };
+  const auto moves = [&](std::string_view name, std::string_view about, auto run, auto wrong, std::size_t least) {
+    return row{name, about, figure::latency, shape::group, least, most, false, once, run, wrong};
+  };
+  return {
+      meets("barrier", "barrier of all PEs", run_kernel<barriers>),
+      meets("sync", "sync of all PEs", run_kernel<syncs>),
+      moves("reduce", "all-reduce, sum of 64-bit integers", run_kernel<collective<reduces>::kernel>, reduce_wrong, 8),
+      moves("reduce_scatter", "the same, each PE gets its share", run_kernel<collective<reduce_scatters>::kernel>,
+            reduce_scatter_wrong, 64),
+      moves("broadcast", "from the first PE of --pair", run_kernel<collective<broadcasts>::kernel>, broadcast_wrong, 8),
+      moves("fcollect", "all-gather", run_kernel<collective<fcollects>::kernel>, fcollect_wrong, 64),
+      moves("alltoall", "all-to-all", run_kernel<collective<exchanges>::kernel>, alltoall_wrong, 64),
+  };
+}
+
+}  // namespace pgas::perf::PGAS_PERF_SIDE

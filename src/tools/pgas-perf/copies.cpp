@@ -1,0 +1,198 @@
+// Rows that move data one way, from one PE's kernel into or out of another PE's memory: bandwidth, latency, message
+// rate.
+#include <algorithm>
+
+#include "kernel_rows.hpp"
+
+namespace pgas::perf::PGAS_PERF_SIDE {
+namespace {
+
+/// Words [begin, begin + count) of `all` for part `which` of `of`, whole cache lines where there are enough.
+struct part {
+  std::size_t begin;
+  std::size_t count;
+
+  PGAS_FN part(std::size_t all, std::size_t which, std::size_t of) {
+    std::size_t each = (all + of - 1) / of;
+    if (each > 2) each = (each + 15) / 16 * 16;
+    begin = which * each < all ? which * each : all;
+    count = all - begin < each ? all - begin : each;
+  }
+};
+
+template <scope By>
+struct put_bandwidth : any_block {
+  template <block_group Block>
+  PGAS_FN void operator()(const Block& block, context ctx, job j) const {
+    if (ctx.my_pe() != j.from) return;
+    const auto once = [&](std::uint32_t) {
+      by_groups<By>(block, [&](const auto& group, std::size_t which, std::size_t of) {
+        const part mine(j.count, which, of);
+        put_nbi(ctx, group, j.target + mine.begin, j.source + mine.begin, mine.count, j.to);
+      });
+      this_grid(block).sync();
+    };
+    time(block, j, once, [&] { quiet(ctx, block, j.to); });
+  }
+};
+
+template <scope By>
+struct get_bandwidth : any_block {
+  template <block_group Block>
+  PGAS_FN void operator()(const Block& block, context ctx, job j) const {
+    if (ctx.my_pe() != j.from) return;
+    const auto once = [&](std::uint32_t) {
+      by_groups<By>(block, [&](const auto& group, std::size_t which, std::size_t of) {
+        const part mine(j.count, which, of);
+        get_nbi(ctx, group, j.target + mine.begin, j.source + mine.begin, mine.count, j.to);
+      });
+      this_grid(block).sync();
+    };
+    time(block, j, once, [&] { quiet(ctx, block, j.to); });
+  }
+};
+
+/// Every thread one word at a time, neighbours beside one another.
+struct p_bandwidth : any_block {
+  template <block_group Block>
+  PGAS_FN void operator()(const Block& block, context ctx, job j) const {
+    if (ctx.my_pe() != j.from) return;
+    const grid all = this_grid(block);
+    const auto once = [&](std::uint32_t) {
+      for (std::size_t i = all.thread_rank(); i < j.count; i += all.size()) p(ctx, j.target + i, j.source[i], j.to);
+      all.sync();
+    };
+    time(block, j, once, [&] { quiet(ctx, block, j.to); });
+  }
+};
+
+struct g_bandwidth : any_block {
+  template <block_group Block>
+  PGAS_FN void operator()(const Block& block, context ctx, job j) const {
+    if (ctx.my_pe() != j.from) return;
+    const grid all = this_grid(block);
+    time(block, j, [&](std::uint32_t) {
+      for (std::size_t i = all.thread_rank(); i < j.count; i += all.size()) j.target[i] = g(ctx, j.source + i, j.to);
+      all.sync();
+    });
+  }
+};
+
+/// Messages of each group one after another, to places one behind the other; quiet at the end only.
+template <scope By>
+struct put_rate : any_block {
+  template <block_group Block>
+  PGAS_FN void operator()(const Block& block, context ctx, job j) const {
+    if (ctx.my_pe() != j.from) return;
+    by_groups<By>(block, [&](const auto& group, std::size_t which, std::size_t of) {
+      const std::size_t places = room_words / j.count;
+      const std::size_t step = of % places;
+      std::size_t place = which % places;
+      const auto once = [&](std::uint32_t) {
+        put_nbi(ctx, group, j.target + place * j.count, j.source + place * j.count, j.count, j.to);
+        place += step;
+        if (place >= places) place -= places;
+      };
+      time(block, j, once, [&] { quiet(ctx, group, j.to); });
+    });
+  }
+};
+
+template <scope By>
+struct put_latency : one_group {
+  template <block_group Block>
+  PGAS_FN void operator()(const Block& block, context ctx, job j) const {
+    if (ctx.my_pe() != j.from) return;
+    time(block, j, [&](std::uint32_t) {
+      by_group<By>(block, [&](const auto& group) {
+        put(ctx, group, j.target, j.source, j.count, j.to);
+        quiet(ctx, group, j.to);
+      });
+    });
+  }
+};
+
+template <scope By>
+struct get_latency : one_group {
+  template <block_group Block>
+  PGAS_FN void operator()(const Block& block, context ctx, job j) const {
+    if (ctx.my_pe() != j.from) return;
+    time(block, j, [&](std::uint32_t) {
+      by_group<By>(block, [&](const auto& group) { get(ctx, group, j.target, j.source, j.count, j.to); });
+    });
+  }
+};
+
+struct p_latency : one_group {
+  template <block_group Block>
+  PGAS_FN void operator()(const Block& block, context ctx, job j) const {
+    if (ctx.my_pe() != j.from) return;
+    time(block, j, [&](std::uint32_t) {
+      p(ctx, j.target, *j.source, j.to);
+      quiet(ctx, j.to);
+    });
+  }
+};
+
+struct g_latency : one_group {
+  template <block_group Block>
+  PGAS_FN void operator()(const Block& block, context ctx, job j) const {
+    if (ctx.my_pe() != j.from) return;
+    time(block, j, [&](std::uint32_t) { *j.target = g(ctx, j.source, j.to); });
+  }
+};
+
+double bytes(const session&, const point& at) { return static_cast<double>(at.bytes); }
+
+double messages(const session& s, const point& at) {
+  const unsigned warp_size = s.of().heap() == heap_kind::cuda ? 32 : 1;
+  const unsigned in_block = at.by == scope::block  ? 1
+                            : at.by == scope::warp ? (at.threads + warp_size - 1) / warp_size
+                                                   : at.threads;
+  return static_cast<double>(at.blocks) * in_block;
+}
+
+/// What `j.from` put is there.
+std::uint64_t put_wrong(session& s, const job& j, std::size_t words) {
+  if (s.of().my_pe() != j.to) return 0;
+  return s.differing(j.target, words, [&](std::size_t i) { return s.source_word(j.from, i); });
+}
+
+std::uint64_t all_put_wrong(session& s, const point&, const job& j) { return put_wrong(s, j, j.count); }
+
+std::uint64_t all_got_wrong(session& s, const point&, const job& j) {
+  if (s.of().my_pe() != j.from) return 0;
+  return s.differing(j.target, j.count, [&](std::size_t i) { return s.source_word(j.to, i); });
+}
+
+std::uint64_t messages_wrong(session& s, const point& at, const job& j) {
+  const std::size_t sent = static_cast<std::size_t>(messages(s, at)) * j.rounds();
+  return put_wrong(s, j, std::min(sent, room_words / j.count) * j.count);
+}
+
+}  // namespace
+
+std::vector<row> copy_rows() {
+  using f = figure;
+  using sh = shape;
+  return {
+      {"put_bw", "puts of all blocks at once, each its part; an iteration ends when all blocks have met", f::bandwidth,
+       sh::grid, 8, no_limit, true, bytes, run_kernel<put_bandwidth>, all_put_wrong},
+      {"get_bw", "the same with gets", f::bandwidth, sh::grid, 8, no_limit, true, bytes, run_kernel<get_bandwidth>,
+       all_got_wrong},
+      {"p_bw", "p of 8 bytes by all threads", f::bandwidth, sh::grid, 8, no_limit, true, bytes, run_kernel<p_bandwidth>,
+       all_put_wrong, true},
+      {"g_bw", "g of 8 bytes by all threads", f::bandwidth, sh::grid, 8, std::size_t{1} << 24, true, bytes,
+       run_kernel<g_bandwidth>, all_got_wrong, true},
+      {"put_rate", "put_nbi after put_nbi by each thread or group, quiet at the end", f::rate, sh::grid, 8, 1024, true,
+       messages, run_kernel<put_rate>, messages_wrong},
+      {"put_lat", "put and quiet: there and the acknowledgement back", f::latency, sh::group, 8, std::size_t{1} << 20,
+       true, bytes, run_kernel<put_latency>, all_put_wrong},
+      {"get_lat", "get", f::latency, sh::group, 8, std::size_t{1} << 20, true, bytes, run_kernel<get_latency>,
+       all_got_wrong},
+      {"p_lat", "p and quiet", f::latency, sh::group, 8, 8, true, bytes, run_kernel<p_latency>, all_put_wrong, true},
+      {"g_lat", "g", f::latency, sh::group, 8, 8, true, bytes, run_kernel<g_latency>, all_got_wrong, true},
+  };
+}
+
+}  // namespace pgas::perf::PGAS_PERF_SIDE

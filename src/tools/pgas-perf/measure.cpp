@@ -1,0 +1,110 @@
+#include "measure.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace pgas::perf {
+
+namespace {
+
+constexpr std::uint32_t fewest_iterations = 4;
+constexpr std::uint32_t most_iterations = 1'000'000;
+
+double figure_of(const session& s, const row& r, const point& at, double run, std::uint32_t iterations) {
+  const double each = run / iterations;
+  switch (r.is) {
+    case figure::bandwidth: return r.work(s, at) / each;
+    case figure::rate: return r.work(s, at) / each * 1e3;
+    case figure::latency: return each / 1e3;
+    case figure::size: break;
+  }
+  return run / (1 << 20);
+}
+
+/// Raises the iterations until a run is long enough for a guess.
+std::uint32_t enough_iterations(session& s, const options& how, const row& r, const point& at, job j) {
+  const double wanted = how.milliseconds * 1e6;
+  for (j.iterations = fewest_iterations;;) {
+    s.begin(j);
+    const double took = std::max(1.0, s.of_pe(j.from, r.run(s, at, j)));
+    const double guess =
+        std::clamp(std::ceil(wanted / took * j.iterations), double{fewest_iterations}, double{most_iterations});
+    if (took * 10 > wanted || j.iterations == most_iterations) return static_cast<std::uint32_t>(guess);
+    j.iterations = static_cast<std::uint32_t>(std::min(guess, j.iterations * 16.0));
+  }
+}
+
+std::vector<unsigned> blocks_of(const row& r, const options& how, bool gpu) {
+  if (r.by != shape::grid) return {1};
+  if (!how.blocks.empty()) return how.blocks;
+  return gpu ? std::vector<unsigned>{1, 4, 32} : std::vector<unsigned>{1};
+}
+
+std::vector<scope> scopes_of(const row& r, const options& how, bool gpu, unsigned crew) {
+  if (r.by == shape::host || r.each_alone) return {scope::thread};
+  if (!how.scopes.empty()) return how.scopes;
+  if (gpu) return {scope::thread, scope::warp, scope::block};
+  return crew > 1 ? std::vector{scope::thread, scope::block} : std::vector{scope::thread};
+}
+
+unsigned threads_of(const row& r, const options& how, scope by, bool gpu, unsigned crew) {
+  constexpr unsigned warp_size = 32;
+  if (r.by == shape::host) return 1;
+  if (r.by == shape::group && by == scope::thread) return 1;
+  if (r.by == shape::group && by == scope::warp) return gpu ? warp_size : 1;
+  if (!gpu) return how.threads == 0 ? crew : std::min(how.threads, crew);
+  if (r.by == shape::group) return how.threads == 0 ? most_in_group : std::min(how.threads, most_in_group);
+  return how.threads == 0 ? 1024 : how.threads;
+}
+
+}  // namespace
+
+double result::median() const {
+  std::vector<double> sorted = samples;
+  std::ranges::sort(sorted);
+  const std::size_t half = sorted.size() / 2;
+  return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+}
+double result::least() const { return std::ranges::min(samples); }
+double result::most() const { return std::ranges::max(samples); }
+
+std::vector<point> points_of(const row& r, const options& how, world& w) {
+  if (r.pair && std::max(how.pair[0], how.pair[1]) >= w.n_pes()) return {};
+  const bool gpu = w.heap() == heap_kind::cuda;
+  const auto crew = static_cast<unsigned>(w.settings().crew);
+  std::vector<std::size_t> sizes;
+  if (r.most_bytes == 0) sizes.push_back(0);
+  const std::size_t word_each = r.pair ? 8 : 8 * static_cast<std::size_t>(w.n_pes());
+  for (std::size_t bytes = how.least_bytes; r.most_bytes != 0 && bytes <= how.most_bytes; bytes *= how.factor) {
+    if (bytes >= r.least_bytes && bytes <= r.most_bytes && (r.least_bytes <= 8 || bytes >= word_each))
+      sizes.push_back(bytes);
+  }
+  std::vector<point> points;
+  for (const scope by : scopes_of(r, how, gpu, crew)) {
+    for (const unsigned blocks : blocks_of(r, how, gpu)) {
+      for (const std::size_t bytes : sizes) points.push_back({by, blocks, threads_of(r, how, by, gpu, crew), bytes});
+    }
+  }
+  return points;
+}
+
+result measure(session& s, const options& how, const row& r, const point& at) {
+  job j = s.prepare(at, how.pair[0] % s.of().n_pes(), how.pair[1] % s.of().n_pes());
+  j.warmup = r.slow ? 1 : how.warmup;
+  result found{&r, at, 1, {}, 0, false};
+  if (!r.slow) found.iterations = how.iterations != 0 ? how.iterations : enough_iterations(s, how, r, at, j);
+  j.iterations = found.iterations;
+  for (std::uint32_t i = 0; i < how.repeats; ++i) {
+    if (how.check && i + 1 == how.repeats) s.poison(j);
+    s.begin(j);
+    const double run = s.of_pe(j.from, r.run(s, at, j));  // all PEs have ended their part when they know it
+    found.samples.push_back(figure_of(s, r, at, run, j.iterations));
+  }
+  if (how.check) {
+    found.wrong = s.sum(r.wrong(s, at, j));
+    found.checked = true;
+  }
+  return found;
+}
+
+}  // namespace pgas::perf

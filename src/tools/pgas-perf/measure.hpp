@@ -1,0 +1,33 @@
+/// @file
+/// From a row and the options to figures.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "options.hpp"
+#include "row.hpp"
+#include "session.hpp"
+
+namespace pgas::perf {
+
+struct result {
+  const row* of = nullptr;
+  point at;
+  std::uint32_t iterations = 0;
+  std::vector<double> samples;  ///< in the row's unit, one for each run, as they came
+  std::uint64_t wrong = 0;      ///< words, over all PEs
+  bool checked = false;
+
+  [[nodiscard]] double median() const;
+  [[nodiscard]] double least() const;
+  [[nodiscard]] double most() const;
+};
+
+/// The points that a row is measured at; none where it needs more PEs than there are.
+[[nodiscard]] std::vector<point> points_of(const row& r, const options& how, world& w);
+
+/// Measures one point. *Callers* all PEs.
+[[nodiscard]] result measure(session& s, const options& how, const row& r, const point& at);
+
+}  // namespace pgas::perf

@@ -1,0 +1,36 @@
+/// @file
+/// The command line.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "job.hpp"
+
+namespace pgas::perf {
+
+struct options {
+  std::vector<std::string> rows = {"*"};
+  std::size_t least_bytes = 8;
+  std::size_t most_bytes = std::size_t{16} << 20;
+  std::size_t factor = 8;
+  std::uint32_t iterations = 0;  ///< 0: as many as take `milliseconds`
+  std::uint32_t warmup = 5;
+  std::uint32_t repeats = 5;
+  double milliseconds = 10;
+  std::vector<scope> scopes;     ///< empty: those that the heap has
+  std::vector<unsigned> blocks;  ///< empty: 1, 4, 32 on GPUs, 1 on host heaps
+  unsigned threads = 0;          ///< of a block; 0: 1024 or 512 on GPUs, PGAS_CREW on host heaps
+  std::vector<int> pair = {0, 1};
+  bool check = true;
+  bool list = false;
+  bool markdown = false;
+  std::string json;  ///< file; empty: none, "-": standard output, with no table
+};
+
+/// Reads the command line; true if the program is to go on, else it has said why and ends with `status`.
+[[nodiscard]] bool read(options& into, int argc, char** argv, int& status);
+
+}  // namespace pgas::perf

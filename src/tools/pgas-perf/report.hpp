@@ -1,0 +1,36 @@
+/// @file
+/// What people and programs get to read: a table as it grows, and JSON at the end.
+#pragma once
+
+#include <cstddef>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "measure.hpp"
+
+namespace pgas::perf {
+
+/// The rows of `--list`.
+[[nodiscard]] std::string list_of(const std::vector<row>& rows);
+
+/// The table, on standard output, and a line of progress on a terminal. *Callers* PE 0.
+class table {
+ public:
+  table(const options& how, world& w, std::size_t points);
+  /// What is measured now.
+  void progress(const row& r, const point& at);
+  void add(const result& found);
+
+ private:
+  const options& how_;
+  std::size_t points_;
+  std::size_t begun_ = 0;
+  const row* last_ = nullptr;
+  bool terminal_;
+};
+
+/// Everything, as one JSON document. *Errors* system, where the file can't be written.
+void write_json(const options& how, world& w, const std::vector<result>& all);
+
+}  // namespace pgas::perf

@@ -1,0 +1,83 @@
+#include "session.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace pgas::perf {
+
+namespace {
+
+constexpr std::size_t said_at = 16;  // a cache line from the kernels' word
+
+}  // namespace
+
+session::session(world& w, std::size_t most_bytes)
+    : world_(w),
+      source_(w.allocate<std::uint64_t>(std::max(most_bytes / 8, room_words))),
+      target_(w.allocate<std::uint64_t>(std::max(most_bytes / 8, room_words))),
+      signals_(w.allocate<std::uint64_t>(signal_words, memory_hint::signal_remote)),
+      said_(w.allocate<std::uint64_t>(said_at + static_cast<std::size_t>(w.n_pes()), memory_hint::signal_remote)) {}
+
+std::uint64_t session::source_word(int pe, std::size_t i) const {
+  std::uint64_t x = serial_ * 0x9e3779b97f4a7c15U + (static_cast<std::uint64_t>(pe) + 1) * 0xbf58476d1ce4e5b9U + i;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebU;
+  return x ^ (x >> 31);
+}
+
+template <class Words>
+void session::fill(std::uint64_t* at, std::size_t count, const Words& words) {
+  for (std::size_t done = 0; done < count; done += staged_words) {
+    const std::size_t now = std::min(count - done, staged_words);
+    for (std::size_t i = 0; i < now; ++i) staging_[i] = words(done + i);
+    put(world_, at + done, staging_.data(), now, world_.my_pe());
+  }
+}
+
+job session::prepare(const point& at, int from, int to) {
+  ++serial_;
+  job j;
+  j.source = source_.data();
+  j.target = target_.data();
+  j.signals = signals_.data();
+  j.nanoseconds = said_.data();
+  j.count = at.bytes / 8;
+  j.from = from;
+  j.to = to;
+  fill(source_.data(), std::max(j.count, room_words), [&](std::size_t i) { return source_word(world_.my_pe(), i); });
+  poison(j);
+  return j;
+}
+
+void session::poison(const job& j) {
+  fill(j.target, std::max(j.count, room_words), [&](std::size_t i) { return ~source_word(world_.my_pe(), i); });
+}
+
+void session::begin(const job& j) {
+  fill(j.signals, signal_words, [](std::size_t) { return std::uint64_t{0}; });
+  meet();
+}
+
+double session::of_pe(int pe, double mine) {
+  if (world_.my_pe() == pe) {
+    for (int other = 0; other < world_.n_pes(); ++other)
+      p(world_, said_.data() + said_at, std::bit_cast<std::uint64_t>(mine), other);
+  }
+  meet();
+  const double said = std::bit_cast<double>(word(said_.data() + said_at));
+  meet();
+  return said;
+}
+
+std::uint64_t session::sum(std::uint64_t mine) {
+  for (int other = 0; other < world_.n_pes(); ++other) p(world_, said_.data() + said_at + world_.my_pe(), mine, other);
+  meet();
+  std::uint64_t total = 0;
+  for (int other = 0; other < world_.n_pes(); ++other) total += word(said_.data() + said_at + other);
+  meet();
+  return total;
+}
+
+std::uint64_t session::word(const std::uint64_t* at) const { return g(world_, at, world_.my_pe()); }
+
+}  // namespace pgas::perf
