@@ -1,0 +1,137 @@
+"""What the proxy makes of the network: pgas-perf against ucx_perftest over the same interface, by turns, with the ratio.
+
+    network.py PGAS_PERF PGASRUN [--rounds 5] [--only put_bw]
+
+| what | pgas | UCX by itself |
+| --- | --- | --- |
+| put_bw | put_bw of 4 MiB between two hosts (network namespaces), over TCP | ucp_put_bw of the same size |
+| put_rate | put_rate of 8 bytes between them | ucp_put_bw of 8 bytes, its message rate |
+| put_signal | put_signal_pp of 8 bytes on one host with PGAS_DIRECT=0: a round trip over shared memory | twice tag_lat |
+
+Needs root for the namespaces, ucx_perftest (ucx-utils), and a machine with nothing else to do: both sides of pgas have a
+thread that runs the kernel and one that is the proxy, all of which poll.
+"""
+import argparse
+import itertools
+import json
+import os
+import shlex
+import statistics
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "multi_host"))
+import hosts  # noqa: E402
+
+TIME_LIMIT = 120
+PORTS = itertools.count(29600)
+
+
+def finished(process):
+    """What a process has printed; it must have done well."""
+    try:
+        text, _ = process.communicate(timeout=TIME_LIMIT)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise
+    if process.returncode != 0:
+        raise RuntimeError(f"{shlex.join(process.args)}: {text}")
+    return text
+
+
+def start(words):
+    return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def shell(environment, words):
+    return "exec " + shlex.join(["env", *(f"{name}={value}" for name, value in environment.items()), *words])
+
+
+def ucx(places, address, transports, test, size, iterations):
+    """ucx_perftest between two places, each a function from a shell command to words: (latency in us, bandwidth in MB/s,
+    messages a second), over the whole run."""
+    port = str(next(PORTS))
+    environment = {"UCX_TLS": transports}
+    common = ["ucx_perftest", "-p", port]
+    server = start(places[0](shell(environment, common)))
+    time.sleep(0.5)
+    client = start(places[1](shell(environment, [*common, address, "-t", test, "-s", str(size), "-n", str(iterations), "-f", "-v"])))
+    text = finished(client)
+    finished(server)
+    fields = text.strip().splitlines()[-1].split(",")
+    return float(fields[3]), float(fields[5]), float(fields[7])
+
+
+def row(places, address, pgas_perf, arguments, settings):
+    """The median of one row of pgas-perf between two places."""
+    common = {"PGAS_HEAP": "host", "PGAS_SECRET": "of this benchmark", "MASTER_ADDR": address, "MASTER_PORT": str(next(PORTS)),
+              "WORLD_SIZE": "2", **settings}
+    words = [pgas_perf, *arguments, "-r", "1", "--ms", "300", "--json", "-"]
+    pes = [start(place(shell({**common, "RANK": str(pe)}, words))) for pe, place in enumerate(places)]
+    text, _ = [finished(pe) for pe in pes]
+    found = json.loads(text[text.index("{"):])["results"][0]
+    if found["wrong"] != 0:
+        raise RuntimeError(f"{arguments[0]}: {found['wrong']} words are wrong")
+    return found["median"]
+
+
+class Comparison:
+    """Two ways to the same figure, by turns."""
+
+    def __init__(self, name, unit, target, ours, theirs, more_is_better):
+        self.name, self.unit, self.target = name, unit, target
+        self.ways = (ours, theirs)
+        self.more_is_better = more_is_better
+
+    def run(self, rounds):
+        figures = ([], [])
+        for _ in range(rounds):
+            for way, found in zip(self.ways, figures):
+                found.append(way())
+        ours, theirs = (statistics.median(found) for found in figures)
+        ratio = ours / theirs
+        met = ratio >= self.target if self.more_is_better else ratio <= self.target
+        spread = ", ".join(f"{who} {min(found):.4g} to {max(found):.4g}" for who, found in zip(("pgas", "ucx"), figures))
+        print(f"{self.name:<12} pgas {ours:8.4g} {self.unit}, ucx {theirs:8.4g} {self.unit}: ratio {ratio:.2f}, wanted "
+              f"{'>=' if self.more_is_better else '<='} {self.target}: {'met' if met else 'MISSED'}   ({spread})", flush=True)
+        return met
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("pgas_perf")
+    parser.add_argument("pgasrun")
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--only")
+    asked = parser.parse_args()
+    program = os.path.abspath(asked.pgas_perf)
+    try:
+        with hosts.two_hosts() as pair:
+            apart = [lambda command, host=host: pair.on(host, command) for host in (0, 1)]
+            here = [lambda command: ["sh", "-c", command]] * 2
+            address, tcp, shared = hosts.ADDRESSES[0], {"UCX_TLS": "tcp,self"}, {"UCX_TLS": "sm,self", "PGAS_DIRECT": "0"}
+            large = 4 << 20
+            comparisons = [
+                Comparison("put_bw", "GB/s", 0.85,
+                           lambda: row(apart, address, program, ["put_bw", "-b", str(large), "-e", str(large)], tcp),
+                           # MB are 2^20 bytes there
+                           lambda: ucx(apart, address, tcp["UCX_TLS"], "ucp_put_bw", large, 300)[1] * 2**20 / 1e9, True),
+                Comparison("put_rate", "Mop/s", 0.7,
+                           lambda: row(apart, address, program, ["put_rate", "-b", "8", "-e", "8"], tcp),
+                           lambda: ucx(apart, address, tcp["UCX_TLS"], "ucp_put_bw", 8, 500000)[2] / 1e6, True),
+                Comparison("put_signal", "us", 3,
+                           lambda: row(here, "127.0.0.1", program, ["put_signal_pp", "-b", "8", "-e", "8"], shared),
+                           lambda: 2 * ucx(here, "127.0.0.1", shared["UCX_TLS"], "tag_lat", 8, 100000)[0], False),
+            ]
+            for each in comparisons:
+                if asked.only in (None, each.name):
+                    each.run(asked.rounds)
+    except hosts.CannotMakeHosts as why:
+        print(f"skipped: {why}")
+        return 77
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
