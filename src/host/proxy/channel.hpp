@@ -31,6 +31,7 @@ struct channel {
   peer_memory memory;
   std::size_t awaited_bytes = 0;  ///< of replies
   std::size_t pieces = 0;         ///< under way through the transport
+  std::size_t fresh_pieces = 0;   ///< of these, begun in this turn
   bool lost = false;
   bool active = false;  ///< in the engine's list of those that have work
 };

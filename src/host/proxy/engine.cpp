@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <utility>
 
 #include "pgas/error.hpp"
 
@@ -190,7 +191,8 @@ void proxy_engine::flush() {
     channel& each = *parts_.active[i];
     if (each.lost) continue;
     if (each.out.flush(each.in.completed())) ++parts_.counts.acknowledgements;
-    if (each.out.has_work(each.in.completed())) parts_.touch(each);
+    const bool more = std::exchange(each.fresh_pieces, 0) > 0 && !each.jobs.empty();
+    if (more || each.out.has_work(each.in.completed())) parts_.touch(each);
   }
   parts_.active.erase(parts_.active.begin(), parts_.active.begin() + static_cast<std::ptrdiff_t>(count));
 }

@@ -220,7 +220,10 @@ bool issuer::advance(channel& to, transfer& op) {
 }
 
 bool issuer::issue_piece(channel& to, transfer& op, const peer_memory::segment& there) {
-  if (to.pieces >= parts_.settings.pieces_under_way) return false;
+  // A transport may complete all that was begun in one turn together: half of it at a time, so that the other half keeps
+  // the way busy meanwhile.
+  const std::size_t most = parts_.settings.pieces_under_way;
+  if (to.pieces >= most || to.fresh_pieces >= (most + 1) / 2) return false;
   constexpr std::size_t cache_line = 64;
   const place next(op);
   const std::uint64_t behind = next.offset - there.offset;
@@ -230,6 +233,7 @@ bool issuer::issue_piece(channel& to, transfer& op, const peer_memory::segment& 
   ++op.parts;
   ++op.pieces;
   ++to.pieces;
+  ++to.fresh_pieces;
   ++parts_.counts.pieces;
   parts_.counts.piece_bytes += bytes;
   advance_by(op, bytes);
