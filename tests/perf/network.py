@@ -1,6 +1,6 @@
 """What the proxy makes of the network: pgas-perf against ucx_perftest over the same interface, by turns, with the ratio.
 
-    network.py PGAS_PERF PGASRUN [--rounds 5] [--only put_bw]
+    network.py PGAS_PERF [--rounds 5] [--only put_bw]
 
 | what | pgas | UCX by itself |
 | --- | --- | --- |
@@ -101,7 +101,6 @@ class Comparison:
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("pgas_perf")
-    parser.add_argument("pgasrun")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--only")
     asked = parser.parse_args()

@@ -182,7 +182,7 @@ std::vector<row> host_rows() {
       row_of("allocate", "allocating and freeing where memory is mapped already", figure::latency, true, false,
              allocate_again, none_wrong),
       slow("allocate_first", "the first allocation of a world: memory is made, handed over and mapped", figure::latency,
-           std::size_t{1} << 20, allocate_first),
+           4096, allocate_first),
       slow("join", "world::join() of all PEs", figure::latency, 0, join_again),
       slow("heap_memory", "what an empty heap takes, of each PE", figure::size, 0, heap_memory),
       slow("process_memory", "what joining adds to a process", figure::size, 0, process_memory),

@@ -11,6 +11,7 @@
 #include "measure.hpp"
 #include "options.hpp"
 #include "pgas/pgas.hpp"
+#include "plot.hpp"
 #include "report.hpp"
 
 namespace {
@@ -32,7 +33,8 @@ std::vector<row> chosen(const options& how, std::vector<row> all) {
 /// Words that were wrong, over all points.
 std::uint64_t run(const options& how) {
   pgas::world w = pgas::world::join();
-  const std::vector<row> rows = chosen(how, all_rows(w.heap() == pgas::heap_kind::cuda));
+  const std::vector<row> every = all_rows(w.heap() == pgas::heap_kind::cuda);
+  const std::vector<row> rows = chosen(how, every);
   std::vector<std::pair<const row*, point>> points;
   for (const row& each : rows) {
     for (const point& at : points_of(each, how, w)) points.emplace_back(&each, at);
@@ -54,6 +56,10 @@ std::uint64_t run(const options& how) {
     if (!how.json.empty()) write_json(how, w, all);
   } else {
     for (const auto& [r, at] : points) all.push_back(measure(s, how, *r, at));
+  }
+  if (!how.plot.empty()) {
+    const std::vector<pair_map> maps = measure_maps(s, how, every);
+    if (prints) write_file(how.plot, drawing_of(all, maps));
   }
   std::uint64_t wrong = 0;
   for (const result& each : all) wrong += each.wrong;

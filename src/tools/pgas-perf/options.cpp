@@ -36,6 +36,7 @@ bool read(options& into, int argc, char** argv, int& status) {
   app.add_option("-c,--check", into.check, "check the data that the last run of each point left");
   app.add_flag("--markdown", into.markdown, "print the table as Markdown");
   app.add_option("--json", into.json, "write everything to this file too; -: to standard output, instead of the table");
+  app.add_option("--plot", into.plot, "draw it to this file too, as SVG: curves, and maps of all pairs of PEs");
   app.get_formatter()->column_width(28);
   try {
     app.parse(argc, argv);

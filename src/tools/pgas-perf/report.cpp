@@ -106,9 +106,13 @@ void write_json(const options& how, world& w, const std::vector<result>& all) {
     std::cout << text << std::flush;
     return;
   }
-  std::ofstream file(how.json);
+  write_file(how.json, text);
+}
+
+void write_file(const std::string& name, const std::string& text) {
+  std::ofstream file(name);
   file << text;
-  if (!file.flush()) throw error(code::system, fmt::format("--json: {} can't be written", how.json));
+  if (!file.flush()) throw error(code::system, fmt::format("{} can't be written", name));
 }
 
 }  // namespace pgas::perf

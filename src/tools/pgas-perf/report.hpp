@@ -30,7 +30,9 @@ class table {
   bool terminal_;
 };
 
-/// Everything, as one JSON document. *Errors* system, where the file can't be written.
+/// Everything, as one JSON document. *Errors* as write_file().
 void write_json(const options& how, world& w, const std::vector<result>& all);
+/// *Errors* system, where it can't be written.
+void write_file(const std::string& name, const std::string& text);
 
 }  // namespace pgas::perf

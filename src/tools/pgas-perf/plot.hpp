@@ -1,0 +1,25 @@
+/// @file
+/// Pictures: a curve over the sizes for each row, and maps of what every PE has to every other one. Written as SVG.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "measure.hpp"
+
+namespace pgas::perf {
+
+/// One figure for each ordered pair of PEs; those on the diagonal do not count.
+struct pair_map {
+  std::string title;
+  std::vector<std::vector<double>> figures;  ///< [from][to]
+  bool more_is_better = true;
+};
+
+/// Bandwidth of large puts and latency of small ones between all pairs. *Callers* all PEs.
+[[nodiscard]] std::vector<pair_map> measure_maps(session& s, const options& how, const std::vector<row>& rows);
+
+/// The document. Rows without sizes are left out.
+[[nodiscard]] std::string drawing_of(const std::vector<result>& all, const std::vector<pair_map>& maps);
+
+}  // namespace pgas::perf

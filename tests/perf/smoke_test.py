@@ -1,0 +1,64 @@
+"""Every row of pgas-perf runs and finds its data right; what it prints for programs and for people is whole.
+
+    smoke_test.py PGAS_PERF PGASRUN PES DIRECTORY
+"""
+import json
+import os
+import subprocess
+import sys
+import xml.etree.ElementTree
+
+PROGRAM, LAUNCHER, PES, DIRECTORY = sys.argv[1:5]
+SMALL = ["-b", "8", "-e", "4K", "-f", "512", "-w", "2", "-r", "2", "--ms", "0.1"]
+ON_A_LAUNCH_OF_BLOCKS = {"put_bw", "put_rate"}  # rows that are also run with several
+
+
+def run(*words):
+    job = subprocess.run([LAUNCHER, "-n", PES, PROGRAM, *words], capture_output=True, text=True, timeout=150, check=False)
+    if job.returncode != 0:
+        sys.exit(f"{' '.join(words)}: status {job.returncode}\n{job.stdout}{job.stderr}")
+    return job.stdout
+
+
+def complain(what, found):
+    sys.exit(f"{what}: {found}")
+
+
+def main():
+    listed = {line.split()[0] for line in subprocess.run([PROGRAM, "--list"], capture_output=True, text=True,
+                                                        check=True).stdout.splitlines()}
+    files = [os.path.join(DIRECTORY, f"perf.{os.getpid()}.{kind}") for kind in ("json", "svg")]
+    try:
+        table = run(*SMALL, "--json", files[0], "--plot", files[1])
+        with open(files[0], encoding="utf-8") as written:
+            results = json.load(written)["results"]
+        drawing = xml.etree.ElementTree.parse(files[1]).getroot()
+    finally:
+        for name in files:
+            if os.path.exists(name):
+                os.remove(name)
+    if (missing := listed - {each["row"] for each in results}):
+        complain("rows that were not measured", missing)
+    for each in results:
+        if not each["checked"] or each["wrong"] != 0:
+            complain("data", each)
+        # A process may happen to get by with the pages that it has.
+        if not each["lowest"] <= each["median"] <= each["highest"] or (each["median"] <= 0 and each["row"] != "process_memory"):
+            complain("figures", each)
+    if len(table.splitlines()) < len(results):
+        complain("the table is shorter than what was measured", table)
+    if len(drawing) < 5:
+        complain("panels in the drawing", len(drawing))
+
+    blocks = json.loads(run(*SMALL, "--blocks", "1,3", "--json", "-", *ON_A_LAUNCH_OF_BLOCKS))["results"]
+    if {(each["row"], each["blocks"]) for each in blocks} != {(name, n) for name in ON_A_LAUNCH_OF_BLOCKS for n in (1, 3)}:
+        complain("rows by blocks", blocks)
+    last = int(PES) - 1
+    if "| put_lat | thread | 1 | 1 | 8 |" not in run(*SMALL, "--pair", f"{last},0", "--markdown", "put_lat"):
+        complain("Markdown", "no such line")
+    for wrong in (["no_such_row"], ["--pair", f"0,{PES}", "put_lat"]):
+        if subprocess.run([LAUNCHER, "-n", PES, PROGRAM, *wrong], capture_output=True, check=False, timeout=60).returncode == 0:
+            complain("accepted", wrong)
+
+
+main()
