@@ -24,24 +24,26 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "multi_host"))
 import hosts  # noqa: E402
 
-TIME_LIMIT = 120
+TIME_LIMIT = 60  # seconds, for a run
 PORTS = itertools.count(29600)
 
 
-def finished(process):
-    """What a process has printed; it must have done well."""
+def run_together(*commands):
+    """What the processes have printed. All must do well, and none is left behind."""
+    processes = []
     try:
-        text, _ = process.communicate(timeout=TIME_LIMIT)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        raise
-    if process.returncode != 0:
-        raise RuntimeError(f"{shlex.join(process.args)}: {text}")
-    return text
-
-
-def start(words):
-    return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        for words in commands:
+            processes.append(subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True))
+            time.sleep(0.3)  # the first is the server
+        texts = [process.communicate(timeout=TIME_LIMIT)[0] for process in processes]
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+    for process, text in zip(processes, texts):
+        if process.returncode != 0:
+            raise RuntimeError(f"{shlex.join(process.args)}: {text}")
+    return texts
 
 
 def shell(environment, words):
@@ -51,14 +53,10 @@ def shell(environment, words):
 def ucx(places, address, transports, test, size, iterations):
     """ucx_perftest between two places, each a function from a shell command to words: (latency in us, bandwidth in MB/s,
     messages a second), over the whole run."""
-    port = str(next(PORTS))
     environment = {"UCX_TLS": transports}
-    common = ["ucx_perftest", "-p", port]
-    server = start(places[0](shell(environment, common)))
-    time.sleep(0.5)
-    client = start(places[1](shell(environment, [*common, address, "-t", test, "-s", str(size), "-n", str(iterations), "-f", "-v"])))
-    text = finished(client)
-    finished(server)
+    server = ["ucx_perftest", "-p", str(next(PORTS))]
+    client = [*server, address, "-t", test, "-s", str(size), "-n", str(iterations), "-f", "-v"]
+    _, text = run_together(places[0](shell(environment, server)), places[1](shell(environment, client)))
     fields = text.strip().splitlines()[-1].split(",")
     return float(fields[3]), float(fields[5]), float(fields[7])
 
@@ -68,8 +66,7 @@ def row(places, address, pgas_perf, arguments, settings):
     common = {"PGAS_HEAP": "host", "PGAS_SECRET": "of this benchmark", "MASTER_ADDR": address, "MASTER_PORT": str(next(PORTS)),
               "WORLD_SIZE": "2", **settings}
     words = [pgas_perf, *arguments, "-r", "1", "--ms", "300", "--json", "-"]
-    pes = [start(place(shell({**common, "RANK": str(pe)}, words))) for pe, place in enumerate(places)]
-    text, _ = [finished(pe) for pe in pes]
+    text = run_together(*(place(shell({**common, "RANK": str(pe)}, words)) for pe, place in enumerate(places)))[0]
     found = json.loads(text[text.index("{"):])["results"][0]
     if found["wrong"] != 0:
         raise RuntimeError(f"{arguments[0]}: {found['wrong']} words are wrong")

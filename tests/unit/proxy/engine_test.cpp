@@ -132,6 +132,18 @@ TEST(proxy_engine, what_is_large_goes_by_the_transport_where_it_has_a_key) {
   EXPECT_LE(without.engine(0).statistics().messages, 20u);
 }
 
+TEST(proxy_engine, pieces_of_a_large_put_go_out_by_halves_of_the_window) {
+  stepped_world world(2);
+  const std::vector<std::byte> data = pattern(slot_bytes, 1);  // as many pieces as may be under way
+  world.produce(0).push(put(1, 0, data.data(), data.size()));
+  for (std::uint64_t turn = 1; turn <= 2; ++turn) {
+    world.turn(0);
+    EXPECT_EQ(world.engine(0).statistics().pieces, 4 * turn);
+  }
+  world.rounds_to_rest();
+  EXPECT_EQ(std::memcmp(world.slot(1), data.data(), data.size()), 0);
+}
+
 TEST(proxy_engine, memory_that_is_gone_is_reached_by_messages_again) {
   stepped_world world(2);
   const std::vector<std::byte> data = pattern(100'000, 1);
