@@ -18,12 +18,17 @@ namespace {
 
 using namespace pgas::perf;
 
-/// The rows that were asked for, in their own order. *Errors* invalid_argument for a word that stands for none.
-std::vector<row> chosen(const options& how, std::vector<row> all) {
+/// *Errors* invalid_argument for a word that stands for no row. Before the world is there, which it would take down.
+void expect_known_rows(const options& how) {
+  const std::vector<row> all = all_rows(false);  // those for GPUs have the same names
   for (const std::string& word : how.rows) {
     if (std::ranges::none_of(all, [&](const row& r) { return stands_for(word, r); }))
       throw pgas::error(pgas::code::invalid_argument, fmt::format("there is no row {}: --list names them", word));
   }
+}
+
+/// The rows that were asked for, in their own order.
+std::vector<row> chosen(const options& how, std::vector<row> all) {
   std::erase_if(all, [&](const row& r) {
     return std::ranges::none_of(how.rows, [&](const std::string& word) { return stands_for(word, r); });
   });
@@ -77,6 +82,7 @@ int main(int argc, char** argv) {
       fmt::print("{}", list_of(all_rows(false)));
       return 0;
     }
+    expect_known_rows(how);
     return run(how) == 0 ? 0 : 1;
   } catch (const pgas::error& failed) {
     fmt::print(stderr, "{}\n", failed.what());

@@ -12,7 +12,7 @@ bool read(options& into, int argc, char** argv, int& status) {
       "Each figure is the median of several runs, with the lowest and the highest; data is random and checked."};
   app.set_version_flag("--version", PGAS_PERF_VERSION);
   const std::map<std::string, scope> scopes{{"thread", scope::thread}, {"warp", scope::warp}, {"block", scope::block}};
-  app.add_option("rows", into.rows, "rows to measure, such as put_bw or put_*; all if none is named");
+  app.add_option("rows", into.rows, "rows to measure, such as put_bw, put_* or *_pp; all if none is named");
   app.add_flag("--list", into.list, "list the rows and what they mean");
   app.add_option("-b,--minbytes", into.least_bytes, "smallest size, such as 8 or 4K")
       ->transform(CLI::AsSizeValue(false));

@@ -53,7 +53,7 @@ struct row {
 /// Any size.
 inline constexpr std::size_t no_limit = ~std::size_t{0};
 
-/// Whether `word` stands for the row: its name, or the beginning of it before a `*`.
+/// Whether `word` stands for the row: its name, or its beginning before a `*`, or its end behind one.
 [[nodiscard]] bool stands_for(std::string_view word, const row& r);
 [[nodiscard]] std::string_view name_of(scope by);
 [[nodiscard]] std::string_view unit_of(const row& r);

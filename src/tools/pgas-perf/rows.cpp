@@ -15,6 +15,7 @@ std::vector<row> kernel_rows();
 
 bool stands_for(std::string_view word, const row& r) {
   if (word.ends_with('*')) return r.name.starts_with(word.substr(0, word.size() - 1));
+  if (word.starts_with('*')) return r.name.ends_with(word.substr(1));
   return word == r.name;
 }
 
