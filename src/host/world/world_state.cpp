@@ -89,7 +89,6 @@ void world_state::choose_device() {
   const std::vector<contribution> all = links_->all_gather(encode(mine));
   std::vector<device_offer> offers;
   for (std::size_t pe = 0; pe < all.size(); ++pe) offers.push_back(decode(all[pe].bytes, static_cast<int>(pe)));
-
   const auto index_of = [&](auto&& wanted) {
     return static_cast<int>(std::find_if(offers.begin(), offers.end(), wanted) - offers.begin());
   };
