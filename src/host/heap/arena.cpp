@@ -93,6 +93,7 @@ bool arena::try_growth(std::size_t bytes, const heap_call& call, const std::opti
   }
   mapped_.store(offsets_.size(), std::memory_order_release);
   if (on_growth_) on_growth_(offsets_.size());
+  ground_.reach.let_all_know(group_);
   return true;
 }
 

@@ -94,6 +94,7 @@ void* registrations::add(void* pointer, std::size_t bytes) {
   }
   windows_.add(*at, group_, std::move(segments));
   offsets_.insert(*at);
+  ground_.reach.let_all_know(group_);
   return my_slot() + *at;
 }
 

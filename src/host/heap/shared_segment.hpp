@@ -60,6 +60,11 @@ struct memory_reach {
 
   /// Where the slot of PE `pe` starts, which is near.
   [[nodiscard]] std::byte* slot(int pe) const noexcept { return slots.slot(near.index(pe)); }
+  /// Collective over `group`, whose members have just taken note of memory that they share: a proxy turns away what comes
+  /// for memory that it does not know of yet.
+  void let_all_know(const link_group& group) const {
+    if (far != nullptr) group.barrier();
+  }
 };
 
 /// Where and how a segment is to be shared.
