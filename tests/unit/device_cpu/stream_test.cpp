@@ -193,7 +193,7 @@ TEST(cpu_barrier, on_streams_holds_back_the_streams_and_not_their_callers) {
   std::vector<int> seen(3, 0);
   const auto meet = [&](std::size_t pe) {
     const context here = world.of(static_cast<std::int32_t>(pe));
-    on->collective(here, here.world(), meeting, streams[pe]);
+    on->collective(here, here.world(), meeting, nullptr, streams[pe]);
   };
   for (int round = 1; round <= 20; ++round) {
     // One thread feeds all three: a barrier that held its caller would never end.
@@ -212,7 +212,7 @@ TEST(cpu_barrier, on_streams_holds_back_the_streams_and_not_their_callers) {
 TEST(cpu_barrier, ends_with_an_error_when_the_world_is_aborted_or_the_time_is_over) {
   const auto on = make_cpu_device();
   small_world world(2);
-  on->collective(world.of(0), world.of(0).world(), meeting, nullptr);
+  on->collective(world.of(0), world.of(0).world(), meeting, nullptr, nullptr);
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   std::atomic_ref(world.control(0).abort).store(2);
   auto end = thrown_by([&] { on->synchronize(nullptr); });
@@ -221,11 +221,11 @@ TEST(cpu_barrier, ends_with_an_error_when_the_world_is_aborted_or_the_time_is_ov
   EXPECT_EQ(world.control(0).record.why, failure::aborted);
 
   world.control(1).wait_timeout_ns = 20'000'000;
-  on->collective(world.of(1), world.of(1).world(), meeting, nullptr);
+  on->collective(world.of(1), world.of(1).world(), meeting, nullptr, nullptr);
   end = thrown_by([&] { on->synchronize(nullptr); });
   // PE 0 had arrived before it was aborted, so this one ends well; the next one has nobody to meet.
   EXPECT_FALSE(end) << end->what();
-  on->collective(world.of(1), world.of(1).world(), meeting, nullptr);
+  on->collective(world.of(1), world.of(1).world(), meeting, nullptr, nullptr);
   end = thrown_by([&] { on->synchronize(nullptr); });
   ASSERT_TRUE(end);
   EXPECT_EQ(world.control(1).record.why, failure::timed_out);
@@ -252,7 +252,7 @@ TEST(cpu_collective, exchanges_strided_elements_of_any_size_and_alignment) {
       request.src_stride = 2;
       request.dst = &dst[shift];
       request.src = src.data();
-      on->collective(world.of(0), world.of(0).world(), request, nullptr);
+      on->collective(world.of(0), world.of(0).world(), request, nullptr, nullptr);
       on->synchronize(nullptr);
       EXPECT_EQ(dst, expected) << element << " bytes, shifted by " << shift;
     }
