@@ -20,19 +20,28 @@ struct part {
   }
 };
 
+/// `move(group, target, source, count)` by every group for its part, again and again; what is under way ends with it.
+template <scope By, class Block, class Move>
+PGAS_FN void move_parts(const Block& block, const context& ctx, const job& j, const Move& move) {
+  if (ctx.my_pe() != j.from) return;
+  const auto once = [&](std::uint32_t) {
+    by_groups<By>(block, [&](const auto& group, std::size_t which, std::size_t of) {
+      const part mine(j.count, which, of);
+      move(group, j.target + mine.begin, j.source + mine.begin, mine.count);
+    });
+    this_grid(block).sync();
+  };
+  time(block, j, once, [&] { quiet(ctx, block, j.to); });
+}
+
 template <scope By>
 struct put_bandwidth : any_block {
   template <block_group Block>
   PGAS_FN void operator()(const Block& block, context ctx, job j) const {
-    if (ctx.my_pe() != j.from) return;
-    const auto once = [&](std::uint32_t) {
-      by_groups<By>(block, [&](const auto& group, std::size_t which, std::size_t of) {
-        const part mine(j.count, which, of);
-        put_nbi(ctx, group, j.target + mine.begin, j.source + mine.begin, mine.count, j.to);
-      });
-      this_grid(block).sync();
-    };
-    time(block, j, once, [&] { quiet(ctx, block, j.to); });
+    move_parts<By>(block, ctx, j,
+                   [&](const auto& group, std::uint64_t* target, const std::uint64_t* source, std::size_t count) {
+                     put_nbi(ctx, group, target, source, count, j.to);
+                   });
   }
 };
 
@@ -40,15 +49,10 @@ template <scope By>
 struct get_bandwidth : any_block {
   template <block_group Block>
   PGAS_FN void operator()(const Block& block, context ctx, job j) const {
-    if (ctx.my_pe() != j.from) return;
-    const auto once = [&](std::uint32_t) {
-      by_groups<By>(block, [&](const auto& group, std::size_t which, std::size_t of) {
-        const part mine(j.count, which, of);
-        get_nbi(ctx, group, j.target + mine.begin, j.source + mine.begin, mine.count, j.to);
-      });
-      this_grid(block).sync();
-    };
-    time(block, j, once, [&] { quiet(ctx, block, j.to); });
+    move_parts<By>(block, ctx, j,
+                   [&](const auto& group, std::uint64_t* target, const std::uint64_t* source, std::size_t count) {
+                     get_nbi(ctx, group, target, source, count, j.to);
+                   });
   }
 };
 
