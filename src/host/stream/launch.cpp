@@ -17,10 +17,6 @@ unsigned crew_of(const world_state& state, unsigned threads) {
   return std::min(threads, static_cast<unsigned>(state.settings().crew));
 }
 
-}  // namespace
-
-namespace {
-
 /// Of all libraries of the process.
 struct announced_kernels {
   std::mutex mutex;
