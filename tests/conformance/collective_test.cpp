@@ -167,6 +167,16 @@ TEST(collective, a_mebibyte_and_3) {
   }
 }
 
+TEST(collective, teams_across_domains) {
+  for (const team_shape& shape :
+       {team_shape{"world of 5", 5, {0, 1, 2, 3, 4}}, {"interleaved", 6, {4, 0, 5, 2, 1, 3}}}) {
+    for (const moving what : all_movings) {
+      for (const std::int32_t root : {0, 3})
+        try_move<std::uint8_t>(shape, blocks().back(), make_call(what, scope::block, 20'003, root), 3, 1);
+    }
+  }
+}
+
 TEST(collective, every_alignment) {
   for (const moving what : all_movings) {
     for (std::size_t shift = 0; shift < 16; ++shift)

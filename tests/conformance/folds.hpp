@@ -75,6 +75,16 @@ void try_fold(const team_shape& shape, grid_shape grid, const call_of_fold& call
   }
   pes.run(grid, fold_body<Op, T, AllScopes>{team, dst.place(), src.place(), call});
 
+  // Reductions combine domain by domain, scans from the first member to the last.
+  std::vector<std::size_t> order;
+  const bool scans = call.what == folding::inclusive || call.what == folding::exclusive;
+  const auto domain_of = [&](std::size_t m) { return scans ? 0 : shape.members[m] / pes.domain(); };
+  for (std::size_t m = 0; m < n; ++m) {
+    for (std::size_t k = m; k < n; ++k) {
+      if (domain_of(k) == domain_of(m) && std::find(order.begin(), order.end(), k) == order.end()) order.push_back(k);
+    }
+  }
+
   std::vector<T> first;  // result of the first member, to be the same everywhere
   std::size_t wrong = 0;
   for (int pe = 0; pe < shape.n_pes; ++pe) {
@@ -97,7 +107,7 @@ void try_fold(const team_shape& shape, grid_shape grid, const call_of_fold& call
     if (call.what == folding::exclusive) operands = member;
     for (std::size_t i = 0; i < call.count; ++i) {
       std::vector<T> column;
-      for (std::size_t m = 0; m < operands; ++m) column.push_back(sources[m][skip + i]);
+      for (std::size_t m = 0; m < operands; ++m) column.push_back(sources[order[m]][skip + i]);
       const bool right =
           column.empty() ? is_neutral<Op, T>(got[at + i], sources[0][i]) : is_result<Op, T>(column, got[at + i]);
       if (!right) ++wrong;

@@ -56,6 +56,18 @@ TEST(reduce, a_mebibyte_and_3) {
   }
 }
 
+// Teams of whose domains, where there are such, several members share the work; enough for the network to be asked in
+// several turns.
+TEST(reduce, teams_across_domains) {
+  for (const team_shape& shape :
+       {team_shape{"world of 5", 5, {0, 1, 2, 3, 4}}, {"interleaved", 6, {4, 0, 5, 2, 1, 3}}}) {
+    for (const folding what : all_foldings) {
+      for (const bool in_place : {false, true})
+        try_fold<op::sum, std::int32_t>(shape, blocks().back(), {what, 50'003, 1, in_place}, 1, 1);
+    }
+  }
+}
+
 // Associative, not commutative: shows the order, and that any function object will do.
 TEST(reduce, own_operation) { try_operation<compose, affine>(); }
 

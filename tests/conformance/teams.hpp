@@ -52,6 +52,7 @@ inline test_team make_team(pe_set& pes, const std::vector<std::int32_t>& members
                 members.size());
     }
   }
+  write_plans(pes, members, state.offset, test_team::channels);
   return {members[0], stride, n, as_list ? 1 : 0, state.offset};
 }
 

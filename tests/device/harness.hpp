@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "bodies.hpp"
+#include "plans.hpp"
 
 namespace pgas_test {
 

@@ -48,10 +48,11 @@ class pe_set {
       control.heap_bytes = options.heap_bytes;
       control.wait_timeout_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(options.timeout).count());
     }
-    const int domain = options.domain != 0 ? options.domain : asked_domain();
-    if (domain != 0 && domain < n_pes) {
+    if (options.domain != 0 || asked_domain() != 0) domain_ = options.domain != 0 ? options.domain : asked_domain();
+    if (domain_ < n_pes) {
+      write_plans_of_world(*this);
       proxies_.emplace(
-          proxied_layout{n_pes, domain, {}, base_, log2_stride_, options.heap_bytes, asked_fault_seed()},
+          proxied_layout{n_pes, domain_, {}, base_, log2_stride_, options.heap_bytes, asked_fault_seed()},
           [this](int pe) { return &control(pe); }, [this](int lost) { abort(static_cast<std::uint32_t>(lost) + 1); });
     }
   }
@@ -63,6 +64,8 @@ class pe_set {
   pe_set& operator=(const pe_set&) = delete;
 
   [[nodiscard]] int n_pes() const { return n_; }
+  /// How many neighbours reach each other by load and store.
+  [[nodiscard]] int domain() const { return domain_; }
 
   template <class T>
   sym<T> allocate(std::size_t count, std::size_t alignment = 512) {
@@ -108,6 +111,9 @@ class pe_set {
 
   /// Ends what connects PE `pe`, which others reach by proxy only, to them. Any thread.
   void cut(int pe) { proxies_->cut(pe); }
+
+  /// What all PEs together have had carried between domains.
+  [[nodiscard]] proxies::carried traffic() { return proxies_->traffic(); }
 
   /// Runs the body to its end on all PEs; `meanwhile` on the calling thread. Returns which PEs left a record; the first
   /// to do so makes the others' waits end too.
@@ -161,6 +167,7 @@ class pe_set {
   [[nodiscard]] std::byte* slot(int pe) const { return base_ + (static_cast<std::size_t>(pe) << log2_stride_); }
 
   int n_;
+  int domain_ = n_;
   std::uint16_t log2_stride_ = 16;
   bool checks_ = false;
   std::size_t bytes_ = 0;

@@ -125,9 +125,10 @@ class pe_set {
       controls_[pe].wait_timeout_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(options.timeout).count());
     }
     used_ = (detail::internal_area::bytes(n_) + 511) / 512 * 512;
-    const int domain = options.domain != 0 ? options.domain : asked_domain();
-    if (domain != 0 && domain < n_) {
-      proxied_layout layout{n_, domain, {}, slot(0), log2_stride_, options.heap_bytes, asked_fault_seed()};
+    if (options.domain != 0 || asked_domain() != 0) domain_ = options.domain != 0 ? options.domain : asked_domain();
+    if (domain_ < n_) {
+      write_plans_of_world(*this);
+      proxied_layout layout{n_, domain_, {}, slot(0), log2_stride_, options.heap_bytes, asked_fault_seed()};
       for (int pe = 0; pe < n_; ++pe) layout.gpus.push_back(gpu_of(pe));
       proxies_.emplace(
           layout, [this](int pe) { return &control(pe); },
@@ -149,6 +150,8 @@ class pe_set {
   pe_set& operator=(const pe_set&) = delete;
 
   [[nodiscard]] int n_pes() const { return n_; }
+  /// How many neighbours reach each other by load and store.
+  [[nodiscard]] int domain() const { return domain_; }
 
   template <class T>
   sym<T> allocate(std::size_t count, std::size_t alignment = 512) {
@@ -197,6 +200,9 @@ class pe_set {
 
   /// Ends what connects PE `pe`, which others reach by proxy only, to them. Any thread.
   void cut(int pe) { proxies_->cut(pe); }
+
+  /// What all PEs together have had carried between domains.
+  [[nodiscard]] proxies::carried traffic() { return proxies_->traffic(); }
 
   /// As on the CPU. The bodies of all PEs must fit the GPUs at once: they wait for one another.
   template <class Body>
@@ -260,6 +266,7 @@ class pe_set {
 
   driver driver_;
   int n_;
+  int domain_ = n_;
   bool checks_;
   int used_gpus_ = 1;
   std::uint16_t log2_stride_ = 21;

@@ -24,6 +24,7 @@ constexpr std::uint32_t log2_commands_on_host = 4;
 constexpr std::uint32_t log2_answers_on_host = 2;
 constexpr std::uint32_t log2_commands_on_gpu = 8;
 constexpr std::uint32_t log2_answers_on_gpu = 6;
+constexpr std::uint32_t log2_units = 1;
 
 /// As in the library: src/host/world/far_pes.cpp.
 struct one_pe {
@@ -31,6 +32,7 @@ struct one_pe {
   std::unique_ptr<d::proxy_memory> memory;
   d::mapped_memory shared;
   void* heads = nullptr;
+  d::workspace_view workspace;
   void* table = nullptr;
   std::optional<d::ring> ring;
   std::optional<d::proxy> proxy;
@@ -42,6 +44,9 @@ struct one_pe {
     const std::uint32_t ring_answers = on_host ? log2_answers_on_host : log2_answers_on_gpu;
     shared = device->allocate_mapped(d::ring::shared_bytes(ring_commands, ring_answers));
     heads = device->allocate_local(d::ring_view::heads_bytes(ring_answers));
+    workspace = {static_cast<std::byte*>(device->allocate_local(d::workspace_view::bytes(log2_units))),
+                 static_cast<std::uint64_t*>(device->allocate_local(d::workspace_view::words_bytes(log2_units))),
+                 log2_units};
     table = device->allocate_local(sizeof(d::routes) + static_cast<std::size_t>(n_pes) * sizeof(std::int32_t));
     ring.emplace(d::ring::lay_out(shared.host, shared.device, heads, ring_commands, ring_answers));
   }
@@ -49,6 +54,8 @@ struct one_pe {
     proxy.reset();
     memory.reset();
     device->free_local(table);
+    device->free_local(workspace.next);
+    device->free_local(workspace.units);
     device->free_local(heads);
     device->free_mapped(shared);
   }
@@ -113,6 +120,7 @@ struct proxies::state {
     table.domain.n_channels_ = d::default_channels;
     table.domain.state_offset_ = d::internal_area::domain_state(where.n_pes);
     table.ring = mine.ring->view();
+    table.workspace = mine.workspace;
     table.control = control;
     table.my_slot = reinterpret_cast<std::uintptr_t>(slot(pe));
     mine.device->copy(on_device, &table, sizeof table, nullptr);
@@ -161,6 +169,16 @@ void proxies::settle(const std::function<bool()>& given_up) {
                                                 reinterpret_cast<std::uintptr_t>(each.shared.device)));
     while (__atomic_load_n(completed, __ATOMIC_ACQUIRE) != next && !given_up()) std::this_thread::yield();
   }
+}
+
+proxies::carried proxies::traffic() {
+  carried all{};
+  for (one_pe& each : state_->pes) {
+    const d::proxy_statistics counts = each.proxy->statistics();
+    all.bytes += counts.message_bytes + counts.piece_bytes;
+    all.commands += counts.commands;
+  }
+  return all;
 }
 
 void proxies::cut(int pe) { state_->network->cut(pe); }

@@ -36,6 +36,13 @@ class proxies {
   [[nodiscard]] const pgas::detail::routes* routes_of(int pe) const;
   /// Returns when all that kernels, which have ended, have handed over is complete, or `given_up()`.
   void settle(const std::function<bool()>& given_up);
+  /// What all PEs together have had carried between domains so far: bytes that they sent or fetched, and what they
+  /// asked for.
+  struct carried {
+    std::uint64_t bytes;
+    std::uint64_t commands;
+  };
+  [[nodiscard]] carried traffic();
   /// From now on nothing goes to or comes from `pe`.
   void cut(int pe);
 

@@ -221,4 +221,57 @@ TEST(route, what_waits_for_a_lost_pe_ends_with_a_record) {
   }
 }
 
+enum class spreading { broadcast, fcollect, reduce };
+
+/// A collective of all PEs about `count` elements.
+struct spreads {
+  spreading what;
+  sym<float> dst;
+  sym<float> src;
+  std::size_t count;
+
+  template <class Block>
+  PGAS_FN void operator()(const Block& block, const context& ctx) const {
+    if (what == spreading::broadcast) broadcast(ctx, block, ctx.world(), dst.at(ctx), src.at(ctx), count, 1);
+    if (what == spreading::fcollect) {
+      const std::size_t each = count / static_cast<std::size_t>(ctx.n_pes());
+      fcollect(ctx, block, ctx.world(), dst.at(ctx), src.at(ctx), each);
+    }
+    if (what == spreading::reduce) reduce(ctx, block, ctx.world(), dst.at(ctx), src.at(ctx), count, op::sum{});
+  }
+};
+
+/// Bytes that the network carries between 2 domains of 2 PEs, in multiples of what the collective is about.
+double crossings(spreading what) {
+  constexpr std::size_t count = std::size_t{1} << 18;
+  pe_set pes(4, {.heap_bytes = std::size_t{8} << 20, .domain = 2});
+  const spreads body{what, pes.allocate<float>(count), pes.allocate<float>(count), count};
+  const std::uint64_t before = pes.traffic().bytes;
+  pes.run({1, 2}, body);
+  return static_cast<double>(pes.traffic().bytes - before) / (count * sizeof(float));
+}
+
+TEST(route, data_crosses_to_a_domain_once) {
+  EXPECT_NEAR(crossings(spreading::broadcast), 1.0, 0.1);
+  EXPECT_NEAR(crossings(spreading::fcollect), 1.0, 0.1);
+  // For each element one partial result one way, and the result back.
+  EXPECT_NEAR(crossings(spreading::reduce), 2.0, 0.1);
+}
+
+struct meets {
+  std::uint64_t times;
+
+  template <class Block>
+  PGAS_FN void operator()(const Block& block, const context& ctx) const {
+    for (std::uint64_t i = 0; i < times; ++i) sync(ctx, block);
+  }
+};
+
+TEST(route, a_barrier_takes_a_message_from_each_domain_to_each_other) {
+  pe_set pes(6, {.domain = 2});
+  const std::uint64_t before = pes.traffic().commands;
+  pes.run({1, 1}, meets{10});
+  EXPECT_EQ(pes.traffic().commands - before, 10 * 3 * 2);
+}
+
 }  // namespace

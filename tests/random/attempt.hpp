@@ -38,7 +38,7 @@ class attempt {
 
   attempt(const program_choice& choice, std::chrono::milliseconds wait_timeout)
       : choice_(choice),
-        program_(choice.seed, choice.pes, choice.blocks, fences_here),
+        program_(choice.seed, choice.pes, pgas_test::asked_domain(), choice.blocks, fences_here),
         pes_(choice.pes, {.heap_bytes = std::size_t{4} << 20, .timeout = wait_timeout}) {
     guarded_ = pes_.allocate<unsigned char>(places::arena_bytes + 2 * places::guard_bytes);
     body_.arena = guarded_ + places::guard_bytes;
@@ -83,6 +83,7 @@ class attempt {
       const std::uint64_t bytes = detail::team_layout::bytes(n, detail::default_channels, plan.listed);
       const sym<unsigned char> state = pes_.allocate<unsigned char>(bytes, detail::team_layout::line);
       const sym<std::int32_t> list{state.offset + detail::team_layout::list(n, detail::default_channels)};
+      pgas_test::write_plans(pes_, plan.members, state.offset, detail::default_channels);
       for (int pe = 0; pe < choice_.pes; ++pe) {
         team_view view;
         view.start_ = plan.start;

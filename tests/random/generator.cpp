@@ -33,13 +33,13 @@ bool overlap(std::uint32_t a, std::uint32_t b, std::uint32_t bytes) { return a <
 
 }  // namespace
 
-generator::generator(std::uint64_t seed, int n_pes, int n_blocks, fences last)
+generator::generator(std::uint64_t seed, int n_pes, int domain, int n_blocks, fences last)
     : random_(seed),
       n_pes_(n_pes),
       n_blocks_(n_blocks),
       n_actors_(n_pes * n_blocks),
       fences_(last),
-      model_(n_pes),
+      model_(n_pes, domain == 0 ? n_pes : domain),
       history_(n_pes, n_actors_, places::arena_bytes + places::signal_words * 8),
       pending_(index(n_actors_), caller::thread),
       signals_(index(n_pes), std::vector<sent>(places::signal_words)),

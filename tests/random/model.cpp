@@ -62,7 +62,7 @@ T updated(const instruction& i, T old) {
 
 }  // namespace
 
-model::model(int n_pes) : arenas_(index(n_pes)) {
+model::model(int n_pes, int domain) : domain_(domain), arenas_(index(n_pes)) {
   for (int pe = 0; pe < n_pes; ++pe) {
     memory& m = arenas_[index(pe)];
     m.bytes.resize(places::arena_bytes);

@@ -29,7 +29,8 @@ namespace pgas_random {
 
 class model {
  public:
-  explicit model(int n_pes);
+  /// @param domain so many neighbours are a domain
+  model(int n_pes, int domain);
 
   /// Carries out an operation of PE `me` on PE `pe`, both by the world's numbers.
   void apply(const instruction& i, int me, int pe);
@@ -66,6 +67,10 @@ class model {
   template <class T>
   void update(const instruction& i, int me, int pe);
 
+  /// The order in which a reduction combines the members' elements.
+  [[nodiscard]] std::vector<std::size_t> by_domain(std::span<const int> members) const;
+
+  int domain_;
   std::vector<memory> arenas_;
 };
 

@@ -5,21 +5,38 @@
 
 namespace pgas_random {
 
+std::vector<std::size_t> model::by_domain(std::span<const int> members) const {
+  std::vector<std::size_t> order;
+  for (const int first : members) {
+    for (std::size_t k = 0; k < members.size(); ++k) {
+      const bool taken = std::find(order.begin(), order.end(), k) != order.end();
+      if (!taken && members[k] / domain_ == first / domain_) order.push_back(k);
+    }
+  }
+  return order;
+}
+
 template <class T>
 void model::combine(std::span<const instruction> calls, std::span<const int> members) {
   const std::size_t n = members.size();
   const instruction& first = calls[0];
   const auto how = static_cast<fold>(first.value);
+  const bool scans = first.what == opcode::inclusive_scan || first.what == opcode::exclusive_scan;
+  std::vector<std::size_t> order = by_domain(members);
+  if (scans) std::sort(order.begin(), order.end());
   const std::size_t blocks = first.what == opcode::reduce_scatter ? n : 1;
   std::vector<std::vector<T>> from(n);
   for (std::size_t k = 0; k < n; ++k) {
     for (std::uint32_t e = 0; e < first.count * blocks; ++e)
       from[k].push_back(load<T>(members[k], calls[k].src + e * std::uint32_t{sizeof(T)}));
   }
-  // The elements of the members 0 to last combined, last excluded.
+  // The elements of the members up to `last` in that order combined, last excluded.
   const auto combined = [&](std::size_t e, std::size_t last) {
     T result{};
-    for (std::size_t k = 0; k < last; ++k) result = k == 0 ? from[0][e] : folded(how, result, from[k][e]);
+    for (std::size_t k = 0; k < last; ++k) {
+      const T& next = from[order[k]][e];
+      result = k == 0 ? next : folded(how, result, next);
+    }
     return result;
   };
   for (std::size_t k = 0; k < n; ++k) {

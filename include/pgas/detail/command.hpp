@@ -108,4 +108,23 @@ struct ring_view {
   }
 };
 
+/// Memory of a PE with proxied PEs that groups take for a while, for what proxies bring and take away: units, taken as
+/// answer cells are: number m from `next`, until unit m % units is free, which its word behind `next` says by m /
+/// units. A group has one at most, and needs nobody's help to come to the point where it gives it back.
+struct workspace_view {
+  static constexpr std::size_t unit_bytes = std::size_t{128} << 10;
+
+  std::byte* units = nullptr;
+  std::uint64_t* next = nullptr;
+  std::uint32_t log2_units = 0;
+
+  /// Bytes at `units`, and at `next`, where zeros stand at first.
+  [[nodiscard]] PGAS_HD static constexpr std::size_t bytes(std::uint32_t log2_units) {
+    return unit_bytes << log2_units;
+  }
+  [[nodiscard]] PGAS_HD static constexpr std::size_t words_bytes(std::uint32_t log2_units) {
+    return (std::size_t{8} << log2_units) + 8;
+  }
+};
+
 }  // namespace pgas::detail

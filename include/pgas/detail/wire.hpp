@@ -3,12 +3,12 @@
 /// kernels, and what a kernel leaves behind when it has to give up.
 #pragma once
 
-#include "pgas/detail/platform.hpp"
+#include "pgas/detail/domain_plan.hpp"
 
 namespace pgas::detail {
 
 /// Changes whenever a struct of this file or pgas::context changes its layout or meaning.
-inline constexpr std::uint32_t abi_version = 3;
+inline constexpr std::uint32_t abi_version = 4;
 
 /// Why a device operation ended early. The host turns it into a pgas::error.
 enum class failure : std::uint32_t {
@@ -92,9 +92,18 @@ inline constexpr std::uint32_t abort_no_pe = 0xffffffffu;
 ///   whichever thread waits for i, so that no thread of a group has to tell another how far they are;
 /// * a word for what i has to tell the others in a collective (`value`), and one for what collectives compare with
 /// checks on
-///   (`signature`). Every collective ends with a barrier after these were read, so one of each is enough.
+///   (`signature`). Every collective ends with a barrier after these were read, so one of each is enough;
 ///
-/// Behind the parts: the world PE of each member (int32), for teams whose members are not evenly spaced.
+/// and the domain_words of teams that span domains, whose barrier counts otherwise (`impl/domain_barrier.hpp`).
+///
+/// Behind the parts: the domain_plan; and the world PE of each member (int32), for teams whose members are not evenly
+/// spaced.
+struct domain_words {
+  std::uint64_t came;    ///< at the first member of a domain: arrivals of its members
+  std::uint64_t waited;  ///< how often this PE has waited
+  std::uint64_t told;    ///< by one thread of a group to the others
+};
+
 struct team_layout {
   static constexpr std::uint64_t member_bytes = 16;
   static constexpr std::uint64_t line = 128;
@@ -112,13 +121,21 @@ struct team_layout {
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t signature(std::int32_t members, std::int32_t member) {
     return value(members, members) + static_cast<std::uint64_t>(member) * 8;
   }
+  /// Where the domain_words lie.
+  [[nodiscard]] PGAS_HD static constexpr std::uint64_t domain(std::int32_t members) {
+    return signature(members, members);
+  }
   /// Distance between two channels.
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t channel_bytes(std::int32_t members) {
-    return rounded(signature(members, members));
+    return rounded(domain(members) + sizeof(domain_words));
+  }
+  /// Where the plan starts.
+  [[nodiscard]] PGAS_HD static constexpr std::uint64_t plan(std::int32_t members, std::int32_t channels) {
+    return channel_bytes(members) * (static_cast<std::uint64_t>(channels) + 1);
   }
   /// Where the list of members starts.
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t list(std::int32_t members, std::int32_t channels) {
-    return channel_bytes(members) * (static_cast<std::uint64_t>(channels) + 1);
+    return plan(members, channels) + rounded(static_cast<std::uint64_t>(domain_plan::size(members)) * 4);
   }
   /// Size of the whole state.
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t bytes(std::int32_t members, std::int32_t channels, bool listed) {

@@ -43,7 +43,12 @@ PGAS_FN void broadcast(const context& ctx, const G& g, const team_view& team, T*
     detail::check_buffer(ctx, what, dst, count);
     detail::check_same_call(ctx, g, team, {what, 0, sizeof(T), count, 1, 1, root, dst});
   }
-  if (team.my_pe() == root) detail::put_to_all(ctx, g, team, dst, src, count);
+  if (detail::goes_by_domains(ctx, team, count * sizeof(T))) PGAS_UNLIKELY {
+    const detail::domain_call<T> call{ctx, team, dst, src, count};
+    detail::broadcast_by_domains(call, g, root);
+  } else if (team.my_pe() == root) {
+    detail::put_to_all(ctx, g, team, dst, src, count);
+  }
   detail::meet_or_end(ctx, g, team, what);
 }
 
@@ -65,7 +70,12 @@ PGAS_FN void fcollect(const context& ctx, const G& g, const team_view& team, T* 
     detail::check_buffer(ctx, what, dst, detail::times(count, static_cast<std::uint64_t>(team.n_pes())));
     detail::check_same_call(ctx, g, team, {what, 0, sizeof(T), count, 1, 1, 0, dst});
   }
-  detail::put_to_all(ctx, g, team, dst + static_cast<std::size_t>(team.my_pe()) * count, src, count);
+  if (detail::goes_by_domains(ctx, team, static_cast<std::size_t>(team.n_pes()) * count * sizeof(T))) PGAS_UNLIKELY {
+    const detail::domain_call<T> call{ctx, team, dst, src, count};
+    detail::gather_by_domains(call, g, what);
+  } else {
+    detail::put_to_all(ctx, g, team, dst + static_cast<std::size_t>(team.my_pe()) * count, src, count);
+  }
   detail::meet_or_end(ctx, g, team, what);
 }
 
@@ -87,7 +97,13 @@ PGAS_FN void collect(const context& ctx, const G& g, const team_view& team, T* d
   const std::uint64_t before = detail::sum_before(ctx, g, team, count, what);
   if (ctx.checks()) PGAS_UNLIKELY
     detail::check_buffer(ctx, what, dst, before > ~std::uint64_t{0} - count ? ~std::uint64_t{0} : before + count);
-  detail::put_to_all(ctx, g, team, dst + before, src, count);
+  if (detail::may_span_domains(ctx, team) &&
+      detail::goes_by_domains(ctx, team, detail::sum_of_values(ctx, team) * sizeof(T))) PGAS_UNLIKELY {
+    const detail::domain_call<T> call{ctx, team, dst, src, count};
+    detail::gather_by_domains(call, g, what);
+  } else {
+    detail::put_to_all(ctx, g, team, dst + before, src, count);
+  }
   detail::meet_or_end(ctx, g, team, what);
 }
 

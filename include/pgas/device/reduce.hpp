@@ -5,9 +5,13 @@
 /// *Memory* `src` and `dst` are symmetric. `src` may be written before the call by any thread that the group is ordered
 /// behind; `dst` is not written before all members have called. They may be the same, else they must not overlap.
 ///
-/// *Order* elements are combined from the first member to the last, one after another. The result is the same whoever
-/// computes it, bit for bit on all members, and from run to run for a given team: it does not depend on groups,
-/// addresses or timing. 16-bit floats are combined as floats and rounded once.
+/// *Units* elements have 4096 bytes at most.
+///
+/// *Order* elements are combined from the first member to the last, one after another. Reductions of a team that spans
+/// domains combine those of each domain in this way, and then what the domains made, in the order of their first
+/// members; for any count. The result is the same whoever computes it, bit for bit on all members, and from run to run
+/// for a given team and its domains: it does not depend on groups, addresses or timing. 16-bit floats are combined as
+/// floats and rounded once; where there are several domains, once for each of them and once at the end.
 #pragma once
 
 #include "pgas/device/impl/exchange.hpp"

@@ -16,6 +16,7 @@ struct routes {
   const std::int32_t* slots = nullptr;
   team_view domain;  ///< the PEs that are not proxied, this one among them
   ring_view ring;
+  workspace_view workspace;
   // As in the contexts of this PE, so that all that producers need is behind one pointer: what is out of line costs its
   // callers a register for each argument.
   control_block* control = nullptr;

@@ -13,7 +13,7 @@ namespace pgas {
 /// The groups may differ from PE to PE. *On return* earlier operations of the group are complete at their targets.
 /// *Order* everything before the call on any PE is visible to everything after it on any PE, through whatever link.
 /// *Errors* ends the group with a record naming a PE that has not come, when the world is aborted or the deadline
-/// passes.
+/// passes. Of a domain beyond load and store that is not complete it names the first member.
 template <PGAS_IS(group) G>
 PGAS_FN void barrier(const context& ctx, const G& g, const team_view& team) {
   detail::barrier_or_end<detail::arrival::release>(ctx, g, team);

@@ -29,6 +29,7 @@ bool evenly_spaced(const link_group& group, const team_view& view) {
 
 std::unique_ptr<team_state> team_state::of_world(world_state& world) {
   std::unique_ptr<team_state> made(new team_state(world, &world.links(), nullptr, world.context().world()));
+  made->plan_domains();
   made->memory_ = &world.heap().memory();
   made->mutex_ = &world.collective_mutex();
   return made;
@@ -74,11 +75,24 @@ team_state::~team_state() {
 }
 
 void team_state::list_members() {
+  plan_domains();
   if (evenly_spaced(*group_, view_)) return;
   std::byte* const slot = world_.heap().slot(world_.context().my_pe());
   std::byte* const list = slot + view_.state_offset_ + team_layout::list(view_.n_pes(), view_.n_channels());
   view_.members_ = reinterpret_cast<const std::int32_t*>(list);
   world_.device().copy(list, members().data(), members().size_bytes(), nullptr);
+  world_.synchronize(nullptr);
+}
+
+void team_state::plan_domains() {
+  const domains& near = world_.near();
+  if (near.only_one()) return;
+  const int me = world_.context().my_pe();
+  std::vector<std::int32_t> plan(static_cast<std::size_t>(domain_plan::size(view_.n_pes())));
+  domain_plan::write(plan.data(), members().data(), view_.n_pes(), me, near.numbers().data(), near.indices().data());
+  std::byte* const at =
+      world_.heap().slot(me) + view_.state_offset_ + team_layout::plan(view_.n_pes(), view_.n_channels());
+  world_.device().copy(at, plan.data(), plan.size() * sizeof(std::int32_t), nullptr);
   world_.synchronize(nullptr);
 }
 

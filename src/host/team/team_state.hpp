@@ -65,8 +65,10 @@ class team_state {
  private:
   team_state(world_state& world, const link_group* group, std::unique_ptr<link_group> own, const team_view& view);
   void place_state();
-  /// Writes the members' numbers behind the state where arithmetic does not give them.
+  /// Writes what kernels look up behind the state: the members' numbers where arithmetic does not give them, and which
+  /// of them reach each other where not all do.
   void list_members();
+  void plan_domains();
   void clear_state();
 
   const std::shared_ptr<world_state> keep_;  ///< of a team that the world does not own itself

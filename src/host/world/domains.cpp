@@ -51,7 +51,7 @@ std::vector<int> parse_direct(const std::string& direct, int n) {
   return set_of;
 }
 
-domains::domains(int me, const std::vector<int>& group_of) : index_(group_of.size(), -1) {
+domains::domains(int me, const std::vector<int>& group_of) : group_of_(group_of), index_(group_of.size(), -1) {
   const int mine = group_of[static_cast<std::size_t>(me)];
   std::map<int, int> sizes;
   for (std::size_t pe = 0; pe < group_of.size(); ++pe) {

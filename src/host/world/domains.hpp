@@ -24,12 +24,17 @@ class domains {
   [[nodiscard]] bool near(int pe) const noexcept { return index(pe) >= 0; }
   /// Its number among them, -1 if it is none.
   [[nodiscard]] int index(int pe) const noexcept { return index_[static_cast<std::size_t>(pe)]; }
+  /// For each PE a number that those of its domain have, and no others.
+  [[nodiscard]] std::span<const int> numbers() const noexcept { return group_of_; }
+  /// index() of all PEs.
+  [[nodiscard]] std::span<const int> indices() const noexcept { return index_; }
   /// Members of the largest domain of the world.
   [[nodiscard]] int largest() const noexcept { return largest_; }
   /// Whether there is only one.
   [[nodiscard]] bool only_one() const noexcept { return members_.size() == index_.size(); }
 
  private:
+  std::vector<int> group_of_;  ///< by PE
   std::vector<int> members_;
   std::vector<int> index_;  ///< by PE
   int largest_ = 0;

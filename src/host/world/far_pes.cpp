@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::uint32_t log2_commands = 12;
 constexpr std::uint32_t log2_answers = 11;  // as many threads as can wait at once before others wait for a place
+constexpr std::uint32_t log2_units = 3;     // as many groups as can fold what is far at once
 
 bool one_host(const link_group& everyone) {
   for (int pe = 1; pe < everyone.n_pes(); ++pe)
@@ -50,6 +51,9 @@ far_pes::far_pes(const link_group& everyone, const domains& near, class device& 
     address = proxy_->address();
     shared_ = device.allocate_mapped(ring::shared_bytes(log2_commands, log2_answers));
     heads_ = device.allocate_local(ring_view::heads_bytes(log2_answers));
+    workspace_.log2_units = log2_units;
+    workspace_.units = static_cast<std::byte*>(device.allocate_local(workspace_view::bytes(log2_units)));
+    workspace_.next = static_cast<std::uint64_t*>(device.allocate_local(workspace_view::words_bytes(log2_units)));
     ring_ = std::make_unique<ring>(ring::lay_out(shared_.host, shared_.device, heads_, log2_commands, log2_answers));
   });
   try {
@@ -70,6 +74,8 @@ far_pes::~far_pes() {
 void far_pes::free_ring() noexcept {
   if (heads_ != nullptr) device_.free_local(heads_);
   if (shared_.host != nullptr) device_.free_mapped(shared_);
+  if (workspace_.units != nullptr) device_.free_local(workspace_.units);
+  if (workspace_.next != nullptr) device_.free_local(workspace_.next);
 }
 
 const routes* far_pes::make_table(const context& here, const team_view& domain) {
@@ -78,6 +84,7 @@ const routes* far_pes::make_table(const context& here, const team_view& domain) 
   table.control = here.control_;
   table.my_slot = here.my_slot_;
   table.ring = ring_->view();
+  table.workspace = workspace_;
   const auto n = static_cast<std::size_t>(n_);
   std::vector<std::int32_t> slots(n, routes::proxied);
   for (const int pe : near_.members()) slots[static_cast<std::size_t>(pe)] = near_.index(pe) - near_.index(me_);

@@ -48,6 +48,7 @@ class far_pes {
   std::unique_ptr<proxy_memory> memory_;
   mapped_memory shared_;   ///< of the ring
   void* heads_ = nullptr;  ///< of its producers
+  workspace_view workspace_;
   std::unique_ptr<ring> ring_;
   std::unique_ptr<proxy> proxy_;
   void* table_ = nullptr;  ///< a routes and what it points to

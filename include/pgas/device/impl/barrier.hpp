@@ -7,31 +7,14 @@
 /// threads themselves (one MEMBAR for a warp), after a sync of the group, so that what any thread of the group did
 /// before is covered; each acquires for itself, before the sync that lets the group go on. The first warp releases even
 /// where it arrives nowhere: the barrier counts as a fence for what its threads send later, to whatever PE.
+///
+/// Teams with members that load and store do not reach meet as `domain_barrier.hpp` says.
 #pragma once
 
 #include "pgas/device/impl/agree.hpp"
-#include "pgas/device/impl/proxied.hpp"
-#include "pgas/device/impl/wait.hpp"
+#include "pgas/device/impl/domain_barrier.hpp"
 
 namespace pgas::detail {
-
-/// What an arrival carries: nothing, or all that the group did before.
-enum class arrival { relaxed, release };
-
-/// What a barrier is called in records.
-template <arrival Arrival>
-inline constexpr operation meeting = Arrival == arrival::release ? operation::barrier : operation::sync;
-
-/// The two words that a member has in this PE's barrier state.
-struct member_words {
-  std::uint64_t arrived;
-  std::uint64_t waited;
-};
-
-/// Address of member `i`'s words here.
-[[nodiscard]] PGAS_FN member_words* member_state(const context& ctx, const team_view& team, std::int32_t i) {
-  return reinterpret_cast<member_words*>(ctx.my_slot_ + team.channel_offset() + team_layout::arrived(i));
-}
 
 /// Says who is missing among the members of one thread's share.
 PGAS_COLD void report_missing(context ctx, team_view team, operation what, failure why, std::int32_t rank,
@@ -91,12 +74,7 @@ PGAS_FN void arrive_share(const context& ctx, const team_view& team, std::int32_
   std::uint64_t* const mine = &member_state(ctx, team, me)->arrived;
   for (std::int32_t i = rank; i < team.n_pes(); i += size) {
     if (i == me) continue;
-    ctx.by_world_route(
-        mine, team.world_pe(i), [](std::uint64_t* there) { reduce<rmw::add>(there, std::uint64_t{1}); },
-        [&](std::int32_t far) {
-          proxied_update(sender_of(ctx), {meeting<Arrival>, far, ctx.offset(mine)}, atomic_update::add, word_kind::u64,
-                         1);
-        });
+    reduce<rmw::add>(ctx.world_remote(mine, team.world_pe(i)), std::uint64_t{1});
   }
 }
 
@@ -137,11 +115,20 @@ PGAS_COLD void check_member_slowly(context ctx, team_view team, operation what) 
   end_thread();
 }
 
-/// The first half of a barrier, for all threads of `g`: what any of them did before is covered. Arrivals take both
-/// routes, so what went to the proxy before is completed first.
+/// The first half of a barrier, for all threads of `g`: what any of them did before is covered, also what they handed
+/// to the proxy.
 template <arrival Arrival, PGAS_IS(group) G>
 PGAS_FN void arrive(const context& ctx, const G& g, const team_view& team) {
   if constexpr (Arrival == arrival::release) settle_all(ctx, g, operation::barrier);
+  if (may_span_domains(ctx, team)) PGAS_UNLIKELY {
+    const arrived_as by_domains = count_together<Arrival>(domain_channel_of(ctx, team), g);
+    if (by_domains == arrived_as::last) {
+      const telling all{domain_channel_of(ctx, team), meeting<Arrival>, static_cast<std::int32_t>(g.thread_rank()),
+                        static_cast<std::int32_t>(g.size())};
+      tell_domains(&all);
+    }
+    if (by_domains != arrived_as::otherwise) return;
+  }
   g.sync();
   arrive_share<Arrival>(ctx, team, static_cast<std::int32_t>(g.thread_rank()), static_cast<std::int32_t>(g.size()));
 }
@@ -149,6 +136,10 @@ PGAS_FN void arrive(const context& ctx, const G& g, const team_view& team) {
 /// The calling thread's share of the second half.
 template <PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN bool await(const context& ctx, const G& g, const team_view& team, operation what) {
+  if (may_span_domains(ctx, team)) PGAS_UNLIKELY {
+    const awaited by_domains = await_domains(domain_channel_of(ctx, team), g, what);
+    if (by_domains != awaited::otherwise) return by_domains == awaited::complete;
+  }
   return await_share(ctx, team, what, static_cast<std::int32_t>(g.thread_rank()), static_cast<std::int32_t>(g.size()));
 }
 

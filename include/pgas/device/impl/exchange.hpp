@@ -3,6 +3,7 @@
 /// member's source.
 #pragma once
 
+#include "pgas/device/impl/domain_exchange.hpp"
 #include "pgas/device/impl/fold.hpp"
 #include "pgas/device/impl/proxied_copy.hpp"
 #include "pgas/device/impl/proxied_fold.hpp"
@@ -58,11 +59,6 @@ PGAS_FN void for_each_block(const team_view& team, T* dst, const T* src, std::pt
   }
 }
 
-/// This PE's copy of the word in which member `i` says how much it has.
-[[nodiscard]] PGAS_FN std::uint64_t* value_word(const context& ctx, const team_view& team, std::int32_t i) {
-  return reinterpret_cast<std::uint64_t*>(ctx.my_slot_ + team.channel_offset() + team_layout::value(team.n_pes(), i));
-}
-
 /// Tells all members this PE's `value`, meets them, and returns the sum of the values of the members before this one.
 template <PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN std::uint64_t sum_before(const context& ctx, const G& g, const team_view& team,
@@ -77,25 +73,17 @@ template <PGAS_IS(group) G>
   return sum;
 }
 
-/// Where the share of member `member` of `count` elements starts: whole lines of 128 bytes, as even as that allows. The
-/// same on all members, as their `src` differ by multiples of a slot.
-template <class T>
-[[nodiscard]] PGAS_FN std::size_t share_start(const T* src, std::size_t count, std::int32_t members,
-                                              std::int32_t member) {
-  constexpr std::size_t line = 128;
-  constexpr std::size_t per_line = sizeof(T) < line ? line / sizeof(T) : 1;
-  const std::size_t skew = reinterpret_cast<std::uintptr_t>(src) % line / sizeof(T) % per_line;  // into its first line
-  const auto n = static_cast<std::size_t>(members);
-  const std::size_t lines = (count + skew + per_line - 1) / per_line;
-  const std::size_t before = ((lines + n - 1) / n) * static_cast<std::size_t>(member) * per_line;
-  return before <= skew ? 0 : before - skew < count ? before - skew : count;
-}
-
 /// A fold by all members, each of its share. They meet before, so that all sources are there, and after, so that all
 /// results are. @param first_target, end_target who gets whole results
 template <fold_result Result, class T, class Op, PGAS_IS(group) G>
 PGAS_FN void fold_shares(const context& ctx, const G& g, const team_view& team, T* dst, const T* src, std::size_t count,
                          Op op, std::int32_t first_target, std::int32_t end_target, operation what) {
+  if constexpr (Result == fold_result::whole) {
+    if (end_target - first_target == team.n_pes() && goes_by_domains(ctx, team, count * sizeof(T))) PGAS_UNLIKELY {
+      const domain_call<T> call{ctx, team, dst, src, count};
+      return reduce_by_domains(&call, g, op);
+    }
+  }
   const std::size_t begin = share_start(src, count, team.n_pes(), team.my_pe());
   const std::size_t end = share_start(src, count, team.n_pes(), team.my_pe() + 1);
   const fold_job job{reinterpret_cast<const std::byte*>(src + begin),
@@ -106,7 +94,7 @@ PGAS_FN void fold_shares(const context& ctx, const G& g, const team_view& team, 
                      first_target,
                      end_target};
   meet_or_end(ctx, g, team, what);
-  fold_by_route<Result, T>(ctx, team, op, job, share_of(g));
+  fold_by_route<Result, T>(ctx, g, team, op, job, what);
   meet_or_end(ctx, g, team, what);
 }
 
@@ -122,7 +110,7 @@ PGAS_FN void fold_block(const context& ctx, const G& g, const team_view& team, T
                      team.my_pe(),
                      team.my_pe() + 1};
   meet_or_end(ctx, g, team, operation::reduce_scatter);
-  fold_by_route<fold_result::whole, T>(ctx, team, op, job, share_of(g));
+  fold_by_route<fold_result::whole, T>(ctx, g, team, op, job, operation::reduce_scatter);
   meet_or_end(ctx, g, team, operation::reduce_scatter);
 }
 

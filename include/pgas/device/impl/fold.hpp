@@ -44,6 +44,28 @@ struct fold_job {
   std::int32_t end_target;
 };
 
+/// Where the share of member `member` of `count` elements starts: whole lines of 128 bytes, as even as that allows. The
+/// same on all members, as their `src` differ by multiples of a slot.
+template <class T>
+[[nodiscard]] PGAS_FN std::size_t share_start(const T* src, std::size_t count, std::int32_t members,
+                                              std::int32_t member) {
+  constexpr std::size_t line = 128;
+  constexpr std::size_t per_line = sizeof(T) < line ? line / sizeof(T) : 1;
+  const std::size_t skew = reinterpret_cast<std::uintptr_t>(src) % line / sizeof(T) % per_line;  // into its first line
+  const auto n = static_cast<std::size_t>(members);
+  const std::size_t lines = (count + skew + per_line - 1) / per_line;
+  const std::size_t before = ((lines + n - 1) / n) * static_cast<std::size_t>(member) * per_line;
+  return before <= skew ? 0 : before - skew < count ? before - skew : count;
+}
+
+/// Whose share element `at` is in.
+template <class T>
+[[nodiscard]] PGAS_FN std::int32_t share_holder(const T* src, std::size_t count, std::int32_t members, std::size_t at) {
+  std::int32_t holder = 0;
+  while (holder + 1 < members && share_start(src, count, members, holder + 1) <= at) ++holder;
+  return holder;
+}
+
 /// `N` values side by side.
 template <class T, std::uint32_t N>
 struct lanes {

@@ -103,6 +103,38 @@ struct answer_place {
   return {cell, laps + 1};
 }
 
+/// A unit of the workspace, which is this group's until give_unit().
+struct unit_place {
+  std::byte* at;  ///< null: the thread had to give up
+  std::uint64_t number;
+};
+
+/// Waits for one.
+[[nodiscard]] PGAS_COLD unit_place take_unit(sender from, errand about) {
+  const workspace_view& space = from.table->workspace;
+  const std::uint64_t number = fetch<rmw::add>(space.next, std::uint64_t{1});
+  const std::uint64_t laps = number >> space.log2_units;
+  const std::uint64_t unit = number - (laps << space.log2_units);
+  const std::uint64_t* const free_laps = space.next + 1 + unit;
+  std::uint64_t seen = 0;
+  const failure why = poll_until(from.table->control, [&] {
+    seen = load_relaxed(free_laps);
+    return seen == laps;
+  });
+  if (why != failure::none) PGAS_UNLIKELY {
+    report_errand(from, about, why, laps, seen);
+    return {nullptr, 0};
+  }
+  fence_acquire();
+  return {space.units + unit * workspace_view::unit_bytes, number};
+}
+/// Nobody reads or writes it any more.
+PGAS_COLD void give_unit(sender from, std::uint64_t number) {
+  const workspace_view& space = from.table->workspace;
+  const std::uint64_t laps = number >> space.log2_units;
+  store_release(space.next + 1 + (number - (laps << space.log2_units)), laps + 1);
+}
+
 /// Waits for the answer. Acquires: what the proxy has done for the command is visible.
 [[nodiscard]] PGAS_COLD reply await_answer(sender from, errand about, answer_place at) {
   const ring_view& ring = from.table->ring;

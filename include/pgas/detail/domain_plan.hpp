@@ -1,0 +1,80 @@
+/// @file
+/// The members of a team domain by domain, which collectives of teams that span domains go by: the host writes it
+/// behind the state of a team (`wire.hpp`), kernels read it.
+#pragma once
+
+#include "pgas/detail/platform.hpp"
+
+namespace pgas::detail {
+
+/// One PE's plan of one team: words of 32 bits. Domains are numbered in the order of their first members; those of a
+/// domain are in the order of the team. A plan of zeros, or of one domain, says that nobody is proxied.
+struct domain_plan {
+  const std::int32_t* words;
+
+  /// Words of a plan.
+  [[nodiscard]] PGAS_HD static constexpr std::int32_t size(std::int32_t members) {
+    return first_begin + 1 + 4 * members;
+  }
+
+  [[nodiscard]] PGAS_HD std::int32_t domains() const { return words[0]; }
+  /// The number of this PE's domain.
+  [[nodiscard]] PGAS_HD std::int32_t mine() const { return words[1]; }
+  /// This PE's number among the members of its domain.
+  [[nodiscard]] PGAS_HD std::int32_t rank() const { return words[2]; }
+  /// How many members the team has, and how many of them are in domain `d`.
+  [[nodiscard]] PGAS_HD std::int32_t members() const { return words[3]; }
+  [[nodiscard]] PGAS_HD std::int32_t count(std::int32_t d) const { return begin(d + 1) - begin(d); }
+  /// Where domain `d` begins among all members, one domain behind the other.
+  [[nodiscard]] PGAS_HD std::int32_t begin(std::int32_t d) const { return words[first_begin + d]; }
+  /// Member `k` of domain `d` by its number in the team, and in the world.
+  [[nodiscard]] PGAS_HD std::int32_t member(std::int32_t d, std::int32_t k) const {
+    return words[first_begin + 1 + members() + begin(d) + k];
+  }
+  [[nodiscard]] PGAS_HD std::int32_t world_pe(std::int32_t d, std::int32_t k) const {
+    return words[first_begin + 1 + 2 * members() + begin(d) + k];
+  }
+  /// For each member of this PE's domain how many slots its part lies behind this PE's.
+  [[nodiscard]] PGAS_HD const std::int32_t* slots() const { return words + first_begin + 1 + 3 * members(); }
+
+  /// Writes the plan of PE `me` of the world.
+  /// @param list the members by their numbers in the world
+  /// @param domain_of for each PE of the world a number that those of its domain have, and no others
+  /// @param slot_of for each PE of this PE's domain its slot
+  PGAS_HD static void write(std::int32_t* to, const std::int32_t* list, std::int32_t members, std::int32_t me,
+                            const std::int32_t* domain_of, const std::int32_t* slot_of) {
+    std::int32_t* const begins = to + first_begin;
+    std::int32_t* const sorted = begins + 1 + members;
+    std::int32_t* const worlds = sorted + members;
+    std::int32_t* const slots = worlds + members;
+    std::int32_t domains = 0;
+    std::int32_t placed = 0;
+    to[1] = to[2] = -1;
+    to[3] = members;
+    for (std::int32_t i = 0; i < members; ++i) {
+      bool known = false;
+      for (std::int32_t d = 0; d < domains && !known; ++d)
+        known = domain_of[list[sorted[begins[d]]]] == domain_of[list[i]];
+      if (known) continue;
+      begins[domains] = placed;
+      for (std::int32_t k = i; k < members; ++k) {
+        if (domain_of[list[k]] != domain_of[list[i]]) continue;
+        if (list[k] == me) {
+          to[1] = domains;
+          to[2] = placed - begins[domains];
+        }
+        if (domain_of[list[k]] == domain_of[me]) slots[placed - begins[domains]] = slot_of[list[k]] - slot_of[me];
+        worlds[placed] = list[k];
+        sorted[placed++] = k;
+      }
+      ++domains;
+    }
+    begins[domains] = placed;
+    to[0] = domains;
+  }
+
+ private:
+  static constexpr std::int32_t first_begin = 4;
+};
+
+}  // namespace pgas::detail

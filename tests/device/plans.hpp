@@ -1,0 +1,42 @@
+/// @file
+/// What the host library writes into the heap for teams that span domains, for those that the tests make themselves.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "bodies.hpp"
+
+namespace pgas_test {
+
+/// Writes the plans of a team of these PEs, whose state lies at `state`. Domains are `pes.domain()` neighbours.
+template <class Pes>
+void write_plans(Pes& pes, const std::vector<std::int32_t>& members, std::uint64_t state, std::int32_t channels) {
+  const int n_pes = pes.n_pes();
+  const int domain = pes.domain();
+  if (domain >= n_pes) return;
+  const auto n = static_cast<std::int32_t>(members.size());
+  std::vector<std::int32_t> domain_of;
+  std::vector<std::int32_t> slot_of;
+  for (int pe = 0; pe < n_pes; ++pe) {
+    domain_of.push_back(pe / domain);
+    slot_of.push_back(pe);
+  }
+  std::vector<std::int32_t> plan(static_cast<std::size_t>(detail::domain_plan::size(n)));
+  for (int pe = 0; pe < n_pes; ++pe) {
+    std::fill(plan.begin(), plan.end(), 0);
+    detail::domain_plan::write(plan.data(), members.data(), n, pe, domain_of.data(), slot_of.data());
+    pes.write(pe, sym<std::int32_t>{state + detail::team_layout::plan(n, channels)}, plan.data(), plan.size());
+  }
+}
+
+/// The same of the team of all PEs.
+template <class Pes>
+void write_plans_of_world(Pes& pes) {
+  std::vector<std::int32_t> all;
+  for (int pe = 0; pe < pes.n_pes(); ++pe) all.push_back(pe);
+  write_plans(pes, all, detail::internal_area::world_state, detail::default_channels);
+}
+
+}  // namespace pgas_test
