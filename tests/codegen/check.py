@@ -163,13 +163,15 @@ def main() -> int:
 
     wanted = expectations(options.kernels.read_text())
     compiler = [options.nvcc, "-std=c++20", f"-arch=sm_{options.arch}", f"-I{options.include}", str(options.kernels)]
+    direct = [*compiler, "-DCODEGEN_DIRECT"]
     with tempfile.TemporaryDirectory() as folder:
         cubin = f"{folder}/kernels.cubin"
-        ptxas = run([*compiler, "-cubin", "-Xptxas=-v", "-o", cubin])
         if options.stage == "ptx":
-            run([*compiler, "-ptx", "-o", f"{folder}/kernels.ptx"])
+            ptxas = run([*compiler, "-cubin", "-Xptxas=-v", "-o", cubin])
+            run([*direct, "-ptx", "-o", f"{folder}/kernels.ptx"])
             faults = check_ptx(wanted, pathlib.Path(f"{folder}/kernels.ptx").read_text(), ptxas)
         else:
+            run([*direct, "-cubin", "-o", cubin])
             faults = check_sass(wanted, run([options.cuobjdump, "-sass", cubin]))
     for fault in faults:
         print(fault)

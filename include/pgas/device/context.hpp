@@ -10,10 +10,9 @@ namespace pgas {
 namespace detail {
 
 /// How many slots the part of member `pe` of a team lies behind this PE's where arithmetic does not tell: the team is a
-/// list, or some PEs are proxied and have no slot. Of a proxied one: routes::proxied, plus its number in the world. Out
-/// of line: the common case has no memory access.
-PGAS_COLD std::int32_t listed_slots(const routes* table, const std::int32_t* members, std::int32_t start,
-                                    std::int32_t stride, std::int32_t pe, std::int32_t world_pe) {
+/// list, or some PEs are proxied and have no slot. Of a proxied one: routes::proxied, plus its number in the world.
+[[nodiscard]] PGAS_FN std::int32_t listed_slots(const routes* table, const std::int32_t* members, std::int32_t start,
+                                                std::int32_t stride, std::int32_t pe, std::int32_t world_pe) {
   const std::int32_t there = members == nullptr ? start + pe * stride : members[pe];
   if (table == nullptr) return there - world_pe;
   const std::int32_t slots = table->slots[there];

@@ -21,7 +21,7 @@ using lock_t = std::uint64_t;
 /// thread with a record (operation::lock) when the world is aborted or the deadline passes; it names the PE ahead in
 /// the queue, or this PE if another thread of it has the lock.
 PGAS_FN void set_lock(const context& ctx, lock_t* lock) {
-  detail::check(ctx, detail::operation::lock, lock, 1, ctx.my_pe());
+  detail::check(ctx, detail::operation::lock, lock, ctx.my_pe());
   detail::lock_or_end(ctx, lock, detail::lock_set(detail::device_lock_words(ctx, lock)));
 }
 
@@ -29,7 +29,7 @@ PGAS_FN void set_lock(const context& ctx, lock_t* lock) {
 /// *Callers* all threads of the group `g`, converged.
 template <PGAS_IS(group) G>
 PGAS_FN void set_lock(const context& ctx, const G& g, lock_t* lock) {
-  detail::check(ctx, detail::operation::lock, lock, 1, ctx.my_pe());
+  detail::check(ctx, detail::operation::lock, lock, ctx.my_pe());
   bool lost = false;
   if (g.thread_rank() == 0) lost = detail::lock_set(detail::device_lock_words(ctx, lock)) != detail::lock_result::done;
   detail::go_on_together(g, lost);
@@ -39,7 +39,7 @@ PGAS_FN void set_lock(const context& ctx, const G& g, lock_t* lock) {
 ///
 /// *Callers* any thread. *Memory* `lock` is symmetric. *On return* whether this PE has it now. *Order* acquires if so.
 [[nodiscard]] PGAS_FN bool test_lock(const context& ctx, lock_t* lock) {
-  detail::check(ctx, detail::operation::lock, lock, 1, ctx.my_pe());
+  detail::check(ctx, detail::operation::lock, lock, ctx.my_pe());
   return detail::lock_test(detail::device_lock_words(ctx, lock)) == detail::lock_result::done;
 }
 
@@ -56,7 +56,7 @@ template <PGAS_IS(group) G>
 /// did before, puts to any PE included, is visible to the next holder. *Errors* ends the thread with a record if this
 /// PE does not hold the lock.
 PGAS_FN void clear_lock(const context& ctx, lock_t* lock) {
-  detail::check(ctx, detail::operation::lock, lock, 1, ctx.my_pe());
+  detail::check(ctx, detail::operation::lock, lock, ctx.my_pe());
   detail::lock_or_end(ctx, lock, detail::lock_clear(detail::device_lock_words(ctx, lock)));
 }
 

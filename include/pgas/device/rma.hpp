@@ -55,7 +55,7 @@ PGAS_FN void get_by_route(const context& ctx, const G& g, T* dst, const T* src, 
 /// wait may look at them; larger ones arrive in pieces of at most 8 bytes.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void p(const context& ctx, T* dst, detail::type_identity_t<T> value, std::int32_t pe) {
-  detail::check(ctx, detail::operation::p, dst, 1, pe);
+  detail::check(ctx, detail::operation::p, dst, pe);
   ctx.by_route(
       dst, pe, [&](T* there) { detail::store_value(there, value); },
       [&](std::int32_t far) { detail::proxied_p(detail::sender_of(ctx), far, ctx.offset(dst), value); });
@@ -67,7 +67,7 @@ PGAS_FN void p(const context& ctx, T* dst, detail::type_identity_t<T> value, std
 /// the value. *Order* none by itself, but it always asks the memory, never a cached copy: a loop of g() sees progress.
 template <PGAS_IS(rma_type) T>
 [[nodiscard]] PGAS_FN T g(const context& ctx, const T* src, std::int32_t pe) {
-  detail::check(ctx, detail::operation::g, src, 1, pe);
+  detail::check(ctx, detail::operation::g, src, pe);
   return ctx.by_route(
       src, pe, [&](const T* there) { return detail::load_value(there); },
       [&](std::int32_t far) { return detail::proxied_g<T>(detail::sender_of(ctx), far, ctx.offset(src)); });

@@ -28,7 +28,7 @@ template <until When, class T, PGAS_IS(group) G>
 PGAS_FN void put_signal_by_route(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, signal_t* sig,
                                  signal_t value, signal_op op, std::int32_t pe) {
   check(ctx, operation::put_signal, dst, count, pe);
-  check(ctx, operation::put_signal, sig, 1, pe);
+  check(ctx, operation::put_signal, sig, pe);
   ctx.by_route(
       dst, pe,
       [&](T* there) {
@@ -114,7 +114,7 @@ PGAS_FN void put_signal_nbi(const context& ctx, T* dst, const T* src, std::size_
 /// *Callers* any thread. *Memory* `sig` is symmetric. *On return* issued; quiet() completes it. *Order* none: use
 /// fence() before it, or put_signal(), to send word of data.
 PGAS_FN void signal_set(const context& ctx, signal_t* sig, signal_t value, std::int32_t pe) {
-  detail::check(ctx, detail::operation::signal, sig, 1, pe);
+  detail::check(ctx, detail::operation::signal, sig, pe);
   ctx.by_route(
       sig, pe, [&](signal_t* there) { detail::store_relaxed(there, value); },
       [&](std::int32_t far) {
@@ -135,7 +135,7 @@ PGAS_FN void signal_set(const context& ctx, const G& g, signal_t* sig, signal_t 
 /// *Callers* any thread. *Memory* `sig` is symmetric. *On return* issued; quiet() completes it. *Order* as
 /// signal_set().
 PGAS_FN void signal_add(const context& ctx, signal_t* sig, signal_t value, std::int32_t pe) {
-  detail::check(ctx, detail::operation::signal, sig, 1, pe);
+  detail::check(ctx, detail::operation::signal, sig, pe);
   ctx.by_route(
       sig, pe, [&](signal_t* there) { detail::reduce<detail::rmw::add>(there, value); },
       [&](std::int32_t far) {
@@ -156,7 +156,7 @@ PGAS_FN void signal_add(const context& ctx, const G& g, signal_t* sig, signal_t 
 /// *Callers* any thread. *Memory* `sig` is symmetric. *On return* the value. *Order* acquires: what was sent before the
 /// value that it returns is visible to this thread.
 [[nodiscard]] PGAS_FN signal_t signal_fetch(const context& ctx, const signal_t* sig) {
-  detail::check(ctx, detail::operation::signal, sig, 1, ctx.my_pe());
+  detail::check(ctx, detail::operation::signal, sig, ctx.my_pe());
   const signal_t seen = detail::load_relaxed(sig);
   detail::fence_acquire();
   return seen;
@@ -180,7 +180,7 @@ PGAS_FN signal_t signal_wait_until(const context& ctx, const signal_t* sig, cmp 
 /// *Callers* all threads of the group `g`, converged. *On return* the same value on all of them.
 template <PGAS_IS(group) G>
 PGAS_FN signal_t signal_wait_until(const context& ctx, const G& g, const signal_t* sig, cmp op, signal_t value) {
-  detail::check(ctx, detail::operation::wait, sig, 1, ctx.my_pe());
+  detail::check(ctx, detail::operation::wait, sig, ctx.my_pe());
   return detail::seen_by_all(g, [&](signal_t& seen) { return detail::wait_word(ctx, sig, op, value, seen); });
 }
 
@@ -191,7 +191,7 @@ PGAS_FN signal_t signal_wait_until(const context& ctx, const G& g, const signal_
 /// *Order* acquires from every addition that is in the value found, those that are left over included. *Errors* as
 /// wait_until().
 PGAS_FN signal_t signal_take(const context& ctx, signal_t* sig, signal_t n) {
-  detail::check(ctx, detail::operation::wait, sig, 1, ctx.my_pe());
+  detail::check(ctx, detail::operation::wait, sig, ctx.my_pe());
   signal_t left = 0;
   if (!detail::take_count(ctx, sig, n, left)) PGAS_UNLIKELY
     detail::end_thread();
@@ -202,7 +202,7 @@ PGAS_FN signal_t signal_take(const context& ctx, signal_t* sig, signal_t n) {
 /// *Callers* all threads of the group `g`, converged. *On return* the same value on all of them.
 template <PGAS_IS(group) G>
 PGAS_FN signal_t signal_take(const context& ctx, const G& g, signal_t* sig, signal_t n) {
-  detail::check(ctx, detail::operation::wait, sig, 1, ctx.my_pe());
+  detail::check(ctx, detail::operation::wait, sig, ctx.my_pe());
   return detail::seen_by_all(g, [&](signal_t& left) { return detail::take_count(ctx, sig, n, left); });
 }
 

@@ -14,7 +14,7 @@ inline constexpr std::size_t no_index = detail::no_index;
 /// *Callers* any thread. *Memory* `ivar` is symmetric: this PE's own word. *Order* acquires if it holds.
 template <PGAS_IS(wait_type) T>
 [[nodiscard]] PGAS_FN bool test(const context& ctx, const T* ivar, cmp op, detail::type_identity_t<T> value) {
-  detail::check(ctx, detail::operation::wait, ivar, 1, ctx.my_pe());
+  detail::check(ctx, detail::operation::wait, ivar, ctx.my_pe());
   const bool holds = detail::compare(detail::load_relaxed(ivar), op, value);
   if (holds) detail::fence_acquire();
   return holds;

@@ -23,7 +23,7 @@ namespace pgas {
 /// last.
 template <PGAS_IS(wait_type) T>
 PGAS_FN T wait_until(const context& ctx, const T* ivar, cmp op, detail::type_identity_t<T> value) {
-  detail::check(ctx, detail::operation::wait, ivar, 1, ctx.my_pe());
+  detail::check(ctx, detail::operation::wait, ivar, ctx.my_pe());
   T seen{};
   if (!detail::wait_word(ctx, ivar, op, value, seen)) PGAS_UNLIKELY
     detail::end_thread();
@@ -34,7 +34,7 @@ PGAS_FN T wait_until(const context& ctx, const T* ivar, cmp op, detail::type_ide
 /// *Callers* all threads of the group `g`, converged.
 template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
 PGAS_FN void wait_until(const context& ctx, const G& g, const T* ivar, cmp op, detail::type_identity_t<T> value) {
-  detail::check(ctx, detail::operation::wait, ivar, 1, ctx.my_pe());
+  detail::check(ctx, detail::operation::wait, ivar, ctx.my_pe());
   T seen{};
   detail::go_on_together(g, g.thread_rank() == 0 && !detail::wait_word(ctx, ivar, op, value, seen));
 }

@@ -1,7 +1,11 @@
 /// @file
 /// The producers' side of the ring that `detail/command.hpp` describes: a thread hands a command to the proxy, and
-/// waits for the answer where there is one. All of it is out of line and takes its arguments by value, so that code for
-/// PEs within reach of load and store pays nothing for it.
+/// waits for the answer where there is one.
+///
+/// All of it goes in line, also where load and store reach everybody: a function out of line costs its callers the
+/// registers that the call has to save and the most that anything below it takes, which is more than this code does. (A
+/// stencil kernel that sends its halo by p(): 32 registers, and 57 with the calls, at which half as many threads run.)
+/// What is said of a command travels in few registers: no context, but a `sender` and an `errand`.
 ///
 /// Waits are those of `wait.hpp`: a ring that stays full and an answer that does not come end with a record, as the
 /// abort word and the deadline do everywhere.
@@ -41,7 +45,7 @@ struct errand {
 };
 
 /// The record of a command that could not be handed over, or was not answered.
-PGAS_COLD void report_errand(sender from, errand about, failure why, std::uint64_t expected, std::uint64_t seen) {
+PGAS_FN void report_errand(sender from, errand about, failure why, std::uint64_t expected, std::uint64_t seen) {
   leave_record(from.table->control, from.table->my_slot,
                lost_wait(why, about.what, about.pe, about.offset, cmp::ge, expected, seen));
 }
@@ -53,7 +57,7 @@ struct ring_place {
 };
 
 /// Waits for one. Whoever has it must not wait for anybody before it is released: the proxy takes commands in order.
-[[nodiscard]] PGAS_COLD ring_place take_place(sender from, errand about) {
+[[nodiscard]] PGAS_FN ring_place take_place(sender from, errand about) {
   const ring_view& ring = from.table->ring;
   ring_heads* const heads = ring.heads;
   const std::uint64_t size = std::uint64_t{1} << ring.log2_commands;
@@ -84,7 +88,7 @@ struct answer_place {
 };
 
 /// Waits for one.
-[[nodiscard]] PGAS_COLD answer_place take_answer(sender from, errand about) {
+[[nodiscard]] PGAS_FN answer_place take_answer(sender from, errand about) {
   const ring_view& ring = from.table->ring;
   const std::uint64_t number = fetch<rmw::add>(&ring.heads->next_answer, std::uint64_t{1});
   const std::uint64_t laps = number >> ring.log2_answers;
@@ -110,7 +114,7 @@ struct unit_place {
 };
 
 /// Waits for one.
-[[nodiscard]] PGAS_COLD unit_place take_unit(sender from, errand about) {
+[[nodiscard]] PGAS_FN unit_place take_unit(sender from, errand about) {
   const workspace_view& space = from.table->workspace;
   const std::uint64_t number = fetch<rmw::add>(space.next, std::uint64_t{1});
   const std::uint64_t laps = number >> space.log2_units;
@@ -129,14 +133,14 @@ struct unit_place {
   return {space.units + unit * workspace_view::unit_bytes, number};
 }
 /// Nobody reads or writes it any more.
-PGAS_COLD void give_unit(sender from, std::uint64_t number) {
+PGAS_FN void give_unit(sender from, std::uint64_t number) {
   const workspace_view& space = from.table->workspace;
   const std::uint64_t laps = number >> space.log2_units;
   store_release(space.next + 1 + (number - (laps << space.log2_units)), laps + 1);
 }
 
 /// Waits for the answer. Acquires: what the proxy has done for the command is visible.
-[[nodiscard]] PGAS_COLD reply await_answer(sender from, errand about, answer_place at) {
+[[nodiscard]] PGAS_FN reply await_answer(sender from, errand about, answer_place at) {
   const ring_view& ring = from.table->ring;
   const answer* const cell = ring.answers + at.cell;
   std::uint64_t seen = 0;
@@ -178,7 +182,7 @@ PGAS_FN void fill(command* slot, command_kind kind, atomic_update update, word_k
 PGAS_FN void release(const ring_place& place) { store_release(&place.slot->lap, place.lap); }
 
 /// Hands over what needs no more, and waits for the answer.
-[[nodiscard]] PGAS_COLD reply ask(sender from, errand about, command_kind kind, std::uint64_t bytes) {
+[[nodiscard]] PGAS_FN reply ask(sender from, errand about, command_kind kind, std::uint64_t bytes) {
   const answer_place answers = take_answer(from, about);
   if (answers.cell == no_answer) return {{}, true};
   const ring_place place = take_place(from, about);
@@ -190,7 +194,7 @@ PGAS_FN void release(const ring_place& place) { store_release(&place.slot->lap, 
 
 /// Returns when all earlier commands of this PE's contexts to PE `pe` of the world, or to all if it is -1, are
 /// complete. Acquires: what they brought is here. False if it had to give up.
-[[nodiscard]] PGAS_COLD bool settle(sender from, operation what, std::int32_t pe) {
+[[nodiscard]] PGAS_FN bool settle(sender from, operation what, std::int32_t pe) {
   const ring_view ring = from.table->ring;
   const std::uint64_t next = load_relaxed(&ring.heads->next);
   if (load_relaxed(&ring.progress->completed) >= next) {

@@ -40,7 +40,7 @@ PGAS_FN void scatter(std::byte* to, payload all, std::size_t bytes) {
 }
 
 /// Writes at most as many bytes as a command carries. False if it had to give up.
-[[nodiscard]] PGAS_COLD bool put_piece(sender from, errand about, payload value, std::uint32_t bytes) {
+[[nodiscard]] PGAS_FN bool put_piece(sender from, errand about, payload value, std::uint32_t bytes) {
   const ring_place place = take_place(from, about);
   if (place.slot == nullptr) return false;
   fill(place.slot, command_kind::put_value, atomic_update::fetch, word_kind::u64, about, 0, bytes, no_answer);
@@ -83,11 +83,11 @@ template <direction Direction>
 }
 
 /// Writes at most as many bytes as a command carries.
-PGAS_COLD void proxied_store(sender from, errand about, payload value, std::uint32_t bytes) {
+PGAS_FN void proxied_store(sender from, errand about, payload value, std::uint32_t bytes) {
   if (!put_piece(from, about, value, bytes)) end_thread();
 }
 /// Reads them.
-[[nodiscard]] PGAS_COLD payload proxied_load(sender from, errand about, std::uint32_t bytes) {
+[[nodiscard]] PGAS_FN payload proxied_load(sender from, errand about, std::uint32_t bytes) {
   const reply got = ask(from, about, command_kind::get_value, bytes);
   if (got.lost) end_thread();
   return got.value;
@@ -123,7 +123,7 @@ template <class T>
 }
 
 /// An atomic operation whose result is not wanted.
-PGAS_COLD void proxied_update(sender from, errand about, atomic_update update, word_kind as, std::uint64_t value) {
+PGAS_FN void proxied_update(sender from, errand about, atomic_update update, word_kind as, std::uint64_t value) {
   const ring_place place = take_place(from, about);
   if (place.slot == nullptr) end_thread();
   fill(place.slot, command_kind::atomic, update, as, about, 0, size_of(as), no_answer);
@@ -132,8 +132,8 @@ PGAS_COLD void proxied_update(sender from, errand about, atomic_update update, w
 }
 
 /// An atomic operation: the bits before.
-[[nodiscard]] PGAS_COLD std::uint64_t proxied_fetch(sender from, errand about, atomic_update update, word_kind as,
-                                                    std::uint64_t value, std::uint64_t condition) {
+[[nodiscard]] PGAS_FN std::uint64_t proxied_fetch(sender from, errand about, atomic_update update, word_kind as,
+                                                  std::uint64_t value, std::uint64_t condition) {
   const answer_place answers = take_answer(from, about);
   if (answers.cell == no_answer) end_thread();
   const ring_place place = take_place(from, about);
@@ -148,7 +148,7 @@ PGAS_COLD void proxied_update(sender from, errand about, atomic_update update, w
 }
 
 /// Later commands to PE `pe` come after earlier ones.
-PGAS_COLD void proxied_fence(sender from, std::int32_t pe) {
+PGAS_FN void proxied_fence(sender from, std::int32_t pe) {
   const errand about{operation::fence, pe, 0};
   const ring_place place = take_place(from, about);
   if (place.slot == nullptr) end_thread();
@@ -157,14 +157,14 @@ PGAS_COLD void proxied_fence(sender from, std::int32_t pe) {
 }
 
 /// settle() that ends the thread.
-PGAS_COLD void settle_or_end(sender from, operation what, std::int32_t pe) {
+PGAS_FN void settle_or_end(sender from, operation what, std::int32_t pe) {
   if (!settle(from, what, pe)) end_thread();
 }
 
 /// settle() for what all threads of a group have handed over.
 /// *Callers* all threads of the group.
 template <PGAS_IS(group) G>
-PGAS_COLD void settle_together(sender from, G g, operation what, std::int32_t pe) {
+PGAS_FN void settle_together(sender from, G g, operation what, std::int32_t pe) {
   g.sync();
   go_on_together(g, g.thread_rank() == 0 && !settle(from, what, pe));
 }

@@ -11,7 +11,7 @@ namespace pgas::detail {
 
 /// Leaves `found` in the control block unless another thread has left something before. When it returns, the record
 /// that is there is complete and visible to the host, so that the caller may end.
-PGAS_FN void leave_record(control_block* control, std::uintptr_t my_slot, const failure_record& found) {
+PGAS_COLD void leave_record(control_block* control, std::uintptr_t my_slot, failure_record found) {
   failure_record* const record = &control->record;
   auto* const claim = reinterpret_cast<std::uint32_t*>(my_slot + internal_area::failure_claim);
   if (compare_exchange(claim, 0u, 1u) == 0) {
@@ -35,7 +35,9 @@ PGAS_FN void leave_record(control_block* control, std::uintptr_t my_slot, const 
 }
 
 /// leave_record() by who has a context.
-PGAS_COLD void report(context ctx, failure_record found) { leave_record(ctx.control_, ctx.my_slot_, found); }
+PGAS_FN void report(const context& ctx, const failure_record& found) {
+  leave_record(ctx.control_, ctx.my_slot_, found);
+}
 
 /// A record of an operation that found its arguments wrong.
 [[nodiscard]] PGAS_FN failure_record bad_argument(failure why, operation what, std::int32_t pe, std::uint64_t offset,
@@ -49,37 +51,60 @@ PGAS_COLD void report(context ctx, failure_record found) { leave_record(ctx.cont
   return found;
 }
 
-/// What is wrong with an access to `bytes` bytes at `local` on PE `pe`; failure::none if nothing.
-PGAS_COLD failure find_fault(context ctx, const volatile void* local, std::uint64_t bytes, std::size_t alignment,
-                             std::int32_t pe) {
-  const std::uint64_t offset = ctx.offset(local);
+/// What the checks need of a context: the few registers that a call costs.
+struct checked_heap {
+  control_block* control;
+  std::uintptr_t my_slot;
+  std::int32_t n_pes;
+};
+[[nodiscard]] PGAS_FN checked_heap checked_heap_of(const context& ctx) {
+  return {ctx.control_, ctx.my_slot_, ctx.n_pes()};
+}
+
+/// What is wrong with an access to `bytes` bytes from `offset` of a slot on, on PE `pe`; failure::none if nothing.
+[[nodiscard]] PGAS_FN failure find_fault(const checked_heap& heap, std::uint64_t offset, std::uint64_t bytes,
+                                         std::size_t alignment, std::int32_t pe) {
   const auto inside = [&](std::uint64_t begin, std::uint64_t end) {
     return offset >= begin && offset <= end && bytes <= end - offset;
   };
-  if (pe < 0 || pe >= ctx.n_pes()) return failure::pe_out_of_range;
-  const detail::control_block& mapped = *ctx.control_;
+  if (pe < 0 || pe >= heap.n_pes) return failure::pe_out_of_range;
+  const control_block& mapped = *heap.control;
   if (!inside(0, load_relaxed(&mapped.heap_bytes)) &&
       !inside(load_relaxed(&mapped.windows_begin), load_relaxed(&mapped.windows_end)))
     return failure::outside_heap;
-  if (reinterpret_cast<std::uintptr_t>(local) % alignment != 0) return failure::misaligned;
+  if ((heap.my_slot + offset) % alignment != 0) return failure::misaligned;
   return failure::none;
 }
 
-/// The same for callers that end then: every device operation with checks on.
-PGAS_COLD void check_slowly(context ctx, operation what, const volatile void* local, std::uint64_t bytes,
-                            std::size_t alignment, std::int32_t pe) {
-  const failure why = find_fault(ctx, local, bytes, alignment, pe);
+/// The same for callers that end then: every device operation with checks on. In line for operations on one word, whose
+/// kernels are to stay small; out of line for the others.
+PGAS_FN void check_here(const checked_heap& heap, operation what, const volatile void* local, std::uint64_t bytes,
+                        std::size_t alignment, std::int32_t pe) {
+  const std::uint64_t offset = reinterpret_cast<std::uintptr_t>(local) - heap.my_slot;
+  const failure why = find_fault(heap, offset, bytes, alignment, pe);
   if (why == failure::none) return;
-  report(ctx, bad_argument(why, what, pe, ctx.offset(local), bytes));
+  leave_record(heap.control, heap.my_slot, bad_argument(why, what, pe, offset, bytes));
   end_thread();
 }
+PGAS_COLD void check_slowly(checked_heap heap, operation what, const volatile void* local, std::uint64_t bytes,
+                            std::size_t alignment, std::int32_t pe) {
+  check_here(heap, what, local, bytes, alignment, pe);
+}
 
-/// Checks an access to `count` elements at `local` on PE `pe`, if checks are on.
+/// Checks an access to the element at `local` on PE `pe`, if checks are on.
+template <class T>
+PGAS_FN void check(const context& ctx, operation what, const T* local, std::int32_t pe) {
+  if (ctx.checks()) PGAS_UNLIKELY
+    check_here(checked_heap_of(ctx), what, local, sizeof(T), alignof(T), pe);
+}
+
+/// The same for `count` elements.
 template <class T>
 PGAS_FN void check(const context& ctx, operation what, const T* local, std::size_t count, std::int32_t pe) {
   constexpr std::uint64_t huge = ~std::uint64_t{0};
   if (ctx.checks()) PGAS_UNLIKELY {
-    check_slowly(ctx, what, local, count > huge / sizeof(T) ? huge : count * sizeof(T), alignof(T), pe);
+    check_slowly(checked_heap_of(ctx), what, local, count > huge / sizeof(T) ? huge : count * sizeof(T), alignof(T),
+                 pe);
   }
 }
 

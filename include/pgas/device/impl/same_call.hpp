@@ -54,7 +54,7 @@ PGAS_COLD std::uint64_t signature_of(context ctx, collective_call call, std::uin
 /// Ends the thread unless `count` elements of symmetric memory lie at `local`; for none of them it may be any address.
 template <class T>
 PGAS_FN void check_buffer(const context& ctx, operation what, const T* local, std::uint64_t count) {
-  if (count != 0) check_slowly(ctx, what, local, times(count, sizeof(T)), alignof(T), ctx.my_pe());
+  if (count != 0) check_slowly(checked_heap_of(ctx), what, local, times(count, sizeof(T)), alignof(T), ctx.my_pe());
 }
 
 /// Ends the thread unless `root` is a member.

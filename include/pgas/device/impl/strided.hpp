@@ -131,9 +131,9 @@ PGAS_FN void copy_blocks(std::size_t unit, strided_side<std::byte> dst, strided_
 }
 
 /// Ends the thread if blocks at `local` leave the heap, or PE `pe` is none.
-PGAS_COLD void check_strided_slowly(context ctx, operation what, const volatile std::byte* local, std::size_t alignment,
-                                    std::size_t size, std::ptrdiff_t stride, std::size_t block, std::size_t count,
-                                    std::int32_t pe) {
+PGAS_COLD void check_strided_slowly(checked_heap heap, operation what, const volatile std::byte* local,
+                                    std::size_t alignment, std::size_t size, std::ptrdiff_t stride, std::size_t block,
+                                    std::size_t count, std::int32_t pe) {
   constexpr std::uint64_t huge = ~std::uint64_t{0};
   const std::uint64_t step = stride < 0 ? 0 - static_cast<std::uint64_t>(stride) : static_cast<std::uint64_t>(stride);
   const std::uint64_t steps = block == 0 || count == 0 ? 0 : count - 1;
@@ -144,7 +144,7 @@ PGAS_COLD void check_strided_slowly(context ctx, operation what, const volatile 
     if (span <= huge / size) bytes = span * size;
   }
   if (bytes != huge && stride < 0) local -= steps * step * size;
-  check_slowly(ctx, what, local, bytes, alignment, pe);
+  check_here(heap, what, local, bytes, alignment, pe);
 }
 
 /// check() for blocks at regular distances.
@@ -152,8 +152,8 @@ template <class T>
 PGAS_FN void check_strided(const context& ctx, operation what, const T* local, std::ptrdiff_t stride, std::size_t block,
                            std::size_t count, std::int32_t pe) {
   if (ctx.checks()) PGAS_UNLIKELY {
-    check_strided_slowly(ctx, what, reinterpret_cast<const volatile std::byte*>(local), alignof(T), sizeof(T), stride,
-                         block, count, pe);
+    check_strided_slowly(checked_heap_of(ctx), what, reinterpret_cast<const volatile std::byte*>(local), alignof(T),
+                         sizeof(T), stride, block, count, pe);
   }
 }
 

@@ -18,7 +18,7 @@ struct patience {
   failure why;
 };
 
-PGAS_COLD patience look(const control_block* control, std::uint64_t deadline) {
+[[nodiscard]] PGAS_FN patience look(const control_block* control, std::uint64_t deadline) {
   constexpr std::uint64_t never = ~std::uint64_t{0};
   // A thread of this PE that has given up ends the waits of the others: they may wait for what it would have done.
   if (load_relaxed(&control->abort) != 0 || load_relaxed(&control->record.complete) != 0)
