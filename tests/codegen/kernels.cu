@@ -57,9 +57,13 @@ __global__ void put_block(any_context ctx, float* dst, const float* src, std::si
   put(ctx, this_block(), dst, src, n, pe);
 }
 
-//  callee copy_bulk 8+  ld\.global\.L1::no_allocate\.v4\.u32
+// Strong loads, which L1 has no part in; where words are read twice, and in groups smaller than a warp, L1 is dropped
+// first.
+//  callee copy_bulk.*ELj32E 8+  ld\.relaxed\.sys\.global\.v4\.u32
+//  callee copy_bulk.*ELj1E  8+  ld\.v4\.u32
+//  callee copy_bulk.*ELj1E  2   fence\.acquire\.sys
 //  callee copy_bulk 8+  st\.v4\.u32
-//  callee copy_bulk 0   ld\.global\.nc
+//  callee copy_bulk 0   ld\.global
 //  registers 64
 __global__ void get_block(any_context ctx, float* dst, const float* src, std::size_t n, int pe) {
   get(ctx, this_block(), dst, src, n, pe);
@@ -73,7 +77,7 @@ __global__ void put_thread(any_context ctx, char* dst, const char* src, std::siz
 
 // Lanes that meet work together, on whole words; who works alone is still there.
 //  callee copy_by_thread 1   activemask
-//  callee copy_together 8+  ld\.global\.L1::no_allocate\.v4\.u32
+//  callee copy_together 8+  ld\.relaxed\.sys\.global\.v4\.u32
 //  callee copy_together 8+  st\.v4\.u32
 //  callee copy_together 2   bar\.warp\.sync
 //  callee copy_bulk 8+  st\.v4\.u32
@@ -89,6 +93,12 @@ __global__ void get_thread(any_context ctx, float* dst, const float* src, std::s
 //  sass 4   ST\.E
 //  size 60
 __global__ void put_four(any_context ctx, float* dst, const float* src, int pe) { put(ctx, dst, src, 4, pe); }
+
+// A single element by strong loads too: who gets the same word again sees what it is by then.
+//  ptx  1   ld\.relaxed\.sys\.global\.u64
+//  ptx  0   ld\.u|ld\.global|fence
+//  sass 1   LDG\.E\.64\.STRONG\.SYS
+__global__ void get_one(any_context ctx, double* dst, const double* src, int pe) { get(ctx, dst, src, 1, pe); }
 
 // A stencil that sends its halo value by value, in blocks of 1024 threads: two of them on a multiprocessor.
 //  ptx  2   st\.relaxed\.sys\.global\.u32
@@ -112,7 +122,7 @@ __global__ void iput_block(any_context ctx, double* dst, const double* src, std:
   iput(ctx, this_block(), dst, src, 3, 2, n, pe);
 }
 
-//  callee copy_pieces 4   ld\.global\.L1::no_allocate\.v4\.u32
+//  callee copy_pieces 4   ld\.relaxed\.sys\.global\.v4\.u32
 //  callee copy_pieces 4   st\.v4\.u32
 //  registers 64
 __global__ void ibget_warp(any_context ctx, detail::vec16* dst, const detail::vec16* src, std::size_t n, int pe) {

@@ -1,4 +1,5 @@
-// What only a GPU has: cooperative groups as groups, sources in shared memory, and copies beyond 4 GiB.
+// What only a GPU has: cooperative groups as groups, sources in shared memory, caches that nobody invalidates, and
+// copies beyond 4 GiB.
 #include <cooperative_groups.h>
 
 #include "harness.hpp"
@@ -97,6 +98,75 @@ TEST(cuda, local_side_in_shared_memory) {
   pe_set pes(2);
   const from_shared body{pes.allocate<std::uint32_t>(2048), make_findings(pes)};
   for (unsigned threads : {32u, 256u, 1024u}) pes.run({1, threads}, body);
+  expect_nothing_found(pes, body.found);
+}
+
+/// PE 0 gets the same words of PE 1 again and again, with no wait or fence between, until it sees what PE 1 has written
+/// meanwhile.
+struct repeated_gets {
+  static constexpr std::uint32_t most = 3000;
+  static constexpr std::uint64_t patience_ns = 5'000'000'000;
+
+  sym<std::uint32_t> words;
+  sym<std::uint32_t> copy;
+  sym<signal_t> seen;
+  findings found;
+  std::uint32_t n = 0;
+  std::uint32_t shift = 0;  ///< of the words against the copy
+  scope by = scope::thread;
+
+  template <class Group>
+  PGAS_FN void poll(const context& ctx, const Group& group, std::uint32_t round) const {
+    const auto rank = static_cast<std::uint32_t>(group.thread_rank());
+    const auto size = static_cast<std::uint32_t>(group.size());
+    const std::uint64_t start = detail::clock_ns();
+    bool missing = true;
+    while (missing && !detail::any(group, detail::clock_ns() - start > patience_ns)) {
+      if (round % 2 != 0) {
+        get(ctx, group, copy.at(ctx), words.at(ctx) + shift, n, 1);
+      } else {
+        iget(ctx, group, copy.at(ctx), words.at(ctx) + shift, 1, 1, n, 1);
+      }
+      bool mine = false;
+      for (std::uint32_t i = rank; i < n; i += size) mine = mine || copy.at(ctx)[i] != round;
+      missing = detail::any(group, mine);
+    }
+    found.check(ctx, round, !missing);
+    if (rank == 0) signal_set(ctx, seen.at(ctx), round, 1);
+  }
+
+  template <class Block>
+  PGAS_FN void operator()(const Block& block, const context& ctx) const {
+    for (std::uint32_t round = 1; round <= 6; ++round) {
+      if (ctx.my_pe() == 0) {
+        with_scope(by, block, [&](const auto& group) { poll(ctx, group, round); });
+      } else if (block.thread_rank() == 0) {
+        const std::uint64_t start = detail::clock_ns();
+        while (detail::clock_ns() - start < 100'000u) detail::yield_waiting();  // PE 0 has what was before
+        for (std::uint32_t i = 0; i < n; ++i) p(ctx, words.at(ctx) + shift + i, round, 1);
+        wait_until(ctx, seen.at(ctx), cmp::ge, signal_t{round});
+      }
+    }
+  }
+};
+
+TEST(cuda, repeated_gets_see_what_has_changed) {
+  pe_set pes(2);
+  repeated_gets body{pes.allocate<std::uint32_t>(repeated_gets::most + 4),
+                     pes.allocate<std::uint32_t>(repeated_gets::most), pes.allocate<signal_t>(1), make_findings(pes)};
+  for (const scope by : all_scopes) {
+    for (const std::uint32_t n : {1u, 4u, 33u, 600u, repeated_gets::most}) {
+      for (const std::uint32_t shift : {0u, 1u}) {
+        pes.fill(0, body.copy, 0, repeated_gets::most);
+        pes.fill(1, body.words, 0, repeated_gets::most + 4);
+        pes.fill(1, body.seen, 0, 1);
+        body.by = by;
+        body.n = n;
+        body.shift = shift;
+        pes.run({1, 256}, body);
+      }
+    }
+  }
   expect_nothing_found(pes, body.found);
 }
 

@@ -1,11 +1,9 @@
 /// @file
 /// The memory operations that everything else is made of. Each function holds its PTX and, for g++, the same operation
-/// in C++ terms; this file and `ptx_atomic.hpp` are the only ones with inline assembly.
+/// in C++ terms; this file and its neighbours `ptx_*.hpp` are the only ones with inline assembly.
 ///
 /// Naming: `relaxed` and `release` are strong accesses at system scope, of symmetric memory or of host-mapped memory
-/// (the .global window). `weak` accesses are ordinary ones: race-free data, made visible by fences. `any` accepts
-/// whatever a generic pointer may point to, shared and local memory included; `heap` only the .global window. Nothing
-/// here is a `ld.global.nc`: what a peer may write during a kernel must not go through the read-only path.
+/// (the .global window). What copies are made of is in `ptx_bulk.hpp`.
 #pragma once
 
 #include "pgas/detail/platform.hpp"
@@ -195,104 +193,6 @@ PGAS_FN void store_relaxed(vec16* p, vec16 v) {
 #endif
 }
 
-/// Which memory a weak access may touch, and whether its line is worth a place in L1.
-enum class space { any, heap, heap_cached };
-
-/// Weak 16-byte load; 16-byte aligned.
-template <space Space>
-[[nodiscard]] PGAS_FN vec16 load16(const void* p) {
-  vec16 v;
-#if defined(__CUDACC__)
-  if constexpr (Space == space::any) {
-    asm volatile("ld.v4.u32 {%0,%1,%2,%3}, [%4];"
-                 : "=r"(v.w[0]), "=r"(v.w[1]), "=r"(v.w[2]), "=r"(v.w[3])
-                 : "l"(p)
-                 : "memory");
-  } else if constexpr (Space == space::heap) {
-    asm volatile("ld.global.L1::no_allocate.v4.u32 {%0,%1,%2,%3}, [%4];"
-                 : "=r"(v.w[0]), "=r"(v.w[1]), "=r"(v.w[2]), "=r"(v.w[3])
-                 : "l"(global(p))
-                 : "memory");
-  } else {
-    asm volatile("ld.global.v4.u32 {%0,%1,%2,%3}, [%4];"
-                 : "=r"(v.w[0]), "=r"(v.w[1]), "=r"(v.w[2]), "=r"(v.w[3])
-                 : "l"(global(p))
-                 : "memory");
-  }
-#else
-  __builtin_memcpy(&v, __builtin_assume_aligned(p, 16), sizeof v);
-#endif
-  return v;
-}
-
-/// Weak 16-byte store; 16-byte aligned.
-template <space Space>
-PGAS_FN void store16(void* p, vec16 v) {
-#if defined(__CUDACC__)
-  if constexpr (Space == space::any) {
-    asm volatile("st.v4.u32 [%0], {%1,%2,%3,%4};" ::"l"(p), "r"(v.w[0]), "r"(v.w[1]), "r"(v.w[2]), "r"(v.w[3])
-                 : "memory");
-  } else {
-    asm volatile("st.global.v4.u32 [%0], {%1,%2,%3,%4};" ::"l"(global(p)), "r"(v.w[0]), "r"(v.w[1]), "r"(v.w[2]),
-                 "r"(v.w[3])
-                 : "memory");
-  }
-#else
-  tsan_note_data();
-  __builtin_memcpy(__builtin_assume_aligned(p, 16), &v, sizeof v);
-#endif
-}
-
-/// Weak load of 1, 2, 4 or 8 bytes, naturally aligned, from wherever `p` points.
-template <std::size_t Bytes>
-[[nodiscard]] PGAS_FN typename word<Bytes>::type load_weak(const void* p) {
-  typename word<Bytes>::type v;
-#if defined(__CUDACC__)
-  if constexpr (Bytes == 1) {
-    std::uint16_t wide;
-    asm volatile("ld.u8 %0, [%1];" : "=h"(wide) : "l"(p) : "memory");
-    v = static_cast<std::uint8_t>(wide);
-  } else if constexpr (Bytes == 2) {
-    asm volatile("ld.u16 %0, [%1];" : "=h"(v) : "l"(p) : "memory");
-  } else if constexpr (Bytes == 4) {
-    asm volatile("ld.u32 %0, [%1];" : "=r"(v) : "l"(p) : "memory");
-  } else {
-    asm volatile("ld.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
-  }
-#else
-  __builtin_memcpy(&v, p, Bytes);
-#endif
-  return v;
-}
-
-/// Weak store of 1, 2, 4 or 8 bytes, naturally aligned.
-template <std::size_t Bytes>
-PGAS_FN void store_weak(void* p, typename word<Bytes>::type v) {
-#if defined(__CUDACC__)
-  if constexpr (Bytes == 1) {
-    asm volatile("st.u8 [%0], %1;" ::"l"(p), "h"(std::uint16_t{v}) : "memory");
-  } else if constexpr (Bytes == 2) {
-    asm volatile("st.u16 [%0], %1;" ::"l"(p), "h"(v) : "memory");
-  } else if constexpr (Bytes == 4) {
-    asm volatile("st.u32 [%0], %1;" ::"l"(p), "r"(v) : "memory");
-  } else {
-    asm volatile("st.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
-  }
-#else
-  tsan_note_data();
-  __builtin_memcpy(p, &v, Bytes);
-#endif
-}
-
-/// Bits `bits`..`bits + 31` of the 64 in `high`:`low`. `bits` is below 32.
-[[nodiscard]] PGAS_FN std::uint32_t funnel_shift(std::uint32_t low, std::uint32_t high, std::uint32_t bits) {
-#if defined(__CUDACC__)
-  return __funnelshift_r(low, high, bits);
-#else
-  return static_cast<std::uint32_t>((std::uint64_t{high} << 32 | low) >> bits);
-#endif
-}
-
 #if defined(__CUDACC__)
 /// The calling thread's place in its warp.
 [[nodiscard]] PGAS_FN std::uint32_t lane_id() {
@@ -301,15 +201,6 @@ PGAS_FN void store_weak(void* p, typename word<Bytes>::type v) {
   return lane;
 }
 #endif
-
-/// Asks for the line of `p` to be brought to L1. A hint: no effect on meaning, none at all on shared memory.
-PGAS_FN void prefetch(const void* p) {
-#if defined(__CUDACC__)
-  asm volatile("prefetch.L1 [%0];" ::"l"(p));
-#else
-  __builtin_prefetch(p);
-#endif
-}
 
 /// Everything before it in this thread is visible to whoever acquires a later relaxed store of this thread.
 PGAS_FN void fence_release() {

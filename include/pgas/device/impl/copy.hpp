@@ -15,7 +15,7 @@
 ///   group. They stay below 64 registers, so that a kernel of 1024 threads may call them.
 #pragma once
 
-#include "pgas/detail/ptx.hpp"
+#include "pgas/detail/ptx_bulk.hpp"
 #include "pgas/device/group.hpp"
 
 namespace pgas::detail {
@@ -44,9 +44,6 @@ inline constexpr std::size_t prefetch_bytes = 2048;
 
 template <direction Direction>
 inline constexpr space source_space = Direction == direction::get ? space::heap : space::any;
-/// Words that are shifted together are loaded twice, the second time from L1.
-template <direction Direction>
-inline constexpr space shifted_source_space = Direction == direction::get ? space::heap_cached : space::any;
 template <direction Direction>
 inline constexpr space target_space = Direction == direction::put ? space::heap : space::any;
 
@@ -72,7 +69,7 @@ template <std::size_t Unit>
 
 /// Units at the two ends: the first `head` and the last `tail` of `bytes`, both multiples of Unit. All loads of a batch
 /// before its stores.
-template <std::size_t Unit>
+template <direction Direction, std::size_t Unit>
 PGAS_FN void copy_ends(std::byte* dst, const std::byte* src, std::size_t bytes, std::uint32_t head, std::uint32_t tail,
                        share me) {
   constexpr std::uint32_t batch = 4;
@@ -84,7 +81,7 @@ PGAS_FN void copy_ends(std::byte* dst, const std::byte* src, std::size_t bytes, 
     PGAS_UNROLL
     for (std::uint32_t i = 0; i < batch; ++i) {
       const std::uint32_t at = first + i * step;
-      if (at < ends) value[i] = load_weak<Unit>(src + (at < head ? at : at + gap));
+      if (at < ends) value[i] = load_unit<source_space<Direction>, Unit>(src + (at < head ? at : at + gap));
     }
     PGAS_UNROLL
     for (std::uint32_t i = 0; i < batch; ++i) {
@@ -115,11 +112,19 @@ template <std::uint32_t Lanes>
   return me.rank / Lanes < me.size / Lanes;
 }
 
-/// `n` aligned words, both sides congruent.
+/// Before a get whose loads may come from L1: what L1 has kept from before is dropped.
+template <direction Direction>
+PGAS_FN void forget_cached() {
+  if constexpr (Direction == direction::get) fence_acquire();
+}
+
+/// `n` aligned words, both sides congruent. One thread alone takes them from L1, where it has asked for them ahead.
 template <direction Direction, std::uint32_t Depth, std::uint32_t Lanes>
 PGAS_FN void copy_words(std::byte* dst, const std::byte* src, std::size_t n, share me) {
   using tile = tiling<Depth, Lanes>;
+  constexpr space from = Lanes == 1 ? space::any : source_space<Direction>;
   if (!has_tiles<Lanes>(me)) return;
+  if constexpr (Lanes == 1) forget_cached<Direction>();
   const tile mine(me);
   auto left = static_cast<std::ptrdiff_t>(n * 16 + mine.lane - mine.start);  // from the start of the tile
   src += mine.start;
@@ -130,7 +135,7 @@ PGAS_FN void copy_words(std::byte* dst, const std::byte* src, std::size_t n, sha
     }
     vec16 v[Depth];
     PGAS_UNROLL
-    for (std::uint32_t i = 0; i < Depth; ++i) v[i] = load16<source_space<Direction>>(src + i * tile::hop);
+    for (std::uint32_t i = 0; i < Depth; ++i) v[i] = load16<from>(src + i * tile::hop);
     PGAS_UNROLL
     for (std::uint32_t i = 0; i < Depth; ++i) store16<target_space<Direction>>(dst + i * tile::hop, v[i]);
     src += mine.step;
@@ -141,8 +146,7 @@ PGAS_FN void copy_words(std::byte* dst, const std::byte* src, std::size_t n, sha
     vec16 v[Depth] = {};
     PGAS_UNROLL
     for (std::uint32_t i = 0; i < Depth; ++i) {
-      if (left > static_cast<std::ptrdiff_t>(i * tile::hop))
-        v[i] = load16<source_space<Direction>>(src + i * tile::hop);
+      if (left > static_cast<std::ptrdiff_t>(i * tile::hop)) v[i] = load16<from>(src + i * tile::hop);
     }
     PGAS_UNROLL
     for (std::uint32_t i = 0; i < Depth; ++i) {
@@ -152,13 +156,14 @@ PGAS_FN void copy_words(std::byte* dst, const std::byte* src, std::size_t n, sha
   }
 }
 
-/// `n` aligned destination words, each from the aligned source words at `src` and `src + 16`, shifted by `shift` bytes.
+/// `n` aligned destination words, each from the aligned source words at `src` and `src + 16`, shifted by `shift` bytes:
+/// all are loaded twice, the second time from L1.
 template <direction Direction, std::size_t Unit, std::uint32_t Lanes>
 PGAS_FN void copy_shifted_words(std::byte* dst, const std::byte* src, std::size_t n, std::uint32_t shift, share me) {
   constexpr std::uint32_t depth = shifted;
-  constexpr space from = shifted_source_space<Direction>;
   using tile = tiling<depth, Lanes>;
   if (!has_tiles<Lanes>(me)) return;
+  forget_cached<Direction>();
   const tile mine(me);
   auto left = static_cast<std::ptrdiff_t>(n * 16 - mine.start);  // from this thread's first access
   src += mine.start;
@@ -172,8 +177,8 @@ PGAS_FN void copy_shifted_words(std::byte* dst, const std::byte* src, std::size_
     PGAS_UNROLL
     for (std::uint32_t i = 0; i < depth; ++i) {
       if (left > static_cast<std::ptrdiff_t>(i * tile::hop)) {
-        low[i] = load16<from>(src + i * tile::hop);
-        high[i] = load16<from>(src + i * tile::hop + 16);
+        low[i] = load16<space::any>(src + i * tile::hop);
+        high[i] = load16<space::any>(src + i * tile::hop + 16);
       }
     }
     PGAS_UNROLL
@@ -209,33 +214,24 @@ PGAS_OUTLINE void copy_bulk(std::byte* dst, const std::byte* src, std::size_t by
         copy_shifted_words<Direction, Unit, Lanes>(dst + head, src + head - shift, n, shift, me);
       }
     }
-    copy_ends<Unit>(dst, src, bytes, static_cast<std::uint32_t>(head),
-                    static_cast<std::uint32_t>(bytes - head - n * 16), me);
+    copy_ends<Direction, Unit>(dst, src, bytes, static_cast<std::uint32_t>(head),
+                               static_cast<std::uint32_t>(bytes - head - n * 16), me);
   }
 }
 
 /// At most four units by one thread: no call, and straight code where their number is known.
 template <direction Direction, std::size_t Unit>
 PGAS_FN void copy_few(std::byte* dst, const std::byte* src, std::size_t units) {
-  using unit = std::conditional_t<Unit == 16, vec16, typename word<Unit == 16 ? 8 : Unit>::type>;
-  unit v[4] = {};
+  unit_word<Unit> v[4] = {};
   PGAS_UNROLL
   for (std::size_t i = 0; i < 4; ++i) {
     if (i >= units) continue;
-    if constexpr (Unit == 16) {
-      v[i] = load16<source_space<Direction>>(src + i * Unit);
-    } else {
-      v[i] = load_weak<Unit>(src + i * Unit);
-    }
+    v[i] = load_unit<source_space<Direction>, Unit>(src + i * Unit);
   }
   PGAS_UNROLL
   for (std::size_t i = 0; i < 4; ++i) {
     if (i >= units) continue;
-    if constexpr (Unit == 16) {
-      store16<target_space<Direction>>(dst + i * Unit, v[i]);
-    } else {
-      store_weak<Unit>(dst + i * Unit, v[i]);
-    }
+    store_unit<target_space<Direction>, Unit>(dst + i * Unit, v[i]);
   }
 }
 

@@ -50,35 +50,22 @@ template <direction Direction, std::size_t Unit>
 PGAS_OUTLINE void copy_pieces(strided_side<std::byte> dst, strided_side<const std::byte> src, std::size_t per_block,
                               std::size_t total, share me) {
   constexpr std::uint32_t batch = Unit == 16 ? 4 : 8;
-  using piece = std::conditional_t<Unit == 16, vec16, typename word<Unit == 16 ? 8 : Unit>::type>;
   piece_walk<const std::byte, Unit> from(src, per_block, me);
   piece_walk<std::byte, Unit> to(dst, per_block, me);
   const std::size_t by = me.size % per_block;
   std::size_t here = me.rank % per_block;
   for (auto left = static_cast<std::ptrdiff_t>(total - me.rank); left > 0;) {
-    piece v[batch] = {};
+    unit_word<Unit> v[batch] = {};
     std::size_t ahead = here;
     std::ptrdiff_t loaded = left;
     PGAS_UNROLL
     for (std::uint32_t i = 0; i < batch; ++i, loaded -= me.size) {
-      if (loaded > 0) {
-        if constexpr (Unit == 16) {
-          v[i] = load16<source_space<Direction>>(from.at());
-        } else {
-          v[i] = load_weak<Unit>(from.at());
-        }
-      }
+      if (loaded > 0) v[i] = load_unit<source_space<Direction>, Unit>(from.at());
       from.advance(next_piece(ahead, by, per_block));
     }
     PGAS_UNROLL
     for (std::uint32_t i = 0; i < batch; ++i, left -= me.size) {
-      if (left > 0) {
-        if constexpr (Unit == 16) {
-          store16<target_space<Direction>>(to.at(), v[i]);
-        } else {
-          store_weak<Unit>(to.at(), v[i]);
-        }
-      }
+      if (left > 0) store_unit<target_space<Direction>, Unit>(to.at(), v[i]);
       to.advance(next_piece(here, by, per_block));
     }
   }

@@ -49,8 +49,8 @@ PGAS_OUTLINE void copy_together(Lanes lanes, std::byte* dst, const std::byte* sr
   if (head > bytes) head = bytes;
   const std::size_t n = (bytes - head) / 16;
   if constexpr (Unit < 16) {  // its own ends first, so that no register is kept for them
-    copy_ends<Unit>(dst, src, bytes, static_cast<std::uint32_t>(head),
-                    static_cast<std::uint32_t>(bytes - head - n * 16), share{0, 1});
+    copy_ends<Direction, Unit>(dst, src, bytes, static_cast<std::uint32_t>(head),
+                               static_cast<std::uint32_t>(bytes - head - n * 16), share{0, 1});
   }
   lanes.sync();
   copy_words_together<Direction>(lanes, dst + head, src + head, n);
