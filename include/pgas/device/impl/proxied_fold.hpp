@@ -4,7 +4,7 @@
 ///
 /// Operands of reductions are associated by domain: those of a domain from its first member to its last, then the
 /// domains in the order of their first members. So what members of a domain have folded themselves, and a proxy has
-/// carried once, gives the same bits (`domain_fold.hpp`).
+/// carried once, gives the same bits (`domain_exchange.hpp`).
 #pragma once
 
 #include "pgas/device/impl/domain_barrier.hpp"
