@@ -171,13 +171,13 @@ class routed_fold {
 
   /// This thread's share of one operand. @param fetched what is far @param out where results for there go
   PGAS_COLD void fold_operand(const Op& op, const turn& now, std::int32_t q, const element* fetched,
-                              element* out) const {
+                              [[maybe_unused]] element* out) const {
     const std::int32_t pe = world_pe(q, now.first);
     const std::size_t at = now.first * sizeof(T);
     const element* in = fetched;
     if (fetched == nullptr) {
       in = reinterpret_cast<const element*>(ctx_.world_remote(source() + at, pe));
-      out = reinterpret_cast<element*>(ctx_.world_remote(job_.dst + at, pe));
+      if constexpr (!whole()) out = reinterpret_cast<element*>(ctx_.world_remote(job_.dst + at, pe));
     }
     const bool starts = q == 0 || (whole() && domain_end(q - 1) == q);
     const bool ends = whole() && domain_end(q) == q + 1;
