@@ -186,6 +186,18 @@ __global__ void sync_thread(any_context ctx) { sync(ctx); }
 //  sass 0   MEMBAR\.SC|ATOM
 __global__ void barrier_block(any_context ctx) { barrier(ctx, this_block()); }
 
+// A few elements go as packets of data and number: one store for 8 bytes, polls of three members at once, no fence on that
+// way. (Those of the meetings for more elements are out of line.)
+//  callee fold_packets 2+   st\.relaxed\.sys\.global\.v4
+//  callee fold_packets 6+   ld\.relaxed\.sys\.global\.v4
+//  callee fold_packets 0    fence|membar|atom\.|red\.
+//  ptx  1   red\.relaxed\.sys\.global\.add\.u32
+//  ptx  0   fence|membar
+__global__ void reduce_block(any_context ctx, std::int64_t* dst, const std::int64_t* src, std::size_t n) {
+  const context direct = ctx;
+  reduce(direct, this_block(), direct.world(), dst, src, n, op::sum{});
+}
+
 //  ptx  1   fence\.release\.sys
 //  sass 1   MEMBAR\.ALL\.SYS
 //  sass 0   CCTL

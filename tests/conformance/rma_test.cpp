@@ -296,7 +296,7 @@ TEST(rma, threads_that_copy_each_for_itself) {
     const team_shape shape{"3 of 4 in any order", 4, {2, 3, 0}};
     const std::uint32_t threads = grid.blocks * grid.threads;
     const std::size_t total = threads * everyone_alone::cell;
-    pe_set pes(4, {.heap_bytes = 2 * total + (std::size_t{1} << 17)});
+    pe_set pes(4, {.heap_bytes = 2 * total + (std::size_t{1} << 20)});
     const test_team team = make_team(pes, shape.members);
     const auto dst = pes.allocate<char>(total);
     const auto src = pes.allocate<char>(total);

@@ -22,7 +22,16 @@ void generator::take_all(const std::vector<int>& members, std::vector<instructio
     push(members[k], calls[k]);
   }
   model_.apply(calls, pes);
-  join(members, calls);  // collectives end with a barrier
+  // They order nothing but what they move: each member knows its own part.
+  for (std::size_t k = 0; k < members.size(); ++k) {
+    const bool by_grid = calls[k].by == caller::grid;
+    const history::clock seen = history_.release(members[k]);
+    for (const int block : by_grid ? blocks_of(pes[k]) : std::vector{members[k]}) {
+      history_.acquire(block, seen);
+      pending_[index(block)] = std::min(calls[k].by, caller::block);
+      if (fences_ == fences::until_data) history_.forget_fence(block);
+    }
+  }
 }
 
 bool generator::try_strided(int actor) {

@@ -8,7 +8,7 @@
 namespace pgas::detail {
 
 /// Changes whenever a struct of this file or pgas::context changes its layout or meaning.
-inline constexpr std::uint32_t abi_version = 4;
+inline constexpr std::uint32_t abi_version = 5;
 
 /// Why a device operation ended early. The host turns it into a pgas::error.
 enum class failure : std::uint32_t {
@@ -92,12 +92,12 @@ inline constexpr std::uint32_t abort_no_pe = 0xffffffffu;
 ///   whichever thread waits for i, so that no thread of a group has to tell another how far they are;
 /// * a word for what i has to tell the others in a collective (`value`), and one for what collectives compare with
 /// checks on
-///   (`signature`). Every collective ends with a barrier after these were read, so one of each is enough;
+///   (`signature`). Nobody gets through a collective before all have read these, so one of each is enough;
 ///
 /// and the domain_words of teams that span domains, whose barrier counts otherwise (`impl/domain_barrier.hpp`).
 ///
-/// Behind the parts: the domain_plan; and the world PE of each member (int32), for teams whose members are not evenly
-/// spaced.
+/// Behind the parts: room for the packets of channel 0 (`impl/packet.hpp`); the domain_plan; and the world PE of each
+/// member (int32), for teams whose members are not evenly spaced.
 struct domain_words {
   std::uint64_t came;    ///< at the first member of a domain: arrivals of its members
   std::uint64_t waited;  ///< how often this PE has waited
@@ -129,9 +129,16 @@ struct team_layout {
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t channel_bytes(std::int32_t members) {
     return rounded(domain(members) + sizeof(domain_words));
   }
+  /// Room for the packets that members send to one of them in one collective. There is twice as much: with 64 teams that
+  /// makes 8 MiB.
+  static constexpr std::uint64_t packets_bytes = std::uint64_t{64} << 10;
+  /// Where the count of exchanges lies, and a line behind it the packets.
+  [[nodiscard]] PGAS_HD static constexpr std::uint64_t packets(std::int32_t members, std::int32_t channels) {
+    return channel_bytes(members) * (static_cast<std::uint64_t>(channels) + 1);
+  }
   /// Where the plan starts.
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t plan(std::int32_t members, std::int32_t channels) {
-    return channel_bytes(members) * (static_cast<std::uint64_t>(channels) + 1);
+    return packets(members, channels) + (members > 1 ? line + 2 * packets_bytes : 0);
   }
   /// Where the list of members starts.
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t list(std::int32_t members, std::int32_t channels) {

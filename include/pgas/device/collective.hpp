@@ -16,8 +16,9 @@
 ///
 /// *On return* this PE's `dst` is complete, for all threads of the group, and `src` may be reused.
 ///
-/// *Order* that of a barrier(), which all of them end with: what came before the call on any member is visible after
-/// it.
+/// *Order* none but for what they move: a member that returns has seen that all others have called, but not what they
+/// did before, and need not have completed what it did itself. Put a barrier() or a fence() and a signal where other
+/// memory counts. (Long ones meet in a barrier, short ones do not: impl/packet.hpp.)
 ///
 /// *Errors* ends the group with a record when the world is aborted or the deadline passes. With checks on also for
 /// memory outside the heap, a team that this PE is not in, a channel that the team does not have, a root that is no

@@ -15,6 +15,7 @@
 #pragma once
 
 #include "pgas/device/impl/exchange.hpp"
+#include "pgas/device/impl/packet_fold.hpp"
 
 namespace pgas {
 namespace detail {
@@ -46,6 +47,10 @@ PGAS_FN void reduce(const context& ctx, const G& g, const team_view& team, T* ds
   constexpr auto what = detail::operation::reduce;
   if (ctx.checks()) PGAS_UNLIKELY
     detail::check_fold<T, Op>(ctx, g, team, {what, 0, 0, count, 1, 1, 0, dst}, dst, count, src, count);
+  if constexpr (detail::packable<T>) {
+    if (detail::goes_by_packets(ctx, team, detail::units_of(count * sizeof(T))))
+      return detail::reduce_by_packets(ctx, g, team, dst, src, count, op);
+  }
   detail::fold_shares<detail::fold_result::whole>(ctx, g, team, dst, src, count, op, 0, team.n_pes(), what);
 }
 

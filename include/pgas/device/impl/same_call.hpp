@@ -87,8 +87,8 @@ PGAS_COLD bool differs(context ctx, team_view team, operation what, std::int32_t
   return true;
 }
 
-/// Ends the group unless all members make this call. The barrier at the end of the collective comes after the
-/// comparison, so one word for each member is enough.
+/// Ends the group unless all members make this call. One word for each member is enough: nobody gets through the
+/// collective, by a barrier or by packets, before all have compared.
 template <PGAS_IS(group) G>
 PGAS_COLD void check_same_call(context ctx, G g, team_view team, collective_call call) {
   check_member_slowly(ctx, team, call.what);

@@ -1,0 +1,199 @@
+/// @file
+/// Packets: 8 bytes of data in 16, each half of which also carries the number of the exchange that it belongs to. Who
+/// sees the number has the data with it: no fence, no barrier, one flight over the link. (The LL protocol of NCCL:
+/// src/include/nccl_device/impl/ll_a2a__funcs.h. Nothing but 8-byte accesses is taken to be whole.)
+///
+/// An *exchange* is a collective in which every member sends each other one at least one packet, of the team's channel
+/// 0. Exchanges are counted in device memory by each member for itself; as all make the same calls, their counts agree.
+/// Packets are written over those of the exchange before the last, as there is room for two, and never cleared. That is
+/// safe: a member M writes the packets of exchange k over those of k - 2 when it has seen a packet of k - 1 from every
+/// other member P. P sent it when all threads of its group had come to exchange k - 1, that is, had found all packets
+/// of k - 2 that P was sent. So nothing that M writes over is still waited for, whoever's packet lay there: messages
+/// may have another length, and lie elsewhere, in each exchange. A packet of k - 2 or earlier is not taken for one of
+/// k, as its number is another one; before numbers of 32 bits come again, all packets are cleared (renew_packets()).
+/// What else the members do on the channel in between - barriers, collectives by other ways - neither reads nor writes
+/// packets or the count. Other collectives, and different kinds of exchanges, may follow one another in any order.
+///
+/// An exchange says nothing about other memory. When a member goes on, all others have called; what they wrote
+/// elsewhere need not be visible.
+#pragma once
+
+#include "pgas/device/impl/barrier.hpp"
+#include "pgas/device/impl/proxied_fold.hpp"
+
+namespace pgas::detail {
+
+/// What messages are made of: 16 bytes of data in two packets. The first packets of all units of a message lie before
+/// all the second ones, so that the stores of a warp fill whole lines.
+inline constexpr std::uint64_t unit_bytes = 16;
+inline constexpr std::uint64_t packed_unit_bytes = 32;
+
+/// How many units hold `bytes` bytes.
+[[nodiscard]] PGAS_FN std::uint64_t units_of(std::uint64_t bytes) { return (bytes + unit_bytes - 1) / unit_bytes; }
+
+/// This PE's count of exchanges; the packets lie a line behind it.
+[[nodiscard]] PGAS_FN std::uint32_t* packet_count(const context& ctx, const team_view& team) {
+  return reinterpret_cast<std::uint32_t*>(ctx.my_slot_ + team.state_offset_ +
+                                          team_layout::packets(team.n_pes(), team.n_channels()));
+}
+
+/// Whether members of a collective exchange packets: there is room for them, and all reach each other by load and
+/// store. The same on all members, as it depends on the team and on the size of the messages alone.
+[[nodiscard]] PGAS_FN bool goes_by_packets(const context& ctx, const team_view& team, std::uint64_t units) {
+  const auto n = static_cast<std::uint64_t>(team.n_pes());
+  if (team.channel_ != 0 || n < 2 || units == 0 || units > team_layout::packets_bytes / packed_unit_bytes ||
+      units * n > team_layout::packets_bytes / packed_unit_bytes)
+    return false;
+  return !may_span_domains(ctx, team) || domain_channel_of(ctx, team).plan.domains() == 1;
+}
+
+/// An exchange as one thread sees it.
+struct packet_round {
+  std::uintptr_t packets;  ///< this PE's
+  reach to;
+  const control_block* control;
+  std::int32_t members;
+  std::int32_t me;
+  std::uint32_t number;
+  std::uint32_t units;  ///< of each message
+
+  /// Where member `from`'s message lies in this PE's slot.
+  [[nodiscard]] PGAS_FN std::uintptr_t message(std::int32_t from) const {
+    return packets + (number & 1) * team_layout::packets_bytes +
+           static_cast<std::uint64_t>(from) * units * packed_unit_bytes;
+  }
+  /// The first packet of its unit `u`; the second one lies `units` packets behind.
+  [[nodiscard]] PGAS_FN vec16* packet(std::int32_t from, std::uint32_t u) const {
+    return reinterpret_cast<vec16*>(message(from)) + u;
+  }
+  /// The member `i` places behind this one, 1 <= i < members.
+  [[nodiscard]] PGAS_FN std::int32_t other(std::int32_t i) const {
+    return me + i < members ? me + i : me + i - members;
+  }
+};
+[[nodiscard]] PGAS_FN packet_round packet_round_of(const context& ctx, const team_view& team, std::uint32_t number,
+                                                   std::uint64_t units) {
+  packet_round made{reinterpret_cast<std::uintptr_t>(packet_count(ctx, team)) + team_layout::line,
+                    reach_of(ctx, team),
+                    ctx.control_,
+                    team.n_pes(),
+                    team.my_pe(),
+                    number,
+                    static_cast<std::uint32_t>(units)};
+  if (may_span_domains(ctx, team)) PGAS_UNLIKELY
+    made.to = near_reach(domain_channel_of(ctx, team));
+  return made;
+}
+
+/// Writes unit `u` of this PE's message to a member.
+PGAS_FN void send_unit(const packet_round& now, std::int32_t member, std::uint32_t u, const vec16& data) {
+  vec16* const there = now.to.at(now.packet(now.me, u), member);
+  store_relaxed(there, vec16{{data.w[0], now.number, data.w[1], now.number}});
+  store_relaxed(there + now.units, vec16{{data.w[2], now.number, data.w[3], now.number}});
+}
+
+/// How an exchange ended for one thread: which unit of whose message did not come, of all members' if `from` is -1.
+struct packet_end {
+  failure why;
+  std::uint32_t unit;
+  std::int32_t from;
+};
+
+/// Waits for some units, all polled at once. @param at their first packets
+template <std::uint32_t Batch>
+[[nodiscard]] PGAS_FN failure await_units(const packet_round& now, const vec16* const (&at)[Batch],
+                                          vec16 (&data)[Batch]) {
+  return poll_until(now.control, [&] {
+    vec16 low[Batch];
+    vec16 high[Batch];
+    PGAS_UNROLL
+    for (std::uint32_t b = 0; b < Batch; ++b) {
+      low[b] = load_relaxed(at[b]);
+      high[b] = load_relaxed(at[b] + now.units);
+    }
+    std::uint32_t other = 0;  // bits by which some number differs
+    PGAS_UNROLL
+    for (std::uint32_t b = 0; b < Batch; ++b) {
+      other |= (low[b].w[1] ^ now.number) | (low[b].w[3] ^ now.number);
+      other |= (high[b].w[1] ^ now.number) | (high[b].w[3] ^ now.number);
+      data[b] = vec16{{low[b].w[0], low[b].w[2], high[b].w[0], high[b].w[2]}};
+    }
+    return other == 0;
+  });
+}
+
+/// Sixteen bytes of elements of type T, of which there are `left`, at least one. The places of those that are missing
+/// hold the first one again: what is done to all places is never done to anything but elements.
+template <class T>
+[[nodiscard]] PGAS_FN vec16 load_elements(const std::byte* p, std::uint32_t left) {
+  constexpr std::uint32_t width = 16 / sizeof(T);
+  if (left >= width && (reinterpret_cast<std::uintptr_t>(p) & 15) == 0) return load16<space::any>(p);
+  lanes<typename element_access<T>::raw, width> all;
+  PGAS_UNROLL
+  for (std::uint32_t k = 0; k < width; ++k) all.at[k] = element_access<T>::load(p + (k < left ? k : 0) * sizeof(T));
+  return bits_as<vec16>(all);
+}
+template <class T>
+PGAS_FN void store_elements(std::byte* p, const vec16& data, std::uint32_t left) {
+  constexpr std::uint32_t width = 16 / sizeof(T);
+  if (left >= width && (reinterpret_cast<std::uintptr_t>(p) & 15) == 0) {
+    store16<space::heap>(p, data);
+    return;
+  }
+  const auto all = bits_as<lanes<typename element_access<T>::raw, width>>(data);
+  PGAS_UNROLL
+  for (std::uint32_t k = 0; k < width; ++k) {
+    if (k < left) element_access<T>::store(p + k * sizeof(T), all.at[k]);
+  }
+}
+
+/// Says whose packet did not come.
+PGAS_COLD void report_lost_packet(context ctx, team_view team, operation what, std::uint32_t number,
+                                  std::uint32_t units, packet_end end) {
+  const packet_round now = packet_round_of(ctx, team, number, units);
+  for (std::int32_t i = 0; i < team.n_pes(); ++i) {
+    if (i == team.my_pe() || (end.from >= 0 && end.from != i)) continue;
+    const vec16* const packet = now.packet(i, end.unit);
+    std::uint32_t seen = number;
+    for (std::uint32_t half = 0; half < 2; ++half) {
+      const vec16 there = load_relaxed(packet + half * units);
+      if (there.w[1] != number) seen = there.w[1];
+      if (there.w[3] != number) seen = there.w[3];
+    }
+    if (seen == number) continue;
+    report(ctx, lost_wait(end.why, what, team.world_pe(i), ctx.offset(packet), cmp::eq, number, seen));
+    return;
+  }
+  report(ctx, lost_wait(end.why, what, -1, team.channel_offset(), cmp::eq, number, number));
+}
+
+/// Numbers start again at 1: nothing is left of those that were. Collective, once in 2^32 exchanges.
+template <PGAS_IS(group) G>
+PGAS_COLD void renew_packets(context ctx, G g, team_view team, operation what) {
+  std::uint32_t* const count = packet_count(ctx, team);
+  if (g.thread_rank() == 0) store_relaxed(count, 0u);
+  auto* const packets = reinterpret_cast<std::byte*>(count) + team_layout::line;
+  for (std::uint64_t at = g.thread_rank() * 16; at < 2 * team_layout::packets_bytes; at += g.size() * 16)
+    store_relaxed(reinterpret_cast<vec16*>(packets + at), vec16{});
+  meet_or_end(ctx, g, team, what);  // nobody sends before all have cleared
+}
+
+/// An exchange by all threads of a group: `exchange` makes a thread's share of it, and says how it ended. What the
+/// group's threads did before is done when it begins; when this returns, all its threads are through.
+template <PGAS_IS(group) G, class Exchange>
+PGAS_FN void exchange_packets(const context& ctx, const G& g, const team_view& team, std::uint64_t units,
+                              operation what, const Exchange& exchange) {
+  // One thread counts before the others read: they have all read before, as they were through.
+  std::uint32_t* const count = packet_count(ctx, team);
+  if (g.thread_rank() == 0) reduce<rmw::add>(count, 1u);
+  g.sync();
+  const packet_round now = packet_round_of(ctx, team, load_relaxed(count), units);
+  const packet_end end = exchange(now);
+  if (end.why != failure::none) PGAS_UNLIKELY
+    report_lost_packet(ctx, team, what, now.number, now.units, end);
+  go_on_together(g, end.why != failure::none);
+  if (now.number == ~std::uint32_t{0}) PGAS_UNLIKELY
+    renew_packets(ctx, g, team, what);
+}
+
+}  // namespace pgas::detail
