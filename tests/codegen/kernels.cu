@@ -198,6 +198,23 @@ __global__ void reduce_block(any_context ctx, std::int64_t* dst, const std::int6
   reduce(direct, this_block(), direct.world(), dst, src, n, op::sum{});
 }
 
+//  callee exchange_blocks 2+   st\.relaxed\.sys\.global\.v4
+//  callee exchange_blocks 6+   ld\.relaxed\.sys\.global\.v4
+//  callee exchange_blocks 0    fence|membar|atom\.|red\.
+//  ptx  0   fence|membar
+__global__ void fcollect_block(any_context ctx, float* dst, const float* src, std::size_t n) {
+  const context direct = ctx;
+  fcollect(direct, this_block(), direct.world(), dst, src, n);
+}
+
+//  callee broadcast_packets 3+   st\.relaxed\.sys\.global\.v4
+//  callee broadcast_packets 0    fence|membar|atom\.|red\.
+//  ptx  0   fence|membar
+__global__ void broadcast_block(any_context ctx, double* dst, const double* src, std::size_t n, int root) {
+  const context direct = ctx;
+  broadcast(direct, this_block(), direct.world(), dst, src, n, root);
+}
+
 //  ptx  1   fence\.release\.sys
 //  sass 1   MEMBAR\.ALL\.SYS
 //  sass 0   CCTL

@@ -26,6 +26,7 @@
 #pragma once
 
 #include "pgas/device/impl/exchange.hpp"
+#include "pgas/device/impl/packet_copy.hpp"
 #include "pgas/device/reduce.hpp"
 #include "pgas/device/sync.hpp"
 
@@ -44,6 +45,8 @@ PGAS_FN void broadcast(const context& ctx, const G& g, const team_view& team, T*
     detail::check_buffer(ctx, what, dst, count);
     detail::check_same_call(ctx, g, team, {what, 0, sizeof(T), count, 1, 1, root, dst});
   }
+  if (detail::copies_by_packets(ctx, team, count * sizeof(T)))
+    return detail::broadcast_by_packets(ctx, g, team, dst, src, count, root);
   if (detail::goes_by_domains(ctx, team, count * sizeof(T))) PGAS_UNLIKELY {
     const detail::domain_call<T> call{ctx, team, dst, src, count};
     detail::broadcast_by_domains(call, g, root);
@@ -71,6 +74,8 @@ PGAS_FN void fcollect(const context& ctx, const G& g, const team_view& team, T* 
     detail::check_buffer(ctx, what, dst, detail::times(count, static_cast<std::uint64_t>(team.n_pes())));
     detail::check_same_call(ctx, g, team, {what, 0, sizeof(T), count, 1, 1, 0, dst});
   }
+  if (detail::copies_by_packets(ctx, team, count * sizeof(T)))
+    return detail::exchange_by_packets(ctx, g, team, dst, src, count, 0, what);
   if (detail::goes_by_domains(ctx, team, static_cast<std::size_t>(team.n_pes()) * count * sizeof(T))) PGAS_UNLIKELY {
     const detail::domain_call<T> call{ctx, team, dst, src, count};
     detail::gather_by_domains(call, g, what);
@@ -125,6 +130,8 @@ PGAS_FN void alltoall(const context& ctx, const G& g, const team_view& team, T* 
     detail::check_buffer(ctx, what, dst, detail::times(count, static_cast<std::uint64_t>(team.n_pes())));
     detail::check_same_call(ctx, g, team, {what, 0, sizeof(T), count, 1, 1, 0, dst});
   }
+  if (detail::copies_by_packets(ctx, team, count * sizeof(T)))
+    return detail::exchange_by_packets(ctx, g, team, dst, src, count, count, what);
   const auto stretch = static_cast<std::ptrdiff_t>(count);
   detail::for_each_block(team, dst, src, stretch, stretch, [&](T* to, const T* from, std::int32_t world_pe) {
     detail::put_to_member(ctx, g, to, from, count, world_pe);
