@@ -20,22 +20,27 @@ namespace std = ::cuda::std;
 
 /// PGAS_FN marks a device operation: GPU code under nvcc, ordinary inline code under g++.
 /// PGAS_HD marks arithmetic that both sides need. PGAS_OUTLINE marks device code that stays out of line, so that it
-/// does not cost the caller registers; PGAS_COLD marks such code that is not expected to run at all.
+/// does not cost the caller registers; PGAS_COLD marks such code that is not expected to run at all;
+/// PGAS_OUTLINE_IN_UNIT marks what is long and called from many places.
 #if defined(__CUDACC__)
 #define PGAS_FN __device__ __forceinline__
 #define PGAS_HD __host__ __device__ __forceinline__
 // With -rdc=true a function out of line takes registers as if it could be called from anywhere, more than a kernel with
-// blocks of 1024 threads has: there all of them go in line.
+// blocks of 1024 threads has: there they go in line, but for what would make compiling slow. That gets internal linkage,
+// for then it is compiled once more for kernels that have a limit.
 #if defined(__CUDACC_RDC__)
 #define PGAS_OUTLINE __device__ __forceinline__
+#define PGAS_OUTLINE_IN_UNIT static __device__ __noinline__
 #else
 #define PGAS_OUTLINE __device__ __noinline__ inline
+#define PGAS_OUTLINE_IN_UNIT PGAS_OUTLINE
 #endif
 #define PGAS_COLD PGAS_OUTLINE
 #else
 #define PGAS_FN inline
 #define PGAS_HD inline
 #define PGAS_OUTLINE [[gnu::noinline]] inline
+#define PGAS_OUTLINE_IN_UNIT PGAS_OUTLINE
 #define PGAS_COLD [[gnu::noinline, gnu::cold]] inline
 #endif
 

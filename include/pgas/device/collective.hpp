@@ -49,7 +49,7 @@ PGAS_FN void broadcast(const context& ctx, const G& g, const team_view& team, T*
     return detail::broadcast_by_packets(ctx, g, team, dst, src, count, root);
   if (detail::goes_by_domains(ctx, team, count * sizeof(T))) PGAS_UNLIKELY {
     const detail::domain_call<T> call{ctx, team, dst, src, count};
-    detail::broadcast_by_domains(call, g, root);
+    detail::broadcast_by_domains(&call, g, root);
   } else if (team.my_pe() == root) {
     detail::put_to_all(ctx, g, team, dst, src, count);
   }
@@ -78,7 +78,7 @@ PGAS_FN void fcollect(const context& ctx, const G& g, const team_view& team, T* 
     return detail::exchange_by_packets(ctx, g, team, dst, src, count, 0, what);
   if (detail::goes_by_domains(ctx, team, static_cast<std::size_t>(team.n_pes()) * count * sizeof(T))) PGAS_UNLIKELY {
     const detail::domain_call<T> call{ctx, team, dst, src, count};
-    detail::gather_by_domains(call, g, what);
+    detail::gather_by_domains(&call, g, what);
   } else {
     detail::put_to_all(ctx, g, team, dst + static_cast<std::size_t>(team.my_pe()) * count, src, count);
   }
@@ -106,7 +106,7 @@ PGAS_FN void collect(const context& ctx, const G& g, const team_view& team, T* d
   if (detail::may_span_domains(ctx, team) &&
       detail::goes_by_domains(ctx, team, detail::sum_of_values(ctx, team) * sizeof(T))) PGAS_UNLIKELY {
     const detail::domain_call<T> call{ctx, team, dst, src, count};
-    detail::gather_by_domains(call, g, what);
+    detail::gather_by_domains(&call, g, what);
   } else {
     detail::put_to_all(ctx, g, team, dst + before, src, count);
   }

@@ -154,7 +154,7 @@ PGAS_FN void barrier_or_end(const context& ctx, const G& g, const team_view& tea
 
 /// barrier_or_end() for collectives, which do more than meet: out of line, once for each kind of group.
 template <PGAS_IS(group) G>
-PGAS_OUTLINE void meet_or_end(context ctx, G g, team_view team, operation what) {
+PGAS_OUTLINE_IN_UNIT void meet_or_end(context ctx, G g, team_view team, operation what) {
   barrier_or_end<arrival::release>(ctx, g, team, what);
 }
 

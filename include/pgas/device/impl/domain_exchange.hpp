@@ -88,14 +88,14 @@ PGAS_COLD void deal_out(const domain_call<T>* call, G g) {
 /// A broadcast() but for the meeting at its end: each member of another domain gets a share from the root, and spreads
 /// it.
 template <class T, PGAS_IS(group) G>
-PGAS_FN void broadcast_by_domains(const domain_call<T>& call, const G& g, std::int32_t root) {
-  if (call.team.my_pe() == root) {
-    deal_out(&call, g);
-    spread_near(&call, g, 0, call.src, call.count);
+PGAS_COLD void broadcast_by_domains(const domain_call<T>* call, G g, std::int32_t root) {
+  if (call->team.my_pe() == root) {
+    deal_out(call, g);
+    spread_near(call, g, 0, call->src, call->count);
   }
-  meet_or_end(call.ctx, g, call.team, operation::broadcast);
-  if (!is_near(domain_channel_of(call.ctx, call.team).plan, root))
-    spread_share(&call, g, static_cast<const T*>(call.dst));
+  meet_or_end(call->ctx, g, call->team, operation::broadcast);
+  if (!is_near(domain_channel_of(call->ctx, call->team).plan, root))
+    spread_share(call, g, static_cast<const T*>(call->dst));
 }
 
 /// Where the elements of a member lie among those of all, by what the members have told; or all have as many.
@@ -156,12 +156,12 @@ PGAS_COLD void spread_received(const domain_call<T>* call, G g, operation what) 
 
 /// An fcollect() or collect() but for the meeting at its end.
 template <class T, PGAS_IS(group) G>
-PGAS_FN void gather_by_domains(const domain_call<T>& call, const G& g, operation what) {
-  const held_part own = block_of(&call, what, call.team.my_pe());
-  send_across(&call, g, own);
-  spread_near(&call, g, own.before, call.src, own.count);
-  meet_or_end(call.ctx, g, call.team, what);
-  spread_received(&call, g, what);
+PGAS_COLD void gather_by_domains(const domain_call<T>* call, G g, operation what) {
+  const held_part own = block_of(call, what, call->team.my_pe());
+  send_across(call, g, own);
+  spread_near(call, g, own.before, call->src, own.count);
+  meet_or_end(call->ctx, g, call->team, what);
+  spread_received(call, g, what);
 }
 
 /// What each member of a domain does of a reduce(): folds a share of the elements of its domain's members into its own
@@ -195,8 +195,9 @@ PGAS_COLD void reduce_across(const domain_call<T>* call, G g, Op op) {
                            0,
                            0},
                           {call->count, begin},
+                          operands::domains,
                           operation::reduce};
-  fold_by_any_route<fold_result::whole, operands::domains, T>(&across, g, op);
+  fold_by_any_route<fold_result::whole, T>(&across, g, op);
 }
 
 /// A reduce(), meetings and all: within the domains, across, and within again.

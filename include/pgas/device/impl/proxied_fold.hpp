@@ -29,15 +29,23 @@ struct routed_job {
   team_view team;
   fold_job job;
   held_part held;
+  operands of;
   operation what;
 };
 
 /// It by all threads of a group. Its parts are out of line, so that it stays in memory.
-template <fold_result Result, operands Of, class T, class Op, class G>
+template <fold_result Result, class T, class Op, class G>
 class routed_fold {
  public:
   PGAS_FN routed_fold(const domain_channel& of, const G& g, const routed_job& call)
-      : of_(of), g_(g), ctx_(call.ctx), team_(call.team), job_(call.job), held_(call.held), what_(call.what) {
+      : of_(of),
+        g_(g),
+        ctx_(call.ctx),
+        team_(call.team),
+        job_(call.job),
+        held_(call.held),
+        by_domain_(whole() && call.of == operands::domains),
+        what_(call.what) {
     const std::int32_t far = n_operands();
     most_far_ = far < most_buffers ? far : most_buffers;
     const auto buffers = static_cast<std::size_t>(2 * most_far_ + n_results());
@@ -49,26 +57,28 @@ class routed_fold {
   PGAS_FN void run(const Op& op) {
     if (job_.count == 0) return;
     take_workspace();
-    turn now = turn_at(0, 0);
-    issue(now, 0);
-    for (std::int32_t half = 0; now.count != 0; half ^= 1) {
-      settle_together(of_.from(), g_, what_, -1);  // also what took earlier results away
-      const turn next = behind(now);
-      issue(next, half ^ 1);
+    turn now{};  // of no operands
+    turn next = turn_at(0, 0);
+    PGAS_ROLLED
+    for (std::int32_t half = 0;; half ^= 1) {
+      settle_together(of_.from(), g_, what_, -1);  // what was asked for has come, and what was sent is out
+      if (now.count + next.count == 0) break;
+      issue(next, half);
+      PGAS_ROLLED
       for (std::int32_t q = now.begin, far = 0; q < now.end; ++q) {
         const bool near = ctx_.near(world_pe(q, now.first));
-        fold_operand(op, now, q, near ? nullptr : buffer(half, far), near ? nullptr : result(far));
+        fold_operand(op, now, q, near ? nullptr : buffer(half ^ 1, far), near ? nullptr : result(far));
         if (!near) ++far;
       }
       g_.sync();
-      if constexpr (Result == fold_result::whole) {
-        if (now.end == n_operands()) send_wholes(now);
+      if constexpr (whole()) {
+        if (now.count != 0 && now.end == n_operands()) send_wholes(now);
       } else {
         send_scans(now);
       }
       now = next;
+      next = behind(now);
     }
-    settle_together(of_.from(), g_, what_, -1);
     if (g_.thread_rank() == 0) give_unit(of_.from(), of_.words()->told);
   }
 
@@ -88,18 +98,16 @@ class routed_fold {
   };
 
   [[nodiscard]] PGAS_FN static constexpr bool whole() { return Result == fold_result::whole; }
-  [[nodiscard]] PGAS_FN std::int32_t n_operands() const {
-    return Of == operands::members ? job_.members : of_.plan.domains();
-  }
+  [[nodiscard]] PGAS_FN std::int32_t n_operands() const { return by_domain_ ? of_.plan.domains() : job_.members; }
   [[nodiscard]] PGAS_FN std::int32_t n_results() const { return whole() ? 1 : most_far_; }
   /// Where operand `q` of the element `first` lies: scans go through the members as they are, others by domain.
   [[nodiscard]] PGAS_FN std::int32_t world_pe(std::int32_t q, std::size_t first) const {
-    if constexpr (Of == operands::domains) return of_.plan.world_pe(q, holder(q, first));
+    if (by_domain_) return of_.plan.world_pe(q, holder(q, first));
     return whole() ? of_.plan.world_pe(0, q) : team_.world_pe(q);
   }
   /// Behind the operands of the domain that `q` is of.
   [[nodiscard]] PGAS_FN std::int32_t domain_end(std::int32_t q) const {
-    if constexpr (Of == operands::domains) return q + 1;
+    if (by_domain_) return q + 1;
     std::int32_t d = 0;
     while (of_.plan.begin(d + 1) <= q) ++d;
     return of_.plan.begin(d + 1);
@@ -141,7 +149,7 @@ class routed_fold {
   [[nodiscard]] PGAS_COLD turn turn_at(std::size_t first, std::int32_t begin) const {
     turn made{first, job_.count - first < length_ ? job_.count - first : length_, begin, begin};
     if (made.count == 0) return made;
-    if constexpr (Of == operands::domains) {
+    if (by_domain_) {
       for (std::int32_t d = 0; d < of_.plan.domains(); ++d) {
         if (held_until(d, first) - first < made.count) made.count = held_until(d, first) - first;
       }
@@ -152,7 +160,8 @@ class routed_fold {
     return made;
   }
   [[nodiscard]] PGAS_FN turn behind(const turn& now) const {
-    return now.end < n_operands() ? turn_at(now.first, now.end) : turn_at(now.first + now.count, 0);
+    const bool ends = now.end == n_operands();
+    return now.count == 0 ? now : turn_at(now.first + (ends ? now.count : 0), ends ? 0 : now.end);
   }
 
   /// Asks for what is far.
@@ -167,7 +176,7 @@ class routed_fold {
         end_thread();
     }
   }
-  [[nodiscard]] PGAS_FN const std::byte* source() const { return Of == operands::domains ? job_.dst : job_.src; }
+  [[nodiscard]] PGAS_FN const std::byte* source() const { return by_domain_ ? job_.dst : job_.src; }
 
   /// This thread's share of one operand. @param fetched what is far @param out where results for there go
   PGAS_COLD void fold_operand(const Op& op, const turn& now, std::int32_t q, const element* fetched,
@@ -215,12 +224,9 @@ class routed_fold {
     }
   }
   PGAS_COLD void send_wholes(const turn& now) const {
-    if constexpr (Of == operands::domains) {
-      for (std::int32_t d = 0; d < of_.plan.domains(); ++d) send(now, result(0), world_pe(d, now.first));
-    } else {
-      for (std::int32_t target = job_.first_target; target < job_.end_target; ++target)
-        send(now, result(0), team_.world_pe(target));
-    }
+    const std::int32_t targets = by_domain_ ? of_.plan.domains() : job_.end_target - job_.first_target;
+    for (std::int32_t i = 0; i < targets; ++i)
+      send(now, result(0), by_domain_ ? world_pe(i, now.first) : team_.world_pe(job_.first_target + i));
   }
   /// What is near has been stored already.
   PGAS_COLD void send_scans(const turn& now) const {
@@ -236,6 +242,7 @@ class routed_fold {
   const team_view& team_;
   const fold_job& job_;
   const held_part& held_;
+  const bool by_domain_;  ///< operands are what the domains have made
   const operation what_;
   std::byte* unit_ = nullptr;
   std::int32_t most_far_;  ///< of a turn
@@ -243,10 +250,10 @@ class routed_fold {
   std::size_t stretch_;    ///< bytes from one buffer to the next
 };
 
-template <fold_result Result, operands Of, class T, class Op, PGAS_IS(group) G>
+template <fold_result Result, class T, class Op, PGAS_IS(group) G>
 PGAS_COLD void fold_by_any_route(const routed_job* call, G g, Op op) {
   const domain_channel of = domain_channel_of(call->ctx, call->team);
-  routed_fold<Result, Of, T, Op, G>(of, g, *call).run(op);
+  routed_fold<Result, T, Op, G>(of, g, *call).run(op);
 }
 
 /// How the folds of a collective reach the members of a team where there are no proxied PEs at all.
@@ -265,8 +272,8 @@ PGAS_FN void fold_by_route(const context& ctx, const G& g, const team_view& team
   if (may_span_domains(ctx, team)) PGAS_UNLIKELY {
     const domain_channel of = domain_channel_of(ctx, team);
     if (of.spans_domains()) {
-      const routed_job call{ctx, team, job, {job.count, 0}, what};
-      return fold_by_any_route<Result, operands::members, T>(&call, g, op);
+      const routed_job call{ctx, team, job, {job.count, 0}, operands::members, what};
+      return fold_by_any_route<Result, T>(&call, g, op);
     }
     if (of.plan.domains() == 1) job.to = near_reach(of);
   }
