@@ -47,16 +47,18 @@ inline constexpr std::uint64_t packed_unit_bytes = 32;
   return !may_span_domains(ctx, team) || domain_channel_of(ctx, team).plan.domains() == 1;
 }
 
-/// An exchange as one thread sees it.
+/// An exchange as one thread sees it. The number is asked for by who makes a share of the exchange, with the data that
+/// it will send: so that the two loads are under way together.
 struct packet_round {
   std::uintptr_t packets;  ///< this PE's
   reach to;
   const control_block* control;
   std::int32_t members;
   std::int32_t me;
-  std::uint32_t number;
-  std::uint32_t units;  ///< of each message
+  std::uint32_t units;   ///< of each message
+  std::uint32_t number;  ///< 0 before it was asked for
 
+  PGAS_FN void ask_number() { number = load_relaxed(reinterpret_cast<std::uint32_t*>(packets - team_layout::line)); }
   /// Where member `from`'s message lies in this PE's slot.
   [[nodiscard]] PGAS_FN std::uintptr_t message(std::int32_t from) const {
     return packets + (number & 1) * team_layout::packets_bytes +
@@ -71,15 +73,15 @@ struct packet_round {
     return me + i < members ? me + i : me + i - members;
   }
 };
-[[nodiscard]] PGAS_FN packet_round packet_round_of(const context& ctx, const team_view& team, std::uint32_t number,
-                                                   std::uint64_t units) {
+[[nodiscard]] PGAS_FN packet_round packet_round_of(const context& ctx, const team_view& team, std::uint64_t units,
+                                                   std::uint32_t number) {
   packet_round made{reinterpret_cast<std::uintptr_t>(packet_count(ctx, team)) + team_layout::line,
                     reach_of(ctx, team),
                     ctx.control_,
                     team.n_pes(),
                     team.my_pe(),
-                    number,
-                    static_cast<std::uint32_t>(units)};
+                    static_cast<std::uint32_t>(units),
+                    number};
   if (may_span_domains(ctx, team)) PGAS_UNLIKELY
     made.to = near_reach(domain_channel_of(ctx, team));
   return made;
@@ -97,6 +99,7 @@ struct packet_end {
   failure why;
   std::uint32_t unit;
   std::int32_t from;
+  std::uint32_t number;  ///< of the exchange
 };
 
 /// Waits for some units, all polled at once. @param at their first packets
@@ -148,15 +151,15 @@ PGAS_FN void store_elements(std::byte* p, const vec16& data, std::uint32_t left)
 }
 
 /// Says whose packet did not come.
-PGAS_COLD void report_lost_packet(context ctx, team_view team, operation what, std::uint32_t number,
-                                  std::uint32_t units, packet_end end) {
-  const packet_round now = packet_round_of(ctx, team, number, units);
+PGAS_COLD void report_lost_packet(context ctx, team_view team, operation what, std::uint64_t units, packet_end end) {
+  const std::uint32_t number = end.number;
+  const packet_round now = packet_round_of(ctx, team, units, number);
   for (std::int32_t i = 0; i < team.n_pes(); ++i) {
     if (i == team.my_pe() || (end.from >= 0 && end.from != i)) continue;
     const vec16* const packet = now.packet(i, end.unit);
     std::uint32_t seen = number;
     for (std::uint32_t half = 0; half < 2; ++half) {
-      const vec16 there = load_relaxed(packet + half * units);
+      const vec16 there = load_relaxed(packet + half * now.units);
       if (there.w[1] != number) seen = there.w[1];
       if (there.w[3] != number) seen = there.w[3];
     }
@@ -173,7 +176,9 @@ PGAS_COLD void renew_packets(context ctx, G g, team_view team, operation what) {
   std::uint32_t* const count = packet_count(ctx, team);
   if (g.thread_rank() == 0) store_relaxed(count, 0u);
   auto* const packets = reinterpret_cast<std::byte*>(count) + team_layout::line;
-  for (std::uint64_t at = g.thread_rank() * 16; at < 2 * team_layout::packets_bytes; at += g.size() * 16)
+  const auto step = static_cast<std::uint64_t>(g.size()) * 16;
+  for (std::uint64_t at = static_cast<std::uint64_t>(g.thread_rank()) * 16; at < 2 * team_layout::packets_bytes;
+       at += step)
     store_relaxed(reinterpret_cast<vec16*>(packets + at), vec16{});
   meet_or_end(ctx, g, team, what);  // nobody sends before all have cleared
 }
@@ -187,12 +192,11 @@ PGAS_FN void exchange_packets(const context& ctx, const G& g, const team_view& t
   std::uint32_t* const count = packet_count(ctx, team);
   if (g.thread_rank() == 0) reduce<rmw::add>(count, 1u);
   g.sync();
-  const packet_round now = packet_round_of(ctx, team, load_relaxed(count), units);
-  const packet_end end = exchange(now);
+  const packet_end end = exchange(packet_round_of(ctx, team, units, 0));
   if (end.why != failure::none) PGAS_UNLIKELY
-    report_lost_packet(ctx, team, what, now.number, now.units, end);
+    report_lost_packet(ctx, team, what, units, end);
   go_on_together(g, end.why != failure::none);
-  if (now.number == ~std::uint32_t{0}) PGAS_UNLIKELY
+  if (end.number == ~std::uint32_t{0}) PGAS_UNLIKELY
     renew_packets(ctx, g, team, what);
 }
 

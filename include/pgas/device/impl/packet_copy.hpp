@@ -31,6 +31,7 @@ template <class Piece>
 PGAS_OUTLINE packet_end exchange_blocks(packet_round now, block_exchange call, share me) {
   const std::uint32_t pieces = call.bytes / static_cast<std::uint32_t>(sizeof(Piece));
   constexpr std::uint32_t width = 16 / sizeof(Piece);
+  now.ask_number();
   const auto source = [&](std::int32_t member) { return call.src + static_cast<std::size_t>(member) * call.src_step; };
   const auto target = [&](std::int32_t member) { return call.dst + static_cast<std::size_t>(member) * call.bytes; };
   for (std::uint32_t u = me.rank; u < now.units; u += me.size) {
@@ -61,14 +62,14 @@ PGAS_OUTLINE packet_end exchange_blocks(packet_round now, block_exchange call, s
     vec16 in[batch];
     const failure why = await_units(now, at, in);
     if (why != failure::none) PGAS_UNLIKELY
-      return {why, unit[0], -1};
+      return {why, unit[0], -1, now.number};
     PGAS_UNROLL
     for (std::uint32_t b = 0; b < batch; ++b) {
       if (first + b * me.size < all)
         store_elements<Piece>(target(from[b]) + std::size_t{unit[b]} * 16, in[b], pieces - unit[b] * width);
     }
   }
-  return {failure::none, 0, -1};
+  return {failure::none, 0, -1, now.number};
 }
 
 /// An fcollect() or alltoall() for which copies_by_packets() holds. @param src_step elements
@@ -89,6 +90,7 @@ PGAS_OUTLINE packet_end broadcast_packets(packet_round now, std::byte* dst, cons
                                           std::int32_t root, share me) {
   const std::uint32_t pieces = bytes / static_cast<std::uint32_t>(sizeof(Piece));
   constexpr std::uint32_t width = 16 / sizeof(Piece);
+  now.ask_number();
   const auto first = static_cast<std::int32_t>(me.rank);
   const auto step = static_cast<std::int32_t>(me.size);
   if (now.me != root) {
@@ -107,7 +109,7 @@ PGAS_OUTLINE packet_end broadcast_packets(packet_round now, std::byte* dst, cons
       const vec16* const packet[1] = {now.packet(root, u)};
       const failure why = await_units(now, packet, data);
       if (why != failure::none) PGAS_UNLIKELY
-        return {why, u, root};
+        return {why, u, root, now.number};
     }
     if (now.me != root || dst != src) store_elements<Piece>(dst + at, data[0], pieces - u * width);
   }
@@ -120,9 +122,9 @@ PGAS_OUTLINE packet_end broadcast_packets(packet_round now, std::byte* dst, cons
       return seen.w[1] == now.number && seen.w[3] == now.number;
     });
     if (why != failure::none) PGAS_UNLIKELY
-      return {why, 0, member};
+      return {why, 0, member, now.number};
   }
-  return {failure::none, 0, -1};
+  return {failure::none, 0, -1, now.number};
 }
 
 /// A broadcast() for which copies_by_packets() holds.

@@ -54,6 +54,7 @@ template <class T, class Op>
 PGAS_OUTLINE packet_end fold_packets(Op op, packet_round now, std::byte* dst, const std::byte* src, std::uint32_t count,
                                      share me) {
   constexpr std::uint32_t width = 16 / sizeof(T);
+  now.ask_number();
   for (std::uint32_t u = me.rank; u < now.units; u += me.size) {
     const vec16 own = load_elements<T>(src + std::size_t{u} * 16, count - u * width);
     for (std::int32_t i = 1; i < now.members; ++i) send_unit(now, now.other(i), u, own);
@@ -64,10 +65,10 @@ PGAS_OUTLINE packet_end fold_packets(Op op, packet_round now, std::byte* dst, co
     vec16 result;
     const failure why = fold_unit<T>(op, now, own, u, result);
     if (why != failure::none) PGAS_UNLIKELY
-      return {why, u, -1};
+      return {why, u, -1, now.number};
     store_elements<T>(dst + std::size_t{u} * 16, result, left);
   }
-  return {failure::none, 0, -1};
+  return {failure::none, 0, -1, now.number};
 }
 
 /// An all-reduce for which goes_by_packets() holds.
