@@ -26,8 +26,8 @@ namespace std = ::cuda::std;
 #define PGAS_FN __device__ __forceinline__
 #define PGAS_HD __host__ __device__ __forceinline__
 // With -rdc=true a function out of line takes registers as if it could be called from anywhere, more than a kernel with
-// blocks of 1024 threads has: there they go in line, but for what would make compiling slow. That gets internal linkage,
-// for then it is compiled once more for kernels that have a limit.
+// blocks of 1024 threads has: there they go in line, but for what would make compiling slow. That gets internal
+// linkage, for then it is compiled once more for kernels that have a limit.
 #if defined(__CUDACC_RDC__)
 #define PGAS_OUTLINE __device__ __forceinline__
 #define PGAS_OUTLINE_IN_UNIT static __device__ __noinline__
