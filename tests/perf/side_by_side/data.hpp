@@ -1,0 +1,46 @@
+/// @file
+/// Random words that depend on who wrote them, and whether the right ones have arrived.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace side_by_side {
+
+/// What is expected in an array of words.
+struct expected {
+  enum kind {
+    of_pe,      ///< what PE `pe` has
+    gathered,   ///< the first `each` words of PE 0, then those of PE 1, ...
+    exchanged,  ///< of each PE in turn its part number `pe`
+    summed,     ///< the sum of all PEs' words, as 64-bit numbers or as pairs of 32-bit ones
+  };
+  kind what = of_pe;
+  std::uint64_t seed = 0;
+  int pe = 0;
+  int pes = 1;
+  std::size_t each = 0;
+};
+
+/// Word i of PE pe. Both halves are small enough, as numbers, that sums don't overflow.
+inline __host__ __device__ std::uint64_t word(std::uint64_t seed, int pe, std::size_t i) {
+  std::uint64_t x =
+      (i + 1) * 0x9e3779b97f4a7c15ull + (seed * 64 + static_cast<std::uint64_t>(pe)) * 0xd1b54a32d192ed03ull;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;
+  return (x ^ (x >> 31)) & 0x00ffffff00ffffffull;
+}
+
+/// Fills `words` words with what PE pe has. Waits for it, like the others.
+void fill(std::uint64_t* to, std::size_t words, std::uint64_t seed, int pe);
+/// Overwrites them with what nobody has.
+void poison(void* to, std::size_t bytes);
+/// How many words are not as expected.
+std::uint64_t wrong_words(const std::uint64_t* in, std::size_t words, const expected& as);
+
+/// Ends the process with a message if a call of CUDA has failed.
+void must(cudaError_t status, const char* what);
+
+}  // namespace side_by_side

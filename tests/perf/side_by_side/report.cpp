@@ -1,0 +1,151 @@
+#include "report.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <regex>
+#include <thread>
+
+namespace side_by_side {
+
+namespace {
+
+constexpr double longest_run = 0.06;  // seconds
+
+/// Ends the process when a row has not ended in time: kernels of a peer that is gone wait for good.
+class watchdog {
+ public:
+  static void row(int seconds, const char* name) {
+    static watchdog one;
+    one.name_ = name;
+    one.deadline_ = now() + seconds;
+  }
+
+ private:
+  watchdog() {
+    std::thread([this] {
+      for (;;) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        if (now() <= deadline_) continue;
+        std::fprintf(stderr, "%s has not ended in time\n", name_.load());
+        _exit(4);  // destructors would wait for the GPU
+      }
+    }).detach();
+  }
+  static long now() {
+    return std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+  }
+  std::atomic<const char*> name_{""};
+  std::atomic<long> deadline_{now() + 600};
+};
+
+/// JSON has finite ones only.
+double number(double value) { return std::isfinite(value) ? value : 0; }
+
+bool higher_is_better(const row& of) { return std::strcmp(of.unit, "GB/s") == 0; }
+
+/// Seconds of an iteration in the row's unit.
+double in_unit(const row& of, double seconds) {
+  if (higher_is_better(of)) return static_cast<double>(of.bytes) / seconds / 1e9;
+  return seconds * (std::strcmp(of.unit, "ms") == 0 ? 1e3 : 1e6);
+}
+
+}  // namespace
+
+options read_options(int argc, char** argv) {
+  options found;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    const auto value = [&] { return i + 1 < argc ? argv[++i] : ""; };
+    if (word == "--quick") {
+      found.quick = true;
+      found.repetitions = 2;
+      found.milliseconds = 1;
+    } else if (word == "--only") {
+      found.only = value();
+    } else if (word == "--first") {
+      found.first = std::atoi(value());
+    } else if (word == "-n") {
+      found.iterations = std::atoi(value());
+    } else if (word == "-r") {
+      found.repetitions = std::max(1, std::atoi(value()));
+    } else if (word == "-t") {
+      found.collective_threads = std::clamp(std::atoi(value()), 1, 512);
+    } else if (word == "--seconds") {
+      found.seconds = std::atoi(value());
+    } else {
+      std::fprintf(stderr, "%s: unknown; see report.hpp\n", word.c_str());
+      std::exit(2);
+    }
+  }
+  return found;
+}
+
+report::report(const options& asked, together& pes) : options_(asked), pes_(pes) {}
+
+bool report::begin(const row& of) {
+  const int mine = index_++;
+  if (mine < options_.first) return false;
+  if (!options_.only.empty() && !std::regex_search(of.name, std::regex(options_.only))) return false;
+  watchdog::row(options_.seconds, of.name);
+  if (pes_.me() == 0) {
+    std::printf("{\"begin\": %d, \"row\": \"%s\", \"bytes\": %zu, \"blocks\": %d, \"threads\": %d}\n", mine, of.name,
+                of.bytes, of.blocks, of.threads);
+    std::fflush(stdout);
+  }
+  return true;
+}
+
+void report::measure(const row& of, const work& how) {
+  if (!begin(of)) return;
+  const auto once = [&](int iterations) {
+    how.prepare();
+    pes_.meet();
+    return pes_.largest(how.run(iterations)) / iterations;
+  };
+  int iterations = options_.iterations;
+  if (iterations == 0) {
+    const int least = options_.quick ? std::min(of.least, 20) : of.least;
+    once(2);                                                        // the first one loads code
+    const double each = std::max(once(std::min(least, 10)), 1e-8);  // the clock may not have moved
+    iterations = static_cast<int>(std::clamp(options_.milliseconds / 1e3 / each, 1.0 * least, 50000.0));
+    iterations = std::clamp(static_cast<int>(longest_run / each), 2, iterations);
+  }
+  std::vector<double> values;
+  for (int i = 0; i < options_.repetitions; ++i) values.push_back(in_unit(of, once(iterations)));
+  pes_.meet();
+  print(of, values, iterations, pes_.total(how.wrong(iterations)));
+}
+
+void report::add(const row& of, const std::function<std::vector<double>(std::uint64_t& wrong)>& values) {
+  if (!begin(of)) return;
+  std::uint64_t wrong = 0;
+  const std::vector<double> found = values(wrong);
+  print(of, found, 1, pes_.total(wrong));
+}
+
+void report::print(const row& of, std::vector<double> values, int iterations, std::uint64_t wrong) {
+  std::sort(values.begin(), values.end());
+  const std::size_t half = values.size() / 2;
+  const double median = values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+  if (!std::isfinite(median)) ++wrong;  // nobody has measured anything
+  failed_ = failed_ || wrong != 0;
+  if (pes_.me() != 0) return;
+  std::printf(
+      "{\"row\": \"%s\", \"bytes\": %zu, \"blocks\": %d, \"threads\": %d, \"unit\": \"%s\", \"value\": %.6g, "
+      "\"better\": \"%s\", \"checked\": %s, \"wrong\": %llu, \"low\": %.6g, \"high\": %.6g, \"iterations\": %d, "
+      "\"repetitions\": %zu}\n",
+      of.name, of.bytes, of.blocks, of.threads, of.unit, number(median), higher_is_better(of) ? "higher" : "lower",
+      wrong == 0 ? "true" : "false", static_cast<unsigned long long>(wrong), number(values.front()),
+      number(values.back()), iterations, values.size());
+  std::fflush(stdout);
+}
+
+}  // namespace side_by_side

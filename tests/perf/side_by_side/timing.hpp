@@ -1,0 +1,37 @@
+/// @file
+/// The clock of rows that a host enqueues on a stream.
+#pragma once
+
+#include <algorithm>
+
+#include "data.hpp"
+
+namespace side_by_side {
+
+/// Seconds that the GPU takes for what `calls` enqueues.
+template <class Calls>
+double stream_seconds(cudaStream_t stream, Calls calls) {
+  cudaEvent_t start, end;
+  must(cudaEventCreate(&start), "an event");
+  must(cudaEventCreate(&end), "an event");
+  must(cudaEventRecord(start, stream), "an event");
+  calls();
+  must(cudaEventRecord(end, stream), "an event");
+  must(cudaStreamSynchronize(stream), "a stream");
+  float milliseconds = 0;
+  must(cudaEventElapsedTime(&milliseconds, start, end), "an event");
+  must(cudaEventDestroy(start), "an event");
+  must(cudaEventDestroy(end), "an event");
+  return milliseconds / 1e3;
+}
+
+/// The same for a call again and again, back to back, behind a few that are not timed.
+template <class Call>
+double on_stream(cudaStream_t stream, int iterations, Call call) {
+  for (int i = 0; i < std::min(iterations, 5); ++i) call();
+  return stream_seconds(stream, [&] {
+    for (int i = 0; i < iterations; ++i) call();
+  });
+}
+
+}  // namespace side_by_side
