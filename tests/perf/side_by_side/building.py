@@ -1,0 +1,191 @@
+"""Builds the benchmark: each rows_*.cu for pgas, for NVSHMEM, and as hand-written kernels; nccl.cpp for NCCL.
+
+A program is all files of one backend that compile: what does not is left out and reported, its rows are missing then.
+"""
+import concurrent.futures
+import glob
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+from typing import NamedTuple
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.realpath(os.path.join(HERE, "..", "..", ".."))
+COMMON = ["main.cpp", "report.cpp", "bench.cpp", "data.cu"]
+# Rows that exist without a library, and what a program can't do without.
+RAW = ["rows_setup.cu", "rows_bandwidth.cu", "rows_ping_pong.cu", "rows_latency.cu", "rows_sync.cu"]
+LINK_LIMIT = COMPILE_LIMIT = 600  # seconds
+
+
+class BuildError(Exception):
+    """Nothing can be built, and why."""
+
+
+class Backend(NamedTuple):
+    """How the sources become one program."""
+    name: str
+    sources: list
+    compile_options: list
+    link_options: list
+    library_paths: list
+    versions: dict
+
+
+def package(name):
+    """The folder of the Python package nvidia.NAME, where it is installed."""
+    try:
+        found = importlib.util.find_spec(f"nvidia.{name}")
+    except ModuleNotFoundError:
+        return None
+    return list(found.submodule_search_locations)[0] if found else None
+
+
+def defined(path, *names):
+    """Numbers that a header defines, joined by points."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    found = [re.search(rf"^#define\s+{name}\s+(\d+)", text, re.M) for name in names]
+    return ".".join(each.group(1) for each in found if each)
+
+
+def library(folder, pattern):
+    """The newest library of a folder, as the linker wants it."""
+    names = sorted(os.path.basename(path) for path in glob.glob(os.path.join(folder, pattern)))
+    if not names:
+        raise BuildError(f"no {pattern} in {folder}")
+    return f"-l:{names[-1]}"
+
+
+def find_toolkit():
+    """nvcc, and the folder of its toolkit."""
+    nvcc = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
+    if nvcc is None:
+        raise BuildError("there is no nvcc")
+    return nvcc, os.path.dirname(os.path.dirname(os.path.realpath(nvcc)))
+
+
+def rows_files():
+    """Those that are NVSHMEM programs, and those that only pgas has names for: rows_native_*.cu."""
+    every = sorted(os.path.basename(path) for path in glob.glob(os.path.join(HERE, "rows_*.cu")))
+    native = [name for name in every if name.startswith("rows_native_")]
+    return [name for name in every if name not in native], native
+
+
+def pgas_backends(build):
+    """pgas as nvshmem.h, and kernels without a library over memory that pgas has mapped."""
+    found = glob.glob(os.path.join(build, "**", "libnvshmem_host.so"), recursive=True)
+    if not found:
+        raise BuildError(f"no libnvshmem_host.so in {build}: build the target nvshmem_host")
+    folder = os.path.dirname(found[0])
+    paths = [folder, *{os.path.dirname(path) for path in glob.glob(os.path.join(build, "**", "libpgas.so"), recursive=True)}]
+    includes = ["-isystem", os.path.join(ROOT, "include", "pgas", "compat"), "-isystem", os.path.join(ROOT, "include")]
+    link = [*(f"-L{path}" for path in paths), "-lnvshmem_host", *(f"-Xlinker=-rpath-link={path}" for path in paths)]
+    public, native = rows_files()
+    commit = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], capture_output=True, text=True, check=False)
+    versions = {"pgas": commit.stdout.strip() or "of this tree"}
+    return [Backend("pgas", COMMON + public + native, includes, link, paths, versions),
+            Backend("raw", COMMON + RAW, [*includes, "-DRAW"], link, paths, {})]
+
+
+def nvshmem_backends(home, inlined):
+    """NVIDIA's, as installed; and once more with all of its device code inlined, which it leaves to the program's build."""
+    home = home or package("nvshmem")
+    if not home or not os.path.exists(os.path.join(home, "include", "nvshmem.h")):
+        return []
+    folder = os.path.join(home, "lib")
+    options = ["-rdc=true", "-isystem", os.path.join(home, "include")]
+    link = ["-rdc=true", f"-L{folder}", "-lnvshmem_device", library(folder, "libnvshmem_host.so*")]
+    version = os.path.join(home, "include", "non_abi", "nvshmem_version.h")
+    versions = {"NVSHMEM": defined(version, *(f"NVSHMEM_VENDOR_{part}_VERSION" for part in ("MAJOR", "MINOR", "PATCH")))
+                if os.path.exists(version) else home}
+    nccl = package("nccl")  # NVSHMEM takes it for collectives on a stream
+    paths = [folder, *([os.path.join(nccl, "lib")] if nccl else [])]
+    public, _ = rows_files()
+    all_of_them = [Backend("nvshmem", COMMON + public, options, link, paths, versions)]
+    if inlined:
+        all_of_them.append(Backend("nvshmem-inlined", COMMON + public, [*options, "-DNVSHMEM_ENABLE_ALL_DEVICE_INLINING"],
+                                   link, paths, {}))
+    return all_of_them
+
+
+def nccl_backend(home):
+    """NCCL, for the collectives on a stream."""
+    home = home or package("nccl")
+    if not home or not os.path.exists(os.path.join(home, "include", "nccl.h")):
+        return []
+    folder = os.path.join(home, "lib")
+    version = defined(os.path.join(home, "include", "nccl.h"), "NCCL_MAJOR", "NCCL_MINOR", "NCCL_PATCH")
+    return [Backend("nccl", ["nccl.cpp", "report.cpp", "data.cu"], ["-isystem", os.path.join(home, "include")],
+                    [f"-L{folder}", library(folder, "libnccl.so*")], [folder], {"NCCL": version})]
+
+
+class Builder:
+    """Compilers at work in a folder. What has not changed is not compiled again."""
+
+    def __init__(self, work, arch, jobs):
+        self.work = work
+        self.nvcc, toolkit = find_toolkit()
+        self.options = ["-std=c++17", "-O3", f"-arch={arch}"]
+        stubs = os.path.join(toolkit, "lib64", "stubs")
+        self.driver = [f"-L{stubs}", "-lcuda"] if os.path.exists(os.path.join(stubs, "libcuda.so")) else []
+        self.jobs = jobs
+        self.failed = {}  # "BACKEND FILE" to the last lines of the compiler
+        self.newest_header = max(os.path.getmtime(path) for folder in (HERE, os.path.join(ROOT, "include"))
+                                 for path in glob.glob(os.path.join(folder, "**"), recursive=True)
+                                 if path.endswith((".h", ".hpp", ".cuh", ".inc")))
+
+    def release(self):
+        """What the compiler calls itself."""
+        text = subprocess.run([self.nvcc, "--version"], capture_output=True, text=True, check=True).stdout
+        found = re.search(r"release ([\d.]+), V([\d.]+)", text)
+        return found.group(2) if found else text.strip()
+
+    def run(self, what, command, limit):
+        try:
+            done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=limit,
+                                  check=False)
+        except subprocess.TimeoutExpired:
+            self.failed[what] = f"takes more than {limit} s"
+            return False
+        if done.returncode != 0:
+            self.failed[what] = "\n".join(line for line in done.stdout.splitlines() if "error" in line or "undefined" in line
+                                          )[:2000] or done.stdout[-2000:]
+        return done.returncode == 0
+
+    def compile(self, backend, source):
+        """The object file, or None."""
+        folder = os.path.join(self.work, backend.name)
+        os.makedirs(folder, exist_ok=True)
+        path = os.path.join(HERE, source)
+        result = os.path.join(folder, source + ".o")
+        command = [self.nvcc, *self.options, *backend.compile_options, "-c", path, "-o", result]
+        record = result + ".command"
+        if os.path.exists(record) and os.path.exists(result):
+            with open(record, encoding="utf-8") as file:
+                same = file.read() == " ".join(command)
+            if same and os.path.getmtime(result) > max(os.path.getmtime(path), self.newest_header):
+                return result
+        if not self.run(f"{backend.name} {source}", command, COMPILE_LIMIT):
+            return None
+        with open(record, "w", encoding="utf-8") as file:
+            file.write(" ".join(command))
+        return result
+
+    def build(self, backends):
+        """Programs by the names of their backends; the largest sources are begun first."""
+        with concurrent.futures.ThreadPoolExecutor(self.jobs) as pool:
+            tasks = {(backend.name, source): pool.submit(self.compile, backend, source)
+                     for source in sorted({s for b in backends for s in b.sources}, reverse=True)
+                     for backend in backends if source in backend.sources}
+            linking = {}
+            for backend in backends:
+                objects = [tasks[backend.name, source].result() for source in backend.sources]
+                if any(o is None for o, source in zip(objects, backend.sources) if not source.startswith("rows_")):
+                    continue  # a program without rows is one still, without these it is none
+                program = os.path.join(self.work, f"run_{backend.name}")
+                command = [self.nvcc, *self.options[-1:], *(o for o in objects if o), *backend.link_options, *self.driver, "-o",
+                           program]
+                linking[backend.name] = (program, pool.submit(self.run, f"{backend.name} link", command, LINK_LIMIT))
+            return {name: program for name, (program, task) in linking.items() if task.result()}

@@ -1,0 +1,93 @@
+"""What compare.py makes of programs that do well, crash, hang and find wrong data: without GPUs, with programs of its own."""
+import os
+import stat
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import results  # noqa: E402
+import running  # noqa: E402
+
+# Rows 0 to 3. What it does at one of them, and how fast it is, stands at the top.
+PROGRAM = """#!{python}
+import json, os, sys, time
+AT, WHAT, VALUE = {at}, {what!r}, {value}
+rank, first = int(sys.argv[2]), int(sys.argv[sys.argv.index("--first") + 1])
+for i in range(first, 4):
+    shape = {{"row": "r%d" % i, "bytes": 1024 << i, "blocks": 1, "threads": 32}}
+    if rank == 0:
+        print(json.dumps({{"begin": i, **shape}}), flush=True)
+    if i == AT and WHAT == "crash" and rank == 1:
+        os.abort()
+    if i == AT and (WHAT == "hang" or WHAT == "crash"):
+        time.sleep(600)
+    if rank == 0:
+        wrong = 1 if i == AT and WHAT == "wrong" else 0
+        print(json.dumps({{**shape, "unit": "us", "value": VALUE, "better": "lower", "checked": wrong == 0, "wrong": wrong}}), flush=True)
+if rank == 0:
+    print('{{"end": true}}')
+sys.exit(1 if WHAT == "wrong" else 0)
+"""
+
+
+class Comparing(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+
+    def run_program(self, at=-1, what="", value=2.0, limit=20):
+        path = os.path.join(self.folder.name, "program")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(PROGRAM.format(python=sys.executable, at=at, what=what, value=value))
+        os.chmod(path, os.stat(path).st_mode | stat.S_IXUSR)
+        with open(os.path.join(self.folder.name, "log"), "wb") as log:
+            return running.run(path, 2, [], [], limit, log)
+
+    def test_all_rows(self):
+        rows, failures = self.run_program()
+        self.assertEqual([row["row"] for row in rows], ["r0", "r1", "r2", "r3"])
+        self.assertEqual(failures, [])
+
+    def test_a_crash_costs_one_row(self):
+        rows, failures = self.run_program(1, "crash")
+        self.assertEqual([row["row"] for row in rows], ["r0", "r2", "r3"])
+        self.assertEqual([row["row"] for row, _ in failures], ["r1"])
+
+    def test_a_hang_costs_one_row(self):
+        rows, failures = self.run_program(2, "hang", limit=1)
+        self.assertEqual([row["row"] for row in rows], ["r0", "r1", "r3"])
+        self.assertIn("still running", failures[0][1])
+
+    def test_wrong_data_are_a_failure(self):
+        every = results.Results(2)
+        every.add("pgas", *self.run_program(3, "wrong"))
+        self.assertEqual([line.met(2) for line in every.lines.values()], ["yes", "yes", "yes", "FAIL"])
+        self.assertEqual(len(every.failures), 1)
+
+    def test_ratios(self):
+        every = results.Results(2)
+        every.add("pgas", *self.run_program(value=2.0))
+        every.add("nvshmem", *self.run_program(value=3.0))
+        every.add("pgas", *self.run_program(value=2.0))
+        every.add("nvshmem", *self.run_program(1, "crash", value=3.0))
+        self.assertIn("ahead of NVSHMEM in 4 of 4 rows", every.summary())
+        words = every.table()[1]
+        self.assertEqual(words[words.index("2"):][:2] + [words[8]], ["2", "3", "1.5"])
+
+    def test_sections_are_replaced_by_themselves(self):
+        path = os.path.join(self.folder.name, "RESULTS.md")
+        rows = self.run_program()
+        for pes, date in ((4, "first"), (2, "second"), (4, "third")):
+            every = results.Results(pes)
+            every.add("pgas", *rows)
+            results.write(path, every, {"date": date})
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        self.assertEqual([line for line in text.splitlines() if line.startswith("## ")], ["## 2 PEs", "## 4 PEs"])
+        self.assertNotIn("first", text)
+        self.assertLess(text.index("second"), text.index("third"))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,176 @@
+"""The figures of all rounds as one table, on the terminal and in RESULTS.md."""
+import os
+import re
+import statistics
+
+from running import key
+from targets import target
+
+HEAD = """# Side by side
+
+The same kernels with pgas, with NVSHMEM, and by hand; NCCL for collectives on a stream. This file is written by
+`tests/perf/side_by_side/compare.py`, never by hand: [docs/performance.md](../../docs/performance.md) says how to run it and what
+the rows are. Figures are medians over the rounds, of which each is the median of several runs; the programs took turns on the
+same GPUs. A ratio above 1 means that pgas is ahead. Data were checked after the timed runs.
+"""
+
+
+class Line:
+    """A row with the figures of all backends."""
+
+    def __init__(self, row):
+        self.row = row
+        self.values = {}  # backend to the figures of its rounds
+        self.wrong = set()  # backends with wrong data, or that did not end the row
+
+    @property
+    def higher_is_better(self):
+        return self.row["better"] == "higher"
+
+    def best(self, *backends):
+        """The best median among some backends, or None."""
+        found = [statistics.median(self.values[name]) for name in backends if name in self.values]
+        return (max if self.higher_is_better else min)(found) if found else None
+
+    def ahead(self, of):
+        """How many times better than another figure pgas is, or None."""
+        ours = self.best("pgas")
+        if ours is None or of is None or ours <= 0 or of <= 0:
+            return None
+        return ours / of if self.higher_is_better else of / ours
+
+    def spread(self):
+        """The larger of pgas' and NVSHMEM's ranges over the rounds, as a part of the median."""
+        ranges = [(max(v) - min(v)) / statistics.median(v) for name, v in self.values.items()
+                  if name in ("pgas", "nvshmem") and len(v) > 1 and statistics.median(v) > 0]
+        return max(ranges, default=None)
+
+    def met(self, pes):
+        """Whether pgas is where it is wanted to be: "yes", or what is missing."""
+        ours, wanted = self.best("pgas"), target(self.row, pes)
+        if "pgas" in self.wrong or ours is None:
+            return "FAIL"
+        missing = []
+        if wanted is not None and (ours < wanted if self.higher_is_better else ours > wanted):
+            missing.append("target")
+        ratio = self.ahead(self.best("nvshmem", "nvshmem-inlined"))
+        if ratio is not None and ratio < 1:
+            missing.append("NVSHMEM")
+        return "no: " + ", ".join(missing) if missing else "yes"
+
+
+class Results:
+    """Lines in the order of the programs."""
+
+    def __init__(self, pes):
+        self.pes = pes
+        self.lines = {}
+        self.failures = []  # (backend, row or None, why)
+
+    def _line(self, row):
+        # What began and never ended is not known to be better when higher.
+        return self.lines.setdefault(key(row), Line({"unit": "", "better": "lower", **row}))
+
+    def add(self, backend, rows, failures):
+        for row in rows:
+            line = self._line(row)
+            line.row = row
+            line.values.setdefault(backend, []).append(row["value"])
+            if not row["checked"]:
+                line.wrong.add(backend)
+                self.failures.append((backend, row, f"{row['wrong']} words are wrong"))
+        for row, why in failures:
+            if row is not None:
+                self._line(row).wrong.add(backend)
+            self.failures.append((backend, row, why))
+
+    def table(self):
+        """Rows of words, the first one the head."""
+        every = [["row", "size", "by", "unit", "pgas", "NVSHMEM", "raw", "NCCL", "to NVSHMEM", "of raw", "to NCCL", "target",
+                  "met", "spread"]]
+        for line in self.lines.values():
+            row, wanted = line.row, target(line.row, self.pes)
+            theirs = line.best("nvshmem", "nvshmem-inlined")
+            sign = "" if wanted is None else ("≥ " if line.higher_is_better else "≤ ")
+            spread = line.spread()
+            every.append([
+                row["row"], size(row["bytes"]), shape(row), row["unit"], self.cell(line, "pgas"),
+                self.cell(line, "nvshmem", "nvshmem-inlined"), self.cell(line, "raw"), self.cell(line, "nccl"),
+                number(line.ahead(theirs)), percent(line.ahead(line.best("raw"))), number(line.ahead(line.best("nccl"))),
+                sign + number(wanted), line.met(self.pes), percent(spread)])
+        return every
+
+    @staticmethod
+    def cell(line, *backends):
+        return "FAIL" if any(name in line.wrong for name in backends) else number(line.best(*backends))
+
+    def text(self):
+        """The table for a terminal."""
+        every = self.table()
+        widths = [max(len(words[i]) for words in every) for i in range(len(every[0]))]
+        return "\n".join("  ".join(word.ljust(width) for word, width in zip(words, widths)).rstrip() for words in every)
+
+    def summary(self):
+        ratios = [line.ahead(line.best("nvshmem", "nvshmem-inlined")) for line in self.lines.values()]
+        known = [ratio for ratio in ratios if ratio is not None]
+        targets = [line.met(self.pes) for line in self.lines.values() if target(line.row, self.pes) is not None]
+        return (f"ahead of NVSHMEM in {sum(ratio >= 1 for ratio in known)} of {len(known)} rows; "
+                f"{sum(met == 'yes' for met in targets)} of {len(targets)} targets met; {len(self.failures)} failures")
+
+    def markdown(self, facts):
+        """The section of RESULTS.md."""
+        every = self.table()
+        lines = [f"## {self.pes} PEs", "", *(f"* {name}: {value}" for name, value in facts.items()), "", self.summary() + ".", ""]
+        for i, words in enumerate(every):
+            lines.append("| " + " | ".join(words) + " |")
+            if i == 0:
+                lines.append("|" + " --- |" * len(words))
+        if self.failures:
+            lines += ["", "Failures:", ""]
+            lines += ["* " + sentence(each) for each in self.failures]
+        return "\n".join(lines) + "\n"
+
+
+def size(count):
+    if count == 0:
+        return ""
+    for unit, factor in (("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if count >= factor and count % factor == 0:
+            return f"{count // factor} {unit}"
+    return f"{count} B"
+
+
+def shape(row):
+    if row["blocks"] == 0:
+        return "host"
+    return "thread" if row["threads"] == 1 else f"{row['blocks']} x {row['threads']}"
+
+
+def number(value):
+    if value is None:
+        return ""
+    return f"{value:.3g}" if abs(value) < 1000 else f"{value:.0f}"
+
+
+def percent(value):
+    return "" if value is None else f"{100 * value:.0f} %"
+
+
+def sentence(failure):
+    backend, row, why = failure
+    where = f" {row['row']} {size(row['bytes'])} {shape(row)}" if row else ""
+    return f"{backend}{where}: {why}"
+
+
+def write(path, results, facts):
+    """Replaces the section of this number of PEs, and leaves the others."""
+    sections = {}
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as file:
+            for part in re.split(r"^(?=## \d+ PEs$)", file.read(), flags=re.M)[1:]:
+                sections[int(re.match(r"## (\d+)", part).group(1))] = part.strip() + "\n"
+    sections[results.pes] = results.markdown(facts)
+    unfinished = path + ".part"
+    with open(unfinished, "w", encoding="utf-8") as file:
+        file.write("\n".join([HEAD, *(sections[pes] for pes in sorted(sections))]))
+    os.replace(unfinished, path)

@@ -1,0 +1,113 @@
+"""Starts a program of the benchmark on all PEs, reads what PE 0 prints, and goes on behind rows that kill it."""
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import time
+
+MOST_FAILURES = 4  # of one program in one round: then the rest of its rows is given up
+GRACE = 3  # seconds that the other PEs have when one has gone
+
+
+class Outcome:
+    """What one start of a program has brought."""
+
+    def __init__(self):
+        self.rows = []       # the JSON objects of finished rows
+        self.unfinished = None  # the beginning of the row that was running when it ended
+        self.ended = False   # it said so itself
+        self.why = ""        # how it ended otherwise
+
+
+def key(row):
+    """What makes a row the same in another program."""
+    return row["row"], row["bytes"], row["blocks"], row["threads"]
+
+
+def environment(library_paths):
+    """As found, and where libraries are. What has been switched off on this machine stays switched off."""
+    found = dict(os.environ)
+    found["LD_LIBRARY_PATH"] = ":".join([*library_paths, found.get("LD_LIBRARY_PATH", "")]).rstrip(":")
+    found.setdefault("NVSHMEM_BOOTSTRAP", "UID")
+    return found
+
+
+def wait_for(processes, limit):
+    """Until all have ended, or one has failed, or time is up; then none is left."""
+    deadline = time.monotonic() + limit
+    shortened = False
+    while any(process.poll() is None for process in processes):
+        if time.monotonic() > deadline:
+            break
+        if not shortened and any(process.poll() not in (None, 0, 1) for process in processes):
+            deadline, shortened = min(deadline, time.monotonic() + GRACE), True
+        time.sleep(0.02)
+    late = [pe for pe, process in enumerate(processes) if process.poll() is None]
+    for process in processes:
+        if process.poll() is None:
+            process.send_signal(signal.SIGKILL)
+        process.wait()
+    return late
+
+
+def start(program, pes, library_paths, arguments, limit, log):
+    """One start on PEs 0 to pes - 1."""
+    outcome = Outcome()
+    with tempfile.TemporaryDirectory(prefix="side_by_side.") as folder:
+        id_file = os.path.join(folder, "id")
+        printed = os.path.join(folder, "rows")
+        with open(printed, "wb") as rows:
+            processes = [subprocess.Popen([program, id_file, str(pe), str(pes), *arguments], stdin=subprocess.DEVNULL,
+                                          stdout=rows if pe == 0 else log, stderr=log, env=environment(library_paths))
+                         for pe in range(pes)]
+            try:
+                late = wait_for(processes, limit)
+            finally:
+                for process in processes:
+                    process.kill()
+        with open(printed, encoding="utf-8", errors="replace") as file:
+            for line in file:
+                try:
+                    read = json.loads(line) if line.startswith("{") else None
+                except ValueError:
+                    read = None
+                if not isinstance(read, dict):
+                    log.write(line.encode())
+                elif "begin" in read:
+                    outcome.unfinished = read
+                elif "end" in read:
+                    outcome.ended = True
+                elif "row" in read:
+                    outcome.rows.append({**read, "index": outcome.unfinished["begin"]})
+                    outcome.unfinished = None
+    statuses = [process.returncode for process in processes]
+    if late or any(status not in (0, 1) for status in statuses):
+        outcome.why = f"PEs {late} were still running after the time limit" if late and max(statuses) <= 0 else \
+            f"PEs ended with status {statuses}"
+    return outcome
+
+
+def run(program, pes, library_paths, arguments, limit, log):
+    """All rows: (finished ones, failures as (the row or None, why)). A row that kills the program is left out, the rest runs in
+    a program started again."""
+    rows, failures, first = [], [], 0
+    while True:
+        log.write(f"== {program} --first {first}\n".encode())
+        log.flush()
+        outcome = start(program, pes, library_paths, [*arguments, "--first", str(first)], limit, log)
+        rows += outcome.rows
+        if outcome.ended:
+            if outcome.why:
+                failures.append((None, f"behind the last row: {outcome.why}"))
+            return rows, failures
+        failures.append((outcome.unfinished, outcome.why or "it ended without a word"))
+        if outcome.unfinished is not None:
+            first = outcome.unfinished["begin"] + 1
+        elif outcome.rows:
+            first = outcome.rows[-1]["index"] + 1
+        else:
+            return rows, failures  # it has not even joined
+        if len(failures) >= MOST_FAILURES:
+            failures.append((None, "too many rows have failed: the rest was not tried"))
+            return rows, failures
