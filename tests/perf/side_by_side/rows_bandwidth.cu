@@ -17,23 +17,26 @@ __device__ part mine(const arguments& a) {
   return {blockIdx.x * each, each};
 }
 
-__device__ void complete() {
-  __syncthreads();
-  if (threadIdx.x == 0) ops::quiet();
-}
+/// What a block has put is there.
+struct complete {
+  __device__ void operator()() const {
+    __syncthreads();
+    if (threadIdx.x == 0) ops::quiet();
+  }
+};
 
 __global__ void __launch_bounds__(1024) put_bw(arguments a) {
   if (a.me != 0) return;
   const part here = mine(a);
   repeat(
-      a, [&](int) { ops::put_nbi_block(a, here.at, here.words); }, complete);
+      a, [&](int) { ops::put_nbi_block(a, here.at, here.words); }, complete{});
 }
 
 __global__ void __launch_bounds__(1024) get_bw(arguments a) {
   if (a.me != 0) return;
   const part here = mine(a);
   repeat(
-      a, [&](int) { ops::get_nbi_block(a, here.at, here.words); }, complete);
+      a, [&](int) { ops::get_nbi_block(a, here.at, here.words); }, complete{});
 }
 
 /// Words one by one, a few of each thread on their way at once.
@@ -59,7 +62,7 @@ __global__ void __launch_bounds__(1024) p_bw(arguments a) {
   const auto load = [&](std::size_t i) { return a.source[i]; };
   const auto store = [&](std::size_t i, std::uint64_t value) { ops::p(a, i, value); };
   repeat(
-      a, [&](int) { words_one_by_one(here, load, store); }, complete);
+      a, [&](int) { words_one_by_one(here, load, store); }, complete{});
 }
 
 __global__ void __launch_bounds__(1024) g_bw(arguments a) {
@@ -68,7 +71,7 @@ __global__ void __launch_bounds__(1024) g_bw(arguments a) {
   const auto load = [&](std::size_t i) { return ops::g(a, i); };
   const auto store = [&](std::size_t i, std::uint64_t value) { a.dest[i] = value; };
   repeat(
-      a, [&](int) { words_one_by_one(here, load, store); }, complete);
+      a, [&](int) { words_one_by_one(here, load, store); }, complete{});
 }
 
 constexpr std::size_t large = 32 << 20;
