@@ -58,8 +58,12 @@ def read_arguments():
     parser.add_argument("--arch", help="what to compile for; default: the GPU that is here, else sm_90")
     parser.add_argument("--nvshmem", help="where NVSHMEM is installed")
     parser.add_argument("--nccl", help="where NCCL is installed")
-    parser.add_argument("--build-only", action="store_true")
-    return parser.parse_args()
+    parser.add_argument("--version", help="what this version of pgas is called in the results; default: as git describes it")
+    parser.add_argument("--build-only", action="store_true", help="run nothing")
+    asked = parser.parse_args()
+    if asked.results and (asked.only or asked.quick):
+        parser.error("--results is for all rows, measured properly: without --only and --quick")
+    return asked
 
 
 def build(asked, work, arch):
@@ -105,6 +109,8 @@ def facts(asked, backends, release, found):
     versions = {"CUDA": release}
     for backend in backends:
         versions.update(backend.versions)
+    if asked.version:
+        versions["pgas"] = asked.version
     settings = [f"{name}={value}" for name, value in sorted(os.environ.items())
                 if name.startswith(("NVSHMEM_", "NCCL_", "PGAS_", "CUDA_"))]
     return {"date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),

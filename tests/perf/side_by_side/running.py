@@ -88,6 +88,15 @@ def start(program, pes, library_paths, arguments, limit, log):
     return outcome
 
 
+def last_words(log, since):
+    """What the processes said last, in one line."""
+    log.flush()
+    with open(log.name, "rb") as file:
+        file.seek(since)
+        lines = file.read()[-2000:].decode(errors="replace").strip().splitlines()
+    return "; ".join(lines[-3:])[-400:]
+
+
 def run(program, pes, library_paths, arguments, limit, log):
     """All rows: (finished ones, failures as (the row or None, why)). A row that kills the program is left out, the rest runs in
     a program started again."""
@@ -95,13 +104,15 @@ def run(program, pes, library_paths, arguments, limit, log):
     while True:
         log.write(f"== {program} --first {first}\n".encode())
         log.flush()
+        since = log.tell()
         outcome = start(program, pes, library_paths, [*arguments, "--first", str(first)], limit, log)
         rows += outcome.rows
         if outcome.ended:
             if outcome.why:
                 failures.append((None, f"behind the last row: {outcome.why}"))
             return rows, failures
-        failures.append((outcome.unfinished, outcome.why or "it ended without a word"))
+        said = last_words(log, since)
+        failures.append((outcome.unfinished, (outcome.why or "it ended early") + (f": {said}" if said else "")))
         if outcome.unfinished is not None:
             first = outcome.unfinished["begin"] + 1
         elif outcome.rows:
