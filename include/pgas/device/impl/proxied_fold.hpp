@@ -59,7 +59,6 @@ class routed_fold {
     take_workspace();
     turn now{};  // of no operands
     turn next = turn_at(0, 0);
-    PGAS_ROLLED
     for (std::int32_t half = 0;; half ^= 1) {
       settle_together(of_.from(), g_, what_, -1);  // what was asked for has come, and what was sent is out
       if (now.count + next.count == 0) break;
