@@ -8,8 +8,8 @@
 | put_rate | put_rate of 8 bytes between them | ucp_put_bw of 8 bytes, its message rate |
 | put_signal | put_signal_pp of 8 bytes on one host with PGAS_DIRECT=0: a round trip over shared memory | twice tag_lat |
 
-Needs root for the namespaces, ucx_perftest (ucx-utils), and a machine with nothing else to do: both sides of pgas have a
-thread that runs the kernel and one that is the proxy, all of which poll.
+Needs root for the namespaces (not put_signal), ucx_perftest (ucx-utils), and a machine with nothing else to do: both sides of
+pgas have a thread that runs the kernel and one that is the proxy, all of which poll.
 """
 import argparse
 import itertools
@@ -102,12 +102,18 @@ def main():
     parser.add_argument("--only")
     asked = parser.parse_args()
     program = os.path.abspath(asked.pgas_perf)
+    tcp, shared = {"UCX_TLS": "tcp,self"}, {"UCX_TLS": "sm,self", "PGAS_DIRECT": "0"}
+    if asked.only in (None, "put_signal"):
+        here = [lambda command: ["sh", "-c", command]] * 2
+        Comparison("put_signal", "us", 3,
+                   lambda: row(here, "127.0.0.1", program, ["put_signal_pp", "-b", "8", "-e", "8"], shared),
+                   lambda: 2 * ucx(here, "127.0.0.1", shared["UCX_TLS"], "tag_lat", 8, 100000)[0], False).run(asked.rounds)
+    if asked.only == "put_signal":
+        return 0
     try:
         with hosts.two_hosts() as pair:
             apart = [lambda command, host=host: pair.on(host, command) for host in (0, 1)]
-            here = [lambda command: ["sh", "-c", command]] * 2
-            address, tcp, shared = hosts.ADDRESSES[0], {"UCX_TLS": "tcp,self"}, {"UCX_TLS": "sm,self", "PGAS_DIRECT": "0"}
-            large = 4 << 20
+            address, large = hosts.ADDRESSES[0], 4 << 20
             comparisons = [
                 Comparison("put_bw", "GB/s", 0.85,
                            lambda: row(apart, address, program, ["put_bw", "-b", str(large), "-e", str(large)], tcp),
@@ -116,9 +122,6 @@ def main():
                 Comparison("put_rate", "Mop/s", 0.7,
                            lambda: row(apart, address, program, ["put_rate", "-b", "8", "-e", "8"], tcp),
                            lambda: ucx(apart, address, tcp["UCX_TLS"], "ucp_put_bw", 8, 500000)[2] / 1e6, True),
-                Comparison("put_signal", "us", 3,
-                           lambda: row(here, "127.0.0.1", program, ["put_signal_pp", "-b", "8", "-e", "8"], shared),
-                           lambda: 2 * ucx(here, "127.0.0.1", shared["UCX_TLS"], "tag_lat", 8, 100000)[0], False),
             ]
             for each in comparisons:
                 if asked.only in (None, each.name):
