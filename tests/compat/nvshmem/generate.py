@@ -84,21 +84,41 @@ class Family:
         table = GUARDED + {"host": HOST_GUARDED, "thread": THREAD_GUARDED}.get(self.scope, [])
         return next((reason for pattern, reason in table if re.match(pattern, name)), "")
 
+    def guarded(self, name: str, text: str, otherwise: str = "") -> str:
+        """`text` about a function, where NVIDIA's has it as documented; elsewhere `otherwise`."""
+        if not self.guard(name):
+            return text
+        return f"#if defined(PGAS_COMPAT_ONLY)\n{text}\n" + (f"#else\n{otherwise}\n" if otherwise else "") + "#endif"
+
     def emit(self) -> str:
-        cases, rows = [], []
-        for number, (name, description, text) in enumerate(self.functions):
-            case = f"    case {number}: {text}; break;"
-            row = f'    {{"{name}", {description}}},'
-            if self.guard(name):  # numbers stay as they are
-                case = f"#if defined(PGAS_COMPAT_ONLY)\n{case}\n#endif"
-                row = f'#if defined(PGAS_COMPAT_ONLY)\n{row}\n#else\n    {{nullptr, {description}}},\n#endif'
-            cases.append(case)
-            rows.append(row)
-        return self.body("\n".join(cases)) + (
+        rows = [self.guarded(name, f'    {{"{name}", {description}}},', f"    {{nullptr, {description}}},")  # numbers stay
+                for name, description, _ in self.functions]
+        return (self.kernels() if self.folds_in_kernels() else self.body()) + (
             f'static const registration {self.name}_registration(family{{"{self.name}", "{self.shape}", "{self.scope}",\n'
             f'    "{self.operation}", {{\n' + "\n".join(rows) + f"\n    }}, {self.name}_run}});\n\n")
 
-    def body(self, cases: str) -> str:
+    def folds_in_kernels(self) -> bool:
+        return self.group.startswith(("reduce_", "scatter_")) and self.scope in THREADS
+
+    def who(self) -> str:
+        return {"thread": "threadIdx.x == 0", "warp": "threadIdx.x < 32", "block": "true"}[self.scope]
+
+    def kernels(self) -> str:
+        """A kernel for each function: with -rdc=true all of a collective goes in line, and compilers take several times as
+        long for many of them in one kernel."""
+        made, names = [], []
+        for number, (name, _, text) in enumerate(self.functions):
+            kernel = f"{self.name}_kernel_{number}"
+            made.append(self.guarded(name, f"__global__ void {kernel}(call c) {{\n  if ({self.who()}) {text};\n"
+                                           "  nvshmem_quiet();\n}"))
+            names.append(self.guarded(name, f"    reinterpret_cast<const void*>(&{kernel}),", "    nullptr,"))
+        return ("\n".join(made) + f"\nstatic const void* const {self.name}_kernels[] = {{\n" + "\n".join(names) + "\n};\n"
+                f"static void {self.name}_run(const call& c) {{\n"
+                f"  launch({self.name}_kernels[c.which], c, {THREADS[self.scope]});\n}}\n")
+
+    def body(self) -> str:
+        cases = "\n".join(self.guarded(name, f"    case {number}: {text}; break;")
+                          for number, (name, _, text) in enumerate(self.functions))
         switch = f"  switch (c.which) {{\n{cases}\n    default: break;\n  }}\n"
         each = self.shape in ("p", "g")
         if self.scope in ("host", "stream"):
@@ -108,7 +128,7 @@ class Family:
             after = {"host": "  nvshmem_quiet();\n",
                      "stream": "  nvshmemx_quiet_on_stream(c.stream);\n  cudaStreamSynchronize(c.stream);\n"}[self.scope]
             return f"static void {self.name}_run(const call& c) {{\n{before}{switch}{after}}}\n"
-        who = {"thread": "threadIdx.x == 0", "warp": "threadIdx.x < 32", "block": "true"}[self.scope]
+        who = self.who()
         if each:
             who = "threadIdx.x < c.n"
             switch = "  const std::size_t i = threadIdx.x;\n" + switch
