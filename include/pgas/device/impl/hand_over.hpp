@@ -113,8 +113,8 @@ struct unit_place {
   std::uint64_t number;
 };
 
-/// Waits for one.
-[[nodiscard]] PGAS_FN unit_place take_unit(sender from, errand about) {
+/// Waits for one. Out of line, as it is for folds, of which there are many.
+[[nodiscard]] PGAS_COLD unit_place take_unit(sender from, errand about) {
   const workspace_view& space = from.table->workspace;
   const std::uint64_t number = fetch<rmw::add>(space.next, std::uint64_t{1});
   const std::uint64_t laps = number >> space.log2_units;
@@ -133,7 +133,7 @@ struct unit_place {
   return {space.units + unit * workspace_view::unit_bytes, number};
 }
 /// Nobody reads or writes it any more.
-PGAS_FN void give_unit(sender from, std::uint64_t number) {
+PGAS_COLD void give_unit(sender from, std::uint64_t number) {
   const workspace_view& space = from.table->workspace;
   const std::uint64_t laps = number >> space.log2_units;
   store_release(space.next + 1 + (number - (laps << space.log2_units)), laps + 1);

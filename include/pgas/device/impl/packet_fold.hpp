@@ -8,9 +8,10 @@
 
 namespace pgas::detail {
 
-/// Whether elements of type T are exchanged in packets.
+/// Whether elements of type T are exchanged in packets: all of their bits count. Padding would differ from member to
+/// member where each makes the results for itself.
 template <class T>
-inline constexpr bool packable = 16 % sizeof(T) == 0;
+inline constexpr bool packable = 16 % sizeof(T) == 0 && (arithmetic<T> || __has_unique_object_representations(T));
 
 /// Unit `u` of all members' messages, folded in order: of three others at a time, and this PE's own where it belongs.
 template <class T, class Op>

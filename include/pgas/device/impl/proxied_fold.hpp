@@ -33,6 +33,12 @@ struct routed_job {
   operation what;
 };
 
+/// settle_together() out of line: there are many folds.
+template <PGAS_IS(group) G>
+PGAS_COLD void settle_fold(sender from, G g, operation what) {
+  settle_together(from, g, what, -1);
+}
+
 /// It by all threads of a group. Its parts are out of line, so that it stays in memory.
 template <fold_result Result, class T, class Op, class G>
 class routed_fold {
@@ -60,7 +66,7 @@ class routed_fold {
     turn now{};  // of no operands
     turn next = turn_at(0, 0);
     for (std::int32_t half = 0;; half ^= 1) {
-      settle_together(of_.from(), g_, what_, -1);  // what was asked for has come, and what was sent is out
+      settle_fold(of_.from(), g_, what_);  // what was asked for has come, and what was sent is out
       if (now.count + next.count == 0) break;
       issue(next, half);
       PGAS_ROLLED
