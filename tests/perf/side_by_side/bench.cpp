@@ -96,26 +96,22 @@ bench::~bench() {
   nvshmem_finalize();
 }
 
-double bench::largest(double mine) {
-  const auto picoseconds = static_cast<std::uint64_t>(mine * 1e12);
-  std::uint64_t all = 0;
-  must(cudaMemcpy(votes_, &picoseconds, sizeof picoseconds, cudaMemcpyHostToDevice), "voting");
-  nvshmem_barrier_all();
-  nvshmem_uint64_max_reduce(NVSHMEM_TEAM_WORLD, votes_ + 8, votes_, 1);
-  nvshmem_barrier_all();
-  must(cudaMemcpy(&all, votes_ + 8, sizeof all, cudaMemcpyDeviceToHost), "voting");
-  return static_cast<double>(all) / 1e12;
-}
-
-std::uint64_t bench::total(std::uint64_t mine) {
+template <typename Reduce>
+std::uint64_t bench::vote(std::uint64_t mine, Reduce reduce) {
   std::uint64_t all = 0;
   must(cudaMemcpy(votes_, &mine, sizeof mine, cudaMemcpyHostToDevice), "voting");
   nvshmem_barrier_all();
-  nvshmem_uint64_sum_reduce(NVSHMEM_TEAM_WORLD, votes_ + 8, votes_, 1);
+  reduce(NVSHMEM_TEAM_WORLD, votes_ + 8, votes_, 1);
   nvshmem_barrier_all();
   must(cudaMemcpy(&all, votes_ + 8, sizeof all, cudaMemcpyDeviceToHost), "voting");
   return all;
 }
+
+double bench::largest(double mine) {
+  return static_cast<double>(vote(static_cast<std::uint64_t>(mine * 1e12), nvshmem_uint64_max_reduce)) / 1e12;
+}
+
+std::uint64_t bench::total(std::uint64_t mine) { return vote(mine, nvshmem_uint64_sum_reduce); }
 
 void bench::meet() { nvshmem_barrier_all(); }
 

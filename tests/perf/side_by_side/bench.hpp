@@ -66,6 +66,10 @@ class bench : public together {
   std::uint64_t counted_wrong();
 
  private:
+  /// What a reduction over all PEs makes of a word of each.
+  template <typename Reduce>
+  std::uint64_t vote(std::uint64_t mine, Reduce reduce);
+
   int me_;
   int n_;
   joined joined_{};

@@ -2,10 +2,11 @@
 /// The producers' side of the ring that `detail/command.hpp` describes: a thread hands a command to the proxy, and
 /// waits for the answer where there is one.
 ///
-/// All of it goes in line, also where load and store reach everybody: a function out of line costs its callers the
-/// registers that the call has to save and the most that anything below it takes, which is more than this code does. (A
-/// stencil kernel that sends its halo by p(): 32 registers, and 57 with the calls, at which half as many threads run.)
-/// What is said of a command travels in few registers: no context, but a `sender` and an `errand`.
+/// What operations on words need of it goes in line, also where load and store reach everybody: a function out of line
+/// costs its callers the registers that the call has to save and the most that anything below it takes, which is more
+/// than this code does. (A stencil kernel that sends its halo by p(): 32 registers, and 57 with the calls, at which
+/// half as many threads run.) What is said of a command travels in few registers: no context, but a `sender` and an
+/// `errand`.
 ///
 /// Waits are those of `wait.hpp`: a ring that stays full and an answer that does not come end with a record, as the
 /// abort word and the deadline do everywhere.
@@ -132,6 +133,7 @@ struct unit_place {
   fence_acquire();
   return {space.units + unit * workspace_view::unit_bytes, number};
 }
+
 /// Nobody reads or writes it any more.
 PGAS_COLD void give_unit(sender from, std::uint64_t number) {
   const workspace_view& space = from.table->workspace;
