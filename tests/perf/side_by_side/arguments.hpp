@@ -15,6 +15,8 @@ struct span {
 
 constexpr int most_blocks = 132;  ///< all of them run at once, on the GPUs that this is for
 constexpr int most_pes = 16;
+constexpr int ping_pong_signals = 64;   ///< used in turn
+constexpr int ping_pong_distance = 17;  ///< words from one to the next: a line, and not always the same part of it
 
 /// Symmetric addresses, and for hand-written kernels where PE `peer`'s memory is mapped.
 struct arguments {

@@ -12,6 +12,13 @@ __device__ inline unsigned long long now() {
   return nanoseconds;
 }
 
+/// Where the words of get number i begin: somewhere else each time, in 32 MiB. What was got before may still lie in L1,
+/// where NVSHMEM finds it, and nothing would go over the link.
+__device__ inline std::size_t window(const arguments& a, int i) {
+  constexpr std::size_t reach = (std::size_t{32} << 20) / sizeof(std::uint64_t);
+  return static_cast<std::size_t>(i) % (reach / a.words) * a.words;
+}
+
 /// Calls body(i), with warm-up: the clock starts behind it and stops after finish(). No launch is in the time, nor that
 /// peers' kernels start later.
 template <class Body, class Finish>

@@ -30,8 +30,8 @@ __device__ inline void get_nbi_block(const arguments& a, std::size_t at, std::si
 __device__ inline void put_block(const arguments& a, std::size_t words) {
   nvshmemx_uint64_put_block(a.dest, a.source, words, a.peer);
 }
-__device__ inline void get_block(const arguments& a, std::size_t words) {
-  nvshmemx_uint64_get_block(a.dest, a.source, words, a.peer);
+__device__ inline void get_block(const arguments& a, std::size_t at, std::size_t words) {
+  nvshmemx_uint64_get_block(a.dest + at, a.source + at, words, a.peer);
 }
 __device__ inline void p(const arguments& a, std::size_t at, std::uint64_t value) {
   nvshmem_uint64_p(a.dest + at, value, a.peer);

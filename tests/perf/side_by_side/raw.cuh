@@ -64,8 +64,8 @@ __device__ inline void put_block(const arguments& a, std::size_t words) {
   put_nbi_block(a, 0, words);
   __syncthreads();
 }
-__device__ inline void get_block(const arguments& a, std::size_t words) {
-  get_nbi_block(a, 0, words);
+__device__ inline void get_block(const arguments& a, std::size_t at, std::size_t words) {
+  get_nbi_block(a, at, words);
   __syncthreads();
 }
 __device__ inline void p(const arguments& a, std::size_t at, std::uint64_t value) { a.dest_there[at] = value; }

@@ -36,7 +36,7 @@ __global__ void __launch_bounds__(1024) get_bw(arguments a) {
   if (a.me != 0) return;
   const part here = mine(a);
   repeat(
-      a, [&](int) { ops::get_nbi_block(a, here.at, here.words); }, complete{});
+      a, [&](int i) { ops::get_nbi_block(a, window(a, i) + here.at, here.words); }, complete{});
 }
 
 /// Words one by one, a few of each thread on their way at once.

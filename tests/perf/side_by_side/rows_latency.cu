@@ -19,8 +19,8 @@ __global__ void __launch_bounds__(1024) put_latency(arguments a) {
 
 __global__ void __launch_bounds__(1024) get_latency(arguments a) {
   if (a.me != 0) return;
-  repeat(a, [&](int) {
-    ops::get_block(a, a.words);
+  repeat(a, [&](int i) {
+    ops::get_block(a, window(a, i), a.words);
     __syncthreads();
   });
 }

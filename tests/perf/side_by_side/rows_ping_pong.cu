@@ -7,50 +7,56 @@ namespace side_by_side {
 
 namespace {
 
-/// PE 0 begins. `tell(value)` answers, wait(value) waits for the other's.
+/// PE 0 begins. `tell(now, value)` answers, wait(now, value) waits for the other's. The signal is another one each
+/// time: how long a word takes depends on where in the L2 it lies, and no library should be lucky.
 template <class Tell, class Wait>
 __device__ void ping_pong(const arguments& a, Tell tell, Wait wait) {
   if (a.me > 1) return;
   const bool begins = a.me == 0;
+  arguments now = a;
   repeat(a, [&](int i) {
     const auto value = static_cast<std::uint64_t>(i) + 1;
-    if (begins) tell(value);
-    wait(value);
-    if (!begins) tell(value);
+    const int word = i % ping_pong_signals * ping_pong_distance;
+    now.signal = a.signal + word;
+    now.signal_there = a.signal_there + word;
+    if (begins) tell(now, value);
+    wait(now, value);
+    if (!begins) tell(now, value);
   });
 }
 
 __global__ void signal_pp(arguments a) {
   ping_pong(
-      a, [&](std::uint64_t value) { ops::signal(a, value); }, [&](std::uint64_t value) { ops::wait(a, value); });
+      a, [](const arguments& now, std::uint64_t value) { ops::signal(now, value); },
+      [](const arguments& now, std::uint64_t value) { ops::wait(now, value); });
 }
 
 /// Every thread puts one word; one thread signals behind them.
 __global__ void __launch_bounds__(512) p_pp(arguments a) {
   ping_pong(
       a,
-      [&](std::uint64_t value) {
-        if (threadIdx.x < a.words) ops::p(a, threadIdx.x, a.source[threadIdx.x]);
+      [](const arguments& now, std::uint64_t value) {
+        if (threadIdx.x < now.words) ops::p(now, threadIdx.x, now.source[threadIdx.x]);
         __syncthreads();
-        if (threadIdx.x == 0) ops::fence_and_signal(a, value);
+        if (threadIdx.x == 0) ops::fence_and_signal(now, value);
       },
-      [&](std::uint64_t value) {
-        if (threadIdx.x == 0) ops::wait(a, value);
+      [](const arguments& now, std::uint64_t value) {
+        if (threadIdx.x == 0) ops::wait(now, value);
         __syncthreads();
       });
 }
 
 __global__ void put_signal_thread_pp(arguments a) {
   ping_pong(
-      a, [&](std::uint64_t value) { ops::put_signal(a, a.words, value); },
-      [&](std::uint64_t value) { ops::wait(a, value); });
+      a, [](const arguments& now, std::uint64_t value) { ops::put_signal(now, now.words, value); },
+      [](const arguments& now, std::uint64_t value) { ops::wait(now, value); });
 }
 
 __global__ void __launch_bounds__(1024) put_signal_block_pp(arguments a) {
   ping_pong(
-      a, [&](std::uint64_t value) { ops::put_signal_block(a, a.words, value); },
-      [&](std::uint64_t value) {
-        if (threadIdx.x == 0) ops::wait(a, value);
+      a, [](const arguments& now, std::uint64_t value) { ops::put_signal_block(now, now.words, value); },
+      [](const arguments& now, std::uint64_t value) {
+        if (threadIdx.x == 0) ops::wait(now, value);
         __syncthreads();
       });
 }
