@@ -106,7 +106,7 @@ void* cuda_device::allocate_local(std::size_t bytes) {
   const current_context current(context_);
   void* memory = nullptr;
   check(cudaMalloc(&memory, bytes), "cudaMalloc", code::out_of_memory);
-  check(cudaMemsetAsync(memory, 0, bytes, internal_), "filling memory");
+  fill(memory, 0, bytes, nullptr);
   synchronize(nullptr);
   return memory;
 }
@@ -120,7 +120,7 @@ void cuda_device::free_local(void* memory) noexcept {
 }
 
 bool cuda_device::capturing(stream_handle stream) {
-  const current_context current(context_);
+  const in_context current(context_);
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   check(cudaStreamIsCapturing(stream_of(stream), &status), "asking whether a stream is being captured");
   return status != cudaStreamCaptureStatusNone;
@@ -159,11 +159,18 @@ void cuda_device::destroy_stream(stream_handle stream) noexcept {
 }
 
 void cuda_device::synchronize(stream_handle stream) {
+  const bool internal = stream == nullptr;
+  const std::uint64_t due = enqueued_.load(std::memory_order_acquire);
+  if (internal && done_.load(std::memory_order_acquire) >= due) return;
   const current_context current(context_);
   // Not cudaStreamSynchronize, which has no end if a kernel has none.
   for (int polls = 0;; ++polls) {
     const cudaError_t state = cudaStreamQuery(stream_of(stream));
-    if (state != cudaErrorNotReady) return check(state, "waiting for a stream");
+    if (state != cudaErrorNotReady) {
+      check(state, "waiting for a stream");
+      if (internal) note_done(due);
+      return;
+    }
     if (const std::int64_t failed = failed_at_ms_; failed != 0 && now_ms() - failed > patience_ms) {
       lost_kernel_ = true;
       throw error(code::device_failed,
@@ -177,22 +184,31 @@ void cuda_device::synchronize(stream_handle stream) {
   }
 }
 
+void cuda_device::note_done(std::uint64_t count) noexcept {
+  std::uint64_t known = done_.load(std::memory_order_relaxed);
+  while (known < count && !done_.compare_exchange_weak(known, count, std::memory_order_release)) {
+  }
+}
+
 void cuda_device::world_failed() noexcept { failed_at_ms_ = now_ms(); }
 
 void cuda_device::copy(void* to, const void* from, std::size_t bytes, stream_handle stream) {
-  const current_context current(context_);
-  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream_of(stream)), "copying");
+  const in_context current(context_);
+  const enqueuing on(*this, stream);
+  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, on.stream()), "copying");
 }
 
 void cuda_device::fill(void* at, unsigned char value, std::size_t bytes, stream_handle stream) {
-  const current_context current(context_);
-  check(cudaMemsetAsync(at, value, bytes, stream_of(stream)), "filling memory");
+  const in_context current(context_);
+  const enqueuing on(*this, stream);
+  check(cudaMemsetAsync(at, value, bytes, on.stream()), "filling memory");
 }
 
 void cuda_device::collective(const context& context, const team_view& team, const collective_request& request,
                              grid_state* blocks, stream_handle stream) {
-  const current_context current(context_);
-  check(launch_collective(context, team, request, blocks, stream_of(stream)), "launching a collective", code::launch_failed);
+  const in_context current(context_);
+  const enqueuing on(*this, stream);
+  check(launch_collective(context, team, request, blocks, on.stream()), "launching a collective", code::launch_failed);
 }
 
 void cuda_device::enter() { entered.push_back(std::make_unique<current_context>(context_)); }

@@ -5,10 +5,11 @@
 namespace pgas::detail::cuda {
 
 void cuda_device::enqueue(const operation_request& request, stream_handle stream) {
-  const current_context current(context_);
+  const in_context current(context_);
+  const enqueuing on(*this, stream);
   if (request.what == operation_request::kind::strided && !(reaches(request.to) && reaches(request.from)))
-    return copy_blocks(request, stream_of(stream));
-  check(launch_operation(request, stream_of(stream)), "launching an operation", code::launch_failed);
+    return copy_blocks(request, on.stream());
+  check(launch_operation(request, on.stream()), "launching an operation", code::launch_failed);
 }
 
 void cuda_device::copy_blocks(const operation_request& request, cudaStream_t stream) {
@@ -28,18 +29,18 @@ void cuda_device::copy_blocks(const operation_request& request, cudaStream_t str
 }
 
 void cuda_device::update(std::span<listed_update> list, stream_handle stream) {
-  const current_context current(context_);
-  check(launch_updates(list.data(), static_cast<unsigned>(list.size()), stream_of(stream)), "launching atomic operations",
+  const in_context current(context_);
+  const enqueuing on(*this, stream);
+  check(launch_updates(list.data(), static_cast<unsigned>(list.size()), on.stream()), "launching atomic operations",
         code::launch_failed);
 }
 
 std::uint64_t cuda_device::fetch(const operation_request& request) {
-  const current_context current(context_);
   const std::lock_guard lock(result_mutex_);
   operation_request fetching = request;
   fetching.result = result_.device;
   *static_cast<std::uint64_t*>(result_.host) = 0;  // narrow values leave the upper bytes alone
-  check(launch_operation(fetching, internal_), "launching an atomic operation", code::launch_failed);
+  enqueue(fetching, nullptr);
   synchronize(nullptr);
   return *static_cast<const std::uint64_t*>(result_.host);
 }

@@ -58,19 +58,34 @@ class undisturbed_captures {
   cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
 };
 
-/// Makes a context current for a scope; captures go on undisturbed.
+/// Makes a context current for a scope, unless it is already, as on most threads: calls that enqueue something are made
+/// often, and are short. Those never disturb a capture.
+class in_context {
+ public:
+  explicit in_context(CUcontext context) {
+    CUcontext now = nullptr;
+    pushed_ = driver().ctx_current(&now) != CUDA_SUCCESS || now != context;
+    if (pushed_) check(driver().ctx_push(context), "cuCtxPushCurrent");
+  }
+  ~in_context() {
+    CUcontext ignored = nullptr;
+    if (pushed_) static_cast<void>(driver().ctx_pop(&ignored));
+  }
+  in_context(const in_context&) = delete;
+  in_context& operator=(const in_context&) = delete;
+
+ private:
+  bool pushed_ = false;
+};
+
+/// The same for calls that captures have to be kept undisturbed by.
 class current_context {
  public:
-  explicit current_context(CUcontext context) { check(driver().ctx_push(context), "cuCtxPushCurrent"); }
-  ~current_context() {
-    CUcontext ignored = nullptr;
-    static_cast<void>(driver().ctx_pop(&ignored));
-  }
-  current_context(const current_context&) = delete;
-  current_context& operator=(const current_context&) = delete;
+  explicit current_context(CUcontext context) : in_context_(context) {}
 
  private:
   undisturbed_captures undisturbed_;
+  in_context in_context_;
 };
 
 }  // namespace pgas::detail::cuda
