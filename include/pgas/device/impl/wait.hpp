@@ -7,10 +7,6 @@
 
 namespace pgas::detail {
 
-/// Polls between two looks at the abort word and the clock. At about 0.4 us a poll on a GPU the first look comes after
-/// some 25 us, as the abort word lies in host memory and a read of it takes longer than a ping-pong.
-inline constexpr std::uint32_t polls_between_looks = 64;
-
 /// How a wait stands: `why` is none while it may go on. The deadline is 0 until the first look and ~0 where there is
 /// none.
 struct patience {
