@@ -33,7 +33,7 @@ PGAS_FN void move_as_asked(const context& ctx, const G& g, const team_view& team
       unit_of_all(reinterpret_cast<std::uintptr_t>(dst) | reinterpret_cast<std::uintptr_t>(src) | r.element_bytes);
   const share mine{static_cast<std::uint32_t>(g.thread_rank()), static_cast<std::uint32_t>(g.size())};
   for_each_block(
-      team, dst, src, count * dst_step, count * src_step,
+      ctx, g, team, dst, src, count * dst_step, count * src_step,
       [&](std::byte* to, const std::byte* from, std::int32_t world_pe) {
         ctx.by_world_route(
             to, world_pe,
@@ -45,7 +45,7 @@ PGAS_FN void move_as_asked(const context& ctx, const G& g, const team_view& team
                                               spread{r.element_bytes, r.count, src_step, dst_step}, until::handed_over);
             });
       });
-  meet_or_end(ctx, g, team, operation::alltoalls);
+  step_or_end(ctx, g, team, operation::alltoalls);
 }
 
 /// reduce() on the channel of the host, which has no packets: without the code for them, once for each type and

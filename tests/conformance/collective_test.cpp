@@ -218,4 +218,45 @@ TEST(collective, every_root) {
   }
 }
 
+/// The root's source is no memory of its own heap where that can be; the others have none.
+struct broadcast_from_elsewhere_body {
+  test_team team;
+  sym<std::uint8_t> dst;
+  sym<std::uint8_t> src;
+  std::size_t count;
+  bool in_place;
+
+  template <class Block>
+  PGAS_FN void operator()(const Block& block, const context& ctx) const {
+    if (block.block_rank() != 0) return;
+    const team_view t = team.of(ctx);
+    const std::uint8_t* from = nullptr;
+    if (t.my_pe() == 0) {
+      from = in_place ? dst.at(ctx) : src.at(ctx);
+      if (!in_place && ctx.near(1)) from = ctx.world_remote(from, 1);
+    }
+    broadcast(ctx, block, t, dst.at(ctx), from, count, 0);
+  }
+};
+
+TEST(collective, large_broadcasts_read_the_roots_source_only) {
+  const std::size_t count = 200'003;
+  std::vector<std::uint8_t> data;
+  for (std::size_t i = 0; i < count; ++i) data.push_back(random_element<std::uint8_t>(0, i));
+  for (const bool in_place : {false, true}) {
+    pe_set pes(3, {.heap_bytes = std::size_t{2} << 20});
+    const test_team team = make_team(pes, {0, 1, 2}, false);
+    const sym<std::uint8_t> dst = pes.allocate<std::uint8_t>(count);
+    const sym<std::uint8_t> src = pes.allocate<std::uint8_t>(count);
+    if (in_place) pes.write(0, dst, data.data(), count);
+    for (const int pe : {0, 1}) pes.write(pe, src, data.data(), count);
+    pes.run(blocks().back(), broadcast_from_elsewhere_body{team, dst, src, count, in_place});
+    for (int pe = 0; pe < 3; ++pe) {
+      std::vector<std::uint8_t> found(count);
+      pes.read(pe, dst, found.data(), count);
+      EXPECT_EQ(found, data) << "PE " << pe << ", in place " << in_place;
+    }
+  }
+}
+
 }  // namespace

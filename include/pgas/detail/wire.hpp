@@ -8,7 +8,7 @@
 namespace pgas::detail {
 
 /// Changes whenever a struct of this file or pgas::context changes its layout or meaning.
-inline constexpr std::uint32_t abi_version = 5;
+inline constexpr std::uint32_t abi_version = 6;
 
 /// Why a device operation ended early. The host turns it into a pgas::error.
 enum class failure : std::uint32_t {
@@ -84,29 +84,32 @@ static_assert(sizeof(control_block) == 256);
 
 inline constexpr std::uint32_t abort_no_pe = 0xffffffffu;
 
-/// The state of a team in every member's slot: `channels + 1` equal parts, so that as many blocks can be in collectives
-/// of one team at once; the last is for what the host enqueues. Each part has, for each member i,
-/// * two words of the barrier: how often i has arrived here (counted by i), how often this PE has waited for it. Words
-/// per
-///   source need no reset and show who is missing: member i is missing where arrived == waited. Both are kept by
-///   whichever thread waits for i, so that no thread of a group has to tell another how far they are;
-/// * a word for what i has to tell the others in a collective (`value`), and one for what collectives compare with
-/// checks on
-///   (`signature`). Nobody gets through a collective before all have read these, so one of each is enough;
-///
-/// and the domain_words of teams that span domains, whose barrier counts otherwise (`impl/domain_barrier.hpp`).
-///
-/// Behind the parts: room for the packets of channel 0 (`impl/packet.hpp`); the domain_plan; and the world PE of each
-/// member (int32), for teams whose members are not evenly spaced.
+/// What a barrier of a team that spans domains counts besides (`impl/domain_barrier.hpp`).
 struct domain_words {
   std::uint64_t came;    ///< at the first member of a domain: arrivals of its members
   std::uint64_t waited;  ///< how often this PE has waited
   std::uint64_t told;    ///< by one thread of a group to the others
 };
 
+/// The state of a team in every member's slot: equal parts, so that as many blocks can be in collectives of one team at
+/// once. One for each channel, one for what the host enqueues, and one for each block of the kernels that carry that out.
+/// Each part has, for each member i,
+///
+/// * two words of the barrier: how often i has arrived here (counted by i), how often this PE has waited for it. Words
+///   per source need no reset and show who is missing: member i is missing where arrived == waited. Both are kept by
+///   whichever thread waits for i, so that no thread of a group has to tell another how far they are;
+/// * a word for what i has to tell the others in a collective (`value`), and one for what collectives compare with
+///   checks on (`signature`). Nobody gets through a collective before all have read these, so one of each is enough;
+///
+/// and the domain_words of teams that span domains.
+///
+/// Behind the parts: room for the packets of channel 0 (`impl/packet.hpp`); the domain_plan; and the world PE of each
+/// member (int32), for teams whose members are not evenly spaced.
 struct team_layout {
   static constexpr std::uint64_t member_bytes = 16;
   static constexpr std::uint64_t line = 128;
+  /// Most blocks of a kernel that the host enqueues: as many as fill the link (0.98 of the bandwidth of 128; H200).
+  static constexpr std::int32_t most_blocks = 16;
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t rounded(std::uint64_t bytes) {
     return (bytes + line - 1) / line * line;
   }
@@ -129,12 +132,14 @@ struct team_layout {
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t channel_bytes(std::int32_t members) {
     return rounded(domain(members) + sizeof(domain_words));
   }
-  /// Room for the packets that members send to one of them in one collective. There is twice as much: with 64 teams that
-  /// makes 8 MiB.
+  /// How many parts there are.
+  [[nodiscard]] PGAS_HD static constexpr std::int32_t parts(std::int32_t channels) { return channels + 1 + most_blocks; }
+  /// Room for the packets that members send to one of them in one collective. There is twice as much: with 64 teams
+  /// that makes 8 MiB.
   static constexpr std::uint64_t packets_bytes = std::uint64_t{64} << 10;
   /// Where the count of exchanges lies, and a line behind it the packets.
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t packets(std::int32_t members, std::int32_t channels) {
-    return channel_bytes(members) * (static_cast<std::uint64_t>(channels) + 1);
+    return channel_bytes(members) * static_cast<std::uint64_t>(parts(channels));
   }
   /// Where the plan starts.
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t plan(std::int32_t members, std::int32_t channels) {

@@ -50,10 +50,12 @@ PGAS_FN void broadcast(const context& ctx, const G& g, const team_view& team, T*
   if (detail::goes_by_domains(ctx, team, count * sizeof(T))) PGAS_UNLIKELY {
     const detail::domain_call<T> call{ctx, team, dst, src, count};
     detail::broadcast_by_domains(&call, g, root);
+  } else if (detail::fetches_broadcast(ctx, team, count * sizeof(T))) {
+    detail::fetch_broadcast(ctx, g, team, dst, src, count, root);
   } else if (team.my_pe() == root) {
     detail::put_to_all(ctx, g, team, dst, src, count);
   }
-  detail::meet_or_end(ctx, g, team, what);
+  detail::step_or_end(ctx, g, team, what);
 }
 
 /// broadcast() by one thread of each member.
@@ -82,7 +84,7 @@ PGAS_FN void fcollect(const context& ctx, const G& g, const team_view& team, T* 
   } else {
     detail::put_to_all(ctx, g, team, dst + static_cast<std::size_t>(team.my_pe()) * count, src, count);
   }
-  detail::meet_or_end(ctx, g, team, what);
+  detail::step_or_end(ctx, g, team, what);
 }
 
 /// fcollect() by one thread of each member.
@@ -110,7 +112,7 @@ PGAS_FN void collect(const context& ctx, const G& g, const team_view& team, T* d
   } else {
     detail::put_to_all(ctx, g, team, dst + before, src, count);
   }
-  detail::meet_or_end(ctx, g, team, what);
+  detail::meet_or_end(ctx, g, team, what);  // members have unlike amounts, and so unlike numbers of blocks
 }
 
 /// collect() by one thread of each member.
@@ -133,10 +135,10 @@ PGAS_FN void alltoall(const context& ctx, const G& g, const team_view& team, T* 
   if (detail::copies_by_packets(ctx, team, count * sizeof(T)))
     return detail::exchange_by_packets(ctx, g, team, dst, src, count, count, what);
   const auto stretch = static_cast<std::ptrdiff_t>(count);
-  detail::for_each_block(team, dst, src, stretch, stretch, [&](T* to, const T* from, std::int32_t world_pe) {
+  detail::for_each_block(ctx, g, team, dst, src, stretch, stretch, [&](T* to, const T* from, std::int32_t world_pe) {
     detail::put_to_member(ctx, g, to, from, count, world_pe);
   });
-  detail::meet_or_end(ctx, g, team, what);
+  detail::step_or_end(ctx, g, team, what);
 }
 
 /// alltoall() by one thread of each member.
@@ -161,11 +163,11 @@ PGAS_FN void alltoalls(const context& ctx, const G& g, const team_view& team, T*
     detail::check_same_call(ctx, g, team, {what, 0, sizeof(T), count, dst_stride, src_stride, 0, dst});
   }
   const auto stretch = static_cast<std::ptrdiff_t>(count);
-  detail::for_each_block(team, dst, src, stretch * dst_stride, stretch * src_stride,
+  detail::for_each_block(ctx, g, team, dst, src, stretch * dst_stride, stretch * src_stride,
                          [&](T* to, const T* from, std::int32_t world_pe) {
                            detail::put_strided_to_member(ctx, g, to, from, dst_stride, src_stride, count, world_pe);
                          });
-  detail::meet_or_end(ctx, g, team, what);
+  detail::step_or_end(ctx, g, team, what);
 }
 
 /// alltoalls() by one thread of each member.

@@ -1,6 +1,6 @@
 /// @file
-/// A team as kernels see it: which PEs, in which order, and where its state lies. A plain value, passed by value; made by
-/// team::view() on the host, and by context::world(), domain() and team() in kernels.
+/// A team as kernels see it: which PEs, in which order, and where its state lies. A plain value, passed by value; made
+/// by team::view() on the host, and by context::world(), domain() and team() in kernels.
 #pragma once
 
 #include "pgas/detail/wire.hpp"
@@ -43,6 +43,12 @@ class team_view {
     return other;
   }
 
+  /// For the library's own use: what block `which` of a kernel that the host has enqueued meets the same blocks of the
+  /// other members on.
+  [[nodiscard]] PGAS_HD team_view of_block(std::uint32_t which) const {
+    return channel(n_channels_ + 1 + static_cast<std::int32_t>(which));
+  }
+
   /// For the library's own use: where the state of this view's channel lies, from the start of each slot.
   [[nodiscard]] PGAS_HD std::uint64_t channel_offset() const {
     return state_offset_ + detail::team_layout::channel_bytes(n_pes_) * static_cast<std::uint64_t>(channel_);
@@ -55,8 +61,8 @@ class team_view {
   std::int32_t my_pe_ = -1;
   std::int32_t n_channels_ = 0;
   std::int32_t channel_ = 0;
-  std::uint64_t state_offset_ = 0;           ///< of its detail::team_layout from the start of each slot
-  const std::int32_t* members_ = nullptr;    ///< in this PE's slot; null where start_ and stride_ say it all
+  std::uint64_t state_offset_ = 0;         ///< of its detail::team_layout from the start of each slot
+  const std::int32_t* members_ = nullptr;  ///< in this PE's slot; null where start_ and stride_ say it all
 };
 static_assert(sizeof(team_view) == 40 && std::is_trivially_copyable_v<team_view>);
 

@@ -16,21 +16,30 @@
 
 namespace pgas::detail {
 
+/// How many members there are besides this PE, and which of them is number `k`: the next ones first, so that not all
+/// arrive at the same member at the same time.
+[[nodiscard]] PGAS_FN std::int32_t others_of(const team_view& team) { return team.n_pes() - 1; }
+[[nodiscard]] PGAS_FN std::int32_t other_member(const team_view& team, std::int32_t k) {
+  const std::int32_t member = team.my_pe() + 1 + k;
+  return member < team.n_pes() ? member : member - team.n_pes();
+}
+
 /// Says who is missing among the members of one thread's share.
 PGAS_COLD void report_missing(context ctx, team_view team, operation what, failure why, std::int32_t rank,
                               std::int32_t size) {
-  for (std::int32_t i = rank; i < team.n_pes(); i += size) {
+  for (std::int32_t k = rank; k < others_of(team); k += size) {
+    const std::int32_t i = other_member(team, k);
     const member_words* const state = member_state(ctx, team, i);
     const std::uint64_t due = load_relaxed(&state->waited) + 1;
     const std::uint64_t seen = load_relaxed(&state->arrived);
-    if (i == team.my_pe() || seen >= due) continue;
+    if (seen >= due) continue;
     report(ctx, lost_wait(why, what, team.world_pe(i), ctx.offset(state), cmp::ge, due, seen));
     return;
   }
   report(ctx, lost_wait(why, what, -1, team.channel_offset(), cmp::ge, std::uint64_t{0}, std::uint64_t{0}));
 }
 
-/// Waits for members base, base + size, ... as far as they exist, at most Batch of them, all polled at once.
+/// Waits for others number base, base + size, ... as far as they exist, at most Batch of them, all polled at once.
 template <std::uint32_t Batch>
 [[nodiscard]] PGAS_FN failure await_members(const context& ctx, const team_view& team, std::int32_t base,
                                             std::int32_t size) {
@@ -38,62 +47,59 @@ template <std::uint32_t Batch>
   bool meets[Batch];
   std::uint64_t due[Batch];
   PGAS_UNROLL
-  for (std::uint32_t k = 0; k < Batch; ++k) {
-    const std::int32_t i = base + static_cast<std::int32_t>(k) * size;
-    meets[k] = i < team.n_pes() && i != team.my_pe();
-    state[k] = member_state(ctx, team, meets[k] ? i : base);  // another word is cheaper than a branch between two loads
-    due[k] = load_relaxed(&state[k]->waited) + 1;
+  for (std::uint32_t b = 0; b < Batch; ++b) {
+    const std::int32_t k = base + static_cast<std::int32_t>(b) * size;
+    meets[b] = b == 0 || k < others_of(team);
+    // Where there is none, another word: that is cheaper than a branch between two loads.
+    state[b] = member_state(ctx, team, other_member(team, meets[b] ? k : base));
+    due[b] = load_relaxed(&state[b]->waited) + 1;
   }
   const failure why = poll_until(ctx.control_, [&] {
     std::uint64_t seen[Batch];
     PGAS_UNROLL
-    for (std::uint32_t k = 0; k < Batch; ++k) seen[k] = load_relaxed(&state[k]->arrived);
+    for (std::uint32_t b = 0; b < Batch; ++b) seen[b] = load_relaxed(&state[b]->arrived);
     std::uint64_t behind = 0;  // its top bit: some count is below what is due
     PGAS_UNROLL
-    for (std::uint32_t k = 0; k < Batch; ++k) behind |= meets[k] ? seen[k] - due[k] : 0;
+    for (std::uint32_t b = 0; b < Batch; ++b) behind |= meets[b] ? seen[b] - due[b] : 0;
     return behind >> 63 == 0;
   });
   if (why == failure::none) {
     PGAS_UNROLL
-    for (std::uint32_t k = 0; k < Batch; ++k) {
-      if (meets[k]) store_relaxed(&state[k]->waited, due[k]);
+    for (std::uint32_t b = 0; b < Batch; ++b) {
+      if (meets[b]) store_relaxed(&state[b]->waited, due[b]);
     }
   }
   return why;
 }
 
-/// One thread's share of arriving: at members rank, rank + size, ...
+/// One thread's share of arriving: at others number rank, rank + size, ...
 template <arrival Arrival>
 PGAS_FN void arrive_share(const context& ctx, const team_view& team, std::int32_t rank, std::int32_t size) {
-  const std::int32_t me = team.my_pe();
-  const bool alone = rank >= team.n_pes() || (rank == me && rank + size >= team.n_pes());  // nobody else to meet
+  const std::int32_t others = others_of(team);
   if constexpr (Arrival == arrival::release) {
-    if (!alone || rank < 32) fence_release();
+    if (rank < others || rank < 32) fence_release();
   }
-  if (alone) return;
-  std::uint64_t* const mine = &member_state(ctx, team, me)->arrived;
-  for (std::int32_t i = rank; i < team.n_pes(); i += size) {
-    if (i == me) continue;
-    reduce<rmw::add>(ctx.world_remote(mine, team.world_pe(i)), std::uint64_t{1});
-  }
+  std::uint64_t* const mine = &member_state(ctx, team, team.my_pe())->arrived;
+  PGAS_ROLLED
+  for (std::int32_t k = rank; k < others; k += size)
+    reduce<rmw::add>(ctx.world_remote(mine, team.world_pe(other_member(team, k))), std::uint64_t{1});
 }
 
-/// One thread's share of waiting: for members rank, rank + size, ... False if it ended early; the record is written
-/// then.
+/// One thread's share of waiting: for others number rank, rank + size, ... False if it ended early; the record is
+/// written then.
 [[nodiscard]] PGAS_FN bool await_share(const context& ctx, const team_view& team, operation what, std::int32_t rank,
                                        std::int32_t size) {
-  if (rank >= team.n_pes() || (rank == team.my_pe() && rank + size >= team.n_pes())) return true;
-  constexpr std::uint32_t batch = 4;
-  std::int32_t base = rank;
+  constexpr std::int32_t batch = 4;
+  const std::int32_t others = others_of(team);
+  if (rank >= others) return true;
   failure why = failure::none;
-  if (size >= team.n_pes()) {
-    why = await_members<1>(ctx, team, base, size);
-  } else {
-    for (; base < team.n_pes(); base += static_cast<std::int32_t>(batch) * size) {
-      why = await_members<batch>(ctx, team, base, size);
-      if (why != failure::none) break;
-    }
+  std::int32_t base = rank;
+  PGAS_ROLLED
+  for (; base + size < others; base += batch * size) {
+    why = await_members<batch>(ctx, team, base, size);
+    if (why != failure::none) break;
   }
+  if (why == failure::none && base < others) why = await_members<1>(ctx, team, base, size);  // the only one, mostly
   if (why != failure::none) PGAS_UNLIKELY {
     report_missing(ctx, team, what, why, base, size);
     return false;
@@ -156,6 +162,33 @@ PGAS_FN void barrier_or_end(const context& ctx, const G& g, const team_view& tea
 template <PGAS_IS(group) G>
 PGAS_OUTLINE_IN_UNIT void meet_or_end(context ctx, G g, team_view team, operation what) {
   barrier_or_end<arrival::release>(ctx, g, team, what);
+}
+
+/// Whether a group's blocks are as many on all members, so that each may meet the same blocks of the others by itself.
+template <class G>
+using stepping_members = std::void_t<decltype(some<G>().part())>;
+template <class G>
+inline constexpr bool steps_by_block = valid<stepping_members, G>;
+
+/// The meeting of one block with the same blocks of the other members, as a barrier of its own. (Nothing is checked: the
+/// group's meetings have been.)
+template <PGAS_IS(group) Block>
+PGAS_OUTLINE_IN_UNIT void step_of_block(context ctx, Block block, team_view team, operation what) {
+  const team_view own = team.of_block(block.block_rank());
+  arrive<arrival::release>(ctx, block, own);
+  go_on_together(block, !await(ctx, block, own, what));
+}
+
+/// The meeting before a collective's first access to other members' memory, or after its last. It is a meeting of the
+/// team, not of the group's blocks among themselves, which have nothing to tell one another there: so each block goes
+/// by itself where all have the same work. *Order* when all blocks have come through, as at the end of a kernel, it is
+/// that of meet_or_end().
+template <PGAS_IS(group) G>
+PGAS_FN void step_or_end(const context& ctx, const G& g, const team_view& team, operation what) {
+  if constexpr (steps_by_block<G>) {
+    if (!may_span_domains(ctx, team)) return step_of_block(ctx, g.part(), team, what);
+  }
+  meet_or_end(ctx, g, team, what);
 }
 
 }  // namespace pgas::detail

@@ -34,29 +34,37 @@ PGAS_FN void put_strided_to_member(const context& ctx, const G& g, T* dst, const
       });
 }
 
-/// Puts `count` elements at `dst` of every member, this PE last: its own copy overlaps the others' way over the link.
+/// Calls f(member) once for each member, this PE among them: half of a group's warps begin with it, the others end with
+/// it. So the group's own copy and the others' way over the link overlap. (Where the proxy carries, the group acts as
+/// one: this PE comes last.) The others come in turn, so that not all members store to the same one.
+template <PGAS_IS(group) G, class F>
+PGAS_FN void for_each_member(const context& ctx, const G& g, const team_view& team, F f) {
+  const std::int32_t n = team.n_pes();
+  const bool own_first = !may_span_domains(ctx, team) && (g.thread_rank() / 32) % 2 != 0;
+  for (std::int32_t i = own_first ? 0 : 1, end = i + n; i < end; ++i) {
+    const std::int32_t member = team.my_pe() + i;
+    f(member < n ? member : member - n);
+  }
+}
+
+/// Puts `count` elements at `dst` of every member.
 template <class T, PGAS_IS(group) G>
 PGAS_FN void put_to_all(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
                         std::size_t count) {
-  for (std::int32_t i = 1; i < team.n_pes(); ++i) {
-    const std::int32_t member = team.my_pe() + i < team.n_pes() ? team.my_pe() + i : team.my_pe() + i - team.n_pes();
-    put_to_member(ctx, g, dst, src, count, team.world_pe(member));
-  }
-  if (dst != src) copy<direction::put>(g, dst, src, count);
+  for_each_member(ctx, g, team, [&](std::int32_t member) {
+    if (member != team.my_pe() || dst != src) put_to_member(ctx, g, dst, src, count, team.world_pe(member));
+  });
 }
 
-/// Calls put(to, from, world PE) once for each member, this PE last: `from` is the member's block of this PE's source,
-/// `to` this PE's address of its own block of the member's destination.
+/// Calls put(to, from, world PE) once for each member: `from` is the member's block of this PE's source, `to` this PE's
+/// address of its own block of the member's destination.
 /// @param dst_block, src_block elements from one block to the next
-template <class T, class Put>
-PGAS_FN void for_each_block(const team_view& team, T* dst, const T* src, std::ptrdiff_t dst_block,
-                            std::ptrdiff_t src_block, Put put) {
-  const std::int32_t n = team.n_pes();
-  const std::int32_t me = team.my_pe();
-  for (std::int32_t i = 1; i <= n; ++i) {
-    const std::int32_t member = me + i < n ? me + i : me + i - n;
-    put(dst + me * dst_block, src + member * src_block, team.world_pe(member));
-  }
+template <class T, PGAS_IS(group) G, class Put>
+PGAS_FN void for_each_block(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
+                            std::ptrdiff_t dst_block, std::ptrdiff_t src_block, Put put) {
+  for_each_member(ctx, g, team, [&](std::int32_t member) {
+    put(dst + team.my_pe() * dst_block, src + member * src_block, team.world_pe(member));
+  });
 }
 
 /// Tells all members this PE's `value`, meets them, and returns the sum of the values of the members before this one.
@@ -71,6 +79,41 @@ template <PGAS_IS(group) G>
   std::uint64_t sum = 0;
   for (std::int32_t i = 0; i < team.my_pe(); ++i) sum += load_relaxed(value_word(ctx, team, i));
   return sum;
+}
+
+/// Whether a broadcast is fetched by its receivers: a block stores some 50 GB/s, so a root that stores to everybody is
+/// what all wait for. Not on the host's channel, whose many blocks fill the link. The same on all members.
+[[nodiscard]] PGAS_FN bool fetches_broadcast(const context& ctx, const team_view& team, std::size_t bytes) {
+  constexpr std::size_t worth_a_meeting = std::size_t{128} << 10;
+  return static_cast<std::size_t>(team.n_pes() - 1) * bytes >= worth_a_meeting && team.channel_ != team.n_channels() &&
+         !may_span_domains(ctx, team);
+}
+
+/// Such a broadcast, but for the meeting at its end. The root tells the others where its source lies: that need not be
+/// in the heap, and then it stores to them after all.
+template <class T, PGAS_IS(group) G>
+PGAS_FN void fetch_broadcast(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
+                             std::size_t count, std::int32_t root) {
+  constexpr auto what = operation::broadcast;
+  const std::uint64_t offset = ctx.offset(src);
+  const bool everywhere = offset < std::uint64_t{1} << (ctx.log2_stride_ - 1);  // memory that all PEs have
+  std::uint64_t* const place = value_word(ctx, team, root);
+  if (team.my_pe() == root) {
+    const auto size = static_cast<std::int32_t>(g.size());
+    for (auto i = static_cast<std::int32_t>(g.thread_rank()); i < team.n_pes(); i += size)
+      store_at_member(ctx, place, everywhere ? offset + 1 : 0, team.world_pe(i), what);
+  }
+  meet_or_end(ctx, g, team, what);
+  if (team.my_pe() == root) {
+    if (!everywhere) {
+      put_to_all(ctx, g, team, dst, src, count);
+    } else if (dst != src) {
+      copy<direction::put>(g, dst, src, count);
+    }
+  } else if (const std::uint64_t told = load_relaxed(place); told != 0) {
+    const auto* const from = reinterpret_cast<const T*>(ctx.my_slot_ + (told - 1));
+    copy<direction::get>(g, dst, ctx.world_remote(from, team.world_pe(root)), count);
+  }
 }
 
 /// A fold by all members, each of its share. They meet before, so that all sources are there, and after, so that all
@@ -93,9 +136,9 @@ PGAS_FN void fold_shares(const context& ctx, const G& g, const team_view& team, 
                      team.n_pes(),
                      first_target,
                      end_target};
-  meet_or_end(ctx, g, team, what);
+  step_or_end(ctx, g, team, what);
   fold_by_route<Result, T>(ctx, g, team, op, job, what);
-  meet_or_end(ctx, g, team, what);
+  step_or_end(ctx, g, team, what);
 }
 
 /// A fold by which each member gets its own block of `count` elements of the result.
@@ -109,9 +152,9 @@ PGAS_FN void fold_block(const context& ctx, const G& g, const team_view& team, T
                      team.n_pes(),
                      team.my_pe(),
                      team.my_pe() + 1};
-  meet_or_end(ctx, g, team, operation::reduce_scatter);
+  step_or_end(ctx, g, team, operation::reduce_scatter);
   fold_by_route<fold_result::whole, T>(ctx, g, team, op, job, operation::reduce_scatter);
-  meet_or_end(ctx, g, team, operation::reduce_scatter);
+  step_or_end(ctx, g, team, operation::reduce_scatter);
 }
 
 }  // namespace pgas::detail

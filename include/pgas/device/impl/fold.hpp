@@ -78,7 +78,6 @@ template <class T>
 struct word_access {
   using raw = vec16;
   static constexpr std::uint32_t width = sizeof(T) <= 16 ? 16 / sizeof(T) : 1;
-  static constexpr std::uint32_t depth = 2;  ///< words of each member that a thread has in flight
   [[nodiscard]] PGAS_FN static raw load(const std::byte* p) { return load16<space::heap>(p); }
   PGAS_FN static void store(std::byte* p, const raw& value) { store16<space::heap>(p, value); }
 };
@@ -88,7 +87,6 @@ struct element_access {
   static constexpr std::uint32_t pieces = static_cast<std::uint32_t>(sizeof(T) / piece);
   using raw = lanes<typename word<piece>::type, pieces>;
   static constexpr std::uint32_t width = 1;
-  static constexpr std::uint32_t depth = 1;
   [[nodiscard]] PGAS_FN static raw load(const std::byte* p) {
     raw value;
     PGAS_UNROLL
@@ -139,62 +137,95 @@ struct run {
   std::size_t gap;  ///< bytes
 };
 
-/// One thread's share of a run: several accesses of several members in flight, then folded in order.
+/// One thread's share of a run: accesses of several members in flight, then folded in order.
 template <fold_result Result, class Access, class T, class Op>
 PGAS_FN void fold_run(const Op& op, const fold_job& job, const run& where, share me) {
   using A = accumulator_of<Op, T>;
   constexpr bool whole = Result == fold_result::whole;
-  constexpr std::uint32_t depth = whole ? Access::depth : 1;
   constexpr std::uint32_t batch = whole ? 4 : 2;  // members
-  for (std::size_t first = me.rank; first < where.count; first += std::size_t{me.size} * depth) {
-    std::size_t at[depth];
-    bool exists[depth];
-    PGAS_UNROLL
-    for (std::uint32_t d = 0; d < depth; ++d) {
-      const std::size_t i = first + std::size_t{d} * me.size;
-      exists[d] = i < where.count;
-      at[d] = where.start + i * Access::width * sizeof(T) + (i >= where.gap_at ? where.gap : 0);
-    }
-    lanes<A, Access::width> sum[depth]{};
+  for (std::size_t i = me.rank; i < where.count; i += me.size) {
+    const std::size_t at = where.start + i * Access::width * sizeof(T) + (i >= where.gap_at ? where.gap : 0);
+    lanes<A, Access::width> sum{};
     for (std::int32_t base = 0; base < job.members; base += static_cast<std::int32_t>(batch)) {
-      typename Access::raw in[batch][depth]{};
+      typename Access::raw in[batch]{};
       PGAS_UNROLL
       for (std::uint32_t b = 0; b < batch; ++b) {
         const std::int32_t member = base + static_cast<std::int32_t>(b);
-        if (member >= job.members) break;
-        const std::byte* const from = job.to.at(job.src, member);
-        PGAS_UNROLL
-        for (std::uint32_t d = 0; d < depth; ++d) {
-          if (exists[d]) in[b][d] = Access::load(from + at[d]);
-        }
+        if (member < job.members) in[b] = Access::load(job.to.at(job.src, member) + at);
       }
       PGAS_UNROLL
       for (std::uint32_t b = 0; b < batch; ++b) {
         const std::int32_t member = base + static_cast<std::int32_t>(b);
         if (member >= job.members) break;
-        PGAS_UNROLL
-        for (std::uint32_t d = 0; d < depth; ++d) {
-          if (!exists[d]) continue;
-          if constexpr (Result == fold_result::exclusive) {
-            const typename Access::raw before = member == 0 ? neutral<Access, T, Op>() : folded<Access, T>(sum[d]);
-            Access::store(job.to.at(job.dst, member) + at[d], before);
-          }
-          fold_lanes<Access, T>(op, sum[d], in[b][d], member == 0);
-          if constexpr (Result == fold_result::inclusive)
-            Access::store(job.to.at(job.dst, member) + at[d], folded<Access, T>(sum[d]));
+        if constexpr (Result == fold_result::exclusive) {
+          const typename Access::raw before = member == 0 ? neutral<Access, T, Op>() : folded<Access, T>(sum);
+          Access::store(job.to.at(job.dst, member) + at, before);
         }
+        fold_lanes<Access, T>(op, sum, in[b], member == 0);
+        if constexpr (Result == fold_result::inclusive)
+          Access::store(job.to.at(job.dst, member) + at, folded<Access, T>(sum));
       }
     }
     if constexpr (whole) {
-      PGAS_UNROLL
-      for (std::uint32_t d = 0; d < depth; ++d) {
-        if (!exists[d]) continue;
-        const typename Access::raw out = folded<Access, T>(sum[d]);
-        for (std::int32_t target = job.first_target; target < job.end_target; ++target)
-          Access::store(job.to.at(job.dst, target) + at[d], out);
-      }
+      const typename Access::raw out = folded<Access, T>(sum);
+      for (std::int32_t target = job.first_target; target < job.end_target; ++target)
+        Access::store(job.to.at(job.dst, target) + at, out);
     }
   }
+}
+
+/// How many words of each member a thread has in flight, and of how many members at once: eight in all, and no more
+/// words than there are registers for their sums. Rather many words than many members, as two members are the least.
+template <class T, class A>
+struct fold_shape {
+  static constexpr std::uint32_t sums = word_access<T>::width * (sizeof(A) < 4 ? 4 : sizeof(A)) / 4;  ///< registers
+  static constexpr std::uint32_t depth = sums < 4 ? 4 : sums > 16 ? 1 : 16 / sums;
+  static constexpr std::uint32_t batch = 8 / depth;
+};
+
+/// Whole folds of words from byte `start` on, as far as they fill tiles: as in `copy.hpp`, a warp takes consecutive
+/// words at a constant distance from its first. Returns how many words that were, of `words`.
+template <class T, class Op>
+PGAS_FN std::size_t fold_tiles(const Op& op, const fold_job& job, std::size_t start, std::size_t words, share me) {
+  using A = accumulator_of<Op, T>;
+  using access = word_access<T>;
+  constexpr std::uint32_t depth = fold_shape<T, A>::depth;
+  constexpr std::uint32_t batch = fold_shape<T, A>::batch;
+  const std::uint32_t threads = me.size < 32 ? 1 : 32;  // that share a tile
+  const std::uint32_t hop = threads * 16;
+  const std::size_t tiles = words / (depth * threads);
+  const std::size_t step = me.size / threads;
+  for (std::size_t i = me.rank / threads; i < tiles && me.rank / threads < step; i += step) {
+    const std::size_t at = start + i * depth * hop + me.rank % threads * 16;
+    lanes<A, access::width> sum[depth]{};
+    for (std::int32_t base = 0; base < job.members; base += static_cast<std::int32_t>(batch)) {
+      vec16 in[batch][depth]{};
+      PGAS_UNROLL
+      for (std::uint32_t b = 0; b < batch; ++b) {
+        const std::int32_t member = base + static_cast<std::int32_t>(b);
+        if (member >= job.members) break;
+        const std::byte* const from = job.to.at(job.src, member) + at;
+        PGAS_UNROLL
+        for (std::uint32_t d = 0; d < depth; ++d) in[b][d] = access::load(from + d * hop);
+      }
+      PGAS_UNROLL
+      for (std::uint32_t b = 0; b < batch; ++b) {
+        const std::int32_t member = base + static_cast<std::int32_t>(b);
+        if (member >= job.members) break;
+        PGAS_UNROLL
+        for (std::uint32_t d = 0; d < depth; ++d) fold_lanes<access, T>(op, sum[d], in[b][d], member == 0);
+      }
+    }
+    vec16 out[depth];
+    PGAS_UNROLL
+    for (std::uint32_t d = 0; d < depth; ++d) out[d] = folded<access, T>(sum[d]);
+    for (std::int32_t target = job.first_target; target < job.end_target; ++target) {
+      std::byte* const to = job.to.at(job.dst, target) + at;
+      PGAS_UNROLL
+      for (std::uint32_t d = 0; d < depth; ++d) access::store(to + d * hop, out[d]);
+    }
+  }
+  return tiles * depth * threads;
 }
 
 /// One thread's share of a job: whole words where source and destination allow it, single elements at the ends. Out of
@@ -210,7 +241,9 @@ PGAS_OUTLINE void fold(Op op, fold_job job, share me) {
       constexpr std::size_t width = word_access<T>::width;
       const std::size_t head = to_boundary / sizeof(T) < job.count ? to_boundary / sizeof(T) : job.count;
       const std::size_t words = (job.count - head) / width;
-      fold_run<Result, word_access<T>, T>(op, job, run{head * sizeof(T), words, all, 0}, me);
+      std::size_t tiled = 0;
+      if constexpr (Result == fold_result::whole) tiled = fold_tiles<T>(op, job, head * sizeof(T), words, me);
+      fold_run<Result, word_access<T>, T>(op, job, run{head * sizeof(T) + tiled * 16, words - tiled, all, 0}, me);
       fold_run<Result, element_access<T>, T>(op, job, run{0, job.count - words * width, head, words * 16}, me);
       return;
     }

@@ -1,8 +1,7 @@
-#include "device/cuda/kernels/collective.hpp"
-
 #include "device/collective_bodies.hpp"
+#include "device/cuda/kernels/collective.hpp"
 #include "device/cuda/kernels/library_kernel.cuh"
-#include "pgas/device/grid.hpp"
+#include "device/cuda/kernels/stepping_grid.cuh"
 
 namespace pgas::detail::cuda {
 
@@ -10,7 +9,7 @@ namespace {
 
 __global__ void __launch_bounds__(most_threads)
     move_kernel(context here, team_view team, collective_request request, grid_state* blocks) {
-  move_as_asked(here, this_grid(launched_block(blocks)), team, request);
+  move_as_asked(here, stepping_grid(launched_block(blocks)), team, request);
 }
 
 }  // namespace

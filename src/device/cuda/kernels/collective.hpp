@@ -26,16 +26,14 @@ template <class Op>
 /// Most threads of a collective's block. More would leave each too few registers.
 inline constexpr unsigned most_threads = 512;
 
-/// Blocks that carry out a request. One moves some 40 GB/s; that several meet costs as long as one takes for
-/// `worth_a_meeting` bytes. `most` of them fill the link.
+/// Blocks that carry out a request: the same on all members, but for collect(). One moves some 40 GB/s.
 [[nodiscard]] inline unsigned blocks_for(const collective_request& request, const team_view& team) {
-  constexpr std::size_t worth_a_meeting = std::size_t{64} << 10;
   constexpr std::size_t each = std::size_t{32} << 10;
-  constexpr std::size_t most = 32;
+  constexpr std::size_t most = team_layout::most_blocks;
   const bool by_member = request.what <= collective_kind::alltoalls || request.what == collective_kind::reduce_scatter;
   const std::size_t times = by_member ? static_cast<std::size_t>(team.n_pes()) : 2;  // else every element in and out
   const std::size_t bytes = request.count * request.element_bytes * times;
-  return bytes <= worth_a_meeting ? 1 : static_cast<unsigned>(std::min(most, (bytes + each - 1) / each));
+  return static_cast<unsigned>(std::clamp((bytes + each - 1) / each, std::size_t{1}, most));
 }
 
 /// Threads of the block that carries out a request. Members that only meet are waited for soonest by one warp.
