@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <pthread.h>
-#include <sched.h>
 #include <signal.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <utility>
 
 #include "host/proxy/engine.hpp"
+#include "pgas/detail/yield.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::detail {
@@ -191,7 +191,7 @@ void proxy::work() {
 
 void proxy::rest(steady_clock::duration idle) {
   if (idle < look_at_once) {
-    ::sched_yield();
+    yield_now_and_then();
   } else if (engine_->waits_for_others()) {
     network_->wait(seldom);
   } else if (!engine_->has_rings()) {

@@ -3,6 +3,7 @@
 /// it.
 #pragma once
 
+#include "pgas/detail/yield.hpp"
 #include "pgas/device/impl/report.hpp"
 
 namespace pgas::detail {
@@ -26,7 +27,7 @@ struct patience {
   } else if (deadline != never && clock_ns() >= deadline) {
     return {deadline, failure::timed_out};
   }
-  yield_waiting();
+  yield_now_and_then();
   return {deadline, failure::none};
 }
 
