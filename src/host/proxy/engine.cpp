@@ -71,6 +71,9 @@ std::string proxy_engine::deliver(channel& from, std::span<const std::byte> byte
     return "a message whose header is not one";
   if (!from.out.acknowledge(head.acknowledged))
     return fmt::format("an acknowledgement of message {}, which it was not sent", head.acknowledged);
+  if (!from.in.may_be_sent(head.awaited))
+    return fmt::format("a wait for the acknowledgement of message {}, which it could not send yet", head.awaited);
+  from.out.hurry(head.awaited);
   take_effect(from, head.acknowledged);
   if (head.sequence == 0) return bytes.size() == sizeof head ? "" : "a message without a number";
   switch (from.in.judge(head.sequence)) {
@@ -173,6 +176,7 @@ bool proxy_engine::serve(flight& from) {
   } else {
     issuer_.send_signals(from);  // they are older than what comes next
     busy = issuer_.take_commands(from, wrong) > 0;
+    issuer_.ask_for_effects(from);
   }
   busy |= from.settle();
   if (!wrong.empty()) fail(parts_.settings.me, wrong);
@@ -252,6 +256,11 @@ void proxy_engine::fail(int pe, const std::string& what) {
 bool proxy_engine::waits_for_others() const noexcept {
   const auto has_nothing = [](const auto& each) { return each->empty(); };
   return !std::all_of(flights_.begin(), flights_.end(), has_nothing) || parts_.pool.in_use() > 0;
+}
+
+bool proxy_engine::owes_acknowledgements() const noexcept {
+  const auto owes = [](const channel* each) { return !each->lost && each->out.owes(each->in.completed()); };
+  return std::any_of(parts_.active.begin(), parts_.active.end(), owes);
 }
 
 bool proxy_engine::idle() const noexcept {

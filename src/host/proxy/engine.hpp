@@ -29,6 +29,8 @@ class proxy_engine final : public transport_events, private message_sender, priv
   [[nodiscard]] bool idle() const noexcept;
   /// Commands or messages are waiting for other PEs.
   [[nodiscard]] bool waits_for_others() const noexcept;
+  /// Acknowledgements wait for a message to go with, or for a few more turns: nobody must sleep on them.
+  [[nodiscard]] bool owes_acknowledgements() const noexcept;
 
   void add_ring(ring& source);
   void remove_ring(const ring& source);

@@ -15,6 +15,7 @@ class fifo {
   [[nodiscard]] std::size_t size() const noexcept { return last_ - first_; }
   [[nodiscard]] T& front() noexcept { return items_[first_ & (items_.size() - 1)]; }
   [[nodiscard]] const T& front() const noexcept { return items_[first_ & (items_.size() - 1)]; }
+  [[nodiscard]] const T& back() const noexcept { return items_[(last_ - 1) & (items_.size() - 1)]; }
 
   void push(T item) {
     if (size() == items_.size()) grow();

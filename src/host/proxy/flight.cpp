@@ -58,6 +58,7 @@ void flight::hold_signal(transfer& op) {
   ++order_of(op).unordered;
   if (held_.empty()) scanned_ = first_data_;
   held_.push(&op);
+  waits_ = true;
 }
 
 transfer* flight::due_signal() noexcept {
@@ -77,6 +78,7 @@ void flight::signal_sent() noexcept {
   --order_of(op).unordered;
   held_.pop();
   scanned_ = first_data_;
+  if (unanswered_ > 0) waits_ = true;
 }
 
 void flight::all_issued(transfer& op) noexcept {
@@ -131,7 +133,16 @@ void flight::complete(transfer& op) noexcept {
 
 void flight::quiet(transfer& op) {
   changed_ = true;
-  if (op.what.pe >= 0) quiets_.push_back(&op);
+  ++unanswered_;
+  if (op.what.pe >= 0)
+    quiets_.push_back(&op);
+  else
+    waits_ = true;
+}
+
+bool flight::take_wait() noexcept {
+  constexpr std::uint64_t many = window / 4;  // the ring is not to stand still for want of room
+  return std::exchange(waits_, false) || begun_ - completed_ >= many;
 }
 
 bool flight::settle() {
@@ -140,6 +151,7 @@ bool flight::settle() {
   const auto answer_quiet = [this](transfer& op) {
     answer(op, 0, 0);
     op.complete = true;
+    --unanswered_;
   };
   for (transfer* op : quiets_) {
     if (order_of(*op).incomplete == 0) answer_quiet(*op);

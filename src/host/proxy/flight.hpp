@@ -61,6 +61,10 @@ class flight {
   void complete(transfer& op) noexcept;
   /// Waits for what is before it.
   void quiet(transfer& op);
+  /// Whether somebody has begun to wait, since the last call, for what is under way to any PE.
+  [[nodiscard]] bool take_wait() noexcept;
+  /// Whether something is under way to `pe`.
+  [[nodiscard]] bool has_under_way(int pe) const noexcept { return order_to(pe).incomplete > 0; }
 
   /// Moves on the count of what is complete, answers quiets, tells the producers. Whether there was anything to tell.
   bool settle();
@@ -95,6 +99,8 @@ class flight {
   std::uint64_t scanned_ = 0;     ///< nothing before it keeps the first held signal
   fifo<transfer*> held_;
   std::vector<transfer*> quiets_;  ///< that ask for one PE
+  std::uint64_t unanswered_ = 0;   ///< quiets
+  bool waits_ = false;             ///< since the last take_wait()
   bool changed_ = false;
   bool bad_answer_ = false;
 };

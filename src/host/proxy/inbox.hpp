@@ -20,9 +20,13 @@ class inbox {
   /// What is to be done with message `sequence`: carried out, kept, or it cannot be.
   [[nodiscard]] verdict judge(std::uint64_t sequence) const noexcept {
     if (sequence == handled_ + 1) return verdict::due;
-    if (sequence <= handled_ || sequence > handled_ + message_window || place(sequence) != message_pool::none)
+    if (sequence <= handled_ || !may_be_sent(sequence) || place(sequence) != message_pool::none)
       return verdict::impossible;
     return verdict::early;
+  }
+  /// Whether the other side's window lets it send message `sequence`.
+  [[nodiscard]] bool may_be_sent(std::uint64_t sequence) const noexcept {
+    return sequence <= handled_ + message_window;
   }
   void keep(std::uint64_t sequence, message_pool::number message) noexcept { place(sequence) = message; }
   /// The one that is due has been carried out; gives the next, if it came early.

@@ -87,6 +87,13 @@ std::size_t issuer::take_commands(flight& from, std::string& wrong) {
   return count;
 }
 
+void issuer::ask_for_effects(flight& from) {
+  if (!from.take_wait()) return;
+  for (int pe = 0; pe < parts_.settings.n; ++pe) {
+    if (from.has_under_way(pe)) parts_.await_effects(parts_.to(pe));
+  }
+}
+
 bool issuer::drop_commands(flight& from) {
   ring& source = *from.source();
   const std::uint64_t before = source.taken();
@@ -98,6 +105,7 @@ bool issuer::drop_commands(flight& from) {
 bool issuer::start(flight& from, const command& what) {
   if (what.kind == command_kind::quiet) {
     from.quiet(from.begin(what, false));
+    if (what.pe >= 0) parts_.await_effects(parts_.to(what.pe));
     return true;
   }
   if (what.kind == command_kind::fence) {
@@ -106,7 +114,10 @@ bool issuer::start(flight& from, const command& what) {
     return true;
   }
   const bool large = bytes_of(what) > parts_.eager;
-  if (!from.may_pass(what.pe, large)) return false;
+  if (!from.may_pass(what.pe, large)) {
+    parts_.await_effects(parts_.to(what.pe));
+    return false;
+  }
   if (large) {
     start_job(from, what);
     return true;
@@ -213,10 +224,16 @@ bool issuer::advance(channel& to, transfer& op) {
     const std::uint64_t left = op.what.bytes - op.at;
     const peer_memory::segment* there = op.what.bytes > parts_.eager ? to.memory.find(next.offset) : nullptr;
     const bool direct = there != nullptr && transport_may_use(next.local, static_cast<std::size_t>(left));
-    if (!direct && to.out.under_way() >= window_of_jobs) return false;
-    if (direct ? !issue_piece(to, op, *there) : !issue_record(to, op)) return false;
+    if (direct ? !issue_piece(to, op, *there) : !advance_by_record(to, op)) return false;
   }
   return true;
+}
+
+/// What is left waits for acknowledgements, and so may whatever comes behind it.
+bool issuer::advance_by_record(channel& to, transfer& op) {
+  const bool issued = to.out.under_way() < window_of_jobs && issue_record(to, op);
+  to.out.await(to.out.sequence());
+  return issued;
 }
 
 bool issuer::issue_piece(channel& to, transfer& op, const peer_memory::segment& there) {

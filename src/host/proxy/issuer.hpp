@@ -23,6 +23,8 @@ class issuer {
   [[nodiscard]] std::size_t take_commands(flight& from, std::string& wrong);
   /// Takes commands and forgets them; whether there were any.
   [[nodiscard]] bool drop_commands(flight& from);
+  /// Has PEs told of it when somebody waits for what is under way to them.
+  void ask_for_effects(flight& from);
   /// Sends held signals whose time has come.
   void send_signals(flight& from);
   /// Goes on with the large things for one PE.
@@ -40,6 +42,7 @@ class issuer {
   void start_job(flight& from, const command& what);
 
   [[nodiscard]] bool advance(channel& to, transfer& op);
+  [[nodiscard]] bool advance_by_record(channel& to, transfer& op);
   [[nodiscard]] bool issue_piece(channel& to, transfer& op, const peer_memory::segment& there);
   [[nodiscard]] bool issue_record(channel& to, transfer& op);
   [[nodiscard]] bool may_ask(const channel& of, std::size_t bytes) const noexcept;

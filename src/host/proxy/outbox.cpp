@@ -39,7 +39,9 @@ void outbox::send_closed() {
 
 void outbox::send(message_pool::number message, std::uint64_t sequence) {
   told_ = to_acknowledge_;
-  const message_header head{sequence, to_acknowledge_, static_cast<std::uint32_t>(pool_.used(message))};
+  patience_ = flushes_of_patience;
+  asked_ = std::min(awaited_, sent_);  // what is sent later will say so itself
+  const message_header head{sequence, told_, asked_, static_cast<std::uint32_t>(pool_.used(message))};
   std::memcpy(pool_.start(message), &head, sizeof head);
   sender_.send(pe_, message);
 }
@@ -52,11 +54,20 @@ bool outbox::flush(std::uint64_t acknowledged) {
     close();
     send_closed();
   }
-  if (told_ == acknowledged) return false;
+  if (!must_ask() && !must_acknowledge()) return false;
   const message_pool::number message = pool_.take();
   static_cast<void>(pool_.extend(message, sizeof(message_header)));
   send(message, 0);
   return true;
+}
+
+/// Whether somebody has begun to wait for messages that have gone already.
+bool outbox::must_ask() const noexcept { return std::min(awaited_, sent_) > std::max(asked_, acknowledged_); }
+
+bool outbox::must_acknowledge() noexcept {
+  if (!owes(to_acknowledge_)) return false;
+  constexpr std::uint64_t many = message_window / 4;
+  return told_ < hurried_ || to_acknowledge_ - told_ >= many || --patience_ == 0;
 }
 
 bool outbox::acknowledge(std::uint64_t sequence) noexcept {

@@ -71,6 +71,12 @@ struct proxy_parts {
     which.active = true;
     active.push_back(&which);
   }
+  /// Somebody waits for the effects of what is under way to it.
+  void await_effects(channel& which) {
+    if (which.effects.empty()) return;
+    which.out.await(which.effects.back().sequence);
+    touch(which);
+  }
 };
 
 }  // namespace pgas::detail

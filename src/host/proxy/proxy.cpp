@@ -190,7 +190,7 @@ void proxy::work() {
 }
 
 void proxy::rest(steady_clock::duration idle) {
-  if (idle < look_at_once) {
+  if (idle < look_at_once || engine_->owes_acknowledgements()) {
     yield_now_and_then();
   } else if (engine_->waits_for_others()) {
     network_->wait(seldom);

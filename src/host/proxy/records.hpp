@@ -3,7 +3,8 @@
 /// record_header, what its kind adds to that, and its payload, filled up to a multiple of 8 bytes.
 ///
 /// Messages to one PE are numbered from 1 on and carried out in that order; number 0 has no records. Each message says
-/// up to which number the messages of the other direction have taken effect.
+/// up to which number the messages of the other direction have taken effect, and up to which number somebody waits to
+/// hear the same of its own direction: an acknowledgement of others waits a while for a message that it can go with.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +16,15 @@
 namespace pgas::detail {
 
 struct message_header {
-  static constexpr std::uint32_t expected_magic = 0x70676173;  // "sagp", and another version is another number
+  static constexpr std::uint32_t expected_magic = 0x70676174;  // "tagp", and another version is another number
 
   std::uint64_t sequence = 0;
   std::uint64_t acknowledged = 0;
-  std::uint32_t bytes = 0;  ///< of the whole message
+  std::uint64_t awaited = 0;  ///< messages up to this one are to be acknowledged at once
+  std::uint32_t bytes = 0;    ///< of the whole message
   std::uint32_t magic = expected_magic;
 };
-static_assert(sizeof(message_header) == 24 && std::is_trivially_copyable_v<message_header>);
+static_assert(sizeof(message_header) == 32 && std::is_trivially_copyable_v<message_header>);
 
 enum class record_kind : std::uint8_t {
   put = 1,      ///< payload: `bytes` for `offset`

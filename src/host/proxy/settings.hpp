@@ -29,9 +29,9 @@ struct proxy_settings {
 /// Counts since the start.
 struct proxy_statistics {
   std::uint64_t commands = 0;          ///< taken from rings
-  std::uint64_t messages = 0;          ///< sent, but for acknowledgements alone
+  std::uint64_t messages = 0;          ///< sent, with records
   std::uint64_t message_bytes = 0;     ///< in them
-  std::uint64_t acknowledgements = 0;  ///< sent on their own
+  std::uint64_t acknowledgements = 0;  ///< messages without records: what is said or asked of them on its own
   std::uint64_t records = 0;           ///< of others, carried out
   std::uint64_t early_messages = 0;    ///< that came before their turn
   std::uint64_t pieces = 0;            ///< put or got by the transport itself

@@ -142,7 +142,7 @@ TEST(proxy_device_engine, what_a_lost_pe_asked_for_does_not_get_into_messages_fo
   const detail::request_part request{1};
   const detail::record_header bad{static_cast<detail::record_kind>(99), {}, {}, 0, 0, 0};
   std::vector<std::byte> message(sizeof(detail::message_header) + sizeof good + sizeof request + sizeof bad);
-  const detail::message_header head{1, 0, static_cast<std::uint32_t>(message.size())};
+  const detail::message_header head{1, 0, 0, static_cast<std::uint32_t>(message.size())};
   std::memcpy(message.data(), &head, sizeof head);
   std::memcpy(message.data() + sizeof head, &good, sizeof good);
   std::memcpy(message.data() + sizeof head + sizeof good, &request, sizeof request);

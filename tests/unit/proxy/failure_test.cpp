@@ -108,8 +108,9 @@ class stranger : public ::testing::Test, private detail::transport_events {
     bare_->send(0, sent_.back(), ++tokens_);
   }
   /// A message with these records.
-  void send(std::uint64_t sequence, std::uint64_t acknowledged, std::span<const std::byte> records = {}) {
-    const detail::message_header head{sequence, acknowledged,
+  void send(std::uint64_t sequence, std::uint64_t acknowledged, std::span<const std::byte> records = {},
+            std::uint64_t awaited = 0) {
+    const detail::message_header head{sequence, acknowledged, awaited,
                                       static_cast<std::uint32_t>(sizeof(detail::message_header) + records.size())};
     std::vector<std::byte> bytes(head.bytes);
     std::memcpy(bytes.data(), &head, sizeof head);
@@ -182,6 +183,12 @@ TEST_F(stranger, who_is_too_far_ahead_is_refused) {
   expect_refusal();
 }
 
+TEST_F(stranger, who_waits_for_what_it_could_not_send_is_refused) {
+  send(0, 0, {}, detail::message_window);  // it might come
+  send(0, 0, {}, detail::message_window + 1);
+  expect_refusal();
+}
+
 TEST_F(stranger, whose_acknowledgement_carries_records_is_refused) {
   send(0, 0, std::vector<std::byte>(16));
   expect_refusal();
@@ -214,7 +221,7 @@ TEST_F(stranger, who_is_silent_does_not_keep_the_proxy_from_stopping) {
 TEST_F(stranger, who_says_random_things_does_no_harm) {
   std::mt19937 random(5);
   for (int round = 0; round < 200; ++round) {
-    detail::message_header head{random() % 3 + 1, random() % 2, 0};
+    detail::message_header head{random() % 3 + 1, random() % 2, random() % 3, 0};
     std::vector<std::byte> bytes(sizeof head + random() % 300 / 8 * 8);
     for (std::byte& b : bytes) b = static_cast<std::byte>(random());
     head.bytes = static_cast<std::uint32_t>(bytes.size());
