@@ -48,8 +48,8 @@ PGAS_FN void broadcast(const context& ctx, const G& g, const team_view& team, T*
   if (detail::copies_by_packets(ctx, team, count * sizeof(T)))
     return detail::broadcast_by_packets(ctx, g, team, dst, src, count, root);
   if (detail::goes_by_domains(ctx, team, count * sizeof(T))) PGAS_UNLIKELY {
-    const detail::domain_call<T> call{ctx, team, dst, src, count};
-    detail::broadcast_by_domains(&call, g, root);
+    const detail::domain_call call = detail::domain_call_of(ctx, team, dst, src, count);
+    detail::broadcast_by_domains<detail::unit_of<T>>(&call, g, root);
   } else if (detail::fetches_broadcast(ctx, team, count * sizeof(T))) {
     detail::fetch_broadcast(ctx, g, team, dst, src, count, root);
   } else if (team.my_pe() == root) {
@@ -79,8 +79,8 @@ PGAS_FN void fcollect(const context& ctx, const G& g, const team_view& team, T* 
   if (detail::copies_by_packets(ctx, team, count * sizeof(T)))
     return detail::exchange_by_packets(ctx, g, team, dst, src, count, 0, what);
   if (detail::goes_by_domains(ctx, team, static_cast<std::size_t>(team.n_pes()) * count * sizeof(T))) PGAS_UNLIKELY {
-    const detail::domain_call<T> call{ctx, team, dst, src, count};
-    detail::gather_by_domains(&call, g, what);
+    const detail::domain_call call = detail::domain_call_of(ctx, team, dst, src, count);
+    detail::gather_by_domains<detail::unit_of<T>>(&call, g, what);
   } else {
     detail::put_to_all(ctx, g, team, dst + static_cast<std::size_t>(team.my_pe()) * count, src, count);
   }
@@ -107,8 +107,8 @@ PGAS_FN void collect(const context& ctx, const G& g, const team_view& team, T* d
     detail::check_buffer(ctx, what, dst, before > ~std::uint64_t{0} - count ? ~std::uint64_t{0} : before + count);
   if (detail::may_span_domains(ctx, team) &&
       detail::goes_by_domains(ctx, team, detail::sum_of_values(ctx, team) * sizeof(T))) PGAS_UNLIKELY {
-    const detail::domain_call<T> call{ctx, team, dst, src, count};
-    detail::gather_by_domains(&call, g, what);
+    const detail::domain_call call = detail::domain_call_of(ctx, team, dst, src, count);
+    detail::gather_by_domains<detail::unit_of<T>>(&call, g, what);
   } else {
     detail::put_to_all(ctx, g, team, dst + before, src, count);
   }

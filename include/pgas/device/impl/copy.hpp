@@ -257,4 +257,25 @@ PGAS_FN void copy(const G& g, T* dst, const T* src, std::size_t count) {
   }
 }
 
+/// Puts bytes from memory that is as far from a boundary of 16 bytes as where they go to: one thread's share. One copy
+/// of the code for all elements and groups, a tenth of copy()'s, for what a fold by proxy makes.
+PGAS_OUTLINE_IN_UNIT void put_congruent(std::byte* dst, const std::byte* src, std::size_t bytes, share me) {
+  std::size_t head = (0 - reinterpret_cast<std::uintptr_t>(dst)) & 15;
+  if (head > bytes) head = bytes;
+  const std::size_t end = head + (bytes - head) / 16 * 16;
+  for (std::size_t at = head + me.rank * 16; at < end; at += me.size * (shallow * 16)) {
+    vec16 v[shallow] = {};
+    PGAS_UNROLL
+    for (std::uint32_t i = 0; i < shallow; ++i) {
+      if (at + i * 16 * me.size < end) v[i] = load16<source_space<direction::put>>(src + at + i * 16 * me.size);
+    }
+    PGAS_UNROLL
+    for (std::uint32_t i = 0; i < shallow; ++i) {
+      if (at + i * 16 * me.size < end) store16<target_space<direction::put>>(dst + at + i * 16 * me.size, v[i]);
+    }
+  }
+  copy_ends<direction::put, 1>(dst, src, bytes, static_cast<std::uint32_t>(head),
+                               static_cast<std::uint32_t>(bytes - end), me);
+}
+
 }  // namespace pgas::detail

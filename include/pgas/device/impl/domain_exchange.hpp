@@ -25,55 +25,82 @@ inline constexpr std::size_t by_domains_bytes = std::size_t{16} << 10;
   return reinterpret_cast<std::uint64_t*>(ctx.my_slot_ + team.channel_offset() + team_layout::value(team.n_pes(), i));
 }
 
-/// A call of a collective: in memory, as there would be no registers for it.
-template <class T>
+/// A call of a collective: in memory, as there would be no registers for it, and without the type of its elements, so
+/// that there is one copy of most of what follows.
 struct domain_call {
-  context ctx;
-  team_view team;
-  T* dst;
-  const T* src;
+  participant here;
+  std::byte* dst;
+  const std::byte* src;
   std::size_t count;
-};
+  std::uint32_t element;  ///< bytes
 
-/// Puts elements from `begin` of the destination on there on the members of this PE's domain, this PE last; nothing
-/// there if they are its `src`.
-template <class T, PGAS_IS(group) G>
-PGAS_COLD void spread_near(const domain_call<T>* call, G g, std::size_t begin, const T* src, std::size_t count) {
-  const domain_channel of = domain_channel_of(call->ctx, call->team);
-  T* const dst = call->dst + begin;
+  [[nodiscard]] PGAS_FN domain_channel channel() const { return here.channel(); }
+  [[nodiscard]] PGAS_FN domain_plan plan() const { return channel().plan; }
+  [[nodiscard]] PGAS_FN std::size_t bytes() const { return count * element; }
+};
+template <class T>
+[[nodiscard]] PGAS_FN domain_call domain_call_of(const context& ctx, const team_view& team, T* dst, const T* src,
+                                                 std::size_t count) {
+  return {{ctx, team}, reinterpret_cast<std::byte*>(dst), reinterpret_cast<const std::byte*>(src), count, sizeof(T)};
+}
+
+/// Some bytes of a whole.
+struct stretch {
+  std::size_t begin;
+  std::size_t bytes;
+};
+/// Those of member `k` of domain `d` where the domain's members share. @param alike an address that is aligned in the
+/// same way on all members
+[[nodiscard]] PGAS_OUTLINE_IN_UNIT stretch share_in(const domain_call* call, const std::byte* alike, std::int32_t d,
+                                                    std::int32_t k) {
+  const shares all =
+      domain_shares(reinterpret_cast<std::uintptr_t>(alike), call->element, call->count, call->plan().count(d));
+  return {all.start(k) * call->element, (all.start(k + 1) - all.start(k)) * call->element};
+}
+[[nodiscard]] PGAS_FN stretch own_share(const domain_call* call, const std::byte* alike) {
+  return share_in(call, alike, call->plan().mine(), call->plan().rank());
+}
+
+/// meet_or_end() of a call.
+template <PGAS_IS(group) G>
+PGAS_OUTLINE_IN_UNIT void meet_again(const domain_call* call, G g, operation what) {
+  meet_or_end(call->here.ctx, g, call->here.team, what);
+}
+
+/// Puts bytes at the place of `where` on the members of this PE's domain, this PE last; nothing there if they are its
+/// `src`. @param Unit what the element type guarantees of their alignment
+template <std::size_t Unit, PGAS_IS(group) G>
+PGAS_COLD void spread_near(const domain_call* call, G g, stretch where, const std::byte* src) {
+  using unit = unit_word<Unit>;
+  const domain_channel of = call->channel();
+  std::byte* const dst = call->dst + where.begin;
   const std::int32_t near = of.plan.count(of.plan.mine());
   const std::int32_t end = of.plan.rank() + near + (dst == src ? 0 : 1);
   for (std::int32_t k = of.plan.rank() + 1; k < end; ++k)
-    copy<direction::put>(g, near_reach(of).at(dst, k < near ? k : k - near), src, count);
+    copy<direction::put>(g, reinterpret_cast<unit*>(near_reach(of).at(dst, k < near ? k : k - near)),
+                         reinterpret_cast<const unit*>(src), where.bytes / Unit);
+}
+/// The same of what lies in this PE's destination already.
+template <std::size_t Unit, PGAS_IS(group) G>
+PGAS_FN void spread_own(const domain_call* call, const G& g, stretch where) {
+  spread_near<Unit>(call, g, where, call->dst + where.begin);
 }
 
-/// This member's share of what all of its domain need, and it alone has: spreads it. @param alike an address that is
-/// aligned in the same way on all members
-template <class T, PGAS_IS(group) G>
-PGAS_COLD void spread_share(const domain_call<T>* call, G g, const T* alike) {
-  const domain_plan plan = domain_channel_of(call->ctx, call->team).plan;
-  const std::size_t begin = share_start(alike, call->count, plan.count(plan.mine()), plan.rank());
-  const std::size_t end = share_start(alike, call->count, plan.count(plan.mine()), plan.rank() + 1);
-  spread_near(call, g, begin, static_cast<const T*>(call->dst + begin), end - begin);
-}
-
-/// Has the proxy put some of the elements at `src` at the same place of a member's destination. They are under way
-/// until the barrier at the end of the collective, which completes it.
-template <class T, PGAS_IS(group) G>
-PGAS_FN void put_far(const domain_call<T>& call, const G& g, std::size_t begin, const T* src, std::size_t count,
-                     std::int32_t far) {
-  proxied_put(sender_of(call.ctx), g, far, call.dst + begin, src, count * sizeof(T), until::handed_over);
+/// Has the proxy put bytes at the place of `where` of a member's destination. They are under way until the barrier at
+/// the end of the collective, which completes it.
+template <PGAS_IS(group) G>
+PGAS_FN void put_far(const domain_call* call, const G& g, stretch where, const std::byte* src, std::int32_t far) {
+  proxied_put(sender_of(call->here.ctx), g, far, call->dst + where.begin, src, where.bytes, until::handed_over);
 }
 
 /// Gives each member of another domain a share of the root's elements.
-template <class T, PGAS_IS(group) G>
-PGAS_COLD void deal_out(const domain_call<T>* call, G g) {
-  const domain_plan plan = domain_channel_of(call->ctx, call->team).plan;
+template <PGAS_IS(group) G>
+PGAS_COLD void deal_out(const domain_call* call, G g) {
+  const domain_plan plan = call->plan();
   for (std::int32_t d = 0; d < plan.domains(); ++d) {
     for (std::int32_t k = 0; d != plan.mine() && k < plan.count(d); ++k) {
-      const std::size_t begin = share_start(call->dst, call->count, plan.count(d), k);
-      const std::size_t end = share_start(call->dst, call->count, plan.count(d), k + 1);
-      put_far(*call, g, begin, call->src + begin, end - begin, plan.world_pe(d, k));
+      const stretch part = share_in(call, call->dst, d, k);
+      put_far(call, g, part, call->src + part.begin, plan.world_pe(d, k));
     }
   }
 }
@@ -87,24 +114,22 @@ PGAS_COLD void deal_out(const domain_call<T>* call, G g) {
 
 /// A broadcast() but for the meeting at its end: each member of another domain gets a share from the root, and spreads
 /// it.
-template <class T, PGAS_IS(group) G>
-PGAS_COLD void broadcast_by_domains(const domain_call<T>* call, G g, std::int32_t root) {
-  if (call->team.my_pe() == root) {
+template <std::size_t Unit, PGAS_IS(group) G>
+PGAS_COLD void broadcast_by_domains(const domain_call* call, G g, std::int32_t root) {
+  if (call->here.team.my_pe() == root) {
     deal_out(call, g);
-    spread_near(call, g, 0, call->src, call->count);
+    spread_near<Unit>(call, g, {0, call->bytes()}, call->src);
   }
-  meet_or_end(call->ctx, g, call->team, operation::broadcast);
-  if (!is_near(domain_channel_of(call->ctx, call->team).plan, root))
-    spread_share(call, g, static_cast<const T*>(call->dst));
+  meet_again(call, g, operation::broadcast);
+  if (!is_near(call->plan(), root)) spread_own<Unit>(call, g, own_share(call, call->dst));
 }
 
 /// Where the elements of a member lie among those of all, by what the members have told; or all have as many.
-template <class T>
-[[nodiscard]] PGAS_COLD held_part block_of(const domain_call<T>* call, operation what, std::int32_t member) {
-  if (what == operation::fcollect) return {call->count, static_cast<std::size_t>(member) * call->count};
-  held_part block{load_relaxed(value_word(call->ctx, call->team, member)), 0};
-  for (std::int32_t i = 0; i < member; ++i) block.before += load_relaxed(value_word(call->ctx, call->team, i));
-  return block;
+[[nodiscard]] PGAS_COLD stretch block_of(const domain_call* call, operation what, std::int32_t member) {
+  if (what == operation::fcollect) return {static_cast<std::size_t>(member) * call->bytes(), call->bytes()};
+  std::size_t before = 0;
+  for (std::int32_t i = 0; i < member; ++i) before += load_relaxed(value_word(call->here.ctx, call->here.team, i));
+  return {before * call->element, load_relaxed(value_word(call->here.ctx, call->here.team, member)) * call->element};
 }
 /// What all members have told.
 [[nodiscard]] PGAS_FN std::uint64_t sum_of_values(const context& ctx, const team_view& team) {
@@ -114,28 +139,25 @@ template <class T>
 }
 
 /// Sends this member's elements to one of each other domain.
-template <class T, PGAS_IS(group) G>
-PGAS_COLD void send_across(const domain_call<T>* call, G g, held_part own) {
-  const domain_plan plan = domain_channel_of(call->ctx, call->team).plan;
+template <PGAS_IS(group) G>
+PGAS_COLD void send_across(const domain_call* call, G g, stretch own) {
+  const domain_plan plan = call->plan();
   for (std::int32_t d = 0; d < plan.domains(); ++d) {
-    if (d != plan.mine())
-      put_far(*call, g, own.before, call->src, own.count, plan.world_pe(d, plan.rank() % plan.count(d)));
+    if (d != plan.mine()) put_far(call, g, own, call->src, plan.world_pe(d, plan.rank() % plan.count(d)));
   }
 }
 
 /// A walk through the members of other domains that have sent to this one.
-template <class T>
 struct received {
-  const domain_call<T>* call;
+  const domain_call* call;
   operation what;
   std::int32_t domain;
-  std::int32_t k;   ///< of the domain's members, the one to come
-  held_part block;  ///< of the one before
+  std::int32_t k;  ///< of the domain's members, the one to come
+  stretch block;   ///< of the one before
 };
 /// One more of them. False behind the last one.
-template <class T>
-[[nodiscard]] PGAS_COLD bool next_received(received<T>* at) {
-  const domain_plan plan = domain_channel_of(at->call->ctx, at->call->team).plan;
+[[nodiscard]] PGAS_COLD bool next_received(received* at) {
+  const domain_plan plan = at->call->plan();
   while (at->domain == plan.mine() || at->k >= plan.count(at->domain)) {
     if (++at->domain >= plan.domains()) return false;
     at->k = plan.rank();
@@ -147,69 +169,75 @@ template <class T>
 
 /// Spreads what members of other domains have sent to this one. (Where it is lies in memory, as there are few registers
 /// this deep below a kernel.)
-template <class T, PGAS_IS(group) G>
-PGAS_COLD void spread_received(const domain_call<T>* call, G g, operation what) {
-  received<T> at{call, what, 0, domain_channel_of(call->ctx, call->team).plan.rank(), {}};
-  while (next_received(&at))
-    spread_near(at.call, g, at.block.before, static_cast<const T*>(at.call->dst + at.block.before), at.block.count);
+template <std::size_t Unit, PGAS_IS(group) G>
+PGAS_COLD void spread_received(const domain_call* call, G g, operation what) {
+  received at{call, what, 0, call->plan().rank(), {}};
+  while (next_received(&at)) spread_own<Unit>(at.call, g, at.block);
 }
 
 /// An fcollect() or collect() but for the meeting at its end.
-template <class T, PGAS_IS(group) G>
-PGAS_COLD void gather_by_domains(const domain_call<T>* call, G g, operation what) {
-  const held_part own = block_of(call, what, call->team.my_pe());
+template <std::size_t Unit, PGAS_IS(group) G>
+PGAS_COLD void gather_by_domains(const domain_call* call, G g, operation what) {
+  const stretch own = block_of(call, what, call->here.team.my_pe());
   send_across(call, g, own);
-  spread_near(call, g, own.before, call->src, own.count);
-  meet_or_end(call->ctx, g, call->team, what);
-  spread_received(call, g, what);
+  spread_near<Unit>(call, g, own, call->src);
+  meet_again(call, g, what);
+  spread_received<Unit>(call, g, what);
 }
 
 /// What each member of a domain does of a reduce(): folds a share of the elements of its domain's members into its own
 /// destination.
-template <class T, class Op, PGAS_IS(group) G>
-PGAS_COLD void reduce_within(const domain_call<T>* call, G g, Op op) {
-  const domain_channel of = domain_channel_of(call->ctx, call->team);
+template <class T, class Op>
+PGAS_FN void reduce_within(const domain_call* call, Op op, share me) {
+  const domain_channel of = call->channel();
   const std::int32_t near = of.plan.count(of.plan.mine());
-  const std::size_t begin = share_start(call->src, call->count, near, of.plan.rank());
-  const std::size_t end = share_start(call->src, call->count, near, of.plan.rank() + 1);
-  fold<fold_result::whole, T>(
-      op,
-      fold_job{reinterpret_cast<const std::byte*>(call->src + begin), reinterpret_cast<std::byte*>(call->dst + begin),
-               end - begin, near_reach(of), near, of.plan.rank(), of.plan.rank() + 1},
-      share_of(g));
+  const T* const src = reinterpret_cast<const T*>(call->src);
+  const std::size_t begin = share_start(src, call->count, near, of.plan.rank());
+  const std::size_t end = share_start(src, call->count, near, of.plan.rank() + 1);
+  fold<fold_result::whole, T>(op,
+                              fold_job{call->src + begin * sizeof(T), call->dst + begin * sizeof(T), end - begin,
+                                       near_reach(of), near, of.plan.rank(), of.plan.rank() + 1},
+                              me);
 }
 
 /// What each member of the team does: folds a share of what the domains have made, and sends it back.
-template <class T, class Op, PGAS_IS(group) G>
-PGAS_COLD void reduce_across(const domain_call<T>* call, G g, Op op) {
-  const team_view& team = call->team;
-  const std::size_t begin = share_start(call->src, call->count, team.n_pes(), team.my_pe());
-  const std::size_t end = share_start(call->src, call->count, team.n_pes(), team.my_pe() + 1);
-  const routed_job across{call->ctx,
-                          team,
-                          {reinterpret_cast<const std::byte*>(call->src + begin),
-                           reinterpret_cast<std::byte*>(call->dst + begin),
-                           end - begin,
-                           {},
-                           0,
-                           0,
-                           0},
-                          {call->count, begin},
-                          operands::domains,
-                          operation::reduce};
-  fold_by_any_route<fold_result::whole, T>(&across, g, op);
+PGAS_OUTLINE_IN_UNIT void make_job_across(const domain_call* call, routed_job* made) {
+  const team_view& team = call->here.team;
+  const shares all =
+      domain_shares(reinterpret_cast<std::uintptr_t>(call->src), call->element, call->count, team.n_pes());
+  const std::size_t begin = all.start(team.my_pe());
+  const fold_job job{call->src + begin * call->element,
+                     call->dst + begin * call->element,
+                     all.start(team.my_pe() + 1) - begin,
+                     {},
+                     0,
+                     0,
+                     0};
+  *made = {&call->here, job, {call->count, begin}, operands::domains, operation::reduce};
+}
+
+/// What each member of a domain does at last: spreads its share of the whole.
+PGAS_OUTLINE_IN_UNIT void spread_whole(const domain_call* call, share me) {
+  const domain_channel of = call->channel();
+  const stretch own = own_share(call, call->src);
+  std::byte* const dst = call->dst + own.begin;
+  const std::int32_t near = of.plan.count(of.plan.mine());
+  for (std::int32_t k = of.plan.rank() + 1; k < of.plan.rank() + near; ++k)
+    put_congruent(near_reach(of).at(dst, k < near ? k : k - near), dst, own.bytes, me);
 }
 
 /// A reduce(), meetings and all: within the domains, across, and within again.
 template <class T, class Op, PGAS_IS(group) G>
-PGAS_COLD void reduce_by_domains(const domain_call<T>* call, G g, Op op) {
-  meet_or_end(call->ctx, g, call->team, operation::reduce);
-  reduce_within(call, g, op);
-  meet_or_end(call->ctx, g, call->team, operation::reduce);
-  reduce_across(call, g, op);
-  meet_or_end(call->ctx, g, call->team, operation::reduce);
-  spread_share(call, g, call->src);
-  meet_or_end(call->ctx, g, call->team, operation::reduce);
+PGAS_FN void reduce_by_domains(const domain_call* call, const G& g, const Op& op) {
+  meet_again(call, g, operation::reduce);
+  reduce_within<T>(call, op, share_of(g));
+  meet_again(call, g, operation::reduce);
+  routed_job across;
+  make_job_across(call, &across);
+  fold_by_any_route<fold_result::whole, T>(&across, g, op);
+  meet_again(call, g, operation::reduce);
+  spread_whole(call, share_of(g));
+  meet_again(call, g, operation::reduce);
 }
 
 }  // namespace pgas::detail

@@ -123,8 +123,8 @@ PGAS_FN void fold_shares(const context& ctx, const G& g, const team_view& team, 
                          Op op, std::int32_t first_target, std::int32_t end_target, operation what) {
   if constexpr (Result == fold_result::whole) {
     if (end_target - first_target == team.n_pes() && goes_by_domains(ctx, team, count * sizeof(T))) PGAS_UNLIKELY {
-      const domain_call<T> call{ctx, team, dst, src, count};
-      return reduce_by_domains(&call, g, op);
+      const domain_call call = domain_call_of(ctx, team, dst, src, count);
+      return reduce_by_domains<T>(&call, g, op);
     }
   }
   const std::size_t begin = share_start(src, count, team.n_pes(), team.my_pe());

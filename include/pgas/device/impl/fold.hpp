@@ -44,26 +44,37 @@ struct fold_job {
   std::int32_t end_target;
 };
 
-/// Where the share of member `member` of `count` elements starts: whole lines of 128 bytes, as even as that allows. The
-/// same on all members, as their `src` differ by multiples of a slot.
+/// How members share `count` elements: whole lines of 128 bytes, as even as that allows. The same on all members, as
+/// their `src` differ by multiples of a slot.
+struct shares {
+  std::size_t count;
+  std::size_t skew;  ///< how many elements into its first line the first one lies
+  std::size_t each;  ///< elements of a share, but for the first and the last one
+
+  /// Where the share of member `member` starts.
+  [[nodiscard]] PGAS_FN std::size_t start(std::int32_t member) const {
+    const std::size_t before = each * static_cast<std::size_t>(member);
+    return before <= skew ? 0 : before - skew < count ? before - skew : count;
+  }
+  /// Whose share element `at` is in.
+  [[nodiscard]] PGAS_FN std::int32_t holder(std::size_t at) const {
+    return static_cast<std::int32_t>((at + skew) / each);
+  }
+};
+[[nodiscard]] PGAS_FN shares shares_of(std::uintptr_t src, std::uint32_t element_bytes, std::size_t count,
+                                       std::int32_t members) {
+  constexpr std::uint32_t line = 128;
+  const std::uint32_t per_line = element_bytes < line ? line / element_bytes : 1;
+  const std::size_t skew = static_cast<std::uint32_t>(src % line) / element_bytes % per_line;
+  const auto n = static_cast<std::size_t>(members);
+  const std::size_t lines = (count + skew + per_line - 1) / per_line;
+  return {count, skew, (lines + n - 1) / n * per_line};
+}
+/// Where the share of member `member` starts, of elements at `src`.
 template <class T>
 [[nodiscard]] PGAS_FN std::size_t share_start(const T* src, std::size_t count, std::int32_t members,
                                               std::int32_t member) {
-  constexpr std::size_t line = 128;
-  constexpr std::size_t per_line = sizeof(T) < line ? line / sizeof(T) : 1;
-  const std::size_t skew = reinterpret_cast<std::uintptr_t>(src) % line / sizeof(T) % per_line;  // into its first line
-  const auto n = static_cast<std::size_t>(members);
-  const std::size_t lines = (count + skew + per_line - 1) / per_line;
-  const std::size_t before = ((lines + n - 1) / n) * static_cast<std::size_t>(member) * per_line;
-  return before <= skew ? 0 : before - skew < count ? before - skew : count;
-}
-
-/// Whose share element `at` is in.
-template <class T>
-[[nodiscard]] PGAS_FN std::int32_t share_holder(const T* src, std::size_t count, std::int32_t members, std::size_t at) {
-  std::int32_t holder = 0;
-  while (holder + 1 < members && share_start(src, count, members, holder + 1) <= at) ++holder;
-  return holder;
+  return shares_of(reinterpret_cast<std::uintptr_t>(src), sizeof(T), count, members).start(member);
 }
 
 /// `N` values side by side.
