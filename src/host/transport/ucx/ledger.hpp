@@ -2,6 +2,8 @@
 /// What connections and UCX's callbacks leave for the transport to see to.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <deque>
 #include <utility>
 #include <vector>
@@ -13,12 +15,18 @@ namespace pgas::detail {
 
 class ucx_peer;
 
+/// How long messages are that go with their header in one piece: UCX writes what fits an element of its queues in
+/// shared memory straight into it, which takes half as long, but not a header and data. (100 bytes less UCX's own
+/// header.)
+inline constexpr std::size_t ucx_piece_bytes = 92;
+
 /// Operations that end together: any number of puts and the flush behind them, or one other operation.
 struct ucx_batch {
   ucx_peer* peer = nullptr;
   int pending = 0;  ///< requests of UCX under way, and 1 as long as puts may still be added
   ucs_status_t status = UCS_OK;
   std::vector<transport_token> tokens;
+  std::array<std::byte, ucx_piece_bytes> piece{};  ///< a small message and its header, which UCX reads until it is out
 };
 
 /// Keeps batches for reuse and lists what has happened. Batches stay where they are until the ledger goes, which has to

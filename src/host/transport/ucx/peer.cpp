@@ -4,6 +4,7 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <utility>
 
 namespace pgas::detail {
@@ -166,8 +167,13 @@ void ucx_peer::send(ucx_header::kind what, std::span<const std::byte> message, s
   wanted.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
   wanted.flags = UCP_AM_SEND_FLAG_EAGER;
   const ucx_header& header = headers_[static_cast<std::size_t>(what)];
-  started(worker_.library().am_send_nbx(endpoint_, 0, &header, sizeof header, message.data(), message.size(), &wanted),
-          batch);
+  const auto& send_in = worker_.library().am_send_nbx;
+  const std::size_t together = sizeof header + message.size();
+  if (together > batch.piece.size())
+    return started(send_in(endpoint_, 0, &header, sizeof header, message.data(), message.size(), &wanted), batch);
+  std::memcpy(batch.piece.data(), &header, sizeof header);
+  if (!message.empty()) std::memcpy(batch.piece.data() + sizeof header, message.data(), message.size());
+  started(send_in(endpoint_, 0, nullptr, 0, batch.piece.data(), together, &wanted), batch);
 }
 
 void ucx_peer::forget(std::uint64_t imported) noexcept {

@@ -160,6 +160,14 @@ ucs_status_t ucx_transport::arrived(void* self, const void* header, std::size_t 
                                     std::size_t bytes, const ucp_am_recv_param_t* param) {
   auto& me = *static_cast<ucx_transport*>(self);
   arrival one{};
+  const auto* first = static_cast<const std::byte*>(data);
+  const bool in_one_piece = header_bytes == 0 && bytes >= sizeof one.header && bytes <= ucx_piece_bytes;
+  if (in_one_piece) {
+    header = data;
+    header_bytes = sizeof one.header;
+    first += sizeof one.header;
+    bytes -= sizeof one.header;
+  }
   if (header_bytes == sizeof one.header) std::memcpy(&one.header, header, sizeof one.header);
   const bool sound = header_bytes == sizeof one.header && one.header.magic == ucx_header::expected_magic &&
                      one.header.what <= ucx_header::kind::goodbye && one.header.pe >= 0 &&
@@ -172,11 +180,12 @@ ucs_status_t ucx_transport::arrived(void* self, const void* header, std::size_t 
     return UCS_OK;
   }
   one.bytes = bytes;
-  const bool keep = (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_DATA) != 0;
-  const auto* const first = static_cast<const std::byte*>(data);
+  const bool keep = !in_one_piece && (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_DATA) != 0;
   if (keep)
     one.kept = data;
-  else if (bytes > 0)
+  else if (bytes <= one.small.size())
+    std::copy_n(first, bytes, one.small.begin());
+  else
     one.copy.assign(first, first + bytes);
   me.arrivals_.push_back(std::move(one));
   return keep ? UCS_INPROGRESS : UCS_OK;
@@ -196,17 +205,19 @@ bool ucx_transport::drive() {
 }
 
 void ucx_transport::deliver_arrivals() {
-  for (const arrival& one : std::exchange(arrivals_, {})) {
+  std::vector<arrival> now = std::exchange(arrivals_, std::move(room_));
+  for (const arrival& one : now) {
     ucx_peer& from = *peers_[static_cast<std::size_t>(one.header.pe)];
     if (one.header.what == ucx_header::kind::goodbye) from.note_goodbye();
     if (one.header.what == ucx_header::kind::hello) from.connect();
     if (one.header.what == ucx_header::kind::data && events_ != nullptr &&
         !told_lost_[static_cast<std::size_t>(from.pe())]) {
-      const auto* const first = static_cast<const std::byte*>(one.kept != nullptr ? one.kept : one.copy.data());
-      events_->message(from.pe(), std::span(first, one.bytes));
+      events_->message(from.pe(), one.contents());
     }
     release(one);
   }
+  now.clear();
+  room_ = std::move(now);
 }
 
 void ucx_transport::deliver_ended() {

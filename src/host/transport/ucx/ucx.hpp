@@ -2,9 +2,12 @@
 /// The transport over UCX.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "device/unique_fd.hpp"
@@ -51,7 +54,13 @@ class ucx_transport final : public transport {
     ucx_header header;
     void* kept;  ///< UCX's buffer, to be released; none where the bytes had to be copied
     std::size_t bytes;
-    blob copy;
+    std::array<std::byte, ucx_piece_bytes> small;  ///< a copy
+    blob copy;                                     ///< of what is larger
+
+    [[nodiscard]] std::span<const std::byte> contents() const noexcept {
+      const void* const first = kept != nullptr ? kept : bytes <= small.size() ? small.data() : copy.data();
+      return {static_cast<const std::byte*>(first), bytes};
+    }
   };
   struct imported_memory {
     ucx_peer* peer;
@@ -79,6 +88,7 @@ class ucx_transport final : public transport {
   unique_fd wake_;
   bool warned_ = false;  ///< of messages that are none
   std::vector<arrival> arrivals_;
+  std::vector<arrival> room_;  ///< empty, for the next ones
   std::vector<bool> told_lost_;
   std::vector<ucx_peer*> to_close_;  ///< failed, with something under way
   std::map<std::uint64_t, imported_memory> imported_;
