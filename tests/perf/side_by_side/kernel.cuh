@@ -12,11 +12,13 @@ __device__ inline unsigned long long now() {
   return nanoseconds;
 }
 
-/// Where the words of get number i begin: somewhere else each time, in 32 MiB. What was got before may still lie in L1,
+/// Where the words of get number i begin: in other lines each time, of 32 MiB. What was got before may still lie in L1,
 /// where NVSHMEM finds it, and nothing would go over the link.
 __device__ inline std::size_t window(const arguments& a, int i) {
   constexpr std::size_t reach = (std::size_t{32} << 20) / sizeof(std::uint64_t);
-  return static_cast<std::size_t>(i) % (reach / a.words) * a.words;
+  constexpr std::size_t line = 128 / sizeof(std::uint64_t);
+  const std::size_t step = a.words < line ? line : a.words;
+  return static_cast<std::size_t>(i) % (reach / step) * step;
 }
 
 /// Calls body(i), with warm-up: the clock starts behind it and stops after finish(). No launch is in the time, nor that
