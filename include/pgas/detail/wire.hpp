@@ -108,7 +108,7 @@ struct domain_words {
 struct team_layout {
   static constexpr std::uint64_t member_bytes = 16;
   static constexpr std::uint64_t line = 128;
-  /// Most blocks of a kernel that the host enqueues: as many as fill the link (0.98 of the bandwidth of 128; H200).
+  /// Most blocks of a kernel that the host enqueues: as many as fill the link, but for a few per cent (H200).
   static constexpr std::int32_t most_blocks = 16;
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t rounded(std::uint64_t bytes) {
     return (bytes + line - 1) / line * line;

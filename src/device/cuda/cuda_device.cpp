@@ -193,20 +193,17 @@ void cuda_device::note_done(std::uint64_t count) noexcept {
 void cuda_device::world_failed() noexcept { failed_at_ms_ = now_ms(); }
 
 void cuda_device::copy(void* to, const void* from, std::size_t bytes, stream_handle stream) {
-  const in_context current(context_);
   const enqueuing on(*this, stream);
   check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, on.stream()), "copying");
 }
 
 void cuda_device::fill(void* at, unsigned char value, std::size_t bytes, stream_handle stream) {
-  const in_context current(context_);
   const enqueuing on(*this, stream);
   check(cudaMemsetAsync(at, value, bytes, on.stream()), "filling memory");
 }
 
 void cuda_device::collective(const context& context, const team_view& team, const collective_request& request,
                              grid_state* blocks, stream_handle stream) {
-  const in_context current(context_);
   const enqueuing on(*this, stream);
   check(launch_collective(context, team, request, blocks, on.stream()), "launching a collective", code::launch_failed);
 }

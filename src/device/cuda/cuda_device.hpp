@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <mutex>
+#include <optional>
 #include <set>
 
 #include "device/cuda/driver.hpp"
@@ -66,10 +67,13 @@ class cuda_device final : public device {
   [[nodiscard]] foreign_piece retain_piece(void* at, std::size_t most, handle_kind kind);
   [[nodiscard]] bool has(CUdevice_attribute attribute) const;
   [[nodiscard]] cudaStream_t stream_of(stream_handle stream) const noexcept;
-  /// The stream of a call that enqueues something. That it has done so on the internal one is known from its end on.
+  /// A call that enqueues something: makes the context current and has the stream. That something is on the internal one
+  /// is known from the call's end on. What goes there leaves captures of other streams undisturbed.
   class enqueuing {
    public:
-    enqueuing(cuda_device& on, stream_handle stream) noexcept : on_(on), stream_(on.stream_of(stream)) {}
+    enqueuing(cuda_device& on, stream_handle stream) : on_(on), context_(on.context_), stream_(on.stream_of(stream)) {
+      if (stream == nullptr) undisturbed_.emplace();
+    }
     ~enqueuing() {
       if (stream_ == on_.internal_) on_.enqueued_.fetch_add(1, std::memory_order_release);
     }
@@ -79,6 +83,8 @@ class cuda_device final : public device {
 
    private:
     cuda_device& on_;
+    std::optional<undisturbed_captures> undisturbed_;
+    in_context context_;
     const cudaStream_t stream_;
   };
   /// The first `count` things on the internal stream are done.

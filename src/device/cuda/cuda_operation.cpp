@@ -5,7 +5,6 @@
 namespace pgas::detail::cuda {
 
 void cuda_device::enqueue(const operation_request& request, stream_handle stream) {
-  const in_context current(context_);
   const enqueuing on(*this, stream);
   if (request.what == operation_request::kind::strided && !(reaches(request.to) && reaches(request.from)))
     return copy_blocks(request, on.stream());
@@ -29,7 +28,6 @@ void cuda_device::copy_blocks(const operation_request& request, cudaStream_t str
 }
 
 void cuda_device::update(std::span<listed_update> list, stream_handle stream) {
-  const in_context current(context_);
   const enqueuing on(*this, stream);
   check(launch_updates(list.data(), static_cast<unsigned>(list.size()), on.stream()), "launching atomic operations",
         code::launch_failed);

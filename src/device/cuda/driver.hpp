@@ -58,8 +58,8 @@ class undisturbed_captures {
   cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
 };
 
-/// Makes a context current for a scope, unless it is already, as on most threads: calls that enqueue something are made
-/// often, and are short. Those never disturb a capture.
+/// Makes a context current for a scope, unless it is already, as on most threads: some calls are made often, and are
+/// short.
 class in_context {
  public:
   explicit in_context(CUcontext context) {

@@ -17,7 +17,7 @@
 namespace pgas::detail {
 
 /// How many members there are besides this PE, and which of them is number `k`: the next ones first, so that not all
-/// arrive at the same member at the same time.
+/// arrive at the same member at the same time. Numbers -1 and others_of() are this PE itself.
 [[nodiscard]] PGAS_FN std::int32_t others_of(const team_view& team) { return team.n_pes() - 1; }
 [[nodiscard]] PGAS_FN std::int32_t other_member(const team_view& team, std::int32_t k) {
   const std::int32_t member = team.my_pe() + 1 + k;
@@ -170,8 +170,8 @@ using stepping_members = std::void_t<decltype(some<G>().part())>;
 template <class G>
 inline constexpr bool steps_by_block = valid<stepping_members, G>;
 
-/// The meeting of one block with the same blocks of the other members, as a barrier of its own. (Nothing is checked: the
-/// group's meetings have been.)
+/// The meeting of one block with the same blocks of the other members, as a barrier of its own. (Nothing is checked:
+/// the group's meetings have been.)
 template <PGAS_IS(group) Block>
 PGAS_OUTLINE_IN_UNIT void step_of_block(context ctx, Block block, team_view team, operation what) {
   const team_view own = team.of_block(block.block_rank());

@@ -200,7 +200,7 @@ PGAS_FN void reduce_within(const domain_call* call, Op op, share me) {
                               me);
 }
 
-/// What each member of the team does: folds a share of what the domains have made, and sends it back.
+/// What each member of the team is to do then: fold a share of what the domains have made, and send it back.
 PGAS_OUTLINE_IN_UNIT void make_job_across(const domain_call* call, routed_job* made) {
   const team_view& team = call->here.team;
   const shares all =

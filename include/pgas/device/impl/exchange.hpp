@@ -41,10 +41,7 @@ template <PGAS_IS(group) G, class F>
 PGAS_FN void for_each_member(const context& ctx, const G& g, const team_view& team, F f) {
   const std::int32_t n = team.n_pes();
   const bool own_first = !may_span_domains(ctx, team) && (g.thread_rank() / 32) % 2 != 0;
-  for (std::int32_t i = own_first ? 0 : 1, end = i + n; i < end; ++i) {
-    const std::int32_t member = team.my_pe() + i;
-    f(member < n ? member : member - n);
-  }
+  for (std::int32_t k = own_first ? -1 : 0, end = k + n; k < end; ++k) f(other_member(team, k));
 }
 
 /// Puts `count` elements at `dst` of every member.
@@ -81,7 +78,7 @@ template <PGAS_IS(group) G>
   return sum;
 }
 
-/// Whether a broadcast is fetched by its receivers: a block stores some 50 GB/s, so a root that stores to everybody is
+/// Whether a broadcast is fetched by its receivers: a block stores some 45 GB/s, so a root that stores to everybody is
 /// what all wait for. Not on the host's channel, whose many blocks fill the link. The same on all members.
 [[nodiscard]] PGAS_FN bool fetches_broadcast(const context& ctx, const team_view& team, std::size_t bytes) {
   constexpr std::size_t worth_a_meeting = std::size_t{128} << 10;

@@ -1,5 +1,6 @@
-#include "device/collective_bodies.hpp"
 #include "device/cuda/kernels/collective.hpp"
+
+#include "device/collective_bodies.hpp"
 #include "device/cuda/kernels/library_kernel.cuh"
 #include "device/cuda/kernels/stepping_grid.cuh"
 
