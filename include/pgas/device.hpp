@@ -10,6 +10,7 @@
 #include "pgas/device/group.hpp"
 #include "pgas/device/lock.hpp"
 #include "pgas/device/order.hpp"
+#include "pgas/device/packet_channel.hpp"
 #include "pgas/device/reduce.hpp"
 #include "pgas/device/reduce_op.hpp"
 #include "pgas/device/rma.hpp"

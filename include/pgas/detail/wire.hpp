@@ -8,7 +8,7 @@
 namespace pgas::detail {
 
 /// Changes whenever a struct of this file or pgas::context changes its layout or meaning.
-inline constexpr std::uint32_t abi_version = 6;
+inline constexpr std::uint32_t abi_version = 7;
 
 /// Why a device operation ended early. The host turns it into a pgas::error.
 enum class failure : std::uint32_t {
@@ -22,6 +22,8 @@ enum class failure : std::uint32_t {
   bad_channel,      ///< a channel that the team does not have; found with checks on
   asymmetric,       ///< PEs called different collectives, or with different sizes; found with checks on
   not_held,         ///< a lock was cleared by a PE that does not hold it
+  too_long,         ///< a message is longer than its channel has room for
+  out_of_turn,      ///< a second message was sent, or waited for, before one went the other way
 };
 
 /// The device operation that a record is about.
@@ -51,6 +53,8 @@ enum class operation : std::uint32_t {
   grid_sync,
   fence,
   quiet,
+  send,
+  receive,
 };
 
 /// Left by the first device thread of a PE that gave up.

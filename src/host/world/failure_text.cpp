@@ -34,6 +34,8 @@ std::string_view name(operation what) {
     case operation::lock: return "a lock operation";
     case operation::fence: return "fence";
     case operation::quiet: return "quiet";
+    case operation::send: return "send";
+    case operation::receive: return "receive";
     case operation::grid_sync: return "a meeting of the grid";
   }
   return "operation";
@@ -111,6 +113,18 @@ error describe(const failure_record& record, int my_pe, const config& settings) 
       return {code::invalid_argument,
               fmt::format("{}: this PE does not hold the lock at heap offset {:#x}: only the PE that set it may clear it", where,
                           record.heap_offset),
+              record.pe};
+    case failure::too_long:
+      return {code::invalid_argument,
+              fmt::format("{}: a message of {} bytes to or from PE {} is longer than its packet_channel, which has room for {}: "
+                          "allocate packet_lines() for the longest message, on both PEs",
+                          where, record.bytes, record.pe, record.expected),
+              record.pe};
+    case failure::out_of_turn:
+      return {code::invalid_argument,
+              fmt::format("{}: message {} of a packet_channel with PE {} is out of turn, as only {} went the other way: each side "
+                          "receives a message for each one that it sends, if need be an empty one",
+                          where, record.expected, record.pe, record.seen),
               record.pe};
   }
   return {code::device_failed, fmt::format("{} failed for an unknown reason", where), record.pe};

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "pgas/types.hpp"
+#include "pgas/device/packet_channel.hpp"
 
 namespace pgas::perf {
 
@@ -28,6 +28,7 @@ struct job {
   const std::uint64_t* source = nullptr;
   std::uint64_t* target = nullptr;
   signal_t* signals = nullptr;           ///< zero before each run
+  packet_line* box = nullptr;            ///< the same, for messages of most_in_packets bytes
   std::uint64_t* nanoseconds = nullptr;  ///< of the timed iterations, as this PE sees them: the first block's clock
   std::size_t count = 0;                 ///< words of point::bytes
   std::uint32_t warmup = 0;  ///< iterations before the clock starts; at least one, so that all PEs have come
@@ -42,5 +43,7 @@ struct job {
 inline constexpr std::size_t room_words = std::size_t{1} << 18;
 /// Words in job::signals.
 inline constexpr std::size_t signal_words = 64;
+/// The longest message through a packet_channel.
+inline constexpr std::size_t most_in_packets = std::size_t{16} << 10;
 
 }  // namespace pgas::perf

@@ -63,6 +63,23 @@ struct put_signal_ping_pong : one_group {
   }
 };
 
+template <scope By>
+struct packet_ping_pong : one_group {
+  template <block_group Block>
+  PGAS_FN void operator()(const Block& block, context ctx, job j) const {
+    const bool begins = ctx.my_pe() == j.from;
+    if (!begins && ctx.my_pe() != j.to) return;
+    by_group<By>(block, [&](const auto& group) {
+      packet_channel channel(ctx, group, j.box, j.box, most_in_packets, begins ? j.to : j.from);
+      time(block, j, [&](std::uint32_t) {
+        if (begins) send(ctx, group, channel, j.source, j.count);
+        receive(ctx, group, channel, j.target, j.count);
+        if (!begins) send(ctx, group, channel, j.source, j.count);
+      });
+    });
+  }
+};
+
 double once(const session&, const point&) { return 1; }
 
 std::uint64_t signals_wrong(session& s, const point&, const job& j) {
@@ -70,12 +87,15 @@ std::uint64_t signals_wrong(session& s, const point&, const job& j) {
   return (me == j.from || me == j.to) && s.word(j.signals) != j.rounds() ? 1 : 0;
 }
 
-std::uint64_t exchange_wrong(session& s, const point& at, const job& j) {
+std::uint64_t data_wrong(session& s, const point&, const job& j) {
   const int me = s.of().my_pe();
   if (me != j.from && me != j.to) return 0;
   const int other = me == j.from ? j.to : j.from;
-  return signals_wrong(s, at, j) +
-         s.differing(j.target, j.count, [&](std::size_t i) { return s.source_word(other, i); });
+  return s.differing(j.target, j.count, [&](std::size_t i) { return s.source_word(other, i); });
+}
+
+std::uint64_t exchange_wrong(session& s, const point& at, const job& j) {
+  return signals_wrong(s, at, j) + data_wrong(s, at, j);
 }
 
 }  // namespace
@@ -91,6 +111,8 @@ std::vector<row> ping_pong_rows() {
       with("p_pp", "round trip of p by all threads of the group, fence, signal_set", run_kernel<p_ping_pong>),
       with("put_pp", "round trip of put, fence, signal_set", run_kernel<put_ping_pong>),
       with("put_signal_pp", "round trip of put_signal", run_kernel<put_signal_ping_pong>),
+      {"packet_pp", "round trip of a message through a packet_channel", figure::latency, shape::group, 8,
+       most_in_packets, true, once, run_kernel<packet_ping_pong>, data_wrong},
   };
 }
 

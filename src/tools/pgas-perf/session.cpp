@@ -16,6 +16,7 @@ session::session(world& w, std::size_t most_bytes)
       source_(w.allocate<std::uint64_t>(std::max(most_bytes / 8, room_words))),
       target_(w.allocate<std::uint64_t>(std::max(most_bytes / 8, room_words))),
       signals_(w.allocate<std::uint64_t>(signal_words, memory_hint::signal_remote)),
+      box_(w.allocate<packet_line>(packet_lines(most_in_packets))),
       said_(w.allocate<std::uint64_t>(said_at + static_cast<std::size_t>(w.n_pes()), memory_hint::signal_remote)) {}
 
 std::uint64_t session::source_word(int pe, std::size_t i) const {
@@ -40,6 +41,7 @@ job session::prepare(const point& at, int from, int to) {
   j.source = source_.data();
   j.target = target_.data();
   j.signals = signals_.data();
+  j.box = box_.data();
   j.nanoseconds = said_.data();
   j.count = at.bytes / 8;
   j.from = from;
@@ -54,7 +56,9 @@ void session::poison(const job& j) {
 }
 
 void session::begin(const job& j) {
-  fill(j.signals, signal_words, [](std::size_t) { return std::uint64_t{0}; });
+  const auto zero = [](std::size_t) { return std::uint64_t{0}; };
+  fill(j.signals, signal_words, zero);
+  fill(j.box->words, box_.size() * std::size(j.box->words), zero);
   meet();
 }
 

@@ -61,6 +61,7 @@ class session {
   symmetric<std::uint64_t> source_;
   symmetric<std::uint64_t> target_;
   symmetric<std::uint64_t> signals_;
+  symmetric<packet_line> box_;
   symmetric<std::uint64_t> said_;  ///< nanoseconds of kernels, then a word for each PE
 };
 

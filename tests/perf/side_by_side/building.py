@@ -15,7 +15,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.realpath(os.path.join(HERE, "..", "..", ".."))
 COMMON = ["main.cpp", "report.cpp", "bench.cpp", "data.cu"]
 # Rows that exist without a library, and what a program can't do without.
-RAW = ["rows_setup.cu", "rows_bandwidth.cu", "rows_ping_pong.cu", "rows_latency.cu", "rows_sync.cu"]
+RAW = ["rows_setup.cu", "rows_bandwidth.cu", "rows_ping_pong.cu", "rows_native_packet.cu", "rows_latency.cu", "rows_sync.cu"]
 LINK_LIMIT = COMPILE_LIMIT = 600  # seconds
 
 
@@ -67,7 +67,7 @@ def find_toolkit():
 
 
 def rows_files():
-    """Those that are NVSHMEM programs, and those that only pgas has names for: rows_native_*.cu."""
+    """Those that are NVSHMEM programs, and those that NVSHMEM has no names for: rows_native_*.cu."""
     every = sorted(os.path.basename(path) for path in glob.glob(os.path.join(HERE, "rows_*.cu")))
     native = [name for name in every if name.startswith("rows_native_")]
     return [name for name in every if name not in native], native

@@ -14,6 +14,9 @@ TWO_PES = {
     ("put_signal_pp", 8, 1, 1): 4.1,
     ("put_signal_pp", KIB, 1, 1): 7.5,
     ("put_signal_pp", 64 * KIB, 1, 1): 130,
+    ("packet_pp", 8, 1, None): 1.61,  # packets by hand, and a tenth
+    ("packet_pp", KIB, 1, None): 1.69,
+    ("packet_pp", 4 * KIB, 1, None): 2.41,
     ("put_lat", 8, 1, None): 1.15,
     ("put_lat", 64 * KIB, 1, None): 3.1,
     ("atomic_fetch_add", 8, 1, 1): 1.08,

@@ -1,7 +1,5 @@
 /// @file
-/// Packets: 8 bytes of data in 16, each half of which also carries the number of the exchange that it belongs to. Who
-/// sees the number has the data with it: no fence, no barrier, one flight over the link. (The LL protocol of NCCL:
-/// src/include/nccl_device/impl/ll_a2a__funcs.h. Nothing but 8-byte accesses is taken to be whole.)
+/// Exchanges of packets: how collectives move few bytes.
 ///
 /// An *exchange* is a collective in which every member sends each other one at least one packet, of the team's channel
 /// 0. Exchanges are counted in device memory by each member for itself; as all make the same calls, their counts agree.
@@ -19,17 +17,10 @@
 #pragma once
 
 #include "pgas/device/impl/barrier.hpp"
+#include "pgas/device/impl/packet_unit.hpp"
 #include "pgas/device/impl/proxied_fold.hpp"
 
 namespace pgas::detail {
-
-/// What messages are made of: 16 bytes of data in two packets. The first packets of all units of a message lie before
-/// all the second ones, so that the stores of a warp fill whole lines.
-inline constexpr std::uint64_t unit_bytes = 16;
-inline constexpr std::uint64_t packed_unit_bytes = 32;
-
-/// How many units hold `bytes` bytes.
-[[nodiscard]] PGAS_FN std::uint64_t units_of(std::uint64_t bytes) { return (bytes + unit_bytes - 1) / unit_bytes; }
 
 /// This PE's count of exchanges; the packets lie a line behind it.
 [[nodiscard]] PGAS_FN std::uint32_t* packet_count(const context& ctx, const team_view& team) {
@@ -89,9 +80,14 @@ struct packet_round {
 
 /// Writes unit `u` of this PE's message to a member.
 PGAS_FN void send_unit(const packet_round& now, std::int32_t member, std::uint32_t u, const vec16& data) {
-  vec16* const there = now.to.at(now.packet(now.me, u), member);
-  store_relaxed(there, vec16{{data.w[0], now.number, data.w[1], now.number}});
-  store_relaxed(there + now.units, vec16{{data.w[2], now.number, data.w[3], now.number}});
+  send_unit(now.to.at(now.packet(now.me, u), member), now.units, now.number, data);
+}
+
+/// Waits for some units of whichever members.
+template <std::uint32_t Batch>
+[[nodiscard]] PGAS_FN failure await_units(const packet_round& now, const vec16* const (&at)[Batch],
+                                          vec16 (&data)[Batch]) {
+  return await_units(now.control, at, now.units, now.number, data);
 }
 
 /// How an exchange ended for one thread: which unit of whose message did not come, of all members' if `from` is -1.
@@ -102,54 +98,6 @@ struct packet_end {
   std::uint32_t number;  ///< of the exchange
 };
 
-/// Waits for some units, all polled at once. @param at their first packets
-template <std::uint32_t Batch>
-[[nodiscard]] PGAS_FN failure await_units(const packet_round& now, const vec16* const (&at)[Batch],
-                                          vec16 (&data)[Batch]) {
-  return poll_until(now.control, [&] {
-    vec16 low[Batch];
-    vec16 high[Batch];
-    PGAS_UNROLL
-    for (std::uint32_t b = 0; b < Batch; ++b) {
-      low[b] = load_relaxed(at[b]);
-      high[b] = load_relaxed(at[b] + now.units);
-    }
-    std::uint32_t other = 0;  // bits by which some number differs
-    PGAS_UNROLL
-    for (std::uint32_t b = 0; b < Batch; ++b) {
-      other |= (low[b].w[1] ^ now.number) | (low[b].w[3] ^ now.number);
-      other |= (high[b].w[1] ^ now.number) | (high[b].w[3] ^ now.number);
-      data[b] = vec16{{low[b].w[0], low[b].w[2], high[b].w[0], high[b].w[2]}};
-    }
-    return other == 0;
-  });
-}
-
-/// Sixteen bytes of elements of type T, of which there are `left`, at least one. The places of those that are missing
-/// hold the first one again: what is done to all places is never done to anything but elements.
-template <class T>
-[[nodiscard]] PGAS_FN vec16 load_elements(const std::byte* p, std::uint32_t left) {
-  constexpr std::uint32_t width = 16 / sizeof(T);
-  if (left >= width && (reinterpret_cast<std::uintptr_t>(p) & 15) == 0) return load16<space::any>(p);
-  lanes<typename element_access<T>::raw, width> all;
-  PGAS_UNROLL
-  for (std::uint32_t k = 0; k < width; ++k) all.at[k] = element_access<T>::load(p + (k < left ? k : 0) * sizeof(T));
-  return bits_as<vec16>(all);
-}
-template <class T>
-PGAS_FN void store_elements(std::byte* p, const vec16& data, std::uint32_t left) {
-  constexpr std::uint32_t width = 16 / sizeof(T);
-  if (left >= width && (reinterpret_cast<std::uintptr_t>(p) & 15) == 0) {
-    store16<space::heap>(p, data);
-    return;
-  }
-  const auto all = bits_as<lanes<typename element_access<T>::raw, width>>(data);
-  PGAS_UNROLL
-  for (std::uint32_t k = 0; k < width; ++k) {
-    if (k < left) element_access<T>::store(p + k * sizeof(T), all.at[k]);
-  }
-}
-
 /// Says whose packet did not come.
 PGAS_COLD void report_lost_packet(context ctx, team_view team, operation what, std::uint64_t units, packet_end end) {
   const std::uint32_t number = end.number;
@@ -157,12 +105,7 @@ PGAS_COLD void report_lost_packet(context ctx, team_view team, operation what, s
   for (std::int32_t i = 0; i < team.n_pes(); ++i) {
     if (i == team.my_pe() || (end.from >= 0 && end.from != i)) continue;
     const vec16* const packet = now.packet(i, end.unit);
-    std::uint32_t seen = number;
-    for (std::uint32_t half = 0; half < 2; ++half) {
-      const vec16 there = load_relaxed(packet + half * now.units);
-      if (there.w[1] != number) seen = there.w[1];
-      if (there.w[3] != number) seen = there.w[3];
-    }
+    const std::uint32_t seen = number_seen(packet, now.units, number);
     if (seen == number) continue;
     report(ctx, lost_wait(end.why, what, team.world_pe(i), ctx.offset(packet), cmp::eq, number, seen));
     return;

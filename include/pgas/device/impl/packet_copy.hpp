@@ -14,10 +14,6 @@ inline constexpr std::uint64_t copied_units = 128;
   return units_of(bytes) <= copied_units && goes_by_packets(ctx, team, units_of(bytes));
 }
 
-/// What a message of elements of type T is made of.
-template <class T>
-using packed_piece = typename word < unit_of<T><8 ? unit_of<T> : 8>::type;
-
 /// Messages of an fcollect() or alltoall(): block `i` of `dst` is what member i has for this one.
 struct block_exchange {
   std::byte* dst;

@@ -1,0 +1,133 @@
+/// @file
+/// Channels for small messages that go back and forth between two PEs, such as the halos of a stencil: the data carries
+/// the flag that the receiver waits for. A message takes one flight over the link, where put_signal() takes one for the
+/// data and another for the signal; but also twice the bytes: long messages are better off with put_signal().
+///
+/// A channel is two *boxes*, one on each of the two PEs, for what the other one sends. A box is memory in the symmetric
+/// heap, zero when made, and needs nothing else:
+///
+///     auto boxes = world.allocate<pgas::packet_line>(2 * pgas::packet_lines(bytes), pgas::initialize::zero);
+///
+///     pgas::packet_channel left(ctx, block, from_left, from_right, bytes, left_pe);  // its right is this PE
+///     pgas::packet_channel right(ctx, block, from_right, from_left, bytes, right_pe);
+///     for (int step = 0; step < n; ++step) {
+///       pgas::send(ctx, block, left, first_row, nx);
+///       pgas::send(ctx, block, right, last_row, nx);
+///       pgas::receive(ctx, block, left, row_above, nx);
+///       pgas::receive(ctx, block, right, row_below, nx);
+///       ...
+///     }
+///
+/// Each side receives one message for each one that it sends, in this order or the other; a side that has nothing to
+/// say sends an empty message. That is what tells a PE that there is room again: there is nothing to confirm, no reset,
+/// and a CUDA graph may repeat the kernel. The lengths of the two are free, but sender and receiver agree on each.
+#pragma once
+
+#include "pgas/device/impl/packet_channel.hpp"
+
+namespace pgas {
+
+/// How many lines a box has for messages of up to `bytes` bytes, which are less than 2 GiB.
+[[nodiscard]] PGAS_HD constexpr std::size_t packet_lines(std::size_t bytes) {
+  return 1 + 2 * detail::packet_half_lines(bytes);
+}
+
+/// One side of a channel, as the threads of a group hold it while they use it. How far the channel has got stays in the
+/// box, so that the next kernel, or another group, opens it again and goes on.
+class packet_channel {
+ public:
+  /// Opens this side of a channel with PE `pe`, which may be this one.
+  ///
+  /// *Callers* all threads of the group `g`, converged; one group at a time for each box. *Units* `bytes` is the
+  /// longest message, the same on both PEs. *Memory* `in` and `out` are symmetric, of packet_lines(bytes) lines each:
+  /// `in` is this PE's box for messages from PE `pe`; `out` is the box of PE `pe` for messages from here, by the
+  /// address that it has on this PE. *Errors* with checks on ends the group for boxes outside the heap.
+  template <PGAS_IS(group) G>
+  PGAS_FN packet_channel(const context& ctx, const G& g, packet_line* in, packet_line* out, std::size_t bytes,
+                         std::int32_t pe) {
+    detail::check(ctx, detail::operation::receive, in, packet_lines(bytes), pe);
+    detail::check(ctx, detail::operation::send, out, packet_lines(bytes), pe);
+    state_ = {in, out, ctx.remote(out, pe), static_cast<std::uint32_t>(detail::packet_half_lines(bytes)), pe, 0, 0};
+    g.sync();  // an earlier use by this group has counted
+    state_.sent = detail::load_relaxed(&state_.header()->sent);
+    state_.received = detail::load_relaxed(&state_.header()->received);
+  }
+  /// The same by the calling thread alone.
+  PGAS_FN packet_channel(const context& ctx, packet_line* in, packet_line* out, std::size_t bytes, std::int32_t pe)
+      : packet_channel(ctx, this_thread{}, in, out, bytes, pe) {}
+
+  detail::channel_state state_;  ///< for the library's own use
+};
+
+/// Sends the other PE `count` elements.
+///
+/// *Callers* all threads of the group `g` that opened the channel, converged. *Units* `count` is elements; 0 is a
+/// message, too. *Memory* `src` is any memory of this PE. *On return* `src` may be reused. *Order* the message follows
+/// what the group's threads did before with `src`, and says nothing about other memory: the receiver need not see
+/// earlier puts and stores (put_signal() does that). *Errors* ends the group with a record for a message longer than
+/// the channel has room for, and for a second one before a message of the other PE has been received.
+template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
+PGAS_FN void send(const context& ctx, const G& g, packet_channel& channel, const T* src, std::size_t count) {
+  detail::channel_state& now = channel.state_;
+  const std::uint64_t bytes = count * sizeof(T);
+  detail::check_turn(ctx, detail::operation::send, now, bytes, now.sent, now.received);
+  now.sent = detail::next_number(now.sent);
+  g.sync();
+  if (detail::renews(now.sent)) PGAS_UNLIKELY
+    detail::clear_half(g, now.place(now.in, now.sent + 1), now.half);
+  if (now.there == nullptr) PGAS_UNLIKELY {
+    detail::send_far(ctx, g, now, src, bytes);
+  } else {
+    using piece = detail::packed_piece<T>;
+    detail::pack_message<piece>(detail::message_in(now.place(now.there, now.sent), bytes, now.sent),
+                                reinterpret_cast<const std::byte*>(src),
+                                static_cast<std::uint32_t>(bytes / sizeof(piece)), detail::share_of(g));
+  }
+  if (g.thread_rank() == 0) detail::store_relaxed(&now.header()->sent, now.sent);
+}
+
+/// send() by the thread that opened the channel alone.
+template <PGAS_IS(rma_type) T>
+PGAS_FN void send(const context& ctx, packet_channel& channel, const T* src, std::size_t count) {
+  send(ctx, this_thread{}, channel, src, count);
+}
+
+/// Waits for the other PE's next message, and stores its `count` elements.
+///
+/// *Callers* all threads of the group `g` that opened the channel, converged. *Units* `count` is elements, as many as
+/// were sent. *Memory* `dst` is any memory of this PE. *On return* `dst` is complete, for all threads of the group.
+/// *Order* none but for the message. *Errors* ends the group with a record that names the other PE when the world is
+/// aborted or the deadline passes, also if the message has fewer elements; for a message longer than the channel has
+/// room for; and for a second one before this PE has sent one, for which both would wait for ever.
+template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
+PGAS_FN void receive(const context& ctx, const G& g, packet_channel& channel, T* dst, std::size_t count) {
+  detail::channel_state& now = channel.state_;
+  const std::uint64_t bytes = count * sizeof(T);
+  detail::check_turn(ctx, detail::operation::receive, now, bytes, now.received, now.sent);
+  now.received = detail::next_number(now.received);
+  bool lost = false;
+  if (now.there == nullptr) PGAS_UNLIKELY {
+    lost = detail::receive_far(ctx, g, now, dst, count);
+  } else {
+    using piece = detail::packed_piece<T>;
+    const detail::packed_message message = detail::message_in(now.place(now.in, now.received), bytes, now.received);
+    const detail::unpacked end =
+        detail::unpack_message<piece>(ctx.control_, message, reinterpret_cast<std::byte*>(dst),
+                                      static_cast<std::uint32_t>(bytes / sizeof(piece)), detail::share_of(g));
+    lost = end.why != detail::failure::none;
+    if (lost) PGAS_UNLIKELY
+      detail::report_lost_message(ctx, now.pe, message, end, detail::share_of(g));
+    if (detail::renews(now.received)) PGAS_UNLIKELY
+      detail::fence_acquire();  // the other PE has cleared what is sent to next
+  }
+  detail::go_on_together(g, lost);
+  if (g.thread_rank() == 0) detail::store_relaxed(&now.header()->received, now.received);
+}
+
+/// receive() by the thread that opened the channel alone.
+template <PGAS_IS(rma_type) T>
+PGAS_FN void receive(const context& ctx, packet_channel& channel, T* dst, std::size_t count) {
+  receive(ctx, this_thread{}, channel, dst, count);
+}
+
+}  // namespace pgas

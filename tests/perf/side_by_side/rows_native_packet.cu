@@ -1,0 +1,95 @@
+// Round trips of small messages in which the data carries the flag: pgas' packet_channel, and the same by hand. NVSHMEM has
+// no such thing.
+#include "bench.hpp"
+#include "kernel.cuh"
+#include "operations.cuh"
+
+#if !defined(RAW)
+#include <pgas/device.hpp>
+#endif
+
+namespace side_by_side {
+
+namespace {
+
+constexpr std::size_t longest = 4096;  // bytes; the signals' memory has room for the boxes of such messages
+
+#if defined(RAW)
+
+/// Packets of 8 bytes of data and twice a number, in two buffers by turns.
+struct channel {
+  uint4* in;
+  uint4* out;
+  unsigned number_sent = 0;
+  unsigned number_received = 0;
+
+  __device__ explicit channel(const arguments& a)
+      : in(reinterpret_cast<uint4*>(a.signal)), out(reinterpret_cast<uint4*>(a.signal_there)) {}
+
+  __device__ void send(const arguments& a) {
+    const unsigned number = ++number_sent;
+    uint4* const there = out + (number & 1) * (longest / 8);
+    for (std::size_t i = threadIdx.x; i < a.words; i += blockDim.x) {
+      const std::uint64_t word = a.source[i];
+      asm volatile("st.relaxed.sys.global.v4.u32 [%0], {%1, %2, %3, %2};" ::"l"(there + i),
+                   "r"(static_cast<unsigned>(word)), "r"(number), "r"(static_cast<unsigned>(word >> 32))
+                   : "memory");
+    }
+  }
+  __device__ void receive(const arguments& a) {
+    const unsigned number = ++number_received;
+    const uint4* const here = in + (number & 1) * (longest / 8);
+    for (std::size_t i = threadIdx.x; i < a.words; i += blockDim.x) {
+      uint4 v;
+      do v = ops::load_there(here + i);
+      while (v.y != number || v.w != number);
+      a.dest[i] = static_cast<std::uint64_t>(v.z) << 32 | v.x;
+    }
+    __syncthreads();
+  }
+};
+
+#else
+
+struct channel {
+  pgas::packet_channel between;
+
+  __device__ explicit channel(const arguments& a)
+      : between(pgas_nvshmem_device_state.context, pgas::this_block(), reinterpret_cast<pgas::packet_line*>(a.signal),
+                reinterpret_cast<pgas::packet_line*>(a.signal), longest, a.peer) {}
+
+  __device__ void send(const arguments& a) {
+    pgas::send(pgas_nvshmem_device_state.context, pgas::this_block(), between, a.source, a.words);
+  }
+  __device__ void receive(const arguments& a) {
+    pgas::receive(pgas_nvshmem_device_state.context, pgas::this_block(), between, a.dest, a.words);
+  }
+};
+
+#endif
+
+__global__ void __launch_bounds__(512) packet_pp(arguments a) {
+  if (a.me > 1) return;
+  channel between(a);
+  repeat(a, [&](int) {
+    if (a.me == 0) between.send(a);
+    between.receive(a);
+    if (a.me == 1) between.send(a);
+  });
+}
+
+void rows(bench& pes, report& to) {
+  if (pes.n() < 2) return;
+  for (const std::size_t bytes : {std::size_t{8}, std::size_t{1024}, longest}) {
+    kernel what{reinterpret_cast<const void*>(&packet_pp), 1, 512, bytes / 8, bytes / 8,
+                {expected::of_pe, pes.seed(), pes.peer()}};
+    if (pes.me() > 1) what.words_to_check = 0;  // nobody has written there
+    pes.measure(to, {"packet_pp", bytes, 1, 512, "us"}, what);
+  }
+}
+
+const registration announced(21, &rows);
+
+}  // namespace
+
+}  // namespace side_by_side
