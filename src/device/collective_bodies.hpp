@@ -48,23 +48,13 @@ PGAS_FN void move_as_asked(const context& ctx, const G& g, const team_view& team
   step_or_end(ctx, g, team, operation::alltoalls);
 }
 
-/// reduce() on the channel of the host, which has no packets: without the code for them, once for each type and
-/// operation.
-template <class Op, class T, group G>
-PGAS_FN void reduce_by_shares(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
-                              std::size_t count) {
-  if (ctx.checks()) [[unlikely]]
-    check_fold<T, Op>(ctx, g, team, {operation::reduce, 0, 0, count, 1, 1, 0, dst}, dst, count, src, count);
-  fold_shares<fold_result::whole>(ctx, g, team, dst, src, count, Op{}, 0, team.n_pes(), operation::reduce);
-}
-
 /// Whatever folds elements of type T by Op.
 template <class Op, class T, group G>
 PGAS_FN void fold_as_asked(const context& ctx, const G& g, const team_view& team, const collective_request& r) {
   auto* const dst = static_cast<T*>(r.dst);
   const auto* const src = static_cast<const T*>(r.src);
   switch (r.what) {
-    case collective_kind::reduce: return reduce_by_shares<Op>(ctx, g, team, dst, src, r.count);
+    case collective_kind::reduce: return reduce(ctx, g, team, dst, src, r.count, Op{});
     case collective_kind::reduce_to_root: return reduce_to_root(ctx, g, team, dst, src, r.count, Op{}, r.root);
     case collective_kind::reduce_scatter: return reduce_scatter(ctx, g, team, dst, src, r.count, Op{});
     case collective_kind::inclusive_scan: return inclusive_scan(ctx, g, team, dst, src, r.count, Op{});

@@ -21,10 +21,12 @@ struct packet_rounds {
   sym<std::uint32_t> dst;
   findings found;
   std::uint32_t n_rounds;
+  bool of_host;  ///< on the channel of what the host enqueues
 
   template <class Block>
   PGAS_FN void operator()(const Block& block, const context& ctx) const {
-    const team_view t = team.of(ctx);
+    team_view t = team.of(ctx);
+    if (of_host) t.channel_ = t.n_channels();
     if (block.block_rank() != 0 || t.my_pe() < 0) return;
     for (std::uint32_t round = 0; round < n_rounds; ++round) {
       const auto who = static_cast<scope>((round + static_cast<std::uint32_t>(t.my_pe())) % 3);
@@ -81,15 +83,20 @@ struct packet_rounds {
 };
 
 /// @param first the number of exchanges that the team is taken to have made
-void run_rounds(const team_shape& shape, grid_shape grid, std::uint32_t first, int n_rounds, bool checks = false) {
+void run_rounds(const team_shape& shape, grid_shape grid, std::uint32_t first, int n_rounds, bool of_host,
+                bool checks = false) {
   pe_set pes(shape.n_pes, {.checks = checks});
   const auto n = static_cast<std::int32_t>(shape.members.size());
   const test_team team = make_team(pes, shape.members, shape.as_list);
-  const sym<std::uint32_t> count{team.state + detail::team_layout::packets(n, test_team::channels)};
+  const sym<std::uint32_t> count{team.state + detail::team_layout::packets(n, test_team::channels, of_host)};
   for (int pe = 0; pe < pes.n_pes(); ++pe) pes.write(pe, count, &first, 1);
   const std::size_t words = packet_rounds::most * shape.members.size();
-  const packet_rounds body{team, pes.allocate<std::uint32_t>(words), pes.allocate<std::uint32_t>(words),
-                           make_findings(pes), static_cast<std::uint32_t>(n_rounds)};
+  const packet_rounds body{team,
+                           pes.allocate<std::uint32_t>(words),
+                           pes.allocate<std::uint32_t>(words),
+                           make_findings(pes),
+                           static_cast<std::uint32_t>(n_rounds),
+                           of_host};
   pes.run(grid, body);
   expect_nothing_found(pes, body.found);
 }
@@ -97,16 +104,18 @@ void run_rounds(const team_shape& shape, grid_shape grid, std::uint32_t first, i
 TEST(packet, any_kind_and_size_by_any_group) {
   for (const team_shape& shape : {team_shape{"2", 2, {0, 1}}, team_shape{"3 of 4", 4, {2, 3, 0}},
                                   team_shape{"4 of 5", 5, {4, 1, 0, 2}}, team_shape{"7", 7, {0, 1, 2, 3, 4, 5, 6}}}) {
-    for (const grid_shape& grid : blocks()) run_rounds(shape, grid, 0, rounds(2'000));
+    for (const grid_shape& grid : blocks()) run_rounds(shape, grid, 0, rounds(2'000), shape.n_pes == 4);
   }
 }
 
-TEST(packet, with_checks) { run_rounds({"3", 3, {0, 1, 2}}, blocks().back(), 0, rounds(500), true); }
+TEST(packet, with_checks) { run_rounds({"3", 3, {0, 1, 2}}, blocks().back(), 0, rounds(500), false, true); }
 
 TEST(packet, numbers_start_again) {
   for (const grid_shape& grid : blocks()) {
-    for (const std::uint32_t before : {2u, 3u, 5u, 20u})
-      run_rounds({"3", 3, {0, 1, 2}}, grid, 0u - before, no_more_than_asked(100));
+    for (const std::uint32_t before : {2u, 3u, 5u, 20u}) {
+      for (const bool of_host : {false, true})
+        run_rounds({"3", 3, {0, 1, 2}}, grid, 0u - before, no_more_than_asked(100), of_host);
+    }
   }
 }
 

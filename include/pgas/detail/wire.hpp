@@ -96,8 +96,8 @@ struct domain_words {
 };
 
 /// The state of a team in every member's slot: equal parts, so that as many blocks can be in collectives of one team at
-/// once. One for each channel, one for what the host enqueues, and one for each block of the kernels that carry that out.
-/// Each part has, for each member i,
+/// once. One for each channel, one for what the host enqueues, and one for each block of the kernels that carry that
+/// out. Each part has, for each member i,
 ///
 /// * two words of the barrier: how often i has arrived here (counted by i), how often this PE has waited for it. Words
 ///   per source need no reset and show who is missing: member i is missing where arrived == waited. Both are kept by
@@ -107,8 +107,8 @@ struct domain_words {
 ///
 /// and the domain_words of teams that span domains.
 ///
-/// Behind the parts: room for the packets of channel 0 (`impl/packet.hpp`); the domain_plan; and the world PE of each
-/// member (int32), for teams whose members are not evenly spaced.
+/// Behind the parts: room for the packets of channel 0 and of the host's (`impl/packet.hpp`); the domain_plan; and the
+/// world PE of each member (int32), for teams whose members are not evenly spaced.
 struct team_layout {
   static constexpr std::uint64_t member_bytes = 16;
   static constexpr std::uint64_t line = 128;
@@ -137,17 +137,24 @@ struct team_layout {
     return rounded(domain(members) + sizeof(domain_words));
   }
   /// How many parts there are.
-  [[nodiscard]] PGAS_HD static constexpr std::int32_t parts(std::int32_t channels) { return channels + 1 + most_blocks; }
-  /// Room for the packets that members send to one of them in one collective. There is twice as much: with 64 teams
-  /// that makes 8 MiB.
-  static constexpr std::uint64_t packets_bytes = std::uint64_t{64} << 10;
+  [[nodiscard]] PGAS_HD static constexpr std::int32_t parts(std::int32_t channels) {
+    return channels + 1 + most_blocks;
+  }
+  /// Room for the packets that members send to one of them in one collective, on channel 0 or on the host's. There is
+  /// twice as much: with 64 teams that makes 10 MiB.
+  [[nodiscard]] PGAS_HD static constexpr std::uint64_t packets_bytes(bool of_host) {
+    return std::uint64_t{of_host ? 16u : 64u} << 10;
+  }
   /// Where the count of exchanges lies, and a line behind it the packets.
-  [[nodiscard]] PGAS_HD static constexpr std::uint64_t packets(std::int32_t members, std::int32_t channels) {
-    return channel_bytes(members) * static_cast<std::uint64_t>(parts(channels));
+  [[nodiscard]] PGAS_HD static constexpr std::uint64_t packets(std::int32_t members, std::int32_t channels,
+                                                               bool of_host) {
+    return channel_bytes(members) * static_cast<std::uint64_t>(parts(channels)) +
+           (of_host ? line + 2 * packets_bytes(false) : 0);
   }
   /// Where the plan starts.
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t plan(std::int32_t members, std::int32_t channels) {
-    return packets(members, channels) + (members > 1 ? line + 2 * packets_bytes : 0);
+    return members > 1 ? packets(members, channels, true) + line + 2 * packets_bytes(true)
+                       : packets(members, channels, false);
   }
   /// Where the list of members starts.
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t list(std::int32_t members, std::int32_t channels) {

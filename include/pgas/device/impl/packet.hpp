@@ -2,15 +2,16 @@
 /// Exchanges of packets: how collectives move few bytes.
 ///
 /// An *exchange* is a collective in which every member sends each other one at least one packet, of the team's channel
-/// 0. Exchanges are counted in device memory by each member for itself; as all make the same calls, their counts agree.
-/// Packets are written over those of the exchange before the last, as there is room for two, and never cleared. That is
-/// safe: a member M writes the packets of exchange k over those of k - 2 when it has seen a packet of k - 1 from every
-/// other member P. P sent it when all threads of its group had come to exchange k - 1, that is, had found all packets
-/// of k - 2 that P was sent. So nothing that M writes over is still waited for, whoever's packet lay there: messages
-/// may have another length, and lie elsewhere, in each exchange. A packet of k - 2 or earlier is not taken for one of
-/// k, as its number is another one; before numbers of 32 bits come again, all packets are cleared (renew_packets()).
-/// What else the members do on the channel in between - barriers, collectives by other ways - neither reads nor writes
-/// packets or the count. Other collectives, and different kinds of exchanges, may follow one another in any order.
+/// 0, or of the host's: each of the two has packets and a count of its own. Exchanges are counted in device memory by
+/// each member for itself; as all make the same calls, their counts agree. Packets are written over those of the
+/// exchange before the last, as there is room for two, and never cleared. That is safe: a member M writes the packets
+/// of exchange k over those of k - 2 when it has seen a packet of k - 1 from every other member P. P sent it when all
+/// threads of its group had come to exchange k - 1, that is, had found all packets of k - 2 that P was sent. So nothing
+/// that M writes over is still waited for, whoever's packet lay there: messages may have another length, and lie
+/// elsewhere, in each exchange. A packet of k - 2 or earlier is not taken for one of k, as its number is another one;
+/// before numbers of 32 bits come again, all packets are cleared (renew_packets()). What else the members do on the
+/// channel in between - barriers, collectives by other ways - neither reads nor writes packets or the count. Other
+/// collectives, and different kinds of exchanges, may follow one another in any order.
 ///
 /// An exchange says nothing about other memory. When a member goes on, all others have called; what they wrote
 /// elsewhere need not be visible.
@@ -25,15 +26,20 @@ namespace pgas::detail {
 /// This PE's count of exchanges; the packets lie a line behind it.
 [[nodiscard]] PGAS_FN std::uint32_t* packet_count(const context& ctx, const team_view& team) {
   return reinterpret_cast<std::uint32_t*>(ctx.my_slot_ + team.state_offset_ +
-                                          team_layout::packets(team.n_pes(), team.n_channels()));
+                                          team_layout::packets(team.n_pes(), team.n_channels(), team.channel_ != 0));
+}
+/// Bytes of the packets of one exchange.
+[[nodiscard]] PGAS_FN std::uint64_t packets_bytes(const team_view& team) {
+  return team_layout::packets_bytes(team.channel_ != 0);
 }
 
 /// Whether members of a collective exchange packets: there is room for them, and all reach each other by load and
 /// store. The same on all members, as it depends on the team and on the size of the messages alone.
 [[nodiscard]] PGAS_FN bool goes_by_packets(const context& ctx, const team_view& team, std::uint64_t units) {
   const auto n = static_cast<std::uint64_t>(team.n_pes());
-  if (team.channel_ != 0 || n < 2 || units == 0 || units > team_layout::packets_bytes / packed_unit_bytes ||
-      units * n > team_layout::packets_bytes / packed_unit_bytes)
+  const std::uint64_t room = packets_bytes(team) / packed_unit_bytes;
+  if ((team.channel_ != 0 && team.channel_ != team.n_channels()) || n < 2 || units == 0 || units > room ||
+      units * n > room)
     return false;
   return !may_span_domains(ctx, team) || domain_channel_of(ctx, team).plan.domains() == 1;
 }
@@ -46,14 +52,14 @@ struct packet_round {
   const control_block* control;
   std::int32_t members;
   std::int32_t me;
+  std::uint32_t room;    ///< packets_bytes()
   std::uint32_t units;   ///< of each message
   std::uint32_t number;  ///< 0 before it was asked for
 
   PGAS_FN void ask_number() { number = load_relaxed(reinterpret_cast<std::uint32_t*>(packets - team_layout::line)); }
   /// Where member `from`'s message lies in this PE's slot.
   [[nodiscard]] PGAS_FN std::uintptr_t message(std::int32_t from) const {
-    return packets + (number & 1) * team_layout::packets_bytes +
-           static_cast<std::uint64_t>(from) * units * packed_unit_bytes;
+    return packets + (number & 1) * std::uint64_t{room} + static_cast<std::uint64_t>(from) * units * packed_unit_bytes;
   }
   /// The first packet of its unit `u`; the second one lies `units` packets behind.
   [[nodiscard]] PGAS_FN vec16* packet(std::int32_t from, std::uint32_t u) const {
@@ -71,6 +77,7 @@ struct packet_round {
                     ctx.control_,
                     team.n_pes(),
                     team.my_pe(),
+                    static_cast<std::uint32_t>(packets_bytes(team)),
                     static_cast<std::uint32_t>(units),
                     number};
   if (may_span_domains(ctx, team)) PGAS_UNLIKELY
@@ -120,8 +127,7 @@ PGAS_COLD void renew_packets(context ctx, G g, team_view team, operation what) {
   if (g.thread_rank() == 0) store_relaxed(count, 0u);
   auto* const packets = reinterpret_cast<std::byte*>(count) + team_layout::line;
   const auto step = static_cast<std::uint64_t>(g.size()) * 16;
-  for (std::uint64_t at = static_cast<std::uint64_t>(g.thread_rank()) * 16; at < 2 * team_layout::packets_bytes;
-       at += step)
+  for (std::uint64_t at = static_cast<std::uint64_t>(g.thread_rank()) * 16; at < 2 * packets_bytes(team); at += step)
     store_relaxed(reinterpret_cast<vec16*>(packets + at), vec16{});
   meet_or_end(ctx, g, team, what);  // nobody sends before all have cleared
 }
