@@ -248,7 +248,7 @@ TEST(packet_channel, from_and_to_any_memory) {
   expect_nothing_found(pes, body.found);
 }
 
-enum class mistake { long_send, long_receive, send_twice, receive_twice, outside, no_such_pe };
+enum class mistake { long_send, huge_send, long_receive, send_twice, receive_twice, outside, no_such_pe };
 
 /// PE 0 makes a mistake; PE 1 sends what it waits for.
 struct mistaken_body {
@@ -266,6 +266,7 @@ struct mistaken_body {
     if (ctx.my_pe() != 0) return send(ctx, block, channel, d, 1);
     switch (which) {
       case mistake::long_send: return send(ctx, block, channel, d, 17);
+      case mistake::huge_send: return send(ctx, block, channel, d, (std::size_t{1} << 61) + 1);  // 8 bytes, if it wraps
       case mistake::long_receive: return receive(ctx, block, channel, d, 17);
       case mistake::send_twice: send(ctx, block, channel, d, 1); return send(ctx, block, channel, d, 1);
       default: receive(ctx, block, channel, d, 1); return receive(ctx, block, channel, d, 1);
@@ -283,6 +284,7 @@ TEST(packet_channel, mistakes_are_refused) {
     return pes.control(0).record;
   };
   EXPECT_EQ(caught(mistake::long_send, operation::send, failure::too_long, false).bytes, 136u);
+  EXPECT_EQ(caught(mistake::huge_send, operation::send, failure::too_long, false).bytes, ~std::uint64_t{0});
   EXPECT_EQ(caught(mistake::long_receive, operation::receive, failure::too_long, false).expected, 128u);
   EXPECT_EQ(caught(mistake::send_twice, operation::send, failure::out_of_turn, false).pe, 1);
   EXPECT_EQ(caught(mistake::receive_twice, operation::receive, failure::out_of_turn, false).seen, 0u);

@@ -69,8 +69,8 @@ class packet_channel {
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void send(const context& ctx, const G& g, packet_channel& channel, const T* src, std::size_t count) {
   detail::channel_state& now = channel.state_;
+  detail::check_turn<T>(ctx, detail::operation::send, now, count, now.sent, now.received);
   const std::uint64_t bytes = count * sizeof(T);
-  detail::check_turn(ctx, detail::operation::send, now, bytes, now.sent, now.received);
   now.sent = detail::next_number(now.sent);
   g.sync();
   if (detail::renews(now.sent)) PGAS_UNLIKELY
@@ -102,8 +102,8 @@ PGAS_FN void send(const context& ctx, packet_channel& channel, const T* src, std
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void receive(const context& ctx, const G& g, packet_channel& channel, T* dst, std::size_t count) {
   detail::channel_state& now = channel.state_;
+  detail::check_turn<T>(ctx, detail::operation::receive, now, count, now.received, now.sent);
   const std::uint64_t bytes = count * sizeof(T);
-  detail::check_turn(ctx, detail::operation::receive, now, bytes, now.received, now.sent);
   now.received = detail::next_number(now.received);
   bool lost = false;
   if (now.there == nullptr) PGAS_UNLIKELY {

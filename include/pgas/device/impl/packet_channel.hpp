@@ -149,10 +149,15 @@ PGAS_COLD void refuse(context ctx, operation what, std::int32_t pe, std::uint64_
   report(ctx, found);
   end_thread();
 }
-PGAS_FN void check_turn(const context& ctx, operation what, const channel_state& channel, std::uint64_t bytes,
+template <class T>
+PGAS_FN void check_turn(const context& ctx, operation what, const channel_state& channel, std::size_t count,
                         std::uint32_t mine, std::uint32_t other) {
-  if (bytes > channel.room() || mine == next_number(other)) PGAS_UNLIKELY
-    refuse(ctx, what, ctx.team().world_pe(channel.pe), bytes, channel.room(), mine, other);
+  const bool fits = count <= channel.room() / sizeof(T);
+  if (!fits || mine == next_number(other)) PGAS_UNLIKELY {
+    constexpr std::uint64_t huge = ~std::uint64_t{0};
+    refuse(ctx, what, ctx.team().world_pe(channel.pe), count <= huge / sizeof(T) ? count * sizeof(T) : huge,
+           channel.room(), mine, other);
+  }
 }
 
 /// Clears half a box for numbers that come again. *Callers* all threads of the group. *Order* before what it sends
