@@ -30,7 +30,7 @@ struct stress_shape {
 #if defined(PGAS_TSAN)
   std::uint64_t total = 3'000;
 #else
-  std::uint64_t total = 20'000;
+  std::uint64_t total = 10'000;
 #endif
 };
 

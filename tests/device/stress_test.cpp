@@ -1,8 +1,6 @@
 // message_passing at length: many channels between all pairs of PEs, messages of 1 byte to 64 KiB at any alignment,
 // each with a signal behind it, every byte checked by the receiver, while other blocks keep the links busy.
-#include <cstdio>
-
-#include "harness.hpp"
+#include "stress.hpp"
 
 namespace {
 
@@ -15,10 +13,9 @@ constexpr std::uint32_t half = largest + 64;  // a buffer, with room for misalig
 struct channels {
   sym<unsigned char> outbox;  // two halves for each channel, used in turn
   sym<unsigned char> inbox;
-  sym<signal_t> arrived;     // one for each channel, at the receiver
-  sym<signal_t> consumed;    // one for each channel, at the sender
-  sym<std::uint32_t> done;   // receivers that have finished, on each PE
-  sym<unsigned char> noise;  // where background traffic goes
+  sym<signal_t> arrived;   // one for each channel, at the receiver
+  sym<signal_t> consumed;  // one for each channel, at the sender
+  background noise;
   findings found;
   std::uint32_t n_channels;
   std::uint32_t n_rounds;
@@ -100,20 +97,10 @@ struct channels {
         signal_set(ctx, consumed.at(ctx) + channel, round, from_pe);
       }
     }
-    if (block.thread_rank() == 0) atomic_inc(ctx, done.at(ctx), ctx.my_pe());
+    noise.one_has_finished(block, ctx);
   }
 
-  template <class Block>
-  PGAS_FN void make_noise(const Block& block, const context& ctx, std::uint32_t place) const {
-    constexpr std::size_t bytes = 32'768;
-    for (std::uint32_t i = 0; g(ctx, done.at(ctx), ctx.my_pe()) < n_channels; ++i) {
-      const auto pe = static_cast<std::int32_t>(mix(i, place) % static_cast<std::uint32_t>(ctx.n_pes()));
-      // From and to places of this block only, so that it races with nobody.
-      const std::size_t at = (static_cast<std::size_t>(ctx.my_pe()) * 16 + place) * bytes;
-      put(ctx, block, noise.at(ctx) + at, outbox.at(ctx) + std::size_t{2} * n_channels * half, bytes - i % 64, pe);
-      detail::yield_waiting();
-    }
-  }
+  [[nodiscard]] static unsigned working_blocks(const stress_shape& shape) { return 2 * shape.channels; }
 
   template <class Block>
   PGAS_FN void operator()(const Block& block, const context& ctx) const {
@@ -123,32 +110,23 @@ struct channels {
     } else if (rank < 2 * n_channels) {
       receive(block, ctx, rank - n_channels);
     } else {
-      make_noise(block, ctx, rank - 2 * n_channels);
+      noise.run_until(block, ctx, rank - 2 * n_channels, n_channels);
     }
   }
 };
 
 void message_passing(int n) {
-  const stress_shape shape;
-  const std::uint64_t total = asked_rounds() != 0 ? asked_rounds() : shape.total;
-  const std::uint64_t each =
-      (total + shape.channels * static_cast<unsigned>(n) - 1) / (shape.channels * static_cast<unsigned>(n));
+  const unsigned n_channels = stress_shape().channels;
   pe_set pes(n, {.heap_bytes = std::size_t{32} << 20});
-  const channels body{pes.allocate<unsigned char>((shape.channels + 1) * 2 * std::size_t{half}),
-                      pes.allocate<unsigned char>(shape.channels * 2 * std::size_t{half}),
-                      pes.allocate<signal_t>(shape.channels),
-                      pes.allocate<signal_t>(shape.channels),
-                      pes.allocate<std::uint32_t>(1),
-                      pes.allocate<unsigned char>(std::size_t{4} * 16 * 32'768),
+  const channels body{pes.allocate<unsigned char>(n_channels * 2 * std::size_t{half}),
+                      pes.allocate<unsigned char>(n_channels * 2 * std::size_t{half}),
+                      pes.allocate<signal_t>(n_channels),
+                      pes.allocate<signal_t>(n_channels),
+                      background(pes),
                       make_findings(pes),
-                      shape.channels,
-                      static_cast<std::uint32_t>(each)};
-  const auto start = std::chrono::steady_clock::now();
-  pes.run({2 * shape.channels + shape.background, shape.threads}, body);
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  expect_nothing_found(pes, body.found);
-  std::printf("message_passing: %llu rounds between %d PEs in %.1f s\n",
-              static_cast<unsigned long long>(each * shape.channels * static_cast<unsigned>(n)), n, took.count());
+                      n_channels,
+                      stress_rounds(n)};
+  run_stress("message_passing", pes, body, body.found, body.n_rounds);
 }
 
 TEST(stress, message_passing_between_2) { message_passing(2); }

@@ -1,0 +1,63 @@
+/// @file
+/// What stress tests have in common: how long they run, and blocks that keep the links busy meanwhile.
+#pragma once
+
+#include <cstdio>
+
+#include "harness.hpp"
+
+namespace pgas_test {
+
+/// Traffic that nobody looks at, until the blocks that work have finished. In places of each block's own, so that it
+/// races with nobody.
+struct background {
+  static constexpr std::size_t bytes = 32'768;
+  static constexpr std::uint32_t most_blocks = 16;
+
+  sym<unsigned char> from;
+  sym<unsigned char> to;
+  sym<std::uint32_t> finished;  // blocks of this PE
+
+  explicit background(pe_set& pes)
+      : from(pes.allocate<unsigned char>(bytes)),
+        to(pes.allocate<unsigned char>(static_cast<std::size_t>(pes.n_pes()) * most_blocks * bytes)),
+        finished(pes.allocate<std::uint32_t>(1)) {}
+
+  template <class Block>
+  PGAS_FN void one_has_finished(const Block& block, const context& ctx) const {
+    if (block.thread_rank() == 0) atomic_inc(ctx, finished.at(ctx), ctx.my_pe());
+  }
+  /// @param which of the background's blocks calls
+  template <class Block>
+  PGAS_FN void run_until(const Block& block, const context& ctx, std::uint32_t which, std::uint32_t n_finished) const {
+    for (std::uint32_t i = 0; g(ctx, finished.at(ctx), ctx.my_pe()) < n_finished; ++i) {
+      const auto pe = static_cast<std::int32_t>(mix(i, which) % static_cast<std::uint32_t>(ctx.n_pes()));
+      const std::size_t at = (static_cast<std::size_t>(ctx.my_pe()) * most_blocks + which) * bytes;
+      put(ctx, block, to.at(ctx) + at, from.at(ctx), bytes - i % 64, pe);
+      detail::yield_waiting();
+    }
+  }
+};
+
+/// Runs `body`, whose blocks are so many that work and then those of the background. @param n_rounds of each that works
+template <class Body>
+void run_stress(const char* name, pe_set& pes, const Body& body, const findings& found, std::uint64_t n_rounds) {
+  const stress_shape shape;
+  const auto start = std::chrono::steady_clock::now();
+  pes.run({Body::working_blocks(shape) + shape.background, shape.threads}, body);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  expect_nothing_found(pes, found);
+  std::printf("%s: %llu rounds between %d PEs in %.1f s\n", name,
+              static_cast<unsigned long long>(n_rounds * shape.channels * static_cast<unsigned>(pes.n_pes())),
+              pes.n_pes(), took.count());
+}
+
+/// Rounds of each of the channels of all PEs.
+inline std::uint32_t stress_rounds(int n_pes) {
+  const stress_shape shape;
+  const std::uint64_t total = asked_rounds() != 0 ? asked_rounds() : shape.total;
+  const std::uint64_t parts = std::uint64_t{shape.channels} * static_cast<unsigned>(n_pes);
+  return static_cast<std::uint32_t>((total + parts - 1) / parts);
+}
+
+}  // namespace pgas_test
