@@ -5,8 +5,8 @@
 #include <chrono>
 #include <fstream>
 
+#include "collective_data.hpp"
 #include "pgas/pgas.hpp"
-#include "session.hpp"
 
 namespace pgas::perf {
 
@@ -66,13 +66,6 @@ std::uint64_t put_wrong(session& s, const point&, const job& j) {
 std::uint64_t get_wrong(session& s, const point&, const job& j) {
   if (s.of().my_pe() != j.from) return 0;
   return s.differing(j.target, j.count, [&](std::size_t i) { return s.source_word(j.to, i); });
-}
-std::uint64_t reduce_wrong(session& s, const point&, const job& j) {
-  return s.differing(j.target, j.count, [&](std::size_t i) {
-    std::uint64_t sum = 0;
-    for (int pe = 0; pe < s.of().n_pes(); ++pe) sum += s.source_word(pe, i);
-    return sum;
-  });
 }
 std::uint64_t none_wrong(session&, const point&, const job&) { return 0; }
 
@@ -156,11 +149,7 @@ std::vector<row> host_rows() {
   const auto put_now = [](world& w, const job& j) { put(w, j.target, j.source, j.count, j.to); };
   const auto get_now = [](world& w, const job& j) { get(w, j.target, j.source, j.count, j.to); };
   const auto put_on_stream = [](world& w, const job& j) { put(w, w.stream(), j.target, j.source, j.count, j.to); };
-  const auto reduce_now = [](world& w, const job& j) { reduce(w.team(), j.target, j.source, j.count, op::sum{}); };
-  const auto reduce_on_stream = [](world& w, const job& j) {
-    reduce(w.team(), w.stream(), j.target, j.source, j.count, op::sum{});
-  };
-  return {
+  std::vector<row> all = {
       row_of("host_put_bw", "put_nbi of the host, quiet at the end", figure::bandwidth, true, true,
              from_one(put_later, quiet_all), put_wrong),
       row_of("host_get_bw", "get_nbi of the host, quiet at the end", figure::bandwidth, true, true,
@@ -175,10 +164,6 @@ std::vector<row> host_rows() {
              from_all([](world& w, const job&) { w.barrier_all(); }, nothing), none_wrong),
       row_of("stream_barrier", "barrier_all on a stream", figure::latency, false, false,
              from_all([](world& w, const job&) { barrier_all(w, w.stream()); }, stream_done), none_wrong),
-      row_of("host_reduce", "all-reduce of the host, sum of 64-bit integers", figure::latency, true, false,
-             from_all(reduce_now, nothing), reduce_wrong, most_collective),
-      row_of("stream_reduce", "the same on a stream", figure::latency, true, false,
-             from_all(reduce_on_stream, stream_done), reduce_wrong, most_collective),
       row_of("allocate", "allocating and freeing where memory is mapped already", figure::latency, true, false,
              allocate_again, none_wrong),
       slow("allocate_first", "the first allocation of a world: memory is made, handed over and mapped", figure::latency,
@@ -187,6 +172,38 @@ std::vector<row> host_rows() {
       slow("heap_memory", "what an empty heap takes, of each PE", figure::size, 0, heap_memory),
       slow("process_memory", "what joining adds to a process", figure::size, 0, process_memory),
   };
+  // Collectives: `call(world, job)`, and with a stream behind.
+  const auto add = [&](std::string_view by_host, std::string_view on_stream, std::string_view about, std::size_t least,
+                       auto call, auto wrong) {
+    const auto row_for = [&](std::string_view name, std::string_view what, auto run) {
+      return row{name, what, figure::latency, shape::host, least, most_collective, false, one, run, wrong, true};
+    };
+    all.push_back(row_for(by_host, about, from_all([call](world& w, const job& j) { call(w, j); }, nothing)));
+    all.push_back(row_for(on_stream, "the same on a stream",
+                          from_all([call](world& w, const job& j) { call(w, j, w.stream()); }, stream_done)));
+  };
+  const auto part = [](const world& w, const job& j) { return j.count / static_cast<std::size_t>(w.n_pes()); };
+  add(
+      "host_reduce", "stream_reduce", "all-reduce of the host, sum of 64-bit integers", 8,
+      [](world& w, const job& j, const auto&... on) {
+        reduce(w.team(), on..., j.target, j.source, j.count, op::sum{});
+      },
+      reduce_wrong);
+  add(
+      "host_broadcast", "stream_broadcast", "broadcast of the host, from the first PE of --pair", 8,
+      [](world& w, const job& j, const auto&... on) {
+        broadcast(w.team(), on..., j.target, j.source, j.count, j.from);
+      },
+      broadcast_wrong);
+  add(
+      "host_fcollect", "stream_fcollect", "all-gather of the host", 64,
+      [part](world& w, const job& j, const auto&... on) { fcollect(w.team(), on..., j.target, j.source, part(w, j)); },
+      fcollect_wrong);
+  add(
+      "host_alltoall", "stream_alltoall", "all-to-all of the host", 64,
+      [part](world& w, const job& j, const auto&... on) { alltoall(w.team(), on..., j.target, j.source, part(w, j)); },
+      alltoall_wrong);
+  return all;
 }
 
 }  // namespace pgas::perf
