@@ -82,8 +82,7 @@ void packets(int n) {
 TEST(stress, packets_between_2) { packets(2); }
 TEST(stress, packets_between_4) { packets(4); }
 
-/// Block k is in collectives of all PEs on channel k, one after the other. Two destinations in turn: whoever stores
-/// into one of them knows that all have called the collective in between, and so are done with it.
+/// Block k is in collectives of all PEs on channel k, one after the other.
 struct collectives {
   static constexpr std::uint32_t log2_most = 10;  // words of a member
   static constexpr std::size_t most = std::size_t{1} << log2_most;
@@ -107,12 +106,15 @@ struct collectives {
     const std::size_t room = most * n;
     for (std::uint32_t round = 0; round < n_rounds; ++round) {
       std::uint32_t* const from = src.at(ctx) + k * room;
-      std::uint32_t* const to = dst.at(ctx) + (k * 2 + round % 2) * room;
+      std::uint32_t* const to = dst.at(ctx) + k * room;
       const std::uint32_t count = length_of(k, round, log2_most);
       const std::uint32_t kind = mix(k, round, 3) % 4;
       const std::uint32_t given = kind == 2 ? n * count : count;
       const std::uint32_t got = kind == 1 || kind == 2 ? n * count : count;
       const auto root = static_cast<std::int32_t>(round % n);
+      // Whoever stores into another's destination has to know that it is done with what was there. Packets don't.
+      const bool by_packets = k == 0 && count * 4 <= 2048 && ctx.routes_ == nullptr;
+      if (kind != 0 && !by_packets) barrier(ctx, block, team);
       for (std::uint32_t i = rank; i < given; i += size) from[i] = word_of(ctx.my_pe(), k, round, i);
       block.sync();
       switch (kind) {
@@ -155,7 +157,7 @@ void collectives_of(int n) {
   const std::size_t room = collectives::most * static_cast<unsigned>(n);
   pe_set pes(n, {.heap_bytes = std::size_t{8} << 20});
   const collectives body{pes.allocate<std::uint32_t>(n_channels * room),
-                         pes.allocate<std::uint32_t>(n_channels * 2 * room),
+                         pes.allocate<std::uint32_t>(n_channels * room),
                          background(pes),
                          make_findings(pes),
                          n_channels,
