@@ -23,16 +23,25 @@ struct background {
         to(pes.allocate<unsigned char>(static_cast<std::size_t>(pes.n_pes()) * most_blocks * bytes)),
         finished(pes.allocate<std::uint32_t>(1)) {}
 
-  template <class Block>
-  PGAS_FN void one_has_finished(const Block& block, const context& ctx) const {
-    if (block.thread_rank() == 0) atomic_inc(ctx, finished.at(ctx), ctx.my_pe());
+  /// The first `n_working` blocks of a PE call work(which); the others make traffic until they have finished.
+  template <class Block, class Work>
+  PGAS_FN void beside(const Block& block, const context& ctx, std::uint32_t n_working, const Work& work) const {
+    const auto which = static_cast<std::uint32_t>(block.block_rank());
+    if (which < n_working) {
+      work(which);
+      if (block.thread_rank() == 0) atomic_inc(ctx, finished.at(ctx), ctx.my_pe());
+    } else {
+      make_traffic(block, ctx, which - n_working, n_working);
+    }
   }
-  /// @param which of the background's blocks calls
+
+ private:
   template <class Block>
-  PGAS_FN void run_until(const Block& block, const context& ctx, std::uint32_t which, std::uint32_t n_finished) const {
-    for (std::uint32_t i = 0; g(ctx, finished.at(ctx), ctx.my_pe()) < n_finished; ++i) {
-      const auto pe = static_cast<std::int32_t>(mix(i, which) % static_cast<std::uint32_t>(ctx.n_pes()));
-      const std::size_t at = (static_cast<std::size_t>(ctx.my_pe()) * most_blocks + which) * bytes;
+  PGAS_FN void make_traffic(const Block& block, const context& ctx, std::uint32_t place,
+                            std::uint32_t n_working) const {
+    for (std::uint32_t i = 0; g(ctx, finished.at(ctx), ctx.my_pe()) < n_working; ++i) {
+      const auto pe = static_cast<std::int32_t>(mix(i, place) % static_cast<std::uint32_t>(ctx.n_pes()));
+      const std::size_t at = (static_cast<std::size_t>(ctx.my_pe()) * most_blocks + place) * bytes;
       put(ctx, block, to.at(ctx) + at, from.at(ctx), bytes - i % 64, pe);
       detail::yield_waiting();
     }

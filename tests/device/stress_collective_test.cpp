@@ -52,17 +52,11 @@ struct packet_channels {
         found.equal(ctx, std::uint64_t{round} << 32 | k << 16 | i, word_of(other, k, round, i), dst[i]);
       block.sync();
     }
-    noise.one_has_finished(block, ctx);
   }
 
   template <class Block>
   PGAS_FN void operator()(const Block& block, const context& ctx) const {
-    const auto rank = static_cast<std::uint32_t>(block.block_rank());
-    if (rank < n_channels) {
-      exchange(block, ctx, rank);
-    } else {
-      noise.run_until(block, ctx, rank - n_channels, n_channels);
-    }
+    noise.beside(block, ctx, n_channels, [&](std::uint32_t k) { exchange(block, ctx, k); });
   }
 };
 
@@ -138,17 +132,11 @@ struct collectives {
       }
       block.sync();
     }
-    noise.one_has_finished(block, ctx);
   }
 
   template <class Block>
   PGAS_FN void operator()(const Block& block, const context& ctx) const {
-    const auto rank = static_cast<std::uint32_t>(block.block_rank());
-    if (rank < n_channels) {
-      take_part(block, ctx, rank);
-    } else {
-      noise.run_until(block, ctx, rank - n_channels, n_channels);
-    }
+    noise.beside(block, ctx, n_channels, [&](std::uint32_t k) { take_part(block, ctx, k); });
   }
 };
 

@@ -97,21 +97,19 @@ struct channels {
         signal_set(ctx, consumed.at(ctx) + channel, round, from_pe);
       }
     }
-    noise.one_has_finished(block, ctx);
   }
 
   [[nodiscard]] static unsigned working_blocks(const stress_shape& shape) { return 2 * shape.channels; }
 
   template <class Block>
   PGAS_FN void operator()(const Block& block, const context& ctx) const {
-    const auto rank = static_cast<std::uint32_t>(block.block_rank());
-    if (rank < n_channels) {
-      send(block, ctx, rank);
-    } else if (rank < 2 * n_channels) {
-      receive(block, ctx, rank - n_channels);
-    } else {
-      noise.run_until(block, ctx, rank - 2 * n_channels, n_channels);
-    }
+    noise.beside(block, ctx, 2 * n_channels, [&](std::uint32_t which) {
+      if (which < n_channels) {
+        send(block, ctx, which);
+      } else {
+        receive(block, ctx, which - n_channels);
+      }
+    });
   }
 };
 
