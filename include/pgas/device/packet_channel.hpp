@@ -62,11 +62,11 @@ class packet_channel {
 /// Sends the other PE `count` elements.
 ///
 /// *Callers* all threads of the group `g` that opened the channel, converged. *Units* `count` is elements; 0 is a
-/// message, too. *Memory* `src` is any memory of this PE. *On return* the calling thread has read its
-/// part of `src`, which may be reused when all threads of the group have returned. *Order* the message follows what the
-/// group's threads did before with `src`, and says nothing about other memory: the receiver need not see earlier puts
-/// and stores (put_signal() does that). *Errors* ends the group with a record for a message longer than
-/// the channel has room for, and for a second one before a message of the other PE has been received.
+/// message, too. *Memory* `src` is any memory of this PE. *On return* this thread's part of `src` has been read; other
+/// threads' parts may not: sync the group before reuse. *Order* the message follows what the group's threads did before
+/// with `src`, and says nothing about other memory: the receiver need not see earlier puts and stores (put_signal()
+/// does that). *Errors* ends the group with a record for a message longer than the channel has room for, and for a
+/// second one before a message of the other PE has been received.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void send(const context& ctx, const G& g, packet_channel& channel, const T* src, std::size_t count) {
   detail::channel_state& now = channel.state_;
