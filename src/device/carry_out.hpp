@@ -179,11 +179,16 @@ PGAS_FN void carry_out_far_copy(const operation_request& r, const G& g) {
   const bool out = r.what == operation_request::kind::put;
   const errand about{out ? operation::put : operation::get, r.pe, from.offset(out ? r.to : r.from)};
   const spread shape{r.bytes, r.count, out ? r.from_step : r.to_step, out ? r.to_step : r.from_step};
-  const auto kind = r.count == 1 ? (out ? command_kind::put : command_kind::get)
-                                 : (out ? command_kind::put_strided : command_kind::get_strided);
   bool lost = false;
-  if (g.thread_rank() == 0 && r.bytes != 0 && r.count != 0)
-    lost = !hand_over_copy(from, about, kind, out ? r.from : r.to, shape, until::local_done);
+  if (g.thread_rank() == 0 && r.bytes != 0 && r.count != 0) {
+    if (r.count == 1)
+      lost = !hand_over_copy(from, about, out ? command_kind::put : command_kind::get, out ? r.from : r.to, shape,
+                             until::local_done);
+    else if (out)
+      lost = !hand_over_blocks<direction::put>(from, about, r.from, shape, until::local_done);
+    else
+      lost = !hand_over_blocks<direction::get>(from, about, r.to, shape, until::local_done);
+  }
   go_on_together(g, lost);
 }
 

@@ -32,20 +32,23 @@ enum class command_kind : std::uint8_t {
   put_value,    ///< `bytes`, at most 16, of `value` to `offset`. No answer
   get,          ///< `bytes` from `offset` to `local`. Answer: they are there
   get_value,    ///< `bytes`, at most 16, from `offset`. Answer: the bytes
-  put_strided,  ///< `count` blocks of `bytes` from `local`, `local_step` apart, to `offset`, `remote_step` apart.
-                ///< Answer as put
-  get_strided,  ///< the same the other way. Answer as get
-  atomic,  ///< `update` on the word of kind `as` at `offset`, with `value[0]` and `condition`. Answer: the bits before
-  put_signal,  ///< put, then `update` (set or add) with `value[0]` on the u64 at `signal_offset`. Answer as put. The
-               ///< signal comes after the data, after all earlier commands to that PE, and after the data (all but
-               ///< signals) of all earlier commands to others
-  signal,      ///< put_signal without data, no answer
-  fence,       ///< later commands to PE `pe` come after earlier ones to it. No answer
-  quiet,       ///< Answer: all earlier commands to PE `pe`, of -1 to all PEs, are complete
+  put_strided,  ///< `bytes` in blocks of `block`, from `local` on, `value[0]` bytes apart, to `offset`, `value[1]`
+                ///< bytes apart (both signed). Answer as put
+  get_strided,  ///< the same the other way: `value[0]` is the distance at `local`, too. Answer as get
+  atomic,       ///< `update` on the word of kind `as` at `offset`, with `value[0]`, and where it compares with
+                ///< `value[1]`. Answer: the bits before
+  put_signal,   ///< put, then `update` (set or add) with `value[0]` on the u64 at offset `value[1]`. Answer as put. The
+                ///< signal comes after the data, after all earlier commands to that PE, and after the data (all but
+                ///< signals) of all earlier commands to others
+  put_value_signal,  ///< the same with `bytes`, at most 8, that stand in `local` themselves. No answer
+  signal,            ///< put_signal without data, no answer
+  fence,             ///< later commands to PE `pe` come after earlier ones to it. No answer
+  quiet,             ///< Answer: all earlier commands to PE `pe`, of -1 to all PEs, are complete
 };
 
-/// One operation. *Memory* `local` is an address of this process that its proxy can read or write: any memory of the
-/// host, and on GPUs global memory; not a stack, not shared memory of a block.
+/// One operation, in one line of the processor's caches: the proxy waits for a line that a producer has written, and
+/// for more of them one after the other. *Memory* `local` is an address of this process that its proxy can read or
+/// write: any memory of the host, and on GPUs global memory; not a stack, not shared memory of a block.
 struct alignas(64) command {
   std::uint64_t lap;  ///< written last
   command_kind kind;
@@ -56,18 +59,11 @@ struct alignas(64) command {
   std::uint64_t offset;
   std::uint64_t local;
   std::uint64_t bytes;
-  std::uint32_t answer;  ///< cell, or no_answer
-  std::uint32_t reserved_too;
+  std::uint32_t answer;    ///< cell, or no_answer
+  std::uint32_t block;     ///< bytes, of strided copies
   std::uint64_t value[2];  ///< bit patterns
-  // What only some kinds need.
-  std::uint64_t condition;
-  std::uint64_t signal_offset;
-  std::uint64_t count;
-  std::int64_t local_step;  ///< bytes
-  std::int64_t remote_step;
-  std::uint64_t unused[2];
 };
-static_assert(sizeof(command) == 128);
+static_assert(sizeof(command) == 64);
 
 inline constexpr std::uint32_t no_answer = 0xffffffffu;
 

@@ -264,7 +264,7 @@ PGAS_FN void fence_sc() {
 #if defined(__CUDACC__)
 inline constexpr std::uint32_t polls_between_looks = 4096;
 #else
-inline constexpr std::uint32_t polls_between_looks = 64;
+inline constexpr std::uint32_t polls_between_looks = 256;
 #endif
 
 /// Lets others run while this thread has nothing to do. GPU threads have the multiprocessor to themselves and go on.

@@ -31,7 +31,7 @@ class yield_rhythm {
   /// Two switches of threads take longer, a yield to nobody a third of it.
   static constexpr std::uint64_t others_have_run_ns = 1000;
   /// Beyond that there is little to gain, and whoever begins to want the core waits for it.
-  static constexpr std::uint32_t most_apart = 16;
+  static constexpr std::uint32_t most_apart = 64;
 
   std::uint32_t apart_ = 0;
   std::uint32_t to_leave_out_ = 0;

@@ -44,9 +44,10 @@ bool proxy_engine::turn() {
   busy |= deliver_to_self();
   complete_memory();
   for (const auto& each : flights_) busy |= serve(*each);
+  flush();
+  for (const auto& each : flights_) busy |= each->settle();
   for (const auto& each : retired_) busy |= each->settle();
   if (!failed_) std::erase_if(retired_, [](const auto& each) { return each->empty(); });
-  flush();
   return busy;
 }
 
@@ -178,7 +179,6 @@ bool proxy_engine::serve(flight& from) {
     busy = issuer_.take_commands(from, wrong) > 0;
     issuer_.ask_for_effects(from);
   }
-  busy |= from.settle();
   if (!wrong.empty()) fail(parts_.settings.me, wrong);
   return busy;
 }

@@ -81,24 +81,24 @@ void flight::signal_sent() noexcept {
   if (unanswered_ > 0) waits_ = true;
 }
 
-void flight::all_issued(transfer& op) noexcept {
+void flight::all_issued(transfer& op) {
   op.issued = true;
   answer_sources(op);
   if (op.parts == 0) data_done(op);
 }
 
-void flight::part_done(transfer& op) noexcept {
+void flight::part_done(transfer& op) {
   --op.parts;
   if (op.issued && op.parts == 0) data_done(op);
 }
 
-void flight::piece_done(transfer& op) noexcept {
+void flight::piece_done(transfer& op) {
   --op.pieces;
   answer_sources(op);
   part_done(op);
 }
 
-void flight::answer_sources(transfer& op) noexcept {
+void flight::answer_sources(transfer& op) {
   if (!op.issued || op.pieces > 0) return;
   switch (op.what.kind) {
     case command_kind::put:
@@ -108,7 +108,7 @@ void flight::answer_sources(transfer& op) noexcept {
   }
 }
 
-void flight::data_done(transfer& op) noexcept {
+void flight::data_done(transfer& op) {
   op.data_done = true;
   order& to = order_of(op);
   --to.data;
@@ -146,7 +146,8 @@ bool flight::take_wait() noexcept {
 }
 
 bool flight::settle() {
-  if (!changed_) return false;
+  if (source_ != nullptr) source_->publish_taken();
+  if (!changed_ && answers_.empty()) return false;
   changed_ = false;
   const auto answer_quiet = [this](transfer& op) {
     answer(op, 0, 0);
@@ -164,15 +165,19 @@ bool flight::settle() {
   }
   first_data_ = std::max(first_data_, completed_);
   std::erase_if(quiets_, [](const transfer* op) { return op->complete; });
-  if (completed_ != before && source_ != nullptr) source_->publish_completed(completed_);
+  if (source_ == nullptr) return true;
+  // Whoever has its answer may look at the count, and save itself the next question.
+  if (completed_ != before) source_->publish_completed(completed_);
+  for (const due_answer& each : answers_)
+    static_cast<void>(source_->give_answer(each.cell, each.low, each.high));  // commands were looked at
+  answers_.clear();
   return true;
 }
 
-void flight::answer(transfer& op, std::uint64_t low, std::uint64_t high) noexcept {
+void flight::answer(transfer& op, std::uint64_t low, std::uint64_t high) {
   if (op.answered) return;
   op.answered = true;
-  if (op.what.answer == no_answer || source_ == nullptr) return;
-  if (!source_->give_answer(op.what.answer, low, high)) bad_answer_ = true;
+  if (op.what.answer != no_answer && source_ != nullptr) answers_.push_back({op.what.answer, low, high});
 }
 
 }  // namespace pgas::detail

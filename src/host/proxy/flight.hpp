@@ -28,7 +28,10 @@ class flight {
 
   [[nodiscard]] ring* source() const noexcept { return source_; }
   /// Touches the ring no more.
-  void retire() noexcept { source_ = nullptr; }
+  void retire() noexcept {
+    source_ = nullptr;
+    answers_.clear();
+  }
 
   [[nodiscard]] bool full() const noexcept { return begun_ - completed_ == window; }
   [[nodiscard]] bool empty() const noexcept { return begun_ == completed_; }
@@ -53,10 +56,10 @@ class flight {
   /// It has been sent.
   void signal_sent() noexcept;
   /// Everything of the data has been handed to messages or the transport.
-  void all_issued(transfer& op) noexcept;
+  void all_issued(transfer& op);
   /// A part of the data has arrived.
-  void part_done(transfer& op) noexcept;
-  void piece_done(transfer& op) noexcept;
+  void part_done(transfer& op);
+  void piece_done(transfer& op);
   /// The operation has taken effect as a whole.
   void complete(transfer& op) noexcept;
   /// Waits for what is before it.
@@ -66,10 +69,10 @@ class flight {
   /// Whether something is under way to `pe`.
   [[nodiscard]] bool has_under_way(int pe) const noexcept { return order_to(pe).incomplete > 0; }
 
-  /// Moves on the count of what is complete, answers quiets, tells the producers. Whether there was anything to tell.
+  /// Tells the producers what they wait for: answers, how much has been taken and how much is complete. Whether there
+  /// was anything to tell. To be called when messages have gone: producers poll these words, so that each costs a miss,
+  /// and on x86 stores behind it wait.
   bool settle();
-  /// Whether a command named an answer cell that is none.
-  [[nodiscard]] bool bad_answer() const noexcept { return bad_answer_; }
 
  private:
   /// After a fence, to one PE.
@@ -85,9 +88,14 @@ class flight {
   [[nodiscard]] transfer& at(std::uint64_t number) noexcept { return transfers_[number % window]; }
   [[nodiscard]] order& order_of(const transfer& op) noexcept { return orders_[static_cast<std::size_t>(op.what.pe)]; }
   [[nodiscard]] const order& order_to(int pe) const noexcept { return orders_[static_cast<std::size_t>(pe)]; }
-  void answer_sources(transfer& op) noexcept;
-  void data_done(transfer& op) noexcept;
-  void answer(transfer& op, std::uint64_t low, std::uint64_t high) noexcept;
+  struct due_answer {
+    std::uint32_t cell;
+    std::uint64_t low;
+    std::uint64_t high;
+  };
+  void answer_sources(transfer& op);
+  void data_done(transfer& op);
+  void answer(transfer& op, std::uint64_t low, std::uint64_t high);
 
   ring* source_;
   std::vector<transfer> transfers_;
@@ -99,10 +107,10 @@ class flight {
   std::uint64_t scanned_ = 0;     ///< nothing before it keeps the first held signal
   fifo<transfer*> held_;
   std::vector<transfer*> quiets_;  ///< that ask for one PE
-  std::uint64_t unanswered_ = 0;   ///< quiets
-  bool waits_ = false;             ///< since the last take_wait()
+  std::vector<due_answer> answers_;
+  std::uint64_t unanswered_ = 0;  ///< quiets
+  bool waits_ = false;            ///< since the last take_wait()
   bool changed_ = false;
-  bool bad_answer_ = false;
 };
 
 }  // namespace pgas::detail

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 
 namespace pgas::detail {
 
@@ -10,30 +11,49 @@ namespace {
 
 constexpr std::size_t commands_a_turn = 256;
 
+[[nodiscard]] bool is_strided(const command& what) {
+  return what.kind == command_kind::put_strided || what.kind == command_kind::get_strided;
+}
+[[nodiscard]] std::uint64_t block_of(const command& what) { return is_strided(what) ? what.block : what.bytes; }
+[[nodiscard]] std::uint64_t blocks_of(const command& what) { return is_strided(what) ? what.bytes / what.block : 1; }
+[[nodiscard]] std::int64_t local_step(const command& what) {
+  return is_strided(what) ? static_cast<std::int64_t>(what.value[0]) : 0;
+}
+[[nodiscard]] std::int64_t remote_step(const command& what) {
+  return is_strided(what) ? static_cast<std::int64_t>(what.value[1]) : 0;
+}
+
 /// Where the next part of an operation lies on both sides.
 struct place {
   std::byte* local;
   std::uint64_t offset;
 
   explicit place(const transfer& op) {
-    const command& what = op.what;
-    const std::int64_t local_step = is_strided(what) ? what.local_step : 0;
-    const std::int64_t remote_step = is_strided(what) ? what.remote_step : 0;
     const auto block = static_cast<std::int64_t>(op.block);
-    local = reinterpret_cast<std::byte*>(what.local) + block * local_step + static_cast<std::ptrdiff_t>(op.at);
-    offset = what.offset + static_cast<std::uint64_t>(block * remote_step) + op.at;
-  }
-  [[nodiscard]] static bool is_strided(const command& what) {
-    return what.kind == command_kind::put_strided || what.kind == command_kind::get_strided;
+    local =
+        reinterpret_cast<std::byte*>(op.what.local) + block * local_step(op.what) + static_cast<std::ptrdiff_t>(op.at);
+    offset = op.what.offset + static_cast<std::uint64_t>(block * remote_step(op.what)) + op.at;
   }
 };
-
-[[nodiscard]] std::uint64_t blocks_of(const command& what) { return place::is_strided(what) ? what.count : 1; }
 
 /// What the command moves of its caller's: atomic operations, and signals alone, move nothing.
 [[nodiscard]] std::uint64_t bytes_of(const command& what) {
   const bool has_data = what.kind != command_kind::signal && what.kind != command_kind::atomic;
-  return has_data ? what.bytes * blocks_of(what) : 0;
+  return has_data ? what.bytes : 0;
+}
+
+/// The most bytes that the command has in itself, and where; none for those that say where they are.
+struct carried_bytes {
+  const void* at;
+  std::size_t room;
+};
+[[nodiscard]] carried_bytes carried_by(const command& what) {
+  switch (what.kind) {
+    case command_kind::put_value:
+    case command_kind::get_value: return {what.value, sizeof what.value};
+    case command_kind::put_value_signal: return {&what.local, sizeof what.local};
+    default: return {nullptr, 0};
+  }
 }
 
 /// The part of `bytes` at `offset` that is not longer than `most` and does not end inside an aligned word of `word`
@@ -46,7 +66,7 @@ struct place {
 
 void advance_by(transfer& op, std::size_t bytes) {
   op.at += bytes;
-  if (op.at < op.what.bytes) return;
+  if (op.at < block_of(op.what)) return;
   op.at = 0;
   ++op.block;
 }
@@ -61,11 +81,10 @@ std::string issuer::fault(const command& what, const flight& from) const {
     return fmt::format("is for PE {}, but there are PEs 0 to {} only", what.pe, parts_.settings.n - 1);
   if (what.answer != no_answer && what.answer >> from.source()->view().log2_answers != 0)
     return fmt::format("wants answer cell {}, which is none", what.answer);
-  std::uint64_t total = 0;
-  if (__builtin_mul_overflow(what.bytes, blocks_of(what), &total))
-    return fmt::format("moves {} blocks of {} bytes", what.count, what.bytes);
-  const bool value = what.kind == command_kind::put_value || what.kind == command_kind::get_value;
-  if (value && what.bytes > sizeof what.value) return fmt::format("has a value of {} bytes", what.bytes);
+  if (is_strided(what) && what.bytes != 0 && (what.block == 0 || what.bytes % what.block != 0))
+    return fmt::format("moves {} bytes in blocks of {}", what.bytes, what.block);
+  if (const carried_bytes carried = carried_by(what); carried.at != nullptr && what.bytes > carried.room)
+    return fmt::format("has a value of {} bytes", what.bytes);
   return {};
 }
 
@@ -82,7 +101,6 @@ std::size_t issuer::take_commands(flight& from, std::string& wrong) {
     if (!start(from, *what)) break;
     source.take();
   }
-  source.publish_taken();
   parts_.counts.commands += count;
   return count;
 }
@@ -98,7 +116,6 @@ bool issuer::drop_commands(flight& from) {
   ring& source = *from.source();
   const std::uint64_t before = source.taken();
   while (source.taken() - before < commands_a_turn && source.next() != nullptr) source.take();
-  source.publish_taken();
   return source.taken() != before;
 }
 
@@ -113,7 +130,7 @@ bool issuer::start(flight& from, const command& what) {
     from.complete(from.begin(what, false));
     return true;
   }
-  const bool large = bytes_of(what) > parts_.eager;
+  const bool large = bytes_of(what) > parts_.eager && carried_by(what).at == nullptr;
   if (!from.may_pass(what.pe, large)) {
     parts_.await_effects(parts_.to(what.pe));
     return false;
@@ -125,6 +142,7 @@ bool issuer::start(flight& from, const command& what) {
   switch (what.kind) {
     case command_kind::atomic: return start_atomic(from, what);
     case command_kind::put_signal:
+    case command_kind::put_value_signal:
     case command_kind::signal: return start_signal(from, what);
     default: return start_data(from, what);
   }
@@ -163,9 +181,9 @@ bool issuer::start_signal(flight& from, const command& what) {
   if (at_once) {
     const record_header head{record_kind::put_signal,           what.update, word_kind::u64, 0,
                              static_cast<std::uint32_t>(bytes), what.offset};
-    std::byte* const payload = to.out.append(head, bytes, signal_part{what.signal_offset, what.value[0]});
+    std::byte* const payload = to.out.append(head, bytes, signal_part{what.value[1], what.value[0]});
     if (bytes > 0) {
-      read_source(op, payload, reinterpret_cast<const std::byte*>(what.local), {bytes});
+      fill(op, payload, reinterpret_cast<const std::byte*>(what.local), {bytes});
       count_effect(to, op, false);
     } else {
       op.signal = transfer::signal_state::sent;  // signals are no data: other signals don't wait for them
@@ -184,7 +202,7 @@ bool issuer::start_atomic(flight& from, const command& what) {
   const bool asks = what.answer != no_answer;
   if ((asks && !may_ask(to, sizeof(std::uint64_t))) || !to.out.reserve(record_overhead)) return false;
   transfer& op = from.begin(what, false);
-  atomic_part atomic{0, what.value[0], what.condition};
+  atomic_part atomic{0, what.value[0], what.value[1]};
   if (asks) {
     atomic.request = ask(to, {&op, what.pe, nullptr, {}, sizeof(std::uint64_t)});
   }
@@ -201,7 +219,7 @@ void issuer::send_signals(flight& from) {
     channel& to = parts_.to(op->what.pe);
     if (!to.out.reserve(record_overhead)) return;
     const record_header head{record_kind::put_signal, op->what.update, word_kind::u64, 0, 0, 0};
-    static_cast<void>(to.out.append(head, 0, signal_part{op->what.signal_offset, op->what.value[0]}));
+    static_cast<void>(to.out.append(head, 0, signal_part{op->what.value[1], op->what.value[0]}));
     count_effect(to, *op, true);
     from.signal_sent();
   }
@@ -221,8 +239,9 @@ bool issuer::advance(channel& to, transfer& op) {
   const std::uint64_t blocks = blocks_of(op.what);
   while (op.block < blocks) {
     const place next(op);
-    const std::uint64_t left = op.what.bytes - op.at;
-    const peer_memory::segment* there = op.what.bytes > parts_.eager ? to.memory.find(next.offset) : nullptr;
+    const std::uint64_t block = block_of(op.what);
+    const std::uint64_t left = block - op.at;
+    const peer_memory::segment* there = block > parts_.eager ? to.memory.find(next.offset) : nullptr;
     const bool direct = there != nullptr && transport_may_use(next.local, static_cast<std::size_t>(left));
     if (direct ? !issue_piece(to, op, *there) : !advance_by_record(to, op)) return false;
   }
@@ -237,15 +256,15 @@ bool issuer::advance_by_record(channel& to, transfer& op) {
 }
 
 bool issuer::issue_piece(channel& to, transfer& op, const peer_memory::segment& there) {
-  // A transport may complete all that was begun in one turn together: half of it at a time, so that the other half keeps
-  // the way busy meanwhile.
+  // A transport may complete all that was begun in one turn together: half of it at a time, so that the other half
+  // keeps the way busy meanwhile.
   const std::size_t most = parts_.settings.pieces_under_way;
   if (to.pieces >= most || to.fresh_pieces >= (most + 1) / 2) return false;
   constexpr std::size_t cache_line = 64;
   const place next(op);
   const std::uint64_t behind = next.offset - there.offset;
-  const std::size_t bytes =
-      cut(next.offset, std::min(op.what.bytes - op.at, there.bytes - behind), parts_.settings.piece_bytes, cache_line);
+  const std::size_t bytes = cut(next.offset, std::min(block_of(op.what) - op.at, there.bytes - behind),
+                                parts_.settings.piece_bytes, cache_line);
   const transport_token token = proxy_parts::piece_token | parts_.pieces.add({&op, &to});
   ++op.parts;
   ++op.pieces;
@@ -265,17 +284,17 @@ bool issuer::issue_piece(channel& to, transfer& op, const peer_memory::segment& 
 bool issuer::issue_record(channel& to, transfer& op) {
   const command& what = op.what;
   const place next(op);
-  block_list local{static_cast<std::size_t>(what.bytes), 1, place::is_strided(what) ? what.local_step : 0};
-  const std::int64_t remote_step = place::is_strided(what) ? what.remote_step : 0;
-  if (op.at == 0 && what.bytes <= parts_.payload) {
-    local.count = static_cast<std::size_t>(std::min(blocks_of(what) - op.block, parts_.payload / what.bytes));
+  const std::uint64_t block = block_of(what);
+  block_list local{static_cast<std::size_t>(block), 1, local_step(what)};
+  if (op.at == 0 && block <= parts_.payload) {
+    local.count = static_cast<std::size_t>(std::min(blocks_of(what) - op.block, parts_.payload / block));
   } else {
     constexpr std::size_t word = 8;
-    local.bytes = cut(next.offset, what.bytes - op.at, parts_.payload, word);
+    local.bytes = cut(next.offset, block - op.at, parts_.payload, word);
   }
   const std::size_t total = local.bytes * local.count;
   const bool one = local.count == 1;
-  const strided_part blocks{local.count, remote_step};
+  const strided_part blocks{local.count, remote_step(what)};
   record_header head{record_kind::put, {}, {}, 0, static_cast<std::uint32_t>(local.bytes), next.offset};
   if (op.fetches() || what.kind == command_kind::get_value) {
     if (!may_ask(to, total) || !to.out.reserve(record_overhead)) return false;
@@ -290,10 +309,7 @@ bool issuer::issue_record(channel& to, transfer& op) {
     if (!to.out.reserve(record_overhead + padded(total))) return false;
     head.kind = one ? record_kind::put : record_kind::put_strided;
     std::byte* const payload = one ? to.out.append(head, total) : to.out.append(head, total, blocks);
-    if (what.kind == command_kind::put_value)
-      std::copy_n(reinterpret_cast<const std::byte*>(what.value), total, payload);
-    else
-      read_source(op, payload, next.local, local);
+    fill(op, payload, next.local, local);
     count_effect(to, op, false);
   }
   parts_.touch(to);
@@ -320,7 +336,12 @@ std::uint64_t issuer::ask(channel& of, const awaited_replies::request& what) {
   return parts_.awaited.add(what);
 }
 
-void issuer::read_source(transfer& op, std::byte* payload, const std::byte* local, const block_list& blocks) {
+/// @param local where the command does not carry the bytes
+void issuer::fill(transfer& op, std::byte* payload, const std::byte* local, const block_list& blocks) {
+  if (const void* const carried = carried_by(op.what).at) {
+    std::memcpy(payload, carried, blocks.bytes);
+    return;
+  }
   parts_.memory.read(payload, local, blocks);
   if (!parts_.memory.pending()) return;
   ++op.parts;

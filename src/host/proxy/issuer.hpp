@@ -47,7 +47,7 @@ class issuer {
   [[nodiscard]] bool issue_record(channel& to, transfer& op);
   [[nodiscard]] bool may_ask(const channel& of, std::size_t bytes) const noexcept;
   [[nodiscard]] std::uint64_t ask(channel& of, const awaited_replies::request& what);
-  void read_source(transfer& op, std::byte* payload, const std::byte* local, const block_list& blocks);
+  void fill(transfer& op, std::byte* payload, const std::byte* local, const block_list& blocks);
   void count_effect(channel& to, transfer& op, bool is_signal);
   [[nodiscard]] bool transport_may_use(const std::byte* local, std::size_t bytes) const noexcept;
 

@@ -172,20 +172,29 @@ void proxy::run() {
 }
 
 void proxy::work() {
-  steady_clock::time_point last_work = steady_clock::now();
+  // A look at the clock takes as long as a turn, so only some turns have one.
+  constexpr std::uint32_t turns_between_looks = 16;
+  std::uint32_t idle_turns = 0;
+  steady_clock::time_point idle_since;
+  steady_clock::time_point now;
   for (;;) {
     if (has_requests_.load(std::memory_order_relaxed)) {
       std::unique_lock lock(mutex_);
       run_requests(lock);
     }
     const bool busy = engine_->turn();
-    const steady_clock::time_point now = steady_clock::now();
-    if (stopping_.load(std::memory_order_acquire) && (engine_->failed() || engine_->idle() || now >= stop_by_)) return;
+    if (stopping_.load(std::memory_order_acquire) &&
+        (engine_->failed() || engine_->idle() || steady_clock::now() >= stop_by_))
+      return;
     if (busy) {
-      last_work = now;
-    } else {
-      rest(now - last_work);
+      idle_turns = 0;
+      continue;
     }
+    if (idle_turns++ % turns_between_looks == 0) {
+      now = steady_clock::now();
+      if (idle_turns == 1) idle_since = now;
+    }
+    rest(now - idle_since);
   }
 }
 

@@ -34,7 +34,8 @@ struct transfer {
     return what.kind == command_kind::get || what.kind == command_kind::get_strided;
   }
   [[nodiscard]] bool has_signal() const noexcept {
-    return what.kind == command_kind::put_signal || what.kind == command_kind::signal;
+    return what.kind == command_kind::put_signal || what.kind == command_kind::put_value_signal ||
+           what.kind == command_kind::signal;
   }
 };
 

@@ -71,6 +71,24 @@ TEST_P(proxy_commands, values_of_up_to_16_bytes_go_both_ways) {
   }
 }
 
+TEST_P(proxy_commands, a_signal_with_a_value_before_it_needs_no_memory) {
+  proxied_world world(2, GetParam());
+  const producer ring = world[0].produce();
+  const std::uint64_t data = 0x8877665544332211;
+  for (std::size_t bytes = 0; bytes <= 8; ++bytes) {
+    std::memset(world[1].slot(), 0, 64);
+    ring.push(put_value_signal(1, 8, data, bytes, 32, 5));
+    ring.push(put_value_signal(1, 40, data, bytes, 56, 6, atomic_update::set));
+    ring.quiet(1);
+    for (const std::size_t at : {std::size_t{8}, std::size_t{40}}) {
+      EXPECT_EQ(std::memcmp(world[1].slot() + at, &data, bytes), 0) << bytes;
+      EXPECT_EQ(world[1].slot()[at + bytes], std::byte{0}) << bytes;
+    }
+    EXPECT_EQ(world[1].word(32), 5u);
+    EXPECT_EQ(world[1].word(56), 6u);
+  }
+}
+
 TEST_P(proxy_commands, nothing_is_moved_where_there_are_no_bytes) {
   proxied_world world(2, GetParam());
   const producer ring = world[0].produce();

@@ -88,9 +88,14 @@ TEST_P(proxy_order, a_signal_is_seen_after_data_that_its_sender_put_elsewhere) {
     ring.push(add(1, 8, 1));
     if (round % 3 == 0)
       ring.push(signal(2, flag, 1));
-    else
+    else if (round % 3 == 1)
       ring.push(put_signal(2, data_at, data.data(), 40, flag, 1));
+    else
+      ring.push(put_value_signal(2, data_at, round, 8, flag, 1));
     wait_until_equal(world[2].word(flag), round);
+    if (round % 3 == 2) {
+      EXPECT_EQ(load_relaxed(&world[2].word(data_at)), round);
+    }
     EXPECT_EQ(load_relaxed(&world[1].word(8)), round);
     ASSERT_EQ(std::memcmp(world[1].slot() + data_at, data.data(), bytes), 0) << bytes;
     ring.wait(reusable);

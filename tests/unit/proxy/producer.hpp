@@ -125,11 +125,11 @@ class producer {
 [[nodiscard]] inline detail::command strided(detail::command_kind kind, int pe, std::uint64_t offset,
                                              std::int64_t remote_step, const void* local, std::int64_t local_step,
                                              std::uint64_t bytes, std::uint64_t count) {
-  detail::command what = put(pe, offset, local, bytes);
+  detail::command what = put(pe, offset, local, bytes * count);
   what.kind = kind;
-  what.count = count;
-  what.local_step = local_step;
-  what.remote_step = remote_step;
+  what.block = static_cast<std::uint32_t>(bytes);
+  what.value[0] = static_cast<std::uint64_t>(local_step);
+  what.value[1] = static_cast<std::uint64_t>(remote_step);
   return what;
 }
 [[nodiscard]] inline detail::command atomic(int pe, std::uint64_t offset, detail::atomic_update update,
@@ -139,7 +139,7 @@ class producer {
   what.update = update;
   what.as = as;
   what.value[0] = value;
-  what.condition = condition;
+  what.value[1] = condition;
   return what;
 }
 [[nodiscard]] inline detail::command add(int pe, std::uint64_t offset, std::uint64_t value) {
@@ -150,7 +150,7 @@ class producer {
   detail::command what = make(detail::command_kind::signal, pe);
   what.update = update;
   what.value[0] = value;
-  what.signal_offset = signal_offset;
+  what.value[1] = signal_offset;
   return what;
 }
 [[nodiscard]] inline detail::command put_signal(int pe, std::uint64_t offset, const void* local, std::uint64_t bytes,
@@ -160,7 +160,17 @@ class producer {
   what.kind = detail::command_kind::put_signal;
   what.update = update;
   what.value[0] = value;
-  what.signal_offset = signal_offset;
+  what.value[1] = signal_offset;
+  return what;
+}
+/// The same with at most 8 bytes that the command carries itself.
+[[nodiscard]] inline detail::command put_value_signal(int pe, std::uint64_t offset, std::uint64_t data,
+                                                      std::uint64_t bytes, std::uint64_t signal_offset,
+                                                      std::uint64_t value,
+                                                      detail::atomic_update update = detail::atomic_update::add) {
+  detail::command what = put_signal(pe, offset, nullptr, bytes, signal_offset, value, update);
+  what.kind = detail::command_kind::put_value_signal;
+  what.local = data;
   return what;
 }
 

@@ -138,7 +138,12 @@ class random_pe {
         std::vector<std::byte> data = pattern(signaled, static_cast<unsigned>(random_()));
         std::memcpy(model.data() + at, data.data(), signaled);
         ++added_[shared_words - 1];
-        ring_.call(put_signal(pe, base() + at, data.data(), signaled, 8 * (shared_words - 1), 1));
+        std::uint64_t value = 0;
+        std::memcpy(&value, data.data(), std::min(signaled, sizeof value));
+        if (signaled <= sizeof value && below(2) == 0)
+          ring_.push(put_value_signal(pe, base() + at, value, signaled, 8 * (shared_words - 1), 1));
+        else
+          ring_.call(put_signal(pe, base() + at, data.data(), signaled, 8 * (shared_words - 1), 1));
         break;
       }
       default: {

@@ -171,13 +171,13 @@ PGAS_FN void fill(std::uint64_t* to, std::uint64_t low, std::uint64_t high) {
 /// What all commands say, but `lap`. Strong stores: under the thread sanitizer they are no bulk data, which would end
 /// the reach of an earlier fence.
 PGAS_FN void fill(command* slot, command_kind kind, atomic_update update, word_kind as, const errand& about,
-                  std::uint64_t local, std::uint64_t bytes, std::uint32_t cell) {
+                  std::uint64_t local, std::uint64_t bytes, std::uint32_t cell, std::uint32_t block = 0) {
   const std::uint64_t head = static_cast<std::uint64_t>(kind) | static_cast<std::uint64_t>(update) << 8 |
                              static_cast<std::uint64_t>(as) << 16 |
                              std::uint64_t{static_cast<std::uint32_t>(about.pe)} << 32;
   store_relaxed(&slot->lap + 1, head);
   fill(&slot->offset, about.offset, local);
-  fill(&slot->bytes, bytes, cell);
+  fill(&slot->bytes, bytes, cell | std::uint64_t{block} << 32);
 }
 
 /// The command is the proxy's. *Order* what this thread did and has seen before is visible to the proxy when it sees

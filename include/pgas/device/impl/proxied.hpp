@@ -139,8 +139,7 @@ PGAS_FN void proxied_update(sender from, errand about, atomic_update update, wor
   const ring_place place = take_place(from, about);
   if (place.slot == nullptr) end_thread();
   fill(place.slot, command_kind::atomic, update, as, about, 0, size_of(as), answers.cell);
-  fill(place.slot->value, value, 0);
-  store_relaxed(&place.slot->condition, condition);
+  fill(place.slot->value, value, condition);
   release(place);
   const reply got = await_answer(from, about, answers);
   if (got.lost) end_thread();

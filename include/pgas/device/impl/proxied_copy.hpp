@@ -39,7 +39,7 @@ template <class T>
   return {block * sizeof(T), count, local_stride * size, remote_stride * size};
 }
 
-/// Hands over a copy of the kind `kind`. False if it had to give up.
+/// Hands over a copy of the kind `kind`; a strided one has blocks of less than 4 GiB. False if it had to give up.
 [[nodiscard]] PGAS_COLD bool hand_over_copy(sender from, errand about, command_kind kind, const void* local,
                                             spread shape, until when) {
   answer_place answers{no_answer, 0};
@@ -50,20 +50,34 @@ template <class T>
   const ring_place place = take_place(from, about);
   if (place.slot == nullptr) return false;
   fill(place.slot, kind, atomic_update::set, word_kind::u64, about, reinterpret_cast<std::uintptr_t>(local),
-       shape.bytes, answers.cell);
-  if (kind == command_kind::put_strided || kind == command_kind::get_strided) {
-    store_relaxed(&place.slot->count, std::uint64_t{shape.count});
-    store_relaxed(&place.slot->local_step, std::int64_t{shape.local_step});
-    store_relaxed(&place.slot->remote_step, std::int64_t{shape.remote_step});
-  }
+       std::uint64_t{shape.bytes} * shape.count, answers.cell, static_cast<std::uint32_t>(shape.bytes));
+  fill(place.slot->value, static_cast<std::uint64_t>(shape.local_step), static_cast<std::uint64_t>(shape.remote_step));
   release(place);
   return when == until::handed_over || !await_answer(from, about, answers).lost;
 }
 
-/// The same of a put with a signal behind it; without data for none.
-[[nodiscard]] PGAS_COLD bool hand_over_signal(sender from, errand about, const void* local, std::size_t bytes,
-                                              signal_behind signal, until when) {
-  const bool waits = when == until::local_done && bytes != 0;
+/// Strided copies with blocks of any size.
+template <direction Direction>
+[[nodiscard]] PGAS_COLD bool hand_over_blocks(sender from, errand about, const void* local, spread shape, until when) {
+  constexpr bool put = Direction == direction::put;
+  if (shape.bytes >> 32 == 0)
+    return hand_over_copy(from, about, put ? command_kind::put_strided : command_kind::get_strided, local, shape, when);
+  const auto* at = static_cast<const std::byte*>(local);
+  PGAS_ROLLED
+  for (std::size_t i = 0; i < shape.count; ++i) {
+    if (!hand_over_copy(from, about, put ? command_kind::put : command_kind::get, at, {shape.bytes, 1, 0, 0}, when))
+      return false;
+    at += shape.local_step;
+    about.offset += static_cast<std::uint64_t>(shape.remote_step);
+  }
+  return true;
+}
+
+/// Hands over a put with a signal behind it: of `bytes` from `local`, or of what `local` is itself, or the signal
+/// alone, by the kind. False if it had to give up.
+[[nodiscard]] PGAS_COLD bool hand_over_signal(sender from, errand about, command_kind kind, std::uint64_t local,
+                                              std::size_t bytes, signal_behind signal, until when) {
+  const bool waits = when == until::local_done && kind == command_kind::put_signal;
   answer_place answers{no_answer, 0};
   if (waits) {
     answers = take_answer(from, about);
@@ -71,11 +85,9 @@ template <class T>
   }
   const ring_place place = take_place(from, about);
   if (place.slot == nullptr) return false;
-  fill(place.slot, bytes != 0 ? command_kind::put_signal : command_kind::signal,
-       signal.op == signal_op::add ? atomic_update::add : atomic_update::set, word_kind::u64, about,
-       reinterpret_cast<std::uintptr_t>(local), bytes, answers.cell);
-  fill(place.slot->value, signal.value, 0);
-  store_relaxed(&place.slot->signal_offset, from.offset(signal.at));
+  fill(place.slot, kind, signal.op == signal_op::add ? atomic_update::add : atomic_update::set, word_kind::u64, about,
+       local, bytes, answers.cell);
+  fill(place.slot->value, signal.value, from.offset(signal.at));
   release(place);
   return !waits || !await_answer(from, about, answers).lost;
 }
@@ -154,8 +166,7 @@ PGAS_COLD void proxied_strided(sender from, G g, std::int32_t pe, const void* re
   if (!is_global(local)) {
     lost = !blocks_in_pieces<Direction>(from, about, local, shape, share_of(g));
   } else if (g.thread_rank() == 0 && shape.count != 0) {
-    lost =
-        !hand_over_copy(from, about, put ? command_kind::put_strided : command_kind::get_strided, local, shape, when);
+    lost = !hand_over_blocks<Direction>(from, about, local, shape, when);
   }
   go_on(g, lost, when);
 }
@@ -165,14 +176,20 @@ template <PGAS_IS(group) G>
 PGAS_COLD void proxied_put_signal(sender from, G g, std::int32_t pe, const void* dst, const void* src,
                                   std::size_t bytes, signal_behind signal, until when) {
   const errand about{operation::put_signal, pe, from.offset(dst)};
+  auto kind = command_kind::put_signal;
+  auto local = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(src));
   bool lost = false;
   g.sync();
-  if (bytes <= sizeof(payload) || !is_global(src)) {
+  if (bytes <= sizeof(std::uint64_t)) {
+    kind = bytes != 0 ? command_kind::put_value_signal : command_kind::signal;
+    if (g.thread_rank() == 0) local = gathered(static_cast<const std::byte*>(src), bytes).word[0];
+  } else if (bytes <= sizeof(payload) || !is_global(src)) {
     lost = !put_pieces(from, about, src, bytes, share_of(g));
     g.sync();
+    kind = command_kind::signal;
     bytes = 0;
   }
-  if (g.thread_rank() == 0 && !lost) lost = !hand_over_signal(from, about, src, bytes, signal, when);
+  if (g.thread_rank() == 0 && !lost) lost = !hand_over_signal(from, about, kind, local, bytes, signal, when);
   go_on(g, lost, when);
 }
 
