@@ -302,7 +302,7 @@ __global__ void take_signal(any_context ctx, signal_t* sig) { signal_take(ctx, s
 
 // A message of a channel: stores of data and number, polls of two units at once and then of one, no fence, no call on the
 // way. (What else stores so clears a box, once in 2^32 messages.)
-//  ptx  6+  st\.relaxed\.sys\.global\.v4
+//  ptx  4+  st\.relaxed\.sys\.global\.v4
 //  ptx  6+  ld\.relaxed\.sys\.global\.v4
 //  ptx  0   atom\.|red\.relaxed|fence\.(release|sc|acq_rel)|membar
 //  registers 64

@@ -120,14 +120,15 @@ struct ring_body {
   }
 };
 
-/// @param before the number that the channels have got to; their boxes are then full of numbers to come
+/// @param before the number that the channels have got to; their boxes are then full of numbers to come, but for the half
+/// that was cleared before the last number was sent
 template <class T>
 void run_ring(const team_shape& shape, grid_shape grid, int n_rounds, std::uint32_t before = 0, bool checks = false) {
   pe_set pes(shape.n_pes, {.checks = checks});
   const ring_memory<T> memory(pes);
   for (int pe = 0; pe < pes.n_pes() && before != 0; ++pe) {
     std::vector<packet_line> box(packet_lines(longest));
-    for (std::size_t i = 1; i < box.size(); ++i) {
+    for (std::size_t i = before == ~0u ? 1 + detail::packet_half_lines(longest) : 1; i < box.size(); ++i) {
       for (std::uint64_t& word : box[i].words) word = std::uint64_t{2 + i % 9} << 32 | 0xa5a5a5a5;
     }
     const detail::packet_header header{before, before, {0, 0}};

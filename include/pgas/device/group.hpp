@@ -58,6 +58,14 @@ class this_thread {
   PGAS_FN static void sync() {}
 };
 
+namespace detail {
+
+/// Groups of one thread: this_thread, and what the CPU calls a warp.
+template <class G>
+inline constexpr bool single = std::is_base_of_v<this_thread, G>;
+
+}  // namespace detail
+
 #if defined(__CUDACC__)
 
 /// All threads of the calling block, at most 1024.

@@ -71,7 +71,7 @@ template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void send(const context& ctx, const G& g, packet_channel& channel, const T* src, std::size_t count) {
   detail::channel_state& now = channel.state_;
   detail::check_turn<T>(ctx, detail::operation::send, now, count, now.sent, now.received);
-  const std::uint64_t bytes = count * sizeof(T);
+  const auto bytes = static_cast<std::uint32_t>(count * sizeof(T));
   now.sent = detail::next_number(now.sent);
   g.sync();
   if (detail::renews(now.sent)) PGAS_UNLIKELY
@@ -81,8 +81,8 @@ PGAS_FN void send(const context& ctx, const G& g, packet_channel& channel, const
   } else {
     using piece = detail::packed_piece<T>;
     detail::pack_message<piece>(detail::message_in(now.place(now.there, now.sent), bytes, now.sent),
-                                reinterpret_cast<const std::byte*>(src),
-                                static_cast<std::uint32_t>(bytes / sizeof(piece)), detail::share_of(g));
+                                reinterpret_cast<const std::byte*>(src), bytes / std::uint32_t{sizeof(piece)},
+                                detail::share_of(g));
   }
   if (g.thread_rank() == 0) detail::store_relaxed(&now.header()->sent, now.sent);
 }
@@ -104,7 +104,7 @@ template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void receive(const context& ctx, const G& g, packet_channel& channel, T* dst, std::size_t count) {
   detail::channel_state& now = channel.state_;
   detail::check_turn<T>(ctx, detail::operation::receive, now, count, now.received, now.sent);
-  const std::uint64_t bytes = count * sizeof(T);
+  const auto bytes = static_cast<std::uint32_t>(count * sizeof(T));
   now.received = detail::next_number(now.received);
   bool lost = false;
   if (now.there == nullptr) PGAS_UNLIKELY {
@@ -114,7 +114,7 @@ PGAS_FN void receive(const context& ctx, const G& g, packet_channel& channel, T*
     const detail::packed_message message = detail::message_in(now.place(now.in, now.received), bytes, now.received);
     const detail::unpacked end =
         detail::unpack_message<piece>(ctx.control_, message, reinterpret_cast<std::byte*>(dst),
-                                      static_cast<std::uint32_t>(bytes / sizeof(piece)), detail::share_of(g));
+                                      bytes / std::uint32_t{sizeof(piece)}, detail::share_of(g));
     lost = end.why != detail::failure::none;
     if (lost) PGAS_UNLIKELY
       detail::report_lost_message(ctx, now.pe, message, end, detail::share_of(g));

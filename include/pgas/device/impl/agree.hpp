@@ -9,10 +9,6 @@
 
 namespace pgas::detail {
 
-/// Groups of one thread: this_thread, and what the CPU calls a warp.
-template <class G>
-inline constexpr bool single = std::is_base_of_v<this_thread, G>;
-
 template <class G>
 using agreeing_members = std::void_t<decltype(some<G>().broadcast(0u)), decltype(some<G>().any(true))>;
 /// pgas::block, on the GPU and on the CPU, and pgas::grid.

@@ -96,14 +96,12 @@ template <std::uint32_t Depth, std::uint32_t Lanes>
 struct tiling {
   static constexpr std::size_t hop = std::size_t{Lanes} * 16;
   static constexpr std::size_t bytes = Depth * hop;
-  std::size_t start;  ///< of this thread's first access
-  std::size_t step;   ///< from one of its tiles to the next
-  std::size_t lane;   ///< of this thread in its tile, in bytes
+  std::uint32_t start;  ///< of this thread's first access: groups have at most some 10^6 threads
+  std::uint32_t step;   ///< from one of its tiles to the next
 
   PGAS_FN explicit tiling(share me)
-      : start(me.rank / Lanes * bytes + me.rank % Lanes * 16),
-        step(me.size / Lanes * bytes),
-        lane(me.rank % Lanes * 16) {}
+      : start(me.rank / Lanes * static_cast<std::uint32_t>(bytes) + me.rank % Lanes * 16),
+        step(me.size / Lanes * static_cast<std::uint32_t>(bytes)) {}
 };
 
 /// Whether a thread has tiles at all: the odd threads of a group beyond its last whole warp have none.
@@ -123,13 +121,14 @@ template <direction Direction, std::uint32_t Depth, std::uint32_t Lanes>
 PGAS_FN void copy_words(std::byte* dst, const std::byte* src, std::size_t n, share me) {
   using tile = tiling<Depth, Lanes>;
   constexpr space from = Lanes == 1 ? space::any : source_space<Direction>;
+  constexpr auto last_access = static_cast<std::ptrdiff_t>((Depth - 1) * tile::hop);
   if (!has_tiles<Lanes>(me)) return;
   if constexpr (Lanes == 1) forget_cached<Direction>();
   const tile mine(me);
-  auto left = static_cast<std::ptrdiff_t>(n * 16 + mine.lane - mine.start);  // from the start of the tile
+  auto left = static_cast<std::ptrdiff_t>(n * 16 - mine.start);  // from this thread's first access
   src += mine.start;
   dst += mine.start;
-  for (; left >= static_cast<std::ptrdiff_t>(tile::bytes); left -= static_cast<std::ptrdiff_t>(mine.step)) {
+  for (; left > last_access; left -= static_cast<std::ptrdiff_t>(mine.step)) {
     if constexpr (Lanes == 1) {
       if (left > static_cast<std::ptrdiff_t>(prefetch_bytes)) prefetch(src + prefetch_bytes);
     }
@@ -142,7 +141,6 @@ PGAS_FN void copy_words(std::byte* dst, const std::byte* src, std::size_t n, sha
     dst += mine.step;
   }
   if (left > 0) {
-    left -= static_cast<std::ptrdiff_t>(mine.lane);
     vec16 v[Depth] = {};
     PGAS_UNROLL
     for (std::uint32_t i = 0; i < Depth; ++i) {
@@ -195,9 +193,13 @@ PGAS_FN void copy_shifted_words(std::byte* dst, const std::byte* src, std::size_
 /// Everything but the choice of depth. @param bytes a multiple of Unit
 template <direction Direction, std::size_t Unit, std::uint32_t Depth, std::uint32_t Lanes>
 PGAS_OUTLINE void copy_bulk(std::byte* dst, const std::byte* src, std::size_t bytes, share me) {
-  if constexpr (Unit == 16) {
-    copy_words<Direction, Depth, Lanes>(dst, src, bytes / 16, me);
-  } else {
+  if constexpr (Unit == 16) return copy_words<Direction, Depth, Lanes>(dst, src, bytes / 16, me);
+  if constexpr (Lanes > 1) {
+    // Most copies have no ends. They have a way of their own, as all warps of a block go through every instruction.
+    if (((reinterpret_cast<std::uintptr_t>(dst) | reinterpret_cast<std::uintptr_t>(src) | bytes) & 15) == 0)
+      return copy_words<Direction, Depth, Lanes>(dst, src, bytes / 16, me);
+  }
+  if constexpr (Unit < 16) {
     std::size_t head = (0 - reinterpret_cast<std::uintptr_t>(dst)) & 15;
     const auto shift = static_cast<std::uint32_t>((reinterpret_cast<std::uintptr_t>(src) + head) & 15);
     std::size_t n = 0;
@@ -244,7 +246,7 @@ PGAS_FN void copy(const G& g, T* dst, const T* src, std::size_t count) {
   auto* const to = reinterpret_cast<std::byte*>(dst);
   const auto* const from = reinterpret_cast<const std::byte*>(src);
   const std::size_t bytes = count * sizeof(T);
-  if (me.size == 1 && bytes / unit <= 4) {
+  if (single<G> && bytes / unit <= 4) {
     copy_few<Direction, unit>(to, from, bytes / unit);
   } else if (bytes / unit <= (unit >= 4 || me.size <= 32 ? me.size : 32)) {  // at most one access for each thread
     if (me.rank < bytes / unit) copy_few<Direction, unit>(to + me.rank * unit, from + me.rank * unit, 1);

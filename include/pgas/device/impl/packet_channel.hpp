@@ -58,7 +58,7 @@ struct channel_state {
   [[nodiscard]] PGAS_FN packet_header* header() const { return reinterpret_cast<packet_header*>(in); }
   /// Where a message lies in a box.
   [[nodiscard]] PGAS_FN packet_line* place(packet_line* box, std::uint32_t number) const {
-    return box + 1 + (number & 1) * std::size_t{half};
+    return box + (1 + (number & 1) * half);
   }
   /// Bytes of data that a message may have.
   [[nodiscard]] PGAS_FN std::uint64_t room() const { return half * (sizeof(packet_line) / 2); }
@@ -72,27 +72,27 @@ struct packed_message {
 };
 
 /// A message of `bytes` bytes in a box. An empty one has a unit, too.
-[[nodiscard]] PGAS_FN packed_message message_in(packet_line* place, std::uint64_t bytes, std::uint32_t number) {
-  return {reinterpret_cast<vec16*>(place), bytes == 0 ? 1 : static_cast<std::uint32_t>(units_of(bytes)), number};
+[[nodiscard]] PGAS_FN packed_message message_in(packet_line* place, std::uint32_t bytes, std::uint32_t number) {
+  constexpr std::uint32_t unit = unit_bytes;
+  return {reinterpret_cast<vec16*>(place), bytes == 0 ? 1 : (bytes + unit - 1) / unit, number};
 }
 
-/// One thread's share of a message. In line: a call would cost as much as a store.
+/// One thread's share of a message. In line: a call would cost as much as a store. And as few instructions as can be
+/// for those who have one unit or none: all warps of a block go through them, one after another. Who has more asks for
+/// their lines first, as a block of 1024 threads has no registers for several.
 template <class Piece>
 PGAS_FN void pack_message(packed_message message, const std::byte* src, std::uint32_t pieces, share me) {
+  if (pieces == 0) {
+    if (me.rank == 0) send_unit(message.at, message.units, message.number, vec16{});
+    return;
+  }
   constexpr std::uint32_t width = 16 / sizeof(Piece);
-  constexpr std::uint32_t batch = 3;  // as many as a block of 1024 threads has registers for
-  for (std::uint32_t first = me.rank; first < message.units; first += batch * me.size) {
-    vec16 data[batch] = {};
-    PGAS_UNROLL
-    for (std::uint32_t b = 0; b < batch; ++b) {
-      const std::uint32_t u = first + b * me.size;
-      if (u * width < pieces) data[b] = load_elements<Piece>(src + std::size_t{u} * 16, pieces - u * width);
-    }
-    PGAS_UNROLL
-    for (std::uint32_t b = 0; b < batch; ++b) {
-      const std::uint32_t u = first + b * me.size;
-      if (u < message.units) send_unit(message.at + u, message.units, message.number, data[b]);
-    }
+  PGAS_ROLLED
+  for (std::uint32_t u = me.rank + me.size; u < message.units; u += me.size) prefetch(src + std::size_t{u} * 16);
+  PGAS_ROLLED
+  for (std::uint32_t u = me.rank; u < message.units; u += me.size) {
+    const vec16 data = load_elements<Piece>(src + std::size_t{u} * 16, pieces - u * width);
+    send_unit(message.at + u, message.units, message.number, data);
   }
 }
 
@@ -122,20 +122,20 @@ template <class Piece, std::uint32_t Batch>
   return failure::none;
 }
 
+/// How many units a thread waits for at once, if it has that many: for more a block of 1024 threads has no registers.
+inline constexpr std::uint32_t units_at_once = 2;
+
 /// One thread's share of receiving a message.
 template <class Piece>
 [[nodiscard]] PGAS_FN unpacked unpack_message(const control_block* control, packed_message message, std::byte* dst,
                                               std::uint32_t pieces, share me) {
-  constexpr std::uint32_t batch = 2;  // the same
-  for (std::uint32_t u = me.rank; u < message.units;) {
-    const bool several = u + (batch - 1) * me.size < message.units;
-    const failure why = several ? unpack_units<Piece, batch>(control, message, dst, pieces, u, me)
-                                : unpack_units<Piece, 1>(control, message, dst, pieces, u, me);
+  std::uint32_t u = me.rank;
+  for (; u + (units_at_once - 1) * me.size < message.units; u += units_at_once * me.size) {
+    const failure why = unpack_units<Piece, units_at_once>(control, message, dst, pieces, u, me);
     if (why != failure::none) PGAS_UNLIKELY
       return {why, u};
-    u += several ? batch * me.size : me.size;
   }
-  return {failure::none, 0};
+  return {u < message.units ? unpack_units<Piece, 1>(control, message, dst, pieces, u, me) : failure::none, u};
 }
 
 /// Ends the caller if a message is longer than there is room for, or comes before one has gone the other way.
