@@ -2,6 +2,7 @@
 /// Requests for collectives carried out by the device operations. Both backends use it: one calls, one launches.
 #pragma once
 
+#include "device/chosen_operation.hpp"
 #include "pgas/device/collective.hpp"
 #include "pgas/device/impl/collective_request.hpp"
 
@@ -48,76 +49,22 @@ PGAS_FN void move_as_asked(const context& ctx, const G& g, const team_view& team
   step_or_end(ctx, g, team, operation::alltoalls);
 }
 
-/// Whatever folds elements of type T by Op.
-template <class Op, class T, group G>
+/// Whatever folds elements of type T.
+template <class T, group G>
 PGAS_FN void fold_as_asked(const context& ctx, const G& g, const team_view& team, const collective_request& r) {
+  const chosen_operation op(r);
   auto* const dst = static_cast<T*>(r.dst);
   const auto* const src = static_cast<const T*>(r.src);
   switch (r.what) {
-    case collective_kind::reduce: return reduce(ctx, g, team, dst, src, r.count, Op{});
-    case collective_kind::reduce_to_root: return reduce_to_root(ctx, g, team, dst, src, r.count, Op{}, r.root);
-    case collective_kind::reduce_scatter: return reduce_scatter(ctx, g, team, dst, src, r.count, Op{});
-    case collective_kind::inclusive_scan: return inclusive_scan(ctx, g, team, dst, src, r.count, Op{});
-    default: return exclusive_scan(ctx, g, team, dst, src, r.count, Op{});
+    case collective_kind::reduce: return reduce(ctx, g, team, dst, src, r.count, op);
+    case collective_kind::reduce_to_root: return reduce_to_root(ctx, g, team, dst, src, r.count, op, r.root);
+    case collective_kind::reduce_scatter: return reduce_scatter(ctx, g, team, dst, src, r.count, op);
+    case collective_kind::inclusive_scan: return inclusive_scan(ctx, g, team, dst, src, r.count, op);
+    default: return exclusive_scan(ctx, g, team, dst, src, r.count, op);
   }
 }
 
 /// Whether a request moves data instead of folding it.
 [[nodiscard]] constexpr bool moves(const collective_request& r) { return r.what < collective_kind::reduce; }
-
-/// The type that `number` stands for, as a value's type.
-template <class T>
-struct type_is {
-  using type = T;
-};
-
-/// Calls f(type_is<T>{}) for every type that Op takes, until it returns true; whether one did.
-template <class Op, class F>
-bool any_type(F&& f) {
-  const auto try_all = [&]<class... T>(type_is<T>...) { return (f(type_is<T>{}) || ...); };
-  if constexpr (std::is_same_v<Op, op::sum> || std::is_same_v<Op, op::prod>) {
-    return try_all(type_is<std::uint8_t>{}, type_is<std::uint16_t>{}, type_is<std::uint32_t>{},
-                   type_is<std::uint64_t>{}, type_is<half>{}, type_is<bfloat16>{}, type_is<float>{}, type_is<double>{},
-                   type_is<two_reals<float>>{}, type_is<two_reals<double>>{});
-  } else if constexpr (std::is_same_v<Op, op::min> || std::is_same_v<Op, op::max>) {
-    return try_all(type_is<std::uint8_t>{}, type_is<std::uint16_t>{}, type_is<std::uint32_t>{},
-                   type_is<std::uint64_t>{}, type_is<std::int8_t>{}, type_is<std::int16_t>{}, type_is<std::int32_t>{},
-                   type_is<std::int64_t>{}, type_is<half>{}, type_is<bfloat16>{}, type_is<float>{}, type_is<double>{});
-  } else if constexpr (std::is_same_v<Op, op::maxloc> || std::is_same_v<Op, op::minloc>) {
-    return try_all(type_is<indexed<std::int32_t, std::int32_t>>{}, type_is<indexed<std::int64_t, std::int64_t>>{},
-                   type_is<indexed<float, std::int32_t>>{}, type_is<indexed<double, std::int64_t>>{});
-  } else {
-    return try_all(type_is<std::uint8_t>{}, type_is<std::uint16_t>{}, type_is<std::uint32_t>{},
-                   type_is<std::uint64_t>{});
-  }
-}
-
-/// What a type of any_type() is called in a request.
-template <class Op, class T>
-[[nodiscard]] constexpr number_type asked_as() {
-  if constexpr (is_two_reals<T>::value) {
-    return sizeof(T) == 8 ? number_type::complex_f32 : number_type::complex_f64;
-  } else {
-    return number_of<Op, T>();
-  }
-}
-
-/// Calls f(Op{}) for the operation of a request. False if there is no such operation.
-template <class F>
-bool with_operation(reduction which, F&& f) {
-  switch (which) {
-    case reduction::sum: return f(op::sum{});
-    case reduction::prod: return f(op::prod{});
-    case reduction::min: return f(op::min{});
-    case reduction::max: return f(op::max{});
-    case reduction::bit_and: return f(op::bit_and{});
-    case reduction::bit_or: return f(op::bit_or{});
-    case reduction::bit_xor: return f(op::bit_xor{});
-    case reduction::maxloc: return f(op::maxloc{});
-    case reduction::minloc: return f(op::minloc{});
-    case reduction::none: break;
-  }
-  return false;
-}
 
 }  // namespace pgas::detail

@@ -1,72 +1,18 @@
 // Collectives called by the host, with and without a stream, on real processes: run with any number of PEs, on either
 // heap.
-#include <gtest/gtest.h>
+#include "collective_tests.hpp"
 
 #include <algorithm>
-#include <complex>
-#include <cstring>
 #include <numeric>
 #include <thread>
 
 #include "../code_of.hpp"
-#include "pgas/pgas.hpp"
 
 namespace {
 
 namespace op = pgas::op;
 using pgas::code;
-using pgas_test::code_of;
-
-/// One world for all tests of this process: joining costs more than the tests.
-pgas::world* shared_world = nullptr;
-pgas::world& world() { return *shared_world; }
-
-std::uint32_t mix(std::uint32_t a, std::uint32_t b) {
-  std::uint32_t x = a * 0x9e3779b1u + b * 0x85ebca77u + 0x27d4eb2fu;
-  x ^= x >> 15;
-  x *= 0x2c1b3c6du;
-  return x ^ x >> 12;
-}
-
-/// Symmetric memory as this PE's host sees it.
-template <class T>
-class array {
- public:
-  explicit array(std::size_t count) : memory_(world().allocate<T>(count)) {}
-  [[nodiscard]] T* data() { return memory_.data(); }
-  void write(const std::vector<T>& values) {
-    pgas::put(world(), data(), values.data(), values.size(), world().my_pe());
-  }
-  [[nodiscard]] std::vector<T> read(std::size_t count) {
-    std::vector<T> values(count);
-    pgas::get(world(), values.data(), data(), count, world().my_pe());
-    return values;
-  }
-
- private:
-  pgas::symmetric<T> memory_;
-};
-
-template <class T>
-std::vector<T> numbers(int member, std::size_t count) {
-  std::vector<T> values(count);
-  for (std::size_t i = 0; i < count; ++i)
-    values[i] = static_cast<T>(mix(static_cast<std::uint32_t>(member), static_cast<std::uint32_t>(i)));
-  return values;
-}
-
-/// The ways to call: nullptr for the blocking form, or a stream.
-template <class Call>
-void both_ways(Call&& call) {
-  call([](auto&& run) { run(); }, static_cast<const pgas::stream*>(nullptr));
-  pgas::stream on(world());
-  call(
-      [&](auto&& run) {
-        run();
-        on.synchronize();
-      },
-      &on);
-}
+using namespace pgas_test;
 
 TEST(HostCollective, moves) {
   const pgas::team& team = world().team();
@@ -145,110 +91,6 @@ TEST(HostCollective, moves) {
     });
     pgas::barrier(team);
   }
-}
-
-/// A small number: exact in every type, products of a few of them too.
-template <class T>
-T element(int member, std::size_t i) {
-  const auto small = static_cast<int>(mix(static_cast<std::uint32_t>(member), static_cast<std::uint32_t>(i)) % 3) + 1;
-  if constexpr (pgas::detail::is_indexed<T>::value) {
-    return {static_cast<decltype(T::value)>(small),
-            static_cast<decltype(T::index)>((i + static_cast<std::size_t>(member) * 7) % 5)};
-  } else if constexpr (std::is_integral_v<T>) {
-    return static_cast<T>(small);
-  } else if constexpr (pgas::complex_type<T>) {
-    return T(static_cast<typename T::value_type>(small));
-  } else {
-    return T(static_cast<float>(small));
-  }
-}
-template <class T>
-bool equal(const T& a, const T& b) {
-  return std::memcmp(&a, &b, sizeof(T)) == 0;
-}
-
-/// All kinds of fold of one operation on one type, against the operation itself applied here, element by element. The
-/// elements are such that no rounding takes place.
-template <class Op, class T>
-void try_pair(int& pairs) {
-  const pgas::team& team = world().team();
-  const int n = team.n_pes();
-  const int me = team.my_pe();
-  const std::size_t count = 37;
-  const auto size = static_cast<std::size_t>(n);
-  array<T> src(size * count);
-  array<T> dst(count);
-  std::vector<T> mine;
-  for (std::size_t i = 0; i < size * count; ++i) mine.push_back(element<T>(me, i));
-  src.write(mine);
-  using A = pgas::detail::accumulator_of<Op, T>;
-  const auto folded = [&](int members, std::size_t i) {
-    A all = Op::template identity<A>();
-    for (int m = 0; m < members; ++m) {
-      const T e = element<T>(m, i);
-      pgas::detail::stored_as<T, A> stored;
-      std::memcpy(static_cast<void*>(&stored), &e, sizeof e);
-      all = Op{}(all, pgas::detail::accumulated<T, A>(stored));
-    }
-    const pgas::detail::stored_as<T, A> out = pgas::detail::stored<T, A>(all);
-    T result;
-    std::memcpy(static_cast<void*>(&result), &out, sizeof result);
-    return result;
-  };
-  const auto expect = [&](int members, std::size_t skip, const char* what) {
-    const std::vector<T> got = dst.read(count);
-    std::size_t wrong = 0;
-    for (std::size_t i = 0; i < count; ++i) wrong += equal(got[i], folded(members, skip + i)) ? 0u : 1u;
-    EXPECT_EQ(wrong, 0u) << what << " of operation " << Op::id << " on type "
-                         << static_cast<int>(pgas::detail::number_of<Op, T>());
-  };
-  pgas::reduce(team, dst.data(), src.data(), count, Op{});
-  expect(n, 0, "reduce");
-  pgas::reduce_scatter(team, dst.data(), src.data(), count, Op{});
-  expect(n, static_cast<std::size_t>(me) * count, "reduce_scatter");
-  pgas::inclusive_scan(team, dst.data(), src.data(), count, Op{});
-  expect(me + 1, 0, "inclusive_scan");
-  pgas::exclusive_scan(team, dst.data(), src.data(), count, Op{});
-  expect(me, 0, "exclusive_scan");
-  pgas::reduce_to_root(team, dst.data(), src.data(), count, Op{}, n - 1);
-  expect(me == n - 1 ? n : me, 0, "reduce_to_root");  // the others keep what they had
-  ++pairs;
-}
-
-template <class Op, class... T>
-void try_types(int& pairs) {
-  (try_pair<Op, T>(pairs), ...);
-}
-
-TEST(HostCollective, every_operation_on_every_type) {
-  using std::complex;
-  int pairs = 0;
-  const auto arithmetic = [&]<class Op>(Op) {
-    try_types<Op, std::int8_t, std::uint16_t, std::int32_t, std::uint64_t, std::uint8_t, std::int64_t, std::size_t,
-              std::ptrdiff_t, char, long, long long, pgas::half, pgas::bfloat16, float, double, complex<float>,
-              complex<double>>(pairs);
-  };
-  arithmetic(op::sum{});
-  arithmetic(op::prod{});
-  const auto order = [&]<class Op>(Op) {
-    try_types<Op, std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t,
-              std::uint64_t, pgas::half, pgas::bfloat16, float, double>(pairs);
-  };
-  order(op::min{});
-  order(op::max{});
-  const auto bits = [&]<class Op>(Op) {
-    try_types<Op, std::uint8_t, std::int16_t, std::uint32_t, std::int64_t>(pairs);
-  };
-  bits(op::bit_and{});
-  bits(op::bit_or{});
-  bits(op::bit_xor{});
-  const auto location = [&]<class Op>(Op) {
-    try_types<Op, pgas::indexed<std::int32_t, std::int32_t>, pgas::indexed<std::int64_t>,
-              pgas::indexed<float, std::int32_t>, pgas::indexed<double>>(pairs);
-  };
-  location(op::maxloc{});
-  location(op::minloc{});
-  EXPECT_EQ(pairs, 2 * 17 + 2 * 12 + 3 * 4 + 2 * 4);
 }
 
 TEST(HostCollective, a_stream_of_them) {

@@ -22,13 +22,13 @@ namespace detail {
 
 /// The checks of a fold over `src_count` elements into `dst_count` ones.
 template <class T, class Op, PGAS_IS(group) G>
-PGAS_FN void check_fold(const context& ctx, const G& g, const team_view& team, collective_call call, const T* dst,
-                        std::uint64_t dst_count, const T* src, std::uint64_t src_count) {
+PGAS_FN void check_fold(const context& ctx, const G& g, const team_view& team, const Op& op, collective_call call,
+                        const T* dst, std::uint64_t dst_count, const T* src, std::uint64_t src_count) {
   check_member_slowly(ctx, team, call.what);
   check_root(ctx, team, call.what, call.root);
   check_buffer(ctx, call.what, dst, dst_count);
   check_buffer(ctx, call.what, src, src_count);
-  call.variant |= op_id<Op>();
+  call.variant |= op_id(op);
   call.element_bytes = sizeof(T);
   call.src = src;
   check_same_call(ctx, g, team, call);
@@ -46,7 +46,7 @@ PGAS_FN void reduce(const context& ctx, const G& g, const team_view& team, T* ds
                     Op op) {
   constexpr auto what = detail::operation::reduce;
   if (ctx.checks()) PGAS_UNLIKELY
-    detail::check_fold<T, Op>(ctx, g, team, {what, 0, 0, count, 1, 1, 0, dst}, dst, count, src, count);
+    detail::check_fold<T>(ctx, g, team, op, {what, 0, 0, count, 1, 1, 0, dst}, dst, count, src, count);
   if constexpr (detail::packable<T>) {
     if (detail::goes_by_packets(ctx, team, detail::units_of(count * sizeof(T))))
       return detail::reduce_by_packets(ctx, g, team, dst, src, count, op);
@@ -68,8 +68,8 @@ PGAS_FN void reduce_to_root(const context& ctx, const G& g, const team_view& tea
                             std::size_t count, Op op, std::int32_t root) {
   constexpr auto what = detail::operation::reduce;
   if (ctx.checks()) PGAS_UNLIKELY
-    detail::check_fold<T, Op>(ctx, g, team, {what, detail::rooted_variant, 0, count, 1, 1, root, dst}, dst, count, src,
-                              count);
+    detail::check_fold<T>(ctx, g, team, op, {what, detail::rooted_variant, 0, count, 1, 1, root, dst}, dst, count, src,
+                          count);
   detail::fold_shares<detail::fold_result::whole>(ctx, g, team, dst, src, count, op, root, root + 1, what);
 }
 
@@ -88,8 +88,8 @@ template <class T, PGAS_IS(reduce_op<T>) Op, PGAS_IS(group) G>
 PGAS_FN void reduce_scatter(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
                             std::size_t count, Op op) {
   if (ctx.checks()) PGAS_UNLIKELY
-    detail::check_fold<T, Op>(ctx, g, team, {detail::operation::reduce_scatter, 0, 0, count}, dst, count, src,
-                              detail::times(count, static_cast<std::uint64_t>(team.n_pes())));
+    detail::check_fold<T>(ctx, g, team, op, {detail::operation::reduce_scatter, 0, 0, count}, dst, count, src,
+                          detail::times(count, static_cast<std::uint64_t>(team.n_pes())));
   detail::fold_block(ctx, g, team, dst, src, count, op);
 }
 
@@ -105,7 +105,7 @@ PGAS_FN void inclusive_scan(const context& ctx, const G& g, const team_view& tea
                             std::size_t count, Op op) {
   constexpr auto what = detail::operation::scan;
   if (ctx.checks()) PGAS_UNLIKELY
-    detail::check_fold<T, Op>(ctx, g, team, {what, 0, 0, count, 1, 1, 0, dst}, dst, count, src, count);
+    detail::check_fold<T>(ctx, g, team, op, {what, 0, 0, count, 1, 1, 0, dst}, dst, count, src, count);
   detail::fold_shares<detail::fold_result::inclusive>(ctx, g, team, dst, src, count, op, 0, 0, what);
 }
 
@@ -122,8 +122,8 @@ PGAS_FN void exclusive_scan(const context& ctx, const G& g, const team_view& tea
                             std::size_t count, Op op) {
   constexpr auto what = detail::operation::scan;
   if (ctx.checks()) PGAS_UNLIKELY
-    detail::check_fold<T, Op>(ctx, g, team, {what, detail::exclusive_variant, 0, count, 1, 1, 0, dst}, dst, count, src,
-                              count);
+    detail::check_fold<T>(ctx, g, team, op, {what, detail::exclusive_variant, 0, count, 1, 1, 0, dst}, dst, count, src,
+                          count);
   detail::fold_shares<detail::fold_result::exclusive>(ctx, g, team, dst, src, count, op, 0, 0, what);
 }
 

@@ -10,7 +10,7 @@ namespace pgas {
 namespace detail {
 
 template <class Op, class A>
-using identity_call = std::enable_if_t<std::is_convertible_v<decltype(Op::template identity<A>()), A>>;
+using identity_call = std::enable_if_t<std::is_convertible_v<decltype(some<Op>().template identity<A>()), A>>;
 
 /// Numbers that can be added and multiplied.
 template <class T>
@@ -203,7 +203,7 @@ namespace detail {
 
 /// What tells an operation from another in a comparison of calls; 0 for a program's own.
 template <class Op>
-[[nodiscard]] PGAS_HD constexpr std::uint32_t op_id() {
+[[nodiscard]] PGAS_HD constexpr std::uint32_t op_id(const Op&) {
   if constexpr (own_operation<Op>) {
     return Op::id;
   } else {

@@ -11,8 +11,8 @@ namespace pgas::detail {
 /// record; invalid_argument for an operation that does not take the type.
 void carry_out(const context& ctx, const team_view& team, const collective_request& request);
 
-/// The part of carry_out() for one operation. False if it does not take the type.
-template <class Op>
+/// The part of carry_out() for reductions of some types. False if the request's is none of them.
+template <class Family>
 bool carry_out_fold(const context& ctx, const team_view& team, const collective_request& request);
 
 }  // namespace pgas::detail

@@ -7,13 +7,10 @@
 
 namespace pgas::detail {
 
-template <class Op>
+template <class Family>
 bool carry_out_fold(const context& ctx, const team_view& team, const collective_request& request) {
-  return any_type<Op>([&]<class T>(type_is<T>) {
-    if (asked_as<Op, T>() != request.type) return false;
-    fold_as_asked<Op, T>(ctx, this_thread{}, team, request);
-    return true;
-  });
+  return Family::choose(request.type,
+                        [&]<class T>(type_is<T>) { fold_as_asked<T>(ctx, this_thread{}, team, request); });
 }
 
 }  // namespace pgas::detail

@@ -17,23 +17,11 @@ using namespace detail;
 [[maybe_unused]] const volatile auto launches_operations = &cuda::launch_operation;
 [[maybe_unused]] const volatile auto launches_collectives = &cuda::launch_collective;
 
-/// One for each operation and each type that it takes.
-std::size_t count_folds() {
-  std::size_t folds = 0;
-  for (int which = static_cast<int>(reduction::sum); which <= static_cast<int>(reduction::minloc); ++which)
-    with_operation(static_cast<reduction>(which), [&]<class Op>(Op) {
-      return any_type<Op>([&]<class T>(type_is<T>) {
-        ++folds;
-        return false;
-      });
-    });
-  return folds;
-}
-
 TEST(kernel_list, has_every_kernel_once) {
   const auto& listed = cuda::library_kernels();
+  constexpr std::size_t folds = 3;   // integers, reals, pairs
   constexpr std::size_t others = 4;  // one-sided operations, strided copies, updates, collectives that move data
-  EXPECT_EQ(listed.size(), count_folds() + others);
+  EXPECT_EQ(listed.size(), folds + others);
   EXPECT_EQ(std::set<const void*>(listed.begin(), listed.end()).size(), listed.size());
 }
 

@@ -64,7 +64,7 @@ struct collective_request {
 
 /// The number of an integer type by its width.
 template <PGAS_IS(reduce_integer) T>
-[[nodiscard]] constexpr number_type integer_type(bool with_sign) {
+[[nodiscard]] PGAS_HD constexpr number_type integer_type(bool with_sign) {
   constexpr int by_width = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
   return static_cast<number_type>(static_cast<int>(with_sign ? number_type::i8 : number_type::u8) + by_width);
 }
@@ -84,7 +84,7 @@ struct pair_type<indexed<T, I>, std::enable_if_t<is_reduce_ordered<T> && is_redu
 
 /// What `Op` on elements of type T is called in a request.
 template <class Op, class T>
-[[nodiscard]] constexpr number_type number_of() {
+[[nodiscard]] PGAS_HD constexpr number_type number_of() {
   if constexpr (is_reduce_integer<T>) {
     return integer_type<T>(std::is_signed_v<T> && (std::is_same_v<Op, op::min> || std::is_same_v<Op, op::max>));
   } else if constexpr (is_float16_type<T>) {

@@ -110,15 +110,24 @@ struct element_access {
   }
 };
 
+/// Combines lane by lane. (The library's kernels have an operation for which there is another one of this.)
+template <class Op, class A, std::uint32_t N>
+PGAS_FN void combine(const Op& op, lanes<A, N>& sum, const lanes<A, N>& next) {
+  PGAS_UNROLL
+  for (std::uint32_t k = 0; k < N; ++k) sum.at[k] = static_cast<A>(op(sum.at[k], next.at[k]));
+}
+
 /// Folds what one access holds with what came before.
 template <class Access, class T, class Op, class A>
 PGAS_FN void fold_lanes(const Op& op, lanes<A, Access::width>& sum, const typename Access::raw& raw, bool first) {
-  const auto next = bits_as<lanes<stored_as<T, A>, Access::width>>(raw);
+  const auto elements = bits_as<lanes<stored_as<T, A>, Access::width>>(raw);
+  lanes<A, Access::width> next;
   PGAS_UNROLL
-  for (std::uint32_t k = 0; k < Access::width; ++k) {
-    const A value = accumulated<T, A>(next.at[k]);
-    sum.at[k] = first ? value : static_cast<A>(op(sum.at[k], value));
-  }
+  for (std::uint32_t k = 0; k < Access::width; ++k) next.at[k] = accumulated<T, A>(elements.at[k]);
+  if (first)
+    sum = next;
+  else
+    combine(op, sum, next);
 }
 
 /// What was folded, ready to be stored.
@@ -132,11 +141,11 @@ template <class Access, class T, class A>
 
 /// The neutral element in every lane.
 template <class Access, class T, class Op>
-[[nodiscard]] PGAS_FN typename Access::raw neutral() {
+[[nodiscard]] PGAS_FN typename Access::raw neutral(const Op& op) {
   using A = accumulator_of<Op, T>;
   lanes<A, Access::width> all{};
   PGAS_UNROLL
-  for (std::uint32_t k = 0; k < Access::width; ++k) all.at[k] = Op::template identity<A>();
+  for (std::uint32_t k = 0; k < Access::width; ++k) all.at[k] = op.template identity<A>();
   return folded<Access, T>(all);
 }
 
@@ -169,7 +178,7 @@ PGAS_FN void fold_run(const Op& op, const fold_job& job, const run& where, share
         const std::int32_t member = base + static_cast<std::int32_t>(b);
         if (member >= job.members) break;
         if constexpr (Result == fold_result::exclusive) {
-          const typename Access::raw before = member == 0 ? neutral<Access, T, Op>() : folded<Access, T>(sum);
+          const typename Access::raw before = member == 0 ? neutral<Access, T>(op) : folded<Access, T>(sum);
           Access::store(job.to.at(job.dst, member) + at, before);
         }
         fold_lanes<Access, T>(op, sum, in[b], member == 0);

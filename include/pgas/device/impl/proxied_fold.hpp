@@ -19,7 +19,7 @@ PGAS_COLD void fold_operand(const operand* with, Op op, share me) {
   for (std::size_t k = me.rank; k < with->count; k += me.size) {
     const A value = accumulated<T, A>(in[k]);
     if constexpr (Result == fold_result::exclusive) {
-      out[k] = stored<T, A>(with->starts ? Op::template identity<A>() : inner[k]);
+      out[k] = stored<T, A>(with->starts ? op.template identity<A>() : inner[k]);
     }
     A sum = with->starts ? value : static_cast<A>(op(inner[k], value));
     inner[k] = sum;

@@ -21,8 +21,8 @@ cudaError_t launch_collective(const context& context, const team_view& team, con
     return library_kernel<&move_kernel>::launch(blocks_for(request, team), threads_for(request), stream, context, team,
                                                 request, blocks);
   cudaError_t result = cudaErrorInvalidValue;
-  with_operation(request.op, [&]<class Op>(Op) {
-    result = launch_fold<Op>(context, team, request, blocks, stream);
+  with_family(request, [&]<class Family>(Family) {
+    result = launch_fold<Family>(context, team, request, blocks, stream);
     return true;
   });
   return result;

@@ -18,8 +18,8 @@ namespace pgas::detail::cuda {
 [[nodiscard]] cudaError_t launch_collective(const context& context, const team_view& team,
                                             const collective_request& request, grid_state* blocks, cudaStream_t stream);
 
-/// The same for the reductions by one operation.
-template <class Op>
+/// The same for reductions of elements of one family.
+template <class Family>
 [[nodiscard]] cudaError_t launch_fold(const context& context, const team_view& team, const collective_request& request,
                                       grid_state* blocks, cudaStream_t stream);
 
