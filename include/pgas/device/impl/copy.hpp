@@ -9,8 +9,9 @@
 ///   remote accesses are whole aligned 16-byte words on both paths; single units occur at the two ends only.
 /// * No byte outside the source range is read, none outside the destination range written.
 /// * The group's warps take tiles of consecutive memory in turn; each access of a warp covers 512 bytes, at a constant
-///   distance from its first, so that the addresses cost no registers. The last tile is predicated instead of falling
-///   through a ladder of smaller loops. Groups of fewer than 32 threads do the same thread by thread.
+///   distance from its first, so that the addresses cost no registers. What is less than a tile for each all threads
+///   share, predicated instead of falling through a ladder of smaller loops. Groups of fewer than 32 threads do the
+///   same thread by thread.
 /// * The bodies are out of line and know the group by rank and size only: one copy of the code per kind, whatever the
 ///   group. They stay below 64 registers, so that a kernel of 1024 threads may call them.
 #pragma once
@@ -121,35 +122,41 @@ template <direction Direction, std::uint32_t Depth, std::uint32_t Lanes>
 PGAS_FN void copy_words(std::byte* dst, const std::byte* src, std::size_t n, share me) {
   using tile = tiling<Depth, Lanes>;
   constexpr space from = Lanes == 1 ? space::any : source_space<Direction>;
-  constexpr auto last_access = static_cast<std::ptrdiff_t>((Depth - 1) * tile::hop);
-  if (!has_tiles<Lanes>(me)) return;
   if constexpr (Lanes == 1) forget_cached<Direction>();
   const tile mine(me);
-  auto left = static_cast<std::ptrdiff_t>(n * 16 - mine.start);  // from this thread's first access
+  std::size_t left = n * 16;
   src += mine.start;
   dst += mine.start;
-  for (; left > last_access; left -= static_cast<std::ptrdiff_t>(mine.step)) {
-    if constexpr (Lanes == 1) {
-      if (left > static_cast<std::ptrdiff_t>(prefetch_bytes)) prefetch(src + prefetch_bytes);
+  for (; left >= mine.step; left -= mine.step) {
+    if (has_tiles<Lanes>(me)) {
+      if constexpr (Lanes == 1) {
+        if (left > prefetch_bytes + mine.start) prefetch(src + prefetch_bytes);
+      }
+      vec16 v[Depth];
+      PGAS_UNROLL
+      for (std::uint32_t i = 0; i < Depth; ++i) v[i] = load16<from>(src + i * tile::hop);
+      PGAS_UNROLL
+      for (std::uint32_t i = 0; i < Depth; ++i) store16<target_space<Direction>>(dst + i * tile::hop, v[i]);
     }
-    vec16 v[Depth];
-    PGAS_UNROLL
-    for (std::uint32_t i = 0; i < Depth; ++i) v[i] = load16<from>(src + i * tile::hop);
-    PGAS_UNROLL
-    for (std::uint32_t i = 0; i < Depth; ++i) store16<target_space<Direction>>(dst + i * tile::hop, v[i]);
     src += mine.step;
     dst += mine.step;
   }
-  if (left > 0) {
-    vec16 v[Depth] = {};
+  if (left == 0) return;
+  // Less than a tile for each: all threads take part, so that no warp does it all while others have nothing to do.
+  constexpr std::uint32_t batch = Depth / 2;
+  const std::uint32_t hop = me.size * 16;
+  src -= mine.start;
+  dst -= mine.start;
+  PGAS_ROLLED
+  for (std::uint32_t at = me.rank * 16; at < left; at += batch * hop) {
+    vec16 v[batch] = {};
     PGAS_UNROLL
-    for (std::uint32_t i = 0; i < Depth; ++i) {
-      if (left > static_cast<std::ptrdiff_t>(i * tile::hop)) v[i] = load16<from>(src + i * tile::hop);
+    for (std::uint32_t i = 0; i < batch; ++i) {
+      if (at + i * hop < left) v[i] = load16<from>(src + (at + i * hop));
     }
     PGAS_UNROLL
-    for (std::uint32_t i = 0; i < Depth; ++i) {
-      if (left > static_cast<std::ptrdiff_t>(i * tile::hop))
-        store16<target_space<Direction>>(dst + i * tile::hop, v[i]);
+    for (std::uint32_t i = 0; i < batch; ++i) {
+      if (at + i * hop < left) store16<target_space<Direction>>(dst + (at + i * hop), v[i]);
     }
   }
 }
