@@ -75,6 +75,24 @@ class Comparing(unittest.TestCase):
         words = every.table()[1]
         self.assertEqual(words[words.index("2"):][:2] + [words[8]], ["2", "3", "1.5"])
 
+    def test_targets(self):
+        def met(pes, row, size, better, **values):
+            every = results.Results(pes)
+            for backend, value in values.items():
+                every.add(backend, [{"row": row, "bytes": size, "blocks": 1, "threads": 1, "unit": "", "value": value,
+                                     "better": better, "checked": True, "wrong": 0}], [])
+            return [line.met(pes) for line in every.lines.values()][0]
+
+        self.assertEqual(met(2, "put_bw", 1 << 20, "higher", pgas=98, nvshmem=90, raw=100), "yes")
+        self.assertEqual(met(2, "put_bw", 1 << 20, "higher", pgas=97, nvshmem=90, raw=100), "no: target")
+        self.assertEqual(met(2, "packet_pp", 8, "lower", pgas=1.09, raw=1.0), "yes")
+        self.assertEqual(met(2, "packet_pp", 8, "lower", pgas=1.11, raw=1.0), "no: target")
+        self.assertEqual(met(2, "halo_p", 16 << 20, "lower", pgas=10, nvshmem=12), "no: target")
+        self.assertEqual(met(2, "barrier_all", 0, "lower", pgas=1.5, nvshmem=1.4), "no: target, NVSHMEM")
+        self.assertEqual(met(4, "barrier_all", 0, "lower", pgas=1.5, nvshmem=2), "yes")
+        self.assertEqual(met(4, "stream_fcollect", 128 << 20, "lower", pgas=291, nvshmem=400), "yes")  # 346 GB/s
+        self.assertEqual(met(4, "stream_fcollect", 128 << 20, "lower", pgas=293, nvshmem=400), "no: target")
+
     def test_sections_are_replaced_by_themselves(self):
         path = os.path.join(self.folder.name, "RESULTS.md")
         rows = self.run_program()

@@ -78,7 +78,7 @@ class nccl : public together {
       measure(to, "stream_allreduce", bytes, bytes / 8, {expected::summed},
               [=] { must(ncclAllReduce(source_, dest_, bytes / 4, ncclInt32, ncclSum, all_, stream_), "all-reduce"); });
     }
-    for (const std::size_t bytes : {1 << 10, 512 << 10, 32 << 20}) {
+    for (const std::size_t bytes : {1 << 10, 512 << 10, 32 << 20, 128 << 20}) {
       const std::size_t each = bytes / 8 / n;
       measure(to, "stream_alltoall", bytes, each * n, {expected::exchanged, 0, me_, 1, each}, [=] {
         must(ncclGroupStart(), "all-to-all");
@@ -90,7 +90,7 @@ class nccl : public together {
         must(ncclGroupEnd(), "all-to-all");
       });
     }
-    for (const std::size_t bytes : {1 << 10, 512 << 10, 32 << 20}) {
+    for (const std::size_t bytes : {1 << 10, 512 << 10, 32 << 20, 128 << 20}) {
       const std::size_t each = bytes / 8 / n;
       measure(to, "stream_fcollect", bytes, each * n, {expected::gathered, 0, 0, 1, each},
               [=] { must(ncclAllGather(source_, dest_, each, ncclUint64, all_, stream_), "all-gather"); });

@@ -35,12 +35,12 @@ void collectives(bench& pes, report& to) {
                                           reinterpret_cast<std::int32_t*>(source), bytes / 4, stream);
     });
   }
-  for (const std::size_t bytes : {1 << 10, 512 << 10, 32 << 20}) {
+  for (const std::size_t bytes : {1 << 10, 512 << 10, 32 << 20, 128 << 20}) {
     const std::size_t each = bytes / 8 / n;
     measure_collective(pes, to, "stream_alltoall", bytes, each * n, {expected::exchanged, 0, pes.me(), 1, each},
                        [&] { nvshmemx_uint64_alltoall_on_stream(NVSHMEM_TEAM_WORLD, dest, source, each, stream); });
   }
-  for (const std::size_t bytes : {1 << 10, 512 << 10, 32 << 20}) {
+  for (const std::size_t bytes : {1 << 10, 512 << 10, 32 << 20, 128 << 20}) {
     const std::size_t each = bytes / 8 / n;
     measure_collective(pes, to, "stream_fcollect", bytes, each * n, {expected::gathered, 0, 0, 1, each},
                        [&] { nvshmemx_uint64_fcollect_on_stream(NVSHMEM_TEAM_WORLD, dest, source, each, stream); });
