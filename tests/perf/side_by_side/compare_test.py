@@ -4,6 +4,7 @@ import stat
 import sys
 import tempfile
 import unittest
+from xml.etree import ElementTree
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import results  # noqa: E402
@@ -105,6 +106,21 @@ class Comparing(unittest.TestCase):
         self.assertEqual([line for line in text.splitlines() if line.startswith("## ")], ["## 2 PEs", "## 4 PEs"])
         self.assertNotIn("first", text)
         self.assertLess(text.index("second"), text.index("third"))
+        self.assertIn("](RESULTS.4.svg)", text)
+
+    def test_the_picture_has_every_ratio_and_curves_of_several_sizes(self):
+        every = results.Results(2)
+        for backend, factor in (("pgas", 2.0), ("nvshmem", 1.0), ("raw", 2.5)):
+            every.add(backend, [{"row": name, "bytes": bytes_, "blocks": 8, "threads": 1024, "unit": "GB/s",
+                                 "value": factor * value, "better": "higher", "checked": True, "wrong": 0}
+                                for name, bytes_, value in (("put_bw", 1024, 3), ("put_bw", 4096, 11), ("put_bw", 1 << 20, 300),
+                                                            ("p<&>", 8, 1))], [])
+        drawn = ElementTree.fromstring(every.picture({"machine": "2 x GPU"}))  # well-formed
+        words = [element.text for element in drawn.iter() if element.tag.endswith("text")]
+        self.assertEqual(words.count("2.00"), 4)
+        self.assertIn("put_bw 4 KiB 8 x 1024", words)
+        self.assertIn("p<&> 8 B 8 x 1024", words)
+        self.assertEqual(sum(element.tag.endswith("polyline") for element in drawn.iter()), 3)  # pgas, NVSHMEM, by hand
 
 
 if __name__ == "__main__":

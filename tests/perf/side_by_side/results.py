@@ -3,6 +3,7 @@ import os
 import re
 import statistics
 
+import drawing
 from running import key
 from targets import target
 
@@ -121,10 +122,28 @@ class Results:
         return (f"ahead of NVSHMEM in {sum(ratio >= 1 for ratio in known)} of {len(known)} rows; "
                 f"{sum(met == 'yes' for met in targets)} of {len(targets)} targets met; {len(self.failures)} failures")
 
-    def markdown(self, facts):
-        """The section of RESULTS.md."""
+    def picture(self, facts):
+        """The same as SVG."""
+        ratios, groups = [], {}
+        for line in self.lines.values():
+            row, ratio = line.row, line.ahead(line.best("nvshmem", "nvshmem-inlined"))
+            if ratio is not None:
+                ratios.append((" ".join(word for word in (row["row"], size(row["bytes"]), shape(row)) if word), ratio))
+            figures = {"pgas": line.best("pgas"), "nvshmem": line.best("nvshmem", "nvshmem-inlined"), "raw": line.best("raw"),
+                       "nccl": line.best("nccl")}
+            curves = groups.setdefault((f"{row['row']} {shape(row)}", row["unit"]), {})
+            for backend, figure in figures.items():
+                if figure is not None and figure > 0 and row["bytes"] > 0:
+                    curves.setdefault(backend, []).append((row["bytes"], figure))
+        diagrams = [(name, unit, curves) for (name, unit), curves in groups.items()
+                    if any(len(curve) > 2 for curve in curves.values())]
+        return drawing.picture(f"{self.pes} PEs, {facts.get('machine', '')}, {facts.get('date', '')}", ratios, diagrams, size)
+
+    def markdown(self, facts, picture):
+        """The section of RESULTS.md. `picture` is the file that it shows."""
         every = self.table()
-        lines = [f"## {self.pes} PEs", "", *(f"* {name}: {value}" for name, value in facts.items()), "", self.summary() + ".", ""]
+        lines = [f"## {self.pes} PEs", "", *(f"* {name}: {value}" for name, value in facts.items()), "", self.summary() + ".", "",
+                 f"![How many times better than NVSHMEM, by row, and curves by size]({picture})", ""]
         for i, words in enumerate(every):
             lines.append("| " + " | ".join(words) + " |")
             if i == 0:
@@ -167,14 +186,21 @@ def sentence(failure):
 
 
 def write(path, results, facts):
-    """Replaces the section of this number of PEs, and leaves the others."""
+    """Replaces the section of this number of PEs and its picture, and leaves the others."""
     sections = {}
     if os.path.exists(path):
         with open(path, encoding="utf-8") as file:
             for part in re.split(r"^(?=## \d+ PEs$)", file.read(), flags=re.M)[1:]:
                 sections[int(re.match(r"## (\d+)", part).group(1))] = part.strip() + "\n"
-    sections[results.pes] = results.markdown(facts)
+    picture = f"{os.path.splitext(path)[0]}.{results.pes}.svg"
+    sections[results.pes] = results.markdown(facts, os.path.basename(picture))
+    replace(picture, results.picture(facts))
+    replace(path, "\n".join([HEAD, *(sections[pes] for pes in sorted(sections))]))
+
+
+def replace(path, text):
+    """A file that is there as a whole or as it was."""
     unfinished = path + ".part"
     with open(unfinished, "w", encoding="utf-8") as file:
-        file.write("\n".join([HEAD, *(sections[pes] for pes in sorted(sections))]))
+        file.write(text)
     os.replace(unfinished, path)
