@@ -64,6 +64,24 @@ struct reduce_scatters {
                    op::sum{});
   }
 };
+struct reduces_to_root {
+  template <class Group>
+  PGAS_FN static void once(const context& ctx, const Group& group, const job& j) {
+    reduce_to_root(ctx, group, ctx.world(), j.target, j.source, j.count, op::sum{}, j.from);
+  }
+};
+struct inclusive_scans {
+  template <class Group>
+  PGAS_FN static void once(const context& ctx, const Group& group, const job& j) {
+    inclusive_scan(ctx, group, ctx.world(), j.target, j.source, j.count, op::sum{});
+  }
+};
+struct exclusive_scans {
+  template <class Group>
+  PGAS_FN static void once(const context& ctx, const Group& group, const job& j) {
+    exclusive_scan(ctx, group, ctx.world(), j.target, j.source, j.count, op::sum{});
+  }
+};
 struct broadcasts {
   template <class Group>
   PGAS_FN static void once(const context& ctx, const Group& group, const job& j) {
@@ -74,6 +92,19 @@ struct fcollects {
   template <class Group>
   PGAS_FN static void once(const context& ctx, const Group& group, const job& j) {
     fcollect(ctx, group, ctx.world(), j.target, j.source, j.count / static_cast<std::size_t>(ctx.n_pes()));
+  }
+};
+struct collects {
+  template <class Group>
+  PGAS_FN static void once(const context& ctx, const Group& group, const job& j) {
+    collect(ctx, group, ctx.world(), j.target, j.source, collected_from(j, ctx.my_pe(), ctx.n_pes()));
+  }
+};
+struct strided_exchanges {
+  template <class Group>
+  PGAS_FN static void once(const context& ctx, const Group& group, const job& j) {
+    const std::size_t each = j.count / 2 / static_cast<std::size_t>(ctx.n_pes());
+    alltoalls(ctx, group, ctx.world(), j.target, j.source, 1, 2, each);
   }
 };
 struct exchanges {
@@ -103,9 +134,18 @@ std::vector<row> collective_rows() {
       moves("reduce", "all-reduce, sum of 64-bit integers", run_kernel<collective<reduces>::kernel>, reduce_wrong, 8),
       moves("reduce_scatter", "the same, each PE gets its share", run_kernel<collective<reduce_scatters>::kernel>,
             reduce_scatter_wrong, 64),
+      moves("reduce_to_root", "the same for the first PE of --pair alone",
+            run_kernel<collective<reduces_to_root>::kernel>, reduce_to_root_wrong, 8),
+      moves("inclusive_scan", "sums of 64-bit integers of the PEs up to each one",
+            run_kernel<collective<inclusive_scans>::kernel>, inclusive_scan_wrong, 8),
+      moves("exclusive_scan", "the same before each one", run_kernel<collective<exclusive_scans>::kernel>,
+            exclusive_scan_wrong, 8),
       moves("broadcast", "from the first PE of --pair", run_kernel<collective<broadcasts>::kernel>, broadcast_wrong, 8),
       moves("fcollect", "all-gather", run_kernel<collective<fcollects>::kernel>, fcollect_wrong, 64),
+      moves("collect", "the same of unlike parts", run_kernel<collective<collects>::kernel>, collect_wrong, 64),
       moves("alltoall", "all-to-all", run_kernel<collective<exchanges>::kernel>, alltoall_wrong, 64),
+      moves("alltoalls", "all-to-all of every other word", run_kernel<collective<strided_exchanges>::kernel>,
+            alltoalls_wrong, 128),
   };
 }
 

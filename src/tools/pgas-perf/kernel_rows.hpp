@@ -12,5 +12,6 @@ namespace pgas::perf::PGAS_PERF_SIDE {
 [[nodiscard]] std::vector<row> ping_pong_rows();
 [[nodiscard]] std::vector<row> atomic_rows();
 [[nodiscard]] std::vector<row> collective_rows();
+[[nodiscard]] std::vector<row> halo_rows();
 
 }  // namespace pgas::perf::PGAS_PERF_SIDE

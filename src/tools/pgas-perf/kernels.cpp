@@ -7,7 +7,7 @@ std::vector<row> kernel_rows();
 
 std::vector<row> kernel_rows() {
   std::vector<row> all;
-  for (const auto family : {copy_rows, ping_pong_rows, atomic_rows, collective_rows}) {
+  for (const auto family : {copy_rows, ping_pong_rows, atomic_rows, collective_rows, halo_rows}) {
     for (row& each : family()) all.push_back(std::move(each));
   }
   return all;

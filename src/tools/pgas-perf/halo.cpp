@@ -1,0 +1,123 @@
+// A stencil whose PEs exchange border rows at every step: what the other rows are for.
+#include "kernel_rows.hpp"
+
+namespace pgas::perf::PGAS_PERF_SIDE {
+namespace {
+
+/// What a cell holds, modulo 2^64. The five-point Laplacian of it is 8 everywhere: added at each step, it takes the
+/// cell to the next time. So every cell is known at any time, and one that was made from old neighbours is wrong for
+/// ever.
+[[nodiscard]] PGAS_HD std::uint64_t cell(std::uint64_t row, std::uint64_t column, std::uint64_t time) {
+  return row * row + 3 * column * column + 8 * time;
+}
+
+/// A PE's part of the cells, in two grids by turns: rows 1 to `rows` are its own, above and below lies a row of another
+/// PE each, or the border of the whole.
+struct slab {
+  std::size_t columns = 1;
+  std::size_t rows;
+
+  /// About as many columns as rows in `words` words.
+  PGAS_HD explicit slab(std::size_t words) {
+    while ((columns + 1) * (columns + 1) <= words / 2) ++columns;
+    rows = words / 2 / columns - 2;
+  }
+  [[nodiscard]] PGAS_HD std::size_t grid_words() const { return (rows + 2) * columns; }
+};
+
+/// The grid of step `step`, and what its kernel knows of it.
+template <class Block>
+struct stencil_step {
+  const Block& block;
+  const slab& size;
+  std::uint64_t* from;
+  std::uint64_t* to;
+  std::uint64_t top;   ///< which of all rows this PE's row 0 is
+  std::uint64_t time;  ///< of the cells that are made
+
+  PGAS_FN void border(std::size_t row) const {
+    for (std::size_t c = block.thread_rank(); c < size.columns; c += block.size())
+      to[row * size.columns + c] = cell(top + row, c, time);
+  }
+  PGAS_FN void inner(std::size_t row) const {
+    for (std::size_t c = block.thread_rank(); c < size.columns; c += block.size()) {
+      const std::size_t at = row * size.columns + c;
+      to[at] = c == 0 || c + 1 == size.columns
+                   ? cell(top + row, c, time)
+                   : from[at - size.columns] + from[at + size.columns] + from[at - 1] + from[at + 1] - 3 * from[at];
+    }
+  }
+};
+
+/// Steps of the blocks of all PEs, each with some rows. Who has a border row makes it first and sends it on.
+template <scope By>
+struct stencil : any_block {
+  template <block_group Block>
+  PGAS_FN void operator()(const Block& block, context ctx, job j) const {
+    const slab size(j.count);
+    const std::uint64_t top = static_cast<std::uint64_t>(ctx.my_pe()) * size.rows;
+    const std::size_t begin = 1 + size.rows * block.block_rank() / block.num_blocks();
+    const std::size_t end = 1 + size.rows * (block.block_rank() + 1) / block.num_blocks();
+    const bool first = begin == 1 && begin < end;
+    const bool last = end == size.rows + 1 && begin < end;
+    const grid all = this_grid(block);
+    time(block, j, [&](std::uint32_t i) {
+      const stencil_step<Block> step{block,
+                                     size,
+                                     j.target + i % 2 * size.grid_words(),
+                                     j.target + (i + 1) % 2 * size.grid_words(),
+                                     top,
+                                     std::uint64_t{i} + 1};
+      if (i == 0) {
+        for (std::size_t at = all.thread_rank(); at < size.grid_words(); at += all.size())
+          step.from[at] = cell(top + at / size.columns, at % size.columns, 0);
+        all.sync();
+      }
+      if (first) exchange(ctx, j, step, 1, 0, -1);
+      if (last) exchange(ctx, j, step, size.rows, size.rows + 1, 1);
+      for (std::size_t row = begin + (first ? 1 : 0); row + (last ? 1 : 0) < end; ++row) step.inner(row);
+      all.sync();
+    });
+  }
+
+ private:
+  /// Makes row `row` and sends it to the PE at `distance`, for which it is the row behind the other end; or makes the
+  /// border of the whole, `beyond`, where there is no such PE. What came from there lies at `beyond`, too.
+  template <class Block>
+  PGAS_FN static void exchange(const context& ctx, const job& j, const stencil_step<Block>& step, std::size_t row,
+                               std::size_t beyond, std::int32_t distance) {
+    const std::int32_t other = ctx.my_pe() + distance;
+    const bool has_other = other >= 0 && other < ctx.n_pes();
+    signal_t* const from_above = j.signals;
+    signal_t* const from_below = j.signals + 1;
+    if (has_other) wait_until(ctx, step.block, distance < 0 ? from_above : from_below, cmp::ge, step.time - 1);
+    step.inner(row);
+    if (!has_other) return step.border(beyond);
+    step.block.sync();
+    by_groups<By>(step.block, [&](const auto& group, std::uint32_t which, std::uint32_t of) {
+      if (which != step.block.block_rank() * (of / step.block.num_blocks())) return;  // the first group of the block
+      const std::size_t there = distance < 0 ? step.size.rows + 1 : 0;
+      put_signal(ctx, group, step.to + there * step.size.columns, step.to + row * step.size.columns, step.size.columns,
+                 distance < 0 ? from_below : from_above, signal_t{step.time}, signal_op::set, other);
+    });
+  }
+};
+
+double once(const session&, const point&) { return 1; }
+
+std::uint64_t cells_wrong(session& s, const point&, const job& j) {
+  const slab size(j.count);
+  const std::uint64_t top = static_cast<std::uint64_t>(s.of().my_pe()) * size.rows;
+  return s.differing(j.target + j.rounds() % 2 * size.grid_words() + size.columns, size.rows * size.columns,
+                     [&](std::size_t i) { return cell(top + 1 + i / size.columns, i % size.columns, j.rounds()); });
+}
+
+}  // namespace
+
+std::vector<row> halo_rows() {
+  constexpr std::size_t least = 4096;
+  return {{"halo", "a step of a five-point stencil, border rows by put_signal; the size is that of a PE's two grids",
+           figure::latency, shape::grid, least, no_limit, false, once, run_kernel<stencil>, cells_wrong}};
+}
+
+}  // namespace pgas::perf::PGAS_PERF_SIDE
