@@ -181,13 +181,8 @@ PGAS_FN void carry_out_far_copy(const operation_request& r, const G& g) {
   const spread shape{r.bytes, r.count, out ? r.from_step : r.to_step, out ? r.to_step : r.from_step};
   bool lost = false;
   if (g.thread_rank() == 0 && r.bytes != 0 && r.count != 0) {
-    if (r.count == 1)
-      lost = !hand_over_copy(from, about, out ? command_kind::put : command_kind::get, out ? r.from : r.to, shape,
-                             until::local_done);
-    else if (out)
-      lost = !hand_over_blocks<direction::put>(from, about, r.from, shape, until::local_done);
-    else
-      lost = !hand_over_blocks<direction::get>(from, about, r.to, shape, until::local_done);
+    lost = out ? !hand_over_blocks<direction::put>(from, about, r.from, shape, until::local_done)
+               : !hand_over_blocks<direction::get>(from, about, r.to, shape, until::local_done);
   }
   go_on_together(g, lost);
 }

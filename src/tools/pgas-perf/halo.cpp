@@ -25,7 +25,7 @@ struct slab {
   [[nodiscard]] PGAS_HD std::size_t grid_words() const { return (rows + 2) * columns; }
 };
 
-/// The grid of step `step`, and what its kernel knows of it.
+/// What the threads of a block know of one step, and how they make a row.
 template <class Block>
 struct stencil_step {
   const Block& block;
@@ -115,7 +115,7 @@ std::uint64_t cells_wrong(session& s, const point&, const job& j) {
 }  // namespace
 
 std::vector<row> halo_rows() {
-  constexpr std::size_t least = 4096;
+  constexpr std::size_t least = 4096;  // 14 rows: the first is not the last
   return {{"halo", "a step of a five-point stencil, border rows by put_signal; the size is that of a PE's two grids",
            figure::latency, shape::grid, least, no_limit, false, once, run_kernel<stencil>, cells_wrong}};
 }

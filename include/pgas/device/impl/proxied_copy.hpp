@@ -56,11 +56,11 @@ template <class T>
   return when == until::handed_over || !await_answer(from, about, answers).lost;
 }
 
-/// Strided copies with blocks of any size.
+/// Hands over blocks of any number and size. False if it had to give up.
 template <direction Direction>
 [[nodiscard]] PGAS_COLD bool hand_over_blocks(sender from, errand about, const void* local, spread shape, until when) {
   constexpr bool put = Direction == direction::put;
-  if (shape.bytes >> 32 == 0)
+  if (shape.count != 1 && shape.bytes >> 32 == 0)
     return hand_over_copy(from, about, put ? command_kind::put_strided : command_kind::get_strided, local, shape, when);
   const auto* at = static_cast<const std::byte*>(local);
   PGAS_ROLLED
