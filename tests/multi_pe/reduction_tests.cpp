@@ -120,7 +120,7 @@ TEST(HostCollective, every_operation_on_every_type) {
 TEST(HostCollective, large_sums) {
   const pgas::team& team = world().team();
   const auto n = static_cast<std::uint64_t>(team.n_pes());
-  // On GPUs so many that the copy engines carry half of it, and some that do not divide by the members.
+  // On GPUs several tiles for every warp of every block, and some elements that do not divide by the members.
   const bool on_gpu = world().heap() == pgas::heap_kind::cuda;
   const std::size_t count = (on_gpu ? std::size_t{16} << 20 : std::size_t{1} << 18) / sizeof(std::uint64_t) + 1021;
   array<std::uint64_t> src(count);

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <thread>
 
+#include "device/cuda/kernels/collective.hpp"
 #include "device/cuda/kernels/kernels.hpp"
 #include "device/cuda/kernels/library_kernel.hpp"
 
@@ -199,6 +200,12 @@ void cuda_device::copy(void* to, const void* from, std::size_t bytes, stream_han
 void cuda_device::fill(void* at, unsigned char value, std::size_t bytes, stream_handle stream) {
   const enqueuing on(*this, stream);
   check(cudaMemsetAsync(at, value, bytes, on.stream()), "filling memory");
+}
+
+void cuda_device::collective(const context& context, const team_view& team, const collective_request& request,
+                             grid_state* blocks, stream_handle stream) {
+  const enqueuing on(*this, stream);
+  check(launch_collective(context, team, request, blocks, on.stream()), "launching a collective", code::launch_failed);
 }
 
 void cuda_device::enter() { entered.push_back(std::make_unique<current_context>(context_)); }

@@ -8,17 +8,20 @@ namespace pgas::detail::cuda {
 
 namespace {
 
-__global__ void __launch_bounds__(most_threads)
-    move_kernel(context here, team_view team, collective_request request, grid_state* blocks) {
-  move_as_asked(here, stepping_grid(launched_block(blocks)), team, request);
-}
+struct move_kernel {
+  static constexpr unsigned max_threads = most_threads;
+  __device__ void operator()(const context& here, const team_view& team, const collective_request& request,
+                             grid_state* blocks) const {
+    move_as_asked(here, stepping_grid(launched_block(blocks)), team, request);
+  }
+};
 
 }  // namespace
 
 cudaError_t launch_collective(const context& context, const team_view& team, const collective_request& request,
                               grid_state* blocks, cudaStream_t stream) {
   if (moves(request))
-    return library_kernel<&move_kernel>::launch(blocks_for(request, team), threads_for(request), stream, context, team,
+    return library_kernel<move_kernel>::launch(blocks_for(request, team), threads_for(request), stream, context, team,
                                                 request, blocks);
   cudaError_t result = cudaErrorInvalidValue;
   with_family(request, [&]<class Family>(Family) {

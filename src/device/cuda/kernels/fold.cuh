@@ -10,17 +10,20 @@
 namespace pgas::detail::cuda {
 
 template <class Family>
-__global__ void __launch_bounds__(most_threads)
-    fold_kernel(context here, team_view team, collective_request request, grid_state* blocks) {
-  Family::choose(request.type, [&]<class T>(type_is<T>) {
-    fold_as_asked<T>(here, stepping_grid(launched_block(blocks)), team, request);
-  });
-}
+struct fold_kernel {
+  static constexpr unsigned max_threads = most_threads;
+  __device__ void operator()(const context& here, const team_view& team, const collective_request& request,
+                             grid_state* blocks) const {
+    Family::choose(request.type, [&]<class T>(type_is<T>) {
+      fold_as_asked<T>(here, stepping_grid(launched_block(blocks)), team, request);
+    });
+  }
+};
 
 template <class Family>
 cudaError_t launch_fold(const context& context, const team_view& team, const collective_request& request,
                         grid_state* blocks, cudaStream_t stream) {
-  return library_kernel<&fold_kernel<Family>>::launch(blocks_for(request, team), threads_for(request), stream, context,
+  return library_kernel<fold_kernel<Family>>::launch(blocks_for(request, team), threads_for(request), stream, context,
                                                       team, request, blocks);
 }
 

@@ -1,29 +1,56 @@
 /// @file
 /// Launching the library's own kernels: each is listed by the act of launching it somewhere in the code, so that none can be
-/// left out when all are loaded.
+/// left out when all are loaded. And each may be set up on the GPU while the one before it on the stream still runs: that
+/// hides 0.8 us of a launch (programmatic dependent launch, CUDA Programming Guide; H200).
 #pragma once
 
 #include "device/cuda/kernels/library_kernel.hpp"
 
 namespace pgas::detail::cuda {
 
-/// The only way to launch a `__global__` function in this library.
-template <auto Kernel>
+/// Waits until what the stream has before this kernel is done and can be seen. The next one may be set up meanwhile; it
+/// waits in the same way.
+__device__ inline void take_turn() {
+#if __CUDA_ARCH__ >= 900
+  cudaGridDependencySynchronize();
+  cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+
+template <class Body, class... Arguments>
+__global__ void __launch_bounds__(Body::max_threads) library_entry(Arguments... arguments) {
+  take_turn();
+  Body()(arguments...);
+}
+
+/// The only way to launch a kernel in this library. `Body` is a function object that says how large its blocks are at
+/// most.
+template <class Body>
 class library_kernel {
  public:
   template <class... Arguments>
   [[nodiscard]] static cudaError_t launch(unsigned blocks, unsigned threads, cudaStream_t stream, const Arguments&... arguments) {
-    static_cast<void>(listed_);
-    Kernel<<<blocks, threads, 0, stream>>>(arguments...);
-    return cudaGetLastError();
+    static_cast<void>(listed<Arguments...>);
+    cudaLaunchAttribute early{};
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchConfig_t shape{};
+    shape.gridDim = blocks;
+    shape.blockDim = threads;
+    shape.stream = stream;
+    shape.attrs = &early;
+    shape.numAttrs = kernels_take_turns() ? 1 : 0;
+    return cudaLaunchKernelEx(&shape, library_entry<Body, Arguments...>, arguments...);
   }
 
  private:
+  template <class... Arguments>
   [[nodiscard]] static bool list() {
-    library_kernels().push_back(reinterpret_cast<const void*>(Kernel));
+    library_kernels().push_back(reinterpret_cast<const void*>(&library_entry<Body, Arguments...>));
     return true;
   }
-  static inline const bool listed_ = list();
+  template <class... Arguments>
+  static inline const bool listed = list<Arguments...>();
 };
 
 }  // namespace pgas::detail::cuda
