@@ -4,6 +4,7 @@
 #pragma once
 
 #include "pgas/device/atomic.hpp"
+#include "pgas/device/bulk.hpp"
 #include "pgas/device/collective.hpp"
 #include "pgas/device/context.hpp"
 #include "pgas/device/grid.hpp"

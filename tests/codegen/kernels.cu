@@ -186,6 +186,19 @@ __global__ void sync_thread(any_context ctx) { sync(ctx); }
 //  sass 0   MEMBAR\.SC|ATOM
 __global__ void barrier_block(any_context ctx) { barrier(ctx, this_block()); }
 
+// One thread has the copy unit move data through shared memory: nothing of it in registers, and no fence of the whole
+// system before the signal's own.
+//  callee copy_through 1+  cp\.async\.bulk\.shared::cluster\.global
+//  callee copy_through 1+  cp\.async\.bulk\.global\.shared::cta
+//  callee copy_through 0   ld\.(v4|global|u)|st\.(v4|global)|fence|membar
+//  ptx  1+  fence\.proxy\.async
+//  registers 64
+__global__ void put_signal_bulk(any_context ctx, float* dst, const float* src, std::size_t n, signal_t* sig, int pe) {
+  __shared__ alignas(128) char room[16 << 10];
+  bulk_copier by(room, sizeof room);
+  put_signal(ctx, by, dst, src, n, sig, 1, signal_op::set, pe);
+}
+
 // A few elements go as packets of data and number: one store for 8 bytes, polls of three members at once, no fence on that
 // way. (Those of the meetings for more elements are out of line.)
 //  callee fold_packets 2+   st\.relaxed\.sys\.global\.v4

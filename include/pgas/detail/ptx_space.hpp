@@ -1,5 +1,6 @@
 /// @file
 /// Which memory an address belongs to. On a GPU that decides who else can reach it; on the CPU all memory is alike.
+/// (By hand: of __isLocal() and the like nvcc makes broken code where the pointer has been cast.)
 #pragma once
 
 #include "pgas/detail/platform.hpp"
@@ -8,23 +9,40 @@ namespace pgas::detail {
 
 /// Whether no other thread can address `p`: it points into this thread's stack.
 [[nodiscard]] PGAS_FN bool is_private([[maybe_unused]] const void* p) {
+  std::uint32_t yes = 0;
 #if defined(__CUDACC__)
-  return __isLocal(p) != 0;
-#else
-  return false;
+  asm("{ .reg .pred q; isspacep.local q, %1; selp.u32 %0, 1, 0, q; }" : "=r"(yes) : "l"(p));
 #endif
+  return yes != 0;
+}
+
+/// Whether `p` points into the shared memory of the block.
+[[nodiscard]] PGAS_FN bool is_shared([[maybe_unused]] const void* p) {
+  std::uint32_t yes = 0;
+#if defined(__CUDACC__)
+  asm("{ .reg .pred q; isspacep.shared q, %1; selp.u32 %0, 1, 0, q; }" : "=r"(yes) : "l"(p));
+#endif
+  return yes != 0;
 }
 
 /// Whether others than the threads of this block can address `p`, the host's copies among them: not a stack, nor the
 /// shared memory of a block, nor a kernel's arguments.
 [[nodiscard]] PGAS_FN bool is_global([[maybe_unused]] const void* p) {
+  std::uint32_t yes = 1;
 #if defined(__CUDACC__)
-  // Not __isGlobal(): behind a cast of the pointer nvcc 12 makes broken code of it.
-  std::uint32_t yes;
   asm("{ .reg .pred q; isspacep.global q, %1; selp.u32 %0, 1, 0, q; }" : "=r"(yes) : "l"(p));
+#endif
   return yes != 0;
+}
+
+/// `Bytes` bytes of shared memory, the same on all threads of the block and wherever it is called; null on the CPU.
+template <std::size_t Bytes>
+[[nodiscard]] PGAS_FN std::byte* block_memory() {
+#if defined(__CUDACC__)
+  __shared__ alignas(128) std::byte room[Bytes];
+  return room;
 #else
-  return true;
+  return nullptr;
 #endif
 }
 

@@ -20,27 +20,29 @@
 namespace pgas {
 namespace detail {
 
-/// put() and put_nbi().
-template <until When, class T, PGAS_IS(group) G>
-PGAS_FN void put_by_route(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, std::int32_t pe) {
+/// Every put(). @param copy_to stores the data at an address that load and store reach
+template <until When, class T, PGAS_IS(group) G, class Copy>
+PGAS_FN void put_by_route(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, std::int32_t pe,
+                          const Copy& copy_to) {
   check(ctx, operation::put, dst, count, pe);
   ctx.by_route(
       dst, pe,
       [&](T* there) {
-        copy_by<direction::put>(g, there, src, count);
+        copy_to(there);
         if constexpr (When == until::local_done) g.sync();
       },
       [&](std::int32_t far) { proxied_put(sender_of(ctx), g, far, dst, src, count * sizeof(T), When); });
 }
 
-/// get() and get_nbi().
-template <until When, class T, PGAS_IS(group) G>
-PGAS_FN void get_by_route(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, std::int32_t pe) {
+/// Every get(). @param copy_from loads it from such an address
+template <until When, class T, PGAS_IS(group) G, class Copy>
+PGAS_FN void get_by_route(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, std::int32_t pe,
+                          const Copy& copy_from) {
   check(ctx, operation::get, src, count, pe);
   ctx.by_route(
       src, pe,
       [&](const T* there) {
-        copy_by<direction::get>(g, dst, there, count);
+        copy_from(there);
         if constexpr (When == until::local_done) g.sync();
       },
       [&](std::int32_t far) { proxied_get(sender_of(ctx), g, far, dst, src, count * sizeof(T), When); });
@@ -82,7 +84,8 @@ template <PGAS_IS(rma_type) T>
 /// *Order* none; fence(), quiet() or a put_signal add it.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void put_nbi(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, std::int32_t pe) {
-  detail::put_by_route<detail::until::handed_over>(ctx, g, dst, src, count, pe);
+  detail::put_by_route<detail::until::handed_over>(
+      ctx, g, dst, src, count, pe, [&](T* there) { detail::copy_by<detail::direction::put>(g, there, src, count); });
 }
 
 /// Copies `count` elements to PE `pe`.
@@ -92,7 +95,8 @@ PGAS_FN void put_nbi(const context& ctx, const G& g, T* dst, const T* src, std::
 /// its way. *Order* none; fence(), quiet() or a put_signal add it.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void put(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, std::int32_t pe) {
-  detail::put_by_route<detail::until::local_done>(ctx, g, dst, src, count, pe);
+  detail::put_by_route<detail::until::local_done>(
+      ctx, g, dst, src, count, pe, [&](T* there) { detail::copy_by<detail::direction::put>(g, there, src, count); });
 }
 
 /// Copies `count` elements from PE `pe` and does not wait for the group.
@@ -103,7 +107,9 @@ PGAS_FN void put(const context& ctx, const G& g, T* dst, const T* src, std::size
 /// none: what the source PE wrote is seen if a wait or a barrier said so before.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void get_nbi(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, std::int32_t pe) {
-  detail::get_by_route<detail::until::handed_over>(ctx, g, dst, src, count, pe);
+  detail::get_by_route<detail::until::handed_over>(ctx, g, dst, src, count, pe, [&](const T* there) {
+    detail::copy_by<detail::direction::get>(g, dst, there, count);
+  });
 }
 
 /// Copies `count` elements from PE `pe`.
@@ -113,7 +119,9 @@ PGAS_FN void get_nbi(const context& ctx, const G& g, T* dst, const T* src, std::
 /// thread of the group. *Order* as for get_nbi().
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void get(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, std::int32_t pe) {
-  detail::get_by_route<detail::until::local_done>(ctx, g, dst, src, count, pe);
+  detail::get_by_route<detail::until::local_done>(ctx, g, dst, src, count, pe, [&](const T* there) {
+    detail::copy_by<detail::direction::get>(g, dst, there, count);
+  });
 }
 
 /// put() by the calling thread alone.

@@ -23,16 +23,16 @@ PGAS_FN void signal_release(signal_t* sig, signal_t value, signal_op op) {
   }
 }
 
-/// put_signal() and put_signal_nbi().
-template <until When, class T, PGAS_IS(group) G>
+/// Every put_signal(). @param copy_to stores the data at an address that load and store reach
+template <until When, class T, PGAS_IS(group) G, class Copy>
 PGAS_FN void put_signal_by_route(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, signal_t* sig,
-                                 signal_t value, signal_op op, std::int32_t pe) {
+                                 signal_t value, signal_op op, std::int32_t pe, const Copy& copy_to) {
   check(ctx, operation::put_signal, dst, count, pe);
   check(ctx, operation::put_signal, sig, pe);
   ctx.by_route(
       dst, pe,
       [&](T* there) {
-        copy_by<direction::put>(g, there, src, count);
+        copy_to(there);
         g.sync();
         if (ctx.routes_ != nullptr) PGAS_UNLIKELY
           settle_together(sender_of(ctx), g, operation::put_signal, -1);
@@ -85,7 +85,9 @@ template <PGAS_IS(group) G, class Find>
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void put_signal(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, signal_t* sig,
                         signal_t value, signal_op op, std::int32_t pe) {
-  detail::put_signal_by_route<detail::until::local_done>(ctx, g, dst, src, count, sig, value, op, pe);
+  detail::put_signal_by_route<detail::until::local_done>(ctx, g, dst, src, count, sig, value, op, pe, [&](T* there) {
+    detail::copy_by<detail::direction::put>(g, there, src, count);
+  });
 }
 
 /// put_signal() that need not have read `src` when it returns: it has not, before quiet(), if PE `pe` is proxied. Else
@@ -93,7 +95,9 @@ PGAS_FN void put_signal(const context& ctx, const G& g, T* dst, const T* src, st
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void put_signal_nbi(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, signal_t* sig,
                             signal_t value, signal_op op, std::int32_t pe) {
-  detail::put_signal_by_route<detail::until::handed_over>(ctx, g, dst, src, count, sig, value, op, pe);
+  detail::put_signal_by_route<detail::until::handed_over>(ctx, g, dst, src, count, sig, value, op, pe, [&](T* there) {
+    detail::copy_by<detail::direction::put>(g, there, src, count);
+  });
 }
 
 /// put_signal() by the calling thread alone.

@@ -63,6 +63,18 @@ struct put_signal_ping_pong : one_group {
   }
 };
 
+/// One thread, through the block's shared memory.
+struct bulk_ping_pong : one_group {
+  template <block_group Block>
+  PGAS_FN void operator()(const Block& block, context ctx, job j) const {
+    constexpr std::size_t room = std::size_t{40} << 10;
+    bulk_copier by(detail::block_memory<room>(), room);
+    ping_pong<scope::thread>(block, ctx, j, [&](const this_thread&, signal_t value, std::int32_t pe) {
+      put_signal(ctx, by, j.target, j.source, j.count, j.signals, value, signal_op::set, pe);
+    });
+  }
+};
+
 template <scope By>
 struct packet_ping_pong : one_group {
   template <block_group Block>
@@ -111,6 +123,8 @@ std::vector<row> ping_pong_rows() {
       with("p_pp", "round trip of p by all threads of the group, fence, signal_set", run_kernel<p_ping_pong>),
       with("put_pp", "round trip of put, fence, signal_set", run_kernel<put_ping_pong>),
       with("put_signal_pp", "round trip of put_signal", run_kernel<put_signal_ping_pong>),
+      {"put_signal_bulk_pp", "the same by a thread with a bulk_copier of 40 KiB", figure::latency, shape::group, 8,
+       most, true, once, run_kernel<bulk_ping_pong>, exchange_wrong, true},
       {"packet_pp", "round trip of a message through a packet_channel", figure::latency, shape::group, 8,
        most_in_packets, true, once, run_kernel<packet_ping_pong>, data_wrong},
   };

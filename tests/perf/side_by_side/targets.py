@@ -36,6 +36,8 @@ ALWAYS = {
     ("put_signal_pp", KIB, 1, 1): figure(6),
     ("put_signal_pp", 64 * KIB, 1, 1): figure(100),
     ("put_signal_pp", 64 * KIB, 1, 1024): figure(7.3),
+    ("put_signal_bulk_pp", KIB, 1, 1): figure(6),
+    ("put_signal_bulk_pp", 64 * KIB, 1, 1): figure(12),
     ("put_lat", 8, ANY, ANY): figure(1.15),
     ("put_lat", 64 * KIB, ANY, ANY): figure(3.1),
     ("get_lat", 64 * KIB, ANY, ANY): figure(3.5),

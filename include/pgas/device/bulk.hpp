@@ -1,0 +1,93 @@
+/// @file
+/// Copies of much data by one thread, through shared memory that the program sets aside for them. A thread alone holds
+/// some 128 bytes in registers while it waits for memory; the GPU's copy unit (TMA) has as much under way as the shared
+/// memory holds, and moves what a block of 1024 threads does. So one thread of a block may send while the others
+/// compute.
+///
+/// On GPUs before sm_90, on the CPU, between addresses that differ modulo 16 bytes, and for PEs that load and store do
+/// not reach, the same calls are what `rma.hpp` and `signal.hpp` have for one thread.
+#pragma once
+
+#include "pgas/device/impl/bulk_copy.hpp"
+#include "pgas/device/rma.hpp"
+#include "pgas/device/signal.hpp"
+
+namespace pgas {
+
+/// Shared memory for one thread's copies.
+///
+///     extern __shared__ std::byte room[];
+///     pgas::bulk_copier copier(room, 33 << 10);
+///     pgas::put_signal(ctx, copier, dst, src, n, sig, 1, pgas::signal_op::add, pe);
+///
+/// *Callers* one thread: the one that made it calls with it, and ends its life. Threads that copy at the same time each
+/// have their own.
+class bulk_copier {
+ public:
+  /// @param shared the block's shared memory, at a multiple of 128 bytes, for this object alone as long as it lives
+  /// @param bytes how much of it: 128, and eight stages of equal size. The more, the faster, up to 64 KiB, with which
+  /// one thread fills a multiprocessor's link (43 GB/s, H200; with 32 KiB 21); fewer than 2.2 KiB are too few to be
+  /// used.
+  PGAS_FN bulk_copier([[maybe_unused]] void* shared, [[maybe_unused]] std::size_t bytes) {
+#if defined(PGAS_HAS_BULK_COPIES)
+    ring_.address = detail::shared_address(shared);
+    ring_.stage_bytes = detail::bulk_ring::stage_bytes_of(bytes);
+    for (std::uint32_t i = 0; i < detail::bulk_ring::stages && ring_.stage_bytes != 0; ++i)
+      detail::mbarrier_init(detail::barrier_of(ring_, i));
+#endif
+  }
+  PGAS_FN ~bulk_copier() {
+#if defined(PGAS_HAS_BULK_COPIES)
+    for (std::uint32_t i = 0; i < detail::bulk_ring::stages && ring_.stage_bytes != 0; ++i)
+      detail::mbarrier_end(detail::barrier_of(ring_, i));
+#endif
+  }
+  bulk_copier(const bulk_copier&) = delete;
+  bulk_copier& operator=(const bulk_copier&) = delete;
+
+  /// For the library's own use.
+  [[nodiscard]] PGAS_FN detail::bulk_ring* ring() { return &ring_; }
+
+ private:
+  detail::bulk_ring ring_;
+};
+
+/// Copies `count` elements to PE `pe`.
+///
+/// *Callers* the copier's thread. *Units* `count` is elements. *Memory* `dst` is symmetric; `src` is any memory of this
+/// PE: global memory goes through the copier's, the block's shared memory goes straight. What other threads have
+/// written to `src` is sent if the caller has synchronised with them. *On return* `src` may be reused. *Order* as
+/// put(): fence(), quiet() or a put_signal of this thread add it.
+template <PGAS_IS(rma_type) T>
+PGAS_FN void put(const context& ctx, bulk_copier& by, T* dst, const T* src, std::size_t count, std::int32_t pe) {
+  detail::put_by_route<detail::until::local_done>(ctx, this_thread{}, dst, src, count, pe, [&](T* there) {
+    detail::copy_by_ring<detail::direction::put>(by.ring(), there, src, count);
+  });
+}
+
+/// Copies `count` elements from PE `pe`.
+///
+/// *Callers* the copier's thread. *Units* `count` is elements. *Memory* `src` is symmetric; `dst` is any memory of this
+/// PE: global memory is reached through the copier's, the block's shared memory straight. *On return* `dst` holds the
+/// data, for this thread, and for those that synchronise with it. *Order* as get().
+template <PGAS_IS(rma_type) T>
+PGAS_FN void get(const context& ctx, bulk_copier& by, T* dst, const T* src, std::size_t count, std::int32_t pe) {
+  detail::get_by_route<detail::until::local_done>(ctx, this_thread{}, dst, src, count, pe, [&](const T* there) {
+    detail::copy_by_ring<detail::direction::get>(by.ring(), dst, there, count);
+  });
+}
+
+/// Copies `count` elements to PE `pe`, then sets the signal word there to `value` or adds to it.
+///
+/// *Callers* the copier's thread. *Units* `count` is elements, 0 allowed. *Memory* `dst` and `sig` are symmetric; `src`
+/// as for put() above. *On return* `src` may be reused. *Order* whoever sees the signal sees the data, and what this
+/// thread sent or stored before the call, as with the other put_signal()s.
+template <PGAS_IS(rma_type) T>
+PGAS_FN void put_signal(const context& ctx, bulk_copier& by, T* dst, const T* src, std::size_t count, signal_t* sig,
+                        signal_t value, signal_op op, std::int32_t pe) {
+  detail::put_signal_by_route<detail::until::local_done>(
+      ctx, this_thread{}, dst, src, count, sig, value, op, pe,
+      [&](T* there) { detail::copy_by_ring<detail::direction::put>(by.ring(), there, src, count); });
+}
+
+}  // namespace pgas
