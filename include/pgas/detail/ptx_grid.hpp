@@ -17,6 +17,15 @@ PGAS_FN void fence_gpu() {
 #endif
 }
 
+/// In a kernel that may be set up before its turn: waits until what the stream has before it is done and can be seen.
+/// The next one may be set up meanwhile. Before sm_90 every kernel is set up in its turn.
+PGAS_FN void take_turn() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
 /// Strong load of a word that only this GPU writes.
 [[nodiscard]] PGAS_FN std::uint64_t load_gpu(const std::uint64_t* p) {
 #if defined(__CUDACC__)

@@ -1,24 +1,18 @@
 /// @file
-/// Launching the library's own kernels: each is listed by the act of launching it somewhere in the code, so that none can be
-/// left out when all are loaded. And each may be set up on the GPU while the one before it on the stream still runs: that
-/// hides 0.8 us of a launch (programmatic dependent launch, CUDA Programming Guide; H200).
+/// Launching the library's own kernels: each is listed by the act of launching it somewhere in the code, so that none
+/// can be left out when all are loaded. And each may be set up on the GPU while the one before it on the stream still
+/// runs: that hides 0.8 us of a launch (programmatic dependent launch, CUDA Programming Guide; H200).
 #pragma once
 
 #include "device/cuda/kernels/library_kernel.hpp"
+#include "pgas/detail/ptx_grid.hpp"
 
 namespace pgas::detail::cuda {
 
-/// Waits until what the stream has before this kernel is done and can be seen. The next one may be set up meanwhile; it
-/// waits in the same way.
-__device__ inline void take_turn() {
-#if __CUDA_ARCH__ >= 900
-  cudaGridDependencySynchronize();
-  cudaTriggerProgrammaticLaunchCompletion();
-#endif
-}
-
+/// One block on a multiprocessor is enough: without being told so the compiler leaves half of the registers for another
+/// one, and what it puts into memory instead has to come from L2 again behind each wait, which empties L1.
 template <class Body, class... Arguments>
-__global__ void __launch_bounds__(Body::max_threads) library_entry(Arguments... arguments) {
+__global__ void __launch_bounds__(Body::max_threads, 1) library_entry(Arguments... arguments) {
   take_turn();
   Body()(arguments...);
 }
@@ -29,7 +23,8 @@ template <class Body>
 class library_kernel {
  public:
   template <class... Arguments>
-  [[nodiscard]] static cudaError_t launch(unsigned blocks, unsigned threads, cudaStream_t stream, const Arguments&... arguments) {
+  [[nodiscard]] static cudaError_t launch(unsigned blocks, unsigned threads, cudaStream_t stream,
+                                          const Arguments&... arguments) {
     static_cast<void>(listed<Arguments...>);
     cudaLaunchAttribute early{};
     early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
