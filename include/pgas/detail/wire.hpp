@@ -8,7 +8,7 @@
 namespace pgas::detail {
 
 /// Changes whenever a struct of this file or pgas::context changes its layout or meaning.
-inline constexpr std::uint32_t abi_version = 8;
+inline constexpr std::uint32_t abi_version = 9;
 
 /// Why a device operation ended early. The host turns it into a pgas::error.
 enum class failure : std::uint32_t {
@@ -112,8 +112,8 @@ struct domain_words {
 struct team_layout {
   static constexpr std::uint64_t member_bytes = 16;
   static constexpr std::uint64_t line = 128;
-  /// Most blocks of a kernel that the host enqueues: as many as fill the link, but for a few per cent (H200).
-  static constexpr std::int32_t most_blocks = 16;
+  /// Most blocks of a kernel that the host enqueues: as many as fill the link (H200).
+  static constexpr std::int32_t most_blocks = 32;
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t rounded(std::uint64_t bytes) {
     return (bytes + line - 1) / line * line;
   }
@@ -168,6 +168,14 @@ struct team_layout {
 
 /// Channels of the teams that every world has, and of others unless their configuration says otherwise.
 inline constexpr std::int32_t default_channels = 32;
+
+/// Room for what members of a team store to one another to be reduced there (`impl/push_fold.hpp`): for each block of a
+/// kernel that the host enqueues two halves, by turns. The world has one, and the domain.
+struct push_room {
+  static constexpr std::uint32_t log2_block_bytes = 15;
+  static constexpr std::uint64_t block_bytes = std::uint64_t{1} << log2_block_bytes;  ///< of a half, for all members
+  static constexpr std::uint64_t bytes = 2 * block_bytes * team_layout::most_blocks;
+};
 
 /// The library's own part at the start of every slot: a word for giving up, and the states of the world, of the domain
 /// and of the PEs of one host. The last two may be lists.

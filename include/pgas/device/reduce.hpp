@@ -16,6 +16,7 @@
 
 #include "pgas/device/impl/exchange.hpp"
 #include "pgas/device/impl/packet_fold.hpp"
+#include "pgas/device/impl/push_fold.hpp"
 
 namespace pgas {
 namespace detail {
@@ -50,6 +51,10 @@ PGAS_FN void reduce(const context& ctx, const G& g, const team_view& team, T* ds
   if constexpr (detail::packable<T>) {
     if (detail::goes_by_packets(ctx, team, detail::units_of(count * sizeof(T))))
       return detail::reduce_by_packets(ctx, g, team, dst, src, count, op);
+  }
+  if constexpr (detail::steps_by_block<G>) {
+    const detail::shares all = detail::shares_of_blocks(src, count, g.part().num_blocks());
+    if (detail::pushes(ctx, team, src, all)) return detail::reduce_by_push(ctx, g, team, dst, src, all, op);
   }
   detail::fold_shares<detail::fold_result::whole>(ctx, g, team, dst, src, count, op, 0, team.n_pes(), what);
 }

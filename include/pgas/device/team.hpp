@@ -62,9 +62,10 @@ class team_view {
   std::int32_t n_channels_ = 0;
   std::int32_t channel_ = 0;
   std::uint64_t state_offset_ = 0;         ///< of its detail::team_layout from the start of each slot
+  std::uint64_t push_offset_ = 0;          ///< of its detail::push_room, which only the host needs to know; else 0
   const std::int32_t* members_ = nullptr;  ///< in this PE's slot; null where start_ and stride_ say it all
 };
-static_assert(sizeof(team_view) == 40 && std::is_trivially_copyable_v<team_view>);
+static_assert(sizeof(team_view) == 48 && std::is_trivially_copyable_v<team_view>);
 
 /// What member `pe` of `from` is in `to`; -1 if it is not a member of it. *Callers* any thread.
 [[nodiscard]] PGAS_FN std::int32_t translate_pe(const team_view& from, std::int32_t pe, const team_view& to) {

@@ -28,7 +28,9 @@ bool evenly_spaced(const link_group& group, const team_view& view) {
 }  // namespace
 
 std::unique_ptr<team_state> team_state::of_world(world_state& world) {
-  std::unique_ptr<team_state> made(new team_state(world, &world.links(), nullptr, world.context().world()));
+  team_view view = world.context().world();
+  view.push_offset_ = internal_area::bytes(view.n_pes());
+  std::unique_ptr<team_state> made(new team_state(world, &world.links(), nullptr, view));
   made->plan_domains();
   made->memory_ = &world.heap().memory();
   made->mutex_ = &world.collective_mutex();
@@ -36,11 +38,12 @@ std::unique_ptr<team_state> team_state::of_world(world_state& world) {
 }
 
 std::unique_ptr<team_state> team_state::of_some(world_state& world, link_group::identity id, std::vector<int> members,
-                                                std::uint64_t offset) {
+                                                std::uint64_t offset, std::uint64_t pushes) {
   auto group = std::make_unique<link_group>(world.links(), id, std::move(members));
   const link_group* const members_of = group.get();
   team_view view = view_of(*members_of, {default_channels});
   view.state_offset_ = offset;
+  view.push_offset_ = pushes;
   std::unique_ptr<team_state> made(new team_state(world, members_of, std::move(group), view));
   made->list_members();
   made->own_memory_ = world.heap().make_arena(*members_of);

@@ -24,9 +24,10 @@ class team_state {
   /// The team of all PEs: its state lies in the world's internal_area, its memory is the heap.
   [[nodiscard]] static std::unique_ptr<team_state> of_world(world_state& world);
   /// A team that the world has by itself: `members`, among which this PE is, whose state lies at `offset` of the
-  /// internal_area. Local; nobody may use it before all members have made it.
+  /// internal_area, and its push_room, if it has one, at `pushes`. Local; nobody may use it before all members have made it.
   [[nodiscard]] static std::unique_ptr<team_state> of_some(world_state& world, link_group::identity id,
-                                                           std::vector<int> members, std::uint64_t offset);
+                                                           std::vector<int> members, std::uint64_t offset,
+                                                           std::uint64_t pushes);
   /// Collective over `group`: a team of its members, with a state of zeros that nobody may use before all are told that
   /// everyone has it. *Errors* out_of_memory, the same on all members.
   team_state(std::shared_ptr<world_state> world, std::unique_ptr<link_group> group, const team_config& how);

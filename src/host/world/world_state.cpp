@@ -167,10 +167,9 @@ void world_state::build_heap() {
   const int me = links_->my_pe();
   const int n = links_->n_pes();
   const std::size_t own = internal_area::bytes(n);
-  // Room for the teams of most programs; others have their states in memory of their own.
-  const std::size_t states = std::min(64 * team_layout::bytes(n, default_channels, true), std::size_t{16} << 20);
-  const std::size_t bytes = own + states;
-  team_states_ = std::make_unique<agreed_space>(own, bytes, team_layout::line);
+  const std::size_t states = own + 2 * push_room::bytes;  // of other teams, as many as most programs have
+  const std::size_t bytes = states + std::min(64 * team_layout::bytes(n, default_channels, true), std::size_t{6} << 20);
+  team_states_ = std::make_unique<agreed_space>(states, bytes, team_layout::line);
   void* area = heap_->allocate(bytes, 512);
   if (area != heap_->slot(me))
     throw error(code::address_space, "the first allocation of a new heap is not at the start of the slot: please report this");
@@ -193,12 +192,13 @@ void world_state::make_teams() {
   world_team_ = team(team_state::of_world(*this));
   const std::span<const int> members = near().members();
   const std::vector<int> domain(members.begin(), members.end());
-  domain_team_ = team(team_state::of_some(*this, link_group::domain, domain, internal_area::domain_state(n)));
+  domain_team_ = team(team_state::of_some(*this, link_group::domain, domain, internal_area::domain_state(n),
+                                          internal_area::bytes(n) + push_room::bytes));
   std::vector<int> host;
   for (int pe = 0; pe < n; ++pe)
     if (links_->peer(pe).host_index == links_->peer(links_->my_pe()).host_index) host.push_back(pe);
   if (host != domain)
-    host_team_ = team(team_state::of_some(*this, link_group::host, std::move(host), internal_area::host_state(n)));
+    host_team_ = team(team_state::of_some(*this, link_group::host, std::move(host), internal_area::host_state(n), 0));
 }
 
 void world_state::make_context() {

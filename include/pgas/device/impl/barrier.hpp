@@ -127,13 +127,8 @@ template <arrival Arrival, PGAS_IS(group) G>
 PGAS_FN void arrive(const context& ctx, const G& g, const team_view& team) {
   if constexpr (Arrival == arrival::release) settle_all(ctx, g, operation::barrier);
   if (may_span_domains(ctx, team)) PGAS_UNLIKELY {
-    const arrived_as by_domains = count_together<Arrival>(domain_channel_of(ctx, team), g);
-    if (by_domains == arrived_as::last) {
-      const telling all{domain_channel_of(ctx, team), meeting<Arrival>, static_cast<std::int32_t>(g.thread_rank()),
-                        static_cast<std::int32_t>(g.size())};
-      tell_domains(&all);
-    }
-    if (by_domains != arrived_as::otherwise) return;
+    const participant here{ctx, team};
+    if (arrive_by_domains<Arrival>(&here, g)) return;
   }
   g.sync();
   arrive_share<Arrival>(ctx, team, static_cast<std::int32_t>(g.thread_rank()), static_cast<std::int32_t>(g.size()));
@@ -143,7 +138,8 @@ PGAS_FN void arrive(const context& ctx, const G& g, const team_view& team) {
 template <PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN bool await(const context& ctx, const G& g, const team_view& team, operation what) {
   if (may_span_domains(ctx, team)) PGAS_UNLIKELY {
-    const awaited by_domains = await_domains(domain_channel_of(ctx, team), g, what);
+    const participant here{ctx, team};
+    const awaited by_domains = await_domains(&here, g, what);
     if (by_domains != awaited::otherwise) return by_domains == awaited::complete;
   }
   return await_share(ctx, team, what, static_cast<std::int32_t>(g.thread_rank()), static_cast<std::int32_t>(g.size()));

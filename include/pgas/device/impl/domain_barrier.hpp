@@ -76,6 +76,19 @@ struct domain_channel {
   return ctx.routes_ != nullptr && team.n_pes() > 1;
 }
 
+/// Whether all members reach each other by load and store: the same on all of them.
+[[nodiscard]] PGAS_FN bool all_near(const context& ctx, const team_view& team) {
+  return !may_span_domains(ctx, team) || domain_channel_of(ctx, team).plan.domains() == 1;
+}
+
+/// Who is in a collective, for what is not in line: in memory, as there would be no registers for it.
+struct participant {
+  context ctx;
+  team_view team;
+
+  [[nodiscard]] PGAS_FN domain_channel channel() const { return domain_channel_of(ctx, team); }
+};
+
 /// Counts this PE's arrival. Whether its domain is complete by it: then what all its members did before is visible.
 [[nodiscard]] PGAS_COLD bool count_arrival(domain_channel of) {
   const std::int32_t d = of.plan.mine();
@@ -152,10 +165,25 @@ PGAS_COLD void report_absent(domain_channel of, operation what, failure why, std
 /// How the second half of a barrier went.
 enum class awaited : std::int32_t { otherwise, complete, lost };
 
+/// The first half of a barrier of a team that may span domains. False if it meets otherwise.
+/// *Callers* all threads of the group.
+template <arrival Arrival, PGAS_IS(group) G>
+[[nodiscard]] PGAS_COLD bool arrive_by_domains(const participant* here, G g) {
+  const domain_channel of = here->channel();
+  const arrived_as came = count_together<Arrival>(of, g);
+  if (came == arrived_as::last) {
+    const telling all{of, meeting<Arrival>, static_cast<std::int32_t>(g.thread_rank()),
+                      static_cast<std::int32_t>(g.size())};
+    tell_domains(&all);
+  }
+  return came != arrived_as::otherwise;
+}
+
 /// The calling thread's share of the second half; `otherwise` if that is not how this team meets.
 /// *Callers* all threads of the group.
 template <PGAS_IS(group) G>
-[[nodiscard]] PGAS_COLD awaited await_domains(domain_channel of, G g, operation what) {
+[[nodiscard]] PGAS_COLD awaited await_domains(const participant* here, G g, operation what) {
+  const domain_channel of = here->channel();
   if (!of.spans_domains()) return awaited::otherwise;
   const std::uint64_t due = load_relaxed(&of.words()->waited) + 1;
   g.sync();

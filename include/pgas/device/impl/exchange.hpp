@@ -124,8 +124,9 @@ PGAS_FN void fold_shares(const context& ctx, const G& g, const team_view& team, 
       return reduce_by_domains<T>(&call, g, op);
     }
   }
-  const std::size_t begin = share_start(src, count, team.n_pes(), team.my_pe());
-  const std::size_t end = share_start(src, count, team.n_pes(), team.my_pe() + 1);
+  const shares all = shares_of(reinterpret_cast<std::uintptr_t>(src), sizeof(T), count, team.n_pes());
+  const std::size_t begin = all.start(team.my_pe());
+  const std::size_t end = all.start(team.my_pe() + 1);
   const fold_job job{reinterpret_cast<const std::byte*>(src + begin),
                      reinterpret_cast<std::byte*>(dst + begin),
                      end - begin,

@@ -44,6 +44,11 @@ struct fold_job {
   std::int32_t end_target;
 };
 
+/// value / by; in 32 bits where they will do, as 64 take a hundred instructions.
+[[nodiscard]] PGAS_FN std::size_t divided(std::size_t value, std::uint32_t by) {
+  return value >> 32 == 0 ? static_cast<std::uint32_t>(value) / by : value / by;
+}
+
 /// How members share `count` elements: whole lines of 128 bytes, as even as that allows. The same on all members, as
 /// their `src` differ by multiples of a slot.
 struct shares {
@@ -66,9 +71,9 @@ struct shares {
   constexpr std::uint32_t line = 128;
   const std::uint32_t per_line = element_bytes < line ? line / element_bytes : 1;
   const std::size_t skew = static_cast<std::uint32_t>(src % line) / element_bytes % per_line;
-  const auto n = static_cast<std::size_t>(members);
+  const auto n = static_cast<std::uint32_t>(members);
   const std::size_t lines = (count + skew + per_line - 1) / per_line;
-  return {count, skew, (lines + n - 1) / n * per_line};
+  return {count, skew, divided(lines + n - 1, n) * per_line};
 }
 /// Where the share of member `member` starts, of elements at `src`.
 template <class T>
@@ -211,12 +216,14 @@ PGAS_FN std::size_t fold_tiles(const Op& op, const fold_job& job, std::size_t st
   using access = word_access<T>;
   constexpr std::uint32_t depth = fold_shape<T, A>::depth;
   constexpr std::uint32_t batch = fold_shape<T, A>::batch;
-  const std::uint32_t threads = me.size < 32 ? 1 : 32;  // that share a tile
-  const std::uint32_t hop = threads * 16;
-  const std::size_t tiles = words / (depth * threads);
-  const std::size_t step = me.size / threads;
-  for (std::size_t i = me.rank / threads; i < tiles && me.rank / threads < step; i += step) {
-    const std::size_t at = start + i * depth * hop + me.rank % threads * 16;
+  const std::uint32_t log2 = me.size < 32 ? 0 : 5;  // of the threads that share a tile
+  const std::uint32_t hop = 16u << log2;
+  const std::size_t tiles = words / depth >> log2;
+  const std::size_t step = me.size >> log2;
+  const std::uint32_t first = me.rank >> log2;
+  const std::uint32_t lane = me.rank & ((1u << log2) - 1);
+  for (std::size_t i = first; i < tiles && first < step; i += step) {
+    const std::size_t at = start + i * depth * hop + lane * 16;
     lanes<A, access::width> sum[depth]{};
     for (std::int32_t base = 0; base < job.members; base += static_cast<std::int32_t>(batch)) {
       vec16 in[batch][depth]{};
@@ -245,7 +252,7 @@ PGAS_FN std::size_t fold_tiles(const Op& op, const fold_job& job, std::size_t st
       for (std::uint32_t d = 0; d < depth; ++d) access::store(to + d * hop, out[d]);
     }
   }
-  return tiles * depth * threads;
+  return tiles * depth << log2;
 }
 
 /// One thread's share of a job: whole words where source and destination allow it, single elements at the ends. Out of

@@ -29,14 +29,6 @@ struct held_part {
   std::size_t before;  ///< elements of it before the job's
 };
 
-/// Who is in a collective, for what is not in line: in memory, as there would be no registers for it.
-struct participant {
-  context ctx;
-  team_view team;
-
-  [[nodiscard]] PGAS_FN domain_channel channel() const { return domain_channel_of(ctx, team); }
-};
-
 /// What a fold by proxy takes.
 struct routed_job {
   const participant* here;

@@ -41,7 +41,7 @@ namespace pgas::detail {
   if ((team.channel_ != 0 && team.channel_ != team.n_channels()) || n < 2 || units == 0 || units > room ||
       units * n > room)
     return false;
-  return !may_span_domains(ctx, team) || domain_channel_of(ctx, team).plan.domains() == 1;
+  return all_near(ctx, team);
 }
 
 /// An exchange as one thread sees it. The number is asked for by who makes a share of the exchange, with the data that
@@ -72,17 +72,14 @@ struct packet_round {
 };
 [[nodiscard]] PGAS_FN packet_round packet_round_of(const context& ctx, const team_view& team, std::uint64_t units,
                                                    std::uint32_t number) {
-  packet_round made{reinterpret_cast<std::uintptr_t>(packet_count(ctx, team)) + team_layout::line,
-                    reach_of(ctx, team),
-                    ctx.control_,
-                    team.n_pes(),
-                    team.my_pe(),
-                    static_cast<std::uint32_t>(packets_bytes(team)),
-                    static_cast<std::uint32_t>(units),
-                    number};
-  if (may_span_domains(ctx, team)) PGAS_UNLIKELY
-    made.to = near_reach(domain_channel_of(ctx, team));
-  return made;
+  return {reinterpret_cast<std::uintptr_t>(packet_count(ctx, team)) + team_layout::line,
+          reach_of_near(ctx, team),
+          ctx.control_,
+          team.n_pes(),
+          team.my_pe(),
+          static_cast<std::uint32_t>(packets_bytes(team)),
+          static_cast<std::uint32_t>(units),
+          number};
 }
 
 /// Writes unit `u` of this PE's message to a member.

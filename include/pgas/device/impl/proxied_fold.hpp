@@ -68,6 +68,13 @@ PGAS_OUTLINE_IN_UNIT void fold_by_any_route(const routed_job* call, G g, Op op) 
 /// The same for the members of a team in this PE's domain.
 [[nodiscard]] PGAS_FN reach near_reach(const domain_channel& of) { return {of.plan.slots(), 0, 0, of.log2_stride}; }
 
+/// Either, where all members reach each other by load and store.
+[[nodiscard]] PGAS_FN reach reach_of_near(const context& ctx, const team_view& team) {
+  if (may_span_domains(ctx, team)) PGAS_UNLIKELY
+    return near_reach(domain_channel_of(ctx, team));
+  return reach_of(ctx, team);
+}
+
 /// A job by all threads of a group, which need not say how to reach the members.
 template <fold_result Result, class T, class Op, PGAS_IS(group) G>
 PGAS_FN void fold_by_route(const context& ctx, const G& g, const team_view& team, const Op& op, fold_job job,
