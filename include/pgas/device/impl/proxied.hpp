@@ -122,8 +122,9 @@ template <class T>
   }
 }
 
-/// An atomic operation whose result is not wanted.
-PGAS_FN void proxied_update(sender from, errand about, atomic_update update, word_kind as, std::uint64_t value) {
+/// An atomic operation whose result is not wanted. Out of line: a wait and the signal behind it are to lie close
+/// together.
+PGAS_COLD void proxied_update(sender from, errand about, atomic_update update, word_kind as, std::uint64_t value) {
   const ring_place place = take_place(from, about);
   if (place.slot == nullptr) end_thread();
   fill(place.slot, command_kind::atomic, update, as, about, 0, size_of(as), no_answer);
