@@ -9,10 +9,11 @@
 
 namespace pgas::detail::cuda {
 
-/// One block on a multiprocessor is enough: without being told so the compiler leaves half of the registers for another
-/// one, and what it puts into memory instead has to come from L2 again behind each wait, which empties L1.
+/// As many registers as a multiprocessor has for one and a half such blocks: the rest is for kernels that run beside
+/// this one. Left to itself the compiler makes room for two, and what it puts into memory for that has to come from L2
+/// again behind each wait, which empties L1.
 template <class Body, class... Arguments>
-__global__ void __launch_bounds__(Body::max_threads, 1) library_entry(Arguments... arguments) {
+__global__ void __launch_bounds__(Body::max_threads * 3 / 2, 1) library_entry(Arguments... arguments) {
   take_turn();
   Body()(arguments...);
 }
