@@ -34,7 +34,9 @@ template <class T>
 /// Whether a reduction by a grid whose blocks go by themselves is pushed: the same on all members.
 template <class T>
 [[nodiscard]] PGAS_FN bool pushes(const context& ctx, const team_view& team, const T* src, const shares& all) {
-  if (team.push_offset_ == 0 || team.n_pes() < 2 || all.count == 0 || !all_near(ctx, team)) return false;
+  constexpr std::int32_t most_members = 64;  // more would have no room for more than packets hold
+  const std::int32_t n = team.n_pes();
+  if (team.push_offset_ == 0 || n < 2 || n > most_members || all.count == 0 || !all_near(ctx, team)) return false;
   return all.each * sizeof(T) + far_into_word(src) <= std::size_t{1} << log2_of_push(team.n_pes());
 }
 
