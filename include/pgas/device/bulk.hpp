@@ -26,8 +26,7 @@ class bulk_copier {
  public:
   /// @param shared the block's shared memory, at a multiple of 128 bytes, for this object alone as long as it lives
   /// @param bytes how much of it: 128, and eight stages of equal size. The more, the faster, up to 64 KiB, with which
-  /// one thread fills a multiprocessor's link (43 GB/s, H200; with 32 KiB 21); fewer than 2.2 KiB are too few to be
-  /// used.
+  /// one thread is as fast as a block of 1024; fewer than 2.2 KiB are too few to be used.
   PGAS_FN bulk_copier([[maybe_unused]] void* shared, [[maybe_unused]] std::size_t bytes) {
 #if defined(PGAS_HAS_BULK_COPIES)
     ring_.address = detail::shared_address(shared);
