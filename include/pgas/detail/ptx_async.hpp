@@ -43,7 +43,8 @@ PGAS_FN void mbarrier_end(std::uint32_t barrier) {
 PGAS_FN void mbarrier_expect(std::uint32_t barrier, std::uint32_t bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
-/// Waits until the phase of this parity is complete: what was announced is there.
+/// Waits until the phase of this parity is complete: what was announced is there. That always ends: a copy that can't
+/// be made is a fault of the kernel.
 PGAS_FN void mbarrier_wait(std::uint32_t barrier, std::uint32_t parity) {
   std::uint32_t complete = 0;
   do {

@@ -167,7 +167,7 @@ void world_state::build_heap() {
   const int me = links_->my_pe();
   const int n = links_->n_pes();
   const std::size_t own = internal_area::bytes(n);
-  const std::size_t states = own + 2 * push_room::bytes;  // of other teams, as many as most programs have
+  const std::size_t states = own + 2 * push_room::bytes;  // other teams': room for those of most programs
   const std::size_t bytes = states + std::min(64 * team_layout::bytes(n, default_channels, true), std::size_t{6} << 20);
   team_states_ = std::make_unique<agreed_space>(states, bytes, team_layout::line);
   void* area = heap_->allocate(bytes, 512);

@@ -123,8 +123,8 @@ std::vector<row> ping_pong_rows() {
       with("p_pp", "round trip of p by all threads of the group, fence, signal_set", run_kernel<p_ping_pong>),
       with("put_pp", "round trip of put, fence, signal_set", run_kernel<put_ping_pong>),
       with("put_signal_pp", "round trip of put_signal", run_kernel<put_signal_ping_pong>),
-      {"put_signal_bulk_pp", "the same by a thread with a bulk_copier of 40 KiB", figure::latency, shape::group, 8,
-       most, true, once, run_kernel<bulk_ping_pong>, exchange_wrong, true},
+      {"put_signal_bulk_pp", "round trip of put_signal by a thread with a bulk_copier of 40 KiB", figure::latency,
+       shape::group, 8, most, true, once, run_kernel<bulk_ping_pong>, exchange_wrong, true},
       {"packet_pp", "round trip of a message through a packet_channel", figure::latency, shape::group, 8,
        most_in_packets, true, once, run_kernel<packet_ping_pong>, data_wrong},
   };

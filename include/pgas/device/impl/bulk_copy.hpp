@@ -16,9 +16,8 @@ struct bulk_ring {
   static constexpr std::uint32_t least_stage = 256;
   /// Bytes of a stage where there are `bytes` in all; 0 if they are too few to be worth it.
   [[nodiscard]] PGAS_HD static constexpr std::uint32_t stage_bytes_of(std::size_t bytes) {
-    const std::size_t most = std::size_t{1} << 20;  // what a barrier can count
     const std::size_t each = bytes < header_bytes ? 0 : (bytes - header_bytes) / stages / 128 * 128;
-    return each < least_stage ? 0 : static_cast<std::uint32_t>(each < most ? each : most / 2);
+    return each < least_stage ? 0 : static_cast<std::uint32_t>(each);
   }
 
   std::uint32_t address = 0;  ///< of the first barrier, in the shared window

@@ -22,7 +22,7 @@ cudaError_t launch_collective(const context& context, const team_view& team, con
                               grid_state* blocks, cudaStream_t stream) {
   if (moves(request))
     return library_kernel<move_kernel>::launch(blocks_for(request, team), threads_for(request), stream, context, team,
-                                                request, blocks);
+                                               request, blocks);
   cudaError_t result = cudaErrorInvalidValue;
   with_family(request, [&]<class Family>(Family) {
     result = launch_fold<Family>(context, team, request, blocks, stream);

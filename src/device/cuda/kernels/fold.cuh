@@ -24,7 +24,7 @@ template <class Family>
 cudaError_t launch_fold(const context& context, const team_view& team, const collective_request& request,
                         grid_state* blocks, cudaStream_t stream) {
   return library_kernel<fold_kernel<Family>>::launch(blocks_for(request, team), threads_for(request), stream, context,
-                                                      team, request, blocks);
+                                                     team, request, blocks);
 }
 
 }  // namespace pgas::detail::cuda

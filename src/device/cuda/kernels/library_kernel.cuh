@@ -1,7 +1,7 @@
 /// @file
 /// Launching the library's own kernels: each is listed by the act of launching it somewhere in the code, so that none
 /// can be left out when all are loaded. And each may be set up on the GPU while the one before it on the stream still
-/// runs: that hides 0.8 us of a launch (programmatic dependent launch, CUDA Programming Guide; H200).
+/// runs, which hides a part of its launch (programmatic dependent launch, CUDA Programming Guide).
 #pragma once
 
 #include "device/cuda/kernels/library_kernel.hpp"
@@ -36,7 +36,10 @@ class library_kernel {
     shape.stream = stream;
     shape.attrs = &early;
     shape.numAttrs = kernels_take_turns() ? 1 : 0;
-    return cudaLaunchKernelEx(&shape, library_entry<Body, Arguments...>, arguments...);
+    const cudaError_t result = cudaLaunchKernelEx(&shape, library_entry<Body, Arguments...>, arguments...);
+    // What is reported here must not surface again in the application.
+    if (result != cudaSuccess) static_cast<void>(cudaGetLastError());
+    return result;
   }
 
  private:

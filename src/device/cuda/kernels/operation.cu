@@ -66,7 +66,7 @@ cudaError_t launch_operation(const operation_request& request, cudaStream_t stre
     const std::uint64_t pieces = request.count * request.bytes / unit_of_copy(request);
     const std::uint64_t blocks = (pieces + threads * 8 - 1) / (threads * 8);
     return library_kernel<strided_kernel>::launch(static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks), threads,
-                                                   stream, request);
+                                                  stream, request);
   }
   const bool many = request.what == operation_request::kind::wait && request.count > 32;
   return library_kernel<operation_kernel>::launch(1, many ? most_threads : warp, stream, request);
