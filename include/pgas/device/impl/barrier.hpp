@@ -16,12 +16,16 @@
 
 namespace pgas::detail {
 
+/// The member `k` places behind member `me` of `n`, 0 <= k <= n.
+[[nodiscard]] PGAS_FN std::int32_t member_behind(std::int32_t me, std::int32_t k, std::int32_t n) {
+  return me + k < n ? me + k : me + k - n;
+}
+
 /// How many members there are besides this PE, and which of them is number `k`: the next ones first, so that not all
 /// arrive at the same member at the same time. Numbers -1 and others_of() are this PE itself.
 [[nodiscard]] PGAS_FN std::int32_t others_of(const team_view& team) { return team.n_pes() - 1; }
 [[nodiscard]] PGAS_FN std::int32_t other_member(const team_view& team, std::int32_t k) {
-  const std::int32_t member = team.my_pe() + 1 + k;
-  return member < team.n_pes() ? member : member - team.n_pes();
+  return member_behind(team.my_pe(), 1 + k, team.n_pes());
 }
 
 /// Says who is missing among the members of one thread's share.

@@ -66,9 +66,7 @@ struct packet_round {
     return reinterpret_cast<vec16*>(message(from)) + u;
   }
   /// The member `i` places behind this one, 1 <= i < members.
-  [[nodiscard]] PGAS_FN std::int32_t other(std::int32_t i) const {
-    return me + i < members ? me + i : me + i - members;
-  }
+  [[nodiscard]] PGAS_FN std::int32_t other(std::int32_t i) const { return member_behind(me, i, members); }
 };
 [[nodiscard]] PGAS_FN packet_round packet_round_of(const context& ctx, const team_view& team, std::uint64_t units,
                                                    std::uint32_t number) {

@@ -67,10 +67,9 @@ template <class T>
 /// the source.
 PGAS_OUTLINE_IN_UNIT void push_to_members(push_job job, share thread) {
   constexpr std::uint32_t batch = 2;  // a thread of a block of 512 has no more, as long as members are two
-  const auto other = [&](std::int32_t k) { return job.me + k < job.members ? job.me + k : job.me + k - job.members; };
   if (!job.words) {
     for (std::int32_t k = 1; k <= job.members; ++k)
-      put_congruent(job.to.at(job.of(job.me), other(k)), job.src, job.bytes, thread);
+      put_congruent(job.to.at(job.of(job.me), member_behind(job.me, k, job.members)), job.src, job.bytes, thread);
     return;
   }
   const std::uint32_t hop = thread.size * 16;
@@ -81,7 +80,7 @@ PGAS_OUTLINE_IN_UNIT void push_to_members(push_job job, share thread) {
       if (at + i * hop < job.bytes) word[i] = load16<space::any>(job.src + (at + i * hop));
     }
     for (std::int32_t k = 1; k < job.members; ++k) {
-      std::byte* const there = job.to.at(job.of(job.me), other(k)) + at;
+      std::byte* const there = job.to.at(job.of(job.me), member_behind(job.me, k, job.members)) + at;
       PGAS_UNROLL
       for (std::uint32_t i = 0; i < batch; ++i) {
         if (at + i * hop < job.bytes) store16<space::heap>(there + i * hop, word[i]);
