@@ -39,6 +39,7 @@ inline constexpr std::uint32_t deep = 8;     ///< gets, puts of small groups
 inline constexpr std::uint32_t shallow = 4;  ///< puts of large groups
 inline constexpr std::uint32_t shifted = 3;  ///< words shifted together: each takes twice the registers
 inline constexpr std::uint32_t large_group = 512;
+inline constexpr std::uint32_t few_words = 4;  ///< of each thread: copied in line
 
 /// How far ahead one thread alone asks for lines, as it can't hold enough words in registers to cover a load's latency.
 inline constexpr std::size_t prefetch_bytes = 2048;
@@ -90,6 +91,21 @@ PGAS_FN void copy_ends(std::byte* dst, const std::byte* src, std::size_t bytes, 
       if (at < ends) store_weak<Unit>(dst + (at < head ? at : at + gap), value[i]);
     }
   }
+}
+
+/// Whether a copy consists of whole aligned words.
+[[nodiscard]] PGAS_FN bool aligned16(const std::byte* dst, const std::byte* src, std::size_t bytes) {
+  return ((reinterpret_cast<std::uintptr_t>(dst) | reinterpret_cast<std::uintptr_t>(src) | bytes) & 15) == 0;
+}
+
+/// This thread's aligned words from `at` on, `hop` bytes apart, at most Words of them. All are loaded on the way in and
+/// stored on the way back, so that no register is set where there is no word.
+template <space From, space To, std::uint32_t Words, class Offset>
+PGAS_FN void copy_few_words(std::byte* dst, const std::byte* src, Offset bytes, Offset at, std::uint32_t hop) {
+  if (at >= bytes) return;
+  const vec16 v = load16<From>(src + at);
+  if constexpr (Words > 1) copy_few_words<From, To, Words - 1, Offset>(dst, src, bytes, at + hop, hop);
+  store16<To>(dst + at, v);
 }
 
 /// Where a thread's tiles lie: `Lanes` threads work on one tile together, access i of a thread at i * hop.
@@ -149,15 +165,7 @@ PGAS_FN void copy_words(std::byte* dst, const std::byte* src, std::size_t n, sha
   dst -= mine.start;
   PGAS_ROLLED
   for (std::uint32_t at = me.rank * 16; at < left; at += batch * hop) {
-    vec16 v[batch] = {};
-    PGAS_UNROLL
-    for (std::uint32_t i = 0; i < batch; ++i) {
-      if (at + i * hop < left) v[i] = load16<from>(src + (at + i * hop));
-    }
-    PGAS_UNROLL
-    for (std::uint32_t i = 0; i < batch; ++i) {
-      if (at + i * hop < left) store16<target_space<Direction>>(dst + (at + i * hop), v[i]);
-    }
+    copy_few_words<from, target_space<Direction>, batch>(dst, src, static_cast<std::uint32_t>(left), at, hop);
   }
 }
 
@@ -203,8 +211,7 @@ PGAS_OUTLINE void copy_bulk(std::byte* dst, const std::byte* src, std::size_t by
   if constexpr (Unit == 16) return copy_words<Direction, Depth, Lanes>(dst, src, bytes / 16, me);
   if constexpr (Lanes > 1) {
     // Most copies have no ends. They have a way of their own, as all warps of a block go through every instruction.
-    if (((reinterpret_cast<std::uintptr_t>(dst) | reinterpret_cast<std::uintptr_t>(src) | bytes) & 15) == 0)
-      return copy_words<Direction, Depth, Lanes>(dst, src, bytes / 16, me);
+    if (aligned16(dst, src, bytes)) return copy_words<Direction, Depth, Lanes>(dst, src, bytes / 16, me);
   }
   if constexpr (Unit < 16) {
     std::size_t head = (0 - reinterpret_cast<std::uintptr_t>(dst)) & 15;
@@ -255,6 +262,9 @@ PGAS_FN void copy(const G& g, T* dst, const T* src, std::size_t count) {
   const std::size_t bytes = count * sizeof(T);
   if (single<G> && bytes / unit <= 4) {
     copy_few<Direction, unit>(to, from, bytes / unit);
+  } else if (!single<G> && bytes <= std::size_t{few_words} * 16 * me.size && aligned16(to, from, bytes)) {
+    copy_few_words<source_space<Direction>, target_space<Direction>, few_words>(
+        to, from, static_cast<std::uint32_t>(bytes), me.rank * 16, me.size * 16);
   } else if (bytes / unit <= (unit >= 4 || me.size <= 32 ? me.size : 32)) {  // at most one access for each thread
     if (me.rank < bytes / unit) copy_few<Direction, unit>(to + me.rank * unit, from + me.rank * unit, 1);
   } else if (me.size < 32) {
@@ -272,16 +282,9 @@ PGAS_OUTLINE_IN_UNIT void put_congruent(std::byte* dst, const std::byte* src, st
   std::size_t head = (0 - reinterpret_cast<std::uintptr_t>(dst)) & 15;
   if (head > bytes) head = bytes;
   const std::size_t end = head + (bytes - head) / 16 * 16;
-  for (std::size_t at = head + me.rank * 16; at < end; at += me.size * (shallow * 16)) {
-    vec16 v[shallow] = {};
-    PGAS_UNROLL
-    for (std::uint32_t i = 0; i < shallow; ++i) {
-      if (at + i * 16 * me.size < end) v[i] = load16<source_space<direction::put>>(src + at + i * 16 * me.size);
-    }
-    PGAS_UNROLL
-    for (std::uint32_t i = 0; i < shallow; ++i) {
-      if (at + i * 16 * me.size < end) store16<target_space<direction::put>>(dst + at + i * 16 * me.size, v[i]);
-    }
+  const std::uint32_t hop = me.size * 16;
+  for (std::size_t at = head + me.rank * 16; at < end; at += shallow * hop) {
+    copy_few_words<space::any, space::heap, shallow>(dst, src, end, at, hop);
   }
   copy_ends<direction::put, 1>(dst, src, bytes, static_cast<std::uint32_t>(head),
                                static_cast<std::uint32_t>(bytes - end), me);
