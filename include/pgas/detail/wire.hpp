@@ -170,8 +170,9 @@ struct team_layout {
 inline constexpr std::int32_t default_channels = 32;
 
 /// Room for what members of a team store to one another to be reduced there (`impl/push_fold.hpp`): for each block of a
-/// kernel that the host enqueues two halves, by turns. The world has one, and the domain.
+/// kernel that the host enqueues two halves, by turns. The domain has one, and the world where it is one domain.
 struct push_room {
+  static constexpr std::int32_t most_members = 64;  ///< more would have no room for more than packets hold
   static constexpr std::uint32_t log2_block_bytes = 15;
   static constexpr std::uint64_t block_bytes = std::uint64_t{1} << log2_block_bytes;  ///< of a half, for all members
   static constexpr std::uint64_t bytes = 2 * block_bytes * team_layout::most_blocks;

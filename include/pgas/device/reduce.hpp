@@ -54,7 +54,7 @@ PGAS_FN void reduce(const context& ctx, const G& g, const team_view& team, T* ds
   }
   if constexpr (detail::steps_by_block<G>) {
     const detail::shares all = detail::shares_of_blocks(src, count, g.part().num_blocks());
-    if (detail::pushes(ctx, team, src, all)) return detail::reduce_by_push(ctx, g, team, dst, src, all, op);
+    if (detail::pushes(team, src, all)) return detail::reduce_by_push(ctx, g, team, dst, src, all, op);
   }
   detail::fold_shares<detail::fold_result::whole>(ctx, g, team, dst, src, count, op, 0, team.n_pes(), what);
 }

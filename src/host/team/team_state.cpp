@@ -29,7 +29,7 @@ bool evenly_spaced(const link_group& group, const team_view& view) {
 
 std::unique_ptr<team_state> team_state::of_world(world_state& world) {
   team_view view = world.context().world();
-  view.push_offset_ = internal_area::bytes(view.n_pes());
+  if (world.near().only_one()) view.push_offset_ = internal_area::bytes(view.n_pes());
   std::unique_ptr<team_state> made(new team_state(world, &world.links(), nullptr, view));
   made->plan_domains();
   made->memory_ = &world.heap().memory();
@@ -136,7 +136,7 @@ void team_state::destroy() {
   world_.check();
   const std::lock_guard lock(collective_mutex());
   if (stream_ != nullptr) world_.synchronize(stream_);
-  world_.synchronize(nullptr);
+  world_.complete();  // what is on its way to the team's memory
   group_->barrier();
   give_back();
 }

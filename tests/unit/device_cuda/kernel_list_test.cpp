@@ -60,5 +60,23 @@ TEST(kernel_list, blocks_come_with_the_data) {
   EXPECT_EQ(cuda::blocks_for(request, team), team_layout::most_blocks);
 }
 
+TEST(kernel_list, blocks_are_as_many_as_pushes_need) {
+  team_view team;
+  team.push_offset_ = 1 << 20;
+  collective_request request;
+  request.what = collective_kind::reduce;
+  request.element_bytes = 4;
+  const float* const src = nullptr;  // as aligned as allocations are
+  for (const int n : {2, 3, 4, 7, 8, 64}) {
+    team.n_pes_ = n;
+    const std::size_t most = (std::size_t{team_layout::most_blocks} << log2_of_push(n)) / 4;
+    for (const std::size_t count : {std::size_t{1}, most / 7, most / 2 + 1, most - 1, most, most + 1}) {
+      request.count = count;
+      const shares all = shares_of_blocks(src, count, cuda::blocks_for(request, team));
+      EXPECT_EQ(pushes(team, src, all), count <= most) << count << " elements of " << n << " members";
+    }
+  }
+}
+
 }  // namespace
 }  // namespace pgas::unit_test

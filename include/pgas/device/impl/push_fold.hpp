@@ -14,6 +14,11 @@
 
 namespace pgas::detail {
 
+/// Whether a team has room to push in, by its view for the host.
+[[nodiscard]] PGAS_HD constexpr bool may_push(const team_view& team) {
+  return team.push_offset_ != 0 && team.n_pes() > 1 && team.n_pes() <= push_room::most_members;
+}
+
 /// Bytes of what one member pushes to another for one block: a power of two, so that members' parts lie at a distance
 /// as slots do.
 [[nodiscard]] PGAS_HD constexpr std::uint32_t log2_of_push(std::int32_t members) {
@@ -33,10 +38,8 @@ template <class T>
 
 /// Whether a reduction by a grid whose blocks go by themselves is pushed: the same on all members.
 template <class T>
-[[nodiscard]] PGAS_FN bool pushes(const context& ctx, const team_view& team, const T* src, const shares& all) {
-  constexpr std::int32_t most_members = 64;  // more would have no room for more than packets hold
-  const std::int32_t n = team.n_pes();
-  if (team.push_offset_ == 0 || n < 2 || n > most_members || all.count == 0 || !all_near(ctx, team)) return false;
+[[nodiscard]] PGAS_FN bool pushes(const team_view& team, const T* src, const shares& all) {
+  if (!may_push(team) || all.count == 0) return false;
   return all.each * sizeof(T) + far_into_word(src) <= std::size_t{1} << log2_of_push(team.n_pes());
 }
 
