@@ -57,7 +57,7 @@ int main(int argc, char** argv) {
     pgas::detail::allow_descriptors_for(options.processes);
     return pgas::boot::job{std::move(options)}.run();
   } catch (const std::exception& e) {
-    fmt::print(stderr, "pgasrun: {}\n", e.what());
+    std::fputs(fmt::format("pgasrun: {}\n", e.what()).c_str(), stderr);  // fmt::print() throws where nobody reads it
     return status_of_no_start;
   }
 }

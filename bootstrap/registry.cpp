@@ -37,7 +37,10 @@ void need_rank_and_size(const bootstrap_options& options, std::string_view sourc
   const std::string how =
       with_id ? "TCP with a unique id" : fmt::format("TCP at {}:{}", options.master_address, options.master_port);
   need_rank_and_size(options, how, "RANK and WORLD_SIZE");
-  if (options.size == 1) return {alone(options), fmt::format("{}, rank 0 of 1, so nobody to connect to", how)};
+  if (options.size == 1) {
+    if (with_id) close_unused(options.unique_id);
+    return {alone(options), fmt::format("{}, rank 0 of 1, so nobody to connect to", how)};
+  }
   return {join_tcp(options), fmt::format("{}, rank {} of {}", how, options.rank, options.size)};
 }
 

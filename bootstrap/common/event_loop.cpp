@@ -29,9 +29,17 @@ void event_loop::forget(int fd) { watchers_.erase(fd); }
 void event_loop::post(std::function<void()> work) {
   {
     const std::lock_guard lock{mutex_};
+    if (ended_) return;
     posted_.push_back(std::move(work));
   }
   ::eventfd_write(bell_.get(), 1);
+}
+
+void event_loop::end() {
+  std::vector<std::function<void()>> never_done;  // destroyed without the lock
+  const std::lock_guard lock{mutex_};
+  ended_ = true;
+  never_done.swap(posted_);
 }
 
 void event_loop::run_once(std::optional<clock::time_point> wake) {

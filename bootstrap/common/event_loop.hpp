@@ -32,8 +32,10 @@ class event_loop {
   /// Stops watching; to be called before the descriptor is closed. Allowed inside any handler.
   void forget(int fd);
 
-  /// Has `work` done by the loop's thread at its next turn.
+  /// Has `work` done by the loop's thread at its next turn, or destroyed where the loop has ended.
   void post(std::function<void()> work);
+  /// Says that the loop will not run again, so that nobody waits for what was posted.
+  void end();
 
   /// Waits for events, at most until `wake`, and handles them.
   void run_once(std::optional<clock::time_point> wake);
@@ -49,6 +51,7 @@ class event_loop {
   std::uint64_t next_number_ = 0;
   std::mutex mutex_;
   std::vector<std::function<void()>> posted_;
+  bool ended_ = false;
   unique_fd bell_;
 };
 

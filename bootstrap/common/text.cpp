@@ -41,6 +41,13 @@ void throw_system(std::string_view what) {
   throw error{code::system, fmt::format("{}: {}", what, errno_text(number))};
 }
 
+void throw_no_thread(const std::exception& why) {
+  throw error{code::system,
+              fmt::format("starting a thread: {}. Raise the limit on processes (`ulimit -u`, or that of the "
+                          "container), or leave it more memory",
+                          why.what())};
+}
+
 void check_rank_and_size(long long rank, long long size, std::string_view source) {
   constexpr long long most = 1 << 20;
   if (size < 1 || size > most)

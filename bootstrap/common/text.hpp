@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <exception>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,9 @@ namespace pgas::boot {
 
 /// Throws code::system with "`what`: `errno` text".
 [[noreturn]] void throw_system(std::string_view what);
+
+/// Throws code::system for a thread that could not be started, with the limit that may be in the way.
+[[noreturn]] void throw_no_thread(const std::exception& why);
 
 /// Throws code::bootstrap_protocol unless 0 <= rank < size and the size is one that a real job can have.
 void check_rank_and_size(long long rank, long long size, std::string_view source);

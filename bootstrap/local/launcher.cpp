@@ -54,9 +54,10 @@ std::unique_ptr<bootstrap> join_launcher(const bootstrap_options& options) {
   auto member = std::make_unique<star_client>(std::move(mine), options.rank, options.size, options.timeout,
                                               star_client::hub_owner{"pgasrun", -1});
   if (!member->join(limit))
-    throw error{code::bootstrap_unavailable,
-                "pgasrun did not let this process in. It has ended, or is of another version "
-                "than the library: use the pgasrun that came with it"};
+    throw error{
+        code::bootstrap_unavailable,
+        "pgasrun did not let this process in. It has ended, or the PE that started this process has, or it is of "
+        "another version than the library: use the pgasrun that came with it"};
   return member;
 }
 

@@ -8,8 +8,8 @@
 #include <sys/wait.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <fstream>
+#include <iterator>
 
 #include "bootstrap/common/text.hpp"
 
@@ -20,20 +20,19 @@ constexpr milliseconds from_term_to_kill{2000};
 constexpr milliseconds to_fall_silent{200};
 constexpr int status_of_timeout = 124;  // as timeout(1) has it
 
-void say(std::string_view line) { fmt::print(stderr, "pgasrun: {}\n", line); }
-
 [[nodiscard]] std::string describe(const process& one) {
   return fmt::format("its process, pid {}, {}", one.pid, one.how_it_ended());
 }
 
-/// Signals are read from a descriptor, in turn with everything else.
+/// Signals are read from a descriptor, in turn with everything else; that nobody reads our output, from write().
 [[nodiscard]] unique_fd catch_signals() {
   sigset_t caught;
   ::sigemptyset(&caught);
   for (const int number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&caught, number);
-  ::sigprocmask(SIG_BLOCK, &caught, nullptr);
   unique_fd fd{::signalfd(-1, &caught, SFD_NONBLOCK | SFD_CLOEXEC)};
   if (!fd) throw_system("signalfd");
+  ::sigaddset(&caught, SIGPIPE);  // blocked rather than ignored, which the PEs would inherit
+  ::sigprocmask(SIG_BLOCK, &caught, nullptr);
   return fd;
 }
 
@@ -66,12 +65,16 @@ job::job(job_options options)
                      announce(one);  // before those fail who are about to hear of it: it was the first
                      return describe(one);
                    }}),
-      signals_(catch_signals()) {
+      signals_(catch_signals()),
+      output_(loop_, STDOUT_FILENO, [this] { listen_to_all(); }),
+      errors_(loop_, STDERR_FILENO, [this] { listen_to_all(); }) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
   loop_.watch(signals_.get(), POLLIN, [this](short) { handle_signals(); });
 }
 
-job::~job() { clean_up(); }
+job::~job() {
+  if (!processes_.empty()) clean_up();
+}
 
 int job::run() {
   start_all();
@@ -95,15 +98,25 @@ void job::start_all() {
 }
 
 void job::pass_on(process& from) {
-  streams_.emplace_back(from.rank, std::move(from.output), STDOUT_FILENO);
-  streams_.emplace_back(from.rank, std::move(from.errors), STDERR_FILENO);
-  for (auto one = std::prev(streams_.end(), 2); one != streams_.end(); ++one)
-    loop_.watch(one->fd(), POLLIN, [this, one](short) {
-      if (one->pump()) return;
-      loop_.forget(one->fd());
-      streams_.erase(one);
-    });
+  streams_.emplace_back(from.rank, std::move(from.output), output_);
+  streams_.emplace_back(from.rank, std::move(from.errors), errors_);
+  for (auto one = std::prev(streams_.end(), 2); one != streams_.end(); ++one) listen_to(one);
 }
+
+void job::listen_to(std::list<tagged_stream>::iterator one) {
+  loop_.watch(one->fd(), POLLIN, [this, one](short) {
+    const bool goes_on = one->pump();
+    if (goes_on && !one->held_up()) return;
+    loop_.forget(one->fd());
+    if (!goes_on) streams_.erase(one);
+  });
+}
+
+void job::listen_to_all() {
+  for (auto one = streams_.begin(); one != streams_.end(); ++one) listen_to(one);
+}
+
+void job::say(std::string_view line) { errors_.print(fmt::format("pgasrun: {}\n", line)); }
 
 void job::handle_signals() {
   signalfd_siginfo info;
@@ -113,6 +126,7 @@ void job::handle_signals() {
       look_for_ended();
       continue;
     }
+    told_to_end_ = true;
     if (!status_) status_ = 128 + number;
     if (stage_ == stage::running) {
       signal_all(number);
@@ -149,6 +163,7 @@ void job::advance() {
   if (time_is_up_ && *time_is_up_ <= now) {
     say(fmt::format("the job ran longer than the {} that --timeout allows; ending it", seconds(*options_.timeout)));
     time_is_up_.reset();
+    told_to_end_ = true;
     status_ = status_of_timeout;
     signal_all(SIGTERM);
     begin_ending(stage::terminating, from_term_to_kill);
@@ -170,9 +185,28 @@ void job::clean_up() {
   for (const process& one : processes_) one.reap();
   processes_.clear();
   end_orphans();
-  const deadline limit{milliseconds{1000}};
-  for (tagged_stream& one : streams_)
-    while (one.pump() && !limit.expired()) ::poll(nullptr, 0, 1);
+  pass_on_the_rest();
+}
+
+void job::pass_on_the_rest() {
+  constexpr milliseconds most{1000};
+  deadline limit{most};
+  for (;;) {
+    output_.flush();
+    errors_.flush();
+    streams_.remove_if([](tagged_stream& one) { return !one.held_up() && !one.pump(); });
+    const bool reader_is_slow = output_.full() || errors_.full();
+    if (streams_.empty() && !reader_is_slow) return;
+    // Whoever reads our output takes the time it needs, unless somebody waits for our end.
+    if (reader_is_slow && !told_to_end_) limit = deadline{most};
+    if (limit.expired()) break;
+    pollfd awaited[] = {{.fd = signals_.get(), .events = POLLIN, .revents = 0},
+                        {.fd = output_.full() ? output_.fd() : -1, .events = POLLOUT, .revents = 0},
+                        {.fd = errors_.full() ? errors_.fd() : -1, .events = POLLOUT, .revents = 0}};
+    (void)::poll(awaited, std::size(awaited), reader_is_slow ? static_cast<int>(limit.left().count()) : 1);
+    handle_signals();
+    advance();
+  }
   streams_.clear();
 }
 

@@ -38,6 +38,9 @@ class job {
 
   void start_all();
   void pass_on(process& from);
+  void listen_to(std::list<tagged_stream>::iterator one);
+  void listen_to_all();
+  void say(std::string_view line);
   void handle_signals();
   void look_for_ended();
   void announce(process& one);
@@ -45,6 +48,8 @@ class job {
   void advance();
   void signal_all(int number);
   void clean_up();
+  /// What was printed by those who are gone now.
+  void pass_on_the_rest();
   [[nodiscard]] bool all_ended() const;
   [[nodiscard]] std::optional<clock::time_point> next_wake() const;
 
@@ -52,11 +57,14 @@ class job {
   event_loop loop_;
   worlds worlds_;
   unique_fd signals_;
+  outlet output_;
+  outlet errors_;
   std::vector<process> processes_;
   std::list<tagged_stream> streams_;
   stage stage_ = stage::running;
   std::optional<clock::time_point> next_stage_;
   std::optional<clock::time_point> time_is_up_;
+  bool told_to_end_ = false;   // by a signal or by --timeout
   std::optional<int> status_;  // of the first failure
 };
 

@@ -5,16 +5,20 @@
 #include <string>
 
 #include "bootstrap/common/unique_fd.hpp"
+#include "bootstrap/pgasrun/outlet.hpp"
 
 namespace pgas::boot {
 
 class tagged_stream {
  public:
-  /// @param from non-blocking from now on; @param to descriptor to print to.
-  tagged_stream(int rank, unique_fd from, int to);
+  /// @param from non-blocking from now on.
+  tagged_stream(int rank, unique_fd from, outlet& to);
 
   [[nodiscard]] int fd() const { return from_.get(); }
-  /// Passes on what is there. False when the stream has ended; an unfinished last line is passed on then.
+  /// Whoever reads our output sets the pace; no more should be passed on for now.
+  [[nodiscard]] bool held_up() const { return to_.full(); }
+  /// Passes on some of what is there. False when the stream has ended, an unfinished last line being passed on then, or
+  /// when nobody reads our output any more.
   [[nodiscard]] bool pump();
 
  private:
@@ -22,7 +26,7 @@ class tagged_stream {
 
   std::string tag_;
   unique_fd from_;
-  int to_;
+  outlet& to_;
   std::string pending_;
 };
 

@@ -56,7 +56,8 @@ void worlds::attach(int rank, unique_fd socket) {
       if (ended_[other]) fresh->lost(static_cast<int>(other), *ended_[other]);
     hubs_.push_back(std::move(fresh));
   }
-  (void)hubs_[world]->attach(rank, std::move(socket));
+  // What a PE has left running may come when the world is over; then closing the socket is the answer.
+  if (hub* const open = hubs_[world].get()) (void)open->attach(rank, std::move(socket));
 }
 
 void worlds::ended(int rank, std::string how) {

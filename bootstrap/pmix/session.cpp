@@ -114,7 +114,10 @@ pmix_session::pmix_session(const pmix_library& library, const deadline& limit) :
 }
 
 pmix_session::~pmix_session() {
-  (void)bounded_call(time_to_finalize, [finalize = library_.finalize] { return finalize(nullptr, 0); });
+  try {
+    (void)bounded_call(time_to_finalize, [finalize = library_.finalize] { return finalize(nullptr, 0); });
+  } catch (...) {  // no memory or no thread: the end of this process tells the launcher as well
+  }
 }
 
 int pmix_session::ask_job_size() const {

@@ -95,7 +95,11 @@ std::vector<address> own_addresses(const std::string& interface) {
     if (!interface.empty() && interface != one->ifa_name) continue;
     ((one->ifa_flags & IFF_LOOPBACK) != 0 ? loopback : reachable).push_back(*found);
   }
-  if (!interface.empty() && reachable.empty() && loopback.empty())
+  if (interface.empty() && reachable.empty() && loopback.empty())
+    throw error{code::bootstrap_unavailable,
+                "no network interface of this host is up and has an address, not even the loopback. Bring one up (`ip "
+                "link set lo up` is enough for PEs of one host), or start the PEs with pgasrun, which needs none"};
+  if (reachable.empty() && loopback.empty())
     throw error{code::bootstrap_unavailable,
                 fmt::format("there is no network interface '{}' that is up and has an address; this host has: {}. Set "
                             "PGAS_INTERFACE to one of them, or leave it empty",

@@ -26,7 +26,8 @@ struct address {
 
 /// Addresses of this host at which others may reach it, the loopback last; only those of `interface` where one is
 /// named. Link-local ones are left out: they mean something else on each host. *Errors* code::bootstrap_unavailable
-/// where the interface does not exist or has no address; the message lists those that do.
+/// where the interface does not exist or has no address; the message lists those that do. Also where no interface of
+/// the host is up.
 [[nodiscard]] std::vector<address> own_addresses(const std::string& interface);
 
 /// The addresses of a host name or a literal address, or an empty list and the reason.

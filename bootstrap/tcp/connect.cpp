@@ -161,7 +161,7 @@ unique_fd reach_rank0(const candidates& where, const bits128& key, hello me, con
   std::string problem = "nothing";
   do {
     if (attempts.empty())
-      for (const address& to : where(problem)) attempts.emplace_back(to, key, me);
+      for (const address& to : where(problem, limit)) attempts.emplace_back(to, key, me);
     std::vector<pollfd> waiting;
     for (attempt& one : attempts) {
       one.start_if_due();

@@ -12,9 +12,9 @@
 
 namespace pgas::boot {
 
-/// Where rank 0 may be. Asked again while there is none, since a name may become known only after we start; the reason
-/// for none goes to `problem`.
-using candidates = std::function<std::vector<address>(std::string& problem)>;
+/// Where rank 0 may be; takes no longer than `limit`. Asked again while there is none, since a name may become known
+/// only after we start; the reason for none goes to `problem`.
+using candidates = std::function<std::vector<address>(std::string& problem, const deadline& limit)>;
 
 /// Low delay, quick discovery of a dead host.
 void tune_connection(int socket);

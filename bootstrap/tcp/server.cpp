@@ -50,7 +50,12 @@ server::server(const bits128& key, std::vector<unique_fd> listeners) : key_(key)
   sigset_t before;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread{[this] { run(); }};
+  try {
+    thread_ = std::thread{[this] { run(); }};
+  } catch (const std::exception& why) {
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    throw_no_thread(why);
+  }
   ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
@@ -74,7 +79,8 @@ void server::open(std::uint32_t instance, int size, unique_fd own_end) {
 void server::close(std::uint32_t instance, bool all_are_to_hear, milliseconds limit) {
   auto closed = std::make_shared<std::promise<void>>();
   const auto done = closed->get_future();
-  loop_.post([this, instance, all_are_to_hear, limit, closed] {
+  // The loop alone keeps the promise: where it ends, the promise goes and so does the wait.
+  loop_.post([this, instance, all_are_to_hear, limit, closed = std::move(closed)] {
     const auto found = worlds_.find(instance);
     if (found == worlds_.end()) return closed->set_value();
     found->second.closed = closed;
@@ -85,10 +91,26 @@ void server::close(std::uint32_t instance, bool all_are_to_hear, milliseconds li
 }
 
 void server::run() {
-  while (!stopping_) {
-    loop_.run_once(next_wake());
-    expire();
+  try {
+    while (!stopping_) {
+      loop_.run_once(next_wake());
+      expire();
+    }
+  } catch (const std::exception& why) {
+    give_up(why.what());
   }
+}
+
+void server::give_up(std::string_view why) {
+  try {
+    for (const auto& [instance, one] : worlds_)
+      one.center->fail(code::system, 0, fmt::format("the thread of rank 0 that serves all others failed: {}", why));
+  } catch (const std::exception&) {  // no memory for that; the connections that end say it too
+  }
+  worlds_.clear();
+  visitors_.clear();
+  listeners_.clear();
+  loop_.end();
 }
 
 std::optional<clock::time_point> server::next_wake() const {

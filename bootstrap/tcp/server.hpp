@@ -54,6 +54,8 @@ class server {
   };
 
   void run();
+  /// The thread cannot go on: tells all members and lets go of everybody.
+  void give_up(std::string_view why);
   [[nodiscard]] std::optional<clock::time_point> next_wake() const;
   void expire();
   void accept_from(int listener);

@@ -49,7 +49,7 @@ struct rendezvous {
   return {options.unique_id,
           id.secret,
           {id.addresses.front().port()},
-          [id](std::string&) { return id.addresses; },
+          [id](std::string&, const deadline&) { return id.addresses; },
           "The process that made the unique id has to be the one that joins as rank 0"};
 }
 
@@ -62,9 +62,9 @@ struct rendezvous {
                             options.master_port)};
   std::vector<std::uint16_t> ports;
   for (int port = first; port <= std::min(last, 65535); ++port) ports.push_back(static_cast<std::uint16_t>(port));
-  const auto where = [ports, host = options.master_address](std::string& problem) {
+  const auto where = [ports, host = options.master_address](std::string& problem, const deadline& limit) {
     std::vector<address> all;
-    for (const address& one : resolve(host, milliseconds{10'000}, problem))
+    for (const address& one : resolve(host, limit.but_at_most(milliseconds{10'000}).left(), problem))
       for (const std::uint16_t port : ports) all.push_back(one.with_port(port));
     return all;
   };
@@ -139,7 +139,12 @@ class tcp_root final : public bootstrap {
   }
   void join(const deadline& limit) {
     try {
-      (void)client_->join(limit);
+      if (client_->join(limit)) return;
+      throw error{
+          code::system,
+          "the thread of rank 0 that serves all others has failed. It is shared by all worlds that were made at "
+          "this address: leave those, then join again",
+          0};
     } catch (const error& e) {
       // Those who are still on their way should hear why, rather than find nobody here; after a timeout none are.
       broken_ = e.code() != code::bootstrap_timeout;
@@ -195,6 +200,12 @@ std::unique_ptr<bootstrap> join_tcp(const bootstrap_options& options) {
                                   : join_as_member(meet, options, attempt.instance(), limit);
   attempt.succeeded();
   return joined;
+}
+
+void close_unused(const std::string& unique_id) {
+  const std::lock_guard lock{meeting_points_mutex};
+  const auto found = meeting_points().find(unique_id);
+  if (found != meeting_points().end() && found->second.next_instance.empty()) meeting_points().erase(found);
 }
 
 }  // namespace pgas::boot

@@ -14,4 +14,8 @@ namespace pgas::boot {
 /// *Errors* bootstrap_timeout, authentication, bootstrap_unavailable, bootstrap_protocol.
 [[nodiscard]] std::unique_ptr<bootstrap> join_tcp(const bootstrap_options& options);
 
+/// Closes what make_unique_id() opened, for a world of one, to which nobody will come. Not where worlds were made with
+/// this id already.
+void close_unused(const std::string& unique_id);
+
 }  // namespace pgas::boot

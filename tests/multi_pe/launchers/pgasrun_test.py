@@ -10,6 +10,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 import uuid
@@ -85,6 +86,40 @@ class Pgasrun(unittest.TestCase):
         for rank in range(2):
             mine = [line[4:] for line in job.out.splitlines() if line.startswith(f"[{rank}] ")]
             self.assertEqual(mine, [str(i) for i in range(1, 100001)])
+
+    def test_a_reader_that_stops_holds_up_neither_time_limit_nor_signals(self):
+        for limit, number, status in (("0.5", None, 124), ("60", signal.SIGTERM, 128 + signal.SIGTERM)):
+            job = Job("-n", "2", "--timeout", limit, "--tag-output", "yes", wait=False)
+            if number:
+                job.wait_for_pids(2)
+                time.sleep(0.5)  # until all pipes are full
+                job.process.send_signal(number)
+            try:
+                job.process.wait(timeout=20)
+            except subprocess.TimeoutExpired:
+                job.process.kill()
+            job.finish()
+            self.check(job, status)
+
+    def test_a_reader_that_stops_holds_up_no_world(self):
+        job = Job("-n", "2", "--tag-output", "sh", "-c", f"yes & sleep 1; exec {PROBE} 2 > /dev/null", wait=False)
+        self.addCleanup(job.process.kill)
+        job.wait_for_pids(6)
+        job.wait_for_pids(0)
+        self.assertEqual(job.pids(), [], "the PEs wait for the reader")
+        job.finish()
+        self.check(job, 0)
+
+    def test_that_nobody_reads_is_told_to_the_pes_and_ends_no_pgasrun(self):
+        job = Job("-n", "2", "--tag-output", "sh", "-c", "setsid sleep 60 & yes; exit 5", wait=False)
+        job.process.stdout.readline()
+        job.process.stdout.close()
+        job.finish()
+        self.check(job, 5)
+        job = Job("-n", "1", "sh", "-c", "read line; exit 7", wait=False)
+        job.process.stderr.close()
+        job.finish("go on\n")
+        self.check(job, 7)
 
     def test_only_pe_0_reads_the_input(self):
         job = self.check(Job("-n", "3", "cat", stdin="to whom it may concern\n"), 0)
@@ -171,6 +206,14 @@ class Pgasrun(unittest.TestCase):
     def test_what_pes_leave_behind_is_ended(self):
         self.check(Job("-n", "2", PROBE, "2", "orphan"), 0)
         self.check(Job("-n", "2", "sh", "-c", "sleep 60 & exit 0"), 0)
+
+    def test_what_joins_when_its_world_is_over_is_turned_away(self):
+        with tempfile.TemporaryDirectory() as folder:
+            late = f"until test -e {folder}/over; do sleep 0.05; done; {PROBE} 2; touch {folder}/late"
+            pe_1 = f"{PROBE} 2; touch {folder}/over; until test -e {folder}/late; do sleep 0.05; done"
+            job = self.check(Job("-n", "2", "--timeout", "30", "sh", "-c",
+                                 f"if test $PGAS_RANK = 0; then ({late}) & else {pe_1}; fi"), 0)
+        self.assertIn("PGAS-E0101: pgasrun did not let this process in", job.err)
 
     def test_wrong_usage(self):
         for arguments, said in (

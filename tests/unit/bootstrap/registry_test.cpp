@@ -44,6 +44,12 @@ TEST(registry, a_unique_id_comes_before_an_address) {
   EXPECT_NE(make_bootstrap(options).description.find("unique id"), std::string::npos);
 }
 
+TEST(registry, a_world_of_one_closes_what_its_unique_id_opened) {
+  const std::size_t before = open_descriptors();
+  EXPECT_EQ(make_bootstrap(member_of(make_unique_id(), 0, 1)).exchange->size(), 1);
+  EXPECT_EQ(open_descriptors(), before);
+}
+
 TEST(registry, pmix_that_is_not_there_is_passed_over_with_the_reason) {
   bootstrap_options options = member_at(free_port(), 0, 1);
   options.pmix_launcher = true;

@@ -2,6 +2,10 @@
 /// The printed form of a meeting point.
 #include "bootstrap/tcp/unique_id.hpp"
 
+#include <sched.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "support.hpp"
 
 namespace pgas::boot::test {
@@ -34,6 +38,26 @@ TEST(unique_id, names_only_the_interface_asked_for) {
   const error e = thrown_by([&] { (void)make_unique_id(options); });
   EXPECT_EQ(e.code(), code::bootstrap_unavailable);
   EXPECT_SAYS(e, "lo");
+}
+
+TEST(unique_id, needs_an_interface_that_is_up) {
+  constexpr int not_allowed = 77;
+  const pid_t child = ::fork();
+  if (child == 0) {  // in a network of its own, all of whose interfaces are down
+    if (::unshare(CLONE_NEWNET) != 0 && ::unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0) ::_exit(not_allowed);
+    try {
+      const error e = thrown_by([] { (void)make_unique_id(); });
+      EXPECT_EQ(e.code(), code::bootstrap_unavailable);
+      EXPECT_SAYS(e, "no network interface of this host is up");
+    } catch (const std::exception& e) {
+      ADD_FAILURE() << e.what();
+    }
+    ::_exit(testing::Test::HasFailure() ? 1 : 0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == not_allowed) GTEST_SKIP() << "no network namespace can be made here";
+  EXPECT_EQ(status, 0);
 }
 
 TEST(unique_id, many_addresses_are_cut_to_fit_and_keep_the_loopback) {
