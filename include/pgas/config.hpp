@@ -31,7 +31,7 @@ struct PGAS_API config {
   handle_kind handle = handle_kind::automatic;       ///< PGAS_HANDLE
   int device = -1;                                   ///< PGAS_DEVICE: ordinal, -1: as the application set it, else by local rank
   std::size_t heap_limit = 0;                        ///< PGAS_HEAP_LIMIT: bytes per PE, 0: what the device has
-  std::size_t segment_bytes = std::size_t{4} << 20;  ///< PGAS_SEGMENT: size of the first segment
+  std::size_t segment_bytes = std::size_t{4} << 20;  ///< PGAS_SEGMENT: least size of the first segment
   std::size_t stride = 0;                            ///< PGAS_STRIDE: bytes between slots, 0: largest device memory
   std::string direct = "all";                        ///< PGAS_DIRECT: which PEs of a host share memory; the others use the network
   std::string socket_directory;                      ///< PGAS_SOCKET_DIR: empty: abstract UNIX sockets

@@ -5,6 +5,9 @@
 
 #include <cstdlib>
 #include <functional>
+#include <future>
+#include <map>
+#include <system_error>
 #include <thread>
 
 #include "../code_of.hpp"
@@ -153,6 +156,10 @@ TEST_F(compat_runtime, teams_have_numbers_until_they_are_destroyed) {
     for (const int predefined : {0, 1, 2, 3})
       EXPECT_EQ(code_of([&] { here.destroy_team(predefined); }), code::invalid_argument) << predefined;
     EXPECT_TRUE(here.has_team(every));
+    std::map<int, const pgas::team*> all_teams;
+    here.for_each_team([&](int number, const pgas::team& one) { all_teams.emplace(number, &one); });
+    EXPECT_EQ(all_teams.size(), 5u);
+    for (const int number : {0, 1, 2, 3, every}) EXPECT_EQ(all_teams[number], &here.team(number)) << number;
     here.stop();  // a team that is left goes with the world
   });
 }
@@ -171,17 +178,42 @@ TEST_F(compat_runtime, a_failed_start_leaves_nothing_behind) {
   });
 }
 
-TEST_F(compat_runtime, a_failed_deferred_join_fails_the_same_way_again) {
-  as_pes(1, [](runtime& here, start_request request) {
-    request.deferred = true;
-    request.joined = [](pgas::world&) { throw pgas::error(code::device_failed, "no"); };
-    here.start(std::move(request));
-    for (int attempt = 0; attempt < 2; ++attempt)
-      EXPECT_EQ(code_of([&] { static_cast<void>(here.world()); }), code::device_failed);
-    EXPECT_EQ(here.stage(), stage::bootstrapped);
-    here.stop();
+// As when there are no more threads, or no memory, on one PE, after the world stands.
+TEST_F(compat_runtime, what_the_system_refuses_ends_a_start_like_any_failure) {
+  as_pes(2, [](runtime& here, start_request request) {
+    int left = 0;
+    request.joined = [&](pgas::world& w) {
+      if (w.my_pe() == 0) throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
+      w.barrier_all();  // which PE 0 never comes to
+    };
+    request.leaving = [&] { ++left; };
+    const bool refused = request.exchange->rank() == 0;
+    EXPECT_EQ(code_of([&] { here.start(std::move(request)); }), refused ? code::system : code::aborted);
     EXPECT_EQ(here.stage(), stage::none);
+    EXPECT_EQ(left, 1);
+    start_request alone;
+    alone.exchange = std::move(pgas::make_thread_bootstraps(1).front());
+    here.start(std::move(alone));
+    EXPECT_EQ(here.world().n_pes(), 1);
+    here.stop();
   });
+}
+
+TEST_F(compat_runtime, a_failed_deferred_join_fails_the_same_way_again) {
+  const std::pair<std::function<void()>, code> failures[] = {
+      {[] { throw pgas::error(code::device_failed, "no"); }, code::device_failed},
+      {[] { throw std::bad_alloc(); }, code::system}};
+  for (const auto& [fail, failed] : failures)
+    as_pes(1, [&, wanted = failed](runtime& here, start_request request) {
+      request.deferred = true;
+      request.joined = [&](pgas::world&) { fail(); };
+      here.start(std::move(request));
+      for (int attempt = 0; attempt < 2; ++attempt)
+        EXPECT_EQ(code_of([&] { static_cast<void>(here.world()); }), wanted);
+      EXPECT_EQ(here.stage(), stage::bootstrapped);
+      here.stop();
+      EXPECT_EQ(here.stage(), stage::none);
+    });
 }
 
 TEST(compat_guarded, errors_become_a_value_or_what_a_function_makes_of_them) {
@@ -211,6 +243,22 @@ TEST(compat_number_table, gives_the_lowest_free_number) {
   EXPECT_EQ(c, "c");
   table.clear();
   EXPECT_EQ(table.add("e"), 3);
+}
+
+TEST(compat_number_table, nothing_is_taken_out_while_it_is_looked_at) {
+  number_table<std::string> table("thing", 3);
+  for (const auto* text : {"a", "b", "c"}) static_cast<void>(table.add(text));
+  static_cast<void>(table.take(4));
+  std::string seen;
+  std::future<std::string> taken;
+  table.for_each([&](int number, const std::string& text) {
+    if (!taken.valid()) taken = std::async(std::launch::async, [&] { return table.take(5); });
+    EXPECT_EQ(taken.wait_for(std::chrono::milliseconds(20)), std::future_status::timeout);
+    seen += text + std::to_string(number);
+  });
+  EXPECT_EQ(seen, "a3c5");
+  EXPECT_EQ(taken.get(), "c");
+  EXPECT_FALSE(table.contains(5));
 }
 
 }  // namespace

@@ -53,6 +53,14 @@ class number_table {
     return std::move(*object);
   }
 
+  /// Calls `see(number, object)` for each object; none comes or goes meanwhile. `see` must not use the table.
+  template <class See>
+  void for_each(See&& see) {
+    const std::lock_guard lock(mutex_);
+    for (std::size_t at = 0; at < objects_.size(); ++at)
+      if (objects_[at] != nullptr) see(static_cast<int>(at) + first_, *objects_[at]);
+  }
+
   /// One past the highest number that was given so far.
   [[nodiscard]] int end() {
     const std::lock_guard lock(mutex_);

@@ -9,6 +9,7 @@
 #include "host/capi/nvshmem_state.hpp"
 #include "host/config/launch.hpp"
 #include "pgas/compat/nvshmem/setup.h"
+#include "pgas/detail/launch_kernel.hpp"
 
 namespace pgas::capi {
 
@@ -16,9 +17,14 @@ namespace {
 
 constexpr int version_of(int number, std::size_t size) { return (number << 16) + static_cast<int>(size); }
 
-/// Kernels of the program run on the GPU that is current, so the heap must be there.
-void check_device(const world& joined) {
-  if (joined.heap() != heap_kind::cuda || current_device() == joined.device()) return;
+/// Kernels of the program run on the GPU that it named, or else on the current one, so the heap must be there.
+void check_device(const world& joined, int named) {
+  if (joined.heap() != heap_kind::cuda || joined.device() == (named < 0 ? current_device() : named)) return;
+  if (named >= 0)
+    throw error(
+        code::device_unavailable,
+        fmt::format("PGAS_DEVICE puts the heap on GPU {}, and the attributes name GPU {}: leave one of them out",
+                    joined.device(), named));
   throw error(
       code::device_unavailable,
       fmt::format("the heap is on GPU {}, which is not current: call cudaSetDevice() before the first call that "
@@ -31,8 +37,8 @@ void start(std::unique_ptr<bootstrap> exchange, int device) {
   request.exchange = std::move(exchange);
   request.device = device;
   request.deferred = device < 0 && current_device() < 0;
-  request.joined = [](world& joined) {
-    check_device(joined);
+  request.joined = [device](world& joined) {
+    check_device(joined, device);
     make_meeting_places(joined);
     publish_state(joined);
   };
@@ -199,6 +205,10 @@ int pgas_nvshmem_join() {
     static_cast<void>(runtime::instance().world());
     state_registry::instance().complete();
   });
+}
+
+int pgas_nvshmem_pes_at_once() {
+  return passing([] { return static_cast<int>(detail::pes_at_once(runtime::instance().world())); });
 }
 
 }  // extern "C"

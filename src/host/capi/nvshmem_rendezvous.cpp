@@ -14,6 +14,7 @@ namespace pgas::capi {
 namespace {
 
 constexpr int places_per_pe = 32;  // as many teams may be in the making at once, on each PE that is their home
+constexpr std::uint64_t knows_all = std::uint64_t{1} << 63;  // a bit of a member's word
 
 /// Calls `done` until it is true. *Errors* wait_timeout, the world's first failure.
 void wait_for(world& w, const char* what, const std::function<bool()>& done) {
@@ -66,25 +67,27 @@ std::vector<int> rendezvous::meet(std::uint64_t id, int size, int index) {
   const auto me = static_cast<std::uint64_t>(world_.my_pe()) + 1;
   const std::uint64_t other = atomic_swap(world_, found + 1 + index, me, home(id));
   if (other != 0)
-    throw error(
-        code::invalid_argument,
-        fmt::format("nvshmemx_team_init: PE {} and PE {} both have index {} in the team", other - 1, me - 1, index));
+    throw error(code::invalid_argument,
+                fmt::format("nvshmemx_team_init: PE {} and PE {} both have index {} in the team",
+                            (other & ~knows_all) - 1, me - 1, index));
   std::vector<std::uint64_t> members(static_cast<std::size_t>(size));
-  wait_for(world_, "the other members", [&] {
-    get(world_, members.data(), found + 1, members.size(), home(id));
-    return std::find(members.begin(), members.end(), 0u) == members.end();
-  });
+  const auto wait_for_all = [&](auto&& ready) {
+    wait_for(world_, "the other members", [&] {
+      get(world_, members.data(), found + 1, members.size(), home(id));
+      return std::all_of(members.begin(), members.end(), ready);
+    });
+  };
+  wait_for_all([](std::uint64_t member) { return member != 0; });
   std::vector<int> pes;
-  for (const std::uint64_t member : members) pes.push_back(static_cast<int>(member) - 1);
+  for (const std::uint64_t member : members) pes.push_back(static_cast<int>(member & ~knows_all) - 1);
+  atomic_set(world_, found + 1 + index, me | knows_all, home(id));
+  if (index == 0) {
+    wait_for_all([](std::uint64_t member) { return (member & knows_all) != 0; });
+    const std::vector<std::uint64_t> nobody(static_cast<std::size_t>(size));
+    put(world_, found + 1, nobody.data(), nobody.size(), home(id));
+    atomic_set(world_, found, 0, home(id));
+  }
   return pes;
-}
-
-void rendezvous::leave(std::uint64_t id, int size) {
-  std::uint64_t* const found = find(id);
-  if (found == nullptr) return;
-  const std::vector<std::uint64_t> nobody(static_cast<std::size_t>(size));
-  put(world_, found + 1, nobody.data(), nobody.size(), home(id));
-  atomic_set(world_, found, 0, home(id));
 }
 
 }  // namespace pgas::capi

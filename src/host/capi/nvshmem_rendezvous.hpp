@@ -18,14 +18,13 @@ class rendezvous {
   explicit rendezvous(world& joined);
 
   /// Collective over the `size` PEs that call it with the same `id`, not 0, and different indices. *On return* who they
-  /// are, by index. The place is kept until leave(). *Errors* invalid_argument where two have the same index,
-  /// wait_timeout when PGAS_WAIT_TIMEOUT is set, the world's first failure.
+  /// are, by index; on index 0 the place is free again, so that they may meet once more after any collective of theirs.
+  /// *Errors* invalid_argument where two have the same index, wait_timeout when PGAS_WAIT_TIMEOUT is set, the world's
+  /// first failure.
   [[nodiscard]] std::vector<int> meet(std::uint64_t id, int size, int index);
-  /// Gives the place back, by one of them, once all have met.
-  void leave(std::uint64_t id, int size);
 
  private:
-  /// One place: the number that meets there, and the members by index, each PE plus one.
+  /// One place: the number that meets there, and the members by index, each PE plus one, and whether it knows all.
   [[nodiscard]] std::uint64_t* place(int which) const;
   [[nodiscard]] int home(std::uint64_t id) const;
   /// The place where `id` meets, null if there is none.

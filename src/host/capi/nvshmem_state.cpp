@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "host/capi/nvshmem_host.hpp"
 #include "pgas/compat/nvshmem/setup.h"
+#include "pgas/detail/launch_kernel.hpp"
 
 namespace pgas::capi {
 
@@ -31,7 +33,7 @@ state_registry& state_registry::instance() {
 
 void state_registry::add(pgas_nvshmem_state_setter set) {
   const std::lock_guard lock(mutex_);
-  units_.push_back({set, published_});
+  units_.push_back({set, joined_ != nullptr});
   for (unit& copy : units_) {
     try {
       if (copy.stale) write(copy, state_);
@@ -67,10 +69,11 @@ void state_registry::remove(const loaded_code& loaded) {
   write(loaded, {});
 }
 
-void state_registry::publish(const pgas_nvshmem_state& state) {
+void state_registry::publish(world& joined, const std::function<pgas_nvshmem_state()>& now) {
   const std::lock_guard lock(mutex_);
-  state_ = state;
-  published_ = true;
+  state_ = now();
+  joined_ = &joined;
+  for (unit& copy : units_) copy.stale = true;
   for (unit& copy : units_) write(copy, state_);
   for (const auto& loaded : loaded_) write(loaded, state_);
 }
@@ -78,7 +81,6 @@ void state_registry::publish(const pgas_nvshmem_state& state) {
 void state_registry::withdraw() noexcept {
   const std::lock_guard lock(mutex_);
   state_ = {};
-  published_ = false;
   const auto empty = [&](auto& copy) {
     try {
       write(copy, state_);
@@ -86,14 +88,19 @@ void state_registry::withdraw() noexcept {
       // Its context, or code, is gone: then nobody can read the copy any more.
     }
   };
-  std::for_each(units_.begin(), units_.end(), empty);
-  std::for_each(loaded_.begin(), loaded_.end(), empty);
+  if (joined_ != nullptr) {
+    std::for_each(units_.begin(), units_.end(), empty);
+    std::for_each(loaded_.begin(), loaded_.end(), empty);
+  }
+  for (unit& copy : units_) copy.stale = false;
   loaded_.clear();
+  joined_ = nullptr;
 }
 
 void state_registry::write(unit& copy, const pgas_nvshmem_state& state) const {
+  const detail::device_guard there(*joined_);
   const int status = copy.set(&state);
-  copy.stale = status != 0 && published_;
+  copy.stale = status != 0;
   if (status != 0)
     throw error(
         code::device_failed,
@@ -101,17 +108,21 @@ void state_registry::write(unit& copy, const pgas_nvshmem_state& state) const {
 }
 
 void state_registry::write(const loaded_code& loaded, const pgas_nvshmem_state& state) const {
+  std::optional<detail::device_guard> there;  // on the host heap nothing is published, and no GPU is the world's
+  if (joined_ != nullptr) there.emplace(*joined_);
   write_variable(loaded, variable_name, &state, sizeof(state));
 }
 
 void publish_state(world& joined) {
   if (joined.heap() != heap_kind::cuda) return;
-  runtime& here = runtime::instance();
-  pgas_nvshmem_state state{};
-  state.context = joined.context();
-  for (int number = 0; number < pgas_nvshmem_max_teams; ++number)
-    if (here.has_team(number)) state.teams[number] = here.team(number).view();
-  state_registry::instance().publish(state);
+  state_registry::instance().publish(joined, [&] {
+    pgas_nvshmem_state state{};
+    state.context = joined.context();
+    runtime::instance().for_each_team([&](int number, const team& one) {
+      if (number < pgas_nvshmem_max_teams) state.teams[number] = one.view();
+    });
+    return state;
+  });
 }
 
 void withdraw_state() noexcept { state_registry::instance().withdraw(); }

@@ -3,6 +3,7 @@
 /// date.
 #pragma once
 
+#include <functional>
 #include <mutex>
 #include <vector>
 
@@ -12,7 +13,7 @@
 
 namespace pgas::capi {
 
-/// Knows all copies. *Callers* any thread.
+/// Knows all copies, which are on the world's GPU, whichever is current where it is called. *Callers* any thread.
 class state_registry {
  public:
   /// The one of this library, never destroyed: units take their copies back while the process ends.
@@ -31,15 +32,17 @@ class state_registry {
   /// Empties its copy and forgets it. *Errors* invalid_argument where it is not known.
   void remove(const loaded_code& loaded);
 
-  /// Writes `state` to all copies, from now on to new ones too. *Errors* device_failed.
-  void publish(const pgas_nvshmem_state& state);
-  /// Empties all copies.
+  /// Writes the state of `joined` to all copies, from now on to new ones too, until withdraw(), which must come before
+  /// the world goes. @param now gives the state; one call at a time, so that what is written last is the newest.
+  /// *Errors* of `now`, device_failed.
+  void publish(world& joined, const std::function<pgas_nvshmem_state()>& now);
+  /// Empties all copies, if there is something in them.
   void withdraw() noexcept;
 
  private:
   struct unit {
     pgas_nvshmem_state_setter set = nullptr;
-    bool stale = false;  ///< its copy could not be written yet
+    bool stale = false;  ///< its copy is not written yet
   };
 
   void write(unit& copy, const pgas_nvshmem_state& state) const;
@@ -48,8 +51,8 @@ class state_registry {
   std::mutex mutex_;
   std::vector<unit> units_;
   std::vector<loaded_code> loaded_;
+  world* joined_ = nullptr;  ///< whose state is published, if any is
   pgas_nvshmem_state state_{};
-  bool published_ = false;
 };
 
 /// Tells all copies what there is now, once the world is joined and after every change of teams. Kernels exist only on

@@ -131,12 +131,9 @@ int nvshmemx_team_init(nvshmem_team_t* made, nvshmem_team_config_t* config, long
                   fmt::format("index {} in a team of {}: teams have 1 to {} PEs here, indices from 0 on", index, npes,
                               w.n_pes()));
     const int contexts = contexts_of(config, mask);
-    rendezvous& places = meeting_places();
-    const std::vector<int> members = places.meet(config->uniqueid, npes, index);
+    const std::vector<int> members = meeting_places().meet(config->uniqueid, npes, index);
     constexpr std::uint64_t key_bits = (std::uint64_t{1} << 62) - 1;
-    team group = w.team().create_group(members, config->uniqueid & key_bits);
-    if (index == 0) places.leave(config->uniqueid, npes);
-    number = adopt(std::move(group), contexts);
+    number = adopt(w.team().create_group(members, config->uniqueid & key_bits), contexts);
   });
 }
 

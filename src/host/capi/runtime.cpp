@@ -135,14 +135,18 @@ class world& runtime::join() {
     watch_.emplace(*world_);
     make_teams();
     if (joined_) joined_(*world_);
-  } catch (const error& failed) {
-    failure_ = failed;
+  } catch (const std::exception& cause) {
     watch_.reset();
-    if (world_) world_->abort(failed.what());
+    if (world_) {
+      world_->abort(cause.what());
+      if (leaving_) leaving_();
+    }
     teams_.clear();
     predefined_ = {};
     world_.reset();
-    throw;
+    const auto* const known = dynamic_cast<const error*>(&cause);
+    failure_ = known != nullptr ? *known : error(code::system, cause.what());  // no memory, no threads
+    throw error(*failure_);
   }
   standing_.store(&*world_, std::memory_order_release);
   return *world_;
@@ -161,6 +165,7 @@ void runtime::check_started() const {
 }
 
 void runtime::end() noexcept {
+  watch_.reset();  // it looks at the world
   standing_.store(nullptr, std::memory_order_release);
   teams_.clear();
   predefined_ = {};
@@ -226,8 +231,7 @@ int runtime::team_n_pes(int number) {
 bool runtime::has_team(int number) {
   static_cast<void>(world());
   if (number < 0 || number >= team_number::first_own) return teams_.contains(number);
-  const numbered_team& one = predefined_[static_cast<std::size_t>(number)];
-  return one.standing != nullptr || one.own;
+  return predefined_[static_cast<std::size_t>(number)].exists();
 }
 
 numbered_team& runtime::find_team(int number) {

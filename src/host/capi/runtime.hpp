@@ -46,7 +46,7 @@ struct start_request {
   int device = -1;        ///< the GPU, used where the configuration leaves the choice; -1: see config::device
   bool deferred = false;  ///< join when the world is first needed; not where the heap is of host memory anyway
   std::function<void(class world&)> joined;  ///< called once the world and the predefined teams stand
-  std::function<void()> leaving;             ///< called before a world that was joined is left
+  std::function<void()> leaving;             ///< called before the world goes, also where `joined` has failed
 };
 
 /// A team that the program knows by a number.
@@ -55,6 +55,7 @@ struct numbered_team {
   const team* standing = nullptr;
   int num_contexts = 0;  ///< as the program asked; for its query
 
+  [[nodiscard]] bool exists() const { return standing != nullptr || own; }
   [[nodiscard]] const team& get() const { return standing != nullptr ? *standing : own; }
 };
 
@@ -109,8 +110,14 @@ class runtime {
   [[nodiscard]] int add_team(pgas::team made, int num_contexts = 0);
   /// Collective over the team: destroys it; its number is free. *Errors* invalid_argument for a predefined team.
   void destroy_team(int number);
-  /// One past the highest team number in use so far.
-  [[nodiscard]] int team_numbers_end() { return teams_.end(); }
+  /// Calls `see(number, team)` for each team there is, the predefined ones among them; none is made or destroyed
+  /// meanwhile. Never joins.
+  template <class See>
+  void for_each_team(See&& see) {
+    for (std::size_t number = 0; number < predefined_.size(); ++number)
+      if (predefined_[number].exists()) see(static_cast<int>(number), predefined_[number].get());
+    teams_.for_each([&](int number, const numbered_team& one) { see(number, one.get()); });
+  }
   /// Whether there is a team with this number. Joins.
   [[nodiscard]] bool has_team(int number);
 

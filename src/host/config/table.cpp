@@ -14,8 +14,13 @@ constexpr translation heap_kinds[] = {{"DEVICE", "cuda"}, {"VIDMEM", "cuda"}, {"
 constexpr translation handle_types[] = {{"FILE_DESCRIPTOR", "fd"}, {"FABRIC", "fabric"}};
 constexpr translation debug_levels[] = {
     {"VERSION", "info"}, {"WARN", "warn"}, {"INFO", "info"}, {"ABORT", "error"}, {"TRACE", "debug"}};
-constexpr translation more_to_say[] = {{"0", "warn"}, {"n", "warn"}, {"no", "warn"}, {"false", "warn"}, {"*", "info"}};
-constexpr translation debugging[] = {{"0", "warn"}, {"n", "warn"}, {"no", "warn"}, {"false", "warn"}, {"*", "debug"}};
+/// A boolean of NVSHMEM or OpenSHMEM: all but a no is a yes.
+constexpr std::array<translation, 6> boolean(std::string_view no, std::string_view yes) {
+  return {{{"0", no}, {"n", no}, {"no", no}, {"f", no}, {"false", no}, {"*", yes}}};
+}
+constexpr std::array more_to_say = boolean("warn", "info");
+constexpr std::array debugging = boolean("warn", "debug");
+constexpr std::array checking = boolean("0", "1");
 constexpr translation nvtx_ranges[] = {{"off", "0"}, {"0", "0"}, {"*", "1"}};
 
 constexpr alias interface_aliases[] = {{"NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME"}};
@@ -23,7 +28,7 @@ constexpr alias heap_aliases[] = {{"NVSHMEM_HEAP_KIND", heap_kinds}, {"SHMEM_HEA
 constexpr alias handle_aliases[] = {{"NVSHMEM_CUMEM_HANDLE_TYPE", handle_types}};
 constexpr alias segment_aliases[] = {{"NVSHMEM_SYMMETRIC_SIZE"}, {"SHMEM_SYMMETRIC_SIZE"}, {"NVSHMEM_CUMEM_GRANULARITY"}};
 constexpr alias stride_aliases[] = {{"NVSHMEM_MAX_MEMORY_PER_GPU"}};
-constexpr alias checks_aliases[] = {{"NVSHMEM_ENABLE_ERROR_CHECKS"}};
+constexpr alias checks_aliases[] = {{"NVSHMEM_ENABLE_ERROR_CHECKS", checking}};
 constexpr alias nvtx_aliases[] = {{"NVSHMEM_NVTX", nvtx_ranges}};
 constexpr alias log_aliases[] = {{"NVSHMEM_DEBUG", debug_levels},
                                  {"SHMEM_DEBUG", debugging},
@@ -76,11 +81,13 @@ constexpr std::array rows{
         .most = 1023},
     option{.name = "PGAS_HEAP_LIMIT",
            .field = &config::heap_limit,
-           .help = "The most that the symmetric heap may grow to, per PE. 0: what the device has. Memory of teams comes on top."},
+           .help = "The most that the symmetric heap may grow to, per PE, with the library's own 11 MiB in it, so that less than 12M "
+                   "is too little. 0: what the device has. Memory of teams comes on top."},
     option{.name = "PGAS_SEGMENT",
            .field = &config::segment_bytes,
            .help =
-               "The size of the first segment. The heap grows on demand; one large segment up front saves the growing.",
+               "The least size of the first segment, with the library's own 11 MiB in it. The heap grows on demand; one large "
+               "segment up front saves the growing.",
            .aliases = segment_aliases,
            .least = 4096},
     option{.name = "PGAS_STRIDE",

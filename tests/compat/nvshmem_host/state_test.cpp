@@ -1,6 +1,9 @@
 // Who is told where kernels find their world, and when.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
+#include <thread>
 #include <vector>
 
 #include "host/capi/nvshmem_state.hpp"
@@ -33,23 +36,29 @@ class compat_state : public testing::Test {
     seen.clear();
     fails = 0;
   }
+  // Says that there is a world with so many PEs.
+  void publish(int n) {
+    registry.publish(world, [n] { return state_of(n); });
+  }
+
+  pgas::world world = pgas::world::join(std::move(pgas::make_thread_bootstraps(1).front()));
   state_registry registry;
 };
 
 TEST_F(compat_state, units_that_come_early_wait_and_those_that_come_late_are_told_at_once) {
   registry.add(first);
   EXPECT_TRUE(seen.empty());
-  registry.publish(state_of(4));
+  publish(4);
   EXPECT_EQ(seen, std::vector<int>({4}));
   registry.add(second);
   EXPECT_EQ(seen, std::vector<int>({4, 104}));
-  registry.publish(state_of(5));
+  publish(5);
   EXPECT_EQ(seen, std::vector<int>({4, 104, 5, 105}));
 }
 
 TEST_F(compat_state, the_end_empties_all_and_later_units_wait_again) {
   registry.add(first);
-  registry.publish(state_of(4));
+  publish(4);
   registry.withdraw();
   EXPECT_EQ(seen, std::vector<int>({4, 0}));
   registry.add(second);
@@ -60,24 +69,24 @@ TEST_F(compat_state, a_unit_that_was_taken_back_is_left_alone) {
   registry.add(first);
   registry.add(first);
   registry.remove(first);
-  registry.publish(state_of(2));
+  publish(2);
   EXPECT_EQ(seen, std::vector<int>({2}));
   registry.remove(first);
   registry.remove(second);
-  registry.publish(state_of(3));
+  publish(3);
   EXPECT_EQ(seen.size(), 1u);
 }
 
 TEST_F(compat_state, a_unit_that_cannot_be_written_is_an_error_except_at_the_end) {
   registry.add(first);
   fails = 98;
-  EXPECT_THROW(registry.publish(state_of(2)), pgas::error);
+  EXPECT_THROW(publish(2), pgas::error);
   registry.withdraw();
   EXPECT_EQ(seen, std::vector<int>({2, 0}));
 }
 
 TEST_F(compat_state, a_unit_that_cannot_be_written_while_it_is_loaded_is_tried_again_with_the_next) {
-  registry.publish(state_of(4));
+  publish(4);
   fails = 98;
   registry.add(first);
   EXPECT_EQ(seen, std::vector<int>({4}));
@@ -87,6 +96,44 @@ TEST_F(compat_state, a_unit_that_cannot_be_written_while_it_is_loaded_is_tried_a
   EXPECT_EQ(seen, std::vector<int>({4, 4, 4, 104}));
   registry.complete();
   EXPECT_EQ(seen.size(), 4u);
+}
+
+TEST_F(compat_state, one_that_cannot_be_written_keeps_none_from_being_written_later) {
+  registry.add(first);
+  registry.add(second);
+  fails = 98;
+  EXPECT_THROW(publish(2), pgas::error);
+  EXPECT_EQ(seen, std::vector<int>({2}));
+  fails = 0;
+  registry.complete();
+  EXPECT_EQ(seen, std::vector<int>({2, 2, 102}));
+}
+
+TEST_F(compat_state, what_was_never_published_is_not_taken_back) {
+  registry.add(first);
+  registry.withdraw();
+  EXPECT_TRUE(seen.empty());
+  EXPECT_THROW(registry.publish(world, []() -> pgas_nvshmem_state { throw pgas::error(pgas::code::aborted, "no"); }),
+               pgas::error);
+  registry.withdraw();
+  EXPECT_TRUE(seen.empty());
+}
+
+TEST_F(compat_state, of_several_that_publish_at_once_the_newest_is_written_last) {
+  registry.add(first);
+  std::atomic<int> changes = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i)
+    threads.emplace_back([&] {
+      for (int round = 0; round < 50; ++round) {
+        ++changes;
+        registry.publish(world, [&] { return state_of(changes); });
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(seen.size(), 200u);
+  EXPECT_EQ(seen.back(), 200);
+  EXPECT_TRUE(std::is_sorted(seen.begin(), seen.end()));
 }
 
 TEST_F(compat_state, code_that_was_never_announced_cannot_be_taken_back) {

@@ -1,4 +1,6 @@
 // Teams.
+#include <stdlib.h>
+
 #include <thread>
 #include <vector>
 
@@ -148,6 +150,34 @@ TEST_F(NvshmemTeam, of_pes_that_have_an_id_in_common) {
   EXPECT_NE(nvshmemx_team_init(&made, &config, NVSHMEM_TEAM_CONFIG_MASK_UNIQUEID, 1, 1), 0);
   EXPECT_NE(nvshmemx_team_init(nullptr, &config, NVSHMEM_TEAM_CONFIG_MASK_UNIQUEID, 1, 0), 0);
   EXPECT_NE(nvshmemx_team_get_uniqueid(nullptr), 0);
+}
+
+TEST(NvshmemTeamInit, may_be_tried_again_with_the_same_id_once_there_is_room) {
+  setenv("PGAS_STRIDE", "16M", 1);  // few addresses for the memory of teams
+  nvshmem_init();
+  const int me = nvshmem_my_pe();
+  const int n = nvshmem_n_pes();
+  nvshmem_team_config_t config = NVSHMEM_TEAM_CONFIG_INITIALIZER;
+  std::vector<nvshmem_team_t> teams;
+  const auto make = [&](int index) {
+    nvshmem_team_t made = 99;
+    const int status = nvshmemx_team_init(&made, &config, NVSHMEM_TEAM_CONFIG_MASK_UNIQUEID, n, index);
+    if (status == 0) teams.push_back(made);
+    return status;
+  };
+  do ++config.uniqueid;
+  while (make(me) == 0 && teams.size() < 1000);
+  EXPECT_LT(teams.size(), 1000u);
+  // At once, before others may know that it failed, and numbered from the other end too.
+  EXPECT_EQ(make(me), NVSHMEMX_ERROR_OUT_OF_MEMORY);
+  EXPECT_EQ(make(n - 1 - me), NVSHMEMX_ERROR_OUT_OF_MEMORY);
+  nvshmem_team_destroy(teams.back());
+  teams.pop_back();
+  EXPECT_EQ(make(n - 1 - me), 0);
+  EXPECT_EQ(nvshmem_team_my_pe(teams.back()), n - 1 - me);
+  EXPECT_EQ(nvshmem_team_sync(teams.back()), 0);
+  nvshmem_finalize();
+  unsetenv("PGAS_STRIDE");
 }
 
 }  // namespace

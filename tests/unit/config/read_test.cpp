@@ -139,6 +139,20 @@ TEST(read, aliases_apply_where_the_option_is_not_set) {
   EXPECT_EQ(read({{"NVSHMEM_HEAP_KIND", "SYSMEM"}}).origin.at("PGAS_HEAP"), "NVSHMEM_HEAP_KIND");
 }
 
+TEST(read, booleans_of_nvshmem_are_true_unless_they_say_no) {
+  for (const auto* no : {"0", "n", "N", "no", "f", "F", "false", "FALSE"}) {
+    EXPECT_FALSE(read({{"NVSHMEM_ENABLE_ERROR_CHECKS", no}}).settings.checks) << no;
+    for (const auto* variable : {"NVSHMEM_INFO", "SHMEM_INFO", "SHMEM_DEBUG"})
+      EXPECT_EQ(read({{variable, no}}).settings.log, log_level::warn) << variable << "=" << no;
+  }
+  for (const auto* yes : {"1", "2", "y", "Y", "yes", "t", "true", "on", "whatever"}) {
+    EXPECT_TRUE(read({{"NVSHMEM_ENABLE_ERROR_CHECKS", yes}}).settings.checks) << yes;
+    EXPECT_EQ(read({{"NVSHMEM_INFO", yes}}).settings.log, log_level::info) << yes;
+    EXPECT_EQ(read({{"SHMEM_INFO", yes}}).settings.log, log_level::info) << yes;
+    EXPECT_EQ(read({{"SHMEM_DEBUG", yes}}).settings.log, log_level::debug) << yes;
+  }
+}
+
 TEST(read, a_bad_alias_value_names_the_alias) {
   const std::string kind = message_of({{"NVSHMEM_HEAP_KIND", "host"}});
   EXPECT_TRUE(mentions(kind, "NVSHMEM_HEAP_KIND=host")) << kind;

@@ -8,7 +8,7 @@
 
 namespace pgas::compat {
 
-/// How many blocks of a kernel run at once on the current GPU; 0 if none does.
+/// How many blocks of a kernel run at once on the current GPU for each PE that shares it; 0 if none does.
 inline cudaError_t resident_blocks(const void* func, dim3 block, size_t shared_bytes, int* blocks) {
   int device = 0;
   int processors = 0;
@@ -17,7 +17,7 @@ inline cudaError_t resident_blocks(const void* func, dim3 block, size_t shared_b
   cudaError_t status = cudaGetDevice(&device);
   if (status == cudaSuccess) status = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
   if (status == cudaSuccess) status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, func, threads, shared_bytes);
-  *blocks = processors * each;
+  *blocks = processors * each / pgas_nvshmem_pes_at_once();
   return status;
 }
 
@@ -38,16 +38,20 @@ inline int nvshmemx_collective_launch_query_gridsize(const void* func, dim3 bloc
 }
 
 /// Collective: starts a kernel on every PE, by a cooperative launch. A grid of 0 blocks is the largest that there may
-/// be. *On return* an nvshmemx_status; NVSHMEMX_ERROR_COLLECTIVE_LAUNCH_FAILED where the blocks do not fit.
+/// be. *On return* an nvshmemx_status; NVSHMEMX_ERROR_COLLECTIVE_LAUNCH_FAILED where the blocks do not fit, together
+/// with as many of each other PE that shares the GPU.
 inline int nvshmemx_collective_launch(const void* func, dim3 gridDims, dim3 blockDims, void** args, size_t sharedMem,
                                       cudaStream_t stream) {
   if (const int joined = pgas_nvshmem_join(); joined != NVSHMEMX_SUCCESS) return joined;
   if (func == nullptr) return NVSHMEMX_ERROR_INVALID_VALUE;
-  if (gridDims.x == 0 || gridDims.y == 0 || gridDims.z == 0) {
+  const bool largest = gridDims.x == 0 || gridDims.y == 0 || gridDims.z == 0;
+  if (largest || pgas_nvshmem_pes_at_once() > 1) {  // the CUDA runtime counts for this PE alone
     int blocks = 0;
     const cudaError_t status = pgas::compat::resident_blocks(func, blockDims, sharedMem, &blocks);
     if (status != cudaSuccess || blocks == 0) return NVSHMEMX_ERROR_COLLECTIVE_LAUNCH_FAILED;
-    gridDims = dim3(static_cast<unsigned>(blocks), 1, 1);
+    if (largest) gridDims = dim3(static_cast<unsigned>(blocks), 1, 1);
+    const auto asked = static_cast<unsigned long long>(gridDims.x) * gridDims.y * gridDims.z;
+    if (asked > static_cast<unsigned>(blocks)) return NVSHMEMX_ERROR_COLLECTIVE_LAUNCH_FAILED;
   }
   return pgas::compat::launch_status(cudaLaunchCooperativeKernel(func, gridDims, blockDims, args, sharedMem, stream));
 }

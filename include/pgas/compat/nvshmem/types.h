@@ -46,7 +46,7 @@ typedef struct {
 typedef struct {
   int version;
   nvshmemx_uniqueid_args_t uid_args;
-  int cuda_device_id;  ///< the GPU of this PE; negative: the one that is current
+  int cuda_device_id;  ///< the GPU of this PE, which need not be current yet; negative: the one that is
   char content[92];
 } nvshmemx_init_args_t;
 

@@ -1,0 +1,75 @@
+// How large a grid of blocks that wait for other PEs may be. The CUDA runtime and the library's answers are made up
+// here.
+#include <gtest/gtest.h>
+#include <nvshmem.h>
+
+namespace {
+
+int pes = 1;                  // that share the GPU
+int each = 2;                 // blocks of the kernel on a multiprocessor
+unsigned long long grid = 0;  // blocks of the last launch
+
+constexpr int processors = 132;
+const int kernel = 0;
+
+int launch(dim3 blocks) {
+  grid = 0;
+  return nvshmemx_collective_launch(&kernel, blocks, dim3(64), nullptr, 0, nullptr);
+}
+
+}  // namespace
+
+extern "C" {
+
+int pgas_nvshmem_join() { return NVSHMEMX_SUCCESS; }
+int pgas_nvshmem_pes_at_once() { return pes; }
+cudaError_t cudaGetDevice(int* device) {
+  *device = 0;
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) {
+  *value = processors;
+  return cudaSuccess;
+}
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void*, int, size_t) {
+  *blocks = each;
+  return cudaSuccess;
+}
+cudaError_t cudaLaunchCooperativeKernel(const void*, dim3 blocks, dim3, void**, size_t, cudaStream_t) {
+  grid = static_cast<unsigned long long>(blocks.x) * blocks.y * blocks.z;
+  return grid <= static_cast<unsigned long long>(processors * each) ? cudaSuccess : cudaErrorCooperativeLaunchTooLarge;
+}
+
+}  // extern "C"
+
+namespace {
+
+class NvshmemLaunch : public testing::TestWithParam<int> {
+ protected:
+  void SetUp() override {
+    pes = GetParam();
+    each = 2;
+  }
+};
+
+TEST_P(NvshmemLaunch, pes_that_share_a_gpu_share_its_blocks) {
+  const auto most = static_cast<unsigned>(processors * each / pes);
+  int asked = 0;
+  EXPECT_EQ(nvshmemx_collective_launch_query_gridsize(&kernel, dim3(64), nullptr, 0, &asked), NVSHMEMX_SUCCESS);
+  EXPECT_EQ(static_cast<unsigned>(asked), most);
+  for (const dim3 largest : {dim3(0), dim3(4, 0), dim3(most), dim3(most / 2, 1, 2)}) {
+    EXPECT_EQ(launch(largest), NVSHMEMX_SUCCESS);
+    EXPECT_EQ(grid, most / 2 * 2);
+  }
+  for (const dim3 more : {dim3(most + 1), dim3(most / 2, 3), dim3(1u << 30, 1u << 30, 8)})
+    EXPECT_EQ(launch(more), NVSHMEMX_ERROR_COLLECTIVE_LAUNCH_FAILED);
+}
+
+TEST_P(NvshmemLaunch, a_kernel_of_which_no_block_fits_is_not_started) {
+  each = 0;
+  for (const dim3 blocks : {dim3(0), dim3(1)}) EXPECT_EQ(launch(blocks), NVSHMEMX_ERROR_COLLECTIVE_LAUNCH_FAILED);
+}
+
+INSTANTIATE_TEST_SUITE_P(Pes, NvshmemLaunch, testing::Values(1, 2, 3));
+
+}  // namespace
