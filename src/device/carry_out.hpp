@@ -193,9 +193,9 @@ PGAS_FN void carry_out_far_signal(const operation_request& r) {
   put_signal(r.here, word, word, 0, word, r.value[0], how, r.pe);
 }
 
-/// Any operation but a strided copy between near PEs, by one group.
+/// Any operation but a strided copy between near PEs, by one group; to far PEs it may still be under way at the end.
 template <group G>
-PGAS_FN void carry_out(const operation_request& r, const G& g) {
+PGAS_FN void start(const operation_request& r, const G& g) {
   switch (r.what) {
     case operation_request::kind::wait: return carry_out_wait(r, g);
     case operation_request::kind::store:
@@ -212,6 +212,13 @@ PGAS_FN void carry_out(const operation_request& r, const G& g) {
       return;
     case operation_request::kind::strided: return;
   }
+}
+
+/// The same, as far as the request asks for.
+template <group G>
+PGAS_FN void carry_out(const operation_request& r, const G& g) {
+  start(r, g);
+  if (r.complete) quiet(r.here, g, r.pe);
 }
 
 }  // namespace pgas::detail

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -112,6 +113,9 @@ class device {
   /// applications have no streams.
   [[nodiscard]] virtual stream_handle adopt(void* native) = 0;
   virtual void destroy_stream(stream_handle stream) noexcept = 0;
+  /// The number of a stream, which two that run at once never share. Handles may: CUDA has one for the default streams of all
+  /// threads.
+  [[nodiscard]] virtual std::uint64_t number_of(stream_handle stream) { return reinterpret_cast<std::uintptr_t>(stream); }
   /// Returns when everything enqueued before has been carried out. *Errors* what went wrong there.
   virtual void synchronize(stream_handle stream) = 0;
   /// Told when the world has failed, from any thread: kernels that wait are ending, and synchronize() no longer waits for

@@ -28,6 +28,7 @@ struct operation_request {
   cmp compare = cmp::eq;
   std::int32_t pe = near;  ///< of the world, where it is far
   bool release = false;    ///< earlier work of the stream becomes visible before the update (signals)
+  bool complete = false;   ///< to a PE that is far: has taken effect there before what follows
   void* to = nullptr;
   const void* from = nullptr;
   std::uint64_t bytes = 0;

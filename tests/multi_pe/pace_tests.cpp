@@ -1,5 +1,6 @@
-// PEs that are out of step: one that is stopped while the others pour operations over it, one that leaves at once. On
-// either side of the proxies, with any number of PEs on any number of hosts.
+// PEs that are out of step: one that is stopped while the others pour operations over it, one that leaves at once; and
+// PEs that look at once for what they know to be there. On either side of the proxies, with any number of PEs on any
+// number of hosts.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -87,6 +88,27 @@ TEST(Pace, who_leaves_at_once_is_reached_until_all_leave) {
     }
   }
   world.leave();
+}
+
+/// Five words from the left neighbour, each by another call. A meeting of the host says nothing of memory: what the
+/// calls had promised when they returned has to hold by itself.
+TEST(pace, what_has_returned_is_there) {
+  pgas::world world = pgas::world::join();
+  const int right = (world.my_pe() + 1) % world.n_pes();
+  auto words = world.allocate<std::uint64_t>(5, pgas::initialize::zero);
+  std::uint64_t* const at = words.data();
+  for (std::uint64_t round = 1; round <= 200; ++round) {
+    const std::uint64_t source[2] = {round, round};
+    pgas::put(world, at, source, 1, right);
+    pgas::iput(world, at + 1, source, 1, 1, 1, right);
+    pgas::put_signal(world, at + 2, source, 1, at + 3, round, pgas::signal_op::set, right);
+    pgas::p(world, at + 4, round, right);
+    pgas::sync(world.team());
+    std::uint64_t here[5];
+    pgas::get(world, here, at, 5, world.my_pe());
+    for (int i = 0; i < 5; ++i) ASSERT_EQ(here[i], round) << "word " << i;
+    pgas::sync(world.team());
+  }
 }
 
 }  // namespace

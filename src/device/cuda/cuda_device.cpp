@@ -44,13 +44,22 @@ nvtxDomainHandle_t profiler_domain() {
 
 cuda_device::cuda_device(int ordinal) : ordinal_(ordinal) {
   check(driver().primary_retain(&context_, ordinal), "cuDevicePrimaryCtxRetain", code::device_unavailable);
+  try {
+    set_up();
+  } catch (...) {
+    give_back();
+    throw;
+  }
+}
+
+void cuda_device::set_up() {
   const current_context current(context_);
   cudaDeviceProp described{};
-  check(cudaGetDeviceProperties(&described, ordinal), "cudaGetDeviceProperties");
+  check(cudaGetDeviceProperties(&described, ordinal_), "cudaGetDeviceProperties");
   properties_.kind = heap_kind::cuda;
   properties_.name = described.name;
   properties_.uuid = printable(described.uuid);
-  properties_.ordinal = ordinal;
+  properties_.ordinal = ordinal_;
   properties_.memory_bytes = described.totalGlobalMem;
   properties_.runs_processes_at_once = has(CU_DEVICE_ATTRIBUTE_MPS_ENABLED);
   reaches_pageable_ = has(CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS);
@@ -65,11 +74,14 @@ cuda_device::cuda_device(int ordinal) : ordinal_(ordinal) {
 }
 
 cuda_device::~cuda_device() {
-  if (lost_kernel_) return;
+  if (!lost_kernel_) give_back();
+}
+
+void cuda_device::give_back() noexcept {
   const undisturbed_captures undisturbed;
   if (driver().ctx_push(context_) == CUDA_SUCCESS) {
-    static_cast<void>(cudaStreamDestroy(internal_));
-    free_mapped(result_);
+    if (internal_ != nullptr) static_cast<void>(cudaStreamDestroy(internal_));
+    if (result_.host != nullptr) free_mapped(result_);
     CUcontext ignored = nullptr;
     static_cast<void>(driver().ctx_pop(&ignored));
   }
@@ -156,6 +168,13 @@ void cuda_device::destroy_stream(stream_handle stream) noexcept {
   static_cast<void>(cudaStreamDestroy(static_cast<cudaStream_t>(stream)));
   CUcontext ignored = nullptr;
   static_cast<void>(driver().ctx_pop(&ignored));
+}
+
+std::uint64_t cuda_device::number_of(stream_handle stream) {
+  const in_context current(context_);
+  unsigned long long number = 0;
+  check(cudaStreamGetId(stream_of(stream), &number), "asking for the number of a stream");
+  return number;
 }
 
 void cuda_device::synchronize(stream_handle stream) {

@@ -43,6 +43,7 @@ class cuda_device final : public device {
   [[nodiscard]] stream_handle create_urgent_stream() override;
   [[nodiscard]] stream_handle adopt(void* native) override;
   void destroy_stream(stream_handle stream) noexcept override;
+  [[nodiscard]] std::uint64_t number_of(stream_handle stream) override;
   void synchronize(stream_handle stream) override;
   void world_failed() noexcept override;
   [[nodiscard]] bool capturing(stream_handle stream) override;
@@ -65,6 +66,9 @@ class cuda_device final : public device {
   [[nodiscard]] CUmemAllocationProp allocation_properties(handle_kind kind) const;
   /// The piece that starts at `at`, of which no more than `most` bytes were given.
   [[nodiscard]] foreign_piece retain_piece(void* at, std::size_t most, handle_kind kind);
+  /// What the constructor does once there is a context.
+  void set_up();
+  void give_back() noexcept;
   [[nodiscard]] bool has(CUdevice_attribute attribute) const;
   [[nodiscard]] cudaStream_t stream_of(stream_handle stream) const noexcept;
   /// A call that enqueues something: makes the context current and has the stream. That something is on the internal one

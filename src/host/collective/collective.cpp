@@ -135,7 +135,7 @@ void meet_on_host(const team& of, const char* what, bool complete) {
   state.check();
   const trace_range range(state.world(), what);
   const std::lock_guard lock(state.collective_mutex());
-  if (complete) state.world().complete();
+  if (complete) state.world().quiet();
   state.group().barrier();
 }
 

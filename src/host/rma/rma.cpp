@@ -60,8 +60,10 @@ void copy_strided(const issue& how, void* to, const void* from, const strides& s
   s.finish();
 }
 
-/// A copy on the queue of `s`; one side is what target() gave for PE `pe`.
-void copy(submission& s, void* to, const void* from, std::size_t bytes, int pe, operation_request::kind far_kind) {
+/// A copy on the queue of `s`; one side is what target() gave for PE `pe`. @param last nothing for this PE comes behind
+/// it in this call
+void copy(submission& s, void* to, const void* from, std::size_t bytes, int pe, operation_request::kind far_kind,
+          bool last = true) {
   if (!s.far(pe)) return s.device().copy(to, from, bytes, s.queue());
   operation_request request;
   request.what = far_kind;
@@ -70,13 +72,15 @@ void copy(submission& s, void* to, const void* from, std::size_t bytes, int pe, 
   request.bytes = bytes;
   request.count = 1;
   s.address(request, pe);
+  request.complete = request.complete && last;
   s.device().enqueue(request, s.queue());
 }
 
-operation_request atomic_request(const submission& s, const word_update& update, int pe) {
+operation_request atomic_request(const submission& s, const word_update& update, int pe,
+                                 operation_request::kind what = operation_request::kind::atomic) {
   const std::size_t bytes = size_of(update.as);
   operation_request request;
-  request.what = operation_request::kind::atomic;
+  request.what = what;
   request.how = update.how;
   request.as = update.as;
   request.release = update.release;
@@ -142,12 +146,12 @@ void put_signal_bytes(const issue& how, void* to, const void* from, std::size_t 
   s.check_pe(pe);
   const word_update update{
       op == signal_op::set ? atomic_update::set : atomic_update::add, word_kind::u64, signal, value, 0, true};
-  operation_request request = atomic_request(s, update, pe);
-  if (s.far(pe)) request.what = operation_request::kind::signal;
+  using kind = operation_request::kind;
+  const operation_request request = atomic_request(s, update, pe, s.far(pe) ? kind::signal : kind::atomic);
   if (bytes != 0) {
     void* const remote = s.target(to, bytes, 1, pe);
     s.check_local(from);
-    copy(s, remote, from, bytes, pe, operation_request::kind::put);
+    copy(s, remote, from, bytes, pe, kind::put, false);
   }
   s.device().enqueue(request, s.queue());
   s.finish();
@@ -180,7 +184,10 @@ void enqueue_update(const issue& how, const word_update& update, void* result, i
 
 }  // namespace detail
 
-void fence(world& w) { w.state().check(); }
+void fence(world& w) {
+  w.state().check();
+  w.state().settle();
+}
 
 void quiet(world& w) {
   const detail::issue how = detail::at_once(w);

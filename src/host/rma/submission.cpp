@@ -31,7 +31,13 @@ void* submission::target(const void* local, std::size_t bytes, std::size_t align
 void submission::address(operation_request& request, int pe) const {
   if (state_.near().only_one()) return;
   request.here = state_.context();
-  if (far(pe)) request.pe = pe;
+  if (!far(pe)) return;
+  request.pe = pe;
+  // What fetches is complete when it has its answer.
+  using kind = operation_request::kind;
+  const bool answered =
+      request.what == kind::get || (request.what == kind::atomic && request.how != atomic_update::set);
+  request.complete = !answered && (how_.wait || how_.on != nullptr);
 }
 
 void submission::check_local(const void* memory) const {

@@ -24,7 +24,7 @@ class submission {
   [[nodiscard]] void* target(const void* local, std::size_t bytes, std::size_t alignment, int pe) const;
   /// Whether load and store don't reach PE `pe`: then requests name it.
   [[nodiscard]] bool far(int pe) const { return !state_.near().near(pe); }
-  /// Makes a request whose addresses are those of target() go to PE `pe`.
+  /// Makes a request whose addresses are those of target() go to PE `pe`, and complete there when the call promises it.
   void address(operation_request& request, int pe) const;
   /// Throws unless `memory` can be the local side of an operation on this queue: invalid_argument, capturing.
   void check_local(const void* memory) const;

@@ -11,10 +11,13 @@ grid_areas::~grid_areas() {
 }
 
 grid_state* grid_areas::of(stream_handle stream) {
-  const bool captured = device_.capturing(stream);
+  if (device_.capturing(stream)) {
+    const std::lock_guard lock(mutex_);
+    return next();
+  }
+  const std::uint64_t number = device_.number_of(stream);
   const std::lock_guard lock(mutex_);
-  if (captured) return next();
-  grid_state*& known = by_stream_[stream];
+  grid_state*& known = by_stream_[number];
   if (known == nullptr) known = next();
   return known;
 }

@@ -30,7 +30,7 @@ class grid_areas {
   device& device_;
   context here_;
   std::mutex mutex_;
-  std::unordered_map<stream_handle, grid_state*> by_stream_;
+  std::unordered_map<std::uint64_t, grid_state*> by_stream_;
   std::vector<grid_state*> chunks_;
   std::size_t left_ = 0;  ///< of the last chunk
 };

@@ -37,7 +37,7 @@ stream::~stream() {
       state_->log().error("a stream that is still being captured into a CUDA graph is not destroyed: end the capture first");
       return;
     }
-  } catch (const error&) {
+  } catch (const std::exception&) {
     // Then the device is past caring.
   }
   state_->device().destroy_stream(native_);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <exception>
 #include <utility>
 
 #include "host/team/split.hpp"
@@ -48,6 +49,8 @@ team::~team() {
       state_->destroy();
   } catch (const error&) {
     // The world has failed, which is logged where it was decided: what the team has goes when the world is left.
+  } catch (const std::exception& why) {
+    state_->world().fail(why.what());  // out of memory, and out of step: the others would wait
   }
 }
 
@@ -174,6 +177,8 @@ void release(team_state& team, void* pointer) noexcept {
     team.memory().free(pointer);
   } catch (const error&) {
     // The world has failed: the memory goes when it is left.
+  } catch (const std::exception& why) {
+    team.world().fail(why.what());  // out of memory, and out of step: the others would wait
   }
 }
 

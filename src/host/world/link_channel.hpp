@@ -30,7 +30,8 @@ class link_channel {
   /// Gives 0 once nothing that was taken is left here, EAGAIN while the queue is full, or another errno.
   [[nodiscard]] virtual int flush() = 0;
   /// Sends one packet, waiting for as long as `patient()`. Gives 0, EAGAIN where patience ended first, or another
-  /// errno.
+  /// errno: ETOOMANYREFS where it ended while all processes of this user together had as many descriptors on their way
+  /// as one of them may have open.
   [[nodiscard]] int send_whole(std::span<const std::byte> head, std::span<const std::byte> body,
                                std::span<const int> fds, const std::function<bool()>& patient);
   /// Receives one packet without blocking; its bytes are valid until the next call.

@@ -118,6 +118,7 @@ links_state::links_state(bootstrap& exchange, const config& settings, log::logge
   std::vector<hello> all = decode_hellos(gather_all(exchange, encode(mine)));
   if (const std::optional<error> why = obstacle(all)) throw error(*why);
   peers = make_peers(all);
+  no_memory = error(code::system, describe(me) + " ran out of host memory", me);
   said_bye.assign(all.size(), false);
   ended.assign(all.size(), false);
   channels.resize(all.size());
@@ -144,6 +145,11 @@ links_state::links_state(bootstrap& exchange, const config& settings, log::logge
     }
     wake = unique_fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (!wake) throw error(code::system, fmt::format("eventfd: {}", std::strerror(errno)));
+    for (int pe = 0; pe < size; ++pe) {  // last: where descriptors are few it is these that are done without
+      if (pe == me || !on_this_host(pe)) continue;
+      unique_fd process = process_behind(channels[static_cast<std::size_t>(pe)]->fd());
+      if (process) processes.push_back({pe, std::move(process)});
+    }
   } catch (const error& why) {
     failed_here = why;
   }
@@ -184,13 +190,13 @@ links::~links() = default;
 
 void links::leave() { state_->leave(); }
 
-void links::fail(const std::string& reason) noexcept {
+void links::fail(std::string_view reason) noexcept {
   try {
     state_->set_failure(
         error(code::aborted, fmt::format("{} aborted the world: {}", state_->describe(state_->me), reason), state_->me),
         links_state::origin::here);
-  } catch (const std::bad_alloc&) {
-    state_->set_failure(error(code::aborted, "aborted", state_->me), links_state::origin::here);
+  } catch (const std::exception&) {
+    state_->set_failure(state_->no_memory, links_state::origin::here);
   }
 }
 

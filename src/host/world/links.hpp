@@ -7,7 +7,7 @@
 
 #include <functional>
 #include <memory>
-#include <string>
+#include <string_view>
 
 #include "host/log/log.hpp"
 #include "host/world/link_group.hpp"
@@ -35,8 +35,9 @@ class links final : public link_group {
   /// Collective, the last call: after it, the departure of the others is no failure.
   void leave();
 
-  /// Ends the world for everyone: all PEs' collectives and waits throw code::aborted with this reason.
-  void fail(const std::string& reason) noexcept;
+  /// Ends the world for everyone: all PEs' collectives and waits throw code::aborted with this reason; code::system
+  /// where there is no memory left to say it.
+  void fail(std::string_view reason) noexcept;
   /// The same with an error that is known already.
   void fail(const error& cause) noexcept;
   /// Throws the first failure, if there was one.

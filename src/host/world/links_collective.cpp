@@ -129,7 +129,9 @@ void links_state::send_piece(int pe, const packet_header& header, std::span<cons
   // Where the peer is gone the reader finds out whether it had left.
   if (why == 0 || why == EAGAIN || why == EPIPE || why == ECONNRESET) return;
   set_failure(error(code::system,
-                    fmt::format("{} could not send to {}: {}", describe(me), describe(pe), std::strerror(why)), me),
+                    fmt::format("{} could not send to {}: {}{}", describe(me), describe(pe), std::strerror(why),
+                                why == ETOOMANYREFS ? "; raise the limit of open files (ulimit -n)" : ""),
+                    me),
               origin::here);
 }
 

@@ -7,13 +7,35 @@
 
 #include <cerrno>
 #include <cstring>
+#include <exception>
+#include <system_error>
 #include <utility>
 
 #include "host/world/links_state.hpp"
 
 namespace pgas::detail {
 
+namespace {
+
+/// What a step of the reader throws ends the world, not the process.
+template <class Step>
+void guarded(links_state& state, Step&& step) noexcept {
+  try {
+    step();
+  } catch (const error& why) {
+    state.set_failure(why, links_state::origin::here);
+  } catch (const std::exception&) {
+    state.set_failure(state.no_memory, links_state::origin::here);
+  }
+}
+
+}  // namespace
+
 void links_state::start_reader() {
+  for (const std::unique_ptr<link_channel>& one : channels)
+    watched.push_back({one ? one->fd() : -1, POLLIN, 0});  // poll ignores the -1 of this PE
+  watched.push_back({wake.get(), POLLIN, 0});
+  for (const watched_process& one : processes) watched.push_back({one.fd.get(), POLLIN, 0});
   next_alive = last_watch = clock::now();
   heard.assign(channels.size(), next_alive);
   // The application's signal handlers run on the application's threads.
@@ -44,47 +66,51 @@ void links_state::stop_reader() noexcept {
 }
 
 void links_state::read_until_woken() {
-  std::vector<pollfd> watched;
-  for (const std::unique_ptr<link_channel>& one : channels)
-    watched.push_back({one ? one->fd() : -1, POLLIN, 0});  // poll ignores the -1 of this PE
-  watched.push_back({wake.get(), POLLIN, 0});
+  pollfd& woken = watched[channels.size()];
   for (;;) {
     if (::poll(watched.data(), watched.size(), patience()) < 0) {
       if (errno == EINTR) continue;
-      set_failure(error(code::system, fmt::format("poll: {}", std::strerror(errno)), me), origin::here);
+      guarded(*this,
+              [this, why = errno] { throw error(code::system, fmt::format("poll: {}", std::strerror(why)), me); });
       return;
     }
-    if (watched.back().revents != 0) {
-      watched.back().fd = -1;
+    if (woken.revents != 0) {
+      woken.fd = -1;
       finish_remote();
     }
-    for (std::size_t pe = 0; pe + 1 < watched.size(); ++pe) {
+    for (std::size_t pe = 0; pe < channels.size(); ++pe) {
       if (watched[pe].revents == 0) continue;
       heard[pe] = clock::now();
       if (!read_from(static_cast<int>(pe))) watched[pe].fd = -1;
     }
-    watch_remote();
+    for (std::size_t i = 0; i < processes.size(); ++i) {
+      pollfd& process = watched[channels.size() + 1 + i];
+      if (process.revents == 0) continue;
+      pollfd& channel = watched[static_cast<std::size_t>(processes[i].pe)];
+      // A child that it has forked may keep its socket open; what it sent itself lies there by now.
+      if (channel.fd < 0 || !read_from(processes[i].pe, true)) channel.fd = process.fd = -1;
+    }
+    guarded(*this, [this] { watch_remote(); });
     if (finish_until && finished_remote()) return;
   }
 }
 
-bool links_state::read_from(int pe) {
-  try {
+bool links_state::read_from(int pe, bool died) {
+  bool more = true;
+  guarded(*this, [&] {
     for (;;) {
       received_packet packet = channels[static_cast<std::size_t>(pe)]->receive();
-      if (packet.what == received_packet::status::nothing_yet) return true;
-      if (packet.what == received_packet::status::closed) {
+      const bool nothing = packet.what == received_packet::status::nothing_yet;
+      if (nothing && !died) return;
+      if (nothing || packet.what == received_packet::status::closed) {
         handle_end(pe);
-        return false;
+        more = false;
+        return;
       }
       handle(pe, std::move(packet));
     }
-  } catch (const error& why) {
-    set_failure(why, origin::here);
-  } catch (const std::bad_alloc&) {
-    set_failure(error(code::system, fmt::format("{} ran out of host memory", describe(me)), me), origin::here);
-  }
-  return true;
+  });
+  return more;
 }
 
 void links_state::handle(int pe, received_packet packet) {

@@ -3,6 +3,8 @@
 /// failure.
 #pragma once
 
+#include <poll.h>
+
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -60,8 +62,8 @@ struct links_state : std::enable_shared_from_this<links_state> {
   void start_reader();
   void stop_reader() noexcept;
   void read_until_woken();
-  /// Reads what there is. Whether more may come.
-  [[nodiscard]] bool read_from(int pe);
+  /// Reads what there is. Whether more may come: nothing does from a process that has died, whoever has its socket.
+  [[nodiscard]] bool read_from(int pe, bool died = false);
   void handle(int pe, received_packet packet);
   void handle_end(int pe);
 
@@ -88,6 +90,14 @@ struct links_state : std::enable_shared_from_this<links_state> {
   std::vector<std::byte> buffer;  ///< the reader's
   /// By PE, none at `me`; open for as long as this lives: any thread may be sending.
   std::vector<std::unique_ptr<link_channel>> channels;
+  /// A process of this host, as process_behind() has it.
+  struct watched_process {
+    int pe;
+    unique_fd fd;
+  };
+  std::vector<watched_process> processes;
+  /// Made while there is memory, for failures that leave none to describe them.
+  error no_memory{code::system, "out of host memory"};
 
   mutable std::mutex mutex;  ///< guards what follows
   std::condition_variable changed;
@@ -102,6 +112,7 @@ struct links_state : std::enable_shared_from_this<links_state> {
   std::atomic<std::uint64_t> groups_made{0};
 
   unique_fd wake;                        ///< eventfd that ends the reader
+  std::vector<pollfd> watched;           ///< the reader's: the channels, `wake`, the processes
   std::vector<clock::time_point> heard;  ///< the reader's: when there was news of each PE
   clock::time_point next_alive;          ///< the reader's
   clock::time_point last_watch;          ///< the reader's

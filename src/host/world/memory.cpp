@@ -65,6 +65,29 @@ void agree(world_state& world, const resize_call& mine, const std::optional<erro
 
 }  // namespace
 
+void world_state::check_symmetric(const void* pointer, std::size_t bytes, std::size_t alignment, const char* what) const {
+  if (!heap_->contains(pointer, bytes))
+    throw error(code::outside_heap,
+                fmt::format("{}: {} and the {} bytes from there are not inside this PE's symmetric memory ({} to {}): pass an "
+                            "address from allocate(), and a count that fits the allocation",
+                            what, pointer, bytes, fmt::ptr(heap_->slot(context_.my_pe())),
+                            fmt::ptr(heap_->slot(context_.my_pe()) + heap_->mapped_bytes())),
+                context_.my_pe());
+  if (reinterpret_cast<std::uintptr_t>(pointer) % alignment != 0)
+    throw error(code::misaligned, fmt::format("{}: {} is not a multiple of {} bytes", what, pointer, alignment), context_.my_pe());
+}
+
+void world_state::check_reached(const void* local, int pe) const {
+  if (!heap_->reaches(local, pe))
+    throw error(code::outside_heap,
+                fmt::format("PE {} has no memory where this PE has {}: it belongs to a team that PE {} is not in", pe, local, pe), pe);
+}
+
+void* world_state::remote(const void* local, int pe) const {
+  check_reached(local, pe);
+  return heap_->slot(pe) + (static_cast<const std::byte*>(local) - heap_->slot(context_.my_pe()));
+}
+
 world_state& world_of(world_state* world) {
   if (world == nullptr) throw error(code::invalid_argument, "resize: this symmetric object is empty, or of a team, whose memory keeps its size");
   return *world;
@@ -76,8 +99,9 @@ void* reallocate(world_state& world, void* pointer, std::size_t count, std::size
   const std::lock_guard lock(world.collective_mutex());
   const std::size_t bytes = byte_count(count, size);
   heap& heap = world.heap();
-  // After this all operations on the old block are over, so that it may be copied.
   const std::uint64_t offset = pointer != nullptr ? world.context().offset(pointer) : ~std::uint64_t{0};
+  // As in barrier_all(): afterwards all PEs' operations on the old block are over, so that it may be copied, or returned.
+  world.quiet();
   agree(world, {offset, bytes, alignment}, obstacle(world, pointer, alignment));
   if (pointer == nullptr) return heap.allocate(bytes, alignment);
   const std::size_t before = heap.allocation_bytes(pointer);

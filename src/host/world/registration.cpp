@@ -18,7 +18,7 @@ void unregister_symmetric(world& w, void* alias) {
   state.check();
   const detail::trace_range range(state, "pgas::unregister_symmetric");
   const std::lock_guard lock(state.collective_mutex());
-  state.synchronize(nullptr);
+  state.complete();
   state.heap().registrations().remove(alias);
 }
 
@@ -37,9 +37,12 @@ void registration::reset() noexcept {
     }
     const std::lock_guard lock(world->collective_mutex());
     world->check();
+    world->complete();
     world->heap().registrations().remove(alias);
   } catch (const error&) {
     // The world has failed: the mappings go when it is left.
+  } catch (const std::exception& why) {
+    world->fail(why.what());  // out of memory, and out of step: the others would wait
   }
 }
 

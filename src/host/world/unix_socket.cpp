@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -92,6 +93,18 @@ std::optional<socket_owner> owner_of(int fd) {
   socklen_t length = sizeof(credentials);
   if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0) return std::nullopt;
   return socket_owner{credentials.uid, credentials.pid};
+}
+
+unique_fd process_behind(int fd) {
+#ifdef SYS_pidfd_open
+  const std::optional<socket_owner> owner = owner_of(fd);
+  // 0 stands for a process that has no number in this one's namespace.
+  if (owner && owner->pid > 0 && owner->pid != ::getpid())
+    return unique_fd(static_cast<int>(::syscall(SYS_pidfd_open, owner->pid, 0)));  // closed by exec
+#else
+  static_cast<void>(fd);
+#endif
+  return {};
 }
 
 namespace {

@@ -70,6 +70,9 @@ struct socket_owner {
   pid_t pid;
 };
 [[nodiscard]] std::optional<socket_owner> owner_of(int fd);
+/// What becomes readable once the process at the other end has ended, whoever still has its sockets. None for this
+/// process itself, and where the kernel has no such thing or does not let this process see that one.
+[[nodiscard]] unique_fd process_behind(int fd);
 
 /// What one receive brought.
 struct received_packet {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <exception>
 #include <utility>
 
 #include "host/config/launch.hpp"
@@ -34,7 +35,7 @@ world::~world() {
   try {
     if (state_->unwinding()) state_->fail("an exception ended its part in the world");
     state_->leave();
-  } catch (const error&) {
+  } catch (const std::exception&) {
     // Logged where it was decided; a destructor has nobody to tell.
   }
 }
@@ -54,7 +55,7 @@ world world::join(std::unique_ptr<bootstrap> exchange, const config& settings) {
 void world::leave() { state_of(state_).leave(); }
 
 void world::abort(std::string_view reason) noexcept {
-  if (state_ && !state_->left()) state_->fail(std::string(reason));
+  if (state_ && !state_->left()) state_->fail(reason);
 }
 
 void world::check() const { state_of(state_).check(); }
@@ -146,6 +147,8 @@ void release(world_state& world, void* pointer) noexcept {
     world.heap().free(pointer);
   } catch (const error&) {
     // The world has failed: the memory goes when it is left.
+  } catch (const std::exception& why) {
+    world.fail(why.what());  // out of memory, and out of step: the others would wait
   }
 }
 

@@ -233,15 +233,19 @@ void world_state::on_failure(const error& cause) noexcept {
 void world_state::on_far_failure(int pe, const std::string& what) noexcept {
   if (leaving_) return;
   try {
-    if (pe < 0)
-      links_->fail(error(code::transport_failed, what));
+    const int me = links_->my_pe();
+    if (pe < 0 || pe == me)
+      links_->fail(error(code::transport_failed,
+                         fmt::format("the proxy of PE {} (host {}, pid {}) itself can't go on: {}", me, links_->peer(me).host,
+                                     links_->peer(me).pid, what),
+                         me));
     else
       links_->fail(error(code::peer_lost,
                          fmt::format("PE {} (host {}, pid {}) can't be reached any more: {}; look at its output, then at "
                                      "the network between the hosts",
                                      pe, links_->peer(pe).host, links_->peer(pe).pid, what),
                          pe));
-  } catch (const std::bad_alloc&) {
+  } catch (const std::exception&) {
     links_->fail("out of host memory");
   }
 }
@@ -249,12 +253,14 @@ void world_state::on_far_failure(int pe, const std::string& what) noexcept {
 void world_state::leave() {
   if (left_) return;
   if (stream_) check_not_captured(stream_->native(), "world::leave");
-  std::optional<error> first;
+  std::exception_ptr first;
   const auto attempt = [&](auto&& step) {
+    if (first) return;
     try {
-      if (!first) step();
-    } catch (const error& failed) {
-      first = failed;
+      step();
+    } catch (const std::exception& failed) {
+      first = std::current_exception();
+      if (!leaving_ && !links_->failed()) links_->fail(failed.what());
     }
   };
   attempt([&] { links_->check(); });
@@ -262,14 +268,13 @@ void world_state::leave() {
     if (stream_) stream_->synchronize();
     complete();
   });
-  if (first && !links_->failed()) links_->fail(first->what());
   leaving_ = true;
   attempt([&] { links_->leave(); });
   give_back();
-  if (first) throw error(*first);
+  if (first) std::rethrow_exception(first);
 }
 
-void world_state::fail(const std::string& reason) noexcept {
+void world_state::fail(std::string_view reason) noexcept {
   if (links_) links_->fail(reason);
 }
 
@@ -300,29 +305,6 @@ void world_state::check_pe(int pe, const char* what) const {
     throw error(code::pe_out_of_range, fmt::format("{}: PE {} does not exist, PEs are 0 to {}", what, pe, n - 1), pe);
 }
 
-void world_state::check_symmetric(const void* pointer, std::size_t bytes, std::size_t alignment, const char* what) const {
-  if (!heap_->contains(pointer, bytes))
-    throw error(code::outside_heap,
-                fmt::format("{}: {} and the {} bytes from there are not inside this PE's symmetric memory ({} to {}): pass an "
-                            "address from allocate(), and a count that fits the allocation",
-                            what, pointer, bytes, fmt::ptr(heap_->slot(context_.my_pe())),
-                            fmt::ptr(heap_->slot(context_.my_pe()) + heap_->mapped_bytes())),
-                context_.my_pe());
-  if (reinterpret_cast<std::uintptr_t>(pointer) % alignment != 0)
-    throw error(code::misaligned, fmt::format("{}: {} is not a multiple of {} bytes", what, pointer, alignment), context_.my_pe());
-}
-
-void world_state::check_reached(const void* local, int pe) const {
-  if (!heap_->reaches(local, pe))
-    throw error(code::outside_heap,
-                fmt::format("PE {} has no memory where this PE has {}: it belongs to a team that PE {} is not in", pe, local, pe), pe);
-}
-
-void* world_state::remote(const void* local, int pe) const {
-  check_reached(local, pe);
-  return heap_->slot(pe) + (static_cast<const std::byte*>(local) - heap_->slot(context_.my_pe()));
-}
-
 void world_state::synchronize(stream_handle stream) {
   try {
     device_->synchronize(stream);
@@ -334,12 +316,16 @@ void world_state::synchronize(stream_handle stream) {
 }
 
 std::uint64_t world_state::fetch(const operation_request& request) {
+  std::uint64_t old = 0;
   try {
-    return device_->fetch(request);
+    old = device_->fetch(request);
   } catch (const error&) {
     throw_cause();
     throw;
   }
+  // On a GPU an operation that had to give up has ended its kernel, and nothing else.
+  if (const std::optional<error> recorded = recorded_failure()) throw error(*recorded);
+  return old;
 }
 
 void world_state::fetch_later(const operation_request& request, void* result) {
@@ -355,13 +341,16 @@ void world_state::quiet() {
   fetches_->deliver([this] { complete(); });
 }
 
+void world_state::settle() {
+  if (!far_) return;
+  operation_request request;
+  request.what = operation_request::kind::quiet;
+  request.here = context_;
+  device_->enqueue(request, nullptr);
+}
+
 void world_state::complete() {
-  if (far_) {
-    operation_request request;
-    request.what = operation_request::kind::quiet;
-    request.here = context_;
-    device_->enqueue(request, nullptr);
-  }
+  settle();
   synchronize(nullptr);
 }
 

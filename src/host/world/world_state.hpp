@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "device/device.hpp"
@@ -40,7 +41,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
   /// Whether an exception that was not yet in flight when the world was joined is unwinding this thread.
   [[nodiscard]] bool unwinding() const noexcept;
   /// Ends the world for everyone.
-  void fail(const std::string& reason) noexcept;
+  void fail(std::string_view reason) noexcept;
 
   /// Throws not_joined after leave(), and the first failure of the world.
   void check() const;
@@ -63,6 +64,8 @@ class world_state : public std::enable_shared_from_this<world_state> {
   void quiet();
   /// The same without handing on what was fetched.
   void complete();
+  /// Host operations enqueued from now on come after those to far PEs before have taken effect.
+  void settle();
   /// Throws capturing if the stream is being captured, naming the caller `what`.
   void check_not_captured(stream_handle stream, const char* what) const;
 
@@ -100,7 +103,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
   void make_teams();
   void report(const std::string& how);
   void on_failure(const error& cause) noexcept;
-  /// The proxy can't go on, because of PE `pe` unless that is -1.
+  /// The proxy can't go on, because of PE `pe`: of itself where that is this PE or -1.
   void on_far_failure(int pe, const std::string& what) noexcept;
   /// The error that a record left by a device operation stands for, if there is one.
   [[nodiscard]] std::optional<error> recorded_failure() const;

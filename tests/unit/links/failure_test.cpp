@@ -2,12 +2,15 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <mutex>
 #include <thread>
 
+#include "host/world/unix_socket.hpp"
 #include "unit/links/fixtures.hpp"
 
 namespace pgas::unit_test {
@@ -268,6 +271,43 @@ TEST(links_failure, descriptors_that_do_not_fit_are_reported_and_none_leaks) {
     require(count_holdings().fds == open_before, "no descriptor left");
     pe.links.barrier();  // in step all the same
     pe.links.leave();
+  });
+  for (const auto& end : ends) EXPECT_EQ(end.message, "");
+}
+
+TEST(links_failure, descriptors_wait_while_too_many_of_the_user_are_on_their_way) {
+  const auto ends = run_processes(2, [](bootstrap& exchange) {
+    linked_pe pe(exchange);
+    pe.links.barrier();
+    std::thread reader;
+    const auto start = clock::now();
+    if (pe.links.my_pe() == 0) {
+      // Whoever is privileged knows no such limit; where that can't be given up it does not count outside either.
+      static_cast<void>(::setresuid(65534, 65534, 65534));
+      const std::vector<int> many(detail::max_fds_per_packet, STDOUT_FILENO);
+      const rlimit few{detail::max_fds_per_packet, detail::max_fds_per_packet};
+      require(::setrlimit(RLIMIT_NOFILE, &few) == 0, "a lower limit");
+      int pair[2];
+      require(::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == 0, "a pair of sockets");
+      const auto send = [&] { return detail::send_packet(pair[0], bytes_of("unread"), {}, many); };
+      int refused = 0;
+      for (int i = 0; i < 4 && refused == 0; ++i) refused = send();
+      require(refused == ETOOMANYREFS, "too many descriptors on their way");
+      reader = std::thread([pair] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(300));
+        ::close(pair[0]);
+        ::close(pair[1]);
+      });
+    }
+    const int mine = STDOUT_FILENO;
+    const auto thrown = thrown_by([&] {
+      const auto all = pe.links.all_gather(bytes_of("some"), std::span(&mine, 1));
+      require(all[static_cast<std::size_t>(1 - pe.links.my_pe())].fds.size() == 1, "the descriptor");
+      require(clock::now() - start >= std::chrono::milliseconds(200), "it waited");
+      pe.links.leave();
+    });
+    if (reader.joinable()) reader.join();
+    require(!thrown, thrown ? thrown->what() : "");
   });
   for (const auto& end : ends) EXPECT_EQ(end.message, "");
 }

@@ -42,6 +42,25 @@ TEST(world_memory, reallocate_keeps_the_contents_up_to_the_smaller_size) {
   }));
 }
 
+TEST(world_memory, reallocate_waits_for_what_others_are_putting_into_the_old_block) {
+  expect_no_error(run_worlds(2, [](world& w) {
+    constexpr std::size_t bytes = 4u << 20;
+    std::vector<unsigned char> marks(bytes);
+    for (std::size_t i = 0; i < bytes; ++i) marks[i] = mark(0, i);
+    for (const std::size_t after : {bytes, 2 * bytes, bytes / 2}) {
+      auto* const old = static_cast<unsigned char*>(w.allocate_bytes(bytes));
+      w.barrier_all();
+      if (w.my_pe() == 0)
+        for (int i = 0; i < 40; ++i) put_nbi(w, old, i < 39 ? old : marks.data(), bytes, 1);
+      auto* const now = static_cast<unsigned char*>(w.reallocate_bytes(old, after));
+      if (w.my_pe() == 1) {
+        EXPECT_EQ(std::memcmp(now, marks.data(), std::min(after, bytes)), 0) << after;
+      }
+      w.free(now);
+    }
+  }));
+}
+
 TEST(world_memory, reallocate_frees_the_old_block_and_knows_null_and_zero) {
   expect_no_error(run_worlds(2, [](world& w) {
     const heap_usage before = w.usage();
