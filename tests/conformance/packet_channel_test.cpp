@@ -131,7 +131,7 @@ void run_ring(const team_shape& shape, grid_shape grid, int n_rounds, std::uint3
     for (std::size_t i = before == ~0u ? 1 + detail::packet_half_lines(longest) : 1; i < box.size(); ++i) {
       for (std::uint64_t& word : box[i].words) word = std::uint64_t{2 + i % 9} << 32 | 0xa5a5a5a5;
     }
-    const detail::packet_header header{before, before, {0, 0}};
+    const detail::box_header header{before, before, {0, 0}};
     std::memcpy(static_cast<void*>(box.data()), &header, sizeof header);
     pes.write(pe, memory.from_left, box.data(), box.size());
     pes.write(pe, memory.from_right, box.data(), box.size());

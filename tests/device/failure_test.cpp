@@ -291,4 +291,65 @@ TEST(failure, a_block_ends_with_its_thread) {
   EXPECT_EQ(r.thread, 3u);
 }
 
+/// The first thread of a block has given up, before the others ask it to work for them.
+struct headless_block {
+  sym<std::uint64_t> words;
+  sym<lock_t> lock;
+  sym<std::uint32_t> passed;
+  int what;
+  static constexpr int kinds = 6;
+
+  template <class Block>
+  PGAS_FN void operator()(const Block& block, const context& ctx) const {
+    if (ctx.my_pe() != 0) return;
+    if (block.thread_rank() == 0) p(ctx, reinterpret_cast<int*>(ctx.my_slot_), 1, 99);
+    std::uint64_t* const w = words.at(ctx);
+    switch (what) {
+      case 0: wait_until(ctx, block, w, cmp::eq, 1); break;
+      case 1: static_cast<void>(signal_wait_until(ctx, block, w, cmp::eq, 1)); break;
+      case 2: static_cast<void>(wait_until_any(ctx, block, w, 100, nullptr, cmp::eq, 1)); break;
+      case 3: static_cast<void>(wait_until_any(ctx, block, w, 2, nullptr, cmp::eq, 1)); break;
+      case 4: set_lock(ctx, block, lock.at(ctx)); break;
+      default: static_cast<void>(detail::broadcast(block, 1)); break;
+    }
+    atomic_inc(ctx, passed.at(ctx), 0);
+  }
+};
+
+TEST(failure, a_block_ends_with_its_first_thread) {
+  for (int what = 0; what < headless_block::kinds; ++what) {
+    SCOPED_TRACE(what);
+    pe_set pes(2, {.checks = true});
+    const headless_block body{pes.allocate<std::uint64_t>(100), pes.allocate<lock_t>(1), pes.allocate<std::uint32_t>(1),
+                              what};
+    EXPECT_TRUE(pes.run_out({1, 4}, body)[0]);
+    std::uint32_t passed = 1;
+    pes.read(0, body.passed, &passed, 1);
+    EXPECT_EQ(passed, 0u);
+    EXPECT_EQ(record_of(pes, 0).thread, 0u);
+  }
+}
+
+/// What a PE does that has no share of something.
+struct nothing {
+  sym<std::uint64_t> signal;
+
+  template <class Block>
+  PGAS_FN void operator()(const Block& block, const context& ctx) const {
+    std::uint64_t* const none = nullptr;
+    put(ctx, block, none, none, 0, 1);
+    get(ctx, block, none, none, 0, 1);
+    iput(ctx, block, none, none, 2, 2, 0, 1);
+    if (ctx.my_pe() == 0) put_signal(ctx, block, none, none, 0, signal.at(ctx), 1, signal_op::add, 1);
+    wait_until_all(ctx, block, none, 0, nullptr, cmp::eq, 1);
+    if (ctx.my_pe() == 1) wait_until(ctx, block, signal.at(ctx), cmp::eq, 1);
+  }
+};
+
+TEST(failure, checks_let_nothing_pass) {
+  pe_set pes(2, {.checks = true});
+  pes.run({1, 4}, nothing{pes.allocate<std::uint64_t>(1)});
+  for (int pe = 0; pe < 2; ++pe) EXPECT_EQ(pes.control(pe).record.complete, 0u);
+}
+
 }  // namespace

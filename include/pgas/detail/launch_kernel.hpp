@@ -110,11 +110,16 @@ template <class Kernel, class... Arguments>
   check_launch(cudaGetDevice(&gpu), shape);
   if (last.gpu == gpu && last.threads == shape.threads && last.shared_bytes == shape.shared_bytes) return last.blocks;
   const auto entry = entry_of<Kernel, Arguments...>();
-  constexpr std::size_t without_asking = 48 * 1024;
-  if (shape.shared_bytes > without_asking)
+  cudaFuncAttributes about{};
+  check_launch(cudaFuncGetAttributes(&about, entry), shape);
+  if (shape.shared_bytes > static_cast<std::size_t>(about.maxDynamicSharedSizeBytes)) {
+    // It is a limit of the kernel, for all threads of the process, and costs nothing: so all that there is.
+    int most = 0;
+    check_launch(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, gpu), shape);
     check_launch(cudaFuncSetAttribute(reinterpret_cast<const void*>(entry), cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                      static_cast<int>(shape.shared_bytes)),
+                                      most - static_cast<int>(about.sharedSizeBytes)),
                  shape);
+  }
   int multiprocessors = 0;  // under MPS only those that this process may use
   check_launch(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, gpu), shape);
   int each = 0;
@@ -146,9 +151,13 @@ void launch_kernel(world& w, const launch_shape& shape, const stream& on, Kernel
                     " PEs that share it. Blocks that wait for others would wait for ever: launch fewer, or say "
                     "resident = false if none of them waits");
   const device_guard guard(w);
-  entry_of<Kernel, Arguments...>()<<<shape.blocks, shape.threads, shape.shared_bytes, static_cast<cudaStream_t>(on.native(w.state()))>>>(
-      grid_area(w, on), kernel, arguments...);
-  check_launch(cudaGetLastError(), shape);
+  cudaLaunchConfig_t how{};
+  how.gridDim = dim3(shape.blocks);
+  how.blockDim = dim3(shape.threads);
+  how.dynamicSmemBytes = shape.shared_bytes;
+  how.stream = static_cast<cudaStream_t>(on.native(w.state()));
+  // Not <<<>>>, whose errors are told by cudaGetLastError, with those that the application has left there before.
+  check_launch(cudaLaunchKernelEx(&how, entry_of<Kernel, Arguments...>(), grid_area(w, on), kernel, arguments...), shape);
 }
 
 #else

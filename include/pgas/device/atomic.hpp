@@ -15,7 +15,7 @@
 /// -infinity.
 ///
 /// On proxied PEs the proxies carry them out, atomic with all others on the word. There the `_nbi` forms wait for their
-/// result, about as long as the network takes both ways.
+/// result, about as long as the network takes both ways. *Errors* as in `rma.hpp`.
 ///
 /// `atomic_fetch_*_nbi` and the like leave the old value in `*result`, any memory of this PE, where it may be read
 /// after quiet().

@@ -5,7 +5,7 @@
 /// compute.
 ///
 /// On GPUs before sm_90, on the CPU, between addresses that differ modulo 16 bytes, and for PEs that load and store do
-/// not reach, the same calls are what `rma.hpp` and `signal.hpp` have for one thread.
+/// not reach, the same calls are what `rma.hpp` and `signal.hpp` have for one thread. *Errors* as there.
 #pragma once
 
 #include "pgas/device/impl/bulk_copy.hpp"

@@ -26,7 +26,8 @@ namespace detail {
 /// domain of its own: fence() and quiet() of one say nothing about operations of another. Valid until the world is
 /// left.
 ///
-/// *Callers* any thread, on the GPU and on the host; for addresses on GPU heaps with proxied PEs, on the GPU only.
+/// *Callers* any thread on the GPU; on the host what PEs and teams are numbered, and, where a C++ compiler compiles the
+/// caller, addresses too (on GPU heaps with proxied PEs on the GPU only).
 class context {
  public:
   /// This PE's number in the team of this context: in the world, unless the context was made from another team.

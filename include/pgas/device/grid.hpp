@@ -7,9 +7,9 @@
 
 namespace pgas {
 
-/// The threads of a whole grid, numbered block by block. Names as in cooperative_groups::grid_group, whose sync() has no
-/// end if a block never comes; this one ends the threads when the world has failed, another thread of this PE has given
-/// up, or the deadline of waits passes.
+/// The threads of a whole grid, numbered block by block. Names as in cooperative_groups::grid_group, whose sync() has
+/// no end if a block never comes; this one ends the threads when the world has failed, another thread of this PE has
+/// given up, or the deadline of waits passes.
 ///
 /// *Callers* kernels that launch() started with all blocks resident at once (`launch_config::resident`).
 class grid {
@@ -29,7 +29,8 @@ class grid {
 
   /// Whether `yes` holds on any thread, on all threads. Also a sync().
   [[nodiscard]] PGAS_FN bool any(bool yes) const { return detail::grid_any(block_, yes); }
-  /// The value of the thread with rank 0, on all threads. Also a sync(). *Memory* T is trivially copyable, at most 64 bytes.
+  /// The value of the thread with rank 0, on all threads. Also a sync(). *Memory* T is trivially copyable, at most 64
+  /// bytes.
   template <class T>
   [[nodiscard]] PGAS_FN T broadcast(T value) const {
     return detail::grid_broadcast(block_, value);

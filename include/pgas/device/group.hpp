@@ -6,11 +6,12 @@
 /// | --- | --- | --- |
 /// | this_thread | the calling one | everywhere |
 /// | warp | this_warp(block): 32 neighbours of the block; on the CPU each thread is a warp of its own | everywhere |
-/// | block | a block of the grid: this_block() in a kernel; on the CPU a thread_crew that the launcher hands in | everywhere |
-/// | launched_block | the block as launch() hands it to a kernel, which also knows its grid | in kernels of launch() |
-/// | grid | this_grid(block), see grid.hpp: all threads of all blocks | in kernels of launch() |
+/// | block | a block of the grid: this_block() in a kernel; on the CPU a thread_crew that the launcher hands in |
+/// everywhere | | launched_block | the block as launch() hands it to a kernel, which also knows its grid | in kernels
+/// of launch() | | grid | this_grid(block), see grid.hpp: all threads of all blocks | in kernels of launch() |
 #pragma once
 
+#include "pgas/detail/ptx.hpp"
 #include "pgas/types.hpp"
 
 #if !defined(__CUDACC__)
@@ -85,12 +86,14 @@ class block {
 
   /// Whether `yes` holds on any thread, on all threads. Also a sync().
   [[nodiscard]] PGAS_FN static bool any(bool yes) { return __syncthreads_or(yes ? 1 : 0) != 0; }
-  /// The value of the thread with rank 0, on all threads. Also a sync().
+  /// The value of the thread with rank 0, on all threads; ends them if that thread has ended. Also a sync().
   template <class T>
   [[nodiscard]] PGAS_FN static T broadcast(T value) {
     __shared__ T room;
-    if (thread_rank() == 0) room = value;
-    sync();
+    const bool first = thread_rank() == 0;
+    if (first) room = value;
+    if (!any(first)) PGAS_UNLIKELY
+      detail::end_thread();
     const T all = room;
     sync();
     return all;

@@ -30,9 +30,9 @@ PGAS_FN void set_lock(const context& ctx, lock_t* lock) {
 template <PGAS_IS(group) G>
 PGAS_FN void set_lock(const context& ctx, const G& g, lock_t* lock) {
   detail::check(ctx, detail::operation::lock, lock, ctx.my_pe());
-  bool lost = false;
-  if (g.thread_rank() == 0) lost = detail::lock_set(detail::device_lock_words(ctx, lock)) != detail::lock_result::done;
-  detail::go_on_together(g, lost);
+  bool mine = false;
+  if (g.thread_rank() == 0) mine = detail::lock_set(detail::device_lock_words(ctx, lock)) == detail::lock_result::done;
+  detail::go_on_with_first(g, mine);
 }
 
 /// Takes the lock if it is free.
@@ -47,6 +47,7 @@ PGAS_FN void set_lock(const context& ctx, const G& g, lock_t* lock) {
 /// *Callers* all threads of the group `g`, converged. *On return* the same on all of them.
 template <PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN bool test_lock(const context& ctx, const G& g, lock_t* lock) {
+  detail::check(ctx, detail::operation::lock, lock, ctx.my_pe());  // by all, as all end
   return detail::any(g, g.thread_rank() == 0 && test_lock(ctx, lock));
 }
 
@@ -64,6 +65,7 @@ PGAS_FN void clear_lock(const context& ctx, lock_t* lock) {
 /// *Callers* all threads of the group `g`, converged. *Order* releases what all of them did before.
 template <PGAS_IS(group) G>
 PGAS_FN void clear_lock(const context& ctx, const G& g, lock_t* lock) {
+  detail::check(ctx, detail::operation::lock, lock, ctx.my_pe());
   g.sync();
   if (g.thread_rank() == 0) clear_lock(ctx, lock);
   g.sync();

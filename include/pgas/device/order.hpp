@@ -5,6 +5,9 @@
 /// store one fence covers all of them, so they cost what the others cost. With proxied PEs they cost less: a fence()
 /// for one of them is a command that nobody waits for, and quiet() waits for these PEs alone; fence() for all waits
 /// until everything that went to the proxy is complete, as it must not be overtaken by a later store.
+///
+/// *Errors* with checks on all end the thread, or the group, with a record for a PE that does not exist; with proxied
+/// PEs also when the world is aborted, or the deadline passes, while they wait for the proxy.
 #pragma once
 
 #include "pgas/device/context.hpp"

@@ -108,7 +108,7 @@ PGAS_FN void receive(const context& ctx, const G& g, packet_channel& channel, T*
   now.received = detail::next_number(now.received);
   bool lost = false;
   if (now.there == nullptr) PGAS_UNLIKELY {
-    lost = detail::receive_far(ctx, g, now, dst, count);
+    detail::receive_far(ctx, g, now, dst, count);
   } else {
     using piece = detail::packed_piece<T>;
     const detail::packed_message message = detail::message_in(now.place(now.in, now.received), bytes, now.received);

@@ -7,6 +7,10 @@
 /// thread's stack, a block's shared memory) goes in pieces of 16 bytes, each a command: use global memory for more than
 /// a few.
 ///
+/// *Errors* with checks on all end the thread, or the group, with a record for a PE that does not exist, and for memory
+/// outside the heap or misaligned. For proxied PEs they also end when the world is aborted, or the deadline passes,
+/// while they wait for the proxy.
+///
 /// Lanes of a warp that call put() or get() each for itself, at the same time and with 64 bytes or more, share the work
 /// behind the scenes, eight neighbours at a time; nothing about the meaning changes.
 #pragma once
@@ -53,8 +57,8 @@ PGAS_FN void get_by_route(const context& ctx, const G& g, T* dst, const T* src, 
 /// Writes one value to PE `pe`.
 ///
 /// *Callers* any thread. *Memory* `dst` is symmetric: this PE's address of it. *On return* the store is issued; quiet()
-/// completes it. *Order* none by itself. Values of 1, 2, 4, 8 bytes arrive whole, as an atomic_set would, so that a
-/// wait may look at them; larger ones arrive in pieces of at most 8 bytes.
+/// completes it. *Order* none by itself. Values of 1, 2, 4, 8 bytes whose alignment is their size arrive whole, as an
+/// atomic_set would, so that a wait may look at them; others arrive in pieces of their alignment, of at most 8 bytes.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void p(const context& ctx, T* dst, detail::type_identity_t<T> value, std::int32_t pe) {
   detail::check(ctx, detail::operation::p, dst, pe);

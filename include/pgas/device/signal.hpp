@@ -4,6 +4,8 @@
 ///
 /// A signal that senders add to may count what has arrived: signal_take() waits for n arrivals and takes them off
 /// again, so that the word serves the next round without a reset, which would race with an early sender.
+///
+/// *Errors* of all: as in `rma.hpp`.
 #pragma once
 
 #include "pgas/detail/ptx_atomic.hpp"
@@ -111,7 +113,7 @@ PGAS_FN void put_signal(const context& ctx, T* dst, const T* src, std::size_t co
 template <PGAS_IS(rma_type) T>
 PGAS_FN void put_signal_nbi(const context& ctx, T* dst, const T* src, std::size_t count, signal_t* sig, signal_t value,
                             signal_op op, std::int32_t pe) {
-  put_signal(ctx, this_thread{}, dst, src, count, sig, value, op, pe);
+  put_signal_nbi(ctx, this_thread{}, dst, src, count, sig, value, op, pe);
 }
 
 /// Sets PE `pe`'s signal word.
@@ -131,6 +133,7 @@ PGAS_FN void signal_set(const context& ctx, signal_t* sig, signal_t value, std::
 /// *Callers* all threads of the group `g`, converged.
 template <PGAS_IS(group) G>
 PGAS_FN void signal_set(const context& ctx, const G& g, signal_t* sig, signal_t value, std::int32_t pe) {
+  detail::check(ctx, detail::operation::signal, sig, pe);  // by all, as all end
   g.sync();
   if (g.thread_rank() == 0) signal_set(ctx, sig, value, pe);
 }
@@ -152,6 +155,7 @@ PGAS_FN void signal_add(const context& ctx, signal_t* sig, signal_t value, std::
 /// *Callers* all threads of the group `g`, converged.
 template <PGAS_IS(group) G>
 PGAS_FN void signal_add(const context& ctx, const G& g, signal_t* sig, signal_t value, std::int32_t pe) {
+  detail::check(ctx, detail::operation::signal, sig, pe);
   g.sync();
   if (g.thread_rank() == 0) signal_add(ctx, sig, value, pe);
 }
@@ -170,6 +174,7 @@ PGAS_FN void signal_add(const context& ctx, const G& g, signal_t* sig, signal_t 
 /// *Callers* all threads of the group `g`, converged. *On return* the same value on all of them.
 template <PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN signal_t signal_fetch(const context& ctx, const G& g, const signal_t* sig) {
+  detail::check(ctx, detail::operation::signal, sig, ctx.my_pe());
   return detail::broadcast(g, g.thread_rank() == 0 ? signal_fetch(ctx, sig) : signal_t{0});
 }
 

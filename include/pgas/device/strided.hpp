@@ -3,7 +3,7 @@
 /// (ibput, ibget), by one thread or by a group.
 ///
 /// Strides are elements from the start of one element or block to the start of the next, on either side; they may be
-/// negative. Elements of the destination must not overlap. Proxied PEs: as in `rma.hpp`.
+/// negative. Elements of the destination must not overlap. Proxied PEs and *Errors*: as in `rma.hpp`.
 #pragma once
 
 #include "pgas/device/context.hpp"

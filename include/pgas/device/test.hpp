@@ -1,6 +1,7 @@
 /// @file
 /// Looking at words of this PE's own part of the heap that other PEs write, without waiting for them; otherwise as the
-/// waits in `wait.hpp`, sets and groups included.
+/// waits in `wait.hpp`, sets and groups included. *Errors* with checks on all end the thread, or the group, with a
+/// record for a word outside the heap or misaligned.
 #pragma once
 
 #include "pgas/device/impl/wait_set.hpp"
@@ -25,6 +26,7 @@ template <PGAS_IS(wait_type) T>
 template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN bool test(const context& ctx, const G& g, const T* ivar, cmp op,
                                 detail::type_identity_t<T> value) {
+  detail::check(ctx, detail::operation::wait, ivar, ctx.my_pe());  // by all, as all end
   return detail::any(g, g.thread_rank() == 0 && test(ctx, ivar, op, value));
 }
 

@@ -36,7 +36,7 @@ template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
 PGAS_FN void wait_until(const context& ctx, const G& g, const T* ivar, cmp op, detail::type_identity_t<T> value) {
   detail::check(ctx, detail::operation::wait, ivar, ctx.my_pe());
   T seen{};
-  detail::go_on_together(g, g.thread_rank() == 0 && !detail::wait_word(ctx, ivar, op, value, seen));
+  detail::go_on_with_first(g, g.thread_rank() == 0 && detail::wait_word(ctx, ivar, op, value, seen));
 }
 
 /// Waits until every word of the set satisfies the comparison.

@@ -33,7 +33,7 @@ struct whole_block {
   using type = block;
 };
 
-/// The value of the thread with rank 0, on all threads. Also a sync().
+/// The value of the thread with rank 0, on all threads; ends them if that thread has ended. Also a sync().
 /// *Callers* all threads of the group. *Memory* T is trivially copyable, a multiple of 4 bytes, at most 64.
 template <PGAS_IS(group) G, class T>
 [[nodiscard]] PGAS_FN T broadcast(const G& g, T value) {
@@ -54,6 +54,8 @@ template <PGAS_IS(group) G, class T>
       std::uint32_t w[sizeof(T) / 4];
     };
     g.sync();
+    if (!g.any(g.thread_rank() == 0 ? 1 : 0)) PGAS_UNLIKELY
+      end_thread();
     words mine = bits_as<words>(value);
     for (std::uint32_t& w : mine.w) w = g.shfl(w, 0);
     return bits_as<T>(mine);
@@ -95,6 +97,22 @@ PGAS_FN void go_on_together(const G& g, bool lost) {
     if constexpr (!agreeing_in_step<G>) g.sync();  // the votes of warps and tiles do not order memory
   } else {
     if (lost) PGAS_UNLIKELY
+      end_thread();
+    g.sync();
+  }
+}
+
+/// Ends all threads of the group unless `well` holds on the first one, which has worked for all of them: also if that
+/// one has ended before, and says nothing. Also a sync().
+/// *Callers* all threads of the group, others than the first with false; kinds that can't vote as above.
+template <PGAS_IS(group) G>
+PGAS_FN void go_on_with_first(const G& g, bool well) {
+  if constexpr (single<G> || agreeing_in_step<G> || shuffling<G>) {
+    if (!any(g, well)) PGAS_UNLIKELY
+      end_thread();
+    if constexpr (!agreeing_in_step<G>) g.sync();
+  } else {
+    if (!well && g.thread_rank() == 0) PGAS_UNLIKELY
       end_thread();
     g.sync();
   }

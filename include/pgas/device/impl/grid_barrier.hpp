@@ -1,7 +1,8 @@
 /// @file
-/// How the blocks of a grid meet on a GPU: one word that counts arrivals, votes and meetings. A block arrives and votes by
-/// one addition; the last one knows from what it got back that it is, and how the vote ended, and publishes both with the
-/// number of the meeting. So a vote costs no more than a barrier, and the word is ready for the next grid of any size.
+/// How the blocks of a grid meet on a GPU: one word that counts arrivals, votes and meetings. A block arrives and votes
+/// by one addition; the last one knows from what it got back that it is, and how the vote ended, and publishes both
+/// with the number of the meeting. So a vote costs no more than a barrier, and the word is ready for the next grid of
+/// any size.
 #pragma once
 
 #include "pgas/detail/ptx_grid.hpp"
@@ -10,19 +11,19 @@
 
 namespace pgas::detail {
 
-/// What the blocks of one launch share, in memory of their GPU. Kernels of one stream follow one another, so each stream
-/// has one. Made by the host: zeros, and the world's context.
+/// What the blocks of one launch share, in memory of their GPU. Kernels of one stream follow one another, so each
+/// stream has one. Made by the host: zeros, and the world's context.
 struct alignas(128) grid_state {
   static constexpr std::size_t room_bytes = 64;
-  std::uint64_t word;               ///< see grid_word
+  std::uint64_t word;  ///< see grid_word
   std::uint64_t reserved;
   alignas(16) std::byte room[2][room_bytes];  ///< for values handed to all, of even and odd meetings
-  context here;                     ///< for giving up: a meeting is a wait like every other
+  context here;                               ///< for giving up: a meeting is a wait like every other
 };
 static_assert(sizeof(context) <= 128 && sizeof(grid_state) <= 384);
 
-/// The word of a grid_state: bits 0..23 blocks that arrived, 24..47 those that voted yes, 48..62 which meeting, 63 how the
-/// last vote ended.
+/// The word of a grid_state: bits 0..23 blocks that arrived, 24..47 those that voted yes, 48..62 which meeting, 63 how
+/// the last vote ended.
 struct grid_word {
   static constexpr std::uint64_t arrival = 1;
   static constexpr std::uint64_t vote = std::uint64_t{1} << 24;
@@ -62,7 +63,8 @@ struct meeting_result {
   });
   fence_gpu();
   if (why != failure::none) PGAS_UNLIKELY
-    report(state.here, lost_wait(why, operation::grid_sync, -1, std::uint64_t{0}, cmp::ge, blocks, seen & grid_word::field));
+    report(state.here,
+           lost_wait(why, operation::grid_sync, -1, std::uint64_t{0}, cmp::ge, blocks, seen & grid_word::field));
   return {(now & grid_word::yes) != 0 ? 1u : 0u, odd, why != failure::none ? 1u : 0u};
 }
 
@@ -85,16 +87,18 @@ template <class Block>
   return block_meets(block, yes).yes != 0;
 }
 
-/// The value of the first thread of the first block, on all threads. The room is written again two meetings later, which
-/// no block reaches before all have read it.
+/// The value of the first thread of the first block, on all threads, which end if that one has ended. The room is
+/// written again two meetings later, which no block reaches before all have read it.
 template <class Block, class T>
 [[nodiscard]] PGAS_FN T grid_broadcast(const Block& block, T value) {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= grid_state::room_bytes);
   if (block.num_blocks() == 1) return block.broadcast(value);
   grid_state& state = block.grid_state();
-  if (block.block_rank() == 0 && block.thread_rank() == 0)
-    __builtin_memcpy(state.room[grid_word::number(load_gpu(&state.word)) & 1], &value, sizeof value);
-  const meeting_result result = block_meets(block, false);
+  const bool first = block.block_rank() == 0 && block.thread_rank() == 0;
+  if (first) __builtin_memcpy(state.room[grid_word::number(load_gpu(&state.word)) & 1], &value, sizeof value);
+  const meeting_result result = block_meets(block, first);
+  if (result.yes == 0) PGAS_UNLIKELY
+    end_thread();
   __builtin_memcpy(&value, state.room[result.odd], sizeof value);
   return value;
 }

@@ -26,12 +26,12 @@ struct alignas(128) packet_line {
 namespace detail {
 
 /// The first line of a box.
-struct packet_header {
+struct box_header {
   std::uint32_t sent;      ///< number of the last message that this PE has sent
   std::uint32_t received;  ///< the same of those that it has received
   signal_t arrived[2];     ///< by halves: the number of the message there, if it came by the proxy
 };
-static_assert(sizeof(packet_header) <= sizeof(packet_line));
+static_assert(sizeof(box_header) <= sizeof(packet_line));
 
 /// Lines of one half of a box for messages of up to `bytes`.
 [[nodiscard]] PGAS_HD constexpr std::size_t packet_half_lines(std::size_t bytes) {
@@ -55,7 +55,7 @@ struct channel_state {
   std::uint32_t sent;
   std::uint32_t received;
 
-  [[nodiscard]] PGAS_FN packet_header* header() const { return reinterpret_cast<packet_header*>(in); }
+  [[nodiscard]] PGAS_FN box_header* header() const { return reinterpret_cast<box_header*>(in); }
   /// Where a message lies in a box.
   [[nodiscard]] PGAS_FN packet_line* place(packet_line* box, std::uint32_t number) const {
     return box + (1 + (number & 1) * half);
@@ -185,32 +185,31 @@ PGAS_COLD void report_lost_message(context ctx, std::int32_t pe, packed_message 
 /// Sends a message by the proxy. *Callers* all threads of the group.
 template <PGAS_IS(group) G>
 PGAS_FN void send_far(const context& ctx, const G& g, const channel_state& now, const void* src, std::size_t bytes) {
-  const auto* const its = reinterpret_cast<const packet_header*>(now.out);
+  const auto* const its = reinterpret_cast<const box_header*>(now.out);
   proxied_put_signal(sender_of(ctx), g, ctx.team().world_pe(now.pe), now.place(now.out, now.sent), src, bytes,
                      {&its->arrived[now.sent & 1], now.sent, signal_op::set}, until::local_done);
 }
 
-/// Waits for a message that comes by the proxy, and copies it. True on a thread that had to give up; the record is
-/// written then. *Callers* all threads of the group.
+/// Waits for a message that comes by the proxy, and copies it; ends the group if it has to give up. *Callers* all
+/// threads of the group.
 template <class T, PGAS_IS(group) G>
-[[nodiscard]] PGAS_COLD bool receive_far(context ctx, G g, channel_state now, T* dst, std::size_t count) {
+PGAS_COLD void receive_far(context ctx, G g, channel_state now, T* dst, std::size_t count) {
   const signal_t* const arrived = &now.header()->arrived[now.received & 1];
-  bool lost = false;
+  bool came = false;
   if (g.thread_rank() == 0) {
     signal_t seen = 0;
     const failure why = poll_until(ctx.control_, [&] {
       seen = load_relaxed(arrived);
       return seen == now.received;
     });
-    lost = why != failure::none;
-    if (lost)
+    came = why == failure::none;
+    if (!came)
       report(ctx, lost_wait(why, operation::receive, ctx.team().world_pe(now.pe), ctx.offset(arrived), cmp::eq,
                             signal_t{now.received}, seen));
     fence_acquire();
   }
-  go_on_together(g, lost);
+  go_on_with_first(g, came);
   copy_by<direction::get>(g, dst, reinterpret_cast<const T*>(now.place(now.in, now.received)), count);
-  return lost;
 }
 
 }  // namespace detail

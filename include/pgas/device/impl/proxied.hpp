@@ -166,7 +166,7 @@ PGAS_FN void settle_or_end(sender from, operation what, std::int32_t pe) {
 template <PGAS_IS(group) G>
 PGAS_FN void settle_together(sender from, G g, operation what, std::int32_t pe) {
   g.sync();
-  go_on_together(g, g.thread_rank() == 0 && !settle(from, what, pe));
+  go_on_with_first(g, g.thread_rank() == 0 && settle(from, what, pe));
 }
 
 /// Waits for what this PE has handed to the proxy for any PE. Proxied operations that are complete are before whatever

@@ -39,7 +39,7 @@ PGAS_COLD void fold_operand(const operand* with, Op op, share me) {
 template <PGAS_IS(group) G>
 PGAS_OUTLINE_IN_UNIT void settle_together(fold_route* route, G g) {
   g.sync();
-  go_on_together(g, g.thread_rank() == 0 && !settle_route(route));
+  go_on_with_first(g, g.thread_rank() == 0 && settle_route(route));
 }
 
 /// A job by all threads of a group. Out of line and in memory, as there are few registers below a kernel.

@@ -68,6 +68,7 @@ struct checked_heap {
     return offset >= begin && offset <= end && bytes <= end - offset;
   };
   if (pe < 0 || pe >= heap.n_pes) return failure::pe_out_of_range;
+  if (bytes == 0) return failure::none;
   const control_block& mapped = *heap.control;
   if (!inside(0, load_relaxed(&mapped.heap_bytes)) &&
       !inside(load_relaxed(&mapped.windows_begin), load_relaxed(&mapped.windows_end)))

@@ -32,13 +32,14 @@ struct patience {
 }
 
 /// Calls `poll` until it returns true, the world is aborted or the deadline passes. `poll` makes relaxed loads; the
-/// caller adds the acquire fence.
+/// caller adds the acquire fence. @param between polls from one look at that to the next
 template <class Poll>
-[[nodiscard]] PGAS_FN failure poll_until(const control_block* control, const Poll& poll) {
+[[nodiscard]] PGAS_FN failure poll_until(const control_block* control, const Poll& poll,
+                                         std::uint32_t between = polls_between_looks) {
   patience p{0, failure::none};
   for (;;) {
     PGAS_ROLLED
-    for (std::uint32_t i = 0; i < polls_between_looks; ++i) {
+    for (std::uint32_t i = 0; i < between; ++i) {
       if (poll()) return failure::none;
     }
     if (p.why != failure::none) return p.why;  // after one more round of polls: what came in time is not lost

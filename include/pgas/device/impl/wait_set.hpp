@@ -167,16 +167,25 @@ template <class Set, class Take>
   return answer;
 }
 
+/// How many sweeps of a thread over `words` words take as long as polls of one word do from one look to the next.
+[[nodiscard]] PGAS_FN std::uint32_t sweeps_between_looks(std::size_t words) {
+  const std::size_t loads = words / words_in_flight + 1;  // one behind the other
+  return loads < polls_between_looks ? polls_between_looks / static_cast<std::uint32_t>(loads) : 1;
+}
+
 /// Waits until a word of the set satisfies the comparison; the calling thread alone. Acquires. The answer of `take`,
 /// its `none` if the set has no words, or gave_up.
 template <class Set, class Take>
 [[nodiscard]] PGAS_OUTLINE std::size_t await_any(context ctx, Set set, Take take) {
   std::size_t answer = Take::none;
-  const failure why = poll_until(ctx.control_, [&] {
-    std::size_t wanted = 0;
-    answer = take.answer(set, wanted);
-    return answer != Take::none || wanted == 0;
-  });
+  const failure why = poll_until(
+      ctx.control_,
+      [&] {
+        std::size_t wanted = 0;
+        answer = take.answer(set, wanted);
+        return answer != Take::none || wanted == 0;
+      },
+      sweeps_between_looks(set.count));
   if (why != failure::none) PGAS_UNLIKELY {
     give_up(ctx, set, why);
     return gave_up;
@@ -192,10 +201,15 @@ template <class Set, class Take, PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN std::size_t await_any_together(const context& ctx, const G& g, const Set& set, const Take& take) {
   constexpr std::size_t again = gave_up - 1;
   const bool leads = g.thread_rank() == 0;
+  const std::uint32_t between = sweeps_between_looks(set.count / static_cast<std::uint32_t>(g.size()));
   patience p{0, failure::none};
   for (std::uint32_t polls = 1;; ++polls) {
     const sweep_result mine = find_first(set, part_of(g));
-    if (leads && polls % polls_between_looks == 0) p = look(ctx.control_, p.deadline);
+    if (polls % between == 0) {
+      if (leads) p = look(ctx.control_, p.deadline);
+      if (!any(g, leads)) PGAS_UNLIKELY
+        end_thread();
+    }
     if (polls == 1 && !any(g, mine.wanted != 0)) return Take::none;
     if (!any(g, mine.satisfied != 0 || p.why != failure::none)) continue;
     std::size_t answer = again;
