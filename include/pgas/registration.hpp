@@ -16,7 +16,8 @@ class world;
 
 /// Collective: maps the memory at [pointer, pointer + bytes) of every PE a second time, at the same offset of all
 /// slots, and returns this PE's new address. Put, get, atomics and kernels take that address; loads and stores through
-/// either one see the same memory.
+/// either one see the same memory. On GPUs what a kernel has stored through one of the two need not be seen through the
+/// other before that kernel has ended (CUDA C++ Programming Guide, "Virtual Aliasing Support"): within a kernel use one.
 ///
 /// *Callers* all PEs, with the same size, and pieces of the same sizes; pointers may differ.
 /// *Memory* on a GPU heap: made by cuMemCreate on this PE's GPU with the kind of handle that the heap shares memory by

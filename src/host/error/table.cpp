@@ -103,8 +103,7 @@ constexpr std::array rows{
         code::transport_failed, "transport_failed",
         "The network library that reaches PEs on other hosts reported an error, or does not work on this machine.",
         "The message carries its own words. UCX's variables (UCX_TLS, UCX_NET_DEVICES) and PGAS_INTERFACE choose "
-        "another "
-        "way; `ucx_info -d` lists what there is."},
+        "another way; `ucx_info -d` lists what there is."},
     error_info{code::device_unavailable, "device_unavailable",
                "A GPU was asked for, but there is no usable GPU, driver or CUDA runtime, or this library was built "
                "without the GPU backend.",
@@ -114,14 +113,15 @@ constexpr std::array rows{
                "read or wrote outside its memory.",
                "Run with PGAS_CHECKS=1, or under compute-sanitizer, to find the faulty access."},
     error_info{code::launch_failed, "launch_failed",
-               "A kernel could not be started as asked: too many threads or too much shared memory per block, or more "
-               "blocks than fit on the GPU at once where all must run together.",
-               "Ask for fewer blocks or threads; the message shows the limit."},
+               "A kernel could not be started as asked: too many threads or too much shared memory per block, more "
+               "blocks than fit on the GPU at once where all must run together, or a kernel compiled for the CPU where "
+               "the heap is on a GPU, or the other way round.",
+               "Ask for fewer blocks or threads; the message shows the limit. What a C++ compiler has compiled needs "
+               "PGAS_HEAP=host where there is a GPU."},
     error_info{
         code::capturing, "capturing",
         "The stream is being captured into a CUDA graph, and the call would have had to wait for it, or to copy "
-        "pageable "
-        "host memory at each replay. The capture is as it was.",
+        "pageable host memory at each replay. The capture is as it was.",
         "Make the call outside the capture; for buffers, use pinned host memory (cudaHostAlloc, cudaHostRegister) or "
         "GPU memory."},
     error_info{
