@@ -19,7 +19,8 @@ bool tagged_stream::pump() {
   const ssize_t got = ::read(from_.get(), chunk, sizeof chunk);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return true;
   if (got > 0) pending_.append(chunk, static_cast<std::size_t>(got));
-  print_lines(got <= 0);
+  constexpr std::size_t longest = 1 << 20;  // what prints without an end of line comes in lines of that length
+  print_lines(got <= 0 || pending_.size() > longest);
   return got > 0;
 }
 

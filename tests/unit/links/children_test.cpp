@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -36,6 +37,9 @@ class shared_count {
 };
 
 TEST(links_children, a_killed_process_is_named_while_a_child_of_it_has_its_sockets) {
+  const auto process = static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0));
+  if (process < 0) GTEST_SKIP() << "this system tells nobody when a process ends (pidfd_open)";
+  ::close(process);
   const shared_count noticed;
   const auto ends = run_processes(4, [&](bootstrap& exchange) {
     config settings = quick();
@@ -52,7 +56,7 @@ TEST(links_children, a_killed_process_is_named_while_a_child_of_it_has_its_socke
     }
     const auto start = clock::now();
     const auto end = thrown_by([&] { pe.links.barrier(); });
-    require(clock::now() - start < std::chrono::seconds(2), "news within two seconds");
+    require(clock::now() - start < std::chrono::seconds(5), "news before the child ends");
     require(end && end->code() == code::peer_lost && end->pe() == 2, end ? end->what() : "an error");
     ++*noticed;
   });
