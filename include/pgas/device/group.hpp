@@ -6,9 +6,9 @@
 /// | --- | --- | --- |
 /// | this_thread | the calling one | everywhere |
 /// | warp | this_warp(block): 32 neighbours of the block; on the CPU each thread is a warp of its own | everywhere |
-/// | block | a block of the grid: this_block() in a kernel; on the CPU a thread_crew that the launcher hands in |
-/// everywhere | | launched_block | the block as launch() hands it to a kernel, which also knows its grid | in kernels
-/// of launch() | | grid | this_grid(block), see grid.hpp: all threads of all blocks | in kernels of launch() |
+/// | block | a block of the grid: this_block() in a kernel; on the CPU the thread_crew of the launcher | everywhere |
+/// | launched_block | the block as launch() hands it to a kernel, which also knows its grid | kernels of launch() |
+/// | grid | this_grid(block), see grid.hpp: all threads of all blocks | kernels of launch() |
 #pragma once
 
 #include "pgas/detail/ptx.hpp"
