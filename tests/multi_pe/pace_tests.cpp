@@ -92,7 +92,7 @@ TEST(Pace, who_leaves_at_once_is_reached_until_all_leave) {
 
 /// Five words from the left neighbour, each by another call. A meeting of the host says nothing of memory: what the
 /// calls had promised when they returned has to hold by itself.
-TEST(pace, what_has_returned_is_there) {
+TEST(Pace, what_has_returned_is_there) {
   pgas::world world = pgas::world::join();
   const int right = (world.my_pe() + 1) % world.n_pes();
   auto words = world.allocate<std::uint64_t>(5, pgas::initialize::zero);
