@@ -113,8 +113,8 @@ class device {
   /// applications have no streams.
   [[nodiscard]] virtual stream_handle adopt(void* native) = 0;
   virtual void destroy_stream(stream_handle stream) noexcept = 0;
-  /// The number of a stream, which two that run at once never share. Handles may: CUDA has one for the default streams of all
-  /// threads.
+  /// The number of a stream, which two that run at once never share. Handles may: CUDA has one for the default streams of
+  /// all threads.
   [[nodiscard]] virtual std::uint64_t number_of(stream_handle stream) { return reinterpret_cast<std::uintptr_t>(stream); }
   /// Returns when everything enqueued before has been carried out. *Errors* what went wrong there.
   virtual void synchronize(stream_handle stream) = 0;

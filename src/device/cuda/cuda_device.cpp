@@ -171,10 +171,12 @@ void cuda_device::destroy_stream(stream_handle stream) noexcept {
 }
 
 std::uint64_t cuda_device::number_of(stream_handle stream) {
+  if (stream != cudaStreamPerThread) return device::number_of(stream);
+  constexpr std::uint64_t no_address = std::uint64_t{1} << 63;
   const in_context current(context_);
   unsigned long long number = 0;
-  check(cudaStreamGetId(stream_of(stream), &number), "asking for the number of a stream");
-  return number;
+  check(cudaStreamGetId(cudaStreamPerThread, &number), "asking for the number of this thread's default stream");
+  return no_address | number;
 }
 
 void cuda_device::synchronize(stream_handle stream) {
