@@ -118,7 +118,7 @@ links_state::links_state(bootstrap& exchange, const config& settings, log::logge
   std::vector<hello> all = decode_hellos(gather_all(exchange, encode(mine)));
   if (const std::optional<error> why = obstacle(all)) throw error(*why);
   peers = make_peers(all);
-  no_memory = error(code::system, describe(me) + " ran out of host memory", me);
+  no_memory = error(code::system, describe(me) + " ran out of host memory: run fewer PEs on this host", me);
   said_bye.assign(all.size(), false);
   ended.assign(all.size(), false);
   channels.resize(all.size());

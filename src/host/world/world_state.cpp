@@ -236,8 +236,9 @@ void world_state::on_far_failure(int pe, const std::string& what) noexcept {
     const int me = links_->my_pe();
     if (pe < 0 || pe == me)
       links_->fail(error(code::transport_failed,
-                         fmt::format("the proxy of PE {} (host {}, pid {}) itself can't go on: {}", me, links_->peer(me).host,
-                                     links_->peer(me).pid, what),
+                         fmt::format("the proxy of PE {} (host {}, pid {}) itself can't go on: {}; look in its output for what failed "
+                                     "first",
+                                     me, links_->peer(me).host, links_->peer(me).pid, what),
                          me));
     else
       links_->fail(error(code::peer_lost,
