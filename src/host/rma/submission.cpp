@@ -42,7 +42,8 @@ void submission::address(operation_request& request, int pe) const {
 
 void submission::check_local(const void* memory) const {
   if (memory == nullptr) throw error(code::invalid_argument, fmt::format("{}: the local memory is null", what_));
-  if (how_.on == nullptr || !state_.device().capturing(queue_) || state_.device().reaches(memory)) return;
+  if (how_.on == nullptr || state_.heap().contains(memory, 1)) return;  // most is: the driver need not be asked
+  if (!state_.device().capturing(queue_) || state_.device().reaches(memory)) return;
   throw error(
       code::capturing,
       fmt::format("{}: {} is pageable host memory, which a CUDA graph can't copy at each replay: allocate it with "
