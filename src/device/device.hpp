@@ -23,10 +23,11 @@ namespace pgas::detail {
 /// What a PE says of its device to the others and to people.
 struct device_properties {
   heap_kind kind = heap_kind::host;
-  std::string name;              ///< "NVIDIA H200", "host memory"
-  std::string uuid;              ///< printable; two PEs with the same uuid share a device
-  int ordinal = -1;              ///< as this process counts its devices, -1 for the host
-  std::size_t memory_bytes = 0;  ///< of the whole device
+  std::string name;                     ///< "NVIDIA H200", "host memory"
+  std::string uuid;                     ///< printable; two PEs with the same uuid share a device
+  int ordinal = -1;                     ///< as this process counts its devices, -1 for the host
+  std::size_t memory_bytes = 0;         ///< of the whole device
+  unsigned multiprocessors = 0;         ///< that this process may use; 0 for the host
   bool runs_processes_at_once = false;  ///< kernels of several processes run side by side (MPS), not in turns
 };
 

@@ -35,7 +35,7 @@ struct launch_shape {
 
 /// What the blocks of one launch on this stream of a GPU share.
 [[nodiscard]] PGAS_API grid_state* grid_area(world& w, const stream& on);
-/// How many PEs have kernels on the calling PE's GPU at the same time as it, itself included.
+/// How many PEs, the calling one included, share what its process may use of its GPU.
 [[nodiscard]] PGAS_API unsigned pes_at_once(world& w);
 
 /// A kernel of launch(), which says so before main() begins, or when the library that it is in is loaded. Worlds load all

@@ -61,6 +61,7 @@ void cuda_device::set_up() {
   properties_.uuid = printable(described.uuid);
   properties_.ordinal = ordinal_;
   properties_.memory_bytes = described.totalGlobalMem;
+  properties_.multiprocessors = static_cast<unsigned>(described.multiProcessorCount);
   properties_.runs_processes_at_once = has(CU_DEVICE_ATTRIBUTE_MPS_ENABLED);
   reaches_pageable_ = has(CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS);
   if (!has(CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED))

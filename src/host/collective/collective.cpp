@@ -109,11 +109,13 @@ void check(const world_state& world, const team_view& team, const collective_req
 
 }  // namespace
 
-void run_collective(const team& of, const stream* on, const collective_request& request) {
+void run_collective(const team& of, const stream* on, const collective_request& asked) {
   team_state& state = of.state();
   state.check();
   world_state& world = state.world();
-  check(world, state.view(), request);
+  check(world, state.view(), asked);
+  collective_request request = asked;
+  request.most_blocks = world.blocks_at_once();
   const trace_range range(world, (std::string("pgas::") + name(request.what)).c_str());
   if (on != nullptr) {
     const stream_handle queue = on->native(world);

@@ -7,36 +7,14 @@
 #include <cstring>
 #include <exception>
 
+#include "host/config/launch.hpp"
 #include "host/team/team_state.hpp"
+#include "host/world/device_offer.hpp"
 #include "host/world/failure_text.hpp"
-#include "host/world/fields.hpp"
 
 namespace pgas::detail {
 
 namespace {
-
-/// What PEs tell one another of their devices while joining.
-struct device_offer {
-  heap_kind kind = heap_kind::host;
-  device_properties properties;
-  std::string refusal;  ///< why there is no GPU; empty where there is one
-};
-
-blob encode(const device_offer& offer) {
-  return join_fields({std::to_string(static_cast<int>(offer.kind)), offer.properties.name, offer.properties.uuid, offer.refusal});
-}
-
-device_offer decode(const blob& bytes, int pe) {
-  const std::vector<std::string> fields = split_fields(bytes);
-  if (fields.size() != 4 || fields[0].size() != 1)
-    throw error(code::bootstrap_protocol, fmt::format("PE {} described its device in {} fields instead of 4", pe, fields.size()), pe);
-  device_offer offer;
-  offer.kind = static_cast<heap_kind>(fields[0][0] - '0');
-  offer.properties.name = fields[1];
-  offer.properties.uuid = fields[2];
-  offer.refusal = fields[3];
-  return offer;
-}
 
 std::string_view to_string(heap_kind kind) {
   return kind == heap_kind::cuda ? "GPU" : kind == heap_kind::host ? "host" : "automatic";
@@ -82,13 +60,14 @@ void world_state::choose_device() {
     try {
       device_ = make_cuda_device(settings_, links_->peer(me).local_rank);
       mine.properties = device_->properties();
+      mine.percentage = config_detail::mps_percentage(config_detail::environment::of_process());
     } catch (const error& refused) {
       mine.refusal = refused.what();
     }
   }
   const std::vector<contribution> all = links_->all_gather(encode(mine));
   std::vector<device_offer> offers;
-  for (std::size_t pe = 0; pe < all.size(); ++pe) offers.push_back(decode(all[pe].bytes, static_cast<int>(pe)));
+  for (std::size_t pe = 0; pe < all.size(); ++pe) offers.push_back(decode_device_offer(all[pe].bytes, static_cast<int>(pe)));
   const auto index_of = [&](auto&& wanted) {
     return static_cast<int>(std::find_if(offers.begin(), offers.end(), wanted) - offers.begin());
   };
@@ -114,18 +93,15 @@ void world_state::choose_device() {
     for (device_offer& offer : offers) offer.properties = {heap_kind::host, "host memory", {}, -1, 0};
   }
   if (device_->properties().kind != heap_kind::host) load_announced_kernels(*device_);
+  std::vector<device_user> users;
   for (int pe = 0; pe < n; ++pe) {
-    const device_properties& has = offers[static_cast<std::size_t>(pe)].properties;
+    const device_offer& offer = offers[static_cast<std::size_t>(pe)];
     const peer_info& peer = links_->peer(pe);
-    pes_.push_back({peer.host, peer.pid, peer.local_rank, has.name, has.uuid, true, "load and store"});
+    pes_.push_back({peer.host, peer.pid, peer.local_rank, offer.properties.name, offer.properties.uuid, true, "load and store"});
+    users.push_back({peer.host_index, peer.pid, offer});
   }
-  const pe_info& self = pes_[static_cast<std::size_t>(me)];
-  for (int pe = 0; pe < n; ++pe) {
-    const pe_info& other = pes_[static_cast<std::size_t>(pe)];
-    if (other.device_uuid == self.device_uuid && links_->peer(pe).host_index == links_->peer(me).host_index &&
-        (other.pid == self.pid || device_->properties().runs_processes_at_once))
-      ++pes_at_once_;
-  }
+  pes_at_once_ = detail::pes_at_once(users, static_cast<std::size_t>(me));
+  blocks_at_once_ = detail::blocks_at_once(users);
 }
 
 void world_state::reach_far_pes() {

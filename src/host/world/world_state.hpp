@@ -85,9 +85,9 @@ class world_state : public std::enable_shared_from_this<world_state> {
   [[nodiscard]] const team& host_team() const noexcept { return host_team_ ? host_team_ : domain_team_; }
   /// Which PEs are reached by load and store.
   [[nodiscard]] const domains& near() const noexcept { return heap_->near(); }
-  /// How many PEs have kernels on this PE's device at the same time as it, itself included: those of its process, and
-  /// of all processes where the device runs them side by side.
+  /// What `device_offer.hpp` has of these names, for this PE.
   [[nodiscard]] unsigned pes_at_once() const noexcept { return pes_at_once_; }
+  [[nodiscard]] unsigned blocks_at_once() const noexcept { return blocks_at_once_; }
   [[nodiscard]] grid_areas& grids() noexcept { return *grids_; }
   /// The stream of world::stream(), made when first asked for.
   [[nodiscard]] pgas::stream& default_stream(world& owner);
@@ -131,6 +131,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
   team host_team_;  ///< none where it is the domain
   std::vector<pe_info> pes_;
   unsigned pes_at_once_ = 0;
+  unsigned blocks_at_once_ = 0;
   std::unique_ptr<grid_areas> grids_;
   std::unique_ptr<pending_fetches> fetches_;
   std::mutex collective_;

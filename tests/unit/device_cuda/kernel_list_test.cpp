@@ -49,6 +49,7 @@ TEST(kernel_list, blocks_come_with_the_data) {
   team_view team;
   team.n_pes_ = 4;
   collective_request request;
+  request.most_blocks = team_layout::most_blocks;
   EXPECT_EQ(cuda::blocks_for(request, team), 1u);
   request.what = collective_kind::reduce;
   request.element_bytes = 4;
@@ -58,12 +59,15 @@ TEST(kernel_list, blocks_come_with_the_data) {
   EXPECT_EQ(cuda::blocks_for(request, team), 13u);
   request.count = std::size_t{1} << 40;
   EXPECT_EQ(cuda::blocks_for(request, team), team_layout::most_blocks);
+  request.most_blocks = 8;  // where PEs share a GPU
+  EXPECT_EQ(cuda::blocks_for(request, team), 8u);
 }
 
 TEST(kernel_list, blocks_are_as_many_as_pushes_need) {
   team_view team;
   team.push_offset_ = 1 << 20;
   collective_request request;
+  request.most_blocks = team_layout::most_blocks;
   request.what = collective_kind::reduce;
   request.element_bytes = 4;
   const float* const src = nullptr;  // as aligned as allocations are

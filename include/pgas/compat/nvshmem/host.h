@@ -128,7 +128,7 @@ void* pgas_nvshmem_mc_ptr(int team, const void* local);
 
 /// Joins the world if that has not happened yet. *On return* an nvshmemx_status.
 int pgas_nvshmem_join(void);
-/// How many PEs have kernels on this PE's GPU at the same time as it, itself included. Joins as well.
+/// How many PEs, this one included, share what its process may use of its GPU. Joins as well.
 int pgas_nvshmem_pes_at_once(void);
 
 }  // extern "C"

@@ -54,6 +54,7 @@ struct collective_request {
   number_type type = number_type::none;
   std::uint8_t alignment = 1;  ///< of dst and src, 1 to 8 bytes
   std::int32_t root = 0;
+  std::uint32_t most_blocks = 1;  ///< that carry it out; filled in by the library, the same on all members
   std::size_t element_bytes = 0;
   std::size_t count = 0;          ///< elements
   std::ptrdiff_t dst_stride = 1;  ///< elements

@@ -29,13 +29,12 @@ inline constexpr unsigned most_threads = 512;
 
 /// Blocks that carry out a request: the same on all members, but for collect(). One moves some 40 GB/s.
 [[nodiscard]] inline unsigned blocks_for(const collective_request& request, const team_view& team) {
-  constexpr std::size_t most = team_layout::most_blocks;
   const bool by_member = request.what <= collective_kind::alltoalls || request.what == collective_kind::reduce_scatter;
   const bool pushed = request.what == collective_kind::reduce && may_push(team);  // unless they are too many for it
   const std::size_t times = pushed ? 1 : by_member ? static_cast<std::size_t>(team.n_pes()) : 2;  // else in and out
   const std::size_t each = pushed ? std::size_t{1} << log2_of_push(team.n_pes()) : std::size_t{32} << 10;
   const std::size_t bytes = request.count * request.element_bytes * times;
-  return static_cast<unsigned>(std::clamp((bytes + each - 1) / each, std::size_t{1}, most));
+  return static_cast<unsigned>(std::clamp((bytes + each - 1) / each, std::size_t{1}, std::size_t{request.most_blocks}));
 }
 
 /// Threads of the block that carries out a request. Members that only meet are waited for soonest by one warp.

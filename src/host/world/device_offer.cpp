@@ -1,0 +1,79 @@
+#include "host/world/device_offer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+#include "host/world/fields.hpp"
+#include "pgas/detail/wire.hpp"
+#include "pgas/error.hpp"
+
+namespace pgas::detail {
+
+namespace {
+
+constexpr std::size_t n_fields = 7;
+
+/// *Errors* bootstrap_protocol where the text is not a number and nothing else.
+template <class T>
+T number_in(const std::string& text, int pe) {
+  T value{};
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (failed != std::errc{} || end != text.data() + text.size())
+    throw error(code::bootstrap_protocol,
+                fmt::format("PE {} described its device with '{}' instead of a number", pe, text), pe);
+  return value;
+}
+
+}  // namespace
+
+blob encode(const device_offer& offer) {
+  const device_properties& has = offer.properties;
+  return join_fields({fmt::to_string(static_cast<int>(offer.kind)), has.name, has.uuid,
+                      fmt::to_string(has.multiprocessors), has.runs_processes_at_once ? "1" : "0",
+                      fmt::to_string(offer.percentage), offer.refusal});
+}
+
+device_offer decode_device_offer(const blob& bytes, int pe) {
+  const std::vector<std::string> fields = split_fields(bytes);
+  if (fields.size() != n_fields)
+    throw error(code::bootstrap_protocol,
+                fmt::format("PE {} described its device in {} fields instead of {}", pe, fields.size(), n_fields), pe);
+  device_offer offer;
+  offer.kind = static_cast<heap_kind>(number_in<int>(fields[0], pe));
+  offer.properties.name = fields[1];
+  offer.properties.uuid = fields[2];
+  offer.properties.multiprocessors = number_in<unsigned>(fields[3], pe);
+  offer.properties.runs_processes_at_once = number_in<int>(fields[4], pe) != 0;
+  offer.percentage = number_in<double>(fields[5], pe);
+  offer.refusal = fields[6];
+  return offer;
+}
+
+unsigned pes_at_once(std::span<const device_user> users, std::size_t me) {
+  const device_user& self = users[me];
+  unsigned here = 0;
+  unsigned elsewhere = 0;
+  std::set<int> processes;
+  for (const device_user& other : users) {
+    if (other.offer.properties.uuid != self.offer.properties.uuid || other.host != self.host) continue;
+    processes.insert(other.process);
+    ++(other.process == self.process ? here : elsewhere);
+  }
+  const bool crowded = self.offer.properties.runs_processes_at_once &&
+                       self.offer.percentage * static_cast<double>(processes.size()) > 100;
+  return crowded ? here + elsewhere : here;
+}
+
+unsigned blocks_at_once(std::span<const device_user> users) {
+  unsigned blocks = team_layout::most_blocks;
+  for (std::size_t pe = 0; pe < users.size(); ++pe) {
+    const unsigned has = users[pe].offer.properties.multiprocessors;
+    if (has != 0) blocks = std::min(blocks, std::max(1u, has / (2 * pes_at_once(users, pe))));
+  }
+  return blocks;
+}
+
+}  // namespace pgas::detail
