@@ -48,9 +48,9 @@ __global__ void p_sixteen_bytes(any_context ctx, detail::vec16* dst, detail::vec
 __global__ void g_double(any_context ctx, double* out, const double* src, int pe) { *out = g(ctx, src, pe); }
 
 // Whole 16-byte words, eight or four loads before the first store, never through the read-only path.
-//  callee copy_bulk 4+  ld\.v4\.u32
-//  callee copy_bulk 4+  st\.global\.v4\.u32
-//  callee copy_bulk 0   ld\.global\.nc|\.L1::no_allocate
+//  callee copy_long 4+  ld\.v4\.u32
+//  callee copy_long 4+  st\.global\.v4\.u32
+//  callee copy_long 0   ld\.global\.nc|\.L1::no_allocate
 //  ptx  0   ld\.global
 //  registers 64
 __global__ void put_block(any_context ctx, float* dst, const float* src, std::size_t n, int pe) {
@@ -59,17 +59,17 @@ __global__ void put_block(any_context ctx, float* dst, const float* src, std::si
 
 // Strong loads, which L1 has no part in; where words are read twice, and in groups smaller than a warp, L1 is dropped
 // first.
-//  callee copy_bulk.*ELj32E 8+  ld\.relaxed\.sys\.global\.v4\.u32
-//  callee copy_bulk.*ELj1E  8+  ld\.v4\.u32
-//  callee copy_bulk.*ELj1E  2   fence\.acquire\.sys
-//  callee copy_bulk 8+  st\.v4\.u32
-//  callee copy_bulk 0   ld\.global
+//  callee copy_long 8+  ld\.relaxed\.sys\.global\.v4\.u32
+//  callee copy_long 8+  ld\.v4\.u32
+//  callee copy_long 3   fence\.acquire\.sys
+//  callee copy_long 8+  st\.v4\.u32
+//  callee copy_long 0   ld\.global
 //  registers 64
 __global__ void get_block(any_context ctx, float* dst, const float* src, std::size_t n, int pe) {
   get(ctx, this_block(), dst, src, n, pe);
 }
 
-//  callee copy_bulk 8+  st\.global\.v4\.u32
+//  callee copy_long 8+  st\.global\.v4\.u32
 //  registers 64
 __global__ void put_thread(any_context ctx, char* dst, const char* src, std::size_t n, int pe) {
   put(ctx, dst, src, n, pe);
@@ -80,7 +80,7 @@ __global__ void put_thread(any_context ctx, char* dst, const char* src, std::siz
 //  callee copy_together 8+  ld\.relaxed\.sys\.global\.v4\.u32
 //  callee copy_together 8+  st\.v4\.u32
 //  callee copy_together 2   bar\.warp\.sync
-//  callee copy_bulk 8+  st\.v4\.u32
+//  callee copy_long 8+  st\.v4\.u32
 //  registers 64
 __global__ void get_thread(any_context ctx, float* dst, const float* src, std::size_t n, int pe) {
   get(ctx, dst, src, n, pe);

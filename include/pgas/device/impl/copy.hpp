@@ -207,7 +207,7 @@ PGAS_FN void copy_shifted_words(std::byte* dst, const std::byte* src, std::size_
 
 /// Everything but the choice of depth. @param bytes a multiple of Unit
 template <direction Direction, std::size_t Unit, std::uint32_t Depth, std::uint32_t Lanes>
-PGAS_OUTLINE void copy_bulk(std::byte* dst, const std::byte* src, std::size_t bytes, share me) {
+PGAS_FN void copy_bulk(std::byte* dst, const std::byte* src, std::size_t bytes, share me) {
   if constexpr (Unit == 16) return copy_words<Direction, Depth, Lanes>(dst, src, bytes / 16, me);
   if constexpr (Lanes > 1) {
     // Most copies have no ends. They have a way of their own, as all warps of a block go through every instruction.
@@ -232,6 +232,18 @@ PGAS_OUTLINE void copy_bulk(std::byte* dst, const std::byte* src, std::size_t by
     }
     copy_ends<Direction, Unit>(dst, src, bytes, static_cast<std::uint32_t>(head),
                                static_cast<std::uint32_t>(bytes - head - n * 16), me);
+  }
+}
+
+/// copy_bulk() as deep as suits the group: one call, whoever calls.
+template <direction Direction, std::size_t Unit>
+PGAS_OUTLINE void copy_long(std::byte* dst, const std::byte* src, std::size_t bytes, share me) {
+  if (me.size < 32) {
+    copy_bulk<Direction, Unit, deep, 1>(dst, src, bytes, me);
+  } else if (Direction == direction::put && me.size >= large_group) {
+    copy_bulk<Direction, Unit, shallow, 32>(dst, src, bytes, me);
+  } else {
+    copy_bulk<Direction, Unit, deep, 32>(dst, src, bytes, me);
   }
 }
 
@@ -260,19 +272,16 @@ PGAS_FN void copy(const G& g, T* dst, const T* src, std::size_t count) {
   auto* const to = reinterpret_cast<std::byte*>(dst);
   const auto* const from = reinterpret_cast<const std::byte*>(src);
   const std::size_t bytes = count * sizeof(T);
-  if (single<G> && bytes / unit <= 4) {
-    copy_few<Direction, unit>(to, from, bytes / unit);
+  const std::size_t units = bytes / unit;
+  if (single<G> && units <= 4) {
+    copy_few<Direction, unit>(to, from, units);
+  } else if (units <= (unit >= 4 || me.size <= 32 ? me.size : 32)) {  // at most one access for each thread
+    if (me.rank < units) copy_few<Direction, unit>(to + me.rank * unit, from + me.rank * unit, 1);
   } else if (!single<G> && bytes <= std::size_t{few_words} * 16 * me.size && aligned16(to, from, bytes)) {
     copy_few_words<source_space<Direction>, target_space<Direction>, few_words>(
         to, from, static_cast<std::uint32_t>(bytes), me.rank * 16, me.size * 16);
-  } else if (bytes / unit <= (unit >= 4 || me.size <= 32 ? me.size : 32)) {  // at most one access for each thread
-    if (me.rank < bytes / unit) copy_few<Direction, unit>(to + me.rank * unit, from + me.rank * unit, 1);
-  } else if (me.size < 32) {
-    copy_bulk<Direction, unit, deep, 1>(to, from, bytes, me);
-  } else if (Direction == direction::put && me.size >= large_group) {
-    copy_bulk<Direction, unit, shallow, 32>(to, from, bytes, me);
   } else {
-    copy_bulk<Direction, unit, deep, 32>(to, from, bytes, me);
+    copy_long<Direction, unit>(to, from, bytes, me);
   }
 }
 

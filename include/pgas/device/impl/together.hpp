@@ -70,7 +70,7 @@ PGAS_OUTLINE void copy_by_thread(std::byte* dst, const std::byte* src, std::size
       return;
     }
   }
-  copy_bulk<Direction, Unit, deep, 1>(dst, src, bytes, share{0, 1});
+  copy_long<Direction, Unit>(dst, src, bytes, share{0, 1});
 }
 
 /// Copies `count` elements by the calling thread alone, as copy().
