@@ -122,7 +122,7 @@ PGAS_FN std::uint64_t update_as_asked(const operation_request& r) {
 PGAS_FN std::uint64_t carry_out_atomic(const operation_request& r) {
   if (r.release) {
     fence_release();
-    if (r.here.routes_ != nullptr) quiet(r.here);  // what the proxy carries comes before what this thread stores, too
+    if (r.here.has_proxied()) quiet(r.here);  // what the proxy carries comes before what this thread stores, too
   }
   const std::uint64_t old = update_as_asked(r);
   fence_acquire();

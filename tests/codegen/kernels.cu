@@ -12,9 +12,7 @@ struct any_context {
   context given;
   __device__ operator context() const {
     context ctx = given;
-    ctx.routes_ = nullptr;
-    ctx.team_.members_ = nullptr;
-    ctx.checks_ = 0;
+    ctx.care_ = 0;
     return ctx;
   }
 };
@@ -231,12 +229,12 @@ __global__ void broadcast_block(any_context ctx, double* dst, const double* src,
 //  ptx  1   fence\.release\.sys
 //  sass 1   MEMBAR\.ALL\.SYS
 //  sass 0   CCTL
-//  registers 32
+//  registers 40
 __global__ void fence_thread(any_context ctx) { fence(ctx); }
 
 //  ptx  1   fence\.sc\.sys
 //  sass 1   MEMBAR\.SC\.SYS
-//  registers 32
+//  registers 40
 __global__ void quiet_thread(any_context ctx) { quiet(ctx); }
 
 // No way back for what has no result.

@@ -95,7 +95,7 @@ class pe_set {
     ctx.world_pe_ = pe;
     ctx.n_world_ = n_;
     ctx.log2_stride_ = log2_stride_;
-    ctx.checks_ = checks_ ? 1 : 0;
+    ctx.care_ = checks_ ? detail::care::checks : 0;
     ctx.my_slot_ = reinterpret_cast<std::uintptr_t>(slot(pe));
     ctx.control_ = const_cast<detail::control_block*>(&controls_[static_cast<std::size_t>(pe)]);
     if (proxies_) ctx.routes_ = proxies_->routes_of(pe);

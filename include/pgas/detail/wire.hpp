@@ -8,7 +8,7 @@
 namespace pgas::detail {
 
 /// Changes whenever a struct of this file or pgas::context changes its layout or meaning.
-inline constexpr std::uint32_t abi_version = 9;
+inline constexpr std::uint32_t abi_version = 10;
 
 /// Why a device operation ended early. The host turns it into a pgas::error.
 enum class failure : std::uint32_t {

@@ -19,6 +19,13 @@ namespace detail {
   return slots == routes::proxied ? routes::proxied + there : slots;
 }
 
+/// Why an operation may be more than arithmetic and an access: bits of context::care_. It tests them all at once.
+struct care {
+  static constexpr std::uint32_t checks = 1;  ///< arguments are checked
+  static constexpr std::uint32_t list = 2;    ///< the team is a list
+  static constexpr std::uint32_t proxy = 4;   ///< some PEs are proxied
+};
+
 }  // namespace detail
 
 /// Device-side handle: who I am, where everyone's part of the heap is. world::context() makes the one of the world,
@@ -44,7 +51,7 @@ class context {
     return routes_ == nullptr ? row_of(0, n_world_, detail::internal_area::domain_state(n_world_)) : routes_->domain;
   }
   /// Whether PE `pe` is one of them. The others are reached by the proxy: the same operations, slower.
-  [[nodiscard]] PGAS_FN bool reaches(std::int32_t pe) const { return routes_ == nullptr || near(team_.world_pe(pe)); }
+  [[nodiscard]] PGAS_FN bool reaches(std::int32_t pe) const { return !has_proxied() || near(team_.world_pe(pe)); }
 
   /// Where PE `pe` has what this PE has at `local`: arithmetic only, no memory access, unless this context's team is an
   /// irregular list.
@@ -53,7 +60,7 @@ class context {
   template <class T>
   [[nodiscard]] PGAS_FN T* remote(T* local, std::int32_t pe) const {
     std::int32_t slots = pe * team_.stride_ + bias_;
-    if (team_.members_ != nullptr || routes_ != nullptr) PGAS_UNLIKELY {
+    if ((care_ & (detail::care::list | detail::care::proxy)) != 0) PGAS_UNLIKELY {
       slots = listed_slots(pe);
       if (slots < detail::routes::proxied / 2) PGAS_UNLIKELY
         return nullptr;
@@ -78,39 +85,50 @@ class context {
   }
 
   /// Whether device operations check their arguments (`PGAS_CHECKS=1`).
-  [[nodiscard]] PGAS_HD bool checks() const { return checks_ != 0; }
+  [[nodiscard]] PGAS_HD bool checks() const { return (care_ & detail::care::checks) != 0; }
 
   /// For the library's own use: remote() by the world's numbers, whatever team the context is of.
   template <class T>
   [[nodiscard]] PGAS_FN T* world_remote(T* local, std::int32_t world_pe) const {
-    return moved(local, routes_ == nullptr ? world_pe - world_pe_ : routes_->slots[world_pe]);
+    return moved(local, has_proxied() ? routes_->slots[world_pe] : world_pe - world_pe_);
   }
   /// For the library's own use: what `direct` makes of the address of PE `pe`'s copy of `local`, or, where load and
   /// store do not get there, what `proxied` makes of its number in the world. One test on the way to the former.
-  template <class T, class Direct, class Proxied>
-  PGAS_FN auto by_route(T* local, std::int32_t pe, const Direct& direct, const Proxied& proxied) const {
+  /// @param check checks the arguments, if checks are on; it is called if they may be
+  template <class T, class Check, class Direct, class Proxied>
+  PGAS_FN auto by_route(T* local, std::int32_t pe, const Check& check, const Direct& direct,
+                        const Proxied& proxied) const {
     std::int32_t slots = pe * team_.stride_ + bias_;
-    if (team_.members_ != nullptr || routes_ != nullptr) PGAS_UNLIKELY {
+    if (care_ != 0) PGAS_UNLIKELY {
+      check();
       slots = listed_slots(pe);
       if (slots < detail::routes::proxied / 2) PGAS_UNLIKELY
         return proxied(slots - detail::routes::proxied);
     }
     return direct(moved(local, slots));
   }
+  /// The same where the arguments have been checked.
+  template <class T, class Direct, class Proxied>
+  PGAS_FN auto by_route(T* local, std::int32_t pe, const Direct& direct, const Proxied& proxied) const {
+    return by_route(
+        local, pe, [] {}, direct, proxied);
+  }
   /// For the library's own use: the same by the world's numbers.
   template <class T, class Direct, class Proxied>
   PGAS_FN auto by_world_route(T* local, std::int32_t world_pe, const Direct& direct, const Proxied& proxied) const {
     std::int32_t slots = world_pe - world_pe_;
-    if (routes_ != nullptr) PGAS_UNLIKELY {
+    if (has_proxied()) PGAS_UNLIKELY {
       slots = detail::listed_slots(routes_, nullptr, 0, 1, world_pe, world_pe_);
       if (slots < detail::routes::proxied / 2) PGAS_UNLIKELY
         return proxied(world_pe);
     }
     return direct(moved(local, slots));
   }
+  /// For the library's own use: whether some PEs are proxied.
+  [[nodiscard]] PGAS_FN bool has_proxied() const { return (care_ & detail::care::proxy) != 0; }
   /// For the library's own use: reaches() by the world's numbers.
   [[nodiscard]] PGAS_FN bool near(std::int32_t world_pe) const {
-    return routes_ == nullptr || routes_->slots[world_pe] != detail::routes::proxied;
+    return !has_proxied() || routes_->slots[world_pe] != detail::routes::proxied;
   }
 
   // Plain members, filled by the host library; programs use the functions above.
@@ -118,8 +136,8 @@ class context {
   std::int32_t world_pe_ = 0;  ///< this PE in the world
   std::int32_t n_world_ = 0;
   std::int32_t bias_ = 0;  ///< team_.start_ - world_pe_
-  std::uint16_t log2_stride_ = 0;
-  std::uint16_t checks_ = 0;
+  std::uint32_t log2_stride_ = 0;
+  std::uint32_t care_ = 0;                    ///< detail::care
   std::uintptr_t my_slot_ = 0;                ///< start of this PE's slot
   detail::control_block* control_ = nullptr;  ///< as kernels of this PE see it
   const detail::routes* routes_ = nullptr;    ///< null where all PEs are reached by load and store
@@ -150,10 +168,12 @@ static_assert(sizeof(context) <= 128 && std::is_trivially_copyable_v<context>);
 
 namespace detail {
 
-/// Fills what follows from `team`: the numbers that a context takes.
+/// Fills what follows from `team`, the numbers that a context takes, and from the routes.
 PGAS_HD void set_team(context& ctx, const team_view& team) {
   ctx.team_ = team;
   ctx.bias_ = team.start_ - ctx.world_pe_;
+  ctx.care_ = (ctx.care_ & care::checks) | (team.members_ != nullptr ? care::list : 0) |
+              (ctx.routes_ != nullptr ? care::proxy : 0);
 }
 
 }  // namespace detail

@@ -35,7 +35,7 @@ using if_group = std::enable_if_t<is_group<G>>;
 /// Calls `f` with the world's number of PE `pe` if the proxy reaches it.
 template <class F>
 PGAS_FN void if_proxied(const context& ctx, std::int32_t pe, const F& f) {
-  if (ctx.routes_ != nullptr) PGAS_UNLIKELY {
+  if (ctx.has_proxied()) PGAS_UNLIKELY {
     const std::int32_t there = ctx.team().world_pe(pe);
     if (!ctx.near(there)) f(there);
   }
@@ -44,7 +44,7 @@ PGAS_FN void if_proxied(const context& ctx, std::int32_t pe, const F& f) {
 /// The same for each of the `n` PEs listed in `pes`.
 template <class F>
 PGAS_FN void for_each_proxied(const context& ctx, const std::int32_t* pes, std::size_t n, const F& f) {
-  if (ctx.routes_ != nullptr) PGAS_UNLIKELY {
+  if (ctx.has_proxied()) PGAS_UNLIKELY {
     for (std::size_t i = 0; i < n; ++i) if_proxied(ctx, pes[i], f);
   }
 }

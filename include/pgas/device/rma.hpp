@@ -28,28 +28,30 @@ namespace detail {
 template <until When, class T, PGAS_IS(group) G, class Copy>
 PGAS_FN void put_by_route(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, std::int32_t pe,
                           const Copy& copy_to) {
-  check(ctx, operation::put, dst, count, pe);
   ctx.by_route(
-      dst, pe,
+      dst, pe, [&] { check(ctx, operation::put, dst, count, pe); },
       [&](T* there) {
         copy_to(there);
         if constexpr (When == until::local_done) g.sync();
       },
-      [&](std::int32_t far) { proxied_put(sender_of(ctx), g, far, dst, src, count * sizeof(T), When); });
+      [&](std::int32_t far) {
+        proxied_put(far_copy{sender_of(ctx), far, dst, src, count * sizeof(T), When}, g);
+      });
 }
 
 /// Every get(). @param copy_from loads it from such an address
 template <until When, class T, PGAS_IS(group) G, class Copy>
 PGAS_FN void get_by_route(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, std::int32_t pe,
                           const Copy& copy_from) {
-  check(ctx, operation::get, src, count, pe);
   ctx.by_route(
-      src, pe,
+      src, pe, [&] { check(ctx, operation::get, src, count, pe); },
       [&](const T* there) {
         copy_from(there);
         if constexpr (When == until::local_done) g.sync();
       },
-      [&](std::int32_t far) { proxied_get(sender_of(ctx), g, far, dst, src, count * sizeof(T), When); });
+      [&](std::int32_t far) {
+        proxied_get(far_copy{sender_of(ctx), far, src, dst, count * sizeof(T), When}, g);
+      });
 }
 
 }  // namespace detail
@@ -61,9 +63,9 @@ PGAS_FN void get_by_route(const context& ctx, const G& g, T* dst, const T* src, 
 /// atomic_set would, so that a wait may look at them; others arrive in pieces of their alignment, of at most 8 bytes.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void p(const context& ctx, T* dst, detail::type_identity_t<T> value, std::int32_t pe) {
-  detail::check(ctx, detail::operation::p, dst, pe);
   ctx.by_route(
-      dst, pe, [&](T* there) { detail::store_value(there, value); },
+      dst, pe, [&] { detail::check(ctx, detail::operation::p, dst, pe); },
+      [&](T* there) { detail::store_value(there, value); },
       [&](std::int32_t far) { detail::proxied_p(detail::sender_of(ctx), far, ctx.offset(dst), value); });
 }
 
@@ -73,9 +75,9 @@ PGAS_FN void p(const context& ctx, T* dst, detail::type_identity_t<T> value, std
 /// the value. *Order* none by itself, but it always asks the memory, never a cached copy: a loop of g() sees progress.
 template <PGAS_IS(rma_type) T>
 [[nodiscard]] PGAS_FN T g(const context& ctx, const T* src, std::int32_t pe) {
-  detail::check(ctx, detail::operation::g, src, pe);
   return ctx.by_route(
-      src, pe, [&](const T* there) { return detail::load_value(there); },
+      src, pe, [&] { detail::check(ctx, detail::operation::g, src, pe); },
+      [&](const T* there) { return detail::load_value(there); },
       [&](std::int32_t far) { return detail::proxied_g<T>(detail::sender_of(ctx), far, ctx.offset(src)); });
 }
 

@@ -29,19 +29,21 @@ PGAS_FN void signal_release(signal_t* sig, signal_t value, signal_op op) {
 template <until When, class T, PGAS_IS(group) G, class Copy>
 PGAS_FN void put_signal_by_route(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, signal_t* sig,
                                  signal_t value, signal_op op, std::int32_t pe, const Copy& copy_to) {
-  check(ctx, operation::put_signal, dst, count, pe);
-  check(ctx, operation::put_signal, sig, pe);
   ctx.by_route(
       dst, pe,
+      [&] {
+        check(ctx, operation::put_signal, dst, count, pe);
+        check(ctx, operation::put_signal, sig, pe);
+      },
       [&](T* there) {
         copy_to(there);
         g.sync();
-        if (ctx.routes_ != nullptr) PGAS_UNLIKELY
+        if (ctx.has_proxied()) PGAS_UNLIKELY
           settle_together(sender_of(ctx), g, operation::put_signal, -1);
         if (g.thread_rank() == 0) signal_release(ctx.remote(sig, pe), value, op);
       },
       [&](std::int32_t far) {
-        proxied_put_signal(sender_of(ctx), g, far, dst, src, count * sizeof(T), {sig, value, op}, When);
+        proxied_put_signal(far_copy{sender_of(ctx), far, dst, src, count * sizeof(T), When}, {sig, value, op}, g);
       });
 }
 
@@ -120,9 +122,9 @@ PGAS_FN void put_signal_nbi(const context& ctx, T* dst, const T* src, std::size_
 /// *Callers* any thread. *Memory* `sig` is symmetric. *On return* issued; quiet() completes it. *Order* none: use
 /// fence() before it, or put_signal(), to send word of data.
 PGAS_FN void signal_set(const context& ctx, signal_t* sig, signal_t value, std::int32_t pe) {
-  detail::check(ctx, detail::operation::signal, sig, pe);
   ctx.by_route(
-      sig, pe, [&](signal_t* there) { detail::store_relaxed(there, value); },
+      sig, pe, [&] { detail::check(ctx, detail::operation::signal, sig, pe); },
+      [&](signal_t* there) { detail::store_relaxed(there, value); },
       [&](std::int32_t far) {
         detail::proxied_update(detail::sender_of(ctx), {detail::operation::signal, far, ctx.offset(sig)},
                                detail::atomic_update::set, detail::word_kind::u64, value);
@@ -142,9 +144,9 @@ PGAS_FN void signal_set(const context& ctx, const G& g, signal_t* sig, signal_t 
 /// *Callers* any thread. *Memory* `sig` is symmetric. *On return* issued; quiet() completes it. *Order* as
 /// signal_set().
 PGAS_FN void signal_add(const context& ctx, signal_t* sig, signal_t value, std::int32_t pe) {
-  detail::check(ctx, detail::operation::signal, sig, pe);
   ctx.by_route(
-      sig, pe, [&](signal_t* there) { detail::reduce<detail::rmw::add>(there, value); },
+      sig, pe, [&] { detail::check(ctx, detail::operation::signal, sig, pe); },
+      [&](signal_t* there) { detail::reduce<detail::rmw::add>(there, value); },
       [&](std::int32_t far) {
         detail::proxied_update(detail::sender_of(ctx), {detail::operation::signal, far, ctx.offset(sig)},
                                detail::atomic_update::add, detail::word_kind::u64, value);

@@ -18,9 +18,8 @@ namespace detail {
 template <until When, class T, PGAS_IS(group) G>
 PGAS_FN void put_strided_by_route(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                                   std::ptrdiff_t src_stride, std::size_t block, std::size_t count, std::int32_t pe) {
-  check_strided(ctx, operation::iput, dst, dst_stride, block, count, pe);
   ctx.by_route(
-      dst, pe,
+      dst, pe, [&] { check_strided(ctx, operation::iput, dst, dst_stride, block, count, pe); },
       [&](T* there) {
         copy_strided<direction::put>(g, there, src, dst_stride, src_stride, block, count);
         if constexpr (When == until::local_done) g.sync();
@@ -35,9 +34,8 @@ PGAS_FN void put_strided_by_route(const context& ctx, const G& g, T* dst, const 
 template <until When, class T, PGAS_IS(group) G>
 PGAS_FN void get_strided_by_route(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                                   std::ptrdiff_t src_stride, std::size_t block, std::size_t count, std::int32_t pe) {
-  check_strided(ctx, operation::iget, src, src_stride, block, count, pe);
   ctx.by_route(
-      src, pe,
+      src, pe, [&] { check_strided(ctx, operation::iget, src, src_stride, block, count, pe); },
       [&](const T* there) {
         copy_strided<direction::get>(g, dst, there, dst_stride, src_stride, block, count);
         if constexpr (When == until::local_done) g.sync();

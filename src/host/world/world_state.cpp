@@ -156,8 +156,8 @@ void world_state::build_heap() {
   context_.abi_ = abi_version << 16 | static_cast<std::uint32_t>(sizeof(pgas::context));
   context_.world_pe_ = me;
   context_.n_world_ = n;
-  context_.log2_stride_ = static_cast<std::uint16_t>(heap_->log2_stride());
-  context_.checks_ = settings_.checks ? 1 : 0;
+  context_.log2_stride_ = static_cast<std::uint32_t>(heap_->log2_stride());
+  context_.care_ = settings_.checks ? care::checks : 0;
   context_.my_slot_ = reinterpret_cast<std::uintptr_t>(heap_->slot(me));
   context_.control_ = static_cast<control_block*>(mapped_.device);
   set_team(context_, context_.world());
@@ -179,6 +179,7 @@ void world_state::make_teams() {
 
 void world_state::make_context() {
   if (far_) context_.routes_ = far_->make_table(context_, domain_team_.state().view());
+  set_team(context_, context_.world());  // which knows of the routes
   grids_ = std::make_unique<grid_areas>(*device_, context_);
   fetches_ = std::make_unique<pending_fetches>(*device_);
 }

@@ -73,7 +73,7 @@ struct domain_channel {
 
 /// Whether there may be proxied ones among the members of a team: then it has a plan, which says so.
 [[nodiscard]] PGAS_FN bool may_span_domains(const context& ctx, const team_view& team) {
-  return ctx.routes_ != nullptr && team.n_pes() > 1;
+  return ctx.has_proxied() && team.n_pes() > 1;
 }
 
 /// Whether all members reach each other by load and store: the same on all of them.

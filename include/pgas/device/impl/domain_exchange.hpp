@@ -90,7 +90,8 @@ PGAS_FN void spread_own(const domain_call* call, const G& g, stretch where) {
 /// the end of the collective, which completes it.
 template <PGAS_IS(group) G>
 PGAS_FN void put_far(const domain_call* call, const G& g, stretch where, const std::byte* src, std::int32_t far) {
-  proxied_put(sender_of(call->here.ctx), g, far, call->dst + where.begin, src, where.bytes, until::handed_over);
+  proxied_put(far_copy{sender_of(call->here.ctx), far, call->dst + where.begin, src, where.bytes, until::handed_over},
+              g);
 }
 
 /// Gives each member of another domain a share of the root's elements.

@@ -19,7 +19,9 @@ PGAS_FN void put_to_member(const context& ctx, const G& g, T* dst, const T* src,
                            std::int32_t world_pe) {
   ctx.by_world_route(
       dst, world_pe, [&](T* there) { copy<direction::put>(g, there, src, count); },
-      [&](std::int32_t far) { proxied_put(sender_of(ctx), g, far, dst, src, count * sizeof(T), until::handed_over); });
+      [&](std::int32_t far) {
+        proxied_put(far_copy{sender_of(ctx), far, dst, src, count * sizeof(T), until::handed_over}, g);
+      });
 }
 
 /// The same for elements at a distance.

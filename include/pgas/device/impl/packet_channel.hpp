@@ -186,8 +186,9 @@ PGAS_COLD void report_lost_message(context ctx, std::int32_t pe, packed_message 
 template <PGAS_IS(group) G>
 PGAS_FN void send_far(const context& ctx, const G& g, const channel_state& now, const void* src, std::size_t bytes) {
   const auto* const its = reinterpret_cast<const box_header*>(now.out);
-  proxied_put_signal(sender_of(ctx), g, ctx.team().world_pe(now.pe), now.place(now.out, now.sent), src, bytes,
-                     {&its->arrived[now.sent & 1], now.sent, signal_op::set}, until::local_done);
+  proxied_put_signal(
+      far_copy{sender_of(ctx), ctx.team().world_pe(now.pe), now.place(now.out, now.sent), src, bytes, until::local_done},
+      {&its->arrived[now.sent & 1], now.sent, signal_op::set}, g);
 }
 
 /// Waits for a message that comes by the proxy, and copies it; ends the group if it has to give up. *Callers* all

@@ -156,15 +156,15 @@ PGAS_FN void proxied_fence(sender from, std::int32_t pe) {
   release(place);
 }
 
-/// settle() that ends the thread.
-PGAS_FN void settle_or_end(sender from, operation what, std::int32_t pe) {
+/// settle() that ends the thread. Out of line, as is the next one: where there is no proxy, code beside the road.
+PGAS_COLD void settle_or_end(sender from, operation what, std::int32_t pe) {
   if (!settle(from, what, pe)) end_thread();
 }
 
 /// settle() for what all threads of a group have handed over.
 /// *Callers* all threads of the group.
 template <PGAS_IS(group) G>
-PGAS_FN void settle_together(sender from, G g, operation what, std::int32_t pe) {
+PGAS_COLD void settle_together(sender from, G g, operation what, std::int32_t pe) {
   g.sync();
   go_on_with_first(g, g.thread_rank() == 0 && settle(from, what, pe));
 }
@@ -172,13 +172,13 @@ PGAS_FN void settle_together(sender from, G g, operation what, std::int32_t pe) 
 /// Waits for what this PE has handed to the proxy for any PE. Proxied operations that are complete are before whatever
 /// comes later, by whatever way it goes.
 PGAS_FN void settle_all(const context& ctx, operation what) {
-  if (ctx.routes_ != nullptr) PGAS_UNLIKELY
+  if (ctx.has_proxied()) PGAS_UNLIKELY
     settle_or_end(sender_of(ctx), what, -1);
 }
 /// The same for what the threads of a group have handed over.
 template <PGAS_IS(group) G>
 PGAS_FN void settle_all(const context& ctx, const G& g, operation what) {
-  if (ctx.routes_ != nullptr) PGAS_UNLIKELY
+  if (ctx.has_proxied()) PGAS_UNLIKELY
     settle_together(sender_of(ctx), g, what, -1);
 }
 

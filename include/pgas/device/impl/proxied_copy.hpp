@@ -107,34 +107,43 @@ template <PGAS_IS(group) G>
   return {static_cast<std::uint32_t>(g.thread_rank()), static_cast<std::uint32_t>(g.size())};
 }
 
+/// A copy that the proxy carries, as the threads of a group ask for it. It is passed in memory: what a call takes in
+/// registers, nvcc loads at the top of the loop around it, whether the call is made or not.
+struct far_copy {
+  sender from;
+  std::int32_t pe;     ///< in the world
+  const void* remote;  ///< what this PE calls it
+  const void* local;   ///< for gets not const in truth
+  std::size_t bytes;
+  until when;
+};
+
 /// put(), put_nbi(). *Callers* all threads of the group.
 template <PGAS_IS(group) G>
-PGAS_COLD void proxied_put(sender from, G g, std::int32_t pe, const void* dst, const void* src, std::size_t bytes,
-                           until when) {
-  const errand about{operation::put, pe, from.offset(dst)};
+PGAS_COLD void proxied_put(const far_copy& call, G g) {
+  const errand about{operation::put, call.pe, call.from.offset(call.remote)};
   bool lost = false;
   g.sync();
-  if (bytes <= sizeof(payload) || !is_global(src)) {
-    lost = !put_pieces(from, about, src, bytes, share_of(g));
+  if (call.bytes <= sizeof(payload) || !is_global(call.local)) {
+    lost = !put_pieces(call.from, about, call.local, call.bytes, share_of(g));
   } else if (g.thread_rank() == 0) {
-    lost = !hand_over_copy(from, about, command_kind::put, src, {bytes, 1, 0, 0}, when);
+    lost = !hand_over_copy(call.from, about, command_kind::put, call.local, {call.bytes, 1, 0, 0}, call.when);
   }
-  go_on(g, lost, when);
+  go_on(g, lost, call.when);
 }
 
 /// get(), get_nbi(). *Callers* all threads of the group.
 template <PGAS_IS(group) G>
-PGAS_COLD void proxied_get(sender from, G g, std::int32_t pe, void* dst, const void* src, std::size_t bytes,
-                           until when) {
-  const errand about{operation::get, pe, from.offset(src)};
+PGAS_COLD void proxied_get(const far_copy& call, G g) {
+  const errand about{operation::get, call.pe, call.from.offset(call.remote)};
   bool lost = false;
   g.sync();
-  if (bytes <= sizeof(payload) || !is_global(dst)) {
-    lost = !get_pieces(from, about, dst, bytes, share_of(g));
+  if (call.bytes <= sizeof(payload) || !is_global(call.local)) {
+    lost = !get_pieces(call.from, about, const_cast<void*>(call.local), call.bytes, share_of(g));
   } else if (g.thread_rank() == 0) {
-    lost = !hand_over_copy(from, about, command_kind::get, dst, {bytes, 1, 0, 0}, when);
+    lost = !hand_over_copy(call.from, about, command_kind::get, call.local, {call.bytes, 1, 0, 0}, call.when);
   }
-  go_on(g, lost, when);
+  go_on(g, lost, call.when);
 }
 
 /// One thread's share of strided copies of memory that the proxy can't reach. False if it had to give up.
@@ -173,24 +182,24 @@ PGAS_COLD void proxied_strided(sender from, G g, std::int32_t pe, const void* re
 
 /// put_signal(), put_signal_nbi(). *Callers* all threads of the group.
 template <PGAS_IS(group) G>
-PGAS_COLD void proxied_put_signal(sender from, G g, std::int32_t pe, const void* dst, const void* src,
-                                  std::size_t bytes, signal_behind signal, until when) {
-  const errand about{operation::put_signal, pe, from.offset(dst)};
+PGAS_COLD void proxied_put_signal(const far_copy& call, const signal_behind& signal, G g) {
+  const errand about{operation::put_signal, call.pe, call.from.offset(call.remote)};
   auto kind = command_kind::put_signal;
-  auto local = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(src));
+  auto local = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(call.local));
+  std::size_t bytes = call.bytes;
   bool lost = false;
   g.sync();
   if (bytes <= sizeof(std::uint64_t)) {
     kind = bytes != 0 ? command_kind::put_value_signal : command_kind::signal;
-    if (g.thread_rank() == 0) local = gathered(static_cast<const std::byte*>(src), bytes).word[0];
-  } else if (bytes <= sizeof(payload) || !is_global(src)) {
-    lost = !put_pieces(from, about, src, bytes, share_of(g));
+    if (g.thread_rank() == 0) local = gathered(static_cast<const std::byte*>(call.local), bytes).word[0];
+  } else if (bytes <= sizeof(payload) || !is_global(call.local)) {
+    lost = !put_pieces(call.from, about, call.local, bytes, share_of(g));
     g.sync();
     kind = command_kind::signal;
     bytes = 0;
   }
-  if (g.thread_rank() == 0 && !lost) lost = !hand_over_signal(from, about, kind, local, bytes, signal, when);
-  go_on(g, lost, when);
+  if (g.thread_rank() == 0 && !lost) lost = !hand_over_signal(call.from, about, kind, local, bytes, signal, call.when);
+  go_on(g, lost, call.when);
 }
 
 }  // namespace pgas::detail
