@@ -311,12 +311,14 @@ __global__ void fetch_add_nbi(any_context ctx, std::uint64_t* result, std::uint6
 //  sass 0   MEMBAR
 __global__ void take_signal(any_context ctx, signal_t* sig) { signal_take(ctx, sig, 4); }
 
-// A message of a channel: stores of data and number, polls of two units at once and then of one, no fence, no call on the
-// way. (What else stores so clears a box, once in 2^32 messages.)
-//  ptx  4+  st\.relaxed\.sys\.global\.v4
-//  ptx  6+  ld\.relaxed\.sys\.global\.v4
-//  ptx  0   atom\.|red\.relaxed|fence\.(release|sc|acq_rel)|membar
-//  registers 64
+// A message of a channel: a store of data and number and a poll of them in line, four at once out of line, no fence on the
+// way.
+//  ptx  1   st\.relaxed\.sys\.global\.v4
+//  ptx  1   ld\.relaxed\.sys\.global\.v4
+//  callee send_packets    4  st\.relaxed\.sys\.global\.v4
+//  callee receive_packets 4  ld\.relaxed\.sys\.global\.v4
+//  ptx  0   atom\.|red\.relaxed|fence|membar
+//  registers 80
 __global__ void exchange_messages(any_context ctx, packet_line* box, double* dst, const double* src, std::size_t n,
                                   int pe) {
   const context direct = ctx;

@@ -261,10 +261,15 @@ PGAS_FN void fence_sc() {
 /// reads slowly, and for one multiprocessor after the other: blocks of a grid that wait for one another and look at the
 /// same time hold each other up for longer than a large copy takes. A poll takes some 0.15 us on an H200: the first
 /// look comes after 0.6 ms, when a wait is no longer short. A CPU lets others run at every look.
+///
+/// A wait may poll in line first and go on out of line, where it looks as well: as often, but for a CPU, on which every
+/// poll before the first look keeps the others waiting.
 #if defined(__CUDACC__)
 inline constexpr std::uint32_t polls_between_looks = 4096;
+inline constexpr std::uint32_t polls_in_line = 4096;
 #else
 inline constexpr std::uint32_t polls_between_looks = 256;
+inline constexpr std::uint32_t polls_in_line = 1;
 #endif
 
 /// Lets others run while this thread has nothing to do. GPU threads have the multiprocessor to themselves and go on.

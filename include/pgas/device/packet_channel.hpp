@@ -47,10 +47,12 @@ class packet_channel {
                          std::int32_t pe) {
     detail::check(ctx, detail::operation::receive, in, packet_lines(bytes), pe);
     detail::check(ctx, detail::operation::send, out, packet_lines(bytes), pe);
-    state_ = {in, out, ctx.remote(out, pe), static_cast<std::uint32_t>(detail::packet_half_lines(bytes)), pe, 0, 0};
+    state_ = {in, out, ctx.remote(out, pe), static_cast<std::uint32_t>(detail::packet_half_lines(bytes)), 0, pe, 0, 0};
+    if (state_.there != nullptr) state_.direct = state_.room();
     g.sync();  // an earlier use by this group has counted
     state_.sent = detail::load_relaxed(&state_.header()->sent);
     state_.received = detail::load_relaxed(&state_.header()->received);
+    g.sync();  // nobody counts on before all have read
   }
   /// The same by the calling thread alone.
   PGAS_FN packet_channel(const context& ctx, packet_line* in, packet_line* out, std::size_t bytes, std::int32_t pe)
@@ -70,21 +72,21 @@ class packet_channel {
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void send(const context& ctx, const G& g, packet_channel& channel, const T* src, std::size_t count) {
   detail::channel_state& now = channel.state_;
-  detail::check_turn<T>(ctx, detail::operation::send, now, count, now.sent, now.received);
-  const auto bytes = static_cast<std::uint32_t>(count * sizeof(T));
-  now.sent = detail::next_number(now.sent);
-  g.sync();
-  if (detail::renews(now.sent)) PGAS_UNLIKELY
-    detail::clear_half(g, now.place(now.in, now.sent + 1), now.half);
-  if (now.there == nullptr) PGAS_UNLIKELY {
-    detail::send_far(ctx, g, now, src, bytes);
-  } else {
-    using piece = detail::packed_piece<T>;
-    detail::pack_message<piece>(detail::message_in(now.place(now.there, now.sent), bytes, now.sent),
-                                reinterpret_cast<const std::byte*>(src), bytes / std::uint32_t{sizeof(piece)},
-                                detail::share_of(g));
+  if (detail::needs_care<T>(now, count, now.sent, now.received)) PGAS_UNLIKELY {
+    now.sent = detail::send_with_care(detail::careful_call<const T>{ctx, now, src, count}, g);
+    return;
   }
-  if (g.thread_rank() == 0) detail::store_relaxed(&now.header()->sent, now.sent);
+  using piece = detail::packed_piece<T>;
+  const detail::outgoing message = detail::message_to(now, ++now.sent, src, count);
+  const detail::share me = detail::share_of(g);
+  g.sync();
+  if (me.rank >= message.packets) return;
+  if (message.packets > me.size) {
+    detail::send_packets<piece>(message, me);
+  } else {
+    detail::send_packet(message, me.rank, detail::load_packet<piece>(message, me.rank));
+  }
+  if (me.rank == 0) detail::store_relaxed(&now.header()->sent, now.sent);
 }
 
 /// send() by the thread that opened the channel alone.
@@ -103,26 +105,24 @@ PGAS_FN void send(const context& ctx, packet_channel& channel, const T* src, std
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void receive(const context& ctx, const G& g, packet_channel& channel, T* dst, std::size_t count) {
   detail::channel_state& now = channel.state_;
-  detail::check_turn<T>(ctx, detail::operation::receive, now, count, now.received, now.sent);
-  const auto bytes = static_cast<std::uint32_t>(count * sizeof(T));
-  now.received = detail::next_number(now.received);
+  if (detail::needs_care<T>(now, count, now.received, now.sent)) PGAS_UNLIKELY {
+    now.received = detail::receive_with_care(detail::careful_call<T>{ctx, now, dst, count}, g);
+    return;
+  }
+  using piece = detail::packed_piece<T>;
+  const detail::incoming message = detail::message_from(now, ++now.received, dst, count);
+  const detail::share me = detail::share_of(g);
   bool lost = false;
-  if (now.there == nullptr) PGAS_UNLIKELY {
-    detail::receive_far(ctx, g, now, dst, count);
-  } else {
-    using piece = detail::packed_piece<T>;
-    const detail::packed_message message = detail::message_in(now.place(now.in, now.received), bytes, now.received);
-    const detail::unpacked end =
-        detail::unpack_message<piece>(ctx.control_, message, reinterpret_cast<std::byte*>(dst),
-                                      bytes / std::uint32_t{sizeof(piece)}, detail::share_of(g));
-    lost = end.why != detail::failure::none;
-    if (lost) PGAS_UNLIKELY
-      detail::report_lost_message(ctx, now.pe, message, end, detail::share_of(g));
-    if (detail::renews(now.received)) PGAS_UNLIKELY
-      detail::fence_acquire();  // the other PE has cleared what is sent to next
+  if (me.rank < message.packets) {
+    if (me.rank == 0) detail::store_relaxed(&now.header()->received, now.received);  // nobody waits for this store
+    if (message.packets > me.size || !detail::receive_soon<piece>(message, me.rank)) {
+      const detail::failure why = detail::receive_packets<piece>(ctx.control_, message, me);
+      lost = why != detail::failure::none;
+      if (lost) PGAS_UNLIKELY
+        detail::report_lost_message(ctx, now.pe, why, message, me);
+    }
   }
   detail::go_on_together(g, lost);
-  if (g.thread_rank() == 0) detail::store_relaxed(&now.header()->received, now.received);
 }
 
 /// receive() by the thread that opened the channel alone.
