@@ -61,11 +61,11 @@ std::vector<group>& groups() {
   return all;
 }
 
-bench::bench(const char* id_file, int rank, int size) : me_(rank), n_(size) {
+bench::bench(const char* id_file, int rank, int size, bool share) : me_(rank), n_(size) {
   int devices = 0;
   must(cudaGetDeviceCount(&devices), "counting GPUs");
-  if (size > devices || size > most_pes) give_up("fewer GPUs than PEs");
-  must(cudaSetDevice(rank), "choosing a GPU");
+  if ((size > devices && !share) || size > most_pes) give_up("fewer GPUs than PEs");
+  must(cudaSetDevice(rank % devices), "choosing a GPU");
   must(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "a stream");
   must(cudaMalloc(&times_, most_blocks * sizeof(span)), "memory");
   must(cudaMalloc(&wrong_, sizeof *wrong_), "memory");

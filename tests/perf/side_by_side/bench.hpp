@@ -31,8 +31,8 @@ struct kernel {
 
 class bench : public together {
  public:
-  /// Joins, as PE `rank` of `size`, by a unique id that goes through a file.
-  bench(const char* id_file, int rank, int size);
+  /// Joins, as PE `rank` of `size`, by a unique id that goes through a file. @param share whether PEs may share GPUs
+  bench(const char* id_file, int rank, int size, bool share);
   ~bench() override;
   bench(const bench&) = delete;
   bench& operator=(const bench&) = delete;

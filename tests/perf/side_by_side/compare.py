@@ -47,6 +47,7 @@ def read_arguments():
     parser.add_argument("--backends", default="pgas,nvshmem,raw,nccl", help="of pgas, nvshmem, nvshmem-inlined, raw, nccl; the last "
                         "but one is NVSHMEM with its device code inlined: its column has the better of both")
     parser.add_argument("--quick", action="store_true", help="one round of short runs: only to see that all works")
+    parser.add_argument("--share", action="store_true", help="PEs may share GPUs, under MPS (docs/performance.md)")
     parser.add_argument("-n", type=int, default=0, help="iterations of a run; default: by the time that they take")
     parser.add_argument("-r", type=int, default=0, help="runs of a row in a round")
     parser.add_argument("-t", type=int, default=0, help="threads of a block that calls a collective, up to 512")
@@ -61,14 +62,16 @@ def read_arguments():
     parser.add_argument("--version", help="what this version of pgas is called in the results; default: as git describes it")
     parser.add_argument("--build-only", action="store_true", help="run nothing")
     asked = parser.parse_args()
-    if asked.results and (asked.only or asked.quick):
-        parser.error("--results is for all rows, measured properly: without --only and --quick")
+    if asked.results and (asked.only or asked.quick or asked.share):
+        parser.error("--results is for all rows, measured properly: without --only, --quick and --share")
     return asked
 
 
 def build(asked, work, arch):
     """(backends that can be run, their programs, the compiler's release, failures)."""
     wanted = [name.strip() for name in asked.backends.split(",")]
+    if asked.share and "nccl" in wanted:
+        wanted.remove("nccl")  # which refuses a GPU that another rank has
     every = [*building.pgas_backends(os.path.realpath(asked.pgas_build)),
              *building.nvshmem_backends(asked.nvshmem, "nvshmem-inlined" in wanted), *building.nccl_backend(asked.nccl)]
     backends = [backend for backend in every if backend.name in wanted]
@@ -87,6 +90,7 @@ def measure(asked, backends, programs, work, into):
     """All programs by turns."""
     words = ["--only", asked.only] if asked.only else []
     words += ["--quick"] if asked.quick else []
+    words += ["--share"] if asked.share else []
     for option, value in (("-n", asked.n), ("-r", asked.r), ("-t", asked.t)):
         words += [option, str(value)] if value else []
     rounds = 1 if asked.quick else asked.rounds
@@ -123,8 +127,8 @@ def facts(asked, backends, release, found):
 def main():
     asked = read_arguments()
     found = gpus()
-    if not asked.build_only and len(found) < asked.pes:
-        print(f"{asked.pes} PEs need as many GPUs: there are {len(found)}", file=sys.stderr)
+    if not asked.build_only and len(found) < (1 if asked.share else asked.pes):
+        print(f"{asked.pes} PEs need as many GPUs: there are {len(found)}; see --share", file=sys.stderr)
         return 2
     arch = asked.arch or ("sm_" + found[0][2].replace(".", "") if found else "sm_90")
     work = os.path.realpath(asked.work or tempfile.mkdtemp(prefix="side_by_side."))

@@ -15,7 +15,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   const options asked = read_options(argc - 3, argv + 3);
-  bench pes(argv[1], std::atoi(argv[2]), std::atoi(argv[3]));
+  bench pes(argv[1], std::atoi(argv[2]), std::atoi(argv[3]), asked.share);
   report to(asked, pes);
   std::sort(groups().begin(), groups().end(), [](const group& a, const group& b) { return a.number < b.number; });
   for (const group& each : groups()) each.rows(pes, to);

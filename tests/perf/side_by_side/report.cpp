@@ -68,6 +68,8 @@ options read_options(int argc, char** argv) {
       found.quick = true;
       found.repetitions = 2;
       found.milliseconds = 1;
+    } else if (word == "--share") {
+      found.share = true;
     } else if (word == "--only") {
       found.only = value();
     } else if (word == "--first") {

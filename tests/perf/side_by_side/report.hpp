@@ -20,6 +20,7 @@ struct options {
   double milliseconds = 6;       ///< of a run, where iterations are chosen
   int seconds = 15;              ///< that a row may take
   bool quick = false;            ///< few and short runs: only to see that all works
+  bool share = false;            ///< PEs may share GPUs
 };
 options read_options(int argc, char** argv);
 

@@ -10,6 +10,7 @@
 #include <nvshmem.h>
 #include <nvshmemx.h>
 
+#include <cstdio>
 #include <memory>
 #include <utility>
 
@@ -238,12 +239,22 @@ void measure(bench& pes, report& to, const row& of, int width, double (halo::*wa
   to.measure(of, how);
 }
 
+/// Whether what this process may use of its GPU holds the blocks of halo_signal; says so where it does not.
+bool holds_all_blocks() {
+  int processors = 0;
+  must(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0), "counting multiprocessors");
+  if (processors < most_blocks)
+    std::fprintf(stderr, "halo_signal is left out: it takes %d multiprocessors, and there are %d\n", most_blocks, processors);
+  return processors >= most_blocks;
+}
+
 void rows(bench& pes, report& to) {
   if (pes.n() < 2) return;
+  const bool fits = holds_all_blocks();
   for (const int width : {2048, 16384}) {
     const std::size_t bytes = static_cast<std::size_t>(width) * width * sizeof(float);
     measure(pes, to, {"halo_p", bytes, 0, tile_width * tile_height, "us", 50}, width, &halo::with_p);
-    measure(pes, to, {"halo_signal", bytes, most_blocks, 512, "us", 50}, width, &halo::with_signals);
+    if (fits) measure(pes, to, {"halo_signal", bytes, most_blocks, 512, "us", 50}, width, &halo::with_signals);
   }
 }
 
