@@ -93,8 +93,8 @@ class context {
     return moved(local, has_proxied() ? routes_->slots[world_pe] : world_pe - world_pe_);
   }
   /// For the library's own use: what `direct` makes of the address of PE `pe`'s copy of `local`, or, where load and
-  /// store do not get there, what `proxied` makes of its number in the world. One test on the way to the former.
-  /// @param check checks the arguments, if checks are on; it is called if they may be
+  /// store do not get there, what `proxied` makes of its number in the world. `check`, which checks the arguments if
+  /// checks are on, is called where they may be. One test on the way to `direct`.
   template <class T, class Check, class Direct, class Proxied>
   PGAS_FN auto by_route(T* local, std::int32_t pe, const Check& check, const Direct& direct,
                         const Proxied& proxied) const {
