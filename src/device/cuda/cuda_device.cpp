@@ -26,7 +26,10 @@ std::string printable(const cudaUUID_t& uuid) {
 
 /// How long a kernel may go on after the world has failed. Its waits look at the abort word every few microseconds.
 constexpr std::int64_t patience_ms = 1500;
-constexpr int quick_polls = 500;  // about half a millisecond
+/// How a wait for a stream goes on: first without a break, as small copies take some 10 us and a yield a part of one, then
+/// letting others run, and after about half a millisecond asleep.
+constexpr int short_polls = 20;
+constexpr int quick_polls = 500;
 
 std::int64_t now_ms() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -187,8 +190,8 @@ void cuda_device::synchronize(stream_handle stream) {
   const current_context current(context_);
   // Not cudaStreamSynchronize, which has no end if a kernel has none.
   for (int polls = 0;; ++polls) {
-    const cudaError_t state = cudaStreamQuery(stream_of(stream));
-    if (state != cudaErrorNotReady) {
+    const CUresult state = driver().stream_query(stream_of(stream));
+    if (state != CUDA_ERROR_NOT_READY) {
       check(state, "waiting for a stream");
       if (internal) note_done(due);
       return;
@@ -199,10 +202,10 @@ void cuda_device::synchronize(stream_handle stream) {
                   "a kernel has not ended although the world failed a while ago: it waits for something that pgas can't end. "
                   "Its memory is kept until the process ends");
     }
-    if (polls < quick_polls)
-      std::this_thread::yield();
-    else
+    if (polls >= quick_polls)
       std::this_thread::sleep_for(std::chrono::microseconds(20));
+    else if (polls >= short_polls)
+      std::this_thread::yield();
   }
 }
 
@@ -216,7 +219,7 @@ void cuda_device::world_failed() noexcept { failed_at_ms_ = now_ms(); }
 
 void cuda_device::copy(void* to, const void* from, std::size_t bytes, stream_handle stream) {
   const enqueuing on(*this, stream);
-  check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, on.stream()), "copying");
+  check(driver().copy_async(reinterpret_cast<CUdeviceptr>(to), reinterpret_cast<CUdeviceptr>(from), bytes, on.stream()), "copying");
 }
 
 void cuda_device::fill(void* at, unsigned char value, std::size_t bytes, stream_handle stream) {

@@ -47,6 +47,8 @@ driver_api load() {
   look_up("cuCtxPopCurrent", api.ctx_pop);
   look_up("cuDevicePrimaryCtxRetain", api.primary_retain);
   look_up("cuDevicePrimaryCtxRelease", api.primary_release);
+  look_up("cuMemcpyAsync", api.copy_async);
+  look_up("cuStreamQuery", api.stream_query);
   look_up("cuGetErrorName", api.error_name);
   look_up("cuGetErrorString", api.error_string);
   return api;

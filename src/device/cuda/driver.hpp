@@ -12,7 +12,8 @@
 
 namespace pgas::detail::cuda {
 
-/// The driver functions that the runtime has no equivalent for.
+/// The driver functions that the runtime has no equivalent for, and those by which small host-called operations are done:
+/// through the runtime a copy takes 0.2 us more.
 struct driver_api {
   decltype(&cuMemAddressReserve) address_reserve = nullptr;
   decltype(&cuMemAddressFree) address_free = nullptr;
@@ -34,6 +35,8 @@ struct driver_api {
   decltype(&cuCtxPopCurrent) ctx_pop = nullptr;
   decltype(&cuDevicePrimaryCtxRetain) primary_retain = nullptr;
   decltype(&cuDevicePrimaryCtxRelease) primary_release = nullptr;
+  decltype(&cuMemcpyAsync) copy_async = nullptr;
+  decltype(&cuStreamQuery) stream_query = nullptr;
   decltype(&cuGetErrorName) error_name = nullptr;
   decltype(&cuGetErrorString) error_string = nullptr;
 };
