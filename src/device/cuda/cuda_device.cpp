@@ -219,7 +219,8 @@ void cuda_device::world_failed() noexcept { failed_at_ms_ = now_ms(); }
 
 void cuda_device::copy(void* to, const void* from, std::size_t bytes, stream_handle stream) {
   const enqueuing on(*this, stream);
-  check(driver().copy_async(reinterpret_cast<CUdeviceptr>(to), reinterpret_cast<CUdeviceptr>(from), bytes, on.stream()), "copying");
+  const auto there = reinterpret_cast<CUdeviceptr>(to);
+  check(driver().copy_async(there, reinterpret_cast<CUdeviceptr>(from), bytes, on.stream()), "copying");
 }
 
 void cuda_device::fill(void* at, unsigned char value, std::size_t bytes, stream_handle stream) {
