@@ -26,10 +26,10 @@ std::string printable(const cudaUUID_t& uuid) {
 
 /// How long a kernel may go on after the world has failed. Its waits look at the abort word every few microseconds.
 constexpr std::int64_t patience_ms = 1500;
-/// How a wait for a stream goes on: first without a break, as small copies take some 10 us and a yield a part of one, then
-/// letting others run, and after about half a millisecond asleep.
-constexpr int short_polls = 20;
-constexpr int quick_polls = 500;
+/// How a wait for a stream goes on: for some 50 us, which are most small copies, without a break, as a yield takes longer
+/// than a look; then letting others run, and after about half a millisecond asleep.
+constexpr int short_polls = 200;
+constexpr int quick_polls = 1000;
 
 std::int64_t now_ms() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
