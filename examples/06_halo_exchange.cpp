@@ -219,7 +219,7 @@ class jacobi {
 
   void check(int iteration, const float* before, const float* after, bool report) {
     pgas::p(world_, sum_.data(), 0.0, world_.my_pe());
-    const unsigned blocks = world_.heap() == pgas::heap_kind::host ? 1 : 512;  // none waits: not all need fit at once
+    const unsigned blocks = world_.heap() == pgas::heap_kind::host ? 1 : 512;  // none waits: not all need to fit at once
     pgas::launch(world_, {.blocks = blocks, .threads = 256, .resident = false}, residual{}, world_.context(), before, after, o_.nx,
                  mine_.rows, sum_.data());
     world_.synchronize();

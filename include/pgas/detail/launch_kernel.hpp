@@ -146,9 +146,8 @@ void launch_kernel(world& w, const launch_shape& shape, const stream& on, Kernel
   if (shape.resident && shape.blocks > fit)
     throw error(code::launch_failed,
                 "launch: " + std::to_string(shape.blocks) + " blocks of " + std::to_string(shape.threads) +
-                    " threads do not run all at once: this GPU holds " + std::to_string(fit) + " of this kernel for each of " +
-                    std::to_string(pes_at_once(w)) +
-                    " PEs that share it. Blocks that wait for others would wait for ever: launch fewer, or say "
+                    " threads do not run all at once: this PE's part of the GPU holds " + std::to_string(fit) +
+                    " of this kernel. Blocks that wait for others would wait for ever: launch fewer, or say "
                     "resident = false if none of them waits");
   const device_guard guard(w);
   cudaLaunchConfig_t how{};
