@@ -45,7 +45,10 @@ __global__ void p_sixteen_bytes(any_context ctx, detail::vec16* dst, detail::vec
 //  registers 32
 __global__ void g_double(any_context ctx, double* out, const double* src, int pe) { *out = g(ctx, src, pe); }
 
-// Whole 16-byte words, eight or four loads before the first store, never through the read-only path.
+// A sync in front and one behind. Whole 16-byte words, eight or four loads before the first store, never through the
+// read-only path.
+//  ptx  2   bar\.sync
+//  sass 2   BAR\.SYNC
 //  callee copy_long 4+  ld\.v4\.u32
 //  callee copy_long 4+  st\.global\.v4\.u32
 //  callee copy_long 0   ld\.global\.nc|\.L1::no_allocate
@@ -57,6 +60,7 @@ __global__ void put_block(any_context ctx, float* dst, const float* src, std::si
 
 // Strong loads, which L1 has no part in; where words are read twice, and in groups smaller than a warp, L1 is dropped
 // first.
+//  ptx  2   bar\.sync
 //  callee copy_long 8+  ld\.relaxed\.sys\.global\.v4\.u32
 //  callee copy_long 8+  ld\.v4\.u32
 //  callee copy_long 3   fence\.acquire\.sys
@@ -112,6 +116,7 @@ __global__ void stencil(any_context ctx, float* to, const float* from, int nx, i
 }
 
 // Eight elements in flight.
+//  ptx  2   bar\.sync
 //  callee copy_pieces 8   ld\.u64
 //  callee copy_pieces 8   st\.u64
 //  callee copy_pieces 0   ld\.relaxed|st\.relaxed
@@ -120,6 +125,7 @@ __global__ void iput_block(any_context ctx, double* dst, const double* src, std:
   iput(ctx, this_block(), dst, src, 3, 2, n, pe);
 }
 
+//  ptx  2   bar\.warp\.sync
 //  callee copy_pieces 4   ld\.relaxed\.sys\.global\.v4\.u32
 //  callee copy_pieces 4   st\.v4\.u32
 //  registers 64
@@ -127,7 +133,10 @@ __global__ void ibget_warp(any_context ctx, detail::vec16* dst, const detail::ve
   ibget(ctx, this_warp(this_block()), dst, src, 5, 7, 3, n, pe);
 }
 
-// One release, at system scope, by the store itself; no fence for the acquire side.
+// One release, at system scope, by the store itself; no fence for the acquire side. The sync behind the copy is the one
+// before the signal.
+//  ptx  2   bar\.sync
+//  sass 2   BAR\.SYNC
 //  ptx  1   st\.release\.sys\.global\.u64
 //  ptx  0   fence|membar
 //  sass 1   MEMBAR\.ALL\.SYS

@@ -16,9 +16,10 @@
 ///
 /// *On return* this PE's `dst` is complete, for all threads of the group, and `src` may be reused.
 ///
-/// *Order* none but for what they move: a member that returns has seen that all others have called, but not what they
-/// did before, and need not have completed what it did itself. Put a barrier() or a fence() and a signal where other
-/// memory counts. (Long ones meet in a barrier, short ones do not: impl/packet.hpp.)
+/// *Order* what any thread of the group stored in `src` before is taken. None but for what they move: a member that
+/// returns has seen that all others have called, but not what they did before, and need not have completed what it did
+/// itself. Put a barrier() or a fence() and a signal where other memory counts. (Long ones meet in a barrier, short
+/// ones do not: impl/packet.hpp.)
 ///
 /// *Errors* ends the group with a record when the world is aborted or the deadline passes. With checks on also for
 /// memory outside the heap, a team that this PE is not in, a channel that the team does not have, a root that is no
@@ -53,6 +54,7 @@ PGAS_FN void broadcast(const context& ctx, const G& g, const team_view& team, T*
   } else if (detail::fetches_broadcast(ctx, team, count * sizeof(T))) {
     detail::fetch_broadcast(ctx, g, team, dst, src, count, root);
   } else if (team.my_pe() == root) {
+    detail::begin_together(g);
     detail::put_to_all(ctx, g, team, dst, src, count);
   }
   detail::step_or_end(ctx, g, team, what);
@@ -78,6 +80,7 @@ PGAS_FN void fcollect(const context& ctx, const G& g, const team_view& team, T* 
   }
   if (detail::copies_by_packets(ctx, team, count * sizeof(T)))
     return detail::exchange_by_packets(ctx, g, team, dst, src, count, 0, what);
+  detail::begin_together(g);
   if (detail::goes_by_domains(ctx, team, static_cast<std::size_t>(team.n_pes()) * count * sizeof(T))) PGAS_UNLIKELY {
     const detail::domain_call call = detail::domain_call_of(ctx, team, dst, src, count);
     detail::gather_by_domains<detail::unit_of<T>>(&call, g, what);

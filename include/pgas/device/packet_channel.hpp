@@ -99,12 +99,14 @@ PGAS_FN void send(const context& ctx, packet_channel& channel, const T* src, std
 ///
 /// *Callers* all threads of the group `g` that opened the channel, converged. *Units* `count` is elements, as many as
 /// were sent. *Memory* `dst` is any memory of this PE. *On return* `dst` is complete, for all threads of the group.
-/// *Order* none but for the message. *Errors* ends the group with a record that names the other PE when the world is
-/// aborted or the deadline passes, also if the message has fewer elements; for a message longer than the channel has
-/// room for; and for a second one before this PE has sent one, for which both would wait for ever.
+/// *Order* what the group's threads did before with `dst` is before that; none else but for the message. *Errors* ends
+/// the group with a record that names the other PE when the world is aborted or the deadline passes, also if the
+/// message has fewer elements; for a message longer than the channel has room for; and for a second one before this PE
+/// has sent one, for which both would wait for ever.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void receive(const context& ctx, const G& g, packet_channel& channel, T* dst, std::size_t count) {
   detail::channel_state& now = channel.state_;
+  g.sync();
   if (detail::needs_care<T>(now, count, now.received, now.sent)) PGAS_UNLIKELY {
     now.received = detail::receive_with_care(detail::careful_call<T>{ctx, now, dst, count}, g);
     return;

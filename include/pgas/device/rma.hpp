@@ -11,6 +11,9 @@
 /// outside the heap or misaligned. For proxied PEs they also end when the world is aborted, or the deadline passes,
 /// while they wait for the proxy.
 ///
+/// Calls by a group begin with a sync of it: a put sends what any thread of the group has stored in `src` before, and a
+/// get leaves `dst` alone until all threads have done with it. The blocking forms end with a sync, too.
+///
 /// Lanes of a warp that call put() or get() each for itself, at the same time and with 64 bytes or more, share the work
 /// behind the scenes, eight neighbours at a time; nothing about the meaning changes.
 #pragma once
@@ -28,6 +31,7 @@ namespace detail {
 template <until When, class T, PGAS_IS(group) G, class Copy>
 PGAS_FN void put_by_route(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, std::int32_t pe,
                           const Copy& copy_to) {
+  g.sync();  // what any thread of the group did before is covered
   ctx.by_route(
       dst, pe, [&] { check(ctx, operation::put, dst, count, pe); },
       [&](T* there) {
@@ -43,6 +47,7 @@ PGAS_FN void put_by_route(const context& ctx, const G& g, T* dst, const T* src, 
 template <until When, class T, PGAS_IS(group) G, class Copy>
 PGAS_FN void get_by_route(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, std::int32_t pe,
                           const Copy& copy_from) {
+  g.sync();  // what any thread of the group did before is covered
   ctx.by_route(
       src, pe, [&] { check(ctx, operation::get, src, count, pe); },
       [&](const T* there) {
@@ -84,10 +89,10 @@ template <PGAS_IS(rma_type) T>
 /// Copies `count` elements to PE `pe` and does not wait for the group.
 ///
 /// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements. *Memory* `dst` is
-/// symmetric; `src` is any memory of this PE, shared memory included, that no thread of the group is still writing.
+/// symmetric; `src` is any memory of this PE, shared memory included.
 /// *On return* this thread's part of `src` has been read; other threads' parts may not: sync the group before reuse. If
-/// PE `pe` is proxied none of it need have been read before quiet().
-/// *Order* none; fence(), quiet() or a put_signal add it.
+/// PE `pe` is proxied none of it need have been read before quiet(). *Order* what any thread of the group stored in
+/// `src` before is sent. None else; fence(), quiet() or a put_signal add it.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void put_nbi(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, std::int32_t pe) {
   detail::put_by_route<detail::until::handed_over>(
@@ -98,7 +103,8 @@ PGAS_FN void put_nbi(const context& ctx, const G& g, T* dst, const T* src, std::
 ///
 /// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements. *Memory* `dst` is
 /// symmetric; `src` is any memory of this PE, shared memory included. *On return* `src` may be reused; the data is on
-/// its way. *Order* none; fence(), quiet() or a put_signal add it.
+/// its way. *Order* what any thread of the group stored in `src` before is sent. None else; fence(), quiet() or a
+/// put_signal add it.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void put(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, std::int32_t pe) {
   detail::put_by_route<detail::until::local_done>(
@@ -110,7 +116,8 @@ PGAS_FN void put(const context& ctx, const G& g, T* dst, const T* src, std::size
 /// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements. *Memory* `src` is
 /// symmetric; `dst` is any memory of this PE, shared memory included. *On return* this thread's part of `dst` is
 /// written: sync the group before another thread reads it; if PE `pe` is proxied it is written after quiet(). *Order*
-/// none: what the source PE wrote is seen if a wait or a barrier said so before.
+/// what any thread of the group did with `dst` before is before that. None else: what the source PE wrote is seen if a
+/// wait or a barrier said so before.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void get_nbi(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, std::int32_t pe) {
   detail::get_by_route<detail::until::handed_over>(ctx, g, dst, src, count, pe, [&](const T* there) {

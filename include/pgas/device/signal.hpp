@@ -29,6 +29,7 @@ PGAS_FN void signal_release(signal_t* sig, signal_t value, signal_op op) {
 template <until When, class T, PGAS_IS(group) G, class Copy>
 PGAS_FN void put_signal_by_route(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, signal_t* sig,
                                  signal_t value, signal_op op, std::int32_t pe, const Copy& copy_to) {
+  g.sync();  // what any thread of the group did before is covered
   ctx.by_route(
       dst, pe,
       [&] {
@@ -84,8 +85,8 @@ template <PGAS_IS(group) G, class Find>
 ///
 /// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements, 0 allowed. *Memory*
 /// `dst` and `sig` are symmetric; `src` is any memory of this PE. *On return* `src` may be reused. *Order* whoever sees
-/// the signal sees the data, and all that the group sent or stored before the call, by whatever route; of signals that
-/// went by the proxy only those to PE `pe`.
+/// the signal sees the data, and all that any thread of the group sent or stored before the call, in `src` or
+/// elsewhere, by whatever route, without a sync by the caller; of signals that went by the proxy only those to PE `pe`.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void put_signal(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, signal_t* sig,
                         signal_t value, signal_op op, std::int32_t pe) {

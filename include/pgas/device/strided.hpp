@@ -18,6 +18,7 @@ namespace detail {
 template <until When, class T, PGAS_IS(group) G>
 PGAS_FN void put_strided_by_route(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                                   std::ptrdiff_t src_stride, std::size_t block, std::size_t count, std::int32_t pe) {
+  g.sync();  // what any thread of the group did before is covered
   ctx.by_route(
       dst, pe, [&] { check_strided(ctx, operation::iput, dst, dst_stride, block, count, pe); },
       [&](T* there) {
@@ -34,6 +35,7 @@ PGAS_FN void put_strided_by_route(const context& ctx, const G& g, T* dst, const 
 template <until When, class T, PGAS_IS(group) G>
 PGAS_FN void get_strided_by_route(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                                   std::ptrdiff_t src_stride, std::size_t block, std::size_t count, std::int32_t pe) {
+  g.sync();  // what any thread of the group did before is covered
   ctx.by_route(
       src, pe, [&] { check_strided(ctx, operation::iget, src, src_stride, block, count, pe); },
       [&](const T* there) {

@@ -170,6 +170,13 @@ using stepping_members = std::void_t<decltype(some<G>().part())>;
 template <class G>
 inline constexpr bool steps_by_block = valid<stepping_members, G>;
 
+/// The sync in front of a collective that does not begin with a meeting or an exchange: what any thread of the group
+/// did before is covered. The threads of a collective of the host have done nothing before.
+template <PGAS_IS(group) G>
+PGAS_FN void begin_together(const G& g) {
+  if constexpr (!steps_by_block<G>) g.sync();
+}
+
 /// The meeting of one block with the same blocks of the other members, as a barrier of its own. (Nothing is checked:
 /// the group's meetings have been.)
 template <PGAS_IS(group) Block>

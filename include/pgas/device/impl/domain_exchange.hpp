@@ -118,6 +118,7 @@ PGAS_COLD void deal_out(const domain_call* call, G g) {
 template <std::size_t Unit, PGAS_IS(group) G>
 PGAS_COLD void broadcast_by_domains(const domain_call* call, G g, std::int32_t root) {
   if (call->here.team.my_pe() == root) {
+    begin_together(g);
     deal_out(call, g);
     spread_near<Unit>(call, g, {0, call->bytes()}, call->src);
   }

@@ -55,12 +55,13 @@ PGAS_FN void put_to_all(const context& ctx, const G& g, const team_view& team, T
   });
 }
 
-/// Calls put(to, from, world PE) once for each member: `from` is the member's block of this PE's source, `to` this PE's
-/// address of its own block of the member's destination.
+/// After a begin_together(), calls put(to, from, world PE) once for each member: `from` is the member's block of this
+/// PE's source, `to` this PE's address of its own block of the member's destination.
 /// @param dst_block, src_block elements from one block to the next
 template <class T, PGAS_IS(group) G, class Put>
 PGAS_FN void for_each_block(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
                             std::ptrdiff_t dst_block, std::ptrdiff_t src_block, Put put) {
+  begin_together(g);
   for_each_member(ctx, g, team, [&](std::int32_t member) {
     put(dst + team.my_pe() * dst_block, src + member * src_block, team.world_pe(member));
   });

@@ -1,7 +1,8 @@
 /// @file
 /// Copies to and from PEs that load and store do not reach.
 ///
-/// * Of a group one thread hands the command over, after a sync: its release covers what the others did before.
+/// * Of a group one thread hands the command over. Its release covers what the others did before, as whoever calls has
+///   synced the group.
 /// * The proxy reads and writes global memory only. What lies on a thread's stack or in the shared memory of a block
 ///   goes in pieces that a command carries, and so does what fits one; the threads of a group share them.
 #pragma once
@@ -123,7 +124,6 @@ template <PGAS_IS(group) G>
 PGAS_COLD void proxied_put(const far_copy& call, G g) {
   const errand about{operation::put, call.pe, call.from.offset(call.remote)};
   bool lost = false;
-  g.sync();
   if (call.bytes <= sizeof(payload) || !is_global(call.local)) {
     lost = !put_pieces(call.from, about, call.local, call.bytes, share_of(g));
   } else if (g.thread_rank() == 0) {
@@ -137,7 +137,6 @@ template <PGAS_IS(group) G>
 PGAS_COLD void proxied_get(const far_copy& call, G g) {
   const errand about{operation::get, call.pe, call.from.offset(call.remote)};
   bool lost = false;
-  g.sync();
   if (call.bytes <= sizeof(payload) || !is_global(call.local)) {
     lost = !get_pieces(call.from, about, const_cast<void*>(call.local), call.bytes, share_of(g));
   } else if (g.thread_rank() == 0) {
@@ -171,7 +170,6 @@ PGAS_COLD void proxied_strided(sender from, G g, std::int32_t pe, const void* re
   const errand about{put ? operation::iput : operation::iget, pe, from.offset(remote)};
   if (shape.bytes == 0) shape.count = 0;
   bool lost = false;
-  g.sync();
   if (!is_global(local)) {
     lost = !blocks_in_pieces<Direction>(from, about, local, shape, share_of(g));
   } else if (g.thread_rank() == 0 && shape.count != 0) {
@@ -188,7 +186,6 @@ PGAS_COLD void proxied_put_signal(const far_copy& call, const signal_behind& sig
   auto local = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(call.local));
   std::size_t bytes = call.bytes;
   bool lost = false;
-  g.sync();
   if (bytes <= sizeof(std::uint64_t)) {
     kind = bytes != 0 ? command_kind::put_value_signal : command_kind::signal;
     if (g.thread_rank() == 0) local = gathered(static_cast<const std::byte*>(call.local), bytes).word[0];
