@@ -109,10 +109,10 @@ PGAS_FN std::uint64_t update_as_asked(const operation_request& r) {
     case word_kind::u64: old = on(std::type_identity<std::uint64_t>{}); break;
     case word_kind::f32: old = on(std::type_identity<float>{}); break;
     case word_kind::f64: old = on(std::type_identity<double>{}); break;
-    case word_kind::f16: old = on(std::type_identity<half>{}); break;
+    case word_kind::f16: old = on(std::type_identity<float16>{}); break;
     case word_kind::bf16: old = on(std::type_identity<bfloat16>{}); break;
-    case word_kind::f16x2: old = on(std::type_identity<half2>{}); break;
-    case word_kind::bf16x2: old = on(std::type_identity<bfloat162>{}); break;
+    case word_kind::f16x2: old = on(std::type_identity<float16_pair>{}); break;
+    case word_kind::bf16x2: old = on(std::type_identity<bfloat16_pair>{}); break;
     default: break;  // 16-bit integers are for waits only
   }
   return old;

@@ -116,7 +116,7 @@ struct number_family {
   }
 };
 using integers = number_family<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>;
-using reals = number_family<half, bfloat16, float, double>;
+using reals = number_family<float16, bfloat16, float, double>;
 using pairs =
     number_family<two_reals<float>, two_reals<double>, indexed<std::int32_t, std::int32_t>,
                   indexed<std::int64_t, std::int64_t>, indexed<float, std::int32_t>, indexed<double, std::int64_t>>;

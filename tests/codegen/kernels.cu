@@ -271,11 +271,13 @@ __global__ void max_float(any_context ctx, float* dst, float value, int pe) { at
 //  ptx  1   red\.relaxed\.sys\.global\.add\.noftz\.bf16x2
 //  ptx  0   atom\.
 //  sass 0   ATOM
-__global__ void add_bfloat162(any_context ctx, bfloat162* dst, bfloat162 value, int pe) { atomic_add(ctx, dst, value, pe); }
+__global__ void add_bfloat16_pair(any_context ctx, bfloat16_pair* dst, bfloat16_pair value, int pe) {
+  atomic_add(ctx, dst, value, pe);
+}
 
 //  ptx  1   red\.relaxed\.sys\.global\.add\.noftz\.f16
 //  ptx  0   atom\.
-__global__ void add_half(any_context ctx, half* dst, half value, int pe) { atomic_add(ctx, dst, value, pe); }
+__global__ void add_float16(any_context ctx, float16* dst, float16 value, int pe) { atomic_add(ctx, dst, value, pe); }
 
 //  ptx  1   red\.relaxed\.sys\.global\.xor\.b32
 //  sass 0   ATOM

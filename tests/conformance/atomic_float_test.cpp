@@ -114,7 +114,7 @@ void sums_of() {
   EXPECT_EQ(after[2], neighbours[2]);
 }
 
-TEST(atomic_float, sums_of_half) { sums_of<half, half2>(); }
-TEST(atomic_float, sums_of_bfloat16) { sums_of<bfloat16, bfloat162>(); }
+TEST(atomic_float, sums_of_float16) { sums_of<float16, float16_pair>(); }
+TEST(atomic_float, sums_of_bfloat16) { sums_of<bfloat16, bfloat16_pair>(); }
 
 }  // namespace

@@ -168,13 +168,13 @@ struct crowd_body {
   static constexpr std::uint32_t spread = 97;  // different operands before they come again
 
   test_team team;
-  sym<double> extremes;        // least, greatest
-  sym<std::int64_t> wide;      // least, greatest
-  sym<half> halves;            // plain, fetching
-  sym<bfloat16> brains;        // plain, fetching
-  sym<half2> half_pairs;       // plain, fetching
-  sym<bfloat162> brain_pairs;  // plain, fetching
-  std::uint32_t few;           // threads that add 16-bit numbers, whose sums stay exact
+  sym<double> extremes;            // least, greatest
+  sym<std::int64_t> wide;          // least, greatest
+  sym<float16> halves;             // plain, fetching
+  sym<bfloat16> brains;            // plain, fetching
+  sym<float16_pair> half_pairs;    // plain, fetching
+  sym<bfloat16_pair> brain_pairs;  // plain, fetching
+  std::uint32_t few;               // threads that add 16-bit numbers, whose sums stay exact
 
   PGAS_HD static double number(std::uint32_t i) { return (static_cast<double>(mix(i % spread) % 2001) - 1000) / 8; }
   PGAS_HD static std::int64_t integer(std::uint32_t i) { return static_cast<std::int64_t>(mix64(i % spread, 9)); }
@@ -192,14 +192,15 @@ struct crowd_body {
       atomic_max(ctx, wide.at(ctx) + 1, integer(me * 8 + i), pe);
     }
     if (me >= few) return;
-    atomic_add(ctx, halves.at(ctx), half(0.5F), pe);
-    static_cast<void>(atomic_fetch_add(ctx, halves.at(ctx) + 1, half(-0.5F), pe));
+    atomic_add(ctx, halves.at(ctx), float16(0.5F), pe);
+    static_cast<void>(atomic_fetch_add(ctx, halves.at(ctx) + 1, float16(-0.5F), pe));
     atomic_add(ctx, brains.at(ctx), bfloat16(2.0F), pe);
     static_cast<void>(atomic_fetch_add(ctx, brains.at(ctx) + 1, bfloat16(-2.0F), pe));
-    atomic_add(ctx, half_pairs.at(ctx), half2{half(1.0F), half(-3.0F)}, pe);
-    static_cast<void>(atomic_fetch_add(ctx, half_pairs.at(ctx) + 1, half2{half(-1.0F), half(3.0F)}, pe));
-    atomic_add(ctx, brain_pairs.at(ctx), bfloat162{bfloat16(1.0F), bfloat16(-0.25F)}, pe);
-    static_cast<void>(atomic_fetch_add(ctx, brain_pairs.at(ctx) + 1, bfloat162{bfloat16(-1.0F), bfloat16(0.25F)}, pe));
+    atomic_add(ctx, half_pairs.at(ctx), float16_pair{float16(1.0F), float16(-3.0F)}, pe);
+    static_cast<void>(atomic_fetch_add(ctx, half_pairs.at(ctx) + 1, float16_pair{float16(-1.0F), float16(3.0F)}, pe));
+    atomic_add(ctx, brain_pairs.at(ctx), bfloat16_pair{bfloat16(1.0F), bfloat16(-0.25F)}, pe);
+    static_cast<void>(
+        atomic_fetch_add(ctx, brain_pairs.at(ctx) + 1, bfloat16_pair{bfloat16(-1.0F), bfloat16(0.25F)}, pe));
   }
 };
 
@@ -212,10 +213,10 @@ TEST(atomic, nothing_is_lost_in_a_crowd) {
       const crowd_body body{make_team(pes, shape.members, shape.as_list),
                             pes.allocate<double>(2),
                             pes.allocate<std::int64_t>(2),
-                            pes.allocate<half>(2),
+                            pes.allocate<float16>(2),
                             pes.allocate<bfloat16>(2),
-                            pes.allocate<half2>(2),
-                            pes.allocate<bfloat162>(2),
+                            pes.allocate<float16_pair>(2),
+                            pes.allocate<bfloat16_pair>(2),
                             few};
       const int last = shape.members.back();
       pes.run(grid, body);
@@ -238,7 +239,7 @@ TEST(atomic, nothing_is_lost_in_a_crowd) {
       EXPECT_EQ(wide[0], lowest);
       EXPECT_EQ(wide[1], highest);
       const auto n = static_cast<float>(few);
-      half halves[2];
+      float16 halves[2];
       pes.read(last, body.halves, halves, 2);
       EXPECT_EQ(float(halves[0]), n / 2);
       EXPECT_EQ(float(halves[1]), -n / 2);
@@ -246,11 +247,11 @@ TEST(atomic, nothing_is_lost_in_a_crowd) {
       pes.read(last, body.brains, brains, 2);
       EXPECT_EQ(float(brains[0]), 2 * n);
       EXPECT_EQ(float(brains[1]), -2 * n);
-      half2 pairs[2];
+      float16_pair pairs[2];
       pes.read(last, body.half_pairs, pairs, 2);
       EXPECT_TRUE(float(pairs[0].x) == n && float(pairs[0].y) == -3 * n);
       EXPECT_TRUE(float(pairs[1].x) == -n && float(pairs[1].y) == 3 * n);
-      bfloat162 brain_pairs[2];
+      bfloat16_pair brain_pairs[2];
       pes.read(last, body.brain_pairs, brain_pairs, 2);
       EXPECT_TRUE(float(brain_pairs[0].x) == n && float(brain_pairs[0].y) == -n / 4);
       EXPECT_TRUE(float(brain_pairs[1].x) == -n && float(brain_pairs[1].y) == n / 4);
@@ -276,10 +277,10 @@ struct bad_atomic {
     if (fault == 4) at = ctx.my_slot_ - 64;
     if (fault == 5) at += 1;
     double result = 0;
-    half small(0.0F);
+    float16 small(0.0F);
     if (which == 0) atomic_min(ctx, reinterpret_cast<double*>(at), 1, pe);
     if (which == 1) atomic_fetch_max_nbi(ctx, &result, reinterpret_cast<double*>(at), 1, pe);
-    if (which == 2) atomic_fetch_add_nbi(ctx, &small, reinterpret_cast<half*>(at), half(1.0F), pe);
+    if (which == 2) atomic_fetch_add_nbi(ctx, &small, reinterpret_cast<float16*>(at), float16(1.0F), pe);
     if (which == 3) static_cast<void>(atomic_compare_swap(ctx, reinterpret_cast<double*>(at), 1, 2, pe));
   }
 };

@@ -8,7 +8,7 @@ using namespace pgas;
 using namespace pgas_test;
 
 TEST(reduce_float, sum) {
-  try_operation<op::sum, half>();
+  try_operation<op::sum, float16>();
   try_operation<op::sum, bfloat16>();
   try_operation<op::sum, float>();
   try_operation<op::sum, double>();
@@ -18,7 +18,7 @@ TEST(reduce_float, prod) {
 }
 TEST(reduce_float, min_and_max) {
   try_operation<op::min, bfloat16>();
-  try_operation<op::max, half>();
+  try_operation<op::max, float16>();
   try_operation<op::max, double>();
 }
 TEST(reduce_float, complex) {

@@ -23,14 +23,14 @@ template <class T>
 constexpr bool located = scan_op<op::maxloc, T>&& scan_op<op::minloc, T>;
 
 static_assert(arithmetic<std::int8_t> && arithmetic<std::uint64_t> && arithmetic<long long> && arithmetic<char>);
-static_assert(arithmetic<half> && arithmetic<bfloat16> && arithmetic<float> && arithmetic<std::complex<double>>);
+static_assert(arithmetic<float16> && arithmetic<bfloat16> && arithmetic<float> && arithmetic<std::complex<double>>);
 static_assert(ordered<short> && ordered<std::size_t> && ordered<bfloat16> && ordered<double>);
 static_assert(bitwise<unsigned char> && bitwise<std::int64_t>);
 static_assert(located<indexed<float, int>> && located<indexed<std::int64_t>> && located<indexed<std::uint8_t, short>>);
 
 static_assert(!reduce_op<op::sum, bool> && !reduce_op<op::sum, int*> && !reduce_op<op::sum, indexed<int, int>>);
 static_assert(!reduce_op<op::min, std::complex<float>> && !reduce_op<op::bit_or, float> &&
-              !reduce_op<op::bit_and, half>);
+              !reduce_op<op::bit_and, float16>);
 static_assert(!reduce_op<op::maxloc, int> && !reduce_op<op::sum, const int> && !reduce_op<op::sum, long double>);
 
 struct own_sum {

@@ -55,7 +55,7 @@ struct precision<double> {
 template <>
 struct precision<std::complex<double>> : precision<double> {};
 template <>
-struct precision<half> {
+struct precision<float16> {
   double step = std::numeric_limits<float>::epsilon();
   double stored = 0x1p-11;
 };

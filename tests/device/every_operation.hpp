@@ -29,15 +29,15 @@ struct workplace {
   int word;
   unsigned long long bits;
   float real;
-  pgas::half half;
-  pgas::half2 pair;
+  pgas::float16 half;
+  pgas::float16_pair pair;
   int old_word;
   unsigned long long old_bits;
   float old_real;
   pgas::lock_t lock;
   int locked;
   complex complexes[2];
-  pgas::half halves[2];
+  pgas::float16 halves[2];
   pgas::indexed<double> places[2];
 };
 
@@ -242,13 +242,13 @@ class every_operation {
   }
 
   PGAS_FN void narrow_atomics() {
-    pgas::atomic_set(ctx_, &here_.half, pgas::half(1.5F), right_);
-    pgas::atomic_add(ctx_, &here_.half, pgas::half(2.5F), right_);
-    expect(pgas::atomic_fetch_add(ctx_, &here_.half, pgas::half(1.0F), right_) == pgas::half(4.0F));
-    expect(pgas::atomic_fetch(ctx_, &here_.half, right_) != pgas::half(4.0F));
-    pgas::half2 both;
-    both.x = pgas::half(1.0F);
-    both.y = pgas::half(2.0F);
+    pgas::atomic_set(ctx_, &here_.half, pgas::float16(1.5F), right_);
+    pgas::atomic_add(ctx_, &here_.half, pgas::float16(2.5F), right_);
+    expect(pgas::atomic_fetch_add(ctx_, &here_.half, pgas::float16(1.0F), right_) == pgas::float16(4.0F));
+    expect(pgas::atomic_fetch(ctx_, &here_.half, right_) != pgas::float16(4.0F));
+    pgas::float16_pair both;
+    both.x = pgas::float16(1.0F);
+    both.y = pgas::float16(2.0F);
     pgas::atomic_add(ctx_, &here_.pair, both, right_);
     expect(pgas::atomic_fetch_add(ctx_, &here_.pair, both, right_).y == both.y);
   }
@@ -299,7 +299,7 @@ class every_operation {
     const auto reals = static_cast<float>(n_pes_);
     if (leads(g...)) {
       here_.complexes[0] = {{1, 2}};
-      here_.halves[0] = pgas::half(0.5F);
+      here_.halves[0] = pgas::float16(0.5F);
       here_.places[0] = {1.0, me_};
     }
     pgas::reduce(ctx_, g..., team, in, out, n, pgas::op::sum{});
@@ -316,7 +316,7 @@ class every_operation {
     pgas::reduce(ctx_, g..., team, here_.complexes + 1, here_.complexes, 1, pgas::op::sum{});
     expect(here_.complexes[1].imag() == 2 * reals);
     pgas::reduce(ctx_, g..., team, here_.halves + 1, here_.halves, 1, pgas::op::sum{});
-    expect(here_.halves[1] == pgas::half(0.5F * reals));
+    expect(here_.halves[1] == pgas::float16(0.5F * reals));
     pgas::reduce(ctx_, g..., team, here_.places + 1, here_.places, 1, pgas::op::maxloc{});
     expect(here_.places[1].index == 0);
     pgas::barrier(ctx_, g...);

@@ -68,11 +68,12 @@ static_assert(is_group<this_thread> && is_group<thread_crew> && is_group<grid> &
               !is_group<int>);
 static_assert(is_block_group<thread_crew> && !is_block_group<warp>);
 static_assert(is_rma_type<workplace> && !is_rma_type<const int> && !is_rma_type<std::string>);
-static_assert(is_amo_type<float> && !is_amo_integer<float> && !is_amo_type<half> && is_amo_add_type<half>);
-static_assert(is_amo_add_type<bfloat162> && !is_amo_add_type<short> && !is_amo_add_type<bool>);
+static_assert(is_amo_type<float> && !is_amo_integer<float> && !is_amo_type<float16> && is_amo_add_type<float16>);
+static_assert(is_amo_add_type<bfloat16_pair> && !is_amo_add_type<short> && !is_amo_add_type<bool>);
 static_assert(is_wait_type<short> && !is_wait_type<char> && !is_wait_type<float>);
 static_assert(is_reduce_op<op::sum, workplace::complex> && !is_reduce_op<op::min, workplace::complex>);
-static_assert(is_reduce_op<op::min, half> && !is_reduce_op<op::bit_and, half> && !is_reduce_op<op::bit_and, float>);
+static_assert(is_reduce_op<op::min, float16> && !is_reduce_op<op::bit_and, float16> &&
+              !is_reduce_op<op::bit_and, float>);
 static_assert(is_reduce_op<integers_only, int> && !is_scan_op<integers_only, int> && is_scan_op<op::sum, int>);
 static_assert(is_reduce_op<op::maxloc, indexed<float>> && !is_reduce_op<op::maxloc, float>);
 static_assert(!is_reduce_op<op::maxloc, indexed<bool>> && !is_reduce_op<op::sum, std::string>);

@@ -122,15 +122,15 @@ TEST(Atomics, smallest_largest_and_sixteen_bits) {
   const int n = r.world.n_pes();
   auto ints = r.world.allocate<std::int64_t>(2, pgas::initialize::zero);
   auto reals = r.world.allocate<double>(2, pgas::initialize::zero);
-  auto halves = r.world.allocate<pgas::half>(2, pgas::initialize::zero);
-  auto pairs = r.world.allocate<pgas::bfloat162>(1, pgas::initialize::zero);
+  auto halves = r.world.allocate<pgas::float16>(2, pgas::initialize::zero);
+  auto pairs = r.world.allocate<pgas::bfloat16_pair>(1, pgas::initialize::zero);
   const std::int64_t mine = (std::int64_t{1} << 40) + r.me;
   pgas::atomic_max(r.world, ints.data(), mine, 0);
   pgas::atomic_min(r.world, ints.data() + 1, -mine, 0);
   pgas::atomic_max(r.world, reals.data(), 0.5 + r.me, 0);
   pgas::atomic_fetch_min(r.world, reals.data() + 1, -0.5 - r.me, 0);
-  pgas::atomic_add(r.world, halves.data() + 1, pgas::half(1.5f), 0);
-  pgas::atomic_add(r.world, pairs.data(), pgas::bfloat162{pgas::bfloat16(1.f), pgas::bfloat16(2.f)}, 0);
+  pgas::atomic_add(r.world, halves.data() + 1, pgas::float16(1.5f), 0);
+  pgas::atomic_add(r.world, pairs.data(), pgas::bfloat16_pair{pgas::bfloat16(1.f), pgas::bfloat16(2.f)}, 0);
   r.world.barrier_all();
   EXPECT_EQ(pgas::atomic_fetch(r.world, ints.data(), 0), (std::int64_t{1} << 40) + n - 1);
   EXPECT_EQ(pgas::atomic_fetch(r.world, ints.data() + 1, 0), -(std::int64_t{1} << 40) - n + 1);
@@ -138,7 +138,7 @@ TEST(Atomics, smallest_largest_and_sixteen_bits) {
   EXPECT_EQ(pgas::atomic_fetch(r.world, reals.data() + 1, 0), 0.5 - n);
   EXPECT_EQ(float(pgas::atomic_fetch(r.world, halves.data() + 1, 0)), 1.5f * static_cast<float>(n));
   EXPECT_EQ(float(pgas::atomic_fetch(r.world, halves.data(), 0)), 0.f) << "the neighbour";
-  const pgas::bfloat162 pair = pgas::atomic_fetch(r.world, pairs.data(), 0);
+  const pgas::bfloat16_pair pair = pgas::atomic_fetch(r.world, pairs.data(), 0);
   EXPECT_EQ(float(pair.x), static_cast<float>(n));
   EXPECT_EQ(float(pair.y), 2.f * static_cast<float>(n));
   r.world.barrier_all();

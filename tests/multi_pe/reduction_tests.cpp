@@ -91,14 +91,14 @@ TEST(HostCollective, every_operation_on_every_type) {
   int pairs = 0;
   const auto arithmetic = [&]<class Op>(Op) {
     try_types<Op, std::int8_t, std::uint16_t, std::int32_t, std::uint64_t, std::uint8_t, std::int64_t, std::size_t,
-              std::ptrdiff_t, char, long, long long, pgas::half, pgas::bfloat16, float, double, complex<float>,
+              std::ptrdiff_t, char, long, long long, pgas::float16, pgas::bfloat16, float, double, complex<float>,
               complex<double>>(pairs);
   };
   arithmetic(op::sum{});
   arithmetic(op::prod{});
   const auto order = [&]<class Op>(Op) {
     try_types<Op, std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t, std::uint32_t,
-              std::uint64_t, pgas::half, pgas::bfloat16, float, double>(pairs);
+              std::uint64_t, pgas::float16, pgas::bfloat16, float, double>(pairs);
   };
   order(op::min{});
   order(op::max{});

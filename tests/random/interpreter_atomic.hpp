@@ -80,10 +80,10 @@ struct atomic_call {
       case element::u64: return update_often<std::uint64_t>(arena);
       case element::f32: return update_often<float>(arena);
       case element::f64: return update_often<double>(arena);
-      case element::f16: return update_often<half>(arena);
+      case element::f16: return update_often<float16>(arena);
       case element::bf16: return update_often<bfloat16>(arena);
-      case element::f16x2: return update_often<half2>(arena);
-      default: return update_often<bfloat162>(arena);
+      case element::f16x2: return update_often<float16_pair>(arena);
+      default: return update_often<bfloat16_pair>(arena);
     }
   }
 };

@@ -16,29 +16,29 @@ namespace pgas {
 
 /// A 16-bit floating-point number: storage that converts to and from float. Arithmetic is done in float.
 template <detail::format16 Format>
-struct float16 {
+struct basic_float16 {
   std::uint16_t bits = 0;
 
-  float16() = default;
-  PGAS_HD explicit float16(float value) : bits(detail::from_float<Format>(value)) {}
+  basic_float16() = default;
+  PGAS_HD explicit basic_float16(float value) : bits(detail::from_float<Format>(value)) {}
   [[nodiscard]] PGAS_HD explicit operator float() const { return detail::to_float<Format>(bits); }
-  [[nodiscard]] friend PGAS_HD bool operator==(float16 a, float16 b) { return float(a) == float(b); }
-  [[nodiscard]] friend PGAS_HD bool operator!=(float16 a, float16 b) { return !(a == b); }
+  [[nodiscard]] friend PGAS_HD bool operator==(basic_float16 a, basic_float16 b) { return float(a) == float(b); }
+  [[nodiscard]] friend PGAS_HD bool operator!=(basic_float16 a, basic_float16 b) { return !(a == b); }
 };
 
 /// IEEE 754 binary16, as CUDA's `__half`.
-using half = float16<detail::format16::binary16>;
+using float16 = basic_float16<detail::format16::binary16>;
 /// The upper half of a float, as CUDA's `__nv_bfloat16`.
-using bfloat16 = float16<detail::format16::bfloat>;
+using bfloat16 = basic_float16<detail::format16::bfloat>;
 
 /// Two neighbouring 16-bit numbers that an atomic_add updates in one access, as CUDA's `__half2` and `__nv_bfloat162`.
 template <detail::format16 Format>
-struct alignas(4) float16_pair {
-  float16<Format> x;
-  float16<Format> y;
+struct alignas(4) basic_float16_pair {
+  basic_float16<Format> x;
+  basic_float16<Format> y;
 };
-using half2 = float16_pair<detail::format16::binary16>;
-using bfloat162 = float16_pair<detail::format16::bfloat>;
+using float16_pair = basic_float16_pair<detail::format16::binary16>;
+using bfloat16_pair = basic_float16_pair<detail::format16::bfloat>;
 
 namespace detail {
 
@@ -53,9 +53,9 @@ struct float16_description {
   static constexpr format16 format = Format;
 };
 template <format16 Format>
-struct float16_traits<float16<Format>> : float16_description<1, Format> {};
+struct float16_traits<basic_float16<Format>> : float16_description<1, Format> {};
 template <format16 Format>
-struct float16_traits<float16_pair<Format>> : float16_description<2, Format> {};
+struct float16_traits<basic_float16_pair<Format>> : float16_description<2, Format> {};
 #if defined(__CUDACC__)
 template <>
 struct float16_traits<::__half> : float16_description<1, format16::binary16> {};
@@ -69,7 +69,7 @@ struct float16_traits<::__nv_bfloat162> : float16_description<2, format16::bfloa
 
 }  // namespace detail
 
-/// One 16-bit floating-point number: pgas::half, pgas::bfloat16, and CUDA's types.
+/// One 16-bit floating-point number: pgas::float16, pgas::bfloat16, and CUDA's types.
 template <class T>
 inline constexpr bool is_float16_type = detail::float16_traits<T>::numbers == 1;
 /// Two of them.

@@ -12,11 +12,11 @@
 #include <thread>
 #include <vector>
 
-#include "device/grid.hpp"
 #include "device/device.hpp"
+#include "device/grid.hpp"
 #include "pgas/detail/ptx.hpp"
-#include "pgas/device/grid.hpp"
 #include "pgas/detail/wire.hpp"
+#include "pgas/device/grid.hpp"
 #include "pgas/error.hpp"
 #include "unit/device_cpu/requests.hpp"
 #include "unit/links/pes.hpp"
@@ -24,17 +24,18 @@
 namespace pgas::unit_test {
 namespace {
 
-
 TEST(cpu_atomic, does_every_operation_on_every_type) {
   const auto on = make_cpu_device();
   const auto run = [&](how what, type as, auto start, auto value, auto condition) {
     using T = decltype(start);
-    using bits = std::conditional_t<sizeof(T) == 2, std::uint16_t, std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
+    using bits = std::conditional_t<sizeof(T) == 2, std::uint16_t,
+                                    std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
     struct {
       alignas(8) T target;
       T behind;
     } memory{start, start};
-    const std::uint64_t old = on->fetch(atomic_on(what, as, &memory.target, std::bit_cast<bits>(value), std::bit_cast<bits>(condition)));
+    const std::uint64_t old =
+        on->fetch(atomic_on(what, as, &memory.target, std::bit_cast<bits>(value), std::bit_cast<bits>(condition)));
     if (what != how::set || sizeof(T) > 2) {
       EXPECT_EQ(old, std::bit_cast<bits>(start)) << "the old value";
     }
@@ -73,9 +74,10 @@ TEST(cpu_atomic, does_every_operation_on_every_type) {
   EXPECT_EQ(run(how::max, type::u64, d, d + 1, d), d + 1);
   EXPECT_EQ(run(how::max, type::f32, -1.5f, 2.5f, 0.f), 2.5f);
   EXPECT_EQ(run(how::min, type::f64, 1.5, -2.5, 0.), -2.5);
-  EXPECT_EQ(float(run(how::add, type::f16, half(1.5f), half(2.f), half(0.f))), 3.5f);
+  EXPECT_EQ(float(run(how::add, type::f16, float16(1.5f), float16(2.f), float16(0.f))), 3.5f);
   EXPECT_EQ(float(run(how::set, type::bf16, bfloat16(1.5f), bfloat16(2.f), bfloat16(0.f))), 2.f);
-  const half2 sum = run(how::add, type::f16x2, half2{half(1.f), half(2.f)}, half2{half(10.f), half(20.f)}, half2{});
+  const float16_pair sum = run(how::add, type::f16x2, float16_pair{float16(1.f), float16(2.f)},
+                               float16_pair{float16(10.f), float16(20.f)}, float16_pair{});
   EXPECT_EQ(float(sum.x), 11.f);
   EXPECT_EQ(float(sum.y), 22.f);
 }
@@ -121,7 +123,8 @@ TEST(cpu_operation, copies_blocks_at_any_distance) {
           on->synchronize(nullptr);
           for (std::size_t i = 0; i < count; ++i) {
             const std::size_t block = backwards ? count - 1 - i : i;
-            ASSERT_EQ(std::memcmp(&to[i * bytes], &from[block * static_cast<std::size_t>(step)], bytes), 0) << bytes << ' ' << i;
+            ASSERT_EQ(std::memcmp(&to[i * bytes], &from[block * static_cast<std::size_t>(step)], bytes), 0)
+                << bytes << ' ' << i;
           }
         }
 }
