@@ -12,6 +12,7 @@
 #include <iterator>
 
 #include "bootstrap/common/text.hpp"
+#include "bootstrap/pgasrun/foreign.hpp"
 
 namespace pgas::boot {
 namespace {
@@ -92,6 +93,12 @@ void job::start_all() {
   processes_.reserve(static_cast<std::size_t>(options_.processes));
   for (int rank = 0; rank < options_.processes; ++rank) {
     processes_.push_back(process::start(rank, options_.processes, options_.command, options_.tag_output));
+    if (rank == 0)
+      if (const auto library = foreign_library(processes_.back().pid))
+        say(fmt::format(
+            "warning: {} is linked to {}, not to pgas, so that each PE may find itself alone: build it for pgas "
+            "(oshcc, pgas-config), or start it with the launcher of that library",
+            options_.command.front(), *library));
     worlds_.serve(rank, processes_.back().requests.get());
     if (options_.tag_output) pass_on(processes_.back());
   }

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """How pgasrun starts, serves and ends jobs.
 
-Usage: pgasrun_test.py PGASRUN PROBE
+Usage: pgasrun_test.py PGASRUN PROBE FOREIGN VERSION
+
+FOREIGN is a program linked to another OpenSHMEM, VERSION that of pgas.
 """
 
 import os
@@ -15,7 +17,7 @@ import time
 import unittest
 import uuid
 
-PGASRUN, PROBE = "", ""
+PGASRUN = PROBE = FOREIGN = VERSION = ""
 
 
 class Job:
@@ -223,8 +225,47 @@ class Pgasrun(unittest.TestCase):
             (("true",), "required"),
             (("-n", "2"), "program"),
             (("-n", "2", "--bogus", "true"), "--bogus"),
+            (("-n", "4", "-N", "2", "true"), "mpirun or srun"),
+            (("-n", "2", "-x", "=1", "true"), "-x NAME=VALUE"),
         ):
             self.assertIn(said, self.check(Job(*arguments), 2).err)
+
+    def test_version(self):
+        self.assertEqual(self.check(Job("--version"), 0).out, f"pgasrun (pgas) {VERSION}\n")
+
+    def test_what_mpirun_calls_the_number_of_pes(self):
+        for arguments in (("-np", "3"), ("-N", "3"), ("-n", "3", "-N", "4"), ("--timeout", "60", "-np", "3")):
+            job = self.check(Job(*arguments, "sh", "-c", "echo $0 $PGAS_SIZE", "-np"), 0)
+            self.assertEqual(job.out, "-np 3\n" * 3)
+
+    def test_variables_for_the_pes(self):
+        script = 'test "$A" = "1 = one" && test "$PGASRUN_TEST_MARK" && echo $B'
+        job = self.check(Job("-x", "A=1 = one", "-n", "2", "-x", "PGASRUN_TEST_MARK", "-x", "B=", "sh", "-c", script), 0)
+        self.assertEqual(job.out, "\n\n")
+
+    def test_other_hosts_are_left_to_mpirun_and_srun(self):
+        for option in ("--hostfile", "-hostfile", "--machinefile", "--host", "-host", "-H"):
+            job = self.check(Job(option, "somewhere", "-n", "2", "true"), 2)
+            self.assertRegex(job.err, "'somewhere': pgasrun starts PEs on this host only.*mpirun.*srun")
+
+    def test_programs_of_another_openshmem_are_told_apart(self):
+        job = self.check(Job("-n", "2", FOREIGN, "stay"), 0)
+        self.assertEqual(len(job.err.splitlines()), 1)
+        self.assertRegex(job.err, "^pgasrun: warning: .* is linked to liboshmem.so.40, not to pgas.*oshcc")
+        self.assertEqual(self.check(Job("-n", "2", PROBE, "2"), 0).err, "")
+
+    def test_damaged_programs_are_no_harder_to_start(self):
+        whole = pathlib.Path(FOREIGN).read_bytes()
+        with tempfile.TemporaryDirectory() as folder:
+            jobs = []
+            for at in range(0, 64 + 56 * 16, 8):  # the head and the table of parts
+                damaged = pathlib.Path(folder, f"at{at}")
+                damaged.write_bytes(whole[:at] + b"\xf7" * 8 + whole[at + 8:])
+                damaged.chmod(0o755)
+                jobs.append(Job("-n", "1", "--timeout", "20", str(damaged), "stay", wait=False))
+            for job in jobs:
+                job.finish()
+                self.assertNotIn(job.status, (124, -signal.SIGSEGV, -signal.SIGABRT), job.err)
 
     def test_programs_that_cannot_be_started(self):
         for program, said in (
@@ -238,5 +279,5 @@ class Pgasrun(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    PGASRUN, PROBE = sys.argv[1:3]
+    PGASRUN, PROBE, FOREIGN, VERSION = sys.argv[1:5]
     unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,16 @@
+/// @file
+/// Whether a program was built for another library, whose PEs pgasrun would start each on its own.
+#pragma once
+
+#include <sys/types.h>
+
+#include <optional>
+#include <string>
+
+namespace pgas::boot {
+
+/// The shared library that makes what this process runs a program of another OpenSHMEM or NVSHMEM. None where it is
+/// linked to pgas as well, runs a script, or has ended.
+[[nodiscard]] std::optional<std::string> foreign_library(pid_t process);
+
+}  // namespace pgas::boot
