@@ -11,6 +11,7 @@
 #include "pgas/compat/nvshmem/memory.h"
 #include "pgas/compat/nvshmem/setup.h"
 #include "pgas/compat/nvshmem/teams.h"
+#include "pgas/compat/nvshmemx_error.h"
 #endif
 
 #include "pgas/compat/nvshmem/families.h"

@@ -28,6 +28,7 @@ GUARDED = [
     (r"nvshmemx_put(8|16|32|64|128)_signal(_nbi)?_(warp|block)", "16 bits are called put6 there; the size is not certain"),
     (r"nvshmemx_\w+_g_on_stream", "returns before the stream has run"),
     (r"nvshmemx_broadcastmem_(warp|block)", "declared without the root"),
+    (r"nvshmemx_[a-z0-9]+_signal$", "of old versions"),
     (r"nvshmemx_put6_", "a name by mistake; its size is not documented"),
 ]
 THREAD_GUARDED = [
@@ -281,6 +282,14 @@ class Program:
                             all_of.add(full, describe(ctype), f"give(c, {full}(c.team, ({ctype}*)c.dest, "
                                                               f"(const {ctype}*)c.source, c.n{last}))")
 
+    def old_signals(self):
+        for scope in ("thread", "host"):
+            source = "host_source" if scope == "host" else "source"
+            all_of = self.family(f"signal_{scope}", f"old_signal_{scope}", "p", scope)
+            for name, ctype in self.types["PGAS_WAIT_TYPE"]:
+                full = f"nvshmemx_{name}_signal"
+                all_of.add(full, describe(ctype), f"{full}(({ctype}*)c.dest + i, ((const {ctype}*)c.{source})[i], c.pe)")
+
     def queue_pairs(self):
         """Every one-sided family by type once more, on a queue pair."""
         for plain in list(self.families):
@@ -307,6 +316,7 @@ def main() -> int:
     program.waits()
     program.collectives()
     program.queue_pairs()
+    program.old_signals()
 
     head = '// Written by generate.py.\n#include "call.hpp"\n\nusing namespace conformance;\n\n'
     for group in GROUPS:

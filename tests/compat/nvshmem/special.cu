@@ -129,6 +129,7 @@ __global__ void only_here(call c) {
     nvshmemx_qp_signal_op(c.signal + 1, 9, NVSHMEM_SIGNAL_SET, c.pe, queue);
     nvshmem_signal_wait_until(c.signal + 1, NVSHMEM_CMP_EQ, 9);
     if (nvshmemx_mc_ptr(NVSHMEM_TEAM_WORLD, c.dest) != nullptr) *c.result = 0;
+    if (cooperative_groups::this_thread_block().thread_rank() != 0) *c.result = 0;  // which nvshmem.h brings along
   }
   __syncthreads();
   nvshmemx_double2_maxloc_reduce_block(NVSHMEM_TEAM_WORLD, static_cast<double2*>(c.dest) + 32,

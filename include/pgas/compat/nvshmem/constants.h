@@ -4,14 +4,12 @@
 
 #include <limits.h>
 
+#include "pgas/compat/non_abi/nvshmem_version.h"
+
 /// The OpenSHMEM version whose interface this is an extension of, as NVSHMEM states it.
 #define NVSHMEM_MAJOR_VERSION 1
 #define NVSHMEM_MINOR_VERSION 3
 
-/// The NVSHMEM version whose interface is offered.
-#define NVSHMEM_VENDOR_MAJOR_VERSION 3
-#define NVSHMEM_VENDOR_MINOR_VERSION 5
-#define NVSHMEM_VENDOR_PATCH_VERSION 0
 #define NVSHMEM_VENDOR_VERSION \
   (NVSHMEM_VENDOR_MAJOR_VERSION * 10000 + NVSHMEM_VENDOR_MINOR_VERSION * 100 + NVSHMEM_VENDOR_PATCH_VERSION)
 #define NVSHMEM_VENDOR_STRING "NVSHMEM v3.5.0 (pgas)"

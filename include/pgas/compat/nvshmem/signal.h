@@ -2,6 +2,7 @@
 /// Data with a signal behind it, and signals alone.
 #pragma once
 
+#include "pgas/compat/nvshmem/rma.h"
 #include "pgas/compat/nvshmem/sides.h"
 
 // ---- puts with a signal, by type ----
@@ -94,6 +95,13 @@ PGAS_NVSHMEM_FN uint64_t nvshmem_signal_wait_until(uint64_t* sig_addr, int cmp, 
   PGAS_NVSHMEM_SIDES(pgas::signal_wait_until(PGAS_NVSHMEM_CONTEXT, sig_addr, static_cast<pgas::cmp>(cmp), cmp_val),
                      pgas_nvshmem_wait(pgas::compat::words_of(sig_addr, 1, nullptr, cmp, cmp_val)));
 }
+
+/// What NVSHMEM had before signals were words of 64 bits: any word that can be waited for is set.
+#define PGAS_WAIT_TYPE(NAME, TYPE)                                                      \
+  PGAS_NVSHMEM_FN void nvshmemx_##NAME##_signal(TYPE* dest, const TYPE value, int pe) { \
+    nvshmem_##NAME##_p(dest, value, pe);                                                \
+  }
+#include "pgas/compat/types.inc"
 
 // ---- counted puts: the signal grows by the bytes that have come ----
 

@@ -1,9 +1,10 @@
 /// @file
 /// NVSHMEM's types, as large as there, and what they are initialized with. What programs expect to have from nvshmem.h
-/// comes with it: CUDA's types, and assert(), which kernels check with.
+/// comes with it: CUDA's types and groups, and assert(), which kernels check with.
 #pragma once
 
 #include <assert.h>
+#include <cooperative_groups.h>  // empty without nvcc
 #include <cuda.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>

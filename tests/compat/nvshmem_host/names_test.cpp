@@ -1,0 +1,43 @@
+// Headers and names that programs include and use without their being functions of the interface.
+#include <host/nvshmem_api.h>
+#include <host/nvshmemx_api.h>
+#include <non_abi/nvshmem_version.h>
+#include <non_abi/nvshmemx_error.h>
+#include <nvshmemx_error.h>
+
+#include <device_host/nvshmem_common.cuh>
+
+#include "support.hpp"
+
+namespace {
+
+TEST(NvshmemNames, errors_are_printed_with_their_place) {
+  testing::internal::CaptureStderr();
+  const int line = __LINE__ + 1;
+  if (line > 0) NVSHMEMI_ERROR_PRINT("status %d of %s\n", NVSHMEMX_ERROR_INTERNAL, "something");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            std::string{__FILE__} + ":" + std::to_string(line) + ": status 7 of something\n");
+}
+
+TEST(NvshmemNames, the_version_is_said_in_one_place) {
+  int major = 0, minor = 0, patch = 0;
+  nvshmemx_vendor_get_version_info(&major, &minor, &patch);
+  EXPECT_EQ(major * 10000 + minor * 100 + patch, NVSHMEM_VENDOR_VERSION);
+  EXPECT_EQ(major, NVSHMEM_VENDOR_MAJOR_VERSION);
+}
+
+/// Signals of old versions: the word of the neighbour is set.
+TEST(NvshmemNames, signals_by_type) {
+  nvshmem_init();
+  const int right = (nvshmem_my_pe() + 1) % nvshmem_n_pes();
+  auto* const words = static_cast<long*>(nvshmem_calloc(2, sizeof(long)));
+  auto* const half = reinterpret_cast<short*>(words + 1);
+  nvshmemx_long_signal(words, 5'000'000'000, right);
+  nvshmemx_short_signal(half, -3, right);
+  nvshmem_long_wait_until(words, NVSHMEM_CMP_EQ, 5'000'000'000);
+  nvshmem_short_wait_until(half, NVSHMEM_CMP_EQ, -3);
+  nvshmem_free(words);
+  nvshmem_finalize();
+}
+
+}  // namespace
