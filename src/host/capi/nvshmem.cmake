@@ -37,8 +37,7 @@ foreach(library nvshmem_host nvshmem_device nvshmem)
   add_library(nvshmem::${library} ALIAS ${library})
 endforeach()
 
-# Installed so that find_package(NVSHMEM) and pkg-config find it.
-include(CMakePackageConfigHelpers)
+# Installed so that find_package(NVSHMEM), pkg-config and build systems that know one directory find it.
 set(nvshmem_version 3.5.0)  # of the interface
 set(nvshmem_package ${CMAKE_INSTALL_LIBDIR}/cmake/nvshmem)
 install(TARGETS nvshmem_host nvshmem_device nvshmem EXPORT nvshmem-targets
@@ -56,3 +55,15 @@ file(RELATIVE_PATH up /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 string(REGEX REPLACE "/$" "" up "${up}")
 configure_file(${CMAKE_CURRENT_LIST_DIR}/pgas-nvshmem.pc.in ${CMAKE_CURRENT_BINARY_DIR}/pgas-nvshmem.pc @ONLY)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/pgas-nvshmem.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+file(GLOB nvshmem_headers CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/include/pgas/compat
+  ${PROJECT_SOURCE_DIR}/include/pgas/compat/nvshmem*.h ${PROJECT_SOURCE_DIR}/include/pgas/compat/host/*.h
+  ${PROJECT_SOURCE_DIR}/include/pgas/compat/device_host/*.cuh ${PROJECT_SOURCE_DIR}/include/pgas/compat/non_abi/*.h)
+pgas_prefix(nvshmem PACKAGE nvshmem/NVSHMEM HEADERS ${nvshmem_headers}
+  LIBRARIES libnvshmem_host.so libnvshmem_host.so.0 libnvshmem.so libnvshmem_device.a libpgas.so libpgas.so.0)
+# Build systems read the version as text.
+file(RELATIVE_PATH target /prefix/${CMAKE_INSTALL_LIBDIR}/pgas/nvshmem/include/non_abi
+  /prefix/${CMAKE_INSTALL_INCLUDEDIR}/pgas/compat/non_abi/nvshmem_version.h)
+set(version_header ${CMAKE_CURRENT_BINARY_DIR}/prefix/nvshmem/include/non_abi/nvshmem_version.h)
+file(REMOVE ${version_header})
+file(CREATE_LINK ${target} ${version_header} SYMBOLIC)

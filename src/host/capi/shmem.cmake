@@ -1,4 +1,4 @@
-# libpgas_shmem: OpenSHMEM for C and C++, with pgas-cc, pgas-c++ and oshrun. Programs in C link it alone; libpgas is found beside it.
+# libpgas_shmem: OpenSHMEM for C and C++, with pgas-cc, pgas-c++ and oshrun, also by the names that others have for them. Programs in C link it alone; libpgas is found beside it.
 add_library(pgas_shmem SHARED
   active_sets.cpp
   shmem_active_set.cpp
@@ -38,12 +38,31 @@ function(pgas_shmem_wrapper name language variable compiler)
 endfunction()
 pgas_shmem_wrapper(pgas-cc C PGAS_CC cc)
 pgas_shmem_wrapper(pgas-c++ C++ PGAS_CXX c++)
+foreach(name oshcc=pgas-cc oshc++=pgas-c++ oshrun=pgasrun)
+  string(REPLACE "=" ";" name ${name})
+  list(POP_FRONT name link)
+  file(CREATE_LINK ${name} ${PROJECT_BINARY_DIR}/bin/${link} SYMBOLIC)
+  install(FILES ${PROJECT_BINARY_DIR}/bin/${link} DESTINATION ${CMAKE_INSTALL_BINDIR})
+endforeach()
 
-configure_file(${CMAKE_CURRENT_LIST_DIR}/oshrun.in ${PROJECT_BINARY_DIR}/bin/oshrun @ONLY
-  FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
-install(PROGRAMS ${PROJECT_BINARY_DIR}/bin/oshrun DESTINATION ${CMAKE_INSTALL_BINDIR})
-
+# Installed so that find_package(OpenSHMEM), pkg-config and build systems that know one directory find it.
+set(openshmem_version 1.5)  # of the interface
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/OpenSHMEMConfig.cmake.in
+  ${CMAKE_CURRENT_BINARY_DIR}/OpenSHMEMConfig.cmake INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/openshmem
+  NO_SET_AND_CHECK_MACRO)
+write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/OpenSHMEMConfigVersion.cmake
+  VERSION ${openshmem_version} COMPATIBILITY SameMajorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/OpenSHMEMConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/OpenSHMEMConfigVersion.cmake
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/openshmem)
 file(RELATIVE_PATH up /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
 string(REGEX REPLACE "/$" "" up "${up}")
-configure_file(${CMAKE_CURRENT_LIST_DIR}/pgas-shmem.pc.in ${CMAKE_CURRENT_BINARY_DIR}/pgas-shmem.pc @ONLY)
-install(FILES ${CMAKE_CURRENT_BINARY_DIR}/pgas-shmem.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+foreach(name pgas-shmem openshmem)
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/${name}.pc.in ${CMAKE_CURRENT_BINARY_DIR}/${name}.pc @ONLY)
+  install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endforeach()
+pgas_prefix(shmem PACKAGE openshmem/OpenSHMEM PROGRAMS oshcc oshc++ oshrun
+  HEADERS shmem.h shmemx.h pshmem.h mpp/shmem.h mpp/shmemx.h
+  LIBRARIES libpgas_shmem.so libpgas_shmem.so.0 libpgas.so libpgas.so.0)
+foreach(name shmem sma oshmem)  # what others call the library
+  file(CREATE_LINK libpgas_shmem.so ${CMAKE_CURRENT_BINARY_DIR}/prefix/shmem/lib/lib${name}.so SYMBOLIC)
+endforeach()
