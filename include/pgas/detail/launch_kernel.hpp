@@ -38,6 +38,9 @@ struct launch_shape {
 /// How many PEs, the calling one included, share what its process may use of its GPU.
 [[nodiscard]] PGAS_API unsigned pes_at_once(world& w);
 
+/// What a launch of blocks that do not run all at once ends with. @param otherwise what to do where none of them waits
+[[nodiscard]] PGAS_API error does_not_fit(unsigned long long blocks, unsigned threads, unsigned fit, const char* otherwise);
+
 /// A kernel of launch(), which says so before main() begins, or when the library that it is in is loaded. Worlds load all
 /// of them into their GPU when they are joined: later, loading would wait for kernels that spin, and keep from the driver
 /// the proxy that these may be waiting for.
@@ -144,11 +147,7 @@ template <class Kernel, class... Arguments>
 void launch_kernel(world& w, const launch_shape& shape, const stream& on, Kernel kernel, Arguments... arguments) {
   const unsigned fit = resident_blocks<Kernel, Arguments...>(w, shape);
   if (shape.resident && shape.blocks > fit)
-    throw error(code::launch_failed,
-                "launch: " + std::to_string(shape.blocks) + " blocks of " + std::to_string(shape.threads) +
-                    " threads do not run all at once: this PE's part of the GPU holds " + std::to_string(fit) +
-                    " of this kernel. Blocks that wait for others would wait for ever: launch fewer, or say "
-                    "resident = false if none of them waits");
+    throw does_not_fit(shape.blocks, shape.threads, fit, "say resident = false");
   const device_guard guard(w);
   cudaLaunchConfig_t how{};
   how.gridDim = dim3(shape.blocks);

@@ -4,6 +4,7 @@ add_library(nvshmem_objects OBJECT
   nvshmem_collective.cpp
   nvshmem_driver.cpp
   nvshmem_init.cpp
+  nvshmem_launch.cpp
   nvshmem_memory.cpp
   nvshmem_mpi.cpp
   nvshmem_rendezvous.cpp

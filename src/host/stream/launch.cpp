@@ -1,6 +1,8 @@
 // What launch() needs of the library: the device of the world, its blocks' common state, and grids on the host heap.
 #include "pgas/launch.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <mutex>
 #include <vector>
@@ -55,6 +57,13 @@ device_guard::device_guard(world& w) : world_(w) { w.state().device().enter(); }
 device_guard::~device_guard() { world_.state().device().leave(); }
 
 grid_state* grid_area(world& w, const stream& on) { return w.state().grids().of(on.native(w.state())); }
+error does_not_fit(unsigned long long blocks, unsigned threads, unsigned fit, const char* otherwise) {
+  return {code::launch_failed,
+          fmt::format("launch: {} blocks of {} threads do not run all at once: this PE's part of the GPU holds {} of this "
+                      "kernel. Blocks that wait for others would wait for ever: launch fewer, or {} if none of them waits",
+                      blocks, threads, fit, otherwise)};
+}
+
 unsigned pes_at_once(world& w) { return w.state().pes_at_once(); }
 
 void run_grid(world& w, const stream& on, const launch_shape& shape, std::function<void(const thread_crew&)> member) {

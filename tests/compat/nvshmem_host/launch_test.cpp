@@ -3,11 +3,14 @@
 #include <gtest/gtest.h>
 #include <nvshmem.h>
 
+#include <string>
+
 namespace {
 
 int pes = 1;                  // that share the GPU
 int each = 2;                 // blocks of the kernel on a multiprocessor
 unsigned long long grid = 0;  // blocks of the last launch
+cudaError_t refuses = cudaSuccess;
 
 constexpr int processors = 132;
 const int kernel = 0;
@@ -36,9 +39,12 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const voi
   return cudaSuccess;
 }
 cudaError_t cudaLaunchCooperativeKernel(const void*, dim3 blocks, dim3, void**, size_t, cudaStream_t) {
+  if (refuses != cudaSuccess) return refuses;
   grid = static_cast<unsigned long long>(blocks.x) * blocks.y * blocks.z;
   return grid <= static_cast<unsigned long long>(processors * each) ? cudaSuccess : cudaErrorCooperativeLaunchTooLarge;
 }
+
+const char* cudaGetErrorString(cudaError_t) { return "as the test wants"; }
 
 }  // extern "C"
 
@@ -68,6 +74,32 @@ TEST_P(NvshmemLaunch, pes_that_share_a_gpu_share_its_blocks) {
 TEST_P(NvshmemLaunch, a_kernel_of_which_no_block_fits_is_not_started) {
   each = 0;
   for (const dim3 blocks : {dim3(0), dim3(1)}) EXPECT_EQ(launch(blocks), NVSHMEMX_ERROR_COLLECTIVE_LAUNCH_FAILED);
+}
+
+/// What a launch logs, which must fail.
+std::string said_of(dim3 blocks) {
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(launch(blocks), NVSHMEMX_ERROR_COLLECTIVE_LAUNCH_FAILED);
+  return testing::internal::GetCapturedStderr();
+}
+
+TEST_P(NvshmemLaunch, what_is_refused_is_told_with_numbers) {
+  const auto most = static_cast<unsigned>(processors * each / pes);
+  const std::string more = said_of(dim3(most + 1));
+  EXPECT_NE(more.find("nvshmemx_collective_launch: "), std::string::npos) << more;
+  EXPECT_NE(more.find("launch: " + std::to_string(most + 1) + " blocks of 64 threads do not run all at once"),
+            std::string::npos)
+      << more;
+  EXPECT_NE(more.find("holds " + std::to_string(most) + " of this kernel"), std::string::npos) << more;
+  each = 0;
+  EXPECT_NE(said_of(dim3(0)).find("1 blocks of 64 threads do not run"), std::string::npos);
+}
+
+TEST_P(NvshmemLaunch, what_cuda_refuses_is_told_in_its_words) {
+  refuses = cudaErrorInvalidConfiguration;
+  const std::string said = said_of(dim3(1));
+  EXPECT_NE(said.find("launch of 1 blocks of 64 threads: as the test wants"), std::string::npos) << said;
+  refuses = cudaSuccess;
 }
 
 INSTANTIATE_TEST_SUITE_P(Pes, NvshmemLaunch, testing::Values(1, 2, 3));

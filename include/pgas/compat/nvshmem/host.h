@@ -130,6 +130,10 @@ void* pgas_nvshmem_mc_ptr(int team, const void* local);
 int pgas_nvshmem_join(void);
 /// How many PEs, this one included, share what its process may use of its GPU. Joins as well.
 int pgas_nvshmem_pes_at_once(void);
+/// Logs why a launch of so many blocks failed: the cause that the CUDA runtime names, or with null that only `fit` run at
+/// once. *On return* NVSHMEMX_ERROR_COLLECTIVE_LAUNCH_FAILED.
+int pgas_nvshmem_launch_failed(const char* function, unsigned long long blocks, unsigned threads, unsigned fit,
+                               const char* cause);
 
 }  // extern "C"
 #pragma GCC visibility pop

@@ -8,22 +8,20 @@
 
 namespace pgas::compat {
 
+inline unsigned threads_in(dim3 block) { return block.x * block.y * block.z; }
+
 /// How many blocks of a kernel run at once on the current GPU for each PE that shares it; 0 if none does.
-inline cudaError_t resident_blocks(const void* func, dim3 block, size_t shared_bytes, int* blocks) {
+inline cudaError_t resident_blocks(const void* func, dim3 block, size_t shared_bytes, unsigned* blocks) {
   int device = 0;
   int processors = 0;
   int each = 0;
-  const int threads = static_cast<int>(block.x * block.y * block.z);
   cudaError_t status = cudaGetDevice(&device);
   if (status == cudaSuccess) status = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-  if (status == cudaSuccess) status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, func, threads, shared_bytes);
-  *blocks = processors * each / pgas_nvshmem_pes_at_once();
+  if (status == cudaSuccess)
+    status =
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, func, static_cast<int>(threads_in(block)), shared_bytes);
+  *blocks = static_cast<unsigned>(processors * each / pgas_nvshmem_pes_at_once());
   return status;
-}
-
-/// The status of a launch; what the CUDA runtime says is also left for cudaGetLastError().
-inline int launch_status(cudaError_t status) {
-  return status == cudaSuccess ? NVSHMEMX_SUCCESS : NVSHMEMX_ERROR_COLLECTIVE_LAUNCH_FAILED;
 }
 
 }  // namespace pgas::compat
@@ -34,24 +32,38 @@ inline int nvshmemx_collective_launch_query_gridsize(const void* func, dim3 bloc
   static_cast<void>(args);
   if (const int joined = pgas_nvshmem_join(); joined != NVSHMEMX_SUCCESS) return joined;
   if (func == nullptr || gridsize == nullptr) return NVSHMEMX_ERROR_INVALID_VALUE;
-  return pgas::compat::launch_status(pgas::compat::resident_blocks(func, blockDims, sharedMem, gridsize));
+  unsigned fit = 0;
+  const cudaError_t status = pgas::compat::resident_blocks(func, blockDims, sharedMem, &fit);
+  *gridsize = static_cast<int>(fit);
+  if (status == cudaSuccess) return NVSHMEMX_SUCCESS;
+  return pgas_nvshmem_launch_failed(__func__, 1, pgas::compat::threads_in(blockDims), 0, cudaGetErrorString(status));
 }
 
 /// Collective: starts a kernel on every PE, by a cooperative launch. A grid of 0 blocks is the largest that there may
 /// be. *On return* an nvshmemx_status; NVSHMEMX_ERROR_COLLECTIVE_LAUNCH_FAILED where the blocks do not fit, together
-/// with as many of each other PE that shares the GPU.
+/// with as many of each other PE that shares the GPU: the log says how many would. What the CUDA runtime says is also
+/// left for cudaGetLastError().
 inline int nvshmemx_collective_launch(const void* func, dim3 gridDims, dim3 blockDims, void** args, size_t sharedMem,
                                       cudaStream_t stream) {
   if (const int joined = pgas_nvshmem_join(); joined != NVSHMEMX_SUCCESS) return joined;
   if (func == nullptr) return NVSHMEMX_ERROR_INVALID_VALUE;
+  unsigned fit = 0;
+  bool fits = true;
+  cudaError_t status = cudaSuccess;
   const bool largest = gridDims.x == 0 || gridDims.y == 0 || gridDims.z == 0;
   if (largest || pgas_nvshmem_pes_at_once() > 1) {  // the CUDA runtime counts for this PE alone
-    int blocks = 0;
-    const cudaError_t status = pgas::compat::resident_blocks(func, blockDims, sharedMem, &blocks);
-    if (status != cudaSuccess || blocks == 0) return NVSHMEMX_ERROR_COLLECTIVE_LAUNCH_FAILED;
-    if (largest) gridDims = dim3(static_cast<unsigned>(blocks), 1, 1);
-    const auto asked = static_cast<unsigned long long>(gridDims.x) * gridDims.y * gridDims.z;
-    if (asked > static_cast<unsigned>(blocks)) return NVSHMEMX_ERROR_COLLECTIVE_LAUNCH_FAILED;
+    status = pgas::compat::resident_blocks(func, blockDims, sharedMem, &fit);
+    if (largest) gridDims = dim3(fit != 0 ? fit : 1, 1, 1);
+    fits = static_cast<unsigned long long>(gridDims.x) * gridDims.y * gridDims.z <= fit;
   }
-  return pgas::compat::launch_status(cudaLaunchCooperativeKernel(func, gridDims, blockDims, args, sharedMem, stream));
+  if (status == cudaSuccess && fits) {
+    status = cudaLaunchCooperativeKernel(func, gridDims, blockDims, args, sharedMem, stream);
+    if (status == cudaSuccess) return NVSHMEMX_SUCCESS;
+    if (status == cudaErrorCooperativeLaunchTooLarge)
+      fits = pgas::compat::resident_blocks(func, blockDims, sharedMem, &fit) != cudaSuccess;
+  }
+  const auto asked = static_cast<unsigned long long>(gridDims.x) * gridDims.y * gridDims.z;
+  const bool too_large = !fits && (status == cudaSuccess || status == cudaErrorCooperativeLaunchTooLarge);
+  return pgas_nvshmem_launch_failed(__func__, asked, pgas::compat::threads_in(blockDims), fit,
+                                    too_large ? nullptr : cudaGetErrorString(status));
 }
