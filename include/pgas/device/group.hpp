@@ -1,6 +1,8 @@
 /// @file
 /// Groups: the threads that make a call together. The requirements are a subset of cooperative groups, so that
-/// `cooperative_groups::thread_block`, tiles and coalesced groups satisfy them unchanged.
+/// `cooperative_groups::thread_block`, tiles and coalesced groups satisfy them unchanged. Calls that may wait also need
+/// a vote, by which all threads of a group end where one gives up: `cooperative_groups::grid_group` has none and does
+/// not compile there; use `grid`.
 ///
 /// | type | threads | where |
 /// | --- | --- | --- |

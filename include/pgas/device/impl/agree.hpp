@@ -76,7 +76,8 @@ template <PGAS_IS(group) G>
     return cluster_any(g, yes);
   } else {
     static_assert(shuffling<G>,
-                  "this group can't vote: use a thread, a warp, a tile, a block, a cluster or pgas::grid");
+                  "this group can't vote, so the others would stay in its sync() for ever where one thread's wait is "
+                  "lost: use a thread, a warp, a tile, a block, a cluster or, for a whole grid, pgas::grid");
     g.sync();
     return g.any(yes ? 1 : 0) != 0;
   }
@@ -87,35 +88,22 @@ template <class G>
 inline constexpr bool agreeing_in_step = agreeing<G> || foreign_block<G> || clustered<G>;
 
 /// Ends all threads of the group if `lost` holds on any of them. Also a sync().
-/// *Callers* all threads of the group. A kind of group that can't vote is only synchronised: then the others run on
-/// until they wait themselves.
+/// *Callers* all threads of the group.
 template <PGAS_IS(group) G>
 PGAS_FN void go_on_together(const G& g, bool lost) {
-  if constexpr (single<G> || agreeing_in_step<G> || shuffling<G>) {
-    if (any(g, lost)) PGAS_UNLIKELY
-      end_thread();
-    if constexpr (!agreeing_in_step<G>) g.sync();  // the votes of warps and tiles do not order memory
-  } else {
-    if (lost) PGAS_UNLIKELY
-      end_thread();
-    g.sync();
-  }
+  if (any(g, lost)) PGAS_UNLIKELY
+    end_thread();
+  if constexpr (!agreeing_in_step<G>) g.sync();  // the votes of warps and tiles do not order memory
 }
 
 /// Ends all threads of the group unless `well` holds on the first one, which has worked for all of them: also if that
 /// one has ended before, and says nothing. Also a sync().
-/// *Callers* all threads of the group, others than the first with false; kinds that can't vote as above.
+/// *Callers* all threads of the group, others than the first with false.
 template <PGAS_IS(group) G>
 PGAS_FN void go_on_with_first(const G& g, bool well) {
-  if constexpr (single<G> || agreeing_in_step<G> || shuffling<G>) {
-    if (!any(g, well)) PGAS_UNLIKELY
-      end_thread();
-    if constexpr (!agreeing_in_step<G>) g.sync();
-  } else {
-    if (!well && g.thread_rank() == 0) PGAS_UNLIKELY
-      end_thread();
-    g.sync();
-  }
+  if (!any(g, well)) PGAS_UNLIKELY
+    end_thread();
+  if constexpr (!agreeing_in_step<G>) g.sync();
 }
 
 }  // namespace pgas::detail
