@@ -48,7 +48,8 @@ void wait_until_all(world& w, const T* variables, std::size_t count, const int* 
   detail::wait_words(w, detail::set_of(variables, count, status, op, values), detail::which::all, nullptr);
 }
 
-/// Waits until some word of the set satisfies the comparison; returns its index, SIZE_MAX where the set is empty.
+/// Waits until some word of the set satisfies the comparison; returns its index, SIZE_MAX where the set is empty. Of several
+/// that do, any: calls repeated often enough return each.
 template <wait_type T>
 std::size_t wait_until_any(world& w, const T* variables, std::size_t count, const int* status, cmp op,
                            std::type_identity_t<T> value) {
@@ -92,7 +93,8 @@ template <wait_type T>
   return detail::test_words(w, detail::set_of(variables, count, status, op, values), detail::which::all, nullptr) != 0;
 }
 
-/// The index of a word of the set that satisfies the comparison now; SIZE_MAX where none does.
+/// The index of a word of the set that satisfies the comparison now; SIZE_MAX where none does. Of several that do, any: calls
+/// repeated often enough return each.
 template <wait_type T>
 [[nodiscard]] std::size_t test_any(world& w, const T* variables, std::size_t count, const int* status, cmp op,
                                    std::type_identity_t<T> value) {

@@ -10,7 +10,6 @@ using namespace pgas_test;
 struct plain {
   std::size_t wanted = 0;
   std::size_t satisfied = 0;
-  std::size_t first = no_index;
 };
 
 template <class T>
@@ -49,6 +48,13 @@ struct standing_body {
     g.sync();
   }
 
+  /// Whether `i` is one of the words that satisfy the comparison, no_index where there are none.
+  PGAS_FN bool may_be_any(const context& ctx, std::size_t i, const plain& p, cmp op, const T* each, T value) const {
+    if (p.satisfied == 0) return i == no_index;
+    return i < count && !(with_status && status.at(ctx)[i] != 0) &&
+           plainly(words.at(ctx)[i], op, each != nullptr ? each[i] : value);
+  }
+
   template <class Group>
   PGAS_FN void one_comparison(const context& ctx, const Group& g, cmp op, bool vector) const {
     const T* const w = words.at(ctx);
@@ -62,26 +68,26 @@ struct standing_body {
       ++p.wanted;
       if (!plainly(w[i], op, vector ? v[i] : value)) continue;
       ++p.satisfied;
-      if (p.first == no_index) p.first = i;
     }
     const std::uint64_t at = (count * 10 + static_cast<std::uint64_t>(op)) * 100 + (vector ? 50 : 0);
     const bool all = p.satisfied == p.wanted;
     found.check(ctx, at,
                 all == (vector ? test_all(ctx, g, w, count, s, op, v) : test_all(ctx, g, w, count, s, op, value)));
-    found.equal(ctx, at + 1, p.first,
-                vector ? test_any(ctx, g, w, count, s, op, v) : test_any(ctx, g, w, count, s, op, value));
+    const T* const each = vector ? v : nullptr;
+    std::size_t any = vector ? test_any(ctx, g, w, count, s, op, v) : test_any(ctx, g, w, count, s, op, value);
+    found.check(ctx, at + 1, may_be_any(ctx, any, p, op, each, value));
     list_is_right(
         ctx, g, at + 2,
         vector ? test_some(ctx, g, w, count, list, s, op, v) : test_some(ctx, g, w, count, list, s, op, value), p, op,
-        vector ? v : nullptr, value);
+        each, value);
     if (all) vector ? wait_until_all(ctx, g, w, count, s, op, v) : wait_until_all(ctx, g, w, count, s, op, value);
     if (p.satisfied == 0 && p.wanted != 0) return;
-    found.equal(ctx, at + 5, p.first,
-                vector ? wait_until_any(ctx, g, w, count, s, op, v) : wait_until_any(ctx, g, w, count, s, op, value));
+    any = vector ? wait_until_any(ctx, g, w, count, s, op, v) : wait_until_any(ctx, g, w, count, s, op, value);
+    found.check(ctx, at + 5, may_be_any(ctx, any, p, op, each, value));
     list_is_right(ctx, g, at + 6,
                   vector ? wait_until_some(ctx, g, w, count, list, s, op, v)
                          : wait_until_some(ctx, g, w, count, list, s, op, value),
-                  p, op, vector ? v : nullptr, value);
+                  p, op, each, value);
     if (count == 0) return;
     const bool holds = plainly(w[0], op, value);
     found.check(ctx, at + 8, holds == test(ctx, g, w, op, value));
@@ -152,5 +158,76 @@ TEST(wait_set, standing_words_of_short) { standing_words_of<short>(); }
 TEST(wait_set, standing_words_of_unsigned_int) { standing_words_of<unsigned int>(); }
 TEST(wait_set, standing_words_of_long) { standing_words_of<long>(); }
 TEST(wait_set, standing_words_of_unsigned_long_long) { standing_words_of<unsigned long long>(); }
+
+/// Nobody writes and nothing is excluded: calls that return one word return each that satisfies the comparison, in two
+/// sets that are searched by turns.
+struct fair_body {
+  sym<signal_t> words;   ///< 1, or 0 for every third
+  sym<signal_t> values;  ///< all 1
+  sym<std::uint32_t> seen;
+  findings found;
+  std::size_t count;
+  scope by;
+
+  template <class Group>
+  PGAS_FN std::size_t call(const context& ctx, const Group& g, std::uint32_t form) const {
+    const signal_t* const w = words.at(ctx);
+    const signal_t* const v = values.at(ctx);
+    if (form == 0) return test_any(ctx, g, w, count, nullptr, cmp::eq, 1);
+    if (form == 1) return test_any(ctx, g, w, count, nullptr, cmp::eq, v);
+    if (form == 2) return wait_until_any(ctx, g, w, count, nullptr, cmp::eq, 1);
+    return wait_until_any(ctx, g, w, count, nullptr, cmp::eq, v);
+  }
+
+  template <class Block>
+  PGAS_FN void operator()(const Block& block, const context& ctx) const {
+    if (block.block_rank() != 0) return;
+    with_scope(by, block, [&](const auto& g) {
+      std::uint32_t* const s = seen.at(ctx);
+      for (std::uint32_t form = 0; form < 4; ++form) {
+        g.sync();
+        for (std::size_t i = g.thread_rank(); i < count; i += g.size()) s[i] = 0;
+        g.sync();
+        std::size_t left = count - count / 3;
+        for (std::size_t calls = 0; calls < 50 * count && left != 0; ++calls) {
+          const std::size_t i = call(ctx, g, form);
+          const bool good = i < count && i % 3 != 2;
+          found.check(ctx, 100 * count + form, good);
+          const std::size_t other = test_any(ctx, g, words.at(ctx), 2, nullptr, cmp::ne, 0);
+          found.check(ctx, 100 * count + 10 + form, other < 2);
+          if (!good) break;
+          if (s[i] == 0) --left;
+          g.sync();
+          if (g.thread_rank() == 0) s[i] = 1;
+          g.sync();
+        }
+        found.equal(ctx, 100 * count + 20 + form, std::size_t{0}, left);
+      }
+    });
+  }
+};
+
+TEST(wait_set, each_satisfied_word_is_returned_in_the_end) {
+  constexpr std::size_t most = 100;
+  pe_set pes(1);
+  fair_body body{pes.allocate<signal_t>(most),
+                 pes.allocate<signal_t>(most),
+                 pes.allocate<std::uint32_t>(most),
+                 make_findings(pes),
+                 0,
+                 scope::thread};
+  std::vector<signal_t> words(most, 1);
+  pes.write(0, body.values, words.data(), most);
+  for (std::size_t i = 2; i < most; i += 3) words[i] = 0;
+  pes.write(0, body.words, words.data(), most);
+  for (const scope by : all_scopes) {
+    for (const std::size_t count : sizes{2, 4, 8, 9, most}) {
+      body.count = count;
+      body.by = by;
+      pes.run(blocks().back(), body);
+    }
+  }
+  expect_nothing_found(pes, body.found);
+}
 
 }  // namespace

@@ -172,8 +172,8 @@ class every_operation {
     }
     pgas::wait_until_all(ctx_, g..., flags, 4, status, cmp::gt, 0);
     pgas::wait_until_all(ctx_, g..., flags, 4, nullptr, cmp::eq, values);
-    expect(pgas::wait_until_any(ctx_, g..., flags, 4, status, cmp::ge, 3) == 2);
-    expect(pgas::wait_until_any(ctx_, g..., flags, 4, status, cmp::le, values) == 0);
+    expect(pgas::wait_until_any(ctx_, g..., flags, 4, status, cmp::eq, 3) == 2);
+    expect(pgas::wait_until_any(ctx_, g..., flags, 4, status, cmp::le, values) != 1);
     expect(pgas::wait_until_some(ctx_, g..., flags, 4, here_.indices, status, cmp::ne, 3) == 2);
     expect(pgas::wait_until_some(ctx_, g..., flags, 4, here_.indices, status, cmp::eq, values) == 3);
     pgas::barrier(ctx_, g...);

@@ -4,6 +4,7 @@
 
 #include <limits>
 #include <numeric>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -176,7 +177,12 @@ TYPED_TEST(Words, are_waited_for_and_tested_one_by_one_and_in_sets) {
   EXPECT_FALSE(pgas::test_all(r.world, words.data(), n, nullptr, cmp::eq, values.data()));
   EXPECT_EQ(pgas::test_some(r.world, words.data(), n, which.data(), nullptr, cmp::eq, values.data()), 4u);
   EXPECT_EQ((std::vector<std::size_t>(which.begin(), which.begin() + 4)), (std::vector<std::size_t>{0, 2, 3, 5}));
-  EXPECT_EQ(pgas::test_any(r.world, words.data(), n, nullptr, cmp::eq, values.data()), 0u);
+  std::set<std::size_t> seen;
+  for (int calls = 0; calls < 200; ++calls) {
+    seen.insert(pgas::test_any(r.world, words.data(), n, nullptr, cmp::eq, values.data()));
+    seen.insert(10 + pgas::wait_until_any(r.world, words.data(), n, status.data(), cmp::ge, low));
+  }
+  EXPECT_EQ(seen, (std::set<std::size_t>{0, 2, 3, 5, 10, 12, 13, 15})) << "each in the end";
   if constexpr (std::is_signed_v<T>) {
     EXPECT_TRUE(pgas::test(r.world, words.data() + 3, cmp::lt, T{0}));
   } else {

@@ -60,13 +60,14 @@ template <PGAS_IS(wait_type) T>
   return test_all(ctx, this_thread{}, ivars, count, status, op, values);
 }
 
-/// The index of a word of the set that satisfies the comparison now, or no_index.
+/// The index of a word of the set that satisfies the comparison now, or no_index; of several any: calls repeated often
+/// enough return each.
 /// *Callers* all threads of the group `g`, converged. *Order* acquires from the word that it names.
 template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN std::size_t test_any(const context& ctx, const G& g, const T* ivars, std::size_t count,
                                            const int* status, cmp op, detail::type_identity_t<T> value) {
   return detail::look_for_any(g, detail::set_of(ctx, ivars, count, status, op, detail::one_value<T>{value}),
-                              detail::take_first{});
+                              detail::take_one{});
 }
 
 /// test_any() by the calling thread alone.
@@ -82,7 +83,7 @@ template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN std::size_t test_any(const context& ctx, const G& g, const T* ivars, std::size_t count,
                                            const int* status, cmp op, const T* values) {
   return detail::look_for_any(g, detail::set_of(ctx, ivars, count, status, op, detail::value_for_each<T>{values}),
-                              detail::take_first{});
+                              detail::take_one{});
 }
 
 /// test_any() by the calling thread alone, with a value for each word.

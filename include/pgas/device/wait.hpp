@@ -75,13 +75,13 @@ PGAS_FN void wait_until_all(const context& ctx, const T* ivars, std::size_t coun
 }
 
 /// Waits until some word of the set satisfies the comparison.
-/// *Callers* all threads of the group `g`, converged. *On return* the index of a word that does; no_index if the set
-/// has no words. *Order* acquires.
+/// *Callers* all threads of the group `g`, converged. *On return* the index of a word that does, of several
+/// any: calls repeated often enough return each; no_index if the set has no words. *Order* acquires.
 template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
 PGAS_FN std::size_t wait_until_any(const context& ctx, const G& g, const T* ivars, std::size_t count, const int* status,
                                    cmp op, detail::type_identity_t<T> value) {
   return detail::await_any_or_end(ctx, g, detail::set_of(ctx, ivars, count, status, op, detail::one_value<T>{value}),
-                                  detail::take_first{});
+                                  detail::take_one{});
 }
 
 /// wait_until_any() by the calling thread alone.
@@ -97,7 +97,7 @@ template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
 PGAS_FN std::size_t wait_until_any(const context& ctx, const G& g, const T* ivars, std::size_t count, const int* status,
                                    cmp op, const T* values) {
   return detail::await_any_or_end(
-      ctx, g, detail::set_of(ctx, ivars, count, status, op, detail::value_for_each<T>{values}), detail::take_first{});
+      ctx, g, detail::set_of(ctx, ivars, count, status, op, detail::value_for_each<T>{values}), detail::take_one{});
 }
 
 /// wait_until_any() by the calling thread alone, with a value for each word.

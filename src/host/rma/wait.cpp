@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "host/rma/submission.hpp"
+#include "pgas/detail/turn.hpp"
 #include "pgas/device/wait.hpp"
 
 namespace pgas::detail {
@@ -28,7 +29,7 @@ struct missing_word {
 struct looked {
   std::size_t wanted = 0;
   std::size_t satisfied = 0;
-  std::size_t first = no_index;
+  std::size_t some = no_index;
   missing_word missing;
 };
 
@@ -43,6 +44,7 @@ class watcher {
   [[nodiscard]] looked look(std::size_t* indices, bool keep) {
     state_.device().snapshot(words_.data(), set_.words, set_.count, sizeof(T));
     looked found;
+    const std::size_t begin = anywhere_below(set_.count);  // no word is passed over for ever
     for (std::size_t i = 0; i < set_.count; ++i) {
       if (set_.status != nullptr && set_.status[i] != 0) continue;
       ++found.wanted;
@@ -50,7 +52,7 @@ class watcher {
       if (compare(words_[i], set_.compare, value) || met_[i]) {
         met_[i] = keep;
         if (indices != nullptr) indices[found.satisfied] = i;
-        found.first = std::min(found.first, i);
+        if (found.some == no_index || (found.some < begin && i >= begin)) found.some = i;
         ++found.satisfied;
       } else if (found.missing.index == no_index) {
         found.missing = {i, as_recorded(value), as_recorded(words_[i])};
@@ -126,7 +128,7 @@ bool check_set(submission& s, const word_set& set, which words, const std::size_
 std::size_t outcome(const looked& found, which words) {
   switch (words) {
     case which::all: return found.satisfied == found.wanted ? 1 : 0;
-    case which::any: return found.first;
+    case which::any: return found.some;
     case which::some: return found.satisfied;
   }
   return 0;

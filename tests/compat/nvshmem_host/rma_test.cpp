@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -168,6 +169,12 @@ TEST_F(NvshmemRma, waits_and_tests) {
   nvshmem_int_wait_until_all_vector(words, 4, nullptr, NVSHMEM_CMP_LE, values);
   EXPECT_EQ(nvshmem_int_test_all(words, 4, nullptr, NVSHMEM_CMP_GT, 0), 0);
   EXPECT_EQ(nvshmem_int_test_some(words, 4, indices, nullptr, NVSHMEM_CMP_LT, 5), 3u);
+  std::set<size_t> seen;
+  for (int calls = 0; calls < 200; ++calls) {
+    seen.insert(nvshmem_int_wait_until_any(words, 4, nullptr, NVSHMEM_CMP_LT, 5));
+    seen.insert(10 + nvshmem_int_test_any_vector(words, 4, nullptr, NVSHMEM_CMP_EQ, values));
+  }
+  EXPECT_EQ(seen, (std::set<size_t>{0, 1, 3, 10, 11, 12, 13})) << "each in the end";
   nvshmem_barrier_all();
 }
 

@@ -106,7 +106,11 @@ def tests_of(name: str, call) -> list[str]:
                 check("all but the one left out", f"test_all{suffix}", f"status, SHMEM_CMP_NE, {twenty}", "1")
             else:
                 lines.append(f"{call('wait_until_all' + suffix)}words, 4, status, SHMEM_CMP_NE, {twenty});")
-            check("the first", f"{wait}_any{suffix}", f"status, SHMEM_CMP_GT, {twenty}", "2")
+            check("one", f"{wait}_any{suffix}", f"status, SHMEM_CMP_LT, {twenty}", "0")
+            lines.append("memset(seen, 0, sizeof seen);")
+            lines.append(f"for (i = 0; i < 200; ++i) ++seen[{call(wait + '_any' + suffix)}words, 4, status, SHMEM_CMP_GT, {one}) % 7];")
+            lines.append(f'CHECK("{name} {wait}_any{suffix}, each in the end", seen[0] > 0 && seen[2] > 0 && seen[3] > 0);')
+            lines.append(f'CHECK("{name} {wait}_any{suffix}, none left out", seen[0] + seen[2] + seen[3] == 200);')
             lines.append("memset(indices, 0, sizeof indices);")
             check("two", f"{wait}_some{suffix}", f"indices, status, SHMEM_CMP_GE, {twenty}", "2")
             lines.append(f'CHECK("{name} indices", indices[0] == 2 && indices[1] == 3);')
@@ -141,7 +145,7 @@ def waits(lists, names):
             f"  static const {c_type} all20[4] = {{20, 20, 20, 20}}, pattern[4] = {{10, 20, 30, 40}};",
             "  static const int status[4] = {0, 1, 0, 0}, none_left_out[4] = {0, 0, 0, 0}, all_out[4] = {1, 1, 1, 1};",
             "  size_t indices[4];",
-            "  int i;",
+            "  int i, seen[7];",
             "  store(words, zeros, sizeof zeros);",
             "  shmem_barrier_all();",
             f"  for (i = 0; i < 4; ++i) {names.data(name, 'atomic_set')}words + i, pattern[i], right);",

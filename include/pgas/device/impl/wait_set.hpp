@@ -3,6 +3,7 @@
 /// wait_until_* and test_* families.
 #pragma once
 
+#include "pgas/detail/turn.hpp"
 #include "pgas/device/impl/agree.hpp"
 #include "pgas/device/impl/wait.hpp"
 
@@ -63,32 +64,37 @@ template <PGAS_IS(group) G>
 
 /// What one sweep over a set found.
 struct sweep_result {
-  std::size_t first;      ///< lowest index that satisfies the comparison, or no_index
+  std::size_t first;      ///< index of the first word looked at that satisfies the comparison, or no_index
   std::size_t satisfied;  ///< how many do
   std::size_t wanted;     ///< how many words the set has
 };
 
 /// Reads the words of a part of a set once, eight loads in flight, and hands each satisfied index to `found`, in
-/// ascending order. Relaxed: the caller adds the acquire fence. Stops early when `found` returns false.
+/// ascending order from word `begin` on, those before it last. Relaxed: the caller adds the acquire fence. Stops early
+/// when `found` returns false.
 template <class Set, class Found>
-PGAS_FN sweep_result sweep(const Set& set, set_part part, const Found& found) {
+PGAS_FN sweep_result sweep(const Set& set, set_part part, std::size_t begin, const Found& found) {
   sweep_result result{no_index, 0, 0};
+  const auto from_begin = [&](std::size_t at) {
+    const std::size_t behind = set.count - begin;
+    return begin == 0 || at < behind ? begin + at : at - behind;
+  };
   for (std::size_t base = part.first; base < set.count; base += words_in_flight * part.step) {
     typename Set::word seen[words_in_flight];
     std::uint32_t looked = 0;
     PGAS_UNROLL
     for (std::size_t i = 0; i < words_in_flight; ++i) {
       const std::size_t at = base + i * part.step;
-      if (at < set.count && set.wanted(at)) looked |= 1u << i;
+      if (at < set.count && set.wanted(from_begin(at))) looked |= 1u << i;
     }
     PGAS_UNROLL
     for (std::size_t i = 0; i < words_in_flight; ++i) {  // a word too many is cheaper than a branch between two loads
-      seen[i] = load_relaxed(set.ivars + base + ((looked >> i & 1u) != 0 ? i * part.step : 0));
+      seen[i] = load_relaxed(set.ivars + from_begin(base + ((looked >> i & 1u) != 0 ? i * part.step : 0)));
     }
     PGAS_UNROLL
     for (std::size_t i = 0; i < words_in_flight; ++i) {
       if ((looked >> i & 1u) == 0) continue;
-      const std::size_t at = base + i * part.step;
+      const std::size_t at = from_begin(base + i * part.step);
       ++result.wanted;
       if (!set.holds(at, seen[i])) continue;
       if (result.first == no_index) result.first = at;
@@ -103,11 +109,11 @@ PGAS_FN sweep_result sweep(const Set& set, set_part part, const Found& found) {
 /// operations below are many.
 template <class Set>
 PGAS_OUTLINE sweep_result find_first(Set set, set_part part) {
-  return sweep(set, part, [](std::size_t) { return false; });
+  return sweep(set, part, 0, [](std::size_t) { return false; });
 }
 template <class Set>
 PGAS_OUTLINE sweep_result count_all(Set set, set_part part) {
-  return sweep(set, part, [](std::size_t) { return true; });
+  return sweep(set, part, 0, [](std::size_t) { return true; });
 }
 
 /// Leaves the record of a set wait that gave up: about the first word that is still missing.
@@ -133,12 +139,14 @@ template <class T, class Values>
   return true;
 }
 
-/// What to make of the words that satisfy a set's comparison: the first of them, or all, listed.
-struct take_first {
+/// What to make of the words that satisfy a set's comparison: one of them, or all, listed. The search for one begins
+/// anywhere: a program that does not exclude what it has seen is to see all of them in the end (OpenSHMEM 1.5).
+struct take_one {
   static constexpr std::size_t none = no_index;
+  [[nodiscard]] PGAS_FN static std::size_t begin_of(std::size_t count) { return anywhere_below(count); }
   template <class Set>
-  [[nodiscard]] PGAS_FN std::size_t answer(const Set& set, std::size_t& wanted) const {
-    const sweep_result now = sweep(set, {}, [](std::size_t) { return false; });
+  [[nodiscard]] PGAS_FN std::size_t answer(const Set& set, std::size_t begin, std::size_t& wanted) const {
+    const sweep_result now = sweep(set, {}, begin, [](std::size_t) { return false; });
     wanted = now.wanted;
     return now.first;
   }
@@ -146,10 +154,11 @@ struct take_first {
 struct take_all {
   static constexpr std::size_t none = 0;
   std::size_t* indices;
+  [[nodiscard]] PGAS_FN static std::size_t begin_of(std::size_t) { return 0; }
   template <class Set>
-  [[nodiscard]] PGAS_FN std::size_t answer(const Set& set, std::size_t& wanted) const {
+  [[nodiscard]] PGAS_FN std::size_t answer(const Set& set, std::size_t begin, std::size_t& wanted) const {
     std::size_t found = 0;
-    const sweep_result now = sweep(set, {}, [&](std::size_t i) {
+    const sweep_result now = sweep(set, {}, begin, [&](std::size_t i) {
       indices[found++] = i;
       return true;
     });
@@ -162,7 +171,7 @@ struct take_all {
 template <class Set, class Take>
 [[nodiscard]] PGAS_OUTLINE std::size_t look_once(Set set, Take take) {
   std::size_t wanted = 0;
-  const std::size_t answer = take.answer(set, wanted);
+  const std::size_t answer = take.answer(set, take.begin_of(set.count), wanted);
   fence_acquire();
   return answer;
 }
@@ -177,12 +186,13 @@ template <class Set, class Take>
 /// its `none` if the set has no words, or gave_up.
 template <class Set, class Take>
 [[nodiscard]] PGAS_OUTLINE std::size_t await_any(context ctx, Set set, Take take) {
+  const std::size_t begin = take.begin_of(set.count);
   std::size_t answer = Take::none;
   const failure why = poll_until(
       ctx.control_,
       [&] {
         std::size_t wanted = 0;
-        answer = take.answer(set, wanted);
+        answer = take.answer(set, begin, wanted);
         return answer != Take::none || wanted == 0;
       },
       sweeps_between_looks(set.count));
