@@ -36,10 +36,10 @@ struct launch_config {
 /// GPU they become its `__launch_bounds__`, which keeps registers from limiting how many threads hide its memory latency.
 ///
 /// Whether all blocks fit is told from the kernel's registers and shared memory, the GPU's multiprocessors, and how many PEs
-/// run on it at the same time: those of this process, under MPS those of all processes, unless each has a part of the GPU
-/// (CUDA_MPS_ACTIVE_THREAD_PERCENTAGE) and as many such parts make no more than the whole. Processes without MPS take turns on
-/// the whole GPU, so their kernels may wait for one another, a turn's length each time. It is not known what else the
-/// program runs there, on other streams for example: leave room for it.
+/// run on it at the same time: those of this process, under MPS those of all processes. So each of n such PEs gets a grid of
+/// 1/n of the multiprocessors that it may use; CUDA_MPS_ACTIVE_THREAD_PERCENTAGE only makes these fewer, as it gives all
+/// processes the same ones. Processes without MPS take turns on the whole GPU, so their kernels may wait for one another, a
+/// turn's length each time. It is not known what else the program runs there, on other streams for example: leave room for it.
 ///
 /// The kernel was loaded when the world was joined, as were the library's own. What a program launches by other means, or
 /// loads with a library later, it has to load before a kernel waits for it or, with PEs beyond load and store, for anything

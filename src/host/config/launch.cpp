@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <limits>
 
 #include "host/config/parse.hpp"
@@ -53,13 +52,6 @@ bootstrap_options launch_options(const config& settings, const environment& vari
     if (result.size < 0) result.size = number(variables, "WORLD_SIZE", 1, any);
   }
   return result;
-}
-
-double mps_percentage(const environment& variables) {
-  const std::string_view text = variables.get("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE").value_or("");
-  double percentage = 0;
-  std::from_chars(text.data(), text.data() + text.size(), percentage);
-  return percentage > 0 && percentage < 100 ? percentage : 100;
 }
 
 bootstrap_options launch_options(const config& settings) { return launch_options(settings, environment::of_process()); }

@@ -16,8 +16,4 @@ namespace pgas::config_detail {
 /// The same for the environment of this process.
 [[nodiscard]] PGAS_API bootstrap_options launch_options(const config& settings);
 
-/// How much of a GPU MPS lets this process use, in percent: CUDA_MPS_ACTIVE_THREAD_PERCENTAGE. 100 where that is not
-/// set, or is none: then the control daemon may have set a limit that a process is not told.
-[[nodiscard]] double mps_percentage(const environment& variables);
-
 }  // namespace pgas::config_detail

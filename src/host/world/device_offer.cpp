@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <set>
 
 #include "host/world/fields.hpp"
 #include "pgas/detail/wire.hpp"
@@ -14,7 +13,7 @@ namespace pgas::detail {
 
 namespace {
 
-constexpr std::size_t n_fields = 7;
+constexpr std::size_t n_fields = 6;
 
 /// *Errors* bootstrap_protocol where the text is not a number and nothing else.
 template <class T>
@@ -32,8 +31,7 @@ T number_in(const std::string& text, int pe) {
 blob encode(const device_offer& offer) {
   const device_properties& has = offer.properties;
   return join_fields({fmt::to_string(static_cast<int>(offer.kind)), has.name, has.uuid,
-                      fmt::to_string(has.multiprocessors), has.runs_processes_at_once ? "1" : "0",
-                      fmt::to_string(offer.percentage), offer.refusal});
+                      fmt::to_string(has.multiprocessors), has.runs_processes_at_once ? "1" : "0", offer.refusal});
 }
 
 device_offer decode_device_offer(const blob& bytes, int pe) {
@@ -47,24 +45,24 @@ device_offer decode_device_offer(const blob& bytes, int pe) {
   offer.properties.uuid = fields[2];
   offer.properties.multiprocessors = number_in<unsigned>(fields[3], pe);
   offer.properties.runs_processes_at_once = number_in<int>(fields[4], pe) != 0;
-  offer.percentage = number_in<double>(fields[5], pe);
-  offer.refusal = fields[6];
+  offer.refusal = fields[5];
   return offer;
 }
 
 unsigned pes_at_once(std::span<const device_user> users, std::size_t me) {
   const device_user& self = users[me];
-  unsigned here = 0;
-  unsigned elsewhere = 0;
-  std::set<int> processes;
+  const device_properties& mine = self.offer.properties;
+  unsigned sharers = 0;
+  unsigned smallest = mine.multiprocessors;
   for (const device_user& other : users) {
-    if (other.offer.properties.uuid != self.offer.properties.uuid || other.host != self.host) continue;
-    processes.insert(other.process);
-    ++(other.process == self.process ? here : elsewhere);
+    const device_properties& theirs = other.offer.properties;
+    if (theirs.uuid != mine.uuid || other.host != self.host) continue;
+    if (other.process != self.process && !mine.runs_processes_at_once) continue;
+    ++sharers;
+    smallest = std::min(smallest, theirs.multiprocessors);
   }
-  const bool crowded = self.offer.properties.runs_processes_at_once &&
-                       self.offer.percentage * static_cast<double>(processes.size()) > 100;
-  return crowded ? here + elsewhere : here;
+  // The smallest part lies inside all others and has to hold everyone's blocks.
+  return smallest == 0 ? sharers : (sharers * mine.multiprocessors + smallest - 1) / smallest;
 }
 
 unsigned blocks_at_once(std::span<const device_user> users) {

@@ -15,8 +15,7 @@ namespace pgas::detail {
 struct device_offer {
   heap_kind kind = heap_kind::host;  ///< what it was told to take
   device_properties properties;
-  double percentage = 100;  ///< of the device that MPS lets its process use
-  std::string refusal;      ///< why there is no GPU; empty where there is one
+  std::string refusal;  ///< why there is no GPU; empty where there is one
 };
 
 [[nodiscard]] blob encode(const device_offer& offer);
@@ -30,9 +29,9 @@ struct device_user {
   device_offer offer;
 };
 
-/// How many PEs, number `me` included, have kernels at the same time as that one on what its process may use of the
-/// device: those of its process, and of all processes where the device runs them side by side and their parts of it may
-/// make more than the whole.
+/// By how many PEs, number `me` included, what its process may use of the device has to be divided: those of its process,
+/// and of all processes where the device runs them side by side (MPS), whatever part of it each may use. Parts start at the
+/// same multiprocessor, so where they differ it is more for the larger ones.
 [[nodiscard]] unsigned pes_at_once(std::span<const device_user> users, std::size_t me);
 
 /// How many blocks the library's kernels may have that wait for one another on all PEs: of each, as many as fit on its

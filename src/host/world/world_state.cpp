@@ -7,7 +7,6 @@
 #include <cstring>
 #include <exception>
 
-#include "host/config/launch.hpp"
 #include "host/team/team_state.hpp"
 #include "host/world/device_offer.hpp"
 #include "host/world/failure_text.hpp"
@@ -60,7 +59,6 @@ void world_state::choose_device() {
     try {
       device_ = make_cuda_device(settings_, links_->peer(me).local_rank);
       mine.properties = device_->properties();
-      mine.percentage = config_detail::mps_percentage(config_detail::environment::of_process());
     } catch (const error& refused) {
       mine.refusal = refused.what();
     }

@@ -62,6 +62,9 @@ def read_arguments():
     parser.add_argument("--version", help="what this version of pgas is called in the results; default: as git describes it")
     parser.add_argument("--build-only", action="store_true", help="run nothing")
     asked = parser.parse_args()
+    if asked.share and "CUDA_MPS_ACTIVE_THREAD_PERCENTAGE" in os.environ:
+        parser.error("--share needs CUDA_MPS_ACTIVE_THREAD_PERCENTAGE unset: it gives all PEs the same multiprocessors, and "
+                     "kernels that wait for one another would never meet")
     if asked.results and (asked.only or asked.quick or asked.share):
         parser.error("--results is for all rows, measured properly: without --only, --quick and --share")
     return asked

@@ -4,9 +4,11 @@ import stat
 import sys
 import tempfile
 import unittest
+import unittest.mock
 from xml.etree import ElementTree
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import compare  # noqa: E402
 import results  # noqa: E402
 import running  # noqa: E402
 
@@ -65,6 +67,16 @@ class Comparing(unittest.TestCase):
         every.add("pgas", *self.run_program(3, "wrong"))
         self.assertEqual([line.met(2) for line in every.lines.values()], ["yes", "yes", "yes", "FAIL"])
         self.assertEqual(len(every.failures), 1)
+
+    def test_sharing_goes_without_a_percentage(self):
+        variable = "NVSHMEM_IGNORE_CUDA_MPS_ACTIVE_THREAD_PERCENTAGE"
+        self.assertEqual(running.environment([])[variable], "1")
+        arguments = ["compare.py", "--pgas-build", "there", "--share"]
+        with unittest.mock.patch.object(sys, "argv", arguments), unittest.mock.patch("sys.stderr"):
+            with unittest.mock.patch.dict(os.environ, {"CUDA_MPS_ACTIVE_THREAD_PERCENTAGE": "50", variable: "0"}):
+                self.assertEqual(running.environment([])[variable], "0")
+                self.assertRaises(SystemExit, compare.read_arguments)
+            self.assertTrue(compare.read_arguments().share)
 
     def test_ratios(self):
         every = results.Results(2)

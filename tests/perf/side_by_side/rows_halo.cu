@@ -239,18 +239,23 @@ void measure(bench& pes, report& to, const row& of, int width, double (halo::*wa
   to.measure(of, how);
 }
 
-/// Whether what this process may use of its GPU holds the blocks of halo_signal; says so where it does not.
-bool holds_all_blocks() {
+/// Whether the GPU holds the blocks of halo_signal of all PEs that share it; says so where it does not.
+bool holds_all_blocks(int n) {
+  int devices = 0;
   int processors = 0;
+  int each = 0;
+  must(cudaGetDeviceCount(&devices), "counting GPUs");
   must(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0), "counting multiprocessors");
-  if (processors < most_blocks)
-    std::fprintf(stderr, "halo_signal is left out: it takes %d multiprocessors, and there are %d\n", most_blocks, processors);
-  return processors >= most_blocks;
+  must(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, &steps_with_signals, 512, 0), "counting blocks");
+  const int fit = processors * each / ((n + devices - 1) / devices);
+  if (fit < most_blocks)
+    std::fprintf(stderr, "halo_signal is left out: it has %d blocks, and %d of a PE run at once\n", most_blocks, fit);
+  return fit >= most_blocks;
 }
 
 void rows(bench& pes, report& to) {
   if (pes.n() < 2) return;
-  const bool fits = holds_all_blocks();
+  const bool fits = holds_all_blocks(pes.n());
   for (const int width : {2048, 16384}) {
     const std::size_t bytes = static_cast<std::size_t>(width) * width * sizeof(float);
     measure(pes, to, {"halo_p", bytes, 0, tile_width * tile_height, "us", 50}, width, &halo::with_p);

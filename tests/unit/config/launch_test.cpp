@@ -95,13 +95,5 @@ TEST(launch_options, nonsense_from_a_launcher_is_an_error_that_names_it) {
       error);
 }
 
-TEST(mps_percentage, is_of_a_hundred) {
-  const auto of = [](const char* text) { return mps_percentage({{"CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", text}}); };
-  EXPECT_EQ(of("50"), 50);
-  EXPECT_EQ(of("12.5"), 12.5);
-  for (const char* all : {"100", "250", "0", "-5", "", "half"}) EXPECT_EQ(of(all), 100) << all;
-  EXPECT_EQ(mps_percentage({}), 100);
-}
-
 }  // namespace
 }  // namespace pgas::config_detail

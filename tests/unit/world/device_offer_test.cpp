@@ -12,27 +12,25 @@ using detail::decode_device_offer;
 using detail::device_offer;
 using detail::device_user;
 
-device_offer offer_of(const std::string& uuid, unsigned multiprocessors, bool side_by_side = false,
-                      double percentage = 100) {
+device_offer offer_of(const std::string& uuid, unsigned multiprocessors, bool side_by_side = false) {
   device_offer offer;
   offer.kind = heap_kind::cuda;
   offer.properties.name = "GPU";
   offer.properties.uuid = uuid;
   offer.properties.multiprocessors = multiprocessors;
   offer.properties.runs_processes_at_once = side_by_side;
-  offer.percentage = percentage;
   return offer;
 }
 
 /// `n` processes of one PE each on one GPU.
-std::vector<device_user> processes(int n, unsigned multiprocessors, bool side_by_side, double percentage = 100) {
+std::vector<device_user> processes(int n, unsigned multiprocessors, bool side_by_side) {
   std::vector<device_user> users;
-  for (int i = 0; i < n; ++i) users.push_back({0, 100 + i, offer_of("a", multiprocessors, side_by_side, percentage)});
+  for (int i = 0; i < n; ++i) users.push_back({0, 100 + i, offer_of("a", multiprocessors, side_by_side)});
   return users;
 }
 
 TEST(device_offer, arrives_as_it_was_sent) {
-  device_offer mine = offer_of("GPU-1", 132, true, 12.5);
+  device_offer mine = offer_of("GPU-1", 132, true);
   mine.refusal = "none at all";
   const device_offer there = decode_device_offer(encode(mine), 3);
   EXPECT_EQ(there.kind, heap_kind::cuda);
@@ -40,7 +38,6 @@ TEST(device_offer, arrives_as_it_was_sent) {
   EXPECT_EQ(there.properties.uuid, "GPU-1");
   EXPECT_EQ(there.properties.multiprocessors, 132u);
   EXPECT_TRUE(there.properties.runs_processes_at_once);
-  EXPECT_EQ(there.percentage, 12.5);
   EXPECT_EQ(there.refusal, "none at all");
 }
 
@@ -79,11 +76,17 @@ TEST(pes_at_once, processes_side_by_side_share) {
   EXPECT_EQ(blocks_at_once(processes(100, 132, true)), 1u);
 }
 
-TEST(pes_at_once, processes_with_a_part_each_do_not) {
-  EXPECT_EQ(pes_at_once(processes(2, 66, true, 50), 0), 1u);
-  EXPECT_EQ(blocks_at_once(processes(2, 66, true, 50)), 32u);
-  EXPECT_EQ(pes_at_once(processes(3, 66, true, 50), 0), 3u);
-  EXPECT_EQ(blocks_at_once(processes(4, 33, true, 25)), 16u);
+// CUDA_MPS_ACTIVE_THREAD_PERCENTAGE gives every process the same multiprocessors, not some of its own.
+TEST(pes_at_once, processes_with_a_part_each_share_it_all_the_same) {
+  EXPECT_EQ(pes_at_once(processes(2, 66, true), 0), 2u);
+  EXPECT_EQ(blocks_at_once(processes(2, 66, true)), 16u);
+  EXPECT_EQ(blocks_at_once(processes(4, 33, true)), 4u);
+}
+
+TEST(pes_at_once, the_smallest_part_holds_the_blocks_of_all) {
+  const std::vector<device_user> users = {{0, 1, offer_of("a", 66, true)}, {0, 2, offer_of("a", 32, true)}};
+  EXPECT_EQ(66 / pes_at_once(users, 0), 13u);  // of 16
+  EXPECT_EQ(32 / pes_at_once(users, 1), 16u);
 }
 
 TEST(pes_at_once, pes_of_one_process_share_what_it_has) {
