@@ -14,6 +14,7 @@
 #include <sstream>
 #include <string>
 
+#include "common/file_limit.hpp"
 #include "device/cpu/host_memory.hpp"
 #include "pgas/error.hpp"
 
@@ -47,9 +48,12 @@ std::uint64_t random_number() {
 
 std::string file_name(std::uint64_t nonce) { return fmt::format("pgas-{:016x}", nonce); }
 
-/// When a process began, as the kernel counts; 0 where there is no such process.
+/// When a process began, as the kernel counts; 0 where there is no such process. *Errors* code::system where this one
+/// may open no more files.
 std::uint64_t start_of(std::int32_t pid) {
-  std::ifstream file(fmt::format("/proc/{}/stat", pid));
+  const std::string path = fmt::format("/proc/{}/stat", pid);
+  std::ifstream file(path);
+  if (!file && (errno == EMFILE || errno == ENFILE)) throw system_failure(path.c_str(), errno);
   std::string line;
   std::getline(file, line);
   const std::size_t name_end = line.rfind(')');  // the name before it may contain anything
@@ -111,8 +115,9 @@ host_segment host_segment::create(std::size_t bytes) {
   const std::uint64_t nonce = random_number();
   unique_fd fd(::memfd_create(file_name(nonce).c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd) throw system_failure("memfd_create", errno);
+  const no_file_limit_signal no_signal;
   if (retry([&] { return ::ftruncate(fd.get(), static_cast<off_t>(bytes)); }) != 0)
-    throw system_failure("ftruncate", errno);
+    throw errno == EFBIG ? file_limit_reached(bytes) : system_failure("ftruncate", errno);
   if (strict_overcommit() && retry([&] { return ::fallocate(fd.get(), 0, 0, static_cast<off_t>(bytes)); }) != 0)
     throw system_failure("fallocate", errno);
   if (::fcntl(fd.get(), F_ADD_SEALS, seals) != 0) throw system_failure("fcntl(F_ADD_SEALS)", errno);

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "common/file_limit.hpp"
 #include "pgas/collective.hpp"
 #include "pgas/registration.hpp"
 #include "pgas/rma.hpp"
@@ -113,7 +114,13 @@ void static_data::find_ranges() {
 void static_data::replace_pages() {
   detail::unique_fd file(::memfd_create("pgas static data", MFD_CLOEXEC));
   if (!file) fail("memfd_create");
-  if (::ftruncate(file.get(), static_cast<off_t>(file_bytes_)) != 0) fail("ftruncate");
+  {
+    const detail::no_file_limit_signal no_signal;
+    if (::ftruncate(file.get(), static_cast<off_t>(file_bytes_)) != 0) {
+      if (errno == EFBIG) throw detail::file_limit_reached(file_bytes_);
+      fail("ftruncate");
+    }
+  }
   for (const range& one : ranges_) copy_pages(one.begin, one.bytes, file.get(), one.offset);
   for (const range& one : ranges_) {
     // Each range changes its pages in one step, without a moment in which they are not there.

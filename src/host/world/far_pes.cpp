@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "common/file_limit.hpp"
 #include "host/heap/statement.hpp"
 #include "host/transport/transports.hpp"
 #include "host/world/tcp_socket.hpp"
@@ -44,6 +45,7 @@ far_pes::far_pes(const link_group& everyone, const domains& near, class device& 
   memory_ = device.properties().kind == heap_kind::host ? make_host_proxy_memory() : make_device_proxy_memory(device);
   blob address;
   const std::optional<error> failed = attempt(everyone, "set up the way to PEs beyond load and store", [&] {
+    const no_file_limit_signal no_signal;  // UCX shares memory by files, too
     // UCX itself only warns of a name that is none, and takes another interface.
     if (!settings.interface.empty()) static_cast<void>(own_addresses(settings.interface));
     proxy_ = std::make_unique<proxy>(how, make_ucx_transport({me_, one_host(everyone), settings.interface, &log}),

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -185,8 +186,7 @@ TEST_F(cpu_memory, foreign_and_truncated_descriptors_are_refused) {
 }
 
 TEST_F(cpu_memory, another_users_memory_is_refused) {
-  if (::geteuid() != 0)
-    GTEST_SKIP() << "changes user, which only root can";
+  if (::geteuid() != 0) GTEST_SKIP() << "changes user, which only root can";
   const segment_id made = device_->create(unit, handle_kind::posix_fd);
   const exported_handle handle = device_->export_segment(made);
   const pid_t child = ::fork();
@@ -199,6 +199,27 @@ TEST_F(cpu_memory, another_users_memory_is_refused) {
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
   device_->destroy(made);
+}
+
+TEST_F(cpu_memory, the_limit_of_files_is_an_error_and_no_signal) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const rlimit limit{unit, unit};
+    std::string said;
+    try {
+      if (::setrlimit(RLIMIT_FSIZE, &limit) == 0) static_cast<void>(device_->create(2 * unit, handle_kind::named));
+    } catch (const error& e) {
+      if (e.code() == code::out_of_memory) said = e.what();
+    }
+    const auto has = [&said](const char* word) { return said.find(word) != std::string::npos; };
+    sigset_t blocked;
+    ::pthread_sigmask(SIG_BLOCK, nullptr, &blocked);
+    const bool as_before = ::sigismember(&blocked, SIGXFSZ) == 0;
+    ::_exit(has("ulimit -f") && has("2097152") && has("4194304") && as_before ? 0 : 1);
+  }
+  int status = 1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
 }
 
 TEST_F(cpu_memory, forged_named_handles_are_refused) {
