@@ -65,6 +65,10 @@ job::job(job_options options)
                        return std::string{"it closed its connection, though its process runs on"};
                      announce(one);  // before those fail who are about to hear of it: it was the first
                      return describe(one);
+                   },
+               .turned_away =
+                   [this](int rank) {
+                     say(fmt::format("PE {} can't join: pgasrun may open no more files, raise the limit (ulimit -n)", rank));
                    }}),
       signals_(catch_signals()),
       output_(loop_, STDOUT_FILENO, [this] { listen_to_all(); }),

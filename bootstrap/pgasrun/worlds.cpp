@@ -34,6 +34,7 @@ void worlds::receive(int rank, int requests) {
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && errno == EAGAIN) return;
     if (got <= 0) return loop_.forget(requests);  // no process holds the other end any more
+    if ((message.msg_flags & MSG_CTRUNC) != 0) told_.turned_away(rank);
     const cmsghdr* header = CMSG_FIRSTHDR(&message);
     if (header == nullptr || header->cmsg_type != SCM_RIGHTS || header->cmsg_len != CMSG_LEN(sizeof descriptor))
       continue;

@@ -17,6 +17,7 @@ class worlds {
   struct listener {
     std::function<void(int rank, std::string_view reason)> aborted;
     std::function<std::string(int rank)> fell_silent;  ///< why, for the others
+    std::function<void(int rank)> turned_away;         ///< as there is no descriptor left for its connection
   };
 
   worlds(event_loop& loop, int size, listener told);

@@ -145,7 +145,7 @@ std::vector<foreign_piece> cpu_device::retain(void* pointer, std::size_t bytes, 
   if (kind != handle_kind::posix_fd)
     throw error(
         code::handle_exchange,
-        "the heap shares memory by named handles, which memory made elsewhere has not: use PGAS_HANDLE=posix_fd");
+        "the heap shares memory by named handles, which memory made elsewhere has not: use PGAS_HANDLE=fd");
   std::vector<foreign_piece> pieces;
   for (foreign_file& file : find_foreign_files(pointer, bytes))
     pieces.push_back({keep(host_segment::of_program(std::move(file.fd), file.bytes), kind), file.bytes});

@@ -28,7 +28,7 @@ std::thread start_quietly(std::function<void()> body) {
     return thread;
   } catch (const std::system_error& why) {
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    throw error(code::system, fmt::format("starting the thread of a stream: {}", why.what()));
+    throw error(code::system, fmt::format("starting the thread of a stream: {}; look at ulimit -u and -v", why.what()));
   }
 }
 

@@ -24,7 +24,7 @@ arena::~arena() {
 }
 
 std::string arena::numbers() const {
-  const char* which = limit_ < ground_.terms.limit      ? "the addresses of a slot; PGAS_STRIDE changes it"
+  const char* which = limit_ < ground_.terms.limit      ? "the addresses of a slot; PGAS_STRIDE and ulimit -v change it"
                       : ground_.terms.limit_is_set != 0 ? "PGAS_HEAP_LIMIT"
                                                         : "the memory of the device; PGAS_HEAP_LIMIT changes it";
   if (windows_ != nullptr) which = "the addresses that a slot has for teams; PGAS_STRIDE changes it";

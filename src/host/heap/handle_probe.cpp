@@ -111,7 +111,7 @@ finding attempt_kind(device& device, const link_group& everyone, const probe_pla
     if (!expected && kind == handle_kind::posix_fd) continue;  // descriptors do not travel between hosts
     const std::optional<error> refused = attempt(everyone, fmt::format("map the segment of PE {}", pe), [&] {
       if (theirs.fds_lost)
-        throw error(code::handle_invalid,
+        throw error(code::system,
                     "the descriptor got lost, because this process may open no more files (ulimit -n)");
       try_to_map(device, theirs.handle, plan.bytes);
     });
@@ -151,6 +151,7 @@ shared_reach probe_handle_kinds(device& device, const link_group& everyone, cons
         candidates.push_back(kind);
 
   std::string refusals;
+  bool short_of_files = false;  // which no other way of sharing mends, and UCX does not survive
   const auto refuse = [&](handle_kind kind, const std::string& why) {
     refusals += fmt::format("{}{}: {}", refusals.empty() ? "" : "; ", to_string(kind), why);
   };
@@ -180,13 +181,14 @@ shared_reach probe_handle_kinds(device& device, const link_group& everyone, cons
       why += (i == 0 ? "" : ", ") + text_of(found.failures[i]);
     if (found.failures.size() > enough) why += fmt::format(", and {} more PEs", found.failures.size() - enough);
     if (!found.failures.empty()) at_fault = found.failures.front().pe();
+    for (const error& failed : found.failures) short_of_files = short_of_files || failed.code() == code::system;
     refuse(kind, why);
     if (found.made && (!best || domains_in(found.group_of) < domains_in(best->second))) best.emplace(kind, std::move(found.group_of));
   }
   if (refusals.empty()) refusals = "no device offers any kind of handle";
   const bool all_may =
       std::all_of(lists.begin(), lists.end(), [](const kind_list& list) { return list.may_stay_apart; });
-  if (best && all_may) {
+  if (best && all_may && !short_of_files) {
     if (everyone.my_pe() == 0)
       log.warn("memory can't be shared between all PEs of a host, those apart reach one another by the network. {}",
                refusals);

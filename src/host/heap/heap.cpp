@@ -17,7 +17,7 @@ struct heap::state {
         found(probe_handle_kinds(
             d, everyone, {terms.unit, settings.handle, agree_on_direct(everyone, settings.direct), may_stay_apart},
             log)),
-        slots(d, everyone, wish_for(terms, found.near.largest())),
+        slots(d, everyone, wish_for(terms, found.near.largest(), first_allocation(everyone.n_pes()))),
         shared{slots, found.near},
         ground{d, shared, terms, found.kind},
         some(slots.stride() / 2, slots.stride(), terms.unit, std::move(on_windows)),

@@ -8,6 +8,7 @@
 
 #include "host/heap/gather_value.hpp"
 #include "host/heap/offset_allocator.hpp"
+#include "pgas/detail/wire.hpp"
 
 namespace pgas::detail {
 
@@ -53,7 +54,11 @@ heap_terms agree_on_terms(const link_group& everyone, const device& device, cons
   return agreed;
 }
 
-layout_wish wish_for(const heap_terms& terms, int slots) {
+first_allocation::first_allocation(int n)
+    : states(internal_area::bytes(n) + 2 * push_room::bytes),
+      bytes(states + std::min(64 * team_layout::bytes(n, default_channels, true), std::uint64_t{6} << 20)) {}
+
+layout_wish wish_for(const heap_terms& terms, int slots, const first_allocation& first) {
   layout_wish wish;
   wish.slots = slots;
   wish.alignment = terms.unit;
@@ -62,7 +67,7 @@ layout_wish wish_for(const heap_terms& terms, int slots) {
   // What was asked for is not taken back; what the device happens to have may be more than there are addresses.
   const bool asked = terms.stride != 0 || terms.limit_is_set != 0;
   const std::size_t room = std::bit_floor(layout_wish::most_addresses / static_cast<std::size_t>(slots));
-  wish.least = std::min(asked ? wish.stride : twice(terms.segment), room);
+  wish.least = std::min(asked ? wish.stride : twice(std::max<std::uint64_t>(terms.segment, first.bytes)), room);
   return wish;
 }
 

@@ -30,7 +30,15 @@ struct heap_terms {
 /// Collective: the terms that every PE can meet. *Errors* mixed_heaps, the same on all PEs.
 [[nodiscard]] heap_terms agree_on_terms(const link_group& everyone, const device& device, const config& settings);
 
+/// What a world of `n` PEs allocates first, at the start of every slot: its internal_area, two push_rooms, and behind
+/// these room for the states of most programs' teams.
+struct first_allocation {
+  explicit first_allocation(int n);
+  std::size_t states;  ///< where those of teams begin
+  std::size_t bytes;
+};
+
 /// Slots with a lower half for the heap that all PEs have in common, and an upper one for windows.
-[[nodiscard]] layout_wish wish_for(const heap_terms& terms, int slots);
+[[nodiscard]] layout_wish wish_for(const heap_terms& terms, int slots, const first_allocation& first);
 
 }  // namespace pgas::detail

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <exception>
 
+#include "host/heap/heap_terms.hpp"
 #include "host/team/team_state.hpp"
 #include "host/world/device_offer.hpp"
 #include "host/world/failure_text.hpp"
@@ -140,14 +141,12 @@ void world_state::build_heap() {
   reach_far_pes();
   const int me = links_->my_pe();
   const int n = links_->n_pes();
-  const std::size_t own = internal_area::bytes(n);
-  const std::size_t states = own + 2 * push_room::bytes;  // other teams': room for those of most programs
-  const std::size_t bytes = states + std::min(64 * team_layout::bytes(n, default_channels, true), std::size_t{6} << 20);
-  team_states_ = std::make_unique<agreed_space>(states, bytes, team_layout::line);
-  void* area = heap_->allocate(bytes, 512);
+  const first_allocation first(n);
+  team_states_ = std::make_unique<agreed_space>(first.states, first.bytes, team_layout::line);
+  void* area = heap_->allocate(first.bytes, 512);
   if (area != heap_->slot(me))
     throw error(code::address_space, "the first allocation of a new heap is not at the start of the slot: please report this");
-  device_->fill(area, 0, own, nullptr);  // teams clear their own
+  device_->fill(area, 0, internal_area::bytes(n), nullptr);  // teams clear their own
   device_->synchronize(nullptr);
   links_->barrier();
 

@@ -202,8 +202,11 @@ TEST(registration, a_heap_of_named_handles_cannot_take_it) {
     settings.handle = handle_kind::named;
     heap_pe at(exchange, settings);
     const chunks memory({2 * MiB});
-    EXPECT_EQ(thrown([&] { static_cast<void>(at.heap->registrations().add(memory.base(), memory.bytes())); })->code(),
-              code::handle_exchange);
+    const auto refused =
+        thrown([&] { static_cast<void>(at.heap->registrations().add(memory.base(), memory.bytes())); });
+    ASSERT_TRUE(refused);
+    EXPECT_EQ(refused->code(), code::handle_exchange);
+    EXPECT_NE(std::string(refused->what()).find("PGAS_HANDLE=fd"), std::string::npos) << refused->what();
     at.leave();
   });
 }

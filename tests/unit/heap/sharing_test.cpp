@@ -119,7 +119,7 @@ TEST(sharing, when_nothing_works_the_error_tells_what_each_attempt_answered) {
     EXPECT_STREQ(end->what(), ends[0]->what()) << "the same on all PEs";
     const std::string text = end->what();
     for (const char* wanted :
-         {"fabric: PE 0", "PE 2", "ERROR_NOT_PERMITTED", "posix_fd: PE 1", "named: PE 1 does not offer it"})
+         {"fabric: PE 0", "PE 2", "ERROR_NOT_PERMITTED", "fd: PE 1", "named: PE 1 does not offer it"})
       EXPECT_NE(text.find(wanted), std::string::npos) << text;
   }
 }
@@ -150,7 +150,7 @@ TEST(sharing, pes_that_cannot_share_memory_stay_apart_where_they_may) {
   for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
   const auto lines = lines_of(logs.path() + "/log");
   EXPECT_EQ(count_with(lines, "warn: memory can't be shared between all PEs of a host"), 1u);
-  EXPECT_EQ(count_with(lines, "posix_fd: PE 1 "), 1u) << "the line tells what was tried";
+  EXPECT_EQ(count_with(lines, "fd: PE 1 "), 1u) << "the line tells what was tried";
 }
 
 TEST(sharing, pgas_direct_takes_pes_apart) {
@@ -195,6 +195,18 @@ TEST(sharing, a_kind_that_was_asked_for_and_does_not_exist_is_an_error) {
     ASSERT_TRUE(end);
     EXPECT_EQ(end->code(), code::handle_exchange);
     EXPECT_NE(std::string(end->what()).find("PGAS_HANDLE=fabric"), std::string::npos) << end->what();
+  }
+}
+
+TEST(sharing, a_kind_that_was_asked_for_is_named_as_it_was) {
+  const auto ends = run_threads(2, [](bootstrap& exchange) {
+    config settings = small_heap();
+    settings.handle = handle_kind::posix_fd;
+    heap_pe at(exchange, settings, [](faulty_device& device) { device.fail_at(step::create, 1, code::device_failed); });
+  });
+  for (const auto& end : ends) {
+    ASSERT_TRUE(end);
+    EXPECT_NE(std::string(end->what()).find("PGAS_HANDLE=fd "), std::string::npos) << end->what();
   }
 }
 
