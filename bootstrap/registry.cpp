@@ -7,6 +7,7 @@
 #include "bootstrap/local/launcher.hpp"
 #include "bootstrap/pmix/pmix.hpp"
 #include "bootstrap/tcp/tcp.hpp"
+#include "common/descriptors.hpp"
 #include "pgas/bootstrap.hpp"
 #include "pgas/error.hpp"
 
@@ -99,6 +100,7 @@ void need_rank_and_size(const bootstrap_options& options, std::string_view sourc
 
 chosen_bootstrap make_bootstrap(const bootstrap_options& options) {
   using namespace boot;
+  detail::fill_standard_descriptors();
   if (options.timeout <= std::chrono::milliseconds{0})
     throw error{code::invalid_argument, "the time limit for joining must be positive; set PGAS_JOIN_TIMEOUT"};
   if (options.method == "auto") return automatic(options);

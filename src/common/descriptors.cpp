@@ -14,4 +14,9 @@ void allow_descriptors_for(int processes) noexcept {
   static_cast<void>(::setrlimit(RLIMIT_NOFILE, &limit));
 }
 
+void fill_standard_descriptors() noexcept {
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd)
+    if (::fcntl(fd, F_GETFD) < 0 && errno == EBADF && ::open("/dev/null", O_RDWR) < 0) return;  // takes the lowest number
+}
+
 }  // namespace pgas::detail

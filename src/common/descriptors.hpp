@@ -1,6 +1,11 @@
 /// @file
-/// How many descriptors this process may have open.
+/// The descriptors of this process: how many it may have, and which numbers the library's own take.
 #pragma once
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
 
 namespace pgas::detail {
 
@@ -9,5 +14,20 @@ namespace pgas::detail {
 /// segment of each. The usual limit is low for the sake of select(), so it is raised only where it has to be. Where that
 /// was not enough, whoever needs one too many says so.
 void allow_descriptors_for(int processes) noexcept;
+
+/// `fd`, moved where its number is one of standard input, output and error: in a process that has closed those, printf
+/// would write into the library's sockets and memory. -1 with errno set where there is no other number left.
+[[nodiscard]] inline int above_standard(int fd) noexcept {
+  if (fd < 0 || fd > STDERR_FILENO) return fd;
+  const int moved = ::fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  const int why = errno;
+  ::close(fd);
+  errno = why;
+  return moved;
+}
+
+/// Opens /dev/null as standard input, output and error where they are closed, and leaves it open: what UCX, PMIx and the
+/// GPU's driver open does not go through above_standard().
+void fill_standard_descriptors() noexcept;
 
 }  // namespace pgas::detail

@@ -1,10 +1,12 @@
 /// @file
-/// A file descriptor that closes itself.
+/// A file descriptor that closes itself, and is none of standard input, output and error.
 #pragma once
 
 #include <unistd.h>
 
 #include <utility>
+
+#include "common/descriptors.hpp"
 
 namespace pgas::detail {
 
@@ -12,7 +14,7 @@ namespace pgas::detail {
 class unique_fd {
  public:
   unique_fd() = default;
-  explicit unique_fd(int fd) noexcept : fd_(fd) {}
+  explicit unique_fd(int fd) noexcept : fd_(above_standard(fd)) {}
   unique_fd(unique_fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
   unique_fd& operator=(unique_fd&& other) noexcept {
     if (this != &other) {

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "common/descriptors.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::log {
@@ -40,7 +41,7 @@ std::string expand(std::string_view pattern) {
 int open_file(std::string_view pattern) {
   if (pattern.empty()) return STDERR_FILENO;
   const std::string path = expand(pattern);
-  const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  const int descriptor = detail::above_standard(open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
   if (descriptor < 0)
     throw pgas::error(code::config_value,
                       fmt::format("PGAS_LOG_FILE={}: can't open {} for appending: {}; name a file in a directory that "

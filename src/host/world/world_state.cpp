@@ -7,6 +7,7 @@
 #include <cstring>
 #include <exception>
 
+#include "common/descriptors.hpp"
 #include "host/heap/heap_terms.hpp"
 #include "host/team/team_state.hpp"
 #include "host/world/device_offer.hpp"
@@ -24,6 +25,7 @@ std::string_view to_string(heap_kind kind) {
 
 world_state::world_state(std::unique_ptr<bootstrap> exchange, const config& settings, const std::string& how)
     : settings_(settings), log_(settings), bootstrap_(std::move(exchange)), unwinding_(std::uncaught_exceptions()) {
+  fill_standard_descriptors();
   if (settings_.checks && settings_.wait_timeout.count() == 0) settings_.wait_timeout = std::chrono::seconds(60);
   log_.set_pe(bootstrap_->rank(), bootstrap_->size());
   links_ = std::make_unique<class links>(*bootstrap_, settings_, log_, [this](const error& cause) { on_failure(cause); });

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <utility>
 
+#include "common/descriptors.hpp"
+
 namespace pgas::detail {
 namespace {
 
@@ -45,6 +47,7 @@ void ucx_peer::fail(const std::string& why) {
 
 void ucx_peer::connect() {
   if (endpoint_ != nullptr || failure_) return;
+  fill_standard_descriptors();  // the program may have closed them since it joined
   ucp_ep_params_t wanted{};
   wanted.field_mask =
       UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER;
