@@ -13,14 +13,15 @@ namespace pgas::detail {
 struct ucx_settings {
   int pe = 0;                  ///< this PE's world number; messages say who sent them
   bool one_host = true;        ///< else no shared memory: UCX may take two containers for one host
-  std::string interface {};    ///< network interface to use (PGAS_INTERFACE); empty: UCX chooses
+  bool without_tcp = false;    ///< shared memory reaches all PEs
+  std::string devices{};       ///< network devices to use, with commas; empty: UCX chooses
   log::logger* log = nullptr;  ///< never null when handed over; outlives the transport
 };
 
 /// UCX, looked up at run time. The user's own UCX_* variables are in force and win over what is set here.
 ///
-/// There is no authentication beyond this: only those who were given a transport's address() can reach it, so addresses
-/// are to be exchanged among the members of a job only, and what arrives is checked for shape, not for origin.
+/// UCX authenticates nobody, and over TCP it listens on all devices that it may use: whoever can connect to such a port
+/// can end the process (see docs/security.md). What arrives is checked for shape, not for origin.
 /// *Errors* transport_failed where UCX is not installed, is too old, can't be started, or was left out of this build.
 [[nodiscard]] std::unique_ptr<transport> make_ucx_transport(const ucx_settings& settings);
 

@@ -1,5 +1,6 @@
 #include "host/world/far_pes.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <utility>
@@ -7,6 +8,7 @@
 #include "common/file_limit.hpp"
 #include "host/heap/statement.hpp"
 #include "host/transport/transports.hpp"
+#include "host/world/net_devices.hpp"
 #include "host/world/tcp_socket.hpp"
 
 namespace pgas::detail {
@@ -21,6 +23,22 @@ bool one_host(const link_group& everyone) {
   for (int pe = 1; pe < everyone.n_pes(); ++pe)
     if (everyone.peer(pe).host_index != everyone.peer(0).host_index) return false;
   return true;
+}
+
+/// Collective. What TCP listens on is open to everybody who can connect, so it gets no more than is needed.
+ucx_settings settings_of(const links& everyone, const config& settings, log::logger& log) {
+  ucx_settings chosen{everyone.my_pe(), one_host(everyone), false, settings.interface, &log};
+  if (!chosen.one_host) {
+    if (chosen.devices.empty()) chosen.devices = net_devices(everyone.interfaces());
+    return chosen;
+  }
+  const std::string mine = memory_namespaces();
+  const std::vector<contribution> all = everyone.all_gather(std::as_bytes(std::span(mine)));
+  chosen.without_tcp = std::all_of(all.begin(), all.end(), [&](const contribution& each) {
+    return std::ranges::equal(each.bytes, std::as_bytes(std::span(mine)));
+  });
+  if (chosen.without_tcp && chosen.devices.empty()) chosen.devices = net_devices({"lo"});
+  return chosen;
 }
 
 /// Collective: everyone's addresses, or the first failure on all.
@@ -39,17 +57,17 @@ std::vector<blob> exchange_addresses(const link_group& everyone, const std::opti
 
 }  // namespace
 
-far_pes::far_pes(const link_group& everyone, const domains& near, class device& device, const config& settings,
+far_pes::far_pes(const links& everyone, const domains& near, class device& device, const config& settings,
                  log::logger& log, const proxy_settings& how)
     : device_(device), near_(near), me_(how.me), n_(how.n) {
   memory_ = device.properties().kind == heap_kind::host ? make_host_proxy_memory() : make_device_proxy_memory(device);
+  const ucx_settings network = settings_of(everyone, settings, log);
   blob address;
   const std::optional<error> failed = attempt(everyone, "set up the way to PEs beyond load and store", [&] {
     const no_file_limit_signal no_signal;  // UCX shares memory by files, too
     // UCX itself only warns of a name that is none, and takes another interface.
     if (!settings.interface.empty()) static_cast<void>(own_addresses(settings.interface));
-    proxy_ = std::make_unique<proxy>(how, make_ucx_transport({me_, one_host(everyone), settings.interface, &log}),
-                                     *memory_, log);
+    proxy_ = std::make_unique<proxy>(how, make_ucx_transport(network), *memory_, log);
     address = proxy_->address();
     shared_ = device.allocate_mapped(ring::shared_bytes(log2_commands, log2_answers));
     heads_ = device.allocate_local(ring_view::heads_bytes(log2_answers));

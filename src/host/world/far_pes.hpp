@@ -15,7 +15,7 @@
 #include "host/proxy/memory.hpp"
 #include "host/proxy/proxy.hpp"
 #include "host/world/domains.hpp"
-#include "host/world/link_group.hpp"
+#include "host/world/links.hpp"
 #include "pgas/config.hpp"
 #include "pgas/device/route.hpp"
 
@@ -26,7 +26,7 @@ class far_pes {
  public:
   /// Collective: every PE makes its transport, tells the others its address and starts its proxy. No connections yet.
   /// `near`, `device` and `log` outlive it. *Errors* transport_failed, the same on all PEs.
-  far_pes(const link_group& everyone, const domains& near, device& device, const config& settings, log::logger& log,
+  far_pes(const links& everyone, const domains& near, device& device, const config& settings, log::logger& log,
           const proxy_settings& how);
   ~far_pes();
   far_pes(const far_pes&) = delete;

@@ -7,7 +7,9 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "host/log/log.hpp"
 #include "host/world/link_group.hpp"
@@ -43,6 +45,8 @@ class links final : public link_group {
   /// Throws the first failure, if there was one.
   void check() const;
   [[nodiscard]] bool failed() const noexcept;
+  /// Names of the network interfaces over which this PE talks to other hosts.
+  [[nodiscard]] std::vector<std::string> interfaces() const;
 
  private:
   explicit links(std::shared_ptr<links_state> state);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "host/world/links_state.hpp"
+#include "host/world/net_devices.hpp"
 
 namespace pgas::detail {
 
@@ -20,6 +21,16 @@ constexpr int beats = 4;
 
 bool links_state::on_this_host(int pe) const {
   return peers[static_cast<std::size_t>(pe)].host_index == peers[static_cast<std::size_t>(me)].host_index;
+}
+
+std::vector<std::string> links::interfaces() const {
+  std::vector<std::string> names;
+  for (int pe = 0; pe < state_->n(); ++pe) {
+    if (state_->on_this_host(pe)) continue;
+    std::string name = interface_of(state_->channels[static_cast<std::size_t>(pe)]->fd());
+    if (!name.empty()) names.push_back(std::move(name));
+  }
+  return names;
 }
 
 void links_state::finish_remote() {

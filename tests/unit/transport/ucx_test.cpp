@@ -62,7 +62,7 @@ TEST(ucx, goes_over_the_interface_that_is_asked_for) {
       "on lo", [](int n) {
         std::vector<std::unique_ptr<transport>> made;
         for (int pe = 0; pe < n; ++pe)
-          made.push_back(pgas::detail::make_ucx_transport({.pe = pe, .interface = "lo", .log = &ucx_log()}));
+          made.push_back(pgas::detail::make_ucx_transport({.pe = pe, .devices = "lo", .log = &ucx_log()}));
         return made;
       }};
   run_pes(kind, 2, [](test_pe& pe) {
@@ -76,7 +76,7 @@ TEST(ucx, goes_over_the_interface_that_is_asked_for) {
 
 TEST(ucx, the_users_own_choice_wins_over_the_interface) {
   const ucx_variables in_force(std::map<std::string, std::string>{{"UCX_NET_DEVICES", "lo"}});
-  const auto link = pgas::detail::make_ucx_transport({.pe = 0, .interface = "no-such-device", .log = &ucx_log()});
+  const auto link = pgas::detail::make_ucx_transport({.pe = 0, .devices = "no-such-device", .log = &ucx_log()});
   EXPECT_FALSE(link->address().empty());
 }
 

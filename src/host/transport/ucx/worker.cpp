@@ -64,7 +64,11 @@ void ucx_worker::start_context(const ucx_settings& settings) {
   const auto prefer = [&](const char* variable, const char* option, const std::string& value) {
     if (!set_by_user(variable)) (void)library_.config_modify(config, option, value.c_str());
   };
-  if (!settings.interface.empty()) prefer("UCX_NET_DEVICES", "NET_DEVICES", settings.interface);
+  if (!settings.devices.empty()) {
+    prefer("UCX_NET_DEVICES", "NET_DEVICES", settings.devices);
+    prefer("UCX_WARN_INVALID_CONFIG", "WARN_INVALID_CONFIG", "n");  // of devices for which it has no transport
+  }
+  if (settings.without_tcp) prefer("UCX_TLS", "TLS", "^tcp");
   // UCX leaves shared memory out where failures of peers are to be told, unless asked like this. Who has died there is
   // found out by looking from time to time, which by itself would be every 20 s.
   if (!settings.one_host)
@@ -81,7 +85,7 @@ void ucx_worker::start_context(const ucx_settings& settings) {
   // The version whose functions and fields are used, whatever this was compiled against.
   const ucs_status_t status = library_.init_version(1, 13, &wanted, config, &context_);
   library_.config_release(config);
-  check(status, settings.interface.empty() ? "starting" : fmt::format("starting on {}", settings.interface).c_str());
+  check(status, settings.devices.empty() ? "starting" : fmt::format("starting on {}", settings.devices).c_str());
 
   ucp_context_attr_t known{};
   known.field_mask = UCP_ATTR_FIELD_MEMORY_TYPES;
