@@ -1,12 +1,15 @@
 // A program whose PEs wait for PE 1, which something outside kills. The others must report it, by name, and end.
 //     survivor device-wait | device-barrier | host-wait | host-barrier
 //     survivor host-lock       PE 1 holds a lock that the others want
+//     survivor host-put        the others put to everybody, without an end
 //     survivor device-spin     a kernel that waits in a loop of its own and never ends; only on GPUs
 //     survivor MODE counted    says also what of the world it still holds after it has left
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <optional>
 #include <sstream>
 #include <string>
 
@@ -60,26 +63,35 @@ int main(int argc, char** argv) {
   const bool counted = argc > 2 && std::string(argv[2]) == "counted";
   int me = -1;
   pgas::unit_test::holdings before;
+  std::optional<pgas::world> joined;
   try {
     if (counted) before = before_joining();
-    pgas::world world = pgas::world::join();
+    joined.emplace(pgas::world::join());
+    pgas::world& world = *joined;
     me = world.my_pe();
     auto signal = world.allocate<std::uint64_t>(1, pgas::initialize::zero);
-    pgas::p(world, signal.data(), 0, me);
+    for (int pe = 0; pe < world.n_pes(); ++pe) pgas::p(world, signal.data(), 0, pe);  // proxies connect
     auto lock = world.allocate<pgas::lock_t>(1, pgas::initialize::zero);
+    auto words = world.allocate<std::uint64_t>(1 << 17);
     if (mode == "host-lock" && me == 1) pgas::set_lock(world, lock.data());
     world.barrier_all();
     std::printf("ready %d %d\n", me, static_cast<int>(getpid()));
     std::fflush(stdout);
     if (me == 1) pause();
     if (mode == "device-wait" || mode == "device-barrier") {
-      pgas::launch(world, {.blocks = 2, .threads = 64}, wait_for_ever{}, world.context(), signal.data(), mode == "device-barrier");
+      pgas::launch(world, {.blocks = 2, .threads = 64}, wait_for_ever{}, world.context(), signal.data(),
+                   mode == "device-barrier");
       world.synchronize();
     } else if (mode == "device-spin") {
       pgas::launch(world, {.blocks = 2, .threads = 64}, spin_for_ever{}, signal.data());
       world.synchronize();
     } else if (mode == "host-wait") {
       pgas::wait_until(world, signal.data(), pgas::cmp::ge, 1);
+    } else if (mode == "host-put") {
+      for (;; world.check()) {
+        for (int pe = 0; pe < world.n_pes(); ++pe) pgas::put_nbi(world, words.data(), words.data(), words.size(), pe);
+        for (int i = 0; i < 100; ++i) pgas::p(world, signal.data(), 0, i % world.n_pes());
+      }
     } else if (mode == "host-lock") {
       pgas::set_lock(world, lock.data());
     } else {
@@ -89,6 +101,11 @@ int main(int argc, char** argv) {
     return 0;
   } catch (const pgas::error& failed) {
     std::printf("failed %d %d %s\n", me, failed.pe(), failed.what());
+    std::fflush(stdout);
+    const auto from = std::chrono::steady_clock::now();
+    joined.reset();
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - from;
+    std::printf("left %d %.0f\n", me, took.count());
     std::fflush(stdout);
     if (counted) say_what_is_kept(me, before);
     return failed.code() == pgas::code::peer_lost && failed.pe() == 1 ? 0 : 1;

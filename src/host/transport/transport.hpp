@@ -105,8 +105,8 @@ class transport {
 
   /// Before the destructor, when the operations of all PEs are done: ends connections in good order. All PEs do this at
   /// about the same time: it may wait, for at most `limit`, for those that are connected and not here yet, so that none
-  /// of them is told of a loss. What is under way all the same is abandoned, and whoever wants something of a PE that
-  /// has left is told that it is lost.
+  /// of them is told of a loss, and as long again for what is under way to others. What is under way all the same is
+  /// abandoned, and whoever wants something of a PE that has left is told that it is lost.
   virtual void disconnect(std::chrono::milliseconds limit) noexcept = 0;
 };
 

@@ -258,8 +258,9 @@ void world_state::fail(std::string_view reason) noexcept {
 void world_state::give_back() noexcept {
   left_ = true;
   leaving_ = true;
-  // Where nobody is lost all come to say goodbye, however late: nobody's connections are closed while it uses them.
-  if (far_) far_->stop(links_ && !links_->failed() ? settings_.peer_timeout : std::chrono::seconds(1));
+  // Where nobody is lost all come to say goodbye, however late: nobody's connections are closed while it uses them. In a
+  // world that has failed nobody uses them any more, and the dead never come.
+  if (far_) far_->stop(links_ && !links_->failed() ? settings_.peer_timeout : std::chrono::milliseconds(60));
   host_team_ = team();
   domain_team_ = team();
   world_team_ = team();

@@ -19,6 +19,8 @@ using std::chrono::steady_clock;
 
 /// How often endpoints are looked at that wait to be closed.
 constexpr milliseconds while_closing{50};
+/// For what is under way to peers that do not say goodbye, and for the closing.
+constexpr milliseconds longest_closing{2000};
 
 }  // namespace
 
@@ -41,7 +43,7 @@ ucx_transport::ucx_transport(const ucx_settings& settings)
 }
 
 ucx_transport::~ucx_transport() {
-  if (events_ != nullptr) close_all();  // without a goodbye: the others are told of a loss
+  if (events_ != nullptr) close_all(longest_closing);  // without a goodbye: the others are told of a loss
   if (std::any_of(peers_.begin(), peers_.end(), [](const auto& peer) { return peer->unfinished(); }))
     worker_.leave_unfinished();
   for (const auto& [id, memory] : exposed_) (void)worker_.library().mem_unmap(worker_.context(), memory);
@@ -296,12 +298,12 @@ void ucx_transport::disconnect(milliseconds limit) noexcept {
   } catch (const std::exception& failed) {
     log_.warn("UCX: leaving: {}", failed.what());
   }
-  close_all();
+  close_all(std::min(limit, longest_closing));
 }
 
-void ucx_transport::close_all() noexcept {
+void ucx_transport::close_all(milliseconds limit) noexcept {
   const auto drive_until = [&](auto reached) {
-    const auto give_up = steady_clock::now() + std::chrono::seconds(1);
+    const auto give_up = steady_clock::now() + limit / 2;
     while (!std::all_of(peers_.begin(), peers_.end(), reached) && steady_clock::now() < give_up)
       (void)worker_.library().worker_progress(worker_.get());
   };

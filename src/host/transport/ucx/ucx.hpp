@@ -77,7 +77,7 @@ class ucx_transport final : public transport {
   void deliver_losses();
   void release(const arrival& one) noexcept;
   [[nodiscard]] bool all_said_goodbye();
-  void close_all() noexcept;
+  void close_all(std::chrono::milliseconds limit) noexcept;
 
   log::logger& log_;
   const int me_;
