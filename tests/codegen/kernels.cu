@@ -32,7 +32,7 @@ extern "C" {
 __global__ void p_float(any_context ctx, float* dst, float value, int pe) { p(ctx, dst, value, pe); }
 
 // Sixteen bytes go in one instruction.
-//  ptx  1   st\.relaxed\.sys\.global\.v4
+//  ptx  1   st\.relaxed\.sys\.global\.v2\.u64
 //  sass 1   STG\.E\.128\.STRONG\.SYS
 __global__ void p_sixteen_bytes(any_context ctx, detail::vec16* dst, detail::vec16 value, int pe) {
   p(ctx, dst, value, pe);
@@ -61,7 +61,7 @@ __global__ void put_block(any_context ctx, float* dst, const float* src, std::si
 // Strong loads, which L1 has no part in; where words are read twice, and in groups smaller than a warp, L1 is dropped
 // first.
 //  ptx  2   bar\.sync
-//  callee copy_long 8+  ld\.relaxed\.sys\.global\.v4\.u32
+//  callee copy_long 8+  ld\.relaxed\.sys\.global\.v2\.u64
 //  callee copy_long 8+  ld\.v4\.u32
 //  callee copy_long 3   fence\.acquire\.sys
 //  callee copy_long 8+  st\.v4\.u32
@@ -79,7 +79,7 @@ __global__ void put_thread(any_context ctx, char* dst, const char* src, std::siz
 
 // Lanes that meet work together, on whole words; who works alone is still there.
 //  callee copy_by_thread 1   activemask
-//  callee copy_together 8+  ld\.relaxed\.sys\.global\.v4\.u32
+//  callee copy_together 8+  ld\.relaxed\.sys\.global\.v2\.u64
 //  callee copy_together 8+  st\.v4\.u32
 //  callee copy_together 2   bar\.warp\.sync
 //  callee copy_long 8+  st\.v4\.u32
@@ -126,7 +126,7 @@ __global__ void iput_block(any_context ctx, double* dst, const double* src, std:
 }
 
 //  ptx  2   bar\.warp\.sync
-//  callee copy_pieces 4   ld\.relaxed\.sys\.global\.v4\.u32
+//  callee copy_pieces 4   ld\.relaxed\.sys\.global\.v2\.u64
 //  callee copy_pieces 4   st\.v4\.u32
 //  registers 64
 __global__ void ibget_warp(any_context ctx, detail::vec16* dst, const detail::vec16* src, std::size_t n, int pe) {
@@ -208,8 +208,8 @@ __global__ void put_signal_bulk(any_context ctx, float* dst, const float* src, s
 
 // A few elements go as packets of data and number: one store for 8 bytes, polls of three members at once, no fence on that
 // way. (Those of the meetings for more elements are out of line.)
-//  callee fold_packets 2+   st\.relaxed\.sys\.global\.v4
-//  callee fold_packets 6+   ld\.relaxed\.sys\.global\.v4
+//  callee fold_packets 2+   st\.relaxed\.sys\.global\.v2\.u64
+//  callee fold_packets 6+   ld\.relaxed\.sys\.global\.v2\.u64
 //  callee fold_packets 0    fence|membar|atom\.|red\.
 //  ptx  1   red\.relaxed\.sys\.global\.add\.u32
 //  ptx  0   fence|membar
@@ -218,8 +218,8 @@ __global__ void reduce_block(any_context ctx, std::int64_t* dst, const std::int6
   reduce(direct, this_block(), direct.world(), dst, src, n, op::sum{});
 }
 
-//  callee exchange_blocks 2+   st\.relaxed\.sys\.global\.v4
-//  callee exchange_blocks 6+   ld\.relaxed\.sys\.global\.v4
+//  callee exchange_blocks 2+   st\.relaxed\.sys\.global\.v2\.u64
+//  callee exchange_blocks 6+   ld\.relaxed\.sys\.global\.v2\.u64
 //  callee exchange_blocks 0    fence|membar|atom\.|red\.
 //  ptx  0   fence|membar
 __global__ void fcollect_block(any_context ctx, float* dst, const float* src, std::size_t n) {
@@ -227,7 +227,7 @@ __global__ void fcollect_block(any_context ctx, float* dst, const float* src, st
   fcollect(direct, this_block(), direct.world(), dst, src, n);
 }
 
-//  callee broadcast_packets 3+   st\.relaxed\.sys\.global\.v4
+//  callee broadcast_packets 3+   st\.relaxed\.sys\.global\.v2\.u64
 //  callee broadcast_packets 0    fence|membar|atom\.|red\.
 //  ptx  0   fence|membar
 __global__ void broadcast_block(any_context ctx, double* dst, const double* src, std::size_t n, int root) {
@@ -324,10 +324,10 @@ __global__ void take_signal(any_context ctx, signal_t* sig) { signal_take(ctx, s
 
 // A message of a channel: a store of data and number and a poll of them in line, four at once out of line, no fence on the
 // way.
-//  ptx  1   st\.relaxed\.sys\.global\.v4
-//  ptx  1   ld\.relaxed\.sys\.global\.v4
-//  callee send_packets    4  st\.relaxed\.sys\.global\.v4
-//  callee receive_packets 4  ld\.relaxed\.sys\.global\.v4
+//  ptx  1   st\.relaxed\.sys\.global\.v2\.u64
+//  ptx  1   ld\.relaxed\.sys\.global\.v2\.u64
+//  callee send_packets    4  st\.relaxed\.sys\.global\.v2\.u64
+//  callee receive_packets 4  ld\.relaxed\.sys\.global\.v2\.u64
 //  ptx  0   atom\.|red\.relaxed|fence|membar
 //  registers 80
 __global__ void exchange_messages(any_context ctx, packet_line* box, double* dst, const double* src, std::size_t n,

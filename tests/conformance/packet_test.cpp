@@ -119,6 +119,47 @@ TEST(packet, numbers_start_again) {
   }
 }
 
+/// PE 0 writes pairs of words that belong together, PE 1 reads them meanwhile.
+struct pairs_in_flight {
+  static constexpr std::uint32_t most = 64;  // neighbours, so that whole lines are written at a time
+
+  sym<detail::vec16> pairs;
+  findings found;
+  std::uint32_t n_writes;
+
+  PGAS_FN static detail::vec16 written(std::uint32_t k) { return {{k, mix(k, 1), k, mix(k, 2)}}; }
+
+  /// Whether both halves are the last that is written.
+  PGAS_FN bool look(const context& ctx, const detail::vec16* at) const {
+    const detail::vec16 seen = detail::load_relaxed(at);
+    if (seen.w[0] != 0) found.equal(ctx, 1, mix(seen.w[0], 1), seen.w[1]);
+    if (seen.w[2] != 0) found.equal(ctx, 2, mix(seen.w[2], 2), seen.w[3]);
+    return seen.w[0] == n_writes && seen.w[2] == n_writes;
+  }
+
+  template <class Block>
+  PGAS_FN void operator()(const Block& block, const context& ctx) const {
+    detail::vec16* const at = pairs.at(ctx);
+    const std::uint32_t rank = global_rank(block);
+    const std::uint32_t size = global_size(block);
+    for (std::uint32_t k = 1; ctx.my_pe() == 0 && k <= n_writes; ++k) {
+      for (std::uint32_t i = rank; i < most; i += size) detail::store_relaxed(ctx.remote(at + i, 1), written(k));
+    }
+    for (bool all = ctx.my_pe() == 0; !all;) {
+      all = true;
+      for (std::uint32_t i = rank; i < most; i += size) all = look(ctx, at + i) && all;
+    }
+  }
+};
+
+TEST(packet, halves_do_not_tear) {
+  pe_set pes(2, {.domain = 2});
+  const pairs_in_flight body{pes.allocate<detail::vec16>(pairs_in_flight::most), make_findings(pes),
+                             static_cast<std::uint32_t>(rounds(5'000'000))};
+  pes.run({1, blocks()[1].threads}, body);
+  expect_nothing_found(pes, body.found);
+}
+
 enum class packet_kind { reduce, fcollect, broadcast };
 
 /// The last PE does not come.

@@ -162,14 +162,16 @@ PGAS_FN void store_release(T* p, T value) {
 #endif
 }
 
-/// Two strong 8-byte accesses in one instruction; 16-byte aligned. Not one 16-byte access as far as tearing goes.
+/// Two strong 8-byte accesses in one instruction; 16-byte aligned. Either half arrives whole, the two need not
+/// together: to PTX, a vector is so many accesses of its elements' size.
 [[nodiscard]] PGAS_FN vec16 load_relaxed(const vec16* p) {
   vec16 v;
 #if defined(__CUDACC__)
-  asm volatile("ld.relaxed.sys.global.v4.u32 {%0,%1,%2,%3}, [%4];"
-               : "=r"(v.w[0]), "=r"(v.w[1]), "=r"(v.w[2]), "=r"(v.w[3])
-               : "l"(global(p))
-               : "memory");
+  std::uint64_t low;
+  std::uint64_t high;
+  asm volatile("ld.relaxed.sys.global.v2.u64 {%0,%1}, [%2];" : "=l"(low), "=l"(high) : "l"(global(p)) : "memory");
+  v = {{static_cast<std::uint32_t>(low), static_cast<std::uint32_t>(low >> 32), static_cast<std::uint32_t>(high),
+        static_cast<std::uint32_t>(high >> 32)}};
 #else
   const std::uint64_t* const from = reinterpret_cast<const std::uint64_t*>(p);
   const std::uint64_t both[2] = {load_relaxed(from), load_relaxed(from + 1)};
@@ -181,8 +183,8 @@ PGAS_FN void store_release(T* p, T value) {
 /// The store that goes with it.
 PGAS_FN void store_relaxed(vec16* p, vec16 v) {
 #if defined(__CUDACC__)
-  asm volatile("st.relaxed.sys.global.v4.u32 [%0], {%1,%2,%3,%4};" ::"l"(global(p)), "r"(v.w[0]), "r"(v.w[1]),
-               "r"(v.w[2]), "r"(v.w[3])
+  asm volatile("st.relaxed.sys.global.v2.u64 [%0], {%1,%2};" ::"l"(global(p)),
+               "l"(std::uint64_t{v.w[1]} << 32 | v.w[0]), "l"(std::uint64_t{v.w[3]} << 32 | v.w[2])
                : "memory");
 #else
   std::uint64_t both[2];
