@@ -206,6 +206,15 @@ __global__ void put_signal_bulk(any_context ctx, float* dst, const float* src, s
   put_signal(ctx, by, dst, src, n, sig, 1, signal_op::set, pe);
 }
 
+// What orders a program's own bulk copies is one instruction each.
+//  ptx  1   fence\.proxy\.async
+//  ptx  1   cp\.async\.bulk\.wait_group\s+0
+//  size 8
+__global__ void own_bulk_copies() {
+  fence_proxy_async();
+  bulk_wait_all();
+}
+
 // A few elements go as packets of data and number: one store for 8 bytes, polls of three members at once, no fence on that
 // way. (Those of the meetings for more elements are out of line.)
 //  callee fold_packets 2+   st\.relaxed\.sys\.global\.v2\.u64

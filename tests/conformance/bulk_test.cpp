@@ -2,6 +2,10 @@
 // every size, several threads of a block at once, and copies straight from shared memory and into it.
 #include "one_sided.hpp"
 
+#if defined(__CUDACC__)
+#include <cuda/ptx>
+#endif
+
 namespace {
 
 using namespace pgas;
@@ -189,6 +193,76 @@ TEST(bulk, sends_what_threads_have_just_written) {
     pes.run(grid, body);
     expect_nothing_found(pes, body.found);
   }
+}
+
+/// Each member sends to the next one by bulk copies that the test starts itself, as programs with TMA do, and signals
+/// behind them; the next one fetches them so as well. Where there are none, by plain copies.
+struct own_copies {
+  static constexpr std::uint32_t n = 1024;
+  static constexpr std::uint32_t bytes = n * sizeof(std::uint32_t);
+
+  sym<std::uint32_t> inbox;
+  sym<signal_t> sig;
+  findings found;
+  std::uint32_t n_rounds;
+
+#if defined(PGAS_HAS_BULK_COPIES)
+  PGAS_FN static void store(std::uint32_t* to, const std::uint32_t* tile) {
+    using namespace cuda::ptx;
+    cuda::ptx::fence_proxy_async();  // the tile was written by threads
+    cp_async_bulk(space_global, space_shared, to, tile, std::uint32_t{bytes});
+    cp_async_bulk_commit_group();
+  }
+  PGAS_FN static void load(std::uint32_t* tile, const std::uint32_t* from) {
+    using namespace cuda::ptx;
+    __shared__ std::uint64_t came;
+    mbarrier_init(&came, 1);
+    cuda::ptx::fence_proxy_async(space_shared);
+    cp_async_bulk(space_cluster, space_global, tile, from, std::uint32_t{bytes}, &came);
+    mbarrier_arrive_expect_tx(sem_release, scope_cta, space_shared, &came, std::uint32_t{bytes});
+    while (!mbarrier_try_wait_parity(&came, 0)) {
+    }
+    detail::mbarrier_end(detail::shared_address(&came));
+  }
+#else
+  PGAS_FN static void store(std::uint32_t* to, const std::uint32_t* tile) { load(to, tile); }
+  PGAS_FN static void load(std::uint32_t* to, const std::uint32_t* from) {
+    for (std::uint32_t i = 0; i < n; ++i) to[i] = from[i];
+  }
+#endif
+
+  template <class Block>
+  PGAS_FN void operator()(const Block& block, const context& ctx) const {
+#if defined(__CUDACC__)
+    __shared__ alignas(128) std::uint32_t tile[n];
+#else
+    static thread_local std::uint32_t tile[n];
+#endif
+    if (block.thread_rank() != 0) return;
+    const std::int32_t next = next_member(ctx);
+    std::uint32_t* const in = inbox.at(ctx);
+    PGAS_ROLLED
+    for (std::uint32_t round = 0; round < n_rounds; ++round) {
+      for (std::uint32_t i = 0; i < n; ++i) tile[i] = mix(i, round, static_cast<std::uint32_t>(ctx.my_pe()));
+      store(ctx.remote(in, next), tile);
+      bulk_wait_all();
+      put_signal(ctx, in, in, 0, sig.at(ctx), round + 1, signal_op::set, next);
+      wait_until(ctx, sig.at(ctx), cmp::ge, round + 1);
+      fence_proxy_async();
+      load(tile, in);
+      for (std::uint32_t i = 0; i < n; ++i)
+        found.equal(ctx, round, mix(i, round, static_cast<std::uint32_t>(last_member(ctx))), tile[i]);
+      barrier(ctx);
+    }
+  }
+};
+
+TEST(bulk, copies_of_the_program_meet_signals) {
+  pe_set pes(3, {.domain = 3});
+  const own_copies body{pes.allocate<std::uint32_t>(own_copies::n), pes.allocate<signal_t>(1), make_findings(pes),
+                        static_cast<std::uint32_t>(rounds(2'000))};
+  pes.run({1, 1}, body);
+  expect_nothing_found(pes, body.found);
 }
 
 }  // namespace

@@ -159,6 +159,8 @@ class every_operation {
     pgas::signal_set(ctx_, g..., arrived, 6, right_);
     pgas::wait_until(ctx_, g..., arrived, pgas::cmp::eq, 6);
     expect(pgas::signal_fetch(ctx_, g..., arrived) == 6);
+    pgas::fence_proxy_async();
+    pgas::bulk_wait_all();
     pgas::barrier(ctx_, g...);
   }
 

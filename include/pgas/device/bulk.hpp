@@ -6,6 +6,9 @@
 ///
 /// On GPUs before sm_90, on the CPU, between addresses that differ modulo 16 bytes, and for PEs that load and store do
 /// not reach, the same calls are what `rma.hpp` and `signal.hpp` have for one thread. *Errors* as there.
+///
+/// Programs that start bulk copies themselves, by `cp.async.bulk` or a library, order them and what peers do by
+/// fence_proxy_async() and bulk_wait_all(): the unit reaches memory by a way of its own, the *async proxy*.
 #pragma once
 
 #include "pgas/device/impl/bulk_copy.hpp"
@@ -87,6 +90,38 @@ PGAS_FN void put_signal(const context& ctx, bulk_copier& by, T* dst, const T* sr
   detail::put_signal_by_route<detail::until::local_done>(
       ctx, this_thread{}, dst, src, count, sig, value, op, pe,
       [&](T* there) { detail::copy_by_ring<detail::direction::put>(by.ring(), there, src, count); });
+}
+
+/// Makes what this thread has written or seen visible to the bulk copies that it starts from here on.
+///
+///     pgas::wait_until(ctx, block, sig, pgas::cmp::ge, round);  // a peer has put a tile here
+///     if (block.thread_rank() == 0) {
+///       pgas::fence_proxy_async();
+///       ...                                                     // cp.async.bulk of the tile to shared memory
+///     }
+///
+/// *Callers* the thread that starts the copies. *Order* accesses ordered before this call, those of peers included, are
+/// before what later bulk copies read and write; a wait or a barrier by itself orders loads and stores only. Nothing on
+/// GPUs before sm_90 and on the CPU, which have no such copies.
+PGAS_FN void fence_proxy_async() {
+#if defined(PGAS_HAS_BULK_COPIES)
+  detail::fence_proxy_async();
+#endif
+}
+
+/// Waits until the bulk stores of this thread, those that it has committed (`cp.async.bulk.commit_group`), are made.
+///
+///     ...                    // cp.async.bulk of a tile from shared memory to ctx.remote(tile, pe), and its commit
+///     pgas::bulk_wait_all();
+///     pgas::put_signal(ctx, block, tile, tile, 0, sig, 1, pgas::signal_op::add, pe);
+///
+/// *Callers* each thread that has started some. *On return* they have read their source and written their destination.
+/// *Order* they are stores of this thread from here on, which a put_signal(), fence() or barrier() covers; before they
+/// are ordered with nothing. Nothing on GPUs before sm_90 and on the CPU.
+PGAS_FN void bulk_wait_all() {
+#if defined(PGAS_HAS_BULK_COPIES)
+  detail::bulk_stores_made();
+#endif
 }
 
 }  // namespace pgas
