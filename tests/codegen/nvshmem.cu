@@ -24,6 +24,31 @@ __global__ void put_block_nvshmem(float* dst, const float* src, std::size_t n, i
   nvshmemx_float_put_block(dst, src, n, pe);
 }
 
+// NVSHMEM's calls by a group end with a sync of it, in all forms.
+__global__ void put_nbi_block_native(context ctx, float* dst, const float* src, std::size_t n, int pe) {
+  put_nbi(ctx, this_block(), dst, src, n, pe);
+  this_block().sync();
+}
+__global__ void put_nbi_block_nvshmem(float* dst, const float* src, std::size_t n, int pe) {
+  nvshmemx_float_put_nbi_block(dst, src, n, pe);
+}
+
+__global__ void get_nbi_warp_native(context ctx, float* dst, const float* src, std::size_t n, int pe) {
+  const warp all = this_warp(this_block());
+  get_nbi(ctx, all, dst, src, n, pe);
+  all.sync();
+}
+__global__ void get_nbi_warp_nvshmem(float* dst, const float* src, std::size_t n, int pe) {
+  nvshmemx_float_get_nbi_warp(dst, src, n, pe);
+}
+
+__global__ void iput_block_native(context ctx, float* dst, const float* src, std::size_t n, int pe) {
+  iput(ctx, this_block(), dst, src, 3, 2, n, pe);
+}
+__global__ void iput_block_nvshmem(float* dst, const float* src, std::size_t n, int pe) {
+  nvshmemx_float_iput_block(dst, src, 3, 2, n, pe);
+}
+
 __global__ void put_signal_native(context ctx, float* dst, const float* src, std::size_t n, signal_t* sig, int pe) {
   put_signal(ctx, dst, src, n, sig, 1, signal_op::add, pe);
 }
@@ -33,9 +58,19 @@ __global__ void put_signal_nvshmem(float* dst, const float* src, std::size_t n, 
 
 __global__ void put_signal_block_native(context ctx, float* dst, const float* src, std::size_t n, signal_t* sig, int pe) {
   put_signal(ctx, this_block(), dst, src, n, sig, 1, signal_op::set, pe);
+  this_block().sync();
 }
 __global__ void put_signal_block_nvshmem(float* dst, const float* src, std::size_t n, signal_t* sig, int pe) {
   nvshmemx_float_put_signal_block(dst, src, n, sig, 1, NVSHMEM_SIGNAL_SET, pe);
+}
+
+__global__ void put_signal_nbi_block_native(context ctx, float* dst, const float* src, std::size_t n, signal_t* sig,
+                                            int pe) {
+  put_signal_nbi(ctx, this_block(), dst, src, n, sig, 1, signal_op::add, pe);
+  this_block().sync();
+}
+__global__ void put_signal_nbi_block_nvshmem(float* dst, const float* src, std::size_t n, signal_t* sig, int pe) {
+  nvshmemx_float_put_signal_nbi_block(dst, src, n, sig, 1, NVSHMEM_SIGNAL_ADD, pe);
 }
 
 __global__ void wait_signal_native(context ctx, signal_t* sig) { signal_wait_until(ctx, sig, cmp::ge, 7); }

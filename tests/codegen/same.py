@@ -18,7 +18,7 @@ import tempfile
 
 import check
 
-MEMORY = re.compile(r"(?:LDG|LD|STG|ST|LDS|STS|ATOMG|ATOM|RED|REDG|MEMBAR|CCTL|BAR|ERRBAR)\b")
+MEMORY = re.compile(r"(?:LDG|LD|STG|ST|LDS|STS|ATOMG|ATOM|RED|REDG|MEMBAR|CCTL|BAR|WARPSYNC|ERRBAR)\b")
 MORE = 1.05
 
 

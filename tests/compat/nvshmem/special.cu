@@ -99,6 +99,41 @@ __global__ void send(call c) {
                   : 0;
 }
 
+/// Rounds of what each thread has stored just before the call, the upper ones late, without a sync by the program. Counts
+/// the elements that arrive as they were before.
+__global__ void send_late(call c) {
+  auto* const out = const_cast<std::uint64_t*>(static_cast<const std::uint64_t*>(c.source));
+  auto* const in = static_cast<std::uint64_t*>(c.dest);
+  const unsigned threads = c.which == 2 ? 32 : blockDim.x;
+  const unsigned t = threadIdx.x;
+  const bool first = t == 0;
+  for (std::uint64_t round = 1; round <= c.n; ++round) {
+    if (t < threads) {
+      if (t >= threads / 2) {
+        for (const long long begin = clock64(); clock64() - begin < 20'000;) {
+        }
+      }
+      out[threads - 1 - t] = c.bits + round;  // copied by another thread
+      switch (c.which) {
+        case 0: nvshmemx_uint64_put_signal_nbi_block(in, out, threads, c.signal, 1, c.op, c.pe); break;
+        case 1: nvshmemx_uint64_put_signal_block(in, out, threads, c.signal, 1, c.op, c.pe); break;
+        case 2: nvshmemx_uint64_put_signal_nbi_warp(in, out, threads, c.signal, 1, c.op, c.pe); break;
+        case 3: nvshmemx_uint64_put_nbi_block(in, out, threads, c.pe); break;
+        default: nvshmemx_uint64_iput_block(in, out, 1, 1, threads, c.pe); break;
+      }
+      if (c.which >= 3 && first) {  // of what all threads have put, as they have left the call together
+        nvshmem_quiet();
+        nvshmemx_signal_op(c.signal, 1, c.op, c.pe);
+      }
+      if (first) nvshmem_signal_wait_until(c.signal, NVSHMEM_CMP_GE, round);
+    }
+    __syncthreads();
+    const int stale = __syncthreads_count(t < threads && in[t] != c.value + round ? 1 : 0);
+    if (first) *c.result += static_cast<std::uint64_t>(stale);
+    nvshmemx_barrier_all_block();
+  }
+}
+
 #if defined(PGAS_COMPAT_ONLY)
 /// What NVIDIA's 3.4.5 does not have.
 __global__ void only_here(call c) {
@@ -231,6 +266,26 @@ void check_signals(bench& b) {
   }
 }
 
+void check_late_stores(bench& b) {
+  const char* const calls[] = {"put_signal_nbi_block", "put_signal_block", "put_signal_nbi_warp", "put_nbi_block",
+                               "iput_block"};
+  for (int which = 0; which < 5; ++which) {
+    call c = b.prepare(function{"", 8, kind::uint});
+    const std::uint64_t before = 0;
+    b.write(b.signal, &before, sizeof before);
+    c.which = which;
+    c.op = NVSHMEM_SIGNAL_ADD;
+    c.n = 100;
+    c.bits = 1'000 * static_cast<std::uint64_t>(b.me + 1);
+    c.value = 1'000 * static_cast<std::uint64_t>(b.left() + 1);
+    *c.result = 0;
+    b.meet();
+    launch(reinterpret_cast<const void*>(&send_late), c, 256);
+    say(b, (std::string("stores of late threads before ") + calls[which]).c_str(), *c.result == 0);
+    b.meet();
+  }
+}
+
 #if defined(PGAS_COMPAT_ONLY)
 void check_only_here(bench& b) {
   const std::vector<unsigned char> zeros(bench::bytes);
@@ -276,6 +331,7 @@ int check_special(bench& b) {
   check_launch(b);
   check_meetings(b);
   check_signals(b);
+  check_late_stores(b);
 #if defined(PGAS_COMPAT_ONLY)
   check_only_here(b);
 #endif

@@ -5,6 +5,11 @@
 
 #include "pgas/compat/nvshmem/sides.h"
 
+// Calls by a warp or a block end with a sync of it, as they begin: pgas's own do, but for those that return before
+// quiet.
+#define PGAS_NVSHMEM_END_at_once(SCOPE)
+#define PGAS_NVSHMEM_END_by_quiet(SCOPE) PGAS_NVSHMEM_GROUP_##SCOPE.sync()
+
 // ---- by type ----
 
 #define PGAS_NVSHMEM_COPY(OP, HOST_OP, WHEN, NAME, TYPE)                                                        \
@@ -12,12 +17,13 @@
     PGAS_NVSHMEM_SIDES(pgas::OP(PGAS_NVSHMEM_CONTEXT, dest, source, nelems, pe),                                \
                        pgas_nvshmem_##HOST_OP(pgas::compat::WHEN(), dest, source, {nelems, sizeof(TYPE)}, pe)); \
   }                                                                                                             \
-  PGAS_NVSHMEM_GROUP_COPY(OP, NAME, TYPE, warp)                                                                 \
-  PGAS_NVSHMEM_GROUP_COPY(OP, NAME, TYPE, block)
-#define PGAS_NVSHMEM_GROUP_COPY(OP, NAME, TYPE, SCOPE)                                    \
+  PGAS_NVSHMEM_GROUP_COPY(OP, WHEN, NAME, TYPE, warp)                                                           \
+  PGAS_NVSHMEM_GROUP_COPY(OP, WHEN, NAME, TYPE, block)
+#define PGAS_NVSHMEM_GROUP_COPY(OP, WHEN, NAME, TYPE, SCOPE)                              \
   PGAS_NVSHMEM_DEVICE_ONLY(PGAS_NVSHMEM_DEVICE_FN void nvshmemx_##NAME##_##OP##_##SCOPE(  \
       TYPE* dest, const TYPE* source, size_t nelems, int pe) {                            \
     pgas::OP(PGAS_NVSHMEM_CONTEXT, PGAS_NVSHMEM_GROUP_##SCOPE, dest, source, nelems, pe); \
+    PGAS_NVSHMEM_END_##WHEN(SCOPE);                                                       \
   })
 
 #define PGAS_NVSHMEM_STRIDED(OP, NAME, TYPE)                                                               \
@@ -67,14 +73,15 @@
         pgas::OP(PGAS_NVSHMEM_CONTEXT, element::at(dest), element::at(source), nelems* element::count, pe), \
         pgas_nvshmem_##HOST_OP(pgas::compat::WHEN(), dest, source, {nelems, BYTES}, pe));                   \
   }                                                                                                         \
-  PGAS_NVSHMEM_GROUP_COPY(FUNCTION, OP, BYTES, warp)                                                        \
-  PGAS_NVSHMEM_GROUP_COPY(FUNCTION, OP, BYTES, block)
-#define PGAS_NVSHMEM_GROUP_COPY(FUNCTION, OP, BYTES, SCOPE)                                                          \
+  PGAS_NVSHMEM_GROUP_COPY(FUNCTION, OP, WHEN, BYTES, warp)                                                  \
+  PGAS_NVSHMEM_GROUP_COPY(FUNCTION, OP, WHEN, BYTES, block)
+#define PGAS_NVSHMEM_GROUP_COPY(FUNCTION, OP, WHEN, BYTES, SCOPE)                                                    \
   PGAS_NVSHMEM_DEVICE_ONLY(PGAS_NVSHMEM_DEVICE_FN void nvshmemx_##FUNCTION##_##SCOPE(void* dest, const void* source, \
                                                                                      size_t nelems, int pe) {        \
     using element [[maybe_unused]] = pgas_nvshmem_element<BYTES>;                                                    \
     pgas::OP(PGAS_NVSHMEM_CONTEXT, PGAS_NVSHMEM_GROUP_##SCOPE, element::at(dest), element::at(source),               \
              nelems* element::count, pe);                                                                            \
+    PGAS_NVSHMEM_END_##WHEN(SCOPE);                                                                                  \
   })
 
 #define PGAS_NVSHMEM_STRIDED(FUNCTION, OP, BYTES)                                                                      \
@@ -113,3 +120,5 @@ PGAS_NVSHMEM_COPY(getmem_nbi, get_nbi, get, by_quiet, 1)
 #undef PGAS_NVSHMEM_GROUP_COPY
 #undef PGAS_NVSHMEM_STRIDED
 #undef PGAS_NVSHMEM_GROUP_STRIDED
+#undef PGAS_NVSHMEM_END_at_once
+#undef PGAS_NVSHMEM_END_by_quiet

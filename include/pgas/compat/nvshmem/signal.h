@@ -1,5 +1,6 @@
 /// @file
-/// Data with a signal behind it, and signals alone.
+/// Data with a signal behind it, and signals alone. Calls by a warp or a block end with a sync of it, behind the
+/// signal, as they begin.
 #pragma once
 
 #include "pgas/compat/nvshmem/rma.h"
@@ -22,6 +23,7 @@
       TYPE* dest, const TYPE* source, size_t nelems, uint64_t* sig_addr, uint64_t signal, int sig_op, int pe) { \
     pgas::OP(PGAS_NVSHMEM_CONTEXT, PGAS_NVSHMEM_GROUP_##SCOPE, dest, source, nelems, sig_addr, signal,          \
              static_cast<pgas::signal_op>(sig_op), pe);                                                         \
+    PGAS_NVSHMEM_GROUP_##SCOPE.sync();                                                                          \
   })
 
 #define PGAS_RMA_TYPE(NAME, TYPE)                          \
@@ -52,6 +54,7 @@
     using element [[maybe_unused]] = pgas_nvshmem_element<BYTES>;                                               \
     pgas::OP(PGAS_NVSHMEM_CONTEXT, PGAS_NVSHMEM_GROUP_##SCOPE, element::at(dest), element::at(source),          \
              nelems* element::count, sig_addr, signal, static_cast<pgas::signal_op>(sig_op), pe);               \
+    PGAS_NVSHMEM_GROUP_##SCOPE.sync();                                                                          \
   })
 
 #define PGAS_SIZED(BITS, BYTES)                                           \
