@@ -199,6 +199,7 @@ __global__ void barrier_block(any_context ctx) { barrier(ctx, this_block()); }
 //  callee copy_through 1+  cp\.async\.bulk\.global\.shared::cta
 //  callee copy_through 0   ld\.(v4|global|u)|st\.(v4|global)|fence|membar
 //  ptx  1+  fence\.proxy\.async
+//  ptx  2   isspacep\.param::entry
 //  registers 64
 __global__ void put_signal_bulk(any_context ctx, float* dst, const float* src, std::size_t n, signal_t* sig, int pe) {
   __shared__ alignas(128) char room[16 << 10];

@@ -1,5 +1,5 @@
-// What only a GPU has: cooperative groups as groups, sources in shared memory, caches that nobody invalidates, and
-// copies beyond 4 GiB.
+// What only a GPU has: cooperative groups as groups, sources in memory of every kind, caches that nobody invalidates, a
+// copy unit, and copies beyond 4 GiB.
 #include <cooperative_groups.h>
 
 #include "harness.hpp"
@@ -99,6 +99,128 @@ TEST(cuda, local_side_in_shared_memory) {
   const from_shared body{pes.allocate<std::uint32_t>(2048), make_findings(pes)};
   for (unsigned threads : {32u, 256u, 1024u}) pes.run({1, threads}, body);
   expect_nothing_found(pes, body.found);
+}
+
+/// A source that the copy unit does not reach, or only as the block's own: a kernel's argument, constants, the shared
+/// memory of another block, a stack, and the shared memory of the block.
+struct table {
+  static constexpr std::uint32_t words = 256;
+  std::uint32_t word[words];
+};
+__constant__ table constants;
+
+struct any_memory {
+  static constexpr std::uint32_t parts = 5;
+  sym<std::uint32_t> inbox;
+  sym<signal_t> sig;
+  findings found;
+};
+
+__global__ void __launch_bounds__(128) __cluster_dims__(2, 1, 1)
+    put_from_any_memory([[maybe_unused]] context ctx, [[maybe_unused]] any_memory body,
+                        [[maybe_unused]] const __grid_constant__ table argument) {
+#if defined(_CG_HAS_CLUSTER_GROUP)
+  __shared__ alignas(128) std::byte room[9 << 10];
+  __shared__ alignas(16) table tile;
+  constexpr std::uint32_t n = table::words;
+  const cg::cluster_group cluster = cg::this_cluster();
+  const std::uint32_t block = cluster.block_rank();
+  for (std::uint32_t i = threadIdx.x; i < n; i += blockDim.x) tile.word[i] = mix(i, block == 0 ? 4 : 2);
+  cluster.sync();
+  std::uint32_t* const there = cluster.map_shared_rank(tile.word, 1);
+  if (block == 0 && threadIdx.x == 0) {
+    alignas(16) table own;
+    for (std::uint32_t i = 0; i < n; ++i) own.word[i] = mix(i, 3);
+    const std::int32_t right = (ctx.my_pe() + 1) % ctx.n_pes();
+    const std::uint32_t* const from[any_memory::parts] = {argument.word, constants.word, there, own.word, tile.word};
+    bulk_copier by(room, sizeof room);
+    std::uint32_t* const to = body.inbox.at(ctx);
+    PGAS_ROLLED
+    for (std::uint32_t part = 0; part < any_memory::parts; ++part) put(ctx, by, to + part * n, from[part], n, right);
+    put_signal(ctx, by, to, argument.word, n, body.sig.at(ctx), 1, signal_op::set, right);
+    wait_until(ctx, body.sig.at(ctx), cmp::eq, 1);
+    for (std::uint32_t i = 0; i < any_memory::parts * n; ++i) body.found.equal(ctx, i, mix(i % n, i / n), to[i]);
+    get(ctx, by, there, to + n, n, right);  // the constants
+  }
+  cluster.sync();
+  if (block == 1) {
+    for (std::uint32_t i = threadIdx.x; i < n; i += blockDim.x) body.found.equal(ctx, i, mix(i, 1), tile.word[i]);
+  }
+#endif
+}
+
+bool have_copy_unit() {
+  int major = 0;
+  must(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0), "compute capability");
+  return major >= 9;
+}
+
+TEST(cuda, bulk_copies_of_any_memory) {
+  if (!have_copy_unit()) GTEST_SKIP() << "this GPU has no thread block clusters";
+  pe_set pes(2);
+  const any_memory body{pes.allocate<std::uint32_t>(any_memory::parts * table::words), pes.allocate<signal_t>(1),
+                        make_findings(pes)};
+  table argument{};
+  table fixed{};
+  for (std::uint32_t i = 0; i < table::words; ++i) {
+    argument.word[i] = mix(i, 0);
+    fixed.word[i] = mix(i, 1);
+  }
+  std::vector<cudaStream_t> streams(2);
+  const int used = gpus() < 2 ? gpus() : 2;
+  for (int pe = 0; pe < 2; ++pe) {
+    must(cudaSetDevice(pe % used), "cudaSetDevice");
+    must(cudaMemcpyToSymbol(constants, &fixed, sizeof fixed), "constants");
+    cudaFuncAttributes attributes{};
+    must(cudaFuncGetAttributes(&attributes, put_from_any_memory), "load the kernel");
+    must(cudaStreamCreateWithFlags(&streams[static_cast<std::size_t>(pe)], cudaStreamNonBlocking), "stream");
+    must(cudaDeviceSynchronize(), "constants");
+  }
+  for (int pe = 0; pe < 2; ++pe) {
+    must(cudaSetDevice(pe % used), "cudaSetDevice");
+    put_from_any_memory<<<2, 128, 0, streams[static_cast<std::size_t>(pe)]>>>(pes.context_of(pe), body, argument);
+    must(cudaGetLastError(), "launch");
+  }
+  for (int pe = 0; pe < 2; ++pe) {
+    must(cudaSetDevice(pe % used), "cudaSetDevice");
+    must(cudaStreamSynchronize(streams[static_cast<std::size_t>(pe)]), "kernel");
+    must(cudaStreamDestroy(streams[static_cast<std::size_t>(pe)]), "stream");
+  }
+  expect_nothing_found(pes, body.found);
+}
+
+/// A copier whose memory other code has written to: its first barrier counts bytes that nobody sends.
+struct spoilt_copier {
+  sym<std::uint32_t> src;
+  sym<std::uint32_t> dst;
+  sym<std::uint32_t> returned;
+
+  template <class Block>
+  PGAS_FN void operator()(const Block& block, const context& ctx) const {
+#if defined(PGAS_HAS_BULK_COPIES)
+    __shared__ alignas(128) std::byte room[9 << 10];
+    if (block.thread_rank() != 0) return;
+    bulk_copier by(room, sizeof room);
+    asm volatile("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%0], 16;" ::"r"(detail::barrier_of(*by.ring(), 0))
+                 : "memory");
+    put(ctx, by, dst.at(ctx), src.at(ctx), 4096, ctx.my_pe());
+    *returned.at(ctx) = 1;
+#endif
+  }
+};
+
+TEST(cuda, a_bulk_copy_that_does_not_arrive_ends_its_thread) {
+  if (!have_copy_unit()) GTEST_SKIP() << "this GPU has no copy unit";
+  pe_set pes(1, {.timeout = std::chrono::milliseconds(60)});
+  const spoilt_copier body{pes.allocate<std::uint32_t>(4096), pes.allocate<std::uint32_t>(4096),
+                           pes.allocate<std::uint32_t>(1)};
+  const std::vector<bool> gave_up = pes.run_out({1, 32}, body);
+  ASSERT_TRUE(gave_up[0]);
+  EXPECT_EQ(pes.control(0).record.what, detail::operation::bulk_copy);
+  EXPECT_EQ(pes.control(0).record.why, detail::failure::timed_out);
+  std::uint32_t returned = 1;
+  pes.read(0, body.returned, &returned, 1);
+  EXPECT_EQ(returned, 0u);
 }
 
 /// PE 0 gets the same words of PE 1 again and again, with no wait or fence between, until it sees what PE 1 has written

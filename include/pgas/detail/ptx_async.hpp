@@ -43,19 +43,18 @@ PGAS_FN void mbarrier_end(std::uint32_t barrier) {
 PGAS_FN void mbarrier_expect(std::uint32_t barrier, std::uint32_t bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
-/// Waits until the phase of this parity is complete: what was announced is there. That always ends: a copy that can't
-/// be made is a fault of the kernel.
-PGAS_FN void mbarrier_wait(std::uint32_t barrier, std::uint32_t parity) {
+/// Whether the phase of this parity is complete: what was announced is there. Waits for that for some time, a
+/// millisecond at most.
+[[nodiscard]] PGAS_FN bool mbarrier_try_wait(std::uint32_t barrier, std::uint32_t parity) {
   std::uint32_t complete = 0;
-  do {
-    asm volatile(
-        "{ .reg .pred p;\n"
-        "  mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2;\n"
-        "  selp.u32 %0, 1, 0, p; }"
-        : "=r"(complete)
-        : "r"(barrier), "r"(parity)
-        : "memory");
-  } while (complete == 0);
+  asm volatile(
+      "{ .reg .pred p;\n"
+      "  mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2, 1000000;\n"
+      "  selp.u32 %0, 1, 0, p; }"
+      : "=r"(complete)
+      : "r"(barrier), "r"(parity)
+      : "memory");
+  return complete != 0;
 }
 
 /// Starts a copy of `bytes` bytes from global to shared memory, both at multiples of 16, as is their number. `barrier`

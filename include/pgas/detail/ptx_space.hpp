@@ -25,12 +25,17 @@ namespace pgas::detail {
   return yes != 0;
 }
 
-/// Whether others than the threads of this block can address `p`, the host's copies among them: not a stack, nor the
-/// shared memory of a block, nor a kernel's arguments.
+/// Whether copies by others than the threads of this block reach `p`, those of the host and of the GPU's copy unit: not
+/// a stack, nor shared memory, nor constants, nor a kernel's arguments, whose window lies in the .global one.
 [[nodiscard]] PGAS_FN bool is_global([[maybe_unused]] const void* p) {
   std::uint32_t yes = 1;
 #if defined(__CUDACC__)
+  std::uint32_t fixed = 0;
   asm("{ .reg .pred q; isspacep.global q, %1; selp.u32 %0, 1, 0, q; }" : "=r"(yes) : "l"(p));
+  asm("{ .reg .pred q, r; isspacep.const q, %1; isspacep.param::entry r, %1; or.pred q, q, r; selp.u32 %0, 1, 0, q; }"
+      : "=r"(fixed)
+      : "l"(p));
+  return yes != 0 && fixed == 0;
 #endif
   return yes != 0;
 }

@@ -55,6 +55,7 @@ enum class operation : std::uint32_t {
   quiet,
   send,
   receive,
+  bulk_copy,
 };
 
 /// Left by the first device thread of a PE that gave up.

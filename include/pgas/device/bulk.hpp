@@ -5,7 +5,9 @@
 /// compute.
 ///
 /// On GPUs before sm_90, on the CPU, between addresses that differ modulo 16 bytes, and for PEs that load and store do
-/// not reach, the same calls are what `rma.hpp` and `signal.hpp` have for one thread. *Errors* as there.
+/// not reach, the same calls are what `rma.hpp` and `signal.hpp` have for one thread. *Errors* as there; and where a
+/// copy does not end, as other code has written to the copier's memory, they end the thread with a record
+/// (operation::bulk_copy).
 ///
 /// Programs that start bulk copies themselves, by `cp.async.bulk` or a library, order them and what peers do by
 /// fence_proxy_async() and bulk_wait_all(): the unit reaches memory by a way of its own, the *async proxy*.
@@ -63,7 +65,7 @@ class bulk_copier {
 template <PGAS_IS(rma_type) T>
 PGAS_FN void put(const context& ctx, bulk_copier& by, T* dst, const T* src, std::size_t count, std::int32_t pe) {
   detail::put_by_route<detail::until::local_done>(ctx, this_thread{}, dst, src, count, pe, [&](T* there) {
-    detail::copy_by_ring<detail::direction::put>(by.ring(), there, src, count);
+    detail::copy_by_ring<detail::direction::put>(ctx, by.ring(), there, src, count);
   });
 }
 
@@ -75,7 +77,7 @@ PGAS_FN void put(const context& ctx, bulk_copier& by, T* dst, const T* src, std:
 template <PGAS_IS(rma_type) T>
 PGAS_FN void get(const context& ctx, bulk_copier& by, T* dst, const T* src, std::size_t count, std::int32_t pe) {
   detail::get_by_route<detail::until::local_done>(ctx, this_thread{}, dst, src, count, pe, [&](const T* there) {
-    detail::copy_by_ring<detail::direction::get>(by.ring(), dst, there, count);
+    detail::copy_by_ring<detail::direction::get>(ctx, by.ring(), dst, there, count);
   });
 }
 
@@ -89,7 +91,7 @@ PGAS_FN void put_signal(const context& ctx, bulk_copier& by, T* dst, const T* sr
                         signal_t value, signal_op op, std::int32_t pe) {
   detail::put_signal_by_route<detail::until::local_done>(
       ctx, this_thread{}, dst, src, count, sig, value, op, pe,
-      [&](T* there) { detail::copy_by_ring<detail::direction::put>(by.ring(), there, src, count); });
+      [&](T* there) { detail::copy_by_ring<detail::direction::put>(ctx, by.ring(), there, src, count); });
 }
 
 /// Makes what this thread has written or seen visible to the bulk copies that it starts from here on.

@@ -37,6 +37,7 @@ std::string_view name(operation what) {
     case operation::send: return "send";
     case operation::receive: return "receive";
     case operation::grid_sync: return "a meeting of the grid";
+    case operation::bulk_copy: return "a copy by a bulk_copier";
   }
   return "operation";
 }
@@ -58,12 +59,15 @@ std::string_view symbol(std::int32_t compare) {
 error describe(const failure_record& record, int my_pe, const config& settings) {
   const std::string where = fmt::format("{} by block {} thread {} of a kernel on PE {}", name(record.what), record.block,
                                         record.thread, my_pe);
-  const bool names_word = record.what != operation::grid_sync && record.what != operation::lock;
+  const bool names_word =
+      record.what != operation::grid_sync && record.what != operation::lock && record.what != operation::bulk_copy;
   const std::string wait =
       names_word ? fmt::format("the word at heap offset {:#x}{} had to become {} {} and was last seen as {}", record.heap_offset,
                                record.pe >= 0 ? fmt::format(", written by PE {},", record.pe) : "", symbol(record.compare),
                                record.expected, record.seen)
       : record.what == operation::grid_sync ? "not all blocks of the grid came"
+      : record.what == operation::bulk_copy
+          ? "the copier's shared memory was written to by other code, or two threads used one copier"
       : record.what == operation::lock
           ? fmt::format("the lock at heap offset {:#x} was not handed on{}", record.heap_offset,
                         record.pe == my_pe  ? ", another thread of this PE has it"
@@ -76,9 +80,8 @@ error describe(const failure_record& record, int my_pe, const config& settings) 
       return {code::aborted, fmt::format("{} was ended because the world has failed: {}", where, wait), record.pe};
     case failure::timed_out:
       return {code::wait_timeout,
-              fmt::format("{} gave up after {} ms (PGAS_WAIT_TIMEOUT): {}. Look for the PE that should have written it, or "
-                          "raise the limit",
-                          where, settings.wait_timeout.count(), wait),
+              fmt::format("{} gave up after {} ms (PGAS_WAIT_TIMEOUT): {}{}", where, settings.wait_timeout.count(), wait,
+                          names_word ? ". Look for the PE that should have written it, or raise the limit" : ""),
               record.pe};
     case failure::pe_out_of_range:
       return {code::pe_out_of_range, fmt::format("{}: PE {} does not exist", where, record.pe), record.pe};

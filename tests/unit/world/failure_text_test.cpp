@@ -44,6 +44,8 @@ TEST(failure_text, names_what_a_wait_looked_at) {
   expect_said(failure::timed_out, operation::receive, code::wait_timeout, {"receive by", "0x1240", "PE 7", "== 12"});
   expect_said(failure::aborted, operation::barrier, code::aborted, {"barrier", "the world has failed"});
   expect_said(failure::timed_out, operation::lock, code::wait_timeout, {"a lock operation", "PE 7 is ahead"});
+  expect_said(failure::timed_out, operation::bulk_copy, code::wait_timeout,
+              {"bulk_copier", "two threads used one copier"});
 }
 
 TEST(failure_text, says_what_was_wrong_with_a_call) {
