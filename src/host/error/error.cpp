@@ -2,6 +2,8 @@
 /// pgas::error: the text starts with the code, so that a pasted log line can be looked up in docs/errors.md.
 #include "pgas/error.hpp"
 
+#include "common/printable.hpp"
+
 namespace pgas {
 
 std::string to_string(pgas::code c) {
@@ -11,6 +13,6 @@ std::string to_string(pgas::code c) {
 }
 
 error::error(pgas::code code, std::string_view message, int pe)
-    : std::runtime_error((to_string(code) + ": ").append(message)), code_(code), pe_(pe) {}
+    : std::runtime_error((to_string(code) + ": ").append(detail::printable(message))), code_(code), pe_(pe) {}
 
 }  // namespace pgas

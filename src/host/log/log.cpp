@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "common/descriptors.hpp"
+#include "common/printable.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::log {
@@ -98,7 +99,8 @@ void logger::write(log_level level, fmt::string_view format, fmt::format_args ar
       const std::scoped_lock lock(mutex_);
       fmt::format_to(fmt::appender(line), "[{}] {}: ", who_, to_string(level));
     }
-    fmt::vformat_to(fmt::appender(line), format, args);
+    const std::string said = detail::printable(fmt::vformat(format, args));  // the program's words are among it
+    line.append(said.data(), said.data() + said.size());
     line.push_back('\n');
     write_whole(descriptor_, {line.data(), line.size()});
   } catch (...) {

@@ -17,6 +17,11 @@ TEST(error, text_starts_with_the_code) {
   EXPECT_EQ(error(code::system, "x").pe(), -1);
 }
 
+TEST(error, control_characters_do_not_reach_a_terminal) {
+  const error e(code::aborted, "PE 1 aborted the world: \x1b[2J\rall is well\n");
+  EXPECT_STREQ(e.what(), "PGAS-E0402: PE 1 aborted the world: \\x1b[2J\\x0dall is well\\x0a");
+}
+
 TEST(error, codes_are_printed_with_four_digits) {
   EXPECT_EQ(to_string(code::bootstrap_unavailable), "PGAS-E0101");
   EXPECT_EQ(to_string(code::system), "PGAS-E0701");

@@ -51,6 +51,14 @@ TEST_F(log_test, lines_name_process_and_pe) {
   EXPECT_TRUE(std::regex_match(text[1], std::regex("\\[pgas 2/4 " + place + "\\] error: three"))) << text[1];
 }
 
+TEST_F(log_test, control_characters_are_shown_and_not_obeyed) {
+  logger log(log_level::warn, path("a"));
+  log.warn("{}", "red \x1b[31m\nforged\t\x7f \xc2\x9bJ, gr\xc3\xbcn");
+  const auto text = lines("a");
+  ASSERT_EQ(text.size(), 1u);
+  EXPECT_TRUE(text[0].ends_with("warn: red \\x1b[31m\\x0aforged\\x09\\x7f \\x9bJ, gr\xc3\xbcn")) << text[0];
+}
+
 TEST_F(log_test, levels_below_the_limit_are_dropped) {
   logger log(log_level::info, path("a"));
   log.debug("no");
