@@ -100,10 +100,9 @@ std::vector<address> own_addresses(const std::string& interface) {
                 "no network interface of this host is up and has an address, not even the loopback. Bring one up (`ip "
                 "link set lo up` is enough for PEs of one host), or start the PEs with pgasrun, which needs none"};
   if (reachable.empty() && loopback.empty())
-    throw error{code::bootstrap_unavailable,
-                fmt::format("there is no network interface '{}' that is up and has an address; this host has: {}. Set "
-                            "PGAS_INTERFACE to one of them, or leave it empty",
-                            interface, fmt::join(names, ", "))};
+    throw error{code::config_value,
+                fmt::format("PGAS_INTERFACE={}: no interface of this name is up and has an address; there are: {}",
+                            interface, names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")))};
   reachable.insert(reachable.end(), loopback.begin(), loopback.end());
   return reachable;
 }

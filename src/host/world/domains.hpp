@@ -41,7 +41,8 @@ class domains {
 };
 
 /// What PGAS_DIRECT says of `n` PEs: for each the set that it is in, the same number for those that may share memory.
-/// `all`: one set. Lists such as `0,2/1,3`: PEs that no list names are alone. *Errors* config_value.
+/// `all`: one set. Lists such as `0,2/1,3`: PEs that no list names are alone. *Errors* config_value,
+/// also for a PE that there is not.
 [[nodiscard]] std::vector<int> parse_direct(const std::string& direct, int n);
 
 /// Collective: the sets of parse_direct(). *Errors* config_value, the same on all PEs, also where the setting differs.

@@ -36,7 +36,8 @@ TEST(unique_id, names_only_the_interface_asked_for) {
     EXPECT_TRUE(one.text().starts_with("127.") || one.text().starts_with("[::1]")) << one.text();
   options.interface = "nosuch0";
   const error e = thrown_by([&] { (void)make_unique_id(options); });
-  EXPECT_EQ(e.code(), code::bootstrap_unavailable);
+  EXPECT_EQ(e.code(), code::config_value);
+  EXPECT_SAYS(e, "PGAS_INTERFACE=nosuch0");
   EXPECT_SAYS(e, "lo");
 }
 

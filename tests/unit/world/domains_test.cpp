@@ -39,9 +39,19 @@ TEST(domains, lists_name_the_sets_and_the_rest_is_alone) {
   EXPECT_EQ(sets("3,1", 4), (std::vector<std::vector<int>>{{0}, {1, 3}, {2}, {1, 3}}));
 }
 
-TEST(domains, pes_that_the_job_does_not_have_are_passed_over) {
-  EXPECT_EQ(sets("0,2/1,3", 2), (std::vector<std::vector<int>>{{0}, {1}}));
-  EXPECT_EQ(sets("7,8", 2), (std::vector<std::vector<int>>{{0}, {1}}));
+TEST(domains, pes_that_the_job_does_not_have_are_refused) {
+  for (const char* direct : {"0,5", "0,2/1,3", "2"}) {
+    try {
+      static_cast<void>(parse_direct(direct, 2));
+      ADD_FAILURE() << direct;
+    } catch (const error& refused) {
+      const std::string said = refused.what();
+      EXPECT_EQ(refused.code(), code::config_value) << direct;
+      EXPECT_NE(said.find("PGAS_DIRECT=" + std::string(direct)), std::string::npos) << said;
+      EXPECT_NE(said.find("PEs are 0 to 1"), std::string::npos) << said;
+    }
+  }
+  EXPECT_EQ(sets("0,2/1,3", 1), (std::vector<std::vector<int>>{{0}})) << "nobody is there to be apart from";
 }
 
 TEST(domains, nonsense_is_refused_with_what_is_allowed) {
