@@ -295,10 +295,8 @@ int main(int argc, char** argv) try {
       std::printf("  PE %d on %s: rows %5d to %5d, %s %s\n", pe, world.pe(pe).host.c_str(), part.first, part.first + part.rows - 1,
                   world.pe(pe).device.c_str(), world.pe(pe).device_uuid.c_str());
     }
-    bool shared = false;  // PEs go round the GPUs: if any is shared, PE 0's is
-    for (int pe = 1; pe < n; ++pe) shared = shared || world.pe(pe).device_uuid == world.pe(0).device_uuid;
-    if (shared && world.heap() == pgas::heap_kind::cuda)
-      std::printf("  PEs that share a GPU take turns on it, milliseconds each, unless MPS runs: this is no measure of speed\n");
+    if (world.pe(0).takes_turns)  // PEs go round the GPUs: if any is shared, PE 0's is
+      std::printf("  PEs that share a GPU take turns on it, milliseconds each, as MPS does not run: this is no measure of speed\n");
     std::fflush(stdout);
   }
 

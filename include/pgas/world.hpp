@@ -27,6 +27,7 @@ struct pe_info {
   std::string device_uuid;  ///< equal for PEs that share a device
   bool direct = true;       ///< whether load and store reach its heap; if not, the proxy does
   std::string route;        ///< for people: "load and store", "proxy over ucx 1.16.0"
+  bool takes_turns = false;  ///< its GPU runs its kernels and those of other processes in turns, as no MPS is there
 };
 
 /// How many threads of a PE may call the library, in the words of OpenSHMEM.

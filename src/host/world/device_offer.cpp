@@ -65,6 +65,15 @@ unsigned pes_at_once(std::span<const device_user> users, std::size_t me) {
   return smallest == 0 ? sharers : (sharers * mine.multiprocessors + smallest - 1) / smallest;
 }
 
+bool takes_turns(std::span<const device_user> users, std::size_t me) {
+  const device_user& self = users[me];
+  const device_properties& mine = self.offer.properties;
+  if (mine.kind == heap_kind::host || mine.runs_processes_at_once) return false;
+  return std::any_of(users.begin(), users.end(), [&](const device_user& other) {
+    return other.offer.properties.uuid == mine.uuid && other.host == self.host && other.process != self.process;
+  });
+}
+
 unsigned blocks_at_once(std::span<const device_user> users) {
   unsigned blocks = team_layout::most_blocks;
   for (std::size_t pe = 0; pe < users.size(); ++pe) {

@@ -34,6 +34,9 @@ struct device_user {
 /// same multiprocessor, so where they differ it is more for the larger ones.
 [[nodiscard]] unsigned pes_at_once(std::span<const device_user> users, std::size_t me);
 
+/// Whether another process has the same device, and kernels of the two run in turns.
+[[nodiscard]] bool takes_turns(std::span<const device_user> users, std::size_t me);
+
 /// How many blocks the library's kernels may have that wait for one another on all PEs: of each, as many as fit on its
 /// device with those of the others there, twice, as the next kernel of a stream may be set up while one still runs.
 /// 32 at most.

@@ -98,9 +98,10 @@ void world_state::choose_device() {
   for (int pe = 0; pe < n; ++pe) {
     const device_offer& offer = offers[static_cast<std::size_t>(pe)];
     const peer_info& peer = links_->peer(pe);
-    pes_.push_back({peer.host, peer.pid, peer.local_rank, offer.properties.name, offer.properties.uuid, true, "load and store"});
+    pes_.push_back({peer.host, peer.pid, peer.local_rank, offer.properties.name, offer.properties.uuid, true, "load and store", false});
     users.push_back({peer.host_index, peer.pid, offer});
   }
+  for (std::size_t pe = 0; pe < pes_.size(); ++pe) pes_[pe].takes_turns = takes_turns(users, pe);
   pes_at_once_ = detail::pes_at_once(users, static_cast<std::size_t>(me));
   blocks_at_once_ = detail::blocks_at_once(users);
 }
