@@ -14,7 +14,8 @@ namespace pgas {
 namespace detail {
 
 template <class T>
-T fetch_from(world& w, const word_update& update, int pe) {
+T fetch_from(world& w, word_update update, int pe) {
+  update.fetches = true;
   return from_bits<T>(fetch_update(w, update, pe));
 }
 /// A result of type T: null is an error.

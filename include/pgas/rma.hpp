@@ -53,7 +53,7 @@ void p(world& w, T* destination, std::type_identity_t<T> value, int pe) {
 template <rma_type T>
 [[nodiscard]] T g(world& w, const T* source, int pe) {
   T value;
-  detail::get_bytes(detail::at_once(w), &value, source, sizeof(T), pe);
+  detail::load_bytes(detail::at_once(w), &value, source, sizeof(T), pe);
   return value;
 }
 

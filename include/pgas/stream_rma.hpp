@@ -38,7 +38,7 @@ void p(world& w, const stream& on, T* destination, std::type_identity_t<T> value
 /// g() once the stream gets there: reads `*source` on PE `pe` into `*result`.
 template <rma_type T>
 void g(world& w, const stream& on, T* result, const T* source, int pe) {
-  detail::get_bytes(detail::in_turn(w, on), result, source, sizeof(T), pe);
+  detail::load_bytes(detail::in_turn(w, on), result, source, sizeof(T), pe);
 }
 
 /// iput() once the stream gets there.

@@ -286,6 +286,9 @@ struct bad_atomic {
 };
 
 TEST(atomic, checks_catch_bad_arguments) {
+  using detail::operation;
+  constexpr operation called[] = {operation::atomic_min, operation::atomic_fetch_max, operation::atomic_fetch_add,
+                                  operation::atomic_compare_swap};
   for (int which = 0; which < 4; ++which) {
     for (int fault = 0; fault <= 5; ++fault) {
       SCOPED_TRACE(testing::Message() << "operation " << which << ", fault " << fault);
@@ -299,7 +302,7 @@ TEST(atomic, checks_catch_bad_arguments) {
       const detail::failure why = fault <= 2   ? detail::failure::pe_out_of_range
                                   : fault == 5 ? detail::failure::misaligned
                                                : detail::failure::outside_heap;
-      expect_caught(pes, body, detail::operation::atomic, why);
+      expect_caught(pes, body, called[which], why);
     }
   }
 }

@@ -210,7 +210,12 @@ struct bad_call {
         }
         break;
       case operation::signal: signal_add(ctx, w, 1, pe); break;
-      case operation::atomic: atomic_inc(ctx, w, pe); break;
+      case operation::atomic_add: atomic_inc(ctx, w, pe); break;
+      case operation::atomic_set: atomic_set(ctx, w, 1, pe); break;
+      case operation::atomic_fetch: local[0] = atomic_fetch(ctx, w, pe); break;
+      case operation::atomic_swap: local[0] = atomic_swap(ctx, w, 1, pe); break;
+      case operation::atomic_compare_swap: local[0] = atomic_compare_swap(ctx, w, 1, 2, pe); break;
+      case operation::atomic_fetch_max: local[0] = atomic_fetch_max(ctx, w, 1, pe); break;
       case operation::wait: static_cast<void>(test(ctx, w, cmp::eq, 0)); break;
       default: break;
     }
@@ -249,7 +254,9 @@ std::vector<fault> faults_of(operation what) {
 }
 
 constexpr operation checked[] = {operation::put,        operation::get,    operation::p,      operation::g,
-                                 operation::put_signal, operation::signal, operation::atomic, operation::wait};
+                                 operation::put_signal, operation::signal, operation::wait,   operation::atomic_add,
+                                 operation::atomic_set, operation::atomic_fetch, operation::atomic_swap,
+                                 operation::atomic_compare_swap, operation::atomic_fetch_max};
 
 TEST(failure, checks_catch_bad_arguments) {
   for (const operation what : checked) {

@@ -17,7 +17,7 @@ struct forgotten_ring {
 };
 
 TEST(route, deadlines_end_waits_for_an_answer_and_for_room) {
-  for (const auto what : {detail::operation::atomic, detail::operation::p}) {
+  for (const auto what : {detail::operation::atomic_fetch_add, detail::operation::p}) {
     pe_set pes(2, {.domain = 1, .timeout = std::chrono::milliseconds(100)});
     const sym<std::uint64_t> word = pes.allocate<std::uint64_t>(1);
     forgotten_ring ring;
@@ -26,7 +26,7 @@ TEST(route, deadlines_end_waits_for_an_answer_and_for_room) {
       detail::routes table = *ctx.routes_;
       table.ring = ring.view();
       ctx.routes_ = &table;
-      if (what == detail::operation::atomic) {
+      if (what == detail::operation::atomic_fetch_add) {
         static_cast<void>(atomic_fetch_add(ctx, word.at(ctx), 1, 1));
       } else {
         for (std::uint64_t i = 0; i < 3; ++i) p(ctx, word.at(ctx), i, 1);

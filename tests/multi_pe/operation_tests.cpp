@@ -330,6 +330,20 @@ TEST(BadInput, is_refused_by_every_operation) {
     EXPECT_EQ(code_of([&] { pgas::barrier_all(world, *wrong); }), code::invalid_argument);
     EXPECT_EQ(code_of([&] { pgas::launch(world, {.on = wrong}, nothing{}); }), code::invalid_argument);
   }
+  const auto said = [](auto&& call) -> std::string {
+    try {
+      call();
+    } catch (const pgas::error& refused) {
+      return std::string(refused.what()).substr(sizeof("PGAS-E0000: ") - 1);
+    }
+    return "";
+  };
+  EXPECT_TRUE(said([&] { static_cast<void>(pgas::g(world, local, 0)); }).starts_with("g: "));
+  EXPECT_TRUE(said([&] { pgas::g(world, on, w, local, 0); }).starts_with("g: "));
+  EXPECT_TRUE(said([&] { pgas::atomic_add(world, local, 1, 0); }).starts_with("atomic_add: "));
+  EXPECT_TRUE(said([&] { pgas::atomic_fetch_add(world, local, 1, 0); }).starts_with("atomic_fetch_add: "));
+  EXPECT_TRUE(said([&] { pgas::atomic_fetch_xor_nbi(world, w, local, 1, 0); }).starts_with("atomic_fetch_xor: "));
+  EXPECT_TRUE(said([&] { pgas::atomic_swap(world, on, w, local, 1, 0); }).starts_with("atomic_swap: "));
   pgas::iput(world, w, local, 1, 1, 0, 0);  // nothing to do is no error
   pgas::put(world, on, w, local, 0, 0);
   on.synchronize();

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "pgas/detail/domain_plan.hpp"
+#include "pgas/detail/word_kind.hpp"
 
 namespace pgas::detail {
 
@@ -56,7 +57,31 @@ enum class operation : std::uint32_t {
   send,
   receive,
   bulk_copy,
+  atomic_fetch,  ///< from here on as atomic_update
+  atomic_set,
+  atomic_add,
+  atomic_and,
+  atomic_or,
+  atomic_xor,
+  atomic_min,
+  atomic_max,
+  atomic_swap,
+  atomic_compare_swap,
+  atomic_fetch_add,  ///< as atomic_add and on, with the old value
+  atomic_fetch_and,
+  atomic_fetch_or,
+  atomic_fetch_xor,
+  atomic_fetch_min,
+  atomic_fetch_max,
 };
+
+/// What an atomic operation is called that gives the old value back, or not.
+[[nodiscard]] PGAS_HD constexpr operation operation_of(atomic_update how, bool fetches) {
+  const bool has_both = how >= atomic_update::add && how <= atomic_update::max;
+  const auto first = static_cast<std::uint32_t>(fetches && has_both ? operation::atomic_fetch_add : operation::atomic_fetch);
+  const auto skipped = static_cast<std::uint32_t>(fetches && has_both ? atomic_update::add : atomic_update::fetch);
+  return static_cast<operation>(first + static_cast<std::uint32_t>(how) - skipped);
+}
 
 /// Left by the first device thread of a PE that gave up.
 struct failure_record {

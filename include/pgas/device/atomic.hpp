@@ -37,11 +37,11 @@ template <class T>
 /// Changes the word of PE `pe`: by `direct`, or by the proxy as `Update` says.
 template <atomic_update Update, class T, class Direct>
 PGAS_FN void update_by_route(const context& ctx, T* dst, T value, std::int32_t pe, const Direct& direct) {
+  constexpr operation what = operation_of(Update, false);
   ctx.by_route(
-      dst, pe, [&] { check(ctx, operation::atomic, dst, pe); }, direct,
+      dst, pe, [&] { check(ctx, what, dst, pe); }, direct,
       [&](std::int32_t far) {
-        proxied_update(sender_of(ctx), {operation::atomic, far, ctx.offset(dst)}, Update, word_kind_of<T>(),
-                       carried(value));
+        proxied_update(sender_of(ctx), {what, far, ctx.offset(dst)}, Update, word_kind_of<T>(), carried(value));
       });
 }
 
@@ -49,11 +49,12 @@ PGAS_FN void update_by_route(const context& ctx, T* dst, T value, std::int32_t p
 template <atomic_update Update, class Word, class T, class Direct>
 [[nodiscard]] PGAS_FN T fetch_by_route(const context& ctx, Word* dst, T value, std::int32_t pe, const Direct& direct,
                                        T condition = T{}) {
+  constexpr operation what = operation_of(Update, true);
   return ctx.by_route(
-      dst, pe, [&] { check(ctx, operation::atomic, dst, pe); }, direct,
+      dst, pe, [&] { check(ctx, what, dst, pe); }, direct,
       [&](std::int32_t far) {
-        const std::uint64_t old = proxied_fetch(sender_of(ctx), {operation::atomic, far, ctx.offset(dst)}, Update,
-                                                word_kind_of<T>(), carried(value), carried(condition));
+        const std::uint64_t old = proxied_fetch(sender_of(ctx), {what, far, ctx.offset(dst)}, Update, word_kind_of<T>(),
+                                                carried(value), carried(condition));
         return bits_as<T>(static_cast<word_of<T>>(old));
       });
 }

@@ -38,6 +38,7 @@ struct word_update {
   std::uint64_t value = 0;
   std::uint64_t condition = 0;
   bool release = false;
+  bool fetches = false;  ///< the old value is wanted
 };
 
 /// Words of symmetric memory and what they are compared with.
@@ -59,6 +60,8 @@ PGAS_API void put_bytes(const issue& how, void* to, const void* from, std::size_
 PGAS_API void get_bytes(const issue& how, void* to, const void* from, std::size_t bytes, int pe);
 PGAS_API void put_strided(const issue& how, void* to, const void* from, const strides& shape, int pe);
 PGAS_API void get_strided(const issue& how, void* to, const void* from, const strides& shape, int pe);
+/// Reads one value.
+PGAS_API void load_bytes(const issue& how, void* to, const void* from, std::size_t bytes, int pe);
 /// Writes up to 16 bytes, which are taken at the call.
 PGAS_API void store_bytes(const issue& how, void* to, const void* value, std::size_t bytes, std::size_t alignment, int pe);
 PGAS_API void put_signal_bytes(const issue& how, void* to, const void* from, std::size_t bytes, signal_t* signal, signal_t value,

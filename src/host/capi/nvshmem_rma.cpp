@@ -92,7 +92,7 @@ void pgas_nvshmem_p(when when, void* dst, const void* value, std::size_t bytes, 
 void pgas_nvshmem_g(when when, void* value, const void* src, std::size_t bytes, int pe) {
   return passing([&] {
     call here(when);
-    detail::get_bytes(here.issue(), value, src, bytes, pe);
+    detail::load_bytes(here.issue(), value, src, bytes, pe);
     if (here.on() != nullptr) here.on()->synchronize();  // the value is returned, so it must be there
   });
 }

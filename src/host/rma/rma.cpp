@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "host/rma/submission.hpp"
+#include "host/world/failure_text.hpp"
 #include "pgas/stream_rma.hpp"
 
 namespace pgas {
@@ -110,14 +111,25 @@ void put_bytes(const issue& how, void* to, const void* from, std::size_t bytes, 
   s.finish();
 }
 
-void get_bytes(const issue& how, void* to, const void* from, std::size_t bytes, int pe) {
-  submission s(how, "get");
+namespace {
+
+void get_as(const char* what, const issue& how, void* to, const void* from, std::size_t bytes, int pe) {
+  submission s(how, what);
   s.check_pe(pe);
   if (bytes == 0) return;
   const void* const remote = s.target(from, bytes, 1, pe);
   s.check_local(to);
   copy(s, to, remote, bytes, pe, operation_request::kind::get);
   s.finish();
+}
+
+}  // namespace
+
+void get_bytes(const issue& how, void* to, const void* from, std::size_t bytes, int pe) {
+  get_as("get", how, to, from, bytes, pe);
+}
+void load_bytes(const issue& how, void* to, const void* from, std::size_t bytes, int pe) {
+  get_as("g", how, to, from, bytes, pe);
 }
 
 void put_strided(const issue& how, void* to, const void* from, const strides& shape, int pe) {
@@ -159,13 +171,14 @@ void put_signal_bytes(const issue& how, void* to, const void* from, std::size_t 
 
 std::uint64_t fetch_update(world& w, const word_update& update, int pe) {
   const issue how = at_once(w);
-  submission s(how, "atomic");
+  submission s(how, name_of(operation_of(update.how, update.fetches)));
   s.check_pe(pe);
   return s.state().fetch(atomic_request(s, update, pe));
 }
 
 void enqueue_update(const issue& how, const word_update& update, void* result, int pe) {
-  submission s(how, "atomic");
+  const char* const what = name_of(operation_of(update.how, update.fetches || result != nullptr));
+  submission s(how, what);
   s.check_pe(pe);
   const std::size_t bytes = size_of(update.as);
   operation_request request = atomic_request(s, update, pe);
@@ -175,7 +188,7 @@ void enqueue_update(const issue& how, const word_update& update, void* result, i
   }
   if (reinterpret_cast<std::uintptr_t>(result) % bytes != 0)
     throw error(code::misaligned,
-                fmt::format("atomic: the place for the result, {}, is not a multiple of {} bytes", result, bytes));
+                fmt::format("{}: the place for the result, {}, is not a multiple of {} bytes", what, result, bytes));
   s.check_reached(result, "the place for the result");
   request.result = result;
   s.device().enqueue(request, s.queue());

@@ -6,9 +6,7 @@
 
 namespace pgas::detail {
 
-namespace {
-
-std::string_view name(operation what) {
+const char* name_of(operation what) {
   switch (what) {
     case operation::none: break;
     case operation::put: return "put";
@@ -38,9 +36,27 @@ std::string_view name(operation what) {
     case operation::receive: return "receive";
     case operation::grid_sync: return "a meeting of the grid";
     case operation::bulk_copy: return "a copy by a bulk_copier";
+    case operation::atomic_fetch: return "atomic_fetch";
+    case operation::atomic_set: return "atomic_set";
+    case operation::atomic_add: return "atomic_add";
+    case operation::atomic_and: return "atomic_and";
+    case operation::atomic_or: return "atomic_or";
+    case operation::atomic_xor: return "atomic_xor";
+    case operation::atomic_min: return "atomic_min";
+    case operation::atomic_max: return "atomic_max";
+    case operation::atomic_swap: return "atomic_swap";
+    case operation::atomic_compare_swap: return "atomic_compare_swap";
+    case operation::atomic_fetch_add: return "atomic_fetch_add";
+    case operation::atomic_fetch_and: return "atomic_fetch_and";
+    case operation::atomic_fetch_or: return "atomic_fetch_or";
+    case operation::atomic_fetch_xor: return "atomic_fetch_xor";
+    case operation::atomic_fetch_min: return "atomic_fetch_min";
+    case operation::atomic_fetch_max: return "atomic_fetch_max";
   }
   return "operation";
 }
+
+namespace {
 
 std::string_view symbol(std::int32_t compare) {
   switch (static_cast<cmp>(compare)) {
@@ -57,7 +73,7 @@ std::string_view symbol(std::int32_t compare) {
 }  // namespace
 
 error describe(const failure_record& record, int my_pe, const config& settings) {
-  const std::string where = fmt::format("{} by block {} thread {} of a kernel on PE {}", name(record.what), record.block,
+  const std::string where = fmt::format("{} by block {} thread {} of a kernel on PE {}", name_of(record.what), record.block,
                                         record.thread, my_pe);
   const bool names_word =
       record.what != operation::grid_sync && record.what != operation::lock && record.what != operation::bulk_copy;

@@ -48,6 +48,18 @@ TEST(failure_text, names_what_a_wait_looked_at) {
               {"bulk_copier", "two threads used one copier"});
 }
 
+TEST(failure_text, atomic_operations_have_their_names) {
+  EXPECT_STREQ(name_of(operation_of(atomic_update::fetch, true)), "atomic_fetch");
+  EXPECT_STREQ(name_of(operation_of(atomic_update::set, false)), "atomic_set");
+  EXPECT_STREQ(name_of(operation_of(atomic_update::add, false)), "atomic_add");
+  EXPECT_STREQ(name_of(operation_of(atomic_update::max, false)), "atomic_max");
+  EXPECT_STREQ(name_of(operation_of(atomic_update::add, true)), "atomic_fetch_add");
+  EXPECT_STREQ(name_of(operation_of(atomic_update::bit_xor, true)), "atomic_fetch_xor");
+  EXPECT_STREQ(name_of(operation_of(atomic_update::max, true)), "atomic_fetch_max");
+  EXPECT_STREQ(name_of(operation_of(atomic_update::swap, true)), "atomic_swap");
+  EXPECT_STREQ(name_of(operation_of(atomic_update::compare_swap, true)), "atomic_compare_swap");
+}
+
 TEST(failure_text, says_what_was_wrong_with_a_call) {
   expect_said(failure::pe_out_of_range, operation::put, code::pe_out_of_range, {"put", "PE 7 does not exist"});
   expect_said(failure::outside_heap, operation::get, code::outside_heap, {"96 bytes", "0x1240", "allocate()"});
