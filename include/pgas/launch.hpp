@@ -39,7 +39,9 @@ struct launch_config {
 /// run on it at the same time: those of this process, under MPS those of all processes. So each of n such PEs gets a grid of
 /// 1/n of the multiprocessors that it may use; CUDA_MPS_ACTIVE_THREAD_PERCENTAGE only makes these fewer, as it gives all
 /// processes the same ones. Processes without MPS take turns on the whole GPU, so their kernels may wait for one another, a
-/// turn's length each time. It is not known what else the program runs there, on other streams for example: leave room for it.
+/// turn's length each time. In a world with PEs beyond load and store one block fewer, or a few, is admitted: the proxy
+/// carries out what those ask for by a kernel of one warp, for which the blocks may be waiting. It is not known what else
+/// the program runs there, on other streams for example: leave room for it.
 ///
 /// The kernel was loaded when the world was joined, as were the library's own. What a program launches by other means, or
 /// loads with a library later, it has to load before a kernel waits for it or, with PEs beyond load and store, for anything

@@ -28,6 +28,8 @@ struct device_properties {
   int ordinal = -1;                     ///< as this process counts its devices, -1 for the host
   std::size_t memory_bytes = 0;         ///< of the whole device
   unsigned multiprocessors = 0;         ///< that this process may use; 0 for the host
+  unsigned registers = 0;               ///< of a multiprocessor
+  unsigned proxy_registers = 0;         ///< of each thread of update()'s kernel, which is one warp; 0 for the host
   bool runs_processes_at_once = false;  ///< kernels of several processes run side by side (MPS), not in turns
 };
 

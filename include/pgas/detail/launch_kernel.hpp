@@ -35,8 +35,15 @@ struct launch_shape {
 
 /// What the blocks of one launch on this stream of a GPU share.
 [[nodiscard]] PGAS_API grid_state* grid_area(world& w, const stream& on);
-/// How many PEs, the calling one included, share what its process may use of its GPU.
-[[nodiscard]] PGAS_API unsigned pes_at_once(world& w);
+/// A kernel whose blocks are to run all at once, on the GPU that is to hold them.
+struct resident_kernel {
+  unsigned multiprocessors;  ///< that this process may use
+  unsigned each;             ///< blocks that one of them holds
+  unsigned threads;          ///< of a block
+  unsigned registers;        ///< of a thread
+};
+/// How many of its blocks this PE may have: its part of what the GPU holds, less what the proxy needs where there is one.
+[[nodiscard]] PGAS_API unsigned admitted_blocks(world& w, const resident_kernel& kernel);
 
 /// What a launch of blocks that do not run all at once ends with. @param otherwise what to do where none of them waits
 [[nodiscard]] PGAS_API error does_not_fit(unsigned long long blocks, unsigned threads, unsigned fit, const char* otherwise);
@@ -98,20 +105,20 @@ inline void check_launch(cudaError_t result, const launch_shape& shape) {
                                        " bytes of shared memory: " + cudaGetErrorString(result));
 }
 
-/// Loads the kernel for the current GPU and asks how many of its blocks that holds. The last answer is kept by each thread,
+/// Loads the kernel for the current GPU and asks how many of its blocks a multiprocessor holds. The last answer is kept by each thread,
 /// as the driver takes microseconds for it.
 template <class Kernel, class... Arguments>
-[[nodiscard]] unsigned blocks_that_fit(const launch_shape& shape) {
+[[nodiscard]] resident_kernel describe_kernel(const launch_shape& shape) {
   struct answer {
     int gpu = -1;
     unsigned threads = 0;
     std::size_t shared_bytes = 0;
-    unsigned blocks = 0;
+    resident_kernel kernel{};
   };
   static thread_local answer last;
   int gpu = 0;
   check_launch(cudaGetDevice(&gpu), shape);
-  if (last.gpu == gpu && last.threads == shape.threads && last.shared_bytes == shape.shared_bytes) return last.blocks;
+  if (last.gpu == gpu && last.threads == shape.threads && last.shared_bytes == shape.shared_bytes) return last.kernel;
   const auto entry = entry_of<Kernel, Arguments...>();
   cudaFuncAttributes about{};
   check_launch(cudaFuncGetAttributes(&about, entry), shape);
@@ -128,8 +135,10 @@ template <class Kernel, class... Arguments>
   int each = 0;
   check_launch(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, entry, static_cast<int>(shape.threads), shape.shared_bytes),
                shape);
-  last = {gpu, shape.threads, shape.shared_bytes, static_cast<unsigned>(each) * static_cast<unsigned>(multiprocessors)};
-  return last.blocks;
+  last = {gpu, shape.threads, shape.shared_bytes,
+          {static_cast<unsigned>(multiprocessors), static_cast<unsigned>(each), shape.threads,
+           static_cast<unsigned>(about.numRegs)}};
+  return last.kernel;
 }
 
 template <class Kernel, class... Arguments>
@@ -140,7 +149,7 @@ template <class Kernel, class... Arguments>
                 "GPU, or the same source compiled by a C++ compiler");
   static_cast<void>(&announcement_of<Kernel, Arguments...>);
   const device_guard guard(w);
-  return blocks_that_fit<Kernel, Arguments...>(shape) / pes_at_once(w);
+  return admitted_blocks(w, describe_kernel<Kernel, Arguments...>(shape));
 }
 
 template <class Kernel, class... Arguments>

@@ -75,6 +75,10 @@ void cuda_device::set_up() {
   check(cudaStreamCreateWithFlags(&internal_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
   result_ = allocate_mapped(128);
   check(load_library_kernels(), "loading the library's kernels");
+  properties_.registers = static_cast<unsigned>(described.regsPerMultiprocessor);
+  cudaFuncAttributes updates{};
+  check(describe_updates(updates), "asking what the proxy's kernel needs");
+  properties_.proxy_registers = static_cast<unsigned>(updates.numRegs);
 }
 
 cuda_device::~cuda_device() {

@@ -207,8 +207,10 @@ int pgas_nvshmem_join() {
   });
 }
 
-int pgas_nvshmem_pes_at_once() {
-  return passing([] { return static_cast<int>(detail::pes_at_once(runtime::instance().world())); });
+int pgas_nvshmem_admitted_blocks(int multiprocessors, int each, int threads, int registers) {
+  const detail::resident_kernel kernel{static_cast<unsigned>(multiprocessors), static_cast<unsigned>(each),
+                                       static_cast<unsigned>(threads), static_cast<unsigned>(registers)};
+  return passing([&] { return static_cast<int>(detail::admitted_blocks(runtime::instance().world(), kernel)); });
 }
 
 }  // extern "C"

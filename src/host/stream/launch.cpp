@@ -9,6 +9,7 @@
 
 #include "device/grid.hpp"
 #include "host/stream/grid_areas.hpp"
+#include "host/stream/room.hpp"
 #include "host/world/world_state.hpp"
 
 namespace pgas::detail {
@@ -57,14 +58,21 @@ device_guard::device_guard(world& w) : world_(w) { w.state().device().enter(); }
 device_guard::~device_guard() { world_.state().device().leave(); }
 
 grid_state* grid_area(world& w, const stream& on) { return w.state().grids().of(on.native(w.state())); }
+
 error does_not_fit(unsigned long long blocks, unsigned threads, unsigned fit, const char* otherwise) {
   return {code::launch_failed,
           fmt::format("launch: {} blocks of {} threads do not run all at once: this PE's part of the GPU holds {} of this "
-                      "kernel. Blocks that wait for others would wait for ever: launch fewer, or {} if none of them waits",
+                      "kernel (with PEs beyond load and store, beside the proxy's). Blocks that wait for others would wait for "
+                      "ever: launch fewer, or {} if none of them waits",
                       blocks, threads, fit, otherwise)};
 }
 
-unsigned pes_at_once(world& w) { return w.state().pes_at_once(); }
+unsigned admitted_blocks(world& w, const resident_kernel& kernel) {
+  world_state& state = w.state();
+  const unsigned all = state.near().only_one() ? kernel.each * kernel.multiprocessors
+                                               : blocks_beside_proxy(kernel, state.device().properties());
+  return all / state.pes_at_once();
+}
 
 void run_grid(world& w, const stream& on, const launch_shape& shape, std::function<void(const thread_crew&)> member) {
   world_state& state = w.state();

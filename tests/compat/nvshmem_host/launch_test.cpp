@@ -8,6 +8,7 @@
 namespace {
 
 int pes = 1;                  // that share the GPU
+int beside = 0;               // blocks for which the proxy needs the room
 int each = 2;                 // blocks of the kernel on a multiprocessor
 unsigned long long grid = 0;  // blocks of the last launch
 cudaError_t refuses = cudaSuccess;
@@ -25,7 +26,11 @@ int launch(dim3 blocks) {
 extern "C" {
 
 int pgas_nvshmem_join() { return NVSHMEMX_SUCCESS; }
-int pgas_nvshmem_pes_at_once() { return pes; }
+int pgas_nvshmem_admitted_blocks(int multiprocessors, int each_holds, int threads, int registers) {
+  EXPECT_EQ(threads, 64);
+  EXPECT_EQ(registers, 40);
+  return (multiprocessors * each_holds - beside) / pes;
+}
 cudaError_t cudaGetDevice(int* device) {
   *device = 0;
   return cudaSuccess;
@@ -36,6 +41,10 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) {
 }
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, const void*, int, size_t) {
   *blocks = each;
+  return cudaSuccess;
+}
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* about, const void*) {
+  about->numRegs = 40;
   return cudaSuccess;
 }
 cudaError_t cudaLaunchCooperativeKernel(const void*, dim3 blocks, dim3, void**, size_t, cudaStream_t) {
@@ -55,6 +64,7 @@ class NvshmemLaunch : public testing::TestWithParam<int> {
   void SetUp() override {
     pes = GetParam();
     each = 2;
+    beside = 0;
   }
 };
 
@@ -100,6 +110,13 @@ TEST_P(NvshmemLaunch, what_cuda_refuses_is_told_in_its_words) {
   const std::string said = said_of(dim3(1));
   EXPECT_NE(said.find("launch of 1 blocks of 64 threads: as the test wants"), std::string::npos) << said;
   refuses = cudaSuccess;
+}
+
+TEST_P(NvshmemLaunch, leaves_room_for_the_proxy) {
+  beside = 1;
+  const auto most = static_cast<unsigned>((processors * each - 1) / pes);
+  EXPECT_EQ(launch(dim3(most)), NVSHMEMX_SUCCESS);
+  EXPECT_EQ(launch(dim3(most + 1)), NVSHMEMX_ERROR_COLLECTIVE_LAUNCH_FAILED);
 }
 
 INSTANTIATE_TEST_SUITE_P(Pes, NvshmemLaunch, testing::Values(1, 2, 3));

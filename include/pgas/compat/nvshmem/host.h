@@ -128,8 +128,9 @@ void* pgas_nvshmem_mc_ptr(int team, const void* local);
 
 /// Joins the world if that has not happened yet. *On return* an nvshmemx_status.
 int pgas_nvshmem_join(void);
-/// How many PEs, this one included, share what its process may use of its GPU. Joins as well.
-int pgas_nvshmem_pes_at_once(void);
+/// How many blocks of a kernel this PE may have at once, of which each of so many multiprocessors holds `each`. Joins as
+/// well. @param registers of a thread
+int pgas_nvshmem_admitted_blocks(int multiprocessors, int each, int threads, int registers);
 /// Logs why a launch of so many blocks failed: the cause that the CUDA runtime names, or with null that only `fit` run at
 /// once. *On return* NVSHMEMX_ERROR_COLLECTIVE_LAUNCH_FAILED.
 int pgas_nvshmem_launch_failed(const char* function, unsigned long long blocks, unsigned threads, unsigned fit,

@@ -10,17 +10,19 @@ namespace pgas::compat {
 
 inline unsigned threads_in(dim3 block) { return block.x * block.y * block.z; }
 
-/// How many blocks of a kernel run at once on the current GPU for each PE that shares it; 0 if none does.
+/// How many blocks of a kernel this PE may have at once on the current GPU; 0 if none.
 inline cudaError_t resident_blocks(const void* func, dim3 block, size_t shared_bytes, unsigned* blocks) {
   int device = 0;
   int processors = 0;
   int each = 0;
   cudaError_t status = cudaGetDevice(&device);
   if (status == cudaSuccess) status = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-  if (status == cudaSuccess)
-    status =
-        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, func, static_cast<int>(threads_in(block)), shared_bytes);
-  *blocks = static_cast<unsigned>(processors * each / pgas_nvshmem_pes_at_once());
+  const int threads = static_cast<int>(threads_in(block));
+  if (status == cudaSuccess) status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, func, threads, shared_bytes);
+  cudaFuncAttributes about{};
+  if (status == cudaSuccess) status = cudaFuncGetAttributes(&about, func);
+  const int admitted = status == cudaSuccess ? pgas_nvshmem_admitted_blocks(processors, each, threads, about.numRegs) : 0;
+  *blocks = static_cast<unsigned>(admitted);
   return status;
 }
 
@@ -41,29 +43,22 @@ inline int nvshmemx_collective_launch_query_gridsize(const void* func, dim3 bloc
 
 /// Collective: starts a kernel on every PE, by a cooperative launch. A grid of 0 blocks is the largest that there may
 /// be. *On return* an nvshmemx_status; NVSHMEMX_ERROR_COLLECTIVE_LAUNCH_FAILED where the blocks do not fit, together
-/// with as many of each other PE that shares the GPU: the log says how many would. What the CUDA runtime says is also
-/// left for cudaGetLastError().
+/// with as many of each other PE that shares the GPU and with the proxy's kernel where there is one: the log says how many
+/// would. What the CUDA runtime says is also left for cudaGetLastError().
 inline int nvshmemx_collective_launch(const void* func, dim3 gridDims, dim3 blockDims, void** args, size_t sharedMem,
                                       cudaStream_t stream) {
   if (const int joined = pgas_nvshmem_join(); joined != NVSHMEMX_SUCCESS) return joined;
   if (func == nullptr) return NVSHMEMX_ERROR_INVALID_VALUE;
-  unsigned fit = 0;
-  bool fits = true;
-  cudaError_t status = cudaSuccess;
   const bool largest = gridDims.x == 0 || gridDims.y == 0 || gridDims.z == 0;
-  if (largest || pgas_nvshmem_pes_at_once() > 1) {  // the CUDA runtime counts for this PE alone
-    status = pgas::compat::resident_blocks(func, blockDims, sharedMem, &fit);
-    if (largest) gridDims = dim3(fit != 0 ? fit : 1, 1, 1);
-    fits = static_cast<unsigned long long>(gridDims.x) * gridDims.y * gridDims.z <= fit;
-  }
-  if (status == cudaSuccess && fits) {
-    status = cudaLaunchCooperativeKernel(func, gridDims, blockDims, args, sharedMem, stream);
-    if (status == cudaSuccess) return NVSHMEMX_SUCCESS;
-    if (status == cudaErrorCooperativeLaunchTooLarge)
-      fits = pgas::compat::resident_blocks(func, blockDims, sharedMem, &fit) != cudaSuccess;
-  }
+  unsigned fit = 0;  // the CUDA runtime counts for this PE alone
+  cudaError_t status = pgas::compat::resident_blocks(func, blockDims, sharedMem, &fit);
+  if (largest) gridDims = dim3(fit != 0 ? fit : 1, 1, 1);
   const auto asked = static_cast<unsigned long long>(gridDims.x) * gridDims.y * gridDims.z;
-  const bool too_large = !fits && (status == cudaSuccess || status == cudaErrorCooperativeLaunchTooLarge);
+  const bool fits = asked <= fit;
+  if (status == cudaSuccess && fits)
+    status = cudaLaunchCooperativeKernel(func, gridDims, blockDims, args, sharedMem, stream);
+  if (status == cudaSuccess && fits) return NVSHMEMX_SUCCESS;
+  const bool too_large = status == cudaSuccess || status == cudaErrorCooperativeLaunchTooLarge;
   return pgas_nvshmem_launch_failed(__func__, asked, pgas::compat::threads_in(blockDims), fit,
                                     too_large ? nullptr : cudaGetErrorString(status));
 }

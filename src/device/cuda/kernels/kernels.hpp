@@ -13,5 +13,7 @@ namespace pgas::detail::cuda {
 
 /// A list of atomic operations, by one warp: other kernels leave room for that soonest.
 [[nodiscard]] cudaError_t launch_updates(listed_update* list, unsigned count, cudaStream_t stream);
+/// What that needs of a multiprocessor of the current GPU.
+[[nodiscard]] cudaError_t describe_updates(cudaFuncAttributes& about);
 
 }  // namespace pgas::detail::cuda

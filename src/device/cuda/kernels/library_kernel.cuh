@@ -42,6 +42,11 @@ class library_kernel {
     return result;
   }
 
+  template <class... Arguments>
+  [[nodiscard]] static cudaError_t describe(cudaFuncAttributes& about) {
+    return cudaFuncGetAttributes(&about, library_entry<Body, Arguments...>);
+  }
+
  private:
   template <class... Arguments>
   [[nodiscard]] static bool list() {

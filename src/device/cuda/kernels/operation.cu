@@ -59,6 +59,10 @@ cudaError_t launch_updates(listed_update* list, unsigned count, cudaStream_t str
   return library_kernel<update_kernel>::launch(1, warp, stream, list, count);
 }
 
+cudaError_t describe_updates(cudaFuncAttributes& about) {
+  return library_kernel<update_kernel>::describe<listed_update*, unsigned>(about);
+}
+
 cudaError_t launch_operation(const operation_request& request, cudaStream_t stream) {
   if (request.what == operation_request::kind::strided) {
     constexpr std::uint64_t threads = most_threads;
