@@ -55,6 +55,9 @@ struct exported_handle {
 /// An in-order queue of work: a CUstream, or a worker thread of the CPU backend. Null: the device's own internal queue.
 using stream_handle = void*;
 
+/// When kernels see what a network device has written.
+enum class remote_writes { visible, after_flush, never };
+
 /// Memory that the host and running kernels both see, at these two addresses.
 struct mapped_memory {
   void* host = nullptr;
@@ -106,6 +109,14 @@ class device {
   /// Memory for this device's kernels alone, zeroed, 256-byte aligned.
   [[nodiscard]] virtual void* allocate_local(std::size_t bytes) = 0;
   virtual void free_local(void* memory) noexcept = 0;
+
+  // ---- what network devices write into this one's memory (GPUDirect RDMA)
+
+  /// When kernels that have learned of such a write, by whatever it was ordered before, see it; those of peers that have
+  /// mapped the memory, too, where `for_peers`.
+  [[nodiscard]] virtual remote_writes order_of_remote_writes(bool) const noexcept { return remote_writes::visible; }
+  /// What has been written so far is visible to kernels that learn of something that happens later.
+  virtual void flush_remote_writes([[maybe_unused]] bool for_peers) {}
 
   // ---- work; thread-safe, in order within one stream
 

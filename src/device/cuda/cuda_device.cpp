@@ -96,9 +96,9 @@ void cuda_device::give_back() noexcept {
   static_cast<void>(driver().primary_release(ordinal_));
 }
 
-bool cuda_device::has(CUdevice_attribute attribute) const {
+int cuda_device::value_of(CUdevice_attribute attribute) const noexcept {
   int value = 0;
-  return driver().attribute(&value, attribute, ordinal_) == CUDA_SUCCESS && value != 0;
+  return driver().attribute(&value, attribute, ordinal_) == CUDA_SUCCESS ? value : 0;
 }
 
 cudaStream_t cuda_device::stream_of(stream_handle stream) const noexcept {

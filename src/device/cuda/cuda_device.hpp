@@ -39,6 +39,9 @@ class cuda_device final : public device {
   [[nodiscard]] void* allocate_local(std::size_t bytes) override;
   void free_local(void* memory) noexcept override;
 
+  [[nodiscard]] remote_writes order_of_remote_writes(bool for_peers) const noexcept override;
+  void flush_remote_writes(bool for_peers) override;
+
   [[nodiscard]] stream_handle create_stream() override;
   [[nodiscard]] stream_handle create_urgent_stream() override;
   [[nodiscard]] stream_handle adopt(void* native) override;
@@ -69,7 +72,8 @@ class cuda_device final : public device {
   /// What the constructor does once there is a context.
   void set_up();
   void give_back() noexcept;
-  [[nodiscard]] bool has(CUdevice_attribute attribute) const;
+  [[nodiscard]] int value_of(CUdevice_attribute attribute) const noexcept;
+  [[nodiscard]] bool has(CUdevice_attribute attribute) const noexcept { return value_of(attribute) != 0; }
   [[nodiscard]] cudaStream_t stream_of(stream_handle stream) const noexcept;
   /// A call that enqueues something: makes the context current and has the stream. That something is on the internal one
   /// is known from the call's end on. What goes there leaves captures of other streams undisturbed.

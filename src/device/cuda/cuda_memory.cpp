@@ -8,6 +8,22 @@
 
 namespace pgas::detail::cuda {
 
+remote_writes cuda_device::order_of_remote_writes(bool for_peers) const noexcept {
+  if (!has(CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_SUPPORTED)) return remote_writes::visible;
+  const int needed = for_peers ? CU_GPU_DIRECT_RDMA_WRITES_ORDERING_ALL_DEVICES : CU_GPU_DIRECT_RDMA_WRITES_ORDERING_OWNER;
+  if (value_of(CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WRITES_ORDERING) >= needed) return remote_writes::visible;
+  const int ways = value_of(CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS);
+  return (ways & CU_FLUSH_GPU_DIRECT_RDMA_WRITES_OPTION_HOST) != 0 ? remote_writes::after_flush : remote_writes::never;
+}
+
+void cuda_device::flush_remote_writes(bool for_peers) {
+  const in_context current(context_);
+  check(driver().flush_rdma(CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TARGET_CURRENT_CTX,
+                            for_peers ? CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_ALL_DEVICES
+                                      : CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_OWNER),
+        "cuFlushGPUDirectRDMAWrites");
+}
+
 namespace {
 
 CUmemGenericAllocationHandle handle_of(segment_id segment) { return static_cast<CUmemGenericAllocationHandle>(segment); }

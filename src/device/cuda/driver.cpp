@@ -49,6 +49,7 @@ driver_api load() {
   look_up("cuDevicePrimaryCtxRelease", api.primary_release);
   look_up("cuMemcpyAsync", api.copy_async);
   look_up("cuStreamQuery", api.stream_query);
+  look_up("cuFlushGPUDirectRDMAWrites", api.flush_rdma);
   look_up("cuGetErrorName", api.error_name);
   look_up("cuGetErrorString", api.error_string);
   return api;

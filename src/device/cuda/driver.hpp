@@ -37,6 +37,7 @@ struct driver_api {
   decltype(&cuDevicePrimaryCtxRelease) primary_release = nullptr;
   decltype(&cuMemcpyAsync) copy_async = nullptr;
   decltype(&cuStreamQuery) stream_query = nullptr;
+  decltype(&cuFlushGPUDirectRDMAWrites) flush_rdma = nullptr;
   decltype(&cuGetErrorName) error_name = nullptr;
   decltype(&cuGetErrorString) error_string = nullptr;
 };

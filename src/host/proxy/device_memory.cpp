@@ -50,8 +50,10 @@ class own_stream {
 /// place in pinned memory until the stream has been waited for; when there is no place left, that is at once.
 class device_proxy_memory final : public proxy_memory {
  public:
-  device_proxy_memory(device& backend, const pinned_sizes& sizes)
+  device_proxy_memory(device& backend, const pinned_sizes& sizes, bool for_peers)
       : device_(backend),
+        for_peers_(for_peers),
+        remote_writes_(backend.order_of_remote_writes(for_peers)),
         staging_(backend, sizes.staging_bytes),
         list_(backend, sizes.updates * sizeof(listed_update)),
         buffers_(backend, sizes.buffer_bytes),
@@ -125,6 +127,10 @@ class device_proxy_memory final : public proxy_memory {
 
   [[nodiscard]] bool pending() const noexcept override { return used_ != 0 || reads_straight_ || !results_.empty(); }
   [[nodiscard]] bool host_accessible() const noexcept override { return false; }
+  [[nodiscard]] bool transports_may_write() const noexcept override { return remote_writes_ != remote_writes::never; }
+  void admit_transport_writes() override {
+    if (remote_writes_ == remote_writes::after_flush) device_.flush_remote_writes(for_peers_);
+  }
   [[nodiscard]] std::span<std::byte> buffers() noexcept override { return {buffers_.on_host(), buffers_.bytes()}; }
 
  private:
@@ -162,6 +168,8 @@ class device_proxy_memory final : public proxy_memory {
   }
 
   device& device_;
+  const bool for_peers_;
+  const remote_writes remote_writes_;
   const mapped_block staging_;
   const mapped_block list_;
   const mapped_block buffers_;
@@ -176,8 +184,8 @@ class device_proxy_memory final : public proxy_memory {
 
 }  // namespace
 
-std::unique_ptr<proxy_memory> make_device_proxy_memory(device& backend, const pinned_sizes& sizes) {
-  return std::make_unique<device_proxy_memory>(backend, sizes);
+std::unique_ptr<proxy_memory> make_device_proxy_memory(device& backend, const pinned_sizes& sizes, bool for_peers) {
+  return std::make_unique<device_proxy_memory>(backend, sizes, for_peers);
 }
 
 }  // namespace pgas::detail

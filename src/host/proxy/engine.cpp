@@ -41,6 +41,7 @@ proxy_engine::proxy_engine(const proxy_settings& settings, transport& network, p
 
 bool proxy_engine::turn() {
   bool busy = parts_.network.progress();
+  if (std::exchange(fetched_, false)) parts_.memory.admit_transport_writes();  // before settle() tells of it
   busy |= deliver_to_self();
   complete_memory();
   for (const auto& each : flights_) busy |= serve(*each);
@@ -94,6 +95,8 @@ std::string proxy_engine::deliver(channel& from, std::span<const std::byte> byte
 /// The message that is due, and those behind it that came before it.
 std::string proxy_engine::carry_out(channel& from, std::span<const std::byte> message) {
   if (std::find(heard_.begin(), heard_.end(), &from) == heard_.end()) heard_.push_back(&from);
+  // Some of it may say that something has been put here.
+  if (!parts_.exposed.empty()) parts_.memory.admit_transport_writes();
   std::string wrong = target_.carry_out(from.pe, message.subspan(sizeof(message_header)));
   while (wrong.empty()) {
     const message_pool::number next = from.in.handled();
@@ -232,6 +235,7 @@ void proxy_engine::done(transport_token token) {
   const pieces_under_way::piece piece =
       parts_.pieces.remove(static_cast<std::size_t>(token & ~proxy_parts::piece_token));
   --piece.with->pieces;
+  fetched_ = fetched_ || (piece.op->fetches() && !parts_.exposed.empty());
   parts_.touch(*piece.with);
   piece.op->ring->piece_done(*piece.op);
 }

@@ -84,6 +84,7 @@ class proxy_engine final : public transport_events, private message_sender, priv
   std::vector<arrived_reply> arrived_;            ///< whose bytes are not visible yet
   std::vector<channel*> leaving_;                 ///< lost, while their messages may still be filled in
   fifo<message_pool::number> to_self_;
+  bool fetched_ = false;  ///< the transport has written what was got into memory of this PE
   bool failed_ = false;
 };
 

@@ -46,6 +46,10 @@ class proxy_memory {
   [[nodiscard]] virtual bool pending() const noexcept = 0;
   /// Plain loads and stores of this process work there.
   [[nodiscard]] virtual bool host_accessible() const noexcept = 0;
+  /// Whether transports may write there themselves: what they write can be made visible in time.
+  [[nodiscard]] virtual bool transports_may_write() const noexcept { return true; }
+  /// Whoever sees what is asked for from now on also sees what transports have written there themselves so far.
+  virtual void admit_transport_writes() {}
   /// Memory for messages that read() fills without a copy in between; lives as long as this.
   [[nodiscard]] virtual std::span<std::byte> buffers() noexcept { return {}; }
 };
@@ -62,6 +66,8 @@ struct pinned_sizes {
 
 /// Whatever `backend` can copy from and to, in order on a stream that is waited for only when results are needed. Puts
 /// and signals that are set go by the copy engines; other atomic operations are collected for device::update().
-[[nodiscard]] std::unique_ptr<proxy_memory> make_device_proxy_memory(device& backend, const pinned_sizes& sizes = {});
+/// @param for_peers whether kernels of other devices have the memory mapped
+[[nodiscard]] std::unique_ptr<proxy_memory> make_device_proxy_memory(device& backend, const pinned_sizes& sizes = {},
+                                                                     bool for_peers = true);
 
 }  // namespace pgas::detail

@@ -18,6 +18,7 @@ class peer_memory {
     std::uint64_t imported;
   };
 
+  [[nodiscard]] bool empty() const noexcept { return segments_.empty(); }
   void add(const segment& what) { segments_.push_back(what); }
   /// The segment that `offset` lies in, if it is known.
   [[nodiscard]] const segment* find(std::uint64_t offset) const noexcept {

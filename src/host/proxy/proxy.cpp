@@ -96,7 +96,11 @@ void proxy::run_requests(std::unique_lock<std::mutex>& lock) {
 
 blob proxy::expose(std::uint64_t offset, void* at, std::size_t bytes) {
   std::string why_not;
-  std::optional<exposed_memory> exposed = network_->expose(at, bytes, why_not);
+  std::optional<exposed_memory> exposed;
+  if (memory_.transports_may_write())
+    exposed = network_->expose(at, bytes, why_not);
+  else
+    why_not = "the GPU does not order what network devices write";
   if (!exposed) {
     std::unique_lock lock(mutex_);
     if (!std::exchange(said_why_not_, true))

@@ -60,7 +60,7 @@ std::vector<blob> exchange_addresses(const link_group& everyone, const std::opti
 far_pes::far_pes(const links& everyone, const domains& near, class device& device, const config& settings,
                  log::logger& log, const proxy_settings& how)
     : device_(device), near_(near), me_(how.me), n_(how.n) {
-  memory_ = device.properties().kind == heap_kind::host ? make_host_proxy_memory() : make_device_proxy_memory(device);
+  memory_ = device.properties().kind == heap_kind::host ? make_host_proxy_memory() : make_device_proxy_memory(device, {}, near.members().size() > 1);
   const ucx_settings network = settings_of(everyone, settings, log);
   blob address;
   const std::optional<error> failed = attempt(everyone, "set up the way to PEs beyond load and store", [&] {

@@ -7,6 +7,7 @@
 #include <deque>
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "unit/heap/faulty_device.hpp"
@@ -20,19 +21,25 @@ class lazy_device final : public unit_test::faulty_device {
   std::size_t copies = 0;    ///< enqueued
   std::size_t updates = 0;   ///< lists of them enqueued
   std::vector<bool> fenced;  ///< what these say
+  static inline detail::remote_writes order = detail::remote_writes::visible;  ///< what those say that are made now
+  std::string done;  ///< a letter for each thing that was enqueued or done: Copy, Update, Flush
   std::function<void()> before_work = [] {};
 
   ~lazy_device() override { work(); }
 
   void copy(void* to, const void* from, std::size_t bytes, detail::stream_handle stream) override {
     ++copies;
+    done += 'C';
     queue_.emplace_back([=, this] { faulty_device::copy(to, from, bytes, stream); });
   }
   void update(std::span<detail::listed_update> list, detail::stream_handle stream) override {
     ++updates;
+    done += 'U';
     for (const detail::listed_update& each : list) fenced.push_back(each.fenced);
     queue_.emplace_back([=, this] { faulty_device::update(list, stream); });
   }
+  detail::remote_writes order_of_remote_writes(bool) const noexcept override { return order_; }
+  void flush_remote_writes(bool) override { done += 'F'; }
   void synchronize(detail::stream_handle stream) override {
     ++waits;
     before_work();
@@ -49,6 +56,7 @@ class lazy_device final : public unit_test::faulty_device {
     for (; !queue_.empty(); queue_.pop_front()) queue_.front()();
   }
 
+  const detail::remote_writes order_ = order;
   std::deque<std::function<void()>> queue_;
 };
 
