@@ -99,8 +99,9 @@ class PGAS_API world {
   [[nodiscard]] const pgas::team& host_team() const;
 
   /// Collective: `count` objects of T on every PE, at the same offset.
-  /// *Memory* alignment at least 16 bytes, 512 from 512 bytes on, 2 MiB from 2 MiB on, or as asked (a power of two up to
-  /// 2 MiB). *On return* every PE may address the memory of all PEs; with initialize::zero all of it is zero.
+  /// *Memory* alignment at least 16 bytes, 512 from 512 bytes on, 2 MiB from 2 MiB on, or as asked (a power of two,
+  /// up to PGAS_STRIDE where the system has such addresses). *On return* every PE may address the memory of all PEs; with
+  /// initialize::zero all of it is zero.
   /// *Errors* out_of_memory (then nothing was allocated anywhere), invalid_argument, asymmetric_call with checks on.
   template <rma_type T>
   [[nodiscard]] symmetric<T> allocate(std::size_t count, initialize how = initialize::no, std::size_t alignment = alignof(T)) {

@@ -45,7 +45,8 @@ void arena::grow(offset_allocator::request wanted, const heap_call& call) {
   const std::size_t unit = ground_.terms.unit;
   std::size_t needed = std::numeric_limits<std::size_t>::max();
   if (call.bytes <= offset_allocator::largest_request)
-    needed = windows_ == nullptr ? offsets_.growth_needed(wanted) : wanted.bytes;
+    needed = windows_ == nullptr ? offsets_.growth_needed(wanted)
+                                 : wanted.bytes + std::max(wanted.alignment, unit) - unit;  // windows begin at any unit
   if (needed <= limit_) needed = round_up(needed, unit);
   const std::size_t room = limit_ - offsets_.size();
   std::optional<error> refused;
@@ -117,9 +118,16 @@ heap_usage arena::usage() const {
   return {offsets_.used(), offsets_.size(), limit_, offsets_.largest_free(), offsets_.allocations()};
 }
 
+std::optional<error> arena::refuse_alignment(std::size_t alignment) const {
+  if (std::has_single_bit(alignment) && alignment <= largest_alignment()) return std::nullopt;
+  return error(code::invalid_argument, fmt::format("alignment {} is not a power of two up to {}, which the addresses of the "
+                                                   "heap are multiples of; a larger PGAS_STRIDE makes that larger",
+                                                   alignment, largest_alignment()));
+}
+
 void* arena::allocate(std::size_t bytes, std::size_t alignment) {
-  const bool valid = std::has_single_bit(alignment) && alignment <= offset_allocator::large_alignment;
-  const bool possible = valid && bytes != 0 && bytes <= offset_allocator::largest_request;
+  const std::optional<error> refused = refuse_alignment(alignment);
+  const bool possible = !refused && bytes != 0 && bytes <= offset_allocator::largest_request;
   const offset_allocator::request wanted =
       possible ? offset_allocator::rounded(bytes, alignment) : offset_allocator::request{0, 1};
   heap_call call{heap_call::kind::allocate, 0, bytes, alignment, heap_call::nowhere};
@@ -129,9 +137,7 @@ void* arena::allocate(std::size_t bytes, std::size_t alignment) {
     mine.call = call;
     if (const std::optional<error> different = asymmetry(exchange(group_, mine))) throw error(*different);
   }
-  if (!valid)
-    throw error(code::invalid_argument, fmt::format("allocate: alignment {} is not a power of two up to {}", alignment,
-                                                    offset_allocator::large_alignment));
+  if (refused) throw error(*refused);
   if (bytes == 0) return nullptr;
   if (call.offset == heap_call::nowhere) grow(wanted, call);
   const std::optional<std::size_t> offset = offsets_.allocate(wanted);

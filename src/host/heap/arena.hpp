@@ -45,11 +45,14 @@ class arena {
   arena& operator=(const arena&) = delete;
 
   /// Collective: same arguments on all members. Communicates only when a new segment is needed, or with checks on.
-  /// *Units* bytes. *Memory* alignment: a power of two up to 2 MiB granularity; at least 16, and 512 from 512 bytes on,
+  /// *Units* bytes. *Memory* alignment: a power of two up to largest_alignment(); at least 16, and 512 from 512 bytes on,
   /// 2 MiB from 2 MiB on. *On return* the memory is not initialised. A request of 0 bytes gives null.
   /// *Errors* out_of_memory naming PE, requested, free and largest free; the memory is then as it was, on all members.
   /// asymmetric_call with checks on.
   [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment);
+  [[nodiscard]] std::size_t largest_alignment() const noexcept { return ground_.reach.slots.alignment(); }
+  /// Why this PE can't align to `alignment`, if it can't.
+  [[nodiscard]] std::optional<error> refuse_alignment(std::size_t alignment) const;
   /// Collective, with a barrier before the memory can be handed out again. Null is ignored.
   /// *Errors* invalid_free, before the barrier.
   void free(void* pointer);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <optional>
@@ -23,6 +24,8 @@ bool aligned(const void* address, std::size_t alignment) {
   return (reinterpret_cast<std::uintptr_t>(address) & (alignment - 1)) == 0;
 }
 
+int log2_alignment(const void* address) { return std::countr_zero(reinterpret_cast<std::uintptr_t>(address)); }
+
 }  // namespace
 
 layout::layout(device& device, const link_group& group, const layout_wish& wish) : device_(device) {
@@ -37,12 +40,13 @@ layout::layout(device& device, const link_group& group, const layout_wish& wish)
                                 "PGAS_HEAP_LIMIT",
                                 slots, byte_text(stride)));
       log2_stride_ = std::countr_zero(stride);
-      if (agree_on_base(group, slots * stride, wish.alignment)) {
-        same_base_ = true;
-        return;
-      }
-      if (reserve_anywhere(group, slots * stride, wish.alignment, stride <= wish.least)) return;
+      same_base_ = agree_on_base(group, slots * stride, wish.alignment);
+      if (same_base_ || reserve_anywhere(group, slots * stride, wish.alignment, stride <= wish.least)) break;
     }
+    std::int32_t log2 = std::min<std::int32_t>(log2_stride_, log2_alignment(base_));
+    if (!same_base_)
+      for (const std::int32_t theirs : gather_value(group, log2)) log2 = std::min(log2, theirs);
+    alignment_ = std::size_t{1} << log2;
   } catch (...) {
     give_back();
     throw;
@@ -56,13 +60,34 @@ void layout::give_back() noexcept {
   base_ = nullptr;
 }
 
+void* layout::reserve_aligned(std::size_t bytes) {
+  void* const plain = device_.reserve(bytes, nullptr);
+  constexpr int tries = 8;
+  for (int i = 0; i < tries && !aligned(plain, stride()); ++i) {
+    try {
+      // A wider range has an aligned one in it, which is free again a moment later, unless another thread is faster.
+      void* const wider = device_.reserve(bytes + stride(), nullptr);
+      const std::uintptr_t inside = (reinterpret_cast<std::uintptr_t>(wider) + stride() - 1) & ~(stride() - 1);
+      device_.release(wider, bytes + stride());
+      if (void* const better = device_.reserve(bytes, reinterpret_cast<void*>(inside)); better != nullptr) {
+        device_.release(plain, bytes);
+        return better;
+      }
+    } catch (const error&) {
+      break;  // addresses are short: these will do
+    }
+  }
+  return plain;
+}
+
 bool layout::agree_on_base(const link_group& group, std::size_t bytes, std::size_t alignment) {
   // What the system gives to PE 0 first: the only kind of address that can be had under some sanitizers.
   for (std::size_t round = 0; round <= std::size(far_candidates); ++round) {
     void* mine = nullptr;
     if (group.my_pe() == 0) {
       try {
-        mine = device_.reserve(bytes, round == 0 ? nullptr : reinterpret_cast<void*>(far_candidates[round - 1]));
+        mine = round == 0 ? reserve_aligned(bytes)
+                          : device_.reserve(bytes, reinterpret_cast<void*>(far_candidates[round - 1]));
       } catch (const error&) {
         mine = nullptr;  // told to the others as "no proposal"; reserve_anywhere() reports it if nothing else works
       }
@@ -103,7 +128,7 @@ bool layout::reserve_anywhere(const link_group& group, std::size_t bytes, std::s
   statement mine;
   mine.call = {heap_call::kind::probe, 0, bytes, alignment, heap_call::nowhere};
   mine.failure = attempt(group, fmt::format("reserve {} of addresses", byte_text(bytes)), [&] {
-    base_ = static_cast<std::byte*>(device_.reserve(bytes, nullptr));
+    base_ = static_cast<std::byte*>(reserve_aligned(bytes));
     bytes_ = bytes;
     if (!aligned(base_, alignment)) throw error(code::address_space, "the device gave a badly aligned address");
   });

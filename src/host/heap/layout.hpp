@@ -17,7 +17,7 @@ struct layout_wish {
   int slots = 1;
   std::size_t stride = 0;     ///< a power of two
   std::size_t least = 0;      ///< how far the stride may be halved where addresses are short
-  std::size_t alignment = 0;  ///< of the base, a power of two
+  std::size_t alignment = 0;  ///< that the base must have, a power of two; it gets that of the stride where it can
 };
 
 /// Owns the reservation of this PE.
@@ -36,8 +36,12 @@ class layout {
   [[nodiscard]] int log2_stride() const noexcept { return log2_stride_; }
   [[nodiscard]] std::size_t stride() const noexcept { return std::size_t{1} << log2_stride_; }
   [[nodiscard]] bool same_base() const noexcept { return same_base_; }
+  /// Of every slot on every PE, a power of two: what offsets in them can be aligned to.
+  [[nodiscard]] std::size_t alignment() const noexcept { return alignment_; }
 
  private:
+  /// Addresses of the system's choice, aligned to the stride where there are such. *Errors* address_space.
+  [[nodiscard]] void* reserve_aligned(std::size_t bytes);
   [[nodiscard]] bool agree_on_base(const link_group& group, std::size_t bytes, std::size_t alignment);
   [[nodiscard]] bool reserve_anywhere(const link_group& group, std::size_t bytes, std::size_t alignment, bool last_try);
   void give_back() noexcept;
@@ -46,6 +50,7 @@ class layout {
   std::byte* base_ = nullptr;
   std::size_t bytes_ = 0;
   int log2_stride_ = 0;
+  std::size_t alignment_ = 0;
   bool same_base_ = false;
 };
 

@@ -22,11 +22,10 @@ class offset_allocator {
   };
   static constexpr std::size_t small_alignment = 16;
   static constexpr std::size_t line_alignment = 512;  ///< for 512 bytes and more
-  static constexpr std::size_t large_alignment = std::size_t{2}
-                                                 << 20;  ///< for 2 MiB and more, and the most one can ask for
-  static constexpr std::size_t largest_request = ~std::size_t{0} - 2 * large_alignment;
+  static constexpr std::size_t large_alignment = std::size_t{2} << 20;  ///< for 2 MiB and more
+  static constexpr std::size_t largest_request = std::size_t{1} << 62;  ///< of bytes, and of an alignment
 
-  /// The rounding of the heap. *Units* bytes, 1 to largest_request; alignment a power of two up to large_alignment.
+  /// The rounding of the heap. *Units* bytes, 1 to largest_request; alignment a power of two up to it.
   [[nodiscard]] static request rounded(std::size_t bytes, std::size_t alignment) noexcept;
 
   /// Where allocate() would put it; none if it does not fit.

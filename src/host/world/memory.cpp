@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <limits>
 #include <optional>
@@ -33,12 +32,7 @@ std::optional<error> obstacle(world_state& world, const void* pointer, std::size
   if (pointer != nullptr && world.heap().allocation_bytes(pointer) == 0)
     return error(code::invalid_free,
                  fmt::format("PE {} could not reallocate {}: no allocation of this world starts there", me, pointer), me);
-  if (!std::has_single_bit(alignment) || alignment > offset_allocator::large_alignment)
-    return error(code::invalid_argument,
-                 fmt::format("PE {} could not reallocate {}: alignment {} is not a power of two up to {}", me, pointer, alignment,
-                             offset_allocator::large_alignment),
-                 me);
-  return std::nullopt;
+  return world.heap().memory().refuse_alignment(alignment);
 }
 
 /// Collective, and a barrier: returns on all PEs if all can and want the same, else throws the same on all of them.

@@ -83,7 +83,10 @@ TEST(heap, alignment_is_as_promised_and_odd_ones_are_refused) {
     EXPECT_EQ(address(512, 1) % 512, 0u);
     EXPECT_EQ(address(3 * MiB, 1) % (2 * MiB), 0u);
     EXPECT_EQ(address(100, 4096) % 4096, 0u);
-    for (const std::size_t bad : {std::size_t{0}, std::size_t{3}, std::size_t{48}, 4 * MiB, ~std::size_t{0}}) {
+    EXPECT_EQ(address(8, 16 * MiB) % (16 * MiB), 0u);
+    EXPECT_EQ(address(5 * MiB, 128 * MiB) % (128 * MiB), 0u);
+    const std::size_t beyond = std::size_t{1} << (at.heap->log2_stride() + 1);
+    for (const std::size_t bad : {std::size_t{0}, std::size_t{3}, std::size_t{48}, beyond, ~std::size_t{0}}) {
       const auto refused = thrown([&] { static_cast<void>(at.heap->allocate(8, bad)); });
       ASSERT_TRUE(refused);
       EXPECT_EQ(refused->code(), code::invalid_argument);

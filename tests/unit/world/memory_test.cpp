@@ -78,7 +78,7 @@ TEST(world_memory, reallocate_frees_the_old_block_and_knows_null_and_zero) {
 TEST(world_memory, reallocate_respects_the_alignment) {
   expect_no_error(run_worlds(2, [](world& w) {
     void* block = w.allocate_bytes(64);
-    for (const std::size_t alignment : {16u, 4096u, 2u << 20}) {
+    for (const std::size_t alignment : {16u, 4096u, 2u << 20, 16u << 20}) {
       block = w.reallocate_bytes(block, 64, 1, alignment);
       EXPECT_EQ(reinterpret_cast<std::uintptr_t>(block) % alignment, 0u);
     }
