@@ -1,7 +1,6 @@
 // Symmetric memory, registered memory, queue pairs.
 #include <fmt/format.h>
 
-#include <bit>
 #include <map>
 #include <mutex>
 #include <numeric>
@@ -76,14 +75,11 @@ void* nvshmem_calloc(std::size_t count, std::size_t size) {
 }
 
 void* nvshmem_align(std::size_t alignment, std::size_t size) {
-  return guarded("nvshmem_align", nullptr, [&] {
-    const bool too_small = std::has_single_bit(alignment) && alignment < usual_alignment;
-    return allocate(size, 1, too_small ? usual_alignment : alignment, initialize::no);
-  });
+  return guarded("nvshmem_align", nullptr, [&] { return allocate(size, 1, alignment_of(alignment), initialize::no); });
 }
 
 void nvshmem_free(void* memory) {
-  passing([&] {
+  must("nvshmem_free", [&] {
     world& w = runtime::instance().world();
     if (memory == nullptr) return;
     quiet(w);  // what this PE still writes to others' parts; then all meet

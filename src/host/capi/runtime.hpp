@@ -3,8 +3,10 @@
 /// of a C interface has a runtime of its own.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -161,6 +163,13 @@ class runtime {
   number_table<numbered_team> teams_{"team", team_number::first_own};
   std::unique_ptr<log::logger> log_;
 };
+
+/// What memory is aligned to where a program asks for `alignment`: the next power of two, and what any element needs.
+[[nodiscard]] constexpr std::size_t alignment_of(std::size_t alignment) {
+  constexpr std::size_t least = 16;
+  constexpr std::size_t most = std::size_t{1} << 62;  // more than there is: for the heap to refuse
+  return std::bit_ceil(std::clamp(alignment, least, most));
+}
 
 /// Runs `body`; what it throws is logged with the name of the function and becomes `failed`: a value, or a function of
 /// the pgas::error that gives one. For functions that return a status or a pointer.

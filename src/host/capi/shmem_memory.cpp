@@ -35,7 +35,7 @@ PGAS_SHMEM_DEFINE_OR(void*, nullptr, malloc, (size_t size), return met(library()
 PGAS_SHMEM_DEFINE_OR(void*, nullptr, calloc, (size_t count, size_t size),
                      return met(library().world().allocate_bytes(count, size, 16, pgas::initialize::zero));)
 PGAS_SHMEM_DEFINE_OR(void*, nullptr, align, (size_t alignment, size_t size),
-                     return met(library().world().allocate_bytes(size, 1, alignment));)
+                     return met(library().world().allocate_bytes(size, 1, alignment_of(alignment)));)
 PGAS_SHMEM_DEFINE_OR(void*, nullptr, realloc, (void* ptr, size_t size), {
   if (ptr != nullptr) pgas::quiet(library().world());
   return met(library().world().reallocate_bytes(ptr, size));

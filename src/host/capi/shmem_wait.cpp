@@ -44,7 +44,5 @@ extern "C" {
   PGAS_SHMEM_WAIT_SET(NAME, , TYPE, TYPE) \
   PGAS_SHMEM_WAIT_SET(NAME, _vector, TYPE, const TYPE*)
 #include "pgas/compat/types.inc"
-PGAS_SHMEM_WAIT_ONE(short, short)
-PGAS_SHMEM_WAIT_ONE(ushort, unsigned short)
 
 }  // extern "C"

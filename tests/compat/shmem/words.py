@@ -85,7 +85,7 @@ def atomics(lists, names):
                     test.add(op, names.data(name, f"atomic_{op}", with_ctx), passed, after, False)
                     if op not in NO_RESULT:
                         test.add(op, names.data(name, f"atomic_{op}_nbi", with_ctx), passed, after, True)
-    for family, row in (("WORD", "PGAS_OLD_WORD_TYPE"), ("INTEGER", "PGAS_OLD_INTEGER_TYPE")):
+    for family, row in (("WORD", "PGAS_WORD_TYPE"), ("INTEGER", "PGAS_INTEGER_TYPE")):
         for name, _ in lists[row]:
             for old_name, op in OLD[family].items():
                 passed, after = UPDATES[family][op]
@@ -148,7 +148,7 @@ def waits(lists, names):
             "  int i, seen[7];",
             "  store(words, zeros, sizeof zeros);",
             "  shmem_barrier_all();",
-            f"  for (i = 0; i < 4; ++i) {names.data(name, 'atomic_set')}words + i, pattern[i], right);",
+            f"  for (i = 0; i < 4; ++i) {names.data(name, 'p')}words + i, pattern[i], right);",
             f"  {call('wait_until_all')}words, 4, NULL, SHMEM_CMP_GE, 10);",
             *["  " + line for line in one + tests_of(name, call)],
             "  shmem_barrier_all();",

@@ -8,7 +8,7 @@
 extern "C" {
 
 /// Collective: memory on every PE, at the same offset; null for no bytes and where it fails. *Memory* aligned to 16
-/// bytes at least; `alignment` is a power of two up to 2 MiB. *Order* no PE returns before all have called.
+/// bytes at least; `alignment` is rounded up to a power of two. *Order* no PE returns before all have called.
 void* nvshmem_malloc(size_t size);
 void* nvshmem_calloc(size_t count, size_t size);
 void* nvshmem_align(size_t alignment, size_t size);

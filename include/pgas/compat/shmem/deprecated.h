@@ -17,11 +17,11 @@ PGAS_SHMEM_API void* shmemalign(size_t alignment, size_t size);
 PGAS_SHMEM_API void* shrealloc(void* ptr, size_t size);
 PGAS_SHMEM_API void shfree(void* ptr);
 
-#define PGAS_OLD_WORD_TYPE(NAME, TYPE)                                    \
+#define PGAS_WORD_TYPE(NAME, TYPE)                                        \
   PGAS_SHMEM_DECLARE(TYPE, NAME##_fetch, (const TYPE* source, int pe))    \
   PGAS_SHMEM_DECLARE(void, NAME##_set, (TYPE * dest, TYPE value, int pe)) \
   PGAS_SHMEM_DECLARE(TYPE, NAME##_swap, (TYPE * dest, TYPE value, int pe))
-#define PGAS_OLD_INTEGER_TYPE(NAME, TYPE)                                              \
+#define PGAS_INTEGER_TYPE(NAME, TYPE)                                                  \
   PGAS_SHMEM_DECLARE(TYPE, NAME##_cswap, (TYPE * dest, TYPE cond, TYPE value, int pe)) \
   PGAS_SHMEM_DECLARE(TYPE, NAME##_finc, (TYPE * dest, int pe))                         \
   PGAS_SHMEM_DECLARE(void, NAME##_inc, (TYPE * dest, int pe))                          \

@@ -45,8 +45,6 @@ void pgas_shmem_no_such_type(void);
   PGAS_SHMEM_BITS_TYPES(PRE, POST), PGAS_SHMEM_ROW(unsigned char, PRE##uchar##POST),              \
       PGAS_SHMEM_ROW(unsigned short, PRE##ushort##POST), PGAS_SHMEM_ROW(int8_t, PRE##int8##POST), \
       PGAS_SHMEM_ROW(int16_t, PRE##int16##POST)
-#define PGAS_SHMEM_OLD_INTEGER_TYPES(PRE, POST) PGAS_SHMEM_LONG_ROWS(PRE, POST)
-#define PGAS_SHMEM_OLD_WORD_TYPES(PRE, POST) PGAS_SHMEM_LONG_ROWS(PRE, POST), PGAS_SHMEM_FLOAT_ROWS(PRE, POST)
 
 /// By the type of the first argument.
 #define PGAS_SHMEM_BY_FIRST(TYPES, POST, ...) \

@@ -22,12 +22,11 @@
 #define shmem_signal_add(...) \
   _Generic((PGAS_SHMEM_FIRST(__VA_ARGS__)), shmem_ctx_t : shmem_ctx_signal_add, default : shmem_signal_add)(__VA_ARGS__)
 
-#define PGAS_SHMEM_WAIT_TYPES(PRE, POST) PGAS_SHMEM_INTEGER_TYPES(PRE, POST)
-/// With the types of 1.4.
-#define PGAS_SHMEM_WAIT_ONE_TYPES(PRE, POST)                                    \
+/// Also the short ones, which 1.4 has.
+#define PGAS_SHMEM_WAIT_TYPES(PRE, POST)                                        \
   PGAS_SHMEM_INTEGER_TYPES(PRE, POST), PGAS_SHMEM_ROW(short, PRE##short##POST), \
       PGAS_SHMEM_ROW(unsigned short, PRE##ushort##POST)
-#define shmem_wait_until(...) PGAS_SHMEM_BY_FIRST(PGAS_SHMEM_WAIT_ONE_TYPES, _wait_until, __VA_ARGS__)
+#define shmem_wait_until(...) PGAS_SHMEM_BY_FIRST(PGAS_SHMEM_WAIT_TYPES, _wait_until, __VA_ARGS__)
 #define shmem_wait_until_all(...) PGAS_SHMEM_BY_FIRST(PGAS_SHMEM_WAIT_TYPES, _wait_until_all, __VA_ARGS__)
 #define shmem_wait_until_any(...) PGAS_SHMEM_BY_FIRST(PGAS_SHMEM_WAIT_TYPES, _wait_until_any, __VA_ARGS__)
 #define shmem_wait_until_some(...) PGAS_SHMEM_BY_FIRST(PGAS_SHMEM_WAIT_TYPES, _wait_until_some, __VA_ARGS__)
@@ -35,7 +34,7 @@
 #define shmem_wait_until_any_vector(...) PGAS_SHMEM_BY_FIRST(PGAS_SHMEM_WAIT_TYPES, _wait_until_any_vector, __VA_ARGS__)
 #define shmem_wait_until_some_vector(...) \
   PGAS_SHMEM_BY_FIRST(PGAS_SHMEM_WAIT_TYPES, _wait_until_some_vector, __VA_ARGS__)
-#define shmem_test(...) PGAS_SHMEM_BY_FIRST(PGAS_SHMEM_WAIT_ONE_TYPES, _test, __VA_ARGS__)
+#define shmem_test(...) PGAS_SHMEM_BY_FIRST(PGAS_SHMEM_WAIT_TYPES, _test, __VA_ARGS__)
 #define shmem_test_all(...) PGAS_SHMEM_BY_FIRST(PGAS_SHMEM_WAIT_TYPES, _test_all, __VA_ARGS__)
 #define shmem_test_any(...) PGAS_SHMEM_BY_FIRST(PGAS_SHMEM_WAIT_TYPES, _test_any, __VA_ARGS__)
 #define shmem_test_some(...) PGAS_SHMEM_BY_FIRST(PGAS_SHMEM_WAIT_TYPES, _test_some, __VA_ARGS__)

@@ -11,6 +11,7 @@ extern "C" {
 
 PGAS_SHMEM_DECLARE(void*, malloc, (size_t size))
 PGAS_SHMEM_DECLARE(void*, calloc, (size_t count, size_t size))
+/// `alignment` is rounded up to a power of two.
 PGAS_SHMEM_DECLARE(void*, align, (size_t alignment, size_t size))
 PGAS_SHMEM_DECLARE(void*, realloc, (void* ptr, size_t size))
 /// `hints`: SHMEM_MALLOC_ATOMICS_REMOTE, SHMEM_MALLOC_SIGNAL_REMOTE, both, or 0.

@@ -40,12 +40,6 @@ extern "C" {
 
 #include "../types.inc"
 
-/// Types that 1.5 no longer names.
-PGAS_SHMEM_DECLARE(void, short_wait_until, (short* ivar, int cmp, short cmp_value))
-PGAS_SHMEM_DECLARE(void, ushort_wait_until, (unsigned short* ivar, int cmp, unsigned short cmp_value))
-PGAS_SHMEM_DECLARE(int, short_test, (short* ivar, int cmp, short cmp_value))
-PGAS_SHMEM_DECLARE(int, ushort_test, (unsigned short* ivar, int cmp, unsigned short cmp_value))
-
 #ifdef __cplusplus
 }
 #endif
