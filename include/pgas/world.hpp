@@ -167,4 +167,9 @@ class PGAS_API world {
   std::shared_ptr<detail::world_state> state_;
 };
 
+namespace detail {
+/// world::abort() for a PE that ends its process with a status of its own, and has said why: the reason is logged at `level`.
+PGAS_API void end_world(world& of, std::string_view reason, log_level level) noexcept;
+}  // namespace detail
+
 }  // namespace pgas

@@ -300,6 +300,9 @@ TEST_F(Team, memory_is_of_members_only) {
     void* const raw = team.allocate_bytes(64);
     team.free(raw);
     EXPECT_EQ(code_of([&] { team.free(raw); }), code::invalid_free);
+    void* const wide = team.allocate_bytes(64, 1, std::size_t{16} << 20);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(wide) % (std::size_t{16} << 20), 0U);
+    team.free(wide);
     EXPECT_EQ(code_of([&] { static_cast<void>(team.allocate_bytes(1, 1, 3)); }), code::invalid_argument);
     EXPECT_EQ(code_of([&] { static_cast<void>(team.allocate_bytes(std::size_t{1} << 60)); }), code::out_of_memory);
     EXPECT_EQ(team.allocate_bytes(0), nullptr);

@@ -99,7 +99,7 @@ TEST(Heap, memory_is_zeroed_aligned_and_counted) {
     EXPECT_EQ(std::accumulate(copy.begin(), copy.end(), 0), 0);
     EXPECT_EQ(world.usage().allocations, before.allocations + 1);
     EXPECT_GE(world.usage().used, before.used + zeros.size());
-    for (const std::size_t alignment : {16U, 64U, 4096U, 1U << 21}) {
+    for (const std::size_t alignment : {16U, 64U, 4096U, 1U << 21, 1U << 26}) {
       void* p = world.allocate_bytes(100, 1, alignment);
       EXPECT_EQ(reinterpret_cast<std::uintptr_t>(p) % alignment, 0U);
       world.free(p);

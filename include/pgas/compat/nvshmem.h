@@ -2,6 +2,9 @@
 /// NVSHMEM's interface over pgas: existing programs compile as they are. Functions of the host are there in any C++17
 /// unit, those of kernels under nvcc, with and without -rdc=true. Link to nvshmem_host (and nvshmem_device, which is
 /// empty).
+///
+/// *Errors* functions of the host that return a status or a pointer return nonzero or null. All others log what went wrong,
+/// with their name, and end the processes of all PEs with status 1, as nvshmem_global_exit() does.
 #pragma once
 
 #include "pgas/compat/nvshmem/constants.h"

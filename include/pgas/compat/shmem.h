@@ -3,8 +3,8 @@
 /// deprecated parts of 1.4, and of 1.6 what pgas has. Compile and link with pgas-cc or pgas-c++, or with what
 /// pgas-shmem.pc says.
 ///
-/// Functions that return a status or a pointer return nonzero or null when they fail, and the cause is logged. All
-/// others end a C program with the message; a C++ program may catch pgas::error.
+/// *Errors* functions that return a status or a pointer return nonzero or null. All others log what went wrong, with their
+/// name, and end the processes of all PEs with status 1, as shmem_global_exit() does.
 #pragma once
 
 #include "shmem/active_set.h"

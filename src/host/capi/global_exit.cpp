@@ -7,13 +7,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <optional>
-#include <string_view>
 
 namespace pgas::capi {
 
 namespace {
 
-constexpr std::string_view mark = "called global_exit with status ";
+constexpr std::string_view mark = " ends the processes of all PEs with status ";
 
 /// The status that a failure of the world carries, if it is another PE's wish to end.
 std::optional<int> status_in(std::string_view message) {
@@ -27,7 +26,7 @@ std::optional<int> status_in(std::string_view message) {
 
 }  // namespace
 
-std::string exit_reason(int pe, int status) { return fmt::format("PE {} {}{}", pe, mark, status); }
+std::string exit_reason(std::string_view function, int status) { return fmt::format("{}{}{}", function, mark, status); }
 
 void end_process(int status) noexcept {
   std::fflush(nullptr);
@@ -36,7 +35,11 @@ void end_process(int status) noexcept {
 
 void end_if_asked(const error& failure) noexcept {
   if (failure.code() != code::aborted) return;
-  if (const std::optional<int> status = status_in(failure.what())) end_process(*status);
+  const std::optional<int> status = status_in(failure.what());
+  if (!status) return;
+  // The PE that asked goes first: launchers name the first that ends, and take its status.
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  end_process(*status);
 }
 
 exit_watch::exit_watch(const world& watched) : watched_(watched), thread_([this] { run(); }) {}

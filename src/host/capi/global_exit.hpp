@@ -1,18 +1,20 @@
 /// @file
-/// shmem_global_exit and nvshmem_global_exit: one PE ends the processes of all.
+/// One PE ends the processes of all: by shmem_global_exit, nvshmem_global_exit, or a function that fails and has no
+/// status.
 #pragma once
 
 #include <condition_variable>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "pgas/world.hpp"
 
 namespace pgas::capi {
 
-/// The reason to abort a world with, which carries the exit status to the other PEs.
-[[nodiscard]] std::string exit_reason(int pe, int status);
+/// The reason to abort a world with where `function` ends all, which carries the exit status to the other PEs.
+[[nodiscard]] std::string exit_reason(std::string_view function, int status);
 
 /// Ends this process at once, after what it has printed is written; no destructors run, as these may wait for others.
 [[noreturn]] void end_process(int status) noexcept;

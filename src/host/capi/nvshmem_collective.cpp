@@ -13,19 +13,6 @@ using compat::number;
 using detail::collective_kind;
 using detail::number_type;
 
-const char* name_of(collective what) {
-  switch (what) {
-    case collective::barrier: return "nvshmem_barrier";
-    case collective::sync: return "nvshmem_team_sync";
-    case collective::broadcast: return "nvshmem_broadcast";
-    case collective::fcollect: return "nvshmem_fcollect";
-    case collective::alltoall: return "nvshmem_alltoall";
-    case collective::reduce: return "nvshmem_reduce";
-    case collective::reduce_scatter: return "nvshmem_reducescatter";
-  }
-  return "a collective";
-}
-
 void meet(const team& of, const stream* on, collective what) {
   if (what == collective::barrier)
     on != nullptr ? barrier(of, *on) : barrier(of);
@@ -110,7 +97,7 @@ detail::collective_request request_of(const compat::collective_call& call) {
 extern "C" {
 
 int pgas_nvshmem_collective(compat::when when, const compat::collective_call* asked) {
-  return with_status(name_of(asked->what), [&] {
+  return with_status(when.function, [&] {
     call here(when);
     const team& of = runtime::instance().team(asked->team);
     if (asked->what == collective::barrier || asked->what == collective::sync)
@@ -121,7 +108,7 @@ int pgas_nvshmem_collective(compat::when when, const compat::collective_call* as
 }
 
 void pgas_nvshmem_meet_all(compat::when when, collective what) {
-  passing([&] {
+  must(when.function, [&] {
     call here(when);
     meet(here.world().team(), here.on(), what);
   });

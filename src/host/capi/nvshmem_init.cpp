@@ -126,7 +126,7 @@ int status_of(const error& cause) noexcept {
 extern "C" {
 
 void nvshmem_init() {
-  passing([] { start(nullptr, -1); });
+  must("nvshmem_init", [] { start(nullptr, -1); });
 }
 
 int nvshmem_init_thread(int requested, int* provided) {
@@ -160,10 +160,12 @@ int nvshmemx_init_status() {
 }
 
 void nvshmem_finalize() {
-  passing([] { runtime::instance().stop(); });
+  must("nvshmem_finalize", [] { runtime::instance().stop(); });
 }
 
-void nvshmemx_hostlib_finalize() { nvshmem_finalize(); }
+void nvshmemx_hostlib_finalize() {
+  must("nvshmemx_hostlib_finalize", [] { runtime::instance().stop(); });
+}
 
 int nvshmemx_get_uniqueid(nvshmemx_uniqueid_t* uniqueid) {
   return with_status("nvshmemx_get_uniqueid", [&] {
@@ -194,11 +196,15 @@ int nvshmemx_set_attr_mpi_comm_args(void* mpi_comm, nvshmemx_init_attr_t* attr) 
   });
 }
 
-void pgas_nvshmem_global_exit(int status) { runtime::instance().global_exit(status); }
+void pgas_nvshmem_global_exit(int status) { runtime::instance().global_exit("nvshmem_global_exit", status); }
 
-int pgas_nvshmem_my_pe() { return runtime::instance().my_pe(); }
+int pgas_nvshmem_my_pe() {
+  return must("nvshmem_my_pe", [] { return runtime::instance().my_pe(); });
+}
 
-int pgas_nvshmem_n_pes() { return runtime::instance().n_pes(); }
+int pgas_nvshmem_n_pes() {
+  return must("nvshmem_n_pes", [] { return runtime::instance().n_pes(); });
+}
 
 int pgas_nvshmem_join() {
   return with_status("joining", [] {
@@ -210,7 +216,8 @@ int pgas_nvshmem_join() {
 int pgas_nvshmem_admitted_blocks(int multiprocessors, int each, int threads, int registers) {
   const detail::resident_kernel kernel{static_cast<unsigned>(multiprocessors), static_cast<unsigned>(each),
                                        static_cast<unsigned>(threads), static_cast<unsigned>(registers)};
-  return passing([&] { return static_cast<int>(detail::admitted_blocks(runtime::instance().world(), kernel)); });
+  return must("nvshmemx_collective_launch",
+              [&] { return static_cast<int>(detail::admitted_blocks(runtime::instance().world(), kernel)); });
 }
 
 }  // extern "C"

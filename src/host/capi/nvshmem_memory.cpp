@@ -88,7 +88,7 @@ void nvshmem_free(void* memory) {
 }
 
 void* pgas_nvshmem_ptr(const void* local, int pe) {
-  return passing([&]() -> void* {
+  return guarded("nvshmem_ptr", nullptr, [&]() -> void* {
     runtime& here = runtime::instance();
     if (here.stage() != stage::joined) return nullptr;  // then there is no symmetric memory either
     return here.world().ptr(const_cast<void*>(local), pe);

@@ -65,32 +65,34 @@ detail::word_kind word_kind_of(compat::number type) {
 extern "C" {
 
 void pgas_nvshmem_put(when when, void* dst, const void* src, elements n, int pe) {
-  return passing([&] { detail::put_bytes(call(when).issue(), dst, src, bytes_of(n), pe); });
+  return must(when.function, [&] { detail::put_bytes(call(when).issue(), dst, src, bytes_of(n), pe); });
 }
 
 void pgas_nvshmem_get(when when, void* dst, const void* src, elements n, int pe) {
-  return passing([&] { detail::get_bytes(call(when).issue(), dst, src, bytes_of(n), pe); });
+  return must(when.function, [&] { detail::get_bytes(call(when).issue(), dst, src, bytes_of(n), pe); });
 }
 
 void pgas_nvshmem_iput(when when, void* dst, const void* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                        elements n, int pe) {
-  return passing([&] { detail::put_strided(call(when).issue(), dst, src, shape_of(dst_stride, src_stride, n), pe); });
+  return must(when.function,
+              [&] { detail::put_strided(call(when).issue(), dst, src, shape_of(dst_stride, src_stride, n), pe); });
 }
 
 void pgas_nvshmem_iget(when when, void* dst, const void* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                        elements n, int pe) {
-  return passing([&] { detail::get_strided(call(when).issue(), dst, src, shape_of(dst_stride, src_stride, n), pe); });
+  return must(when.function,
+              [&] { detail::get_strided(call(when).issue(), dst, src, shape_of(dst_stride, src_stride, n), pe); });
 }
 
 void pgas_nvshmem_p(when when, void* dst, const void* value, std::size_t bytes, int pe) {
-  return passing([&] {
+  return must(when.function, [&] {
     const std::size_t alignment = bytes > 8 ? 8 : bytes;
     detail::store_bytes(call(when).issue(), dst, value, bytes, alignment, pe);
   });
 }
 
 void pgas_nvshmem_g(when when, void* value, const void* src, std::size_t bytes, int pe) {
-  return passing([&] {
+  return must(when.function, [&] {
     call here(when);
     detail::load_bytes(here.issue(), value, src, bytes, pe);
     if (here.on() != nullptr) here.on()->synchronize();  // the value is returned, so it must be there
@@ -99,12 +101,13 @@ void pgas_nvshmem_g(when when, void* value, const void* src, std::size_t bytes, 
 
 void pgas_nvshmem_put_signal(when when, void* dst, const void* src, elements n, std::uint64_t* signal,
                              std::uint64_t value, int op, int pe) {
-  return passing(
-      [&] { detail::put_signal_bytes(call(when).issue(), dst, src, bytes_of(n), signal, value, checked(op), pe); });
+  return must(when.function, [&] {
+    detail::put_signal_bytes(call(when).issue(), dst, src, bytes_of(n), signal, value, checked(op), pe);
+  });
 }
 
 void pgas_nvshmem_signal_op(when when, std::uint64_t* signal, std::uint64_t value, int op, int pe) {
-  return passing([&] {
+  return must(when.function, [&] {
     const auto how = checked(op) == signal_op::set ? detail::atomic_update::set : detail::atomic_update::add;
     const detail::word_update update{how, detail::word_kind::u64, signal, value, 0, true};
     call here(when);
@@ -116,23 +119,23 @@ void pgas_nvshmem_signal_op(when when, std::uint64_t* signal, std::uint64_t valu
 }
 
 std::uint64_t pgas_nvshmem_signal_fetch(const std::uint64_t* signal) {
-  return passing([&] { return signal_fetch(runtime::instance().world(), signal); });
+  return must("nvshmem_signal_fetch", [&] { return signal_fetch(runtime::instance().world(), signal); });
 }
 
 std::uint64_t pgas_nvshmem_atomic(compat::update how, compat::number type, const void* target, std::uint64_t value,
-                                  std::uint64_t condition, int pe) {
-  return passing([&] {
+                                  std::uint64_t condition, int pe, const char* function) {
+  return must(function, [&] {
     return detail::fetch_update(runtime::instance().world(),
                                 {update_of(how), word_kind_of(type), target, value, condition}, pe);
   });
 }
 
 void pgas_nvshmem_fence() {
-  return passing([&] { fence(runtime::instance().world()); });
+  return must("nvshmem_fence", [&] { fence(runtime::instance().world()); });
 }
 
 void pgas_nvshmem_quiet(when when) {
-  return passing([&] {
+  return must(when.function, [&] {
     call here(when);
     if (here.on() != nullptr)
       quiet(here.world(), *here.on());

@@ -52,15 +52,17 @@ void make_meeting_places(world& joined) { standing_places() = std::make_unique<r
 extern "C" {
 
 int pgas_nvshmem_team_my_pe(int team) {
-  return passing([&] { return team == NVSHMEM_TEAM_INVALID ? -1 : runtime::instance().team_my_pe(team); });
+  return guarded("nvshmem_team_my_pe", -1,
+                 [&] { return team == NVSHMEM_TEAM_INVALID ? -1 : runtime::instance().team_my_pe(team); });
 }
 
 int pgas_nvshmem_team_n_pes(int team) {
-  return passing([&] { return team == NVSHMEM_TEAM_INVALID ? -1 : runtime::instance().team_n_pes(team); });
+  return guarded("nvshmem_team_n_pes", -1,
+                 [&] { return team == NVSHMEM_TEAM_INVALID ? -1 : runtime::instance().team_n_pes(team); });
 }
 
 int pgas_nvshmem_team_translate_pe(int from, int pe, int to) {
-  return passing([&] {
+  return guarded("nvshmem_team_translate_pe", -1, [&] {
     if (from == NVSHMEM_TEAM_INVALID || to == NVSHMEM_TEAM_INVALID) return -1;
     const team& source = runtime::instance().team(from);
     const team& target = runtime::instance().team(to);
@@ -92,7 +94,7 @@ int nvshmem_team_split_2d(nvshmem_team_t parent, int xrange, const nvshmem_team_
 }
 
 void nvshmem_team_destroy(nvshmem_team_t team) {
-  passing([&] {
+  must("nvshmem_team_destroy", [&] {
     runtime& here = runtime::instance();
     static_cast<void>(here.world());
     if (team == NVSHMEM_TEAM_INVALID) return;
@@ -102,9 +104,9 @@ void nvshmem_team_destroy(nvshmem_team_t team) {
 }
 
 void nvshmem_team_get_config(nvshmem_team_t team, nvshmem_team_config_t* config) {
-  passing([&] {
+  must("nvshmem_team_get_config", [&] {
     const numbered_team& known = runtime::instance().find_team(team);
-    if (config == nullptr) throw error(code::invalid_argument, "nvshmem_team_get_config: there is no place for it");
+    if (config == nullptr) throw error(code::invalid_argument, "there is no place for the configuration");
     *config = NVSHMEM_TEAM_CONFIG_INITIALIZER;
     config->num_contexts = known.num_contexts;
   });

@@ -30,7 +30,7 @@ detail::which which_of(compat::which which) {
 extern "C" {
 
 std::uint64_t pgas_nvshmem_wait(compat::words one) {
-  return passing([&] {
+  return must(one.function, [&] {
     one.count = 1;
     one.status = nullptr;
     return detail::wait_word(runtime::instance().world(), set_of(one));
@@ -38,17 +38,17 @@ std::uint64_t pgas_nvshmem_wait(compat::words one) {
 }
 
 std::size_t pgas_nvshmem_wait_set(compat::which which, compat::words set, std::size_t* indices) {
-  return passing(
-      [&] { return detail::wait_words(runtime::instance().world(), set_of(set), which_of(which), indices); });
+  return must(set.function,
+              [&] { return detail::wait_words(runtime::instance().world(), set_of(set), which_of(which), indices); });
 }
 
 std::size_t pgas_nvshmem_test_set(compat::which which, compat::words set, std::size_t* indices) {
-  return passing(
-      [&] { return detail::test_words(runtime::instance().world(), set_of(set), which_of(which), indices); });
+  return must(set.function,
+              [&] { return detail::test_words(runtime::instance().world(), set_of(set), which_of(which), indices); });
 }
 
 void pgas_nvshmem_wait_on_stream(compat::words set, void* stream) {
-  return passing([&] {
+  return must(set.function, [&] {
     call here(compat::on_stream(stream));
     detail::enqueue_wait(here.world(), *here.on(), set_of(set));
   });

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <span>
 #include <utility>
@@ -23,6 +24,30 @@ std::vector<int> gather_hosts(bootstrap& exchange, const config& settings) {
   for (std::size_t pe = 0; pe < all.size(); ++pe)
     hosts.push_back(first.emplace(all[pe], static_cast<int>(pe)).first->second);
   return hosts;
+}
+
+/// Whether an error is about how a function was called, and about memory that is used up.
+bool is_for_caller(code what) {
+  switch (what) {
+    case code::out_of_memory:
+    case code::invalid_free:
+    case code::pe_out_of_range:
+    case code::outside_heap:
+    case code::misaligned:
+    case code::invalid_argument:
+    case code::not_joined: return true;
+    default: return false;
+  }
+}
+
+/// The text of an error, "PGAS-E0301: p: PE 7 does not exist", without the word that the library has for what failed:
+/// the name of a C function stands in front instead.
+std::string without_operation(std::string_view text) {
+  constexpr std::string_view lower = "abcdefghijklmnopqrstuvwxyz_";
+  const std::size_t word = text.find(": ") + 2;
+  const std::size_t end = text.find_first_not_of(lower, word);
+  const bool has_word = text.starts_with("PGAS-E") && end != text.npos && text.substr(end, 2) == ": ";
+  return std::string(text.substr(0, has_word ? word : 0)).append(text.substr(has_word ? end + 2 : 0));
 }
 
 }  // namespace
@@ -81,7 +106,7 @@ void runtime::start(start_request request) {
 
 void runtime::stop() {
   const std::lock_guard lock(mutex_);
-  check_started();
+  if (users_ == 0) return;
   if (users_ > 1) {
     --users_;
     return;
@@ -102,21 +127,28 @@ void runtime::stop() {
   if (first) throw error(*first);
 }
 
-void runtime::abort(std::string_view reason) noexcept {
+void runtime::abort(std::string_view reason, log_level level) noexcept {
   const std::lock_guard lock(mutex_);
   if (world_)
-    world_->abort(reason);
+    detail::end_world(*world_, reason, level);
   else if (exchange_ != nullptr)
     exchange_->abort(reason);
 }
 
-void runtime::global_exit(int status) noexcept {
+void runtime::global_exit(std::string_view function, int status) noexcept {
   {
     const std::lock_guard lock(mutex_);
     watch_.reset();
   }
-  abort(exit_reason(my_pe_, status));
+  abort(exit_reason(function, status), log_level::info);
   end_process(status);
+}
+
+void runtime::fail(const char* function, const std::exception& cause) noexcept {
+  if (const auto* const known = dynamic_cast<const error*>(&cause)) end_if_asked(*known);
+  const std::lock_guard lock(mutex_);  // of threads that fail at once, one says why
+  write_log(log_level::error, function, cause);
+  global_exit(function, EXIT_FAILURE);
 }
 
 enum stage runtime::stage() const noexcept {
@@ -254,14 +286,19 @@ void runtime::destroy_team(int number) {
 }
 
 void runtime::report(const char* function, const std::exception& cause) noexcept {
-  try {
-    write_log(log_level::error, fmt::format("{}: {}", function, cause.what()));
-  } catch (const std::exception&) {
-    // No memory for the text: the status still says that the call failed.
-  }
+  const auto* const known = dynamic_cast<const error*>(&cause);
+  write_log(known != nullptr && is_for_caller(known->code()) ? log_level::info : log_level::error, function, cause);
 }
 
 void runtime::warn(std::string_view text) noexcept { write_log(log_level::warn, text); }
+
+void runtime::write_log(log_level level, const char* function, const std::exception& cause) noexcept {
+  try {
+    write_log(level, fmt::format("{}: {}", function, without_operation(cause.what())));
+  } catch (const std::exception&) {
+    // No memory for the text: what the function does next still says that it failed.
+  }
+}
 
 void runtime::write_log(log_level level, std::string_view text) noexcept {
   try {

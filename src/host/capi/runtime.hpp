@@ -78,13 +78,16 @@ class runtime {
   /// Collective. Starts, or counts one more user if it was started before; then the request is not looked at.
   /// *Errors* as world::join(). Nothing was started then.
   void start(start_request request);
-  /// Collective. The last of as many calls as there were start()s leaves the world. *Errors* not_joined where there was
-  /// no start() left to undo; what world::leave() throws, after which nothing is left all the same.
+  /// Collective. The last of as many calls as there were start()s leaves the world; more calls do nothing. *Errors*
+  /// what world::leave() throws, after which nothing is left all the same.
   void stop();
   /// Ends the world for everyone, or the launcher's job where there is no world yet. What is there stays: see stop().
-  void abort(std::string_view reason) noexcept;
+  /// The reason is logged here at `level`.
+  void abort(std::string_view reason, log_level level = log_level::error) noexcept;
   /// Ends the processes of all PEs with this status; what they have printed is written. *Callers* any time.
-  [[noreturn]] void global_exit(int status) noexcept;
+  [[noreturn]] void global_exit(std::string_view function, int status) noexcept;
+  /// What a function does that has failed and has no way to say so: logs the cause, and ends all with status 1.
+  [[noreturn]] void fail(const char* function, const std::exception& cause) noexcept;
 
   /// How far it has come.
   [[nodiscard]] pgas::capi::stage stage() const noexcept;
@@ -126,7 +129,8 @@ class runtime {
   /// The environment's settings, from the first time that they are asked for, or start() was called, to the last
   /// stop(): what is to be said about them is said once. *Errors* config_value.
   [[nodiscard]] const config& settings();
-  /// Logs the cause of a failed call, once, by whoever turns it into a status or lets it pass.
+  /// Logs why a call failed whose status, or null pointer, says only that it did. Bad arguments and full memory are for
+  /// the program to judge, so that these are no errors.
   void report(const char* function, const std::exception& cause) noexcept;
   /// Logs what the program will find strange otherwise.
   void warn(std::string_view text) noexcept;
@@ -145,6 +149,7 @@ class runtime {
   void check_started() const;
   void end() noexcept;
   void write_log(log_level level, std::string_view text) noexcept;
+  void write_log(log_level level, const char* function, const std::exception& cause) noexcept;
 
   mutable std::recursive_mutex mutex_;  ///< guards the stage; the `joined` callback may ask for the world
   int users_ = 0;
@@ -193,15 +198,14 @@ auto guarded(const char* function, Failed&& failed, Body&& body) noexcept -> dec
   }
 }
 
-/// Runs `body`; what it throws goes on to the caller. For functions that have no way of saying that they failed: a C++
-/// program can catch it, others end with the message.
+/// Runs `body`; where it throws, all processes end, as runtime::fail() says. For functions that have no way of saying
+/// that they failed: an exception must not pass through a program in C.
 template <class Body>
-auto passing(Body&& body) -> decltype(body()) {
+auto must(const char* function, Body&& body) noexcept -> decltype(body()) {
   try {
     return body();
-  } catch (const error& cause) {
-    end_if_asked(cause);
-    throw;
+  } catch (const std::exception& cause) {
+    runtime::instance().fail(function, cause);
   }
 }
 

@@ -83,6 +83,7 @@ shmem_ctx_t shmem_library::make_context(int team_number, long options) {
 }
 
 int shmem_library::team_number_of(shmem_ctx_t ctx) {
+  static_cast<void>(world());  // there is one
   if (ctx == SHMEM_CTX_DEFAULT) return team_number::world;
   return contexts_.find(static_cast<int>(reinterpret_cast<std::intptr_t>(ctx))).team_number;
 }

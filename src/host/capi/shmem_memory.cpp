@@ -46,7 +46,8 @@ PGAS_SHMEM_DEFINE(void, free, (void* ptr), {
   if (ptr != nullptr) pgas::quiet(library().world());
   library().world().free(ptr);
 })
-PGAS_SHMEM_DEFINE(void*, ptr, (const void* dest, int pe), return pointer_to(dest, library().world().team(), pe);)
+PGAS_SHMEM_DEFINE_OR(void*, nullptr, ptr, (const void* dest, int pe),
+                     return pointer_to(dest, library().world().team(), pe);)
 PGAS_SHMEM_DEFINE_OR(void*, nullptr, team_ptr, (shmem_team_t team, const void* dest, int pe), {
   if (team == SHMEM_TEAM_INVALID) return nullptr;
   return pointer_to(dest, library().team_of(team), pe);

@@ -20,7 +20,7 @@ PGAS_SHMEM_DEFINE(void, query_thread, (int* provided), *provided = SHMEM_THREAD_
 PGAS_SHMEM_DEFINE(void, query_initialized, (int* initialized),
                   *initialized = runtime::instance().stage() == stage::none ? 0 : 1;)
 PGAS_SHMEM_DEFINE(void, finalize, (void), library().stop();)
-PGAS_SHMEM_DEFINE(void, global_exit, (int status), runtime::instance().global_exit(status);)
+PGAS_SHMEM_DEFINE(void, global_exit, (int status), runtime::instance().global_exit("shmem_global_exit", status);)
 
 PGAS_SHMEM_DEFINE(int, my_pe, (void), return runtime::instance().my_pe();)
 PGAS_SHMEM_DEFINE(int, n_pes, (void), return runtime::instance().n_pes();)

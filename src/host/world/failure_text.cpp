@@ -103,8 +103,8 @@ error describe(const failure_record& record, int my_pe, const config& settings) 
       return {code::pe_out_of_range, fmt::format("{}: PE {} does not exist", where, record.pe), record.pe};
     case failure::outside_heap:
       return {code::outside_heap,
-              fmt::format("{}: {} bytes at heap offset {:#x} are not inside the symmetric memory of this PE: pass an address "
-                          "from allocate(), and a count that fits the allocation",
+              fmt::format("{}: {} bytes at heap offset {:#x} are not inside the symmetric memory of this PE: pass memory "
+                          "that was allocated in the symmetric heap, and a count that fits it",
                           where, record.bytes, record.heap_offset),
               record.pe};
     case failure::misaligned:

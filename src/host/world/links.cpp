@@ -190,11 +190,11 @@ links::~links() = default;
 
 void links::leave() { state_->leave(); }
 
-void links::fail(std::string_view reason) noexcept {
+void links::fail(std::string_view reason, log_level level) noexcept {
   try {
     state_->set_failure(
         error(code::aborted, fmt::format("{} aborted the world: {}", state_->describe(state_->me), reason), state_->me),
-        links_state::origin::here);
+        level);
   } catch (const std::exception&) {
     state_->set_failure(state_->no_memory, links_state::origin::here);
   }

@@ -38,8 +38,8 @@ class links final : public link_group {
   void leave();
 
   /// Ends the world for everyone: all PEs' collectives and waits throw code::aborted with this reason; code::system
-  /// where there is no memory left to say it.
-  void fail(std::string_view reason) noexcept;
+  /// where there is no memory left to say it. Logged here at `level`.
+  void fail(std::string_view reason, log_level level = log_level::error) noexcept;
   /// The same with an error that is known already.
   void fail(const error& cause) noexcept;
   /// Throws the first failure, if there was one.

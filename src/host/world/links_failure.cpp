@@ -10,7 +10,7 @@ std::string links_state::describe(int pe) const {
   return fmt::format("PE {} (host {}, pid {})", pe, info.host, info.pid);
 }
 
-void links_state::set_failure(const error& cause, origin from) noexcept {
+void links_state::set_failure(const error& cause, log_level level) noexcept {
   {
     const std::lock_guard lock(mutex);
     if (failure || left) return;
@@ -27,10 +27,8 @@ void links_state::set_failure(const error& cause, origin from) noexcept {
     failed.store(true, std::memory_order_release);
   }
   changed.notify_all();
-  if (from == origin::here)
-    log.error("{}", cause.what());
-  else
-    log.info("{}", cause.what());
+  const char* const text = cause.what();
+  log.write(level, "{}", fmt::make_format_args(text));
   try {
     // Passed on by everyone who learns of it: else a PE could see this one end before it hears why.
     broadcast(packet_kind::failure, encode_error(cause), std::chrono::milliseconds(500));

@@ -52,7 +52,10 @@ struct links_state : std::enable_shared_from_this<links_state> {
 
   // ---- any thread (links_failure.cpp)
 
-  void set_failure(const error& cause, origin from) noexcept;
+  void set_failure(const error& cause, log_level level) noexcept;
+  void set_failure(const error& cause, origin from) noexcept {
+    set_failure(cause, from == origin::here ? log_level::error : log_level::info);
+  }
   void broadcast(packet_kind kind, std::span<const std::byte> body, std::chrono::milliseconds patience);
   /// "PE 2 (host a, pid 123)"
   [[nodiscard]] std::string describe(int pe) const;

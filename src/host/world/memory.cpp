@@ -62,8 +62,8 @@ void agree(world_state& world, const resize_call& mine, const std::optional<erro
 void world_state::check_symmetric(const void* pointer, std::size_t bytes, std::size_t alignment, const char* what) const {
   if (!heap_->contains(pointer, bytes))
     throw error(code::outside_heap,
-                fmt::format("{}: {} and the {} bytes from there are not inside this PE's symmetric memory ({} to {}): pass an "
-                            "address from allocate(), and a count that fits the allocation",
+                fmt::format("{}: {} and the {} bytes from there are not inside this PE's symmetric memory ({} to {}): pass "
+                            "memory that was allocated in the symmetric heap, and a count that fits it",
                             what, pointer, bytes, fmt::ptr(heap_->slot(context_.my_pe())),
                             fmt::ptr(heap_->slot(context_.my_pe()) + heap_->mapped_bytes())),
                 context_.my_pe());

@@ -135,6 +135,14 @@ detail::world_state& world::state() const { return state_of(state_); }
 
 namespace detail {
 
+void end_world(world& of, std::string_view reason, log_level level) noexcept {
+  try {
+    if (!of.state().left()) of.state().fail(reason, level);
+  } catch (const error&) {
+    // Nothing to end: it was moved from.
+  }
+}
+
 void release(world_state& world, void* pointer) noexcept {
   if (world.left()) return;
   try {

@@ -252,8 +252,8 @@ void world_state::leave() {
   if (first) std::rethrow_exception(first);
 }
 
-void world_state::fail(std::string_view reason) noexcept {
-  if (links_) links_->fail(reason);
+void world_state::fail(std::string_view reason, log_level level) noexcept {
+  if (links_) links_->fail(reason, level);
 }
 
 void world_state::give_back() noexcept {

@@ -40,8 +40,8 @@ class world_state : public std::enable_shared_from_this<world_state> {
   [[nodiscard]] bool left() const noexcept { return left_; }
   /// Whether an exception that was not yet in flight when the world was joined is unwinding this thread.
   [[nodiscard]] bool unwinding() const noexcept;
-  /// Ends the world for everyone.
-  void fail(std::string_view reason) noexcept;
+  /// Ends the world for everyone. The reason is logged here at `level`.
+  void fail(std::string_view reason, log_level level = log_level::error) noexcept;
 
   /// Throws not_joined after leave(), and the first failure of the world.
   void check() const;

@@ -19,13 +19,6 @@ int entries(const char* directory) {
 
 TEST(NvshmemInit, nothing_works_before_it) {
   EXPECT_EQ(nvshmemx_init_status(), NVSHMEM_STATUS_NOT_INITIALIZED);
-  EXPECT_EQ(thrown_by([] { nvshmem_my_pe(); }), not_joined);
-  EXPECT_EQ(thrown_by([] { nvshmem_n_pes(); }), not_joined);
-  EXPECT_EQ(thrown_by([] { nvshmem_barrier_all(); }), not_joined);
-  EXPECT_EQ(thrown_by([] { nvshmem_quiet(); }), not_joined);
-  EXPECT_EQ(thrown_by([] { nvshmem_finalize(); }), not_joined);
-  EXPECT_EQ(thrown_by([] { nvshmem_free(nullptr); }), not_joined);
-  EXPECT_EQ(thrown_by([] { nvshmem_team_destroy(7); }), not_joined);
   EXPECT_EQ(nvshmem_malloc(8), nullptr);
   nvshmem_team_t team = 5;
   EXPECT_EQ(nvshmem_ptr(&team, 0), nullptr);
@@ -45,7 +38,7 @@ TEST(NvshmemInit, plain) {
   nvshmem_barrier_all();
   nvshmem_finalize();
   EXPECT_EQ(nvshmemx_init_status(), NVSHMEM_STATUS_NOT_INITIALIZED);
-  EXPECT_EQ(thrown_by([] { nvshmem_finalize(); }), not_joined);
+  nvshmem_finalize();  // once more than there was to undo
 }
 
 TEST(NvshmemInit, with_threads) {

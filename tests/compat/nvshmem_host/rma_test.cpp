@@ -14,8 +14,6 @@ namespace {
 
 using pgas::compat::at_once;
 using pgas::compat::by_quiet;
-using pgas::compat::number;
-using pgas::compat::update;
 
 class NvshmemRma : public Nvshmem {
  protected:
@@ -178,29 +176,10 @@ TEST_F(NvshmemRma, waits_and_tests) {
   nvshmem_barrier_all();
 }
 
-TEST_F(NvshmemRma, wrong_arguments_are_refused) {
+TEST_F(NvshmemRma, nothing_to_copy) {
   Symmetric<int> there(4);
   int local[4] = {};
-  EXPECT_EQ(thrown_by([&] { nvshmem_int_put(there, local, 4, n); }), pe_out_of_range);
-  EXPECT_EQ(thrown_by([&] { nvshmem_int_put(there, local, 4, -1); }), pe_out_of_range);
-  EXPECT_EQ(thrown_by([&] { nvshmem_int_put(local, there, 4, me); }), outside_heap);
-  EXPECT_EQ(thrown_by([&] { nvshmem_int_get(local, local, 4, me); }), outside_heap);
-  EXPECT_EQ(thrown_by([&] { nvshmem_int_put(there, local, SIZE_MAX, me); }), invalid_argument);
-  EXPECT_EQ(thrown_by([&] { nvshmem_int_put(there, local, size_t{1} << 50, me); }), outside_heap);
-  EXPECT_EQ(thrown_by([&] { nvshmem_int_p(local, 1, me); }), outside_heap);
-  EXPECT_EQ(thrown_by([&] { nvshmem_int_g(local, me); }), outside_heap);
-  EXPECT_EQ(thrown_by([&] { nvshmem_int_atomic_inc(local, me); }), outside_heap);
-  int* const crooked = reinterpret_cast<int*>(reinterpret_cast<char*>(static_cast<int*>(there)) + 1);
-  EXPECT_EQ(thrown_by([&] { nvshmem_int_atomic_inc(crooked, me); }), misaligned);
-  EXPECT_EQ(thrown_by([&] { nvshmem_int_wait_until(local, NVSHMEM_CMP_EQ, 0); }), outside_heap);
-  EXPECT_EQ(thrown_by([&] { nvshmem_int_test(there, 17, 0); }), invalid_argument);
-  Symmetric<uint64_t> signal(1);
-  EXPECT_EQ(thrown_by([&] { nvshmem_int_put_signal(there, local, 1, signal, 1, 3, me); }), invalid_argument);
-  EXPECT_EQ(thrown_by([&] { nvshmemx_signal_op(signal, 1, 0, me); }), invalid_argument);
-  EXPECT_EQ(thrown_by([&] { pgas_nvshmem_atomic(update::add, number::u8, there, 1, 0, me); }), invalid_argument);
   // The program's streams are CUDA's, which the host heap has none of.
-  EXPECT_EQ(thrown_by([&] { nvshmemx_int_put_on_stream(there, local, 4, me, nullptr); }), invalid_argument);
-  EXPECT_EQ(thrown_by([&] { nvshmemx_barrier_all_on_stream(nullptr); }), invalid_argument);
   EXPECT_EQ(nvshmemx_team_sync_on_stream(NVSHMEM_TEAM_WORLD, nullptr), NVSHMEMX_ERROR_INVALID_VALUE);
   nvshmem_int_put(there, local, 0, me);
   nvshmem_fence();

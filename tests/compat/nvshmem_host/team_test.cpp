@@ -46,8 +46,8 @@ TEST_F(NvshmemTeam, strided) {
     EXPECT_EQ(nvshmem_team_sync(even), 0);
     EXPECT_EQ(nvshmem_barrier(even), 0);
     nvshmem_team_destroy(even);
-    EXPECT_EQ(thrown_by([&] { nvshmem_team_my_pe(even); }), invalid_argument);
-    EXPECT_EQ(thrown_by([&] { nvshmem_team_destroy(even); }), invalid_argument);
+    EXPECT_EQ(nvshmem_team_my_pe(even), -1);
+    EXPECT_EQ(nvshmem_team_n_pes(even), -1);
     EXPECT_EQ(nvshmem_team_sync(even), NVSHMEMX_ERROR_INVALID_VALUE);
   }
 }
@@ -93,8 +93,6 @@ TEST_F(NvshmemTeam, impossible_ones) {
   nvshmem_team_t other = 99;
   EXPECT_NE(nvshmem_team_split_2d(NVSHMEM_TEAM_WORLD, 0, nullptr, 0, &made, nullptr, 0, &other), 0);
   EXPECT_EQ(other, NVSHMEM_TEAM_INVALID);
-  EXPECT_EQ(thrown_by([] { nvshmem_team_destroy(NVSHMEM_TEAM_WORLD); }), invalid_argument);
-  EXPECT_EQ(thrown_by([] { nvshmem_team_get_config(NVSHMEM_TEAM_WORLD, nullptr); }), invalid_argument);
   nvshmem_team_destroy(NVSHMEM_TEAM_INVALID);
 }
 

@@ -62,7 +62,7 @@ TEST(failure_text, atomic_operations_have_their_names) {
 
 TEST(failure_text, says_what_was_wrong_with_a_call) {
   expect_said(failure::pe_out_of_range, operation::put, code::pe_out_of_range, {"put", "PE 7 does not exist"});
-  expect_said(failure::outside_heap, operation::get, code::outside_heap, {"96 bytes", "0x1240", "allocate()"});
+  expect_said(failure::outside_heap, operation::get, code::outside_heap, {"96 bytes", "0x1240", "was allocated"});
   expect_said(failure::misaligned, operation::p, code::misaligned, {"0x1240", "96"});
   expect_said(failure::not_a_member, operation::reduce, code::invalid_argument, {"reduce", "not a member"});
   expect_said(failure::bad_channel, operation::sync, code::invalid_argument, {"no channel 96"});

@@ -4,8 +4,8 @@
 ///
 /// How translation units announce where kernels find their state is in state.h.
 ///
-/// *Errors* entries that return an nvshmemx_status log what went wrong and return the status; those that return a
-/// pointer return null. All others throw pgas::error, which a C++ program can catch.
+/// *Errors* entries that return an nvshmemx_status, a pointer or a number in a team return that it failed. All others
+/// log what went wrong, with the name of the function that the program called, and end the processes of all PEs.
 #pragma once
 
 #include <stddef.h>
@@ -35,11 +35,14 @@ struct when {
     on_stream  ///< when the stream gets there
   };
   turn how;
-  void* stream;  ///< a cudaStream_t
+  void* stream;          ///< a cudaStream_t
+  const char* function;  ///< that the program called: where these three are called
 };
-inline when at_once() { return {when::turn::now, nullptr}; }
-inline when by_quiet() { return {when::turn::later, nullptr}; }
-inline when on_stream(void* stream) { return {when::turn::on_stream, stream}; }
+inline when at_once(const char* function = __builtin_FUNCTION()) { return {when::turn::now, nullptr, function}; }
+inline when by_quiet(const char* function = __builtin_FUNCTION()) { return {when::turn::later, nullptr, function}; }
+inline when on_stream(void* stream, const char* function = __builtin_FUNCTION()) {
+  return {when::turn::on_stream, stream, function};
+}
 
 /// `count` elements of `element_bytes` each.
 struct elements {
@@ -52,10 +55,11 @@ struct words {
   number type;
   const void* at;
   size_t count;
-  const int* status;   ///< null, or excludes the words whose entry is not 0
-  int cmp;             ///< NVSHMEM_CMP_*
-  uint64_t value;      ///< bit pattern in the low bytes, for all words
-  const void* values;  ///< one for each word instead; null: `value`
+  const int* status;     ///< null, or excludes the words whose entry is not 0
+  int cmp;               ///< NVSHMEM_CMP_*
+  uint64_t value;        ///< bit pattern in the low bytes, for all words
+  const void* values;    ///< one for each word instead; null: `value`
+  const char* function;  ///< that the program called
 };
 
 /// A collective call of a team's members; what it does not need is left out.
@@ -93,9 +97,10 @@ void pgas_nvshmem_put_signal(pgas::compat::when when, void* dst, const void* src
 void pgas_nvshmem_signal_op(pgas::compat::when when, uint64_t* signal, uint64_t value, int op, int pe);
 uint64_t pgas_nvshmem_signal_fetch(const uint64_t* signal);
 
-/// Carries out an atomic operation on a word of PE `pe`. *On return* the bits before, in the low bytes.
+/// Carries out an atomic operation on a word of PE `pe`, for the function with this name. *On return* the bits before,
+/// in the low bytes.
 uint64_t pgas_nvshmem_atomic(pgas::compat::update how, pgas::compat::number type, const void* target, uint64_t value,
-                             uint64_t condition, int pe);
+                             uint64_t condition, int pe, const char* function);
 
 /// Waits until a word of this PE satisfies the comparison; returns its bits. `count` and `status` of `one` are ignored.
 uint64_t pgas_nvshmem_wait(pgas::compat::words one);

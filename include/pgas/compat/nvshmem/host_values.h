@@ -48,8 +48,10 @@ T value_of(uint64_t bits) {
 
 /// Carries out an atomic operation; returns what the word held.
 template <class T>
-T atomic(update how, const T* target, int pe, T value = T{}, T condition = T{}) {
-  return value_of<T>(pgas_nvshmem_atomic(how, number_of<T>(), target, bits_of(value), bits_of(condition), pe));
+T atomic(update how, const T* target, int pe, T value = T{}, T condition = T{},
+         const char* function = __builtin_FUNCTION()) {
+  return value_of<T>(
+      pgas_nvshmem_atomic(how, number_of<T>(), target, bits_of(value), bits_of(condition), pe, function));
 }
 
 /// The value that PE `pe` has at `src`.
@@ -62,12 +64,14 @@ T read(when when, const T* src, int pe) {
 
 /// Words that are compared with one value, or with one for each.
 template <class T>
-words words_of(const T* at, size_t count, const int* status, int cmp, T value) {
-  return {number_of<T>(), at, count, status, cmp, bits_of(value), nullptr};
+words words_of(const T* at, size_t count, const int* status, int cmp, T value,
+               const char* function = __builtin_FUNCTION()) {
+  return {number_of<T>(), at, count, status, cmp, bits_of(value), nullptr, function};
 }
 template <class T>
-words words_of(const T* at, size_t count, const int* status, int cmp, const T* values) {
-  return {number_of<T>(), at, count, status, cmp, 0, values};
+words words_of(const T* at, size_t count, const int* status, int cmp, const T* values,
+               const char* function = __builtin_FUNCTION()) {
+  return {number_of<T>(), at, count, status, cmp, 0, values, function};
 }
 
 /// A collective that moves elements, and one that combines them.

@@ -22,7 +22,7 @@ int nvshmemx_init_attr(unsigned int flags, nvshmemx_init_attr_t* attributes);
 int nvshmemx_hostlib_init_attr(unsigned int flags, nvshmemx_init_attr_t* attr);
 /// NVSHMEM_STATUS_*. *Callers* any time.
 int nvshmemx_init_status(void);
-/// Collective: the last one waits for all PEs and gives everything back.
+/// Collective: the last one waits for all PEs and gives everything back; more do nothing.
 void nvshmem_finalize(void);
 void nvshmemx_hostlib_finalize(void);
 

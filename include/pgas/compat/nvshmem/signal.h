@@ -100,9 +100,10 @@ PGAS_NVSHMEM_FN uint64_t nvshmem_signal_wait_until(uint64_t* sig_addr, int cmp, 
 }
 
 /// What NVSHMEM had before signals were words of 64 bits: any word that can be waited for is set.
-#define PGAS_WAIT_TYPE(NAME, TYPE)                                                      \
-  PGAS_NVSHMEM_FN void nvshmemx_##NAME##_signal(TYPE* dest, const TYPE value, int pe) { \
-    nvshmem_##NAME##_p(dest, value, pe);                                                \
+#define PGAS_WAIT_TYPE(NAME, TYPE)                                                               \
+  PGAS_NVSHMEM_FN void nvshmemx_##NAME##_signal(TYPE* dest, const TYPE value, int pe) {          \
+    PGAS_NVSHMEM_SIDES(pgas::p(PGAS_NVSHMEM_CONTEXT, dest, value, pe),                           \
+                       pgas_nvshmem_p(pgas::compat::at_once(), dest, &value, sizeof(TYPE), pe)); \
   }
 #include "pgas/compat/types.inc"
 

@@ -1,5 +1,5 @@
 /// @file
-/// OpenSHMEM: collectives of teams. *On return* zero, or nonzero where it failed, which is logged.
+/// OpenSHMEM: collectives of teams. *On return* zero, or nonzero where it failed.
 #pragma once
 
 #include "types.h"

@@ -17,7 +17,7 @@ PGAS_SHMEM_DECLARE(int, init_thread, (int requested, int* provided))
 PGAS_SHMEM_DECLARE(void, query_thread, (int* provided))
 PGAS_SHMEM_DECLARE(void, query_initialized, (int* initialized))
 /// Collective: leaves. A program that exits with status 0 without it leaves on its way out; with another status it ends
-/// the world for all.
+/// the world for all. Nothing where there is nothing to leave.
 PGAS_SHMEM_DECLARE(void, finalize, (void))
 /// Ends the processes of all PEs with this status.
 PGAS_SHMEM_DECLARE(void, global_exit, (int status))

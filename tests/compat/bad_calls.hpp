@@ -1,0 +1,29 @@
+/// @file
+/// Calls that end a program, one in each run of it: bad_calls.py runs them all.
+#pragma once
+
+#include <cstddef>
+#include <cstdio>
+#include <cstring>
+
+struct bad_call {
+  const char* name;
+  const char* function;  ///< that says what was wrong
+  const char* code;
+  void (*call)();
+};
+
+/// `list`: prints the calls. NAME: begins, makes that call on the last PE, and waits with the others to be ended.
+template <class Begin, class Wait>
+int run_bad_calls(int argc, char** argv, const bad_call* calls, std::size_t count, Begin&& is_last, Wait&& wait) {
+  for (std::size_t i = 0; argc == 2 && i < count; ++i) {
+    if (std::strcmp(argv[1], "list") == 0) std::printf("%s %s %s\n", calls[i].name, calls[i].function, calls[i].code);
+    if (std::strcmp(argv[1], calls[i].name) != 0) continue;
+    if (is_last())
+      calls[i].call();
+    else
+      wait();
+    return 99;  // it should have ended
+  }
+  return 0;
+}
