@@ -43,9 +43,10 @@ struct launch_config {
 /// carries out what those ask for by a kernel of one warp, for which the blocks may be waiting. It is not known what else
 /// the program runs there, on other streams for example: leave room for it.
 ///
-/// The kernel was loaded when the world was joined, as were the library's own. What a program launches by other means, or
-/// loads with a library later, it has to load before a kernel waits for it or, with PEs beyond load and store, for anything
-/// at all, as loading may wait for the GPU: CUDA_MODULE_LOADING=EAGER does it.
+/// The kernel was loaded when the world was joined, as were the library's own, and memory for their stacks set aside. What a
+/// program launches by other means, or loads with a library later, it has to load before a kernel waits for it or, with PEs
+/// beyond load and store, for anything at all, as loading may wait for the GPU: CUDA_MODULE_LOADING=EAGER does it. A kernel
+/// with a larger stack than any before makes the driver wait as well: cudaDeviceSetLimit(cudaLimitStackSize, ...) in time.
 ///
 /// *Callers* any thread. *Memory* kernel and arguments are copied. *Order* after earlier work of the same stream. On a
 /// stream that is being captured, the launch becomes part of the CUDA graph.

@@ -159,6 +159,10 @@ class device {
   virtual void collective(const context& context, const team_view& team, const collective_request& request,
                           grid_state* blocks, stream_handle stream) = 0;
 
+  /// Has the memory of kernels' stacks set aside, so that no launch has to: the driver would wait for all kernels first.
+  /// @param bytes of the largest stack of a thread, of kernels that are loaded
+  virtual void make_room_for_stacks(std::size_t) {}
+
   /// Makes the device current on the calling thread, for code that launches kernels itself; calls nest.
   virtual void enter() = 0;
   virtual void leave() noexcept = 0;

@@ -49,18 +49,18 @@ struct resident_kernel {
 [[nodiscard]] PGAS_API error does_not_fit(unsigned long long blocks, unsigned threads, unsigned fit, const char* otherwise);
 
 /// A kernel of launch(), which says so before main() begins, or when the library that it is in is loaded. Worlds load all
-/// of them into their GPU when they are joined: later, loading would wait for kernels that spin, and keep from the driver
-/// the proxy that these may be waiting for.
+/// of them into their GPU when they are joined, and make room for their stacks: later, that would wait for kernels that
+/// spin, and keep from the driver the proxy that these may be waiting for.
 class PGAS_API announced_kernel {
  public:
-  /// @param load into the current context; fails quietly, as the launch will
-  explicit announced_kernel(void (*load)());
+  /// @param load into the current context; returns the bytes of a thread's stack, 0 where it fails, as the launch will
+  explicit announced_kernel(std::size_t (*load)());
   ~announced_kernel();
   announced_kernel(const announced_kernel&) = delete;
   announced_kernel& operator=(const announced_kernel&) = delete;
 
  private:
-  void (*load_)();
+  std::size_t (*load_)();
 };
 
 #if defined(__CUDACC__)
@@ -92,9 +92,11 @@ template <class Kernel, class... Arguments>
 }
 
 template <class Kernel, class... Arguments>
-inline const announced_kernel announcement_of{[] {
-  cudaFuncAttributes ignored{};
-  if (cudaFuncGetAttributes(&ignored, entry_of<Kernel, Arguments...>()) != cudaSuccess) static_cast<void>(cudaGetLastError());
+inline const announced_kernel announcement_of{[]() -> std::size_t {
+  cudaFuncAttributes about{};
+  if (cudaFuncGetAttributes(&about, entry_of<Kernel, Arguments...>()) == cudaSuccess) return about.localSizeBytes;
+  static_cast<void>(cudaGetLastError());
+  return 0;
 }};
 
 inline void check_launch(cudaError_t result, const launch_shape& shape) {

@@ -74,7 +74,9 @@ void cuda_device::set_up() {
   check(driver().granularity(&granularity_, &any, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED), "cuMemGetAllocationGranularity");
   check(cudaStreamCreateWithFlags(&internal_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
   result_ = allocate_mapped(128);
-  check(load_library_kernels(), "loading the library's kernels");
+  std::size_t stack_bytes = 0;
+  check(load_library_kernels(stack_bytes), "loading the library's kernels");
+  make_room_for_stacks(stack_bytes);
   properties_.registers = static_cast<unsigned>(described.regsPerMultiprocessor);
   cudaFuncAttributes updates{};
   check(describe_updates(updates), "asking what the proxy's kernel needs");
@@ -236,6 +238,18 @@ void cuda_device::collective(const context& context, const team_view& team, cons
                              grid_state* blocks, stream_handle stream) {
   const enqueuing on(*this, stream);
   check(launch_collective(context, team, request, blocks, on.stream()), "launching a collective", code::launch_failed);
+}
+
+void cuda_device::make_room_for_stacks(std::size_t bytes) {
+  const current_context current(context_);
+  std::size_t limit = 0;
+  check(cudaDeviceGetLimit(&limit, cudaLimitStackSize), "asking how large stacks may be");
+  if (limit < bytes) {
+    check(cudaDeviceSetLimit(cudaLimitStackSize, bytes), "making room for the stacks of kernels", code::out_of_memory);
+  } else if (limit >= used_stack_bytes) {  // what the limit stands for may not be there before a kernel uses it
+    const enqueuing on(*this, nullptr);
+    check(launch_stack_user(on.stream()), "making room for the stacks of kernels", code::out_of_memory);
+  }
 }
 
 void cuda_device::enter() { entered.push_back(std::make_unique<current_context>(context_)); }

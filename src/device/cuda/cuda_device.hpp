@@ -60,6 +60,7 @@ class cuda_device final : public device {
   void collective(const context& context, const team_view& team, const collective_request& request, grid_state* blocks,
                   stream_handle stream) override;
 
+  void make_room_for_stacks(std::size_t bytes) override;
   void enter() override;
   void leave() noexcept override;
   void range_push(const char* name) noexcept override;

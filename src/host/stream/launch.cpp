@@ -23,7 +23,7 @@ unsigned crew_of(const world_state& state, unsigned threads) {
 /// Of all libraries of the process.
 struct announced_kernels {
   std::mutex mutex;
-  std::vector<void (*)()> loads;
+  std::vector<std::size_t (*)()> loads;
 
   static announced_kernels& all() {
     static announced_kernels list;
@@ -33,7 +33,7 @@ struct announced_kernels {
 
 }  // namespace
 
-announced_kernel::announced_kernel(void (*load)()) : load_(load) {
+announced_kernel::announced_kernel(std::size_t (*load)()) : load_(load) {
   announced_kernels& list = announced_kernels::all();
   const std::lock_guard lock(list.mutex);
   list.loads.push_back(load);
@@ -49,9 +49,11 @@ announced_kernel::~announced_kernel() {
 void load_announced_kernels(device& on) {
   announced_kernels& list = announced_kernels::all();
   const std::lock_guard lock(list.mutex);
+  std::size_t stack_bytes = 0;
   on.enter();
-  for (void (*const load)() : list.loads) load();
+  for (std::size_t (*const load)() : list.loads) stack_bytes = std::max(stack_bytes, load());
   on.leave();
+  on.make_room_for_stacks(stack_bytes);
 }
 
 device_guard::device_guard(world& w) : world_(w) { w.state().device().enter(); }

@@ -16,11 +16,12 @@ using namespace detail;
 /// Make the linker take the kernels, which it would leave in the archive if nobody named what launches them.
 [[maybe_unused]] const volatile auto launches_operations = &cuda::launch_operation;
 [[maybe_unused]] const volatile auto launches_collectives = &cuda::launch_collective;
+[[maybe_unused]] const volatile auto launches_stack_user = &cuda::launch_stack_user;
 
 TEST(kernel_list, has_every_kernel_once) {
   const auto& listed = cuda::library_kernels();
   constexpr std::size_t folds = 3;   // integers, reals, pairs
-  constexpr std::size_t others = 4;  // one-sided operations, strided copies, updates, collectives that move data
+  constexpr std::size_t others = 5;  // one-sided operations, strided copies, updates, collectives that move data, a stack
   EXPECT_EQ(listed.size(), folds + others);
   EXPECT_EQ(std::set<const void*>(listed.begin(), listed.end()).size(), listed.size());
 }

@@ -1,10 +1,11 @@
 /// @file
-/// All kernels of the library, to be loaded at join: a kernel loaded later would wait for one that spins, which may be waiting
-/// for it.
+/// All kernels of the library, to be loaded at join: a kernel loaded later would wait for one that spins, which may be
+/// waiting for it.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
+#include <cstddef>
 #include <vector>
 
 namespace pgas::detail::cuda {
@@ -33,11 +34,13 @@ namespace pgas::detail::cuda {
   return all;
 }
 
-/// Loads them into the current context.
-[[nodiscard]] inline cudaError_t load_library_kernels() {
-  cudaFuncAttributes ignored{};
-  for (const void* kernel : library_kernels())
-    if (const cudaError_t failed = cudaFuncGetAttributes(&ignored, kernel); failed != cudaSuccess) return failed;
+/// Loads them into the current context. @param stack_bytes what a thread of the hungriest needs for its stack
+[[nodiscard]] inline cudaError_t load_library_kernels(std::size_t& stack_bytes) {
+  cudaFuncAttributes about{};
+  for (const void* kernel : library_kernels()) {
+    if (const cudaError_t failed = cudaFuncGetAttributes(&about, kernel); failed != cudaSuccess) return failed;
+    if (about.localSizeBytes > stack_bytes) stack_bytes = about.localSizeBytes;
+  }
   return cudaSuccess;
 }
 
