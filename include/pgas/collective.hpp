@@ -65,7 +65,8 @@ template <class Op, class T>
 }  // namespace detail
 
 /// Returns when every member has called it; what any of them did before on its host side, host-called operations
-/// included, is complete and visible to all. Work on streams is not waited for.
+/// included, is complete and visible to all. Work on streams is not waited for, cudaMemset() and its like included: see
+/// world::barrier_all().
 PGAS_API void barrier(const team& of);
 /// A barrier of the members once the stream gets there; what was enqueued on it before is visible to them after it.
 PGAS_API void barrier(const team& of, const stream& on);

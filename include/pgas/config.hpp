@@ -38,6 +38,8 @@ struct PGAS_API config {
   std::chrono::milliseconds peer_timeout{30'000};    ///< PGAS_PEER_TIMEOUT: how long a PE of another host may be silent
   bool checks = false;                               ///< PGAS_CHECKS: argument checks in device operations and collectives
   std::chrono::milliseconds wait_timeout{0};         ///< PGAS_WAIT_TIMEOUT: 0: none (60 s with checks)
+  /// PGAS_DEFAULT_STREAM_WAIT: of nvshmem.h's host barriers, for the legacy default stream
+  std::chrono::milliseconds default_stream_wait{1000};
   int crew = 1;                                      ///< PGAS_CREW: threads per block on the host heap
   bool nvtx = true;                                  ///< PGAS_NVTX: profiler ranges on host calls
   log_level log = log_level::warn;                   ///< PGAS_LOG

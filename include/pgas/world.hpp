@@ -149,7 +149,9 @@ class PGAS_API world {
   [[nodiscard]] static constexpr pgas::thread_level thread_level() { return pgas::thread_level::multiple; }
 
   /// Collective: returns when every PE has called it and all host operations before it are complete everywhere.
-  /// *Order* work on streams is not waited for: synchronise them first, or use the overload that takes a stream.
+  /// *Order* work on streams is not waited for: synchronise them first, or use the overload that takes a stream. CUDA's
+  /// default streams are no exception: cudaMemset() returns before the memory is set, so that without that it may wipe out
+  /// what a peer's kernel sends behind the barrier. The same holds for allocate(), free() and all that the host calls.
   void barrier_all();
 
   /// The stream that launch() uses unless told otherwise. Independent of CUDA's default stream.

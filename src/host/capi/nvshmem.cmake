@@ -2,6 +2,7 @@
 # Device code is all in the headers; nvshmem_device is there because link lines have it.
 add_library(nvshmem_objects OBJECT
   nvshmem_collective.cpp
+  nvshmem_default_stream.cpp
   nvshmem_driver.cpp
   nvshmem_init.cpp
   nvshmem_launch.cpp

@@ -100,6 +100,7 @@ int pgas_nvshmem_collective(compat::when when, const compat::collective_call* as
   return with_status(when.function, [&] {
     call here(when);
     const team& of = runtime::instance().team(asked->team);
+    if (here.on() == nullptr) follow_default_stream(here.world());
     if (asked->what == collective::barrier || asked->what == collective::sync)
       meet(of, here.on(), asked->what);
     else
@@ -110,6 +111,7 @@ int pgas_nvshmem_collective(compat::when when, const compat::collective_call* as
 void pgas_nvshmem_meet_all(compat::when when, collective what) {
   must(when.function, [&] {
     call here(when);
+    if (here.on() == nullptr) follow_default_stream(here.world());
     meet(here.world().team(), here.on(), what);
   });
 }

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <type_traits>
 
 #include "pgas/error.hpp"
@@ -20,6 +21,9 @@ struct driver_calls {
   int (*stream_create)(void**, unsigned) = nullptr;
   int (*stream_synchronize)(void*) = nullptr;
   int (*stream_destroy)(void*) = nullptr;
+  int (*stream_query)(void*) = nullptr;
+  int (*stream_is_capturing)(void*, int*) = nullptr;
+  int (*exchange_capture_mode)(int*) = nullptr;
   int (*copy_to_device)(unsigned long long, const void*, std::size_t, void*) = nullptr;
   int (*error_name)(int, const char**) = nullptr;
 
@@ -41,6 +45,9 @@ const driver_calls& driver() {
     find("cuStreamCreate", all.stream_create);
     find("cuStreamSynchronize", all.stream_synchronize);
     find("cuStreamDestroy_v2", all.stream_destroy);
+    find("cuStreamQuery", all.stream_query);
+    find("cuStreamIsCapturing", all.stream_is_capturing);
+    find("cuThreadExchangeStreamCaptureMode", all.exchange_capture_mode);
     find("cuMemcpyHtoDAsync_v2", all.copy_to_device);
     find("cuGetErrorName", all.error_name);
     return all;
@@ -63,6 +70,23 @@ int current_device() noexcept {
   int device = -1;
   if (!calls.present() || calls.ctx_get_current(&context) != 0 || context == nullptr) return -1;
   return calls.ctx_get_device(&device) == 0 ? device : -1;
+}
+
+bool default_stream_is_busy() noexcept {
+  constexpr int relaxed_capture = 2;
+  constexpr int not_ready = 600;
+  const driver_calls& calls = driver();
+  void* context = nullptr;
+  if (!calls.present() || calls.stream_query == nullptr || calls.stream_is_capturing == nullptr ||
+      calls.exchange_capture_mode == nullptr || calls.ctx_get_current(&context) != 0 || context == nullptr)
+    return false;
+  void* const legacy = reinterpret_cast<void*>(std::uintptr_t{1});
+  int mode = relaxed_capture;  // or a query would end the captures of other threads
+  int capture = 0;
+  static_cast<void>(calls.exchange_capture_mode(&mode));
+  const bool busy = calls.stream_is_capturing(legacy, &capture) == 0 && calls.stream_query(legacy) == not_ready;
+  static_cast<void>(calls.exchange_capture_mode(&mode));
+  return busy;
 }
 
 void write_variable(const loaded_code& where, const char* name, const void* from, std::size_t bytes) {

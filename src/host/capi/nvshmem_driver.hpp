@@ -10,6 +10,10 @@ namespace pgas::capi {
 /// The GPU whose context is current on this thread; -1 if none is, or there is no driver.
 [[nodiscard]] int current_device() noexcept;
 
+/// Whether the legacy default stream of the current context still has something to do. False where no context is current,
+/// and while a graph is captured that this stream would become part of.
+[[nodiscard]] bool default_stream_is_busy() noexcept;
+
 /// Code that the program loaded into the current context.
 struct loaded_code {
   void* handle = nullptr;  ///< a CUmodule or a CUlibrary

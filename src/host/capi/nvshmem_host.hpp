@@ -44,6 +44,12 @@ class call {
   std::optional<stream> stream_;
 };
 
+/// Waits until the legacy default stream has done what it was given before: programs fill memory there, meet on the host,
+/// and go on in other PEs' kernels. Only looks at the stream, as an event in it would hold up the program's other streams,
+/// and no longer than PGAS_DEFAULT_STREAM_WAIT, as what runs there may be a kernel that waits for this PE's host.
+/// *Errors* what the world fails with meanwhile.
+void follow_default_stream(world& w);
+
 /// Forgets what nvshmemx_buffer_register() has registered.
 void forget_registrations();
 

@@ -51,6 +51,7 @@ local_registrations& registered() {
 /// OpenSHMEM's allocation: no PE returns before all have come.
 void* allocate(std::size_t count, std::size_t size, std::size_t alignment, initialize how) {
   world& w = runtime::instance().world();
+  follow_default_stream(w);
   void* const memory = w.allocate_bytes(count, size, alignment, how);
   w.barrier_all();
   return memory;
@@ -82,6 +83,7 @@ void nvshmem_free(void* memory) {
   must("nvshmem_free", [&] {
     world& w = runtime::instance().world();
     if (memory == nullptr) return;
+    follow_default_stream(w);
     quiet(w);  // what this PE still writes to others' parts; then all meet
     w.free(memory);
   });

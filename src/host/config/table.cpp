@@ -124,6 +124,12 @@ constexpr std::array rows{
            .help =
                "How long a wait inside a kernel or on the host may last before it fails with what it waited for. 0: "
                "no limit, or 60 s with PGAS_CHECKS."},
+    option{.name = "PGAS_DEFAULT_STREAM_WAIT",
+           .field = &config::default_stream_wait,
+           .help =
+               "How long the barriers, syncs, allocations and frees that hosts call by nvshmem.h wait for the work of "
+               "CUDA's legacy default stream, such as a cudaMemset, before they go on without it and say so: a kernel "
+               "there may wait for what this PE does next. 0: they do not look at it."},
     option{.name = "PGAS_CREW",
            .field = &config::crew,
            .help = "Threads per block on the host heap, where blocks run on CPU threads.",

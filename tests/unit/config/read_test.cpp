@@ -54,6 +54,7 @@ TEST(read, every_option_reaches_its_field) {
                          {"PGAS_PEER_TIMEOUT", "5s"},
                          {"PGAS_CHECKS", "yes"},
                          {"PGAS_WAIT_TIMEOUT", "1500ms"},
+                         {"PGAS_DEFAULT_STREAM_WAIT", "3s"},
                          {"PGAS_CREW", "4"},
                          {"PGAS_NVTX", "off"},
                          {"PGAS_LOG", "debug"},
@@ -75,6 +76,7 @@ TEST(read, every_option_reaches_its_field) {
   EXPECT_EQ(c.peer_timeout, std::chrono::seconds(5));
   EXPECT_TRUE(c.checks);
   EXPECT_EQ(c.wait_timeout, std::chrono::milliseconds(1500));
+  EXPECT_EQ(c.default_stream_wait, std::chrono::seconds(3));
   EXPECT_EQ(c.crew, 4);
   EXPECT_FALSE(c.nvtx);
   EXPECT_EQ(c.log, log_level::debug);

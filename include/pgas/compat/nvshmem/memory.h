@@ -1,5 +1,6 @@
 /// @file
-/// Symmetric memory and registered memory. Host side.
+/// Symmetric memory and registered memory. Host side. Collective calls come after the work of the legacy default stream, as
+/// order.h says.
 #pragma once
 
 #include "pgas/compat/nvshmem/types.h"

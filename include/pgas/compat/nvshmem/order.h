@@ -19,6 +19,10 @@ PGAS_NVSHMEM_DEVICE_ONLY(PGAS_NVSHMEM_DEVICE_FN void nvshmemx_flush(void){})
 PGAS_NVSHMEM_DEVICE_ONLY(PGAS_NVSHMEM_DEVICE_FN void nvshmemx_flush_warp(void) { PGAS_NVSHMEM_GROUP_warp.sync(); })
 PGAS_NVSHMEM_DEVICE_ONLY(PGAS_NVSHMEM_DEVICE_FN void nvshmemx_flush_block(void) { PGAS_NVSHMEM_GROUP_block.sync(); })
 
+// Where hosts meet (and allocate, free, and call collectives), they wait before that for CUDA's legacy default stream: a
+// cudaMemset() that was called before is done when peers go on. No other stream is looked at. A kernel in that stream that
+// waits for what this PE does later is given up after PGAS_DEFAULT_STREAM_WAIT, with a warning.
+
 // ---- all PEs ----
 
 #define PGAS_NVSHMEM_MEET_ALL(OP)                                                                     \

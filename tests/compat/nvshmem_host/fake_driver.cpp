@@ -1,0 +1,45 @@
+#include "fake_driver.hpp"
+
+#include <atomic>
+#include <cstdint>
+
+namespace {
+
+std::atomic<bool> busy{false};
+std::atomic<bool> capturing{false};
+std::atomic<int> queries{0};
+
+constexpr int success = 0;
+constexpr int not_ready = 600;
+constexpr int capture_implicit = 906;
+constexpr std::uintptr_t legacy = 1;
+
+}  // namespace
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+void fake_driver_set_busy(bool is) { busy = is; }
+void fake_driver_set_capturing(bool is) { capturing = is; }
+int fake_driver_queries() { return queries; }
+
+int cuCtxGetCurrent(void** context) {
+  *context = &busy;
+  return success;
+}
+int cuCtxGetDevice(int* device) {
+  *device = 0;
+  return success;
+}
+int cuThreadExchangeStreamCaptureMode(int*) { return success; }
+int cuStreamIsCapturing(void* stream, int* status) {
+  *status = 0;
+  return reinterpret_cast<std::uintptr_t>(stream) == legacy && capturing ? capture_implicit : success;
+}
+int cuStreamQuery(void* stream) {
+  ++queries;
+  return reinterpret_cast<std::uintptr_t>(stream) == legacy && busy ? not_ready : success;
+}
+
+}  // extern "C"
+#pragma GCC visibility pop
