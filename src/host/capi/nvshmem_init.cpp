@@ -8,6 +8,7 @@
 #include "host/capi/nvshmem_host.hpp"
 #include "host/capi/nvshmem_state.hpp"
 #include "host/config/launch.hpp"
+#include "host/config/text.hpp"
 #include "pgas/compat/nvshmem/setup.h"
 #include "pgas/detail/launch_kernel.hpp"
 
@@ -36,6 +37,7 @@ void start(std::unique_ptr<bootstrap> exchange, int device) {
   start_request request;
   request.exchange = std::move(exchange);
   request.device = device;
+  request.opening = config_detail::opening_words(NVSHMEM_VENDOR_STRING, {"NVSHMEM"});
   request.deferred = device < 0 && current_device() < 0;
   request.joined = [device](world& joined) {
     check_device(joined, device);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <span>
@@ -93,6 +94,10 @@ void runtime::start(start_request request) {
     my_pe_ = exchange_->rank();
     n_pes_ = exchange_->size();
     log_->set_pe(my_pe_, n_pes_);
+    if (my_pe_ == 0) {
+      std::fputs(request.opening.c_str(), stdout);
+      std::fflush(stdout);
+    }
     hosts_.host = gather_hosts(*exchange_, *settings_);
     joined_ = std::move(request.joined);
     leaving_ = std::move(request.leaving);

@@ -46,6 +46,7 @@ struct start_request {
   std::unique_ptr<bootstrap> exchange;    ///< null: the launcher's
   heap_kind heap = heap_kind::automatic;  ///< used where the configuration leaves the choice
   int device = -1;        ///< the GPU, used where the configuration leaves the choice; -1: see config::device
+  std::string opening;    ///< printed by PE 0, if not empty
   bool deferred = false;  ///< join when the world is first needed; not where the heap is of host memory anyway
   std::function<void(class world&)> joined;  ///< called once the world and the predefined teams stand
   std::function<void()> leaving;             ///< called before the world goes, also where `joined` has failed

@@ -6,6 +6,8 @@
 
 #include <utility>
 
+#include "host/config/text.hpp"
+
 namespace pgas::capi {
 
 namespace {
@@ -37,6 +39,7 @@ shmem_library& shmem_library::instance() {
 void shmem_library::start() {
   start_request request;
   request.heap = heap_kind::host;
+  request.opening = config_detail::opening_words("OpenSHMEM 1.5", {"SHMEM", "SMA"});
   request.joined = [this](class world& w) { static_data_.join(w); };
   request.leaving = [this] { static_data_.leave(); };
   runtime::instance().start(std::move(request));

@@ -42,12 +42,15 @@ bootstrap_options launch_options(const config& settings, const environment& vari
   result.local_fd = number(variables, "PGAS_LOCAL_FD", 0, any);
   result.pmix_launcher = variables.get("PMIX_RANK") && variables.get("PMIX_NAMESPACE");
 
-  // Only together do these mean a rendezvous: many programs set one of them for reasons of their own.
-  if (variables.get("MASTER_ADDR") && variables.get("RANK") && variables.get("WORLD_SIZE")) {
-    result.master_address = text("MASTER_ADDR");
-    result.master_port = number(variables, "MASTER_PORT", 1, largest_port);
-    result.run_id = text("TORCHELASTIC_RUN_ID");
-    result.master_port_taken = same_word(text("TORCHELASTIC_USE_AGENT_STORE"), "true");
+  // Only with a place to meet do these two mean a job: many programs set one of them for reasons of their own.
+  const bool meet = variables.get("MASTER_ADDR").has_value();
+  if ((meet || !settings.unique_id.empty()) && variables.get("RANK") && variables.get("WORLD_SIZE")) {
+    if (meet) {
+      result.master_address = text("MASTER_ADDR");
+      result.master_port = number(variables, "MASTER_PORT", 1, largest_port);
+      result.run_id = text("TORCHELASTIC_RUN_ID");
+      result.master_port_taken = same_word(text("TORCHELASTIC_USE_AGENT_STORE"), "true");
+    }
     if (result.rank < 0) result.rank = number(variables, "RANK", 0, any);
     if (result.size < 0) result.size = number(variables, "WORLD_SIZE", 1, any);
   }

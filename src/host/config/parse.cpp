@@ -90,6 +90,23 @@ std::optional<std::int64_t> parse_integer(std::string_view text) {
 
 std::optional<std::size_t> parse_size(std::string_view text) { return parse_quantity(text, size_units); }
 
+std::optional<std::size_t> parse_shmem_size(std::string_view text) {
+  // from_chars would also take a minus, "inf" and "nan".
+  if (text.empty() || text.find_first_of(".0123456789") != 0) return std::nullopt;
+  const char* const end = text.data() + text.size();
+  double value = 0;
+  const auto [rest, failure] = std::from_chars(text.data(), end, value);
+  if (failure != std::errc{}) return std::nullopt;
+  if (rest != end) {
+    constexpr std::string_view multipliers = "kmgt";
+    const std::size_t power = multipliers.find(lower(*rest));
+    if (power == multipliers.npos) return std::nullopt;
+    value *= static_cast<double>(kib << 10 * power);
+  }
+  if (value > 0x1p62) return std::nullopt;
+  return static_cast<std::size_t>(std::ceil(value));
+}
+
 std::optional<std::chrono::milliseconds> parse_time(std::string_view text) {
   const auto value = parse_quantity(text, time_units);
   // A century of milliseconds leaves room for adding a time to now() without overflow.

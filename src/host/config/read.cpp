@@ -13,10 +13,19 @@
 namespace pgas::config_detail {
 namespace {
 
-std::string_view translate(const alias& from, std::string_view value) {
-  if (from.values.empty()) return value;
+std::string translate(const alias& from, std::string_view value, const option& row) {
+  if (from.shmem_size) {
+    const auto bytes = parse_shmem_size(value);
+    if (bytes) return std::to_string(std::max(*bytes, static_cast<std::size_t>(row.least)));
+    throw error(
+        code::config_value,
+        fmt::format(
+            "{}={} is not allowed; set it to: a number from 0 on, with k, m, g or t behind it or not, such as 64m",
+            from.name, value));
+  }
+  if (from.values.empty()) return std::string(value);
   for (const translation& t : from.values)
-    if (t.from == "*" || same_word(t.from, value)) return t.to;
+    if (t.from == "*" || same_word(t.from, value)) return std::string(t.to);
   std::vector<std::string_view> known;
   for (const translation& t : from.values) known.push_back(t.from);
   throw error(code::config_value,
@@ -32,7 +41,7 @@ void apply(reading& result, const option& row, const environment& variables) {
   for (const alias& other : row.aliases) {
     const auto value = variables.get(other.name);
     if (!value) continue;
-    assign(result.settings, row, other.name, translate(other, *value));
+    assign(result.settings, row, other.name, translate(other, *value, row));
     result.origin.emplace(row.name, other.name);
     return;
   }
@@ -46,7 +55,8 @@ void remark_on_unknown(reading& result, const environment& variables) {
     for (const alias& other : row.aliases) known.insert(other.name);
   }
   known.insert(ours.begin(), ours.end());
-  for (const launcher_variable& v : launcher_variables()) known.insert(v.name);
+  for (const other_variable& v : launcher_variables()) known.insert(v.name);
+  for (const other_variable& v : opening_variables()) known.insert(v.name);
 
   std::vector<std::string_view> foreign;
   for (const auto& [name, value] : variables.all()) {
@@ -60,7 +70,7 @@ void remark_on_unknown(reading& result, const environment& variables) {
                                                      : fmt::format("{} is no option of pgas and is ignored; did you "
                                                                    "mean {}?",
                                                                    name, meant)});
-    } else if (name.starts_with("NVSHMEM_") || name.starts_with("SHMEM_")) {
+    } else if (name.starts_with("NVSHMEM_") || name.starts_with("SHMEM_") || name.starts_with("SMA_")) {
       foreign.push_back(name);
     }
   }

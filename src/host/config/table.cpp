@@ -18,7 +18,6 @@ constexpr translation debug_levels[] = {
 constexpr std::array<translation, 6> boolean(std::string_view no, std::string_view yes) {
   return {{{"0", no}, {"n", no}, {"no", no}, {"f", no}, {"false", no}, {"*", yes}}};
 }
-constexpr std::array more_to_say = boolean("warn", "info");
 constexpr std::array debugging = boolean("warn", "debug");
 constexpr std::array checking = boolean("0", "1");
 constexpr translation nvtx_ranges[] = {{"off", "0"}, {"0", "0"}, {"*", "1"}};
@@ -26,14 +25,14 @@ constexpr translation nvtx_ranges[] = {{"off", "0"}, {"0", "0"}, {"*", "1"}};
 constexpr alias interface_aliases[] = {{"NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME"}};
 constexpr alias heap_aliases[] = {{"NVSHMEM_HEAP_KIND", heap_kinds}, {"SHMEM_HEAP_KIND", heap_kinds}};
 constexpr alias handle_aliases[] = {{"NVSHMEM_CUMEM_HANDLE_TYPE", handle_types}};
-constexpr alias segment_aliases[] = {{"NVSHMEM_SYMMETRIC_SIZE"}, {"SHMEM_SYMMETRIC_SIZE"}, {"NVSHMEM_CUMEM_GRANULARITY"}};
+constexpr alias segment_aliases[] = {{"NVSHMEM_SYMMETRIC_SIZE", {}, true},
+                                     {"SHMEM_SYMMETRIC_SIZE", {}, true},
+                                     {"SMA_SYMMETRIC_SIZE", {}, true},
+                                     {"NVSHMEM_CUMEM_GRANULARITY"}};
 constexpr alias stride_aliases[] = {{"NVSHMEM_MAX_MEMORY_PER_GPU"}};
 constexpr alias checks_aliases[] = {{"NVSHMEM_ENABLE_ERROR_CHECKS", checking}};
 constexpr alias nvtx_aliases[] = {{"NVSHMEM_NVTX", nvtx_ranges}};
-constexpr alias log_aliases[] = {{"NVSHMEM_DEBUG", debug_levels},
-                                 {"SHMEM_DEBUG", debugging},
-                                 {"NVSHMEM_INFO", more_to_say},
-                                 {"SHMEM_INFO", more_to_say}};
+constexpr alias log_aliases[] = {{"NVSHMEM_DEBUG", debug_levels}, {"SHMEM_DEBUG", debugging}, {"SMA_DEBUG", debugging}};
 constexpr alias log_file_aliases[] = {{"NVSHMEM_DEBUG_FILE"}};
 
 constexpr std::array rows{
@@ -152,16 +151,26 @@ constexpr std::array rows{
            .aliases = log_file_aliases},
 };
 
-constexpr launcher_variable from_pgasrun[] = {
+constexpr other_variable from_pgasrun[] = {
     {"PGAS_RANK", "the number of this process in its job"},
     {"PGAS_SIZE", "how many processes the job has"},
     {"PGAS_LOCAL_FD", "the inherited socket through which the processes meet"},
+};
+
+constexpr other_variable of_interfaces[] = {
+    {"SHMEM_VERSION", "PE 0 of a program in OpenSHMEM prints the version of the library as it begins"},
+    {"SHMEM_INFO", "the same with all variables, and their values now"},
+    {"SMA_VERSION", "as SHMEM_VERSION, where that is not set"},
+    {"SMA_INFO", "as SHMEM_INFO, where that is not set"},
+    {"NVSHMEM_VERSION", "as SHMEM_VERSION, for programs in NVSHMEM"},
+    {"NVSHMEM_INFO", "as SHMEM_INFO, for programs in NVSHMEM"},
 };
 
 }  // namespace
 
 std::span<const option> options() { return rows; }
 
-std::span<const launcher_variable> launcher_variables() { return from_pgasrun; }
+std::span<const other_variable> launcher_variables() { return from_pgasrun; }
+std::span<const other_variable> opening_variables() { return of_interfaces; }
 
 }  // namespace pgas::config_detail

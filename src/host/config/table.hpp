@@ -28,6 +28,7 @@ struct translation {
 struct alias {
   std::string_view name;
   std::span<const translation> values = {};
+  bool shmem_size = false;  ///< a size in their spelling, see parse_shmem_size(); less than the least is the least
 };
 
 /// One option.
@@ -46,14 +47,16 @@ struct option {
 /// All options, grouped as the fields of pgas::config are.
 [[nodiscard]] std::span<const option> options();
 
-/// A variable that launchers set for the library, not users.
-struct launcher_variable {
+/// A variable that is no option.
+struct other_variable {
   std::string_view name;
   std::string_view help;
 };
 
-/// The `PGAS_*` variables that are no options: what pgasrun tells its children.
-[[nodiscard]] std::span<const launcher_variable> launcher_variables();
+/// What pgasrun tells its children.
+[[nodiscard]] std::span<const other_variable> launcher_variables();
+/// What programs in C do with variables of OpenSHMEM and NVSHMEM: see opening_words().
+[[nodiscard]] std::span<const other_variable> opening_variables();
 
 /// Sets the field of `row` from `text`.
 /// @param variable the name that the user set, which may be an alias, for the message.

@@ -1,52 +1,15 @@
 #include "documents.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <iterator>
-#include <vector>
+#include <span>
 
 #include "host/config/table.hpp"
+#include "host/config/text.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::info {
-namespace {
-
-using config_detail::option;
-
-std::vector<std::string_view> alias_names(const option& row) {
-  std::vector<std::string_view> names;
-  for (const config_detail::alias& other : row.aliases) names.push_back(other.name);
-  return names;
-}
-
-std::string default_of(const option& row) {
-  static const config defaults;
-  const std::string text = config_detail::print(defaults, row);
-  return text.empty() ? "(empty)" : text;
-}
-
-}  // namespace
-
-std::string config_text(const config_detail::reading& now) {
-  std::string text;
-  for (const option& row : config_detail::options()) {
-    const std::string value = config_detail::print(now.settings, row);
-    const auto origin = now.origin.find(row.name);
-    fmt::format_to(std::back_inserter(text), "{}={}", row.name, value);
-    if (origin == now.origin.end())
-      text += "  (default)";
-    else if (origin->second != row.name)
-      fmt::format_to(std::back_inserter(text), "  (from {})", origin->second);
-    fmt::format_to(std::back_inserter(text), "\n    {}\n    Values: {}. Default: {}.", row.help,
-                   config_detail::allowed(row), default_of(row));
-    if (!row.aliases.empty())
-      fmt::format_to(std::back_inserter(text), " Also read: {}.", fmt::join(alias_names(row), ", "));
-    text += "\n\n";
-  }
-  return text;
-}
-
 std::string config_markdown() {
   std::string text =
       "# Configuration\n"
@@ -60,9 +23,9 @@ std::string config_markdown() {
       "where\n"
       "the option itself is not set. `pgas-info --config` shows the values now and where each comes from.\n"
       "\n";
-  for (const option& row : config_detail::options()) {
+  for (const config_detail::option& row : config_detail::options()) {
     fmt::format_to(std::back_inserter(text), "## {}\n\n{}\n\n* Values: {}\n* Default: `{}`\n", row.name, row.help,
-                   config_detail::allowed(row), default_of(row));
+                   config_detail::allowed(row), config_detail::default_of(row));
     for (const config_detail::alias& other : row.aliases) {
       fmt::format_to(std::back_inserter(text), "* Also read: `{}`", other.name);
       std::string_view separator = ", with ";
@@ -80,14 +43,23 @@ std::string config_markdown() {
       "\n"
       "`pgasrun` tells its children:\n"
       "\n";
-  for (const config_detail::launcher_variable& v : config_detail::launcher_variables())
-    fmt::format_to(std::back_inserter(text), "* `{}`: {}\n", v.name, v.help);
+  const auto list = [&text](std::span<const config_detail::other_variable> variables) {
+    for (const config_detail::other_variable& v : variables)
+      fmt::format_to(std::back_inserter(text), "* `{}`: {}\n", v.name, v.help);
+  };
+  list(config_detail::launcher_variables());
   text +=
       "\n"
       "Also understood: `PMIX_RANK` and `PMIX_NAMESPACE` (mpirun, `srun --mpi=pmix`), and, where `MASTER_ADDR`, `RANK` "
       "and\n"
       "`WORLD_SIZE` are all set, those with `MASTER_PORT`, `TORCHELASTIC_RUN_ID` and `TORCHELASTIC_USE_AGENT_STORE`\n"
-      "(torchrun).\n";
+      "(torchrun). With `PGAS_UNIQUE_ID`, `RANK` and `WORLD_SIZE` are enough.\n"
+      "\n"
+      "## Of OpenSHMEM and NVSHMEM\n"
+      "\n"
+      "Any value but `0`, `n`, `no`, `f` and `false` is a yes:\n"
+      "\n";
+  list(config_detail::opening_variables());
   return text;
 }
 

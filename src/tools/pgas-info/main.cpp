@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "documents.hpp"
+#include "host/config/text.hpp"
 #include "pgas/error.hpp"
 #include "pgas/world.hpp"
 
@@ -21,7 +22,7 @@ constexpr std::string_view about = "pgas " INFO_VERSION
 std::string configuration(bool markdown) {
   if (markdown) return pgas::info::config_markdown();
   const auto now = pgas::config_detail::read(pgas::config_detail::environment::of_process());
-  std::string text = pgas::info::config_text(now);
+  std::string text = pgas::config_detail::config_text(now);
   for (const pgas::config_detail::remark& r : now.remarks) text += r.text + '\n';
   return text;
 }

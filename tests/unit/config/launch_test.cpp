@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <thread>
+#include <vector>
+
 #include "pgas/error.hpp"
 
 namespace pgas::config_detail {
@@ -66,6 +69,24 @@ TEST(launch_options, half_a_rendezvous_is_none) {
   const bootstrap_options o = launch_options({}, {{"MASTER_ADDR", "node1"}, {"RANK", "not a number"}});
   EXPECT_EQ(o.master_address, "");
   EXPECT_EQ(o.rank, -1);
+}
+
+TEST(launch_options, a_unique_id_with_rank_and_size_is_a_rendezvous) {
+  const std::string id = make_unique_id();
+  config with_id;
+  with_id.unique_id = id;
+  EXPECT_EQ(launch_options(with_id, {{"RANK", "1"}}).rank, -1) << "half of it";
+  std::vector<std::thread> pes;
+  for (const char* const rank : {"0", "1"})
+    pes.emplace_back([&, rank] {
+      const bootstrap_options o = launch_options(with_id, {{"RANK", rank}, {"WORLD_SIZE", "2"}});
+      EXPECT_EQ(o.master_address, "");
+      const chosen_bootstrap chosen = make_bootstrap(o);
+      EXPECT_EQ(std::to_string(chosen.exchange->rank()), rank);
+      EXPECT_EQ(chosen.exchange->size(), 2);
+      chosen.exchange->barrier();
+    });
+  for (std::thread& pe : pes) pe.join();
 }
 
 TEST(launch_options, own_rank_and_size_win) {

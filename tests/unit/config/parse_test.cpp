@@ -27,6 +27,22 @@ TEST(parse_integer, takes_whole_decimal_numbers) {
     EXPECT_FALSE(parse_integer(text).has_value()) << text;
 }
 
+TEST(parse_shmem_size, takes_what_the_specification_has) {
+  EXPECT_EQ(parse_shmem_size("0"), 0u);
+  EXPECT_EQ(parse_shmem_size("1048576"), 1048576u);
+  EXPECT_EQ(parse_shmem_size("20m"), 20u << 20);
+  EXPECT_EQ(parse_shmem_size("3.1M"), 3250586u) << "rounded up";
+  EXPECT_EQ(parse_shmem_size(".5m"), 512u << 10);
+  EXPECT_EQ(parse_shmem_size("0.5m"), 512u << 10);
+  EXPECT_EQ(parse_shmem_size("20kk"), 20u << 10) << "one multiplier";
+  EXPECT_EQ(parse_shmem_size("1GB"), 1u << 30);
+  EXPECT_EQ(parse_shmem_size("2t"), std::size_t{2} << 40);
+  EXPECT_EQ(parse_shmem_size("1e3k"), 1000u << 10);
+  for (const auto* text :
+       {"", "-1", "-0", "+1", "m", ".", ".m", "lots", "nan", "inf", "20x", "20 m", " 20m", "4194305t", "1e99"})
+    EXPECT_FALSE(parse_shmem_size(text).has_value()) << text;
+}
+
 TEST(parse_size, takes_binary_units) {
   EXPECT_EQ(parse_size("0"), 0u);
   EXPECT_EQ(parse_size("4096"), 4096u);

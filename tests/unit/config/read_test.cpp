@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "host/config/table.hpp"
+#include "host/config/text.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::config_detail {
@@ -130,8 +131,12 @@ TEST(read, aliases_apply_where_the_option_is_not_set) {
   EXPECT_TRUE(read({{"NVSHMEM_NVTX", "common"}}).settings.nvtx);
   EXPECT_EQ(read({{"NVSHMEM_DEBUG", "TRACE"}}).settings.log, log_level::debug);
   EXPECT_EQ(read({{"NVSHMEM_DEBUG_FILE", "n.log"}}).settings.log_file, "n.log");
-  EXPECT_EQ(read({{"NVSHMEM_INFO", "1"}}).settings.log, log_level::info);
-  EXPECT_EQ(read({{"SHMEM_INFO", "N"}}).settings.log, log_level::warn);
+  EXPECT_EQ(read({{"SHMEM_SYMMETRIC_SIZE", ".5g"}}).settings.segment_bytes, std::size_t{1} << 29);
+  EXPECT_EQ(read({{"SHMEM_SYMMETRIC_SIZE", "20kk"}}).settings.segment_bytes, 20u << 10);
+  EXPECT_EQ(read({{"SHMEM_SYMMETRIC_SIZE", "0"}}).settings.segment_bytes, 4096u) << "as little as there can be";
+  EXPECT_EQ(read({{"SMA_SYMMETRIC_SIZE", "3m"}}).settings.segment_bytes, 3u << 20);
+  EXPECT_EQ(read({{"SMA_SYMMETRIC_SIZE", "3m"}, {"SHMEM_SYMMETRIC_SIZE", "4m"}}).settings.segment_bytes, 4u << 20);
+  EXPECT_EQ(read({{"SMA_DEBUG", "1"}}).settings.log, log_level::debug);
   EXPECT_EQ(read({{"SHMEM_DEBUG", "yes"}}).settings.log, log_level::debug);
   EXPECT_EQ(read({{"NVSHMEM_CUMEM_GRANULARITY", "512M"}}).settings.segment_bytes, std::size_t{512} << 20);
 
@@ -144,13 +149,12 @@ TEST(read, aliases_apply_where_the_option_is_not_set) {
 TEST(read, booleans_of_nvshmem_are_true_unless_they_say_no) {
   for (const auto* no : {"0", "n", "N", "no", "f", "F", "false", "FALSE"}) {
     EXPECT_FALSE(read({{"NVSHMEM_ENABLE_ERROR_CHECKS", no}}).settings.checks) << no;
-    for (const auto* variable : {"NVSHMEM_INFO", "SHMEM_INFO", "SHMEM_DEBUG"})
-      EXPECT_EQ(read({{variable, no}}).settings.log, log_level::warn) << variable << "=" << no;
+    EXPECT_EQ(read({{"SHMEM_DEBUG", no}}).settings.log, log_level::warn) << no;
+    EXPECT_EQ(opening_words("X 1", {"SHMEM"}, {{"SHMEM_VERSION", no}, {"SHMEM_INFO", no}}), "") << no;
   }
   for (const auto* yes : {"1", "2", "y", "Y", "yes", "t", "true", "on", "whatever"}) {
     EXPECT_TRUE(read({{"NVSHMEM_ENABLE_ERROR_CHECKS", yes}}).settings.checks) << yes;
-    EXPECT_EQ(read({{"NVSHMEM_INFO", yes}}).settings.log, log_level::info) << yes;
-    EXPECT_EQ(read({{"SHMEM_INFO", yes}}).settings.log, log_level::info) << yes;
+    EXPECT_TRUE(mentions(opening_words("X 1", {"SHMEM"}, {{"SHMEM_VERSION", yes}}), ", X 1\n")) << yes;
     EXPECT_EQ(read({{"SHMEM_DEBUG", yes}}).settings.log, log_level::debug) << yes;
   }
 }
@@ -159,7 +163,9 @@ TEST(read, a_bad_alias_value_names_the_alias) {
   const std::string kind = message_of({{"NVSHMEM_HEAP_KIND", "host"}});
   EXPECT_TRUE(mentions(kind, "NVSHMEM_HEAP_KIND=host")) << kind;
   EXPECT_TRUE(mentions(kind, "DEVICE, VIDMEM, SYSMEM")) << kind;
-  EXPECT_TRUE(mentions(message_of({{"SHMEM_SYMMETRIC_SIZE", "lots"}}), "SHMEM_SYMMETRIC_SIZE=lots"));
+  for (const std::string variable : {"SHMEM_SYMMETRIC_SIZE", "SMA_SYMMETRIC_SIZE", "NVSHMEM_SYMMETRIC_SIZE"})
+    EXPECT_TRUE(
+        mentions(message_of({{variable, "lots"}}), variable + "=lots is not allowed; set it to: a number from 0 on"));
 }
 
 TEST(read, an_unknown_variable_is_remarked_on_with_the_nearest_name) {
@@ -175,11 +181,25 @@ TEST(read, what_launchers_set_is_known) {
 }
 
 TEST(read, foreign_variables_without_counterpart_get_one_line) {
-  const reading result = read({{"NVSHMEM_IB_SL", "1"}, {"SHMEM_VERSION", "1"}, {"NVSHMEM_HEAP_KIND", "SYSMEM"}});
+  const reading result =
+      read({{"NVSHMEM_IB_SL", "1"}, {"SMA_X", "1"}, {"NVSHMEM_HEAP_KIND", "SYSMEM"}, {"SHMEM_INFO", "1"}});
   ASSERT_EQ(result.remarks.size(), 1u);
   EXPECT_EQ(result.remarks[0].level, log_level::info);
-  EXPECT_TRUE(mentions(result.remarks[0].text, "NVSHMEM_IB_SL, SHMEM_VERSION"));
+  EXPECT_TRUE(mentions(result.remarks[0].text, "NVSHMEM_IB_SL, SMA_X;"));
   EXPECT_FALSE(mentions(result.remarks[0].text, "HEAP_KIND"));
+}
+
+TEST(opening_words, print_the_version_and_all_variables) {
+  EXPECT_EQ(opening_words("X 1", {"SHMEM", "SMA"}, {}), "");
+  EXPECT_TRUE(mentions(opening_words("X 1", {"SHMEM", "SMA"}, {{"SMA_VERSION", "1"}}), ", X 1\n"));
+  EXPECT_EQ(opening_words("X 1", {"SHMEM", "SMA"}, {{"SHMEM_VERSION", "0"}, {"SMA_VERSION", "1"}}), "");
+  EXPECT_EQ(opening_words("X 1", {"NVSHMEM"}, {{"SHMEM_VERSION", "1"}, {"SHMEM_INFO", "1"}}), "");
+  const std::string info = opening_words(
+      "X 1", {"SHMEM"}, {{"SHMEM_INFO", "1"}, {"SMA_SYMMETRIC_SIZE", "2m"}, {"PGAS_SECRET", "swordfish"}});
+  for (const option& row : options()) EXPECT_TRUE(mentions(info, row.name)) << row.name;
+  EXPECT_TRUE(mentions(info, "PGAS_SEGMENT=2M  (from SMA_SYMMETRIC_SIZE)")) << info;
+  EXPECT_TRUE(mentions(info, "SHMEM_VERSION\n"));
+  EXPECT_FALSE(mentions(info, "swordfish"));
 }
 
 TEST(table, secrets_are_never_printed) {

@@ -1,0 +1,30 @@
+/// @file
+/// The options as text for a terminal.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+
+#include "host/config/read.hpp"
+#include "host/config/table.hpp"
+
+namespace pgas::config_detail {
+
+/// Options with their values now and where each comes from.
+[[nodiscard]] std::string config_text(const reading& now);
+
+/// The default of `row` as text.
+[[nodiscard]] std::string default_of(const option& row);
+
+/// What a program in C is to print as it begins: the version where PREFIX_VERSION is set, the options where PREFIX_INFO
+/// is, of the first prefix that is there. Empty for nothing. @param interface in words, such as "OpenSHMEM 1.5".
+/// *Errors* config_value.
+[[nodiscard]] std::string opening_words(std::string_view interface, std::initializer_list<std::string_view> prefixes,
+                                        const environment& variables);
+
+/// The same for the environment of this process.
+[[nodiscard]] PGAS_API std::string opening_words(std::string_view interface,
+                                                 std::initializer_list<std::string_view> prefixes);
+
+}  // namespace pgas::config_detail
