@@ -32,6 +32,10 @@ constexpr int status_of_timeout = 124;  // as timeout(1) has it
   for (const int number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&caught, number);
   unique_fd fd{::signalfd(-1, &caught, SFD_NONBLOCK | SFD_CLOEXEC)};
   if (!fd) throw_system("signalfd");
+  struct sigaction ends_only {};  // of what SIGCHLD tells; the first one that was not read yet is kept, others are not
+  ends_only.sa_handler = SIG_DFL;
+  ends_only.sa_flags = SA_NOCLDSTOP;
+  ::sigaction(SIGCHLD, &ends_only, nullptr);
   ::sigaddset(&caught, SIGPIPE);  // blocked rather than ignored, which the PEs would inherit
   ::sigprocmask(SIG_BLOCK, &caught, nullptr);
   return fd;
@@ -54,11 +58,14 @@ job::job(job_options options)
       worlds_(loop_, options_.processes,
               {.aborted =
                    [this](int rank, std::string_view reason) {
+                     handle_signals();
+                     if (stage_ != stage::running) return;  // it says so because one has ended, who was named
                      say(fmt::format("PE {} aborted the job: {}", rank, reason));
                      begin_ending(stage::grace, options_.grace);
                    },
                .fell_silent =
                    [this](int rank) {
+                     handle_signals();  // others may have ended before
                      process& one = processes_.at(static_cast<std::size_t>(rank));
                      // Its connections end an instant before it does, and how it ended is the better answer.
                      if (!one.has_ended_within(to_fall_silent))
@@ -134,6 +141,9 @@ void job::handle_signals() {
   while (::read(signals_.get(), &info, sizeof info) == sizeof info) {
     const int number = static_cast<int>(info.ssi_signo);
     if (number == SIGCHLD) {
+      // Of several that have ended by now this is the first, and its end is why.
+      for (process& one : processes_)
+        if (one.pid == static_cast<pid_t>(info.ssi_pid) && one.has_ended()) announce(one);
       look_for_ended();
       continue;
     }

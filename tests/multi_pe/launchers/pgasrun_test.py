@@ -133,6 +133,18 @@ class Pgasrun(unittest.TestCase):
         self.assertEqual(job.err.count("PGAS-E0401: rank 2 of 4 is gone"), 3)
         self.assertLess(job.seconds, 5)
 
+    def test_of_several_that_have_ended_the_first_is_named(self):
+        script = "test $PGAS_RANK = 2 && { sleep 0.3; exit 9; }; sleep 0.6; exit 1"
+        job = Job("-n", "3", "sh", "-c", script, wait=False)
+        job.wait_for_pids(6)  # with their sleeps: all have been started
+        job.process.send_signal(signal.SIGSTOP)
+        time.sleep(1.5)
+        job.process.send_signal(signal.SIGCONT)
+        job.finish()
+        self.check(job, 9)
+        self.assertRegex(job.err, r"pgasrun: PE 2 \(pid \d+\) ended with exit status 9")
+        self.assertEqual(job.err.count("pgasrun: PE"), 1)
+
     def test_killed(self):
         job = self.check(Job("-n", "4", PROBE, "4", "kill", "1"), 128 + signal.SIGKILL)
         self.assertRegex(job.err, r"pgasrun: PE 1 \(pid \d+\) was killed by signal 9 \(Killed\)")
