@@ -13,6 +13,7 @@
 #include "host/world/device_offer.hpp"
 #include "host/world/failure_text.hpp"
 
+#include "host/world/leftovers.hpp"
 namespace pgas::detail {
 
 namespace {
@@ -31,6 +32,7 @@ world_state::world_state(std::unique_ptr<bootstrap> exchange, const config& sett
   links_ = std::make_unique<class links>(*bootstrap_, settings_, log_, [this](const error& cause) { on_failure(cause); });
   try {
     choose_device();
+    if (links_->peer(links_->my_pe()).local_rank == 0) sweep_leftovers(settings_.socket_directory);
     build_heap();
     make_teams();
     make_context();
