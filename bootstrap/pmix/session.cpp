@@ -84,6 +84,9 @@ void fence_done(pmix_status_t status, void* context) {
 pmix_session& pmix_session::get_connected(const deadline& limit) {
   // Made after the library is loaded and has registered its exit handlers, so destroyed before they run.
   static pmix_session session{pmix_library::get_loaded(), limit};
+  if (!session.process_.is_this())
+    throw error{code::bootstrap_unavailable,
+                "the connection to the PMIx server belongs to the process that forked this one"};
   return session;
 }
 
@@ -114,6 +117,7 @@ pmix_session::pmix_session(const pmix_library& library, const deadline& limit) :
 }
 
 pmix_session::~pmix_session() {
+  if (!process_.is_this()) return;  // the server would take it for the end of the parent
   try {
     (void)bounded_call(time_to_finalize, [finalize = library_.finalize] { return finalize(nullptr, 0); });
   } catch (...) {  // no memory or no thread: the end of this process tells the launcher as well

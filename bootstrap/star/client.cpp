@@ -28,7 +28,7 @@ star_client::star_client(unique_fd socket, int rank, int size, milliseconds time
       incoming_(longest_result(size)) {}
 
 star_client::~star_client() {
-  if (!socket_) return;
+  if (!socket_ || !process_.is_this()) return;
   const shared_frame leave = make_frame({.kind = frame_kind::leave});
   (void)send_all(socket_.get(), *leave, deadline{milliseconds{100}});
 }

@@ -9,6 +9,7 @@
 #include "bootstrap/common/deadline.hpp"
 #include "bootstrap/common/unique_fd.hpp"
 #include "bootstrap/star/frame.hpp"
+#include "common/owner_process.hpp"
 #include "pgas/bootstrap.hpp"
 
 namespace pgas::boot {
@@ -41,6 +42,7 @@ class star_client final : public bootstrap {
   [[noreturn]] void fail(error why);
 
   unique_fd socket_;
+  const detail::owner_process process_;
   int rank_;
   int size_;
   milliseconds timeout_;

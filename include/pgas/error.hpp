@@ -36,6 +36,7 @@ enum class code : int {
   misaligned = 303,        ///< address not a multiple of what the operation needs
   invalid_argument = 304,  ///< any other argument the callee can't accept
   not_joined = 305,        ///< the world was left, or never joined
+  forked_process = 306,    ///< called by a child of fork(): the world belongs to its parent
   // while running
   peer_lost = 401,         ///< a PE died or its process ended without leaving
   aborted = 402,           ///< a PE aborted the world; the message carries its reason

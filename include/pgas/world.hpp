@@ -44,6 +44,9 @@ enum class thread_level {
 /// check() and abort(). Collective calls (join, leave, allocate, reallocate, free, barrier_all, the destruction of a
 /// symmetric<T>, teams and their collectives) go one after another: two threads may make them, but all PEs must make them in
 /// the same order, and nothing else may run during leave() or after it. Different worlds are independent.
+/// A child of fork() has no part in its parent's worlds: every call throws forked_process there, and what it has of worlds,
+/// teams, streams and symmetric memory does nothing when it is destroyed. The memory itself is shared with the child, so
+/// what the child stores there is seen by all.
 /// *Errors* every function throws pgas::error; after a PE has died or aborted, every call throws the first cause.
 class PGAS_API world {
  public:

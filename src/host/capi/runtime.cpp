@@ -116,6 +116,7 @@ void runtime::stop() {
     --users_;
     return;
   }
+  if (world_) static_cast<void>(world_->my_pe());  // throws in a forked child, where the watch has no thread
   std::optional<error> first;
   try {
     watch_.reset();
@@ -143,7 +144,7 @@ void runtime::abort(std::string_view reason, log_level level) noexcept {
 void runtime::global_exit(std::string_view function, int status) noexcept {
   {
     const std::lock_guard lock(mutex_);
-    watch_.reset();
+    if (process_.is_this()) watch_.reset();
   }
   abort(exit_reason(function, status), log_level::info);
   end_process(status);

@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "common/owner_process.hpp"
 #include "host/capi/global_exit.hpp"
 #include "host/capi/number_table.hpp"
 #include "host/log/log.hpp"
@@ -152,6 +153,7 @@ class runtime {
   void write_log(log_level level, std::string_view text) noexcept;
   void write_log(log_level level, const char* function, const std::exception& cause) noexcept;
 
+  const detail::owner_process process_;
   mutable std::recursive_mutex mutex_;  ///< guards the stage; the `joined` callback may ask for the world
   int users_ = 0;
   std::optional<config> settings_;

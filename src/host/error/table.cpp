@@ -87,6 +87,12 @@ constexpr std::array rows{
     error_info{code::not_joined, "not_joined", "The world was left already, moved from, or never joined.",
                "Join before, and leave after, all other calls; keep the world object alive as long as its memory is "
                "used."},
+    error_info{
+        code::forked_process, "forked_process",
+        "A child that fork() has made of a PE uses its parent's world. Only the process that joined may: the child "
+        "has none of its threads.",
+        "Join a world of its own in the child (PGAS_BOOTSTRAP=alone, or a unique id), or let it exec another "
+        "program. Ending normally is fine: its copies of the parent's objects do nothing."},
     error_info{code::peer_lost, "peer_lost",
                "A PE died, its process ended without leaving the world, or nothing was heard from it on another host "
                "for PGAS_PEER_TIMEOUT.",

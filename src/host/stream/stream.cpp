@@ -31,7 +31,7 @@ stream& stream::operator=(stream&& other) noexcept {
 }
 
 stream::~stream() {
-  if (!owned_) return;
+  if (!owned_ || state_->forked()) return;
   try {
     if (state_->device().capturing(native_)) {
       state_->log().error("a stream that is still being captured into a CUDA graph is not destroyed: end the capture first");
@@ -45,6 +45,7 @@ stream::~stream() {
 
 void stream::synchronize() {
   if (!state_) throw error(code::invalid_argument, "this stream object is empty: it was moved from");
+  state_->check_process();
   state_->check_not_captured(native_, "stream::synchronize");
   state_->synchronize(native_);
 }

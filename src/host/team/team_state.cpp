@@ -74,7 +74,7 @@ team_state::team_state(std::shared_ptr<world_state> world, std::unique_ptr<link_
 }
 
 team_state::~team_state() {
-  if (stream_ != nullptr) world_.device().destroy_stream(stream_);
+  if (stream_ != nullptr && !world_.forked()) world_.device().destroy_stream(stream_);
 }
 
 void team_state::list_members() {

@@ -19,7 +19,8 @@ link_group::link_group(const link_group& among, identity id, std::vector<int> me
     : link_group(among.state().shared_from_this(), id, std::move(members)) {}
 
 link_group::~link_group() {
-  if (const std::shared_ptr<links_state> state = state_.lock()) state->end_group(id_);
+  const std::shared_ptr<links_state> state = state_.lock();
+  if (state && state->owner.is_this()) state->end_group(id_);  // in a forked child somebody may hold the mutex for ever
 }
 
 links_state& link_group::state() const {

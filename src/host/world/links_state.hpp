@@ -17,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "common/owner_process.hpp"
 #include "device/unique_fd.hpp"
 #include "host/log/log.hpp"
 #include "host/world/link_channel.hpp"
@@ -85,6 +86,7 @@ struct links_state : std::enable_shared_from_this<links_state> {
   [[nodiscard]] int n() const noexcept { return static_cast<int>(peers.size()); }
 
   int me;
+  const owner_process owner;
   std::chrono::milliseconds wait_timeout;
   std::chrono::milliseconds peer_timeout;  ///< the same on all PEs
   log::logger& log;

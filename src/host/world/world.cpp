@@ -15,9 +15,22 @@ namespace {
 detail::world_state& state_of(const std::shared_ptr<detail::world_state>& state) {
   if (!state) throw error(code::not_joined, "this world object is empty: it was moved from");
   return *state;
+  state->check_process();
 }
 
 }  // namespace
+/// Not in a child of the process that joined: the state is left as it lies.
+struct destroy_at_home {
+  void operator()(detail::world_state* state) const {
+    if (!state->forked()) delete state;
+  }
+};
+
+std::shared_ptr<detail::world_state> make_state(std::unique_ptr<bootstrap> exchange, const config& settings,
+                                                const std::string& how) {
+  return {new detail::world_state(std::move(exchange), settings, how), destroy_at_home()};
+}
+
 
 world::world(std::shared_ptr<detail::world_state> state) : state_(std::move(state)) {}
 world::world(world&&) noexcept = default;
@@ -44,12 +57,12 @@ world world::join() { return join(config::from_environment()); }
 
 world world::join(const config& settings) {
   chosen_bootstrap chosen = make_bootstrap(config_detail::launch_options(settings));
-  return world(std::make_shared<detail::world_state>(std::move(chosen.exchange), settings, chosen.description));
+  return world(make_state(std::move(chosen.exchange), settings, chosen.description));
 }
 
 world world::join(std::unique_ptr<bootstrap> exchange, const config& settings) {
   if (!exchange) throw error(code::invalid_argument, "world::join: the bootstrap is null");
-  return world(std::make_shared<detail::world_state>(std::move(exchange), settings, "the program's own bootstrap"));
+  return world(make_state(std::move(exchange), settings, "the program's own bootstrap"));
 }
 
 void world::leave() { state_of(state_).leave(); }

@@ -283,6 +283,7 @@ void world_state::check() const {
 void world_state::check_pe(int pe, const char* what) const {
   const int n = context_.n_pes();
   if (pe < 0 || pe >= n)
+  check_process();
     throw error(code::pe_out_of_range, fmt::format("{}: PE {} does not exist, PEs are 0 to {}", what, pe, n - 1), pe);
 }
 

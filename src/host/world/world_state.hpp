@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "common/owner_process.hpp"
 #include "device/device.hpp"
 #include "host/heap/heap.hpp"
 #include "host/log/log.hpp"
@@ -37,7 +38,12 @@ class world_state : public std::enable_shared_from_this<world_state> {
 
   /// Collective, once: waits for all, then gives back heap, device and sockets.
   void leave();
-  [[nodiscard]] bool left() const noexcept { return left_; }
+  /// Whether this process has no part in it any more; a forked child never had one.
+  [[nodiscard]] bool left() const noexcept { return left_ || forked(); }
+  /// Whether this is a child of the process that joined: it has none of the threads, and owns nothing of all this.
+  [[nodiscard]] bool forked() const noexcept { return !process_.is_this(); }
+  /// Throws forked_process there.
+  void check_process() const;
   /// Whether an exception that was not yet in flight when the world was joined is unwinding this thread.
   [[nodiscard]] bool unwinding() const noexcept;
   /// Ends the world for everyone. The reason is logged here at `level`.
@@ -120,6 +126,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
   std::unique_ptr<class links> links_;
   std::unique_ptr<class device> device_;
   mapped_memory mapped_;
+  const owner_process process_;
   std::unique_ptr<class heap> heap_;
   std::unique_ptr<far_pes> far_;  ///< null where all PEs are near
   std::unique_ptr<agreed_space> team_states_;
