@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <memory>
 #include <thread>
 
 #include "device/cuda/kernels/collective.hpp"
@@ -34,6 +35,12 @@ constexpr int quick_polls = 1000;
 std::int64_t now_ms() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
+
+/// Frees memory that does not reach its owner, by cudaFree or cudaFreeHost.
+template <cudaError_t (*Free)(void*)>
+struct freeing {
+  void operator()(void* memory) const noexcept { static_cast<void>(Free(memory)); }
+};
 
 /// What enter() has made current on this thread, innermost last.
 thread_local std::vector<std::unique_ptr<current_context>> entered;
@@ -109,10 +116,13 @@ cudaStream_t cuda_device::stream_of(stream_handle stream) const noexcept {
 
 mapped_memory cuda_device::allocate_mapped(std::size_t bytes) {
   const current_context current(context_);
+  void* host = nullptr;
+  check(cudaHostAlloc(&host, bytes, cudaHostAllocMapped | cudaHostAllocPortable), "cudaHostAlloc");
+  std::unique_ptr<void, freeing<cudaFreeHost>> owned(host);
+  std::fill_n(static_cast<unsigned char*>(host), bytes, static_cast<unsigned char>(0));
   mapped_memory memory;
-  check(cudaHostAlloc(&memory.host, bytes, cudaHostAllocMapped | cudaHostAllocPortable), "cudaHostAlloc");
-  std::fill_n(static_cast<unsigned char*>(memory.host), bytes, static_cast<unsigned char>(0));
-  check(cudaHostGetDevicePointer(&memory.device, memory.host, 0), "cudaHostGetDevicePointer");
+  check(cudaHostGetDevicePointer(&memory.device, host, 0), "cudaHostGetDevicePointer");
+  memory.host = owned.release();
   return memory;
 }
 
@@ -128,9 +138,10 @@ void* cuda_device::allocate_local(std::size_t bytes) {
   const current_context current(context_);
   void* memory = nullptr;
   check(cudaMalloc(&memory, bytes), "cudaMalloc", code::out_of_memory);
+  std::unique_ptr<void, freeing<cudaFree>> owned(memory);
   fill(memory, 0, bytes, nullptr);
   synchronize(nullptr);
-  return memory;
+  return owned.release();
 }
 
 void cuda_device::free_local(void* memory) noexcept {

@@ -3,13 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 
 #include "host/heap/byte_text.hpp"
 
 namespace pgas::detail {
 
 shared_segment::~shared_segment() {
-  if (exposed_by_ != nullptr) exposed_by_->remove_memory(offset_);
+  if (exposed_by_ != nullptr) {
+    try {
+      exposed_by_->remove_memory(offset_);
+    } catch (const std::exception&) {
+      return;  // other PEs may still reach it: it stays mapped until the process ends
+    }
+  }
   for (auto address = mapped_.rbegin(); address != mapped_.rend(); ++address) device_.unmap(*address, bytes_);
   for (auto segment = segments_.rbegin(); segment != segments_.rend(); ++segment) device_.destroy(*segment);
 }

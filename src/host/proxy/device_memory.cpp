@@ -2,33 +2,28 @@
 #include <cstring>
 #include <vector>
 
-#include "device/device.hpp"
+#include "device/owned_memory.hpp"
 #include "host/proxy/memory.hpp"
 
 namespace pgas::detail {
 
 namespace {
 
-/// Memory that host and device both see, until the end of its scope.
-class mapped_block {
+/// Memory that host and device both see, and its size.
+class sized_block {
  public:
-  mapped_block(device& backend, std::size_t bytes)
-      : device_(backend), bytes_(bytes), memory_(backend.allocate_mapped(bytes)) {}
-  ~mapped_block() { device_.free_mapped(memory_); }
-  mapped_block(const mapped_block&) = delete;
-  mapped_block& operator=(const mapped_block&) = delete;
+  sized_block(device& backend, std::size_t bytes) : bytes_(bytes), memory_(backend, bytes) {}
 
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
-  [[nodiscard]] std::byte* on_host() const noexcept { return static_cast<std::byte*>(memory_.host); }
-  [[nodiscard]] void* on_device() const noexcept { return memory_.device; }
+  [[nodiscard]] std::byte* on_host() const noexcept { return static_cast<std::byte*>(memory_.on_host()); }
+  [[nodiscard]] void* on_device() const noexcept { return memory_.on_device(); }
   [[nodiscard]] bool contains(const void* at) const noexcept {
     return reinterpret_cast<std::uintptr_t>(at) - reinterpret_cast<std::uintptr_t>(on_host()) < bytes_;
   }
 
  private:
-  device& device_;
   const std::size_t bytes_;
-  const mapped_memory memory_;
+  const mapped_block memory_;
 };
 
 /// A stream that is waited for before what its work uses goes.
@@ -170,9 +165,9 @@ class device_proxy_memory final : public proxy_memory {
   device& device_;
   const bool for_peers_;
   const remote_writes remote_writes_;
-  const mapped_block staging_;
-  const mapped_block list_;
-  const mapped_block buffers_;
+  const sized_block staging_;
+  const sized_block list_;
+  const sized_block buffers_;
   const std::size_t most_updates_;
   const own_stream stream_;
   std::size_t used_ = 0;  ///< of staging_, by copies that may be under way

@@ -9,19 +9,15 @@ constexpr std::size_t most = 512;
 constexpr std::size_t place_bytes = 8;
 }  // namespace
 
-pending_fetches::~pending_fetches() {
-  if (room_.host != nullptr) device_.free_mapped(room_);
-}
-
 void pending_fetches::add(void* result, std::size_t bytes, const std::function<void(void*)>& enqueue,
                           const std::function<void()>& complete) {
   const std::lock_guard lock(mutex_);
-  if (room_.host == nullptr) {
+  if (!room_) {
     entries_.reserve(most);
-    room_ = device_.allocate_mapped(most * place_bytes);
+    room_ = {device_, most * place_bytes};
   }
   if (entries_.size() == most) hand_on(complete);
-  enqueue(static_cast<std::byte*>(room_.device) + entries_.size() * place_bytes);
+  enqueue(static_cast<std::byte*>(room_.on_device()) + entries_.size() * place_bytes);
   entries_.push_back({result, bytes});
 }
 
@@ -35,7 +31,7 @@ void pending_fetches::hand_on(const std::function<void()>& complete) {
   entries_.clear();  // also where the queue has failed: those values never come
   complete();
   for (std::size_t i = 0; i < ready.size(); ++i)
-    std::memcpy(ready[i].result, static_cast<const std::byte*>(room_.host) + i * place_bytes, ready[i].bytes);
+    std::memcpy(ready[i].result, static_cast<const std::byte*>(room_.on_host()) + i * place_bytes, ready[i].bytes);
 }
 
 }  // namespace pgas::detail

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "device/device.hpp"
+#include "device/owned_memory.hpp"
 
 namespace pgas::detail {
 
@@ -14,7 +15,6 @@ namespace pgas::detail {
 class pending_fetches {
  public:
   explicit pending_fetches(device& on) : device_(on) {}
-  ~pending_fetches();
   pending_fetches(const pending_fetches&) = delete;
   pending_fetches& operator=(const pending_fetches&) = delete;
 
@@ -33,7 +33,7 @@ class pending_fetches {
 
   device& device_;
   std::mutex mutex_;
-  mapped_memory room_;
+  mapped_block room_;
   std::vector<entry> entries_;
 };
 

@@ -1,13 +1,11 @@
 #include "host/stream/grid_areas.hpp"
 
+#include <utility>
+
 namespace pgas::detail {
 
 namespace {
 constexpr std::size_t chunk = 64;
-}
-
-grid_areas::~grid_areas() {
-  for (grid_state* states : chunks_) device_.free_local(states);
 }
 
 grid_state* grid_areas::of(stream_handle stream) {
@@ -26,14 +24,13 @@ grid_state* grid_areas::next() {
   if (left_ == 0) {
     std::vector<grid_state> fresh(chunk);
     for (grid_state& state : fresh) state.here = here_;
-    chunks_.reserve(chunks_.size() + 1);
-    auto* made = static_cast<grid_state*>(device_.allocate_local(chunk * sizeof(grid_state)));
-    chunks_.push_back(made);
-    device_.copy(made, fresh.data(), chunk * sizeof(grid_state), nullptr);
+    local_block made(device_, chunk * sizeof(grid_state));
+    device_.copy(made.get(), fresh.data(), chunk * sizeof(grid_state), nullptr);
     device_.synchronize(nullptr);
+    chunks_.push_back(std::move(made));
     left_ = chunk;
   }
-  return chunks_.back() + chunk - left_--;
+  return static_cast<grid_state*>(chunks_.back().get()) + chunk - left_--;
 }
 
 }  // namespace pgas::detail

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "device/device.hpp"
+#include "device/owned_memory.hpp"
 #include "pgas/device/impl/grid_barrier.hpp"
 
 namespace pgas::detail {
@@ -17,7 +18,6 @@ class grid_areas {
  public:
   /// @param here what a meeting that has to give up needs to know
   grid_areas(device& on, const context& here) : device_(on), here_(here) {}
-  ~grid_areas();
   grid_areas(const grid_areas&) = delete;
   grid_areas& operator=(const grid_areas&) = delete;
 
@@ -31,7 +31,7 @@ class grid_areas {
   context here_;
   std::mutex mutex_;
   std::unordered_map<std::uint64_t, grid_state*> by_stream_;
-  std::vector<grid_state*> chunks_;
+  std::vector<local_block> chunks_;
   std::size_t left_ = 0;  ///< of the last chunk
 };
 

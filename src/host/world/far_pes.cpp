@@ -69,33 +69,16 @@ far_pes::far_pes(const links& everyone, const domains& near, class device& devic
     if (!settings.interface.empty()) static_cast<void>(own_addresses(settings.interface));
     proxy_ = std::make_unique<proxy>(how, make_ucx_transport(network), *memory_, log);
     address = proxy_->address();
-    shared_ = device.allocate_mapped(ring::shared_bytes(log2_commands, log2_answers));
-    heads_ = device.allocate_local(ring_view::heads_bytes(log2_answers));
-    workspace_.log2_units = log2_units;
-    workspace_.units = static_cast<std::byte*>(device.allocate_local(workspace_view::bytes(log2_units)));
-    workspace_.next = static_cast<std::uint64_t*>(device.allocate_local(workspace_view::words_bytes(log2_units)));
-    ring_ = std::make_unique<ring>(ring::lay_out(shared_.host, shared_.device, heads_, log2_commands, log2_answers));
+    shared_ = {device, ring::shared_bytes(log2_commands, log2_answers)};
+    heads_ = {device, ring_view::heads_bytes(log2_answers)};
+    units_ = {device, workspace_view::bytes(log2_units)};
+    next_ = {device, workspace_view::words_bytes(log2_units)};
+    ring_ = std::make_unique<ring>(
+        ring::lay_out(shared_.on_host(), shared_.on_device(), heads_.get(), log2_commands, log2_answers));
   });
-  try {
-    proxy_->connect(exchange_addresses(everyone, failed, address));
-    proxy_->add_ring(*ring_);
-  } catch (...) {
-    free_ring();
-    throw;
-  }
-}
-
-far_pes::~far_pes() {
-  proxy_.reset();
-  free_ring();
-  if (table_ != nullptr) device_.free_local(table_);
-}
-
-void far_pes::free_ring() noexcept {
-  if (heads_ != nullptr) device_.free_local(heads_);
-  if (shared_.host != nullptr) device_.free_mapped(shared_);
-  if (workspace_.units != nullptr) device_.free_local(workspace_.units);
-  if (workspace_.next != nullptr) device_.free_local(workspace_.next);
+  std::vector<blob> addresses = exchange_addresses(everyone, failed, address);  // or there may be no proxy
+  proxy_->connect(std::move(addresses));
+  proxy_->add_ring(*ring_);
 }
 
 const routes* far_pes::make_table(const context& here, const team_view& domain) {
@@ -104,17 +87,19 @@ const routes* far_pes::make_table(const context& here, const team_view& domain) 
   table.control = here.control_;
   table.my_slot = here.my_slot_;
   table.ring = ring_->view();
-  table.workspace = workspace_;
+  table.workspace.log2_units = log2_units;
+  table.workspace.units = static_cast<std::byte*>(units_.get());
+  table.workspace.next = static_cast<std::uint64_t*>(next_.get());
   const auto n = static_cast<std::size_t>(n_);
   std::vector<std::int32_t> slots(n, routes::proxied);
   for (const int pe : near_.members()) slots[static_cast<std::size_t>(pe)] = near_.index(pe) - near_.index(me_);
-  table_ = device_.allocate_local(sizeof(routes) + n * sizeof(std::int32_t));
-  auto* const at = static_cast<std::byte*>(table_);
+  table_ = {device_, sizeof(routes) + n * sizeof(std::int32_t)};
+  auto* const at = static_cast<std::byte*>(table_.get());
   table.slots = reinterpret_cast<const std::int32_t*>(at + sizeof(routes));
   device_.copy(at, &table, sizeof(routes), nullptr);
   device_.copy(at + sizeof(routes), slots.data(), n * sizeof(std::int32_t), nullptr);
   device_.synchronize(nullptr);
-  return static_cast<const routes*>(table_);
+  return static_cast<const routes*>(table_.get());
 }
 
 }  // namespace pgas::detail

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "device/device.hpp"
+#include "device/owned_memory.hpp"
 #include "host/log/log.hpp"
 #include "host/proxy/memory.hpp"
 #include "host/proxy/proxy.hpp"
@@ -28,7 +29,6 @@ class far_pes {
   /// `near`, `device` and `log` outlive it. *Errors* transport_failed, the same on all PEs.
   far_pes(const links& everyone, const domains& near, device& device, const config& settings, log::logger& log,
           const proxy_settings& how);
-  ~far_pes();
   far_pes(const far_pes&) = delete;
   far_pes& operator=(const far_pes&) = delete;
 
@@ -39,19 +39,18 @@ class far_pes {
   void stop(std::chrono::milliseconds limit) noexcept { proxy_->stop(limit); }
 
  private:
-  void free_ring() noexcept;
-
   device& device_;
   const domains& near_;
   const int me_;
   const int n_;
   std::unique_ptr<proxy_memory> memory_;
-  mapped_memory shared_;   ///< of the ring
-  void* heads_ = nullptr;  ///< of its producers
-  workspace_view workspace_;
+  mapped_block shared_;  ///< of the ring
+  local_block heads_;    ///< of its producers
+  local_block units_;    ///< of the workspace
+  local_block next_;     ///< of the workspace
+  local_block table_;    ///< a routes and what it points to
   std::unique_ptr<ring> ring_;
-  std::unique_ptr<proxy> proxy_;
-  void* table_ = nullptr;  ///< a routes and what it points to
+  std::unique_ptr<proxy> proxy_;  ///< goes first, as it uses all that is above
 };
 
 }  // namespace pgas::detail

@@ -53,7 +53,7 @@ void world_state::free_control() noexcept {
   grids_.reset();
   fetches_.reset();
   far_.reset();
-  if (mapped_.host != nullptr) device_->free_mapped(mapped_);
+  mapped_ = {};
 }
 
 void world_state::choose_device() {
@@ -126,8 +126,8 @@ void world_state::reach_far_pes() {
 }
 
 void world_state::build_heap() {
-  mapped_ = device_->allocate_mapped(sizeof(control_block));
-  auto* control = static_cast<control_block*>(mapped_.host);
+  mapped_ = {*device_, sizeof(control_block)};
+  auto* control = static_cast<control_block*>(mapped_.on_host());
   control->wait_timeout_ns =
       static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(settings_.wait_timeout).count());
   control_.store(control, std::memory_order_release);
@@ -161,7 +161,7 @@ void world_state::build_heap() {
   context_.log2_stride_ = static_cast<std::uint32_t>(heap_->log2_stride());
   context_.care_ = settings_.checks ? care::checks : 0;
   context_.my_slot_ = reinterpret_cast<std::uintptr_t>(heap_->slot(me));
-  context_.control_ = static_cast<control_block*>(mapped_.device);
+  context_.control_ = static_cast<control_block*>(mapped_.on_device());
   set_team(context_, context_.world());
 }
 
@@ -350,7 +350,7 @@ void world_state::throw_cause() const {
 }
 
 std::optional<error> world_state::recorded_failure() const {
-  auto* record = &static_cast<control_block*>(mapped_.host)->record;
+  auto* record = &static_cast<control_block*>(mapped_.on_host())->record;
   if (std::atomic_ref(record->complete).load(std::memory_order_acquire) == 0) return std::nullopt;
   if (record->why == failure::aborted && links_) {
     try {

@@ -12,6 +12,7 @@
 
 #include "common/owner_process.hpp"
 #include "device/device.hpp"
+#include "device/owned_memory.hpp"
 #include "host/heap/heap.hpp"
 #include "host/log/log.hpp"
 #include "host/rma/pending_fetches.hpp"
@@ -125,7 +126,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
   std::unique_ptr<bootstrap> bootstrap_;
   std::unique_ptr<class links> links_;
   std::unique_ptr<class device> device_;
-  mapped_memory mapped_;
+  mapped_block mapped_;
   const owner_process process_;
   std::unique_ptr<class heap> heap_;
   std::unique_ptr<far_pes> far_;  ///< null where all PEs are near

@@ -1,0 +1,49 @@
+// What goes when there is no memory left: in a program of its own, whose operator new can be made to fail.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <new>
+#include <optional>
+
+#include "device/device.hpp"
+#include "host/heap/shared_segment.hpp"
+#include "unit/proxy/pes.hpp"
+
+namespace {
+thread_local bool no_memory = false;
+}
+
+// Not inlined: where the compiler sees only one half of a pair, it warns of a mismatch.
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
+  void* const memory = no_memory ? nullptr : std::malloc(bytes);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+[[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  return no_memory ? nullptr : std::malloc(bytes);
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace pgas::testing {
+namespace {
+
+constexpr std::size_t bytes = std::size_t{2} << 20;
+
+TEST(no_memory, a_segment_that_the_proxy_does_not_give_back_stays_mapped) {
+  const auto device = detail::make_cpu_device();
+  proxied_world pes(2);
+  void* const at = device->reserve(bytes, nullptr);
+  std::optional<detail::shared_segment> segment(std::in_place, *device, bytes);
+  segment->create(handle_kind::posix_fd);
+  segment->map_own(at);
+  static_cast<void>(segment->expose(pes[0].proxy(), std::size_t{64} << 20));
+  no_memory = true;
+  segment.reset();
+  no_memory = false;
+  static_cast<char*>(at)[0] = 1;
+  device->release(at, bytes);
+}
+
+}  // namespace
+}  // namespace pgas::testing
