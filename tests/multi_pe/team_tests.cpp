@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <thread>
 #include <vector>
@@ -150,7 +151,7 @@ TEST_F(Team, of_one_pe_each) {
 }
 
 TEST_F(Team, rows_and_columns) {
-  for (const int width : {1, 2, 3, n, n + 5}) {
+  for (const int width : {1, 2, 3, n, n + 5, std::numeric_limits<int>::max()}) {
     const auto [row, column] = world.team().split_2d(width);
     std::vector<int> in_row;
     std::vector<int> in_column;

@@ -125,12 +125,12 @@ std::optional<error> arena::refuse_alignment(std::size_t alignment) const {
                                                    alignment, largest_alignment()));
 }
 
-void* arena::allocate(std::size_t bytes, std::size_t alignment) {
+void* arena::allocate(std::size_t bytes, std::size_t alignment, bool zeros) {
   const std::optional<error> refused = refuse_alignment(alignment);
   const bool possible = !refused && bytes != 0 && bytes <= offset_allocator::largest_request;
   const offset_allocator::request wanted =
       possible ? offset_allocator::rounded(bytes, alignment) : offset_allocator::request{0, 1};
-  heap_call call{heap_call::kind::allocate, 0, bytes, alignment, heap_call::nowhere};
+  heap_call call{heap_call::kind::allocate, zeros ? 1u : 0u, bytes, alignment, heap_call::nowhere};
   if (possible) call.offset = offsets_.find(wanted).value_or(heap_call::nowhere);
   if (ground_.terms.checks != 0) {
     statement mine;

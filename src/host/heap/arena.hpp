@@ -49,7 +49,8 @@ class arena {
   /// 2 MiB from 2 MiB on. *On return* the memory is not initialised. A request of 0 bytes gives null.
   /// *Errors* out_of_memory naming PE, requested, free and largest free; the memory is then as it was, on all members.
   /// asymmetric_call with checks on.
-  [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment);
+  /// @param zeros whether the caller will clear it together with the others; only compared
+  [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment, bool zeros = false);
   [[nodiscard]] std::size_t largest_alignment() const noexcept { return ground_.reach.slots.alignment(); }
   /// Why this PE can't align to `alignment`, if it can't.
   [[nodiscard]] std::optional<error> refuse_alignment(std::size_t alignment) const;

@@ -44,7 +44,9 @@ class heap {
   /// Memory made elsewhere. *Callers* as memory().
   [[nodiscard]] class registrations& registrations() noexcept;
 
-  [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment) { return memory().allocate(bytes, alignment); }
+  [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment, bool zeros = false) {
+    return memory().allocate(bytes, alignment, zeros);
+  }
   void free(void* pointer) { memory().free(pointer); }
   [[nodiscard]] heap_usage usage() const;
   /// Bytes of the allocation of all PEs that starts at `pointer`, rounding included; 0 if none does.

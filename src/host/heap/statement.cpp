@@ -73,7 +73,9 @@ statement decode(contribution& from, int pe) {
 std::string text_of(const heap_call& call) {
   switch (call.what) {
     case heap_call::kind::allocate:
-    case heap_call::kind::grow: return fmt::format("allocates {} bytes aligned to {}", call.bytes, call.alignment);
+    case heap_call::kind::grow:
+      return fmt::format("allocates {} bytes{} aligned to {}", call.bytes, call.zeros != 0 ? " of zeros" : "",
+                         call.alignment);
     case heap_call::kind::free:
       return call.offset == heap_call::nowhere ? "frees null" : fmt::format("frees heap offset {:#x}", call.offset);
     case heap_call::kind::probe: return "is building its heap";

@@ -31,7 +31,7 @@ struct heap_call {
   static constexpr std::uint64_t nowhere = ~std::uint64_t{0};
 
   kind what = kind::allocate;
-  std::uint32_t reserved = 0;
+  std::uint32_t zeros = 0;  ///< the memory is to be cleared, which takes a meeting more
   std::uint64_t bytes = 0;
   std::uint64_t alignment = 0;
   std::uint64_t offset = nowhere;

@@ -124,9 +124,11 @@ std::vector<int> choose(const std::vector<proposal>& all, int me) {
     case kind::rows:
       for (int pe = me / call.size * call.size; pe < n && pe / call.size == me / call.size; ++pe) chosen.push_back(pe);
       break;
-    case kind::columns:
-      for (int pe = me % call.size; pe < n; pe += call.size) chosen.push_back(pe);
+    case kind::columns: {
+      const int rows_of = std::min(call.size, n);  // a larger one could not be added to
+      for (int pe = me % rows_of; pe < n; pe += rows_of) chosen.push_back(pe);
       break;
+    }
     case kind::colors:
       for (int pe = 0; call.color >= 0 && pe < n; ++pe)
         if (all[static_cast<std::size_t>(pe)].call.color == call.color) chosen.push_back(pe);
@@ -199,6 +201,11 @@ std::shared_ptr<team_state> make_group(team_state& parent, std::span<const int> 
   std::vector<int> there;
   for (const int pe : members) there.push_back(group.world_pe(pe));
   const link_group meeting(group, of_members_alone | while_made | key, there);
+  // Lists in another order would make teams whose members count themselves differently.
+  std::vector<proposal> all;
+  for (const contribution& theirs : meeting.all_gather(encode(said.call, said.list)))
+    all.push_back(decode(theirs.bytes, meeting.world_pe(static_cast<int>(all.size()))));
+  check_same(all, meeting);
   std::shared_ptr<team_state> made;
   statement outcome;
   outcome.call.what = heap_call::kind::add_team;

@@ -150,7 +150,7 @@ void* team::allocate_bytes(std::size_t count, std::size_t size, std::size_t alig
   const detail::trace_range range(state.world(), "pgas::team::allocate");
   const std::lock_guard lock(state.collective_mutex());
   const std::size_t bytes = detail::byte_count(count, size);
-  void* memory = state.memory().allocate(bytes, alignment);
+  void* memory = state.memory().allocate(bytes, alignment, how == initialize::zero);
   if (how == initialize::zero && memory != nullptr) {
     state.world().device().fill(memory, 0, bytes, nullptr);
     state.world().synchronize(nullptr);

@@ -111,7 +111,7 @@ void* world::allocate_bytes(std::size_t count, std::size_t size, std::size_t ali
   const detail::trace_range range(state, "pgas::allocate");
   const std::lock_guard lock(state.collective_mutex());
   const std::size_t bytes = detail::byte_count(count, size);
-  void* memory = state.heap().allocate(bytes, alignment);
+  void* memory = state.heap().allocate(bytes, alignment, how == initialize::zero);
   if (how == initialize::zero && memory != nullptr) {
     state.device().fill(memory, 0, bytes, nullptr);
     state.synchronize(nullptr);
