@@ -211,9 +211,6 @@ struct bad_call {
         break;
       case operation::signal: signal_add(ctx, w, 1, pe); break;
       case operation::atomic_add: atomic_inc(ctx, w, pe); break;
-      case operation::atomic_set: atomic_set(ctx, w, 1, pe); break;
-      case operation::atomic_fetch: local[0] = atomic_fetch(ctx, w, pe); break;
-      case operation::atomic_swap: local[0] = atomic_swap(ctx, w, 1, pe); break;
       case operation::atomic_compare_swap: local[0] = atomic_compare_swap(ctx, w, 1, 2, pe); break;
       case operation::atomic_fetch_max: local[0] = atomic_fetch_max(ctx, w, 1, pe); break;
       case operation::wait: static_cast<void>(test(ctx, w, cmp::eq, 0)); break;
@@ -253,10 +250,51 @@ std::vector<fault> faults_of(operation what) {
   return all;
 }
 
-constexpr operation checked[] = {operation::put,        operation::get,    operation::p,      operation::g,
-                                 operation::put_signal, operation::signal, operation::wait,   operation::atomic_add,
-                                 operation::atomic_set, operation::atomic_fetch, operation::atomic_swap,
-                                 operation::atomic_compare_swap, operation::atomic_fetch_max};
+/// A call of PE 0 whose addresses are right.
+struct unsound_call {
+  std::uint64_t word;
+  int which;
+
+  template <class Block>
+  PGAS_FN void operator()(const Block& block, const context& ctx) const {
+    if (ctx.my_pe() != 0 || block.thread_rank() != 0) return;
+    auto* const w = reinterpret_cast<std::uint64_t*>(ctx.my_slot_ + word);
+    constexpr auto no_cmp = static_cast<cmp>(99);
+    std::uint64_t local = 1;
+    switch (which) {
+      case 0: static_cast<void>(test(ctx, w, no_cmp, 0)); break;
+      case 1: wait_until(ctx, w, static_cast<cmp>(-1), 0); break;
+      case 2: signal_wait_until(ctx, w, no_cmp, 0); break;
+      case 3: wait_until_all(ctx, w, 1, nullptr, no_cmp, 0); break;
+      case 4: wait_until_all(ctx, w, 1, nullptr, cmp::eq, static_cast<const std::uint64_t*>(nullptr)); break;
+      default: put_signal(ctx, w, &local, 1, w + 1, 1, static_cast<signal_op>(77), 1); break;
+    }
+  }
+};
+
+TEST(failure, checks_catch_what_is_no_enumerator_and_no_values) {
+  for (int which = 0; which < 6; ++which) {
+    pe_options options{.checks = true};
+    pe_set pes(2, options);
+    const auto words = pes.allocate<std::uint64_t>(8);
+    const auto gave_up = pes.run_out({1, 1}, unsound_call{words.offset, which});
+    EXPECT_TRUE(gave_up[0]) << which;
+    const detail::failure_record r = record_of(pes, 0);
+    EXPECT_EQ(r.why, failure::no_such_value) << which;
+    EXPECT_EQ(r.what, which < 5 ? operation::wait : operation::put_signal) << which;
+  }
+}
+
+constexpr operation checked[] = {operation::put,
+                                 operation::get,
+                                 operation::p,
+                                 operation::g,
+                                 operation::put_signal,
+                                 operation::signal,
+                                 operation::wait,
+                                 operation::atomic_add,
+                                 operation::atomic_compare_swap,
+                                 operation::atomic_fetch_max};
 
 TEST(failure, checks_catch_bad_arguments) {
   for (const operation what : checked) {

@@ -35,6 +35,7 @@ PGAS_FN void put_signal_by_route(const context& ctx, const G& g, T* dst, const T
       [&] {
         check(ctx, operation::put_signal, dst, count, pe);
         check(ctx, operation::put_signal, sig, pe);
+        check_sound(ctx, operation::put_signal, sig, known(op));
       },
       [&](T* there) {
         copy_to(there);
@@ -193,6 +194,7 @@ PGAS_FN signal_t signal_wait_until(const context& ctx, const signal_t* sig, cmp 
 template <PGAS_IS(group) G>
 PGAS_FN signal_t signal_wait_until(const context& ctx, const G& g, const signal_t* sig, cmp op, signal_t value) {
   detail::check(ctx, detail::operation::wait, sig, ctx.my_pe());
+  detail::check_sound(ctx, detail::operation::wait, sig, detail::known(op));
   return detail::seen_by_all(g, [&](signal_t& seen) { return detail::wait_word(ctx, sig, op, value, seen); });
 }
 

@@ -16,6 +16,7 @@ inline constexpr std::size_t no_index = detail::no_index;
 template <PGAS_IS(wait_type) T>
 [[nodiscard]] PGAS_FN bool test(const context& ctx, const T* ivar, cmp op, detail::type_identity_t<T> value) {
   detail::check(ctx, detail::operation::wait, ivar, ctx.my_pe());
+  detail::check_sound(ctx, detail::operation::wait, ivar, detail::known(op));
   const bool holds = detail::compare(detail::load_relaxed(ivar), op, value);
   if (holds) detail::fence_acquire();
   return holds;
@@ -27,6 +28,7 @@ template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN bool test(const context& ctx, const G& g, const T* ivar, cmp op,
                                 detail::type_identity_t<T> value) {
   detail::check(ctx, detail::operation::wait, ivar, ctx.my_pe());  // by all, as all end
+  detail::check_sound(ctx, detail::operation::wait, ivar, detail::known(op));
   return detail::any(g, g.thread_rank() == 0 && test(ctx, ivar, op, value));
 }
 

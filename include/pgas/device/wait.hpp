@@ -24,6 +24,7 @@ namespace pgas {
 template <PGAS_IS(wait_type) T>
 PGAS_FN T wait_until(const context& ctx, const T* ivar, cmp op, detail::type_identity_t<T> value) {
   detail::check(ctx, detail::operation::wait, ivar, ctx.my_pe());
+  detail::check_sound(ctx, detail::operation::wait, ivar, detail::known(op));
   T seen{};
   if (!detail::wait_word(ctx, ivar, op, value, seen)) PGAS_UNLIKELY
     detail::end_thread();
@@ -35,6 +36,7 @@ PGAS_FN T wait_until(const context& ctx, const T* ivar, cmp op, detail::type_ide
 template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
 PGAS_FN void wait_until(const context& ctx, const G& g, const T* ivar, cmp op, detail::type_identity_t<T> value) {
   detail::check(ctx, detail::operation::wait, ivar, ctx.my_pe());
+  detail::check_sound(ctx, detail::operation::wait, ivar, detail::known(op));
   T seen{};
   detail::go_on_with_first(g, g.thread_rank() == 0 && detail::wait_word(ctx, ivar, op, value, seen));
 }

@@ -108,6 +108,8 @@ template <class T>
 }
 template <class T>
 [[nodiscard]] word_set set_of(const T* words, std::size_t count, const int* status, cmp compare, const T* values) {
+  if (values == nullptr && count != 0)
+    throw error(code::invalid_argument, "wait_until, test: the values to compare with are null");
   return {word_kind_of<T>(), words, count, status, compare, 0, values};
 }
 

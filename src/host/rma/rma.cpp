@@ -156,6 +156,9 @@ void put_signal_bytes(const issue& how, void* to, const void* from, std::size_t 
                       signal_op op, int pe) {
   submission s(how, "put_signal");
   s.check_pe(pe);
+  if (op != signal_op::set && op != signal_op::add)
+    throw error(code::invalid_argument,
+                fmt::format("put_signal: there is no signal_op {}: use set or add", static_cast<int>(op)));
   const word_update update{
       op == signal_op::set ? atomic_update::set : atomic_update::add, word_kind::u64, signal, value, 0, true};
   using kind = operation_request::kind;

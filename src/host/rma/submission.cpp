@@ -40,6 +40,12 @@ void submission::address(operation_request& request, int pe) const {
   request.complete = !answered && (how_.wait || how_.on != nullptr);
 }
 
+void submission::check_compare(cmp how) const {
+  if (how < cmp::eq || how > cmp::ge)
+    throw error(code::invalid_argument,
+                fmt::format("{}: there is no cmp {}: use eq, ne, gt, le, lt or ge", what_, static_cast<int>(how)));
+}
+
 void submission::check_local(const void* memory) const {
   if (memory == nullptr) throw error(code::invalid_argument, fmt::format("{}: the local memory is null", what_));
   if (how_.on == nullptr || state_.heap().contains(memory, 1)) return;  // most is: the driver need not be asked

@@ -19,6 +19,8 @@ class submission {
 
   /// Throws pe_out_of_range.
   void check_pe(int pe) const { state_.check_pe(pe, what_); }
+  /// Throws invalid_argument for a comparison that there is not.
+  void check_compare(cmp how) const;
   /// Where PE `pe` has the symmetric bytes at `local`; `local` itself for a PE that is far. *Errors* outside_heap,
   /// misaligned.
   [[nodiscard]] void* target(const void* local, std::size_t bytes, std::size_t alignment, int pe) const;

@@ -117,6 +117,7 @@ std::uint64_t with_type(word_kind as, const Call& call) {
 
 /// Checks the arguments of a wait or test; whether the set has any words.
 bool check_set(submission& s, const word_set& set, which words, const std::size_t* indices) {
+  s.check_compare(set.compare);
   if (set.count == 0) return false;
   const std::size_t bytes = size_of(set.as);
   s.state().check_symmetric(set.words, byte_count(set.count, bytes), bytes, "wait_until");

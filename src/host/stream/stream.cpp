@@ -61,6 +61,7 @@ namespace detail {
 void enqueue_wait(world& w, const stream& on, const word_set& set) {
   const issue how = in_turn(w, on);
   submission s(how, "wait_until on a stream");
+  s.check_compare(set.compare);
   if (set.count == 0) return;
   const std::size_t bytes = size_of(set.as);
   s.state().check_symmetric(set.words, byte_count(set.count, bytes), bytes, "wait_until on a stream");

@@ -139,6 +139,10 @@ error describe(const failure_record& record, int my_pe, const config& settings) 
                           "allocate packet_lines() for the longest message, on both PEs",
                           where, record.bytes, record.pe, record.expected),
               record.pe};
+    case failure::no_such_value:
+      return {code::invalid_argument,
+              fmt::format("{}: there is no such pgas::cmp or pgas::signal_op, or the values to compare with are null", where),
+              record.pe};
     case failure::out_of_turn:
       return {code::invalid_argument,
               fmt::format("{}: message {} of a packet_channel with PE {} is out of turn, as only {} went the other way: each side "

@@ -119,6 +119,11 @@ void* reallocate(world_state& world, void* pointer, std::size_t count, std::size
 
 void* world::allocate_bytes(std::size_t count, std::size_t size, memory_hint hint, initialize how) {
   if (hint == memory_hint::none) return allocate_bytes(count, size, 16, how);
+  if ((hint | memory_hint::atomics_remote | memory_hint::signal_remote) !=
+      (memory_hint::atomics_remote | memory_hint::signal_remote))
+    throw error(code::invalid_argument,
+                fmt::format("allocate: there is no memory_hint {}: use none, atomics_remote, signal_remote, or both by |",
+                            static_cast<std::uint32_t>(hint)));
   const std::size_t bytes = detail::byte_count(count, size);
   // The last line is taken whole; a size that can't be rounded up is for allocate_bytes() to refuse.
   const std::size_t whole = bytes > std::numeric_limits<std::size_t>::max() - memory_hint_line

@@ -92,6 +92,23 @@ PGAS_COLD void check_slowly(checked_heap heap, operation what, const volatile vo
   check_here(heap, what, local, bytes, alignment, pe);
 }
 
+/// Ends the thread for an argument that is no address.
+PGAS_COLD void refuse(checked_heap heap, operation what, const volatile void* local) {
+  const std::uint64_t offset = reinterpret_cast<std::uintptr_t>(local) - heap.my_slot;
+  leave_record(heap.control, heap.my_slot, bad_argument(failure::no_such_value, what, -1, offset, 0));
+  end_thread();
+}
+
+/// Does so, if checks are on, unless the call is `sound`: its enumerators are known, its values to compare with are
+/// there.
+PGAS_FN void check_sound(const context& ctx, operation what, const volatile void* local, bool sound) {
+  if (ctx.checks()) PGAS_UNLIKELY {
+    if (!sound) refuse(checked_heap_of(ctx), what, local);
+  }
+}
+[[nodiscard]] PGAS_FN bool known(cmp op) { return op >= cmp::eq && op <= cmp::ge; }
+[[nodiscard]] PGAS_FN bool known(signal_op op) { return op == signal_op::set || op == signal_op::add; }
+
 /// Checks an access to the element at `local` on PE `pe`, if checks are on.
 template <class T>
 PGAS_FN void check(const context& ctx, operation what, const T* local, std::int32_t pe) {

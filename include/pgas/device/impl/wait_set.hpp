@@ -14,11 +14,13 @@ template <class T>
 struct one_value {
   T value;
   [[nodiscard]] PGAS_FN T of(std::size_t) const { return value; }
+  [[nodiscard]] PGAS_FN bool given() const { return true; }
 };
 template <class T>
 struct value_for_each {
   const T* values;
   [[nodiscard]] PGAS_FN T of(std::size_t i) const { return values[i]; }
+  [[nodiscard]] PGAS_FN bool given() const { return values != nullptr; }
 };
 
 /// The words that a set operation looks at: ivars[i] for each i with no status or a status of zero.
@@ -40,6 +42,7 @@ template <class T, class Values>
 [[nodiscard]] PGAS_FN wait_set<T, Values> set_of(const context& ctx, const T* ivars, std::size_t count,
                                                  const int* status, cmp op, Values values) {
   check(ctx, operation::wait, ivars, count, ctx.my_pe());
+  check_sound(ctx, operation::wait, ivars, known(op) && (count == 0 || values.given()));
   return {ivars, count, status, op, values};
 }
 
