@@ -25,7 +25,9 @@
 /// memory.
 ///
 /// *Errors* invalid_argument for an empty team, null or overlapping memory, a root that is no member, strides below 1;
-/// outside_heap, misaligned. What is found out later (with PGAS_CHECKS members that make different calls:
+/// outside_heap, misaligned: by the member that finds it, while others wait. With PGAS_CHECKS, calls without a stream
+/// compare first, so that all members throw the same, also asymmetric_call. So do fcollect() and reduce_scatter() always
+/// where `src` and `dst` overlap; on a stream it is not noticed that a member is in place of another. What is found out later (with PGAS_CHECKS members that make different calls:
 /// asymmetric_call) is thrown by the call without a stream, or when the stream is synchronised; peer_lost and aborted
 /// end the wait.
 #pragma once
@@ -92,7 +94,7 @@ void broadcast(const team& of, const stream& on, T* dst, const T* src, std::size
 }
 
 /// Every member's elements one behind the other, on every member: an all-gather. *Memory* `dst` has room for n_pes() *
-/// count elements. In place: `src == dst + my_pe() * count`.
+/// count elements. In place, on all members or on none: `src == dst + my_pe() * count`.
 template <rma_type T>
 void fcollect(const team& of, T* dst, const T* src, std::size_t count) {
   detail::run_collective(of, nullptr, detail::moving_request(detail::collective_kind::fcollect, dst, src, count));
