@@ -124,6 +124,7 @@ class thread_bootstrap final : public bootstrap {
     return all_->exchange(rank_, collective::all_gather, mine, deadline{timeout_});
   }
   void barrier() override { (void)all_->exchange(rank_, collective::barrier, {}, deadline{timeout_}); }
+  void set_time_limit(std::chrono::milliseconds limit) override { timeout_ = limit; }
   void abort(std::string_view reason) noexcept override {
     try {
       all_->abort(rank_, reason);

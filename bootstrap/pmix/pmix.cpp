@@ -26,6 +26,7 @@ class pmix_bootstrap final : public bootstrap {
     return session_.exchange(fmt::format("pgas.{}.{}", world_, sequence_++), mine, deadline{timeout_});
   }
   void barrier() override { (void)all_gather({}); }
+  void set_time_limit(milliseconds limit) override { timeout_ = limit; }
 
   void abort(std::string_view reason) noexcept override {
     try {

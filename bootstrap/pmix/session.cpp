@@ -155,7 +155,7 @@ std::vector<blob> pmix_session::exchange(const std::string& key, std::span<const
   for (int from = 0; from < size_; ++from) {
     auto part = look_up(from, key, false);
     while (!part) {
-      if (limit.expired()) throw error{code::bootstrap_timeout, who_is_missing(key), from};
+      if (limit.expired()) throw timed_out(key);
       std::this_thread::sleep_for(milliseconds{2});
       part = look_up(from, key, true);
     }
@@ -195,14 +195,12 @@ void pmix_session::fence(const std::string& key, const deadline& limit) const {
   const bool done = state->changed.wait_until(lock, limit.at(), [&] { return state->status.has_value(); });
   if (!done || *state->status == PMIX_ERR_TIMEOUT) {
     lock.unlock();
-    throw error{code::bootstrap_timeout, who_is_missing(key)};
+    throw timed_out(key);
   }
-  if (*state->status != PMIX_SUCCESS)
-    throw error{
-        code::peer_lost,
-        fmt::format("the PMIx server gave up the exchange '{}': {} ({}). Most likely a process of the job has ended; "
-                    "its output and the launcher's say why",
-                    key, library_.error_string(*state->status), *state->status)};
+  if (const pmix_status_t status = *state->status; status != PMIX_SUCCESS) {
+    lock.unlock();
+    throw given_up(key, status);
+  }
 }
 
 std::optional<blob> pmix_session::look_up(int rank, const std::string& key, bool ask_server) const {
@@ -230,10 +228,8 @@ std::optional<blob> pmix_session::look_up(int rank, const std::string& key, bool
   return blob(bytes + 1, bytes + value->data.bo.size);
 }
 
-std::string pmix_session::who_is_missing(const std::string& key) const {
-  // The server of this host knows what processes of this host have published; of others it knows nothing before the end
-  // of the fence.
-  std::vector<int> missing;
+std::vector<int> pmix_session::missing(const std::string& key) const {
+  std::vector<int> ranks;
   for (int rank = 0; rank < size_; ++rank) {
     pmix_proc_t from = self_;
     from.rank = static_cast<pmix_rank_t>(rank);
@@ -243,13 +239,32 @@ std::string pmix_session::who_is_missing(const std::string& key) const {
     if (library_.get(&from, key.c_str(), &immediately, 1, &raw) == PMIX_SUCCESS)
       const owned_value value{raw};
     else
-      missing.push_back(rank);
+      ranks.push_back(rank);
   }
-  return fmt::format(
-      "not all of the {} processes came to the exchange '{}' in time{}. Check that all make the same calls, "
-      "and whether they still run",
-      size_, key,
-      missing.empty() ? "" : fmt::format("; this host's PMIx server has nothing from {}", name_ranks(missing, size_)));
+  return ranks;
+}
+
+error pmix_session::timed_out(const std::string& key) const {
+  const std::vector<int> ranks = missing(key);
+  return {
+      code::bootstrap_timeout,
+      fmt::format(
+          "not all of the {} processes came to the exchange '{}' in time{}. Check that all make the same calls, "
+          "and whether they still run",
+          size_, key,
+          ranks.empty() ? "" : fmt::format("; this host's PMIx server has nothing from {}", name_ranks(ranks, size_))),
+      ranks.empty() ? -1 : ranks.front()};
+}
+
+error pmix_session::given_up(const std::string& key, pmix_status_t status) const {
+  const std::vector<int> ranks = missing(key);
+  return {
+      code::peer_lost,
+      fmt::format("the PMIx server gave up the exchange '{}': {} ({}){}. Most likely a process of the job has ended; "
+                  "its output and the launcher's say why",
+                  key, library_.error_string(status), status,
+                  ranks.empty() ? "" : fmt::format("; it has nothing from {}", name_ranks(ranks, size_))),
+      ranks.empty() ? -1 : ranks.front()};
 }
 
 error pmix_session::failed(code why, std::string_view what, pmix_status_t status) const {

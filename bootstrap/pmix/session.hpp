@@ -42,14 +42,18 @@ class pmix_session {
   void publish(const std::string& key, std::span<const std::byte> mine) const;
   void fence(const std::string& key, const deadline& limit) const;
   [[nodiscard]] std::optional<blob> look_up(int rank, const std::string& key, bool ask_server) const;
-  [[nodiscard]] std::string who_is_missing(const std::string& key) const;
+  /// Those that are not known to have published theirs. The server of this host knows what processes of this host have
+  /// published; of others it knows nothing before the end of the fence.
+  [[nodiscard]] std::vector<int> missing(const std::string& key) const;
+  [[nodiscard]] error timed_out(const std::string& key) const;
+  [[nodiscard]] error given_up(const std::string& key, pmix_status_t status) const;
   [[nodiscard]] error failed(code why, std::string_view what, pmix_status_t status) const;
 
+  const detail::owner_process process_;
   const pmix_library& library_;
   pmix_proc_t self_{};
   int size_ = 0;
   std::timed_mutex fencing_;  // fences of one process must not overlap: the server tells them apart by who takes part
-  const detail::owner_process process_;
   /// One call into the library at a time: PMIx 5.0.1 has been seen to crash when threads look things up at once. None of
   /// the calls under it waits for other processes.
   mutable std::mutex calls_;

@@ -11,7 +11,7 @@ namespace pgas::boot {
 namespace {
 
 /// The hub's verdict names who is missing, so it is worth waiting a little beyond our own limit.
-constexpr milliseconds for_the_verdict{1000};
+constexpr milliseconds for_the_verdict{500};
 
 [[nodiscard]] std::size_t longest_result(int size) {
   return static_cast<std::size_t>(size) * (sizeof(std::uint32_t) + most_contributed);

@@ -35,14 +35,15 @@ class star_client final : public bootstrap {
   [[nodiscard]] int size() const noexcept override { return size_; }
   [[nodiscard]] std::vector<blob> all_gather(std::span<const std::byte> mine) override;
   void barrier() override;
+  void set_time_limit(milliseconds limit) override { timeout_ = limit; }
   void abort(std::string_view reason) noexcept override;
 
  private:
   [[nodiscard]] std::vector<blob> exchange(collective what, std::span<const std::byte> mine, const deadline& limit);
   [[noreturn]] void fail(error why);
 
-  unique_fd socket_;
   const detail::owner_process process_;
+  unique_fd socket_;
   int rank_;
   int size_;
   milliseconds timeout_;

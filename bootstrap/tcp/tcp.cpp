@@ -158,6 +158,7 @@ class tcp_root final : public bootstrap {
     return client_->all_gather(mine);
   }
   void barrier() override { client_->barrier(); }
+  void set_time_limit(milliseconds limit) override { client_->set_time_limit(limit); }
   void abort(std::string_view reason) noexcept override { client_->abort(reason); }
 
  private:

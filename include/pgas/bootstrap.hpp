@@ -38,6 +38,9 @@ class PGAS_API bootstrap {
   [[nodiscard]] virtual std::vector<blob> all_gather(std::span<const std::byte> mine) = 0;
   /// Collective: returns when every PE has called it.
   virtual void barrier() = 0;
+  /// From now on no collective call may block for longer than this. Joining says how much of its own time is left; an
+  /// implementation that can't tell may keep to the limit that it was made with.
+  virtual void set_time_limit(std::chrono::milliseconds limit) { static_cast<void>(limit); }
   /// Tells the others and the launcher that the job can't go on: calls of the others throw code::aborted, or the launcher
   /// ends them. Usually returns; never throws. Over PMIx and MPI the launcher may end the calling process as well.
   /// *Callers* any thread, also while another is in a collective call; over MPI as MPI allows.

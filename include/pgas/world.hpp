@@ -52,7 +52,8 @@ class PGAS_API world {
  public:
   /// Joins the world of the launcher that started this process (pgasrun, mpirun, srun, torchrun's variables), or a world of
   /// one when there is none. Settings come from the environment (`pgas-info --config` lists them).
-  /// *Errors* codes 1xx, 2xx, 5xx, 601; within config::join_timeout, on every PE that can be reached.
+  /// *Errors* codes 1xx, 2xx, 5xx, 601; within config::join_timeout, on every PE that can be reached: whoever is waited for
+  /// for so long, at whatever step, is named by bootstrap_timeout.
   [[nodiscard]] static world join();
   /// The same with settings of the program's own.
   [[nodiscard]] static world join(const config& settings);
@@ -70,7 +71,9 @@ class PGAS_API world {
 
   /// Collective: waits for all PEs, then gives everything back. Does nothing the second time.
   void leave();
-  /// Ends the world for everyone: waits end, every later call on any PE throws code::aborted with this reason.
+  /// Ends the world for everyone: waits end, every later call on any PE throws code::aborted with this reason. The launcher
+  /// is told after the PEs (bootstrap::abort()), and ends the job: pgasrun after its --grace; PMIx's and MPI's may end all
+  /// processes, this one too, before this returns.
   /// *Callers* any thread.
   void abort(std::string_view reason) noexcept;
   /// Throws the first failure of this world (a PE died or aborted), if there was one. *Callers* any thread.
@@ -173,8 +176,9 @@ class PGAS_API world {
 };
 
 namespace detail {
-/// world::abort() for a PE that ends its process with a status of its own, and has said why: the reason is logged at `level`.
-PGAS_API void end_world(world& of, std::string_view reason, log_level level) noexcept;
+/// world::abort() without a word to the launcher, for a PE that ends its process with a status of its own. The reason is
+/// logged here at `level`.
+PGAS_API void end_world(world& of, std::string_view reason, log_level level = log_level::error) noexcept;
 }  // namespace detail
 
 }  // namespace pgas

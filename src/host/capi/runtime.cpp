@@ -176,7 +176,7 @@ class world& runtime::join() {
   } catch (const std::exception& cause) {
     watch_.reset();
     if (world_) {
-      world_->abort(cause.what());
+      detail::end_world(*world_, cause.what());
       if (leaving_) leaving_();
     }
     teams_.clear();

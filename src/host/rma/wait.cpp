@@ -81,12 +81,12 @@ class patient {
     const auto limit = state_.settings().wait_timeout;
     if (limit.count() > 0 && clock::now() - begin_ > limit) {
       const std::uint64_t at = state_.context().offset(set_.words) + missing.index * size_of(set_.as);
-      throw error(
+      throw state_.with_stopped_pe(error(
           code::wait_timeout,
           fmt::format("wait_until on PE {} gave up after {} ms (PGAS_WAIT_TIMEOUT): the word at heap offset {:#x} was "
                       "compared with {} and last seen as {}. Look for the PE that should have written it, or raise the "
                       "limit",
-                      state_.context().my_pe(), limit.count(), at, missing.expected, missing.seen));
+                      state_.context().my_pe(), limit.count(), at, missing.expected, missing.seen)));
     }
     // Short waits poll; long ones sleep for longer and longer, up to 1 ms, so that they cost next to nothing.
     if (pauses_ < 64)

@@ -44,7 +44,7 @@ team::~team() {
   if (!state_ || state_->world().left()) return;
   try {
     if (state_->world().unwinding())
-      state_->world().fail("an exception ended its part in the world");
+      state_->world().abandon();
     else
       state_->destroy();
   } catch (const error&) {
@@ -171,7 +171,7 @@ namespace detail {
 void release(team_state& team, void* pointer) noexcept {
   if (team.world().left() || team.given_back()) return;
   try {
-    if (team.world().unwinding()) return team.world().fail("an exception ended its part in the world");
+    if (team.world().unwinding()) return team.world().abandon();
     const std::lock_guard lock(team.collective_mutex());
     team.check();
     team.memory().free(pointer);

@@ -24,9 +24,10 @@ std::string host_name() {
   return ::gethostname(name, sizeof(name) - 1) == 0 ? name : "unknown";
 }
 
-std::string network_namespace() {
+std::string own_namespace(const char* kind) {
   struct stat about {};
-  return ::stat("/proc/self/ns/net", &about) == 0 ? fmt::format("{}:{}", about.st_dev, about.st_ino) : "unknown";
+  const std::string path = std::string("/proc/self/ns/") + kind;
+  return ::stat(path.c_str(), &about) == 0 ? fmt::format("{}:{}", about.st_dev, about.st_ino) : "unknown";
 }
 
 std::string boot_id() {
@@ -54,7 +55,7 @@ int hex_digit(char c) {
 }  // namespace
 
 std::string host_identity(const std::string& socket_directory) {
-  return identity(boot_id(), rendezvous_of(socket_directory), network_namespace());
+  return identity(boot_id(), rendezvous_of(socket_directory), own_namespace("net"));
 }
 
 std::string random_hex(std::size_t bytes) {
@@ -76,18 +77,19 @@ hello make_hello(const std::string& socket_directory) {
   mine.abi = std::to_string(abi_version);
   mine.host = host_name();
   mine.boot_id = boot_id();
-  mine.network_namespace = network_namespace();
+  mine.network_namespace = own_namespace("net");
   mine.pid = std::to_string(::getpid());
   mine.user = std::to_string(::geteuid());
   mine.rendezvous = rendezvous_of(socket_directory);
   mine.socket_name = "pgas-" + random_hex(16);
   mine.secret = random_hex(sizeof(job_secret));
+  mine.pid_namespace = own_namespace("pid");
   return mine;
 }
 
 blob encode(const hello& mine) {
   return join_fields({greeting, mine.version, mine.abi, mine.host, mine.boot_id, mine.network_namespace, mine.pid,
-                      mine.user, mine.rendezvous, mine.socket_name, mine.secret, mine.failure});
+                      mine.user, mine.rendezvous, mine.socket_name, mine.secret, mine.failure, mine.pid_namespace});
 }
 
 std::vector<hello> decode_hellos(const std::vector<blob>& all) {
@@ -112,10 +114,10 @@ std::vector<hello> decode_hellos(const std::vector<blob>& all) {
   std::vector<hello> hellos;
   for (std::size_t pe = 0; pe < fields.size(); ++pe) {
     const std::vector<std::string>& f = fields[pe];
-    if (f.size() != 12 || f[6].empty() || f[6].size() > 9 || f[6].find_first_not_of("0123456789") != std::string::npos)
+    if (f.size() != 13 || f[6].empty() || f[6].size() > 9 || f[6].find_first_not_of("0123456789") != std::string::npos)
       throw error(code::bootstrap_protocol, fmt::format("the introduction of PE {} is malformed", pe),
                   static_cast<int>(pe));
-    hellos.push_back({f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8], f[9], f[10], f[11]});
+    hellos.push_back({f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8], f[9], f[10], f[11], f[12]});
   }
   return hellos;
 }

@@ -29,6 +29,7 @@ struct hello {
   std::string socket_name;  ///< random
   std::string secret;       ///< its share of the job's secret, in hexadecimal digits
   std::string failure;      ///< why this PE could not open its socket; empty if it could
+  std::string pid_namespace;  ///< `pid` means the same to all for which this is equal
 };
 
 /// This process's introduction with a fresh name and a fresh share.

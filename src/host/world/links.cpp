@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "common/descriptors.hpp"
+#include "common/join_step.hpp"
 #include "host/world/hello.hpp"
 #include "host/world/links_state.hpp"
 #include "host/world/local_channel.hpp"
@@ -20,9 +21,20 @@ namespace pgas::detail {
 
 namespace {
 
-/// PEs that failed to connect tell all others, so that every PE throws the same error: the most telling one.
+constexpr auto time_to_agree = std::chrono::milliseconds(500);
+
+/// PEs that failed to connect tell all others, so that every PE throws the same error: the most telling one. Where not
+/// all come to say theirs, its own.
 void agree_on_outcome(bootstrap& exchange, const std::optional<error>& mine) {
-  const std::vector<blob> all = exchange.all_gather(mine ? encode_error(*mine) : blob());
+  std::vector<blob> all;
+  try {
+    all = exchange.all_gather(mine ? encode_error(*mine) : blob());
+  } catch (const error& nobody) {
+    // Where it is another one that did not come, that one is why: this PE has only seen somebody else give up.
+    const bool about_another = mine && nobody.pe() >= 0 && nobody.pe() != mine->pe();
+    if (mine && nobody.code() == code::bootstrap_timeout && !about_another) throw error(*mine);
+    throw;
+  }
   std::optional<error> chosen;
   const auto weight = [](const error& e) {
     // That somebody is missing is what the others notice when one PE fails for a reason of its own.
@@ -96,6 +108,7 @@ std::vector<int> everyone(int n) {
 links_state::links_state(bootstrap& exchange, const config& settings, log::logger& logger,
                          links::failure_callback callback)
     : me(exchange.rank()),
+      join_timeout(settings.join_timeout),
       wait_timeout(settings.wait_timeout),
       peer_timeout(settings.peer_timeout),
       log(logger),
@@ -103,6 +116,7 @@ links_state::links_state(bootstrap& exchange, const config& settings, log::logge
   const int size = exchange.size();
   if (size < 1 || me < 0 || me >= size)
     throw error(code::bootstrap_protocol, fmt::format("the bootstrap says that this is PE {} of {}", me, size));
+  join_step("listen");
   hello mine = make_hello(settings.socket_directory);
   std::optional<unix_listener> listener;
   if (size > 1) {
@@ -115,6 +129,7 @@ links_state::links_state(bootstrap& exchange, const config& settings, log::logge
       mine.failure = text_of(why);
     }
   }
+  join_step("introduce");
   std::vector<hello> all = decode_hellos(gather_all(exchange, encode(mine)));
   if (const std::optional<error> why = obstacle(all)) throw error(*why);
   peers = make_peers(all);
@@ -124,13 +139,22 @@ links_state::links_state(bootstrap& exchange, const config& settings, log::logge
   channels.resize(all.size());
   if (size == 1) return;
 
+  // All are there. What follows takes no longer than the limit as a whole, whichever of its steps waits in vain.
+  const clock::time_point joined_by = clock::now() + join_timeout;
+  const auto tell_time_left = [&](std::chrono::milliseconds most) {
+    const auto time_left = std::chrono::ceil<std::chrono::milliseconds>(joined_by - clock::now());
+    exchange.set_time_limit(std::clamp(time_left, std::chrono::milliseconds(1), most));
+  };
   std::optional<tcp_meeting> remote;
   if (several_hosts()) {
     if (me == 0) tell_of_namespaces(all, log);
+    tell_time_left(join_timeout);
     remote.emplace(meet_other_hosts(exchange, settings, all));
     for (const tcp_offer& offer : remote->offers) peer_timeout = std::min(peer_timeout, offer.peer_timeout);
   }
+  join_step("connect");
   std::optional<error> failed_here;
+  bool one_died = false;
   try {
     std::vector<unique_fd> sockets = connect_all(all, me, *listener, settings, log, remote ? &*remote : nullptr);
     buffer.resize(sizeof(packet_header) + max_contribution);
@@ -150,11 +174,17 @@ links_state::links_state(bootstrap& exchange, const config& settings, log::logge
       unique_fd process = process_behind(channels[static_cast<std::size_t>(pe)]->fd());
       if (process) processes.push_back({pe, std::move(process)});
     }
+  } catch (const pe_has_died& why) {
+    failed_here = why;
+    one_died = true;
   } catch (const error& why) {
     failed_here = why;
   }
   listener.reset();
   remote.reset();
+  join_step("agree");
+  // Then not all can come, and those who can have seen it too.
+  tell_time_left(one_died ? std::min(time_to_agree, join_timeout) : join_timeout);
   agree_on_outcome(exchange, failed_here);
   start_reader();
 }
@@ -188,6 +218,7 @@ links::links(std::shared_ptr<links_state> state)
     : link_group(state, link_group::world, everyone(state->n())), state_(std::move(state)) {}
 links::~links() = default;
 
+void links::joined() noexcept { state_->joining = false; }
 void links::leave() { state_->leave(); }
 
 void links::fail(std::string_view reason, log_level level) noexcept {
@@ -203,6 +234,7 @@ void links::fail(std::string_view reason, log_level level) noexcept {
 void links::fail(const error& cause) noexcept { state_->set_failure(cause, links_state::origin::here); }
 
 void links::check() const { state_->check(); }
+int links::stopped_pe() const { return state_->stopped_pe(); }
 bool links::failed() const noexcept { return state_->failed.load(std::memory_order_acquire); }
 
 }  // namespace pgas::detail

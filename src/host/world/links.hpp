@@ -34,6 +34,9 @@ class links final : public link_group {
   /// Leaves without waiting for anyone; a PE that goes without leave() counts as lost for the others.
   ~links() override;
 
+  /// Until this is called, no collective waits for longer than PGAS_JOIN_TIMEOUT, whatever PGAS_WAIT_TIMEOUT says, and
+  /// who is waited for for so long is named by bootstrap_timeout.
+  void joined() noexcept;
   /// Collective, the last call: after it, the departure of the others is no failure.
   void leave();
 
@@ -44,6 +47,8 @@ class links final : public link_group {
   void fail(const error& cause) noexcept;
   /// Throws the first failure, if there was one.
   void check() const;
+  /// A PE of this host whose process is stopped, as by a debugger or SIGSTOP; -1 if none is seen to be.
+  [[nodiscard]] int stopped_pe() const;
   [[nodiscard]] bool failed() const noexcept;
   /// Names of the network interfaces over which this PE talks to other hosts.
   [[nodiscard]] std::vector<std::string> interfaces() const;

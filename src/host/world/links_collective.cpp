@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "common/join_step.hpp"
 #include "host/world/links_state.hpp"
 
 namespace pgas::detail {
@@ -54,8 +55,11 @@ std::vector<contribution> links_state::gather(link_group::identity group, collec
     // The last piece may be the own one.
     if (under_way->all_leave(sequence)) said_bye.assign(said_bye.size(), true);
   }
+  const bool joins = joining.load(std::memory_order_relaxed);
+  if (joins) join_step("exchange");
+  const std::chrono::milliseconds limit = joins ? join_timeout : wait_timeout;
   std::optional<clock::time_point> deadline;
-  if (wait_timeout.count() > 0) deadline = clock::now() + wait_timeout;
+  if (limit.count() > 0) deadline = clock::now() + limit;
   packet_header header;
   header.call = call;
   header.fds = static_cast<std::uint32_t>(fds.size());
@@ -78,7 +82,7 @@ std::vector<contribution> links_state::gather(link_group::identity group, collec
       next = failed_at + grace;
     } else if (deadline && clock::now() >= *deadline) {
       lock.unlock();
-      fail_timeout(*under_way, sequence);
+      fail_timeout(*under_way, sequence, joins);
       lock.lock();
       continue;
     }
@@ -154,7 +158,7 @@ void links_state::fail_mismatch(const rounds::mismatch& other, collective call) 
       origin::here);
 }
 
-void links_state::fail_timeout(const rounds& of, std::uint64_t sequence) {
+void links_state::fail_timeout(const rounds& of, std::uint64_t sequence, bool joins) {
   std::string names;
   int first = -1;
   {
@@ -165,6 +169,14 @@ void links_state::fail_timeout(const rounds& of, std::uint64_t sequence) {
     }
   }
   if (first < 0) return;  // the last one came just now
+  if (joins)
+    return set_failure(
+        error(code::bootstrap_timeout,
+              fmt::format("{} waited {} ms while joining for {}: are those processes stopped, or busy with "
+                          "their devices? PGAS_JOIN_TIMEOUT sets how long to wait",
+                          describe(me), join_timeout.count(), names),
+              first),
+        origin::here);
   set_failure(
       error(
           code::wait_timeout,

@@ -1,6 +1,8 @@
 // How a failure becomes known: to the threads that wait here, to the kernels, and to the other PEs.
 #include <fmt/format.h>
 
+#include <fstream>
+
 #include "host/world/links_state.hpp"
 
 namespace pgas::detail {
@@ -8,6 +10,19 @@ namespace pgas::detail {
 std::string links_state::describe(int pe) const {
   const peer_info& info = peers[static_cast<std::size_t>(pe)];
   return fmt::format("PE {} (host {}, pid {})", pe, info.host, info.pid);
+}
+
+int links_state::stopped_pe() const {
+  for (int pe = 0; pe < n(); ++pe) {
+    if (pe == me || !on_this_host(pe)) continue;
+    const std::optional<socket_owner> owner_there = owner_of(channels[static_cast<std::size_t>(pe)]->fd());
+    if (!owner_there || owner_there->pid <= 0) continue;
+    std::string line;
+    std::getline(std::ifstream(fmt::format("/proc/{}/stat", owner_there->pid)), line);
+    const std::size_t name_end = line.rfind(") ");  // the state follows the name of the program
+    if (name_end + 2 < line.size() && (line[name_end + 2] == 'T' || line[name_end + 2] == 't')) return pe;
+  }
+  return -1;
 }
 
 void links_state::set_failure(const error& cause, log_level level) noexcept {

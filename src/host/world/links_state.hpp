@@ -58,6 +58,7 @@ struct links_state : std::enable_shared_from_this<links_state> {
     set_failure(cause, from == origin::here ? log_level::error : log_level::info);
   }
   void broadcast(packet_kind kind, std::span<const std::byte> body, std::chrono::milliseconds patience);
+  [[nodiscard]] int stopped_pe() const;
   /// "PE 2 (host a, pid 123)"
   [[nodiscard]] std::string describe(int pe) const;
 
@@ -85,8 +86,9 @@ struct links_state : std::enable_shared_from_this<links_state> {
 
   [[nodiscard]] int n() const noexcept { return static_cast<int>(peers.size()); }
 
-  int me;
   const owner_process owner;
+  int me;
+  std::chrono::milliseconds join_timeout;
   std::chrono::milliseconds wait_timeout;
   std::chrono::milliseconds peer_timeout;  ///< the same on all PEs
   log::logger& log;
@@ -115,6 +117,7 @@ struct links_state : std::enable_shared_from_this<links_state> {
   /// Set once the failure callback has returned: whoever is thrown a failure can count on what the callback did.
   std::atomic<bool> failed{false};
   std::atomic<std::uint64_t> groups_made{0};
+  std::atomic<bool> joining{true};
 
   unique_fd wake;                        ///< eventfd that ends the reader
   std::vector<pollfd> watched;           ///< the reader's: the channels, `wake`, the processes
@@ -134,7 +137,7 @@ struct links_state : std::enable_shared_from_this<links_state> {
   [[nodiscard]] std::optional<rounds::mismatch> find_mismatch(const rounds& of, std::uint64_t sequence,
                                                               collective call) const;
   void fail_mismatch(const rounds::mismatch& other, collective call);
-  void fail_timeout(const rounds& of, std::uint64_t sequence);
+  void fail_timeout(const rounds& of, std::uint64_t sequence, bool joins);
 };
 
 }  // namespace pgas::detail

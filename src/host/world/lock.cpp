@@ -51,7 +51,7 @@ class host_lock_words {
     const auto limit = state_.settings().wait_timeout;
     for (unsigned pauses = 0; !holds(); ++pauses) {
       state_.check();
-      if (limit.count() > 0 && clock::now() - begin > limit) throw late(pe, limit);
+      if (limit.count() > 0 && clock::now() - begin > limit) throw state_.with_stopped_pe(late(pe, limit));
       if (pauses < 64)
         std::this_thread::yield();
       else

@@ -32,7 +32,7 @@ void registration::reset() noexcept {
   if (alias == nullptr || world->left()) return;
   try {
     if (world->unwinding()) {
-      world->fail("an exception ended its part in the world");
+      world->abandon();
       return;
     }
     const std::lock_guard lock(world->collective_mutex());

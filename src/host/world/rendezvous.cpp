@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include <set>
 #include <utility>
 
+#include "common/join_step.hpp"
 #include "host/world/handshake.hpp"
 #include "host/world/tcp_approach.hpp"
 
@@ -64,6 +66,7 @@ class rendezvous {
         approach(pe);
     }
     missing_ = all.size() - 1;
+    watch_processes();
   }
 
   std::vector<unique_fd> run() {
@@ -80,6 +83,24 @@ class rendezvous {
 
  private:
   static constexpr std::size_t max_strangers = 64;  // beyond what the PEs themselves need
+
+  /// A PE that has died need not have connected before, nor need its sockets be closed: a child may have them.
+  void watch_processes() {
+    rlimit limit{};
+    const bool known = ::getrlimit(RLIMIT_NOFILE, &limit) == 0;
+    for (int pe = 0; pe < static_cast<int>(all_.size()); ++pe) {
+      const hello& one = all_[static_cast<std::size_t>(pe)];
+      if (pe == me_ || way_to(pe) != transport::unix_socket ||
+          one.pid_namespace != all_[static_cast<std::size_t>(me_)].pid_namespace)
+        continue;
+      bool gone = false;
+      unique_fd process = process_of(std::stoi(one.pid), gone);
+      if (gone) throw_died(pe);
+      // The connections need theirs more.
+      const bool scarce = known && static_cast<rlim_t>(process.get()) + 2 * all_.size() >= limit.rlim_cur;
+      if (process && !scarce) processes_.emplace_back(pe, std::move(process));
+    }
+  }
 
   [[nodiscard]] transport way_to(int pe) const {
     return hosts_[static_cast<std::size_t>(pe)] == hosts_[static_cast<std::size_t>(me_)] ? transport::unix_socket
@@ -105,6 +126,7 @@ class rendezvous {
         target.next_attempt = clock::now() + std::chrono::milliseconds(5);
         continue;
       }
+      if (attempt.error == ECONNREFUSED) throw_if_died(target.pe);
       if (attempt.error != 0)
         throw error(
             code::peer_unreachable,
@@ -149,6 +171,7 @@ class rendezvous {
     // A PE that is connected already sends nothing before all are; what can come is its end.
     for (const unique_fd& socket : sockets_)
       if (socket) watched.push_back({socket.get(), POLLRDHUP, 0});
+    for (const auto& [pe, process] : processes_) watched.push_back({process.get(), POLLIN, 0});
 
     const auto pause = std::chrono::ceil<std::chrono::milliseconds>(next - clock::now());
     if (::poll(watched.data(), watched.size(), static_cast<int>(std::max<std::int64_t>(pause.count(), 0))) < 0) {
@@ -159,8 +182,10 @@ class rendezvous {
     for (const pollfd& one : watched)
       if (one.revents != 0) with_news.insert(one.fd);
     const auto news_of = [&](int fd) { return with_news.contains(fd); };
+    for (const auto& [pe, process] : processes_)
+      if (news_of(process.get())) throw_died(pe);
     for (std::size_t pe = 0; pe < sockets_.size(); ++pe)
-      if (sockets_[pe] && news_of(sockets_[pe].get())) throw lost(static_cast<int>(pe), "it closed the connection");
+      if (sockets_[pe] && news_of(sockets_[pe].get())) throw_closed(static_cast<int>(pe), "it closed the connection");
     neighbours_.remove_if(
         [&](neighbour& target) { return target.talk && news_of(target.talk->fd()) && answered(target); });
     approaches_.remove_if([&](tcp_approach& one) {
@@ -177,7 +202,7 @@ class rendezvous {
   bool answered(neighbour& target) {
     switch (target.talk->hear()) {
       case status::under_way: return false;
-      case status::ended: throw lost(target.pe, "it closed the connection without an answer");
+      case status::ended: throw_closed(target.pe, "it closed the connection without an answer");
       case status::refused:
         throw error(code::authentication,
                     fmt::format("whoever listens at {} does not know this job's secret and is not PE {}",
@@ -251,6 +276,7 @@ class rendezvous {
   }
 
   void settle(int pe, unique_fd fd) {
+    join_step("connection");
     sockets_[static_cast<std::size_t>(pe)] = std::move(fd);
     --missing_;
   }
@@ -265,6 +291,24 @@ class rendezvous {
 
   [[nodiscard]] error lost(int pe, const std::string& how) const {
     return error(code::peer_lost, fmt::format("{} was lost while joining: {}", describe_pe(all_, pe), how), pe);
+  }
+
+  [[noreturn]] void throw_died(int pe) const {
+    throw pe_has_died(code::peer_lost,
+                      fmt::format("{} was lost while joining: its process has ended", describe_pe(all_, pe)), pe);
+  }
+
+  /// For a PE whose sockets are closed: a process that ends closes them an instant before.
+  void throw_if_died(int pe) const {
+    for (const auto& [whose, process] : processes_) {
+      pollfd ended{process.get(), POLLIN, 0};
+      if (whose == pe && ::poll(&ended, 1, 100) > 0) throw_died(pe);
+    }
+  }
+
+  [[noreturn]] void throw_closed(int pe, const std::string& how) const {
+    throw_if_died(pe);
+    throw lost(pe, how);
   }
 
   [[noreturn]] void throw_missing() const {
@@ -304,6 +348,7 @@ class rendezvous {
   std::list<neighbour> neighbours_;
   std::list<tcp_approach> approaches_;
   std::list<stranger> strangers_;
+  std::vector<std::pair<int, unique_fd>> processes_;  ///< of this host's PEs, by PE
   std::size_t missing_ = 0;
   clock::time_point deadline_;
   clock::duration patience_{};

@@ -21,13 +21,19 @@ struct tcp_meeting {
   std::vector<tcp_offer> offers;  ///< by PE
 };
 
+/// The process of a PE has ended: it will take part in nothing more.
+class pe_has_died final : public error {
+ public:
+  using error::error;
+};
+
 /// One connected and mutually authenticated socket per PE (none at `me`): a UNIX socket to each of the same host, where
 /// both sides check the user at the other end before they say anything, TCP to all others. The higher PE connects to
 /// the lower one, then both prove themselves (handshake.hpp). Whoever fails is refused with one warning and delays
 /// nobody.
 /// @param remote may be null where all PEs are on one host.
-/// *Errors* peer_unreachable, naming the addresses of that PE and what each answered; authentication, peer_lost,
-/// bootstrap_timeout naming who did not connect.
+/// *Errors* peer_unreachable, naming the addresses of that PE and what each answered; authentication, peer_lost
+/// (pe_has_died where that is why), bootstrap_timeout naming who did not connect.
 [[nodiscard]] std::vector<unique_fd> connect_all(const std::vector<hello>& all, int me, const unix_listener& listener,
                                                  const config& settings, log::logger& log,
                                                  const tcp_meeting* remote = nullptr);

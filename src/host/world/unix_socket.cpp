@@ -96,13 +96,22 @@ std::optional<socket_owner> owner_of(int fd) {
 }
 
 unique_fd process_behind(int fd) {
-#ifdef SYS_pidfd_open
   const std::optional<socket_owner> owner = owner_of(fd);
+  bool gone = false;
+  return process_of(owner ? owner->pid : 0, gone);
+}
+
+unique_fd process_of(pid_t pid, bool& gone) {
+  gone = false;
+#ifdef SYS_pidfd_open
   // 0 stands for a process that has no number in this one's namespace.
-  if (owner && owner->pid > 0 && owner->pid != ::getpid())
-    return unique_fd(static_cast<int>(::syscall(SYS_pidfd_open, owner->pid, 0)));  // closed by exec
+  if (pid > 0 && pid != ::getpid()) {
+    unique_fd process(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));  // closed by exec
+    gone = !process && errno == ESRCH;
+    return process;
+  }
 #else
-  static_cast<void>(fd);
+  static_cast<void>(pid);
 #endif
   return {};
 }

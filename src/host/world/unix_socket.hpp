@@ -73,6 +73,8 @@ struct socket_owner {
 /// What becomes readable once the process at the other end has ended, whoever still has its sockets. None for this
 /// process itself, and where the kernel has no such thing or does not let this process see that one.
 [[nodiscard]] unique_fd process_behind(int fd);
+/// The same for process `pid` of this one's namespace; in `gone` whether there is none.
+[[nodiscard]] unique_fd process_of(pid_t pid, bool& gone);
 
 /// What one receive brought.
 struct received_packet {

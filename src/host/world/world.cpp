@@ -5,6 +5,7 @@
 #include <exception>
 #include <utility>
 
+#include "common/join_step.hpp"
 #include "host/config/launch.hpp"
 #include "host/world/world_state.hpp"
 
@@ -14,11 +15,10 @@ namespace {
 
 detail::world_state& state_of(const std::shared_ptr<detail::world_state>& state) {
   if (!state) throw error(code::not_joined, "this world object is empty: it was moved from");
-  return *state;
   state->check_process();
+  return *state;
 }
 
-}  // namespace
 /// Not in a child of the process that joined: the state is left as it lies.
 struct destroy_at_home {
   void operator()(detail::world_state* state) const {
@@ -31,6 +31,7 @@ std::shared_ptr<detail::world_state> make_state(std::unique_ptr<bootstrap> excha
   return {new detail::world_state(std::move(exchange), settings, how), destroy_at_home()};
 }
 
+}  // namespace
 
 world::world(std::shared_ptr<detail::world_state> state) : state_(std::move(state)) {}
 world::world(world&&) noexcept = default;
@@ -46,7 +47,7 @@ world& world::operator=(world&& other) noexcept {
 world::~world() {
   if (!state_ || state_->left()) return;
   try {
-    if (state_->unwinding()) state_->fail("an exception ended its part in the world");
+    if (state_->unwinding()) state_->abandon();
     state_->leave();
   } catch (const std::exception&) {
     // Logged where it was decided; a destructor has nobody to tell.
@@ -56,6 +57,7 @@ world::~world() {
 world world::join() { return join(config::from_environment()); }
 
 world world::join(const config& settings) {
+  detail::join_step("bootstrap");
   chosen_bootstrap chosen = make_bootstrap(config_detail::launch_options(settings));
   return world(make_state(std::move(chosen.exchange), settings, chosen.description));
 }
@@ -68,7 +70,7 @@ world world::join(std::unique_ptr<bootstrap> exchange, const config& settings) {
 void world::leave() { state_of(state_).leave(); }
 
 void world::abort(std::string_view reason) noexcept {
-  if (state_ && !state_->left()) state_->fail(reason);
+  if (state_ && !state_->left()) state_->abort(reason);
 }
 
 void world::check() const { state_of(state_).check(); }
@@ -151,8 +153,8 @@ namespace detail {
 void end_world(world& of, std::string_view reason, log_level level) noexcept {
   try {
     if (!of.state().left()) of.state().fail(reason, level);
-  } catch (const error&) {
-    // Nothing to end: it was moved from.
+  } catch (const std::exception&) {
+    // Nothing to end: it was moved from, or belongs to the parent.
   }
 }
 
@@ -160,7 +162,7 @@ void release(world_state& world, void* pointer) noexcept {
   if (world.left()) return;
   try {
     if (world.unwinding()) {
-      world.fail("an exception ended its part in the world");
+      world.abandon();
       return;
     }
     const std::lock_guard lock(world.collective_mutex());

@@ -8,12 +8,13 @@
 #include <exception>
 
 #include "common/descriptors.hpp"
+#include "common/join_step.hpp"
 #include "host/heap/heap_terms.hpp"
 #include "host/team/team_state.hpp"
 #include "host/world/device_offer.hpp"
 #include "host/world/failure_text.hpp"
-
 #include "host/world/leftovers.hpp"
+
 namespace pgas::detail {
 
 namespace {
@@ -31,12 +32,14 @@ world_state::world_state(std::unique_ptr<bootstrap> exchange, const config& sett
   log_.set_pe(bootstrap_->rank(), bootstrap_->size());
   links_ = std::make_unique<class links>(*bootstrap_, settings_, log_, [this](const error& cause) { on_failure(cause); });
   try {
-    choose_device();
     if (links_->peer(links_->my_pe()).local_rank == 0) sweep_leftovers(settings_.socket_directory);
+    choose_device();
     build_heap();
     make_teams();
     make_context();
     report(how);
+    join_step("joined");
+    links_->joined();
   } catch (...) {
     give_back();
     free_control();
@@ -57,6 +60,7 @@ void world_state::free_control() noexcept {
 }
 
 void world_state::choose_device() {
+  join_step("device");
   const int me = links_->my_pe();
   device_offer mine;
   mine.kind = settings_.heap;
@@ -110,6 +114,7 @@ void world_state::choose_device() {
 
 void world_state::reach_far_pes() {
   if (near().only_one()) return;
+  join_step("far PEs");
   proxy_settings how;
   how.me = links_->my_pe();
   how.n = links_->n_pes();
@@ -126,6 +131,7 @@ void world_state::reach_far_pes() {
 }
 
 void world_state::build_heap() {
+  join_step("heap");
   mapped_ = {*device_, sizeof(control_block)};
   auto* control = static_cast<control_block*>(mapped_.on_host());
   control->wait_timeout_ns =
@@ -166,6 +172,7 @@ void world_state::build_heap() {
 }
 
 void world_state::make_teams() {
+  join_step("teams");
   const int n = links_->n_pes();
   world_team_ = team(team_state::of_world(*this));
   const std::span<const int> members = near().members();
@@ -276,6 +283,7 @@ void world_state::give_back() noexcept {
 bool world_state::unwinding() const noexcept { return std::uncaught_exceptions() > unwinding_; }
 
 void world_state::check() const {
+  check_process();
   if (left_) throw error(code::not_joined, "the world has been left: join again, or leave it after the last call");
   links_->check();
 }
@@ -283,7 +291,6 @@ void world_state::check() const {
 void world_state::check_pe(int pe, const char* what) const {
   const int n = context_.n_pes();
   if (pe < 0 || pe >= n)
-  check_process();
     throw error(code::pe_out_of_range, fmt::format("{}: PE {} does not exist, PEs are 0 to {}", what, pe, n - 1), pe);
 }
 
@@ -359,7 +366,7 @@ std::optional<error> world_state::recorded_failure() const {
       return cause;
     }
   }
-  return describe(*record, context_.my_pe(), settings_);
+  return with_stopped_pe(describe(*record, context_.my_pe(), settings_));
 }
 
 pgas::stream& world_state::default_stream(world& owner) {

@@ -49,6 +49,12 @@ class world_state : public std::enable_shared_from_this<world_state> {
   [[nodiscard]] bool unwinding() const noexcept;
   /// Ends the world for everyone. The reason is logged here at `level`.
   void fail(std::string_view reason, log_level level = log_level::error) noexcept;
+  /// The same, and tells the launcher.
+  void abort(std::string_view reason) noexcept;
+  /// Ends it because an exception is unwinding this PE.
+  void abandon() noexcept;
+  /// What a wait that took too long is told, with the PE that is stopped, if one is.
+  [[nodiscard]] error with_stopped_pe(const error& late) const;
 
   /// Throws not_joined after leave(), and the first failure of the world.
   void check() const;
@@ -121,13 +127,13 @@ class world_state : public std::enable_shared_from_this<world_state> {
   void give_back() noexcept;
   void free_control() noexcept;
 
+  const owner_process process_;
   config settings_;
   log::logger log_;
   std::unique_ptr<bootstrap> bootstrap_;
   std::unique_ptr<class links> links_;
   std::unique_ptr<class device> device_;
   mapped_block mapped_;
-  const owner_process process_;
   std::unique_ptr<class heap> heap_;
   std::unique_ptr<far_pes> far_;  ///< null where all PEs are near
   std::unique_ptr<agreed_space> team_states_;
@@ -146,6 +152,8 @@ class world_state : public std::enable_shared_from_this<world_state> {
   std::atomic<control_block*> control_{nullptr};     ///< host address, for the thread that learns of failures
   std::atomic<class device*> told_device_{nullptr};  ///< the same, to be told of it
   std::atomic<bool> leaving_{false};                 ///< from now on it is the links that say who is lost
+  mutable std::mutex late_mutex_;
+  mutable std::optional<error> late_;                ///< the last wait that took too long
   const int unwinding_;                              ///< exceptions in flight when the world was joined
   std::atomic<bool> left_{false};
 };

@@ -96,7 +96,9 @@ struct linked_pe {
                      detail::links::failure_callback callback = {})
       : log(settings.log_file.empty() ? log_level::error : log_level::debug,
             settings.log_file.empty() ? "/dev/null" : settings.log_file),
-        links(exchange, settings, log, std::move(callback)) {}
+        links(exchange, settings, log, std::move(callback)) {
+    links.joined();
+  }
   log::logger log;
   detail::links links;
 };

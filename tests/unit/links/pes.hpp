@@ -54,6 +54,7 @@ class outer_bootstrap : public bootstrap {
   int size() const noexcept override { return inner_.size(); }
   std::vector<blob> all_gather(std::span<const std::byte> mine) override { return inner_.all_gather(mine); }
   void barrier() override { inner_.barrier(); }
+  void set_time_limit(std::chrono::milliseconds limit) override { inner_.set_time_limit(limit); }
   void abort(std::string_view reason) noexcept override { inner_.abort(reason); }
 
  private:
