@@ -358,20 +358,6 @@ TEST(BadInput, different_sizes_are_found_with_checks_on) {
             code::asymmetric_call);
 }
 
-TEST(Failure, abort_reaches_everyone_with_its_reason) {
-  pgas::world world = pgas::world::join();
-  try {  // the reason may come while some PEs still allocate
-    auto signal = world.allocate<pgas::signal_t>(1, pgas::initialize::zero);
-    if (world.my_pe() == world.n_pes() - 1) world.abort("the input file is broken");
-    pgas::wait_until(world, signal.data(), pgas::cmp::ge, 1);
-    ADD_FAILURE() << "nobody signalled";
-  } catch (const pgas::error& thrown) {
-    EXPECT_EQ(thrown.code(), code::aborted);
-    EXPECT_NE(std::string_view(thrown.what()).find("the input file is broken"), std::string_view::npos)
-        << thrown.what();
-  }
-}
-
 TEST(Failure, an_exception_on_one_pe_ends_the_waits_of_the_others) {
   const auto part = [] {
     pgas::world world = pgas::world::join();

@@ -1,0 +1,167 @@
+// A program of which one PE dies, in some way, at some step. The others say what they are told, and when, in a file
+// that outlives whatever the launcher does to them.
+//     dying steps                    prints the steps of joining, in order
+//     dying WAY STEP VICTIM REPORT   WAY: kill segv exit exec fork stop
+//         STEP: "join:NAME:K", the K-th step of joining that is called so, or allocate barrier put collective lock
+//         leave
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstdarg>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "common/join_step.hpp"
+#include "pgas/device.hpp"
+#include "pgas/pgas.hpp"
+
+namespace {
+
+std::string way;
+int my_number = -1;
+int report = -1;
+std::string last_step;  // at which the victim dies while joining
+int steps_left = -1;    // that are called the same
+
+long long now_ns() {
+  timespec time{};
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return time.tv_sec * 1'000'000'000LL + time.tv_nsec;
+}
+
+/// One line with the time, in one piece.
+void say(const char* what, const std::string& rest) {
+  const std::string line = std::string(what) + " " + std::to_string(my_number) + " " + std::to_string(getpid()) + " " +
+                           std::to_string(now_ns()) + " " + rest + "\n";
+  if (write(report, line.data(), line.size()) < 0) perror("report");
+}
+
+void die(const char* step) {
+  say("dying", step);
+  if (way == "kill") raise(SIGKILL);
+  if (way == "segv") {
+    volatile int* nowhere = nullptr;
+    *nowhere = 1;
+  }
+  if (way == "exit") std::exit(3);
+  if (way == "exec") execl("/bin/sleep", "sleep", "0.5", nullptr);
+  if (way == "fork") {  // a child has all that this process has, and outlives it
+    if (fork() == 0) {
+      sleep(2);
+      _exit(0);
+    }
+    raise(SIGKILL);
+  }
+  if (way == "stop") raise(SIGSTOP);
+}
+
+void count_join_step(const char* step) {
+  if (step == last_step && steps_left-- == 0) die(step);
+}
+
+/// What launchers call this process before it has joined.
+int number_before_joining() {
+  for (const char* name : {"PGAS_RANK", "OMPI_COMM_WORLD_RANK"})
+    if (const char* value = std::getenv(name)) return std::atoi(value);
+  return 0;
+}
+
+/// Everyone is at it a few times; then one dies while the others are inside.
+template <class Operation>
+void repeat_until_dead(bool victim, const char* step, const Operation& operation) {
+  for (int i = 0; i < 3; ++i) operation();
+  if (victim) die(step);
+  operation();
+}
+
+void be_in(pgas::world& world, const std::string& step, int victim) {
+  const bool dies = world.my_pe() == victim;
+  const char* const name = step.c_str();
+  constexpr std::size_t n = 1 << 16;
+  auto data = world.allocate<int>(n, pgas::initialize::zero);
+  auto words = world.allocate<std::uint64_t>(1, pgas::initialize::zero);
+  auto lock = world.allocate<pgas::lock_t>(1, pgas::initialize::zero);
+  auto result = world.allocate<int>(n, pgas::initialize::zero);
+  world.barrier_all();
+  if (step == "allocate") {
+    // Each more than the heap has: no PE gets it without the others.
+    std::vector<pgas::symmetric<char>> held;
+    repeat_until_dead(dies, name,
+                      [&] { held.push_back(world.allocate<char>(std::size_t{100} << (20 + held.size()))); });
+  } else if (step == "barrier") {
+    repeat_until_dead(dies, name, [&] { world.barrier_all(); });
+  } else if (step == "collective") {
+    repeat_until_dead(dies, name, [&] { pgas::reduce(world.team(), result.data(), data.data(), n, pgas::op::sum{}); });
+  } else if (step == "put") {
+    // Puts to and from the one that dies are under way all the time.
+    for (int i = 0;; ++i) {
+      for (int pe = 0; pe < world.n_pes(); ++pe) pgas::put_nbi(world, result.data(), data.data(), n, pe);
+      if (dies && i == 10) die(name);
+      pgas::quiet(world);
+      pgas::atomic_add(world, words.data(), std::uint64_t{1}, victim);
+      if (!dies) world.check();
+    }
+  } else if (step == "lock") {
+    if (dies) pgas::set_lock(world, lock.data());
+    world.barrier_all();
+    if (dies) {
+      usleep(100'000);  // the others queue up behind it
+      die(name);
+    }
+    pgas::set_lock(world, lock.data());
+  } else if (step == "leave") {
+    repeat_until_dead(dies, name, [&] {});
+    world.leave();
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const rlimit none{0, 0};
+  setrlimit(RLIMIT_CORE, &none);
+  if (argc == 2 && std::string(argv[1]) == "steps") {
+    my_number = number_before_joining();
+    pgas::detail::at_join_step = [](const char* step) {
+      if (my_number == 0) std::printf("%s\n", step);
+    };
+    pgas::world::join().leave();
+    return 0;
+  }
+  if (argc < 5) return 2;
+  way = argv[1];
+  const std::string step = argv[2];
+  const int victim = std::atoi(argv[3]);
+  report = open(argv[4], O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+  my_number = number_before_joining();
+  // Launchers that end the others at once would leave the question open what these were told.
+  if (my_number != victim) signal(SIGTERM, SIG_IGN);
+  if (step.rfind("join:", 0) == 0 && my_number == victim) {
+    const std::size_t colon = step.rfind(':');
+    last_step = step.substr(5, colon - 5);
+    steps_left = std::atoi(step.c_str() + colon + 1);
+    pgas::detail::at_join_step = count_join_step;
+  }
+  say("start", "-");
+  try {
+    pgas::world world = pgas::world::join();
+    say("joined", "-");
+    try {
+      be_in(world, step, victim);
+      say("unharmed", "-");
+    } catch (const pgas::error& failed) {
+      say("told", std::to_string(failed.pe()) + " " + failed.what());
+    }
+  } catch (const pgas::error& failed) {
+    say("told", std::to_string(failed.pe()) + " " + failed.what());
+  }
+  say("end", "-");
+  return 0;
+}

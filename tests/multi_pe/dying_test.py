@@ -1,0 +1,231 @@
+"""Lets one PE die, in every way, at every step: the others are to be told by name in time, and nothing may be left.
+
+    dying_test.py PGASRUN PROGRAM PART [MPIRUN] [--proxies] [--full]
+
+PART: join (each way at steps of joining), stop (a PE is stopped at each step of joining), run (each way at each step after
+that). Each pair of way and step is tried at least once, with numbers of PEs, launchers and routes by turns; --full
+tries all of their combinations.
+"""
+import argparse
+import itertools
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from pathlib import Path
+
+from leftovers import alive, leftovers
+
+WAYS = ("kill", "segv", "exit", "exec", "fork", "stop")
+STEPS = ("allocate", "barrier", "put", "collective", "lock", "leave")
+JOIN_LIMIT = 1.5  # seconds, PGAS_JOIN_TIMEOUT
+WAIT_LIMIT = 1.0  # seconds, PGAS_WAIT_TIMEOUT, where nothing but that tells
+TOLD_WITHIN = 1.0  # seconds from the death, or from the limit where one is stopped
+
+
+class Case:
+    def __init__(self, way, step, pes, launcher, proxied, victim):
+        self.way, self.step, self.pes, self.launcher, self.proxied, self.victim = way, step, pes, launcher, proxied, victim
+
+    def __str__(self):
+        return (f"{self.way} at {self.step}, PE {self.victim} of {self.pes}, {self.launcher}, "
+                f"{'proxies' if self.proxied else 'load and store'}")
+
+    @property
+    def joining(self):
+        return self.step.startswith("join:")
+
+
+def only_time_tells(case):
+    """mpirun ends all when one dies. Asked to let the others go on, its PMIx server goes on, too, with exchanges that the
+    dead one does not come to."""
+    return case.launcher == "mpirun" and case.step.split(":")[1] in ("bootstrap", "listen", "introduce", "connect", "connection", "agree")
+
+
+def environment(case, folder, mark):
+    names = dict(os.environ, PGAS_HEAP="host", PGAS_SOCKET_DIR=folder + "/sockets", DYING_MARK=mark, PGAS_LOG="error")
+    names.pop("PGAS_DIRECT", None)
+    if case.proxied:
+        names["PGAS_DIRECT"] = "0"
+    if case.joining:
+        names["PGAS_JOIN_TIMEOUT"] = f"{JOIN_LIMIT}s"
+    elif case.way == "stop":
+        names["PGAS_WAIT_TIMEOUT"] = f"{WAIT_LIMIT}s"
+    return names
+
+
+def command(options, case, words):
+    if case.launcher == "mpirun":
+        return [options.mpirun, "--allow-run-as-root", "--oversubscribe", "--enable-recovery", "-n", str(case.pes), *words]
+    return [options.pgasrun, "--grace", "1", "-n", str(case.pes), *words]
+
+
+def marked(mark, launcher):
+    """Processes with the mark in their environment that are alive, the launcher aside."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if mark.encode() in (folder / "environ").read_bytes() and int(folder.name) != launcher and alive(int(folder.name)):
+                found.append(int(folder.name))
+        except OSError:
+            pass
+    return found
+
+
+def read(report):
+    """The lines of the report so far, as (what, pe, pid, seconds, rest)."""
+    lines = []
+    for line in report.read_text(encoding="utf-8", errors="replace").splitlines() if report.exists() else []:
+        what, pe, pid, nanoseconds, rest = line.split(" ", 4)
+        lines.append((what, int(pe), int(pid), int(nanoseconds) / 1e9, rest))
+    return lines
+
+
+def names_victim(rest, victim):
+    pe, text = rest.split(" ", 1)
+    return int(pe) == victim or f"PE {victim} " in text or f"rank {victim} " in text or f"PE {victim}," in text
+
+
+def run(options, case, folder):
+    """What went wrong, a list of sentences."""
+    shutil.rmtree(folder, ignore_errors=True)
+    os.makedirs(folder + "/sockets", mode=0o700)
+    mark, report, output = uuid.uuid4().hex, Path(folder) / "report", Path(folder) / "output"
+    limit = JOIN_LIMIT if case.joining and (case.way == "stop" or only_time_tells(case)) else WAIT_LIMIT if case.way == "stop" else 0.0
+    with open(output, "wb") as out:
+        job = subprocess.Popen(command(options, case, [options.program, case.way, case.step, str(case.victim), str(report)]),
+                               env=environment(case, folder, mark), stdout=out, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+                               start_new_session=True)
+        others = case.pes - 1
+        until = time.monotonic() + limit + 20
+        while time.monotonic() < until and job.poll() is None:
+            lines = read(report)
+            if sum(what in ("end", "unharmed") for what, *_ in lines) >= others:
+                break
+            time.sleep(0.02)
+        lines = read(report)
+        dead = [line for line in lines if line[0] == "dying"]
+        if case.way == "stop" and dead:  # it has done what it had to
+            os.kill(dead[0][2], signal.SIGKILL)
+        problems = []
+        try:
+            job.wait(timeout=15)
+        except subprocess.TimeoutExpired:
+            problems.append("the launcher does not end")
+            os.killpg(job.pid, signal.SIGKILL)
+            job.wait()
+    lines = read(report)
+    if not dead:
+        problems.append("the victim did not die")
+    told = {pe: (seconds, rest) for what, pe, _, seconds, rest in lines if what == "told"}
+    slowest = 0.0
+    for pe in range(case.pes) if dead else ():
+        if pe == case.victim:
+            continue
+        if pe not in told:
+            problems.append(f"PE {pe} was not told: {[line[0] for line in lines if line[1] == pe]}")
+            continue
+        seconds = told[pe][0] - dead[0][3]
+        slowest = max(slowest, seconds)
+        if seconds > limit + TOLD_WITHIN:
+            problems.append(f"PE {pe} was told after {seconds:.2f} s: {told[pe][1]}")
+        if not names_victim(told[pe][1], case.victim):
+            problems.append(f"PE {pe} was told of somebody else: {told[pe][1]}")
+    end = time.monotonic() + 5
+    while (left := marked(mark, -1)) and time.monotonic() < end:
+        time.sleep(0.02)
+    if left:
+        problems.append(f"processes are left: {left}")
+        for pid in left:
+            os.kill(pid, signal.SIGKILL)
+    print(f"{'FAILED' if problems else 'ok'}: {case}: told after {slowest * 1000:.0f} ms", flush=True)
+    for problem in problems:
+        print("    " + problem)
+    if problems:
+        print("    " + output.read_text(errors="replace").replace("\n", "\n    "), flush=True)
+    return problems
+
+
+def sweep(options, folder, before):
+    """The next start of the same user takes away what was left. What is left after that, if it stays."""
+    for name in os.listdir(folder + "/sockets"):
+        os.utime(f"{folder}/sockets/{name}", (0, 0), follow_symlinks=False)  # as if time had passed
+    case = Case("none", "none", 2, "pgasrun", False, 0)
+    subprocess.run(command(options, case, [options.program, "steps"]), env=environment(case, folder, "sweep"), check=True,
+                   stdout=subprocess.DEVNULL, timeout=60)
+    for _ in range(150):  # other jobs of this machine come and go
+        left = {name for name in leftovers(folder + "/sockets") - before if not name.startswith("socket ")}
+        if not left:
+            break
+        time.sleep(0.1)
+    return left
+
+
+def join_steps(options, proxied, folder):
+    """As join:NAME:K, the K-th that is called so."""
+    case = Case("none", "none", 2, "pgasrun", proxied, 0)
+    answer = subprocess.run(command(options, case, [options.program, "steps"]), env=environment(case, folder, "steps"),
+                            check=True, stdout=subprocess.PIPE, text=True, timeout=60)
+    names = answer.stdout.splitlines()
+    return [f"join:{name}:{names[:i].count(name)}" for i, name in enumerate(names)]
+
+
+def cases(options, folder):
+    routes = (False, True) if options.proxies else (False,)
+    launchers = ("pgasrun", "mpirun") if options.mpirun else ("pgasrun",)
+    counts = (2, 4, 8)
+    turn = itertools.count()
+    joins = join_steps(options, routes[-1], folder)
+    last = max(i for i, step in enumerate(joins) if "exchange" in step)
+    if options.part == "stop":  # behind the last exchange nobody waits in joining any more
+        pairs = list(itertools.product(joins[:last + 1], ("stop",)))
+    elif options.part == "join":  # of the exchanges the first and the last
+        steps = [step for i, step in enumerate(joins) if "exchange" not in step or step.endswith(":0") or i == last]
+        pairs = list(itertools.product(steps, [way for way in WAYS if way != "stop"]))
+    else:
+        pairs = list(itertools.product(STEPS, WAYS))
+    for step, way in pairs:
+        everything = itertools.product(routes, counts, launchers)
+        i = next(turn)
+        # Cycles without a common divisor, so that all that belongs together meets in time.
+        chosen = [(routes[i % 3 != 1 and len(routes) > 1], (2, 4, 2, 4, 8)[i % 5], launchers[i % 7 in (2, 5) and len(launchers) > 1])]
+        for proxied, pes, launcher in everything if options.full else chosen:
+            # Near PEs have fewer exchanges, and nobody far.
+            if step == "join:far PEs:0" or step in joins[last - 4:last + 1]:
+                proxied = routes[-1]
+            yield Case(way, step, pes, launcher, proxied, (i * 3 + 1) % pes)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("pgasrun")
+    parser.add_argument("program")
+    parser.add_argument("part", choices=("join", "stop", "run"))
+    parser.add_argument("--mpirun")
+    parser.add_argument("--proxies", action="store_true")
+    parser.add_argument("--full", action="store_true")
+    parser.add_argument("--only", help="cases whose description has this text")
+    options = parser.parse_args()
+    folder = tempfile.mkdtemp(prefix="pgas-dying-")
+    os.makedirs(folder + "/sockets", mode=0o700)
+    before = leftovers(folder + "/sockets")
+    began, failed, tried = time.monotonic(), 0, 0
+    for case in cases(options, folder):
+        if options.only and options.only not in str(case):
+            continue
+        tried += 1
+        failed += bool(run(options, case, folder))
+    left = sweep(options, folder, before)
+    if left:
+        print(f"left behind: {sorted(left)}")
+    shutil.rmtree(folder, ignore_errors=True)
+    print(f"{tried} cases, {failed} failed, {time.monotonic() - began:.0f} s")
+    return 1 if failed or left or not tried else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
