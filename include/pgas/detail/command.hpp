@@ -86,6 +86,7 @@ struct ring_heads {
   alignas(128) std::uint64_t next;         ///< commands so far
   alignas(128) std::uint64_t next_answer;  ///< answers asked for so far
   alignas(128) std::uint64_t taken;        ///< ring_progress::taken as some producer last saw it
+  std::uint64_t completed;                 ///< ring_progress::completed likewise
 };
 
 /// A ring as its producers see it.

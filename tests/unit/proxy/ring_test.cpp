@@ -5,6 +5,7 @@
 #include <thread>
 #include <vector>
 
+#include "pgas/device/impl/hand_over.hpp"
 #include "unit/proxy/producer.hpp"
 
 namespace pgas::testing {
@@ -95,6 +96,17 @@ TEST(ring, what_a_producer_did_before_is_visible_with_its_command) {
   }
   for (std::thread& each_thread : producers) each_thread.join();
   EXPECT_EQ(sum, each * threads * (each * threads - 1) / 2) << "each of them once";
+}
+
+TEST(ring, that_is_complete_is_asked_once_and_not_again_before_something_is_handed_over) {
+  detail::host_ring memory(2, 1);
+  detail::routes table;
+  table.ring = memory.producers();
+  table.ring.heads->next = 3;
+  memory.consumer().publish_completed(3);
+  EXPECT_TRUE(detail::settle({&table}, detail::operation::fence, -1));
+  table.ring.progress = nullptr;  // memory of the host, which a GPU reaches over PCIe: whoever looks there ends here
+  EXPECT_TRUE(detail::settle({&table}, detail::operation::fence, -1));
 }
 
 }  // namespace

@@ -200,8 +200,14 @@ PGAS_FN void release(const ring_place& place) { store_release(&place.slot->lap, 
 [[nodiscard]] PGAS_FN bool settle(sender from, operation what, std::int32_t pe) {
   const ring_view ring = from.table->ring;
   const std::uint64_t next = load_relaxed(&ring.heads->next);
-  if (load_relaxed(&ring.progress->completed) >= next) {
+  if (load_relaxed(&ring.heads->completed) >= next) {  // where nothing was handed over since the host was last asked
     fence_acquire();
+    return true;
+  }
+  const std::uint64_t completed = load_relaxed(&ring.progress->completed);
+  if (completed >= next) {
+    fence_acquire();
+    store_release(&ring.heads->completed, completed);  // may put back what another has seen since, as in take_place()
     return true;
   }
   return !ask(from, {what, pe, 0}, command_kind::quiet, 0).lost;
