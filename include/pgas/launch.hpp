@@ -49,7 +49,7 @@ struct launch_config {
 /// with a larger stack than any before makes the driver wait as well: cudaDeviceSetLimit(cudaLimitStackSize, ...) in time.
 ///
 /// *Callers* any thread. *Memory* kernel and arguments are copied. *Order* after earlier work of the same stream. On a
-/// stream that is being captured, the launch becomes part of the CUDA graph.
+/// stream that is being captured, the launch becomes part of the CUDA graph, instances of which may run at once.
 /// *Errors* launch_failed: an impossible shape, blocks that do not fit (naming how many would), or a kernel compiled for the
 /// other side than the heap is on. What goes wrong inside the kernel is thrown by synchronize().
 template <class Kernel, class... Arguments>

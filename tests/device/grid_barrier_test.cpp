@@ -1,5 +1,5 @@
-// The meetings of GPU blocks, run by CPU threads so that the thread sanitizer can look at their order; and what only the CPU
-// does with grids.
+// The meetings of GPU blocks, run by CPU threads so that the thread sanitizer can look at their order; and what only
+// the CPU does with grids.
 #include <gtest/gtest.h>
 
 #include <stdexcept>
@@ -48,6 +48,51 @@ TEST(grid_barrier, numbers_of_meetings_start_again) {
   run(2, [&](std::uint32_t) {
     for (int i = 0; i < 40'000; ++i) EXPECT_EQ(detail::meet_blocks(state, 2, true).yes, 1u);
   });
+}
+
+/// Launches with one table, as instances of a graph have it: more than its states, several at a time, each of several
+/// blocks. Each has a number for as long as it runs.
+TEST(grid_barrier, launches_with_one_table_meet_apart) {
+  constexpr std::uint32_t size = 4;
+  constexpr std::uint32_t at_once = 4;
+  constexpr std::uint32_t blocks = 3;
+  detail::control_block control{};
+  std::vector<detail::grid_state> table(size);
+  for (detail::grid_state& state : table) state.here.control_ = &control;
+  std::vector<std::thread> queues;
+  for (std::uint32_t queue = 0; queue < at_once; ++queue) {
+    queues.emplace_back([&table, queue] {
+      for (std::uint64_t i = 0; i < 100; ++i) {
+        const std::uint64_t launch = 64 * (queue + at_once * (i % 3) + 1);
+        std::vector<std::uint64_t> places(blocks);  // plain
+        run(blocks, [&](std::uint32_t me) {
+          detail::grid_state* const state = detail::find_state(table.data(), launch, me == 0, size);
+          ASSERT_NE(state, nullptr);
+          for (std::uint64_t k = 0; k < 10; ++k) {
+            places[me] = i + k;
+            EXPECT_EQ(detail::meet_blocks(*state, blocks, (k + queue) % 2 == 0).yes, (k + queue) % 2 == 0 ? 1u : 0u);
+            EXPECT_EQ(places[(me + 1) % blocks], i + k);
+            EXPECT_EQ(detail::meet_blocks(*state, blocks, false).yes, 0u);
+          }
+          detail::leave_state(*state, blocks);
+        });
+      }
+    });
+  }
+  for (std::thread& queue : queues) queue.join();
+  for (const detail::grid_state& state : table) EXPECT_EQ(state.owner + state.left, 0u) << "given back";
+}
+
+TEST(grid_barrier, a_table_is_given_up_when_no_state_can_be_had) {
+  detail::control_block control{};
+  std::uint32_t claim = 0;
+  control.wait_timeout_ns = 50'000'000;
+  detail::grid_state only{};
+  only.owner = 64;
+  only.here.control_ = &control;
+  only.here.my_slot_ = reinterpret_cast<std::uintptr_t>(&claim);
+  EXPECT_EQ(detail::find_state(&only, 128, true, 1), nullptr);
+  EXPECT_EQ(control.record.what, detail::operation::grid_sync);
 }
 
 TEST(grid_barrier, is_given_up_when_a_block_does_not_come) {

@@ -33,8 +33,13 @@ struct launch_shape {
   bool resident;
 };
 
+/// Where the blocks of a launch find what they share.
+struct grid_place {
+  grid_state* states;
+  bool table;  ///< of which the launch takes one
+};
 /// What the blocks of one launch on this stream of a GPU share.
-[[nodiscard]] PGAS_API grid_state* grid_area(world& w, const stream& on);
+[[nodiscard]] PGAS_API grid_place grid_area(world& w, const stream& on);
 /// A kernel whose blocks are to run all at once, on the GPU that is to hold them.
 struct resident_kernel {
   unsigned multiprocessors;  ///< that this process may use
@@ -72,15 +77,25 @@ concept bounded_kernel = requires {
   Kernel::min_blocks;
 };
 
+/// Runs the kernel. The address of an argument tells the launch from all that run at the same time, also from those of other
+/// instances of its graph: each has its own arguments in memory, as they may differ.
+template <class Kernel, class... Arguments>
+PGAS_FN void run_kernel(const grid_place& place, Kernel& kernel, Arguments&... arguments) {
+  grid_visit visit{place.states, reinterpret_cast<std::uintptr_t>(&place), nullptr};
+  const launched_block block = place.table ? launched_block(&visit) : launched_block(place.states);
+  kernel(block, arguments...);
+  if (visit.state != nullptr) leave_state(*visit.state, block.num_blocks());  // the first thread is through, so all are
+}
+
 /// Entry points of portable kernels.
 template <class Kernel, class... Arguments>
-__global__ void kernel_entry(grid_state* grid, Kernel kernel, Arguments... arguments) {
-  kernel(launched_block(grid), arguments...);
+__global__ void kernel_entry(const __grid_constant__ grid_place place, Kernel kernel, Arguments... arguments) {
+  run_kernel(place, kernel, arguments...);
 }
 template <bounded_kernel Kernel, class... Arguments>
 __global__ void __launch_bounds__(Kernel::max_threads, Kernel::min_blocks)
-    bounded_kernel_entry(grid_state* grid, Kernel kernel, Arguments... arguments) {
-  kernel(launched_block(grid), arguments...);
+    bounded_kernel_entry(const __grid_constant__ grid_place place, Kernel kernel, Arguments... arguments) {
+  run_kernel(place, kernel, arguments...);
 }
 
 template <class Kernel, class... Arguments>

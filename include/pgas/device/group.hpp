@@ -104,18 +104,26 @@ class block {
 
 namespace detail {
 struct grid_state;
-}
+struct grid_visit;
+}  // namespace detail
 
 /// The block that launch() hands to a kernel: a block that can also meet the others of its grid. this_grid() takes it.
 class launched_block : public block {
  public:
   /// *Callers* launchers. @param grid shared by the blocks of one launch
-  PGAS_FN explicit launched_block(detail::grid_state* grid) : grid_(grid) {}
-  /// For the library's own use.
-  [[nodiscard]] PGAS_FN detail::grid_state& grid_state() const { return *grid_; }
+  PGAS_FN explicit launched_block(detail::grid_state* grid) : grid_(reinterpret_cast<std::uintptr_t>(grid)) {}
+  /// *Callers* launchers. @param visit the calling thread's, where a launch takes what its blocks share from a table
+  PGAS_FN explicit launched_block(detail::grid_visit* visit) : grid_(reinterpret_cast<std::uintptr_t>(visit) + 1) {}
+  /// For the library's own use: one of the two, the other is null.
+  [[nodiscard]] PGAS_FN detail::grid_state* grid_state() const {
+    return visit() == nullptr ? reinterpret_cast<detail::grid_state*>(grid_) : nullptr;
+  }
+  [[nodiscard]] PGAS_FN detail::grid_visit* visit() const {
+    return (grid_ & 1) != 0 ? reinterpret_cast<detail::grid_visit*>(grid_ - 1) : nullptr;
+  }
 
  private:
-  detail::grid_state* grid_;
+  std::uintptr_t grid_;  ///< in one word, as groups are passed to functions out of line
 };
 
 /// Up to 32 threads of a block with neighbouring ranks; the last warp of a block may have fewer.

@@ -20,17 +20,29 @@ grid_state* grid_areas::of(stream_handle stream) {
   return known;
 }
 
+grid_state* grid_areas::table() {
+  const std::lock_guard lock(mutex_);
+  if (table_ == nullptr) table_ = make(grid_table_size);
+  return table_;
+}
+
 grid_state* grid_areas::next() {
   if (left_ == 0) {
-    std::vector<grid_state> fresh(chunk);
-    for (grid_state& state : fresh) state.here = here_;
-    local_block made(device_, chunk * sizeof(grid_state));
-    device_.copy(made.get(), fresh.data(), chunk * sizeof(grid_state), nullptr);
-    device_.synchronize(nullptr);
-    chunks_.push_back(std::move(made));
+    chunk_ = make(chunk);
     left_ = chunk;
   }
-  return static_cast<grid_state*>(chunks_.back().get()) + chunk - left_--;
+  return chunk_ + chunk - left_--;
+}
+
+grid_state* grid_areas::make(std::size_t count) {
+  std::vector<grid_state> fresh(count);
+  for (grid_state& state : fresh) state.here = here_;
+  local_block made(device_, count * sizeof(grid_state));
+  device_.copy(made.get(), fresh.data(), count * sizeof(grid_state), nullptr);
+  device_.synchronize(nullptr);
+  chunks_.push_back(std::move(made));
+  return static_cast<grid_state*>(chunks_.back().get());
+}
 }
 
 }  // namespace pgas::detail

@@ -12,8 +12,10 @@
 
 namespace pgas::detail {
 
-/// Hands out grid_states in device memory. Kernels of one stream follow one another, so a stream keeps its own; a launch that
-/// is captured gets one for itself, as its graph may run on any stream. All are given back with this object.
+/// Hands out grid_states in device memory. Kernels of one stream follow one another, so a stream keeps its own; a collective
+/// that is captured gets one for itself, as its graph may run on any stream. For a kernel that is captured there is a table, of
+/// which each of its runs takes one, as instances of its graph may run at once. (Collectives of one team must not.) All are
+/// given back with this object.
 class grid_areas {
  public:
   /// @param here what a meeting that has to give up needs to know
@@ -23,16 +25,21 @@ class grid_areas {
 
   /// *Callers* any thread. *Errors* device_failed where the device has no memory.
   [[nodiscard]] grid_state* of(stream_handle stream);
+  /// The same for all: grid_table_size states.
+  [[nodiscard]] grid_state* table();
 
  private:
   [[nodiscard]] grid_state* next();
+  [[nodiscard]] grid_state* make(std::size_t count);
 
   device& device_;
   context here_;
   std::mutex mutex_;
   std::unordered_map<std::uint64_t, grid_state*> by_stream_;
   std::vector<local_block> chunks_;
-  std::size_t left_ = 0;  ///< of the last chunk
+  grid_state* chunk_ = nullptr;
+  std::size_t left_ = 0;  ///< of the chunk
+  grid_state* table_ = nullptr;
 };
 
 /// Loads the kernels of launch() that this process knows of. *Callers* whoever has just made the device of a world.

@@ -59,7 +59,12 @@ void load_announced_kernels(device& on) {
 device_guard::device_guard(world& w) : world_(w) { w.state().device().enter(); }
 device_guard::~device_guard() { world_.state().device().leave(); }
 
-grid_state* grid_area(world& w, const stream& on) { return w.state().grids().of(on.native(w.state())); }
+grid_place grid_area(world& w, const stream& on) {
+  const stream_handle native = on.native(w.state());
+  grid_areas& areas = w.state().grids();
+  if (w.state().device().capturing(native)) return {areas.table(), true};
+  return {areas.of(native), false};
+}
 
 error does_not_fit(unsigned long long blocks, unsigned threads, unsigned fit, const char* otherwise) {
   return {code::launch_failed,

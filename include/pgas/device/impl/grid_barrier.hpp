@@ -5,22 +5,10 @@
 /// any size.
 #pragma once
 
-#include "pgas/detail/ptx_grid.hpp"
 #include "pgas/device/group.hpp"
-#include "pgas/device/impl/wait.hpp"
+#include "pgas/device/impl/grid_table.hpp"
 
 namespace pgas::detail {
-
-/// What the blocks of one launch share, in memory of their GPU. Kernels of one stream follow one another, so each
-/// stream has one. Made by the host: zeros, and the world's context.
-struct alignas(128) grid_state {
-  static constexpr std::size_t room_bytes = 64;
-  std::uint64_t word;  ///< see grid_word
-  std::uint64_t reserved;
-  alignas(16) std::byte room[2][room_bytes];  ///< for values handed to all, of even and odd meetings
-  context here;                               ///< for giving up: a meeting is a wait like every other
-};
-static_assert(sizeof(context) <= 128 && sizeof(grid_state) <= 384);
 
 /// The word of a grid_state: bits 0..23 blocks that arrived, 24..47 those that voted yes, 48..62 which meeting, 63 how
 /// the last vote ended.
@@ -71,9 +59,13 @@ struct meeting_result {
 /// meet_blocks() for all threads of a block: what it says, on all of them, unless it ends them.
 template <class Block>
 [[nodiscard]] PGAS_FN meeting_result block_meets(const Block& block, bool yes) {
-  meeting_result result{};
+  meeting_result result{0, 0, 1};
   const bool vote = block.any(yes);
-  if (block.thread_rank() == 0) result = meet_blocks(block.grid_state(), block.num_blocks(), vote);
+  if (block.thread_rank() == 0) {
+    grid_state* const state =
+        block.visit() != nullptr ? state_of(*block.visit(), block.block_rank() == 0) : block.grid_state();
+    if (state != nullptr) result = meet_blocks(*state, block.num_blocks(), vote);
+  }
   result = block.broadcast(result);
   if (result.lost != 0) PGAS_UNLIKELY
     end_thread();
@@ -93,13 +85,17 @@ template <class Block, class T>
 [[nodiscard]] PGAS_FN T grid_broadcast(const Block& block, T value) {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= grid_state::room_bytes);
   if (block.num_blocks() == 1) return block.broadcast(value);
-  grid_state& state = block.grid_state();
-  const bool first = block.block_rank() == 0 && block.thread_rank() == 0;
-  if (first) __builtin_memcpy(state.room[grid_word::number(load_gpu(&state.word)) & 1], &value, sizeof value);
+  const bool leads = block.block_rank() == 0 && block.thread_rank() == 0;
+  grid_state* state = block.grid_state();
+  if (leads && block.visit() != nullptr) state = state_of(*block.visit(), true);
+  const bool first = leads && state != nullptr;
+  if (first) __builtin_memcpy(state->room[grid_word::number(load_gpu(&state->word)) & 1], &value, sizeof value);
   const meeting_result result = block_meets(block, first);
   if (result.yes == 0) PGAS_UNLIKELY
     end_thread();
-  __builtin_memcpy(&value, state.room[result.odd], sizeof value);
+  if (block.visit() != nullptr) state = block.broadcast(block.visit()->state);
+  __builtin_memcpy(&value, state->room[result.odd], sizeof value);
+  if (block.visit() != nullptr) block.sync();  // the first thread may give the state back
   return value;
 }
 
