@@ -4,8 +4,9 @@
 ///
 /// Local memory may be of any kind: the heap, GPU memory, pinned or pageable host memory.
 ///
-/// Those named `_nbi` return when the operation is enqueued, and are carried out in that order: local memory must stay valid
-/// and unchanged until quiet(). All others are complete at their target when they return.
+/// Those named `_nbi` return when the operation is enqueued: local memory must stay valid and unchanged until quiet(). Those
+/// to near PEs are carried out in that order, those to others as device/README.md says. All others are complete at their
+/// target when they return.
 ///
 /// *Callers* any thread. *Errors* of all functions: pe_out_of_range, outside_heap, misaligned, invalid_argument; the first
 /// failure of the world. Arguments are checked before anything is done.
@@ -129,7 +130,7 @@ void put_signal_nbi(world& w, T* destination, const T* source, std::size_t count
 }
 
 /// Orders host operations before it before those after it, to each PE.
-/// *On return* nothing need be complete: the order is kept in the world's queue.
+/// *On return* nothing need be complete where all PEs are near: the order is kept in the world's queue. With others it waits.
 PGAS_API void fence(world& w);
 /// Completes the host operations before it: they have taken effect at their targets, and what `_nbi` forms were to fetch is
 /// there. Does not wait for streams.

@@ -172,17 +172,18 @@ PGAS_FN void carry_out_wait(const operation_request& r, const G& g) {
 }
 
 /// Copies to and from PEs that are far, whatever the size by the proxy: kernels may not reach the local side.
-/// *Callers* all threads of `g`. *On return* the local side may be used again.
+/// *Callers* all threads of `g`. *On return* the local side may be used again, unless the request says until when not.
 template <group G>
 PGAS_FN void carry_out_far_copy(const operation_request& r, const G& g) {
   const sender from = sender_of(r.here);
   const bool out = r.what == operation_request::kind::put;
   const errand about{out ? operation::put : operation::get, r.pe, from.offset(out ? r.to : r.from)};
   const spread shape{r.bytes, r.count, out ? r.from_step : r.to_step, out ? r.to_step : r.from_step};
+  const until when = r.until_quiet ? until::handed_over : until::local_done;
   bool lost = false;
   if (g.thread_rank() == 0 && r.bytes != 0 && r.count != 0) {
-    lost = out ? !hand_over_blocks<direction::put>(from, about, r.from, shape, until::local_done)
-               : !hand_over_blocks<direction::get>(from, about, r.to, shape, until::local_done);
+    lost = out ? !hand_over_blocks<direction::put>(from, about, r.from, shape, when)
+               : !hand_over_blocks<direction::get>(from, about, r.to, shape, when);
   }
   go_on_together(g, lost);
 }

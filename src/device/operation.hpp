@@ -29,6 +29,7 @@ struct operation_request {
   std::int32_t pe = near;  ///< of the world, where it is far
   bool release = false;    ///< earlier work of the stream becomes visible before the update (signals)
   bool complete = false;   ///< to a PE that is far: has taken effect there before what follows
+  bool until_quiet = false;  ///< to a PE that is far: local memory may be in use until what was handed over is complete
   void* to = nullptr;
   const void* from = nullptr;
   std::uint64_t bytes = 0;

@@ -125,7 +125,7 @@ void run_collective(const team& of, const stream* on, const collective_request& 
   }
   const std::lock_guard lock(state.collective_mutex());
   check_together(state, true, asked);
-  world.synchronize(nullptr);  // host-called operations are enqueued there
+  world.await_host_operations();
   const stream_handle own = state.stream();
   world.device().collective(world.context(), state.host_view(), request, world.grids().of(own), own);
   world.synchronize(own);

@@ -203,17 +203,23 @@ void proxy::work() {
 }
 
 void proxy::rest(steady_clock::duration idle) {
-  if (idle < look_at_once || engine_->owes_acknowledgements()) {
+  if (idle < look_at_once || engine_->owes_acknowledgements() || attended_.load(std::memory_order_relaxed) != 0) {
     yield_now_and_then();
   } else if (engine_->waits_for_others()) {
-    network_->wait(seldom);
+    wait_unattended(seldom);
   } else if (!engine_->has_rings()) {
-    network_->wait(without_rings);
+    wait_unattended(without_rings);
   } else if (idle < look_often) {
     std::this_thread::sleep_for(often);
   } else {
-    network_->wait(seldom);
+    wait_unattended(seldom);
   }
+}
+
+void proxy::wait_unattended(std::chrono::milliseconds limit) {
+  resting_.store(true);
+  if (attended_.load() == 0) network_->wait(limit);
+  resting_.store(false, std::memory_order_relaxed);
 }
 
 void proxy::stop(std::chrono::milliseconds limit) noexcept {

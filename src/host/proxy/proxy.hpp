@@ -67,6 +67,20 @@ class proxy {
   /// A thread of the host that has just handed over a command calls it to be served at once; else it takes about a
   /// millisecond where all was quiet before.
   void wake() noexcept;
+  /// As long as one lives the proxy does not rest: a thread of the host hands over commands, and waits for them.
+  class attention {
+   public:
+    explicit attention(proxy& of) noexcept : of_(of) {
+      of_.attended_.fetch_add(1);  // here and in rest() in one order with `resting_`: one of the two sees the other
+      if (of_.resting_.load()) of_.network_->wake();
+    }
+    ~attention() { of_.attended_.fetch_sub(1, std::memory_order_relaxed); }
+    attention(const attention&) = delete;
+    attention& operator=(const attention&) = delete;
+
+   private:
+    proxy& of_;
+  };
 
   /// Ends the thread and the connections; on return nothing is touched any more. All rings should be quiet and all PEs
   /// have agreed to leave; what is under way all the same is given half of `limit` to complete, and is then abandoned.
@@ -92,6 +106,7 @@ class proxy {
   void run();
   void work();
   void rest(std::chrono::steady_clock::duration idle);
+  void wait_unattended(std::chrono::milliseconds limit);
 
   const proxy_settings settings_;
   proxy_memory& memory_;
@@ -107,6 +122,8 @@ class proxy {
   bool connected_ = false;
   bool said_why_not_ = false;
 
+  std::atomic<int> attended_{0};
+  std::atomic<bool> resting_{false};
   std::atomic<bool> has_requests_{false};
   std::atomic<bool> stopping_{false};
   std::chrono::steady_clock::time_point stop_by_{};  ///< written before stopping_

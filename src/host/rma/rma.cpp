@@ -57,8 +57,8 @@ void copy_strided(const issue& how, void* to, const void* from, const strides& s
   request.to_step = shape.to * static_cast<std::ptrdiff_t>(shape.element_bytes);
   request.from_step = shape.from * static_cast<std::ptrdiff_t>(shape.element_bytes);
   s.address(request, pe);
-  s.device().enqueue(request, s.queue());
-  s.finish();
+  s.submit(request);
+  s.finish(pe);
 }
 
 /// A copy on the queue of `s`; one side is what target() gave for PE `pe`. @param last nothing for this PE comes behind
@@ -74,7 +74,7 @@ void copy(submission& s, void* to, const void* from, std::size_t bytes, int pe, 
   request.count = 1;
   s.address(request, pe);
   request.complete = request.complete && last;
-  s.device().enqueue(request, s.queue());
+  s.submit(request);
 }
 
 operation_request atomic_request(const submission& s, const word_update& update, int pe,
@@ -108,7 +108,7 @@ void put_bytes(const issue& how, void* to, const void* from, std::size_t bytes, 
   void* const remote = s.target(to, bytes, 1, pe);
   s.check_local(from);
   copy(s, remote, from, bytes, pe, operation_request::kind::put);
-  s.finish();
+  s.finish(pe);
 }
 
 namespace {
@@ -120,7 +120,7 @@ void get_as(const char* what, const issue& how, void* to, const void* from, std:
   const void* const remote = s.target(from, bytes, 1, pe);
   s.check_local(to);
   copy(s, to, remote, bytes, pe, operation_request::kind::get);
-  s.finish();
+  s.finish(pe);
 }
 
 }  // namespace
@@ -148,8 +148,8 @@ void store_bytes(const issue& how, void* to, const void* value, std::size_t byte
   request.bytes = bytes;
   std::memcpy(request.value, value, bytes);
   s.address(request, pe);
-  s.device().enqueue(request, s.queue());
-  s.finish();
+  s.submit(request);
+  s.finish(pe);
 }
 
 void put_signal_bytes(const issue& how, void* to, const void* from, std::size_t bytes, signal_t* signal, signal_t value,
@@ -168,8 +168,8 @@ void put_signal_bytes(const issue& how, void* to, const void* from, std::size_t 
     s.check_local(from);
     copy(s, remote, from, bytes, pe, kind::put, false);
   }
-  s.device().enqueue(request, s.queue());
-  s.finish();
+  s.submit(request);
+  s.finish(pe);
 }
 
 std::uint64_t fetch_update(world& w, const word_update& update, int pe) {
@@ -194,15 +194,15 @@ void enqueue_update(const issue& how, const word_update& update, void* result, i
                 fmt::format("{}: the place for the result, {}, is not a multiple of {} bytes", what, result, bytes));
   s.check_reached(result, "the place for the result");
   request.result = result;
-  s.device().enqueue(request, s.queue());
-  s.finish();
+  s.submit(request);
+  s.finish(pe);
 }
 
 }  // namespace detail
 
 void fence(world& w) {
   w.state().check();
-  w.state().settle();
+  w.state().await_host_operations();
 }
 
 void quiet(world& w) {

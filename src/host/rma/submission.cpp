@@ -38,6 +38,7 @@ void submission::address(operation_request& request, int pe) const {
   const bool answered =
       request.what == kind::get || (request.what == kind::atomic && request.how != atomic_update::set);
   request.complete = !answered && (how_.wait || how_.on != nullptr);
+  request.until_quiet = request.complete || (!how_.wait && how_.on == nullptr);
 }
 
 void submission::check_compare(cmp how) const {
@@ -66,8 +67,15 @@ void submission::check_reached(const void* memory, const char* role) const {
                   what_, role, memory));
 }
 
-void submission::finish() {
-  if (how_.wait) state_.synchronize(queue_);
+void submission::submit(const operation_request& request) {
+  if (how_.on != nullptr)
+    device().enqueue(request, queue_);
+  else
+    state_.carry_out(request);
+}
+
+void submission::finish(int pe) {
+  if (how_.wait && !far(pe)) state_.synchronize(queue_);
 }
 
 }  // namespace pgas::detail

@@ -33,8 +33,10 @@ class submission {
   /// Throws unless kernels can reach `memory`: invalid_argument, naming it `role`. Null is fine.
   void check_reached(const void* memory, const char* role) const;
 
-  /// Waits for the operation, if the call is to.
-  void finish();
+  /// Hands over a request that address() has seen.
+  void submit(const operation_request& request);
+  /// Waits for the operation on PE `pe`, if the call is to.
+  void finish(int pe);
 
  private:
   const issue& how_;

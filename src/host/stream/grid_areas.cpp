@@ -43,6 +43,5 @@ grid_state* grid_areas::make(std::size_t count) {
   chunks_.push_back(std::move(made));
   return static_cast<grid_state*>(chunks_.back().get());
 }
-}
 
 }  // namespace pgas::detail

@@ -60,7 +60,9 @@ std::vector<blob> exchange_addresses(const link_group& everyone, const std::opti
 far_pes::far_pes(const links& everyone, const domains& near, class device& device, const config& settings,
                  log::logger& log, const proxy_settings& how)
     : device_(device), near_(near), me_(how.me), n_(how.n) {
-  memory_ = device.properties().kind == heap_kind::host ? make_host_proxy_memory() : make_device_proxy_memory(device, {}, near.members().size() > 1);
+  memory_ = device.properties().kind == heap_kind::host
+                ? make_host_proxy_memory()
+                : make_device_proxy_memory(device, {}, near.members().size() > 1);
   const ucx_settings network = settings_of(everyone, settings, log);
   blob address;
   const std::optional<error> failed = attempt(everyone, "set up the way to PEs beyond load and store", [&] {
@@ -79,9 +81,10 @@ far_pes::far_pes(const links& everyone, const domains& near, class device& devic
   std::vector<blob> addresses = exchange_addresses(everyone, failed, address);  // or there may be no proxy
   proxy_->connect(std::move(addresses));
   proxy_->add_ring(*ring_);
+  by_host_ = std::make_unique<host_producer>(*proxy_);
 }
 
-const routes* far_pes::make_table(const context& here, const team_view& domain) {
+const routes* far_pes::make_table(const context& here, const team_view& domain, control_block* control) {
   routes table;
   table.domain = domain;
   table.control = here.control_;
@@ -91,14 +94,18 @@ const routes* far_pes::make_table(const context& here, const team_view& domain) 
   table.workspace.units = static_cast<std::byte*>(units_.get());
   table.workspace.next = static_cast<std::uint64_t*>(next_.get());
   const auto n = static_cast<std::size_t>(n_);
-  std::vector<std::int32_t> slots(n, routes::proxied);
-  for (const int pe : near_.members()) slots[static_cast<std::size_t>(pe)] = near_.index(pe) - near_.index(me_);
+  slots_.assign(n, routes::proxied);
+  for (const int pe : near_.members()) slots_[static_cast<std::size_t>(pe)] = near_.index(pe) - near_.index(me_);
   table_ = {device_, sizeof(routes) + n * sizeof(std::int32_t)};
   auto* const at = static_cast<std::byte*>(table_.get());
   table.slots = reinterpret_cast<const std::int32_t*>(at + sizeof(routes));
   device_.copy(at, &table, sizeof(routes), nullptr);
-  device_.copy(at + sizeof(routes), slots.data(), n * sizeof(std::int32_t), nullptr);
+  device_.copy(at + sizeof(routes), slots_.data(), n * sizeof(std::int32_t), nullptr);
   device_.synchronize(nullptr);
+  context there = here;
+  there.control_ = table.control = control;
+  table.slots = slots_.data();
+  by_host_->address(there, table);
   return static_cast<const routes*>(table_.get());
 }
 

@@ -1,6 +1,7 @@
 /// @file
 /// What a PE has for those that load and store don't reach: a transport, the proxy that drives it, the ring of commands
-/// from kernels and from the host's queues, and the table by which they tell near PEs from far ones.
+/// from kernels, which the host's streams run too, that from threads of the host, and the table by which they tell near
+/// PEs from far ones.
 #pragma once
 
 #include <chrono>
@@ -13,6 +14,7 @@
 #include "device/device.hpp"
 #include "device/owned_memory.hpp"
 #include "host/log/log.hpp"
+#include "host/proxy/host_producer.hpp"
 #include "host/proxy/memory.hpp"
 #include "host/proxy/proxy.hpp"
 #include "host/world/domains.hpp"
@@ -33,8 +35,11 @@ class far_pes {
   far_pes& operator=(const far_pes&) = delete;
 
   [[nodiscard]] proxy& through() noexcept { return *proxy_; }
+  /// The way of host threads to far PEs; after make_table().
+  [[nodiscard]] host_producer& by_host() noexcept { return *by_host_; }
   /// The table for contexts, once. @param here the context without it @param domain the near PEs as kernels see them
-  [[nodiscard]] const routes* make_table(const context& here, const team_view& domain);
+  /// @param control where the host has what `here` knows by the device's address
+  [[nodiscard]] const routes* make_table(const context& here, const team_view& domain, control_block* control);
   /// After all PEs have agreed to leave: nothing is under way any more.
   void stop(std::chrono::milliseconds limit) noexcept { proxy_->stop(limit); }
 
@@ -50,7 +55,9 @@ class far_pes {
   local_block next_;     ///< of the workspace
   local_block table_;    ///< a routes and what it points to
   std::unique_ptr<ring> ring_;
-  std::unique_ptr<proxy> proxy_;  ///< goes first, as it uses all that is above
+  std::vector<std::int32_t> slots_;         ///< as routes has them, for threads of the host
+  std::unique_ptr<host_producer> by_host_;  ///< outlives the proxy, which looks at its ring to the end
+  std::unique_ptr<proxy> proxy_;            ///< goes first, as it uses all that is above
 };
 
 }  // namespace pgas::detail

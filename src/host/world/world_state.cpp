@@ -187,7 +187,7 @@ void world_state::make_teams() {
 }
 
 void world_state::make_context() {
-  if (far_) context_.routes_ = far_->make_table(context_, domain_team_.state().view());
+  if (far_) context_.routes_ = far_->make_table(context_, domain_team_.state().view(), control_);
   set_team(context_, context_.world());  // which knows of the routes
   grids_ = std::make_unique<grid_areas>(*device_, context_);
   fetches_ = std::make_unique<pending_fetches>(*device_);
@@ -302,45 +302,6 @@ void world_state::synchronize(stream_handle stream) {
     throw;
   }
   if (const std::optional<error> recorded = recorded_failure()) throw error(*recorded);
-}
-
-std::uint64_t world_state::fetch(const operation_request& request) {
-  std::uint64_t old = 0;
-  try {
-    old = device_->fetch(request);
-  } catch (const error&) {
-    throw_cause();
-    throw;
-  }
-  // On a GPU an operation that had to give up has ended its kernel, and nothing else.
-  if (const std::optional<error> recorded = recorded_failure()) throw error(*recorded);
-  return old;
-}
-
-void world_state::fetch_later(const operation_request& request, void* result) {
-  const auto enqueue = [&](void* place) {
-    operation_request placed = request;
-    placed.result = place;
-    device_->enqueue(placed, nullptr);
-  };
-  fetches_->add(result, size_of(request.as), enqueue, [this] { synchronize(nullptr); });
-}
-
-void world_state::quiet() {
-  fetches_->deliver([this] { complete(); });
-}
-
-void world_state::settle() {
-  if (!far_) return;
-  operation_request request;
-  request.what = operation_request::kind::quiet;
-  request.here = context_;
-  device_->enqueue(request, nullptr);
-}
-
-void world_state::complete() {
-  settle();
-  synchronize(nullptr);
 }
 
 void world_state::check_not_captured(stream_handle stream, const char* what) const {

@@ -69,16 +69,19 @@ class world_state : public std::enable_shared_from_this<world_state> {
   [[nodiscard]] void* remote(const void* local, int pe) const;
   /// Waits for a stream, and turns what a kernel left in its failure record into an error.
   void synchronize(stream_handle stream);
+  /// Carries out a host operation: for a far PE on this thread, as far as the request asks for, else on the device's
+  /// internal queue. Errors as those of synchronize().
+  void carry_out(const operation_request& request);
   /// Carries out one atomic operation and returns the bits before; errors as those of synchronize().
   [[nodiscard]] std::uint64_t fetch(const operation_request& request);
-  /// Enqueues one; the bits before go to `result`, any host memory, in the next quiet().
+  /// Begins one; the bits before go to `result`, any host memory, in the next quiet() or sooner.
   void fetch_later(const operation_request& request, void* result);
   /// Completes the host operations before it.
   void quiet();
   /// The same without handing on what was fetched.
   void complete();
-  /// Host operations enqueued from now on come after those to far PEs before have taken effect.
-  void settle();
+  /// Waits for what this PE's host threads have begun, but not for what its kernels have.
+  void await_host_operations();
   /// Throws capturing if the stream is being captured, naming the caller `what`.
   void check_not_captured(stream_handle stream, const char* what) const;
 
@@ -120,8 +123,11 @@ class world_state : public std::enable_shared_from_this<world_state> {
   void on_far_failure(int pe, const std::string& what) noexcept;
   /// The error that a record left by a device operation stands for, if there is one.
   [[nodiscard]] std::optional<error> recorded_failure() const;
+  /// Waits for what host threads have begun to far PEs.
+  void await_far_operations();
   /// Throws what made the device report an error, where that is known: a kernel's record, the failure of the world.
   void throw_cause() const;
+  [[noreturn]] void give_up() const;
   /// Gives back all but the device and the control words, which streams may still use. The sockets go before the device
   /// does, as their thread tells it of failures.
   void give_back() noexcept;

@@ -1,0 +1,44 @@
+#include "host/proxy/host_producer.hpp"
+
+#include "device/carry_out.hpp"
+#include "pgas/device/group.hpp"
+
+namespace pgas::detail {
+
+namespace {
+
+constexpr std::uint32_t log2_commands = 10;
+constexpr std::uint32_t log2_answers = 6;
+
+}  // namespace
+
+host_producer::host_producer(proxy& through) : through_(through), ring_(log2_commands, log2_answers) {
+  through_.add_ring(ring_.consumer());
+}
+
+void host_producer::address(const context& here, const routes& table) {
+  table_ = table;
+  table_.ring = ring_.producers();
+  here_ = here;
+  here_.routes_ = &table_;
+  set_team(here_, here_.world());  // which knows of the routes
+}
+
+bool host_producer::carry_out(operation_request request) {
+  const proxy::attention undivided(through_);
+  request.here = here_;
+  try {
+    detail::carry_out(request, this_thread());
+  } catch (const thread_ended&) {
+    return false;
+  }
+  return true;
+}
+
+bool host_producer::quiet() {
+  operation_request request;
+  request.what = operation_request::kind::quiet;
+  return carry_out(request);
+}
+
+}  // namespace pgas::detail
