@@ -25,6 +25,7 @@ struct device_properties {
   heap_kind kind = heap_kind::host;
   std::string name;                     ///< "NVIDIA H200", "host memory"
   std::string uuid;                     ///< printable; two PEs with the same uuid share a device
+  std::string pci;                      ///< where it is, "0000:19:00.0"; empty for the host
   int ordinal = -1;                     ///< as this process counts its devices, -1 for the host
   std::size_t memory_bytes = 0;         ///< of the whole device
   unsigned multiprocessors = 0;         ///< that this process may use; 0 for the host

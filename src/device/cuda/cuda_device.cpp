@@ -69,6 +69,7 @@ void cuda_device::set_up() {
   properties_.kind = heap_kind::cuda;
   properties_.name = described.name;
   properties_.uuid = printable(described.uuid);
+  properties_.pci = fmt::format("{:04x}:{:02x}:{:02x}.0", described.pciDomainID, described.pciBusID, described.pciDeviceID);
   properties_.ordinal = ordinal_;
   properties_.memory_bytes = described.totalGlobalMem;
   properties_.multiprocessors = static_cast<unsigned>(described.multiProcessorCount);

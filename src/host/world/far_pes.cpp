@@ -1,5 +1,7 @@
 #include "host/world/far_pes.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <optional>
@@ -8,6 +10,7 @@
 #include "common/file_limit.hpp"
 #include "host/heap/statement.hpp"
 #include "host/transport/transports.hpp"
+#include "host/world/locality.hpp"
 #include "host/world/net_devices.hpp"
 #include "host/world/tcp_socket.hpp"
 
@@ -60,6 +63,12 @@ std::vector<blob> exchange_addresses(const link_group& everyone, const std::opti
 far_pes::far_pes(const links& everyone, const domains& near, class device& device, const config& settings,
                  log::logger& log, const proxy_settings& how)
     : device_(device), near_(near), me_(how.me), n_(how.n) {
+  // What is made here, the proxy's thread and what it shares with kernels, is to be near the GPU.
+  const locality near_device = locality_of(device.properties().pci, allowed_cpus());
+  const kept_on cpus(near_device.cpus);
+  if (!near_device.cpus.empty())
+    log.info("the proxy runs on CPUs {} and has its memory there: NUMA node {}, where the GPU is",
+             fmt::join(near_device.cpus, ","), near_device.node);
   memory_ = device.properties().kind == heap_kind::host
                 ? make_host_proxy_memory()
                 : make_device_proxy_memory(device, {}, near.members().size() > 1);

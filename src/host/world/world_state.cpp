@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <exception>
 
 #include "common/descriptors.hpp"
@@ -97,7 +96,7 @@ void world_state::choose_device() {
       log_.warn("host heap for all PEs, because PE {} has no GPU to use: {}", without,
                 offers[static_cast<std::size_t>(without)].refusal);
     device_ = make_cpu_device();
-    for (device_offer& offer : offers) offer.properties = {heap_kind::host, "host memory", {}, -1, 0};
+    for (device_offer& offer : offers) offer.properties = device_->properties();
   }
   if (device_->properties().kind != heap_kind::host) load_announced_kernels(*device_);
   std::vector<device_user> users;
