@@ -182,7 +182,7 @@ void reduce_to_root(const team& of, const stream& on, T* dst, const T* src, std:
 }
 
 /// Every member's n_pes() * count elements combined; member k gets block k. *Units* `count` is what each member gets.
-/// In place: `dst == src + my_pe() * count`.
+/// In place, on all members or on none: `dst == src + my_pe() * count`.
 template <class T, class Op>
 requires detail::library_reduction<Op, T>
 void reduce_scatter(const team& of, T* dst, const T* src, std::size_t count, Op) {

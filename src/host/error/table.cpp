@@ -46,10 +46,10 @@ constexpr std::array rows{
                "Make a GPU visible to every PE, or set PGAS_HEAP=host (or cuda) for all of them."},
     error_info{
         code::out_of_memory, "out_of_memory",
-        "There was no room for the allocation on some PE, or it would pass PGAS_HEAP_LIMIT. Nothing was allocated "
-        "on any PE.",
-        "Free what other programs hold on the GPU that the message names, ask for less, or raise "
-        "PGAS_HEAP_LIMIT."},
+        "There was no room for the allocation on some PE, or it would pass PGAS_HEAP_LIMIT, or on the host heap the "
+        "limit of files (`ulimit -f`), which shared memory is to the system. Nothing was allocated on any PE.",
+        "Free what other programs hold on the GPU that the message names, ask for less, or raise the limit that it "
+        "names."},
     error_info{
         code::address_space, "address_space",
         "The virtual layout, stride times number of PEs, could not be reserved: `ulimit -v` is set, or the stride "
