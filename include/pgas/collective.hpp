@@ -26,10 +26,10 @@
 ///
 /// *Errors* invalid_argument for an empty team, null or overlapping memory, a root that is no member, strides below 1;
 /// outside_heap, misaligned: by the member that finds it, while others wait. With PGAS_CHECKS, calls without a stream
-/// compare first, so that all members throw the same, also asymmetric_call. So do fcollect() and reduce_scatter() always
-/// where `src` and `dst` overlap; on a stream it is not noticed that a member is in place of another. What is found out later (with PGAS_CHECKS members that make different calls:
-/// asymmetric_call) is thrown by the call without a stream, or when the stream is synchronised; peer_lost and aborted
-/// end the wait.
+/// compare first, so that all members throw the same, also asymmetric_call. So do fcollect() and reduce_scatter()
+/// always where `src` and `dst` overlap; on a stream it is not noticed that a member is in place of another. What is
+/// found out later (with PGAS_CHECKS members that make different calls: asymmetric_call) is thrown by the call without
+/// a stream, or when the stream is synchronised; peer_lost and aborted end the wait.
 #pragma once
 
 #include "pgas/device/impl/collective_request.hpp"
