@@ -12,7 +12,7 @@ namespace pgas::detail {
 /// *Callers* any thread, any number at once.
 class host_producer {
  public:
-  /// Hands its ring to `through`, which outlives it.
+  /// Hands its ring to `through`, which looks at it to its own end: this goes later.
   explicit host_producer(proxy& through);
   host_producer(const host_producer&) = delete;
   host_producer& operator=(const host_producer&) = delete;

@@ -1,0 +1,111 @@
+// Threads of the host that ask the proxy themselves.
+#include "host/proxy/host_producer.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "unit/proxy/pes.hpp"
+
+namespace pgas::testing {
+namespace {
+
+using kind = detail::operation_request::kind;
+
+class host_producers : public ::testing::TestWithParam<way> {
+ protected:
+  host_producers() {
+    context here;
+    here.world_pe_ = 0;
+    here.n_world_ = 2;
+    here.my_slot_ = reinterpret_cast<std::uintptr_t>(world_[0].slot());
+    here.control_ = &control_;
+    detail::routes table;
+    table.slots = slots_.data();
+    table.control = &control_;
+    table.my_slot = here.my_slot_;
+    host_.emplace(world_[0].proxy());
+    host_->address(here, table);
+  }
+  /// An operation of PE 0 on PE 1, complete when it returns.
+  [[nodiscard]] detail::operation_request request(kind what, std::uint64_t offset) {
+    detail::operation_request made;
+    made.what = what;
+    made.pe = 1;
+    made.to = world_[0].slot() + offset;
+    made.count = 1;
+    made.complete = made.until_quiet = true;
+    return made;
+  }
+  [[nodiscard]] bool add(std::uint64_t offset, std::uint64_t& old) {
+    detail::operation_request made = request(kind::atomic, offset);
+    made.how = detail::atomic_update::add;
+    made.value[0] = 1;
+    made.result = &old;
+    return host_->carry_out(made);
+  }
+
+  detail::control_block control_{};
+  std::vector<std::int32_t> slots_{0, detail::routes::proxied};
+  std::optional<detail::host_producer> host_;  // behind which the proxies go
+  proxied_world world_{2, GetParam()};
+};
+INSTANTIATE_TEST_SUITE_P(over, host_producers, ::testing::ValuesIn(ways), way_name);
+
+TEST_P(host_producers, puts_are_there_when_they_return_and_others_after_a_quiet) {
+  std::vector<std::byte> data = pattern(100'000, 1);
+  for (const bool waits : {true, false}) {
+    for (const std::size_t bytes : {std::size_t{4}, std::size_t{3000}, data.size()}) {
+      detail::operation_request put = request(kind::put, 64);
+      put.from = data.data();
+      put.bytes = bytes;
+      put.complete = waits;
+      ASSERT_TRUE(host_->carry_out(put));
+      if (!waits) {
+        ASSERT_TRUE(host_->quiet());
+      }
+      EXPECT_EQ(std::memcmp(world_[1].slot() + 64, data.data(), bytes), 0) << bytes;
+      data[0] ^= std::byte{1};
+    }
+  }
+}
+
+TEST_P(host_producers, many_at_once_get_their_own_answers) {
+  constexpr std::size_t threads = 4;
+  constexpr std::uint64_t rounds = 200;
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> all;
+  for (std::size_t t = 0; t < threads; ++t) {
+    all.emplace_back([&, t] {
+      for (std::uint64_t i = 0; i < rounds; ++i) {
+        std::uint64_t old = 0;
+        wrong += add(8 * t, old) && old == i ? 0 : 1;
+      }
+    });
+  }
+  for (std::thread& each : all) each.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST_P(host_producers, are_served_by_a_proxy_that_has_been_at_rest) {
+  for (std::uint64_t i = 0; i < 5; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    std::uint64_t old = 0;
+    ASSERT_TRUE(add(0, old));
+    EXPECT_EQ(old, i);
+  }
+}
+
+TEST_P(host_producers, give_up_when_the_world_has_failed) {
+  world_.expect_failures();
+  std::atomic_ref(control_.abort).store(1u);
+  for (auto& each : {0, 1}) world_[each].proxy().stop(std::chrono::milliseconds(100));
+  std::uint64_t old = 0;
+  EXPECT_FALSE(add(0, old));
+}
+
+}  // namespace
+}  // namespace pgas::testing
