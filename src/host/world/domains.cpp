@@ -21,7 +21,7 @@ namespace {
 
 }  // namespace
 
-std::vector<int> parse_direct(const std::string& direct, int n) {
+std::vector<int> parse_direct(const std::string& direct, int n, bool of_job) {
   if (direct == "all") return std::vector<int>(static_cast<std::size_t>(n), 0);
   constexpr int nobody = -1;
   std::vector<int> set_of(static_cast<std::size_t>(n), nobody);
@@ -33,8 +33,8 @@ std::vector<int> parse_direct(const std::string& direct, int n) {
     if (failed != std::errc() || pe < 0)
       refuse(direct, fmt::format("there should be the number of a PE at `{}`", rest));
     rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
-    if (pe >= n && n > 1) refuse(direct, fmt::format("there is no PE {}, PEs are 0 to {}", pe, n - 1));
-    if (pe < n) {  // in a world of one, beside that of all, for example, the setting has no meaning
+    if (pe >= n && n > 1 && of_job) refuse(direct, fmt::format("there is no PE {}, PEs are 0 to {}", pe, n - 1));
+    if (pe < n) {
       int& set = set_of[static_cast<std::size_t>(pe)];
       if (set != nobody) refuse(direct, fmt::format("PE {} occurs twice", pe));
       set = sets;

@@ -7,6 +7,7 @@
 
 #include "common/join_step.hpp"
 #include "host/config/launch.hpp"
+#include "host/world/domains.hpp"
 #include "host/world/world_state.hpp"
 
 namespace pgas {
@@ -59,6 +60,7 @@ world world::join() { return join(config::from_environment()); }
 world world::join(const config& settings) {
   detail::join_step("bootstrap");
   chosen_bootstrap chosen = make_bootstrap(config_detail::launch_options(settings));
+  static_cast<void>(detail::parse_direct(settings.direct, chosen.exchange->size(), true));
   return world(make_state(std::move(chosen.exchange), settings, chosen.description));
 }
 

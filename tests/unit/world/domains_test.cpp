@@ -42,7 +42,7 @@ TEST(domains, lists_name_the_sets_and_the_rest_is_alone) {
 TEST(domains, pes_that_the_job_does_not_have_are_refused) {
   for (const char* direct : {"0,5", "0,2/1,3", "2"}) {
     try {
-      static_cast<void>(parse_direct(direct, 2));
+      static_cast<void>(parse_direct(direct, 2, true));
       ADD_FAILURE() << direct;
     } catch (const error& refused) {
       const std::string said = refused.what();
@@ -51,7 +51,8 @@ TEST(domains, pes_that_the_job_does_not_have_are_refused) {
       EXPECT_NE(said.find("PEs are 0 to 1"), std::string::npos) << said;
     }
   }
-  EXPECT_EQ(sets("0,2/1,3", 1), (std::vector<std::vector<int>>{{0}})) << "nobody is there to be apart from";
+  EXPECT_EQ(parse_direct("0,2/1,3", 1, true).size(), 1u) << "nobody is there to be apart from";
+  EXPECT_EQ(sets("0,2/1,3", 2), (std::vector<std::vector<int>>{{0}, {1}})) << "a world of some PEs of the job";
 }
 
 TEST(domains, nonsense_is_refused_with_what_is_allowed) {
