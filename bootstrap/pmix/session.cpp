@@ -84,6 +84,8 @@ void fence_done(pmix_status_t status, void* context) {
 pmix_session& pmix_session::get_connected(const deadline& limit) {
   // Made after the library is loaded and has registered its exit handlers, so destroyed before they run.
   static pmix_session session{pmix_library::get_loaded(), limit};
+  // quick_exit(), by which shmem_global_exit(0) ends the process, runs no destructors, and the server would see a failure.
+  [[maybe_unused]] static const int at_quick_exit = std::at_quick_exit([] { session.finalize(); });
   if (!session.process_.is_this())
     throw error{code::bootstrap_unavailable,
                 "the connection to the PMIx server belongs to the process that forked this one"};
@@ -116,7 +118,9 @@ pmix_session::pmix_session(const pmix_library& library, const deadline& limit) :
   }
 }
 
-pmix_session::~pmix_session() {
+pmix_session::~pmix_session() { finalize(); }
+
+void pmix_session::finalize() noexcept {
   if (!process_.is_this()) return;  // the server would take it for the end of the parent
   try {
     (void)bounded_call(time_to_finalize, [finalize = library_.finalize] { return finalize(nullptr, 0); });

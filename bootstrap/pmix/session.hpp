@@ -38,6 +38,7 @@ class pmix_session {
 
  private:
   pmix_session(const pmix_library& library, const deadline& limit);
+  void finalize() noexcept;
   [[nodiscard]] int ask_job_size() const;
   void publish(const std::string& key, std::span<const std::byte> mine) const;
   void fence(const std::string& key, const deadline& limit) const;

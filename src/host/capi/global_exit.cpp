@@ -30,6 +30,7 @@ std::string exit_reason(std::string_view function, int status) { return fmt::for
 
 void end_process(int status) noexcept {
   std::fflush(nullptr);
+  if (status == 0) std::quick_exit(0);  // bootstraps tell the launcher that this is no failure
   std::_Exit(status);
 }
 
