@@ -40,7 +40,8 @@ def main():
                 os.kill(pids[1], signal.SIGKILL)
                 killed = time.monotonic()
         elif words[0] == "failed":
-            reports[int(words[1])] = (time.monotonic() - killed, int(words[2]), line)
+            seconds = time.monotonic() - killed if killed else float("inf")  # or it did not even join
+            reports[int(words[1])] = (seconds, int(words[2]), line)
         elif words[0] == "left":
             leaves[int(words[1])] = int(words[2])
         elif words[0] == "keeps":
