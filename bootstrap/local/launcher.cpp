@@ -10,8 +10,8 @@
 
 #include "bootstrap/common/socket.hpp"
 #include "bootstrap/common/text.hpp"
-#include "bootstrap/star/client.hpp"
-#include "bootstrap/star/world_request.hpp"
+#include "bootstrap/hub/client.hpp"
+#include "bootstrap/hub/world_request.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::boot {

@@ -7,7 +7,7 @@
 
 #include "bootstrap/common/deadline.hpp"
 #include "bootstrap/common/text.hpp"
-#include "bootstrap/star/member.hpp"
+#include "bootstrap/hub/member.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas {

@@ -5,7 +5,7 @@
 #include <atomic>
 
 #include "bootstrap/pmix/session.hpp"
-#include "bootstrap/star/frame.hpp"
+#include "bootstrap/hub/frame.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::boot {

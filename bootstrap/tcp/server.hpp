@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "bootstrap/common/event_loop.hpp"
-#include "bootstrap/star/hub.hpp"
+#include "bootstrap/hub/hub.hpp"
 #include "bootstrap/tcp/handshake.hpp"
 
 namespace pgas::boot {

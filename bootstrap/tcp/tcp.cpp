@@ -9,7 +9,7 @@
 
 #include "bootstrap/common/socket.hpp"
 #include "bootstrap/common/text.hpp"
-#include "bootstrap/star/client.hpp"
+#include "bootstrap/hub/client.hpp"
 #include "bootstrap/tcp/connect.hpp"
 #include "bootstrap/tcp/server.hpp"
 #include "bootstrap/tcp/unique_id.hpp"

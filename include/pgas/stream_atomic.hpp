@@ -8,7 +8,7 @@
 /// later. *Errors* as in stream.hpp.
 #pragma once
 
-#include "pgas/impl/issue.hpp"
+#include "pgas/impl/op_target.hpp"
 #include "pgas/stream.hpp"
 
 namespace pgas {

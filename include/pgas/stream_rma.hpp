@@ -13,7 +13,7 @@
 /// stream::synchronize().
 #pragma once
 
-#include "pgas/impl/issue.hpp"
+#include "pgas/impl/op_target.hpp"
 #include "pgas/stream.hpp"
 
 namespace pgas {

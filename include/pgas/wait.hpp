@@ -9,7 +9,7 @@
 /// *Callers* any thread. *Errors* as in rma.hpp.
 #pragma once
 
-#include "pgas/impl/issue.hpp"
+#include "pgas/impl/op_target.hpp"
 
 namespace pgas {
 

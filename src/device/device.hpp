@@ -12,11 +12,11 @@
 #include <string>
 #include <vector>
 
-#include "device/operation.hpp"
-#include "device/unique_fd.hpp"
+#include "device/shared/operation.hpp"
+#include "common/unique_fd.hpp"
 #include "pgas/config.hpp"
 #include "pgas/device/context.hpp"
-#include "pgas/device/impl/collective_request.hpp"
+#include "pgas/device/impl/reduce/collective_request.hpp"
 
 namespace pgas::detail {
 

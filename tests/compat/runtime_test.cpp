@@ -1,5 +1,5 @@
 // The runtime that C interfaces share, with PEs that are threads: each has a runtime of its own, as processes would.
-#include "host/capi/runtime.hpp"
+#include "host/compat/common/runtime.hpp"
 
 #include <gtest/gtest.h>
 

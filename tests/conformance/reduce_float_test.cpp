@@ -1,6 +1,6 @@
 // Reductions and scans of floating-point and complex numbers, against double and a bound. The host's tests go through
 // all operations and types.
-#include "folds.hpp"
+#include "reductions.hpp"
 
 namespace {
 

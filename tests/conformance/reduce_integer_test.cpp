@@ -1,5 +1,5 @@
 // Reductions and scans of integers, by every operation.
-#include "folds.hpp"
+#include "reductions.hpp"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // Reductions and scans: teams, scopes, counts, alignments and in place, with one operation; and a program's own
 // operation.
-#include "folds.hpp"
+#include "reductions.hpp"
 
 namespace {
 

@@ -26,7 +26,7 @@ constexpr std::uint32_t log2_commands_on_gpu = 8;
 constexpr std::uint32_t log2_answers_on_gpu = 6;
 constexpr std::uint32_t log2_units = 1;
 
-/// As in the library: src/host/world/far_pes.cpp.
+/// As in the library: src/host/proxy/proxied_peers.cpp.
 struct one_pe {
   std::unique_ptr<d::device> device;
   std::unique_ptr<d::proxy_memory> memory;

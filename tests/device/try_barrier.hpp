@@ -2,7 +2,7 @@
 /// A barrier that says whether it was completed, where the library's own ends the threads.
 #pragma once
 
-#include "pgas/device/impl/barrier.hpp"
+#include "pgas/device/impl/sync/barrier.hpp"
 
 namespace pgas_test {
 

@@ -17,7 +17,7 @@
 /// memory model, where a parity bit in each 16 bytes would rely on 16-byte stores that arrive whole.)
 #pragma once
 
-#include "pgas/detail/word_kind.hpp"
+#include "pgas/detail/datatype.hpp"
 
 namespace pgas::detail {
 

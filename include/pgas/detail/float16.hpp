@@ -3,7 +3,7 @@
 /// packed pairs) are told by name, without their headers, and treated alike.
 #pragma once
 
-#include "pgas/detail/ptx_float16.hpp"
+#include "pgas/detail/isa/ptx_float16.hpp"
 
 #if defined(__CUDACC__)
 struct __half;

@@ -21,9 +21,9 @@
 /// after quiet().
 #pragma once
 
-#include "pgas/detail/ptx_atomic.hpp"
+#include "pgas/detail/isa/ptx_atomic.hpp"
 #include "pgas/device/context.hpp"
-#include "pgas/device/impl/proxied.hpp"
+#include "pgas/device/impl/proxy/proxied_ops.hpp"
 
 namespace pgas {
 namespace detail {

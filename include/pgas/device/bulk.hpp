@@ -13,7 +13,7 @@
 /// fence_proxy_async() and bulk_wait_all(): the unit reaches memory by a way of its own, the *async proxy*.
 #pragma once
 
-#include "pgas/device/impl/bulk_copy.hpp"
+#include "pgas/device/impl/copy/bulk_copy.hpp"
 #include "pgas/device/rma.hpp"
 #include "pgas/device/signal.hpp"
 

@@ -26,8 +26,8 @@
 /// member, and members that make different calls: the record names one of them.
 #pragma once
 
-#include "pgas/device/impl/exchange.hpp"
-#include "pgas/device/impl/packet_copy.hpp"
+#include "pgas/device/impl/reduce/direct_exchange.hpp"
+#include "pgas/device/impl/ll/ll_copy.hpp"
 #include "pgas/device/reduce.hpp"
 #include "pgas/device/sync.hpp"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "pgas/device/group.hpp"
-#include "pgas/device/impl/grid_barrier.hpp"
+#include "pgas/device/impl/sync/grid_barrier.hpp"
 
 namespace pgas {
 

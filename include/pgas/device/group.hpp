@@ -13,11 +13,11 @@
 /// | grid | this_grid(block), see grid.hpp: all threads of all blocks | kernels of launch() |
 #pragma once
 
-#include "pgas/detail/ptx.hpp"
+#include "pgas/detail/isa/ptx.hpp"
 #include "pgas/types.hpp"
 
 #if !defined(__CUDACC__)
-#include "pgas/device/impl/crew.hpp"
+#include "pgas/device/impl/sync/cpu_block.hpp"
 #endif
 
 namespace pgas {

@@ -7,7 +7,7 @@
 /// team. While it is in use nothing else may write the word.
 #pragma once
 
-#include "pgas/device/impl/lock.hpp"
+#include "pgas/device/impl/sync/mcs_lock.hpp"
 
 namespace pgas {
 

@@ -12,7 +12,7 @@
 
 #include "pgas/device/context.hpp"
 #include "pgas/device/group.hpp"
-#include "pgas/device/impl/proxied.hpp"
+#include "pgas/device/impl/proxy/proxied_ops.hpp"
 
 namespace pgas {
 namespace detail {

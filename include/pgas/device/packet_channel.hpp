@@ -23,7 +23,7 @@
 /// and a CUDA graph may repeat the kernel. The lengths of the two are free, but sender and receiver agree on each.
 #pragma once
 
-#include "pgas/device/impl/packet_channel.hpp"
+#include "pgas/device/impl/ll/packet_channel.hpp"
 
 namespace pgas {
 

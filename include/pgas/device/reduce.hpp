@@ -14,9 +14,9 @@
 /// floats and rounded once; where there are several domains, once for each of them and once at the end.
 #pragma once
 
-#include "pgas/device/impl/exchange.hpp"
-#include "pgas/device/impl/packet_fold.hpp"
-#include "pgas/device/impl/push_fold.hpp"
+#include "pgas/device/impl/reduce/direct_exchange.hpp"
+#include "pgas/device/impl/ll/ll_reduce.hpp"
+#include "pgas/device/impl/reduce/oneshot_reduce.hpp"
 
 namespace pgas {
 namespace detail {

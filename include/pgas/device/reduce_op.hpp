@@ -3,7 +3,7 @@
 /// own are as good (reduce_op says what they need).
 #pragma once
 
-#include "pgas/detail/number.hpp"
+#include "pgas/detail/number_traits.hpp"
 #include "pgas/types.hpp"
 
 namespace pgas {

@@ -20,9 +20,9 @@
 
 #include "pgas/device/context.hpp"
 #include "pgas/device/group.hpp"
-#include "pgas/device/impl/proxied_copy.hpp"
-#include "pgas/device/impl/together.hpp"
-#include "pgas/device/impl/value.hpp"
+#include "pgas/device/impl/proxy/proxied_copy.hpp"
+#include "pgas/device/impl/copy/coalesced_copy.hpp"
+#include "pgas/device/impl/copy/scalar.hpp"
 
 namespace pgas {
 namespace detail {

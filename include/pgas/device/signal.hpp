@@ -8,9 +8,9 @@
 /// *Errors* of all: as in `rma.hpp`.
 #pragma once
 
-#include "pgas/detail/ptx_atomic.hpp"
-#include "pgas/device/impl/proxied_copy.hpp"
-#include "pgas/device/impl/together.hpp"
+#include "pgas/detail/isa/ptx_atomic.hpp"
+#include "pgas/device/impl/proxy/proxied_copy.hpp"
+#include "pgas/device/impl/copy/coalesced_copy.hpp"
 #include "pgas/device/wait.hpp"
 
 namespace pgas {

@@ -8,8 +8,8 @@
 
 #include "pgas/device/context.hpp"
 #include "pgas/device/group.hpp"
-#include "pgas/device/impl/proxied_copy.hpp"
-#include "pgas/device/impl/strided.hpp"
+#include "pgas/device/impl/proxy/proxied_copy.hpp"
+#include "pgas/device/impl/copy/strided.hpp"
 
 namespace pgas {
 namespace detail {

@@ -3,7 +3,7 @@
 /// with work between them, and sync (nothing but that all came).
 #pragma once
 
-#include "pgas/device/impl/barrier.hpp"
+#include "pgas/device/impl/sync/barrier.hpp"
 
 namespace pgas {
 

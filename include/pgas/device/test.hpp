@@ -4,7 +4,7 @@
 /// record for a word outside the heap or misaligned.
 #pragma once
 
-#include "pgas/device/impl/wait_set.hpp"
+#include "pgas/device/impl/sync/wait_set.hpp"
 
 namespace pgas {
 

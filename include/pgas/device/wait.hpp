@@ -11,7 +11,7 @@
 /// once. Words are compared all with one value, or word i with values[i] (OpenSHMEM's _vector forms).
 #pragma once
 
-#include "pgas/device/impl/wait_set.hpp"
+#include "pgas/device/impl/sync/wait_set.hpp"
 #include "pgas/device/test.hpp"
 
 namespace pgas {

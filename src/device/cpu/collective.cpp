@@ -1,6 +1,6 @@
 #include "device/cpu/collective.hpp"
 
-#include "device/collective_bodies.hpp"
+#include "device/shared/collective_kernels.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::detail {

@@ -2,7 +2,7 @@
 /// Collectives that the host asks for, on the host heap: by one thread, that of the stream.
 #pragma once
 
-#include "pgas/device/impl/collective_request.hpp"
+#include "pgas/device/impl/reduce/collective_request.hpp"
 #include "pgas/device/context.hpp"
 
 namespace pgas::detail {

@@ -9,9 +9,9 @@
 #include <iterator>
 #include <utility>
 
-#include "device/carry_out.hpp"
+#include "device/shared/execute_operation.hpp"
 #include "device/cpu/collective.hpp"
-#include "device/cpu/foreign_memory.hpp"
+#include "device/cpu/external_memory.hpp"
 #include "device/cpu/host_memory.hpp"
 #include "pgas/error.hpp"
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "device/device.hpp"
-#include "device/unique_fd.hpp"
+#include "common/unique_fd.hpp"
 
 namespace pgas::detail {
 

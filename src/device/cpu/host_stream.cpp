@@ -9,7 +9,7 @@
 #include <system_error>
 #include <utility>
 
-#include "pgas/detail/ptx.hpp"
+#include "pgas/detail/isa/ptx.hpp"
 
 namespace pgas::detail {
 

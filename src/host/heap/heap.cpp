@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "host/heap/handle_probe.hpp"
-#include "host/heap/heap_terms.hpp"
+#include "host/topology/p2p_probe.hpp"
+#include "host/heap/heap_parameters.hpp"
 
 namespace pgas::detail {
 

@@ -7,11 +7,11 @@
 #include <memory>
 
 #include "device/device.hpp"
-#include "host/heap/arena.hpp"
-#include "host/heap/registrations.hpp"
-#include "host/heap/windows.hpp"
+#include "host/heap/symmetric_allocator.hpp"
+#include "host/heap/user_buffers.hpp"
+#include "host/heap/team_segments.hpp"
 #include "host/log/log.hpp"
-#include "host/world/link_group.hpp"
+#include "host/control/control_group.hpp"
 #include "pgas/config.hpp"
 #include "pgas/heap.hpp"
 

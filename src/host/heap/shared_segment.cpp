@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <exception>
 
-#include "host/heap/byte_text.hpp"
+#include "host/log/format_bytes.hpp"
 
 namespace pgas::detail {
 

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "device/device.hpp"
-#include "host/heap/layout.hpp"
-#include "host/heap/statement.hpp"
+#include "host/heap/address_layout.hpp"
+#include "host/heap/collective_step.hpp"
 #include "host/proxy/proxy.hpp"
-#include "host/world/domains.hpp"
-#include "host/world/link_group.hpp"
+#include "host/topology/domains.hpp"
+#include "host/control/control_group.hpp"
 
 namespace pgas::detail {
 

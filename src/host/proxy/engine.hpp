@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "host/proxy/flight.hpp"
-#include "host/proxy/issuer.hpp"
-#include "host/proxy/parts.hpp"
+#include "host/proxy/in_flight_commands.hpp"
+#include "host/proxy/initiator.hpp"
+#include "host/proxy/proxy_state.hpp"
 #include "host/proxy/target.hpp"
 
 namespace pgas::detail {

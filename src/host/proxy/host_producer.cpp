@@ -1,6 +1,6 @@
 #include "host/proxy/host_producer.hpp"
 
-#include "device/carry_out.hpp"
+#include "device/shared/execute_operation.hpp"
 #include "pgas/device/group.hpp"
 
 namespace pgas::detail {

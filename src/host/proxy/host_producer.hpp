@@ -2,7 +2,7 @@
 /// Threads of the host as producers of a ring of their own: what they ask of far PEs needs no kernel.
 #pragma once
 
-#include "device/operation.hpp"
+#include "device/shared/operation.hpp"
 #include "host/proxy/proxy.hpp"
 #include "host/proxy/ring.hpp"
 #include "pgas/device/route.hpp"

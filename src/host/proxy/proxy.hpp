@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "host/log/log.hpp"
-#include "host/proxy/memory.hpp"
+#include "host/proxy/local_memory.hpp"
 #include "host/proxy/ring.hpp"
 #include "host/proxy/settings.hpp"
 #include "host/transport/transport.hpp"

@@ -7,8 +7,8 @@
 #include <span>
 #include <string>
 
-#include "host/proxy/memory.hpp"
-#include "host/proxy/records.hpp"
+#include "host/proxy/local_memory.hpp"
+#include "host/proxy/message_format.hpp"
 #include "host/proxy/settings.hpp"
 
 namespace pgas::detail {

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "host/heap/statement.hpp"
-#include "host/world/world_state.hpp"
+#include "host/heap/collective_step.hpp"
+#include "host/team/world_state.hpp"
 
 namespace pgas::detail {
 

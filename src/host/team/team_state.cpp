@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "host/world/world_state.hpp"
+#include "host/team/world_state.hpp"
 
 namespace pgas::detail {
 

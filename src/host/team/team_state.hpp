@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "device/device.hpp"
-#include "host/heap/arena.hpp"
-#include "host/world/link_group.hpp"
+#include "host/heap/symmetric_allocator.hpp"
+#include "host/control/control_group.hpp"
 #include "pgas/team.hpp"
 
 namespace pgas::detail {

@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "host/capi/nvshmem_state.hpp"
+#include "host/compat/nvshmem/state.hpp"
 
 namespace {
 

@@ -1,6 +1,6 @@
 /// @file
 /// Frames as they come from a socket: whole, in pieces, too long, cut off.
-#include "bootstrap/star/frame.hpp"
+#include "bootstrap/hub/frame.hpp"
 
 #include <sys/socket.h>
 

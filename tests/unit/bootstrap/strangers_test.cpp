@@ -8,7 +8,7 @@
 
 #include "bootstrap/common/deadline.hpp"
 #include "bootstrap/common/socket.hpp"
-#include "bootstrap/star/client.hpp"
+#include "bootstrap/hub/client.hpp"
 #include "bootstrap/tcp/connect.hpp"
 #include "bootstrap/tcp/unique_id.hpp"
 #include "support.hpp"

@@ -1,6 +1,6 @@
 // Bulk copies, each thread's share after the other's: groups of any size, any alignment, any length. On the CPU groups
 // have few threads, and these are the ways of many.
-#include "pgas/device/impl/copy.hpp"
+#include "pgas/device/impl/copy/copy.hpp"
 
 #include <gtest/gtest.h>
 

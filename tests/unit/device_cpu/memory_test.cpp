@@ -17,7 +17,7 @@
 #include "device/cpu/host_segment.hpp"
 #include "device/device.hpp"
 #include "pgas/error.hpp"
-#include "unit/links/pes.hpp"
+#include "unit/control/pes.hpp"
 
 namespace pgas::unit_test {
 namespace {

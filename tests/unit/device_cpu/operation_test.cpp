@@ -14,12 +14,12 @@
 
 #include "device/device.hpp"
 #include "device/grid.hpp"
-#include "pgas/detail/ptx.hpp"
-#include "pgas/detail/wire.hpp"
+#include "pgas/detail/isa/ptx.hpp"
+#include "pgas/detail/layout.hpp"
 #include "pgas/device/grid.hpp"
 #include "pgas/error.hpp"
 #include "unit/device_cpu/requests.hpp"
-#include "unit/links/pes.hpp"
+#include "unit/control/pes.hpp"
 
 namespace pgas::unit_test {
 namespace {

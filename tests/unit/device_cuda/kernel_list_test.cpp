@@ -3,7 +3,7 @@
 
 #include <set>
 
-#include "device/collective_bodies.hpp"
+#include "device/shared/collective_kernels.hpp"
 #include "device/cuda/kernels/collective.hpp"
 #include "device/cuda/kernels/kernels.hpp"
 #include "device/cuda/kernels/library_kernel.hpp"

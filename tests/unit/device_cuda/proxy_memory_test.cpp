@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "device/device.hpp"
-#include "host/proxy/memory.hpp"
+#include "host/proxy/local_memory.hpp"
 
 namespace pgas::unit_test {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "host/heap/heap.hpp"
 #include "unit/heap/faulty_device.hpp"
-#include "unit/links/fixtures.hpp"
+#include "unit/control/fixtures.hpp"
 
 namespace pgas::unit_test {
 

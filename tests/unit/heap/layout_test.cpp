@@ -1,5 +1,5 @@
 // Where the heap lies: agreement on one base, and what happens when there is none.
-#include "host/heap/layout.hpp"
+#include "host/heap/address_layout.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Memory that goes with its owner, whatever happens in between.
-#include "device/owned_memory.hpp"
+#include "device/shared/owned_memory.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "host/stream/grid_areas.hpp"
+#include "host/team/grid_state_pool.hpp"
 #include "pgas/error.hpp"
 #include "unit/heap/faulty_device.hpp"
 

@@ -7,7 +7,7 @@
 #include <random>
 #include <thread>
 
-#include "host/proxy/records.hpp"
+#include "host/proxy/message_format.hpp"
 #include "pgas/error.hpp"
 #include "unit/proxy/pes.hpp"
 

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <thread>
 
-#include "pgas/detail/ptx.hpp"
+#include "pgas/detail/isa/ptx.hpp"
 #include "unit/proxy/pes.hpp"
 
 namespace pgas::testing {

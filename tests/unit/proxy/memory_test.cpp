@@ -1,4 +1,4 @@
-#include "host/proxy/memory.hpp"
+#include "host/proxy/local_memory.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "device/device.hpp"
-#include "pgas/detail/ptx.hpp"
+#include "pgas/detail/isa/ptx.hpp"
 #include "unit/proxy/pes.hpp"
 
 namespace pgas::testing {

@@ -5,7 +5,7 @@
 #include <thread>
 #include <vector>
 
-#include "pgas/device/impl/hand_over.hpp"
+#include "pgas/device/impl/proxy/proxy_submit.hpp"
 #include "unit/proxy/producer.hpp"
 
 namespace pgas::testing {

@@ -1,4 +1,4 @@
-#include "pgas/detail/yield.hpp"
+#include "pgas/detail/poll_yield.hpp"
 
 #include <gtest/gtest.h>
 

@@ -11,10 +11,10 @@
 #include <thread>
 
 #include "host/team/team_state.hpp"
-#include "host/world/world_state.hpp"
+#include "host/team/world_state.hpp"
 #include "pgas/registration.hpp"
 #include "pgas/world.hpp"
-#include "unit/links/fixtures.hpp"
+#include "unit/control/fixtures.hpp"
 
 namespace pgas::unit_test {
 namespace {

@@ -1,8 +1,8 @@
 #include "device/cuda/kernels/collective.hpp"
 
-#include "device/collective_bodies.hpp"
+#include "device/shared/collective_kernels.hpp"
 #include "device/cuda/kernels/library_kernel.cuh"
-#include "device/cuda/kernels/stepping_grid.cuh"
+#include "device/cuda/kernels/lockstep_grid.cuh"
 
 namespace pgas::detail::cuda {
 

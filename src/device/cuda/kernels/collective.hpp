@@ -8,9 +8,9 @@
 #include <algorithm>
 
 #include "pgas/device/context.hpp"
-#include "pgas/device/impl/collective_request.hpp"
-#include "pgas/device/impl/grid_barrier.hpp"
-#include "pgas/device/impl/push_fold.hpp"
+#include "pgas/device/impl/reduce/collective_request.hpp"
+#include "pgas/device/impl/sync/grid_barrier.hpp"
+#include "pgas/device/impl/reduce/oneshot_reduce.hpp"
 
 namespace pgas::detail::cuda {
 

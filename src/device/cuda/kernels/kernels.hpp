@@ -4,7 +4,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "device/operation.hpp"
+#include "device/shared/operation.hpp"
 
 namespace pgas::detail::cuda {
 

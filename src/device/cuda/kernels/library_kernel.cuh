@@ -5,7 +5,7 @@
 #pragma once
 
 #include "device/cuda/kernels/library_kernel.hpp"
-#include "pgas/detail/ptx_grid.hpp"
+#include "pgas/detail/isa/ptx_grid.hpp"
 
 namespace pgas::detail::cuda {
 

@@ -1,4 +1,4 @@
-#include "device/carry_out.hpp"
+#include "device/shared/execute_operation.hpp"
 #include "device/cuda/kernels/kernels.hpp"
 #include "device/cuda/kernels/library_kernel.cuh"
 

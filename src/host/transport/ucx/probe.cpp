@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "device/unique_fd.hpp"
+#include "common/unique_fd.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::detail {

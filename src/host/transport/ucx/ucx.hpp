@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "device/unique_fd.hpp"
+#include "common/unique_fd.hpp"
 #include "host/transport/ucx/key.hpp"
 #include "host/transport/ucx/ledger.hpp"
 #include "host/transport/ucx/peer.hpp"

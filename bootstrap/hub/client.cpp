@@ -1,0 +1,123 @@
+#include "bootstrap/hub/client.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include "bootstrap/common/socket.hpp"
+#include "bootstrap/common/text.hpp"
+#include "bootstrap/hub/member.hpp"
+
+namespace pgas::boot {
+namespace {
+
+/// The hub's verdict names who is missing, so it is worth waiting a little beyond our own limit.
+constexpr milliseconds for_the_verdict{500};
+
+[[nodiscard]] std::size_t longest_result(int size) {
+  return static_cast<std::size_t>(size) * (sizeof(std::uint32_t) + most_contributed);
+}
+
+}  // namespace
+
+star_client::star_client(unique_fd socket, int rank, int size, milliseconds timeout, hub_owner owner)
+    : socket_(std::move(socket)),
+      rank_(rank),
+      size_(size),
+      timeout_(timeout),
+      owner_(std::move(owner)),
+      incoming_(longest_result(size)) {}
+
+star_client::~star_client() {
+  if (!socket_ || !process_.is_this()) return;
+  const shared_frame leave = make_frame({.kind = frame_kind::leave});
+  (void)send_all(socket_.get(), *leave, deadline{milliseconds{100}});
+}
+
+bool star_client::join(const deadline& limit) {
+  try {
+    (void)exchange(collective::join, {}, limit);
+  } catch (const error& e) {
+    if (e.code() == code::peer_lost && !welcome_) return false;
+    throw;
+  }
+  return true;
+}
+
+std::vector<blob> star_client::all_gather(std::span<const std::byte> mine) {
+  if (mine.size() > most_contributed)
+    throw error{code::invalid_argument, fmt::format("all_gather: {} bytes from rank {}; at most {} are allowed",
+                                                    mine.size(), rank_, most_contributed)};
+  return exchange(collective::all_gather, mine, deadline{timeout_});
+}
+
+void star_client::barrier() { (void)exchange(collective::barrier, {}, deadline{timeout_}); }
+
+void star_client::abort(std::string_view reason) noexcept {
+  try {
+    const shared_frame frame = make_frame({.kind = frame_kind::abort}, reason);
+    const std::lock_guard lock{sending_};
+    (void)send_all(socket_.get(), *frame, deadline{milliseconds{1000}});
+  } catch (...) {  // no memory for the message: the connection that ends with this process says it instead
+  }
+}
+
+std::vector<blob> star_client::exchange(collective what, std::span<const std::byte> mine, const deadline& limit) {
+  if (failure_) throw *failure_;
+  const milliseconds allowed = limit.left();
+  const frame_header header{.kind = frame_kind::contribute,
+                            .sequence = sequence_,
+                            .what = what,
+                            .limit_ms = static_cast<std::uint32_t>(allowed.count())};
+  const deadline patience{allowed + for_the_verdict};
+  // If it cannot be sent, the reason may lie among what the hub has sent, so that is read in any case.
+  {
+    const std::lock_guard lock{sending_};
+    (void)send_all(socket_.get(), *make_frame(header, mine), patience);
+  }
+
+  for (;;) {
+    switch (incoming_.read(socket_.get())) {
+      case frame_reader::status::incomplete:
+        if (!wait_for_events(socket_.get(), POLLIN, patience))
+          fail({code::bootstrap_timeout,
+                fmt::format("rank {} of {} got no answer from {} within {} ({}). Is that process stopped, or its host "
+                            "cut off?",
+                            rank_, size_, owner_.name, seconds(allowed), name_of(what)),
+                owner_.rank});
+        continue;
+      case frame_reader::status::closed:
+        fail({code::peer_lost,
+              fmt::format("rank {} of {} lost its connection to {}, which has ended or left the world", rank_, size_,
+                          owner_.name),
+              owner_.rank});
+      case frame_reader::status::malformed:
+        fail(
+            {code::bootstrap_protocol,
+             fmt::format("rank {} of {} got an answer from {} that is not part of the exchange. All processes must run "
+                         "the same version of the library",
+                         rank_, size_, owner_.name),
+             owner_.rank});
+      case frame_reader::status::complete: break;
+    }
+    switch (incoming_.header().kind) {
+      case frame_kind::welcome: welcome_ = true; continue;
+      case frame_kind::failure: fail(read_failure(incoming_.payload()));
+      case frame_kind::result:
+        if (incoming_.header().sequence == sequence_) {
+          ++sequence_;
+          return unpack(incoming_.payload(), size_);
+        }
+        [[fallthrough]];
+      default:
+        fail({code::bootstrap_protocol,
+              fmt::format("rank {} of {} got an answer from {} that it did not ask for", rank_, size_, owner_.name)});
+    }
+  }
+}
+
+void star_client::fail(error why) {
+  failure_ = why;
+  throw why;
+}
+
+}  // namespace pgas::boot

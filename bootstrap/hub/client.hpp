@@ -1,0 +1,58 @@
+/// @file
+/// A bootstrap over one connection to a hub, wherever that runs. abort() may be called by any thread at any time.
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "bootstrap/common/deadline.hpp"
+#include "bootstrap/common/unique_fd.hpp"
+#include "bootstrap/hub/frame.hpp"
+#include "common/owner_process.hpp"
+#include "pgas/bootstrap.hpp"
+
+namespace pgas::boot {
+
+class star_client final : public bootstrap {
+ public:
+  /// Who runs the hub, for the message when the connection to it breaks.
+  struct hub_owner {
+    std::string name;  ///< "rank 0", "pgasrun"
+    int rank;          ///< -1 where it is not a member of the world
+  };
+
+  /// @param socket connected and non-blocking.
+  star_client(unique_fd socket, int rank, int size, milliseconds timeout, hub_owner owner);
+  /// Leaves the world.
+  ~star_client() override;
+
+  /// The first collective: waits until all members have come. False when the hub closed the connection before it let
+  /// this member in: there is nothing wrong with the world, it has only not begun, and another attempt may succeed.
+  [[nodiscard]] bool join(const deadline& limit);
+
+  [[nodiscard]] int rank() const noexcept override { return rank_; }
+  [[nodiscard]] int size() const noexcept override { return size_; }
+  [[nodiscard]] std::vector<blob> all_gather(std::span<const std::byte> mine) override;
+  void barrier() override;
+  void set_time_limit(milliseconds limit) override { timeout_ = limit; }
+  void abort(std::string_view reason) noexcept override;
+
+ private:
+  [[nodiscard]] std::vector<blob> exchange(collective what, std::span<const std::byte> mine, const deadline& limit);
+  [[noreturn]] void fail(error why);
+
+  const detail::owner_process process_;
+  unique_fd socket_;
+  int rank_;
+  int size_;
+  milliseconds timeout_;
+  hub_owner owner_;
+  frame_reader incoming_;
+  bool welcome_ = false;
+  std::uint32_t sequence_ = 0;
+  std::mutex sending_;            // abort() may be called while another thread is in a collective
+  std::optional<error> failure_;  // what broke the world; every later call throws it again
+};
+
+}  // namespace pgas::boot

@@ -1,0 +1,77 @@
+/// @file
+/// The middle of one world's star: gathers a contribution from each member, answers all of them, and tells everybody
+/// the first thing that goes wrong. Runs inside rank 0's process over TCP, and inside pgasrun for the processes it
+/// started.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bootstrap/common/event_loop.hpp"
+#include "bootstrap/hub/member.hpp"
+
+namespace pgas::boot {
+
+/// *Callers* the thread that runs the loop.
+class hub {
+ public:
+  hub(event_loop& loop, int size);
+  ~hub();
+  hub(const hub&) = delete;
+  hub& operator=(const hub&) = delete;
+
+  /// Takes a connected, non-blocking stream socket as that of `rank`. False, leaving it the caller's, if
+  /// that rank has one already.
+  [[nodiscard]] bool attach(int rank, unique_fd&& socket);
+  /// A member's process has ended. Breaks the world unless that member had left it.
+  void lost(int rank, std::string_view how);
+  /// Breaks the world: everybody's present and later calls throw this. Only the first failure counts.
+  void fail(code why, int pe, std::string text);
+  /// Something to mention to those who wait in vain, such as connections that were refused.
+  void remark(std::string text) { remark_ = std::move(text); }
+  /// Called once, when a member aborts the job.
+  void on_abort(std::function<void(int rank, std::string_view reason)> call) { on_abort_ = std::move(call); }
+
+  /// Asked why, when a member's connection ends without a word.
+  void on_silence(std::function<std::string(int rank)> call) { on_silence_ = std::move(call); }
+
+  /// When the present collective has to be complete; call expire() then.
+  [[nodiscard]] std::optional<clock::time_point> due() const { return due_; }
+  void expire();
+
+  /// Nothing is left to be sent to anybody.
+  [[nodiscard]] bool drained() const;
+  /// All members have come.
+  [[nodiscard]] bool complete() const;
+  /// All members have come and gone.
+  [[nodiscard]] bool over() const { return gone_ == size(); }
+  [[nodiscard]] int size() const { return static_cast<int>(members_.size()); }
+
+ private:
+  void react(int rank, short revents);
+  void receive(int rank);
+  void contribute(int rank);
+  void answer();
+  void send(int rank, shared_frame frame);
+  void flush(int rank);
+  void close(int rank, bool left);
+  [[nodiscard]] member& at(int rank) { return members_[static_cast<std::size_t>(rank)]; }
+
+  event_loop& loop_;
+  std::vector<member> members_;
+  int arrived_ = 0;  // members whose part of the present collective is here
+  int gone_ = 0;     // members that have left or were lost
+  std::uint32_t sequence_ = 0;
+  collective what_{};
+  clock::time_point began_;
+  std::optional<clock::time_point> due_;
+  shared_frame failure_;
+  std::string remark_;
+  std::function<void(int, std::string_view)> on_abort_;
+  std::function<std::string(int)> on_silence_;
+};
+
+}  // namespace pgas::boot

@@ -1,0 +1,61 @@
+/// @file
+/// Lanes of a warp that meet by chance: what lets threads that call an operation each for itself do the work together.
+#pragma once
+
+#include "pgas/detail/isa/ptx.hpp"
+
+namespace pgas::detail {
+
+#if defined(__CUDACC__)
+
+/// The eight neighbouring lanes 8k..8k + 7 of a warp, if all of them are at the place where it is made, as
+/// cooperative_groups::coalesced_threads() would find out. Where complete(), all eight see that, and may go on
+/// together.
+class octet {
+ public:
+  static constexpr bool possible = true;
+
+  PGAS_FN octet() : rank_(lane_id() % 8), mask_(0xffu << (lane_id() - rank_)) {
+    complete_ = (__activemask() & mask_) == mask_;
+  }
+
+  [[nodiscard]] PGAS_FN bool complete() const { return complete_; }
+  [[nodiscard]] PGAS_FN std::uint32_t rank() const { return rank_; }
+  /// What the eight did to memory before is visible to all of them.
+  PGAS_FN void sync() const { __syncwarp(mask_); }
+  [[nodiscard]] PGAS_FN bool any(bool yes) const { return __any_sync(mask_, yes ? 1 : 0) != 0; }
+  /// The value that lane `from` of the eight has.
+  [[nodiscard]] PGAS_FN std::uint32_t of(std::uint32_t value, std::uint32_t from) const {
+    return __shfl_sync(mask_, value, static_cast<int>(from), 8);
+  }
+  template <class T>
+  [[nodiscard]] PGAS_FN T* of(T* value, std::uint32_t from) const {
+    const auto bits = static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(value));
+    return reinterpret_cast<T*>(static_cast<std::uintptr_t>(__shfl_sync(mask_, bits, static_cast<int>(from), 8)));
+  }
+
+ private:
+  std::uint32_t rank_;
+  std::uint32_t mask_;
+  bool complete_;
+};
+
+#else
+
+/// Threads of the CPU do not meet by chance.
+class octet {
+ public:
+  static constexpr bool possible = false;
+  [[nodiscard]] static constexpr bool complete() { return false; }
+  [[nodiscard]] static constexpr std::uint32_t rank() { return 0; }
+  static void sync() {}
+  [[nodiscard]] static constexpr bool any(bool yes) { return yes; }
+  template <class T>
+  [[nodiscard]] static constexpr T of(T value, std::uint32_t) {
+    return value;
+  }
+};
+
+#endif
+
+}  // namespace pgas::detail

@@ -1,0 +1,60 @@
+/// @file
+/// Accesses at the scope of one GPU, for what its blocks tell one another: PTX beside its C++ meaning, as in `ptx.hpp`. On
+/// the CPU there is one scope only.
+#pragma once
+
+#include "pgas/detail/isa/ptx_atomic.hpp"
+
+namespace pgas::detail {
+
+/// Orders everything before it before everything after it, as a release and as an acquire, between the blocks of a GPU.
+PGAS_FN void fence_gpu() {
+#if defined(__CUDACC__)
+  asm volatile("fence.acq_rel.gpu;" ::: "memory");
+#else
+  fence_release();
+  fence_acquire();
+#endif
+}
+
+/// In a kernel that may be set up before its turn: waits until what the stream has before it is done and can be seen.
+/// The next one may be set up meanwhile. Before sm_90 every kernel is set up in its turn.
+PGAS_FN void take_turn() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+}
+
+/// Strong load of a word that only this GPU writes.
+[[nodiscard]] PGAS_FN std::uint64_t load_gpu(const std::uint64_t* p) {
+#if defined(__CUDACC__)
+  std::uint64_t v;
+  asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(v) : "l"(global(p)) : "memory");
+  return v;
+#else
+  return load_relaxed(p);
+#endif
+}
+
+/// Strong store to a word that only this GPU reads.
+PGAS_FN void store_gpu(std::uint64_t* p, std::uint64_t value) {
+#if defined(__CUDACC__)
+  asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(global(p)), "l"(value) : "memory");
+#else
+  store_relaxed(p, value);
+#endif
+}
+
+/// Adds, relaxed; returns the old value.
+[[nodiscard]] PGAS_FN std::uint64_t fetch_add_gpu(std::uint64_t* p, std::uint64_t value) {
+#if defined(__CUDACC__)
+  std::uint64_t old;
+  asm volatile("atom.relaxed.gpu.global.add.u64 %0, [%1], %2;" : "=l"(old) : "l"(global(p)), "l"(value) : "memory");
+  return old;
+#else
+  return fetch<rmw::add>(p, value);
+#endif
+}
+
+}  // namespace pgas::detail

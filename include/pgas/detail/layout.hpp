@@ -1,0 +1,226 @@
+/// @file
+/// Layouts that host and device code share: what lies at fixed places in the heap, what the host publishes to running
+/// kernels, and what a kernel leaves behind when it has to give up.
+#pragma once
+
+#include "pgas/detail/hierarchy.hpp"
+#include "pgas/detail/datatype.hpp"
+
+namespace pgas::detail {
+
+/// Changes whenever a struct of this file or pgas::context changes its layout or meaning.
+inline constexpr std::uint32_t abi_version = 10;
+
+/// Why a device operation ended early. The host turns it into a pgas::error.
+enum class failure : std::uint32_t {
+  none = 0,
+  aborted,          ///< the abort word was set: a peer died or gave up
+  timed_out,        ///< the wait outlived its deadline
+  pe_out_of_range,  ///< found with checks on
+  outside_heap,     ///< found with checks on
+  misaligned,       ///< found with checks on
+  not_a_member,     ///< a collective of a team that this PE is not in; found with checks on
+  bad_channel,      ///< a channel that the team does not have; found with checks on
+  asymmetric,       ///< PEs called different collectives, or with different sizes; found with checks on
+  not_held,         ///< a lock was cleared by a PE that does not hold it
+  too_long,         ///< a message is longer than its channel has room for
+  out_of_turn,      ///< a second message was sent, or waited for, before one went the other way
+  no_such_value,    ///< an enumerator that there is not, or no values to compare with; found with checks on
+};
+
+/// The device operation that a record is about.
+enum class operation : std::uint32_t {
+  none = 0,
+  put,
+  get,
+  p,
+  g,
+  put_signal,
+  signal,
+  atomic,
+  wait,
+  barrier,
+  sync,
+  iput,
+  iget,
+  broadcast,
+  fcollect,
+  collect,
+  alltoall,
+  alltoalls,
+  reduce,
+  reduce_scatter,
+  scan,
+  lock,
+  grid_sync,
+  fence,
+  quiet,
+  send,
+  receive,
+  bulk_copy,
+  atomic_fetch,  ///< from here on as atomic_update
+  atomic_set,
+  atomic_add,
+  atomic_and,
+  atomic_or,
+  atomic_xor,
+  atomic_min,
+  atomic_max,
+  atomic_swap,
+  atomic_compare_swap,
+  atomic_fetch_add,  ///< as atomic_add and on, with the old value
+  atomic_fetch_and,
+  atomic_fetch_or,
+  atomic_fetch_xor,
+  atomic_fetch_min,
+  atomic_fetch_max,
+};
+
+/// What an atomic operation is called that gives the old value back, or not.
+[[nodiscard]] PGAS_HD constexpr operation operation_of(atomic_update how, bool fetches) {
+  const bool has_both = how >= atomic_update::add && how <= atomic_update::max;
+  const auto first = static_cast<std::uint32_t>(fetches && has_both ? operation::atomic_fetch_add : operation::atomic_fetch);
+  const auto skipped = static_cast<std::uint32_t>(fetches && has_both ? atomic_update::add : atomic_update::fetch);
+  return static_cast<operation>(first + static_cast<std::uint32_t>(how) - skipped);
+}
+
+/// Left by the first device thread of a PE that gave up.
+struct failure_record {
+  std::uint32_t complete;  ///< 0: no record; 1: all of it is there
+  failure why;
+  operation what;
+  std::int32_t pe;            ///< the PE addressed or waited for, -1 if the wait does not know
+  std::uint64_t heap_offset;  ///< of the word or the buffer, from the start of the slot
+  std::uint64_t bytes;        ///< of the access
+  std::uint64_t expected;     ///< what the wait compared with
+  std::uint64_t seen;         ///< what it saw last
+  std::int32_t compare;       ///< pgas::cmp
+  std::uint32_t block;        ///< linear block index
+  std::uint32_t thread;       ///< linear thread index in its block
+  std::uint32_t reserved;
+};
+static_assert(sizeof(failure_record) == 64);
+
+/// Host memory that kernels can read, one per PE and world. The host writes the first line, kernels write the record.
+struct alignas(128) control_block {
+  std::uint32_t abort;  ///< 0: go on; otherwise 1 + the PE that failed, or abort_no_pe
+  std::uint32_t reserved;
+  std::uint64_t heap_bytes;       ///< mapped bytes of each slot, for checks
+  std::uint64_t wait_timeout_ns;  ///< 0: waits have no deadline
+  std::uint64_t windows_begin;    ///< from where to where this PE has memory that only some PEs share, for checks
+  std::uint64_t windows_end;
+  alignas(128) failure_record record;
+};
+static_assert(sizeof(control_block) == 256);
+
+inline constexpr std::uint32_t abort_no_pe = 0xffffffffu;
+
+/// What a barrier of a team that spans domains counts besides (`impl/domain_barrier.hpp`).
+struct domain_words {
+  std::uint64_t came;    ///< at the first member of a domain: arrivals of its members
+  std::uint64_t waited;  ///< how often this PE has waited
+  std::uint64_t told;    ///< by one thread of a group to the others
+};
+
+/// The state of a team in every member's slot: equal parts, so that as many blocks can be in collectives of one team at
+/// once. One for each channel, one for what the host enqueues, and one for each block of the kernels that carry that
+/// out. Each part has, for each member i,
+///
+/// * two words of the barrier: how often i has arrived here (counted by i), how often this PE has waited for it. Words
+///   per source need no reset and show who is missing: member i is missing where arrived == waited. Both are kept by
+///   whichever thread waits for i, so that no thread of a group has to tell another how far they are;
+/// * a word for what i has to tell the others in a collective (`value`), and one for what collectives compare with
+///   checks on (`signature`). Nobody gets through a collective before all have read these, so one of each is enough;
+///
+/// and the domain_words of teams that span domains.
+///
+/// Behind the parts: room for the packets of channel 0 and of the host's (`impl/packet.hpp`); the domain_plan; and the
+/// world PE of each member (int32), for teams whose members are not evenly spaced.
+struct team_layout {
+  static constexpr std::uint64_t member_bytes = 16;
+  static constexpr std::uint64_t line = 128;
+  /// Most blocks of a kernel that the host enqueues: as many as fill the link (H200).
+  static constexpr std::int32_t most_blocks = 32;
+  [[nodiscard]] PGAS_HD static constexpr std::uint64_t rounded(std::uint64_t bytes) {
+    return (bytes + line - 1) / line * line;
+  }
+
+  /// Where the arrivals of team member `member` are counted; the count of waits lies 8 bytes behind.
+  [[nodiscard]] PGAS_HD static constexpr std::uint64_t arrived(std::int32_t member) {
+    return static_cast<std::uint64_t>(member) * member_bytes;
+  }
+  [[nodiscard]] PGAS_HD static constexpr std::uint64_t value(std::int32_t members, std::int32_t member) {
+    return arrived(members) + static_cast<std::uint64_t>(member) * 8;
+  }
+  [[nodiscard]] PGAS_HD static constexpr std::uint64_t signature(std::int32_t members, std::int32_t member) {
+    return value(members, members) + static_cast<std::uint64_t>(member) * 8;
+  }
+  /// Where the domain_words lie.
+  [[nodiscard]] PGAS_HD static constexpr std::uint64_t domain(std::int32_t members) {
+    return signature(members, members);
+  }
+  /// Distance between two channels.
+  [[nodiscard]] PGAS_HD static constexpr std::uint64_t channel_bytes(std::int32_t members) {
+    return rounded(domain(members) + sizeof(domain_words));
+  }
+  /// How many parts there are.
+  [[nodiscard]] PGAS_HD static constexpr std::int32_t parts(std::int32_t channels) {
+    return channels + 1 + most_blocks;
+  }
+  /// Room for the packets that members send to one of them in one collective, on channel 0 or on the host's. There is
+  /// twice as much: with 64 teams that makes 10 MiB.
+  [[nodiscard]] PGAS_HD static constexpr std::uint64_t packets_bytes(bool of_host) {
+    return std::uint64_t{of_host ? 16u : 64u} << 10;
+  }
+  /// Where the count of exchanges lies, and a line behind it the packets.
+  [[nodiscard]] PGAS_HD static constexpr std::uint64_t packets(std::int32_t members, std::int32_t channels,
+                                                               bool of_host) {
+    return channel_bytes(members) * static_cast<std::uint64_t>(parts(channels)) +
+           (of_host ? line + 2 * packets_bytes(false) : 0);
+  }
+  /// Where the plan starts.
+  [[nodiscard]] PGAS_HD static constexpr std::uint64_t plan(std::int32_t members, std::int32_t channels) {
+    return members > 1 ? packets(members, channels, true) + line + 2 * packets_bytes(true)
+                       : packets(members, channels, false);
+  }
+  /// Where the list of members starts.
+  [[nodiscard]] PGAS_HD static constexpr std::uint64_t list(std::int32_t members, std::int32_t channels) {
+    return plan(members, channels) + rounded(static_cast<std::uint64_t>(domain_plan::size(members)) * 4);
+  }
+  /// Size of the whole state.
+  [[nodiscard]] PGAS_HD static constexpr std::uint64_t bytes(std::int32_t members, std::int32_t channels, bool listed) {
+    return list(members, channels) + (listed ? rounded(static_cast<std::uint64_t>(members) * 4) : 0);
+  }
+};
+
+/// Channels of the teams that every world has, and of others unless their configuration says otherwise.
+inline constexpr std::int32_t default_channels = 32;
+
+/// Room for what members of a team store to one another to be reduced there (`impl/push_fold.hpp`): for each block of a
+/// kernel that the host enqueues two halves, by turns. The domain has one, and the world where it is one domain.
+struct push_room {
+  static constexpr std::int32_t most_members = 64;  ///< more would have no room for more than packets hold
+  static constexpr std::uint32_t log2_block_bytes = 15;
+  static constexpr std::uint64_t block_bytes = std::uint64_t{1} << log2_block_bytes;  ///< of a half, for all members
+  static constexpr std::uint64_t bytes = 2 * block_bytes * team_layout::most_blocks;
+};
+
+/// The library's own part at the start of every slot: a word for giving up, and the states of the world, of the domain
+/// and of the PEs of one host. The last two may be lists.
+struct internal_area {
+  /// Set by the thread that writes the PE's failure record. Not in the control block: few links give a GPU atomic
+  /// operations on host memory.
+  static constexpr std::uint64_t failure_claim = 0;
+  static constexpr std::uint64_t world_state = 128;
+  [[nodiscard]] PGAS_HD static constexpr std::uint64_t domain_state(std::int32_t n_pes) {
+    return world_state + team_layout::bytes(n_pes, default_channels, false);
+  }
+  [[nodiscard]] PGAS_HD static constexpr std::uint64_t host_state(std::int32_t n_pes) {
+    return domain_state(n_pes) + team_layout::bytes(n_pes, default_channels, true);
+  }
+  [[nodiscard]] PGAS_HD static constexpr std::uint64_t bytes(std::int32_t n_pes) {
+    return host_state(n_pes) + team_layout::bytes(n_pes, default_channels, true);
+  }
+};
+
+}  // namespace pgas::detail

@@ -1,0 +1,52 @@
+/// @file
+/// How often threads of the host that poll let others run.
+#pragma once
+
+#include "pgas/detail/isa/ptx.hpp"
+
+namespace pgas::detail {
+
+#if !defined(__CUDACC__)
+/// At which of its chances a thread yields. A yield costs a few hundred nanoseconds even where nobody else wants the
+/// core, and the thread sees nothing meanwhile: after one that comes back at once, the next 1, 2, 4, ... chances are
+/// left out. Where others have run, every chance is taken: what they do may be what the thread waits for.
+class yield_rhythm {
+ public:
+  /// A chance; whether it is to be taken.
+  [[nodiscard]] bool due() noexcept {
+    if (to_leave_out_ == 0) return true;
+    --to_leave_out_;
+    return false;
+  }
+  /// It was, and the thread was away for so long.
+  void came_back(std::uint64_t absence_ns) noexcept {
+    if (absence_ns >= others_have_run_ns)
+      apart_ = 0;
+    else if (apart_ < most_apart)
+      apart_ = apart_ == 0 ? 1 : 2 * apart_;
+    to_leave_out_ = apart_;
+  }
+
+ private:
+  /// Two switches of threads take longer, a yield to nobody a third of it.
+  static constexpr std::uint64_t others_have_run_ns = 1000;
+  /// Beyond that there is little to gain, and whoever begins to want the core waits for it.
+  static constexpr std::uint32_t most_apart = 64;
+
+  std::uint32_t apart_ = 0;
+  std::uint32_t to_leave_out_ = 0;
+};
+#endif
+
+/// A chance for the calling thread to let others run, where it has polled for a while. GPU threads go on.
+PGAS_FN void yield_now_and_then() {
+#if !defined(__CUDACC__)
+  thread_local yield_rhythm mine;
+  if (!mine.due()) return;
+  const std::uint64_t before = clock_ns();
+  yield_waiting();
+  mine.came_back(clock_ns() - before);
+#endif
+}
+
+}  // namespace pgas::detail

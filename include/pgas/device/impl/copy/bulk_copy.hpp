@@ -1,0 +1,152 @@
+/// @file
+/// The pipeline behind a bulk_copier: loads run ahead of stores through a ring of stages in shared memory. One thread
+/// starts all of them and waits for none that it does not need; there are no registers between source and destination.
+#pragma once
+
+#include "pgas/detail/isa/ptx_async.hpp"
+#include "pgas/detail/isa/ptx_space.hpp"
+#include "pgas/device/impl/copy/copy.hpp"
+#include "pgas/device/impl/sync/wait.hpp"
+
+namespace pgas::detail {
+
+/// Shared memory that a bulk_copier is made of: a barrier for each stage, then the stages.
+struct bulk_ring {
+  static constexpr std::uint32_t stages = 8;
+  static constexpr std::uint32_t header_bytes = 128;
+  static constexpr std::uint32_t least_stage = 256;
+  /// Bytes of a stage where there are `bytes` in all; 0 if they are too few to be worth it.
+  [[nodiscard]] PGAS_HD static constexpr std::uint32_t stage_bytes_of(std::size_t bytes) {
+    const std::size_t each = bytes < header_bytes ? 0 : (bytes - header_bytes) / stages / 128 * 128;
+    return each < least_stage ? 0 : static_cast<std::uint32_t>(each);
+  }
+
+  std::uint32_t address = 0;  ///< of the first barrier, in the shared window
+  std::uint32_t stage_bytes = 0;
+  std::uint32_t parities = 0;  ///< bit i: of the phase that stage i's next load will complete
+};
+
+#if defined(PGAS_HAS_BULK_COPIES)
+
+/// Some bytes that go from one memory to another, at multiples of 16 in both.
+struct bulk_job {
+  std::byte* dst;
+  const std::byte* src;
+  std::size_t bytes;
+
+  [[nodiscard]] PGAS_FN std::uint32_t piece(std::uint32_t stage_bytes, std::size_t at) const {
+    return bytes - at < stage_bytes ? static_cast<std::uint32_t>(bytes - at) : stage_bytes;
+  }
+};
+
+[[nodiscard]] PGAS_FN std::uint32_t barrier_of(const bulk_ring& ring, std::uint32_t stage) {
+  return ring.address + stage * 8;
+}
+[[nodiscard]] PGAS_FN std::uint32_t stage_of(const bulk_ring& ring, std::uint32_t stage) {
+  return ring.address + bulk_ring::header_bytes + stage * ring.stage_bytes;
+}
+/// Starts the load of one stage.
+PGAS_FN void load_stage(const bulk_ring& ring, std::uint32_t stage, const void* from, std::uint32_t bytes) {
+  mbarrier_expect(barrier_of(ring, stage), bytes);
+  bulk_load(stage_of(ring, stage), from, bytes, barrier_of(ring, stage));
+}
+/// Ends a thread whose copy does not arrive. What the unit has under way does, before the block's shared memory becomes
+/// another block's.
+[[noreturn]] PGAS_COLD void give_up_copy(checked_heap heap, failure why) {
+  leave_record(heap.control, heap.my_slot, bad_argument(why, operation::bulk_copy, -1, 0, 0));
+  const std::uint64_t start = clock_ns();
+  while (clock_ns() - start < 1'000'000u) yield_waiting();
+  end_thread();
+}
+
+/// Waits for what a barrier has announced; its next phase is the other one. The unit needs nobody for it: a wait that
+/// has no end is the work of a program that writes to the ring's memory, or lets two threads use it.
+PGAS_FN void await_stage(const checked_heap& heap, bulk_ring& ring, std::uint32_t stage) {
+  constexpr std::uint32_t polls = 128;  // of up to a millisecond each
+  const failure why = poll_until(
+      heap.control, [&] { return mbarrier_try_wait(barrier_of(ring, stage), ring.parities >> stage & 1); }, polls);
+  if (why != failure::none) PGAS_UNLIKELY
+    give_up_copy(heap, why);
+  ring.parities ^= 1u << stage;
+}
+
+/// A copy between global memories. Returns when it is complete. Half of the ring is being stored while the other half
+/// is being loaded.
+PGAS_OUTLINE_IN_UNIT void copy_through(checked_heap heap, bulk_ring* through, bulk_job job) {
+  constexpr std::uint32_t stages = bulk_ring::stages;
+  constexpr std::uint32_t half = stages / 2;
+  bulk_ring ring = *through;
+  std::size_t loaded = 0;
+  for (std::uint32_t i = 0; i < stages && loaded < job.bytes; ++i) {
+    const std::uint32_t piece = job.piece(ring.stage_bytes, loaded);
+    load_stage(ring, i, job.src + loaded, piece);
+    loaded += piece;
+  }
+  std::uint32_t stage = 0;
+  std::uint32_t stored = 0;  // pieces, until as many are under way as the rest of the loop keeps
+  for (std::size_t at = 0; at < job.bytes; at += ring.stage_bytes) {
+    await_stage(heap, ring, stage);
+    bulk_store(job.dst + at, stage_of(ring, stage), job.piece(ring.stage_bytes, at));
+    if (stored == half && loaded < job.bytes) {
+      bulk_stores_read<half>();
+      const std::uint32_t piece = job.piece(ring.stage_bytes, loaded);
+      load_stage(ring, (stage + half) % stages, job.src + loaded, piece);
+      loaded += piece;
+    }
+    stored += stored == half ? 0 : 1;
+    stage = (stage + 1) % stages;
+  }
+  bulk_stores_made();
+  through->parities = ring.parities;
+}
+
+/// A copy from the block's shared memory, or into it.
+PGAS_FN void copy_shared(const checked_heap& heap, bulk_ring* through, bulk_job job, bool from_shared) {
+  if (from_shared) {
+    bulk_store(job.dst, shared_address(job.src), static_cast<std::uint32_t>(job.bytes));
+    bulk_stores_made();
+    return;
+  }
+  mbarrier_expect(barrier_of(*through, 0), static_cast<std::uint32_t>(job.bytes));
+  bulk_load(shared_address(job.dst), job.src, static_cast<std::uint32_t>(job.bytes), barrier_of(*through, 0));
+  await_stage(heap, *through, 0);
+}
+
+/// Whether the unit reaches `p`: global memory, and the shared memory of this block.
+[[nodiscard]] PGAS_FN bool in_reach(const void* p) { return is_global(p) || is_shared(p); }
+
+/// Copies that bulk copies can carry, and that are worth it: the rest of what copy_bulk() does.
+[[nodiscard]] PGAS_FN bool worth_bulk(const bulk_ring& ring, const void* dst, const void* src, std::size_t bytes) {
+  constexpr std::size_t least = 512;
+  const auto apart = reinterpret_cast<std::uintptr_t>(dst) ^ reinterpret_cast<std::uintptr_t>(src);
+  return bytes >= least && ring.stage_bytes != 0 && (apart & 15) == 0 && in_reach(dst) && in_reach(src);
+}
+
+#endif
+
+/// One thread's copy by way of a ring. Returns when the source has been read and the stores are made, or issued.
+template <direction Direction, class T>
+PGAS_FN void copy_by_ring([[maybe_unused]] const context& ctx, [[maybe_unused]] bulk_ring* ring, T* dst, const T* src,
+                          std::size_t count) {
+#if defined(PGAS_HAS_BULK_COPIES)
+  auto* const to = reinterpret_cast<std::byte*>(dst);
+  const auto* const from = reinterpret_cast<const std::byte*>(src);
+  const std::size_t bytes = count * sizeof(T);
+  if (worth_bulk(*ring, to, from, bytes)) {
+    fence_proxy_async();
+    bulk_job job{to, from, bytes};
+    if constexpr (unit_of<T> < 16) {
+      const auto head = static_cast<std::uint32_t>((0 - reinterpret_cast<std::uintptr_t>(to)) & 15);
+      const std::uint32_t tail = static_cast<std::uint32_t>(bytes - head) & 15;
+      job = {to + head, from + head, bytes - head - tail};
+      copy_ends<Direction, unit_of<T>>(to, from, bytes, head, tail, share{0, 1});
+    }
+    const checked_heap heap = checked_heap_of(ctx);
+    if (is_shared(to) || is_shared(from)) return copy_shared(heap, ring, job, is_shared(from));
+    return copy_through(heap, ring, job);
+  }
+#endif
+  copy<Direction>(this_thread{}, dst, src, count);
+}
+
+}  // namespace pgas::detail

@@ -1,0 +1,302 @@
+/// @file
+/// The bulk copy between local memory and a peer's part of the heap: in registers, 16 bytes an access, many loads in
+/// flight before the first store. Put and get are the same code; they differ in which side is remote.
+///
+/// * `Unit` is what the element type guarantees of alignment and size: 1, 2, 4, 8 or 16 bytes.
+/// * Where source and destination agree modulo 16, a head of units brings both to a 16-byte boundary. Where they don't,
+/// the
+///   destination is aligned and each 16 bytes are shifted together from the two aligned source words that hold them. So
+///   remote accesses are whole aligned 16-byte words on both paths; single units occur at the two ends only.
+/// * No byte outside the source range is read, none outside the destination range written.
+/// * The group's warps take tiles of consecutive memory in turn; each access of a warp covers 512 bytes, at a constant
+///   distance from its first, so that the addresses cost no registers. What is less than a tile for each all threads
+///   share, predicated instead of falling through a ladder of smaller loops. Groups of fewer than 32 threads do the
+///   same thread by thread.
+/// * The bodies are out of line and know the group by rank and size only: one copy of the code per kind, whatever the
+///   group. They stay below 64 registers, so that a kernel of 1024 threads may call them.
+#pragma once
+
+#include "pgas/detail/isa/ptx_bulk.hpp"
+#include "pgas/device/group.hpp"
+
+namespace pgas::detail {
+
+/// Which side of a copy is the peer's.
+enum class direction { put, get };
+
+/// The share of one thread in a copy: `rank` of `size` threads.
+struct share {
+  std::uint32_t rank;
+  std::uint32_t size;
+};
+
+/// The largest access that every `count * sizeof(T)` bytes at every T* can be made of.
+template <class T>
+inline constexpr std::size_t unit_of = alignof(T) < 16 ? alignof(T) : 16;
+
+/// How much each thread has in flight: 16-byte words.
+inline constexpr std::uint32_t deep = 8;     ///< gets, puts of small groups
+inline constexpr std::uint32_t shallow = 4;  ///< puts of large groups
+inline constexpr std::uint32_t shifted = 3;  ///< words shifted together: each takes twice the registers
+inline constexpr std::uint32_t large_group = 512;
+inline constexpr std::uint32_t few_words = 4;  ///< of each thread: copied in line
+
+/// How far ahead one thread alone asks for lines, as it can't hold enough words in registers to cover a load's latency.
+inline constexpr std::size_t prefetch_bytes = 2048;
+
+template <direction Direction>
+inline constexpr space source_space = Direction == direction::get ? space::heap : space::any;
+template <direction Direction>
+inline constexpr space target_space = Direction == direction::put ? space::heap : space::any;
+
+/// Bytes `shift`..`shift + 15` of the 32 in `low`, `high`. `shift` is a multiple of Unit, 1 to 15.
+template <std::size_t Unit>
+[[nodiscard]] PGAS_FN vec16 shift_together(vec16 low, vec16 high, std::uint32_t shift) {
+  std::uint32_t w[8] = {low.w[0], low.w[1], low.w[2], low.w[3], high.w[0], high.w[1], high.w[2], high.w[3]};
+  if (Unit == 8 || (shift & 8) != 0) {
+    PGAS_UNROLL
+    for (int i = 0; i < 6; ++i) w[i] = w[i + 2];
+  }
+  if constexpr (Unit <= 4) {
+    if ((shift & 4) != 0) {
+      for (int i = 0; i < 5; ++i) w[i] = w[i + 1];
+    }
+  }
+  if constexpr (Unit < 4) {
+    PGAS_UNROLL
+    for (int i = 0; i < 4; ++i) w[i] = funnel_shift(w[i], w[i + 1], (shift & 3) * 8);
+  }
+  return {w[0], w[1], w[2], w[3]};
+}
+
+/// Units at the two ends: the first `head` and the last `tail` of `bytes`, both multiples of Unit. All loads of a batch
+/// before its stores.
+template <direction Direction, std::size_t Unit>
+PGAS_FN void copy_ends(std::byte* dst, const std::byte* src, std::size_t bytes, std::uint32_t head, std::uint32_t tail,
+                       share me) {
+  constexpr std::uint32_t batch = 4;
+  const std::uint32_t ends = head + tail;  // at most 62
+  const std::size_t gap = bytes - ends;
+  const std::uint32_t step = me.size * static_cast<std::uint32_t>(Unit);
+  for (std::uint32_t first = me.rank * static_cast<std::uint32_t>(Unit); first < ends; first += batch * step) {
+    typename word<Unit>::type value[batch] = {};
+    PGAS_UNROLL
+    for (std::uint32_t i = 0; i < batch; ++i) {
+      const std::uint32_t at = first + i * step;
+      if (at < ends) value[i] = load_unit<source_space<Direction>, Unit>(src + (at < head ? at : at + gap));
+    }
+    PGAS_UNROLL
+    for (std::uint32_t i = 0; i < batch; ++i) {
+      const std::uint32_t at = first + i * step;
+      if (at < ends) store_weak<Unit>(dst + (at < head ? at : at + gap), value[i]);
+    }
+  }
+}
+
+/// Whether a copy consists of whole aligned words.
+[[nodiscard]] PGAS_FN bool aligned16(const std::byte* dst, const std::byte* src, std::size_t bytes) {
+  return ((reinterpret_cast<std::uintptr_t>(dst) | reinterpret_cast<std::uintptr_t>(src) | bytes) & 15) == 0;
+}
+
+/// This thread's aligned words from `at` on, `hop` bytes apart, at most Words of them. All are loaded on the way in and
+/// stored on the way back, so that no register is set where there is no word.
+template <space From, space To, std::uint32_t Words, class Offset>
+PGAS_FN void copy_few_words(std::byte* dst, const std::byte* src, Offset bytes, Offset at, std::uint32_t hop) {
+  if (at >= bytes) return;
+  const vec16 v = load16<From>(src + at);
+  if constexpr (Words > 1) copy_few_words<From, To, Words - 1, Offset>(dst, src, bytes, at + hop, hop);
+  store16<To>(dst + at, v);
+}
+
+/// Where a thread's tiles lie: `Lanes` threads work on one tile together, access i of a thread at i * hop.
+template <std::uint32_t Depth, std::uint32_t Lanes>
+struct tiling {
+  static constexpr std::size_t hop = std::size_t{Lanes} * 16;
+  static constexpr std::size_t bytes = Depth * hop;
+  std::uint32_t start;  ///< of this thread's first access: groups have at most some 10^6 threads
+  std::uint32_t step;   ///< from one of its tiles to the next
+
+  PGAS_FN explicit tiling(share me)
+      : start(me.rank / Lanes * static_cast<std::uint32_t>(bytes) + me.rank % Lanes * 16),
+        step(me.size / Lanes * static_cast<std::uint32_t>(bytes)) {}
+};
+
+/// Whether a thread has tiles at all: the odd threads of a group beyond its last whole warp have none.
+template <std::uint32_t Lanes>
+[[nodiscard]] PGAS_FN bool has_tiles(share me) {
+  return me.rank / Lanes < me.size / Lanes;
+}
+
+/// Before a get whose loads may come from L1: what L1 has kept from before is dropped.
+template <direction Direction>
+PGAS_FN void forget_cached() {
+  if constexpr (Direction == direction::get) fence_acquire();
+}
+
+/// `n` aligned words, both sides congruent. One thread alone takes them from L1, where it has asked for them ahead.
+template <direction Direction, std::uint32_t Depth, std::uint32_t Lanes>
+PGAS_FN void copy_words(std::byte* dst, const std::byte* src, std::size_t n, share me) {
+  using tile = tiling<Depth, Lanes>;
+  constexpr space from = Lanes == 1 ? space::any : source_space<Direction>;
+  if constexpr (Lanes == 1) forget_cached<Direction>();
+  const tile mine(me);
+  std::size_t left = n * 16;
+  src += mine.start;
+  dst += mine.start;
+  for (; left >= mine.step; left -= mine.step) {
+    if (has_tiles<Lanes>(me)) {
+      if constexpr (Lanes == 1) {
+        if (left > prefetch_bytes + mine.start) prefetch(src + prefetch_bytes);
+      }
+      vec16 v[Depth];
+      PGAS_UNROLL
+      for (std::uint32_t i = 0; i < Depth; ++i) v[i] = load16<from>(src + i * tile::hop);
+      PGAS_UNROLL
+      for (std::uint32_t i = 0; i < Depth; ++i) store16<target_space<Direction>>(dst + i * tile::hop, v[i]);
+    }
+    src += mine.step;
+    dst += mine.step;
+  }
+  if (left == 0) return;
+  // Less than a tile for each: all threads take part, so that no warp does it all while others have nothing to do.
+  constexpr std::uint32_t batch = Depth / 2;
+  const std::uint32_t hop = me.size * 16;
+  src -= mine.start;
+  dst -= mine.start;
+  PGAS_ROLLED
+  for (std::uint32_t at = me.rank * 16; at < left; at += batch * hop) {
+    copy_few_words<from, target_space<Direction>, batch>(dst, src, static_cast<std::uint32_t>(left), at, hop);
+  }
+}
+
+/// `n` aligned destination words, each from the aligned source words at `src` and `src + 16`, shifted by `shift` bytes:
+/// all are loaded twice, the second time from L1.
+template <direction Direction, std::size_t Unit, std::uint32_t Lanes>
+PGAS_FN void copy_shifted_words(std::byte* dst, const std::byte* src, std::size_t n, std::uint32_t shift, share me) {
+  constexpr std::uint32_t depth = shifted;
+  using tile = tiling<depth, Lanes>;
+  if (!has_tiles<Lanes>(me)) return;
+  forget_cached<Direction>();
+  const tile mine(me);
+  auto left = static_cast<std::ptrdiff_t>(n * 16 - mine.start);  // from this thread's first access
+  src += mine.start;
+  dst += mine.start;
+  for (; left > 0; left -= static_cast<std::ptrdiff_t>(mine.step)) {
+    if constexpr (Lanes == 1) {
+      if (left > static_cast<std::ptrdiff_t>(prefetch_bytes)) prefetch(src + prefetch_bytes);
+    }
+    vec16 low[depth] = {};
+    vec16 high[depth] = {};
+    PGAS_UNROLL
+    for (std::uint32_t i = 0; i < depth; ++i) {
+      if (left > static_cast<std::ptrdiff_t>(i * tile::hop)) {
+        low[i] = load16<space::any>(src + i * tile::hop);
+        high[i] = load16<space::any>(src + i * tile::hop + 16);
+      }
+    }
+    PGAS_UNROLL
+    for (std::uint32_t i = 0; i < depth; ++i) {
+      if (left > static_cast<std::ptrdiff_t>(i * tile::hop)) {
+        store16<target_space<Direction>>(dst + i * tile::hop, shift_together<Unit>(low[i], high[i], shift));
+      }
+    }
+    src += mine.step;
+    dst += mine.step;
+  }
+}
+
+/// Everything but the choice of depth. @param bytes a multiple of Unit
+template <direction Direction, std::size_t Unit, std::uint32_t Depth, std::uint32_t Lanes>
+PGAS_FN void copy_bulk(std::byte* dst, const std::byte* src, std::size_t bytes, share me) {
+  if constexpr (Unit == 16) return copy_words<Direction, Depth, Lanes>(dst, src, bytes / 16, me);
+  if constexpr (Lanes > 1) {
+    // Most copies have no ends. They have a way of their own, as all warps of a block go through every instruction.
+    if (aligned16(dst, src, bytes)) return copy_words<Direction, Depth, Lanes>(dst, src, bytes / 16, me);
+  }
+  if constexpr (Unit < 16) {
+    std::size_t head = (0 - reinterpret_cast<std::uintptr_t>(dst)) & 15;
+    const auto shift = static_cast<std::uint32_t>((reinterpret_cast<std::uintptr_t>(src) + head) & 15);
+    std::size_t n = 0;
+    if (shift == 0) {
+      if (head > bytes) head = bytes;
+      n = (bytes - head) / 16;
+      copy_words<Direction, Depth, Lanes>(dst + head, src + head, n, me);
+    } else {
+      if (head < shift) head += 16;  // else the first aligned source word would begin before the source
+      if (bytes + shift >= head + 32) n = (bytes + shift - head) / 16 - 1;  // the last word's upper half ends inside
+      if (n == 0) {
+        head = bytes;
+      } else {
+        copy_shifted_words<Direction, Unit, Lanes>(dst + head, src + head - shift, n, shift, me);
+      }
+    }
+    copy_ends<Direction, Unit>(dst, src, bytes, static_cast<std::uint32_t>(head),
+                               static_cast<std::uint32_t>(bytes - head - n * 16), me);
+  }
+}
+
+/// copy_bulk() as deep as suits the group: one call, whoever calls.
+template <direction Direction, std::size_t Unit>
+PGAS_OUTLINE void copy_long(std::byte* dst, const std::byte* src, std::size_t bytes, share me) {
+  if (me.size < 32) {
+    copy_bulk<Direction, Unit, deep, 1>(dst, src, bytes, me);
+  } else if (Direction == direction::put && me.size >= large_group) {
+    copy_bulk<Direction, Unit, shallow, 32>(dst, src, bytes, me);
+  } else {
+    copy_bulk<Direction, Unit, deep, 32>(dst, src, bytes, me);
+  }
+}
+
+/// At most four units by one thread: no call, and straight code where their number is known.
+template <direction Direction, std::size_t Unit>
+PGAS_FN void copy_few(std::byte* dst, const std::byte* src, std::size_t units) {
+  unit_word<Unit> v[4] = {};
+  PGAS_UNROLL
+  for (std::size_t i = 0; i < 4; ++i) {
+    if (i >= units) continue;
+    v[i] = load_unit<source_space<Direction>, Unit>(src + i * Unit);
+  }
+  PGAS_UNROLL
+  for (std::size_t i = 0; i < 4; ++i) {
+    if (i >= units) continue;
+    store_unit<target_space<Direction>, Unit>(dst + i * Unit, v[i]);
+  }
+}
+
+/// Copies `count` elements; this thread's share. Returns when this thread has read its part of the source and issued
+/// its stores; the group is not synchronised.
+template <direction Direction, class T, PGAS_IS(group) G>
+PGAS_FN void copy(const G& g, T* dst, const T* src, std::size_t count) {
+  constexpr std::size_t unit = unit_of<T>;
+  const share me{static_cast<std::uint32_t>(g.thread_rank()), static_cast<std::uint32_t>(g.size())};
+  auto* const to = reinterpret_cast<std::byte*>(dst);
+  const auto* const from = reinterpret_cast<const std::byte*>(src);
+  const std::size_t bytes = count * sizeof(T);
+  const std::size_t units = bytes / unit;
+  if (single<G> && units <= 4) {
+    copy_few<Direction, unit>(to, from, units);
+  } else if (units <= (unit >= 4 || me.size <= 32 ? me.size : 32)) {  // at most one access for each thread
+    if (me.rank < units) copy_few<Direction, unit>(to + me.rank * unit, from + me.rank * unit, 1);
+  } else if (!single<G> && bytes <= std::size_t{few_words} * 16 * me.size && aligned16(to, from, bytes)) {
+    copy_few_words<source_space<Direction>, target_space<Direction>, few_words>(
+        to, from, static_cast<std::uint32_t>(bytes), me.rank * 16, me.size * 16);
+  } else {
+    copy_long<Direction, unit>(to, from, bytes, me);
+  }
+}
+
+/// Puts bytes from memory that is as far from a boundary of 16 bytes as where they go to: one thread's share. One copy
+/// of the code for all elements and groups, a tenth of copy()'s, for what a fold by proxy makes.
+PGAS_OUTLINE_IN_UNIT void put_congruent(std::byte* dst, const std::byte* src, std::size_t bytes, share me) {
+  std::size_t head = (0 - reinterpret_cast<std::uintptr_t>(dst)) & 15;
+  if (head > bytes) head = bytes;
+  const std::size_t end = head + (bytes - head) / 16 * 16;
+  const std::uint32_t hop = me.size * 16;
+  for (std::size_t at = head + me.rank * 16; at < end; at += shallow * hop) {
+    copy_few_words<space::any, space::heap, shallow>(dst, src, end, at, hop);
+  }
+  copy_ends<direction::put, 1>(dst, src, bytes, static_cast<std::uint32_t>(head),
+                               static_cast<std::uint32_t>(bytes - end), me);
+}
+
+}  // namespace pgas::detail

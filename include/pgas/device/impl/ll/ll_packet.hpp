@@ -1,0 +1,111 @@
+/// @file
+/// Packets: 8 bytes of data in 16, each half of which also carries the number of the message that it belongs to. Who
+/// sees the number has the data with it: no fence, no barrier, one flight over the link. (The LL protocol of NCCL:
+/// src/include/nccl_device/impl/ll_a2a__funcs.h. Nothing but 8-byte accesses is taken to be whole.)
+///
+/// Collectives exchange them (`packet.hpp`), and programs through channels of their own (`packet_channel.hpp`).
+#pragma once
+
+#include "pgas/device/impl/reduce/reduce_loop.hpp"
+#include "pgas/device/impl/sync/wait.hpp"
+
+namespace pgas::detail {
+
+/// What collectives' messages are made of: 16 bytes of data in two packets. The first packets of all units of a message
+/// lie before all the second ones, so that the stores of a warp fill whole lines.
+inline constexpr std::uint64_t unit_bytes = 16;
+inline constexpr std::uint64_t packed_unit_bytes = 32;
+
+/// How many units hold `bytes` bytes.
+[[nodiscard]] PGAS_FN std::uint64_t units_of(std::uint64_t bytes) { return (bytes + unit_bytes - 1) / unit_bytes; }
+
+/// A packet: the number lies in both of its halves.
+[[nodiscard]] PGAS_FN vec16 packet_of(std::uint32_t low, std::uint32_t high, std::uint32_t number) {
+  return {{low, number, high, number}};
+}
+
+/// Writes a unit where its first packet lies; the second one lies `apart` packets behind.
+PGAS_FN void send_unit(vec16* there, std::uint32_t apart, std::uint32_t number, const vec16& data) {
+  store_relaxed(there, packet_of(data.w[0], data.w[1], number));
+  store_relaxed(there + apart, packet_of(data.w[2], data.w[3], number));
+}
+
+/// Polls some packets, all at once, and says whether all have come.
+template <std::uint32_t Batch>
+[[nodiscard]] PGAS_FN bool packets_came(const vec16* const (&at)[Batch], std::uint32_t number, vec16 (&packet)[Batch]) {
+  PGAS_UNROLL
+  for (std::uint32_t b = 0; b < Batch; ++b) packet[b] = load_relaxed(at[b]);
+  std::uint32_t other = 0;  // bits by which some number differs
+  PGAS_UNROLL
+  for (std::uint32_t b = 0; b < Batch; ++b) other |= (packet[b].w[1] ^ number) | (packet[b].w[3] ^ number);
+  return other == 0;
+}
+
+/// Waits for some units, all polled at once. @param at their first packets
+template <std::uint32_t Batch>
+[[nodiscard]] PGAS_FN failure await_units(const control_block* control, const vec16* const (&at)[Batch],
+                                          std::uint32_t apart, std::uint32_t number, vec16 (&data)[Batch]) {
+  const vec16* both[2 * Batch];
+  PGAS_UNROLL
+  for (std::uint32_t b = 0; b < Batch; ++b) {
+    both[2 * b] = at[b];
+    both[2 * b + 1] = at[b] + apart;
+  }
+  vec16 packet[2 * Batch];
+  const failure why = poll_until(control, [&] { return packets_came(both, number, packet); });
+  PGAS_UNROLL
+  for (std::uint32_t b = 0; b < Batch; ++b) {
+    const vec16& low = packet[2 * b];
+    const vec16& high = packet[2 * b + 1];
+    data[b] = vec16{{low.w[0], low.w[2], high.w[0], high.w[2]}};
+  }
+  return why;
+}
+
+/// What stands in a packet where `number` was to come: another number, if there is one.
+[[nodiscard]] PGAS_FN std::uint32_t number_in(const vec16* packet, std::uint32_t number) {
+  const vec16 there = load_relaxed(packet);
+  return there.w[3] != number ? there.w[3] : there.w[1];
+}
+
+/// The same for a unit.
+[[nodiscard]] PGAS_FN std::uint32_t number_seen(const vec16* packet, std::uint32_t apart, std::uint32_t number) {
+  const std::uint32_t second = number_in(packet + apart, number);
+  return second != number ? second : number_in(packet, number);
+}
+
+/// What a message of elements of type T is made of.
+template <class T>
+using packed_piece = typename word < unit_of<T><8 ? unit_of<T> : 8>::type;
+
+/// A word of 16 or 8 bytes full of elements of type T, of which there are `left`: at least one. The places of those
+/// that are missing hold the first one again: what is done to all places is never done to anything but elements.
+template <class T, class Word = vec16>
+[[nodiscard]] PGAS_FN Word load_elements(const std::byte* p, std::uint32_t left) {
+  constexpr std::uint32_t width = sizeof(Word) / sizeof(T);
+  if constexpr (width > 1) {
+    if (left >= width && (reinterpret_cast<std::uintptr_t>(p) & (sizeof(Word) - 1)) == 0)
+      return load_unit<space::any, sizeof(Word)>(p);
+  }
+  lanes<typename element_access<T>::raw, width> all;
+  PGAS_UNROLL
+  for (std::uint32_t k = 0; k < width; ++k) all.at[k] = element_access<T>::load(p + (k < left ? k : 0) * sizeof(T));
+  return bits_as<Word>(all);
+}
+template <class T, space Space = space::heap, class Word = vec16>
+PGAS_FN void store_elements(std::byte* p, const Word& data, std::uint32_t left) {
+  constexpr std::uint32_t width = sizeof(Word) / sizeof(T);
+  if constexpr (width > 1) {
+    if (left >= width && (reinterpret_cast<std::uintptr_t>(p) & (sizeof(Word) - 1)) == 0) {
+      store_unit<Space, sizeof(Word)>(p, data);
+      return;
+    }
+  }
+  const auto all = bits_as<lanes<typename element_access<T>::raw, width>>(data);
+  PGAS_UNROLL
+  for (std::uint32_t k = 0; k < width; ++k) {
+    if (k == 0 || k < left) element_access<T>::store(p + k * sizeof(T), all.at[k]);
+  }
+}
+
+}  // namespace pgas::detail

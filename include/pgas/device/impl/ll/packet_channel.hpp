@@ -1,0 +1,325 @@
+/// @file
+/// What goes through a packet_channel: messages of packets where load and store reach the other PE, else data and a
+/// signal by the proxy.
+///
+/// A message lies in packets of 8 bytes of data each (`packet_unit.hpp`), thread k of the group has packets k, k + size
+/// and so on. Messages are numbered, on each side from 1. Message k lies in half k % 2 of the box, over what is left of
+/// message k - 2, and is never cleared. That is safe by the rule that a PE sends message k only when it has received
+/// message k - 1 of the other PE: that one sent k - 1 when it had received k - 2, so nothing that is written over is
+/// still waited for. What is left of k - 2 or an earlier one is not taken for k, as its number is another one.
+///
+/// After number 2^32 - 1 comes 2, in the other half again. Before then both halves of the box must be free of numbers
+/// that come again, so each is cleared at the one time at which nobody writes to it: by its own PE, before that sends
+/// the message that the other PE has to see before it writes there (renews()).
+#pragma once
+
+#include "pgas/device/impl/sync/group_vote.hpp"
+#include "pgas/device/impl/ll/ll_packet.hpp"
+#include "pgas/device/signal.hpp"
+
+namespace pgas {
+
+/// The unit of a channel's memory, of which a program allocates packet_lines(). What is in it is the library's own.
+struct alignas(128) packet_line {
+  std::uint64_t words[16];
+};
+
+namespace detail {
+
+/// The first line of a box.
+struct box_header {
+  std::uint32_t sent;      ///< number of the last message that this PE has sent
+  std::uint32_t received;  ///< the same of those that it has received
+  signal_t arrived[2];     ///< by halves: the number of the message there, if it came by the proxy
+};
+static_assert(sizeof(box_header) <= sizeof(packet_line));
+
+/// The data of a packet.
+using packet_data = std::uint64_t;
+
+/// Packets of a message. An empty one has one, too.
+[[nodiscard]] PGAS_HD constexpr std::size_t packets_of(std::size_t bytes) {
+  return bytes == 0 ? 1 : (bytes + sizeof(packet_data) - 1) / sizeof(packet_data);
+}
+
+/// Lines of one half of a box for messages of up to `bytes`.
+[[nodiscard]] PGAS_HD constexpr std::size_t packet_half_lines(std::size_t bytes) {
+  constexpr std::size_t in_line = sizeof(packet_line) / sizeof(vec16);
+  return (packets_of(bytes) + in_line - 1) / in_line;
+}
+
+/// The number after `number`.
+[[nodiscard]] PGAS_FN std::uint32_t next_number(std::uint32_t number) { return number == ~0u ? 2 : number + 1; }
+/// Whether the half that message `number` does not lie in is cleared before it is sent: once in each turn of the
+/// numbers for either half.
+[[nodiscard]] PGAS_FN bool renews(std::uint32_t number) { return number == ~0u || number == 2; }
+
+/// What a thread knows of a channel: packet_channel.
+struct channel_state {
+  packet_line* in;       ///< this PE's box
+  packet_line* out;      ///< what it calls the other PE's
+  packet_line* there;    ///< the same as an address; null where load and store don't get there
+  std::uint32_t half;    ///< lines of half a box
+  std::uint32_t direct;  ///< bytes of data that a message to `there` may have
+  std::int32_t pe;
+  std::uint32_t sent;
+  std::uint32_t received;
+
+  [[nodiscard]] PGAS_FN box_header* header() const { return reinterpret_cast<box_header*>(in); }
+  /// Where a message lies in a box.
+  [[nodiscard]] PGAS_FN packet_line* place(packet_line* box, std::uint32_t number) const {
+    return box + (1 + (number & 1) * half);
+  }
+  [[nodiscard]] PGAS_FN vec16* packets(packet_line* box, std::uint32_t number) const {
+    return reinterpret_cast<vec16*>(place(box, number));
+  }
+  /// Bytes of data that a message may have.
+  [[nodiscard]] PGAS_FN std::uint32_t room() const { return half * std::uint32_t{sizeof(packet_line) / 2}; }
+};
+
+/// Whether a message is none of those that nearly all are: between PEs that reach each other, with data but not too
+/// much, in its turn, and with a number that follows the one before. All warps of a block go through this, one after
+/// another, and nothing is as short as the flight of a message: everything else is looked at out of line.
+/// @param mine the last message this way @param other the last one the other way
+template <class T>
+[[nodiscard]] PGAS_FN bool needs_care(const channel_state& now, std::size_t count, std::uint32_t mine,
+                                      std::uint32_t other) {
+  return count - 1 >= now.direct / sizeof(T) ||          // none, too many, or by the proxy
+         static_cast<std::int32_t>(mine - other) > 0 ||  // out of turn
+         mine - 2 >= ~std::uint32_t{3};                  // 0, 1 or one of the last two: see renews()
+}
+
+/// A message on its way: where it lies, and the data on this PE. Passed by value: it stays in registers.
+template <class Byte>
+struct packed_message {
+  vec16* at;
+  std::uint32_t packets;
+  std::uint32_t number;
+  Byte* data;
+  std::uint32_t bytes;
+};
+using outgoing = packed_message<const std::byte>;
+using incoming = packed_message<std::byte>;
+
+/// Message `number` in a box.
+template <class T>
+[[nodiscard]] PGAS_FN outgoing message_to(const channel_state& now, std::uint32_t number, const T* src,
+                                          std::size_t count) {
+  const auto bytes = static_cast<std::uint32_t>(count * sizeof(T));
+  return {now.packets(now.there, number), static_cast<std::uint32_t>(packets_of(bytes)), number,
+          reinterpret_cast<const std::byte*>(src), bytes};
+}
+template <class T>
+[[nodiscard]] PGAS_FN incoming message_from(const channel_state& now, std::uint32_t number, T* dst, std::size_t count) {
+  const auto bytes = static_cast<std::uint32_t>(count * sizeof(T));
+  return {now.packets(now.in, number), static_cast<std::uint32_t>(packets_of(bytes)), number,
+          reinterpret_cast<std::byte*>(dst), bytes};
+}
+
+/// The data of packet `u`, made of pieces of this type. The message has data there.
+template <class Piece>
+[[nodiscard]] PGAS_FN packet_data load_packet(outgoing message, std::uint32_t u) {
+  const std::uint32_t at = u * std::uint32_t{sizeof(packet_data)};
+  return load_elements<Piece, packet_data>(message.data + at, (message.bytes - at) / std::uint32_t{sizeof(Piece)});
+}
+PGAS_FN void send_packet(outgoing message, std::uint32_t u, packet_data data) {
+  store_relaxed(message.at + u,
+                packet_of(static_cast<std::uint32_t>(data), static_cast<std::uint32_t>(data >> 32), message.number));
+}
+template <class Piece>
+PGAS_FN void store_packet(incoming message, std::uint32_t u, const vec16& packet) {
+  const std::uint32_t at = u * std::uint32_t{sizeof(packet_data)};
+  store_elements<Piece, space::any>(message.data + at, packet_data{packet.w[2]} << 32 | packet.w[0],
+                                    (message.bytes - at) / std::uint32_t{sizeof(Piece)});
+}
+
+/// How many packets a thread has at once: for more a block of 1024 threads has no registers.
+inline constexpr std::uint32_t packets_at_once = 4;
+
+/// One thread's share of sending a message that is not empty.
+template <class Piece>
+PGAS_OUTLINE void send_packets(outgoing message, share me) {
+  PGAS_ROLLED
+  for (std::uint32_t first = me.rank; first < message.packets; first += packets_at_once * me.size) {
+    packet_data data[packets_at_once];
+    PGAS_UNROLL
+    for (std::uint32_t b = 0; b < packets_at_once; ++b) {
+      const std::uint32_t u = first + b * me.size;
+      data[b] = load_packet<Piece>(message, u < message.packets ? u : first);
+    }
+    PGAS_UNROLL
+    for (std::uint32_t b = 0; b < packets_at_once; ++b) {
+      const std::uint32_t u = first + b * me.size;
+      if (u < message.packets) send_packet(message, u, data[b]);
+    }
+  }
+}
+
+/// One thread's share of receiving a message.
+template <class Piece>
+[[nodiscard]] PGAS_OUTLINE failure receive_packets(const control_block* control, incoming message, share me) {
+  PGAS_ROLLED
+  for (std::uint32_t first = me.rank; first < message.packets; first += packets_at_once * me.size) {
+    const vec16* at[packets_at_once];
+    PGAS_UNROLL
+    for (std::uint32_t b = 0; b < packets_at_once; ++b) {
+      const std::uint32_t u = first + b * me.size;
+      at[b] = message.at + (u < message.packets ? u : first);
+    }
+    vec16 packet[packets_at_once];
+    const failure why = poll_until(control, [&] { return packets_came(at, message.number, packet); });
+    if (why != failure::none) PGAS_UNLIKELY
+      return why;
+    PGAS_UNROLL
+    for (std::uint32_t b = 0; b < packets_at_once; ++b) {
+      const std::uint32_t u = first + b * me.size;
+      if (u * std::uint32_t{sizeof(packet_data)} < message.bytes && u < message.packets)
+        store_packet<Piece>(message, u, packet[b]);
+    }
+  }
+  return failure::none;
+}
+
+/// Receives the packet of a thread that has no other one. False if it does not come soon.
+template <class Piece>
+[[nodiscard]] PGAS_FN bool receive_soon(incoming message, std::uint32_t u) {
+  const vec16* const at[1] = {message.at + u};
+  vec16 packet[1];
+  PGAS_ROLLED
+  for (std::uint32_t i = 0; i < polls_in_line; ++i) {
+    if (packets_came(at, message.number, packet)) {
+      store_packet<Piece>(message, u, packet[0]);
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Ends the caller if a message is longer than there is room for, or comes before one has gone the other way.
+/// @param mine the last message this way @param other the last one the other way
+PGAS_COLD void refuse(context ctx, operation what, std::int32_t pe, std::uint64_t bytes, std::uint64_t room,
+                      std::uint32_t mine, std::uint32_t other) {
+  const bool fits = bytes <= room;
+  failure_record found = bad_argument(fits ? failure::out_of_turn : failure::too_long, what, pe, 0, bytes);
+  found.expected = fits ? next_number(mine) : room;
+  found.seen = other;
+  report(ctx, found);
+  end_thread();
+}
+template <class T>
+PGAS_FN void check_turn(const context& ctx, operation what, const channel_state& channel, std::size_t count,
+                        std::uint32_t mine, std::uint32_t other) {
+  if (count > channel.room() / sizeof(T) || mine == next_number(other)) PGAS_UNLIKELY {
+    constexpr std::uint64_t huge = ~std::uint64_t{0};
+    refuse(ctx, what, ctx.team().world_pe(channel.pe), count <= huge / sizeof(T) ? count * sizeof(T) : huge,
+           channel.room(), mine, other);
+  }
+}
+
+/// Clears half a box for numbers that come again. *Callers* all threads of the group. *Order* before what it sends.
+template <PGAS_IS(group) G>
+PGAS_COLD void clear_half(G g, packet_line* half, std::uint32_t lines) {
+  auto* const all = reinterpret_cast<vec16*>(half);
+  const std::size_t n = lines * (sizeof(packet_line) / sizeof(vec16));
+  for (std::size_t i = static_cast<std::size_t>(g.thread_rank()); i < n; i += static_cast<std::size_t>(g.size()))
+    store_relaxed(all + i, vec16{});
+  g.sync();
+  fence_release();
+}
+
+/// Says which packet did not come.
+PGAS_COLD void report_lost_message(context ctx, std::int32_t pe, failure why, incoming message, share me) {
+  std::uint32_t u = me.rank;
+  std::uint32_t seen = number_in(message.at + u, message.number);
+  for (; seen == message.number && u + me.size < message.packets; u += me.size)
+    seen = number_in(message.at + u + me.size, message.number);
+  report(ctx, lost_wait(why, operation::receive, ctx.team().world_pe(pe), ctx.offset(message.at + u), cmp::eq,
+                        message.number, seen));
+}
+
+/// Sends a message by the proxy. *Callers* all threads of the group.
+template <PGAS_IS(group) G>
+PGAS_FN void send_far(const context& ctx, const G& g, const channel_state& now, std::uint32_t number, const void* src,
+                      std::size_t bytes) {
+  const auto* const its = reinterpret_cast<const box_header*>(now.out);
+  proxied_put_signal(
+      far_copy{sender_of(ctx), ctx.team().world_pe(now.pe), now.place(now.out, number), src, bytes, until::local_done},
+      {&its->arrived[number & 1], number, signal_op::set}, g);
+}
+
+/// Waits for a message that comes by the proxy, and copies it; ends the group if it has to give up. *Callers* all
+/// threads of the group.
+template <class T, PGAS_IS(group) G>
+PGAS_FN void receive_far(const context& ctx, const G& g, const channel_state& now, std::uint32_t number, T* dst,
+                         std::size_t count) {
+  const signal_t* const arrived = &now.header()->arrived[number & 1];
+  bool came = false;
+  if (g.thread_rank() == 0) {
+    signal_t seen = 0;
+    const failure why = poll_until(ctx.control_, [&] {
+      seen = load_relaxed(arrived);
+      return seen == number;
+    });
+    came = why == failure::none;
+    if (!came)
+      report(ctx, lost_wait(why, operation::receive, ctx.team().world_pe(now.pe), ctx.offset(arrived), cmp::eq,
+                            signal_t{number}, seen));
+    fence_acquire();
+  }
+  go_on_with_first(g, came);
+  copy_by<direction::get>(g, dst, reinterpret_cast<const T*>(now.place(now.in, number)), count);
+}
+
+/// A message that needs care: copies of all that a call was given, in memory. A context or a channel whose address is
+/// taken does not stay in registers; and see far_copy.
+template <class T>
+struct careful_call {
+  context ctx;
+  channel_state now;
+  T* data;
+  std::size_t count;
+};
+
+/// Sends it. *Callers* all threads of the group. Returns the number of the message.
+template <class T, PGAS_IS(group) G>
+[[nodiscard]] PGAS_COLD std::uint32_t send_with_care(const careful_call<const T>& call, G g) {
+  const channel_state& now = call.now;
+  check_turn<T>(call.ctx, operation::send, now, call.count, now.sent, now.received);
+  const std::uint32_t number = next_number(now.sent);
+  const share me = share_of(g);
+  g.sync();
+  if (renews(number)) clear_half(g, now.place(now.in, number + 1), now.half);
+  if (now.there == nullptr) {
+    send_far(call.ctx, g, now, number, call.data, call.count * sizeof(T));
+  } else if (call.count != 0) {
+    send_packets<packed_piece<T>>(message_to(now, number, call.data, call.count), me);
+  } else if (me.rank == 0) {
+    send_packet(message_to(now, number, call.data, 0), 0, 0);
+  }
+  if (me.rank == 0) store_relaxed(&now.header()->sent, number);
+  return number;
+}
+
+/// Receives one. The same.
+template <class T, PGAS_IS(group) G>
+[[nodiscard]] PGAS_COLD std::uint32_t receive_with_care(const careful_call<T>& call, G g) {
+  const channel_state& now = call.now;
+  check_turn<T>(call.ctx, operation::receive, now, call.count, now.received, now.sent);
+  const std::uint32_t number = next_number(now.received);
+  const share me = share_of(g);
+  failure why = failure::none;
+  if (now.there == nullptr) {
+    receive_far(call.ctx, g, now, number, call.data, call.count);
+  } else {
+    const incoming message = message_from(now, number, call.data, call.count);
+    why = receive_packets<packed_piece<T>>(call.ctx.control_, message, me);
+    if (why != failure::none) report_lost_message(call.ctx, now.pe, why, message, me);
+  }
+  if (renews(number)) fence_acquire();  // the other PE has cleared what is sent to next
+  go_on_together(g, why != failure::none);
+  if (me.rank == 0) store_relaxed(&now.header()->received, number);
+  return number;
+}
+
+}  // namespace detail
+}  // namespace pgas

@@ -1,0 +1,185 @@
+/// @file
+/// The operations of single threads on PEs that load and store do not reach: what each makes of its arguments before
+/// they are handed to the proxy. The headers of the operations say what they mean. All end the thread where the proxy
+/// does not answer.
+#pragma once
+
+#include "pgas/detail/datatype.hpp"
+#include "pgas/device/impl/sync/group_vote.hpp"
+#include "pgas/device/impl/copy/copy.hpp"
+#include "pgas/device/impl/proxy/proxy_submit.hpp"
+
+namespace pgas::detail {
+
+/// The bits of a value as commands carry them.
+template <class T>
+[[nodiscard]] PGAS_FN payload payload_of(const T& value) {
+  static_assert(sizeof(T) <= sizeof(payload));
+  payload all{};
+  copy_bytes(&all, &value, sizeof(T));
+  return all;
+}
+
+/// At most as many bytes as a command carries, from wherever `from` points, and to it.
+[[nodiscard]] PGAS_FN payload gathered(const std::byte* from, std::size_t bytes) {
+  payload all{};
+  PGAS_ROLLED
+  for (std::size_t i = bytes; i > 0; --i) {
+    all.word[1] = all.word[1] << 8 | all.word[0] >> 56;
+    all.word[0] = all.word[0] << 8 | load_weak<1>(from + i - 1);
+  }
+  return all;
+}
+PGAS_FN void scatter(std::byte* to, payload all, std::size_t bytes) {
+  PGAS_ROLLED
+  for (std::size_t i = 0; i < bytes; ++i) {
+    store_weak<1>(to + i, static_cast<std::uint8_t>(all.word[0]));
+    all.word[0] = all.word[0] >> 8 | all.word[1] << 56;
+    all.word[1] >>= 8;
+  }
+}
+
+/// Writes at most as many bytes as a command carries. False if it had to give up.
+[[nodiscard]] PGAS_FN bool put_piece(sender from, errand about, payload value, std::uint32_t bytes) {
+  const ring_place place = take_place(from, about);
+  if (place.slot == nullptr) return false;
+  fill(place.slot, command_kind::put_value, atomic_update::fetch, word_kind::u64, about, 0, bytes, no_answer);
+  fill(place.slot->value, value.word[0], value.word[1]);
+  release(place);
+  return true;
+}
+
+/// One thread's share of `bytes` bytes at any local address, in pieces that commands and answers carry. A get is done
+/// when it returns. False if it had to give up. (Addresses move along, as there are few registers this deep below a
+/// kernel.) @param local for puts not written
+template <direction Direction>
+[[nodiscard]] PGAS_FN bool move_pieces(sender from, errand about, std::byte* local, std::size_t bytes, share me) {
+  constexpr std::uint32_t piece = sizeof(payload);
+  std::uint32_t step = me.rank * piece;
+  PGAS_ROLLED
+  while (step < bytes) {
+    about.offset += step;
+    local += step;
+    bytes -= step;
+    const std::size_t n = bytes < piece ? bytes : piece;
+    if constexpr (Direction == direction::put) {
+      if (!put_piece(from, about, gathered(local, n), static_cast<std::uint32_t>(n))) return false;
+    } else {
+      const reply got = ask(from, about, command_kind::get_value, n);
+      if (got.lost) return false;
+      scatter(local, got.value, n);
+    }
+    step = me.size * piece;
+  }
+  return true;
+}
+
+/// The same out of line.
+[[nodiscard]] PGAS_COLD bool put_pieces(sender from, errand about, const void* src, std::size_t bytes, share me) {
+  return move_pieces<direction::put>(from, about, static_cast<std::byte*>(const_cast<void*>(src)), bytes, me);
+}
+[[nodiscard]] PGAS_COLD bool get_pieces(sender from, errand about, void* dst, std::size_t bytes, share me) {
+  return move_pieces<direction::get>(from, about, static_cast<std::byte*>(dst), bytes, me);
+}
+
+/// Writes at most as many bytes as a command carries.
+PGAS_FN void proxied_store(sender from, errand about, payload value, std::uint32_t bytes) {
+  if (!put_piece(from, about, value, bytes)) end_thread();
+}
+/// Reads them.
+[[nodiscard]] PGAS_FN payload proxied_load(sender from, errand about, std::uint32_t bytes) {
+  const reply got = ask(from, about, command_kind::get_value, bytes);
+  if (got.lost) end_thread();
+  return got.value;
+}
+
+/// p() and g() of any type.
+template <class T>
+PGAS_FN void proxied_p(sender from, std::int32_t pe, std::uint64_t offset, const T& value) {
+  if constexpr (sizeof(T) <= sizeof(payload)) {
+    proxied_store(from, {operation::p, pe, offset}, payload_of(value), sizeof(T));
+  } else {
+    const T copy = value;
+    if (!put_pieces(from, {operation::p, pe, offset}, &copy, sizeof(T), share{0, 1})) end_thread();
+  }
+}
+template <class T>
+[[nodiscard]] PGAS_FN T proxied_g(sender from, std::int32_t pe, std::uint64_t offset) {
+  if constexpr (sizeof(T) <= sizeof(payload)) {
+    struct prefix {
+      std::byte at[sizeof(T)];
+    };
+    const payload got = proxied_load(from, {operation::g, pe, offset}, sizeof(T));
+    prefix bytes;
+    copy_bytes(&bytes, &got, sizeof(T));
+    return bits_as<T>(bytes);
+  } else {
+    struct whole {
+      std::byte at[sizeof(T)];
+    } bytes;
+    if (!get_pieces(from, {operation::g, pe, offset}, &bytes, sizeof(T), share{0, 1})) end_thread();
+    return bits_as<T>(bytes);
+  }
+}
+
+/// An atomic operation whose result is not wanted. Out of line: a wait and the signal behind it are to lie close
+/// together.
+PGAS_COLD void proxied_update(sender from, errand about, atomic_update update, word_kind as, std::uint64_t value) {
+  const ring_place place = take_place(from, about);
+  if (place.slot == nullptr) end_thread();
+  fill(place.slot, command_kind::atomic, update, as, about, 0, size_of(as), no_answer);
+  fill(place.slot->value, value, 0);
+  release(place);
+}
+
+/// An atomic operation: the bits before.
+[[nodiscard]] PGAS_FN std::uint64_t proxied_fetch(sender from, errand about, atomic_update update, word_kind as,
+                                                  std::uint64_t value, std::uint64_t condition) {
+  const answer_place answers = take_answer(from, about);
+  if (answers.cell == no_answer) end_thread();
+  const ring_place place = take_place(from, about);
+  if (place.slot == nullptr) end_thread();
+  fill(place.slot, command_kind::atomic, update, as, about, 0, size_of(as), answers.cell);
+  fill(place.slot->value, value, condition);
+  release(place);
+  const reply got = await_answer(from, about, answers);
+  if (got.lost) end_thread();
+  return got.value.word[0];
+}
+
+/// Later commands to PE `pe` come after earlier ones.
+PGAS_FN void proxied_fence(sender from, std::int32_t pe) {
+  const errand about{operation::fence, pe, 0};
+  const ring_place place = take_place(from, about);
+  if (place.slot == nullptr) end_thread();
+  fill(place.slot, command_kind::fence, atomic_update::fetch, word_kind::u64, about, 0, 0, no_answer);
+  release(place);
+}
+
+/// settle() that ends the thread. Out of line, as is the next one: where there is no proxy, code beside the road.
+PGAS_COLD void settle_or_end(sender from, operation what, std::int32_t pe) {
+  if (!settle(from, what, pe)) end_thread();
+}
+
+/// settle() for what all threads of a group have handed over.
+/// *Callers* all threads of the group.
+template <PGAS_IS(group) G>
+PGAS_COLD void settle_together(sender from, G g, operation what, std::int32_t pe) {
+  g.sync();
+  go_on_with_first(g, g.thread_rank() == 0 && settle(from, what, pe));
+}
+
+/// Waits for what this PE has handed to the proxy for any PE. Proxied operations that are complete are before whatever
+/// comes later, by whatever way it goes.
+PGAS_FN void settle_all(const context& ctx, operation what) {
+  if (ctx.has_proxied()) PGAS_UNLIKELY
+    settle_or_end(sender_of(ctx), what, -1);
+}
+/// The same for what the threads of a group have handed over.
+template <PGAS_IS(group) G>
+PGAS_FN void settle_all(const context& ctx, const G& g, operation what) {
+  if (ctx.has_proxied()) PGAS_UNLIKELY
+    settle_together(sender_of(ctx), g, what, -1);
+}
+
+}  // namespace pgas::detail

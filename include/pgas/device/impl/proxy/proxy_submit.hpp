@@ -1,0 +1,216 @@
+/// @file
+/// The producers' side of the ring that `detail/command.hpp` describes: a thread hands a command to the proxy, and
+/// waits for the answer where there is one.
+///
+/// What operations on words need of it goes in line, also where load and store reach everybody: a function out of line
+/// costs its callers the registers that the call has to save and the most that anything below it takes, which is more
+/// than this code does. (A stencil kernel that sends its halo by p(): 32 registers, and 57 with the calls, at which
+/// half as many threads run.) What is said of a command travels in few registers: no context, but a `sender` and an
+/// `errand`.
+///
+/// Waits are those of `wait.hpp`: a ring that stays full and an answer that does not come end with a record, as the
+/// abort word and the deadline do everywhere.
+#pragma once
+
+#include "pgas/device/impl/sync/wait.hpp"
+
+namespace pgas::detail {
+
+/// What a thread needs of its context to hand commands over.
+struct sender {
+  const routes* table;
+
+  [[nodiscard]] PGAS_FN std::uint64_t offset(const volatile void* local) const {
+    return reinterpret_cast<std::uintptr_t>(local) - table->my_slot;
+  }
+};
+
+[[nodiscard]] PGAS_FN sender sender_of(const context& ctx) { return {ctx.routes_}; }
+
+/// The bytes that a command or an answer has room for.
+struct payload {
+  std::uint64_t word[2];
+};
+
+/// What came back for a command.
+struct reply {
+  payload value;
+  bool lost;  ///< nothing did, nor will: the record is written
+};
+
+/// Whom a command is about, for records.
+struct errand {
+  operation what;
+  std::int32_t pe;
+  std::uint64_t offset;
+};
+
+/// The record of a command that could not be handed over, or was not answered.
+PGAS_FN void report_errand(sender from, errand about, failure why, std::uint64_t expected, std::uint64_t seen) {
+  leave_record(from.table->control, from.table->my_slot,
+               lost_wait(why, about.what, about.pe, about.offset, cmp::ge, expected, seen));
+}
+
+/// A slot of the ring that is this thread's to fill.
+struct ring_place {
+  command* slot;  ///< null: the thread had to give up; the record is written
+  std::uint64_t lap;
+};
+
+/// Waits for one. Whoever has it must not wait for anybody before it is released: the proxy takes commands in order.
+[[nodiscard]] PGAS_FN ring_place take_place(sender from, errand about) {
+  const ring_view& ring = from.table->ring;
+  ring_heads* const heads = ring.heads;
+  const std::uint64_t size = std::uint64_t{1} << ring.log2_commands;
+  const std::uint64_t number = fetch<rmw::add>(&heads->next, std::uint64_t{1});
+  std::uint64_t taken = load_relaxed(&heads->taken);
+  if (number - taken < size) {
+    fence_acquire();
+  } else {
+    const std::uint64_t* const progress = &ring.progress->taken;
+    const failure why = poll_until(from.table->control, [&] {
+      taken = load_relaxed(progress);
+      return number - taken < size;
+    });
+    if (why != failure::none) PGAS_UNLIKELY {
+      report_errand(from, about, why, number - size + 1, taken);
+      return {nullptr, 0};
+    }
+    fence_acquire();
+    store_release(&heads->taken, taken);  // may put back what another has seen since: then that one looks again
+  }
+  return {ring.commands + (number & (size - 1)), (number >> ring.log2_commands) + 1};
+}
+
+/// A cell for an answer, which is this thread's until it has read it.
+struct answer_place {
+  std::uint32_t cell;  ///< no_answer: the thread had to give up
+  std::uint64_t lap;
+};
+
+/// Waits for one. (As take_unit() does, and yet not by a function of both: with that a loop of g() reached 268 GB/s
+/// instead of 354, by what ptxas made of this slow path.)
+[[nodiscard]] PGAS_FN answer_place take_answer(sender from, errand about) {
+  const ring_view& ring = from.table->ring;
+  const std::uint64_t number = fetch<rmw::add>(&ring.heads->next_answer, std::uint64_t{1});
+  const std::uint64_t laps = number >> ring.log2_answers;
+  const auto cell = static_cast<std::uint32_t>(number - (laps << ring.log2_answers));
+  const std::uint64_t* const free_laps = ring.free_laps() + cell;
+  std::uint64_t seen = 0;
+  const failure why = poll_until(from.table->control, [&] {
+    seen = load_relaxed(free_laps);
+    return seen == laps;
+  });
+  if (why != failure::none) PGAS_UNLIKELY {
+    report_errand(from, about, why, laps, seen);
+    return {no_answer, 0};
+  }
+  fence_acquire();
+  return {cell, laps + 1};
+}
+
+/// A unit of the workspace, which is this group's until give_unit().
+struct unit_place {
+  std::byte* at;  ///< null: the thread had to give up
+  std::uint64_t number;
+};
+
+/// Waits for one. Out of line, as it is for folds, of which there are many.
+[[nodiscard]] PGAS_COLD unit_place take_unit(sender from, errand about) {
+  const workspace_view& space = from.table->workspace;
+  const std::uint64_t number = fetch<rmw::add>(space.next, std::uint64_t{1});
+  const std::uint64_t laps = number >> space.log2_units;
+  const std::uint64_t unit = number - (laps << space.log2_units);
+  const std::uint64_t* const free_laps = space.next + 1 + unit;
+  std::uint64_t seen = 0;
+  const failure why = poll_until(from.table->control, [&] {
+    seen = load_relaxed(free_laps);
+    return seen == laps;
+  });
+  if (why != failure::none) PGAS_UNLIKELY {
+    report_errand(from, about, why, laps, seen);
+    return {nullptr, 0};
+  }
+  fence_acquire();
+  return {space.units + unit * workspace_view::unit_bytes, number};
+}
+
+/// Nobody reads or writes it any more.
+PGAS_COLD void give_unit(sender from, std::uint64_t number) {
+  const workspace_view& space = from.table->workspace;
+  const std::uint64_t laps = number >> space.log2_units;
+  store_release(space.next + 1 + (number - (laps << space.log2_units)), laps + 1);
+}
+
+/// Waits for the answer. Acquires: what the proxy has done for the command is visible.
+[[nodiscard]] PGAS_FN reply await_answer(sender from, errand about, answer_place at) {
+  const ring_view& ring = from.table->ring;
+  const answer* const cell = ring.answers + at.cell;
+  std::uint64_t seen = 0;
+  const failure why = poll_until(from.table->control, [&] {
+    seen = load_relaxed(&cell->lap);
+    return seen == at.lap;
+  });
+  if (why != failure::none) PGAS_UNLIKELY {
+    report_errand(from, about, why, at.lap, seen);
+    return {{}, true};
+  }
+  fence_acquire();
+  const reply got{{{load_relaxed(&cell->value[0]), load_relaxed(&cell->value[1])}}, false};
+  store_release(ring.free_laps() + at.cell, at.lap);
+  return got;
+}
+
+/// Two words of a command.
+PGAS_FN void fill(std::uint64_t* to, std::uint64_t low, std::uint64_t high) {
+  store_relaxed(reinterpret_cast<vec16*>(to),
+                vec16{{static_cast<std::uint32_t>(low), static_cast<std::uint32_t>(low >> 32),
+                       static_cast<std::uint32_t>(high), static_cast<std::uint32_t>(high >> 32)}});
+}
+
+/// What all commands say, but `lap`. Strong stores: under the thread sanitizer they are no bulk data, which would end
+/// the reach of an earlier fence.
+PGAS_FN void fill(command* slot, command_kind kind, atomic_update update, word_kind as, const errand& about,
+                  std::uint64_t local, std::uint64_t bytes, std::uint32_t cell, std::uint32_t block = 0) {
+  const std::uint64_t head = static_cast<std::uint64_t>(kind) | static_cast<std::uint64_t>(update) << 8 |
+                             static_cast<std::uint64_t>(as) << 16 |
+                             std::uint64_t{static_cast<std::uint32_t>(about.pe)} << 32;
+  store_relaxed(&slot->lap + 1, head);
+  fill(&slot->offset, about.offset, local);
+  fill(&slot->bytes, bytes, cell | std::uint64_t{block} << 32);
+}
+
+/// The command is the proxy's. *Order* what this thread did and has seen before is visible to the proxy when it sees
+/// the command, and to whoever learns of its effect.
+PGAS_FN void release(const ring_place& place) { store_release(&place.slot->lap, place.lap); }
+
+/// Hands over what needs no more, and waits for the answer.
+[[nodiscard]] PGAS_FN reply ask(sender from, errand about, command_kind kind, std::uint64_t bytes) {
+  const answer_place answers = take_answer(from, about);
+  if (answers.cell == no_answer) return {{}, true};
+  const ring_place place = take_place(from, about);
+  if (place.slot == nullptr) return {{}, true};
+  fill(place.slot, kind, atomic_update::fetch, word_kind::u64, about, 0, bytes, answers.cell);
+  release(place);
+  return await_answer(from, about, answers);
+}
+
+/// Returns when all earlier commands of this PE's contexts to PE `pe` of the world, or to all if it is -1, are
+/// complete. Acquires: what they brought is here. False if it had to give up.
+[[nodiscard]] PGAS_FN bool settle(sender from, operation what, std::int32_t pe) {
+  const ring_view ring = from.table->ring;
+  const std::uint64_t next = load_relaxed(&ring.heads->next);
+  if (load_relaxed(&ring.heads->completed) >= next) {  // where nothing was handed over since the host was last asked
+    fence_acquire();
+    return true;
+  }
+  const std::uint64_t completed = load_relaxed(&ring.progress->completed);
+  if (completed >= next) {
+    fence_acquire();
+    store_release(&ring.heads->completed, completed);  // may put back what another has seen since, as in take_place()
+    return true;
+  }
+  return !ask(from, {what, pe, 0}, command_kind::quiet, 0).lost;
+}
+
+}  // namespace pgas::detail

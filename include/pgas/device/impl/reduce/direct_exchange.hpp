@@ -1,0 +1,161 @@
+/// @file
+/// What the collectives of `collective.hpp` are made of: stores into every member's destination, and folds of every
+/// member's source.
+#pragma once
+
+#include "pgas/device/impl/hierarchy/domain_exchange.hpp"
+#include "pgas/device/impl/reduce/reduce_loop.hpp"
+#include "pgas/device/impl/proxy/proxied_copy.hpp"
+#include "pgas/device/impl/hierarchy/proxied_reduce.hpp"
+#include "pgas/device/impl/sync/collective_check.hpp"
+#include "pgas/device/impl/copy/strided.hpp"
+
+namespace pgas::detail {
+
+/// Puts `count` elements at `dst` of a member. What the proxy carries is under way until the barrier at the end of the
+/// collective, which completes it.
+template <class T, PGAS_IS(group) G>
+PGAS_FN void put_to_member(const context& ctx, const G& g, T* dst, const T* src, std::size_t count,
+                           std::int32_t world_pe) {
+  ctx.by_world_route(
+      dst, world_pe, [&](T* there) { copy<direction::put>(g, there, src, count); },
+      [&](std::int32_t far) {
+        proxied_put(far_copy{sender_of(ctx), far, dst, src, count * sizeof(T), until::handed_over}, g);
+      });
+}
+
+/// The same for elements at a distance.
+template <class T, PGAS_IS(group) G>
+PGAS_FN void put_strided_to_member(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
+                                   std::ptrdiff_t src_stride, std::size_t count, std::int32_t world_pe) {
+  ctx.by_world_route(
+      dst, world_pe, [&](T* there) { copy_strided<direction::put>(g, there, src, dst_stride, src_stride, 1, count); },
+      [&](std::int32_t far) {
+        proxied_strided<direction::put>(sender_of(ctx), g, far, dst, src,
+                                        spread_of<T>(1, count, src_stride, dst_stride), until::handed_over);
+      });
+}
+
+/// Calls f(member) once for each member, this PE among them: half of a group's warps begin with it, the others end with
+/// it. So the group's own copy and the others' way over the link overlap. (Where the proxy carries, the group acts as
+/// one: this PE comes last.) The others come in turn, so that not all members store to the same one.
+template <PGAS_IS(group) G, class F>
+PGAS_FN void for_each_member(const context& ctx, const G& g, const team_view& team, F f) {
+  const std::int32_t n = team.n_pes();
+  const bool own_first = !may_span_domains(ctx, team) && (g.thread_rank() / 32) % 2 != 0;
+  for (std::int32_t k = own_first ? -1 : 0, end = k + n; k < end; ++k) f(other_member(team, k));
+}
+
+/// Puts `count` elements at `dst` of every member.
+template <class T, PGAS_IS(group) G>
+PGAS_FN void put_to_all(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
+                        std::size_t count) {
+  for_each_member(ctx, g, team, [&](std::int32_t member) {
+    if (member != team.my_pe() || dst != src) put_to_member(ctx, g, dst, src, count, team.world_pe(member));
+  });
+}
+
+/// After a begin_together(), calls put(to, from, world PE) once for each member: `from` is the member's block of this
+/// PE's source, `to` this PE's address of its own block of the member's destination.
+/// @param dst_block, src_block elements from one block to the next
+template <class T, PGAS_IS(group) G, class Put>
+PGAS_FN void for_each_block(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
+                            std::ptrdiff_t dst_block, std::ptrdiff_t src_block, Put put) {
+  begin_together(g);
+  for_each_member(ctx, g, team, [&](std::int32_t member) {
+    put(dst + team.my_pe() * dst_block, src + member * src_block, team.world_pe(member));
+  });
+}
+
+/// Tells all members this PE's `value`, meets them, and returns the sum of the values of the members before this one.
+template <PGAS_IS(group) G>
+[[nodiscard]] PGAS_FN std::uint64_t sum_before(const context& ctx, const G& g, const team_view& team,
+                                               std::uint64_t value, operation what) {
+  const auto size = static_cast<std::int32_t>(g.size());
+  std::uint64_t* const mine = value_word(ctx, team, team.my_pe());
+  for (auto i = static_cast<std::int32_t>(g.thread_rank()); i < team.n_pes(); i += size)
+    store_at_member(ctx, mine, value, team.world_pe(i), what);
+  meet_or_end(ctx, g, team, what);
+  std::uint64_t sum = 0;
+  for (std::int32_t i = 0; i < team.my_pe(); ++i) sum += load_relaxed(value_word(ctx, team, i));
+  return sum;
+}
+
+/// Whether a broadcast is fetched by its receivers: a block stores some 45 GB/s, so a root that stores to everybody is
+/// what all wait for. Not on the host's channel, whose many blocks fill the link. The same on all members.
+[[nodiscard]] PGAS_FN bool fetches_broadcast(const context& ctx, const team_view& team, std::size_t bytes) {
+  constexpr std::size_t worth_a_meeting = std::size_t{128} << 10;
+  return static_cast<std::size_t>(team.n_pes() - 1) * bytes >= worth_a_meeting && team.channel_ != team.n_channels() &&
+         !may_span_domains(ctx, team);
+}
+
+/// Such a broadcast, but for the meeting at its end. The root tells the others where its source lies: that need not be
+/// in the heap, and then it stores to them after all.
+template <class T, PGAS_IS(group) G>
+PGAS_FN void fetch_broadcast(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
+                             std::size_t count, std::int32_t root) {
+  constexpr auto what = operation::broadcast;
+  const std::uint64_t offset = ctx.offset(src);
+  const bool everywhere = offset < std::uint64_t{1} << (ctx.log2_stride_ - 1);  // memory that all PEs have
+  std::uint64_t* const place = value_word(ctx, team, root);
+  if (team.my_pe() == root) {
+    const auto size = static_cast<std::int32_t>(g.size());
+    for (auto i = static_cast<std::int32_t>(g.thread_rank()); i < team.n_pes(); i += size)
+      store_at_member(ctx, place, everywhere ? offset + 1 : 0, team.world_pe(i), what);
+  }
+  meet_or_end(ctx, g, team, what);
+  if (team.my_pe() == root) {
+    if (!everywhere) {
+      put_to_all(ctx, g, team, dst, src, count);
+    } else if (dst != src) {
+      copy<direction::put>(g, dst, src, count);
+    }
+  } else if (const std::uint64_t told = load_relaxed(place); told != 0) {
+    const auto* const from = reinterpret_cast<const T*>(ctx.my_slot_ + (told - 1));
+    copy<direction::get>(g, dst, ctx.world_remote(from, team.world_pe(root)), count);
+  }
+}
+
+/// A fold by all members, each of its share. They meet before, so that all sources are there, and after, so that all
+/// results are. @param first_target, end_target who gets whole results
+template <fold_result Result, class T, class Op, PGAS_IS(group) G>
+PGAS_FN void fold_shares(const context& ctx, const G& g, const team_view& team, T* dst, const T* src, std::size_t count,
+                         Op op, std::int32_t first_target, std::int32_t end_target, operation what) {
+  if constexpr (Result == fold_result::whole) {
+    if (end_target - first_target == team.n_pes() && goes_by_domains(ctx, team, count * sizeof(T))) PGAS_UNLIKELY {
+      const domain_call call = domain_call_of(ctx, team, dst, src, count);
+      return reduce_by_domains<T>(&call, g, op);
+    }
+  }
+  const shares all = shares_of(reinterpret_cast<std::uintptr_t>(src), sizeof(T), count, team.n_pes());
+  const std::size_t begin = all.start(team.my_pe());
+  const std::size_t end = all.start(team.my_pe() + 1);
+  const fold_job job{reinterpret_cast<const std::byte*>(src + begin),
+                     reinterpret_cast<std::byte*>(dst + begin),
+                     end - begin,
+                     {},
+                     team.n_pes(),
+                     first_target,
+                     end_target};
+  step_or_end(ctx, g, team, what);
+  fold_by_route<Result, T>(ctx, g, team, op, job, what);
+  step_or_end(ctx, g, team, what);
+}
+
+/// A fold by which each member gets its own block of `count` elements of the result.
+template <class T, class Op, PGAS_IS(group) G>
+PGAS_FN void fold_block(const context& ctx, const G& g, const team_view& team, T* dst, const T* src, std::size_t count,
+                        Op op) {
+  const fold_job job{reinterpret_cast<const std::byte*>(src + static_cast<std::size_t>(team.my_pe()) * count),
+                     reinterpret_cast<std::byte*>(dst),
+                     count,
+                     {},
+                     team.n_pes(),
+                     team.my_pe(),
+                     team.my_pe() + 1};
+  step_or_end(ctx, g, team, operation::reduce_scatter);
+  fold_by_route<fold_result::whole, T>(ctx, g, team, op, job, operation::reduce_scatter);
+  step_or_end(ctx, g, team, operation::reduce_scatter);
+}
+
+}  // namespace pgas::detail

@@ -1,0 +1,281 @@
+/// @file
+/// The loop of all folding collectives: one member reads some elements from every member's source, in the members'
+/// order, combines them and stores what comes out straight where it is wanted.
+///
+/// The order of the operands of an element is that of the members whoever folds it, so results depend on nothing but
+/// the team and the data: not on groups, their sizes or the addresses. And since the one who folds an element is the
+/// only one who reads it, and does so before it stores any result, source and destination may be the same memory.
+/// (Two-shot all-reduce by reading, as in NCCL's symmetric kernels: src/device/symmetric/all_reduce.cuh,
+/// "RSxLD_AGxST".)
+#pragma once
+
+#include "pgas/device/impl/copy/copy.hpp"
+#include "pgas/device/reduce_op.hpp"
+#include "pgas/device/team.hpp"
+
+namespace pgas::detail {
+
+/// Who gets results: every member or one of them the whole fold, or every member what the members up to it make.
+enum class fold_result : std::int32_t { whole, inclusive, exclusive };
+
+/// How to reach the members of a team: what context::world_remote() needs, and no more.
+struct reach {
+  const std::int32_t* members;  ///< null where they are evenly spaced
+  std::int32_t first;           ///< slots from this PE's to that of the first member; of the world's PE 0 for a list
+  std::int32_t stride;
+  std::uint32_t log2_stride;
+
+  template <class T>
+  [[nodiscard]] PGAS_FN T* at(T* local, std::int32_t member) const {
+    const std::int32_t slots = first + (members == nullptr ? member * stride : members[member]);
+    return reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(local) +
+                                (static_cast<std::uintptr_t>(static_cast<std::intptr_t>(slots)) << log2_stride));
+  }
+};
+
+/// Some elements to be folded.
+struct fold_job {
+  const std::byte* src;  ///< this PE's address of the first of them; every member's lies at the same offset
+  std::byte* dst;        ///< the same for the results
+  std::size_t count;
+  reach to;
+  std::int32_t members;
+  std::int32_t first_target;  ///< whole results go to members first_target ... end_target - 1
+  std::int32_t end_target;
+};
+
+/// value / by; in 32 bits where they will do, as 64 take a hundred instructions.
+[[nodiscard]] PGAS_FN std::size_t divided(std::size_t value, std::uint32_t by) {
+  return value >> 32 == 0 ? static_cast<std::uint32_t>(value) / by : value / by;
+}
+
+/// How members share `count` elements: whole lines of 128 bytes, as even as that allows. The same on all members, as
+/// their `src` differ by multiples of a slot.
+struct shares {
+  std::size_t count;
+  std::size_t skew;  ///< how many elements into its first line the first one lies
+  std::size_t each;  ///< elements of a share, but for the first and the last one
+
+  /// Where the share of member `member` starts.
+  [[nodiscard]] PGAS_FN std::size_t start(std::int32_t member) const {
+    const std::size_t before = each * static_cast<std::size_t>(member);
+    return before <= skew ? 0 : before - skew < count ? before - skew : count;
+  }
+  /// Whose share element `at` is in.
+  [[nodiscard]] PGAS_FN std::int32_t holder(std::size_t at) const {
+    return static_cast<std::int32_t>((at + skew) / each);
+  }
+};
+[[nodiscard]] PGAS_FN shares shares_of(std::uintptr_t src, std::uint32_t element_bytes, std::size_t count,
+                                       std::int32_t members) {
+  constexpr std::uint32_t line = 128;
+  const std::uint32_t per_line = element_bytes < line ? line / element_bytes : 1;
+  const std::size_t skew = static_cast<std::uint32_t>(src % line) / element_bytes % per_line;
+  const auto n = static_cast<std::uint32_t>(members);
+  const std::size_t lines = (count + skew + per_line - 1) / per_line;
+  return {count, skew, divided(lines + n - 1, n) * per_line};
+}
+/// Where the share of member `member` starts, of elements at `src`.
+template <class T>
+[[nodiscard]] PGAS_FN std::size_t share_start(const T* src, std::size_t count, std::int32_t members,
+                                              std::int32_t member) {
+  return shares_of(reinterpret_cast<std::uintptr_t>(src), sizeof(T), count, members).start(member);
+}
+
+/// `N` values side by side.
+template <class T, std::uint32_t N>
+struct lanes {
+  T at[N];
+};
+
+/// Elements as they are loaded: all of an aligned 16-byte word, or a single one in the largest pieces its alignment
+/// allows.
+template <class T>
+struct word_access {
+  using raw = vec16;
+  static constexpr std::uint32_t width = sizeof(T) <= 16 ? 16 / sizeof(T) : 1;
+  [[nodiscard]] PGAS_FN static raw load(const std::byte* p) { return load16<space::heap>(p); }
+  PGAS_FN static void store(std::byte* p, const raw& value) { store16<space::heap>(p, value); }
+};
+template <class T>
+struct element_access {
+  static constexpr std::size_t piece = unit_of<T> < 8 ? unit_of<T> : 8;
+  static constexpr std::uint32_t pieces = static_cast<std::uint32_t>(sizeof(T) / piece);
+  using raw = lanes<typename word<piece>::type, pieces>;
+  static constexpr std::uint32_t width = 1;
+  [[nodiscard]] PGAS_FN static raw load(const std::byte* p) {
+    raw value;
+    PGAS_UNROLL
+    for (std::uint32_t i = 0; i < pieces; ++i) value.at[i] = load_weak<piece>(p + i * piece);
+    return value;
+  }
+  PGAS_FN static void store(std::byte* p, const raw& value) {
+    PGAS_UNROLL
+    for (std::uint32_t i = 0; i < pieces; ++i) store_weak<piece>(p + i * piece, value.at[i]);
+  }
+};
+
+/// Combines lane by lane. (The library's kernels have an operation for which there is another one of this.)
+template <class Op, class A, std::uint32_t N>
+PGAS_FN void combine(const Op& op, lanes<A, N>& sum, const lanes<A, N>& next) {
+  PGAS_UNROLL
+  for (std::uint32_t k = 0; k < N; ++k) sum.at[k] = static_cast<A>(op(sum.at[k], next.at[k]));
+}
+
+/// Folds what one access holds with what came before.
+template <class Access, class T, class Op, class A>
+PGAS_FN void fold_lanes(const Op& op, lanes<A, Access::width>& sum, const typename Access::raw& raw, bool first) {
+  const auto elements = bits_as<lanes<stored_as<T, A>, Access::width>>(raw);
+  lanes<A, Access::width> next;
+  PGAS_UNROLL
+  for (std::uint32_t k = 0; k < Access::width; ++k) next.at[k] = accumulated<T, A>(elements.at[k]);
+  if (first)
+    sum = next;
+  else
+    combine(op, sum, next);
+}
+
+/// What was folded, ready to be stored.
+template <class Access, class T, class A>
+[[nodiscard]] PGAS_FN typename Access::raw folded(const lanes<A, Access::width>& sum) {
+  lanes<stored_as<T, A>, Access::width> out{};
+  PGAS_UNROLL
+  for (std::uint32_t k = 0; k < Access::width; ++k) out.at[k] = stored<T, A>(sum.at[k]);
+  return bits_as<typename Access::raw>(out);
+}
+
+/// The neutral element in every lane.
+template <class Access, class T, class Op>
+[[nodiscard]] PGAS_FN typename Access::raw neutral(const Op& op) {
+  using A = accumulator_of<Op, T>;
+  lanes<A, Access::width> all{};
+  PGAS_UNROLL
+  for (std::uint32_t k = 0; k < Access::width; ++k) all.at[k] = op.template identity<A>();
+  return folded<Access, T>(all);
+}
+
+/// Where the accesses of a loop lie: one behind the other, with a gap before access `gap_at`.
+struct run {
+  std::size_t start;  ///< bytes
+  std::size_t count;  ///< accesses
+  std::size_t gap_at;
+  std::size_t gap;  ///< bytes
+};
+
+/// One thread's share of a run: accesses of several members in flight, then folded in order.
+template <fold_result Result, class Access, class T, class Op>
+PGAS_FN void fold_run(const Op& op, const fold_job& job, const run& where, share me) {
+  using A = accumulator_of<Op, T>;
+  constexpr bool whole = Result == fold_result::whole;
+  constexpr std::uint32_t batch = whole ? 4 : 2;  // members
+  for (std::size_t i = me.rank; i < where.count; i += me.size) {
+    const std::size_t at = where.start + i * Access::width * sizeof(T) + (i >= where.gap_at ? where.gap : 0);
+    lanes<A, Access::width> sum{};
+    for (std::int32_t base = 0; base < job.members; base += static_cast<std::int32_t>(batch)) {
+      typename Access::raw in[batch]{};
+      PGAS_UNROLL
+      for (std::uint32_t b = 0; b < batch; ++b) {
+        const std::int32_t member = base + static_cast<std::int32_t>(b);
+        if (member < job.members) in[b] = Access::load(job.to.at(job.src, member) + at);
+      }
+      PGAS_UNROLL
+      for (std::uint32_t b = 0; b < batch; ++b) {
+        const std::int32_t member = base + static_cast<std::int32_t>(b);
+        if (member >= job.members) break;
+        if constexpr (Result == fold_result::exclusive) {
+          const typename Access::raw before = member == 0 ? neutral<Access, T>(op) : folded<Access, T>(sum);
+          Access::store(job.to.at(job.dst, member) + at, before);
+        }
+        fold_lanes<Access, T>(op, sum, in[b], member == 0);
+        if constexpr (Result == fold_result::inclusive)
+          Access::store(job.to.at(job.dst, member) + at, folded<Access, T>(sum));
+      }
+    }
+    if constexpr (whole) {
+      const typename Access::raw out = folded<Access, T>(sum);
+      for (std::int32_t target = job.first_target; target < job.end_target; ++target)
+        Access::store(job.to.at(job.dst, target) + at, out);
+    }
+  }
+}
+
+/// How many words of each member a thread has in flight, and of how many members at once: eight in all, and no more
+/// words than there are registers for their sums. Rather many words than many members, as two members are the least.
+template <class T, class A>
+struct fold_shape {
+  static constexpr std::uint32_t sums = word_access<T>::width * (sizeof(A) < 4 ? 4 : sizeof(A)) / 4;  ///< registers
+  static constexpr std::uint32_t depth = sums < 4 ? 4 : sums > 16 ? 1 : 16 / sums;
+  static constexpr std::uint32_t batch = 8 / depth;
+};
+
+/// Whole folds of words from byte `start` on, as far as they fill tiles: as in `copy.hpp`, a warp takes consecutive
+/// words at a constant distance from its first. Returns how many words that were, of `words`.
+template <class T, class Op>
+PGAS_FN std::size_t fold_tiles(const Op& op, const fold_job& job, std::size_t start, std::size_t words, share me) {
+  using A = accumulator_of<Op, T>;
+  using access = word_access<T>;
+  constexpr std::uint32_t depth = fold_shape<T, A>::depth;
+  constexpr std::uint32_t batch = fold_shape<T, A>::batch;
+  const std::uint32_t log2 = me.size < 32 ? 0 : 5;  // of the threads that share a tile
+  const std::uint32_t hop = 16u << log2;
+  const std::size_t tiles = words / depth >> log2;
+  const std::size_t step = me.size >> log2;
+  const std::uint32_t first = me.rank >> log2;
+  const std::uint32_t lane = me.rank & ((1u << log2) - 1);
+  for (std::size_t i = first; i < tiles && first < step; i += step) {
+    const std::size_t at = start + i * depth * hop + lane * 16;
+    lanes<A, access::width> sum[depth]{};
+    for (std::int32_t base = 0; base < job.members; base += static_cast<std::int32_t>(batch)) {
+      vec16 in[batch][depth]{};
+      PGAS_UNROLL
+      for (std::uint32_t b = 0; b < batch; ++b) {
+        const std::int32_t member = base + static_cast<std::int32_t>(b);
+        if (member >= job.members) break;
+        const std::byte* const from = job.to.at(job.src, member) + at;
+        PGAS_UNROLL
+        for (std::uint32_t d = 0; d < depth; ++d) in[b][d] = access::load(from + d * hop);
+      }
+      PGAS_UNROLL
+      for (std::uint32_t b = 0; b < batch; ++b) {
+        const std::int32_t member = base + static_cast<std::int32_t>(b);
+        if (member >= job.members) break;
+        PGAS_UNROLL
+        for (std::uint32_t d = 0; d < depth; ++d) fold_lanes<access, T>(op, sum[d], in[b][d], member == 0);
+      }
+    }
+    vec16 out[depth];
+    PGAS_UNROLL
+    for (std::uint32_t d = 0; d < depth; ++d) out[d] = folded<access, T>(sum[d]);
+    for (std::int32_t target = job.first_target; target < job.end_target; ++target) {
+      std::byte* const to = job.to.at(job.dst, target) + at;
+      PGAS_UNROLL
+      for (std::uint32_t d = 0; d < depth; ++d) access::store(to + d * hop, out[d]);
+    }
+  }
+  return tiles * depth << log2;
+}
+
+/// One thread's share of a job: whole words where source and destination allow it, single elements at the ends. Out of
+/// line and ignorant of the group, so that there is one copy of it for each operation and type.
+template <fold_result Result, class T, class Op>
+PGAS_OUTLINE void fold(Op op, fold_job job, share me) {
+  constexpr std::size_t all = ~std::size_t{0};
+  if constexpr (16 % sizeof(T) == 0) {
+    const auto from = reinterpret_cast<std::uintptr_t>(job.src);
+    const auto to = reinterpret_cast<std::uintptr_t>(job.dst);
+    const std::size_t to_boundary = (0 - from) & 15;
+    if (((from ^ to) & 15) == 0 && to_boundary % sizeof(T) == 0) {
+      constexpr std::size_t width = word_access<T>::width;
+      const std::size_t head = to_boundary / sizeof(T) < job.count ? to_boundary / sizeof(T) : job.count;
+      const std::size_t words = (job.count - head) / width;
+      std::size_t tiled = 0;
+      if constexpr (Result == fold_result::whole) tiled = fold_tiles<T>(op, job, head * sizeof(T), words, me);
+      fold_run<Result, word_access<T>, T>(op, job, run{head * sizeof(T) + tiled * 16, words - tiled, all, 0}, me);
+      fold_run<Result, element_access<T>, T>(op, job, run{0, job.count - words * width, head, words * 16}, me);
+      return;
+    }
+  }
+  fold_run<Result, element_access<T>, T>(op, job, run{0, job.count, all, 0}, me);
+}
+
+}  // namespace pgas::detail

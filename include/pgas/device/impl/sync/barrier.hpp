@@ -1,0 +1,201 @@
+/// @file
+/// The all-to-all barrier: every member adds one to its own word at every other member, then waits for the others'
+/// words here. One flight over the link whatever the number of PEs, and the sender needs to know nothing before it
+/// sends.
+///
+/// Each thread of the group takes some members, arrives at them and waits for them. Releases are made by the arriving
+/// threads themselves (one MEMBAR for a warp), after a sync of the group, so that what any thread of the group did
+/// before is covered; each acquires for itself, before the sync that lets the group go on. The first warp releases even
+/// where it arrives nowhere: the barrier counts as a fence for what its threads send later, to whatever PE.
+///
+/// Teams with members that load and store do not reach meet as `domain_barrier.hpp` says.
+#pragma once
+
+#include "pgas/device/impl/sync/group_vote.hpp"
+#include "pgas/device/impl/hierarchy/domain_barrier.hpp"
+
+namespace pgas::detail {
+
+/// The member `k` places behind member `me` of `n`, 0 <= k <= n.
+[[nodiscard]] PGAS_FN std::int32_t member_behind(std::int32_t me, std::int32_t k, std::int32_t n) {
+  return me + k < n ? me + k : me + k - n;
+}
+
+/// How many members there are besides this PE, and which of them is number `k`: the next ones first, so that not all
+/// arrive at the same member at the same time. Numbers -1 and others_of() are this PE itself.
+[[nodiscard]] PGAS_FN std::int32_t others_of(const team_view& team) { return team.n_pes() - 1; }
+[[nodiscard]] PGAS_FN std::int32_t other_member(const team_view& team, std::int32_t k) {
+  return member_behind(team.my_pe(), 1 + k, team.n_pes());
+}
+
+/// Says who is missing among the members of one thread's share.
+PGAS_COLD void report_missing(context ctx, team_view team, operation what, failure why, std::int32_t rank,
+                              std::int32_t size) {
+  for (std::int32_t k = rank; k < others_of(team); k += size) {
+    const std::int32_t i = other_member(team, k);
+    const member_words* const state = member_state(ctx, team, i);
+    const std::uint64_t due = load_relaxed(&state->waited) + 1;
+    const std::uint64_t seen = load_relaxed(&state->arrived);
+    if (seen >= due) continue;
+    report(ctx, lost_wait(why, what, team.world_pe(i), ctx.offset(state), cmp::ge, due, seen));
+    return;
+  }
+  report(ctx, lost_wait(why, what, -1, team.channel_offset(), cmp::ge, std::uint64_t{0}, std::uint64_t{0}));
+}
+
+/// Waits for others number base, base + size, ... as far as they exist, at most Batch of them, all polled at once.
+template <std::uint32_t Batch>
+[[nodiscard]] PGAS_FN failure await_members(const context& ctx, const team_view& team, std::int32_t base,
+                                            std::int32_t size) {
+  member_words* state[Batch];
+  bool meets[Batch];
+  std::uint64_t due[Batch];
+  PGAS_UNROLL
+  for (std::uint32_t b = 0; b < Batch; ++b) {
+    const std::int32_t k = base + static_cast<std::int32_t>(b) * size;
+    meets[b] = b == 0 || k < others_of(team);
+    // Where there is none, another word: that is cheaper than a branch between two loads.
+    state[b] = member_state(ctx, team, other_member(team, meets[b] ? k : base));
+    due[b] = load_relaxed(&state[b]->waited) + 1;
+  }
+  const failure why = poll_until(ctx.control_, [&] {
+    std::uint64_t seen[Batch];
+    PGAS_UNROLL
+    for (std::uint32_t b = 0; b < Batch; ++b) seen[b] = load_relaxed(&state[b]->arrived);
+    std::uint64_t behind = 0;  // its top bit: some count is below what is due
+    PGAS_UNROLL
+    for (std::uint32_t b = 0; b < Batch; ++b) behind |= meets[b] ? seen[b] - due[b] : 0;
+    return behind >> 63 == 0;
+  });
+  if (why == failure::none) {
+    PGAS_UNROLL
+    for (std::uint32_t b = 0; b < Batch; ++b) {
+      if (meets[b]) store_relaxed(&state[b]->waited, due[b]);
+    }
+  }
+  return why;
+}
+
+/// One thread's share of arriving: at others number rank, rank + size, ...
+template <arrival Arrival>
+PGAS_FN void arrive_share(const context& ctx, const team_view& team, std::int32_t rank, std::int32_t size) {
+  const std::int32_t others = others_of(team);
+  if constexpr (Arrival == arrival::release) {
+    if (rank < others || rank < 32) fence_release();
+  }
+  std::uint64_t* const mine = &member_state(ctx, team, team.my_pe())->arrived;
+  PGAS_ROLLED
+  for (std::int32_t k = rank; k < others; k += size)
+    reduce<rmw::add>(ctx.world_remote(mine, team.world_pe(other_member(team, k))), std::uint64_t{1});
+}
+
+/// One thread's share of waiting: for others number rank, rank + size, ... False if it ended early; the record is
+/// written then.
+[[nodiscard]] PGAS_FN bool await_share(const context& ctx, const team_view& team, operation what, std::int32_t rank,
+                                       std::int32_t size) {
+  constexpr std::int32_t batch = 4;
+  const std::int32_t others = others_of(team);
+  if (rank >= others) return true;
+  failure why = failure::none;
+  std::int32_t base = rank;
+  PGAS_ROLLED
+  for (; base + size < others; base += batch * size) {
+    why = await_members<batch>(ctx, team, base, size);
+    if (why != failure::none) break;
+  }
+  if (why == failure::none && base < others) why = await_members<1>(ctx, team, base, size);  // the only one, mostly
+  if (why != failure::none) PGAS_UNLIKELY {
+    report_missing(ctx, team, what, why, base, size);
+    return false;
+  }
+  fence_acquire();
+  return true;
+}
+
+/// Ends the thread unless the caller belongs to `team` and the channel exists. With checks on. The library's own
+/// channel lies behind the last one.
+PGAS_COLD void check_member_slowly(context ctx, team_view team, operation what) {
+  failure why = failure::none;
+  if (team.my_pe() < 0)
+    why = failure::not_a_member;
+  else if (team.channel_ < 0 || team.channel_ > team.n_channels())
+    why = failure::bad_channel;
+  if (why == failure::none) return;
+  report(ctx, bad_argument(why, what, ctx.world_pe_, team.state_offset_, static_cast<std::uint64_t>(team.channel_)));
+  end_thread();
+}
+
+/// The first half of a barrier, for all threads of `g`: what any of them did before is covered, also what they handed
+/// to the proxy.
+template <arrival Arrival, PGAS_IS(group) G>
+PGAS_FN void arrive(const context& ctx, const G& g, const team_view& team) {
+  if constexpr (Arrival == arrival::release) settle_all(ctx, g, operation::barrier);
+  if (may_span_domains(ctx, team)) PGAS_UNLIKELY {
+    const participant here{ctx, team};
+    if (arrive_by_domains<Arrival>(&here, g)) return;
+  }
+  g.sync();
+  arrive_share<Arrival>(ctx, team, static_cast<std::int32_t>(g.thread_rank()), static_cast<std::int32_t>(g.size()));
+}
+
+/// The calling thread's share of the second half.
+template <PGAS_IS(group) G>
+[[nodiscard]] PGAS_FN bool await(const context& ctx, const G& g, const team_view& team, operation what) {
+  if (may_span_domains(ctx, team)) PGAS_UNLIKELY {
+    const participant here{ctx, team};
+    const awaited by_domains = await_domains(&here, g, what);
+    if (by_domains != awaited::otherwise) return by_domains == awaited::complete;
+  }
+  return await_share(ctx, team, what, static_cast<std::int32_t>(g.thread_rank()), static_cast<std::int32_t>(g.size()));
+}
+
+/// A barrier that ends the group if it can't be completed. Records call it `what`.
+template <arrival Arrival, PGAS_IS(group) G>
+PGAS_FN void barrier_or_end(const context& ctx, const G& g, const team_view& team, operation what = meeting<Arrival>) {
+  if (ctx.checks()) PGAS_UNLIKELY
+    check_member_slowly(ctx, team, what);
+  arrive<Arrival>(ctx, g, team);
+  go_on_together(g, !await(ctx, g, team, what));
+}
+
+/// barrier_or_end() for collectives, which do more than meet: out of line, once for each kind of group.
+template <PGAS_IS(group) G>
+PGAS_OUTLINE_IN_UNIT void meet_or_end(context ctx, G g, team_view team, operation what) {
+  barrier_or_end<arrival::release>(ctx, g, team, what);
+}
+
+/// Whether a group's blocks are as many on all members, so that each may meet the same blocks of the others by itself.
+template <class G>
+using stepping_members = std::void_t<decltype(some<G>().part())>;
+template <class G>
+inline constexpr bool steps_by_block = valid<stepping_members, G>;
+
+/// The sync in front of a collective that does not begin with a meeting or an exchange: what any thread of the group
+/// did before is covered. The threads of a collective of the host have done nothing before.
+template <PGAS_IS(group) G>
+PGAS_FN void begin_together(const G& g) {
+  if constexpr (!steps_by_block<G>) g.sync();
+}
+
+/// The meeting of one block with the same blocks of the other members, as a barrier of its own. (Nothing is checked:
+/// the group's meetings have been.)
+template <PGAS_IS(group) Block>
+PGAS_OUTLINE_IN_UNIT void step_of_block(context ctx, Block block, team_view team, operation what) {
+  const team_view own = team.of_block(block.block_rank());
+  arrive<arrival::release>(ctx, block, own);
+  go_on_together(block, !await(ctx, block, own, what));
+}
+
+/// The meeting before a collective's first access to other members' memory, or after its last. It is a meeting of the
+/// team, not of the group's blocks among themselves, which have nothing to tell one another there: so each block goes
+/// by itself where all have the same work. *Order* when all blocks have come through, as at the end of a kernel, it is
+/// that of meet_or_end().
+template <PGAS_IS(group) G>
+PGAS_FN void step_or_end(const context& ctx, const G& g, const team_view& team, operation what) {
+  if constexpr (steps_by_block<G>) {
+    if (!may_span_domains(ctx, team)) return step_of_block(ctx, g.part(), team, what);
+  }
+  meet_or_end(ctx, g, team, what);
+}
+
+}  // namespace pgas::detail

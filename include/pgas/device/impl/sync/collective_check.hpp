@@ -1,0 +1,113 @@
+/// @file
+/// Collectives with checks on: their arguments, and that all members make the same call. Each member tells the others a
+/// number that stands for its call, they meet, and each compares.
+#pragma once
+
+#include "pgas/device/impl/sync/barrier.hpp"
+
+namespace pgas::detail {
+
+/// What the members of a team must agree on. `symmetric` memory must lie at the same offset everywhere.
+struct collective_call {
+  operation what;
+  std::uint32_t variant = 0;  ///< which reduction
+  std::uint64_t element_bytes = 0;
+  std::uint64_t count = 0;
+  std::int64_t dst_stride = 1;
+  std::int64_t src_stride = 1;
+  std::int32_t root = 0;
+  const void* dst = nullptr;  ///< null where it may differ
+  const void* src = nullptr;
+};
+
+/// a * b, or the largest number if that is more.
+[[nodiscard]] PGAS_HD constexpr std::uint64_t times(std::uint64_t a, std::uint64_t b) {
+  return b != 0 && a > ~std::uint64_t{0} / b ? ~std::uint64_t{0} : a * b;
+}
+
+/// How many elements `count` elements with a stride span.
+[[nodiscard]] PGAS_HD constexpr std::uint64_t span_of(std::uint64_t count, std::int64_t stride) {
+  if (stride < 1) return ~std::uint64_t{0};
+  return count == 0 ? 0 : times(count - 1, static_cast<std::uint64_t>(stride)) + 1;
+}
+
+/// A number that differs between calls that differ. `round` counts the meetings before, so that what a member told in
+/// an earlier call is not taken for this one.
+PGAS_COLD std::uint64_t signature_of(context ctx, collective_call call, std::uint64_t round) {
+  std::uint64_t hash = 0x9e3779b97f4a7c15u;
+  const auto add = [&hash](std::uint64_t value) {
+    hash = (hash ^ value) * 0xff51afd7ed558ccdu;
+    hash ^= hash >> 32;
+  };
+  add(static_cast<std::uint64_t>(call.what) << 32 | call.variant);
+  add(call.element_bytes);
+  add(call.count);
+  add(static_cast<std::uint64_t>(call.dst_stride));
+  add(static_cast<std::uint64_t>(call.src_stride));
+  add(static_cast<std::uint64_t>(call.root));
+  add(call.dst != nullptr ? ctx.offset(call.dst) : 0);
+  add(call.src != nullptr ? ctx.offset(call.src) : 0);
+  add(round);
+  return hash;
+}
+
+/// Ends the thread unless `count` elements of symmetric memory lie at `local`; for none of them it may be any address.
+template <class T>
+PGAS_FN void check_buffer(const context& ctx, operation what, const T* local, std::uint64_t count) {
+  if (count != 0) check_slowly(checked_heap_of(ctx), what, local, times(count, sizeof(T)), alignof(T), ctx.my_pe());
+}
+
+/// Ends the thread unless `root` is a member.
+PGAS_COLD void check_root(context ctx, team_view team, operation what, std::int32_t root) {
+  if (root >= 0 && root < team.n_pes()) return;
+  report(ctx, bad_argument(failure::pe_out_of_range, what, root, team.state_offset_, 0));
+  end_thread();
+}
+
+/// This PE's copy of the word in which member `i` says what it called.
+[[nodiscard]] PGAS_FN std::uint64_t* signature_word(const context& ctx, const team_view& team, std::int32_t i) {
+  return reinterpret_cast<std::uint64_t*>(ctx.my_slot_ + team.channel_offset() +
+                                          team_layout::signature(team.n_pes(), i));
+}
+
+/// Writes a word of the library's own on PE `world_pe`. A barrier completes it.
+PGAS_FN void store_at_member(const context& ctx, std::uint64_t* word, std::uint64_t value, std::int32_t world_pe,
+                             operation what) {
+  ctx.by_world_route(
+      word, world_pe, [&](std::uint64_t* there) { store_relaxed(there, value); },
+      [&](std::int32_t far) {
+        proxied_store(sender_of(ctx), {what, far, ctx.offset(word)}, payload_of(value), sizeof value);
+      });
+}
+
+/// Whether member `i` called something else.
+PGAS_COLD bool differs(context ctx, team_view team, operation what, std::int32_t i, std::uint64_t mine) {
+  if (i == team.my_pe() || load_relaxed(signature_word(ctx, team, i)) == mine) return false;
+  report(ctx, bad_argument(failure::asymmetric, what, team.world_pe(i), team.channel_offset(), 0));
+  return true;
+}
+
+/// Ends the group unless all members make this call. One word for each member is enough: nobody gets through the
+/// collective, by a barrier or by packets, before all have compared.
+template <PGAS_IS(group) G>
+PGAS_COLD void check_same_call(context ctx, G g, team_view team, collective_call call) {
+  check_member_slowly(ctx, team, call.what);
+  const std::int32_t me = team.my_pe();
+  const std::int32_t n = team.n_pes();
+  if (n == 1) return;
+  g.sync();
+  const std::uint64_t meetings = load_relaxed(&member_state(ctx, team, me == 0 ? 1 : 0)->waited) +
+                                 load_relaxed(&domain_state(ctx, team)->waited);  // one of the two ways
+  const std::uint64_t mine = signature_of(ctx, call, meetings);
+  const auto rank = static_cast<std::int32_t>(g.thread_rank());
+  const auto size = static_cast<std::int32_t>(g.size());
+  for (std::int32_t i = rank; i < n; i += size) {
+    if (i != me) store_at_member(ctx, signature_word(ctx, team, me), mine, team.world_pe(i), call.what);
+  }
+  meet_or_end(ctx, g, team, call.what);
+  bool lost = false;
+  for (std::int32_t i = rank; i < n && !lost; i += size) lost = differs(ctx, team, call.what, i, mine);
+  go_on_together(g, lost);
+}
+
+}  // namespace pgas::detail

@@ -1,0 +1,214 @@
+/// @file
+/// A block of threads on the CPU: real threads that share a crew_state. For launchers; programs only see the
+/// thread_crew that they are handed.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <stdexcept>
+
+#include "pgas/detail/platform.hpp"
+#include "pgas/detail/isa/ptx.hpp"
+
+namespace pgas::detail {
+
+/// What the members of one crew share: a barrier that one member's failure opens for all others, and room for a value.
+///
+/// *Memory* lives as long as any member runs. Made by the launcher, one for each block.
+class crew_state {
+ public:
+  /// Largest value that broadcast() hands on.
+  static constexpr std::size_t broadcast_bytes = 64;
+
+  /// @param members at most 65535
+  explicit crew_state(std::uint32_t members) : word_(members) {}
+  crew_state(const crew_state&) = delete;
+  crew_state& operator=(const crew_state&) = delete;
+
+  /// Returns when all members that have not left have arrived. Throws thread_ended if one of them has failed.
+  void arrive_and_wait() {
+    std::uint64_t seen = word_.load(std::memory_order_relaxed);
+    std::uint64_t after = 0;
+    do {
+      if ((seen & failed_bit) != 0) throw thread_ended{};
+      after = completed(seen + one_arrival);
+    } while (!word_.compare_exchange_weak(seen, after, std::memory_order_acq_rel, std::memory_order_relaxed));
+    if (generation(after) != generation(seen)) {
+      wake_all();
+    } else {
+      wait_for_change(generation(seen));
+    }
+  }
+
+  /// A member is done and takes no part in later barriers, as a GPU thread that has returned.
+  void leave() {
+    std::uint64_t seen = word_.load(std::memory_order_relaxed);
+    while (
+        !word_.compare_exchange_weak(seen, completed(seen - 1), std::memory_order_acq_rel, std::memory_order_relaxed)) {
+    }
+    wake_all();
+  }
+
+  /// A member ended by an exception: the others' waits throw thread_ended, now and later.
+  void fail() {
+    word_.fetch_or(failed_bit, std::memory_order_acq_rel);
+    wake_all();
+  }
+
+  /// Written by one member, read by all, with a barrier before and after.
+  [[nodiscard]] void* room() { return room_; }
+  /// For votes: how many members said yes since the last reset.
+  [[nodiscard]] std::atomic<std::uint32_t>& votes() { return votes_; }
+
+ private:
+  // One word, so that arriving, leaving and failing can't miss one another: bit 63 failed, 32..62 generation, 16..31
+  // arrived, 0..15 members.
+  static constexpr std::uint64_t failed_bit = std::uint64_t{1} << 63;
+  static constexpr std::uint64_t one_arrival = 1u << 16;
+  static constexpr int spins = 200;
+
+  static constexpr std::uint64_t generation(std::uint64_t w) { return (w & ~failed_bit) >> 32; }
+
+  /// Opens the barrier if everyone has arrived.
+  static constexpr std::uint64_t completed(std::uint64_t w) {
+    const std::uint64_t members = w & 0xffffu;
+    if ((w >> 16 & 0xffffu) != members) return w;
+    return (w & failed_bit) | ((generation(w) + 1) << 32 & ~failed_bit) | members;
+  }
+
+  /// Whether the barrier `mine` is open. Throws thread_ended if it never will be.
+  [[nodiscard]] bool opened(std::uint64_t mine) const {
+    const std::uint64_t now = word_.load(std::memory_order_acquire);
+    if (generation(now) != mine) return true;
+    if ((now & failed_bit) != 0) throw thread_ended{};
+    return false;
+  }
+
+  void wait_for_change(std::uint64_t mine) {
+    for (int i = 0; i < spins; ++i) {
+      if (opened(mine)) return;
+      yield_waiting();
+    }
+    std::unique_lock<std::mutex> lock(sleep_);
+    while (!opened(mine)) changed_.wait(lock);
+  }
+
+  /// The word has changed. Whoever looked at it before holds the mutex until it sleeps.
+  void wake_all() {
+    { const std::lock_guard<std::mutex> lock(sleep_); }
+    changed_.notify_all();
+  }
+
+  alignas(64) std::atomic<std::uint64_t> word_;
+  std::atomic<std::uint32_t> votes_{0};
+  alignas(64) std::byte room_[broadcast_bytes];
+  std::mutex sleep_;
+  std::condition_variable changed_;
+};
+
+/// Which member of which block the calling thread is; for failure records.
+struct crew_place {
+  std::uint32_t block = 0;
+  std::uint32_t thread = 0;
+};
+inline thread_local crew_place this_place;
+
+}  // namespace pgas::detail
+
+namespace pgas {
+
+/// One member's handle of a block on the CPU. Cheap to copy; every member has its own.
+class thread_crew {
+ public:
+  /// *Callers* launchers. @param state shared by the members of this block
+  /// @param grid shared by the members of all blocks; null where they don't run all at once
+  thread_crew(detail::crew_state& state, std::uint32_t rank, std::uint32_t size, std::uint32_t block_rank = 0,
+              std::uint32_t num_blocks = 1, detail::crew_state* grid = nullptr)
+      : state_(&state), grid_(grid), rank_(rank), size_(size), block_rank_(block_rank), num_blocks_(num_blocks) {}
+
+  [[nodiscard]] std::uint32_t thread_rank() const { return rank_; }
+  [[nodiscard]] std::uint32_t size() const { return size_; }
+  /// Returns when all members have called it.
+  /// *Errors* throws detail::thread_ended in every member once one of them has ended by an exception.
+  void sync() const {
+    if (size_ > 1) state_->arrive_and_wait();
+  }
+  [[nodiscard]] std::uint32_t block_rank() const { return block_rank_; }
+  [[nodiscard]] std::uint32_t num_blocks() const { return num_blocks_; }
+
+  /// Whether `yes` holds on any member, on all members. Also a sync().
+  [[nodiscard]] bool any(bool yes) const {
+    if (size_ == 1) return yes;
+    std::atomic<std::uint32_t>& votes = state_->votes();
+    if (yes) votes.fetch_add(1, std::memory_order_relaxed);
+    sync();
+    const bool result = votes.load(std::memory_order_relaxed) != 0;
+    sync();
+    if (yes) votes.fetch_sub(1, std::memory_order_relaxed);  // before this member arrives for the next vote
+    return result;
+  }
+  /// The value of the member with rank 0, on all members. Also a sync().
+  template <class T>
+  [[nodiscard]] T broadcast(T value) const {
+    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= detail::crew_state::broadcast_bytes);
+    if (size_ == 1) return value;
+    if (rank_ == 0) __builtin_memcpy(state_->room(), &value, sizeof value);
+    sync();
+    __builtin_memcpy(&value, state_->room(), sizeof value);
+    sync();
+    return value;
+  }
+
+  /// For the library's own use.
+  [[nodiscard]] detail::crew_state& state() const { return *state_; }
+  [[nodiscard]] detail::crew_state* grid_state() const { return grid_; }
+  /// The members of all blocks as one crew. *Errors* std::logic_error where the launcher has not made the grid a group.
+  [[nodiscard]] thread_crew whole_grid() const {
+    if (num_blocks_ == 1) return *this;
+    if (grid_ == nullptr)
+      throw std::logic_error(
+          "this_grid: the blocks of this kernel do not all run at once; launch it with resident = true");
+    return {*grid_, block_rank_ * size_ + rank_, num_blocks_ * size_};
+  }
+
+ private:
+  detail::crew_state* state_;
+  detail::crew_state* grid_;
+  std::uint32_t rank_;
+  std::uint32_t size_;
+  std::uint32_t block_rank_;
+  std::uint32_t num_blocks_;
+};
+
+namespace detail {
+
+/// Runs `f(crew)` as one member of a crew and ends the crew's membership properly, by return or by exception.
+/// *Callers* launchers, on the thread that is to be this member. *On return* the member took part to its end.
+/// *Errors* what `f` throws, thread_ended included, after the other members were told.
+template <class F>
+void run_member(const thread_crew& crew, F&& f) {
+  const crew_place before = this_place;
+  this_place = {crew.block_rank(), crew.thread_rank()};
+  try {
+    f(crew);
+  } catch (...) {
+    this_place = before;
+    crew.state().fail();
+    if (crew.grid_state() != nullptr) crew.grid_state()->fail();
+    throw;
+  }
+  this_place = before;
+  crew.state().leave();
+  if (crew.grid_state() != nullptr) crew.grid_state()->leave();
+}
+
+/// The meetings of a grid; impl/grid_barrier.hpp has the ones of GPUs.
+[[nodiscard]] inline bool grid_any(const thread_crew& block, bool yes) { return block.whole_grid().any(yes); }
+template <class T>
+[[nodiscard]] T grid_broadcast(const thread_crew& block, T value) {
+  return block.whole_grid().broadcast(value);
+}
+
+}  // namespace detail
+}  // namespace pgas

@@ -1,0 +1,102 @@
+/// @file
+/// How the blocks of a grid meet on a GPU: one word that counts arrivals, votes and meetings. A block arrives and votes
+/// by one addition; the last one knows from what it got back that it is, and how the vote ended, and publishes both
+/// with the number of the meeting. So a vote costs no more than a barrier, and the word is ready for the next grid of
+/// any size.
+#pragma once
+
+#include "pgas/device/group.hpp"
+#include "pgas/device/impl/sync/grid_table.hpp"
+
+namespace pgas::detail {
+
+/// The word of a grid_state: bits 0..23 blocks that arrived, 24..47 those that voted yes, 48..62 which meeting, 63 how
+/// the last vote ended.
+struct grid_word {
+  static constexpr std::uint64_t arrival = 1;
+  static constexpr std::uint64_t vote = std::uint64_t{1} << 24;
+  static constexpr std::uint64_t field = vote - 1;
+  static constexpr std::uint64_t yes = std::uint64_t{1} << 63;
+
+  [[nodiscard]] PGAS_HD static constexpr std::uint64_t number(std::uint64_t word) { return word >> 48 & 0x7fff; }
+  /// What the last block to arrive publishes.
+  [[nodiscard]] PGAS_HD static constexpr std::uint64_t after(std::uint64_t word, bool ended_yes) {
+    return ((number(word) + 1) & 0x7fff) << 48 | (ended_yes ? yes : 0);
+  }
+};
+
+/// How a meeting ended for one block.
+struct meeting_result {
+  std::uint32_t yes;   ///< some block voted for it
+  std::uint32_t odd;   ///< which room belongs to it
+  std::uint32_t lost;  ///< it had to be given up; the record is written
+};
+
+/// Arrives for one block and waits for the others.
+/// *Callers* one thread of each of `blocks` blocks. *Order* what every block did before is visible to all after.
+[[nodiscard]] PGAS_OUTLINE meeting_result meet_blocks(grid_state& state, std::uint64_t blocks, bool yes) {
+  fence_gpu();
+  const std::uint64_t seen = fetch_add_gpu(&state.word, grid_word::arrival + (yes ? grid_word::vote : 0));
+  const auto odd = static_cast<std::uint32_t>(grid_word::number(seen) & 1);
+  if ((seen & grid_word::field) + 1 == blocks) {
+    const bool vote = yes || (seen / grid_word::vote & grid_word::field) != 0;
+    fence_gpu();
+    store_gpu(&state.word, grid_word::after(seen, vote));
+    return {vote ? 1u : 0u, odd, 0};
+  }
+  std::uint64_t now = 0;
+  const failure why = poll_until(state.here.control_, [&] {
+    now = load_gpu(&state.word);
+    return grid_word::number(now) != grid_word::number(seen);
+  });
+  fence_gpu();
+  if (why != failure::none) PGAS_UNLIKELY
+    report(state.here,
+           lost_wait(why, operation::grid_sync, -1, std::uint64_t{0}, cmp::ge, blocks, seen & grid_word::field));
+  return {(now & grid_word::yes) != 0 ? 1u : 0u, odd, why != failure::none ? 1u : 0u};
+}
+
+/// meet_blocks() for all threads of a block: what it says, on all of them, unless it ends them.
+template <class Block>
+[[nodiscard]] PGAS_FN meeting_result block_meets(const Block& block, bool yes) {
+  meeting_result result{0, 0, 1};
+  const bool vote = block.any(yes);
+  if (block.thread_rank() == 0) {
+    grid_state* const state =
+        block.visit() != nullptr ? state_of(*block.visit(), block.block_rank() == 0) : block.grid_state();
+    if (state != nullptr) result = meet_blocks(*state, block.num_blocks(), vote);
+  }
+  result = block.broadcast(result);
+  if (result.lost != 0) PGAS_UNLIKELY
+    end_thread();
+  return result;
+}
+
+/// Whether `yes` holds on any thread of the grid, on all threads.
+template <class Block>
+[[nodiscard]] PGAS_FN bool grid_any(const Block& block, bool yes) {
+  if (block.num_blocks() == 1) return block.any(yes);
+  return block_meets(block, yes).yes != 0;
+}
+
+/// The value of the first thread of the first block, on all threads, which end if that one has ended. The room is
+/// written again two meetings later, which no block reaches before all have read it.
+template <class Block, class T>
+[[nodiscard]] PGAS_FN T grid_broadcast(const Block& block, T value) {
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= grid_state::room_bytes);
+  if (block.num_blocks() == 1) return block.broadcast(value);
+  const bool leads = block.block_rank() == 0 && block.thread_rank() == 0;
+  grid_state* state = block.grid_state();
+  if (leads && block.visit() != nullptr) state = state_of(*block.visit(), true);
+  const bool first = leads && state != nullptr;
+  if (first) __builtin_memcpy(state->room[grid_word::number(load_gpu(&state->word)) & 1], &value, sizeof value);
+  const meeting_result result = block_meets(block, first);
+  if (result.yes == 0) PGAS_UNLIKELY
+    end_thread();
+  if (block.visit() != nullptr) state = block.broadcast(block.visit()->state);
+  __builtin_memcpy(&value, state->room[result.odd], sizeof value);
+  if (block.visit() != nullptr) block.sync();  // the first thread may give the state back
+  return value;
+}
+
+}  // namespace pgas::detail

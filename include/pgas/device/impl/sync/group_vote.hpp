@@ -1,0 +1,109 @@
+/// @file
+/// How the threads of a group come to know the same: one thread's value handed to all, and a vote. Every kind of group
+/// that can do it is listed here; another one gets a compile error that says so.
+#pragma once
+
+#include "pgas/detail/cluster.hpp"
+#include "pgas/detail/isa/ptx.hpp"
+#include "pgas/device/group.hpp"
+
+namespace pgas::detail {
+
+template <class G>
+using agreeing_members = std::void_t<decltype(some<G>().broadcast(0u)), decltype(some<G>().any(true))>;
+/// pgas::block, on the GPU and on the CPU, and pgas::grid.
+template <class G>
+inline constexpr bool agreeing = valid<agreeing_members, G>;
+
+template <class G>
+using shuffling_members = std::void_t<decltype(some<G>().shfl(0u, 0)), decltype(some<G>().any(1))>;
+/// Warps, cooperative_groups tiles of up to 32 lanes and coalesced groups.
+template <class G>
+inline constexpr bool shuffling = valid<shuffling_members, G>;
+
+template <class G>
+using foreign_block_members = std::void_t<decltype(some<G>().thread_index()), decltype(some<G>().group_index())>;
+/// cooperative_groups::thread_block, told by what only it has. It is the same threads as pgas::block.
+template <class G>
+inline constexpr bool foreign_block = valid<foreign_block_members, G>;
+
+/// The type `block`, looked at only where a template needs it.
+template <class>
+struct whole_block {
+  using type = block;
+};
+
+/// The value of the thread with rank 0, on all threads; ends them if that thread has ended. Also a sync().
+/// *Callers* all threads of the group. *Memory* T is trivially copyable, a multiple of 4 bytes, at most 64.
+template <PGAS_IS(group) G, class T>
+[[nodiscard]] PGAS_FN T broadcast(const G& g, T value) {
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) % 4 == 0 && sizeof(T) <= 64);
+  if constexpr (single<G>) {
+    return value;
+  } else if constexpr (agreeing<G>) {
+    return g.broadcast(value);
+  } else if constexpr (foreign_block<G>) {
+    return whole_block<G>::type::broadcast(value);
+  } else if constexpr (clustered<G>) {
+    return cluster_broadcast(g, value);
+  } else {
+    static_assert(shuffling<G>,
+                  "this group can't hand a value to all of its threads: use a thread, a warp, a tile, a block, a "
+                  "cluster or pgas::grid");
+    struct words {
+      std::uint32_t w[sizeof(T) / 4];
+    };
+    g.sync();
+    if (!g.any(g.thread_rank() == 0 ? 1 : 0)) PGAS_UNLIKELY
+      end_thread();
+    words mine = bits_as<words>(value);
+    for (std::uint32_t& w : mine.w) w = g.shfl(w, 0);
+    return bits_as<T>(mine);
+  }
+}
+
+/// Whether `yes` holds on any thread of the group, on all threads. Also a sync().
+/// *Callers* all threads of the group.
+template <PGAS_IS(group) G>
+[[nodiscard]] PGAS_FN bool any(const G& g, bool yes) {
+  if constexpr (single<G>) {
+    return yes;
+  } else if constexpr (agreeing<G>) {
+    return g.any(yes);
+  } else if constexpr (foreign_block<G>) {
+    return whole_block<G>::type::any(yes);
+  } else if constexpr (clustered<G>) {
+    return cluster_any(g, yes);
+  } else {
+    static_assert(shuffling<G>,
+                  "this group can't vote, so the others would stay in its sync() for ever where one thread's wait is "
+                  "lost: use a thread, a warp, a tile, a block, a cluster or, for a whole grid, pgas::grid");
+    g.sync();
+    return g.any(yes ? 1 : 0) != 0;
+  }
+}
+
+/// Groups whose any() and broadcast() above are syncs of memory too.
+template <class G>
+inline constexpr bool agreeing_in_step = agreeing<G> || foreign_block<G> || clustered<G>;
+
+/// Ends all threads of the group if `lost` holds on any of them. Also a sync().
+/// *Callers* all threads of the group.
+template <PGAS_IS(group) G>
+PGAS_FN void go_on_together(const G& g, bool lost) {
+  if (any(g, lost)) PGAS_UNLIKELY
+    end_thread();
+  if constexpr (!agreeing_in_step<G>) g.sync();  // the votes of warps and tiles do not order memory
+}
+
+/// Ends all threads of the group unless `well` holds on the first one, which has worked for all of them: also if that
+/// one has ended before, and says nothing. Also a sync().
+/// *Callers* all threads of the group, others than the first with false.
+template <PGAS_IS(group) G>
+PGAS_FN void go_on_with_first(const G& g, bool well) {
+  if (!any(g, well)) PGAS_UNLIKELY
+    end_thread();
+  if constexpr (!agreeing_in_step<G>) g.sync();
+}
+
+}  // namespace pgas::detail

@@ -1,0 +1,180 @@
+/// @file
+/// The queue lock behind lock.hpp, after Mellor-Crummey and Scott, "Algorithms for scalable synchronization on
+/// shared-memory multiprocessors" (1991). Whoever comes puts itself behind the last one, tells that one so, and spins
+/// on its own memory; whoever leaves hands the lock to the next. So the lock goes round in the order of arrival, and
+/// nothing is polled over a link.
+///
+/// The queue needs no memory but the lock word itself, of which every PE has one:
+/// * `tail`, used on one PE of the team (the home, which differs from lock to lock): the last in the queue, 1 + PE;
+/// * `seat`, used by its own PE: whether a thread of this PE holds or awaits the lock, whether it holds it, and who is
+/// next. All zero is a free lock. The algorithm asks `Words` for every access, so that the host can run it too.
+#pragma once
+
+#include "pgas/device/impl/sync/group_vote.hpp"
+#include "pgas/device/impl/proxy/proxied_ops.hpp"
+#include "pgas/device/impl/sync/wait.hpp"
+
+namespace pgas::detail {
+
+/// The two halves of a lock word.
+struct lock_word {
+  std::uint32_t tail;
+  std::uint32_t seat;
+
+  static constexpr std::uint32_t taken = 1u << 31;  ///< of a seat: a thread of the PE holds or awaits the lock
+  static constexpr std::uint32_t holds = 1u << 30;  ///< of a seat: it holds it
+  static constexpr std::uint32_t next = holds - 1;  ///< of a seat: 1 + the PE behind this one, 0 if none is known
+};
+
+/// How an attempt to set or clear a lock ended.
+enum class lock_result { done, busy, ended, not_held };
+
+/// Takes this PE's seat, against other threads of this PE.
+template <class Words>
+[[nodiscard]] PGAS_FN bool sit_down(const Words& w) {
+  return w.compare_exchange(&lock_word::seat, w.me(), 0u, lock_word::taken) == 0;
+}
+
+template <class Words>
+[[nodiscard]] PGAS_FN lock_result lock_set(const Words& w) {
+  using word = lock_word;
+  if (!sit_down(w) && !w.await([&] { return sit_down(w); }, w.me())) return lock_result::ended;
+  w.acquire();  // who sat here before has left the queue
+  w.release();  // who finds us at the tail and tells our seat comes after we took it
+  const auto mine = static_cast<std::uint32_t>(w.me() + 1);
+  const std::uint32_t before = w.exchange(&word::tail, w.home(), mine);
+  if (before == 0) {
+    w.acquire();
+    w.merge(&word::seat, w.me(), word::holds);
+    return lock_result::done;
+  }
+  const auto predecessor = static_cast<std::int32_t>(before - 1);
+  w.acquire();
+  w.merge(&word::seat, predecessor, mine);
+  if (!w.await([&] { return (w.load(&word::seat) & word::holds) != 0; }, predecessor)) return lock_result::ended;
+  w.acquire();
+  return lock_result::done;
+}
+
+template <class Words>
+[[nodiscard]] PGAS_FN lock_result lock_test(const Words& w) {
+  using word = lock_word;
+  if (!sit_down(w)) return lock_result::busy;
+  w.acquire();
+  w.release();
+  const auto mine = static_cast<std::uint32_t>(w.me() + 1);
+  if (w.compare_exchange(&word::tail, w.home(), 0u, mine) != 0) {
+    w.store(&word::seat, 0u);  // nobody has seen us: the tail never was ours
+    return lock_result::busy;
+  }
+  w.acquire();
+  w.merge(&word::seat, w.me(), word::holds);
+  return lock_result::done;
+}
+
+template <class Words>
+[[nodiscard]] PGAS_FN lock_result lock_clear(const Words& w) {
+  using word = lock_word;
+  std::uint32_t seat = w.load(&word::seat);
+  if ((seat & word::holds) == 0) return lock_result::not_held;
+  w.release();
+  if ((seat & word::next) == 0) {
+    const auto mine = static_cast<std::uint32_t>(w.me() + 1);
+    if (w.compare_exchange(&word::tail, w.home(), mine, 0u) == mine) {
+      w.release();  // the seat is free once the tail is: else the next to sit here could find itself before it
+      w.store(&word::seat, 0u);
+      return lock_result::done;
+    }
+    const auto told = [&] {
+      seat = w.load(&word::seat);
+      return (seat & word::next) != 0;
+    };
+    if (!w.await(told, -1)) return lock_result::ended;  // someone is behind us and about to say so
+    w.acquire();
+    w.release();
+  }
+  w.store(&word::seat, 0u);
+  w.merge(&word::seat, static_cast<std::int32_t>((seat & word::next) - 1), word::holds);
+  return lock_result::done;
+}
+
+/// The words of a lock as kernels reach them, by the numbers of a context's team.
+class device_lock_words {
+ public:
+  PGAS_FN device_lock_words(const context& ctx, std::uint64_t* lock)
+      : ctx_(ctx), lock_(reinterpret_cast<lock_word*>(lock)) {}
+
+  [[nodiscard]] PGAS_FN std::int32_t me() const { return ctx_.my_pe(); }
+  /// Neighbouring locks have different homes, so that an array of them does not burden one PE.
+  [[nodiscard]] PGAS_FN std::int32_t home() const {
+    return static_cast<std::int32_t>(ctx_.offset(lock_) / sizeof(lock_word) % static_cast<std::uint32_t>(ctx_.n_pes()));
+  }
+
+  [[nodiscard]] PGAS_FN std::uint32_t load(std::uint32_t lock_word::*half) const {
+    return load_relaxed(&(lock_->*half));
+  }
+  PGAS_FN void store(std::uint32_t lock_word::*half, std::uint32_t value) const {
+    store_relaxed(&(lock_->*half), value);
+  }
+  PGAS_FN void merge(std::uint32_t lock_word::*half, std::int32_t pe, std::uint32_t bits) const {
+    ctx_.by_route(
+        &(lock_->*half), pe, [&](std::uint32_t* there) { reduce<rmw::bit_or>(there, bits); },
+        [&](std::int32_t far) {
+          proxied_update(sender_of(ctx_), {operation::lock, far, ctx_.offset(&(lock_->*half))}, atomic_update::bit_or,
+                         word_kind::u32, bits);
+        });
+  }
+  [[nodiscard]] PGAS_FN std::uint32_t exchange(std::uint32_t lock_word::*half, std::int32_t pe,
+                                               std::uint32_t value) const {
+    return ctx_.by_route(
+        &(lock_->*half), pe, [&](std::uint32_t* there) { return detail::exchange(there, value); },
+        [&](std::int32_t far) { return by_proxy(half, far, atomic_update::swap, value, 0); });
+  }
+  [[nodiscard]] PGAS_FN std::uint32_t compare_exchange(std::uint32_t lock_word::*half, std::int32_t pe,
+                                                       std::uint32_t condition, std::uint32_t value) const {
+    return ctx_.by_route(
+        &(lock_->*half), pe, [&](std::uint32_t* there) { return detail::compare_exchange(there, condition, value); },
+        [&](std::int32_t far) { return by_proxy(half, far, atomic_update::compare_swap, value, condition); });
+  }
+  /// What this thread did before comes before what it does to the lock next, wherever either goes.
+  PGAS_FN void release() const {
+    settle_all(ctx_, operation::lock);
+    fence_release();
+  }
+  PGAS_FN void acquire() const { fence_acquire(); }
+
+  /// Polls until `holds` does. False if it had to give up; the record, which names `pe` as the one waited for, is
+  /// written then.
+  template <class Holds>
+  [[nodiscard]] PGAS_FN bool await(const Holds& holds, std::int32_t pe) const {
+    const failure why = poll_until(ctx_.control_, holds);
+    if (why == failure::none) return true;
+    report(ctx_, lost_wait(why, operation::lock, pe < 0 ? -1 : ctx_.team().world_pe(pe), ctx_.offset(lock_), cmp::eq,
+                           std::uint64_t{lock_word::holds}, std::uint64_t{load(&lock_word::seat)}));
+    return false;
+  }
+
+ private:
+  [[nodiscard]] PGAS_FN std::uint32_t by_proxy(std::uint32_t lock_word::*half, std::int32_t world_pe,
+                                               atomic_update update, std::uint32_t value,
+                                               std::uint32_t condition) const {
+    return static_cast<std::uint32_t>(proxied_fetch(sender_of(ctx_),
+                                                    {operation::lock, world_pe, ctx_.offset(&(lock_->*half))}, update,
+                                                    word_kind::u32, value, condition));
+  }
+
+  const context& ctx_;
+  lock_word* lock_;
+};
+
+/// Ends the thread where a lock operation could not be completed; the record of a wait that gave up is written already.
+PGAS_FN void lock_or_end(const context& ctx, const std::uint64_t* lock, lock_result result) {
+  if (result == lock_result::not_held) PGAS_UNLIKELY {
+    report(ctx, bad_argument(failure::not_held, operation::lock, ctx.world_pe_, ctx.offset(lock), sizeof *lock));
+    end_thread();
+  }
+  if (result == lock_result::ended) PGAS_UNLIKELY
+    end_thread();
+}
+
+}  // namespace pgas::detail

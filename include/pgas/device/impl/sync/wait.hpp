@@ -1,0 +1,92 @@
+/// @file
+/// The bounded wait: poll, and now and then see whether the world still stands. Every wait of the library is made of
+/// it.
+#pragma once
+
+#include "pgas/detail/poll_yield.hpp"
+#include "pgas/device/impl/sync/failure_report.hpp"
+
+namespace pgas::detail {
+
+/// How a wait stands: `why` is none while it may go on. The deadline is 0 until the first look and ~0 where there is
+/// none.
+struct patience {
+  std::uint64_t deadline;
+  failure why;
+};
+
+[[nodiscard]] PGAS_FN patience look(const control_block* control, std::uint64_t deadline) {
+  constexpr std::uint64_t never = ~std::uint64_t{0};
+  // A thread of this PE that has given up ends the waits of the others: they may wait for what it would have done.
+  if (load_relaxed(&control->abort) != 0 || load_relaxed(&control->record.complete) != 0)
+    return {deadline, failure::aborted};
+  if (deadline == 0) {
+    const std::uint64_t timeout = load_relaxed(&control->wait_timeout_ns);
+    const std::uint64_t now = clock_ns();
+    deadline = timeout == 0 || timeout > never - now ? never : now + timeout;
+  } else if (deadline != never && clock_ns() >= deadline) {
+    return {deadline, failure::timed_out};
+  }
+  yield_now_and_then();
+  return {deadline, failure::none};
+}
+
+/// Calls `poll` until it returns true, the world is aborted or the deadline passes. `poll` makes relaxed loads; the
+/// caller adds the acquire fence. @param between polls from one look at that to the next
+template <class Poll>
+[[nodiscard]] PGAS_FN failure poll_until(const control_block* control, const Poll& poll,
+                                         std::uint32_t between = polls_between_looks) {
+  patience p{0, failure::none};
+  for (;;) {
+    PGAS_ROLLED
+    for (std::uint32_t i = 0; i < between; ++i) {
+      if (poll()) return failure::none;
+    }
+    if (p.why != failure::none) return p.why;  // after one more round of polls: what came in time is not lost
+    p = look(control, p.deadline);
+  }
+}
+
+/// A value as records hold it: sign-extended, so that the host can print it either way.
+template <class T>
+[[nodiscard]] PGAS_FN std::uint64_t as_recorded(T value) {
+  if constexpr (std::is_signed_v<T>) {
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(value));
+  } else {
+    return static_cast<std::uint64_t>(value);
+  }
+}
+
+/// A record of a wait that ended early. `pe` is -1 where the wait can't know who was to come.
+template <class T>
+[[nodiscard]] PGAS_FN failure_record lost_wait(failure why, operation what, std::int32_t pe, std::uint64_t offset,
+                                               cmp op, T expected, T seen) {
+  failure_record found{};
+  found.why = why;
+  found.what = what;
+  found.pe = pe;
+  found.heap_offset = offset;
+  found.bytes = sizeof(T);
+  found.expected = as_recorded(expected);
+  found.seen = as_recorded(seen);
+  found.compare = static_cast<std::int32_t>(op);
+  return found;
+}
+
+/// Waits until `*ivar op value`; the calling thread alone. Leaves what was seen in `seen`; acquires. False if it had to
+/// give up; the record is written then.
+template <class T>
+[[nodiscard]] PGAS_FN bool wait_word(const context& ctx, const T* ivar, cmp op, T value, T& seen) {
+  const failure why = poll_until(ctx.control_, [&] {
+    seen = load_relaxed(ivar);
+    return compare(seen, op, value);
+  });
+  if (why != failure::none) PGAS_UNLIKELY {
+    report(ctx, lost_wait(why, operation::wait, -1, ctx.offset(ivar), op, value, seen));
+    return false;
+  }
+  fence_acquire();
+  return true;
+}
+
+}  // namespace pgas::detail

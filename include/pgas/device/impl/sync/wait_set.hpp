@@ -1,0 +1,274 @@
+/// @file
+/// One look at a set of words, and waits on all, any or some of them, by a thread or by a group. Shared by the
+/// wait_until_* and test_* families.
+#pragma once
+
+#include "pgas/detail/rotating_start.hpp"
+#include "pgas/device/impl/sync/group_vote.hpp"
+#include "pgas/device/impl/sync/wait.hpp"
+
+namespace pgas::detail {
+
+/// What the words of a set are compared with: all with one value, or each with its own.
+template <class T>
+struct one_value {
+  T value;
+  [[nodiscard]] PGAS_FN T of(std::size_t) const { return value; }
+  [[nodiscard]] PGAS_FN bool given() const { return true; }
+};
+template <class T>
+struct value_for_each {
+  const T* values;
+  [[nodiscard]] PGAS_FN T of(std::size_t i) const { return values[i]; }
+  [[nodiscard]] PGAS_FN bool given() const { return values != nullptr; }
+};
+
+/// The words that a set operation looks at: ivars[i] for each i with no status or a status of zero.
+template <class T, class Values>
+struct wait_set {
+  using word = T;
+  const T* ivars;
+  std::size_t count;
+  const int* status;
+  cmp op;
+  Values values;
+
+  [[nodiscard]] PGAS_FN bool wanted(std::size_t i) const { return status == nullptr || status[i] == 0; }
+  [[nodiscard]] PGAS_FN bool holds(std::size_t i, T seen) const { return compare(seen, op, values.of(i)); }
+};
+
+/// A set, its words checked.
+template <class T, class Values>
+[[nodiscard]] PGAS_FN wait_set<T, Values> set_of(const context& ctx, const T* ivars, std::size_t count,
+                                                 const int* status, cmp op, Values values) {
+  check(ctx, operation::wait, ivars, count, ctx.my_pe());
+  check_sound(ctx, operation::wait, ivars, known(op) && (count == 0 || values.given()));
+  return {ivars, count, status, op, values};
+}
+
+inline constexpr std::size_t no_index = ~std::size_t{0};
+/// What a wait on a set returns inside the library where it had to give up.
+inline constexpr std::size_t gave_up = no_index - 1;
+
+/// How many words a thread reads before it looks at the first of them.
+inline constexpr std::size_t words_in_flight = 8;
+
+/// Every `step`th word of a set from `first` on: the whole, or the share of one thread of a group.
+struct set_part {
+  std::size_t first = 0;
+  std::size_t step = 1;
+};
+
+/// The part of the calling thread.
+template <PGAS_IS(group) G>
+[[nodiscard]] PGAS_FN set_part part_of(const G& g) {
+  return {static_cast<std::size_t>(g.thread_rank()), static_cast<std::size_t>(g.size())};
+}
+
+/// What one sweep over a set found.
+struct sweep_result {
+  std::size_t first;      ///< index of the first word looked at that satisfies the comparison, or no_index
+  std::size_t satisfied;  ///< how many do
+  std::size_t wanted;     ///< how many words the set has
+};
+
+/// Reads the words of a part of a set once, eight loads in flight, and hands each satisfied index to `found`, in
+/// ascending order from word `begin` on, those before it last. Relaxed: the caller adds the acquire fence. Stops early
+/// when `found` returns false.
+template <class Set, class Found>
+PGAS_FN sweep_result sweep(const Set& set, set_part part, std::size_t begin, const Found& found) {
+  sweep_result result{no_index, 0, 0};
+  const auto from_begin = [&](std::size_t at) {
+    const std::size_t behind = set.count - begin;
+    return begin == 0 || at < behind ? begin + at : at - behind;
+  };
+  for (std::size_t base = part.first; base < set.count; base += words_in_flight * part.step) {
+    typename Set::word seen[words_in_flight];
+    std::uint32_t looked = 0;
+    PGAS_UNROLL
+    for (std::size_t i = 0; i < words_in_flight; ++i) {
+      const std::size_t at = base + i * part.step;
+      if (at < set.count && set.wanted(from_begin(at))) looked |= 1u << i;
+    }
+    PGAS_UNROLL
+    for (std::size_t i = 0; i < words_in_flight; ++i) {  // a word too many is cheaper than a branch between two loads
+      seen[i] = load_relaxed(set.ivars + from_begin(base + ((looked >> i & 1u) != 0 ? i * part.step : 0)));
+    }
+    PGAS_UNROLL
+    for (std::size_t i = 0; i < words_in_flight; ++i) {
+      if ((looked >> i & 1u) == 0) continue;
+      const std::size_t at = from_begin(base + i * part.step);
+      ++result.wanted;
+      if (!set.holds(at, seen[i])) continue;
+      if (result.first == no_index) result.first = at;
+      ++result.satisfied;
+      if (!found(at)) return result;
+    }
+  }
+  return result;
+}
+
+/// sweep() as far as the first word that satisfies the comparison, and to the end. Out of line, once for each type: the
+/// operations below are many.
+template <class Set>
+PGAS_OUTLINE sweep_result find_first(Set set, set_part part) {
+  return sweep(set, part, 0, [](std::size_t) { return false; });
+}
+template <class Set>
+PGAS_OUTLINE sweep_result count_all(Set set, set_part part) {
+  return sweep(set, part, 0, [](std::size_t) { return true; });
+}
+
+/// Leaves the record of a set wait that gave up: about the first word that is still missing.
+template <class T, class Values>
+PGAS_COLD void give_up(context ctx, wait_set<T, Values> set, failure why) {
+  for (std::size_t i = 0; i < set.count; ++i) {
+    if (!set.wanted(i)) continue;
+    const T seen = load_relaxed(set.ivars + i);
+    if (set.holds(i, seen)) continue;
+    report(ctx, lost_wait(why, operation::wait, -1, ctx.offset(set.ivars + i), set.op, set.values.of(i), seen));
+    return;
+  }
+  report(ctx, lost_wait(why, operation::wait, -1, ctx.offset(set.ivars), set.op, T{}, T{}));
+}
+
+/// Waits for every word of a part of the set. False if it had to give up.
+template <class T, class Values>
+[[nodiscard]] PGAS_OUTLINE bool await_all(context ctx, wait_set<T, Values> set, set_part part) {
+  T seen{};
+  for (std::size_t i = part.first; i < set.count; i += part.step) {
+    if (set.wanted(i) && !wait_word(ctx, set.ivars + i, set.op, set.values.of(i), seen)) return false;
+  }
+  return true;
+}
+
+/// What to make of the words that satisfy a set's comparison: one of them, or all, listed. The search for one begins
+/// anywhere: a program that does not exclude what it has seen is to see all of them in the end (OpenSHMEM 1.5).
+struct take_one {
+  static constexpr std::size_t none = no_index;
+  [[nodiscard]] PGAS_FN static std::size_t begin_of(std::size_t count) { return anywhere_below(count); }
+  template <class Set>
+  [[nodiscard]] PGAS_FN std::size_t answer(const Set& set, std::size_t begin, std::size_t& wanted) const {
+    const sweep_result now = sweep(set, {}, begin, [](std::size_t) { return false; });
+    wanted = now.wanted;
+    return now.first;
+  }
+};
+struct take_all {
+  static constexpr std::size_t none = 0;
+  std::size_t* indices;
+  [[nodiscard]] PGAS_FN static std::size_t begin_of(std::size_t) { return 0; }
+  template <class Set>
+  [[nodiscard]] PGAS_FN std::size_t answer(const Set& set, std::size_t begin, std::size_t& wanted) const {
+    std::size_t found = 0;
+    const sweep_result now = sweep(set, {}, begin, [&](std::size_t i) {
+      indices[found++] = i;
+      return true;
+    });
+    wanted = now.wanted;
+    return found;
+  }
+};
+
+/// The answer of `take` now; the calling thread alone. Acquires.
+template <class Set, class Take>
+[[nodiscard]] PGAS_OUTLINE std::size_t look_once(Set set, Take take) {
+  std::size_t wanted = 0;
+  const std::size_t answer = take.answer(set, take.begin_of(set.count), wanted);
+  fence_acquire();
+  return answer;
+}
+
+/// How many sweeps of a thread over `words` words take as long as polls of one word do from one look to the next.
+[[nodiscard]] PGAS_FN std::uint32_t sweeps_between_looks(std::size_t words) {
+  const std::size_t loads = words / words_in_flight + 1;  // one behind the other
+  return loads < polls_between_looks ? polls_between_looks / static_cast<std::uint32_t>(loads) : 1;
+}
+
+/// Waits until a word of the set satisfies the comparison; the calling thread alone. Acquires. The answer of `take`,
+/// its `none` if the set has no words, or gave_up.
+template <class Set, class Take>
+[[nodiscard]] PGAS_OUTLINE std::size_t await_any(context ctx, Set set, Take take) {
+  const std::size_t begin = take.begin_of(set.count);
+  std::size_t answer = Take::none;
+  const failure why = poll_until(
+      ctx.control_,
+      [&] {
+        std::size_t wanted = 0;
+        answer = take.answer(set, begin, wanted);
+        return answer != Take::none || wanted == 0;
+      },
+      sweeps_between_looks(set.count));
+  if (why != failure::none) PGAS_UNLIKELY {
+    give_up(ctx, set, why);
+    return gave_up;
+  }
+  fence_acquire();
+  return answer;
+}
+
+/// The same for a set that is long enough for a group to poll together: each thread looks at its part, until the group
+/// agrees that someone has seen something; then one thread takes the answer. One thread alone would need a load's
+/// latency for every eight words.
+template <class Set, class Take, PGAS_IS(group) G>
+[[nodiscard]] PGAS_FN std::size_t await_any_together(const context& ctx, const G& g, const Set& set, const Take& take) {
+  constexpr std::size_t again = gave_up - 1;
+  const bool leads = g.thread_rank() == 0;
+  const std::uint32_t between = sweeps_between_looks(set.count / static_cast<std::uint32_t>(g.size()));
+  patience p{0, failure::none};
+  for (std::uint32_t polls = 1;; ++polls) {
+    const sweep_result mine = find_first(set, part_of(g));
+    if (polls % between == 0) {
+      if (leads) p = look(ctx.control_, p.deadline);
+      if (!any(g, leads)) PGAS_UNLIKELY
+        end_thread();
+    }
+    if (polls == 1 && !any(g, mine.wanted != 0)) return Take::none;
+    if (!any(g, mine.satisfied != 0 || p.why != failure::none)) continue;
+    std::size_t answer = again;
+    if (leads) {
+      const std::size_t taken = look_once(set, take);
+      if (taken != Take::none) {
+        answer = taken;
+      } else if (p.why != failure::none) {
+        give_up(ctx, set, p.why);
+        answer = gave_up;
+      }
+    }
+    answer = broadcast(g, answer);
+    if (answer != again) return answer;
+  }
+}
+
+/// Whichever fits; ends the group if it had to give up.
+template <class Set, class Take, PGAS_IS(group) G>
+PGAS_FN std::size_t await_any_or_end(const context& ctx, const G& g, const Set& set, const Take& take) {
+  std::size_t answer = 0;
+  if constexpr (single<G>) {
+    answer = await_any(ctx, set, take);
+  } else if (set.count > words_in_flight) {
+    answer = await_any_together(ctx, g, set, take);
+  } else {
+    if (g.thread_rank() == 0) answer = await_any(ctx, set, take);
+    answer = broadcast(g, answer);
+  }
+  if (answer == gave_up) PGAS_UNLIKELY
+    end_thread();
+  return answer;
+}
+
+/// Whether all words of the set satisfy the comparison now; each thread of the group looks at its part.
+template <class Set, PGAS_IS(group) G>
+[[nodiscard]] PGAS_FN bool all_hold(const G& g, const Set& set) {
+  const sweep_result mine = count_all(set, part_of(g));
+  fence_acquire();
+  return !any(g, mine.satisfied != mine.wanted);
+}
+
+/// The answer of `take` now.
+template <class Set, class Take, PGAS_IS(group) G>
+[[nodiscard]] PGAS_FN std::size_t look_for_any(const G& g, const Set& set, const Take& take) {
+  return broadcast(g, g.thread_rank() == 0 ? look_once(set, take) : 0);
+}
+
+}  // namespace pgas::detail

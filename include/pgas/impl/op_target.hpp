@@ -1,0 +1,116 @@
+/// @file
+/// What the templates of the host-called operations hand to the library: types as values, memory as bytes.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+
+#include "pgas/detail/datatype.hpp"
+#include "pgas/types.hpp"
+#include "pgas/world.hpp"
+
+namespace pgas::detail {
+
+/// Where an operation is carried out, and whether the call waits for it.
+struct issue {
+  world& w;
+  const stream* on = nullptr;  ///< null: the world's own queue, which is in order and not the application's
+  bool wait = true;
+};
+[[nodiscard]] inline issue at_once(world& w) { return {w, nullptr, true}; }
+[[nodiscard]] inline issue later(world& w) { return {w, nullptr, false}; }
+[[nodiscard]] inline issue in_turn(world& w, const stream& on) { return {w, &on, false}; }
+
+/// The shape of a strided copy: strides, blocks and their size in elements of `element_bytes`.
+struct strides {
+  std::ptrdiff_t to;
+  std::ptrdiff_t from;
+  std::size_t block;
+  std::size_t count;
+  std::size_t element_bytes;
+};
+
+/// An atomic operation on a word of symmetric memory.
+struct word_update {
+  atomic_update how;
+  word_kind as;
+  const void* target;
+  std::uint64_t value = 0;
+  std::uint64_t condition = 0;
+  bool release = false;
+  bool fetches = false;  ///< the old value is wanted
+};
+
+/// Words of symmetric memory and what they are compared with.
+struct word_set {
+  word_kind as;
+  const void* words;
+  std::size_t count;
+  const int* status;
+  cmp compare;
+  std::uint64_t value = 0;       ///< bit pattern
+  const void* values = nullptr;  ///< one for each word; null: `value` for all
+};
+
+/// Which words of a set a test or wait is about.
+enum class which { all, any, some };
+
+/// Contiguous and strided copies to and from PE `pe`.
+PGAS_API void put_bytes(const issue& how, void* to, const void* from, std::size_t bytes, int pe);
+PGAS_API void get_bytes(const issue& how, void* to, const void* from, std::size_t bytes, int pe);
+PGAS_API void put_strided(const issue& how, void* to, const void* from, const strides& shape, int pe);
+PGAS_API void get_strided(const issue& how, void* to, const void* from, const strides& shape, int pe);
+/// Reads one value.
+PGAS_API void load_bytes(const issue& how, void* to, const void* from, std::size_t bytes, int pe);
+/// Writes up to 16 bytes, which are taken at the call.
+PGAS_API void store_bytes(const issue& how, void* to, const void* value, std::size_t bytes, std::size_t alignment, int pe);
+PGAS_API void put_signal_bytes(const issue& how, void* to, const void* from, std::size_t bytes, signal_t* signal, signal_t value,
+                               signal_op op, int pe);
+
+/// Carries out the update and returns the old bits.
+PGAS_API std::uint64_t fetch_update(world& w, const word_update& update, int pe);
+/// Enqueues the update; the old bits go to `result` unless it is null.
+PGAS_API void enqueue_update(const issue& how, const word_update& update, void* result, int pe);
+
+/// Enqueues a wait for all words of a set.
+PGAS_API void enqueue_wait(world& w, const stream& on, const word_set& set);
+/// One look at a set, or a wait. Returns the first index that `one` satisfies (any), how many do (some; `indices` says
+/// which), or for all: 1 if every word does. no_index where no word qualifies.
+PGAS_API std::size_t test_words(world& w, const word_set& set, which words, std::size_t* indices);
+PGAS_API std::size_t wait_words(world& w, const word_set& set, which words, std::size_t* indices);
+/// Waits for one word and returns the bits that were seen.
+PGAS_API std::uint64_t wait_word(world& w, const word_set& one);
+
+/// Bytes of `count` elements. *Errors* invalid_argument when that does not fit in a size_t.
+[[nodiscard]] PGAS_API std::size_t byte_count(std::size_t count, std::size_t size);
+
+template <class T>
+using unsigned_twin = std::conditional_t<sizeof(T) == 2, std::uint16_t, std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
+
+/// The bit pattern of a word.
+template <class T>
+[[nodiscard]] std::uint64_t bits_of(T value) {
+  return std::bit_cast<unsigned_twin<T>>(value);
+}
+template <class T>
+[[nodiscard]] T from_bits(std::uint64_t bits) {
+  return std::bit_cast<T>(static_cast<unsigned_twin<T>>(bits));
+}
+
+template <class T>
+[[nodiscard]] word_update update_of(atomic_update how, const T* target, T value = {}, T condition = {}) {
+  return {how, word_kind_of<T>(), target, bits_of(value), bits_of(condition)};
+}
+
+template <class T>
+[[nodiscard]] word_set set_of(const T* words, std::size_t count, const int* status, cmp compare, T value) {
+  return {word_kind_of<T>(), words, count, status, compare, bits_of(value)};
+}
+template <class T>
+[[nodiscard]] word_set set_of(const T* words, std::size_t count, const int* status, cmp compare, const T* values) {
+  if (values == nullptr && count != 0)
+    throw error(code::invalid_argument, "wait_until, test: the values to compare with are null");
+  return {word_kind_of<T>(), words, count, status, compare, 0, values};
+}
+
+}  // namespace pgas::detail

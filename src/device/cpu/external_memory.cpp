@@ -1,0 +1,118 @@
+#include "device/cpu/external_memory.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <utility>
+
+#include "pgas/error.hpp"
+
+namespace pgas::detail {
+
+namespace {
+
+/// A row of /proc/self/maps.
+struct mapping {
+  std::uintptr_t begin = 0;
+  std::uintptr_t end = 0;
+  std::string rights;
+  std::uint64_t offset = 0;
+  dev_t device = 0;
+  ino_t inode = 0;
+};
+
+[[noreturn]] void refuse(std::uintptr_t at, const std::string& why) {
+  throw error(code::invalid_argument, fmt::format("what is mapped at {:#x} {}", at, why));
+}
+
+std::optional<mapping> parse(const std::string& line) {
+  std::istringstream fields(line);
+  mapping found;
+  unsigned major = 0;
+  unsigned minor = 0;
+  char separator = 0;
+  fields >> std::hex >> found.begin >> separator >> found.end >> found.rights >> found.offset >> major >> separator >>
+      minor >> std::dec >> found.inode;
+  if (!fields) return std::nullopt;
+  found.device = makedev(major, minor);
+  return found;
+}
+
+/// The mappings that touch [begin, end), parts of one that the kernel lists separately joined.
+std::vector<mapping> mappings_in(std::uintptr_t begin, std::uintptr_t end) {
+  std::vector<mapping> found;
+  std::ifstream maps("/proc/self/maps");
+  std::string line;
+  while (std::getline(maps, line)) {
+    const std::optional<mapping> row = parse(line);
+    if (!row || row->end <= begin || row->begin >= end) continue;
+    mapping* const last = found.empty() ? nullptr : &found.back();
+    if (last != nullptr && last->end == row->begin && last->rights == row->rights && last->device == row->device &&
+        last->inode == row->inode && last->offset + (last->end - last->begin) == row->offset && row->inode != 0)
+      last->end = row->end;
+    else
+      found.push_back(*row);
+  }
+  return found;
+}
+
+/// A descriptor of its own for that file, found among those that this process has; none if it has none. By name: another
+/// thread may be closing what is looked at.
+unique_fd find_descriptor(const mapping& of) {
+  const auto is_it = [&of](const struct stat& about) {
+    return S_ISREG(about.st_mode) && about.st_dev == of.device && about.st_ino == of.inode;
+  };
+  std::error_code none;
+  for (auto entry = std::filesystem::directory_iterator("/proc/self/fd", none);
+       entry != std::filesystem::directory_iterator(); entry.increment(none)) {
+    const char* const path = entry->path().c_str();
+    struct stat about {};
+    if (::stat(path, &about) != 0 || !is_it(about)) continue;
+    unique_fd opened(::open(path, O_RDWR | O_CLOEXEC));
+    if (opened && ::fstat(opened.get(), &about) == 0 && is_it(about)) return opened;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::vector<foreign_file> find_foreign_files(const void* pointer, std::size_t bytes) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(pointer);
+  const std::uintptr_t end = begin + bytes;
+  std::vector<foreign_file> files;
+  std::uintptr_t at = begin;
+  for (const mapping& piece : mappings_in(begin, end)) {
+    if (piece.begin > at) break;
+    if (piece.rights.size() < 4 || piece.rights[3] != 's' || piece.inode == 0)
+      refuse(piece.begin,
+             "is private memory (malloc, or mmap without MAP_SHARED): only files of memory can be shared, see "
+             "memfd_create");
+    if (piece.rights[0] != 'r' || piece.rights[1] != 'w') refuse(piece.begin, "may not be read and written");
+    if (piece.begin != at)
+      refuse(piece.begin, fmt::format("starts {} bytes before the address that was given", at - piece.begin));
+    if (piece.end > end) refuse(piece.begin, fmt::format("is larger than what was given by {} bytes", piece.end - end));
+    foreign_file file{find_descriptor(piece), piece.end - piece.begin};
+    if (!file.fd)
+      refuse(piece.begin, "has no descriptor open in this process any more: register it before closing it");
+    struct stat about {};
+    if (::fstat(file.fd.get(), &about) != 0 || !S_ISREG(about.st_mode)) refuse(piece.begin, "is not a file of memory");
+    if (piece.offset != 0 || static_cast<std::size_t>(about.st_size) != file.bytes)
+      refuse(piece.begin, fmt::format("are {} bytes from {} on of a file of {}: only whole files can be shared",
+                                      file.bytes, piece.offset, about.st_size));
+    files.push_back(std::move(file));
+    at = piece.end;
+  }
+  if (at != end) refuse(at, "is nothing");
+  return files;
+}
+
+}  // namespace pgas::detail

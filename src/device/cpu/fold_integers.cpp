@@ -1,7 +1,0 @@
-#include "device/cpu/fold.hpp"
-
-namespace pgas::detail {
-
-template bool carry_out_fold<integers>(const context&, const team_view&, const collective_request&);
-
-}  // namespace pgas::detail

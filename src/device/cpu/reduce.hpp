@@ -1,0 +1,16 @@
+/// @file
+/// carry_out_fold() for the files that instantiate it; several, as each takes the compiler a while.
+#pragma once
+
+#include "device/shared/collective_kernels.hpp"
+#include "device/cpu/collective.hpp"
+
+namespace pgas::detail {
+
+template <class Family>
+bool carry_out_fold(const context& ctx, const team_view& team, const collective_request& request) {
+  return Family::choose(request.type,
+                        [&]<class T>(type_is<T>) { fold_as_asked<T>(ctx, this_thread{}, team, request); });
+}
+
+}  // namespace pgas::detail

@@ -1,0 +1,7 @@
+#include "device/cpu/reduce.hpp"
+
+namespace pgas::detail {
+
+template bool carry_out_fold<reals>(const context&, const team_view&, const collective_request&);
+
+}  // namespace pgas::detail

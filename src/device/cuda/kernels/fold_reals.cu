@@ -1,8 +1,0 @@
-#include "device/cuda/kernels/fold.cuh"
-
-namespace pgas::detail::cuda {
-
-template cudaError_t launch_fold<reals>(const context&, const team_view&, const collective_request&, grid_state*,
-                                        cudaStream_t);
-
-}  // namespace pgas::detail::cuda

@@ -1,0 +1,225 @@
+/// @file
+/// The device code that carries out an operation_request: the same on the CPU and in the kernels of the GPU backend.
+#pragma once
+
+#include "device/shared/operation.hpp"
+#include "pgas/device/atomic.hpp"
+#include "pgas/device/impl/copy/strided.hpp"
+#include "pgas/device/order.hpp"
+#include "pgas/device/rma.hpp"
+#include "pgas/device/signal.hpp"
+#include "pgas/device/strided.hpp"
+#include "pgas/device/wait.hpp"
+
+namespace pgas::detail {
+
+/// The largest access that a strided copy can be made of.
+[[nodiscard]] PGAS_HD std::size_t unit_of_copy(const operation_request& r) {
+  return unit_of_all(reinterpret_cast<std::uintptr_t>(r.to) | reinterpret_cast<std::uintptr_t>(r.from) | r.bytes |
+                     static_cast<std::size_t>(r.to_step) | static_cast<std::size_t>(r.from_step));
+}
+
+/// The share of one of many threads in a strided copy.
+PGAS_FN void carry_out_strided(const operation_request& r, share me) {
+  copy_blocks<direction::put>(unit_of_copy(r), {static_cast<std::byte*>(r.to), r.to_step},
+                              {static_cast<const std::byte*>(r.from), r.from_step}, r.bytes, r.count, me);
+}
+
+/// Where a request goes, as device operations take it: for PEs that are near the target is an address, so PE 0 of a
+/// world of one.
+struct destination {
+  context ctx;
+  std::int32_t pe;
+};
+[[nodiscard]] PGAS_FN destination destination_of(const operation_request& r) {
+  if (r.pe == operation_request::near) return {context{}, 0};
+  return {r.here, r.pe};
+}
+
+/// Writes the value in the largest pieces that its size and address allow; words of up to 8 bytes whole.
+PGAS_FN void carry_out_store(const operation_request& r) {
+  const destination there = destination_of(r);
+  std::uint64_t unit = reinterpret_cast<std::uintptr_t>(r.to) | r.bytes | 8;
+  unit &= 0 - unit;
+  auto* const to = static_cast<std::byte*>(r.to);
+  for (std::uint64_t at = 0; at < r.bytes; at += unit) {
+    const std::uint64_t bits = r.value[at / 8] >> at % 8 * 8;
+    switch (unit) {
+      case 1: p(there.ctx, reinterpret_cast<std::uint8_t*>(to + at), static_cast<std::uint8_t>(bits), there.pe); break;
+      case 2:
+        p(there.ctx, reinterpret_cast<std::uint16_t*>(to + at), static_cast<std::uint16_t>(bits), there.pe);
+        break;
+      case 4:
+        p(there.ctx, reinterpret_cast<std::uint32_t*>(to + at), static_cast<std::uint32_t>(bits), there.pe);
+        break;
+      default: p(there.ctx, reinterpret_cast<std::uint64_t*>(to + at), bits, there.pe); break;
+    }
+  }
+}
+
+/// The atomic operation on a word of type T; its old value, zero for types that the operation does not exist for.
+template <class T>
+[[nodiscard]] PGAS_FN T update_word(const operation_request& r) {
+  const auto [here, pe] = destination_of(r);
+  auto* const target = static_cast<T*>(r.to);
+  const T value = bits_as<T>(static_cast<word_of<T>>(r.value[0]));
+  switch (r.how) {
+    case atomic_update::fetch: return atomic_fetch(here, target, pe);
+    case atomic_update::add: return atomic_fetch_add(here, target, value, pe);
+    case atomic_update::set:
+      if constexpr (!amo_type<T>) atomic_set(here, target, value, pe);
+      break;
+    default: break;
+  }
+  if constexpr (amo_type<T>) {
+    switch (r.how) {
+      case atomic_update::set:
+      case atomic_update::swap: return atomic_swap(here, target, value, pe);
+      case atomic_update::min: return atomic_fetch_min(here, target, value, pe);
+      case atomic_update::max: return atomic_fetch_max(here, target, value, pe);
+      case atomic_update::compare_swap:
+        return atomic_compare_swap(here, target, bits_as<T>(static_cast<word_of<T>>(r.condition)), value, pe);
+      default: break;
+    }
+  }
+  if constexpr (amo_integer<T>) {
+    switch (r.how) {
+      case atomic_update::bit_and: return atomic_fetch_and(here, target, value, pe);
+      case atomic_update::bit_or: return atomic_fetch_or(here, target, value, pe);
+      case atomic_update::bit_xor: return atomic_fetch_xor(here, target, value, pe);
+      default: break;
+    }
+  }
+  return T{};
+}
+
+/// Carries out an atomic operation, in no order with anything else; leaves the old value at `result` and returns its
+/// bits.
+PGAS_FN std::uint64_t update_as_asked(const operation_request& r) {
+  const auto on = [&]<class T>(std::type_identity<T>) -> std::uint64_t {
+    const auto old = bits_as<word_of<T>>(update_word<T>(r));
+    if (r.result != nullptr) store_relaxed(static_cast<word_of<T>*>(r.result), old);
+    return old;
+  };
+  std::uint64_t old = 0;
+  switch (r.as) {
+    case word_kind::i32: old = on(std::type_identity<std::int32_t>{}); break;
+    case word_kind::u32: old = on(std::type_identity<std::uint32_t>{}); break;
+    case word_kind::i64: old = on(std::type_identity<std::int64_t>{}); break;
+    case word_kind::u64: old = on(std::type_identity<std::uint64_t>{}); break;
+    case word_kind::f32: old = on(std::type_identity<float>{}); break;
+    case word_kind::f64: old = on(std::type_identity<double>{}); break;
+    case word_kind::f16: old = on(std::type_identity<float16>{}); break;
+    case word_kind::bf16: old = on(std::type_identity<bfloat16>{}); break;
+    case word_kind::f16x2: old = on(std::type_identity<float16_pair>{}); break;
+    case word_kind::bf16x2: old = on(std::type_identity<bfloat16_pair>{}); break;
+    default: break;  // 16-bit integers are for waits only
+  }
+  return old;
+}
+
+/// The same, behind earlier work where the request asks for it, and before what follows.
+PGAS_FN std::uint64_t carry_out_atomic(const operation_request& r) {
+  if (r.release) {
+    fence_release();
+    if (r.here.has_proxied()) quiet(r.here);  // what the proxy carries comes before what this thread stores, too
+  }
+  const std::uint64_t old = update_as_asked(r);
+  fence_acquire();
+  return old;
+}
+
+/// One of a list of updates, in no order with anything else; returns the bits of the old value.
+[[nodiscard]] PGAS_FN std::uint64_t carry_out_update(const listed_update& what) {
+  operation_request request;
+  request.what = operation_request::kind::atomic;
+  request.how = what.how;
+  request.as = what.as;
+  request.to = what.at;
+  request.value[0] = what.value;
+  request.condition = what.condition;
+  return update_as_asked(request);
+}
+
+/// A list of updates by one thread.
+PGAS_FN void carry_out_updates(listed_update* list, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) {
+    fence_release();
+    list[i].old = carry_out_update(list[i]);
+  }
+  fence_acquire();
+}
+
+/// Waits for all words of the set. *Callers* all threads of `g`, which it ends when the wait has to be given up.
+template <group G>
+PGAS_FN void carry_out_wait(const operation_request& r, const G& g) {
+  const auto on = [&]<class T>(std::type_identity<T>) {
+    const auto* const words = static_cast<const T*>(r.from);
+    if (r.values != nullptr)
+      wait_until_all(r.here, g, words, r.count, r.status, r.compare, static_cast<const T*>(r.values));
+    else
+      wait_until_all(r.here, g, words, r.count, r.status, r.compare, static_cast<T>(r.value[0]));
+  };
+  switch (r.as) {
+    case word_kind::i16: return on(std::type_identity<std::int16_t>{});
+    case word_kind::u16: return on(std::type_identity<std::uint16_t>{});
+    case word_kind::i32: return on(std::type_identity<std::int32_t>{});
+    case word_kind::u32: return on(std::type_identity<std::uint32_t>{});
+    case word_kind::i64: return on(std::type_identity<std::int64_t>{});
+    case word_kind::u64: return on(std::type_identity<std::uint64_t>{});
+    default: return;
+  }
+}
+
+/// Copies to and from PEs that are far, whatever the size by the proxy: kernels may not reach the local side.
+/// *Callers* all threads of `g`. *On return* the local side may be used again, unless the request says until when not.
+template <group G>
+PGAS_FN void carry_out_far_copy(const operation_request& r, const G& g) {
+  const sender from = sender_of(r.here);
+  const bool out = r.what == operation_request::kind::put;
+  const errand about{out ? operation::put : operation::get, r.pe, from.offset(out ? r.to : r.from)};
+  const spread shape{r.bytes, r.count, out ? r.from_step : r.to_step, out ? r.to_step : r.from_step};
+  const until when = r.until_quiet ? until::handed_over : until::local_done;
+  bool lost = false;
+  if (g.thread_rank() == 0 && r.bytes != 0 && r.count != 0) {
+    lost = out ? !hand_over_blocks<direction::put>(from, about, r.from, shape, when)
+               : !hand_over_blocks<direction::get>(from, about, r.to, shape, when);
+  }
+  go_on_together(g, lost);
+}
+
+PGAS_FN void carry_out_far_signal(const operation_request& r) {
+  auto* const word = static_cast<signal_t*>(r.to);
+  const signal_op how = r.how == atomic_update::set ? signal_op::set : signal_op::add;
+  put_signal(r.here, word, word, 0, word, r.value[0], how, r.pe);
+}
+
+/// Any operation but a strided copy between near PEs, by one group; to far PEs it may still be under way at the end.
+template <group G>
+PGAS_FN void start(const operation_request& r, const G& g) {
+  switch (r.what) {
+    case operation_request::kind::wait: return carry_out_wait(r, g);
+    case operation_request::kind::store:
+      if (g.thread_rank() == 0) carry_out_store(r);
+      return;
+    case operation_request::kind::atomic:
+      if (g.thread_rank() == 0) static_cast<void>(carry_out_atomic(r));
+      return;
+    case operation_request::kind::quiet: return quiet(r.here, g);
+    case operation_request::kind::put:
+    case operation_request::kind::get: return carry_out_far_copy(r, g);
+    case operation_request::kind::signal:
+      if (g.thread_rank() == 0) carry_out_far_signal(r);
+      return;
+    case operation_request::kind::strided: return;
+  }
+}
+
+/// The same, as far as the request asks for.
+template <group G>
+PGAS_FN void carry_out(const operation_request& r, const G& g) {
+  start(r, g);
+  if (r.complete) quiet(r.here, g, r.pe);
+}
+
+}  // namespace pgas::detail

@@ -1,0 +1,61 @@
+/// @file
+/// One-sided operations as the host library hands them to a backend.
+#pragma once
+
+#include "pgas/detail/datatype.hpp"
+#include "pgas/device/context.hpp"
+#include "pgas/types.hpp"
+
+namespace pgas::detail {
+
+/// An operation on addresses of the layout: those of the PE that is meant, or this PE's own where load and store don't
+/// reach it.
+struct operation_request {
+  enum class kind : std::uint8_t {
+    store,    ///< `value`, `bytes` of it, to `to`
+    strided,  ///< `count` blocks of `bytes` from `from` to `to`
+    atomic,   ///< `how` on the word at `to`
+    wait,     ///< until each of `count` words at `from` satisfies `compare`
+    quiet,    ///< earlier work of the stream has taken effect everywhere
+    put,      ///< as strided, to PE `pe`, which is far
+    get,      ///< as strided, from PE `pe`, which is far
+    signal,  ///< `how` (set or add) with `value` on the signal at `to` of PE `pe`, which is far, behind the puts before
+             ///< it
+  };
+  kind what = kind::store;
+  atomic_update how = atomic_update::fetch;
+  word_kind as = word_kind::u64;
+  cmp compare = cmp::eq;
+  std::int32_t pe = near;  ///< of the world, where it is far
+  bool release = false;    ///< earlier work of the stream becomes visible before the update (signals)
+  bool complete = false;   ///< to a PE that is far: has taken effect there before what follows
+  bool until_quiet = false;  ///< to a PE that is far: local memory may be in use until what was handed over is complete
+  void* to = nullptr;
+  const void* from = nullptr;
+  std::uint64_t bytes = 0;
+  std::uint64_t count = 0;
+  std::int64_t to_step = 0;  ///< bytes from the start of a block to the start of the next
+  std::int64_t from_step = 0;
+  std::uint64_t value[2] = {};   ///< bit pattern
+  std::uint64_t condition = 0;   ///< for compare_swap, bit pattern
+  void* result = nullptr;        ///< where the old value goes, as wide as the word; null: nowhere
+  const int* status = nullptr;   ///< words to leave out of a wait
+  const void* values = nullptr;  ///< a wait's value for each word; null: `value` for all
+  context here;                  ///< for waits, and where some PEs are far
+
+  static constexpr std::int32_t near = -1;
+};
+
+/// An atomic operation on a word near by, one of a list: what others have asked of this PE by message.
+struct listed_update {
+  void* at = nullptr;
+  atomic_update how = atomic_update::fetch;
+  word_kind as = word_kind::u64;
+  bool fenced = true;  ///< comes after all that is before it in the list; else only after what is done to the same word
+  bool fetches = true;          ///< `old` is wanted
+  std::uint64_t value = 0;      ///< bit pattern
+  std::uint64_t condition = 0;  ///< for compare_swap, bit pattern
+  std::uint64_t old = 0;        ///< the bits before, which the device leaves here; `set` may leave them out
+};
+
+}  // namespace pgas::detail

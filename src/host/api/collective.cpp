@@ -1,0 +1,160 @@
+#include "pgas/collective.hpp"
+
+#include <fmt/format.h>
+
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "host/control/collective_check.hpp"
+#include "host/team/team_state.hpp"
+#include "host/team/world_state.hpp"
+
+namespace pgas {
+
+namespace detail {
+
+namespace {
+
+/// Bytes that `elements` elements with a stride span. *Errors* invalid_argument where that is more than there can be.
+std::size_t span_bytes(const collective_request& r, std::size_t elements, std::ptrdiff_t stride) {
+  if (elements == 0) return 0;
+  std::size_t span = 0;
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(elements - 1, static_cast<std::size_t>(stride), &span) ||
+      __builtin_add_overflow(span, 1u, &span) || __builtin_mul_overflow(span, r.element_bytes, &bytes))
+    throw error(code::invalid_argument,
+                fmt::format("{}: {} elements of {} bytes, {} apart, are more than a size_t can count", name_of(r.what),
+                            elements, r.element_bytes, stride));
+  return bytes;
+}
+
+/// What a member reads and writes in a collective.
+struct footprint {
+  std::size_t dst_bytes = 0;
+  std::size_t src_bytes = 0;
+  std::size_t in_place = 0;  ///< where in the one the other may start: src in dst, dst in src for reduce_scatter
+  std::size_t block = 0;     ///< of a member, where that depends on the member
+  bool may_be_in_place = true;
+};
+
+footprint footprint_of(const collective_request& r, const team_view& team) {
+  const auto n = static_cast<std::size_t>(team.n_pes());
+  const auto me = static_cast<std::size_t>(team.my_pe());
+  std::size_t blocks = 0;  // elements of all members' blocks
+  if (__builtin_mul_overflow(n, r.count, &blocks))
+    throw error(code::invalid_argument,
+                fmt::format("{}: {} times {} elements are more than a size_t can count", name_of(r.what), n, r.count));
+  const std::size_t one = span_bytes(r, r.count, 1);
+  const std::size_t all = span_bytes(r, blocks, 1);
+  switch (r.what) {
+    case collective_kind::broadcast: return {one, team.my_pe() == r.root ? one : 0};
+    case collective_kind::fcollect: return {all, one, me * one, one};
+    case collective_kind::collect: return {one, one};  // where this PE's elements come to lie is only known later
+    case collective_kind::alltoall: return {all, all, 0, 0, false};
+    case collective_kind::alltoalls:
+      return {span_bytes(r, blocks, r.dst_stride), span_bytes(r, blocks, r.src_stride), 0, 0, false};
+    case collective_kind::reduce_scatter: return {one, all, me * one, one};
+    default: return {one, one};
+  }
+}
+
+/// Throws what is wrong with a request of one member of `team`, and tells where its source lies.
+placement check(const world_state& world, const team_view& team, const collective_request& r) {
+  const char* const what = name_of(r.what);
+  if (rooted(r.what) && (r.root < 0 || r.root >= team.n_pes()))
+    throw error(code::pe_out_of_range,
+                fmt::format("{}: the team has no PE {}, its PEs are 0 to {}", what, r.root, team.n_pes() - 1), r.root);
+  if (r.what == collective_kind::alltoalls && (r.dst_stride < 1 || r.src_stride < 1))
+    throw error(code::invalid_argument,
+                fmt::format("{}: strides must be at least 1, not {} and {}", what, r.dst_stride, r.src_stride));
+  const footprint uses = footprint_of(r, team);
+  const auto* const dst = static_cast<const std::byte*>(r.dst);
+  const auto* const src = static_cast<const std::byte*>(r.src);
+  if (uses.dst_bytes > 0) {
+    if (dst == nullptr) throw error(code::invalid_argument, fmt::format("{}: the destination is null", what));
+    world.check_symmetric(dst, uses.dst_bytes, r.alignment, what);
+  }
+  if (uses.src_bytes > 0) {
+    if (src == nullptr) throw error(code::invalid_argument, fmt::format("{}: the source is null", what));
+    world.check_symmetric(src, uses.src_bytes, r.alignment, what);
+  }
+  if (uses.dst_bytes == 0 || uses.src_bytes == 0 || r.what == collective_kind::collect) return placement::apart;
+  if (dst >= src + uses.src_bytes || src >= dst + uses.dst_bytes) return placement::apart;
+  const bool scatter = r.what == collective_kind::reduce_scatter;
+  const std::ptrdiff_t offset = scatter ? dst - src : src - dst;
+  if (uses.may_be_in_place && offset == static_cast<std::ptrdiff_t>(uses.in_place)) return placement::in_place;
+  // The same variable on all members is in place on one of them: they have to agree on what it is.
+  if (uses.block != 0 && offset >= 0 && static_cast<std::size_t>(offset) % uses.block == 0)
+    return placement::of_another;
+  throw error(code::invalid_argument,
+              fmt::format("{}: source and destination overlap{}", what,
+                          uses.may_be_in_place ? "; in place they have to start where its description says" : ""));
+}
+
+/// check(), whose outcome is the same on all members where they meet on the host anyway: with checks on, and where the
+/// source lies in the destination. Else what one member finds it finds alone.
+void check_together(const team_state& state, bool blocking, const collective_request& r) {
+  const bool checks = state.world().heap().ground().terms.checks != 0;
+  std::optional<error> refused;
+  placement where = placement::apart;
+  try {
+    where = check(state.world(), state.view(), r);
+  } catch (const error& why) {
+    if (!blocking || !checks) throw;
+    refused = why;
+  }
+  const bool depends = r.what == collective_kind::fcollect || r.what == collective_kind::reduce_scatter;
+  if (blocking && (checks || (depends && where != placement::apart))) agree_on_call(state.group(), r, where, refused);
+}
+
+}  // namespace
+
+void run_collective(const team& of, const stream* on, const collective_request& asked) {
+  team_state& state = of.state();
+  state.check();
+  world_state& world = state.world();
+  collective_request request = asked;
+  request.most_blocks = world.blocks_at_once();
+  const trace_range range(world, (std::string("pgas::") + name_of(request.what)).c_str());
+  if (on != nullptr) {
+    check_together(state, false, asked);
+    const stream_handle queue = on->native(world);
+    world.device().collective(world.context(), state.host_view(), request, world.grids().of(queue), queue);
+    return;
+  }
+  const std::lock_guard lock(state.collective_mutex());
+  check_together(state, true, asked);
+  world.await_host_operations();
+  const stream_handle own = state.stream();
+  world.device().collective(world.context(), state.host_view(), request, world.grids().of(own), own);
+  world.synchronize(own);
+}
+
+namespace {
+
+/// A meeting on the host: over the sockets, so that a PE that is gone is noticed at once.
+void meet_on_host(const team& of, const char* what, bool complete) {
+  team_state& state = of.state();
+  state.check();
+  const trace_range range(state.world(), what);
+  const std::lock_guard lock(state.collective_mutex());
+  if (complete) state.world().quiet();
+  state.group().barrier();
+}
+
+void meet_on_stream(const team& of, const stream& on, collective_kind what) {
+  collective_request request;
+  request.what = what;
+  run_collective(of, &on, request);
+}
+
+}  // namespace
+}  // namespace detail
+
+void barrier(const team& of) { detail::meet_on_host(of, "pgas::barrier", true); }
+void barrier(const team& of, const stream& on) { detail::meet_on_stream(of, on, detail::collective_kind::barrier); }
+void sync(const team& of) { detail::meet_on_host(of, "pgas::sync", false); }
+void sync(const team& of, const stream& on) { detail::meet_on_stream(of, on, detail::collective_kind::sync); }
+
+}  // namespace pgas

@@ -1,0 +1,105 @@
+#include "pgas/lock.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "host/team/world_state.hpp"
+#include "pgas/rma.hpp"
+
+namespace pgas {
+
+namespace {
+
+using detail::atomic_update;
+using detail::lock_word;
+
+/// The words of a lock as the host reaches them. Every update releases and every look acquires, so there is nothing left to do
+/// for the fences of the algorithm.
+class host_lock_words {
+ public:
+  using half = std::uint32_t lock_word::*;
+
+  host_lock_words(world& w, lock_t* lock, const char* what)
+      : world_(w), state_(w.state()), lock_(reinterpret_cast<lock_word*>(lock)), what_(what) {
+    state_.check();
+    state_.check_symmetric(lock, sizeof(lock_t), alignof(lock_t), what);
+  }
+
+  [[nodiscard]] std::int32_t me() const { return state_.context().my_pe(); }
+  [[nodiscard]] std::int32_t home() const { return detail::device_lock_words(state_.context(), whole()).home(); }
+
+  [[nodiscard]] std::uint32_t load(half which) const { return ask(atomic_update::fetch, which, me(), 0, 0); }
+  void store(half which, std::uint32_t value) const { ask(atomic_update::set, which, me(), value, 0); }
+  void merge(half which, std::int32_t pe, std::uint32_t bits) const { ask(atomic_update::bit_or, which, pe, bits, 0); }
+  [[nodiscard]] std::uint32_t exchange(half which, std::int32_t pe, std::uint32_t value) const {
+    return ask(atomic_update::swap, which, pe, value, 0);
+  }
+  [[nodiscard]] std::uint32_t compare_exchange(half which, std::int32_t pe, std::uint32_t condition, std::uint32_t value) const {
+    return ask(atomic_update::compare_swap, which, pe, value, condition);
+  }
+  void release() const {}
+  void acquire() const {}
+
+  /// Polls until `holds` does. Never gives up otherwise than by throwing.
+  template <class Holds>
+  [[nodiscard]] bool await(const Holds& holds, std::int32_t pe) const {
+    using clock = std::chrono::steady_clock;
+    const auto begin = clock::now();
+    const auto limit = state_.settings().wait_timeout;
+    for (unsigned pauses = 0; !holds(); ++pauses) {
+      state_.check();
+      if (limit.count() > 0 && clock::now() - begin > limit) throw state_.with_stopped_pe(late(pe, limit));
+      if (pauses < 64)
+        std::this_thread::yield();
+      else
+        std::this_thread::sleep_for(std::chrono::microseconds(std::min(1000u, 10 + (pauses - 64) / 4)));
+    }
+    return true;
+  }
+
+  [[nodiscard]] error not_held() const {
+    return {code::invalid_argument,
+            fmt::format("{}: PE {} does not hold the lock at heap offset {:#x}", what_, me(), state_.context().offset(lock_)), me()};
+  }
+
+ private:
+  [[nodiscard]] lock_t* whole() const { return reinterpret_cast<lock_t*>(lock_); }
+
+  std::uint32_t ask(atomic_update operation, half which, std::int32_t pe, std::uint32_t value, std::uint32_t condition) const {
+    return static_cast<std::uint32_t>(
+        detail::fetch_update(world_, {operation, detail::word_kind::u32, &(lock_->*which), value, condition, true}, pe));
+  }
+
+  [[nodiscard]] error late(std::int32_t pe, std::chrono::milliseconds limit) const {
+    const std::string ahead = pe < 0      ? std::string("the PE behind it in the queue did not say so")
+                              : pe == me() ? std::string("another thread of this PE has it")
+                                           : fmt::format("PE {} is ahead in the queue", pe);
+    return {code::wait_timeout,
+            fmt::format("{} on PE {} gave up after {} ms (PGAS_WAIT_TIMEOUT) on the lock at heap offset {:#x}: {}", what_, me(),
+                        limit.count(), state_.context().offset(lock_), ahead),
+            pe};
+  }
+
+  world& world_;
+  detail::world_state& state_;
+  lock_word* lock_;
+  const char* what_;
+};
+
+}  // namespace
+
+void set_lock(world& w, lock_t* lock) { static_cast<void>(detail::lock_set(host_lock_words(w, lock, "set_lock"))); }
+
+bool test_lock(world& w, lock_t* lock) {
+  return detail::lock_test(host_lock_words(w, lock, "test_lock")) == detail::lock_result::done;
+}
+
+void clear_lock(world& w, lock_t* lock) {
+  const host_lock_words words(w, lock, "clear_lock");
+  if (detail::lock_clear(words) == detail::lock_result::not_held) throw words.not_held();
+}
+
+}  // namespace pgas

@@ -1,0 +1,214 @@
+#include "pgas/rma.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <limits>
+
+#include "host/team/host_op.hpp"
+#include "host/error/device_failure.hpp"
+#include "pgas/stream_rma.hpp"
+
+namespace pgas {
+
+namespace detail {
+
+namespace {
+
+/// The symmetric side of a strided copy: how far it reaches to both sides of its start, in bytes.
+struct extent {
+  std::size_t before = 0;
+  std::size_t after = 0;
+};
+
+/// *Errors* invalid_argument where the shape is larger than any address space.
+extent extent_of(const strides& shape, std::ptrdiff_t stride, const char* what) {
+  const std::size_t block = byte_count(shape.block, shape.element_bytes);
+  const std::size_t step = byte_count(
+      stride < 0 ? 0 - static_cast<std::size_t>(stride) : static_cast<std::size_t>(stride), shape.element_bytes);
+  constexpr std::size_t huge = std::size_t{1} << 62;
+  if (block > huge || (step != 0 && shape.count - 1 > huge / step))
+    throw error(code::invalid_argument,
+                fmt::format("{}: {} blocks {} elements apart reach beyond any memory", what, shape.count, stride));
+  const std::size_t reach = step * (shape.count - 1);
+  return stride < 0 ? extent{reach, block} : extent{0, reach + block};
+}
+
+/// Both directions of a strided copy.
+void copy_strided(const issue& how, void* to, const void* from, const strides& shape, int pe, bool put) {
+  const char* const what = put ? "iput" : "iget";
+  submission s(how, what);
+  s.check_pe(pe);
+  if (shape.count == 0 || shape.block == 0) return;
+  const extent there = extent_of(shape, put ? shape.to : shape.from, what);
+  static_cast<void>(extent_of(shape, put ? shape.from : shape.to, what));
+  const auto* const symmetric = static_cast<const std::byte*>(put ? to : from);
+  const void* const remote =
+      static_cast<std::byte*>(s.target(symmetric - there.before, there.before + there.after, 1, pe)) + there.before;
+  s.check_local(put ? from : to);
+  operation_request request;
+  request.what = !s.far(pe) ? operation_request::kind::strided
+                 : put      ? operation_request::kind::put
+                            : operation_request::kind::get;
+  request.to = put ? const_cast<void*>(remote) : to;
+  request.from = put ? from : remote;
+  request.bytes = shape.block * shape.element_bytes;
+  request.count = shape.count;
+  request.to_step = shape.to * static_cast<std::ptrdiff_t>(shape.element_bytes);
+  request.from_step = shape.from * static_cast<std::ptrdiff_t>(shape.element_bytes);
+  s.address(request, pe);
+  s.submit(request);
+  s.finish(pe);
+}
+
+/// A copy on the queue of `s`; one side is what target() gave for PE `pe`. @param last nothing for this PE comes behind
+/// it in this call
+void copy(submission& s, void* to, const void* from, std::size_t bytes, int pe, operation_request::kind far_kind,
+          bool last = true) {
+  if (!s.far(pe)) return s.device().copy(to, from, bytes, s.queue());
+  operation_request request;
+  request.what = far_kind;
+  request.to = to;
+  request.from = from;
+  request.bytes = bytes;
+  request.count = 1;
+  s.address(request, pe);
+  request.complete = request.complete && last;
+  s.submit(request);
+}
+
+operation_request atomic_request(const submission& s, const word_update& update, int pe,
+                                 operation_request::kind what = operation_request::kind::atomic) {
+  const std::size_t bytes = size_of(update.as);
+  operation_request request;
+  request.what = what;
+  request.how = update.how;
+  request.as = update.as;
+  request.release = update.release;
+  request.to = s.target(update.target, bytes, bytes, pe);
+  request.value[0] = update.value;
+  request.condition = update.condition;
+  s.address(request, pe);
+  return request;
+}
+
+}  // namespace
+
+std::size_t byte_count(std::size_t count, std::size_t size) {
+  if (size != 0 && count > std::numeric_limits<std::size_t>::max() / size)
+    throw error(code::invalid_argument,
+                fmt::format("{} elements of {} bytes are more than a size_t can count", count, size));
+  return count * size;
+}
+
+void put_bytes(const issue& how, void* to, const void* from, std::size_t bytes, int pe) {
+  submission s(how, "put");
+  s.check_pe(pe);
+  if (bytes == 0) return;
+  void* const remote = s.target(to, bytes, 1, pe);
+  s.check_local(from);
+  copy(s, remote, from, bytes, pe, operation_request::kind::put);
+  s.finish(pe);
+}
+
+namespace {
+
+void get_as(const char* what, const issue& how, void* to, const void* from, std::size_t bytes, int pe) {
+  submission s(how, what);
+  s.check_pe(pe);
+  if (bytes == 0) return;
+  const void* const remote = s.target(from, bytes, 1, pe);
+  s.check_local(to);
+  copy(s, to, remote, bytes, pe, operation_request::kind::get);
+  s.finish(pe);
+}
+
+}  // namespace
+
+void get_bytes(const issue& how, void* to, const void* from, std::size_t bytes, int pe) {
+  get_as("get", how, to, from, bytes, pe);
+}
+void load_bytes(const issue& how, void* to, const void* from, std::size_t bytes, int pe) {
+  get_as("g", how, to, from, bytes, pe);
+}
+
+void put_strided(const issue& how, void* to, const void* from, const strides& shape, int pe) {
+  copy_strided(how, to, from, shape, pe, true);
+}
+void get_strided(const issue& how, void* to, const void* from, const strides& shape, int pe) {
+  copy_strided(how, to, from, shape, pe, false);
+}
+
+void store_bytes(const issue& how, void* to, const void* value, std::size_t bytes, std::size_t alignment, int pe) {
+  submission s(how, "p");
+  s.check_pe(pe);
+  operation_request request;
+  request.what = operation_request::kind::store;
+  request.to = s.target(to, bytes, alignment, pe);
+  request.bytes = bytes;
+  std::memcpy(request.value, value, bytes);
+  s.address(request, pe);
+  s.submit(request);
+  s.finish(pe);
+}
+
+void put_signal_bytes(const issue& how, void* to, const void* from, std::size_t bytes, signal_t* signal, signal_t value,
+                      signal_op op, int pe) {
+  submission s(how, "put_signal");
+  s.check_pe(pe);
+  if (op != signal_op::set && op != signal_op::add)
+    throw error(code::invalid_argument,
+                fmt::format("put_signal: there is no signal_op {}: use set or add", static_cast<int>(op)));
+  const word_update update{
+      op == signal_op::set ? atomic_update::set : atomic_update::add, word_kind::u64, signal, value, 0, true};
+  using kind = operation_request::kind;
+  const operation_request request = atomic_request(s, update, pe, s.far(pe) ? kind::signal : kind::atomic);
+  if (bytes != 0) {
+    void* const remote = s.target(to, bytes, 1, pe);
+    s.check_local(from);
+    copy(s, remote, from, bytes, pe, kind::put, false);
+  }
+  s.submit(request);
+  s.finish(pe);
+}
+
+std::uint64_t fetch_update(world& w, const word_update& update, int pe) {
+  const issue how = at_once(w);
+  submission s(how, name_of(operation_of(update.how, update.fetches)));
+  s.check_pe(pe);
+  return s.state().fetch(atomic_request(s, update, pe));
+}
+
+void enqueue_update(const issue& how, const word_update& update, void* result, int pe) {
+  const char* const what = name_of(operation_of(update.how, update.fetches || result != nullptr));
+  submission s(how, what);
+  s.check_pe(pe);
+  const std::size_t bytes = size_of(update.as);
+  operation_request request = atomic_request(s, update, pe);
+  if (how.on == nullptr && result != nullptr) {
+    s.state().fetch_later(request, result);
+    return;
+  }
+  if (reinterpret_cast<std::uintptr_t>(result) % bytes != 0)
+    throw error(code::misaligned,
+                fmt::format("{}: the place for the result, {}, is not a multiple of {} bytes", what, result, bytes));
+  s.check_reached(result, "the place for the result");
+  request.result = result;
+  s.submit(request);
+  s.finish(pe);
+}
+
+}  // namespace detail
+
+void fence(world& w) {
+  w.state().check();
+  w.state().await_host_operations();
+}
+
+void quiet(world& w) {
+  const detail::issue how = detail::at_once(w);
+  detail::submission s(how, "quiet");
+  s.state().quiet();
+}
+
+}  // namespace pgas

@@ -1,0 +1,186 @@
+#include "pgas/team.hpp"
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <utility>
+
+#include "host/team/split.hpp"
+#include "host/team/team_state.hpp"
+#include "host/team/world_state.hpp"
+
+namespace pgas {
+
+namespace {
+
+/// The state of a team that can be used.
+detail::team_state& checked(const team& t) {
+  t.state().check();
+  return t.state();
+}
+
+void check_member(const detail::team_state& state, int pe, const char* what) {
+  const int n = state.view().n_pes();
+  if (pe < 0 || pe >= n)
+    throw error(code::pe_out_of_range, fmt::format("{}: the team has no PE {}, its PEs are 0 to {}", what, pe, n - 1));
+}
+
+}  // namespace
+
+team::team() noexcept = default;
+team::team(std::shared_ptr<detail::team_state> state) noexcept : state_(std::move(state)) {}
+team::team(team&&) noexcept = default;
+
+team& team::operator=(team&& other) noexcept {
+  if (this != &other) {
+    const team left_behind(std::move(*this));
+    state_ = std::move(other.state_);
+  }
+  return *this;
+}
+
+team::~team() {
+  // The teams of the world end while it is built down.
+  if (!state_ || state_->world().left()) return;
+  try {
+    if (state_->world().unwinding())
+      state_->world().abandon();
+    else
+      state_->destroy();
+  } catch (const error&) {
+    // The world has failed, which is logged where it was decided: what the team has goes when the world is left.
+  } catch (const std::exception& why) {
+    state_->world().fail(why.what());  // out of memory, and out of step: the others would wait
+  }
+}
+
+void team::destroy() {
+  if (!state_) return;
+  state_->destroy();
+  state_.reset();
+}
+
+team::operator bool() const noexcept { return state_ != nullptr; }
+
+detail::team_state& team::state() const {
+  if (!state_)
+    throw error(code::invalid_argument,
+                "this team is empty: the PE is not a member, or the team was destroyed or moved from");
+  return *state_;
+}
+
+int team::my_pe() const { return checked(*this).view().my_pe(); }
+int team::n_pes() const { return checked(*this).view().n_pes(); }
+
+int team::world_pe(int pe) const {
+  const detail::team_state& state = checked(*this);
+  check_member(state, pe, "team::world_pe");
+  return state.members()[static_cast<std::size_t>(pe)];
+}
+
+int team::translate_pe(int pe, const team& to) const {
+  const int there = world_pe(pe);
+  const detail::team_state& other = checked(to);
+  if (&other.world() != &state_->world())
+    throw error(code::invalid_argument, "team::translate_pe: the teams are of two different worlds");
+  for (std::size_t i = 0; i < other.members().size(); ++i)
+    if (other.members()[i] == there) return static_cast<int>(i);
+  return -1;
+}
+
+const team_config& team::config() const { return checked(*this).config(); }
+std::shared_ptr<detail::world_state> team::world_state() const { return state().shared_world(); }
+team_view team::view() const { return checked(*this).view(); }
+
+context team::context() const {
+  const detail::team_state& state = checked(*this);
+  pgas::context ctx = state.world().context();
+  detail::set_team(ctx, state.view());
+  return ctx;
+}
+
+team team::split_strided(int start, int stride, int size, const team_config& how) const {
+  detail::split_call call;
+  call.what = detail::split_call::kind::strided;
+  call.start = start;
+  call.stride = stride;
+  call.size = size;
+  call.channels = how.channels;
+  return team(detail::split(state(), call));
+}
+
+std::pair<team, team> team::split_2d(int x_range, const team_config& x_how, const team_config& y_how) const {
+  detail::split_call call;
+  call.what = detail::split_call::kind::rows;
+  call.size = x_range;
+  call.channels = x_how.channels;
+  team row(detail::split(state(), call));
+  call.what = detail::split_call::kind::columns;
+  call.channels = y_how.channels;
+  try {
+    return {std::move(row), team(detail::split(state(), call))};
+  } catch (const error&) {
+    row.destroy();  // thrown on all members
+    throw;
+  }
+}
+
+team team::split(int color, int key, const team_config& how) const {
+  detail::split_call call;
+  call.what = detail::split_call::kind::colors;
+  call.color = color;
+  call.key = key;
+  call.channels = how.channels;
+  return team(detail::split(state(), call));
+}
+
+team team::split_list(std::span<const int> members, const team_config& how) const {
+  detail::split_call call;
+  call.what = detail::split_call::kind::list;
+  call.channels = how.channels;
+  return team(detail::split(state(), call, members));
+}
+
+team team::create_group(std::span<const int> members, std::uint64_t key, const team_config& how) const {
+  return team(detail::make_group(state(), members, key, how));
+}
+
+void* team::allocate_bytes(std::size_t count, std::size_t size, std::size_t alignment, initialize how) const {
+  detail::team_state& state = checked(*this);
+  const detail::trace_range range(state.world(), "pgas::team::allocate");
+  const std::lock_guard lock(state.collective_mutex());
+  const std::size_t bytes = detail::byte_count(count, size);
+  void* memory = state.memory().allocate(bytes, alignment, how == initialize::zero);
+  if (how == initialize::zero && memory != nullptr) {
+    state.world().device().fill(memory, 0, bytes, nullptr);
+    state.world().synchronize(nullptr);
+    state.group().barrier();
+  }
+  return memory;
+}
+
+void team::free(void* pointer) const {
+  detail::team_state& state = checked(*this);
+  const detail::trace_range range(state.world(), "pgas::team::free");
+  const std::lock_guard lock(state.collective_mutex());
+  state.memory().free(pointer);
+}
+
+namespace detail {
+
+void release(team_state& team, void* pointer) noexcept {
+  if (team.world().left() || team.given_back()) return;
+  try {
+    if (team.world().unwinding()) return team.world().abandon();
+    const std::lock_guard lock(team.collective_mutex());
+    team.check();
+    team.memory().free(pointer);
+  } catch (const error&) {
+    // The world has failed: the memory goes when it is left.
+  } catch (const std::exception& why) {
+    team.world().fail(why.what());  // out of memory, and out of step: the others would wait
+  }
+}
+
+}  // namespace detail
+}  // namespace pgas

@@ -1,0 +1,183 @@
+// Waits and tests called from the host: looks at a set of words, one after another, with pauses between them.
+#include "pgas/wait.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+#include <vector>
+
+#include "host/team/host_op.hpp"
+#include "pgas/detail/rotating_start.hpp"
+#include "pgas/device/wait.hpp"
+
+namespace pgas::detail {
+
+namespace {
+
+using clock = std::chrono::steady_clock;
+
+/// A word that has not yet become what is waited for.
+struct missing_word {
+  std::size_t index = no_index;
+  std::uint64_t expected = 0;
+  std::uint64_t seen = 0;
+};
+
+/// What one look at a set found.
+struct looked {
+  std::size_t wanted = 0;
+  std::size_t satisfied = 0;
+  std::size_t some = no_index;
+  missing_word missing;
+};
+
+/// A set of words of type T, looked at again and again.
+template <class T>
+class watcher {
+ public:
+  watcher(world_state& state, const word_set& set)
+      : state_(state), set_(set), words_(set.count), met_(set.count, false) {}
+
+  /// Reads all words once. Those that satisfied the comparison in any look count as satisfied if `keep`.
+  [[nodiscard]] looked look(std::size_t* indices, bool keep) {
+    state_.device().snapshot(words_.data(), set_.words, set_.count, sizeof(T));
+    looked found;
+    const std::size_t begin = anywhere_below(set_.count);  // no word is passed over for ever
+    for (std::size_t i = 0; i < set_.count; ++i) {
+      if (set_.status != nullptr && set_.status[i] != 0) continue;
+      ++found.wanted;
+      const T value = set_.values != nullptr ? static_cast<const T*>(set_.values)[i] : from_bits<T>(set_.value);
+      if (compare(words_[i], set_.compare, value) || met_[i]) {
+        met_[i] = keep;
+        if (indices != nullptr) indices[found.satisfied] = i;
+        if (found.some == no_index || (found.some < begin && i >= begin)) found.some = i;
+        ++found.satisfied;
+      } else if (found.missing.index == no_index) {
+        found.missing = {i, as_recorded(value), as_recorded(words_[i])};
+      }
+    }
+    return found;
+  }
+  [[nodiscard]] std::uint64_t seen(std::size_t i) const { return bits_of(words_[i]); }
+
+ private:
+  world_state& state_;
+  const word_set& set_;
+  std::vector<T> words_;
+  std::vector<bool> met_;
+};
+
+/// The bounds of one wait.
+class patient {
+ public:
+  patient(world_state& state, const word_set& set) : state_(state), set_(set) {}
+
+  /// Returns after a pause that grows with the length of the wait. *Errors* the first failure of the world;
+  /// wait_timeout when the wait has lasted longer than PGAS_WAIT_TIMEOUT.
+  void pause(const missing_word& missing) {
+    state_.check();
+    const auto limit = state_.settings().wait_timeout;
+    if (limit.count() > 0 && clock::now() - begin_ > limit) {
+      const std::uint64_t at = state_.context().offset(set_.words) + missing.index * size_of(set_.as);
+      throw state_.with_stopped_pe(error(
+          code::wait_timeout,
+          fmt::format("wait_until on PE {} gave up after {} ms (PGAS_WAIT_TIMEOUT): the word at heap offset {:#x} was "
+                      "compared with {} and last seen as {}. Look for the PE that should have written it, or raise the "
+                      "limit",
+                      state_.context().my_pe(), limit.count(), at, missing.expected, missing.seen)));
+    }
+    // Short waits poll; long ones sleep for longer and longer, up to 1 ms, so that they cost next to nothing.
+    if (pauses_ < 64)
+      std::this_thread::yield();
+    else
+      std::this_thread::sleep_for(std::chrono::microseconds(std::min(1000u, 10 + (pauses_ - 64) / 4)));
+    ++pauses_;
+  }
+
+ private:
+  world_state& state_;
+  const word_set& set_;
+  clock::time_point begin_ = clock::now();
+  unsigned pauses_ = 0;
+};
+
+template <class Call>
+std::uint64_t with_type(word_kind as, const Call& call) {
+  switch (as) {
+    case word_kind::i16: return call(std::type_identity<std::int16_t>{});
+    case word_kind::u16: return call(std::type_identity<std::uint16_t>{});
+    case word_kind::i32: return call(std::type_identity<std::int32_t>{});
+    case word_kind::u32: return call(std::type_identity<std::uint32_t>{});
+    case word_kind::i64: return call(std::type_identity<std::int64_t>{});
+    default: return call(std::type_identity<std::uint64_t>{});
+  }
+}
+
+/// Checks the arguments of a wait or test; whether the set has any words.
+bool check_set(submission& s, const word_set& set, which words, const std::size_t* indices) {
+  s.check_compare(set.compare);
+  if (set.count == 0) return false;
+  const std::size_t bytes = size_of(set.as);
+  s.state().check_symmetric(set.words, byte_count(set.count, bytes), bytes, "wait_until");
+  if (words == which::some && indices == nullptr)
+    throw error(code::invalid_argument, "wait_until_some, test_some: the place for the indices is null");
+  return true;
+}
+
+std::size_t outcome(const looked& found, which words) {
+  switch (words) {
+    case which::all: return found.satisfied == found.wanted ? 1 : 0;
+    case which::any: return found.some;
+    case which::some: return found.satisfied;
+  }
+  return 0;
+}
+
+/// What a set without words says.
+std::size_t empty_answer(which words) { return outcome({}, words); }
+
+}  // namespace
+
+std::size_t test_words(world& w, const word_set& set, which words, std::size_t* indices) {
+  const issue how = at_once(w);
+  submission s(how, "test");
+  if (!check_set(s, set, words, indices)) return empty_answer(words);
+  return with_type(set.as, [&]<class T>(std::type_identity<T>) -> std::uint64_t {
+    return outcome(watcher<T>(s.state(), set).look(indices, false), words);
+  });
+}
+
+std::size_t wait_words(world& w, const word_set& set, which words, std::size_t* indices) {
+  const issue how = at_once(w);
+  submission s(how, "wait_until");
+  if (!check_set(s, set, words, indices)) return empty_answer(words);
+  return with_type(set.as, [&]<class T>(std::type_identity<T>) -> std::uint64_t {
+    watcher<T> watched(s.state(), set);
+    patient waiting(s.state(), set);
+    for (;;) {
+      const looked now = watched.look(indices, words == which::all);
+      const bool enough = words == which::all ? now.satisfied == now.wanted : now.satisfied != 0;
+      if (enough || now.wanted == 0) return outcome(now, words);
+      waiting.pause(now.missing);
+    }
+  });
+}
+
+std::uint64_t wait_word(world& w, const word_set& one) {
+  const issue how = at_once(w);
+  submission s(how, "wait_until");
+  static_cast<void>(check_set(s, one, which::all, nullptr));
+  return with_type(one.as, [&]<class T>(std::type_identity<T>) -> std::uint64_t {
+    watcher<T> watched(s.state(), one);
+    patient waiting(s.state(), one);
+    for (;;) {
+      const looked now = watched.look(nullptr, false);
+      if (now.satisfied != 0) return watched.seen(0);
+      waiting.pause(now.missing);
+    }
+  });
+}
+
+}  // namespace pgas::detail

@@ -1,0 +1,181 @@
+#include "pgas/world.hpp"
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <utility>
+
+#include "common/join_step.hpp"
+#include "host/config/launch.hpp"
+#include "host/topology/domains.hpp"
+#include "host/team/world_state.hpp"
+
+namespace pgas {
+
+namespace {
+
+detail::world_state& state_of(const std::shared_ptr<detail::world_state>& state) {
+  if (!state) throw error(code::not_joined, "this world object is empty: it was moved from");
+  state->check_process();
+  return *state;
+}
+
+/// Not in a child of the process that joined: the state is left as it lies.
+struct destroy_at_home {
+  void operator()(detail::world_state* state) const {
+    if (!state->forked()) delete state;
+  }
+};
+
+std::shared_ptr<detail::world_state> make_state(std::unique_ptr<bootstrap> exchange, const config& settings,
+                                                const std::string& how) {
+  return {new detail::world_state(std::move(exchange), settings, how), destroy_at_home()};
+}
+
+}  // namespace
+
+world::world(std::shared_ptr<detail::world_state> state) : state_(std::move(state)) {}
+world::world(world&&) noexcept = default;
+
+world& world::operator=(world&& other) noexcept {
+  if (this != &other) {
+    const world left_behind(std::move(*this));
+    state_ = std::move(other.state_);
+  }
+  return *this;
+}
+
+world::~world() {
+  if (!state_ || state_->left()) return;
+  try {
+    if (state_->unwinding()) state_->abandon();
+    state_->leave();
+  } catch (const std::exception&) {
+    // Logged where it was decided; a destructor has nobody to tell.
+  }
+}
+
+world world::join() { return join(config::from_environment()); }
+
+world world::join(const config& settings) {
+  detail::join_step("bootstrap");
+  chosen_bootstrap chosen = make_bootstrap(config_detail::launch_options(settings));
+  static_cast<void>(detail::parse_direct(settings.direct, chosen.exchange->size(), true));
+  return world(make_state(std::move(chosen.exchange), settings, chosen.description));
+}
+
+world world::join(std::unique_ptr<bootstrap> exchange, const config& settings) {
+  if (!exchange) throw error(code::invalid_argument, "world::join: the bootstrap is null");
+  return world(make_state(std::move(exchange), settings, "the program's own bootstrap"));
+}
+
+void world::leave() { state_of(state_).leave(); }
+
+void world::abort(std::string_view reason) noexcept {
+  if (state_ && !state_->left()) state_->abort(reason);
+}
+
+void world::check() const { state_of(state_).check(); }
+int world::my_pe() const { return state_of(state_).context().my_pe(); }
+int world::n_pes() const { return state_of(state_).context().n_pes(); }
+
+const pe_info& world::pe(int number) const {
+  detail::world_state& state = state_of(state_);
+  state.check_pe(number, "world::pe");
+  return state.pes()[static_cast<std::size_t>(number)];
+}
+
+heap_kind world::heap() const { return state_of(state_).kind(); }
+int world::device() const { return state_of(state_).device().properties().ordinal; }
+const config& world::settings() const { return state_of(state_).settings(); }
+
+pgas::context world::context() const {
+  state_of(state_).check();
+  return state_->context();
+}
+
+const team& world::team() const {
+  state_of(state_).check();
+  return state_->world_team();
+}
+
+const team& world::domain_team() const {
+  state_of(state_).check();
+  return state_->domain_team();
+}
+
+const team& world::host_team() const {
+  state_of(state_).check();
+  return state_->host_team();
+}
+
+void* world::allocate_bytes(std::size_t count, std::size_t size, std::size_t alignment, initialize how) {
+  detail::world_state& state = state_of(state_);
+  state.check();
+  const detail::trace_range range(state, "pgas::allocate");
+  const std::lock_guard lock(state.collective_mutex());
+  const std::size_t bytes = detail::byte_count(count, size);
+  void* memory = state.heap().allocate(bytes, alignment, how == initialize::zero);
+  if (how == initialize::zero && memory != nullptr) {
+    state.device().fill(memory, 0, bytes, nullptr);
+    state.synchronize(nullptr);
+    state.links().barrier();
+  }
+  return memory;
+}
+
+void world::free(void* pointer) {
+  detail::world_state& state = state_of(state_);
+  state.check();
+  const detail::trace_range range(state, "pgas::free");
+  const std::lock_guard lock(state.collective_mutex());
+  state.heap().free(pointer);
+}
+
+void world::barrier_all() {
+  detail::world_state& state = state_of(state_);
+  state.check();
+  const detail::trace_range range(state, "pgas::barrier_all");
+  const std::lock_guard lock(state.collective_mutex());
+  state.quiet();
+  state.links().barrier();
+}
+
+stream& world::stream() {
+  state_of(state_).check();
+  return state_->default_stream(*this);
+}
+
+void world::synchronize() { stream().synchronize(); }
+
+detail::world_state& world::state() const { return state_of(state_); }
+
+namespace detail {
+
+void end_world(world& of, std::string_view reason, log_level level) noexcept {
+  try {
+    if (!of.state().left()) of.state().fail(reason, level);
+  } catch (const std::exception&) {
+    // Nothing to end: it was moved from, or belongs to the parent.
+  }
+}
+
+void release(world_state& world, void* pointer) noexcept {
+  if (world.left()) return;
+  try {
+    if (world.unwinding()) {
+      world.abandon();
+      return;
+    }
+    const std::lock_guard lock(world.collective_mutex());
+    world.check();
+    world.heap().free(pointer);
+  } catch (const error&) {
+    // The world has failed: the memory goes when it is left.
+  } catch (const std::exception& why) {
+    world.fail(why.what());  // out of memory, and out of step: the others would wait
+  }
+}
+
+}  // namespace detail
+}  // namespace pgas

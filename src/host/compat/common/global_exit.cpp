@@ -1,0 +1,70 @@
+#include "host/compat/common/global_exit.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+
+namespace pgas::capi {
+
+namespace {
+
+constexpr std::string_view mark = " ends the processes of all PEs with status ";
+
+/// The status that a failure of the world carries, if it is another PE's wish to end.
+std::optional<int> status_in(std::string_view message) {
+  const std::size_t at = message.find(mark);
+  if (at == message.npos) return std::nullopt;
+  int status = 0;
+  const char* const first = message.data() + at + mark.size();
+  const auto read = std::from_chars(first, message.data() + message.size(), status);
+  return read.ec == std::errc{} ? std::optional<int>(status) : std::nullopt;
+}
+
+}  // namespace
+
+std::string exit_reason(std::string_view function, int status) { return fmt::format("{}{}{}", function, mark, status); }
+
+void end_process(int status) noexcept {
+  std::fflush(nullptr);
+  if (status == 0) std::quick_exit(0);  // bootstraps tell the launcher that this is no failure
+  std::_Exit(status);
+}
+
+void end_if_asked(const error& failure) noexcept {
+  if (failure.code() != code::aborted) return;
+  const std::optional<int> status = status_in(failure.what());
+  if (!status) return;
+  // The PE that asked goes first: launchers name the first that ends, and take its status.
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  end_process(*status);
+}
+
+exit_watch::exit_watch(const world& watched) : watched_(watched), thread_([this] { run(); }) {}
+
+exit_watch::~exit_watch() {
+  {
+    const std::lock_guard lock(mutex_);
+    ends_ = true;
+  }
+  ended_.notify_all();
+  thread_.join();
+}
+
+void exit_watch::run() {
+  constexpr auto pause = std::chrono::milliseconds(50);
+  std::unique_lock lock(mutex_);
+  while (!ended_.wait_for(lock, pause, [this] { return ends_; })) {
+    try {
+      watched_.check();
+    } catch (const error& failure) {
+      end_if_asked(failure);
+      return;
+    }
+  }
+}
+
+}  // namespace pgas::capi

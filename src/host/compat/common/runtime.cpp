@@ -1,0 +1,319 @@
+#include "host/compat/common/runtime.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <span>
+#include <utility>
+
+#include "host/config/launch.hpp"
+#include "host/control/peer_descriptor.hpp"
+
+namespace pgas::capi {
+
+namespace {
+
+/// Collective: for each PE the lowest PE of the same host.
+std::vector<int> gather_hosts(bootstrap& exchange, const config& settings) {
+  const std::string mine = detail::host_identity(settings.socket_directory);
+  const std::vector<blob> all = exchange.all_gather(std::as_bytes(std::span(mine)));
+  std::map<blob, int> first;
+  std::vector<int> hosts;
+  for (std::size_t pe = 0; pe < all.size(); ++pe)
+    hosts.push_back(first.emplace(all[pe], static_cast<int>(pe)).first->second);
+  return hosts;
+}
+
+/// Whether an error is about how a function was called, and about memory that is used up.
+bool is_for_caller(code what) {
+  switch (what) {
+    case code::out_of_memory:
+    case code::invalid_free:
+    case code::pe_out_of_range:
+    case code::outside_heap:
+    case code::misaligned:
+    case code::invalid_argument:
+    case code::not_joined: return true;
+    default: return false;
+  }
+}
+
+/// The text of an error, "PGAS-E0301: p: PE 7 does not exist", without the word that the library has for what failed:
+/// the name of a C function stands in front instead.
+std::string without_operation(std::string_view text) {
+  constexpr std::string_view lower = "abcdefghijklmnopqrstuvwxyz_";
+  const std::size_t word = text.find(": ") + 2;
+  const std::size_t end = text.find_first_not_of(lower, word);
+  const bool has_word = text.starts_with("PGAS-E") && end != text.npos && text.substr(end, 2) == ": ";
+  return std::string(text.substr(0, has_word ? word : 0)).append(text.substr(has_word ? end + 2 : 0));
+}
+
+}  // namespace
+
+int runtime::host_map::rank(int pe) const {
+  const auto self = host.begin() + pe;
+  return static_cast<int>(std::count(host.begin(), self, *self));
+}
+
+int runtime::host_map::size(int pe) const {
+  return static_cast<int>(std::count(host.begin(), host.end(), host[static_cast<std::size_t>(pe)]));
+}
+
+int runtime::host_map::alike_before(int pe, int end) const {
+  const int wanted = rank(pe);
+  int found = 0;
+  for (int other = 0; other < end; ++other) found += rank(other) == wanted ? 1 : 0;
+  return found;
+}
+
+runtime& runtime::instance() {
+  static runtime* const only = new runtime;
+  return *only;
+}
+
+void runtime::start(start_request request) {
+  const std::lock_guard lock(mutex_);
+  if (users_ > 0) {
+    ++users_;
+    return;
+  }
+  try {
+    static_cast<void>(settings());
+    if (settings_->heap == heap_kind::automatic) settings_->heap = request.heap;
+    if (settings_->device < 0) settings_->device = request.device;
+    log_ = std::make_unique<log::logger>(*settings_);
+    if (request.exchange == nullptr) {
+      chosen_bootstrap chosen = make_bootstrap(config_detail::launch_options(*settings_));
+      request.exchange = std::move(chosen.exchange);
+      if (request.exchange->rank() == 0) log_->info("bootstrapped through {}", chosen.description);
+    }
+    exchange_ = std::move(request.exchange);
+    my_pe_ = exchange_->rank();
+    n_pes_ = exchange_->size();
+    log_->set_pe(my_pe_, n_pes_);
+    if (my_pe_ == 0) {
+      std::fputs(request.opening.c_str(), stdout);
+      std::fflush(stdout);
+    }
+    hosts_.host = gather_hosts(*exchange_, *settings_);
+    joined_ = std::move(request.joined);
+    leaving_ = std::move(request.leaving);
+    users_ = 1;
+    if (!request.deferred || settings_->heap == heap_kind::host) static_cast<void>(join());
+  } catch (...) {
+    end();
+    throw;
+  }
+}
+
+void runtime::stop() {
+  const std::lock_guard lock(mutex_);
+  if (users_ == 0) return;
+  if (users_ > 1) {
+    --users_;
+    return;
+  }
+  if (world_) static_cast<void>(world_->my_pe());  // throws in a forked child, where the watch has no thread
+  std::optional<error> first;
+  try {
+    watch_.reset();
+    if (world_) {
+      if (leaving_) leaving_();
+      world_->leave();
+    } else if (exchange_ != nullptr) {
+      exchange_->barrier();  // launchers take one that goes while others come for a failure
+    }
+  } catch (const error& failed) {
+    first = failed;
+  }
+  end();
+  if (first) throw error(*first);
+}
+
+void runtime::abort(std::string_view reason, log_level level) noexcept {
+  const std::lock_guard lock(mutex_);
+  if (world_)
+    detail::end_world(*world_, reason, level);
+  else if (exchange_ != nullptr)
+    exchange_->abort(reason);
+}
+
+void runtime::global_exit(std::string_view function, int status) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    if (process_.is_this()) watch_.reset();
+  }
+  abort(exit_reason(function, status), log_level::info);
+  end_process(status);
+}
+
+void runtime::fail(const char* function, const std::exception& cause) noexcept {
+  if (const auto* const known = dynamic_cast<const error*>(&cause)) end_if_asked(*known);
+  const std::lock_guard lock(mutex_);  // of threads that fail at once, one says why
+  write_log(log_level::error, function, cause);
+  global_exit(function, EXIT_FAILURE);
+}
+
+enum stage runtime::stage() const noexcept {
+  if (standing_.load(std::memory_order_acquire) != nullptr) return capi::stage::joined;
+  const std::lock_guard lock(mutex_);
+  return users_ > 0 ? capi::stage::bootstrapped : capi::stage::none;
+}
+
+class world& runtime::join() {
+  const std::lock_guard lock(mutex_);
+  check_started();
+  if (world_) return *world_;
+  if (failure_) throw error(*failure_);
+  try {
+    world_.emplace(world::join(std::move(exchange_), *settings_));
+    watch_.emplace(*world_);
+    make_teams();
+    if (joined_) joined_(*world_);
+  } catch (const std::exception& cause) {
+    watch_.reset();
+    if (world_) {
+      detail::end_world(*world_, cause.what());
+      if (leaving_) leaving_();
+    }
+    teams_.clear();
+    predefined_ = {};
+    world_.reset();
+    const auto* const known = dynamic_cast<const error*>(&cause);
+    failure_ = known != nullptr ? *known : error(code::system, cause.what());  // no memory, no threads
+    throw error(*failure_);
+  }
+  standing_.store(&*world_, std::memory_order_release);
+  return *world_;
+}
+
+void runtime::make_teams() {
+  predefined_[team_number::world].standing = &world_->team();
+  predefined_[team_number::shared].standing = &world_->domain_team();
+  predefined_[team_number::node].standing = &world_->host_team();
+  predefined_[team_number::same_rank_on_each_node].own = world_->team().split(hosts_.rank(my_pe_), my_pe_);
+}
+
+void runtime::check_started() const {
+  if (users_ == 0)
+    throw error(code::not_joined, "not initialized: call the init function first, and nothing after the last finalize");
+}
+
+void runtime::end() noexcept {
+  watch_.reset();  // it looks at the world
+  standing_.store(nullptr, std::memory_order_release);
+  teams_.clear();
+  predefined_ = {};
+  world_.reset();
+  exchange_.reset();
+  failure_.reset();
+  settings_.reset();
+  joined_ = nullptr;
+  leaving_ = nullptr;
+  users_ = 0;
+  my_pe_ = -1;
+  n_pes_ = 0;
+}
+
+const config& runtime::settings() {
+  const std::lock_guard lock(mutex_);
+  if (!settings_) settings_ = config::from_environment();
+  return *settings_;
+}
+
+int runtime::my_pe() {
+  const std::lock_guard lock(mutex_);
+  check_started();
+  return my_pe_;
+}
+
+int runtime::n_pes() {
+  const std::lock_guard lock(mutex_);
+  check_started();
+  return n_pes_;
+}
+
+int runtime::team_my_pe(int number) {
+  const std::lock_guard lock(mutex_);
+  if (stage() != capi::stage::joined) {
+    check_started();
+    switch (number) {
+      case team_number::world: return my_pe_;
+      case team_number::shared:
+      case team_number::node: return hosts_.rank(my_pe_);
+      case team_number::same_rank_on_each_node: return hosts_.alike_before(my_pe_, my_pe_);
+      default: break;
+    }
+  }
+  return team(number).my_pe();
+}
+
+int runtime::team_n_pes(int number) {
+  const std::lock_guard lock(mutex_);
+  if (stage() != capi::stage::joined) {
+    check_started();
+    switch (number) {
+      case team_number::world: return n_pes_;
+      case team_number::shared:
+      case team_number::node: return hosts_.size(my_pe_);
+      case team_number::same_rank_on_each_node: return hosts_.alike_before(my_pe_, n_pes_);
+      default: break;
+    }
+  }
+  return team(number).n_pes();
+}
+
+bool runtime::has_team(int number) {
+  static_cast<void>(world());
+  if (number < 0 || number >= team_number::first_own) return teams_.contains(number);
+  return predefined_[static_cast<std::size_t>(number)].exists();
+}
+
+numbered_team& runtime::find_team(int number) {
+  static_cast<void>(world());
+  const bool predefined = number >= 0 && number < team_number::first_own;
+  return predefined && has_team(number) ? predefined_[static_cast<std::size_t>(number)] : teams_.find(number);
+}
+
+int runtime::add_team(pgas::team made, int num_contexts) {
+  if (!made) return team_number::invalid;
+  return teams_.add({std::move(made), nullptr, num_contexts});
+}
+
+void runtime::destroy_team(int number) {
+  static_cast<void>(world());
+  if (number >= 0 && number < team_number::first_own)
+    throw error(code::invalid_argument, fmt::format("team {} is predefined: it goes with the world", number));
+  numbered_team gone = teams_.take(number);
+  gone.own.destroy();
+}
+
+void runtime::report(const char* function, const std::exception& cause) noexcept {
+  const auto* const known = dynamic_cast<const error*>(&cause);
+  write_log(known != nullptr && is_for_caller(known->code()) ? log_level::info : log_level::error, function, cause);
+}
+
+void runtime::warn(std::string_view text) noexcept { write_log(log_level::warn, text); }
+
+void runtime::write_log(log_level level, const char* function, const std::exception& cause) noexcept {
+  try {
+    write_log(level, fmt::format("{}: {}", function, without_operation(cause.what())));
+  } catch (const std::exception&) {
+    // No memory for the text: what the function does next still says that it failed.
+  }
+}
+
+void runtime::write_log(log_level level, std::string_view text) noexcept {
+  try {
+    const std::lock_guard lock(mutex_);
+    if (log_ == nullptr) log_ = std::make_unique<log::logger>(log_level::warn);
+    log_->write(level, "{}", fmt::make_format_args(text));
+  } catch (const std::exception&) {
+    // As above.
+  }
+}
+
+}  // namespace pgas::capi

@@ -1,0 +1,120 @@
+#include "host/compat/nvshmem/driver.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <type_traits>
+
+#include "pgas/error.hpp"
+
+namespace pgas::capi {
+
+namespace {
+
+/// Functions of the driver API with its types spelled out: handles are pointers, a CUresult is an int.
+struct driver_calls {
+  int (*ctx_get_current)(void**) = nullptr;
+  int (*ctx_get_device)(int*) = nullptr;
+  int (*find_in_module)(unsigned long long*, std::size_t*, void*, const char*) = nullptr;
+  int (*find_in_library)(unsigned long long*, std::size_t*, void*, const char*) = nullptr;
+  int (*stream_create)(void**, unsigned) = nullptr;
+  int (*stream_synchronize)(void*) = nullptr;
+  int (*stream_destroy)(void*) = nullptr;
+  int (*stream_query)(void*) = nullptr;
+  int (*stream_is_capturing)(void*, int*) = nullptr;
+  int (*exchange_capture_mode)(int*) = nullptr;
+  int (*copy_to_device)(unsigned long long, const void*, std::size_t, void*) = nullptr;
+  int (*error_name)(int, const char**) = nullptr;
+
+  [[nodiscard]] bool present() const { return ctx_get_current != nullptr && ctx_get_device != nullptr; }
+};
+
+const driver_calls& driver() {
+  static const driver_calls found = [] {
+    driver_calls all;
+    void* const library = ::dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);
+    if (library == nullptr) return all;
+    const auto find = [&](const char* name, auto*& function) {
+      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(::dlsym(library, name));
+    };
+    find("cuCtxGetCurrent", all.ctx_get_current);
+    find("cuCtxGetDevice", all.ctx_get_device);
+    find("cuModuleGetGlobal_v2", all.find_in_module);
+    find("cuLibraryGetGlobal", all.find_in_library);
+    find("cuStreamCreate", all.stream_create);
+    find("cuStreamSynchronize", all.stream_synchronize);
+    find("cuStreamDestroy_v2", all.stream_destroy);
+    find("cuStreamQuery", all.stream_query);
+    find("cuStreamIsCapturing", all.stream_is_capturing);
+    find("cuThreadExchangeStreamCaptureMode", all.exchange_capture_mode);
+    find("cuMemcpyHtoDAsync_v2", all.copy_to_device);
+    find("cuGetErrorName", all.error_name);
+    return all;
+  }();
+  return found;
+}
+
+void check(int result, const char* what) {
+  if (result == 0) return;
+  const char* name = nullptr;
+  if (driver().error_name != nullptr) static_cast<void>(driver().error_name(result, &name));
+  throw error(code::device_failed, fmt::format("{}: {}", what, name != nullptr ? name : "unknown error"));
+}
+
+}  // namespace
+
+int current_device() noexcept {
+  const driver_calls& calls = driver();
+  void* context = nullptr;
+  int device = -1;
+  if (!calls.present() || calls.ctx_get_current(&context) != 0 || context == nullptr) return -1;
+  return calls.ctx_get_device(&device) == 0 ? device : -1;
+}
+
+bool default_stream_is_busy() noexcept {
+  constexpr int relaxed_capture = 2;
+  constexpr int not_ready = 600;
+  const driver_calls& calls = driver();
+  void* context = nullptr;
+  if (!calls.present() || calls.stream_query == nullptr || calls.stream_is_capturing == nullptr ||
+      calls.exchange_capture_mode == nullptr || calls.ctx_get_current(&context) != 0 || context == nullptr)
+    return false;
+  void* const legacy = reinterpret_cast<void*>(std::uintptr_t{1});
+  int mode = relaxed_capture;  // or a query would end the captures of other threads
+  int capture = 0;
+  static_cast<void>(calls.exchange_capture_mode(&mode));
+  const bool busy = calls.stream_is_capturing(legacy, &capture) == 0 && calls.stream_query(legacy) == not_ready;
+  static_cast<void>(calls.exchange_capture_mode(&mode));
+  return busy;
+}
+
+void write_variable(const loaded_code& where, const char* name, const void* from, std::size_t bytes) {
+  const driver_calls& calls = driver();
+  if (!calls.present()) throw error(code::device_unavailable, "there is no CUDA driver on this machine");
+  const auto find = where.is_library ? calls.find_in_library : calls.find_in_module;
+  if (find == nullptr)
+    throw error(code::device_unavailable,
+                "this CUDA driver is too old to look into loaded code: update it, or link the code to the program");
+  unsigned long long at = 0;
+  std::size_t size = 0;
+  if (find(&at, &size, where.handle, name) != 0)
+    throw error(code::invalid_argument,
+                fmt::format("the loaded code has no variable {}: it includes no nvshmem.h", name));
+  if (size != bytes)
+    throw error(
+        code::version_mismatch,
+        fmt::format("{} of the loaded code has {} bytes instead of {}: compile it with the headers of this library",
+                    name, size, bytes));
+  // A stream of its own: the default one would wait for running kernels, which may wait for this PE.
+  void* stream = nullptr;
+  constexpr unsigned non_blocking = 1;
+  check(calls.stream_create(&stream, non_blocking), "cuStreamCreate");
+  const int copied = calls.copy_to_device(at, from, bytes, stream);
+  const int done = calls.stream_synchronize(stream);
+  static_cast<void>(calls.stream_destroy(stream));
+  check(copied, "cuMemcpyHtoDAsync");
+  check(done, "cuStreamSynchronize");
+}
+
+}  // namespace pgas::capi

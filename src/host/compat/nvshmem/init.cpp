@@ -1,0 +1,228 @@
+// Beginning and end, and who is there.
+#include <fmt/format.h>
+
+#include <cstring>
+#include <set>
+
+#include "host/compat/nvshmem/driver.hpp"
+#include "host/compat/nvshmem/host_library.hpp"
+#include "host/compat/nvshmem/state.hpp"
+#include "host/config/launch.hpp"
+#include "host/config/text.hpp"
+#include "pgas/compat/nvshmem/setup.h"
+#include "pgas/detail/launch_kernel.hpp"
+
+namespace pgas::capi {
+
+namespace {
+
+constexpr int version_of(int number, std::size_t size) { return (number << 16) + static_cast<int>(size); }
+
+/// Kernels of the program run on the GPU that it named, or else on the current one, so the heap must be there.
+void check_device(const world& joined, int named) {
+  if (joined.heap() != heap_kind::cuda || joined.device() == (named < 0 ? current_device() : named)) return;
+  if (named >= 0)
+    throw error(
+        code::device_unavailable,
+        fmt::format("PGAS_DEVICE puts the heap on GPU {}, and the attributes name GPU {}: leave one of them out",
+                    joined.device(), named));
+  throw error(
+      code::device_unavailable,
+      fmt::format("the heap is on GPU {}, which is not current: call cudaSetDevice() before the first call that "
+                  "needs memory or a barrier",
+                  joined.device()));
+}
+
+void start(std::unique_ptr<bootstrap> exchange, int device) {
+  start_request request;
+  request.exchange = std::move(exchange);
+  request.device = device;
+  request.opening = config_detail::opening_words(NVSHMEM_VENDOR_STRING, {"NVSHMEM"});
+  request.deferred = device < 0 && current_device() < 0;
+  request.joined = [device](world& joined) {
+    check_device(joined, device);
+    make_meeting_places(joined);
+    publish_state(joined);
+  };
+  request.leaving = [] {
+    withdraw_state();
+    forget_registrations();
+  };
+  runtime::instance().start(std::move(request));
+}
+
+std::unique_ptr<bootstrap> make_uid_bootstrap(const nvshmemx_uniqueid_args_t& args) {
+  if (args.id == nullptr)
+    throw error(code::invalid_argument, "the unique id is null: pass on what nvshmemx_get_uniqueid() gave");
+  if (args.nranks < 1 || args.myrank < 0 || args.myrank >= args.nranks)
+    throw error(code::invalid_argument, fmt::format("rank {} of {}: give the number of processes, and ranks from 0 on",
+                                                    args.myrank, args.nranks));
+  bootstrap_options options = config_detail::launch_options(runtime::instance().settings());
+  options.method = "tcp";
+  options.unique_id.assign(args.id->internal, strnlen(args.id->internal, sizeof args.id->internal));
+  options.rank = args.myrank;
+  options.size = args.nranks;
+  if (options.unique_id.empty())
+    throw error(code::invalid_argument, "the unique id is empty: pass on what nvshmemx_get_uniqueid() gave");
+  return make_bootstrap(options).exchange;
+}
+
+/// What the flags ask for; null for the launcher's.
+std::unique_ptr<bootstrap> choose_bootstrap(unsigned flags, const nvshmemx_init_attr_t* attributes) {
+  constexpr unsigned known =
+      NVSHMEMX_INIT_THREAD_PES | NVSHMEMX_INIT_WITH_MPI_COMM | NVSHMEMX_INIT_WITH_SHMEM | NVSHMEMX_INIT_WITH_UNIQUEID;
+  if ((flags & ~known) != 0)
+    throw error(code::invalid_argument,
+                fmt::format("unknown flags {:#x}: give one of NVSHMEMX_INIT_WITH_*, or 0", flags & ~known));
+  const unsigned way = flags & ~static_cast<unsigned>(NVSHMEMX_INIT_THREAD_PES);
+  if (way == 0) return nullptr;
+  if (way == NVSHMEMX_INIT_WITH_SHMEM) return make_shmem_bootstrap();
+  if (attributes == nullptr && (way == NVSHMEMX_INIT_WITH_MPI_COMM || way == NVSHMEMX_INIT_WITH_UNIQUEID))
+    throw error(code::invalid_argument,
+                "the attributes are null: the flags say that they name a communicator or a unique id");
+  if (way == NVSHMEMX_INIT_WITH_MPI_COMM)
+    return make_mpi_bootstrap(attributes->mpi_comm, runtime::instance().settings());
+  if (way == NVSHMEMX_INIT_WITH_UNIQUEID) return make_uid_bootstrap(attributes->args.uid_args);
+  throw error(code::invalid_argument, "more than one of the flags NVSHMEMX_INIT_WITH_*: give one");
+}
+
+/// The GPU that the attributes name, if they were filled in that far: programs leave them uninitialized.
+int device_of(const nvshmemx_init_attr_t* attributes) {
+  if (attributes == nullptr || attributes->version != version_of(1, sizeof(nvshmemx_init_attr_t)) ||
+      attributes->args.version != version_of(2, sizeof(nvshmemx_init_args_t)))
+    return -1;
+  return attributes->args.cuda_device_id < 0 ? -1 : attributes->args.cuda_device_id;
+}
+
+int init_attr(const char* function, unsigned flags, const nvshmemx_init_attr_t* attributes) {
+  return with_status(function, [&] {
+    if (runtime::instance().stage() != stage::none)
+      start(nullptr, -1);  // one more user; how the first one came is what counts
+    else
+      start(choose_bootstrap(flags, attributes), device_of(attributes));
+  });
+}
+
+}  // namespace
+
+int status_of(const error& cause) noexcept {
+  switch (cause.code()) {
+    case code::out_of_memory:
+    case code::address_space: return NVSHMEMX_ERROR_OUT_OF_MEMORY;
+    case code::pe_out_of_range:
+    case code::outside_heap:
+    case code::misaligned:
+    case code::invalid_argument:
+    case code::invalid_free:
+    case code::config_value: return NVSHMEMX_ERROR_INVALID_VALUE;
+    case code::asymmetric_call: return NVSHMEMX_ERROR_SYMMETRY;
+    case code::device_unavailable: return NVSHMEMX_ERROR_GPU_NOT_SELECTED;
+    case code::launch_failed: return NVSHMEMX_ERROR_COLLECTIVE_LAUNCH_FAILED;
+    case code::capturing:
+    case code::peer_unreachable: return NVSHMEMX_ERROR_NOT_SUPPORTED;
+    default: return NVSHMEMX_ERROR_INTERNAL;
+  }
+}
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+void nvshmem_init() {
+  must("nvshmem_init", [] { start(nullptr, -1); });
+}
+
+int nvshmem_init_thread(int requested, int* provided) {
+  return with_status("nvshmem_init_thread", [&] {
+    if (requested < NVSHMEM_THREAD_SINGLE || requested > NVSHMEM_THREAD_MULTIPLE || provided == nullptr)
+      throw error(code::invalid_argument, fmt::format("thread level {}, or no place for what is provided", requested));
+    start(nullptr, -1);
+    *provided = NVSHMEM_THREAD_MULTIPLE;
+  });
+}
+
+void nvshmem_query_thread(int* provided) { *provided = NVSHMEM_THREAD_MULTIPLE; }
+
+int nvshmemx_init_attr(unsigned int flags, nvshmemx_init_attr_t* attributes) {
+  return init_attr("nvshmemx_init_attr", flags, attributes);
+}
+
+int nvshmemx_hostlib_init_attr(unsigned int flags, nvshmemx_init_attr_t* attributes) {
+  return init_attr("nvshmemx_hostlib_init_attr", flags, attributes);
+}
+
+int nvshmemx_init_status() {
+  runtime& here = runtime::instance();
+  if (here.stage() == stage::none) return NVSHMEM_STATUS_NOT_INITIALIZED;
+  if (here.stage() == stage::bootstrapped) return NVSHMEM_STATUS_IS_BOOTSTRAPPED;
+  const world& joined = here.world();
+  std::set<std::string> gpus;
+  for (int pe = 0; pe < joined.n_pes(); ++pe) gpus.insert(joined.pe(pe).device_uuid);
+  const bool shared = joined.heap() == heap_kind::cuda && gpus.size() < static_cast<std::size_t>(joined.n_pes());
+  return shared ? NVSHMEM_STATUS_FULL_MPG : NVSHMEM_STATUS_IS_INITIALIZED;
+}
+
+void nvshmem_finalize() {
+  must("nvshmem_finalize", [] { runtime::instance().stop(); });
+}
+
+void nvshmemx_hostlib_finalize() {
+  must("nvshmemx_hostlib_finalize", [] { runtime::instance().stop(); });
+}
+
+int nvshmemx_get_uniqueid(nvshmemx_uniqueid_t* uniqueid) {
+  return with_status("nvshmemx_get_uniqueid", [&] {
+    if (uniqueid == nullptr) throw error(code::invalid_argument, "there is no place for the unique id");
+    bootstrap_options options = config_detail::launch_options(runtime::instance().settings());
+    options.unique_id_length = sizeof(uniqueid->internal) - 1;
+    const std::string id = make_unique_id(options);
+    *uniqueid = NVSHMEMX_UNIQUEID_INITIALIZER;
+    id.copy(uniqueid->internal, sizeof(uniqueid->internal) - 1);
+  });
+}
+
+int nvshmemx_set_attr_uniqueid_args(const int myrank, const int nranks, const nvshmemx_uniqueid_t* uniqueid,
+                                    nvshmemx_init_attr_t* attr) {
+  return with_status("nvshmemx_set_attr_uniqueid_args", [&] {
+    if (uniqueid == nullptr || attr == nullptr)
+      throw error(code::invalid_argument, "the unique id or the attributes are null");
+    attr->args.uid_args = {version_of(1, sizeof(nvshmemx_uniqueid_args_t)), const_cast<nvshmemx_uniqueid_t*>(uniqueid),
+                           myrank, nranks};
+  });
+}
+
+int nvshmemx_set_attr_mpi_comm_args(void* mpi_comm, nvshmemx_init_attr_t* attr) {
+  return with_status("nvshmemx_set_attr_mpi_comm_args", [&] {
+    if (mpi_comm == nullptr || attr == nullptr)
+      throw error(code::invalid_argument, "the communicator or the attributes are null");
+    attr->mpi_comm = mpi_comm;
+  });
+}
+
+void pgas_nvshmem_global_exit(int status) { runtime::instance().global_exit("nvshmem_global_exit", status); }
+
+int pgas_nvshmem_my_pe() {
+  return must("nvshmem_my_pe", [] { return runtime::instance().my_pe(); });
+}
+
+int pgas_nvshmem_n_pes() {
+  return must("nvshmem_n_pes", [] { return runtime::instance().n_pes(); });
+}
+
+int pgas_nvshmem_join() {
+  return with_status("joining", [] {
+    static_cast<void>(runtime::instance().world());
+    state_registry::instance().complete();
+  });
+}
+
+int pgas_nvshmem_admitted_blocks(int multiprocessors, int each, int threads, int registers) {
+  const detail::resident_kernel kernel{static_cast<unsigned>(multiprocessors), static_cast<unsigned>(each),
+                                       static_cast<unsigned>(threads), static_cast<unsigned>(registers)};
+  return must("nvshmemx_collective_launch",
+              [&] { return static_cast<int>(detail::admitted_blocks(runtime::instance().world(), kernel)); });
+}
+
+}  // extern "C"
+#pragma GCC visibility pop
+
+}  // namespace pgas::capi

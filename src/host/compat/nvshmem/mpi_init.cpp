@@ -1,0 +1,162 @@
+// Joining over an MPI communicator that the program made. This library knows no MPI: it calls the one that the program
+// has loaded, by the names of its functions. What MPI leaves to implementations, handles and some constants, comes in
+// two kinds: Open MPI has pointers to objects, which it exports; MPICH and all that share its binary interface (Intel
+// MPI, MVAPICH, Cray MPICH) have integers, fixed by the agreement on that interface (https://www.mpich.org/abi/).
+#include <string>
+
+#include "host/compat/common/loaded_library.hpp"
+#include "host/compat/nvshmem/host_library.hpp"
+#include "pgas/impl/mpi_exchange.hpp"
+
+namespace pgas::capi {
+
+namespace {
+
+struct open_mpi {
+  using comm = void*;
+  using request = void*;
+  using datatype = void*;
+  using error_handler = void*;
+  static datatype byte() { return find_loaded<void>("ompi_mpi_byte"); }
+  static request null_request() { return find_loaded<void>("ompi_request_null"); }
+  static error_handler errors_return() { return find_loaded<void>("ompi_mpi_errors_return"); }
+  static void* ignored_status() { return nullptr; }
+  static constexpr int longest_text = 256;
+};
+
+struct mpich {
+  using comm = int;
+  using request = int;
+  using datatype = int;
+  using error_handler = int;
+  static datatype byte() { return 0x4c00010d; }
+  static request null_request() { return 0x2c000000; }
+  static error_handler errors_return() { return 0x54000001; }
+  static void* ignored_status() { return reinterpret_cast<void*>(1); }
+  static constexpr int longest_text = 512;
+};
+
+/// The calls that mpi_exchange makes, of an MPI of one kind.
+template <class Kind>
+struct loaded_mpi {
+  using comm = typename Kind::comm;
+  using request = typename Kind::request;
+  using datatype = typename Kind::datatype;
+
+  struct table {
+    int (*initialized)(int*);
+    int (*finalized)(int*);
+    int (*idup)(comm, comm*, request*);
+    int (*free)(comm*);
+    int (*set_errhandler)(comm, typename Kind::error_handler);
+    int (*rank)(comm, int*);
+    int (*size)(comm, int*);
+    int (*iallgather)(const void*, int, datatype, void*, int, datatype, comm, request*);
+    int (*iallgatherv)(const void*, int, datatype, void*, const int*, const int*, datatype, comm, request*);
+    int (*ibarrier)(comm, request*);
+    int (*test)(request*, int*, void*);
+    int (*abort)(comm, int);
+    int (*error_string)(int, char*, int*);
+  };
+
+  /// *Errors* bootstrap_unavailable where a function is missing.
+  static const table& calls() {
+    static const table found = [] {
+      table all{};
+      look_up(all.initialized, "MPI_Initialized", "MPI");
+      look_up(all.finalized, "MPI_Finalized", "MPI");
+      look_up(all.idup, "MPI_Comm_idup", "MPI");
+      look_up(all.free, "MPI_Comm_free", "MPI");
+      look_up(all.set_errhandler, "MPI_Comm_set_errhandler", "MPI");
+      look_up(all.rank, "MPI_Comm_rank", "MPI");
+      look_up(all.size, "MPI_Comm_size", "MPI");
+      look_up(all.iallgather, "MPI_Iallgather", "MPI");
+      look_up(all.iallgatherv, "MPI_Iallgatherv", "MPI");
+      look_up(all.ibarrier, "MPI_Ibarrier", "MPI");
+      look_up(all.test, "MPI_Test", "MPI");
+      look_up(all.abort, "MPI_Abort", "MPI");
+      look_up(all.error_string, "MPI_Error_string", "MPI");
+      return all;
+    }();
+    return found;
+  }
+
+  static request null_request() { return Kind::null_request(); }
+  static bool is_initialized() {
+    int yes = 0;
+    calls().initialized(&yes);
+    return yes != 0;
+  }
+  static bool is_finalized() {
+    int yes = 0;
+    calls().finalized(&yes);
+    return yes != 0;
+  }
+  static int duplicate(comm from, comm* to, request* r) { return calls().idup(from, to, r); }
+  static void free(comm* c) { calls().free(c); }
+  static void return_errors(comm c) { calls().set_errhandler(c, Kind::errors_return()); }
+  static int rank(comm c) {
+    int number = 0;
+    calls().rank(c, &number);
+    return number;
+  }
+  static int size(comm c) {
+    int number = 0;
+    calls().size(c, &number);
+    return number;
+  }
+  static int all_gather(const int* mine, int* all, comm c, request* r) {
+    constexpr int bytes = sizeof(int);
+    return calls().iallgather(mine, bytes, Kind::byte(), all, bytes, Kind::byte(), c, r);
+  }
+  static int all_gather_v(const void* mine, int length, void* all, const int* lengths, const int* offsets, comm c,
+                          request* r) {
+    return calls().iallgatherv(mine, length, Kind::byte(), all, lengths, offsets, Kind::byte(), c, r);
+  }
+  static int barrier(comm c, request* r) { return calls().ibarrier(c, r); }
+  static int test(request* r, int* done) { return calls().test(r, done, Kind::ignored_status()); }
+  static void abort(comm c) { calls().abort(c, 1); }
+  static std::string text(int status) {
+    char words[Kind::longest_text] = {};
+    int length = 0;
+    calls().error_string(status, words, &length);
+    return words;
+  }
+};
+
+template <class Kind>
+std::unique_ptr<bootstrap> exchange_over(const void* comm, const config& settings) {
+  using calls = loaded_mpi<Kind>;
+  static_cast<void>(calls::calls());
+  return std::make_unique<detail::mpi_exchange<calls>>(*static_cast<const typename Kind::comm*>(comm),
+                                                       settings.join_timeout);
+}
+
+/// What MPI says of itself.
+std::string library_version() {
+  int (*get)(char*, int*) = nullptr;
+  look_up(get, "MPI_Get_library_version", "MPI");
+  constexpr std::size_t longest = 8192;  // MPICH's constant, the largest there is
+  std::string text(longest, '\0');
+  int length = 0;
+  get(text.data(), &length);
+  text.resize(static_cast<std::size_t>(length));
+  return text;
+}
+
+}  // namespace
+
+std::unique_ptr<bootstrap> make_mpi_bootstrap(const void* comm, const config& settings) {
+  if (comm == nullptr)
+    throw error(code::invalid_argument, "the MPI communicator is null: set mpi_comm to the address of an MPI_Comm");
+  if (open_mpi::byte() != nullptr) return exchange_over<open_mpi>(comm, settings);
+  const std::string version = library_version();
+  for (const char* name : {"MPICH", "Intel(R) MPI", "MVAPICH"})
+    if (version.find(name) != std::string::npos) return exchange_over<mpich>(comm, settings);
+  throw error(code::bootstrap_unavailable,
+              fmt::format("the MPI of this process is neither Open MPI nor one with MPICH's binary interface: '{}'. "
+                          "Initialize with a unique id that MPI broadcasts instead",
+                          version.substr(0, version.find('\n'))));
+}
+
+}  // namespace pgas::capi

@@ -1,0 +1,107 @@
+// Joining over an OpenSHMEM library that the program has initialized: this project's or any other. Only functions
+// without types of the implementation's own are called, found by name.
+#include <algorithm>
+#include <cstring>
+
+#include "host/compat/common/loaded_library.hpp"
+#include "host/compat/nvshmem/host_library.hpp"
+
+namespace pgas::capi {
+
+namespace {
+
+struct shmem_calls {
+  int (*my_pe)();
+  int (*n_pes)();
+  void* (*malloc)(std::size_t);
+  void (*free)(void*);
+  void (*putmem)(void*, const void*, std::size_t, int);
+  void (*barrier_all)();
+  void (*global_exit)(int);
+};
+
+shmem_calls find_calls() {
+  constexpr const char* library = "OpenSHMEM";
+  shmem_calls all{};
+  look_up(all.my_pe, "shmem_my_pe", library);
+  look_up(all.n_pes, "shmem_n_pes", library);
+  look_up(all.malloc, "shmem_malloc", library);
+  look_up(all.free, "shmem_free", library);
+  look_up(all.putmem, "shmem_putmem", library);
+  look_up(all.barrier_all, "shmem_barrier_all", library);
+  look_up(all.global_exit, "shmem_global_exit", library);
+  return all;
+}
+
+/// Memory of OpenSHMEM's heap. Collective to make and to destroy.
+class shmem_memory {
+ public:
+  shmem_memory(const shmem_calls& calls, std::size_t bytes)
+      : calls_(calls), at_(static_cast<std::byte*>(calls.malloc(bytes))) {
+    if (at_ == nullptr)
+      throw error(code::out_of_memory,
+                  fmt::format("shmem_malloc has no {} bytes for the exchange while joining", bytes));
+  }
+  ~shmem_memory() { calls_.free(at_); }
+  shmem_memory(const shmem_memory&) = delete;
+  shmem_memory& operator=(const shmem_memory&) = delete;
+  [[nodiscard]] std::byte* at(std::size_t offset) const noexcept { return at_ + offset; }
+
+ private:
+  const shmem_calls& calls_;
+  std::byte* const at_;
+};
+
+/// *Errors* how long a call waits for the others is OpenSHMEM's affair.
+class shmem_exchange final : public bootstrap {
+ public:
+  shmem_exchange() : calls_(find_calls()), rank_(calls_.my_pe()), size_(calls_.n_pes()) {}
+
+  [[nodiscard]] int rank() const noexcept override { return rank_; }
+  [[nodiscard]] int size() const noexcept override { return size_; }
+
+  [[nodiscard]] std::vector<blob> all_gather(std::span<const std::byte> mine) override {
+    const auto n = static_cast<std::size_t>(size_);
+    std::vector<std::uint64_t> lengths(n);
+    const std::uint64_t length = mine.size();
+    gather(&length, sizeof(length), lengths.data());
+
+    const std::size_t longest = std::max<std::size_t>(*std::max_element(lengths.begin(), lengths.end()), 1);
+    blob padded(longest);
+    std::copy(mine.begin(), mine.end(), padded.begin());
+    blob everything(n * longest);
+    gather(padded.data(), longest, everything.data());
+
+    std::vector<blob> parts(n);
+    for (std::size_t pe = 0; pe < n; ++pe) {
+      const auto first = everything.begin() + static_cast<std::ptrdiff_t>(pe * longest);
+      parts[pe].assign(first, first + static_cast<std::ptrdiff_t>(lengths[pe]));
+    }
+    return parts;
+  }
+
+  void barrier() override { calls_.barrier_all(); }
+
+  void abort(std::string_view) noexcept override { calls_.global_exit(1); }
+
+ private:
+  /// `bytes` of each PE, in order.
+  void gather(const void* mine, std::size_t bytes, void* all) const {
+    const shmem_memory symmetric(calls_, bytes * static_cast<std::size_t>(size_));
+    std::byte* const own = symmetric.at(bytes * static_cast<std::size_t>(rank_));
+    for (int pe = 0; pe < size_; ++pe) calls_.putmem(own, mine, bytes, pe);
+    calls_.barrier_all();
+    std::memcpy(all, symmetric.at(0), bytes * static_cast<std::size_t>(size_));
+    calls_.barrier_all();
+  }
+
+  const shmem_calls calls_;
+  const int rank_;
+  const int size_;
+};
+
+}  // namespace
+
+std::unique_ptr<bootstrap> make_shmem_bootstrap() { return std::make_unique<shmem_exchange>(); }
+
+}  // namespace pgas::capi

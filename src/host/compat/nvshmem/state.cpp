@@ -1,0 +1,166 @@
+#include "host/compat/nvshmem/state.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "host/compat/nvshmem/host_library.hpp"
+#include "pgas/compat/nvshmem/setup.h"
+#include "pgas/detail/launch_kernel.hpp"
+
+namespace pgas::capi {
+
+namespace {
+
+/// As state.h has it.
+constexpr const char* variable_name = "pgas_nvshmem_device_state";
+
+int with_code(const char* function, void* handle, bool is_library, void (state_registry::*step)(const loaded_code&)) {
+  return with_status(function, [&] {
+    if (handle == nullptr) throw error(code::invalid_argument, "there is no loaded code");
+    static_cast<void>(runtime::instance().world());
+    (state_registry::instance().*step)({handle, is_library});
+  });
+}
+
+}  // namespace
+
+state_registry& state_registry::instance() {
+  static state_registry* const only = new state_registry;
+  return *only;
+}
+
+void state_registry::add(pgas_nvshmem_state_setter set) {
+  const std::lock_guard lock(mutex_);
+  units_.push_back({set, joined_ != nullptr});
+  for (unit& copy : units_) {
+    try {
+      if (copy.stale) write(copy, state_);
+    } catch (const error&) {
+      // Said by complete(), before a launch, if it is still so then.
+    }
+  }
+}
+
+void state_registry::complete() {
+  const std::lock_guard lock(mutex_);
+  for (unit& copy : units_)
+    if (copy.stale) write(copy, state_);
+}
+
+void state_registry::remove(pgas_nvshmem_state_setter set) {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::find_if(units_.begin(), units_.end(), [set](const unit& copy) { return copy.set == set; });
+  if (found != units_.end()) units_.erase(found);
+}
+
+void state_registry::add(const loaded_code& loaded) {
+  const std::lock_guard lock(mutex_);
+  write(loaded, state_);
+  if (std::find(loaded_.begin(), loaded_.end(), loaded) == loaded_.end()) loaded_.push_back(loaded);
+}
+
+void state_registry::remove(const loaded_code& loaded) {
+  const std::lock_guard lock(mutex_);
+  const auto found = std::find(loaded_.begin(), loaded_.end(), loaded);
+  if (found == loaded_.end()) throw error(code::invalid_argument, "this code was not announced, or taken back before");
+  loaded_.erase(found);
+  write(loaded, {});
+}
+
+void state_registry::publish(world& joined, const std::function<pgas_nvshmem_state()>& now) {
+  const std::lock_guard lock(mutex_);
+  state_ = now();
+  joined_ = &joined;
+  for (unit& copy : units_) copy.stale = true;
+  for (unit& copy : units_) write(copy, state_);
+  for (const auto& loaded : loaded_) write(loaded, state_);
+}
+
+void state_registry::withdraw() noexcept {
+  const std::lock_guard lock(mutex_);
+  state_ = {};
+  const auto empty = [&](auto& copy) {
+    try {
+      write(copy, state_);
+    } catch (const error&) {
+      // Its context, or code, is gone: then nobody can read the copy any more.
+    }
+  };
+  if (joined_ != nullptr) {
+    std::for_each(units_.begin(), units_.end(), empty);
+    std::for_each(loaded_.begin(), loaded_.end(), empty);
+  }
+  for (unit& copy : units_) copy.stale = false;
+  loaded_.clear();
+  joined_ = nullptr;
+}
+
+void state_registry::write(unit& copy, const pgas_nvshmem_state& state) const {
+  const detail::device_guard there(*joined_);
+  const int status = copy.set(&state);
+  copy.stale = status != 0;
+  if (status != 0)
+    throw error(
+        code::device_failed,
+        fmt::format("the state of NVSHMEM could not be written to constant memory: CUDA runtime error {}", status));
+}
+
+void state_registry::write(const loaded_code& loaded, const pgas_nvshmem_state& state) const {
+  std::optional<detail::device_guard> there;  // on the host heap nothing is published, and no GPU is the world's
+  if (joined_ != nullptr) there.emplace(*joined_);
+  write_variable(loaded, variable_name, &state, sizeof(state));
+}
+
+void publish_state(world& joined) {
+  if (joined.heap() != heap_kind::cuda) return;
+  state_registry::instance().publish(joined, [&] {
+    pgas_nvshmem_state state{};
+    state.context = joined.context();
+    runtime::instance().for_each_team([&](int number, const team& one) {
+      if (number < pgas_nvshmem_max_teams) state.teams[number] = one.view();
+    });
+    return state;
+  });
+}
+
+void withdraw_state() noexcept { state_registry::instance().withdraw(); }
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+void pgas_nvshmem_register_state(pgas_nvshmem_state_setter set) noexcept {
+  guarded("announcing device code", 0, [&] {
+    state_registry::instance().add(set);
+    return 0;
+  });
+}
+
+void pgas_nvshmem_unregister_state(pgas_nvshmem_state_setter set) noexcept {
+  guarded("taking back device code", 0, [&] {
+    state_registry::instance().remove(set);
+    return 0;
+  });
+}
+
+int nvshmemx_cumodule_init(CUmodule module) {
+  return with_code("nvshmemx_cumodule_init", module, false, &state_registry::add);
+}
+
+int nvshmemx_cumodule_finalize(CUmodule module) {
+  return with_code("nvshmemx_cumodule_finalize", module, false, &state_registry::remove);
+}
+
+int nvshmemx_culibrary_init(CUlibrary library) {
+  return with_code("nvshmemx_culibrary_init", library, true, &state_registry::add);
+}
+
+int nvshmemx_culibrary_finalize(CUlibrary library) {
+  return with_code("nvshmemx_culibrary_finalize", library, true, &state_registry::remove);
+}
+
+}  // extern "C"
+#pragma GCC visibility pop
+
+}  // namespace pgas::capi

@@ -1,0 +1,93 @@
+#include "host/compat/nvshmem/team_init.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <thread>
+
+#include "pgas/rma.hpp"
+
+namespace pgas::capi {
+
+namespace {
+
+constexpr int places_per_pe = 32;  // as many teams may be in the making at once, on each PE that is their home
+constexpr std::uint64_t knows_all = std::uint64_t{1} << 63;  // a bit of a member's word
+
+/// Calls `done` until it is true. *Errors* wait_timeout, the world's first failure.
+void wait_for(world& w, const char* what, const std::function<bool()>& done) {
+  using clock = std::chrono::steady_clock;
+  const auto limit = w.settings().wait_timeout;
+  const auto begin = clock::now();
+  while (!done()) {
+    w.check();
+    if (limit.count() != 0 && clock::now() - begin > limit)
+      throw error(code::wait_timeout, fmt::format("nvshmemx_team_init: waited {} ms for {}", limit.count(), what));
+    std::this_thread::sleep_for(std::chrono::microseconds(20));
+  }
+}
+
+}  // namespace
+
+rendezvous::rendezvous(world& joined)
+    : world_(joined),
+      lock_(static_cast<lock_t*>(joined.allocate_bytes(1, sizeof(lock_t), alignof(lock_t), initialize::zero))),
+      places_(static_cast<std::uint64_t*>(joined.allocate_bytes(
+          static_cast<std::size_t>(places_per_pe) * (static_cast<std::size_t>(joined.n_pes()) + 1),
+          sizeof(std::uint64_t), memory_hint::atomics_remote, initialize::zero))) {}
+
+std::uint64_t* rendezvous::place(int which) const { return places_ + which * (world_.n_pes() + 1); }
+
+int rendezvous::home(std::uint64_t id) const {
+  return static_cast<int>(id % static_cast<std::uint64_t>(world_.n_pes()));
+}
+
+std::uint64_t* rendezvous::find(std::uint64_t id) const {
+  for (int which = 0; which < places_per_pe; ++which)
+    if (atomic_fetch(world_, place(which), home(id)) == id) return place(which);
+  return nullptr;
+}
+
+std::uint64_t* rendezvous::find_or_claim(std::uint64_t id) {
+  // Under a lock, as places become free meanwhile: two members might find different ones.
+  set_lock(world_, lock_);
+  std::uint64_t* found = find(id);
+  for (int which = 0; found == nullptr && which < places_per_pe; ++which)
+    if (atomic_fetch(world_, place(which), home(id)) == 0) found = place(which);
+  if (found != nullptr) atomic_set(world_, found, id, home(id));
+  clear_lock(world_, lock_);
+  return found;
+}
+
+std::vector<int> rendezvous::meet(std::uint64_t id, int size, int index) {
+  std::uint64_t* found = nullptr;
+  wait_for(world_, "a free place to meet", [&] { return (found = find_or_claim(id)) != nullptr; });
+  const auto me = static_cast<std::uint64_t>(world_.my_pe()) + 1;
+  const std::uint64_t other = atomic_swap(world_, found + 1 + index, me, home(id));
+  if (other != 0)
+    throw error(code::invalid_argument,
+                fmt::format("nvshmemx_team_init: PE {} and PE {} both have index {} in the team",
+                            (other & ~knows_all) - 1, me - 1, index));
+  std::vector<std::uint64_t> members(static_cast<std::size_t>(size));
+  const auto wait_for_all = [&](auto&& ready) {
+    wait_for(world_, "the other members", [&] {
+      get(world_, members.data(), found + 1, members.size(), home(id));
+      return std::all_of(members.begin(), members.end(), ready);
+    });
+  };
+  wait_for_all([](std::uint64_t member) { return member != 0; });
+  std::vector<int> pes;
+  for (const std::uint64_t member : members) pes.push_back(static_cast<int>(member & ~knows_all) - 1);
+  atomic_set(world_, found + 1 + index, me | knows_all, home(id));
+  if (index == 0) {
+    wait_for_all([](std::uint64_t member) { return (member & knows_all) != 0; });
+    const std::vector<std::uint64_t> nobody(static_cast<std::size_t>(size));
+    put(world_, found + 1, nobody.data(), nobody.size(), home(id));
+    atomic_set(world_, found, 0, home(id));
+  }
+  return pes;
+}
+
+}  // namespace pgas::capi

@@ -1,0 +1,145 @@
+// Teams.
+#include <fmt/format.h>
+
+#include <random>
+
+#include "host/compat/nvshmem/host_library.hpp"
+#include "host/compat/nvshmem/team_init.hpp"
+#include "host/compat/nvshmem/state.hpp"
+#include "pgas/compat/nvshmem/teams.h"
+
+namespace pgas::capi {
+
+namespace {
+
+int contexts_of(const nvshmem_team_config_t* config, long mask) {
+  const bool given = config != nullptr && (mask & NVSHMEM_TEAM_CONFIG_MASK_NUM_CONTEXTS) != 0;
+  if (given && config->num_contexts < 0)
+    throw error(code::invalid_argument, fmt::format("a team with {} contexts: give 0 or more", config->num_contexts));
+  return given ? config->num_contexts : 0;
+}
+
+/// Where a new team's number goes; until there is one it is none.
+nvshmem_team_t& place(nvshmem_team_t* team) {
+  if (team == nullptr) throw error(code::invalid_argument, "there is no place for the new team");
+  *team = NVSHMEM_TEAM_INVALID;
+  return *team;
+}
+
+std::unique_ptr<rendezvous>& standing_places() {
+  static std::unique_ptr<rendezvous> places;
+  return places;
+}
+
+rendezvous& meeting_places() { return *standing_places(); }
+
+/// Numbers the team, if this PE is in it, and tells kernels of it.
+nvshmem_team_t adopt(team made, int contexts) {
+  runtime& here = runtime::instance();
+  const int number = here.add_team(std::move(made), contexts);
+  if (number >= pgas_nvshmem_max_teams)
+    here.warn(fmt::format("team {} is for the host only: kernels know teams 0 to {}, destroy some before making more",
+                          number, pgas_nvshmem_max_teams - 1));
+  publish_state(here.world());
+  return number;
+}
+
+}  // namespace
+
+void make_meeting_places(world& joined) { standing_places() = std::make_unique<rendezvous>(joined); }
+
+#pragma GCC visibility push(default)
+extern "C" {
+
+int pgas_nvshmem_team_my_pe(int team) {
+  return guarded("nvshmem_team_my_pe", -1,
+                 [&] { return team == NVSHMEM_TEAM_INVALID ? -1 : runtime::instance().team_my_pe(team); });
+}
+
+int pgas_nvshmem_team_n_pes(int team) {
+  return guarded("nvshmem_team_n_pes", -1,
+                 [&] { return team == NVSHMEM_TEAM_INVALID ? -1 : runtime::instance().team_n_pes(team); });
+}
+
+int pgas_nvshmem_team_translate_pe(int from, int pe, int to) {
+  return guarded("nvshmem_team_translate_pe", -1, [&] {
+    if (from == NVSHMEM_TEAM_INVALID || to == NVSHMEM_TEAM_INVALID) return -1;
+    const team& source = runtime::instance().team(from);
+    const team& target = runtime::instance().team(to);
+    return pe < 0 || pe >= source.n_pes() ? -1 : source.translate_pe(pe, target);
+  });
+}
+
+int nvshmem_team_split_strided(nvshmem_team_t parent, int start, int stride, int size,
+                               const nvshmem_team_config_t* config, long mask, nvshmem_team_t* made) {
+  return with_status("nvshmem_team_split_strided", [&] {
+    nvshmem_team_t& number = place(made);
+    const int contexts = contexts_of(config, mask);
+    number = adopt(runtime::instance().team(parent).split_strided(start, stride, size), contexts);
+  });
+}
+
+int nvshmem_team_split_2d(nvshmem_team_t parent, int xrange, const nvshmem_team_config_t* x_config, long x_mask,
+                          nvshmem_team_t* x_made, const nvshmem_team_config_t* y_config, long y_mask,
+                          nvshmem_team_t* y_made) {
+  return with_status("nvshmem_team_split_2d", [&] {
+    nvshmem_team_t& x_number = place(x_made);
+    nvshmem_team_t& y_number = place(y_made);
+    const int x_contexts = contexts_of(x_config, x_mask);
+    const int y_contexts = contexts_of(y_config, y_mask);
+    auto [row, column] = runtime::instance().team(parent).split_2d(xrange);
+    x_number = adopt(std::move(row), x_contexts);
+    y_number = adopt(std::move(column), y_contexts);
+  });
+}
+
+void nvshmem_team_destroy(nvshmem_team_t team) {
+  must("nvshmem_team_destroy", [&] {
+    runtime& here = runtime::instance();
+    static_cast<void>(here.world());
+    if (team == NVSHMEM_TEAM_INVALID) return;
+    here.destroy_team(team);
+    publish_state(here.world());
+  });
+}
+
+void nvshmem_team_get_config(nvshmem_team_t team, nvshmem_team_config_t* config) {
+  must("nvshmem_team_get_config", [&] {
+    const numbered_team& known = runtime::instance().find_team(team);
+    if (config == nullptr) throw error(code::invalid_argument, "there is no place for the configuration");
+    *config = NVSHMEM_TEAM_CONFIG_INITIALIZER;
+    config->num_contexts = known.num_contexts;
+  });
+}
+
+int nvshmemx_team_get_uniqueid(nvshmemx_team_uniqueid_t* uniqueid) {
+  return with_status("nvshmemx_team_get_uniqueid", [&] {
+    if (uniqueid == nullptr) throw error(code::invalid_argument, "there is no place for the unique id");
+    std::random_device random;
+    do *uniqueid = static_cast<nvshmemx_team_uniqueid_t>(random()) << 32 | random();
+    while (*uniqueid == 0);
+  });
+}
+
+int nvshmemx_team_init(nvshmem_team_t* made, nvshmem_team_config_t* config, long mask, int npes, int index) {
+  return with_status("nvshmemx_team_init", [&] {
+    nvshmem_team_t& number = place(made);
+    world& w = runtime::instance().world();
+    const bool known = config != nullptr && (mask & NVSHMEM_TEAM_CONFIG_MASK_UNIQUEID) != 0 && config->uniqueid != 0;
+    if (!known)
+      throw error(code::invalid_argument, "the configuration has no unique id: see nvshmemx_team_get_uniqueid()");
+    if (npes < 1 || npes > w.n_pes() || index < 0 || index >= npes)
+      throw error(code::invalid_argument,
+                  fmt::format("index {} in a team of {}: teams have 1 to {} PEs here, indices from 0 on", index, npes,
+                              w.n_pes()));
+    const int contexts = contexts_of(config, mask);
+    const std::vector<int> members = meeting_places().meet(config->uniqueid, npes, index);
+    constexpr std::uint64_t key_bits = (std::uint64_t{1} << 62) - 1;
+    number = adopt(w.team().create_group(members, config->uniqueid & key_bits), contexts);
+  });
+}
+
+}  // extern "C"
+#pragma GCC visibility pop
+
+}  // namespace pgas::capi

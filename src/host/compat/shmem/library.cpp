@@ -1,0 +1,112 @@
+#include "host/compat/shmem/library.hpp"
+
+#include <fmt/format.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include "host/config/text.hpp"
+
+namespace pgas::capi {
+
+namespace {
+
+/// What a process does that ends without shmem_finalize(): it finalizes, as programs before 1.2 rely on, unless it has
+/// failed. The child of a fork has nothing to leave.
+void leave_at_exit(int status, void* process) {
+  runtime& run = runtime::instance();
+  if (reinterpret_cast<std::intptr_t>(process) != ::getpid() || run.stage() == stage::none) return;
+  if (status != 0) {
+    run.abort(fmt::format("it exits with status {}", status));
+    return;
+  }
+  try {
+    while (run.stage() != stage::none) library().stop();
+  } catch (const std::exception& cause) {
+    run.report("leaving at exit", cause);
+  }
+}
+
+}  // namespace
+
+shmem_library& shmem_library::instance() {
+  // Never destroyed, like the runtime: functions may be called until the very end.
+  static shmem_library* const only = new shmem_library;
+  return *only;
+}
+
+void shmem_library::start() {
+  start_request request;
+  request.heap = heap_kind::host;
+  request.opening = config_detail::opening_words("OpenSHMEM 1.5", {"SHMEM", "SMA"});
+  request.joined = [this](class world& w) { static_data_.join(w); };
+  request.leaving = [this] { static_data_.leave(); };
+  runtime::instance().start(std::move(request));
+  if (std::exchange(exit_watched_, true)) return;
+  static_cast<void>(::on_exit(leave_at_exit, reinterpret_cast<void*>(static_cast<std::intptr_t>(::getpid()))));
+}
+
+void shmem_library::stop() {
+  runtime& run = runtime::instance();
+  const auto forget = [&] {
+    if (run.stage() != stage::none) return;
+    active_sets_.clear();  // of a world that was left: nothing more to wait for
+    contexts_.clear();
+  };
+  try {
+    run.stop();
+  } catch (...) {
+    forget();
+    throw;
+  }
+  forget();
+}
+
+place shmem_library::at(shmem_ctx_t ctx, int pe) {
+  class world& w = world();
+  if (ctx == SHMEM_CTX_DEFAULT) return {w, pe};
+  const int number = team_number_of(ctx);
+  if (number == team_number::world) return {w, pe};
+  return {w, runtime::instance().team(number).world_pe(pe)};
+}
+
+const team& shmem_library::team_of(shmem_team_t handle) { return runtime::instance().team(number_of(handle)); }
+
+const team& shmem_library::active_set(int start, int log_stride, int size) {
+  return active_sets_.find(world(), start, log_stride, size);
+}
+
+shmem_ctx_t shmem_library::make_context(int team_number, long options) {
+  constexpr long known = SHMEM_CTX_SERIALIZED | SHMEM_CTX_PRIVATE | SHMEM_CTX_NOSTORE;
+  if ((options & ~known) != 0)
+    throw error(code::invalid_argument, fmt::format("options {:#x}: there are no such options of a context", options));
+  static_cast<void>(runtime::instance().team(team_number));  // there is one
+  return reinterpret_cast<shmem_ctx_t>(static_cast<std::intptr_t>(contexts_.add({team_number})));
+}
+
+int shmem_library::team_number_of(shmem_ctx_t ctx) {
+  static_cast<void>(world());  // there is one
+  if (ctx == SHMEM_CTX_DEFAULT) return team_number::world;
+  return contexts_.find(static_cast<int>(reinterpret_cast<std::intptr_t>(ctx))).team_number;
+}
+
+void shmem_library::destroy_context(shmem_ctx_t ctx) {
+  if (ctx == SHMEM_CTX_DEFAULT)
+    throw error(code::invalid_argument, "the default context is not destroyed: it goes with the world");
+  static_cast<void>(contexts_.take(static_cast<int>(reinterpret_cast<std::intptr_t>(ctx))));
+}
+
+void shmem_library::destroy_contexts_of(int team_number) {
+  for (int number = first_context; number < contexts_.end(); ++number)
+    if (contexts_.contains(number) && contexts_.find(number).team_number == team_number)
+      static_cast<void>(contexts_.take(number));
+}
+
+cmp comparison_of(int comparison) {
+  if (comparison < SHMEM_CMP_EQ || comparison > SHMEM_CMP_GE)
+    throw error(code::invalid_argument, fmt::format("{} is none of the comparisons SHMEM_CMP_EQ to _GE", comparison));
+  return static_cast<cmp>(comparison);
+}
+
+}  // namespace pgas::capi

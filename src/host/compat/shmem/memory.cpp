@@ -1,0 +1,56 @@
+// shmem.h: symmetric memory.
+#include "host/compat/shmem/define.hpp"
+#include "pgas/rma.hpp"
+
+namespace {
+
+using namespace pgas::capi;
+
+/// An address that may be static data that is not symmetric is no error here.
+void* pointer_to(const void* dest, const pgas::team& of, int pe) {
+  class pgas::world& w = library().world();
+  const bool is_static = library().static_data().contains(dest);
+  if (pe < 0 || pe >= of.n_pes() || (is_static && !library().static_data().symmetric())) return nullptr;
+  const int there = of.world_pe(pe);
+  if (is_static && there == w.my_pe()) return const_cast<void*>(dest);
+  return const_cast<void*>(w.ptr(symmetric(dest), there));
+}
+
+/// OpenSHMEM's allocations end with a barrier, where they did something.
+void* met(void* made) {
+  if (made != nullptr) library().world().barrier_all();
+  return made;
+}
+
+pgas::memory_hint hints_of(long hints) {
+  constexpr long known = SHMEM_MALLOC_ATOMICS_REMOTE | SHMEM_MALLOC_SIGNAL_REMOTE;
+  return static_cast<pgas::memory_hint>(hints & known);  // the same bits; hints that are not known say nothing
+}
+
+}  // namespace
+
+extern "C" {
+
+PGAS_SHMEM_DEFINE_OR(void*, nullptr, malloc, (size_t size), return met(library().world().allocate_bytes(size));)
+PGAS_SHMEM_DEFINE_OR(void*, nullptr, calloc, (size_t count, size_t size),
+                     return met(library().world().allocate_bytes(count, size, 16, pgas::initialize::zero));)
+PGAS_SHMEM_DEFINE_OR(void*, nullptr, align, (size_t alignment, size_t size),
+                     return met(library().world().allocate_bytes(size, 1, alignment_of(alignment)));)
+PGAS_SHMEM_DEFINE_OR(void*, nullptr, realloc, (void* ptr, size_t size), {
+  if (ptr != nullptr) pgas::quiet(library().world());
+  return met(library().world().reallocate_bytes(ptr, size));
+})
+PGAS_SHMEM_DEFINE_OR(void*, nullptr, malloc_with_hints, (size_t size, long hints),
+                     return met(library().world().allocate_bytes(size, 1, hints_of(hints)));)
+PGAS_SHMEM_DEFINE(void, free, (void* ptr), {
+  if (ptr != nullptr) pgas::quiet(library().world());
+  library().world().free(ptr);
+})
+PGAS_SHMEM_DEFINE_OR(void*, nullptr, ptr, (const void* dest, int pe),
+                     return pointer_to(dest, library().world().team(), pe);)
+PGAS_SHMEM_DEFINE_OR(void*, nullptr, team_ptr, (shmem_team_t team, const void* dest, int pe), {
+  if (team == SHMEM_TEAM_INVALID) return nullptr;
+  return pointer_to(dest, library().team_of(team), pe);
+})
+
+}  // extern "C"

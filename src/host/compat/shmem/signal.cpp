@@ -1,0 +1,56 @@
+// shmem.h: signals, and copies that end with one.
+#include <fmt/format.h>
+
+#include "host/compat/shmem/define.hpp"
+#include "host/compat/shmem/element.hpp"
+#include "pgas/rma.hpp"
+
+namespace {
+
+using namespace pgas::capi;
+
+pgas::signal_op operation_of(int sig_op) {
+  if (sig_op != SHMEM_SIGNAL_SET && sig_op != SHMEM_SIGNAL_ADD)
+    throw pgas::error(pgas::code::invalid_argument,
+                      fmt::format("sig_op is {}, neither SHMEM_SIGNAL_SET nor SHMEM_SIGNAL_ADD", sig_op));
+  return static_cast<pgas::signal_op>(sig_op);
+}
+
+}  // namespace
+
+extern "C" {
+
+#define PGAS_SHMEM_PUT_SIGNAL(NAME, TYPE, OP, DEST, SOURCE)                                                        \
+  PGAS_SHMEM_DEFINE_CTX(                                                                                           \
+      void, NAME,                                                                                                  \
+      (TYPE * dest, const TYPE* source, size_t nelems, uint64_t* sig_addr, uint64_t signal, int sig_op, int pe), { \
+        const place there = at(ctx, pe);                                                                           \
+        pgas::OP(there.world, DEST(symmetric(dest)), SOURCE(source), nelems, symmetric(sig_addr), signal,          \
+                 operation_of(sig_op), there.pe);                                                                  \
+      })
+
+#define PGAS_RMA_TYPE(NAME, TYPE)                                \
+  PGAS_SHMEM_PUT_SIGNAL(NAME##_put_signal, TYPE, put_signal, , ) \
+  PGAS_SHMEM_PUT_SIGNAL(NAME##_put_signal_nbi, TYPE, put_signal_nbi, , )
+#define PGAS_SIZED(BITS, BYTES)                                                       \
+  PGAS_SHMEM_PUT_SIGNAL(put##BITS##_signal, void, put_signal, to<BYTES>, from<BYTES>) \
+  PGAS_SHMEM_PUT_SIGNAL(put##BITS##_signal_nbi, void, put_signal_nbi, to<BYTES>, from<BYTES>)
+#include "pgas/compat/types.inc"
+PGAS_SHMEM_PUT_SIGNAL(putmem_signal, void, put_signal, to<1>, from<1>)
+PGAS_SHMEM_PUT_SIGNAL(putmem_signal_nbi, void, put_signal_nbi, to<1>, from<1>)
+
+PGAS_SHMEM_DEFINE_CTX(void, signal_set, (uint64_t * sig_addr, uint64_t signal, int pe), {
+  const place there = at(ctx, pe);
+  pgas::signal_set(there.world, symmetric(sig_addr), signal, there.pe);
+})
+PGAS_SHMEM_DEFINE_CTX(void, signal_add, (uint64_t * sig_addr, uint64_t signal, int pe), {
+  const place there = at(ctx, pe);
+  pgas::signal_add(there.world, symmetric(sig_addr), signal, there.pe);
+})
+PGAS_SHMEM_DEFINE(uint64_t, signal_fetch, (const uint64_t* sig_addr),
+                  return pgas::signal_fetch(library().world(), symmetric(sig_addr));)
+PGAS_SHMEM_DEFINE(uint64_t, signal_wait_until, (uint64_t * sig_addr, int cmp, uint64_t cmp_value), {
+  return pgas::signal_wait_until(library().world(), symmetric(sig_addr), comparison_of(cmp), cmp_value);
+})
+
+}  // extern "C"

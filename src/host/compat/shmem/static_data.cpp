@@ -1,0 +1,194 @@
+#include "host/compat/shmem/static_data.hpp"
+
+#include <fmt/format.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+
+#include "common/file_limit.hpp"
+#include "pgas/collective.hpp"
+#include "pgas/registration.hpp"
+#include "pgas/rma.hpp"
+#include "pgas/team.hpp"
+
+namespace pgas::capi {
+
+namespace {
+
+constexpr std::size_t registration_unit = std::size_t{2} << 20;  // what register_symmetric() asks for
+
+std::size_t round_up(std::size_t value, std::size_t unit) { return (value + unit - 1) / unit * unit; }
+std::size_t round_down(std::size_t value, std::size_t unit) { return value / unit * unit; }
+
+/// Whether a shared library is linked to this one because it calls it.
+bool needs_shmem(const dl_phdr_info& object) {
+  for (int i = 0; i < object.dlpi_phnum; ++i) {
+    if (object.dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
+    const auto* const first = reinterpret_cast<const ElfW(Dyn)*>(object.dlpi_addr + object.dlpi_phdr[i].p_vaddr);
+    const char* strings = nullptr;
+    for (const auto* entry = first; entry->d_tag != DT_NULL; ++entry)
+      if (entry->d_tag == DT_STRTAB && entry->d_un.d_ptr >= object.dlpi_addr)  // not yet relocated in the kernel's own
+        strings = reinterpret_cast<const char*>(entry->d_un.d_ptr);
+    if (strings == nullptr) return false;
+    for (const auto* entry = first; entry->d_tag != DT_NULL; ++entry)
+      if (entry->d_tag == DT_NEEDED && std::string_view(strings + entry->d_un.d_val).starts_with("libpgas_shmem."))
+        return true;
+  }
+  return false;
+}
+
+/// Pages of an object that are written to, as [begin, end), and a number that tells what was linked there.
+struct pages {
+  std::uintptr_t begin;
+  std::uintptr_t end;
+  std::uint64_t shape;
+};
+
+void collect_pages(const dl_phdr_info& object, std::vector<pages>& found) {
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  pages read_only{0, 0, 0};
+  for (int i = 0; i < object.dlpi_phnum; ++i)
+    if (const auto& header = object.dlpi_phdr[i]; header.p_type == PT_GNU_RELRO) {
+      const std::uintptr_t begin = object.dlpi_addr + header.p_vaddr;
+      read_only = {round_down(begin, page), round_down(begin + header.p_memsz, page), 0};
+    }
+  for (int i = 0; i < object.dlpi_phnum; ++i) {
+    const auto& header = object.dlpi_phdr[i];
+    if (header.p_type != PT_LOAD || (header.p_flags & PF_W) == 0) continue;
+    pages one{round_down(object.dlpi_addr + header.p_vaddr, page),
+              round_up(object.dlpi_addr + header.p_vaddr + header.p_memsz, page),
+              header.p_vaddr << 32 ^ header.p_filesz << 16 ^ header.p_memsz};
+    if (one.begin < read_only.end && read_only.begin <= one.begin) one.begin = read_only.end;
+    if (one.begin < one.end) found.push_back(one);
+  }
+}
+
+/// Whether a page of memory has nothing but zeros: such pages need not exist in the file. It looks at what lies between
+/// variables, too, which a sanitizer would take for a mistake.
+__attribute__((no_sanitize("address", "thread"))) bool is_zero(const std::uint64_t* words, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i)
+    if (words[i] != 0) return false;
+  return true;
+}
+
+[[noreturn]] void fail(const char* call) {
+  throw error(code::system, fmt::format("{} failed: {}", call, std::strerror(errno)));
+}
+
+/// Copies pages into the file. By system calls, which no sanitizer looks into.
+void copy_pages(std::uintptr_t begin, std::size_t bytes, int file, std::size_t offset) {
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  for (std::size_t at = 0; at < bytes; at += page) {
+    const auto* const words = reinterpret_cast<const std::uint64_t*>(begin + at);
+    if (is_zero(words, page / sizeof *words)) continue;
+    if (::syscall(SYS_pwrite64, file, words, page, static_cast<off_t>(offset + at)) != static_cast<long>(page))
+      fail("pwrite");
+  }
+}
+
+}  // namespace
+
+void static_data::find_ranges() {
+  std::vector<pages> found;
+  ::dl_iterate_phdr(
+      [](dl_phdr_info* object, std::size_t, void* into) {
+        const bool program = object->dlpi_name == nullptr || object->dlpi_name[0] == '\0';
+        if (program || needs_shmem(*object)) collect_pages(*object, *static_cast<std::vector<pages>*>(into));
+        return 0;
+      },
+      &found);
+  for (const pages& one : found) {
+    ranges_.push_back({one.begin, one.end - one.begin, file_bytes_, one.shape});
+    file_bytes_ += one.end - one.begin;
+  }
+  file_bytes_ = round_up(file_bytes_, registration_unit);
+}
+
+void static_data::replace_pages() {
+  detail::unique_fd file(::memfd_create("pgas static data", MFD_CLOEXEC));
+  if (!file) fail("memfd_create");
+  {
+    const detail::no_file_limit_signal no_signal;
+    if (::ftruncate(file.get(), static_cast<off_t>(file_bytes_)) != 0) {
+      if (errno == EFBIG) throw detail::file_limit_reached(file_bytes_);
+      fail("ftruncate");
+    }
+  }
+  for (const range& one : ranges_) copy_pages(one.begin, one.bytes, file.get(), one.offset);
+  for (const range& one : ranges_) {
+    // Each range changes its pages in one step, without a moment in which they are not there.
+    const long at = ::syscall(SYS_mmap, one.begin, one.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+                              file.get(), static_cast<off_t>(one.offset));
+    if (at == -1) fail("mmap");
+  }
+  file_ = std::move(file);
+}
+
+bool static_data::same_everywhere(world& w) const {
+  std::uint64_t sum = 14695981039346656037u;  // FNV-1a
+  for (const range& one : ranges_) sum = (sum ^ one.shape) * 1099511628211u;
+  const auto words = w.allocate<std::uint64_t>(4);
+  const std::array<std::uint64_t, 2> mine{sum, ~sum};
+  std::array<std::uint64_t, 2> largest{};
+  put(w, words.data(), mine.data(), mine.size(), w.my_pe());
+  reduce(w.team(), words.data() + 2, words.data(), mine.size(), op::max{});
+  get(w, largest.data(), words.data() + 2, largest.size(), w.my_pe());
+  return largest[0] == ~largest[1];
+}
+
+void static_data::add(world& w) {
+  // Mapped whole elsewhere for as long as it takes: registration wants files whole.
+  void* const whole = ::mmap(nullptr, file_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0);
+  if (whole == MAP_FAILED) fail("mmap");
+  try {
+    alias_ = static_cast<std::byte*>(register_symmetric(w, whole, file_bytes_));
+  } catch (...) {
+    ::munmap(whole, file_bytes_);
+    throw;
+  }
+  ::munmap(whole, file_bytes_);
+}
+
+void static_data::join(world& w) {
+  if (ranges_.empty()) find_ranges();
+  alias_ = nullptr;
+  if (w.heap() != heap_kind::host) {
+    why_not_ =
+        "the heap is in GPU memory, where static data is not: allocate it with shmem_malloc, or use the host heap "
+        "(PGAS_HEAP=host)";
+    return;
+  }
+  if (!same_everywhere(w)) {
+    why_not_ = "the PEs run different programs";
+    return;
+  }
+  if (!file_) replace_pages();
+  add(w);
+}
+
+void static_data::leave() noexcept {
+  alias_ = nullptr;
+  why_not_ = "the world was left";
+}
+
+bool static_data::contains(const void* pointer) const noexcept {
+  const auto address = reinterpret_cast<std::uintptr_t>(pointer);
+  return std::any_of(ranges_.begin(), ranges_.end(),
+                     [address](const range& one) { return address - one.begin < one.bytes; });
+}
+
+const void* static_data::in_heap(std::uintptr_t address, const range& of) const {
+  if (alias_ == nullptr)
+    throw error(code::outside_heap,
+                fmt::format("{:#x} is static data of the program, which is not symmetric here: {}", address, why_not_));
+  return alias_ + of.offset + (address - of.begin);
+}
+
+}  // namespace pgas::capi

@@ -1,0 +1,84 @@
+/// @file
+/// Some PEs of a world that exchange small messages among themselves, whatever the others do meanwhile.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/unique_fd.hpp"
+#include "pgas/bootstrap.hpp"
+
+namespace pgas::detail {
+
+struct links_state;
+
+/// Who is at the other end.
+struct peer_info {
+  std::string host;
+  int pid = 0;
+  int host_index = 0;  ///< of its host, numbered by first PE
+  int local_rank = 0;  ///< among the PEs of its host, in PE order
+};
+
+/// One PE's contribution to an all-gather.
+struct contribution {
+  blob bytes;
+  std::vector<unique_fd> fds;
+  bool fds_lost =
+      false;  ///< they were sent, but this process may open no more files; those that came were closed again
+};
+
+/// Members in an order of their own, numbered 0 to n_pes() - 1, over the sockets of links. Groups are independent:
+/// their collectives may be called at the same time from different threads. *Callers* one thread at a time for each
+/// group.
+class link_group {
+ public:
+  /// A number that no other group of the world will have, unless the PEs give it to one.
+  using identity = std::uint64_t;
+  /// What groups that all PEs know of without a word are called; those of new_identity() lie above.
+  static constexpr identity world = 0;
+  static constexpr identity domain = 1;
+  static constexpr identity host = 2;
+
+  /// The group of `members`, as the world numbers them, among which this PE is. Not a collective, but all members must
+  /// make it with the same arguments; each may use it at once.
+  link_group(const link_group& among, identity id, std::vector<int> members);
+  /// Forgets the group. No member may be in one of its collectives then, or call another.
+  virtual ~link_group();
+  link_group(const link_group&) = delete;
+  link_group& operator=(const link_group&) = delete;
+
+  [[nodiscard]] int my_pe() const noexcept { return me_; }
+  [[nodiscard]] int n_pes() const noexcept { return static_cast<int>(members_.size()); }
+  [[nodiscard]] int world_pe(int member) const noexcept { return members_[static_cast<std::size_t>(member)]; }
+  [[nodiscard]] std::span<const int> members() const noexcept { return members_; }
+  /// *Errors* pe_out_of_range.
+  [[nodiscard]] const peer_info& peer(int member) const;
+
+  /// Collective: everyone's bytes (0 to 64 KiB, lengths may differ), by member, and duplicates of the descriptors of
+  /// those on the caller's host. The caller's own entry holds its bytes and no descriptors. *Errors* peer_lost,
+  /// aborted; wait_timeout naming who is missing when PGAS_WAIT_TIMEOUT is set; asymmetric_call when a member calls
+  /// barrier() or links::leave() instead; invalid_argument before anything is sent.
+  [[nodiscard]] std::vector<contribution> all_gather(std::span<const std::byte> mine,
+                                                     std::span<const int> fds = {}) const;
+  /// Collective: returns when every member has called it.
+  void barrier() const;
+
+  /// For a group to be made: what one PE proposes as its identity, for all members to take. *Callers* any thread.
+  [[nodiscard]] identity new_identity() const;
+
+ protected:
+  link_group(const std::shared_ptr<links_state>& state, identity id, std::vector<int> members);
+  [[nodiscard]] links_state& state() const;
+
+ private:
+  std::weak_ptr<links_state> state_;  ///< gone once the world was left
+  const identity id_;
+  const std::vector<int> members_;
+  int me_ = -1;
+};
+
+}  // namespace pgas::detail

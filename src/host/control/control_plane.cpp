@@ -1,0 +1,240 @@
+#include "host/control/control_plane.hpp"
+
+#include <fmt/format.h>
+#include <sys/eventfd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+#include "common/descriptors.hpp"
+#include "common/join_step.hpp"
+#include "host/control/peer_descriptor.hpp"
+#include "host/control/control_plane_state.hpp"
+#include "host/control/unix_connection.hpp"
+#include "host/control/mesh_connector.hpp"
+#include "host/control/tcp_connection.hpp"
+
+namespace pgas::detail {
+
+namespace {
+
+constexpr auto time_to_agree = std::chrono::milliseconds(500);
+
+/// PEs that failed to connect tell all others, so that every PE throws the same error: the most telling one. Where not
+/// all come to say theirs, its own.
+void agree_on_outcome(bootstrap& exchange, const std::optional<error>& mine) {
+  std::vector<blob> all;
+  try {
+    all = exchange.all_gather(mine ? encode_error(*mine) : blob());
+  } catch (const error& nobody) {
+    // Where it is another one that did not come, that one is why: this PE has only seen somebody else give up.
+    const bool about_another = mine && nobody.pe() >= 0 && nobody.pe() != mine->pe();
+    if (mine && nobody.code() == code::bootstrap_timeout && !about_another) throw error(*mine);
+    throw;
+  }
+  std::optional<error> chosen;
+  const auto weight = [](const error& e) {
+    // That somebody is missing is what the others notice when one PE fails for a reason of its own.
+    return e.code() == code::peer_lost ? 0 : e.code() == code::bootstrap_timeout ? 1 : 2;
+  };
+  for (const blob& bytes : all) {
+    if (bytes.empty()) continue;
+    const error theirs = decode_error(bytes);
+    if (!chosen || weight(theirs) > weight(*chosen)) chosen = theirs;
+  }
+  if (chosen) throw error(*chosen);
+}
+
+std::vector<blob> gather_all(bootstrap& exchange, const blob& mine) {
+  std::vector<blob> answers = exchange.all_gather(mine);
+  const auto size = static_cast<std::size_t>(exchange.size());
+  if (answers.size() != size)
+    throw error(code::bootstrap_protocol,
+                fmt::format("the bootstrap's all_gather returned {} contributions for {} PEs", answers.size(), size));
+  return answers;
+}
+
+std::vector<peer_info> make_peers(const std::vector<hello>& all) {
+  const std::vector<int> hosts = hosts_of(all);
+  std::vector<peer_info> peers;
+  for (std::size_t pe = 0; pe < all.size(); ++pe) {
+    const auto before = std::count(hosts.begin(), hosts.begin() + static_cast<std::ptrdiff_t>(pe), hosts[pe]);
+    peers.push_back({all[pe].host, std::stoi(all[pe].pid), hosts[pe], static_cast<int>(before)});
+  }
+  return peers;
+}
+
+/// Two containers of one machine may have been meant to be one host.
+void tell_of_namespaces(const std::vector<hello>& all, log::logger& log) {
+  const std::vector<int> hosts = hosts_of(all);
+  for (std::size_t pe = 1; pe < all.size(); ++pe)
+    if (all[pe].boot_id == all[0].boot_id && hosts[pe] != hosts[0])
+      return log.info(
+          "PE 0 and PE {} are in different network namespaces of one machine, as in two containers, and count as two "
+          "hosts: set PGAS_SOCKET_DIR to a directory that both have mounted to make them one",
+          pe);
+}
+
+/// Collective: opens a port, and learns of the others'. A failure goes into the introductions, as that of a UNIX socket
+/// does.
+tcp_meeting meet_other_hosts(bootstrap& exchange, const config& settings, std::vector<hello>& all) {
+  tcp_offer mine;
+  mine.peer_timeout = settings.peer_timeout;
+  std::optional<tcp_listener> listener;
+  try {
+    listener.emplace(exchange.size() + 64);
+    for (const tcp_address& address : own_addresses(settings.interface))
+      if (listener->takes(address.family())) mine.addresses.push_back(address.with_port(listener->port()));
+  } catch (const error& why) {
+    mine.failure = text_of(why);
+  }
+  std::vector<tcp_offer> offers = decode_offers(gather_all(exchange, encode(mine)));
+  for (std::size_t pe = 0; pe < all.size(); ++pe) all[pe].failure = offers[pe].failure;
+  if (const std::optional<error> why = obstacle(all)) throw error(*why);
+  return {std::move(*listener), std::move(offers)};
+}
+
+std::vector<int> everyone(int n) {
+  std::vector<int> pes(static_cast<std::size_t>(n));
+  std::iota(pes.begin(), pes.end(), 0);
+  return pes;
+}
+
+}  // namespace
+
+links_state::links_state(bootstrap& exchange, const config& settings, log::logger& logger,
+                         links::failure_callback callback)
+    : me(exchange.rank()),
+      join_timeout(settings.join_timeout),
+      wait_timeout(settings.wait_timeout),
+      peer_timeout(settings.peer_timeout),
+      log(logger),
+      on_failure(std::move(callback)) {
+  const int size = exchange.size();
+  if (size < 1 || me < 0 || me >= size)
+    throw error(code::bootstrap_protocol, fmt::format("the bootstrap says that this is PE {} of {}", me, size));
+  join_step("listen");
+  hello mine = make_hello(settings.socket_directory);
+  std::optional<unix_listener> listener;
+  if (size > 1) {
+    allow_descriptors_for(size);
+    // Before the introductions: whoever knows the name can connect at once. A failure is part of the introduction, so
+    // that nobody waits for this PE.
+    try {
+      listener.emplace(unix_address(settings.socket_directory, mine.socket_name), size + 64);
+    } catch (const error& why) {
+      mine.failure = text_of(why);
+    }
+  }
+  join_step("introduce");
+  std::vector<hello> all = decode_hellos(gather_all(exchange, encode(mine)));
+  if (const std::optional<error> why = obstacle(all)) throw error(*why);
+  peers = make_peers(all);
+  no_memory = error(code::system, describe(me) + " ran out of host memory: run fewer PEs on this host", me);
+  said_bye.assign(all.size(), false);
+  ended.assign(all.size(), false);
+  channels.resize(all.size());
+  if (size == 1) return;
+
+  // All are there. What follows takes no longer than the limit as a whole, whichever of its steps waits in vain.
+  const clock::time_point joined_by = clock::now() + join_timeout;
+  const auto tell_time_left = [&](std::chrono::milliseconds most) {
+    const auto time_left = std::chrono::ceil<std::chrono::milliseconds>(joined_by - clock::now());
+    exchange.set_time_limit(std::clamp(time_left, std::chrono::milliseconds(1), most));
+  };
+  std::optional<tcp_meeting> remote;
+  if (several_hosts()) {
+    if (me == 0) tell_of_namespaces(all, log);
+    tell_time_left(join_timeout);
+    remote.emplace(meet_other_hosts(exchange, settings, all));
+    for (const tcp_offer& offer : remote->offers) peer_timeout = std::min(peer_timeout, offer.peer_timeout);
+  }
+  join_step("connect");
+  std::optional<error> failed_here;
+  bool one_died = false;
+  try {
+    std::vector<unique_fd> sockets = connect_all(all, me, *listener, settings, log, remote ? &*remote : nullptr);
+    buffer.resize(sizeof(packet_header) + max_contribution);
+    for (int pe = 0; pe < size; ++pe) {
+      unique_fd& socket = sockets[static_cast<std::size_t>(pe)];
+      std::unique_ptr<link_channel>& to = channels[static_cast<std::size_t>(pe)];
+      if (!socket) continue;
+      if (on_this_host(pe))
+        to = std::make_unique<local_channel>(std::move(socket), buffer);
+      else
+        to = std::make_unique<stream_channel>(std::move(socket));
+    }
+    wake = unique_fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    if (!wake) throw error(code::system, fmt::format("eventfd: {}", std::strerror(errno)));
+    for (int pe = 0; pe < size; ++pe) {  // last: where descriptors are few it is these that are done without
+      if (pe == me || !on_this_host(pe)) continue;
+      unique_fd process = process_behind(channels[static_cast<std::size_t>(pe)]->fd());
+      if (process) processes.push_back({pe, std::move(process)});
+    }
+  } catch (const pe_has_died& why) {
+    failed_here = why;
+    one_died = true;
+  } catch (const error& why) {
+    failed_here = why;
+  }
+  listener.reset();
+  remote.reset();
+  join_step("agree");
+  // Then not all can come, and those who can have seen it too.
+  tell_time_left(one_died ? std::min(time_to_agree, join_timeout) : join_timeout);
+  agree_on_outcome(exchange, failed_here);
+  start_reader();
+}
+
+links_state::~links_state() { stop_reader(); }
+
+void links_state::begin_group(link_group::identity id, std::span<const int> members) {
+  const std::lock_guard lock(mutex);
+  groups[id].set_members(members);
+}
+
+void links_state::end_group(link_group::identity id) noexcept {
+  const std::lock_guard lock(mutex);
+  groups.erase(id);
+}
+
+link_group::identity links_state::new_group() noexcept {
+  constexpr int number_bits = 40;  // distinct by the PE that proposes it, then by its own count
+  return (static_cast<link_group::identity>(me) + 1) << number_bits | groups_made++;
+}
+
+void links_state::check() const {
+  if (!failed.load(std::memory_order_acquire)) return;
+  const std::lock_guard lock(mutex);
+  throw error(*failure);
+}
+
+links::links(bootstrap& exchange, const config& settings, log::logger& log, failure_callback on_failure)
+    : links(std::make_shared<links_state>(exchange, settings, log, std::move(on_failure))) {}
+links::links(std::shared_ptr<links_state> state)
+    : link_group(state, link_group::world, everyone(state->n())), state_(std::move(state)) {}
+links::~links() = default;
+
+void links::joined() noexcept { state_->joining = false; }
+void links::leave() { state_->leave(); }
+
+void links::fail(std::string_view reason, log_level level) noexcept {
+  try {
+    state_->set_failure(
+        error(code::aborted, fmt::format("{} aborted the world: {}", state_->describe(state_->me), reason), state_->me),
+        level);
+  } catch (const std::exception&) {
+    state_->set_failure(state_->no_memory, links_state::origin::here);
+  }
+}
+
+void links::fail(const error& cause) noexcept { state_->set_failure(cause, links_state::origin::here); }
+
+void links::check() const { state_->check(); }
+int links::stopped_pe() const { return state_->stopped_pe(); }
+bool links::failed() const noexcept { return state_->failed.load(std::memory_order_acquire); }
+
+}  // namespace pgas::detail

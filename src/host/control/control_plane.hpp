@@ -1,0 +1,61 @@
+/// @file
+/// The control plane of a world: a UNIX socket between every two PEs of a host and a TCP connection between every two
+/// of different hosts, with a thread that listens to all of them. It carries small all-gathers (inside a host with
+/// descriptors, for sharing memory), barriers of the host side, and the news that a PE has died, aborted or left. What
+/// one PE learns here reaches its kernels through the abort word.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "host/log/log.hpp"
+#include "host/control/control_group.hpp"
+#include "pgas/bootstrap.hpp"
+#include "pgas/config.hpp"
+#include "pgas/error.hpp"
+
+namespace pgas::detail {
+
+/// Connections to all other PEs, and the group of them all. *Callers* collectives: one thread at a time; fail(),
+/// check() and failed(): any thread.
+class links final : public link_group {
+ public:
+  /// Told once, from any thread, when the world can't go on: the PE at fault (-1 if none) and the error to throw.
+  using failure_callback = std::function<void(const error&)>;
+
+  /// Collective over the bootstrap: exchanges addresses and a secret, connects, checks user and secret at both ends. A
+  /// PE of another host that is silent for PGAS_PEER_TIMEOUT counts as lost afterwards. *Errors* peer_unreachable (no
+  /// address of another host answers), authentication, version_mismatch, config_value, bootstrap_timeout naming the PEs
+  /// that did not connect. Keeps `log`; `exchange` is not used afterwards.
+  links(bootstrap& exchange, const config& settings, log::logger& log, failure_callback on_failure);
+  /// Leaves without waiting for anyone; a PE that goes without leave() counts as lost for the others.
+  ~links() override;
+
+  /// Until this is called, no collective waits for longer than PGAS_JOIN_TIMEOUT, whatever PGAS_WAIT_TIMEOUT says, and
+  /// who is waited for for so long is named by bootstrap_timeout.
+  void joined() noexcept;
+  /// Collective, the last call: after it, the departure of the others is no failure.
+  void leave();
+
+  /// Ends the world for everyone: all PEs' collectives and waits throw code::aborted with this reason; code::system
+  /// where there is no memory left to say it. Logged here at `level`.
+  void fail(std::string_view reason, log_level level = log_level::error) noexcept;
+  /// The same with an error that is known already.
+  void fail(const error& cause) noexcept;
+  /// Throws the first failure, if there was one.
+  void check() const;
+  /// A PE of this host whose process is stopped, as by a debugger or SIGSTOP; -1 if none is seen to be.
+  [[nodiscard]] int stopped_pe() const;
+  [[nodiscard]] bool failed() const noexcept;
+  /// Names of the network interfaces over which this PE talks to other hosts.
+  [[nodiscard]] std::vector<std::string> interfaces() const;
+
+ private:
+  explicit links(std::shared_ptr<links_state> state);
+  std::shared_ptr<links_state> state_;
+};
+
+}  // namespace pgas::detail

@@ -1,0 +1,143 @@
+/// @file
+/// What stands behind links: the connections, the thread that reads them, the collectives under way and the first
+/// failure.
+#pragma once
+
+#include <poll.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "common/owner_process.hpp"
+#include "common/unique_fd.hpp"
+#include "host/log/log.hpp"
+#include "host/control/connection.hpp"
+#include "host/control/control_plane.hpp"
+#include "host/control/control_message.hpp"
+#include "host/control/pending_collectives.hpp"
+
+namespace pgas::detail {
+
+/// Everything of links but its place in the group of all PEs: groups may outlive links, and find this gone then.
+struct links_state : std::enable_shared_from_this<links_state> {
+  using clock = std::chrono::steady_clock;
+  /// Who found out about a failure: that PE logs it as an error and tells the others.
+  enum class origin { here, peer };
+
+  links_state(bootstrap& exchange, const config& settings, log::logger& logger, links::failure_callback callback);
+  ~links_state();
+  links_state(const links_state&) = delete;
+  links_state& operator=(const links_state&) = delete;
+
+  // ---- groups; any thread (links.cpp)
+
+  void begin_group(link_group::identity id, std::span<const int> members);
+  void end_group(link_group::identity id) noexcept;
+  [[nodiscard]] link_group::identity new_group() noexcept;
+
+  // ---- one thread for each group (links_collective.cpp)
+
+  [[nodiscard]] std::vector<contribution> gather(link_group::identity group, collective call,
+                                                 std::span<const std::byte> mine, std::span<const int> fds);
+  void leave();
+  void check() const;
+
+  // ---- any thread (links_failure.cpp)
+
+  void set_failure(const error& cause, log_level level) noexcept;
+  void set_failure(const error& cause, origin from) noexcept {
+    set_failure(cause, from == origin::here ? log_level::error : log_level::info);
+  }
+  void broadcast(packet_kind kind, std::span<const std::byte> body, std::chrono::milliseconds patience);
+  [[nodiscard]] int stopped_pe() const;
+  /// "PE 2 (host a, pid 123)"
+  [[nodiscard]] std::string describe(int pe) const;
+
+  // ---- the reader (links_reader.cpp)
+
+  void start_reader();
+  void stop_reader() noexcept;
+  void read_until_woken();
+  /// Reads what there is. Whether more may come: nothing does from a process that has died, whoever has its socket.
+  [[nodiscard]] bool read_from(int pe, bool died = false);
+  void handle(int pe, received_packet packet);
+  void handle_end(int pe);
+
+  // ---- other hosts (links_remote.cpp)
+
+  /// The reader's last work: lets what was sent to other hosts arrive before this PE goes, for a bounded time.
+  void finish_remote();
+  [[nodiscard]] bool finished_remote();
+  /// For how long the reader may wait for news before watch_remote() has to be called; -1: any time.
+  [[nodiscard]] int patience() const;
+  /// The reader's: tells PEs of other hosts that this one is alive, and finds those that have fallen silent.
+  void watch_remote();
+  [[nodiscard]] bool on_this_host(int pe) const;
+  [[nodiscard]] bool several_hosts() const;
+
+  [[nodiscard]] int n() const noexcept { return static_cast<int>(peers.size()); }
+
+  const owner_process owner;
+  int me;
+  std::chrono::milliseconds join_timeout;
+  std::chrono::milliseconds wait_timeout;
+  std::chrono::milliseconds peer_timeout;  ///< the same on all PEs
+  log::logger& log;
+  const links::failure_callback on_failure;
+  std::vector<peer_info> peers;
+  std::vector<std::byte> buffer;  ///< the reader's
+  /// By PE, none at `me`; open for as long as this lives: any thread may be sending.
+  std::vector<std::unique_ptr<link_channel>> channels;
+  /// A process of this host, as process_behind() has it.
+  struct watched_process {
+    int pe;
+    unique_fd fd;
+  };
+  std::vector<watched_process> processes;
+  /// Made while there is memory, for failures that leave none to describe them.
+  error no_memory{code::system, "out of host memory"};
+
+  mutable std::mutex mutex;  ///< guards what follows
+  std::condition_variable changed;
+  std::map<link_group::identity, rounds> groups;  ///< also those that only others have made so far
+  std::optional<error> failure;
+  std::vector<bool> said_bye;
+  std::vector<bool> ended;  ///< nothing more comes from this PE
+  clock::time_point failed_at;
+  bool left = false;
+  /// Set once the failure callback has returned: whoever is thrown a failure can count on what the callback did.
+  std::atomic<bool> failed{false};
+  std::atomic<std::uint64_t> groups_made{0};
+  std::atomic<bool> joining{true};
+
+  unique_fd wake;                        ///< eventfd that ends the reader
+  std::vector<pollfd> watched;           ///< the reader's: the channels, `wake`, the processes
+  std::vector<clock::time_point> heard;  ///< the reader's: when there was news of each PE
+  clock::time_point next_alive;          ///< the reader's
+  clock::time_point last_watch;          ///< the reader's
+  /// The reader's: set once it is told to end.
+  std::optional<clock::time_point> finish_until;
+  std::thread reader;
+
+ private:
+  void send_piece(int pe, const packet_header& header, std::span<const std::byte> mine, std::span<const int> fds,
+                  std::optional<clock::time_point> deadline);
+  /// Whether the failed world leaves no way for this round to be completed.
+  [[nodiscard]] bool hopeless(const rounds& of, std::uint64_t sequence) const;
+  /// A member that will not come to this round, as it takes part in another collective instead.
+  [[nodiscard]] std::optional<rounds::mismatch> find_mismatch(const rounds& of, std::uint64_t sequence,
+                                                              collective call) const;
+  void fail_mismatch(const rounds::mismatch& other, collective call);
+  void fail_timeout(const rounds& of, std::uint64_t sequence, bool joins);
+};
+
+}  // namespace pgas::detail

@@ -1,0 +1,171 @@
+// The thread that reads from all connections: contributions, failures, farewells, and the end of a peer.
+#include <fmt/format.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <exception>
+#include <system_error>
+#include <utility>
+
+#include "host/control/control_plane_state.hpp"
+
+namespace pgas::detail {
+
+namespace {
+
+/// What a step of the reader throws ends the world, not the process.
+template <class Step>
+void guarded(links_state& state, Step&& step) noexcept {
+  try {
+    step();
+  } catch (const error& why) {
+    state.set_failure(why, links_state::origin::here);
+  } catch (const std::exception&) {
+    state.set_failure(state.no_memory, links_state::origin::here);
+  }
+}
+
+}  // namespace
+
+void links_state::start_reader() {
+  for (const std::unique_ptr<link_channel>& one : channels)
+    watched.push_back({one ? one->fd() : -1, POLLIN, 0});  // poll ignores the -1 of this PE
+  watched.push_back({wake.get(), POLLIN, 0});
+  for (const watched_process& one : processes) watched.push_back({one.fd.get(), POLLIN, 0});
+  next_alive = last_watch = clock::now();
+  heard.assign(channels.size(), next_alive);
+  // The application's signal handlers run on the application's threads.
+  sigset_t all;
+  sigset_t before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    reader = std::thread([this] { read_until_woken(); });
+  } catch (const std::system_error& why) {
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    throw error(code::system, fmt::format("starting a thread: {}", why.what()));
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  ::pthread_setname_np(reader.native_handle(), "pgas-links");
+}
+
+void links_state::stop_reader() noexcept {
+  if (!reader.joinable()) return;
+  {
+    const std::lock_guard lock(mutex);
+    left = true;  // what the others do is no failure of this PE's any more
+  }
+  const std::uint64_t one = 1;
+  while (::write(wake.get(), &one, sizeof(one)) < 0 && errno == EINTR) {
+  }
+  reader.join();
+}
+
+void links_state::read_until_woken() {
+  pollfd& woken = watched[channels.size()];
+  for (;;) {
+    if (::poll(watched.data(), watched.size(), patience()) < 0) {
+      if (errno == EINTR) continue;
+      guarded(*this,
+              [this, why = errno] { throw error(code::system, fmt::format("poll: {}", std::strerror(why)), me); });
+      return;
+    }
+    if (woken.revents != 0) {
+      woken.fd = -1;
+      finish_remote();
+    }
+    for (std::size_t pe = 0; pe < channels.size(); ++pe) {
+      if (watched[pe].revents == 0) continue;
+      heard[pe] = clock::now();
+      if (!read_from(static_cast<int>(pe))) watched[pe].fd = -1;
+    }
+    for (std::size_t i = 0; i < processes.size(); ++i) {
+      pollfd& process = watched[channels.size() + 1 + i];
+      if (process.revents == 0) continue;
+      pollfd& channel = watched[static_cast<std::size_t>(processes[i].pe)];
+      // A child that it has forked may keep its socket open; what it sent itself lies there by now.
+      if (channel.fd < 0 || !read_from(processes[i].pe, true)) channel.fd = process.fd = -1;
+    }
+    guarded(*this, [this] { watch_remote(); });
+    if (finish_until && finished_remote()) return;
+  }
+}
+
+bool links_state::read_from(int pe, bool died) {
+  bool more = true;
+  guarded(*this, [&] {
+    for (;;) {
+      received_packet packet = channels[static_cast<std::size_t>(pe)]->receive();
+      const bool nothing = packet.what == received_packet::status::nothing_yet;
+      if (nothing && !died) return;
+      if (nothing || packet.what == received_packet::status::closed) {
+        handle_end(pe);
+        more = false;
+        return;
+      }
+      handle(pe, std::move(packet));
+    }
+  });
+  return more;
+}
+
+void links_state::handle(int pe, received_packet packet) {
+  packet_header header;
+  if (packet.what == received_packet::status::packet && packet.bytes.size() >= sizeof(header))
+    std::memcpy(&header, packet.bytes.data(), sizeof(header));
+  else
+    header.magic = 0;
+  if (header.magic != packet_header::expected_magic || header.bytes != packet.bytes.size() - sizeof(header))
+    throw error(code::bootstrap_protocol, fmt::format("{} sent a malformed packet", describe(pe)), pe);
+  const std::span<const std::byte> body = packet.bytes.subspan(sizeof(header));
+
+  switch (header.kind) {
+    case packet_kind::piece: {
+      contribution piece{blob(body.begin(), body.end()), std::move(packet.fds), false};
+      if (packet.descriptors_lost || piece.fds.size() != header.fds) {
+        piece.fds.clear();
+        piece.fds_lost = true;
+        log.warn(
+            "{} descriptors from PE {} were lost: this process may open no more files, raise the limit (ulimit -n)",
+            header.fds, pe);
+      }
+      {
+        const std::lock_guard lock(mutex);
+        rounds& under_way = groups[header.group];
+        under_way.add(header.sequence, pe, header.call, std::move(piece));
+        // Everyone is on the way out: from now on an end is no failure, whether or not a farewell comes first.
+        if (under_way.all_leave(header.sequence)) said_bye.assign(said_bye.size(), true);
+      }
+      changed.notify_all();
+      return;
+    }
+    case packet_kind::failure: set_failure(decode_error(body), origin::peer); return;
+    case packet_kind::alive: return;
+    case packet_kind::bye: {
+      const std::lock_guard lock(mutex);
+      said_bye[static_cast<std::size_t>(pe)] = true;
+      return;
+    }
+  }
+  throw error(code::bootstrap_protocol, fmt::format("{} sent a packet of an unknown kind", describe(pe)), pe);
+}
+
+void links_state::handle_end(int pe) {
+  // The answer to a PE that waits until all it has said was heard.
+  channels[static_cast<std::size_t>(pe)]->finish();
+  bool expected = false;
+  {
+    const std::lock_guard lock(mutex);
+    ended[static_cast<std::size_t>(pe)] = true;
+    expected = said_bye[static_cast<std::size_t>(pe)];
+  }
+  changed.notify_all();
+  if (!expected)
+    set_failure(error(code::peer_lost, describe(pe) + " ended without leaving the world", pe), origin::here);
+}
+
+}  // namespace pgas::detail

@@ -1,0 +1,25 @@
+/// @file
+/// The second word of PEs that do not all run on one host: where the others may connect to.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+#include "host/control/tcp_socket.hpp"
+#include "pgas/bootstrap.hpp"
+
+namespace pgas::detail {
+
+/// One PE's.
+struct tcp_offer {
+  std::vector<tcp_address> addresses;  ///< where it listens; none where no network interface is up
+  std::chrono::milliseconds peer_timeout{};
+  std::string failure;  ///< why it could not open its socket; empty if it could
+};
+
+[[nodiscard]] blob encode(const tcp_offer& mine);
+/// *Errors* bootstrap_protocol.
+[[nodiscard]] std::vector<tcp_offer> decode_offers(const std::vector<blob>& all);
+
+}  // namespace pgas::detail

@@ -1,0 +1,144 @@
+#include "host/heap/address_layout.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "host/log/format_bytes.hpp"
+#include "host/control/gather_value.hpp"
+#include "host/heap/collective_step.hpp"
+#include "host/control/control_message.hpp"
+
+namespace pgas::detail {
+
+namespace {
+
+/// Far from where programs, their libraries, stacks and allocators usually are, on x86-64 and on arm64.
+constexpr std::uintptr_t far_candidates[] = {0x2000'0000'0000, 0x3000'0000'0000, 0x4000'0000'0000};
+
+bool aligned(const void* address, std::size_t alignment) {
+  return (reinterpret_cast<std::uintptr_t>(address) & (alignment - 1)) == 0;
+}
+
+int log2_alignment(const void* address) { return std::countr_zero(reinterpret_cast<std::uintptr_t>(address)); }
+
+}  // namespace
+
+layout::layout(device& device, const link_group& group, const layout_wish& wish) : device_(device) {
+  const auto slots = static_cast<std::size_t>(wish.slots);
+  std::size_t stride = wish.stride;
+  while (stride > wish.least && stride > layout_wish::most_addresses / slots) stride /= 2;
+  try {
+    for (;; stride /= 2) {
+      if (stride > layout_wish::most_addresses / slots)
+        throw error(code::address_space,
+                    fmt::format("{} slots of {} are more addresses than a process has: lower PGAS_STRIDE or "
+                                "PGAS_HEAP_LIMIT",
+                                slots, byte_text(stride)));
+      log2_stride_ = std::countr_zero(stride);
+      same_base_ = agree_on_base(group, slots * stride, wish.alignment);
+      if (same_base_ || reserve_anywhere(group, slots * stride, wish.alignment, stride <= wish.least)) break;
+    }
+    std::int32_t log2 = std::min<std::int32_t>(log2_stride_, log2_alignment(base_));
+    if (!same_base_)
+      for (const std::int32_t theirs : gather_value(group, log2)) log2 = std::min(log2, theirs);
+    alignment_ = std::size_t{1} << log2;
+  } catch (...) {
+    give_back();
+    throw;
+  }
+}
+
+layout::~layout() { give_back(); }
+
+void layout::give_back() noexcept {
+  if (base_ != nullptr) device_.release(base_, bytes_);
+  base_ = nullptr;
+}
+
+void* layout::reserve_aligned(std::size_t bytes) {
+  void* const plain = device_.reserve(bytes, nullptr);
+  constexpr int tries = 8;
+  for (int i = 0; i < tries && !aligned(plain, stride()); ++i) {
+    try {
+      // A wider range has an aligned one in it, which is free again a moment later, unless another thread is faster.
+      void* const wider = device_.reserve(bytes + stride(), nullptr);
+      const std::uintptr_t inside = (reinterpret_cast<std::uintptr_t>(wider) + stride() - 1) & ~(stride() - 1);
+      device_.release(wider, bytes + stride());
+      if (void* const better = device_.reserve(bytes, reinterpret_cast<void*>(inside)); better != nullptr) {
+        device_.release(plain, bytes);
+        return better;
+      }
+    } catch (const error&) {
+      break;  // addresses are short: these will do
+    }
+  }
+  return plain;
+}
+
+bool layout::agree_on_base(const link_group& group, std::size_t bytes, std::size_t alignment) {
+  // What the system gives to PE 0 first: the only kind of address that can be had under some sanitizers.
+  for (std::size_t round = 0; round <= std::size(far_candidates); ++round) {
+    void* mine = nullptr;
+    if (group.my_pe() == 0) {
+      try {
+        mine = round == 0 ? reserve_aligned(bytes)
+                          : device_.reserve(bytes, reinterpret_cast<void*>(far_candidates[round - 1]));
+      } catch (const error&) {
+        mine = nullptr;  // told to the others as "no proposal"; reserve_anywhere() reports it if nothing else works
+      }
+      if (mine != nullptr && !aligned(mine, alignment)) {
+        device_.release(mine, bytes);
+        mine = nullptr;
+      }
+    }
+    std::uint64_t proposal = 0;
+    try {
+      proposal = gather_value(group, static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(mine)))[0];
+      if (proposal == 0) continue;
+      if (group.my_pe() != 0) {
+        try {
+          mine = device_.reserve(bytes, reinterpret_cast<void*>(static_cast<std::uintptr_t>(proposal)));
+        } catch (const error&) {
+          mine = nullptr;
+        }
+      }
+      bool everywhere = true;
+      for (const std::uint32_t worked : gather_value(group, std::uint32_t{mine != nullptr}))
+        everywhere = everywhere && worked == 1;
+      if (everywhere) {
+        base_ = static_cast<std::byte*>(mine);
+        bytes_ = bytes;
+        return true;
+      }
+    } catch (...) {
+      if (mine != nullptr) device_.release(mine, bytes);
+      throw;
+    }
+    if (mine != nullptr) device_.release(mine, bytes);
+  }
+  return false;
+}
+
+bool layout::reserve_anywhere(const link_group& group, std::size_t bytes, std::size_t alignment, bool last_try) {
+  statement mine;
+  mine.call = {heap_call::kind::probe, 0, bytes, alignment, heap_call::nowhere};
+  mine.failure = attempt(group, fmt::format("reserve {} of addresses", byte_text(bytes)), [&] {
+    base_ = static_cast<std::byte*>(reserve_aligned(bytes));
+    bytes_ = bytes;
+    if (!aligned(base_, alignment)) throw error(code::address_space, "the device gave a badly aligned address");
+  });
+  const std::optional<error> failed = first_failure(exchange(group, mine));
+  if (!failed) return true;
+  give_back();
+  if (last_try)
+    throw error(code::address_space, text_of(*failed) + "; lower PGAS_HEAP_LIMIT or PGAS_STRIDE, or raise ulimit -v",
+                failed->pe());
+  return false;
+}
+
+}  // namespace pgas::detail

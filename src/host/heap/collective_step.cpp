@@ -1,0 +1,144 @@
+#include "host/heap/collective_step.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <span>
+
+#include "host/log/format_bytes.hpp"
+#include "host/control/control_message.hpp"
+
+namespace pgas::detail {
+
+namespace {
+
+/// In front of the key and the error, if there are any.
+struct wire_statement {
+  heap_call call;
+  std::array<std::byte, 64> handle;
+  handle_kind kind;
+  std::uint8_t failed;
+  std::uint8_t foreign;
+  std::uint8_t reserved;
+  std::uint32_t key_bytes;
+};
+static_assert(std::is_trivially_copyable_v<wire_statement> && sizeof(wire_statement) == 104);
+
+blob encode(const statement& mine) {
+  wire_statement head{mine.call,
+                      mine.handle.bytes,
+                      mine.handle.kind,
+                      mine.failure.has_value(),
+                      mine.handle.foreign,
+                      0,
+                      static_cast<std::uint32_t>(mine.key.size())};
+  blob bytes(sizeof(head));
+  std::memcpy(bytes.data(), &head, sizeof(head));
+  bytes.insert(bytes.end(), mine.key.begin(), mine.key.end());
+  if (mine.failure) {
+    const blob why = encode_error(*mine.failure);
+    bytes.insert(bytes.end(), why.begin(), why.end());
+  }
+  return bytes;
+}
+
+statement decode(contribution& from, int pe) {
+  wire_statement head;
+  if (from.bytes.size() < sizeof(head))
+    throw error(
+        code::asymmetric_call,
+        fmt::format(
+            "PE {} makes another collective call than this PE: all PEs must make the same calls in the same order", pe),
+        pe);
+  std::memcpy(&head, from.bytes.data(), sizeof(head));
+  std::span<const std::byte> rest = std::span(from.bytes).subspan(sizeof(head));
+  if (head.key_bytes > rest.size())
+    throw error(code::bootstrap_protocol, fmt::format("PE {} sent a malformed statement", pe), pe);
+  statement result;
+  result.key.assign(rest.begin(), rest.begin() + head.key_bytes);
+  rest = rest.subspan(head.key_bytes);
+  result.pe = pe;
+  result.call = head.call;
+  result.handle.foreign = head.foreign != 0;
+  result.handle.bytes = head.handle;
+  result.handle.kind = head.kind;
+  if (!from.fds.empty()) result.handle.fd = std::move(from.fds.front());
+  result.fds_lost = from.fds_lost;
+  if (head.failed != 0) result.failure = decode_error(rest);
+  return result;
+}
+
+std::string text_of(const heap_call& call) {
+  switch (call.what) {
+    case heap_call::kind::allocate:
+    case heap_call::kind::grow:
+      return fmt::format("allocates {} bytes{} aligned to {}", call.bytes, call.zeros != 0 ? " of zeros" : "",
+                         call.alignment);
+    case heap_call::kind::free:
+      return call.offset == heap_call::nowhere ? "frees null" : fmt::format("frees heap offset {:#x}", call.offset);
+    case heap_call::kind::probe: return "is building its heap";
+    case heap_call::kind::add_team: return "is making a team";
+    case heap_call::kind::adopt:
+      return fmt::format("registers {} bytes in {} pieces{}", call.bytes, call.alignment,
+                         call.offset == heap_call::nowhere ? "" : fmt::format(" (of sizes {:x})", call.offset));
+    case heap_call::kind::connect: return "is joining";
+    case heap_call::kind::disown: return fmt::format("unregisters heap offset {:#x}", call.offset);
+  }
+  return "makes an unknown call";
+}
+
+}  // namespace
+
+std::vector<statement> exchange(const link_group& group, const statement& mine) {
+  const int fd = mine.handle.fd.get();
+  std::vector<contribution> all = group.all_gather(encode(mine), fd >= 0 ? std::span(&fd, 1) : std::span<const int>());
+  std::vector<statement> statements;
+  for (std::size_t pe = 0; pe < all.size(); ++pe)
+    statements.push_back(decode(all[pe], group.world_pe(static_cast<int>(pe))));
+  return statements;
+}
+
+std::optional<error> first_failure(const std::vector<statement>& all) {
+  const auto found = std::find_if(all.begin(), all.end(), [](const statement& s) { return s.failure.has_value(); });
+  return found == all.end() ? std::nullopt : found->failure;
+}
+
+std::optional<error> asymmetry(const std::vector<statement>& all) {
+  const auto other = std::find_if(all.begin(), all.end(), [&](const statement& s) { return s.call != all[0].call; });
+  if (other == all.end()) return std::nullopt;
+  const int pe = other->pe;
+  const int first = all[0].pe;
+  const std::string mine = text_of(all[0].call);
+  const std::string theirs = text_of(other->call);
+  // Equal words can only hide different offsets: then earlier calls differed.
+  return error(
+      code::asymmetric_call,
+      mine != theirs
+          ? fmt::format("PE {} {} while PE {} {}: all PEs must make the same calls with the same sizes", first, mine,
+                        pe, theirs)
+          : fmt::format(
+                "PE {} and PE {} both {}, but their heaps differ (offsets {:#x} and {:#x}): earlier calls were not "
+                "the same; PGAS_CHECKS=1 finds the first",
+                first, pe, mine.starts_with("alloc") ? "allocate" : "free", all[0].call.offset, other->call.offset),
+      pe);
+}
+
+std::optional<error> attempt(const link_group& group, const std::string& what, const std::function<void()>& step) {
+  const int me = group.world_pe(group.my_pe());
+  const auto failed = [&](code why, const std::string& text) {
+    return error(why, fmt::format("PE {} (host {}) could not {}: {}", me, group.peer(group.my_pe()).host, what, text),
+                 me);
+  };
+  try {
+    step();
+    return std::nullopt;
+  } catch (const error& why) {
+    return failed(why.code(), detail::text_of(why));
+  } catch (const std::bad_alloc&) {
+    return failed(code::out_of_memory, "no memory left for the library itself");
+  }
+}
+
+}  // namespace pgas::detail

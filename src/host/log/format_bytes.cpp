@@ -1,0 +1,22 @@
+#include "host/log/format_bytes.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <string_view>
+
+namespace pgas::detail {
+
+std::string byte_text(std::size_t bytes) {
+  if (bytes < 1024) return fmt::format("{} bytes", bytes);
+  constexpr std::array<std::string_view, 6> units{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  double value = static_cast<double>(bytes) / 1024;
+  std::size_t unit = 0;
+  while (value >= 1024 && unit + 1 < units.size()) {
+    value /= 1024;
+    ++unit;
+  }
+  return fmt::format("{:.1f} {}", value, units[unit]);
+}
+
+}  // namespace pgas::detail

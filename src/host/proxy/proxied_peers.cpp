@@ -1,0 +1,121 @@
+#include "host/proxy/proxied_peers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "common/file_limit.hpp"
+#include "host/heap/collective_step.hpp"
+#include "host/transport/transports.hpp"
+#include "host/topology/numa_affinity.hpp"
+#include "host/topology/net_devices.hpp"
+#include "host/control/tcp_socket.hpp"
+
+namespace pgas::detail {
+
+namespace {
+
+constexpr std::uint32_t log2_commands = 12;
+constexpr std::uint32_t log2_answers = 11;  // as many threads as can wait at once before others wait for a place
+constexpr std::uint32_t log2_units = 3;     // as many groups as can fold what is far at once
+
+bool one_host(const link_group& everyone) {
+  for (int pe = 1; pe < everyone.n_pes(); ++pe)
+    if (everyone.peer(pe).host_index != everyone.peer(0).host_index) return false;
+  return true;
+}
+
+/// Collective. What TCP listens on is open to everybody who can connect, so it gets no more than is needed.
+ucx_settings settings_of(const links& everyone, const config& settings, log::logger& log) {
+  ucx_settings chosen{everyone.my_pe(), one_host(everyone), false, settings.interface, &log};
+  if (!chosen.one_host) {
+    if (chosen.devices.empty()) chosen.devices = net_devices(everyone.interfaces());
+    return chosen;
+  }
+  const std::string mine = memory_namespaces();
+  const std::vector<contribution> all = everyone.all_gather(std::as_bytes(std::span(mine)));
+  chosen.without_tcp = std::all_of(all.begin(), all.end(), [&](const contribution& each) {
+    return std::ranges::equal(each.bytes, std::as_bytes(std::span(mine)));
+  });
+  if (chosen.without_tcp && chosen.devices.empty()) chosen.devices = net_devices({"lo"});
+  return chosen;
+}
+
+/// Collective: everyone's addresses, or the first failure on all.
+std::vector<blob> exchange_addresses(const link_group& everyone, const std::optional<error>& failed,
+                                     const blob& address) {
+  statement mine;
+  mine.call.what = heap_call::kind::connect;
+  mine.failure = failed;
+  mine.key = address;
+  std::vector<statement> all = exchange(everyone, mine);
+  if (const std::optional<error> first = first_failure(all)) throw error(*first);
+  std::vector<blob> addresses;
+  for (statement& theirs : all) addresses.push_back(std::move(theirs.key));
+  return addresses;
+}
+
+}  // namespace
+
+far_pes::far_pes(const links& everyone, const domains& near, class device& device, const config& settings,
+                 log::logger& log, const proxy_settings& how)
+    : device_(device), near_(near), me_(how.me), n_(how.n) {
+  // What is made here, the proxy's thread and what it shares with kernels, is to be near the GPU.
+  const locality near_device = locality_of(device.properties().pci, allowed_cpus());
+  const kept_on cpus(near_device.cpus);
+  if (!near_device.cpus.empty())
+    log.info("the proxy runs on CPUs {} and has its memory there: NUMA node {}, where the GPU is",
+             fmt::join(near_device.cpus, ","), near_device.node);
+  memory_ = device.properties().kind == heap_kind::host
+                ? make_host_proxy_memory()
+                : make_device_proxy_memory(device, {}, near.members().size() > 1);
+  const ucx_settings network = settings_of(everyone, settings, log);
+  blob address;
+  const std::optional<error> failed = attempt(everyone, "set up the way to PEs beyond load and store", [&] {
+    const no_file_limit_signal no_signal;  // UCX shares memory by files, too
+    // UCX itself only warns of a name that is none, and takes another interface.
+    if (!settings.interface.empty()) static_cast<void>(own_addresses(settings.interface));
+    proxy_ = std::make_unique<proxy>(how, make_ucx_transport(network), *memory_, log);
+    address = proxy_->address();
+    shared_ = {device, ring::shared_bytes(log2_commands, log2_answers)};
+    heads_ = {device, ring_view::heads_bytes(log2_answers)};
+    units_ = {device, workspace_view::bytes(log2_units)};
+    next_ = {device, workspace_view::words_bytes(log2_units)};
+    ring_ = std::make_unique<ring>(
+        ring::lay_out(shared_.on_host(), shared_.on_device(), heads_.get(), log2_commands, log2_answers));
+  });
+  std::vector<blob> addresses = exchange_addresses(everyone, failed, address);  // or there may be no proxy
+  proxy_->connect(std::move(addresses));
+  proxy_->add_ring(*ring_);
+  by_host_ = std::make_unique<host_producer>(*proxy_);
+}
+
+const routes* far_pes::make_table(const context& here, const team_view& domain, control_block* control) {
+  routes table;
+  table.domain = domain;
+  table.control = here.control_;
+  table.my_slot = here.my_slot_;
+  table.ring = ring_->view();
+  table.workspace.log2_units = log2_units;
+  table.workspace.units = static_cast<std::byte*>(units_.get());
+  table.workspace.next = static_cast<std::uint64_t*>(next_.get());
+  const auto n = static_cast<std::size_t>(n_);
+  slots_.assign(n, routes::proxied);
+  for (const int pe : near_.members()) slots_[static_cast<std::size_t>(pe)] = near_.index(pe) - near_.index(me_);
+  table_ = {device_, sizeof(routes) + n * sizeof(std::int32_t)};
+  auto* const at = static_cast<std::byte*>(table_.get());
+  table.slots = reinterpret_cast<const std::int32_t*>(at + sizeof(routes));
+  device_.copy(at, &table, sizeof(routes), nullptr);
+  device_.copy(at + sizeof(routes), slots_.data(), n * sizeof(std::int32_t), nullptr);
+  device_.synchronize(nullptr);
+  context there = here;
+  there.control_ = table.control = control;
+  table.slots = slots_.data();
+  by_host_->address(there, table);
+  return static_cast<const routes*>(table_.get());
+}
+
+}  // namespace pgas::detail

@@ -1,0 +1,338 @@
+#include "host/team/world_state.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+
+#include "common/descriptors.hpp"
+#include "common/join_step.hpp"
+#include "host/heap/heap_parameters.hpp"
+#include "host/team/team_state.hpp"
+#include "host/topology/device_info.hpp"
+#include "host/error/device_failure.hpp"
+#include "host/control/stale_files.hpp"
+
+namespace pgas::detail {
+
+namespace {
+
+std::string_view to_string(heap_kind kind) {
+  return kind == heap_kind::cuda ? "GPU" : kind == heap_kind::host ? "host" : "automatic";
+}
+
+}  // namespace
+
+world_state::world_state(std::unique_ptr<bootstrap> exchange, const config& settings, const std::string& how)
+    : settings_(settings), log_(settings), bootstrap_(std::move(exchange)), unwinding_(std::uncaught_exceptions()) {
+  fill_standard_descriptors();
+  if (settings_.checks && settings_.wait_timeout.count() == 0) settings_.wait_timeout = std::chrono::seconds(60);
+  log_.set_pe(bootstrap_->rank(), bootstrap_->size());
+  links_ = std::make_unique<class links>(*bootstrap_, settings_, log_, [this](const error& cause) { on_failure(cause); });
+  try {
+    if (links_->peer(links_->my_pe()).local_rank == 0) sweep_leftovers(settings_.socket_directory);
+    choose_device();
+    build_heap();
+    make_teams();
+    make_context();
+    report(how);
+    join_step("joined");
+    links_->joined();
+  } catch (...) {
+    give_back();
+    free_control();
+    throw;
+  }
+}
+
+world_state::~world_state() {
+  give_back();
+  free_control();
+}
+
+void world_state::free_control() noexcept {
+  grids_.reset();
+  fetches_.reset();
+  far_.reset();
+  mapped_ = {};
+}
+
+void world_state::choose_device() {
+  join_step("device");
+  const int me = links_->my_pe();
+  device_offer mine;
+  mine.kind = settings_.heap;
+  if (settings_.heap != heap_kind::host) {
+    try {
+      device_ = make_cuda_device(settings_, links_->peer(me).local_rank);
+      mine.properties = device_->properties();
+    } catch (const error& refused) {
+      mine.refusal = refused.what();
+    }
+  }
+  const std::vector<contribution> all = links_->all_gather(encode(mine));
+  std::vector<device_offer> offers;
+  for (std::size_t pe = 0; pe < all.size(); ++pe) offers.push_back(decode_device_offer(all[pe].bytes, static_cast<int>(pe)));
+  const auto index_of = [&](auto&& wanted) {
+    return static_cast<int>(std::find_if(offers.begin(), offers.end(), wanted) - offers.begin());
+  };
+  const int n = static_cast<int>(offers.size());
+  const int different = index_of([&](const device_offer& o) { return o.kind != offers[0].kind; });
+  if (different < n)
+    throw error(code::mixed_heaps,
+                fmt::format("PE 0 asks for the {} heap and PE {} for the {} heap: set PGAS_HEAP to the same value on all PEs",
+                            to_string(offers[0].kind), different, to_string(offers[static_cast<std::size_t>(different)].kind)),
+                different);
+  const int without = settings_.heap == heap_kind::host ? 0 : index_of([](const device_offer& o) { return !o.refusal.empty(); });
+  if (settings_.heap == heap_kind::cuda && without < n)
+    throw error(code::device_unavailable,
+                fmt::format("PGAS_HEAP=cuda, but PE {} has no GPU to use: {}", without, offers[static_cast<std::size_t>(without)].refusal),
+                without);
+  if (without < n) {
+    // All or none: a world has one kind of heap. Where only some PEs lack a GPU that is worth a warning.
+    const bool some = std::any_of(offers.begin(), offers.end(), [](const device_offer& o) { return o.refusal.empty(); });
+    if (settings_.heap == heap_kind::automatic && me == 0 && some)
+      log_.warn("host heap for all PEs, because PE {} has no GPU to use: {}", without,
+                offers[static_cast<std::size_t>(without)].refusal);
+    device_ = make_cpu_device();
+    for (device_offer& offer : offers) offer.properties = device_->properties();
+  }
+  if (device_->properties().kind != heap_kind::host) load_announced_kernels(*device_);
+  std::vector<device_user> users;
+  for (int pe = 0; pe < n; ++pe) {
+    const device_offer& offer = offers[static_cast<std::size_t>(pe)];
+    const peer_info& peer = links_->peer(pe);
+    pes_.push_back({peer.host, peer.pid, peer.local_rank, offer.properties.name, offer.properties.uuid, true, "load and store", false});
+    users.push_back({peer.host_index, peer.pid, offer});
+  }
+  for (std::size_t pe = 0; pe < pes_.size(); ++pe) pes_[pe].takes_turns = takes_turns(users, pe);
+  pes_at_once_ = detail::pes_at_once(users, static_cast<std::size_t>(me));
+  blocks_at_once_ = detail::blocks_at_once(users);
+}
+
+void world_state::reach_far_pes() {
+  if (near().only_one()) return;
+  join_step("far PEs");
+  proxy_settings how;
+  how.me = links_->my_pe();
+  how.n = links_->n_pes();
+  how.slot = heap_->slot(how.me);
+  how.contains = [this](std::uint64_t offset, std::uint64_t bytes) { return heap_->maps(offset, bytes); };
+  how.failed = [this](int pe, const std::string& what) { on_far_failure(pe, what); };
+  far_ = std::make_unique<far_pes>(*links_, near(), *device_, settings_, log_, how);
+  heap_->expose_through(far_->through());
+  for (std::size_t pe = 0; pe < pes_.size(); ++pe) {
+    if (near().near(static_cast<int>(pe))) continue;
+    pes_[pe].direct = false;
+    pes_[pe].route = "proxy over " + far_->through().transport_name();
+  }
+}
+
+void world_state::build_heap() {
+  join_step("heap");
+  mapped_ = {*device_, sizeof(control_block)};
+  auto* control = static_cast<control_block*>(mapped_.on_host());
+  control->wait_timeout_ns =
+      static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(settings_.wait_timeout).count());
+  control_.store(control, std::memory_order_release);
+  told_device_.store(device_.get(), std::memory_order_release);
+  links_->check();  // a failure that came before there was anyone to tell
+
+  const auto tell_heap = [control](std::size_t mapped_bytes) {
+    std::atomic_ref(control->heap_bytes).store(mapped_bytes, std::memory_order_release);
+  };
+  const auto tell_windows = [control](std::size_t begin, std::size_t end) {
+    std::atomic_ref(control->windows_begin).store(begin, std::memory_order_release);
+    std::atomic_ref(control->windows_end).store(end, std::memory_order_release);
+  };
+  heap_ = std::make_unique<class heap>(*device_, *links_, settings_, log_, tell_heap, tell_windows,
+                                       settings_.handle == handle_kind::automatic);
+  reach_far_pes();
+  const int me = links_->my_pe();
+  const int n = links_->n_pes();
+  const first_allocation first(n);
+  team_states_ = std::make_unique<agreed_space>(first.states, first.bytes, team_layout::line);
+  void* area = heap_->allocate(first.bytes, 512);
+  if (area != heap_->slot(me))
+    throw error(code::address_space, "the first allocation of a new heap is not at the start of the slot: please report this");
+  device_->fill(area, 0, internal_area::bytes(n), nullptr);  // teams clear their own
+  device_->synchronize(nullptr);
+  links_->barrier();
+
+  context_.abi_ = abi_version << 16 | static_cast<std::uint32_t>(sizeof(pgas::context));
+  context_.world_pe_ = me;
+  context_.n_world_ = n;
+  context_.log2_stride_ = static_cast<std::uint32_t>(heap_->log2_stride());
+  context_.care_ = settings_.checks ? care::checks : 0;
+  context_.my_slot_ = reinterpret_cast<std::uintptr_t>(heap_->slot(me));
+  context_.control_ = static_cast<control_block*>(mapped_.on_device());
+  set_team(context_, context_.world());
+}
+
+void world_state::make_teams() {
+  join_step("teams");
+  const int n = links_->n_pes();
+  world_team_ = team(team_state::of_world(*this));
+  const std::span<const int> members = near().members();
+  const std::vector<int> domain(members.begin(), members.end());
+  domain_team_ = team(team_state::of_some(*this, link_group::domain, domain, internal_area::domain_state(n),
+                                          internal_area::bytes(n) + push_room::bytes));
+  std::vector<int> host;
+  for (int pe = 0; pe < n; ++pe)
+    if (links_->peer(pe).host_index == links_->peer(links_->my_pe()).host_index) host.push_back(pe);
+  if (host != domain)
+    host_team_ = team(team_state::of_some(*this, link_group::host, std::move(host), internal_area::host_state(n), 0));
+}
+
+void world_state::make_context() {
+  if (far_) context_.routes_ = far_->make_table(context_, domain_team_.state().view(), control_);
+  set_team(context_, context_.world());  // which knows of the routes
+  grids_ = std::make_unique<grid_areas>(*device_, context_);
+  fetches_ = std::make_unique<pending_fetches>(*device_);
+}
+
+void world_state::report(const std::string& how) {
+  if (links_->my_pe() != 0 || !log_.enabled(log_level::info)) return;
+  log_.info("joined through {}", how);
+  for (std::size_t pe = 0; pe < pes_.size(); ++pe) {
+    const auto sharing = std::count_if(pes_.begin(), pes_.end(), [&](const pe_info& other) {
+      return kind() == heap_kind::cuda && other.device_uuid == pes_[pe].device_uuid;
+    });
+    log_.info("PE {}: {}:{}, {}, {}{}", pe, pes_[pe].host, pes_[pe].pid, pes_[pe].route, pes_[pe].device,
+              kind() == heap_kind::host ? ""
+              : sharing > 1             ? fmt::format(" {}, shared by {} PEs", pes_[pe].device_uuid, sharing)
+                                        : " " + pes_[pe].device_uuid);
+  }
+  log_.info("slots of {} GiB at {}, {} on all PEs", (std::uint64_t{1} << heap_->log2_stride()) >> 30, fmt::ptr(heap_->slot(0)),
+            heap_->same_base() ? "the same" : "not the same");
+}
+
+void world_state::on_failure(const error& cause) noexcept {
+  if (control_block* control = control_.load(std::memory_order_acquire))
+    std::atomic_ref(control->abort).store(cause.pe() >= 0 ? static_cast<std::uint32_t>(cause.pe()) + 1 : abort_no_pe,
+                                          std::memory_order_release);
+  if (class device* device = told_device_.load(std::memory_order_acquire)) device->world_failed();
+}
+
+void world_state::on_far_failure(int pe, const std::string& what) noexcept {
+  if (leaving_) return;
+  try {
+    const int me = links_->my_pe();
+    if (pe < 0 || pe == me)
+      links_->fail(error(code::transport_failed,
+                         fmt::format("the proxy of PE {} (host {}, pid {}) itself can't go on: {}; look in its output for what failed "
+                                     "first",
+                                     me, links_->peer(me).host, links_->peer(me).pid, what),
+                         me));
+    else
+      links_->fail(error(code::peer_lost,
+                         fmt::format("PE {} (host {}, pid {}) can't be reached any more: {}; look at its output, then at "
+                                     "the network between the hosts",
+                                     pe, links_->peer(pe).host, links_->peer(pe).pid, what),
+                         pe));
+  } catch (const std::exception&) {
+    links_->fail("out of host memory");
+  }
+}
+
+void world_state::leave() {
+  if (left_) return;
+  if (stream_) check_not_captured(stream_->native(), "world::leave");
+  std::exception_ptr first;
+  const auto attempt = [&](auto&& step) {
+    if (first) return;
+    try {
+      step();
+    } catch (const std::exception& failed) {
+      first = std::current_exception();
+      if (!leaving_ && !links_->failed()) links_->fail(failed.what());
+    }
+  };
+  attempt([&] { links_->check(); });
+  attempt([&] {
+    if (stream_) stream_->synchronize();
+    complete();
+  });
+  leaving_ = true;
+  attempt([&] { links_->leave(); });
+  give_back();
+  if (first) std::rethrow_exception(first);
+}
+
+void world_state::fail(std::string_view reason, log_level level) noexcept {
+  if (links_) links_->fail(reason, level);
+}
+
+void world_state::give_back() noexcept {
+  left_ = true;
+  leaving_ = true;
+  // Where nobody is lost all come to say goodbye, however late: nobody's connections are closed while it uses them. In a
+  // world that has failed nobody uses them any more, and the dead never come.
+  if (far_) far_->stop(links_ && !links_->failed() ? settings_.peer_timeout : std::chrono::milliseconds(60));
+  host_team_ = team();
+  domain_team_ = team();
+  world_team_ = team();
+  stream_.reset();
+  heap_.reset();
+  links_.reset();
+  bootstrap_.reset();
+}
+
+bool world_state::unwinding() const noexcept { return std::uncaught_exceptions() > unwinding_; }
+
+void world_state::check() const {
+  check_process();
+  if (left_) throw error(code::not_joined, "the world has been left: join again, or leave it after the last call");
+  links_->check();
+}
+
+void world_state::check_pe(int pe, const char* what) const {
+  const int n = context_.n_pes();
+  if (pe < 0 || pe >= n)
+    throw error(code::pe_out_of_range, fmt::format("{}: PE {} does not exist, PEs are 0 to {}", what, pe, n - 1), pe);
+}
+
+void world_state::synchronize(stream_handle stream) {
+  try {
+    device_->synchronize(stream);
+  } catch (const error&) {
+    throw_cause();
+    throw;
+  }
+  if (const std::optional<error> recorded = recorded_failure()) throw error(*recorded);
+}
+
+void world_state::check_not_captured(stream_handle stream, const char* what) const {
+  if (device_->capturing(stream))
+    throw error(code::capturing,
+                fmt::format("{}: the stream is being captured into a CUDA graph, so there is nothing to wait for: end the capture, "
+                            "launch the graph, then wait",
+                            what));
+}
+
+void world_state::throw_cause() const {
+  if (const std::optional<error> recorded = recorded_failure()) throw error(*recorded);
+  if (links_) links_->check();
+}
+
+std::optional<error> world_state::recorded_failure() const {
+  auto* record = &static_cast<control_block*>(mapped_.on_host())->record;
+  if (std::atomic_ref(record->complete).load(std::memory_order_acquire) == 0) return std::nullopt;
+  if (record->why == failure::aborted && links_) {
+    try {
+      links_->check();
+    } catch (const error& cause) {
+      return cause;
+    }
+  }
+  return with_stopped_pe(describe(*record, context_.my_pe(), settings_));
+}
+
+pgas::stream& world_state::default_stream(world& owner) {
+  const std::lock_guard lock(stream_mutex_);
+  if (!stream_) stream_.emplace(owner);
+  return *stream_;
+}
+
+}  // namespace pgas::detail

@@ -1,0 +1,184 @@
+/// @file
+/// What stands behind a pgas::world: the parts in the order in which they are built and, reversed, given back.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/owner_process.hpp"
+#include "device/device.hpp"
+#include "device/shared/owned_memory.hpp"
+#include "host/heap/heap.hpp"
+#include "host/log/log.hpp"
+#include "host/team/pending_fetches.hpp"
+#include "host/team/grid_state_pool.hpp"
+#include "host/topology/domains.hpp"
+#include "host/proxy/proxied_peers.hpp"
+#include "host/control/control_plane.hpp"
+#include "pgas/impl/op_target.hpp"
+#include "pgas/stream.hpp"
+#include "pgas/team.hpp"
+#include "pgas/world.hpp"
+
+namespace pgas::detail {
+
+/// Shared by the world, its streams and its symmetric<T> objects. Once left, only the destructor and left() may be
+/// called.
+class world_state : public std::enable_shared_from_this<world_state> {
+ public:
+  /// Collective: everything that joining does.
+  world_state(std::unique_ptr<bootstrap> exchange, const config& settings, const std::string& how);
+  ~world_state();
+  world_state(const world_state&) = delete;
+  world_state& operator=(const world_state&) = delete;
+
+  /// Collective, once: waits for all, then gives back heap, device and sockets.
+  void leave();
+  /// Whether this process has no part in it any more; a forked child never had one.
+  [[nodiscard]] bool left() const noexcept { return left_ || forked(); }
+  /// Whether this is a child of the process that joined: it has none of the threads, and owns nothing of all this.
+  [[nodiscard]] bool forked() const noexcept { return !process_.is_this(); }
+  /// Throws forked_process there.
+  void check_process() const;
+  /// Whether an exception that was not yet in flight when the world was joined is unwinding this thread.
+  [[nodiscard]] bool unwinding() const noexcept;
+  /// Ends the world for everyone. The reason is logged here at `level`.
+  void fail(std::string_view reason, log_level level = log_level::error) noexcept;
+  /// The same, and tells the launcher.
+  void abort(std::string_view reason) noexcept;
+  /// Ends it because an exception is unwinding this PE.
+  void abandon() noexcept;
+  /// What a wait that took too long is told, with the PE that is stopped, if one is.
+  [[nodiscard]] error with_stopped_pe(const error& late) const;
+
+  /// Throws not_joined after leave(), and the first failure of the world.
+  void check() const;
+  /// Throws pe_out_of_range, naming the caller `what`.
+  void check_pe(int pe, const char* what) const;
+  /// Throws outside_heap unless [pointer, pointer + bytes) is this PE's mapped symmetric memory; misaligned.
+  void check_symmetric(const void* pointer, std::size_t bytes, std::size_t alignment, const char* what) const;
+
+  /// Throws outside_heap where PE `pe` has nothing at `local`: memory of a team that it is not in.
+  void check_reached(const void* local, int pe) const;
+  /// Where PE `pe`, which is near, has what this PE has at `local`. *Errors* as check_reached().
+  [[nodiscard]] void* remote(const void* local, int pe) const;
+  /// Waits for a stream, and turns what a kernel left in its failure record into an error.
+  void synchronize(stream_handle stream);
+  /// Carries out a host operation: for a far PE on this thread, as far as the request asks for, else on the device's
+  /// internal queue. Errors as those of synchronize().
+  void carry_out(const operation_request& request);
+  /// Carries out one atomic operation and returns the bits before; errors as those of synchronize().
+  [[nodiscard]] std::uint64_t fetch(const operation_request& request);
+  /// Begins one; the bits before go to `result`, any host memory, in the next quiet() or sooner.
+  void fetch_later(const operation_request& request, void* result);
+  /// Completes the host operations before it.
+  void quiet();
+  /// The same without handing on what was fetched.
+  void complete();
+  /// Waits for what this PE's host threads have begun, but not for what its kernels have.
+  void await_host_operations();
+  /// Throws capturing if the stream is being captured, naming the caller `what`.
+  void check_not_captured(stream_handle stream, const char* what) const;
+
+  [[nodiscard]] const config& settings() const noexcept { return settings_; }
+  [[nodiscard]] log::logger& log() noexcept { return log_; }
+  [[nodiscard]] class device& device() noexcept { return *device_; }
+  [[nodiscard]] class heap& heap() noexcept { return *heap_; }
+  [[nodiscard]] const class heap& heap() const noexcept { return *heap_; }
+  [[nodiscard]] class links& links() noexcept { return *links_; }
+  /// Where in the slots the states of teams lie.
+  [[nodiscard]] agreed_space& team_states() noexcept { return *team_states_; }
+  [[nodiscard]] const pgas::context& context() const noexcept { return context_; }
+  [[nodiscard]] const std::vector<pe_info>& pes() const noexcept { return pes_; }
+  [[nodiscard]] heap_kind kind() const noexcept { return device_->properties().kind; }
+  [[nodiscard]] const team& world_team() const noexcept { return world_team_; }
+  [[nodiscard]] const team& domain_team() const noexcept { return domain_team_; }
+  [[nodiscard]] const team& host_team() const noexcept { return host_team_ ? host_team_ : domain_team_; }
+  /// Which PEs are reached by load and store.
+  [[nodiscard]] const domains& near() const noexcept { return heap_->near(); }
+  /// What `device_offer.hpp` has of these names, for this PE.
+  [[nodiscard]] unsigned pes_at_once() const noexcept { return pes_at_once_; }
+  [[nodiscard]] unsigned blocks_at_once() const noexcept { return blocks_at_once_; }
+  [[nodiscard]] grid_areas& grids() noexcept { return *grids_; }
+  /// The stream of world::stream(), made when first asked for.
+  [[nodiscard]] pgas::stream& default_stream(world& owner);
+
+  /// A host-side collective on the heap at a time: allocation is deterministic only in one order.
+  std::mutex& collective_mutex() noexcept { return collective_; }
+
+ private:
+  void choose_device();
+  void reach_far_pes();
+  void build_heap();
+  void make_context();
+  void make_teams();
+  void report(const std::string& how);
+  void on_failure(const error& cause) noexcept;
+  /// The proxy can't go on, because of PE `pe`: of itself where that is this PE or -1.
+  void on_far_failure(int pe, const std::string& what) noexcept;
+  /// The error that a record left by a device operation stands for, if there is one.
+  [[nodiscard]] std::optional<error> recorded_failure() const;
+  /// Waits for what host threads have begun to far PEs.
+  void await_far_operations();
+  /// Throws what made the device report an error, where that is known: a kernel's record, the failure of the world.
+  void throw_cause() const;
+  [[noreturn]] void give_up() const;
+  /// Gives back all but the device and the control words, which streams may still use. The sockets go before the device
+  /// does, as their thread tells it of failures.
+  void give_back() noexcept;
+  void free_control() noexcept;
+
+  const owner_process process_;
+  config settings_;
+  log::logger log_;
+  std::unique_ptr<bootstrap> bootstrap_;
+  std::unique_ptr<class links> links_;
+  std::unique_ptr<class device> device_;
+  mapped_block mapped_;
+  std::unique_ptr<class heap> heap_;
+  std::unique_ptr<far_pes> far_;  ///< null where all PEs are near
+  std::unique_ptr<agreed_space> team_states_;
+  std::mutex stream_mutex_;  ///< threads may ask for it at once
+  std::optional<pgas::stream> stream_;
+  pgas::context context_;
+  team world_team_;
+  team domain_team_;
+  team host_team_;  ///< none where it is the domain
+  std::vector<pe_info> pes_;
+  unsigned pes_at_once_ = 0;
+  unsigned blocks_at_once_ = 0;
+  std::unique_ptr<grid_areas> grids_;
+  std::unique_ptr<pending_fetches> fetches_;
+  std::mutex collective_;
+  std::atomic<control_block*> control_{nullptr};     ///< host address, for the thread that learns of failures
+  std::atomic<class device*> told_device_{nullptr};  ///< the same, to be told of it
+  std::atomic<bool> leaving_{false};                 ///< from now on it is the links that say who is lost
+  mutable std::mutex late_mutex_;
+  mutable std::optional<error> late_;                ///< the last wait that took too long
+  const int unwinding_;                              ///< exceptions in flight when the world was joined
+  std::atomic<bool> left_{false};
+};
+
+/// Marks a host call in the profiler's timeline for as long as it lives.
+class trace_range {
+ public:
+  trace_range(world_state& world, const char* name) noexcept
+      : device_(world.settings().nvtx ? &world.device() : nullptr) {
+    if (device_ != nullptr) device_->range_push(name);
+  }
+  ~trace_range() {
+    if (device_ != nullptr) device_->range_pop();
+  }
+  trace_range(const trace_range&) = delete;
+  trace_range& operator=(const trace_range&) = delete;
+
+ private:
+  device* device_;
+};
+
+}  // namespace pgas::detail

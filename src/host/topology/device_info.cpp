@@ -1,0 +1,86 @@
+#include "host/topology/device_info.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "host/control/text_record.hpp"
+#include "pgas/detail/layout.hpp"
+#include "pgas/error.hpp"
+
+namespace pgas::detail {
+
+namespace {
+
+constexpr std::size_t n_fields = 6;
+
+/// *Errors* bootstrap_protocol where the text is not a number and nothing else.
+template <class T>
+T number_in(const std::string& text, int pe) {
+  T value{};
+  const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (failed != std::errc{} || end != text.data() + text.size())
+    throw error(code::bootstrap_protocol,
+                fmt::format("PE {} described its device with '{}' instead of a number", pe, text), pe);
+  return value;
+}
+
+}  // namespace
+
+blob encode(const device_offer& offer) {
+  const device_properties& has = offer.properties;
+  return join_fields({fmt::to_string(static_cast<int>(offer.kind)), has.name, has.uuid,
+                      fmt::to_string(has.multiprocessors), has.runs_processes_at_once ? "1" : "0", offer.refusal});
+}
+
+device_offer decode_device_offer(const blob& bytes, int pe) {
+  const std::vector<std::string> fields = split_fields(bytes);
+  if (fields.size() != n_fields)
+    throw error(code::bootstrap_protocol,
+                fmt::format("PE {} described its device in {} fields instead of {}", pe, fields.size(), n_fields), pe);
+  device_offer offer;
+  offer.kind = static_cast<heap_kind>(number_in<int>(fields[0], pe));
+  offer.properties.name = fields[1];
+  offer.properties.uuid = fields[2];
+  offer.properties.multiprocessors = number_in<unsigned>(fields[3], pe);
+  offer.properties.runs_processes_at_once = number_in<int>(fields[4], pe) != 0;
+  offer.refusal = fields[5];
+  return offer;
+}
+
+unsigned pes_at_once(std::span<const device_user> users, std::size_t me) {
+  const device_user& self = users[me];
+  const device_properties& mine = self.offer.properties;
+  unsigned sharers = 0;
+  unsigned smallest = mine.multiprocessors;
+  for (const device_user& other : users) {
+    const device_properties& theirs = other.offer.properties;
+    if (theirs.uuid != mine.uuid || other.host != self.host) continue;
+    if (other.process != self.process && !mine.runs_processes_at_once) continue;
+    ++sharers;
+    smallest = std::min(smallest, theirs.multiprocessors);
+  }
+  // The smallest part lies inside all others and has to hold everyone's blocks.
+  return smallest == 0 ? sharers : (sharers * mine.multiprocessors + smallest - 1) / smallest;
+}
+
+bool takes_turns(std::span<const device_user> users, std::size_t me) {
+  const device_user& self = users[me];
+  const device_properties& mine = self.offer.properties;
+  if (mine.kind == heap_kind::host || mine.runs_processes_at_once) return false;
+  return std::any_of(users.begin(), users.end(), [&](const device_user& other) {
+    return other.offer.properties.uuid == mine.uuid && other.host == self.host && other.process != self.process;
+  });
+}
+
+unsigned blocks_at_once(std::span<const device_user> users) {
+  unsigned blocks = team_layout::most_blocks;
+  for (std::size_t pe = 0; pe < users.size(); ++pe) {
+    const unsigned has = users[pe].offer.properties.multiprocessors;
+    if (has != 0) blocks = std::min(blocks, std::max(1u, has / (2 * pes_at_once(users, pe))));
+  }
+  return blocks;
+}
+
+}  // namespace pgas::detail

@@ -1,0 +1,79 @@
+#include "host/topology/domains.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <string_view>
+
+namespace pgas::detail {
+
+namespace {
+
+[[noreturn]] void refuse(const std::string& direct, const std::string& why) {
+  throw error(
+      code::config_value,
+      fmt::format(
+          "PGAS_DIRECT={}: {}; allowed are `all`, `0` (no two PEs share memory), and sets of PEs such as 0,2/1,3",
+          direct, why));
+}
+
+}  // namespace
+
+std::vector<int> parse_direct(const std::string& direct, int n, bool of_job) {
+  if (direct == "all") return std::vector<int>(static_cast<std::size_t>(n), 0);
+  constexpr int nobody = -1;
+  std::vector<int> set_of(static_cast<std::size_t>(n), nobody);
+  int sets = 0;
+  std::string_view rest = direct;
+  for (bool more = true; more;) {
+    int pe = 0;
+    const auto [end, failed] = std::from_chars(rest.data(), rest.data() + rest.size(), pe);
+    if (failed != std::errc() || pe < 0)
+      refuse(direct, fmt::format("there should be the number of a PE at `{}`", rest));
+    rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+    if (pe >= n && n > 1 && of_job) refuse(direct, fmt::format("there is no PE {}, PEs are 0 to {}", pe, n - 1));
+    if (pe < n) {
+      int& set = set_of[static_cast<std::size_t>(pe)];
+      if (set != nobody) refuse(direct, fmt::format("PE {} occurs twice", pe));
+      set = sets;
+    }
+    more = !rest.empty();
+    if (!more) break;
+    if (rest.front() != ',' && rest.front() != '/')
+      refuse(direct, fmt::format("there should be a comma or a slash at `{}`", rest));
+    if (rest.front() == '/') ++sets;
+    rest.remove_prefix(1);
+  }
+  for (int& set : set_of)
+    if (set == nobody) set = ++sets;
+  return set_of;
+}
+
+domains::domains(int me, const std::vector<int>& group_of) : group_of_(group_of), index_(group_of.size(), -1) {
+  const int mine = group_of[static_cast<std::size_t>(me)];
+  std::map<int, int> sizes;
+  for (std::size_t pe = 0; pe < group_of.size(); ++pe) {
+    largest_ = std::max(largest_, ++sizes[group_of[pe]]);
+    if (group_of[pe] != mine) continue;
+    index_[pe] = static_cast<int>(members_.size());
+    members_.push_back(static_cast<int>(pe));
+  }
+}
+
+std::vector<int> agree_on_direct(const link_group& everyone, const std::string& direct) {
+  const std::vector<contribution> all = everyone.all_gather(std::as_bytes(std::span(direct.data(), direct.size())));
+  const auto text = [&](std::size_t pe) {
+    return std::string_view(reinterpret_cast<const char*>(all[pe].bytes.data()), all[pe].bytes.size());
+  };
+  for (std::size_t pe = 1; pe < all.size(); ++pe)
+    if (text(pe) != text(0))
+      throw error(code::config_value,
+                  fmt::format("PGAS_DIRECT is `{}` on PE 0 and `{}` on PE {}: set it to the same value on all PEs",
+                              text(0), text(pe), pe),
+                  static_cast<int>(pe));
+  return parse_direct(direct, everyone.n_pes());
+}
+
+}  // namespace pgas::detail

@@ -1,0 +1,205 @@
+#include "host/topology/p2p_probe.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "host/control/gather_value.hpp"
+#include "host/heap/shared_segment.hpp"
+#include "host/heap/collective_step.hpp"
+#include "host/control/control_message.hpp"
+
+namespace pgas::detail {
+
+namespace {
+
+/// The kinds that a PE's device and settings offer, best first.
+struct kind_list {
+  std::array<handle_kind, 8> kinds{};  ///< automatic: none
+  bool may_stay_apart = false;
+  [[nodiscard]] bool has(handle_kind kind) const { return std::find(kinds.begin(), kinds.end(), kind) != kinds.end(); }
+};
+
+kind_list offered(const device& device, const probe_plan& plan) {
+  kind_list list;
+  list.may_stay_apart = plan.may_stay_apart;
+  std::size_t count = 0;
+  for (const handle_kind kind : device.handle_kinds())
+    if ((plan.wanted == handle_kind::automatic || kind == plan.wanted) && count < list.kinds.size())
+      list.kinds[count++] = kind;
+  return list;
+}
+
+/// What one attempt showed.
+struct finding {
+  bool made;                    ///< every PE could make a segment of this kind: without that it is of no use to anybody
+  std::vector<int> group_of;    ///< by PE; those with the same number can map one another's segments
+  std::vector<error> failures;  ///< of PEs that could not do what they should have, in PE order
+};
+
+/// Whether segments of two PEs should be shared whatever the kind.
+bool belong_together(const link_group& everyone, const probe_plan& plan, int a, int b) {
+  return everyone.peer(a).host_index == everyone.peer(b).host_index &&
+         plan.sets[static_cast<std::size_t>(a)] == plan.sets[static_cast<std::size_t>(b)];
+}
+
+/// Imports and maps a segment, somewhere, for a moment.
+void try_to_map(device& device, const exported_handle& handle, std::size_t bytes) {
+  const segment_id segment = device.import_segment(handle, bytes);
+  void* at = nullptr;
+  try {
+    at = device.reserve(bytes, nullptr);
+    device.map(at, bytes, segment);
+  } catch (...) {
+    if (at != nullptr) device.release(at, bytes);
+    device.destroy(segment);
+    throw;
+  }
+  device.unmap(at, bytes);
+  device.release(at, bytes);
+  device.destroy(segment);
+}
+
+/// Puts each PE into the first group all of whose members it shares memory with, both ways.
+std::vector<int> groups_of(const std::vector<contribution>& rows) {
+  const std::size_t n = rows.size();
+  const auto mutual = [&](std::size_t a, std::size_t b) {
+    return rows[a].bytes[b] != std::byte{0} && rows[b].bytes[a] != std::byte{0};
+  };
+  std::vector<int> group_of(n, -1);
+  int groups = 0;
+  for (std::size_t pe = 0; pe < n; ++pe) {
+    for (int group = 0; group < groups && group_of[pe] < 0; ++group) {
+      bool with_all = true;
+      for (std::size_t other = 0; other < pe; ++other)
+        with_all = with_all && (group_of[other] != group || mutual(pe, other));
+      if (with_all) group_of[pe] = group;
+    }
+    if (group_of[pe] < 0) group_of[pe] = groups++;
+  }
+  return group_of;
+}
+
+/// Collective: everyone makes a segment, and maps those of the others that may be near.
+finding attempt_kind(device& device, const link_group& everyone, const probe_plan& plan, handle_kind kind) {
+  const int me = everyone.my_pe();
+  const int n = everyone.n_pes();
+  shared_segment own(device, plan.bytes);
+  statement mine;
+  mine.call = {heap_call::kind::probe, 0, plan.bytes, 0, 0};
+  mine.failure = attempt(everyone, fmt::format("make a segment to share by {}", to_string(kind)), [&] {
+    own.create(kind);
+    mine.handle = own.export_own();
+  });
+  std::vector<statement> all = exchange(everyone, mine);
+  mine.handle.fd.reset();
+  if (const std::optional<error> different = asymmetry(all)) throw error(*different);
+
+  blob row(static_cast<std::size_t>(n), std::byte{0});
+  row[static_cast<std::size_t>(me)] = std::byte{1};
+  std::optional<error> failed = mine.failure;
+  for (int step = 1; step < n; ++step) {
+    const int pe = (me + step) % n;
+    statement& theirs = all[static_cast<std::size_t>(pe)];
+    if (theirs.failure || plan.sets[static_cast<std::size_t>(pe)] != plan.sets[static_cast<std::size_t>(me)]) continue;
+    const bool expected = belong_together(everyone, plan, me, pe);
+    if (!expected && kind == handle_kind::posix_fd) continue;  // descriptors do not travel between hosts
+    const std::optional<error> refused = attempt(everyone, fmt::format("map the segment of PE {}", pe), [&] {
+      if (theirs.fds_lost)
+        throw error(code::system,
+                    "the descriptor got lost, because this process may open no more files (ulimit -n)");
+      try_to_map(device, theirs.handle, plan.bytes);
+    });
+    theirs.handle.fd.reset();
+    if (!refused)
+      row[static_cast<std::size_t>(pe)] = std::byte{1};
+    else if (expected && !failed)
+      failed = refused;
+  }
+  // Also the end of everybody's use of the segments. Rows and failures apart: a row has n bytes.
+  finding found;
+  found.made = std::none_of(all.begin(), all.end(), [](const statement& each) { return each.failure.has_value(); });
+  found.group_of = groups_of(everyone.all_gather(row));
+  for (const contribution& theirs : everyone.all_gather(failed ? encode_error(*failed) : blob()))
+    if (!theirs.bytes.empty()) found.failures.push_back(decode_error(theirs.bytes));
+  return found;
+}
+
+/// Whether all PEs of each host that may share memory do.
+bool complete(const link_group& everyone, const probe_plan& plan, const std::vector<int>& group_of) {
+  for (int a = 0; a < everyone.n_pes(); ++a)
+    for (int b = 0; b < a; ++b)
+      if (belong_together(everyone, plan, a, b) &&
+          group_of[static_cast<std::size_t>(a)] != group_of[static_cast<std::size_t>(b)])
+        return false;
+  return true;
+}
+
+}  // namespace
+
+shared_reach probe_handle_kinds(device& device, const link_group& everyone, const probe_plan& plan, log::logger& log) {
+  const std::vector<kind_list> lists = gather_value(everyone, offered(device, plan));
+  std::vector<handle_kind> candidates;
+  for (const kind_list& list : lists)
+    for (const handle_kind kind : list.kinds)
+      if (kind != handle_kind::automatic && std::find(candidates.begin(), candidates.end(), kind) == candidates.end())
+        candidates.push_back(kind);
+
+  std::string refusals;
+  bool short_of_files = false;  // which no other way of sharing mends, and UCX does not survive
+  const auto refuse = [&](handle_kind kind, const std::string& why) {
+    refusals += fmt::format("{}{}: {}", refusals.empty() ? "" : "; ", to_string(kind), why);
+  };
+  int at_fault = -1;
+  std::optional<std::pair<handle_kind, std::vector<int>>> best;
+  const auto domains_in = [](const std::vector<int>& group_of) {
+    return *std::max_element(group_of.begin(), group_of.end()) + 1;
+  };
+  for (const handle_kind kind : candidates) {
+    const auto without =
+        std::find_if(lists.begin(), lists.end(), [kind](const kind_list& list) { return !list.has(kind); });
+    if (without != lists.end()) {
+      at_fault = static_cast<int>(without - lists.begin());
+      refuse(kind, fmt::format("PE {} does not offer it", at_fault));
+      continue;
+    }
+    finding found = attempt_kind(device, everyone, plan, kind);
+    if (found.made && complete(everyone, plan, found.group_of)) {
+      if (everyone.my_pe() == 0)
+        log.info("memory is shared by {} handles{}{}", to_string(kind),
+                 refusals.empty() ? "" : "; tried before: ", refusals);
+      return {kind, domains(everyone.my_pe(), found.group_of)};
+    }
+    constexpr std::size_t enough = 4;
+    std::string why;
+    for (std::size_t i = 0; i < std::min(found.failures.size(), enough); ++i)
+      why += (i == 0 ? "" : ", ") + text_of(found.failures[i]);
+    if (found.failures.size() > enough) why += fmt::format(", and {} more PEs", found.failures.size() - enough);
+    if (!found.failures.empty()) at_fault = found.failures.front().pe();
+    for (const error& failed : found.failures) short_of_files = short_of_files || failed.code() == code::system;
+    refuse(kind, why);
+    if (found.made && (!best || domains_in(found.group_of) < domains_in(best->second))) best.emplace(kind, std::move(found.group_of));
+  }
+  if (refusals.empty()) refusals = "no device offers any kind of handle";
+  const bool all_may =
+      std::all_of(lists.begin(), lists.end(), [](const kind_list& list) { return list.may_stay_apart; });
+  if (best && all_may && !short_of_files) {
+    if (everyone.my_pe() == 0)
+      log.warn("memory can't be shared between all PEs of a host, those apart reach one another by the network. {}",
+               refusals);
+    return {best->first, domains(everyone.my_pe(), best->second)};
+  }
+  throw error(code::handle_exchange,
+              fmt::format("no way of sharing memory works between all PEs. {}{}", refusals,
+                          plan.wanted == handle_kind::automatic
+                              ? ""
+                              : fmt::format(". PGAS_HANDLE={} allows only that kind", to_string(plan.wanted))),
+              at_fault);
+}
+
+}  // namespace pgas::detail

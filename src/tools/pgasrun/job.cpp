@@ -1,0 +1,245 @@
+#include "src/tools/pgasrun/job.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+#include "bootstrap/common/text.hpp"
+#include "src/tools/pgasrun/foreign_library.hpp"
+
+namespace pgas::boot {
+namespace {
+
+constexpr milliseconds from_term_to_kill{2000};
+constexpr milliseconds to_fall_silent{200};
+constexpr int status_of_timeout = 124;  // as timeout(1) has it
+
+[[nodiscard]] std::string describe(const process& one) {
+  return fmt::format("its process, pid {}, {}", one.pid, one.how_it_ended());
+}
+
+/// Signals are read from a descriptor, in turn with everything else; that nobody reads our output, from write().
+[[nodiscard]] unique_fd catch_signals() {
+  sigset_t caught;
+  ::sigemptyset(&caught);
+  for (const int number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&caught, number);
+  unique_fd fd{::signalfd(-1, &caught, SFD_NONBLOCK | SFD_CLOEXEC)};
+  if (!fd) throw_system("signalfd");
+  struct sigaction ends_only {};  // of what SIGCHLD tells; the first one that was not read yet is kept, others are not
+  ends_only.sa_handler = SIG_DFL;
+  ends_only.sa_flags = SA_NOCLDSTOP;
+  ::sigaction(SIGCHLD, &ends_only, nullptr);
+  ::sigaddset(&caught, SIGPIPE);  // blocked rather than ignored, which the PEs would inherit
+  ::sigprocmask(SIG_BLOCK, &caught, nullptr);
+  return fd;
+}
+
+/// Ends what PEs have started and what left their process groups: as their reaper we inherit it.
+void end_orphans() {
+  const deadline limit{milliseconds{2000}};
+  while (::waitpid(-1, nullptr, WNOHANG) >= 0 && !limit.expired()) {
+    std::ifstream children{fmt::format("/proc/self/task/{}/children", ::getpid())};
+    for (pid_t pid; children >> pid;) ::kill(pid, SIGKILL);
+    ::poll(nullptr, 0, 1);
+  }
+}
+
+}  // namespace
+
+job::job(job_options options)
+    : options_(std::move(options)),
+      worlds_(loop_, options_.processes,
+              {.aborted =
+                   [this](int rank, std::string_view reason) {
+                     handle_signals();
+                     if (stage_ != stage::running) return;  // it says so because one has ended, who was named
+                     say(fmt::format("PE {} aborted the job: {}", rank, reason));
+                     begin_ending(stage::grace, options_.grace);
+                   },
+               .fell_silent =
+                   [this](int rank) {
+                     handle_signals();  // others may have ended before
+                     process& one = processes_.at(static_cast<std::size_t>(rank));
+                     // Its connections end an instant before it does, and how it ended is the better answer.
+                     if (!one.has_ended_within(to_fall_silent))
+                       return std::string{"it closed its connection, though its process runs on"};
+                     announce(one);  // before those fail who are about to hear of it: it was the first
+                     return describe(one);
+                   },
+               .turned_away =
+                   [this](int rank) {
+                     say(fmt::format("PE {} can't join: pgasrun may open no more files, raise the limit (ulimit -n)", rank));
+                   }}),
+      signals_(catch_signals()),
+      output_(loop_, STDOUT_FILENO, [this] { listen_to_all(); }),
+      errors_(loop_, STDERR_FILENO, [this] { listen_to_all(); }) {
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  loop_.watch(signals_.get(), POLLIN, [this](short) { handle_signals(); });
+}
+
+job::~job() {
+  if (!processes_.empty()) clean_up();
+}
+
+int job::run() {
+  start_all();
+  if (options_.timeout) time_is_up_ = deadline{*options_.timeout}.at();
+  while (!all_ended()) {
+    loop_.run_once(next_wake());
+    worlds_.expire();
+    advance();
+  }
+  clean_up();
+  return status_.value_or(stage_ == stage::running ? 0 : 1);
+}
+
+void job::start_all() {
+  processes_.reserve(static_cast<std::size_t>(options_.processes));
+  for (int rank = 0; rank < options_.processes; ++rank) {
+    processes_.push_back(process::start(rank, options_.processes, options_.command, options_.tag_output));
+    if (rank == 0)
+      if (const auto library = foreign_library(processes_.back().pid))
+        say(fmt::format(
+            "warning: {} is linked to {}, not to pgas, so that each PE may find itself alone: build it for pgas "
+            "(oshcc, pgas-config), or start it with the launcher of that library",
+            options_.command.front(), *library));
+    worlds_.serve(rank, processes_.back().requests.get());
+    if (options_.tag_output) pass_on(processes_.back());
+  }
+}
+
+void job::pass_on(process& from) {
+  streams_.emplace_back(from.rank, std::move(from.output), output_);
+  streams_.emplace_back(from.rank, std::move(from.errors), errors_);
+  for (auto one = std::prev(streams_.end(), 2); one != streams_.end(); ++one) listen_to(one);
+}
+
+void job::listen_to(std::list<tagged_stream>::iterator one) {
+  loop_.watch(one->fd(), POLLIN, [this, one](short) {
+    const bool goes_on = one->pump();
+    if (goes_on && !one->held_up()) return;
+    loop_.forget(one->fd());
+    if (!goes_on) streams_.erase(one);
+  });
+}
+
+void job::listen_to_all() {
+  for (auto one = streams_.begin(); one != streams_.end(); ++one) listen_to(one);
+}
+
+void job::say(std::string_view line) { errors_.print(fmt::format("pgasrun: {}\n", line)); }
+
+void job::handle_signals() {
+  signalfd_siginfo info;
+  while (::read(signals_.get(), &info, sizeof info) == sizeof info) {
+    const int number = static_cast<int>(info.ssi_signo);
+    if (number == SIGCHLD) {
+      // Of several that have ended by now this is the first, and its end is why.
+      for (process& one : processes_)
+        if (one.pid == static_cast<pid_t>(info.ssi_pid) && one.has_ended()) announce(one);
+      look_for_ended();
+      continue;
+    }
+    told_to_end_ = true;
+    if (!status_) status_ = 128 + number;
+    if (stage_ == stage::running) {
+      signal_all(number);
+      begin_ending(stage::grace, options_.grace);
+    } else {  // asked twice
+      signal_all(SIGKILL);
+      begin_ending(stage::killing, from_term_to_kill);
+    }
+  }
+}
+
+void job::look_for_ended() {
+  for (process& one : processes_)
+    if (one.has_ended()) announce(one);
+}
+
+void job::announce(process& one) {
+  if (std::exchange(one.announced, true)) return;
+  worlds_.ended(one.rank, describe(one));
+  if (*one.status == 0 || status_) return;
+  status_ = one.status;
+  say(fmt::format("PE {} (pid {}) {}", one.rank, one.pid, one.how_it_ended()));
+  begin_ending(stage::grace, options_.grace);
+}
+
+void job::begin_ending(stage first, milliseconds next_after) {
+  if (stage_ >= first) return;
+  stage_ = first;
+  next_stage_ = deadline{next_after}.at();
+}
+
+void job::advance() {
+  const auto now = clock::now();
+  if (time_is_up_ && *time_is_up_ <= now) {
+    say(fmt::format("the job ran longer than the {} that --timeout allows; ending it", seconds(*options_.timeout)));
+    time_is_up_.reset();
+    told_to_end_ = true;
+    status_ = status_of_timeout;
+    signal_all(SIGTERM);
+    begin_ending(stage::terminating, from_term_to_kill);
+  }
+  if (!next_stage_ || *next_stage_ > now) return;
+  const bool term = stage_ == stage::grace;
+  signal_all(term ? SIGTERM : SIGKILL);
+  stage_ = term ? stage::terminating : stage::killing;
+  next_stage_ = deadline{from_term_to_kill}.at();
+}
+
+void job::signal_all(int number) {
+  for (const process& one : processes_)
+    if (!one.status) one.signal_group(number);
+}
+
+void job::clean_up() {
+  for (const process& one : processes_) one.signal_group(SIGKILL);
+  for (const process& one : processes_) one.reap();
+  processes_.clear();
+  end_orphans();
+  pass_on_the_rest();
+}
+
+void job::pass_on_the_rest() {
+  constexpr milliseconds most{1000};
+  deadline limit{most};
+  for (;;) {
+    output_.flush();
+    errors_.flush();
+    streams_.remove_if([](tagged_stream& one) { return !one.held_up() && !one.pump(); });
+    const bool reader_is_slow = output_.full() || errors_.full();
+    if (streams_.empty() && !reader_is_slow) return;
+    // Whoever reads our output takes the time it needs, unless somebody waits for our end.
+    if (reader_is_slow && !told_to_end_) limit = deadline{most};
+    if (limit.expired()) break;
+    pollfd awaited[] = {{.fd = signals_.get(), .events = POLLIN, .revents = 0},
+                        {.fd = output_.full() ? output_.fd() : -1, .events = POLLOUT, .revents = 0},
+                        {.fd = errors_.full() ? errors_.fd() : -1, .events = POLLOUT, .revents = 0}};
+    (void)::poll(awaited, std::size(awaited), reader_is_slow ? static_cast<int>(limit.left().count()) : 1);
+    handle_signals();
+    advance();
+  }
+  streams_.clear();
+}
+
+bool job::all_ended() const {
+  return std::all_of(processes_.begin(), processes_.end(), [](const process& one) { return one.status.has_value(); });
+}
+
+std::optional<clock::time_point> job::next_wake() const {
+  std::optional<clock::time_point> first = worlds_.due();
+  for (const auto& other : {next_stage_, time_is_up_})
+    if (other) first = first ? std::min(*first, *other) : *other;
+  return first;
+}
+
+}  // namespace pgas::boot

@@ -1,0 +1,71 @@
+/// @file
+/// All the processes of one pgasrun, from their start until the last of them is gone.
+#pragma once
+
+#include <list>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "src/tools/pgasrun/process.hpp"
+#include "src/tools/pgasrun/tagged_output.hpp"
+#include "src/tools/pgasrun/hub_registry.hpp"
+
+namespace pgas::boot {
+
+struct job_options {
+  int processes = 0;
+  std::optional<milliseconds> timeout;  ///< for the whole job
+  milliseconds grace{5000};             ///< for the others to end by themselves once one has failed
+  bool tag_output = false;
+  std::vector<std::string> command;
+};
+
+class job {
+ public:
+  explicit job(job_options options);
+  ~job();
+  job(const job&) = delete;
+  job& operator=(const job&) = delete;
+
+  /// Runs the job and returns its exit status: that of the first PE that failed, 128 + signal where it was killed, 124
+  /// where the time ran out.
+  [[nodiscard]] int run();
+
+ private:
+  /// How far the end of the job has come; each step is due some time after the one before.
+  enum class stage { running, grace, terminating, killing };
+
+  void start_all();
+  void pass_on(process& from);
+  void listen_to(std::list<tagged_stream>::iterator one);
+  void listen_to_all();
+  void say(std::string_view line);
+  void handle_signals();
+  void look_for_ended();
+  void announce(process& one);
+  void begin_ending(stage first, milliseconds next_after);
+  void advance();
+  void signal_all(int number);
+  void clean_up();
+  /// What was printed by those who are gone now.
+  void pass_on_the_rest();
+  [[nodiscard]] bool all_ended() const;
+  [[nodiscard]] std::optional<clock::time_point> next_wake() const;
+
+  job_options options_;
+  event_loop loop_;
+  worlds worlds_;
+  unique_fd signals_;
+  outlet output_;
+  outlet errors_;
+  std::vector<process> processes_;
+  std::list<tagged_stream> streams_;
+  stage stage_ = stage::running;
+  std::optional<clock::time_point> next_stage_;
+  std::optional<clock::time_point> time_is_up_;
+  bool told_to_end_ = false;   // by a signal or by --timeout
+  std::optional<int> status_;  // of the first failure
+};
+
+}  // namespace pgas::boot

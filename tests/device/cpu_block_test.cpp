@@ -1,0 +1,102 @@
+// The CPU's blocks: members meet, leave, and do not hang when one of them fails.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "pgas/device/group.hpp"
+#include "pgas/device/impl/sync/group_vote.hpp"
+
+namespace {
+
+using pgas::thread_crew;
+using pgas::detail::crew_state;
+using pgas::detail::thread_ended;
+using pgas::detail::run_member;
+
+/// Runs f(member) on `size` threads; returns how many ended by thread_ended and how many by another exception.
+template <class F>
+std::pair<int, int> run_crew(std::uint32_t size, const F& f) {
+  crew_state state(size);
+  std::atomic<int> ended{0};
+  std::atomic<int> thrown{0};
+  std::vector<std::thread> threads;
+  for (std::uint32_t rank = 0; rank < size; ++rank) {
+    threads.emplace_back([&, rank] {
+      try {
+        run_member(thread_crew(state, rank, size, 3, 5), f);
+      } catch (const thread_ended&) {
+        ++ended;
+      } catch (const std::runtime_error&) {
+        ++thrown;
+      }
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  return {ended, thrown};
+}
+
+TEST(crew, sync_orders_what_members_do) {
+  for (std::uint32_t size : {1u, 2u, 4u, 7u}) {
+    std::vector<int> cells(size, 0);  // plain: the thread sanitizer would see a barrier that does not order
+    const auto ended = run_crew(size, [&](const thread_crew& crew) {
+      for (int round = 1; round <= 200; ++round) {
+        cells[crew.thread_rank()] = round;
+        crew.sync();
+        for (const int cell : cells) ASSERT_EQ(cell, round);
+        crew.sync();
+      }
+    });
+    EXPECT_EQ(ended, std::make_pair(0, 0));
+  }
+}
+
+TEST(crew, members_that_return_are_not_waited_for) {
+  std::atomic<int> rounds{0};
+  const auto ended = run_crew(4, [&](const thread_crew& crew) {
+    for (std::uint32_t round = 0; round <= crew.thread_rank() * 10; ++round) {
+      crew.sync();
+      ++rounds;
+    }
+  });
+  EXPECT_EQ(ended, std::make_pair(0, 0));
+  EXPECT_EQ(rounds, 1 + 11 + 21 + 31);
+}
+
+TEST(crew, a_failing_member_ends_the_others) {
+  for (int round = 0; round < 50; ++round) {
+    const auto ended = run_crew(4, [&](const thread_crew& crew) {
+      crew.sync();
+      if (crew.thread_rank() == 2) throw std::runtime_error("on purpose");
+      crew.sync();
+      ADD_FAILURE() << "came through a sync that one member never reached";
+    });
+    EXPECT_EQ(ended, std::make_pair(3, 1));
+  }
+}
+
+TEST(crew, members_know_their_place) {
+  const auto ended = run_crew(3, [](const thread_crew& crew) {
+    EXPECT_EQ(crew.block_rank(), 3u);
+    EXPECT_EQ(crew.num_blocks(), 5u);
+    EXPECT_EQ(crew.size(), 3u);
+    EXPECT_EQ(pgas::detail::place_block(), 3u);
+    EXPECT_EQ(pgas::detail::place_thread(), crew.thread_rank());
+  });
+  EXPECT_EQ(ended, std::make_pair(0, 0));
+  EXPECT_EQ(pgas::detail::place_block(), 0u);
+}
+
+TEST(crew, broadcast_and_any_in_a_row) {
+  const auto ended = run_crew(4, [](const thread_crew& crew) {
+    for (std::uint32_t i = 0; i < 300; ++i) {
+      ASSERT_EQ(pgas::detail::broadcast(crew, i + crew.thread_rank()), i);
+      ASSERT_EQ(pgas::detail::any(crew, i % 5 == crew.thread_rank()), i % 5 < 4);
+    }
+  });
+  EXPECT_EQ(ended, std::make_pair(0, 0));
+}
+
+}  // namespace

@@ -1,0 +1,182 @@
+// Packets over a stream of bytes: whole and in order, however the stream cuts them, and an end where they are none.
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <array>
+#include <cstring>
+#include <map>
+#include <thread>
+
+#include "host/control/tcp_connection.hpp"
+#include "unit/control/fixtures.hpp"
+#include "unit/control/strangers.hpp"
+
+namespace pgas::unit_test {
+namespace {
+
+using namespace pgas::detail;
+using status = received_packet::status;
+
+/// A channel, and the other end of its connection as a socket.
+struct one_end {
+  one_end() : one_end(make_pair()) {}
+  unique_fd other;
+  stream_channel channel;
+
+ private:
+  static std::array<unique_fd, 2> make_pair() {
+    std::array<unique_fd, 2> ends = connected_pair();
+    const int small = 4096;  // so that packets of a few thousand bytes are cut
+    ::setsockopt(ends[1].get(), SOL_SOCKET, SO_SNDBUF, &small, sizeof(small));
+    return ends;
+  }
+  explicit one_end(std::array<unique_fd, 2> ends) : other(std::move(ends[0])), channel(std::move(ends[1])) {}
+};
+
+packet_header header_of(std::uint64_t sequence, std::size_t bytes) {
+  packet_header header;
+  header.sequence = sequence;
+  header.bytes = bytes;
+  return header;
+}
+
+void write_to(const unique_fd& socket, std::span<const std::byte> bytes) {
+  ASSERT_EQ(::send(socket.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL), static_cast<ssize_t>(bytes.size()));
+}
+
+blob packet_of(std::uint64_t sequence, const std::string& text) {
+  const packet_header header = header_of(sequence, text.size());
+  blob bytes(std::as_bytes(std::span(&header, 1)).begin(), std::as_bytes(std::span(&header, 1)).end());
+  const blob body = bytes_of(text);
+  bytes.insert(bytes.end(), body.begin(), body.end());
+  return bytes;
+}
+
+TEST(stream_channel, a_packet_may_come_in_single_bytes) {
+  one_end end;
+  for (const std::string& text : {std::string("slowly"), std::string(), std::string("again")}) {
+    const blob bytes = packet_of(7, text);
+    for (std::size_t i = 0; i + 1 < bytes.size(); ++i) {
+      write_to(end.other, std::span(bytes).subspan(i, 1));
+      EXPECT_EQ(end.channel.receive().what, status::nothing_yet);
+    }
+    write_to(end.other, std::span(bytes).last(1));
+    const received_packet packet = end.channel.receive();
+    ASSERT_EQ(packet.what, status::packet);
+    EXPECT_EQ(blob(packet.bytes.begin(), packet.bytes.end()), bytes);
+  }
+}
+
+TEST(stream_channel, several_packets_may_come_at_once) {
+  one_end end;
+  blob bytes;
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    const blob one = packet_of(i, std::string(i * 10, 'x'));
+    bytes.insert(bytes.end(), one.begin(), one.end());
+  }
+  write_to(end.other, bytes);
+  for (std::uint64_t i = 0; i < 3; ++i) {
+    const received_packet packet = end.channel.receive();
+    ASSERT_EQ(packet.what, status::packet);
+    EXPECT_EQ(packet.bytes.size(), sizeof(packet_header) + i * 10);
+  }
+  EXPECT_EQ(end.channel.receive().what, status::nothing_yet);
+}
+
+TEST(stream_channel, what_is_no_packet_or_too_long_ends_it) {
+  for (const bool too_long : {true, false}) {
+    one_end end;
+    packet_header bad = header_of(0, too_long ? max_contribution + 1 : 3);
+    if (!too_long) bad.magic ^= 1;
+    write_to(end.other, packet_of(1, "good"));
+    write_to(end.other, std::as_bytes(std::span(&bad, 1)));
+    write_to(end.other, packet_of(2, "after"));
+    EXPECT_EQ(end.channel.receive().what, status::packet);
+    EXPECT_EQ(end.channel.receive().what, status::oversized);
+    EXPECT_EQ(end.channel.receive().what, status::closed) << "nobody knows where the next packet begins";
+    EXPECT_EQ(end.channel.receive().what, status::closed);
+  }
+}
+
+TEST(stream_channel, an_end_within_a_packet_is_an_end) {
+  for (const std::size_t bytes : {std::size_t{1}, sizeof(packet_header), sizeof(packet_header) + 2}) {
+    one_end end;
+    const blob whole = packet_of(1, "four");
+    write_to(end.other, std::span(whole).first(bytes));
+    end.other.reset();
+    EXPECT_EQ(end.channel.receive().what, status::closed);
+    EXPECT_EQ(end.channel.send(blob(8), {}, {}), EPIPE);
+  }
+}
+
+TEST(stream_channel, descriptors_are_refused) {
+  one_end end;
+  const int zero = 0;
+  EXPECT_EQ(end.channel.send(blob(8), {}, std::span(&zero, 1)), EINVAL);
+}
+
+TEST(stream_channel, a_packet_that_was_taken_in_part_is_sent_before_any_other) {
+  one_end end;
+  stream_channel reader(std::move(end.other));
+  const packet_header first = header_of(1, max_contribution);
+  const blob body(max_contribution, std::byte{1});
+  ASSERT_EQ(end.channel.send(std::as_bytes(std::span(&first, 1)), body, {}), EINPROGRESS);
+  const packet_header second = header_of(2, 0);
+  const auto send_second = [&] { return end.channel.send(std::as_bytes(std::span(&second, 1)), {}, {}); };
+  EXPECT_EQ(send_second(), EAGAIN);
+  EXPECT_EQ(end.channel.flush(), EAGAIN);
+
+  received_packet packet = reader.receive();
+  for (; packet.what == status::nothing_yet; packet = reader.receive()) {
+    const int rest = end.channel.flush();
+    EXPECT_TRUE(rest == 0 || rest == EAGAIN) << rest;
+  }
+  ASSERT_EQ(packet.what, status::packet);
+  EXPECT_EQ(packet.bytes.size(), sizeof(packet_header) + body.size());
+  EXPECT_EQ(end.channel.flush(), 0);
+  EXPECT_EQ(send_second(), 0);
+  packet = reader.receive();
+  ASSERT_EQ(packet.what, status::packet);
+  EXPECT_EQ(packet.bytes.size(), sizeof(packet_header));
+}
+
+TEST(stream_channel, packets_of_several_threads_do_not_mix) {
+  constexpr std::uint64_t packets = 100;
+  constexpr int threads = 4;
+  one_end end;
+  stream_channel reader(std::move(end.other));
+  std::vector<std::thread> senders;
+  for (int id = 0; id < threads; ++id)
+    senders.emplace_back([&, id] {
+      for (std::uint64_t i = 0; i < packets; ++i) {
+        packet_header header = header_of(i, 100 + static_cast<std::size_t>(id) * 5000);
+        header.group = static_cast<std::uint64_t>(id);
+        const blob body(header.bytes, static_cast<std::byte>(id));
+        const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+        ASSERT_EQ(end.channel.send_whole(std::as_bytes(std::span(&header, 1)), body, {},
+                                         [until] { return std::chrono::steady_clock::now() < until; }),
+                  0);
+      }
+    });
+  std::map<std::uint64_t, std::uint64_t> next;
+  for (std::uint64_t left = packets * threads; left > 0;) {
+    const received_packet packet = reader.receive();
+    if (packet.what == status::nothing_yet) {
+      pollfd readable{reader.fd(), POLLIN, 0};
+      ASSERT_EQ(::poll(&readable, 1, 20'000), 1) << "packets got lost";
+      continue;
+    }
+    ASSERT_EQ(packet.what, status::packet);
+    packet_header header;
+    std::memcpy(&header, packet.bytes.data(), sizeof(header));
+    EXPECT_EQ(header.sequence, next[header.group]++);
+    for (const std::byte b : packet.bytes.subspan(sizeof(header))) ASSERT_EQ(b, static_cast<std::byte>(header.group));
+    --left;
+  }
+  for (std::thread& sender : senders) sender.join();
+  EXPECT_EQ(end.channel.flush(), 0);
+}
+
+}  // namespace
+}  // namespace pgas::unit_test
