@@ -16,7 +16,7 @@ namespace pgas::boot {
 /// the thread stays behind in that call, so whatever `call` uses must be owned by it. *Errors* code::system where no
 /// thread can be started, and what `call` throws.
 template <class Call>
-[[nodiscard]] auto bounded_call(std::chrono::milliseconds limit, Call call) -> std::optional<decltype(call())> {
+[[nodiscard]] auto call_with_timeout(std::chrono::milliseconds limit, Call call) -> std::optional<decltype(call())> {
   std::packaged_task<decltype(call())()> task{std::move(call)};
   auto answer = task.get_future();
   try {

@@ -84,7 +84,8 @@ void fence_done(pmix_status_t status, void* context) {
 pmix_session& pmix_session::get_connected(const deadline& limit) {
   // Made after the library is loaded and has registered its exit handlers, so destroyed before they run.
   static pmix_session session{pmix_library::get_loaded(), limit};
-  // quick_exit(), by which shmem_global_exit(0) ends the process, runs no destructors, and the server would see a failure.
+  // quick_exit(), by which shmem_global_exit(0) ends the process, runs no destructors, and the server would see a
+  // failure.
   [[maybe_unused]] static const int at_quick_exit = std::at_quick_exit([] { session.finalize(); });
   if (!session.process_.is_this())
     throw error{code::bootstrap_unavailable,
@@ -97,7 +98,7 @@ pmix_session::pmix_session(const pmix_library& library, const deadline& limit) :
     pmix_status_t status;
     pmix_proc_t self;
   };
-  const auto got = bounded_call(limit.left(), [init = library.init] {
+  const auto got = call_with_timeout(limit.left(), [init = library.init] {
     answer result{};
     result.status = init(&result.self, nullptr, 0);
     return result;
@@ -123,7 +124,7 @@ pmix_session::~pmix_session() { finalize(); }
 void pmix_session::finalize() noexcept {
   if (!process_.is_this()) return;  // the server would take it for the end of the parent
   try {
-    (void)bounded_call(time_to_finalize, [finalize = library_.finalize] { return finalize(nullptr, 0); });
+    (void)call_with_timeout(time_to_finalize, [finalize = library_.finalize] { return finalize(nullptr, 0); });
   } catch (...) {  // no memory or no thread: the end of this process tells the launcher as well
   }
 }
@@ -279,8 +280,8 @@ error pmix_session::failed(code why, std::string_view what, pmix_status_t status
 }
 
 void pmix_session::abort(const std::string& reason) const {
-  (void)bounded_call(milliseconds{3000},
-                     [reason, abort = library_.abort] { return abort(1, reason.c_str(), nullptr, 0); });
+  (void)call_with_timeout(milliseconds{3000},
+                          [reason, abort = library_.abort] { return abort(1, reason.c_str(), nullptr, 0); });
 }
 
 }  // namespace pgas::boot

@@ -112,7 +112,7 @@ std::vector<address> resolve(const std::string& host, std::chrono::milliseconds 
     int status = 0;
     std::vector<address> found;
   };
-  const auto got = bounded_call(limit, [host] {
+  const auto got = call_with_timeout(limit, [host] {
     answer result;
     addrinfo wanted{};
     wanted.ai_socktype = SOCK_STREAM;

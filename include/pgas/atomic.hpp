@@ -1,9 +1,9 @@
 /// @file
-/// Atomic operations called from the host: atomic with respect to those of all PEs, of kernels and of streams, on the same
-/// word. Types as in device/atomic.hpp.
+/// Atomic operations called from the host: atomic with respect to those of all PEs, of kernels and of streams, on the
+/// same word. Types as in device/atomic.hpp.
 ///
-/// The fetching ones return the value before, those named `_nbi` leave it in `*result`, host memory, by the next quiet().
-/// Those without a result are complete when they return.
+/// The fetching ones return the value before, those named `_nbi` leave it in `*result`, host memory, by the next
+/// quiet(). Those without a result are complete when they return.
 ///
 /// *Callers* any thread. *Errors* as in rma.hpp.
 #pragma once
@@ -14,13 +14,13 @@ namespace pgas {
 namespace detail {
 
 template <class T>
-T fetch_from(world& w, word_update update, int pe) {
+T fetch_from(world& w, atomic_op update, int pe) {
   update.fetches = true;
   return from_bits<T>(fetch_update(w, update, pe));
 }
 /// A result of type T: null is an error.
 template <class T>
-void fetch_later(world& w, const word_update& update, T* result, int pe) {
+void fetch_later(world& w, const atomic_op& update, T* result, int pe) {
   if (result == nullptr) throw error(code::invalid_argument, "atomic_*_nbi: the place for the result is null");
   enqueue_update(later(w), update, result, pe);
 }
@@ -62,8 +62,10 @@ T atomic_compare_swap(world& w, T* target, std::type_identity_t<T> condition, st
 }
 /// atomic_compare_swap() that need not be complete.
 template <amo_type T>
-void atomic_compare_swap_nbi(world& w, std::type_identity_t<T>* result, T* target, std::type_identity_t<T> condition, std::type_identity_t<T> value, int pe) {
-  detail::fetch_later<T>(w, detail::update_of(detail::atomic_update::compare_swap, target, value, condition), result, pe);
+void atomic_compare_swap_nbi(world& w, std::type_identity_t<T>* result, T* target, std::type_identity_t<T> condition,
+                             std::type_identity_t<T> value, int pe) {
+  detail::fetch_later<T>(w, detail::update_of(detail::atomic_update::compare_swap, target, value, condition), result,
+                         pe);
 }
 
 /// Adds to `*target` on PE `pe`.

@@ -1,16 +1,16 @@
 /// @file
-/// One-sided operations on a stream: the names of rma.hpp with the stream behind the world. Each is carried out once the
-/// stream gets there; the call returns before. All can be captured in CUDA graphs.
+/// One-sided operations on a stream: the names of rma.hpp with the stream behind the world. Each is carried out once
+/// the stream gets there; the call returns before. All can be captured in CUDA graphs.
 ///
-/// Local memory may be of any kind: the heap, GPU memory, pinned or pageable host memory. It must stay valid, and sources
-/// unchanged, until the stream has got past the operation. Pageable memory costs: CUDA reads a pageable source in pieces while
-/// the call lasts, and for a pageable destination the call may last until the stream has got past it. In a capture host memory
-/// must be pinned (cudaHostAlloc, cudaHostRegister).
+/// Local memory may be of any kind: the heap, GPU memory, pinned or pageable host memory. It must stay valid, and
+/// sources unchanged, until the stream has got past the operation. Pageable memory costs: CUDA reads a pageable source
+/// in pieces while the call lasts, and for a pageable destination the call may last until the stream has got past it.
+/// In a capture host memory must be pinned (cudaHostAlloc, cudaHostRegister).
 ///
-/// *Callers* any thread. *Order* after everything enqueued earlier on this stream; complete at its target before what is
-/// enqueued later. *Errors* arguments are checked at the call: pe_out_of_range, outside_heap, misaligned, invalid_argument (a
-/// stream of another world among them); capturing, for pageable memory in a capture. What goes wrong later is thrown by
-/// stream::synchronize().
+/// *Callers* any thread. *Order* after everything enqueued earlier on this stream; complete at its target before what
+/// is enqueued later. *Errors* arguments are checked at the call: pe_out_of_range, outside_heap, misaligned,
+/// invalid_argument (a stream of another world among them); capturing, for pageable memory in a capture. What goes
+/// wrong later is thrown by stream::synchronize().
 #pragma once
 
 #include "pgas/impl/op_target.hpp"
@@ -31,8 +31,7 @@ void get(world& w, const stream& on, T* destination, const T* source, std::size_
 
 /// p() once the stream gets there. The value is taken at the call.
 template <rma_type T>
-  requires(sizeof(T) <= 16)
-void p(world& w, const stream& on, T* destination, std::type_identity_t<T> value, int pe) {
+requires(sizeof(T) <= 16) void p(world& w, const stream& on, T* destination, std::type_identity_t<T> value, int pe) {
   detail::store_bytes(detail::in_turn(w, on), destination, &value, sizeof(T), alignof(T), pe);
 }
 /// g() once the stream gets there: reads `*source` on PE `pe` into `*result`.
@@ -45,13 +44,15 @@ void g(world& w, const stream& on, T* result, const T* source, int pe) {
 template <rma_type T>
 void iput(world& w, const stream& on, T* destination, const T* source, std::ptrdiff_t destination_stride,
           std::ptrdiff_t source_stride, std::size_t count, int pe) {
-  detail::put_strided(detail::in_turn(w, on), destination, source, {destination_stride, source_stride, 1, count, sizeof(T)}, pe);
+  detail::put_strided(detail::in_turn(w, on), destination, source,
+                      {destination_stride, source_stride, 1, count, sizeof(T)}, pe);
 }
 /// iget() once the stream gets there.
 template <rma_type T>
 void iget(world& w, const stream& on, T* destination, const T* source, std::ptrdiff_t destination_stride,
           std::ptrdiff_t source_stride, std::size_t count, int pe) {
-  detail::get_strided(detail::in_turn(w, on), destination, source, {destination_stride, source_stride, 1, count, sizeof(T)}, pe);
+  detail::get_strided(detail::in_turn(w, on), destination, source,
+                      {destination_stride, source_stride, 1, count, sizeof(T)}, pe);
 }
 /// ibput() once the stream gets there.
 template <rma_type T>
@@ -68,22 +69,23 @@ void ibget(world& w, const stream& on, T* destination, const T* source, std::ptr
                       {destination_stride, source_stride, block_size, count, sizeof(T)}, pe);
 }
 
-/// put_signal() once the stream gets there. *Order* whoever sees the signal sees the data and all earlier work of the stream.
+/// put_signal() once the stream gets there. *Order* whoever sees the signal sees the data and all earlier work of the
+/// stream.
 template <rma_type T>
 void put_signal(world& w, const stream& on, T* destination, const T* source, std::size_t count, signal_t* signal,
                 signal_t value, signal_op op, int pe) {
-  detail::put_signal_bytes(detail::in_turn(w, on), destination, source, detail::byte_count(count, sizeof(T)), signal, value, op,
-                           pe);
+  detail::put_signal_bytes(detail::in_turn(w, on), destination, source, detail::byte_count(count, sizeof(T)), signal,
+                           value, op, pe);
 }
 /// signal_set() once the stream gets there. *Order* whoever sees the signal sees all earlier work of the stream.
 inline void signal_set(world& w, const stream& on, signal_t* signal, signal_t value, int pe) {
-  detail::enqueue_update(detail::in_turn(w, on), {detail::atomic_update::set, detail::word_kind::u64, signal, value, 0, true},
-                         nullptr, pe);
+  detail::enqueue_update(detail::in_turn(w, on),
+                         {detail::atomic_update::set, detail::datatype::u64, signal, value, 0, true}, nullptr, pe);
 }
 /// signal_add() once the stream gets there. *Order* as signal_set().
 inline void signal_add(world& w, const stream& on, signal_t* signal, signal_t value, int pe) {
-  detail::enqueue_update(detail::in_turn(w, on), {detail::atomic_update::add, detail::word_kind::u64, signal, value, 0, true},
-                         nullptr, pe);
+  detail::enqueue_update(detail::in_turn(w, on),
+                         {detail::atomic_update::add, detail::datatype::u64, signal, value, 0, true}, nullptr, pe);
 }
 
 /// Holds the stream until this PE's own `*variable` satisfies `seen op value`. Bounded as all waits: it ends, and
@@ -96,9 +98,9 @@ void wait_until(world& w, const stream& on, const T* variable, cmp op, std::type
 inline void signal_wait_until(world& w, const stream& on, const signal_t* signal, cmp op, signal_t value) {
   wait_until(w, on, signal, op, value);
 }
-/// Holds the stream until every word of the set has satisfied the comparison. `status`, where not null, excludes every word i
-/// with status[i] != 0. *Memory* `status` and `values` must be readable for kernels (the heap, GPU memory, pinned host memory;
-/// on the host heap any), and are read when the stream gets there.
+/// Holds the stream until every word of the set has satisfied the comparison. `status`, where not null, excludes every
+/// word i with status[i] != 0. *Memory* `status` and `values` must be readable for kernels (the heap, GPU memory,
+/// pinned host memory; on the host heap any), and are read when the stream gets there.
 template <wait_type T>
 void wait_until_all(world& w, const stream& on, const T* variables, std::size_t count, const int* status, cmp op,
                     std::type_identity_t<T> value) {
@@ -116,8 +118,8 @@ PGAS_API void fence(world& w, const stream& on);
 /// Completes earlier work of the stream, kernels included, at its targets before later work begins.
 PGAS_API void quiet(world& w, const stream& on);
 
-/// Collective: a barrier of all PEs once the stream gets there; what was enqueued before it is visible to every PE after it.
-/// *Order* all PEs enqueue the barriers and syncs of a world in the same order, on one stream at a time.
+/// Collective: a barrier of all PEs once the stream gets there; what was enqueued before it is visible to every PE
+/// after it. *Order* all PEs enqueue the barriers and syncs of a world in the same order, on one stream at a time.
 PGAS_API void barrier_all(world& w, const stream& on);
 /// Collective: holds the stream until all PEs have got there. *Order* none for what was enqueued before.
 PGAS_API void sync_all(world& w, const stream& on);

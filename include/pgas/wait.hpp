@@ -1,10 +1,10 @@
 /// @file
 /// Signals and waits called from the host: the words that other PEs write, with put_signal, p, or atomic operations.
 ///
-/// A wait or a test that says yes acquires: host operations after it see what was sent before the value. Waits are bounded:
-/// they end with the world's first failure, and with wait_timeout when PGAS_WAIT_TIMEOUT is set. Words are this PE's own,
-/// integers of 2, 4 or 8 bytes. In sets, `status`, where not null, excludes every word i with status[i] != 0; it, `values`
-/// and `indices` are host memory.
+/// A wait or a test that says yes acquires: host operations after it see what was sent before the value. Waits are
+/// bounded: they end with the world's first failure, and with wait_timeout when PGAS_WAIT_TIMEOUT is set. Words are
+/// this PE's own, integers of 2, 4 or 8 bytes. In sets, `status`, where not null, excludes every word i with status[i]
+/// != 0; it, `values` and `indices` are host memory.
 ///
 /// *Callers* any thread. *Errors* as in rma.hpp.
 #pragma once
@@ -13,18 +13,18 @@
 
 namespace pgas {
 
-/// Sets a signal word on PE `pe`. *Order* whoever sees the new value through a wait, a test or signal_fetch also sees all
-/// earlier host operations of this thread on that PE.
+/// Sets a signal word on PE `pe`. *Order* whoever sees the new value through a wait, a test or signal_fetch also sees
+/// all earlier host operations of this thread on that PE.
 inline void signal_set(world& w, signal_t* signal, signal_t value, int pe) {
-  detail::fetch_update(w, {detail::atomic_update::set, detail::word_kind::u64, signal, value, 0, true}, pe);
+  detail::fetch_update(w, {detail::atomic_update::set, detail::datatype::u64, signal, value, 0, true}, pe);
 }
 /// Adds to a signal word on PE `pe`. *Order* as signal_set().
 inline void signal_add(world& w, signal_t* signal, signal_t value, int pe) {
-  detail::fetch_update(w, {detail::atomic_update::add, detail::word_kind::u64, signal, value, 0, true}, pe);
+  detail::fetch_update(w, {detail::atomic_update::add, detail::datatype::u64, signal, value, 0, true}, pe);
 }
 /// Reads this PE's own signal word.
 [[nodiscard]] inline signal_t signal_fetch(world& w, const signal_t* signal) {
-  return detail::fetch_update(w, {detail::atomic_update::fetch, detail::word_kind::u64, signal}, w.my_pe());
+  return detail::fetch_update(w, {detail::atomic_update::fetch, detail::datatype::u64, signal}, w.my_pe());
 }
 
 /// Waits until this PE's own `*variable` satisfies `seen op value`; returns the value seen.
@@ -39,7 +39,8 @@ inline signal_t signal_wait_until(world& w, const signal_t* signal, cmp op, sign
 
 /// Waits until every word of the set has satisfied the comparison with `value`.
 template <wait_type T>
-void wait_until_all(world& w, const T* variables, std::size_t count, const int* status, cmp op, std::type_identity_t<T> value) {
+void wait_until_all(world& w, const T* variables, std::size_t count, const int* status, cmp op,
+                    std::type_identity_t<T> value) {
   detail::wait_words(w, detail::set_of(variables, count, status, op, value), detail::which::all, nullptr);
 }
 /// The same with a value for each word.
@@ -48,8 +49,8 @@ void wait_until_all(world& w, const T* variables, std::size_t count, const int* 
   detail::wait_words(w, detail::set_of(variables, count, status, op, values), detail::which::all, nullptr);
 }
 
-/// Waits until some word of the set satisfies the comparison; returns its index, SIZE_MAX where the set is empty. Of several
-/// that do, any: calls repeated often enough return each.
+/// Waits until some word of the set satisfies the comparison; returns its index, SIZE_MAX where the set is empty. Of
+/// several that do, any: calls repeated often enough return each.
 template <wait_type T>
 std::size_t wait_until_any(world& w, const T* variables, std::size_t count, const int* status, cmp op,
                            std::type_identity_t<T> value) {
@@ -57,21 +58,22 @@ std::size_t wait_until_any(world& w, const T* variables, std::size_t count, cons
 }
 /// The same with a value for each word.
 template <wait_type T>
-std::size_t wait_until_any(world& w, const T* variables, std::size_t count, const int* status, cmp op, const T* values) {
+std::size_t wait_until_any(world& w, const T* variables, std::size_t count, const int* status, cmp op,
+                           const T* values) {
   return detail::wait_words(w, detail::set_of(variables, count, status, op, values), detail::which::any, nullptr);
 }
 
-/// Waits until some words of the set satisfy the comparison; returns how many do, and their indices, ascending. 0 where the
-/// set is empty.
+/// Waits until some words of the set satisfy the comparison; returns how many do, and their indices, ascending. 0 where
+/// the set is empty.
 template <wait_type T>
-std::size_t wait_until_some(world& w, const T* variables, std::size_t count, std::size_t* indices, const int* status, cmp op,
-                            std::type_identity_t<T> value) {
+std::size_t wait_until_some(world& w, const T* variables, std::size_t count, std::size_t* indices, const int* status,
+                            cmp op, std::type_identity_t<T> value) {
   return detail::wait_words(w, detail::set_of(variables, count, status, op, value), detail::which::some, indices);
 }
 /// The same with a value for each word.
 template <wait_type T>
-std::size_t wait_until_some(world& w, const T* variables, std::size_t count, std::size_t* indices, const int* status, cmp op,
-                            const T* values) {
+std::size_t wait_until_some(world& w, const T* variables, std::size_t count, std::size_t* indices, const int* status,
+                            cmp op, const T* values) {
   return detail::wait_words(w, detail::set_of(variables, count, status, op, values), detail::which::some, indices);
 }
 
@@ -89,12 +91,13 @@ template <wait_type T>
 }
 /// The same with a value for each word.
 template <wait_type T>
-[[nodiscard]] bool test_all(world& w, const T* variables, std::size_t count, const int* status, cmp op, const T* values) {
+[[nodiscard]] bool test_all(world& w, const T* variables, std::size_t count, const int* status, cmp op,
+                            const T* values) {
   return detail::test_words(w, detail::set_of(variables, count, status, op, values), detail::which::all, nullptr) != 0;
 }
 
-/// The index of a word of the set that satisfies the comparison now; SIZE_MAX where none does. Of several that do, any: calls
-/// repeated often enough return each.
+/// The index of a word of the set that satisfies the comparison now; SIZE_MAX where none does. Of several that do, any:
+/// calls repeated often enough return each.
 template <wait_type T>
 [[nodiscard]] std::size_t test_any(world& w, const T* variables, std::size_t count, const int* status, cmp op,
                                    std::type_identity_t<T> value) {
@@ -102,20 +105,21 @@ template <wait_type T>
 }
 /// The same with a value for each word.
 template <wait_type T>
-[[nodiscard]] std::size_t test_any(world& w, const T* variables, std::size_t count, const int* status, cmp op, const T* values) {
+[[nodiscard]] std::size_t test_any(world& w, const T* variables, std::size_t count, const int* status, cmp op,
+                                   const T* values) {
   return detail::test_words(w, detail::set_of(variables, count, status, op, values), detail::which::any, nullptr);
 }
 
 /// How many words of the set satisfy the comparison now, and their indices, ascending.
 template <wait_type T>
-[[nodiscard]] std::size_t test_some(world& w, const T* variables, std::size_t count, std::size_t* indices, const int* status,
-                                    cmp op, std::type_identity_t<T> value) {
+[[nodiscard]] std::size_t test_some(world& w, const T* variables, std::size_t count, std::size_t* indices,
+                                    const int* status, cmp op, std::type_identity_t<T> value) {
   return detail::test_words(w, detail::set_of(variables, count, status, op, value), detail::which::some, indices);
 }
 /// The same with a value for each word.
 template <wait_type T>
-[[nodiscard]] std::size_t test_some(world& w, const T* variables, std::size_t count, std::size_t* indices, const int* status,
-                                    cmp op, const T* values) {
+[[nodiscard]] std::size_t test_some(world& w, const T* variables, std::size_t count, std::size_t* indices,
+                                    const int* status, cmp op, const T* values) {
   return detail::test_words(w, detail::set_of(variables, count, status, op, values), detail::which::some, indices);
 }
 

@@ -1,6 +1,6 @@
 /// @file
-/// The contract between the host library and a backend: what memory can be shared and how, how bytes are moved, and the few
-/// things the library itself runs on a device. Two backends fulfil it: `cpu/` (host heap) and `cuda/` (GPU heap).
+/// The contract between the host library and a backend: what memory can be shared and how, how bytes are moved, and the
+/// few things the library itself runs on a device. Two backends fulfil it: `cpu/` (host heap) and `cuda/` (GPU heap).
 #pragma once
 
 #include <array>
@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "device/shared/operation.hpp"
 #include "common/unique_fd.hpp"
+#include "device/shared/operation.hpp"
 #include "pgas/config.hpp"
 #include "pgas/device/context.hpp"
 #include "pgas/device/impl/reduce/collective_request.hpp"
@@ -40,7 +40,7 @@ struct grid_state;
 enum class segment_id : std::uint64_t {};
 
 /// One of the physical pieces that memory of the program consists of.
-struct foreign_piece {
+struct external_segment {
   segment_id segment;
   std::size_t bytes;
 };
@@ -49,7 +49,7 @@ struct foreign_piece {
 struct exported_handle {
   handle_kind kind = handle_kind::posix_fd;
   std::array<std::byte, 64> bytes{};
-  unique_fd fd;  ///< only for posix_fd
+  unique_fd fd;          ///< only for posix_fd
   bool foreign = false;  ///< of memory that the program made, not this library
 };
 
@@ -65,8 +65,8 @@ struct mapped_memory {
   void* device = nullptr;
 };
 
-/// A backend. *Callers* any thread; one at a time for each segment and each range of addresses. *Errors* pgas::error with
-/// code::device_failed (the driver's error by name) unless said otherwise.
+/// A backend. *Callers* any thread; one at a time for each segment and each range of addresses. *Errors* pgas::error
+/// with code::device_failed (the driver's error by name) unless said otherwise.
 class device {
  public:
   virtual ~device() = default;
@@ -80,8 +80,8 @@ class device {
 
   /// Every size and address below is a multiple of this.
   [[nodiscard]] virtual std::size_t granularity() const noexcept = 0;
-  /// Reserves addresses without memory behind them. With a hint: exactly there, or null when something is there already.
-  /// *Errors* address_space when no hint was given and the system refuses.
+  /// Reserves addresses without memory behind them. With a hint: exactly there, or null when something is there
+  /// already. *Errors* address_space when no hint was given and the system refuses.
   [[nodiscard]] virtual void* reserve(std::size_t bytes, void* hint) = 0;
   virtual void release(void* address, std::size_t bytes) noexcept = 0;
 
@@ -89,7 +89,8 @@ class device {
 
   /// Kinds worth probing on this device, best first. That a kind is listed does not mean that it works.
   [[nodiscard]] virtual std::vector<handle_kind> handle_kinds() const = 0;
-  /// Physical memory that can be exported as `kind`. *Errors* out_of_memory; device_failed where the kind does not work.
+  /// Physical memory that can be exported as `kind`. *Errors* out_of_memory; device_failed where the kind does not
+  /// work.
   [[nodiscard]] virtual segment_id create(std::size_t bytes, handle_kind kind) = 0;
   [[nodiscard]] virtual exported_handle export_segment(segment_id segment) = 0;
   /// *Errors* handle_invalid when the handle is truncated, foreign, or of another size than `bytes`.
@@ -97,9 +98,10 @@ class device {
   /// Maps the segment at `address` (inside a reservation) and makes it readable and writable for this device.
   virtual void map(void* address, std::size_t bytes, segment_id segment) = 0;
   virtual void unmap(void* address, std::size_t bytes) noexcept = 0;
-  /// The pieces behind memory that the program made, in order, as segments that can be exported as `kind` and mapped. They
-  /// live until destroy(), whatever the program does with its own. *Errors* invalid_argument, handle_exchange saying why not.
-  [[nodiscard]] virtual std::vector<foreign_piece> retain(void* pointer, std::size_t bytes, handle_kind kind) = 0;
+  /// The pieces behind memory that the program made, in order, as segments that can be exported as `kind` and mapped.
+  /// They live until destroy(), whatever the program does with its own. *Errors* invalid_argument, handle_exchange
+  /// saying why not.
+  [[nodiscard]] virtual std::vector<external_segment> retain(void* pointer, std::size_t bytes, handle_kind kind) = 0;
   /// Gives back a created or imported segment; the memory goes when the last mapping anywhere is gone.
   virtual void destroy(segment_id segment) noexcept = 0;
 
@@ -108,13 +110,13 @@ class device {
   [[nodiscard]] virtual mapped_memory allocate_mapped(std::size_t bytes) = 0;  ///< zeroed, 128-byte aligned
   virtual void free_mapped(mapped_memory memory) noexcept = 0;
   /// Memory for this device's kernels alone, zeroed, 256-byte aligned.
-  [[nodiscard]] virtual void* allocate_local(std::size_t bytes) = 0;
+  [[nodiscard]] virtual void* allocate_device(std::size_t bytes) = 0;
   virtual void free_local(void* memory) noexcept = 0;
 
   // ---- what network devices write into this one's memory (GPUDirect RDMA)
 
-  /// When kernels that have learned of such a write, by whatever it was ordered before, see it; those of peers that have
-  /// mapped the memory, too, where `for_peers`.
+  /// When kernels that have learned of such a write, by whatever it was ordered before, see it; those of peers that
+  /// have mapped the memory, too, where `for_peers`.
   [[nodiscard]] virtual remote_writes order_of_remote_writes(bool) const noexcept { return remote_writes::visible; }
   /// What has been written so far is visible to kernels that learn of something that happens later.
   virtual void flush_remote_writes([[maybe_unused]] bool for_peers) {}
@@ -124,43 +126,46 @@ class device {
   [[nodiscard]] virtual stream_handle create_stream() = 0;
   /// A stream whose work goes before that of others where the device has such: for short work that others wait for.
   [[nodiscard]] virtual stream_handle create_urgent_stream() { return create_stream(); }
-  /// The handle of a stream that the application made, its default stream (null) included. *Errors* invalid_argument where
-  /// applications have no streams.
+  /// The handle of a stream that the application made, its default stream (null) included. *Errors* invalid_argument
+  /// where applications have no streams.
   [[nodiscard]] virtual stream_handle adopt(void* native) = 0;
   virtual void destroy_stream(stream_handle stream) noexcept = 0;
-  /// The number of a stream, which two that run at once never share. Handles may: CUDA has one for the default streams of
-  /// all threads.
-  [[nodiscard]] virtual std::uint64_t number_of(stream_handle stream) { return reinterpret_cast<std::uintptr_t>(stream); }
+  /// The number of a stream, which two that run at once never share. Handles may: CUDA has one for the default streams
+  /// of all threads.
+  [[nodiscard]] virtual std::uint64_t number_of(stream_handle stream) {
+    return reinterpret_cast<std::uintptr_t>(stream);
+  }
   /// Returns when everything enqueued before has been carried out. *Errors* what went wrong there.
   virtual void synchronize(stream_handle stream) = 0;
-  /// Told when the world has failed, from any thread: kernels that wait are ending, and synchronize() no longer waits for
-  /// one that does not. A backend that cannot lose a kernel ignores it.
+  /// Told when the world has failed, from any thread: kernels that wait are ending, and synchronize() no longer waits
+  /// for one that does not. A backend that cannot lose a kernel ignores it.
   virtual void world_failed() noexcept {}
   /// Whether work enqueued now is recorded (CUDA graphs) instead of carried out; nothing may wait for such a stream.
   [[nodiscard]] virtual bool capturing(stream_handle) { return false; }
   /// Copies between any two places that this device reaches, pageable host memory included.
   virtual void copy(void* to, const void* from, std::size_t bytes, stream_handle stream) = 0;
   virtual void fill(void* at, unsigned char value, std::size_t bytes, stream_handle stream) = 0;
-  /// Carries out the operation once the stream gets there. What local memory of a strided copy kernels can't reach is copied
-  /// in another way; status, values and result must be reachable.
+  /// Carries out the operation once the stream gets there. What local memory of a strided copy kernels can't reach is
+  /// copied in another way; status, values and result must be reachable.
   virtual void enqueue(const operation_request& request, stream_handle stream) = 0;
-  /// Carries out a list of atomic operations once the stream gets there. What was done before on the stream is visible to
-  /// whoever acquires one of their values. @param list in mapped_memory, as kernels address it; stays until the stream has
-  /// been waited for
-  virtual void update(std::span<listed_update> list, stream_handle stream) = 0;
+  /// Carries out a list of atomic operations once the stream gets there. What was done before on the stream is visible
+  /// to whoever acquires one of their values. @param list in mapped_memory, as kernels address it; stays until the
+  /// stream has been waited for
+  virtual void update(std::span<batched_atomic> list, stream_handle stream) = 0;
   /// Carries out an atomic operation on the internal queue and returns the bits of the old value. Blocking.
   [[nodiscard]] virtual std::uint64_t fetch(const operation_request& request) = 0;
-  /// Reads `count` words of 2, 4 or 8 bytes into host memory, each whole; what was released before a value is visible when
-  /// its word has been read. Blocking, on the internal queue.
+  /// Reads `count` words of 2, 4 or 8 bytes into host memory, each whole; what was released before a value is visible
+  /// when its word has been read. Blocking, on the internal queue.
   virtual void snapshot(void* to, const void* from, std::size_t count, std::size_t word_bytes) = 0;
   /// Whether kernels of this device can load and store there.
   [[nodiscard]] virtual bool reaches(const void*) { return true; }
-  /// A collective over `team` once the stream gets there, as the device operations of the same names; on the channel that
-  /// `team` is on. Arguments have been checked. @param blocks what several blocks of a kernel have in common
+  /// A collective over `team` once the stream gets there, as the device operations of the same names; on the channel
+  /// that `team` is on. Arguments have been checked. @param blocks what several blocks of a kernel have in common
   virtual void collective(const context& context, const team_view& team, const collective_request& request,
                           grid_state* blocks, stream_handle stream) = 0;
 
-  /// Has the memory of kernels' stacks set aside, so that no launch has to: the driver would wait for all kernels first.
+  /// Has the memory of kernels' stacks set aside, so that no launch has to: the driver would wait for all kernels
+  /// first.
   /// @param bytes of the largest stack of a thread, of kernels that are loaded
   virtual void make_room_for_stacks(std::size_t) {}
 
@@ -178,7 +183,8 @@ class device {
 [[nodiscard]] std::unique_ptr<device> make_cpu_device();
 
 /// `settings.device` if given, else the GPU that the application has selected (a current context), else the
-/// `local_rank`-th of the visible ones, wrapping around. *Errors* device_unavailable with the reason: built without CUDA, no driver, no GPU.
+/// `local_rank`-th of the visible ones, wrapping around. *Errors* device_unavailable with the reason: built without
+/// CUDA, no driver, no GPU.
 [[nodiscard]] std::unique_ptr<device> make_cuda_device(const config& settings, int local_rank);
 
 }  // namespace pgas::detail

@@ -10,7 +10,7 @@
 namespace pgas::detail {
 
 /// What one thread of a grid runs.
-using grid_member = std::function<void(const thread_crew&)>;
+using grid_member = std::function<void(const cpu_block&)>;
 
 /// Most threads of one grid that run at once on the CPU.
 inline constexpr unsigned most_threads_at_once = 4096;
@@ -24,8 +24,8 @@ struct grid_shape {
 
 /// Runs `member` once for each thread of each block when the stream gets there. Returns at once. *Callers* any thread.
 /// *Errors* launch_failed for an impossible shape, more threads than run at once, or a device that is not the CPU's.
-/// device::synchronize() throws device_failed when a member has ended early, launch_failed when so many threads could not
-/// be started.
+/// device::synchronize() throws device_failed when a member has ended early, launch_failed when so many threads could
+/// not be started.
 void run_grid_on_cpu(device& on, stream_handle stream, grid_shape shape, grid_member member);
 
 /// The same on the calling thread: returns when all members have ended. *Errors* as above, thrown from here.

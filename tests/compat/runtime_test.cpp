@@ -238,7 +238,7 @@ TEST(compat_must_death_test, errors_end_the_process_and_name_the_function_that_t
 }
 
 TEST(compat_number_table, gives_the_lowest_free_number) {
-  number_table<std::string> table("thing", 3);
+  handle_table<std::string> table("thing", 3);
   EXPECT_EQ(table.add("a"), 3);
   EXPECT_EQ(table.add("b"), 4);
   std::string& c = table.find(table.add("c"));
@@ -255,7 +255,7 @@ TEST(compat_number_table, gives_the_lowest_free_number) {
 }
 
 TEST(compat_number_table, nothing_is_taken_out_while_it_is_looked_at) {
-  number_table<std::string> table("thing", 3);
+  handle_table<std::string> table("thing", 3);
   for (const auto* text : {"a", "b", "c"}) static_cast<void>(table.add(text));
   static_cast<void>(table.take(4));
   std::string seen;

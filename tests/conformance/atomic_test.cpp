@@ -50,8 +50,8 @@ struct sequence_body {
 
   /// Carries out operation `op` in its plain, fetching or non-blocking form. Returns the old value, or `model` where
   /// the form has none; leaves the new value in `model`.
-  PGAS_FN T carry_out(const context& ctx, std::uint32_t op, std::uint32_t form, T value, T other, std::int32_t pe,
-                      T& model) const {
+  PGAS_FN T execute_operation(const context& ctx, std::uint32_t op, std::uint32_t form, T value, T other,
+                              std::int32_t pe, T& model) const {
     T* const w = word.at(ctx);
     T* const result = results.at(ctx);
     const T before = model;
@@ -133,7 +133,7 @@ struct sequence_body {
       const std::uint32_t op = r % operations;
       const auto pe = static_cast<std::int32_t>(r / 16 % static_cast<std::uint32_t>(ctx.n_pes()));
       const T before = model[pe];
-      const T old = carry_out(ctx, op, r / 256 % 3, operand<T>(i, 1), operand<T>(i, 2), pe, model[pe]);
+      const T old = execute_operation(ctx, op, r / 256 % 3, operand<T>(i, 1), operand<T>(i, 2), pe, model[pe]);
       found.check(ctx, i * 100 + op * 10 + r / 256 % 3, same_bytes(old, before));
       found.check(ctx, i * 100 + op * 10 + 5, same_bytes(atomic_fetch(ctx, word.at(ctx), pe), model[pe]));
     }

@@ -73,7 +73,7 @@ struct push_rounds {
 void run_rounds(const team_shape& shape) {
   pe_set pes(shape.n_pes, {.heap_bytes = std::size_t{16} << 20});
   push_rounds body{make_team(pes, shape.members, shape.as_list),
-                   pes.allocate<std::byte>(detail::push_room::bytes),
+                   pes.allocate<std::byte>(detail::oneshot_staging::bytes),
                    pes.allocate<std::uint32_t>(push_rounds::most + 8),
                    pes.allocate<std::uint32_t>(push_rounds::most + 8),
                    make_findings(pes),

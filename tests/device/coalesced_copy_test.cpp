@@ -18,7 +18,7 @@ using pgas_test::mix;
 
 /// What eight lanes share to hand each other values.
 struct exchange_room {
-  pgas::detail::crew_state meeting{8};
+  pgas::detail::cpu_block_state meeting{8};
   std::array<std::array<std::uint64_t, 8>, 2> values{};
 };
 

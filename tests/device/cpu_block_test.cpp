@@ -11,22 +11,22 @@
 
 namespace {
 
-using pgas::thread_crew;
-using pgas::detail::crew_state;
-using pgas::detail::thread_ended;
+using pgas::cpu_block;
+using pgas::detail::cpu_block_state;
 using pgas::detail::run_member;
+using pgas::detail::thread_ended;
 
 /// Runs f(member) on `size` threads; returns how many ended by thread_ended and how many by another exception.
 template <class F>
 std::pair<int, int> run_crew(std::uint32_t size, const F& f) {
-  crew_state state(size);
+  cpu_block_state state(size);
   std::atomic<int> ended{0};
   std::atomic<int> thrown{0};
   std::vector<std::thread> threads;
   for (std::uint32_t rank = 0; rank < size; ++rank) {
     threads.emplace_back([&, rank] {
       try {
-        run_member(thread_crew(state, rank, size, 3, 5), f);
+        run_member(cpu_block(state, rank, size, 3, 5), f);
       } catch (const thread_ended&) {
         ++ended;
       } catch (const std::runtime_error&) {
@@ -41,7 +41,7 @@ std::pair<int, int> run_crew(std::uint32_t size, const F& f) {
 TEST(crew, sync_orders_what_members_do) {
   for (std::uint32_t size : {1u, 2u, 4u, 7u}) {
     std::vector<int> cells(size, 0);  // plain: the thread sanitizer would see a barrier that does not order
-    const auto ended = run_crew(size, [&](const thread_crew& crew) {
+    const auto ended = run_crew(size, [&](const cpu_block& crew) {
       for (int round = 1; round <= 200; ++round) {
         cells[crew.thread_rank()] = round;
         crew.sync();
@@ -55,7 +55,7 @@ TEST(crew, sync_orders_what_members_do) {
 
 TEST(crew, members_that_return_are_not_waited_for) {
   std::atomic<int> rounds{0};
-  const auto ended = run_crew(4, [&](const thread_crew& crew) {
+  const auto ended = run_crew(4, [&](const cpu_block& crew) {
     for (std::uint32_t round = 0; round <= crew.thread_rank() * 10; ++round) {
       crew.sync();
       ++rounds;
@@ -67,7 +67,7 @@ TEST(crew, members_that_return_are_not_waited_for) {
 
 TEST(crew, a_failing_member_ends_the_others) {
   for (int round = 0; round < 50; ++round) {
-    const auto ended = run_crew(4, [&](const thread_crew& crew) {
+    const auto ended = run_crew(4, [&](const cpu_block& crew) {
       crew.sync();
       if (crew.thread_rank() == 2) throw std::runtime_error("on purpose");
       crew.sync();
@@ -78,7 +78,7 @@ TEST(crew, a_failing_member_ends_the_others) {
 }
 
 TEST(crew, members_know_their_place) {
-  const auto ended = run_crew(3, [](const thread_crew& crew) {
+  const auto ended = run_crew(3, [](const cpu_block& crew) {
     EXPECT_EQ(crew.block_rank(), 3u);
     EXPECT_EQ(crew.num_blocks(), 5u);
     EXPECT_EQ(crew.size(), 3u);
@@ -90,7 +90,7 @@ TEST(crew, members_know_their_place) {
 }
 
 TEST(crew, broadcast_and_any_in_a_row) {
-  const auto ended = run_crew(4, [](const thread_crew& crew) {
+  const auto ended = run_crew(4, [](const cpu_block& crew) {
     for (std::uint32_t i = 0; i < 300; ++i) {
       ASSERT_EQ(pgas::detail::broadcast(crew, i + crew.thread_rank()), i);
       ASSERT_EQ(pgas::detail::any(crew, i % 5 == crew.thread_rank()), i % 5 < 4);

@@ -110,9 +110,9 @@ TEST(grid_barrier, is_given_up_when_a_block_does_not_come) {
 }
 
 TEST(grid_barrier, a_crew_without_a_grid_says_so) {
-  detail::crew_state state(1);
-  EXPECT_THROW(this_grid(thread_crew(state, 0, 1, 0, 2)).sync(), std::logic_error);
-  this_grid(thread_crew(state, 0, 1, 0, 1)).sync();  // one block is its own grid
+  detail::cpu_block_state state(1);
+  EXPECT_THROW(this_grid(cpu_block(state, 0, 1, 0, 2)).sync(), std::logic_error);
+  this_grid(cpu_block(state, 0, 1, 0, 1)).sync();  // one block is its own grid
 }
 
 }  // namespace

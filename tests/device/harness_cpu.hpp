@@ -119,9 +119,9 @@ class pe_set {
   /// to do so makes the others' waits end too.
   template <class Body>
   std::vector<bool> run_out(grid_shape g, Body body, const std::function<void()>& meanwhile = {}) {
-    std::deque<detail::crew_state> crews;
+    std::deque<detail::cpu_block_state> crews;
     for (unsigned i = 0; i < static_cast<unsigned>(n_) * g.blocks; ++i) crews.emplace_back(g.threads);
-    std::deque<detail::crew_state> whole_grids;
+    std::deque<detail::cpu_block_state> whole_grids;
     for (int pe = 0; pe < n_; ++pe) whole_grids.emplace_back(g.blocks * g.threads);
     std::atomic<unsigned> ready{0};
     const unsigned total = static_cast<unsigned>(n_) * g.blocks * g.threads;
@@ -132,10 +132,10 @@ class pe_set {
           threads.emplace_back([&, pe, block, rank] {
             ready.fetch_add(1);
             while (ready.load() < total) std::this_thread::yield();
-            const thread_crew crew(crews[static_cast<unsigned>(pe) * g.blocks + block], rank, g.threads, block,
-                                   g.blocks, &whole_grids[static_cast<std::size_t>(pe)]);
+            const cpu_block crew(crews[static_cast<unsigned>(pe) * g.blocks + block], rank, g.threads, block, g.blocks,
+                                 &whole_grids[static_cast<std::size_t>(pe)]);
             try {
-              detail::run_member(crew, [&](const thread_crew& member) { body(member, context_of(pe)); });
+              detail::run_member(crew, [&](const cpu_block& member) { body(member, context_of(pe)); });
             } catch (const detail::thread_ended&) {
               abort(static_cast<std::uint32_t>(pe) + 1);
             }

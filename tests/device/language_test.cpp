@@ -64,9 +64,8 @@ struct integers_only {
 };
 
 // What the concepts say in C++20.
-static_assert(is_group<this_thread> && is_group<thread_crew> && is_group<grid> && !is_group<no_group> &&
-              !is_group<int>);
-static_assert(is_block_group<thread_crew> && !is_block_group<warp>);
+static_assert(is_group<this_thread> && is_group<cpu_block> && is_group<grid> && !is_group<no_group> && !is_group<int>);
+static_assert(is_block_group<cpu_block> && !is_block_group<warp>);
 static_assert(is_rma_type<workplace> && !is_rma_type<const int> && !is_rma_type<std::string>);
 static_assert(is_amo_type<float> && !is_amo_integer<float> && !is_amo_type<float16> && is_amo_add_type<float16>);
 static_assert(is_amo_add_type<bfloat16_pair> && !is_amo_add_type<short> && !is_amo_add_type<bool>);

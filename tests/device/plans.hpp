@@ -23,10 +23,10 @@ void write_plans(Pes& pes, const std::vector<std::int32_t>& members, std::uint64
     domain_of.push_back(pe / domain);
     slot_of.push_back(pe);
   }
-  std::vector<std::int32_t> plan(static_cast<std::size_t>(detail::domain_plan::size(n)));
+  std::vector<std::int32_t> plan(static_cast<std::size_t>(detail::team_hierarchy::size(n)));
   for (int pe = 0; pe < n_pes; ++pe) {
     std::fill(plan.begin(), plan.end(), 0);
-    detail::domain_plan::write(plan.data(), members.data(), n, pe, domain_of.data(), slot_of.data());
+    detail::team_hierarchy::write(plan.data(), members.data(), n, pe, domain_of.data(), slot_of.data());
     pes.write(pe, sym<std::int32_t>{state + detail::team_layout::plan(n, channels)}, plan.data(), plan.size());
   }
 }

@@ -43,11 +43,11 @@ struct one_pe {
     const std::uint32_t ring_commands = on_host ? log2_commands_on_host : log2_commands_on_gpu;
     const std::uint32_t ring_answers = on_host ? log2_answers_on_host : log2_answers_on_gpu;
     shared = device->allocate_mapped(d::ring::shared_bytes(ring_commands, ring_answers));
-    heads = device->allocate_local(d::ring_view::heads_bytes(ring_answers));
-    workspace = {static_cast<std::byte*>(device->allocate_local(d::workspace_view::bytes(log2_units))),
-                 static_cast<std::uint64_t*>(device->allocate_local(d::workspace_view::words_bytes(log2_units))),
+    heads = device->allocate_device(d::ring_view::heads_bytes(ring_answers));
+    workspace = {static_cast<std::byte*>(device->allocate_device(d::workspace_view::bytes(log2_units))),
+                 static_cast<std::uint64_t*>(device->allocate_device(d::workspace_view::words_bytes(log2_units))),
                  log2_units};
-    table = device->allocate_local(sizeof(d::routes) + static_cast<std::size_t>(n_pes) * sizeof(std::int32_t));
+    table = device->allocate_device(sizeof(d::routes) + static_cast<std::size_t>(n_pes) * sizeof(std::int32_t));
     ring.emplace(d::ring::lay_out(shared.host, shared.device, heads, ring_commands, ring_answers));
   }
   ~one_pe() {
@@ -72,8 +72,7 @@ struct proxies::state {
   std::deque<one_pe> pes;
 
   explicit state(const proxied_layout& layout)
-      : where(layout),
-        network(std::make_shared<d::loopback_network>(layout.n_pes)) {
+      : where(layout), network(std::make_shared<d::loopback_network>(layout.n_pes)) {
     for (int pe = 0; pe < layout.n_pes; ++pe) {
       pgas::config settings;
       if (!layout.gpus.empty()) settings.device = layout.gpus[static_cast<std::size_t>(pe)];

@@ -53,7 +53,7 @@ struct alignas(64) command {
   std::uint64_t lap;  ///< written last
   command_kind kind;
   atomic_update update;
-  word_kind as;
+  datatype as;
   std::uint8_t reserved;
   std::int32_t pe;  ///< as the world counts
   std::uint64_t offset;

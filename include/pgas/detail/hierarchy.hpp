@@ -9,7 +9,7 @@ namespace pgas::detail {
 
 /// One PE's plan of one team: words of 32 bits. Domains are numbered in the order of their first members; those of a
 /// domain are in the order of the team. A plan of zeros, or of one domain, says that nobody is proxied.
-struct domain_plan {
+struct team_hierarchy {
   const std::int32_t* words;
 
   /// Words of a plan.

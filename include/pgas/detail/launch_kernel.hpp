@@ -47,22 +47,24 @@ struct resident_kernel {
   unsigned threads;          ///< of a block
   unsigned registers;        ///< of a thread
 };
-/// How many of its blocks this PE may have: its part of what the GPU holds, less what the proxy needs where there is one.
+/// How many of its blocks this PE may have: its part of what the GPU holds, less what the proxy needs where there is
+/// one.
 [[nodiscard]] PGAS_API unsigned admitted_blocks(world& w, const resident_kernel& kernel);
 
 /// What a launch of blocks that do not run all at once ends with. @param otherwise what to do where none of them waits
-[[nodiscard]] PGAS_API error does_not_fit(unsigned long long blocks, unsigned threads, unsigned fit, const char* otherwise);
+[[nodiscard]] PGAS_API error does_not_fit(unsigned long long blocks, unsigned threads, unsigned fit,
+                                          const char* otherwise);
 
-/// A kernel of launch(), which says so before main() begins, or when the library that it is in is loaded. Worlds load all
-/// of them into their GPU when they are joined, and make room for their stacks: later, that would wait for kernels that
-/// spin, and keep from the driver the proxy that these may be waiting for.
-class PGAS_API announced_kernel {
+/// A kernel of launch(), which says so before main() begins, or when the library that it is in is loaded. Worlds load
+/// all of them into their GPU when they are joined, and make room for their stacks: later, that would wait for kernels
+/// that spin, and keep from the driver the proxy that these may be waiting for.
+class PGAS_API registered_kernel {
  public:
   /// @param load into the current context; returns the bytes of a thread's stack, 0 where it fails, as the launch will
-  explicit announced_kernel(std::size_t (*load)());
-  ~announced_kernel();
-  announced_kernel(const announced_kernel&) = delete;
-  announced_kernel& operator=(const announced_kernel&) = delete;
+  explicit registered_kernel(std::size_t (*load)());
+  ~registered_kernel();
+  registered_kernel(const registered_kernel&) = delete;
+  registered_kernel& operator=(const registered_kernel&) = delete;
 
  private:
   std::size_t (*load_)();
@@ -77,8 +79,8 @@ concept bounded_kernel = requires {
   Kernel::min_blocks;
 };
 
-/// Runs the kernel. The address of an argument tells the launch from all that run at the same time, also from those of other
-/// instances of its graph: each has its own arguments in memory, as they may differ.
+/// Runs the kernel. The address of an argument tells the launch from all that run at the same time, also from those of
+/// other instances of its graph: each has its own arguments in memory, as they may differ.
 template <class Kernel, class... Arguments>
 PGAS_FN void run_kernel(const grid_place& place, Kernel& kernel, Arguments&... arguments) {
   grid_visit visit{place.states, reinterpret_cast<std::uintptr_t>(&place), nullptr};
@@ -107,7 +109,7 @@ template <class Kernel, class... Arguments>
 }
 
 template <class Kernel, class... Arguments>
-inline const announced_kernel announcement_of{[]() -> std::size_t {
+inline const registered_kernel announcement_of{[]() -> std::size_t {
   cudaFuncAttributes about{};
   if (cudaFuncGetAttributes(&about, entry_of<Kernel, Arguments...>()) == cudaSuccess) return about.localSizeBytes;
   static_cast<void>(cudaGetLastError());
@@ -117,13 +119,14 @@ inline const announced_kernel announcement_of{[]() -> std::size_t {
 inline void check_launch(cudaError_t result, const launch_shape& shape) {
   if (result == cudaSuccess) return;
   static_cast<void>(cudaGetLastError());  // what is reported here must not surface again in the application
-  throw error(code::launch_failed, "launch of " + std::to_string(shape.blocks) + " blocks of " + std::to_string(shape.threads) +
-                                       " threads with " + std::to_string(shape.shared_bytes) +
+  throw error(code::launch_failed, "launch of " + std::to_string(shape.blocks) + " blocks of " +
+                                       std::to_string(shape.threads) + " threads with " +
+                                       std::to_string(shape.shared_bytes) +
                                        " bytes of shared memory: " + cudaGetErrorString(result));
 }
 
-/// Loads the kernel for the current GPU and asks how many of its blocks a multiprocessor holds. The last answer is kept by each thread,
-/// as the driver takes microseconds for it.
+/// Loads the kernel for the current GPU and asks how many of its blocks a multiprocessor holds. The last answer is kept
+/// by each thread, as the driver takes microseconds for it.
 template <class Kernel, class... Arguments>
 [[nodiscard]] resident_kernel describe_kernel(const launch_shape& shape) {
   struct answer {
@@ -150,9 +153,12 @@ template <class Kernel, class... Arguments>
   int multiprocessors = 0;  // under MPS only those that this process may use
   check_launch(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, gpu), shape);
   int each = 0;
-  check_launch(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, entry, static_cast<int>(shape.threads), shape.shared_bytes),
-               shape);
-  last = {gpu, shape.threads, shape.shared_bytes,
+  check_launch(
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, entry, static_cast<int>(shape.threads), shape.shared_bytes),
+      shape);
+  last = {gpu,
+          shape.threads,
+          shape.shared_bytes,
           {static_cast<unsigned>(multiprocessors), static_cast<unsigned>(each), shape.threads,
            static_cast<unsigned>(about.numRegs)}};
   return last.kernel;
@@ -161,9 +167,10 @@ template <class Kernel, class... Arguments>
 template <class Kernel, class... Arguments>
 [[nodiscard]] unsigned resident_blocks(world& w, const launch_shape& shape) {
   if (w.heap() != heap_kind::cuda)
-    throw error(code::launch_failed,
-                "launch: this kernel was compiled by nvcc for a GPU, but the world's heap is on the host: use a machine with a "
-                "GPU, or the same source compiled by a C++ compiler");
+    throw error(
+        code::launch_failed,
+        "launch: this kernel was compiled by nvcc for a GPU, but the world's heap is on the host: use a machine with a "
+        "GPU, or the same source compiled by a C++ compiler");
   static_cast<void>(&announcement_of<Kernel, Arguments...>);
   const device_guard guard(w);
   return admitted_blocks(w, describe_kernel<Kernel, Arguments...>(shape));
@@ -181,21 +188,24 @@ void launch_kernel(world& w, const launch_shape& shape, const stream& on, Kernel
   how.dynamicSmemBytes = shape.shared_bytes;
   how.stream = static_cast<cudaStream_t>(on.native(w.state()));
   // Not <<<>>>, whose errors are told by cudaGetLastError, with those that the application has left there before.
-  check_launch(cudaLaunchKernelEx(&how, entry_of<Kernel, Arguments...>(), grid_area(w, on), kernel, arguments...), shape);
+  check_launch(cudaLaunchKernelEx(&how, entry_of<Kernel, Arguments...>(), grid_area(w, on), kernel, arguments...),
+               shape);
 }
 
 #else
 
-/// Runs `member` once for every thread of every block when the stream gets there: all at once, each on a thread of its own,
-/// or without `resident` as many blocks at a time as the CPU takes.
-PGAS_API void run_grid(world& w, const stream& on, const launch_shape& shape, std::function<void(const thread_crew&)> member);
+/// Runs `member` once for every thread of every block when the stream gets there: all at once, each on a thread of its
+/// own, or without `resident` as many blocks at a time as the CPU takes.
+PGAS_API void run_grid(world& w, const stream& on, const launch_shape& shape,
+                       std::function<void(const cpu_block&)> member);
 /// How many blocks of `threads` threads run at once.
 [[nodiscard]] PGAS_API unsigned resident_on_cpu(world& w, unsigned threads);
 
 inline void expect_host_heap(world& w) {
   if (w.heap() != heap_kind::host)
     throw error(code::launch_failed,
-                "launch: this kernel was compiled for the CPU, but the world's heap is on a GPU: set PGAS_HEAP=host, or compile "
+                "launch: this kernel was compiled for the CPU, but the world's heap is on a GPU: set PGAS_HEAP=host, "
+                "or compile "
                 "the source with nvcc");
 }
 
@@ -208,7 +218,7 @@ template <class Kernel, class... Arguments>
 template <class Kernel, class... Arguments>
 void launch_kernel(world& w, const launch_shape& shape, const stream& on, Kernel kernel, Arguments... arguments) {
   expect_host_heap(w);
-  run_grid(w, on, shape, [kernel, arguments...](const thread_crew& crew) { kernel(crew, arguments...); });
+  run_grid(w, on, shape, [kernel, arguments...](const cpu_block& crew) { kernel(crew, arguments...); });
 }
 
 #endif

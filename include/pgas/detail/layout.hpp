@@ -3,8 +3,8 @@
 /// kernels, and what a kernel leaves behind when it has to give up.
 #pragma once
 
-#include "pgas/detail/hierarchy.hpp"
 #include "pgas/detail/datatype.hpp"
+#include "pgas/detail/hierarchy.hpp"
 
 namespace pgas::detail {
 
@@ -79,7 +79,8 @@ enum class operation : std::uint32_t {
 /// What an atomic operation is called that gives the old value back, or not.
 [[nodiscard]] PGAS_HD constexpr operation operation_of(atomic_update how, bool fetches) {
   const bool has_both = how >= atomic_update::add && how <= atomic_update::max;
-  const auto first = static_cast<std::uint32_t>(fetches && has_both ? operation::atomic_fetch_add : operation::atomic_fetch);
+  const auto first =
+      static_cast<std::uint32_t>(fetches && has_both ? operation::atomic_fetch_add : operation::atomic_fetch);
   const auto skipped = static_cast<std::uint32_t>(fetches && has_both ? atomic_update::add : atomic_update::fetch);
   return static_cast<operation>(first + static_cast<std::uint32_t>(how) - skipped);
 }
@@ -134,8 +135,8 @@ struct domain_words {
 ///
 /// and the domain_words of teams that span domains.
 ///
-/// Behind the parts: room for the packets of channel 0 and of the host's (`impl/packet.hpp`); the domain_plan; and the
-/// world PE of each member (int32), for teams whose members are not evenly spaced.
+/// Behind the parts: room for the packets of channel 0 and of the host's (`impl/packet.hpp`); the team_hierarchy; and
+/// the world PE of each member (int32), for teams whose members are not evenly spaced.
 struct team_layout {
   static constexpr std::uint64_t member_bytes = 16;
   static constexpr std::uint64_t line = 128;
@@ -185,7 +186,7 @@ struct team_layout {
   }
   /// Where the list of members starts.
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t list(std::int32_t members, std::int32_t channels) {
-    return plan(members, channels) + rounded(static_cast<std::uint64_t>(domain_plan::size(members)) * 4);
+    return plan(members, channels) + rounded(static_cast<std::uint64_t>(team_hierarchy::size(members)) * 4);
   }
   /// Size of the whole state.
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t bytes(std::int32_t members, std::int32_t channels, bool listed) {
@@ -198,7 +199,7 @@ inline constexpr std::int32_t default_channels = 32;
 
 /// Room for what members of a team store to one another to be reduced there (`impl/push_fold.hpp`): for each block of a
 /// kernel that the host enqueues two halves, by turns. The domain has one, and the world where it is one domain.
-struct push_room {
+struct oneshot_staging {
   static constexpr std::int32_t most_members = 64;  ///< more would have no room for more than packets hold
   static constexpr std::uint32_t log2_block_bytes = 15;
   static constexpr std::uint64_t block_bytes = std::uint64_t{1} << log2_block_bytes;  ///< of a half, for all members

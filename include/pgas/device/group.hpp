@@ -8,7 +8,7 @@
 /// | --- | --- | --- |
 /// | this_thread | the calling one | everywhere |
 /// | warp | this_warp(block): 32 neighbours of the block; on the CPU each thread is a warp of its own | everywhere |
-/// | block | a block of the grid: this_block() in a kernel; on the CPU the thread_crew of the launcher | everywhere |
+/// | block | a block of the grid: this_block() in a kernel; on the CPU the cpu_block of the launcher | everywhere |
 /// | launched_block | the block as launch() hands it to a kernel, which also knows its grid | kernels of launch() |
 /// | grid | this_grid(block), see grid.hpp: all threads of all blocks | kernels of launch() |
 #pragma once
@@ -168,9 +168,9 @@ namespace detail {
 #else
 
 /// What the CPU calls a block: real threads, handed to the program by the launcher.
-using block = thread_crew;
+using block = cpu_block;
 /// The same on the CPU: every block is one that a launcher made.
-using launched_block = thread_crew;
+using launched_block = cpu_block;
 
 /// On the CPU each thread is a warp of its own: nothing in the program may count on 32 lanes.
 class warp : public this_thread {

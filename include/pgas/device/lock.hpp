@@ -32,7 +32,7 @@ PGAS_FN void set_lock(const context& ctx, const G& g, lock_t* lock) {
   detail::check(ctx, detail::operation::lock, lock, ctx.my_pe());
   bool mine = false;
   if (g.thread_rank() == 0) mine = detail::lock_set(detail::device_lock_words(ctx, lock)) == detail::lock_result::done;
-  detail::go_on_with_first(g, mine);
+  detail::exit_unless_leader(g, mine);
 }
 
 /// Takes the lock if it is free.

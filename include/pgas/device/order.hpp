@@ -65,7 +65,7 @@ PGAS_FN void fence_for_all(const G& g, const Fence& fence) {
 /// a later p, atomic or signal of this thread through a wait, a test or signal_fetch sees the earlier operations too.
 /// It is a release: earlier reads are ordered as well, later reads are not.
 PGAS_FN void fence(const context& ctx) {
-  detail::settle_all(ctx, detail::operation::fence);
+  detail::quiet_proxied(ctx, detail::operation::fence);
   detail::fence_release();
 }
 
@@ -83,7 +83,7 @@ PGAS_FN void fence(const context& ctx, std::int32_t pe) {
 /// group.
 template <PGAS_IS(group) G>
 PGAS_FN detail::if_group<G> fence(const context& ctx, const G& g) {
-  detail::settle_all(ctx, g, detail::operation::fence);
+  detail::quiet_proxied(ctx, g, detail::operation::fence);
   detail::fence_for_all(g, [] { detail::fence_release(); });
 }
 
@@ -105,7 +105,7 @@ PGAS_FN detail::if_group<G> fence(const context& ctx, const G& g, std::int32_t p
 /// results of earlier non-blocking operations are there, and later reads of this thread, gets included, come after
 /// them.
 PGAS_FN void quiet(const context& ctx) {
-  detail::settle_all(ctx, detail::operation::quiet);
+  detail::quiet_proxied(ctx, detail::operation::quiet);
   detail::fence_sc();
 }
 
@@ -133,7 +133,7 @@ PGAS_FN void quiet(const context& ctx, const std::int32_t* pes, std::size_t n) {
 /// *Callers* all threads of the group `g`, converged. *On return* as above, for all threads of the group.
 template <PGAS_IS(group) G>
 PGAS_FN detail::if_group<G> quiet(const context& ctx, const G& g) {
-  detail::settle_all(ctx, g, detail::operation::quiet);
+  detail::quiet_proxied(ctx, g, detail::operation::quiet);
   detail::fence_for_all(g, [] { detail::fence_sc(); });
 }
 

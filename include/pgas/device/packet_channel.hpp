@@ -124,7 +124,7 @@ PGAS_FN void receive(const context& ctx, const G& g, packet_channel& channel, T*
         detail::report_lost_message(ctx, now.pe, why, message, me);
     }
   }
-  detail::go_on_together(g, lost);
+  detail::exit_if_any(g, lost);
 }
 
 /// receive() by the thread that opened the channel alone.

@@ -9,8 +9,8 @@
 #pragma once
 
 #include "pgas/detail/isa/ptx_atomic.hpp"
-#include "pgas/device/impl/proxy/proxied_copy.hpp"
 #include "pgas/device/impl/copy/coalesced_copy.hpp"
+#include "pgas/device/impl/proxy/proxied_copy.hpp"
 #include "pgas/device/wait.hpp"
 
 namespace pgas {
@@ -129,7 +129,7 @@ PGAS_FN void signal_set(const context& ctx, signal_t* sig, signal_t value, std::
       [&](signal_t* there) { detail::store_relaxed(there, value); },
       [&](std::int32_t far) {
         detail::proxied_update(detail::sender_of(ctx), {detail::operation::signal, far, ctx.offset(sig)},
-                               detail::atomic_update::set, detail::word_kind::u64, value);
+                               detail::atomic_update::set, detail::datatype::u64, value);
       });
 }
 
@@ -151,7 +151,7 @@ PGAS_FN void signal_add(const context& ctx, signal_t* sig, signal_t value, std::
       [&](signal_t* there) { detail::reduce<detail::rmw::add>(there, value); },
       [&](std::int32_t far) {
         detail::proxied_update(detail::sender_of(ctx), {detail::operation::signal, far, ctx.offset(sig)},
-                               detail::atomic_update::add, detail::word_kind::u64, value);
+                               detail::atomic_update::add, detail::datatype::u64, value);
       });
 }
 

@@ -56,7 +56,7 @@ template <PGAS_IS(group) G>
 PGAS_FN void barrier_wait(const context& ctx, const G& g, const team_view& team) {
   if (ctx.checks()) PGAS_UNLIKELY
     detail::check_member_slowly(ctx, team, detail::operation::barrier);
-  detail::go_on_together(g, !detail::await(ctx, g, team, detail::operation::barrier));
+  detail::exit_if_any(g, !detail::await(ctx, g, team, detail::operation::barrier));
 }
 
 /// barrier_wait() by one thread.

@@ -38,7 +38,7 @@ PGAS_FN void wait_until(const context& ctx, const G& g, const T* ivar, cmp op, d
   detail::check(ctx, detail::operation::wait, ivar, ctx.my_pe());
   detail::check_sound(ctx, detail::operation::wait, ivar, detail::known(op));
   T seen{};
-  detail::go_on_with_first(g, g.thread_rank() == 0 && detail::wait_word(ctx, ivar, op, value, seen));
+  detail::exit_unless_leader(g, g.thread_rank() == 0 && detail::wait_word(ctx, ivar, op, value, seen));
 }
 
 /// Waits until every word of the set satisfies the comparison.
@@ -47,7 +47,7 @@ PGAS_FN void wait_until(const context& ctx, const G& g, const T* ivar, cmp op, d
 template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
 PGAS_FN void wait_until_all(const context& ctx, const G& g, const T* ivars, std::size_t count, const int* status,
                             cmp op, detail::type_identity_t<T> value) {
-  detail::go_on_together(
+  detail::exit_if_any(
       g, !detail::await_all(ctx, detail::set_of(ctx, ivars, count, status, op, detail::one_value<T>{value}),
                             detail::part_of(g)));
 }
@@ -64,7 +64,7 @@ PGAS_FN void wait_until_all(const context& ctx, const T* ivars, std::size_t coun
 template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
 PGAS_FN void wait_until_all(const context& ctx, const G& g, const T* ivars, std::size_t count, const int* status,
                             cmp op, const T* values) {
-  detail::go_on_together(
+  detail::exit_if_any(
       g, !detail::await_all(ctx, detail::set_of(ctx, ivars, count, status, op, detail::value_for_each<T>{values}),
                             detail::part_of(g)));
 }

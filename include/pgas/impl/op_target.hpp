@@ -31,9 +31,9 @@ struct strides {
 };
 
 /// An atomic operation on a word of symmetric memory.
-struct word_update {
+struct atomic_op {
   atomic_update how;
-  word_kind as;
+  datatype as;
   const void* target;
   std::uint64_t value = 0;
   std::uint64_t condition = 0;
@@ -43,7 +43,7 @@ struct word_update {
 
 /// Words of symmetric memory and what they are compared with.
 struct word_set {
-  word_kind as;
+  datatype as;
   const void* words;
   std::size_t count;
   const int* status;
@@ -63,14 +63,15 @@ PGAS_API void get_strided(const issue& how, void* to, const void* from, const st
 /// Reads one value.
 PGAS_API void load_bytes(const issue& how, void* to, const void* from, std::size_t bytes, int pe);
 /// Writes up to 16 bytes, which are taken at the call.
-PGAS_API void store_bytes(const issue& how, void* to, const void* value, std::size_t bytes, std::size_t alignment, int pe);
-PGAS_API void put_signal_bytes(const issue& how, void* to, const void* from, std::size_t bytes, signal_t* signal, signal_t value,
-                               signal_op op, int pe);
+PGAS_API void store_bytes(const issue& how, void* to, const void* value, std::size_t bytes, std::size_t alignment,
+                          int pe);
+PGAS_API void put_signal_bytes(const issue& how, void* to, const void* from, std::size_t bytes, signal_t* signal,
+                               signal_t value, signal_op op, int pe);
 
 /// Carries out the update and returns the old bits.
-PGAS_API std::uint64_t fetch_update(world& w, const word_update& update, int pe);
+PGAS_API std::uint64_t fetch_update(world& w, const atomic_op& update, int pe);
 /// Enqueues the update; the old bits go to `result` unless it is null.
-PGAS_API void enqueue_update(const issue& how, const word_update& update, void* result, int pe);
+PGAS_API void enqueue_update(const issue& how, const atomic_op& update, void* result, int pe);
 
 /// Enqueues a wait for all words of a set.
 PGAS_API void enqueue_wait(world& w, const stream& on, const word_set& set);
@@ -85,7 +86,8 @@ PGAS_API std::uint64_t wait_word(world& w, const word_set& one);
 [[nodiscard]] PGAS_API std::size_t byte_count(std::size_t count, std::size_t size);
 
 template <class T>
-using unsigned_twin = std::conditional_t<sizeof(T) == 2, std::uint16_t, std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
+using unsigned_twin =
+    std::conditional_t<sizeof(T) == 2, std::uint16_t, std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
 
 /// The bit pattern of a word.
 template <class T>
@@ -98,7 +100,7 @@ template <class T>
 }
 
 template <class T>
-[[nodiscard]] word_update update_of(atomic_update how, const T* target, T value = {}, T condition = {}) {
+[[nodiscard]] atomic_op update_of(atomic_update how, const T* target, T value = {}, T condition = {}) {
   return {how, word_kind_of<T>(), target, bits_of(value), bits_of(condition)};
 }
 

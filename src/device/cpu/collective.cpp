@@ -5,10 +5,10 @@
 
 namespace pgas::detail {
 
-void carry_out(const context& ctx, const team_view& team, const collective_request& request) {
+void execute_operation(const context& ctx, const team_view& team, const collective_request& request) {
   if (moves(request)) return move_as_asked(ctx, this_thread{}, team, request);
-  const auto fold = [&]<class Family>(Family) { return carry_out_fold<Family>(ctx, team, request); };
-  if (!with_family(request, fold))
+  const auto fold = [&]<class Family>(Family) { return execute_reduce<Family>(ctx, team, request); };
+  if (!dispatch_type_group(request, fold))
     throw error(code::invalid_argument, "a reduction was asked for that does not take this type");
 }
 

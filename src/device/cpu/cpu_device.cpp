@@ -9,10 +9,10 @@
 #include <iterator>
 #include <utility>
 
-#include "device/shared/execute_operation.hpp"
 #include "device/cpu/collective.hpp"
 #include "device/cpu/external_memory.hpp"
 #include "device/cpu/host_memory.hpp"
+#include "device/shared/execute_operation.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::detail {
@@ -141,12 +141,11 @@ void cpu_device::unmap(void* address, std::size_t bytes) noexcept {
   static_cast<void>(::mmap(address, bytes, PROT_NONE, reserved | MAP_FIXED, -1, 0));
 }
 
-std::vector<foreign_piece> cpu_device::retain(void* pointer, std::size_t bytes, handle_kind kind) {
+std::vector<external_segment> cpu_device::retain(void* pointer, std::size_t bytes, handle_kind kind) {
   if (kind != handle_kind::posix_fd)
-    throw error(
-        code::handle_exchange,
-        "the heap shares memory by named handles, which memory made elsewhere has not: use PGAS_HANDLE=fd");
-  std::vector<foreign_piece> pieces;
+    throw error(code::handle_exchange,
+                "the heap shares memory by named handles, which memory made elsewhere has not: use PGAS_HANDLE=fd");
+  std::vector<external_segment> pieces;
   for (foreign_file& file : find_foreign_files(pointer, bytes))
     pieces.push_back({keep(host_segment::of_program(std::move(file.fd), file.bytes), kind), file.bytes});
   return pieces;
@@ -204,12 +203,12 @@ void cpu_device::enqueue(const operation_request& request, stream_handle stream)
         if (request.what == kind::strided)
           carry_out_strided(request, {0, 1});
         else
-          carry_out(request, this_thread{});
+          execute_operation(request, this_thread{});
       },
       lasts ? host_stream::place::worker : host_stream::place::here_if_idle);
 }
 
-void cpu_device::update(std::span<listed_update> list, stream_handle stream) {
+void cpu_device::update(std::span<batched_atomic> list, stream_handle stream) {
   queue(stream).run([list] { carry_out_updates(list.data(), list.size()); }, host_stream::place::here_if_idle);
 }
 
@@ -237,7 +236,8 @@ void cpu_device::snapshot(void* to, const void* from, std::size_t count, std::si
 void cpu_device::collective(const context& context, const team_view& team, const collective_request& request,
                             grid_state*, stream_handle stream) {
   // On the stream's thread: the caller may have to go on for the other PEs to come.
-  queue(stream).run([context, team, request] { carry_out(context, team, request); }, host_stream::place::worker);
+  queue(stream).run([context, team, request] { execute_operation(context, team, request); },
+                    host_stream::place::worker);
 }
 
 }  // namespace pgas::detail

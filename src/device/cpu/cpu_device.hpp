@@ -31,12 +31,12 @@ class cpu_device final : public device {
   [[nodiscard]] segment_id import_segment(const exported_handle& handle, std::size_t bytes) override;
   void map(void* address, std::size_t bytes, segment_id segment) override;
   void unmap(void* address, std::size_t bytes) noexcept override;
-  [[nodiscard]] std::vector<foreign_piece> retain(void* pointer, std::size_t bytes, handle_kind kind) override;
+  [[nodiscard]] std::vector<external_segment> retain(void* pointer, std::size_t bytes, handle_kind kind) override;
   void destroy(segment_id segment) noexcept override;
 
   [[nodiscard]] mapped_memory allocate_mapped(std::size_t bytes) override;
   void free_mapped(mapped_memory memory) noexcept override;
-  [[nodiscard]] void* allocate_local(std::size_t bytes) override { return allocate_mapped(bytes).host; }
+  [[nodiscard]] void* allocate_device(std::size_t bytes) override { return allocate_mapped(bytes).host; }
   void free_local(void* memory) noexcept override { free_mapped({memory, memory}); }
 
   [[nodiscard]] stream_handle create_stream() override;
@@ -46,7 +46,7 @@ class cpu_device final : public device {
   void copy(void* to, const void* from, std::size_t bytes, stream_handle stream) override;
   void fill(void* at, unsigned char value, std::size_t bytes, stream_handle stream) override;
   void enqueue(const operation_request& request, stream_handle stream) override;
-  void update(std::span<listed_update> list, stream_handle stream) override;
+  void update(std::span<batched_atomic> list, stream_handle stream) override;
   [[nodiscard]] std::uint64_t fetch(const operation_request& request) override;
   void snapshot(void* to, const void* from, std::size_t count, std::size_t word_bytes) override;
   void collective(const context& context, const team_view& team, const collective_request& request, grid_state* blocks,

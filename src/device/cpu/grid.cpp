@@ -23,7 +23,7 @@ namespace {
 constexpr unsigned most_threads_per_block = 1024;  // as on a GPU
 
 /// Holds the members back until all exist: a grid of which only some run might wait for the others for ever.
-class starting_gate {
+class start_latch {
  public:
   void open(bool go) {
     const std::lock_guard lock(mutex_);
@@ -71,22 +71,25 @@ void check_shape(const grid_shape& shape) {
                 fmt::format("a grid of {} blocks of {} threads: blocks must be at least 1, threads 1 to {}", blocks,
                             threads, most_threads_per_block));
   if (resident && blocks > most_threads_at_once / threads)
-    throw error(code::launch_failed,
-                fmt::format("a grid of {} blocks of {} threads does not run all at once: the CPU takes {} blocks of that size "
-                            "({} threads). Launch fewer, or say resident = false if no block waits for another",
-                            blocks, threads, most_threads_at_once / threads, most_threads_at_once));
+    throw error(
+        code::launch_failed,
+        fmt::format("a grid of {} blocks of {} threads does not run all at once: the CPU takes {} blocks of that size "
+                    "({} threads). Launch fewer, or say resident = false if no block waits for another",
+                    blocks, threads, most_threads_at_once / threads, most_threads_at_once));
 }
 
-/// Part of a grid: `count` blocks from `first` on, all at once. `whole` is what its members share if they are all of it.
-void run_blocks(unsigned first, unsigned count, const grid_shape& shape, crew_state* whole, const grid_member& member) {
+/// Part of a grid: `count` blocks from `first` on, all at once. `whole` is what its members share if they are all of
+/// it.
+void run_blocks(unsigned first, unsigned count, const grid_shape& shape, cpu_block_state* whole,
+                const grid_member& member) {
   const unsigned threads = shape.threads;
-  std::deque<crew_state> crews;
+  std::deque<cpu_block_state> crews;
   for (unsigned block = 0; block < count; ++block) crews.emplace_back(threads);
-  starting_gate gate;
+  start_latch gate;
   first_exception failure;
   const auto run = [&](unsigned block, unsigned thread) {
     try {
-      run_member(thread_crew(crews[block], thread, threads, first + block, shape.blocks, whole), member);
+      run_member(cpu_block(crews[block], thread, threads, first + block, shape.blocks, whole), member);
     } catch (const thread_ended&) {
       failure.keep(true);
     } catch (...) {
@@ -123,12 +126,13 @@ void run_blocks(unsigned first, unsigned count, const grid_shape& shape, crew_st
 void run_grid_here(grid_shape shape, const grid_member& member) {
   check_shape(shape);
   if (shape.resident) {
-    crew_state whole(shape.blocks * shape.threads);
+    cpu_block_state whole(shape.blocks * shape.threads);
     run_blocks(0, shape.blocks, shape, &whole, member);
     return;
   }
   // Few at a time: threads that nobody waits for only take the processors from one another.
-  const unsigned at_once = std::max(1U, std::min(most_threads_at_once, 4 * std::thread::hardware_concurrency()) / shape.threads);
+  const unsigned at_once =
+      std::max(1U, std::min(most_threads_at_once, 4 * std::thread::hardware_concurrency()) / shape.threads);
   for (unsigned first = 0; first < shape.blocks;) {
     const unsigned count = std::min(at_once, shape.blocks - first);
     run_blocks(first, count, shape, nullptr, member);

@@ -1,14 +1,14 @@
 /// @file
-/// carry_out_fold() for the files that instantiate it; several, as each takes the compiler a while.
+/// execute_reduce() for the files that instantiate it; several, as each takes the compiler a while.
 #pragma once
 
-#include "device/shared/collective_kernels.hpp"
 #include "device/cpu/collective.hpp"
+#include "device/shared/collective_kernels.hpp"
 
 namespace pgas::detail {
 
 template <class Family>
-bool carry_out_fold(const context& ctx, const team_view& team, const collective_request& request) {
+bool execute_reduce(const context& ctx, const team_view& team, const collective_request& request) {
   return Family::choose(request.type,
                         [&]<class T>(type_is<T>) { fold_as_asked<T>(ctx, this_thread{}, team, request); });
 }

@@ -2,6 +2,6 @@
 
 namespace pgas::detail {
 
-template bool carry_out_fold<pairs>(const context&, const team_view&, const collective_request&);
+template bool execute_reduce<pairs>(const context&, const team_view&, const collective_request&);
 
 }  // namespace pgas::detail

@@ -27,13 +27,14 @@ std::string printable(const cudaUUID_t& uuid) {
 
 /// How long a kernel may go on after the world has failed. Its waits look at the abort word every few microseconds.
 constexpr std::int64_t patience_ms = 1500;
-/// How a wait for a stream goes on: for some 50 us, which are most small copies, without a break, as a yield takes longer
-/// than a look; then letting others run, and after about half a millisecond asleep.
+/// How a wait for a stream goes on: for some 50 us, which are most small copies, without a break, as a yield takes
+/// longer than a look; then letting others run, and after about half a millisecond asleep.
 constexpr int short_polls = 200;
 constexpr int quick_polls = 1000;
 
 std::int64_t now_ms() {
-  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 /// Frees memory that does not reach its owner, by cudaFree or cudaFreeHost.
@@ -57,7 +58,7 @@ cuda_device::cuda_device(int ordinal) : ordinal_(ordinal) {
   try {
     set_up();
   } catch (...) {
-    give_back();
+    release();
     throw;
   }
 }
@@ -69,7 +70,8 @@ void cuda_device::set_up() {
   properties_.kind = heap_kind::cuda;
   properties_.name = described.name;
   properties_.uuid = printable(described.uuid);
-  properties_.pci = fmt::format("{:04x}:{:02x}:{:02x}.0", described.pciDomainID, described.pciBusID, described.pciDeviceID);
+  properties_.pci =
+      fmt::format("{:04x}:{:02x}:{:02x}.0", described.pciDomainID, described.pciBusID, described.pciDeviceID);
   properties_.ordinal = ordinal_;
   properties_.memory_bytes = described.totalGlobalMem;
   properties_.multiprocessors = static_cast<unsigned>(described.multiProcessorCount);
@@ -79,7 +81,8 @@ void cuda_device::set_up() {
     throw error(code::device_unavailable,
                 fmt::format("{} has no virtual memory management (cuMemCreate): set PGAS_HEAP=host", properties_.name));
   const CUmemAllocationProp any = allocation_properties(handle_kind::posix_fd);
-  check(driver().granularity(&granularity_, &any, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED), "cuMemGetAllocationGranularity");
+  check(driver().granularity(&granularity_, &any, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED),
+        "cuMemGetAllocationGranularity");
   check(cudaStreamCreateWithFlags(&internal_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
   result_ = allocate_mapped(128);
   std::size_t stack_bytes = 0;
@@ -92,11 +95,11 @@ void cuda_device::set_up() {
 }
 
 cuda_device::~cuda_device() {
-  if (!lost_kernel_) give_back();
+  if (!lost_kernel_) release();
 }
 
-void cuda_device::give_back() noexcept {
-  const undisturbed_captures undisturbed;
+void cuda_device::release() noexcept {
+  const relaxed_capture_scope undisturbed;
   if (driver().ctx_push(context_) == CUDA_SUCCESS) {
     if (internal_ != nullptr) static_cast<void>(cudaStreamDestroy(internal_));
     if (result_.host != nullptr) free_mapped(result_);
@@ -128,14 +131,14 @@ mapped_memory cuda_device::allocate_mapped(std::size_t bytes) {
 }
 
 void cuda_device::free_mapped(mapped_memory memory) noexcept {
-  const undisturbed_captures undisturbed;
+  const relaxed_capture_scope undisturbed;
   if (lost_kernel_ || driver().ctx_push(context_) != CUDA_SUCCESS) return;
   static_cast<void>(cudaFreeHost(memory.host));
   CUcontext ignored = nullptr;
   static_cast<void>(driver().ctx_pop(&ignored));
 }
 
-void* cuda_device::allocate_local(std::size_t bytes) {
+void* cuda_device::allocate_device(std::size_t bytes) {
   const current_context current(context_);
   void* memory = nullptr;
   check(cudaMalloc(&memory, bytes), "cudaMalloc", code::out_of_memory);
@@ -146,7 +149,7 @@ void* cuda_device::allocate_local(std::size_t bytes) {
 }
 
 void cuda_device::free_local(void* memory) noexcept {
-  const undisturbed_captures undisturbed;
+  const relaxed_capture_scope undisturbed;
   if (lost_kernel_ || driver().ctx_push(context_) != CUDA_SUCCESS) return;
   static_cast<void>(cudaFree(memory));
   CUcontext ignored = nullptr;
@@ -185,7 +188,7 @@ void cuda_device::destroy_stream(stream_handle stream) noexcept {
   } catch (const error&) {
     // The kernel's end was an error, or it has none.
   }
-  const undisturbed_captures undisturbed;
+  const relaxed_capture_scope undisturbed;
   if (lost_kernel_ || driver().ctx_push(context_) != CUDA_SUCCESS) return;
   static_cast<void>(cudaStreamDestroy(static_cast<cudaStream_t>(stream)));
   CUcontext ignored = nullptr;
@@ -216,9 +219,10 @@ void cuda_device::synchronize(stream_handle stream) {
     }
     if (const std::int64_t failed = failed_at_ms_; failed != 0 && now_ms() - failed > patience_ms) {
       lost_kernel_ = true;
-      throw error(code::device_failed,
-                  "a kernel has not ended although the world failed a while ago: it waits for something that pgas can't end. "
-                  "Its memory is kept until the process ends");
+      throw error(
+          code::device_failed,
+          "a kernel has not ended although the world failed a while ago: it waits for something that pgas can't end. "
+          "Its memory is kept until the process ends");
     }
     if (polls >= quick_polls)
       std::this_thread::sleep_for(std::chrono::microseconds(20));
@@ -290,8 +294,8 @@ std::unique_ptr<device> make_cuda_device(const config& settings, int local_rank)
   if (visible == 0)
     throw error(code::device_unavailable, "no GPU is visible to this process (CUDA_VISIBLE_DEVICES may hide them)");
   if (settings.device >= visible)
-    throw error(code::device_unavailable,
-                fmt::format("PGAS_DEVICE={}, but this process sees {} GPUs, numbered from 0", settings.device, visible));
+    throw error(code::device_unavailable, fmt::format("PGAS_DEVICE={}, but this process sees {} GPUs, numbered from 0",
+                                                      settings.device, visible));
   if (settings.device >= 0) return std::make_unique<cuda_device>(settings.device);
   CUcontext chosen = nullptr;
   if (api.ctx_current(&chosen) == CUDA_SUCCESS && chosen != nullptr) {

@@ -1,5 +1,6 @@
 /// @file
-/// The GPU backend: physical memory by cuMemCreate, shared as fabric handles or POSIX descriptors, mapped into the layout.
+/// The GPU backend: physical memory by cuMemCreate, shared as fabric handles or POSIX descriptors, mapped into the
+/// layout.
 #pragma once
 
 #include <atomic>
@@ -31,12 +32,12 @@ class cuda_device final : public device {
   [[nodiscard]] segment_id import_segment(const exported_handle& handle, std::size_t bytes) override;
   void map(void* address, std::size_t bytes, segment_id segment) override;
   void unmap(void* address, std::size_t bytes) noexcept override;
-  [[nodiscard]] std::vector<foreign_piece> retain(void* pointer, std::size_t bytes, handle_kind kind) override;
+  [[nodiscard]] std::vector<external_segment> retain(void* pointer, std::size_t bytes, handle_kind kind) override;
   void destroy(segment_id segment) noexcept override;
 
   [[nodiscard]] mapped_memory allocate_mapped(std::size_t bytes) override;
   void free_mapped(mapped_memory memory) noexcept override;
-  [[nodiscard]] void* allocate_local(std::size_t bytes) override;
+  [[nodiscard]] void* allocate_device(std::size_t bytes) override;
   void free_local(void* memory) noexcept override;
 
   [[nodiscard]] remote_writes order_of_remote_writes(bool for_peers) const noexcept override;
@@ -53,7 +54,7 @@ class cuda_device final : public device {
   void copy(void* to, const void* from, std::size_t bytes, stream_handle stream) override;
   void fill(void* at, unsigned char value, std::size_t bytes, stream_handle stream) override;
   void enqueue(const operation_request& request, stream_handle stream) override;
-  void update(std::span<listed_update> list, stream_handle stream) override;
+  void update(std::span<batched_atomic> list, stream_handle stream) override;
   [[nodiscard]] std::uint64_t fetch(const operation_request& request) override;
   void snapshot(void* to, const void* from, std::size_t count, std::size_t word_bytes) override;
   [[nodiscard]] bool reaches(const void* memory) override;
@@ -69,15 +70,15 @@ class cuda_device final : public device {
  private:
   [[nodiscard]] CUmemAllocationProp allocation_properties(handle_kind kind) const;
   /// The piece that starts at `at`, of which no more than `most` bytes were given.
-  [[nodiscard]] foreign_piece retain_piece(void* at, std::size_t most, handle_kind kind);
+  [[nodiscard]] external_segment retain_piece(void* at, std::size_t most, handle_kind kind);
   /// What the constructor does once there is a context.
   void set_up();
-  void give_back() noexcept;
+  void release() noexcept;
   [[nodiscard]] int value_of(CUdevice_attribute attribute) const noexcept;
   [[nodiscard]] bool has(CUdevice_attribute attribute) const noexcept { return value_of(attribute) != 0; }
   [[nodiscard]] cudaStream_t stream_of(stream_handle stream) const noexcept;
-  /// A call that enqueues something: makes the context current and has the stream. That something is on the internal one
-  /// is known from the call's end on. What goes there leaves captures of other streams undisturbed.
+  /// A call that enqueues something: makes the context current and has the stream. That something is on the internal
+  /// one is known from the call's end on. What goes there leaves captures of other streams undisturbed.
   class enqueuing {
    public:
     enqueuing(cuda_device& on, stream_handle stream) : on_(on), context_(on.context_), stream_(on.stream_of(stream)) {
@@ -92,7 +93,7 @@ class cuda_device final : public device {
 
    private:
     cuda_device& on_;
-    std::optional<undisturbed_captures> undisturbed_;
+    std::optional<relaxed_capture_scope> undisturbed_;
     in_context context_;
     const cudaStream_t stream_;
   };
@@ -107,12 +108,12 @@ class cuda_device final : public device {
   std::size_t granularity_ = 0;
   bool reaches_pageable_ = false;
   cudaStream_t internal_ = nullptr;  ///< for host-called operations; never waits for the application's streams
-  /// How often something was enqueued on it, and how much of that is done. To ask the driver about a stream takes 1.6 us,
-  /// as long as a small copy: nobody asks where nothing is under way.
+  /// How often something was enqueued on it, and how much of that is done. To ask the driver about a stream takes 1.6
+  /// us, as long as a small copy: nobody asks where nothing is under way.
   std::atomic<std::uint64_t> enqueued_{0};
   std::atomic<std::uint64_t> done_{0};
-  mapped_memory result_;             ///< where fetching atomics leave their value
-  std::mutex result_mutex_;          ///< one fetching atomic at a time
+  mapped_memory result_;                       ///< where fetching atomics leave their value
+  std::mutex result_mutex_;                    ///< one fetching atomic at a time
   std::atomic<std::int64_t> failed_at_ms_{0};  ///< on the steady clock, 0: the world stands
   /// A kernel was given up. What it may still use is left to the end of the process: giving it back would wait for it.
   std::atomic<bool> lost_kernel_{false};

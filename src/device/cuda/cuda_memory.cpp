@@ -10,7 +10,8 @@ namespace pgas::detail::cuda {
 
 remote_writes cuda_device::order_of_remote_writes(bool for_peers) const noexcept {
   if (!has(CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_SUPPORTED)) return remote_writes::visible;
-  const int needed = for_peers ? CU_GPU_DIRECT_RDMA_WRITES_ORDERING_ALL_DEVICES : CU_GPU_DIRECT_RDMA_WRITES_ORDERING_OWNER;
+  const int needed =
+      for_peers ? CU_GPU_DIRECT_RDMA_WRITES_ORDERING_ALL_DEVICES : CU_GPU_DIRECT_RDMA_WRITES_ORDERING_OWNER;
   if (value_of(CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WRITES_ORDERING) >= needed) return remote_writes::visible;
   const int ways = value_of(CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_FLUSH_WRITES_OPTIONS);
   return (ways & CU_FLUSH_GPU_DIRECT_RDMA_WRITES_OPTION_HOST) != 0 ? remote_writes::after_flush : remote_writes::never;
@@ -18,15 +19,17 @@ remote_writes cuda_device::order_of_remote_writes(bool for_peers) const noexcept
 
 void cuda_device::flush_remote_writes(bool for_peers) {
   const in_context current(context_);
-  check(driver().flush_rdma(CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TARGET_CURRENT_CTX,
-                            for_peers ? CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_ALL_DEVICES
-                                      : CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_OWNER),
+  check(driver().flush_rdma(
+            CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TARGET_CURRENT_CTX,
+            for_peers ? CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_ALL_DEVICES : CU_FLUSH_GPU_DIRECT_RDMA_WRITES_TO_OWNER),
         "cuFlushGPUDirectRDMAWrites");
 }
 
 namespace {
 
-CUmemGenericAllocationHandle handle_of(segment_id segment) { return static_cast<CUmemGenericAllocationHandle>(segment); }
+CUmemGenericAllocationHandle handle_of(segment_id segment) {
+  return static_cast<CUmemGenericAllocationHandle>(segment);
+}
 CUdeviceptr pointer(void* address) { return reinterpret_cast<CUdeviceptr>(address); }
 
 CUmemAllocationHandleType type_of(handle_kind kind) {
@@ -62,7 +65,7 @@ void* cuda_device::reserve(std::size_t bytes, void* hint) {
 }
 
 void cuda_device::release(void* address, std::size_t bytes) noexcept {
-  const undisturbed_captures undisturbed;
+  const relaxed_capture_scope undisturbed;
   if (!lost_kernel_) static_cast<void>(driver().address_free(pointer(address), bytes));
 }
 
@@ -83,10 +86,11 @@ segment_id cuda_device::create(std::size_t bytes, handle_kind kind) {
     std::size_t free = 0;
     std::size_t total = 0;
     static_cast<void>(cudaMemGetInfo(&free, &total));
-    throw error(code::out_of_memory, fmt::format("{} has {} of {} MiB free, a segment of {} MiB does not fit", properties_.name,
-                                                 free >> 20, total >> 20, bytes >> 20));
+    throw error(code::out_of_memory, fmt::format("{} has {} of {} MiB free, a segment of {} MiB does not fit",
+                                                 properties_.name, free >> 20, total >> 20, bytes >> 20));
   }
-  check(result, fmt::format("cuMemCreate of {} MiB as {} handle", bytes >> 20, kind == handle_kind::fabric ? "fabric" : "descriptor"));
+  check(result, fmt::format("cuMemCreate of {} MiB as {} handle", bytes >> 20,
+                            kind == handle_kind::fabric ? "fabric" : "descriptor"));
   const auto segment = static_cast<segment_id>(handle);
   const std::lock_guard lock(handles_mutex_);
   created_.emplace_back(segment, kind);
@@ -125,7 +129,8 @@ segment_id cuda_device::import_segment(const exported_handle& handle, std::size_
     if (!handle.fd) throw error(code::handle_invalid, what + ": no descriptor came with the handle");
     // The driver takes the descriptor itself where a pointer is declared.
     auto* descriptor = reinterpret_cast<void*>(static_cast<std::intptr_t>(handle.fd.get()));
-    check(driver().import_handle(&imported, descriptor, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR), what, code::handle_invalid);
+    check(driver().import_handle(&imported, descriptor, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR), what,
+          code::handle_invalid);
   }
   return static_cast<segment_id>(imported);
 }
@@ -149,45 +154,51 @@ void cuda_device::map(void* address, std::size_t bytes, segment_id segment) {
 }
 
 void cuda_device::unmap(void* address, std::size_t bytes) noexcept {
-  const undisturbed_captures undisturbed;
+  const relaxed_capture_scope undisturbed;
   if (!lost_kernel_) static_cast<void>(driver().unmap(pointer(address), bytes));
 }
 
-std::vector<foreign_piece> cuda_device::retain(void* pointer, std::size_t bytes, handle_kind kind) {
+std::vector<external_segment> cuda_device::retain(void* pointer, std::size_t bytes, handle_kind kind) {
   const current_context current(context_);
-  std::vector<foreign_piece> pieces;
+  std::vector<external_segment> pieces;
   try {
     for (std::size_t done = 0; done < bytes; done += pieces.back().bytes)
       pieces.push_back(retain_piece(static_cast<std::byte*>(pointer) + done, bytes - done, kind));
   } catch (...) {
-    for (const foreign_piece& piece : pieces) destroy(piece.segment);
+    for (const external_segment& piece : pieces) destroy(piece.segment);
     throw;
   }
   return pieces;
 }
 
-foreign_piece cuda_device::retain_piece(void* at, std::size_t most, handle_kind kind) {
+external_segment cuda_device::retain_piece(void* at, std::size_t most, handle_kind kind) {
   CUmemGenericAllocationHandle handle = 0;
   check(driver().retain_handle(&handle, at),
-        fmt::format("{} is not memory made by cuMemCreate (memory of cudaMalloc can't be registered): cuMemRetainAllocationHandle", at),
+        fmt::format("{} is not memory made by cuMemCreate (memory of cudaMalloc can't be registered): "
+                    "cuMemRetainAllocationHandle",
+                    at),
         code::invalid_argument);
   try {
     CUdeviceptr base = 0;
     std::size_t bytes = 0;
     check(driver().address_range(&base, &bytes, pointer(at)), "cuMemGetAddressRange", code::invalid_argument);
     if (base != pointer(at))
-      throw error(code::invalid_argument, fmt::format("{} lies {} bytes inside a piece: pass the start of one", at, pointer(at) - base));
+      throw error(code::invalid_argument,
+                  fmt::format("{} lies {} bytes inside a piece: pass the start of one", at, pointer(at) - base));
     if (bytes > most)
-      throw error(code::invalid_argument, fmt::format("the piece at {} has {} bytes, of which only {} were given: pass whole pieces", at, bytes, most));
+      throw error(
+          code::invalid_argument,
+          fmt::format("the piece at {} has {} bytes, of which only {} were given: pass whole pieces", at, bytes, most));
     CUmemAllocationProp has{};
     check(driver().properties_of(&has, handle), "cuMemGetAllocationPropertiesFromHandle", code::invalid_argument);
     if (has.location.type != CU_MEM_LOCATION_TYPE_DEVICE || has.location.id != ordinal_)
-      throw error(code::invalid_argument, fmt::format("the piece at {} is not on this PE's GPU ({}, device {})", at, properties_.name, ordinal_));
+      throw error(code::invalid_argument, fmt::format("the piece at {} is not on this PE's GPU ({}, device {})", at,
+                                                      properties_.name, ordinal_));
     if ((static_cast<unsigned>(has.requestedHandleTypes) & static_cast<unsigned>(type_of(kind))) == 0)
-      throw error(code::handle_exchange,
-                  fmt::format("the piece at {} can't be exported as {}, by which the heap shares memory: add it to requestedHandleTypes "
-                              "of cuMemCreate, or set PGAS_HANDLE to a kind that it has",
-                              at, kind == handle_kind::fabric ? "fabric handle" : "descriptor"));
+      throw error(code::handle_exchange, fmt::format("the piece at {} can't be exported as {}, by which the heap "
+                                                     "shares memory: add it to requestedHandleTypes "
+                                                     "of cuMemCreate, or set PGAS_HANDLE to a kind that it has",
+                                                     at, kind == handle_kind::fabric ? "fabric handle" : "descriptor"));
     const auto segment = static_cast<segment_id>(handle);
     const std::lock_guard lock(handles_mutex_);
     created_.emplace_back(segment, kind);
@@ -199,7 +210,7 @@ foreign_piece cuda_device::retain_piece(void* at, std::size_t most, handle_kind 
 }
 
 void cuda_device::destroy(segment_id segment) noexcept {
-  const undisturbed_captures undisturbed;
+  const relaxed_capture_scope undisturbed;
   if (!lost_kernel_) static_cast<void>(driver().release(handle_of(segment)));
   const std::lock_guard lock(handles_mutex_);
   // One only: memory that was registered twice has the same handle twice.

@@ -18,8 +18,9 @@ void cuda_device::copy_blocks(const operation_request& request, cudaStream_t str
   const auto width = static_cast<std::int64_t>(request.bytes);
   const auto is_pitch = [&](std::int64_t step) { return step >= width && step <= largest_pitch; };
   if (is_pitch(request.to_step) && is_pitch(request.from_step)) {
-    check(cudaMemcpy2DAsync(to, static_cast<std::size_t>(request.to_step), from, static_cast<std::size_t>(request.from_step),
-                            request.bytes, request.count, cudaMemcpyDefault, stream),
+    check(cudaMemcpy2DAsync(to, static_cast<std::size_t>(request.to_step), from,
+                            static_cast<std::size_t>(request.from_step), request.bytes, request.count,
+                            cudaMemcpyDefault, stream),
           "copying blocks");
     return;
   }
@@ -27,7 +28,7 @@ void cuda_device::copy_blocks(const operation_request& request, cudaStream_t str
     check(cudaMemcpyAsync(to, from, request.bytes, cudaMemcpyDefault, stream), "copying a block");
 }
 
-void cuda_device::update(std::span<listed_update> list, stream_handle stream) {
+void cuda_device::update(std::span<batched_atomic> list, stream_handle stream) {
   const enqueuing on(*this, stream);
   check(launch_updates(list.data(), static_cast<unsigned>(list.size()), on.stream()), "launching atomic operations",
         code::launch_failed);
@@ -44,7 +45,8 @@ std::uint64_t cuda_device::fetch(const operation_request& request) {
 }
 
 void cuda_device::snapshot(void* to, const void* from, std::size_t count, std::size_t word_bytes) {
-  // The copy engines move aligned words whole, and need no multiprocessor, which spinning kernels may have to themselves.
+  // The copy engines move aligned words whole, and need no multiprocessor, which spinning kernels may have to
+  // themselves.
   copy(to, from, count * word_bytes, nullptr);
   synchronize(nullptr);
 }

@@ -1,6 +1,6 @@
 /// @file
-/// The CUDA driver, looked up at run time through the CUDA runtime, so that a library built with CUDA loads on a machine
-/// without a driver. Errors become pgas::error with the driver's own name for them.
+/// The CUDA driver, looked up at run time through the CUDA runtime, so that a library built with CUDA loads on a
+/// machine without a driver. Errors become pgas::error with the driver's own name for them.
 #pragma once
 
 #include <cuda.h>
@@ -12,8 +12,8 @@
 
 namespace pgas::detail::cuda {
 
-/// The driver functions that the runtime has no equivalent for, and those by which small host-called operations are done:
-/// through the runtime a copy takes 0.2 us more.
+/// The driver functions that the runtime has no equivalent for, and those by which small host-called operations are
+/// done: through the runtime a copy takes 0.2 us more.
 struct driver_api {
   decltype(&cuMemAddressReserve) address_reserve = nullptr;
   decltype(&cuMemAddressFree) address_free = nullptr;
@@ -42,21 +42,23 @@ struct driver_api {
   decltype(&cuGetErrorString) error_string = nullptr;
 };
 
-/// The driver of this machine. *Errors* device_unavailable saying what is missing: driver, function, or a driver too old.
+/// The driver of this machine. *Errors* device_unavailable saying what is missing: driver, function, or a driver too
+/// old.
 [[nodiscard]] const driver_api& driver();
 
 /// Throws `otherwise` unless `result` is success: "what: CUDA_ERROR_NAME (text)".
 void check(CUresult result, std::string_view what, code otherwise = code::device_failed);
 void check(cudaError_t result, std::string_view what, code otherwise = code::device_failed);
 
-/// For as long as it lives, CUDA calls of this thread that have nothing to do with a stream that is being captured do not
-/// invalidate the capture, whatever its mode (cudaStreamCaptureModeGlobal forbids cudaMalloc and others otherwise). Nests.
-class undisturbed_captures {
+/// For as long as it lives, CUDA calls of this thread that have nothing to do with a stream that is being captured do
+/// not invalidate the capture, whatever its mode (cudaStreamCaptureModeGlobal forbids cudaMalloc and others otherwise).
+/// Nests.
+class relaxed_capture_scope {
  public:
-  undisturbed_captures() noexcept { static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_)); }
-  ~undisturbed_captures() { static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_)); }
-  undisturbed_captures(const undisturbed_captures&) = delete;
-  undisturbed_captures& operator=(const undisturbed_captures&) = delete;
+  relaxed_capture_scope() noexcept { static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_)); }
+  ~relaxed_capture_scope() { static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_)); }
+  relaxed_capture_scope(const relaxed_capture_scope&) = delete;
+  relaxed_capture_scope& operator=(const relaxed_capture_scope&) = delete;
 
  private:
   cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
@@ -88,7 +90,7 @@ class current_context {
   explicit current_context(CUcontext context) : in_context_(context) {}
 
  private:
-  undisturbed_captures undisturbed_;
+  relaxed_capture_scope undisturbed_;
   in_context in_context_;
 };
 

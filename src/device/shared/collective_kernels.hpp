@@ -52,7 +52,7 @@ PGAS_FN void move_as_asked(const context& ctx, const G& g, const team_view& team
 /// Whatever folds elements of type T.
 template <class T, group G>
 PGAS_FN void fold_as_asked(const context& ctx, const G& g, const team_view& team, const collective_request& r) {
-  const chosen_operation op(r);
+  const runtime_reduce_op op(r);
   auto* const dst = static_cast<T*>(r.dst);
   const auto* const src = static_cast<const T*>(r.src);
   switch (r.what) {

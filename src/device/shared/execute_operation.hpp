@@ -103,16 +103,16 @@ PGAS_FN std::uint64_t update_as_asked(const operation_request& r) {
   };
   std::uint64_t old = 0;
   switch (r.as) {
-    case word_kind::i32: old = on(std::type_identity<std::int32_t>{}); break;
-    case word_kind::u32: old = on(std::type_identity<std::uint32_t>{}); break;
-    case word_kind::i64: old = on(std::type_identity<std::int64_t>{}); break;
-    case word_kind::u64: old = on(std::type_identity<std::uint64_t>{}); break;
-    case word_kind::f32: old = on(std::type_identity<float>{}); break;
-    case word_kind::f64: old = on(std::type_identity<double>{}); break;
-    case word_kind::f16: old = on(std::type_identity<float16>{}); break;
-    case word_kind::bf16: old = on(std::type_identity<bfloat16>{}); break;
-    case word_kind::f16x2: old = on(std::type_identity<float16_pair>{}); break;
-    case word_kind::bf16x2: old = on(std::type_identity<bfloat16_pair>{}); break;
+    case datatype::i32: old = on(std::type_identity<std::int32_t>{}); break;
+    case datatype::u32: old = on(std::type_identity<std::uint32_t>{}); break;
+    case datatype::i64: old = on(std::type_identity<std::int64_t>{}); break;
+    case datatype::u64: old = on(std::type_identity<std::uint64_t>{}); break;
+    case datatype::f32: old = on(std::type_identity<float>{}); break;
+    case datatype::f64: old = on(std::type_identity<double>{}); break;
+    case datatype::f16: old = on(std::type_identity<float16>{}); break;
+    case datatype::bf16: old = on(std::type_identity<bfloat16>{}); break;
+    case datatype::f16x2: old = on(std::type_identity<float16_pair>{}); break;
+    case datatype::bf16x2: old = on(std::type_identity<bfloat16_pair>{}); break;
     default: break;  // 16-bit integers are for waits only
   }
   return old;
@@ -130,7 +130,7 @@ PGAS_FN std::uint64_t carry_out_atomic(const operation_request& r) {
 }
 
 /// One of a list of updates, in no order with anything else; returns the bits of the old value.
-[[nodiscard]] PGAS_FN std::uint64_t carry_out_update(const listed_update& what) {
+[[nodiscard]] PGAS_FN std::uint64_t carry_out_update(const batched_atomic& what) {
   operation_request request;
   request.what = operation_request::kind::atomic;
   request.how = what.how;
@@ -142,7 +142,7 @@ PGAS_FN std::uint64_t carry_out_atomic(const operation_request& r) {
 }
 
 /// A list of updates by one thread.
-PGAS_FN void carry_out_updates(listed_update* list, std::size_t count) {
+PGAS_FN void carry_out_updates(batched_atomic* list, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     fence_release();
     list[i].old = carry_out_update(list[i]);
@@ -161,12 +161,12 @@ PGAS_FN void carry_out_wait(const operation_request& r, const G& g) {
       wait_until_all(r.here, g, words, r.count, r.status, r.compare, static_cast<T>(r.value[0]));
   };
   switch (r.as) {
-    case word_kind::i16: return on(std::type_identity<std::int16_t>{});
-    case word_kind::u16: return on(std::type_identity<std::uint16_t>{});
-    case word_kind::i32: return on(std::type_identity<std::int32_t>{});
-    case word_kind::u32: return on(std::type_identity<std::uint32_t>{});
-    case word_kind::i64: return on(std::type_identity<std::int64_t>{});
-    case word_kind::u64: return on(std::type_identity<std::uint64_t>{});
+    case datatype::i16: return on(std::type_identity<std::int16_t>{});
+    case datatype::u16: return on(std::type_identity<std::uint16_t>{});
+    case datatype::i32: return on(std::type_identity<std::int32_t>{});
+    case datatype::u32: return on(std::type_identity<std::uint32_t>{});
+    case datatype::i64: return on(std::type_identity<std::int64_t>{});
+    case datatype::u64: return on(std::type_identity<std::uint64_t>{});
     default: return;
   }
 }
@@ -185,7 +185,7 @@ PGAS_FN void carry_out_far_copy(const operation_request& r, const G& g) {
     lost = out ? !hand_over_blocks<direction::put>(from, about, r.from, shape, when)
                : !hand_over_blocks<direction::get>(from, about, r.to, shape, when);
   }
-  go_on_together(g, lost);
+  exit_if_any(g, lost);
 }
 
 PGAS_FN void carry_out_far_signal(const operation_request& r) {
@@ -217,7 +217,7 @@ PGAS_FN void start(const operation_request& r, const G& g) {
 
 /// The same, as far as the request asks for.
 template <group G>
-PGAS_FN void carry_out(const operation_request& r, const G& g) {
+PGAS_FN void execute_operation(const operation_request& r, const G& g) {
   start(r, g);
   if (r.complete) quiet(r.here, g, r.pe);
 }

@@ -24,11 +24,11 @@ struct operation_request {
   };
   kind what = kind::store;
   atomic_update how = atomic_update::fetch;
-  word_kind as = word_kind::u64;
+  datatype as = datatype::u64;
   cmp compare = cmp::eq;
-  std::int32_t pe = near;  ///< of the world, where it is far
-  bool release = false;    ///< earlier work of the stream becomes visible before the update (signals)
-  bool complete = false;   ///< to a PE that is far: has taken effect there before what follows
+  std::int32_t pe = near;    ///< of the world, where it is far
+  bool release = false;      ///< earlier work of the stream becomes visible before the update (signals)
+  bool complete = false;     ///< to a PE that is far: has taken effect there before what follows
   bool until_quiet = false;  ///< to a PE that is far: local memory may be in use until what was handed over is complete
   void* to = nullptr;
   const void* from = nullptr;
@@ -47,10 +47,10 @@ struct operation_request {
 };
 
 /// An atomic operation on a word near by, one of a list: what others have asked of this PE by message.
-struct listed_update {
+struct batched_atomic {
   void* at = nullptr;
   atomic_update how = atomic_update::fetch;
-  word_kind as = word_kind::u64;
+  datatype as = datatype::u64;
   bool fenced = true;  ///< comes after all that is before it in the list; else only after what is done to the same word
   bool fetches = true;          ///< `old` is wanted
   std::uint64_t value = 0;      ///< bit pattern

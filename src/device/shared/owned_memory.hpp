@@ -32,11 +32,11 @@ class mapped_block {
   mapped_memory memory_;
 };
 
-/// Owns memory for kernels alone (device::allocate_local). Move-only; empty at first.
+/// Owns memory for kernels alone (device::allocate_device). Move-only; empty at first.
 class local_block {
  public:
   local_block() = default;
-  local_block(device& of, std::size_t bytes) : of_(&of), memory_(of.allocate_local(bytes)) {}
+  local_block(device& of, std::size_t bytes) : of_(&of), memory_(of.allocate_device(bytes)) {}
   local_block(local_block&& other) noexcept : of_(other.of_), memory_(std::exchange(other.memory_, nullptr)) {}
   local_block& operator=(local_block&& other) noexcept {
     std::swap(of_, other.of_);

@@ -10,7 +10,7 @@ namespace pgas::detail {
 
 /// Op on unsigned integers as if they had signs.
 template <class Op>
-struct as_signed {
+struct signed_compare {
   template <class A>
   [[nodiscard]] PGAS_FN A operator()(A a, A b) const {
     using with_sign = std::make_signed_t<A>;
@@ -23,11 +23,11 @@ struct as_signed {
 };
 
 /// One of the library's operations, for those that take the type that it is called for.
-struct chosen_operation {
+struct runtime_reduce_op {
   reduction which;
   bool with_sign;  ///< integers are compared as signed ones
 
-  explicit PGAS_FN chosen_operation(const collective_request& request)
+  explicit PGAS_FN runtime_reduce_op(const collective_request& request)
       : which(request.op), with_sign(request.type >= number_type::i8 && request.type <= number_type::i64) {}
 
   template <class A>
@@ -67,7 +67,7 @@ struct chosen_operation {
   template <class A, class Op, class F>
   PGAS_FN void offer_ordered(const F& f) const {
     if constexpr (is_reduce_integer<A>) {
-      if (with_sign) return f(as_signed<Op>{});
+      if (with_sign) return f(signed_compare<Op>{});
     }
     offer<A, Op>(f);
   }
@@ -75,7 +75,7 @@ struct chosen_operation {
 
 /// Chooses once for all lanes.
 template <class A, std::uint32_t N>
-PGAS_FN void combine(const chosen_operation& op, lanes<A, N>& sum, const lanes<A, N>& next) {
+PGAS_FN void combine(const runtime_reduce_op& op, lanes<A, N>& sum, const lanes<A, N>& next) {
   op.choose<A>([&](auto chosen) {
     PGAS_UNROLL
     for (std::uint32_t k = 0; k < N; ++k) sum.at[k] = static_cast<A>(chosen(sum.at[k], next.at[k]));
@@ -83,7 +83,7 @@ PGAS_FN void combine(const chosen_operation& op, lanes<A, N>& sum, const lanes<A
 }
 
 /// In a comparison of calls it is the operation that it stands for.
-[[nodiscard]] PGAS_FN std::uint32_t op_id(const chosen_operation& op) { return static_cast<std::uint32_t>(op.which); }
+[[nodiscard]] PGAS_FN std::uint32_t op_id(const runtime_reduce_op& op) { return static_cast<std::uint32_t>(op.which); }
 
 /// The type that a value of this stands for.
 template <class T>
@@ -108,22 +108,22 @@ template <class T>
 
 /// Types that share a kernel: the code around them is there once.
 template <class... T>
-struct number_family {
+struct type_group {
   /// Calls f(type_is<...>) for the type of elements that a request calls `number`; whether it is one of these.
   template <class F>
   PGAS_FN static bool choose(number_type number, const F& f) {
     return ((folds_as<T>(number) && (f(type_is<T>{}), true)) || ...);
   }
 };
-using integers = number_family<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>;
-using reals = number_family<float16, bfloat16, float, double>;
+using integers = type_group<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>;
+using reals = type_group<float16, bfloat16, float, double>;
 using pairs =
-    number_family<two_reals<float>, two_reals<double>, indexed<std::int32_t, std::int32_t>,
-                  indexed<std::int64_t, std::int64_t>, indexed<float, std::int32_t>, indexed<double, std::int64_t>>;
+    type_group<two_reals<float>, two_reals<double>, indexed<std::int32_t, std::int32_t>,
+               indexed<std::int64_t, std::int64_t>, indexed<float, std::int32_t>, indexed<double, std::int64_t>>;
 
 /// Calls f(the family of what a request reduces) if the operation takes it. False if not.
 template <class F>
-bool with_family(const collective_request& request, const F& f) {
+bool dispatch_type_group(const collective_request& request, const F& f) {
   const auto between = [](auto value, auto first, auto last) { return value >= first && value <= last; };
   const number_type type = request.type;
   const bool ordered = between(request.op, reduction::sum, reduction::max);

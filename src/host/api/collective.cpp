@@ -115,7 +115,7 @@ void run_collective(const team& of, const stream* on, const collective_request& 
   state.check();
   world_state& world = state.world();
   collective_request request = asked;
-  request.most_blocks = world.blocks_at_once();
+  request.most_blocks = world.max_collective_blocks();
   const trace_range range(world, (std::string("pgas::") + name_of(request.what)).c_str());
   if (on != nullptr) {
     check_together(state, false, asked);
@@ -134,7 +134,7 @@ void run_collective(const team& of, const stream* on, const collective_request& 
 namespace {
 
 /// A meeting on the host: over the sockets, so that a PE that is gone is noticed at once.
-void meet_on_host(const team& of, const char* what, bool complete) {
+void host_barrier(const team& of, const char* what, bool complete) {
   team_state& state = of.state();
   state.check();
   const trace_range range(state.world(), what);
@@ -152,9 +152,9 @@ void meet_on_stream(const team& of, const stream& on, collective_kind what) {
 }  // namespace
 }  // namespace detail
 
-void barrier(const team& of) { detail::meet_on_host(of, "pgas::barrier", true); }
+void barrier(const team& of) { detail::host_barrier(of, "pgas::barrier", true); }
 void barrier(const team& of, const stream& on) { detail::meet_on_stream(of, on, detail::collective_kind::barrier); }
-void sync(const team& of) { detail::meet_on_host(of, "pgas::sync", false); }
+void sync(const team& of) { detail::host_barrier(of, "pgas::sync", false); }
 void sync(const team& of, const stream& on) { detail::meet_on_stream(of, on, detail::collective_kind::sync); }
 
 }  // namespace pgas

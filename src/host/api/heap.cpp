@@ -7,8 +7,8 @@
 #include <optional>
 #include <span>
 
-#include "host/heap/offset_allocator.hpp"
 #include "host/control/control_message.hpp"
+#include "host/heap/offset_allocator.hpp"
 #include "host/team/world_state.hpp"
 #include "pgas/rma.hpp"
 
@@ -31,17 +31,20 @@ std::optional<error> obstacle(world_state& world, const void* pointer, std::size
   const int me = world.context().my_pe();
   if (pointer != nullptr && world.heap().allocation_bytes(pointer) == 0)
     return error(code::invalid_free,
-                 fmt::format("PE {} could not reallocate {}: no allocation of this world starts there", me, pointer), me);
+                 fmt::format("PE {} could not reallocate {}: no allocation of this world starts there", me, pointer),
+                 me);
   return world.heap().memory().refuse_alignment(alignment);
 }
 
 /// Collective, and a barrier: returns on all PEs if all can and want the same, else throws the same on all of them.
 void agree(world_state& world, const resize_call& mine, const std::optional<error>& refused) {
   blob bytes;
-  const auto append = [&bytes](std::span<const std::byte> more) { bytes.insert(bytes.end(), more.begin(), more.end()); };
+  const auto append = [&bytes](std::span<const std::byte> more) {
+    bytes.insert(bytes.end(), more.begin(), more.end());
+  };
   append(std::as_bytes(std::span(&mine, 1)));
   if (refused) append(encode_error(*refused));
-  const auto all = world.links().all_gather(bytes);
+  const auto all = world.control_plane().all_gather(bytes);
   std::optional<resize_call> first;
   for (std::size_t pe = 0; pe < all.size(); ++pe) {
     const std::span<const std::byte> from(all[pe].bytes);
@@ -50,40 +53,49 @@ void agree(world_state& world, const resize_call& mine, const std::optional<erro
     if (known) std::memcpy(&theirs, from.data(), sizeof(theirs));
     if (known && from.size() > sizeof(theirs)) throw decode_error(from.subspan(sizeof(theirs)));
     if (!known || (first && theirs != *first))
-      throw error(code::asymmetric_call,
-                  fmt::format("PE {} and PE 0 do not reallocate the same: all PEs must make the same calls with the same sizes", pe),
-                  static_cast<int>(pe));
+      throw error(
+          code::asymmetric_call,
+          fmt::format("PE {} and PE 0 do not reallocate the same: all PEs must make the same calls with the same sizes",
+                      pe),
+          static_cast<int>(pe));
     first = theirs;
   }
 }
 
 }  // namespace
 
-void world_state::check_symmetric(const void* pointer, std::size_t bytes, std::size_t alignment, const char* what) const {
+void world_state::check_symmetric(const void* pointer, std::size_t bytes, std::size_t alignment,
+                                  const char* what) const {
   if (!heap_->contains(pointer, bytes))
-    throw error(code::outside_heap,
-                fmt::format("{}: {} and the {} bytes from there are not inside this PE's symmetric memory ({} to {}): pass "
-                            "memory that was allocated in the symmetric heap, and a count that fits it",
-                            what, pointer, bytes, fmt::ptr(heap_->slot(context_.my_pe())),
-                            fmt::ptr(heap_->slot(context_.my_pe()) + heap_->mapped_bytes())),
-                context_.my_pe());
+    throw error(
+        code::outside_heap,
+        fmt::format("{}: {} and the {} bytes from there are not inside this PE's symmetric memory ({} to {}): pass "
+                    "memory that was allocated in the symmetric heap, and a count that fits it",
+                    what, pointer, bytes, fmt::ptr(heap_->slot(context_.my_pe())),
+                    fmt::ptr(heap_->slot(context_.my_pe()) + heap_->mapped_bytes())),
+        context_.my_pe());
   if (reinterpret_cast<std::uintptr_t>(pointer) % alignment != 0)
-    throw error(code::misaligned, fmt::format("{}: {} is not a multiple of {} bytes", what, pointer, alignment), context_.my_pe());
+    throw error(code::misaligned, fmt::format("{}: {} is not a multiple of {} bytes", what, pointer, alignment),
+                context_.my_pe());
 }
 
-void world_state::check_reached(const void* local, int pe) const {
+void world_state::check_peer_has(const void* local, int pe) const {
   if (!heap_->reaches(local, pe))
     throw error(code::outside_heap,
-                fmt::format("PE {} has no memory where this PE has {}: it belongs to a team that PE {} is not in", pe, local, pe), pe);
+                fmt::format("PE {} has no memory where this PE has {}: it belongs to a team that PE {} is not in", pe,
+                            local, pe),
+                pe);
 }
 
 void* world_state::remote(const void* local, int pe) const {
-  check_reached(local, pe);
+  check_peer_has(local, pe);
   return heap_->slot(pe) + (static_cast<const std::byte*>(local) - heap_->slot(context_.my_pe()));
 }
 
 world_state& world_of(world_state* world) {
-  if (world == nullptr) throw error(code::invalid_argument, "resize: this symmetric object is empty, or of a team, whose memory keeps its size");
+  if (world == nullptr)
+    throw error(code::invalid_argument,
+                "resize: this symmetric object is empty, or of a team, whose memory keeps its size");
   return *world;
 }
 
@@ -94,16 +106,18 @@ void* reallocate(world_state& world, void* pointer, std::size_t count, std::size
   const std::size_t bytes = byte_count(count, size);
   heap& heap = world.heap();
   const std::uint64_t offset = pointer != nullptr ? world.context().offset(pointer) : ~std::uint64_t{0};
-  // As in barrier_all(): afterwards all PEs' operations on the old block are over, so that it may be copied, or returned.
+  // As in barrier_all(): afterwards all PEs' operations on the old block are over, so that it may be copied, or
+  // returned.
   world.quiet();
   agree(world, {offset, bytes, alignment}, obstacle(world, pointer, alignment));
   if (pointer == nullptr) return heap.allocate(bytes, alignment);
   const std::size_t before = heap.allocation_bytes(pointer);
-  const bool same = bytes != 0 && bytes <= offset_allocator::largest_request &&
-                    offset_allocator::rounded(bytes, alignment).bytes == before &&
-                    reinterpret_cast<std::uintptr_t>(pointer) % offset_allocator::rounded(bytes, alignment).alignment == 0;
+  const bool same =
+      bytes != 0 && bytes <= offset_allocator::largest_request &&
+      offset_allocator::rounded(bytes, alignment).bytes == before &&
+      reinterpret_cast<std::uintptr_t>(pointer) % offset_allocator::rounded(bytes, alignment).alignment == 0;
   if (same) {
-    world.links().barrier();
+    world.control_plane().barrier();
     return pointer;
   }
   void* const memory = heap.allocate(bytes, alignment);
@@ -121,9 +135,10 @@ void* world::allocate_bytes(std::size_t count, std::size_t size, memory_hint hin
   if (hint == memory_hint::none) return allocate_bytes(count, size, 16, how);
   if ((hint | memory_hint::atomics_remote | memory_hint::signal_remote) !=
       (memory_hint::atomics_remote | memory_hint::signal_remote))
-    throw error(code::invalid_argument,
-                fmt::format("allocate: there is no memory_hint {}: use none, atomics_remote, signal_remote, or both by |",
-                            static_cast<std::uint32_t>(hint)));
+    throw error(
+        code::invalid_argument,
+        fmt::format("allocate: there is no memory_hint {}: use none, atomics_remote, signal_remote, or both by |",
+                    static_cast<std::uint32_t>(hint)));
   const std::size_t bytes = detail::byte_count(count, size);
   // The last line is taken whole; a size that can't be rounded up is for allocate_bytes() to refuse.
   const std::size_t whole = bytes > std::numeric_limits<std::size_t>::max() - memory_hint_line
@@ -147,7 +162,8 @@ heap_layout world::layout() const {
   const detail::world_state& state = this->state();
   state.check();
   const detail::heap& heap = state.heap();
-  return {heap.slot(state.context().my_pe()), heap.mapped_bytes(), std::size_t{1} << heap.log2_stride(), heap.same_base()};
+  return {heap.slot(state.context().my_pe()), heap.mapped_bytes(), std::size_t{1} << heap.log2_stride(),
+          heap.same_base()};
 }
 
 bool world::accessible(int pe) const {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "device/grid.hpp"
-#include "host/team/grid_state_pool.hpp"
 #include "host/team/grid_limit.hpp"
+#include "host/team/grid_state_pool.hpp"
 #include "host/team/world_state.hpp"
 
 namespace pgas::detail {
@@ -33,20 +33,20 @@ struct announced_kernels {
 
 }  // namespace
 
-announced_kernel::announced_kernel(std::size_t (*load)()) : load_(load) {
+registered_kernel::registered_kernel(std::size_t (*load)()) : load_(load) {
   announced_kernels& list = announced_kernels::all();
   const std::lock_guard lock(list.mutex);
   list.loads.push_back(load);
 }
 
-announced_kernel::~announced_kernel() {
+registered_kernel::~registered_kernel() {
   announced_kernels& list = announced_kernels::all();
   const std::lock_guard lock(list.mutex);
   const auto mine = std::find(list.loads.begin(), list.loads.end(), load_);
   if (mine != list.loads.end()) list.loads.erase(mine);
 }
 
-void load_announced_kernels(device& on) {
+void preload_kernels(device& on) {
   announced_kernels& list = announced_kernels::all();
   const std::lock_guard lock(list.mutex);
   std::size_t stack_bytes = 0;
@@ -61,27 +61,28 @@ device_guard::~device_guard() { world_.state().device().leave(); }
 
 grid_place grid_area(world& w, const stream& on) {
   const stream_handle native = on.native(w.state());
-  grid_areas& areas = w.state().grids();
+  grid_state_pool& areas = w.state().grids();
   if (w.state().device().capturing(native)) return {areas.table(), true};
   return {areas.of(native), false};
 }
 
 error does_not_fit(unsigned long long blocks, unsigned threads, unsigned fit, const char* otherwise) {
   return {code::launch_failed,
-          fmt::format("launch: {} blocks of {} threads do not run all at once: this PE's part of the GPU holds {} of this "
-                      "kernel (with PEs beyond load and store, beside the proxy's). Blocks that wait for others would wait for "
-                      "ever: launch fewer, or {} if none of them waits",
-                      blocks, threads, fit, otherwise)};
+          fmt::format(
+              "launch: {} blocks of {} threads do not run all at once: this PE's part of the GPU holds {} of this "
+              "kernel (with PEs beyond load and store, beside the proxy's). Blocks that wait for others would wait for "
+              "ever: launch fewer, or {} if none of them waits",
+              blocks, threads, fit, otherwise)};
 }
 
 unsigned admitted_blocks(world& w, const resident_kernel& kernel) {
   world_state& state = w.state();
   const unsigned all = state.near().only_one() ? kernel.each * kernel.multiprocessors
                                                : blocks_beside_proxy(kernel, state.device().properties());
-  return all / state.pes_at_once();
+  return all / state.concurrent_pes();
 }
 
-void run_grid(world& w, const stream& on, const launch_shape& shape, std::function<void(const thread_crew&)> member) {
+void run_grid(world& w, const stream& on, const launch_shape& shape, std::function<void(const cpu_block&)> member) {
   world_state& state = w.state();
   run_grid_on_cpu(state.device(), on.native(w.state()), {shape.blocks, crew_of(state, shape.threads), shape.resident},
                   std::move(member));

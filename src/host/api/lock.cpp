@@ -16,8 +16,8 @@ namespace {
 using detail::atomic_update;
 using detail::lock_word;
 
-/// The words of a lock as the host reaches them. Every update releases and every look acquires, so there is nothing left to do
-/// for the fences of the algorithm.
+/// The words of a lock as the host reaches them. Every update releases and every look acquires, so there is nothing
+/// left to do for the fences of the algorithm.
 class host_lock_words {
  public:
   using half = std::uint32_t lock_word::*;
@@ -37,7 +37,8 @@ class host_lock_words {
   [[nodiscard]] std::uint32_t exchange(half which, std::int32_t pe, std::uint32_t value) const {
     return ask(atomic_update::swap, which, pe, value, 0);
   }
-  [[nodiscard]] std::uint32_t compare_exchange(half which, std::int32_t pe, std::uint32_t condition, std::uint32_t value) const {
+  [[nodiscard]] std::uint32_t compare_exchange(half which, std::int32_t pe, std::uint32_t condition,
+                                               std::uint32_t value) const {
     return ask(atomic_update::compare_swap, which, pe, value, condition);
   }
   void release() const {}
@@ -62,24 +63,27 @@ class host_lock_words {
 
   [[nodiscard]] error not_held() const {
     return {code::invalid_argument,
-            fmt::format("{}: PE {} does not hold the lock at heap offset {:#x}", what_, me(), state_.context().offset(lock_)), me()};
+            fmt::format("{}: PE {} does not hold the lock at heap offset {:#x}", what_, me(),
+                        state_.context().offset(lock_)),
+            me()};
   }
 
  private:
   [[nodiscard]] lock_t* whole() const { return reinterpret_cast<lock_t*>(lock_); }
 
-  std::uint32_t ask(atomic_update operation, half which, std::int32_t pe, std::uint32_t value, std::uint32_t condition) const {
+  std::uint32_t ask(atomic_update operation, half which, std::int32_t pe, std::uint32_t value,
+                    std::uint32_t condition) const {
     return static_cast<std::uint32_t>(
-        detail::fetch_update(world_, {operation, detail::word_kind::u32, &(lock_->*which), value, condition, true}, pe));
+        detail::fetch_update(world_, {operation, detail::datatype::u32, &(lock_->*which), value, condition, true}, pe));
   }
 
   [[nodiscard]] error late(std::int32_t pe, std::chrono::milliseconds limit) const {
-    const std::string ahead = pe < 0      ? std::string("the PE behind it in the queue did not say so")
+    const std::string ahead = pe < 0       ? std::string("the PE behind it in the queue did not say so")
                               : pe == me() ? std::string("another thread of this PE has it")
                                            : fmt::format("PE {} is ahead in the queue", pe);
     return {code::wait_timeout,
-            fmt::format("{} on PE {} gave up after {} ms (PGAS_WAIT_TIMEOUT) on the lock at heap offset {:#x}: {}", what_, me(),
-                        limit.count(), state_.context().offset(lock_), ahead),
+            fmt::format("{} on PE {} gave up after {} ms (PGAS_WAIT_TIMEOUT) on the lock at heap offset {:#x}: {}",
+                        what_, me(), limit.count(), state_.context().offset(lock_), ahead),
             pe};
   }
 

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <limits>
 
-#include "host/team/host_op.hpp"
 #include "host/error/device_failure.hpp"
+#include "host/team/host_op.hpp"
 #include "pgas/stream_rma.hpp"
 
 namespace pgas {
@@ -37,7 +37,7 @@ extent extent_of(const strides& shape, std::ptrdiff_t stride, const char* what) 
 /// Both directions of a strided copy.
 void copy_strided(const issue& how, void* to, const void* from, const strides& shape, int pe, bool put) {
   const char* const what = put ? "iput" : "iget";
-  submission s(how, what);
+  host_op s(how, what);
   s.check_pe(pe);
   if (shape.count == 0 || shape.block == 0) return;
   const extent there = extent_of(shape, put ? shape.to : shape.from, what);
@@ -63,7 +63,7 @@ void copy_strided(const issue& how, void* to, const void* from, const strides& s
 
 /// A copy on the queue of `s`; one side is what target() gave for PE `pe`. @param last nothing for this PE comes behind
 /// it in this call
-void copy(submission& s, void* to, const void* from, std::size_t bytes, int pe, operation_request::kind far_kind,
+void copy(host_op& s, void* to, const void* from, std::size_t bytes, int pe, operation_request::kind far_kind,
           bool last = true) {
   if (!s.far(pe)) return s.device().copy(to, from, bytes, s.queue());
   operation_request request;
@@ -77,7 +77,7 @@ void copy(submission& s, void* to, const void* from, std::size_t bytes, int pe, 
   s.submit(request);
 }
 
-operation_request atomic_request(const submission& s, const word_update& update, int pe,
+operation_request atomic_request(const host_op& s, const atomic_op& update, int pe,
                                  operation_request::kind what = operation_request::kind::atomic) {
   const std::size_t bytes = size_of(update.as);
   operation_request request;
@@ -102,7 +102,7 @@ std::size_t byte_count(std::size_t count, std::size_t size) {
 }
 
 void put_bytes(const issue& how, void* to, const void* from, std::size_t bytes, int pe) {
-  submission s(how, "put");
+  host_op s(how, "put");
   s.check_pe(pe);
   if (bytes == 0) return;
   void* const remote = s.target(to, bytes, 1, pe);
@@ -114,7 +114,7 @@ void put_bytes(const issue& how, void* to, const void* from, std::size_t bytes, 
 namespace {
 
 void get_as(const char* what, const issue& how, void* to, const void* from, std::size_t bytes, int pe) {
-  submission s(how, what);
+  host_op s(how, what);
   s.check_pe(pe);
   if (bytes == 0) return;
   const void* const remote = s.target(from, bytes, 1, pe);
@@ -140,7 +140,7 @@ void get_strided(const issue& how, void* to, const void* from, const strides& sh
 }
 
 void store_bytes(const issue& how, void* to, const void* value, std::size_t bytes, std::size_t alignment, int pe) {
-  submission s(how, "p");
+  host_op s(how, "p");
   s.check_pe(pe);
   operation_request request;
   request.what = operation_request::kind::store;
@@ -154,13 +154,13 @@ void store_bytes(const issue& how, void* to, const void* value, std::size_t byte
 
 void put_signal_bytes(const issue& how, void* to, const void* from, std::size_t bytes, signal_t* signal, signal_t value,
                       signal_op op, int pe) {
-  submission s(how, "put_signal");
+  host_op s(how, "put_signal");
   s.check_pe(pe);
   if (op != signal_op::set && op != signal_op::add)
     throw error(code::invalid_argument,
                 fmt::format("put_signal: there is no signal_op {}: use set or add", static_cast<int>(op)));
-  const word_update update{
-      op == signal_op::set ? atomic_update::set : atomic_update::add, word_kind::u64, signal, value, 0, true};
+  const atomic_op update{
+      op == signal_op::set ? atomic_update::set : atomic_update::add, datatype::u64, signal, value, 0, true};
   using kind = operation_request::kind;
   const operation_request request = atomic_request(s, update, pe, s.far(pe) ? kind::signal : kind::atomic);
   if (bytes != 0) {
@@ -172,16 +172,16 @@ void put_signal_bytes(const issue& how, void* to, const void* from, std::size_t 
   s.finish(pe);
 }
 
-std::uint64_t fetch_update(world& w, const word_update& update, int pe) {
+std::uint64_t fetch_update(world& w, const atomic_op& update, int pe) {
   const issue how = at_once(w);
-  submission s(how, name_of(operation_of(update.how, update.fetches)));
+  host_op s(how, name_of(operation_of(update.how, update.fetches)));
   s.check_pe(pe);
   return s.state().fetch(atomic_request(s, update, pe));
 }
 
-void enqueue_update(const issue& how, const word_update& update, void* result, int pe) {
+void enqueue_update(const issue& how, const atomic_op& update, void* result, int pe) {
   const char* const what = name_of(operation_of(update.how, update.fetches || result != nullptr));
-  submission s(how, what);
+  host_op s(how, what);
   s.check_pe(pe);
   const std::size_t bytes = size_of(update.as);
   operation_request request = atomic_request(s, update, pe);
@@ -192,7 +192,7 @@ void enqueue_update(const issue& how, const word_update& update, void* result, i
   if (reinterpret_cast<std::uintptr_t>(result) % bytes != 0)
     throw error(code::misaligned,
                 fmt::format("{}: the place for the result, {}, is not a multiple of {} bytes", what, result, bytes));
-  s.check_reached(result, "the place for the result");
+  s.check_peer_has(result, "the place for the result");
   request.result = result;
   s.submit(request);
   s.finish(pe);
@@ -207,7 +207,7 @@ void fence(world& w) {
 
 void quiet(world& w) {
   const detail::issue how = detail::at_once(w);
-  detail::submission s(how, "quiet");
+  detail::host_op s(how, "quiet");
   s.state().quiet();
 }
 

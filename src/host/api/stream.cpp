@@ -18,7 +18,9 @@ stream stream::wrap(world& of, void* native) {
 }
 
 stream::stream(stream&& other) noexcept
-    : state_(std::move(other.state_)), native_(std::exchange(other.native_, nullptr)), owned_(std::exchange(other.owned_, false)) {}
+    : state_(std::move(other.state_)),
+      native_(std::exchange(other.native_, nullptr)),
+      owned_(std::exchange(other.owned_, false)) {}
 
 stream& stream::operator=(stream&& other) noexcept {
   if (this != &other) {
@@ -34,7 +36,8 @@ stream::~stream() {
   if (!owned_ || state_->forked()) return;
   try {
     if (state_->device().capturing(native_)) {
-      state_->log().error("a stream that is still being captured into a CUDA graph is not destroyed: end the capture first");
+      state_->log().error(
+          "a stream that is still being captured into a CUDA graph is not destroyed: end the capture first");
       return;
     }
   } catch (const std::exception&) {
@@ -52,7 +55,8 @@ void stream::synchronize() {
 
 void* stream::native(const detail::world_state& of) const {
   if (!state_) throw error(code::invalid_argument, "this stream object is empty: it was moved from");
-  if (state_.get() != &of) throw error(code::invalid_argument, "this stream belongs to another world: make one of this world");
+  if (state_.get() != &of)
+    throw error(code::invalid_argument, "this stream belongs to another world: make one of this world");
   return native_;
 }
 
@@ -60,13 +64,13 @@ namespace detail {
 
 void enqueue_wait(world& w, const stream& on, const word_set& set) {
   const issue how = in_turn(w, on);
-  submission s(how, "wait_until on a stream");
+  host_op s(how, "wait_until on a stream");
   s.check_compare(set.compare);
   if (set.count == 0) return;
   const std::size_t bytes = size_of(set.as);
   s.state().check_symmetric(set.words, byte_count(set.count, bytes), bytes, "wait_until on a stream");
-  s.check_reached(set.status, "the status array");
-  s.check_reached(set.values, "the array of values");
+  s.check_peer_has(set.status, "the status array");
+  s.check_peer_has(set.values, "the array of values");
   operation_request request;
   request.what = operation_request::kind::wait;
   request.as = set.as;
@@ -84,7 +88,7 @@ void enqueue_wait(world& w, const stream& on, const word_set& set) {
 
 void quiet(world& w, const stream& on) {
   const detail::issue how = detail::in_turn(w, on);
-  detail::submission s(how, "quiet on a stream");
+  detail::host_op s(how, "quiet on a stream");
   detail::operation_request request;
   request.what = detail::operation_request::kind::quiet;
   request.here = s.state().context();

@@ -104,19 +104,19 @@ class patient {
 };
 
 template <class Call>
-std::uint64_t with_type(word_kind as, const Call& call) {
+std::uint64_t with_type(datatype as, const Call& call) {
   switch (as) {
-    case word_kind::i16: return call(std::type_identity<std::int16_t>{});
-    case word_kind::u16: return call(std::type_identity<std::uint16_t>{});
-    case word_kind::i32: return call(std::type_identity<std::int32_t>{});
-    case word_kind::u32: return call(std::type_identity<std::uint32_t>{});
-    case word_kind::i64: return call(std::type_identity<std::int64_t>{});
+    case datatype::i16: return call(std::type_identity<std::int16_t>{});
+    case datatype::u16: return call(std::type_identity<std::uint16_t>{});
+    case datatype::i32: return call(std::type_identity<std::int32_t>{});
+    case datatype::u32: return call(std::type_identity<std::uint32_t>{});
+    case datatype::i64: return call(std::type_identity<std::int64_t>{});
     default: return call(std::type_identity<std::uint64_t>{});
   }
 }
 
 /// Checks the arguments of a wait or test; whether the set has any words.
-bool check_set(submission& s, const word_set& set, which words, const std::size_t* indices) {
+bool check_set(host_op& s, const word_set& set, which words, const std::size_t* indices) {
   s.check_compare(set.compare);
   if (set.count == 0) return false;
   const std::size_t bytes = size_of(set.as);
@@ -142,7 +142,7 @@ std::size_t empty_answer(which words) { return outcome({}, words); }
 
 std::size_t test_words(world& w, const word_set& set, which words, std::size_t* indices) {
   const issue how = at_once(w);
-  submission s(how, "test");
+  host_op s(how, "test");
   if (!check_set(s, set, words, indices)) return empty_answer(words);
   return with_type(set.as, [&]<class T>(std::type_identity<T>) -> std::uint64_t {
     return outcome(watcher<T>(s.state(), set).look(indices, false), words);
@@ -151,7 +151,7 @@ std::size_t test_words(world& w, const word_set& set, which words, std::size_t* 
 
 std::size_t wait_words(world& w, const word_set& set, which words, std::size_t* indices) {
   const issue how = at_once(w);
-  submission s(how, "wait_until");
+  host_op s(how, "wait_until");
   if (!check_set(s, set, words, indices)) return empty_answer(words);
   return with_type(set.as, [&]<class T>(std::type_identity<T>) -> std::uint64_t {
     watcher<T> watched(s.state(), set);
@@ -167,7 +167,7 @@ std::size_t wait_words(world& w, const word_set& set, which words, std::size_t* 
 
 std::uint64_t wait_word(world& w, const word_set& one) {
   const issue how = at_once(w);
-  submission s(how, "wait_until");
+  host_op s(how, "wait_until");
   static_cast<void>(check_set(s, one, which::all, nullptr));
   return with_type(one.as, [&]<class T>(std::type_identity<T>) -> std::uint64_t {
     watcher<T> watched(s.state(), one);

@@ -7,8 +7,8 @@
 
 #include "common/join_step.hpp"
 #include "host/config/launch.hpp"
-#include "host/topology/domains.hpp"
 #include "host/team/world_state.hpp"
+#include "host/topology/domains.hpp"
 
 namespace pgas {
 
@@ -60,7 +60,7 @@ world world::join() { return join(config::from_environment()); }
 world world::join(const config& settings) {
   detail::join_step("bootstrap");
   chosen_bootstrap chosen = make_bootstrap(config_detail::launch_options(settings));
-  static_cast<void>(detail::parse_direct(settings.direct, chosen.exchange->size(), true));
+  static_cast<void>(detail::parse_p2p_sets(settings.direct, chosen.exchange->size(), true));
   return world(make_state(std::move(chosen.exchange), settings, chosen.description));
 }
 
@@ -119,7 +119,7 @@ void* world::allocate_bytes(std::size_t count, std::size_t size, std::size_t ali
   if (how == initialize::zero && memory != nullptr) {
     state.device().fill(memory, 0, bytes, nullptr);
     state.synchronize(nullptr);
-    state.links().barrier();
+    state.control_plane().barrier();
   }
   return memory;
 }
@@ -138,7 +138,7 @@ void world::barrier_all() {
   const detail::trace_range range(state, "pgas::barrier_all");
   const std::lock_guard lock(state.collective_mutex());
   state.quiet();
-  state.links().barrier();
+  state.control_plane().barrier();
 }
 
 stream& world::stream() {

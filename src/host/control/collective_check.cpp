@@ -96,7 +96,7 @@ std::string text_of(const wire_call& call) {
 }
 
 /// Everyone's calls, by member. *Errors* asymmetric_call where somebody is in something else.
-std::vector<wire_call> gather(const link_group& group, const wire_call& mine) {
+std::vector<wire_call> gather(const control_group& group, const wire_call& mine) {
   std::vector<wire_call> calls;
   for (const contribution& theirs : group.all_gather(std::as_bytes(std::span(&mine, 1)))) {
     wire_call& call = calls.emplace_back();
@@ -114,7 +114,7 @@ std::vector<wire_call> gather(const link_group& group, const wire_call& mine) {
 
 }  // namespace
 
-void agree_on_call(const link_group& group, const collective_request& mine, placement where,
+void agree_on_call(const control_group& group, const collective_request& mine, placement where,
                    const std::optional<error>& refused) {
   const std::vector<wire_call> calls = gather(group, wire_of(mine, where, refused.has_value()));
   bool any_refused = false;

@@ -23,7 +23,7 @@ enum class placement : std::uint32_t {
 
 /// Collective: returns on all members if all make this call and nobody refuses it, else throws the same on all of them:
 /// asymmetric_call; what the first that refuses has found; invalid_argument unless all are in place, or none.
-void agree_on_call(const link_group& group, const collective_request& mine, placement where,
+void agree_on_call(const control_group& group, const collective_request& mine, placement where,
                    const std::optional<error>& refused);
 
 }  // namespace pgas::detail

@@ -29,8 +29,8 @@ const char* name_of(collective call) {
 
 }  // namespace
 
-std::vector<contribution> links_state::gather(link_group::identity group, collective call,
-                                              std::span<const std::byte> mine, std::span<const int> fds) {
+std::vector<contribution> control_plane_state::gather(control_group::identity group, collective call,
+                                                      std::span<const std::byte> mine, std::span<const int> fds) {
   check();
   if (mine.size() > max_contribution)
     throw error(
@@ -45,7 +45,7 @@ std::vector<contribution> links_state::gather(link_group::identity group, collec
       throw error(code::invalid_argument, fmt::format("all_gather: {} is not an open descriptor", fd), me);
 
   std::uint64_t sequence = 0;
-  rounds* under_way = nullptr;  // stays where it is while the group exists
+  pending_collectives* under_way = nullptr;  // stays where it is while the group exists
   {
     const std::lock_guard lock(mutex);
     if (left) throw error(code::not_joined, "this world was left; no collective call can be made any more");
@@ -91,7 +91,7 @@ std::vector<contribution> links_state::gather(link_group::identity group, collec
     else
       changed.wait(lock);
   }
-  const rounds::mismatch other = *find_mismatch(*under_way, sequence, call);
+  const pending_collectives::mismatch other = *find_mismatch(*under_way, sequence, call);
   lock.unlock();
   fail_mismatch(other, call);
   lock.lock();
@@ -99,18 +99,19 @@ std::vector<contribution> links_state::gather(link_group::identity group, collec
   throw error(*failure);
 }
 
-std::optional<rounds::mismatch> links_state::find_mismatch(const rounds& of, std::uint64_t sequence,
-                                                           collective call) const {
-  if (const std::optional<rounds::mismatch> found = of.find_mismatch(sequence, call)) return found;
+std::optional<pending_collectives::mismatch> control_plane_state::find_mismatch(const pending_collectives& of,
+                                                                                std::uint64_t sequence,
+                                                                                collective call) const {
+  if (const std::optional<pending_collectives::mismatch> found = of.find_mismatch(sequence, call)) return found;
   // Nothing more comes from a PE that waits for the others to leave.
-  const rounds& of_all = groups.at(link_group::world);
+  const pending_collectives& of_all = groups.at(control_group::world);
   if (&of != &of_all)
     for (const int pe : of.missing(sequence))
-      if (of_all.leaves(pe)) return rounds::mismatch{pe, collective::leave};
+      if (of_all.leaves(pe)) return pending_collectives::mismatch{pe, collective::leave};
   return std::nullopt;
 }
 
-bool links_state::hopeless(const rounds& of, std::uint64_t sequence) const {
+bool control_plane_state::hopeless(const pending_collectives& of, std::uint64_t sequence) const {
   // A PE that has ended may have done so because this very round told it to, as it tells all: then the others' pieces
   // are on their way, and the round means more than the end does.
   if (failure->code() != code::peer_lost) return true;
@@ -118,8 +119,8 @@ bool links_state::hopeless(const rounds& of, std::uint64_t sequence) const {
   return std::any_of(missing.begin(), missing.end(), [this](int pe) { return ended[static_cast<std::size_t>(pe)]; });
 }
 
-void links_state::send_piece(int pe, const packet_header& header, std::span<const std::byte> mine,
-                             std::span<const int> fds, std::optional<clock::time_point> deadline) {
+void control_plane_state::send_piece(int pe, const packet_header& header, std::span<const std::byte> mine,
+                                     std::span<const int> fds, std::optional<clock::time_point> deadline) {
   packet_header own = header;
   if (!on_this_host(pe)) {  // descriptors mean nothing there
     fds = {};
@@ -139,7 +140,7 @@ void links_state::send_piece(int pe, const packet_header& header, std::span<cons
               origin::here);
 }
 
-void links_state::fail_mismatch(const rounds::mismatch& other, collective call) {
+void control_plane_state::fail_mismatch(const pending_collectives::mismatch& other, collective call) {
   const auto explain = [&](int leaver, int stayer, collective doing) {
     return error(
         code::asymmetric_call,
@@ -158,7 +159,7 @@ void links_state::fail_mismatch(const rounds::mismatch& other, collective call) 
       origin::here);
 }
 
-void links_state::fail_timeout(const rounds& of, std::uint64_t sequence, bool joins) {
+void control_plane_state::fail_timeout(const pending_collectives& of, std::uint64_t sequence, bool joins) {
   std::string names;
   int first = -1;
   {
@@ -186,8 +187,8 @@ void links_state::fail_timeout(const rounds& of, std::uint64_t sequence, bool jo
       origin::here);
 }
 
-void links_state::leave() {
-  static_cast<void>(gather(link_group::world, collective::leave, {}, {}));
+void control_plane_state::leave() {
+  static_cast<void>(gather(control_group::world, collective::leave, {}, {}));
   {
     const std::lock_guard lock(mutex);
     left = true;

@@ -8,8 +8,8 @@
 
 namespace pgas::detail {
 
-int link_channel::send_whole(std::span<const std::byte> head, std::span<const std::byte> body, std::span<const int> fds,
-                             const std::function<bool()>& patient) {
+int connection::send_whole(std::span<const std::byte> head, std::span<const std::byte> body, std::span<const int> fds,
+                           const std::function<bool()>& patient) {
   const auto unfinished = [](int why) {
     return why == EAGAIN || why == EINPROGRESS || why == ENOBUFS || why == ENOMEM || why == ETOOMANYREFS;
   };

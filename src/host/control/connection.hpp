@@ -14,12 +14,12 @@ namespace pgas::detail {
 
 /// Owns a socket. Packets go whole and in order, and do not mix, whoever sends. *Callers* any thread;
 /// receive(): one.
-class link_channel {
+class connection {
  public:
-  explicit link_channel(unique_fd fd) : fd_(std::move(fd)) {}
-  virtual ~link_channel() = default;
-  link_channel(const link_channel&) = delete;
-  link_channel& operator=(const link_channel&) = delete;
+  explicit connection(unique_fd fd) : fd_(std::move(fd)) {}
+  virtual ~connection() = default;
+  connection(const connection&) = delete;
+  connection& operator=(const connection&) = delete;
 
   [[nodiscard]] int fd() const noexcept { return fd_.get(); }
 

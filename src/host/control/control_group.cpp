@@ -9,40 +9,40 @@
 
 namespace pgas::detail {
 
-link_group::link_group(const std::shared_ptr<links_state>& state, identity id, std::vector<int> members)
+control_group::control_group(const std::shared_ptr<control_plane_state>& state, identity id, std::vector<int> members)
     : state_(state), id_(id), members_(std::move(members)) {
   me_ = static_cast<int>(std::find(members_.begin(), members_.end(), state->me) - members_.begin());
   state->begin_group(id_, members_);
 }
 
-link_group::link_group(const link_group& among, identity id, std::vector<int> members)
-    : link_group(among.state().shared_from_this(), id, std::move(members)) {}
+control_group::control_group(const control_group& among, identity id, std::vector<int> members)
+    : control_group(among.state().shared_from_this(), id, std::move(members)) {}
 
-link_group::~link_group() {
-  const std::shared_ptr<links_state> state = state_.lock();
+control_group::~control_group() {
+  const std::shared_ptr<control_plane_state> state = state_.lock();
   if (state && state->owner.is_this()) state->end_group(id_);  // in a forked child somebody may hold the mutex for ever
 }
 
-links_state& link_group::state() const {
-  links_state* const state =
+control_plane_state& control_group::state() const {
+  control_plane_state* const state =
       state_.lock().get();  // kept by links; whoever calls this may not leave the world meanwhile
   if (state == nullptr) throw error(code::not_joined, "this world was left; no collective call can be made any more");
   return *state;
 }
 
-const peer_info& link_group::peer(int member) const {
+const peer_info& control_group::peer(int member) const {
   if (member < 0 || member >= n_pes())
     throw error(code::pe_out_of_range, fmt::format("PE {} does not exist, PEs are 0 to {}", member, n_pes() - 1),
                 member);
   return state().peers[static_cast<std::size_t>(world_pe(member))];
 }
 
-std::vector<contribution> link_group::all_gather(std::span<const std::byte> mine, std::span<const int> fds) const {
+std::vector<contribution> control_group::all_gather(std::span<const std::byte> mine, std::span<const int> fds) const {
   return state().gather(id_, collective::all_gather, mine, fds);
 }
 
-void link_group::barrier() const { static_cast<void>(state().gather(id_, collective::barrier, {}, {})); }
+void control_group::barrier() const { static_cast<void>(state().gather(id_, collective::barrier, {}, {})); }
 
-link_group::identity link_group::new_identity() const { return state().new_group(); }
+control_group::identity control_group::new_identity() const { return state().new_group(); }
 
 }  // namespace pgas::detail

@@ -13,7 +13,7 @@
 
 namespace pgas::detail {
 
-struct links_state;
+struct control_plane_state;
 
 /// Who is at the other end.
 struct peer_info {
@@ -34,7 +34,7 @@ struct contribution {
 /// Members in an order of their own, numbered 0 to n_pes() - 1, over the sockets of links. Groups are independent:
 /// their collectives may be called at the same time from different threads. *Callers* one thread at a time for each
 /// group.
-class link_group {
+class control_group {
  public:
   /// A number that no other group of the world will have, unless the PEs give it to one.
   using identity = std::uint64_t;
@@ -45,11 +45,11 @@ class link_group {
 
   /// The group of `members`, as the world numbers them, among which this PE is. Not a collective, but all members must
   /// make it with the same arguments; each may use it at once.
-  link_group(const link_group& among, identity id, std::vector<int> members);
+  control_group(const control_group& among, identity id, std::vector<int> members);
   /// Forgets the group. No member may be in one of its collectives then, or call another.
-  virtual ~link_group();
-  link_group(const link_group&) = delete;
-  link_group& operator=(const link_group&) = delete;
+  virtual ~control_group();
+  control_group(const control_group&) = delete;
+  control_group& operator=(const control_group&) = delete;
 
   [[nodiscard]] int my_pe() const noexcept { return me_; }
   [[nodiscard]] int n_pes() const noexcept { return static_cast<int>(members_.size()); }
@@ -71,11 +71,11 @@ class link_group {
   [[nodiscard]] identity new_identity() const;
 
  protected:
-  link_group(const std::shared_ptr<links_state>& state, identity id, std::vector<int> members);
-  [[nodiscard]] links_state& state() const;
+  control_group(const std::shared_ptr<control_plane_state>& state, identity id, std::vector<int> members);
+  [[nodiscard]] control_plane_state& state() const;
 
  private:
-  std::weak_ptr<links_state> state_;  ///< gone once the world was left
+  std::weak_ptr<control_plane_state> state_;  ///< gone once the world was left
   const identity id_;
   const std::vector<int> members_;
   int me_ = -1;

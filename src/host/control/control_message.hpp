@@ -30,7 +30,7 @@ struct packet_header {
   packet_kind kind = packet_kind::piece;
   collective call = collective::none;
   std::uint32_t fds = 0;
-  std::uint64_t group = 0;     ///< link_group::identity
+  std::uint64_t group = 0;     ///< control_group::identity
   std::uint64_t sequence = 0;  ///< of the collective in its group
   std::uint64_t bytes = 0;     ///< that follow
 };

@@ -11,11 +11,11 @@
 
 #include "common/descriptors.hpp"
 #include "common/join_step.hpp"
-#include "host/control/peer_descriptor.hpp"
 #include "host/control/control_plane_state.hpp"
-#include "host/control/unix_connection.hpp"
 #include "host/control/mesh_connector.hpp"
+#include "host/control/peer_descriptor.hpp"
 #include "host/control/tcp_connection.hpp"
+#include "host/control/unix_connection.hpp"
 
 namespace pgas::detail {
 
@@ -57,7 +57,7 @@ std::vector<blob> gather_all(bootstrap& exchange, const blob& mine) {
   return answers;
 }
 
-std::vector<peer_info> make_peers(const std::vector<hello>& all) {
+std::vector<peer_info> make_peers(const std::vector<peer_descriptor>& all) {
   const std::vector<int> hosts = hosts_of(all);
   std::vector<peer_info> peers;
   for (std::size_t pe = 0; pe < all.size(); ++pe) {
@@ -68,7 +68,7 @@ std::vector<peer_info> make_peers(const std::vector<hello>& all) {
 }
 
 /// Two containers of one machine may have been meant to be one host.
-void tell_of_namespaces(const std::vector<hello>& all, log::logger& log) {
+void tell_of_namespaces(const std::vector<peer_descriptor>& all, log::logger& log) {
   const std::vector<int> hosts = hosts_of(all);
   for (std::size_t pe = 1; pe < all.size(); ++pe)
     if (all[pe].boot_id == all[0].boot_id && hosts[pe] != hosts[0])
@@ -80,8 +80,8 @@ void tell_of_namespaces(const std::vector<hello>& all, log::logger& log) {
 
 /// Collective: opens a port, and learns of the others'. A failure goes into the introductions, as that of a UNIX socket
 /// does.
-tcp_meeting meet_other_hosts(bootstrap& exchange, const config& settings, std::vector<hello>& all) {
-  tcp_offer mine;
+tcp_meeting meet_other_hosts(bootstrap& exchange, const config& settings, std::vector<peer_descriptor>& all) {
+  tcp_endpoints mine;
   mine.peer_timeout = settings.peer_timeout;
   std::optional<tcp_listener> listener;
   try {
@@ -91,7 +91,7 @@ tcp_meeting meet_other_hosts(bootstrap& exchange, const config& settings, std::v
   } catch (const error& why) {
     mine.failure = text_of(why);
   }
-  std::vector<tcp_offer> offers = decode_offers(gather_all(exchange, encode(mine)));
+  std::vector<tcp_endpoints> offers = decode_offers(gather_all(exchange, encode(mine)));
   for (std::size_t pe = 0; pe < all.size(); ++pe) all[pe].failure = offers[pe].failure;
   if (const std::optional<error> why = obstacle(all)) throw error(*why);
   return {std::move(*listener), std::move(offers)};
@@ -105,8 +105,8 @@ std::vector<int> everyone(int n) {
 
 }  // namespace
 
-links_state::links_state(bootstrap& exchange, const config& settings, log::logger& logger,
-                         links::failure_callback callback)
+control_plane_state::control_plane_state(bootstrap& exchange, const config& settings, log::logger& logger,
+                                         control_plane::failure_callback callback)
     : me(exchange.rank()),
       join_timeout(settings.join_timeout),
       wait_timeout(settings.wait_timeout),
@@ -117,7 +117,7 @@ links_state::links_state(bootstrap& exchange, const config& settings, log::logge
   if (size < 1 || me < 0 || me >= size)
     throw error(code::bootstrap_protocol, fmt::format("the bootstrap says that this is PE {} of {}", me, size));
   join_step("listen");
-  hello mine = make_hello(settings.socket_directory);
+  peer_descriptor mine = make_hello(settings.socket_directory);
   std::optional<unix_listener> listener;
   if (size > 1) {
     allow_descriptors_for(size);
@@ -130,7 +130,7 @@ links_state::links_state(bootstrap& exchange, const config& settings, log::logge
     }
   }
   join_step("introduce");
-  std::vector<hello> all = decode_hellos(gather_all(exchange, encode(mine)));
+  std::vector<peer_descriptor> all = decode_hellos(gather_all(exchange, encode(mine)));
   if (const std::optional<error> why = obstacle(all)) throw error(*why);
   peers = make_peers(all);
   no_memory = error(code::system, describe(me) + " ran out of host memory: run fewer PEs on this host", me);
@@ -150,7 +150,7 @@ links_state::links_state(bootstrap& exchange, const config& settings, log::logge
     if (me == 0) tell_of_namespaces(all, log);
     tell_time_left(join_timeout);
     remote.emplace(meet_other_hosts(exchange, settings, all));
-    for (const tcp_offer& offer : remote->offers) peer_timeout = std::min(peer_timeout, offer.peer_timeout);
+    for (const tcp_endpoints& offer : remote->offers) peer_timeout = std::min(peer_timeout, offer.peer_timeout);
   }
   join_step("connect");
   std::optional<error> failed_here;
@@ -160,18 +160,18 @@ links_state::links_state(bootstrap& exchange, const config& settings, log::logge
     buffer.resize(sizeof(packet_header) + max_contribution);
     for (int pe = 0; pe < size; ++pe) {
       unique_fd& socket = sockets[static_cast<std::size_t>(pe)];
-      std::unique_ptr<link_channel>& to = channels[static_cast<std::size_t>(pe)];
+      std::unique_ptr<connection>& to = channels[static_cast<std::size_t>(pe)];
       if (!socket) continue;
       if (on_this_host(pe))
-        to = std::make_unique<local_channel>(std::move(socket), buffer);
+        to = std::make_unique<unix_connection>(std::move(socket), buffer);
       else
-        to = std::make_unique<stream_channel>(std::move(socket));
+        to = std::make_unique<tcp_connection>(std::move(socket));
     }
     wake = unique_fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (!wake) throw error(code::system, fmt::format("eventfd: {}", std::strerror(errno)));
     for (int pe = 0; pe < size; ++pe) {  // last: where descriptors are few it is these that are done without
       if (pe == me || !on_this_host(pe)) continue;
-      unique_fd process = process_behind(channels[static_cast<std::size_t>(pe)]->fd());
+      unique_fd process = open_pidfd(channels[static_cast<std::size_t>(pe)]->fd());
       if (process) processes.push_back({pe, std::move(process)});
     }
   } catch (const pe_has_died& why) {
@@ -189,52 +189,52 @@ links_state::links_state(bootstrap& exchange, const config& settings, log::logge
   start_reader();
 }
 
-links_state::~links_state() { stop_reader(); }
+control_plane_state::~control_plane_state() { stop_reader(); }
 
-void links_state::begin_group(link_group::identity id, std::span<const int> members) {
+void control_plane_state::begin_group(control_group::identity id, std::span<const int> members) {
   const std::lock_guard lock(mutex);
   groups[id].set_members(members);
 }
 
-void links_state::end_group(link_group::identity id) noexcept {
+void control_plane_state::end_group(control_group::identity id) noexcept {
   const std::lock_guard lock(mutex);
   groups.erase(id);
 }
 
-link_group::identity links_state::new_group() noexcept {
+control_group::identity control_plane_state::new_group() noexcept {
   constexpr int number_bits = 40;  // distinct by the PE that proposes it, then by its own count
-  return (static_cast<link_group::identity>(me) + 1) << number_bits | groups_made++;
+  return (static_cast<control_group::identity>(me) + 1) << number_bits | groups_made++;
 }
 
-void links_state::check() const {
+void control_plane_state::check() const {
   if (!failed.load(std::memory_order_acquire)) return;
   const std::lock_guard lock(mutex);
   throw error(*failure);
 }
 
-links::links(bootstrap& exchange, const config& settings, log::logger& log, failure_callback on_failure)
-    : links(std::make_shared<links_state>(exchange, settings, log, std::move(on_failure))) {}
-links::links(std::shared_ptr<links_state> state)
-    : link_group(state, link_group::world, everyone(state->n())), state_(std::move(state)) {}
-links::~links() = default;
+control_plane::control_plane(bootstrap& exchange, const config& settings, log::logger& log, failure_callback on_failure)
+    : control_plane(std::make_shared<control_plane_state>(exchange, settings, log, std::move(on_failure))) {}
+control_plane::control_plane(std::shared_ptr<control_plane_state> state)
+    : control_group(state, control_group::world, everyone(state->n())), state_(std::move(state)) {}
+control_plane::~control_plane() = default;
 
-void links::joined() noexcept { state_->joining = false; }
-void links::leave() { state_->leave(); }
+void control_plane::joined() noexcept { state_->joining = false; }
+void control_plane::leave() { state_->leave(); }
 
-void links::fail(std::string_view reason, log_level level) noexcept {
+void control_plane::fail(std::string_view reason, log_level level) noexcept {
   try {
     state_->set_failure(
         error(code::aborted, fmt::format("{} aborted the world: {}", state_->describe(state_->me), reason), state_->me),
         level);
   } catch (const std::exception&) {
-    state_->set_failure(state_->no_memory, links_state::origin::here);
+    state_->set_failure(state_->no_memory, control_plane_state::origin::here);
   }
 }
 
-void links::fail(const error& cause) noexcept { state_->set_failure(cause, links_state::origin::here); }
+void control_plane::fail(const error& cause) noexcept { state_->set_failure(cause, control_plane_state::origin::here); }
 
-void links::check() const { state_->check(); }
-int links::stopped_pe() const { return state_->stopped_pe(); }
-bool links::failed() const noexcept { return state_->failed.load(std::memory_order_acquire); }
+void control_plane::check() const { state_->check(); }
+int control_plane::stopped_pe() const { return state_->stopped_pe(); }
+bool control_plane::failed() const noexcept { return state_->failed.load(std::memory_order_acquire); }
 
 }  // namespace pgas::detail

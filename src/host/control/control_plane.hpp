@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "host/log/log.hpp"
 #include "host/control/control_group.hpp"
+#include "host/log/log.hpp"
 #include "pgas/bootstrap.hpp"
 #include "pgas/config.hpp"
 #include "pgas/error.hpp"
@@ -21,7 +21,7 @@ namespace pgas::detail {
 
 /// Connections to all other PEs, and the group of them all. *Callers* collectives: one thread at a time; fail(),
 /// check() and failed(): any thread.
-class links final : public link_group {
+class control_plane final : public control_group {
  public:
   /// Told once, from any thread, when the world can't go on: the PE at fault (-1 if none) and the error to throw.
   using failure_callback = std::function<void(const error&)>;
@@ -30,9 +30,9 @@ class links final : public link_group {
   /// PE of another host that is silent for PGAS_PEER_TIMEOUT counts as lost afterwards. *Errors* peer_unreachable (no
   /// address of another host answers), authentication, version_mismatch, config_value, bootstrap_timeout naming the PEs
   /// that did not connect. Keeps `log`; `exchange` is not used afterwards.
-  links(bootstrap& exchange, const config& settings, log::logger& log, failure_callback on_failure);
+  control_plane(bootstrap& exchange, const config& settings, log::logger& log, failure_callback on_failure);
   /// Leaves without waiting for anyone; a PE that goes without leave() counts as lost for the others.
-  ~links() override;
+  ~control_plane() override;
 
   /// Until this is called, no collective waits for longer than PGAS_JOIN_TIMEOUT, whatever PGAS_WAIT_TIMEOUT says, and
   /// who is waited for for so long is named by bootstrap_timeout.
@@ -54,8 +54,8 @@ class links final : public link_group {
   [[nodiscard]] std::vector<std::string> interfaces() const;
 
  private:
-  explicit links(std::shared_ptr<links_state> state);
-  std::shared_ptr<links_state> state_;
+  explicit control_plane(std::shared_ptr<control_plane_state> state);
+  std::shared_ptr<control_plane_state> state_;
 };
 
 }  // namespace pgas::detail

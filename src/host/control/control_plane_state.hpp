@@ -19,34 +19,35 @@
 
 #include "common/owner_process.hpp"
 #include "common/unique_fd.hpp"
-#include "host/log/log.hpp"
 #include "host/control/connection.hpp"
-#include "host/control/control_plane.hpp"
 #include "host/control/control_message.hpp"
+#include "host/control/control_plane.hpp"
 #include "host/control/pending_collectives.hpp"
+#include "host/log/log.hpp"
 
 namespace pgas::detail {
 
 /// Everything of links but its place in the group of all PEs: groups may outlive links, and find this gone then.
-struct links_state : std::enable_shared_from_this<links_state> {
+struct control_plane_state : std::enable_shared_from_this<control_plane_state> {
   using clock = std::chrono::steady_clock;
   /// Who found out about a failure: that PE logs it as an error and tells the others.
   enum class origin { here, peer };
 
-  links_state(bootstrap& exchange, const config& settings, log::logger& logger, links::failure_callback callback);
-  ~links_state();
-  links_state(const links_state&) = delete;
-  links_state& operator=(const links_state&) = delete;
+  control_plane_state(bootstrap& exchange, const config& settings, log::logger& logger,
+                      control_plane::failure_callback callback);
+  ~control_plane_state();
+  control_plane_state(const control_plane_state&) = delete;
+  control_plane_state& operator=(const control_plane_state&) = delete;
 
   // ---- groups; any thread (links.cpp)
 
-  void begin_group(link_group::identity id, std::span<const int> members);
-  void end_group(link_group::identity id) noexcept;
-  [[nodiscard]] link_group::identity new_group() noexcept;
+  void begin_group(control_group::identity id, std::span<const int> members);
+  void end_group(control_group::identity id) noexcept;
+  [[nodiscard]] control_group::identity new_group() noexcept;
 
   // ---- one thread for each group (links_collective.cpp)
 
-  [[nodiscard]] std::vector<contribution> gather(link_group::identity group, collective call,
+  [[nodiscard]] std::vector<contribution> gather(control_group::identity group, collective call,
                                                  std::span<const std::byte> mine, std::span<const int> fds);
   void leave();
   void check() const;
@@ -69,18 +70,18 @@ struct links_state : std::enable_shared_from_this<links_state> {
   void read_until_woken();
   /// Reads what there is. Whether more may come: nothing does from a process that has died, whoever has its socket.
   [[nodiscard]] bool read_from(int pe, bool died = false);
-  void handle(int pe, received_packet packet);
-  void handle_end(int pe);
+  void handle(int pe, received_packet control_message);
+  void on_disconnect(int pe);
 
   // ---- other hosts (links_remote.cpp)
 
   /// The reader's last work: lets what was sent to other hosts arrive before this PE goes, for a bounded time.
   void finish_remote();
   [[nodiscard]] bool finished_remote();
-  /// For how long the reader may wait for news before watch_remote() has to be called; -1: any time.
+  /// For how long the reader may wait for news before check_heartbeats() has to be called; -1: any time.
   [[nodiscard]] int patience() const;
   /// The reader's: tells PEs of other hosts that this one is alive, and finds those that have fallen silent.
-  void watch_remote();
+  void check_heartbeats();
   [[nodiscard]] bool on_this_host(int pe) const;
   [[nodiscard]] bool several_hosts() const;
 
@@ -92,12 +93,12 @@ struct links_state : std::enable_shared_from_this<links_state> {
   std::chrono::milliseconds wait_timeout;
   std::chrono::milliseconds peer_timeout;  ///< the same on all PEs
   log::logger& log;
-  const links::failure_callback on_failure;
+  const control_plane::failure_callback on_failure;
   std::vector<peer_info> peers;
   std::vector<std::byte> buffer;  ///< the reader's
   /// By PE, none at `me`; open for as long as this lives: any thread may be sending.
-  std::vector<std::unique_ptr<link_channel>> channels;
-  /// A process of this host, as process_behind() has it.
+  std::vector<std::unique_ptr<connection>> channels;
+  /// A process of this host, as open_pidfd() has it.
   struct watched_process {
     int pe;
     unique_fd fd;
@@ -108,7 +109,7 @@ struct links_state : std::enable_shared_from_this<links_state> {
 
   mutable std::mutex mutex;  ///< guards what follows
   std::condition_variable changed;
-  std::map<link_group::identity, rounds> groups;  ///< also those that only others have made so far
+  std::map<control_group::identity, pending_collectives> groups;  ///< also those that only others have made so far
   std::optional<error> failure;
   std::vector<bool> said_bye;
   std::vector<bool> ended;  ///< nothing more comes from this PE
@@ -132,12 +133,13 @@ struct links_state : std::enable_shared_from_this<links_state> {
   void send_piece(int pe, const packet_header& header, std::span<const std::byte> mine, std::span<const int> fds,
                   std::optional<clock::time_point> deadline);
   /// Whether the failed world leaves no way for this round to be completed.
-  [[nodiscard]] bool hopeless(const rounds& of, std::uint64_t sequence) const;
+  [[nodiscard]] bool hopeless(const pending_collectives& of, std::uint64_t sequence) const;
   /// A member that will not come to this round, as it takes part in another collective instead.
-  [[nodiscard]] std::optional<rounds::mismatch> find_mismatch(const rounds& of, std::uint64_t sequence,
-                                                              collective call) const;
-  void fail_mismatch(const rounds::mismatch& other, collective call);
-  void fail_timeout(const rounds& of, std::uint64_t sequence, bool joins);
+  [[nodiscard]] std::optional<pending_collectives::mismatch> find_mismatch(const pending_collectives& of,
+                                                                           std::uint64_t sequence,
+                                                                           collective call) const;
+  void fail_mismatch(const pending_collectives::mismatch& other, collective call);
+  void fail_timeout(const pending_collectives& of, std::uint64_t sequence, bool joins);
 };
 
 }  // namespace pgas::detail

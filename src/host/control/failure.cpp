@@ -7,15 +7,15 @@
 
 namespace pgas::detail {
 
-std::string links_state::describe(int pe) const {
+std::string control_plane_state::describe(int pe) const {
   const peer_info& info = peers[static_cast<std::size_t>(pe)];
   return fmt::format("PE {} (host {}, pid {})", pe, info.host, info.pid);
 }
 
-int links_state::stopped_pe() const {
+int control_plane_state::stopped_pe() const {
   for (int pe = 0; pe < n(); ++pe) {
     if (pe == me || !on_this_host(pe)) continue;
-    const std::optional<socket_owner> owner_there = owner_of(channels[static_cast<std::size_t>(pe)]->fd());
+    const std::optional<socket_owner> owner_there = peer_credentials(channels[static_cast<std::size_t>(pe)]->fd());
     if (!owner_there || owner_there->pid <= 0) continue;
     std::string line;
     std::getline(std::ifstream(fmt::format("/proc/{}/stat", owner_there->pid)), line);
@@ -25,7 +25,7 @@ int links_state::stopped_pe() const {
   return -1;
 }
 
-void links_state::set_failure(const error& cause, log_level level) noexcept {
+void control_plane_state::set_failure(const error& cause, log_level level) noexcept {
   {
     const std::lock_guard lock(mutex);
     if (failure || left) return;
@@ -52,13 +52,14 @@ void links_state::set_failure(const error& cause, log_level level) noexcept {
   }
 }
 
-void links_state::broadcast(packet_kind kind, std::span<const std::byte> body, std::chrono::milliseconds patience) {
+void control_plane_state::broadcast(packet_kind kind, std::span<const std::byte> body,
+                                    std::chrono::milliseconds patience) {
   packet_header header;
   header.kind = kind;
   header.bytes = body.size();
   const clock::time_point until = clock::now() + patience;
   // A full queue means a PE that does not run; whoever else is there must hear of it in time all the same.
-  for (const std::unique_ptr<link_channel>& to : channels)
+  for (const std::unique_ptr<connection>& to : channels)
     if (to)
       static_cast<void>(
           to->send_whole(std::as_bytes(std::span(&header, 1)), body, {}, [until] { return clock::now() < until; }));

@@ -14,11 +14,11 @@
 
 namespace pgas::detail {
 
-/// Everyone's `mine`, by member. *Callers* collective. *Errors* those of link_group::all_gather; bootstrap_protocol
+/// Everyone's `mine`, by member. *Callers* collective. *Errors* those of control_group::all_gather; bootstrap_protocol
 /// when a PE sent something else.
 template <class T>
 requires std::is_trivially_copyable_v<T>
-[[nodiscard]] std::vector<T> gather_value(const link_group& group, const T& mine) {
+[[nodiscard]] std::vector<T> gather_value(const control_group& group, const T& mine) {
   const std::vector<contribution> all = group.all_gather(std::as_bytes(std::span(&mine, 1)));
   std::vector<T> values(all.size());
   for (std::size_t pe = 0; pe < all.size(); ++pe) {

@@ -58,11 +58,11 @@ int handshake::confirm() { return prove(); }
 handshake::status handshake::read(std::optional<message>& whole) {
   if (over_ == transport::unix_socket) {
     std::array<std::byte, 2 * sizeof(message)> buffer;
-    const received_packet packet = receive_packet(fd_.get(), buffer);
-    if (packet.what == received_packet::status::nothing_yet) return status::under_way;
-    if (packet.what == received_packet::status::closed) return status::ended;
-    if (packet.bytes.size() != sizeof(message)) return status::refused;
-    std::memcpy(&whole.emplace(), packet.bytes.data(), sizeof(message));
+    const received_packet control_message = receive_packet(fd_.get(), buffer);
+    if (control_message.what == received_packet::status::nothing_yet) return status::under_way;
+    if (control_message.what == received_packet::status::closed) return status::ended;
+    if (control_message.bytes.size() != sizeof(message)) return status::refused;
+    std::memcpy(&whole.emplace(), control_message.bytes.data(), sizeof(message));
     return status::under_way;
   }
   while (heard_bytes_ < heard_.size()) {

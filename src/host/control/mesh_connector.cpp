@@ -42,10 +42,10 @@ struct stranger {
 };
 
 /// One PE's part in the rendezvous.
-class rendezvous {
+class mesh_connector {
  public:
-  rendezvous(const std::vector<hello>& all, int me, const unix_listener& listener, const config& settings,
-             log::logger& log, const tcp_meeting* remote)
+  mesh_connector(const std::vector<peer_descriptor>& all, int me, const unix_listener& listener, const config& settings,
+                 log::logger& log, const tcp_meeting* remote)
       : all_(all),
         hosts_(hosts_of(all)),
         me_(me),
@@ -53,7 +53,7 @@ class rendezvous {
         remote_(remote),
         settings_(settings),
         log_(log),
-        secret_(combine_secrets(all)),
+        secret_(derive_job_key(all)),
         sockets_(all.size()) {
     // Less than the bootstrap's own limit, so that the outcome can still be told to the others.
     const auto limit = std::min<std::chrono::milliseconds>(settings.join_timeout * 3 / 4, std::chrono::seconds(20));
@@ -73,7 +73,7 @@ class rendezvous {
     while (missing_ > 0) {
       if (clock::now() >= deadline_) throw_missing();
       start_connections();
-      for (tcp_approach& one : approaches_) one.go_on();
+      for (tcp_connector& one : approaches_) one.go_on();
       wait_for_news();
       drop_the_silent();
     }
@@ -89,7 +89,7 @@ class rendezvous {
     rlimit limit{};
     const bool known = ::getrlimit(RLIMIT_NOFILE, &limit) == 0;
     for (int pe = 0; pe < static_cast<int>(all_.size()); ++pe) {
-      const hello& one = all_[static_cast<std::size_t>(pe)];
+      const peer_descriptor& one = all_[static_cast<std::size_t>(pe)];
       if (pe == me_ || way_to(pe) != transport::unix_socket ||
           one.pid_namespace != all_[static_cast<std::size_t>(me_)].pid_namespace)
         continue;
@@ -108,7 +108,7 @@ class rendezvous {
   }
 
   void approach(int pe) {
-    const tcp_offer& offer = remote_->offers[static_cast<std::size_t>(pe)];
+    const tcp_endpoints& offer = remote_->offers[static_cast<std::size_t>(pe)];
     if (offer.addresses.empty())
       throw error(code::peer_unreachable,
                   fmt::format("{} has no network address at which {} could reach it: none of its network interfaces is "
@@ -137,7 +137,7 @@ class rendezvous {
                             ? "has that process ended?"
                             : "PGAS_SOCKET_DIR must be one directory that both see, not two of the same name"),
             target.pe);
-      const std::optional<socket_owner> owner = owner_of(attempt.fd.get());
+      const std::optional<socket_owner> owner = peer_credentials(attempt.fd.get());
       if (!owner || owner->uid != ::geteuid())
         throw error(
             code::authentication,
@@ -160,7 +160,7 @@ class rendezvous {
       else
         next = std::min(next, target.next_attempt);
     }
-    for (const tcp_approach& one : approaches_) {
+    for (const tcp_connector& one : approaches_) {
       watched.push_back(one.awaited());  // poll ignores the -1 of a pause
       next = std::min(next, one.due());
     }
@@ -188,7 +188,7 @@ class rendezvous {
       if (sockets_[pe] && news_of(sockets_[pe].get())) throw_closed(static_cast<int>(pe), "it closed the connection");
     neighbours_.remove_if(
         [&](neighbour& target) { return target.talk && news_of(target.talk->fd()) && answered(target); });
-    approaches_.remove_if([&](tcp_approach& one) {
+    approaches_.remove_if([&](tcp_connector& one) {
       if (!news_of(one.awaited().fd) || !one.arrived()) return false;
       settle(one.peer(), one.take());
       return true;
@@ -239,7 +239,7 @@ class rendezvous {
 
   void accept_neighbours() {
     while (unique_fd fd = listener_.accept()) {
-      const std::optional<socket_owner> owner = owner_of(fd.get());
+      const std::optional<socket_owner> owner = peer_credentials(fd.get());
       const std::string name = fmt::format("process {}", owner ? owner->pid : 0);
       if (owner && owner->uid == ::geteuid())
         listen_to(std::move(fd), transport::unix_socket, name);
@@ -313,7 +313,7 @@ class rendezvous {
 
   [[noreturn]] void throw_missing() const {
     if (!approaches_.empty()) {
-      const tcp_approach& first = approaches_.front();
+      const tcp_connector& first = approaches_.front();
       throw error(code::peer_unreachable,
                   fmt::format("{} cannot reach {} over TCP; tried {}. Is a firewall between the two hosts, or is that "
                               "process stopped? PGAS_INTERFACE names the network interface whose addresses are tried",
@@ -336,7 +336,7 @@ class rendezvous {
         first);
   }
 
-  const std::vector<hello>& all_;
+  const std::vector<peer_descriptor>& all_;
   const std::vector<int> hosts_;
   const int me_;
   const unix_listener& listener_;
@@ -346,7 +346,7 @@ class rendezvous {
   const job_secret secret_;
   std::vector<unique_fd> sockets_;
   std::list<neighbour> neighbours_;
-  std::list<tcp_approach> approaches_;
+  std::list<tcp_connector> approaches_;
   std::list<stranger> strangers_;
   std::vector<std::pair<int, unique_fd>> processes_;  ///< of this host's PEs, by PE
   std::size_t missing_ = 0;
@@ -356,14 +356,14 @@ class rendezvous {
 
 }  // namespace
 
-std::string describe_pe(const std::vector<hello>& all, int pe) {
-  const hello& one = all[static_cast<std::size_t>(pe)];
+std::string describe_pe(const std::vector<peer_descriptor>& all, int pe) {
+  const peer_descriptor& one = all[static_cast<std::size_t>(pe)];
   return fmt::format("PE {} (host {}, pid {})", pe, one.host, one.pid);
 }
 
-std::vector<unique_fd> connect_all(const std::vector<hello>& all, int me, const unix_listener& listener,
+std::vector<unique_fd> connect_all(const std::vector<peer_descriptor>& all, int me, const unix_listener& listener,
                                    const config& settings, log::logger& log, const tcp_meeting* remote) {
-  return rendezvous(all, me, listener, settings, log, remote).run();
+  return mesh_connector(all, me, listener, settings, log, remote).run();
 }
 
 }  // namespace pgas::detail

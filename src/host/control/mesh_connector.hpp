@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "common/unique_fd.hpp"
-#include "host/log/log.hpp"
 #include "host/control/peer_descriptor.hpp"
 #include "host/control/tcp_endpoints.hpp"
 #include "host/control/tcp_socket.hpp"
 #include "host/control/unix_socket.hpp"
+#include "host/log/log.hpp"
 #include "pgas/config.hpp"
 
 namespace pgas::detail {
@@ -18,7 +18,7 @@ namespace pgas::detail {
 /// What it takes to meet PEs of other hosts.
 struct tcp_meeting {
   tcp_listener listener;
-  std::vector<tcp_offer> offers;  ///< by PE
+  std::vector<tcp_endpoints> offers;  ///< by PE
 };
 
 /// The process of a PE has ended: it will take part in nothing more.
@@ -34,11 +34,11 @@ class pe_has_died final : public error {
 /// @param remote may be null where all PEs are on one host.
 /// *Errors* peer_unreachable, naming the addresses of that PE and what each answered; authentication, peer_lost
 /// (pe_has_died where that is why), bootstrap_timeout naming who did not connect.
-[[nodiscard]] std::vector<unique_fd> connect_all(const std::vector<hello>& all, int me, const unix_listener& listener,
-                                                 const config& settings, log::logger& log,
-                                                 const tcp_meeting* remote = nullptr);
+[[nodiscard]] std::vector<unique_fd> connect_all(const std::vector<peer_descriptor>& all, int me,
+                                                 const unix_listener& listener, const config& settings,
+                                                 log::logger& log, const tcp_meeting* remote = nullptr);
 
 /// "PE 2 (host a, pid 123)".
-[[nodiscard]] std::string describe_pe(const std::vector<hello>& all, int pe);
+[[nodiscard]] std::string describe_pe(const std::vector<peer_descriptor>& all, int pe);
 
 }  // namespace pgas::detail

@@ -42,8 +42,8 @@ std::string rendezvous_of(const std::string& socket_directory) {
   return socket_directory.empty() ? "abstract" : in_directory;
 }
 
-std::string identity(const std::string& boot, const std::string& rendezvous, const std::string& network) {
-  return rendezvous == in_directory ? boot : boot + " " + network;
+std::string identity(const std::string& boot, const std::string& mesh_connector, const std::string& network) {
+  return mesh_connector == in_directory ? boot : boot + " " + network;
 }
 
 int hex_digit(char c) {
@@ -71,8 +71,8 @@ std::string random_hex(std::size_t bytes) {
   return text;
 }
 
-hello make_hello(const std::string& socket_directory) {
-  hello mine;
+peer_descriptor make_hello(const std::string& socket_directory) {
+  peer_descriptor mine;
   mine.version = PGAS_VERSION;
   mine.abi = std::to_string(abi_version);
   mine.host = host_name();
@@ -80,19 +80,19 @@ hello make_hello(const std::string& socket_directory) {
   mine.network_namespace = own_namespace("net");
   mine.pid = std::to_string(::getpid());
   mine.user = std::to_string(::geteuid());
-  mine.rendezvous = rendezvous_of(socket_directory);
+  mine.mesh_connector = rendezvous_of(socket_directory);
   mine.socket_name = "pgas-" + random_hex(16);
   mine.secret = random_hex(sizeof(job_secret));
   mine.pid_namespace = own_namespace("pid");
   return mine;
 }
 
-blob encode(const hello& mine) {
+blob encode(const peer_descriptor& mine) {
   return join_fields({greeting, mine.version, mine.abi, mine.host, mine.boot_id, mine.network_namespace, mine.pid,
-                      mine.user, mine.rendezvous, mine.socket_name, mine.secret, mine.failure, mine.pid_namespace});
+                      mine.user, mine.mesh_connector, mine.socket_name, mine.secret, mine.failure, mine.pid_namespace});
 }
 
-std::vector<hello> decode_hellos(const std::vector<blob>& all) {
+std::vector<peer_descriptor> decode_hellos(const std::vector<blob>& all) {
   std::vector<std::vector<std::string>> fields;
   for (const blob& bytes : all) fields.push_back(split_fields(bytes));
   // Greeting, version and ABI stay in front whatever else may change, so that other versions are recognised as such.
@@ -111,32 +111,32 @@ std::vector<hello> decode_hellos(const std::vector<blob>& all) {
                       fields[0][1], fields[0][2], pe, fields[pe][1], fields[pe][2]),
           static_cast<int>(pe));
   }
-  std::vector<hello> hellos;
+  std::vector<peer_descriptor> peer_descriptors;
   for (std::size_t pe = 0; pe < fields.size(); ++pe) {
     const std::vector<std::string>& f = fields[pe];
     if (f.size() != 13 || f[6].empty() || f[6].size() > 9 || f[6].find_first_not_of("0123456789") != std::string::npos)
       throw error(code::bootstrap_protocol, fmt::format("the introduction of PE {} is malformed", pe),
                   static_cast<int>(pe));
-    hellos.push_back({f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8], f[9], f[10], f[11], f[12]});
+    peer_descriptors.push_back({f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8], f[9], f[10], f[11], f[12]});
   }
-  return hellos;
+  return peer_descriptors;
 }
 
-std::vector<int> hosts_of(const std::vector<hello>& all) {
+std::vector<int> hosts_of(const std::vector<peer_descriptor>& all) {
   std::map<std::string, int> known;
   std::vector<int> hosts;
-  for (const hello& one : all)
+  for (const peer_descriptor& one : all)
     hosts.push_back(
-        known.emplace(identity(one.boot_id, one.rendezvous, one.network_namespace), static_cast<int>(known.size()))
+        known.emplace(identity(one.boot_id, one.mesh_connector, one.network_namespace), static_cast<int>(known.size()))
             .first->second);
   return hosts;
 }
 
-std::optional<error> obstacle(const std::vector<hello>& all) {
+std::optional<error> obstacle(const std::vector<peer_descriptor>& all) {
   std::map<std::string, std::size_t> first_of_machine;
   for (std::size_t pe = 0; pe < all.size(); ++pe) {
     const std::size_t first = first_of_machine.emplace(all[pe].boot_id, pe).first->second;
-    if (all[pe].rendezvous != all[first].rendezvous)
+    if (all[pe].mesh_connector != all[first].mesh_connector)
       return error(
           code::config_value,
           fmt::format("PGAS_SOCKET_DIR is set on only one of PE {} and PE {}, which run on one machine: set it on all "
@@ -162,7 +162,7 @@ std::optional<error> obstacle(const std::vector<hello>& all) {
   return std::nullopt;
 }
 
-job_secret combine_secrets(const std::vector<hello>& all) {
+job_secret derive_job_key(const std::vector<peer_descriptor>& all) {
   job_secret secret{};
   for (std::size_t pe = 0; pe < all.size(); ++pe) {
     const std::string& share = all[pe].secret;

@@ -17,7 +17,7 @@ namespace pgas::detail {
 using job_secret = std::array<std::byte, 32>;
 
 /// One PE's introduction.
-struct hello {
+struct peer_descriptor {
   std::string version;            ///< of the library
   std::string abi;                ///< detail::abi_version
   std::string host;               ///< for people
@@ -25,28 +25,28 @@ struct hello {
   std::string network_namespace;  ///< abstract sockets reach as far as this is equal
   std::string pid;
   std::string user;
-  std::string rendezvous;   ///< "directory" or "abstract": the kind of socket
-  std::string socket_name;  ///< random
-  std::string secret;       ///< its share of the job's secret, in hexadecimal digits
-  std::string failure;      ///< why this PE could not open its socket; empty if it could
-  std::string pid_namespace;  ///< `pid` means the same to all for which this is equal
+  std::string mesh_connector;  ///< "directory" or "abstract": the kind of socket
+  std::string socket_name;     ///< random
+  std::string secret;          ///< its share of the job's secret, in hexadecimal digits
+  std::string failure;         ///< why this PE could not open its socket; empty if it could
+  std::string pid_namespace;   ///< `pid` means the same to all for which this is equal
 };
 
 /// This process's introduction with a fresh name and a fresh share.
-[[nodiscard]] hello make_hello(const std::string& socket_directory);
-[[nodiscard]] blob encode(const hello& mine);
+[[nodiscard]] peer_descriptor make_hello(const std::string& socket_directory);
+[[nodiscard]] blob encode(const peer_descriptor& mine);
 /// *Errors* bootstrap_protocol, version_mismatch.
-[[nodiscard]] std::vector<hello> decode_hellos(const std::vector<blob>& all);
+[[nodiscard]] std::vector<peer_descriptor> decode_hellos(const std::vector<blob>& all);
 
 /// Which PEs are on one host, as numbers of hosts by PE, in the order of their first PEs. A host is what UNIX sockets
 /// reach: one kernel, and one network namespace unless the sockets are in a directory.
-[[nodiscard]] std::vector<int> hosts_of(const std::vector<hello>& all);
+[[nodiscard]] std::vector<int> hosts_of(const std::vector<peer_descriptor>& all);
 
 /// What keeps these PEs from connecting, the same on all of them; none if nothing does.
-[[nodiscard]] std::optional<error> obstacle(const std::vector<hello>& all);
+[[nodiscard]] std::optional<error> obstacle(const std::vector<peer_descriptor>& all);
 
 /// All shares combined: as random as the best of them. *Errors* bootstrap_protocol for a malformed share.
-[[nodiscard]] job_secret combine_secrets(const std::vector<hello>& all);
+[[nodiscard]] job_secret derive_job_key(const std::vector<peer_descriptor>& all);
 
 /// The same text in all processes that are on this one's host (see hosts_of), another everywhere else.
 [[nodiscard]] PGAS_API std::string host_identity(const std::string& socket_directory);

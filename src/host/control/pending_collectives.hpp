@@ -16,7 +16,7 @@ namespace pgas::detail {
 /// Keeps the pieces of the collectives that are under way. Members call them in the same order, so a number identifies
 /// one; a PE may be ahead of another by as many as are kept, and even send its first before the other has heard of the
 /// group. PEs have their numbers of the world here. Not thread-safe.
-class rounds {
+class pending_collectives {
  public:
   /// Who the group is. Nothing is complete before. *Errors* bootstrap_protocol if others have contributed.
   void set_members(std::span<const int> members);
@@ -54,7 +54,7 @@ class rounds {
   std::vector<int> members_;
   std::uint64_t next_ = 0;   ///< the first that this PE has not begun
   std::uint64_t first_ = 0;  ///< rounds before this one are over
-  std::map<std::uint64_t, round> rounds_;
+  std::map<std::uint64_t, round> pending_;
 };
 
 }  // namespace pgas::detail

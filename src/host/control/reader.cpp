@@ -19,20 +19,20 @@ namespace {
 
 /// What a step of the reader throws ends the world, not the process.
 template <class Step>
-void guarded(links_state& state, Step&& step) noexcept {
+void guarded(control_plane_state& state, Step&& step) noexcept {
   try {
     step();
   } catch (const error& why) {
-    state.set_failure(why, links_state::origin::here);
+    state.set_failure(why, control_plane_state::origin::here);
   } catch (const std::exception&) {
-    state.set_failure(state.no_memory, links_state::origin::here);
+    state.set_failure(state.no_memory, control_plane_state::origin::here);
   }
 }
 
 }  // namespace
 
-void links_state::start_reader() {
-  for (const std::unique_ptr<link_channel>& one : channels)
+void control_plane_state::start_reader() {
+  for (const std::unique_ptr<connection>& one : channels)
     watched.push_back({one ? one->fd() : -1, POLLIN, 0});  // poll ignores the -1 of this PE
   watched.push_back({wake.get(), POLLIN, 0});
   for (const watched_process& one : processes) watched.push_back({one.fd.get(), POLLIN, 0});
@@ -53,7 +53,7 @@ void links_state::start_reader() {
   ::pthread_setname_np(reader.native_handle(), "pgas-links");
 }
 
-void links_state::stop_reader() noexcept {
+void control_plane_state::stop_reader() noexcept {
   if (!reader.joinable()) return;
   {
     const std::lock_guard lock(mutex);
@@ -65,7 +65,7 @@ void links_state::stop_reader() noexcept {
   reader.join();
 }
 
-void links_state::read_until_woken() {
+void control_plane_state::read_until_woken() {
   pollfd& woken = watched[channels.size()];
   for (;;) {
     if (::poll(watched.data(), watched.size(), patience()) < 0) {
@@ -90,43 +90,44 @@ void links_state::read_until_woken() {
       // A child that it has forked may keep its socket open; what it sent itself lies there by now.
       if (channel.fd < 0 || !read_from(processes[i].pe, true)) channel.fd = process.fd = -1;
     }
-    guarded(*this, [this] { watch_remote(); });
+    guarded(*this, [this] { check_heartbeats(); });
     if (finish_until && finished_remote()) return;
   }
 }
 
-bool links_state::read_from(int pe, bool died) {
+bool control_plane_state::read_from(int pe, bool died) {
   bool more = true;
   guarded(*this, [&] {
     for (;;) {
-      received_packet packet = channels[static_cast<std::size_t>(pe)]->receive();
-      const bool nothing = packet.what == received_packet::status::nothing_yet;
+      received_packet control_message = channels[static_cast<std::size_t>(pe)]->receive();
+      const bool nothing = control_message.what == received_packet::status::nothing_yet;
       if (nothing && !died) return;
-      if (nothing || packet.what == received_packet::status::closed) {
-        handle_end(pe);
+      if (nothing || control_message.what == received_packet::status::closed) {
+        on_disconnect(pe);
         more = false;
         return;
       }
-      handle(pe, std::move(packet));
+      handle(pe, std::move(control_message));
     }
   });
   return more;
 }
 
-void links_state::handle(int pe, received_packet packet) {
+void control_plane_state::handle(int pe, received_packet control_message) {
   packet_header header;
-  if (packet.what == received_packet::status::packet && packet.bytes.size() >= sizeof(header))
-    std::memcpy(&header, packet.bytes.data(), sizeof(header));
+  if (control_message.what == received_packet::status::control_message &&
+      control_message.bytes.size() >= sizeof(header))
+    std::memcpy(&header, control_message.bytes.data(), sizeof(header));
   else
     header.magic = 0;
-  if (header.magic != packet_header::expected_magic || header.bytes != packet.bytes.size() - sizeof(header))
+  if (header.magic != packet_header::expected_magic || header.bytes != control_message.bytes.size() - sizeof(header))
     throw error(code::bootstrap_protocol, fmt::format("{} sent a malformed packet", describe(pe)), pe);
-  const std::span<const std::byte> body = packet.bytes.subspan(sizeof(header));
+  const std::span<const std::byte> body = control_message.bytes.subspan(sizeof(header));
 
   switch (header.kind) {
     case packet_kind::piece: {
-      contribution piece{blob(body.begin(), body.end()), std::move(packet.fds), false};
-      if (packet.descriptors_lost || piece.fds.size() != header.fds) {
+      contribution piece{blob(body.begin(), body.end()), std::move(control_message.fds), false};
+      if (control_message.descriptors_lost || piece.fds.size() != header.fds) {
         piece.fds.clear();
         piece.fds_lost = true;
         log.warn(
@@ -135,7 +136,7 @@ void links_state::handle(int pe, received_packet packet) {
       }
       {
         const std::lock_guard lock(mutex);
-        rounds& under_way = groups[header.group];
+        pending_collectives& under_way = groups[header.group];
         under_way.add(header.sequence, pe, header.call, std::move(piece));
         // Everyone is on the way out: from now on an end is no failure, whether or not a farewell comes first.
         if (under_way.all_leave(header.sequence)) said_bye.assign(said_bye.size(), true);
@@ -154,7 +155,7 @@ void links_state::handle(int pe, received_packet packet) {
   throw error(code::bootstrap_protocol, fmt::format("{} sent a packet of an unknown kind", describe(pe)), pe);
 }
 
-void links_state::handle_end(int pe) {
+void control_plane_state::on_disconnect(int pe) {
   // The answer to a PE that waits until all it has said was heard.
   channels[static_cast<std::size_t>(pe)]->finish();
   bool expected = false;

@@ -19,11 +19,11 @@ constexpr int beats = 4;
 
 }  // namespace
 
-bool links_state::on_this_host(int pe) const {
+bool control_plane_state::on_this_host(int pe) const {
   return peers[static_cast<std::size_t>(pe)].host_index == peers[static_cast<std::size_t>(me)].host_index;
 }
 
-std::vector<std::string> links::interfaces() const {
+std::vector<std::string> control_plane::interfaces() const {
   std::vector<std::string> names;
   for (int pe = 0; pe < state_->n(); ++pe) {
     if (state_->on_this_host(pe)) continue;
@@ -33,7 +33,7 @@ std::vector<std::string> links::interfaces() const {
   return names;
 }
 
-void links_state::finish_remote() {
+void control_plane_state::finish_remote() {
   // A connection that is closed with something unread is reset, which may take with it what was sent last. So this side
   // says that it has ended, and goes on reading until the other one has read that and ended, too.
   finish_until = clock::now() + time_to_finish;
@@ -41,7 +41,7 @@ void links_state::finish_remote() {
     if (!on_this_host(pe)) channels[static_cast<std::size_t>(pe)]->finish();
 }
 
-bool links_state::finished_remote() {
+bool control_plane_state::finished_remote() {
   if (clock::now() >= *finish_until) return true;
   const std::lock_guard lock(mutex);
   for (int pe = 0; pe < n(); ++pe)
@@ -49,18 +49,18 @@ bool links_state::finished_remote() {
   return true;
 }
 
-bool links_state::several_hosts() const {
+bool control_plane_state::several_hosts() const {
   return std::any_of(peers.begin(), peers.end(), [](const peer_info& peer) { return peer.host_index != 0; });
 }
 
-int links_state::patience() const {
+int control_plane_state::patience() const {
   if (!several_hosts()) return -1;
   const clock::time_point next = finish_until ? std::min(next_alive, *finish_until) : next_alive;
   const auto left_over = std::chrono::ceil<std::chrono::milliseconds>(next - clock::now());
   return static_cast<int>(std::clamp<std::int64_t>(left_over.count(), 0, 60'000));  // poll counts in int
 }
 
-void links_state::watch_remote() {
+void control_plane_state::check_heartbeats() {
   if (!several_hosts()) return;
   const clock::time_point now = clock::now();
   // A process that did not run itself can't tell for how long the others were silent.

@@ -32,7 +32,7 @@ iovec as_iovec(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-int stream_channel::send(std::span<const std::byte> head, std::span<const std::byte> body, std::span<const int> fds) {
+int tcp_connection::send(std::span<const std::byte> head, std::span<const std::byte> body, std::span<const int> fds) {
   if (!fds.empty()) return EINVAL;
   const std::lock_guard lock(sending_);
   if (const int before = push(); before != 0) return before;
@@ -47,12 +47,12 @@ int stream_channel::send(std::span<const std::byte> head, std::span<const std::b
   return EINPROGRESS;
 }
 
-int stream_channel::flush() {
+int tcp_connection::flush() {
   const std::lock_guard lock(sending_);
   return push();
 }
 
-int stream_channel::push() {
+int tcp_connection::push() {
   while (sent_ < unsent_.size()) {
     int why = 0;
     iovec rest = as_iovec(std::span<const std::byte>(unsent_).subspan(sent_));
@@ -64,7 +64,7 @@ int stream_channel::push() {
   return 0;
 }
 
-stream_channel::progress stream_channel::fill(std::span<std::byte> part, std::size_t& have) {
+tcp_connection::progress tcp_connection::fill(std::span<std::byte> part, std::size_t& have) {
   while (have < part.size()) {
     const ssize_t got = ::recv(fd(), part.data() + have, part.size() - have, MSG_DONTWAIT);
     if (got < 0 && errno == EINTR) continue;
@@ -75,7 +75,7 @@ stream_channel::progress stream_channel::fill(std::span<std::byte> part, std::si
   return progress::whole;
 }
 
-received_packet stream_channel::receive() {
+received_packet tcp_connection::receive() {
   received_packet result;
   result.what = received_packet::status::closed;
   if (broken_) return result;
@@ -98,11 +98,11 @@ received_packet stream_channel::receive() {
   if (stopped(fill(std::span(packet_).subspan(header.size()), body_bytes_))) return result;
   header_bytes_ = 0;
   body_bytes_ = 0;
-  result.what = received_packet::status::packet;
+  result.what = received_packet::status::control_message;
   result.bytes = packet_;
   return result;
 }
 
-void stream_channel::finish() noexcept { static_cast<void>(::shutdown(fd(), SHUT_WR)); }
+void tcp_connection::finish() noexcept { static_cast<void>(::shutdown(fd(), SHUT_WR)); }
 
 }  // namespace pgas::detail

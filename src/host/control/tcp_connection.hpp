@@ -13,9 +13,9 @@ namespace pgas::detail {
 
 /// Packets follow one another in the stream; each begins with its packet_header, which says how long it is. A packet
 /// that the kernel does not take whole is kept, and no other one is taken before its rest is sent.
-class stream_channel final : public link_channel {
+class tcp_connection final : public connection {
  public:
-  using link_channel::link_channel;
+  using connection::connection;
 
   /// *Errors* EPIPE for every reason for which nothing can be sent any more: the end, and why, is what receive() tells.
   /// Descriptors can't be sent.

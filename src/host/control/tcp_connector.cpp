@@ -16,8 +16,8 @@ constexpr auto pause_between_rounds = std::chrono::milliseconds(200);
 
 }  // namespace
 
-tcp_approach::tcp_approach(int me, int peer, const std::vector<tcp_address>& addresses, const job_secret& secret,
-                           clock::duration patience)
+tcp_connector::tcp_connector(int me, int peer, const std::vector<tcp_address>& addresses, const job_secret& secret,
+                             clock::duration patience)
     : me_(me),
       peer_(peer),
       addresses_(addresses),
@@ -26,7 +26,7 @@ tcp_approach::tcp_approach(int me, int peer, const std::vector<tcp_address>& add
       answers_(addresses.size(), "not tried yet"),
       due_(clock::now()) {}
 
-void tcp_approach::go_on() {
+void tcp_connector::go_on() {
   if (clock::now() < due_) return;
   if (connecting_ || talk_) return give_up(answers_[current_]);
   answers_[current_] = "no answer";
@@ -36,7 +36,7 @@ void tcp_approach::go_on() {
   due_ = clock::now() + std::min<clock::duration>(time_to_connect, patience_);
 }
 
-bool tcp_approach::arrived() {
+bool tcp_connector::arrived() {
   if (connecting_) {
     const int outcome = outcome_of_connect(connecting_.get());
     if (outcome == EINPROGRESS) return false;
@@ -68,19 +68,19 @@ bool tcp_approach::arrived() {
   return false;
 }
 
-pollfd tcp_approach::awaited() const noexcept {
+pollfd tcp_connector::awaited() const noexcept {
   if (connecting_) return {connecting_.get(), POLLOUT, 0};
   return {talk_ ? talk_->fd() : -1, POLLIN, 0};
 }
 
-std::string tcp_approach::answers() const {
+std::string tcp_connector::answers() const {
   std::string text;
   for (std::size_t i = 0; i < addresses_.size(); ++i)
     text += fmt::format("{}{} ({})", i == 0 ? "" : ", ", addresses_[i].text(), answers_[i]);
   return text;
 }
 
-void tcp_approach::give_up(const std::string& why) {
+void tcp_connector::give_up(const std::string& why) {
   answers_[current_] = why;
   connecting_.reset();
   talk_.reset();

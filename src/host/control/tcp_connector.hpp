@@ -16,13 +16,13 @@ namespace pgas::detail {
 
 /// Connects to the addresses that a PE has given out, one after another and over again. What answers at one of them
 /// need not be that PE: private addresses may mean another machine here than there.
-class tcp_approach {
+class tcp_connector {
  public:
   using clock = std::chrono::steady_clock;
 
   /// @param patience how long what answers may take to say anything. `addresses` and `secret` must live as long.
-  tcp_approach(int me, int peer, const std::vector<tcp_address>& addresses, const job_secret& secret,
-               clock::duration patience);
+  tcp_connector(int me, int peer, const std::vector<tcp_address>& addresses, const job_secret& secret,
+                clock::duration patience);
 
   /// Begins to connect where nothing is under way, and gives up what takes too long.
   void go_on();

@@ -14,10 +14,10 @@ namespace {
 
 constexpr const char* greeting = "pgas-tcp";
 
-std::optional<tcp_offer> parse(const blob& bytes) {
+std::optional<tcp_endpoints> parse(const blob& bytes) {
   const std::vector<std::string> fields = split_fields(bytes);
   if (fields.size() != 4 || fields[0] != greeting) return std::nullopt;
-  tcp_offer offer;
+  tcp_endpoints offer;
   offer.failure = fields[2];
   std::int64_t timeout = 0;
   const char* const end = fields[1].data() + fields[1].size();
@@ -37,16 +37,16 @@ std::optional<tcp_offer> parse(const blob& bytes) {
 
 }  // namespace
 
-blob encode(const tcp_offer& mine) {
+blob encode(const tcp_endpoints& mine) {
   std::string addresses;
   for (const tcp_address& address : mine.addresses) addresses += (addresses.empty() ? "" : " ") + address.text();
   return join_fields({greeting, std::to_string(mine.peer_timeout.count()), mine.failure, addresses});
 }
 
-std::vector<tcp_offer> decode_offers(const std::vector<blob>& all) {
-  std::vector<tcp_offer> offers;
+std::vector<tcp_endpoints> decode_offers(const std::vector<blob>& all) {
+  std::vector<tcp_endpoints> offers;
   for (std::size_t pe = 0; pe < all.size(); ++pe) {
-    std::optional<tcp_offer> offer = parse(all[pe]);
+    std::optional<tcp_endpoints> offer = parse(all[pe]);
     if (!offer)
       throw error(code::bootstrap_protocol, fmt::format("PE {} did not tell where it listens", pe),
                   static_cast<int>(pe));

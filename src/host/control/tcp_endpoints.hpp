@@ -12,14 +12,14 @@
 namespace pgas::detail {
 
 /// One PE's.
-struct tcp_offer {
+struct tcp_endpoints {
   std::vector<tcp_address> addresses;  ///< where it listens; none where no network interface is up
   std::chrono::milliseconds peer_timeout{};
   std::string failure;  ///< why it could not open its socket; empty if it could
 };
 
-[[nodiscard]] blob encode(const tcp_offer& mine);
+[[nodiscard]] blob encode(const tcp_endpoints& mine);
 /// *Errors* bootstrap_protocol.
-[[nodiscard]] std::vector<tcp_offer> decode_offers(const std::vector<blob>& all);
+[[nodiscard]] std::vector<tcp_endpoints> decode_offers(const std::vector<blob>& all);
 
 }  // namespace pgas::detail

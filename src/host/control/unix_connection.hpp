@@ -8,10 +8,10 @@
 
 namespace pgas::detail {
 
-class local_channel final : public link_channel {
+class unix_connection final : public connection {
  public:
   /// @param buffer for all channels of the one thread that receives; as large as the largest packet.
-  local_channel(unique_fd fd, std::vector<std::byte>& buffer) : link_channel(std::move(fd)), buffer_(buffer) {}
+  unix_connection(unique_fd fd, std::vector<std::byte>& buffer) : connection(std::move(fd)), buffer_(buffer) {}
 
   int send(std::span<const std::byte> head, std::span<const std::byte> body, std::span<const int> fds) override {
     return send_packet(fd(), head, body, fds);

@@ -88,15 +88,15 @@ connect_result connect_to(const unix_address& address) {
   return result;
 }
 
-std::optional<socket_owner> owner_of(int fd) {
+std::optional<socket_owner> peer_credentials(int fd) {
   ucred credentials{};
   socklen_t length = sizeof(credentials);
   if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0) return std::nullopt;
   return socket_owner{credentials.uid, credentials.pid};
 }
 
-unique_fd process_behind(int fd) {
-  const std::optional<socket_owner> owner = owner_of(fd);
+unique_fd open_pidfd(int fd) {
+  const std::optional<socket_owner> owner = peer_credentials(fd);
   bool gone = false;
   return process_of(owner ? owner->pid : 0, gone);
 }
@@ -196,7 +196,7 @@ received_packet receive_packet(int fd, std::span<std::byte> buffer) {
     result.fds.clear();
     result.what = received_packet::status::closed;
   } else {
-    result.what = received_packet::status::packet;
+    result.what = received_packet::status::control_message;
     result.bytes = buffer.first(static_cast<std::size_t>(size));
   }
   return result;

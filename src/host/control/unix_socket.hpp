@@ -69,16 +69,16 @@ struct socket_owner {
   uid_t uid;
   pid_t pid;
 };
-[[nodiscard]] std::optional<socket_owner> owner_of(int fd);
+[[nodiscard]] std::optional<socket_owner> peer_credentials(int fd);
 /// What becomes readable once the process at the other end has ended, whoever still has its sockets. None for this
 /// process itself, and where the kernel has no such thing or does not let this process see that one.
-[[nodiscard]] unique_fd process_behind(int fd);
+[[nodiscard]] unique_fd open_pidfd(int fd);
 /// The same for process `pid` of this one's namespace; in `gone` whether there is none.
 [[nodiscard]] unique_fd process_of(pid_t pid, bool& gone);
 
 /// What one receive brought.
 struct received_packet {
-  enum class status { packet, nothing_yet, closed, oversized };
+  enum class status { control_message, nothing_yet, closed, oversized };
   status what = status::nothing_yet;
   std::span<const std::byte> bytes;  ///< within the buffer that was handed in
   std::vector<unique_fd> fds;

@@ -8,10 +8,10 @@
 #include <optional>
 #include <vector>
 
-#include "host/log/format_bytes.hpp"
+#include "host/control/control_message.hpp"
 #include "host/control/gather_value.hpp"
 #include "host/heap/collective_step.hpp"
-#include "host/control/control_message.hpp"
+#include "host/log/format_bytes.hpp"
 
 namespace pgas::detail {
 
@@ -28,17 +28,18 @@ int log2_alignment(const void* address) { return std::countr_zero(reinterpret_ca
 
 }  // namespace
 
-layout::layout(device& device, const link_group& group, const layout_wish& wish) : device_(device) {
+address_layout::address_layout(device& device, const control_group& group, const layout_request& wish)
+    : device_(device) {
   const auto slots = static_cast<std::size_t>(wish.slots);
   std::size_t stride = wish.stride;
-  while (stride > wish.least && stride > layout_wish::most_addresses / slots) stride /= 2;
+  while (stride > wish.least && stride > layout_request::most_addresses / slots) stride /= 2;
   try {
     for (;; stride /= 2) {
-      if (stride > layout_wish::most_addresses / slots)
+      if (stride > layout_request::most_addresses / slots)
         throw error(code::address_space,
                     fmt::format("{} slots of {} are more addresses than a process has: lower PGAS_STRIDE or "
                                 "PGAS_HEAP_LIMIT",
-                                slots, byte_text(stride)));
+                                slots, format_bytes(stride)));
       log2_stride_ = std::countr_zero(stride);
       same_base_ = agree_on_base(group, slots * stride, wish.alignment);
       if (same_base_ || reserve_anywhere(group, slots * stride, wish.alignment, stride <= wish.least)) break;
@@ -48,19 +49,19 @@ layout::layout(device& device, const link_group& group, const layout_wish& wish)
       for (const std::int32_t theirs : gather_value(group, log2)) log2 = std::min(log2, theirs);
     alignment_ = std::size_t{1} << log2;
   } catch (...) {
-    give_back();
+    release();
     throw;
   }
 }
 
-layout::~layout() { give_back(); }
+address_layout::~address_layout() { release(); }
 
-void layout::give_back() noexcept {
+void address_layout::release() noexcept {
   if (base_ != nullptr) device_.release(base_, bytes_);
   base_ = nullptr;
 }
 
-void* layout::reserve_aligned(std::size_t bytes) {
+void* address_layout::reserve_aligned(std::size_t bytes) {
   void* const plain = device_.reserve(bytes, nullptr);
   constexpr int tries = 8;
   for (int i = 0; i < tries && !aligned(plain, stride()); ++i) {
@@ -80,7 +81,7 @@ void* layout::reserve_aligned(std::size_t bytes) {
   return plain;
 }
 
-bool layout::agree_on_base(const link_group& group, std::size_t bytes, std::size_t alignment) {
+bool address_layout::agree_on_base(const control_group& group, std::size_t bytes, std::size_t alignment) {
   // What the system gives to PE 0 first: the only kind of address that can be had under some sanitizers.
   for (std::size_t round = 0; round <= std::size(far_candidates); ++round) {
     void* mine = nullptr;
@@ -124,17 +125,18 @@ bool layout::agree_on_base(const link_group& group, std::size_t bytes, std::size
   return false;
 }
 
-bool layout::reserve_anywhere(const link_group& group, std::size_t bytes, std::size_t alignment, bool last_try) {
-  statement mine;
-  mine.call = {heap_call::kind::probe, 0, bytes, alignment, heap_call::nowhere};
-  mine.failure = attempt(group, fmt::format("reserve {} of addresses", byte_text(bytes)), [&] {
+bool address_layout::reserve_anywhere(const control_group& group, std::size_t bytes, std::size_t alignment,
+                                      bool last_try) {
+  step_result mine;
+  mine.call = {collective_step::kind::probe, 0, bytes, alignment, collective_step::nowhere};
+  mine.failure = attempt(group, fmt::format("reserve {} of addresses", format_bytes(bytes)), [&] {
     base_ = static_cast<std::byte*>(reserve_aligned(bytes));
     bytes_ = bytes;
     if (!aligned(base_, alignment)) throw error(code::address_space, "the device gave a badly aligned address");
   });
   const std::optional<error> failed = first_failure(exchange(group, mine));
   if (!failed) return true;
-  give_back();
+  release();
   if (last_try)
     throw error(code::address_space, text_of(*failed) + "; lower PGAS_HEAP_LIMIT or PGAS_STRIDE, or raise ulimit -v",
                 failed->pe());

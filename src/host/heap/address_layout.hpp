@@ -10,7 +10,7 @@
 namespace pgas::detail {
 
 /// What the slots should be like; the same on all PEs.
-struct layout_wish {
+struct layout_request {
   /// User addresses have at least 47 bits on the systems that matter; half of that is more than any of them has memory.
   static constexpr std::size_t most_addresses = std::size_t{1} << 46;
 
@@ -21,14 +21,14 @@ struct layout_wish {
 };
 
 /// Owns the reservation of this PE.
-class layout {
+class address_layout {
  public:
   /// Collective: the same address on all PEs if any of a few is free everywhere, else whatever each PE gets; the
   /// largest stride that all can have. *Errors* address_space naming the PE, the same on all PEs.
-  layout(device& device, const link_group& group, const layout_wish& wish);
-  ~layout();
-  layout(const layout&) = delete;
-  layout& operator=(const layout&) = delete;
+  address_layout(device& device, const control_group& group, const layout_request& wish);
+  ~address_layout();
+  address_layout(const address_layout&) = delete;
+  address_layout& operator=(const address_layout&) = delete;
 
   [[nodiscard]] std::byte* slot(int pe) const noexcept {
     return base_ + (static_cast<std::size_t>(pe) << log2_stride_);
@@ -42,9 +42,10 @@ class layout {
  private:
   /// Addresses of the system's choice, aligned to the stride where there are such. *Errors* address_space.
   [[nodiscard]] void* reserve_aligned(std::size_t bytes);
-  [[nodiscard]] bool agree_on_base(const link_group& group, std::size_t bytes, std::size_t alignment);
-  [[nodiscard]] bool reserve_anywhere(const link_group& group, std::size_t bytes, std::size_t alignment, bool last_try);
-  void give_back() noexcept;
+  [[nodiscard]] bool agree_on_base(const control_group& group, std::size_t bytes, std::size_t alignment);
+  [[nodiscard]] bool reserve_anywhere(const control_group& group, std::size_t bytes, std::size_t alignment,
+                                      bool last_try);
+  void release() noexcept;
 
   device& device_;
   std::byte* base_ = nullptr;

@@ -7,8 +7,8 @@
 #include <new>
 #include <span>
 
-#include "host/log/format_bytes.hpp"
 #include "host/control/control_message.hpp"
+#include "host/log/format_bytes.hpp"
 
 namespace pgas::detail {
 
@@ -16,7 +16,7 @@ namespace {
 
 /// In front of the key and the error, if there are any.
 struct wire_statement {
-  heap_call call;
+  collective_step call;
   std::array<std::byte, 64> handle;
   handle_kind kind;
   std::uint8_t failed;
@@ -26,7 +26,7 @@ struct wire_statement {
 };
 static_assert(std::is_trivially_copyable_v<wire_statement> && sizeof(wire_statement) == 104);
 
-blob encode(const statement& mine) {
+blob encode(const step_result& mine) {
   wire_statement head{mine.call,
                       mine.handle.bytes,
                       mine.handle.kind,
@@ -44,7 +44,7 @@ blob encode(const statement& mine) {
   return bytes;
 }
 
-statement decode(contribution& from, int pe) {
+step_result decode(contribution& from, int pe) {
   wire_statement head;
   if (from.bytes.size() < sizeof(head))
     throw error(
@@ -56,7 +56,7 @@ statement decode(contribution& from, int pe) {
   std::span<const std::byte> rest = std::span(from.bytes).subspan(sizeof(head));
   if (head.key_bytes > rest.size())
     throw error(code::bootstrap_protocol, fmt::format("PE {} sent a malformed statement", pe), pe);
-  statement result;
+  step_result result;
   result.key.assign(rest.begin(), rest.begin() + head.key_bytes);
   rest = rest.subspan(head.key_bytes);
   result.pe = pe;
@@ -70,43 +70,44 @@ statement decode(contribution& from, int pe) {
   return result;
 }
 
-std::string text_of(const heap_call& call) {
+std::string text_of(const collective_step& call) {
   switch (call.what) {
-    case heap_call::kind::allocate:
-    case heap_call::kind::grow:
+    case collective_step::kind::allocate:
+    case collective_step::kind::grow:
       return fmt::format("allocates {} bytes{} aligned to {}", call.bytes, call.zeros != 0 ? " of zeros" : "",
                          call.alignment);
-    case heap_call::kind::free:
-      return call.offset == heap_call::nowhere ? "frees null" : fmt::format("frees heap offset {:#x}", call.offset);
-    case heap_call::kind::probe: return "is building its heap";
-    case heap_call::kind::add_team: return "is making a team";
-    case heap_call::kind::adopt:
+    case collective_step::kind::free:
+      return call.offset == collective_step::nowhere ? "frees null"
+                                                     : fmt::format("frees heap offset {:#x}", call.offset);
+    case collective_step::kind::probe: return "is building its heap";
+    case collective_step::kind::add_team: return "is making a team";
+    case collective_step::kind::adopt:
       return fmt::format("registers {} bytes in {} pieces{}", call.bytes, call.alignment,
-                         call.offset == heap_call::nowhere ? "" : fmt::format(" (of sizes {:x})", call.offset));
-    case heap_call::kind::connect: return "is joining";
-    case heap_call::kind::disown: return fmt::format("unregisters heap offset {:#x}", call.offset);
+                         call.offset == collective_step::nowhere ? "" : fmt::format(" (of sizes {:x})", call.offset));
+    case collective_step::kind::connect: return "is joining";
+    case collective_step::kind::disown: return fmt::format("unregisters heap offset {:#x}", call.offset);
   }
   return "makes an unknown call";
 }
 
 }  // namespace
 
-std::vector<statement> exchange(const link_group& group, const statement& mine) {
+std::vector<step_result> exchange(const control_group& group, const step_result& mine) {
   const int fd = mine.handle.fd.get();
   std::vector<contribution> all = group.all_gather(encode(mine), fd >= 0 ? std::span(&fd, 1) : std::span<const int>());
-  std::vector<statement> statements;
+  std::vector<step_result> step_results;
   for (std::size_t pe = 0; pe < all.size(); ++pe)
-    statements.push_back(decode(all[pe], group.world_pe(static_cast<int>(pe))));
-  return statements;
+    step_results.push_back(decode(all[pe], group.world_pe(static_cast<int>(pe))));
+  return step_results;
 }
 
-std::optional<error> first_failure(const std::vector<statement>& all) {
-  const auto found = std::find_if(all.begin(), all.end(), [](const statement& s) { return s.failure.has_value(); });
+std::optional<error> first_failure(const std::vector<step_result>& all) {
+  const auto found = std::find_if(all.begin(), all.end(), [](const step_result& s) { return s.failure.has_value(); });
   return found == all.end() ? std::nullopt : found->failure;
 }
 
-std::optional<error> asymmetry(const std::vector<statement>& all) {
-  const auto other = std::find_if(all.begin(), all.end(), [&](const statement& s) { return s.call != all[0].call; });
+std::optional<error> asymmetry(const std::vector<step_result>& all) {
+  const auto other = std::find_if(all.begin(), all.end(), [&](const step_result& s) { return s.call != all[0].call; });
   if (other == all.end()) return std::nullopt;
   const int pe = other->pe;
   const int first = all[0].pe;
@@ -125,7 +126,7 @@ std::optional<error> asymmetry(const std::vector<statement>& all) {
       pe);
 }
 
-std::optional<error> attempt(const link_group& group, const std::string& what, const std::function<void()>& step) {
+std::optional<error> attempt(const control_group& group, const std::string& what, const std::function<void()>& step) {
   const int me = group.world_pe(group.my_pe());
   const auto failed = [&](code why, const std::string& text) {
     return error(why, fmt::format("PE {} (host {}) could not {}: {}", me, group.peer(group.my_pe()).host, what, text),

@@ -17,7 +17,7 @@
 namespace pgas::detail {
 
 /// The call that a PE is carrying out.
-struct heap_call {
+struct collective_step {
   enum class kind : std::uint32_t {
     allocate = 1,
     grow = 2,
@@ -35,13 +35,13 @@ struct heap_call {
   std::uint64_t bytes = 0;
   std::uint64_t alignment = 0;
   std::uint64_t offset = nowhere;
-  bool operator==(const heap_call&) const = default;
+  bool operator==(const collective_step&) const = default;
 };
-static_assert(sizeof(heap_call) == 32);
+static_assert(sizeof(collective_step) == 32);
 
 /// One PE's word on a step: what it is doing, what went wrong, what it hands out.
-struct statement {
-  heap_call call;
+struct step_result {
+  collective_step call;
   std::optional<error> failure;
   exported_handle handle;
   blob key;               ///< for PEs that reach the segment by the proxy; empty where only messages get there
@@ -50,15 +50,15 @@ struct statement {
 };
 
 /// Collective: everyone's statements, by member; a descriptor in `mine` is duplicated to the others and stays here too.
-[[nodiscard]] std::vector<statement> exchange(const link_group& group, const statement& mine);
+[[nodiscard]] std::vector<step_result> exchange(const control_group& group, const step_result& mine);
 
 /// The failure of the first member that has one.
-[[nodiscard]] std::optional<error> first_failure(const std::vector<statement>& all);
+[[nodiscard]] std::optional<error> first_failure(const std::vector<step_result>& all);
 /// asymmetric_call naming the first member whose call is not that of member 0, and both calls.
-[[nodiscard]] std::optional<error> asymmetry(const std::vector<statement>& all);
+[[nodiscard]] std::optional<error> asymmetry(const std::vector<step_result>& all);
 
 /// Carries out a step of this PE and gives what went wrong, in the words "PE 1 (host a) could not <what>: <why>".
-[[nodiscard]] std::optional<error> attempt(const link_group& group, const std::string& what,
+[[nodiscard]] std::optional<error> attempt(const control_group& group, const std::string& what,
                                            const std::function<void()>& step);
 
 }  // namespace pgas::detail

@@ -4,18 +4,18 @@
 #include <cstdint>
 #include <utility>
 
-#include "host/topology/p2p_probe.hpp"
 #include "host/heap/heap_parameters.hpp"
+#include "host/topology/p2p_probe.hpp"
 
 namespace pgas::detail {
 
 struct heap::state {
-  state(device& d, const link_group& everyone, const config& settings, log::logger& log, growth_callback on_growth,
-        windows::change_callback on_windows, bool may_stay_apart)
+  state(device& d, const control_group& everyone, const config& settings, log::logger& log, growth_callback on_growth,
+        team_segments::change_callback on_windows, bool allow_proxied)
       : my_pe(everyone.my_pe()),
         terms(agree_on_terms(everyone, d, settings)),
         found(probe_handle_kinds(
-            d, everyone, {terms.unit, settings.handle, agree_on_direct(everyone, settings.direct), may_stay_apart},
+            d, everyone, {terms.unit, settings.handle, agree_on_direct(everyone, settings.direct), allow_proxied},
             log)),
         slots(d, everyone, wish_for(terms, found.near.largest(), first_allocation(everyone.n_pes()))),
         shared{slots, found.near},
@@ -29,33 +29,33 @@ struct heap::state {
   }
 
   const int my_pe;
-  const heap_terms terms;
-  const shared_reach found;
-  const layout slots;
-  memory_reach shared;
-  const arena_ground ground;
-  class windows some;
-  arena all;
-  class registrations registered;
+  const heap_parameters terms;
+  const probe_result found;
+  const address_layout slots;
+  segment_access shared;
+  const allocator_resources ground;
+  class team_segments some;
+  symmetric_allocator all;
+  class user_buffers registered;
 };
 
-heap::heap(device& device, const link_group& everyone, const config& settings, log::logger& log,
-           growth_callback on_growth, windows::change_callback on_windows, bool may_stay_apart)
+heap::heap(device& device, const control_group& everyone, const config& settings, log::logger& log,
+           growth_callback on_growth, team_segments::change_callback on_windows, bool allow_proxied)
     : state_(std::make_unique<state>(device, everyone, settings, log, std::move(on_growth), std::move(on_windows),
-                                     may_stay_apart)) {}
+                                     allow_proxied)) {}
 heap::~heap() = default;
 
 const domains& heap::near() const noexcept { return state_->found.near; }
-void heap::expose_through(proxy& far) noexcept { state_->shared.far = &far; }
+void heap::attach_proxy(proxy& far) noexcept { state_->shared.far = &far; }
 
-arena& heap::memory() noexcept { return state_->all; }
-std::unique_ptr<arena> heap::make_arena(const link_group& members) {
-  return std::make_unique<arena>(members, state_->ground, state_->some);
+symmetric_allocator& heap::memory() noexcept { return state_->all; }
+std::unique_ptr<symmetric_allocator> heap::make_arena(const control_group& members) {
+  return std::make_unique<symmetric_allocator>(members, state_->ground, state_->some);
 }
-class windows& heap::windows() noexcept {
+class team_segments& heap::team_segments() noexcept {
   return state_->some;
 }
-class registrations& heap::registrations() noexcept {
+class user_buffers& heap::user_buffers() noexcept {
   return state_->registered;
 }
 
@@ -66,7 +66,7 @@ std::byte* heap::slot(int pe) const noexcept { return state_->shared.slot(pe); }
 int heap::log2_stride() const noexcept { return state_->slots.log2_stride(); }
 bool heap::same_base() const noexcept { return state_->slots.same_base(); }
 handle_kind heap::kind() const noexcept { return state_->ground.kind; }
-const arena_ground& heap::ground() const noexcept { return state_->ground; }
+const allocator_resources& heap::ground() const noexcept { return state_->ground; }
 std::size_t heap::mapped_bytes() const noexcept { return state_->all.mapped(); }
 
 bool heap::contains(const void* pointer, std::size_t bytes) const { return maps(state_->offset(pointer), bytes); }

@@ -7,11 +7,11 @@
 #include <memory>
 
 #include "device/device.hpp"
-#include "host/heap/symmetric_allocator.hpp"
-#include "host/heap/user_buffers.hpp"
-#include "host/heap/team_segments.hpp"
-#include "host/log/log.hpp"
 #include "host/control/control_group.hpp"
+#include "host/heap/symmetric_allocator.hpp"
+#include "host/heap/team_segments.hpp"
+#include "host/heap/user_buffers.hpp"
+#include "host/log/log.hpp"
 #include "pgas/config.hpp"
 #include "pgas/heap.hpp"
 
@@ -21,28 +21,28 @@ namespace pgas::detail {
 /// their order; segment i lies at the same offset in every slot, and so it does on PEs out of reach.
 class heap {
  public:
-  using growth_callback = arena::growth_callback;
+  using growth_callback = symmetric_allocator::growth_callback;
 
   /// Collective: finds out who can share memory, agrees on stride, base and kind of handle, reserves the layout. No
   /// memory yet. *Errors* address_space, handle_exchange (naming what was probed and what each attempt answered),
   /// mixed_heaps; the same error on all PEs.
-  /// @param may_stay_apart whether PEs of a host that can't share memory have another way: then that is no error
-  heap(device& device, const link_group& everyone, const config& settings, log::logger& log, growth_callback on_growth,
-       windows::change_callback on_windows = {}, bool may_stay_apart = false);
+  /// @param allow_proxied whether PEs of a host that can't share memory have another way: then that is no error
+  heap(device& device, const control_group& everyone, const config& settings, log::logger& log,
+       growth_callback on_growth, team_segments::change_callback on_windows = {}, bool allow_proxied = false);
   ~heap();
 
   /// Who shares memory with this PE.
   [[nodiscard]] const domains& near() const noexcept;
   /// Makes the memory that comes from now on known to what reaches the other PEs, which outlives it.
-  void expose_through(proxy& far) noexcept;
+  void attach_proxy(proxy& far) noexcept;
 
   /// What all PEs allocate from. *Callers* one thread at a time.
-  [[nodiscard]] arena& memory() noexcept;
+  [[nodiscard]] symmetric_allocator& memory() noexcept;
   /// The same for the members of a group, which must outlive it.
-  [[nodiscard]] std::unique_ptr<arena> make_arena(const link_group& members);
-  [[nodiscard]] class windows& windows() noexcept;
+  [[nodiscard]] std::unique_ptr<symmetric_allocator> make_arena(const control_group& members);
+  [[nodiscard]] class team_segments& team_segments() noexcept;
   /// Memory made elsewhere. *Callers* as memory().
-  [[nodiscard]] class registrations& registrations() noexcept;
+  [[nodiscard]] class user_buffers& user_buffers() noexcept;
 
   [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment, bool zeros = false) {
     return memory().allocate(bytes, alignment, zeros);
@@ -66,7 +66,7 @@ class heap {
   [[nodiscard]] bool maps(std::size_t offset, std::size_t bytes) const;
   /// Whether PE `pe` has memory where this PE has `pointer`. *Callers* any thread.
   [[nodiscard]] bool reaches(const void* pointer, int pe) const;
-  [[nodiscard]] const arena_ground& ground() const noexcept;
+  [[nodiscard]] const allocator_resources& ground() const noexcept;
 
  private:
   struct state;

@@ -6,14 +6,14 @@
 #include <cstdint>
 
 #include "device/device.hpp"
-#include "host/heap/address_layout.hpp"
 #include "host/control/control_group.hpp"
+#include "host/heap/address_layout.hpp"
 #include "pgas/config.hpp"
 
 namespace pgas::detail {
 
 /// What a PE has and wants; all PEs work with the same combination of these.
-struct heap_terms {
+struct heap_parameters {
   heap_kind kind = heap_kind::host;
   std::uint32_t checks = 0;
   std::uint64_t unit = 0;  ///< every segment is a multiple
@@ -28,7 +28,8 @@ struct heap_terms {
 }
 
 /// Collective: the terms that every PE can meet. *Errors* mixed_heaps, the same on all PEs.
-[[nodiscard]] heap_terms agree_on_terms(const link_group& everyone, const device& device, const config& settings);
+[[nodiscard]] heap_parameters agree_on_terms(const control_group& everyone, const device& device,
+                                             const config& settings);
 
 /// What a world of `n` PEs allocates first, at the start of every slot: its internal_area, two push_rooms, and behind
 /// these room for the states of most programs' teams.
@@ -39,6 +40,6 @@ struct first_allocation {
 };
 
 /// Slots with a lower half for the heap that all PEs have in common, and an upper one for windows.
-[[nodiscard]] layout_wish wish_for(const heap_terms& terms, int slots, const first_allocation& first);
+[[nodiscard]] layout_request wish_for(const heap_parameters& terms, int slots, const first_allocation& first);
 
 }  // namespace pgas::detail

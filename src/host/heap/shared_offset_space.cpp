@@ -8,7 +8,7 @@
 
 namespace pgas::detail {
 
-std::optional<std::size_t> agreed_space::take(const link_group& group, std::size_t bytes) {
+std::optional<std::size_t> shared_offset_space::take(const control_group& group, std::size_t bytes) {
   constexpr std::uint64_t nowhere = ~std::uint64_t{0};
   std::optional<std::size_t> mine = take_here(begin_, bytes);
   try {
@@ -18,18 +18,18 @@ std::optional<std::size_t> agreed_space::take(const link_group& group, std::size
       if (*highest == nowhere) break;
       if (*lowest == *highest) return mine;
       if (mine == *highest) continue;
-      give_back(*mine);
+      release(*mine);
       mine = take_here(static_cast<std::size_t>(*highest), bytes);
     }
   } catch (...) {
-    if (mine) give_back(*mine);
+    if (mine) release(*mine);
     throw;
   }
-  if (mine) give_back(*mine);
+  if (mine) release(*mine);
   return std::nullopt;
 }
 
-std::optional<std::size_t> agreed_space::take_here(std::size_t from, std::size_t bytes) {
+std::optional<std::size_t> shared_offset_space::take_here(std::size_t from, std::size_t bytes) {
   if (bytes > end_ - begin_) return std::nullopt;
   bytes = (bytes + unit_ - 1) / unit_ * unit_;
   const std::lock_guard lock(mutex_);
@@ -48,12 +48,12 @@ std::optional<std::size_t> agreed_space::take_here(std::size_t from, std::size_t
   return at;
 }
 
-void agreed_space::give_back(std::size_t offset) noexcept {
+void shared_offset_space::release(std::size_t offset) noexcept {
   const std::lock_guard lock(mutex_);
   taken_.erase(offset);
 }
 
-std::size_t agreed_space::count() const {
+std::size_t shared_offset_space::count() const {
   const std::lock_guard lock(mutex_);
   return taken_.size();
 }

@@ -13,17 +13,17 @@ namespace pgas::detail {
 
 /// Every PE keeps its own account of which ranges of [begin, end) are taken; as teams overlap, the accounts differ. A
 /// group finds a range that is free on all of its members. *Callers* any thread, collectives one for each group.
-class agreed_space {
+class shared_offset_space {
  public:
   /// @param unit offsets and sizes are multiples of it.
-  agreed_space(std::size_t begin, std::size_t end, std::size_t unit) : begin_(begin), end_(end), unit_(unit) {}
+  shared_offset_space(std::size_t begin, std::size_t end, std::size_t unit) : begin_(begin), end_(end), unit_(unit) {}
 
   /// Collective over `group`, same size: the lowest range that its members find; none where one of them has none.
   /// Everyone says the lowest that it has from the highest said before on, until all say the same: that only ever moves
   /// up. What one has said stays taken here meanwhile, so that groups of other threads look elsewhere.
-  [[nodiscard]] std::optional<std::size_t> take(const link_group& group, std::size_t bytes);
+  [[nodiscard]] std::optional<std::size_t> take(const control_group& group, std::size_t bytes);
   /// Not a collective: only these offsets of this PE are free again.
-  void give_back(std::size_t offset) noexcept;
+  void release(std::size_t offset) noexcept;
   /// Ranges that are taken.
   [[nodiscard]] std::size_t count() const;
 

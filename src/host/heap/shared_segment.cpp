@@ -53,42 +53,42 @@ void shared_segment::map(void* address, segment_id segment) {
 
 namespace {
 
-std::vector<statement> failures_of(std::vector<statement> all) {
-  std::erase_if(all, [](const statement& s) { return !s.failure; });
+std::vector<step_result> failures_of(std::vector<step_result> all) {
+  std::erase_if(all, [](const step_result& s) { return !s.failure; });
   return all;
 }
 
 }  // namespace
 
-sharing_result share_segment(device& device, const link_group& group, const sharing_plan& plan) {
+sharing_result share_segment(device& device, const control_group& group, const sharing_plan& plan) {
   const int me = group.my_pe();
   const int n = group.n_pes();
   sharing_result result;
   result.segment = std::make_unique<shared_segment>(device, plan.bytes);
 
   if (plan.ready) result.segment->adopt(*plan.ready);
-  statement mine;
+  step_result mine;
   mine.call = plan.call;
   mine.failure = plan.refusal;
   if (!mine.failure)
     mine.failure = attempt(group,
                            fmt::format("{} a segment of {} to share by {}", plan.ready ? "hand out" : "make",
-                                       byte_text(plan.bytes), to_string(plan.kind)),
+                                       format_bytes(plan.bytes), to_string(plan.kind)),
                            [&] {
                              if (!plan.ready) result.segment->create(plan.kind);
                              if (plan.where.near.members().size() > 1) mine.handle = result.segment->export_own();
                            });
-  std::vector<statement> all = exchange(group, mine);
+  std::vector<step_result> all = exchange(group, mine);
   mine.handle.fd.reset();
   if (const std::optional<error> different = asymmetry(all)) throw error(*different);
   if (first_failure(all)) return {nullptr, failures_of(std::move(all))};
 
   int at = me;
-  statement outcome;
+  step_result outcome;
   outcome.call = plan.call;
   for (int step = 0; step < n && !outcome.failure; ++step) {
     at = (me + step) % n;
-    statement& theirs = all[static_cast<std::size_t>(at)];
+    step_result& theirs = all[static_cast<std::size_t>(at)];
     const int pe = group.world_pe(at);
     if (!plan.where.near.near(pe)) continue;
     outcome.failure =
@@ -107,10 +107,10 @@ sharing_result share_segment(device& device, const link_group& group, const shar
     theirs.handle.fd.reset();
   }
   // Also the barrier before which no PE touches a peer's memory.
-  std::vector<statement> outcomes = exchange(group, outcome);
+  std::vector<step_result> outcomes = exchange(group, outcome);
   if (first_failure(outcomes)) return {nullptr, failures_of(std::move(outcomes))};
   if (plan.where.far != nullptr)
-    for (const statement& theirs : outcomes)
+    for (const step_result& theirs : outcomes)
       if (!plan.where.near.near(theirs.pe) && !theirs.key.empty())
         plan.where.far->add_peer_memory(theirs.pe, plan.offset, plan.bytes, theirs.key);
   return result;

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "device/device.hpp"
+#include "host/control/control_group.hpp"
 #include "host/heap/address_layout.hpp"
 #include "host/heap/collective_step.hpp"
 #include "host/proxy/proxy.hpp"
 #include "host/topology/domains.hpp"
-#include "host/control/control_group.hpp"
 
 namespace pgas::detail {
 
@@ -53,27 +53,27 @@ class shared_segment {
 };
 
 /// What a PE maps and what it leaves to the proxy.
-struct memory_reach {
-  const layout& slots;  ///< of the members of this PE's domain
+struct segment_access {
+  const address_layout& slots;  ///< of the members of this PE's domain
   const domains& near;
   proxy* far = nullptr;  ///< null where all PEs are near
 
   /// Where the slot of PE `pe` starts, which is near.
   [[nodiscard]] std::byte* slot(int pe) const noexcept { return slots.slot(near.index(pe)); }
-  /// Collective over `group`, whose members have just taken note of memory that they share: a proxy turns away what comes
-  /// for memory that it does not know of yet.
-  void let_all_know(const link_group& group) const {
+  /// Collective over `group`, whose members have just taken note of memory that they share: a proxy turns away what
+  /// comes for memory that it does not know of yet.
+  void barrier_if_proxied(const control_group& group) const {
     if (far != nullptr) group.barrier();
   }
 };
 
 /// Where and how a segment is to be shared.
 struct sharing_plan {
-  const memory_reach& where;
+  const segment_access& where;
   std::size_t offset;  ///< from the start of each slot
   std::size_t bytes;
   handle_kind kind;
-  heap_call call;                     ///< on whose behalf; must be the same on all PEs
+  collective_step call;               ///< on whose behalf; must be the same on all PEs
   std::optional<error> refusal;       ///< why this PE can't take part
   std::optional<segment_id> ready{};  ///< what this PE shares; none: a new segment
 };
@@ -82,13 +82,13 @@ struct sharing_plan {
 /// then.
 struct sharing_result {
   std::unique_ptr<shared_segment> segment;
-  std::vector<statement> failures;
+  std::vector<step_result> failures;
 };
 
 /// Collective: creates, exports, exchanges, imports and maps a segment of every member, or makes it known to the proxy
 /// where the member is out of reach. It works for all of them, or nothing is left of it on any, a `ready` segment
 /// included. *Errors* asymmetric_call on all PEs when the calls differ; those of links.
-[[nodiscard]] sharing_result share_segment(device& device, const link_group& group, const sharing_plan& plan);
+[[nodiscard]] sharing_result share_segment(device& device, const control_group& group, const sharing_plan& plan);
 
 [[nodiscard]] std::string to_string(handle_kind kind);
 

@@ -11,29 +11,29 @@
 #include <span>
 #include <vector>
 
+#include "host/control/control_group.hpp"
 #include "host/heap/shared_offset_space.hpp"
 #include "host/heap/shared_segment.hpp"
-#include "host/control/control_group.hpp"
 
 namespace pgas::detail {
 
 /// Ranges of addresses with segments of the members of a group behind them. The heap below grows in step on all PEs; a
 /// window comes and goes between those that it concerns, at an offset that is free with all of them. In the slots of
 /// other PEs nothing is mapped there. *Callers* any thread, collectives one for each group.
-class windows {
+class team_segments {
  public:
   /// Told, under a lock, from which to which offset windows are mapped on this PE; none: equal.
   using change_callback = std::function<void(std::size_t begin, std::size_t end)>;
 
-  windows(std::size_t begin, std::size_t end, std::size_t unit, change_callback on_change)
+  team_segments(std::size_t begin, std::size_t end, std::size_t unit, change_callback on_change)
       : begin_(begin), space_(begin, end, unit), on_change_(std::move(on_change)) {}
 
   /// Collective over `group`: addresses for `bytes`, the same on all members, until remove().
-  [[nodiscard]] std::optional<std::size_t> reserve(const link_group& group, std::size_t bytes) {
+  [[nodiscard]] std::optional<std::size_t> reserve(const control_group& group, std::size_t bytes) {
     return space_.take(group, bytes);
   }
   /// Keeps what was mapped there, one behind the other.
-  void add(std::size_t offset, const link_group& group, std::vector<std::unique_ptr<shared_segment>> segments);
+  void add(std::size_t offset, const control_group& group, std::vector<std::unique_ptr<shared_segment>> segments);
   /// Unmaps what is there, and gives the addresses back. Members wait for one another before.
   void remove(std::size_t offset) noexcept;
 
@@ -55,10 +55,10 @@ class windows {
   void tell() const;
 
   const std::size_t begin_;
-  agreed_space space_;
+  shared_offset_space space_;
   const change_callback on_change_;
   mutable std::mutex mutex_;
-  std::map<std::size_t, window> windows_;  ///< by offset
+  std::map<std::size_t, window> team_segments_;  ///< by offset
 };
 
 }  // namespace pgas::detail

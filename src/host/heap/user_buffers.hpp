@@ -5,17 +5,17 @@
 #include <cstddef>
 #include <set>
 
+#include "host/control/control_group.hpp"
 #include "host/heap/symmetric_allocator.hpp"
 #include "host/heap/team_segments.hpp"
-#include "host/control/control_group.hpp"
 
 namespace pgas::detail {
 
 /// The registrations of a world. *Callers* collective over all PEs, one thread at a time.
-class registrations {
+class user_buffers {
  public:
-  registrations(const link_group& everyone, const arena_ground& ground, windows& where)
-      : group_(everyone), ground_(ground), windows_(where) {}
+  user_buffers(const control_group& everyone, const allocator_resources& ground, team_segments& where)
+      : group_(everyone), ground_(ground), team_segments_(where) {}
 
   /// The second address of [pointer, pointer + bytes). *Errors* those of register_symmetric().
   [[nodiscard]] void* add(void* pointer, std::size_t bytes);
@@ -25,9 +25,9 @@ class registrations {
  private:
   [[nodiscard]] std::byte* my_slot() const noexcept { return ground_.reach.slot(group_.world_pe(group_.my_pe())); }
 
-  const link_group& group_;
-  const arena_ground& ground_;
-  windows& windows_;
+  const control_group& group_;
+  const allocator_resources& ground_;
+  team_segments& team_segments_;
   std::set<std::size_t> offsets_;
 };
 

@@ -7,7 +7,7 @@
 
 namespace pgas::detail {
 
-std::string byte_text(std::size_t bytes) {
+std::string format_bytes(std::size_t bytes) {
   if (bytes < 1024) return fmt::format("{} bytes", bytes);
   constexpr std::array<std::string_view, 6> units{"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
   double value = static_cast<double>(bytes) / 1024;

@@ -8,6 +8,6 @@
 namespace pgas::detail {
 
 /// "512 bytes", "1.5 MiB", "80.0 GiB".
-[[nodiscard]] std::string byte_text(std::size_t bytes);
+[[nodiscard]] std::string format_bytes(std::size_t bytes);
 
 }  // namespace pgas::detail

@@ -57,14 +57,14 @@ bool proxy_engine::turn() {
 void proxy_engine::message(int from, std::span<const std::byte> bytes) {
   if (from < 0 || from >= parts_.settings.n)
     return fail(parts_.settings.me, fmt::format("the transport told of a message of PE {}", from));
-  channel& sender = parts_.to(from);
+  peer_state& sender = parts_.to(from);
   if (sender.lost) return;
   const std::string wrong = deliver(sender, bytes);
   if (wrong.empty()) return;
   lost(from, fmt::format("its proxy sent {}: do all PEs run the same version, and was memory overwritten?", wrong));
 }
 
-std::string proxy_engine::deliver(channel& from, std::span<const std::byte> bytes) {
+std::string proxy_engine::deliver(peer_state& from, std::span<const std::byte> bytes) {
   message_header head;
   if (bytes.size() < sizeof head) return fmt::format("a message of {} bytes", bytes.size());
   std::memcpy(&head, bytes.data(), sizeof head);
@@ -79,30 +79,30 @@ std::string proxy_engine::deliver(channel& from, std::span<const std::byte> byte
   take_effect(from, head.acknowledged);
   if (head.sequence == 0) return bytes.size() == sizeof head ? "" : "a message without a number";
   switch (from.in.judge(head.sequence)) {
-    case inbox::verdict::due: return carry_out(from, bytes);
-    case inbox::verdict::early: {
+    case reorder_buffer::verdict::due: return execute_operation(from, bytes);
+    case reorder_buffer::verdict::early: {
       const message_pool::number kept = parts_.pool.take();
       std::memcpy(parts_.pool.extend(kept, bytes.size()), bytes.data(), bytes.size());
       from.in.keep(head.sequence, kept);
       ++parts_.counts.early_messages;
       return {};
     }
-    case inbox::verdict::impossible: break;
+    case reorder_buffer::verdict::impossible: break;
   }
   return fmt::format("message {}, which it has sent before or could not send yet", head.sequence);
 }
 
 /// The message that is due, and those behind it that came before it.
-std::string proxy_engine::carry_out(channel& from, std::span<const std::byte> message) {
+std::string proxy_engine::execute_operation(peer_state& from, std::span<const std::byte> message) {
   if (std::find(heard_.begin(), heard_.end(), &from) == heard_.end()) heard_.push_back(&from);
   // Some of it may say that something has been put here.
   if (!parts_.exposed.empty()) parts_.memory.admit_transport_writes();
-  std::string wrong = target_.carry_out(from.pe, message.subspan(sizeof(message_header)));
+  std::string wrong = target_.execute_operation(from.pe, message.subspan(sizeof(message_header)));
   while (wrong.empty()) {
     const message_pool::number next = from.in.handled();
     if (next == message_pool::none) break;
-    wrong = target_.carry_out(from.pe, parts_.pool.contents(next).subspan(sizeof(message_header)));
-    parts_.pool.give_back(next);
+    wrong = target_.execute_operation(from.pe, parts_.pool.contents(next).subspan(sizeof(message_header)));
+    parts_.pool.release(next);
   }
   return wrong;
 }
@@ -113,14 +113,14 @@ bool proxy_engine::deliver_to_self() {
     const message_pool::number next = to_self_.front();
     to_self_.pop();
     message(parts_.settings.me, parts_.pool.contents(next));
-    parts_.pool.give_back(next);
+    parts_.pool.release(next);
   }
   return count > 0;
 }
 
-void proxy_engine::take_effect(channel& of, std::uint64_t acknowledged) {
+void proxy_engine::take_effect(peer_state& of, std::uint64_t acknowledged) {
   while (!of.effects.empty() && of.effects.front().sequence <= acknowledged) {
-    const channel::effect what = of.effects.front();
+    const peer_state::effect what = of.effects.front();
     of.effects.pop();
     if (what.is_signal) {
       what.op->ring->complete(*what.op);
@@ -132,16 +132,16 @@ void proxy_engine::take_effect(channel& of, std::uint64_t acknowledged) {
 }
 
 std::byte* proxy_engine::reply(int pe, std::uint64_t request, std::uint32_t bytes) {
-  channel& to = parts_.to(pe);
+  peer_state& to = parts_.to(pe);
   to.out.reserve_reply(record_overhead + padded(bytes));
   parts_.touch(to);
   return to.out.append({record_kind::reply, {}, {}, 0, bytes, request}, bytes);
 }
 
 bool proxy_engine::replied(int pe, std::uint64_t request, std::span<const std::byte> bytes) {
-  const awaited_replies::request* const found = parts_.awaited.find(request, pe, bytes.size());
+  const pending_requests::request* const found = parts_.awaited.find(request, pe, bytes.size());
   if (found == nullptr) return false;
-  const awaited_replies::request what = *found;
+  const pending_requests::request what = *found;
   parts_.awaited.remove(request);
   if (what.local == nullptr) {
     std::fill(std::begin(what.op->what.value), std::end(what.op->what.value), 0);
@@ -155,24 +155,24 @@ bool proxy_engine::replied(int pe, std::uint64_t request, std::span<const std::b
 
 void proxy_engine::complete_memory() {
   if (target_.has_written() || !arrived_.empty() || parts_.memory.pending()) parts_.memory.complete();
-  for (channel* const each : heard_) {
+  for (peer_state* const each : heard_) {
     each->in.complete();
     parts_.touch(*each);
   }
   heard_.clear();
   for (const arrived_reply& each : arrived_) {
-    each.from->awaited_bytes -= issuer::counted_as(each.bytes);
+    each.from->awaited_bytes -= initiator::counted_as(each.bytes);
     parts_.touch(*each.from);
     each.op->ring->part_done(*each.op);
   }
   arrived_.clear();
-  for (channel* const each : leaving_) each->out.abandon();
+  for (peer_state* const each : leaving_) each->out.abandon();
   leaving_.clear();
 }
 
 // ---- what this PE asks for
 
-bool proxy_engine::serve(flight& from) {
+bool proxy_engine::serve(in_flight_commands& from) {
   std::string wrong;
   bool busy = false;
   if (failed_) {
@@ -180,7 +180,7 @@ bool proxy_engine::serve(flight& from) {
   } else {
     issuer_.send_signals(from);  // they are older than what comes next
     busy = issuer_.take_commands(from, wrong) > 0;
-    issuer_.ask_for_effects(from);
+    issuer_.request_acks(from);
   }
   if (!wrong.empty()) fail(parts_.settings.me, wrong);
   return busy;
@@ -189,13 +189,13 @@ bool proxy_engine::serve(flight& from) {
 void proxy_engine::flush() {
   const std::size_t count = parts_.active.size();
   for (std::size_t i = 0; i < count; ++i) {
-    channel& each = *parts_.active[i];
+    peer_state& each = *parts_.active[i];
     each.active = false;
     if (!each.lost) issuer_.advance_jobs(each);
   }
   complete_reads();
   for (std::size_t i = 0; i < count; ++i) {
-    channel& each = *parts_.active[i];
+    peer_state& each = *parts_.active[i];
     if (each.lost) continue;
     if (each.out.flush(each.in.completed())) ++parts_.counts.acknowledgements;
     const bool more = std::exchange(each.fresh_pieces, 0) > 0 && !each.jobs.empty();
@@ -207,7 +207,7 @@ void proxy_engine::flush() {
 /// The sources of puts have arrived in messages, which may go, and may be reused.
 void proxy_engine::complete_reads() {
   if (parts_.memory.pending()) parts_.memory.complete();
-  for (transfer* const each : parts_.reads) each->ring->piece_done(*each);
+  for (proxy_op* const each : parts_.reads) each->ring->piece_done(*each);
   parts_.reads.clear();
 }
 
@@ -231,9 +231,9 @@ void proxy_engine::send(int pe, message_pool::number message) {
 }
 
 void proxy_engine::done(transport_token token) {
-  if ((token & proxy_parts::piece_token) == 0) return parts_.pool.give_back(static_cast<message_pool::number>(token));
+  if ((token & proxy_state::piece_token) == 0) return parts_.pool.release(static_cast<message_pool::number>(token));
   const pieces_under_way::piece piece =
-      parts_.pieces.remove(static_cast<std::size_t>(token & ~proxy_parts::piece_token));
+      parts_.pieces.remove(static_cast<std::size_t>(token & ~proxy_state::piece_token));
   --piece.with->pieces;
   fetched_ = fetched_ || (piece.op->fetches() && !parts_.exposed.empty());
   parts_.touch(*piece.with);
@@ -243,7 +243,7 @@ void proxy_engine::done(transport_token token) {
 // ---- the end of things
 
 void proxy_engine::lost(int pe, const std::string& why) {
-  channel& gone = parts_.to(pe);
+  peer_state& gone = parts_.to(pe);
   if (gone.lost) return;
   gone.lost = true;
   leaving_.push_back(&gone);
@@ -253,7 +253,7 @@ void proxy_engine::lost(int pe, const std::string& why) {
 void proxy_engine::fail(int pe, const std::string& what) {
   if (failed_) return;
   failed_ = true;
-  for (channel& each : parts_.channels) each.jobs.clear();
+  for (peer_state& each : parts_.channels) each.jobs.clear();
   parts_.settings.failed(pe, what);
 }
 
@@ -263,19 +263,21 @@ bool proxy_engine::waits_for_others() const noexcept {
 }
 
 bool proxy_engine::owes_acknowledgements() const noexcept {
-  const auto owes = [](const channel* each) { return !each->lost && each->out.owes(each->in.completed()); };
+  const auto owes = [](const peer_state* each) { return !each->lost && each->out.owes(each->in.completed()); };
   return std::any_of(parts_.active.begin(), parts_.active.end(), owes);
 }
 
 bool proxy_engine::idle() const noexcept {
-  const auto quiet = [](const channel& each) { return each.out.quiet() && !each.out.has_work(each.in.completed()); };
+  const auto quiet = [](const peer_state& each) { return each.out.quiet() && !each.out.has_work(each.in.completed()); };
   const auto no_command = [](const auto& each) { return each->empty() && each->source()->next() == nullptr; };
   return !waits_for_others() && retired_.empty() && parts_.pieces.none() &&
          std::all_of(flights_.begin(), flights_.end(), no_command) &&
          std::all_of(parts_.channels.begin(), parts_.channels.end(), quiet);
 }
 
-void proxy_engine::add_ring(ring& source) { flights_.push_back(std::make_unique<flight>(source, parts_.settings.n)); }
+void proxy_engine::add_ring(ring& source) {
+  flights_.push_back(std::make_unique<in_flight_commands>(source, parts_.settings.n));
+}
 
 void proxy_engine::remove_ring(const ring& source) {
   for (auto each = flights_.begin(); each != flights_.end(); ++each) {
@@ -300,13 +302,13 @@ void proxy_engine::remove_exposed(const void* at) noexcept {
 }
 
 void proxy_engine::remove_peer_memory(std::uint64_t offset) {
-  for (channel& each : parts_.channels)
+  for (peer_state& each : parts_.channels)
     each.memory.remove(offset, [this](std::uint64_t imported) { parts_.network.forget(imported); });
 }
 
 void proxy_engine::finish() {
   failed_ = true;
-  for (channel& each : parts_.channels) {
+  for (peer_state& each : parts_.channels) {
     each.lost = true;
     each.memory.clear([this](std::uint64_t imported) { parts_.network.forget(imported); });
   }

@@ -56,8 +56,8 @@ class proxy_engine final : public transport_events, private message_sender, priv
 
  private:
   struct arrived_reply {
-    transfer* op;
-    channel* from;
+    proxy_op* op;
+    peer_state* from;
     std::size_t bytes;
   };
 
@@ -66,23 +66,23 @@ class proxy_engine final : public transport_events, private message_sender, priv
   std::byte* reply(int pe, std::uint64_t request, std::uint32_t bytes) override;
   [[nodiscard]] bool replied(int pe, std::uint64_t request, std::span<const std::byte> bytes) override;
 
-  [[nodiscard]] std::string deliver(channel& from, std::span<const std::byte> bytes);
-  [[nodiscard]] std::string carry_out(channel& from, std::span<const std::byte> message);
+  [[nodiscard]] std::string deliver(peer_state& from, std::span<const std::byte> bytes);
+  [[nodiscard]] std::string execute_operation(peer_state& from, std::span<const std::byte> message);
   [[nodiscard]] bool deliver_to_self();
-  void take_effect(channel& of, std::uint64_t acknowledged);
+  void take_effect(peer_state& of, std::uint64_t acknowledged);
   void complete_memory();
   void complete_reads();
-  [[nodiscard]] bool serve(flight& from);
+  [[nodiscard]] bool serve(in_flight_commands& from);
   void flush();
 
-  proxy_parts parts_;
-  issuer issuer_;
+  proxy_state parts_;
+  initiator issuer_;
   target target_;
-  std::vector<std::unique_ptr<flight>> flights_;
-  std::vector<std::unique_ptr<flight>> retired_;  ///< whose rings are gone, but not their operations
-  std::vector<channel*> heard_;                   ///< whose messages were carried out and are not visible yet
-  std::vector<arrived_reply> arrived_;            ///< whose bytes are not visible yet
-  std::vector<channel*> leaving_;                 ///< lost, while their messages may still be filled in
+  std::vector<std::unique_ptr<in_flight_commands>> flights_;
+  std::vector<std::unique_ptr<in_flight_commands>> retired_;  ///< whose rings are gone, but not their operations
+  std::vector<peer_state*> heard_;      ///< whose messages were carried out and are not visible yet
+  std::vector<arrived_reply> arrived_;  ///< whose bytes are not visible yet
+  std::vector<peer_state*> leaving_;    ///< lost, while their messages may still be filled in
   fifo<message_pool::number> to_self_;
   bool fetched_ = false;  ///< the transport has written what was got into memory of this PE
   bool failed_ = false;

@@ -24,11 +24,11 @@ void host_producer::address(const context& here, const routes& table) {
   set_team(here_, here_.world());  // which knows of the routes
 }
 
-bool host_producer::carry_out(operation_request request) {
+bool host_producer::execute_operation(operation_request request) {
   const proxy::attention undivided(through_);
   request.here = here_;
   try {
-    detail::carry_out(request, this_thread());
+    detail::execute_operation(request, this_thread());
   } catch (const thread_ended&) {
     return false;
   }
@@ -38,7 +38,7 @@ bool host_producer::carry_out(operation_request request) {
 bool host_producer::quiet() {
   operation_request request;
   request.what = operation_request::kind::quiet;
-  return carry_out(request);
+  return execute_operation(request);
 }
 
 }  // namespace pgas::detail

@@ -23,7 +23,7 @@ class host_producer {
 
   /// Carries out an operation on a far PE: as far as the request asks for. False if it had to be given up; why is in
   /// the record.
-  [[nodiscard]] bool carry_out(operation_request request);
+  [[nodiscard]] bool execute_operation(operation_request request);
   /// What was carried out before has taken effect.
   [[nodiscard]] bool quiet();
 

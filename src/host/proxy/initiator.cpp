@@ -28,7 +28,7 @@ struct place {
   std::byte* local;
   std::uint64_t offset;
 
-  explicit place(const transfer& op) {
+  explicit place(const proxy_op& op) {
     const auto block = static_cast<std::int64_t>(op.block);
     local =
         reinterpret_cast<std::byte*>(op.what.local) + block * local_step(op.what) + static_cast<std::ptrdiff_t>(op.at);
@@ -64,7 +64,7 @@ struct carried_bytes {
   return most > beyond ? most - beyond : most;
 }
 
-void advance_by(transfer& op, std::size_t bytes) {
+void advance_by(proxy_op& op, std::size_t bytes) {
   op.at += bytes;
   if (op.at < block_of(op.what)) return;
   op.at = 0;
@@ -73,7 +73,7 @@ void advance_by(transfer& op, std::size_t bytes) {
 
 }  // namespace
 
-std::string issuer::fault(const command& what, const flight& from) const {
+std::string initiator::fault(const command& what, const in_flight_commands& from) const {
   if (what.kind > command_kind::quiet)
     return fmt::format("is of the unknown kind {}", static_cast<unsigned>(what.kind));
   const int lowest = what.kind == command_kind::quiet ? -1 : 0;
@@ -88,7 +88,7 @@ std::string issuer::fault(const command& what, const flight& from) const {
   return {};
 }
 
-std::size_t issuer::take_commands(flight& from, std::string& wrong) {
+std::size_t initiator::take_commands(in_flight_commands& from, std::string& wrong) {
   ring& source = *from.source();
   std::size_t count = 0;
   for (; count < commands_a_turn && !from.full(); ++count) {
@@ -105,21 +105,21 @@ std::size_t issuer::take_commands(flight& from, std::string& wrong) {
   return count;
 }
 
-void issuer::ask_for_effects(flight& from) {
+void initiator::request_acks(in_flight_commands& from) {
   if (!from.take_wait()) return;
   for (int pe = 0; pe < parts_.settings.n; ++pe) {
     if (from.has_under_way(pe)) parts_.await_effects(parts_.to(pe));
   }
 }
 
-bool issuer::drop_commands(flight& from) {
+bool initiator::drop_commands(in_flight_commands& from) {
   ring& source = *from.source();
   const std::uint64_t before = source.taken();
   while (source.taken() - before < commands_a_turn && source.next() != nullptr) source.take();
   return source.taken() != before;
 }
 
-bool issuer::start(flight& from, const command& what) {
+bool initiator::start(in_flight_commands& from, const command& what) {
   if (what.kind == command_kind::quiet) {
     from.quiet(from.begin(what, false));
     if (what.pe >= 0) parts_.await_effects(parts_.to(what.pe));
@@ -131,7 +131,7 @@ bool issuer::start(flight& from, const command& what) {
     return true;
   }
   const bool large = bytes_of(what) > parts_.eager && carried_by(what).at == nullptr;
-  if (!from.may_pass(what.pe, large)) {
+  if (!from.is_ordered(what.pe, large)) {
     parts_.await_effects(parts_.to(what.pe));
     return false;
   }
@@ -148,60 +148,60 @@ bool issuer::start(flight& from, const command& what) {
   }
 }
 
-bool issuer::start_data(flight& from, const command& what) {
+bool initiator::start_data(in_flight_commands& from, const command& what) {
   const auto total = static_cast<std::size_t>(bytes_of(what));
-  channel& to = parts_.to(what.pe);
+  peer_state& to = parts_.to(what.pe);
   const bool asks =
       what.kind == command_kind::get_value || what.kind == command_kind::get || what.kind == command_kind::get_strided;
   if (total > 0) {
     if (asks && !may_ask(to, total)) return false;
     if (!to.out.reserve(record_overhead + (asks ? 0 : padded(total)))) return false;
   }
-  transfer& op = from.begin(what, asks && what.kind != command_kind::get_value);
+  proxy_op& op = from.begin(what, asks && what.kind != command_kind::get_value);
   if (total > 0) static_cast<void>(issue_record(to, op));
   from.all_issued(op);
   return true;
 }
 
-void issuer::start_job(flight& from, const command& what) {
-  channel& to = parts_.to(what.pe);
-  transfer& op = from.begin(what, true);
-  if (op.has_signal()) from.hold_signal(op);
+void initiator::start_job(in_flight_commands& from, const command& what) {
+  peer_state& to = parts_.to(what.pe);
+  proxy_op& op = from.begin(what, true);
+  if (op.has_signal()) from.defer_signal(op);
   to.jobs.push(&op);
   if (to.jobs.size() == 1) advance_jobs(to);
   parts_.touch(to);
 }
 
-bool issuer::start_signal(flight& from, const command& what) {
-  channel& to = parts_.to(what.pe);
+bool initiator::start_signal(in_flight_commands& from, const command& what) {
+  peer_state& to = parts_.to(what.pe);
   const auto bytes = static_cast<std::size_t>(bytes_of(what));
   if (!to.out.reserve(record_overhead + padded(bytes))) return false;
   const bool at_once = from.signal_may_go(what.pe);
-  transfer& op = from.begin(what, false);
+  proxy_op& op = from.begin(what, false);
   if (at_once) {
-    const record_header head{record_kind::put_signal,           what.update, word_kind::u64, 0,
+    const record_header head{record_kind::put_signal,           what.update, datatype::u64, 0,
                              static_cast<std::uint32_t>(bytes), what.offset};
     std::byte* const payload = to.out.append(head, bytes, signal_part{what.value[1], what.value[0]});
     if (bytes > 0) {
       fill(op, payload, reinterpret_cast<const std::byte*>(what.local), {bytes});
       count_effect(to, op, false);
     } else {
-      op.signal = transfer::signal_state::sent;  // signals are no data: other signals don't wait for them
+      op.signal = proxy_op::signal_state::sent;  // signals are no data: other signals don't wait for them
       count_effect(to, op, true);
     }
   } else {
     if (bytes > 0) static_cast<void>(issue_record(to, op));
-    from.hold_signal(op);
+    from.defer_signal(op);
   }
   from.all_issued(op);
   return true;
 }
 
-bool issuer::start_atomic(flight& from, const command& what) {
-  channel& to = parts_.to(what.pe);
+bool initiator::start_atomic(in_flight_commands& from, const command& what) {
+  peer_state& to = parts_.to(what.pe);
   const bool asks = what.answer != no_answer;
   if ((asks && !may_ask(to, sizeof(std::uint64_t))) || !to.out.reserve(record_overhead)) return false;
-  transfer& op = from.begin(what, false);
+  proxy_op& op = from.begin(what, false);
   atomic_part atomic{0, what.value[0], what.value[1]};
   if (asks) {
     atomic.request = ask(to, {&op, what.pe, nullptr, {}, sizeof(std::uint64_t)});
@@ -214,20 +214,20 @@ bool issuer::start_atomic(flight& from, const command& what) {
   return true;
 }
 
-void issuer::send_signals(flight& from) {
-  while (transfer* const op = from.due_signal()) {
-    channel& to = parts_.to(op->what.pe);
+void initiator::send_signals(in_flight_commands& from) {
+  while (proxy_op* const op = from.ready_signal()) {
+    peer_state& to = parts_.to(op->what.pe);
     if (!to.out.reserve(record_overhead)) return;
-    const record_header head{record_kind::put_signal, op->what.update, word_kind::u64, 0, 0, 0};
+    const record_header head{record_kind::put_signal, op->what.update, datatype::u64, 0, 0, 0};
     static_cast<void>(to.out.append(head, 0, signal_part{op->what.value[1], op->what.value[0]}));
     count_effect(to, *op, true);
     from.signal_sent();
   }
 }
 
-void issuer::advance_jobs(channel& to) {
+void initiator::advance_jobs(peer_state& to) {
   while (!to.jobs.empty()) {
-    transfer& op = *to.jobs.front();
+    proxy_op& op = *to.jobs.front();
     if (!advance(to, op)) return;
     to.jobs.pop();
     op.ring->all_issued(op);
@@ -235,7 +235,7 @@ void issuer::advance_jobs(channel& to) {
 }
 
 /// Issues what may be; whether that was all.
-bool issuer::advance(channel& to, transfer& op) {
+bool initiator::advance(peer_state& to, proxy_op& op) {
   const std::uint64_t blocks = blocks_of(op.what);
   while (op.block < blocks) {
     const place next(op);
@@ -249,13 +249,13 @@ bool issuer::advance(channel& to, transfer& op) {
 }
 
 /// What is left waits for acknowledgements, and so may whatever comes behind it.
-bool issuer::advance_by_record(channel& to, transfer& op) {
+bool initiator::advance_by_record(peer_state& to, proxy_op& op) {
   const bool issued = to.out.under_way() < window_of_jobs && issue_record(to, op);
   to.out.await(to.out.sequence());
   return issued;
 }
 
-bool issuer::issue_piece(channel& to, transfer& op, const peer_memory::segment& there) {
+bool initiator::issue_piece(peer_state& to, proxy_op& op, const peer_memory::segment& there) {
   // A transport may complete all that was begun in one turn together: half of it at a time, so that the other half
   // keeps the way busy meanwhile.
   const std::size_t most = parts_.settings.pieces_under_way;
@@ -265,7 +265,7 @@ bool issuer::issue_piece(channel& to, transfer& op, const peer_memory::segment& 
   const std::uint64_t behind = next.offset - there.offset;
   const std::size_t bytes = cut(next.offset, std::min(block_of(op.what) - op.at, there.bytes - behind),
                                 parts_.settings.piece_bytes, cache_line);
-  const transport_token token = proxy_parts::piece_token | parts_.pieces.add({&op, &to});
+  const transport_token token = proxy_state::piece_token | parts_.pieces.add({&op, &to});
   ++op.parts;
   ++op.pieces;
   ++to.pieces;
@@ -281,7 +281,7 @@ bool issuer::issue_piece(channel& to, transfer& op, const peer_memory::segment& 
 }
 
 /// As many blocks as one record takes, or a part of one.
-bool issuer::issue_record(channel& to, transfer& op) {
+bool initiator::issue_record(peer_state& to, proxy_op& op) {
   const command& what = op.what;
   const place next(op);
   const std::uint64_t block = block_of(what);
@@ -321,23 +321,23 @@ bool issuer::issue_record(channel& to, transfer& op) {
   return true;
 }
 
-std::size_t issuer::counted_as(std::size_t bytes) noexcept {
+std::size_t initiator::counted_as(std::size_t bytes) noexcept {
   constexpr std::size_t least = 64;  // few bytes cost as much as these
   return std::max(bytes, least);
 }
 
-bool issuer::may_ask(const channel& of, std::size_t bytes) const noexcept {
+bool initiator::may_ask(const peer_state& of, std::size_t bytes) const noexcept {
   return of.awaited_bytes == 0 || of.awaited_bytes + counted_as(bytes) <= parts_.settings.reply_bytes;
 }
 
-std::uint64_t issuer::ask(channel& of, const awaited_replies::request& what) {
+std::uint64_t initiator::ask(peer_state& of, const pending_requests::request& what) {
   of.awaited_bytes += counted_as(what.bytes);
   ++what.op->parts;
   return parts_.awaited.add(what);
 }
 
 /// @param local where the command does not carry the bytes
-void issuer::fill(transfer& op, std::byte* payload, const std::byte* local, const block_list& blocks) {
+void initiator::fill(proxy_op& op, std::byte* payload, const std::byte* local, const block_list& blocks) {
   if (const void* const carried = carried_by(op.what).at) {
     std::memcpy(payload, carried, blocks.bytes);
     return;
@@ -349,13 +349,13 @@ void issuer::fill(transfer& op, std::byte* payload, const std::byte* local, cons
   parts_.reads.push_back(&op);
 }
 
-void issuer::count_effect(channel& to, transfer& op, bool is_signal) {
+void initiator::count_effect(peer_state& to, proxy_op& op, bool is_signal) {
   if (!is_signal) ++op.parts;
   to.effects.push({to.out.sequence(), &op, is_signal});
   parts_.touch(to);
 }
 
-bool issuer::transport_may_use(const std::byte* local, std::size_t bytes) const noexcept {
+bool initiator::transport_may_use(const std::byte* local, std::size_t bytes) const noexcept {
   if (parts_.memory.host_accessible()) return true;
   const auto address = reinterpret_cast<std::uintptr_t>(local);
   const peer_memory::segment* const mine = parts_.exposed.find(address);

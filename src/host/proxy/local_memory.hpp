@@ -38,8 +38,8 @@ class proxy_memory {
   /// is pending(). What was released before a value is visible to whoever learns of it from this thread.
   virtual void read(void* to, const void* from, const block_list& blocks) = 0;
   /// Carries out an atomic operation, atomic with those of kernels, of peers by load and store, and of the host.
-  /// @param old where the 8 bytes of listed_update::old go, as those of read(); null: nowhere
-  virtual void update(const listed_update& what, std::byte* old) = 0;
+  /// @param old where the 8 bytes of batched_atomic::old go, as those of read(); null: nowhere
+  virtual void update(const batched_atomic& what, std::byte* old) = 0;
   /// On return all that was written is visible to everybody who learns of it, and all that was read is there.
   virtual void complete() = 0;
   /// Whether something asked for waits for complete().

@@ -50,7 +50,7 @@ class device_proxy_memory final : public proxy_memory {
         for_peers_(for_peers),
         remote_writes_(backend.order_of_remote_writes(for_peers)),
         staging_(backend, sizes.staging_bytes),
-        list_(backend, sizes.updates * sizeof(listed_update)),
+        list_(backend, sizes.updates * sizeof(batched_atomic)),
         buffers_(backend, sizes.buffer_bytes),
         most_updates_(sizes.updates),
         stream_(backend) {
@@ -62,7 +62,7 @@ class device_proxy_memory final : public proxy_memory {
     const auto* source = static_cast<const std::byte*>(from);
     for_each_block(to, blocks, [&](std::byte* block) {
       for (std::size_t done = 0; done < blocks.bytes;) {
-        const std::size_t piece = take_place(block + done, blocks.bytes - done);
+        const std::size_t piece = reserve_slot(block + done, blocks.bytes - done);
         std::memcpy(staging_.on_host() + used_, source, piece);
         device_.copy(block + done, staging_.on_host() + used_, piece, stream_.get());
         used_ += piece;
@@ -83,7 +83,7 @@ class device_proxy_memory final : public proxy_memory {
           device_.copy(target, block + done, piece, stream_.get());
           reads_straight_ = true;
         } else {
-          piece = take_place(block + done, piece);
+          piece = reserve_slot(block + done, piece);
           device_.copy(staging_.on_host() + used_, block + done, piece, stream_.get());
           reads_.push_back({target, used_, piece});
           used_ += piece;
@@ -94,14 +94,14 @@ class device_proxy_memory final : public proxy_memory {
     });
   }
 
-  void update(const listed_update& what, std::byte* old) override {
+  void update(const batched_atomic& what, std::byte* old) override {
     // A GPU's copy comes after those before it on the stream, moves the word whole, and needs no multiprocessor:
     // waiting kernels may have them all.
     const bool copies = device_.properties().kind != heap_kind::host;
     if (copies && what.how == atomic_update::set && old == nullptr && launched_ == results_.size())
       return write(what.at, &what.value, {size_of(what.as)});
     if (results_.size() == most_updates_) complete();
-    listed_update& mine = updates()[results_.size()];
+    batched_atomic& mine = updates()[results_.size()];
     mine = what;
     mine.fetches = old != nullptr;
     results_.push_back(old);
@@ -113,7 +113,7 @@ class device_proxy_memory final : public proxy_memory {
     device_.synchronize(stream_.get());
     for (const staged_read& each : reads_) std::memcpy(each.to, staging_.on_host() + each.place, each.bytes);
     for (std::size_t i = 0; i < results_.size(); ++i)
-      if (results_[i] != nullptr) std::memcpy(results_[i], &updates()[i].old, sizeof(listed_update::old));
+      if (results_[i] != nullptr) std::memcpy(results_[i], &updates()[i].old, sizeof(batched_atomic::old));
     reads_.clear();
     results_.clear();
     launched_ = used_ = 0;
@@ -141,19 +141,19 @@ class device_proxy_memory final : public proxy_memory {
       f(static_cast<std::byte*>(first) + static_cast<std::ptrdiff_t>(i) * blocks.step);
   }
 
-  [[nodiscard]] listed_update* updates() const noexcept { return reinterpret_cast<listed_update*>(list_.on_host()); }
+  [[nodiscard]] batched_atomic* updates() const noexcept { return reinterpret_cast<batched_atomic*>(list_.on_host()); }
 
   /// Enqueues the updates that have been collected, ahead of what is enqueued next.
   void launch_updates() {
     if (launched_ == results_.size()) return;
-    auto* const list = static_cast<listed_update*>(list_.on_device());
+    auto* const list = static_cast<batched_atomic*>(list_.on_device());
     device_.update({list + launched_, results_.size() - launched_}, stream_.get());
     launched_ = results_.size();
   }
 
   /// Makes room for up to `bytes` of what is at `place`, aligned as they are there so that words stay whole; how many
   /// there is room for.
-  [[nodiscard]] std::size_t take_place(const std::byte* place, std::size_t bytes) {
+  [[nodiscard]] std::size_t reserve_slot(const std::byte* place, std::size_t bytes) {
     constexpr std::size_t word = 16;
     const std::size_t phase = reinterpret_cast<std::uintptr_t>(place) % word;
     const auto aligned = [&] { return used_ + (phase + word - used_ % word) % word; };

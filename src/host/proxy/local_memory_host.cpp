@@ -59,11 +59,11 @@ class host_proxy_memory final : public proxy_memory {
     fence_acquire();
   }
 
-  void update(const listed_update& what, std::byte* old) override {
+  void update(const batched_atomic& what, std::byte* old) override {
     // A store is enough for a signal that is set. An exchange would wait for the data before it, which is a cache miss,
     // before it asked for its own line.
     if (what.how == atomic_update::set && old == nullptr) return write(what.at, &what.value, {size_of(what.as)});
-    listed_update mine = what;
+    batched_atomic mine = what;
     carry_out_updates(&mine, 1);
     if (old != nullptr) std::memcpy(old, &mine.old, sizeof mine.old);
   }

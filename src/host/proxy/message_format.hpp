@@ -40,8 +40,8 @@ enum class record_kind : std::uint8_t {
 struct record_header {
   record_kind kind = record_kind::put;
   atomic_update update = atomic_update::fetch;  ///< of atomic and put_signal
-  word_kind as = word_kind::u64;                ///< of atomic
-  std::uint8_t fenced = 0;                      ///< of atomic: not 0: as listed_update::fenced
+  datatype as = datatype::u64;                  ///< of atomic
+  std::uint8_t fenced = 0;                      ///< of atomic: not 0: as batched_atomic::fenced
   std::uint32_t bytes = 0;
   std::uint64_t offset = 0;
 };

@@ -41,7 +41,7 @@ class message_pool {
     buffers_[which].used = 0;
     return which;
   }
-  void give_back(number which) noexcept { free_.push_back(which); }  // reserved by take()
+  void release(number which) noexcept { free_.push_back(which); }  // reserved by take()
 
   [[nodiscard]] std::byte* start(number which) noexcept { return buffers_[which].start; }
   [[nodiscard]] std::size_t used(number which) const noexcept { return buffers_[which].used; }

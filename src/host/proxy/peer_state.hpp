@@ -6,28 +6,28 @@
 #include <cstdint>
 
 #include "host/proxy/fifo.hpp"
-#include "host/proxy/reorder_buffer.hpp"
-#include "host/proxy/send_queue.hpp"
 #include "host/proxy/peer_memory.hpp"
 #include "host/proxy/proxy_op.hpp"
+#include "host/proxy/reorder_buffer.hpp"
+#include "host/proxy/send_queue.hpp"
 
 namespace pgas::detail {
 
-struct channel {
-  channel(int number, message_pool& pool, message_sender& sender) : pe(number), out(number, pool, sender) {}
+struct peer_state {
+  peer_state(int number, message_pool& pool, message_sender& sender) : pe(number), out(number, pool, sender) {}
 
   /// What takes effect with a message.
   struct effect {
     std::uint64_t sequence = 0;
-    transfer* op = nullptr;
+    proxy_op* op = nullptr;
     bool is_signal = false;  ///< that was sent on its own; else a part of the data
   };
 
   const int pe;
-  outbox out;
-  inbox in;
+  send_queue out;
+  reorder_buffer in;
   fifo<effect> effects;  ///< of messages that have not been acknowledged, in their order
-  fifo<transfer*> jobs;  ///< large things that have not been issued as a whole
+  fifo<proxy_op*> jobs;  ///< large things that have not been issued as a whole
   peer_memory memory;
   std::size_t awaited_bytes = 0;  ///< of replies
   std::size_t pieces = 0;         ///< under way through the transport

@@ -12,10 +12,10 @@
 namespace pgas::detail {
 
 /// Requests under way, named by numbers that are not used again soon: a reply that nobody waits for is noticed.
-class awaited_replies {
+class pending_requests {
  public:
   struct request {
-    transfer* op = nullptr;
+    proxy_op* op = nullptr;
     int pe = -1;
     std::byte* local = nullptr;  ///< where the bytes go; null: they are the answer
     block_list blocks;           ///< there

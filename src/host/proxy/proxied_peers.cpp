@@ -8,11 +8,11 @@
 #include <utility>
 
 #include "common/file_limit.hpp"
-#include "host/heap/collective_step.hpp"
-#include "host/transport/transports.hpp"
-#include "host/topology/numa_affinity.hpp"
-#include "host/topology/net_devices.hpp"
 #include "host/control/tcp_socket.hpp"
+#include "host/heap/collective_step.hpp"
+#include "host/topology/net_devices.hpp"
+#include "host/topology/numa_affinity.hpp"
+#include "host/transport/transports.hpp"
 
 namespace pgas::detail {
 
@@ -22,14 +22,14 @@ constexpr std::uint32_t log2_commands = 12;
 constexpr std::uint32_t log2_answers = 11;  // as many threads as can wait at once before others wait for a place
 constexpr std::uint32_t log2_units = 3;     // as many groups as can fold what is far at once
 
-bool one_host(const link_group& everyone) {
+bool one_host(const control_group& everyone) {
   for (int pe = 1; pe < everyone.n_pes(); ++pe)
     if (everyone.peer(pe).host_index != everyone.peer(0).host_index) return false;
   return true;
 }
 
 /// Collective. What TCP listens on is open to everybody who can connect, so it gets no more than is needed.
-ucx_settings settings_of(const links& everyone, const config& settings, log::logger& log) {
+ucx_settings settings_of(const control_plane& everyone, const config& settings, log::logger& log) {
   ucx_settings chosen{everyone.my_pe(), one_host(everyone), false, settings.interface, &log};
   if (!chosen.one_host) {
     if (chosen.devices.empty()) chosen.devices = net_devices(everyone.interfaces());
@@ -45,23 +45,23 @@ ucx_settings settings_of(const links& everyone, const config& settings, log::log
 }
 
 /// Collective: everyone's addresses, or the first failure on all.
-std::vector<blob> exchange_addresses(const link_group& everyone, const std::optional<error>& failed,
+std::vector<blob> exchange_addresses(const control_group& everyone, const std::optional<error>& failed,
                                      const blob& address) {
-  statement mine;
-  mine.call.what = heap_call::kind::connect;
+  step_result mine;
+  mine.call.what = collective_step::kind::connect;
   mine.failure = failed;
   mine.key = address;
-  std::vector<statement> all = exchange(everyone, mine);
+  std::vector<step_result> all = exchange(everyone, mine);
   if (const std::optional<error> first = first_failure(all)) throw error(*first);
   std::vector<blob> addresses;
-  for (statement& theirs : all) addresses.push_back(std::move(theirs.key));
+  for (step_result& theirs : all) addresses.push_back(std::move(theirs.key));
   return addresses;
 }
 
 }  // namespace
 
-far_pes::far_pes(const links& everyone, const domains& near, class device& device, const config& settings,
-                 log::logger& log, const proxy_settings& how)
+proxied_peers::proxied_peers(const control_plane& everyone, const domains& near, class device& device,
+                             const config& settings, log::logger& log, const proxy_settings& how)
     : device_(device), near_(near), me_(how.me), n_(how.n) {
   // What is made here, the proxy's thread and what it shares with kernels, is to be near the GPU.
   const locality near_device = locality_of(device.properties().pci, allowed_cpus());
@@ -93,7 +93,7 @@ far_pes::far_pes(const links& everyone, const domains& near, class device& devic
   by_host_ = std::make_unique<host_producer>(*proxy_);
 }
 
-const routes* far_pes::make_table(const context& here, const team_view& domain, control_block* control) {
+const routes* proxied_peers::make_table(const context& here, const team_view& domain, control_block* control) {
   routes table;
   table.domain = domain;
   table.control = here.control_;

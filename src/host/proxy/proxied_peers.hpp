@@ -13,26 +13,26 @@
 
 #include "device/device.hpp"
 #include "device/shared/owned_memory.hpp"
+#include "host/control/control_plane.hpp"
 #include "host/log/log.hpp"
 #include "host/proxy/host_producer.hpp"
 #include "host/proxy/local_memory.hpp"
 #include "host/proxy/proxy.hpp"
 #include "host/topology/domains.hpp"
-#include "host/control/control_plane.hpp"
 #include "pgas/config.hpp"
 #include "pgas/device/route.hpp"
 
 namespace pgas::detail {
 
 /// One for each world with more than one domain. *Callers* one thread, but for those of proxy.
-class far_pes {
+class proxied_peers {
  public:
   /// Collective: every PE makes its transport, tells the others its address and starts its proxy. No connections yet.
   /// `near`, `device` and `log` outlive it. *Errors* transport_failed, the same on all PEs.
-  far_pes(const links& everyone, const domains& near, device& device, const config& settings, log::logger& log,
-          const proxy_settings& how);
-  far_pes(const far_pes&) = delete;
-  far_pes& operator=(const far_pes&) = delete;
+  proxied_peers(const control_plane& everyone, const domains& near, device& device, const config& settings,
+                log::logger& log, const proxy_settings& how);
+  proxied_peers(const proxied_peers&) = delete;
+  proxied_peers& operator=(const proxied_peers&) = delete;
 
   [[nodiscard]] proxy& through() noexcept { return *proxy_; }
   /// The way of host threads to far PEs; after make_table().

@@ -9,15 +9,15 @@
 
 namespace pgas::detail {
 
-class flight;
+class in_flight_commands;
 
 /// What has become of one command, from when it was taken until it is complete.
-struct transfer {
+struct proxy_op {
   /// Of a signal: none to be sent on its own, waiting for what comes before it, on its way.
   enum class signal_state : std::uint8_t { none, held, sent };
 
   command what{};
-  flight* ring = nullptr;
+  in_flight_commands* ring = nullptr;
   std::uint64_t number = 0;  ///< in the ring
   std::uint64_t block = 0;   ///< the first that has not been issued as a whole
   std::uint64_t at = 0;      ///< bytes of it that have been

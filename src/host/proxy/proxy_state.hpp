@@ -7,10 +7,10 @@
 #include <deque>
 #include <vector>
 
-#include "host/proxy/pending_requests.hpp"
-#include "host/proxy/peer_state.hpp"
 #include "host/proxy/local_memory.hpp"
 #include "host/proxy/message_pool.hpp"
+#include "host/proxy/peer_state.hpp"
+#include "host/proxy/pending_requests.hpp"
 #include "host/proxy/settings.hpp"
 #include "host/transport/transport.hpp"
 
@@ -20,8 +20,8 @@ namespace pgas::detail {
 class pieces_under_way {
  public:
   struct piece {
-    transfer* op = nullptr;
-    channel* with = nullptr;
+    proxy_op* op = nullptr;
+    peer_state* with = nullptr;
   };
 
   [[nodiscard]] std::size_t add(const piece& what) {
@@ -46,7 +46,7 @@ class pieces_under_way {
   std::vector<std::size_t> free_;
 };
 
-struct proxy_parts {
+struct proxy_state {
   /// Tells pieces from messages in transport tokens.
   static constexpr transport_token piece_token = transport_token{1} << 63;
 
@@ -56,23 +56,23 @@ struct proxy_parts {
   const std::size_t payload;  ///< the most of one record
   const std::size_t eager;    ///< what is not larger goes as one record
   message_pool pool;
-  std::deque<channel> channels{};  ///< by PE
-  std::vector<channel*> active{};  ///< that may have something to send or to issue
-  awaited_replies awaited{};
+  std::deque<peer_state> channels{};  ///< by PE
+  std::vector<peer_state*> active{};  ///< that may have something to send or to issue
+  pending_requests awaited{};
   pieces_under_way pieces{};
-  std::vector<transfer*> reads{};  ///< whose sources are on their way to messages; one for each read
+  std::vector<proxy_op*> reads{};  ///< whose sources are on their way to messages; one for each read
   peer_memory exposed{};           ///< of this PE, by address: what the transport may use although the host may not
   proxy_statistics counts{};
 
-  [[nodiscard]] channel& to(int pe) noexcept { return channels[static_cast<std::size_t>(pe)]; }
+  [[nodiscard]] peer_state& to(int pe) noexcept { return channels[static_cast<std::size_t>(pe)]; }
   /// There may be something to do for it at the end of this turn.
-  void touch(channel& which) {
+  void touch(peer_state& which) {
     if (which.active) return;
     which.active = true;
     active.push_back(&which);
   }
   /// Somebody waits for the effects of what is under way to it.
-  void await_effects(channel& which) {
+  void await_effects(peer_state& which) {
     if (which.effects.empty()) return;
     which.out.await(which.effects.back().sequence);
     touch(which);

@@ -6,16 +6,16 @@
 #include <cstdint>
 #include <optional>
 
-#include "host/proxy/message_pool.hpp"
 #include "host/proxy/message_format.hpp"
+#include "host/proxy/message_pool.hpp"
 
 namespace pgas::detail {
 
-class inbox {
+class reorder_buffer {
  public:
   enum class verdict { due, early, impossible };
 
-  inbox() { early_.fill(message_pool::none); }
+  reorder_buffer() { early_.fill(message_pool::none); }
 
   /// What is to be done with message `sequence`: carried out, kept, or it cannot be.
   [[nodiscard]] verdict judge(std::uint64_t sequence) const noexcept {

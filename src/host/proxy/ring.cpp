@@ -10,12 +10,12 @@ namespace {
 
 constexpr std::size_t line = 128;
 
-struct layout {
+struct ring_layout {
   std::size_t answers;
   std::size_t progress;
   std::size_t bytes;
 
-  layout(std::uint32_t log2_commands, std::uint32_t log2_answers)
+  ring_layout(std::uint32_t log2_commands, std::uint32_t log2_answers)
       : answers(sizeof(command) << log2_commands),
         progress((answers + (sizeof(answer) << log2_answers) + line - 1) / line * line),
         bytes(progress + sizeof(ring_progress)) {}
@@ -31,12 +31,12 @@ void store_release(std::uint64_t& word, std::uint64_t value) noexcept {
 }  // namespace
 
 std::size_t ring::shared_bytes(std::uint32_t log2_commands, std::uint32_t log2_answers) {
-  return layout(log2_commands, log2_answers).bytes;
+  return ring_layout(log2_commands, log2_answers).bytes;
 }
 
 ring::memory ring::lay_out(void* host, void* device, void* heads, std::uint32_t log2_commands,
                            std::uint32_t log2_answers) {
-  const layout places(log2_commands, log2_answers);
+  const ring_layout places(log2_commands, log2_answers);
   auto* const here = static_cast<std::byte*>(host);
   auto* const there = static_cast<std::byte*>(device);
   memory where;

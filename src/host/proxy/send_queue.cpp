@@ -2,7 +2,7 @@
 
 namespace pgas::detail {
 
-bool outbox::reserve(std::size_t bytes) {
+bool send_queue::reserve(std::size_t bytes) {
   if (fits(bytes)) return true;
   close();
   if (!sender_.collects()) send_closed();
@@ -11,25 +11,25 @@ bool outbox::reserve(std::size_t bytes) {
   return true;
 }
 
-void outbox::reserve_reply(std::size_t bytes) {
+void send_queue::reserve_reply(std::size_t bytes) {
   if (fits(bytes)) return;
   close();
   open();
 }
 
-void outbox::open() {
+void send_queue::open() {
   open_ = pool_.take();
   static_cast<void>(pool_.extend(open_, sizeof(message_header)));
   ++last_;
 }
 
-void outbox::close() {
+void send_queue::close() {
   if (open_ == message_pool::none) return;
   closed_.push(open_);
   open_ = message_pool::none;
 }
 
-void outbox::send_closed() {
+void send_queue::send_closed() {
   while (!closed_.empty() && window_open()) {
     const message_pool::number message = closed_.front();
     closed_.pop();
@@ -37,7 +37,7 @@ void outbox::send_closed() {
   }
 }
 
-void outbox::send(message_pool::number message, std::uint64_t sequence) {
+void send_queue::send(message_pool::number message, std::uint64_t sequence) {
   told_ = to_acknowledge_;
   patience_ = flushes_of_patience;
   asked_ = std::min(awaited_, sent_);  // what is sent later will say so itself
@@ -46,7 +46,7 @@ void outbox::send(message_pool::number message, std::uint64_t sequence) {
   sender_.send(pe_, message);
 }
 
-bool outbox::flush(std::uint64_t acknowledged) {
+bool send_queue::flush(std::uint64_t acknowledged) {
   if (abandoned_) return false;
   to_acknowledge_ = acknowledged;
   send_closed();
@@ -62,24 +62,24 @@ bool outbox::flush(std::uint64_t acknowledged) {
 }
 
 /// Whether somebody has begun to wait for messages that have gone already.
-bool outbox::must_ask() const noexcept { return std::min(awaited_, sent_) > std::max(asked_, acknowledged_); }
+bool send_queue::must_ask() const noexcept { return std::min(awaited_, sent_) > std::max(asked_, acknowledged_); }
 
-bool outbox::must_acknowledge() noexcept {
+bool send_queue::must_acknowledge() noexcept {
   if (!owes(to_acknowledge_)) return false;
   constexpr std::uint64_t many = message_window / 4;
   return told_ < hurried_ || to_acknowledge_ - told_ >= many || --patience_ == 0;
 }
 
-bool outbox::acknowledge(std::uint64_t sequence) noexcept {
+bool send_queue::acknowledge(std::uint64_t sequence) noexcept {
   if (sequence > sent_) return false;
   if (sequence > acknowledged_) acknowledged_ = sequence;
   return true;
 }
 
-void outbox::abandon() noexcept {
-  if (open_ != message_pool::none) pool_.give_back(open_);
+void send_queue::abandon() noexcept {
+  if (open_ != message_pool::none) pool_.release(open_);
   open_ = message_pool::none;
-  for (; !closed_.empty(); closed_.pop()) pool_.give_back(closed_.front());
+  for (; !closed_.empty(); closed_.pop()) pool_.release(closed_.front());
   abandoned_ = true;
 }
 

@@ -8,8 +8,8 @@
 #include <cstring>
 
 #include "host/proxy/fifo.hpp"
-#include "host/proxy/message_pool.hpp"
 #include "host/proxy/message_format.hpp"
+#include "host/proxy/message_pool.hpp"
 
 namespace pgas::detail {
 
@@ -30,9 +30,9 @@ class message_sender {
 ///
 /// What is to be acknowledged waits for a message that goes that way anyhow, an answer perhaps, but not where somebody
 /// on the other side waits for it, nor until a quarter of the window is filled, nor for long.
-class outbox {
+class send_queue {
  public:
-  outbox(int pe, message_pool& pool, message_sender& sender) : pe_(pe), pool_(pool), sender_(sender) {}
+  send_queue(int pe, message_pool& pool, message_sender& sender) : pe_(pe), pool_(pool), sender_(sender) {}
 
   /// Whether a record of so many bytes can be appended now, on behalf of a command. May send.
   [[nodiscard]] bool reserve(std::size_t bytes);

@@ -36,22 +36,22 @@ namespace {
 
 constexpr const char* truncated = "a record that ends before its time";
 
-bool is_atomic(word_kind as) { return as <= word_kind::bf16x2 && as != word_kind::i16 && as != word_kind::u16; }
+bool is_atomic(datatype as) { return as <= datatype::bf16x2 && as != datatype::i16 && as != datatype::u16; }
 
 }  // namespace
 
-std::string target::carry_out(int from, std::span<const std::byte> records) {
+std::string target::execute_operation(int from, std::span<const std::byte> records) {
   cursor rest(records);
   while (!rest.empty()) {
     record_header head;
     if (!rest.read(head)) return truncated;
-    if (std::string wrong = carry_out(from, head, rest); !wrong.empty()) return wrong;
+    if (std::string wrong = execute_operation(from, head, rest); !wrong.empty()) return wrong;
     ++records_;
   }
   return {};
 }
 
-std::string target::carry_out(int from, const record_header& head, cursor& rest) {
+std::string target::execute_operation(int from, const record_header& head, cursor& rest) {
   switch (head.kind) {
     case record_kind::put: return put(head, rest);
     case record_kind::put_signal: return put_signal(head, rest);
@@ -85,12 +85,12 @@ std::string target::put_signal(const record_header& head, cursor& rest) {
   if (bytes == nullptr) return truncated;
   if (head.update != atomic_update::set && head.update != atomic_update::add)
     return fmt::format("a signal with the unknown update {}", static_cast<unsigned>(head.update));
-  if (std::string wrong = word_error(signal.offset, word_kind::u64); !wrong.empty()) return wrong;
+  if (std::string wrong = word_error(signal.offset, datatype::u64); !wrong.empty()) return wrong;
   if (head.bytes > 0) {
     if (std::string wrong = range_error(head.offset, head.bytes); !wrong.empty()) return wrong;
     memory_.write(address(head.offset), bytes, {head.bytes});
   }
-  listed_update update;  // comes after all that is before it
+  batched_atomic update;  // comes after all that is before it
   update.at = address(signal.offset);
   update.how = head.update;
   update.value = signal.value;
@@ -117,7 +117,7 @@ std::string target::atomic(int from, const record_header& head, cursor& rest) {
     return fmt::format("an atomic operation {} on a word of the kind {}, which is none",
                        static_cast<unsigned>(head.update), static_cast<unsigned>(head.as));
   if (std::string wrong = word_error(head.offset, head.as); !wrong.empty()) return wrong;
-  listed_update update;
+  batched_atomic update;
   update.at = address(head.offset);
   update.how = head.update;
   update.as = head.as;
@@ -162,7 +162,7 @@ std::string target::blocks_error(const record_header& head, const strided_part& 
   return range_error(low, end - low);
 }
 
-std::string target::word_error(std::uint64_t offset, word_kind as) const {
+std::string target::word_error(std::uint64_t offset, datatype as) const {
   const std::size_t bytes = size_of(as);
   if (offset % bytes != 0) return fmt::format("an update of the misaligned word at offset {:#x}", offset);
   return range_error(offset, bytes);

@@ -33,7 +33,7 @@ class target {
 
   /// Carries out the records of a message of PE `from`, one after another. Returns what is wrong with the first that
   /// makes no sense; nothing of that one and of later ones is carried out. Empty: all is well.
-  [[nodiscard]] std::string carry_out(int from, std::span<const std::byte> records);
+  [[nodiscard]] std::string execute_operation(int from, std::span<const std::byte> records);
   /// Whether memory was written that nobody has completed; asking resets it.
   [[nodiscard]] bool has_written() noexcept {
     const bool was = wrote_;
@@ -44,7 +44,7 @@ class target {
 
  private:
   class cursor;
-  [[nodiscard]] std::string carry_out(int from, const record_header& head, cursor& rest);
+  [[nodiscard]] std::string execute_operation(int from, const record_header& head, cursor& rest);
   [[nodiscard]] std::string put(const record_header& head, cursor& rest);
   [[nodiscard]] std::string put_signal(const record_header& head, cursor& rest);
   [[nodiscard]] std::string put_strided(const record_header& head, cursor& rest);
@@ -52,7 +52,7 @@ class target {
   [[nodiscard]] std::string get(int from, const record_header& head, cursor& rest, bool strided);
   [[nodiscard]] std::string range_error(std::uint64_t offset, std::uint64_t bytes) const;
   [[nodiscard]] std::string blocks_error(const record_header& head, const strided_part& blocks) const;
-  [[nodiscard]] std::string word_error(std::uint64_t offset, word_kind as) const;
+  [[nodiscard]] std::string word_error(std::uint64_t offset, datatype as) const;
   [[nodiscard]] std::byte* address(std::uint64_t offset) const noexcept { return settings_.slot + offset; }
 
   const proxy_settings& settings_;

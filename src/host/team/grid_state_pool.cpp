@@ -8,7 +8,7 @@ namespace {
 constexpr std::size_t chunk = 64;
 }
 
-grid_state* grid_areas::of(stream_handle stream) {
+grid_state* grid_state_pool::of(stream_handle stream) {
   if (device_.capturing(stream)) {
     const std::lock_guard lock(mutex_);
     return next();
@@ -20,13 +20,13 @@ grid_state* grid_areas::of(stream_handle stream) {
   return known;
 }
 
-grid_state* grid_areas::table() {
+grid_state* grid_state_pool::table() {
   const std::lock_guard lock(mutex_);
   if (table_ == nullptr) table_ = make(grid_table_size);
   return table_;
 }
 
-grid_state* grid_areas::next() {
+grid_state* grid_state_pool::next() {
   if (left_ == 0) {
     chunk_ = make(chunk);
     left_ = chunk;
@@ -34,7 +34,7 @@ grid_state* grid_areas::next() {
   return chunk_ + chunk - left_--;
 }
 
-grid_state* grid_areas::make(std::size_t count) {
+grid_state* grid_state_pool::make(std::size_t count) {
   std::vector<grid_state> fresh(count);
   for (grid_state& state : fresh) state.here = here_;
   local_block made(device_, count * sizeof(grid_state));

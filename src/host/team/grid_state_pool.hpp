@@ -12,16 +12,16 @@
 
 namespace pgas::detail {
 
-/// Hands out grid_states in device memory. Kernels of one stream follow one another, so a stream keeps its own; a collective
-/// that is captured gets one for itself, as its graph may run on any stream. For a kernel that is captured there is a table, of
-/// which each of its runs takes one, as instances of its graph may run at once. (Collectives of one team must not.) All are
-/// given back with this object.
-class grid_areas {
+/// Hands out grid_states in device memory. Kernels of one stream follow one another, so a stream keeps its own; a
+/// collective that is captured gets one for itself, as its graph may run on any stream. For a kernel that is captured
+/// there is a table, of which each of its runs takes one, as instances of its graph may run at once. (Collectives of
+/// one team must not.) All are given back with this object.
+class grid_state_pool {
  public:
   /// @param here what a meeting that has to give up needs to know
-  grid_areas(device& on, const context& here) : device_(on), here_(here) {}
-  grid_areas(const grid_areas&) = delete;
-  grid_areas& operator=(const grid_areas&) = delete;
+  grid_state_pool(device& on, const context& here) : device_(on), here_(here) {}
+  grid_state_pool(const grid_state_pool&) = delete;
+  grid_state_pool& operator=(const grid_state_pool&) = delete;
 
   /// *Callers* any thread. *Errors* device_failed where the device has no memory.
   [[nodiscard]] grid_state* of(stream_handle stream);
@@ -43,6 +43,6 @@ class grid_areas {
 };
 
 /// Loads the kernels of launch() that this process knows of. *Callers* whoever has just made the device of a world.
-void load_announced_kernels(device& on);
+void preload_kernels(device& on);
 
 }  // namespace pgas::detail

@@ -14,21 +14,21 @@ world_state& joined(world& w) {
 
 }  // namespace
 
-submission::submission(const issue& how, const char* what)
+host_op::host_op(const issue& how, const char* what)
     : how_(how),
       state_(joined(how.w)),
       what_(what),
       queue_(how.on != nullptr ? how.on->native(how.w.state()) : nullptr),
       range_(state_, what) {}
 
-void* submission::target(const void* local, std::size_t bytes, std::size_t alignment, int pe) const {
+void* host_op::target(const void* local, std::size_t bytes, std::size_t alignment, int pe) const {
   state_.check_symmetric(local, bytes, alignment, what_);
   if (!far(pe)) return state_.remote(local, pe);
-  state_.check_reached(local, pe);
+  state_.check_peer_has(local, pe);
   return const_cast<void*>(local);
 }
 
-void submission::address(operation_request& request, int pe) const {
+void host_op::address(operation_request& request, int pe) const {
   if (state_.near().only_one()) return;
   request.here = state_.context();
   if (!far(pe)) return;
@@ -41,13 +41,13 @@ void submission::address(operation_request& request, int pe) const {
   request.until_quiet = request.complete || (!how_.wait && how_.on == nullptr);
 }
 
-void submission::check_compare(cmp how) const {
+void host_op::check_compare(cmp how) const {
   if (how < cmp::eq || how > cmp::ge)
     throw error(code::invalid_argument,
                 fmt::format("{}: there is no cmp {}: use eq, ne, gt, le, lt or ge", what_, static_cast<int>(how)));
 }
 
-void submission::check_local(const void* memory) const {
+void host_op::check_local(const void* memory) const {
   if (memory == nullptr) throw error(code::invalid_argument, fmt::format("{}: the local memory is null", what_));
   if (how_.on == nullptr || state_.heap().contains(memory, 1)) return;  // most is: the driver need not be asked
   if (!state_.device().capturing(queue_) || state_.device().reaches(memory)) return;
@@ -58,7 +58,7 @@ void submission::check_local(const void* memory) const {
                   what_, memory));
 }
 
-void submission::check_reached(const void* memory, const char* role) const {
+void host_op::check_peer_has(const void* memory, const char* role) const {
   if (memory == nullptr || state_.device().reaches(memory)) return;
   throw error(
       code::invalid_argument,
@@ -67,14 +67,14 @@ void submission::check_reached(const void* memory, const char* role) const {
                   what_, role, memory));
 }
 
-void submission::submit(const operation_request& request) {
+void host_op::submit(const operation_request& request) {
   if (how_.on != nullptr)
     device().enqueue(request, queue_);
   else
-    state_.carry_out(request);
+    state_.execute_operation(request);
 }
 
-void submission::finish(int pe) {
+void host_op::finish(int pe) {
   if (how_.wait && !far(pe)) state_.synchronize(queue_);
 }
 

@@ -8,10 +8,10 @@
 namespace pgas::detail {
 
 /// One operation on its way to the device: checks arguments, knows the queue, waits at the end if it is to.
-class submission {
+class host_op {
  public:
   /// *Errors* not_joined, the first failure of the world; invalid_argument for a stream of another world.
-  submission(const issue& how, const char* what);
+  host_op(const issue& how, const char* what);
 
   [[nodiscard]] world_state& state() noexcept { return state_; }
   [[nodiscard]] class device& device() noexcept { return state_.device(); }
@@ -31,7 +31,7 @@ class submission {
   /// Throws unless `memory` can be the local side of an operation on this queue: invalid_argument, capturing.
   void check_local(const void* memory) const;
   /// Throws unless kernels can reach `memory`: invalid_argument, naming it `role`. Null is fine.
-  void check_reached(const void* memory, const char* role) const;
+  void check_peer_has(const void* memory, const char* role) const;
 
   /// Hands over a request that address() has seen.
   void submit(const operation_request& request);

@@ -6,14 +6,14 @@
 
 namespace pgas::detail {
 
-void world_state::carry_out(const operation_request& request) {
+void world_state::execute_operation(const operation_request& request) {
   if (request.pe == operation_request::near) {
     // A near signal comes after what went to the proxy before.
     if (request.release) await_far_operations();
     return device_->enqueue(request, nullptr);
   }
   if (request.release && request.what == operation_request::kind::atomic) await_host_operations();
-  if (!far_->by_host().carry_out(request)) give_up();
+  if (!far_->by_host().execute_operation(request)) give_up();
 }
 
 void world_state::await_far_operations() {
@@ -26,7 +26,7 @@ void world_state::await_host_operations() {
 }
 
 void world_state::give_up() const {
-  throw_cause();
+  rethrow_failure();
   throw error(code::device_failed, "an operation on a PE beyond load and store was given up");
 }
 
@@ -35,14 +35,14 @@ std::uint64_t world_state::fetch(const operation_request& request) {
   if (request.pe != operation_request::near) {
     operation_request fetching = request;
     fetching.result = &old;
-    carry_out(fetching);
+    execute_operation(fetching);
     return old;
   }
   if (request.release) await_far_operations();
   try {
     old = device_->fetch(request);
   } catch (const error&) {
-    throw_cause();
+    rethrow_failure();
     throw;
   }
   // On a GPU an operation that had to give up has ended its kernel, and nothing else.

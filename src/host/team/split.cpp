@@ -67,7 +67,7 @@ std::string text_of(const proposal& said) {
                      channels);
 }
 
-void check_same(const std::vector<proposal>& all, const link_group& parent) {
+void check_same(const std::vector<proposal>& all, const control_group& parent) {
   const auto same = [](const proposal& a, const proposal& b) {
     return a.call.what == b.call.what && a.call.start == b.call.start && a.call.stride == b.call.stride &&
            a.call.size == b.call.size && a.call.channels == b.call.channels && a.list == b.list;
@@ -143,8 +143,8 @@ std::vector<int> choose(const std::vector<proposal>& all, int me) {
 
 /// Where in the identities of groups those lie whose members alone know of them: above all that links::new_group()
 /// gives.
-constexpr link_group::identity of_members_alone = link_group::identity{1} << 63;
-constexpr link_group::identity while_made = link_group::identity{1} << 62;
+constexpr control_group::identity of_members_alone = control_group::identity{1} << 63;
+constexpr control_group::identity while_made = control_group::identity{1} << 62;
 
 }  // namespace
 
@@ -152,7 +152,7 @@ std::shared_ptr<team_state> split(team_state& parent, split_call mine, std::span
   parent.check();
   const trace_range range(parent.world(), "pgas::split");
   const std::lock_guard lock(parent.collective_mutex());
-  const link_group& group = parent.group();
+  const control_group& group = parent.group();
   const int me = group.my_pe();
   // A list that cannot be sent is no list of members either: what arrives says so.
   if (list.size() > static_cast<std::size_t>(group.n_pes()))
@@ -166,19 +166,19 @@ std::shared_ptr<team_state> split(team_state& parent, split_call mine, std::span
 
   const std::vector<int> chosen = choose(all, me);
   std::shared_ptr<team_state> made;
-  statement outcome;
-  outcome.call.what = heap_call::kind::add_team;
+  step_result outcome;
+  outcome.call.what = collective_step::kind::add_team;
   if (std::find(chosen.begin(), chosen.end(), me) != chosen.end())
     outcome.failure = attempt(group, "make a team", [&] {
       std::vector<int> members;
       for (const int pe : chosen) members.push_back(group.world_pe(pe));
-      auto own = std::make_unique<link_group>(group, all[static_cast<std::size_t>(chosen.front())].call.proposed,
-                                              std::move(members));
+      auto own = std::make_unique<control_group>(group, all[static_cast<std::size_t>(chosen.front())].call.proposed,
+                                                 std::move(members));
       made = std::make_shared<team_state>(parent.shared_world(), std::move(own), team_config{mine.channels});
     });
   // Also the barrier before which nobody uses the new team.
   if (const std::optional<error> failed = first_failure(exchange(group, outcome))) {
-    if (made) made->give_back();
+    if (made) made->release();
     throw error(*failed);
   }
   return made;
@@ -188,7 +188,7 @@ std::shared_ptr<team_state> make_group(team_state& parent, std::span<const int> 
                                        const team_config& how) {
   parent.check();
   const trace_range range(parent.world(), "pgas::create_group");
-  const link_group& group = parent.group();
+  const control_group& group = parent.group();
   proposal said;
   said.call.what = kind::list;
   said.call.channels = how.channels;
@@ -200,21 +200,21 @@ std::shared_ptr<team_state> make_group(team_state& parent, std::span<const int> 
 
   std::vector<int> there;
   for (const int pe : members) there.push_back(group.world_pe(pe));
-  const link_group meeting(group, of_members_alone | while_made | key, there);
+  const control_group meeting(group, of_members_alone | while_made | key, there);
   // Lists in another order would make teams whose members count themselves differently.
   std::vector<proposal> all;
   for (const contribution& theirs : meeting.all_gather(encode(said.call, said.list)))
     all.push_back(decode(theirs.bytes, meeting.world_pe(static_cast<int>(all.size()))));
   check_same(all, meeting);
   std::shared_ptr<team_state> made;
-  statement outcome;
-  outcome.call.what = heap_call::kind::add_team;
+  step_result outcome;
+  outcome.call.what = collective_step::kind::add_team;
   outcome.failure = attempt(meeting, "make a team", [&] {
-    auto own = std::make_unique<link_group>(group, of_members_alone | key, there);
+    auto own = std::make_unique<control_group>(group, of_members_alone | key, there);
     made = std::make_shared<team_state>(parent.shared_world(), std::move(own), how);
   });
   if (const std::optional<error> failed = first_failure(exchange(meeting, outcome))) {
-    if (made) made->give_back();
+    if (made) made->release();
     throw error(*failed);
   }
   return made;

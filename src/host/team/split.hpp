@@ -23,7 +23,7 @@ struct split_call {
   std::int32_t color = 0;
   std::int32_t key = 0;
   std::int32_t channels = 0;
-  link_group::identity proposed = 0;  ///< what this member would call the new team
+  control_group::identity proposed = 0;  ///< what this member would call the new team
 };
 
 /// Collective over `parent`: the team that this member is in, null if it is in none.

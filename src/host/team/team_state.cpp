@@ -9,7 +9,7 @@ namespace pgas::detail {
 namespace {
 
 /// How kernels number the members: by start and stride where that says it all.
-team_view view_of(const link_group& group, const team_config& how) {
+team_view view_of(const control_group& group, const team_config& how) {
   team_view view;
   view.start_ = group.world_pe(0);
   view.stride_ = group.n_pes() > 1 ? group.world_pe(1) - view.start_ : 1;
@@ -19,7 +19,7 @@ team_view view_of(const link_group& group, const team_config& how) {
   return view;
 }
 
-bool evenly_spaced(const link_group& group, const team_view& view) {
+bool evenly_spaced(const control_group& group, const team_view& view) {
   for (int i = 0; i < group.n_pes(); ++i)
     if (group.world_pe(i) != view.start_ + i * view.stride_) return false;
   return true;
@@ -30,17 +30,17 @@ bool evenly_spaced(const link_group& group, const team_view& view) {
 std::unique_ptr<team_state> team_state::of_world(world_state& world) {
   team_view view = world.context().world();
   if (world.near().only_one()) view.push_offset_ = internal_area::bytes(view.n_pes());
-  std::unique_ptr<team_state> made(new team_state(world, &world.links(), nullptr, view));
+  std::unique_ptr<team_state> made(new team_state(world, &world.control_plane(), nullptr, view));
   made->plan_domains();
   made->memory_ = &world.heap().memory();
   made->mutex_ = &world.collective_mutex();
   return made;
 }
 
-std::unique_ptr<team_state> team_state::of_some(world_state& world, link_group::identity id, std::vector<int> members,
-                                                std::uint64_t offset, std::uint64_t pushes) {
-  auto group = std::make_unique<link_group>(world.links(), id, std::move(members));
-  const link_group* const members_of = group.get();
+std::unique_ptr<team_state> team_state::of_some(world_state& world, control_group::identity id,
+                                                std::vector<int> members, std::uint64_t offset, std::uint64_t pushes) {
+  auto group = std::make_unique<control_group>(world.control_plane(), id, std::move(members));
+  const control_group* const members_of = group.get();
   team_view view = view_of(*members_of, {default_channels});
   view.state_offset_ = offset;
   view.push_offset_ = pushes;
@@ -51,11 +51,11 @@ std::unique_ptr<team_state> team_state::of_some(world_state& world, link_group::
   return made;
 }
 
-team_state::team_state(world_state& world, const link_group* group, std::unique_ptr<link_group> own,
+team_state::team_state(world_state& world, const control_group* group, std::unique_ptr<control_group> own,
                        const team_view& view)
     : world_(world), own_group_(std::move(own)), group_(group), config_{view.n_channels()}, view_(view) {}
 
-team_state::team_state(std::shared_ptr<world_state> world, std::unique_ptr<link_group> group, const team_config& how)
+team_state::team_state(std::shared_ptr<world_state> world, std::unique_ptr<control_group> group, const team_config& how)
     : keep_(std::move(world)),
       world_(*keep_),
       own_group_(std::move(group)),
@@ -68,7 +68,7 @@ team_state::team_state(std::shared_ptr<world_state> world, std::unique_ptr<link_
     place_state();
     clear_state();
   } catch (...) {
-    give_back();
+    release();
     throw;
   }
 }
@@ -91,8 +91,8 @@ void team_state::plan_domains() {
   const domains& near = world_.near();
   if (near.only_one()) return;
   const int me = world_.context().my_pe();
-  std::vector<std::int32_t> plan(static_cast<std::size_t>(domain_plan::size(view_.n_pes())));
-  domain_plan::write(plan.data(), members().data(), view_.n_pes(), me, near.numbers().data(), near.indices().data());
+  std::vector<std::int32_t> plan(static_cast<std::size_t>(team_hierarchy::size(view_.n_pes())));
+  team_hierarchy::write(plan.data(), members().data(), view_.n_pes(), me, near.numbers().data(), near.indices().data());
   std::byte* const at =
       world_.heap().slot(me) + view_.state_offset_ + team_layout::plan(view_.n_pes(), view_.n_channels());
   world_.device().copy(at, plan.data(), plan.size() * sizeof(std::int32_t), nullptr);
@@ -138,13 +138,13 @@ void team_state::destroy() {
   if (stream_ != nullptr) world_.synchronize(stream_);
   world_.complete();  // what is on its way to the team's memory
   group_->barrier();
-  give_back();
+  release();
 }
 
-void team_state::give_back() noexcept {
+void team_state::release() noexcept {
   given_back_ = true;
   if (own_memory_) own_memory_->clear();
-  if (state_offset_) world_.team_states().give_back(*state_offset_);
+  if (state_offset_) world_.team_states().release(*state_offset_);
   state_offset_.reset();
 }
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "device/device.hpp"
-#include "host/heap/symmetric_allocator.hpp"
 #include "host/control/control_group.hpp"
+#include "host/heap/symmetric_allocator.hpp"
 #include "pgas/team.hpp"
 
 namespace pgas::detail {
@@ -24,13 +24,14 @@ class team_state {
   /// The team of all PEs: its state lies in the world's internal_area, its memory is the heap.
   [[nodiscard]] static std::unique_ptr<team_state> of_world(world_state& world);
   /// A team that the world has by itself: `members`, among which this PE is, whose state lies at `offset` of the
-  /// internal_area, and its push_room, if it has one, at `pushes`. Local; nobody may use it before all members have made it.
-  [[nodiscard]] static std::unique_ptr<team_state> of_some(world_state& world, link_group::identity id,
+  /// internal_area, and its oneshot_staging, if it has one, at `pushes`. Local; nobody may use it before all members
+  /// have made it.
+  [[nodiscard]] static std::unique_ptr<team_state> of_some(world_state& world, control_group::identity id,
                                                            std::vector<int> members, std::uint64_t offset,
                                                            std::uint64_t pushes);
   /// Collective over `group`: a team of its members, with a state of zeros that nobody may use before all are told that
   /// everyone has it. *Errors* out_of_memory, the same on all members.
-  team_state(std::shared_ptr<world_state> world, std::unique_ptr<link_group> group, const team_config& how);
+  team_state(std::shared_ptr<world_state> world, std::unique_ptr<control_group> group, const team_config& how);
   ~team_state();
   team_state(const team_state&) = delete;
   team_state& operator=(const team_state&) = delete;
@@ -47,9 +48,9 @@ class team_state {
   [[nodiscard]] std::span<const int> members() const noexcept { return group_->members(); }
   [[nodiscard]] const team_config& config() const noexcept { return config_; }
   /// What members tell one another on the host, under collective_mutex().
-  [[nodiscard]] const link_group& group() const noexcept { return *group_; }
+  [[nodiscard]] const control_group& group() const noexcept { return *group_; }
   /// What members allocate from, under collective_mutex().
-  [[nodiscard]] arena& memory() noexcept { return *memory_; }
+  [[nodiscard]] symmetric_allocator& memory() noexcept { return *memory_; }
 
   /// A stream of the team's own, made when first asked for: collectives that the host waits for must not stand in front
   /// of other threads' operations in the device's internal queue. *Callers* any thread.
@@ -60,11 +61,11 @@ class team_state {
   /// Collective: waits for all members, then gives back what the team has. Nothing for the teams of the world itself.
   void destroy();
   /// Not a collective: gives back what the team has; no member may use it any more.
-  void give_back() noexcept;
+  void release() noexcept;
   [[nodiscard]] bool given_back() const noexcept { return given_back_; }
 
  private:
-  team_state(world_state& world, const link_group* group, std::unique_ptr<link_group> own, const team_view& view);
+  team_state(world_state& world, const control_group* group, std::unique_ptr<control_group> own, const team_view& view);
   void place_state();
   /// Writes what kernels look up behind the state: the members' numbers where arithmetic does not give them, and which
   /// of them reach each other where not all do.
@@ -74,12 +75,12 @@ class team_state {
 
   const std::shared_ptr<world_state> keep_;  ///< of a team that the world does not own itself
   world_state& world_;
-  const std::unique_ptr<link_group> own_group_;
-  const link_group* const group_;
+  const std::unique_ptr<control_group> own_group_;
+  const control_group* const group_;
   const team_config config_;
   team_view view_;
-  std::unique_ptr<arena> own_memory_;
-  arena* memory_ = nullptr;
+  std::unique_ptr<symmetric_allocator> own_memory_;
+  symmetric_allocator* memory_ = nullptr;
   std::optional<std::size_t> state_offset_;  ///< where it lies among the world's states of teams
   bool given_back_ = false;
   std::mutex own_mutex_;

@@ -27,10 +27,10 @@ void world_state::abandon() noexcept {
 
 error world_state::with_stopped_pe(const error& late) const {
   if (late.code() != code::wait_timeout) return late;
-  const int stopped = links_ ? links_->stopped_pe() : -1;
+  const int stopped = control_plane_ ? control_plane_->stopped_pe() : -1;
   const std::lock_guard lock(late_mutex_);
   if (stopped < 0) return late_.emplace(late);
-  const peer_info& info = links_->peer(stopped);
+  const peer_info& info = control_plane_->peer(stopped);
   return late_.emplace(
       late.code(), fmt::format("{}; PE {} (host {}, pid {}) is stopped", text_of(late), stopped, info.host, info.pid),
       stopped);

@@ -8,11 +8,11 @@
 
 #include "common/descriptors.hpp"
 #include "common/join_step.hpp"
+#include "host/control/stale_files.hpp"
+#include "host/error/device_failure.hpp"
 #include "host/heap/heap_parameters.hpp"
 #include "host/team/team_state.hpp"
 #include "host/topology/device_info.hpp"
-#include "host/error/device_failure.hpp"
-#include "host/control/stale_files.hpp"
 
 namespace pgas::detail {
 
@@ -29,25 +29,26 @@ world_state::world_state(std::unique_ptr<bootstrap> exchange, const config& sett
   fill_standard_descriptors();
   if (settings_.checks && settings_.wait_timeout.count() == 0) settings_.wait_timeout = std::chrono::seconds(60);
   log_.set_pe(bootstrap_->rank(), bootstrap_->size());
-  links_ = std::make_unique<class links>(*bootstrap_, settings_, log_, [this](const error& cause) { on_failure(cause); });
+  control_plane_ = std::make_unique<class control_plane>(*bootstrap_, settings_, log_,
+                                                         [this](const error& cause) { on_failure(cause); });
   try {
-    if (links_->peer(links_->my_pe()).local_rank == 0) sweep_leftovers(settings_.socket_directory);
+    if (control_plane_->peer(control_plane_->my_pe()).local_rank == 0) sweep_leftovers(settings_.socket_directory);
     choose_device();
     build_heap();
     make_teams();
     make_context();
     report(how);
     join_step("joined");
-    links_->joined();
+    control_plane_->joined();
   } catch (...) {
-    give_back();
+    release();
     free_control();
     throw;
   }
 }
 
 world_state::~world_state() {
-  give_back();
+  release();
   free_control();
 }
 
@@ -60,68 +61,73 @@ void world_state::free_control() noexcept {
 
 void world_state::choose_device() {
   join_step("device");
-  const int me = links_->my_pe();
-  device_offer mine;
+  const int me = control_plane_->my_pe();
+  device_info mine;
   mine.kind = settings_.heap;
   if (settings_.heap != heap_kind::host) {
     try {
-      device_ = make_cuda_device(settings_, links_->peer(me).local_rank);
+      device_ = make_cuda_device(settings_, control_plane_->peer(me).local_rank);
       mine.properties = device_->properties();
     } catch (const error& refused) {
       mine.refusal = refused.what();
     }
   }
-  const std::vector<contribution> all = links_->all_gather(encode(mine));
-  std::vector<device_offer> offers;
-  for (std::size_t pe = 0; pe < all.size(); ++pe) offers.push_back(decode_device_offer(all[pe].bytes, static_cast<int>(pe)));
+  const std::vector<contribution> all = control_plane_->all_gather(encode(mine));
+  std::vector<device_info> offers;
+  for (std::size_t pe = 0; pe < all.size(); ++pe)
+    offers.push_back(decode_device_offer(all[pe].bytes, static_cast<int>(pe)));
   const auto index_of = [&](auto&& wanted) {
     return static_cast<int>(std::find_if(offers.begin(), offers.end(), wanted) - offers.begin());
   };
   const int n = static_cast<int>(offers.size());
-  const int different = index_of([&](const device_offer& o) { return o.kind != offers[0].kind; });
+  const int different = index_of([&](const device_info& o) { return o.kind != offers[0].kind; });
   if (different < n)
-    throw error(code::mixed_heaps,
-                fmt::format("PE 0 asks for the {} heap and PE {} for the {} heap: set PGAS_HEAP to the same value on all PEs",
-                            to_string(offers[0].kind), different, to_string(offers[static_cast<std::size_t>(different)].kind)),
-                different);
-  const int without = settings_.heap == heap_kind::host ? 0 : index_of([](const device_offer& o) { return !o.refusal.empty(); });
+    throw error(
+        code::mixed_heaps,
+        fmt::format("PE 0 asks for the {} heap and PE {} for the {} heap: set PGAS_HEAP to the same value on all PEs",
+                    to_string(offers[0].kind), different, to_string(offers[static_cast<std::size_t>(different)].kind)),
+        different);
+  const int without =
+      settings_.heap == heap_kind::host ? 0 : index_of([](const device_info& o) { return !o.refusal.empty(); });
   if (settings_.heap == heap_kind::cuda && without < n)
     throw error(code::device_unavailable,
-                fmt::format("PGAS_HEAP=cuda, but PE {} has no GPU to use: {}", without, offers[static_cast<std::size_t>(without)].refusal),
+                fmt::format("PGAS_HEAP=cuda, but PE {} has no GPU to use: {}", without,
+                            offers[static_cast<std::size_t>(without)].refusal),
                 without);
   if (without < n) {
     // All or none: a world has one kind of heap. Where only some PEs lack a GPU that is worth a warning.
-    const bool some = std::any_of(offers.begin(), offers.end(), [](const device_offer& o) { return o.refusal.empty(); });
+    const bool some = std::any_of(offers.begin(), offers.end(), [](const device_info& o) { return o.refusal.empty(); });
     if (settings_.heap == heap_kind::automatic && me == 0 && some)
       log_.warn("host heap for all PEs, because PE {} has no GPU to use: {}", without,
                 offers[static_cast<std::size_t>(without)].refusal);
     device_ = make_cpu_device();
-    for (device_offer& offer : offers) offer.properties = device_->properties();
+    for (device_info& offer : offers) offer.properties = device_->properties();
   }
-  if (device_->properties().kind != heap_kind::host) load_announced_kernels(*device_);
+  if (device_->properties().kind != heap_kind::host) preload_kernels(*device_);
   std::vector<device_user> users;
   for (int pe = 0; pe < n; ++pe) {
-    const device_offer& offer = offers[static_cast<std::size_t>(pe)];
-    const peer_info& peer = links_->peer(pe);
-    pes_.push_back({peer.host, peer.pid, peer.local_rank, offer.properties.name, offer.properties.uuid, true, "load and store", false});
+    const device_info& offer = offers[static_cast<std::size_t>(pe)];
+    const peer_info& peer = control_plane_->peer(pe);
+    pes_.push_back({peer.host, peer.pid, peer.local_rank, offer.properties.name, offer.properties.uuid, true,
+                    "load and store", false});
     users.push_back({peer.host_index, peer.pid, offer});
   }
   for (std::size_t pe = 0; pe < pes_.size(); ++pe) pes_[pe].takes_turns = takes_turns(users, pe);
-  pes_at_once_ = detail::pes_at_once(users, static_cast<std::size_t>(me));
-  blocks_at_once_ = detail::blocks_at_once(users);
+  pes_at_once_ = detail::concurrent_pes(users, static_cast<std::size_t>(me));
+  blocks_at_once_ = detail::max_collective_blocks(users);
 }
 
 void world_state::reach_far_pes() {
   if (near().only_one()) return;
   join_step("far PEs");
   proxy_settings how;
-  how.me = links_->my_pe();
-  how.n = links_->n_pes();
+  how.me = control_plane_->my_pe();
+  how.n = control_plane_->n_pes();
   how.slot = heap_->slot(how.me);
   how.contains = [this](std::uint64_t offset, std::uint64_t bytes) { return heap_->maps(offset, bytes); };
-  how.failed = [this](int pe, const std::string& what) { on_far_failure(pe, what); };
-  far_ = std::make_unique<far_pes>(*links_, near(), *device_, settings_, log_, how);
-  heap_->expose_through(far_->through());
+  how.failed = [this](int pe, const std::string& what) { on_proxy_failure(pe, what); };
+  far_ = std::make_unique<proxied_peers>(*control_plane_, near(), *device_, settings_, log_, how);
+  heap_->attach_proxy(far_->through());
   for (std::size_t pe = 0; pe < pes_.size(); ++pe) {
     if (near().near(static_cast<int>(pe))) continue;
     pes_[pe].direct = false;
@@ -137,7 +143,7 @@ void world_state::build_heap() {
       static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(settings_.wait_timeout).count());
   control_.store(control, std::memory_order_release);
   told_device_.store(device_.get(), std::memory_order_release);
-  links_->check();  // a failure that came before there was anyone to tell
+  control_plane_->check();  // a failure that came before there was anyone to tell
 
   const auto tell_heap = [control](std::size_t mapped_bytes) {
     std::atomic_ref(control->heap_bytes).store(mapped_bytes, std::memory_order_release);
@@ -146,19 +152,20 @@ void world_state::build_heap() {
     std::atomic_ref(control->windows_begin).store(begin, std::memory_order_release);
     std::atomic_ref(control->windows_end).store(end, std::memory_order_release);
   };
-  heap_ = std::make_unique<class heap>(*device_, *links_, settings_, log_, tell_heap, tell_windows,
+  heap_ = std::make_unique<class heap>(*device_, *control_plane_, settings_, log_, tell_heap, tell_windows,
                                        settings_.handle == handle_kind::automatic);
   reach_far_pes();
-  const int me = links_->my_pe();
-  const int n = links_->n_pes();
+  const int me = control_plane_->my_pe();
+  const int n = control_plane_->n_pes();
   const first_allocation first(n);
-  team_states_ = std::make_unique<agreed_space>(first.states, first.bytes, team_layout::line);
+  team_states_ = std::make_unique<shared_offset_space>(first.states, first.bytes, team_layout::line);
   void* area = heap_->allocate(first.bytes, 512);
   if (area != heap_->slot(me))
-    throw error(code::address_space, "the first allocation of a new heap is not at the start of the slot: please report this");
+    throw error(code::address_space,
+                "the first allocation of a new heap is not at the start of the slot: please report this");
   device_->fill(area, 0, internal_area::bytes(n), nullptr);  // teams clear their own
   device_->synchronize(nullptr);
-  links_->barrier();
+  control_plane_->barrier();
 
   context_.abi_ = abi_version << 16 | static_cast<std::uint32_t>(sizeof(pgas::context));
   context_.world_pe_ = me;
@@ -172,28 +179,30 @@ void world_state::build_heap() {
 
 void world_state::make_teams() {
   join_step("teams");
-  const int n = links_->n_pes();
+  const int n = control_plane_->n_pes();
   world_team_ = team(team_state::of_world(*this));
   const std::span<const int> members = near().members();
   const std::vector<int> domain(members.begin(), members.end());
-  domain_team_ = team(team_state::of_some(*this, link_group::domain, domain, internal_area::domain_state(n),
-                                          internal_area::bytes(n) + push_room::bytes));
+  domain_team_ = team(team_state::of_some(*this, control_group::domain, domain, internal_area::domain_state(n),
+                                          internal_area::bytes(n) + oneshot_staging::bytes));
   std::vector<int> host;
   for (int pe = 0; pe < n; ++pe)
-    if (links_->peer(pe).host_index == links_->peer(links_->my_pe()).host_index) host.push_back(pe);
+    if (control_plane_->peer(pe).host_index == control_plane_->peer(control_plane_->my_pe()).host_index)
+      host.push_back(pe);
   if (host != domain)
-    host_team_ = team(team_state::of_some(*this, link_group::host, std::move(host), internal_area::host_state(n), 0));
+    host_team_ =
+        team(team_state::of_some(*this, control_group::host, std::move(host), internal_area::host_state(n), 0));
 }
 
 void world_state::make_context() {
   if (far_) context_.routes_ = far_->make_table(context_, domain_team_.state().view(), control_);
   set_team(context_, context_.world());  // which knows of the routes
-  grids_ = std::make_unique<grid_areas>(*device_, context_);
+  grids_ = std::make_unique<grid_state_pool>(*device_, context_);
   fetches_ = std::make_unique<pending_fetches>(*device_);
 }
 
 void world_state::report(const std::string& how) {
-  if (links_->my_pe() != 0 || !log_.enabled(log_level::info)) return;
+  if (control_plane_->my_pe() != 0 || !log_.enabled(log_level::info)) return;
   log_.info("joined through {}", how);
   for (std::size_t pe = 0; pe < pes_.size(); ++pe) {
     const auto sharing = std::count_if(pes_.begin(), pes_.end(), [&](const pe_info& other) {
@@ -204,35 +213,37 @@ void world_state::report(const std::string& how) {
               : sharing > 1             ? fmt::format(" {}, shared by {} PEs", pes_[pe].device_uuid, sharing)
                                         : " " + pes_[pe].device_uuid);
   }
-  log_.info("slots of {} GiB at {}, {} on all PEs", (std::uint64_t{1} << heap_->log2_stride()) >> 30, fmt::ptr(heap_->slot(0)),
-            heap_->same_base() ? "the same" : "not the same");
+  log_.info("slots of {} GiB at {}, {} on all PEs", (std::uint64_t{1} << heap_->log2_stride()) >> 30,
+            fmt::ptr(heap_->slot(0)), heap_->same_base() ? "the same" : "not the same");
 }
 
 void world_state::on_failure(const error& cause) noexcept {
   if (control_block* control = control_.load(std::memory_order_acquire))
-    std::atomic_ref(control->abort).store(cause.pe() >= 0 ? static_cast<std::uint32_t>(cause.pe()) + 1 : abort_no_pe,
-                                          std::memory_order_release);
+    std::atomic_ref(control->abort)
+        .store(cause.pe() >= 0 ? static_cast<std::uint32_t>(cause.pe()) + 1 : abort_no_pe, std::memory_order_release);
   if (class device* device = told_device_.load(std::memory_order_acquire)) device->world_failed();
 }
 
-void world_state::on_far_failure(int pe, const std::string& what) noexcept {
+void world_state::on_proxy_failure(int pe, const std::string& what) noexcept {
   if (leaving_) return;
   try {
-    const int me = links_->my_pe();
+    const int me = control_plane_->my_pe();
     if (pe < 0 || pe == me)
-      links_->fail(error(code::transport_failed,
-                         fmt::format("the proxy of PE {} (host {}, pid {}) itself can't go on: {}; look in its output for what failed "
-                                     "first",
-                                     me, links_->peer(me).host, links_->peer(me).pid, what),
-                         me));
+      control_plane_->fail(error(
+          code::transport_failed,
+          fmt::format("the proxy of PE {} (host {}, pid {}) itself can't go on: {}; look in its output for what failed "
+                      "first",
+                      me, control_plane_->peer(me).host, control_plane_->peer(me).pid, what),
+          me));
     else
-      links_->fail(error(code::peer_lost,
-                         fmt::format("PE {} (host {}, pid {}) can't be reached any more: {}; look at its output, then at "
-                                     "the network between the hosts",
-                                     pe, links_->peer(pe).host, links_->peer(pe).pid, what),
-                         pe));
+      control_plane_->fail(
+          error(code::peer_lost,
+                fmt::format("PE {} (host {}, pid {}) can't be reached any more: {}; look at its output, then at "
+                            "the network between the hosts",
+                            pe, control_plane_->peer(pe).host, control_plane_->peer(pe).pid, what),
+                pe));
   } catch (const std::exception&) {
-    links_->fail("out of host memory");
+    control_plane_->fail("out of host memory");
   }
 }
 
@@ -246,36 +257,37 @@ void world_state::leave() {
       step();
     } catch (const std::exception& failed) {
       first = std::current_exception();
-      if (!leaving_ && !links_->failed()) links_->fail(failed.what());
+      if (!leaving_ && !control_plane_->failed()) control_plane_->fail(failed.what());
     }
   };
-  attempt([&] { links_->check(); });
+  attempt([&] { control_plane_->check(); });
   attempt([&] {
     if (stream_) stream_->synchronize();
     complete();
   });
   leaving_ = true;
-  attempt([&] { links_->leave(); });
-  give_back();
+  attempt([&] { control_plane_->leave(); });
+  release();
   if (first) std::rethrow_exception(first);
 }
 
 void world_state::fail(std::string_view reason, log_level level) noexcept {
-  if (links_) links_->fail(reason, level);
+  if (control_plane_) control_plane_->fail(reason, level);
 }
 
-void world_state::give_back() noexcept {
+void world_state::release() noexcept {
   left_ = true;
   leaving_ = true;
-  // Where nobody is lost all come to say goodbye, however late: nobody's connections are closed while it uses them. In a
-  // world that has failed nobody uses them any more, and the dead never come.
-  if (far_) far_->stop(links_ && !links_->failed() ? settings_.peer_timeout : std::chrono::milliseconds(60));
+  // Where nobody is lost all come to say goodbye, however late: nobody's connections are closed while it uses them. In
+  // a world that has failed nobody uses them any more, and the dead never come.
+  if (far_)
+    far_->stop(control_plane_ && !control_plane_->failed() ? settings_.peer_timeout : std::chrono::milliseconds(60));
   host_team_ = team();
   domain_team_ = team();
   world_team_ = team();
   stream_.reset();
   heap_.reset();
-  links_.reset();
+  control_plane_.reset();
   bootstrap_.reset();
 }
 
@@ -284,7 +296,7 @@ bool world_state::unwinding() const noexcept { return std::uncaught_exceptions()
 void world_state::check() const {
   check_process();
   if (left_) throw error(code::not_joined, "the world has been left: join again, or leave it after the last call");
-  links_->check();
+  control_plane_->check();
 }
 
 void world_state::check_pe(int pe, const char* what) const {
@@ -297,7 +309,7 @@ void world_state::synchronize(stream_handle stream) {
   try {
     device_->synchronize(stream);
   } catch (const error&) {
-    throw_cause();
+    rethrow_failure();
     throw;
   }
   if (const std::optional<error> recorded = recorded_failure()) throw error(*recorded);
@@ -305,23 +317,25 @@ void world_state::synchronize(stream_handle stream) {
 
 void world_state::check_not_captured(stream_handle stream, const char* what) const {
   if (device_->capturing(stream))
-    throw error(code::capturing,
-                fmt::format("{}: the stream is being captured into a CUDA graph, so there is nothing to wait for: end the capture, "
-                            "launch the graph, then wait",
-                            what));
+    throw error(
+        code::capturing,
+        fmt::format(
+            "{}: the stream is being captured into a CUDA graph, so there is nothing to wait for: end the capture, "
+            "launch the graph, then wait",
+            what));
 }
 
-void world_state::throw_cause() const {
+void world_state::rethrow_failure() const {
   if (const std::optional<error> recorded = recorded_failure()) throw error(*recorded);
-  if (links_) links_->check();
+  if (control_plane_) control_plane_->check();
 }
 
 std::optional<error> world_state::recorded_failure() const {
   auto* record = &static_cast<control_block*>(mapped_.on_host())->record;
   if (std::atomic_ref(record->complete).load(std::memory_order_acquire) == 0) return std::nullopt;
-  if (record->why == failure::aborted && links_) {
+  if (record->why == failure::aborted && control_plane_) {
     try {
-      links_->check();
+      control_plane_->check();
     } catch (const error& cause) {
       return cause;
     }

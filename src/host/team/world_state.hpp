@@ -13,13 +13,13 @@
 #include "common/owner_process.hpp"
 #include "device/device.hpp"
 #include "device/shared/owned_memory.hpp"
+#include "host/control/control_plane.hpp"
 #include "host/heap/heap.hpp"
 #include "host/log/log.hpp"
-#include "host/team/pending_fetches.hpp"
-#include "host/team/grid_state_pool.hpp"
-#include "host/topology/domains.hpp"
 #include "host/proxy/proxied_peers.hpp"
-#include "host/control/control_plane.hpp"
+#include "host/team/grid_state_pool.hpp"
+#include "host/team/pending_fetches.hpp"
+#include "host/topology/domains.hpp"
 #include "pgas/impl/op_target.hpp"
 #include "pgas/stream.hpp"
 #include "pgas/team.hpp"
@@ -64,14 +64,14 @@ class world_state : public std::enable_shared_from_this<world_state> {
   void check_symmetric(const void* pointer, std::size_t bytes, std::size_t alignment, const char* what) const;
 
   /// Throws outside_heap where PE `pe` has nothing at `local`: memory of a team that it is not in.
-  void check_reached(const void* local, int pe) const;
-  /// Where PE `pe`, which is near, has what this PE has at `local`. *Errors* as check_reached().
+  void check_peer_has(const void* local, int pe) const;
+  /// Where PE `pe`, which is near, has what this PE has at `local`. *Errors* as check_peer_has().
   [[nodiscard]] void* remote(const void* local, int pe) const;
   /// Waits for a stream, and turns what a kernel left in its failure record into an error.
   void synchronize(stream_handle stream);
   /// Carries out a host operation: for a far PE on this thread, as far as the request asks for, else on the device's
   /// internal queue. Errors as those of synchronize().
-  void carry_out(const operation_request& request);
+  void execute_operation(const operation_request& request);
   /// Carries out one atomic operation and returns the bits before; errors as those of synchronize().
   [[nodiscard]] std::uint64_t fetch(const operation_request& request);
   /// Begins one; the bits before go to `result`, any host memory, in the next quiet() or sooner.
@@ -90,9 +90,9 @@ class world_state : public std::enable_shared_from_this<world_state> {
   [[nodiscard]] class device& device() noexcept { return *device_; }
   [[nodiscard]] class heap& heap() noexcept { return *heap_; }
   [[nodiscard]] const class heap& heap() const noexcept { return *heap_; }
-  [[nodiscard]] class links& links() noexcept { return *links_; }
+  [[nodiscard]] class control_plane& control_plane() noexcept { return *control_plane_; }
   /// Where in the slots the states of teams lie.
-  [[nodiscard]] agreed_space& team_states() noexcept { return *team_states_; }
+  [[nodiscard]] shared_offset_space& team_states() noexcept { return *team_states_; }
   [[nodiscard]] const pgas::context& context() const noexcept { return context_; }
   [[nodiscard]] const std::vector<pe_info>& pes() const noexcept { return pes_; }
   [[nodiscard]] heap_kind kind() const noexcept { return device_->properties().kind; }
@@ -101,10 +101,10 @@ class world_state : public std::enable_shared_from_this<world_state> {
   [[nodiscard]] const team& host_team() const noexcept { return host_team_ ? host_team_ : domain_team_; }
   /// Which PEs are reached by load and store.
   [[nodiscard]] const domains& near() const noexcept { return heap_->near(); }
-  /// What `device_offer.hpp` has of these names, for this PE.
-  [[nodiscard]] unsigned pes_at_once() const noexcept { return pes_at_once_; }
-  [[nodiscard]] unsigned blocks_at_once() const noexcept { return blocks_at_once_; }
-  [[nodiscard]] grid_areas& grids() noexcept { return *grids_; }
+  /// What `device_info.hpp` has of these names, for this PE.
+  [[nodiscard]] unsigned concurrent_pes() const noexcept { return pes_at_once_; }
+  [[nodiscard]] unsigned max_collective_blocks() const noexcept { return blocks_at_once_; }
+  [[nodiscard]] grid_state_pool& grids() noexcept { return *grids_; }
   /// The stream of world::stream(), made when first asked for.
   [[nodiscard]] pgas::stream& default_stream(world& owner);
 
@@ -120,29 +120,29 @@ class world_state : public std::enable_shared_from_this<world_state> {
   void report(const std::string& how);
   void on_failure(const error& cause) noexcept;
   /// The proxy can't go on, because of PE `pe`: of itself where that is this PE or -1.
-  void on_far_failure(int pe, const std::string& what) noexcept;
+  void on_proxy_failure(int pe, const std::string& what) noexcept;
   /// The error that a record left by a device operation stands for, if there is one.
   [[nodiscard]] std::optional<error> recorded_failure() const;
   /// Waits for what host threads have begun to far PEs.
   void await_far_operations();
   /// Throws what made the device report an error, where that is known: a kernel's record, the failure of the world.
-  void throw_cause() const;
+  void rethrow_failure() const;
   [[noreturn]] void give_up() const;
   /// Gives back all but the device and the control words, which streams may still use. The sockets go before the device
   /// does, as their thread tells it of failures.
-  void give_back() noexcept;
+  void release() noexcept;
   void free_control() noexcept;
 
   const owner_process process_;
   config settings_;
   log::logger log_;
   std::unique_ptr<bootstrap> bootstrap_;
-  std::unique_ptr<class links> links_;
+  std::unique_ptr<class control_plane> control_plane_;
   std::unique_ptr<class device> device_;
   mapped_block mapped_;
   std::unique_ptr<class heap> heap_;
-  std::unique_ptr<far_pes> far_;  ///< null where all PEs are near
-  std::unique_ptr<agreed_space> team_states_;
+  std::unique_ptr<proxied_peers> far_;  ///< null where all PEs are near
+  std::unique_ptr<shared_offset_space> team_states_;
   std::mutex stream_mutex_;  ///< threads may ask for it at once
   std::optional<pgas::stream> stream_;
   pgas::context context_;
@@ -152,15 +152,15 @@ class world_state : public std::enable_shared_from_this<world_state> {
   std::vector<pe_info> pes_;
   unsigned pes_at_once_ = 0;
   unsigned blocks_at_once_ = 0;
-  std::unique_ptr<grid_areas> grids_;
+  std::unique_ptr<grid_state_pool> grids_;
   std::unique_ptr<pending_fetches> fetches_;
   std::mutex collective_;
   std::atomic<control_block*> control_{nullptr};     ///< host address, for the thread that learns of failures
   std::atomic<class device*> told_device_{nullptr};  ///< the same, to be told of it
   std::atomic<bool> leaving_{false};                 ///< from now on it is the links that say who is lost
   mutable std::mutex late_mutex_;
-  mutable std::optional<error> late_;                ///< the last wait that took too long
-  const int unwinding_;                              ///< exceptions in flight when the world was joined
+  mutable std::optional<error> late_;  ///< the last wait that took too long
+  const int unwinding_;                ///< exceptions in flight when the world was joined
   std::atomic<bool> left_{false};
 };
 

@@ -28,18 +28,18 @@ T number_in(const std::string& text, int pe) {
 
 }  // namespace
 
-blob encode(const device_offer& offer) {
+blob encode(const device_info& offer) {
   const device_properties& has = offer.properties;
   return join_fields({fmt::to_string(static_cast<int>(offer.kind)), has.name, has.uuid,
                       fmt::to_string(has.multiprocessors), has.runs_processes_at_once ? "1" : "0", offer.refusal});
 }
 
-device_offer decode_device_offer(const blob& bytes, int pe) {
+device_info decode_device_offer(const blob& bytes, int pe) {
   const std::vector<std::string> fields = split_fields(bytes);
   if (fields.size() != n_fields)
     throw error(code::bootstrap_protocol,
                 fmt::format("PE {} described its device in {} fields instead of {}", pe, fields.size(), n_fields), pe);
-  device_offer offer;
+  device_info offer;
   offer.kind = static_cast<heap_kind>(number_in<int>(fields[0], pe));
   offer.properties.name = fields[1];
   offer.properties.uuid = fields[2];
@@ -49,7 +49,7 @@ device_offer decode_device_offer(const blob& bytes, int pe) {
   return offer;
 }
 
-unsigned pes_at_once(std::span<const device_user> users, std::size_t me) {
+unsigned concurrent_pes(std::span<const device_user> users, std::size_t me) {
   const device_user& self = users[me];
   const device_properties& mine = self.offer.properties;
   unsigned sharers = 0;
@@ -74,11 +74,11 @@ bool takes_turns(std::span<const device_user> users, std::size_t me) {
   });
 }
 
-unsigned blocks_at_once(std::span<const device_user> users) {
+unsigned max_collective_blocks(std::span<const device_user> users) {
   unsigned blocks = team_layout::most_blocks;
   for (std::size_t pe = 0; pe < users.size(); ++pe) {
     const unsigned has = users[pe].offer.properties.multiprocessors;
-    if (has != 0) blocks = std::min(blocks, std::max(1u, has / (2 * pes_at_once(users, pe))));
+    if (has != 0) blocks = std::min(blocks, std::max(1u, has / (2 * concurrent_pes(users, pe))));
   }
   return blocks;
 }

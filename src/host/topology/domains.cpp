@@ -21,7 +21,7 @@ namespace {
 
 }  // namespace
 
-std::vector<int> parse_direct(const std::string& direct, int n, bool of_job) {
+std::vector<int> parse_p2p_sets(const std::string& direct, int n, bool of_job) {
   if (direct == "all") return std::vector<int>(static_cast<std::size_t>(n), 0);
   constexpr int nobody = -1;
   std::vector<int> set_of(static_cast<std::size_t>(n), nobody);
@@ -62,7 +62,7 @@ domains::domains(int me, const std::vector<int>& group_of) : group_of_(group_of)
   }
 }
 
-std::vector<int> agree_on_direct(const link_group& everyone, const std::string& direct) {
+std::vector<int> agree_on_direct(const control_group& everyone, const std::string& direct) {
   const std::vector<contribution> all = everyone.all_gather(std::as_bytes(std::span(direct.data(), direct.size())));
   const auto text = [&](std::size_t pe) {
     return std::string_view(reinterpret_cast<const char*>(all[pe].bytes.data()), all[pe].bytes.size());
@@ -73,7 +73,7 @@ std::vector<int> agree_on_direct(const link_group& everyone, const std::string& 
                   fmt::format("PGAS_DIRECT is `{}` on PE 0 and `{}` on PE {}: set it to the same value on all PEs",
                               text(0), text(pe), pe),
                   static_cast<int>(pe));
-  return parse_direct(direct, everyone.n_pes());
+  return parse_p2p_sets(direct, everyone.n_pes());
 }
 
 }  // namespace pgas::detail

@@ -44,9 +44,10 @@ class domains {
 /// `all`: one set. Lists such as `0,2/1,3`: PEs that no list names are alone. *Errors* config_value.
 /// @param of_job whether these are all PEs that the setting is for: then others are errors too. Worlds of some PEs of a
 /// job, and processes alone, pass them over
-[[nodiscard]] std::vector<int> parse_direct(const std::string& direct, int n, bool of_job = false);
+[[nodiscard]] std::vector<int> parse_p2p_sets(const std::string& direct, int n, bool of_job = false);
 
-/// Collective: the sets of parse_direct(). *Errors* config_value, the same on all PEs, also where the setting differs.
-[[nodiscard]] std::vector<int> agree_on_direct(const link_group& everyone, const std::string& direct);
+/// Collective: the sets of parse_p2p_sets(). *Errors* config_value, the same on all PEs, also where the setting
+/// differs.
+[[nodiscard]] std::vector<int> agree_on_direct(const control_group& everyone, const std::string& direct);
 
 }  // namespace pgas::detail

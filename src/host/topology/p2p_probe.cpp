@@ -9,10 +9,10 @@
 #include <string>
 #include <utility>
 
-#include "host/control/gather_value.hpp"
-#include "host/heap/shared_segment.hpp"
-#include "host/heap/collective_step.hpp"
 #include "host/control/control_message.hpp"
+#include "host/control/gather_value.hpp"
+#include "host/heap/collective_step.hpp"
+#include "host/heap/shared_segment.hpp"
 
 namespace pgas::detail {
 
@@ -21,13 +21,13 @@ namespace {
 /// The kinds that a PE's device and settings offer, best first.
 struct kind_list {
   std::array<handle_kind, 8> kinds{};  ///< automatic: none
-  bool may_stay_apart = false;
+  bool allow_proxied = false;
   [[nodiscard]] bool has(handle_kind kind) const { return std::find(kinds.begin(), kinds.end(), kind) != kinds.end(); }
 };
 
 kind_list offered(const device& device, const probe_plan& plan) {
   kind_list list;
-  list.may_stay_apart = plan.may_stay_apart;
+  list.allow_proxied = plan.allow_proxied;
   std::size_t count = 0;
   for (const handle_kind kind : device.handle_kinds())
     if ((plan.wanted == handle_kind::automatic || kind == plan.wanted) && count < list.kinds.size())
@@ -43,7 +43,7 @@ struct finding {
 };
 
 /// Whether segments of two PEs should be shared whatever the kind.
-bool belong_together(const link_group& everyone, const probe_plan& plan, int a, int b) {
+bool expect_p2p(const control_group& everyone, const probe_plan& plan, int a, int b) {
   return everyone.peer(a).host_index == everyone.peer(b).host_index &&
          plan.sets[static_cast<std::size_t>(a)] == plan.sets[static_cast<std::size_t>(b)];
 }
@@ -86,17 +86,17 @@ std::vector<int> groups_of(const std::vector<contribution>& rows) {
 }
 
 /// Collective: everyone makes a segment, and maps those of the others that may be near.
-finding attempt_kind(device& device, const link_group& everyone, const probe_plan& plan, handle_kind kind) {
+finding attempt_kind(device& device, const control_group& everyone, const probe_plan& plan, handle_kind kind) {
   const int me = everyone.my_pe();
   const int n = everyone.n_pes();
   shared_segment own(device, plan.bytes);
-  statement mine;
-  mine.call = {heap_call::kind::probe, 0, plan.bytes, 0, 0};
+  step_result mine;
+  mine.call = {collective_step::kind::probe, 0, plan.bytes, 0, 0};
   mine.failure = attempt(everyone, fmt::format("make a segment to share by {}", to_string(kind)), [&] {
     own.create(kind);
     mine.handle = own.export_own();
   });
-  std::vector<statement> all = exchange(everyone, mine);
+  std::vector<step_result> all = exchange(everyone, mine);
   mine.handle.fd.reset();
   if (const std::optional<error> different = asymmetry(all)) throw error(*different);
 
@@ -105,14 +105,13 @@ finding attempt_kind(device& device, const link_group& everyone, const probe_pla
   std::optional<error> failed = mine.failure;
   for (int step = 1; step < n; ++step) {
     const int pe = (me + step) % n;
-    statement& theirs = all[static_cast<std::size_t>(pe)];
+    step_result& theirs = all[static_cast<std::size_t>(pe)];
     if (theirs.failure || plan.sets[static_cast<std::size_t>(pe)] != plan.sets[static_cast<std::size_t>(me)]) continue;
-    const bool expected = belong_together(everyone, plan, me, pe);
+    const bool expected = expect_p2p(everyone, plan, me, pe);
     if (!expected && kind == handle_kind::posix_fd) continue;  // descriptors do not travel between hosts
     const std::optional<error> refused = attempt(everyone, fmt::format("map the segment of PE {}", pe), [&] {
       if (theirs.fds_lost)
-        throw error(code::system,
-                    "the descriptor got lost, because this process may open no more files (ulimit -n)");
+        throw error(code::system, "the descriptor got lost, because this process may open no more files (ulimit -n)");
       try_to_map(device, theirs.handle, plan.bytes);
     });
     theirs.handle.fd.reset();
@@ -123,7 +122,7 @@ finding attempt_kind(device& device, const link_group& everyone, const probe_pla
   }
   // Also the end of everybody's use of the segments. Rows and failures apart: a row has n bytes.
   finding found;
-  found.made = std::none_of(all.begin(), all.end(), [](const statement& each) { return each.failure.has_value(); });
+  found.made = std::none_of(all.begin(), all.end(), [](const step_result& each) { return each.failure.has_value(); });
   found.group_of = groups_of(everyone.all_gather(row));
   for (const contribution& theirs : everyone.all_gather(failed ? encode_error(*failed) : blob()))
     if (!theirs.bytes.empty()) found.failures.push_back(decode_error(theirs.bytes));
@@ -131,10 +130,10 @@ finding attempt_kind(device& device, const link_group& everyone, const probe_pla
 }
 
 /// Whether all PEs of each host that may share memory do.
-bool complete(const link_group& everyone, const probe_plan& plan, const std::vector<int>& group_of) {
+bool complete(const control_group& everyone, const probe_plan& plan, const std::vector<int>& group_of) {
   for (int a = 0; a < everyone.n_pes(); ++a)
     for (int b = 0; b < a; ++b)
-      if (belong_together(everyone, plan, a, b) &&
+      if (expect_p2p(everyone, plan, a, b) &&
           group_of[static_cast<std::size_t>(a)] != group_of[static_cast<std::size_t>(b)])
         return false;
   return true;
@@ -142,7 +141,8 @@ bool complete(const link_group& everyone, const probe_plan& plan, const std::vec
 
 }  // namespace
 
-shared_reach probe_handle_kinds(device& device, const link_group& everyone, const probe_plan& plan, log::logger& log) {
+probe_result probe_handle_kinds(device& device, const control_group& everyone, const probe_plan& plan,
+                                log::logger& log) {
   const std::vector<kind_list> lists = gather_value(everyone, offered(device, plan));
   std::vector<handle_kind> candidates;
   for (const kind_list& list : lists)
@@ -157,7 +157,7 @@ shared_reach probe_handle_kinds(device& device, const link_group& everyone, cons
   };
   int at_fault = -1;
   std::optional<std::pair<handle_kind, std::vector<int>>> best;
-  const auto domains_in = [](const std::vector<int>& group_of) {
+  const auto count_domains = [](const std::vector<int>& group_of) {
     return *std::max_element(group_of.begin(), group_of.end()) + 1;
   };
   for (const handle_kind kind : candidates) {
@@ -183,11 +183,12 @@ shared_reach probe_handle_kinds(device& device, const link_group& everyone, cons
     if (!found.failures.empty()) at_fault = found.failures.front().pe();
     for (const error& failed : found.failures) short_of_files = short_of_files || failed.code() == code::system;
     refuse(kind, why);
-    if (found.made && (!best || domains_in(found.group_of) < domains_in(best->second))) best.emplace(kind, std::move(found.group_of));
+    if (found.made && (!best || count_domains(found.group_of) < count_domains(best->second)))
+      best.emplace(kind, std::move(found.group_of));
   }
   if (refusals.empty()) refusals = "no device offers any kind of handle";
   const bool all_may =
-      std::all_of(lists.begin(), lists.end(), [](const kind_list& list) { return list.may_stay_apart; });
+      std::all_of(lists.begin(), lists.end(), [](const kind_list& list) { return list.allow_proxied; });
   if (best && all_may && !short_of_files) {
     if (everyone.my_pe() == 0)
       log.warn("memory can't be shared between all PEs of a host, those apart reach one another by the network. {}",

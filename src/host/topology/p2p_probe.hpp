@@ -6,15 +6,15 @@
 #include <vector>
 
 #include "device/device.hpp"
+#include "host/control/control_group.hpp"
 #include "host/log/log.hpp"
 #include "host/topology/domains.hpp"
-#include "host/control/control_group.hpp"
 #include "pgas/config.hpp"
 
 namespace pgas::detail {
 
 /// What came of the probe, the same on all PEs but for whose domains they are.
-struct shared_reach {
+struct probe_result {
   handle_kind kind;
   domains near;
 };
@@ -23,8 +23,8 @@ struct shared_reach {
 struct probe_plan {
   std::size_t bytes;      ///< of the segments that are tried
   handle_kind wanted;     ///< automatic: the first kind, in PE 0's order, that works
-  std::vector<int> sets;  ///< of parse_direct(): PEs in different sets are not to share memory
-  bool may_stay_apart;    ///< PEs of a host that can't share memory have another way
+  std::vector<int> sets;  ///< of parse_p2p_sets(): PEs in different sets are not to share memory
+  bool allow_proxied;     ///< PEs of a host that can't share memory have another way
 };
 
 /// Collective: the first kind by which all PEs of each host can map one another's segments. Attributes are not asked:
@@ -32,7 +32,7 @@ struct probe_plan {
 /// domain. Where none works on every host and PEs may stay apart: the one that leaves the fewest domains, with a
 /// warning. Leaves one line in PE 0's log. *Errors* handle_exchange with what each attempt answered, the same on all
 /// PEs.
-[[nodiscard]] shared_reach probe_handle_kinds(device& device, const link_group& everyone, const probe_plan& plan,
+[[nodiscard]] probe_result probe_handle_kinds(device& device, const control_group& everyone, const probe_plan& plan,
                                               log::logger& log);
 
 }  // namespace pgas::detail

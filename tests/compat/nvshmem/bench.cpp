@@ -90,7 +90,7 @@ void bench::meet() const {
   nvshmem_barrier_all();
 }
 
-void bench::carry_out(const family& of, const call& c) const {
+void bench::execute_operation(const family& of, const call& c) const {
   meet();
   of.run(c);
   meet();

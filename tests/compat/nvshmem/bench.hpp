@@ -40,7 +40,7 @@ class bench {
   /// Returns when all PEs have come and their memory is as they left it.
   void meet() const;
   /// Calls between two meetings.
-  void carry_out(const family& of, const call& c) const;
+  void execute_operation(const family& of, const call& c) const;
 
  private:
   [[nodiscard]] unsigned char* pinned(std::size_t count) const;

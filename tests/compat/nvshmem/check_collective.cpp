@@ -76,15 +76,16 @@ std::vector<unsigned char> elements(const function& f, std::uint64_t serial, int
   return made;
 }
 
-std::int64_t as_signed(std::uint64_t bits, int bytes) {
+std::int64_t signed_compare(std::uint64_t bits, int bytes) {
   const int unused = 64 - bytes * 8;
   return static_cast<std::int64_t>(bits << unused) >> unused;
 }
 
 number combine(const function& f, const std::string& op, number a, number b) {
-  const bool less = !integer(f)            ? b.value < a.value
-                    : f.type == kind::sint ? as_signed(b.bits, f.element_bytes) < as_signed(a.bits, f.element_bytes)
-                                           : b.bits < a.bits;
+  const bool less = !integer(f) ? b.value < a.value
+                    : f.type == kind::sint
+                        ? signed_compare(b.bits, f.element_bytes) < signed_compare(a.bits, f.element_bytes)
+                        : b.bits < a.bits;
   if (op == "min") return less ? b : a;
   if (op == "max") return less ? a : b;
   if (op == "sum") return {cut(a.bits + b.bits, f.element_bytes), a.value + b.value};
@@ -125,7 +126,7 @@ std::string check_move(bench& b, const family& of, const function& f, std::uint6
     c.team = team;
     c.n = count;
     c.root = static_cast<int>(n) - 1;
-    b.carry_out(of, c);
+    b.execute_operation(of, c);
     auto wanted = old;
     const auto copy = [&](std::size_t to, int member, std::size_t from) {
       const auto theirs = random_bytes(serial, all[static_cast<std::size_t>(member)], n * block);
@@ -159,7 +160,7 @@ std::string check_reduce(bench& b, const family& of, const function& f, std::uin
     c.which = static_cast<int>(&f - of.functions.data());
     c.team = team;
     c.n = count;
-    b.carry_out(of, c);
+    b.execute_operation(of, c);
     note(wrong, status(b));
     const auto got = b.read(b.dest, count * size);
     std::vector<std::vector<unsigned char>> theirs;

@@ -31,7 +31,7 @@ std::string check_copy(bench& b, const family& of, const function& f, std::uint6
     call c = b.prepare(f);
     c.which = static_cast<int>(&f - of.functions.data());
     c.n = n;
-    b.carry_out(of, c);
+    b.execute_operation(of, c);
     auto wanted = old_dest(serial, b.me);
     const auto sent = random_bytes(serial, from, n * static_cast<std::size_t>(f.element_bytes));
     std::copy(sent.begin(), sent.end(), wanted.begin());
@@ -47,7 +47,7 @@ std::string check_strided(bench& b, const family& of, const function& f, std::ui
   c.n = 40;
   c.dst = 3;
   c.sst = 2;
-  b.carry_out(of, c);
+  b.execute_operation(of, c);
   auto wanted = old_dest(serial, b.me);
   const auto sent = random_bytes(serial, is(of.shape, "iput") ? b.left() : b.right(), looked_at);
   const auto size = static_cast<std::size_t>(f.element_bytes);
@@ -60,7 +60,7 @@ std::string check_single(bench& b, const family& of, const function& f, std::uin
   call c = b.prepare(f);
   c.which = static_cast<int>(&f - of.functions.data());
   c.n = 24;
-  b.carry_out(of, c);
+  b.execute_operation(of, c);
   const bool put = is(of.shape, "p");
   auto wanted = old_dest(serial, b.me);
   const auto sent = random_bytes(serial, put ? b.left() : b.right(), c.n * static_cast<std::size_t>(f.element_bytes));
@@ -83,7 +83,7 @@ std::string check_put_signal(bench& b, const family& of, const function& f, std:
     c.value = 0x100000000u + serial;
     c.op = op;
     c.awaited = op == NVSHMEM_SIGNAL_ADD ? before + c.value : c.value;
-    b.carry_out(of, c);
+    b.execute_operation(of, c);
     auto wanted = old_dest(serial, b.me);
     const auto sent = random_bytes(serial, b.left(), c.n * static_cast<std::size_t>(f.element_bytes));
     std::copy(sent.begin(), sent.end(), wanted.begin());

@@ -141,7 +141,7 @@ std::string check_atomic(bench& b, const family& of, const function& f, std::uin
     c.dest = slot(b.me);
     c.bits = value(b.me);
     c.condition = condition(b.right(), b.me);
-    b.carry_out(of, c);
+    b.execute_operation(of, c);
     const std::uint64_t wanted =
         cut(result_of(operation, before(b.me, b.left()), value(b.left()), condition(b.me, b.left())), f.element_bytes);
     const std::uint64_t got = word_at(b, slot(b.left()), f.element_bytes);
@@ -164,7 +164,7 @@ std::string check_wait(bench& b, const family& of, const function& f, std::uint6
   for (int cmp = NVSHMEM_CMP_EQ; cmp <= NVSHMEM_CMP_GE; ++cmp) {
     call c = prepare_set(b, of, f, cmp, 0);
     c.write_mask = hits;
-    b.carry_out(of, c);
+    b.execute_operation(of, c);
     if (which != "any" && which != "some") continue;  // that it has ended is the answer
     note(wrong, judge(b, which, hits, 1));
   }
@@ -180,7 +180,7 @@ std::string check_test(bench& b, const family& of, const function& f, std::uint6
   for (int cmp = NVSHMEM_CMP_EQ; cmp <= NVSHMEM_CMP_GE; ++cmp) {
     for (const std::uint64_t hits : {std::uint64_t{0}, few, all}) {
       const call c = prepare_set(b, of, f, cmp, hits);
-      b.carry_out(of, c);
+      b.execute_operation(of, c);
       if (which == "one" || which == "all")
         note(wrong, (b.numbers[0] != 0) == (hits == all) ? "" : said("returned", b.numbers[0]));
       else

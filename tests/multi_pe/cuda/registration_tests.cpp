@@ -71,11 +71,11 @@ class pieces {
     must(cudaMemset(base(), 0, bytes_), "cudaMemset");
     must(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
   }
-  ~pieces() { give_back(); }
+  ~pieces() { release(); }
   pieces(const pieces&) = delete;
   pieces& operator=(const pieces&) = delete;
 
-  void give_back() {
+  void release() {
     if (base_ == 0) return;
     static_cast<void>(driver_.unmap(base_, bytes_));
     static_cast<void>(driver_.unreserve(base_, bytes_));
@@ -146,7 +146,7 @@ TEST_F(Registration, outlives_the_original) {
   pieces memory({2, 2}, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR);
   pgas::registration alias(world, memory.base(), memory.bytes());
   auto* const words = static_cast<std::uint64_t*>(alias.data());
-  memory.give_back();
+  memory.release();
   pgas::p(world, words + 5, std::uint64_t{7} + static_cast<std::uint64_t>(me), (me + 1) % n);
   world.barrier_all();
   EXPECT_EQ(pgas::g(world, words + 5, me), 7u + static_cast<std::uint64_t>((me + n - 1) % n));

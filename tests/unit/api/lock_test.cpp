@@ -17,7 +17,8 @@ constexpr int rounds = 400;
 /// A plain counter on PE 0 that only the holder of the lock touches.
 struct guarded {
   explicit guarded(world& w)
-      : lock(w.allocate<lock_t>(4, memory_hint::atomics_remote, initialize::zero)), counter(w.allocate<std::int64_t>(1, initialize::zero)) {}
+      : lock(w.allocate<lock_t>(4, memory_hint::atomics_remote, initialize::zero)),
+        counter(w.allocate<std::int64_t>(1, initialize::zero)) {}
   void add_one(world& w) {
     std::int64_t* const there = w.ptr(counter.data(), 0);
     const std::int64_t seen = *there;
@@ -66,7 +67,8 @@ TEST(host_lock, is_the_same_lock_as_in_kernels) {
       3,
       [](world& w) {
         guarded shared(w);
-        launch(w, {.blocks = 2, .threads = 2}, device_holder{}, w.context(), shared.lock.data(), w.ptr(shared.counter.data(), 0), rounds / 8);
+        launch(w, {.blocks = 2, .threads = 2}, device_holder{}, w.context(), shared.lock.data(),
+               w.ptr(shared.counter.data(), 0), rounds / 8);
         for (int i = 0; i < rounds / 4; ++i) {
           set_lock(w, shared.lock.data());
           shared.add_one(w);
@@ -83,27 +85,28 @@ TEST(host_lock, goes_round_in_the_order_of_arrival) {
   // Whoever is in the queue gets its turn before anyone who comes later, a holder that comes again included.
   expect_no_error(run_worlds(4, [](world& w) {
     guarded shared(w);
-    symmetric<std::int32_t> turns = w.allocate<std::int32_t>(8, initialize::zero);  // on PE 0: who had the lock, in order
+    symmetric<std::int32_t> turns =
+        w.allocate<std::int32_t>(8, initialize::zero);  // on PE 0: who had the lock, in order
     lock_t* const lock = shared.lock.data() + 2;
     const int home = detail::device_lock_words(w.context(), lock).home();
     const auto wait_for_last = [&](int pe) {  // until `pe` is the last in the queue
       const auto* const tail = reinterpret_cast<const std::uint32_t*>(lock);
       while (atomic_fetch(w, tail, home) != static_cast<std::uint32_t>(pe + 1)) std::this_thread::yield();
     };
-    const auto take_turn = [&] {
+    const auto wait_for_predecessor = [&] {
       set_lock(w, lock);
       std::int64_t* const turn = w.ptr(shared.counter.data(), 0);
       *w.ptr(turns.data() + *turn, 0) = w.my_pe();
       ++*turn;
     };
     const int me = w.my_pe();
-    if (me == 0) take_turn();
+    if (me == 0) wait_for_predecessor();
     if (me != 0) wait_for_last(me - 1);
     if (me == 0) {
       wait_for_last(3);
       clear_lock(w, lock);
     }
-    take_turn();
+    wait_for_predecessor();
     clear_lock(w, lock);
     w.barrier_all();
     for (int i = 0; i < 4; ++i) EXPECT_EQ(g(w, turns.data() + i, 0), i);

@@ -45,8 +45,8 @@ TEST(links_children, a_killed_process_is_named_while_a_child_of_it_has_its_socke
     config settings = quick();
     settings.wait_timeout = std::chrono::milliseconds(0);
     linked_pe pe(exchange, settings);
-    pe.links.barrier();
-    if (pe.links.my_pe() == 2) {
+    pe.control_plane.barrier();
+    if (pe.control_plane.my_pe() == 2) {
       if (::fork() == 0) {
         await([&] { return *noticed == 3; });
         ::_exit(0);
@@ -55,7 +55,7 @@ TEST(links_children, a_killed_process_is_named_while_a_child_of_it_has_its_socke
       ::kill(::getpid(), SIGKILL);
     }
     const auto start = clock::now();
-    const auto end = thrown_by([&] { pe.links.barrier(); });
+    const auto end = thrown_by([&] { pe.control_plane.barrier(); });
     require(clock::now() - start < std::chrono::seconds(5), "news before the child ends");
     require(end && end->code() == code::peer_lost && end->pe() == 2, end ? end->what() : "an error");
     ++*noticed;
@@ -67,15 +67,15 @@ TEST(links_children, the_last_words_of_a_killed_process_count_while_a_child_of_i
   const shared_count heard;
   const auto ends = run_processes(2, [&](bootstrap& exchange) {
     linked_pe pe(exchange);
-    const pid_t other = std::stoi(text_of(pe.links.all_gather(bytes_of(std::to_string(::getpid())))[0].bytes));
-    if (pe.links.my_pe() == 0) {
+    const pid_t other = std::stoi(text_of(pe.control_plane.all_gather(bytes_of(std::to_string(::getpid())))[0].bytes));
+    if (pe.control_plane.my_pe() == 0) {
       ::raise(SIGSTOP);  // hears of the words and of the death at once
     } else {
       await([&] {
         const auto stat = lines_of("/proc/" + std::to_string(other) + "/stat");
         return !stat.empty() && stat[0].find(") T") != std::string::npos;
       });
-      pe.links.fail("it was the cook");
+      pe.control_plane.fail("it was the cook");
       const pid_t parent = ::getpid();
       if (::fork() == 0) {
         await([&] { return ::getppid() != parent; });
@@ -85,7 +85,7 @@ TEST(links_children, the_last_words_of_a_killed_process_count_while_a_child_of_i
       }
       ::kill(parent, SIGKILL);
     }
-    const auto end = thrown_by([&] { pe.links.barrier(); });
+    const auto end = thrown_by([&] { pe.control_plane.barrier(); });
     require(end && end->code() == code::aborted && says(end, "it was the cook"), end ? end->what() : "an error");
     ++*heard;
   });

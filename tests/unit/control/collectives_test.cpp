@@ -22,11 +22,12 @@ TEST_P(links_of, all_gather_brings_everyones_bytes_in_order) {
   const holdings before = count_holdings();
   const auto ends = run_threads(n, [n](bootstrap& exchange) {
     linked_pe pe(exchange);
-    EXPECT_EQ(pe.links.my_pe(), exchange.rank());
-    EXPECT_EQ(pe.links.n_pes(), n);
+    EXPECT_EQ(pe.control_plane.my_pe(), exchange.rank());
+    EXPECT_EQ(pe.control_plane.n_pes(), n);
     for (int round = 0; round < 50; ++round) {
-      const std::string mine(static_cast<std::size_t>(pe.links.my_pe() * round), static_cast<char>('a' + round % 26));
-      const auto all = pe.links.all_gather(bytes_of(mine));
+      const std::string mine(static_cast<std::size_t>(pe.control_plane.my_pe() * round),
+                             static_cast<char>('a' + round % 26));
+      const auto all = pe.control_plane.all_gather(bytes_of(mine));
       ASSERT_EQ(all.size(), static_cast<std::size_t>(n));
       for (int other = 0; other < n; ++other) {
         const contribution& theirs = all[static_cast<std::size_t>(other)];
@@ -35,7 +36,7 @@ TEST_P(links_of, all_gather_brings_everyones_bytes_in_order) {
         EXPECT_TRUE(theirs.fds.empty());
       }
     }
-    pe.links.leave();
+    pe.control_plane.leave();
   });
   for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
   EXPECT_EQ(settle_at(before), before);
@@ -48,11 +49,11 @@ TEST_P(links_of, pes_at_different_speed_do_not_mix_rounds) {
     std::minstd_rand random(static_cast<unsigned>(exchange.rank() + 1));
     for (int round = 0; round < 100; ++round) {
       if (random() % 7 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random() % 2000));
-      if (round % 3 == 0) pe.links.barrier();
-      for (const contribution& theirs : pe.links.all_gather(bytes_of(std::to_string(round))))
+      if (round % 3 == 0) pe.control_plane.barrier();
+      for (const contribution& theirs : pe.control_plane.all_gather(bytes_of(std::to_string(round))))
         ASSERT_EQ(text_of(theirs.bytes), std::to_string(round));
     }
-    pe.links.leave();
+    pe.control_plane.leave();
   });
   for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
 }
@@ -66,98 +67,98 @@ TEST_P(links_of, descriptors_travel_and_close_on_exec) {
     ASSERT_EQ(::pipe2(pipe, O_CLOEXEC), 0);
     const detail::unique_fd read_end(pipe[0]);
     const detail::unique_fd write_end(pipe[1]);
-    auto all = pe.links.all_gather(bytes_of("x"), std::span(pipe));
-    for (int other = 0; other < pe.links.n_pes(); ++other) {
+    auto all = pe.control_plane.all_gather(bytes_of("x"), std::span(pipe));
+    for (int other = 0; other < pe.control_plane.n_pes(); ++other) {
       contribution& theirs = all[static_cast<std::size_t>(other)];
       EXPECT_FALSE(theirs.fds_lost);
-      if (other == pe.links.my_pe()) {
+      if (other == pe.control_plane.my_pe()) {
         EXPECT_TRUE(theirs.fds.empty());
         continue;
       }
       ASSERT_EQ(theirs.fds.size(), 2u);
       EXPECT_TRUE(::fcntl(theirs.fds[1].get(), F_GETFD) & FD_CLOEXEC);
-      const auto me = static_cast<char>(pe.links.my_pe());
+      const auto me = static_cast<char>(pe.control_plane.my_pe());
       EXPECT_EQ(::write(theirs.fds[1].get(), &me, 1), 1);
     }
-    pe.links.barrier();
-    std::vector<bool> seen(static_cast<std::size_t>(pe.links.n_pes()));
-    for (int i = 1; i < pe.links.n_pes(); ++i) {
+    pe.control_plane.barrier();
+    std::vector<bool> seen(static_cast<std::size_t>(pe.control_plane.n_pes()));
+    for (int i = 1; i < pe.control_plane.n_pes(); ++i) {
       char who = -1;
       ASSERT_EQ(::read(read_end.get(), &who, 1), 1);
       seen.at(static_cast<std::size_t>(who)) = true;
     }
-    for (int other = 0; other < pe.links.n_pes(); ++other)
-      EXPECT_EQ(seen[static_cast<std::size_t>(other)], other != pe.links.my_pe());
-    pe.links.leave();
+    for (int other = 0; other < pe.control_plane.n_pes(); ++other)
+      EXPECT_EQ(seen[static_cast<std::size_t>(other)], other != pe.control_plane.my_pe());
+    pe.control_plane.leave();
   });
   for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
   EXPECT_EQ(settle_at(before), before);
 }
 
-TEST(links, a_barrier_holds_everyone_back) {
+TEST(control_plane, a_barrier_holds_everyone_back) {
   std::atomic<int> arrived{0};
   const auto ends = run_threads(4, [&](bootstrap& exchange) {
     linked_pe pe(exchange);
     for (int round = 1; round <= 20; ++round) {
-      if (pe.links.my_pe() == round % 4) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      if (pe.control_plane.my_pe() == round % 4) std::this_thread::sleep_for(std::chrono::milliseconds(2));
       ++arrived;
-      pe.links.barrier();
+      pe.control_plane.barrier();
       EXPECT_GE(arrived.load(), 4 * round);
     }
-    pe.links.leave();
+    pe.control_plane.leave();
   });
   for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
 }
 
-TEST(links, peers_know_host_process_and_local_rank) {
+TEST(control_plane, peers_know_host_process_and_local_rank) {
   char host[256] = {};
   ASSERT_EQ(::gethostname(host, sizeof(host) - 1), 0);
   run_threads(3, [&](bootstrap& exchange) {
     linked_pe pe(exchange);
     for (int other = 0; other < 3; ++other) {
-      EXPECT_EQ(pe.links.peer(other).host, host);
-      EXPECT_EQ(pe.links.peer(other).pid, ::getpid());
-      EXPECT_EQ(pe.links.peer(other).local_rank, other);
+      EXPECT_EQ(pe.control_plane.peer(other).host, host);
+      EXPECT_EQ(pe.control_plane.peer(other).pid, ::getpid());
+      EXPECT_EQ(pe.control_plane.peer(other).local_rank, other);
     }
-    EXPECT_THROW(static_cast<void>(pe.links.peer(3)), error);
-    EXPECT_THROW(static_cast<void>(pe.links.peer(-1)), error);
-    pe.links.leave();
+    EXPECT_THROW(static_cast<void>(pe.control_plane.peer(3)), error);
+    EXPECT_THROW(static_cast<void>(pe.control_plane.peer(-1)), error);
+    pe.control_plane.leave();
   });
 }
 
-TEST(links, the_largest_contribution_fits_and_a_larger_one_is_refused_before_anything_is_sent) {
+TEST(control_plane, the_largest_contribution_fits_and_a_larger_one_is_refused_before_anything_is_sent) {
   const auto ends = run_threads(3, [](bootstrap& exchange) {
     linked_pe pe(exchange);
     const blob largest(std::size_t{64} << 10, std::byte{7});
     for (int i = 0; i < 10; ++i)
-      for (const contribution& theirs : pe.links.all_gather(largest)) EXPECT_EQ(theirs.bytes, largest);
+      for (const contribution& theirs : pe.control_plane.all_gather(largest)) EXPECT_EQ(theirs.bytes, largest);
     try {
-      static_cast<void>(pe.links.all_gather(blob(largest.size() + 1)));
+      static_cast<void>(pe.control_plane.all_gather(blob(largest.size() + 1)));
       ADD_FAILURE() << "too many bytes were taken";
     } catch (const error& refused) {
       EXPECT_EQ(refused.code(), code::invalid_argument);
     }
     const int closed[] = {1'000'000};
     try {
-      static_cast<void>(pe.links.all_gather({}, closed));
+      static_cast<void>(pe.control_plane.all_gather({}, closed));
       ADD_FAILURE() << "a closed descriptor was taken";
     } catch (const error& refused) {
       EXPECT_EQ(refused.code(), code::invalid_argument);
     }
-    pe.links.barrier();  // the refusals have left everyone in step
-    pe.links.leave();
+    pe.control_plane.barrier();  // the refusals have left everyone in step
+    pe.control_plane.leave();
   });
   for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
 }
 
-TEST(links, two_worlds_at_once_and_one_after_another_of_changing_size) {
+TEST(control_plane, two_worlds_at_once_and_one_after_another_of_changing_size) {
   const holdings before = count_holdings();
   for (const int n : {2, 4, 2, 1, 3}) {
     const auto ends = run_threads(n, [n](bootstrap& first) {
       linked_pe one(first);
-      EXPECT_EQ(one.links.n_pes(), n);
-      one.links.barrier();
-      one.links.leave();
+      EXPECT_EQ(one.control_plane.n_pes(), n);
+      one.control_plane.barrier();
+      one.control_plane.leave();
     });
     for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
   }
@@ -167,34 +168,34 @@ TEST(links, two_worlds_at_once_and_one_after_another_of_changing_size) {
     linked_pe one(first);
     linked_pe two(*second[static_cast<std::size_t>(2 - first.rank())]);
     for (int round = 0; round < 20; ++round) {
-      const auto a = one.links.all_gather(bytes_of("one" + std::to_string(one.links.my_pe())));
-      const auto b = two.links.all_gather(bytes_of("two" + std::to_string(two.links.my_pe())));
+      const auto a = one.control_plane.all_gather(bytes_of("one" + std::to_string(one.control_plane.my_pe())));
+      const auto b = two.control_plane.all_gather(bytes_of("two" + std::to_string(two.control_plane.my_pe())));
       for (std::size_t pe = 0; pe < 3; ++pe) {
         EXPECT_EQ(text_of(a[pe].bytes), "one" + std::to_string(pe));
         EXPECT_EQ(text_of(b[pe].bytes), "two" + std::to_string(pe));
       }
     }
-    one.links.leave();
-    two.links.barrier();
-    two.links.leave();
+    one.control_plane.leave();
+    two.control_plane.barrier();
+    two.control_plane.leave();
   });
   for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
   second.clear();
   EXPECT_EQ(settle_at(before), before);
 }
 
-TEST(links, nothing_can_be_called_after_leaving) {
+TEST(control_plane, nothing_can_be_called_after_leaving) {
   const auto ends = run_threads(2, [](bootstrap& exchange) {
     linked_pe pe(exchange);
-    pe.links.leave();
+    pe.control_plane.leave();
     try {
-      pe.links.barrier();
+      pe.control_plane.barrier();
       ADD_FAILURE() << "a barrier after leave() returned";
     } catch (const error& refused) {
       EXPECT_EQ(refused.code(), code::not_joined);
     }
-    pe.links.fail("too late to matter");
-    EXPECT_FALSE(pe.links.failed());
+    pe.control_plane.fail("too late to matter");
+    EXPECT_FALSE(pe.control_plane.failed());
   });
   for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
 }

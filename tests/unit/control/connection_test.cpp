@@ -22,7 +22,7 @@ using status = received_packet::status;
 struct one_end {
   one_end() : one_end(make_pair()) {}
   unique_fd other;
-  stream_channel channel;
+  tcp_connection channel;
 
  private:
   static std::array<unique_fd, 2> make_pair() {
@@ -53,7 +53,7 @@ blob packet_of(std::uint64_t sequence, const std::string& text) {
   return bytes;
 }
 
-TEST(stream_channel, a_packet_may_come_in_single_bytes) {
+TEST(tcp_connection, a_packet_may_come_in_single_bytes) {
   one_end end;
   for (const std::string& text : {std::string("slowly"), std::string(), std::string("again")}) {
     const blob bytes = packet_of(7, text);
@@ -62,13 +62,13 @@ TEST(stream_channel, a_packet_may_come_in_single_bytes) {
       EXPECT_EQ(end.channel.receive().what, status::nothing_yet);
     }
     write_to(end.other, std::span(bytes).last(1));
-    const received_packet packet = end.channel.receive();
-    ASSERT_EQ(packet.what, status::packet);
-    EXPECT_EQ(blob(packet.bytes.begin(), packet.bytes.end()), bytes);
+    const received_packet control_message = end.channel.receive();
+    ASSERT_EQ(control_message.what, status::control_message);
+    EXPECT_EQ(blob(control_message.bytes.begin(), control_message.bytes.end()), bytes);
   }
 }
 
-TEST(stream_channel, several_packets_may_come_at_once) {
+TEST(tcp_connection, several_packets_may_come_at_once) {
   one_end end;
   blob bytes;
   for (std::uint64_t i = 0; i < 3; ++i) {
@@ -77,14 +77,14 @@ TEST(stream_channel, several_packets_may_come_at_once) {
   }
   write_to(end.other, bytes);
   for (std::uint64_t i = 0; i < 3; ++i) {
-    const received_packet packet = end.channel.receive();
-    ASSERT_EQ(packet.what, status::packet);
-    EXPECT_EQ(packet.bytes.size(), sizeof(packet_header) + i * 10);
+    const received_packet control_message = end.channel.receive();
+    ASSERT_EQ(control_message.what, status::control_message);
+    EXPECT_EQ(control_message.bytes.size(), sizeof(packet_header) + i * 10);
   }
   EXPECT_EQ(end.channel.receive().what, status::nothing_yet);
 }
 
-TEST(stream_channel, what_is_no_packet_or_too_long_ends_it) {
+TEST(tcp_connection, what_is_no_packet_or_too_long_ends_it) {
   for (const bool too_long : {true, false}) {
     one_end end;
     packet_header bad = header_of(0, too_long ? max_contribution + 1 : 3);
@@ -92,14 +92,14 @@ TEST(stream_channel, what_is_no_packet_or_too_long_ends_it) {
     write_to(end.other, packet_of(1, "good"));
     write_to(end.other, std::as_bytes(std::span(&bad, 1)));
     write_to(end.other, packet_of(2, "after"));
-    EXPECT_EQ(end.channel.receive().what, status::packet);
+    EXPECT_EQ(end.channel.receive().what, status::control_message);
     EXPECT_EQ(end.channel.receive().what, status::oversized);
     EXPECT_EQ(end.channel.receive().what, status::closed) << "nobody knows where the next packet begins";
     EXPECT_EQ(end.channel.receive().what, status::closed);
   }
 }
 
-TEST(stream_channel, an_end_within_a_packet_is_an_end) {
+TEST(tcp_connection, an_end_within_a_packet_is_an_end) {
   for (const std::size_t bytes : {std::size_t{1}, sizeof(packet_header), sizeof(packet_header) + 2}) {
     one_end end;
     const blob whole = packet_of(1, "four");
@@ -110,15 +110,15 @@ TEST(stream_channel, an_end_within_a_packet_is_an_end) {
   }
 }
 
-TEST(stream_channel, descriptors_are_refused) {
+TEST(tcp_connection, descriptors_are_refused) {
   one_end end;
   const int zero = 0;
   EXPECT_EQ(end.channel.send(blob(8), {}, std::span(&zero, 1)), EINVAL);
 }
 
-TEST(stream_channel, a_packet_that_was_taken_in_part_is_sent_before_any_other) {
+TEST(tcp_connection, a_packet_that_was_taken_in_part_is_sent_before_any_other) {
   one_end end;
-  stream_channel reader(std::move(end.other));
+  tcp_connection reader(std::move(end.other));
   const packet_header first = header_of(1, max_contribution);
   const blob body(max_contribution, std::byte{1});
   ASSERT_EQ(end.channel.send(std::as_bytes(std::span(&first, 1)), body, {}), EINPROGRESS);
@@ -127,25 +127,25 @@ TEST(stream_channel, a_packet_that_was_taken_in_part_is_sent_before_any_other) {
   EXPECT_EQ(send_second(), EAGAIN);
   EXPECT_EQ(end.channel.flush(), EAGAIN);
 
-  received_packet packet = reader.receive();
-  for (; packet.what == status::nothing_yet; packet = reader.receive()) {
+  received_packet control_message = reader.receive();
+  for (; control_message.what == status::nothing_yet; control_message = reader.receive()) {
     const int rest = end.channel.flush();
     EXPECT_TRUE(rest == 0 || rest == EAGAIN) << rest;
   }
-  ASSERT_EQ(packet.what, status::packet);
-  EXPECT_EQ(packet.bytes.size(), sizeof(packet_header) + body.size());
+  ASSERT_EQ(control_message.what, status::control_message);
+  EXPECT_EQ(control_message.bytes.size(), sizeof(packet_header) + body.size());
   EXPECT_EQ(end.channel.flush(), 0);
   EXPECT_EQ(send_second(), 0);
-  packet = reader.receive();
-  ASSERT_EQ(packet.what, status::packet);
-  EXPECT_EQ(packet.bytes.size(), sizeof(packet_header));
+  control_message = reader.receive();
+  ASSERT_EQ(control_message.what, status::control_message);
+  EXPECT_EQ(control_message.bytes.size(), sizeof(packet_header));
 }
 
-TEST(stream_channel, packets_of_several_threads_do_not_mix) {
+TEST(tcp_connection, packets_of_several_threads_do_not_mix) {
   constexpr std::uint64_t packets = 100;
   constexpr int threads = 4;
   one_end end;
-  stream_channel reader(std::move(end.other));
+  tcp_connection reader(std::move(end.other));
   std::vector<std::thread> senders;
   for (int id = 0; id < threads; ++id)
     senders.emplace_back([&, id] {
@@ -161,17 +161,18 @@ TEST(stream_channel, packets_of_several_threads_do_not_mix) {
     });
   std::map<std::uint64_t, std::uint64_t> next;
   for (std::uint64_t left = packets * threads; left > 0;) {
-    const received_packet packet = reader.receive();
-    if (packet.what == status::nothing_yet) {
+    const received_packet control_message = reader.receive();
+    if (control_message.what == status::nothing_yet) {
       pollfd readable{reader.fd(), POLLIN, 0};
       ASSERT_EQ(::poll(&readable, 1, 20'000), 1) << "packets got lost";
       continue;
     }
-    ASSERT_EQ(packet.what, status::packet);
+    ASSERT_EQ(control_message.what, status::control_message);
     packet_header header;
-    std::memcpy(&header, packet.bytes.data(), sizeof(header));
+    std::memcpy(&header, control_message.bytes.data(), sizeof(header));
     EXPECT_EQ(header.sequence, next[header.group]++);
-    for (const std::byte b : packet.bytes.subspan(sizeof(header))) ASSERT_EQ(b, static_cast<std::byte>(header.group));
+    for (const std::byte b : control_message.bytes.subspan(sizeof(header)))
+      ASSERT_EQ(b, static_cast<std::byte>(header.group));
     --left;
   }
   for (std::thread& sender : senders) sender.join();

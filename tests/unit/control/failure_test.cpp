@@ -28,23 +28,23 @@ TEST(links_failure, fail_wakes_everyone_with_the_reason_and_tells_each_pe_once) 
       ++told;
       ++told_here;
     });
-    pe.links.barrier();
-    if (pe.links.my_pe() == 2) {
-      EXPECT_FALSE(pe.links.failed());
+    pe.control_plane.barrier();
+    if (pe.control_plane.my_pe() == 2) {
+      EXPECT_FALSE(pe.control_plane.failed());
       std::this_thread::sleep_for(std::chrono::milliseconds(30));
-      pe.links.fail("the soup is cold");
-      pe.links.fail("a second reason");
+      pe.control_plane.fail("the soup is cold");
+      pe.control_plane.fail("a second reason");
     }
-    const auto end = thrown_by([&] { pe.links.barrier(); });
+    const auto end = thrown_by([&] { pe.control_plane.barrier(); });
     ASSERT_TRUE(end);
     EXPECT_EQ(end->code(), code::aborted);
     EXPECT_EQ(end->pe(), 2);
     EXPECT_NE(std::string(end->what()).find("PE 2"), std::string::npos) << end->what();
     EXPECT_NE(std::string(end->what()).find("the soup is cold"), std::string::npos) << end->what();
-    EXPECT_TRUE(pe.links.failed());
-    EXPECT_TRUE(thrown_by([&] { pe.links.check(); }));
-    EXPECT_EQ(thrown_by([&] { static_cast<void>(pe.links.all_gather({})); })->code(), code::aborted);
-    EXPECT_EQ(thrown_by([&] { pe.links.leave(); })->code(), code::aborted);
+    EXPECT_TRUE(pe.control_plane.failed());
+    EXPECT_TRUE(thrown_by([&] { pe.control_plane.check(); }));
+    EXPECT_EQ(thrown_by([&] { static_cast<void>(pe.control_plane.all_gather({})); })->code(), code::aborted);
+    EXPECT_EQ(thrown_by([&] { pe.control_plane.leave(); })->code(), code::aborted);
     while (told_here == 0) std::this_thread::yield();
     EXPECT_EQ(told_here, 1);
   });
@@ -56,14 +56,14 @@ TEST(links_failure, fail_may_be_called_from_any_thread_of_a_waiting_pe) {
   const auto ends = run_threads(2, [](bootstrap& exchange) {
     linked_pe pe(exchange);
     std::thread other([&] {
-      if (pe.links.my_pe() != 0) return;
+      if (pe.control_plane.my_pe() != 0) return;
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
-      pe.links.fail("from aside");
+      pe.control_plane.fail("from aside");
     });
-    if (pe.links.my_pe() == 0) {
-      EXPECT_EQ(thrown_by([&] { pe.links.barrier(); })->code(), code::aborted);
+    if (pe.control_plane.my_pe() == 0) {
+      EXPECT_EQ(thrown_by([&] { pe.control_plane.barrier(); })->code(), code::aborted);
     } else {
-      while (!pe.links.failed()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      while (!pe.control_plane.failed()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     other.join();
   });
@@ -74,10 +74,10 @@ TEST(links_failure, alone_fail_works_too) {
   run_threads(1, [](bootstrap& exchange) {
     int told = 0;
     linked_pe pe(exchange, quick(), [&](const error&) { ++told; });
-    pe.links.barrier();
-    pe.links.fail("enough");
+    pe.control_plane.barrier();
+    pe.control_plane.fail("enough");
     EXPECT_EQ(told, 1);
-    EXPECT_EQ(thrown_by([&] { pe.links.barrier(); })->code(), code::aborted);
+    EXPECT_EQ(thrown_by([&] { pe.control_plane.barrier(); })->code(), code::aborted);
   });
 }
 
@@ -85,12 +85,12 @@ TEST(links_failure, the_cause_is_heard_before_the_end_of_whoever_heard_it_first)
   for (int repeat = 0; repeat < 20; ++repeat) {
     const auto ends = run_threads(4, [](bootstrap& exchange) {
       linked_pe pe(exchange);
-      pe.links.barrier();
-      if (pe.links.my_pe() == 1) {
-        pe.links.fail("root cause");
+      pe.control_plane.barrier();
+      if (pe.control_plane.my_pe() == 1) {
+        pe.control_plane.fail("root cause");
         return;
       }
-      pe.links.barrier();  // throws; this PE is gone at once then, without leaving
+      pe.control_plane.barrier();  // throws; this PE is gone at once then, without leaving
     });
     for (const std::size_t pe : {0u, 2u, 3u}) {
       ASSERT_TRUE(ends[pe]);
@@ -104,9 +104,9 @@ TEST(links_failure, a_pe_that_is_destroyed_without_leaving_is_named_to_those_who
   const holdings before = count_holdings();
   const auto ends = run_threads(3, [](bootstrap& exchange) {
     linked_pe pe(exchange);
-    pe.links.barrier();
-    if (pe.links.my_pe() == 1) return;
-    pe.links.barrier();
+    pe.control_plane.barrier();
+    if (pe.control_plane.my_pe() == 1) return;
+    pe.control_plane.barrier();
   });
   EXPECT_FALSE(ends[1]);
   for (const std::size_t pe : {0u, 2u}) {
@@ -125,7 +125,7 @@ TEST(links_failure, a_round_that_makes_all_pes_end_is_completed_on_all) {
   for (int repeat = 0; repeat < 50; ++repeat) {
     const auto ends = run_threads(4, [](bootstrap& exchange) {
       linked_pe pe(exchange);
-      for (int round = 0; round < 3; ++round) static_cast<void>(pe.links.all_gather(bytes_of("bad news")));
+      for (int round = 0; round < 3; ++round) static_cast<void>(pe.control_plane.all_gather(bytes_of("bad news")));
     });
     for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
   }
@@ -134,11 +134,11 @@ TEST(links_failure, a_round_that_makes_all_pes_end_is_completed_on_all) {
 TEST(links_failure, a_pe_that_leaves_while_others_go_on_is_named) {
   const auto ends = run_threads(3, [](bootstrap& exchange) {
     linked_pe pe(exchange);
-    pe.links.barrier();
-    if (pe.links.my_pe() == 2)
-      pe.links.leave();
+    pe.control_plane.barrier();
+    if (pe.control_plane.my_pe() == 2)
+      pe.control_plane.leave();
     else
-      static_cast<void>(pe.links.all_gather({}));
+      static_cast<void>(pe.control_plane.all_gather({}));
   });
   for (const auto& end : ends) {
     ASSERT_TRUE(end);
@@ -151,10 +151,10 @@ TEST(links_failure, a_pe_that_leaves_while_others_go_on_is_named) {
 TEST(links_failure, different_collectives_are_noticed) {
   const auto ends = run_threads(2, [](bootstrap& exchange) {
     linked_pe pe(exchange);
-    if (pe.links.my_pe() == 0)
-      pe.links.barrier();
+    if (pe.control_plane.my_pe() == 0)
+      pe.control_plane.barrier();
     else
-      static_cast<void>(pe.links.all_gather({}));
+      static_cast<void>(pe.control_plane.all_gather({}));
   });
   for (const auto& end : ends) {
     ASSERT_TRUE(end);
@@ -168,16 +168,16 @@ TEST(links_failure, a_time_limit_names_who_is_missing) {
     config settings = quick();
     settings.wait_timeout = std::chrono::milliseconds(200);
     linked_pe pe(exchange, settings);
-    if (pe.links.my_pe() == 1) {
+    if (pe.control_plane.my_pe() == 1) {
       while (given_up < 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
       // The others had come to their barrier, so that this one may still be completed; no later one is.
-      auto late = thrown_by([&] { pe.links.barrier(); });
-      if (!late) late = thrown_by([&] { pe.links.barrier(); });
+      auto late = thrown_by([&] { pe.control_plane.barrier(); });
+      if (!late) late = thrown_by([&] { pe.control_plane.barrier(); });
       ASSERT_TRUE(late);
       EXPECT_EQ(late->code(), code::wait_timeout);
       return;
     }
-    const auto end = thrown_by([&] { pe.links.barrier(); });
+    const auto end = thrown_by([&] { pe.control_plane.barrier(); });
     ++given_up;
     ASSERT_TRUE(end);
     EXPECT_EQ(end->code(), code::wait_timeout);
@@ -196,10 +196,10 @@ TEST(links_failure, a_failure_is_logged_once) {
     config settings = quick();
     settings.log_file = folder.path() + "/log" + std::to_string(exchange.rank());
     linked_pe pe(exchange, settings);
-    pe.links.barrier();
-    if (pe.links.my_pe() == 1) return;
-    EXPECT_TRUE(thrown_by([&] { pe.links.barrier(); }));
-    EXPECT_TRUE(thrown_by([&] { pe.links.barrier(); }));
+    pe.control_plane.barrier();
+    if (pe.control_plane.my_pe() == 1) return;
+    EXPECT_TRUE(thrown_by([&] { pe.control_plane.barrier(); }));
+    EXPECT_TRUE(thrown_by([&] { pe.control_plane.barrier(); }));
   });
   EXPECT_EQ(count_with(lines_of(folder.path() + "/log0"), "error: "), 1u);
   EXPECT_EQ(count_with(lines_of(folder.path() + "/log1"), "error: "), 0u);
@@ -211,14 +211,14 @@ TEST(links_failure, a_killed_process_is_named_within_two_seconds) {
     settings.wait_timeout = std::chrono::milliseconds(0);  // nothing but the death itself may end the wait
     std::atomic<bool> told{false};
     linked_pe pe(exchange, settings, [&](const error&) { told = true; });
-    const auto all = pe.links.all_gather(bytes_of(std::to_string(::getpid())));
+    const auto all = pe.control_plane.all_gather(bytes_of(std::to_string(::getpid())));
     const std::string victim = text_of(all[2].bytes);
-    if (pe.links.my_pe() == 2) {
+    if (pe.control_plane.my_pe() == 2) {
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
       ::kill(::getpid(), SIGKILL);
     }
     const auto start = clock::now();
-    const auto end = thrown_by([&] { static_cast<void>(pe.links.all_gather(bytes_of("waiting"))); });
+    const auto end = thrown_by([&] { static_cast<void>(pe.control_plane.all_gather(bytes_of("waiting"))); });
     require(clock::now() - start < std::chrono::seconds(2), "news within two seconds");
     require(end && end->code() == code::peer_lost && end->pe() == 2, end ? end->what() : "an error");
     require(std::string(end->what()).find("PE 2 (host ") != std::string::npos, end->what());
@@ -237,14 +237,14 @@ TEST(links_failure, a_stopped_process_is_waited_for_and_a_full_queue_is_no_hang)
     config settings = quick();
     settings.wait_timeout = std::chrono::milliseconds(700);
     linked_pe pe(exchange, settings);
-    const auto all = pe.links.all_gather(bytes_of(std::to_string(::getpid())));
-    if (pe.links.my_pe() == 1) {
+    const auto all = pe.control_plane.all_gather(bytes_of(std::to_string(::getpid())));
+    if (pe.control_plane.my_pe() == 1) {
       ::raise(SIGSTOP);
       return;
     }
     const pid_t stopped = std::stoi(text_of(all[1].bytes));
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    const auto end = thrown_by([&] { static_cast<void>(pe.links.all_gather(blob(std::size_t{64} << 10))); });
+    const auto end = thrown_by([&] { static_cast<void>(pe.control_plane.all_gather(blob(std::size_t{64} << 10))); });
     ::kill(stopped, SIGCONT);
     require(end && end->code() == code::wait_timeout && end->pe() == 1, end ? end->what() : "an error");
   });
@@ -256,21 +256,21 @@ TEST(links_failure, descriptors_that_do_not_fit_are_reported_and_none_leaks) {
     linked_pe pe(exchange);
     const std::vector<int> many(40, STDOUT_FILENO);
     const std::size_t open_before = count_holdings().fds;
-    if (pe.links.my_pe() == 0) {
+    if (pe.control_plane.my_pe() == 0) {
       const rlimit few{open_before + 10, open_before + 10};
       require(::setrlimit(RLIMIT_NOFILE, &few) == 0, "a lower limit");
     }
-    pe.links.barrier();
+    pe.control_plane.barrier();
     {
-      const auto all = pe.links.all_gather(bytes_of("some"), many);
-      const auto& theirs = all[static_cast<std::size_t>(1 - pe.links.my_pe())];
+      const auto all = pe.control_plane.all_gather(bytes_of("some"), many);
+      const auto& theirs = all[static_cast<std::size_t>(1 - pe.control_plane.my_pe())];
       require(text_of(theirs.bytes) == "some", "the bytes are there");
-      require(theirs.fds_lost == (pe.links.my_pe() == 0), "the loss is seen where the limit is low");
-      require(theirs.fds.size() == (pe.links.my_pe() == 0 ? 0u : many.size()), "all or none");
+      require(theirs.fds_lost == (pe.control_plane.my_pe() == 0), "the loss is seen where the limit is low");
+      require(theirs.fds.size() == (pe.control_plane.my_pe() == 0 ? 0u : many.size()), "all or none");
     }
     require(count_holdings().fds == open_before, "no descriptor left");
-    pe.links.barrier();  // in step all the same
-    pe.links.leave();
+    pe.control_plane.barrier();  // in step all the same
+    pe.control_plane.leave();
   });
   for (const auto& end : ends) EXPECT_EQ(end.message, "");
 }
@@ -278,10 +278,10 @@ TEST(links_failure, descriptors_that_do_not_fit_are_reported_and_none_leaks) {
 TEST(links_failure, descriptors_wait_while_too_many_of_the_user_are_on_their_way) {
   const auto ends = run_processes(2, [](bootstrap& exchange) {
     linked_pe pe(exchange);
-    pe.links.barrier();
+    pe.control_plane.barrier();
     std::thread reader;
     const auto start = clock::now();
-    if (pe.links.my_pe() == 0) {
+    if (pe.control_plane.my_pe() == 0) {
       // Whoever is privileged knows no such limit; where that can't be given up it does not count outside either.
       static_cast<void>(::setresuid(65534, 65534, 65534));
       const std::vector<int> many(detail::max_fds_per_packet, STDOUT_FILENO);
@@ -301,10 +301,10 @@ TEST(links_failure, descriptors_wait_while_too_many_of_the_user_are_on_their_way
     }
     const int mine = STDOUT_FILENO;
     const auto thrown = thrown_by([&] {
-      const auto all = pe.links.all_gather(bytes_of("some"), std::span(&mine, 1));
-      require(all[static_cast<std::size_t>(1 - pe.links.my_pe())].fds.size() == 1, "the descriptor");
+      const auto all = pe.control_plane.all_gather(bytes_of("some"), std::span(&mine, 1));
+      require(all[static_cast<std::size_t>(1 - pe.control_plane.my_pe())].fds.size() == 1, "the descriptor");
       require(clock::now() - start >= std::chrono::milliseconds(200), "it waited");
-      pe.links.leave();
+      pe.control_plane.leave();
     });
     if (reader.joinable()) reader.join();
     require(!thrown, thrown ? thrown->what() : "");
@@ -319,8 +319,8 @@ TEST(links_failure, a_low_limit_of_descriptors_is_raised_where_that_is_allowed) 
     limit.rlim_cur = count_holdings().fds + 3;  // too few for a listener and a socket to each other PE
     require(::setrlimit(RLIMIT_NOFILE, &limit) == 0, "a lower limit");
     linked_pe pe(exchange);
-    pe.links.barrier();
-    pe.links.leave();
+    pe.control_plane.barrier();
+    pe.control_plane.leave();
   });
   for (const auto& end : ends) EXPECT_EQ(end.message, "");
 }

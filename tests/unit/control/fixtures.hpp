@@ -93,14 +93,14 @@ inline bool says(const std::optional<error>& failure, const std::string& text) {
 /// Links with settings and a quiet log of their own.
 struct linked_pe {
   explicit linked_pe(bootstrap& exchange, const config& settings = quick(),
-                     detail::links::failure_callback callback = {})
+                     detail::control_plane::failure_callback callback = {})
       : log(settings.log_file.empty() ? log_level::error : log_level::debug,
             settings.log_file.empty() ? "/dev/null" : settings.log_file),
-        links(exchange, settings, log, std::move(callback)) {
-    links.joined();
+        control_plane(exchange, settings, log, std::move(callback)) {
+    control_plane.joined();
   }
   log::logger log;
-  detail::links links;
+  detail::control_plane control_plane;
 };
 
 }  // namespace pgas::unit_test

@@ -169,11 +169,11 @@ TEST(tcp_address, a_host_has_addresses_and_those_of_an_interface_can_be_had) {
   for (const tcp_address& address : all) EXPECT_EQ(address.text().find("[fe80"), std::string::npos) << address.text();
 }
 
-TEST(tcp_offer, travels_whole_or_is_refused) {
-  tcp_offer mine;
+TEST(tcp_endpoints, travels_whole_or_is_refused) {
+  tcp_endpoints mine;
   mine.addresses = {*tcp_address::parse("10.0.0.1:4711"), *tcp_address::parse("[fd00::2]:4711")};
   mine.peer_timeout = std::chrono::milliseconds(1500);
-  tcp_offer failed;
+  tcp_endpoints failed;
   failed.peer_timeout = std::chrono::seconds(30);
   failed.failure = "no, really";
   const auto both = decode_offers({encode(mine), encode(failed)});

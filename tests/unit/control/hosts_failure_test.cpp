@@ -21,14 +21,14 @@ TEST(hosts_failure, fail_wakes_everyone_with_the_reason) {
       ++told;
       ++told_here;
     });
-    if (pe.links.my_pe() == 2) pe.links.fail("the soup is cold");
-    const auto end = thrown_by([&] { pe.links.barrier(); });
+    if (pe.control_plane.my_pe() == 2) pe.control_plane.fail("the soup is cold");
+    const auto end = thrown_by([&] { pe.control_plane.barrier(); });
     ASSERT_TRUE(end);
     EXPECT_EQ(end->code(), code::aborted);
     EXPECT_EQ(end->pe(), 2);
     EXPECT_TRUE(says(end, "PE 2 (host host-1")) << end->what();
     EXPECT_TRUE(says(end, "the soup is cold")) << end->what();
-    EXPECT_EQ(thrown_by([&] { pe.links.leave(); })->code(), code::aborted);
+    EXPECT_EQ(thrown_by([&] { pe.control_plane.leave(); })->code(), code::aborted);
     while (told_here == 0) std::this_thread::yield();
     EXPECT_EQ(told_here, 1);
   });
@@ -40,12 +40,12 @@ TEST(hosts_failure, the_cause_is_heard_before_the_end_of_whoever_heard_it_first)
   for (int repeat = 0; repeat < 10; ++repeat) {
     const auto ends = run_threads_on({0, 1, 0, 1}, [](bootstrap& exchange) {
       linked_pe pe(exchange);
-      pe.links.barrier();
-      if (pe.links.my_pe() == 1) {
-        pe.links.fail("root cause");
+      pe.control_plane.barrier();
+      if (pe.control_plane.my_pe() == 1) {
+        pe.control_plane.fail("root cause");
         return;
       }
-      pe.links.barrier();  // throws; this PE is gone at once then, without leaving
+      pe.control_plane.barrier();  // throws; this PE is gone at once then, without leaving
     });
     for (const std::size_t pe : {0u, 2u, 3u}) {
       ASSERT_TRUE(ends[pe]);
@@ -59,7 +59,7 @@ TEST(hosts_failure, a_round_that_makes_all_pes_end_is_completed_on_all) {
   for (int repeat = 0; repeat < 20; ++repeat) {
     const auto ends = run_threads_on({0, 0, 1, 1}, [](bootstrap& exchange) {
       linked_pe pe(exchange);
-      for (int round = 0; round < 3; ++round) static_cast<void>(pe.links.all_gather(bytes_of("bad news")));
+      for (int round = 0; round < 3; ++round) static_cast<void>(pe.control_plane.all_gather(bytes_of("bad news")));
     });
     for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
   }
@@ -69,9 +69,9 @@ TEST(hosts_failure, a_pe_that_is_destroyed_without_leaving_is_named_with_its_hos
   const holdings before = count_holdings();
   const auto ends = run_threads_on({0, 1, 0}, [](bootstrap& exchange) {
     linked_pe pe(exchange);
-    pe.links.barrier();
-    if (pe.links.my_pe() == 1) return;
-    pe.links.barrier();
+    pe.control_plane.barrier();
+    if (pe.control_plane.my_pe() == 1) return;
+    pe.control_plane.barrier();
   });
   EXPECT_FALSE(ends[1]);
   for (const std::size_t pe : {0u, 2u}) {
@@ -87,11 +87,11 @@ TEST(hosts_failure, a_pe_that_is_destroyed_without_leaving_is_named_with_its_hos
 TEST(hosts_failure, a_pe_that_leaves_while_others_go_on_is_named) {
   const auto ends = run_threads_on({0, 1, 1}, [](bootstrap& exchange) {
     linked_pe pe(exchange);
-    pe.links.barrier();
-    if (pe.links.my_pe() == 2)
-      pe.links.leave();
+    pe.control_plane.barrier();
+    if (pe.control_plane.my_pe() == 2)
+      pe.control_plane.leave();
     else
-      static_cast<void>(pe.links.all_gather({}));
+      static_cast<void>(pe.control_plane.all_gather({}));
   });
   for (const auto& end : ends) {
     ASSERT_TRUE(end);
@@ -105,9 +105,9 @@ TEST(hosts_failure, a_time_limit_names_who_is_missing) {
     config settings = quick();
     settings.wait_timeout = std::chrono::milliseconds(1500);  // the others come in time on a busy machine too
     linked_pe pe(exchange, settings);
-    if (pe.links.my_pe() != 2) pe.links.barrier();
-    while (!pe.links.failed()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    pe.links.check();
+    if (pe.control_plane.my_pe() != 2) pe.control_plane.barrier();
+    while (!pe.control_plane.failed()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    pe.control_plane.check();
   });
   for (const auto& end : ends) {
     ASSERT_TRUE(end);
@@ -122,9 +122,9 @@ TEST(hosts_failure, a_killed_process_of_another_host_is_named) {
     settings.wait_timeout = std::chrono::milliseconds(0);  // nothing but the death itself may end the wait
     std::atomic<bool> told{false};
     linked_pe pe(exchange, settings, [&](const error&) { told = true; });
-    const auto all = pe.links.all_gather(bytes_of(std::to_string(::getpid())));
-    if (pe.links.my_pe() == 2) ::kill(::getpid(), SIGKILL);
-    const auto end = thrown_by([&] { static_cast<void>(pe.links.all_gather(bytes_of("waiting"))); });
+    const auto all = pe.control_plane.all_gather(bytes_of(std::to_string(::getpid())));
+    if (pe.control_plane.my_pe() == 2) ::kill(::getpid(), SIGKILL);
+    const auto end = thrown_by([&] { static_cast<void>(pe.control_plane.all_gather(bytes_of("waiting"))); });
     require(end && end->code() == code::peer_lost && end->pe() == 2, end ? end->what() : "an error");
     require(says(end, "PE 2 (host host-1, pid " + text_of(all[2].bytes) + ") ended without leaving the world"),
             end->what());
@@ -142,17 +142,17 @@ TEST(hosts_failure, a_process_of_another_host_that_stops_is_lost_after_the_limit
     settings.wait_timeout = std::chrono::milliseconds(0);
     settings.peer_timeout = std::chrono::milliseconds(1000);
     linked_pe pe(exchange, settings);
-    const auto all = pe.links.all_gather(bytes_of(std::to_string(::getpid())));
-    if (pe.links.my_pe() == 1) {
+    const auto all = pe.control_plane.all_gather(bytes_of(std::to_string(::getpid())));
+    if (pe.control_plane.my_pe() == 1) {
       ::raise(SIGSTOP);
       // Once it goes on it hears what the others think of it; the barrier that they were in may still be completed.
       const auto end = thrown_by([&] {
-        for (;;) pe.links.barrier();
+        for (;;) pe.control_plane.barrier();
       });
       require(end && end->code() == code::peer_lost && end->pe() == 1, end ? end->what() : "an error");
       return;
     }
-    const auto end = thrown_by([&] { pe.links.barrier(); });
+    const auto end = thrown_by([&] { pe.control_plane.barrier(); });
     ::kill(std::stoi(text_of(all[1].bytes)), SIGCONT);
     require(end && end->code() == code::peer_lost && end->pe() == 1, end ? end->what() : "an error");
     require(says(end, "PE 1 (host host-1, pid "), end->what());
@@ -167,15 +167,15 @@ TEST(hosts_failure, a_stopped_process_of_the_same_host_is_waited_for) {
     settings.peer_timeout = std::chrono::milliseconds(60'000);
     settings.wait_timeout = std::chrono::milliseconds(2000);
     linked_pe pe(exchange, settings);
-    const auto all = pe.links.all_gather(bytes_of(std::to_string(::getpid())));
-    if (pe.links.my_pe() == 1) {
+    const auto all = pe.control_plane.all_gather(bytes_of(std::to_string(::getpid())));
+    if (pe.control_plane.my_pe() == 1) {
       ::raise(SIGSTOP);
       return;
     }
     const auto end = thrown_by([&] {
-      for (;;) static_cast<void>(pe.links.all_gather(blob(std::size_t{64} << 10)));
+      for (;;) static_cast<void>(pe.control_plane.all_gather(blob(std::size_t{64} << 10)));
     });
-    if (pe.links.my_pe() == 0) ::kill(std::stoi(text_of(all[1].bytes)), SIGCONT);
+    if (pe.control_plane.my_pe() == 0) ::kill(std::stoi(text_of(all[1].bytes)), SIGCONT);
     require(end && end->code() == code::wait_timeout && end->pe() == 1, end ? end->what() : "an error");
   });
   for (const auto& end : ends) EXPECT_EQ(end.message, "");

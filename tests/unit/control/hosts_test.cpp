@@ -12,7 +12,7 @@ namespace pgas::unit_test {
 namespace {
 
 using detail::contribution;
-using detail::link_group;
+using detail::control_group;
 
 std::string name_of(const testing::TestParamInfo<std::vector<int>>& hosts) {
   std::string name = "on";
@@ -32,16 +32,17 @@ TEST_P(links_on, all_gather_brings_everyones_bytes_in_order) {
   const holdings before = count_holdings();
   const auto ends = run_threads_on(GetParam(), [](bootstrap& exchange) {
     linked_pe pe(exchange);
-    const int n = pe.links.n_pes();
+    const int n = pe.control_plane.n_pes();
     for (int round = 0; round < 50; ++round) {
-      const std::string mine(static_cast<std::size_t>(pe.links.my_pe() * round), static_cast<char>('a' + round % 26));
-      const auto all = pe.links.all_gather(bytes_of(mine));
+      const std::string mine(static_cast<std::size_t>(pe.control_plane.my_pe() * round),
+                             static_cast<char>('a' + round % 26));
+      const auto all = pe.control_plane.all_gather(bytes_of(mine));
       ASSERT_EQ(all.size(), static_cast<std::size_t>(n));
       for (int other = 0; other < n; ++other)
         EXPECT_EQ(text_of(all[static_cast<std::size_t>(other)].bytes),
                   std::string(static_cast<std::size_t>(other * round), static_cast<char>('a' + round % 26)));
     }
-    pe.links.leave();
+    pe.control_plane.leave();
   });
   for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
   EXPECT_EQ(settle_at(before), before);
@@ -54,12 +55,12 @@ TEST_P(links_on, the_largest_contributions_arrive) {
     std::minstd_rand random(7);
     for (std::byte& b : largest) b = static_cast<std::byte>(random());
     for (int i = 0; i < 20; ++i)
-      for (const contribution& theirs : pe.links.all_gather(largest)) EXPECT_EQ(theirs.bytes, largest);
-    const auto refused = thrown_by([&] { static_cast<void>(pe.links.all_gather(blob(largest.size() + 1))); });
+      for (const contribution& theirs : pe.control_plane.all_gather(largest)) EXPECT_EQ(theirs.bytes, largest);
+    const auto refused = thrown_by([&] { static_cast<void>(pe.control_plane.all_gather(blob(largest.size() + 1))); });
     ASSERT_TRUE(refused);
     EXPECT_EQ(refused->code(), code::invalid_argument);
-    pe.links.barrier();
-    pe.links.leave();
+    pe.control_plane.barrier();
+    pe.control_plane.leave();
   });
   for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
 }
@@ -73,12 +74,12 @@ TEST_P(links_on, barriers_hold_everyone_back_and_rounds_do_not_mix) {
     for (int round = 1; round <= 50; ++round) {
       if (random() % 7 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random() % 2000));
       ++arrived;
-      pe.links.barrier();
+      pe.control_plane.barrier();
       EXPECT_GE(arrived.load(), n * round);
-      for (const contribution& theirs : pe.links.all_gather(bytes_of(std::to_string(round))))
+      for (const contribution& theirs : pe.control_plane.all_gather(bytes_of(std::to_string(round))))
         ASSERT_EQ(text_of(theirs.bytes), std::to_string(round));
     }
-    pe.links.leave();
+    pe.control_plane.leave();
   });
   for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
 }
@@ -87,8 +88,8 @@ TEST_P(links_on, pes_agree_on_who_is_where) {
   const std::vector<int> hosts = GetParam();
   const auto ends = run_threads_on(hosts, [&](bootstrap& exchange) {
     linked_pe pe(exchange);
-    for (int other = 0; other < pe.links.n_pes(); ++other) {
-      const detail::peer_info& about = pe.links.peer(other);
+    for (int other = 0; other < pe.control_plane.n_pes(); ++other) {
+      const detail::peer_info& about = pe.control_plane.peer(other);
       const auto index = static_cast<std::size_t>(other);
       EXPECT_EQ(about.host_index, hosts[index]);
       EXPECT_EQ(about.local_rank, std::count(hosts.begin(), hosts.begin() + other, hosts[index]));
@@ -96,7 +97,7 @@ TEST_P(links_on, pes_agree_on_who_is_where) {
       if (hosts[index] == 0) continue;
       EXPECT_EQ(about.host, "host-" + std::to_string(hosts[index]));
     }
-    pe.links.leave();
+    pe.control_plane.leave();
   });
   for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
 }
@@ -106,14 +107,14 @@ TEST_P(links_on, descriptors_stay_inside_a_host) {
   const holdings before = count_holdings();
   const auto ends = run_threads_on(hosts, [&](bootstrap& exchange) {
     linked_pe pe(exchange);
-    const int me = pe.links.my_pe();
+    const int me = pe.control_plane.my_pe();
     int pipe[2];
     ASSERT_EQ(::pipe2(pipe, O_CLOEXEC), 0);
     const detail::unique_fd read_end(pipe[0]);
     const detail::unique_fd write_end(pipe[1]);
-    auto all = pe.links.all_gather(bytes_of("x"), std::span(pipe));
+    auto all = pe.control_plane.all_gather(bytes_of("x"), std::span(pipe));
     int neighbours = 0;
-    for (int other = 0; other < pe.links.n_pes(); ++other) {
+    for (int other = 0; other < pe.control_plane.n_pes(); ++other) {
       contribution& theirs = all[static_cast<std::size_t>(other)];
       const bool near = hosts[static_cast<std::size_t>(other)] == hosts[static_cast<std::size_t>(me)];
       EXPECT_EQ(text_of(theirs.bytes), "x");
@@ -123,10 +124,10 @@ TEST_P(links_on, descriptors_stay_inside_a_host) {
       ++neighbours;
       EXPECT_EQ(::write(theirs.fds[1].get(), "!", 1), 1);
     }
-    pe.links.barrier();
+    pe.control_plane.barrier();
     char text[16];
     for (int i = 0; i < neighbours; ++i) EXPECT_EQ(::read(read_end.get(), text, 1), 1);
-    pe.links.leave();
+    pe.control_plane.leave();
   });
   for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
   EXPECT_EQ(settle_at(before), before);
@@ -138,23 +139,23 @@ TEST_P(links_on, groups_at_once_from_several_threads_do_not_mix) {
     linked_pe pe(exchange);
     std::vector<int> backwards;
     for (int other = n - 1; other >= 0; --other) backwards.push_back(other);
-    const auto exchange_in = [](const link_group& group, int rounds, std::size_t bytes) {
-      for (int round = 0; round < rounds; ++round) {
+    const auto exchange_in = [](const control_group& group, int pending_collectives, std::size_t bytes) {
+      for (int round = 0; round < pending_collectives; ++round) {
         const auto letter = [&](int member) { return static_cast<char>('a' + (group.world_pe(member) + round) % 26); };
         const auto all = group.all_gather(bytes_of(std::string(bytes, letter(group.my_pe()))));
         for (int i = 0; i < group.n_pes(); ++i)
           ASSERT_EQ(text_of(all[static_cast<std::size_t>(i)].bytes), std::string(bytes, letter(i)));
       }
     };
-    const link_group all(pe.links, 1001, backwards);
+    const control_group all(pe.control_plane, 1001, backwards);
     std::vector<std::thread> threads;
     threads.emplace_back([&] { exchange_in(all, 60, 50'000); });
-    threads.emplace_back([&] { exchange_in(pe.links, 200, 3); });
+    threads.emplace_back([&] { exchange_in(pe.control_plane, 200, 3); });
     if (exchange.rank() == 0 || exchange.rank() == n - 1)
-      threads.emplace_back([&] { exchange_in(link_group(pe.links, 1002, {n - 1, 0}), 150, 1000); });
+      threads.emplace_back([&] { exchange_in(control_group(pe.control_plane, 1002, {n - 1, 0}), 150, 1000); });
     for (std::thread& thread : threads) thread.join();
-    pe.links.barrier();
-    pe.links.leave();
+    pe.control_plane.barrier();
+    pe.control_plane.leave();
   });
   for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
 }
@@ -164,7 +165,7 @@ TEST(links_hosts, worlds_come_and_go_at_once_and_leave_nothing) {
   for (int repeat = 0; repeat < 5; ++repeat) {
     const auto ends = run_threads_on({0, 1, 1}, [](bootstrap& exchange) {
       linked_pe pe(exchange);
-      pe.links.leave();
+      pe.control_plane.leave();
     });
     for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
   }
@@ -178,10 +179,10 @@ TEST(links_hosts, pes_that_have_nothing_to_say_are_not_taken_for_silent) {
     settings.peer_timeout =
         exchange.rank() == 0 ? std::chrono::milliseconds(2000) : std::chrono::milliseconds(3'600'000);
     linked_pe pe(exchange, settings);
-    pe.links.barrier();
+    pe.control_plane.barrier();
     std::this_thread::sleep_for(std::chrono::milliseconds(4500));
-    pe.links.barrier();
-    pe.links.leave();
+    pe.control_plane.barrier();
+    pe.control_plane.leave();
   });
   for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
 }
@@ -193,8 +194,8 @@ TEST(links_hosts, an_interface_can_be_chosen_and_one_that_does_not_exist_is_expl
       config settings = quick();
       settings.interface = exchange.rank() == 1 ? of_pe_1 : "lo";
       linked_pe pe(exchange, settings);
-      pe.links.barrier();
-      pe.links.leave();
+      pe.control_plane.barrier();
+      pe.control_plane.leave();
     });
   };
   for (const auto& end : with("lo")) EXPECT_FALSE(end) << end->what();

@@ -13,8 +13,8 @@
 #include <sstream>
 #include <thread>
 
-#include "host/control/peer_descriptor.hpp"
 #include "host/control/mesh_connector.hpp"
+#include "host/control/peer_descriptor.hpp"
 #include "host/control/unix_socket.hpp"
 #include "unit/control/fixtures.hpp"
 
@@ -42,9 +42,9 @@ std::vector<std::string> join_with(const std::function<void(const std::vector<st
       while (!done) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     });
     linked_pe pe(paused, settings);
-    pe.links.barrier();
+    pe.control_plane.barrier();
     EXPECT_TRUE(sockets.entries().empty()) << "sockets must go when all are connected";
-    pe.links.leave();
+    pe.control_plane.leave();
   });
   for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
   if (afterwards) afterwards();
@@ -174,15 +174,15 @@ TEST(joining, another_user_is_refused_before_anything_is_said) {
       while (!done) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     });
     linked_pe pe(paused, settings);
-    pe.links.barrier();
-    pe.links.leave();
+    pe.control_plane.barrier();
+    pe.control_plane.leave();
   });
   for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
   EXPECT_EQ(count_with(lines_of(logs.path() + "/log"), "it runs as user 65534"), 2u);
 }
 
 /// Two introductions that this process could have made.
-std::vector<hello> two_hellos() { return {make_hello("/tmp"), make_hello("/tmp")}; }
+std::vector<peer_descriptor> two_hellos() { return {make_hello("/tmp"), make_hello("/tmp")}; }
 
 TEST(joining, who_answers_at_a_pes_address_without_the_secret_is_not_taken_for_it) {
   const scratch_folder folder;
@@ -195,13 +195,13 @@ TEST(joining, who_answers_at_a_pes_address_without_the_secret_is_not_taken_for_i
     unique_fd caller;
     while (!caller) caller = impostor.accept();
     std::array<std::byte, 64> heard;
-    received_packet packet;
-    do packet = receive_packet(caller.get(), heard);
-    while (packet.what == received_packet::status::nothing_yet);
-    EXPECT_EQ(packet.bytes.size(), 32u);
-    EXPECT_EQ(send_packet(caller.get(), packet.bytes, {}, {}), 0);  // says back what it was told
-    do packet = receive_packet(caller.get(), heard);
-    while (packet.what == received_packet::status::nothing_yet);
+    received_packet control_message;
+    do control_message = receive_packet(caller.get(), heard);
+    while (control_message.what == received_packet::status::nothing_yet);
+    EXPECT_EQ(control_message.bytes.size(), 32u);
+    EXPECT_EQ(send_packet(caller.get(), control_message.bytes, {}, {}), 0);  // says back what it was told
+    do control_message = receive_packet(caller.get(), heard);
+    while (control_message.what == received_packet::status::nothing_yet);
   });
   log::logger log(log_level::error, "/dev/null");
   try {
@@ -294,15 +294,15 @@ TEST(joining, network_namespaces_with_a_common_directory_are_one_host) {
     config settings = quick();
     settings.socket_directory = folder.path();
     linked_pe pe(exchange, settings);
-    require(pe.links.peer(1).host_index == 0 && pe.links.peer(1).local_rank == 1, "one host");
-    pe.links.barrier();
-    pe.links.leave();
+    require(pe.control_plane.peer(1).host_index == 0 && pe.control_plane.peer(1).local_rank == 1, "one host");
+    pe.control_plane.barrier();
+    pe.control_plane.leave();
   });
   for (const auto& end : ends) EXPECT_EQ(end.message, "");
 }
 
-TEST(hello, a_host_is_what_unix_sockets_reach) {
-  std::vector<hello> all = {make_hello(""), make_hello(""), make_hello(""), make_hello("")};
+TEST(peer_descriptor, a_host_is_what_unix_sockets_reach) {
+  std::vector<peer_descriptor> all = {make_hello(""), make_hello(""), make_hello(""), make_hello("")};
   EXPECT_EQ(hosts_of(all), (std::vector<int>{0, 0, 0, 0}));
   all[2].host = "elsewhere";
   EXPECT_EQ(hosts_of(all), (std::vector<int>{0, 0, 0, 0})) << "a host name alone says nothing";
@@ -311,16 +311,16 @@ TEST(hello, a_host_is_what_unix_sockets_reach) {
   EXPECT_EQ(hosts_of(all), (std::vector<int>{0, 1, 0, 1}));
   all[2].network_namespace = "4:77";
   EXPECT_EQ(hosts_of(all), (std::vector<int>{0, 1, 2, 1}));
-  all[0].rendezvous = all[2].rendezvous = "directory";
+  all[0].mesh_connector = all[2].mesh_connector = "directory";
   EXPECT_EQ(hosts_of(all), (std::vector<int>{0, 1, 0, 1})) << "a directory bridges network namespaces";
   EXPECT_FALSE(obstacle(all));
 }
 
-TEST(hello, what_keeps_pes_of_one_host_apart_names_both) {
-  std::vector<hello> all = {make_hello(""), make_hello(""), make_hello("")};
+TEST(peer_descriptor, what_keeps_pes_of_one_host_apart_names_both) {
+  std::vector<peer_descriptor> all = {make_hello(""), make_hello(""), make_hello("")};
   EXPECT_FALSE(obstacle(all));
   auto half = all;
-  half[2].rendezvous = "directory";
+  half[2].mesh_connector = "directory";
   ASSERT_TRUE(obstacle(half));
   EXPECT_EQ(obstacle(half)->code(), code::config_value);
   EXPECT_EQ(obstacle(half)->pe(), 2);
@@ -337,10 +337,10 @@ TEST(hello, what_keeps_pes_of_one_host_apart_names_both) {
   EXPECT_FALSE(obstacle(foreign)) << "users have other numbers on other hosts";
 }
 
-TEST(hello, other_versions_and_other_programs_are_recognised) {
+TEST(peer_descriptor, other_versions_and_other_programs_are_recognised) {
   const blob good = encode(make_hello(""));
   EXPECT_EQ(decode_hellos({good, good}).size(), 2u);
-  hello older = make_hello("");
+  peer_descriptor older = make_hello("");
   older.version = "0.0.9";
   try {
     static_cast<void>(decode_hellos({good, good, encode(older)}));
@@ -361,17 +361,17 @@ TEST(hello, other_versions_and_other_programs_are_recognised) {
   }
 }
 
-TEST(hello, every_share_changes_the_secret_and_no_two_are_alike) {
-  std::vector<hello> all = {make_hello(""), make_hello("")};
+TEST(peer_descriptor, every_share_changes_the_secret_and_no_two_are_alike) {
+  std::vector<peer_descriptor> all = {make_hello(""), make_hello("")};
   EXPECT_NE(all[0].secret, all[1].secret);
   EXPECT_NE(all[0].socket_name, all[1].socket_name);
-  const job_secret first = combine_secrets(all);
+  const job_secret first = derive_job_key(all);
   all[1].secret[5] = all[1].secret[5] == 'a' ? 'b' : 'a';
-  EXPECT_NE(combine_secrets(all), first);
+  EXPECT_NE(derive_job_key(all), first);
   all[1].secret.pop_back();
-  EXPECT_THROW(static_cast<void>(combine_secrets(all)), error);
+  EXPECT_THROW(static_cast<void>(derive_job_key(all)), error);
   all[1].secret = std::string(64, 'z');
-  EXPECT_THROW(static_cast<void>(combine_secrets(all)), error);
+  EXPECT_THROW(static_cast<void>(derive_job_key(all)), error);
 }
 
 }  // namespace

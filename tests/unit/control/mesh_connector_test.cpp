@@ -1,4 +1,6 @@
 // Joining over TCP: who is let in, who is not, which of a PE's addresses is taken, and what is said when none answers.
+#include "host/control/mesh_connector.hpp"
+
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -7,9 +9,8 @@
 #include <cstring>
 #include <thread>
 
-#include "host/control/handshake.hpp"
 #include "host/control/control_message.hpp"
-#include "host/control/mesh_connector.hpp"
+#include "host/control/handshake.hpp"
 #include "unit/control/fixtures.hpp"
 #include "unit/control/strangers.hpp"
 
@@ -69,7 +70,7 @@ TEST(meeting, strangers_on_the_port_are_refused_with_one_line_each_and_delay_nob
     say(held.back(), guess);
 
     held.push_back(connect_now(where));  // what PE 2 has said to somebody else
-    for (const words& said : record(combine_secrets(decode_hellos(introductions)), 2)) say(held.back(), said);
+    for (const words& said : record(derive_job_key(decode_hellos(introductions)), 2)) say(held.back(), said);
 
     connect_now(where).reset();  // gone at once
   };
@@ -90,8 +91,8 @@ TEST(meeting, strangers_on_the_port_are_refused_with_one_line_each_and_delay_nob
         },
         2);
     linked_pe pe(paused, settings);
-    pe.links.barrier();
-    pe.links.leave();
+    pe.control_plane.barrier();
+    pe.control_plane.leave();
   });
   for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(15));
@@ -129,8 +130,8 @@ TEST(meeting, a_crowd_of_silent_connections_does_not_keep_pes_out) {
         },
         2);
     linked_pe pe(paused);
-    pe.links.barrier();
-    pe.links.leave();
+    pe.control_plane.barrier();
+    pe.control_plane.leave();
   });
   for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
   EXPECT_GE(crowd.size(), 100u);
@@ -143,12 +144,12 @@ struct introduced_pair {
     settings.join_timeout = std::chrono::seconds(20);
   }
   unique_fd connect(int me, const std::vector<tcp_address>& of_pe_0, tcp_listener listener) {
-    tcp_meeting meeting{std::move(listener), std::vector<tcp_offer>(2)};
+    tcp_meeting meeting{std::move(listener), std::vector<tcp_endpoints>(2)};
     meeting.offers[0].addresses = of_pe_0;
     const unix_listener local(unix_address("", all[static_cast<std::size_t>(me)].socket_name), 4);
     return std::move(connect_all(all, me, local, settings, quiet, &meeting)[static_cast<std::size_t>(1 - me)]);
   }
-  std::vector<hello> all;
+  std::vector<peer_descriptor> all;
   config settings = quick();
   log::logger quiet;
 };
@@ -232,7 +233,7 @@ TEST(meeting, a_pe_that_is_lost_while_joining_fails_all_and_leaks_nothing) {
 unique_fd join_by_hand(bootstrap& exchange) {
   const auto all = decode_hellos(exchange.all_gather(encode(make_hello(""))));
   tcp_meeting meeting{tcp_listener(4), {}};
-  tcp_offer mine;
+  tcp_endpoints mine;
   mine.peer_timeout = std::chrono::seconds(30);
   meeting.offers = decode_offers(exchange.all_gather(encode(mine)));
   const unix_listener local(unix_address("", all[1].socket_name), 4);
@@ -247,8 +248,8 @@ TEST(meeting, packets_may_come_in_pieces_and_one_that_is_too_long_is_a_failure_t
     const auto ends = run_threads_on({0, 1}, [too_long](bootstrap& exchange) {
       if (exchange.rank() == 0) {
         linked_pe pe(exchange);
-        pe.links.barrier();
-        pe.links.barrier();
+        pe.control_plane.barrier();
+        pe.control_plane.barrier();
         return;
       }
       const unique_fd socket = join_by_hand(exchange);

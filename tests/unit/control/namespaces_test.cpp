@@ -37,12 +37,12 @@ TEST(network_namespaces, are_hosts_that_meet_over_the_network) {
     config settings = quick();
     settings.log_file = logs.path() + "/log";
     linked_pe pe(exchange, settings);
-    require(pe.links.peer(1).host_index == 1, "two hosts");
+    require(pe.control_plane.peer(1).host_index == 1, "two hosts");
     for (int round = 0; round < 20; ++round) {
       const blob largest(std::size_t{64} << 10, static_cast<std::byte>(round));
-      for (const auto& theirs : pe.links.all_gather(largest)) require(theirs.bytes == largest, "what was sent");
+      for (const auto& theirs : pe.control_plane.all_gather(largest)) require(theirs.bytes == largest, "what was sent");
     }
-    pe.links.leave();
+    pe.control_plane.leave();
   });
   for (const auto& end : ends) EXPECT_EQ(end.message, "");
   EXPECT_EQ(count_with(lines_of(logs.path() + "/log"), "PGAS_SOCKET_DIR"), 1u) << "how to make them one host";
@@ -56,10 +56,10 @@ TEST(network_namespaces, a_cable_that_is_pulled_is_noticed_at_both_ends) {
     settings.wait_timeout = std::chrono::milliseconds(0);
     settings.peer_timeout = std::chrono::milliseconds(1000);
     linked_pe pe(exchange, settings);
-    pe.links.barrier();
+    pe.control_plane.barrier();
     if (exchange.rank() == 0) shell("ip link set cable0 down");
     const auto end = thrown_by([&] {
-      for (;;) pe.links.barrier();
+      for (;;) pe.control_plane.barrier();
     });
     const int other = 1 - exchange.rank();
     require(end && end->code() == code::peer_lost && end->pe() == other, end ? end->what() : "an error");

@@ -54,14 +54,14 @@ class shared_page {
  public:
   explicit shared_page(int n)
       : size(n),
-        rounds(static_cast<round*>(
+        pending_collectives(static_cast<round*>(
             ::mmap(nullptr, sizeof(round) * most_rounds, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0))) {}
-  ~shared_page() { ::munmap(rounds, sizeof(round) * most_rounds); }
+  ~shared_page() { ::munmap(pending_collectives, sizeof(round) * most_rounds); }
   shared_page(const shared_page&) = delete;
   shared_page& operator=(const shared_page&) = delete;
 
   const int size;
-  round* const rounds;
+  round* const pending_collectives;
 };
 
 std::shared_ptr<shared_page> make_shared_page(int n) { return std::make_shared<shared_page>(n); }
@@ -75,7 +75,7 @@ class process_bootstrap : public bootstrap {
   int size() const noexcept override { return page_->size; }
   std::vector<blob> all_gather(std::span<const std::byte> mine) override {
     if (next_ == most_rounds || mine.size() > most_bytes) throw std::logic_error("the test's bootstrap is too small");
-    round& here = page_->rounds[next_++];
+    round& here = page_->pending_collectives[next_++];
     part& own = here.parts[rank_];
     own.bytes = static_cast<std::uint32_t>(mine.size());
     if (!mine.empty()) std::memcpy(own.content, mine.data(), mine.size());
@@ -165,7 +165,7 @@ std::vector<process_end> run_processes_on(const std::vector<int>& hosts, const s
 std::vector<blob> host_bootstrap::all_gather(std::span<const std::byte> mine) {
   const int host = std::exchange(host_, 0);
   if (host == 0) return outer_bootstrap::all_gather(mine);
-  detail::hello introduction = detail::decode_hellos({blob(mine.begin(), mine.end())}).front();
+  detail::peer_descriptor introduction = detail::decode_hellos({blob(mine.begin(), mine.end())}).front();
   introduction.host = "host-" + std::to_string(host);
   introduction.boot_id = "machine of " + introduction.host;
   return outer_bootstrap::all_gather(detail::encode(introduction));

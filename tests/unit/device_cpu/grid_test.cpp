@@ -1,4 +1,6 @@
 // Kernels on the CPU backend: blocks that run at once, as one group or in turns.
+#include "device/grid.hpp"
+
 #include <gtest/gtest.h>
 
 #include <array>
@@ -12,18 +14,16 @@
 #include <thread>
 #include <vector>
 
-#include "device/grid.hpp"
 #include "device/device.hpp"
 #include "pgas/detail/isa/ptx.hpp"
-#include "pgas/device/grid.hpp"
 #include "pgas/detail/layout.hpp"
+#include "pgas/device/grid.hpp"
 #include "pgas/error.hpp"
-#include "unit/device_cpu/requests.hpp"
 #include "unit/control/pes.hpp"
+#include "unit/device_cpu/requests.hpp"
 
 namespace pgas::unit_test {
 namespace {
-
 
 TEST(cpu_grid, runs_every_thread_of_every_block_at_the_same_time) {
   const auto on = make_cpu_device();
@@ -31,7 +31,7 @@ TEST(cpu_grid, runs_every_thread_of_every_block_at_the_same_time) {
   constexpr unsigned threads = 3;
   std::array<std::array<std::atomic<int>, threads>, blocks> ran{};
   std::atomic<unsigned> arrived{0};
-  run_grid_on_cpu(*on, nullptr, {blocks, threads}, [&](const thread_crew& crew) {
+  run_grid_on_cpu(*on, nullptr, {blocks, threads}, [&](const cpu_block& crew) {
     EXPECT_EQ(crew.size(), threads);
     EXPECT_EQ(crew.num_blocks(), blocks);
     ++ran[crew.block_rank()][crew.thread_rank()];
@@ -47,7 +47,7 @@ TEST(cpu_grid, runs_every_thread_of_every_block_at_the_same_time) {
 TEST(cpu_grid, all_blocks_are_one_group) {
   const auto on = make_cpu_device();
   std::array<unsigned, 6> places{};  // plain: the grid's sync orders them
-  run_grid_on_cpu(*on, nullptr, {3, 2}, [&](const thread_crew& crew) {
+  run_grid_on_cpu(*on, nullptr, {3, 2}, [&](const cpu_block& crew) {
     const grid all = this_grid(crew);
     EXPECT_EQ(all.size(), 6u);
     for (unsigned round = 0; round < 100; ++round) {
@@ -59,7 +59,7 @@ TEST(cpu_grid, all_blocks_are_one_group) {
     }
   });
   on->synchronize(nullptr);
-  run_grid_on_cpu(*on, nullptr, {3, 2}, [&](const thread_crew& crew) {
+  run_grid_on_cpu(*on, nullptr, {3, 2}, [&](const cpu_block& crew) {
     if (crew.block_rank() == 2) throw std::runtime_error("of its own");
     this_grid(crew).sync();  // does not wait for it for ever
   });
@@ -73,7 +73,7 @@ TEST(cpu_grid, blocks_that_wait_for_nobody_may_be_many) {
   std::vector<int> ran(3000, 0);
   std::atomic<int> at_once{0};
   std::atomic<int> most{0};
-  run_grid_on_cpu(*on, nullptr, {3000, 2, false}, [&](const thread_crew& crew) {
+  run_grid_on_cpu(*on, nullptr, {3000, 2, false}, [&](const cpu_block& crew) {
     const int now = ++at_once;
     for (int seen = most; seen < now && !most.compare_exchange_weak(seen, now);) {
     }
@@ -84,7 +84,7 @@ TEST(cpu_grid, blocks_that_wait_for_nobody_may_be_many) {
   on->synchronize(nullptr);
   EXPECT_EQ(ran, std::vector<int>(3000, 1));
   EXPECT_LE(most, static_cast<int>(4 * std::thread::hardware_concurrency()));
-  run_grid_on_cpu(*on, nullptr, {2, 1, false}, [&](const thread_crew& crew) { this_grid(crew).sync(); });
+  run_grid_on_cpu(*on, nullptr, {2, 1, false}, [&](const cpu_block& crew) { this_grid(crew).sync(); });
   const auto no_group = thrown_by([&] { on->synchronize(nullptr); });
   ASSERT_TRUE(no_group);
   EXPECT_NE(std::string(no_group->what()).find("resident"), std::string::npos) << no_group->what();
@@ -94,7 +94,7 @@ TEST(cpu_grid, a_crew_meets_at_its_barrier) {
   const auto on = make_cpu_device();
   std::array<int, 4> values{};  // plain: the barrier orders them
   std::array<int, 4> sums{};
-  run_grid_on_cpu(*on, nullptr, {1, 4}, [&](const thread_crew& crew) {
+  run_grid_on_cpu(*on, nullptr, {1, 4}, [&](const cpu_block& crew) {
     for (int round = 0; round < 100; ++round) {
       values[crew.thread_rank()] = round;
       crew.sync();
@@ -109,7 +109,7 @@ TEST(cpu_grid, a_crew_meets_at_its_barrier) {
 TEST(cpu_grid, a_trap_ends_the_crew_and_synchronize_says_so) {
   const auto on = make_cpu_device();
   const holdings before = count_holdings();
-  run_grid_on_cpu(*on, nullptr, {2, 3}, [&](const thread_crew& crew) {
+  run_grid_on_cpu(*on, nullptr, {2, 3}, [&](const cpu_block& crew) {
     if (crew.block_rank() == 1 && crew.thread_rank() == 1) throw thread_ended{};
     crew.sync();
     crew.sync();
@@ -117,7 +117,7 @@ TEST(cpu_grid, a_trap_ends_the_crew_and_synchronize_says_so) {
   const auto end = thrown_by([&] { on->synchronize(nullptr); });
   ASSERT_TRUE(end);
   EXPECT_EQ(end->code(), code::device_failed);
-  run_grid_on_cpu(*on, nullptr, {1, 2}, [&](const thread_crew& crew) {
+  run_grid_on_cpu(*on, nullptr, {1, 2}, [&](const cpu_block& crew) {
     if (crew.thread_rank() == 0) throw std::runtime_error("of its own");
     crew.sync();
   });
@@ -131,9 +131,11 @@ TEST(cpu_grid, a_trap_ends_the_crew_and_synchronize_says_so) {
 
 TEST(cpu_grid, impossible_shapes_are_refused_at_once) {
   const auto on = make_cpu_device();
-  for (const auto& [blocks, threads] : {std::pair{0u, 1u}, {1u, 0u}, {1u, 1025u}, {4097u, 1u}, {5u, 1024u}, {~0u, ~0u}}) {
-    const auto refused =
-        thrown_by([&, b = blocks, t = threads] { run_grid_on_cpu(*on, nullptr, {b, t}, [](const thread_crew&) {}); });
+  for (const auto& [blocks, threads] :
+       {std::pair{0u, 1u}, {1u, 0u}, {1u, 1025u}, {4097u, 1u}, {5u, 1024u}, {~0u, ~0u}}) {
+    const auto refused = thrown_by([&, b = blocks, t = threads] {
+      run_grid_on_cpu(*on, nullptr, {b, t}, [](const cpu_block&) {});
+    });
     ASSERT_TRUE(refused);
     EXPECT_EQ(refused->code(), code::launch_failed);
   }

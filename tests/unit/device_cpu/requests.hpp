@@ -11,7 +11,7 @@ namespace pgas::unit_test {
 
 using namespace pgas::detail;
 using how = atomic_update;
-using type = word_kind;
+using type = datatype;
 
 inline operation_request atomic_on(how what, type as, void* target, std::uint64_t value, std::uint64_t condition = 0) {
   operation_request request;

@@ -18,8 +18,8 @@
 #include "pgas/detail/layout.hpp"
 #include "pgas/device/grid.hpp"
 #include "pgas/error.hpp"
-#include "unit/device_cpu/requests.hpp"
 #include "unit/control/pes.hpp"
+#include "unit/device_cpu/requests.hpp"
 
 namespace pgas::unit_test {
 namespace {
@@ -28,7 +28,7 @@ namespace {
 class gate {
  public:
   void hold(device& on, stream_handle stream) {
-    run_grid_on_cpu(on, stream, {1, 1}, [this](const thread_crew&) {
+    run_grid_on_cpu(on, stream, {1, 1}, [this](const cpu_block&) {
       while (!open_) std::this_thread::sleep_for(std::chrono::microseconds(100));
     });
   }
@@ -51,7 +51,7 @@ TEST(cpu_stream, needs_no_thread_before_it_has_something_long_to_do) {
   on->synchronize(nullptr);
   EXPECT_EQ(b, 1);
   EXPECT_EQ(count_holdings().threads, before.threads);
-  run_grid_on_cpu(*on, stream, {1, 1}, [](const thread_crew&) {});
+  run_grid_on_cpu(*on, stream, {1, 1}, [](const cpu_block&) {});
   on->synchronize(stream);
   EXPECT_EQ(count_holdings().threads, before.threads + 1);
   on->destroy_stream(stream);
@@ -115,7 +115,7 @@ TEST(cpu_stream, takes_work_from_many_threads) {
       std::vector<std::byte> b(100'000);
       for (int i = 0; i < 200; ++i) {
         on->enqueue(atomic_on(how::add, type::u64, &sum, 1), stream);
-        if (i % 10 == t) run_grid_on_cpu(*on, stream, {1, 1}, [&](const thread_crew&) { ++plain; });
+        if (i % 10 == t) run_grid_on_cpu(*on, stream, {1, 1}, [&](const cpu_block&) { ++plain; });
         if (i % 50 == t) on->copy(a.data(), b.data(), a.size(), stream);
       }
       on->synchronize(stream);
@@ -130,9 +130,9 @@ TEST(cpu_stream, an_error_waits_for_synchronize_and_is_thrown_once) {
   const auto on = make_cpu_device();
   const stream_handle stream = on->create_stream();
   bool later = false;
-  run_grid_on_cpu(*on, stream, {1, 1}, [](const thread_crew&) { throw std::runtime_error("the first"); });
-  run_grid_on_cpu(*on, stream, {1, 1}, [](const thread_crew&) { throw std::runtime_error("the second"); });
-  run_grid_on_cpu(*on, stream, {1, 1}, [&](const thread_crew&) { later = true; });
+  run_grid_on_cpu(*on, stream, {1, 1}, [](const cpu_block&) { throw std::runtime_error("the first"); });
+  run_grid_on_cpu(*on, stream, {1, 1}, [](const cpu_block&) { throw std::runtime_error("the second"); });
+  run_grid_on_cpu(*on, stream, {1, 1}, [&](const cpu_block&) { later = true; });
   const auto end = thrown_by([&] { on->synchronize(stream); });
   ASSERT_TRUE(end);
   EXPECT_EQ(end->code(), code::device_failed);
@@ -198,9 +198,9 @@ TEST(cpu_barrier, on_streams_holds_back_the_streams_and_not_their_callers) {
   for (int round = 1; round <= 20; ++round) {
     // One thread feeds all three: a barrier that held its caller would never end.
     for (std::size_t pe = 0; pe < 3; ++pe) {
-      run_grid_on_cpu(*on, streams[pe], {1, 1}, [&data, pe, round](const thread_crew&) { data[pe] = round; });
+      run_grid_on_cpu(*on, streams[pe], {1, 1}, [&data, pe, round](const cpu_block&) { data[pe] = round; });
       meet(pe);
-      run_grid_on_cpu(*on, streams[pe], {1, 1}, [&, pe](const thread_crew&) { seen[pe] = data[(pe + 1) % 3]; });
+      run_grid_on_cpu(*on, streams[pe], {1, 1}, [&, pe](const cpu_block&) { seen[pe] = data[(pe + 1) % 3]; });
       meet(pe);
     }
     for (const stream_handle stream : streams) on->synchronize(stream);

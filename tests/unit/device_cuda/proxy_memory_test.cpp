@@ -27,9 +27,9 @@ class proxy_memory_on_gpu : public ::testing::Test {
 
   ~proxy_memory_on_gpu() override { gpu_->free_local(there_); }
 
-  static listed_update update(void* at, atomic_update how, word_kind as, std::uint64_t value,
-                              std::uint64_t condition = 0, bool fenced = false) {
-    listed_update what;
+  static batched_atomic update(void* at, atomic_update how, datatype as, std::uint64_t value,
+                               std::uint64_t condition = 0, bool fenced = false) {
+    batched_atomic what;
     what.at = at;
     what.how = how;
     what.as = as;
@@ -41,11 +41,11 @@ class proxy_memory_on_gpu : public ::testing::Test {
   static std::byte* at(std::uint64_t& place) { return reinterpret_cast<std::byte*>(&place); }
 
   std::unique_ptr<device> gpu_ = make_cuda_device({}, 0);
-  std::byte* there_ = static_cast<std::byte*>(gpu_->allocate_local(bytes));
+  std::byte* there_ = static_cast<std::byte*>(gpu_->allocate_device(bytes));
 };
 
 /// Carries `what` out on memory of the host.
-std::uint64_t on_model(std::byte* word, const listed_update& what) {
+std::uint64_t on_model(std::byte* word, const batched_atomic& what) {
   const std::size_t size = size_of(what.as);
   std::uint64_t old = 0;
   std::memcpy(&old, word, size);
@@ -92,8 +92,8 @@ TEST_F(proxy_memory_on_gpu, everything_takes_effect_in_its_order) {
         std::uint64_t condition = 0;
         std::memcpy(&condition, model.data() + place, wide ? 8 : 4);
         if (random() % 2 == 0) condition = random() & mask;
-        const listed_update what = update(there_ + place, hows[random() % std::size(hows)],
-                                          wide ? word_kind::u64 : word_kind::u32, value, condition, random() % 8 == 0);
+        const batched_atomic what = update(there_ + place, hows[random() % std::size(hows)],
+                                           wide ? datatype::u64 : datatype::u32, value, condition, random() % 8 == 0);
         const std::uint64_t old = on_model(model.data() + place, what);
         if (what.how == atomic_update::set || random() % 2 == 0) {
           memory->update(what, nullptr);
@@ -129,7 +129,7 @@ TEST_F(proxy_memory_on_gpu, numbers_of_all_kinds_are_added) {
   memory->write(there_, zero.data(), {8 * zero.size()});
   std::uint64_t old[12] = {};
   for (unsigned k = 2; k < 12; ++k) {
-    const auto as = static_cast<word_kind>(k);
+    const auto as = static_cast<datatype>(k);
     memory->update(update(there_ + 8 * k, atomic_update::add, as, ones[k]), nullptr);
     memory->update(update(there_ + 8 * k, atomic_update::add, as, ones[k]), at(old[k]));
   }
@@ -158,7 +158,7 @@ TEST_F(proxy_memory_on_gpu, what_it_costs) {
   std::byte* const message = memory->buffers().data();
   for (const std::size_t count : {std::size_t{1}, std::size_t{32}, std::size_t{256}, std::size_t{4096}}) {
     const auto add = [&](std::byte* word, bool fenced, std::byte* old) {
-      memory->update(update(word, atomic_update::add, word_kind::u64, 1, 0, fenced), old);
+      memory->update(update(word, atomic_update::add, datatype::u64, 1, 0, fenced), old);
     };
     report("add to different words", *memory, count, [&](std::size_t i) { add(there_ + 8 * i, false, nullptr); });
     report("fetch and add to different words", *memory, count,

@@ -68,10 +68,10 @@ class faulty_device : public detail::device {
     ++segments;
     return made;
   }
-  std::vector<detail::foreign_piece> retain(void* pointer, std::size_t bytes, handle_kind as) override {
+  std::vector<detail::external_segment> retain(void* pointer, std::size_t bytes, handle_kind as) override {
     trip(step::retain, as);
-    std::vector<detail::foreign_piece> pieces = inner_->retain(pointer, bytes, as);
-    for (const detail::foreign_piece& piece : pieces) kind_of_[piece.segment] = as;
+    std::vector<detail::external_segment> pieces = inner_->retain(pointer, bytes, as);
+    for (const detail::external_segment& piece : pieces) kind_of_[piece.segment] = as;
     segments += static_cast<int>(pieces.size());
     return pieces;
   }
@@ -112,7 +112,7 @@ class faulty_device : public detail::device {
 
   detail::mapped_memory allocate_mapped(std::size_t bytes) override { return inner_->allocate_mapped(bytes); }
   void free_mapped(detail::mapped_memory m) noexcept override { inner_->free_mapped(m); }
-  void* allocate_local(std::size_t bytes) override { return inner_->allocate_local(bytes); }
+  void* allocate_device(std::size_t bytes) override { return inner_->allocate_device(bytes); }
   void free_local(void* of) noexcept override { inner_->free_local(of); }
   detail::stream_handle create_stream() override { return inner_->create_stream(); }
   detail::stream_handle adopt(void* native) override { return inner_->adopt(native); }
@@ -125,13 +125,13 @@ class faulty_device : public detail::device {
     inner_->fill(at, value, bytes, s);
   }
   void enqueue(const detail::operation_request& r, detail::stream_handle s) override { inner_->enqueue(r, s); }
-  void update(std::span<detail::listed_update> list, detail::stream_handle s) override { inner_->update(list, s); }
+  void update(std::span<detail::batched_atomic> list, detail::stream_handle s) override { inner_->update(list, s); }
   std::uint64_t fetch(const detail::operation_request& r) override { return inner_->fetch(r); }
   void snapshot(void* to, const void* from, std::size_t count, std::size_t word_bytes) override {
     inner_->snapshot(to, from, count, word_bytes);
   }
-  void collective(const context& c, const team_view& t, const detail::collective_request& r,
-                  detail::grid_state* blocks, detail::stream_handle s) override {
+  void collective(const context& c, const team_view& t, const detail::collective_request& r, detail::grid_state* blocks,
+                  detail::stream_handle s) override {
     inner_->collective(c, t, r, blocks, s);
   }
   void enter() override { inner_->enter(); }

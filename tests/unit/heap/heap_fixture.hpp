@@ -3,8 +3,8 @@
 #pragma once
 
 #include "host/heap/heap.hpp"
-#include "unit/heap/faulty_device.hpp"
 #include "unit/control/fixtures.hpp"
+#include "unit/heap/faulty_device.hpp"
 
 namespace pgas::unit_test {
 
@@ -20,16 +20,16 @@ inline config small_heap() {
 
 struct heap_pe {
   explicit heap_pe(bootstrap& exchange, const config& settings = small_heap(),
-                   const std::function<void(faulty_device&)>& prepare = {}, bool may_stay_apart = false)
-      : pe(exchange, settings), me(pe.links.my_pe()), n(pe.links.n_pes()) {
+                   const std::function<void(faulty_device&)>& prepare = {}, bool allow_proxied = false)
+      : pe(exchange, settings), me(pe.control_plane.my_pe()), n(pe.control_plane.n_pes()) {
     if (prepare) prepare(device);
     heap.emplace(
-        device, pe.links, settings, pe.log, [this](std::size_t mapped) { grown_to.push_back(mapped); },
-        detail::windows::change_callback{}, may_stay_apart);
+        device, pe.control_plane, settings, pe.log, [this](std::size_t mapped) { grown_to.push_back(mapped); },
+        detail::team_segments::change_callback{}, allow_proxied);
   }
   /// The collective end; what is left must be nothing.
   void leave() {
-    pe.links.leave();
+    pe.control_plane.leave();
     heap.reset();
     if (device.segments != 0 || device.mappings != 0 || device.reservations != 0)
       throw std::runtime_error("the heap left " + std::to_string(device.segments) + " segments, " +

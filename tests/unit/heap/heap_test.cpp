@@ -29,7 +29,7 @@ TEST_P(heap_of, everyone_reads_and_writes_everyones_memory) {
       at.remote(mine, pe)[at.me] = static_cast<std::uint64_t>(1000 * at.me + pe);
       at.remote(large, pe)[MiB - 1 - static_cast<std::size_t>(at.me)] = static_cast<std::uint64_t>(at.me);
     }
-    at.pe.links.barrier();
+    at.pe.control_plane.barrier();
     for (int pe = 0; pe < at.n; ++pe) {
       EXPECT_EQ(mine[pe], static_cast<std::uint64_t>(1000 * pe + at.me));
       EXPECT_EQ(large[MiB - 1 - static_cast<std::size_t>(pe)], static_cast<std::uint64_t>(pe));
@@ -113,7 +113,7 @@ TEST(heap, grows_by_segments_and_says_so) {
     EXPECT_EQ(at.heap->usage().limit, 256 * MiB);
     EXPECT_EQ(at.heap->usage().allocations, 4u);
     std::memset(at.remote(second, 1 - at.me), 1 + at.me, 20 * MiB);  // across the border of segments
-    at.pe.links.barrier();
+    at.pe.control_plane.barrier();
     EXPECT_EQ(std::count(second, second + 20 * MiB, static_cast<std::byte>(2 - at.me)),
               static_cast<std::ptrdiff_t>(20 * MiB));
     for (std::byte* p : {first, second, third, fourth}) at.heap->free(p);
@@ -156,7 +156,7 @@ TEST(heap, nothing_behind_a_peers_part_can_be_touched) {
     }
     ::close(pipe[0]);
     ::close(pipe[1]);
-    at.pe.links.barrier();
+    at.pe.control_plane.barrier();
     at.leave();
   });
 }
@@ -321,8 +321,8 @@ TEST(heap, two_heaps_at_once_do_not_meet) {
     auto* b = two.allocate<int>(1000);
     one.remote(a, 1 - one.me)[0] = 10 + one.me;
     two.remote(b, 1 - two.me)[0] = 20 + two.me;
-    one.pe.links.barrier();
-    two.pe.links.barrier();
+    one.pe.control_plane.barrier();
+    two.pe.control_plane.barrier();
     EXPECT_EQ(a[0], 10 + 1 - one.me);
     EXPECT_EQ(b[0], 20 + 1 - two.me);
     EXPECT_FALSE(one.heap->contains(b, 1));

@@ -32,7 +32,7 @@ class counting_device : public faulty_device {
     --mapped;
     faulty_device::free_mapped(block);
   }
-  void* allocate_local(std::size_t bytes) override {
+  void* allocate_device(std::size_t bytes) override {
     ++local;
     return faulty_device::allocate_mapped(bytes).host;
   }
@@ -73,7 +73,7 @@ TEST(owned_memory, goes_once) {
 
 TEST(owned_memory, states_of_grids_go_where_they_can_not_be_filled) {
   counting_device device;
-  detail::grid_areas areas(device, context{});
+  detail::grid_state_pool areas(device, context{});
   device.copies = false;
   EXPECT_THROW(static_cast<void>(areas.of(nullptr)), error);
   EXPECT_EQ(device.local, 0);

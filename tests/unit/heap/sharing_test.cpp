@@ -30,7 +30,7 @@ TEST_P(kinds_between_processes, carry_a_heap) {
         const std::size_t count = (std::size_t{1} + 5 * static_cast<std::size_t>(round)) * MiB;
         auto* p = at.allocate<std::int32_t>(count);
         for (int pe = 0; pe < at.n; ++pe) at.remote(p, pe)[count - 1 - static_cast<std::size_t>(at.me)] = at.me + round;
-        at.pe.links.barrier();
+        at.pe.control_plane.barrier();
         for (int pe = 0; pe < at.n; ++pe)
           require(p[count - 1 - static_cast<std::size_t>(pe)] == pe + round, "their value");
       }
@@ -50,9 +50,9 @@ TEST(sharing, a_dead_pes_memory_stays_readable) {
       heap_pe at(exchange, settings);
       auto* p = at.allocate<int>(5 * MiB);
       p[5 * MiB - 1] = 100 + at.me;
-      at.pe.links.barrier();
+      at.pe.control_plane.barrier();
       if (at.me == 1) ::kill(::getpid(), SIGKILL);
-      const auto end = thrown([&] { at.pe.links.barrier(); });
+      const auto end = thrown([&] { at.pe.control_plane.barrier(); });
       require(end && end->code() == code::peer_lost && end->pe() == 1, end ? end->what() : "an error");
       require(at.remote(p, 1)[5 * MiB - 1] == 101, "what it left");
       at.remote(p, 1)[0] = 1;
@@ -78,7 +78,7 @@ TEST(sharing, the_first_kind_that_works_everywhere_is_taken) {
     EXPECT_EQ(at.device.mappings, 0);
     auto* p = at.allocate<int>(10);
     at.remote(p, (at.me + 1) % 3)[0] = at.me;
-    at.pe.links.barrier();
+    at.pe.control_plane.barrier();
     EXPECT_EQ(p[0], (at.me + 2) % 3);
     at.leave();
   });
@@ -97,7 +97,7 @@ TEST(sharing, fabric_handles_carry_a_heap_where_they_work) {
     EXPECT_EQ(at.heap->kind(), handle_kind::fabric);
     auto* p = at.allocate<int>(10);
     at.remote(p, (at.me + 1) % 4)[0] = at.me;
-    at.pe.links.barrier();
+    at.pe.control_plane.barrier();
     EXPECT_EQ(p[0], (at.me + 3) % 4);
     at.leave();
   });
@@ -141,7 +141,7 @@ TEST(sharing, pes_that_cannot_share_memory_stay_apart_where_they_may) {
     EXPECT_EQ(at.heap->near().largest(), 2);
     auto* p = at.allocate<int>(10);
     if (at.me != 1) at.remote(p, 2 - at.me)[0] = at.me;
-    at.pe.links.barrier();
+    at.pe.control_plane.barrier();
     if (at.me != 1) {
       EXPECT_EQ(p[0], 2 - at.me);
     }
@@ -163,7 +163,7 @@ TEST(sharing, pgas_direct_takes_pes_apart) {
     EXPECT_FALSE(at.heap->near().near((at.me + 1) % 4));
     auto* p = at.allocate<int>(10);
     at.remote(p, other)[0] = at.me;
-    at.pe.links.barrier();
+    at.pe.control_plane.barrier();
     EXPECT_EQ(p[0], other);
     at.leave();
   });
@@ -242,9 +242,9 @@ TEST_P(failing_steps, are_undone_on_all_pes) {
     const heap_usage usage = at.heap->usage();
     const int segments = at.device.segments;
     const int mappings = at.device.mappings;
-    at.pe.links.barrier();
+    at.pe.control_plane.barrier();
     const std::size_t fds = at.me == 0 ? count_holdings().fds : 0;
-    at.pe.links.barrier();
+    at.pe.control_plane.barrier();
 
     if (at.me == where) at.device.fail_at(which, nth);
     const auto end = thrown([&] { static_cast<void>(at.heap->allocate(16 * MiB, 16)); });
@@ -257,17 +257,17 @@ TEST_P(failing_steps, are_undone_on_all_pes) {
     EXPECT_EQ(at.device.mappings, mappings);
     EXPECT_EQ(at.heap->usage().mapped, usage.mapped);
     EXPECT_EQ(at.heap->usage().used, usage.used);
-    at.pe.links.barrier();
+    at.pe.control_plane.barrier();
     if (at.me == 0) {
       EXPECT_EQ(count_holdings().fds, fds);
     }
-    at.pe.links.barrier();
+    at.pe.control_plane.barrier();
 
     // The heap is as it was, and grows when nothing is in the way.
     at.device.heal();
     auto* p = at.allocate<int>(4 * MiB);
     at.remote(p, (at.me + 1) % 3)[4 * MiB - 1] = at.me;
-    at.pe.links.barrier();
+    at.pe.control_plane.barrier();
     EXPECT_EQ(p[4 * MiB - 1], (at.me + 2) % 3);
     EXPECT_EQ(kept[0], at.me);
     at.heap->free(p);

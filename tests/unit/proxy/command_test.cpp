@@ -12,7 +12,7 @@ namespace {
 
 using detail::atomic_update;
 using detail::command_kind;
-using detail::word_kind;
+using detail::datatype;
 
 class proxy_commands : public ::testing::TestWithParam<way> {};
 INSTANTIATE_TEST_SUITE_P(over, proxy_commands, ::testing::ValuesIn(ways), way_name);
@@ -161,35 +161,35 @@ TEST_P(proxy_commands, atomic_operations_of_all_kinds_answer_what_was_there) {
   };
   struct step {
     atomic_update update;
-    word_kind as;
+    datatype as;
     std::uint64_t before, value, condition, after;
   };
   const std::uint64_t minus_two_32 = 0xfffffffe;
   const std::uint64_t minus_two = ~std::uint64_t{1};
   const step steps[] = {
-      {atomic_update::fetch, word_kind::u64, 77, 0, 0, 77},
-      {atomic_update::set, word_kind::u32, 5, 6, 0, 6},
-      {atomic_update::set, word_kind::f64, bits_of(1.0), bits_of(2.5), 0, bits_of(2.5)},
-      {atomic_update::add, word_kind::u64, 5, 6, 0, 11},
-      {atomic_update::add, word_kind::i32, minus_two_32, 1, 0, 0xffffffff},
-      {atomic_update::add, word_kind::f32, bits_of(1.5f), bits_of(2.0f), 0, bits_of(3.5f)},
-      {atomic_update::add, word_kind::f64, bits_of(1.5), bits_of(2.0), 0, bits_of(3.5)},
-      {atomic_update::add, word_kind::f16, 0x3c00, 0x4000, 0, 0x4200},
-      {atomic_update::add, word_kind::bf16, 0x3f80, 0x4000, 0, 0x4040},
-      {atomic_update::add, word_kind::f16x2, 0x3c003c00, 0x40003c00, 0, 0x42004000},
-      {atomic_update::add, word_kind::bf16x2, 0x3f803f80, 0x40003f80, 0, 0x40404000},
-      {atomic_update::bit_and, word_kind::u64, 0xff0, 0x0ff, 0, 0x0f0},
-      {atomic_update::bit_or, word_kind::u32, 0xf00, 0x00f, 0, 0xf0f},
-      {atomic_update::bit_xor, word_kind::i64, 0xff0, 0x0ff, 0, 0xf0f},
-      {atomic_update::min, word_kind::i64, 3, minus_two, 0, minus_two},
-      {atomic_update::min, word_kind::u64, 3, minus_two, 0, 3},
-      {atomic_update::max, word_kind::i32, minus_two_32, 1, 0, 1},
-      {atomic_update::max, word_kind::f64, bits_of(-1.0), bits_of(-2.0), 0, bits_of(-1.0)},
-      {atomic_update::swap, word_kind::u32, 1, 2, 0, 2},
-      {atomic_update::swap, word_kind::f64, bits_of(1.0), bits_of(2.0), 0, bits_of(2.0)},
-      {atomic_update::compare_swap, word_kind::u64, 5, 9, 5, 9},
-      {atomic_update::compare_swap, word_kind::u64, 5, 9, 6, 5},
-      {atomic_update::compare_swap, word_kind::i32, 5, 9, 5, 9},
+      {atomic_update::fetch, datatype::u64, 77, 0, 0, 77},
+      {atomic_update::set, datatype::u32, 5, 6, 0, 6},
+      {atomic_update::set, datatype::f64, bits_of(1.0), bits_of(2.5), 0, bits_of(2.5)},
+      {atomic_update::add, datatype::u64, 5, 6, 0, 11},
+      {atomic_update::add, datatype::i32, minus_two_32, 1, 0, 0xffffffff},
+      {atomic_update::add, datatype::f32, bits_of(1.5f), bits_of(2.0f), 0, bits_of(3.5f)},
+      {atomic_update::add, datatype::f64, bits_of(1.5), bits_of(2.0), 0, bits_of(3.5)},
+      {atomic_update::add, datatype::f16, 0x3c00, 0x4000, 0, 0x4200},
+      {atomic_update::add, datatype::bf16, 0x3f80, 0x4000, 0, 0x4040},
+      {atomic_update::add, datatype::f16x2, 0x3c003c00, 0x40003c00, 0, 0x42004000},
+      {atomic_update::add, datatype::bf16x2, 0x3f803f80, 0x40003f80, 0, 0x40404000},
+      {atomic_update::bit_and, datatype::u64, 0xff0, 0x0ff, 0, 0x0f0},
+      {atomic_update::bit_or, datatype::u32, 0xf00, 0x00f, 0, 0xf0f},
+      {atomic_update::bit_xor, datatype::i64, 0xff0, 0x0ff, 0, 0xf0f},
+      {atomic_update::min, datatype::i64, 3, minus_two, 0, minus_two},
+      {atomic_update::min, datatype::u64, 3, minus_two, 0, 3},
+      {atomic_update::max, datatype::i32, minus_two_32, 1, 0, 1},
+      {atomic_update::max, datatype::f64, bits_of(-1.0), bits_of(-2.0), 0, bits_of(-1.0)},
+      {atomic_update::swap, datatype::u32, 1, 2, 0, 2},
+      {atomic_update::swap, datatype::f64, bits_of(1.0), bits_of(2.0), 0, bits_of(2.0)},
+      {atomic_update::compare_swap, datatype::u64, 5, 9, 5, 9},
+      {atomic_update::compare_swap, datatype::u64, 5, 9, 6, 5},
+      {atomic_update::compare_swap, datatype::i32, 5, 9, 5, 9},
   };
   for (const step& s : steps) {
     world[1].word(64) = s.before;

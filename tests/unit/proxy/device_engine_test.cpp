@@ -85,7 +85,7 @@ TEST(proxy_device_engine, what_one_message_asks_is_done_in_its_order) {
       ring.push(put(1, 64, data.data() + 300 * i, 300));
       ring.push(make(detail::command_kind::fence, 1));
       ring.push(signal(1, 0, 4));
-      before.push_back(ring.ask(atomic(1, 0, detail::atomic_update::fetch, detail::word_kind::u64, 0)));
+      before.push_back(ring.ask(atomic(1, 0, detail::atomic_update::fetch, detail::datatype::u64, 0)));
     }
     world.send_all(0);
     EXPECT_EQ(world.engine(0).statistics().messages, 1u);

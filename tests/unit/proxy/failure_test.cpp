@@ -236,7 +236,7 @@ class broken_memory final : public detail::proxy_memory {
  public:
   void write(void*, const void*, const detail::block_list&) override { fail(); }
   void read(void*, const void*, const detail::block_list&) override { fail(); }
-  void update(const detail::listed_update&, std::byte*) override { fail(); }
+  void update(const detail::batched_atomic&, std::byte*) override { fail(); }
   void complete() override {}
   [[nodiscard]] bool pending() const noexcept override { return false; }
   [[nodiscard]] bool host_accessible() const noexcept override { return true; }

@@ -45,7 +45,7 @@ class host_producers : public ::testing::TestWithParam<way> {
     made.how = detail::atomic_update::add;
     made.value[0] = 1;
     made.result = &old;
-    return host_->carry_out(made);
+    return host_->execute_operation(made);
   }
 
   detail::control_block control_{};
@@ -63,7 +63,7 @@ TEST_P(host_producers, puts_are_there_when_they_return_and_others_after_a_quiet)
       put.from = data.data();
       put.bytes = bytes;
       put.complete = waits;
-      ASSERT_TRUE(host_->carry_out(put));
+      ASSERT_TRUE(host_->execute_operation(put));
       if (!waits) {
         ASSERT_TRUE(host_->quiet());
       }

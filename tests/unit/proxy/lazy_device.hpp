@@ -17,10 +17,10 @@ namespace pgas::testing {
 /// *Callers* one thread at a time; all streams are one.
 class lazy_device final : public unit_test::faulty_device {
  public:
-  std::size_t waits = 0;     ///< for work
-  std::size_t copies = 0;    ///< enqueued
-  std::size_t updates = 0;   ///< lists of them enqueued
-  std::vector<bool> fenced;  ///< what these say
+  std::size_t waits = 0;                                                       ///< for work
+  std::size_t copies = 0;                                                      ///< enqueued
+  std::size_t updates = 0;                                                     ///< lists of them enqueued
+  std::vector<bool> fenced;                                                    ///< what these say
   static inline detail::remote_writes order = detail::remote_writes::visible;  ///< what those say that are made now
   std::string done;  ///< a letter for each thing that was enqueued or done: Copy, Update, Flush
   std::function<void()> before_work = [] {};
@@ -32,10 +32,10 @@ class lazy_device final : public unit_test::faulty_device {
     done += 'C';
     queue_.emplace_back([=, this] { faulty_device::copy(to, from, bytes, stream); });
   }
-  void update(std::span<detail::listed_update> list, detail::stream_handle stream) override {
+  void update(std::span<detail::batched_atomic> list, detail::stream_handle stream) override {
     ++updates;
     done += 'U';
-    for (const detail::listed_update& each : list) fenced.push_back(each.fenced);
+    for (const detail::batched_atomic& each : list) fenced.push_back(each.fenced);
     queue_.emplace_back([=, this] { faulty_device::update(list, stream); });
   }
   detail::remote_writes order_of_remote_writes(bool) const noexcept override { return order_; }

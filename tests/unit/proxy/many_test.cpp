@@ -38,7 +38,7 @@ TEST_P(proxy_many, atomic_operations_of_all_pes_on_one_word_are_neither_lost_nor
         seen[static_cast<std::size_t>(pe)].push_back(ring.call(add(1, 0, 1)).low);
       else
         ring.push(add(1, 0, 1));
-      ring.push(atomic(1, 16, atomic_update::add, detail::word_kind::i32, 2));
+      ring.push(atomic(1, 16, atomic_update::add, detail::datatype::i32, 2));
       ring.push(signal(1, 24, 3));
     }
     ring.quiet();

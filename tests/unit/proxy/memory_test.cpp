@@ -1,5 +1,3 @@
-#include "host/proxy/local_memory.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 #include <vector>
 
 #include "device/device.hpp"
+#include "host/proxy/local_memory.hpp"
 #include "pgas/detail/isa/ptx.hpp"
 #include "unit/proxy/pes.hpp"
 
@@ -42,7 +41,7 @@ class proxy_memories : public ::testing::TestWithParam<kind> {
     EXPECT_FALSE(memory_->pending());
   }
   void update(std::uint64_t& word, detail::atomic_update how, std::uint64_t value, std::byte* old = nullptr) {
-    detail::listed_update what;
+    detail::batched_atomic what;
     what.at = &word;
     what.how = how;
     what.value = value;
@@ -165,10 +164,10 @@ TEST_P(proxy_memories, everything_takes_effect_in_the_order_of_the_calls) {
 TEST_P(proxy_memories, narrow_words_keep_to_themselves) {
   alignas(8) std::uint16_t words[4] = {1, 2, 3, 4};
   alignas(8) std::uint64_t old = ~std::uint64_t{0};
-  detail::listed_update what;
+  detail::batched_atomic what;
   what.at = &words[1];
   what.how = detail::atomic_update::set;
-  what.as = detail::word_kind::f16;
+  what.as = detail::datatype::f16;
   what.value = 77;
   memory_->update(what, nullptr);
   what.how = detail::atomic_update::fetch;
@@ -185,14 +184,14 @@ class device_memory : public ::testing::Test {
  protected:
   device_memory() { device_.kind = heap_kind::cuda; }
   void add(std::uint64_t& word, std::byte* old = nullptr) {
-    detail::listed_update what;
+    detail::batched_atomic what;
     what.at = &word;
     what.how = detail::atomic_update::add;
     what.value = 1;
     memory_->update(what, old);
   }
   void set(std::uint64_t& word, std::uint64_t value) {
-    detail::listed_update what;
+    detail::batched_atomic what;
     what.at = &word;
     what.how = detail::atomic_update::set;
     what.value = value;

@@ -133,7 +133,7 @@ class producer {
   return what;
 }
 [[nodiscard]] inline detail::command atomic(int pe, std::uint64_t offset, detail::atomic_update update,
-                                            detail::word_kind as, std::uint64_t value, std::uint64_t condition = 0) {
+                                            detail::datatype as, std::uint64_t value, std::uint64_t condition = 0) {
   detail::command what = make(detail::command_kind::atomic, pe);
   what.offset = offset;
   what.update = update;
@@ -143,7 +143,7 @@ class producer {
   return what;
 }
 [[nodiscard]] inline detail::command add(int pe, std::uint64_t offset, std::uint64_t value) {
-  return atomic(pe, offset, detail::atomic_update::add, detail::word_kind::u64, value);
+  return atomic(pe, offset, detail::atomic_update::add, detail::datatype::u64, value);
 }
 [[nodiscard]] inline detail::command signal(int pe, std::uint64_t signal_offset, std::uint64_t value,
                                             detail::atomic_update update = detail::atomic_update::add) {

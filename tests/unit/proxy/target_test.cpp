@@ -16,12 +16,12 @@ namespace {
 
 using detail::atomic_part;
 using detail::atomic_update;
+using detail::datatype;
 using detail::record_header;
 using detail::record_kind;
 using detail::request_part;
 using detail::signal_part;
 using detail::strided_part;
-using detail::word_kind;
 
 constexpr std::size_t slot_bytes = 1024;
 constexpr std::size_t payload = 256;
@@ -36,7 +36,9 @@ class targets : public ::testing::Test, private detail::target_events {
     };
   }
 
-  [[nodiscard]] std::string carry_out(const std::vector<std::byte>& records) { return target_.carry_out(3, records); }
+  [[nodiscard]] std::string execute_operation(const std::vector<std::byte>& records) {
+    return target_.execute_operation(3, records);
+  }
   [[nodiscard]] bool guards_are_intact() const {
     const auto zero = [](std::byte b) { return b == std::byte{0}; };
     return std::all_of(memory_.begin(), memory_.begin() + slot_bytes, zero) &&
@@ -75,7 +77,7 @@ template <class... Parts>
   return made;
 }
 [[nodiscard]] record_header head_of(record_kind kind, std::uint64_t offset, std::uint32_t bytes) {
-  return {kind, atomic_update::add, word_kind::u64, 0, bytes, offset};
+  return {kind, atomic_update::add, datatype::u64, 0, bytes, offset};
 }
 
 [[nodiscard]] std::vector<std::vector<std::byte>> good_records() {
@@ -92,18 +94,18 @@ template <class... Parts>
 TEST_F(targets, records_that_make_sense_are_carried_out) {
   std::vector<std::byte> all;
   for (const std::vector<std::byte>& each : good_records()) {
-    EXPECT_EQ(carry_out(each), "");
+    EXPECT_EQ(execute_operation(each), "");
     all.insert(all.end(), each.begin(), each.end());
   }
   EXPECT_EQ(replies_, 3u);
-  EXPECT_EQ(carry_out(all), "");
+  EXPECT_EQ(execute_operation(all), "");
   EXPECT_TRUE(guards_are_intact());
 }
 
 TEST_F(targets, records_that_end_too_early_are_refused) {
   for (const std::vector<std::byte>& each : good_records()) {
     for (std::size_t bytes = 1; bytes < each.size(); ++bytes) {
-      EXPECT_NE(carry_out({each.begin(), each.begin() + static_cast<std::ptrdiff_t>(bytes)}), "") << bytes;
+      EXPECT_NE(execute_operation({each.begin(), each.begin() + static_cast<std::ptrdiff_t>(bytes)}), "") << bytes;
     }
   }
 }
@@ -124,7 +126,7 @@ TEST_F(targets, what_lies_outside_this_pes_memory_is_refused) {
       record(head_of(record_kind::get, 1020, 8), 0, request_part{1}),
       record(head_of(record_kind::get_strided, 1000, 8), 0, request_part{1}, strided_part{2, 1 << 20})};
   for (const std::vector<std::byte>& each : bad) {
-    const std::string wrong = carry_out(each);
+    const std::string wrong = execute_operation(each);
     EXPECT_NE(wrong, "");
     EXPECT_NE(wrong.find("heap"), std::string::npos) << wrong;
   }
@@ -133,7 +135,7 @@ TEST_F(targets, what_lies_outside_this_pes_memory_is_refused) {
 }
 
 TEST_F(targets, what_makes_no_sense_is_refused) {
-  const auto atomic = [](atomic_update update, word_kind as, std::uint64_t offset) {
+  const auto atomic = [](atomic_update update, datatype as, std::uint64_t offset) {
     return record({record_kind::atomic, update, as, 0, 0, offset}, 0, atomic_part{0, 1, 1});
   };
   record_header signal = head_of(record_kind::put_signal, 0, 8);
@@ -141,11 +143,11 @@ TEST_F(targets, what_makes_no_sense_is_refused) {
   const std::vector<std::byte> bad[] = {
       record(head_of(static_cast<record_kind>(0), 0, 8), 8),
       record(head_of(static_cast<record_kind>(99), 0, 8), 8),
-      atomic(static_cast<atomic_update>(99), word_kind::u64, 0),
-      atomic(atomic_update::add, static_cast<word_kind>(99), 0),
-      atomic(atomic_update::add, word_kind::i16, 0),
-      atomic(atomic_update::add, word_kind::u64, 4),
-      atomic(atomic_update::add, word_kind::f16, 1),
+      atomic(static_cast<atomic_update>(99), datatype::u64, 0),
+      atomic(atomic_update::add, static_cast<datatype>(99), 0),
+      atomic(atomic_update::add, datatype::i16, 0),
+      atomic(atomic_update::add, datatype::u64, 4),
+      atomic(atomic_update::add, datatype::f16, 1),
       record(signal, 8, signal_part{8, 1}),
       record(head_of(record_kind::put_signal, 0, 8), 8, signal_part{12, 1}),
       record(head_of(record_kind::put_strided, 0, 0), 0, strided_part{3, 8}),
@@ -154,7 +156,7 @@ TEST_F(targets, what_makes_no_sense_is_refused) {
       record(head_of(record_kind::get_strided, 0, 8), 0, request_part{1}, strided_part{33, 8}),
       record(head_of(record_kind::get_strided, 0, 8), 0, request_part{1}, strided_part{~std::uint64_t{0}, 8}),
       record(head_of(record_kind::reply, 6, 10), 10)};
-  for (std::size_t i = 0; i < std::size(bad); ++i) EXPECT_NE(carry_out(bad[i]), "") << i;
+  for (std::size_t i = 0; i < std::size(bad); ++i) EXPECT_NE(execute_operation(bad[i]), "") << i;
   EXPECT_EQ(replies_, 0u);
 }
 
@@ -175,7 +177,7 @@ TEST_F(targets, no_bytes_whatever_do_harm) {
       for (unsigned i = 0; i < 1 + random() % 3; ++i) bytes[random() % bytes.size()] = static_cast<std::byte>(random());
       if (round % 5 == 0) bytes.resize(random() % bytes.size());
     }
-    refused += carry_out(bytes).empty() ? 0u : 1u;
+    refused += execute_operation(bytes).empty() ? 0u : 1u;
   }
   EXPECT_GT(refused, 1000u);
   EXPECT_TRUE(guards_are_intact());

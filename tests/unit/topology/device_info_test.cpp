@@ -9,11 +9,11 @@ namespace pgas::unit_test {
 namespace {
 
 using detail::decode_device_offer;
-using detail::device_offer;
+using detail::device_info;
 using detail::device_user;
 
-device_offer offer_of(const std::string& uuid, unsigned multiprocessors, bool side_by_side = false) {
-  device_offer offer;
+device_info offer_of(const std::string& uuid, unsigned multiprocessors, bool side_by_side = false) {
+  device_info offer;
   offer.kind = heap_kind::cuda;
   offer.properties.name = "GPU";
   offer.properties.uuid = uuid;
@@ -29,10 +29,10 @@ std::vector<device_user> processes(int n, unsigned multiprocessors, bool side_by
   return users;
 }
 
-TEST(device_offer, arrives_as_it_was_sent) {
-  device_offer mine = offer_of("GPU-1", 132, true);
+TEST(device_info, arrives_as_it_was_sent) {
+  device_info mine = offer_of("GPU-1", 132, true);
   mine.refusal = "none at all";
-  const device_offer there = decode_device_offer(encode(mine), 3);
+  const device_info there = decode_device_offer(encode(mine), 3);
   EXPECT_EQ(there.kind, heap_kind::cuda);
   EXPECT_EQ(there.properties.name, "GPU");
   EXPECT_EQ(there.properties.uuid, "GPU-1");
@@ -41,7 +41,7 @@ TEST(device_offer, arrives_as_it_was_sent) {
   EXPECT_EQ(there.refusal, "none at all");
 }
 
-TEST(device_offer, what_is_none_is_refused) {
+TEST(device_info, what_is_none_is_refused) {
   blob cut = encode(offer_of("a", 1));
   cut.pop_back();
   blob letter = encode(offer_of("a", 1));
@@ -57,16 +57,16 @@ TEST(device_offer, what_is_none_is_refused) {
   }
 }
 
-TEST(pes_at_once, a_pe_alone_has_its_gpu) {
+TEST(concurrent_pes, a_pe_alone_has_its_gpu) {
   const std::vector<device_user> users = {
       {0, 1, offer_of("a", 132)}, {0, 2, offer_of("b", 132)}, {1, 1, offer_of("a", 132)}};
-  for (std::size_t me = 0; me < users.size(); ++me) EXPECT_EQ(pes_at_once(users, me), 1u);
-  EXPECT_EQ(blocks_at_once(users), 32u);
+  for (std::size_t me = 0; me < users.size(); ++me) EXPECT_EQ(concurrent_pes(users, me), 1u);
+  EXPECT_EQ(max_collective_blocks(users), 32u);
 }
 
-TEST(pes_at_once, processes_that_take_turns_have_all_of_it) {
-  EXPECT_EQ(pes_at_once(processes(4, 132, false), 2), 1u);
-  EXPECT_EQ(blocks_at_once(processes(4, 132, false)), 32u);
+TEST(concurrent_pes, processes_that_take_turns_have_all_of_it) {
+  EXPECT_EQ(concurrent_pes(processes(4, 132, false), 2), 1u);
+  EXPECT_EQ(max_collective_blocks(processes(4, 132, false)), 32u);
 }
 
 TEST(takes_turns, only_processes_that_share_a_gpu_without_mps) {
@@ -84,37 +84,37 @@ TEST(takes_turns, only_processes_that_share_a_gpu_without_mps) {
   EXPECT_FALSE(takes_turns(std::vector<device_user>(2), 0)) << "on the host";
 }
 
-TEST(pes_at_once, processes_side_by_side_share) {
-  EXPECT_EQ(pes_at_once(processes(4, 132, true), 2), 4u);
-  EXPECT_EQ(blocks_at_once(processes(2, 132, true)), 32u);
-  EXPECT_EQ(blocks_at_once(processes(4, 132, true)), 16u);
-  EXPECT_EQ(blocks_at_once(processes(100, 132, true)), 1u);
+TEST(concurrent_pes, processes_side_by_side_share) {
+  EXPECT_EQ(concurrent_pes(processes(4, 132, true), 2), 4u);
+  EXPECT_EQ(max_collective_blocks(processes(2, 132, true)), 32u);
+  EXPECT_EQ(max_collective_blocks(processes(4, 132, true)), 16u);
+  EXPECT_EQ(max_collective_blocks(processes(100, 132, true)), 1u);
 }
 
 // CUDA_MPS_ACTIVE_THREAD_PERCENTAGE gives every process the same multiprocessors, not some of its own.
-TEST(pes_at_once, processes_with_a_part_each_share_it_all_the_same) {
-  EXPECT_EQ(pes_at_once(processes(2, 66, true), 0), 2u);
-  EXPECT_EQ(blocks_at_once(processes(2, 66, true)), 16u);
-  EXPECT_EQ(blocks_at_once(processes(4, 33, true)), 4u);
+TEST(concurrent_pes, processes_with_a_part_each_share_it_all_the_same) {
+  EXPECT_EQ(concurrent_pes(processes(2, 66, true), 0), 2u);
+  EXPECT_EQ(max_collective_blocks(processes(2, 66, true)), 16u);
+  EXPECT_EQ(max_collective_blocks(processes(4, 33, true)), 4u);
 }
 
-TEST(pes_at_once, the_smallest_part_holds_the_blocks_of_all) {
+TEST(concurrent_pes, the_smallest_part_holds_the_blocks_of_all) {
   const std::vector<device_user> users = {{0, 1, offer_of("a", 66, true)}, {0, 2, offer_of("a", 32, true)}};
-  EXPECT_EQ(66 / pes_at_once(users, 0), 13u);  // of 16
-  EXPECT_EQ(32 / pes_at_once(users, 1), 16u);
+  EXPECT_EQ(66 / concurrent_pes(users, 0), 13u);  // of 16
+  EXPECT_EQ(32 / concurrent_pes(users, 1), 16u);
 }
 
-TEST(pes_at_once, pes_of_one_process_share_what_it_has) {
-  const device_offer offer = offer_of("a", 132);
+TEST(concurrent_pes, pes_of_one_process_share_what_it_has) {
+  const device_info offer = offer_of("a", 132);
   const std::vector<device_user> users = {{0, 1, offer}, {0, 1, offer}, {0, 2, offer}};
-  EXPECT_EQ(pes_at_once(users, 0), 2u);
-  EXPECT_EQ(pes_at_once(users, 2), 1u);
+  EXPECT_EQ(concurrent_pes(users, 0), 2u);
+  EXPECT_EQ(concurrent_pes(users, 2), 1u);
 }
 
-TEST(blocks_at_once, the_smallest_device_decides_for_all) {
-  EXPECT_EQ(blocks_at_once(std::vector<device_user>{{0, 1, offer_of("a", 132)}, {1, 1, offer_of("b", 16)}}), 8u);
-  EXPECT_EQ(blocks_at_once(std::vector<device_user>{{0, 1, offer_of("a", 1)}}), 1u);
-  EXPECT_EQ(blocks_at_once(std::vector<device_user>{{0, 1, device_offer{}}}), 32u);  // the host
+TEST(max_collective_blocks, the_smallest_device_decides_for_all) {
+  EXPECT_EQ(max_collective_blocks(std::vector<device_user>{{0, 1, offer_of("a", 132)}, {1, 1, offer_of("b", 16)}}), 8u);
+  EXPECT_EQ(max_collective_blocks(std::vector<device_user>{{0, 1, offer_of("a", 1)}}), 1u);
+  EXPECT_EQ(max_collective_blocks(std::vector<device_user>{{0, 1, device_info{}}}), 32u);  // the host
 }
 
 }  // namespace

@@ -12,16 +12,16 @@ namespace pgas::unit_test {
 namespace {
 
 using detail::domains;
-using detail::parse_direct;
+using detail::parse_p2p_sets;
 
 TEST(domains, all_pes_are_in_one_set_unless_told_otherwise) {
-  EXPECT_EQ(parse_direct("all", 3), (std::vector<int>{0, 0, 0}));
-  EXPECT_EQ(parse_direct("all", 1), (std::vector<int>{0}));
+  EXPECT_EQ(parse_p2p_sets("all", 3), (std::vector<int>{0, 0, 0}));
+  EXPECT_EQ(parse_p2p_sets("all", 1), (std::vector<int>{0}));
 }
 
 /// Which PEs have the same number as each.
 std::vector<std::vector<int>> sets(const std::string& direct, int n) {
-  const std::vector<int> number = parse_direct(direct, n);
+  const std::vector<int> number = parse_p2p_sets(direct, n);
   std::vector<std::vector<int>> all;
   for (const int one : number) {
     std::vector<int> members;
@@ -42,7 +42,7 @@ TEST(domains, lists_name_the_sets_and_the_rest_is_alone) {
 TEST(domains, pes_that_the_job_does_not_have_are_refused) {
   for (const char* direct : {"0,5", "0,2/1,3", "2"}) {
     try {
-      static_cast<void>(parse_direct(direct, 2, true));
+      static_cast<void>(parse_p2p_sets(direct, 2, true));
       ADD_FAILURE() << direct;
     } catch (const error& refused) {
       const std::string said = refused.what();
@@ -51,14 +51,14 @@ TEST(domains, pes_that_the_job_does_not_have_are_refused) {
       EXPECT_NE(said.find("PEs are 0 to 1"), std::string::npos) << said;
     }
   }
-  EXPECT_EQ(parse_direct("0,2/1,3", 1, true).size(), 1u) << "nobody is there to be apart from";
+  EXPECT_EQ(parse_p2p_sets("0,2/1,3", 1, true).size(), 1u) << "nobody is there to be apart from";
   EXPECT_EQ(sets("0,2/1,3", 2), (std::vector<std::vector<int>>{{0}, {1}})) << "a world of some PEs of the job";
 }
 
 TEST(domains, nonsense_is_refused_with_what_is_allowed) {
   for (const char* nonsense : {"", "none", "0,", "/1", "0,,1", "-1", "0;1", "1,1", "0/0", "0 1", "99999999999"}) {
     try {
-      static_cast<void>(parse_direct(nonsense, 4));
+      static_cast<void>(parse_p2p_sets(nonsense, 4));
       ADD_FAILURE() << nonsense;
     } catch (const error& refused) {
       EXPECT_EQ(refused.code(), code::config_value) << nonsense;
@@ -70,8 +70,8 @@ TEST(domains, nonsense_is_refused_with_what_is_allowed) {
 TEST(domains, members_are_numbered_in_the_order_of_pes) {
   run_threads(4, [](bootstrap& exchange) {
     linked_pe pe(exchange, quick());
-    const domains near(pe.links.my_pe(), detail::agree_on_direct(pe.links, "1,3"));
-    const int me = pe.links.my_pe();
+    const domains near(pe.control_plane.my_pe(), detail::agree_on_direct(pe.control_plane, "1,3"));
+    const int me = pe.control_plane.my_pe();
     if (me % 2 == 1) {
       EXPECT_EQ(std::vector<int>(near.members().begin(), near.members().end()), (std::vector<int>{1, 3}));
       EXPECT_EQ(near.index(1), 0);
@@ -83,15 +83,15 @@ TEST(domains, members_are_numbered_in_the_order_of_pes) {
     }
     EXPECT_EQ(near.largest(), 2);
     EXPECT_FALSE(near.only_one());
-    EXPECT_TRUE(domains(me, detail::agree_on_direct(pe.links, "all")).only_one());
-    pe.links.leave();
+    EXPECT_TRUE(domains(me, detail::agree_on_direct(pe.control_plane, "all")).only_one());
+    pe.control_plane.leave();
   });
 }
 
 TEST(domains, a_setting_that_differs_is_refused_on_all_pes) {
   const auto outcomes = run_threads(3, [](bootstrap& exchange) {
     linked_pe pe(exchange, quick());
-    static_cast<void>(detail::agree_on_direct(pe.links, pe.links.my_pe() == 2 ? "0" : "all"));
+    static_cast<void>(detail::agree_on_direct(pe.control_plane, pe.control_plane.my_pe() == 2 ? "0" : "all"));
   });
   for (const auto& outcome : outcomes) {
     ASSERT_TRUE(outcome.has_value());

@@ -11,17 +11,17 @@
 namespace pgas_test {
 namespace {
 
-using links = std::vector<std::unique_ptr<transport>>;
+using control_plane = std::vector<std::unique_ptr<transport>>;
 
-[[nodiscard]] links loopback(int n) {
+[[nodiscard]] control_plane loopback(int n) {
   const auto network = std::make_shared<pgas::detail::loopback_network>(n);
-  links made;
+  control_plane made;
   for (int pe = 0; pe < n; ++pe) made.push_back(network->join(pe));
   return made;
 }
 
-[[nodiscard]] links faulty(int n) {
-  links made = loopback(n);
+[[nodiscard]] control_plane faulty(int n) {
+  control_plane made = loopback(n);
   for (int pe = 0; pe < n; ++pe) {
     auto& one = made[static_cast<std::size_t>(pe)];
     const pgas::detail::faulty_settings settings{.seed = static_cast<std::uint32_t>(pe) + 1};
@@ -30,9 +30,9 @@ using links = std::vector<std::unique_ptr<transport>>;
   return made;
 }
 
-[[nodiscard]] links traced(int n) {
+[[nodiscard]] control_plane traced(int n) {
   static pgas::log::logger quiet(pgas::log_level::warn);
-  links made = loopback(n);
+  control_plane made = loopback(n);
   for (auto& one : made) one = std::make_unique<pgas::detail::traced_transport>(std::move(one), quiet);
   return made;
 }
@@ -52,7 +52,7 @@ void run_one(test_pe& pe, const std::vector<blob>& addresses, const std::functio
 }  // namespace
 
 void run_pes(const transport_kind& kind, int n, const std::function<void(test_pe&)>& body, bool may_lose) {
-  links made = kind.make(n);
+  control_plane made = kind.make(n);
   std::atomic<int> arrived{0};
   test_pe::everyone all;
   std::vector<blob> addresses;

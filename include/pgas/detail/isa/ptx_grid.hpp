@@ -1,6 +1,6 @@
 /// @file
-/// Accesses at the scope of one GPU, for what its blocks tell one another: PTX beside its C++ meaning, as in `ptx.hpp`. On
-/// the CPU there is one scope only.
+/// Accesses at the scope of one GPU, for what its blocks tell one another: PTX beside its C++ meaning, as in `ptx.hpp`.
+/// On the CPU there is one scope only.
 #pragma once
 
 #include "pgas/detail/isa/ptx_atomic.hpp"
@@ -19,7 +19,7 @@ PGAS_FN void fence_gpu() {
 
 /// In a kernel that may be set up before its turn: waits until what the stream has before it is done and can be seen.
 /// The next one may be set up meanwhile. Before sm_90 every kernel is set up in its turn.
-PGAS_FN void take_turn() {
+PGAS_FN void wait_for_predecessor() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");

@@ -1,8 +1,7 @@
 #include "device/cuda/kernels/collective.hpp"
-
-#include "device/shared/collective_kernels.hpp"
 #include "device/cuda/kernels/library_kernel.cuh"
 #include "device/cuda/kernels/lockstep_grid.cuh"
+#include "device/shared/collective_kernels.hpp"
 
 namespace pgas::detail::cuda {
 
@@ -12,7 +11,7 @@ struct move_kernel {
   static constexpr unsigned max_threads = most_threads;
   __device__ void operator()(const context& here, const team_view& team, const collective_request& request,
                              grid_state* blocks) const {
-    move_as_asked(here, stepping_grid(launched_block(blocks)), team, request);
+    move_as_asked(here, lockstep_grid(launched_block(blocks)), team, request);
   }
 };
 
@@ -24,7 +23,7 @@ cudaError_t launch_collective(const context& context, const team_view& team, con
     return library_kernel<move_kernel>::launch(blocks_for(request, team), threads_for(request), stream, context, team,
                                                request, blocks);
   cudaError_t result = cudaErrorInvalidValue;
-  with_family(request, [&]<class Family>(Family) {
+  dispatch_type_group(request, [&]<class Family>(Family) {
     result = launch_fold<Family>(context, team, request, blocks, stream);
     return true;
   });

@@ -16,7 +16,7 @@ inline constexpr unsigned used_stack_bytes = 1024;
 [[nodiscard]] cudaError_t launch_stack_user(cudaStream_t stream);
 
 /// A list of atomic operations, by one warp: other kernels leave room for that soonest.
-[[nodiscard]] cudaError_t launch_updates(listed_update* list, unsigned count, cudaStream_t stream);
+[[nodiscard]] cudaError_t launch_updates(batched_atomic* list, unsigned count, cudaStream_t stream);
 /// What that needs of a multiprocessor of the current GPU.
 [[nodiscard]] cudaError_t describe_updates(cudaFuncAttributes& about);
 

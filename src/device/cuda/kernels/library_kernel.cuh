@@ -14,7 +14,7 @@ namespace pgas::detail::cuda {
 /// again behind each wait, which empties L1.
 template <class Body, class... Arguments>
 __global__ void __launch_bounds__(Body::max_threads * 3 / 2, 1) library_entry(Arguments... arguments) {
-  take_turn();
+  wait_for_predecessor();
   Body()(arguments...);
 }
 
@@ -35,7 +35,7 @@ class library_kernel {
     shape.blockDim = threads;
     shape.stream = stream;
     shape.attrs = &early;
-    shape.numAttrs = kernels_take_turns() ? 1 : 0;
+    shape.numAttrs = supports_pdl() ? 1 : 0;
     const cudaError_t result = cudaLaunchKernelEx(&shape, library_entry<Body, Arguments...>, arguments...);
     // What is reported here must not surface again in the application.
     if (result != cudaSuccess) static_cast<void>(cudaGetLastError());

@@ -17,7 +17,7 @@ namespace pgas::detail::cuda {
 }
 
 /// Whether kernels may be set up before their turn: on all of this process's GPUs, and in graphs.
-[[nodiscard]] inline bool kernels_take_turns() {
+[[nodiscard]] inline bool supports_pdl() {
   static const bool all = [] {
     constexpr int with_graphs = 12030;  // the driver's CUDA version
     int version = 0;

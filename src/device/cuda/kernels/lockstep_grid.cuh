@@ -8,9 +8,9 @@ namespace pgas::detail::cuda {
 
 /// All threads of a kernel that has as many blocks on every member of the team: before a collective's first access to
 /// other members' memory, and after its last, each block meets only the same block of the others (step_or_end()).
-class stepping_grid : public grid {
+class lockstep_grid : public grid {
  public:
-  explicit __device__ stepping_grid(const launched_block& part) : grid(part), part_(part) {}
+  explicit __device__ lockstep_grid(const launched_block& part) : grid(part), part_(part) {}
   /// The block that the calling thread is of.
   [[nodiscard]] __device__ const launched_block& part() const { return part_; }
 

@@ -1,6 +1,6 @@
-#include "device/shared/execute_operation.hpp"
 #include "device/cuda/kernels/kernels.hpp"
 #include "device/cuda/kernels/library_kernel.cuh"
+#include "device/shared/execute_operation.hpp"
 
 namespace pgas::detail::cuda {
 
@@ -11,7 +11,7 @@ constexpr unsigned most_threads = 256;
 
 struct operation_kernel {
   static constexpr unsigned max_threads = most_threads;
-  __device__ void operator()(const operation_request& request) const { carry_out(request, this_block()); }
+  __device__ void operator()(const operation_request& request) const { execute_operation(request, this_block()); }
 };
 
 struct strided_kernel {
@@ -22,22 +22,23 @@ struct strided_kernel {
   }
 };
 
-/// As many updates at once as there are lanes; reading the list from the host's memory takes longer than the updates. The
-/// lanes go in steps, one behind the other: a step begins with each update that comes after all before it, and with each
-/// on a word that an earlier lane has, too.
+/// As many updates at once as there are lanes; reading the list from the host's memory takes longer than the updates.
+/// The lanes go in steps, one behind the other: a step begins with each update that comes after all before it, and with
+/// each on a word that an earlier lane has, too.
 struct update_kernel {
   static constexpr unsigned max_threads = warp;
-  __device__ void operator()(listed_update* list, unsigned count) const {
+  __device__ void operator()(batched_atomic* list, unsigned count) const {
     constexpr unsigned all = ~0u;
     const unsigned lane = threadIdx.x;
     const unsigned up_to_me = all >> (warp - 1 - lane);
     for (unsigned first = 0; first < count; first += warp) {
       const bool mine = first + lane < count;
-      listed_update what;
+      batched_atomic what;
       if (mine) what = list[first + lane];
       // The beginning of the list comes after what was done before on the stream.
       const bool fenced = mine && (what.fenced || first + lane == 0);
-      const auto place = reinterpret_cast<std::uintptr_t>(what.at) / sizeof(std::uint64_t);  // words of 4 bytes are in it
+      const auto place =
+          reinterpret_cast<std::uintptr_t>(what.at) / sizeof(std::uint64_t);  // words of 4 bytes are in it
       const bool again = (__match_any_sync(all, mine ? place : lane) & up_to_me) != 1u << lane;
       const unsigned starts = __ballot_sync(all, fenced || (mine && again));
       const int step_of_mine = __popc(starts & up_to_me);
@@ -55,12 +56,12 @@ struct update_kernel {
 
 }  // namespace
 
-cudaError_t launch_updates(listed_update* list, unsigned count, cudaStream_t stream) {
+cudaError_t launch_updates(batched_atomic* list, unsigned count, cudaStream_t stream) {
   return library_kernel<update_kernel>::launch(1, warp, stream, list, count);
 }
 
 cudaError_t describe_updates(cudaFuncAttributes& about) {
-  return library_kernel<update_kernel>::describe<listed_update*, unsigned>(about);
+  return library_kernel<update_kernel>::describe<batched_atomic*, unsigned>(about);
 }
 
 cudaError_t launch_operation(const operation_request& request, cudaStream_t stream) {
@@ -69,8 +70,8 @@ cudaError_t launch_operation(const operation_request& request, cudaStream_t stre
     constexpr std::uint64_t most_blocks = 64;  // as many as a link or the memory needs to be busy
     const std::uint64_t pieces = request.count * request.bytes / unit_of_copy(request);
     const std::uint64_t blocks = (pieces + threads * 8 - 1) / (threads * 8);
-    return library_kernel<strided_kernel>::launch(static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks), threads,
-                                                  stream, request);
+    return library_kernel<strided_kernel>::launch(static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks),
+                                                  threads, stream, request);
   }
   const bool many = request.what == operation_request::kind::wait && request.count > 32;
   return library_kernel<operation_kernel>::launch(1, many ? most_threads : warp, stream, request);

@@ -2,10 +2,10 @@
 /// The kernel of a family of types; for the files that instantiate it. Several, as each takes the compiler a while.
 #pragma once
 
-#include "device/shared/collective_kernels.hpp"
 #include "device/cuda/kernels/collective.hpp"
 #include "device/cuda/kernels/library_kernel.cuh"
 #include "device/cuda/kernels/lockstep_grid.cuh"
+#include "device/shared/collective_kernels.hpp"
 
 namespace pgas::detail::cuda {
 
@@ -15,7 +15,7 @@ struct fold_kernel {
   __device__ void operator()(const context& here, const team_view& team, const collective_request& request,
                              grid_state* blocks) const {
     Family::choose(request.type, [&]<class T>(type_is<T>) {
-      fold_as_asked<T>(here, stepping_grid(launched_block(blocks)), team, request);
+      fold_as_asked<T>(here, lockstep_grid(launched_block(blocks)), team, request);
     });
   }
 };

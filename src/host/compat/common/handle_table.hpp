@@ -19,10 +19,10 @@ namespace pgas::capi {
 ///
 /// *Callers* any thread; who uses an object sees to it that nobody takes it out meanwhile.
 template <class T>
-class number_table {
+class handle_table {
  public:
   /// @param what one object is called in messages, "team" for example. @param first the lowest number given.
-  explicit number_table(std::string what, int first = 0) : what_(std::move(what)), first_(first) {}
+  explicit handle_table(std::string what, int first = 0) : what_(std::move(what)), first_(first) {}
 
   /// Takes over `object`. *On return* its number.
   [[nodiscard]] int add(T object) {

@@ -168,7 +168,7 @@ class runtime {
   std::atomic<class world*> standing_{nullptr};
   std::optional<error> failure_;  ///< of joining
   std::array<numbered_team, team_number::first_own> predefined_;
-  number_table<numbered_team> teams_{"team", team_number::first_own};
+  handle_table<numbered_team> teams_{"team", team_number::first_own};
   std::unique_ptr<log::logger> log_;
 };
 

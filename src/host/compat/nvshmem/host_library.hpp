@@ -44,10 +44,10 @@ class call {
   std::optional<stream> stream_;
 };
 
-/// Waits until the legacy default stream has done what it was given before: programs fill memory there, meet on the host,
-/// and go on in other PEs' kernels. Only looks at the stream, as an event in it would hold up the program's other streams,
-/// and no longer than PGAS_DEFAULT_STREAM_WAIT, as what runs there may be a kernel that waits for this PE's host.
-/// *Errors* what the world fails with meanwhile.
+/// Waits until the legacy default stream has done what it was given before: programs fill memory there, meet on the
+/// host, and go on in other PEs' kernels. Only looks at the stream, as an event in it would hold up the program's other
+/// streams, and no longer than PGAS_DEFAULT_STREAM_WAIT, as what runs there may be a kernel that waits for this PE's
+/// host. *Errors* what the world fails with meanwhile.
 void follow_default_stream(world& w);
 
 /// Forgets what nvshmemx_buffer_register() has registered.
@@ -57,7 +57,7 @@ void forget_registrations();
 void make_meeting_places(world& joined);
 
 /// The type of a word that waits or atomic operations take. *Errors* invalid_argument for types of one byte.
-[[nodiscard]] detail::word_kind word_kind_of(compat::number type);
+[[nodiscard]] detail::datatype word_kind_of(compat::number type);
 
 /// The bootstrap over `comm`, which points to an MPI_Comm of the MPI that this process has loaded.
 /// *Errors* bootstrap_unavailable where there is no MPI, or one of an unknown kind.

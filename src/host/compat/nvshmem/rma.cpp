@@ -1,8 +1,9 @@
 // One-sided operations and signals, called by the host or enqueued on a stream.
+#include "pgas/rma.hpp"
+
 #include <fmt/format.h>
 
 #include "host/compat/nvshmem/host_library.hpp"
-#include "pgas/rma.hpp"
 #include "pgas/stream_rma.hpp"
 
 namespace pgas::capi {
@@ -41,19 +42,19 @@ detail::atomic_update update_of(compat::update how) {
 
 }  // namespace
 
-detail::word_kind word_kind_of(compat::number type) {
-  using detail::word_kind;
+detail::datatype word_kind_of(compat::number type) {
+  using detail::datatype;
   switch (type) {
-    case compat::number::i16: return word_kind::i16;
-    case compat::number::u16: return word_kind::u16;
-    case compat::number::i32: return word_kind::i32;
-    case compat::number::u32: return word_kind::u32;
-    case compat::number::i64: return word_kind::i64;
-    case compat::number::u64: return word_kind::u64;
-    case compat::number::f16: return word_kind::f16;
-    case compat::number::bf16: return word_kind::bf16;
-    case compat::number::f32: return word_kind::f32;
-    case compat::number::f64: return word_kind::f64;
+    case compat::number::i16: return datatype::i16;
+    case compat::number::u16: return datatype::u16;
+    case compat::number::i32: return datatype::i32;
+    case compat::number::u32: return datatype::u32;
+    case compat::number::i64: return datatype::i64;
+    case compat::number::u64: return datatype::u64;
+    case compat::number::f16: return datatype::f16;
+    case compat::number::bf16: return datatype::bf16;
+    case compat::number::f32: return datatype::f32;
+    case compat::number::f64: return datatype::f64;
     case compat::number::i8:
     case compat::number::u8: break;
   }
@@ -109,7 +110,7 @@ void pgas_nvshmem_put_signal(when when, void* dst, const void* src, elements n, 
 void pgas_nvshmem_signal_op(when when, std::uint64_t* signal, std::uint64_t value, int op, int pe) {
   return must(when.function, [&] {
     const auto how = checked(op) == signal_op::set ? detail::atomic_update::set : detail::atomic_update::add;
-    const detail::word_update update{how, detail::word_kind::u64, signal, value, 0, true};
+    const detail::atomic_op update{how, detail::datatype::u64, signal, value, 0, true};
     call here(when);
     if (here.on() != nullptr)
       detail::enqueue_update(here.issue(), update, nullptr, pe);

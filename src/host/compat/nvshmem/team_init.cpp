@@ -31,26 +31,26 @@ void wait_for(world& w, const char* what, const std::function<bool()>& done) {
 
 }  // namespace
 
-rendezvous::rendezvous(world& joined)
+team_init::team_init(world& joined)
     : world_(joined),
       lock_(static_cast<lock_t*>(joined.allocate_bytes(1, sizeof(lock_t), alignof(lock_t), initialize::zero))),
       places_(static_cast<std::uint64_t*>(joined.allocate_bytes(
           static_cast<std::size_t>(places_per_pe) * (static_cast<std::size_t>(joined.n_pes()) + 1),
           sizeof(std::uint64_t), memory_hint::atomics_remote, initialize::zero))) {}
 
-std::uint64_t* rendezvous::place(int which) const { return places_ + which * (world_.n_pes() + 1); }
+std::uint64_t* team_init::place(int which) const { return places_ + which * (world_.n_pes() + 1); }
 
-int rendezvous::home(std::uint64_t id) const {
+int team_init::home(std::uint64_t id) const {
   return static_cast<int>(id % static_cast<std::uint64_t>(world_.n_pes()));
 }
 
-std::uint64_t* rendezvous::find(std::uint64_t id) const {
+std::uint64_t* team_init::find(std::uint64_t id) const {
   for (int which = 0; which < places_per_pe; ++which)
     if (atomic_fetch(world_, place(which), home(id)) == id) return place(which);
   return nullptr;
 }
 
-std::uint64_t* rendezvous::find_or_claim(std::uint64_t id) {
+std::uint64_t* team_init::find_or_claim(std::uint64_t id) {
   // Under a lock, as places become free meanwhile: two members might find different ones.
   set_lock(world_, lock_);
   std::uint64_t* found = find(id);
@@ -61,7 +61,7 @@ std::uint64_t* rendezvous::find_or_claim(std::uint64_t id) {
   return found;
 }
 
-std::vector<int> rendezvous::meet(std::uint64_t id, int size, int index) {
+std::vector<int> team_init::meet(std::uint64_t id, int size, int index) {
   std::uint64_t* found = nullptr;
   wait_for(world_, "a free place to meet", [&] { return (found = find_or_claim(id)) != nullptr; });
   const auto me = static_cast<std::uint64_t>(world_.my_pe()) + 1;

@@ -12,10 +12,10 @@
 namespace pgas::capi {
 
 /// The meeting places of a world: some on every PE. *Callers* any thread, also several at once for different numbers.
-class rendezvous {
+class team_init {
  public:
   /// Collective over all PEs. The places go with the world.
-  explicit rendezvous(world& joined);
+  explicit team_init(world& joined);
 
   /// Collective over the `size` PEs that call it with the same `id`, not 0, and different indices. *On return* who they
   /// are, by index; on index 0 the place is free again, so that they may meet once more after any collective of theirs.

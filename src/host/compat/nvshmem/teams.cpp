@@ -1,12 +1,13 @@
 // Teams.
+#include "pgas/compat/nvshmem/teams.h"
+
 #include <fmt/format.h>
 
 #include <random>
 
 #include "host/compat/nvshmem/host_library.hpp"
-#include "host/compat/nvshmem/team_init.hpp"
 #include "host/compat/nvshmem/state.hpp"
-#include "pgas/compat/nvshmem/teams.h"
+#include "host/compat/nvshmem/team_init.hpp"
 
 namespace pgas::capi {
 
@@ -26,12 +27,12 @@ nvshmem_team_t& place(nvshmem_team_t* team) {
   return *team;
 }
 
-std::unique_ptr<rendezvous>& standing_places() {
-  static std::unique_ptr<rendezvous> places;
+std::unique_ptr<team_init>& standing_places() {
+  static std::unique_ptr<team_init> places;
   return places;
 }
 
-rendezvous& meeting_places() { return *standing_places(); }
+team_init& meeting_places() { return *standing_places(); }
 
 /// Numbers the team, if this PE is in it, and tells kernels of it.
 nvshmem_team_t adopt(team made, int contexts) {
@@ -46,7 +47,7 @@ nvshmem_team_t adopt(team made, int contexts) {
 
 }  // namespace
 
-void make_meeting_places(world& joined) { standing_places() = std::make_unique<rendezvous>(joined); }
+void make_meeting_places(world& joined) { standing_places() = std::make_unique<team_init>(joined); }
 
 #pragma GCC visibility push(default)
 extern "C" {

@@ -5,9 +5,9 @@
 #include <atomic>
 #include <cstdint>
 
-#include "host/compat/shmem/active_sets.hpp"
 #include "host/compat/common/handle_table.hpp"
 #include "host/compat/common/runtime.hpp"
+#include "host/compat/shmem/active_sets.hpp"
 #include "host/compat/shmem/static_data.hpp"
 #include "pgas/compat/shmem.h"
 
@@ -73,7 +73,7 @@ class shmem_library {
 
   class static_data static_data_;
   active_sets active_sets_;
-  number_table<context> contexts_{"context", first_context};
+  handle_table<context> contexts_{"context", first_context};
   bool exit_watched_ = false;
 };
 

@@ -38,7 +38,7 @@ void faulty_transport::forget(std::uint64_t imported) noexcept {
   inner_->forget(imported);
 }
 
-int faulty_transport::owner_of(std::uint64_t imported) const {
+int faulty_transport::peer_credentials(std::uint64_t imported) const {
   const auto found = owners_.find(imported);
   if (found == owners_.end()) throw error{code::transport_failed, "a put or get names memory that is not imported"};
   return found->second;
@@ -65,7 +65,7 @@ void faulty_transport::hold(held one) {
 
 void faulty_transport::put(std::uint64_t imported, std::uint64_t offset, const void* local, std::size_t bytes,
                            transport_token token) {
-  const int pe = owner_of(imported);
+  const int pe = peer_credentials(imported);
   if (!admit(pe)) return;
   auto* const from = static_cast<std::byte*>(const_cast<void*>(local));  // only read from
   std::size_t first = bytes == 0 ? 0 : random_() % bytes;
@@ -77,7 +77,7 @@ void faulty_transport::put(std::uint64_t imported, std::uint64_t offset, const v
 
 void faulty_transport::get(std::uint64_t imported, std::uint64_t offset, void* local, std::size_t bytes,
                            transport_token token) {
-  const int pe = owner_of(imported);
+  const int pe = peer_credentials(imported);
   if (admit(pe)) hold({kind::get, pe, 0, imported, offset, static_cast<std::byte*>(local), bytes, begin(pe, token, 1)});
 }
 

@@ -73,7 +73,7 @@ class faulty_transport final : public transport, private transport_events {
   void done(transport_token token) override;
   void lost(int pe, const std::string& why) override;
 
-  [[nodiscard]] int owner_of(std::uint64_t imported) const;
+  [[nodiscard]] int peer_credentials(std::uint64_t imported) const;
   /// Whether an operation to `pe` is to be carried out; counts it.
   [[nodiscard]] bool admit(int pe);
   [[nodiscard]] std::uint64_t begin(int pe, transport_token token, int pieces);

@@ -42,7 +42,7 @@ class ucx_ledger {
     batch.status = UCS_OK;
     return batch;
   }
-  void give_back(ucx_batch& batch) {
+  void release(ucx_batch& batch) {
     batch.tokens.clear();
     free_.push_back(&batch);
   }

@@ -232,7 +232,7 @@ void ucx_transport::deliver_ended() {
       if (events_ != nullptr && !told_lost_[static_cast<std::size_t>(peer.pe())])
         for (const transport_token token : batch->tokens) events_->done(token);
     }
-    ledger_.give_back(*batch);
+    ledger_.release(*batch);
   }
 }
 

@@ -39,7 +39,7 @@ inline constexpr std::uint32_t deep = 8;     ///< gets, puts of small groups
 inline constexpr std::uint32_t shallow = 4;  ///< puts of large groups
 inline constexpr std::uint32_t shifted = 3;  ///< words shifted together: each takes twice the registers
 inline constexpr std::uint32_t large_group = 512;
-inline constexpr std::uint32_t few_words = 4;  ///< of each thread: copied in line
+inline constexpr std::uint32_t inline_words = 4;  ///< of each thread: copied in line
 
 /// How far ahead one thread alone asks for lines, as it can't hold enough words in registers to cover a load's latency.
 inline constexpr std::size_t prefetch_bytes = 2048;
@@ -277,8 +277,8 @@ PGAS_FN void copy(const G& g, T* dst, const T* src, std::size_t count) {
     copy_few<Direction, unit>(to, from, units);
   } else if (units <= (unit >= 4 || me.size <= 32 ? me.size : 32)) {  // at most one access for each thread
     if (me.rank < units) copy_few<Direction, unit>(to + me.rank * unit, from + me.rank * unit, 1);
-  } else if (!single<G> && bytes <= std::size_t{few_words} * 16 * me.size && aligned16(to, from, bytes)) {
-    copy_few_words<source_space<Direction>, target_space<Direction>, few_words>(
+  } else if (!single<G> && bytes <= std::size_t{inline_words} * 16 * me.size && aligned16(to, from, bytes)) {
+    copy_few_words<source_space<Direction>, target_space<Direction>, inline_words>(
         to, from, static_cast<std::uint32_t>(bytes), me.rank * 16, me.size * 16);
   } else {
     copy_long<Direction, unit>(to, from, bytes, me);

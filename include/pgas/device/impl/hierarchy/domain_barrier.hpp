@@ -43,7 +43,7 @@ struct member_words {
 struct domain_channel {
   const routes* table;
   std::uintptr_t state;  ///< of the channel, in this PE's slot
-  domain_plan plan;
+  team_hierarchy plan;
   std::uint32_t log2_stride;
 
   /// Whether members are proxied; the same on all of them.
@@ -68,7 +68,7 @@ struct domain_channel {
 [[nodiscard]] PGAS_FN domain_channel domain_channel_of(const context& ctx, const team_view& team) {
   const std::uint64_t plan = team.state_offset_ + team_layout::plan(team.n_pes(), team.n_channels());
   return {ctx.routes_, ctx.my_slot_ + team.channel_offset(),
-          domain_plan{reinterpret_cast<const std::int32_t*>(ctx.my_slot_ + plan)}, ctx.log2_stride_};
+          team_hierarchy{reinterpret_cast<const std::int32_t*>(ctx.my_slot_ + plan)}, ctx.log2_stride_};
 }
 
 /// Whether there may be proxied ones among the members of a team: then it has a plan, which says so.
@@ -134,9 +134,9 @@ PGAS_COLD void tell_domains(const telling* what_to) {
   for (std::int32_t d = what_to->rank; d < of.plan.domains(); d += what_to->size) {
     if (d == of.plan.mine()) continue;
     const sender from = of.from();
-    const ring_place place = take_place(from, {what, of.plan.world_pe(d, 0), 0});
+    const ring_place place = reserve_slot(from, {what, of.plan.world_pe(d, 0), 0});
     if (place.slot == nullptr) end_thread();
-    fill(place.slot, command_kind::atomic, atomic_update::set, word_kind::u64,
+    fill(place.slot, command_kind::atomic, atomic_update::set, datatype::u64,
          {what, of.plan.world_pe(d, 0), from.offset(of.arrived(of.plan.mine(), of.plan.rank()))}, 0,
          sizeof(std::uint64_t), no_answer);
     fill(place.slot->value, load_relaxed(&of.words()->waited) + 1, 0);

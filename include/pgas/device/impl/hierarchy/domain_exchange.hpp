@@ -4,8 +4,8 @@
 /// the network once, and members of both domains share the work.
 #pragma once
 
-#include "pgas/device/impl/sync/barrier.hpp"
 #include "pgas/device/impl/hierarchy/proxied_reduce.hpp"
+#include "pgas/device/impl/sync/barrier.hpp"
 
 namespace pgas::detail {
 
@@ -13,7 +13,7 @@ namespace pgas::detail {
 inline constexpr std::size_t by_domains_bytes = std::size_t{16} << 10;
 
 /// Whether a collective of `bytes` bytes goes by domains; the same on all members.
-[[nodiscard]] PGAS_COLD bool worth_domains(domain_plan plan, std::size_t bytes) {
+[[nodiscard]] PGAS_COLD bool worth_domains(team_hierarchy plan, std::size_t bytes) {
   return plan.domains() > 1 && plan.domains() < plan.members() && bytes >= by_domains_bytes;
 }
 [[nodiscard]] PGAS_FN bool goes_by_domains(const context& ctx, const team_view& team, std::size_t bytes) {
@@ -35,7 +35,7 @@ struct domain_call {
   std::uint32_t element;  ///< bytes
 
   [[nodiscard]] PGAS_FN domain_channel channel() const { return here.channel(); }
-  [[nodiscard]] PGAS_FN domain_plan plan() const { return channel().plan; }
+  [[nodiscard]] PGAS_FN team_hierarchy plan() const { return channel().plan; }
   [[nodiscard]] PGAS_FN std::size_t bytes() const { return count * element; }
 };
 template <class T>
@@ -97,7 +97,7 @@ PGAS_FN void put_far(const domain_call* call, const G& g, stretch where, const s
 /// Gives each member of another domain a share of the root's elements.
 template <PGAS_IS(group) G>
 PGAS_COLD void deal_out(const domain_call* call, G g) {
-  const domain_plan plan = call->plan();
+  const team_hierarchy plan = call->plan();
   for (std::int32_t d = 0; d < plan.domains(); ++d) {
     for (std::int32_t k = 0; d != plan.mine() && k < plan.count(d); ++k) {
       const stretch part = share_in(call, call->dst, d, k);
@@ -107,7 +107,7 @@ PGAS_COLD void deal_out(const domain_call* call, G g) {
 }
 
 /// Whether a member is of this PE's domain.
-[[nodiscard]] PGAS_COLD bool is_near(domain_plan plan, std::int32_t member) {
+[[nodiscard]] PGAS_COLD bool is_near(team_hierarchy plan, std::int32_t member) {
   std::int32_t k = plan.count(plan.mine()) - 1;
   while (k >= 0 && plan.member(plan.mine(), k) != member) --k;
   return k >= 0;
@@ -143,7 +143,7 @@ PGAS_COLD void broadcast_by_domains(const domain_call* call, G g, std::int32_t r
 /// Sends this member's elements to one of each other domain.
 template <PGAS_IS(group) G>
 PGAS_COLD void send_across(const domain_call* call, G g, stretch own) {
-  const domain_plan plan = call->plan();
+  const team_hierarchy plan = call->plan();
   for (std::int32_t d = 0; d < plan.domains(); ++d) {
     if (d != plan.mine()) put_far(call, g, own, call->src, plan.world_pe(d, plan.rank() % plan.count(d)));
   }
@@ -159,7 +159,7 @@ struct received {
 };
 /// One more of them. False behind the last one.
 [[nodiscard]] PGAS_COLD bool next_received(received* at) {
-  const domain_plan plan = at->call->plan();
+  const team_hierarchy plan = at->call->plan();
   while (at->domain == plan.mine() || at->k >= plan.count(at->domain)) {
     if (++at->domain >= plan.domains()) return false;
     at->k = plan.rank();

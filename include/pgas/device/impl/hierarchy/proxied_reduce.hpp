@@ -1,6 +1,6 @@
 /// @file
 /// Folds of teams with members that load and store do not reach: what depends on the type, the operation and the group
-/// of a fold whose way is that of `fold_route.hpp`.
+/// of a fold whose way is that of `staged_reduce.hpp`.
 #pragma once
 
 #include "pgas/device/impl/hierarchy/staged_reduce.hpp"
@@ -37,9 +37,9 @@ PGAS_COLD void fold_operand(const operand* with, Op op, share me) {
 
 /// Meets so that one thread settles for all.
 template <PGAS_IS(group) G>
-PGAS_OUTLINE_IN_UNIT void settle_together(fold_route* route, G g) {
+PGAS_OUTLINE_IN_UNIT void settle_together(staged_reduce* route, G g) {
   g.sync();
-  go_on_with_first(g, g.thread_rank() == 0 && settle_route(route));
+  exit_unless_leader(g, g.thread_rank() == 0 && settle_route(route));
 }
 
 /// A job by all threads of a group. Out of line and in memory, as there are few registers below a kernel.
@@ -48,7 +48,7 @@ PGAS_OUTLINE_IN_UNIT void fold_by_any_route(const routed_job* call, G g, Op op) 
   using A = accumulator_of<Op, T>;
   static_assert(sizeof(T) <= 4096, "elements of reductions have at most 4096 bytes");
   if (call->job.count == 0) return;
-  fold_route route;
+  staged_reduce route;
   open_route(&route, call, Result, {sizeof(T), sizeof(A), alignof(A)}, share_of(g));
   for (;;) {
     settle_together(&route, g);

@@ -14,8 +14,8 @@
 #pragma once
 
 #include "pgas/device/impl/hierarchy/domain_barrier.hpp"
-#include "pgas/device/impl/reduce/reduce_loop.hpp"
 #include "pgas/device/impl/proxy/proxied_copy.hpp"
+#include "pgas/device/impl/reduce/reduce_loop.hpp"
 
 namespace pgas::detail {
 
@@ -70,7 +70,7 @@ struct holder {
 };
 [[nodiscard]] PGAS_OUTLINE_IN_UNIT holder holder_of(const routed_job* call, std::uint32_t element_bytes, std::int32_t d,
                                                     std::size_t first) {
-  const domain_plan plan = call->here->channel().plan;
+  const team_hierarchy plan = call->here->channel().plan;
   const std::size_t at = call->held.before + first;
   const shares all = domain_shares(reinterpret_cast<std::uintptr_t>(call->job.src) - call->held.before * element_bytes,
                                    element_bytes, call->held.count, plan.count(d));
@@ -85,7 +85,7 @@ PGAS_OUTLINE_IN_UNIT void copy_far(sender from, errand about, command_kind kind,
 }
 
 /// How far a fold is. Each thread has its own, in memory; all of a group's go through the same states.
-class fold_route {
+class staged_reduce {
  public:
   PGAS_FN void open(const routed_job* call, fold_result result, element_sizes sizes, share me) {
     call_ = call;
@@ -239,12 +239,12 @@ class fold_route {
     for (std::int32_t q = wanted.begin, far = 0; q < wanted.end; ++q) {
       const std::int32_t pe = world_pe(q, wanted.first);
       if (ctx().near(pe)) continue;
-      hand_over(command_kind::get, pe, source(), wanted, buffer(half_, far++));
+      proxy_submit(command_kind::get, pe, source(), wanted, buffer(half_, far++));
     }
   }
 
-  PGAS_FN void hand_over(command_kind kind, std::int32_t pe, const std::byte* there, const turn& some,
-                         const std::byte* here) const {
+  PGAS_FN void proxy_submit(command_kind kind, std::int32_t pe, const std::byte* there, const turn& some,
+                            const std::byte* here) const {
     copy_far(of_.from(), {call_->what, pe, of_.from().offset(there + some.first * sizes_.element)}, kind, here,
              some.count * sizes_.element);
   }
@@ -259,7 +259,7 @@ class fold_route {
         put_congruent(ctx().world_remote(job.dst + now_.first * sizes_.element, pe), result(0),
                       now_.count * sizes_.element, me_);
       } else if (me_.rank == 0) {
-        hand_over(command_kind::put, pe, job.dst, now_, result(0));
+        proxy_submit(command_kind::put, pe, job.dst, now_, result(0));
       }
     }
   }
@@ -268,7 +268,7 @@ class fold_route {
     PGAS_ROLLED
     for (std::int32_t q = now_.begin, far = 0; q < now_.end; ++q) {
       const std::int32_t pe = world_pe(q, now_.first);
-      if (!ctx().near(pe)) hand_over(command_kind::put, pe, call_->job.dst, now_, result(far++));
+      if (!ctx().near(pe)) proxy_submit(command_kind::put, pe, call_->job.dst, now_, result(far++));
     }
   }
 
@@ -292,15 +292,15 @@ class fold_route {
 };
 
 /// Its steps out of line, also with -rdc=true, where they would be part of every fold.
-PGAS_OUTLINE_IN_UNIT void open_route(fold_route* route, const routed_job* call, fold_result result, element_sizes sizes,
-                                     share me) {
+PGAS_OUTLINE_IN_UNIT void open_route(staged_reduce* route, const routed_job* call, fold_result result,
+                                     element_sizes sizes, share me) {
   route->open(call, result, sizes, me);
 }
-[[nodiscard]] PGAS_OUTLINE_IN_UNIT bool settle_route(fold_route* route) { return route->settle(); }
-[[nodiscard]] PGAS_OUTLINE_IN_UNIT bool begin_turn(fold_route* route) { return route->begin_turn(); }
-[[nodiscard]] PGAS_OUTLINE_IN_UNIT bool next_operand(fold_route* route, operand* found) {
+[[nodiscard]] PGAS_OUTLINE_IN_UNIT bool settle_route(staged_reduce* route) { return route->settle(); }
+[[nodiscard]] PGAS_OUTLINE_IN_UNIT bool begin_turn(staged_reduce* route) { return route->begin_turn(); }
+[[nodiscard]] PGAS_OUTLINE_IN_UNIT bool next_operand(staged_reduce* route, operand* found) {
   return route->next_operand(found);
 }
-PGAS_OUTLINE_IN_UNIT void send_results(const fold_route* route) { route->send_results(); }
+PGAS_OUTLINE_IN_UNIT void send_results(const staged_reduce* route) { route->send_results(); }
 
 }  // namespace pgas::detail

@@ -17,9 +17,9 @@
 /// elsewhere need not be visible.
 #pragma once
 
-#include "pgas/device/impl/sync/barrier.hpp"
-#include "pgas/device/impl/ll/ll_packet.hpp"
 #include "pgas/device/impl/hierarchy/proxied_reduce.hpp"
+#include "pgas/device/impl/ll/ll_packet.hpp"
+#include "pgas/device/impl/sync/barrier.hpp"
 
 namespace pgas::detail {
 
@@ -139,7 +139,7 @@ PGAS_FN void exchange_packets(const context& ctx, const G& g, const team_view& t
   const packet_end end = exchange(packet_round_of(ctx, team, units, 0));
   if (end.why != failure::none) PGAS_UNLIKELY
     report_lost_packet(ctx, team, what, units, end);
-  go_on_together(g, end.why != failure::none);
+  exit_if_any(g, end.why != failure::none);
   if (end.number == ~std::uint32_t{0}) PGAS_UNLIKELY
     renew_packets(ctx, g, team, what);
 }

@@ -2,7 +2,7 @@
 /// What goes through a packet_channel: messages of packets where load and store reach the other PE, else data and a
 /// signal by the proxy.
 ///
-/// A message lies in packets of 8 bytes of data each (`packet_unit.hpp`), thread k of the group has packets k, k + size
+/// A message lies in packets of 8 bytes of data each (`ll_packet.hpp`), thread k of the group has packets k, k + size
 /// and so on. Messages are numbered, on each side from 1. Message k lies in half k % 2 of the box, over what is left of
 /// message k - 2, and is never cleared. That is safe by the rule that a PE sends message k only when it has received
 /// message k - 1 of the other PE: that one sent k - 1 when it had received k - 2, so nothing that is written over is
@@ -13,8 +13,8 @@
 /// the message that the other PE has to see before it writes there (renews()).
 #pragma once
 
-#include "pgas/device/impl/sync/group_vote.hpp"
 #include "pgas/device/impl/ll/ll_packet.hpp"
+#include "pgas/device/impl/sync/group_vote.hpp"
 #include "pgas/device/signal.hpp"
 
 namespace pgas {
@@ -266,7 +266,7 @@ PGAS_FN void receive_far(const context& ctx, const G& g, const channel_state& no
                             signal_t{number}, seen));
     fence_acquire();
   }
-  go_on_with_first(g, came);
+  exit_unless_leader(g, came);
   copy_by<direction::get>(g, dst, reinterpret_cast<const T*>(now.place(now.in, number)), count);
 }
 
@@ -316,7 +316,7 @@ template <class T, PGAS_IS(group) G>
     if (why != failure::none) report_lost_message(call.ctx, now.pe, why, message, me);
   }
   if (renews(number)) fence_acquire();  // the other PE has cleared what is sent to next
-  go_on_together(g, why != failure::none);
+  exit_if_any(g, why != failure::none);
   if (me.rank == 0) store_relaxed(&now.header()->received, number);
   return number;
 }

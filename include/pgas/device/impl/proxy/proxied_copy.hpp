@@ -48,9 +48,9 @@ template <class T>
     answers = take_answer(from, about);
     if (answers.cell == no_answer) return false;
   }
-  const ring_place place = take_place(from, about);
+  const ring_place place = reserve_slot(from, about);
   if (place.slot == nullptr) return false;
-  fill(place.slot, kind, atomic_update::set, word_kind::u64, about, reinterpret_cast<std::uintptr_t>(local),
+  fill(place.slot, kind, atomic_update::set, datatype::u64, about, reinterpret_cast<std::uintptr_t>(local),
        std::uint64_t{shape.bytes} * shape.count, answers.cell, static_cast<std::uint32_t>(shape.bytes));
   fill(place.slot->value, static_cast<std::uint64_t>(shape.local_step), static_cast<std::uint64_t>(shape.remote_step));
   release(place);
@@ -84,9 +84,9 @@ template <direction Direction>
     answers = take_answer(from, about);
     if (answers.cell == no_answer) return false;
   }
-  const ring_place place = take_place(from, about);
+  const ring_place place = reserve_slot(from, about);
   if (place.slot == nullptr) return false;
-  fill(place.slot, kind, signal.op == signal_op::add ? atomic_update::add : atomic_update::set, word_kind::u64, about,
+  fill(place.slot, kind, signal.op == signal_op::add ? atomic_update::add : atomic_update::set, datatype::u64, about,
        local, bytes, answers.cell);
   fill(place.slot->value, signal.value, from.offset(signal.at));
   release(place);
@@ -97,7 +97,7 @@ template <direction Direction>
 template <PGAS_IS(group) G>
 PGAS_FN void go_on(const G& g, bool lost, until when) {
   if (when == until::local_done) {
-    go_on_together(g, lost);
+    exit_if_any(g, lost);
   } else if (lost) {
     end_thread();
   }

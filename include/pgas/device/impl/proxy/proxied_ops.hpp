@@ -5,9 +5,9 @@
 #pragma once
 
 #include "pgas/detail/datatype.hpp"
-#include "pgas/device/impl/sync/group_vote.hpp"
 #include "pgas/device/impl/copy/copy.hpp"
 #include "pgas/device/impl/proxy/proxy_submit.hpp"
+#include "pgas/device/impl/sync/group_vote.hpp"
 
 namespace pgas::detail {
 
@@ -41,9 +41,9 @@ PGAS_FN void scatter(std::byte* to, payload all, std::size_t bytes) {
 
 /// Writes at most as many bytes as a command carries. False if it had to give up.
 [[nodiscard]] PGAS_FN bool put_piece(sender from, errand about, payload value, std::uint32_t bytes) {
-  const ring_place place = take_place(from, about);
+  const ring_place place = reserve_slot(from, about);
   if (place.slot == nullptr) return false;
-  fill(place.slot, command_kind::put_value, atomic_update::fetch, word_kind::u64, about, 0, bytes, no_answer);
+  fill(place.slot, command_kind::put_value, atomic_update::fetch, datatype::u64, about, 0, bytes, no_answer);
   fill(place.slot->value, value.word[0], value.word[1]);
   release(place);
   return true;
@@ -124,8 +124,8 @@ template <class T>
 
 /// An atomic operation whose result is not wanted. Out of line: a wait and the signal behind it are to lie close
 /// together.
-PGAS_COLD void proxied_update(sender from, errand about, atomic_update update, word_kind as, std::uint64_t value) {
-  const ring_place place = take_place(from, about);
+PGAS_COLD void proxied_update(sender from, errand about, atomic_update update, datatype as, std::uint64_t value) {
+  const ring_place place = reserve_slot(from, about);
   if (place.slot == nullptr) end_thread();
   fill(place.slot, command_kind::atomic, update, as, about, 0, size_of(as), no_answer);
   fill(place.slot->value, value, 0);
@@ -133,11 +133,11 @@ PGAS_COLD void proxied_update(sender from, errand about, atomic_update update, w
 }
 
 /// An atomic operation: the bits before.
-[[nodiscard]] PGAS_FN std::uint64_t proxied_fetch(sender from, errand about, atomic_update update, word_kind as,
+[[nodiscard]] PGAS_FN std::uint64_t proxied_fetch(sender from, errand about, atomic_update update, datatype as,
                                                   std::uint64_t value, std::uint64_t condition) {
   const answer_place answers = take_answer(from, about);
   if (answers.cell == no_answer) end_thread();
-  const ring_place place = take_place(from, about);
+  const ring_place place = reserve_slot(from, about);
   if (place.slot == nullptr) end_thread();
   fill(place.slot, command_kind::atomic, update, as, about, 0, size_of(as), answers.cell);
   fill(place.slot->value, value, condition);
@@ -150,9 +150,9 @@ PGAS_COLD void proxied_update(sender from, errand about, atomic_update update, w
 /// Later commands to PE `pe` come after earlier ones.
 PGAS_FN void proxied_fence(sender from, std::int32_t pe) {
   const errand about{operation::fence, pe, 0};
-  const ring_place place = take_place(from, about);
+  const ring_place place = reserve_slot(from, about);
   if (place.slot == nullptr) end_thread();
-  fill(place.slot, command_kind::fence, atomic_update::fetch, word_kind::u64, about, 0, 0, no_answer);
+  fill(place.slot, command_kind::fence, atomic_update::fetch, datatype::u64, about, 0, 0, no_answer);
   release(place);
 }
 
@@ -166,18 +166,18 @@ PGAS_COLD void settle_or_end(sender from, operation what, std::int32_t pe) {
 template <PGAS_IS(group) G>
 PGAS_COLD void settle_together(sender from, G g, operation what, std::int32_t pe) {
   g.sync();
-  go_on_with_first(g, g.thread_rank() == 0 && settle(from, what, pe));
+  exit_unless_leader(g, g.thread_rank() == 0 && settle(from, what, pe));
 }
 
 /// Waits for what this PE has handed to the proxy for any PE. Proxied operations that are complete are before whatever
 /// comes later, by whatever way it goes.
-PGAS_FN void settle_all(const context& ctx, operation what) {
+PGAS_FN void quiet_proxied(const context& ctx, operation what) {
   if (ctx.has_proxied()) PGAS_UNLIKELY
     settle_or_end(sender_of(ctx), what, -1);
 }
 /// The same for what the threads of a group have handed over.
 template <PGAS_IS(group) G>
-PGAS_FN void settle_all(const context& ctx, const G& g, operation what) {
+PGAS_FN void quiet_proxied(const context& ctx, const G& g, operation what) {
   if (ctx.has_proxied()) PGAS_UNLIKELY
     settle_together(sender_of(ctx), g, what, -1);
 }

@@ -58,7 +58,7 @@ struct ring_place {
 };
 
 /// Waits for one. Whoever has it must not wait for anybody before it is released: the proxy takes commands in order.
-[[nodiscard]] PGAS_FN ring_place take_place(sender from, errand about) {
+[[nodiscard]] PGAS_FN ring_place reserve_slot(sender from, errand about) {
   const ring_view& ring = from.table->ring;
   ring_heads* const heads = ring.heads;
   const std::uint64_t size = std::uint64_t{1} << ring.log2_commands;
@@ -170,7 +170,7 @@ PGAS_FN void fill(std::uint64_t* to, std::uint64_t low, std::uint64_t high) {
 
 /// What all commands say, but `lap`. Strong stores: under the thread sanitizer they are no bulk data, which would end
 /// the reach of an earlier fence.
-PGAS_FN void fill(command* slot, command_kind kind, atomic_update update, word_kind as, const errand& about,
+PGAS_FN void fill(command* slot, command_kind kind, atomic_update update, datatype as, const errand& about,
                   std::uint64_t local, std::uint64_t bytes, std::uint32_t cell, std::uint32_t block = 0) {
   const std::uint64_t head = static_cast<std::uint64_t>(kind) | static_cast<std::uint64_t>(update) << 8 |
                              static_cast<std::uint64_t>(as) << 16 |
@@ -188,9 +188,9 @@ PGAS_FN void release(const ring_place& place) { store_release(&place.slot->lap, 
 [[nodiscard]] PGAS_FN reply ask(sender from, errand about, command_kind kind, std::uint64_t bytes) {
   const answer_place answers = take_answer(from, about);
   if (answers.cell == no_answer) return {{}, true};
-  const ring_place place = take_place(from, about);
+  const ring_place place = reserve_slot(from, about);
   if (place.slot == nullptr) return {{}, true};
-  fill(place.slot, kind, atomic_update::fetch, word_kind::u64, about, 0, bytes, answers.cell);
+  fill(place.slot, kind, atomic_update::fetch, datatype::u64, about, 0, bytes, answers.cell);
   release(place);
   return await_answer(from, about, answers);
 }
@@ -207,7 +207,7 @@ PGAS_FN void release(const ring_place& place) { store_release(&place.slot->lap, 
   const std::uint64_t completed = load_relaxed(&ring.progress->completed);
   if (completed >= next) {
     fence_acquire();
-    store_release(&ring.heads->completed, completed);  // may put back what another has seen since, as in take_place()
+    store_release(&ring.heads->completed, completed);  // may put back what another has seen since, as in reserve_slot()
     return true;
   }
   return !ask(from, {what, pe, 0}, command_kind::quiet, 0).lost;

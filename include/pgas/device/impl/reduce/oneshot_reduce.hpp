@@ -16,14 +16,14 @@ namespace pgas::detail {
 
 /// Whether a team has room to push in, by its view for the host.
 [[nodiscard]] PGAS_HD constexpr bool may_push(const team_view& team) {
-  return team.push_offset_ != 0 && team.n_pes() > 1 && team.n_pes() <= push_room::most_members;
+  return team.push_offset_ != 0 && team.n_pes() > 1 && team.n_pes() <= oneshot_staging::most_members;
 }
 
 /// Bytes of what one member pushes to another for one block: a power of two, so that members' parts lie at a distance
 /// as slots do.
 [[nodiscard]] PGAS_HD constexpr std::uint32_t log2_of_push(std::int32_t members) {
-  std::uint32_t log2 = push_room::log2_block_bytes;
-  while (static_cast<std::uint64_t>(members) << log2 > push_room::block_bytes) --log2;
+  std::uint32_t log2 = oneshot_staging::log2_block_bytes;
+  while (static_cast<std::uint64_t>(members) << log2 > oneshot_staging::block_bytes) --log2;
   return log2;
 }
 
@@ -141,7 +141,7 @@ PGAS_FN void reduce_by_push(const context& ctx, const G& g, const team_view& tea
                      reinterpret_cast<std::byte*>(dst + begin),
                      n * sizeof(T),
                      reinterpret_cast<std::byte*>(ctx.my_slot_ + team.push_offset_) +
-                         (static_cast<std::uint32_t>(which) * 2 + turn) * push_room::block_bytes +
+                         (static_cast<std::uint32_t>(which) * 2 + turn) * oneshot_staging::block_bytes +
                          far_into_word(src + begin),
                      reach_of_near(ctx, team),
                      team.n_pes(),

@@ -11,8 +11,8 @@
 /// Teams with members that load and store do not reach meet as `domain_barrier.hpp` says.
 #pragma once
 
-#include "pgas/device/impl/sync/group_vote.hpp"
 #include "pgas/device/impl/hierarchy/domain_barrier.hpp"
+#include "pgas/device/impl/sync/group_vote.hpp"
 
 namespace pgas::detail {
 
@@ -129,7 +129,7 @@ PGAS_COLD void check_member_slowly(context ctx, team_view team, operation what) 
 /// to the proxy.
 template <arrival Arrival, PGAS_IS(group) G>
 PGAS_FN void arrive(const context& ctx, const G& g, const team_view& team) {
-  if constexpr (Arrival == arrival::release) settle_all(ctx, g, operation::barrier);
+  if constexpr (Arrival == arrival::release) quiet_proxied(ctx, g, operation::barrier);
   if (may_span_domains(ctx, team)) PGAS_UNLIKELY {
     const participant here{ctx, team};
     if (arrive_by_domains<Arrival>(&here, g)) return;
@@ -155,7 +155,7 @@ PGAS_FN void barrier_or_end(const context& ctx, const G& g, const team_view& tea
   if (ctx.checks()) PGAS_UNLIKELY
     check_member_slowly(ctx, team, what);
   arrive<Arrival>(ctx, g, team);
-  go_on_together(g, !await(ctx, g, team, what));
+  exit_if_any(g, !await(ctx, g, team, what));
 }
 
 /// barrier_or_end() for collectives, which do more than meet: out of line, once for each kind of group.
@@ -183,7 +183,7 @@ template <PGAS_IS(group) Block>
 PGAS_OUTLINE_IN_UNIT void step_of_block(context ctx, Block block, team_view team, operation what) {
   const team_view own = team.of_block(block.block_rank());
   arrive<arrival::release>(ctx, block, own);
-  go_on_together(block, !await(ctx, block, own, what));
+  exit_if_any(block, !await(ctx, block, own, what));
 }
 
 /// The meeting before a collective's first access to other members' memory, or after its last. It is a meeting of the

@@ -107,7 +107,7 @@ PGAS_COLD void check_same_call(context ctx, G g, team_view team, collective_call
   meet_or_end(ctx, g, team, call.what);
   bool lost = false;
   for (std::int32_t i = rank; i < n && !lost; i += size) lost = differs(ctx, team, call.what, i, mine);
-  go_on_together(g, lost);
+  exit_if_any(g, lost);
 }
 
 }  // namespace pgas::detail

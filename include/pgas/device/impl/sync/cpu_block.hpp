@@ -1,6 +1,6 @@
 /// @file
-/// A block of threads on the CPU: real threads that share a crew_state. For launchers; programs only see the
-/// thread_crew that they are handed.
+/// A block of threads on the CPU: real threads that share a cpu_block_state. For launchers; programs only see the
+/// cpu_block that they are handed.
 #pragma once
 
 #include <atomic>
@@ -8,23 +8,23 @@
 #include <mutex>
 #include <stdexcept>
 
-#include "pgas/detail/platform.hpp"
 #include "pgas/detail/isa/ptx.hpp"
+#include "pgas/detail/platform.hpp"
 
 namespace pgas::detail {
 
 /// What the members of one crew share: a barrier that one member's failure opens for all others, and room for a value.
 ///
 /// *Memory* lives as long as any member runs. Made by the launcher, one for each block.
-class crew_state {
+class cpu_block_state {
  public:
   /// Largest value that broadcast() hands on.
   static constexpr std::size_t broadcast_bytes = 64;
 
   /// @param members at most 65535
-  explicit crew_state(std::uint32_t members) : word_(members) {}
-  crew_state(const crew_state&) = delete;
-  crew_state& operator=(const crew_state&) = delete;
+  explicit cpu_block_state(std::uint32_t members) : word_(members) {}
+  cpu_block_state(const cpu_block_state&) = delete;
+  cpu_block_state& operator=(const cpu_block_state&) = delete;
 
   /// Returns when all members that have not left have arrived. Throws thread_ended if one of them has failed.
   void arrive_and_wait() {
@@ -119,12 +119,12 @@ inline thread_local crew_place this_place;
 namespace pgas {
 
 /// One member's handle of a block on the CPU. Cheap to copy; every member has its own.
-class thread_crew {
+class cpu_block {
  public:
   /// *Callers* launchers. @param state shared by the members of this block
   /// @param grid shared by the members of all blocks; null where they don't run all at once
-  thread_crew(detail::crew_state& state, std::uint32_t rank, std::uint32_t size, std::uint32_t block_rank = 0,
-              std::uint32_t num_blocks = 1, detail::crew_state* grid = nullptr)
+  cpu_block(detail::cpu_block_state& state, std::uint32_t rank, std::uint32_t size, std::uint32_t block_rank = 0,
+            std::uint32_t num_blocks = 1, detail::cpu_block_state* grid = nullptr)
       : state_(&state), grid_(grid), rank_(rank), size_(size), block_rank_(block_rank), num_blocks_(num_blocks) {}
 
   [[nodiscard]] std::uint32_t thread_rank() const { return rank_; }
@@ -151,7 +151,7 @@ class thread_crew {
   /// The value of the member with rank 0, on all members. Also a sync().
   template <class T>
   [[nodiscard]] T broadcast(T value) const {
-    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= detail::crew_state::broadcast_bytes);
+    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= detail::cpu_block_state::broadcast_bytes);
     if (size_ == 1) return value;
     if (rank_ == 0) __builtin_memcpy(state_->room(), &value, sizeof value);
     sync();
@@ -161,10 +161,10 @@ class thread_crew {
   }
 
   /// For the library's own use.
-  [[nodiscard]] detail::crew_state& state() const { return *state_; }
-  [[nodiscard]] detail::crew_state* grid_state() const { return grid_; }
+  [[nodiscard]] detail::cpu_block_state& state() const { return *state_; }
+  [[nodiscard]] detail::cpu_block_state* grid_state() const { return grid_; }
   /// The members of all blocks as one crew. *Errors* std::logic_error where the launcher has not made the grid a group.
-  [[nodiscard]] thread_crew whole_grid() const {
+  [[nodiscard]] cpu_block whole_grid() const {
     if (num_blocks_ == 1) return *this;
     if (grid_ == nullptr)
       throw std::logic_error(
@@ -173,8 +173,8 @@ class thread_crew {
   }
 
  private:
-  detail::crew_state* state_;
-  detail::crew_state* grid_;
+  detail::cpu_block_state* state_;
+  detail::cpu_block_state* grid_;
   std::uint32_t rank_;
   std::uint32_t size_;
   std::uint32_t block_rank_;
@@ -187,7 +187,7 @@ namespace detail {
 /// *Callers* launchers, on the thread that is to be this member. *On return* the member took part to its end.
 /// *Errors* what `f` throws, thread_ended included, after the other members were told.
 template <class F>
-void run_member(const thread_crew& crew, F&& f) {
+void run_member(const cpu_block& crew, F&& f) {
   const crew_place before = this_place;
   this_place = {crew.block_rank(), crew.thread_rank()};
   try {
@@ -204,9 +204,9 @@ void run_member(const thread_crew& crew, F&& f) {
 }
 
 /// The meetings of a grid; impl/grid_barrier.hpp has the ones of GPUs.
-[[nodiscard]] inline bool grid_any(const thread_crew& block, bool yes) { return block.whole_grid().any(yes); }
+[[nodiscard]] inline bool grid_any(const cpu_block& block, bool yes) { return block.whole_grid().any(yes); }
 template <class T>
-[[nodiscard]] T grid_broadcast(const thread_crew& block, T value) {
+[[nodiscard]] T grid_broadcast(const cpu_block& block, T value) {
   return block.whole_grid().broadcast(value);
 }
 

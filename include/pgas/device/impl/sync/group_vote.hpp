@@ -90,7 +90,7 @@ inline constexpr bool agreeing_in_step = agreeing<G> || foreign_block<G> || clus
 /// Ends all threads of the group if `lost` holds on any of them. Also a sync().
 /// *Callers* all threads of the group.
 template <PGAS_IS(group) G>
-PGAS_FN void go_on_together(const G& g, bool lost) {
+PGAS_FN void exit_if_any(const G& g, bool lost) {
   if (any(g, lost)) PGAS_UNLIKELY
     end_thread();
   if constexpr (!agreeing_in_step<G>) g.sync();  // the votes of warps and tiles do not order memory
@@ -100,7 +100,7 @@ PGAS_FN void go_on_together(const G& g, bool lost) {
 /// one has ended before, and says nothing. Also a sync().
 /// *Callers* all threads of the group, others than the first with false.
 template <PGAS_IS(group) G>
-PGAS_FN void go_on_with_first(const G& g, bool well) {
+PGAS_FN void exit_unless_leader(const G& g, bool well) {
   if (!any(g, well)) PGAS_UNLIKELY
     end_thread();
   if constexpr (!agreeing_in_step<G>) g.sync();

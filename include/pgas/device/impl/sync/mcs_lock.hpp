@@ -10,8 +10,8 @@
 /// next. All zero is a free lock. The algorithm asks `Words` for every access, so that the host can run it too.
 #pragma once
 
-#include "pgas/device/impl/sync/group_vote.hpp"
 #include "pgas/device/impl/proxy/proxied_ops.hpp"
+#include "pgas/device/impl/sync/group_vote.hpp"
 #include "pgas/device/impl/sync/wait.hpp"
 
 namespace pgas::detail {
@@ -121,7 +121,7 @@ class device_lock_words {
         &(lock_->*half), pe, [&](std::uint32_t* there) { reduce<rmw::bit_or>(there, bits); },
         [&](std::int32_t far) {
           proxied_update(sender_of(ctx_), {operation::lock, far, ctx_.offset(&(lock_->*half))}, atomic_update::bit_or,
-                         word_kind::u32, bits);
+                         datatype::u32, bits);
         });
   }
   [[nodiscard]] PGAS_FN std::uint32_t exchange(std::uint32_t lock_word::*half, std::int32_t pe,
@@ -138,7 +138,7 @@ class device_lock_words {
   }
   /// What this thread did before comes before what it does to the lock next, wherever either goes.
   PGAS_FN void release() const {
-    settle_all(ctx_, operation::lock);
+    quiet_proxied(ctx_, operation::lock);
     fence_release();
   }
   PGAS_FN void acquire() const { fence_acquire(); }
@@ -160,7 +160,7 @@ class device_lock_words {
                                                std::uint32_t condition) const {
     return static_cast<std::uint32_t>(proxied_fetch(sender_of(ctx_),
                                                     {operation::lock, world_pe, ctx_.offset(&(lock_->*half))}, update,
-                                                    word_kind::u32, value, condition));
+                                                    datatype::u32, value, condition));
   }
 
   const context& ctx_;
