@@ -101,7 +101,7 @@ std::vector<address> own_addresses(const std::string& interface) {
                 "link set lo up` is enough for PEs of one host), or start the PEs with pgasrun, which needs none"};
   if (reachable.empty() && loopback.empty())
     throw error{code::config_value,
-                fmt::format("PGAS_INTERFACE={}: no interface of this name is up and has an address; there are: {}",
+                fmt::format("PGAS_SOCKET_IFNAME={}: no interface of this name is up and has an address; there are: {}",
                             interface, names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")))};
   reachable.insert(reachable.end(), loopback.begin(), loopback.end());
   return reachable;

@@ -1,6 +1,7 @@
 /// @file
-/// Every setting of the library in one struct. Each field has one row in the table of `src/host/config/table.cpp` (variable,
-/// type, default, help, aliases of NVSHMEM and OpenSHMEM), which drives parsing, `pgas-info` and `docs/configuration.md`.
+/// Every setting of the library in one struct. Each field has one row in the table of `src/host/config/table.cpp`
+/// (variable, type, default, help, aliases of NVSHMEM and OpenSHMEM), which drives parsing, `pgas-info` and
+/// `docs/configuration.md`.
 #pragma once
 
 #include <chrono>
@@ -22,32 +23,33 @@ enum class log_level { error, warn, info, debug };
 
 /// Settings of one world. A default-constructed config holds the defaults; config::from_environment() applies `PGAS_*`.
 struct PGAS_API config {
-  std::string bootstrap = "auto";                    ///< PGAS_BOOTSTRAP
-  std::string unique_id;                             ///< PGAS_UNIQUE_ID
-  std::string secret;                                ///< PGAS_SECRET
-  std::string interface;                             ///< PGAS_INTERFACE
-  std::chrono::milliseconds join_timeout{60'000};    ///< PGAS_JOIN_TIMEOUT
-  heap_kind heap = heap_kind::automatic;             ///< PGAS_HEAP
-  handle_kind handle = handle_kind::automatic;       ///< PGAS_HANDLE
-  int device = -1;                                   ///< PGAS_DEVICE: ordinal, -1: as the application set it, else by local rank
-  std::size_t heap_limit = 0;                        ///< PGAS_HEAP_LIMIT: bytes per PE, 0: what the device has
-  std::size_t segment_bytes = std::size_t{4} << 20;  ///< PGAS_SEGMENT: least size of the first segment
-  std::size_t stride = 0;                            ///< PGAS_STRIDE: bytes between slots, 0: largest device memory
-  std::string direct = "all";                        ///< PGAS_DIRECT: which PEs of a host share memory; the others use the network
-  std::string socket_directory;                      ///< PGAS_SOCKET_DIR: empty: abstract UNIX sockets
-  std::chrono::milliseconds peer_timeout{30'000};    ///< PGAS_PEER_TIMEOUT: how long a PE of another host may be silent
-  bool checks = false;                               ///< PGAS_CHECKS: argument checks in device operations and collectives
-  std::chrono::milliseconds wait_timeout{0};         ///< PGAS_WAIT_TIMEOUT: 0: none (60 s with checks)
+  std::string bootstrap = "auto";                   ///< PGAS_BOOTSTRAP
+  std::string unique_id;                            ///< PGAS_UNIQUE_ID
+  std::string secret;                               ///< PGAS_SECRET
+  std::string socket_ifname;                        ///< PGAS_SOCKET_IFNAME
+  std::chrono::milliseconds join_timeout{60'000};   ///< PGAS_JOIN_TIMEOUT
+  heap_kind heap = heap_kind::automatic;            ///< PGAS_HEAP
+  handle_kind mem_handle = handle_kind::automatic;  ///< PGAS_MEM_HANDLE
+  int device = -1;             ///< PGAS_DEVICE: ordinal, -1: as the application set it, else by local rank
+  std::size_t heap_limit = 0;  ///< PGAS_HEAP_LIMIT: bytes per PE, 0: what the device has
+  std::size_t segment_size = std::size_t{4} << 20;  ///< PGAS_SEGMENT_SIZE: least size of the first segment
+  std::size_t heap_stride = 0;                      ///< PGAS_HEAP_STRIDE: bytes between slots, 0: largest device memory
+  std::string p2p = "all";       ///< PGAS_P2P: which PEs of a host share memory; the others use the network
+  std::string socket_directory;  ///< PGAS_SOCKET_DIR: empty: abstract UNIX sockets
+  std::chrono::milliseconds heartbeat_timeout{
+      30'000};                                ///< PGAS_HEARTBEAT_TIMEOUT: how long a PE of another host may be silent
+  bool checks = false;                        ///< PGAS_CHECKS: argument checks in device operations and collectives
+  std::chrono::milliseconds wait_timeout{0};  ///< PGAS_WAIT_TIMEOUT: 0: none (60 s with checks)
   /// PGAS_DEFAULT_STREAM_WAIT: of nvshmem.h's host barriers, for the legacy default stream
   std::chrono::milliseconds default_stream_wait{1000};
-  int crew = 1;                                      ///< PGAS_CREW: threads per block on the host heap
-  bool nvtx = true;                                  ///< PGAS_NVTX: profiler ranges on host calls
-  log_level log = log_level::warn;                   ///< PGAS_LOG
-  std::string log_file;                              ///< PGAS_LOG_FILE: empty: standard error; %h host, %p process
+  int host_block_threads = 1;       ///< PGAS_HOST_BLOCK_THREADS: threads per block on the host heap
+  bool nvtx = true;                 ///< PGAS_NVTX: profiler ranges on host calls
+  log_level log = log_level::warn;  ///< PGAS_LOG
+  std::string log_file;             ///< PGAS_LOG_FILE: empty: standard error; %h host, %p process
 
   /// The defaults with the environment applied. Reads the environment at each call.
-  /// *Errors* code::config_value naming variable, value and what is allowed. An unknown `PGAS_*` is logged with the nearest
-  /// name that exists.
+  /// *Errors* code::config_value naming variable, value and what is allowed. An unknown `PGAS_*` is logged with the
+  /// nearest name that exists.
   [[nodiscard]] static config from_environment();
 };
 

@@ -15,7 +15,7 @@ namespace pgas {
 /// The shape of a launch.
 struct launch_config {
   unsigned blocks = 1;           ///< of the grid
-  unsigned threads = 1;          ///< per block; on the host heap at most PGAS_CREW of them
+  unsigned threads = 1;          ///< per block; on the host heap at most PGAS_HOST_BLOCK_THREADS of them
   std::size_t shared_bytes = 0;  ///< dynamic shared memory per block, GPU only
   const stream* on = nullptr;    ///< null: world::stream()
   /// All blocks at once, as kernels need that wait for other blocks or PEs, or use this_grid(). The launch fails where they

@@ -101,12 +101,12 @@ class PGAS_API world {
   [[nodiscard]] const pgas::team& team() const;
   /// The PEs whose heaps this one can load from and store to directly.
   [[nodiscard]] const pgas::team& domain_team() const;
-  /// The PEs of this host: the domain, and with PGAS_DIRECT also those that it keeps apart.
+  /// The PEs of this host: the domain, and with PGAS_P2P also those that it keeps apart.
   [[nodiscard]] const pgas::team& host_team() const;
 
   /// Collective: `count` objects of T on every PE, at the same offset.
   /// *Memory* alignment at least 16 bytes, 512 from 512 bytes on, 2 MiB from 2 MiB on, or as asked (a power of two,
-  /// up to PGAS_STRIDE where the system has such addresses). *On return* every PE may address the memory of all PEs; with
+  /// up to PGAS_HEAP_STRIDE where the system has such addresses). *On return* every PE may address the memory of all PEs; with
   /// initialize::zero all of it is zero.
   /// *Errors* out_of_memory (then nothing was allocated anywhere), invalid_argument, asymmetric_call with checks on.
   template <rma_type T>

@@ -24,7 +24,7 @@ PEER_TIMEOUT = 4.0  # seconds: how long a silent host is waited for
 
 def start(pair, pe, words):
     """One PE, those with odd numbers on the second host. Without mpirun, which ends all processes when one has died."""
-    environment = {"PGAS_HEAP": "host", "PGAS_PEER_TIMEOUT": f"{PEER_TIMEOUT:.0f}s", "PGAS_SECRET": "of this test",
+    environment = {"PGAS_HEAP": "host", "PGAS_HEARTBEAT_TIMEOUT": f"{PEER_TIMEOUT:.0f}s", "PGAS_SECRET": "of this test",
                    "MASTER_ADDR": hosts.ADDRESSES[0], "MASTER_PORT": "29577", "WORLD_SIZE": str(PES), "RANK": str(pe)}
     told = [f"{name}={value}" for name, value in environment.items()]
     return subprocess.Popen(pair.on(pe % 2, "exec " + shlex.join(["env", *told, *words])), stdout=subprocess.PIPE,

@@ -48,9 +48,9 @@ def only_time_tells(case):
 
 def environment(case, folder, mark):
     names = dict(os.environ, PGAS_HEAP="host", PGAS_SOCKET_DIR=folder + "/sockets", DYING_MARK=mark, PGAS_LOG="error")
-    names.pop("PGAS_DIRECT", None)
+    names.pop("PGAS_P2P", None)
     if case.proxied:
-        names["PGAS_DIRECT"] = "0"
+        names["PGAS_P2P"] = "0"
     if case.joining:
         names["PGAS_JOIN_TIMEOUT"] = f"{JOIN_LIMIT}s"
     elif case.way == "stop":

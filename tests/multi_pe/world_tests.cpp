@@ -75,7 +75,7 @@ TEST(World, of_threads_beside_the_one_of_processes) {
 TEST(World, a_join_that_fails_late_can_be_made_good) {
   pgas::config impossible = pgas::config::from_environment();
   impossible.heap = pgas::heap_kind::host;
-  impossible.handle = pgas::handle_kind::fabric;  // which host memory does not have; found out when all else stands
+  impossible.mem_handle = pgas::handle_kind::fabric;  // which host memory does not have; found out when all else stands
   for (int round = 0; round < 5; ++round)
     EXPECT_EQ(code_of([&] { static_cast<void>(pgas::world::join(impossible)); }), code::handle_exchange);
   pgas::world world = pgas::world::join();
@@ -113,7 +113,7 @@ TEST(Heap, memory_is_zeroed_aligned_and_counted) {
 
 TEST(Heap, grows_beyond_the_first_segment_and_peers_see_it) {
   pgas::config small = pgas::config::from_environment();
-  small.segment_bytes = 4 << 20;
+  small.segment_size = 4 << 20;
   pgas::world world = pgas::world::join(small);
   std::vector<pgas::symmetric<unsigned char>> pieces;
   for (int i = 0; i < 5; ++i) pieces.push_back(world.allocate<unsigned char>((3U << 20) + static_cast<unsigned>(i)));

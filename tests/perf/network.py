@@ -6,7 +6,7 @@
 | --- | --- | --- |
 | put_bw | put_bw of 4 MiB between two hosts (network namespaces), over TCP | ucp_put_bw of the same size |
 | put_rate | put_rate of 8 bytes between them | ucp_put_bw of 8 bytes, its message rate |
-| put_signal | put_signal_pp of 8 bytes on one host with PGAS_DIRECT=0: a round trip over shared memory | twice tag_lat |
+| put_signal | put_signal_pp of 8 bytes on one host with PGAS_P2P=0: a round trip over shared memory | twice tag_lat |
 
 Needs root for the namespaces (not put_signal), ucx_perftest (ucx-utils), and a machine with nothing else to do: both sides of
 pgas have a thread that runs the kernel and one that is the proxy, all of which poll.
@@ -102,7 +102,7 @@ def main():
     parser.add_argument("--only")
     asked = parser.parse_args()
     program = os.path.abspath(asked.pgas_perf)
-    tcp, shared = {"UCX_TLS": "tcp,self"}, {"UCX_TLS": "sm,self", "PGAS_DIRECT": "0"}
+    tcp, shared = {"UCX_TLS": "tcp,self"}, {"UCX_TLS": "sm,self", "PGAS_P2P": "0"}
     if asked.only in (None, "put_signal"):
         here = [lambda command: ["sh", "-c", command]] * 2
         Comparison("put_signal", "us", 3,

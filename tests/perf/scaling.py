@@ -14,7 +14,7 @@ import statistics
 import subprocess
 import sys
 
-WAYS = {"direct": {}, "shm": {"PGAS_DIRECT": "0"}, "tcp": {"PGAS_DIRECT": "0", "UCX_TLS": "tcp"}}
+WAYS = {"direct": {}, "shm": {"PGAS_P2P": "0"}, "tcp": {"PGAS_P2P": "0", "UCX_TLS": "tcp"}}
 FIELDS = ("private KiB", "heap KiB", "mapped KiB", "shared KiB", "UNIX", "TCP", "fds", "threads", "ms")
 
 

@@ -21,7 +21,7 @@ inline config small_world() {
   config settings;
   settings.heap = heap_kind::host;
   settings.heap_limit = std::size_t{64} << 20;
-  settings.segment_bytes = std::size_t{4} << 20;
+  settings.segment_size = std::size_t{4} << 20;
   settings.wait_timeout = std::chrono::seconds(60);
   settings.log = log_level::error;
   return settings;

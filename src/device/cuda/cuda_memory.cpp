@@ -197,7 +197,7 @@ external_segment cuda_device::retain_piece(void* at, std::size_t most, handle_ki
     if ((static_cast<unsigned>(has.requestedHandleTypes) & static_cast<unsigned>(type_of(kind))) == 0)
       throw error(code::handle_exchange, fmt::format("the piece at {} can't be exported as {}, by which the heap "
                                                      "shares memory: add it to requestedHandleTypes "
-                                                     "of cuMemCreate, or set PGAS_HANDLE to a kind that it has",
+                                                     "of cuMemCreate, or set PGAS_MEM_HANDLE to a kind that it has",
                                                      at, kind == handle_kind::fabric ? "fabric handle" : "descriptor"));
     const auto segment = static_cast<segment_id>(handle);
     const std::lock_guard lock(handles_mutex_);

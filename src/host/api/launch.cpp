@@ -17,7 +17,7 @@ namespace pgas::detail {
 namespace {
 
 unsigned crew_of(const world_state& state, unsigned threads) {
-  return std::min(threads, static_cast<unsigned>(state.settings().crew));
+  return std::min(threads, static_cast<unsigned>(state.settings().host_block_threads));
 }
 
 /// Of all libraries of the process.

@@ -60,7 +60,7 @@ world world::join() { return join(config::from_environment()); }
 world world::join(const config& settings) {
   detail::join_step("bootstrap");
   chosen_bootstrap chosen = make_bootstrap(config_detail::launch_options(settings));
-  static_cast<void>(detail::parse_p2p_sets(settings.direct, chosen.exchange->size(), true));
+  static_cast<void>(detail::parse_p2p_sets(settings.p2p, chosen.exchange->size(), true));
   return world(make_state(std::move(chosen.exchange), settings, chosen.description));
 }
 

@@ -35,7 +35,7 @@ bootstrap_options launch_options(const config& settings, const environment& vari
   result.timeout = settings.join_timeout;
   result.unique_id = settings.unique_id;
   result.secret = settings.secret;
-  result.interface = settings.interface;
+  result.interface = settings.socket_ifname;
 
   result.rank = number(variables, "PGAS_RANK", 0, any);
   result.size = number(variables, "PGAS_SIZE", 1, any);

@@ -7,11 +7,11 @@ namespace {
 
 constexpr std::string_view bootstrap_words[] = {"auto", "pmix", "tcp", "local", "alone"};
 constexpr std::string_view heap_words[] = {"auto", "cuda", "host"};
-constexpr std::string_view handle_words[] = {"auto", "fabric", "fd", "named"};
+constexpr std::string_view handle_words[] = {"auto", "fabric", "posix_fd", "named"};
 constexpr std::string_view log_words[] = {"error", "warn", "info", "debug"};
 
 constexpr translation heap_kinds[] = {{"DEVICE", "cuda"}, {"VIDMEM", "cuda"}, {"SYSMEM", "host"}};
-constexpr translation handle_types[] = {{"FILE_DESCRIPTOR", "fd"}, {"FABRIC", "fabric"}};
+constexpr translation handle_types[] = {{"FILE_DESCRIPTOR", "posix_fd"}, {"FABRIC", "fabric"}};
 constexpr translation debug_levels[] = {
     {"VERSION", "info"}, {"WARN", "warn"}, {"INFO", "info"}, {"ABORT", "error"}, {"TRACE", "debug"}};
 /// A boolean of NVSHMEM or OpenSHMEM: all but a no is a yes.
@@ -52,11 +52,13 @@ constexpr std::array rows{
            .field = &config::secret,
            .help = "A secret of the job, the same on all PEs; proves over TCP that a process belongs to it.",
            .secret = true},
-    option{.name = "PGAS_INTERFACE",
-           .field = &config::interface,
-           .help = "The network interface, such as eth0, to join through and to be reached at by PEs of other hosts. Empty: "
-                   "whichever reaches the peer.",
-           .aliases = interface_aliases},
+    option{
+        .name = "PGAS_SOCKET_IFNAME",
+        .field = &config::socket_ifname,
+        .help =
+            "The network interface, such as eth0, to join through and to be reached at by PEs of other hosts. Empty: "
+            "whichever reaches the peer.",
+        .aliases = interface_aliases},
     option{.name = "PGAS_JOIN_TIMEOUT",
            .field = &config::join_timeout,
            .help = "How long to wait for the other PEs while joining.",
@@ -67,8 +69,8 @@ constexpr std::array rows{
                    "where there is one.",
            .aliases = heap_aliases,
            .choices = heap_words},
-    option{.name = "PGAS_HANDLE",
-           .field = &config::handle,
+    option{.name = "PGAS_MEM_HANDLE",
+           .field = &config::mem_handle,
            .help = "How memory is handed to other processes. auto takes the first that works between all PEs.",
            .aliases = handle_aliases,
            .choices = handle_words},
@@ -80,40 +82,39 @@ constexpr std::array rows{
         .most = 1023},
     option{.name = "PGAS_HEAP_LIMIT",
            .field = &config::heap_limit,
-           .help = "The most that the symmetric heap may grow to, per PE, with the library's own 11 MiB in it, so that less than 12M "
-                   "is too little. 0: what the device has. Memory of teams comes on top."},
-    option{.name = "PGAS_SEGMENT",
-           .field = &config::segment_bytes,
-           .help =
-               "The least size of the first segment, with the library's own 11 MiB in it. The heap grows on demand; one large "
-               "segment up front saves the growing.",
+           .help = "The most that the symmetric heap may grow to, per PE, with the library's own 11 MiB in it, so that "
+                   "less than 12M is too little. 0: what the device has. Memory of teams comes on top."},
+    option{.name = "PGAS_SEGMENT_SIZE",
+           .field = &config::segment_size,
+           .help = "The least size of the first segment, with the library's own 11 MiB in it. The heap grows on "
+                   "demand; one large segment up front saves the growing.",
            .aliases = segment_aliases,
            .least = 4096},
-    option{.name = "PGAS_STRIDE",
-           .field = &config::stride,
-           .help =
-               "Addresses that a PE's part of the heap may take, rounded up to a power of two; as many again are set aside "
-               "for memory of teams and registered memory. 0: the largest device memory among the PEs.",
+    option{.name = "PGAS_HEAP_STRIDE",
+           .field = &config::heap_stride,
+           .help = "Addresses that a PE's part of the heap may take, rounded up to a power of two; as many again are "
+                   "set aside for memory of teams and registered memory. 0: the largest device memory among the PEs.",
            .aliases = stride_aliases,
            .power_of_two = true},
-    option{.name = "PGAS_DIRECT",
-           .field = &config::direct,
-           .help =
-               "Which PEs of a host reach one another's memory by load and store: all; 0 for none; or sets such as "
-               "0,2/1,3. The others use the network, as PEs on different hosts do."},
-    option{.name = "PGAS_SOCKET_DIR",
-           .field = &config::socket_directory,
-           .help =
-               "A directory for the UNIX sockets over which memory handles travel, for containers that share a file "
-               "system but no network namespace: with it they are one host, without it each is a host of its own. Empty: "
-               "abstract sockets."},
-    option{.name = "PGAS_PEER_TIMEOUT",
-           .field = &config::peer_timeout,
-           .help =
-               "How long nothing may be heard from a PE of another host before it counts as lost, as when that host has "
-               "lost its power or the network is cut; a process that a debugger stops for that long counts as lost too. "
-               "The smallest of all PEs' values applies.",
-           .least = 1000},
+    option{.name = "PGAS_P2P",
+           .field = &config::p2p,
+           .help = "Which PEs of a host reach one another's memory by load and store: all; 0 for none; or sets such as "
+                   "0,2/1,3. The others use the network, as PEs on different hosts do."},
+    option{
+        .name = "PGAS_SOCKET_DIR",
+        .field = &config::socket_directory,
+        .help =
+            "A directory for the UNIX sockets over which memory handles travel, for containers that share a file "
+            "system but no network namespace: with it they are one host, without it each is a host of its own. Empty: "
+            "abstract sockets."},
+    option{
+        .name = "PGAS_HEARTBEAT_TIMEOUT",
+        .field = &config::heartbeat_timeout,
+        .help =
+            "How long nothing may be heard from a PE of another host before it counts as lost, as when that host has "
+            "lost its power or the network is cut; a process that a debugger stops for that long counts as lost too. "
+            "The smallest of all PEs' values applies.",
+        .least = 1000},
     option{.name = "PGAS_CHECKS",
            .field = &config::checks,
            .help = "Check the arguments of device operations and whether collectives are called alike on all PEs.",
@@ -129,8 +130,8 @@ constexpr std::array rows{
                "How long the barriers, syncs, allocations and frees that hosts call by nvshmem.h wait for the work of "
                "CUDA's legacy default stream, such as a cudaMemset, before they go on without it and say so: a kernel "
                "there may wait for what this PE does next. 0: they do not look at it."},
-    option{.name = "PGAS_CREW",
-           .field = &config::crew,
+    option{.name = "PGAS_HOST_BLOCK_THREADS",
+           .field = &config::host_block_threads,
            .help = "Threads per block on the host heap, where blocks run on CPU threads.",
            .least = 1,
            .most = 1024},

@@ -82,11 +82,11 @@ void tell_of_namespaces(const std::vector<peer_descriptor>& all, log::logger& lo
 /// does.
 tcp_meeting meet_other_hosts(bootstrap& exchange, const config& settings, std::vector<peer_descriptor>& all) {
   tcp_endpoints mine;
-  mine.peer_timeout = settings.peer_timeout;
+  mine.peer_timeout = settings.heartbeat_timeout;
   std::optional<tcp_listener> listener;
   try {
     listener.emplace(exchange.size() + 64);
-    for (const tcp_address& address : own_addresses(settings.interface))
+    for (const tcp_address& address : own_addresses(settings.socket_ifname))
       if (listener->takes(address.family())) mine.addresses.push_back(address.with_port(listener->port()));
   } catch (const error& why) {
     mine.failure = text_of(why);
@@ -110,7 +110,7 @@ control_plane_state::control_plane_state(bootstrap& exchange, const config& sett
     : me(exchange.rank()),
       join_timeout(settings.join_timeout),
       wait_timeout(settings.wait_timeout),
-      peer_timeout(settings.peer_timeout),
+      peer_timeout(settings.heartbeat_timeout),
       log(logger),
       on_failure(std::move(callback)) {
   const int size = exchange.size();

@@ -27,7 +27,7 @@ class control_plane final : public control_group {
   using failure_callback = std::function<void(const error&)>;
 
   /// Collective over the bootstrap: exchanges addresses and a secret, connects, checks user and secret at both ends. A
-  /// PE of another host that is silent for PGAS_PEER_TIMEOUT counts as lost afterwards. *Errors* peer_unreachable (no
+  /// PE of another host that is silent for PGAS_HEARTBEAT_TIMEOUT counts as lost afterwards. *Errors* peer_unreachable (no
   /// address of another host answers), authentication, version_mismatch, config_value, bootstrap_timeout naming the PEs
   /// that did not connect. Keeps `log`; `exchange` is not used afterwards.
   control_plane(bootstrap& exchange, const config& settings, log::logger& log, failure_callback on_failure);

@@ -316,7 +316,7 @@ class mesh_connector {
       const tcp_connector& first = approaches_.front();
       throw error(code::peer_unreachable,
                   fmt::format("{} cannot reach {} over TCP; tried {}. Is a firewall between the two hosts, or is that "
-                              "process stopped? PGAS_INTERFACE names the network interface whose addresses are tried",
+                              "process stopped? PGAS_SOCKET_IFNAME names the network interface whose addresses are tried",
                               describe_pe(all_, me_), describe_pe(all_, first.peer()), first.answers()),
                   first.peer());
     }

@@ -85,7 +85,7 @@ void control_plane_state::check_heartbeats() {
     set_failure(
         error(code::peer_lost,
               fmt::format("{} has not been heard of for {} s: its host or the network is down, or the process is "
-                          "stopped; PGAS_PEER_TIMEOUT sets the limit",
+                          "stopped; PGAS_HEARTBEAT_TIMEOUT sets the limit",
                           describe(pe), std::chrono::duration<double>(peer_timeout).count()),
               pe),
         origin::here);

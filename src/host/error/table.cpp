@@ -19,7 +19,7 @@ constexpr std::array rows{
                "Some PEs did not come within PGAS_JOIN_TIMEOUT: they crashed, were never started, or cannot reach the "
                "meeting address.",
                "Look at the output of the PEs that the message names. Over TCP, check the address, the firewall and "
-               "PGAS_INTERFACE. If start-up is just slow, raise PGAS_JOIN_TIMEOUT."},
+               "PGAS_SOCKET_IFNAME. If start-up is just slow, raise PGAS_JOIN_TIMEOUT."},
     error_info{
         code::bootstrap_protocol, "bootstrap_protocol",
         "An answer from another PE or from the launcher was malformed, truncated or contradictory, for example a "
@@ -33,7 +33,7 @@ constexpr std::array rows{
     error_info{code::peer_unreachable, "peer_unreachable",
                "A PE is on another host and none of its network addresses answers, its memory cannot be mapped from "
                "there, or its GPU is behind a link without load/store access.",
-               "Where the message lists addresses, check the firewall between the hosts and PGAS_INTERFACE. Else place "
+               "Where the message lists addresses, check the firewall between the hosts and PGAS_SOCKET_IFNAME. Else place "
                "the PEs where their GPUs reach one another (`nvidia-smi topo -p2p r`), let every process see all GPUs, "
                "or use the host heap (PGAS_HEAP=host)."},
     error_info{
@@ -54,12 +54,12 @@ constexpr std::array rows{
         code::address_space, "address_space",
         "The virtual layout, stride times number of PEs, could not be reserved: `ulimit -v` is set, or the stride "
         "is too large.",
-        "Remove the limit on virtual memory, or set a smaller PGAS_STRIDE."},
+        "Remove the limit on virtual memory, or set a smaller PGAS_HEAP_STRIDE."},
     error_info{code::handle_exchange, "handle_exchange",
                "No way of sharing memory works between all PEs of the host: sockets between them are blocked, or the "
                "driver refuses every kind of handle.",
                "In containers that do not share a network namespace, set PGAS_SOCKET_DIR to a directory they do share. "
-               "With PGAS_HANDLE set, try PGAS_HANDLE=auto."},
+               "With PGAS_MEM_HANDLE set, try PGAS_MEM_HANDLE=auto."},
     error_info{code::handle_invalid, "handle_invalid",
                "A memory handle that arrived from another PE was truncated, foreign or of another size than announced.",
                "Check that all PEs run the same library; if they do, this is a defect worth reporting with "
@@ -95,7 +95,7 @@ constexpr std::array rows{
         "program. Ending normally is fine: its copies of the parent's objects do nothing."},
     error_info{code::peer_lost, "peer_lost",
                "A PE died, its process ended without leaving the world, or nothing was heard from it on another host "
-               "for PGAS_PEER_TIMEOUT.",
+               "for PGAS_HEARTBEAT_TIMEOUT.",
                "Look at the output of the PE that the message names: its own error is the cause. What it left in the "
                "heap can still be read. If its process is alive, check the network between the hosts."},
     error_info{code::aborted, "aborted", "A PE aborted the world; the message carries its reason.",
@@ -108,7 +108,7 @@ constexpr std::array rows{
     error_info{
         code::transport_failed, "transport_failed",
         "The network library that reaches PEs on other hosts reported an error, or does not work on this machine.",
-        "The message carries its own words. UCX's variables (UCX_TLS, UCX_NET_DEVICES) and PGAS_INTERFACE choose "
+        "The message carries its own words. UCX's variables (UCX_TLS, UCX_NET_DEVICES) and PGAS_SOCKET_IFNAME choose "
         "another way; `ucx_info -d` lists what there is."},
     error_info{code::device_unavailable, "device_unavailable",
                "A GPU was asked for, but there is no usable GPU, driver or CUDA runtime, or this library was built "

@@ -37,7 +37,7 @@ address_layout::address_layout(device& device, const control_group& group, const
     for (;; stride /= 2) {
       if (stride > layout_request::most_addresses / slots)
         throw error(code::address_space,
-                    fmt::format("{} slots of {} are more addresses than a process has: lower PGAS_STRIDE or "
+                    fmt::format("{} slots of {} are more addresses than a process has: lower PGAS_HEAP_STRIDE or "
                                 "PGAS_HEAP_LIMIT",
                                 slots, format_bytes(stride)));
       log2_stride_ = std::countr_zero(stride);
@@ -138,7 +138,7 @@ bool address_layout::reserve_anywhere(const control_group& group, std::size_t by
   if (!failed) return true;
   release();
   if (last_try)
-    throw error(code::address_space, text_of(*failed) + "; lower PGAS_HEAP_LIMIT or PGAS_STRIDE, or raise ulimit -v",
+    throw error(code::address_space, text_of(*failed) + "; lower PGAS_HEAP_LIMIT or PGAS_HEAP_STRIDE, or raise ulimit -v",
                 failed->pe());
   return false;
 }

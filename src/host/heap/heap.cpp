@@ -15,7 +15,7 @@ struct heap::state {
       : my_pe(everyone.my_pe()),
         terms(agree_on_terms(everyone, d, settings)),
         found(probe_handle_kinds(
-            d, everyone, {terms.unit, settings.handle, agree_on_direct(everyone, settings.direct), allow_proxied},
+            d, everyone, {terms.unit, settings.mem_handle, agree_on_direct(everyone, settings.p2p), allow_proxied},
             log)),
         slots(d, everyone, wish_for(terms, found.near.largest(), first_allocation(everyone.n_pes()))),
         shared{slots, found.near},

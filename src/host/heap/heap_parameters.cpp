@@ -22,8 +22,8 @@ heap_parameters terms_of(const device& device, const config& settings) {
   mine.limit = settings.heap_limit != 0 ? settings.heap_limit : device.properties().memory_bytes;
   mine.limit = std::min<std::uint64_t>(mine.limit, layout_request::most_addresses);
   mine.limit_is_set = settings.heap_limit != 0 ? 1 : 0;
-  mine.stride = std::min<std::uint64_t>(settings.stride, layout_request::most_addresses);
-  mine.segment = settings.segment_bytes;
+  mine.stride = std::min<std::uint64_t>(settings.heap_stride, layout_request::most_addresses);
+  mine.segment = settings.segment_size;
   return mine;
 }
 

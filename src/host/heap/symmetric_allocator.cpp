@@ -26,10 +26,10 @@ symmetric_allocator::~symmetric_allocator() {
 }
 
 std::string symmetric_allocator::numbers() const {
-  const char* which = limit_ < ground_.terms.limit      ? "the addresses of a slot; PGAS_STRIDE and ulimit -v change it"
+  const char* which = limit_ < ground_.terms.limit      ? "the addresses of a slot; PGAS_HEAP_STRIDE and ulimit -v change it"
                       : ground_.terms.limit_is_set != 0 ? "PGAS_HEAP_LIMIT"
                                                         : "the memory of the device; PGAS_HEAP_LIMIT changes it";
-  if (team_segments_ != nullptr) which = "the addresses that a slot has for teams; PGAS_STRIDE changes it";
+  if (team_segments_ != nullptr) which = "the addresses that a slot has for teams; PGAS_HEAP_STRIDE changes it";
   return fmt::format("{} of {} mapped are free (largest block {}), the limit is {} ({})",
                      format_bytes(offsets_.size() - offsets_.used()), format_bytes(offsets_.size()),
                      format_bytes(offsets_.largest_free()), format_bytes(limit_), which);
@@ -126,7 +126,7 @@ std::optional<error> symmetric_allocator::refuse_alignment(std::size_t alignment
   if (std::has_single_bit(alignment) && alignment <= largest_alignment()) return std::nullopt;
   return error(code::invalid_argument,
                fmt::format("alignment {} is not a power of two up to {}, which the addresses of the "
-                           "heap are multiples of; a larger PGAS_STRIDE makes that larger",
+                           "heap are multiples of; a larger PGAS_HEAP_STRIDE makes that larger",
                            alignment, largest_alignment()));
 }
 

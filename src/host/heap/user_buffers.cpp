@@ -75,7 +75,7 @@ void* user_buffers::add(void* pointer, std::size_t bytes) {
   const std::optional<std::size_t> at = team_segments_.reserve(group_, bytes);
   if (!at)
     throw error(code::out_of_memory,
-                fmt::format("the slots have no addresses left for {} more of registered memory: raise PGAS_STRIDE",
+                fmt::format("the slots have no addresses left for {} more of registered memory: raise PGAS_HEAP_STRIDE",
                             format_bytes(bytes)));
   std::vector<std::unique_ptr<shared_segment>> segments;
   try {

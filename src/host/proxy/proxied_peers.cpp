@@ -30,7 +30,7 @@ bool one_host(const control_group& everyone) {
 
 /// Collective. What TCP listens on is open to everybody who can connect, so it gets no more than is needed.
 ucx_settings settings_of(const control_plane& everyone, const config& settings, log::logger& log) {
-  ucx_settings chosen{everyone.my_pe(), one_host(everyone), false, settings.interface, &log};
+  ucx_settings chosen{everyone.my_pe(), one_host(everyone), false, settings.socket_ifname, &log};
   if (!chosen.one_host) {
     if (chosen.devices.empty()) chosen.devices = net_devices(everyone.interfaces());
     return chosen;
@@ -77,7 +77,7 @@ proxied_peers::proxied_peers(const control_plane& everyone, const domains& near,
   const std::optional<error> failed = attempt(everyone, "set up the way to PEs beyond load and store", [&] {
     const no_file_limit_signal no_signal;  // UCX shares memory by files, too
     // UCX itself only warns of a name that is none, and takes another interface.
-    if (!settings.interface.empty()) static_cast<void>(own_addresses(settings.interface));
+    if (!settings.socket_ifname.empty()) static_cast<void>(own_addresses(settings.socket_ifname));
     proxy_ = std::make_unique<proxy>(how, make_ucx_transport(network), *memory_, log);
     address = proxy_->address();
     shared_ = {device, ring::shared_bytes(log2_commands, log2_answers)};

@@ -153,7 +153,7 @@ void world_state::build_heap() {
     std::atomic_ref(control->windows_end).store(end, std::memory_order_release);
   };
   heap_ = std::make_unique<class heap>(*device_, *control_plane_, settings_, log_, tell_heap, tell_windows,
-                                       settings_.handle == handle_kind::automatic);
+                                       settings_.mem_handle == handle_kind::automatic);
   reach_far_pes();
   const int me = control_plane_->my_pe();
   const int n = control_plane_->n_pes();
@@ -281,7 +281,7 @@ void world_state::release() noexcept {
   // Where nobody is lost all come to say goodbye, however late: nobody's connections are closed while it uses them. In
   // a world that has failed nobody uses them any more, and the dead never come.
   if (far_)
-    far_->stop(control_plane_ && !control_plane_->failed() ? settings_.peer_timeout : std::chrono::milliseconds(60));
+    far_->stop(control_plane_ && !control_plane_->failed() ? settings_.heartbeat_timeout : std::chrono::milliseconds(60));
   host_team_ = team();
   domain_team_ = team();
   world_team_ = team();

@@ -15,7 +15,7 @@ namespace {
   throw error(
       code::config_value,
       fmt::format(
-          "PGAS_DIRECT={}: {}; allowed are `all`, `0` (no two PEs share memory), and sets of PEs such as 0,2/1,3",
+          "PGAS_P2P={}: {}; allowed are `all`, `0` (no two PEs share memory), and sets of PEs such as 0,2/1,3",
           direct, why));
 }
 
@@ -70,7 +70,7 @@ std::vector<int> agree_on_direct(const control_group& everyone, const std::strin
   for (std::size_t pe = 1; pe < all.size(); ++pe)
     if (text(pe) != text(0))
       throw error(code::config_value,
-                  fmt::format("PGAS_DIRECT is `{}` on PE 0 and `{}` on PE {}: set it to the same value on all PEs",
+                  fmt::format("PGAS_P2P is `{}` on PE 0 and `{}` on PE {}: set it to the same value on all PEs",
                               text(0), text(pe), pe),
                   static_cast<int>(pe));
   return parse_p2p_sets(direct, everyone.n_pes());

@@ -40,7 +40,7 @@ class domains {
   int largest_ = 0;
 };
 
-/// What PGAS_DIRECT says of `n` PEs: for each the set that it is in, the same number for those that may share memory.
+/// What PGAS_P2P says of `n` PEs: for each the set that it is in, the same number for those that may share memory.
 /// `all`: one set. Lists such as `0,2/1,3`: PEs that no list names are alone. *Errors* config_value.
 /// @param of_job whether these are all PEs that the setting is for: then others are errors too. Worlds of some PEs of a
 /// job, and processes alone, pass them over

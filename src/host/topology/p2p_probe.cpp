@@ -199,7 +199,7 @@ probe_result probe_handle_kinds(device& device, const control_group& everyone, c
               fmt::format("no way of sharing memory works between all PEs. {}{}", refusals,
                           plan.wanted == handle_kind::automatic
                               ? ""
-                              : fmt::format(". PGAS_HANDLE={} allows only that kind", to_string(plan.wanted))),
+                              : fmt::format(". PGAS_MEM_HANDLE={} allows only that kind", to_string(plan.wanted))),
               at_fault);
 }
 

@@ -71,7 +71,7 @@ double result::most() const { return std::ranges::max(samples); }
 std::vector<point> points_of(const row& r, const options& how, world& w) {
   if (r.pair && std::max(how.pair[0], how.pair[1]) >= w.n_pes()) return {};
   const bool gpu = w.heap() == heap_kind::cuda;
-  const auto crew = static_cast<unsigned>(w.settings().crew);
+  const auto crew = static_cast<unsigned>(w.settings().host_block_threads);
   std::vector<std::size_t> sizes;
   if (r.most_bytes == 0) sizes.push_back(0);
   const std::size_t word_each = r.pair ? 8 : 8 * static_cast<std::size_t>(w.n_pes());

@@ -22,7 +22,7 @@ struct options {
   double milliseconds = 10;
   std::vector<scope> scopes;     ///< empty: those that the heap has
   std::vector<unsigned> blocks;  ///< empty: 1, 4, 32 on GPUs, 1 on host heaps
-  unsigned threads = 0;          ///< of a block; 0: 1024 or 512 on GPUs, PGAS_CREW on host heaps
+  unsigned threads = 0;          ///< of a block; 0: 1024 or 512 on GPUs, PGAS_HOST_BLOCK_THREADS on host heaps
   std::vector<int> pair = {0, 1};
   bool check = true;
   bool list = false;

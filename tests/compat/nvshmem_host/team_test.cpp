@@ -151,7 +151,7 @@ TEST_F(NvshmemTeam, of_pes_that_have_an_id_in_common) {
 }
 
 TEST(NvshmemTeamInit, may_be_tried_again_with_the_same_id_once_there_is_room) {
-  setenv("PGAS_STRIDE", "16M", 1);  // few addresses for the memory of teams
+  setenv("PGAS_HEAP_STRIDE", "16M", 1);  // few addresses for the memory of teams
   nvshmem_init();
   const int me = nvshmem_my_pe();
   const int n = nvshmem_n_pes();
@@ -175,7 +175,7 @@ TEST(NvshmemTeamInit, may_be_tried_again_with_the_same_id_once_there_is_room) {
   EXPECT_EQ(nvshmem_team_my_pe(teams.back()), n - 1 - me);
   EXPECT_EQ(nvshmem_team_sync(teams.back()), 0);
   nvshmem_finalize();
-  unsetenv("PGAS_STRIDE");
+  unsetenv("PGAS_HEAP_STRIDE");
 }
 
 }  // namespace

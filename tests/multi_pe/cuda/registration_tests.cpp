@@ -106,7 +106,7 @@ class Registration : public testing::Test {
   // The kind of handle that every driver gives out.
   static pgas::config settings() {
     pgas::config chosen = pgas::config::from_environment();
-    chosen.handle = pgas::handle_kind::posix_fd;
+    chosen.mem_handle = pgas::handle_kind::posix_fd;
     return chosen;
   }
   code code_of_registering(void* pointer, std::size_t bytes) {

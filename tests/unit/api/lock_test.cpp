@@ -62,7 +62,7 @@ struct device_holder {
 
 TEST(host_lock, is_the_same_lock_as_in_kernels) {
   config settings = small_world();
-  settings.crew = 2;
+  settings.host_block_threads = 2;
   expect_no_error(run_worlds(
       3,
       [](world& w) {

@@ -37,7 +37,7 @@ TEST(unique_id, names_only_the_interface_asked_for) {
   options.interface = "nosuch0";
   const error e = thrown_by([&] { (void)make_unique_id(options); });
   EXPECT_EQ(e.code(), code::config_value);
-  EXPECT_SAYS(e, "PGAS_INTERFACE=nosuch0");
+  EXPECT_SAYS(e, "PGAS_SOCKET_IFNAME=nosuch0");
   EXPECT_SAYS(e, "lo");
 }
 

@@ -18,7 +18,7 @@ TEST(launch_options, carries_the_configuration) {
   c.join_timeout = std::chrono::seconds(5);
   c.unique_id = "id";
   c.secret = "s";
-  c.interface = "eth1";
+  c.socket_ifname = "eth1";
   const bootstrap_options o = launch_options(c, {});
   EXPECT_EQ(o.method, "tcp");
   EXPECT_EQ(o.timeout, std::chrono::seconds(5));

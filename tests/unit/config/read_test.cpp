@@ -42,21 +42,21 @@ TEST(read, every_option_reaches_its_field) {
   const config c = read({{"PGAS_BOOTSTRAP", "tcp"},
                          {"PGAS_UNIQUE_ID", "id"},
                          {"PGAS_SECRET", "s"},
-                         {"PGAS_INTERFACE", "eth0"},
+                         {"PGAS_SOCKET_IFNAME", "eth0"},
                          {"PGAS_JOIN_TIMEOUT", "2m"},
                          {"PGAS_HEAP", "host"},
-                         {"PGAS_HANDLE", "named"},
+                         {"PGAS_MEM_HANDLE", "named"},
                          {"PGAS_DEVICE", "3"},
                          {"PGAS_HEAP_LIMIT", "8G"},
-                         {"PGAS_SEGMENT", "512K"},
-                         {"PGAS_STRIDE", "3G"},
-                         {"PGAS_DIRECT", "0,2/1,3"},
+                         {"PGAS_SEGMENT_SIZE", "512K"},
+                         {"PGAS_HEAP_STRIDE", "3G"},
+                         {"PGAS_P2P", "0,2/1,3"},
                          {"PGAS_SOCKET_DIR", "/run/x"},
-                         {"PGAS_PEER_TIMEOUT", "5s"},
+                         {"PGAS_HEARTBEAT_TIMEOUT", "5s"},
                          {"PGAS_CHECKS", "yes"},
                          {"PGAS_WAIT_TIMEOUT", "1500ms"},
                          {"PGAS_DEFAULT_STREAM_WAIT", "3s"},
-                         {"PGAS_CREW", "4"},
+                         {"PGAS_HOST_BLOCK_THREADS", "4"},
                          {"PGAS_NVTX", "off"},
                          {"PGAS_LOG", "debug"},
                          {"PGAS_LOG_FILE", "x.log"}})
@@ -64,21 +64,21 @@ TEST(read, every_option_reaches_its_field) {
   EXPECT_EQ(c.bootstrap, "tcp");
   EXPECT_EQ(c.unique_id, "id");
   EXPECT_EQ(c.secret, "s");
-  EXPECT_EQ(c.interface, "eth0");
+  EXPECT_EQ(c.socket_ifname, "eth0");
   EXPECT_EQ(c.join_timeout, std::chrono::minutes(2));
   EXPECT_EQ(c.heap, heap_kind::host);
-  EXPECT_EQ(c.handle, handle_kind::named);
+  EXPECT_EQ(c.mem_handle, handle_kind::named);
   EXPECT_EQ(c.device, 3);
   EXPECT_EQ(c.heap_limit, std::size_t{8} << 30);
-  EXPECT_EQ(c.segment_bytes, 512u << 10);
-  EXPECT_EQ(c.stride, std::size_t{4} << 30) << "rounded up to a power of two";
-  EXPECT_EQ(c.direct, "0,2/1,3");
+  EXPECT_EQ(c.segment_size, 512u << 10);
+  EXPECT_EQ(c.heap_stride, std::size_t{4} << 30) << "rounded up to a power of two";
+  EXPECT_EQ(c.p2p, "0,2/1,3");
   EXPECT_EQ(c.socket_directory, "/run/x");
-  EXPECT_EQ(c.peer_timeout, std::chrono::seconds(5));
+  EXPECT_EQ(c.heartbeat_timeout, std::chrono::seconds(5));
   EXPECT_TRUE(c.checks);
   EXPECT_EQ(c.wait_timeout, std::chrono::milliseconds(1500));
   EXPECT_EQ(c.default_stream_wait, std::chrono::seconds(3));
-  EXPECT_EQ(c.crew, 4);
+  EXPECT_EQ(c.host_block_threads, 4);
   EXPECT_FALSE(c.nvtx);
   EXPECT_EQ(c.log, log_level::debug);
   EXPECT_EQ(c.log_file, "x.log");
@@ -87,9 +87,9 @@ TEST(read, every_option_reaches_its_field) {
 TEST(read, every_word_of_an_enumeration_has_its_value) {
   EXPECT_EQ(read({{"PGAS_HEAP", "auto"}}).settings.heap, heap_kind::automatic);
   EXPECT_EQ(read({{"PGAS_HEAP", "CUDA"}}).settings.heap, heap_kind::cuda);
-  EXPECT_EQ(read({{"PGAS_HANDLE", "auto"}}).settings.handle, handle_kind::automatic);
-  EXPECT_EQ(read({{"PGAS_HANDLE", "fabric"}}).settings.handle, handle_kind::fabric);
-  EXPECT_EQ(read({{"PGAS_HANDLE", "fd"}}).settings.handle, handle_kind::posix_fd);
+  EXPECT_EQ(read({{"PGAS_MEM_HANDLE", "auto"}}).settings.mem_handle, handle_kind::automatic);
+  EXPECT_EQ(read({{"PGAS_MEM_HANDLE", "fabric"}}).settings.mem_handle, handle_kind::fabric);
+  EXPECT_EQ(read({{"PGAS_MEM_HANDLE", "posix_fd"}}).settings.mem_handle, handle_kind::posix_fd);
   EXPECT_EQ(read({{"PGAS_LOG", "error"}}).settings.log, log_level::error);
   EXPECT_EQ(read({{"PGAS_LOG", "warn"}}).settings.log, log_level::warn);
   EXPECT_EQ(read({{"PGAS_LOG", "info"}}).settings.log, log_level::info);
@@ -101,18 +101,18 @@ TEST(read, a_bad_value_names_variable_value_and_what_is_allowed) {
   EXPECT_TRUE(mentions(heap, "PGAS_HEAP=gpu")) << heap;
   EXPECT_TRUE(mentions(heap, "auto, cuda, host")) << heap;
   EXPECT_TRUE(mentions(message_of({{"PGAS_CHECKS", "maybe"}}), "PGAS_CHECKS=maybe"));
-  EXPECT_TRUE(mentions(message_of({{"PGAS_CREW", "0"}}), "from 1 to 1024"));
+  EXPECT_TRUE(mentions(message_of({{"PGAS_HOST_BLOCK_THREADS", "0"}}), "from 1 to 1024"));
   EXPECT_TRUE(mentions(message_of({{"PGAS_DEVICE", "-2"}}), "from -1 to"));
   EXPECT_TRUE(mentions(message_of({{"PGAS_DEVICE", "4294967295"}}), "PGAS_DEVICE=4294967295"));
-  EXPECT_TRUE(mentions(message_of({{"PGAS_SEGMENT", "1"}}), "at least 4K"));
-  EXPECT_TRUE(mentions(message_of({{"PGAS_STRIDE", "16777215T"}}), "PGAS_STRIDE"));
+  EXPECT_TRUE(mentions(message_of({{"PGAS_SEGMENT_SIZE", "1"}}), "at least 4K"));
+  EXPECT_TRUE(mentions(message_of({{"PGAS_HEAP_STRIDE", "16777215T"}}), "PGAS_HEAP_STRIDE"));
   EXPECT_TRUE(mentions(message_of({{"PGAS_JOIN_TIMEOUT", "0"}}), "at least 1ms"));
-  EXPECT_TRUE(mentions(message_of({{"PGAS_PEER_TIMEOUT", "999ms"}}), "at least 1s"));
+  EXPECT_TRUE(mentions(message_of({{"PGAS_HEARTBEAT_TIMEOUT", "999ms"}}), "at least 1s"));
   EXPECT_TRUE(mentions(message_of({{"PGAS_BOOTSTRAP", "mpi"}}), "auto, pmix, tcp, local, alone"));
 }
 
 TEST(read, an_empty_variable_is_not_set) {
-  const reading result = read({{"PGAS_HEAP", ""}, {"PGAS_CREW", ""}});
+  const reading result = read({{"PGAS_HEAP", ""}, {"PGAS_HOST_BLOCK_THREADS", ""}});
   EXPECT_EQ(result.settings.heap, heap_kind::automatic);
   EXPECT_TRUE(result.origin.empty());
 }
@@ -121,24 +121,24 @@ TEST(read, aliases_apply_where_the_option_is_not_set) {
   EXPECT_EQ(read({{"NVSHMEM_HEAP_KIND", "DEVICE"}}).settings.heap, heap_kind::cuda);
   EXPECT_EQ(read({{"NVSHMEM_HEAP_KIND", "SYSMEM"}}).settings.heap, heap_kind::host);
   EXPECT_EQ(read({{"SHMEM_HEAP_KIND", "DEVICE"}}).settings.heap, heap_kind::cuda);
-  EXPECT_EQ(read({{"NVSHMEM_SYMMETRIC_SIZE", "1G"}}).settings.segment_bytes, std::size_t{1} << 30);
-  EXPECT_EQ(read({{"SHMEM_SYMMETRIC_SIZE", "2G"}}).settings.segment_bytes, std::size_t{2} << 30);
-  EXPECT_EQ(read({{"NVSHMEM_MAX_MEMORY_PER_GPU", "200G"}}).settings.stride, std::size_t{256} << 30);
-  EXPECT_EQ(read({{"NVSHMEM_CUMEM_HANDLE_TYPE", "FILE_DESCRIPTOR"}}).settings.handle, handle_kind::posix_fd);
-  EXPECT_EQ(read({{"NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME", "ib0"}}).settings.interface, "ib0");
+  EXPECT_EQ(read({{"NVSHMEM_SYMMETRIC_SIZE", "1G"}}).settings.segment_size, std::size_t{1} << 30);
+  EXPECT_EQ(read({{"SHMEM_SYMMETRIC_SIZE", "2G"}}).settings.segment_size, std::size_t{2} << 30);
+  EXPECT_EQ(read({{"NVSHMEM_MAX_MEMORY_PER_GPU", "200G"}}).settings.heap_stride, std::size_t{256} << 30);
+  EXPECT_EQ(read({{"NVSHMEM_CUMEM_HANDLE_TYPE", "FILE_DESCRIPTOR"}}).settings.mem_handle, handle_kind::posix_fd);
+  EXPECT_EQ(read({{"NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME", "ib0"}}).settings.socket_ifname, "ib0");
   EXPECT_TRUE(read({{"NVSHMEM_ENABLE_ERROR_CHECKS", "1"}}).settings.checks);
   EXPECT_FALSE(read({{"NVSHMEM_NVTX", "off"}}).settings.nvtx);
   EXPECT_TRUE(read({{"NVSHMEM_NVTX", "common"}}).settings.nvtx);
   EXPECT_EQ(read({{"NVSHMEM_DEBUG", "TRACE"}}).settings.log, log_level::debug);
   EXPECT_EQ(read({{"NVSHMEM_DEBUG_FILE", "n.log"}}).settings.log_file, "n.log");
-  EXPECT_EQ(read({{"SHMEM_SYMMETRIC_SIZE", ".5g"}}).settings.segment_bytes, std::size_t{1} << 29);
-  EXPECT_EQ(read({{"SHMEM_SYMMETRIC_SIZE", "20kk"}}).settings.segment_bytes, 20u << 10);
-  EXPECT_EQ(read({{"SHMEM_SYMMETRIC_SIZE", "0"}}).settings.segment_bytes, 4096u) << "as little as there can be";
-  EXPECT_EQ(read({{"SMA_SYMMETRIC_SIZE", "3m"}}).settings.segment_bytes, 3u << 20);
-  EXPECT_EQ(read({{"SMA_SYMMETRIC_SIZE", "3m"}, {"SHMEM_SYMMETRIC_SIZE", "4m"}}).settings.segment_bytes, 4u << 20);
+  EXPECT_EQ(read({{"SHMEM_SYMMETRIC_SIZE", ".5g"}}).settings.segment_size, std::size_t{1} << 29);
+  EXPECT_EQ(read({{"SHMEM_SYMMETRIC_SIZE", "20kk"}}).settings.segment_size, 20u << 10);
+  EXPECT_EQ(read({{"SHMEM_SYMMETRIC_SIZE", "0"}}).settings.segment_size, 4096u) << "as little as there can be";
+  EXPECT_EQ(read({{"SMA_SYMMETRIC_SIZE", "3m"}}).settings.segment_size, 3u << 20);
+  EXPECT_EQ(read({{"SMA_SYMMETRIC_SIZE", "3m"}, {"SHMEM_SYMMETRIC_SIZE", "4m"}}).settings.segment_size, 4u << 20);
   EXPECT_EQ(read({{"SMA_DEBUG", "1"}}).settings.log, log_level::debug);
   EXPECT_EQ(read({{"SHMEM_DEBUG", "yes"}}).settings.log, log_level::debug);
-  EXPECT_EQ(read({{"NVSHMEM_CUMEM_GRANULARITY", "512M"}}).settings.segment_bytes, std::size_t{512} << 20);
+  EXPECT_EQ(read({{"NVSHMEM_CUMEM_GRANULARITY", "512M"}}).settings.segment_size, std::size_t{512} << 20);
 
   const reading both = read({{"NVSHMEM_HEAP_KIND", "SYSMEM"}, {"PGAS_HEAP", "cuda"}});
   EXPECT_EQ(both.settings.heap, heap_kind::cuda);
@@ -197,7 +197,7 @@ TEST(opening_words, print_the_version_and_all_variables) {
   const std::string info = opening_words(
       "X 1", {"SHMEM"}, {{"SHMEM_INFO", "1"}, {"SMA_SYMMETRIC_SIZE", "2m"}, {"PGAS_SECRET", "swordfish"}});
   for (const option& row : options()) EXPECT_TRUE(mentions(info, row.name)) << row.name;
-  EXPECT_TRUE(mentions(info, "PGAS_SEGMENT=2M  (from SMA_SYMMETRIC_SIZE)")) << info;
+  EXPECT_TRUE(mentions(info, "PGAS_SEGMENT_SIZE=2M  (from SMA_SYMMETRIC_SIZE)")) << info;
   EXPECT_TRUE(mentions(info, "SHMEM_VERSION\n"));
   EXPECT_FALSE(mentions(info, "swordfish"));
 }
@@ -225,13 +225,13 @@ TEST(from_environment, reads_the_process_and_logs_remarks_once) {
   std::filesystem::remove(file);
   ::setenv("PGAS_LOG_FILE", file.c_str(), 1);
   ::setenv("PGAS_HEEP", "host", 1);
-  ::setenv("PGAS_CREW", "5", 1);
+  ::setenv("PGAS_HOST_BLOCK_THREADS", "5", 1);
   const config c = config::from_environment();
   ::setenv("PGAS_RANK", "1", 1);
   (void)config::from_environment();  // not the first PE: silent
-  for (const auto* name : {"PGAS_LOG_FILE", "PGAS_HEEP", "PGAS_CREW", "PGAS_RANK"}) ::unsetenv(name);
+  for (const auto* name : {"PGAS_LOG_FILE", "PGAS_HEEP", "PGAS_HOST_BLOCK_THREADS", "PGAS_RANK"}) ::unsetenv(name);
 
-  EXPECT_EQ(c.crew, 5);
+  EXPECT_EQ(c.host_block_threads, 5);
   std::ostringstream text;
   text << std::ifstream(file).rdbuf();
   std::filesystem::remove(file);

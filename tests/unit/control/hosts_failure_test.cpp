@@ -140,7 +140,7 @@ TEST(hosts_failure, a_process_of_another_host_that_stops_is_lost_after_the_limit
   const auto ends = run_processes_on({0, 1}, [](bootstrap& exchange) {
     config settings = quick();
     settings.wait_timeout = std::chrono::milliseconds(0);
-    settings.peer_timeout = std::chrono::milliseconds(1000);
+    settings.heartbeat_timeout = std::chrono::milliseconds(1000);
     linked_pe pe(exchange, settings);
     const auto all = pe.control_plane.all_gather(bytes_of(std::to_string(::getpid())));
     if (pe.control_plane.my_pe() == 1) {
@@ -156,7 +156,7 @@ TEST(hosts_failure, a_process_of_another_host_that_stops_is_lost_after_the_limit
     ::kill(std::stoi(text_of(all[1].bytes)), SIGCONT);
     require(end && end->code() == code::peer_lost && end->pe() == 1, end ? end->what() : "an error");
     require(says(end, "PE 1 (host host-1, pid "), end->what());
-    require(says(end, "has not been heard of for 1 s") && says(end, "PGAS_PEER_TIMEOUT"), end->what());
+    require(says(end, "has not been heard of for 1 s") && says(end, "PGAS_HEARTBEAT_TIMEOUT"), end->what());
   });
   for (const auto& end : ends) EXPECT_EQ(end.message, "");
 }
@@ -164,7 +164,7 @@ TEST(hosts_failure, a_process_of_another_host_that_stops_is_lost_after_the_limit
 TEST(hosts_failure, a_stopped_process_of_the_same_host_is_waited_for) {
   const auto ends = run_processes_on({0, 0, 1}, [](bootstrap& exchange) {
     config settings = quick();
-    settings.peer_timeout = std::chrono::milliseconds(60'000);
+    settings.heartbeat_timeout = std::chrono::milliseconds(60'000);
     settings.wait_timeout = std::chrono::milliseconds(2000);
     linked_pe pe(exchange, settings);
     const auto all = pe.control_plane.all_gather(bytes_of(std::to_string(::getpid())));

@@ -176,7 +176,7 @@ TEST(links_hosts, pes_that_have_nothing_to_say_are_not_taken_for_silent) {
   const auto ends = run_threads_on({0, 1, 0}, [](bootstrap& exchange) {
     config settings = quick();
     // The smallest limit applies to all: the others say often enough that they are there.
-    settings.peer_timeout =
+    settings.heartbeat_timeout =
         exchange.rank() == 0 ? std::chrono::milliseconds(2000) : std::chrono::milliseconds(3'600'000);
     linked_pe pe(exchange, settings);
     pe.control_plane.barrier();
@@ -192,7 +192,7 @@ TEST(links_hosts, an_interface_can_be_chosen_and_one_that_does_not_exist_is_expl
   const auto with = [](const std::string& of_pe_1) {
     return run_threads_on({0, 1, 1}, [&](bootstrap& exchange) {
       config settings = quick();
-      settings.interface = exchange.rank() == 1 ? of_pe_1 : "lo";
+      settings.socket_ifname = exchange.rank() == 1 ? of_pe_1 : "lo";
       linked_pe pe(exchange, settings);
       pe.control_plane.barrier();
       pe.control_plane.leave();
@@ -202,7 +202,7 @@ TEST(links_hosts, an_interface_can_be_chosen_and_one_that_does_not_exist_is_expl
   for (const auto& end : with("warp9")) {
     ASSERT_TRUE(end);
     EXPECT_EQ(end->pe(), 1);
-    EXPECT_TRUE(says(end, "PGAS_INTERFACE=warp9")) << end->what();
+    EXPECT_TRUE(says(end, "PGAS_SOCKET_IFNAME=warp9")) << end->what();
     EXPECT_TRUE(says(end, "lo")) << end->what();
     EXPECT_TRUE(says(end, "PE 1 (host host-1)")) << end->what();
   }

@@ -202,7 +202,7 @@ TEST(meeting, when_no_address_works_each_is_named_with_its_answer) {
     EXPECT_EQ(end->pe(), 0);
     EXPECT_TRUE(says(end, nobody.text() + " (Connection refused)")) << end->what();
     EXPECT_TRUE(says(end, here(silent).text() + " (it takes connections, but says nothing)")) << end->what();
-    EXPECT_TRUE(says(end, "PGAS_INTERFACE")) << end->what();
+    EXPECT_TRUE(says(end, "PGAS_SOCKET_IFNAME")) << end->what();
 
     const auto without = thrown_by([&] { static_cast<void>(pair.connect(1, {}, tcp_listener(4))); });
     ASSERT_TRUE(without);

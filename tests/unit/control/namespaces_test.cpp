@@ -54,7 +54,7 @@ TEST(network_namespaces, a_cable_that_is_pulled_is_noticed_at_both_ends) {
     lay_cable(exchange);
     config settings = quick();
     settings.wait_timeout = std::chrono::milliseconds(0);
-    settings.peer_timeout = std::chrono::milliseconds(1000);
+    settings.heartbeat_timeout = std::chrono::milliseconds(1000);
     linked_pe pe(exchange, settings);
     pe.control_plane.barrier();
     if (exchange.rank() == 0) shell("ip link set cable0 down");

@@ -14,7 +14,7 @@ constexpr std::size_t MiB = std::size_t{1} << 20;
 inline config small_heap() {
   config settings = quick();
   settings.heap_limit = 256 * MiB;
-  settings.segment_bytes = 4 * MiB;
+  settings.segment_size = 4 * MiB;
   return settings;
 }
 

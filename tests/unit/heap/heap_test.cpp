@@ -196,7 +196,7 @@ TEST(heap, the_tightest_limit_and_the_largest_segment_hold_for_all) {
   const auto ends = run_threads(3, [](bootstrap& exchange) {
     config settings = small_heap();
     settings.heap_limit = (exchange.rank() == 1 ? 32 : 64) * MiB;
-    settings.segment_bytes = (exchange.rank() == 2 ? 6 : 4) * MiB;
+    settings.segment_size = (exchange.rank() == 2 ? 6 : 4) * MiB;
     heap_pe at(exchange, settings);
     EXPECT_EQ(at.heap->usage().limit, 32 * MiB);
     static_cast<void>(at.allocate<char>(1));

@@ -199,13 +199,13 @@ TEST(registration, sizes_must_be_the_same_on_all_pes) {
 TEST(registration, a_heap_of_named_handles_cannot_take_it) {
   run_threads(2, [](bootstrap& exchange) {
     config settings = small_heap();
-    settings.handle = handle_kind::named;
+    settings.mem_handle = handle_kind::named;
     heap_pe at(exchange, settings);
     const chunks memory({2 * MiB});
     const auto refused = thrown([&] { static_cast<void>(at.heap->user_buffers().add(memory.base(), memory.bytes())); });
     ASSERT_TRUE(refused);
     EXPECT_EQ(refused->code(), code::handle_exchange);
-    EXPECT_NE(std::string(refused->what()).find("PGAS_HANDLE=fd"), std::string::npos) << refused->what();
+    EXPECT_NE(std::string(refused->what()).find("PGAS_MEM_HANDLE=posix_fd"), std::string::npos) << refused->what();
     at.leave();
   });
 }

@@ -21,7 +21,7 @@ TEST_P(kinds_between_processes, carry_a_heap) {
   const auto ends = run_processes(n, [kind = kind](bootstrap& exchange) {
     const holdings at_start = count_holdings();
     config settings = small_heap();
-    settings.handle = kind;
+    settings.mem_handle = kind;
     {
       heap_pe at(exchange, settings);
       require(at.heap->kind() == kind, "the kind asked for");
@@ -46,7 +46,7 @@ TEST(sharing, a_dead_pes_memory_stays_readable) {
   for (const handle_kind kind : {handle_kind::posix_fd, handle_kind::named}) {
     const auto ends = run_processes(3, [kind](bootstrap& exchange) {
       config settings = small_heap();
-      settings.handle = kind;
+      settings.mem_handle = kind;
       heap_pe at(exchange, settings);
       auto* p = at.allocate<int>(5 * MiB);
       p[5 * MiB - 1] = 100 + at.me;
@@ -156,7 +156,7 @@ TEST(sharing, pes_that_cannot_share_memory_stay_apart_where_they_may) {
 TEST(sharing, pgas_direct_takes_pes_apart) {
   const auto ends = run_threads(4, [](bootstrap& exchange) {
     config settings = small_heap();
-    settings.direct = "0,2/1,3";
+    settings.p2p = "0,2/1,3";
     heap_pe at(exchange, settings);
     const int other = (at.me + 2) % 4;
     EXPECT_TRUE(at.heap->near().near(other));
@@ -173,7 +173,7 @@ TEST(sharing, pgas_direct_takes_pes_apart) {
 TEST(sharing, a_kind_that_makes_no_segments_is_not_taken_by_pes_that_are_all_apart_either) {
   const auto ends = run_threads(2, [](bootstrap& exchange) {
     config settings = small_heap();
-    settings.direct = "0";
+    settings.p2p = "0";
     heap_pe at(exchange, settings, [&](faulty_device& device) {
       device.kinds = {handle_kind::fabric, handle_kind::posix_fd};
       if (exchange.rank() == 1) device.refuse(step::create, handle_kind::fabric);  // what drivers do
@@ -188,25 +188,25 @@ TEST(sharing, a_kind_that_makes_no_segments_is_not_taken_by_pes_that_are_all_apa
 TEST(sharing, a_kind_that_was_asked_for_and_does_not_exist_is_an_error) {
   const auto ends = run_threads(2, [](bootstrap& exchange) {
     config settings = small_heap();
-    settings.handle = handle_kind::fabric;
+    settings.mem_handle = handle_kind::fabric;
     heap_pe at(exchange, settings);
   });
   for (const auto& end : ends) {
     ASSERT_TRUE(end);
     EXPECT_EQ(end->code(), code::handle_exchange);
-    EXPECT_NE(std::string(end->what()).find("PGAS_HANDLE=fabric"), std::string::npos) << end->what();
+    EXPECT_NE(std::string(end->what()).find("PGAS_MEM_HANDLE=fabric"), std::string::npos) << end->what();
   }
 }
 
 TEST(sharing, a_kind_that_was_asked_for_is_named_as_it_was) {
   const auto ends = run_threads(2, [](bootstrap& exchange) {
     config settings = small_heap();
-    settings.handle = handle_kind::posix_fd;
+    settings.mem_handle = handle_kind::posix_fd;
     heap_pe at(exchange, settings, [](faulty_device& device) { device.fail_at(step::create, 1, code::device_failed); });
   });
   for (const auto& end : ends) {
     ASSERT_TRUE(end);
-    EXPECT_NE(std::string(end->what()).find("PGAS_HANDLE=fd "), std::string::npos) << end->what();
+    EXPECT_NE(std::string(end->what()).find("PGAS_MEM_HANDLE=posix_fd "), std::string::npos) << end->what();
   }
 }
 

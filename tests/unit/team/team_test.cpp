@@ -23,7 +23,7 @@ config host_heap() {
   config settings = quick();
   settings.heap = heap_kind::host;
   settings.heap_limit = std::size_t{64} << 20;
-  settings.segment_bytes = std::size_t{4} << 20;
+  settings.segment_size = std::size_t{4} << 20;
   settings.log = log_level::error;
   return settings;
 }

@@ -1,4 +1,4 @@
-// Which PEs share memory, by host and by PGAS_DIRECT.
+// Which PEs share memory, by host and by PGAS_P2P.
 #include "host/topology/domains.hpp"
 
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ TEST(domains, pes_that_the_job_does_not_have_are_refused) {
     } catch (const error& refused) {
       const std::string said = refused.what();
       EXPECT_EQ(refused.code(), code::config_value) << direct;
-      EXPECT_NE(said.find("PGAS_DIRECT=" + std::string(direct)), std::string::npos) << said;
+      EXPECT_NE(said.find("PGAS_P2P=" + std::string(direct)), std::string::npos) << said;
       EXPECT_NE(said.find("PEs are 0 to 1"), std::string::npos) << said;
     }
   }
