@@ -15,10 +15,10 @@ namespace pgas {
 /// Where the symmetric heap lives.
 enum class heap_kind { automatic, cuda, host };
 
-/// How a piece of memory is handed to another process.
+/// The kind of handle by which a segment is shared with another process.
 enum class handle_kind : std::uint8_t { automatic, fabric, posix_fd, named };
 
-/// How much the library says.
+/// How much the library logs.
 enum class log_level { error, warn, info, debug };
 
 /// Settings of one world. A default-constructed config holds the defaults; config::from_environment() applies `PGAS_*`.

@@ -1,6 +1,9 @@
 /// @file
-/// config::from_environment(): reads, and says what the user should know.
+/// config::from_environment(): reads the environment, and logs each remark on it once per process.
 #include "pgas/config.hpp"
+
+#include <mutex>
+#include <set>
 
 #include "host/config/read.hpp"
 #include "host/log/log.hpp"
@@ -8,11 +11,18 @@
 namespace pgas {
 namespace {
 
-// The same environment on every PE gives the same remarks on every PE; one of them is enough.
+// The same environment on every PE gives the same remarks on every PE: one PE logs them.
 bool is_first_pe(const config_detail::environment& variables) {
   for (const std::string_view name : {"PGAS_RANK", "PMIX_RANK", "RANK"})
     if (const auto rank = variables.get(name)) return *rank == "0";
   return true;
+}
+
+bool is_new(const std::string& text) {
+  static std::mutex mutex;
+  static std::set<std::string> logged;
+  const std::lock_guard lock(mutex);
+  return logged.insert(text).second;
 }
 
 }  // namespace
@@ -22,7 +32,8 @@ config config::from_environment() {
   config_detail::reading result = config_detail::read(variables);
   if (result.remarks.empty() || !is_first_pe(variables)) return std::move(result.settings);
   log::logger log(result.settings);
-  for (const config_detail::remark& r : result.remarks) log.write(r.level, "{}", fmt::make_format_args(r.text));
+  for (const config_detail::remark& r : result.remarks)
+    if (is_new(r.text)) log.write(r.level, "{}", fmt::make_format_args(r.text));
   return std::move(result.settings);
 }
 

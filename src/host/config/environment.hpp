@@ -1,6 +1,6 @@
 /// @file
-/// The environment as the configuration sees it: a snapshot taken in one place, so that parsing can be tested with
-/// made-up variables and nothing else in the project asks the process for its environment.
+/// A snapshot of the environment. No other file reads the environment of the process, and tests parse made-up
+/// variables.
 #pragma once
 
 #include <map>
@@ -16,7 +16,7 @@ class environment {
   environment() = default;
   /// Made-up variables, for tests.
   environment(std::initializer_list<std::pair<const std::string, std::string>> variables) : variables_(variables) {}
-  /// Those of this process, now.
+  /// The variables of this process, now.
   [[nodiscard]] static environment of_process();
 
   /// The value of `name`. A variable set to the empty string counts as not set.

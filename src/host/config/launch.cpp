@@ -42,10 +42,11 @@ bootstrap_options launch_options(const config& settings, const environment& vari
   result.local_fd = number(variables, "PGAS_LOCAL_FD", 0, any);
   result.pmix_launcher = variables.get("PMIX_RANK") && variables.get("PMIX_NAMESPACE");
 
-  // Only with a place to meet do these two mean a job: many programs set one of them for reasons of their own.
-  const bool meet = variables.get("MASTER_ADDR").has_value();
-  if ((meet || !settings.unique_id.empty()) && variables.get("RANK") && variables.get("WORLD_SIZE")) {
-    if (meet) {
+  // RANK and WORLD_SIZE describe a job only together with an address or an id: many programs set one of them for
+  // purposes of their own.
+  const bool address = variables.get("MASTER_ADDR").has_value();
+  if ((address || !settings.unique_id.empty()) && variables.get("RANK") && variables.get("WORLD_SIZE")) {
+    if (address) {
       result.master_address = text("MASTER_ADDR");
       result.master_port = number(variables, "MASTER_PORT", 1, largest_port);
       result.run_id = text("TORCHELASTIC_RUN_ID");

@@ -1,5 +1,5 @@
 /// @file
-/// What the launcher said about this process: to the bootstrap, and to MPS.
+/// Options of the bootstrap, from the configuration and from the variables that launchers set.
 #pragma once
 
 #include "host/config/environment.hpp"
@@ -8,8 +8,8 @@
 
 namespace pgas::config_detail {
 
-/// Options for make_bootstrap() from the configuration and from what pgasrun, mpirun, srun or torchrun left in the
-/// environment. What is not there stays "not given".
+/// Options for make_bootstrap() from the configuration and from the variables of pgasrun, mpirun, srun or torchrun. A
+/// missing variable leaves its option "not given".
 /// *Errors* code::config_value where a variable of pgasrun or torchrun is no number in its range.
 [[nodiscard]] bootstrap_options launch_options(const config& settings, const environment& variables);
 

@@ -1,5 +1,5 @@
 /// @file
-/// Guessing what a misspelled name was meant to be, by edit distance.
+/// Finds the name that a misspelled one was meant to be, by edit distance.
 #include <algorithm>
 #include <numeric>
 

@@ -1,5 +1,5 @@
 /// @file
-/// Text to value and back for the types that options have. Nothing is guessed: what is not understood is not a value.
+/// Text to value and back for the types of options. Nothing is guessed: text that is not understood is no value.
 #pragma once
 
 #include <chrono>
@@ -20,8 +20,8 @@ namespace pgas::config_detail {
 /// Bytes: a decimal number, fractions allowed, with K, M, G or T for powers of 1024 (`8G`, `1.5M`, `512KiB`, `4096`).
 [[nodiscard]] std::optional<std::size_t> parse_size(std::string_view text);
 
-/// Bytes as OpenSHMEM and NVSHMEM have them: a decimal number that may begin with its fraction (`.5m`), and k, m, g or
-/// t for powers of 1024, behind which all is ignored (`20kk`). Rounded up.
+/// Bytes as OpenSHMEM and NVSHMEM spell them: a decimal number that may begin with its fraction (`.5m`), and k, m, g or
+/// t for powers of 1024. Text behind the unit is ignored (`20kk`). Rounded up.
 [[nodiscard]] std::optional<std::size_t> parse_shmem_size(std::string_view text);
 
 /// A time: a decimal number, fractions allowed, with ms, s, m or h; without a unit it is seconds (`1500ms`, `2s`,

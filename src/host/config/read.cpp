@@ -32,12 +32,40 @@ std::string translate(const alias& from, std::string_view value, const option& r
               fmt::format("{}={} is not allowed; set it to: {}", from.name, value, fmt::join(known, ", ")));
 }
 
-void apply(reading& result, const option& row, const environment& variables) {
-  if (const auto value = variables.get(row.name)) {
-    assign(result.settings, row, row.name, *value);
+/// The word of today for `value` of `variable`, which may be a former spelling: then with a remark.
+std::string renamed(reading& result, const option& row, std::string_view variable, std::string_view value) {
+  std::string_view word = value;
+  for (const translation& t : row.former_words)
+    if (same_word(t.from, value)) word = t.to;
+  if (variable != row.name || word != value)
+    result.remarks.push_back({log_level::warn, fmt::format("{}={} is a former spelling; set {}={} instead", variable,
+                                                           value, row.name, word)});
+  return std::string(word);
+}
+
+/// Sets `row` from its own name or its former one. Both may be set, to the same value.
+bool apply_own(reading& result, const option& row, const environment& variables) {
+  const auto value = variables.get(row.name);
+  const auto former = row.former.empty() ? std::nullopt : variables.get(row.former);
+  if (value) {
+    assign(result.settings, row, row.name, renamed(result, row, row.name, *value));
     result.origin.emplace(row.name, row.name);
-    return;
   }
+  if (former) {
+    config before = result.settings;
+    assign(before, row, row.former, renamed(result, row, row.former, *former));
+    if (value && print(before, row) != print(result.settings, row))
+      throw error(code::config_value,
+                  fmt::format("{}={} and {}={} contradict each other: {} is the former name of {}; unset it", row.name,
+                              *value, row.former, *former, row.former, row.name));
+    result.settings = std::move(before);
+    result.origin.emplace(row.name, row.former);
+  }
+  return value || former;
+}
+
+void apply(reading& result, const option& row, const environment& variables) {
+  if (apply_own(result, row, variables)) return;
   for (const alias& other : row.aliases) {
     const auto value = variables.get(other.name);
     if (!value) continue;
@@ -52,6 +80,7 @@ void remark_on_unknown(reading& result, const environment& variables) {
   std::set<std::string_view> known;
   for (const option& row : options()) {
     ours.push_back(row.name);
+    if (!row.former.empty()) known.insert(row.former);
     for (const alias& other : row.aliases) known.insert(other.name);
   }
   known.insert(ours.begin(), ours.end());

@@ -1,5 +1,5 @@
 /// @file
-/// From the environment to a config: options, aliases, and what the user should be told.
+/// From the environment to a config: options, aliases, former spellings, and remarks for the user.
 #pragma once
 
 #include <map>
@@ -25,8 +25,9 @@ struct reading {
   std::vector<remark> remarks;
 };
 
-/// Applies `variables` to the defaults: `PGAS_*` first, then the aliases of options that are still at their default.
-/// *Errors* code::config_value naming variable, value and what is allowed.
+/// Applies `variables` to the defaults: `PGAS_*` first, then the aliases of options that are still at their default. A
+/// former spelling applies as well and leaves a remark.
+/// *Errors* code::config_value naming variable, value and the allowed values; or two spellings that contradict.
 [[nodiscard]] reading read(const environment& variables);
 
 /// The word of `words` nearest to `word`, or empty if none is near enough to be a likely typing error.

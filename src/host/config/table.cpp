@@ -8,6 +8,7 @@ namespace {
 constexpr std::string_view bootstrap_words[] = {"auto", "pmix", "tcp", "local", "alone"};
 constexpr std::string_view heap_words[] = {"auto", "cuda", "host"};
 constexpr std::string_view handle_words[] = {"auto", "fabric", "posix_fd", "named"};
+constexpr translation former_handle_words[] = {{"fd", "posix_fd"}};
 constexpr std::string_view log_words[] = {"error", "warn", "info", "debug"};
 
 constexpr translation heap_kinds[] = {{"DEVICE", "cuda"}, {"VIDMEM", "cuda"}, {"SYSMEM", "host"}};
@@ -38,101 +39,101 @@ constexpr alias log_file_aliases[] = {{"NVSHMEM_DEBUG_FILE"}};
 constexpr std::array rows{
     option{.name = "PGAS_BOOTSTRAP",
            .field = &config::bootstrap,
-           .help =
-               "How the PEs find one another. auto takes the first that is there: the socket of pgasrun, "
-               "PGAS_UNIQUE_ID, PMIx (mpirun, srun), MASTER_ADDR with RANK and WORLD_SIZE (torchrun), a world of one.",
+           .help = "How the PEs find one another. auto takes the first that is there: the socket of pgasrun, "
+                   "PGAS_UNIQUE_ID, PMIx (mpirun, srun), MASTER_ADDR with RANK and WORLD_SIZE (torchrun), a world "
+                   "of one.",
            .choices = bootstrap_words},
     option{.name = "PGAS_UNIQUE_ID",
            .field = &config::unique_id,
-           .help =
-               "The word that make_unique_id() returned in one process, the same on all PEs: where to meet, and the "
-               "secret of the job.",
+           .help = "The id that make_unique_id() returned in one process, the same on all PEs. It holds the address "
+                   "to join at and the secret of the job.",
            .secret = true},
     option{.name = "PGAS_SECRET",
            .field = &config::secret,
-           .help = "A secret of the job, the same on all PEs; proves over TCP that a process belongs to it.",
+           .help = "A secret of the job, the same on all PEs. It proves over TCP that a process belongs to the job.",
            .secret = true},
-    option{
-        .name = "PGAS_SOCKET_IFNAME",
-        .field = &config::socket_ifname,
-        .help =
-            "The network interface, such as eth0, to join through and to be reached at by PEs of other hosts. Empty: "
-            "whichever reaches the peer.",
-        .aliases = interface_aliases},
+    option{.name = "PGAS_SOCKET_IFNAME",
+           .field = &config::socket_ifname,
+           .help = "The network interface, such as eth0, for joining and for connections from PEs of other hosts. "
+                   "Empty: the one that reaches the peer.",
+           .former = "PGAS_INTERFACE",
+           .aliases = interface_aliases},
     option{.name = "PGAS_JOIN_TIMEOUT",
            .field = &config::join_timeout,
-           .help = "How long to wait for the other PEs while joining.",
+           .help = "How long joining waits for the other PEs.",
            .least = 1},
     option{.name = "PGAS_HEAP",
            .field = &config::heap,
-           .help = "Where the symmetric heap lives: GPU memory, or host memory for PEs without a GPU. auto: on the GPU "
-                   "where there is one.",
+           .help = "Where the symmetric heap lies: GPU memory, or host memory for PEs without a GPU. auto: on the "
+                   "GPU where there is one.",
            .aliases = heap_aliases,
            .choices = heap_words},
     option{.name = "PGAS_MEM_HANDLE",
            .field = &config::mem_handle,
-           .help = "How memory is handed to other processes. auto takes the first that works between all PEs.",
+           .help = "The kind of handle by which processes share memory. auto takes the first that works between all "
+                   "PEs.",
+           .former = "PGAS_HANDLE",
+           .former_words = former_handle_words,
            .aliases = handle_aliases,
            .choices = handle_words},
-    option{
-        .name = "PGAS_DEVICE",
-        .field = &config::device,
-        .help = "The ordinal of the GPU to use. -1: the one that the application has made current, else by local rank.",
-        .least = -1,
-        .most = 1023},
+    option{.name = "PGAS_DEVICE",
+           .field = &config::device,
+           .help = "The ordinal of the GPU to use. -1: the GPU that the application has made current, else by local "
+                   "rank.",
+           .least = -1,
+           .most = 1023},
     option{.name = "PGAS_HEAP_LIMIT",
            .field = &config::heap_limit,
-           .help = "The most that the symmetric heap may grow to, per PE, with the library's own 11 MiB in it, so that "
-                   "less than 12M is too little. 0: what the device has. Memory of teams comes on top."},
+           .help = "The largest size of the symmetric heap, per PE. The library's own 11 MiB count, so less than "
+                   "12M is too little. 0: the memory of the device. Memory of teams comes on top."},
     option{.name = "PGAS_SEGMENT_SIZE",
            .field = &config::segment_size,
            .help = "The least size of the first segment, with the library's own 11 MiB in it. The heap grows on "
-                   "demand; one large segment up front saves the growing.",
+                   "demand; one large segment at the start saves the growing.",
+           .former = "PGAS_SEGMENT",
            .aliases = segment_aliases,
            .least = 4096},
     option{.name = "PGAS_HEAP_STRIDE",
            .field = &config::heap_stride,
-           .help = "Addresses that a PE's part of the heap may take, rounded up to a power of two; as many again are "
-                   "set aside for memory of teams and registered memory. 0: the largest device memory among the PEs.",
+           .help = "The address range of a PE's slot, rounded up to a power of two. As many addresses again are "
+                   "reserved for memory of teams and registered memory. 0: the largest device memory among the PEs.",
+           .former = "PGAS_STRIDE",
            .aliases = stride_aliases,
            .power_of_two = true},
     option{.name = "PGAS_P2P",
            .field = &config::p2p,
-           .help = "Which PEs of a host reach one another's memory by load and store: all; 0 for none; or sets such as "
-                   "0,2/1,3. The others use the network, as PEs on different hosts do."},
-    option{
-        .name = "PGAS_SOCKET_DIR",
-        .field = &config::socket_directory,
-        .help =
-            "A directory for the UNIX sockets over which memory handles travel, for containers that share a file "
-            "system but no network namespace: with it they are one host, without it each is a host of its own. Empty: "
-            "abstract sockets."},
-    option{
-        .name = "PGAS_HEARTBEAT_TIMEOUT",
-        .field = &config::heartbeat_timeout,
-        .help =
-            "How long nothing may be heard from a PE of another host before it counts as lost, as when that host has "
-            "lost its power or the network is cut; a process that a debugger stops for that long counts as lost too. "
-            "The smallest of all PEs' values applies.",
-        .least = 1000},
+           .help = "Which PEs of a host access one another's memory directly, by load and store: all; 0 for none; "
+                   "or sets such as 0,2/1,3. The others are proxied, as PEs of different hosts are.",
+           .former = "PGAS_DIRECT"},
+    option{.name = "PGAS_SOCKET_DIR",
+           .field = &config::socket_directory,
+           .help = "A directory for the UNIX sockets of the control plane, for containers that share a file system "
+                   "but no network namespace: with it they are one host, without it each is a host of its own. "
+                   "Empty: abstract sockets."},
+    option{.name = "PGAS_HEARTBEAT_TIMEOUT",
+           .field = &config::heartbeat_timeout,
+           .help = "How long a PE of another host may be silent before it counts as lost, because its host lost "
+                   "power or the network is cut. A process that a debugger stops for that long counts as lost too. "
+                   "The smallest of all PEs' values applies.",
+           .former = "PGAS_PEER_TIMEOUT",
+           .least = 1000},
     option{.name = "PGAS_CHECKS",
            .field = &config::checks,
-           .help = "Check the arguments of device operations and whether collectives are called alike on all PEs.",
+           .help = "Check the arguments of device operations, and that all PEs call collectives alike.",
            .aliases = checks_aliases},
     option{.name = "PGAS_WAIT_TIMEOUT",
            .field = &config::wait_timeout,
-           .help =
-               "How long a wait inside a kernel or on the host may last before it fails with what it waited for. 0: "
-               "no limit, or 60 s with PGAS_CHECKS."},
+           .help = "How long a wait inside a kernel or on the host may last before it fails and reports the awaited "
+                   "condition. 0: no limit, or 60 s with PGAS_CHECKS."},
     option{.name = "PGAS_DEFAULT_STREAM_WAIT",
            .field = &config::default_stream_wait,
-           .help =
-               "How long the barriers, syncs, allocations and frees that hosts call by nvshmem.h wait for the work of "
-               "CUDA's legacy default stream, such as a cudaMemset, before they go on without it and say so: a kernel "
-               "there may wait for what this PE does next. 0: they do not look at it."},
+           .help = "How long host-called barriers, syncs, allocations and frees of nvshmem.h wait for work on "
+                   "CUDA's legacy default stream, such as a cudaMemset. Then they go on without it and say so: a "
+                   "kernel there may wait for a later call of this PE. 0: they do not look at it."},
     option{.name = "PGAS_HOST_BLOCK_THREADS",
            .field = &config::host_block_threads,
            .help = "Threads per block on the host heap, where blocks run on CPU threads.",
+           .former = "PGAS_CREW",
            .least = 1,
            .most = 1024},
     option{.name = "PGAS_NVTX",
@@ -141,14 +142,13 @@ constexpr std::array rows{
            .aliases = nvtx_aliases},
     option{.name = "PGAS_LOG",
            .field = &config::log,
-           .help = "How much the library says; each level includes those before it.",
+           .help = "How much the library logs; each level includes those before it.",
            .aliases = log_aliases,
            .choices = log_words},
     option{.name = "PGAS_LOG_FILE",
            .field = &config::log_file,
-           .help =
-               "The file that log lines are appended to; %h stands for the host, %p for the process. Empty: standard "
-               "error.",
+           .help = "The file that log lines are appended to; %h stands for the host, %p for the process. Empty: "
+                   "standard error.",
            .aliases = log_file_aliases},
 };
 

@@ -18,7 +18,7 @@ namespace pgas::config_detail {
 using field = std::variant<bool config::*, int config::*, std::size_t config::*, std::chrono::milliseconds config::*,
                            std::string config::*, heap_kind config::*, handle_kind config::*, log_level config::*>;
 
-/// What another library's value means here; `from == "*"` is any value not listed before.
+/// A word and the word that it stands for here; `from == "*"` is any value not listed before.
 struct translation {
   std::string_view from;
   std::string_view to;
@@ -36,6 +36,8 @@ struct option {
   std::string_view name;  ///< of the variable
   config_detail::field field;
   std::string_view help;
+  std::string_view former = {};                    ///< the name before it was renamed; still read, with a warning
+  std::span<const translation> former_words = {};  ///< choices before they were renamed; the same
   std::span<const alias> aliases = {};
   std::span<const std::string_view> choices = {};  ///< allowed words; for an enumeration, in the order of its values
   std::int64_t least = 0;                          ///< smallest allowed number, bytes or milliseconds
@@ -53,9 +55,9 @@ struct other_variable {
   std::string_view help;
 };
 
-/// What pgasrun tells its children.
+/// Variables that pgasrun sets for its children.
 [[nodiscard]] std::span<const other_variable> launcher_variables();
-/// What programs in C do with variables of OpenSHMEM and NVSHMEM: see opening_words().
+/// Variables of OpenSHMEM and NVSHMEM that make a program in C print its version or settings: see opening_words().
 [[nodiscard]] std::span<const other_variable> opening_variables();
 
 /// Sets the field of `row` from `text`.
@@ -66,7 +68,7 @@ void assign(config& target, const option& row, std::string_view variable, std::s
 /// The value of the field of `row`, spelled so that it could be assigned again; secrets as `(set)`.
 [[nodiscard]] std::string print(const config& source, const option& row);
 
-/// What values `row` takes, in words: "a size in bytes, such as 64M or 8G".
+/// The values that `row` takes, in words: "a size in bytes, such as 64M or 8G".
 [[nodiscard]] std::string allowed(const option& row);
 
 }  // namespace pgas::config_detail

@@ -1,5 +1,5 @@
 /// @file
-/// The options as text for a terminal.
+/// The options as text for a terminal: `pgas-info --config`, SHMEM_INFO.
 #pragma once
 
 #include <initializer_list>
@@ -17,9 +17,9 @@ namespace pgas::config_detail {
 /// The default of `row` as text.
 [[nodiscard]] std::string default_of(const option& row);
 
-/// What a program in C is to print as it begins: the version where PREFIX_VERSION is set, the options where PREFIX_INFO
-/// is, of the first prefix that is there. Empty for nothing. @param interface in words, such as "OpenSHMEM 1.5".
-/// *Errors* config_value.
+/// The text that a program in C prints as it begins: the version where PREFIX_VERSION is set, the options where
+/// PREFIX_INFO is, of the first prefix that is set. Empty for nothing. @param interface in words, such as
+/// "OpenSHMEM 1.5". *Errors* config_value.
 [[nodiscard]] std::string opening_words(std::string_view interface, std::initializer_list<std::string_view> prefixes,
                                         const environment& variables);
 

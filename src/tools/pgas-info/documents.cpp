@@ -21,11 +21,15 @@ std::string config_markdown() {
       "a\n"
       "warning that names the nearest option. The variables of NVSHMEM and OpenSHMEM listed as \"also read\" apply "
       "where\n"
-      "the option itself is not set. `pgas-info --config` shows the values now and where each comes from.\n"
+      "the option itself is not set. A former name or value still applies, with a warning. `pgas-info --config` shows\n"
+      "the values now and where each comes from.\n"
       "\n";
   for (const config_detail::option& row : config_detail::options()) {
     fmt::format_to(std::back_inserter(text), "## {}\n\n{}\n\n* Values: {}\n* Default: `{}`\n", row.name, row.help,
                    config_detail::allowed(row), config_detail::default_of(row));
+    if (!row.former.empty()) fmt::format_to(std::back_inserter(text), "* Former name: `{}`\n", row.former);
+    for (const config_detail::translation& t : row.former_words)
+      fmt::format_to(std::back_inserter(text), "* Former value: `{}` for `{}`\n", t.from, t.to);
     for (const config_detail::alias& other : row.aliases) {
       fmt::format_to(std::back_inserter(text), "* Also read: `{}`", other.name);
       std::string_view separator = ", with ";

@@ -168,6 +168,44 @@ TEST(read, a_bad_alias_value_names_the_alias) {
         mentions(message_of({{variable, "lots"}}), variable + "=lots is not allowed; set it to: a number from 0 on"));
 }
 
+TEST(read, former_names_and_words_apply_with_a_remark) {
+  const reading names = read({{"PGAS_DIRECT", "0"},
+                              {"PGAS_CREW", "4"},
+                              {"PGAS_SEGMENT", "8M"},
+                              {"PGAS_STRIDE", "1G"},
+                              {"PGAS_INTERFACE", "eth0"},
+                              {"PGAS_PEER_TIMEOUT", "9s"}});
+  EXPECT_EQ(names.settings.p2p, "0");
+  EXPECT_EQ(names.settings.host_block_threads, 4);
+  EXPECT_EQ(names.settings.segment_size, 8u << 20);
+  EXPECT_EQ(names.settings.heap_stride, std::size_t{1} << 30);
+  EXPECT_EQ(names.settings.socket_ifname, "eth0");
+  EXPECT_EQ(names.settings.heartbeat_timeout, std::chrono::seconds(9));
+  EXPECT_EQ(names.origin.at("PGAS_P2P"), "PGAS_DIRECT");
+  ASSERT_EQ(names.remarks.size(), 6u);
+  for (const remark& r : names.remarks) EXPECT_EQ(r.level, log_level::warn);
+
+  const reading both = read({{"PGAS_HANDLE", "FD"}});
+  EXPECT_EQ(both.settings.mem_handle, handle_kind::posix_fd);
+  ASSERT_EQ(both.remarks.size(), 1u);
+  EXPECT_EQ(both.remarks[0].text, "PGAS_HANDLE=FD is a former spelling; set PGAS_MEM_HANDLE=posix_fd instead");
+  const reading word = read({{"PGAS_MEM_HANDLE", "fd"}});
+  EXPECT_EQ(word.settings.mem_handle, handle_kind::posix_fd);
+  ASSERT_EQ(word.remarks.size(), 1u);
+  EXPECT_EQ(word.remarks[0].text, "PGAS_MEM_HANDLE=fd is a former spelling; set PGAS_MEM_HANDLE=posix_fd instead");
+}
+
+TEST(read, a_former_name_may_repeat_the_value_and_not_contradict_it) {
+  const reading same = read({{"PGAS_HANDLE", "fd"}, {"PGAS_MEM_HANDLE", "posix_fd"}});
+  EXPECT_EQ(same.settings.mem_handle, handle_kind::posix_fd);
+  EXPECT_EQ(same.origin.at("PGAS_MEM_HANDLE"), "PGAS_MEM_HANDLE");
+  const std::string different = message_of({{"PGAS_CREW", "2"}, {"PGAS_HOST_BLOCK_THREADS", "4"}});
+  EXPECT_TRUE(mentions(different, "PGAS_HOST_BLOCK_THREADS=4 and PGAS_CREW=2 contradict each other")) << different;
+  EXPECT_TRUE(mentions(message_of({{"PGAS_CREW", "0"}}), "PGAS_CREW=0 is not allowed"));
+  // The former name comes before the names of other libraries.
+  EXPECT_EQ(read({{"PGAS_SEGMENT", "8M"}, {"NVSHMEM_SYMMETRIC_SIZE", "2M"}}).settings.segment_size, 8u << 20);
+}
+
 TEST(read, an_unknown_variable_is_remarked_on_with_the_nearest_name) {
   const reading result = read({{"PGAS_HEEP", "host"}});
   ASSERT_EQ(result.remarks.size(), 1u);
@@ -215,6 +253,8 @@ TEST(table, names_are_unique_and_sorted_into_namespaces) {
     EXPECT_TRUE(row.name.starts_with("PGAS_")) << row.name;
     EXPECT_TRUE(names.insert(row.name).second) << row.name;
     EXPECT_FALSE(row.help.empty()) << row.name;
+    const bool is_new = row.former.empty() || names.insert(row.former).second;
+    EXPECT_TRUE(is_new) << row.former;
     for (const alias& other : row.aliases) EXPECT_TRUE(names.insert(other.name).second) << other.name;
   }
 }
@@ -225,11 +265,12 @@ TEST(from_environment, reads_the_process_and_logs_remarks_once) {
   std::filesystem::remove(file);
   ::setenv("PGAS_LOG_FILE", file.c_str(), 1);
   ::setenv("PGAS_HEEP", "host", 1);
-  ::setenv("PGAS_HOST_BLOCK_THREADS", "5", 1);
+  ::setenv("PGAS_CREW", "5", 1);
   const config c = config::from_environment();
+  (void)config::from_environment();  // said once per process
   ::setenv("PGAS_RANK", "1", 1);
   (void)config::from_environment();  // not the first PE: silent
-  for (const auto* name : {"PGAS_LOG_FILE", "PGAS_HEEP", "PGAS_HOST_BLOCK_THREADS", "PGAS_RANK"}) ::unsetenv(name);
+  for (const auto* name : {"PGAS_LOG_FILE", "PGAS_HEEP", "PGAS_CREW", "PGAS_RANK"}) ::unsetenv(name);
 
   EXPECT_EQ(c.host_block_threads, 5);
   std::ostringstream text;
@@ -237,6 +278,9 @@ TEST(from_environment, reads_the_process_and_logs_remarks_once) {
   std::filesystem::remove(file);
   EXPECT_TRUE(mentions(text.str(), "warn: PGAS_HEEP is no option")) << text.str();
   EXPECT_EQ(text.str().find("PGAS_HEEP"), text.str().rfind("PGAS_HEEP")) << text.str();
+  EXPECT_TRUE(mentions(text.str(), "warn: PGAS_CREW=5 is a former spelling; set PGAS_HOST_BLOCK_THREADS=5"))
+      << text.str();
+  EXPECT_EQ(text.str().find("PGAS_CREW"), text.str().rfind("PGAS_CREW")) << text.str();
 }
 
 }  // namespace
