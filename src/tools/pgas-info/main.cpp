@@ -1,12 +1,14 @@
 /// @file
-/// pgas-info: what this library is, which options it takes and what they are set to, what its error codes mean, and how
-/// the PEs of a job reach one another.
+/// pgas-info: prints the version, the options with their values, the error codes, and how the PEs of a job reach one
+/// another; with --markdown the pages of docs/ that are made from the library's tables.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <iterator>
+#include <span>
 
-#include "documents.hpp"
+#include "host/config/table.hpp"
 #include "host/config/text.hpp"
 #include "pgas/error.hpp"
 #include "pgas/world.hpp"
@@ -19,8 +21,90 @@ constexpr std::string_view about = "pgas " INFO_VERSION
                                    "\n"
                                    "PMIx " INFO_PMIX "\n";
 
+/// docs/configuration.md.
+std::string config_markdown() {
+  std::string text =
+      "# Configuration\n"
+      "\n"
+      "<!-- Printed by `pgas-info --config --markdown` from src/host/config/table.cpp; change it there. -->\n"
+      "\n"
+      "Every setting is a field of `pgas::config` and a variable of the environment. A value that its option does not\n"
+      "allow is an error that names the variable, the value and what is allowed. An unknown `PGAS_*` is ignored with "
+      "a\n"
+      "warning that names the nearest option. The variables of NVSHMEM and OpenSHMEM listed as \"also read\" apply "
+      "where\n"
+      "the option itself is not set. A former name or value still applies, with a warning. `pgas-info --config` shows\n"
+      "the values now and where each comes from.\n"
+      "\n";
+  for (const pgas::config_detail::option& row : pgas::config_detail::options()) {
+    fmt::format_to(std::back_inserter(text), "## {}\n\n{}\n\n* Values: {}\n* Default: `{}`\n", row.name, row.help,
+                   pgas::config_detail::allowed(row), pgas::config_detail::default_of(row));
+    if (!row.former.empty()) fmt::format_to(std::back_inserter(text), "* Former name: `{}`\n", row.former);
+    for (const pgas::config_detail::translation& t : row.former_words)
+      fmt::format_to(std::back_inserter(text), "* Former value: `{}` for `{}`\n", t.from, t.to);
+    for (const pgas::config_detail::alias& other : row.aliases) {
+      fmt::format_to(std::back_inserter(text), "* Also read: `{}`", other.name);
+      std::string_view separator = ", with ";
+      for (const pgas::config_detail::translation& t : other.values) {
+        fmt::format_to(std::back_inserter(text), "{}{} = `{}`", separator,
+                       t.from == "*" ? "anything else" : fmt::format("`{}`", t.from), t.to);
+        separator = ", ";
+      }
+      text += '\n';
+    }
+    text += '\n';
+  }
+  text +=
+      "## Set by launchers\n"
+      "\n"
+      "`pgasrun` tells its children:\n"
+      "\n";
+  const auto list = [&text](std::span<const pgas::config_detail::other_variable> variables) {
+    for (const pgas::config_detail::other_variable& v : variables)
+      fmt::format_to(std::back_inserter(text), "* `{}`: {}\n", v.name, v.help);
+  };
+  list(pgas::config_detail::launcher_variables());
+  text +=
+      "\n"
+      "Also understood: `PMIX_RANK` and `PMIX_NAMESPACE` (mpirun, `srun --mpi=pmix`), and, where `MASTER_ADDR`, `RANK` "
+      "and\n"
+      "`WORLD_SIZE` are all set, those with `MASTER_PORT`, `TORCHELASTIC_RUN_ID` and `TORCHELASTIC_USE_AGENT_STORE`\n"
+      "(torchrun). With `PGAS_UNIQUE_ID`, `RANK` and `WORLD_SIZE` are enough.\n"
+      "\n"
+      "## Of OpenSHMEM and NVSHMEM\n"
+      "\n"
+      "Any value but `0`, `n`, `no`, `f` and `false` is a yes:\n"
+      "\n";
+  list(pgas::config_detail::opening_variables());
+  return text;
+}
+
+std::string errors_text() {
+  std::string text;
+  for (const pgas::error_info& row : pgas::error_table())
+    fmt::format_to(std::back_inserter(text), "{} {}\n    Cause: {}\n    Fix: {}\n\n", to_string(row.code), row.name,
+                   row.cause, row.fix);
+  return text;
+}
+
+/// docs/errors.md.
+std::string errors_markdown() {
+  std::string text =
+      "# Error codes\n"
+      "\n"
+      "<!-- Printed by `pgas-info --errors --markdown` from src/host/error/table.cpp; change it there. -->\n"
+      "\n"
+      "The host API throws `pgas::error`; its text starts with one of these codes. A code keeps its meaning for good.\n"
+      "\n";
+  for (const pgas::error_info& row : pgas::error_table())
+    fmt::format_to(std::back_inserter(text), "## {} {}\n\n*Cause* {}\n\n*Fix* {}\n\n", to_string(row.code), row.name,
+                   row.cause, row.fix);
+  text.pop_back();
+  return text;
+}
+
 std::string configuration(bool markdown) {
-  if (markdown) return pgas::info::config_markdown();
+  if (markdown) return config_markdown();
   const auto now = pgas::config_detail::read(pgas::config_detail::environment::of_process());
   std::string text = pgas::config_detail::config_text(now);
   for (const pgas::config_detail::remark& r : now.remarks) text += r.text + '\n';
@@ -56,7 +140,7 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   try {
     if (config) fmt::print("{}", configuration(markdown));
-    if (errors) fmt::print("{}", markdown ? pgas::info::errors_markdown() : pgas::info::errors_text());
+    if (errors) fmt::print("{}", markdown ? errors_markdown() : errors_text());
     if (with_peers) fmt::print("{}", peers());
     if (!config && !errors && !with_peers) fmt::print("{}", about);
   } catch (const pgas::error& e) {

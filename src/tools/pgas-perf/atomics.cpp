@@ -1,5 +1,5 @@
 // Rows of atomic operations on 8-byte integers: latency of one thread, rate of all.
-#include "kernel_rows.hpp"
+#include "kernel.hpp"
 
 namespace pgas::perf::PGAS_PERF_SIDE {
 namespace {
@@ -21,7 +21,7 @@ struct compare_swap {
   }
 };
 
-/// One thread, one operation after another: `Update` returns when its effect or its result is there.
+/// One thread, one operation after another: `Update` returns once it has taken effect or has its result.
 template <class Update>
 struct latency_of : one_group {
   template <block_group Block>
@@ -42,7 +42,7 @@ struct add_rate : any_block {
   }
 };
 
-/// Every thread on a word of its own, and waits for its result.
+/// Every thread on a word of its own, waiting for each result.
 struct fetch_add_rate : any_block {
   template <block_group Block>
   PGAS_FN void operator()(const Block& block, context ctx, job j) const {
@@ -67,14 +67,14 @@ double threads(const session&, const point& at) { return static_cast<double>(at.
 double once(const session&, const point&) { return 1; }
 
 std::uint64_t one_wrong(session& s, const point& at, const job& j) {
-  return s.of().my_pe() == j.to && s.word(j.signals) != std::uint64_t{j.rounds()} * at.blocks * at.threads ? 1 : 0;
+  return s.world().my_pe() == j.to && s.word(j.signals) != std::uint64_t{j.rounds()} * at.blocks * at.threads ? 1 : 0;
 }
 
 std::uint64_t each_wrong(session& s, const point& at, const job& j) {
-  if (s.of().my_pe() != j.to) return 0;
+  if (s.world().my_pe() != j.to) return 0;
   return s.differing(j.target, std::size_t{at.blocks} * at.threads, [&](std::size_t i) {
     return ~s.source_word(j.to, i) + j.rounds();
-  });  // what poison() left, and one a round
+  });  // poison() left the complement; each round adds one
 }
 
 }  // namespace

@@ -1,14 +1,14 @@
 // Rows of collectives, one after another in a kernel.
-#include "collective_data.hpp"
-#include "kernel_rows.hpp"
+#include "collective_check.hpp"
+#include "kernel.hpp"
 
 namespace pgas::perf::PGAS_PERF_SIDE {
 namespace {
 
-/// `meet(ctx, group)` between all PEs. In the warm-up each PE leaves the number of the meeting with the next one
-/// before, and counts what it finds of the one before it after: that is what the data check looks at.
-template <scope By, class Block, class Meet>
-PGAS_FN void meeting(const Block& block, const context& ctx, const job& j, const Meet& meet) {
+/// `synchronize(group)` of all PEs, again and again. In the warm-up each PE first writes the iteration to the next PE,
+/// and afterwards counts the iterations that the previous PE had not written yet: row::wrong returns that count.
+template <scope By, class Block, class Synchronize>
+PGAS_FN void time_barrier(const Block& block, const context& ctx, const job& j, const Synchronize& synchronize) {
   const std::int32_t next = ctx.my_pe() + 1 == ctx.n_pes() ? 0 : ctx.my_pe() + 1;
   time(block, j, [&](std::uint32_t i) {
     by_group<By>(block, [&](const auto& group) {
@@ -16,7 +16,7 @@ PGAS_FN void meeting(const Block& block, const context& ctx, const job& j, const
         p(ctx, j.signals, signal_t{i} + 1, next);
         quiet(ctx);
       }
-      meet(group);
+      synchronize(group);
       if (i < j.warmup && group.thread_rank() == 0 && signal_fetch(ctx, j.signals) <= i) ++j.signals[1];
     });
   });
@@ -26,7 +26,7 @@ template <scope By>
 struct barriers : one_group {
   template <block_group Block>
   PGAS_FN void operator()(const Block& block, context ctx, job j) const {
-    meeting<By>(block, ctx, j, [&](const auto& group) { barrier(ctx, group); });
+    time_barrier<By>(block, ctx, j, [&](const auto& group) { barrier(ctx, group); });
   }
 };
 
@@ -34,11 +34,11 @@ template <scope By>
 struct syncs : one_group {
   template <block_group Block>
   PGAS_FN void operator()(const Block& block, context ctx, job j) const {
-    meeting<By>(block, ctx, j, [&](const auto& group) { sync(ctx, group); });
+    time_barrier<By>(block, ctx, j, [&](const auto& group) { sync(ctx, group); });
   }
 };
 
-/// `Collective::once(ctx, group, job, elements)` of all PEs, again and again.
+/// `Collective::once(ctx, group, job)` of all PEs, again and again.
 template <class Collective>
 struct collective {
   template <scope By>
@@ -100,14 +100,14 @@ struct collects {
     collect(ctx, group, ctx.world(), j.target, j.source, collected_from(j, ctx.my_pe(), ctx.n_pes()));
   }
 };
-struct strided_exchanges {
+struct alltoalls_strided {
   template <class Group>
   PGAS_FN static void once(const context& ctx, const Group& group, const job& j) {
     const std::size_t each = j.count / 2 / static_cast<std::size_t>(ctx.n_pes());
     alltoalls(ctx, group, ctx.world(), j.target, j.source, 1, 2, each);
   }
 };
-struct exchanges {
+struct alltoalls_contiguous {
   template <class Group>
   PGAS_FN static void once(const context& ctx, const Group& group, const job& j) {
     alltoall(ctx, group, ctx.world(), j.target, j.source, j.count / static_cast<std::size_t>(ctx.n_pes()));
@@ -122,30 +122,32 @@ std::uint64_t early(session& s, const point&, const job& j) { return s.word(j.si
 
 std::vector<row> collective_rows() {
   constexpr std::size_t most = std::size_t{1} << 24;
-  const auto meets = [](std::string_view name, std::string_view about, auto run) {
+  const auto barrier_row = [](std::string_view name, std::string_view about, auto run) {
     return row{name, about, figure::latency, shape::group, 0, 0, false, once, run, early};
   };
-  const auto moves = [&](std::string_view name, std::string_view about, auto run, auto wrong, std::size_t least) {
+  const auto data_row = [&](std::string_view name, std::string_view about, auto run, auto wrong, std::size_t least) {
     return row{name, about, figure::latency, shape::group, least, most, false, once, run, wrong};
   };
   return {
-      meets("barrier", "barrier of all PEs", run_kernel<barriers>),
-      meets("sync", "sync of all PEs", run_kernel<syncs>),
-      moves("reduce", "all-reduce, sum of 64-bit integers", run_kernel<collective<reduces>::kernel>, reduce_wrong, 8),
-      moves("reduce_scatter", "the same, each PE gets its share", run_kernel<collective<reduce_scatters>::kernel>,
-            reduce_scatter_wrong, 64),
-      moves("reduce_to_root", "the same for the first PE of --pair alone",
-            run_kernel<collective<reduces_to_root>::kernel>, reduce_to_root_wrong, 8),
-      moves("inclusive_scan", "sums of 64-bit integers of the PEs up to each one",
-            run_kernel<collective<inclusive_scans>::kernel>, inclusive_scan_wrong, 8),
-      moves("exclusive_scan", "the same before each one", run_kernel<collective<exclusive_scans>::kernel>,
-            exclusive_scan_wrong, 8),
-      moves("broadcast", "from the first PE of --pair", run_kernel<collective<broadcasts>::kernel>, broadcast_wrong, 8),
-      moves("fcollect", "all-gather", run_kernel<collective<fcollects>::kernel>, fcollect_wrong, 64),
-      moves("collect", "the same of unlike parts", run_kernel<collective<collects>::kernel>, collect_wrong, 64),
-      moves("alltoall", "all-to-all", run_kernel<collective<exchanges>::kernel>, alltoall_wrong, 64),
-      moves("alltoalls", "all-to-all of every other word", run_kernel<collective<strided_exchanges>::kernel>,
-            alltoalls_wrong, 128),
+      barrier_row("barrier", "barrier of all PEs", run_kernel<barriers>),
+      barrier_row("sync", "sync of all PEs", run_kernel<syncs>),
+      data_row("reduce", "all-reduce, sum of 64-bit integers", run_kernel<collective<reduces>::kernel>, reduce_wrong,
+               8),
+      data_row("reduce_scatter", "the same, each PE gets its share", run_kernel<collective<reduce_scatters>::kernel>,
+               reduce_scatter_wrong, 64),
+      data_row("reduce_to_root", "the same for the first PE of --pair alone",
+               run_kernel<collective<reduces_to_root>::kernel>, reduce_to_root_wrong, 8),
+      data_row("inclusive_scan", "sums of 64-bit integers of the PEs up to each one",
+               run_kernel<collective<inclusive_scans>::kernel>, inclusive_scan_wrong, 8),
+      data_row("exclusive_scan", "the same before each one", run_kernel<collective<exclusive_scans>::kernel>,
+               exclusive_scan_wrong, 8),
+      data_row("broadcast", "from the first PE of --pair", run_kernel<collective<broadcasts>::kernel>, broadcast_wrong,
+               8),
+      data_row("fcollect", "all-gather", run_kernel<collective<fcollects>::kernel>, fcollect_wrong, 64),
+      data_row("collect", "the same of unlike parts", run_kernel<collective<collects>::kernel>, collect_wrong, 64),
+      data_row("alltoall", "all-to-all", run_kernel<collective<alltoalls_contiguous>::kernel>, alltoall_wrong, 64),
+      data_row("alltoalls", "all-to-all of every other word", run_kernel<collective<alltoalls_strided>::kernel>,
+               alltoalls_wrong, 128),
   };
 }
 

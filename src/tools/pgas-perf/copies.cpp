@@ -2,12 +2,12 @@
 // rate.
 #include <algorithm>
 
-#include "kernel_rows.hpp"
+#include "kernel.hpp"
 
 namespace pgas::perf::PGAS_PERF_SIDE {
 namespace {
 
-/// Words [begin, begin + count) of `all` for part `which` of `of`, whole cache lines where there are enough.
+/// Part `which` of `of` of a range of `all` words: [begin, begin + count), whole cache lines where there are enough.
 struct part {
   std::size_t begin;
   std::size_t count;
@@ -20,7 +20,8 @@ struct part {
   }
 };
 
-/// `move(group, target, source, count)` by every group for its part, again and again; what is under way ends with it.
+/// Each group calls `move(group, target, source, count)` for its part, again and again; a quiet ends the last
+/// iteration.
 template <scope By, class Block, class Move>
 PGAS_FN void move_parts(const Block& block, const context& ctx, const job& j, const Move& move) {
   if (ctx.my_pe() != j.from) return;
@@ -56,7 +57,7 @@ struct get_bandwidth : any_block {
   }
 };
 
-/// Every thread one word at a time, neighbours beside one another.
+/// Every thread moves one word at a time; neighbouring threads move neighbouring words.
 struct p_bandwidth : any_block {
   template <block_group Block>
   PGAS_FN void operator()(const Block& block, context ctx, job j) const {
@@ -82,20 +83,20 @@ struct g_bandwidth : any_block {
   }
 };
 
-/// Messages of each group one after another, to places one behind the other; quiet at the end only.
+/// Each group sends its messages back to back, to consecutive slots of the target; one quiet at the end.
 template <scope By>
 struct put_rate : any_block {
   template <block_group Block>
   PGAS_FN void operator()(const Block& block, context ctx, job j) const {
     if (ctx.my_pe() != j.from) return;
     by_groups<By>(block, [&](const auto& group, std::size_t which, std::size_t of) {
-      const std::size_t places = room_words / j.count;
-      const std::size_t step = of % places;
-      std::size_t place = which % places;
+      const std::size_t slots = buffer_words / j.count;
+      const std::size_t step = of % slots;
+      std::size_t slot = which % slots;
       const auto once = [&](std::uint32_t) {
-        put_nbi(ctx, group, j.target + place * j.count, j.source + place * j.count, j.count, j.to);
-        place += step;
-        if (place >= places) place -= places;
+        put_nbi(ctx, group, j.target + slot * j.count, j.source + slot * j.count, j.count, j.to);
+        slot += step;
+        if (slot >= slots) slot -= slots;
       };
       time(block, j, once, [&] { quiet(ctx, group, j.to); });
     });
@@ -149,29 +150,29 @@ struct g_latency : one_group {
 double bytes(const session&, const point& at) { return static_cast<double>(at.bytes); }
 
 double messages(const session& s, const point& at) {
-  const unsigned warp_size = s.of().heap() == heap_kind::cuda ? 32 : 1;
+  const unsigned warp_size = s.world().heap() == heap_kind::cuda ? 32 : 1;
   const unsigned in_block = at.by == scope::block  ? 1
                             : at.by == scope::warp ? (at.threads + warp_size - 1) / warp_size
                                                    : at.threads;
   return static_cast<double>(at.blocks) * in_block;
 }
 
-/// What `j.from` put is there.
+/// Words that `j.from` should have put to `j.to`.
 std::uint64_t put_wrong(session& s, const job& j, std::size_t words) {
-  if (s.of().my_pe() != j.to) return 0;
+  if (s.world().my_pe() != j.to) return 0;
   return s.differing(j.target, words, [&](std::size_t i) { return s.source_word(j.from, i); });
 }
 
 std::uint64_t all_put_wrong(session& s, const point&, const job& j) { return put_wrong(s, j, j.count); }
 
 std::uint64_t all_got_wrong(session& s, const point&, const job& j) {
-  if (s.of().my_pe() != j.from) return 0;
+  if (s.world().my_pe() != j.from) return 0;
   return s.differing(j.target, j.count, [&](std::size_t i) { return s.source_word(j.to, i); });
 }
 
 std::uint64_t messages_wrong(session& s, const point& at, const job& j) {
   const std::size_t sent = static_cast<std::size_t>(messages(s, at)) * j.rounds();
-  return put_wrong(s, j, std::min(sent, room_words / j.count) * j.count);
+  return put_wrong(s, j, std::min(sent, buffer_words / j.count) * j.count);
 }
 
 }  // namespace
@@ -180,8 +181,8 @@ std::vector<row> copy_rows() {
   using f = figure;
   using sh = shape;
   return {
-      {"put_bw", "puts of all blocks at once, each its part; an iteration ends when all blocks have met", f::bandwidth,
-       sh::grid, 8, no_limit, true, bytes, run_kernel<put_bandwidth>, all_put_wrong},
+      {"put_bw", "puts of all blocks at once, each its part; an iteration ends with a barrier of the grid",
+       f::bandwidth, sh::grid, 8, no_limit, true, bytes, run_kernel<put_bandwidth>, all_put_wrong},
       {"get_bw", "the same with gets", f::bandwidth, sh::grid, 8, no_limit, true, bytes, run_kernel<get_bandwidth>,
        all_got_wrong},
       {"p_bw", "p of 8 bytes by all threads", f::bandwidth, sh::grid, 8, no_limit, true, bytes, run_kernel<p_bandwidth>,
@@ -190,7 +191,7 @@ std::vector<row> copy_rows() {
        run_kernel<g_bandwidth>, all_got_wrong, true},
       {"put_rate", "put_nbi after put_nbi by each thread or group, quiet at the end", f::rate, sh::grid, 8, 1024, true,
        messages, run_kernel<put_rate>, messages_wrong},
-      {"put_lat", "put and quiet: there and the acknowledgement back", f::latency, sh::group, 8, std::size_t{1} << 20,
+      {"put_lat", "put and quiet: the data and its acknowledgement", f::latency, sh::group, 8, std::size_t{1} << 20,
        true, bytes, run_kernel<put_latency>, all_put_wrong},
       {"get_lat", "get", f::latency, sh::group, 8, std::size_t{1} << 20, true, bytes, run_kernel<get_latency>,
        all_got_wrong},

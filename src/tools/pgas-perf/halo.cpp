@@ -1,18 +1,17 @@
-// A stencil whose PEs exchange border rows at every step: what the other rows are for.
-#include "kernel_rows.hpp"
+// A stencil whose PEs exchange border rows at every step: an application, where the other rows are single operations.
+#include "kernel.hpp"
 
 namespace pgas::perf::PGAS_PERF_SIDE {
 namespace {
 
-/// What a cell holds, modulo 2^64. The five-point Laplacian of it is 8 everywhere: added at each step, it takes the
-/// cell to the next time. So every cell is known at any time, and one that was made from old neighbours is wrong for
-/// ever.
+/// The value of a cell, modulo 2^64. Its five-point Laplacian is 8 everywhere, and adding that gives the value at the
+/// next time. So every cell is known at any time, and one computed from old neighbours stays wrong.
 [[nodiscard]] PGAS_HD std::uint64_t cell(std::uint64_t row, std::uint64_t column, std::uint64_t time) {
   return row * row + 3 * column * column + 8 * time;
 }
 
-/// A PE's part of the cells, in two grids by turns: rows 1 to `rows` are its own, above and below lies a row of another
-/// PE each, or the border of the whole.
+/// A PE's part of the cells, in two grids used by turns: rows 1 to `rows` are its own; row 0 and row `rows` + 1 are
+/// halos for the neighbouring PEs' rows, or the border of the domain.
 struct slab {
   std::size_t columns = 1;
   std::size_t rows;
@@ -25,15 +24,15 @@ struct slab {
   [[nodiscard]] PGAS_HD std::size_t grid_words() const { return (rows + 2) * columns; }
 };
 
-/// What the threads of a block know of one step, and how they make a row.
+/// One step of a block: computes rows of the next grid.
 template <class Block>
 struct stencil_step {
   const Block& block;
   const slab& size;
   std::uint64_t* from;
   std::uint64_t* to;
-  std::uint64_t top;   ///< which of all rows this PE's row 0 is
-  std::uint64_t time;  ///< of the cells that are made
+  std::uint64_t top;   ///< the number of this PE's row 0 in the domain
+  std::uint64_t time;  ///< of the cells that are computed
 
   PGAS_FN void border(std::size_t row) const {
     for (std::size_t c = block.thread_rank(); c < size.columns; c += block.size())
@@ -49,7 +48,7 @@ struct stencil_step {
   }
 };
 
-/// Steps of the blocks of all PEs, each with some rows. Who has a border row makes it first and sends it on.
+/// All steps of a block, which has some rows of its PE. A block with a border row computes and sends it first.
 template <scope By>
 struct stencil : any_block {
   template <block_group Block>
@@ -81,18 +80,18 @@ struct stencil : any_block {
   }
 
  private:
-  /// Makes row `row` and sends it to the PE at `distance`, for which it is the row behind the other end; or makes the
-  /// border of the whole, `beyond`, where there is no such PE. What came from there lies at `beyond`, too.
+  /// Computes row `row` and sends it to the opposite halo of the PE at `distance`. Without such a PE, computes the
+  /// border of the domain in this PE's own halo instead.
   template <class Block>
   PGAS_FN static void exchange(const context& ctx, const job& j, const stencil_step<Block>& step, std::size_t row,
-                               std::size_t beyond, std::int32_t distance) {
+                               std::size_t halo, std::int32_t distance) {
     const std::int32_t other = ctx.my_pe() + distance;
     const bool has_other = other >= 0 && other < ctx.n_pes();
     signal_t* const from_above = j.signals;
     signal_t* const from_below = j.signals + 1;
     if (has_other) wait_until(ctx, step.block, distance < 0 ? from_above : from_below, cmp::ge, step.time - 1);
     step.inner(row);
-    if (!has_other) return step.border(beyond);
+    if (!has_other) return step.border(halo);
     step.block.sync();
     by_groups<By>(step.block, [&](const auto& group, std::uint32_t which, std::uint32_t of) {
       if (which != step.block.block_rank() * (of / step.block.num_blocks())) return;  // the first group of the block
@@ -107,7 +106,7 @@ double once(const session&, const point&) { return 1; }
 
 std::uint64_t cells_wrong(session& s, const point&, const job& j) {
   const slab size(j.count);
-  const std::uint64_t top = static_cast<std::uint64_t>(s.of().my_pe()) * size.rows;
+  const std::uint64_t top = static_cast<std::uint64_t>(s.world().my_pe()) * size.rows;
   return s.differing(j.target + j.rounds() % 2 * size.grid_words() + size.columns, size.rows * size.columns,
                      [&](std::size_t i) { return cell(top + 1 + i / size.columns, i % size.columns, j.rounds()); });
 }

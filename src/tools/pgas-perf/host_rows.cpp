@@ -1,12 +1,12 @@
-#include "host_rows.hpp"
-
+// Rows measured by the host: its calls, calls on a stream, joining, allocating, and the memory that a PE takes.
 #include <unistd.h>
 
 #include <chrono>
 #include <fstream>
 
-#include "collective_data.hpp"
+#include "collective_check.hpp"
 #include "pgas/pgas.hpp"
+#include "row.hpp"
 
 namespace pgas::perf {
 
@@ -18,7 +18,7 @@ double since(steady_clock::time_point start) {
   return static_cast<double>(std::chrono::duration_cast<std::chrono::nanoseconds>(steady_clock::now() - start).count());
 }
 
-/// The nanoseconds of the iterations behind the warm-up, `finish()` included.
+/// The nanoseconds of the iterations after the warm-up, `finish()` included.
 template <class Once, class Finish>
 double timed(const job& j, const Once& once, const Finish& finish) {
   steady_clock::time_point start;
@@ -37,18 +37,18 @@ double timed(const job& j, const Once& once, const Finish& finish) {
 template <class Once, class Finish>
 auto from_one(const Once& once, const Finish& finish) {
   return [once, finish](session& s, const point&, const job& j) {
-    if (s.of().my_pe() != j.from) return 0.0;
+    if (s.world().my_pe() != j.from) return 0.0;
     return timed(
-        j, [&] { once(s.of(), j); }, [&] { finish(s.of()); });
+        j, [&] { once(s.world(), j); }, [&] { finish(s.world()); });
   };
 }
 
-/// The same on all PEs.
+/// A row::run that calls `once(world, job)` and `finish(world)` on all PEs.
 template <class Once, class Finish>
 auto from_all(const Once& once, const Finish& finish) {
   return [once, finish](session& s, const point&, const job& j) {
     return timed(
-        j, [&] { once(s.of(), j); }, [&] { finish(s.of()); });
+        j, [&] { once(s.world(), j); }, [&] { finish(s.world()); });
   };
 }
 
@@ -60,33 +60,33 @@ double bytes(const session&, const point& at) { return static_cast<double>(at.by
 double one(const session&, const point&) { return 1; }
 
 std::uint64_t put_wrong(session& s, const point&, const job& j) {
-  if (s.of().my_pe() != j.to) return 0;
+  if (s.world().my_pe() != j.to) return 0;
   return s.differing(j.target, j.count, [&](std::size_t i) { return s.source_word(j.from, i); });
 }
 std::uint64_t get_wrong(session& s, const point&, const job& j) {
-  if (s.of().my_pe() != j.from) return 0;
+  if (s.world().my_pe() != j.from) return 0;
   return s.differing(j.target, j.count, [&](std::size_t i) { return s.source_word(j.to, i); });
 }
 std::uint64_t none_wrong(session&, const point&, const job&) { return 0; }
 
-/// Joins another world of the same PEs; only the joining counts.
+/// Joins another world of the same PEs; only joining is timed.
 double join_again(session& s, const point&, const job& j) {
   double total = 0;
   for (std::uint32_t i = 0; i < j.rounds(); ++i) {
-    s.meet();
+    s.barrier();
     const auto start = steady_clock::now();
-    world other = world::join(s.of().settings());
+    world other = world::join(s.world().settings());
     if (i >= j.warmup) total += since(start);
     other.leave();
   }
   return total;
 }
 
-/// The first allocation of a world: the PEs make memory, hand it to one another and map it.
+/// The first allocation of a world: the PEs create memory, exchange handles and map it.
 double allocate_first(session& s, const point& at, const job& j) {
   double total = 0;
   for (std::uint32_t i = 0; i < j.rounds(); ++i) {
-    world other = world::join(s.of().settings());
+    world other = world::join(s.world().settings());
     other.barrier_all();
     const auto start = steady_clock::now();
     void* const made = other.allocate_bytes(at.bytes);
@@ -99,10 +99,10 @@ double allocate_first(session& s, const point& at, const job& j) {
 
 double allocate_again(session& s, const point& at, const job& j) {
   return timed(
-      j, [&] { s.of().free(s.of().allocate_bytes(at.bytes)); }, [] {});
+      j, [&] { s.world().free(s.world().allocate_bytes(at.bytes)); }, [] {});
 }
 
-/// Pages of this process in memory.
+/// Resident memory of this process.
 double resident_bytes() {
   std::ifstream file("/proc/self/statm");
   double all = 0;
@@ -113,12 +113,12 @@ double resident_bytes() {
 
 double process_memory(session& s, const point&, const job&) {
   const double before = resident_bytes();
-  const world other = world::join(s.of().settings());
+  const world other = world::join(s.world().settings());
   return resident_bytes() - before;
 }
 
 double heap_memory(session& s, const point&, const job&) {
-  const world other = world::join(s.of().settings());
+  const world other = world::join(s.world().settings());
   return static_cast<double>(other.usage().mapped);
 }
 
@@ -166,13 +166,13 @@ std::vector<row> host_rows() {
              from_all([](world& w, const job&) { barrier_all(w, w.stream()); }, stream_done), none_wrong),
       row_of("allocate", "allocating and freeing where memory is mapped already", figure::latency, true, false,
              allocate_again, none_wrong),
-      slow("allocate_first", "the first allocation of a world: memory is made, handed over and mapped", figure::latency,
-           4096, allocate_first),
+      slow("allocate_first", "the first allocation of a world: memory is created, exchanged and mapped",
+           figure::latency, 4096, allocate_first),
       slow("join", "world::join() of all PEs", figure::latency, 0, join_again),
-      slow("heap_memory", "what an empty heap takes, of each PE", figure::size, 0, heap_memory),
-      slow("process_memory", "what joining adds to a process", figure::size, 0, process_memory),
+      slow("heap_memory", "memory of an empty heap, per PE", figure::size, 0, heap_memory),
+      slow("process_memory", "memory that joining adds to a process", figure::size, 0, process_memory),
   };
-  // Collectives: `call(world, job)`, and with a stream behind.
+  // Collectives: `call(world, job)`, and `call(world, job, stream)`.
   const auto add = [&](std::string_view by_host, std::string_view on_stream, std::string_view about, std::size_t least,
                        auto call, auto wrong) {
     const auto row_for = [&](std::string_view name, std::string_view what, auto run) {

@@ -1,7 +1,7 @@
 /// @file
-/// What rows measured inside kernels are made of. A kernel is a function object templated on the scope; the files that
-/// hold them are compiled twice, by the C++ compiler for the host heap and by nvcc for GPUs, each time in a namespace
-/// of its own.
+/// Building blocks of rows measured inside kernels. A kernel is a function object templated on the scope. The files
+/// with kernels are compiled twice, by the C++ compiler for the host heap and by nvcc for GPUs, each time in a
+/// namespace of its own: PGAS_PERF_SIDE.
 #pragma once
 
 #include "job.hpp"
@@ -12,14 +12,14 @@
 
 namespace pgas::perf::PGAS_PERF_SIDE {
 
-/// GPUs: what a kernel of shape::grid may be launched with.
+/// Launch bounds on GPUs of a kernel of shape::grid.
 struct any_block {
   static constexpr unsigned max_threads = 1024;
   static constexpr unsigned min_blocks = 1;
 };
-/// The same of shape::group, where smaller blocks leave more registers.
+/// Launch bounds of shape::group, where smaller blocks leave more registers.
 struct one_group {
-  static constexpr unsigned max_threads = most_in_group;
+  static constexpr unsigned max_threads = max_group_threads;
   static constexpr unsigned min_blocks = 1;
 };
 
@@ -43,8 +43,8 @@ PGAS_FN void by_group(const Block& block, const F& f) {
   by_groups<By>(block, [&](const auto& group, std::uint32_t, std::uint32_t) { f(group); });
 }
 
-/// Runs `once(i)` for all iterations and `finish()` behind them on all threads of the grid, and leaves the time.
-/// `finish` belongs to what is timed.
+/// Runs `once(i)` for all iterations and then `finish()` on all threads of the grid, and stores the time of the
+/// iterations after the warm-up, `finish()` included.
 template <class Block, class Once, class Finish>
 PGAS_FN void time(const Block& block, const job& j, const Once& once, const Finish& finish) {
   const grid all = this_grid(block);
@@ -62,7 +62,7 @@ PGAS_FN void time(const Block& block, const job& j, const Once& once, const Fini
   if (all.thread_rank() == 0) *j.nanoseconds = detail::clock_ns() - start;
 }
 
-/// The same where nothing is left to finish.
+/// The same without a last step.
 template <class Block, class Once>
 PGAS_FN void time(const Block& block, const job& j, const Once& once) {
   time(block, j, once, [] {});
@@ -71,8 +71,8 @@ PGAS_FN void time(const Block& block, const job& j, const Once& once) {
 /// row::run of a kernel without scopes: launches it on all PEs.
 template <class Kernel>
 double run_kernel(session& s, const point& at, const job& j) {
-  launch(s.of(), {.blocks = at.blocks, .threads = at.threads}, Kernel{}, s.of().context(), j);
-  s.of().synchronize();
+  launch(s.world(), {.blocks = at.blocks, .threads = at.threads}, Kernel{}, s.world().context(), j);
+  s.world().synchronize();
   return static_cast<double>(s.word(j.nanoseconds));
 }
 

@@ -1,6 +1,6 @@
 /// @file
-/// pgas-perf: what pgas achieves on this machine, row by row: bandwidth, latency and rates of the operations in
-/// kernels, on streams and from the host, of collectives, of joining and allocating. Every PE runs it; PE 0 prints.
+/// pgas-perf: measures pgas on this machine, row by row: bandwidth, latency and rates of operations in kernels, on
+/// streams and from the host, of collectives, of joining and allocating. Every PE runs it; PE 0 prints.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -18,24 +18,24 @@ namespace {
 
 using namespace pgas::perf;
 
-/// *Errors* invalid_argument for a word that stands for no row. Before the world is there, which it would take down.
+/// *Errors* invalid_argument for a name without a row. Called before joining, as it would abort the world.
 void expect_known_rows(const options& how) {
-  const std::vector<row> all = all_rows(false);  // those for GPUs have the same names
-  for (const std::string& word : how.rows) {
-    if (std::ranges::none_of(all, [&](const row& r) { return stands_for(word, r); }))
-      throw pgas::error(pgas::code::invalid_argument, fmt::format("there is no row {}: --list names them", word));
+  const std::vector<row> all = all_rows(false);  // the rows for GPUs have the same names
+  for (const std::string& pattern : how.rows) {
+    if (std::ranges::none_of(all, [&](const row& r) { return matches(pattern, r); }))
+      throw pgas::error(pgas::code::invalid_argument, fmt::format("there is no row {}: --list names them", pattern));
   }
 }
 
-/// The rows that were asked for, in their own order.
+/// The rows that match the command line, in the order of all_rows().
 std::vector<row> chosen(const options& how, std::vector<row> all) {
   std::erase_if(all, [&](const row& r) {
-    return std::ranges::none_of(how.rows, [&](const std::string& word) { return stands_for(word, r); });
+    return std::ranges::none_of(how.rows, [&](const std::string& pattern) { return matches(pattern, r); });
   });
   return all;
 }
 
-/// Words that were wrong, over all points.
+/// Measures everything. Returns how many words were wrong, over all points.
 std::uint64_t run(const options& how) {
   pgas::world w = pgas::world::join();
   const std::vector<row> every = all_rows(w.heap() == pgas::heap_kind::cuda);

@@ -21,12 +21,12 @@ double figure_of(const session& s, const row& r, const point& at, double run, st
   return run / (1 << 20);
 }
 
-/// Raises the iterations until a run is long enough for a guess.
+/// Iterations of a run of options::milliseconds, estimated from ever longer runs.
 std::uint32_t enough_iterations(session& s, const options& how, const row& r, const point& at, job j) {
   const double wanted = how.milliseconds * 1e6;
   for (j.iterations = fewest_iterations;;) {
     s.begin(j);
-    const double took = std::max(1.0, s.of_pe(j.from, r.run(s, at, j)));
+    const double took = std::max(1.0, s.broadcast(j.from, r.run(s, at, j)));
     const double guess =
         std::clamp(std::ceil(wanted / took * j.iterations), double{fewest_iterations}, double{most_iterations});
     if (took * 10 > wanted || j.iterations == most_iterations) return static_cast<std::uint32_t>(guess);
@@ -40,20 +40,20 @@ std::vector<unsigned> blocks_of(const row& r, const options& how, bool gpu) {
   return gpu ? std::vector<unsigned>{1, 4, 32} : std::vector<unsigned>{1};
 }
 
-std::vector<scope> scopes_of(const row& r, const options& how, bool gpu, unsigned crew) {
+std::vector<scope> scopes_of(const row& r, const options& how, bool gpu, unsigned block_threads) {
   if (r.by == shape::host || r.each_alone) return {scope::thread};
   if (!how.scopes.empty()) return how.scopes;
   if (gpu) return {scope::thread, scope::warp, scope::block};
-  return crew > 1 ? std::vector{scope::thread, scope::block} : std::vector{scope::thread};
+  return block_threads > 1 ? std::vector{scope::thread, scope::block} : std::vector{scope::thread};
 }
 
-unsigned threads_of(const row& r, const options& how, scope by, bool gpu, unsigned crew) {
+unsigned threads_of(const row& r, const options& how, scope by, bool gpu, unsigned block_threads) {
   constexpr unsigned warp_size = 32;
   if (r.by == shape::host) return 1;
   if (r.by == shape::group && by == scope::thread) return 1;
   if (r.by == shape::group && by == scope::warp) return gpu ? warp_size : 1;
-  if (!gpu) return how.threads == 0 ? crew : std::min(how.threads, crew);
-  if (r.by == shape::group) return how.threads == 0 ? most_in_group : std::min(how.threads, most_in_group);
+  if (!gpu) return how.threads == 0 ? block_threads : std::min(how.threads, block_threads);
+  if (r.by == shape::group) return how.threads == 0 ? max_group_threads : std::min(how.threads, max_group_threads);
   return how.threads == 0 ? 1024 : how.threads;
 }
 
@@ -71,7 +71,7 @@ double result::most() const { return std::ranges::max(samples); }
 std::vector<point> points_of(const row& r, const options& how, world& w) {
   if (r.pair && std::max(how.pair[0], how.pair[1]) >= w.n_pes()) return {};
   const bool gpu = w.heap() == heap_kind::cuda;
-  const auto crew = static_cast<unsigned>(w.settings().host_block_threads);
+  const auto block_threads = static_cast<unsigned>(w.settings().host_block_threads);
   std::vector<std::size_t> sizes;
   if (r.most_bytes == 0) sizes.push_back(0);
   const std::size_t word_each = r.pair ? 8 : 8 * static_cast<std::size_t>(w.n_pes());
@@ -80,16 +80,17 @@ std::vector<point> points_of(const row& r, const options& how, world& w) {
       sizes.push_back(bytes);
   }
   std::vector<point> points;
-  for (const scope by : scopes_of(r, how, gpu, crew)) {
+  for (const scope by : scopes_of(r, how, gpu, block_threads)) {
     for (const unsigned blocks : blocks_of(r, how, gpu)) {
-      for (const std::size_t bytes : sizes) points.push_back({by, blocks, threads_of(r, how, by, gpu, crew), bytes});
+      for (const std::size_t bytes : sizes)
+        points.push_back({by, blocks, threads_of(r, how, by, gpu, block_threads), bytes});
     }
   }
   return points;
 }
 
 result measure(session& s, const options& how, const row& r, const point& at) {
-  job j = s.prepare(at, how.pair[0] % s.of().n_pes(), how.pair[1] % s.of().n_pes());
+  job j = s.prepare(at, how.pair[0] % s.world().n_pes(), how.pair[1] % s.world().n_pes());
   j.warmup = r.slow ? 1 : how.warmup;
   result found{&r, at, 1, {}, 0, false};
   if (!r.slow) found.iterations = how.iterations != 0 ? how.iterations : enough_iterations(s, how, r, at, j);
@@ -97,7 +98,7 @@ result measure(session& s, const options& how, const row& r, const point& at) {
   for (std::uint32_t i = 0; i < how.repeats; ++i) {
     if (how.check && i + 1 == how.repeats) s.poison(j);
     s.begin(j);
-    const double run = s.of_pe(j.from, r.run(s, at, j));  // all PEs have ended their part when they know it
+    const double run = s.broadcast(j.from, r.run(s, at, j));  // a barrier: all PEs have ended their part
     found.samples.push_back(figure_of(s, r, at, run, j.iterations));
   }
   if (how.check) {

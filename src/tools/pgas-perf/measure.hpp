@@ -1,5 +1,5 @@
 /// @file
-/// From a row and the options to figures.
+/// Measures a row at the points that the options ask for.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct result {
   const row* of = nullptr;
   point at;
   std::uint32_t iterations = 0;
-  std::vector<double> samples;  ///< in the row's unit, one for each run, as they came
+  std::vector<double> samples;  ///< in the row's unit, one for each run, in their order
   std::uint64_t wrong = 0;      ///< words, over all PEs
   bool checked = false;
 
@@ -24,7 +24,7 @@ struct result {
   [[nodiscard]] double most() const;
 };
 
-/// The points that a row is measured at; none where it needs more PEs than there are.
+/// The points that a row is measured at; none where the row needs more PEs than the world has.
 [[nodiscard]] std::vector<point> points_of(const row& r, const options& how, world& w);
 
 /// Measures one point. *Callers* all PEs.

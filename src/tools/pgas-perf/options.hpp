@@ -20,7 +20,7 @@ struct options {
   std::uint32_t warmup = 5;
   std::uint32_t repeats = 5;
   double milliseconds = 10;
-  std::vector<scope> scopes;     ///< empty: those that the heap has
+  std::vector<scope> scopes;     ///< empty: the scopes of the heap
   std::vector<unsigned> blocks;  ///< empty: 1, 4, 32 on GPUs, 1 on host heaps
   unsigned threads = 0;          ///< of a block; 0: 1024 or 512 on GPUs, PGAS_HOST_BLOCK_THREADS on host heaps
   std::vector<int> pair = {0, 1};
@@ -31,7 +31,7 @@ struct options {
   std::string json;  ///< file; empty: none, "-": standard output, with no table
 };
 
-/// Reads the command line; true if the program is to go on, else it has said why and ends with `status`.
+/// Reads the command line. False where the program ends here with `status`; the reason is printed.
 [[nodiscard]] bool read(options& into, int argc, char** argv, int& status);
 
 }  // namespace pgas::perf

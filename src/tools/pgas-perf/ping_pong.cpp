@@ -1,20 +1,20 @@
-// Rows in which two PEs answer one another: the figure is the round trip.
-#include "kernel_rows.hpp"
+// Rows of round trips between two PEs.
+#include "kernel.hpp"
 
 namespace pgas::perf::PGAS_PERF_SIDE {
 namespace {
 
-/// `send(group, i)` to the other PE, and its answer: `j.from` begins, `j.to` waits first.
+/// Round trips: `j.from` calls `send(group, value, pe)` and waits for the signal, `j.to` waits and then sends.
 template <scope By, class Block, class Send>
 PGAS_FN void ping_pong(const Block& block, const context& ctx, const job& j, const Send& send) {
-  const bool begins = ctx.my_pe() == j.from;
-  if (!begins && ctx.my_pe() != j.to) return;
-  const std::int32_t other = begins ? j.to : j.from;
+  const bool first = ctx.my_pe() == j.from;
+  if (!first && ctx.my_pe() != j.to) return;
+  const std::int32_t other = first ? j.to : j.from;
   time(block, j, [&](std::uint32_t i) {
     by_group<By>(block, [&](const auto& group) {
-      if (begins) send(group, i + 1, other);
+      if (first) send(group, i + 1, other);
       wait_until(ctx, group, j.signals, cmp::ge, signal_t{i} + 1);
-      if (!begins) send(group, i + 1, other);
+      if (!first) send(group, i + 1, other);
     });
   });
 }
@@ -67,8 +67,8 @@ struct put_signal_ping_pong : one_group {
 struct bulk_ping_pong : one_group {
   template <block_group Block>
   PGAS_FN void operator()(const Block& block, context ctx, job j) const {
-    constexpr std::size_t room = std::size_t{40} << 10;
-    bulk_copier by(detail::block_memory<room>(), room);
+    constexpr std::size_t staging = std::size_t{40} << 10;
+    bulk_copier by(detail::block_memory<staging>(), staging);
     ping_pong<scope::thread>(block, ctx, j, [&](const this_thread&, signal_t value, std::int32_t pe) {
       put_signal(ctx, by, j.target, j.source, j.count, j.signals, value, signal_op::set, pe);
     });
@@ -79,14 +79,14 @@ template <scope By>
 struct packet_ping_pong : one_group {
   template <block_group Block>
   PGAS_FN void operator()(const Block& block, context ctx, job j) const {
-    const bool begins = ctx.my_pe() == j.from;
-    if (!begins && ctx.my_pe() != j.to) return;
+    const bool first = ctx.my_pe() == j.from;
+    if (!first && ctx.my_pe() != j.to) return;
     by_group<By>(block, [&](const auto& group) {
-      packet_channel channel(ctx, group, j.box, j.box, most_in_packets, begins ? j.to : j.from);
+      packet_channel channel(ctx, group, j.box, j.box, max_packet_bytes, first ? j.to : j.from);
       time(block, j, [&](std::uint32_t) {
-        if (begins) send(ctx, group, channel, j.source, j.count);
+        if (first) send(ctx, group, channel, j.source, j.count);
         receive(ctx, group, channel, j.target, j.count);
-        if (!begins) send(ctx, group, channel, j.source, j.count);
+        if (!first) send(ctx, group, channel, j.source, j.count);
       });
     });
   }
@@ -95,12 +95,12 @@ struct packet_ping_pong : one_group {
 double once(const session&, const point&) { return 1; }
 
 std::uint64_t signals_wrong(session& s, const point&, const job& j) {
-  const int me = s.of().my_pe();
+  const int me = s.world().my_pe();
   return (me == j.from || me == j.to) && s.word(j.signals) != j.rounds() ? 1 : 0;
 }
 
 std::uint64_t data_wrong(session& s, const point&, const job& j) {
-  const int me = s.of().my_pe();
+  const int me = s.world().my_pe();
   if (me != j.from && me != j.to) return 0;
   const int other = me == j.from ? j.to : j.from;
   return s.differing(j.target, j.count, [&](std::size_t i) { return s.source_word(other, i); });
@@ -126,7 +126,7 @@ std::vector<row> ping_pong_rows() {
       {"put_signal_bulk_pp", "round trip of put_signal by a thread with a bulk_copier of 40 KiB", figure::latency,
        shape::group, 8, most, true, once, run_kernel<bulk_ping_pong>, exchange_wrong, true},
       {"packet_pp", "round trip of a message through a packet_channel", figure::latency, shape::group, 8,
-       most_in_packets, true, once, run_kernel<packet_ping_pong>, data_wrong},
+       max_packet_bytes, true, once, run_kernel<packet_ping_pong>, data_wrong},
   };
 }
 

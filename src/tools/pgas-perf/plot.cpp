@@ -136,7 +136,7 @@ std::string heat(const pair_map& of) {
 }  // namespace
 
 std::vector<pair_map> measure_maps(session& s, const options& how, const std::vector<row>& rows) {
-  const auto n = static_cast<std::size_t>(s.of().n_pes());
+  const auto n = static_cast<std::size_t>(s.world().n_pes());
   std::vector<pair_map> maps;
   const auto measure_all = [&](std::string_view name, std::size_t bytes, bool more_is_better) {
     const auto found = std::ranges::find(rows, name, &row::name);
@@ -146,7 +146,7 @@ std::vector<pair_map> measure_maps(session& s, const options& how, const std::ve
     for (std::size_t i = 0; i < n * n; ++i) {
       if (i / n == i % n) continue;
       pairs.pair = {static_cast<int>(i / n), static_cast<int>(i % n)};
-      const point at = points_of(*found, pairs, s.of()).back();  // the most blocks
+      const point at = points_of(*found, pairs, s.world()).back();  // the most blocks
       map.figures[i / n][i % n] = measure(s, pairs, *found, at).median();
       map.title =
           fmt::format("{}, {} bytes, {}x{}: {}", name, size_text(bytes), at.blocks, at.threads, unit_of(*found));

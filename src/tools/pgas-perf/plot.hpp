@@ -1,5 +1,5 @@
 /// @file
-/// Pictures: a curve over the sizes for each row, and maps of what every PE has to every other one. Written as SVG.
+/// Plots as SVG: a curve over the sizes for each row, and maps of bandwidth and latency between all pairs of PEs.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace pgas::perf {
 
-/// One figure for each ordered pair of PEs; those on the diagonal do not count.
+/// One figure for each ordered pair of PEs; the diagonal is unused.
 struct pair_map {
   std::string title;
   std::vector<std::vector<double>> figures;  ///< [from][to]

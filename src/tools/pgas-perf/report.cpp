@@ -20,7 +20,7 @@ constexpr auto markdown_format = "| {} | {} | {} | {} | {} | {} | {} | {} | {} |
 
 std::string size_text(std::size_t bytes) { return bytes == 0 ? "-" : std::to_string(bytes); }
 
-/// Four digits, no more say anything.
+/// Four digits: more are noise.
 std::string number(double value) { return value >= 1000 ? fmt::format("{:.0f}", value) : fmt::format("{:.4g}", value); }
 
 std::string verdict(const result& found) {
@@ -112,7 +112,7 @@ void write_json(const options& how, world& w, const std::vector<result>& all) {
 void write_file(const std::string& name, const std::string& text) {
   std::ofstream file(name);
   file << text;
-  if (!file.flush()) throw error(code::system, fmt::format("{} can't be written", name));
+  if (!file.flush()) throw error(code::system, fmt::format("{} cannot be written", name));
 }
 
 }  // namespace pgas::perf

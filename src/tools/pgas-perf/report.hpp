@@ -1,5 +1,5 @@
 /// @file
-/// What people and programs get to read: a table as it grows, and JSON at the end.
+/// Output: a table that grows with each result, and JSON at the end.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ namespace pgas::perf {
 class table {
  public:
   table(const options& how, world& w, std::size_t points);
-  /// What is measured now.
+  /// Shows the point that is measured now.
   void progress(const row& r, const point& at);
   void add(const result& found);
 
@@ -30,9 +30,9 @@ class table {
   bool terminal_;
 };
 
-/// Everything, as one JSON document. *Errors* as write_file().
+/// Writes all results as one JSON document. *Errors* as write_file().
 void write_json(const options& how, world& w, const std::vector<result>& all);
-/// *Errors* system, where it can't be written.
+/// *Errors* system where the file cannot be written.
 void write_file(const std::string& name, const std::string& text);
 
 }  // namespace pgas::perf

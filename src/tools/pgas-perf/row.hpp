@@ -1,6 +1,6 @@
 /// @file
-/// A row of the benchmark: what is measured, over which sizes and shapes, and how its data is checked. A row is written
-/// in one place, the file with its kernel; rows.cpp lists those files.
+/// A row of the benchmark: the operation measured, its sizes and shapes, and the check of its data. A row is defined in
+/// one place, the file with its kernel; the lists of these files are declared below and joined in rows.cpp.
 #pragma once
 
 #include <cstddef>
@@ -16,19 +16,19 @@ namespace pgas::perf {
 
 class session;
 
-/// What the figure of a row is.
+/// The quantity that a row measures.
 enum class figure {
   bandwidth,  ///< GB/s, 10^9 bytes a second
   rate,       ///< millions of operations a second
   latency,    ///< microseconds for an iteration
-  size,       ///< MiB: nothing is timed
+  size,       ///< MiB; nothing is timed
 };
 
-/// Which launches a row is measured with.
+/// The launches that a row is measured with.
 enum class shape {
-  grid,   ///< every number of blocks that was asked for
+  grid,   ///< each number of blocks of --blocks
   group,  ///< one group: a thread, a warp or a block
-  host,   ///< none: the host calls
+  host,   ///< none: called by the host
 };
 
 struct row {
@@ -38,27 +38,45 @@ struct row {
   shape by = shape::group;
   std::size_t least_bytes = 0;  ///< both 0: without sizes
   std::size_t most_bytes = 0;
-  bool pair = false;  ///< between two PEs; all others watch
-  /// Bytes or operations of one iteration, by which bandwidths and rates are counted.
+  bool pair = false;  ///< between the two PEs of --pair; the rest only take part in barriers
+  /// Bytes or operations of one iteration, from which bandwidths and rates are computed.
   std::function<double(const session&, const point&)> work;
-  /// Carries out job::warmup and job::iterations iterations; the nanoseconds of the latter, or bytes, as this PE sees
-  /// them.
+  /// Runs job::warmup and then job::iterations iterations. Returns the nanoseconds of the latter, or bytes, on this PE.
   std::function<double(session&, const point&, const job&)> run;
-  /// How many words of this PE are not what the last run should have left there.
+  /// How many words of this PE are wrong after the last run.
   std::function<std::uint64_t(session&, const point&, const job&)> wrong;
-  bool each_alone = false;  ///< every thread acts by itself: no scopes
-  bool slow = false;        ///< one iteration makes a run, behind one of warm-up
+  bool each_alone = false;  ///< every thread acts by itself: scopes do not apply
+  bool slow = false;        ///< a run is one iteration, after one of warm-up
 };
 
-/// Any size.
+/// row::most_bytes of a row without an upper limit.
 inline constexpr std::size_t no_limit = ~std::size_t{0};
 
-/// Whether `word` stands for the row: its name, or its beginning before a `*`, or its end behind one.
-[[nodiscard]] bool stands_for(std::string_view word, const row& r);
+/// Whether `pattern` is the row's name, or a `*` with the beginning or the end of it.
+[[nodiscard]] bool matches(std::string_view pattern, const row& r);
 [[nodiscard]] std::string_view name_of(scope by);
 [[nodiscard]] std::string_view unit_of(const row& r);
 
-/// All rows of a build, those in kernels for host heaps or for GPUs. *Errors* launch_failed where it has none for GPUs.
+/// Rows measured in kernels, compiled for the host heap and for GPUs.
+namespace on_host {
+[[nodiscard]] std::vector<row> atomic_rows();
+[[nodiscard]] std::vector<row> collective_rows();
+[[nodiscard]] std::vector<row> copy_rows();
+[[nodiscard]] std::vector<row> halo_rows();
+[[nodiscard]] std::vector<row> ping_pong_rows();
+}  // namespace on_host
+namespace on_gpu {
+[[nodiscard]] std::vector<row> atomic_rows();
+[[nodiscard]] std::vector<row> collective_rows();
+[[nodiscard]] std::vector<row> copy_rows();
+[[nodiscard]] std::vector<row> halo_rows();
+[[nodiscard]] std::vector<row> ping_pong_rows();
+}  // namespace on_gpu
+
+/// Rows measured by the host: its calls, calls on a stream, joining, allocating, and the memory that a PE takes.
+[[nodiscard]] std::vector<row> host_rows();
+
+/// All rows, with the kernels for the host heap or for GPUs. *Errors* launch_failed where this build has none for GPUs.
 [[nodiscard]] std::vector<row> all_rows(bool gpu);
 
 }  // namespace pgas::perf

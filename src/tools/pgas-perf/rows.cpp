@@ -1,22 +1,15 @@
 #include <algorithm>
+#include <iterator>
 
-#include "host_rows.hpp"
 #include "pgas/error.hpp"
 #include "row.hpp"
 
 namespace pgas::perf {
 
-namespace on_host {
-std::vector<row> kernel_rows();
-}
-namespace on_gpu {
-std::vector<row> kernel_rows();
-}
-
-bool stands_for(std::string_view word, const row& r) {
-  if (word.ends_with('*')) return r.name.starts_with(word.substr(0, word.size() - 1));
-  if (word.starts_with('*')) return r.name.ends_with(word.substr(1));
-  return word == r.name;
+bool matches(std::string_view pattern, const row& r) {
+  if (pattern.ends_with('*')) return r.name.starts_with(pattern.substr(0, pattern.size() - 1));
+  if (pattern.starts_with('*')) return r.name.ends_with(pattern.substr(1));
+  return pattern == r.name;
 }
 
 std::string_view name_of(scope by) { return by == scope::thread ? "thread" : by == scope::warp ? "warp" : "block"; }
@@ -36,12 +29,15 @@ std::vector<row> all_rows(bool gpu) {
     throw error(code::launch_failed,
                 "this pgas-perf was built without CUDA, but the heap is on a GPU: set PGAS_HEAP=host");
   std::vector<row> all;
+  const auto add = [&all](auto... lists) { (std::ranges::move(lists(), std::back_inserter(all)), ...); };
 #if PGAS_PERF_GPU
-  all = gpu ? on_gpu::kernel_rows() : on_host::kernel_rows();
-#else
-  all = on_host::kernel_rows();
+  if (gpu)
+    add(on_gpu::copy_rows, on_gpu::ping_pong_rows, on_gpu::atomic_rows, on_gpu::collective_rows, on_gpu::halo_rows);
 #endif
-  std::ranges::move(host_rows(), std::back_inserter(all));
+  if (!gpu)
+    add(on_host::copy_rows, on_host::ping_pong_rows, on_host::atomic_rows, on_host::collective_rows,
+        on_host::halo_rows);
+  add(host_rows);
   return all;
 }
 

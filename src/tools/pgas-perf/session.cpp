@@ -7,17 +7,18 @@ namespace pgas::perf {
 
 namespace {
 
-constexpr std::size_t said_at = 16;  // a cache line from the kernels' word
+constexpr std::size_t figures_at = 16;  // a cache line after the kernels' word
 
 }  // namespace
 
-session::session(world& w, std::size_t most_bytes)
+session::session(class world& w, std::size_t max_bytes)
     : world_(w),
-      source_(w.allocate<std::uint64_t>(std::max(most_bytes / 8, room_words))),
-      target_(w.allocate<std::uint64_t>(std::max(most_bytes / 8, room_words))),
+      source_(w.allocate<std::uint64_t>(std::max(max_bytes / 8, buffer_words))),
+      target_(w.allocate<std::uint64_t>(std::max(max_bytes / 8, buffer_words))),
       signals_(w.allocate<std::uint64_t>(signal_words, memory_hint::signal_remote)),
-      box_(w.allocate<packet_line>(packet_lines(most_in_packets))),
-      said_(w.allocate<std::uint64_t>(said_at + static_cast<std::size_t>(w.n_pes()), memory_hint::signal_remote)) {}
+      box_(w.allocate<packet_line>(packet_lines(max_packet_bytes))),
+      figures_(
+          w.allocate<std::uint64_t>(figures_at + static_cast<std::size_t>(w.n_pes()), memory_hint::signal_remote)) {}
 
 std::uint64_t session::source_word(int pe, std::size_t i) const {
   std::uint64_t x = serial_ * 0x9e3779b97f4a7c15U + (static_cast<std::uint64_t>(pe) + 1) * 0xbf58476d1ce4e5b9U + i;
@@ -42,43 +43,44 @@ job session::prepare(const point& at, int from, int to) {
   j.target = target_.data();
   j.signals = signals_.data();
   j.box = box_.data();
-  j.nanoseconds = said_.data();
+  j.nanoseconds = figures_.data();
   j.count = at.bytes / 8;
   j.from = from;
   j.to = to;
-  fill(source_.data(), std::max(j.count, room_words), [&](std::size_t i) { return source_word(world_.my_pe(), i); });
+  fill(source_.data(), std::max(j.count, buffer_words), [&](std::size_t i) { return source_word(world_.my_pe(), i); });
   poison(j);
   return j;
 }
 
 void session::poison(const job& j) {
-  fill(j.target, std::max(j.count, room_words), [&](std::size_t i) { return ~source_word(world_.my_pe(), i); });
+  fill(j.target, std::max(j.count, buffer_words), [&](std::size_t i) { return ~source_word(world_.my_pe(), i); });
 }
 
 void session::begin(const job& j) {
   const auto zero = [](std::size_t) { return std::uint64_t{0}; };
   fill(j.signals, signal_words, zero);
   fill(j.box->words, box_.size() * std::size(j.box->words), zero);
-  meet();
+  barrier();
 }
 
-double session::of_pe(int pe, double mine) {
+double session::broadcast(int pe, double mine) {
   if (world_.my_pe() == pe) {
     for (int other = 0; other < world_.n_pes(); ++other)
-      p(world_, said_.data() + said_at, std::bit_cast<std::uint64_t>(mine), other);
+      p(world_, figures_.data() + figures_at, std::bit_cast<std::uint64_t>(mine), other);
   }
-  meet();
-  const double said = std::bit_cast<double>(word(said_.data() + said_at));
-  meet();
-  return said;
+  barrier();
+  const double value = std::bit_cast<double>(word(figures_.data() + figures_at));
+  barrier();
+  return value;
 }
 
 std::uint64_t session::sum(std::uint64_t mine) {
-  for (int other = 0; other < world_.n_pes(); ++other) p(world_, said_.data() + said_at + world_.my_pe(), mine, other);
-  meet();
+  for (int other = 0; other < world_.n_pes(); ++other)
+    p(world_, figures_.data() + figures_at + world_.my_pe(), mine, other);
+  barrier();
   std::uint64_t total = 0;
-  for (int other = 0; other < world_.n_pes(); ++other) total += word(said_.data() + said_at + other);
-  meet();
+  for (int other = 0; other < world_.n_pes(); ++other) total += word(figures_.data() + figures_at + other);
+  barrier();
   return total;
 }
 

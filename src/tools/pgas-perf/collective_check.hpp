@@ -1,7 +1,7 @@
 /// @file
-/// What collectives should have left in job::target, whoever called them: row::wrong of their rows. The size of such a
-/// row is that of the whole vector: what a reduction or a broadcast has, what an fcollect gathers, what an alltoall
-/// sends from each PE, its own part included.
+/// Checks of job::target after a collective of kernels or of the host: row::wrong of their rows. The size of such a row
+/// is that of the whole vector: the operand of a reduction or a broadcast, the result of an fcollect, all that a PE
+/// sends in an alltoall, its own part included.
 #pragma once
 
 #include "session.hpp"
@@ -10,10 +10,10 @@ namespace pgas::perf {
 
 /// Words of one PE's part.
 [[nodiscard]] inline std::size_t share(const session& s, const job& j) {
-  return j.count / static_cast<std::size_t>(s.of().n_pes());
+  return j.count / static_cast<std::size_t>(s.world().n_pes());
 }
 
-/// Words that PE `pe` of `n` has for a collect: a quarter less or more than others, in turn.
+/// Words that PE `pe` of `n` contributes to a collect: by turns a quarter less and a quarter more than the average.
 [[nodiscard]] PGAS_HD std::size_t collected_from(const job& j, int pe, int n) {
   const std::size_t each = j.count / static_cast<std::size_t>(n);
   if (n % 2 != 0 && pe == n - 1) return each;
@@ -31,7 +31,7 @@ namespace pgas::perf {
 [[nodiscard]] std::uint64_t fcollect_wrong(session& s, const point& at, const job& j);
 [[nodiscard]] std::uint64_t collect_wrong(session& s, const point& at, const job& j);
 [[nodiscard]] std::uint64_t alltoall_wrong(session& s, const point& at, const job& j);
-/// Of every other word of the source, one beside the other.
+/// Of every other word of the source, packed in the target.
 [[nodiscard]] std::uint64_t alltoalls_wrong(session& s, const point& at, const job& j);
 
 }  // namespace pgas::perf

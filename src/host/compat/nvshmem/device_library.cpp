@@ -1,1 +1,0 @@
-// Nothing: device code is in the headers.
