@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "common/net_interface.hpp"
 #include "host/control/control_plane_state.hpp"
-#include "host/topology/net_devices.hpp"
 
 namespace pgas::detail {
 

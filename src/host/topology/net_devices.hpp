@@ -1,5 +1,5 @@
 /// @file
-/// Which network devices carry bytes to PEs beyond load and store: UCX would take all there are, and listen on them.
+/// The network devices that UCX may use: by default it takes all of the host, and listens on them.
 #pragma once
 
 #include <filesystem>
@@ -8,11 +8,8 @@
 
 namespace pgas::detail {
 
-/// The network interface whose address this end of a connection has; empty where there is none.
-[[nodiscard]] std::string interface_of(int socket);
-
-/// `interfaces` and the ports of InfiniBand that are up, as UCX wants to be told of them; empty where there are no
-/// interfaces. @param infiniband where the kernel lists its ports
+/// `interfaces` and the active ports of InfiniBand, in the format of UCX_NET_DEVICES; empty where there are no
+/// interfaces. @param infiniband the kernel's list of ports
 [[nodiscard]] std::string net_devices(std::vector<std::string> interfaces,
                                       const std::filesystem::path& infiniband = "/sys/class/infiniband");
 

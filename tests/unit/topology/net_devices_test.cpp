@@ -5,6 +5,7 @@
 
 #include <fstream>
 
+#include "common/net_interface.hpp"
 #include "host/control/tcp_socket.hpp"
 
 namespace {
