@@ -95,7 +95,7 @@ placement check(const world_state& world, const team_view& team, const collectiv
 /// check(), whose outcome is the same on all members where they meet on the host anyway: with checks on, and where the
 /// source lies in the destination. Else what one member finds it finds alone.
 void check_together(const team_state& state, bool blocking, const collective_request& r) {
-  const bool checks = state.world().heap().ground().terms.checks != 0;
+  const bool checks = state.world().heap().parameters().checks != 0;
   std::optional<error> refused;
   placement where = placement::apart;
   try {

@@ -80,7 +80,7 @@ void world_state::check_symmetric(const void* pointer, std::size_t bytes, std::s
 }
 
 void world_state::check_peer_has(const void* local, int pe) const {
-  if (!heap_->reaches(local, pe))
+  if (!heap_->peer_has(local, pe))
     throw error(code::outside_heap,
                 fmt::format("PE {} has no memory where this PE has {}: it belongs to a team that PE {} is not in", pe,
                             local, pe),
@@ -172,12 +172,12 @@ bool world::accessible(int pe) const {
 }
 
 bool world::accessible(const void* pointer, int pe) const {
-  return accessible(pe) && state().heap().contains(pointer, 1) && state().heap().reaches(pointer, pe);
+  return accessible(pe) && state().heap().contains(pointer, 1) && state().heap().peer_has(pointer, pe);
 }
 
 const void* world::address_at(const volatile void* local, int pe) const {
   const void* const pointer = const_cast<const void*>(local);
-  if (!accessible(pointer, pe) || !state().near().near(pe)) return nullptr;
+  if (!accessible(pointer, pe) || !state().domains().direct(pe)) return nullptr;
   return state().remote(pointer, pe);
 }
 

@@ -77,8 +77,8 @@ error does_not_fit(unsigned long long blocks, unsigned threads, unsigned fit, co
 
 unsigned admitted_blocks(world& w, const resident_kernel& kernel) {
   world_state& state = w.state();
-  const unsigned all = state.near().only_one() ? kernel.each * kernel.multiprocessors
-                                               : blocks_beside_proxy(kernel, state.device().properties());
+  const unsigned all = state.domains().only_one() ? kernel.each * kernel.multiprocessors
+                                                  : blocks_beside_proxy(kernel, state.device().properties());
   return all / state.concurrent_pes();
 }
 

@@ -1,4 +1,4 @@
-#include "host/heap/collective_step.hpp"
+#include "host/control/collective_step.hpp"
 
 #include <fmt/format.h>
 
@@ -14,8 +14,8 @@ namespace pgas::detail {
 
 namespace {
 
-/// In front of the key and the error, if there are any.
-struct wire_statement {
+/// The head of a message; the key and the error follow it.
+struct wire_step {
   collective_step call;
   std::array<std::byte, 64> handle;
   handle_kind kind;
@@ -24,10 +24,10 @@ struct wire_statement {
   std::uint8_t reserved;
   std::uint32_t key_bytes;
 };
-static_assert(std::is_trivially_copyable_v<wire_statement> && sizeof(wire_statement) == 104);
+static_assert(std::is_trivially_copyable_v<wire_step> && sizeof(wire_step) == 104);
 
 blob encode(const step_result& mine) {
-  wire_statement head{mine.call,
+  wire_step head{mine.call,
                       mine.handle.bytes,
                       mine.handle.kind,
                       mine.failure.has_value(),
@@ -45,7 +45,7 @@ blob encode(const step_result& mine) {
 }
 
 step_result decode(contribution& from, int pe) {
-  wire_statement head;
+  wire_step head;
   if (from.bytes.size() < sizeof(head))
     throw error(
         code::asymmetric_call,
@@ -55,7 +55,7 @@ step_result decode(contribution& from, int pe) {
   std::memcpy(&head, from.bytes.data(), sizeof(head));
   std::span<const std::byte> rest = std::span(from.bytes).subspan(sizeof(head));
   if (head.key_bytes > rest.size())
-    throw error(code::bootstrap_protocol, fmt::format("PE {} sent a malformed statement", pe), pe);
+    throw error(code::bootstrap_protocol, fmt::format("PE {} sent a malformed result of a collective step", pe), pe);
   step_result result;
   result.key.assign(rest.begin(), rest.begin() + head.key_bytes);
   rest = rest.subspan(head.key_bytes);
@@ -81,11 +81,11 @@ std::string text_of(const collective_step& call) {
                                                      : fmt::format("frees heap offset {:#x}", call.offset);
     case collective_step::kind::probe: return "is building its heap";
     case collective_step::kind::add_team: return "is making a team";
-    case collective_step::kind::adopt:
-      return fmt::format("registers {} bytes in {} pieces{}", call.bytes, call.alignment,
+    case collective_step::kind::add_buffer:
+      return fmt::format("registers {} bytes in {} segments{}", call.bytes, call.alignment,
                          call.offset == collective_step::nowhere ? "" : fmt::format(" (of sizes {:x})", call.offset));
     case collective_step::kind::connect: return "is joining";
-    case collective_step::kind::disown: return fmt::format("unregisters heap offset {:#x}", call.offset);
+    case collective_step::kind::remove_buffer: return fmt::format("unregisters heap offset {:#x}", call.offset);
   }
   return "makes an unknown call";
 }
@@ -95,10 +95,10 @@ std::string text_of(const collective_step& call) {
 std::vector<step_result> exchange(const control_group& group, const step_result& mine) {
   const int fd = mine.handle.fd.get();
   std::vector<contribution> all = group.all_gather(encode(mine), fd >= 0 ? std::span(&fd, 1) : std::span<const int>());
-  std::vector<step_result> step_results;
+  std::vector<step_result> results;
   for (std::size_t pe = 0; pe < all.size(); ++pe)
-    step_results.push_back(decode(all[pe], group.world_pe(static_cast<int>(pe))));
-  return step_results;
+    results.push_back(decode(all[pe], group.world_pe(static_cast<int>(pe))));
+  return results;
 }
 
 std::optional<error> first_failure(const std::vector<step_result>& all) {
@@ -106,14 +106,14 @@ std::optional<error> first_failure(const std::vector<step_result>& all) {
   return found == all.end() ? std::nullopt : found->failure;
 }
 
-std::optional<error> asymmetry(const std::vector<step_result>& all) {
+std::optional<error> find_mismatch(const std::vector<step_result>& all) {
   const auto other = std::find_if(all.begin(), all.end(), [&](const step_result& s) { return s.call != all[0].call; });
   if (other == all.end()) return std::nullopt;
   const int pe = other->pe;
   const int first = all[0].pe;
   const std::string mine = text_of(all[0].call);
   const std::string theirs = text_of(other->call);
-  // Equal words can only hide different offsets: then earlier calls differed.
+  // Equal texts hide different offsets: earlier calls differed.
   return error(
       code::asymmetric_call,
       mine != theirs
@@ -124,6 +124,11 @@ std::optional<error> asymmetry(const std::vector<step_result>& all) {
                 "the same; PGAS_CHECKS=1 finds the first",
                 first, pe, mine.starts_with("alloc") ? "allocate" : "free", all[0].call.offset, other->call.offset),
       pe);
+}
+
+void check_step(const std::vector<step_result>& all) {
+  if (const std::optional<error> failed = first_failure(all)) throw error(*failed);
+  if (const std::optional<error> different = find_mismatch(all)) throw error(*different);
 }
 
 std::optional<error> attempt(const control_group& group, const std::string& what, const std::function<void()>& step) {

@@ -1,6 +1,6 @@
 /// @file
-/// What PEs tell one another around each step of the heap, and what they conclude from it: the same on every PE,
-/// because everyone draws it from the same statements.
+/// One step of a collective host call: each member tells its arguments and its failure, and all members draw the same
+/// conclusion from the same results. *Callers* the heap, the probe, the proxy's set-up and teams.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@
 
 namespace pgas::detail {
 
-/// The call that a PE is carrying out.
+/// The call of a PE and its arguments; members compare them.
 struct collective_step {
   enum class kind : std::uint32_t {
     allocate = 1,
@@ -24,14 +24,14 @@ struct collective_step {
     free = 3,
     probe = 4,
     add_team = 5,
-    adopt = 6,
-    disown = 7,
+    add_buffer = 6,
+    remove_buffer = 7,
     connect = 8
   };
   static constexpr std::uint64_t nowhere = ~std::uint64_t{0};
 
   kind what = kind::allocate;
-  std::uint32_t zeros = 0;  ///< the memory is to be cleared, which takes a meeting more
+  std::uint32_t zeros = 0;  ///< the memory is to be cleared, which takes one more barrier
   std::uint64_t bytes = 0;
   std::uint64_t alignment = 0;
   std::uint64_t offset = nowhere;
@@ -39,25 +39,28 @@ struct collective_step {
 };
 static_assert(sizeof(collective_step) == 32);
 
-/// One PE's word on a step: what it is doing, what went wrong, what it hands out.
+/// The result of a step on one PE: its call, its failure, and the handle and key that it exports.
 struct step_result {
   collective_step call;
   std::optional<error> failure;
   exported_handle handle;
   blob key;               ///< for PEs that reach the segment by the proxy; empty where only messages get there
   bool fds_lost = false;  ///< a descriptor was sent and could not be received
-  int pe = -1;            ///< whose it is, as the world counts
+  int pe = -1;            ///< the world's number of the PE
 };
 
-/// Collective: everyone's statements, by member; a descriptor in `mine` is duplicated to the others and stays here too.
+/// Collective: the results of all members, by member. A descriptor in `mine` is duplicated to the others and stays open
+/// here.
 [[nodiscard]] std::vector<step_result> exchange(const control_group& group, const step_result& mine);
 
 /// The failure of the first member that has one.
 [[nodiscard]] std::optional<error> first_failure(const std::vector<step_result>& all);
-/// asymmetric_call naming the first member whose call is not that of member 0, and both calls.
-[[nodiscard]] std::optional<error> asymmetry(const std::vector<step_result>& all);
+/// asymmetric_call naming the first member whose call differs from that of member 0, and both calls.
+[[nodiscard]] std::optional<error> find_mismatch(const std::vector<step_result>& all);
+/// Throws first_failure(), then find_mismatch(), if there is one.
+void check_step(const std::vector<step_result>& all);
 
-/// Carries out a step of this PE and gives what went wrong, in the words "PE 1 (host a) could not <what>: <why>".
+/// Runs a local step and returns its failure as "PE 1 (host a) could not <what>: <why>".
 [[nodiscard]] std::optional<error> attempt(const control_group& group, const std::string& what,
                                            const std::function<void()>& step);
 

@@ -8,17 +8,17 @@
 #include <optional>
 #include <vector>
 
+#include "host/control/collective_step.hpp"
 #include "host/control/control_message.hpp"
 #include "host/control/gather_value.hpp"
-#include "host/heap/collective_step.hpp"
 #include "host/log/format_bytes.hpp"
 
 namespace pgas::detail {
 
 namespace {
 
-/// Far from where programs, their libraries, stacks and allocators usually are, on x86-64 and on arm64.
-constexpr std::uintptr_t far_candidates[] = {0x2000'0000'0000, 0x3000'0000'0000, 0x4000'0000'0000};
+/// Away from the usual addresses of programs, libraries, stacks and allocators, on x86-64 and on arm64.
+constexpr std::uintptr_t candidates[] = {0x2000'0000'0000, 0x3000'0000'0000, 0x4000'0000'0000};
 
 bool aligned(const void* address, std::size_t alignment) {
   return (reinterpret_cast<std::uintptr_t>(address) & (alignment - 1)) == 0;
@@ -28,21 +28,21 @@ int log2_alignment(const void* address) { return std::countr_zero(reinterpret_ca
 
 }  // namespace
 
-address_layout::address_layout(device& device, const control_group& group, const layout_request& wish)
+address_layout::address_layout(device& device, const control_group& group, int slots, std::size_t stride,
+                               std::size_t least_stride, std::size_t alignment)
     : device_(device) {
-  const auto slots = static_cast<std::size_t>(wish.slots);
-  std::size_t stride = wish.stride;
-  while (stride > wish.least && stride > layout_request::most_addresses / slots) stride /= 2;
+  const auto n = static_cast<std::size_t>(slots);
+  while (stride > least_stride && stride > most_addresses / n) stride /= 2;
   try {
     for (;; stride /= 2) {
-      if (stride > layout_request::most_addresses / slots)
+      if (stride > most_addresses / n)
         throw error(code::address_space,
                     fmt::format("{} slots of {} are more addresses than a process has: lower PGAS_HEAP_STRIDE or "
                                 "PGAS_HEAP_LIMIT",
-                                slots, format_bytes(stride)));
+                                n, format_bytes(stride)));
       log2_stride_ = std::countr_zero(stride);
-      same_base_ = agree_on_base(group, slots * stride, wish.alignment);
-      if (same_base_ || reserve_anywhere(group, slots * stride, wish.alignment, stride <= wish.least)) break;
+      same_base_ = agree_on_base(group, n * stride, alignment);
+      if (same_base_ || reserve_anywhere(group, n * stride, alignment, stride <= least_stride)) break;
     }
     std::int32_t log2 = std::min<std::int32_t>(log2_stride_, log2_alignment(base_));
     if (!same_base_)
@@ -66,7 +66,7 @@ void* address_layout::reserve_aligned(std::size_t bytes) {
   constexpr int tries = 8;
   for (int i = 0; i < tries && !aligned(plain, stride()); ++i) {
     try {
-      // A wider range has an aligned one in it, which is free again a moment later, unless another thread is faster.
+      // A wider range contains an aligned one, which is free after its release, unless another thread takes it.
       void* const wider = device_.reserve(bytes + stride(), nullptr);
       const std::uintptr_t inside = (reinterpret_cast<std::uintptr_t>(wider) + stride() - 1) & ~(stride() - 1);
       device_.release(wider, bytes + stride());
@@ -75,22 +75,22 @@ void* address_layout::reserve_aligned(std::size_t bytes) {
         return better;
       }
     } catch (const error&) {
-      break;  // addresses are short: these will do
+      break;  // addresses are short: the unaligned ones are used
     }
   }
   return plain;
 }
 
 bool address_layout::agree_on_base(const control_group& group, std::size_t bytes, std::size_t alignment) {
-  // What the system gives to PE 0 first: the only kind of address that can be had under some sanitizers.
-  for (std::size_t round = 0; round <= std::size(far_candidates); ++round) {
+  // The system's own choice on PE 0 comes first: under some sanitizers no other address is free.
+  for (std::size_t round = 0; round <= std::size(candidates); ++round) {
     void* mine = nullptr;
     if (group.my_pe() == 0) {
       try {
         mine = round == 0 ? reserve_aligned(bytes)
-                          : device_.reserve(bytes, reinterpret_cast<void*>(far_candidates[round - 1]));
+                          : device_.reserve(bytes, reinterpret_cast<void*>(candidates[round - 1]));
       } catch (const error&) {
-        mine = nullptr;  // told to the others as "no proposal"; reserve_anywhere() reports it if nothing else works
+        mine = nullptr;  // sent to the others as "no proposal"; reserve_anywhere() reports it if no round succeeds
       }
       if (mine != nullptr && !aligned(mine, alignment)) {
         device_.release(mine, bytes);

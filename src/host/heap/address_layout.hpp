@@ -1,5 +1,5 @@
 /// @file
-/// The addresses of the heap: equal slots in a row, one per PE, reserved without memory behind them.
+/// The addresses of the heap: equal slots in a row, one for each PE of the domain, reserved without memory.
 #pragma once
 
 #include <cstddef>
@@ -9,23 +9,19 @@
 
 namespace pgas::detail {
 
-/// What the slots should be like; the same on all PEs.
-struct layout_request {
-  /// User addresses have at least 47 bits on the systems that matter; half of that is more than any of them has memory.
-  static constexpr std::size_t most_addresses = std::size_t{1} << 46;
-
-  int slots = 1;
-  std::size_t stride = 0;     ///< a power of two
-  std::size_t least = 0;      ///< how far the stride may be halved where addresses are short
-  std::size_t alignment = 0;  ///< that the base must have, a power of two; it gets that of the stride where it can
-};
-
 /// Owns the reservation of this PE.
 class address_layout {
  public:
-  /// Collective: the same address on all PEs if any of a few is free everywhere, else whatever each PE gets; the
-  /// largest stride that all can have. *Errors* address_space naming the PE, the same on all PEs.
-  address_layout(device& device, const control_group& group, const layout_request& wish);
+  /// User addresses have at least 47 bits on the systems that matter. Half of that exceeds the memory of any of them.
+  static constexpr std::size_t most_addresses = std::size_t{1} << 46;
+
+  /// Collective, same arguments on all PEs: the same address on all PEs if one of a few is free everywhere, else an
+  /// address of each PE's own; the largest stride that all can have. *Errors* address_space naming the PE, the same on
+  /// all PEs.
+  /// @param stride a power of two @param least_stride how far it may be halved where addresses are short
+  /// @param alignment of the base, a power of two; the base gets that of the stride where it can
+  address_layout(device& device, const control_group& group, int slots, std::size_t stride, std::size_t least_stride,
+                 std::size_t alignment);
   ~address_layout();
   address_layout(const address_layout&) = delete;
   address_layout& operator=(const address_layout&) = delete;
@@ -35,12 +31,14 @@ class address_layout {
   }
   [[nodiscard]] int log2_stride() const noexcept { return log2_stride_; }
   [[nodiscard]] std::size_t stride() const noexcept { return std::size_t{1} << log2_stride_; }
+  /// Of all slots together.
+  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
   [[nodiscard]] bool same_base() const noexcept { return same_base_; }
-  /// Of every slot on every PE, a power of two: what offsets in them can be aligned to.
+  /// Of every slot on every PE, a power of two: the largest alignment of an allocation.
   [[nodiscard]] std::size_t alignment() const noexcept { return alignment_; }
 
  private:
-  /// Addresses of the system's choice, aligned to the stride where there are such. *Errors* address_space.
+  /// Addresses of the system's choice, aligned to the stride where possible. *Errors* address_space.
   [[nodiscard]] void* reserve_aligned(std::size_t bytes);
   [[nodiscard]] bool agree_on_base(const control_group& group, std::size_t bytes, std::size_t alignment);
   [[nodiscard]] bool reserve_anywhere(const control_group& group, std::size_t bytes, std::size_t alignment,

@@ -1,6 +1,6 @@
 /// @file
-/// The symmetric heap: one virtual layout of equal slots, filled with segments as allocations need them: from the start
-/// on with those of all PEs, in the upper half with windows of some.
+/// The symmetric heap: equal slots, filled with segments as allocations need them. The lower half of a slot holds the
+/// segments of all PEs, the upper half those of teams and of registered buffers.
 #pragma once
 
 #include <cstddef>
@@ -8,69 +8,88 @@
 
 #include "device/device.hpp"
 #include "host/control/control_group.hpp"
+#include "host/heap/address_layout.hpp"
+#include "host/heap/heap_parameters.hpp"
+#include "host/heap/shared_segment.hpp"
 #include "host/heap/symmetric_allocator.hpp"
 #include "host/heap/team_segments.hpp"
 #include "host/heap/user_buffers.hpp"
 #include "host/log/log.hpp"
+#include "host/topology/p2p_probe.hpp"
 #include "pgas/config.hpp"
 #include "pgas/heap.hpp"
 
 namespace pgas::detail {
 
 /// This PE's view of the heap of all PEs. The slots of the layout hold the segments of the members of its domain, in
-/// their order; segment i lies at the same offset in every slot, and so it does on PEs out of reach.
+/// their order; segment i lies at the same offset in every slot, on proxied peers too.
 class heap {
  public:
-  using growth_callback = symmetric_allocator::growth_callback;
+  using growth_callback = contiguous_growth::growth_callback;
 
-  /// Collective: finds out who can share memory, agrees on stride, base and kind of handle, reserves the layout. No
-  /// memory yet. *Errors* address_space, handle_exchange (naming what was probed and what each attempt answered),
+  /// Collective: finds out which PEs can share memory, agrees on stride, base and kind of handle, reserves the layout.
+  /// No memory yet. *Errors* address_space, handle_exchange (naming what was probed and what each attempt answered),
   /// mixed_heaps; the same error on all PEs.
-  /// @param allow_proxied whether PEs of a host that can't share memory have another way: then that is no error
+  /// @param allow_proxied whether PEs of a host that can't share memory may be proxied; else that is an error
   heap(device& device, const control_group& everyone, const config& settings, log::logger& log,
-       growth_callback on_growth, team_segments::change_callback on_windows = {}, bool allow_proxied = false);
-  ~heap();
+       growth_callback on_growth, team_segments::change_callback on_team_segments = {}, bool allow_proxied = false);
+  heap(const heap&) = delete;
+  heap& operator=(const heap&) = delete;
 
-  /// Who shares memory with this PE.
-  [[nodiscard]] const domains& near() const noexcept;
-  /// Makes the memory that comes from now on known to what reaches the other PEs, which outlives it.
-  void attach_proxy(proxy& far) noexcept;
+  /// The PEs that share memory with this PE.
+  [[nodiscard]] const class domains& domains() const noexcept { return probed_.domains; }
+  /// Segments that are made from now on are exposed by `proxied`, which outlives the heap.
+  void attach_proxy(proxied_memory& proxied) noexcept { sharing_.attach_proxy(proxied); }
+  [[nodiscard]] const heap_parameters& parameters() const noexcept { return parameters_; }
 
-  /// What all PEs allocate from. *Callers* one thread at a time.
-  [[nodiscard]] symmetric_allocator& memory() noexcept;
+  /// The memory of all PEs. *Callers* one thread at a time.
+  [[nodiscard]] symmetric_allocator& memory() noexcept { return memory_; }
   /// The same for the members of a group, which must outlive it.
-  [[nodiscard]] std::unique_ptr<symmetric_allocator> make_arena(const control_group& members);
-  [[nodiscard]] class team_segments& team_segments() noexcept;
-  /// Memory made elsewhere. *Callers* as memory().
-  [[nodiscard]] class user_buffers& user_buffers() noexcept;
+  [[nodiscard]] std::unique_ptr<symmetric_allocator> make_allocator(const control_group& members);
+  [[nodiscard]] class team_segments& team_segments() noexcept { return team_segments_; }
+  /// Memory that the program made. *Callers* as memory().
+  [[nodiscard]] class user_buffers& user_buffers() noexcept { return user_buffers_; }
 
   [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment, bool zeros = false) {
-    return memory().allocate(bytes, alignment, zeros);
+    return memory_.allocate(bytes, alignment, zeros);
   }
-  void free(void* pointer) { memory().free(pointer); }
-  [[nodiscard]] heap_usage usage() const;
+  void free(void* pointer) { memory_.free(pointer); }
+  [[nodiscard]] heap_usage usage() const { return memory_.usage(); }
   /// Bytes of the allocation of all PEs that starts at `pointer`, rounding included; 0 if none does.
-  [[nodiscard]] std::size_t allocation_bytes(const void* pointer) const;
+  [[nodiscard]] std::size_t allocation_bytes(const void* pointer) const { return memory_.allocation_bytes(pointer); }
 
-  /// Where the part of PE `pe` starts, which is near.
-  [[nodiscard]] std::byte* slot(int pe) const noexcept;
-  [[nodiscard]] int log2_stride() const noexcept;
+  /// Where the slot of PE `pe` starts, a direct peer.
+  [[nodiscard]] std::byte* slot(int pe) const noexcept { return sharing_.slot(pe); }
+  [[nodiscard]] int log2_stride() const noexcept { return slots_.log2_stride(); }
   /// Whether all PEs have the layout at the same address.
-  [[nodiscard]] bool same_base() const noexcept;
-  [[nodiscard]] handle_kind kind() const noexcept;
-  /// Bytes of this PE's slot with memory of all PEs behind them. *Callers* any thread.
-  [[nodiscard]] std::size_t mapped_bytes() const noexcept;
-  /// Whether [pointer, pointer + bytes) lies in this PE's mapped memory, windows included. *Callers* any thread.
-  [[nodiscard]] bool contains(const void* pointer, std::size_t bytes) const;
-  /// The same by the distance from the start of the slot.
-  [[nodiscard]] bool maps(std::size_t offset, std::size_t bytes) const;
+  [[nodiscard]] bool same_base() const noexcept { return slots_.same_base(); }
+  [[nodiscard]] handle_kind kind() const noexcept { return probed_.kind; }
+  /// Bytes of this PE's slot with memory of all PEs. *Callers* any thread.
+  [[nodiscard]] std::size_t mapped_bytes() const noexcept { return memory_.mapped(); }
+  /// Whether [pointer, pointer + bytes) lies in this PE's mapped memory, team segments included. *Callers* any thread.
+  [[nodiscard]] bool contains(const void* pointer, std::size_t bytes) const {
+    return contains_offset(offset(pointer), bytes);
+  }
+  /// The same by the offset from the start of the slot.
+  [[nodiscard]] bool contains_offset(std::size_t offset, std::size_t bytes) const;
   /// Whether PE `pe` has memory where this PE has `pointer`. *Callers* any thread.
-  [[nodiscard]] bool reaches(const void* pointer, int pe) const;
-  [[nodiscard]] const allocator_resources& ground() const noexcept;
+  [[nodiscard]] bool peer_has(const void* pointer, int pe) const {
+    return team_segments_.peer_has(offset(pointer), pe);
+  }
 
  private:
-  struct state;
-  std::unique_ptr<state> state_;
+  [[nodiscard]] std::size_t offset(const void* pointer) const noexcept {
+    return reinterpret_cast<std::uintptr_t>(pointer) - reinterpret_cast<std::uintptr_t>(slot(my_pe_));
+  }
+
+  const int my_pe_;
+  heap_parameters parameters_;
+  const probe_result probed_;
+  const address_layout slots_;
+  segment_sharing sharing_;
+  class team_segments team_segments_;
+  symmetric_allocator memory_;
+  class user_buffers user_buffers_;
 };
 
 }  // namespace pgas::detail

@@ -14,15 +14,15 @@ namespace pgas::detail {
 
 namespace {
 
-heap_parameters terms_of(const device& device, const config& settings) {
+heap_parameters own_parameters(const device& device, const config& settings) {
   heap_parameters mine;
   mine.kind = device.properties().kind;
   mine.checks = settings.checks ? 1 : 0;
   mine.unit = std::max<std::uint64_t>(device.granularity(), offset_allocator::large_alignment);
   mine.limit = settings.heap_limit != 0 ? settings.heap_limit : device.properties().memory_bytes;
-  mine.limit = std::min<std::uint64_t>(mine.limit, layout_request::most_addresses);
+  mine.limit = std::min<std::uint64_t>(mine.limit, address_layout::most_addresses);
   mine.limit_is_set = settings.heap_limit != 0 ? 1 : 0;
-  mine.stride = std::min<std::uint64_t>(settings.heap_stride, layout_request::most_addresses);
+  mine.stride = std::min<std::uint64_t>(settings.heap_stride, address_layout::most_addresses);
   mine.segment = settings.segment_size;
   return mine;
 }
@@ -31,8 +31,8 @@ const char* text_of(heap_kind kind) { return kind == heap_kind::cuda ? "GPU" : "
 
 }  // namespace
 
-heap_parameters agree_on_terms(const control_group& everyone, const device& device, const config& settings) {
-  const std::vector<heap_parameters> all = gather_value(everyone, terms_of(device, settings));
+heap_parameters agree_on_parameters(const control_group& everyone, const device& device, const config& settings) {
+  const std::vector<heap_parameters> all = gather_value(everyone, own_parameters(device, settings));
   heap_parameters agreed = all[0];
   for (std::size_t pe = 1; pe < all.size(); ++pe) {
     if (all[pe].kind != agreed.kind)
@@ -58,17 +58,16 @@ first_allocation::first_allocation(int n)
     : states(internal_area::bytes(n) + 2 * oneshot_staging::bytes),
       bytes(states + std::min(64 * team_layout::bytes(n, default_channels, true), std::uint64_t{6} << 20)) {}
 
-layout_request wish_for(const heap_parameters& terms, int slots, const first_allocation& first) {
-  layout_request wish;
-  wish.slots = slots;
-  wish.alignment = terms.unit;
+heap_parameters with_strides(heap_parameters parameters, int slots, const first_allocation& first) {
   const auto twice = [](std::uint64_t bytes) { return 2 * std::bit_ceil(bytes); };
-  wish.stride = twice(std::max(terms.stride != 0 ? terms.stride : terms.limit, terms.unit));
-  // What was asked for is not taken back; what the device happens to have may be more than there are addresses.
-  const bool asked = terms.stride != 0 || terms.limit_is_set != 0;
-  const std::size_t room = std::bit_floor(layout_request::most_addresses / static_cast<std::size_t>(slots));
-  wish.least = std::min(asked ? wish.stride : twice(std::max<std::uint64_t>(terms.segment, first.bytes)), room);
-  return wish;
+  // A size that was asked for is kept; the memory of the device may exceed the addresses there are.
+  const bool asked = parameters.stride != 0 || parameters.limit_is_set != 0;
+  const std::uint64_t half = parameters.stride != 0 ? parameters.stride : parameters.limit;
+  const std::uint64_t room = std::bit_floor(address_layout::most_addresses / static_cast<std::size_t>(slots));
+  parameters.stride = twice(std::max(half, parameters.unit));
+  parameters.least_stride =
+      std::min(asked ? parameters.stride : twice(std::max<std::uint64_t>(parameters.segment, first.bytes)), room);
+  return parameters;
 }
 
 }  // namespace pgas::detail

@@ -1,5 +1,5 @@
 /// @file
-/// What the PEs of a world agree on before they build a heap.
+/// The parameters of the heap that the PEs of a world agree on before they build it.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +12,15 @@
 
 namespace pgas::detail {
 
-/// What a PE has and wants; all PEs work with the same combination of these.
+/// The sizes that a PE has or asks for; all PEs work with the same combination of them.
 struct heap_parameters {
   heap_kind kind = heap_kind::host;
   std::uint32_t checks = 0;
-  std::uint64_t unit = 0;  ///< every segment is a multiple
+  std::uint64_t unit = 0;  ///< segment sizes and offsets are multiples of it
   std::uint64_t limit = 0;
-  std::uint64_t stride = 0;  ///< 0: none was asked for
-  std::uint64_t segment = 0;
+  std::uint64_t stride = 0;        ///< of the slots, a power of two; in the exchange 0 where none was asked for
+  std::uint64_t least_stride = 0;  ///< how far it may be halved where addresses are short
+  std::uint64_t segment = 0;       ///< bytes of the first segment
   std::uint64_t limit_is_set = 0;
 };
 
@@ -27,19 +28,20 @@ struct heap_parameters {
   return (value + unit - 1) / unit * unit;
 }
 
-/// Collective: the terms that every PE can meet. *Errors* mixed_heaps, the same on all PEs.
-[[nodiscard]] heap_parameters agree_on_terms(const control_group& everyone, const device& device,
-                                             const config& settings);
+/// Collective: the parameters that every PE can meet, but for the strides. *Errors* mixed_heaps, the same on all PEs.
+[[nodiscard]] heap_parameters agree_on_parameters(const control_group& everyone, const device& device,
+                                                  const config& settings);
 
-/// What a world of `n` PEs allocates first, at the start of every slot: its internal_area, two push_rooms, and behind
-/// these room for the states of most programs' teams.
+/// The first allocation of a world of `n` PEs, at the start of every slot: its internal_area, two oneshot_stagings, and
+/// behind these room for the states of most programs' teams.
 struct first_allocation {
   explicit first_allocation(int n);
-  std::size_t states;  ///< where those of teams begin
+  std::size_t states;  ///< the offset of the teams' states
   std::size_t bytes;
 };
 
-/// Slots with a lower half for the heap that all PEs have in common, and an upper one for windows.
-[[nodiscard]] layout_request wish_for(const heap_parameters& terms, int slots, const first_allocation& first);
+/// The parameters with the strides of `slots` slots: the lower half of each is for the heap of all PEs, the upper half
+/// for team segments.
+[[nodiscard]] heap_parameters with_strides(heap_parameters parameters, int slots, const first_allocation& first);
 
 }  // namespace pgas::detail

@@ -1,6 +1,6 @@
 /// @file
 /// Hands out ranges of a space that only grows. Pure arithmetic on offsets: the same calls give the same answers on
-/// every PE, which is what keeps symmetric allocations symmetric without a word between PEs.
+/// every PE. So symmetric allocations stay symmetric without communication.
 #pragma once
 
 #include <cstddef>
@@ -12,16 +12,16 @@
 namespace pgas::detail {
 
 /// Best fit, lowest offset first among equals, neighbours joined at once. Every operation takes logarithmic time; only
-/// the answer "does not fit" may cost a look at the blocks that alignment alone rules out.
+/// the answer "does not fit" may visit all blocks that alignment alone rules out.
 class offset_allocator {
  public:
-  /// What a request is rounded to.
+  /// A request after rounding.
   struct request {
     std::size_t bytes;      ///< a multiple of 16, from 512 bytes on of 512
     std::size_t alignment;  ///< a power of two
   };
   static constexpr std::size_t small_alignment = 16;
-  static constexpr std::size_t line_alignment = 512;  ///< for 512 bytes and more
+  static constexpr std::size_t line_alignment = 512;                    ///< for 512 bytes and more
   static constexpr std::size_t large_alignment = std::size_t{2} << 20;  ///< for 2 MiB and more
   static constexpr std::size_t largest_request = std::size_t{1} << 62;  ///< of bytes, and of an alignment
 
@@ -40,7 +40,7 @@ class offset_allocator {
 
   /// Adds room at the end.
   void grow(std::size_t bytes) { add(size_, bytes); }
-  /// Adds room anywhere; grow() is not used then.
+  /// Adds room at any offset; not together with grow().
   void add(std::size_t offset, std::size_t bytes);
   /// How much room grow() must add for the request to fit, at least; a free end of the space counts. Saturates.
   [[nodiscard]] std::size_t growth_needed(request wanted) const noexcept;

@@ -13,8 +13,8 @@ std::optional<std::size_t> shared_offset_space::take(const control_group& group,
   std::optional<std::size_t> mine = take_here(begin_, bytes);
   try {
     for (;;) {
-      const std::vector<std::uint64_t> said = gather_value(group, std::uint64_t{mine ? *mine : nowhere});
-      const auto [lowest, highest] = std::minmax_element(said.begin(), said.end());
+      const std::vector<std::uint64_t> proposals = gather_value(group, std::uint64_t{mine ? *mine : nowhere});
+      const auto [lowest, highest] = std::minmax_element(proposals.begin(), proposals.end());
       if (*highest == nowhere) break;
       if (*lowest == *highest) return mine;
       if (mine == *highest) continue;

@@ -1,5 +1,5 @@
 /// @file
-/// Offsets that any members of a world agree on, without a word to the others.
+/// Offsets that the members of a group agree on, without the other PEs.
 #pragma once
 
 #include <cstddef>
@@ -11,20 +11,20 @@
 
 namespace pgas::detail {
 
-/// Every PE keeps its own account of which ranges of [begin, end) are taken; as teams overlap, the accounts differ. A
-/// group finds a range that is free on all of its members. *Callers* any thread, collectives one for each group.
+/// Each PE keeps its own map of the ranges of [begin, end) that are taken; as teams overlap, these maps differ. A group
+/// finds a range that is free on all of its members. *Callers* any thread, collectives one for each group.
 class shared_offset_space {
  public:
   /// @param unit offsets and sizes are multiples of it.
   shared_offset_space(std::size_t begin, std::size_t end, std::size_t unit) : begin_(begin), end_(end), unit_(unit) {}
 
-  /// Collective over `group`, same size: the lowest range that its members find; none where one of them has none.
-  /// Everyone says the lowest that it has from the highest said before on, until all say the same: that only ever moves
-  /// up. What one has said stays taken here meanwhile, so that groups of other threads look elsewhere.
+  /// Collective over `group`, same size: the lowest range that is free on all members; none where one of them has none.
+  /// In each round a member proposes its lowest free offset at or above the highest proposal of the round before, until
+  /// all proposals are equal. A proposal is taken here meanwhile, so that groups of other threads propose others.
   [[nodiscard]] std::optional<std::size_t> take(const control_group& group, std::size_t bytes);
   /// Not a collective: only these offsets of this PE are free again.
   void release(std::size_t offset) noexcept;
-  /// Ranges that are taken.
+  /// How many ranges are taken.
   [[nodiscard]] std::size_t count() const;
 
  private:

@@ -2,10 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <exception>
+#include <utility>
 
 #include "host/log/format_bytes.hpp"
+#include "host/topology/p2p_probe.hpp"
 
 namespace pgas::detail {
 
@@ -14,7 +15,7 @@ shared_segment::~shared_segment() {
     try {
       exposed_by_->remove_memory(offset_);
     } catch (const std::exception&) {
-      return;  // other PEs may still reach it: it stays mapped until the process ends
+      return;  // proxied peers may still write to it: it stays mapped until the process ends
     }
   }
   for (auto address = mapped_.rbegin(); address != mapped_.rend(); ++address) device_.unmap(*address, bytes_);
@@ -38,9 +39,9 @@ void shared_segment::map_peer(void* address, const exported_handle& handle) {
   map(address, segments_.back());
 }
 
-blob shared_segment::expose(proxy& through, std::size_t offset) {
-  blob key = through.expose(offset, mapped_.front(), bytes_);
-  exposed_by_ = &through;
+blob shared_segment::expose(proxied_memory& proxied, std::size_t offset) {
+  blob key = proxied.expose(offset, mapped_.front(), bytes_);
+  exposed_by_ = &proxied;
   offset_ = offset;
   return key;
 }
@@ -51,79 +52,57 @@ void shared_segment::map(void* address, segment_id segment) {
   mapped_.push_back(address);
 }
 
-namespace {
-
-std::vector<step_result> failures_of(std::vector<step_result> all) {
-  std::erase_if(all, [](const step_result& s) { return !s.failure; });
-  return all;
-}
-
-}  // namespace
-
-sharing_result share_segment(device& device, const control_group& group, const sharing_plan& plan) {
+std::unique_ptr<shared_segment> segment_sharing::share(const control_group& group, std::size_t offset,
+                                                       std::size_t bytes, step_result mine,
+                                                       std::optional<segment_id> ready) {
   const int me = group.my_pe();
   const int n = group.n_pes();
-  sharing_result result;
-  result.segment = std::make_unique<shared_segment>(device, plan.bytes);
+  auto segment = std::make_unique<shared_segment>(device_, bytes);
 
-  if (plan.ready) result.segment->adopt(*plan.ready);
-  step_result mine;
-  mine.call = plan.call;
-  mine.failure = plan.refusal;
+  if (ready) segment->adopt(*ready);
   if (!mine.failure)
     mine.failure = attempt(group,
-                           fmt::format("{} a segment of {} to share by {}", plan.ready ? "hand out" : "make",
-                                       format_bytes(plan.bytes), to_string(plan.kind)),
+                           fmt::format("{} a segment of {} to share by {}", ready ? "export" : "make",
+                                       format_bytes(bytes), to_string(kind_)),
                            [&] {
-                             if (!plan.ready) result.segment->create(plan.kind);
-                             if (plan.where.near.members().size() > 1) mine.handle = result.segment->export_own();
+                             if (!ready) segment->create(kind_);
+                             if (domains_.members().size() > 1) mine.handle = segment->export_own();
                            });
   std::vector<step_result> all = exchange(group, mine);
   mine.handle.fd.reset();
-  if (const std::optional<error> different = asymmetry(all)) throw error(*different);
-  if (first_failure(all)) return {nullptr, failures_of(std::move(all))};
+  if (const std::optional<error> different = find_mismatch(all)) throw error(*different);
+  if (const std::optional<error> failed = first_failure(all)) throw error(*failed);
 
-  int at = me;
   step_result outcome;
-  outcome.call = plan.call;
+  outcome.call = mine.call;
   for (int step = 0; step < n && !outcome.failure; ++step) {
-    at = (me + step) % n;
-    step_result& theirs = all[static_cast<std::size_t>(at)];
-    const int pe = group.world_pe(at);
-    if (!plan.where.near.near(pe)) continue;
+    const int member = (me + step) % n;
+    step_result& theirs = all[static_cast<std::size_t>(member)];
+    const int pe = group.world_pe(member);
+    if (!domains_.direct(pe)) continue;
     outcome.failure =
-        attempt(group, at == me ? "map its own segment" : fmt::format("map the segment of PE {}", pe), [&] {
-          void* address = plan.where.slot(pe) + plan.offset;
-          if (at == me) {
-            result.segment->map_own(address);
-            if (plan.where.far != nullptr) outcome.key = result.segment->expose(*plan.where.far, plan.offset);
+        attempt(group, member == me ? "map its own segment" : fmt::format("map the segment of PE {}", pe), [&] {
+          void* address = slot(pe) + offset;
+          if (member == me) {
+            segment->map_own(address);
+            if (proxied_ != nullptr) outcome.key = segment->expose(*proxied_, offset);
             return;
           }
           if (theirs.fds_lost)
             throw error(code::handle_invalid,
                         "the descriptor got lost, because this process may open no more files (ulimit -n)");
-          result.segment->map_peer(address, theirs.handle);
+          segment->map_peer(address, theirs.handle);
         });
     theirs.handle.fd.reset();
   }
   // Also the barrier before which no PE touches a peer's memory.
-  std::vector<step_result> outcomes = exchange(group, outcome);
-  if (first_failure(outcomes)) return {nullptr, failures_of(std::move(outcomes))};
-  if (plan.where.far != nullptr)
+  const std::vector<step_result> outcomes = exchange(group, outcome);
+  if (const std::optional<error> failed = first_failure(outcomes)) throw error(*failed);
+  if (proxied_ != nullptr)
     for (const step_result& theirs : outcomes)
-      if (!plan.where.near.near(theirs.pe) && !theirs.key.empty())
-        plan.where.far->add_peer_memory(theirs.pe, plan.offset, plan.bytes, theirs.key);
-  return result;
-}
-
-std::string to_string(handle_kind kind) {
-  switch (kind) {
-    case handle_kind::automatic: return "automatic";
-    case handle_kind::fabric: return "fabric";
-    case handle_kind::posix_fd: return "posix_fd";
-    case handle_kind::named: return "named";
-  }
-  return "unknown";
+      if (!domains_.direct(theirs.pe) && !theirs.key.empty())
+        proxied_->add_peer_memory(theirs.pe, offset, bytes, theirs.key);
+  return segment;
 }
 
 }  // namespace pgas::detail

@@ -1,26 +1,25 @@
 /// @file
-/// One piece of memory of every PE, at the same offset of each slot.
+/// A segment of every member of a group, at the same offset of each slot.
 #pragma once
 
 #include <cstddef>
 #include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "device/device.hpp"
+#include "host/control/collective_step.hpp"
 #include "host/control/control_group.hpp"
 #include "host/heap/address_layout.hpp"
-#include "host/heap/collective_step.hpp"
-#include "host/proxy/proxy.hpp"
+#include "host/heap/proxied_memory.hpp"
 #include "host/topology/domains.hpp"
 
 namespace pgas::detail {
 
-/// Owns this PE's segment, the imported ones, all their mappings, and what the proxy knows of them; undoes whatever of
-/// it has been done.
+/// Owns this PE's segment, the imported ones, all their mappings, and their entries at the proxy; the destructor undoes
+/// the steps that were taken.
 ///
-/// The segments stay open as long as the object lives: what a dead PE left in its part can still be read.
+/// The segments stay open as long as the object lives: the memory of a dead PE can still be read.
 class shared_segment {
  public:
   shared_segment(device& device, std::size_t bytes) : device_(device), bytes_(bytes) {}
@@ -30,15 +29,15 @@ class shared_segment {
 
   /// Makes this PE's segment. *Errors* those of device::create.
   void create(handle_kind kind);
-  /// Takes over what the device holds already as this PE's segment.
+  /// Takes over a segment that the device holds already as this PE's.
   void adopt(segment_id segment);
-  /// What the others import. *Errors* those of device::export_segment.
+  /// The handle that the others import. *Errors* those of device::export_segment.
   [[nodiscard]] exported_handle export_own();
   /// Maps this PE's own segment, or imports and maps a peer's.
   void map_own(void* address);
   void map_peer(void* address, const exported_handle& handle);
-  /// Lets PEs out of reach put and get there: what they need to know, by messages alone if empty.
-  [[nodiscard]] blob expose(proxy& through, std::size_t offset);
+  /// Exposes the segment to proxied peers and returns their key; empty where only messages get there.
+  [[nodiscard]] blob expose(proxied_memory& proxied, std::size_t offset);
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 
  private:
@@ -48,48 +47,48 @@ class shared_segment {
   std::size_t bytes_;
   std::vector<segment_id> segments_;  ///< this PE's first
   std::vector<void*> mapped_;
-  proxy* exposed_by_ = nullptr;
-  std::size_t offset_ = 0;  ///< that it is exposed at
+  proxied_memory* exposed_by_ = nullptr;
+  std::size_t offset_ = 0;  ///< at which it is exposed
 };
 
-/// What a PE maps and what it leaves to the proxy.
-struct segment_access {
-  const address_layout& slots;  ///< of the members of this PE's domain
-  const domains& near;
-  proxy* far = nullptr;  ///< null where all PEs are near
+/// Makes the shared segments of a world: maps those of direct peers, exposes this PE's to proxied peers.
+class segment_sharing {
+ public:
+  segment_sharing(class device& device, const address_layout& slots, const domains& domains, handle_kind kind)
+      : device_(device), slots_(slots), domains_(domains), kind_(kind) {}
 
-  /// Where the slot of PE `pe` starts, which is near.
-  [[nodiscard]] std::byte* slot(int pe) const noexcept { return slots.slot(near.index(pe)); }
-  /// Collective over `group`, whose members have just taken note of memory that they share: a proxy turns away what
-  /// comes for memory that it does not know of yet.
+  /// Segments that are made from now on are exposed by `proxied`, which outlives them.
+  void attach_proxy(proxied_memory& proxied) noexcept { proxied_ = &proxied; }
+
+  /// Collective: creates, exports, exchanges, imports and maps a segment of every member at `offset` of the slots, or
+  /// exposes it by the proxy. It works for all members, or none keeps anything of it, a `ready` segment included.
+  /// @param mine the call, the same on all members, and why this PE can't take part, if it can't
+  /// @param ready the segment that this PE shares; none: a new one
+  /// *Errors* the first failure, or asymmetric_call when the calls differ: the same on all members. Those of
+  /// control_group::all_gather().
+  [[nodiscard]] std::unique_ptr<shared_segment> share(const control_group& group, std::size_t offset, std::size_t bytes,
+                                                      step_result mine, std::optional<segment_id> ready = {});
+  /// Collective over `group`, after share(): a proxy rejects commands for memory that it does not know yet.
   void barrier_if_proxied(const control_group& group) const {
-    if (far != nullptr) group.barrier();
+    if (proxied_ != nullptr) group.barrier();
   }
+
+  /// Where the slot of PE `pe` starts, a direct peer.
+  [[nodiscard]] std::byte* slot(int pe) const noexcept { return slots_.slot(domains_.index(pe)); }
+  /// Where the slot of this PE starts.
+  [[nodiscard]] std::byte* own_slot(const control_group& group) const noexcept {
+    return slot(group.world_pe(group.my_pe()));
+  }
+  [[nodiscard]] const address_layout& slots() const noexcept { return slots_; }
+  [[nodiscard]] class device& device() const noexcept { return device_; }
+  [[nodiscard]] handle_kind kind() const noexcept { return kind_; }
+
+ private:
+  class device& device_;
+  const address_layout& slots_;
+  const domains& domains_;
+  const handle_kind kind_;
+  proxied_memory* proxied_ = nullptr;  ///< null where all PEs are direct peers
 };
-
-/// Where and how a segment is to be shared.
-struct sharing_plan {
-  const segment_access& where;
-  std::size_t offset;  ///< from the start of each slot
-  std::size_t bytes;
-  handle_kind kind;
-  collective_step call;               ///< on whose behalf; must be the same on all PEs
-  std::optional<error> refusal;       ///< why this PE can't take part
-  std::optional<segment_id> ready{};  ///< what this PE shares; none: a new segment
-};
-
-/// The segment, or why it could not be shared: statements of the PEs that failed, the same on all PEs, never empty
-/// then.
-struct sharing_result {
-  std::unique_ptr<shared_segment> segment;
-  std::vector<step_result> failures;
-};
-
-/// Collective: creates, exports, exchanges, imports and maps a segment of every member, or makes it known to the proxy
-/// where the member is out of reach. It works for all of them, or nothing is left of it on any, a `ready` segment
-/// included. *Errors* asymmetric_call on all PEs when the calls differ; those of links.
-[[nodiscard]] sharing_result share_segment(device& device, const control_group& group, const sharing_plan& plan);
-
-[[nodiscard]] std::string to_string(handle_kind kind);
 
 }  // namespace pgas::detail

@@ -1,21 +1,24 @@
 /// @file
-/// Memory that the program made, mapped a second time into windows of all PEs.
+/// Buffers that the program made, mapped a second time into the slots of all PEs.
 #pragma once
 
 #include <cstddef>
 #include <set>
 
 #include "host/control/control_group.hpp"
-#include "host/heap/symmetric_allocator.hpp"
+#include "host/heap/heap_parameters.hpp"
+#include "host/heap/shared_segment.hpp"
 #include "host/heap/team_segments.hpp"
 
 namespace pgas::detail {
 
-/// The registrations of a world. *Callers* collective over all PEs, one thread at a time.
+/// The registered buffers of a world. *Callers* collective over all PEs, one thread at a time.
 class user_buffers {
  public:
-  user_buffers(const control_group& everyone, const allocator_resources& ground, team_segments& where)
-      : group_(everyone), ground_(ground), team_segments_(where) {}
+  /// All of them outlive it.
+  user_buffers(const control_group& everyone, segment_sharing& sharing, const heap_parameters& parameters,
+               team_segments& segments)
+      : group_(everyone), sharing_(sharing), parameters_(parameters), team_segments_(segments) {}
 
   /// The second address of [pointer, pointer + bytes). *Errors* those of register_symmetric().
   [[nodiscard]] void* add(void* pointer, std::size_t bytes);
@@ -23,10 +26,11 @@ class user_buffers {
   void remove(void* alias);
 
  private:
-  [[nodiscard]] std::byte* my_slot() const noexcept { return ground_.reach.slot(group_.world_pe(group_.my_pe())); }
+  [[nodiscard]] std::byte* own_slot() const noexcept { return sharing_.own_slot(group_); }
 
   const control_group& group_;
-  const allocator_resources& ground_;
+  segment_sharing& sharing_;
+  const heap_parameters& parameters_;
   team_segments& team_segments_;
   std::set<std::size_t> offsets_;
 };

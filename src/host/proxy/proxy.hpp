@@ -17,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "host/heap/proxied_memory.hpp"
 #include "host/log/log.hpp"
 #include "host/proxy/local_memory.hpp"
 #include "host/proxy/ring.hpp"
@@ -31,7 +32,7 @@ class proxy_engine;
 /// One for each PE that has others beyond load and store. Life: constructor, address() to all others, connect(); then
 /// memory and rings come and go; stop(). *Callers* any thread, unless said otherwise. *Errors* what the transport
 /// throws comes out of the call that asked for it; what goes wrong later is told once, by proxy_settings::failed.
-class proxy {
+class proxy final : public proxied_memory {
  public:
   /// `memory` and `logger` outlive the proxy.
   proxy(proxy_settings settings, std::unique_ptr<transport> network, proxy_memory& memory, log::logger& logger);
@@ -48,14 +49,9 @@ class proxy {
 
   // ---- memory: after connect(); other PEs' commands may come as soon as they know of it
 
-  /// Makes [at, at + bytes), which lies at `offset` of this PE's slot, reachable for the others' transports. The key is
-  /// for their add_peer_memory(). Empty where the transport can't: messages will do, and the reason is logged once.
-  [[nodiscard]] blob expose(std::uint64_t offset, void* at, std::size_t bytes);
-  /// What expose() of that PE returned; nothing to be done for an empty key, which is accepted. On return commands use
-  /// it. *Errors* handle_invalid for a malformed key, pe_out_of_range.
-  void add_peer_memory(int pe, std::uint64_t offset, std::size_t bytes, std::span<const std::byte> key);
-  /// Forgets what this PE exposed and what peers exposed at `offset`. All PEs have agreed: nobody uses it any more.
-  void remove_memory(std::uint64_t offset);
+  [[nodiscard]] blob expose(std::uint64_t offset, void* at, std::size_t bytes) override;
+  void add_peer_memory(int pe, std::uint64_t offset, std::size_t bytes, std::span<const std::byte> key) override;
+  void remove_memory(std::uint64_t offset) override;
 
   // ---- rings
 

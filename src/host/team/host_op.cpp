@@ -29,7 +29,7 @@ void* host_op::target(const void* local, std::size_t bytes, std::size_t alignmen
 }
 
 void host_op::address(operation_request& request, int pe) const {
-  if (state_.near().only_one()) return;
+  if (state_.domains().only_one()) return;
   request.here = state_.context();
   if (!far(pe)) return;
   request.pe = pe;

@@ -25,7 +25,7 @@ class host_op {
   /// misaligned.
   [[nodiscard]] void* target(const void* local, std::size_t bytes, std::size_t alignment, int pe) const;
   /// Whether load and store don't reach PE `pe`: then requests name it.
-  [[nodiscard]] bool far(int pe) const { return !state_.near().near(pe); }
+  [[nodiscard]] bool far(int pe) const { return !state_.domains().direct(pe); }
   /// Makes a request whose addresses are those of target() go to PE `pe`, and complete there when the call promises it.
   void address(operation_request& request, int pe) const;
   /// Throws unless `memory` can be the local side of an operation on this queue: invalid_argument, capturing.

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "host/heap/collective_step.hpp"
+#include "host/control/collective_step.hpp"
 #include "host/team/world_state.hpp"
 
 namespace pgas::detail {

@@ -29,7 +29,7 @@ bool evenly_spaced(const control_group& group, const team_view& view) {
 
 std::unique_ptr<team_state> team_state::of_world(world_state& world) {
   team_view view = world.context().world();
-  if (world.near().only_one()) view.push_offset_ = internal_area::bytes(view.n_pes());
+  if (world.domains().only_one()) view.push_offset_ = internal_area::bytes(view.n_pes());
   std::unique_ptr<team_state> made(new team_state(world, &world.control_plane(), nullptr, view));
   made->plan_domains();
   made->memory_ = &world.heap().memory();
@@ -46,7 +46,7 @@ std::unique_ptr<team_state> team_state::of_some(world_state& world, control_grou
   view.push_offset_ = pushes;
   std::unique_ptr<team_state> made(new team_state(world, members_of, std::move(group), view));
   made->list_members();
-  made->own_memory_ = world.heap().make_arena(*members_of);
+  made->own_memory_ = world.heap().make_allocator(*members_of);
   made->memory_ = made->own_memory_.get();
   return made;
 }
@@ -62,7 +62,7 @@ team_state::team_state(std::shared_ptr<world_state> world, std::unique_ptr<contr
       group_(own_group_.get()),
       config_(how),
       view_(view_of(*group_, how)),
-      own_memory_(world_.heap().make_arena(*group_)),
+      own_memory_(world_.heap().make_allocator(*group_)),
       memory_(own_memory_.get()) {
   try {
     place_state();
@@ -88,11 +88,12 @@ void team_state::list_members() {
 }
 
 void team_state::plan_domains() {
-  const domains& near = world_.near();
-  if (near.only_one()) return;
+  const domains& domains = world_.domains();
+  if (domains.only_one()) return;
   const int me = world_.context().my_pe();
   std::vector<std::int32_t> plan(static_cast<std::size_t>(team_hierarchy::size(view_.n_pes())));
-  team_hierarchy::write(plan.data(), members().data(), view_.n_pes(), me, near.numbers().data(), near.indices().data());
+  team_hierarchy::write(plan.data(), members().data(), view_.n_pes(), me, domains.numbers().data(),
+                        domains.indices().data());
   std::byte* const at =
       world_.heap().slot(me) + view_.state_offset_ + team_layout::plan(view_.n_pes(), view_.n_channels());
   world_.device().copy(at, plan.data(), plan.size() * sizeof(std::int32_t), nullptr);

@@ -118,18 +118,18 @@ void world_state::choose_device() {
 }
 
 void world_state::reach_far_pes() {
-  if (near().only_one()) return;
+  if (domains().only_one()) return;
   join_step("far PEs");
   proxy_settings how;
   how.me = control_plane_->my_pe();
   how.n = control_plane_->n_pes();
   how.slot = heap_->slot(how.me);
-  how.contains = [this](std::uint64_t offset, std::uint64_t bytes) { return heap_->maps(offset, bytes); };
+  how.contains = [this](std::uint64_t offset, std::uint64_t bytes) { return heap_->contains_offset(offset, bytes); };
   how.failed = [this](int pe, const std::string& what) { on_proxy_failure(pe, what); };
-  far_ = std::make_unique<proxied_peers>(*control_plane_, near(), *device_, settings_, log_, how);
+  far_ = std::make_unique<proxied_peers>(*control_plane_, domains(), *device_, settings_, log_, how);
   heap_->attach_proxy(far_->through());
   for (std::size_t pe = 0; pe < pes_.size(); ++pe) {
-    if (near().near(static_cast<int>(pe))) continue;
+    if (domains().direct(static_cast<int>(pe))) continue;
     pes_[pe].direct = false;
     pes_[pe].route = "proxy over " + far_->through().transport_name();
   }
@@ -181,7 +181,7 @@ void world_state::make_teams() {
   join_step("teams");
   const int n = control_plane_->n_pes();
   world_team_ = team(team_state::of_world(*this));
-  const std::span<const int> members = near().members();
+  const std::span<const int> members = domains().members();
   const std::vector<int> domain(members.begin(), members.end());
   domain_team_ = team(team_state::of_some(*this, control_group::domain, domain, internal_area::domain_state(n),
                                           internal_area::bytes(n) + oneshot_staging::bytes));

@@ -15,6 +15,7 @@
 #include "device/shared/owned_memory.hpp"
 #include "host/control/control_plane.hpp"
 #include "host/heap/heap.hpp"
+#include "host/heap/shared_offset_space.hpp"
 #include "host/log/log.hpp"
 #include "host/proxy/proxied_peers.hpp"
 #include "host/team/grid_state_pool.hpp"
@@ -65,7 +66,8 @@ class world_state : public std::enable_shared_from_this<world_state> {
 
   /// Throws outside_heap where PE `pe` has nothing at `local`: memory of a team that it is not in.
   void check_peer_has(const void* local, int pe) const;
-  /// Where PE `pe`, which is near, has what this PE has at `local`. *Errors* as check_peer_has().
+  /// The address at which PE `pe`, a direct peer, has the memory that this PE has at `local`. *Errors* as
+  /// check_peer_has().
   [[nodiscard]] void* remote(const void* local, int pe) const;
   /// Waits for a stream, and turns what a kernel left in its failure record into an error.
   void synchronize(stream_handle stream);
@@ -100,7 +102,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
   [[nodiscard]] const team& domain_team() const noexcept { return domain_team_; }
   [[nodiscard]] const team& host_team() const noexcept { return host_team_ ? host_team_ : domain_team_; }
   /// Which PEs are reached by load and store.
-  [[nodiscard]] const domains& near() const noexcept { return heap_->near(); }
+  [[nodiscard]] const class domains& domains() const noexcept { return heap_->domains(); }
   /// What `device_info.hpp` has of these names, for this PE.
   [[nodiscard]] unsigned concurrent_pes() const noexcept { return pes_at_once_; }
   [[nodiscard]] unsigned max_collective_blocks() const noexcept { return blocks_at_once_; }

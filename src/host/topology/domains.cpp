@@ -30,8 +30,7 @@ std::vector<int> parse_p2p_sets(const std::string& direct, int n, bool of_job) {
   for (bool more = true; more;) {
     int pe = 0;
     const auto [end, failed] = std::from_chars(rest.data(), rest.data() + rest.size(), pe);
-    if (failed != std::errc() || pe < 0)
-      refuse(direct, fmt::format("there should be the number of a PE at `{}`", rest));
+    if (failed != std::errc() || pe < 0) refuse(direct, fmt::format("expected the number of a PE at `{}`", rest));
     rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
     if (pe >= n && n > 1 && of_job) refuse(direct, fmt::format("there is no PE {}, PEs are 0 to {}", pe, n - 1));
     if (pe < n) {
@@ -42,7 +41,7 @@ std::vector<int> parse_p2p_sets(const std::string& direct, int n, bool of_job) {
     more = !rest.empty();
     if (!more) break;
     if (rest.front() != ',' && rest.front() != '/')
-      refuse(direct, fmt::format("there should be a comma or a slash at `{}`", rest));
+      refuse(direct, fmt::format("expected a comma or a slash at `{}`", rest));
     if (rest.front() == '/') ++sets;
     rest.remove_prefix(1);
   }
@@ -62,7 +61,7 @@ domains::domains(int me, const std::vector<int>& group_of) : group_of_(group_of)
   }
 }
 
-std::vector<int> agree_on_direct(const control_group& everyone, const std::string& direct) {
+std::vector<int> agree_on_p2p_sets(const control_group& everyone, const std::string& direct) {
   const std::vector<contribution> all = everyone.all_gather(std::as_bytes(std::span(direct.data(), direct.size())));
   const auto text = [&](std::size_t pe) {
     return std::string_view(reinterpret_cast<const char*>(all[pe].bytes.data()), all[pe].bytes.size());

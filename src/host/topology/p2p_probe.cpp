@@ -4,15 +4,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
 #include <optional>
-#include <string>
 #include <utility>
+#include <vector>
 
+#include "host/control/collective_step.hpp"
 #include "host/control/control_message.hpp"
 #include "host/control/gather_value.hpp"
-#include "host/heap/collective_step.hpp"
-#include "host/heap/shared_segment.hpp"
 
 namespace pgas::detail {
 
@@ -25,28 +23,36 @@ struct kind_list {
   [[nodiscard]] bool has(handle_kind kind) const { return std::find(kinds.begin(), kinds.end(), kind) != kinds.end(); }
 };
 
-kind_list offered(const device& device, const probe_plan& plan) {
+kind_list offered(const device& device, handle_kind wanted, bool allow_proxied) {
   kind_list list;
-  list.allow_proxied = plan.allow_proxied;
+  list.allow_proxied = allow_proxied;
   std::size_t count = 0;
   for (const handle_kind kind : device.handle_kinds())
-    if ((plan.wanted == handle_kind::automatic || kind == plan.wanted) && count < list.kinds.size())
-      list.kinds[count++] = kind;
+    if ((wanted == handle_kind::automatic || kind == wanted) && count < list.kinds.size()) list.kinds[count++] = kind;
   return list;
 }
 
-/// What one attempt showed.
+/// The result of one attempt.
 struct finding {
-  bool made;                    ///< every PE could make a segment of this kind: without that it is of no use to anybody
+  bool made;                    ///< every PE could make a segment of this kind; else the kind is of no use
   std::vector<int> group_of;    ///< by PE; those with the same number can map one another's segments
-  std::vector<error> failures;  ///< of PEs that could not do what they should have, in PE order
+  std::vector<error> failures;  ///< of PEs whose expected step failed, in PE order
 };
 
-/// Whether segments of two PEs should be shared whatever the kind.
-bool expect_p2p(const control_group& everyone, const probe_plan& plan, int a, int b) {
-  return everyone.peer(a).host_index == everyone.peer(b).host_index &&
-         plan.sets[static_cast<std::size_t>(a)] == plan.sets[static_cast<std::size_t>(b)];
-}
+/// A segment of this PE for one attempt.
+class probe_segment {
+ public:
+  probe_segment(device& device, std::size_t bytes, handle_kind kind)
+      : device_(device), segment_(device.create(bytes, kind)) {}
+  ~probe_segment() { device_.destroy(segment_); }
+  probe_segment(const probe_segment&) = delete;
+  probe_segment& operator=(const probe_segment&) = delete;
+  [[nodiscard]] segment_id get() const noexcept { return segment_; }
+
+ private:
+  device& device_;
+  segment_id segment_;
+};
 
 /// Imports and maps a segment, somewhere, for a moment.
 void try_to_map(device& device, const exported_handle& handle, std::size_t bytes) {
@@ -85,65 +91,87 @@ std::vector<int> groups_of(const std::vector<contribution>& rows) {
   return group_of;
 }
 
-/// Collective: everyone makes a segment, and maps those of the others that may be near.
-finding attempt_kind(device& device, const control_group& everyone, const probe_plan& plan, handle_kind kind) {
-  const int me = everyone.my_pe();
-  const int n = everyone.n_pes();
-  shared_segment own(device, plan.bytes);
-  step_result mine;
-  mine.call = {collective_step::kind::probe, 0, plan.bytes, 0, 0};
-  mine.failure = attempt(everyone, fmt::format("make a segment to share by {}", to_string(kind)), [&] {
-    own.create(kind);
-    mine.handle = own.export_own();
-  });
-  std::vector<step_result> all = exchange(everyone, mine);
-  mine.handle.fd.reset();
-  if (const std::optional<error> different = asymmetry(all)) throw error(*different);
+int count_domains(const std::vector<int>& group_of) { return *std::max_element(group_of.begin(), group_of.end()) + 1; }
 
-  blob row(static_cast<std::size_t>(n), std::byte{0});
-  row[static_cast<std::size_t>(me)] = std::byte{1};
-  std::optional<error> failed = mine.failure;
-  for (int step = 1; step < n; ++step) {
-    const int pe = (me + step) % n;
-    step_result& theirs = all[static_cast<std::size_t>(pe)];
-    if (theirs.failure || plan.sets[static_cast<std::size_t>(pe)] != plan.sets[static_cast<std::size_t>(me)]) continue;
-    const bool expected = expect_p2p(everyone, plan, me, pe);
-    if (!expected && kind == handle_kind::posix_fd) continue;  // descriptors do not travel between hosts
-    const std::optional<error> refused = attempt(everyone, fmt::format("map the segment of PE {}", pe), [&] {
-      if (theirs.fds_lost)
-        throw error(code::system, "the descriptor got lost, because this process may open no more files (ulimit -n)");
-      try_to_map(device, theirs.handle, plan.bytes);
+/// The attempts of one world.
+class prober {
+ public:
+  prober(device& device, const control_group& everyone, std::vector<int> sets, std::size_t bytes)
+      : device_(device), everyone_(everyone), sets_(std::move(sets)), bytes_(bytes) {}
+
+  /// Collective: every PE makes a segment, and maps those of its possible direct peers.
+  [[nodiscard]] finding attempt_kind(handle_kind kind) const {
+    const int me = everyone_.my_pe();
+    const int n = everyone_.n_pes();
+    std::optional<probe_segment> own;
+    step_result mine;
+    mine.call = {collective_step::kind::probe, 0, bytes_, 0, 0};
+    mine.failure = attempt(everyone_, fmt::format("make a segment to share by {}", to_string(kind)), [&] {
+      own.emplace(device_, bytes_, kind);
+      mine.handle = device_.export_segment(own->get());
     });
-    theirs.handle.fd.reset();
-    if (!refused)
-      row[static_cast<std::size_t>(pe)] = std::byte{1};
-    else if (expected && !failed)
-      failed = refused;
-  }
-  // Also the end of everybody's use of the segments. Rows and failures apart: a row has n bytes.
-  finding found;
-  found.made = std::none_of(all.begin(), all.end(), [](const step_result& each) { return each.failure.has_value(); });
-  found.group_of = groups_of(everyone.all_gather(row));
-  for (const contribution& theirs : everyone.all_gather(failed ? encode_error(*failed) : blob()))
-    if (!theirs.bytes.empty()) found.failures.push_back(decode_error(theirs.bytes));
-  return found;
-}
+    std::vector<step_result> all = exchange(everyone_, mine);
+    mine.handle.fd.reset();
+    if (const std::optional<error> different = find_mismatch(all)) throw error(*different);
 
-/// Whether all PEs of each host that may share memory do.
-bool complete(const control_group& everyone, const probe_plan& plan, const std::vector<int>& group_of) {
-  for (int a = 0; a < everyone.n_pes(); ++a)
-    for (int b = 0; b < a; ++b)
-      if (expect_p2p(everyone, plan, a, b) &&
-          group_of[static_cast<std::size_t>(a)] != group_of[static_cast<std::size_t>(b)])
-        return false;
-  return true;
-}
+    blob row(static_cast<std::size_t>(n), std::byte{0});
+    row[static_cast<std::size_t>(me)] = std::byte{1};
+    std::optional<error> failed = mine.failure;
+    for (int step = 1; step < n; ++step) {
+      const int pe = (me + step) % n;
+      step_result& theirs = all[static_cast<std::size_t>(pe)];
+      if (theirs.failure || sets_[static_cast<std::size_t>(pe)] != sets_[static_cast<std::size_t>(me)]) continue;
+      const bool expected = expect_p2p(me, pe);
+      if (!expected && kind == handle_kind::posix_fd) continue;  // descriptors do not travel between hosts
+      const std::optional<error> refused = attempt(everyone_, fmt::format("map the segment of PE {}", pe), [&] {
+        if (theirs.fds_lost)
+          throw error(code::system, "the descriptor got lost, because this process may open no more files (ulimit -n)");
+        try_to_map(device_, theirs.handle, bytes_);
+      });
+      theirs.handle.fd.reset();
+      if (!refused)
+        row[static_cast<std::size_t>(pe)] = std::byte{1};
+      else if (expected && !failed)
+        failed = refused;
+    }
+    // Also the end of all PEs' use of the segments. Rows and failures separately: a row has n bytes.
+    finding found;
+    found.made = std::none_of(all.begin(), all.end(), [](const step_result& each) { return each.failure.has_value(); });
+    found.group_of = groups_of(everyone_.all_gather(row));
+    for (const contribution& theirs : everyone_.all_gather(failed ? encode_error(*failed) : blob()))
+      if (!theirs.bytes.empty()) found.failures.push_back(decode_error(theirs.bytes));
+    return found;
+  }
+
+  /// Whether all PEs of each host that may share memory do.
+  [[nodiscard]] bool complete(const std::vector<int>& group_of) const {
+    for (int a = 0; a < everyone_.n_pes(); ++a)
+      for (int b = 0; b < a; ++b)
+        if (expect_p2p(a, b) && group_of[static_cast<std::size_t>(a)] != group_of[static_cast<std::size_t>(b)])
+          return false;
+    return true;
+  }
+
+ private:
+  /// Whether two PEs should share segments, whatever the kind.
+  [[nodiscard]] bool expect_p2p(int a, int b) const {
+    return everyone_.peer(a).host_index == everyone_.peer(b).host_index &&
+           sets_[static_cast<std::size_t>(a)] == sets_[static_cast<std::size_t>(b)];
+  }
+
+  device& device_;
+  const control_group& everyone_;
+  const std::vector<int> sets_;  ///< of parse_p2p_sets()
+  const std::size_t bytes_;
+};
 
 }  // namespace
 
-probe_result probe_handle_kinds(device& device, const control_group& everyone, const probe_plan& plan,
-                                log::logger& log) {
-  const std::vector<kind_list> lists = gather_value(everyone, offered(device, plan));
+probe_result probe_handle_kinds(device& device, const control_group& everyone, const config& settings,
+                                std::size_t bytes, bool allow_proxied, log::logger& log) {
+  const prober probe(device, everyone, agree_on_p2p_sets(everyone, settings.p2p), bytes);
+  const handle_kind wanted = settings.mem_handle;
+  const std::vector<kind_list> lists = gather_value(everyone, offered(device, wanted, allow_proxied));
   std::vector<handle_kind> candidates;
   for (const kind_list& list : lists)
     for (const handle_kind kind : list.kinds)
@@ -151,15 +179,12 @@ probe_result probe_handle_kinds(device& device, const control_group& everyone, c
         candidates.push_back(kind);
 
   std::string refusals;
-  bool short_of_files = false;  // which no other way of sharing mends, and UCX does not survive
+  bool short_of_files = false;  // no other kind mends that, and UCX does not survive it
   const auto refuse = [&](handle_kind kind, const std::string& why) {
     refusals += fmt::format("{}{}: {}", refusals.empty() ? "" : "; ", to_string(kind), why);
   };
   int at_fault = -1;
   std::optional<std::pair<handle_kind, std::vector<int>>> best;
-  const auto count_domains = [](const std::vector<int>& group_of) {
-    return *std::max_element(group_of.begin(), group_of.end()) + 1;
-  };
   for (const handle_kind kind : candidates) {
     const auto without =
         std::find_if(lists.begin(), lists.end(), [kind](const kind_list& list) { return !list.has(kind); });
@@ -168,8 +193,8 @@ probe_result probe_handle_kinds(device& device, const control_group& everyone, c
       refuse(kind, fmt::format("PE {} does not offer it", at_fault));
       continue;
     }
-    finding found = attempt_kind(device, everyone, plan, kind);
-    if (found.made && complete(everyone, plan, found.group_of)) {
+    finding found = probe.attempt_kind(kind);
+    if (found.made && probe.complete(found.group_of)) {
       if (everyone.my_pe() == 0)
         log.info("memory is shared by {} handles{}{}", to_string(kind),
                  refusals.empty() ? "" : "; tried before: ", refusals);
@@ -191,16 +216,26 @@ probe_result probe_handle_kinds(device& device, const control_group& everyone, c
       std::all_of(lists.begin(), lists.end(), [](const kind_list& list) { return list.allow_proxied; });
   if (best && all_may && !short_of_files) {
     if (everyone.my_pe() == 0)
-      log.warn("memory can't be shared between all PEs of a host, those apart reach one another by the network. {}",
+      log.warn("memory can't be shared between all PEs of a host, PEs of different domains use the proxy. {}",
                refusals);
     return {best->first, domains(everyone.my_pe(), best->second)};
   }
   throw error(code::handle_exchange,
               fmt::format("no way of sharing memory works between all PEs. {}{}", refusals,
-                          plan.wanted == handle_kind::automatic
+                          wanted == handle_kind::automatic
                               ? ""
-                              : fmt::format(". PGAS_MEM_HANDLE={} allows only that kind", to_string(plan.wanted))),
+                              : fmt::format(". PGAS_MEM_HANDLE={} allows only that kind", to_string(wanted))),
               at_fault);
+}
+
+std::string to_string(handle_kind kind) {
+  switch (kind) {
+    case handle_kind::automatic: return "automatic";
+    case handle_kind::fabric: return "fabric";
+    case handle_kind::posix_fd: return "fd";
+    case handle_kind::named: return "named";
+  }
+  return "unknown";
 }
 
 }  // namespace pgas::detail

@@ -11,7 +11,6 @@ namespace pgas::unit_test {
 namespace {
 
 using detail::address_layout;
-using detail::layout_request;
 
 constexpr std::size_t GiB = std::size_t{1} << 30;
 
@@ -21,7 +20,7 @@ TEST(address_layout, processes_have_the_same_base) {
       linked_pe pe(exchange);
       faulty_device device;
       {
-        const address_layout slots(device, pe.control_plane, {n, GiB, GiB, 2 * MiB});
+        const address_layout slots(device, pe.control_plane, n, GiB, GiB, 2 * MiB);
         const auto base = reinterpret_cast<std::uintptr_t>(slots.slot(0));
         require(slots.same_base(), "an agreement");
         require(base % (2 * MiB) == 0, "alignment");
@@ -44,7 +43,7 @@ TEST(address_layout, several_worlds_of_a_process_agree_each) {
     faulty_device device;
     std::vector<std::unique_ptr<address_layout>> many;
     for (int i = 0; i < 3; ++i) {
-      many.push_back(std::make_unique<address_layout>(device, pe.control_plane, layout_request{2, GiB, GiB, 2 * MiB}));
+      many.push_back(std::make_unique<address_layout>(device, pe.control_plane, 2, GiB, GiB, 2 * MiB));
       require(many.back()->same_base(), "an agreement");
     }
     pe.control_plane.leave();
@@ -58,7 +57,7 @@ TEST(address_layout, threads_of_one_process_cannot_share_an_address) {
   const auto ends = run_threads(3, [&](bootstrap& exchange) {
     linked_pe pe(exchange);
     faulty_device device;
-    const address_layout slots(device, pe.control_plane, {3, 64 * MiB, 64 * MiB, 2 * MiB});
+    const address_layout slots(device, pe.control_plane, 3, 64 * MiB, 64 * MiB, 2 * MiB);
     EXPECT_FALSE(slots.same_base());
     EXPECT_EQ(device.reservations, 1);
     {
@@ -95,8 +94,8 @@ TEST(address_layout, a_later_proposal_is_taken_where_the_first_fails) {
     if (exchange.rank() == 1) {
       for (int i = 0; i < 8; ++i) held.emplace_back(obstacle.reserve(GiB, nullptr), GiB);
     }
-    const address_layout slots(device, pe.control_plane, {2, 256 * MiB, 256 * MiB, 2 * MiB});
-#if !defined(__SANITIZE_THREAD__)  // which has no far addresses
+    const address_layout slots(device, pe.control_plane, 2, 256 * MiB, 256 * MiB, 2 * MiB);
+#if !defined(__SANITIZE_THREAD__)  // which has no other addresses
     require(slots.same_base(), "an agreement on another address");
 #endif
     for (const auto& [address, bytes] : held) obstacle.release(address, bytes);
@@ -111,12 +110,10 @@ TEST(address_layout, the_stride_shrinks_where_addresses_are_short) {
     faulty_device device;
     if (exchange.rank() == 1) device.most_addresses = 256 * MiB;
     {
-      const address_layout slots(device, pe.control_plane, {2, GiB, 2 * MiB, 2 * MiB});
+      const address_layout slots(device, pe.control_plane, 2, GiB, 2 * MiB, 2 * MiB);
       EXPECT_EQ(slots.stride(), 128 * MiB) << "for all, though only PE 1 is short";
     }
-    const auto end = thrown([&] {
-      const address_layout slots(device, pe.control_plane, {2, GiB, 256 * MiB, 2 * MiB});
-    });
+    const auto end = thrown([&] { const address_layout slots(device, pe.control_plane, 2, GiB, 256 * MiB, 2 * MiB); });
     ASSERT_TRUE(end) << "less than was asked for is not taken";
     EXPECT_EQ(end->code(), code::address_space);
     EXPECT_EQ(end->pe(), 1);
@@ -146,7 +143,7 @@ TEST(address_layout, limits_larger_than_the_machine_are_cut_to_the_addresses_the
       device.memory = std::size_t{1} << 50;  // more than a process has addresses
       device.most_addresses = GiB;
     });
-    EXPECT_EQ(at.heap->usage().limit, GiB / 4);  // the upper half of a slot is for windows
+    EXPECT_EQ(at.heap->usage().limit, GiB / 4);  // the upper half of a slot is for team segments
     static_cast<void>(at.allocate<char>(1));
     at.leave();
   });

@@ -193,7 +193,7 @@ TEST(registration, sizes_must_be_the_same_on_all_pes) {
         const chunks memory({2 * MiB, 2 * MiB});
         attempt(memory.base(), memory.bytes());
       },
-      code::asymmetric_call, "pieces");
+      code::asymmetric_call, "segments");
 }
 
 TEST(registration, a_heap_of_named_handles_cannot_take_it) {

@@ -135,10 +135,10 @@ TEST(sharing, pes_that_cannot_share_memory_stay_apart_where_they_may) {
     };
     heap_pe at(exchange, settings, prepare, true);
     EXPECT_EQ(at.device.mappings, 0) << "nothing stays of what was tried";
-    const std::span<const int> members = at.heap->near().members();
+    const std::span<const int> members = at.heap->domains().members();
     const std::vector<int> near(members.begin(), members.end());
     EXPECT_EQ(near, at.me == 1 ? (std::vector<int>{1}) : (std::vector<int>{0, 2}));
-    EXPECT_EQ(at.heap->near().largest(), 2);
+    EXPECT_EQ(at.heap->domains().largest(), 2);
     auto* p = at.allocate<int>(10);
     if (at.me != 1) at.remote(p, 2 - at.me)[0] = at.me;
     at.pe.control_plane.barrier();
@@ -159,8 +159,8 @@ TEST(sharing, pgas_direct_takes_pes_apart) {
     settings.p2p = "0,2/1,3";
     heap_pe at(exchange, settings);
     const int other = (at.me + 2) % 4;
-    EXPECT_TRUE(at.heap->near().near(other));
-    EXPECT_FALSE(at.heap->near().near((at.me + 1) % 4));
+    EXPECT_TRUE(at.heap->domains().direct(other));
+    EXPECT_FALSE(at.heap->domains().direct((at.me + 1) % 4));
     auto* p = at.allocate<int>(10);
     at.remote(p, other)[0] = at.me;
     at.pe.control_plane.barrier();

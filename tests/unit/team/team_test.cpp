@@ -166,8 +166,8 @@ TEST(team, memory_grows_and_is_refused_on_all_members_alike) {
       auto across = t.allocate<char>(std::size_t{5} << 20);  // over the border between two windows
       EXPECT_EQ(w.state().heap().team_segments().count(), team_segments);
       EXPECT_TRUE(w.state().heap().contains(across.data(), across.size()));
-      EXPECT_TRUE(w.state().heap().reaches(across.data(), 1));
-      EXPECT_FALSE(w.state().heap().reaches(across.data(), 0));
+      EXPECT_TRUE(w.state().heap().peer_has(across.data(), 1));
+      EXPECT_FALSE(w.state().heap().peer_has(across.data(), 0));
     }
   }));
 }

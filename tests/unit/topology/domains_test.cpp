@@ -70,20 +70,20 @@ TEST(domains, nonsense_is_refused_with_what_is_allowed) {
 TEST(domains, members_are_numbered_in_the_order_of_pes) {
   run_threads(4, [](bootstrap& exchange) {
     linked_pe pe(exchange, quick());
-    const domains near(pe.control_plane.my_pe(), detail::agree_on_direct(pe.control_plane, "1,3"));
+    const domains view(pe.control_plane.my_pe(), detail::agree_on_p2p_sets(pe.control_plane, "1,3"));
     const int me = pe.control_plane.my_pe();
     if (me % 2 == 1) {
-      EXPECT_EQ(std::vector<int>(near.members().begin(), near.members().end()), (std::vector<int>{1, 3}));
-      EXPECT_EQ(near.index(1), 0);
-      EXPECT_EQ(near.index(3), 1);
-      EXPECT_FALSE(near.near(0));
+      EXPECT_EQ(std::vector<int>(view.members().begin(), view.members().end()), (std::vector<int>{1, 3}));
+      EXPECT_EQ(view.index(1), 0);
+      EXPECT_EQ(view.index(3), 1);
+      EXPECT_FALSE(view.direct(0));
     } else {
-      EXPECT_EQ(std::vector<int>(near.members().begin(), near.members().end()), (std::vector<int>{me}));
-      EXPECT_EQ(near.index(1), -1);
+      EXPECT_EQ(std::vector<int>(view.members().begin(), view.members().end()), (std::vector<int>{me}));
+      EXPECT_EQ(view.index(1), -1);
     }
-    EXPECT_EQ(near.largest(), 2);
-    EXPECT_FALSE(near.only_one());
-    EXPECT_TRUE(domains(me, detail::agree_on_direct(pe.control_plane, "all")).only_one());
+    EXPECT_EQ(view.largest(), 2);
+    EXPECT_FALSE(view.only_one());
+    EXPECT_TRUE(domains(me, detail::agree_on_p2p_sets(pe.control_plane, "all")).only_one());
     pe.control_plane.leave();
   });
 }
@@ -91,7 +91,7 @@ TEST(domains, members_are_numbered_in_the_order_of_pes) {
 TEST(domains, a_setting_that_differs_is_refused_on_all_pes) {
   const auto outcomes = run_threads(3, [](bootstrap& exchange) {
     linked_pe pe(exchange, quick());
-    static_cast<void>(detail::agree_on_direct(pe.control_plane, pe.control_plane.my_pe() == 2 ? "0" : "all"));
+    static_cast<void>(detail::agree_on_p2p_sets(pe.control_plane, pe.control_plane.my_pe() == 2 ? "0" : "all"));
   });
   for (const auto& outcome : outcomes) {
     ASSERT_TRUE(outcome.has_value());
