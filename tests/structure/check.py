@@ -150,6 +150,36 @@ def host_sight(file: Source):
             yield line, f"{name}: backends are below the host library"
 
 
+# The rooms of src/host, the lowest first; those of one line may include one another.
+HOST_ROOMS = (
+    ("error", "config", "log"),
+    ("transport",),
+    ("control",),
+    ("topology",),
+    ("heap",),
+    ("proxy",),
+    ("team",),
+    ("api",),
+    ("compat",),
+)
+FLOOR_OF = {room: floor for floor, rooms in enumerate(HOST_ROOMS) for room in rooms}
+
+
+def rooms_run_downwards(file: Source):
+    """A room of src/host includes itself and the rooms below it. That nobody includes compat is for leaves()."""
+    mine = file.room("src/host")
+    if not mine:
+        return
+    if mine not in FLOOR_OF:
+        yield 1, f"src/host/{mine} has no place among the rooms of src/host: give it one in HOST_ROOMS"
+        return
+    for line, name in file.includes():
+        found = re.match(r"host/(\w+)/", name)
+        theirs = found.group(1) if found else mine
+        if theirs != "compat" and FLOOR_OF.get(theirs, 0) > FLOOR_OF[mine]:
+            yield line, f"{name}: {mine} lies below {theirs}: move the thing down, or give {mine} a contract"
+
+
 def backends_apart(file: Source):
     """Backends of one kind never include each other."""
     kinds = (("src/device", "cpu|cuda"), ("src/host/transport", r"\w+"), ("bootstrap", "pmix|tcp|local"))
@@ -267,8 +297,8 @@ def unfinished(file: Source):
             yield line, "finish it, or say in the doc block what it does not do"
 
 
-SOURCE_RULES = (layer, third_party, bootstrap_sight, host_sight, backends_apart, leaves, environment, no_exit, inline_asm,
-                compiler_macro, macro_name, header_head, documented, unfinished)
+SOURCE_RULES = (layer, third_party, bootstrap_sight, host_sight, rooms_run_downwards, backends_apart, leaves, environment,
+                no_exit, inline_asm, compiler_macro, macro_name, header_head, documented, unfinished)
 
 
 # ---- words and pages ------------------------------------------------------------------------------------------------
