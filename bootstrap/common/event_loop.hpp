@@ -13,10 +13,12 @@
 #include <unordered_map>
 #include <vector>
 
-#include "bootstrap/common/deadline.hpp"
-#include "bootstrap/common/unique_fd.hpp"
+#include "common/deadline.hpp"
+#include "common/unique_fd.hpp"
 
 namespace pgas::boot {
+
+using namespace detail;  // of src/common
 
 /// *Callers* one thread, the one that runs the loop; post() may be called by any.
 class event_loop {

@@ -9,10 +9,12 @@
 #include <string>
 #include <utility>
 
-#include "bootstrap/common/deadline.hpp"
-#include "bootstrap/common/unique_fd.hpp"
+#include "common/deadline.hpp"
+#include "common/unique_fd.hpp"
 
 namespace pgas::boot {
+
+using namespace detail;  // of src/common
 
 /// Two connected, non-blocking local stream sockets, closed on exec.
 [[nodiscard]] std::pair<unique_fd, unique_fd> socket_pair();

@@ -6,13 +6,15 @@
 #include <optional>
 #include <string>
 
-#include "bootstrap/common/deadline.hpp"
-#include "bootstrap/common/unique_fd.hpp"
 #include "bootstrap/hub/frame.hpp"
+#include "common/deadline.hpp"
 #include "common/owner_process.hpp"
+#include "common/unique_fd.hpp"
 #include "pgas/bootstrap.hpp"
 
 namespace pgas::boot {
+
+using namespace detail;  // of src/common
 
 class star_client final : public bootstrap {
  public:

@@ -5,10 +5,12 @@
 #include <cstddef>
 #include <deque>
 
-#include "bootstrap/common/unique_fd.hpp"
 #include "bootstrap/hub/frame.hpp"
+#include "common/unique_fd.hpp"
 
 namespace pgas::boot {
+
+using namespace detail;  // of src/common
 
 struct member {
   enum class state { absent, present, left, lost };

@@ -5,9 +5,9 @@
 #include <mutex>
 #include <optional>
 
-#include "bootstrap/common/deadline.hpp"
 #include "bootstrap/common/text.hpp"
 #include "bootstrap/hub/member.hpp"
+#include "common/deadline.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas {

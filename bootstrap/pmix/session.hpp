@@ -7,13 +7,15 @@
 #include <string>
 #include <vector>
 
-#include "bootstrap/common/deadline.hpp"
 #include "bootstrap/pmix/library.hpp"
+#include "common/deadline.hpp"
 #include "common/owner_process.hpp"
 #include "pgas/bootstrap.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::boot {
+
+using namespace detail;  // of src/common
 
 /// *Callers* any thread.
 class pmix_session {
@@ -55,8 +57,8 @@ class pmix_session {
   pmix_proc_t self_{};
   int size_ = 0;
   std::timed_mutex fencing_;  // fences of one process must not overlap: the server tells them apart by who takes part
-  /// One call into the library at a time: PMIx 5.0.1 has been seen to crash when threads look things up at once. None of
-  /// the calls under it waits for other processes.
+  /// One call into the library at a time: PMIx 5.0.1 has been seen to crash when threads look things up at once. None
+  /// of the calls under it waits for other processes.
   mutable std::mutex calls_;
 };
 

@@ -9,9 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "bootstrap/common/unique_fd.hpp"
+#include "common/unique_fd.hpp"
 
 namespace pgas::boot {
+
+using namespace detail;  // of src/common
 
 /// An IPv4 or IPv6 address with a port.
 struct address {

@@ -6,11 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "bootstrap/common/deadline.hpp"
 #include "bootstrap/tcp/address.hpp"
 #include "bootstrap/tcp/handshake.hpp"
+#include "common/deadline.hpp"
 
 namespace pgas::boot {
+
+using namespace detail;  // of src/common
 
 /// Where rank 0 may be; takes no longer than `limit`. Asked again while there is none, since a name may become known
 /// only after we start; the reason for none goes to `problem`.

@@ -8,10 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "bootstrap/common/deadline.hpp"
-#include "bootstrap/common/unique_fd.hpp"
+#include "common/deadline.hpp"
+#include "common/unique_fd.hpp"
 
 namespace pgas::boot {
+
+using namespace detail;  // of src/common
 
 struct process {
   int rank = -1;

@@ -4,10 +4,12 @@
 
 #include <string>
 
-#include "bootstrap/common/unique_fd.hpp"
+#include "common/unique_fd.hpp"
 #include "src/tools/pgasrun/output_writer.hpp"
 
 namespace pgas::boot {
+
+using namespace detail;  // of src/common
 
 class tagged_stream {
  public:

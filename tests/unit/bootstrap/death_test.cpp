@@ -4,7 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bootstrap/common/deadline.hpp"
+#include "common/deadline.hpp"
 #include "support.hpp"
 
 namespace pgas::boot::test {

@@ -12,10 +12,10 @@
 #include <cerrno>
 #include <string_view>
 
-#include "bootstrap/common/deadline.hpp"
 #include "bootstrap/common/socket.hpp"
 #include "bootstrap/tcp/handshake.hpp"
 #include "bootstrap/tcp/unique_id.hpp"
+#include "common/deadline.hpp"
 #include "support.hpp"
 
 namespace {

@@ -6,11 +6,11 @@
 #include <cerrno>
 #include <cstring>
 
-#include "bootstrap/common/deadline.hpp"
 #include "bootstrap/common/socket.hpp"
 #include "bootstrap/hub/client.hpp"
 #include "bootstrap/tcp/connect.hpp"
 #include "bootstrap/tcp/unique_id.hpp"
+#include "common/deadline.hpp"
 #include "support.hpp"
 
 namespace pgas::boot::test {

@@ -2,7 +2,7 @@
 /// Worlds over TCP, with ranks that are threads of this process.
 #include <atomic>
 
-#include "bootstrap/common/deadline.hpp"
+#include "common/deadline.hpp"
 #include "support.hpp"
 
 namespace pgas::boot::test {

@@ -1,11 +1,11 @@
 /// @file
-/// A point in time after which a wait gives up. Every wait of the bootstraps is bounded by one.
+/// A point in time after which a wait gives up. Every wait while joining is bounded by one.
 #pragma once
 
 #include <algorithm>
 #include <chrono>
 
-namespace pgas::boot {
+namespace pgas::detail {
 
 using clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
@@ -28,4 +28,4 @@ class deadline {
   clock::time_point at_;
 };
 
-}  // namespace pgas::boot
+}  // namespace pgas::detail
