@@ -11,8 +11,8 @@
 #include "device/device.hpp"
 #include "host/log/log.hpp"
 #include "host/proxy/proxy.hpp"
-#include "host/transport/faulty/faulty.hpp"
-#include "host/transport/loopback/network.hpp"
+#include "support/transport/faulty.hpp"
+#include "support/transport/loopback.hpp"
 
 namespace pgas_test {
 namespace {
@@ -68,11 +68,11 @@ struct one_pe {
 struct proxies::state {
   proxied_layout where;
   pgas::log::logger log{pgas::log_level::warn};
-  std::shared_ptr<d::loopback_network> network;
+  std::shared_ptr<pgas::testing::loopback_network> network;
   std::deque<one_pe> pes;
 
   explicit state(const proxied_layout& layout)
-      : where(layout), network(std::make_shared<d::loopback_network>(layout.n_pes)) {
+      : where(layout), network(std::make_shared<pgas::testing::loopback_network>(layout.n_pes)) {
     for (int pe = 0; pe < layout.n_pes; ++pe) {
       pgas::config settings;
       if (!layout.gpus.empty()) settings.device = layout.gpus[static_cast<std::size_t>(pe)];
@@ -96,9 +96,9 @@ struct proxies::state {
     settings.failed = [failed](int lost, const std::string&) { failed(lost); };
     std::unique_ptr<d::transport> way = network->join(pe);
     if (where.fault_seed != 0) {
-      d::faulty_settings faults;
+      pgas::testing::faulty_settings faults;
       faults.seed = where.fault_seed + static_cast<std::uint32_t>(pe);
-      way = std::make_unique<d::faulty_transport>(std::move(way), faults);
+      way = std::make_unique<pgas::testing::faulty_transport>(std::move(way), faults);
     }
     at(pe).proxy.emplace(std::move(settings), std::move(way), *at(pe).memory, log);
   }

@@ -68,7 +68,7 @@ VIOLATIONS = [
     ("rooms_run_downwards", "src/host/attic/box.cpp", '#include "host/log/log.hpp"\n'),
     ("backends_apart", "src/device/cpu/cpu.cpp", '#include "device/cuda/driver.hpp"\n'),
     ("backends_apart", "bootstrap/pmix/pmix.cpp", '#include "bootstrap/tcp/tcp.hpp"\n'),
-    ("backends_apart", "src/host/transport/ucx/ucx.cpp", '#include "host/transport/traced/traced.hpp"\n'),
+    ("backends_apart", "src/host/transport/ucx/ucx.cpp", '#include "host/transport/tcp/tcp.hpp"\n'),
     ("leaves", "src/host/api/world.cpp", '#include "pgas/compat/nvshmem.h"\n'),
     ("leaves", "src/host/api/world.cpp", '#include "host/compat/common/runtime.hpp"\n'),
     ("size", "tests/long_enough.cpp", "// one more\n"),

@@ -1,7 +1,6 @@
 /// @file
-/// The contract between the proxy and what carries bytes to PEs beyond load and store. A transport knows nothing of
-/// commands, signals or order: those are the proxy's. It moves bytes, says when they have arrived, and says when a PE
-/// is gone.
+/// The contract between the proxy and a network. A transport moves bytes to proxied PEs, says when they have arrived,
+/// and says when a PE is lost. Commands, signals and their order are the proxy's: a transport knows nothing of them.
 #pragma once
 
 #include <chrono>
@@ -18,39 +17,38 @@
 
 namespace pgas::detail {
 
-/// Names an operation or a message under way; chosen by the caller, given back once in transport_events::done().
+/// Names an operation or a message in flight; chosen by the caller, returned once in transport_events::done().
 using transport_token = std::uint64_t;
 
-/// Told by transport::progress(), on the thread that calls it, and by nothing else. None of them may throw, or
-/// call progress(), wait() or disconnect(); they may begin operations.
+/// Called by transport::progress() only, on the thread that calls it. None of these may throw, or call progress(),
+/// wait() or disconnect(); they may start operations.
 class transport_events {
  public:
   /// A message of PE `from`. The bytes are the transport's and live until this returns.
   virtual void message(int from, std::span<const std::byte> bytes) = 0;
   /// The operation has ended. A put: its bytes are in the target's memory, visible to the target's CPU threads that
-  /// learn of it from this PE in any way. A get: the bytes are here. A message: its buffer may be reused; it is under
-  /// way.
+  /// learn of it from this PE in any way. A get: the bytes are here. A message: its buffer may be reused; the message
+  /// is in flight.
   virtual void done(transport_token token) = 0;
-  /// Nothing more goes to or comes from PE `pe`: what was under way to it and has not been told of as done never will
-  /// be. Once for each PE. The error names what failed, not whom: the caller knows more of that.
+  /// PE `pe` is lost: nothing more goes to it or comes from it, and operations to it that are not done never will be.
+  /// Called once for each PE. `why` names what failed, not the PE, which the caller knows.
   virtual void lost(int pe, const std::string& why) = 0;
 
  protected:
   ~transport_events() = default;
 };
 
-/// Memory as its owner has exposed it, on its way to those who put to it and get from it.
+/// Exposed memory, as its owner describes it to the PEs that put to it and get from it.
 struct exposed_memory {
   std::uint64_t id = 0;  ///< for withdraw()
   blob key;              ///< for the peers' transport::import_memory()
 };
 
-/// A way to reach other PEs. Puts, gets and messages complete in any order, also between the same two PEs, and may be
-/// under way in any number. Nothing is lost or doubled short of lost(). Connections are made when they are first
-/// needed.
+/// A network to other PEs. Puts, gets and messages complete in any order, also between the same two PEs, and any number
+/// may be in flight. Each arrives exactly once unless the PE is lost. Connections are made at the first operation.
 ///
 /// *Callers* one thread at a time, but for expose(), withdraw() and wake(): any thread. *Errors* code::transport_failed
-/// unless said otherwise; what concerns one PE is told by lost() instead.
+/// unless said otherwise; failures of one PE are reported by transport_events::lost() instead.
 class transport {
  public:
   virtual ~transport() = default;
@@ -58,56 +56,63 @@ class transport {
   transport(const transport&) = delete;
   transport& operator=(const transport&) = delete;
 
-  /// For people: "ucx 1.16.0", "loopback".
+  /// For the log: "ucx 1.16.0".
   [[nodiscard]] virtual std::string name() const = 0;
-  /// How others reach this PE; to be given to all of them.
+  /// The address by which other PEs connect to this one; to be given to all of them.
   [[nodiscard]] virtual blob address() const = 0;
-  /// The addresses of all PEs, by world number, and who is told of events. Once, before anything below; makes no
-  /// connections.
+  /// Sets the addresses of all PEs, by world number, and the receiver of events. Once, before every function below;
+  /// makes no connections.
   virtual void connect(std::vector<blob> addresses, transport_events& events) = 0;
-  /// For people: what carries bytes to this PE ("tcp/eth0"), as far as it is known; empty before there is a connection.
+  /// For the log: the devices that carry bytes to this PE ("tcp/eth0"), as far as known; empty before the connection.
   [[nodiscard]] virtual std::string route(int pe) const = 0;
 
   // ---- memory
 
-  /// Makes [address, address + bytes) of this process reachable for the others' puts and gets, and usable as the local
-  /// side of such. None, with the reason in `why_not`, where the transport can't reach that kind of memory; messages
-  /// work all the same.
+  /// Makes [address, address + bytes) of this process accessible to the puts and gets of other PEs, and usable as the
+  /// local side of this PE's. None, with the reason in `why_not`, where the transport can't access that kind of memory;
+  /// messages work all the same.
   [[nodiscard]] virtual std::optional<exposed_memory> expose(void* address, std::size_t bytes,
                                                              std::string& why_not) = 0;
-  /// Takes it back. The others must have stopped using it.
+  /// Ends expose(). The other PEs must have stopped using the memory.
   virtual void withdraw(const exposed_memory& memory) noexcept = 0;
-  /// What `pe` exposed: a number for put() and get(), until forget(). *Errors* handle_invalid for a malformed key.
+  /// Opens memory that `pe` exposed: a number for put() and get(), valid until forget(). *Errors* handle_invalid for a
+  /// malformed key.
   [[nodiscard]] virtual std::uint64_t import_memory(int pe, std::span<const std::byte> key) = 0;
-  /// No longer to be used. Nothing is under way there, unless the PE is lost.
+  /// Ends import_memory(). Nothing is in flight there, unless the PE is lost.
   virtual void forget(std::uint64_t imported) noexcept = 0;
 
-  // ---- work
+  // ---- operations; to a lost PE they do nothing
 
-  // To a PE that is lost they do nothing.
-
-  /// Writes `bytes` bytes from `local` to `offset` bytes behind the start of what was imported.
+  /// Writes `bytes` bytes from `local` to `offset` bytes behind the start of the imported memory.
   virtual void put(std::uint64_t imported, std::uint64_t offset, const void* local, std::size_t bytes,
                    transport_token token) = 0;
   /// Reads them.
   virtual void get(std::uint64_t imported, std::uint64_t offset, void* local, std::size_t bytes,
                    transport_token token) = 0;
-  /// Sends a message of at most max_message() bytes; the buffer stays as it is until done().
+  /// Sends a message of at most max_message() bytes; the buffer stays unchanged until done().
   virtual void send(int pe, std::span<const std::byte> message, transport_token token) = 0;
   [[nodiscard]] virtual std::size_t max_message() const noexcept = 0;
 
-  /// Drives everything; whether there was anything to do.
+  /// Drives all operations and calls the events; returns whether there was anything to do.
   virtual bool progress() = 0;
-  /// Returns when there may be something to do, after wake(), or after `limit`.
+  /// Returns when progress() may have something to do, after wake(), or after `limit`.
   virtual void wait(std::chrono::milliseconds limit) = 0;
-  /// Ends a wait() that is under way, or the next one.
+  /// Ends the current wait(), or else the next one.
   virtual void wake() noexcept = 0;
 
-  /// Before the destructor, when the operations of all PEs are done: ends connections in good order. All PEs do this at
-  /// about the same time: it may wait, for at most `limit`, for those that are connected and not here yet, so that none
-  /// of them is told of a loss, and as long again for what is under way to others. What is under way all the same is
-  /// abandoned, and whoever wants something of a PE that has left is told that it is lost.
+  /// Closes all connections. Before the destructor, when the operations of all PEs are done. All PEs call this at about
+  /// the same time: it waits at most `limit` for connected PEs that have not called it yet, so that none of them sees a
+  /// loss, and as long again for its own operations. It then abandons operations in flight; a PE that still needs
+  /// something of this one is told that this one is lost.
   virtual void disconnect(std::chrono::milliseconds limit) noexcept = 0;
 };
+
+// ---- checks that all transports share
+
+/// *Errors* transport_failed unless `pe` is one of `n_pes` and `bytes` are at most `most`.
+void check_message(int pe, int n_pes, std::size_t bytes, std::size_t most);
+
+/// *Errors* transport_failed unless [offset, offset + bytes) is inside the `exposed` bytes of `pe`.
+void check_range(int pe, std::uint64_t offset, std::uint64_t bytes, std::uint64_t exposed);
 
 }  // namespace pgas::detail

@@ -128,7 +128,7 @@ TEST_F(proxy_acknowledgement, of_a_quarter_of_the_window_goes_at_once) {
 }
 
 TEST_F(proxy_acknowledgement, of_a_quarter_of_the_commands_under_way_goes_at_once) {
-  constexpr std::uint64_t quarter = detail::flight::window / 4;
+  constexpr std::uint64_t quarter = detail::in_flight_commands::window / 4;
   for (std::uint64_t i = 1; i <= quarter; ++i) world_.produce(0).push(put_value(1, 8, i));
   rounds(2 * few);
   EXPECT_LT(world_.engine(0).statistics().messages, detail::message_window / 4);

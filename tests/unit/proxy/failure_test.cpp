@@ -50,12 +50,12 @@ TEST(proxy_failure, a_lost_pe_is_named_once_and_nobody_is_held_back) {
 
 TEST(proxy_failure, a_pe_is_lost_after_some_operations) {
   for (std::uint64_t after = 0; after < 12; ++after) {
-    const auto network = std::make_shared<detail::loopback_network>(2);
-    detail::faulty_settings faults;
+    const auto network = std::make_shared<loopback_network>(2);
+    faulty_settings faults;
     faults.seed = static_cast<std::uint32_t>(after + 1);
     faults.victim = 1;
     faults.fail_after = after;
-    proxied_pe first(0, 2, 1 << 20, std::make_unique<detail::faulty_transport>(network->join(0), faults), ways[0], {});
+    proxied_pe first(0, 2, 1 << 20, std::make_unique<faulty_transport>(network->join(0), faults), ways[0], {});
     proxied_pe second(1, 2, 1 << 20, network->join(1), ways[0], {});
     const std::vector<blob> addresses = {first.proxy().address(), second.proxy().address()};
     first.proxy().connect(addresses);
@@ -131,7 +131,7 @@ class stranger : public ::testing::Test, private detail::transport_events {
     EXPECT_EQ(pe_.failures().size(), 1u);
   }
 
-  std::shared_ptr<detail::loopback_network> network_ = std::make_shared<detail::loopback_network>(2);
+  std::shared_ptr<loopback_network> network_ = std::make_shared<loopback_network>(2);
   proxied_pe pe_{0, 2, 1 << 16, network_->join(0), ways[0], {}};
   std::unique_ptr<detail::transport> bare_ = network_->join(1);
   detail::message_header last_{};
@@ -246,7 +246,7 @@ class broken_memory final : public detail::proxy_memory {
 };
 
 TEST(proxy_failure, a_device_that_fails_ends_the_world_but_not_the_process) {
-  const auto network = std::make_shared<detail::loopback_network>(1);
+  const auto network = std::make_shared<loopback_network>(1);
   broken_memory memory;
   log::logger log(log_level::warn);
   detail::host_ring ring(4, 2);
@@ -285,7 +285,7 @@ TEST(proxy_failure, calls_after_the_end_are_harmless) {
 }
 
 TEST(proxy_failure, one_that_was_never_connected_goes_quietly) {
-  const auto network = std::make_shared<detail::loopback_network>(1);
+  const auto network = std::make_shared<loopback_network>(1);
   proxied_pe alone(0, 1, 4096, network->join(0), ways[0], {});
 }
 

@@ -16,8 +16,8 @@
 #include "device/device.hpp"
 #include "host/log/log.hpp"
 #include "host/proxy/proxy.hpp"
-#include "host/transport/faulty/faulty.hpp"
-#include "host/transport/loopback/network.hpp"
+#include "support/transport/faulty.hpp"
+#include "support/transport/loopback.hpp"
 #include "unit/proxy/lazy_device.hpp"
 #include "unit/proxy/producer.hpp"
 
@@ -91,14 +91,14 @@ class proxied_world {
  public:
   explicit proxied_world(int n, const way& how = ways[0], std::size_t slot_bytes = std::size_t{4} << 20,
                          const detail::proxy_settings& settings = {})
-      : network_(std::make_shared<detail::loopback_network>(n)) {
+      : network_(std::make_shared<loopback_network>(n)) {
     std::vector<blob> addresses;
     for (int pe = 0; pe < n; ++pe) {
       std::unique_ptr<detail::transport> transport = network_->join(pe);
       if (how.seed != 0) {
-        detail::faulty_settings faults;
+        faulty_settings faults;
         faults.seed = how.seed + static_cast<std::uint32_t>(pe);
-        transport = std::make_unique<detail::faulty_transport>(std::move(transport), faults);
+        transport = std::make_unique<faulty_transport>(std::move(transport), faults);
       }
       pes_.push_back(std::make_unique<proxied_pe>(pe, n, slot_bytes, std::move(transport), how, settings));
       addresses.push_back(pes_.back()->proxy().address());
@@ -124,11 +124,11 @@ class proxied_world {
 
   [[nodiscard]] proxied_pe& operator[](int pe) { return *pes_[static_cast<std::size_t>(pe)]; }
   [[nodiscard]] int size() const { return static_cast<int>(pes_.size()); }
-  [[nodiscard]] detail::loopback_network& network() { return *network_; }
+  [[nodiscard]] loopback_network& network() { return *network_; }
   void expect_failures() { expects_failures_ = true; }
 
  private:
-  std::shared_ptr<detail::loopback_network> network_;
+  std::shared_ptr<loopback_network> network_;
   std::vector<std::unique_ptr<proxied_pe>> pes_;
   bool expects_failures_ = false;
 };

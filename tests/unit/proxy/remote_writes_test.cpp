@@ -76,7 +76,7 @@ TEST(remote_writes, are_not_allowed_where_nothing_orders_them) {
     log::logger log(log_level::warn);
     detail::proxy_settings settings;
     settings.n = 1;
-    detail::proxy mine(settings, std::make_shared<detail::loopback_network>(1)->join(0), *memory, log);
+    detail::proxy mine(settings, std::make_shared<loopback_network>(1)->join(0), *memory, log);
     std::vector<std::byte> bytes(4096);
     EXPECT_EQ(mine.expose(0, bytes.data(), bytes.size()).empty(), order == detail::remote_writes::never);
   }

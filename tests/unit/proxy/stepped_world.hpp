@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "host/proxy/engine.hpp"
-#include "host/transport/loopback/network.hpp"
+#include "support/transport/loopback.hpp"
 #include "unit/proxy/lazy_device.hpp"
 #include "unit/proxy/pes.hpp"
 
@@ -23,7 +23,7 @@ class stepped_world {
  public:
   explicit stepped_world(int n, bool keys = true, std::uint32_t log2_commands = 11,
                          const detail::pinned_sizes* pinned = nullptr)
-      : network_(std::make_shared<detail::loopback_network>(n)) {
+      : network_(std::make_shared<loopback_network>(n)) {
     std::vector<blob> addresses;
     for (int me = 0; me < n; ++me) {
       pes_.push_back(std::make_unique<stepped_pe>(me, n, network_->join(me), log2_commands, pinned));
@@ -104,7 +104,7 @@ class stepped_world {
   };
   [[nodiscard]] stepped_pe& at(int number) { return *pes_[static_cast<std::size_t>(number)]; }
 
-  std::shared_ptr<detail::loopback_network> network_;
+  std::shared_ptr<loopback_network> network_;
   std::deque<std::unique_ptr<stepped_pe>> pes_;
 };
 

@@ -1,6 +1,6 @@
-#include "pgas/detail/poll_yield.hpp"
-
 #include <gtest/gtest.h>
+
+#include "pgas/detail/poll_yield.hpp"
 
 namespace pgas::testing {
 namespace {

@@ -1,20 +1,21 @@
 /// @file
 /// The contract's tests for the transports within one process, and what those can do beyond the contract.
+#include "support/transport/loopback.hpp"
+
 #include "code_of.hpp"
 #include "contract_test.hpp"
 #include "host/log/log.hpp"
-#include "host/transport/faulty/faulty.hpp"
-#include "host/transport/loopback/network.hpp"
-#include "host/transport/traced/traced.hpp"
+#include "support/transport/faulty.hpp"
+#include "support/transport/traced.hpp"
 
 namespace pgas_test {
 namespace {
 
 using pgas::code;
-using pgas::detail::faulty_settings;
-using pgas::detail::faulty_transport;
-using pgas::detail::loopback_network;
-using pgas::detail::traced_transport;
+using pgas::testing::faulty_settings;
+using pgas::testing::faulty_transport;
+using pgas::testing::loopback_network;
+using pgas::testing::traced_transport;
 
 INSTANTIATE_TEST_SUITE_P(transports, contract, testing::ValuesIn(kinds_in_one_process()), kind_name);
 
@@ -154,7 +155,7 @@ TEST(traced, counts_what_goes_through) {
       pe.send(1, here);
       pe.until_done();
       EXPECT_EQ(code_of([&] { pe.link->put(imported, 999, here.data(), 2, 99); }), code::transport_failed);
-      const pgas::detail::traffic& out = traced[0]->of(1);
+      const pgas::testing::traffic& out = traced[0]->of(1);
       EXPECT_EQ(out.puts, 2u);
       EXPECT_EQ(out.put_bytes, 100u);
       EXPECT_EQ(out.gets, 1u);

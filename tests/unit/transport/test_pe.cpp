@@ -4,9 +4,9 @@
 #include <thread>
 
 #include "host/log/log.hpp"
-#include "host/transport/faulty/faulty.hpp"
-#include "host/transport/loopback/network.hpp"
-#include "host/transport/traced/traced.hpp"
+#include "support/transport/faulty.hpp"
+#include "support/transport/loopback.hpp"
+#include "support/transport/traced.hpp"
 
 namespace pgas_test {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 using control_plane = std::vector<std::unique_ptr<transport>>;
 
 [[nodiscard]] control_plane loopback(int n) {
-  const auto network = std::make_shared<pgas::detail::loopback_network>(n);
+  const auto network = std::make_shared<pgas::testing::loopback_network>(n);
   control_plane made;
   for (int pe = 0; pe < n; ++pe) made.push_back(network->join(pe));
   return made;
@@ -24,8 +24,8 @@ using control_plane = std::vector<std::unique_ptr<transport>>;
   control_plane made = loopback(n);
   for (int pe = 0; pe < n; ++pe) {
     auto& one = made[static_cast<std::size_t>(pe)];
-    const pgas::detail::faulty_settings settings{.seed = static_cast<std::uint32_t>(pe) + 1};
-    one = std::make_unique<pgas::detail::faulty_transport>(std::move(one), settings);
+    const pgas::testing::faulty_settings settings{.seed = static_cast<std::uint32_t>(pe) + 1};
+    one = std::make_unique<pgas::testing::faulty_transport>(std::move(one), settings);
   }
   return made;
 }
@@ -33,7 +33,7 @@ using control_plane = std::vector<std::unique_ptr<transport>>;
 [[nodiscard]] control_plane traced(int n) {
   static pgas::log::logger quiet(pgas::log_level::warn);
   control_plane made = loopback(n);
-  for (auto& one : made) one = std::make_unique<pgas::detail::traced_transport>(std::move(one), quiet);
+  for (auto& one : made) one = std::make_unique<pgas::testing::traced_transport>(std::move(one), quiet);
   return made;
 }
 

@@ -1,15 +1,14 @@
 #include "host/transport/ucx/ucx.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-
-#include "host/transport/checks.hpp"
-#include "host/transport/ucx/probe.hpp"
 
 namespace pgas::detail {
 namespace {
@@ -21,6 +20,18 @@ using std::chrono::steady_clock;
 constexpr milliseconds while_closing{50};
 /// For what is under way to peers that do not say goodbye, and for the closing.
 constexpr milliseconds longest_closing{2000};
+
+/// Whether the CPU can read the byte at `address`: not so for memory of a GPU. Without its CUDA part UCX takes GPU
+/// memory for the CPU's, and the process would die at the first access.
+[[nodiscard]] bool cpu_can_read(const void* address) {
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
+    throw error{code::system, fmt::format("pipe2: {}", std::strerror(errno))};
+  const unique_fd out(ends[0]);
+  const unique_fd in(ends[1]);
+  // The kernel reads the byte on behalf of this process and reports EFAULT where it can't.
+  return ::write(in.get(), address, 1) == 1;
+}
 
 }  // namespace
 

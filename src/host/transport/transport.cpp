@@ -1,8 +1,8 @@
-#include "host/transport/checks.hpp"
+#include "host/transport/transport.hpp"
 
 #include <fmt/format.h>
 
-#include "pgas/error.hpp"
+#include "host/transport/transports.hpp"
 
 namespace pgas::detail {
 
@@ -11,7 +11,7 @@ void check_message(int pe, int n_pes, std::size_t bytes, std::size_t most) {
     throw error{code::transport_failed, fmt::format("a message to PE {} where there are {} PEs", pe, n_pes), pe};
   if (bytes > most)
     throw error{code::transport_failed,
-                fmt::format("a message of {} bytes to PE {}: cut it into pieces of at most {}", bytes, pe, most), pe};
+                fmt::format("a message of {} bytes to PE {}: cut it into chunks of at most {}", bytes, pe, most), pe};
 }
 
 void check_range(int pe, std::uint64_t offset, std::uint64_t bytes, std::uint64_t exposed) {
@@ -21,5 +21,12 @@ void check_range(int pe, std::uint64_t offset, std::uint64_t bytes, std::uint64_
         fmt::format("{} bytes at offset {} are not inside the {} bytes that PE {} exposes", bytes, offset, exposed, pe),
         pe};
 }
+
+#ifdef PGAS_WITHOUT_UCX
+std::unique_ptr<transport> make_ucx_transport(const ucx_settings&) {
+  throw error{code::transport_failed,
+              "this library was built without UCX. Build it where libucx-dev is installed (PGAS_UCX=ON)"};
+}
+#endif
 
 }  // namespace pgas::detail

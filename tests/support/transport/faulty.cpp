@@ -1,29 +1,29 @@
-#include "host/transport/faulty/faulty.hpp"
+#include "support/transport/faulty.hpp"
 
 #include <algorithm>
 #include <iterator>
 #include <utility>
 
-#include "host/transport/checks.hpp"
+#include "host/transport/transport.hpp"
 
-namespace pgas::detail {
+namespace pgas::testing {
 namespace {
 
-/// Pieces begin at multiples of this in the target, so that words that programs wait for are not torn.
-constexpr std::size_t piece_alignment = 64;
+/// Parts begin at multiples of this in the target, so that words that programs wait for are not torn.
+constexpr std::size_t part_alignment = 64;
 
 }  // namespace
 
-faulty_transport::faulty_transport(std::unique_ptr<transport> inner, const faulty_settings& settings)
+faulty_transport::faulty_transport(std::unique_ptr<detail::transport> inner, const faulty_settings& settings)
     : inner_(std::move(inner)), settings_(settings), random_(settings.seed) {}
 
-void faulty_transport::connect(std::vector<blob> addresses, transport_events& events) {
+void faulty_transport::connect(std::vector<blob> addresses, detail::transport_events& events) {
   lost_.resize(addresses.size());
   events_ = &events;
   inner_->connect(std::move(addresses), *this);
 }
 
-std::optional<exposed_memory> faulty_transport::expose(void* address, std::size_t bytes, std::string& why_not) {
+std::optional<detail::exposed_memory> faulty_transport::expose(void* address, std::size_t bytes, std::string& why_not) {
   return inner_->expose(address, bytes, why_not);
 }
 
@@ -38,84 +38,85 @@ void faulty_transport::forget(std::uint64_t imported) noexcept {
   inner_->forget(imported);
 }
 
-int faulty_transport::peer_credentials(std::uint64_t imported) const {
+int faulty_transport::owner_of(std::uint64_t imported) const {
   const auto found = owners_.find(imported);
   if (found == owners_.end()) throw error{code::transport_failed, "a put or get names memory that is not imported"};
   return found->second;
 }
 
-// ---- on the way out
+// ---- operations
 
 bool faulty_transport::admit(int pe) {
   if (lost_[static_cast<std::size_t>(pe)]) return false;
   if (pe != settings_.victim || to_victim_++ < settings_.fail_after) return true;
-  if (!fails_at_) fails_at_ = calls_ + settings_.hold + 1;
+  if (!fails_at_) fails_at_ = calls_ + settings_.delay + 1;
   return false;
 }
 
-std::uint64_t faulty_transport::begin(int pe, transport_token token, int pieces) {
-  operations_.emplace(next_operation_, operation{pe, token, pieces});
+std::uint64_t faulty_transport::begin(int pe, detail::transport_token token, int parts) {
+  operations_.emplace(next_operation_, operation{pe, token, parts});
   return next_operation_++;
 }
 
-void faulty_transport::hold(held one) {
-  one.due = calls_ + random_() % (settings_.hold + 1);
-  held_.push_back(std::move(one));
+void faulty_transport::delay(delayed one) {
+  one.due = calls_ + random_() % (settings_.delay + 1);
+  delayed_.push_back(std::move(one));
 }
 
 void faulty_transport::put(std::uint64_t imported, std::uint64_t offset, const void* local, std::size_t bytes,
-                           transport_token token) {
-  const int pe = peer_credentials(imported);
+                           detail::transport_token token) {
+  const int pe = owner_of(imported);
   if (!admit(pe)) return;
   auto* const from = static_cast<std::byte*>(const_cast<void*>(local));  // only read from
   std::size_t first = bytes == 0 ? 0 : random_() % bytes;
-  first -= std::min<std::size_t>(first, (offset + first) % piece_alignment);
+  first -= std::min<std::size_t>(first, (offset + first) % part_alignment);
   const std::uint64_t id = begin(pe, token, first == 0 ? 1 : 2);
-  hold({kind::put, pe, 0, imported, offset + first, from + first, bytes - first, id});
-  if (first != 0) hold({kind::put, pe, 0, imported, offset, from, first, id});
+  delay({kind::put, pe, 0, imported, offset + first, from + first, bytes - first, id});
+  if (first != 0) delay({kind::put, pe, 0, imported, offset, from, first, id});
 }
 
 void faulty_transport::get(std::uint64_t imported, std::uint64_t offset, void* local, std::size_t bytes,
-                           transport_token token) {
-  const int pe = peer_credentials(imported);
-  if (admit(pe)) hold({kind::get, pe, 0, imported, offset, static_cast<std::byte*>(local), bytes, begin(pe, token, 1)});
+                           detail::transport_token token) {
+  const int pe = owner_of(imported);
+  if (admit(pe))
+    delay({kind::get, pe, 0, imported, offset, static_cast<std::byte*>(local), bytes, begin(pe, token, 1)});
 }
 
-void faulty_transport::send(int pe, std::span<const std::byte> message, transport_token token) {
-  check_message(pe, static_cast<int>(lost_.size()), message.size(), max_message());
+void faulty_transport::send(int pe, std::span<const std::byte> message, detail::transport_token token) {
+  detail::check_message(pe, static_cast<int>(lost_.size()), message.size(), max_message());
   if (!admit(pe)) return;
   auto* const bytes = const_cast<std::byte*>(message.data());
-  hold({kind::send, pe, 0, 0, 0, bytes, message.size(), begin(pe, token, 1)});
+  delay({kind::send, pe, 0, 0, 0, bytes, message.size(), begin(pe, token, 1)});
 }
 
-// ---- on the way in
+// ---- events
 
 void faulty_transport::message(int from, std::span<const std::byte> bytes) {
-  held one{kind::message, from, 0};
+  delayed one{kind::message, from, 0};
   one.message.assign(bytes.begin(), bytes.end());
-  hold(std::move(one));
+  delay(std::move(one));
 }
 
-void faulty_transport::done(transport_token token) {
+void faulty_transport::done(detail::transport_token token) {
   const auto found = operations_.find(token);
-  if (found == operations_.end() || --found->second.pieces > 0) return;
-  held one{kind::done, found->second.pe, 0};
+  if (found == operations_.end() || --found->second.parts > 0) return;
+  delayed one{kind::done, found->second.pe, 0};
   one.operation = token;
-  hold(std::move(one));
+  delay(std::move(one));
 }
 
 void faulty_transport::lost(int pe, const std::string& why) {
   if (pe == settings_.victim) fails_at_.reset();
   if (lost_[static_cast<std::size_t>(pe)]) return;
   lost_[static_cast<std::size_t>(pe)] = true;
-  std::erase_if(held_, [&](const held& one) { return one.pe == pe; });
+  std::erase_if(delayed_, [&](const delayed& one) { return one.pe == pe; });
   std::erase_if(operations_, [&](const auto& one) { return one.second.pe == pe; });
   events_->lost(pe, why);
 }
 
-// ---- both
+// ---- release
 
-void faulty_transport::let_go(const held& one) {
+void faulty_transport::release(const delayed& one) {
   if (lost_[static_cast<std::size_t>(one.pe)]) return;
   switch (one.what) {
     case kind::put: inner_->put(one.imported, one.offset, one.local, one.bytes, one.operation); break;
@@ -123,7 +124,7 @@ void faulty_transport::let_go(const held& one) {
     case kind::send: inner_->send(one.pe, {one.local, one.bytes}, one.operation); break;
     case kind::message: events_->message(one.pe, one.message); break;
     case kind::done: {
-      const transport_token token = operations_.at(one.operation).token;
+      const detail::transport_token token = operations_.at(one.operation).token;
       operations_.erase(one.operation);
       events_->done(token);
       break;
@@ -137,23 +138,24 @@ bool faulty_transport::progress() {
   const bool busy = inner_->progress();
   if (fails_at_ && calls_ >= *fails_at_) lost(settings_.victim, "made to fail by the faulty transport");
 
-  std::vector<held> due;
-  const auto later = std::partition(held_.begin(), held_.end(), [&](const held& one) { return one.due > calls_; });
-  std::move(later, held_.end(), std::back_inserter(due));
-  held_.erase(later, held_.end());
+  std::vector<delayed> due;
+  const auto later =
+      std::partition(delayed_.begin(), delayed_.end(), [&](const delayed& one) { return one.due > calls_; });
+  std::move(later, delayed_.end(), std::back_inserter(due));
+  delayed_.erase(later, delayed_.end());
   std::shuffle(due.begin(), due.end(), random_);
-  for (const held& one : due) let_go(one);
-  return busy || !due.empty() || !held_.empty();
+  for (const delayed& one : due) release(one);
+  return busy || !due.empty() || !delayed_.empty();
 }
 
 void faulty_transport::wait(std::chrono::milliseconds limit) {
-  if (held_.empty() && !fails_at_) inner_->wait(limit);
+  if (delayed_.empty() && !fails_at_) inner_->wait(limit);
 }
 
 void faulty_transport::disconnect(std::chrono::milliseconds limit) noexcept {
-  held_.clear();
+  delayed_.clear();
   events_ = nullptr;
   inner_->disconnect(limit);
 }
 
-}  // namespace pgas::detail
+}  // namespace pgas::testing

@@ -1,20 +1,20 @@
-#include "host/transport/traced/traced.hpp"
+#include "support/transport/traced.hpp"
 
 #include <utility>
 
-namespace pgas::detail {
+namespace pgas::testing {
 
-traced_transport::traced_transport(std::unique_ptr<transport> inner, log::logger& log)
+traced_transport::traced_transport(std::unique_ptr<detail::transport> inner, log::logger& log)
     : inner_(std::move(inner)), log_(log) {}
 
-void traced_transport::connect(std::vector<blob> addresses, transport_events& events) {
+void traced_transport::connect(std::vector<blob> addresses, detail::transport_events& events) {
   log_.debug("transport {}: {} PEs, an address of {} bytes", name(), addresses.size(), address().size());
   traffic_.resize(addresses.size());
   events_ = &events;
   inner_->connect(std::move(addresses), *this);
 }
 
-std::optional<exposed_memory> traced_transport::expose(void* address, std::size_t bytes, std::string& why_not) {
+std::optional<detail::exposed_memory> traced_transport::expose(void* address, std::size_t bytes, std::string& why_not) {
   auto memory = inner_->expose(address, bytes, why_not);
   if (memory)
     log_.debug("transport: exposes {} bytes at {} with a key of {} bytes", bytes, address, memory->key.size());
@@ -23,7 +23,7 @@ std::optional<exposed_memory> traced_transport::expose(void* address, std::size_
   return memory;
 }
 
-void traced_transport::withdraw(const exposed_memory& memory) noexcept {
+void traced_transport::withdraw(const detail::exposed_memory& memory) noexcept {
   log_.debug("transport: withdraws memory {}", memory.id);
   inner_->withdraw(memory);
 }
@@ -41,10 +41,10 @@ void traced_transport::forget(std::uint64_t imported) noexcept {
   inner_->forget(imported);
 }
 
-// Counted only after the inner transport has accepted it.
+// Counted after the inner transport has accepted the operation.
 
 void traced_transport::put(std::uint64_t imported, std::uint64_t offset, const void* local, std::size_t bytes,
-                           transport_token token) {
+                           detail::transport_token token) {
   inner_->put(imported, offset, local, bytes, token);
   const int pe = owners_.at(imported);
   at(pe).puts += 1;
@@ -53,7 +53,7 @@ void traced_transport::put(std::uint64_t imported, std::uint64_t offset, const v
 }
 
 void traced_transport::get(std::uint64_t imported, std::uint64_t offset, void* local, std::size_t bytes,
-                           transport_token token) {
+                           detail::transport_token token) {
   inner_->get(imported, offset, local, bytes, token);
   const int pe = owners_.at(imported);
   at(pe).gets += 1;
@@ -61,7 +61,7 @@ void traced_transport::get(std::uint64_t imported, std::uint64_t offset, void* l
   log_.debug("transport: get {}: {} bytes of PE {}, memory {} + {}", token, bytes, pe, imported, offset);
 }
 
-void traced_transport::send(int pe, std::span<const std::byte> message, transport_token token) {
+void traced_transport::send(int pe, std::span<const std::byte> message, detail::transport_token token) {
   inner_->send(pe, message, token);
   at(pe).sent += 1;
   at(pe).sent_bytes += message.size();
@@ -80,7 +80,7 @@ void traced_transport::message(int from, std::span<const std::byte> bytes) {
   events_->message(from, bytes);
 }
 
-void traced_transport::done(transport_token token) {
+void traced_transport::done(detail::transport_token token) {
   log_.debug("transport: {} is done", token);
   events_->done(token);
 }
@@ -90,4 +90,4 @@ void traced_transport::lost(int pe, const std::string& why) {
   events_->lost(pe, why);
 }
 
-}  // namespace pgas::detail
+}  // namespace pgas::testing

@@ -1,5 +1,5 @@
 /// @file
-/// A transport that counts what goes through it, and shows it in the log at level debug.
+/// A transport that counts operations and writes them to the log at level debug.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 #include "host/log/log.hpp"
 #include "host/transport/transport.hpp"
 
-namespace pgas::detail {
+namespace pgas::testing {
 
-/// What one PE has asked of its transport for one peer, and had from it.
+/// Operations of one PE to one peer, and messages from it.
 struct traffic {
   std::uint64_t puts = 0;
   std::uint64_t put_bytes = 0;
@@ -25,29 +25,30 @@ struct traffic {
 };
 
 /// Wraps a transport and changes nothing.
-class traced_transport final : public transport, private transport_events {
+class traced_transport final : public detail::transport, private detail::transport_events {
  public:
   /// @param log outlives the transport
-  traced_transport(std::unique_ptr<transport> inner, log::logger& log);
+  traced_transport(std::unique_ptr<detail::transport> inner, log::logger& log);
 
   /// *Callers* as all of a transport: one thread at a time.
   [[nodiscard]] const traffic& of(int pe) const { return traffic_.at(static_cast<std::size_t>(pe)); }
 
   [[nodiscard]] std::string name() const override { return inner_->name(); }
   [[nodiscard]] blob address() const override { return inner_->address(); }
-  void connect(std::vector<blob> addresses, transport_events& events) override;
+  void connect(std::vector<blob> addresses, detail::transport_events& events) override;
   [[nodiscard]] std::string route(int pe) const override { return inner_->route(pe); }
 
-  [[nodiscard]] std::optional<exposed_memory> expose(void* address, std::size_t bytes, std::string& why_not) override;
-  void withdraw(const exposed_memory& memory) noexcept override;
+  [[nodiscard]] std::optional<detail::exposed_memory> expose(void* address, std::size_t bytes,
+                                                             std::string& why_not) override;
+  void withdraw(const detail::exposed_memory& memory) noexcept override;
   [[nodiscard]] std::uint64_t import_memory(int pe, std::span<const std::byte> key) override;
   void forget(std::uint64_t imported) noexcept override;
 
   void put(std::uint64_t imported, std::uint64_t offset, const void* local, std::size_t bytes,
-           transport_token token) override;
+           detail::transport_token token) override;
   void get(std::uint64_t imported, std::uint64_t offset, void* local, std::size_t bytes,
-           transport_token token) override;
-  void send(int pe, std::span<const std::byte> message, transport_token token) override;
+           detail::transport_token token) override;
+  void send(int pe, std::span<const std::byte> message, detail::transport_token token) override;
   [[nodiscard]] std::size_t max_message() const noexcept override { return inner_->max_message(); }
 
   bool progress() override { return inner_->progress(); }
@@ -57,16 +58,16 @@ class traced_transport final : public transport, private transport_events {
 
  private:
   void message(int from, std::span<const std::byte> bytes) override;
-  void done(transport_token token) override;
+  void done(detail::transport_token token) override;
   void lost(int pe, const std::string& why) override;
 
   [[nodiscard]] traffic& at(int pe) { return traffic_[static_cast<std::size_t>(pe)]; }
 
-  const std::unique_ptr<transport> inner_;
+  const std::unique_ptr<detail::transport> inner_;
   log::logger& log_;
-  transport_events* events_ = nullptr;
+  detail::transport_events* events_ = nullptr;
   std::vector<traffic> traffic_;
   std::map<std::uint64_t, int> owners_;  ///< of imported memory
 };
 
-}  // namespace pgas::detail
+}  // namespace pgas::testing
