@@ -1,7 +1,8 @@
 // What each operation must compile to. Above every kernel, check.py's expectations: a stage (ptx or sass), how often,
 // and a regular expression for one instruction. `sass` looks at the kernel's own code up to the first out-of-line
-// function; `callee` at the out-of-line functions of the PTX that it calls whose name matches. All of these are about the
-// way that an operation takes where load and store reach the PE and nothing is checked. `registers` is about the whole.
+// function; `callee` at the out-of-line functions of the PTX that it calls whose name matches. All of these are about
+// the way that an operation takes where load and store reach the PE and nothing is checked. `registers` is about the
+// whole.
 #include <pgas/device.hpp>
 
 using namespace pgas;
@@ -12,7 +13,7 @@ struct any_context {
   context given;
   __device__ operator context() const {
     context ctx = given;
-    ctx.care_ = 0;
+    ctx.flags_ = 0;
     return ctx;
   }
 };
@@ -79,9 +80,9 @@ __global__ void put_thread(any_context ctx, char* dst, const char* src, std::siz
 
 // Lanes that meet work together, on whole words; who works alone is still there.
 //  callee copy_by_thread 1   activemask
-//  callee copy_together 8+  ld\.relaxed\.sys\.global\.v2\.u64
-//  callee copy_together 8+  st\.v4\.u32
-//  callee copy_together 2   bar\.warp\.sync
+//  callee copy_coalesced 8+  ld\.relaxed\.sys\.global\.v2\.u64
+//  callee copy_coalesced 8+  st\.v4\.u32
+//  callee copy_coalesced 2   bar\.warp\.sync
 //  callee copy_long 8+  st\.v4\.u32
 //  registers 64
 __global__ void get_thread(any_context ctx, float* dst, const float* src, std::size_t n, int pe) {
@@ -105,11 +106,13 @@ __global__ void get_one(any_context ctx, double* dst, const double* src, int pe)
 // A stencil that sends its halo value by value, in blocks of 1024 threads: two of them on a multiprocessor.
 //  ptx  2   st\.relaxed\.sys\.global\.u32
 //  registers 32
-__global__ void stencil(any_context ctx, float* to, const float* from, int nx, int first, int last, int top, int bottom) {
+__global__ void stencil(any_context ctx, float* to, const float* from, int nx, int first, int last, int top,
+                        int bottom) {
   const int x = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x) + 1;
   const int y = static_cast<int>(blockIdx.y * blockDim.y + threadIdx.y) + first;
   if (y >= last || x >= nx - 1) return;
-  const float value = 0.25f * (from[y * nx + x + 1] + from[y * nx + x - 1] + from[(y + 1) * nx + x] + from[(y - 1) * nx + x]);
+  const float value =
+      0.25f * (from[y * nx + x + 1] + from[y * nx + x - 1] + from[(y + 1) * nx + x] + from[(y - 1) * nx + x]);
   to[y * nx + x] = value;
   if (y == first) p(ctx, to + last * nx + x, value, top);
   if (y == last - 1) p(ctx, to + x, value, bottom);
@@ -160,7 +163,9 @@ __global__ void put_signal_add(any_context ctx, float* dst, const float* src, st
 //  ptx  0   ld\.(acquire|global|weak|volatile|u|b|f|v)
 //  sass 1   CCTL\.IVALL
 //  sass 0   MEMBAR
-__global__ void wait_signal(any_context ctx, const signal_t* sig, signal_t value) { wait_until(ctx, sig, cmp::ge, value); }
+__global__ void wait_signal(any_context ctx, const signal_t* sig, signal_t value) {
+  wait_until(ctx, sig, cmp::ge, value);
+}
 
 // Eight words in flight (the ninth is the deadline).
 //  callee await_any 9   ld\.relaxed\.sys\.global\.u64
@@ -216,11 +221,11 @@ __global__ void own_bulk_copies() {
   bulk_wait_all();
 }
 
-// A few elements go as packets of data and number: one store for 8 bytes, polls of three members at once, no fence on that
-// way. (Those of the meetings for more elements are out of line.)
-//  callee fold_packets 2+   st\.relaxed\.sys\.global\.v2\.u64
-//  callee fold_packets 6+   ld\.relaxed\.sys\.global\.v2\.u64
-//  callee fold_packets 0    fence|membar|atom\.|red\.
+// A few elements go as packets of data and number: one store for 8 bytes, polls of three members at once, no fence on
+// that way. (Those of the meetings for more elements are out of line.)
+//  callee ll_reduce_slice 2+   st\.relaxed\.sys\.global\.v2\.u64
+//  callee ll_reduce_slice 6+   ld\.relaxed\.sys\.global\.v2\.u64
+//  callee ll_reduce_slice 0    fence|membar|atom\.|red\.
 //  ptx  1   red\.relaxed\.sys\.global\.add\.u32
 //  ptx  0   fence|membar
 __global__ void reduce_block(any_context ctx, std::int64_t* dst, const std::int64_t* src, std::size_t n) {
@@ -228,17 +233,17 @@ __global__ void reduce_block(any_context ctx, std::int64_t* dst, const std::int6
   reduce(direct, this_block(), direct.world(), dst, src, n, op::sum{});
 }
 
-//  callee exchange_blocks 2+   st\.relaxed\.sys\.global\.v2\.u64
-//  callee exchange_blocks 6+   ld\.relaxed\.sys\.global\.v2\.u64
-//  callee exchange_blocks 0    fence|membar|atom\.|red\.
+//  callee ll_exchange_slice 2+   st\.relaxed\.sys\.global\.v2\.u64
+//  callee ll_exchange_slice 6+   ld\.relaxed\.sys\.global\.v2\.u64
+//  callee ll_exchange_slice 0    fence|membar|atom\.|red\.
 //  ptx  0   fence|membar
 __global__ void fcollect_block(any_context ctx, float* dst, const float* src, std::size_t n) {
   const context direct = ctx;
   fcollect(direct, this_block(), direct.world(), dst, src, n);
 }
 
-//  callee broadcast_packets 3+   st\.relaxed\.sys\.global\.v2\.u64
-//  callee broadcast_packets 0    fence|membar|atom\.|red\.
+//  callee ll_broadcast_slice 3+   st\.relaxed\.sys\.global\.v2\.u64
+//  callee ll_broadcast_slice 0    fence|membar|atom\.|red\.
 //  ptx  0   fence|membar
 __global__ void broadcast_block(any_context ctx, double* dst, const double* src, std::size_t n, int root) {
   const context direct = ctx;
@@ -269,7 +274,9 @@ __global__ void add_double(any_context ctx, double* dst, double value, int pe) {
 //  ptx  1   red\.relaxed\.sys\.global\.min\.s64
 //  ptx  0   atom\.
 //  sass 0   ATOM
-__global__ void min_int64(any_context ctx, std::int64_t* dst, std::int64_t value, int pe) { atomic_min(ctx, dst, value, pe); }
+__global__ void min_int64(any_context ctx, std::int64_t* dst, std::int64_t value, int pe) {
+  atomic_min(ctx, dst, value, pe);
+}
 
 // As integers, one way or the other by the operand's sign.
 //  ptx  1   red\.relaxed\.sys\.global\.max\.s32
@@ -332,8 +339,8 @@ __global__ void fetch_add_nbi(any_context ctx, std::uint64_t* result, std::uint6
 //  sass 0   MEMBAR
 __global__ void take_signal(any_context ctx, signal_t* sig) { signal_take(ctx, sig, 4); }
 
-// A message of a channel: a store of data and number and a poll of them in line, four at once out of line, no fence on the
-// way.
+// A message of a channel: a store of data and number and a poll of them in line, four at once out of line, no fence on
+// the way.
 //  ptx  1   st\.relaxed\.sys\.global\.v2\.u64
 //  ptx  1   ld\.relaxed\.sys\.global\.v2\.u64
 //  callee send_packets    4  st\.relaxed\.sys\.global\.v2\.u64

@@ -17,7 +17,7 @@ struct triple {
 };
 
 /// How many elements member `member` has in a collect.
-PGAS_HD constexpr std::size_t share_of(std::size_t count, std::int32_t member) {
+PGAS_HD constexpr std::size_t slice_of(std::size_t count, std::int32_t member) {
   return count == 0 ? 0 : mix(static_cast<std::uint32_t>(member), static_cast<std::uint32_t>(count)) % (count + 1);
 }
 
@@ -47,7 +47,7 @@ struct move_body {
     if (call.what == moving::broadcast) offset = 0;
     if (call.what == moving::collect) {
       offset = 0;
-      for (std::int32_t i = 0; i < t.my_pe(); ++i) offset += share_of(call.count, i);
+      for (std::int32_t i = 0; i < t.my_pe(); ++i) offset += slice_of(call.count, i);
     }
     T* const to = dst.at(ctx);
     const T* const from = call.in_place ? to + offset : src.at(ctx);
@@ -55,7 +55,7 @@ struct move_body {
       switch (call.what) {
         case moving::broadcast: return broadcast(ctx, g, t, to, from, call.count, call.root);
         case moving::fcollect: return fcollect(ctx, g, t, to, from, call.count);
-        case moving::collect: return collect(ctx, g, t, to, from, share_of(call.count, t.my_pe()));
+        case moving::collect: return collect(ctx, g, t, to, from, slice_of(call.count, t.my_pe()));
         case moving::alltoall: return alltoall(ctx, g, t, to, from, call.count);
         case moving::alltoalls: return alltoalls(ctx, g, t, to, from, call.dst_stride, call.src_stride, call.count);
       }
@@ -88,7 +88,7 @@ void try_move(const team_shape& shape, grid_shape grid, call_of_move call, std::
   guarded<T> src(pes, src_elements, src_shift);
 
   const auto member_count = [&](std::size_t m) {
-    return call.what == moving::collect ? share_of(call.count, static_cast<std::int32_t>(m)) : call.count;
+    return call.what == moving::collect ? slice_of(call.count, static_cast<std::int32_t>(m)) : call.count;
   };
   std::vector<std::vector<T>> sources(n);
   std::size_t place = 0;
@@ -233,7 +233,7 @@ struct broadcast_from_elsewhere_body {
     const std::uint8_t* from = nullptr;
     if (t.my_pe() == 0) {
       from = in_place ? dst.at(ctx) : src.at(ctx);
-      if (!in_place && ctx.near(1)) from = ctx.world_remote(from, 1);
+      if (!in_place && ctx.is_direct(1)) from = ctx.world_remote(from, 1);
     }
     broadcast(ctx, block, t, dst.at(ctx), from, count, 0);
   }

@@ -48,7 +48,7 @@ struct push_rounds {
   PGAS_FN void operator()(const Block& block, const context& ctx) const {
     team_view t = team.of(ctx).channel(test_team::channels);  // the host's
     if (t.my_pe() < 0) return;
-    if (detail::all_near(ctx, t)) t.push_offset_ = room.offset;  // as the library's teams have it
+    if (detail::all_direct(ctx, t)) t.push_offset_ = room.offset;  // as the library's teams have it
     const stepping<Block> g(block);
     const std::uint32_t rank = g.thread_rank();
     const std::uint32_t size = g.size();

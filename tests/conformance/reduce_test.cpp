@@ -69,6 +69,6 @@ TEST(reduce, teams_across_domains) {
 }
 
 // Associative, not commutative: shows the order, and that any function object will do.
-TEST(reduce, own_operation) { try_operation<compose, affine>(); }
+TEST(reduce, library_op) { try_operation<compose, affine>(); }
 
 }  // namespace

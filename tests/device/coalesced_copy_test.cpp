@@ -22,7 +22,7 @@ struct exchange_room {
   std::array<std::array<std::uint64_t, 8>, 2> values{};
 };
 
-/// One of eight threads as copy_together() takes a lane. Every exchange has two rooms in turn, so that one meeting
+/// One of eight threads as copy_coalesced() takes a lane. Every exchange has two rooms in turn, so that one meeting
 /// suffices.
 class thread_lane {
  public:
@@ -89,8 +89,8 @@ void eight_at_once(std::uint32_t seed) {
   for (std::uint32_t rank = 0; rank < 8; ++rank) {
     lanes.emplace_back([&, rank] {
       const request& r = requests[rank];
-      pgas::detail::copy_together<Direction, 1>(thread_lane(room, rank), target.data() + r.to + apart,
-                                                source.data() + r.from, r.bytes);
+      pgas::detail::copy_coalesced<Direction, 1>(thread_lane(room, rank), target.data() + r.to + apart,
+                                                 source.data() + r.from, r.bytes);
     });
   }
   for (std::thread& lane : lanes) lane.join();

@@ -18,7 +18,7 @@ using pgas::detail::thread_ended;
 
 /// Runs f(member) on `size` threads; returns how many ended by thread_ended and how many by another exception.
 template <class F>
-std::pair<int, int> run_crew(std::uint32_t size, const F& f) {
+std::pair<int, int> run_block(std::uint32_t size, const F& f) {
   cpu_block_state state(size);
   std::atomic<int> ended{0};
   std::atomic<int> thrown{0};
@@ -41,12 +41,12 @@ std::pair<int, int> run_crew(std::uint32_t size, const F& f) {
 TEST(crew, sync_orders_what_members_do) {
   for (std::uint32_t size : {1u, 2u, 4u, 7u}) {
     std::vector<int> cells(size, 0);  // plain: the thread sanitizer would see a barrier that does not order
-    const auto ended = run_crew(size, [&](const cpu_block& crew) {
+    const auto ended = run_block(size, [&](const cpu_block& block) {
       for (int round = 1; round <= 200; ++round) {
-        cells[crew.thread_rank()] = round;
-        crew.sync();
+        cells[block.thread_rank()] = round;
+        block.sync();
         for (const int cell : cells) ASSERT_EQ(cell, round);
-        crew.sync();
+        block.sync();
       }
     });
     EXPECT_EQ(ended, std::make_pair(0, 0));
@@ -55,9 +55,9 @@ TEST(crew, sync_orders_what_members_do) {
 
 TEST(crew, members_that_return_are_not_waited_for) {
   std::atomic<int> rounds{0};
-  const auto ended = run_crew(4, [&](const cpu_block& crew) {
-    for (std::uint32_t round = 0; round <= crew.thread_rank() * 10; ++round) {
-      crew.sync();
+  const auto ended = run_block(4, [&](const cpu_block& block) {
+    for (std::uint32_t round = 0; round <= block.thread_rank() * 10; ++round) {
+      block.sync();
       ++rounds;
     }
   });
@@ -67,10 +67,10 @@ TEST(crew, members_that_return_are_not_waited_for) {
 
 TEST(crew, a_failing_member_ends_the_others) {
   for (int round = 0; round < 50; ++round) {
-    const auto ended = run_crew(4, [&](const cpu_block& crew) {
-      crew.sync();
-      if (crew.thread_rank() == 2) throw std::runtime_error("on purpose");
-      crew.sync();
+    const auto ended = run_block(4, [&](const cpu_block& block) {
+      block.sync();
+      if (block.thread_rank() == 2) throw std::runtime_error("on purpose");
+      block.sync();
       ADD_FAILURE() << "came through a sync that one member never reached";
     });
     EXPECT_EQ(ended, std::make_pair(3, 1));
@@ -78,22 +78,22 @@ TEST(crew, a_failing_member_ends_the_others) {
 }
 
 TEST(crew, members_know_their_place) {
-  const auto ended = run_crew(3, [](const cpu_block& crew) {
-    EXPECT_EQ(crew.block_rank(), 3u);
-    EXPECT_EQ(crew.num_blocks(), 5u);
-    EXPECT_EQ(crew.size(), 3u);
+  const auto ended = run_block(3, [](const cpu_block& block) {
+    EXPECT_EQ(block.block_rank(), 3u);
+    EXPECT_EQ(block.num_blocks(), 5u);
+    EXPECT_EQ(block.size(), 3u);
     EXPECT_EQ(pgas::detail::place_block(), 3u);
-    EXPECT_EQ(pgas::detail::place_thread(), crew.thread_rank());
+    EXPECT_EQ(pgas::detail::place_thread(), block.thread_rank());
   });
   EXPECT_EQ(ended, std::make_pair(0, 0));
   EXPECT_EQ(pgas::detail::place_block(), 0u);
 }
 
 TEST(crew, broadcast_and_any_in_a_row) {
-  const auto ended = run_crew(4, [](const cpu_block& crew) {
+  const auto ended = run_block(4, [](const cpu_block& block) {
     for (std::uint32_t i = 0; i < 300; ++i) {
-      ASSERT_EQ(pgas::detail::broadcast(crew, i + crew.thread_rank()), i);
-      ASSERT_EQ(pgas::detail::any(crew, i % 5 == crew.thread_rank()), i % 5 < 4);
+      ASSERT_EQ(pgas::detail::broadcast(block, i + block.thread_rank()), i);
+      ASSERT_EQ(pgas::detail::any(block, i % 5 == block.thread_rank()), i % 5 < 4);
     }
   });
   EXPECT_EQ(ended, std::make_pair(0, 0));

@@ -29,12 +29,12 @@ TEST(grid_barrier, orders_counts_votes_and_serves_grids_of_any_size) {
     run(blocks, [&](std::uint32_t me) {
       for (std::uint32_t i = 0; i < 500; ++i) {
         places[me] = i;
-        const detail::meeting_result met = detail::meet_blocks(state, blocks, i % blocks == me && i % 3 == 0);
+        const detail::grid_vote met = detail::vote_blocks(state, blocks, i % blocks == me && i % 3 == 0);
         EXPECT_EQ(met.lost, 0u);
         EXPECT_EQ(met.yes, i % 3 == 0 ? 1u : 0u);
         EXPECT_EQ(places[(me + i) % blocks], i);
         if (me == 0) odd = met.odd;
-        EXPECT_EQ(detail::meet_blocks(state, blocks, false).yes, 0u);
+        EXPECT_EQ(detail::vote_blocks(state, blocks, false).yes, 0u);
         EXPECT_EQ(odd, met.odd) << "the same room on all blocks";
       }
     });
@@ -46,7 +46,7 @@ TEST(grid_barrier, numbers_of_meetings_start_again) {
   detail::grid_state state{};
   state.here.control_ = &control;
   run(2, [&](std::uint32_t) {
-    for (int i = 0; i < 40'000; ++i) EXPECT_EQ(detail::meet_blocks(state, 2, true).yes, 1u);
+    for (int i = 0; i < 40'000; ++i) EXPECT_EQ(detail::vote_blocks(state, 2, true).yes, 1u);
   });
 }
 
@@ -70,9 +70,9 @@ TEST(grid_barrier, launches_with_one_table_meet_apart) {
           ASSERT_NE(state, nullptr);
           for (std::uint64_t k = 0; k < 10; ++k) {
             places[me] = i + k;
-            EXPECT_EQ(detail::meet_blocks(*state, blocks, (k + queue) % 2 == 0).yes, (k + queue) % 2 == 0 ? 1u : 0u);
+            EXPECT_EQ(detail::vote_blocks(*state, blocks, (k + queue) % 2 == 0).yes, (k + queue) % 2 == 0 ? 1u : 0u);
             EXPECT_EQ(places[(me + 1) % blocks], i + k);
-            EXPECT_EQ(detail::meet_blocks(*state, blocks, false).yes, 0u);
+            EXPECT_EQ(detail::vote_blocks(*state, blocks, false).yes, 0u);
           }
           detail::leave_state(*state, blocks);
         });
@@ -102,7 +102,7 @@ TEST(grid_barrier, is_given_up_when_a_block_does_not_come) {
   detail::grid_state state{};
   state.here.control_ = &control;
   state.here.my_slot_ = reinterpret_cast<std::uintptr_t>(&claim);
-  EXPECT_EQ(detail::meet_blocks(state, 2, false).lost, 1u);
+  EXPECT_EQ(detail::vote_blocks(state, 2, false).lost, 1u);
   EXPECT_EQ(control.record.complete, 1u);
   EXPECT_EQ(control.record.what, detail::operation::grid_sync);
   EXPECT_EQ(control.record.why, detail::failure::timed_out);

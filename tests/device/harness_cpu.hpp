@@ -95,7 +95,7 @@ class pe_set {
     ctx.world_pe_ = pe;
     ctx.n_world_ = n_;
     ctx.log2_stride_ = log2_stride_;
-    ctx.care_ = checks_ ? detail::care::checks : 0;
+    ctx.flags_ = checks_ ? detail::slow_path::checks : 0;
     ctx.my_slot_ = reinterpret_cast<std::uintptr_t>(slot(pe));
     ctx.control_ = const_cast<detail::control_block*>(&controls_[static_cast<std::size_t>(pe)]);
     if (proxies_) ctx.routes_ = proxies_->routes_of(pe);
@@ -119,8 +119,8 @@ class pe_set {
   /// to do so makes the others' waits end too.
   template <class Body>
   std::vector<bool> run_out(grid_shape g, Body body, const std::function<void()>& meanwhile = {}) {
-    std::deque<detail::cpu_block_state> crews;
-    for (unsigned i = 0; i < static_cast<unsigned>(n_) * g.blocks; ++i) crews.emplace_back(g.threads);
+    std::deque<detail::cpu_block_state> block_states;
+    for (unsigned i = 0; i < static_cast<unsigned>(n_) * g.blocks; ++i) block_states.emplace_back(g.threads);
     std::deque<detail::cpu_block_state> whole_grids;
     for (int pe = 0; pe < n_; ++pe) whole_grids.emplace_back(g.blocks * g.threads);
     std::atomic<unsigned> ready{0};
@@ -132,10 +132,10 @@ class pe_set {
           threads.emplace_back([&, pe, block, rank] {
             ready.fetch_add(1);
             while (ready.load() < total) std::this_thread::yield();
-            const cpu_block crew(crews[static_cast<unsigned>(pe) * g.blocks + block], rank, g.threads, block, g.blocks,
-                                 &whole_grids[static_cast<std::size_t>(pe)]);
+            const cpu_block mine(block_states[static_cast<unsigned>(pe) * g.blocks + block], rank, g.threads, block,
+                                 g.blocks, &whole_grids[static_cast<std::size_t>(pe)]);
             try {
-              detail::run_member(crew, [&](const cpu_block& member) { body(member, context_of(pe)); });
+              detail::run_member(mine, [&](const cpu_block& member) { body(member, context_of(pe)); });
             } catch (const detail::thread_ended&) {
               abort(static_cast<std::uint32_t>(pe) + 1);
             }

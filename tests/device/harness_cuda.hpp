@@ -184,7 +184,7 @@ class pe_set {
     ctx.world_pe_ = pe;
     ctx.n_world_ = n_;
     ctx.log2_stride_ = log2_stride_;
-    ctx.care_ = checks_ ? detail::care::checks : 0;
+    ctx.flags_ = checks_ ? detail::slow_path::checks : 0;
     ctx.my_slot_ = address(pe);
     ctx.control_ = controls_ + pe;
     if (proxies_) ctx.routes_ = proxies_->routes_of(pe);

@@ -143,24 +143,24 @@ struct in_pieces {
   template <class Block>
   PGAS_FN void operator()(const Block& block, const context& ctx) const {
     if (ctx.my_pe() != 0) return;
-    const detail::share me = detail::share_of(block);
+    const detail::slice me = detail::slice_of(block);
     std::uint16_t* const mine = here.at(ctx);
     for (std::uint32_t i = me.rank; i < count; i += me.size) mine[i] = static_cast<std::uint16_t>(i + 1);
     block.sync();
-    const detail::sender from = detail::sender_of(ctx);
-    const detail::errand to{detail::operation::put, 1, there.offset};
-    found.check(ctx, 1, detail::put_pieces(from, to, mine, count * 2, me));
+    const detail::proxy_queue from = detail::proxy_queue_of(ctx);
+    const detail::op_info to{detail::operation::put, 1, there.offset};
+    found.check(ctx, 1, detail::put_inline(from, to, mine, count * 2, me));
     quiet(ctx, block);
-    found.check(ctx, 2, detail::get_pieces(from, to, mine + count, count * 2, me));
+    found.check(ctx, 2, detail::get_inline(from, to, mine + count, count * 2, me));
     block.sync();
     for (std::uint32_t i = me.rank; i < count; i += me.size) found.equal(ctx, i, mine[i], mine[count + i]);
     block.sync();
     // Blocks of 9 elements, 10 apart here, 12 apart there, from the last to the first.
-    const detail::spread shape = detail::spread_of<std::uint16_t>(9, 5, 10, -12);
-    const detail::errand last{detail::operation::iput, 1, there.offset + 4 * 12 * 2};
-    found.check(ctx, 3, detail::blocks_in_pieces<detail::direction::put>(from, last, mine, shape, me));
+    const detail::strided_range shape = detail::strided_range_of<std::uint16_t>(9, 5, 10, -12);
+    const detail::op_info last{detail::operation::iput, 1, there.offset + 4 * 12 * 2};
+    found.check(ctx, 3, detail::copy_strided_inline<detail::direction::put>(from, last, mine, shape, me));
     quiet(ctx, block);
-    found.check(ctx, 4, detail::blocks_in_pieces<detail::direction::get>(from, last, mine + count, shape, me));
+    found.check(ctx, 4, detail::copy_strided_inline<detail::direction::get>(from, last, mine + count, shape, me));
     block.sync();
     if (me.rank != 0) return;
     get(ctx, mine + 2 * count, there.at(ctx), count, 1);

@@ -12,7 +12,7 @@ template <pgas::detail::arrival Arrival, PGAS_IS(pgas::group) G>
 [[nodiscard]] PGAS_FN bool try_barrier(const pgas::context& ctx, const G& g, const pgas::team_view& team) {
   using namespace pgas::detail;
   arrive<Arrival>(ctx, g, team);
-  return !any(g, !await(ctx, g, team, meeting<Arrival>));
+  return !any(g, !await(ctx, g, team, barrier_operation<Arrival>));
 }
 
 }  // namespace pgas_test

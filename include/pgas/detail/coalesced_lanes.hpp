@@ -11,11 +11,11 @@ namespace pgas::detail {
 /// The eight neighbouring lanes 8k..8k + 7 of a warp, if all of them are at the place where it is made, as
 /// cooperative_groups::coalesced_threads() would find out. Where complete(), all eight see that, and may go on
 /// together.
-class octet {
+class lane_octet {
  public:
   static constexpr bool possible = true;
 
-  PGAS_FN octet() : rank_(lane_id() % 8), mask_(0xffu << (lane_id() - rank_)) {
+  PGAS_FN lane_octet() : rank_(lane_id() % 8), mask_(0xffu << (lane_id() - rank_)) {
     complete_ = (__activemask() & mask_) == mask_;
   }
 
@@ -43,7 +43,7 @@ class octet {
 #else
 
 /// Threads of the CPU do not meet by chance.
-class octet {
+class lane_octet {
  public:
   static constexpr bool possible = false;
   [[nodiscard]] static constexpr bool complete() { return false; }

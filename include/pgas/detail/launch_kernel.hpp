@@ -109,7 +109,7 @@ template <class Kernel, class... Arguments>
 }
 
 template <class Kernel, class... Arguments>
-inline const registered_kernel announcement_of{[]() -> std::size_t {
+inline const registered_kernel registration_of{[]() -> std::size_t {
   cudaFuncAttributes about{};
   if (cudaFuncGetAttributes(&about, entry_of<Kernel, Arguments...>()) == cudaSuccess) return about.localSizeBytes;
   static_cast<void>(cudaGetLastError());
@@ -171,7 +171,7 @@ template <class Kernel, class... Arguments>
         code::launch_failed,
         "launch: this kernel was compiled by nvcc for a GPU, but the world's heap is on the host: use a machine with a "
         "GPU, or the same source compiled by a C++ compiler");
-  static_cast<void>(&announcement_of<Kernel, Arguments...>);
+  static_cast<void>(&registration_of<Kernel, Arguments...>);
   const device_guard guard(w);
   return admitted_blocks(w, describe_kernel<Kernel, Arguments...>(shape));
 }
@@ -218,7 +218,7 @@ template <class Kernel, class... Arguments>
 template <class Kernel, class... Arguments>
 void launch_kernel(world& w, const launch_shape& shape, const stream& on, Kernel kernel, Arguments... arguments) {
   expect_host_heap(w);
-  run_grid(w, on, shape, [kernel, arguments...](const cpu_block& crew) { kernel(crew, arguments...); });
+  run_grid(w, on, shape, [kernel, arguments...](const cpu_block& mine) { kernel(mine, arguments...); });
 }
 
 #endif

@@ -118,9 +118,9 @@ inline constexpr std::uint32_t abort_no_pe = 0xffffffffu;
 
 /// What a barrier of a team that spans domains counts besides (`impl/domain_barrier.hpp`).
 struct domain_words {
-  std::uint64_t came;    ///< at the first member of a domain: arrivals of its members
-  std::uint64_t waited;  ///< how often this PE has waited
-  std::uint64_t told;    ///< by one thread of a group to the others
+  std::uint64_t arrivals;  ///< at the first member of a domain: arrivals of its members
+  std::uint64_t waited;    ///< how often this PE has waited
+  std::uint64_t notified;  ///< by one thread of a group to the others
 };
 
 /// The state of a team in every member's slot: equal parts, so that as many blocks can be in collectives of one team at

@@ -103,16 +103,16 @@ template <PGAS_IS(reduce_ordered) T>
 }
 
 template <class Op, class A>
-using fold_call = std::enable_if_t<std::is_convertible_v<decltype(some<Op>()(some<A>(), some<A>())), A>>;
+using reduce_call = std::enable_if_t<std::is_convertible_v<decltype(some<Op>()(some<A>(), some<A>())), A>>;
 /// Whether `Op` takes two values of type A and gives one.
 template <class Op, class A>
-inline constexpr bool folds = valid<fold_call, Op, A>;
+inline constexpr bool reduces = valid<reduce_call, Op, A>;
 
 template <class Op>
 using operation_number = decltype(Op::id);
 /// The library's own operations, which have a number.
 template <class Op>
-inline constexpr bool own_operation = valid<operation_number, Op>;
+inline constexpr bool library_op = valid<operation_number, Op>;
 
 /// The type in which `Op` accumulates elements of type T: float for 16-bit floats, if it takes those, so that only the
 /// result is rounded; two reals for complex numbers, in the library's own operations; else T itself.
@@ -121,13 +121,13 @@ struct accumulator {
   using type = T;
 };
 template <class Op, class T>
-struct accumulator<Op, T, std::enable_if_t<is_float16_type<T> && folds<Op, float>>> {
+struct accumulator<Op, T, std::enable_if_t<is_float16_type<T> && reduces<Op, float>>> {
   using type = float;
 };
 template <class Op, class T>
-struct accumulator<Op, T, std::enable_if_t<own_operation<Op> && is_complex_type<T>>> {
+struct accumulator<Op, T, std::enable_if_t<library_op<Op> && is_complex_type<T>>> {
   using reals = two_reals<typename T::value_type>;
-  using type = std::conditional_t<folds<Op, reals>, reals, T>;
+  using type = std::conditional_t<reduces<Op, reals>, reals, T>;
 };
 template <class Op, class T>
 using accumulator_of = typename accumulator<Op, T>::type;

@@ -40,8 +40,9 @@ PGAS_FN void update_by_route(const context& ctx, T* dst, T value, std::int32_t p
   constexpr operation what = operation_of(Update, false);
   ctx.by_route(
       dst, pe, [&] { check(ctx, what, dst, pe); }, direct,
-      [&](std::int32_t far) {
-        proxied_update(sender_of(ctx), {what, far, ctx.offset(dst)}, Update, word_kind_of<T>(), carried(value));
+      [&](std::int32_t proxied_pe) {
+        proxied_update(proxy_queue_of(ctx), {what, proxied_pe, ctx.offset(dst)}, Update, word_kind_of<T>(),
+                       carried(value));
       });
 }
 
@@ -52,9 +53,9 @@ template <atomic_update Update, class Word, class T, class Direct>
   constexpr operation what = operation_of(Update, true);
   return ctx.by_route(
       dst, pe, [&] { check(ctx, what, dst, pe); }, direct,
-      [&](std::int32_t far) {
-        const std::uint64_t old = proxied_fetch(sender_of(ctx), {what, far, ctx.offset(dst)}, Update, word_kind_of<T>(),
-                                                carried(value), carried(condition));
+      [&](std::int32_t proxied_pe) {
+        const std::uint64_t old = proxied_fetch(proxy_queue_of(ctx), {what, proxied_pe, ctx.offset(dst)}, Update,
+                                                word_kind_of<T>(), carried(value), carried(condition));
         return bits_as<T>(static_cast<word_of<T>>(old));
       });
 }

@@ -64,7 +64,7 @@ class bulk_copier {
 /// put(): fence(), quiet() or a put_signal of this thread add it.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void put(const context& ctx, bulk_copier& by, T* dst, const T* src, std::size_t count, std::int32_t pe) {
-  detail::put_by_route<detail::until::local_done>(ctx, this_thread{}, dst, src, count, pe, [&](T* there) {
+  detail::put_by_route<detail::completion::local_done>(ctx, this_thread{}, dst, src, count, pe, [&](T* there) {
     detail::copy_by_ring<detail::direction::put>(ctx, by.ring(), there, src, count);
   });
 }
@@ -76,7 +76,7 @@ PGAS_FN void put(const context& ctx, bulk_copier& by, T* dst, const T* src, std:
 /// data, for this thread, and for those that synchronise with it. *Order* as get().
 template <PGAS_IS(rma_type) T>
 PGAS_FN void get(const context& ctx, bulk_copier& by, T* dst, const T* src, std::size_t count, std::int32_t pe) {
-  detail::get_by_route<detail::until::local_done>(ctx, this_thread{}, dst, src, count, pe, [&](const T* there) {
+  detail::get_by_route<detail::completion::local_done>(ctx, this_thread{}, dst, src, count, pe, [&](const T* there) {
     detail::copy_by_ring<detail::direction::get>(ctx, by.ring(), dst, there, count);
   });
 }
@@ -89,7 +89,7 @@ PGAS_FN void get(const context& ctx, bulk_copier& by, T* dst, const T* src, std:
 template <PGAS_IS(rma_type) T>
 PGAS_FN void put_signal(const context& ctx, bulk_copier& by, T* dst, const T* src, std::size_t count, signal_t* sig,
                         signal_t value, signal_op op, std::int32_t pe) {
-  detail::put_signal_by_route<detail::until::local_done>(
+  detail::put_signal_by_route<detail::completion::local_done>(
       ctx, this_thread{}, dst, src, count, sig, value, op, pe,
       [&](T* there) { detail::copy_by_ring<detail::direction::put>(ctx, by.ring(), there, src, count); });
 }

@@ -26,8 +26,8 @@
 /// member, and members that make different calls: the record names one of them.
 #pragma once
 
-#include "pgas/device/impl/reduce/direct_exchange.hpp"
 #include "pgas/device/impl/ll/ll_copy.hpp"
+#include "pgas/device/impl/reduce/direct_exchange.hpp"
 #include "pgas/device/reduce.hpp"
 #include "pgas/device/sync.hpp"
 
@@ -41,23 +41,23 @@ PGAS_FN void broadcast(const context& ctx, const G& g, const team_view& team, T*
                        std::int32_t root) {
   constexpr auto what = detail::operation::broadcast;
   if (ctx.checks()) PGAS_UNLIKELY {
-    detail::check_member_slowly(ctx, team, what);
+    detail::check_member(ctx, team, what);
     detail::check_root(ctx, team, what, root);
     detail::check_buffer(ctx, what, dst, count);
-    detail::check_same_call(ctx, g, team, {what, 0, sizeof(T), count, 1, 1, root, dst});
+    detail::check_collective(ctx, g, team, {what, 0, sizeof(T), count, 1, 1, root, dst});
   }
-  if (detail::copies_by_packets(ctx, team, count * sizeof(T)))
-    return detail::broadcast_by_packets(ctx, g, team, dst, src, count, root);
-  if (detail::goes_by_domains(ctx, team, count * sizeof(T))) PGAS_UNLIKELY {
+  if (detail::fits_ll_copy(ctx, team, count * sizeof(T)))
+    return detail::ll_broadcast(ctx, g, team, dst, src, count, root);
+  if (detail::fits_hierarchy(ctx, team, count * sizeof(T))) PGAS_UNLIKELY {
     const detail::domain_call call = detail::domain_call_of(ctx, team, dst, src, count);
     detail::broadcast_by_domains<detail::unit_of<T>>(&call, g, root);
   } else if (detail::fetches_broadcast(ctx, team, count * sizeof(T))) {
     detail::fetch_broadcast(ctx, g, team, dst, src, count, root);
   } else if (team.my_pe() == root) {
-    detail::begin_together(g);
+    detail::sync_unless_lockstep(g);
     detail::put_to_all(ctx, g, team, dst, src, count);
   }
-  detail::step_or_end(ctx, g, team, what);
+  detail::lockstep_barrier(ctx, g, team, what);
 }
 
 /// broadcast() by one thread of each member.
@@ -74,20 +74,20 @@ template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void fcollect(const context& ctx, const G& g, const team_view& team, T* dst, const T* src, std::size_t count) {
   constexpr auto what = detail::operation::fcollect;
   if (ctx.checks()) PGAS_UNLIKELY {
-    detail::check_member_slowly(ctx, team, what);
+    detail::check_member(ctx, team, what);
     detail::check_buffer(ctx, what, dst, detail::times(count, static_cast<std::uint64_t>(team.n_pes())));
-    detail::check_same_call(ctx, g, team, {what, 0, sizeof(T), count, 1, 1, 0, dst});
+    detail::check_collective(ctx, g, team, {what, 0, sizeof(T), count, 1, 1, 0, dst});
   }
-  if (detail::copies_by_packets(ctx, team, count * sizeof(T)))
-    return detail::exchange_by_packets(ctx, g, team, dst, src, count, 0, what);
-  detail::begin_together(g);
-  if (detail::goes_by_domains(ctx, team, static_cast<std::size_t>(team.n_pes()) * count * sizeof(T))) PGAS_UNLIKELY {
+  if (detail::fits_ll_copy(ctx, team, count * sizeof(T)))
+    return detail::ll_exchange_blocks(ctx, g, team, dst, src, count, 0, what);
+  detail::sync_unless_lockstep(g);
+  if (detail::fits_hierarchy(ctx, team, static_cast<std::size_t>(team.n_pes()) * count * sizeof(T))) PGAS_UNLIKELY {
     const detail::domain_call call = detail::domain_call_of(ctx, team, dst, src, count);
     detail::gather_by_domains<detail::unit_of<T>>(&call, g, what);
   } else {
     detail::put_to_all(ctx, g, team, dst + static_cast<std::size_t>(team.my_pe()) * count, src, count);
   }
-  detail::step_or_end(ctx, g, team, what);
+  detail::lockstep_barrier(ctx, g, team, what);
 }
 
 /// fcollect() by one thread of each member.
@@ -104,18 +104,18 @@ template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void collect(const context& ctx, const G& g, const team_view& team, T* dst, const T* src, std::size_t count) {
   constexpr auto what = detail::operation::collect;
   if (ctx.checks()) PGAS_UNLIKELY
-    detail::check_same_call(ctx, g, team, {what, 0, sizeof(T), 0, 1, 1, 0, dst});
+    detail::check_collective(ctx, g, team, {what, 0, sizeof(T), 0, 1, 1, 0, dst});
   const std::uint64_t before = detail::sum_before(ctx, g, team, count, what);
   if (ctx.checks()) PGAS_UNLIKELY
     detail::check_buffer(ctx, what, dst, before > ~std::uint64_t{0} - count ? ~std::uint64_t{0} : before + count);
   if (detail::may_span_domains(ctx, team) &&
-      detail::goes_by_domains(ctx, team, detail::sum_of_values(ctx, team) * sizeof(T))) PGAS_UNLIKELY {
+      detail::fits_hierarchy(ctx, team, detail::sum_of_values(ctx, team) * sizeof(T))) PGAS_UNLIKELY {
     const detail::domain_call call = detail::domain_call_of(ctx, team, dst, src, count);
     detail::gather_by_domains<detail::unit_of<T>>(&call, g, what);
   } else {
     detail::put_to_all(ctx, g, team, dst + before, src, count);
   }
-  detail::meet_or_end(ctx, g, team, what);  // members have unlike amounts, and so unlike numbers of blocks
+  detail::collective_barrier(ctx, g, team, what);  // members have unlike amounts, and so unlike numbers of blocks
 }
 
 /// collect() by one thread of each member.
@@ -131,17 +131,17 @@ template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void alltoall(const context& ctx, const G& g, const team_view& team, T* dst, const T* src, std::size_t count) {
   constexpr auto what = detail::operation::alltoall;
   if (ctx.checks()) PGAS_UNLIKELY {
-    detail::check_member_slowly(ctx, team, what);
+    detail::check_member(ctx, team, what);
     detail::check_buffer(ctx, what, dst, detail::times(count, static_cast<std::uint64_t>(team.n_pes())));
-    detail::check_same_call(ctx, g, team, {what, 0, sizeof(T), count, 1, 1, 0, dst});
+    detail::check_collective(ctx, g, team, {what, 0, sizeof(T), count, 1, 1, 0, dst});
   }
-  if (detail::copies_by_packets(ctx, team, count * sizeof(T)))
-    return detail::exchange_by_packets(ctx, g, team, dst, src, count, count, what);
-  const auto stretch = static_cast<std::ptrdiff_t>(count);
-  detail::for_each_block(ctx, g, team, dst, src, stretch, stretch, [&](T* to, const T* from, std::int32_t world_pe) {
+  if (detail::fits_ll_copy(ctx, team, count * sizeof(T)))
+    return detail::ll_exchange_blocks(ctx, g, team, dst, src, count, count, what);
+  const auto elements = static_cast<std::ptrdiff_t>(count);
+  detail::for_each_block(ctx, g, team, dst, src, elements, elements, [&](T* to, const T* from, std::int32_t world_pe) {
     detail::put_to_member(ctx, g, to, from, count, world_pe);
   });
-  detail::step_or_end(ctx, g, team, what);
+  detail::lockstep_barrier(ctx, g, team, what);
 }
 
 /// alltoall() by one thread of each member.
@@ -160,17 +160,17 @@ PGAS_FN void alltoalls(const context& ctx, const G& g, const team_view& team, T*
                        std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride, std::size_t count) {
   constexpr auto what = detail::operation::alltoalls;
   if (ctx.checks()) PGAS_UNLIKELY {
-    detail::check_member_slowly(ctx, team, what);
+    detail::check_member(ctx, team, what);
     const std::uint64_t elements = detail::times(count, static_cast<std::uint64_t>(team.n_pes()));
     detail::check_buffer(ctx, what, dst, src_stride < 1 ? ~std::uint64_t{0} : detail::span_of(elements, dst_stride));
-    detail::check_same_call(ctx, g, team, {what, 0, sizeof(T), count, dst_stride, src_stride, 0, dst});
+    detail::check_collective(ctx, g, team, {what, 0, sizeof(T), count, dst_stride, src_stride, 0, dst});
   }
-  const auto stretch = static_cast<std::ptrdiff_t>(count);
-  detail::for_each_block(ctx, g, team, dst, src, stretch * dst_stride, stretch * src_stride,
+  const auto elements = static_cast<std::ptrdiff_t>(count);
+  detail::for_each_block(ctx, g, team, dst, src, elements * dst_stride, elements * src_stride,
                          [&](T* to, const T* from, std::int32_t world_pe) {
                            detail::put_strided_to_member(ctx, g, to, from, dst_stride, src_stride, count, world_pe);
                          });
-  detail::step_or_end(ctx, g, team, what);
+  detail::lockstep_barrier(ctx, g, team, what);
 }
 
 /// alltoalls() by one thread of each member.

@@ -19,8 +19,8 @@ namespace detail {
   return slots == routes::proxied ? routes::proxied + there : slots;
 }
 
-/// Why an operation may be more than arithmetic and an access: bits of context::care_. It tests them all at once.
-struct care {
+/// Why an operation may be more than arithmetic and an access: bits of context::flags_. It tests them all at once.
+struct slow_path {
   static constexpr std::uint32_t checks = 1;  ///< arguments are checked
   static constexpr std::uint32_t list = 2;    ///< the team is a list
   static constexpr std::uint32_t proxy = 4;   ///< some PEs are proxied
@@ -51,7 +51,7 @@ class context {
     return routes_ == nullptr ? row_of(0, n_world_, detail::internal_area::domain_state(n_world_)) : routes_->domain;
   }
   /// Whether PE `pe` is one of them. The others are reached by the proxy: the same operations, slower.
-  [[nodiscard]] PGAS_FN bool reaches(std::int32_t pe) const { return !has_proxied() || near(team_.world_pe(pe)); }
+  [[nodiscard]] PGAS_FN bool reaches(std::int32_t pe) const { return !has_proxied() || is_direct(team_.world_pe(pe)); }
 
   /// Where PE `pe` has what this PE has at `local`: arithmetic only, no memory access, unless this context's team is an
   /// irregular list.
@@ -60,7 +60,7 @@ class context {
   template <class T>
   [[nodiscard]] PGAS_FN T* remote(T* local, std::int32_t pe) const {
     std::int32_t slots = pe * team_.stride_ + bias_;
-    if ((care_ & (detail::care::list | detail::care::proxy)) != 0) PGAS_UNLIKELY {
+    if ((flags_ & (detail::slow_path::list | detail::slow_path::proxy)) != 0) PGAS_UNLIKELY {
       slots = listed_slots(pe);
       if (slots < detail::routes::proxied / 2) PGAS_UNLIKELY
         return nullptr;
@@ -76,7 +76,7 @@ class context {
     const std::int32_t there = team_.world_pe(pe);
     const std::uint64_t at = offset(local);
     const bool mapped = at < control_->heap_bytes || (at >= control_->windows_begin && at < control_->windows_end);
-    return near(there) && mapped ? world_remote(local, there) : nullptr;
+    return is_direct(there) && mapped ? world_remote(local, there) : nullptr;
   }
 
   /// Bytes from the start of this PE's slot. Huge for a pointer below the slot.
@@ -85,7 +85,7 @@ class context {
   }
 
   /// Whether device operations check their arguments (`PGAS_CHECKS=1`).
-  [[nodiscard]] PGAS_HD bool checks() const { return (care_ & detail::care::checks) != 0; }
+  [[nodiscard]] PGAS_HD bool checks() const { return (flags_ & detail::slow_path::checks) != 0; }
 
   /// For the library's own use: remote() by the world's numbers, whatever team the context is of.
   template <class T>
@@ -99,7 +99,7 @@ class context {
   PGAS_FN auto by_route(T* local, std::int32_t pe, const Check& check, const Direct& direct,
                         const Proxied& proxied) const {
     std::int32_t slots = pe * team_.stride_ + bias_;
-    if (care_ != 0) PGAS_UNLIKELY {
+    if (flags_ != 0) PGAS_UNLIKELY {
       check();
       slots = listed_slots(pe);
       if (slots < detail::routes::proxied / 2) PGAS_UNLIKELY
@@ -125,9 +125,9 @@ class context {
     return direct(moved(local, slots));
   }
   /// For the library's own use: whether some PEs are proxied.
-  [[nodiscard]] PGAS_FN bool has_proxied() const { return (care_ & detail::care::proxy) != 0; }
+  [[nodiscard]] PGAS_FN bool has_proxied() const { return (flags_ & detail::slow_path::proxy) != 0; }
   /// For the library's own use: reaches() by the world's numbers.
-  [[nodiscard]] PGAS_FN bool near(std::int32_t world_pe) const {
+  [[nodiscard]] PGAS_FN bool is_direct(std::int32_t world_pe) const {
     return !has_proxied() || routes_->slots[world_pe] != detail::routes::proxied;
   }
 
@@ -137,7 +137,7 @@ class context {
   std::int32_t n_world_ = 0;
   std::int32_t bias_ = 0;  ///< team_.start_ - world_pe_
   std::uint32_t log2_stride_ = 0;
-  std::uint32_t care_ = 0;                    ///< detail::care
+  std::uint32_t flags_ = 0;                   ///< detail::care
   std::uintptr_t my_slot_ = 0;                ///< start of this PE's slot
   detail::control_block* control_ = nullptr;  ///< as kernels of this PE see it
   const detail::routes* routes_ = nullptr;    ///< null where all PEs are reached by load and store
@@ -172,8 +172,8 @@ namespace detail {
 PGAS_HD void set_team(context& ctx, const team_view& team) {
   ctx.team_ = team;
   ctx.bias_ = team.start_ - ctx.world_pe_;
-  ctx.care_ = (ctx.care_ & care::checks) | (team.members_ != nullptr ? care::list : 0) |
-              (ctx.routes_ != nullptr ? care::proxy : 0);
+  ctx.flags_ = (ctx.flags_ & slow_path::checks) | (team.members_ != nullptr ? slow_path::list : 0) |
+               (ctx.routes_ != nullptr ? slow_path::proxy : 0);
 }
 
 }  // namespace detail

@@ -189,8 +189,8 @@ class warp : public this_thread {
 };
 
 namespace detail {
-[[nodiscard]] inline std::uint32_t place_block() { return this_place.block; }
-[[nodiscard]] inline std::uint32_t place_thread() { return this_place.thread; }
+[[nodiscard]] inline std::uint32_t place_block() { return this_cpu_thread.block; }
+[[nodiscard]] inline std::uint32_t place_thread() { return this_cpu_thread.thread; }
 }  // namespace detail
 
 #endif

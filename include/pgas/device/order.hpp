@@ -37,7 +37,7 @@ template <class F>
 PGAS_FN void if_proxied(const context& ctx, std::int32_t pe, const F& f) {
   if (ctx.has_proxied()) PGAS_UNLIKELY {
     const std::int32_t there = ctx.team().world_pe(pe);
-    if (!ctx.near(there)) f(there);
+    if (!ctx.is_direct(there)) f(there);
   }
 }
 
@@ -73,7 +73,8 @@ PGAS_FN void fence(const context& ctx) {
 /// *Callers* any thread.
 PGAS_FN void fence(const context& ctx, std::int32_t pe) {
   detail::check_pe(ctx, detail::operation::fence, pe);
-  detail::if_proxied(ctx, pe, [&](std::int32_t far) { detail::proxied_fence(detail::sender_of(ctx), far); });
+  detail::if_proxied(ctx, pe,
+                     [&](std::int32_t proxied_pe) { detail::proxied_fence(detail::proxy_queue_of(ctx), proxied_pe); });
   detail::fence_release();
 }
 
@@ -92,9 +93,9 @@ PGAS_FN detail::if_group<G> fence(const context& ctx, const G& g) {
 template <PGAS_IS(group) G>
 PGAS_FN detail::if_group<G> fence(const context& ctx, const G& g, std::int32_t pe) {
   detail::check_pe(ctx, detail::operation::fence, pe);
-  detail::if_proxied(ctx, pe, [&](std::int32_t far) {
+  detail::if_proxied(ctx, pe, [&](std::int32_t proxied_pe) {
     g.sync();
-    if (g.thread_rank() == 0) detail::proxied_fence(detail::sender_of(ctx), far);
+    if (g.thread_rank() == 0) detail::proxied_fence(detail::proxy_queue_of(ctx), proxied_pe);
   });
   detail::fence_for_all(g, [] { detail::fence_release(); });
 }
@@ -113,8 +114,9 @@ PGAS_FN void quiet(const context& ctx) {
 /// *Callers* any thread.
 PGAS_FN void quiet(const context& ctx, std::int32_t pe) {
   detail::check_pe(ctx, detail::operation::quiet, pe);
-  detail::if_proxied(
-      ctx, pe, [&](std::int32_t far) { detail::settle_or_end(detail::sender_of(ctx), detail::operation::quiet, far); });
+  detail::if_proxied(ctx, pe, [&](std::int32_t proxied_pe) {
+    detail::drain_or_end(detail::proxy_queue_of(ctx), detail::operation::quiet, proxied_pe);
+  });
   detail::fence_sc();
 }
 
@@ -122,8 +124,8 @@ PGAS_FN void quiet(const context& ctx, std::int32_t pe) {
 /// *Callers* any thread. *Memory* `pes` is any memory of this PE. *On return* nothing is promised if `n` is 0.
 PGAS_FN void quiet(const context& ctx, const std::int32_t* pes, std::size_t n) {
   detail::check_pes(ctx, pes, n);
-  detail::for_each_proxied(ctx, pes, n, [&](std::int32_t far) {
-    detail::settle_or_end(detail::sender_of(ctx), detail::operation::quiet, far);
+  detail::for_each_proxied(ctx, pes, n, [&](std::int32_t proxied_pe) {
+    detail::drain_or_end(detail::proxy_queue_of(ctx), detail::operation::quiet, proxied_pe);
   });
   if (n != 0) detail::fence_sc();
 }
@@ -142,8 +144,8 @@ PGAS_FN detail::if_group<G> quiet(const context& ctx, const G& g) {
 template <PGAS_IS(group) G>
 PGAS_FN detail::if_group<G> quiet(const context& ctx, const G& g, std::int32_t pe) {
   detail::check_pe(ctx, detail::operation::quiet, pe);
-  detail::if_proxied(ctx, pe, [&](std::int32_t far) {
-    detail::settle_together(detail::sender_of(ctx), g, detail::operation::quiet, far);
+  detail::if_proxied(ctx, pe, [&](std::int32_t proxied_pe) {
+    detail::drain_by_leader(detail::proxy_queue_of(ctx), g, detail::operation::quiet, proxied_pe);
   });
   detail::fence_for_all(g, [] { detail::fence_sc(); });
 }
@@ -153,8 +155,8 @@ PGAS_FN detail::if_group<G> quiet(const context& ctx, const G& g, std::int32_t p
 template <PGAS_IS(group) G>
 PGAS_FN detail::if_group<G> quiet(const context& ctx, const G& g, const std::int32_t* pes, std::size_t n) {
   detail::check_pes(ctx, pes, n);
-  detail::for_each_proxied(ctx, pes, n, [&](std::int32_t far) {
-    detail::settle_together(detail::sender_of(ctx), g, detail::operation::quiet, far);
+  detail::for_each_proxied(ctx, pes, n, [&](std::int32_t proxied_pe) {
+    detail::drain_by_leader(detail::proxy_queue_of(ctx), g, detail::operation::quiet, proxied_pe);
   });
   detail::fence_for_all(g, [&] {
     if (n != 0) detail::fence_sc();

@@ -72,13 +72,13 @@ class packet_channel {
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void send(const context& ctx, const G& g, packet_channel& channel, const T* src, std::size_t count) {
   detail::channel_state& now = channel.state_;
-  if (detail::needs_care<T>(now, count, now.sent, now.received)) PGAS_UNLIKELY {
-    now.sent = detail::send_with_care(detail::careful_call<const T>{ctx, now, src, count}, g);
+  if (detail::needs_slow_path<T>(now, count, now.sent, now.received)) PGAS_UNLIKELY {
+    now.sent = detail::send_slow(detail::slow_call<const T>{ctx, now, src, count}, g);
     return;
   }
-  using piece = detail::packed_piece<T>;
+  using piece = detail::ll_piece<T>;
   const detail::outgoing message = detail::message_to(now, ++now.sent, src, count);
-  const detail::share me = detail::share_of(g);
+  const detail::slice me = detail::slice_of(g);
   g.sync();
   if (me.rank >= message.packets) return;
   if (message.packets > me.size) {
@@ -107,13 +107,13 @@ template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void receive(const context& ctx, const G& g, packet_channel& channel, T* dst, std::size_t count) {
   detail::channel_state& now = channel.state_;
   g.sync();
-  if (detail::needs_care<T>(now, count, now.received, now.sent)) PGAS_UNLIKELY {
-    now.received = detail::receive_with_care(detail::careful_call<T>{ctx, now, dst, count}, g);
+  if (detail::needs_slow_path<T>(now, count, now.received, now.sent)) PGAS_UNLIKELY {
+    now.received = detail::receive_slow(detail::slow_call<T>{ctx, now, dst, count}, g);
     return;
   }
-  using piece = detail::packed_piece<T>;
+  using piece = detail::ll_piece<T>;
   const detail::incoming message = detail::message_from(now, ++now.received, dst, count);
-  const detail::share me = detail::share_of(g);
+  const detail::slice me = detail::slice_of(g);
   bool lost = false;
   if (me.rank < message.packets) {
     if (me.rank == 0) detail::store_relaxed(&now.header()->received, now.received);  // nobody waits for this store

@@ -14,8 +14,8 @@
 /// floats and rounded once; where there are several domains, once for each of them and once at the end.
 #pragma once
 
-#include "pgas/device/impl/reduce/direct_exchange.hpp"
 #include "pgas/device/impl/ll/ll_reduce.hpp"
+#include "pgas/device/impl/reduce/direct_exchange.hpp"
 #include "pgas/device/impl/reduce/oneshot_reduce.hpp"
 
 namespace pgas {
@@ -23,16 +23,16 @@ namespace detail {
 
 /// The checks of a fold over `src_count` elements into `dst_count` ones.
 template <class T, class Op, PGAS_IS(group) G>
-PGAS_FN void check_fold(const context& ctx, const G& g, const team_view& team, const Op& op, collective_call call,
-                        const T* dst, std::uint64_t dst_count, const T* src, std::uint64_t src_count) {
-  check_member_slowly(ctx, team, call.what);
+PGAS_FN void check_reduce(const context& ctx, const G& g, const team_view& team, const Op& op, collective_call call,
+                          const T* dst, std::uint64_t dst_count, const T* src, std::uint64_t src_count) {
+  check_member(ctx, team, call.what);
   check_root(ctx, team, call.what, call.root);
   check_buffer(ctx, call.what, dst, dst_count);
   check_buffer(ctx, call.what, src, src_count);
   call.variant |= op_id(op);
   call.element_bytes = sizeof(T);
   call.src = src;
-  check_same_call(ctx, g, team, call);
+  check_collective(ctx, g, team, call);
 }
 
 /// What tells the kinds of one operation apart in a comparison of calls.
@@ -47,16 +47,16 @@ PGAS_FN void reduce(const context& ctx, const G& g, const team_view& team, T* ds
                     Op op) {
   constexpr auto what = detail::operation::reduce;
   if (ctx.checks()) PGAS_UNLIKELY
-    detail::check_fold<T>(ctx, g, team, op, {what, 0, 0, count, 1, 1, 0, dst}, dst, count, src, count);
-  if constexpr (detail::packable<T>) {
-    if (detail::goes_by_packets(ctx, team, detail::units_of(count * sizeof(T))))
-      return detail::reduce_by_packets(ctx, g, team, dst, src, count, op);
+    detail::check_reduce<T>(ctx, g, team, op, {what, 0, 0, count, 1, 1, 0, dst}, dst, count, src, count);
+  if constexpr (detail::ll_reducible<T>) {
+    if (detail::fits_ll(ctx, team, detail::ll_units(count * sizeof(T))))
+      return detail::ll_reduce(ctx, g, team, dst, src, count, op);
   }
-  if constexpr (detail::steps_by_block<G>) {
-    const detail::shares all = detail::shares_of_blocks(src, count, g.part().num_blocks());
-    if (detail::pushes(team, src, all)) return detail::reduce_by_push(ctx, g, team, dst, src, all, op);
+  if constexpr (detail::has_lockstep_blocks<G>) {
+    const detail::partition all = detail::block_partition(src, count, g.part().num_blocks());
+    if (detail::fits_oneshot(team, src, all)) return detail::oneshot_reduce(ctx, g, team, dst, src, all, op);
   }
-  detail::fold_shares<detail::fold_result::whole>(ctx, g, team, dst, src, count, op, 0, team.n_pes(), what);
+  detail::twoshot_reduce<detail::reduce_result::whole>(ctx, g, team, dst, src, count, op, 0, team.n_pes(), what);
 }
 
 /// reduce() by one thread of each member.
@@ -73,9 +73,9 @@ PGAS_FN void reduce_to_root(const context& ctx, const G& g, const team_view& tea
                             std::size_t count, Op op, std::int32_t root) {
   constexpr auto what = detail::operation::reduce;
   if (ctx.checks()) PGAS_UNLIKELY
-    detail::check_fold<T>(ctx, g, team, op, {what, detail::rooted_variant, 0, count, 1, 1, root, dst}, dst, count, src,
-                          count);
-  detail::fold_shares<detail::fold_result::whole>(ctx, g, team, dst, src, count, op, root, root + 1, what);
+    detail::check_reduce<T>(ctx, g, team, op, {what, detail::rooted_variant, 0, count, 1, 1, root, dst}, dst, count,
+                            src, count);
+  detail::twoshot_reduce<detail::reduce_result::whole>(ctx, g, team, dst, src, count, op, root, root + 1, what);
 }
 
 /// reduce_to_root() by one thread of each member.
@@ -93,9 +93,9 @@ template <class T, PGAS_IS(reduce_op<T>) Op, PGAS_IS(group) G>
 PGAS_FN void reduce_scatter(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
                             std::size_t count, Op op) {
   if (ctx.checks()) PGAS_UNLIKELY
-    detail::check_fold<T>(ctx, g, team, op, {detail::operation::reduce_scatter, 0, 0, count}, dst, count, src,
-                          detail::times(count, static_cast<std::uint64_t>(team.n_pes())));
-  detail::fold_block(ctx, g, team, dst, src, count, op);
+    detail::check_reduce<T>(ctx, g, team, op, {detail::operation::reduce_scatter, 0, 0, count}, dst, count, src,
+                            detail::times(count, static_cast<std::uint64_t>(team.n_pes())));
+  detail::twoshot_reduce_scatter(ctx, g, team, dst, src, count, op);
 }
 
 /// reduce_scatter() by one thread of each member.
@@ -110,8 +110,8 @@ PGAS_FN void inclusive_scan(const context& ctx, const G& g, const team_view& tea
                             std::size_t count, Op op) {
   constexpr auto what = detail::operation::scan;
   if (ctx.checks()) PGAS_UNLIKELY
-    detail::check_fold<T>(ctx, g, team, op, {what, 0, 0, count, 1, 1, 0, dst}, dst, count, src, count);
-  detail::fold_shares<detail::fold_result::inclusive>(ctx, g, team, dst, src, count, op, 0, 0, what);
+    detail::check_reduce<T>(ctx, g, team, op, {what, 0, 0, count, 1, 1, 0, dst}, dst, count, src, count);
+  detail::twoshot_reduce<detail::reduce_result::inclusive>(ctx, g, team, dst, src, count, op, 0, 0, what);
 }
 
 /// inclusive_scan() by one thread of each member.
@@ -127,9 +127,9 @@ PGAS_FN void exclusive_scan(const context& ctx, const G& g, const team_view& tea
                             std::size_t count, Op op) {
   constexpr auto what = detail::operation::scan;
   if (ctx.checks()) PGAS_UNLIKELY
-    detail::check_fold<T>(ctx, g, team, op, {what, detail::exclusive_variant, 0, count, 1, 1, 0, dst}, dst, count, src,
-                          count);
-  detail::fold_shares<detail::fold_result::exclusive>(ctx, g, team, dst, src, count, op, 0, 0, what);
+    detail::check_reduce<T>(ctx, g, team, op, {what, detail::exclusive_variant, 0, count, 1, 1, 0, dst}, dst, count,
+                            src, count);
+  detail::twoshot_reduce<detail::reduce_result::exclusive>(ctx, g, team, dst, src, count, op, 0, 0, what);
 }
 
 /// exclusive_scan() by one thread of each member.

@@ -24,7 +24,7 @@ inline constexpr bool arithmetic = is_reduce_ordered<T> || is_complex_type<T> ||
 template <class Op, class T>
 inline constexpr bool is_reduce_op = (is_rma_type<T> && std::is_trivially_copyable_v<Op> &&
                                       std::is_default_constructible_v<T> &&
-                                      detail::folds<Op, detail::accumulator_of<Op, T>>);
+                                      detail::reduces<Op, detail::accumulator_of<Op, T>>);
 
 /// One that also knows its neutral element, `Op::template identity<T>()`: what exclusive scans start with.
 template <class Op, class T>
@@ -204,7 +204,7 @@ namespace detail {
 /// What tells an operation from another in a comparison of calls; 0 for a program's own.
 template <class Op>
 [[nodiscard]] PGAS_HD constexpr std::uint32_t op_id(const Op&) {
-  if constexpr (own_operation<Op>) {
+  if constexpr (library_op<Op>) {
     return Op::id;
   } else {
     return 0;

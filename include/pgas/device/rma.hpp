@@ -20,15 +20,15 @@
 
 #include "pgas/device/context.hpp"
 #include "pgas/device/group.hpp"
-#include "pgas/device/impl/proxy/proxied_copy.hpp"
 #include "pgas/device/impl/copy/coalesced_copy.hpp"
 #include "pgas/device/impl/copy/scalar.hpp"
+#include "pgas/device/impl/proxy/proxied_copy.hpp"
 
 namespace pgas {
 namespace detail {
 
 /// Every put(). @param copy_to stores the data at an address that load and store reach
-template <until When, class T, PGAS_IS(group) G, class Copy>
+template <completion When, class T, PGAS_IS(group) G, class Copy>
 PGAS_FN void put_by_route(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, std::int32_t pe,
                           const Copy& copy_to) {
   g.sync();  // what any thread of the group did before is covered
@@ -36,15 +36,15 @@ PGAS_FN void put_by_route(const context& ctx, const G& g, T* dst, const T* src, 
       dst, pe, [&] { check(ctx, operation::put, dst, count, pe); },
       [&](T* there) {
         copy_to(there);
-        if constexpr (When == until::local_done) g.sync();
+        if constexpr (When == completion::local_done) g.sync();
       },
-      [&](std::int32_t far) {
-        proxied_put(far_copy{sender_of(ctx), far, dst, src, count * sizeof(T), When}, g);
+      [&](std::int32_t proxied_pe) {
+        proxied_put(proxied_copy{proxy_queue_of(ctx), proxied_pe, dst, src, count * sizeof(T), When}, g);
       });
 }
 
 /// Every get(). @param copy_from loads it from such an address
-template <until When, class T, PGAS_IS(group) G, class Copy>
+template <completion When, class T, PGAS_IS(group) G, class Copy>
 PGAS_FN void get_by_route(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, std::int32_t pe,
                           const Copy& copy_from) {
   g.sync();  // what any thread of the group did before is covered
@@ -52,10 +52,10 @@ PGAS_FN void get_by_route(const context& ctx, const G& g, T* dst, const T* src, 
       src, pe, [&] { check(ctx, operation::get, src, count, pe); },
       [&](const T* there) {
         copy_from(there);
-        if constexpr (When == until::local_done) g.sync();
+        if constexpr (When == completion::local_done) g.sync();
       },
-      [&](std::int32_t far) {
-        proxied_get(far_copy{sender_of(ctx), far, src, dst, count * sizeof(T), When}, g);
+      [&](std::int32_t proxied_pe) {
+        proxied_get(proxied_copy{proxy_queue_of(ctx), proxied_pe, src, dst, count * sizeof(T), When}, g);
       });
 }
 
@@ -71,7 +71,9 @@ PGAS_FN void p(const context& ctx, T* dst, detail::type_identity_t<T> value, std
   ctx.by_route(
       dst, pe, [&] { detail::check(ctx, detail::operation::p, dst, pe); },
       [&](T* there) { detail::store_value(there, value); },
-      [&](std::int32_t far) { detail::proxied_p(detail::sender_of(ctx), far, ctx.offset(dst), value); });
+      [&](std::int32_t proxied_pe) {
+        detail::proxied_p(detail::proxy_queue_of(ctx), proxied_pe, ctx.offset(dst), value);
+      });
 }
 
 /// Reads one value from PE `pe`.
@@ -83,7 +85,9 @@ template <PGAS_IS(rma_type) T>
   return ctx.by_route(
       src, pe, [&] { detail::check(ctx, detail::operation::g, src, pe); },
       [&](const T* there) { return detail::load_value(there); },
-      [&](std::int32_t far) { return detail::proxied_g<T>(detail::sender_of(ctx), far, ctx.offset(src)); });
+      [&](std::int32_t proxied_pe) {
+        return detail::proxied_g<T>(detail::proxy_queue_of(ctx), proxied_pe, ctx.offset(src));
+      });
 }
 
 /// Copies `count` elements to PE `pe` and does not wait for the group.
@@ -95,7 +99,7 @@ template <PGAS_IS(rma_type) T>
 /// `src` before is sent. None else; fence(), quiet() or a put_signal add it.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void put_nbi(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, std::int32_t pe) {
-  detail::put_by_route<detail::until::handed_over>(
+  detail::put_by_route<detail::completion::submitted>(
       ctx, g, dst, src, count, pe, [&](T* there) { detail::copy_by<detail::direction::put>(g, there, src, count); });
 }
 
@@ -107,7 +111,7 @@ PGAS_FN void put_nbi(const context& ctx, const G& g, T* dst, const T* src, std::
 /// put_signal add it.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void put(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, std::int32_t pe) {
-  detail::put_by_route<detail::until::local_done>(
+  detail::put_by_route<detail::completion::local_done>(
       ctx, g, dst, src, count, pe, [&](T* there) { detail::copy_by<detail::direction::put>(g, there, src, count); });
 }
 
@@ -120,7 +124,7 @@ PGAS_FN void put(const context& ctx, const G& g, T* dst, const T* src, std::size
 /// wait or a barrier said so before.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void get_nbi(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, std::int32_t pe) {
-  detail::get_by_route<detail::until::handed_over>(ctx, g, dst, src, count, pe, [&](const T* there) {
+  detail::get_by_route<detail::completion::submitted>(ctx, g, dst, src, count, pe, [&](const T* there) {
     detail::copy_by<detail::direction::get>(g, dst, there, count);
   });
 }
@@ -132,7 +136,7 @@ PGAS_FN void get_nbi(const context& ctx, const G& g, T* dst, const T* src, std::
 /// thread of the group. *Order* as for get_nbi().
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void get(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, std::int32_t pe) {
-  detail::get_by_route<detail::until::local_done>(ctx, g, dst, src, count, pe, [&](const T* there) {
+  detail::get_by_route<detail::completion::local_done>(ctx, g, dst, src, count, pe, [&](const T* there) {
     detail::copy_by<detail::direction::get>(g, dst, there, count);
   });
 }

@@ -26,7 +26,7 @@ PGAS_FN void signal_release(signal_t* sig, signal_t value, signal_op op) {
 }
 
 /// Every put_signal(). @param copy_to stores the data at an address that load and store reach
-template <until When, class T, PGAS_IS(group) G, class Copy>
+template <completion When, class T, PGAS_IS(group) G, class Copy>
 PGAS_FN void put_signal_by_route(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, signal_t* sig,
                                  signal_t value, signal_op op, std::int32_t pe, const Copy& copy_to) {
   g.sync();  // what any thread of the group did before is covered
@@ -41,11 +41,12 @@ PGAS_FN void put_signal_by_route(const context& ctx, const G& g, T* dst, const T
         copy_to(there);
         g.sync();
         if (ctx.has_proxied()) PGAS_UNLIKELY
-          settle_together(sender_of(ctx), g, operation::put_signal, -1);
+          drain_by_leader(proxy_queue_of(ctx), g, operation::put_signal, -1);
         if (g.thread_rank() == 0) signal_release(ctx.remote(sig, pe), value, op);
       },
-      [&](std::int32_t far) {
-        proxied_put_signal(far_copy{sender_of(ctx), far, dst, src, count * sizeof(T), When}, {sig, value, op}, g);
+      [&](std::int32_t proxied_pe) {
+        proxied_put_signal(proxied_copy{proxy_queue_of(ctx), proxied_pe, dst, src, count * sizeof(T), When},
+                           {sig, value, op}, g);
       });
 }
 
@@ -91,9 +92,9 @@ template <PGAS_IS(group) G, class Find>
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void put_signal(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, signal_t* sig,
                         signal_t value, signal_op op, std::int32_t pe) {
-  detail::put_signal_by_route<detail::until::local_done>(ctx, g, dst, src, count, sig, value, op, pe, [&](T* there) {
-    detail::copy_by<detail::direction::put>(g, there, src, count);
-  });
+  detail::put_signal_by_route<detail::completion::local_done>(
+      ctx, g, dst, src, count, sig, value, op, pe,
+      [&](T* there) { detail::copy_by<detail::direction::put>(g, there, src, count); });
 }
 
 /// put_signal() that need not have read `src` when it returns: it has not, before quiet(), if PE `pe` is proxied. Else
@@ -101,9 +102,9 @@ PGAS_FN void put_signal(const context& ctx, const G& g, T* dst, const T* src, st
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void put_signal_nbi(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, signal_t* sig,
                             signal_t value, signal_op op, std::int32_t pe) {
-  detail::put_signal_by_route<detail::until::handed_over>(ctx, g, dst, src, count, sig, value, op, pe, [&](T* there) {
-    detail::copy_by<detail::direction::put>(g, there, src, count);
-  });
+  detail::put_signal_by_route<detail::completion::submitted>(
+      ctx, g, dst, src, count, sig, value, op, pe,
+      [&](T* there) { detail::copy_by<detail::direction::put>(g, there, src, count); });
 }
 
 /// put_signal() by the calling thread alone.
@@ -127,8 +128,8 @@ PGAS_FN void signal_set(const context& ctx, signal_t* sig, signal_t value, std::
   ctx.by_route(
       sig, pe, [&] { detail::check(ctx, detail::operation::signal, sig, pe); },
       [&](signal_t* there) { detail::store_relaxed(there, value); },
-      [&](std::int32_t far) {
-        detail::proxied_update(detail::sender_of(ctx), {detail::operation::signal, far, ctx.offset(sig)},
+      [&](std::int32_t proxied_pe) {
+        detail::proxied_update(detail::proxy_queue_of(ctx), {detail::operation::signal, proxied_pe, ctx.offset(sig)},
                                detail::atomic_update::set, detail::datatype::u64, value);
       });
 }
@@ -149,8 +150,8 @@ PGAS_FN void signal_add(const context& ctx, signal_t* sig, signal_t value, std::
   ctx.by_route(
       sig, pe, [&] { detail::check(ctx, detail::operation::signal, sig, pe); },
       [&](signal_t* there) { detail::reduce<detail::rmw::add>(there, value); },
-      [&](std::int32_t far) {
-        detail::proxied_update(detail::sender_of(ctx), {detail::operation::signal, far, ctx.offset(sig)},
+      [&](std::int32_t proxied_pe) {
+        detail::proxied_update(detail::proxy_queue_of(ctx), {detail::operation::signal, proxied_pe, ctx.offset(sig)},
                                detail::atomic_update::add, detail::datatype::u64, value);
       });
 }

@@ -8,14 +8,14 @@
 
 #include "pgas/device/context.hpp"
 #include "pgas/device/group.hpp"
-#include "pgas/device/impl/proxy/proxied_copy.hpp"
 #include "pgas/device/impl/copy/strided.hpp"
+#include "pgas/device/impl/proxy/proxied_copy.hpp"
 
 namespace pgas {
 namespace detail {
 
 /// All strided puts. @param block elements of a block
-template <until When, class T, PGAS_IS(group) G>
+template <completion When, class T, PGAS_IS(group) G>
 PGAS_FN void put_strided_by_route(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                                   std::ptrdiff_t src_stride, std::size_t block, std::size_t count, std::int32_t pe) {
   g.sync();  // what any thread of the group did before is covered
@@ -23,16 +23,16 @@ PGAS_FN void put_strided_by_route(const context& ctx, const G& g, T* dst, const 
       dst, pe, [&] { check_strided(ctx, operation::iput, dst, dst_stride, block, count, pe); },
       [&](T* there) {
         copy_strided<direction::put>(g, there, src, dst_stride, src_stride, block, count);
-        if constexpr (When == until::local_done) g.sync();
+        if constexpr (When == completion::local_done) g.sync();
       },
-      [&](std::int32_t far) {
-        proxied_strided<direction::put>(sender_of(ctx), g, far, dst, src,
-                                        spread_of<T>(block, count, src_stride, dst_stride), When);
+      [&](std::int32_t proxied_pe) {
+        proxied_strided<direction::put>(proxy_queue_of(ctx), g, proxied_pe, dst, src,
+                                        strided_range_of<T>(block, count, src_stride, dst_stride), When);
       });
 }
 
 /// All strided gets.
-template <until When, class T, PGAS_IS(group) G>
+template <completion When, class T, PGAS_IS(group) G>
 PGAS_FN void get_strided_by_route(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                                   std::ptrdiff_t src_stride, std::size_t block, std::size_t count, std::int32_t pe) {
   g.sync();  // what any thread of the group did before is covered
@@ -40,11 +40,11 @@ PGAS_FN void get_strided_by_route(const context& ctx, const G& g, T* dst, const 
       src, pe, [&] { check_strided(ctx, operation::iget, src, src_stride, block, count, pe); },
       [&](const T* there) {
         copy_strided<direction::get>(g, dst, there, dst_stride, src_stride, block, count);
-        if constexpr (When == until::local_done) g.sync();
+        if constexpr (When == completion::local_done) g.sync();
       },
-      [&](std::int32_t far) {
-        proxied_strided<direction::get>(sender_of(ctx), g, far, src, dst,
-                                        spread_of<T>(block, count, dst_stride, src_stride), When);
+      [&](std::int32_t proxied_pe) {
+        proxied_strided<direction::get>(proxy_queue_of(ctx), g, proxied_pe, src, dst,
+                                        strided_range_of<T>(block, count, dst_stride, src_stride), When);
       });
 }
 
@@ -59,7 +59,7 @@ PGAS_FN void get_strided_by_route(const context& ctx, const G& g, T* dst, const 
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void iput_nbi(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                       std::ptrdiff_t src_stride, std::size_t count, std::int32_t pe) {
-  detail::put_strided_by_route<detail::until::handed_over>(ctx, g, dst, src, dst_stride, src_stride, 1, count, pe);
+  detail::put_strided_by_route<detail::completion::submitted>(ctx, g, dst, src, dst_stride, src_stride, 1, count, pe);
 }
 
 /// iput_nbi() that is as far as put() when it returns.
@@ -67,7 +67,7 @@ PGAS_FN void iput_nbi(const context& ctx, const G& g, T* dst, const T* src, std:
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void iput(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                   std::ptrdiff_t src_stride, std::size_t count, std::int32_t pe) {
-  detail::put_strided_by_route<detail::until::local_done>(ctx, g, dst, src, dst_stride, src_stride, 1, count, pe);
+  detail::put_strided_by_route<detail::completion::local_done>(ctx, g, dst, src, dst_stride, src_stride, 1, count, pe);
 }
 
 /// iput_nbi() by the calling thread alone.
@@ -93,7 +93,7 @@ PGAS_FN void iput(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_s
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void iget_nbi(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                       std::ptrdiff_t src_stride, std::size_t count, std::int32_t pe) {
-  detail::get_strided_by_route<detail::until::handed_over>(ctx, g, dst, src, dst_stride, src_stride, 1, count, pe);
+  detail::get_strided_by_route<detail::completion::submitted>(ctx, g, dst, src, dst_stride, src_stride, 1, count, pe);
 }
 
 /// iget_nbi() that is as far as get() when it returns.
@@ -101,7 +101,7 @@ PGAS_FN void iget_nbi(const context& ctx, const G& g, T* dst, const T* src, std:
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void iget(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                   std::ptrdiff_t src_stride, std::size_t count, std::int32_t pe) {
-  detail::get_strided_by_route<detail::until::local_done>(ctx, g, dst, src, dst_stride, src_stride, 1, count, pe);
+  detail::get_strided_by_route<detail::completion::local_done>(ctx, g, dst, src, dst_stride, src_stride, 1, count, pe);
 }
 
 /// iget_nbi() by the calling thread alone.
@@ -127,8 +127,8 @@ PGAS_FN void iget(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_s
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void ibput_nbi(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                        std::ptrdiff_t src_stride, std::size_t block_size, std::size_t count, std::int32_t pe) {
-  detail::put_strided_by_route<detail::until::handed_over>(ctx, g, dst, src, dst_stride, src_stride, block_size, count,
-                                                           pe);
+  detail::put_strided_by_route<detail::completion::submitted>(ctx, g, dst, src, dst_stride, src_stride, block_size,
+                                                              count, pe);
 }
 
 /// ibput_nbi() that is as far as put() when it returns.
@@ -136,8 +136,8 @@ PGAS_FN void ibput_nbi(const context& ctx, const G& g, T* dst, const T* src, std
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void ibput(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                    std::ptrdiff_t src_stride, std::size_t block_size, std::size_t count, std::int32_t pe) {
-  detail::put_strided_by_route<detail::until::local_done>(ctx, g, dst, src, dst_stride, src_stride, block_size, count,
-                                                          pe);
+  detail::put_strided_by_route<detail::completion::local_done>(ctx, g, dst, src, dst_stride, src_stride, block_size,
+                                                               count, pe);
 }
 
 /// ibput_nbi() by the calling thread alone.
@@ -163,8 +163,8 @@ PGAS_FN void ibput(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void ibget_nbi(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                        std::ptrdiff_t src_stride, std::size_t block_size, std::size_t count, std::int32_t pe) {
-  detail::get_strided_by_route<detail::until::handed_over>(ctx, g, dst, src, dst_stride, src_stride, block_size, count,
-                                                           pe);
+  detail::get_strided_by_route<detail::completion::submitted>(ctx, g, dst, src, dst_stride, src_stride, block_size,
+                                                              count, pe);
 }
 
 /// ibget_nbi() that is as far as get() when it returns.
@@ -172,8 +172,8 @@ PGAS_FN void ibget_nbi(const context& ctx, const G& g, T* dst, const T* src, std
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void ibget(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                    std::ptrdiff_t src_stride, std::size_t block_size, std::size_t count, std::int32_t pe) {
-  detail::get_strided_by_route<detail::until::local_done>(ctx, g, dst, src, dst_stride, src_stride, block_size, count,
-                                                          pe);
+  detail::get_strided_by_route<detail::completion::local_done>(ctx, g, dst, src, dst_stride, src_stride, block_size,
+                                                               count, pe);
 }
 
 /// ibget_nbi() by the calling thread alone.

@@ -68,8 +68,8 @@ template <PGAS_IS(wait_type) T>
 template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN std::size_t test_any(const context& ctx, const G& g, const T* ivars, std::size_t count,
                                            const int* status, cmp op, detail::type_identity_t<T> value) {
-  return detail::look_for_any(g, detail::set_of(ctx, ivars, count, status, op, detail::one_value<T>{value}),
-                              detail::take_one{});
+  return detail::find_any(g, detail::set_of(ctx, ivars, count, status, op, detail::one_value<T>{value}),
+                          detail::take_one{});
 }
 
 /// test_any() by the calling thread alone.
@@ -84,8 +84,8 @@ template <PGAS_IS(wait_type) T>
 template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN std::size_t test_any(const context& ctx, const G& g, const T* ivars, std::size_t count,
                                            const int* status, cmp op, const T* values) {
-  return detail::look_for_any(g, detail::set_of(ctx, ivars, count, status, op, detail::value_for_each<T>{values}),
-                              detail::take_one{});
+  return detail::find_any(g, detail::set_of(ctx, ivars, count, status, op, detail::value_for_each<T>{values}),
+                          detail::take_one{});
 }
 
 /// test_any() by the calling thread alone, with a value for each word.
@@ -101,8 +101,8 @@ template <PGAS_IS(wait_type) T>
 template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
 PGAS_FN std::size_t test_some(const context& ctx, const G& g, const T* ivars, std::size_t count, std::size_t* indices,
                               const int* status, cmp op, detail::type_identity_t<T> value) {
-  return detail::look_for_any(g, detail::set_of(ctx, ivars, count, status, op, detail::one_value<T>{value}),
-                              detail::take_all{indices});
+  return detail::find_any(g, detail::set_of(ctx, ivars, count, status, op, detail::one_value<T>{value}),
+                          detail::take_all{indices});
 }
 
 /// test_some() by the calling thread alone.
@@ -117,8 +117,8 @@ PGAS_FN std::size_t test_some(const context& ctx, const T* ivars, std::size_t co
 template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
 PGAS_FN std::size_t test_some(const context& ctx, const G& g, const T* ivars, std::size_t count, std::size_t* indices,
                               const int* status, cmp op, const T* values) {
-  return detail::look_for_any(g, detail::set_of(ctx, ivars, count, status, op, detail::value_for_each<T>{values}),
-                              detail::take_all{indices});
+  return detail::find_any(g, detail::set_of(ctx, ivars, count, status, op, detail::value_for_each<T>{values}),
+                          detail::take_all{indices});
 }
 
 /// test_some() by the calling thread alone, with a value for each word.

@@ -146,7 +146,7 @@ std::vector<external_segment> cpu_device::retain(void* pointer, std::size_t byte
     throw error(code::handle_exchange,
                 "the heap shares memory by named handles, which memory made elsewhere has not: use PGAS_MEM_HANDLE=posix_fd");
   std::vector<external_segment> pieces;
-  for (foreign_file& file : find_foreign_files(pointer, bytes))
+  for (program_file& file : find_program_files(pointer, bytes))
     pieces.push_back({keep(host_segment::of_program(std::move(file.fd), file.bytes), kind), file.bytes});
   return pieces;
 }
@@ -201,7 +201,7 @@ void cpu_device::enqueue(const operation_request& request, stream_handle stream)
   queue(stream).run(
       [request] {
         if (request.what == kind::strided)
-          carry_out_strided(request, {0, 1});
+          execute_strided(request, {0, 1});
         else
           execute_operation(request, this_thread{});
       },
@@ -209,12 +209,12 @@ void cpu_device::enqueue(const operation_request& request, stream_handle stream)
 }
 
 void cpu_device::update(std::span<batched_atomic> list, stream_handle stream) {
-  queue(stream).run([list] { carry_out_updates(list.data(), list.size()); }, host_stream::place::here_if_idle);
+  queue(stream).run([list] { execute_updates(list.data(), list.size()); }, host_stream::place::here_if_idle);
 }
 
 std::uint64_t cpu_device::fetch(const operation_request& request) {
   std::uint64_t old = 0;
-  own_.run_and_wait([&] { old = carry_out_atomic(request); });
+  own_.run_and_wait([&] { old = execute_atomic(request); });
   return old;
 }
 

@@ -65,8 +65,8 @@ std::vector<mapping> mappings_in(std::uintptr_t begin, std::uintptr_t end) {
   return found;
 }
 
-/// A descriptor of its own for that file, found among those that this process has; none if it has none. By name: another
-/// thread may be closing what is looked at.
+/// A descriptor of its own for that file, found among those that this process has; none if it has none. By name:
+/// another thread may be closing what is looked at.
 unique_fd find_descriptor(const mapping& of) {
   const auto is_it = [&of](const struct stat& about) {
     return S_ISREG(about.st_mode) && about.st_dev == of.device && about.st_ino == of.inode;
@@ -85,10 +85,10 @@ unique_fd find_descriptor(const mapping& of) {
 
 }  // namespace
 
-std::vector<foreign_file> find_foreign_files(const void* pointer, std::size_t bytes) {
+std::vector<program_file> find_program_files(const void* pointer, std::size_t bytes) {
   const auto begin = reinterpret_cast<std::uintptr_t>(pointer);
   const std::uintptr_t end = begin + bytes;
-  std::vector<foreign_file> files;
+  std::vector<program_file> files;
   std::uintptr_t at = begin;
   for (const mapping& piece : mappings_in(begin, end)) {
     if (piece.begin > at) break;
@@ -100,9 +100,8 @@ std::vector<foreign_file> find_foreign_files(const void* pointer, std::size_t by
     if (piece.begin != at)
       refuse(piece.begin, fmt::format("starts {} bytes before the address that was given", at - piece.begin));
     if (piece.end > end) refuse(piece.begin, fmt::format("is larger than what was given by {} bytes", piece.end - end));
-    foreign_file file{find_descriptor(piece), piece.end - piece.begin};
-    if (!file.fd)
-      refuse(piece.begin, "has no descriptor open in this process any more: register it before closing it");
+    program_file file{find_descriptor(piece), piece.end - piece.begin};
+    if (!file.fd) refuse(piece.begin, "has no descriptor open in this process any more: register it before closing it");
     struct stat about {};
     if (::fstat(file.fd.get(), &about) != 0 || !S_ISREG(about.st_mode)) refuse(piece.begin, "is not a file of memory");
     if (piece.offset != 0 || static_cast<std::size_t>(about.st_size) != file.bytes)

@@ -10,13 +10,13 @@
 namespace pgas::detail {
 
 /// A file of memory that is mapped whole.
-struct foreign_file {
+struct program_file {
   unique_fd fd;  ///< opened anew
   std::size_t bytes;
 };
 
 /// The files behind [pointer, pointer + bytes), in order. *Errors* invalid_argument saying what is mapped there
 /// instead.
-[[nodiscard]] std::vector<foreign_file> find_foreign_files(const void* pointer, std::size_t bytes);
+[[nodiscard]] std::vector<program_file> find_program_files(const void* pointer, std::size_t bytes);
 
 }  // namespace pgas::detail

@@ -83,13 +83,13 @@ void check_shape(const grid_shape& shape) {
 void run_blocks(unsigned first, unsigned count, const grid_shape& shape, cpu_block_state* whole,
                 const grid_member& member) {
   const unsigned threads = shape.threads;
-  std::deque<cpu_block_state> crews;
-  for (unsigned block = 0; block < count; ++block) crews.emplace_back(threads);
+  std::deque<cpu_block_state> block_states;
+  for (unsigned block = 0; block < count; ++block) block_states.emplace_back(threads);
   start_latch gate;
   first_exception failure;
   const auto run = [&](unsigned block, unsigned thread) {
     try {
-      run_member(cpu_block(crews[block], thread, threads, first + block, shape.blocks, whole), member);
+      run_member(cpu_block(block_states[block], thread, threads, first + block, shape.blocks, whole), member);
     } catch (const thread_ended&) {
       failure.keep(true);
     } catch (...) {

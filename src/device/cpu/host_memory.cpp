@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
 
 /// The number that a file consists of; none where there is no such file or it says "max".
-std::optional<std::size_t> number_in(const std::string& path) {
+std::optional<std::size_t> epoch_in(const std::string& path) {
   std::size_t value = 0;
   if (std::ifstream(path) >> value) return value;
   return std::nullopt;
@@ -44,8 +44,8 @@ std::size_t rest(std::optional<std::size_t> limit, std::optional<std::size_t> us
 /// group at the root of the hierarchy, whatever /proc/self/cgroup calls it.
 std::size_t control_group_rest() {
   std::size_t least = unlimited;
-  const auto look = [&least](const std::string& folder, const char* limit, const char* used) {
-    least = std::min(least, rest(number_in(folder + limit), number_in(folder + used)));
+  const auto check_abort = [&least](const std::string& folder, const char* limit, const char* used) {
+    least = std::min(least, rest(epoch_in(folder + limit), epoch_in(folder + used)));
   };
   std::ifstream file("/proc/self/cgroup");
   std::string line;
@@ -56,12 +56,12 @@ std::size_t control_group_rest() {
     const std::string controllers = line.substr(first + 1, second - first - 1);
     const std::string path = line.substr(second + 1);
     if (controllers.empty())
-      look("/sys/fs/cgroup" + path, "/memory.max", "/memory.current");
+      check_abort("/sys/fs/cgroup" + path, "/memory.max", "/memory.current");
     else if (controllers == "memory")
-      look("/sys/fs/cgroup/memory" + path, "/memory.limit_in_bytes", "/memory.usage_in_bytes");
+      check_abort("/sys/fs/cgroup/memory" + path, "/memory.limit_in_bytes", "/memory.usage_in_bytes");
   }
-  look("/sys/fs/cgroup", "/memory.max", "/memory.current");
-  look("/sys/fs/cgroup/memory", "/memory.limit_in_bytes", "/memory.usage_in_bytes");
+  check_abort("/sys/fs/cgroup", "/memory.max", "/memory.current");
+  check_abort("/sys/fs/cgroup/memory", "/memory.limit_in_bytes", "/memory.usage_in_bytes");
   return least;
 }
 
@@ -73,7 +73,7 @@ std::size_t physical_memory() noexcept {
   return pages > 0 && page > 0 ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(page) : 0;
 }
 
-bool strict_overcommit() { return number_in("/proc/sys/vm/overcommit_memory") == std::size_t{2}; }
+bool strict_overcommit() { return epoch_in("/proc/sys/vm/overcommit_memory") == std::size_t{2}; }
 
 std::size_t available_memory() {
   std::size_t least = std::min(meminfo("MemAvailable").value_or(physical_memory()), control_group_rest());

@@ -10,7 +10,7 @@ namespace pgas::detail {
 template <class Family>
 bool execute_reduce(const context& ctx, const team_view& team, const collective_request& request) {
   return Family::choose(request.type,
-                        [&]<class T>(type_is<T>) { fold_as_asked<T>(ctx, this_thread{}, team, request); });
+                        [&]<class T>(type_is<T>) { execute_reduction<T>(ctx, this_thread{}, team, request); });
 }
 
 }  // namespace pgas::detail

@@ -10,7 +10,7 @@ namespace pgas::detail {
 
 /// Whatever moves data or only meets, byte by byte: the copies find out what the addresses allow.
 template <group G>
-PGAS_FN void move_as_asked(const context& ctx, const G& g, const team_view& team, const collective_request& r) {
+PGAS_FN void execute_move(const context& ctx, const G& g, const team_view& team, const collective_request& r) {
   auto* const dst = static_cast<std::byte*>(r.dst);
   const auto* const src = static_cast<const std::byte*>(r.src);
   const std::size_t bytes = r.count * r.element_bytes;
@@ -24,15 +24,15 @@ PGAS_FN void move_as_asked(const context& ctx, const G& g, const team_view& team
     default: break;
   }
   if (ctx.checks()) [[unlikely]]
-    check_same_call(ctx, g, team,
-                    {operation::alltoalls, 0, r.element_bytes, r.count, r.dst_stride, r.src_stride, 0, dst});
+    check_collective(ctx, g, team,
+                     {operation::alltoalls, 0, r.element_bytes, r.count, r.dst_stride, r.src_stride, 0, dst});
   const auto element = static_cast<std::ptrdiff_t>(r.element_bytes);
   const std::ptrdiff_t dst_step = r.dst_stride * element;
   const std::ptrdiff_t src_step = r.src_stride * element;
   const auto count = static_cast<std::ptrdiff_t>(r.count);
   const std::size_t unit =
       unit_of_all(reinterpret_cast<std::uintptr_t>(dst) | reinterpret_cast<std::uintptr_t>(src) | r.element_bytes);
-  const share mine{static_cast<std::uint32_t>(g.thread_rank()), static_cast<std::uint32_t>(g.size())};
+  const slice mine{static_cast<std::uint32_t>(g.thread_rank()), static_cast<std::uint32_t>(g.size())};
   for_each_block(
       ctx, g, team, dst, src, count * dst_step, count * src_step,
       [&](std::byte* to, const std::byte* from, std::int32_t world_pe) {
@@ -41,17 +41,18 @@ PGAS_FN void move_as_asked(const context& ctx, const G& g, const team_view& team
             [&](std::byte* there) {
               copy_blocks<direction::put>(unit, {there, dst_step}, {from, src_step}, r.element_bytes, r.count, mine);
             },
-            [&](std::int32_t far) {
-              proxied_strided<direction::put>(sender_of(ctx), g, far, to, from,
-                                              spread{r.element_bytes, r.count, src_step, dst_step}, until::handed_over);
+            [&](std::int32_t proxied_pe) {
+              proxied_strided<direction::put>(proxy_queue_of(ctx), g, proxied_pe, to, from,
+                                              strided_range{r.element_bytes, r.count, src_step, dst_step},
+                                              completion::submitted);
             });
       });
-  step_or_end(ctx, g, team, operation::alltoalls);
+  lockstep_barrier(ctx, g, team, operation::alltoalls);
 }
 
 /// Whatever folds elements of type T.
 template <class T, group G>
-PGAS_FN void fold_as_asked(const context& ctx, const G& g, const team_view& team, const collective_request& r) {
+PGAS_FN void execute_reduction(const context& ctx, const G& g, const team_view& team, const collective_request& r) {
   const runtime_reduce_op op(r);
   auto* const dst = static_cast<T*>(r.dst);
   const auto* const src = static_cast<const T*>(r.src);

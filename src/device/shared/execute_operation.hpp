@@ -20,7 +20,7 @@ namespace pgas::detail {
 }
 
 /// The share of one of many threads in a strided copy.
-PGAS_FN void carry_out_strided(const operation_request& r, share me) {
+PGAS_FN void execute_strided(const operation_request& r, slice me) {
   copy_blocks<direction::put>(unit_of_copy(r), {static_cast<std::byte*>(r.to), r.to_step},
                               {static_cast<const std::byte*>(r.from), r.from_step}, r.bytes, r.count, me);
 }
@@ -32,12 +32,12 @@ struct destination {
   std::int32_t pe;
 };
 [[nodiscard]] PGAS_FN destination destination_of(const operation_request& r) {
-  if (r.pe == operation_request::near) return {context{}, 0};
+  if (r.pe == operation_request::direct) return {context{}, 0};
   return {r.here, r.pe};
 }
 
 /// Writes the value in the largest pieces that its size and address allow; words of up to 8 bytes whole.
-PGAS_FN void carry_out_store(const operation_request& r) {
+PGAS_FN void execute_store(const operation_request& r) {
   const destination there = destination_of(r);
   std::uint64_t unit = reinterpret_cast<std::uintptr_t>(r.to) | r.bytes | 8;
   unit &= 0 - unit;
@@ -95,7 +95,7 @@ template <class T>
 
 /// Carries out an atomic operation, in no order with anything else; leaves the old value at `result` and returns its
 /// bits.
-PGAS_FN std::uint64_t update_as_asked(const operation_request& r) {
+PGAS_FN std::uint64_t apply_update(const operation_request& r) {
   const auto on = [&]<class T>(std::type_identity<T>) -> std::uint64_t {
     const auto old = bits_as<word_of<T>>(update_word<T>(r));
     if (r.result != nullptr) store_relaxed(static_cast<word_of<T>*>(r.result), old);
@@ -119,18 +119,18 @@ PGAS_FN std::uint64_t update_as_asked(const operation_request& r) {
 }
 
 /// The same, behind earlier work where the request asks for it, and before what follows.
-PGAS_FN std::uint64_t carry_out_atomic(const operation_request& r) {
+PGAS_FN std::uint64_t execute_atomic(const operation_request& r) {
   if (r.release) {
     fence_release();
     if (r.here.has_proxied()) quiet(r.here);  // what the proxy carries comes before what this thread stores, too
   }
-  const std::uint64_t old = update_as_asked(r);
+  const std::uint64_t old = apply_update(r);
   fence_acquire();
   return old;
 }
 
 /// One of a list of updates, in no order with anything else; returns the bits of the old value.
-[[nodiscard]] PGAS_FN std::uint64_t carry_out_update(const batched_atomic& what) {
+[[nodiscard]] PGAS_FN std::uint64_t execute_update(const batched_atomic& what) {
   operation_request request;
   request.what = operation_request::kind::atomic;
   request.how = what.how;
@@ -138,21 +138,21 @@ PGAS_FN std::uint64_t carry_out_atomic(const operation_request& r) {
   request.to = what.at;
   request.value[0] = what.value;
   request.condition = what.condition;
-  return update_as_asked(request);
+  return apply_update(request);
 }
 
 /// A list of updates by one thread.
-PGAS_FN void carry_out_updates(batched_atomic* list, std::size_t count) {
+PGAS_FN void execute_updates(batched_atomic* list, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     fence_release();
-    list[i].old = carry_out_update(list[i]);
+    list[i].old = execute_update(list[i]);
   }
   fence_acquire();
 }
 
 /// Waits for all words of the set. *Callers* all threads of `g`, which it ends when the wait has to be given up.
 template <group G>
-PGAS_FN void carry_out_wait(const operation_request& r, const G& g) {
+PGAS_FN void execute_wait(const operation_request& r, const G& g) {
   const auto on = [&]<class T>(std::type_identity<T>) {
     const auto* const words = static_cast<const T*>(r.from);
     if (r.values != nullptr)
@@ -174,21 +174,21 @@ PGAS_FN void carry_out_wait(const operation_request& r, const G& g) {
 /// Copies to and from PEs that are far, whatever the size by the proxy: kernels may not reach the local side.
 /// *Callers* all threads of `g`. *On return* the local side may be used again, unless the request says until when not.
 template <group G>
-PGAS_FN void carry_out_far_copy(const operation_request& r, const G& g) {
-  const sender from = sender_of(r.here);
+PGAS_FN void execute_proxied_copy(const operation_request& r, const G& g) {
+  const proxy_queue queue = proxy_queue_of(r.here);
   const bool out = r.what == operation_request::kind::put;
-  const errand about{out ? operation::put : operation::get, r.pe, from.offset(out ? r.to : r.from)};
-  const spread shape{r.bytes, r.count, out ? r.from_step : r.to_step, out ? r.to_step : r.from_step};
-  const until when = r.until_quiet ? until::handed_over : until::local_done;
+  const op_info about{out ? operation::put : operation::get, r.pe, queue.offset(out ? r.to : r.from)};
+  const strided_range shape{r.bytes, r.count, out ? r.from_step : r.to_step, out ? r.to_step : r.from_step};
+  const completion when = r.until_quiet ? completion::submitted : completion::local_done;
   bool lost = false;
   if (g.thread_rank() == 0 && r.bytes != 0 && r.count != 0) {
-    lost = out ? !hand_over_blocks<direction::put>(from, about, r.from, shape, when)
-               : !hand_over_blocks<direction::get>(from, about, r.to, shape, when);
+    lost = out ? !submit_blocks<direction::put>(queue, about, r.from, shape, when)
+               : !submit_blocks<direction::get>(queue, about, r.to, shape, when);
   }
   exit_if_any(g, lost);
 }
 
-PGAS_FN void carry_out_far_signal(const operation_request& r) {
+PGAS_FN void execute_proxied_signal(const operation_request& r) {
   auto* const word = static_cast<signal_t*>(r.to);
   const signal_op how = r.how == atomic_update::set ? signal_op::set : signal_op::add;
   put_signal(r.here, word, word, 0, word, r.value[0], how, r.pe);
@@ -198,18 +198,18 @@ PGAS_FN void carry_out_far_signal(const operation_request& r) {
 template <group G>
 PGAS_FN void start(const operation_request& r, const G& g) {
   switch (r.what) {
-    case operation_request::kind::wait: return carry_out_wait(r, g);
+    case operation_request::kind::wait: return execute_wait(r, g);
     case operation_request::kind::store:
-      if (g.thread_rank() == 0) carry_out_store(r);
+      if (g.thread_rank() == 0) execute_store(r);
       return;
     case operation_request::kind::atomic:
-      if (g.thread_rank() == 0) static_cast<void>(carry_out_atomic(r));
+      if (g.thread_rank() == 0) static_cast<void>(execute_atomic(r));
       return;
     case operation_request::kind::quiet: return quiet(r.here, g);
     case operation_request::kind::put:
-    case operation_request::kind::get: return carry_out_far_copy(r, g);
+    case operation_request::kind::get: return execute_proxied_copy(r, g);
     case operation_request::kind::signal:
-      if (g.thread_rank() == 0) carry_out_far_signal(r);
+      if (g.thread_rank() == 0) execute_proxied_signal(r);
       return;
     case operation_request::kind::strided: return;
   }

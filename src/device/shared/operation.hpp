@@ -26,7 +26,7 @@ struct operation_request {
   atomic_update how = atomic_update::fetch;
   datatype as = datatype::u64;
   cmp compare = cmp::eq;
-  std::int32_t pe = near;    ///< of the world, where it is far
+  std::int32_t pe = direct;  ///< of the world, where it is far
   bool release = false;      ///< earlier work of the stream becomes visible before the update (signals)
   bool complete = false;     ///< to a PE that is far: has taken effect there before what follows
   bool until_quiet = false;  ///< to a PE that is far: local memory may be in use until what was handed over is complete
@@ -43,7 +43,7 @@ struct operation_request {
   const void* values = nullptr;  ///< a wait's value for each word; null: `value` for all
   context here;                  ///< for waits, and where some PEs are far
 
-  static constexpr std::int32_t near = -1;
+  static constexpr std::int32_t direct = -1;
 };
 
 /// An atomic operation on a word near by, one of a list: what others have asked of this PE by message.

@@ -62,7 +62,7 @@ struct runtime_reduce_op {
  private:
   template <class A, class Op, class F>
   PGAS_FN static void offer(const F& f) {
-    if constexpr (folds<Op, A>) f(Op{});
+    if constexpr (reduces<Op, A>) f(Op{});
   }
   template <class A, class Op, class F>
   PGAS_FN void offer_ordered(const F& f) const {
@@ -93,7 +93,7 @@ struct type_is {
 
 /// Whether elements that a request calls `number` are folded as T: integers without their signs.
 template <class T>
-[[nodiscard]] PGAS_FN bool folds_as(number_type number) {
+[[nodiscard]] PGAS_FN bool reduces_as(number_type number) {
   if constexpr (std::is_integral_v<T>) {
     constexpr number_type without_sign = integer_type<T>(false);
     constexpr number_type with_sign = integer_type<T>(true);
@@ -112,7 +112,7 @@ struct type_group {
   /// Calls f(type_is<...>) for the type of elements that a request calls `number`; whether it is one of these.
   template <class F>
   PGAS_FN static bool choose(number_type number, const F& f) {
-    return ((folds_as<T>(number) && (f(type_is<T>{}), true)) || ...);
+    return ((reduces_as<T>(number) && (f(type_is<T>{}), true)) || ...);
   }
 };
 using integers = type_group<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>;

@@ -64,7 +64,7 @@ class host_proxy_memory final : public proxy_memory {
     // before it asked for its own line.
     if (what.how == atomic_update::set && old == nullptr) return write(what.at, &what.value, {size_of(what.as)});
     batched_atomic mine = what;
-    carry_out_updates(&mine, 1);
+    execute_updates(&mine, 1);
     if (old != nullptr) std::memcpy(old, &mine.old, sizeof mine.old);
   }
 

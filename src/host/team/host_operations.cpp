@@ -7,7 +7,7 @@
 namespace pgas::detail {
 
 void world_state::execute_operation(const operation_request& request) {
-  if (request.pe == operation_request::near) {
+  if (request.pe == operation_request::direct) {
     // A near signal comes after what went to the proxy before.
     if (request.release) await_far_operations();
     return device_->enqueue(request, nullptr);
@@ -32,7 +32,7 @@ void world_state::give_up() const {
 
 std::uint64_t world_state::fetch(const operation_request& request) {
   std::uint64_t old = 0;
-  if (request.pe != operation_request::near) {
+  if (request.pe != operation_request::direct) {
     operation_request fetching = request;
     fetching.result = &old;
     execute_operation(fetching);
@@ -51,7 +51,7 @@ std::uint64_t world_state::fetch(const operation_request& request) {
 }
 
 void world_state::fetch_later(const operation_request& request, void* result) {
-  if (request.pe != operation_request::near) {
+  if (request.pe != operation_request::direct) {
     const std::uint64_t old = fetch(request);
     std::memcpy(result, &old, size_of(request.as));
     return;

@@ -171,7 +171,7 @@ void world_state::build_heap() {
   context_.world_pe_ = me;
   context_.n_world_ = n;
   context_.log2_stride_ = static_cast<std::uint32_t>(heap_->log2_stride());
-  context_.care_ = settings_.checks ? care::checks : 0;
+  context_.flags_ = settings_.checks ? slow_path::checks : 0;
   context_.my_slot_ = reinterpret_cast<std::uintptr_t>(heap_->slot(me));
   context_.control_ = static_cast<control_block*>(mapped_.on_device());
   set_team(context_, context_.world());

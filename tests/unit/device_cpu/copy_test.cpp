@@ -44,12 +44,12 @@ void try_copies(std::uint32_t threads) {
 
 template <direction Direction, std::size_t Unit>
 void try_groups() {
-  for (const std::uint32_t threads : {1u, 2u, 5u, 31u}) try_copies<Direction, Unit, detail::deep, 1>(threads);
+  for (const std::uint32_t threads : {1u, 2u, 5u, 31u}) try_copies<Direction, Unit, detail::unroll_get, 1>(threads);
   for (const std::uint32_t threads : {32u, 40u, 64u, 100u, 500u})
-    try_copies<Direction, Unit, detail::deep, 32>(threads);
+    try_copies<Direction, Unit, detail::unroll_get, 32>(threads);
   for (const std::uint32_t threads : {512u, 530u, 1024u}) {
-    try_copies<Direction, Unit, detail::deep, 32>(threads);
-    try_copies<Direction, Unit, detail::shallow, 32>(threads);
+    try_copies<Direction, Unit, detail::unroll_get, 32>(threads);
+    try_copies<Direction, Unit, detail::unroll_put, 32>(threads);
   }
 }
 

@@ -31,13 +31,13 @@ TEST(cpu_grid, runs_every_thread_of_every_block_at_the_same_time) {
   constexpr unsigned threads = 3;
   std::array<std::array<std::atomic<int>, threads>, blocks> ran{};
   std::atomic<unsigned> arrived{0};
-  run_grid_on_cpu(*on, nullptr, {blocks, threads}, [&](const cpu_block& crew) {
-    EXPECT_EQ(crew.size(), threads);
-    EXPECT_EQ(crew.num_blocks(), blocks);
-    ++ran[crew.block_rank()][crew.thread_rank()];
+  run_grid_on_cpu(*on, nullptr, {blocks, threads}, [&](const cpu_block& block) {
+    EXPECT_EQ(block.size(), threads);
+    EXPECT_EQ(block.num_blocks(), blocks);
+    ++ran[block.block_rank()][block.thread_rank()];
     ++arrived;
     while (arrived < blocks * threads) std::this_thread::yield();  // blocks wait for one another
-    crew.sync();
+    block.sync();
   });
   on->synchronize(nullptr);
   for (const auto& block : ran)
@@ -47,8 +47,8 @@ TEST(cpu_grid, runs_every_thread_of_every_block_at_the_same_time) {
 TEST(cpu_grid, all_blocks_are_one_group) {
   const auto on = make_cpu_device();
   std::array<unsigned, 6> places{};  // plain: the grid's sync orders them
-  run_grid_on_cpu(*on, nullptr, {3, 2}, [&](const cpu_block& crew) {
-    const grid all = this_grid(crew);
+  run_grid_on_cpu(*on, nullptr, {3, 2}, [&](const cpu_block& block) {
+    const grid all = this_grid(block);
     EXPECT_EQ(all.size(), 6u);
     for (unsigned round = 0; round < 100; ++round) {
       places[all.thread_rank()] = round;
@@ -59,9 +59,9 @@ TEST(cpu_grid, all_blocks_are_one_group) {
     }
   });
   on->synchronize(nullptr);
-  run_grid_on_cpu(*on, nullptr, {3, 2}, [&](const cpu_block& crew) {
-    if (crew.block_rank() == 2) throw std::runtime_error("of its own");
-    this_grid(crew).sync();  // does not wait for it for ever
+  run_grid_on_cpu(*on, nullptr, {3, 2}, [&](const cpu_block& block) {
+    if (block.block_rank() == 2) throw std::runtime_error("of its own");
+    this_grid(block).sync();  // does not wait for it for ever
   });
   const auto own = thrown_by([&] { on->synchronize(nullptr); });
   ASSERT_TRUE(own);
@@ -73,18 +73,18 @@ TEST(cpu_grid, blocks_that_wait_for_nobody_may_be_many) {
   std::vector<int> ran(3000, 0);
   std::atomic<int> at_once{0};
   std::atomic<int> most{0};
-  run_grid_on_cpu(*on, nullptr, {3000, 2, false}, [&](const cpu_block& crew) {
+  run_grid_on_cpu(*on, nullptr, {3000, 2, false}, [&](const cpu_block& block) {
     const int now = ++at_once;
     for (int seen = most; seen < now && !most.compare_exchange_weak(seen, now);) {
     }
-    EXPECT_EQ(crew.num_blocks(), 3000u);
-    if (crew.thread_rank() == 0) ++ran[crew.block_rank()];
+    EXPECT_EQ(block.num_blocks(), 3000u);
+    if (block.thread_rank() == 0) ++ran[block.block_rank()];
     --at_once;
   });
   on->synchronize(nullptr);
   EXPECT_EQ(ran, std::vector<int>(3000, 1));
   EXPECT_LE(most, static_cast<int>(4 * std::thread::hardware_concurrency()));
-  run_grid_on_cpu(*on, nullptr, {2, 1, false}, [&](const cpu_block& crew) { this_grid(crew).sync(); });
+  run_grid_on_cpu(*on, nullptr, {2, 1, false}, [&](const cpu_block& block) { this_grid(block).sync(); });
   const auto no_group = thrown_by([&] { on->synchronize(nullptr); });
   ASSERT_TRUE(no_group);
   EXPECT_NE(std::string(no_group->what()).find("resident"), std::string::npos) << no_group->what();
@@ -94,13 +94,13 @@ TEST(cpu_grid, a_crew_meets_at_its_barrier) {
   const auto on = make_cpu_device();
   std::array<int, 4> values{};  // plain: the barrier orders them
   std::array<int, 4> sums{};
-  run_grid_on_cpu(*on, nullptr, {1, 4}, [&](const cpu_block& crew) {
+  run_grid_on_cpu(*on, nullptr, {1, 4}, [&](const cpu_block& block) {
     for (int round = 0; round < 100; ++round) {
-      values[crew.thread_rank()] = round;
-      crew.sync();
-      sums[crew.thread_rank()] = values[0] + values[1] + values[2] + values[3];
-      crew.sync();
-      EXPECT_EQ(sums[crew.thread_rank()], 4 * round);
+      values[block.thread_rank()] = round;
+      block.sync();
+      sums[block.thread_rank()] = values[0] + values[1] + values[2] + values[3];
+      block.sync();
+      EXPECT_EQ(sums[block.thread_rank()], 4 * round);
     }
   });
   on->synchronize(nullptr);
@@ -109,17 +109,17 @@ TEST(cpu_grid, a_crew_meets_at_its_barrier) {
 TEST(cpu_grid, a_trap_ends_the_crew_and_synchronize_says_so) {
   const auto on = make_cpu_device();
   const holdings before = count_holdings();
-  run_grid_on_cpu(*on, nullptr, {2, 3}, [&](const cpu_block& crew) {
-    if (crew.block_rank() == 1 && crew.thread_rank() == 1) throw thread_ended{};
-    crew.sync();
-    crew.sync();
+  run_grid_on_cpu(*on, nullptr, {2, 3}, [&](const cpu_block& block) {
+    if (block.block_rank() == 1 && block.thread_rank() == 1) throw thread_ended{};
+    block.sync();
+    block.sync();
   });
   const auto end = thrown_by([&] { on->synchronize(nullptr); });
   ASSERT_TRUE(end);
   EXPECT_EQ(end->code(), code::device_failed);
-  run_grid_on_cpu(*on, nullptr, {1, 2}, [&](const cpu_block& crew) {
-    if (crew.thread_rank() == 0) throw std::runtime_error("of its own");
-    crew.sync();
+  run_grid_on_cpu(*on, nullptr, {1, 2}, [&](const cpu_block& block) {
+    if (block.thread_rank() == 0) throw std::runtime_error("of its own");
+    block.sync();
   });
   const auto own = thrown_by([&] { on->synchronize(nullptr); });
   ASSERT_TRUE(own);

@@ -3,10 +3,10 @@
 
 #include <set>
 
-#include "device/shared/collective_kernels.hpp"
 #include "device/cuda/kernels/collective.hpp"
 #include "device/cuda/kernels/kernels.hpp"
 #include "device/cuda/kernels/library_kernel.hpp"
+#include "device/shared/collective_kernels.hpp"
 
 namespace pgas::unit_test {
 namespace {
@@ -20,8 +20,9 @@ using namespace detail;
 
 TEST(kernel_list, has_every_kernel_once) {
   const auto& listed = cuda::library_kernels();
-  constexpr std::size_t folds = 3;   // integers, reals, pairs
-  constexpr std::size_t others = 5;  // one-sided operations, strided copies, updates, collectives that move data, a stack
+  constexpr std::size_t folds = 3;  // integers, reals, pairs
+  constexpr std::size_t others =
+      5;  // one-sided operations, strided copies, updates, collectives that move data, a stack
   EXPECT_EQ(listed.size(), folds + others);
   EXPECT_EQ(std::set<const void*>(listed.begin(), listed.end()).size(), listed.size());
 }
@@ -74,11 +75,11 @@ TEST(kernel_list, blocks_are_as_many_as_pushes_need) {
   const float* const src = nullptr;  // as aligned as allocations are
   for (const int n : {2, 3, 4, 7, 8, 64}) {
     team.n_pes_ = n;
-    const std::size_t most = (std::size_t{team_layout::most_blocks} << log2_of_push(n)) / 4;
+    const std::size_t most = (std::size_t{team_layout::most_blocks} << log2_oneshot_bytes(n)) / 4;
     for (const std::size_t count : {std::size_t{1}, most / 7, most / 2 + 1, most - 1, most, most + 1}) {
       request.count = count;
-      const shares all = shares_of_blocks(src, count, cuda::blocks_for(request, team));
-      EXPECT_EQ(pushes(team, src, all), count <= most) << count << " elements of " << n << " members";
+      const partition all = block_partition(src, count, cuda::blocks_for(request, team));
+      EXPECT_EQ(fits_oneshot(team, src, all), count <= most) << count << " elements of " << n << " members";
     }
   }
 }

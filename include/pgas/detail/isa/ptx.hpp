@@ -267,10 +267,10 @@ PGAS_FN void fence_sc() {
 /// A wait may poll in line first and go on out of line, where it looks as well: as often, but for a CPU, on which every
 /// poll before the first look keeps the others waiting.
 #if defined(__CUDACC__)
-inline constexpr std::uint32_t polls_between_looks = 4096;
+inline constexpr std::uint32_t polls_between_checks = 4096;
 inline constexpr std::uint32_t polls_in_line = 4096;
 #else
-inline constexpr std::uint32_t polls_between_looks = 256;
+inline constexpr std::uint32_t polls_between_checks = 256;
 inline constexpr std::uint32_t polls_in_line = 1;
 #endif
 

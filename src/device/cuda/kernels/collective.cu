@@ -11,7 +11,7 @@ struct move_kernel {
   static constexpr unsigned max_threads = most_threads;
   __device__ void operator()(const context& here, const team_view& team, const collective_request& request,
                              grid_state* blocks) const {
-    move_as_asked(here, lockstep_grid(launched_block(blocks)), team, request);
+    execute_move(here, lockstep_grid(launched_block(blocks)), team, request);
   }
 };
 
@@ -24,7 +24,7 @@ cudaError_t launch_collective(const context& context, const team_view& team, con
                                                request, blocks);
   cudaError_t result = cudaErrorInvalidValue;
   dispatch_type_group(request, [&]<class Family>(Family) {
-    result = launch_fold<Family>(context, team, request, blocks, stream);
+    result = launch_reduce<Family>(context, team, request, blocks, stream);
     return true;
   });
   return result;

@@ -9,8 +9,8 @@
 
 #include "pgas/device/context.hpp"
 #include "pgas/device/impl/reduce/collective_request.hpp"
-#include "pgas/device/impl/sync/grid_barrier.hpp"
 #include "pgas/device/impl/reduce/oneshot_reduce.hpp"
+#include "pgas/device/impl/sync/grid_barrier.hpp"
 
 namespace pgas::detail::cuda {
 
@@ -21,8 +21,8 @@ namespace pgas::detail::cuda {
 
 /// The same for reductions of elements of one family.
 template <class Family>
-[[nodiscard]] cudaError_t launch_fold(const context& context, const team_view& team, const collective_request& request,
-                                      grid_state* blocks, cudaStream_t stream);
+[[nodiscard]] cudaError_t launch_reduce(const context& context, const team_view& team,
+                                        const collective_request& request, grid_state* blocks, cudaStream_t stream);
 
 /// Most threads of a collective's block. More would leave each too few registers.
 inline constexpr unsigned most_threads = 512;
@@ -30,9 +30,10 @@ inline constexpr unsigned most_threads = 512;
 /// Blocks that carry out a request: the same on all members, but for collect(). One moves some 40 GB/s.
 [[nodiscard]] inline unsigned blocks_for(const collective_request& request, const team_view& team) {
   const bool by_member = request.what <= collective_kind::alltoalls || request.what == collective_kind::reduce_scatter;
-  const bool pushed = request.what == collective_kind::reduce && may_push(team);  // unless they are too many for it
+  const bool pushed =
+      request.what == collective_kind::reduce && has_oneshot_staging(team);  // unless they are too many for it
   const std::size_t times = pushed ? 1 : by_member ? static_cast<std::size_t>(team.n_pes()) : 2;  // else in and out
-  const std::size_t each = pushed ? std::size_t{1} << log2_of_push(team.n_pes()) : std::size_t{32} << 10;
+  const std::size_t each = pushed ? std::size_t{1} << log2_oneshot_bytes(team.n_pes()) : std::size_t{32} << 10;
   const std::size_t bytes = request.count * request.element_bytes * times;
   return static_cast<unsigned>(std::clamp((bytes + each - 1) / each, std::size_t{1}, std::size_t{request.most_blocks}));
 }

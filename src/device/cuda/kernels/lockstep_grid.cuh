@@ -7,7 +7,7 @@
 namespace pgas::detail::cuda {
 
 /// All threads of a kernel that has as many blocks on every member of the team: before a collective's first access to
-/// other members' memory, and after its last, each block meets only the same block of the others (step_or_end()).
+/// other members' memory, and after its last, each block meets only the same block of the others (lockstep_barrier()).
 class lockstep_grid : public grid {
  public:
   explicit __device__ lockstep_grid(const launched_block& part) : grid(part), part_(part) {}

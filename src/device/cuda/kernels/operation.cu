@@ -18,7 +18,7 @@ struct strided_kernel {
   static constexpr unsigned max_threads = most_threads;
   __device__ void operator()(const operation_request& request) const {
     const block mine;
-    carry_out_strided(request, {mine.block_rank() * mine.size() + mine.thread_rank(), mine.num_blocks() * mine.size()});
+    execute_strided(request, {mine.block_rank() * mine.size() + mine.thread_rank(), mine.num_blocks() * mine.size()});
   }
 };
 
@@ -47,7 +47,7 @@ struct update_kernel {
         const bool my_turn = mine && step == step_of_mine;
         // By all lanes: those of later steps come behind it as well.
         if (__any_sync(all, my_turn && fenced)) fence_release();
-        if (my_turn) what.old = carry_out_update(what);
+        if (my_turn) what.old = execute_update(what);
       }
       if (mine && what.fetches) store_relaxed(&list[first + lane].old, what.old);
     }

@@ -10,21 +10,21 @@
 namespace pgas::detail::cuda {
 
 template <class Family>
-struct fold_kernel {
+struct reduce_kernel {
   static constexpr unsigned max_threads = most_threads;
   __device__ void operator()(const context& here, const team_view& team, const collective_request& request,
                              grid_state* blocks) const {
     Family::choose(request.type, [&]<class T>(type_is<T>) {
-      fold_as_asked<T>(here, lockstep_grid(launched_block(blocks)), team, request);
+      execute_reduction<T>(here, lockstep_grid(launched_block(blocks)), team, request);
     });
   }
 };
 
 template <class Family>
-cudaError_t launch_fold(const context& context, const team_view& team, const collective_request& request,
-                        grid_state* blocks, cudaStream_t stream) {
-  return library_kernel<fold_kernel<Family>>::launch(blocks_for(request, team), threads_for(request), stream, context,
-                                                     team, request, blocks);
+cudaError_t launch_reduce(const context& context, const team_view& team, const collective_request& request,
+                          grid_state* blocks, cudaStream_t stream) {
+  return library_kernel<reduce_kernel<Family>>::launch(blocks_for(request, team), threads_for(request), stream, context,
+                                                       team, request, blocks);
 }
 
 }  // namespace pgas::detail::cuda

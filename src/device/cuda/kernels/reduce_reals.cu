@@ -2,7 +2,7 @@
 
 namespace pgas::detail::cuda {
 
-template cudaError_t launch_fold<reals>(const context&, const team_view&, const collective_request&, grid_state*,
-                                        cudaStream_t);
+template cudaError_t launch_reduce<reals>(const context&, const team_view&, const collective_request&, grid_state*,
+                                          cudaStream_t);
 
 }  // namespace pgas::detail::cuda

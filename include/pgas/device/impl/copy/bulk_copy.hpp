@@ -139,7 +139,7 @@ PGAS_FN void copy_by_ring([[maybe_unused]] const context& ctx, [[maybe_unused]] 
       const auto head = static_cast<std::uint32_t>((0 - reinterpret_cast<std::uintptr_t>(to)) & 15);
       const std::uint32_t tail = static_cast<std::uint32_t>(bytes - head) & 15;
       job = {to + head, from + head, bytes - head - tail};
-      copy_ends<Direction, unit_of<T>>(to, from, bytes, head, tail, share{0, 1});
+      copy_ends<Direction, unit_of<T>>(to, from, bytes, head, tail, slice{0, 1});
     }
     const checked_heap heap = checked_heap_of(ctx);
     if (is_shared(to) || is_shared(from)) return copy_shared(heap, ring, job, is_shared(from));

@@ -16,11 +16,11 @@
 namespace pgas::detail {
 
 /// Requests of fewer bytes are left to their own thread.
-inline constexpr std::size_t together_bytes = 64;
+inline constexpr std::size_t least_coalesced_bytes = 64;
 
 /// `n` aligned words of each lane's request; both sides are congruent. All eight lanes call; any `n`, also 0.
 template <direction Direction, class Lanes>
-PGAS_FN void copy_words_together(const Lanes& lanes, std::byte* dst, const std::byte* src, std::size_t n) {
+PGAS_FN void copy_words_coalesced(const Lanes& lanes, std::byte* dst, const std::byte* src, std::size_t n) {
   constexpr std::uint32_t size = 8;
   const std::uint32_t at = lanes.rank() * 16;
   while (lanes.any(n != 0)) {
@@ -44,16 +44,16 @@ PGAS_FN void copy_words_together(const Lanes& lanes, std::byte* dst, const std::
 
 /// The copy of one lane whose seven neighbours are there with copies of theirs. Both sides are congruent modulo 16.
 template <direction Direction, std::size_t Unit, class Lanes>
-PGAS_OUTLINE void copy_together(Lanes lanes, std::byte* dst, const std::byte* src, std::size_t bytes) {
+PGAS_OUTLINE void copy_coalesced(Lanes lanes, std::byte* dst, const std::byte* src, std::size_t bytes) {
   std::size_t head = (0 - reinterpret_cast<std::uintptr_t>(dst)) & 15;
   if (head > bytes) head = bytes;
   const std::size_t n = (bytes - head) / 16;
   if constexpr (Unit < 16) {  // its own ends first, so that no register is kept for them
     copy_ends<Direction, Unit>(dst, src, bytes, static_cast<std::uint32_t>(head),
-                               static_cast<std::uint32_t>(bytes - head - n * 16), share{0, 1});
+                               static_cast<std::uint32_t>(bytes - head - n * 16), slice{0, 1});
   }
   lanes.sync();
-  copy_words_together<Direction>(lanes, dst + head, src + head, n);
+  copy_words_coalesced<Direction>(lanes, dst + head, src + head, n);
   lanes.sync();
 }
 
@@ -64,20 +64,20 @@ PGAS_OUTLINE void copy_by_thread(std::byte* dst, const std::byte* src, std::size
   const bool congruent = ((reinterpret_cast<std::uintptr_t>(dst) ^ reinterpret_cast<std::uintptr_t>(src)) & 15) == 0;
   const void* const local = Direction == direction::put ? static_cast<const void*>(src) : dst;
   if (congruent && !is_private(local)) {
-    const octet lanes;
+    const lane_octet lanes;
     if (lanes.complete()) {
-      copy_together<Direction, Unit>(lanes, dst, src, bytes);
+      copy_coalesced<Direction, Unit>(lanes, dst, src, bytes);
       return;
     }
   }
-  copy_long<Direction, Unit>(dst, src, bytes, share{0, 1});
+  copy_long<Direction, Unit>(dst, src, bytes, slice{0, 1});
 }
 
 /// Copies `count` elements by the calling thread alone, as copy().
 template <direction Direction, class T>
 PGAS_FN void copy_alone(T* dst, const T* src, std::size_t count) {
   const std::size_t bytes = count * sizeof(T);
-  if (octet::possible && bytes >= together_bytes) {
+  if (lane_octet::possible && bytes >= least_coalesced_bytes) {
     copy_by_thread<Direction, unit_of<T>>(reinterpret_cast<std::byte*>(dst), reinterpret_cast<const std::byte*>(src),
                                           bytes);
   } else {

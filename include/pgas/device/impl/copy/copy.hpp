@@ -25,7 +25,7 @@ namespace pgas::detail {
 enum class direction { put, get };
 
 /// The share of one thread in a copy: `rank` of `size` threads.
-struct share {
+struct slice {
   std::uint32_t rank;
   std::uint32_t size;
 };
@@ -35,9 +35,9 @@ template <class T>
 inline constexpr std::size_t unit_of = alignof(T) < 16 ? alignof(T) : 16;
 
 /// How much each thread has in flight: 16-byte words.
-inline constexpr std::uint32_t deep = 8;     ///< gets, puts of small groups
-inline constexpr std::uint32_t shallow = 4;  ///< puts of large groups
-inline constexpr std::uint32_t shifted = 3;  ///< words shifted together: each takes twice the registers
+inline constexpr std::uint32_t unroll_get = 8;  ///< gets, puts of small groups
+inline constexpr std::uint32_t unroll_put = 4;  ///< puts of large groups
+inline constexpr std::uint32_t shifted = 3;     ///< words shifted together: each takes twice the registers
 inline constexpr std::uint32_t large_group = 512;
 inline constexpr std::uint32_t inline_words = 4;  ///< of each thread: copied in line
 
@@ -73,7 +73,7 @@ template <std::size_t Unit>
 /// before its stores.
 template <direction Direction, std::size_t Unit>
 PGAS_FN void copy_ends(std::byte* dst, const std::byte* src, std::size_t bytes, std::uint32_t head, std::uint32_t tail,
-                       share me) {
+                       slice me) {
   constexpr std::uint32_t batch = 4;
   const std::uint32_t ends = head + tail;  // at most 62
   const std::size_t gap = bytes - ends;
@@ -116,14 +116,14 @@ struct tiling {
   std::uint32_t start;  ///< of this thread's first access: groups have at most some 10^6 threads
   std::uint32_t step;   ///< from one of its tiles to the next
 
-  PGAS_FN explicit tiling(share me)
+  PGAS_FN explicit tiling(slice me)
       : start(me.rank / Lanes * static_cast<std::uint32_t>(bytes) + me.rank % Lanes * 16),
         step(me.size / Lanes * static_cast<std::uint32_t>(bytes)) {}
 };
 
 /// Whether a thread has tiles at all: the odd threads of a group beyond its last whole warp have none.
 template <std::uint32_t Lanes>
-[[nodiscard]] PGAS_FN bool has_tiles(share me) {
+[[nodiscard]] PGAS_FN bool has_tiles(slice me) {
   return me.rank / Lanes < me.size / Lanes;
 }
 
@@ -135,7 +135,7 @@ PGAS_FN void forget_cached() {
 
 /// `n` aligned words, both sides congruent. One thread alone takes them from L1, where it has asked for them ahead.
 template <direction Direction, std::uint32_t Depth, std::uint32_t Lanes>
-PGAS_FN void copy_words(std::byte* dst, const std::byte* src, std::size_t n, share me) {
+PGAS_FN void copy_words(std::byte* dst, const std::byte* src, std::size_t n, slice me) {
   using tile = tiling<Depth, Lanes>;
   constexpr space from = Lanes == 1 ? space::any : source_space<Direction>;
   if constexpr (Lanes == 1) forget_cached<Direction>();
@@ -172,7 +172,7 @@ PGAS_FN void copy_words(std::byte* dst, const std::byte* src, std::size_t n, sha
 /// `n` aligned destination words, each from the aligned source words at `src` and `src + 16`, shifted by `shift` bytes:
 /// all are loaded twice, the second time from L1.
 template <direction Direction, std::size_t Unit, std::uint32_t Lanes>
-PGAS_FN void copy_shifted_words(std::byte* dst, const std::byte* src, std::size_t n, std::uint32_t shift, share me) {
+PGAS_FN void copy_shifted_words(std::byte* dst, const std::byte* src, std::size_t n, std::uint32_t shift, slice me) {
   constexpr std::uint32_t depth = shifted;
   using tile = tiling<depth, Lanes>;
   if (!has_tiles<Lanes>(me)) return;
@@ -207,7 +207,7 @@ PGAS_FN void copy_shifted_words(std::byte* dst, const std::byte* src, std::size_
 
 /// Everything but the choice of depth. @param bytes a multiple of Unit
 template <direction Direction, std::size_t Unit, std::uint32_t Depth, std::uint32_t Lanes>
-PGAS_FN void copy_bulk(std::byte* dst, const std::byte* src, std::size_t bytes, share me) {
+PGAS_FN void copy_bulk(std::byte* dst, const std::byte* src, std::size_t bytes, slice me) {
   if constexpr (Unit == 16) return copy_words<Direction, Depth, Lanes>(dst, src, bytes / 16, me);
   if constexpr (Lanes > 1) {
     // Most copies have no ends. They have a way of their own, as all warps of a block go through every instruction.
@@ -237,13 +237,13 @@ PGAS_FN void copy_bulk(std::byte* dst, const std::byte* src, std::size_t bytes, 
 
 /// copy_bulk() as deep as suits the group: one call, whoever calls.
 template <direction Direction, std::size_t Unit>
-PGAS_OUTLINE void copy_long(std::byte* dst, const std::byte* src, std::size_t bytes, share me) {
+PGAS_OUTLINE void copy_long(std::byte* dst, const std::byte* src, std::size_t bytes, slice me) {
   if (me.size < 32) {
-    copy_bulk<Direction, Unit, deep, 1>(dst, src, bytes, me);
+    copy_bulk<Direction, Unit, unroll_get, 1>(dst, src, bytes, me);
   } else if (Direction == direction::put && me.size >= large_group) {
-    copy_bulk<Direction, Unit, shallow, 32>(dst, src, bytes, me);
+    copy_bulk<Direction, Unit, unroll_put, 32>(dst, src, bytes, me);
   } else {
-    copy_bulk<Direction, Unit, deep, 32>(dst, src, bytes, me);
+    copy_bulk<Direction, Unit, unroll_get, 32>(dst, src, bytes, me);
   }
 }
 
@@ -268,7 +268,7 @@ PGAS_FN void copy_few(std::byte* dst, const std::byte* src, std::size_t units) {
 template <direction Direction, class T, PGAS_IS(group) G>
 PGAS_FN void copy(const G& g, T* dst, const T* src, std::size_t count) {
   constexpr std::size_t unit = unit_of<T>;
-  const share me{static_cast<std::uint32_t>(g.thread_rank()), static_cast<std::uint32_t>(g.size())};
+  const slice me{static_cast<std::uint32_t>(g.thread_rank()), static_cast<std::uint32_t>(g.size())};
   auto* const to = reinterpret_cast<std::byte*>(dst);
   const auto* const from = reinterpret_cast<const std::byte*>(src);
   const std::size_t bytes = count * sizeof(T);
@@ -287,13 +287,13 @@ PGAS_FN void copy(const G& g, T* dst, const T* src, std::size_t count) {
 
 /// Puts bytes from memory that is as far from a boundary of 16 bytes as where they go to: one thread's share. One copy
 /// of the code for all elements and groups, a tenth of copy()'s, for what a fold by proxy makes.
-PGAS_OUTLINE_IN_UNIT void put_congruent(std::byte* dst, const std::byte* src, std::size_t bytes, share me) {
+PGAS_OUTLINE_IN_UNIT void put_congruent(std::byte* dst, const std::byte* src, std::size_t bytes, slice me) {
   std::size_t head = (0 - reinterpret_cast<std::uintptr_t>(dst)) & 15;
   if (head > bytes) head = bytes;
   const std::size_t end = head + (bytes - head) / 16 * 16;
   const std::uint32_t hop = me.size * 16;
-  for (std::size_t at = head + me.rank * 16; at < end; at += shallow * hop) {
-    copy_few_words<space::any, space::heap, shallow>(dst, src, end, at, hop);
+  for (std::size_t at = head + me.rank * 16; at < end; at += unroll_put * hop) {
+    copy_few_words<space::any, space::heap, unroll_put>(dst, src, end, at, hop);
   }
   copy_ends<direction::put, 1>(dst, src, bytes, static_cast<std::uint32_t>(head),
                                static_cast<std::uint32_t>(bytes - end), me);

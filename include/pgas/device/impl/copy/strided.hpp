@@ -2,8 +2,8 @@
 /// Copies of blocks at regular distances.
 #pragma once
 
-#include "pgas/device/impl/sync/failure_report.hpp"
 #include "pgas/device/impl/copy/coalesced_copy.hpp"
+#include "pgas/device/impl/sync/failure_report.hpp"
 
 namespace pgas::detail {
 
@@ -18,7 +18,7 @@ struct strided_side {
 template <class Byte, std::size_t Unit>
 class piece_walk {
  public:
-  PGAS_FN piece_walk(strided_side<Byte> side, std::size_t per_block, share me)
+  PGAS_FN piece_walk(strided_side<Byte> side, std::size_t per_block, slice me)
       : at_(side.start + static_cast<std::ptrdiff_t>(me.rank / per_block) * side.step + me.rank % per_block * Unit),
         hop_(static_cast<std::ptrdiff_t>(me.size / per_block) * side.step +
              static_cast<std::ptrdiff_t>(me.size % per_block * Unit)),
@@ -48,7 +48,7 @@ class piece_walk {
 /// @param total pieces of all blocks
 template <direction Direction, std::size_t Unit>
 PGAS_OUTLINE void copy_pieces(strided_side<std::byte> dst, strided_side<const std::byte> src, std::size_t per_block,
-                              std::size_t total, share me) {
+                              std::size_t total, slice me) {
   constexpr std::uint32_t batch = Unit == 16 ? 4 : 8;
   piece_walk<const std::byte, Unit> from(src, per_block, me);
   piece_walk<std::byte, Unit> to(dst, per_block, me);
@@ -78,7 +78,7 @@ PGAS_FN void copy_strided(const G& g, T* dst, const T* src, std::ptrdiff_t dst_s
                           std::size_t block, std::size_t count) {
   constexpr std::size_t unit = unit_of<T>;
   constexpr std::size_t large_block = 256;
-  const share me{static_cast<std::uint32_t>(g.thread_rank()), static_cast<std::uint32_t>(g.size())};
+  const slice me{static_cast<std::uint32_t>(g.thread_rank()), static_cast<std::uint32_t>(g.size())};
   if (block == 0) return;
   if (block * sizeof(T) >= large_block && block * sizeof(T) >= std::size_t{me.size} * 16) {
     for (std::size_t i = 0; i < count; ++i) {
@@ -104,7 +104,7 @@ PGAS_FN void copy_strided(const G& g, T* dst, const T* src, std::ptrdiff_t dst_s
 /// Copies `count` blocks of `bytes` in units that are only known here: unit_of_all() of both sides and `bytes`.
 template <direction Direction>
 PGAS_FN void copy_blocks(std::size_t unit, strided_side<std::byte> dst, strided_side<const std::byte> src,
-                         std::size_t bytes, std::size_t count, share me) {
+                         std::size_t bytes, std::size_t count, slice me) {
   const std::size_t per_block = bytes / unit;
   const std::size_t total = per_block * count;
   if (me.rank >= total) return;
@@ -118,9 +118,9 @@ PGAS_FN void copy_blocks(std::size_t unit, strided_side<std::byte> dst, strided_
 }
 
 /// Ends the thread if blocks at `local` leave the heap, or PE `pe` is none.
-PGAS_COLD void check_strided_slowly(checked_heap heap, operation what, const volatile std::byte* local,
-                                    std::size_t alignment, std::size_t size, std::ptrdiff_t stride, std::size_t block,
-                                    std::size_t count, std::int32_t pe) {
+PGAS_COLD void check_strided_out_of_line(checked_heap heap, operation what, const volatile std::byte* local,
+                                         std::size_t alignment, std::size_t size, std::ptrdiff_t stride,
+                                         std::size_t block, std::size_t count, std::int32_t pe) {
   constexpr std::uint64_t huge = ~std::uint64_t{0};
   const std::uint64_t step = stride < 0 ? 0 - static_cast<std::uint64_t>(stride) : static_cast<std::uint64_t>(stride);
   const std::uint64_t steps = block == 0 || count == 0 ? 0 : count - 1;
@@ -139,8 +139,8 @@ template <class T>
 PGAS_FN void check_strided(const context& ctx, operation what, const T* local, std::ptrdiff_t stride, std::size_t block,
                            std::size_t count, std::int32_t pe) {
   if (ctx.checks()) PGAS_UNLIKELY {
-    check_strided_slowly(checked_heap_of(ctx), what, reinterpret_cast<const volatile std::byte*>(local), alignof(T),
-                         sizeof(T), stride, block, count, pe);
+    check_strided_out_of_line(checked_heap_of(ctx), what, reinterpret_cast<const volatile std::byte*>(local),
+                              alignof(T), sizeof(T), stride, block, count, pe);
   }
 }
 

@@ -24,16 +24,16 @@ namespace pgas::detail {
 enum class operands : std::int32_t { members, domains };
 
 /// Which elements of a whole a job is about: what domains have made of it, their members hold in shares.
-struct held_part {
+struct owned_part {
   std::size_t count;   ///< of the whole
   std::size_t before;  ///< elements of it before the job's
 };
 
 /// What a fold by proxy takes.
-struct routed_job {
+struct staged_job {
   const participant* here;
-  fold_job job;
-  held_part held;
+  reduce_job job;
+  owned_part owned;
   operands of;
   operation what;
 };
@@ -57,37 +57,38 @@ struct operand {
   bool opens;   ///< its domain is the first one
 };
 
-/// shares_of() out of line.
-[[nodiscard]] PGAS_OUTLINE_IN_UNIT shares domain_shares(std::uintptr_t src, std::uint32_t element_bytes,
-                                                        std::size_t count, std::int32_t members) {
-  return shares_of(src, element_bytes, count, members);
+/// partition_of() out of line.
+[[nodiscard]] PGAS_OUTLINE_IN_UNIT partition domain_partition(std::uintptr_t src, std::uint32_t element_bytes,
+                                                              std::size_t count, std::int32_t members) {
+  return partition_of(src, element_bytes, count, members);
 }
 
 /// Who of a domain has what the domain has made of an element, and of how many from there on.
-struct holder {
+struct element_owner {
   std::int32_t world_pe;
   std::size_t count;
 };
-[[nodiscard]] PGAS_OUTLINE_IN_UNIT holder holder_of(const routed_job* call, std::uint32_t element_bytes, std::int32_t d,
-                                                    std::size_t first) {
-  const team_hierarchy plan = call->here->channel().plan;
-  const std::size_t at = call->held.before + first;
-  const shares all = domain_shares(reinterpret_cast<std::uintptr_t>(call->job.src) - call->held.before * element_bytes,
-                                   element_bytes, call->held.count, plan.count(d));
-  const std::int32_t k = all.holder(at);
-  return {plan.world_pe(d, k), all.start(k + 1) - at};
+[[nodiscard]] PGAS_OUTLINE_IN_UNIT element_owner owner_of(const staged_job* call, std::uint32_t element_bytes,
+                                                          std::int32_t d, std::size_t first) {
+  const team_hierarchy hierarchy = call->here->channel().hierarchy;
+  const std::size_t at = call->owned.before + first;
+  const partition all =
+      domain_partition(reinterpret_cast<std::uintptr_t>(call->job.src) - call->owned.before * element_bytes,
+                       element_bytes, call->owned.count, hierarchy.count(d));
+  const std::int32_t k = all.owner(at);
+  return {hierarchy.world_pe(d, k), all.start(k + 1) - at};
 }
 
 /// Has the proxy copy some bytes, or ends the thread.
-PGAS_OUTLINE_IN_UNIT void copy_far(sender from, errand about, command_kind kind, const std::byte* local,
-                                   std::size_t bytes) {
-  if (!hand_over_copy(from, about, kind, local, {bytes, 1, 0, 0}, until::handed_over)) end_thread();
+PGAS_OUTLINE_IN_UNIT void submit_or_end(proxy_queue queue, op_info about, command_kind kind, const std::byte* local,
+                                        std::size_t bytes) {
+  if (!submit_copy(queue, about, kind, local, {bytes, 1, 0, 0}, completion::submitted)) end_thread();
 }
 
 /// How far a fold is. Each thread has its own, in memory; all of a group's go through the same states.
 class staged_reduce {
  public:
-  PGAS_FN void open(const routed_job* call, fold_result result, element_sizes sizes, share me) {
+  PGAS_FN void open(const staged_job* call, reduce_result result, element_sizes sizes, slice me) {
     call_ = call;
     of_ = call->here->channel();
     result_ = result;
@@ -95,41 +96,41 @@ class staged_reduce {
     me_ = me;
     by_domain_ = whole() && call->of == operands::domains;
     unit_ = nullptr;
-    const std::int32_t far = n_operands();
-    most_far_ = far < most_buffers ? far : most_buffers;
-    const auto buffers = static_cast<std::uint32_t>(2 * most_far_ + (whole() ? 1 : most_far_));
+    const std::int32_t proxied_pe = n_operands();
+    max_proxied_ = proxied_pe < most_buffers ? proxied_pe : most_buffers;
+    const auto buffers = static_cast<std::uint32_t>(2 * max_proxied_ + (whole() ? 1 : max_proxied_));
     constexpr std::uint32_t line = 128;
     constexpr std::uint32_t room = workspace_view::unit_bytes - (3 * most_buffers + 2) * line;
-    const std::uint32_t step = sizes.alignment < line ? line : sizes.alignment;  // elements that take more fill it
+    const std::uint32_t multiple = sizes.alignment < line ? line : sizes.alignment;  // elements that take more fill it
     length_ = room / (buffers * sizes.element + 2 * sizes.sum);
-    stretch_ = (length_ * sizes.element + step - 1) / step * step;
-    sums_stretch_ = (2 * length_ * sizes.sum + step - 1) / step * step;
+    buffer_bytes_ = (length_ * sizes.element + multiple - 1) / multiple * multiple;
+    sums_bytes_ = (2 * length_ * sizes.sum + multiple - 1) / multiple * multiple;
     half_ = 0;
     next_ = {};  // of no operands
   }
 
   /// By one thread for all, with all others waiting before and behind: the word in the channel's state tells them where
   /// the workspace is. Later what was asked for has come, and what was sent is out. False if it had to give up.
-  [[nodiscard]] PGAS_FN bool settle() {
-    if (unit_ != nullptr) return detail::settle(of_.from(), call_->what, -1);
-    const unit_place mine = take_unit(of_.from(), {call_->what, ctx().world_pe_, 0});
-    of_.words()->told = mine.number;
+  [[nodiscard]] PGAS_FN bool drain() {
+    if (unit_ != nullptr) return detail::drain(of_.queue(), call_->what, -1);
+    const reserved_unit mine = reserve_unit(of_.queue(), {call_->what, ctx().world_pe_, 0});
+    of_.words()->notified = mine.number;
     return mine.at != nullptr;
   }
 
   /// Asks for what is far of the operands of the next turn, those of this one being there. False at the end.
-  [[nodiscard]] PGAS_FN bool begin_turn() {
+  [[nodiscard]] PGAS_FN bool begin_step() {
     find_workspace();
     now_ = next_;
     next_ = behind(now_);
     half_ ^= 1;
     if (now_.count + next_.count == 0) {
-      if (me_.rank == 0) give_unit(of_.from(), number_);
+      if (me_.rank == 0) release_unit(of_.queue(), number_);
       return false;
     }
     if (me_.rank == 0 && next_.count != 0) ask_for(next_);
     at_ = now_.begin;
-    far_ = 0;
+    proxied_ = 0;
     return true;
   }
 
@@ -138,22 +139,22 @@ class staged_reduce {
     if (at_ == now_.end) return false;
     const std::int32_t pe = world_pe(at_, now_.first);
     const std::size_t start = now_.first * sizes_.element;
-    const bool near = ctx().near(pe);
-    found->in = near ? ctx().world_remote(source() + start, pe) : buffer(half_ ^ 1, far_);
-    found->inner = unit_ + static_cast<std::size_t>(2 * most_far_) * stretch_;
+    const bool direct = ctx().is_direct(pe);
+    found->in = direct ? ctx().world_remote(source() + start, pe) : buffer(half_ ^ 1, proxied_);
+    found->inner = unit_ + static_cast<std::size_t>(2 * max_proxied_) * buffer_bytes_;
     found->outer = found->inner + length_ * sizes_.sum;
     found->count = now_.count;
     if (whole()) {
       const std::int32_t d = by_domain_ ? at_ : domain_of(at_);
       found->out = at_ + 1 == n_operands() ? result(0) : nullptr;
-      found->starts = by_domain_ || of_.plan.begin(d) == at_;
-      found->ends = by_domain_ || of_.plan.begin(d + 1) == at_ + 1;
+      found->starts = by_domain_ || of_.hierarchy.begin(d) == at_;
+      found->ends = by_domain_ || of_.hierarchy.begin(d + 1) == at_ + 1;
       found->opens = d == 0;
     } else {
-      found->out = near ? ctx().world_remote(call_->job.dst + start, pe) : result(far_);
+      found->out = direct ? ctx().world_remote(call_->job.dst + start, pe) : result(proxied_);
       found->starts = at_ == 0;
     }
-    if (!near) ++far_;
+    if (!direct) ++proxied_;
     ++at_;
     return true;
   }
@@ -170,8 +171,8 @@ class staged_reduce {
  private:
   static constexpr std::int32_t most_buffers = 8;
 
-  /// Some operands, most_far_ far ones at most, of some elements.
-  struct turn {
+  /// Some operands, max_proxied_ far ones at most, of some elements.
+  struct step {
     std::size_t first;
     std::size_t count;
     std::int32_t begin;
@@ -179,83 +180,85 @@ class staged_reduce {
   };
 
   [[nodiscard]] PGAS_FN const context& ctx() const { return call_->here->ctx; }
-  [[nodiscard]] PGAS_FN bool whole() const { return result_ == fold_result::whole; }
-  [[nodiscard]] PGAS_FN std::int32_t n_operands() const { return by_domain_ ? of_.plan.domains() : call_->job.members; }
+  [[nodiscard]] PGAS_FN bool whole() const { return result_ == reduce_result::whole; }
+  [[nodiscard]] PGAS_FN std::int32_t n_operands() const {
+    return by_domain_ ? of_.hierarchy.domains() : call_->job.members;
+  }
   [[nodiscard]] PGAS_FN const std::byte* source() const { return by_domain_ ? call_->job.dst : call_->job.src; }
   /// Where operand `q` of the element `first` lies: scans go through the members as they are, others by domain.
   [[nodiscard]] PGAS_FN std::int32_t world_pe(std::int32_t q, std::size_t first) const {
-    if (by_domain_) return holder_of(call_, sizes_.element, q, first).world_pe;
-    return whole() ? of_.plan.world_pe(0, q) : call_->here->team.world_pe(q);
+    if (by_domain_) return owner_of(call_, sizes_.element, q, first).world_pe;
+    return whole() ? of_.hierarchy.world_pe(0, q) : call_->here->team.world_pe(q);
   }
   [[nodiscard]] PGAS_FN std::int32_t domain_of(std::int32_t q) const {
     std::int32_t d = 0;
     PGAS_ROLLED
-    while (of_.plan.begin(d + 1) <= q) ++d;
+    while (of_.hierarchy.begin(d + 1) <= q) ++d;
     return d;
   }
 
-  [[nodiscard]] PGAS_FN std::byte* buffer(std::int32_t half, std::int32_t far) const {
-    return unit_ + static_cast<std::size_t>(half * most_far_ + far) * stretch_;
+  [[nodiscard]] PGAS_FN std::byte* buffer(std::int32_t half, std::int32_t proxied_pe) const {
+    return unit_ + static_cast<std::size_t>(half * max_proxied_ + proxied_pe) * buffer_bytes_;
   }
   /// Behind the sums. Whole ones are as far from a boundary of 16 bytes as where they go to.
   [[nodiscard]] PGAS_FN std::byte* result(std::int32_t i) const {
-    std::byte* const first = unit_ + static_cast<std::size_t>(2 * most_far_) * stretch_ + sums_stretch_;
-    if (!whole()) return first + static_cast<std::size_t>(i) * stretch_;
+    std::byte* const first = unit_ + static_cast<std::size_t>(2 * max_proxied_) * buffer_bytes_ + sums_bytes_;
+    if (!whole()) return first + static_cast<std::size_t>(i) * buffer_bytes_;
     return first + ((reinterpret_cast<std::uintptr_t>(call_->job.dst) + now_.first * sizes_.element) & 15);
   }
 
   PGAS_FN void find_workspace() {
     if (unit_ != nullptr) return;
-    number_ = of_.words()->told;
+    number_ = of_.words()->notified;
     const workspace_view& space = of_.table->workspace;
     const std::uint64_t units = std::uint64_t{1} << space.log2_units;
     unit_ = space.units + (number_ & (units - 1)) * workspace_view::unit_bytes;
   }
 
   /// The turn from operand `begin` of the elements from `first` on; of none behind the last ones.
-  [[nodiscard]] PGAS_FN turn turn_at(std::size_t first, std::int32_t begin) const {
+  [[nodiscard]] PGAS_FN step step_at(std::size_t first, std::int32_t begin) const {
     const std::size_t left = call_->job.count - first;
-    turn made{first, left < length_ ? left : length_, begin, begin};
+    step made{first, left < length_ ? left : length_, begin, begin};
     if (made.count == 0) return made;
     PGAS_ROLLED
-    for (std::int32_t d = by_domain_ ? of_.plan.domains() - 1 : -1; d >= 0; --d) {
-      const std::size_t held = holder_of(call_, sizes_.element, d, first).count;
-      if (held < made.count) made.count = held;
+    for (std::int32_t d = by_domain_ ? of_.hierarchy.domains() - 1 : -1; d >= 0; --d) {
+      const std::size_t owned = owner_of(call_, sizes_.element, d, first).count;
+      if (owned < made.count) made.count = owned;
     }
     PGAS_ROLLED
-    for (std::int32_t far = 0; made.end < n_operands(); ++made.end) {
-      if (!ctx().near(world_pe(made.end, first)) && ++far > most_far_) break;
+    for (std::int32_t proxied_pe = 0; made.end < n_operands(); ++made.end) {
+      if (!ctx().is_direct(world_pe(made.end, first)) && ++proxied_pe > max_proxied_) break;
     }
     return made;
   }
 
-  [[nodiscard]] PGAS_FN turn behind(const turn& before) const {
+  [[nodiscard]] PGAS_FN step behind(const step& before) const {
     const bool ends = before.end == n_operands();
-    return turn_at(before.first + (ends ? before.count : 0), ends ? 0 : before.end);
+    return step_at(before.first + (ends ? before.count : 0), ends ? 0 : before.end);
   }
 
-  PGAS_FN void ask_for(const turn& wanted) const {
+  PGAS_FN void ask_for(const step& wanted) const {
     PGAS_ROLLED
-    for (std::int32_t q = wanted.begin, far = 0; q < wanted.end; ++q) {
+    for (std::int32_t q = wanted.begin, proxied_pe = 0; q < wanted.end; ++q) {
       const std::int32_t pe = world_pe(q, wanted.first);
-      if (ctx().near(pe)) continue;
-      proxy_submit(command_kind::get, pe, source(), wanted, buffer(half_, far++));
+      if (ctx().is_direct(pe)) continue;
+      proxy_submit(command_kind::get, pe, source(), wanted, buffer(half_, proxied_pe++));
     }
   }
 
-  PGAS_FN void proxy_submit(command_kind kind, std::int32_t pe, const std::byte* there, const turn& some,
+  PGAS_FN void proxy_submit(command_kind kind, std::int32_t pe, const std::byte* there, const step& some,
                             const std::byte* here) const {
-    copy_far(of_.from(), {call_->what, pe, of_.from().offset(there + some.first * sizes_.element)}, kind, here,
-             some.count * sizes_.element);
+    submit_or_end(of_.queue(), {call_->what, pe, of_.queue().offset(there + some.first * sizes_.element)}, kind, here,
+                  some.count * sizes_.element);
   }
 
   PGAS_FN void send_wholes() const {
-    const fold_job& job = call_->job;
-    const std::int32_t targets = by_domain_ ? of_.plan.domains() : job.end_target - job.first_target;
+    const reduce_job& job = call_->job;
+    const std::int32_t targets = by_domain_ ? of_.hierarchy.domains() : job.end_target - job.first_target;
     PGAS_ROLLED
     for (std::int32_t i = 0; i < targets; ++i) {
       const std::int32_t pe = by_domain_ ? world_pe(i, now_.first) : call_->here->team.world_pe(job.first_target + i);
-      if (ctx().near(pe)) {
+      if (ctx().is_direct(pe)) {
         put_congruent(ctx().world_remote(job.dst + now_.first * sizes_.element, pe), result(0),
                       now_.count * sizes_.element, me_);
       } else if (me_.rank == 0) {
@@ -266,38 +269,38 @@ class staged_reduce {
   /// What is near has been stored already.
   PGAS_FN void send_scans() const {
     PGAS_ROLLED
-    for (std::int32_t q = now_.begin, far = 0; q < now_.end; ++q) {
+    for (std::int32_t q = now_.begin, proxied_pe = 0; q < now_.end; ++q) {
       const std::int32_t pe = world_pe(q, now_.first);
-      if (!ctx().near(pe)) proxy_submit(command_kind::put, pe, call_->job.dst, now_, result(far++));
+      if (!ctx().is_direct(pe)) proxy_submit(command_kind::put, pe, call_->job.dst, now_, result(proxied_pe++));
     }
   }
 
-  const routed_job* call_;
+  const staged_job* call_;
   domain_channel of_;
-  fold_result result_;
+  reduce_result result_;
   element_sizes sizes_;
-  share me_;
+  slice me_;
   bool by_domain_;              ///< operands are what the domains have made
   std::byte* unit_;             ///< of the workspace; null before there is one
   std::uint64_t number_;        ///< of it
-  std::int32_t most_far_;       ///< of a turn
+  std::int32_t max_proxied_;    ///< of a turn
   std::uint32_t length_;        ///< elements of a turn
-  std::uint32_t stretch_;       ///< bytes from one buffer to the next
-  std::uint32_t sums_stretch_;  ///< bytes that all sums take
-  turn now_;
-  turn next_;
-  std::int32_t half_;  ///< of the buffers, that the next turn's operands come to
-  std::int32_t at_;    ///< the operand to come
-  std::int32_t far_;   ///< how many far ones came before it
+  std::uint32_t buffer_bytes_;  ///< bytes from one buffer to the next
+  std::uint32_t sums_bytes_;    ///< bytes that all sums take
+  step now_;
+  step next_;
+  std::int32_t half_;     ///< of the buffers, that the next turn's operands come to
+  std::int32_t at_;       ///< the operand to come
+  std::int32_t proxied_;  ///< how many far ones came before it
 };
 
 /// Its steps out of line, also with -rdc=true, where they would be part of every fold.
-PGAS_OUTLINE_IN_UNIT void open_route(staged_reduce* route, const routed_job* call, fold_result result,
-                                     element_sizes sizes, share me) {
+PGAS_OUTLINE_IN_UNIT void open_staged(staged_reduce* route, const staged_job* call, reduce_result result,
+                                      element_sizes sizes, slice me) {
   route->open(call, result, sizes, me);
 }
-[[nodiscard]] PGAS_OUTLINE_IN_UNIT bool settle_route(staged_reduce* route) { return route->settle(); }
-[[nodiscard]] PGAS_OUTLINE_IN_UNIT bool begin_turn(staged_reduce* route) { return route->begin_turn(); }
+[[nodiscard]] PGAS_OUTLINE_IN_UNIT bool drain_staged(staged_reduce* route) { return route->drain(); }
+[[nodiscard]] PGAS_OUTLINE_IN_UNIT bool begin_step(staged_reduce* route) { return route->begin_step(); }
 [[nodiscard]] PGAS_OUTLINE_IN_UNIT bool next_operand(staged_reduce* route, operand* found) {
   return route->next_operand(found);
 }

@@ -14,37 +14,38 @@ namespace pgas::detail {
 /// What collectives' messages are made of: 16 bytes of data in two packets. The first packets of all units of a message
 /// lie before all the second ones, so that the stores of a warp fill whole lines.
 inline constexpr std::uint64_t unit_bytes = 16;
-inline constexpr std::uint64_t packed_unit_bytes = 32;
+inline constexpr std::uint64_t ll_unit_packed_bytes = 32;
 
 /// How many units hold `bytes` bytes.
-[[nodiscard]] PGAS_FN std::uint64_t units_of(std::uint64_t bytes) { return (bytes + unit_bytes - 1) / unit_bytes; }
+[[nodiscard]] PGAS_FN std::uint64_t ll_units(std::uint64_t bytes) { return (bytes + unit_bytes - 1) / unit_bytes; }
 
 /// A packet: the number lies in both of its halves.
-[[nodiscard]] PGAS_FN vec16 packet_of(std::uint32_t low, std::uint32_t high, std::uint32_t number) {
-  return {{low, number, high, number}};
+[[nodiscard]] PGAS_FN vec16 make_ll_packet(std::uint32_t low, std::uint32_t high, std::uint32_t epoch) {
+  return {{low, epoch, high, epoch}};
 }
 
 /// Writes a unit where its first packet lies; the second one lies `apart` packets behind.
-PGAS_FN void send_unit(vec16* there, std::uint32_t apart, std::uint32_t number, const vec16& data) {
-  store_relaxed(there, packet_of(data.w[0], data.w[1], number));
-  store_relaxed(there + apart, packet_of(data.w[2], data.w[3], number));
+PGAS_FN void send_ll_unit(vec16* there, std::uint32_t apart, std::uint32_t epoch, const vec16& data) {
+  store_relaxed(there, make_ll_packet(data.w[0], data.w[1], epoch));
+  store_relaxed(there + apart, make_ll_packet(data.w[2], data.w[3], epoch));
 }
 
 /// Polls some packets, all at once, and says whether all have come.
 template <std::uint32_t Batch>
-[[nodiscard]] PGAS_FN bool packets_came(const vec16* const (&at)[Batch], std::uint32_t number, vec16 (&packet)[Batch]) {
+[[nodiscard]] PGAS_FN bool ll_packets_ready(const vec16* const (&at)[Batch], std::uint32_t epoch,
+                                            vec16 (&packet)[Batch]) {
   PGAS_UNROLL
   for (std::uint32_t b = 0; b < Batch; ++b) packet[b] = load_relaxed(at[b]);
   std::uint32_t other = 0;  // bits by which some number differs
   PGAS_UNROLL
-  for (std::uint32_t b = 0; b < Batch; ++b) other |= (packet[b].w[1] ^ number) | (packet[b].w[3] ^ number);
+  for (std::uint32_t b = 0; b < Batch; ++b) other |= (packet[b].w[1] ^ epoch) | (packet[b].w[3] ^ epoch);
   return other == 0;
 }
 
 /// Waits for some units, all polled at once. @param at their first packets
 template <std::uint32_t Batch>
-[[nodiscard]] PGAS_FN failure await_units(const control_block* control, const vec16* const (&at)[Batch],
-                                          std::uint32_t apart, std::uint32_t number, vec16 (&data)[Batch]) {
+[[nodiscard]] PGAS_FN failure await_ll_units(const control_block* control, const vec16* const (&at)[Batch],
+                                             std::uint32_t apart, std::uint32_t epoch, vec16 (&data)[Batch]) {
   const vec16* both[2 * Batch];
   PGAS_UNROLL
   for (std::uint32_t b = 0; b < Batch; ++b) {
@@ -52,7 +53,7 @@ template <std::uint32_t Batch>
     both[2 * b + 1] = at[b] + apart;
   }
   vec16 packet[2 * Batch];
-  const failure why = poll_until(control, [&] { return packets_came(both, number, packet); });
+  const failure why = poll_until(control, [&] { return ll_packets_ready(both, epoch, packet); });
   PGAS_UNROLL
   for (std::uint32_t b = 0; b < Batch; ++b) {
     const vec16& low = packet[2 * b];
@@ -63,20 +64,20 @@ template <std::uint32_t Batch>
 }
 
 /// What stands in a packet where `number` was to come: another number, if there is one.
-[[nodiscard]] PGAS_FN std::uint32_t number_in(const vec16* packet, std::uint32_t number) {
+[[nodiscard]] PGAS_FN std::uint32_t epoch_in(const vec16* packet, std::uint32_t epoch) {
   const vec16 there = load_relaxed(packet);
-  return there.w[3] != number ? there.w[3] : there.w[1];
+  return there.w[3] != epoch ? there.w[3] : there.w[1];
 }
 
 /// The same for a unit.
-[[nodiscard]] PGAS_FN std::uint32_t number_seen(const vec16* packet, std::uint32_t apart, std::uint32_t number) {
-  const std::uint32_t second = number_in(packet + apart, number);
-  return second != number ? second : number_in(packet, number);
+[[nodiscard]] PGAS_FN std::uint32_t epoch_seen(const vec16* packet, std::uint32_t apart, std::uint32_t epoch) {
+  const std::uint32_t second = epoch_in(packet + apart, epoch);
+  return second != epoch ? second : epoch_in(packet, epoch);
 }
 
 /// What a message of elements of type T is made of.
 template <class T>
-using packed_piece = typename word < unit_of<T><8 ? unit_of<T> : 8>::type;
+using ll_piece = typename word < unit_of<T><8 ? unit_of<T> : 8>::type;
 
 /// A word of 16 or 8 bytes full of elements of type T, of which there are `left`: at least one. The places of those
 /// that are missing hold the first one again: what is done to all places is never done to anything but elements.

@@ -11,12 +11,12 @@ namespace pgas::detail {
 /// Whether elements of type T are exchanged in packets: all of their bits count. Padding would differ from member to
 /// member where each makes the results for itself.
 template <class T>
-inline constexpr bool packable = 16 % sizeof(T) == 0 && (arithmetic<T> || __has_unique_object_representations(T));
+inline constexpr bool ll_reducible = 16 % sizeof(T) == 0 && (arithmetic<T> || __has_unique_object_representations(T));
 
 /// Unit `u` of all members' messages, folded in order: of three others at a time, and this PE's own where it belongs.
 template <class T, class Op>
-[[nodiscard]] PGAS_FN failure fold_unit(const Op& op, const packet_round& now, const vec16& own, std::uint32_t u,
-                                        vec16& result) {
+[[nodiscard]] PGAS_FN failure ll_reduce_unit(const Op& op, const ll_epoch& now, const vec16& own, std::uint32_t u,
+                                             vec16& result) {
   using A = accumulator_of<Op, T>;
   using access = word_access<T>;
   constexpr std::int32_t others = 3;
@@ -30,7 +30,7 @@ template <class T, class Op>
       at[b] = now.packet(member < now.members ? member : now.other(1), u);  // a load is cheaper than a branch
     }
     vec16 in[others];
-    const failure why = await_units(now, at, in);
+    const failure why = await_ll_units(now, at, in);
     if (why != failure::none) PGAS_UNLIKELY
       return why;
     const std::int32_t end = base + others + (with_own ? 1 : 0);
@@ -41,44 +41,44 @@ template <class T, class Op>
       vec16 next = in[k < others ? k : others - 1];
       if (k > 0 && with_own && member > now.me) next = in[k - 1];
       if (member == now.me) next = own;
-      fold_lanes<access, T>(op, sum, next, member == 0);
+      reduce_lanes<access, T>(op, sum, next, member == 0);
     }
     base = end;
   }
-  result = folded<access, T>(sum);
+  result = reduced<access, T>(sum);
   return failure::none;
 }
 
 /// One thread's share of an all-reduce of `count` elements. Source and destination may be the same: each thread reads
 /// the elements that it writes, and reads them first. Out of line, as fold() is.
 template <class T, class Op>
-PGAS_OUTLINE packet_end fold_packets(Op op, packet_round now, std::byte* dst, const std::byte* src, std::uint32_t count,
-                                     share me) {
+PGAS_OUTLINE ll_result ll_reduce_slice(Op op, ll_epoch now, std::byte* dst, const std::byte* src, std::uint32_t count,
+                                       slice me) {
   constexpr std::uint32_t width = 16 / sizeof(T);
-  now.ask_number();
+  now.load_epoch();
   for (std::uint32_t u = me.rank; u < now.units; u += me.size) {
     const vec16 own = load_elements<T>(src + std::size_t{u} * 16, count - u * width);
-    for (std::int32_t i = 1; i < now.members; ++i) send_unit(now, now.other(i), u, own);
+    for (std::int32_t i = 1; i < now.members; ++i) send_ll_unit(now, now.other(i), u, own);
   }
   for (std::uint32_t u = me.rank; u < now.units; u += me.size) {
     const std::uint32_t left = count - u * width;
     const vec16 own = load_elements<T>(src + std::size_t{u} * 16, left);
     vec16 result;
-    const failure why = fold_unit<T>(op, now, own, u, result);
+    const failure why = ll_reduce_unit<T>(op, now, own, u, result);
     if (why != failure::none) PGAS_UNLIKELY
-      return {why, u, -1, now.number};
+      return {why, u, -1, now.epoch};
     store_elements<T>(dst + std::size_t{u} * 16, result, left);
   }
-  return {failure::none, 0, -1, now.number};
+  return {failure::none, 0, -1, now.epoch};
 }
 
-/// An all-reduce for which goes_by_packets() holds.
+/// An all-reduce for which fits_ll() holds.
 template <class T, class Op, PGAS_IS(group) G>
-PGAS_FN void reduce_by_packets(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
-                               std::size_t count, const Op& op) {
-  exchange_packets(ctx, g, team, units_of(count * sizeof(T)), operation::reduce, [&](const packet_round& now) {
-    return fold_packets<T>(op, now, reinterpret_cast<std::byte*>(dst), reinterpret_cast<const std::byte*>(src),
-                           static_cast<std::uint32_t>(count), share_of(g));
+PGAS_FN void ll_reduce(const context& ctx, const G& g, const team_view& team, T* dst, const T* src, std::size_t count,
+                       const Op& op) {
+  ll_exchange(ctx, g, team, ll_units(count * sizeof(T)), operation::reduce, [&](const ll_epoch& now) {
+    return ll_reduce_slice<T>(op, now, reinterpret_cast<std::byte*>(dst), reinterpret_cast<const std::byte*>(src),
+                              static_cast<std::uint32_t>(count), slice_of(g));
   });
 }
 

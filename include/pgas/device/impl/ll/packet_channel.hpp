@@ -82,8 +82,8 @@ struct channel_state {
 /// another, and nothing is as short as the flight of a message: everything else is looked at out of line.
 /// @param mine the last message this way @param other the last one the other way
 template <class T>
-[[nodiscard]] PGAS_FN bool needs_care(const channel_state& now, std::size_t count, std::uint32_t mine,
-                                      std::uint32_t other) {
+[[nodiscard]] PGAS_FN bool needs_slow_path(const channel_state& now, std::size_t count, std::uint32_t mine,
+                                           std::uint32_t other) {
   return count - 1 >= now.direct / sizeof(T) ||          // none, too many, or by the proxy
          static_cast<std::int32_t>(mine - other) > 0 ||  // out of turn
          mine - 2 >= ~std::uint32_t{3};                  // 0, 1 or one of the last two: see renews()
@@ -123,8 +123,8 @@ template <class Piece>
   return load_elements<Piece, packet_data>(message.data + at, (message.bytes - at) / std::uint32_t{sizeof(Piece)});
 }
 PGAS_FN void send_packet(outgoing message, std::uint32_t u, packet_data data) {
-  store_relaxed(message.at + u,
-                packet_of(static_cast<std::uint32_t>(data), static_cast<std::uint32_t>(data >> 32), message.number));
+  store_relaxed(message.at + u, make_ll_packet(static_cast<std::uint32_t>(data), static_cast<std::uint32_t>(data >> 32),
+                                               message.number));
 }
 template <class Piece>
 PGAS_FN void store_packet(incoming message, std::uint32_t u, const vec16& packet) {
@@ -138,7 +138,7 @@ inline constexpr std::uint32_t packets_at_once = 4;
 
 /// One thread's share of sending a message that is not empty.
 template <class Piece>
-PGAS_OUTLINE void send_packets(outgoing message, share me) {
+PGAS_OUTLINE void send_packets(outgoing message, slice me) {
   PGAS_ROLLED
   for (std::uint32_t first = me.rank; first < message.packets; first += packets_at_once * me.size) {
     packet_data data[packets_at_once];
@@ -157,7 +157,7 @@ PGAS_OUTLINE void send_packets(outgoing message, share me) {
 
 /// One thread's share of receiving a message.
 template <class Piece>
-[[nodiscard]] PGAS_OUTLINE failure receive_packets(const control_block* control, incoming message, share me) {
+[[nodiscard]] PGAS_OUTLINE failure receive_packets(const control_block* control, incoming message, slice me) {
   PGAS_ROLLED
   for (std::uint32_t first = me.rank; first < message.packets; first += packets_at_once * me.size) {
     const vec16* at[packets_at_once];
@@ -167,7 +167,7 @@ template <class Piece>
       at[b] = message.at + (u < message.packets ? u : first);
     }
     vec16 packet[packets_at_once];
-    const failure why = poll_until(control, [&] { return packets_came(at, message.number, packet); });
+    const failure why = poll_until(control, [&] { return ll_packets_ready(at, message.number, packet); });
     if (why != failure::none) PGAS_UNLIKELY
       return why;
     PGAS_UNROLL
@@ -187,7 +187,7 @@ template <class Piece>
   vec16 packet[1];
   PGAS_ROLLED
   for (std::uint32_t i = 0; i < polls_in_line; ++i) {
-    if (packets_came(at, message.number, packet)) {
+    if (ll_packets_ready(at, message.number, packet)) {
       store_packet<Piece>(message, u, packet[0]);
       return true;
     }
@@ -228,52 +228,52 @@ PGAS_COLD void clear_half(G g, packet_line* half, std::uint32_t lines) {
 }
 
 /// Says which packet did not come.
-PGAS_COLD void report_lost_message(context ctx, std::int32_t pe, failure why, incoming message, share me) {
+PGAS_COLD void report_lost_message(context ctx, std::int32_t pe, failure why, incoming message, slice me) {
   std::uint32_t u = me.rank;
-  std::uint32_t seen = number_in(message.at + u, message.number);
+  std::uint32_t seen = epoch_in(message.at + u, message.number);
   for (; seen == message.number && u + me.size < message.packets; u += me.size)
-    seen = number_in(message.at + u + me.size, message.number);
+    seen = epoch_in(message.at + u + me.size, message.number);
   report(ctx, lost_wait(why, operation::receive, ctx.team().world_pe(pe), ctx.offset(message.at + u), cmp::eq,
                         message.number, seen));
 }
 
 /// Sends a message by the proxy. *Callers* all threads of the group.
 template <PGAS_IS(group) G>
-PGAS_FN void send_far(const context& ctx, const G& g, const channel_state& now, std::uint32_t number, const void* src,
-                      std::size_t bytes) {
+PGAS_FN void send_proxied(const context& ctx, const G& g, const channel_state& now, std::uint32_t number,
+                          const void* src, std::size_t bytes) {
   const auto* const its = reinterpret_cast<const box_header*>(now.out);
-  proxied_put_signal(
-      far_copy{sender_of(ctx), ctx.team().world_pe(now.pe), now.place(now.out, number), src, bytes, until::local_done},
-      {&its->arrived[number & 1], number, signal_op::set}, g);
+  proxied_put_signal(proxied_copy{proxy_queue_of(ctx), ctx.team().world_pe(now.pe), now.place(now.out, number), src,
+                                  bytes, completion::local_done},
+                     {&its->arrived[number & 1], number, signal_op::set}, g);
 }
 
 /// Waits for a message that comes by the proxy, and copies it; ends the group if it has to give up. *Callers* all
 /// threads of the group.
 template <class T, PGAS_IS(group) G>
-PGAS_FN void receive_far(const context& ctx, const G& g, const channel_state& now, std::uint32_t number, T* dst,
-                         std::size_t count) {
+PGAS_FN void receive_proxied(const context& ctx, const G& g, const channel_state& now, std::uint32_t number, T* dst,
+                             std::size_t count) {
   const signal_t* const arrived = &now.header()->arrived[number & 1];
-  bool came = false;
+  bool arrived_in_time = false;
   if (g.thread_rank() == 0) {
     signal_t seen = 0;
     const failure why = poll_until(ctx.control_, [&] {
       seen = load_relaxed(arrived);
       return seen == number;
     });
-    came = why == failure::none;
-    if (!came)
+    arrived_in_time = why == failure::none;
+    if (!arrived_in_time)
       report(ctx, lost_wait(why, operation::receive, ctx.team().world_pe(now.pe), ctx.offset(arrived), cmp::eq,
                             signal_t{number}, seen));
     fence_acquire();
   }
-  exit_unless_leader(g, came);
+  exit_unless_leader(g, arrived_in_time);
   copy_by<direction::get>(g, dst, reinterpret_cast<const T*>(now.place(now.in, number)), count);
 }
 
 /// A message that needs care: copies of all that a call was given, in memory. A context or a channel whose address is
-/// taken does not stay in registers; and see far_copy.
+/// taken does not stay in registers; and see proxied_copy.
 template <class T>
-struct careful_call {
+struct slow_call {
   context ctx;
   channel_state now;
   T* data;
@@ -282,17 +282,17 @@ struct careful_call {
 
 /// Sends it. *Callers* all threads of the group. Returns the number of the message.
 template <class T, PGAS_IS(group) G>
-[[nodiscard]] PGAS_COLD std::uint32_t send_with_care(const careful_call<const T>& call, G g) {
+[[nodiscard]] PGAS_COLD std::uint32_t send_slow(const slow_call<const T>& call, G g) {
   const channel_state& now = call.now;
   check_turn<T>(call.ctx, operation::send, now, call.count, now.sent, now.received);
   const std::uint32_t number = next_number(now.sent);
-  const share me = share_of(g);
+  const slice me = slice_of(g);
   g.sync();
   if (renews(number)) clear_half(g, now.place(now.in, number + 1), now.half);
   if (now.there == nullptr) {
-    send_far(call.ctx, g, now, number, call.data, call.count * sizeof(T));
+    send_proxied(call.ctx, g, now, number, call.data, call.count * sizeof(T));
   } else if (call.count != 0) {
-    send_packets<packed_piece<T>>(message_to(now, number, call.data, call.count), me);
+    send_packets<ll_piece<T>>(message_to(now, number, call.data, call.count), me);
   } else if (me.rank == 0) {
     send_packet(message_to(now, number, call.data, 0), 0, 0);
   }
@@ -302,17 +302,17 @@ template <class T, PGAS_IS(group) G>
 
 /// Receives one. The same.
 template <class T, PGAS_IS(group) G>
-[[nodiscard]] PGAS_COLD std::uint32_t receive_with_care(const careful_call<T>& call, G g) {
+[[nodiscard]] PGAS_COLD std::uint32_t receive_slow(const slow_call<T>& call, G g) {
   const channel_state& now = call.now;
   check_turn<T>(call.ctx, operation::receive, now, call.count, now.received, now.sent);
   const std::uint32_t number = next_number(now.received);
-  const share me = share_of(g);
+  const slice me = slice_of(g);
   failure why = failure::none;
   if (now.there == nullptr) {
-    receive_far(call.ctx, g, now, number, call.data, call.count);
+    receive_proxied(call.ctx, g, now, number, call.data, call.count);
   } else {
     const incoming message = message_from(now, number, call.data, call.count);
-    why = receive_packets<packed_piece<T>>(call.ctx.control_, message, me);
+    why = receive_packets<ll_piece<T>>(call.ctx.control_, message, me);
     if (why != failure::none) report_lost_message(call.ctx, now.pe, why, message, me);
   }
   if (renews(number)) fence_acquire();  // the other PE has cleared what is sent to next

@@ -15,17 +15,17 @@ namespace pgas::detail {
 
 /// What an operation waits for: nothing but that its commands are handed over, or until the proxy is done with local
 /// memory, too: has read the source, has written the destination.
-enum class until { handed_over, local_done };
+enum class completion { submitted, local_done };
 
 /// A signal to come behind a copy.
-struct signal_behind {
+struct trailing_signal {
   const signal_t* at;
   signal_t value;
   signal_op op;
 };
 
 /// Blocks at regular distances, in bytes.
-struct spread {
+struct strided_range {
   std::size_t bytes;  ///< of a block
   std::size_t count;  ///< blocks
   std::ptrdiff_t local_step;
@@ -34,39 +34,41 @@ struct spread {
 
 /// Those of `count` blocks of `block` elements, strides in elements.
 template <class T>
-[[nodiscard]] PGAS_FN spread spread_of(std::size_t block, std::size_t count, std::ptrdiff_t local_stride,
-                                       std::ptrdiff_t remote_stride) {
+[[nodiscard]] PGAS_FN strided_range strided_range_of(std::size_t block, std::size_t count, std::ptrdiff_t local_stride,
+                                                     std::ptrdiff_t remote_stride) {
   constexpr auto size = static_cast<std::ptrdiff_t>(sizeof(T));
   return {block * sizeof(T), count, local_stride * size, remote_stride * size};
 }
 
 /// Hands over a copy of the kind `kind`; a strided one has blocks of less than 4 GiB. False if it had to give up.
-[[nodiscard]] PGAS_COLD bool hand_over_copy(sender from, errand about, command_kind kind, const void* local,
-                                            spread shape, until when) {
-  answer_place answers{no_answer, 0};
-  if (when == until::local_done) {
-    answers = take_answer(from, about);
+[[nodiscard]] PGAS_COLD bool submit_copy(proxy_queue queue, op_info about, command_kind kind, const void* local,
+                                         strided_range shape, completion when) {
+  reserved_answer answers{no_answer, 0};
+  if (when == completion::local_done) {
+    answers = reserve_answer(queue, about);
     if (answers.cell == no_answer) return false;
   }
-  const ring_place place = reserve_slot(from, about);
-  if (place.slot == nullptr) return false;
-  fill(place.slot, kind, atomic_update::set, datatype::u64, about, reinterpret_cast<std::uintptr_t>(local),
+  const reserved_slot reserved = reserve_slot(queue, about);
+  if (reserved.slot == nullptr) return false;
+  fill(reserved.slot, kind, atomic_update::set, datatype::u64, about, reinterpret_cast<std::uintptr_t>(local),
        std::uint64_t{shape.bytes} * shape.count, answers.cell, static_cast<std::uint32_t>(shape.bytes));
-  fill(place.slot->value, static_cast<std::uint64_t>(shape.local_step), static_cast<std::uint64_t>(shape.remote_step));
-  release(place);
-  return when == until::handed_over || !await_answer(from, about, answers).lost;
+  fill(reserved.slot->value, static_cast<std::uint64_t>(shape.local_step),
+       static_cast<std::uint64_t>(shape.remote_step));
+  publish(reserved);
+  return when == completion::submitted || !await_answer(queue, about, answers).lost;
 }
 
 /// Hands over blocks of any number and size. False if it had to give up.
 template <direction Direction>
-[[nodiscard]] PGAS_COLD bool hand_over_blocks(sender from, errand about, const void* local, spread shape, until when) {
+[[nodiscard]] PGAS_COLD bool submit_blocks(proxy_queue queue, op_info about, const void* local, strided_range shape,
+                                           completion when) {
   constexpr bool put = Direction == direction::put;
   if (shape.count != 1 && shape.bytes >> 32 == 0)
-    return hand_over_copy(from, about, put ? command_kind::put_strided : command_kind::get_strided, local, shape, when);
+    return submit_copy(queue, about, put ? command_kind::put_strided : command_kind::get_strided, local, shape, when);
   const auto* at = static_cast<const std::byte*>(local);
   PGAS_ROLLED
   for (std::size_t i = 0; i < shape.count; ++i) {
-    if (!hand_over_copy(from, about, put ? command_kind::put : command_kind::get, at, {shape.bytes, 1, 0, 0}, when))
+    if (!submit_copy(queue, about, put ? command_kind::put : command_kind::get, at, {shape.bytes, 1, 0, 0}, when))
       return false;
     at += shape.local_step;
     about.offset += static_cast<std::uint64_t>(shape.remote_step);
@@ -76,27 +78,27 @@ template <direction Direction>
 
 /// Hands over a put with a signal behind it: of `bytes` from `local`, or of what `local` is itself, or the signal
 /// alone, by the kind. False if it had to give up.
-[[nodiscard]] PGAS_COLD bool hand_over_signal(sender from, errand about, command_kind kind, std::uint64_t local,
-                                              std::size_t bytes, signal_behind signal, until when) {
-  const bool waits = when == until::local_done && kind == command_kind::put_signal;
-  answer_place answers{no_answer, 0};
+[[nodiscard]] PGAS_COLD bool submit_signal(proxy_queue queue, op_info about, command_kind kind, std::uint64_t local,
+                                           std::size_t bytes, trailing_signal signal, completion when) {
+  const bool waits = when == completion::local_done && kind == command_kind::put_signal;
+  reserved_answer answers{no_answer, 0};
   if (waits) {
-    answers = take_answer(from, about);
+    answers = reserve_answer(queue, about);
     if (answers.cell == no_answer) return false;
   }
-  const ring_place place = reserve_slot(from, about);
-  if (place.slot == nullptr) return false;
-  fill(place.slot, kind, signal.op == signal_op::add ? atomic_update::add : atomic_update::set, datatype::u64, about,
+  const reserved_slot reserved = reserve_slot(queue, about);
+  if (reserved.slot == nullptr) return false;
+  fill(reserved.slot, kind, signal.op == signal_op::add ? atomic_update::add : atomic_update::set, datatype::u64, about,
        local, bytes, answers.cell);
-  fill(place.slot->value, signal.value, from.offset(signal.at));
-  release(place);
-  return !waits || !await_answer(from, about, answers).lost;
+  fill(reserved.slot->value, signal.value, queue.offset(signal.at));
+  publish(reserved);
+  return !waits || !await_answer(queue, about, answers).lost;
 }
 
 /// Goes on with the group's other threads if that was waited for; ends the group, or the thread, where it is lost.
 template <PGAS_IS(group) G>
-PGAS_FN void go_on(const G& g, bool lost, until when) {
-  if (when == until::local_done) {
+PGAS_FN void exit_if_lost(const G& g, bool lost, completion when) {
+  if (when == completion::local_done) {
     exit_if_any(g, lost);
   } else if (lost) {
     end_thread();
@@ -104,50 +106,51 @@ PGAS_FN void go_on(const G& g, bool lost, until when) {
 }
 
 template <PGAS_IS(group) G>
-[[nodiscard]] PGAS_FN share share_of(const G& g) {
+[[nodiscard]] PGAS_FN slice slice_of(const G& g) {
   return {static_cast<std::uint32_t>(g.thread_rank()), static_cast<std::uint32_t>(g.size())};
 }
 
 /// A copy that the proxy carries, as the threads of a group ask for it. It is passed in memory: what a call takes in
 /// registers, nvcc loads at the top of the loop around it, whether the call is made or not.
-struct far_copy {
-  sender from;
+struct proxied_copy {
+  proxy_queue queue;
   std::int32_t pe;     ///< in the world
   const void* remote;  ///< what this PE calls it
   const void* local;   ///< for gets not const in truth
   std::size_t bytes;
-  until when;
+  completion when;
 };
 
 /// put(), put_nbi(). *Callers* all threads of the group.
 template <PGAS_IS(group) G>
-PGAS_COLD void proxied_put(const far_copy& call, G g) {
-  const errand about{operation::put, call.pe, call.from.offset(call.remote)};
+PGAS_COLD void proxied_put(const proxied_copy& call, G g) {
+  const op_info about{operation::put, call.pe, call.queue.offset(call.remote)};
   bool lost = false;
   if (call.bytes <= sizeof(payload) || !is_global(call.local)) {
-    lost = !put_pieces(call.from, about, call.local, call.bytes, share_of(g));
+    lost = !put_inline(call.queue, about, call.local, call.bytes, slice_of(g));
   } else if (g.thread_rank() == 0) {
-    lost = !hand_over_copy(call.from, about, command_kind::put, call.local, {call.bytes, 1, 0, 0}, call.when);
+    lost = !submit_copy(call.queue, about, command_kind::put, call.local, {call.bytes, 1, 0, 0}, call.when);
   }
-  go_on(g, lost, call.when);
+  exit_if_lost(g, lost, call.when);
 }
 
 /// get(), get_nbi(). *Callers* all threads of the group.
 template <PGAS_IS(group) G>
-PGAS_COLD void proxied_get(const far_copy& call, G g) {
-  const errand about{operation::get, call.pe, call.from.offset(call.remote)};
+PGAS_COLD void proxied_get(const proxied_copy& call, G g) {
+  const op_info about{operation::get, call.pe, call.queue.offset(call.remote)};
   bool lost = false;
   if (call.bytes <= sizeof(payload) || !is_global(call.local)) {
-    lost = !get_pieces(call.from, about, const_cast<void*>(call.local), call.bytes, share_of(g));
+    lost = !get_inline(call.queue, about, const_cast<void*>(call.local), call.bytes, slice_of(g));
   } else if (g.thread_rank() == 0) {
-    lost = !hand_over_copy(call.from, about, command_kind::get, call.local, {call.bytes, 1, 0, 0}, call.when);
+    lost = !submit_copy(call.queue, about, command_kind::get, call.local, {call.bytes, 1, 0, 0}, call.when);
   }
-  go_on(g, lost, call.when);
+  exit_if_lost(g, lost, call.when);
 }
 
 /// One thread's share of strided copies of memory that the proxy can't reach. False if it had to give up.
 template <direction Direction>
-[[nodiscard]] PGAS_COLD bool blocks_in_pieces(sender from, errand about, const void* local, spread shape, share me) {
+[[nodiscard]] PGAS_COLD bool copy_strided_inline(proxy_queue queue, op_info about, const void* local,
+                                                 strided_range shape, slice me) {
   auto* at = static_cast<std::byte*>(const_cast<void*>(local));
   std::uint32_t step = me.rank;
   PGAS_ROLLED
@@ -155,7 +158,7 @@ template <direction Direction>
     about.offset += static_cast<std::uint64_t>(shape.remote_step) * step;
     at += shape.local_step * static_cast<std::ptrdiff_t>(step);
     shape.count -= step;
-    if (!move_pieces<Direction>(from, about, at, shape.bytes, share{0, 1})) return false;
+    if (!copy_inline<Direction>(queue, about, at, shape.bytes, slice{0, 1})) return false;
     step = me.size;
   }
   return true;
@@ -164,39 +167,39 @@ template <direction Direction>
 /// Strided puts and gets of all forms. *Callers* all threads of the group.
 /// @param local for gets not const in truth
 template <direction Direction, PGAS_IS(group) G>
-PGAS_COLD void proxied_strided(sender from, G g, std::int32_t pe, const void* remote, const void* local, spread shape,
-                               until when) {
+PGAS_COLD void proxied_strided(proxy_queue queue, G g, std::int32_t pe, const void* remote, const void* local,
+                               strided_range shape, completion when) {
   constexpr bool put = Direction == direction::put;
-  const errand about{put ? operation::iput : operation::iget, pe, from.offset(remote)};
+  const op_info about{put ? operation::iput : operation::iget, pe, queue.offset(remote)};
   if (shape.bytes == 0) shape.count = 0;
   bool lost = false;
   if (!is_global(local)) {
-    lost = !blocks_in_pieces<Direction>(from, about, local, shape, share_of(g));
+    lost = !copy_strided_inline<Direction>(queue, about, local, shape, slice_of(g));
   } else if (g.thread_rank() == 0 && shape.count != 0) {
-    lost = !hand_over_blocks<Direction>(from, about, local, shape, when);
+    lost = !submit_blocks<Direction>(queue, about, local, shape, when);
   }
-  go_on(g, lost, when);
+  exit_if_lost(g, lost, when);
 }
 
 /// put_signal(), put_signal_nbi(). *Callers* all threads of the group.
 template <PGAS_IS(group) G>
-PGAS_COLD void proxied_put_signal(const far_copy& call, const signal_behind& signal, G g) {
-  const errand about{operation::put_signal, call.pe, call.from.offset(call.remote)};
+PGAS_COLD void proxied_put_signal(const proxied_copy& call, const trailing_signal& signal, G g) {
+  const op_info about{operation::put_signal, call.pe, call.queue.offset(call.remote)};
   auto kind = command_kind::put_signal;
   auto local = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(call.local));
   std::size_t bytes = call.bytes;
   bool lost = false;
   if (bytes <= sizeof(std::uint64_t)) {
     kind = bytes != 0 ? command_kind::put_value_signal : command_kind::signal;
-    if (g.thread_rank() == 0) local = gathered(static_cast<const std::byte*>(call.local), bytes).word[0];
+    if (g.thread_rank() == 0) local = pack_payload(static_cast<const std::byte*>(call.local), bytes).word[0];
   } else if (bytes <= sizeof(payload) || !is_global(call.local)) {
-    lost = !put_pieces(call.from, about, call.local, bytes, share_of(g));
+    lost = !put_inline(call.queue, about, call.local, bytes, slice_of(g));
     g.sync();
     kind = command_kind::signal;
     bytes = 0;
   }
-  if (g.thread_rank() == 0 && !lost) lost = !hand_over_signal(call.from, about, kind, local, bytes, signal, call.when);
-  go_on(g, lost, call.when);
+  if (g.thread_rank() == 0 && !lost) lost = !submit_signal(call.queue, about, kind, local, bytes, signal, call.when);
+  exit_if_lost(g, lost, call.when);
 }
 
 }  // namespace pgas::detail

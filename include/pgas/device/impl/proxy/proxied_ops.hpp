@@ -21,16 +21,16 @@ template <class T>
 }
 
 /// At most as many bytes as a command carries, from wherever `from` points, and to it.
-[[nodiscard]] PGAS_FN payload gathered(const std::byte* from, std::size_t bytes) {
+[[nodiscard]] PGAS_FN payload pack_payload(const std::byte* src, std::size_t bytes) {
   payload all{};
   PGAS_ROLLED
   for (std::size_t i = bytes; i > 0; --i) {
     all.word[1] = all.word[1] << 8 | all.word[0] >> 56;
-    all.word[0] = all.word[0] << 8 | load_weak<1>(from + i - 1);
+    all.word[0] = all.word[0] << 8 | load_weak<1>(src + i - 1);
   }
   return all;
 }
-PGAS_FN void scatter(std::byte* to, payload all, std::size_t bytes) {
+PGAS_FN void unpack_payload(std::byte* to, payload all, std::size_t bytes) {
   PGAS_ROLLED
   for (std::size_t i = 0; i < bytes; ++i) {
     store_weak<1>(to + i, static_cast<std::uint8_t>(all.word[0]));
@@ -40,12 +40,12 @@ PGAS_FN void scatter(std::byte* to, payload all, std::size_t bytes) {
 }
 
 /// Writes at most as many bytes as a command carries. False if it had to give up.
-[[nodiscard]] PGAS_FN bool put_piece(sender from, errand about, payload value, std::uint32_t bytes) {
-  const ring_place place = reserve_slot(from, about);
-  if (place.slot == nullptr) return false;
-  fill(place.slot, command_kind::put_value, atomic_update::fetch, datatype::u64, about, 0, bytes, no_answer);
-  fill(place.slot->value, value.word[0], value.word[1]);
-  release(place);
+[[nodiscard]] PGAS_FN bool put_inline_value(proxy_queue queue, op_info about, payload value, std::uint32_t bytes) {
+  const reserved_slot reserved = reserve_slot(queue, about);
+  if (reserved.slot == nullptr) return false;
+  fill(reserved.slot, command_kind::put_value, atomic_update::fetch, datatype::u64, about, 0, bytes, no_answer);
+  fill(reserved.slot->value, value.word[0], value.word[1]);
+  publish(reserved);
   return true;
 }
 
@@ -53,7 +53,8 @@ PGAS_FN void scatter(std::byte* to, payload all, std::size_t bytes) {
 /// when it returns. False if it had to give up. (Addresses move along, as there are few registers this deep below a
 /// kernel.) @param local for puts not written
 template <direction Direction>
-[[nodiscard]] PGAS_FN bool move_pieces(sender from, errand about, std::byte* local, std::size_t bytes, share me) {
+[[nodiscard]] PGAS_FN bool copy_inline(proxy_queue queue, op_info about, std::byte* local, std::size_t bytes,
+                                       slice me) {
   constexpr std::uint32_t piece = sizeof(payload);
   std::uint32_t step = me.rank * piece;
   PGAS_ROLLED
@@ -63,11 +64,11 @@ template <direction Direction>
     bytes -= step;
     const std::size_t n = bytes < piece ? bytes : piece;
     if constexpr (Direction == direction::put) {
-      if (!put_piece(from, about, gathered(local, n), static_cast<std::uint32_t>(n))) return false;
+      if (!put_inline_value(queue, about, pack_payload(local, n), static_cast<std::uint32_t>(n))) return false;
     } else {
-      const reply got = ask(from, about, command_kind::get_value, n);
+      const reply got = request_reply(queue, about, command_kind::get_value, n);
       if (got.lost) return false;
-      scatter(local, got.value, n);
+      unpack_payload(local, got.value, n);
     }
     step = me.size * piece;
   }
@@ -75,41 +76,42 @@ template <direction Direction>
 }
 
 /// The same out of line.
-[[nodiscard]] PGAS_COLD bool put_pieces(sender from, errand about, const void* src, std::size_t bytes, share me) {
-  return move_pieces<direction::put>(from, about, static_cast<std::byte*>(const_cast<void*>(src)), bytes, me);
+[[nodiscard]] PGAS_COLD bool put_inline(proxy_queue queue, op_info about, const void* src, std::size_t bytes,
+                                        slice me) {
+  return copy_inline<direction::put>(queue, about, static_cast<std::byte*>(const_cast<void*>(src)), bytes, me);
 }
-[[nodiscard]] PGAS_COLD bool get_pieces(sender from, errand about, void* dst, std::size_t bytes, share me) {
-  return move_pieces<direction::get>(from, about, static_cast<std::byte*>(dst), bytes, me);
+[[nodiscard]] PGAS_COLD bool get_inline(proxy_queue queue, op_info about, void* dst, std::size_t bytes, slice me) {
+  return copy_inline<direction::get>(queue, about, static_cast<std::byte*>(dst), bytes, me);
 }
 
 /// Writes at most as many bytes as a command carries.
-PGAS_FN void proxied_store(sender from, errand about, payload value, std::uint32_t bytes) {
-  if (!put_piece(from, about, value, bytes)) end_thread();
+PGAS_FN void proxied_store(proxy_queue queue, op_info about, payload value, std::uint32_t bytes) {
+  if (!put_inline_value(queue, about, value, bytes)) end_thread();
 }
 /// Reads them.
-[[nodiscard]] PGAS_FN payload proxied_load(sender from, errand about, std::uint32_t bytes) {
-  const reply got = ask(from, about, command_kind::get_value, bytes);
+[[nodiscard]] PGAS_FN payload proxied_load(proxy_queue queue, op_info about, std::uint32_t bytes) {
+  const reply got = request_reply(queue, about, command_kind::get_value, bytes);
   if (got.lost) end_thread();
   return got.value;
 }
 
 /// p() and g() of any type.
 template <class T>
-PGAS_FN void proxied_p(sender from, std::int32_t pe, std::uint64_t offset, const T& value) {
+PGAS_FN void proxied_p(proxy_queue queue, std::int32_t pe, std::uint64_t offset, const T& value) {
   if constexpr (sizeof(T) <= sizeof(payload)) {
-    proxied_store(from, {operation::p, pe, offset}, payload_of(value), sizeof(T));
+    proxied_store(queue, {operation::p, pe, offset}, payload_of(value), sizeof(T));
   } else {
     const T copy = value;
-    if (!put_pieces(from, {operation::p, pe, offset}, &copy, sizeof(T), share{0, 1})) end_thread();
+    if (!put_inline(queue, {operation::p, pe, offset}, &copy, sizeof(T), slice{0, 1})) end_thread();
   }
 }
 template <class T>
-[[nodiscard]] PGAS_FN T proxied_g(sender from, std::int32_t pe, std::uint64_t offset) {
+[[nodiscard]] PGAS_FN T proxied_g(proxy_queue queue, std::int32_t pe, std::uint64_t offset) {
   if constexpr (sizeof(T) <= sizeof(payload)) {
     struct prefix {
       std::byte at[sizeof(T)];
     };
-    const payload got = proxied_load(from, {operation::g, pe, offset}, sizeof(T));
+    const payload got = proxied_load(queue, {operation::g, pe, offset}, sizeof(T));
     prefix bytes;
     copy_bytes(&bytes, &got, sizeof(T));
     return bits_as<T>(bytes);
@@ -117,69 +119,70 @@ template <class T>
     struct whole {
       std::byte at[sizeof(T)];
     } bytes;
-    if (!get_pieces(from, {operation::g, pe, offset}, &bytes, sizeof(T), share{0, 1})) end_thread();
+    if (!get_inline(queue, {operation::g, pe, offset}, &bytes, sizeof(T), slice{0, 1})) end_thread();
     return bits_as<T>(bytes);
   }
 }
 
 /// An atomic operation whose result is not wanted. Out of line: a wait and the signal behind it are to lie close
 /// together.
-PGAS_COLD void proxied_update(sender from, errand about, atomic_update update, datatype as, std::uint64_t value) {
-  const ring_place place = reserve_slot(from, about);
-  if (place.slot == nullptr) end_thread();
-  fill(place.slot, command_kind::atomic, update, as, about, 0, size_of(as), no_answer);
-  fill(place.slot->value, value, 0);
-  release(place);
+PGAS_COLD void proxied_update(proxy_queue queue, op_info about, atomic_update update, datatype as,
+                              std::uint64_t value) {
+  const reserved_slot reserved = reserve_slot(queue, about);
+  if (reserved.slot == nullptr) end_thread();
+  fill(reserved.slot, command_kind::atomic, update, as, about, 0, size_of(as), no_answer);
+  fill(reserved.slot->value, value, 0);
+  publish(reserved);
 }
 
 /// An atomic operation: the bits before.
-[[nodiscard]] PGAS_FN std::uint64_t proxied_fetch(sender from, errand about, atomic_update update, datatype as,
+[[nodiscard]] PGAS_FN std::uint64_t proxied_fetch(proxy_queue queue, op_info about, atomic_update update, datatype as,
                                                   std::uint64_t value, std::uint64_t condition) {
-  const answer_place answers = take_answer(from, about);
+  const reserved_answer answers = reserve_answer(queue, about);
   if (answers.cell == no_answer) end_thread();
-  const ring_place place = reserve_slot(from, about);
-  if (place.slot == nullptr) end_thread();
-  fill(place.slot, command_kind::atomic, update, as, about, 0, size_of(as), answers.cell);
-  fill(place.slot->value, value, condition);
-  release(place);
-  const reply got = await_answer(from, about, answers);
+  const reserved_slot reserved = reserve_slot(queue, about);
+  if (reserved.slot == nullptr) end_thread();
+  fill(reserved.slot, command_kind::atomic, update, as, about, 0, size_of(as), answers.cell);
+  fill(reserved.slot->value, value, condition);
+  publish(reserved);
+  const reply got = await_answer(queue, about, answers);
   if (got.lost) end_thread();
   return got.value.word[0];
 }
 
 /// Later commands to PE `pe` come after earlier ones.
-PGAS_FN void proxied_fence(sender from, std::int32_t pe) {
-  const errand about{operation::fence, pe, 0};
-  const ring_place place = reserve_slot(from, about);
-  if (place.slot == nullptr) end_thread();
-  fill(place.slot, command_kind::fence, atomic_update::fetch, datatype::u64, about, 0, 0, no_answer);
-  release(place);
+PGAS_FN void proxied_fence(proxy_queue queue, std::int32_t pe) {
+  const op_info about{operation::fence, pe, 0};
+  const reserved_slot reserved = reserve_slot(queue, about);
+  if (reserved.slot == nullptr) end_thread();
+  fill(reserved.slot, command_kind::fence, atomic_update::fetch, datatype::u64, about, 0, 0, no_answer);
+  publish(reserved);
 }
 
 /// settle() that ends the thread. Out of line, as is the next one: where there is no proxy, code beside the road.
-PGAS_COLD void settle_or_end(sender from, operation what, std::int32_t pe) {
-  if (!settle(from, what, pe)) end_thread();
+PGAS_COLD void drain_or_end(proxy_queue queue, operation what, std::int32_t pe) {
+  if (!drain(queue, what, pe)) end_thread();
 }
 
 /// settle() for what all threads of a group have handed over.
 /// *Callers* all threads of the group.
 template <PGAS_IS(group) G>
-PGAS_COLD void settle_together(sender from, G g, operation what, std::int32_t pe) {
+PGAS_COLD void drain_by_leader(proxy_queue queue, G g, operation what, std::int32_t pe) {
   g.sync();
-  exit_unless_leader(g, g.thread_rank() == 0 && settle(from, what, pe));
+  exit_unless_leader(g, g.thread_rank() == 0 && drain(queue, what, pe));
 }
 
 /// Waits for what this PE has handed to the proxy for any PE. Proxied operations that are complete are before whatever
 /// comes later, by whatever way it goes.
 PGAS_FN void quiet_proxied(const context& ctx, operation what) {
   if (ctx.has_proxied()) PGAS_UNLIKELY
-    settle_or_end(sender_of(ctx), what, -1);
+    drain_or_end(proxy_queue_of(ctx), what, -1);
 }
 /// The same for what the threads of a group have handed over.
 template <PGAS_IS(group) G>
 PGAS_FN void quiet_proxied(const context& ctx, const G& g, operation what) {
   if (ctx.has_proxied()) PGAS_UNLIKELY
-    settle_together(sender_of(ctx), g, what, -1);
+    drain_by_leader(proxy_queue_of(ctx), g, what, -1);
 }
 
 }  // namespace pgas::detail

@@ -17,7 +17,7 @@
 namespace pgas::detail {
 
 /// What a thread needs of its context to hand commands over.
-struct sender {
+struct proxy_queue {
   const routes* table;
 
   [[nodiscard]] PGAS_FN std::uint64_t offset(const volatile void* local) const {
@@ -25,7 +25,7 @@ struct sender {
   }
 };
 
-[[nodiscard]] PGAS_FN sender sender_of(const context& ctx) { return {ctx.routes_}; }
+[[nodiscard]] PGAS_FN proxy_queue proxy_queue_of(const context& ctx) { return {ctx.routes_}; }
 
 /// The bytes that a command or an answer has room for.
 struct payload {
@@ -39,27 +39,28 @@ struct reply {
 };
 
 /// Whom a command is about, for records.
-struct errand {
+struct op_info {
   operation what;
   std::int32_t pe;
   std::uint64_t offset;
 };
 
 /// The record of a command that could not be handed over, or was not answered.
-PGAS_FN void report_errand(sender from, errand about, failure why, std::uint64_t expected, std::uint64_t seen) {
-  leave_record(from.table->control, from.table->my_slot,
+PGAS_FN void report_proxy_failure(proxy_queue queue, op_info about, failure why, std::uint64_t expected,
+                                  std::uint64_t seen) {
+  leave_record(queue.table->control, queue.table->my_slot,
                lost_wait(why, about.what, about.pe, about.offset, cmp::ge, expected, seen));
 }
 
 /// A slot of the ring that is this thread's to fill.
-struct ring_place {
+struct reserved_slot {
   command* slot;  ///< null: the thread had to give up; the record is written
   std::uint64_t lap;
 };
 
 /// Waits for one. Whoever has it must not wait for anybody before it is released: the proxy takes commands in order.
-[[nodiscard]] PGAS_FN ring_place reserve_slot(sender from, errand about) {
-  const ring_view& ring = from.table->ring;
+[[nodiscard]] PGAS_FN reserved_slot reserve_slot(proxy_queue queue, op_info about) {
+  const ring_view& ring = queue.table->ring;
   ring_heads* const heads = ring.heads;
   const std::uint64_t size = std::uint64_t{1} << ring.log2_commands;
   const std::uint64_t number = fetch<rmw::add>(&heads->next, std::uint64_t{1});
@@ -68,12 +69,12 @@ struct ring_place {
     fence_acquire();
   } else {
     const std::uint64_t* const progress = &ring.progress->taken;
-    const failure why = poll_until(from.table->control, [&] {
+    const failure why = poll_until(queue.table->control, [&] {
       taken = load_relaxed(progress);
       return number - taken < size;
     });
     if (why != failure::none) PGAS_UNLIKELY {
-      report_errand(from, about, why, number - size + 1, taken);
+      report_proxy_failure(queue, about, why, number - size + 1, taken);
       return {nullptr, 0};
     }
     fence_acquire();
@@ -83,52 +84,52 @@ struct ring_place {
 }
 
 /// A cell for an answer, which is this thread's until it has read it.
-struct answer_place {
+struct reserved_answer {
   std::uint32_t cell;  ///< no_answer: the thread had to give up
   std::uint64_t lap;
 };
 
-/// Waits for one. (As take_unit() does, and yet not by a function of both: with that a loop of g() reached 268 GB/s
+/// Waits for one. (As reserve_unit() does, and yet not by a function of both: with that a loop of g() reached 268 GB/s
 /// instead of 354, by what ptxas made of this slow path.)
-[[nodiscard]] PGAS_FN answer_place take_answer(sender from, errand about) {
-  const ring_view& ring = from.table->ring;
+[[nodiscard]] PGAS_FN reserved_answer reserve_answer(proxy_queue queue, op_info about) {
+  const ring_view& ring = queue.table->ring;
   const std::uint64_t number = fetch<rmw::add>(&ring.heads->next_answer, std::uint64_t{1});
   const std::uint64_t laps = number >> ring.log2_answers;
   const auto cell = static_cast<std::uint32_t>(number - (laps << ring.log2_answers));
   const std::uint64_t* const free_laps = ring.free_laps() + cell;
   std::uint64_t seen = 0;
-  const failure why = poll_until(from.table->control, [&] {
+  const failure why = poll_until(queue.table->control, [&] {
     seen = load_relaxed(free_laps);
     return seen == laps;
   });
   if (why != failure::none) PGAS_UNLIKELY {
-    report_errand(from, about, why, laps, seen);
+    report_proxy_failure(queue, about, why, laps, seen);
     return {no_answer, 0};
   }
   fence_acquire();
   return {cell, laps + 1};
 }
 
-/// A unit of the workspace, which is this group's until give_unit().
-struct unit_place {
+/// A unit of the workspace, which is this group's until release_unit().
+struct reserved_unit {
   std::byte* at;  ///< null: the thread had to give up
   std::uint64_t number;
 };
 
 /// Waits for one. Out of line, as it is for folds, of which there are many.
-[[nodiscard]] PGAS_COLD unit_place take_unit(sender from, errand about) {
-  const workspace_view& space = from.table->workspace;
+[[nodiscard]] PGAS_COLD reserved_unit reserve_unit(proxy_queue queue, op_info about) {
+  const workspace_view& space = queue.table->workspace;
   const std::uint64_t number = fetch<rmw::add>(space.next, std::uint64_t{1});
   const std::uint64_t laps = number >> space.log2_units;
   const std::uint64_t unit = number - (laps << space.log2_units);
   const std::uint64_t* const free_laps = space.next + 1 + unit;
   std::uint64_t seen = 0;
-  const failure why = poll_until(from.table->control, [&] {
+  const failure why = poll_until(queue.table->control, [&] {
     seen = load_relaxed(free_laps);
     return seen == laps;
   });
   if (why != failure::none) PGAS_UNLIKELY {
-    report_errand(from, about, why, laps, seen);
+    report_proxy_failure(queue, about, why, laps, seen);
     return {nullptr, 0};
   }
   fence_acquire();
@@ -136,23 +137,23 @@ struct unit_place {
 }
 
 /// Nobody reads or writes it any more.
-PGAS_COLD void give_unit(sender from, std::uint64_t number) {
-  const workspace_view& space = from.table->workspace;
+PGAS_COLD void release_unit(proxy_queue queue, std::uint64_t number) {
+  const workspace_view& space = queue.table->workspace;
   const std::uint64_t laps = number >> space.log2_units;
   store_release(space.next + 1 + (number - (laps << space.log2_units)), laps + 1);
 }
 
 /// Waits for the answer. Acquires: what the proxy has done for the command is visible.
-[[nodiscard]] PGAS_FN reply await_answer(sender from, errand about, answer_place at) {
-  const ring_view& ring = from.table->ring;
+[[nodiscard]] PGAS_FN reply await_answer(proxy_queue queue, op_info about, reserved_answer at) {
+  const ring_view& ring = queue.table->ring;
   const answer* const cell = ring.answers + at.cell;
   std::uint64_t seen = 0;
-  const failure why = poll_until(from.table->control, [&] {
+  const failure why = poll_until(queue.table->control, [&] {
     seen = load_relaxed(&cell->lap);
     return seen == at.lap;
   });
   if (why != failure::none) PGAS_UNLIKELY {
-    report_errand(from, about, why, at.lap, seen);
+    report_proxy_failure(queue, about, why, at.lap, seen);
     return {{}, true};
   }
   fence_acquire();
@@ -170,7 +171,7 @@ PGAS_FN void fill(std::uint64_t* to, std::uint64_t low, std::uint64_t high) {
 
 /// What all commands say, but `lap`. Strong stores: under the thread sanitizer they are no bulk data, which would end
 /// the reach of an earlier fence.
-PGAS_FN void fill(command* slot, command_kind kind, atomic_update update, datatype as, const errand& about,
+PGAS_FN void fill(command* slot, command_kind kind, atomic_update update, datatype as, const op_info& about,
                   std::uint64_t local, std::uint64_t bytes, std::uint32_t cell, std::uint32_t block = 0) {
   const std::uint64_t head = static_cast<std::uint64_t>(kind) | static_cast<std::uint64_t>(update) << 8 |
                              static_cast<std::uint64_t>(as) << 16 |
@@ -182,23 +183,23 @@ PGAS_FN void fill(command* slot, command_kind kind, atomic_update update, dataty
 
 /// The command is the proxy's. *Order* what this thread did and has seen before is visible to the proxy when it sees
 /// the command, and to whoever learns of its effect.
-PGAS_FN void release(const ring_place& place) { store_release(&place.slot->lap, place.lap); }
+PGAS_FN void publish(const reserved_slot& slot) { store_release(&slot.slot->lap, slot.lap); }
 
 /// Hands over what needs no more, and waits for the answer.
-[[nodiscard]] PGAS_FN reply ask(sender from, errand about, command_kind kind, std::uint64_t bytes) {
-  const answer_place answers = take_answer(from, about);
+[[nodiscard]] PGAS_FN reply request_reply(proxy_queue queue, op_info about, command_kind kind, std::uint64_t bytes) {
+  const reserved_answer answers = reserve_answer(queue, about);
   if (answers.cell == no_answer) return {{}, true};
-  const ring_place place = reserve_slot(from, about);
-  if (place.slot == nullptr) return {{}, true};
-  fill(place.slot, kind, atomic_update::fetch, datatype::u64, about, 0, bytes, answers.cell);
-  release(place);
-  return await_answer(from, about, answers);
+  const reserved_slot reserved = reserve_slot(queue, about);
+  if (reserved.slot == nullptr) return {{}, true};
+  fill(reserved.slot, kind, atomic_update::fetch, datatype::u64, about, 0, bytes, answers.cell);
+  publish(reserved);
+  return await_answer(queue, about, answers);
 }
 
 /// Returns when all earlier commands of this PE's contexts to PE `pe` of the world, or to all if it is -1, are
 /// complete. Acquires: what they brought is here. False if it had to give up.
-[[nodiscard]] PGAS_FN bool settle(sender from, operation what, std::int32_t pe) {
-  const ring_view ring = from.table->ring;
+[[nodiscard]] PGAS_FN bool drain(proxy_queue queue, operation what, std::int32_t pe) {
+  const ring_view ring = queue.table->ring;
   const std::uint64_t next = load_relaxed(&ring.heads->next);
   if (load_relaxed(&ring.heads->completed) >= next) {  // where nothing was handed over since the host was last asked
     fence_acquire();
@@ -210,7 +211,7 @@ PGAS_FN void release(const ring_place& place) { store_release(&place.slot->lap, 
     store_release(&ring.heads->completed, completed);  // may put back what another has seen since, as in reserve_slot()
     return true;
   }
-  return !ask(from, {what, pe, 0}, command_kind::quiet, 0).lost;
+  return !request_reply(queue, {what, pe, 0}, command_kind::quiet, 0).lost;
 }
 
 }  // namespace pgas::detail

@@ -101,7 +101,7 @@ template <class Op, class T>
 
 /// Operations and types that the library has kernels for.
 template <class Op, class T>
-inline constexpr bool library_reduction = (own_operation<Op> && is_reduce_op<Op, T> &&
+inline constexpr bool library_reduction = (library_op<Op> && is_reduce_op<Op, T> &&
                                            number_of<Op, T>() != number_type::none);
 
 }  // namespace pgas::detail

@@ -3,12 +3,12 @@
 /// member's source.
 #pragma once
 
-#include "pgas/device/impl/hierarchy/domain_exchange.hpp"
-#include "pgas/device/impl/reduce/reduce_loop.hpp"
-#include "pgas/device/impl/proxy/proxied_copy.hpp"
-#include "pgas/device/impl/hierarchy/proxied_reduce.hpp"
-#include "pgas/device/impl/sync/collective_check.hpp"
 #include "pgas/device/impl/copy/strided.hpp"
+#include "pgas/device/impl/hierarchy/domain_exchange.hpp"
+#include "pgas/device/impl/hierarchy/proxied_reduce.hpp"
+#include "pgas/device/impl/proxy/proxied_copy.hpp"
+#include "pgas/device/impl/reduce/reduce_loop.hpp"
+#include "pgas/device/impl/sync/collective_check.hpp"
 
 namespace pgas::detail {
 
@@ -19,8 +19,9 @@ PGAS_FN void put_to_member(const context& ctx, const G& g, T* dst, const T* src,
                            std::int32_t world_pe) {
   ctx.by_world_route(
       dst, world_pe, [&](T* there) { copy<direction::put>(g, there, src, count); },
-      [&](std::int32_t far) {
-        proxied_put(far_copy{sender_of(ctx), far, dst, src, count * sizeof(T), until::handed_over}, g);
+      [&](std::int32_t proxied_pe) {
+        proxied_put(proxied_copy{proxy_queue_of(ctx), proxied_pe, dst, src, count * sizeof(T), completion::submitted},
+                    g);
       });
 }
 
@@ -30,9 +31,9 @@ PGAS_FN void put_strided_to_member(const context& ctx, const G& g, T* dst, const
                                    std::ptrdiff_t src_stride, std::size_t count, std::int32_t world_pe) {
   ctx.by_world_route(
       dst, world_pe, [&](T* there) { copy_strided<direction::put>(g, there, src, dst_stride, src_stride, 1, count); },
-      [&](std::int32_t far) {
-        proxied_strided<direction::put>(sender_of(ctx), g, far, dst, src,
-                                        spread_of<T>(1, count, src_stride, dst_stride), until::handed_over);
+      [&](std::int32_t proxied_pe) {
+        proxied_strided<direction::put>(proxy_queue_of(ctx), g, proxied_pe, dst, src,
+                                        strided_range_of<T>(1, count, src_stride, dst_stride), completion::submitted);
       });
 }
 
@@ -55,13 +56,13 @@ PGAS_FN void put_to_all(const context& ctx, const G& g, const team_view& team, T
   });
 }
 
-/// After a begin_together(), calls put(to, from, world PE) once for each member: `from` is the member's block of this
-/// PE's source, `to` this PE's address of its own block of the member's destination.
+/// After a sync_unless_lockstep(), calls put(to, from, world PE) once for each member: `from` is the member's block of
+/// this PE's source, `to` this PE's address of its own block of the member's destination.
 /// @param dst_block, src_block elements from one block to the next
 template <class T, PGAS_IS(group) G, class Put>
 PGAS_FN void for_each_block(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
                             std::ptrdiff_t dst_block, std::ptrdiff_t src_block, Put put) {
-  begin_together(g);
+  sync_unless_lockstep(g);
   for_each_member(ctx, g, team, [&](std::int32_t member) {
     put(dst + team.my_pe() * dst_block, src + member * src_block, team.world_pe(member));
   });
@@ -75,7 +76,7 @@ template <PGAS_IS(group) G>
   std::uint64_t* const mine = value_word(ctx, team, team.my_pe());
   for (auto i = static_cast<std::int32_t>(g.thread_rank()); i < team.n_pes(); i += size)
     store_at_member(ctx, mine, value, team.world_pe(i), what);
-  meet_or_end(ctx, g, team, what);
+  collective_barrier(ctx, g, team, what);
   std::uint64_t sum = 0;
   for (std::int32_t i = 0; i < team.my_pe(); ++i) sum += load_relaxed(value_word(ctx, team, i));
   return sum;
@@ -103,59 +104,60 @@ PGAS_FN void fetch_broadcast(const context& ctx, const G& g, const team_view& te
     for (auto i = static_cast<std::int32_t>(g.thread_rank()); i < team.n_pes(); i += size)
       store_at_member(ctx, place, everywhere ? offset + 1 : 0, team.world_pe(i), what);
   }
-  meet_or_end(ctx, g, team, what);
+  collective_barrier(ctx, g, team, what);
   if (team.my_pe() == root) {
     if (!everywhere) {
       put_to_all(ctx, g, team, dst, src, count);
     } else if (dst != src) {
       copy<direction::put>(g, dst, src, count);
     }
-  } else if (const std::uint64_t told = load_relaxed(place); told != 0) {
-    const auto* const from = reinterpret_cast<const T*>(ctx.my_slot_ + (told - 1));
+  } else if (const std::uint64_t announced = load_relaxed(place); announced != 0) {
+    const auto* const from = reinterpret_cast<const T*>(ctx.my_slot_ + (announced - 1));
     copy<direction::get>(g, dst, ctx.world_remote(from, team.world_pe(root)), count);
   }
 }
 
 /// A fold by all members, each of its share. They meet before, so that all sources are there, and after, so that all
 /// results are. @param first_target, end_target who gets whole results
-template <fold_result Result, class T, class Op, PGAS_IS(group) G>
-PGAS_FN void fold_shares(const context& ctx, const G& g, const team_view& team, T* dst, const T* src, std::size_t count,
-                         Op op, std::int32_t first_target, std::int32_t end_target, operation what) {
-  if constexpr (Result == fold_result::whole) {
-    if (end_target - first_target == team.n_pes() && goes_by_domains(ctx, team, count * sizeof(T))) PGAS_UNLIKELY {
+template <reduce_result Result, class T, class Op, PGAS_IS(group) G>
+PGAS_FN void twoshot_reduce(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
+                            std::size_t count, Op op, std::int32_t first_target, std::int32_t end_target,
+                            operation what) {
+  if constexpr (Result == reduce_result::whole) {
+    if (end_target - first_target == team.n_pes() && fits_hierarchy(ctx, team, count * sizeof(T))) PGAS_UNLIKELY {
       const domain_call call = domain_call_of(ctx, team, dst, src, count);
       return reduce_by_domains<T>(&call, g, op);
     }
   }
-  const shares all = shares_of(reinterpret_cast<std::uintptr_t>(src), sizeof(T), count, team.n_pes());
+  const partition all = partition_of(reinterpret_cast<std::uintptr_t>(src), sizeof(T), count, team.n_pes());
   const std::size_t begin = all.start(team.my_pe());
   const std::size_t end = all.start(team.my_pe() + 1);
-  const fold_job job{reinterpret_cast<const std::byte*>(src + begin),
-                     reinterpret_cast<std::byte*>(dst + begin),
-                     end - begin,
-                     {},
-                     team.n_pes(),
-                     first_target,
-                     end_target};
-  step_or_end(ctx, g, team, what);
-  fold_by_route<Result, T>(ctx, g, team, op, job, what);
-  step_or_end(ctx, g, team, what);
+  const reduce_job job{reinterpret_cast<const std::byte*>(src + begin),
+                       reinterpret_cast<std::byte*>(dst + begin),
+                       end - begin,
+                       {},
+                       team.n_pes(),
+                       first_target,
+                       end_target};
+  lockstep_barrier(ctx, g, team, what);
+  reduce_by_route<Result, T>(ctx, g, team, op, job, what);
+  lockstep_barrier(ctx, g, team, what);
 }
 
 /// A fold by which each member gets its own block of `count` elements of the result.
 template <class T, class Op, PGAS_IS(group) G>
-PGAS_FN void fold_block(const context& ctx, const G& g, const team_view& team, T* dst, const T* src, std::size_t count,
-                        Op op) {
-  const fold_job job{reinterpret_cast<const std::byte*>(src + static_cast<std::size_t>(team.my_pe()) * count),
-                     reinterpret_cast<std::byte*>(dst),
-                     count,
-                     {},
-                     team.n_pes(),
-                     team.my_pe(),
-                     team.my_pe() + 1};
-  step_or_end(ctx, g, team, operation::reduce_scatter);
-  fold_by_route<fold_result::whole, T>(ctx, g, team, op, job, operation::reduce_scatter);
-  step_or_end(ctx, g, team, operation::reduce_scatter);
+PGAS_FN void twoshot_reduce_scatter(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
+                                    std::size_t count, Op op) {
+  const reduce_job job{reinterpret_cast<const std::byte*>(src + static_cast<std::size_t>(team.my_pe()) * count),
+                       reinterpret_cast<std::byte*>(dst),
+                       count,
+                       {},
+                       team.n_pes(),
+                       team.my_pe(),
+                       team.my_pe() + 1};
+  lockstep_barrier(ctx, g, team, operation::reduce_scatter);
+  reduce_by_route<reduce_result::whole, T>(ctx, g, team, op, job, operation::reduce_scatter);
+  lockstep_barrier(ctx, g, team, operation::reduce_scatter);
 }
 
 }  // namespace pgas::detail

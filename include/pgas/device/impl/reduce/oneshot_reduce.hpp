@@ -5,9 +5,9 @@
 /// src/device/symmetric/all_reduce.cuh, "AGxLL", but with plain stores and a meeting.)
 ///
 /// Blocks go by themselves: each has its own elements, its own part of the room, in two halves, and meets the same
-/// blocks of the other members (step_or_end()). The halves take turns with those meetings, so that nothing is written
-/// over which is still to be folded: a block stores in one half when the others have come to the meeting after the one
-/// behind which they folded what was there.
+/// blocks of the other members (lockstep_barrier()). The halves take turns with those meetings, so that nothing is
+/// written over which is still to be folded: a block stores in one half when the others have come to the meeting after
+/// the one behind which they folded what was there.
 #pragma once
 
 #include "pgas/device/impl/reduce/direct_exchange.hpp"
@@ -15,41 +15,41 @@
 namespace pgas::detail {
 
 /// Whether a team has room to push in, by its view for the host.
-[[nodiscard]] PGAS_HD constexpr bool may_push(const team_view& team) {
+[[nodiscard]] PGAS_HD constexpr bool has_oneshot_staging(const team_view& team) {
   return team.push_offset_ != 0 && team.n_pes() > 1 && team.n_pes() <= oneshot_staging::most_members;
 }
 
 /// Bytes of what one member pushes to another for one block: a power of two, so that members' parts lie at a distance
 /// as slots do.
-[[nodiscard]] PGAS_HD constexpr std::uint32_t log2_of_push(std::int32_t members) {
+[[nodiscard]] PGAS_HD constexpr std::uint32_t log2_oneshot_bytes(std::int32_t members) {
   std::uint32_t log2 = oneshot_staging::log2_block_bytes;
   while (static_cast<std::uint64_t>(members) << log2 > oneshot_staging::block_bytes) --log2;
   return log2;
 }
 
 /// How far behind a boundary of 16 bytes.
-[[nodiscard]] PGAS_FN std::size_t far_into_word(const void* p) { return reinterpret_cast<std::uintptr_t>(p) & 15; }
+[[nodiscard]] PGAS_FN std::size_t offset_in_word(const void* p) { return reinterpret_cast<std::uintptr_t>(p) & 15; }
 
 /// How the blocks share the elements: the same on all members.
 template <class T>
-[[nodiscard]] PGAS_FN shares shares_of_blocks(const T* src, std::size_t count, std::uint32_t blocks) {
-  return shares_of(reinterpret_cast<std::uintptr_t>(src), sizeof(T), count, static_cast<std::int32_t>(blocks));
+[[nodiscard]] PGAS_FN partition block_partition(const T* src, std::size_t count, std::uint32_t blocks) {
+  return partition_of(reinterpret_cast<std::uintptr_t>(src), sizeof(T), count, static_cast<std::int32_t>(blocks));
 }
 
 /// Whether a reduction by a grid whose blocks go by themselves is pushed: the same on all members.
 template <class T>
-[[nodiscard]] PGAS_FN bool pushes(const team_view& team, const T* src, const shares& all) {
-  if (!may_push(team) || all.count == 0) return false;
-  return all.each * sizeof(T) + far_into_word(src) <= std::size_t{1} << log2_of_push(team.n_pes());
+[[nodiscard]] PGAS_FN bool fits_oneshot(const team_view& team, const T* src, const partition& all) {
+  if (!has_oneshot_staging(team) || all.count == 0) return false;
+  return all.each * sizeof(T) + offset_in_word(src) <= std::size_t{1} << log2_oneshot_bytes(team.n_pes());
 }
 
 /// What a block pushes and folds.
-struct push_job {
+struct oneshot_job {
   const std::byte* src;
   std::byte* dst;
   std::size_t bytes;
-  std::byte* room;  ///< by this PE's address: what member 0 pushes
-  reach to;
+  std::byte* staging;  ///< by this PE's address: what member 0 pushes
+  peer_map peers;
   std::int32_t members;
   std::int32_t me;
   std::uint32_t log2;
@@ -57,22 +57,22 @@ struct push_job {
 
   /// What a member pushes.
   [[nodiscard]] PGAS_FN std::byte* of(std::int32_t member) const {
-    return room + (static_cast<std::size_t>(member) << log2);
+    return staging + (static_cast<std::size_t>(member) << log2);
   }
 };
 /// Whether some elements are whole words.
 template <class T>
 [[nodiscard]] PGAS_FN bool whole_words(const T* dst, const T* src, std::size_t count) {
-  return 16 % sizeof(T) == 0 && far_into_word(dst) == 0 && far_into_word(src) == 0 && count * sizeof(T) % 16 == 0;
+  return 16 % sizeof(T) == 0 && offset_in_word(dst) == 0 && offset_in_word(src) == 0 && count * sizeof(T) % 16 == 0;
 }
 
 /// One thread's share of storing: each word is loaded once. In the room it lies as far into a word of 16 bytes as in
 /// the source.
-PGAS_OUTLINE_IN_UNIT void push_to_members(push_job job, share thread) {
+PGAS_OUTLINE_IN_UNIT void oneshot_store(oneshot_job job, slice thread) {
   constexpr std::uint32_t batch = 2;  // a thread of a block of 512 has no more, as long as members are two
   if (!job.words) {
     for (std::int32_t k = 1; k <= job.members; ++k)
-      put_congruent(job.to.at(job.of(job.me), member_behind(job.me, k, job.members)), job.src, job.bytes, thread);
+      put_congruent(job.peers.at(job.of(job.me), member_behind(job.me, k, job.members)), job.src, job.bytes, thread);
     return;
   }
   const std::uint32_t hop = thread.size * 16;
@@ -83,7 +83,7 @@ PGAS_OUTLINE_IN_UNIT void push_to_members(push_job job, share thread) {
       if (at + i * hop < job.bytes) word[i] = load16<space::any>(job.src + (at + i * hop));
     }
     for (std::int32_t k = 1; k < job.members; ++k) {
-      std::byte* const there = job.to.at(job.of(job.me), member_behind(job.me, k, job.members)) + at;
+      std::byte* const there = job.peers.at(job.of(job.me), member_behind(job.me, k, job.members)) + at;
       PGAS_UNROLL
       for (std::uint32_t i = 0; i < batch; ++i) {
         if (at + i * hop < job.bytes) store16<space::heap>(there + i * hop, word[i]);
@@ -94,7 +94,7 @@ PGAS_OUTLINE_IN_UNIT void push_to_members(push_job job, share thread) {
 
 /// One thread's share of folding whole words, of several members at once.
 template <class T, class Op>
-PGAS_OUTLINE void fold_pushed(Op op, push_job job, share thread) {
+PGAS_OUTLINE void oneshot_reduce_words(Op op, oneshot_job job, slice thread) {
   using A = accumulator_of<Op, T>;
   using access = word_access<T>;
   constexpr std::int32_t batch = 4;
@@ -117,44 +117,44 @@ PGAS_OUTLINE void fold_pushed(Op op, push_job job, share thread) {
       for (std::int32_t b = 0; b < batch; ++b) {
         if (base + b >= job.members) break;
         PGAS_UNROLL
-        for (std::uint32_t d = 0; d < depth; ++d) fold_lanes<access, T>(op, sum[d], in[b][d], base + b == 0);
+        for (std::uint32_t d = 0; d < depth; ++d) reduce_lanes<access, T>(op, sum[d], in[b][d], base + b == 0);
       }
     }
     PGAS_UNROLL
     for (std::uint32_t d = 0; d < depth; ++d) {
-      if (at + d * hop < job.bytes) access::store(job.dst + (at + d * hop), folded<access, T>(sum[d]));
+      if (at + d * hop < job.bytes) access::store(job.dst + (at + d * hop), reduced<access, T>(sum[d]));
     }
   }
 }
 
-/// An all-reduce for which pushes() holds. @param all shares_of_blocks()
+/// An all-reduce for which pushes() holds. @param all block_partition()
 template <class T, class Op, PGAS_IS(group) G>
-PGAS_FN void reduce_by_push(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
-                            const shares& all, const Op& op) {
+PGAS_FN void oneshot_reduce(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
+                            const partition& all, const Op& op) {
   const auto block = g.part();
   const auto which = static_cast<std::int32_t>(block.block_rank());
   const team_view own = team.of_block(block.block_rank());
   const std::uint64_t turn = load_relaxed(&member_state(ctx, own, other_member(own, 0))->waited) & 1;
   const std::size_t begin = all.start(which);
   const std::size_t n = all.start(which + 1) - begin;
-  const push_job job{reinterpret_cast<const std::byte*>(src + begin),
-                     reinterpret_cast<std::byte*>(dst + begin),
-                     n * sizeof(T),
-                     reinterpret_cast<std::byte*>(ctx.my_slot_ + team.push_offset_) +
-                         (static_cast<std::uint32_t>(which) * 2 + turn) * oneshot_staging::block_bytes +
-                         far_into_word(src + begin),
-                     reach_of_near(ctx, team),
-                     team.n_pes(),
-                     team.my_pe(),
-                     log2_of_push(team.n_pes()),
-                     whole_words(dst + begin, src + begin, n)};
-  push_to_members(job, share_of(block));
-  step_of_block(ctx, block, team, operation::reduce);
+  const oneshot_job job{reinterpret_cast<const std::byte*>(src + begin),
+                        reinterpret_cast<std::byte*>(dst + begin),
+                        n * sizeof(T),
+                        reinterpret_cast<std::byte*>(ctx.my_slot_ + team.push_offset_) +
+                            (static_cast<std::uint32_t>(which) * 2 + turn) * oneshot_staging::block_bytes +
+                            offset_in_word(src + begin),
+                        direct_peer_map(ctx, team),
+                        team.n_pes(),
+                        team.my_pe(),
+                        log2_oneshot_bytes(team.n_pes()),
+                        whole_words(dst + begin, src + begin, n)};
+  oneshot_store(job, slice_of(block));
+  block_barrier(ctx, block, team, operation::reduce);
   if constexpr (16 % sizeof(T) == 0) {
-    if (job.words) return fold_pushed<T>(op, job, share_of(block));
+    if (job.words) return oneshot_reduce_words<T>(op, job, slice_of(block));
   }
-  fold<fold_result::whole, T>(op, fold_job{job.room, job.dst, n, {nullptr, 0, 1, job.log2}, job.members, 0, 1},
-                              share_of(block));
+  reduce_elements<reduce_result::whole, T>(
+      op, reduce_job{job.staging, job.dst, n, {nullptr, 0, 1, job.log2}, job.members, 0, 1}, slice_of(block));
 }
 
 }  // namespace pgas::detail

@@ -16,10 +16,10 @@
 namespace pgas::detail {
 
 /// Who gets results: every member or one of them the whole fold, or every member what the members up to it make.
-enum class fold_result : std::int32_t { whole, inclusive, exclusive };
+enum class reduce_result : std::int32_t { whole, inclusive, exclusive };
 
 /// How to reach the members of a team: what context::world_remote() needs, and no more.
-struct reach {
+struct peer_map {
   const std::int32_t* members;  ///< null where they are evenly spaced
   std::int32_t first;           ///< slots from this PE's to that of the first member; of the world's PE 0 for a list
   std::int32_t stride;
@@ -34,11 +34,11 @@ struct reach {
 };
 
 /// Some elements to be folded.
-struct fold_job {
+struct reduce_job {
   const std::byte* src;  ///< this PE's address of the first of them; every member's lies at the same offset
   std::byte* dst;        ///< the same for the results
   std::size_t count;
-  reach to;
+  peer_map peers;
   std::int32_t members;
   std::int32_t first_target;  ///< whole results go to members first_target ... end_target - 1
   std::int32_t end_target;
@@ -51,7 +51,7 @@ struct fold_job {
 
 /// How members share `count` elements: whole lines of 128 bytes, as even as that allows. The same on all members, as
 /// their `src` differ by multiples of a slot.
-struct shares {
+struct partition {
   std::size_t count;
   std::size_t skew;  ///< how many elements into its first line the first one lies
   std::size_t each;  ///< elements of a share, but for the first and the last one
@@ -62,12 +62,12 @@ struct shares {
     return before <= skew ? 0 : before - skew < count ? before - skew : count;
   }
   /// Whose share element `at` is in.
-  [[nodiscard]] PGAS_FN std::int32_t holder(std::size_t at) const {
+  [[nodiscard]] PGAS_FN std::int32_t owner(std::size_t at) const {
     return static_cast<std::int32_t>((at + skew) / each);
   }
 };
-[[nodiscard]] PGAS_FN shares shares_of(std::uintptr_t src, std::uint32_t element_bytes, std::size_t count,
-                                       std::int32_t members) {
+[[nodiscard]] PGAS_FN partition partition_of(std::uintptr_t src, std::uint32_t element_bytes, std::size_t count,
+                                             std::int32_t members) {
   constexpr std::uint32_t line = 128;
   const std::uint32_t per_line = element_bytes < line ? line / element_bytes : 1;
   const std::size_t skew = static_cast<std::uint32_t>(src % line) / element_bytes % per_line;
@@ -77,9 +77,9 @@ struct shares {
 }
 /// Where the share of member `member` starts, of elements at `src`.
 template <class T>
-[[nodiscard]] PGAS_FN std::size_t share_start(const T* src, std::size_t count, std::int32_t members,
+[[nodiscard]] PGAS_FN std::size_t slice_start(const T* src, std::size_t count, std::int32_t members,
                                               std::int32_t member) {
-  return shares_of(reinterpret_cast<std::uintptr_t>(src), sizeof(T), count, members).start(member);
+  return partition_of(reinterpret_cast<std::uintptr_t>(src), sizeof(T), count, members).start(member);
 }
 
 /// `N` values side by side.
@@ -124,7 +124,7 @@ PGAS_FN void combine(const Op& op, lanes<A, N>& sum, const lanes<A, N>& next) {
 
 /// Folds what one access holds with what came before.
 template <class Access, class T, class Op, class A>
-PGAS_FN void fold_lanes(const Op& op, lanes<A, Access::width>& sum, const typename Access::raw& raw, bool first) {
+PGAS_FN void reduce_lanes(const Op& op, lanes<A, Access::width>& sum, const typename Access::raw& raw, bool first) {
   const auto elements = bits_as<lanes<stored_as<T, A>, Access::width>>(raw);
   lanes<A, Access::width> next;
   PGAS_UNROLL
@@ -137,7 +137,7 @@ PGAS_FN void fold_lanes(const Op& op, lanes<A, Access::width>& sum, const typena
 
 /// What was folded, ready to be stored.
 template <class Access, class T, class A>
-[[nodiscard]] PGAS_FN typename Access::raw folded(const lanes<A, Access::width>& sum) {
+[[nodiscard]] PGAS_FN typename Access::raw reduced(const lanes<A, Access::width>& sum) {
   lanes<stored_as<T, A>, Access::width> out{};
   PGAS_UNROLL
   for (std::uint32_t k = 0; k < Access::width; ++k) out.at[k] = stored<T, A>(sum.at[k]);
@@ -151,7 +151,7 @@ template <class Access, class T, class Op>
   lanes<A, Access::width> all{};
   PGAS_UNROLL
   for (std::uint32_t k = 0; k < Access::width; ++k) all.at[k] = op.template identity<A>();
-  return folded<Access, T>(all);
+  return reduced<Access, T>(all);
 }
 
 /// Where the accesses of a loop lie: one behind the other, with a gap before access `gap_at`.
@@ -163,10 +163,10 @@ struct run {
 };
 
 /// One thread's share of a run: accesses of several members in flight, then folded in order.
-template <fold_result Result, class Access, class T, class Op>
-PGAS_FN void fold_run(const Op& op, const fold_job& job, const run& where, share me) {
+template <reduce_result Result, class Access, class T, class Op>
+PGAS_FN void reduce_run(const Op& op, const reduce_job& job, const run& where, slice me) {
   using A = accumulator_of<Op, T>;
-  constexpr bool whole = Result == fold_result::whole;
+  constexpr bool whole = Result == reduce_result::whole;
   constexpr std::uint32_t batch = whole ? 4 : 2;  // members
   for (std::size_t i = me.rank; i < where.count; i += me.size) {
     const std::size_t at = where.start + i * Access::width * sizeof(T) + (i >= where.gap_at ? where.gap : 0);
@@ -176,25 +176,25 @@ PGAS_FN void fold_run(const Op& op, const fold_job& job, const run& where, share
       PGAS_UNROLL
       for (std::uint32_t b = 0; b < batch; ++b) {
         const std::int32_t member = base + static_cast<std::int32_t>(b);
-        if (member < job.members) in[b] = Access::load(job.to.at(job.src, member) + at);
+        if (member < job.members) in[b] = Access::load(job.peers.at(job.src, member) + at);
       }
       PGAS_UNROLL
       for (std::uint32_t b = 0; b < batch; ++b) {
         const std::int32_t member = base + static_cast<std::int32_t>(b);
         if (member >= job.members) break;
-        if constexpr (Result == fold_result::exclusive) {
-          const typename Access::raw before = member == 0 ? neutral<Access, T>(op) : folded<Access, T>(sum);
-          Access::store(job.to.at(job.dst, member) + at, before);
+        if constexpr (Result == reduce_result::exclusive) {
+          const typename Access::raw before = member == 0 ? neutral<Access, T>(op) : reduced<Access, T>(sum);
+          Access::store(job.peers.at(job.dst, member) + at, before);
         }
-        fold_lanes<Access, T>(op, sum, in[b], member == 0);
-        if constexpr (Result == fold_result::inclusive)
-          Access::store(job.to.at(job.dst, member) + at, folded<Access, T>(sum));
+        reduce_lanes<Access, T>(op, sum, in[b], member == 0);
+        if constexpr (Result == reduce_result::inclusive)
+          Access::store(job.peers.at(job.dst, member) + at, reduced<Access, T>(sum));
       }
     }
     if constexpr (whole) {
-      const typename Access::raw out = folded<Access, T>(sum);
+      const typename Access::raw out = reduced<Access, T>(sum);
       for (std::int32_t target = job.first_target; target < job.end_target; ++target)
-        Access::store(job.to.at(job.dst, target) + at, out);
+        Access::store(job.peers.at(job.dst, target) + at, out);
     }
   }
 }
@@ -202,7 +202,7 @@ PGAS_FN void fold_run(const Op& op, const fold_job& job, const run& where, share
 /// How many words of each member a thread has in flight, and of how many members at once: eight in all, and no more
 /// words than there are registers for their sums. Rather many words than many members, as two members are the least.
 template <class T, class A>
-struct fold_shape {
+struct reduce_shape {
   static constexpr std::uint32_t sums = word_access<T>::width * (sizeof(A) < 4 ? 4 : sizeof(A)) / 4;  ///< registers
   static constexpr std::uint32_t depth = sums < 4 ? 4 : sums > 16 ? 1 : 16 / sums;
   static constexpr std::uint32_t batch = 8 / depth;
@@ -211,11 +211,11 @@ struct fold_shape {
 /// Whole folds of words from byte `start` on, as far as they fill tiles: as in `copy.hpp`, a warp takes consecutive
 /// words at a constant distance from its first. Returns how many words that were, of `words`.
 template <class T, class Op>
-PGAS_FN std::size_t fold_tiles(const Op& op, const fold_job& job, std::size_t start, std::size_t words, share me) {
+PGAS_FN std::size_t reduce_tiles(const Op& op, const reduce_job& job, std::size_t start, std::size_t words, slice me) {
   using A = accumulator_of<Op, T>;
   using access = word_access<T>;
-  constexpr std::uint32_t depth = fold_shape<T, A>::depth;
-  constexpr std::uint32_t batch = fold_shape<T, A>::batch;
+  constexpr std::uint32_t depth = reduce_shape<T, A>::depth;
+  constexpr std::uint32_t batch = reduce_shape<T, A>::batch;
   const std::uint32_t log2 = me.size < 32 ? 0 : 5;  // of the threads that share a tile
   const std::uint32_t hop = 16u << log2;
   const std::size_t tiles = words / depth >> log2;
@@ -231,7 +231,7 @@ PGAS_FN std::size_t fold_tiles(const Op& op, const fold_job& job, std::size_t st
       for (std::uint32_t b = 0; b < batch; ++b) {
         const std::int32_t member = base + static_cast<std::int32_t>(b);
         if (member >= job.members) break;
-        const std::byte* const from = job.to.at(job.src, member) + at;
+        const std::byte* const from = job.peers.at(job.src, member) + at;
         PGAS_UNROLL
         for (std::uint32_t d = 0; d < depth; ++d) in[b][d] = access::load(from + d * hop);
       }
@@ -240,14 +240,14 @@ PGAS_FN std::size_t fold_tiles(const Op& op, const fold_job& job, std::size_t st
         const std::int32_t member = base + static_cast<std::int32_t>(b);
         if (member >= job.members) break;
         PGAS_UNROLL
-        for (std::uint32_t d = 0; d < depth; ++d) fold_lanes<access, T>(op, sum[d], in[b][d], member == 0);
+        for (std::uint32_t d = 0; d < depth; ++d) reduce_lanes<access, T>(op, sum[d], in[b][d], member == 0);
       }
     }
     vec16 out[depth];
     PGAS_UNROLL
-    for (std::uint32_t d = 0; d < depth; ++d) out[d] = folded<access, T>(sum[d]);
+    for (std::uint32_t d = 0; d < depth; ++d) out[d] = reduced<access, T>(sum[d]);
     for (std::int32_t target = job.first_target; target < job.end_target; ++target) {
-      std::byte* const to = job.to.at(job.dst, target) + at;
+      std::byte* const to = job.peers.at(job.dst, target) + at;
       PGAS_UNROLL
       for (std::uint32_t d = 0; d < depth; ++d) access::store(to + d * hop, out[d]);
     }
@@ -257,8 +257,8 @@ PGAS_FN std::size_t fold_tiles(const Op& op, const fold_job& job, std::size_t st
 
 /// One thread's share of a job: whole words where source and destination allow it, single elements at the ends. Out of
 /// line and ignorant of the group, so that there is one copy of it for each operation and type.
-template <fold_result Result, class T, class Op>
-PGAS_OUTLINE void fold(Op op, fold_job job, share me) {
+template <reduce_result Result, class T, class Op>
+PGAS_OUTLINE void reduce_elements(Op op, reduce_job job, slice me) {
   constexpr std::size_t all = ~std::size_t{0};
   if constexpr (16 % sizeof(T) == 0) {
     const auto from = reinterpret_cast<std::uintptr_t>(job.src);
@@ -269,13 +269,13 @@ PGAS_OUTLINE void fold(Op op, fold_job job, share me) {
       const std::size_t head = to_boundary / sizeof(T) < job.count ? to_boundary / sizeof(T) : job.count;
       const std::size_t words = (job.count - head) / width;
       std::size_t tiled = 0;
-      if constexpr (Result == fold_result::whole) tiled = fold_tiles<T>(op, job, head * sizeof(T), words, me);
-      fold_run<Result, word_access<T>, T>(op, job, run{head * sizeof(T) + tiled * 16, words - tiled, all, 0}, me);
-      fold_run<Result, element_access<T>, T>(op, job, run{0, job.count - words * width, head, words * 16}, me);
+      if constexpr (Result == reduce_result::whole) tiled = reduce_tiles<T>(op, job, head * sizeof(T), words, me);
+      reduce_run<Result, word_access<T>, T>(op, job, run{head * sizeof(T) + tiled * 16, words - tiled, all, 0}, me);
+      reduce_run<Result, element_access<T>, T>(op, job, run{0, job.count - words * width, head, words * 16}, me);
       return;
     }
   }
-  fold_run<Result, element_access<T>, T>(op, job, run{0, job.count, all, 0}, me);
+  reduce_run<Result, element_access<T>, T>(op, job, run{0, job.count, all, 0}, me);
 }
 
 }  // namespace pgas::detail

@@ -48,14 +48,14 @@ template <std::uint32_t Batch>
 [[nodiscard]] PGAS_FN failure await_members(const context& ctx, const team_view& team, std::int32_t base,
                                             std::int32_t size) {
   member_words* state[Batch];
-  bool meets[Batch];
+  bool exists[Batch];
   std::uint64_t due[Batch];
   PGAS_UNROLL
   for (std::uint32_t b = 0; b < Batch; ++b) {
     const std::int32_t k = base + static_cast<std::int32_t>(b) * size;
-    meets[b] = b == 0 || k < others_of(team);
+    exists[b] = b == 0 || k < others_of(team);
     // Where there is none, another word: that is cheaper than a branch between two loads.
-    state[b] = member_state(ctx, team, other_member(team, meets[b] ? k : base));
+    state[b] = member_state(ctx, team, other_member(team, exists[b] ? k : base));
     due[b] = load_relaxed(&state[b]->waited) + 1;
   }
   const failure why = poll_until(ctx.control_, [&] {
@@ -64,13 +64,13 @@ template <std::uint32_t Batch>
     for (std::uint32_t b = 0; b < Batch; ++b) seen[b] = load_relaxed(&state[b]->arrived);
     std::uint64_t behind = 0;  // its top bit: some count is below what is due
     PGAS_UNROLL
-    for (std::uint32_t b = 0; b < Batch; ++b) behind |= meets[b] ? seen[b] - due[b] : 0;
+    for (std::uint32_t b = 0; b < Batch; ++b) behind |= exists[b] ? seen[b] - due[b] : 0;
     return behind >> 63 == 0;
   });
   if (why == failure::none) {
     PGAS_UNROLL
     for (std::uint32_t b = 0; b < Batch; ++b) {
-      if (meets[b]) store_relaxed(&state[b]->waited, due[b]);
+      if (exists[b]) store_relaxed(&state[b]->waited, due[b]);
     }
   }
   return why;
@@ -114,7 +114,7 @@ PGAS_FN void arrive_share(const context& ctx, const team_view& team, std::int32_
 
 /// Ends the thread unless the caller belongs to `team` and the channel exists. With checks on. The library's own
 /// channel lies behind the last one.
-PGAS_COLD void check_member_slowly(context ctx, team_view team, operation what) {
+PGAS_COLD void check_member(context ctx, team_view team, operation what) {
   failure why = failure::none;
   if (team.my_pe() < 0)
     why = failure::not_a_member;
@@ -143,44 +143,45 @@ template <PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN bool await(const context& ctx, const G& g, const team_view& team, operation what) {
   if (may_span_domains(ctx, team)) PGAS_UNLIKELY {
     const participant here{ctx, team};
-    const awaited by_domains = await_domains(&here, g, what);
-    if (by_domains != awaited::otherwise) return by_domains == awaited::complete;
+    const await_result by_domains = await_domains(&here, g, what);
+    if (by_domains != await_result::not_hierarchical) return by_domains == await_result::complete;
   }
   return await_share(ctx, team, what, static_cast<std::int32_t>(g.thread_rank()), static_cast<std::int32_t>(g.size()));
 }
 
 /// A barrier that ends the group if it can't be completed. Records call it `what`.
 template <arrival Arrival, PGAS_IS(group) G>
-PGAS_FN void barrier_or_end(const context& ctx, const G& g, const team_view& team, operation what = meeting<Arrival>) {
+PGAS_FN void barrier_or_end(const context& ctx, const G& g, const team_view& team,
+                            operation what = barrier_operation<Arrival>) {
   if (ctx.checks()) PGAS_UNLIKELY
-    check_member_slowly(ctx, team, what);
+    check_member(ctx, team, what);
   arrive<Arrival>(ctx, g, team);
   exit_if_any(g, !await(ctx, g, team, what));
 }
 
 /// barrier_or_end() for collectives, which do more than meet: out of line, once for each kind of group.
 template <PGAS_IS(group) G>
-PGAS_OUTLINE_IN_UNIT void meet_or_end(context ctx, G g, team_view team, operation what) {
+PGAS_OUTLINE_IN_UNIT void collective_barrier(context ctx, G g, team_view team, operation what) {
   barrier_or_end<arrival::release>(ctx, g, team, what);
 }
 
 /// Whether a group's blocks are as many on all members, so that each may meet the same blocks of the others by itself.
 template <class G>
-using stepping_members = std::void_t<decltype(some<G>().part())>;
+using lockstep_members = std::void_t<decltype(some<G>().part())>;
 template <class G>
-inline constexpr bool steps_by_block = valid<stepping_members, G>;
+inline constexpr bool has_lockstep_blocks = valid<lockstep_members, G>;
 
 /// The sync in front of a collective that does not begin with a meeting or an exchange: what any thread of the group
 /// did before is covered. The threads of a collective of the host have done nothing before.
 template <PGAS_IS(group) G>
-PGAS_FN void begin_together(const G& g) {
-  if constexpr (!steps_by_block<G>) g.sync();
+PGAS_FN void sync_unless_lockstep(const G& g) {
+  if constexpr (!has_lockstep_blocks<G>) g.sync();
 }
 
 /// The meeting of one block with the same blocks of the other members, as a barrier of its own. (Nothing is checked:
 /// the group's meetings have been.)
 template <PGAS_IS(group) Block>
-PGAS_OUTLINE_IN_UNIT void step_of_block(context ctx, Block block, team_view team, operation what) {
+PGAS_OUTLINE_IN_UNIT void block_barrier(context ctx, Block block, team_view team, operation what) {
   const team_view own = team.of_block(block.block_rank());
   arrive<arrival::release>(ctx, block, own);
   exit_if_any(block, !await(ctx, block, own, what));
@@ -189,13 +190,13 @@ PGAS_OUTLINE_IN_UNIT void step_of_block(context ctx, Block block, team_view team
 /// The meeting before a collective's first access to other members' memory, or after its last. It is a meeting of the
 /// team, not of the group's blocks among themselves, which have nothing to tell one another there: so each block goes
 /// by itself where all have the same work. *Order* when all blocks have come through, as at the end of a kernel, it is
-/// that of meet_or_end().
+/// that of collective_barrier().
 template <PGAS_IS(group) G>
-PGAS_FN void step_or_end(const context& ctx, const G& g, const team_view& team, operation what) {
-  if constexpr (steps_by_block<G>) {
-    if (!may_span_domains(ctx, team)) return step_of_block(ctx, g.part(), team, what);
+PGAS_FN void lockstep_barrier(const context& ctx, const G& g, const team_view& team, operation what) {
+  if constexpr (has_lockstep_blocks<G>) {
+    if (!may_span_domains(ctx, team)) return block_barrier(ctx, g.part(), team, what);
   }
-  meet_or_end(ctx, g, team, what);
+  collective_barrier(ctx, g, team, what);
 }
 
 }  // namespace pgas::detail

@@ -54,7 +54,8 @@ PGAS_COLD std::uint64_t signature_of(context ctx, collective_call call, std::uin
 /// Ends the thread unless `count` elements of symmetric memory lie at `local`; for none of them it may be any address.
 template <class T>
 PGAS_FN void check_buffer(const context& ctx, operation what, const T* local, std::uint64_t count) {
-  if (count != 0) check_slowly(checked_heap_of(ctx), what, local, times(count, sizeof(T)), alignof(T), ctx.my_pe());
+  if (count != 0)
+    check_out_of_line(checked_heap_of(ctx), what, local, times(count, sizeof(T)), alignof(T), ctx.my_pe());
 }
 
 /// Ends the thread unless `root` is a member.
@@ -75,8 +76,8 @@ PGAS_FN void store_at_member(const context& ctx, std::uint64_t* word, std::uint6
                              operation what) {
   ctx.by_world_route(
       word, world_pe, [&](std::uint64_t* there) { store_relaxed(there, value); },
-      [&](std::int32_t far) {
-        proxied_store(sender_of(ctx), {what, far, ctx.offset(word)}, payload_of(value), sizeof value);
+      [&](std::int32_t proxied_pe) {
+        proxied_store(proxy_queue_of(ctx), {what, proxied_pe, ctx.offset(word)}, payload_of(value), sizeof value);
       });
 }
 
@@ -90,8 +91,8 @@ PGAS_COLD bool differs(context ctx, team_view team, operation what, std::int32_t
 /// Ends the group unless all members make this call. One word for each member is enough: nobody gets through the
 /// collective, by a barrier or by packets, before all have compared.
 template <PGAS_IS(group) G>
-PGAS_COLD void check_same_call(context ctx, G g, team_view team, collective_call call) {
-  check_member_slowly(ctx, team, call.what);
+PGAS_COLD void check_collective(context ctx, G g, team_view team, collective_call call) {
+  check_member(ctx, team, call.what);
   const std::int32_t me = team.my_pe();
   const std::int32_t n = team.n_pes();
   if (n == 1) return;
@@ -104,7 +105,7 @@ PGAS_COLD void check_same_call(context ctx, G g, team_view team, collective_call
   for (std::int32_t i = rank; i < n; i += size) {
     if (i != me) store_at_member(ctx, signature_word(ctx, team, me), mine, team.world_pe(i), call.what);
   }
-  meet_or_end(ctx, g, team, call.what);
+  collective_barrier(ctx, g, team, call.what);
   bool lost = false;
   for (std::int32_t i = rank; i < n && !lost; i += size) lost = differs(ctx, team, call.what, i, mine);
   exit_if_any(g, lost);

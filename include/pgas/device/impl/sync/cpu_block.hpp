@@ -108,11 +108,11 @@ class cpu_block_state {
 };
 
 /// Which member of which block the calling thread is; for failure records.
-struct crew_place {
+struct cpu_thread_id {
   std::uint32_t block = 0;
   std::uint32_t thread = 0;
 };
-inline thread_local crew_place this_place;
+inline thread_local cpu_thread_id this_cpu_thread;
 
 }  // namespace pgas::detail
 
@@ -187,20 +187,20 @@ namespace detail {
 /// *Callers* launchers, on the thread that is to be this member. *On return* the member took part to its end.
 /// *Errors* what `f` throws, thread_ended included, after the other members were told.
 template <class F>
-void run_member(const cpu_block& crew, F&& f) {
-  const crew_place before = this_place;
-  this_place = {crew.block_rank(), crew.thread_rank()};
+void run_member(const cpu_block& block, F&& f) {
+  const cpu_thread_id before = this_cpu_thread;
+  this_cpu_thread = {block.block_rank(), block.thread_rank()};
   try {
-    f(crew);
+    f(block);
   } catch (...) {
-    this_place = before;
-    crew.state().fail();
-    if (crew.grid_state() != nullptr) crew.grid_state()->fail();
+    this_cpu_thread = before;
+    block.state().fail();
+    if (block.grid_state() != nullptr) block.grid_state()->fail();
     throw;
   }
-  this_place = before;
-  crew.state().leave();
-  if (crew.grid_state() != nullptr) crew.grid_state()->leave();
+  this_cpu_thread = before;
+  block.state().leave();
+  if (block.grid_state() != nullptr) block.grid_state()->leave();
 }
 
 /// The meetings of a grid; impl/grid_barrier.hpp has the ones of GPUs.

@@ -87,8 +87,8 @@ PGAS_FN void check_here(const checked_heap& heap, operation what, const volatile
   leave_record(heap.control, heap.my_slot, bad_argument(why, what, pe, offset, bytes));
   end_thread();
 }
-PGAS_COLD void check_slowly(checked_heap heap, operation what, const volatile void* local, std::uint64_t bytes,
-                            std::size_t alignment, std::int32_t pe) {
+PGAS_COLD void check_out_of_line(checked_heap heap, operation what, const volatile void* local, std::uint64_t bytes,
+                                 std::size_t alignment, std::int32_t pe) {
   check_here(heap, what, local, bytes, alignment, pe);
 }
 
@@ -121,8 +121,8 @@ template <class T>
 PGAS_FN void check(const context& ctx, operation what, const T* local, std::size_t count, std::int32_t pe) {
   constexpr std::uint64_t huge = ~std::uint64_t{0};
   if (ctx.checks()) PGAS_UNLIKELY {
-    check_slowly(checked_heap_of(ctx), what, local, count > huge / sizeof(T) ? huge : count * sizeof(T), alignof(T),
-                 pe);
+    check_out_of_line(checked_heap_of(ctx), what, local, count > huge / sizeof(T) ? huge : count * sizeof(T),
+                      alignof(T), pe);
   }
 }
 

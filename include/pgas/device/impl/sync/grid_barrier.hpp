@@ -26,7 +26,7 @@ struct grid_word {
 };
 
 /// How a meeting ended for one block.
-struct meeting_result {
+struct grid_vote {
   std::uint32_t yes;   ///< some block voted for it
   std::uint32_t odd;   ///< which room belongs to it
   std::uint32_t lost;  ///< it had to be given up; the record is written
@@ -34,7 +34,7 @@ struct meeting_result {
 
 /// Arrives for one block and waits for the others.
 /// *Callers* one thread of each of `blocks` blocks. *Order* what every block did before is visible to all after.
-[[nodiscard]] PGAS_OUTLINE meeting_result meet_blocks(grid_state& state, std::uint64_t blocks, bool yes) {
+[[nodiscard]] PGAS_OUTLINE grid_vote vote_blocks(grid_state& state, std::uint64_t blocks, bool yes) {
   fence_gpu();
   const std::uint64_t seen = fetch_add_gpu(&state.word, grid_word::arrival + (yes ? grid_word::vote : 0));
   const auto odd = static_cast<std::uint32_t>(grid_word::number(seen) & 1);
@@ -56,15 +56,15 @@ struct meeting_result {
   return {(now & grid_word::yes) != 0 ? 1u : 0u, odd, why != failure::none ? 1u : 0u};
 }
 
-/// meet_blocks() for all threads of a block: what it says, on all of them, unless it ends them.
+/// vote_blocks() for all threads of a block: what it says, on all of them, unless it ends them.
 template <class Block>
-[[nodiscard]] PGAS_FN meeting_result block_meets(const Block& block, bool yes) {
-  meeting_result result{0, 0, 1};
+[[nodiscard]] PGAS_FN grid_vote vote_by_block(const Block& block, bool yes) {
+  grid_vote result{0, 0, 1};
   const bool vote = block.any(yes);
   if (block.thread_rank() == 0) {
     grid_state* const state =
         block.visit() != nullptr ? state_of(*block.visit(), block.block_rank() == 0) : block.grid_state();
-    if (state != nullptr) result = meet_blocks(*state, block.num_blocks(), vote);
+    if (state != nullptr) result = vote_blocks(*state, block.num_blocks(), vote);
   }
   result = block.broadcast(result);
   if (result.lost != 0) PGAS_UNLIKELY
@@ -76,7 +76,7 @@ template <class Block>
 template <class Block>
 [[nodiscard]] PGAS_FN bool grid_any(const Block& block, bool yes) {
   if (block.num_blocks() == 1) return block.any(yes);
-  return block_meets(block, yes).yes != 0;
+  return vote_by_block(block, yes).yes != 0;
 }
 
 /// The value of the first thread of the first block, on all threads, which end if that one has ended. The room is
@@ -90,7 +90,7 @@ template <class Block, class T>
   if (leads && block.visit() != nullptr) state = state_of(*block.visit(), true);
   const bool first = leads && state != nullptr;
   if (first) __builtin_memcpy(state->room[grid_word::number(load_gpu(&state->word)) & 1], &value, sizeof value);
-  const meeting_result result = block_meets(block, first);
+  const grid_vote result = vote_by_block(block, first);
   if (result.yes == 0) PGAS_UNLIKELY
     end_thread();
   if (block.visit() != nullptr) state = block.broadcast(block.visit()->state);

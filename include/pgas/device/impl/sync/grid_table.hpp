@@ -33,10 +33,10 @@ inline constexpr std::uint32_t grid_table_size = 128;
                                                   std::uint32_t size = grid_table_size) {
   const auto begin = static_cast<std::uint32_t>(launch * 0x9e3779b97f4a7c15u >> 32);
   grid_state* found = nullptr;
-  std::uint32_t reach = 0;
+  std::uint32_t searched = 0;
   const failure why = poll_until(table->here.control_, [&] {
-    if (reach < size) ++reach;
-    for (std::uint32_t i = 0; i < reach && found == nullptr; ++i) {
+    if (searched < size) ++searched;
+    for (std::uint32_t i = 0; i < searched && found == nullptr; ++i) {
       grid_state* const state = table + ((begin + i) & (size - 1));
       const std::uint64_t owner = load_gpu(&state->owner);
       const bool mine = first ? owner == 0 && compare_exchange(&state->owner, std::uint64_t{0}, launch) == 0  //

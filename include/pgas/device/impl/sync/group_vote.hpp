@@ -10,10 +10,10 @@
 namespace pgas::detail {
 
 template <class G>
-using agreeing_members = std::void_t<decltype(some<G>().broadcast(0u)), decltype(some<G>().any(true))>;
+using voting_members = std::void_t<decltype(some<G>().broadcast(0u)), decltype(some<G>().any(true))>;
 /// pgas::block, on the GPU and on the CPU, and pgas::grid.
 template <class G>
-inline constexpr bool agreeing = valid<agreeing_members, G>;
+inline constexpr bool has_vote = valid<voting_members, G>;
 
 template <class G>
 using shuffling_members = std::void_t<decltype(some<G>().shfl(0u, 0)), decltype(some<G>().any(1))>;
@@ -22,10 +22,10 @@ template <class G>
 inline constexpr bool shuffling = valid<shuffling_members, G>;
 
 template <class G>
-using foreign_block_members = std::void_t<decltype(some<G>().thread_index()), decltype(some<G>().group_index())>;
+using thread_block_members = std::void_t<decltype(some<G>().thread_index()), decltype(some<G>().group_index())>;
 /// cooperative_groups::thread_block, told by what only it has. It is the same threads as pgas::block.
 template <class G>
-inline constexpr bool foreign_block = valid<foreign_block_members, G>;
+inline constexpr bool cg_thread_block = valid<thread_block_members, G>;
 
 /// The type `block`, looked at only where a template needs it.
 template <class>
@@ -40,9 +40,9 @@ template <PGAS_IS(group) G, class T>
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) % 4 == 0 && sizeof(T) <= 64);
   if constexpr (single<G>) {
     return value;
-  } else if constexpr (agreeing<G>) {
+  } else if constexpr (has_vote<G>) {
     return g.broadcast(value);
-  } else if constexpr (foreign_block<G>) {
+  } else if constexpr (cg_thread_block<G>) {
     return whole_block<G>::type::broadcast(value);
   } else if constexpr (clustered<G>) {
     return cluster_broadcast(g, value);
@@ -68,9 +68,9 @@ template <PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN bool any(const G& g, bool yes) {
   if constexpr (single<G>) {
     return yes;
-  } else if constexpr (agreeing<G>) {
+  } else if constexpr (has_vote<G>) {
     return g.any(yes);
-  } else if constexpr (foreign_block<G>) {
+  } else if constexpr (cg_thread_block<G>) {
     return whole_block<G>::type::any(yes);
   } else if constexpr (clustered<G>) {
     return cluster_any(g, yes);
@@ -85,7 +85,7 @@ template <PGAS_IS(group) G>
 
 /// Groups whose any() and broadcast() above are syncs of memory too.
 template <class G>
-inline constexpr bool agreeing_in_step = agreeing<G> || foreign_block<G> || clustered<G>;
+inline constexpr bool vote_orders_memory = has_vote<G> || cg_thread_block<G> || clustered<G>;
 
 /// Ends all threads of the group if `lost` holds on any of them. Also a sync().
 /// *Callers* all threads of the group.
@@ -93,7 +93,7 @@ template <PGAS_IS(group) G>
 PGAS_FN void exit_if_any(const G& g, bool lost) {
   if (any(g, lost)) PGAS_UNLIKELY
     end_thread();
-  if constexpr (!agreeing_in_step<G>) g.sync();  // the votes of warps and tiles do not order memory
+  if constexpr (!vote_orders_memory<G>) g.sync();  // the votes of warps and tiles do not order memory
 }
 
 /// Ends all threads of the group unless `well` holds on the first one, which has worked for all of them: also if that
@@ -103,7 +103,7 @@ template <PGAS_IS(group) G>
 PGAS_FN void exit_unless_leader(const G& g, bool well) {
   if (!any(g, well)) PGAS_UNLIKELY
     end_thread();
-  if constexpr (!agreeing_in_step<G>) g.sync();
+  if constexpr (!vote_orders_memory<G>) g.sync();
 }
 
 }  // namespace pgas::detail

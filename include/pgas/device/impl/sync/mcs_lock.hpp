@@ -85,11 +85,11 @@ template <class Words>
       w.store(&word::seat, 0u);
       return lock_result::done;
     }
-    const auto told = [&] {
+    const auto successor_known = [&] {
       seat = w.load(&word::seat);
       return (seat & word::next) != 0;
     };
-    if (!w.await(told, -1)) return lock_result::ended;  // someone is behind us and about to say so
+    if (!w.await(successor_known, -1)) return lock_result::ended;  // someone is behind us and about to say so
     w.acquire();
     w.release();
   }
@@ -119,22 +119,24 @@ class device_lock_words {
   PGAS_FN void merge(std::uint32_t lock_word::*half, std::int32_t pe, std::uint32_t bits) const {
     ctx_.by_route(
         &(lock_->*half), pe, [&](std::uint32_t* there) { reduce<rmw::bit_or>(there, bits); },
-        [&](std::int32_t far) {
-          proxied_update(sender_of(ctx_), {operation::lock, far, ctx_.offset(&(lock_->*half))}, atomic_update::bit_or,
-                         datatype::u32, bits);
+        [&](std::int32_t proxied_pe) {
+          proxied_update(proxy_queue_of(ctx_), {operation::lock, proxied_pe, ctx_.offset(&(lock_->*half))},
+                         atomic_update::bit_or, datatype::u32, bits);
         });
   }
   [[nodiscard]] PGAS_FN std::uint32_t exchange(std::uint32_t lock_word::*half, std::int32_t pe,
                                                std::uint32_t value) const {
     return ctx_.by_route(
         &(lock_->*half), pe, [&](std::uint32_t* there) { return detail::exchange(there, value); },
-        [&](std::int32_t far) { return by_proxy(half, far, atomic_update::swap, value, 0); });
+        [&](std::int32_t proxied_pe) { return by_proxy(half, proxied_pe, atomic_update::swap, value, 0); });
   }
   [[nodiscard]] PGAS_FN std::uint32_t compare_exchange(std::uint32_t lock_word::*half, std::int32_t pe,
                                                        std::uint32_t condition, std::uint32_t value) const {
     return ctx_.by_route(
         &(lock_->*half), pe, [&](std::uint32_t* there) { return detail::compare_exchange(there, condition, value); },
-        [&](std::int32_t far) { return by_proxy(half, far, atomic_update::compare_swap, value, condition); });
+        [&](std::int32_t proxied_pe) {
+          return by_proxy(half, proxied_pe, atomic_update::compare_swap, value, condition);
+        });
   }
   /// What this thread did before comes before what it does to the lock next, wherever either goes.
   PGAS_FN void release() const {
@@ -158,7 +160,7 @@ class device_lock_words {
   [[nodiscard]] PGAS_FN std::uint32_t by_proxy(std::uint32_t lock_word::*half, std::int32_t world_pe,
                                                atomic_update update, std::uint32_t value,
                                                std::uint32_t condition) const {
-    return static_cast<std::uint32_t>(proxied_fetch(sender_of(ctx_),
+    return static_cast<std::uint32_t>(proxied_fetch(proxy_queue_of(ctx_),
                                                     {operation::lock, world_pe, ctx_.offset(&(lock_->*half))}, update,
                                                     datatype::u32, value, condition));
   }

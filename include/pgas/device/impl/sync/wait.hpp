@@ -10,12 +10,12 @@ namespace pgas::detail {
 
 /// How a wait stands: `why` is none while it may go on. The deadline is 0 until the first look and ~0 where there is
 /// none.
-struct patience {
+struct deadline {
   std::uint64_t deadline;
   failure why;
 };
 
-[[nodiscard]] PGAS_FN patience look(const control_block* control, std::uint64_t deadline) {
+[[nodiscard]] PGAS_FN deadline check_abort(const control_block* control, std::uint64_t deadline) {
   constexpr std::uint64_t never = ~std::uint64_t{0};
   // A thread of this PE that has given up ends the waits of the others: they may wait for what it would have done.
   if (load_relaxed(&control->abort) != 0 || load_relaxed(&control->record.complete) != 0)
@@ -35,15 +35,15 @@ struct patience {
 /// caller adds the acquire fence. @param between polls from one look at that to the next
 template <class Poll>
 [[nodiscard]] PGAS_FN failure poll_until(const control_block* control, const Poll& poll,
-                                         std::uint32_t between = polls_between_looks) {
-  patience p{0, failure::none};
+                                         std::uint32_t between = polls_between_checks) {
+  deadline p{0, failure::none};
   for (;;) {
     PGAS_ROLLED
     for (std::uint32_t i = 0; i < between; ++i) {
       if (poll()) return failure::none;
     }
     if (p.why != failure::none) return p.why;  // after one more round of polls: what came in time is not lost
-    p = look(control, p.deadline);
+    p = check_abort(control, p.deadline);
   }
 }
 

@@ -121,7 +121,7 @@ PGAS_OUTLINE sweep_result count_all(Set set, set_part part) {
 
 /// Leaves the record of a set wait that gave up: about the first word that is still missing.
 template <class T, class Values>
-PGAS_COLD void give_up(context ctx, wait_set<T, Values> set, failure why) {
+PGAS_COLD void report_lost_set(context ctx, wait_set<T, Values> set, failure why) {
   for (std::size_t i = 0; i < set.count; ++i) {
     if (!set.wanted(i)) continue;
     const T seen = load_relaxed(set.ivars + i);
@@ -172,7 +172,7 @@ struct take_all {
 
 /// The answer of `take` now; the calling thread alone. Acquires.
 template <class Set, class Take>
-[[nodiscard]] PGAS_OUTLINE std::size_t look_once(Set set, Take take) {
+[[nodiscard]] PGAS_OUTLINE std::size_t read_once(Set set, Take take) {
   std::size_t wanted = 0;
   const std::size_t answer = take.answer(set, take.begin_of(set.count), wanted);
   fence_acquire();
@@ -180,9 +180,9 @@ template <class Set, class Take>
 }
 
 /// How many sweeps of a thread over `words` words take as long as polls of one word do from one look to the next.
-[[nodiscard]] PGAS_FN std::uint32_t sweeps_between_looks(std::size_t words) {
+[[nodiscard]] PGAS_FN std::uint32_t sweeps_between_checks(std::size_t words) {
   const std::size_t loads = words / words_in_flight + 1;  // one behind the other
-  return loads < polls_between_looks ? polls_between_looks / static_cast<std::uint32_t>(loads) : 1;
+  return loads < polls_between_checks ? polls_between_checks / static_cast<std::uint32_t>(loads) : 1;
 }
 
 /// Waits until a word of the set satisfies the comparison; the calling thread alone. Acquires. The answer of `take`,
@@ -198,9 +198,9 @@ template <class Set, class Take>
         answer = take.answer(set, begin, wanted);
         return answer != Take::none || wanted == 0;
       },
-      sweeps_between_looks(set.count));
+      sweeps_between_checks(set.count));
   if (why != failure::none) PGAS_UNLIKELY {
-    give_up(ctx, set, why);
+    report_lost_set(ctx, set, why);
     return gave_up;
   }
   fence_acquire();
@@ -211,15 +211,15 @@ template <class Set, class Take>
 /// agrees that someone has seen something; then one thread takes the answer. One thread alone would need a load's
 /// latency for every eight words.
 template <class Set, class Take, PGAS_IS(group) G>
-[[nodiscard]] PGAS_FN std::size_t await_any_together(const context& ctx, const G& g, const Set& set, const Take& take) {
+[[nodiscard]] PGAS_FN std::size_t await_any_by_group(const context& ctx, const G& g, const Set& set, const Take& take) {
   constexpr std::size_t again = gave_up - 1;
   const bool leads = g.thread_rank() == 0;
-  const std::uint32_t between = sweeps_between_looks(set.count / static_cast<std::uint32_t>(g.size()));
-  patience p{0, failure::none};
+  const std::uint32_t between = sweeps_between_checks(set.count / static_cast<std::uint32_t>(g.size()));
+  deadline p{0, failure::none};
   for (std::uint32_t polls = 1;; ++polls) {
     const sweep_result mine = find_first(set, part_of(g));
     if (polls % between == 0) {
-      if (leads) p = look(ctx.control_, p.deadline);
+      if (leads) p = check_abort(ctx.control_, p.deadline);
       if (!any(g, leads)) PGAS_UNLIKELY
         end_thread();
     }
@@ -227,11 +227,11 @@ template <class Set, class Take, PGAS_IS(group) G>
     if (!any(g, mine.satisfied != 0 || p.why != failure::none)) continue;
     std::size_t answer = again;
     if (leads) {
-      const std::size_t taken = look_once(set, take);
+      const std::size_t taken = read_once(set, take);
       if (taken != Take::none) {
         answer = taken;
       } else if (p.why != failure::none) {
-        give_up(ctx, set, p.why);
+        report_lost_set(ctx, set, p.why);
         answer = gave_up;
       }
     }
@@ -247,7 +247,7 @@ PGAS_FN std::size_t await_any_or_end(const context& ctx, const G& g, const Set& 
   if constexpr (single<G>) {
     answer = await_any(ctx, set, take);
   } else if (set.count > words_in_flight) {
-    answer = await_any_together(ctx, g, set, take);
+    answer = await_any_by_group(ctx, g, set, take);
   } else {
     if (g.thread_rank() == 0) answer = await_any(ctx, set, take);
     answer = broadcast(g, answer);
@@ -267,8 +267,8 @@ template <class Set, PGAS_IS(group) G>
 
 /// The answer of `take` now.
 template <class Set, class Take, PGAS_IS(group) G>
-[[nodiscard]] PGAS_FN std::size_t look_for_any(const G& g, const Set& set, const Take& take) {
-  return broadcast(g, g.thread_rank() == 0 ? look_once(set, take) : 0);
+[[nodiscard]] PGAS_FN std::size_t find_any(const G& g, const Set& set, const Take& take) {
+  return broadcast(g, g.thread_rank() == 0 ? read_once(set, take) : 0);
 }
 
 }  // namespace pgas::detail
