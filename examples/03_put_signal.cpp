@@ -1,5 +1,5 @@
 // A pipeline with put_signal: chunks travel from PE 0 to the last PE, each PE adds one to every value on the way. The
-// signal says which chunks have arrived, so all PEs work at the same time and nobody ever waits in a barrier.
+// signal counts the chunks that have arrived, so all PEs work at the same time, without a barrier.
 #include <cstdio>
 
 #include "pgas/device.hpp"
@@ -7,16 +7,19 @@
 
 struct pipeline {
   template <pgas::block_group Block>
-  PGAS_FN void operator()(Block block, pgas::context ctx, int* data, std::uint64_t* arrived, int chunks, int length) const {
+  PGAS_FN void operator()(Block block, pgas::context ctx, int* data, std::uint64_t* arrived, int chunks,
+                          int length) const {
     const int me = ctx.my_pe();
     const bool last = me == ctx.n_pes() - 1;
     for (int c = 0; c < chunks; ++c) {
       int* chunk = data + c * length;
       if (me > 0) pgas::wait_until(ctx, block, arrived, pgas::cmp::ge, static_cast<std::uint64_t>(c) + 1);
-      for (int i = static_cast<int>(block.thread_rank()); i < length; i += static_cast<int>(block.size())) chunk[i] += 1;
+      for (int i = static_cast<int>(block.thread_rank()); i < length; i += static_cast<int>(block.size()))
+        chunk[i] += 1;
       block.sync();
       if (!last)
-        pgas::put_signal(ctx, block, chunk, chunk, static_cast<std::size_t>(length), arrived, 1, pgas::signal_op::add, me + 1);
+        pgas::put_signal(ctx, block, chunk, chunk, static_cast<std::size_t>(length), arrived, 1, pgas::signal_op::add,
+                         me + 1);
     }
   }
 };
@@ -28,14 +31,16 @@ int main() try {
   auto data = world.allocate<int>(chunks * length, pgas::initialize::zero);
   auto arrived = world.allocate<std::uint64_t>(1, pgas::initialize::zero);
 
-  pgas::launch(world, {.blocks = 1, .threads = 256}, pipeline{}, world.context(), data.data(), arrived.data(), chunks, length);
+  pgas::launch(world, {.blocks = 1, .threads = 256}, pipeline{}, world.context(), data.data(), arrived.data(), chunks,
+               length);
   world.synchronize();
   world.barrier_all();
 
   const int last = world.n_pes() - 1;
   int wrong = 0;
   if (world.my_pe() == 0) {
-    for (const int i : {0, length, chunks * length - 1}) wrong += pgas::g(world, data.data() + i, last) != world.n_pes();
+    for (const int i : {0, length, chunks * length - 1})
+      wrong += pgas::g(world, data.data() + i, last) != world.n_pes();
     std::printf("%d chunks went through %d PEs, the last PE got %d in each value: %d errors\n", chunks, world.n_pes(),
                 pgas::g(world, data.data(), last), wrong);
   }

@@ -1,5 +1,5 @@
-// A distributed histogram: bin b lives on PE b % n_pes, and every thread of every PE adds to any bin with a remote atomic
-// that does not wait for an answer. At the end the counts of all bins must add up to the number of keys.
+// A distributed histogram: bin b lives on PE b % n_pes, and every thread of every PE adds to any bin with a remote
+// atomic that returns no value. At the end the counts of all bins must add up to the number of keys.
 #include <cstdio>
 #include <numeric>
 #include <vector>
@@ -9,7 +9,8 @@
 
 struct count_keys {
   template <pgas::block_group Block>
-  PGAS_FN void operator()(Block block, pgas::context ctx, std::uint64_t* bins, std::uint32_t n_bins, std::uint32_t keys) const {
+  PGAS_FN void operator()(Block block, pgas::context ctx, std::uint64_t* bins, std::uint32_t n_bins,
+                          std::uint32_t keys) const {
     const auto first = static_cast<std::uint32_t>(block.block_rank() * block.size() + block.thread_rank());
     const auto step = static_cast<std::uint32_t>(block.num_blocks() * block.size());
     const auto n = static_cast<std::uint32_t>(ctx.n_pes());

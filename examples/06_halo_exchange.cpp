@@ -1,12 +1,13 @@
 // Halo exchange: 2-D Jacobi relaxation on a grid of floats, split by rows among the PEs.
 //
 // In each iteration a PE computes its first and last row, puts them with a signal into the halo rows of its neighbours,
-// and computes everything in between while they travel. The next iteration's boundary rows wait for the signals; nothing
-// else waits, and the host only enqueues kernels. The grid exists twice, iterations write the copy that they do not read:
-// a halo row is overwritten two iterations later, which its reader has passed when its own next row arrives here.
+// and computes the rows in between during the transfer. Only the next iteration's boundary rows wait for the signals,
+// and the host only enqueues kernels. There are two grids: each iteration reads one and writes the other. A halo row is
+// overwritten two iterations later; its reader has then passed, as its own next row has arrived here.
 //
-// Every point is computed by the same expression whatever the number of PEs, so the result equals the serial one bit for
-// bit. Only the residual is summed in another order: it differs by rounding of double, a relative 1e-12 at most here.
+// Every point is computed by the same expression whatever the number of PEs, so the result equals the serial one bit
+// for bit. Only the residual is summed in another order: it differs by rounding of double, a relative 1e-12 at most
+// here.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -52,7 +53,7 @@ constexpr int tile_height = 8;     // rows of the interior that one block comput
 
 PGAS_HD int strips_of(int nx) { return (nx - 1 + strip_width - 1) / strip_width; }
 
-// `Rows` points below one another, from `at` on: all loads before the first store, so that many are in flight.
+// `Rows` points of a column from `at` on: all loads before the first store, so that many are in flight.
 template <std::size_t Rows>
 PGAS_FN void relax_column(const float* __restrict__ at, float* __restrict__ to, std::size_t pitch) {
   float left[Rows], right[Rows], middle[Rows + 2];
@@ -64,8 +65,8 @@ PGAS_FN void relax_column(const float* __restrict__ at, float* __restrict__ to, 
   for (std::size_t i = 0; i < Rows; ++i) to[i * pitch] = 0.25F * (((left[i] + right[i]) + middle[i]) + middle[i + 2]);
 }
 
-// out = average of the four neighbours in `in`, for rows [r0, r1) and those columns of [c0, c1) that are not edges. `c0` is
-// a multiple of a cache line, so that a warp's accesses are.
+// out = average of the four neighbours in `in`, for rows [r0, r1) and those columns of [c0, c1) that are not edges.
+// `c0` is a multiple of a cache line, so that a warp's accesses are.
 template <pgas::group Block>
 PGAS_FN void relax(const Block& block, const float* in, float* out, int nx, int r0, int r1, int c0, int c1) {
   const auto pitch = static_cast<std::size_t>(nx);
@@ -87,7 +88,7 @@ PGAS_FN void relax(const Block& block, const float* in, float* out, int nx, int 
     }
 }
 
-// One iteration of one PE. `arrived[0]` counts pieces of the row from the PE above, `arrived[1]` from the PE below.
+// One iteration of one PE. `arrived[0]` counts strips of the row from the PE above, `arrived[1]` from the PE below.
 struct iterate {
   static constexpr unsigned max_threads = tile_width;
   static constexpr unsigned min_blocks = 5;  // on a multiprocessor: enough loads in flight, no register spilled
@@ -117,8 +118,8 @@ struct iterate {
 
  private:
   template <pgas::group Block>
-  PGAS_FN static void boundary(const Block& block, const pgas::context& ctx, const float* in, float* out, int nx, int ny,
-                               int rows, int row, int strip, std::uint64_t* arrived, int iteration) {
+  PGAS_FN static void boundary(const Block& block, const pgas::context& ctx, const float* in, float* out, int nx,
+                               int ny, int rows, int row, int strip, std::uint64_t* arrived, int iteration) {
     const bool up = row == 1 && ctx.my_pe() > 0;
     const bool down = row == rows && ctx.my_pe() < ctx.n_pes() - 1;
     const auto due = static_cast<std::uint64_t>(iteration) * static_cast<std::uint64_t>(strips_of(nx));
@@ -134,10 +135,11 @@ struct iterate {
     const auto count = static_cast<std::size_t>(c1 - c0);
     if (up) {
       const int halo = slab_of(ctx.my_pe() - 1, ctx.n_pes(), ny).rows + 1;
-      pgas::put_signal(ctx, block, out + static_cast<std::size_t>(halo) * static_cast<std::size_t>(nx) + c0, computed, count,
-                       arrived + 1, 1, pgas::signal_op::add, ctx.my_pe() - 1);
+      pgas::put_signal(ctx, block, out + static_cast<std::size_t>(halo) * static_cast<std::size_t>(nx) + c0, computed,
+                       count, arrived + 1, 1, pgas::signal_op::add, ctx.my_pe() - 1);
     }
-    if (down) pgas::put_signal(ctx, block, out + c0, computed, count, arrived, 1, pgas::signal_op::add, ctx.my_pe() + 1);
+    if (down)
+      pgas::put_signal(ctx, block, out + c0, computed, count, arrived, 1, pgas::signal_op::add, ctx.my_pe() + 1);
   }
 };
 
@@ -176,12 +178,15 @@ class jacobi {
         o_(o),
         mine_(slab_of(world.my_pe(), world.n_pes(), o.ny)),
         pitch_(static_cast<std::size_t>(o.nx)),
-        grids_{world.allocate<float>((static_cast<std::size_t>(slab_of(0, world.n_pes(), o.ny).rows) + 2) * pitch_, pgas::initialize::zero),
-               world.allocate<float>((static_cast<std::size_t>(slab_of(0, world.n_pes(), o.ny).rows) + 2) * pitch_, pgas::initialize::zero)},
+        grids_{world.allocate<float>((static_cast<std::size_t>(slab_of(0, world.n_pes(), o.ny).rows) + 2) * pitch_,
+                                     pgas::initialize::zero),
+               world.allocate<float>((static_cast<std::size_t>(slab_of(0, world.n_pes(), o.ny).rows) + 2) * pitch_,
+                                     pgas::initialize::zero)},
         arrived_(world.allocate<std::uint64_t>(2, pgas::initialize::zero)),
         sum_(world.allocate<double>(1, pgas::initialize::zero)) {
     for (auto& grid : grids_)
-      pgas::launch(world_, {.blocks = 1, .threads = tile_width}, set_edges{}, grid.data(), mine_.first, mine_.rows, o.nx, o.ny);
+      pgas::launch(world_, {.blocks = 1, .threads = tile_width}, set_edges{}, grid.data(), mine_.first, mine_.rows,
+                   o.nx, o.ny);
     world_.synchronize();
   }
 
@@ -212,22 +217,24 @@ class jacobi {
   pgas::launch_config shape() const {
     if (world_.heap() == pgas::heap_kind::host) return {.blocks = 1, .threads = tile_width};
     const int tiles = (o_.nx / tile_width + 1) * (mine_.rows / tile_height + 1);
-    // Blocks wait for what the neighbours' launch before this one has sent, never for one of this launch: not all of them need
-    // to be on the GPU at once.
+    // Blocks wait for data of the neighbours' previous launch, never of this one: not all of them need to be resident
+    // at once.
     return {.blocks = static_cast<unsigned>(2 * strips_of(o_.nx) + tiles), .threads = tile_width, .resident = false};
   }
 
   void check(int iteration, const float* before, const float* after, bool report) {
     pgas::p(world_, sum_.data(), 0.0, world_.my_pe());
-    const unsigned blocks = world_.heap() == pgas::heap_kind::host ? 1 : 512;  // none waits: not all need to fit at once
-    pgas::launch(world_, {.blocks = blocks, .threads = 256, .resident = false}, residual{}, world_.context(), before, after, o_.nx,
-                 mine_.rows, sum_.data());
+    const unsigned blocks =
+        world_.heap() == pgas::heap_kind::host ? 1 : 512;  // no block waits: not all need to be resident
+    pgas::launch(world_, {.blocks = blocks, .threads = 256, .resident = false}, residual{}, world_.context(), before,
+                 after, o_.nx, mine_.rows, sum_.data());
     world_.synchronize();
     world_.barrier_all();
     double total = 0;
     for (int pe = 0; pe < world_.n_pes(); ++pe) total += pgas::g(world_, sum_.data(), pe);
     world_.barrier_all();
-    if (report && world_.my_pe() == 0) std::printf("  iteration %6d   residual %.6e\n", iteration, __builtin_sqrt(total));
+    if (report && world_.my_pe() == 0)
+      std::printf("  iteration %6d   residual %.6e\n", iteration, __builtin_sqrt(total));
   }
 
   pgas::world& world_;
@@ -239,7 +246,7 @@ class jacobi {
   pgas::symmetric<double> sum_;
 };
 
-// All rows but the fixed first and last, computed by one thread in the plainest way.
+// The reference: all rows but the fixed first and last, computed by one thread.
 std::vector<float> serial(const options& o) {
   const auto pitch = static_cast<std::size_t>(o.nx);
   std::vector<float> in(static_cast<std::size_t>(o.ny) * pitch);
@@ -253,7 +260,7 @@ std::vector<float> serial(const options& o) {
   return {in.begin() + o.nx, in.end() - o.nx};
 }
 
-// What is wrong with the command line for this many PEs; empty when nothing is.
+// The error in the command line for this many PEs; empty if it is valid.
 std::string parse(int argc, char** argv, int n_pes, options& o) {
   for (int i = 1; i < argc; ++i) {
     const std::string name = argv[i];
@@ -261,15 +268,21 @@ std::string parse(int argc, char** argv, int n_pes, options& o) {
       o.csv = true;
       continue;
     }
-    int* const value = name == "-nx" ? &o.nx : name == "-ny" ? &o.ny : name == "-niter" ? &o.niter : name == "-nccheck" ? &o.nccheck : nullptr;
+    int* const value = name == "-nx"        ? &o.nx
+                       : name == "-ny"      ? &o.ny
+                       : name == "-niter"   ? &o.niter
+                       : name == "-nccheck" ? &o.nccheck
+                                            : nullptr;
     char* end = nullptr;
     if (value != nullptr && i + 1 < argc) *value = static_cast<int>(std::strtol(argv[++i], &end, 10));
     if (end == nullptr || end == argv[i] || *end != '\0')
-      return "'" + name + "' is not understood: 06_halo_exchange [-nx columns] [-ny rows] [-niter iterations] [-nccheck iterations "
+      return "'" + name +
+             "' is not understood: 06_halo_exchange [-nx columns] [-ny rows] [-niter iterations] [-nccheck iterations "
              "between residual checks] [-csv]";
   }
   if (o.nx < 3 || o.ny - 2 < n_pes || o.niter < 1 || o.nccheck < 0)
-    return "a grid of " + std::to_string(o.nx) + " x " + std::to_string(o.ny) + " is too small for " + std::to_string(n_pes) +
+    return "a grid of " + std::to_string(o.nx) + " x " + std::to_string(o.ny) + " is too small for " +
+           std::to_string(n_pes) +
            " PEs: it needs 3 columns, 2 fixed rows and one row per PE at least, and one iteration";
   return {};
 }
@@ -292,11 +305,13 @@ int main(int argc, char** argv) try {
     std::printf("2-D Jacobi, %d x %d floats, %d iterations, %d PEs\n", o.nx, o.ny, o.niter, n);
     for (int pe = 0; pe < n; ++pe) {
       const slab part = slab_of(pe, n, o.ny);
-      std::printf("  PE %d on %s: rows %5d to %5d, %s %s\n", pe, world.pe(pe).host.c_str(), part.first, part.first + part.rows - 1,
-                  world.pe(pe).device.c_str(), world.pe(pe).device_uuid.c_str());
+      std::printf("  PE %d on %s: rows %5d to %5d, %s %s\n", pe, world.pe(pe).host.c_str(), part.first,
+                  part.first + part.rows - 1, world.pe(pe).device.c_str(), world.pe(pe).device_uuid.c_str());
     }
-    if (world.pe(0).takes_turns)  // PEs go round the GPUs: if any is shared, PE 0's is
-      std::printf("  PEs that share a GPU take turns on it, milliseconds each, as MPS does not run: this is no measure of speed\n");
+    if (world.pe(0).takes_turns)  // PEs are assigned to GPUs round-robin: if any GPU is shared, PE 0's is
+      std::printf(
+          "  PEs that share a GPU take turns on it, milliseconds each, as MPS does not run: this is no measure of "
+          "speed\n");
     std::fflush(stdout);
   }
 
@@ -316,7 +331,8 @@ int main(int argc, char** argv) try {
     const std::vector<float> expected = plain ? serial(o) : single.rows_of(0);
     for (int pe = 0; pe < n; ++pe) {
       const std::vector<float> rows = together.rows_of(pe);
-      const float* should = expected.data() + static_cast<std::size_t>(slab_of(pe, n, o.ny).first - 1) * static_cast<std::size_t>(o.nx);
+      const float* should =
+          expected.data() + static_cast<std::size_t>(slab_of(pe, n, o.ny).first - 1) * static_cast<std::size_t>(o.nx);
       for (std::size_t i = 0; i < rows.size(); ++i) different += std::memcmp(&rows[i], should + i, sizeof(float)) != 0;
     }
     const double per_iteration = seconds / o.niter;
@@ -327,8 +343,8 @@ int main(int argc, char** argv) try {
       std::printf("%d,%d,%d,%d,%d,%.2f,%.1f,%.2f,%.3f,%lld\n", o.nx, o.ny, o.niter, o.nccheck, n, per_iteration * 1e6,
                   bytes / per_iteration / 1e9, single_iteration * 1e6, single_iteration / per_iteration, different);
     } else {
-      std::printf("%d PEs: %.1f us per iteration, %.1f GB/s of grid read and written, %.1f GB/s per PE\n", n, per_iteration * 1e6,
-                  bytes / per_iteration / 1e9, bytes / per_iteration / 1e9 / n);
+      std::printf("%d PEs: %.1f us per iteration, %.1f GB/s of grid read and written, %.1f GB/s per PE\n", n,
+                  per_iteration * 1e6, bytes / per_iteration / 1e9, bytes / per_iteration / 1e9 / n);
       std::printf("1 PE:  %.1f us per iteration, so %d PEs are %.2f times as fast\n", single_iteration * 1e6, n,
                   single_iteration / per_iteration);
       if (different == 0)

@@ -1,6 +1,5 @@
-// Small halos: a rod that conducts heat, each PE with its piece of it. In every step the neighbours exchange one value
-// each way through packet channels, in which the value brings its own flag: that is the time of one flight over the
-// link.
+// Small halos: heat in a rod, of which each PE has a part. In every step neighbours exchange one value each way through
+// packet channels, in which each value carries its own flag, so that an exchange takes one latency of the link.
 #include <cmath>
 #include <cstdio>
 #include <utility>
@@ -13,7 +12,7 @@ struct conduct {
   template <pgas::block_group Block>
   PGAS_FN void operator()(Block block, pgas::context ctx, double* now, double* next, pgas::packet_line* boxes,
                           int cells, int steps) const {
-    // now[0] and now[cells + 1] are the neighbours' cells. The ends of the rod are kept as they are.
+    // now[0] and now[cells + 1] are the neighbours' cells. The ends of the rod are fixed.
     const bool first = ctx.my_pe() == 0;
     const bool last = ctx.my_pe() == ctx.n_pes() - 1;
     pgas::packet_line* const from_left = boxes;
@@ -42,7 +41,7 @@ int main() try {
   auto rod = world.allocate<double>(2 * (cells + 2), pgas::initialize::zero);
   auto boxes = world.allocate<pgas::packet_line>(2 * pgas::packet_lines(sizeof(double)), pgas::initialize::zero);
 
-  // Hot at the left end, cold at the right one: what was reached is compared with the same on one PE.
+  // Hot at the left end, cold at the right one. The result is compared to the computation on one PE.
   constexpr double hot = 100;
   if (world.my_pe() == 0) {
     pgas::p(world, rod.data(), hot, 0);

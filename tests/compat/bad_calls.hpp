@@ -1,5 +1,5 @@
 /// @file
-/// Calls that end a program, one in each run of it: bad_calls.py runs them all.
+/// Calls that end the program, one per run: bad_calls.py runs them all.
 #pragma once
 
 #include <cstddef>
@@ -8,12 +8,12 @@
 
 struct bad_call {
   const char* name;
-  const char* function;  ///< that says what was wrong
+  const char* function;  ///< named in the error
   const char* code;
   void (*call)();
 };
 
-/// `list`: prints the calls. NAME: begins, makes that call on the last PE, and waits with the others to be ended.
+/// Argument `list`: prints the calls. NAME: makes that call on the last PE, while the other PEs wait.
 template <class Begin, class Wait>
 int run_bad_calls(int argc, char** argv, const bad_call* calls, std::size_t count, Begin&& is_last, Wait&& wait) {
   for (std::size_t i = 0; argc == 2 && i < count; ++i) {

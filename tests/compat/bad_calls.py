@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs each bad call of a program: it has to end all PEs with status 1, and one line that says who, where and what.
+"""Runs each bad call of a program: it has to end all PEs with status 1, and log one line with PE, function and error.
 
 Usage: bad_calls.py PGASRUN PES EACH PROGRAM    (with every EACH-th of the calls)
 """

@@ -1,5 +1,5 @@
 /// @file
-/// Calls functions that can only fail, each in a process of its own, and checks what they do. For C and C++.
+/// Calls functions that must fail, each in a process of its own, and checks how they fail. For C and C++.
 #pragma once
 
 #include <stdio.h>
@@ -8,13 +8,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/// What a function does where it fails.
+/// How a function fails.
 enum kind { returns, gives_null, gives_status, ends };
 
 struct function {
   const char* name;
   enum kind what;
-  int (*call)(void);  ///< whether it returned what says that it failed
+  int (*call)(void);  ///< whether it returned a failure
 };
 
 #ifdef __cplusplus
@@ -23,7 +23,7 @@ struct function {
 #define IGNORE(CALL) (void)(CALL)
 #endif
 
-/// What pointers point to.
+/// The target of all pointer arguments.
 static long long room[64];
 #ifdef __cplusplus
 template <class T>

@@ -3,7 +3,7 @@
 
 Usage: every_function.py shmem|nvshmem OUTPUT HEADER COMPILER OPTIONS...
 
-Each function then has to do what its kind does when it fails: return a status or null, or end the process and name itself.
+Each function then has to fail as its kind does: return a status or null, or end the process with its name in the log.
 """
 
 import pathlib

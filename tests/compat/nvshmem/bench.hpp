@@ -1,5 +1,5 @@
 /// @file
-/// What the checks share: buffers, random contents that every PE can compute for any PE, and how a call is made.
+/// Shared by the checks: buffers, random contents that every PE can compute for any PE, and making a call.
 #pragma once
 
 #include <functional>
@@ -25,21 +25,21 @@ class bench {
   std::uint64_t* signal;
   unsigned char* host_dest;  ///< pinned, `bytes` each
   unsigned char* host_source;
-  std::uint64_t* numbers;  ///< pinned: what a call reads or returns beside
+  std::uint64_t* numbers;  ///< pinned: further inputs and results of a call
   cudaStream_t stream = nullptr;
   nvshmem_team_t rows = NVSHMEM_TEAM_INVALID;  ///< the PE and its neighbour: two PEs, or one
 
   [[nodiscard]] int right() const { return (me + 1) % n; }
   [[nodiscard]] int left() const { return (me + n - 1) % n; }
 
-  /// Arguments with everything filled in that does not depend on the function.
+  /// Arguments with all members set that do not depend on the function.
   [[nodiscard]] call prepare(const function& f) const;
-  /// To and from the heap.
+  /// Copies to and from the heap.
   void write(void* to, const void* from, std::size_t count) const;
   [[nodiscard]] std::vector<unsigned char> read(const void* from, std::size_t count) const;
   /// Returns when all PEs have come and their memory is as they left it.
   void meet() const;
-  /// Calls between two meetings.
+  /// Calls between two barriers.
   void execute_operation(const family& of, const call& c) const;
 
  private:
@@ -47,13 +47,13 @@ class bench {
   void unpin(void* p) const;
 };
 
-/// Bytes that depend on the call's number and on a PE, not on who asks.
+/// Bytes that depend on the call's number and on a PE, the same on all PEs.
 std::vector<unsigned char> random_bytes(std::uint64_t serial, int pe, std::size_t count);
 std::uint64_t random_word(std::uint64_t serial, int pe, std::uint64_t index);
 /// `bits` cut to the size of an element.
 std::uint64_t cut(std::uint64_t bits, int element_bytes);
 
-/// A check of one function: "" or what is wrong. `serial` differs from call to call and is the same on all PEs.
+/// A check of one function: "" or the failure. `serial` differs from call to call and is the same on all PEs.
 using check = std::string (*)(bench&, const family&, const function&, std::uint64_t serial);
 std::string check_copy(bench&, const family&, const function&, std::uint64_t serial);
 std::string check_strided(bench&, const family&, const function&, std::uint64_t serial);
@@ -65,16 +65,16 @@ std::string check_test(bench&, const family&, const function&, std::uint64_t ser
 std::string check_move(bench&, const family&, const function&, std::uint64_t serial);
 std::string check_reduce(bench&, const family&, const function&, std::uint64_t serial);
 
-/// Where two byte strings differ first, in words; "" if they do not.
+/// Describes the first difference of two byte strings; "" if they are equal.
 std::string difference(const char* what, const std::vector<unsigned char>& got,
                        const std::vector<unsigned char>& wanted);
 
-/// Keeps the first thing that is wrong. Checks go on after it, as other PEs do.
+/// Keeps the first failure. The check continues, as those of the other PEs do.
 inline void note(std::string& wrong, const std::string& more) {
   if (wrong.empty()) wrong = more;
 }
 
-/// Checks of what has no types, where they are linked in: they print a line for each and return how many failed.
+/// Checks of functions without types, where linked in: print a line for each and return how many failed.
 std::vector<int (*)(bench&)>& extras();
 
 }  // namespace conformance

@@ -1,7 +1,6 @@
 /// @file
-/// One call of one function of NVSHMEM, as values: generated code turns them into the call, checks.cpp knows what has
-/// to come of it. Everything here uses the documented interface only, so that the same source runs against NVIDIA's
-/// library.
+/// One call of an NVSHMEM function as values: generated code makes the call, check_*.cpp checks its result. Uses the
+/// documented interface only, so that the same source runs against NVIDIA's library.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -16,7 +15,7 @@
 
 namespace conformance {
 
-/// Arguments for any function; each takes what it has parameters for. Passed to kernels by value.
+/// Arguments for any function, which uses those that it has parameters for. Passed to kernels by value.
 struct call {
   int which;  ///< the function's number in its family
   int element_bytes;
@@ -30,7 +29,7 @@ struct call {
   std::uint64_t* signal;  ///< symmetric
   std::uint64_t value;    ///< of a signal
   int op;                 ///< of a signal
-  std::uint64_t awaited;  ///< what this PE's own signal becomes
+  std::uint64_t awaited;  ///< the value that this PE's own signal gets
   nvshmem_team_t team;
   int root;
   std::uint64_t bits, condition;  ///< of atomics and waits, in the low bytes
@@ -44,7 +43,7 @@ struct call {
   cudaStream_t stream;
 };
 
-/// What the elements of a function are.
+/// The element type of a function.
 enum class kind { bytes, sint, uint, f16, bf16, f32, f64 };
 
 /// One function of a family.
@@ -54,10 +53,10 @@ struct function {
   kind type;
 };
 
-/// Functions that are called and checked alike. `run` carries a call out; it is complete when it returns.
+/// Functions that are called and checked alike. `run` makes a call and returns when it is complete.
 struct family {
   const char* name;
-  const char* shape;  ///< which check it is for
+  const char* shape;  ///< the check that applies
   const char* scope;  ///< thread, warp, block, host or stream
   const char* operation;
   std::vector<function> functions;
@@ -95,7 +94,7 @@ CONFORMANCE_BOTH void give(const call& c, T value) {
 
 #undef CONFORMANCE_BOTH
 
-/// Writes the words of the neighbour that a wait there is for.
+/// Writes the words that the neighbour waits for.
 #if defined(__CUDACC__)
 __host__ __device__
 #endif
@@ -114,7 +113,7 @@ __host__ __device__
 }
 
 #if defined(__CUDACC__)
-/// Waits for this PE's own signal, then hands out what came with it, as this kernel sees it.
+/// Waits for this PE's own signal, then copies out the data that arrived with it, as this kernel sees it.
 __device__ inline void after_signal(const call& c) {
   __syncthreads();
   if (threadIdx.x == 0) nvshmem_signal_wait_until(c.signal, NVSHMEM_CMP_EQ, c.awaited);

@@ -25,7 +25,7 @@ int place(const std::vector<int>& team, int pe) {
   return static_cast<int>(std::find(team.begin(), team.end(), pe) - team.begin());
 }
 
-/// Numbers of any type as one: integers by their bits, the others by value.
+/// A number of any type: integers by their bits, floating point by value.
 struct number {
   std::uint64_t bits;
   double value;

@@ -4,13 +4,15 @@
 namespace conformance {
 namespace {
 
-constexpr std::size_t looked_at = 8192;  // bytes of the destination that are compared
+constexpr std::size_t compared_bytes = 8192;  // of the destination
 
 /// Old contents of a destination, told from any source.
-std::vector<unsigned char> old_dest(std::uint64_t serial, int pe) { return random_bytes(serial, pe + 1000, looked_at); }
+std::vector<unsigned char> old_dest(std::uint64_t serial, int pe) {
+  return random_bytes(serial, pe + 1000, compared_bytes);
+}
 
 void fill(bench& b, std::uint64_t serial) {
-  const auto source = random_bytes(serial, b.me, looked_at);
+  const auto source = random_bytes(serial, b.me, compared_bytes);
   const auto dest = old_dest(serial, b.me);
   b.write(b.source, source.data(), source.size());
   b.write(b.dest, dest.data(), dest.size());
@@ -35,7 +37,7 @@ std::string check_copy(bench& b, const family& of, const function& f, std::uint6
     auto wanted = old_dest(serial, b.me);
     const auto sent = random_bytes(serial, from, n * static_cast<std::size_t>(f.element_bytes));
     std::copy(sent.begin(), sent.end(), wanted.begin());
-    note(wrong, difference("destination", b.read(b.dest, looked_at), wanted));
+    note(wrong, difference("destination", b.read(b.dest, compared_bytes), wanted));
   }
   return wrong;
 }
@@ -49,10 +51,10 @@ std::string check_strided(bench& b, const family& of, const function& f, std::ui
   c.sst = 2;
   b.execute_operation(of, c);
   auto wanted = old_dest(serial, b.me);
-  const auto sent = random_bytes(serial, is(of.shape, "iput") ? b.left() : b.right(), looked_at);
+  const auto sent = random_bytes(serial, is(of.shape, "iput") ? b.left() : b.right(), compared_bytes);
   const auto size = static_cast<std::size_t>(f.element_bytes);
   for (std::size_t i = 0; i < c.n; ++i) std::memcpy(&wanted[i * 3 * size], &sent[i * 2 * size], size);
-  return difference("destination", b.read(b.dest, looked_at), wanted);
+  return difference("destination", b.read(b.dest, compared_bytes), wanted);
 }
 
 std::string check_single(bench& b, const family& of, const function& f, std::uint64_t serial) {
@@ -65,8 +67,8 @@ std::string check_single(bench& b, const family& of, const function& f, std::uin
   auto wanted = old_dest(serial, b.me);
   const auto sent = random_bytes(serial, put ? b.left() : b.right(), c.n * static_cast<std::size_t>(f.element_bytes));
   std::copy(sent.begin(), sent.end(), wanted.begin());
-  if (put || is(of.scope, "thread")) return difference("destination", b.read(b.dest, looked_at), wanted);
-  return difference("values", {b.host_dest, b.host_dest + looked_at}, wanted);
+  if (put || is(of.scope, "thread")) return difference("destination", b.read(b.dest, compared_bytes), wanted);
+  return difference("values", {b.host_dest, b.host_dest + compared_bytes}, wanted);
 }
 
 std::string check_put_signal(bench& b, const family& of, const function& f, std::uint64_t serial) {
@@ -87,7 +89,7 @@ std::string check_put_signal(bench& b, const family& of, const function& f, std:
     auto wanted = old_dest(serial, b.me);
     const auto sent = random_bytes(serial, b.left(), c.n * static_cast<std::size_t>(f.element_bytes));
     std::copy(sent.begin(), sent.end(), wanted.begin());
-    note(wrong, difference("destination", b.read(b.dest, looked_at), wanted));
+    note(wrong, difference("destination", b.read(b.dest, compared_bytes), wanted));
     std::uint64_t after = 0;
     std::memcpy(&after, b.read(b.signal, sizeof after).data(), sizeof after);
     if (after != c.awaited) note(wrong, "signal is " + std::to_string(after) + ", not " + std::to_string(c.awaited));

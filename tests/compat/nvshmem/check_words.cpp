@@ -11,8 +11,8 @@ std::uint64_t word_at(bench& b, const void* at, int element_bytes) {
   return bits;
 }
 
-/// What word `index` of `pe` holds first, and what is done with: values whose sums do not fit into 32 bits, or, for
-/// floating-point types, numbers.
+/// The initial value of word `index` of `pe`, and operands: values whose sums exceed 32 bits, or, for floating-point
+/// types, numbers.
 std::uint64_t operand(const function& f, std::uint64_t serial, int pe, std::uint64_t index) {
   const std::uint64_t bits = random_word(serial, pe, index);
   if (f.type == kind::f32) {
@@ -42,7 +42,7 @@ std::uint64_t result_of(const std::string& operation, std::uint64_t old, std::ui
   return old;  // fetch
 }
 
-/// The number that is compared with, one before and one after it.
+/// The value compared with, a smaller and a larger one.
 struct scale {
   std::uint64_t below, at, above;
 };
@@ -68,7 +68,7 @@ std::uint64_t word_for(int cmp, const scale& s, bool satisfies) {
 constexpr std::size_t set_size = 6;
 constexpr std::uint64_t excluded = 1u << 1 | 1u << 4;  // by their status; word 4 satisfies the comparison all the time
 
-/// Fills in what is compared, and the words: those of `hits` satisfy the comparison, and word 4.
+/// Sets the comparison and the words: those of `hits` and word 4 satisfy it.
 call prepare_set(bench& b, const family& of, const function& f, int cmp, std::uint64_t hits) {
   call c = b.prepare(f);
   c.which = static_cast<int>(&f - of.functions.data());
@@ -96,7 +96,7 @@ call prepare_set(bench& b, const family& of, const function& f, int cmp, std::ui
 
 std::string said(const char* what, std::uint64_t got) { return std::string(what) + " " + std::to_string(got); }
 
-/// What a function on a set has answered, where the words of `hits` may be named, `least` of them at least.
+/// Checks the result of a function on a set: it may name words of `hits`, at least `least` of them.
 std::string judge(const bench& b, const std::string& which, std::uint64_t hits, std::size_t least) {
   const std::uint64_t got = b.numbers[0];
   if (which == "any") {
@@ -155,7 +155,7 @@ std::string check_atomic(bench& b, const family& of, const function& f, std::uin
 std::string check_wait(bench& b, const family& of, const function& f, std::uint64_t) {
   const std::string operation = of.operation;
   const std::string which = operation.substr(0, operation.find('_'));
-  // What is written before or while the wait goes on.
+  // The words are written before or during the wait.
   const std::uint64_t hits = which == "one"   ? 1
                              : which == "all" ? 0x3f & ~excluded
                              : which == "any" ? 1u << 3
@@ -165,7 +165,7 @@ std::string check_wait(bench& b, const family& of, const function& f, std::uint6
     call c = prepare_set(b, of, f, cmp, 0);
     c.write_mask = hits;
     b.execute_operation(of, c);
-    if (which != "any" && which != "some") continue;  // that it has ended is the answer
+    if (which != "any" && which != "some") continue;  // returning is the result
     note(wrong, judge(b, which, hits, 1));
   }
   return wrong;

@@ -1,6 +1,6 @@
-// The order between CUDA's legacy default stream and what the host calls. Without arguments: a word that cudaMemset
-// clears before the hosts meet keeps the signal that a peer's kernel sends afterwards. With "wait": a kernel in that
-// stream that waits for its host does not hold up the host's barrier for ever.
+// The order between CUDA's legacy default stream and host calls. Without arguments: a word that cudaMemset clears
+// before a host barrier keeps the signal that a peer's kernel sends afterwards. With "wait": a kernel in that stream
+// that waits for its host does not block the host's barrier for ever.
 #include <nvshmem.h>
 #include <nvshmemx.h>
 
@@ -42,7 +42,7 @@ bool is_fine(cudaError_t status, const char* what) {
   return status == cudaSuccess;
 }
 
-/// In turn, each PE is late with clearing its word, by as long as a kernel takes.
+/// By turns, each PE clears its word late, by the time of a kernel.
 int clear_then_meet(uint64_t* word, uint64_t* seen) {
   const int me = nvshmem_my_pe();
   const int n = nvshmem_n_pes();
@@ -104,7 +104,7 @@ int main(int argc, char** argv) {
   if (!is_fine(cudaMallocHost(&seen, sizeof *seen), "cudaMallocHost")) return 1;
   const bool waits = argc > 1 && std::strcmp(argv[1], "wait") == 0;
   const int status = waits ? meet_beside_a_waiting_kernel(word, seen) : clear_then_meet(word, seen);
-  if (status != 0) return status;  // others are told
+  if (status != 0) return status;  // other PEs fail as well
   cudaFreeHost(seen);
   nvshmem_free(word);
   nvshmem_finalize();

@@ -1,4 +1,4 @@
-// Calls every function of the families that are linked in and says for each family whether all is as it should be.
+// Calls every function of the families that are linked in, and prints for each family whether the checks passed.
 //
 // Usage: conformance [--scope=host|kernel|stream] [PART OF A FAMILY'S NAME]
 //
@@ -40,7 +40,7 @@ const std::map<std::string, check>& checks() {
   return all;
 }
 
-/// How many PEs say so.
+/// On how many PEs it is true.
 std::uint64_t votes(const bench& b, bool yes) {
   const std::uint64_t mine = yes ? 1 : 0;
   auto* const counts = reinterpret_cast<std::uint64_t*>(b.signal) + 8;
@@ -104,7 +104,7 @@ int run(const std::string& scope, const std::string& part) {
   return total.failed == 0 ? 0 : 1;
 }
 
-/// Joins by a unique id that goes through a file.
+/// Joins by a unique id in a file.
 bool join_by_id(const char* path, int rank, int size) {
   int devices = 0;
   if (cudaGetDeviceCount(&devices) == cudaSuccess && devices > 0) static_cast<void>(cudaSetDevice(rank % devices));

@@ -1,4 +1,4 @@
-// Functions without types: queries, order, meeting points, signals, and what NVSHMEM has once only.
+// Functions without types: queries, order, barriers, signals, and functions of a single type.
 #include <cstdio>
 
 #include "bench.hpp"
@@ -7,7 +7,7 @@ namespace conformance {
 
 namespace {
 
-/// What kernels know of the world, to compare with what the host knows.
+/// The kernels' view of the world, compared to the host's.
 struct facts {
   int me, n, row_me, row_n, world_of_row_0, row_of_me, major, minor, vendor[3];
   void* right;
@@ -33,11 +33,11 @@ __global__ void look(call c) {
   FACTS_OF(f, c.team, c.dest);
 }
 
-/// Each PE writes to its neighbour, then they meet in one way or another: the neighbour's word must be there.
+/// Each PE writes to its neighbour, then a barrier or sync: the neighbour's word must have arrived.
 __global__ void meet(call c) {
   auto* const word = static_cast<std::uint64_t*>(c.dest);
   if (threadIdx.x == 0) nvshmem_uint64_p(word, c.bits, c.pe);
-  if (c.which >= 6) nvshmem_quiet();  // a sync says nothing about the memory
+  if (c.which >= 6) nvshmem_quiet();  // a sync does not complete writes
   __syncthreads();
   const bool first = threadIdx.x == 0;
   const bool warp = threadIdx.x < 32;
@@ -99,8 +99,8 @@ __global__ void send(call c) {
                   : 0;
 }
 
-/// Rounds of what each thread has stored just before the call, the upper ones late, without a sync by the program. Counts
-/// the elements that arrive as they were before.
+/// Rounds of data that each thread stores just before the call, the upper threads late, without a sync by the program.
+/// Counts stale elements.
 __global__ void send_late(call c) {
   auto* const out = const_cast<std::uint64_t*>(static_cast<const std::uint64_t*>(c.source));
   auto* const in = static_cast<std::uint64_t*>(c.dest);
@@ -121,7 +121,7 @@ __global__ void send_late(call c) {
         case 3: nvshmemx_uint64_put_nbi_block(in, out, threads, c.pe); break;
         default: nvshmemx_uint64_iput_block(in, out, 1, 1, threads, c.pe); break;
       }
-      if (c.which >= 3 && first) {  // of what all threads have put, as they have left the call together
+      if (c.which >= 3 && first) {  // data of all threads, as they leave the call together
         nvshmem_quiet();
         nvshmemx_signal_op(c.signal, 1, c.op, c.pe);
       }
@@ -135,7 +135,7 @@ __global__ void send_late(call c) {
 }
 
 #if defined(PGAS_COMPAT_ONLY)
-/// What NVIDIA's 3.4.5 does not have.
+/// Functions that NVIDIA's 3.4.5 does not have.
 __global__ void only_here(call c) {
   nvshmemx_qp_handle_t queue = NVSHMEMX_QP_DEFAULT;
   auto* const numbers = static_cast<double*>(c.dest);  // zeros
@@ -164,7 +164,7 @@ __global__ void only_here(call c) {
     nvshmemx_qp_signal_op(c.signal + 1, 9, NVSHMEM_SIGNAL_SET, c.pe, queue);
     nvshmem_signal_wait_until(c.signal + 1, NVSHMEM_CMP_EQ, 9);
     if (nvshmemx_mc_ptr(NVSHMEM_TEAM_WORLD, c.dest) != nullptr) *c.result = 0;
-    if (cooperative_groups::this_thread_block().thread_rank() != 0) *c.result = 0;  // which nvshmem.h brings along
+    if (cooperative_groups::this_thread_block().thread_rank() != 0) *c.result = 0;  // included by nvshmem.h
   }
   __syncthreads();
   nvshmemx_double2_maxloc_reduce_block(NVSHMEM_TEAM_WORLD, static_cast<double2*>(c.dest) + 32,

@@ -1,5 +1,4 @@
-// The order between CUDA's legacy default stream and what the host calls, with a driver that is made up. What runs in
-// the stream is a thread.
+// The order between CUDA's legacy default stream and host calls, with a fake driver whose stream is a thread.
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -20,7 +19,7 @@ namespace {
 using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
-/// Work of the stream, which it begins at once and ends after a while by calling `last`.
+/// Work of the stream, which begins now and ends after a while by calling `last`.
 class StreamWork {
  public:
   explicit StreamWork(std::function<void()> last) {
@@ -40,7 +39,7 @@ class StreamWork {
   std::thread thread_;
 };
 
-/// With PGAS_DEFAULT_STREAM_WAIT as the test has it.
+/// With the test's PGAS_DEFAULT_STREAM_WAIT.
 template <int Milliseconds>
 class Waiting : public Nvshmem {
  protected:

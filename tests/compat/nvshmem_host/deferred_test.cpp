@@ -1,4 +1,4 @@
-// Initialization before a GPU is chosen, on a machine where none ever is: run without PGAS_HEAP.
+// Initialization before a GPU is chosen, where none is ever chosen: run without PGAS_HEAP.
 #include "support.hpp"
 
 namespace {

@@ -1,12 +1,12 @@
 /// @file
-/// A CUDA driver with nothing in it but a legacy default stream, whose state tests choose.
+/// A CUDA driver with only a legacy default stream, whose state tests set.
 #pragma once
 
 #pragma GCC visibility push(default)
 extern "C" {
 void fake_driver_set_busy(bool busy);
 void fake_driver_set_capturing(bool capturing);
-/// How often the stream has been asked whether it is busy.
+/// How often the stream has been queried.
 int fake_driver_queries();
 }
 #pragma GCC visibility pop

@@ -1,4 +1,4 @@
-// global_exit MODE STATUS: the last PE ends all, while the others wait in a barrier, or compute and never call again.
+// global_exit MODE STATUS: the last PE ends all, while the others wait in a barrier, or compute without further calls.
 #include <nvshmem.h>
 #include <unistd.h>
 

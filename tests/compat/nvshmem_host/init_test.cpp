@@ -1,4 +1,4 @@
-// Beginning and end: all ways but MPI and OpenSHMEM, which have programs of their own.
+// Initialization and finalization by all methods but MPI and OpenSHMEM, which have their own programs.
 #include <dirent.h>
 #include <string.h>
 
@@ -38,7 +38,7 @@ TEST(NvshmemInit, plain) {
   nvshmem_barrier_all();
   nvshmem_finalize();
   EXPECT_EQ(nvshmemx_init_status(), NVSHMEM_STATUS_NOT_INITIALIZED);
-  nvshmem_finalize();  // once more than there was to undo
+  nvshmem_finalize();  // one more than there were initializations
 }
 
 TEST(NvshmemInit, with_threads) {
@@ -101,7 +101,7 @@ TEST(NvshmemInit, impossible_attributes) {
   EXPECT_EQ(nvshmemx_init_status(), NVSHMEM_STATUS_NOT_INITIALIZED);
 }
 
-// The id that PE 0 makes, handed to all by a world that is left before it is used.
+// A unique id of PE 0, sent to all in a world that is left before the id is used.
 nvshmemx_uniqueid_t hand_out_id(int* me, int* n) {
   nvshmem_init();
   *me = nvshmem_my_pe();
@@ -127,7 +127,7 @@ TEST(NvshmemInit, with_a_unique_id_and_attributes_that_nobody_initialized) {
   nvshmemx_uniqueid_t id = hand_out_id(&me, &n);
   nvshmemx_init_attr_t attr;
   memset(&attr, 0xa5, sizeof attr);
-  // In reverse order, so that it is no other bootstrap that answers.
+  // Ranks in reverse, so that another bootstrap would be noticed.
   const int rank = me == 0 ? 0 : n - me;
   EXPECT_EQ(nvshmemx_set_attr_uniqueid_args(rank, n, &id, &attr), 0);
   ASSERT_EQ(nvshmemx_init_attr(NVSHMEMX_INIT_WITH_UNIQUEID, &attr), 0);

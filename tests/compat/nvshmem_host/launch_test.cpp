@@ -1,5 +1,4 @@
-// How large a grid of blocks that wait for other PEs may be. The CUDA runtime and the library's answers are made up
-// here.
+// The largest grid of a collective launch. The CUDA runtime and the library's entries are fakes.
 #include <gtest/gtest.h>
 #include <nvshmem.h>
 
@@ -7,8 +6,8 @@
 
 namespace {
 
-int pes = 1;                  // that share the GPU
-int beside = 0;               // blocks for which the proxy needs the room
+int pes = 1;                  // on the same GPU
+int beside = 0;               // blocks reserved for the proxy
 int each = 2;                 // blocks of the kernel on a multiprocessor
 unsigned long long grid = 0;  // blocks of the last launch
 cudaError_t refuses = cudaSuccess;
@@ -86,7 +85,7 @@ TEST_P(NvshmemLaunch, a_kernel_of_which_no_block_fits_is_not_started) {
   for (const dim3 blocks : {dim3(0), dim3(1)}) EXPECT_EQ(launch(blocks), NVSHMEMX_ERROR_COLLECTIVE_LAUNCH_FAILED);
 }
 
-/// What a launch logs, which must fail.
+/// The log of a launch, which must fail.
 std::string said_of(dim3 blocks) {
   testing::internal::CaptureStderr();
   EXPECT_EQ(launch(blocks), NVSHMEMX_ERROR_COLLECTIVE_LAUNCH_FAILED);

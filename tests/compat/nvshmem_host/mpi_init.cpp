@@ -1,5 +1,5 @@
-// Joins over a communicator of the MPI that this program is linked to, as jacobi does: with attributes that nobody has
-// initialized. The communicator has the ranks in reverse. Prints what is wrong.
+// Joins over a communicator of the MPI that this program is linked to, as jacobi does: with uninitialized
+// attributes. The communicator has the ranks in reverse. Prints failures.
 #include <mpi.h>
 #include <nvshmem.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-// Headers and names that programs include and use without their being functions of the interface.
+// Headers, macros and types of NVSHMEM that programs use besides its functions.
 #include <host/nvshmem_api.h>
 #include <host/nvshmemx_api.h>
 #include <non_abi/nvshmem_version.h>

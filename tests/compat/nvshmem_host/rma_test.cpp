@@ -1,4 +1,4 @@
-// One-sided operations, signals, atomics and waits that the host calls.
+// One-sided operations, signals, atomics and waits, called by the host.
 #include <stdint.h>
 
 #include <algorithm>
@@ -179,7 +179,7 @@ TEST_F(NvshmemRma, waits_and_tests) {
 TEST_F(NvshmemRma, nothing_to_copy) {
   Symmetric<int> there(4);
   int local[4] = {};
-  // The program's streams are CUDA's, which the host heap has none of.
+  // The program's streams are CUDA's; the host heap takes none.
   EXPECT_EQ(nvshmemx_team_sync_on_stream(NVSHMEM_TEAM_WORLD, nullptr), NVSHMEMX_ERROR_INVALID_VALUE);
   nvshmem_int_put(there, local, 0, me);
   nvshmem_fence();

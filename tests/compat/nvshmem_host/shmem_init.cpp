@@ -1,4 +1,4 @@
-// Joins over OpenSHMEM: both libraries in one process, each with a world of its own. Prints what is wrong.
+// Joins over OpenSHMEM: both libraries in one process, each with its own world. Prints failures.
 #include <nvshmem.h>
 #include <shmem.h>
 

@@ -1,5 +1,5 @@
 /// @file
-/// What the tests of NVSHMEM's host side share. They are built as C++17 and as C++20.
+/// Shared by the tests of NVSHMEM's host side, which are built as C++17 and as C++20.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ class Nvshmem : public testing::Test {
   int n = 0;
 };
 
-/// Symmetric memory of one type, given back at the end of the scope.
+/// Symmetric memory of one type, freed at the end of the scope.
 template <class T>
 class Symmetric {
  public:

@@ -1,4 +1,4 @@
-// Teams.
+// Making teams, their numbers, and nvshmemx_team_init().
 #include <stdlib.h>
 
 #include <thread>
@@ -106,7 +106,7 @@ TEST_F(NvshmemTeam, many_one_after_another_and_at_once) {
   }
 }
 
-// The id that the first member got, on all PEs.
+// The first member's unique id, on all PEs.
 nvshmemx_team_uniqueid_t shared_id(int from, int me) {
   Symmetric<uint64_t> copy(1);
   if (me == from) {
@@ -119,7 +119,7 @@ nvshmemx_team_uniqueid_t shared_id(int from, int me) {
 }
 
 TEST_F(NvshmemTeam, of_pes_that_have_an_id_in_common) {
-  // More of them than there are places to meet.
+  // More teams than there are slots.
   for (int round = 0; round < 80; ++round) {
     // Two teams at once, of the lower and the upper half, each numbered from its end.
     const int half = (n + 1) / 2;
@@ -166,7 +166,7 @@ TEST(NvshmemTeamInit, may_be_tried_again_with_the_same_id_once_there_is_room) {
   do ++config.uniqueid;
   while (make(me) == 0 && teams.size() < 1000);
   EXPECT_LT(teams.size(), 1000u);
-  // At once, before others may know that it failed, and numbered from the other end too.
+  // Again at once, before other PEs may know of the failure, and also numbered from the other end.
   EXPECT_EQ(make(me), NVSHMEMX_ERROR_OUT_OF_MEMORY);
   EXPECT_EQ(make(n - 1 - me), NVSHMEMX_ERROR_OUT_OF_MEMORY);
   nvshmem_team_destroy(teams.back());

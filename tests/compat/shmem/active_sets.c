@@ -1,4 +1,4 @@
-/* Collectives of active sets: sets beside one another, sets that overlap and are first named in different orders. */
+/* Collectives of active sets: disjoint sets, and overlapping sets that are first used in different orders. */
 #include "check.h"
 
 static long sync_array[SHMEM_SYNC_SIZE];
@@ -39,7 +39,7 @@ int main(void) {
     /* Even and odd PEs at once. */
     use(me, 0, 1, (n + 1) / 2);
     if (n > 1) use(me, 1, 1, n / 2);
-    /* Neighbours, one after the other: PE i is in the sets i - 1 and i. The odd ones name theirs first. */
+    /* Neighbours, one after the other: PE i is in the sets i - 1 and i. The odd ones use theirs first. */
     for (i = 1; i + 1 < n; i += 2) use(me, i, 0, 2);
     for (i = 0; i + 1 < n; i += 2) use(me, i, 0, 2);
     /* Some do other things meanwhile. */

@@ -1,4 +1,4 @@
-// Bad calls of functions that have no status: each ends all PEs.
+// Calls with bad arguments of functions without a status: each ends all PEs.
 #include "../bad_calls.hpp"
 
 #include <shmem.h>

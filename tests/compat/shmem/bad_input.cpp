@@ -1,5 +1,5 @@
-// What calls with bad arguments return where they have a status or a pointer: nonzero or null, and no error is logged,
-// as the caller knows. Nothing of it harms the world. What the others do is in bad_calls.cpp.
+// Calls with bad arguments of functions that return a status or a pointer: they return nonzero or null, log no error,
+// and leave the world usable. Functions without a status are in bad_calls.cpp.
 #include <shmem.h>
 
 #include <cstdint>
@@ -50,7 +50,7 @@ void memory() {
 
 int main() {
   check("memory before init", shmem_malloc(8) == nullptr);
-  shmem_finalize();  // of nothing
+  shmem_finalize();  // without an initialization
   shmem_init();
   contexts_and_teams();
   memory();
@@ -60,7 +60,7 @@ int main() {
   check("the world still works", variable[0] == 3);
   shmem_barrier_all();
   shmem_finalize();
-  shmem_finalize();  // once more than there was to undo
+  shmem_finalize();  // one more than there were initializations
   check("memory after finalize", shmem_malloc(8) == nullptr);
   return failures;
 }

@@ -1,5 +1,5 @@
 /// @file
-/// Checks of the programs in C here. A program ends with the number of checks that failed.
+/// Checks for the programs in C here, which exit with the number of failed checks.
 #pragma once
 
 #include <shmem.h>

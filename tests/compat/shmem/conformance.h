@@ -1,6 +1,6 @@
 /// @file
-/// What the generated conformance program is made of: values that every PE can work out for every other, symmetric
-/// memory that is written and read through the interface itself (it may be GPU memory), and checks.
+/// Shared by the generated conformance programs: values that every PE can compute for any PE, symmetric memory that is
+/// accessed through the interface only (it may be GPU memory), and checks.
 #pragma once
 
 #include <shmem.h>

@@ -1,4 +1,4 @@
-"""Copies and signals: each PE writes to the one on its right and reads from it; what arrives is the left one's."""
+"""Copies and signals: each PE writes to and reads from its right neighbour, and receives data from its left one."""
 
 from type_lists import kind
 

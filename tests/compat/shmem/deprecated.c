@@ -1,4 +1,4 @@
-/* A program of before 1.2: old header, old names, no finalize. */
+/* A program for OpenSHMEM before 1.2: old header, old names, no finalize. */
 #include <mpp/shmem.h>
 #include <stdio.h>
 

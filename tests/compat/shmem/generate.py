@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes a program that calls every function of every family of shmem.h, for every type, and checks what it does.
+"""Writes a program that calls every function of every family of shmem.h, for every type, and checks its effect.
 
 Usage: generate.py TYPES.INC plain|generic OUTPUT
 

@@ -1,4 +1,4 @@
-/* MODE STATUS: one PE ends all, with this status: "waiting" PEs are in the library then, others never call it again. */
+/* MODE STATUS: one PE ends all with this status, while "waiting" PEs are in a call and others never call again. */
 #include <shmem.h>
 #include <stdlib.h>
 #include <string.h>

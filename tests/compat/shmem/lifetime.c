@@ -1,4 +1,4 @@
-/* Worlds one after another and inside one another; what they leave behind: no descriptors, mappings, threads. */
+/* Consecutive and nested initializations leave no descriptors, mappings or threads. */
 #include <dirent.h>
 
 #include "check.h"
@@ -38,7 +38,7 @@ static void once(void) {
   shmem_ctx_create(0, &ctx);
   if (shmem_my_pe() < (n + 1) / 2) shmem_barrier(0, 0, (n + 1) / 2, sync_array);
   shmem_finalize();
-  CHECK(shmem_n_pes() == n); /* the second init is still to be undone */
+  CHECK(shmem_n_pes() == n); /* the second init has not been finalized */
   shmem_barrier_all();
   shmem_finalize();
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares the functions that shmem.h declares with those that the tests call, and with those that the library has.
+"""Compares the functions that shmem.h declares to those that the tests call, and to those that the library exports.
 
 Usage: names.py COMPILER INCLUDE_FOLDER LIBRARY SOURCES...
 """

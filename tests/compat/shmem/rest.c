@@ -1,4 +1,4 @@
-/* What is not in a family of types: setup, memory, order, signals, locks, caches. */
+/* Functions without types: setup, memory, order, signals, locks, caches. */
 #include <stdint.h>
 #include <unistd.h>
 
@@ -54,7 +54,7 @@ int main(void) {
   CHECK(shmem_malloc(0) == NULL && shmem_realloc(NULL, 0) == NULL);
   shmem_free(NULL);
 
-  /* Allocations end with a barrier, and freeing begins with one that completes what was started. */
+  /* Allocations end with a barrier, and freeing begins with one that completes pending operations. */
   {
     static int round_of[4], arrived;
     void* made[4];

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs a command and says whether it ended with the status that is expected; with status 0, nobody may complain.
+"""Runs a command and checks its exit status; with status 0, nothing may be written to standard error.
 
 Usage: run_status.py STATUS COMMAND...
 """

@@ -1,4 +1,4 @@
-/* Global and static variables as symmetric memory, of the program and of a library; what they held before stays. */
+/* Global and static variables as symmetric memory, of the program and of a library; they keep their values. */
 #include <stdint.h>
 
 #include "check.h"
@@ -47,7 +47,7 @@ int main(void) {
   CHECK(*library_variable() == left + 1000 && library_array[999] == left + 2000);
   CHECK(shmem_int_g(&initialised, right) == 100 + me);
 
-  /* Stores by loads and stores, seen by operations and the other way round. */
+  /* Operations see plain stores, and plain loads see operations. */
   CHECK(shmem_ptr(&initialised, me) == &initialised);
   there = (int*)shmem_ptr(&initialised, right);
   CHECK(there != NULL && *there == 100 + me);
@@ -75,7 +75,7 @@ int main(void) {
   shmem_barrier_all();
   shmem_finalize();
 
-  /* The variables live on, and are symmetric again in the next world. */
+  /* The variables keep their values, and are symmetric again in the next world. */
   CHECK(initialised == 7 && strcmp(large, "hello") == 0);
   initialised = me;
   shmem_init();

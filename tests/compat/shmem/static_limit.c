@@ -1,4 +1,4 @@
-/* More static data than the limit of files lets memory be that processes share, though the heap fits. */
+/* More static data than the file size limit allows for shared memory, though the heap fits. */
 #include <shmem.h>
 
 static char large[64 << 20];

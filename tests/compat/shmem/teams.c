@@ -1,4 +1,4 @@
-/* Teams and contexts: numbers, splits, operations that take a team's numbers, threads with contexts of their own. */
+/* Teams and contexts: numbers, splits, operations that take a team's numbers, threads with their own contexts. */
 #include <pthread.h>
 #include <stdint.h>
 
@@ -45,7 +45,7 @@ static void splits(void) {
     CHECK(shmem_team_ptr(evens, target, size - 1) == shmem_ptr(target, 2 * (size - 1)));
     CHECK(shmem_team_ptr(evens, target, size) == NULL);
     shmem_ctx_destroy(ctx);
-    CHECK(shmem_team_create_ctx(evens, 0, &ctx) == 0); /* goes with the team */
+    CHECK(shmem_team_create_ctx(evens, 0, &ctx) == 0); /* destroyed with the team */
     shmem_team_destroy(evens);
   }
   CHECK(shmem_team_split_2d(SHMEM_TEAM_WORLD, 2, NULL, 0, &row, NULL, 0, &column) == 0);
@@ -64,7 +64,7 @@ static void splits(void) {
   shmem_ctx_quiet(SHMEM_CTX_INVALID);
   CHECK(shmem_ctx_get_team(SHMEM_CTX_DEFAULT, &none) == 0 && none == SHMEM_TEAM_WORLD);
 
-  /* Sessions say nothing that is made use of. */
+  /* Sessions are hints. */
   CHECK(shmem_ctx_create(SHMEM_CTX_NOSTORE, &of_world) == 0);
   {
     const shmem_ctx_session_config_t hint = {1000};

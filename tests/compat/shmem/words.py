@@ -1,8 +1,8 @@
-"""Atomic operations, waits and tests: each PE updates words of the one on its right, whose values before it knows."""
+"""Atomic operations, waits and tests: each PE updates words of its right neighbour, whose previous values it knows."""
 
 from type_lists import kind
 
-# Of each operation: what is passed behind the word, and what the word holds afterwards; `old` is what it held, `v` an
+# For each operation: the arguments after the word, and the word's value afterwards; `old` is its previous value, `v` an
 # operand.
 UPDATES = {
     "WORD": {"set": ("v", "v"), "swap": ("v", "v"), "fetch": ("", "old")},

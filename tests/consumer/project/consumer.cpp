@@ -1,8 +1,7 @@
-// A user's program: a kernel on the host heap, and what it wrote read back.
+// A user's program: a kernel on the host heap writes a value, the host reads it.
+#include <cstdio>
 #include <pgas/device.hpp>
 #include <pgas/pgas.hpp>
-
-#include <cstdio>
 
 struct mark {
   template <pgas::block_group Block>

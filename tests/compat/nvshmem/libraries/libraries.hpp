@@ -1,5 +1,5 @@
 /// @file
-/// What each library offers: its kernel adds LIBRARY_VALUE, 100 for each member of the team, and 10000 in a second
+/// The function of each library: its kernel adds LIBRARY_VALUE, 100 for each member of the team, and 10000 in a second
 /// translation unit where there is one; the function returns the sum.
 #pragma once
 

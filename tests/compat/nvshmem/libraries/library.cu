@@ -1,5 +1,5 @@
-// A library with kernels that call NVSHMEM. Compiled as several libraries that know nothing of one another, and as part
-// of the program: LIBRARY_NAME is its one function. All have the same names inside, on purpose.
+// A library with kernels that call NVSHMEM. Compiled as several independent libraries, and as part of the
+// program: LIBRARY_NAME is its only function. All have the same internal names, on purpose.
 #include <nvshmem.h>
 #include <nvshmemx.h>
 

@@ -1,4 +1,4 @@
-// Loads cubins by hand, as modules and as libraries, and gives their kernels what they need.
+// Loads cubins as modules and as libraries, and initializes their device state.
 //
 // Usage: load CUBIN...
 #include <cuda.h>
@@ -10,7 +10,7 @@
 
 namespace {
 
-/// A function of the driver, which is not linked to: programs are built where there is none.
+/// A function of the driver, looked up at run time: programs are built where there is no driver.
 template <class Function>
 Function driver(const char* name) {
   void* found = nullptr;
@@ -20,7 +20,7 @@ Function driver(const char* name) {
   return reinterpret_cast<Function>(found);
 }
 
-/// Runs the kernel; every PE then finds its left neighbour's number.
+/// Runs the kernel; every PE then has its left neighbour's number.
 bool greets(CUfunction kernel, int* cell) {
   const auto launch = driver<decltype(&cuLaunchKernel)>("cuLaunchKernel");
   void* arguments[] = {&cell};

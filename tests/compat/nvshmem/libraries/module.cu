@@ -1,4 +1,4 @@
-// Device code that a program loads by hand.
+// Device code that a program loads as a module.
 #include <nvshmem.h>
 #include <nvshmemx.h>
 

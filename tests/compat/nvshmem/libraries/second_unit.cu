@@ -1,4 +1,4 @@
-// Device code of its own translation unit, with the same state as the kernel that calls it.
+// Device code in another translation unit, with the same state as the kernel that calls it.
 #include <nvshmem.h>
 #include <nvshmemx.h>
 
