@@ -1,4 +1,4 @@
-# Installs BUILD, moves the result, and builds and runs PROJECT against it in the ways that users do.
+# Installs BUILD, moves the result, and builds and runs PROJECT against it as users do.
 cmake_minimum_required(VERSION 3.25)
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
@@ -19,7 +19,7 @@ run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/first)
 file(RENAME ${WORK}/first ${WORK}/moved)
 set(prefix ${WORK}/moved)
 
-# No path of this source tree or build tree may have got into what was installed, or it would only work here.
+# Installed files must not name this source tree or build tree.
 file(GLOB_RECURSE texts ${prefix}/*.cmake ${prefix}/*.pc ${prefix}/*.hpp ${prefix}/*.h ${prefix}/bin/pgas-c* ${prefix}/bin/oshc*)
 foreach(text IN LISTS texts)
   file(READ ${text} content)
@@ -30,6 +30,32 @@ foreach(text IN LISTS texts)
     endif()
   endforeach()
 endforeach()
+
+message(STATUS "components")
+set(parts)
+foreach(component runtime development tools)
+  run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/${component} --component ${component})
+  file(GLOB_RECURSE files RELATIVE ${WORK}/${component} ${WORK}/${component}/*)
+  list(APPEND parts ${files})
+  set(${component} "${files}")
+endforeach()
+file(GLOB_RECURSE everything RELATIVE ${prefix} ${prefix}/*)
+list(SORT parts)
+list(SORT everything)
+if(NOT parts STREQUAL everything)
+  message(FATAL_ERROR "runtime, development and tools together are\n${parts}\nall that is installed is\n${everything}")
+endif()
+foreach(expected "runtime=${LIBDIR}/libpgas.so.${SOVERSION}" "development=${LIBDIR}/libpgas.so" "tools=bin/pgas-perf"
+    "development=include/pgas/pgas.hpp" "tools=bin/pgasrun")
+  string(REPLACE "=" ";" expected ${expected})
+  list(POP_FRONT expected component file)
+  if(NOT file IN_LIST ${component})
+    message(FATAL_ERROR "${file} is not part of the component ${component}: ${${component}}")
+  endif()
+endforeach()
+run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/runtime --component tools)
+run(${WORK}/runtime/bin/pgas-perf --version)  # needs the libraries, none of their headers
+expect("^${VERSION}\n$")
 
 message(STATUS "find_package")
 run(${CMAKE_COMMAND} -G ${GENERATOR} -S ${PROJECT} -B ${WORK}/cmake -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_PREFIX_PATH=${prefix})

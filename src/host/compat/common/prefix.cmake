@@ -1,6 +1,6 @@
-# pgas_prefix(NAME HEADERS ... LIBRARIES ... [PROGRAMS ...] PACKAGE FOLDER/NAME): installs lib/pgas/NAME, which build systems
-# that know one directory take for an installation of the library whose interface it is. Nothing in it is a copy: headers and
-# CMake's package include what is elsewhere, the rest are links. All are relative.
+# pgas_prefix(NAME HEADERS ... LIBRARIES ... [PROGRAMS ...] PACKAGE FOLDER/NAME): installs lib/pgas/NAME, which looks like an
+# installation of NVSHMEM or of an OpenSHMEM, for build systems that take one directory. It holds no copies: its headers and
+# its CMake package include the installed ones, the rest are links. All paths are relative.
 function(pgas_prefix name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "PACKAGE" "HEADERS;LIBRARIES;PROGRAMS")
   set(tree ${CMAKE_CURRENT_BINARY_DIR}/prefix/${name})
@@ -27,5 +27,5 @@ function(pgas_prefix name)
     file(RELATIVE_PATH target /${home}/lib/cmake/${folder} /${CMAKE_INSTALL_LIBDIR}/cmake/${file})
     file(CONFIGURE OUTPUT ${tree}/lib/cmake/${file} CONTENT "include(\${CMAKE_CURRENT_LIST_DIR}/${target})\n" @ONLY)
   endforeach()
-  install(DIRECTORY ${tree}/ DESTINATION ${home})
+  install(DIRECTORY ${tree}/ DESTINATION ${home} COMPONENT development)
 endfunction()
