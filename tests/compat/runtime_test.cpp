@@ -16,7 +16,7 @@
 
 namespace {
 
-using namespace pgas::capi;
+using namespace pgas::compat;
 using pgas::code;
 using pgas_test::code_of;
 
@@ -217,27 +217,28 @@ TEST_F(compat_runtime, a_failed_deferred_join_fails_the_same_way_again) {
     });
 }
 
-TEST(compat_guarded, errors_become_a_value_or_what_a_function_makes_of_them) {
+TEST(compat_to_status, errors_become_a_value_or_the_result_of_a_function) {
   const auto fail = []() -> int { throw pgas::error(code::pe_out_of_range, "PE 7"); };
-  EXPECT_EQ(guarded("f", -3, fail), -3);
-  EXPECT_EQ(guarded(
+  EXPECT_EQ(to_status("f", -3, fail), -3);
+  EXPECT_EQ(to_status(
                 "f", [](const pgas::error& e) { return static_cast<int>(e.code()); }, fail),
             301);
-  EXPECT_EQ(guarded("f", -3, [] { return 4; }), 4);
+  EXPECT_EQ(to_status("f", -3, [] { return 4; }), 4);
   const auto no_memory = []() -> void* { throw std::bad_alloc(); };
-  EXPECT_EQ(guarded("f", nullptr, no_memory), nullptr);
+  EXPECT_EQ(to_status("f", nullptr, no_memory), nullptr);
 }
 
-TEST(compat_must_death_test, errors_end_the_process_and_name_the_function_that_the_program_called) {
+TEST(compat_or_global_exit_death_test, errors_end_the_process_and_name_the_function_that_the_program_called) {
   const auto fail_with = [](const char* text) { throw pgas::error(code::pe_out_of_range, text); };
   const auto ended = testing::ExitedWithCode(1);
-  EXPECT_EQ(must("f", [] { return 4; }), 4);
-  EXPECT_EXIT(must("f_p", [&] { fail_with("p: PE 7 is none"); }), ended, "error: f_p: PGAS-E0301: PE 7 is none\n$");
-  EXPECT_EXIT(must("f_p", [&] { fail_with("PE 7: none"); }), ended, "error: f_p: PGAS-E0301: PE 7: none\n$");
-  EXPECT_EXIT(must("f", [] { throw std::bad_alloc(); }), ended, "error: f: std::bad_alloc\n$");
+  EXPECT_EQ(or_global_exit("f", [] { return 4; }), 4);
+  EXPECT_EXIT(or_global_exit("f_p", [&] { fail_with("p: PE 7 is none"); }), ended,
+              "error: f_p: PGAS-E0301: PE 7 is none\n$");
+  EXPECT_EXIT(or_global_exit("f_p", [&] { fail_with("PE 7: none"); }), ended, "error: f_p: PGAS-E0301: PE 7: none\n$");
+  EXPECT_EXIT(or_global_exit("f", [] { throw std::bad_alloc(); }), ended, "error: f: std::bad_alloc\n$");
 }
 
-TEST(compat_number_table, gives_the_lowest_free_number) {
+TEST(compat_handle_table, gives_the_lowest_free_number) {
   handle_table<std::string> table("thing", 3);
   EXPECT_EQ(table.add("a"), 3);
   EXPECT_EQ(table.add("b"), 4);
@@ -254,7 +255,7 @@ TEST(compat_number_table, gives_the_lowest_free_number) {
   EXPECT_EQ(table.add("e"), 3);
 }
 
-TEST(compat_number_table, nothing_is_taken_out_while_it_is_looked_at) {
+TEST(compat_handle_table, nothing_is_taken_out_while_it_is_looked_at) {
   handle_table<std::string> table("thing", 3);
   for (const auto* text : {"a", "b", "c"}) static_cast<void>(table.add(text));
   static_cast<void>(table.take(4));

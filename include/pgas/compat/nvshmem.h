@@ -1,9 +1,8 @@
 /// @file
-/// NVSHMEM's interface over pgas: existing programs compile as they are. Functions of the host are there in any C++17
-/// unit, those of kernels under nvcc, with and without -rdc=true. Link to nvshmem_host (and nvshmem_device, which is
-/// empty).
+/// NVSHMEM's interface over pgas: existing programs compile unchanged. Host functions are declared in any C++17 unit,
+/// device functions under nvcc, with and without -rdc=true. Link to nvshmem_host (and nvshmem_device, which is empty).
 ///
-/// *Errors* functions of the host that return a status or a pointer return nonzero or null. All others log what went wrong,
+/// *Errors* functions of the host that return a status or a pointer return nonzero or null. All others log the failure
 /// with their name, and end the processes of all PEs with status 1, as nvshmem_global_exit() does.
 #pragma once
 
@@ -17,4 +16,31 @@
 #include "pgas/compat/nvshmemx_error.h"
 #endif
 
-#include "pgas/compat/nvshmem/families.h"
+// Typed functions, and functions that kernels can call.
+#include "pgas/compat/nvshmem/atomic.h"
+#include "pgas/compat/nvshmem/collective.h"
+#include "pgas/compat/nvshmem/order.h"
+#include "pgas/compat/nvshmem/qp.h"
+#include "pgas/compat/nvshmem/query.h"
+#include "pgas/compat/nvshmem/reduce.h"
+#include "pgas/compat/nvshmem/rma.h"
+#include "pgas/compat/nvshmem/signal.h"
+#include "pgas/compat/nvshmem/wait.h"
+#if !defined(__CUDACC_RTC__)
+#include "pgas/compat/nvshmem/stream.h"
+#include "pgas/compat/nvshmem/stream_collective.h"
+#endif
+
+// Macros that only these headers use.
+#undef PGAS_NVSHMEM_FN
+#undef PGAS_NVSHMEM_DEVICE_FN
+#undef PGAS_NVSHMEM_DEVICE_ONLY
+#undef PGAS_NVSHMEM_CONTEXT
+#undef PGAS_NVSHMEM_GROUP_warp
+#undef PGAS_NVSHMEM_GROUP_block
+#undef PGAS_NVSHMEM_GROUP_warpgroup
+#undef PGAS_NVSHMEM_TEAM
+#undef PGAS_NVSHMEM_WITH_TEAM
+#undef PGAS_NVSHMEM_BODY
+#undef PGAS_NVSHMEM_TYPES
+#undef PGAS_NVSHMEM_ON_DEVICE

@@ -1,5 +1,5 @@
 /// @file
-/// The extensions of NVSHMEM's interface, which nvshmem.h has too, as NVIDIA's does.
+/// The header of NVSHMEM's extensions, which nvshmem.h declares as well, as NVIDIA's does.
 #pragma once
 
 #include "pgas/compat/nvshmem.h"

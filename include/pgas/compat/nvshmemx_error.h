@@ -1,12 +1,12 @@
 /// @file
-/// The statuses that functions return, and what programs report failures with. Host side.
+/// The statuses of functions, and a macro with which programs report failures. Host side.
 #pragma once
 
 #include <stdio.h>
 
 #include "pgas/compat/nvshmem/constants.h"
 
-/// Prints to stderr as printf() does, behind the place in the program.
+/// Prints to stderr like printf(), after file and line.
 #define NVSHMEMI_ERROR_PRINT(...)                                      \
   do {                                                                 \
     static_cast<void>(fprintf(stderr, "%s:%d: ", __FILE__, __LINE__)); \

@@ -1,9 +1,9 @@
 /// @file
 /// OpenSHMEM 1.5 for C and C++ over pgas: <shmem.h> for programs written for it. The whole interface, with the
-/// deprecated parts of 1.4, and of 1.6 what pgas has. Compile and link with pgas-cc or pgas-c++, or with what
-/// pgas-shmem.pc says.
+/// deprecated parts of 1.4, and the parts of 1.6 that pgas has. Compile and link with pgas-cc or pgas-c++, or with the
+/// flags of pgas-shmem.pc.
 ///
-/// *Errors* functions that return a status or a pointer return nonzero or null. All others log what went wrong, with their
+/// *Errors* functions that return a status or a pointer return nonzero or null. All others log the failure with their
 /// name, and end the processes of all PEs with status 1, as shmem_global_exit() does.
 #pragma once
 

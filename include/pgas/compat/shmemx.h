@@ -1,6 +1,6 @@
 /// @file
-/// Where OpenSHMEM libraries declare what is theirs alone. This one has nothing to declare: pgas's own operations have
-/// their own headers.
+/// The header for extensions of an OpenSHMEM library. This library has none: pgas's own operations have their own
+/// headers.
 #pragma once
 
 #include "shmem.h"

@@ -14,6 +14,6 @@ namespace pgas::config_detail {
 [[nodiscard]] bootstrap_options launch_options(const config& settings, const environment& variables);
 
 /// The same for the environment of this process.
-[[nodiscard]] PGAS_API bootstrap_options launch_options(const config& settings);
+[[nodiscard]] bootstrap_options launch_options(const config& settings);
 
 }  // namespace pgas::config_detail

@@ -24,7 +24,6 @@ namespace pgas::config_detail {
                                         const environment& variables);
 
 /// The same for the environment of this process.
-[[nodiscard]] PGAS_API std::string opening_words(std::string_view interface,
-                                                 std::initializer_list<std::string_view> prefixes);
+[[nodiscard]] std::string opening_words(std::string_view interface, std::initializer_list<std::string_view> prefixes);
 
 }  // namespace pgas::config_detail

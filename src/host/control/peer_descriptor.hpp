@@ -49,7 +49,7 @@ struct peer_descriptor {
 [[nodiscard]] job_secret derive_job_key(const std::vector<peer_descriptor>& all);
 
 /// The same text in all processes that are on this one's host (see hosts_of), another everywhere else.
-[[nodiscard]] PGAS_API std::string host_identity(const std::string& socket_directory);
+[[nodiscard]] std::string host_identity(const std::string& socket_directory);
 
 /// `bytes` random bytes as hexadecimal digits. *Errors* system.
 [[nodiscard]] std::string random_hex(std::size_t bytes);

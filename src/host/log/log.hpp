@@ -23,7 +23,7 @@ namespace pgas::log {
 ///
 /// *Callers* any thread at any time, after set_pe() too. Writing never throws and never blocks on anything but
 /// write(2).
-class PGAS_API logger {
+class logger {
  public:
   /// @param file empty: standard error; otherwise a path in which `%h` stands for the host, `%p` for the process and
   /// `%%` for a percent sign; lines are appended. *Errors* code::config_value where the file cannot be opened.

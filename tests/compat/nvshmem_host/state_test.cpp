@@ -1,4 +1,6 @@
-// Who is told where kernels find their world, and when.
+// When the copies of the device state are written.
+#include "host/compat/nvshmem/state.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -6,13 +8,11 @@
 #include <thread>
 #include <vector>
 
-#include "host/compat/nvshmem/state.hpp"
-
 namespace {
 
-using pgas::capi::state_registry;
+using pgas::compat::state_registry;
 
-std::vector<int> seen;  // PEs of the world in every state that was written; 0 for an empty one
+std::vector<int> seen;  // n_pes of each state written, in order; 0 for an empty one
 int fails = 0;
 
 int first(const pgas_nvshmem_state* state) {
@@ -36,7 +36,7 @@ class compat_state : public testing::Test {
     seen.clear();
     fails = 0;
   }
-  // Says that there is a world with so many PEs.
+  // Publishes a world with so many PEs.
   void publish(int n) {
     registry.publish(world, [n] { return state_of(n); });
   }
@@ -136,7 +136,7 @@ TEST_F(compat_state, of_several_that_publish_at_once_the_newest_is_written_last)
   EXPECT_TRUE(std::is_sorted(seen.begin(), seen.end()));
 }
 
-TEST_F(compat_state, code_that_was_never_announced_cannot_be_taken_back) {
+TEST_F(compat_state, code_that_was_never_registered_cannot_be_unregistered) {
   int handle = 0;
   EXPECT_THROW(registry.remove({&handle, false}), pgas::error);
 }

@@ -1,5 +1,5 @@
 /// @file
-/// Where NVSHMEM has what hosts and kernels have in common, for programs that include it from there.
+/// NVSHMEM's header of declarations for host and device, for programs that include it by this name.
 #pragma once
 
 #include "pgas/compat/nvshmem.h"

@@ -1,5 +1,5 @@
 /// @file
-/// Where NVSHMEM has the extensions that the host calls, for programs that include it from there.
+/// NVSHMEM's header of host extensions, for programs that include it by this name.
 #pragma once
 
 #include "pgas/compat/nvshmem.h"

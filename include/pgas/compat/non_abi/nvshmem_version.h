@@ -1,5 +1,5 @@
 /// @file
-/// The NVSHMEM version whose interface is offered. Build systems read it from here.
+/// The NVSHMEM version of this interface. Build systems read it from this file.
 #pragma once
 
 #define NVSHMEM_VENDOR_MAJOR_VERSION 3

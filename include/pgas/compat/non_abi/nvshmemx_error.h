@@ -1,5 +1,5 @@
 /// @file
-/// The place that NVSHMEM has moved <nvshmemx_error.h> to.
+/// The new path of <nvshmemx_error.h> in NVSHMEM.
 #pragma once
 
 #include "pgas/compat/nvshmemx_error.h"

@@ -1,19 +1,19 @@
 /// @file
-/// Atomic operations on other PEs' memory. All types that a family lists are there, on the device and from the host;
-/// sums and exchanges of 64-bit types are of 64 bits.
+/// Atomic operations on other PEs' memory. For all types of types.inc, on device and host; sums
+/// and exchanges of 64-bit types are of 64 bits.
 #pragma once
 
-#include "pgas/compat/nvshmem/sides.h"
+#include "pgas/compat/nvshmem/host_device.h"
 
-#define PGAS_NVSHMEM_UPDATE(OP, HOST_OP, NAME, TYPE)                                                             \
-  PGAS_NVSHMEM_FN void nvshmem_##NAME##_##OP(TYPE* dest, TYPE value, int pe) {                                   \
-    PGAS_NVSHMEM_SIDES(pgas::OP(PGAS_NVSHMEM_CONTEXT, dest, value, pe),                                          \
-                       static_cast<void>(pgas::compat::atomic(pgas::compat::update::HOST_OP, dest, pe, value))); \
+#define PGAS_NVSHMEM_UPDATE(OP, HOST_OP, NAME, TYPE)                                                            \
+  PGAS_NVSHMEM_FN void nvshmem_##NAME##_##OP(TYPE* dest, TYPE value, int pe) {                                  \
+    PGAS_NVSHMEM_BODY(pgas::OP(PGAS_NVSHMEM_CONTEXT, dest, value, pe),                                          \
+                      static_cast<void>(pgas::compat::atomic(pgas::compat::update::HOST_OP, dest, pe, value))); \
   }
-#define PGAS_NVSHMEM_FETCHING(OP, HOST_OP, NAME, TYPE)                                        \
-  PGAS_NVSHMEM_FN TYPE nvshmem_##NAME##_##OP(TYPE* dest, TYPE value, int pe) {                \
-    PGAS_NVSHMEM_SIDES(pgas::OP(PGAS_NVSHMEM_CONTEXT, dest, value, pe),                       \
-                       pgas::compat::atomic(pgas::compat::update::HOST_OP, dest, pe, value)); \
+#define PGAS_NVSHMEM_FETCHING(OP, HOST_OP, NAME, TYPE)                                       \
+  PGAS_NVSHMEM_FN TYPE nvshmem_##NAME##_##OP(TYPE* dest, TYPE value, int pe) {               \
+    PGAS_NVSHMEM_BODY(pgas::OP(PGAS_NVSHMEM_CONTEXT, dest, value, pe),                       \
+                      pgas::compat::atomic(pgas::compat::update::HOST_OP, dest, pe, value)); \
   }
 
 #define PGAS_BITS_TYPE(NAME, TYPE)                             \
@@ -28,25 +28,25 @@
   PGAS_NVSHMEM_UPDATE(atomic_add, add, NAME, TYPE)                                                           \
   PGAS_NVSHMEM_FETCHING(atomic_fetch_add, add, NAME, TYPE)                                                   \
   PGAS_NVSHMEM_FN void nvshmem_##NAME##_atomic_inc(TYPE* dest, int pe) {                                     \
-    PGAS_NVSHMEM_SIDES(                                                                                      \
+    PGAS_NVSHMEM_BODY(                                                                                       \
         pgas::atomic_inc(PGAS_NVSHMEM_CONTEXT, dest, pe),                                                    \
         static_cast<void>(pgas::compat::atomic(pgas::compat::update::add, dest, pe, static_cast<TYPE>(1)))); \
   }                                                                                                          \
   PGAS_NVSHMEM_FN TYPE nvshmem_##NAME##_atomic_fetch_inc(TYPE* dest, int pe) {                               \
-    PGAS_NVSHMEM_SIDES(pgas::atomic_fetch_inc(PGAS_NVSHMEM_CONTEXT, dest, pe),                               \
-                       pgas::compat::atomic(pgas::compat::update::add, dest, pe, static_cast<TYPE>(1)));     \
+    PGAS_NVSHMEM_BODY(pgas::atomic_fetch_inc(PGAS_NVSHMEM_CONTEXT, dest, pe),                                \
+                      pgas::compat::atomic(pgas::compat::update::add, dest, pe, static_cast<TYPE>(1)));      \
   }                                                                                                          \
   PGAS_NVSHMEM_FN TYPE nvshmem_##NAME##_atomic_compare_swap(TYPE* dest, TYPE cond, TYPE value, int pe) {     \
-    PGAS_NVSHMEM_SIDES(pgas::atomic_compare_swap(PGAS_NVSHMEM_CONTEXT, dest, cond, value, pe),               \
-                       pgas::compat::atomic(pgas::compat::update::compare_swap, dest, pe, value, cond));     \
+    PGAS_NVSHMEM_BODY(pgas::atomic_compare_swap(PGAS_NVSHMEM_CONTEXT, dest, cond, value, pe),                \
+                      pgas::compat::atomic(pgas::compat::update::compare_swap, dest, pe, value, cond));      \
   }
 
-#define PGAS_WORD_TYPE(NAME, TYPE)                                                     \
-  PGAS_NVSHMEM_FN TYPE nvshmem_##NAME##_atomic_fetch(const TYPE* source, int pe) {     \
-    PGAS_NVSHMEM_SIDES(pgas::atomic_fetch(PGAS_NVSHMEM_CONTEXT, source, pe),           \
-                       pgas::compat::atomic(pgas::compat::update::fetch, source, pe)); \
-  }                                                                                    \
-  PGAS_NVSHMEM_UPDATE(atomic_set, set, NAME, TYPE)                                     \
+#define PGAS_WORD_TYPE(NAME, TYPE)                                                    \
+  PGAS_NVSHMEM_FN TYPE nvshmem_##NAME##_atomic_fetch(const TYPE* source, int pe) {    \
+    PGAS_NVSHMEM_BODY(pgas::atomic_fetch(PGAS_NVSHMEM_CONTEXT, source, pe),           \
+                      pgas::compat::atomic(pgas::compat::update::fetch, source, pe)); \
+  }                                                                                   \
+  PGAS_NVSHMEM_UPDATE(atomic_set, set, NAME, TYPE)                                    \
   PGAS_NVSHMEM_FETCHING(atomic_swap, swap, NAME, TYPE)
 
 #include "pgas/compat/types.inc"

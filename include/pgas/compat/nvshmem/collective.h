@@ -1,20 +1,19 @@
 /// @file
-/// Collectives that move data: broadcast, fcollect (everyone's elements to everyone) and alltoall. Those that combine
-/// data are in reduce.h, those on a stream in stream.h.
+/// Collectives that move data: broadcast, fcollect (all-gather) and alltoall. Reductions are in reduce.h, collectives
+/// on a stream in stream_collective.h.
 #pragma once
 
-#include "pgas/compat/nvshmem/sides.h"
-#include "pgas/compat/nvshmem/team_view.h"
+#include "pgas/compat/nvshmem/host_device.h"
 
-// ELEMENTS are the arguments as elements of a type. Several to each macro, hence in parentheses.
+// ELEMENTS are the arguments cast to elements of a type, in parentheses.
 #define PGAS_NVSHMEM_LIST(...) __VA_ARGS__
 
 #define PGAS_NVSHMEM_GATHER(OP, FUNCTION, TYPE, ELEMENTS)                                                            \
   PGAS_NVSHMEM_FN int nvshmem_##FUNCTION(nvshmem_team_t team, TYPE* dest, const TYPE* src, size_t nelems) {          \
-    PGAS_NVSHMEM_SIDES(                                                                                              \
+    PGAS_NVSHMEM_BODY(                                                                                               \
         PGAS_NVSHMEM_WITH_TEAM(team,                                                                                 \
                                pgas::OP(PGAS_NVSHMEM_CONTEXT, PGAS_NVSHMEM_TEAM(team), PGAS_NVSHMEM_LIST ELEMENTS)), \
-        pgas::compat::move(pgas::compat::at_once(), pgas::compat::collective::OP, team, dest, src, nelems));         \
+        pgas::compat::move(pgas::compat::blocking(), pgas::compat::collective::OP, team, dest, src, nelems));        \
   }                                                                                                                  \
   PGAS_NVSHMEM_GROUP_GATHER(OP, FUNCTION, TYPE, ELEMENTS, warp)                                                      \
   PGAS_NVSHMEM_GROUP_GATHER(OP, FUNCTION, TYPE, ELEMENTS, block)
@@ -28,10 +27,10 @@
 #define PGAS_NVSHMEM_BROADCAST(FUNCTION, TYPE, ELEMENTS)                                                            \
   PGAS_NVSHMEM_FN int nvshmem_##FUNCTION(nvshmem_team_t team, TYPE* dest, const TYPE* src, size_t nelems,           \
                                          int PE_root) {                                                             \
-    PGAS_NVSHMEM_SIDES(PGAS_NVSHMEM_WITH_TEAM(team, pgas::broadcast(PGAS_NVSHMEM_CONTEXT, PGAS_NVSHMEM_TEAM(team),  \
-                                                                    PGAS_NVSHMEM_LIST ELEMENTS, PE_root)),          \
-                       pgas::compat::move(pgas::compat::at_once(), pgas::compat::collective::broadcast, team, dest, \
-                                          src, nelems, PE_root));                                                   \
+    PGAS_NVSHMEM_BODY(PGAS_NVSHMEM_WITH_TEAM(team, pgas::broadcast(PGAS_NVSHMEM_CONTEXT, PGAS_NVSHMEM_TEAM(team),   \
+                                                                   PGAS_NVSHMEM_LIST ELEMENTS, PE_root)),           \
+                      pgas::compat::move(pgas::compat::blocking(), pgas::compat::collective::broadcast, team, dest, \
+                                         src, nelems, PE_root));                                                    \
   }                                                                                                                 \
   PGAS_NVSHMEM_GROUP_BROADCAST(FUNCTION, TYPE, ELEMENTS, warp)                                                      \
   PGAS_NVSHMEM_GROUP_BROADCAST(FUNCTION, TYPE, ELEMENTS, block)

@@ -16,7 +16,7 @@
 /// Bytes of the longest name, its end included.
 #define NVSHMEM_MAX_NAME_LEN 256
 
-/// What functions that return int return.
+/// Statuses of functions that return int.
 enum nvshmemx_status {
   NVSHMEMX_SUCCESS = 0,
   NVSHMEMX_ERROR_INVALID_VALUE,
@@ -29,8 +29,8 @@ enum nvshmemx_status {
   NVSHMEMX_ERROR_SENTINEL = INT_MAX
 };
 
-/// How far initialization has come: nvshmemx_init_status(). With several PEs on one GPU everything works, so that
-/// LIMITED_MPG is never returned.
+/// Progress of initialization: nvshmemx_init_status(). Everything works with several PEs on one GPU, so LIMITED_MPG is
+/// never returned.
 enum {
   NVSHMEM_STATUS_NOT_INITIALIZED = 0,
   NVSHMEM_STATUS_IS_BOOTSTRAPPED,
@@ -39,10 +39,10 @@ enum {
   NVSHMEM_STATUS_FULL_MPG
 };
 
-/// What threads of a PE may do.
+/// Thread levels.
 enum { NVSHMEM_THREAD_SINGLE = 0, NVSHMEM_THREAD_FUNNELED, NVSHMEM_THREAD_SERIALIZED, NVSHMEM_THREAD_MULTIPLE };
 
-/// How processes find one another: flags of nvshmemx_init_attr(). None of the last three: through their launcher.
+/// How processes find one another: flags of nvshmemx_init_attr(). Without one of the last three: through the launcher.
 enum {
   NVSHMEMX_INIT_THREAD_PES = 1,
   NVSHMEMX_INIT_WITH_MPI_COMM = 1 << 1,
@@ -50,13 +50,13 @@ enum {
   NVSHMEMX_INIT_WITH_UNIQUEID = 1 << 3
 };
 
-/// What a word is compared by.
+/// Comparisons.
 enum { NVSHMEM_CMP_EQ = 0, NVSHMEM_CMP_NE, NVSHMEM_CMP_GT, NVSHMEM_CMP_LE, NVSHMEM_CMP_LT, NVSHMEM_CMP_GE };
 
-/// What is done to a signal word.
+/// Signal operations.
 enum { NVSHMEM_SIGNAL_SET = 9, NVSHMEM_SIGNAL_ADD = 10 };
 
-/// The teams that every program has.
+/// The predefined teams.
 enum {
   NVSHMEM_TEAM_INVALID = -1,
   NVSHMEM_TEAM_WORLD = 0,
@@ -68,6 +68,6 @@ enum {
 /// Which members of a team's configuration count.
 enum { NVSHMEM_TEAM_CONFIG_MASK_NUM_CONTEXTS = 1, NVSHMEM_TEAM_CONFIG_MASK_UNIQUEID = 2 };
 
-/// Queue pairs, and PEs, of functions that take one.
+/// Values of queue pair and PE arguments.
 enum { NVSHMEMX_QP_HOST = 0, NVSHMEMX_QP_DEFAULT = 1, NVSHMEMX_QP_ANY = INT_MAX, NVSHMEMX_QP_ALL = INT_MAX };
 enum { NVSHMEMX_PE_ANY = 1 << 15, NVSHMEMX_PE_ALL = 1 << 15 };

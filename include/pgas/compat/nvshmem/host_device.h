@@ -1,11 +1,11 @@
 /// @file
-/// What the families are written with: one text for the host and the device, by expansion from types.inc. The macros
-/// are gone at the end of nvshmem.h (families.h).
+/// Macros for functions of host and device, which are expanded for each type of types.inc. Undefined at the end of
+/// nvshmem.h.
 ///
-/// A function for both sides has two expressions: device code goes to the inline operations of pgas, host code to the
-/// untyped functions of libnvshmem_host. Functions called by a warp or a block have the first only.
+/// Such a function has two expressions: device code calls the inline operations of pgas, host code the untyped entries
+/// of libnvshmem_host (host.h). Functions of a warp or a block have the first only.
 ///
-/// Reads as C++17; without nvcc, or with NVSHMEM_HOSTLIB_ONLY, there is only the host's side.
+/// C++17. Without nvcc, or with NVSHMEM_HOSTLIB_ONLY, only the host's functions are declared.
 #pragma once
 
 #include <stddef.h>
@@ -31,7 +31,7 @@
 #endif
 #define PGAS_NVSHMEM_DEVICE_FN __device__ __forceinline__
 #define PGAS_NVSHMEM_DEVICE_ONLY(...) __VA_ARGS__
-/// The context that all operations work with.
+/// The context of all operations.
 #define PGAS_NVSHMEM_CONTEXT pgas_nvshmem_device_state.context
 /// The calling threads, by the name of their scope.
 #define PGAS_NVSHMEM_GROUP_warp pgas::this_warp(pgas::this_block())
@@ -42,15 +42,15 @@
 #define PGAS_NVSHMEM_DEVICE_ONLY(...)
 #endif
 
-/// The body of a function for both sides: the expression that belongs here.
+/// The body of a function of host and device: the expression for this compilation.
 #if defined(PGAS_NVSHMEM_ON_DEVICE) && defined(__CUDA_ARCH__)
-#define PGAS_NVSHMEM_SIDES(DEVICE, HOST) return DEVICE
+#define PGAS_NVSHMEM_BODY(DEVICE, HOST) return DEVICE
 #else
-#define PGAS_NVSHMEM_SIDES(DEVICE, HOST) return HOST
+#define PGAS_NVSHMEM_BODY(DEVICE, HOST) return HOST
 #endif
 
-/// Elements of Bytes bytes as numbers that are aligned as the program may have aligned them: the largest are two of 8
-/// bytes, as complex numbers are.
+/// Elements of Bytes bytes as integers with the alignment that programs give them: 16 bytes are two of 8, like complex
+/// numbers.
 template <class Unit, int Units>
 struct pgas_nvshmem_units {
   static constexpr int count = Units;
@@ -69,3 +69,19 @@ template <>
 struct pgas_nvshmem_element<8> : pgas_nvshmem_units<uint64_t, 1> {};
 template <>
 struct pgas_nvshmem_element<16> : pgas_nvshmem_units<uint64_t, 2> {};
+
+#if defined(PGAS_NVSHMEM_ON_DEVICE)
+
+/// Whether there is a team with this number.
+PGAS_NVSHMEM_DEVICE_FN bool pgas_nvshmem_has_team(nvshmem_team_t team) {
+  return team >= 0 && team < pgas_nvshmem_max_teams && pgas_nvshmem_device_state.teams[team].n_pes() != 0;
+}
+
+/// The team, if there is one.
+#define PGAS_NVSHMEM_TEAM(TEAM) pgas_nvshmem_device_state.teams[TEAM]
+
+/// Calls a collective of a team; the value is its status.
+#define PGAS_NVSHMEM_WITH_TEAM(TEAM, ...) \
+  (pgas_nvshmem_has_team(TEAM) ? ((__VA_ARGS__), int{NVSHMEMX_SUCCESS}) : int{NVSHMEMX_ERROR_INVALID_VALUE})
+
+#endif

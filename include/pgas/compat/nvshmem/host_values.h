@@ -1,5 +1,5 @@
 /// @file
-/// From typed arguments to the values that the entries of host.h take, and back. For host code; C++17.
+/// Conversions between typed arguments and the untyped entries of host.h. Host side, C++17.
 #pragma once
 
 #include <string.h>
@@ -11,7 +11,7 @@
 
 namespace pgas::compat {
 
-/// What the bits of a T mean.
+/// The number of a type.
 template <class T>
 constexpr number number_of() {
   if constexpr (std::is_same_v<T, ::half>)
@@ -32,7 +32,7 @@ constexpr number number_of() {
     return std::is_signed_v<T> ? number::i64 : number::u64;
 }
 
-/// A value's bits in the low bytes of a word, and the value that has them.
+/// The bits of a value in the low bytes of a word, and back.
 template <class T>
 uint64_t bits_of(T value) {
   uint64_t bits = 0;
@@ -46,7 +46,7 @@ T value_of(uint64_t bits) {
   return value;
 }
 
-/// Carries out an atomic operation; returns what the word held.
+/// An atomic operation; returns the previous value.
 template <class T>
 T atomic(update how, const T* target, int pe, T value = T{}, T condition = T{},
          const char* function = __builtin_FUNCTION()) {
@@ -62,7 +62,7 @@ T read(when when, const T* src, int pe) {
   return value;
 }
 
-/// Words that are compared with one value, or with one for each.
+/// Words that are compared with one value, or with a value for each.
 template <class T>
 words words_of(const T* at, size_t count, const int* status, int cmp, T value,
                const char* function = __builtin_FUNCTION()) {
@@ -89,7 +89,7 @@ int combine(when when, collective what, reduction op, int team, T* dst, const T*
   return pgas_nvshmem_collective(when, &call);
 }
 /// A collective that moves nothing.
-inline int meet(when when, collective what, int team) {
+inline int synchronize(when when, collective what, int team) {
   const collective_call call{what, team, nullptr, nullptr, 0, 1, 0, number::u8, reduction::sum};
   return pgas_nvshmem_collective(when, &call);
 }

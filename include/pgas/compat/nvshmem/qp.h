@@ -1,10 +1,10 @@
 /// @file
-/// One-sided operations on a queue pair. Where peers are reached by load and store there are no queues: all of them are
-/// the one that the plain operations use, so that an order among several is never less than what was asked for.
+/// One-sided operations on a queue pair. All queue pairs are the one that the plain operations use, so operations are
+/// ordered at least as strictly as asked for.
 #pragma once
 
+#include "pgas/compat/nvshmem/host_device.h"
 #include "pgas/compat/nvshmem/rma.h"
-#include "pgas/compat/nvshmem/sides.h"
 #include "pgas/compat/nvshmem/signal.h"
 
 #if defined(PGAS_NVSHMEM_ON_DEVICE)
@@ -50,7 +50,7 @@ PGAS_NVSHMEM_DEVICE_FN void nvshmemx_qp_signal_op(uint64_t* sig_addr, uint64_t s
   nvshmemx_signal_op(sig_addr, signal, sig_op, pe);
 }
 
-// Those named, of all PEs: one fence covers them all.
+// The arguments name PEs and queue pairs; one fence or quiet covers all.
 #define PGAS_NVSHMEM_QP_ORDER(OP)                                                                                   \
   PGAS_NVSHMEM_DEVICE_FN void nvshmemx_qp_##OP(int, nvshmemx_qp_handle_t*, int) { pgas::OP(PGAS_NVSHMEM_CONTEXT); } \
   PGAS_NVSHMEM_DEVICE_FN void nvshmemx_qp_##OP##_warp(int, nvshmemx_qp_handle_t*, int) {                            \

@@ -1,23 +1,22 @@
 /// @file
-/// Reading and writing other PEs' memory: single values, arrays, and arrays with regular distances; by type, by size of
-/// element, and by bytes. Those on a stream are in stream.h, those with a signal in signal.h.
+/// Puts and gets: single values, arrays, and strided arrays; by type, by size of element, and by bytes. Copies on a
+/// stream are in stream.h, copies with a signal in signal.h.
 #pragma once
 
-#include "pgas/compat/nvshmem/sides.h"
+#include "pgas/compat/nvshmem/host_device.h"
 
-// Calls by a warp or a block end with a sync of it, as they begin: pgas's own do, but for those that return before
-// quiet.
-#define PGAS_NVSHMEM_END_at_once(SCOPE)
-#define PGAS_NVSHMEM_END_by_quiet(SCOPE) PGAS_NVSHMEM_GROUP_##SCOPE.sync()
+// Calls by a warp or a block begin and end with a sync of it. Nonblocking operations of pgas do not end with one.
+#define PGAS_NVSHMEM_END_blocking(SCOPE)
+#define PGAS_NVSHMEM_END_nonblocking(SCOPE) PGAS_NVSHMEM_GROUP_##SCOPE.sync()
 
 // ---- by type ----
 
-#define PGAS_NVSHMEM_COPY(OP, HOST_OP, WHEN, NAME, TYPE)                                                        \
-  PGAS_NVSHMEM_FN void nvshmem_##NAME##_##OP(TYPE* dest, const TYPE* source, size_t nelems, int pe) {           \
-    PGAS_NVSHMEM_SIDES(pgas::OP(PGAS_NVSHMEM_CONTEXT, dest, source, nelems, pe),                                \
-                       pgas_nvshmem_##HOST_OP(pgas::compat::WHEN(), dest, source, {nelems, sizeof(TYPE)}, pe)); \
-  }                                                                                                             \
-  PGAS_NVSHMEM_GROUP_COPY(OP, WHEN, NAME, TYPE, warp)                                                           \
+#define PGAS_NVSHMEM_COPY(OP, HOST_OP, WHEN, NAME, TYPE)                                                       \
+  PGAS_NVSHMEM_FN void nvshmem_##NAME##_##OP(TYPE* dest, const TYPE* source, size_t nelems, int pe) {          \
+    PGAS_NVSHMEM_BODY(pgas::OP(PGAS_NVSHMEM_CONTEXT, dest, source, nelems, pe),                                \
+                      pgas_nvshmem_##HOST_OP(pgas::compat::WHEN(), dest, source, {nelems, sizeof(TYPE)}, pe)); \
+  }                                                                                                            \
+  PGAS_NVSHMEM_GROUP_COPY(OP, WHEN, NAME, TYPE, warp)                                                          \
   PGAS_NVSHMEM_GROUP_COPY(OP, WHEN, NAME, TYPE, block)
 #define PGAS_NVSHMEM_GROUP_COPY(OP, WHEN, NAME, TYPE, SCOPE)                              \
   PGAS_NVSHMEM_DEVICE_ONLY(PGAS_NVSHMEM_DEVICE_FN void nvshmemx_##NAME##_##OP##_##SCOPE(  \
@@ -29,9 +28,9 @@
 #define PGAS_NVSHMEM_STRIDED(OP, NAME, TYPE)                                                               \
   PGAS_NVSHMEM_FN void nvshmem_##NAME##_##OP(TYPE* dest, const TYPE* source, ptrdiff_t dst, ptrdiff_t sst, \
                                              size_t nelems, int pe) {                                      \
-    PGAS_NVSHMEM_SIDES(                                                                                    \
+    PGAS_NVSHMEM_BODY(                                                                                     \
         pgas::OP(PGAS_NVSHMEM_CONTEXT, dest, source, dst, sst, nelems, pe),                                \
-        pgas_nvshmem_##OP(pgas::compat::at_once(), dest, source, dst, sst, {nelems, sizeof(TYPE)}, pe));   \
+        pgas_nvshmem_##OP(pgas::compat::blocking(), dest, source, dst, sst, {nelems, sizeof(TYPE)}, pe));  \
   }                                                                                                        \
   PGAS_NVSHMEM_GROUP_STRIDED(OP, NAME, TYPE, warp)                                                         \
   PGAS_NVSHMEM_GROUP_STRIDED(OP, NAME, TYPE, block)
@@ -43,17 +42,17 @@
 
 #define PGAS_RMA_TYPE(NAME, TYPE)                                                                \
   PGAS_NVSHMEM_FN void nvshmem_##NAME##_p(TYPE* dest, const TYPE value, int pe) {                \
-    PGAS_NVSHMEM_SIDES(pgas::p(PGAS_NVSHMEM_CONTEXT, dest, value, pe),                           \
-                       pgas_nvshmem_p(pgas::compat::at_once(), dest, &value, sizeof(TYPE), pe)); \
+    PGAS_NVSHMEM_BODY(pgas::p(PGAS_NVSHMEM_CONTEXT, dest, value, pe),                            \
+                      pgas_nvshmem_p(pgas::compat::blocking(), dest, &value, sizeof(TYPE), pe)); \
   }                                                                                              \
   PGAS_NVSHMEM_FN TYPE nvshmem_##NAME##_g(const TYPE* source, int pe) {                          \
-    PGAS_NVSHMEM_SIDES(pgas::g(PGAS_NVSHMEM_CONTEXT, source, pe),                                \
-                       pgas::compat::read(pgas::compat::at_once(), source, pe));                 \
+    PGAS_NVSHMEM_BODY(pgas::g(PGAS_NVSHMEM_CONTEXT, source, pe),                                 \
+                      pgas::compat::read(pgas::compat::blocking(), source, pe));                 \
   }                                                                                              \
-  PGAS_NVSHMEM_COPY(put, put, at_once, NAME, TYPE)                                               \
-  PGAS_NVSHMEM_COPY(put_nbi, put, by_quiet, NAME, TYPE)                                          \
-  PGAS_NVSHMEM_COPY(get, get, at_once, NAME, TYPE)                                               \
-  PGAS_NVSHMEM_COPY(get_nbi, get, by_quiet, NAME, TYPE)                                          \
+  PGAS_NVSHMEM_COPY(put, put, blocking, NAME, TYPE)                                              \
+  PGAS_NVSHMEM_COPY(put_nbi, put, nonblocking, NAME, TYPE)                                       \
+  PGAS_NVSHMEM_COPY(get, get, blocking, NAME, TYPE)                                              \
+  PGAS_NVSHMEM_COPY(get_nbi, get, nonblocking, NAME, TYPE)                                       \
   PGAS_NVSHMEM_STRIDED(iput, NAME, TYPE)                                                         \
   PGAS_NVSHMEM_STRIDED(iget, NAME, TYPE)
 #define PGAS_NVSHMEM_TYPES
@@ -69,7 +68,7 @@
 #define PGAS_NVSHMEM_COPY(FUNCTION, OP, HOST_OP, WHEN, BYTES)                                               \
   PGAS_NVSHMEM_FN void nvshmem_##FUNCTION(void* dest, const void* source, size_t nelems, int pe) {          \
     using element [[maybe_unused]] = pgas_nvshmem_element<BYTES>;                                           \
-    PGAS_NVSHMEM_SIDES(                                                                                     \
+    PGAS_NVSHMEM_BODY(                                                                                      \
         pgas::OP(PGAS_NVSHMEM_CONTEXT, element::at(dest), element::at(source), nelems* element::count, pe), \
         pgas_nvshmem_##HOST_OP(pgas::compat::WHEN(), dest, source, {nelems, BYTES}, pe));                   \
   }                                                                                                         \
@@ -88,9 +87,9 @@
   PGAS_NVSHMEM_FN void nvshmem_##FUNCTION(void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, \
                                           int pe) {                                                                    \
     using element [[maybe_unused]] = pgas_nvshmem_element<BYTES>;                                                      \
-    PGAS_NVSHMEM_SIDES(pgas::ib##OP(PGAS_NVSHMEM_CONTEXT, element::at(dest), element::at(source), dst* element::count, \
-                                    sst* element::count, element::count, nelems, pe),                                  \
-                       pgas_nvshmem_i##OP(pgas::compat::at_once(), dest, source, dst, sst, {nelems, BYTES}, pe));      \
+    PGAS_NVSHMEM_BODY(pgas::ib##OP(PGAS_NVSHMEM_CONTEXT, element::at(dest), element::at(source), dst* element::count,  \
+                                   sst* element::count, element::count, nelems, pe),                                   \
+                      pgas_nvshmem_i##OP(pgas::compat::blocking(), dest, source, dst, sst, {nelems, BYTES}, pe));      \
   }                                                                                                                    \
   PGAS_NVSHMEM_GROUP_STRIDED(FUNCTION, OP, BYTES, warp)                                                                \
   PGAS_NVSHMEM_GROUP_STRIDED(FUNCTION, OP, BYTES, block)
@@ -102,23 +101,23 @@
                  dst* element::count, sst* element::count, element::count, nelems, pe);                    \
   })
 
-#define PGAS_SIZED(BITS, BYTES)                                     \
-  PGAS_NVSHMEM_COPY(put##BITS, put, put, at_once, BYTES)            \
-  PGAS_NVSHMEM_COPY(put##BITS##_nbi, put_nbi, put, by_quiet, BYTES) \
-  PGAS_NVSHMEM_COPY(get##BITS, get, get, at_once, BYTES)            \
-  PGAS_NVSHMEM_COPY(get##BITS##_nbi, get_nbi, get, by_quiet, BYTES) \
-  PGAS_NVSHMEM_STRIDED(iput##BITS, put, BYTES)                      \
+#define PGAS_SIZED(BITS, BYTES)                                        \
+  PGAS_NVSHMEM_COPY(put##BITS, put, put, blocking, BYTES)              \
+  PGAS_NVSHMEM_COPY(put##BITS##_nbi, put_nbi, put, nonblocking, BYTES) \
+  PGAS_NVSHMEM_COPY(get##BITS, get, get, blocking, BYTES)              \
+  PGAS_NVSHMEM_COPY(get##BITS##_nbi, get_nbi, get, nonblocking, BYTES) \
+  PGAS_NVSHMEM_STRIDED(iput##BITS, put, BYTES)                         \
   PGAS_NVSHMEM_STRIDED(iget##BITS, get, BYTES)
 #include "pgas/compat/types.inc"
 
-PGAS_NVSHMEM_COPY(putmem, put, put, at_once, 1)
-PGAS_NVSHMEM_COPY(putmem_nbi, put_nbi, put, by_quiet, 1)
-PGAS_NVSHMEM_COPY(getmem, get, get, at_once, 1)
-PGAS_NVSHMEM_COPY(getmem_nbi, get_nbi, get, by_quiet, 1)
+PGAS_NVSHMEM_COPY(putmem, put, put, blocking, 1)
+PGAS_NVSHMEM_COPY(putmem_nbi, put_nbi, put, nonblocking, 1)
+PGAS_NVSHMEM_COPY(getmem, get, get, blocking, 1)
+PGAS_NVSHMEM_COPY(getmem_nbi, get_nbi, get, nonblocking, 1)
 
 #undef PGAS_NVSHMEM_COPY
 #undef PGAS_NVSHMEM_GROUP_COPY
 #undef PGAS_NVSHMEM_STRIDED
 #undef PGAS_NVSHMEM_GROUP_STRIDED
-#undef PGAS_NVSHMEM_END_at_once
-#undef PGAS_NVSHMEM_END_by_quiet
+#undef PGAS_NVSHMEM_END_blocking
+#undef PGAS_NVSHMEM_END_nonblocking

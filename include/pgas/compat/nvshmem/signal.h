@@ -1,22 +1,22 @@
 /// @file
-/// Data with a signal behind it, and signals alone. Calls by a warp or a block end with a sync of it, behind the
-/// signal, as they begin.
+/// Puts with a signal, and signals alone. Calls by a warp or a block begin with a sync of it, and end with one after
+/// the signal.
 #pragma once
 
+#include "pgas/compat/nvshmem/host_device.h"
 #include "pgas/compat/nvshmem/rma.h"
-#include "pgas/compat/nvshmem/sides.h"
 
 // ---- puts with a signal, by type ----
 
-#define PGAS_NVSHMEM_PUT_SIGNAL(OP, WHEN, NAME, TYPE)                                                                \
-  PGAS_NVSHMEM_FN void nvshmem_##NAME##_##OP(TYPE* dest, const TYPE* source, size_t nelems, uint64_t* sig_addr,      \
-                                             uint64_t signal, int sig_op, int pe) {                                  \
-    PGAS_NVSHMEM_SIDES(pgas::OP(PGAS_NVSHMEM_CONTEXT, dest, source, nelems, sig_addr, signal,                        \
-                                static_cast<pgas::signal_op>(sig_op), pe),                                           \
-                       pgas_nvshmem_put_signal(pgas::compat::WHEN(), dest, source, {nelems, sizeof(TYPE)}, sig_addr, \
-                                               signal, sig_op, pe));                                                 \
-  }                                                                                                                  \
-  PGAS_NVSHMEM_GROUP_PUT_SIGNAL(OP, NAME, TYPE, warp)                                                                \
+#define PGAS_NVSHMEM_PUT_SIGNAL(OP, WHEN, NAME, TYPE)                                                               \
+  PGAS_NVSHMEM_FN void nvshmem_##NAME##_##OP(TYPE* dest, const TYPE* source, size_t nelems, uint64_t* sig_addr,     \
+                                             uint64_t signal, int sig_op, int pe) {                                 \
+    PGAS_NVSHMEM_BODY(pgas::OP(PGAS_NVSHMEM_CONTEXT, dest, source, nelems, sig_addr, signal,                        \
+                               static_cast<pgas::signal_op>(sig_op), pe),                                           \
+                      pgas_nvshmem_put_signal(pgas::compat::WHEN(), dest, source, {nelems, sizeof(TYPE)}, sig_addr, \
+                                              signal, sig_op, pe));                                                 \
+  }                                                                                                                 \
+  PGAS_NVSHMEM_GROUP_PUT_SIGNAL(OP, NAME, TYPE, warp)                                                               \
   PGAS_NVSHMEM_GROUP_PUT_SIGNAL(OP, NAME, TYPE, block)
 #define PGAS_NVSHMEM_GROUP_PUT_SIGNAL(OP, NAME, TYPE, SCOPE)                                                    \
   PGAS_NVSHMEM_DEVICE_ONLY(PGAS_NVSHMEM_DEVICE_FN void nvshmemx_##NAME##_##OP##_##SCOPE(                        \
@@ -26,9 +26,9 @@
     PGAS_NVSHMEM_GROUP_##SCOPE.sync();                                                                          \
   })
 
-#define PGAS_RMA_TYPE(NAME, TYPE)                          \
-  PGAS_NVSHMEM_PUT_SIGNAL(put_signal, at_once, NAME, TYPE) \
-  PGAS_NVSHMEM_PUT_SIGNAL(put_signal_nbi, by_quiet, NAME, TYPE)
+#define PGAS_RMA_TYPE(NAME, TYPE)                           \
+  PGAS_NVSHMEM_PUT_SIGNAL(put_signal, blocking, NAME, TYPE) \
+  PGAS_NVSHMEM_PUT_SIGNAL(put_signal_nbi, nonblocking, NAME, TYPE)
 #define PGAS_NVSHMEM_TYPES
 #include "pgas/compat/types.inc"
 
@@ -41,7 +41,7 @@
   PGAS_NVSHMEM_FN void nvshmem_##FUNCTION(void* dest, const void* source, size_t nelems, uint64_t* sig_addr,         \
                                           uint64_t signal, int sig_op, int pe) {                                     \
     using element [[maybe_unused]] = pgas_nvshmem_element<BYTES>;                                                    \
-    PGAS_NVSHMEM_SIDES(                                                                                              \
+    PGAS_NVSHMEM_BODY(                                                                                               \
         pgas::OP(PGAS_NVSHMEM_CONTEXT, element::at(dest), element::at(source), nelems* element::count, sig_addr,     \
                  signal, static_cast<pgas::signal_op>(sig_op), pe),                                                  \
         pgas_nvshmem_put_signal(pgas::compat::WHEN(), dest, source, {nelems, BYTES}, sig_addr, signal, sig_op, pe)); \
@@ -57,13 +57,13 @@
     PGAS_NVSHMEM_GROUP_##SCOPE.sync();                                                                          \
   })
 
-#define PGAS_SIZED(BITS, BYTES)                                           \
-  PGAS_NVSHMEM_PUT_SIGNAL(put##BITS##_signal, put_signal, at_once, BYTES) \
-  PGAS_NVSHMEM_PUT_SIGNAL(put##BITS##_signal_nbi, put_signal_nbi, by_quiet, BYTES)
+#define PGAS_SIZED(BITS, BYTES)                                            \
+  PGAS_NVSHMEM_PUT_SIGNAL(put##BITS##_signal, put_signal, blocking, BYTES) \
+  PGAS_NVSHMEM_PUT_SIGNAL(put##BITS##_signal_nbi, put_signal_nbi, nonblocking, BYTES)
 #include "pgas/compat/types.inc"
 
-PGAS_NVSHMEM_PUT_SIGNAL(putmem_signal, put_signal, at_once, 1)
-PGAS_NVSHMEM_PUT_SIGNAL(putmem_signal_nbi, put_signal_nbi, by_quiet, 1)
+PGAS_NVSHMEM_PUT_SIGNAL(putmem_signal, put_signal, blocking, 1)
+PGAS_NVSHMEM_PUT_SIGNAL(putmem_signal_nbi, put_signal_nbi, nonblocking, 1)
 
 // NVSHMEM calls the 16-bit ones of warps and blocks by these names.
 PGAS_NVSHMEM_GROUP_PUT_SIGNAL(put6_signal, put_signal, 2, warp)
@@ -77,7 +77,7 @@ PGAS_NVSHMEM_GROUP_PUT_SIGNAL(put6_signal_nbi, put_signal_nbi, 2, block)
 // ---- signals alone ----
 
 #if defined(PGAS_NVSHMEM_ON_DEVICE)
-/// Sets or adds to a signal, as the constant says.
+/// Sets or adds to a signal, by the constant.
 PGAS_NVSHMEM_DEVICE_FN void pgas_nvshmem_signal(uint64_t* sig_addr, uint64_t signal, int sig_op, int pe) {
   if (static_cast<pgas::signal_op>(sig_op) == pgas::signal_op::add) {
     pgas::signal_add(PGAS_NVSHMEM_CONTEXT, sig_addr, signal, pe);
@@ -88,26 +88,26 @@ PGAS_NVSHMEM_DEVICE_FN void pgas_nvshmem_signal(uint64_t* sig_addr, uint64_t sig
 #endif
 
 PGAS_NVSHMEM_FN void nvshmemx_signal_op(uint64_t* sig_addr, uint64_t signal, int sig_op, int pe) {
-  PGAS_NVSHMEM_SIDES(pgas_nvshmem_signal(sig_addr, signal, sig_op, pe),
-                     pgas_nvshmem_signal_op(pgas::compat::at_once(), sig_addr, signal, sig_op, pe));
+  PGAS_NVSHMEM_BODY(pgas_nvshmem_signal(sig_addr, signal, sig_op, pe),
+                    pgas_nvshmem_signal_op(pgas::compat::blocking(), sig_addr, signal, sig_op, pe));
 }
 PGAS_NVSHMEM_FN uint64_t nvshmem_signal_fetch(uint64_t* sig_addr) {
-  PGAS_NVSHMEM_SIDES(pgas::signal_fetch(PGAS_NVSHMEM_CONTEXT, sig_addr), pgas_nvshmem_signal_fetch(sig_addr));
+  PGAS_NVSHMEM_BODY(pgas::signal_fetch(PGAS_NVSHMEM_CONTEXT, sig_addr), pgas_nvshmem_signal_fetch(sig_addr));
 }
 PGAS_NVSHMEM_FN uint64_t nvshmem_signal_wait_until(uint64_t* sig_addr, int cmp, uint64_t cmp_val) {
-  PGAS_NVSHMEM_SIDES(pgas::signal_wait_until(PGAS_NVSHMEM_CONTEXT, sig_addr, static_cast<pgas::cmp>(cmp), cmp_val),
-                     pgas_nvshmem_wait(pgas::compat::words_of(sig_addr, 1, nullptr, cmp, cmp_val)));
+  PGAS_NVSHMEM_BODY(pgas::signal_wait_until(PGAS_NVSHMEM_CONTEXT, sig_addr, static_cast<pgas::cmp>(cmp), cmp_val),
+                    pgas_nvshmem_wait(pgas::compat::words_of(sig_addr, 1, nullptr, cmp, cmp_val)));
 }
 
-/// What NVSHMEM had before signals were words of 64 bits: any word that can be waited for is set.
+/// The signal operation of older versions of NVSHMEM: sets a word of any type that waits take.
 #define PGAS_WAIT_TYPE(NAME, TYPE)                                                               \
   PGAS_NVSHMEM_FN void nvshmemx_##NAME##_signal(TYPE* dest, const TYPE value, int pe) {          \
-    PGAS_NVSHMEM_SIDES(pgas::p(PGAS_NVSHMEM_CONTEXT, dest, value, pe),                           \
-                       pgas_nvshmem_p(pgas::compat::at_once(), dest, &value, sizeof(TYPE), pe)); \
+    PGAS_NVSHMEM_BODY(pgas::p(PGAS_NVSHMEM_CONTEXT, dest, value, pe),                            \
+                      pgas_nvshmem_p(pgas::compat::blocking(), dest, &value, sizeof(TYPE), pe)); \
   }
 #include "pgas/compat/types.inc"
 
-// ---- counted puts: the signal grows by the bytes that have come ----
+// ---- counted puts: the signal grows by the bytes that have arrived ----
 
 PGAS_NVSHMEM_DEVICE_ONLY(PGAS_NVSHMEM_DEVICE_FN int nvshmemx_putmem_signal_counted_nbi_block(
     void* dest, const void* source, size_t bytes, uint64_t* signal_addr, int pe) {

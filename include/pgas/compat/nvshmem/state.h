@@ -1,22 +1,22 @@
 /// @file
-/// What kernels of an NVSHMEM program know of their world. No argument carries it, so each piece of device code that is
-/// loaded by itself has a copy in constant memory, all under one name: one for each translation unit, or, with
-/// -rdc=true, one for all that are linked together.
+/// The state of the world that kernels of an NVSHMEM program read. No argument carries it, so each separately loaded
+/// piece of device code has a copy in constant memory under the same name: one for each translation unit, or, with
+/// -rdc=true, one for all units that are linked together.
 ///
-/// Each translation unit tells the library how to write its copy: by its own CUDA runtime, as several may live in one
-/// process. In modules that a program loads by hand the library looks for the name (nvshmemx_cumodule_init).
+/// Each translation unit registers a function that writes its copy, by the unit's own CUDA runtime, as a process may
+/// have several. In modules that a program loads, the library looks up the name (nvshmemx_cumodule_init).
 ///
-/// For nvcc units, and for the library's own.
+/// For nvcc units, and for libnvshmem_host.
 #pragma once
 
 #include <cstdint>
 
 #include "pgas/device/context.hpp"
 
-/// Numbers that teams can have; also a bound of what a copy costs.
+/// Team numbers that kernels know; bounds the size of a copy.
 inline constexpr std::int32_t pgas_nvshmem_max_teams = 128;
 
-/// The state. Teams are found by their number; a number without a team has no members.
+/// The state. Teams are indexed by their number; an unused number has a team without members.
 struct pgas_nvshmem_state {
   pgas::context context;
   pgas::team_view teams[pgas_nvshmem_max_teams];
@@ -24,12 +24,12 @@ struct pgas_nvshmem_state {
 
 #if !defined(__CUDACC_RTC__)
 extern "C" {
-/// Writes one copy, on the device that is current. Returns the CUDA runtime's status.
+/// Writes one copy on the current device. Returns the CUDA runtime's status.
 typedef int (*pgas_nvshmem_state_setter)(const pgas_nvshmem_state* state);
 
-/// Announces a copy: `set` is called with every new state from now on, and at once if there is one.
+/// Registers a copy: `set` is called now if there is a state, and with each new one.
 PGAS_API void pgas_nvshmem_register_state(pgas_nvshmem_state_setter set) noexcept;
-/// Takes back one announcement of `set`: its code is about to be unloaded.
+/// Removes one registration of `set`, before its code is unloaded.
 PGAS_API void pgas_nvshmem_unregister_state(pgas_nvshmem_state_setter set) noexcept;
 }
 #endif
@@ -47,7 +47,7 @@ static __constant__ pgas_nvshmem_state pgas_nvshmem_device_state{};
 
 namespace {
 
-/// Announces this translation unit's copy as long as it is loaded.
+/// Registers this translation unit's copy as long as it is loaded.
 class pgas_nvshmem_registration {
  public:
   pgas_nvshmem_registration() { pgas_nvshmem_register_state(&set); }
@@ -56,7 +56,7 @@ class pgas_nvshmem_registration {
   pgas_nvshmem_registration& operator=(const pgas_nvshmem_registration&) = delete;
 
  private:
-  /// On a stream of its own: a copy on the default stream would wait for running kernels, which may wait for this PE.
+  /// On a new stream: a copy on the default stream would wait for running kernels, which may wait for this PE.
   static int set(const pgas_nvshmem_state* state) {
     cudaStream_t stream = nullptr;
     cudaError_t status = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);

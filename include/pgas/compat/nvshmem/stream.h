@@ -1,5 +1,6 @@
 /// @file
-/// What the host enqueues on a CUDA stream: copies, signals, waits, order. Collectives are in stream_collective.h.
+/// Operations that the host enqueues on a CUDA stream: copies, signals, waits, order. Collectives are in
+/// stream_collective.h.
 #pragma once
 
 #include "pgas/compat/nvshmem/host_values.h"
@@ -7,7 +8,7 @@
 
 // ---- copies ----
 
-// ARGUMENTS are what stands between the name and the stream. By type, TYPE is a type; by size and by bytes it is void.
+// ARGUMENTS are the parameters before the stream. TYPE is void for copies by size and by bytes.
 #define PGAS_NVSHMEM_COPY(FUNCTION, OP, TYPE, BYTES)                                                 \
   inline void nvshmemx_##FUNCTION##_on_stream(TYPE* dest, const TYPE* source, size_t nelems, int pe, \
                                               cudaStream_t cstrm) {                                  \
@@ -93,5 +94,5 @@ inline void nvshmemx_signal_wait_until_on_stream(uint64_t* sig_addr, int cmp, ui
 // ---- order ----
 
 inline void nvshmemx_quiet_on_stream(cudaStream_t cstrm) { pgas_nvshmem_quiet(pgas::compat::on_stream(cstrm)); }
-/// The stream's order says it: what is enqueued later finds the sources read.
+/// Nothing to do: in the stream's order, later operations find the sources read.
 inline void nvshmemx_flush_on_stream(cudaStream_t) {}

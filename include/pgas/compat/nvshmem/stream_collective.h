@@ -6,16 +6,16 @@
 #include "pgas/compat/nvshmem/types.h"
 
 inline void nvshmemx_barrier_all_on_stream(cudaStream_t stream) {
-  pgas_nvshmem_meet_all(pgas::compat::on_stream(stream), pgas::compat::collective::barrier);
+  pgas_nvshmem_barrier_all(pgas::compat::on_stream(stream), pgas::compat::collective::barrier);
 }
 inline int nvshmemx_barrier_on_stream(nvshmem_team_t team, cudaStream_t stream) {
-  return pgas::compat::meet(pgas::compat::on_stream(stream), pgas::compat::collective::barrier, team);
+  return pgas::compat::synchronize(pgas::compat::on_stream(stream), pgas::compat::collective::barrier, team);
 }
 inline void nvshmemx_sync_all_on_stream(cudaStream_t stream) {
-  pgas_nvshmem_meet_all(pgas::compat::on_stream(stream), pgas::compat::collective::sync);
+  pgas_nvshmem_barrier_all(pgas::compat::on_stream(stream), pgas::compat::collective::sync);
 }
 inline int nvshmemx_team_sync_on_stream(nvshmem_team_t team, cudaStream_t stream) {
-  return pgas::compat::meet(pgas::compat::on_stream(stream), pgas::compat::collective::sync, team);
+  return pgas::compat::synchronize(pgas::compat::on_stream(stream), pgas::compat::collective::sync, team);
 }
 
 // ---- data moved ----
@@ -46,7 +46,7 @@ PGAS_NVSHMEM_BROADCAST(broadcastmem, void)
 
 // ---- data combined ----
 
-#define PGAS_NVSHMEM_FOLDS(NAME, TYPE, OP, HOST_OP)                                                                   \
+#define PGAS_NVSHMEM_REDUCTIONS(NAME, TYPE, OP, HOST_OP)                                                              \
   inline int nvshmemx_##NAME##OP##_reduce_on_stream(nvshmem_team_t team, TYPE* dest, const TYPE* src, size_t nreduce, \
                                                     cudaStream_t stream) {                                            \
     return pgas::compat::combine(pgas::compat::on_stream(stream), pgas::compat::collective::reduce,                   \
@@ -57,4 +57,4 @@ PGAS_NVSHMEM_BROADCAST(broadcastmem, void)
     return pgas::compat::combine(pgas::compat::on_stream(stream), pgas::compat::collective::reduce_scatter,           \
                                  pgas::compat::reduction::HOST_OP, team, dest, src, nreduce);                         \
   }
-#include "pgas/compat/nvshmem/folds.inc"
+#include "pgas/compat/nvshmem/reductions.inc"

@@ -18,13 +18,12 @@ int nvshmem_team_split_2d(nvshmem_team_t parent_team, int xrange, const nvshmem_
                           long yaxis_mask, nvshmem_team_t* yaxis_team);
 /// Collective over the team. NVSHMEM_TEAM_INVALID is ignored.
 void nvshmem_team_destroy(nvshmem_team_t team);
-/// What it was made with.
+/// The configuration that the team was made with.
 void nvshmem_team_get_config(nvshmem_team_t team, nvshmem_team_config_t* config);
 
-/// What the members of a team that is no split need to find one another: one of them gets it, and tells the others.
+/// A unique id for nvshmemx_team_init(): one member gets it and sends it to the others.
 int nvshmemx_team_get_uniqueid(nvshmemx_team_uniqueid_t* uniqueid);
-/// Collective over the `npes` PEs that have the same unique id in their configurations, numbered as each says of
-/// itself.
+/// Collective over the `npes` PEs that have the same unique id in their configurations; each gives its own number.
 int nvshmemx_team_init(nvshmem_team_t* team, nvshmem_team_config_t* config, long config_mask, int npes,
                        int pe_idx_in_team);
 

@@ -1,6 +1,6 @@
 /// @file
-/// NVSHMEM's types, as large as there, and what they are initialized with. What programs expect to have from nvshmem.h
-/// comes with it: CUDA's types and groups, and assert(), which kernels check with.
+/// NVSHMEM's types with their sizes, and their initializers. Includes the headers that programs expect from nvshmem.h:
+/// CUDA's types and groups, and assert().
 #pragma once
 
 #include <assert.h>
@@ -19,10 +19,10 @@ typedef int32_t nvshmem_team_t;
 typedef nvshmem_team_t nvshmemx_team_t;
 /// A queue pair, by number.
 typedef int32_t nvshmemx_qp_handle_t;
-/// What the members of a team to be made agree on.
+/// The unique id of a team, for nvshmemx_team_init().
 typedef uint64_t nvshmemx_team_uniqueid_t;
 
-/// How a team is made. `num_contexts` is kept for the query, and means nothing else.
+/// Configuration of a team. `num_contexts` is only kept for the query.
 typedef struct {
   int version;
   int num_contexts;
@@ -30,13 +30,13 @@ typedef struct {
   char padding[48];
 } nvshmem_team_config_t;
 
-/// Where processes meet: made by one, handed to all, by whatever means the program has.
+/// A unique id of a job: one process gets it, the program sends it to all.
 typedef struct {
   int version;
   char internal[124];
 } nvshmemx_uniqueid_t;
 
-/// Who this process is among those that have the unique id.
+/// The rank of this process, and the number of processes that share the unique id.
 typedef struct {
   int version;
   nvshmemx_uniqueid_t* id;
@@ -47,12 +47,11 @@ typedef struct {
 typedef struct {
   int version;
   nvshmemx_uniqueid_args_t uid_args;
-  int cuda_device_id;  ///< the GPU of this PE, which need not be current yet; negative: the one that is
+  int cuda_device_id;  ///< the GPU of this PE, which need not be current yet; negative: the current one
   char content[92];
 } nvshmemx_init_args_t;
 
-/// What nvshmemx_init_attr() needs to know. What the flags do not ask for may be anything: many programs fill in
-/// nothing else.
+/// Attributes of nvshmemx_init_attr(). Members that the flags do not ask for may be uninitialized, as in many programs.
 typedef struct {
   int version;
   void* mpi_comm;  ///< points to an MPI_Comm

@@ -2,19 +2,19 @@
 /// Four neighbouring warps of a block as a group.
 #pragma once
 
-#include "pgas/compat/nvshmem/sides.h"
+#include "pgas/compat/nvshmem/host_device.h"
 
 #if defined(PGAS_NVSHMEM_ON_DEVICE)
 
-/// The 128 threads of the block whose ranks divided by 128 are the caller's. They meet at a barrier of the hardware
-/// that has their number, counted down from 15: programs and libraries that use some take the first ones.
+/// The 128 threads of the block with the same rank / 128 as the caller. Each warpgroup has a hardware barrier, counted
+/// down from 15, as programs and libraries take the first ones.
 class pgas_nvshmem_warpgroup {
  public:
   PGAS_NVSHMEM_DEVICE_FN static uint32_t thread_rank() { return pgas::block::thread_rank() % 128; }
   PGAS_NVSHMEM_DEVICE_FN static constexpr uint32_t size() { return 128; }
   PGAS_NVSHMEM_DEVICE_FN static void sync() { __barrier_sync_count(15 - number(), size()); }
 
-  /// Whether `yes` holds on any thread, on all threads. Also a sync().
+  /// The vote: whether `yes` holds on any thread. Also a sync().
   PGAS_NVSHMEM_DEVICE_FN static bool any(bool yes) {
     __shared__ uint32_t votes[8];
     if (thread_rank() == 0) votes[number()] = 0;
@@ -28,16 +28,16 @@ class pgas_nvshmem_warpgroup {
   /// The value of the thread with rank 0, on all threads. Also a sync().
   template <class T>
   PGAS_NVSHMEM_DEVICE_FN static T broadcast(T value) {
-    __shared__ T rooms[8];
-    if (thread_rank() == 0) rooms[number()] = value;
+    __shared__ T values[8];
+    if (thread_rank() == 0) values[number()] = value;
     sync();
-    const T all = rooms[number()];
+    const T all = values[number()];
     sync();
     return all;
   }
 
  private:
-  /// Which of the block's eight.
+  /// Which of the eight in the block.
   PGAS_NVSHMEM_DEVICE_FN static uint32_t number() { return pgas::block::thread_rank() / 128; }
 };
 

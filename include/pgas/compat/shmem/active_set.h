@@ -1,5 +1,5 @@
 /// @file
-/// OpenSHMEM 1.4: collectives of PEs PE_start, PE_start + 2^logPE_stride, ..., PE_size of them. Only these call.
+/// OpenSHMEM 1.4: collectives of PEs PE_start, PE_start + 2^logPE_stride, ..., PE_size of them, which all call.
 /// `pSync` and `pWrk` are not used.
 #pragma once
 

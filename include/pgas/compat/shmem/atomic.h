@@ -1,5 +1,5 @@
 /// @file
-/// OpenSHMEM: atomic operations, each also with a context in front. The forms with `_nbi` leave the value before in
+/// OpenSHMEM: atomic operations, each also with a context in front. The `_nbi` forms write the previous value to
 /// `*fetch` by the next quiet.
 #pragma once
 

@@ -1,5 +1,5 @@
 /// @file
-/// OpenSHMEM: names that 1.2 to 1.4 replaced, as programs still use them.
+/// OpenSHMEM: names that 1.2 to 1.4 replaced.
 #pragma once
 
 #include "types.h"
@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/// shmem_init(); the number is not looked at.
+/// shmem_init(); the number is ignored.
 PGAS_SHMEM_API void start_pes(int npes);
 PGAS_SHMEM_API int _my_pe(void);
 PGAS_SHMEM_API int _num_pes(void);
@@ -34,7 +34,7 @@ PGAS_SHMEM_API void shfree(void* ptr);
 PGAS_SHMEM_DECLARE(void, wait, (long* ivar, long cmp_value))
 PGAS_SHMEM_DECLARE(void, wait_until, (long* ivar, int cmp, long cmp_value))
 
-/// Caches are coherent: these have nothing to do.
+/// Caches are coherent: these do nothing.
 PGAS_SHMEM_DECLARE(void, set_cache_inv, (void))
 PGAS_SHMEM_DECLARE(void, set_cache_line_inv, (void* dest))
 PGAS_SHMEM_DECLARE(void, clear_cache_inv, (void))

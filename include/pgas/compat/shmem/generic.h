@@ -5,7 +5,7 @@
 
 #include "types.h"
 
-/// What a call of a type that an operation does not have selects: it takes no arguments, so the call does not compile.
+/// Selected by a call with a type that an operation does not take: it has no parameters, so the call does not compile.
 void pgas_shmem_no_such_type(void);
 
 #define PGAS_SHMEM_FIRST(...) PGAS_SHMEM_FIRST_OF(__VA_ARGS__, 0)
@@ -16,7 +16,7 @@ void pgas_shmem_no_such_type(void);
 /// Pointers to one type.
 #define PGAS_SHMEM_ROW(TYPE, FUNCTION) TYPE* : FUNCTION, const TYPE* : FUNCTION, volatile TYPE* : FUNCTION
 
-/// The rows of the types that a family has. PRE and POST are what stands around the name of the type.
+/// Associations of _Generic for the types of a family. PRE and POST surround the name of the type.
 #define PGAS_SHMEM_LONG_ROWS(PRE, POST)                                       \
   PGAS_SHMEM_ROW(int, PRE##int##POST), PGAS_SHMEM_ROW(long, PRE##long##POST), \
       PGAS_SHMEM_ROW(long long, PRE##longlong##POST)
@@ -37,7 +37,7 @@ void pgas_shmem_no_such_type(void);
 #define PGAS_SHMEM_SUM_TYPES(PRE, POST)                                                  \
   PGAS_SHMEM_RMA_TYPES(PRE, POST), PGAS_SHMEM_ROW(double _Complex, PRE##complexd##POST), \
       PGAS_SHMEM_ROW(float _Complex, PRE##complexf##POST)
-/// Signed types of the widths that uint8_t and so on have not: bitwise operations are on int32_t and int64_t too.
+/// Signed types that the unsigned rows lack: bitwise operations take int32_t and int64_t too.
 #define PGAS_SHMEM_BITS_TYPES(PRE, POST)                                          \
   PGAS_SHMEM_UNSIGNED_ROWS(PRE, POST), PGAS_SHMEM_ROW(int32_t, PRE##int32##POST), \
       PGAS_SHMEM_ROW(int64_t, PRE##int64##POST)

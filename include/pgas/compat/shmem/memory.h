@@ -1,6 +1,5 @@
 /// @file
-/// OpenSHMEM: symmetric memory. All of these are collective but shmem_ptr(); null where memory runs out, on all PEs
-/// then.
+/// OpenSHMEM: symmetric memory. All but shmem_ptr() are collective; where memory runs out, all PEs get null.
 #pragma once
 
 #include "types.h"
@@ -17,7 +16,7 @@ PGAS_SHMEM_DECLARE(void*, realloc, (void* ptr, size_t size))
 /// `hints`: SHMEM_MALLOC_ATOMICS_REMOTE, SHMEM_MALLOC_SIGNAL_REMOTE, both, or 0.
 PGAS_SHMEM_DECLARE(void*, malloc_with_hints, (size_t size, long hints))
 PGAS_SHMEM_DECLARE(void, free, (void* ptr))
-/// Where this process may load and store what PE `pe` has at `dest`; null where it can't.
+/// The address at which this process can load and store PE `pe`'s `dest`; null if it cannot.
 PGAS_SHMEM_DECLARE(void*, ptr, (const void* dest, int pe))
 
 #ifdef __cplusplus

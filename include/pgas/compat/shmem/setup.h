@@ -1,5 +1,5 @@
 /// @file
-/// OpenSHMEM: starting, ending, and what a program may ask of the library.
+/// OpenSHMEM: initialization, finalization, and queries of PEs and of the library.
 #pragma once
 
 #include "types.h"
@@ -8,16 +8,16 @@
 extern "C" {
 #endif
 
-/// Collective: joins the world of the launcher, on the host heap unless PGAS_HEAP says otherwise. From here on static
-/// data is symmetric, on the host heap: call it before other threads write to such data. Called again, it counts how
-/// often shmem_finalize() has to be called.
+/// Collective: joins the world of the launcher, on the host heap unless PGAS_HEAP is set. On the host heap static data
+/// is symmetric from here on: call it before other threads write to such data. Each further call needs a
+/// shmem_finalize().
 PGAS_SHMEM_DECLARE(void, init, (void))
-/// The same. *On return* `provided` is SHMEM_THREAD_MULTIPLE whatever was requested. Nonzero when it fails.
+/// The same. *On return* `provided` is always SHMEM_THREAD_MULTIPLE. Nonzero when it fails.
 PGAS_SHMEM_DECLARE(int, init_thread, (int requested, int* provided))
 PGAS_SHMEM_DECLARE(void, query_thread, (int* provided))
 PGAS_SHMEM_DECLARE(void, query_initialized, (int* initialized))
-/// Collective: leaves. A program that exits with status 0 without it leaves on its way out; with another status it ends
-/// the world for all. Nothing where there is nothing to leave.
+/// Collective: leaves the world; nothing without one. A program that exits with status 0 without this call leaves
+/// during exit; with another status it aborts the world.
 PGAS_SHMEM_DECLARE(void, finalize, (void))
 /// Ends the processes of all PEs with this status.
 PGAS_SHMEM_DECLARE(void, global_exit, (int status))
@@ -31,7 +31,7 @@ PGAS_SHMEM_DECLARE(int, addr_accessible, (const void* addr, int pe))
 
 PGAS_SHMEM_DECLARE(void, info_get_version, (int* major, int* minor))
 PGAS_SHMEM_DECLARE(void, info_get_name, (char* name))
-/// For profilers that replace it; does nothing here.
+/// For profilers to replace; does nothing.
 PGAS_SHMEM_DECLARE(void, pcontrol, (int level, ...))
 
 #ifdef __cplusplus

@@ -22,16 +22,16 @@ PGAS_SHMEM_DECLARE(int, team_split_2d,
                    (shmem_team_t parent_team, int xrange, const shmem_team_config_t* xaxis_config, long xaxis_mask,
                     shmem_team_t* xaxis_team, const shmem_team_config_t* yaxis_config, long yaxis_mask,
                     shmem_team_t* yaxis_team))
-/// Collective over the team. Contexts made of it end with it.
+/// Collective over the team. Its contexts are destroyed with it.
 PGAS_SHMEM_DECLARE(void, team_destroy, (shmem_team_t team))
 
-/// Operations on a context made of a team take the team's PE numbers. All operations of a PE are in one order here, so
-/// options change nothing, and to complete one context is to complete all.
+/// Operations on a context of a team take the team's PE numbers. All contexts of a PE share one order, so options have
+/// no effect, and completing one context completes all.
 PGAS_SHMEM_DECLARE(int, ctx_create, (long options, shmem_ctx_t* ctx))
 PGAS_SHMEM_DECLARE(int, team_create_ctx, (shmem_team_t team, long options, shmem_ctx_t* ctx))
 PGAS_SHMEM_DECLARE(int, ctx_get_team, (shmem_ctx_t ctx, shmem_team_t* team))
 PGAS_SHMEM_DECLARE(void, ctx_destroy, (shmem_ctx_t ctx))
-/// Hints, which nothing is made of.
+/// Hints, which are ignored.
 PGAS_SHMEM_DECLARE(void, ctx_session_start,
                    (shmem_ctx_t ctx, long options, const shmem_ctx_session_config_t* config, long config_mask))
 PGAS_SHMEM_DECLARE(void, ctx_session_stop, (shmem_ctx_t ctx))

@@ -40,17 +40,17 @@
 extern "C" {
 #endif
 
-/// A team; all members know it by handles of their own.
+/// A team. Handles differ between members.
 typedef struct pgas_shmem_team* shmem_team_t;
 /// A context.
 typedef struct pgas_shmem_ctx* shmem_ctx_t;
 
-/// What a team is made with.
+/// Configuration of a team.
 typedef struct {
-  int num_contexts;  ///< how many contexts will be made of it; there may be more
+  int num_contexts;  ///< expected contexts; more are allowed
 } shmem_team_config_t;
 
-/// What is known of a session.
+/// Configuration of a session.
 typedef struct {
   size_t total_ops;  ///< operations expected in it
 } shmem_ctx_session_config_t;
@@ -64,7 +64,7 @@ typedef struct {
 
 #define SHMEM_TEAM_INVALID PGAS_SHMEM_HANDLE(shmem_team_t, 0)
 #define SHMEM_TEAM_WORLD PGAS_SHMEM_HANDLE(shmem_team_t, 1)
-/// The PEs that reach one another's memory by loads and stores.
+/// The PEs with direct access to one another's memory.
 #define SHMEM_TEAM_SHARED PGAS_SHMEM_HANDLE(shmem_team_t, 2)
 /// The PEs of this host.
 #define SHMEM_TEAM_NODE PGAS_SHMEM_HANDLE(shmem_team_t, 3)
@@ -102,8 +102,7 @@ typedef struct {
 #define SHMEM_MALLOC_ATOMICS_REMOTE 1L
 #define SHMEM_MALLOC_SIGNAL_REMOTE 2L
 
-/// Work arrays of active-set collectives. They are not used: the memory for such collectives comes with a set's first
-/// one.
+/// Work arrays of active-set collectives; unused, as the first collective of a set allocates its memory.
 #define SHMEM_SYNC_VALUE (-1L)
 #define SHMEM_SYNC_SIZE 4
 #define SHMEM_BARRIER_SYNC_SIZE 4

@@ -8,13 +8,13 @@
 #include <cstdlib>
 #include <optional>
 
-namespace pgas::capi {
+namespace pgas::compat {
 
 namespace {
 
 constexpr std::string_view mark = " ends the processes of all PEs with status ";
 
-/// The status that a failure of the world carries, if it is another PE's wish to end.
+/// The exit status in the message of a failure, if another PE has called global_exit.
 std::optional<int> status_in(std::string_view message) {
   const std::size_t at = message.find(mark);
   if (at == message.npos) return std::nullopt;
@@ -30,22 +30,22 @@ std::string exit_reason(std::string_view function, int status) { return fmt::for
 
 void end_process(int status) noexcept {
   std::fflush(nullptr);
-  if (status == 0) std::quick_exit(0);  // bootstraps tell the launcher that this is no failure
+  if (status == 0) std::quick_exit(0);  // runs the handlers with which bootstraps report success to the launcher
   std::_Exit(status);
 }
 
-void end_if_asked(const error& failure) noexcept {
+void exit_if_requested(const error& failure) noexcept {
   if (failure.code() != code::aborted) return;
   const std::optional<int> status = status_in(failure.what());
   if (!status) return;
-  // The PE that asked goes first: launchers name the first that ends, and take its status.
+  // The PE that called global_exit ends first: launchers report the first that ends, and take its status.
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   end_process(*status);
 }
 
-exit_watch::exit_watch(const world& watched) : watched_(watched), thread_([this] { run(); }) {}
+global_exit_monitor::global_exit_monitor(const world& joined) : world_(joined), thread_([this] { run(); }) {}
 
-exit_watch::~exit_watch() {
+global_exit_monitor::~global_exit_monitor() {
   {
     const std::lock_guard lock(mutex_);
     ends_ = true;
@@ -54,17 +54,17 @@ exit_watch::~exit_watch() {
   thread_.join();
 }
 
-void exit_watch::run() {
+void global_exit_monitor::run() {
   constexpr auto pause = std::chrono::milliseconds(50);
   std::unique_lock lock(mutex_);
   while (!ended_.wait_for(lock, pause, [this] { return ends_; })) {
     try {
-      watched_.check();
+      world_.check();
     } catch (const error& failure) {
-      end_if_asked(failure);
+      exit_if_requested(failure);
       return;
     }
   }
 }
 
-}  // namespace pgas::capi
+}  // namespace pgas::compat

@@ -1,6 +1,5 @@
 /// @file
-/// One PE ends the processes of all: by shmem_global_exit, nvshmem_global_exit, or a function that fails and has no
-/// status.
+/// One PE ends the processes of all: shmem_global_exit, nvshmem_global_exit, and functions without a status that fail.
 #pragma once
 
 #include <condition_variable>
@@ -11,35 +10,35 @@
 
 #include "pgas/world.hpp"
 
-namespace pgas::capi {
+namespace pgas::compat {
 
-/// The reason to abort a world with where `function` ends all, which carries the exit status to the other PEs.
+/// The reason to abort the world with; it carries the exit status to the other PEs.
 [[nodiscard]] std::string exit_reason(std::string_view function, int status);
 
-/// Ends this process at once, after what it has printed is written; no destructors run, as these may wait for others.
+/// Flushes the output and ends this process. Runs no destructors, as these may wait for other PEs.
 [[noreturn]] void end_process(int status) noexcept;
 
-/// Ends this process if `failure`, which a call has thrown, is another PE's wish to end all.
-void end_if_asked(const error& failure) noexcept;
+/// Ends this process if `failure` carries another PE's exit_reason().
+void exit_if_requested(const error& failure) noexcept;
 
-/// Looks at the world now and then, from a thread of its own, and ends this process when another PE has asked for that.
-/// PEs that never call the library again end so as well.
-class exit_watch {
+/// A thread that checks the world every 50 ms, and ends this process once another PE has called global_exit. So PEs
+/// that never call the library again end as well.
+class global_exit_monitor {
  public:
-  /// Begins; the world must stand until the watch is destroyed.
-  explicit exit_watch(const world& watched);
-  ~exit_watch();
-  exit_watch(const exit_watch&) = delete;
-  exit_watch& operator=(const exit_watch&) = delete;
+  /// Starts the thread; `joined` must outlive this object.
+  explicit global_exit_monitor(const world& joined);
+  ~global_exit_monitor();
+  global_exit_monitor(const global_exit_monitor&) = delete;
+  global_exit_monitor& operator=(const global_exit_monitor&) = delete;
 
  private:
   void run();
 
-  const world& watched_;
+  const world& world_;
   std::mutex mutex_;
   std::condition_variable ended_;
   bool ends_ = false;
   std::thread thread_;
 };
 
-}  // namespace pgas::capi
+}  // namespace pgas::compat

@@ -1,5 +1,5 @@
 /// @file
-/// Objects by number, as C interfaces name them.
+/// Objects by number: the handles of C interfaces.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,15 +13,15 @@
 
 #include "pgas/error.hpp"
 
-namespace pgas::capi {
+namespace pgas::compat {
 
-/// Owns objects and gives each the lowest free number. Objects stay where they are until they are taken out.
+/// Owns objects and gives each the lowest free number. Their addresses stay valid until they are taken out.
 ///
-/// *Callers* any thread; who uses an object sees to it that nobody takes it out meanwhile.
+/// *Callers* any thread; an object must not be taken out while another thread uses it.
 template <class T>
 class handle_table {
  public:
-  /// @param what one object is called in messages, "team" for example. @param first the lowest number given.
+  /// @param what the name of an object in messages, such as "team". @param first the lowest number.
   explicit handle_table(std::string what, int first = 0) : what_(std::move(what)), first_(first) {}
 
   /// Takes over `object`. *On return* its number.
@@ -53,15 +53,15 @@ class handle_table {
     return std::move(*object);
   }
 
-  /// Calls `see(number, object)` for each object; none comes or goes meanwhile. `see` must not use the table.
-  template <class See>
-  void for_each(See&& see) {
+  /// Calls `visit(number, object)` for each object, with the table locked: `visit` must not use it.
+  template <class Visit>
+  void for_each(Visit&& visit) {
     const std::lock_guard lock(mutex_);
     for (std::size_t at = 0; at < objects_.size(); ++at)
-      if (objects_[at] != nullptr) see(static_cast<int>(at) + first_, *objects_[at]);
+      if (objects_[at] != nullptr) visit(static_cast<int>(at) + first_, *objects_[at]);
   }
 
-  /// One past the highest number that was given so far.
+  /// One past the highest number given so far.
   [[nodiscard]] int end() {
     const std::lock_guard lock(mutex_);
     return first_ + static_cast<int>(objects_.size());
@@ -77,7 +77,7 @@ class handle_table {
   }
 
  private:
-  /// Too large for any table where `number` is below the first.
+  /// Wraps to a value beyond any table where `number` is below the first.
   [[nodiscard]] std::size_t index(int number) const {
     return static_cast<std::size_t>(static_cast<long long>(number) - first_);
   }
@@ -95,4 +95,4 @@ class handle_table {
   std::vector<std::unique_ptr<T>> objects_;
 };
 
-}  // namespace pgas::capi
+}  // namespace pgas::compat

@@ -1,5 +1,5 @@
 /// @file
-/// Reductions of types that the library's own reductions do not have: long double.
+/// Reductions of long double, which the library's own reductions do not take.
 #pragma once
 
 #include <cstddef>
@@ -8,26 +8,27 @@
 #include "pgas/collective.hpp"
 #include "pgas/rma.hpp"
 
-namespace pgas::capi {
+namespace pgas::compat {
 
 /// The operations of pgas::op on long double.
-struct sum_of {
+struct long_double_sum {
   long double operator()(long double a, long double b) const { return a + b; }
 };
-struct product_of {
+struct long_double_product {
   long double operator()(long double a, long double b) const { return a * b; }
 };
-struct smaller_of {
+struct long_double_min {
   long double operator()(long double a, long double b) const { return b < a || b != b ? b : a; }
 };
-struct larger_of {
+struct long_double_max {
   long double operator()(long double a, long double b) const { return a < b || b != b ? b : a; }
 };
 
-/// Collective over `of`: this member's `dst` becomes the elements of members 0 to end - 1 combined in their order,
-/// zeros where there are none. In place: `dst == src`. Every member reads what it needs, which takes two meetings.
+/// Collective over `of`: combines the elements of members 0 to end - 1 in their order into this member's `dst`; zeros
+/// where `end` is 0. In place: `dst == src`. Each member gets the elements of the others between two barriers.
 template <class Op>
-void fold(world& w, const team& of, long double* dst, const long double* src, std::size_t count, int end, Op op) {
+void host_reduce(world& w, const team& of, long double* dst, const long double* src, std::size_t count, int end,
+                 Op op) {
   std::vector<long double> result(count);
   std::vector<long double> theirs(count);
   barrier(of);
@@ -39,4 +40,4 @@ void fold(world& w, const team& of, long double* dst, const long double* src, st
   put(w, dst, result.data(), count, w.my_pe());
 }
 
-}  // namespace pgas::capi
+}  // namespace pgas::compat

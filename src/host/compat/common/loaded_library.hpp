@@ -1,5 +1,5 @@
 /// @file
-/// Functions of libraries that the program itself has loaded, found by name, so that nothing is linked against them.
+/// Looks up functions of libraries that the program has loaded, so that this library need not be linked to them.
 #pragma once
 
 #include <dlfcn.h>
@@ -9,15 +9,15 @@
 
 #include "pgas/error.hpp"
 
-namespace pgas::capi {
+namespace pgas::compat {
 
-/// Where the process has something called `name`; null if nowhere.
+/// The address of the symbol `name` in this process; null if there is none.
 template <class T>
 [[nodiscard]] T* find_loaded(const char* name) {
   return reinterpret_cast<T*>(::dlsym(RTLD_DEFAULT, name));
 }
 
-/// The function called `name`. *Errors* bootstrap_unavailable, saying that `library` is not there.
+/// Looks up the function `name`. *Errors* bootstrap_unavailable naming `library`.
 template <class Function>
 void look_up(Function*& function, const char* name, std::string_view library) {
   function = find_loaded<Function>(name);
@@ -29,4 +29,4 @@ void look_up(Function*& function, const char* name, std::string_view library) {
                     library, name));
 }
 
-}  // namespace pgas::capi
+}  // namespace pgas::compat

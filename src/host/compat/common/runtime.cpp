@@ -9,16 +9,13 @@
 #include <span>
 #include <utility>
 
-#include "host/config/launch.hpp"
-#include "host/control/peer_descriptor.hpp"
-
-namespace pgas::capi {
+namespace pgas::compat {
 
 namespace {
 
-/// Collective: for each PE the lowest PE of the same host.
+/// Collective: for each PE the lowest PE of its host.
 std::vector<int> gather_hosts(bootstrap& exchange, const config& settings) {
-  const std::string mine = detail::host_identity(settings.socket_directory);
+  const std::string mine = detail::host_identity(settings);
   const std::vector<blob> all = exchange.all_gather(std::as_bytes(std::span(mine)));
   std::map<blob, int> first;
   std::vector<int> hosts;
@@ -27,8 +24,8 @@ std::vector<int> gather_hosts(bootstrap& exchange, const config& settings) {
   return hosts;
 }
 
-/// Whether an error is about how a function was called, and about memory that is used up.
-bool is_for_caller(code what) {
+/// Whether the program may expect this error: a bad argument, or full memory.
+bool is_expected(code what) {
   switch (what) {
     case code::out_of_memory:
     case code::invalid_free:
@@ -41,8 +38,8 @@ bool is_for_caller(code what) {
   }
 }
 
-/// The text of an error, "PGAS-E0301: p: PE 7 does not exist", without the word that the library has for what failed:
-/// the name of a C function stands in front instead.
+/// The text of an error, "PGAS-E0301: p: PE 7 does not exist", without the operation's name: the log line begins with
+/// the name of the C function instead.
 std::string without_operation(std::string_view text) {
   constexpr std::string_view lower = "abcdefghijklmnopqrstuvwxyz_";
   const std::size_t word = text.find(": ") + 2;
@@ -62,7 +59,7 @@ int runtime::host_map::size(int pe) const {
   return static_cast<int>(std::count(host.begin(), host.end(), host[static_cast<std::size_t>(pe)]));
 }
 
-int runtime::host_map::alike_before(int pe, int end) const {
+int runtime::host_map::same_rank_below(int pe, int end) const {
   const int wanted = rank(pe);
   int found = 0;
   for (int other = 0; other < end; ++other) found += rank(other) == wanted ? 1 : 0;
@@ -84,11 +81,11 @@ void runtime::start(start_request request) {
     static_cast<void>(settings());
     if (settings_->heap == heap_kind::automatic) settings_->heap = request.heap;
     if (settings_->device < 0) settings_->device = request.device;
-    log_ = std::make_unique<log::logger>(*settings_);
+    log_ = std::make_unique<detail::interface_log>(*settings_);
     if (request.exchange == nullptr) {
-      chosen_bootstrap chosen = make_bootstrap(config_detail::launch_options(*settings_));
+      chosen_bootstrap chosen = make_bootstrap(detail::launch_options(*settings_));
       request.exchange = std::move(chosen.exchange);
-      if (request.exchange->rank() == 0) log_->info("bootstrapped through {}", chosen.description);
+      if (request.exchange->rank() == 0) log_->write(log_level::info, "bootstrapped through " + chosen.description);
     }
     exchange_ = std::move(request.exchange);
     my_pe_ = exchange_->rank();
@@ -116,15 +113,15 @@ void runtime::stop() {
     --users_;
     return;
   }
-  if (world_) static_cast<void>(world_->my_pe());  // throws in a forked child, where the watch has no thread
+  if (world_) static_cast<void>(world_->my_pe());  // throws in a forked child, where the monitor has no thread
   std::optional<error> first;
   try {
-    watch_.reset();
+    exit_monitor_.reset();
     if (world_) {
       if (leaving_) leaving_();
       world_->leave();
     } else if (exchange_ != nullptr) {
-      exchange_->barrier();  // launchers take one that goes while others come for a failure
+      exchange_->barrier();  // a launcher takes a PE that ends while others start for a failure
     }
   } catch (const error& failed) {
     first = failed;
@@ -144,23 +141,23 @@ void runtime::abort(std::string_view reason, log_level level) noexcept {
 void runtime::global_exit(std::string_view function, int status) noexcept {
   {
     const std::lock_guard lock(mutex_);
-    if (process_.is_this()) watch_.reset();
+    if (process_.is_this()) exit_monitor_.reset();
   }
   abort(exit_reason(function, status), log_level::info);
   end_process(status);
 }
 
 void runtime::fail(const char* function, const std::exception& cause) noexcept {
-  if (const auto* const known = dynamic_cast<const error*>(&cause)) end_if_asked(*known);
-  const std::lock_guard lock(mutex_);  // of threads that fail at once, one says why
+  if (const auto* const known = dynamic_cast<const error*>(&cause)) exit_if_requested(*known);
+  const std::lock_guard lock(mutex_);  // of several threads that fail, one logs why
   write_log(log_level::error, function, cause);
   global_exit(function, EXIT_FAILURE);
 }
 
 enum stage runtime::stage() const noexcept {
-  if (standing_.load(std::memory_order_acquire) != nullptr) return capi::stage::joined;
+  if (current_world_.load(std::memory_order_acquire) != nullptr) return compat::stage::joined;
   const std::lock_guard lock(mutex_);
-  return users_ > 0 ? capi::stage::bootstrapped : capi::stage::none;
+  return users_ > 0 ? compat::stage::bootstrapped : compat::stage::none;
 }
 
 class world& runtime::join() {
@@ -170,11 +167,11 @@ class world& runtime::join() {
   if (failure_) throw error(*failure_);
   try {
     world_.emplace(world::join(std::move(exchange_), *settings_));
-    watch_.emplace(*world_);
+    exit_monitor_.emplace(*world_);
     make_teams();
     if (joined_) joined_(*world_);
   } catch (const std::exception& cause) {
-    watch_.reset();
+    exit_monitor_.reset();
     if (world_) {
       detail::end_world(*world_, cause.what());
       if (leaving_) leaving_();
@@ -186,14 +183,14 @@ class world& runtime::join() {
     failure_ = known != nullptr ? *known : error(code::system, cause.what());  // no memory, no threads
     throw error(*failure_);
   }
-  standing_.store(&*world_, std::memory_order_release);
+  current_world_.store(&*world_, std::memory_order_release);
   return *world_;
 }
 
 void runtime::make_teams() {
-  predefined_[team_number::world].standing = &world_->team();
-  predefined_[team_number::shared].standing = &world_->domain_team();
-  predefined_[team_number::node].standing = &world_->host_team();
+  predefined_[team_number::world].predefined = &world_->team();
+  predefined_[team_number::shared].predefined = &world_->domain_team();
+  predefined_[team_number::node].predefined = &world_->host_team();
   predefined_[team_number::same_rank_on_each_node].own = world_->team().split(hosts_.rank(my_pe_), my_pe_);
 }
 
@@ -203,8 +200,8 @@ void runtime::check_started() const {
 }
 
 void runtime::end() noexcept {
-  watch_.reset();  // it looks at the world
-  standing_.store(nullptr, std::memory_order_release);
+  exit_monitor_.reset();  // it refers to the world
+  current_world_.store(nullptr, std::memory_order_release);
   teams_.clear();
   predefined_ = {};
   world_.reset();
@@ -238,13 +235,13 @@ int runtime::n_pes() {
 
 int runtime::team_my_pe(int number) {
   const std::lock_guard lock(mutex_);
-  if (stage() != capi::stage::joined) {
+  if (stage() != compat::stage::joined) {
     check_started();
     switch (number) {
       case team_number::world: return my_pe_;
       case team_number::shared:
       case team_number::node: return hosts_.rank(my_pe_);
-      case team_number::same_rank_on_each_node: return hosts_.alike_before(my_pe_, my_pe_);
+      case team_number::same_rank_on_each_node: return hosts_.same_rank_below(my_pe_, my_pe_);
       default: break;
     }
   }
@@ -253,13 +250,13 @@ int runtime::team_my_pe(int number) {
 
 int runtime::team_n_pes(int number) {
   const std::lock_guard lock(mutex_);
-  if (stage() != capi::stage::joined) {
+  if (stage() != compat::stage::joined) {
     check_started();
     switch (number) {
       case team_number::world: return n_pes_;
       case team_number::shared:
       case team_number::node: return hosts_.size(my_pe_);
-      case team_number::same_rank_on_each_node: return hosts_.alike_before(my_pe_, n_pes_);
+      case team_number::same_rank_on_each_node: return hosts_.same_rank_below(my_pe_, n_pes_);
       default: break;
     }
   }
@@ -272,28 +269,28 @@ bool runtime::has_team(int number) {
   return predefined_[static_cast<std::size_t>(number)].exists();
 }
 
-numbered_team& runtime::find_team(int number) {
+team_entry& runtime::find_team(int number) {
   static_cast<void>(world());
   const bool predefined = number >= 0 && number < team_number::first_own;
   return predefined && has_team(number) ? predefined_[static_cast<std::size_t>(number)] : teams_.find(number);
 }
 
-int runtime::add_team(pgas::team made, int num_contexts) {
-  if (!made) return team_number::invalid;
-  return teams_.add({std::move(made), nullptr, num_contexts});
+int runtime::add_team(pgas::team added, int num_contexts) {
+  if (!added) return team_number::invalid;
+  return teams_.add({std::move(added), nullptr, num_contexts});
 }
 
 void runtime::destroy_team(int number) {
   static_cast<void>(world());
   if (number >= 0 && number < team_number::first_own)
-    throw error(code::invalid_argument, fmt::format("team {} is predefined: it goes with the world", number));
-  numbered_team gone = teams_.take(number);
+    throw error(code::invalid_argument, fmt::format("team {} is predefined: it is destroyed with the world", number));
+  team_entry gone = teams_.take(number);
   gone.own.destroy();
 }
 
 void runtime::report(const char* function, const std::exception& cause) noexcept {
   const auto* const known = dynamic_cast<const error*>(&cause);
-  write_log(known != nullptr && is_for_caller(known->code()) ? log_level::info : log_level::error, function, cause);
+  write_log(known != nullptr && is_expected(known->code()) ? log_level::info : log_level::error, function, cause);
 }
 
 void runtime::warn(std::string_view text) noexcept { write_log(log_level::warn, text); }
@@ -302,18 +299,18 @@ void runtime::write_log(log_level level, const char* function, const std::except
   try {
     write_log(level, fmt::format("{}: {}", function, without_operation(cause.what())));
   } catch (const std::exception&) {
-    // No memory for the text: what the function does next still says that it failed.
+    // No memory for the text; the caller still returns a status or ends all processes.
   }
 }
 
 void runtime::write_log(log_level level, std::string_view text) noexcept {
   try {
     const std::lock_guard lock(mutex_);
-    if (log_ == nullptr) log_ = std::make_unique<log::logger>(log_level::warn);
-    log_->write(level, "{}", fmt::make_format_args(text));
+    if (log_ == nullptr) log_ = std::make_unique<detail::interface_log>();
+    log_->write(level, text);
   } catch (const std::exception&) {
     // As above.
   }
 }
 
-}  // namespace pgas::capi
+}  // namespace pgas::compat

@@ -1,19 +1,18 @@
 // Collectives that the host calls or enqueues.
+#include "pgas/collective.hpp"
+
 #include <algorithm>
 
 #include "host/compat/nvshmem/host_library.hpp"
-#include "pgas/collective.hpp"
 
-namespace pgas::capi {
+namespace pgas::compat {
 
 namespace {
 
-using compat::collective;
-using compat::number;
 using detail::collective_kind;
 using detail::number_type;
 
-void meet(const team& of, const stream* on, collective what) {
+void synchronize(const team& of, const stream* on, collective what) {
   if (what == collective::barrier)
     on != nullptr ? barrier(of, *on) : barrier(of);
   else
@@ -48,7 +47,7 @@ detail::reduction operation_of(compat::reduction op) {
   throw error(code::invalid_argument, "an unknown reduction");
 }
 
-/// Only min and max see signs.
+/// The sign matters for min and max only.
 number_type number_of(number type, compat::reduction op) {
   const bool with_sign = op == compat::reduction::min || op == compat::reduction::max;
   switch (type) {
@@ -97,26 +96,26 @@ detail::collective_request request_of(const compat::collective_call& call) {
 extern "C" {
 
 int pgas_nvshmem_collective(compat::when when, const compat::collective_call* asked) {
-  return with_status(when.function, [&] {
-    call here(when);
+  return to_nvshmemx_status(when.function, [&] {
+    host_call here(when);
     const team& of = runtime::instance().team(asked->team);
     if (here.on() == nullptr) follow_default_stream(here.world());
     if (asked->what == collective::barrier || asked->what == collective::sync)
-      meet(of, here.on(), asked->what);
+      synchronize(of, here.on(), asked->what);
     else
       detail::run_collective(of, here.on(), request_of(*asked));
   });
 }
 
-void pgas_nvshmem_meet_all(compat::when when, collective what) {
-  must(when.function, [&] {
-    call here(when);
+void pgas_nvshmem_barrier_all(compat::when when, collective what) {
+  or_global_exit(when.function, [&] {
+    host_call here(when);
     if (here.on() == nullptr) follow_default_stream(here.world());
-    meet(here.world().team(), here.on(), what);
+    synchronize(here.world().team(), here.on(), what);
   });
 }
 
 }  // extern "C"
 #pragma GCC visibility pop
 
-}  // namespace pgas::capi
+}  // namespace pgas::compat

@@ -1,4 +1,4 @@
-// What hosts do in the order of nvshmem.h comes after the work of CUDA's legacy default stream.
+// Host barriers, allocations and collectives of nvshmem.h come after the work of CUDA's legacy default stream.
 #include <fmt/chrono.h>
 
 #include <chrono>
@@ -8,12 +8,12 @@
 #include "host/compat/nvshmem/host_library.hpp"
 #include "pgas/detail/launch_kernel.hpp"
 
-namespace pgas::capi {
+namespace pgas::compat {
 
 void follow_default_stream(world& w) {
   using namespace std::chrono_literals;
   using clock = std::chrono::steady_clock;
-  constexpr auto fully_awake = 50us;
+  constexpr auto spin_time = 50us;
   const std::chrono::milliseconds longest = w.settings().default_stream_wait;
   if (longest == 0ms) return;
   const detail::device_guard guard(w);
@@ -30,11 +30,11 @@ void follow_default_stream(world& w) {
           longest));
       return;
     }
-    if (waited < fully_awake)
+    if (waited < spin_time)
       std::this_thread::yield();
     else
-      std::this_thread::sleep_for(fully_awake);
+      std::this_thread::sleep_for(spin_time);
   }
 }
 
-}  // namespace pgas::capi
+}  // namespace pgas::compat

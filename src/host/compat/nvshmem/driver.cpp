@@ -8,11 +8,11 @@
 
 #include "pgas/error.hpp"
 
-namespace pgas::capi {
+namespace pgas::compat {
 
 namespace {
 
-/// Functions of the driver API with its types spelled out: handles are pointers, a CUresult is an int.
+/// Functions of the driver API without its headers: handles are pointers, a CUresult is an int.
 struct driver_calls {
   int (*ctx_get_current)(void**) = nullptr;
   int (*ctx_get_device)(int*) = nullptr;
@@ -81,7 +81,7 @@ bool default_stream_is_busy() noexcept {
       calls.exchange_capture_mode == nullptr || calls.ctx_get_current(&context) != 0 || context == nullptr)
     return false;
   void* const legacy = reinterpret_cast<void*>(std::uintptr_t{1});
-  int mode = relaxed_capture;  // or a query would end the captures of other threads
+  int mode = relaxed_capture;  // in other modes a query invalidates the captures of other threads
   int capture = 0;
   static_cast<void>(calls.exchange_capture_mode(&mode));
   const bool busy = calls.stream_is_capturing(legacy, &capture) == 0 && calls.stream_query(legacy) == not_ready;
@@ -96,9 +96,9 @@ void write_variable(const loaded_code& where, const char* name, const void* from
   if (find == nullptr)
     throw error(code::device_unavailable,
                 "this CUDA driver is too old to look into loaded code: update it, or link the code to the program");
-  unsigned long long at = 0;
+  unsigned long long address = 0;
   std::size_t size = 0;
-  if (find(&at, &size, where.handle, name) != 0)
+  if (find(&address, &size, where.handle, name) != 0)
     throw error(code::invalid_argument,
                 fmt::format("the loaded code has no variable {}: it includes no nvshmem.h", name));
   if (size != bytes)
@@ -106,15 +106,15 @@ void write_variable(const loaded_code& where, const char* name, const void* from
         code::version_mismatch,
         fmt::format("{} of the loaded code has {} bytes instead of {}: compile it with the headers of this library",
                     name, size, bytes));
-  // A stream of its own: the default one would wait for running kernels, which may wait for this PE.
+  // Not the default stream: it would wait for running kernels, which may wait for this PE.
   void* stream = nullptr;
   constexpr unsigned non_blocking = 1;
   check(calls.stream_create(&stream, non_blocking), "cuStreamCreate");
-  const int copied = calls.copy_to_device(at, from, bytes, stream);
+  const int copied = calls.copy_to_device(address, from, bytes, stream);
   const int done = calls.stream_synchronize(stream);
   static_cast<void>(calls.stream_destroy(stream));
   check(copied, "cuMemcpyHtoDAsync");
   check(done, "cuStreamSynchronize");
 }
 
-}  // namespace pgas::capi
+}  // namespace pgas::compat

@@ -1,5 +1,5 @@
 /// @file
-/// What the parts of libnvshmem_host share.
+/// Declarations that the sources of libnvshmem_host share.
 #pragma once
 
 #include <memory>
@@ -11,59 +11,60 @@
 #include "pgas/impl/op_target.hpp"
 #include "pgas/stream.hpp"
 
-namespace pgas::capi {
+namespace pgas::compat {
 
-/// The nvshmemx_status that an error becomes.
+/// The nvshmemx_status of an error.
 [[nodiscard]] int status_of(const error& cause) noexcept;
 
-/// guarded() for functions that return an nvshmemx_status: success unless `body` throws.
+/// to_status() of functions that return an nvshmemx_status: success unless `body` throws.
 template <class Body>
-int with_status(const char* function, Body&& body) noexcept {
-  return guarded(function, status_of, [&]() -> int {
+int to_nvshmemx_status(const char* function, Body&& body) noexcept {
+  return to_status(function, status_of, [&]() -> int {
     body();
     return NVSHMEMX_SUCCESS;
   });
 }
 
-/// The world, and where in it a call is carried out.
-class call {
+/// One call of the program: the world, and the stream if the call is enqueued.
+class host_call {
  public:
-  /// Joins the world if that has not happened yet. *Errors* of runtime::world() and stream::wrap().
-  explicit call(const compat::when& when) : world_(runtime::instance().world()), waits_(when.how == turn::now) {
-    if (when.how == turn::on_stream) stream_.emplace(stream::wrap(world_, when.stream));
+  /// Joins the world where that was deferred. *Errors* of runtime::world() and stream::wrap().
+  explicit host_call(const compat::when& when)
+      : world_(runtime::instance().world()), blocking_(when.how == mode::blocking) {
+    if (when.how == mode::on_stream) stream_.emplace(stream::wrap(world_, when.stream));
   }
 
   [[nodiscard]] class world& world() const noexcept { return world_; }
   [[nodiscard]] stream* on() noexcept { return stream_ ? &*stream_ : nullptr; }
-  [[nodiscard]] detail::issue issue() noexcept { return {world_, on(), waits_}; }
+  [[nodiscard]] detail::issue target() noexcept { return {world_, on(), blocking_}; }
 
  private:
-  using turn = compat::when::turn;
+  using mode = when::mode;
   class world& world_;
-  bool waits_;
+  bool blocking_;
   std::optional<stream> stream_;
 };
 
-/// Waits until the legacy default stream has done what it was given before: programs fill memory there, meet on the
-/// host, and go on in other PEs' kernels. Only looks at the stream, as an event in it would hold up the program's other
-/// streams, and no longer than PGAS_DEFAULT_STREAM_WAIT, as what runs there may be a kernel that waits for this PE's
-/// host. *Errors* what the world fails with meanwhile.
+/// Waits until the legacy default stream is idle: programs fill memory there, call a barrier on the host, and go on in
+/// other PEs' kernels. Queries the stream, as an event in it would block the program's other streams. Waits no longer
+/// than PGAS_DEFAULT_STREAM_WAIT, as a kernel on that stream may wait for this PE's host. *Errors* the world's first
+/// failure.
 void follow_default_stream(world& w);
 
-/// Forgets what nvshmemx_buffer_register() has registered.
-void forget_registrations();
+/// Drops all registrations of nvshmemx_buffer_register().
+void clear_registrations();
 
-/// Collective: makes what nvshmemx_team_init() needs.
-void make_meeting_places(world& joined);
+/// Collective: allocates the slots of nvshmemx_team_init().
+void create_team_init(world& joined);
 
-/// The type of a word that waits or atomic operations take. *Errors* invalid_argument for types of one byte.
-[[nodiscard]] detail::datatype word_kind_of(compat::number type);
+/// The type of a word for waits and atomic operations. *Errors* invalid_argument for types of one byte.
+[[nodiscard]] detail::datatype datatype_of(compat::number type);
 
-/// The bootstrap over `comm`, which points to an MPI_Comm of the MPI that this process has loaded.
-/// *Errors* bootstrap_unavailable where there is no MPI, or one of an unknown kind.
+/// A bootstrap over `comm`, which points to an MPI_Comm of the MPI that this process has loaded.
+/// *Errors* bootstrap_unavailable where no MPI is loaded, or an unknown one.
 [[nodiscard]] std::unique_ptr<bootstrap> make_mpi_bootstrap(const void* comm, const config& settings);
 
-/// The bootstrap over the OpenSHMEM that this process has loaded and initialized. *Errors* bootstrap_unavailable.
+/// A bootstrap over the OpenSHMEM that this process has loaded and initialized. *Errors* bootstrap_unavailable.
 [[nodiscard]] std::unique_ptr<bootstrap> make_shmem_bootstrap();
 
-}  // namespace pgas::capi
+}  // namespace pgas::compat

@@ -1,4 +1,4 @@
-// Beginning and end, and who is there.
+// Initialization and finalization, and queries of PEs.
 #include <fmt/format.h>
 
 #include <cstring>
@@ -7,18 +7,15 @@
 #include "host/compat/nvshmem/driver.hpp"
 #include "host/compat/nvshmem/host_library.hpp"
 #include "host/compat/nvshmem/state.hpp"
-#include "host/config/launch.hpp"
-#include "host/config/text.hpp"
 #include "pgas/compat/nvshmem/setup.h"
-#include "pgas/detail/launch_kernel.hpp"
 
-namespace pgas::capi {
+namespace pgas::compat {
 
 namespace {
 
 constexpr int version_of(int number, std::size_t size) { return (number << 16) + static_cast<int>(size); }
 
-/// Kernels of the program run on the GPU that it named, or else on the current one, so the heap must be there.
+/// Kernels of the program run on the GPU that the attributes name, else on the current one: the heap must be there.
 void check_device(const world& joined, int named) {
   if (joined.heap() != heap_kind::cuda || joined.device() == (named < 0 ? current_device() : named)) return;
   if (named >= 0)
@@ -37,16 +34,16 @@ void start(std::unique_ptr<bootstrap> exchange, int device) {
   start_request request;
   request.exchange = std::move(exchange);
   request.device = device;
-  request.opening = config_detail::opening_words(NVSHMEM_VENDOR_STRING, {"NVSHMEM"});
+  request.opening = detail::opening_text(NVSHMEM_VENDOR_STRING, {"NVSHMEM"});
   request.deferred = device < 0 && current_device() < 0;
   request.joined = [device](world& joined) {
     check_device(joined, device);
-    make_meeting_places(joined);
+    create_team_init(joined);
     publish_state(joined);
   };
   request.leaving = [] {
     withdraw_state();
-    forget_registrations();
+    clear_registrations();
   };
   runtime::instance().start(std::move(request));
 }
@@ -57,7 +54,7 @@ std::unique_ptr<bootstrap> make_uid_bootstrap(const nvshmemx_uniqueid_args_t& ar
   if (args.nranks < 1 || args.myrank < 0 || args.myrank >= args.nranks)
     throw error(code::invalid_argument, fmt::format("rank {} of {}: give the number of processes, and ranks from 0 on",
                                                     args.myrank, args.nranks));
-  bootstrap_options options = config_detail::launch_options(runtime::instance().settings());
+  bootstrap_options options = detail::launch_options(runtime::instance().settings());
   options.method = "tcp";
   options.unique_id.assign(args.id->internal, strnlen(args.id->internal, sizeof args.id->internal));
   options.rank = args.myrank;
@@ -67,26 +64,26 @@ std::unique_ptr<bootstrap> make_uid_bootstrap(const nvshmemx_uniqueid_args_t& ar
   return make_bootstrap(options).exchange;
 }
 
-/// What the flags ask for; null for the launcher's.
+/// The bootstrap that the flags ask for; null for that of the launcher.
 std::unique_ptr<bootstrap> choose_bootstrap(unsigned flags, const nvshmemx_init_attr_t* attributes) {
   constexpr unsigned known =
       NVSHMEMX_INIT_THREAD_PES | NVSHMEMX_INIT_WITH_MPI_COMM | NVSHMEMX_INIT_WITH_SHMEM | NVSHMEMX_INIT_WITH_UNIQUEID;
   if ((flags & ~known) != 0)
     throw error(code::invalid_argument,
                 fmt::format("unknown flags {:#x}: give one of NVSHMEMX_INIT_WITH_*, or 0", flags & ~known));
-  const unsigned way = flags & ~static_cast<unsigned>(NVSHMEMX_INIT_THREAD_PES);
-  if (way == 0) return nullptr;
-  if (way == NVSHMEMX_INIT_WITH_SHMEM) return make_shmem_bootstrap();
-  if (attributes == nullptr && (way == NVSHMEMX_INIT_WITH_MPI_COMM || way == NVSHMEMX_INIT_WITH_UNIQUEID))
+  const unsigned method = flags & ~static_cast<unsigned>(NVSHMEMX_INIT_THREAD_PES);
+  if (method == 0) return nullptr;
+  if (method == NVSHMEMX_INIT_WITH_SHMEM) return make_shmem_bootstrap();
+  if (attributes == nullptr && (method == NVSHMEMX_INIT_WITH_MPI_COMM || method == NVSHMEMX_INIT_WITH_UNIQUEID))
     throw error(code::invalid_argument,
                 "the attributes are null: the flags say that they name a communicator or a unique id");
-  if (way == NVSHMEMX_INIT_WITH_MPI_COMM)
+  if (method == NVSHMEMX_INIT_WITH_MPI_COMM)
     return make_mpi_bootstrap(attributes->mpi_comm, runtime::instance().settings());
-  if (way == NVSHMEMX_INIT_WITH_UNIQUEID) return make_uid_bootstrap(attributes->args.uid_args);
+  if (method == NVSHMEMX_INIT_WITH_UNIQUEID) return make_uid_bootstrap(attributes->args.uid_args);
   throw error(code::invalid_argument, "more than one of the flags NVSHMEMX_INIT_WITH_*: give one");
 }
 
-/// The GPU that the attributes name, if they were filled in that far: programs leave them uninitialized.
+/// The GPU that the attributes name; -1 where their versions are not set: programs leave them uninitialized.
 int device_of(const nvshmemx_init_attr_t* attributes) {
   if (attributes == nullptr || attributes->version != version_of(1, sizeof(nvshmemx_init_attr_t)) ||
       attributes->args.version != version_of(2, sizeof(nvshmemx_init_args_t)))
@@ -95,9 +92,9 @@ int device_of(const nvshmemx_init_attr_t* attributes) {
 }
 
 int init_attr(const char* function, unsigned flags, const nvshmemx_init_attr_t* attributes) {
-  return with_status(function, [&] {
+  return to_nvshmemx_status(function, [&] {
     if (runtime::instance().stage() != stage::none)
-      start(nullptr, -1);  // one more user; how the first one came is what counts
+      start(nullptr, -1);  // counts one more user; only the first initialization chooses a bootstrap
     else
       start(choose_bootstrap(flags, attributes), device_of(attributes));
   });
@@ -128,11 +125,11 @@ int status_of(const error& cause) noexcept {
 extern "C" {
 
 void nvshmem_init() {
-  must("nvshmem_init", [] { start(nullptr, -1); });
+  or_global_exit("nvshmem_init", [] { start(nullptr, -1); });
 }
 
 int nvshmem_init_thread(int requested, int* provided) {
-  return with_status("nvshmem_init_thread", [&] {
+  return to_nvshmemx_status("nvshmem_init_thread", [&] {
     if (requested < NVSHMEM_THREAD_SINGLE || requested > NVSHMEM_THREAD_MULTIPLE || provided == nullptr)
       throw error(code::invalid_argument, fmt::format("thread level {}, or no place for what is provided", requested));
     start(nullptr, -1);
@@ -162,17 +159,17 @@ int nvshmemx_init_status() {
 }
 
 void nvshmem_finalize() {
-  must("nvshmem_finalize", [] { runtime::instance().stop(); });
+  or_global_exit("nvshmem_finalize", [] { runtime::instance().stop(); });
 }
 
 void nvshmemx_hostlib_finalize() {
-  must("nvshmemx_hostlib_finalize", [] { runtime::instance().stop(); });
+  or_global_exit("nvshmemx_hostlib_finalize", [] { runtime::instance().stop(); });
 }
 
 int nvshmemx_get_uniqueid(nvshmemx_uniqueid_t* uniqueid) {
-  return with_status("nvshmemx_get_uniqueid", [&] {
+  return to_nvshmemx_status("nvshmemx_get_uniqueid", [&] {
     if (uniqueid == nullptr) throw error(code::invalid_argument, "there is no place for the unique id");
-    bootstrap_options options = config_detail::launch_options(runtime::instance().settings());
+    bootstrap_options options = detail::launch_options(runtime::instance().settings());
     options.unique_id_length = sizeof(uniqueid->internal) - 1;
     const std::string id = make_unique_id(options);
     *uniqueid = NVSHMEMX_UNIQUEID_INITIALIZER;
@@ -182,7 +179,7 @@ int nvshmemx_get_uniqueid(nvshmemx_uniqueid_t* uniqueid) {
 
 int nvshmemx_set_attr_uniqueid_args(const int myrank, const int nranks, const nvshmemx_uniqueid_t* uniqueid,
                                     nvshmemx_init_attr_t* attr) {
-  return with_status("nvshmemx_set_attr_uniqueid_args", [&] {
+  return to_nvshmemx_status("nvshmemx_set_attr_uniqueid_args", [&] {
     if (uniqueid == nullptr || attr == nullptr)
       throw error(code::invalid_argument, "the unique id or the attributes are null");
     attr->args.uid_args = {version_of(1, sizeof(nvshmemx_uniqueid_args_t)), const_cast<nvshmemx_uniqueid_t*>(uniqueid),
@@ -191,7 +188,7 @@ int nvshmemx_set_attr_uniqueid_args(const int myrank, const int nranks, const nv
 }
 
 int nvshmemx_set_attr_mpi_comm_args(void* mpi_comm, nvshmemx_init_attr_t* attr) {
-  return with_status("nvshmemx_set_attr_mpi_comm_args", [&] {
+  return to_nvshmemx_status("nvshmemx_set_attr_mpi_comm_args", [&] {
     if (mpi_comm == nullptr || attr == nullptr)
       throw error(code::invalid_argument, "the communicator or the attributes are null");
     attr->mpi_comm = mpi_comm;
@@ -201,28 +198,21 @@ int nvshmemx_set_attr_mpi_comm_args(void* mpi_comm, nvshmemx_init_attr_t* attr) 
 void pgas_nvshmem_global_exit(int status) { runtime::instance().global_exit("nvshmem_global_exit", status); }
 
 int pgas_nvshmem_my_pe() {
-  return must("nvshmem_my_pe", [] { return runtime::instance().my_pe(); });
+  return or_global_exit("nvshmem_my_pe", [] { return runtime::instance().my_pe(); });
 }
 
 int pgas_nvshmem_n_pes() {
-  return must("nvshmem_n_pes", [] { return runtime::instance().n_pes(); });
+  return or_global_exit("nvshmem_n_pes", [] { return runtime::instance().n_pes(); });
 }
 
 int pgas_nvshmem_join() {
-  return with_status("joining", [] {
+  return to_nvshmemx_status("joining", [] {
     static_cast<void>(runtime::instance().world());
     state_registry::instance().complete();
   });
 }
 
-int pgas_nvshmem_admitted_blocks(int multiprocessors, int each, int threads, int registers) {
-  const detail::resident_kernel kernel{static_cast<unsigned>(multiprocessors), static_cast<unsigned>(each),
-                                       static_cast<unsigned>(threads), static_cast<unsigned>(registers)};
-  return must("nvshmemx_collective_launch",
-              [&] { return static_cast<int>(detail::admitted_blocks(runtime::instance().world(), kernel)); });
-}
-
 }  // extern "C"
 #pragma GCC visibility pop
 
-}  // namespace pgas::capi
+}  // namespace pgas::compat

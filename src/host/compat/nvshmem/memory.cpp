@@ -1,4 +1,6 @@
 // Symmetric memory, registered memory, queue pairs.
+#include "pgas/compat/nvshmem/memory.h"
+
 #include <fmt/format.h>
 
 #include <map>
@@ -6,32 +8,32 @@
 #include <numeric>
 
 #include "host/compat/nvshmem/host_library.hpp"
-#include "pgas/compat/nvshmem/memory.h"
 #include "pgas/registration.hpp"
 #include "pgas/rma.hpp"
 
-namespace pgas::capi {
+namespace pgas::compat {
 
 namespace {
 
-/// Memory that the program has registered for local use. Operations take any, so that only mistakes need to be found.
+/// Memory that the program has registered for local use. Operations take any memory; this only finds mistakes.
 class local_registrations {
  public:
-  void add(void* at, std::size_t bytes) {
-    if (at == nullptr || bytes == 0) throw error(code::invalid_argument, "there is nothing to register");
+  void add(void* address, std::size_t bytes) {
+    if (address == nullptr || bytes == 0) throw error(code::invalid_argument, "there is nothing to register");
     const std::lock_guard lock(mutex_);
-    const auto next = ranges_.lower_bound(static_cast<std::byte*>(at));
-    const bool ahead = next != ranges_.end() && next->first < static_cast<std::byte*>(at) + bytes;
-    const bool behind = next != ranges_.begin() && std::prev(next)->first + std::prev(next)->second > at;
-    if (ahead || behind)
+    const auto next = ranges_.lower_bound(static_cast<std::byte*>(address));
+    const bool overlaps_next = next != ranges_.end() && next->first < static_cast<std::byte*>(address) + bytes;
+    const bool overlaps_previous =
+        next != ranges_.begin() && std::prev(next)->first + std::prev(next)->second > address;
+    if (overlaps_next || overlaps_previous)
       throw error(code::invalid_argument,
-                  fmt::format("{} and the {} bytes from there are registered in part", at, bytes));
-    ranges_.emplace_hint(next, static_cast<std::byte*>(at), bytes);
+                  fmt::format("{} and the {} bytes from there are registered in part", address, bytes));
+    ranges_.emplace_hint(next, static_cast<std::byte*>(address), bytes);
   }
-  void remove(void* at) {
+  void remove(void* address) {
     const std::lock_guard lock(mutex_);
-    if (ranges_.erase(static_cast<std::byte*>(at)) == 0)
-      throw error(code::invalid_argument, fmt::format("{} is not registered", at));
+    if (ranges_.erase(static_cast<std::byte*>(address)) == 0)
+      throw error(code::invalid_argument, fmt::format("{} is not registered", address));
   }
   void clear() {
     const std::lock_guard lock(mutex_);
@@ -48,7 +50,7 @@ local_registrations& registered() {
   return all;
 }
 
-/// OpenSHMEM's allocation: no PE returns before all have come.
+/// Allocates, then a barrier: no PE returns before all have called, as OpenSHMEM has it.
 void* allocate(std::size_t count, std::size_t size, std::size_t alignment, initialize how) {
   world& w = runtime::instance().world();
   follow_default_stream(w);
@@ -57,83 +59,84 @@ void* allocate(std::size_t count, std::size_t size, std::size_t alignment, initi
   return memory;
 }
 
-/// What nvshmem_malloc aligns to: any element type, and 16-byte accesses of kernels.
-constexpr std::size_t usual_alignment = 16;
+/// Alignment of nvshmem_malloc: any element type, and 16-byte accesses of kernels.
+constexpr std::size_t default_alignment = 16;
 
 }  // namespace
 
-void forget_registrations() { registered().clear(); }
+void clear_registrations() { registered().clear(); }
 
 #pragma GCC visibility push(default)
 extern "C" {
 
 void* nvshmem_malloc(std::size_t size) {
-  return guarded("nvshmem_malloc", nullptr, [&] { return allocate(size, 1, usual_alignment, initialize::no); });
+  return to_status("nvshmem_malloc", nullptr, [&] { return allocate(size, 1, default_alignment, initialize::no); });
 }
 
 void* nvshmem_calloc(std::size_t count, std::size_t size) {
-  return guarded("nvshmem_calloc", nullptr, [&] { return allocate(count, size, usual_alignment, initialize::zero); });
+  return to_status("nvshmem_calloc", nullptr,
+                   [&] { return allocate(count, size, default_alignment, initialize::zero); });
 }
 
 void* nvshmem_align(std::size_t alignment, std::size_t size) {
-  return guarded("nvshmem_align", nullptr, [&] { return allocate(size, 1, alignment_of(alignment), initialize::no); });
+  return to_status("nvshmem_align", nullptr,
+                   [&] { return allocate(size, 1, alignment_of(alignment), initialize::no); });
 }
 
 void nvshmem_free(void* memory) {
-  must("nvshmem_free", [&] {
+  or_global_exit("nvshmem_free", [&] {
     world& w = runtime::instance().world();
     if (memory == nullptr) return;
     follow_default_stream(w);
-    quiet(w);  // what this PE still writes to others' parts; then all meet
+    quiet(w);  // pending writes to the memory of other PEs; free() begins with a barrier
     w.free(memory);
   });
 }
 
 void* pgas_nvshmem_ptr(const void* local, int pe) {
-  return guarded("nvshmem_ptr", nullptr, [&]() -> void* {
+  return to_status("nvshmem_ptr", nullptr, [&]() -> void* {
     runtime& here = runtime::instance();
-    if (here.stage() != stage::joined) return nullptr;  // then there is no symmetric memory either
+    if (here.stage() != stage::joined) return nullptr;  // no symmetric memory before joining
     return here.world().ptr(const_cast<void*>(local), pe);
   });
 }
 
 void* pgas_nvshmem_mc_ptr(int team, const void*) {
-  return guarded("nvshmemx_mc_ptr", nullptr, [&]() -> void* {
+  return to_status("nvshmemx_mc_ptr", nullptr, [&]() -> void* {
     static_cast<void>(runtime::instance().team(team));
-    return nullptr;  // no multicast memory is made
+    return nullptr;  // there is no multicast memory
   });
 }
 
 int nvshmemx_buffer_register(void* address, std::size_t length) {
-  return with_status("nvshmemx_buffer_register", [&] {
+  return to_nvshmemx_status("nvshmemx_buffer_register", [&] {
     static_cast<void>(runtime::instance().world());
     registered().add(address, length);
   });
 }
 
 int nvshmemx_buffer_unregister(void* address) {
-  return with_status("nvshmemx_buffer_unregister", [&] { registered().remove(address); });
+  return to_nvshmemx_status("nvshmemx_buffer_unregister", [&] { registered().remove(address); });
 }
 
 void nvshmemx_buffer_unregister_all() { registered().clear(); }
 
 void* nvshmemx_buffer_register_symmetric(void* buffer, std::size_t size, int) {
-  return guarded("nvshmemx_buffer_register_symmetric", nullptr,
-                 [&] { return register_symmetric(runtime::instance().world(), buffer, size); });
+  return to_status("nvshmemx_buffer_register_symmetric", nullptr,
+                   [&] { return register_symmetric(runtime::instance().world(), buffer, size); });
 }
 
 int nvshmemx_buffer_unregister_symmetric(void* mapped, std::size_t) {
-  return with_status("nvshmemx_buffer_unregister_symmetric",
-                     [&] { unregister_symmetric(runtime::instance().world(), mapped); });
+  return to_nvshmemx_status("nvshmemx_buffer_unregister_symmetric",
+                            [&] { unregister_symmetric(runtime::instance().world(), mapped); });
 }
 
 int nvshmemx_qp_create(int count, nvshmemx_qp_handle_t** handles) {
-  return with_status("nvshmemx_qp_create", [&] {
+  return to_nvshmemx_status("nvshmemx_qp_create", [&] {
     static_cast<void>(runtime::instance().world());
     if (count < 1 || handles == nullptr)
       throw error(code::invalid_argument, fmt::format("{} queue pairs, or no place for them", count));
-    // All of them are the one way to each PE. The array is the program's, as NVSHMEM has no function that takes it
-    // back.
+    // All queue pairs are the same. The array is leaked: NVSHMEM has no function that frees it.
     auto made = std::make_unique<nvshmemx_qp_handle_t[]>(static_cast<std::size_t>(count));
     std::iota(made.get(), made.get() + count, NVSHMEMX_QP_DEFAULT + 1);
     *handles = made.release();
@@ -143,4 +146,4 @@ int nvshmemx_qp_create(int count, nvshmemx_qp_handle_t** handles) {
 }  // extern "C"
 #pragma GCC visibility pop
 
-}  // namespace pgas::capi
+}  // namespace pgas::compat

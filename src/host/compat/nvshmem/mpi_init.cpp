@@ -1,14 +1,13 @@
-// Joining over an MPI communicator that the program made. This library knows no MPI: it calls the one that the program
-// has loaded, by the names of its functions. What MPI leaves to implementations, handles and some constants, comes in
-// two kinds: Open MPI has pointers to objects, which it exports; MPICH and all that share its binary interface (Intel
-// MPI, MVAPICH, Cray MPICH) have integers, fixed by the agreement on that interface (https://www.mpich.org/abi/).
+// Joining over an MPI communicator of the program. This library is not linked to an MPI: it looks up the functions of
+// the one that the program has loaded. There are two ABIs of handles and constants. Open MPI's are pointers to exported
+// objects. MPICH's are integers, shared by Intel MPI, MVAPICH and Cray MPICH (https://www.mpich.org/abi/).
 #include <string>
 
 #include "host/compat/common/loaded_library.hpp"
 #include "host/compat/nvshmem/host_library.hpp"
 #include "pgas/impl/mpi_exchange.hpp"
 
-namespace pgas::capi {
+namespace pgas::compat {
 
 namespace {
 
@@ -36,7 +35,7 @@ struct mpich {
   static constexpr int longest_text = 512;
 };
 
-/// The calls that mpi_exchange makes, of an MPI of one kind.
+/// The MPI calls of mpi_exchange, for one of the two ABIs.
 template <class Kind>
 struct loaded_mpi {
   using comm = typename Kind::comm;
@@ -132,11 +131,11 @@ std::unique_ptr<bootstrap> exchange_over(const void* comm, const config& setting
                                                        settings.join_timeout);
 }
 
-/// What MPI says of itself.
+/// The text of MPI_Get_library_version.
 std::string library_version() {
   int (*get)(char*, int*) = nullptr;
   look_up(get, "MPI_Get_library_version", "MPI");
-  constexpr std::size_t longest = 8192;  // MPICH's constant, the largest there is
+  constexpr std::size_t longest = 8192;  // MPICH's constant, the largest known
   std::string text(longest, '\0');
   int length = 0;
   get(text.data(), &length);
@@ -159,4 +158,4 @@ std::unique_ptr<bootstrap> make_mpi_bootstrap(const void* comm, const config& se
                           version.substr(0, version.find('\n'))));
 }
 
-}  // namespace pgas::capi
+}  // namespace pgas::compat

@@ -6,12 +6,9 @@
 #include "host/compat/nvshmem/host_library.hpp"
 #include "pgas/stream_rma.hpp"
 
-namespace pgas::capi {
+namespace pgas::compat {
 
 namespace {
-
-using compat::elements;
-using compat::when;
 
 std::size_t bytes_of(const elements& n) { return detail::byte_count(n.count, n.element_bytes); }
 
@@ -42,7 +39,7 @@ detail::atomic_update update_of(compat::update how) {
 
 }  // namespace
 
-detail::datatype word_kind_of(compat::number type) {
+detail::datatype datatype_of(compat::number type) {
   using detail::datatype;
   switch (type) {
     case compat::number::i16: return datatype::i16;
@@ -66,78 +63,80 @@ detail::datatype word_kind_of(compat::number type) {
 extern "C" {
 
 void pgas_nvshmem_put(when when, void* dst, const void* src, elements n, int pe) {
-  return must(when.function, [&] { detail::put_bytes(call(when).issue(), dst, src, bytes_of(n), pe); });
+  return or_global_exit(when.function, [&] { detail::put_bytes(host_call(when).target(), dst, src, bytes_of(n), pe); });
 }
 
 void pgas_nvshmem_get(when when, void* dst, const void* src, elements n, int pe) {
-  return must(when.function, [&] { detail::get_bytes(call(when).issue(), dst, src, bytes_of(n), pe); });
+  return or_global_exit(when.function, [&] { detail::get_bytes(host_call(when).target(), dst, src, bytes_of(n), pe); });
 }
 
 void pgas_nvshmem_iput(when when, void* dst, const void* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                        elements n, int pe) {
-  return must(when.function,
-              [&] { detail::put_strided(call(when).issue(), dst, src, shape_of(dst_stride, src_stride, n), pe); });
+  return or_global_exit(when.function, [&] {
+    detail::put_strided(host_call(when).target(), dst, src, shape_of(dst_stride, src_stride, n), pe);
+  });
 }
 
 void pgas_nvshmem_iget(when when, void* dst, const void* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                        elements n, int pe) {
-  return must(when.function,
-              [&] { detail::get_strided(call(when).issue(), dst, src, shape_of(dst_stride, src_stride, n), pe); });
+  return or_global_exit(when.function, [&] {
+    detail::get_strided(host_call(when).target(), dst, src, shape_of(dst_stride, src_stride, n), pe);
+  });
 }
 
 void pgas_nvshmem_p(when when, void* dst, const void* value, std::size_t bytes, int pe) {
-  return must(when.function, [&] {
+  return or_global_exit(when.function, [&] {
     const std::size_t alignment = bytes > 8 ? 8 : bytes;
-    detail::store_bytes(call(when).issue(), dst, value, bytes, alignment, pe);
+    detail::store_bytes(host_call(when).target(), dst, value, bytes, alignment, pe);
   });
 }
 
 void pgas_nvshmem_g(when when, void* value, const void* src, std::size_t bytes, int pe) {
-  return must(when.function, [&] {
-    call here(when);
-    detail::load_bytes(here.issue(), value, src, bytes, pe);
+  return or_global_exit(when.function, [&] {
+    host_call here(when);
+    detail::load_bytes(here.target(), value, src, bytes, pe);
     if (here.on() != nullptr) here.on()->synchronize();  // the value is returned, so it must be there
   });
 }
 
 void pgas_nvshmem_put_signal(when when, void* dst, const void* src, elements n, std::uint64_t* signal,
                              std::uint64_t value, int op, int pe) {
-  return must(when.function, [&] {
-    detail::put_signal_bytes(call(when).issue(), dst, src, bytes_of(n), signal, value, checked(op), pe);
+  return or_global_exit(when.function, [&] {
+    detail::put_signal_bytes(host_call(when).target(), dst, src, bytes_of(n), signal, value, checked(op), pe);
   });
 }
 
 void pgas_nvshmem_signal_op(when when, std::uint64_t* signal, std::uint64_t value, int op, int pe) {
-  return must(when.function, [&] {
+  return or_global_exit(when.function, [&] {
     const auto how = checked(op) == signal_op::set ? detail::atomic_update::set : detail::atomic_update::add;
     const detail::atomic_op update{how, detail::datatype::u64, signal, value, 0, true};
-    call here(when);
+    host_call here(when);
     if (here.on() != nullptr)
-      detail::enqueue_update(here.issue(), update, nullptr, pe);
+      detail::enqueue_update(here.target(), update, nullptr, pe);
     else
       static_cast<void>(detail::fetch_update(here.world(), update, pe));
   });
 }
 
 std::uint64_t pgas_nvshmem_signal_fetch(const std::uint64_t* signal) {
-  return must("nvshmem_signal_fetch", [&] { return signal_fetch(runtime::instance().world(), signal); });
+  return or_global_exit("nvshmem_signal_fetch", [&] { return signal_fetch(runtime::instance().world(), signal); });
 }
 
 std::uint64_t pgas_nvshmem_atomic(compat::update how, compat::number type, const void* target, std::uint64_t value,
                                   std::uint64_t condition, int pe, const char* function) {
-  return must(function, [&] {
+  return or_global_exit(function, [&] {
     return detail::fetch_update(runtime::instance().world(),
-                                {update_of(how), word_kind_of(type), target, value, condition}, pe);
+                                {update_of(how), datatype_of(type), target, value, condition}, pe);
   });
 }
 
 void pgas_nvshmem_fence() {
-  return must("nvshmem_fence", [&] { fence(runtime::instance().world()); });
+  return or_global_exit("nvshmem_fence", [&] { fence(runtime::instance().world()); });
 }
 
 void pgas_nvshmem_quiet(when when) {
-  return must(when.function, [&] {
-    call here(when);
+  return or_global_exit(when.function, [&] {
+    host_call here(when);
     if (here.on() != nullptr)
       quiet(here.world(), *here.on());
     else
@@ -148,4 +147,4 @@ void pgas_nvshmem_quiet(when when) {
 }  // extern "C"
 #pragma GCC visibility pop
 
-}  // namespace pgas::capi
+}  // namespace pgas::compat

@@ -1,12 +1,12 @@
-// Joining over an OpenSHMEM library that the program has initialized: this project's or any other. Only functions
-// without types of the implementation's own are called, found by name.
+// Joining over an OpenSHMEM library that the program has initialized, ours or another. Calls only functions whose types
+// are the same in all implementations, looked up by name.
 #include <algorithm>
 #include <cstring>
 
 #include "host/compat/common/loaded_library.hpp"
 #include "host/compat/nvshmem/host_library.hpp"
 
-namespace pgas::capi {
+namespace pgas::compat {
 
 namespace {
 
@@ -33,7 +33,7 @@ shmem_calls find_calls() {
   return all;
 }
 
-/// Memory of OpenSHMEM's heap. Collective to make and to destroy.
+/// Memory of OpenSHMEM's heap. Construction and destruction are collective.
 class shmem_memory {
  public:
   shmem_memory(const shmem_calls& calls, std::size_t bytes)
@@ -52,7 +52,7 @@ class shmem_memory {
   std::byte* const at_;
 };
 
-/// *Errors* how long a call waits for the others is OpenSHMEM's affair.
+/// A bootstrap over OpenSHMEM. Its calls have no time limit, as OpenSHMEM has none.
 class shmem_exchange final : public bootstrap {
  public:
   shmem_exchange() : calls_(find_calls()), rank_(calls_.my_pe()), size_(calls_.n_pes()) {}
@@ -85,7 +85,7 @@ class shmem_exchange final : public bootstrap {
   void abort(std::string_view) noexcept override { calls_.global_exit(1); }
 
  private:
-  /// `bytes` of each PE, in order.
+  /// All-gather of `bytes` from each PE.
   void gather(const void* mine, std::size_t bytes, void* all) const {
     const shmem_memory symmetric(calls_, bytes * static_cast<std::size_t>(size_));
     std::byte* const own = symmetric.at(bytes * static_cast<std::size_t>(rank_));
@@ -104,4 +104,4 @@ class shmem_exchange final : public bootstrap {
 
 std::unique_ptr<bootstrap> make_shmem_bootstrap() { return std::make_unique<shmem_exchange>(); }
 
-}  // namespace pgas::capi
+}  // namespace pgas::compat

@@ -9,15 +9,16 @@
 #include "pgas/compat/nvshmem/setup.h"
 #include "pgas/detail/launch_kernel.hpp"
 
-namespace pgas::capi {
+namespace pgas::compat {
 
 namespace {
 
-/// As state.h has it.
+/// As declared in state.h.
 constexpr const char* variable_name = "pgas_nvshmem_device_state";
 
-int with_code(const char* function, void* handle, bool is_library, void (state_registry::*step)(const loaded_code&)) {
-  return with_status(function, [&] {
+int change_registration(const char* function, void* handle, bool is_library,
+                        void (state_registry::*step)(const loaded_code&)) {
+  return to_nvshmemx_status(function, [&] {
     if (handle == nullptr) throw error(code::invalid_argument, "there is no loaded code");
     static_cast<void>(runtime::instance().world());
     (state_registry::instance().*step)({handle, is_library});
@@ -38,7 +39,7 @@ void state_registry::add(pgas_nvshmem_state_setter set) {
     try {
       if (copy.stale) write(copy, state_);
     } catch (const error&) {
-      // Said by complete(), before a launch, if it is still so then.
+      // complete() reports it before a launch, if the write fails again.
     }
   }
 }
@@ -85,7 +86,7 @@ void state_registry::withdraw() noexcept {
     try {
       write(copy, state_);
     } catch (const error&) {
-      // Its context, or code, is gone: then nobody can read the copy any more.
+      // Its context or code is gone, so no kernel can read the copy.
     }
   };
   if (joined_ != nullptr) {
@@ -108,7 +109,7 @@ void state_registry::write(unit& copy, const pgas_nvshmem_state& state) const {
 }
 
 void state_registry::write(const loaded_code& loaded, const pgas_nvshmem_state& state) const {
-  std::optional<detail::device_guard> there;  // on the host heap nothing is published, and no GPU is the world's
+  std::optional<detail::device_guard> there;  // none on the host heap: nothing is published
   if (joined_ != nullptr) there.emplace(*joined_);
   write_variable(loaded, variable_name, &state, sizeof(state));
 }
@@ -131,36 +132,36 @@ void withdraw_state() noexcept { state_registry::instance().withdraw(); }
 extern "C" {
 
 void pgas_nvshmem_register_state(pgas_nvshmem_state_setter set) noexcept {
-  guarded("announcing device code", 0, [&] {
+  to_status("registering device code", 0, [&] {
     state_registry::instance().add(set);
     return 0;
   });
 }
 
 void pgas_nvshmem_unregister_state(pgas_nvshmem_state_setter set) noexcept {
-  guarded("taking back device code", 0, [&] {
+  to_status("unregistering device code", 0, [&] {
     state_registry::instance().remove(set);
     return 0;
   });
 }
 
 int nvshmemx_cumodule_init(CUmodule module) {
-  return with_code("nvshmemx_cumodule_init", module, false, &state_registry::add);
+  return change_registration("nvshmemx_cumodule_init", module, false, &state_registry::add);
 }
 
 int nvshmemx_cumodule_finalize(CUmodule module) {
-  return with_code("nvshmemx_cumodule_finalize", module, false, &state_registry::remove);
+  return change_registration("nvshmemx_cumodule_finalize", module, false, &state_registry::remove);
 }
 
 int nvshmemx_culibrary_init(CUlibrary library) {
-  return with_code("nvshmemx_culibrary_init", library, true, &state_registry::add);
+  return change_registration("nvshmemx_culibrary_init", library, true, &state_registry::add);
 }
 
 int nvshmemx_culibrary_finalize(CUlibrary library) {
-  return with_code("nvshmemx_culibrary_finalize", library, true, &state_registry::remove);
+  return change_registration("nvshmemx_culibrary_finalize", library, true, &state_registry::remove);
 }
 
 }  // extern "C"
 #pragma GCC visibility pop
 
-}  // namespace pgas::capi
+}  // namespace pgas::compat

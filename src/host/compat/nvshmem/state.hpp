@@ -1,5 +1,5 @@
 /// @file
-/// Where kernels find the state of the world: one copy in each translation unit and module, and all of them kept up to
+/// The state of the world that kernels read: a copy in each translation unit and in each loaded module, all kept up to
 /// date.
 #pragma once
 
@@ -11,38 +11,37 @@
 #include "pgas/compat/nvshmem/state.h"
 #include "pgas/world.hpp"
 
-namespace pgas::capi {
+namespace pgas::compat {
 
-/// Knows all copies, which are on the world's GPU, whichever is current where it is called. *Callers* any thread.
+/// All copies. They are on the world's GPU, whichever GPU is current in a call. *Callers* any thread.
 class state_registry {
  public:
-  /// The one of this library, never destroyed: units take their copies back while the process ends.
+  /// The instance of this library. Never destroyed: units unregister their copies while the process ends.
   [[nodiscard]] static state_registry& instance();
 
-  /// Announces a copy, and writes it where there is a state. A library that is being loaded announces its units one by
-  /// one, and with -rdc=true none can be written before the last has come: what fails is tried again with every later
-  /// one.
+  /// Registers a copy, and writes it if there is a state. With -rdc=true the units of a library register one by one,
+  /// and none can be written before the last has registered: writes that fail are retried with each later unit.
   void add(pgas_nvshmem_state_setter set);
-  /// Writes what could not be written yet. *Errors* device_failed.
+  /// Writes the copies whose first write failed. *Errors* device_failed.
   void complete();
-  /// Forgets it.
+  /// Unregisters a copy.
   void remove(pgas_nvshmem_state_setter set);
-  /// The same for code that was loaded by hand. *Errors* of write_variable(); the code is not known then.
+  /// Registers a module or library that the program loaded. *Errors* of write_variable(); it is not registered then.
   void add(const loaded_code& loaded);
-  /// Empties its copy and forgets it. *Errors* invalid_argument where it is not known.
+  /// Empties its copy and unregisters it. *Errors* invalid_argument where it is not registered.
   void remove(const loaded_code& loaded);
 
-  /// Writes the state of `joined` to all copies, from now on to new ones too, until withdraw(), which must come before
-  /// the world goes. @param now gives the state; one call at a time, so that what is written last is the newest.
+  /// Writes the state of `joined` to all copies, and to new ones until withdraw(), which must come before the world is
+  /// left. @param now returns the state; called under a lock, so that the last state written is the newest.
   /// *Errors* of `now`, device_failed.
   void publish(world& joined, const std::function<pgas_nvshmem_state()>& now);
-  /// Empties all copies, if there is something in them.
+  /// Empties all copies that were written.
   void withdraw() noexcept;
 
  private:
   struct unit {
     pgas_nvshmem_state_setter set = nullptr;
-    bool stale = false;  ///< its copy is not written yet
+    bool stale = false;  ///< the copy is out of date
   };
 
   void write(unit& copy, const pgas_nvshmem_state& state) const;
@@ -51,14 +50,14 @@ class state_registry {
   std::mutex mutex_;
   std::vector<unit> units_;
   std::vector<loaded_code> loaded_;
-  world* joined_ = nullptr;  ///< whose state is published, if any is
+  world* joined_ = nullptr;  ///< whose state is published; null if none is
   pgas_nvshmem_state state_{};
 };
 
-/// Tells all copies what there is now, once the world is joined and after every change of teams. Kernels exist only on
-/// GPU heaps. *Errors* device_failed.
+/// Publishes the current state, once the world is joined and after each change of teams. Nothing on the host heap,
+/// which has no kernels. *Errors* device_failed.
 void publish_state(world& joined);
-/// Empties all copies: the world is about to be left.
+/// Empties all copies before the world is left.
 void withdraw_state() noexcept;
 
-}  // namespace pgas::capi
+}  // namespace pgas::compat

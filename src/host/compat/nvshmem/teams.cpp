@@ -1,4 +1,4 @@
-// Teams.
+// Making and destroying teams, and queries of their members.
 #include "pgas/compat/nvshmem/teams.h"
 
 #include <fmt/format.h>
@@ -9,7 +9,7 @@
 #include "host/compat/nvshmem/state.hpp"
 #include "host/compat/nvshmem/team_init.hpp"
 
-namespace pgas::capi {
+namespace pgas::compat {
 
 namespace {
 
@@ -20,24 +20,22 @@ int contexts_of(const nvshmem_team_config_t* config, long mask) {
   return given ? config->num_contexts : 0;
 }
 
-/// Where a new team's number goes; until there is one it is none.
-nvshmem_team_t& place(nvshmem_team_t* team) {
+/// The variable for a new team's number, set to NVSHMEM_TEAM_INVALID until the team exists.
+nvshmem_team_t& output(nvshmem_team_t* team) {
   if (team == nullptr) throw error(code::invalid_argument, "there is no place for the new team");
   *team = NVSHMEM_TEAM_INVALID;
   return *team;
 }
 
-std::unique_ptr<team_init>& standing_places() {
-  static std::unique_ptr<team_init> places;
-  return places;
+std::unique_ptr<team_init>& team_init_of_world() {
+  static std::unique_ptr<team_init> slots;
+  return slots;
 }
 
-team_init& meeting_places() { return *standing_places(); }
-
-/// Numbers the team, if this PE is in it, and tells kernels of it.
-nvshmem_team_t adopt(team made, int contexts) {
+/// Gives the team a number, if this PE is a member, and publishes it to kernels.
+nvshmem_team_t add_team(team added, int contexts) {
   runtime& here = runtime::instance();
-  const int number = here.add_team(std::move(made), contexts);
+  const int number = here.add_team(std::move(added), contexts);
   if (number >= pgas_nvshmem_max_teams)
     here.warn(fmt::format("team {} is for the host only: kernels know teams 0 to {}, destroy some before making more",
                           number, pgas_nvshmem_max_teams - 1));
@@ -47,23 +45,23 @@ nvshmem_team_t adopt(team made, int contexts) {
 
 }  // namespace
 
-void make_meeting_places(world& joined) { standing_places() = std::make_unique<team_init>(joined); }
+void create_team_init(world& joined) { team_init_of_world() = std::make_unique<team_init>(joined); }
 
 #pragma GCC visibility push(default)
 extern "C" {
 
 int pgas_nvshmem_team_my_pe(int team) {
-  return guarded("nvshmem_team_my_pe", -1,
-                 [&] { return team == NVSHMEM_TEAM_INVALID ? -1 : runtime::instance().team_my_pe(team); });
+  return to_status("nvshmem_team_my_pe", -1,
+                   [&] { return team == NVSHMEM_TEAM_INVALID ? -1 : runtime::instance().team_my_pe(team); });
 }
 
 int pgas_nvshmem_team_n_pes(int team) {
-  return guarded("nvshmem_team_n_pes", -1,
-                 [&] { return team == NVSHMEM_TEAM_INVALID ? -1 : runtime::instance().team_n_pes(team); });
+  return to_status("nvshmem_team_n_pes", -1,
+                   [&] { return team == NVSHMEM_TEAM_INVALID ? -1 : runtime::instance().team_n_pes(team); });
 }
 
 int pgas_nvshmem_team_translate_pe(int from, int pe, int to) {
-  return guarded("nvshmem_team_translate_pe", -1, [&] {
+  return to_status("nvshmem_team_translate_pe", -1, [&] {
     if (from == NVSHMEM_TEAM_INVALID || to == NVSHMEM_TEAM_INVALID) return -1;
     const team& source = runtime::instance().team(from);
     const team& target = runtime::instance().team(to);
@@ -73,29 +71,29 @@ int pgas_nvshmem_team_translate_pe(int from, int pe, int to) {
 
 int nvshmem_team_split_strided(nvshmem_team_t parent, int start, int stride, int size,
                                const nvshmem_team_config_t* config, long mask, nvshmem_team_t* made) {
-  return with_status("nvshmem_team_split_strided", [&] {
-    nvshmem_team_t& number = place(made);
+  return to_nvshmemx_status("nvshmem_team_split_strided", [&] {
+    nvshmem_team_t& number = output(made);
     const int contexts = contexts_of(config, mask);
-    number = adopt(runtime::instance().team(parent).split_strided(start, stride, size), contexts);
+    number = add_team(runtime::instance().team(parent).split_strided(start, stride, size), contexts);
   });
 }
 
 int nvshmem_team_split_2d(nvshmem_team_t parent, int xrange, const nvshmem_team_config_t* x_config, long x_mask,
                           nvshmem_team_t* x_made, const nvshmem_team_config_t* y_config, long y_mask,
                           nvshmem_team_t* y_made) {
-  return with_status("nvshmem_team_split_2d", [&] {
-    nvshmem_team_t& x_number = place(x_made);
-    nvshmem_team_t& y_number = place(y_made);
+  return to_nvshmemx_status("nvshmem_team_split_2d", [&] {
+    nvshmem_team_t& x_number = output(x_made);
+    nvshmem_team_t& y_number = output(y_made);
     const int x_contexts = contexts_of(x_config, x_mask);
     const int y_contexts = contexts_of(y_config, y_mask);
     auto [row, column] = runtime::instance().team(parent).split_2d(xrange);
-    x_number = adopt(std::move(row), x_contexts);
-    y_number = adopt(std::move(column), y_contexts);
+    x_number = add_team(std::move(row), x_contexts);
+    y_number = add_team(std::move(column), y_contexts);
   });
 }
 
 void nvshmem_team_destroy(nvshmem_team_t team) {
-  must("nvshmem_team_destroy", [&] {
+  or_global_exit("nvshmem_team_destroy", [&] {
     runtime& here = runtime::instance();
     static_cast<void>(here.world());
     if (team == NVSHMEM_TEAM_INVALID) return;
@@ -105,8 +103,8 @@ void nvshmem_team_destroy(nvshmem_team_t team) {
 }
 
 void nvshmem_team_get_config(nvshmem_team_t team, nvshmem_team_config_t* config) {
-  must("nvshmem_team_get_config", [&] {
-    const numbered_team& known = runtime::instance().find_team(team);
+  or_global_exit("nvshmem_team_get_config", [&] {
+    const team_entry& known = runtime::instance().find_team(team);
     if (config == nullptr) throw error(code::invalid_argument, "there is no place for the configuration");
     *config = NVSHMEM_TEAM_CONFIG_INITIALIZER;
     config->num_contexts = known.num_contexts;
@@ -114,7 +112,7 @@ void nvshmem_team_get_config(nvshmem_team_t team, nvshmem_team_config_t* config)
 }
 
 int nvshmemx_team_get_uniqueid(nvshmemx_team_uniqueid_t* uniqueid) {
-  return with_status("nvshmemx_team_get_uniqueid", [&] {
+  return to_nvshmemx_status("nvshmemx_team_get_uniqueid", [&] {
     if (uniqueid == nullptr) throw error(code::invalid_argument, "there is no place for the unique id");
     std::random_device random;
     do *uniqueid = static_cast<nvshmemx_team_uniqueid_t>(random()) << 32 | random();
@@ -123,8 +121,8 @@ int nvshmemx_team_get_uniqueid(nvshmemx_team_uniqueid_t* uniqueid) {
 }
 
 int nvshmemx_team_init(nvshmem_team_t* made, nvshmem_team_config_t* config, long mask, int npes, int index) {
-  return with_status("nvshmemx_team_init", [&] {
-    nvshmem_team_t& number = place(made);
+  return to_nvshmemx_status("nvshmemx_team_init", [&] {
+    nvshmem_team_t& number = output(made);
     world& w = runtime::instance().world();
     const bool known = config != nullptr && (mask & NVSHMEM_TEAM_CONFIG_MASK_UNIQUEID) != 0 && config->uniqueid != 0;
     if (!known)
@@ -134,13 +132,13 @@ int nvshmemx_team_init(nvshmem_team_t* made, nvshmem_team_config_t* config, long
                   fmt::format("index {} in a team of {}: teams have 1 to {} PEs here, indices from 0 on", index, npes,
                               w.n_pes()));
     const int contexts = contexts_of(config, mask);
-    const std::vector<int> members = meeting_places().meet(config->uniqueid, npes, index);
+    const std::vector<int> members = team_init_of_world()->gather_members(config->uniqueid, npes, index);
     constexpr std::uint64_t key_bits = (std::uint64_t{1} << 62) - 1;
-    number = adopt(w.team().create_group(members, config->uniqueid & key_bits), contexts);
+    number = add_team(w.team().create_group(members, config->uniqueid & key_bits), contexts);
   });
 }
 
 }  // extern "C"
 #pragma GCC visibility pop
 
-}  // namespace pgas::capi
+}  // namespace pgas::compat

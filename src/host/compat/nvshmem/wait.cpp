@@ -1,17 +1,17 @@
-// Waits and tests on words of this PE.
+// Waits for words of this PE, and tests of them.
 #include <fmt/format.h>
 
 #include "host/compat/nvshmem/host_library.hpp"
 #include "pgas/stream_rma.hpp"
 
-namespace pgas::capi {
+namespace pgas::compat {
 
 namespace {
 
 detail::word_set set_of(const compat::words& words) {
   if (words.cmp < NVSHMEM_CMP_EQ || words.cmp > NVSHMEM_CMP_GE)
     throw error(code::invalid_argument, fmt::format("comparison {} is none of NVSHMEM_CMP_*", words.cmp));
-  return {word_kind_of(words.type),    words.at,    words.count, words.status,
+  return {datatype_of(words.type),     words.at,    words.count, words.status,
           static_cast<cmp>(words.cmp), words.value, words.values};
 }
 
@@ -30,7 +30,7 @@ detail::which which_of(compat::which which) {
 extern "C" {
 
 std::uint64_t pgas_nvshmem_wait(compat::words one) {
-  return must(one.function, [&] {
+  return or_global_exit(one.function, [&] {
     one.count = 1;
     one.status = nullptr;
     return detail::wait_word(runtime::instance().world(), set_of(one));
@@ -38,18 +38,20 @@ std::uint64_t pgas_nvshmem_wait(compat::words one) {
 }
 
 std::size_t pgas_nvshmem_wait_set(compat::which which, compat::words set, std::size_t* indices) {
-  return must(set.function,
-              [&] { return detail::wait_words(runtime::instance().world(), set_of(set), which_of(which), indices); });
+  return or_global_exit(set.function, [&] {
+    return detail::wait_words(runtime::instance().world(), set_of(set), which_of(which), indices);
+  });
 }
 
 std::size_t pgas_nvshmem_test_set(compat::which which, compat::words set, std::size_t* indices) {
-  return must(set.function,
-              [&] { return detail::test_words(runtime::instance().world(), set_of(set), which_of(which), indices); });
+  return or_global_exit(set.function, [&] {
+    return detail::test_words(runtime::instance().world(), set_of(set), which_of(which), indices);
+  });
 }
 
 void pgas_nvshmem_wait_on_stream(compat::words set, void* stream) {
-  return must(set.function, [&] {
-    call here(compat::on_stream(stream));
+  return or_global_exit(set.function, [&] {
+    host_call here(compat::on_stream(stream));
     detail::enqueue_wait(here.world(), *here.on(), set_of(set));
   });
 }
@@ -57,4 +59,4 @@ void pgas_nvshmem_wait_on_stream(compat::words set, void* stream) {
 }  // extern "C"
 #pragma GCC visibility pop
 
-}  // namespace pgas::capi
+}  // namespace pgas::compat

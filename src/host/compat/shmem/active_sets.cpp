@@ -6,17 +6,17 @@
 #include <utility>
 #include <vector>
 
-namespace pgas::capi {
+namespace pgas::compat {
 
 namespace {
 
-constexpr int most_log_stride = 30;
-constexpr int number_bits = 24;  // of a PE in a key
+constexpr int max_log_stride = 30;
+constexpr int pe_bits = 24;  // in a key
 
-/// The PEs of a set, checked.
+/// The PEs of a set. *Errors* invalid_argument.
 std::vector<int> members_of(int n_pes, int start, int log_stride, int size) {
-  const bool shaped = start >= 0 && size >= 1 && log_stride >= 0 && log_stride <= most_log_stride;
-  if (!shaped || start + (static_cast<std::int64_t>(size) - 1) * (std::int64_t{1} << log_stride) >= n_pes)
+  const bool valid = start >= 0 && size >= 1 && log_stride >= 0 && log_stride <= max_log_stride;
+  if (!valid || start + (static_cast<std::int64_t>(size) - 1) * (std::int64_t{1} << log_stride) >= n_pes)
     throw error(code::invalid_argument,
                 fmt::format("there is no active set of PE_start {}, logPE_stride {}, PE_size {} among PEs 0 to {}",
                             start, log_stride, size, n_pes - 1));
@@ -39,8 +39,8 @@ const team& active_sets::find(world& w, int start, int log_stride, int size) {
   const std::lock_guard lock(found->making);
   if (!found->made) {
     const std::vector<int> members = members_of(w.n_pes(), start, log_stride, size);
-    const std::uint64_t key = static_cast<std::uint64_t>(log_stride) << 2 * number_bits |
-                              static_cast<std::uint64_t>(start) << number_bits | static_cast<std::uint64_t>(size);
+    const std::uint64_t key = static_cast<std::uint64_t>(log_stride) << 2 * pe_bits |
+                              static_cast<std::uint64_t>(start) << pe_bits | static_cast<std::uint64_t>(size);
     found->made = w.team().create_group(members, key);
   }
   return found->made;
@@ -51,4 +51,4 @@ void active_sets::clear() {
   entries_.clear();
 }
 
-}  // namespace pgas::capi
+}  // namespace pgas::compat

@@ -1,5 +1,5 @@
 /// @file
-/// The active sets of OpenSHMEM 1.4 as teams: PEs start, start + 2^log_stride, ..., named with each call.
+/// The active sets of OpenSHMEM 1.4 as teams: PEs start, start + 2^log_stride, ..., given in each call.
 #pragma once
 
 #include <map>
@@ -10,18 +10,17 @@
 #include "pgas/team.hpp"
 #include "pgas/world.hpp"
 
-namespace pgas::capi {
+namespace pgas::compat {
 
-/// Makes the team of a set when it is first named, and keeps it.
+/// Makes the team of a set on its first use, and keeps it.
 ///
-/// *Callers* any thread, all PEs of a set for the same set at the same point, and nobody else. A set waits for its own
-/// PEs alone: nothing is locked while it is made but the set itself, so sets may be first named in any order in which
-/// their collectives could be called.
+/// *Callers* any thread of the PEs of a set, at the same point of their collective calls. Only the set's own lock is
+/// held while its team is made, so that sets may first be used in any order that is valid for their collectives.
 class active_sets {
  public:
-  /// *Errors* invalid_argument for a set that is none, or without this PE; otherwise those of making a team.
+  /// *Errors* invalid_argument for an invalid set, or one without this PE; those of team::create_group().
   [[nodiscard]] const team& find(world& w, int start, int log_stride, int size);
-  /// Forgets all. The world was left.
+  /// Drops all teams, after the world was left.
   void clear();
 
  private:
@@ -33,4 +32,4 @@ class active_sets {
   std::map<std::tuple<int, int, int>, std::unique_ptr<entry>> entries_;
 };
 
-}  // namespace pgas::capi
+}  // namespace pgas::compat

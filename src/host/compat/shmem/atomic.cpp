@@ -1,10 +1,11 @@
 // shmem.h: atomic operations.
-#include "host/compat/shmem/define.hpp"
 #include "pgas/atomic.hpp"
+
+#include "host/compat/shmem/define.hpp"
 
 namespace {
 
-using namespace pgas::capi;
+using namespace pgas::compat;
 
 }  // namespace
 
@@ -12,55 +13,55 @@ extern "C" {
 
 #define PGAS_SHMEM_FETCHES(NAME, OP, TYPE)                                                                 \
   PGAS_SHMEM_DEFINE_CTX(TYPE, NAME##_atomic_##OP, (TYPE * dest, TYPE value, int pe), {                     \
-    const place there = at(ctx, pe);                                                                       \
-    return pgas::atomic_##OP(there.world, symmetric(dest), value, there.pe);                               \
+    const target peer = target_of(ctx, pe);                                                                \
+    return pgas::atomic_##OP(peer.world, symmetric(dest), value, peer.pe);                                 \
   })                                                                                                       \
   PGAS_SHMEM_DEFINE_CTX(void, NAME##_atomic_##OP##_nbi, (TYPE * fetch, TYPE * dest, TYPE value, int pe), { \
-    const place there = at(ctx, pe);                                                                       \
-    pgas::atomic_##OP##_nbi(there.world, fetch, symmetric(dest), value, there.pe);                         \
+    const target peer = target_of(ctx, pe);                                                                \
+    pgas::atomic_##OP##_nbi(peer.world, fetch, symmetric(dest), value, peer.pe);                           \
   })
 
 #define PGAS_SHMEM_UPDATES(NAME, OP, TYPE)                                             \
   PGAS_SHMEM_DEFINE_CTX(void, NAME##_atomic_##OP, (TYPE * dest, TYPE value, int pe), { \
-    const place there = at(ctx, pe);                                                   \
-    pgas::atomic_##OP(there.world, symmetric(dest), value, there.pe);                  \
+    const target peer = target_of(ctx, pe);                                            \
+    pgas::atomic_##OP(peer.world, symmetric(dest), value, peer.pe);                    \
   })
 
 #define PGAS_WORD_TYPE(NAME, TYPE)                                                                   \
   PGAS_SHMEM_DEFINE_CTX(TYPE, NAME##_atomic_fetch, (const TYPE* source, int pe), {                   \
-    const place there = at(ctx, pe);                                                                 \
-    return pgas::atomic_fetch(there.world, symmetric(source), there.pe);                             \
+    const target peer = target_of(ctx, pe);                                                          \
+    return pgas::atomic_fetch(peer.world, symmetric(source), peer.pe);                               \
   })                                                                                                 \
   PGAS_SHMEM_DEFINE_CTX(void, NAME##_atomic_fetch_nbi, (TYPE * fetch, const TYPE* source, int pe), { \
-    const place there = at(ctx, pe);                                                                 \
-    pgas::atomic_fetch_nbi(there.world, fetch, symmetric(source), there.pe);                         \
+    const target peer = target_of(ctx, pe);                                                          \
+    pgas::atomic_fetch_nbi(peer.world, fetch, symmetric(source), peer.pe);                           \
   })                                                                                                 \
   PGAS_SHMEM_UPDATES(NAME, set, TYPE)                                                                \
   PGAS_SHMEM_FETCHES(NAME, swap, TYPE)
 
-#define PGAS_INTEGER_TYPE(NAME, TYPE)                                                                                \
-  PGAS_SHMEM_DEFINE_CTX(TYPE, NAME##_atomic_compare_swap, (TYPE * dest, TYPE cond, TYPE value, int pe), {            \
-    const place there = at(ctx, pe);                                                                                 \
-    return pgas::atomic_compare_swap(there.world, symmetric(dest), cond, value, there.pe);                           \
-  })                                                                                                                 \
-  PGAS_SHMEM_DEFINE_CTX(void, NAME##_atomic_compare_swap_nbi,                                                        \
-                        (TYPE * fetch, TYPE * dest, TYPE cond, TYPE value, int pe), {                                \
-                          const place there = at(ctx, pe);                                                           \
-                          pgas::atomic_compare_swap_nbi(there.world, fetch, symmetric(dest), cond, value, there.pe); \
-                        })                                                                                           \
-  PGAS_SHMEM_DEFINE_CTX(TYPE, NAME##_atomic_fetch_inc, (TYPE * dest, int pe), {                                      \
-    const place there = at(ctx, pe);                                                                                 \
-    return pgas::atomic_fetch_inc(there.world, symmetric(dest), there.pe);                                           \
-  })                                                                                                                 \
-  PGAS_SHMEM_DEFINE_CTX(void, NAME##_atomic_fetch_inc_nbi, (TYPE * fetch, TYPE * dest, int pe), {                    \
-    const place there = at(ctx, pe);                                                                                 \
-    pgas::atomic_fetch_inc_nbi(there.world, fetch, symmetric(dest), there.pe);                                       \
-  })                                                                                                                 \
-  PGAS_SHMEM_DEFINE_CTX(void, NAME##_atomic_inc, (TYPE * dest, int pe), {                                            \
-    const place there = at(ctx, pe);                                                                                 \
-    pgas::atomic_inc(there.world, symmetric(dest), there.pe);                                                        \
-  })                                                                                                                 \
-  PGAS_SHMEM_FETCHES(NAME, fetch_add, TYPE)                                                                          \
+#define PGAS_INTEGER_TYPE(NAME, TYPE)                                                                              \
+  PGAS_SHMEM_DEFINE_CTX(TYPE, NAME##_atomic_compare_swap, (TYPE * dest, TYPE cond, TYPE value, int pe), {          \
+    const target peer = target_of(ctx, pe);                                                                        \
+    return pgas::atomic_compare_swap(peer.world, symmetric(dest), cond, value, peer.pe);                           \
+  })                                                                                                               \
+  PGAS_SHMEM_DEFINE_CTX(void, NAME##_atomic_compare_swap_nbi,                                                      \
+                        (TYPE * fetch, TYPE * dest, TYPE cond, TYPE value, int pe), {                              \
+                          const target peer = target_of(ctx, pe);                                                  \
+                          pgas::atomic_compare_swap_nbi(peer.world, fetch, symmetric(dest), cond, value, peer.pe); \
+                        })                                                                                         \
+  PGAS_SHMEM_DEFINE_CTX(TYPE, NAME##_atomic_fetch_inc, (TYPE * dest, int pe), {                                    \
+    const target peer = target_of(ctx, pe);                                                                        \
+    return pgas::atomic_fetch_inc(peer.world, symmetric(dest), peer.pe);                                           \
+  })                                                                                                               \
+  PGAS_SHMEM_DEFINE_CTX(void, NAME##_atomic_fetch_inc_nbi, (TYPE * fetch, TYPE * dest, int pe), {                  \
+    const target peer = target_of(ctx, pe);                                                                        \
+    pgas::atomic_fetch_inc_nbi(peer.world, fetch, symmetric(dest), peer.pe);                                       \
+  })                                                                                                               \
+  PGAS_SHMEM_DEFINE_CTX(void, NAME##_atomic_inc, (TYPE * dest, int pe), {                                          \
+    const target peer = target_of(ctx, pe);                                                                        \
+    pgas::atomic_inc(peer.world, symmetric(dest), peer.pe);                                                        \
+  })                                                                                                               \
+  PGAS_SHMEM_FETCHES(NAME, fetch_add, TYPE)                                                                        \
   PGAS_SHMEM_UPDATES(NAME, add, TYPE)
 
 #define PGAS_BITS_TYPE(NAME, TYPE)          \

@@ -1,54 +1,56 @@
 // shmem.h: collectives of teams.
+#include "pgas/collective.hpp"
+
 #include "host/compat/common/host_reduce.hpp"
 #include "host/compat/shmem/define.hpp"
-#include "host/compat/shmem/element.hpp"
-#include "pgas/collective.hpp"
 
 namespace {
 
-using namespace pgas::capi;
+using namespace pgas::compat;
 
-/// The operations by their names in OpenSHMEM, with what does them for long double.
+/// The operations by their names in OpenSHMEM, and their forms for long double.
 struct reduce_and {
-  using own = pgas::op::bit_and;
+  using type = pgas::op::bit_and;
 };
 struct reduce_or {
-  using own = pgas::op::bit_or;
+  using type = pgas::op::bit_or;
 };
 struct reduce_xor {
-  using own = pgas::op::bit_xor;
+  using type = pgas::op::bit_xor;
 };
 struct reduce_min {
-  using own = pgas::op::min;
-  using of_long_double = smaller_of;
+  using type = pgas::op::min;
+  using of_long_double = long_double_min;
 };
 struct reduce_max {
-  using own = pgas::op::max;
-  using of_long_double = larger_of;
+  using type = pgas::op::max;
+  using of_long_double = long_double_max;
 };
 struct reduce_sum {
-  using own = pgas::op::sum;
-  using of_long_double = sum_of;
+  using type = pgas::op::sum;
+  using of_long_double = long_double_sum;
 };
 struct reduce_prod {
-  using own = pgas::op::prod;
-  using of_long_double = product_of;
+  using type = pgas::op::prod;
+  using of_long_double = long_double_product;
 };
 
 template <class Op, class T>
 void reduce(shmem_team_t team, T* dest, const T* source, std::size_t count) {
   const pgas::team& of = library().team_of(team);
   if constexpr (std::is_same_v<T, long double>)
-    fold(library().world(), of, symmetric(dest), symmetric(source), count, of.n_pes(), typename Op::of_long_double{});
+    host_reduce(library().world(), of, symmetric(dest), symmetric(source), count, of.n_pes(),
+                typename Op::of_long_double{});
   else
-    pgas::reduce(of, symmetric(dest), symmetric(source), count, typename Op::own{});
+    pgas::reduce(of, symmetric(dest), symmetric(source), count, typename Op::type{});
 }
 
 template <class T>
 void scan(shmem_team_t team, T* dest, const T* source, std::size_t count, bool inclusive) {
   const pgas::team& of = library().team_of(team);
   if constexpr (std::is_same_v<T, long double>)
-    fold(library().world(), of, symmetric(dest), symmetric(source), count, of.my_pe() + (inclusive ? 1 : 0), sum_of{});
+    host_reduce(library().world(), of, symmetric(dest), symmetric(source), count, of.my_pe() + (inclusive ? 1 : 0),
+                long_double_sum{});
   else if (inclusive)
     pgas::inclusive_scan(of, symmetric(dest), symmetric(source), count, pgas::op::sum{});
   else

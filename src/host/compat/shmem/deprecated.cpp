@@ -1,11 +1,11 @@
-// shmem.h: names that 1.2 to 1.4 replaced.
+// shmem.h: names that OpenSHMEM 1.2 to 1.4 replaced.
 #include "host/compat/shmem/define.hpp"
 #include "pgas/atomic.hpp"
 #include "pgas/wait.hpp"
 
 namespace {
 
-using namespace pgas::capi;
+using namespace pgas::compat;
 
 }  // namespace
 

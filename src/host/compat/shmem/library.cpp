@@ -6,14 +6,12 @@
 
 #include <utility>
 
-#include "host/config/text.hpp"
-
-namespace pgas::capi {
+namespace pgas::compat {
 
 namespace {
 
-/// What a process does that ends without shmem_finalize(): it finalizes, as programs before 1.2 rely on, unless it has
-/// failed. The child of a fork has nothing to leave.
+/// Exit handler for a process that ends without shmem_finalize(): finalizes, as programs before OpenSHMEM 1.2 rely on,
+/// or aborts where the exit status is not 0. Does nothing in the child of a fork.
 void leave_at_exit(int status, void* process) {
   runtime& run = runtime::instance();
   if (reinterpret_cast<std::intptr_t>(process) != ::getpid() || run.stage() == stage::none) return;
@@ -31,7 +29,7 @@ void leave_at_exit(int status, void* process) {
 }  // namespace
 
 shmem_library& shmem_library::instance() {
-  // Never destroyed, like the runtime: functions may be called until the very end.
+  // Never destroyed, like the runtime: functions may be called until the process ends.
   static shmem_library* const only = new shmem_library;
   return *only;
 }
@@ -39,31 +37,31 @@ shmem_library& shmem_library::instance() {
 void shmem_library::start() {
   start_request request;
   request.heap = heap_kind::host;
-  request.opening = config_detail::opening_words("OpenSHMEM 1.5", {"SHMEM", "SMA"});
+  request.opening = detail::opening_text("OpenSHMEM 1.5", {"SHMEM", "SMA"});
   request.joined = [this](class world& w) { static_data_.join(w); };
   request.leaving = [this] { static_data_.leave(); };
   runtime::instance().start(std::move(request));
-  if (std::exchange(exit_watched_, true)) return;
+  if (std::exchange(exit_handler_set_, true)) return;
   static_cast<void>(::on_exit(leave_at_exit, reinterpret_cast<void*>(static_cast<std::intptr_t>(::getpid()))));
 }
 
 void shmem_library::stop() {
   runtime& run = runtime::instance();
-  const auto forget = [&] {
+  const auto clear = [&] {
     if (run.stage() != stage::none) return;
-    active_sets_.clear();  // of a world that was left: nothing more to wait for
+    active_sets_.clear();  // the world was left, so destroying teams does not wait
     contexts_.clear();
   };
   try {
     run.stop();
   } catch (...) {
-    forget();
+    clear();
     throw;
   }
-  forget();
+  clear();
 }
 
-place shmem_library::at(shmem_ctx_t ctx, int pe) {
+target shmem_library::target_of(shmem_ctx_t ctx, int pe) {
   class world& w = world();
   if (ctx == SHMEM_CTX_DEFAULT) return {w, pe};
   const int number = team_number_of(ctx);
@@ -81,19 +79,19 @@ shmem_ctx_t shmem_library::make_context(int team_number, long options) {
   constexpr long known = SHMEM_CTX_SERIALIZED | SHMEM_CTX_PRIVATE | SHMEM_CTX_NOSTORE;
   if ((options & ~known) != 0)
     throw error(code::invalid_argument, fmt::format("options {:#x}: there are no such options of a context", options));
-  static_cast<void>(runtime::instance().team(team_number));  // there is one
+  static_cast<void>(runtime::instance().team(team_number));  // checks the number
   return reinterpret_cast<shmem_ctx_t>(static_cast<std::intptr_t>(contexts_.add({team_number})));
 }
 
 int shmem_library::team_number_of(shmem_ctx_t ctx) {
-  static_cast<void>(world());  // there is one
+  static_cast<void>(world());  // checks that it is joined
   if (ctx == SHMEM_CTX_DEFAULT) return team_number::world;
   return contexts_.find(static_cast<int>(reinterpret_cast<std::intptr_t>(ctx))).team_number;
 }
 
 void shmem_library::destroy_context(shmem_ctx_t ctx) {
   if (ctx == SHMEM_CTX_DEFAULT)
-    throw error(code::invalid_argument, "the default context is not destroyed: it goes with the world");
+    throw error(code::invalid_argument, "the default context cannot be destroyed: it is destroyed with the world");
   static_cast<void>(contexts_.take(static_cast<int>(reinterpret_cast<std::intptr_t>(ctx))));
 }
 
@@ -109,4 +107,4 @@ cmp comparison_of(int comparison) {
   return static_cast<cmp>(comparison);
 }
 
-}  // namespace pgas::capi
+}  // namespace pgas::compat

@@ -1,5 +1,5 @@
 /// @file
-/// What an OpenSHMEM program has beside its world: symmetric static data, active sets, contexts, handles.
+/// State of an OpenSHMEM program besides its world: symmetric static data, active sets, contexts, handles.
 #pragma once
 
 #include <atomic>
@@ -11,15 +11,15 @@
 #include "host/compat/shmem/static_data.hpp"
 #include "pgas/compat/shmem.h"
 
-namespace pgas::capi {
+namespace pgas::compat {
 
-/// A PE as an operation means it, by the world's number.
-struct place {
+/// The target of an operation: the PE by its number in the world.
+struct target {
   class world& world;
   int pe;
 };
 
-/// The one of the process. *Callers* any thread, but start() and stop() one at a time.
+/// The state of this process. *Callers* any thread; start() and stop() one at a time.
 class shmem_library {
  public:
   [[nodiscard]] static shmem_library& instance();
@@ -33,16 +33,16 @@ class shmem_library {
   void stop();
   [[nodiscard]] static class world& world() { return runtime::instance().world(); }
 
-  /// Where an operation on context `ctx` towards its PE `pe` goes. *Errors* invalid_argument for a context that is
-  /// none, pe_out_of_range for teams; that of the world is checked by the operation.
-  [[nodiscard]] place at(shmem_ctx_t ctx, int pe);
-  /// *Errors* invalid_argument for a team that is none.
+  /// The target of an operation on context `ctx` and its PE `pe`. *Errors* invalid_argument for an invalid context,
+  /// pe_out_of_range for a context of a team; the operation itself checks PEs of the world.
+  [[nodiscard]] target target_of(shmem_ctx_t ctx, int pe);
+  /// *Errors* invalid_argument for an invalid handle.
   [[nodiscard]] const team& team_of(shmem_team_t handle);
-  /// Collective over its PEs the first time: the team of an active set.
+  /// The team of an active set. Collective over its PEs the first time.
   [[nodiscard]] const team& active_set(int start, int log_stride, int size);
 
-  /// The symmetric address behind a pointer of the program: another one for static data. *Errors* outside_heap for
-  /// static data that is not symmetric, saying why.
+  /// The address in the heap of a pointer of the program, which differs for static data. *Errors* outside_heap for
+  /// static data that is not symmetric, with the reason.
   template <class T>
   [[nodiscard]] T* symmetric(T* pointer) const {
     return static_cast<T*>(const_cast<void*>(static_data_.translate(pointer)));
@@ -57,35 +57,35 @@ class shmem_library {
     return reinterpret_cast<shmem_team_t>(static_cast<std::intptr_t>(team_number < 0 ? 0 : team_number + 1));
   }
 
-  /// *On return* a context of the team. *Errors* invalid_argument.
+  /// Makes a context of the team. *Errors* invalid_argument.
   [[nodiscard]] shmem_ctx_t make_context(int team_number, long options);
   void destroy_context(shmem_ctx_t ctx);
-  /// The number of the team that it is made of.
+  /// The number of the context's team.
   [[nodiscard]] int team_number_of(shmem_ctx_t ctx);
-  /// Destroys the contexts made of a team that goes.
+  /// Destroys the contexts of a team that is destroyed.
   void destroy_contexts_of(int team_number);
 
  private:
   struct context {
     int team_number = 0;
   };
-  static constexpr int first_context = 2;  ///< behind SHMEM_CTX_INVALID and SHMEM_CTX_DEFAULT
+  static constexpr int first_context = 2;  ///< after SHMEM_CTX_INVALID and SHMEM_CTX_DEFAULT
 
   class static_data static_data_;
   active_sets active_sets_;
   handle_table<context> contexts_{"context", first_context};
-  bool exit_watched_ = false;
+  bool exit_handler_set_ = false;
 };
 
-/// What SHMEM_CMP_EQ and so on say. *Errors* invalid_argument for anything else.
+/// The comparison of a constant SHMEM_CMP_*. *Errors* invalid_argument for any other value.
 [[nodiscard]] cmp comparison_of(int comparison);
 
-/// For the functions of shmem.h, in few words.
+/// Short names for the functions of shmem.h.
 [[nodiscard]] inline shmem_library& library() { return shmem_library::instance(); }
-[[nodiscard]] inline place at(shmem_ctx_t ctx, int pe) { return library().at(ctx, pe); }
+[[nodiscard]] inline target target_of(shmem_ctx_t ctx, int pe) { return library().target_of(ctx, pe); }
 template <class T>
 [[nodiscard]] T* symmetric(T* pointer) {
   return library().symmetric(pointer);
 }
 
-}  // namespace pgas::capi
+}  // namespace pgas::compat

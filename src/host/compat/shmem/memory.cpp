@@ -4,9 +4,9 @@
 
 namespace {
 
-using namespace pgas::capi;
+using namespace pgas::compat;
 
-/// An address that may be static data that is not symmetric is no error here.
+/// shmem_ptr(): null for static data that is not symmetric, which is an error elsewhere.
 void* pointer_to(const void* dest, const pgas::team& of, int pe) {
   class pgas::world& w = library().world();
   const bool is_static = library().static_data().contains(dest);
@@ -16,32 +16,33 @@ void* pointer_to(const void* dest, const pgas::team& of, int pe) {
   return const_cast<void*>(w.ptr(symmetric(dest), there));
 }
 
-/// OpenSHMEM's allocations end with a barrier, where they did something.
-void* met(void* made) {
-  if (made != nullptr) library().world().barrier_all();
-  return made;
+/// OpenSHMEM's allocations end with a barrier, unless they return null.
+void* after_barrier(void* memory) {
+  if (memory != nullptr) library().world().barrier_all();
+  return memory;
 }
 
 pgas::memory_hint hints_of(long hints) {
   constexpr long known = SHMEM_MALLOC_ATOMICS_REMOTE | SHMEM_MALLOC_SIGNAL_REMOTE;
-  return static_cast<pgas::memory_hint>(hints & known);  // the same bits; hints that are not known say nothing
+  return static_cast<pgas::memory_hint>(hints & known);  // the same bits; unknown hints are ignored
 }
 
 }  // namespace
 
 extern "C" {
 
-PGAS_SHMEM_DEFINE_OR(void*, nullptr, malloc, (size_t size), return met(library().world().allocate_bytes(size));)
+PGAS_SHMEM_DEFINE_OR(void*, nullptr, malloc, (size_t size),
+                     return after_barrier(library().world().allocate_bytes(size));)
 PGAS_SHMEM_DEFINE_OR(void*, nullptr, calloc, (size_t count, size_t size),
-                     return met(library().world().allocate_bytes(count, size, 16, pgas::initialize::zero));)
+                     return after_barrier(library().world().allocate_bytes(count, size, 16, pgas::initialize::zero));)
 PGAS_SHMEM_DEFINE_OR(void*, nullptr, align, (size_t alignment, size_t size),
-                     return met(library().world().allocate_bytes(size, 1, alignment_of(alignment)));)
+                     return after_barrier(library().world().allocate_bytes(size, 1, alignment_of(alignment)));)
 PGAS_SHMEM_DEFINE_OR(void*, nullptr, realloc, (void* ptr, size_t size), {
   if (ptr != nullptr) pgas::quiet(library().world());
-  return met(library().world().reallocate_bytes(ptr, size));
+  return after_barrier(library().world().reallocate_bytes(ptr, size));
 })
 PGAS_SHMEM_DEFINE_OR(void*, nullptr, malloc_with_hints, (size_t size, long hints),
-                     return met(library().world().allocate_bytes(size, 1, hints_of(hints)));)
+                     return after_barrier(library().world().allocate_bytes(size, 1, hints_of(hints)));)
 PGAS_SHMEM_DEFINE(void, free, (void* ptr), {
   if (ptr != nullptr) pgas::quiet(library().world());
   library().world().free(ptr);

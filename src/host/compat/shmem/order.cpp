@@ -5,15 +5,15 @@
 
 namespace {
 
-using namespace pgas::capi;
+using namespace pgas::compat;
 
-/// A lock is a `long` to the program.
+/// Programs declare locks as `long`.
 pgas::lock_t* lock_of(long* lock) {
   static_assert(sizeof(pgas::lock_t) == sizeof(long));
   return reinterpret_cast<pgas::lock_t*>(symmetric(lock));
 }
 
-/// Completing one context completes all: there is one queue. What is left is to say whether there is such a context.
+/// Completes one context by completing all: they share a queue. *Errors* invalid_argument for an unknown context.
 void complete(shmem_ctx_t ctx) {
   if (ctx == SHMEM_CTX_INVALID) return;
   static_cast<void>(library().team_number_of(ctx));
@@ -35,8 +35,8 @@ PGAS_SHMEM_DEFINE(void, ctx_quiet, (shmem_ctx_t ctx), complete(ctx);)
 PGAS_SHMEM_DEFINE_CTX(void, pe_quiet, (const int* target_pes, size_t npes), {
   if (ctx == SHMEM_CTX_INVALID) return;
   for (std::size_t i = 0; i < npes; ++i)
-    if (const place there = at(ctx, target_pes[i]); !there.world.accessible(there.pe))
-      throw pgas::error(pgas::code::pe_out_of_range, "shmem_pe_quiet: there is no such PE", there.pe);
+    if (const target peer = target_of(ctx, target_pes[i]); !peer.world.accessible(peer.pe))
+      throw pgas::error(pgas::code::pe_out_of_range, "shmem_pe_quiet: there is no such PE", peer.pe);
   complete(ctx);
 })
 

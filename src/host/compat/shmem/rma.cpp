@@ -1,69 +1,69 @@
 // shmem.h: copies.
-#include "host/compat/shmem/define.hpp"
-#include "host/compat/shmem/element.hpp"
 #include "pgas/rma.hpp"
+
+#include "host/compat/shmem/define.hpp"
 
 namespace {
 
-using namespace pgas::capi;
+using namespace pgas::compat;
 
 }  // namespace
 
 extern "C" {
 
-// NAME_put and so on of one type; DEST and SOURCE cast to the elements that are copied.
+// put, get and their nonblocking forms of one type. DEST and SOURCE cast to the element type.
 #define PGAS_SHMEM_CONTIGUOUS(PUT, GET, SUFFIX, TYPE, DEST, SOURCE)                                          \
   PGAS_SHMEM_DEFINE_CTX(void, PUT##SUFFIX, (TYPE * dest, const TYPE* source, size_t nelems, int pe), {       \
-    const place there = at(ctx, pe);                                                                         \
-    pgas::put(there.world, DEST(symmetric(dest)), SOURCE(source), nelems, there.pe);                         \
+    const target peer = target_of(ctx, pe);                                                                  \
+    pgas::put(peer.world, DEST(symmetric(dest)), SOURCE(source), nelems, peer.pe);                           \
   })                                                                                                         \
   PGAS_SHMEM_DEFINE_CTX(void, GET##SUFFIX, (TYPE * dest, const TYPE* source, size_t nelems, int pe), {       \
-    const place there = at(ctx, pe);                                                                         \
-    pgas::get(there.world, DEST(dest), SOURCE(symmetric(source)), nelems, there.pe);                         \
+    const target peer = target_of(ctx, pe);                                                                  \
+    pgas::get(peer.world, DEST(dest), SOURCE(symmetric(source)), nelems, peer.pe);                           \
   })                                                                                                         \
   PGAS_SHMEM_DEFINE_CTX(void, PUT##SUFFIX##_nbi, (TYPE * dest, const TYPE* source, size_t nelems, int pe), { \
-    const place there = at(ctx, pe);                                                                         \
-    pgas::put_nbi(there.world, DEST(symmetric(dest)), SOURCE(source), nelems, there.pe);                     \
+    const target peer = target_of(ctx, pe);                                                                  \
+    pgas::put_nbi(peer.world, DEST(symmetric(dest)), SOURCE(source), nelems, peer.pe);                       \
   })                                                                                                         \
   PGAS_SHMEM_DEFINE_CTX(void, GET##SUFFIX##_nbi, (TYPE * dest, const TYPE* source, size_t nelems, int pe), { \
-    const place there = at(ctx, pe);                                                                         \
-    pgas::get_nbi(there.world, DEST(dest), SOURCE(symmetric(source)), nelems, there.pe);                     \
+    const target peer = target_of(ctx, pe);                                                                  \
+    pgas::get_nbi(peer.world, DEST(dest), SOURCE(symmetric(source)), nelems, peer.pe);                       \
   })
 
-#define PGAS_SHMEM_STRIDED(PREFIX, SUFFIX, TYPE, DEST, SOURCE)                                                        \
-  PGAS_SHMEM_DEFINE_CTX(void, PREFIX##iput##SUFFIX,                                                                   \
-                        (TYPE * dest, const TYPE* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe), {     \
-                          const place there = at(ctx, pe);                                                            \
-                          pgas::iput(there.world, DEST(symmetric(dest)), SOURCE(source), dst, sst, nelems, there.pe); \
-                        })                                                                                            \
-  PGAS_SHMEM_DEFINE_CTX(void, PREFIX##iget##SUFFIX,                                                                   \
-                        (TYPE * dest, const TYPE* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe), {     \
-                          const place there = at(ctx, pe);                                                            \
-                          pgas::iget(there.world, DEST(dest), SOURCE(symmetric(source)), dst, sst, nelems, there.pe); \
-                        })                                                                                            \
-  PGAS_SHMEM_DEFINE_CTX(                                                                                              \
-      void, PREFIX##ibput##SUFFIX,                                                                                    \
-      (TYPE * dest, const TYPE* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe), {        \
-        const place there = at(ctx, pe);                                                                              \
-        pgas::ibput(there.world, DEST(symmetric(dest)), SOURCE(source), dst, sst, bsize, nblocks, there.pe);          \
-      })                                                                                                              \
-  PGAS_SHMEM_DEFINE_CTX(                                                                                              \
-      void, PREFIX##ibget##SUFFIX,                                                                                    \
-      (TYPE * dest, const TYPE* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe), {        \
-        const place there = at(ctx, pe);                                                                              \
-        pgas::ibget(there.world, DEST(dest), SOURCE(symmetric(source)), dst, sst, bsize, nblocks, there.pe);          \
+#define PGAS_SHMEM_STRIDED(PREFIX, SUFFIX, TYPE, DEST, SOURCE)                                                      \
+  PGAS_SHMEM_DEFINE_CTX(void, PREFIX##iput##SUFFIX,                                                                 \
+                        (TYPE * dest, const TYPE* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe), {   \
+                          const target peer = target_of(ctx, pe);                                                   \
+                          pgas::iput(peer.world, DEST(symmetric(dest)), SOURCE(source), dst, sst, nelems, peer.pe); \
+                        })                                                                                          \
+  PGAS_SHMEM_DEFINE_CTX(void, PREFIX##iget##SUFFIX,                                                                 \
+                        (TYPE * dest, const TYPE* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, int pe), {   \
+                          const target peer = target_of(ctx, pe);                                                   \
+                          pgas::iget(peer.world, DEST(dest), SOURCE(symmetric(source)), dst, sst, nelems, peer.pe); \
+                        })                                                                                          \
+  PGAS_SHMEM_DEFINE_CTX(                                                                                            \
+      void, PREFIX##ibput##SUFFIX,                                                                                  \
+      (TYPE * dest, const TYPE* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe), {      \
+        const target peer = target_of(ctx, pe);                                                                     \
+        pgas::ibput(peer.world, DEST(symmetric(dest)), SOURCE(source), dst, sst, bsize, nblocks, peer.pe);          \
+      })                                                                                                            \
+  PGAS_SHMEM_DEFINE_CTX(                                                                                            \
+      void, PREFIX##ibget##SUFFIX,                                                                                  \
+      (TYPE * dest, const TYPE* source, ptrdiff_t dst, ptrdiff_t sst, size_t bsize, size_t nblocks, int pe), {      \
+        const target peer = target_of(ctx, pe);                                                                     \
+        pgas::ibget(peer.world, DEST(dest), SOURCE(symmetric(source)), dst, sst, bsize, nblocks, peer.pe);          \
       })
 
 #define PGAS_RMA_TYPE(NAME, TYPE)                                            \
   PGAS_SHMEM_CONTIGUOUS(NAME##_put, NAME##_get, , TYPE, , )                  \
   PGAS_SHMEM_STRIDED(NAME##_, , TYPE, , )                                    \
   PGAS_SHMEM_DEFINE_CTX(void, NAME##_p, (TYPE * dest, TYPE value, int pe), { \
-    const place there = at(ctx, pe);                                         \
-    pgas::p(there.world, symmetric(dest), value, there.pe);                  \
+    const target peer = target_of(ctx, pe);                                  \
+    pgas::p(peer.world, symmetric(dest), value, peer.pe);                    \
   })                                                                         \
   PGAS_SHMEM_DEFINE_CTX(TYPE, NAME##_g, (const TYPE* source, int pe), {      \
-    const place there = at(ctx, pe);                                         \
-    return pgas::g(there.world, symmetric(source), there.pe);                \
+    const target peer = target_of(ctx, pe);                                  \
+    return pgas::g(peer.world, symmetric(source), peer.pe);                  \
   })
 
 #define PGAS_SIZED(BITS, BYTES)                                       \

@@ -1,11 +1,11 @@
-// shmem.h: starting, ending, and what a program may ask of the library.
+// shmem.h: initialization, finalization, and queries of PEs and of the library.
 #include <cstring>
 
 #include "host/compat/shmem/define.hpp"
 
 namespace {
 
-using namespace pgas::capi;
+using namespace pgas::compat;
 
 }  // namespace
 

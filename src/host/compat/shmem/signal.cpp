@@ -2,12 +2,11 @@
 #include <fmt/format.h>
 
 #include "host/compat/shmem/define.hpp"
-#include "host/compat/shmem/element.hpp"
 #include "pgas/rma.hpp"
 
 namespace {
 
-using namespace pgas::capi;
+using namespace pgas::compat;
 
 pgas::signal_op operation_of(int sig_op) {
   if (sig_op != SHMEM_SIGNAL_SET && sig_op != SHMEM_SIGNAL_ADD)
@@ -24,9 +23,9 @@ extern "C" {
   PGAS_SHMEM_DEFINE_CTX(                                                                                           \
       void, NAME,                                                                                                  \
       (TYPE * dest, const TYPE* source, size_t nelems, uint64_t* sig_addr, uint64_t signal, int sig_op, int pe), { \
-        const place there = at(ctx, pe);                                                                           \
-        pgas::OP(there.world, DEST(symmetric(dest)), SOURCE(source), nelems, symmetric(sig_addr), signal,          \
-                 operation_of(sig_op), there.pe);                                                                  \
+        const target peer = target_of(ctx, pe);                                                                    \
+        pgas::OP(peer.world, DEST(symmetric(dest)), SOURCE(source), nelems, symmetric(sig_addr), signal,           \
+                 operation_of(sig_op), peer.pe);                                                                   \
       })
 
 #define PGAS_RMA_TYPE(NAME, TYPE)                                \
@@ -40,12 +39,12 @@ PGAS_SHMEM_PUT_SIGNAL(putmem_signal, void, put_signal, to<1>, from<1>)
 PGAS_SHMEM_PUT_SIGNAL(putmem_signal_nbi, void, put_signal_nbi, to<1>, from<1>)
 
 PGAS_SHMEM_DEFINE_CTX(void, signal_set, (uint64_t * sig_addr, uint64_t signal, int pe), {
-  const place there = at(ctx, pe);
-  pgas::signal_set(there.world, symmetric(sig_addr), signal, there.pe);
+  const target peer = target_of(ctx, pe);
+  pgas::signal_set(peer.world, symmetric(sig_addr), signal, peer.pe);
 })
 PGAS_SHMEM_DEFINE_CTX(void, signal_add, (uint64_t * sig_addr, uint64_t signal, int pe), {
-  const place there = at(ctx, pe);
-  pgas::signal_add(there.world, symmetric(sig_addr), signal, there.pe);
+  const target peer = target_of(ctx, pe);
+  pgas::signal_add(peer.world, symmetric(sig_addr), signal, peer.pe);
 })
 PGAS_SHMEM_DEFINE(uint64_t, signal_fetch, (const uint64_t* sig_addr),
                   return pgas::signal_fetch(library().world(), symmetric(sig_addr));)

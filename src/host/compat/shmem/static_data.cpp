@@ -18,23 +18,23 @@
 #include "pgas/rma.hpp"
 #include "pgas/team.hpp"
 
-namespace pgas::capi {
+namespace pgas::compat {
 
 namespace {
 
-constexpr std::size_t registration_unit = std::size_t{2} << 20;  // what register_symmetric() asks for
+constexpr std::size_t registration_unit = std::size_t{2} << 20;  // the granularity of register_symmetric()
 
 std::size_t round_up(std::size_t value, std::size_t unit) { return (value + unit - 1) / unit * unit; }
 std::size_t round_down(std::size_t value, std::size_t unit) { return value / unit * unit; }
 
-/// Whether a shared library is linked to this one because it calls it.
+/// Whether a shared library is linked to libpgas_shmem.
 bool needs_shmem(const dl_phdr_info& object) {
   for (int i = 0; i < object.dlpi_phnum; ++i) {
     if (object.dlpi_phdr[i].p_type != PT_DYNAMIC) continue;
     const auto* const first = reinterpret_cast<const ElfW(Dyn)*>(object.dlpi_addr + object.dlpi_phdr[i].p_vaddr);
     const char* strings = nullptr;
     for (const auto* entry = first; entry->d_tag != DT_NULL; ++entry)
-      if (entry->d_tag == DT_STRTAB && entry->d_un.d_ptr >= object.dlpi_addr)  // not yet relocated in the kernel's own
+      if (entry->d_tag == DT_STRTAB && entry->d_un.d_ptr >= object.dlpi_addr)  // the vDSO's is not relocated
         strings = reinterpret_cast<const char*>(entry->d_un.d_ptr);
     if (strings == nullptr) return false;
     for (const auto* entry = first; entry->d_tag != DT_NULL; ++entry)
@@ -44,7 +44,7 @@ bool needs_shmem(const dl_phdr_info& object) {
   return false;
 }
 
-/// Pages of an object that are written to, as [begin, end), and a number that tells what was linked there.
+/// Writable pages of an object, [begin, end), and a number that differs for another layout of its sections.
 struct pages {
   std::uintptr_t begin;
   std::uintptr_t end;
@@ -70,8 +70,8 @@ void collect_pages(const dl_phdr_info& object, std::vector<pages>& found) {
   }
 }
 
-/// Whether a page of memory has nothing but zeros: such pages need not exist in the file. It looks at what lies between
-/// variables, too, which a sanitizer would take for a mistake.
+/// Whether a page is all zeros: such pages need not be written to the file. Not sanitized, as it also reads the padding
+/// between variables.
 __attribute__((no_sanitize("address", "thread"))) bool is_zero(const std::uint64_t* words, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i)
     if (words[i] != 0) return false;
@@ -82,7 +82,7 @@ __attribute__((no_sanitize("address", "thread"))) bool is_zero(const std::uint64
   throw error(code::system, fmt::format("{} failed: {}", call, std::strerror(errno)));
 }
 
-/// Copies pages into the file. By system calls, which no sanitizer looks into.
+/// Copies pages into the file. By raw system calls, which sanitizers do not intercept.
 void copy_pages(std::uintptr_t begin, std::size_t bytes, int file, std::size_t offset) {
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   for (std::size_t at = 0; at < bytes; at += page) {
@@ -123,7 +123,7 @@ void static_data::replace_pages() {
   }
   for (const range& one : ranges_) copy_pages(one.begin, one.bytes, file.get(), one.offset);
   for (const range& one : ranges_) {
-    // Each range changes its pages in one step, without a moment in which they are not there.
+    // MAP_FIXED replaces the pages of a range atomically: they are never unmapped.
     const long at = ::syscall(SYS_mmap, one.begin, one.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
                               file.get(), static_cast<off_t>(one.offset));
     if (at == -1) fail("mmap");
@@ -144,7 +144,7 @@ bool static_data::same_everywhere(world& w) const {
 }
 
 void static_data::add(world& w) {
-  // Mapped whole elsewhere for as long as it takes: registration wants files whole.
+  // Registration takes a mapping of the whole file, which is only needed meanwhile.
   void* const whole = ::mmap(nullptr, file_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0);
   if (whole == MAP_FAILED) fail("mmap");
   try {
@@ -191,4 +191,4 @@ const void* static_data::in_heap(std::uintptr_t address, const range& of) const 
   return alias_ + of.offset + (address - of.begin);
 }
 
-}  // namespace pgas::capi
+}  // namespace pgas::compat

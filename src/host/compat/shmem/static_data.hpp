@@ -1,5 +1,5 @@
 /// @file
-/// Static data as symmetric memory: OpenSHMEM lets operations take the addresses of global and static variables.
+/// Static data as symmetric memory: operations of OpenSHMEM take addresses of global and static variables.
 #pragma once
 
 #include <cstddef>
@@ -10,28 +10,27 @@
 #include "common/unique_fd.hpp"
 #include "pgas/world.hpp"
 
-namespace pgas::capi {
+namespace pgas::compat {
 
-/// The writable data of the program and of the shared libraries that call OpenSHMEM: whole pages of .data and
-/// .bss, without what is made read-only after relocation. On the host heap these pages are replaced, at their
-/// addresses and with their contents, by a file of memory that all PEs also have in the heap.
+/// The writable data of the program and of the shared libraries that are linked to libpgas_shmem: whole pages of .data
+/// and .bss, without RELRO. On the host heap a memory file replaces these pages, at the same addresses and with the
+/// same contents, and is registered with the heap.
 ///
-/// *Memory* the pages stay shared until the process ends: the child of a fork that goes on without exec sees and
-/// changes its parent's variables. Data of libraries that are opened later, thread-local data and the heap of malloc
-/// are not part.
+/// *Memory* the pages stay shared until the process ends: a forked child that does not call exec shares its parent's
+/// variables. Libraries that are opened later, thread-local data and the malloc heap are not included.
 class static_data {
  public:
   static_data() = default;
   static_data(const static_data&) = delete;
   static_data& operator=(const static_data&) = delete;
 
-  /// Collective: makes static data symmetric in this world, where its heap is in host memory and all PEs run the same
-  /// program. No other thread may write to static data meanwhile. Where it cannot be done, translate() says why.
+  /// Collective: makes static data symmetric in this world, if its heap is in host memory and all PEs run the same
+  /// program; else translate() throws with the reason. No other thread may write to static data meanwhile.
   void join(world& w);
-  /// The world goes.
+  /// Called before the world is left.
   void leave() noexcept;
 
-  /// The address in the heap of what is at `pointer`; `pointer` itself where that is not static data.
+  /// The address in the heap of static data; other pointers are returned unchanged.
   /// *Errors* outside_heap for static data that is not symmetric.
   [[nodiscard]] const void* translate(const volatile void* pointer) const {
     const auto address = reinterpret_cast<std::uintptr_t>(pointer);
@@ -49,7 +48,7 @@ class static_data {
     std::uintptr_t begin;
     std::size_t bytes;
     std::size_t offset;   ///< in the file
-    std::uint64_t shape;  ///< differs where another program was linked
+    std::uint64_t shape;  ///< differs for another program
   };
 
   void find_ranges();
@@ -60,9 +59,9 @@ class static_data {
 
   std::vector<range> ranges_;
   std::size_t file_bytes_ = 0;
-  detail::unique_fd file_;  ///< of the pages, once they are replaced
+  detail::unique_fd file_;  ///< with the pages, once they are replaced
   std::byte* alias_ = nullptr;
   std::string why_not_;
 };
 
-}  // namespace pgas::capi
+}  // namespace pgas::compat

@@ -8,9 +8,9 @@
 
 namespace {
 
-using namespace pgas::capi;
+using namespace pgas::compat;
 
-/// What a program asked for, for its query.
+/// The number of contexts that the program asked for, kept for its query.
 int contexts_of(const shmem_team_config_t* config, long mask) {
   return config != nullptr && (mask & SHMEM_TEAM_NUM_CONTEXTS) != 0 ? config->num_contexts : 0;
 }
@@ -19,8 +19,8 @@ void check(shmem_team_t team) {
   if (team == SHMEM_TEAM_INVALID) throw pgas::error(pgas::code::invalid_argument, "the team is SHMEM_TEAM_INVALID");
 }
 
-shmem_team_t keep(pgas::team made, int num_contexts) {
-  return shmem_library::handle_of(runtime::instance().add_team(std::move(made), num_contexts));
+shmem_team_t add_team(pgas::team added, int num_contexts) {
+  return shmem_library::handle_of(runtime::instance().add_team(std::move(added), num_contexts));
 }
 
 }  // namespace
@@ -51,8 +51,8 @@ PGAS_SHMEM_DEFINE_STATUS(team_split_strided,
                          {
                            *new_team = SHMEM_TEAM_INVALID;
                            check(parent_team);
-                           *new_team = keep(library().team_of(parent_team).split_strided(start, stride, size),
-                                            contexts_of(config, config_mask));
+                           *new_team = add_team(library().team_of(parent_team).split_strided(start, stride, size),
+                                                contexts_of(config, config_mask));
                          })
 PGAS_SHMEM_DEFINE_STATUS(team_split_2d,
                          (shmem_team_t parent_team, int xrange, const shmem_team_config_t* xaxis_config,
@@ -65,8 +65,8 @@ PGAS_SHMEM_DEFINE_STATUS(team_split_2d,
                            const pgas::team& parent = library().team_of(parent_team);
                            // A row longer than the team is the whole team.
                            auto [row, column] = parent.split_2d(xrange > parent.n_pes() ? parent.n_pes() : xrange);
-                           *xaxis_team = keep(std::move(row), contexts_of(xaxis_config, xaxis_mask));
-                           *yaxis_team = keep(std::move(column), contexts_of(yaxis_config, yaxis_mask));
+                           *xaxis_team = add_team(std::move(row), contexts_of(xaxis_config, xaxis_mask));
+                           *yaxis_team = add_team(std::move(column), contexts_of(yaxis_config, yaxis_mask));
                          })
 PGAS_SHMEM_DEFINE(void, team_destroy, (shmem_team_t team), {
   if (team == SHMEM_TEAM_INVALID) return;
@@ -95,7 +95,7 @@ PGAS_SHMEM_DEFINE(void, ctx_destroy, (shmem_ctx_t ctx), {
   library().destroy_context(ctx);
 })
 PGAS_SHMEM_DEFINE(void, ctx_session_start, (shmem_ctx_t ctx, long, const shmem_ctx_session_config_t*, long), {
-  if (ctx != SHMEM_CTX_INVALID) static_cast<void>(library().team_number_of(ctx));  // there is one
+  if (ctx != SHMEM_CTX_INVALID) static_cast<void>(library().team_number_of(ctx));  // checks the handle
 })
 PGAS_SHMEM_DEFINE(void, ctx_session_stop, (shmem_ctx_t ctx), {
   if (ctx != SHMEM_CTX_INVALID) static_cast<void>(library().team_number_of(ctx));

@@ -1,10 +1,11 @@
 // shmem.h: waits and tests.
-#include "host/compat/shmem/define.hpp"
 #include "pgas/wait.hpp"
+
+#include "host/compat/shmem/define.hpp"
 
 namespace {
 
-using namespace pgas::capi;
+using namespace pgas::compat;
 
 }  // namespace
 

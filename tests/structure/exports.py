@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""Checks what shared libraries export against the list of it.
+
+Usage: exports.py LIST NM LIBRARY...
+
+Weak symbols of C++ are left out: they are inline functions, templates and type information, which each program that uses
+them has as well, and which differ between compilers.
+"""
+
+import fnmatch
+import pathlib
+import re
+import subprocess
+import sys
+
+
+def expected(text: str) -> dict[str, list[str]]:
+    """The patterns of each library, by the name in brackets."""
+    sections: dict[str, list[str]] = {}
+    for line in text.splitlines():
+        line = line.strip()
+        if line.startswith("["):
+            patterns = sections.setdefault(line.strip("[]"), [])
+        elif line and not line.startswith("#"):
+            patterns.append(line)
+    return sections
+
+
+def name_of(symbol: str) -> str:
+    """A demangled symbol without parameters and ABI tags."""
+    return re.sub(r"\[abi:\w+\]", "", symbol).split("(", 1)[0]
+
+
+def exported(nm: str, library: str) -> set[str]:
+    """Names of the defined dynamic symbols."""
+
+    def lines(*options: str) -> list[list[str]]:
+        done = subprocess.run([nm, "-D", "--defined-only", *options, library], check=True, capture_output=True, text=True)
+        return [line.split(maxsplit=2)[1:] for line in done.stdout.splitlines()]
+
+    names = set()
+    for (kind, mangled), (_, symbol) in zip(lines("--no-sort"), lines("--no-sort", "--demangle"), strict=True):
+        if kind in "WVuw" and mangled.startswith("_Z"):
+            continue
+        names.add(name_of(symbol))
+    return names
+
+
+def main() -> int:
+    sections = expected(pathlib.Path(sys.argv[1]).read_text(encoding="utf-8"))
+    wrong = []
+    for library in sys.argv[3:]:
+        section = re.sub(r"\.so.*", ".so", pathlib.Path(library).name)
+        names = exported(sys.argv[2], library)
+        patterns = [re.compile(fnmatch.translate(pattern)) for pattern in sections[section]]
+        wrong += [f"{section} exports {name}, which is not listed" for name in sorted(names)
+                  if not any(pattern.match(name) for pattern in patterns)]
+        wrong += [f"{section} does not export {text}" for text, pattern in zip(sections[section], patterns)
+                  if not any(pattern.match(name) for name in names)]
+    print("\n".join(wrong))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
