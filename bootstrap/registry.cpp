@@ -8,6 +8,7 @@
 #include "bootstrap/pmix/pmix.hpp"
 #include "bootstrap/tcp/tcp.hpp"
 #include "common/descriptors.hpp"
+#include "common/struct_size.hpp"
 #include "pgas/bootstrap.hpp"
 #include "pgas/error.hpp"
 
@@ -100,6 +101,7 @@ void need_rank_and_size(const bootstrap_options& options, std::string_view sourc
 
 chosen_bootstrap make_bootstrap(const bootstrap_options& options) {
   using namespace boot;
+  detail::check_struct_size("bootstrap_options", options.struct_size, sizeof(bootstrap_options));
   detail::fill_standard_descriptors();
   if (options.timeout <= std::chrono::milliseconds{0})
     throw error{code::invalid_argument, "the time limit for joining must be positive; set PGAS_JOIN_TIMEOUT"};

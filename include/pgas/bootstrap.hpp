@@ -50,6 +50,7 @@ class PGAS_API bootstrap {
 /// What the built-in bootstraps may be told. Filled from the configuration and the launcher's environment by
 /// world::join(); a program that makes a bootstrap itself fills in what it knows. Empty strings and -1 mean "not given".
 struct bootstrap_options {
+  std::size_t struct_size = sizeof(bootstrap_options);  ///< in the header that the program is compiled with: do not set
   std::string method = "auto";  ///< auto, pmix, tcp, local or alone
   std::chrono::milliseconds timeout{60'000};  ///< for the others to come
   int rank = -1;                ///< of this process
@@ -73,7 +74,8 @@ struct chosen_bootstrap {
 };
 
 /// Picks in this order: pgasrun's socket, a unique id, PMIx, MASTER_ADDR/RANK/WORLD_SIZE, alone.
-/// *Errors* bootstrap_unavailable where `options.method` names one that is not there.
+/// *Errors* bootstrap_unavailable where `options.method` names one that is not there; version_mismatch where the program was
+/// compiled with a header of another version.
 [[nodiscard]] PGAS_API chosen_bootstrap make_bootstrap(const bootstrap_options& options);
 
 /// Made by one process, handed to all by whatever means the program has (a file, a command line, another library): where

@@ -23,6 +23,7 @@ enum class log_level { error, warn, info, debug };
 
 /// Settings of one world. A default-constructed config holds the defaults; config::from_environment() applies `PGAS_*`.
 struct PGAS_API config {
+  std::size_t struct_size = sizeof(config);  ///< in the header that the program is compiled with: do not set
   std::string bootstrap = "auto";                   ///< PGAS_BOOTSTRAP
   std::string unique_id;                            ///< PGAS_UNIQUE_ID
   std::string secret;                               ///< PGAS_SECRET
@@ -49,8 +50,8 @@ struct PGAS_API config {
 
   /// The defaults with the environment applied. Reads the environment at each call.
   /// *Errors* code::config_value naming variable, value and what is allowed. An unknown `PGAS_*` is logged with the
-  /// nearest name that exists.
-  [[nodiscard]] static config from_environment();
+  /// nearest name that exists; version_mismatch where the program was compiled with a header of another version.
+  [[nodiscard]] static config from_environment(std::size_t caller_size = sizeof(config));
 };
 
 }  // namespace pgas

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "common/join_step.hpp"
+#include "common/struct_size.hpp"
 #include "host/config/launch.hpp"
 #include "host/team/world_state.hpp"
 #include "host/topology/domains.hpp"
@@ -58,6 +59,7 @@ world::~world() {
 world world::join() { return join(config::from_environment()); }
 
 world world::join(const config& settings) {
+  detail::check_struct_size("config", settings.struct_size, sizeof(config));
   detail::join_step("bootstrap");
   chosen_bootstrap chosen = make_bootstrap(config_detail::launch_options(settings));
   static_cast<void>(detail::parse_p2p_sets(settings.p2p, chosen.exchange->size(), true));
@@ -65,6 +67,7 @@ world world::join(const config& settings) {
 }
 
 world world::join(std::unique_ptr<bootstrap> exchange, const config& settings) {
+  detail::check_struct_size("config", settings.struct_size, sizeof(config));
   if (!exchange) throw error(code::invalid_argument, "world::join: the bootstrap is null");
   return world(make_state(std::move(exchange), settings, "the program's own bootstrap"));
 }

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <set>
 
+#include "common/struct_size.hpp"
 #include "host/config/read.hpp"
 #include "host/log/log.hpp"
 
@@ -27,7 +28,8 @@ bool is_new(const std::string& text) {
 
 }  // namespace
 
-config config::from_environment() {
+config config::from_environment(std::size_t caller_size) {
+  detail::check_struct_size("config", caller_size, sizeof(config));  // before the caller's memory is written
   const auto variables = config_detail::environment::of_process();
   config_detail::reading result = config_detail::read(variables);
   if (result.remarks.empty() || !is_first_pe(variables)) return std::move(result.settings);
