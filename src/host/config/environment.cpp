@@ -4,6 +4,9 @@
 
 namespace pgas::config_detail {
 
+environment::environment(std::initializer_list<std::pair<const std::string, std::string>> variables)
+    : variables_(variables) {}
+
 environment environment::of_process() {
   environment result;
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {

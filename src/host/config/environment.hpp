@@ -15,7 +15,7 @@ class environment {
  public:
   environment() = default;
   /// Made-up variables, for tests.
-  environment(std::initializer_list<std::pair<const std::string, std::string>> variables) : variables_(variables) {}
+  environment(std::initializer_list<std::pair<const std::string, std::string>> variables);
   /// The variables of this process, now.
   [[nodiscard]] static environment of_process();
 

@@ -8,12 +8,18 @@
 
 namespace pgas::config_detail {
 
-/// Options for make_bootstrap() from the configuration and from the variables of pgasrun, mpirun, srun or torchrun. A
-/// missing variable leaves its option "not given".
+/// Options for make_bootstrap() from the configuration and from variables of launchers:
+/// * pgasrun: PGAS_RANK, PGAS_SIZE, PGAS_LOCAL_FD
+/// * mpirun, srun: PMIX_RANK, PMIX_NAMESPACE
+/// * torchrun, or by hand: RANK, WORLD_SIZE, MASTER_ADDR, MASTER_PORT, TORCHELASTIC_RUN_ID,
+///   TORCHELASTIC_USE_AGENT_STORE (true: another process has the port)
+///
+/// RANK and WORLD_SIZE count only beside MASTER_ADDR or a unique id. A missing variable leaves its option "not given".
 /// *Errors* code::config_value where a variable of pgasrun or torchrun is no number in its range.
 [[nodiscard]] bootstrap_options launch_options(const config& settings, const environment& variables);
 
 /// The same for the environment of this process.
+/// *Callers* any thread; the program must not change its environment meanwhile.
 [[nodiscard]] bootstrap_options launch_options(const config& settings);
 
 }  // namespace pgas::config_detail
