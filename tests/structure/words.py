@@ -48,7 +48,7 @@ PATH_IN_PAGE = re.compile(r"`((?:include|src|bootstrap|tests|examples|docs)/[\w.
 
 def dead_path(root: pathlib.Path) -> Iterator[tuple[str, int, str]]:
     """Paths that a page names in backticks exist; a `*` stands for at least one file."""
-    pages = [root / "README.md", root / "CONTRIBUTING.md", *sorted((root / "docs").glob("*.md"))]
+    pages = [root / "README.md", root / "CONTRIBUTING.md", root / "bootstrap/README.md", *sorted((root / "docs").glob("*.md"))]
     for page in (p for p in pages if p.is_file() and p.name != "glossary.md"):
         for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
             for path in PATH_IN_PAGE.findall(line):
