@@ -96,8 +96,12 @@ VIOLATIONS = [
     ("given_up", "docs/page.md", "Far PEs, as far as\n"),
     ("dead_path", "docs/page.md", "See `src/device/gone.cpp`.\n"),
     ("dead_path", "docs/page.md", "See `src/*/gone/*.hpp`.\n"),
+    ("too_small", "src/device/cpu/small.cpp", "int small;\n"),
     ("unfinished", "src/host/api/world.cpp", "// TO" + "DO: the rest\n"),
 ]
+
+
+PADDING = "// line\n" * check.LEAST_LINES
 
 
 class CheckTest(unittest.TestCase):
@@ -107,7 +111,8 @@ class CheckTest(unittest.TestCase):
         self.root = pathlib.Path(holder.name)
         for name, text in CLEAN.items():
             is_header = name.endswith((".hpp", ".h"))
-            self.write(name, "/// @file\n/// What it is for.\n#pragma once\n\n" + text if is_header else text)
+            text = "/// @file\n/// What it is for.\n#pragma once\n\n" + text if is_header else text
+            self.write(name, text + PADDING if name.startswith(check.SOURCE_ROOMS) else text)
 
     def write(self, name, text):
         path = self.root / name
@@ -132,7 +137,8 @@ class CheckTest(unittest.TestCase):
             with self.subTest(rule=rule, text=text.splitlines()[0:2]):
                 path = self.root / name
                 before = path.read_text() if path.exists() else None
-                self.write(name, (before or "") + text)
+                padding = PADDING if before is None and rule != "too_small" else ""
+                self.write(name, (before or "") + text + padding)
                 self.assertEqual(self.found(), [(rule, name)])
                 status, output = self.run_main()
                 self.assertEqual(status, 1)
@@ -151,6 +157,15 @@ class CheckTest(unittest.TestCase):
         self.assertEqual(status, 1)
         self.assertNotIn("long_enough", output)
         self.assertIn("also_long", output)
+
+    def test_an_exception_may_be_a_pattern(self):
+        self.write("src/device/cpu/small.cpp", "int small;\n")
+        self.write("src/device/cpu/other.cpp", "int other;\n")
+        self.write("allow.txt", "too_small src/*/small.cpp because\n")
+        status, output = self.run_main("--allow", str(self.root / "allow.txt"))
+        self.assertEqual(status, 1)
+        self.assertNotIn("small.cpp", output)
+        self.assertIn("src/device/cpu/other.cpp:1: too_small", output)
 
     def test_an_exception_that_is_not_needed_fails(self):
         self.write("allow.txt", "size tests/long_enough.cpp because\n")
