@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "bootstrap/common/text.hpp"
+#include "common/system_error.hpp"
 
 namespace pgas::boot {
 

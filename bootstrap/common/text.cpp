@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <system_error>
-
 #include "pgas/error.hpp"
 
 namespace pgas::boot {
@@ -32,20 +29,6 @@ std::string name_ranks(const std::vector<int>& ranks, int size) {
 std::string seconds(std::chrono::milliseconds time) {
   const double value = std::chrono::duration<double>(time).count();
   return value < 10 ? fmt::format("{:.2g} s", value) : fmt::format("{:.0f} s", value);
-}
-
-std::string errno_text(int number) { return std::generic_category().message(number); }
-
-void throw_system(std::string_view what) {
-  const int number = errno;
-  throw error{code::system, fmt::format("{}: {}", what, errno_text(number))};
-}
-
-void throw_no_thread(const std::exception& why) {
-  throw error{code::system,
-              fmt::format("starting a thread: {}. Raise the limit on processes (`ulimit -u`, or that of the "
-                          "container), or leave it more memory",
-                          why.what())};
 }
 
 void check_rank_and_size(long long rank, long long size, std::string_view source) {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <chrono>
-#include <exception>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,15 +14,6 @@ namespace pgas::boot {
 
 /// "60 s", "1.5 s"
 [[nodiscard]] std::string seconds(std::chrono::milliseconds time);
-
-/// What the C library calls this errno; safe to call from any thread.
-[[nodiscard]] std::string errno_text(int number);
-
-/// Throws code::system with "`what`: `errno` text".
-[[noreturn]] void throw_system(std::string_view what);
-
-/// Throws code::system for a thread that could not be started, with the limit that may be in the way.
-[[noreturn]] void throw_no_thread(const std::exception& why);
 
 /// Throws code::bootstrap_protocol unless 0 <= rank < size and the size is one that a real job can have.
 void check_rank_and_size(long long rank, long long size, std::string_view source);

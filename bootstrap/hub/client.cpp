@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 #include <poll.h>
 
-#include "bootstrap/common/socket.hpp"
 #include "bootstrap/common/text.hpp"
 #include "bootstrap/hub/member.hpp"
+#include "common/net/socket.hpp"
 
 namespace pgas::boot {
 namespace {

@@ -18,15 +18,14 @@ hub::~hub() {
     if (one.socket) loop_.forget(one.socket.get());
 }
 
-bool hub::attach(int rank, unique_fd&& socket) {
+void hub::attach(int rank, unique_fd socket) {
   member& one = at(rank);
-  if (one.where != member::state::absent) return false;
+  if (has_come(rank)) return;
   one.where = member::state::present;
   one.socket = std::move(socket);
   loop_.watch(one.socket.get(), POLLIN, [this, rank](short revents) { react(rank, revents); });
   send(rank, make_frame({.kind = frame_kind::welcome}));
   if (failure_) send(rank, failure_);
-  return true;
 }
 
 void hub::lost(int rank, std::string_view how) {

@@ -23,9 +23,11 @@ class hub {
   hub(const hub&) = delete;
   hub& operator=(const hub&) = delete;
 
-  /// Takes a connected, non-blocking stream socket as that of `rank`. False, leaving it the caller's, if
-  /// that rank has one already.
-  [[nodiscard]] bool attach(int rank, unique_fd&& socket);
+  /// Takes a connected, non-blocking stream socket as that of `rank`; closes it if that rank has one already.
+  void attach(int rank, unique_fd socket);
+  [[nodiscard]] bool has_come(int rank) const {
+    return members_[static_cast<std::size_t>(rank)].where != member::state::absent;
+  }
   /// A member's process has ended. Breaks the world unless that member had left it.
   void lost(int rank, std::string_view how);
   /// Breaks the world: everybody's present and later calls throw this. Only the first failure counts.

@@ -9,7 +9,7 @@
 #include <memory>
 #include <thread>
 
-#include "bootstrap/common/bounded_call.hpp"
+#include "bootstrap/common/call_with_timeout.hpp"
 #include "bootstrap/common/text.hpp"
 
 namespace pgas::boot {

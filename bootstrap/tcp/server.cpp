@@ -2,17 +2,11 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <pthread.h>
-#include <signal.h>
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <cerrno>
 
-#include "bootstrap/common/socket.hpp"
-#include "bootstrap/common/text.hpp"
-#include "bootstrap/tcp/address.hpp"
-#include "bootstrap/tcp/connect.hpp"
+#include "common/thread.hpp"
 
 namespace pgas::boot {
 namespace {
@@ -22,41 +16,11 @@ constexpr milliseconds time_to_read_a_refusal{2'000};
 constexpr milliseconds pause_without_descriptors{100};
 constexpr std::size_t most_strangers = 1024;
 
-/// Reads what is there of `into`. False when the connection has ended.
-[[nodiscard]] bool receive_some(int fd, std::span<std::byte> into, std::size_t& have) {
-  while (have < into.size()) {
-    const ssize_t got = ::recv(fd, into.data() + have, into.size() - have, 0);
-    if (got > 0)
-      have += static_cast<std::size_t>(got);
-    else if (got == 0 || (errno != EAGAIN && errno != EINTR))
-      return false;
-    else if (errno == EAGAIN)
-      break;
-  }
-  return true;
-}
-
-[[nodiscard]] bool send_now(int fd, std::span<const std::byte> bytes) {
-  return send_all(fd, bytes, deadline{milliseconds{0}}) == 0;  // small, and nothing was sent before it
-}
-
 }  // namespace
 
-server::server(const bits128& key, std::vector<unique_fd> listeners) : key_(key), listeners_(std::move(listeners)) {
-  for (const unique_fd& listener : listeners_)
-    loop_.watch(listener.get(), POLLIN, [this, fd = listener.get()](short) { accept_from(fd); });
-  // Signals belong to the application's threads.
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  try {
-    thread_ = std::thread{[this] { run(); }};
-  } catch (const std::exception& why) {
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    throw_no_thread(why);
-  }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+server::server(const bits128& key, std::vector<tcp_listener> listeners) : key_(key), listeners_(std::move(listeners)) {
+  for (const tcp_listener& one : listeners_) loop_.watch(one.fd(), POLLIN, [this, &one](short) { accept_from(one); });
+  thread_ = start_thread("pgas-hub", [this] { run(); });
 }
 
 server::~server() {
@@ -67,11 +31,11 @@ server::~server() {
 void server::open(std::uint32_t instance, int size, unique_fd own_end) {
   loop_.post([this, instance, size, end = std::make_shared<unique_fd>(std::move(own_end))] {
     auto center = std::make_unique<hub>(loop_, size);
-    (void)center->attach(0, std::move(*end));
+    center->attach(0, std::move(*end));
     worlds_[instance] = world{.center = std::move(center), .closed = nullptr, .due = {}};
     std::vector<std::uint64_t> waiting;
     for (const auto& [id, who] : visitors_)
-      if (who.now == visitor::phase::parked && who.greeting.instance == instance) waiting.push_back(id);
+      if (who.now == visitor::phase::parked && who.talk.introduction().world == instance) waiting.push_back(id);
     for (const std::uint64_t id : waiting) admit(id);
   });
 }
@@ -151,125 +115,95 @@ void server::expire() {
 }
 
 void server::set_accepting(bool on) {
-  for (const unique_fd& listener : listeners_) loop_.change(listener.get(), on ? POLLIN : 0);
+  for (const tcp_listener& listener : listeners_) loop_.change(listener.fd(), on ? POLLIN : 0);
   accept_again_ = on ? std::nullopt : std::optional{deadline{pause_without_descriptors}.at()};
 }
 
-void server::accept_from(int listener) {
+void server::accept_from(const tcp_listener& listener) {
   for (;;) {
-    address peer;
-    peer.length = sizeof peer.storage;
-    unique_fd socket{
-        ::accept4(listener, reinterpret_cast<sockaddr*>(&peer.storage), &peer.length, SOCK_NONBLOCK | SOCK_CLOEXEC)};
-    if (!socket) {
-      const int number = errno;
-      if (number == EINTR || number == ECONNABORTED) continue;
-      if (number == EAGAIN) return;
+    tcp_listener::caller one = listener.accept();
+    if (!one.fd) {
+      if (one.error == 0) return;
       if (drop_oldest_stranger()) continue;  // descriptors or memory have run out
       return set_accepting(false);
     }
     if (strangers_ == most_strangers) drop_oldest_stranger();
-    tune_connection(socket.get());
+    watch_for_dead_host(one.fd.get());
     const std::uint64_t id = next_visitor_++;
-    loop_.watch(socket.get(), POLLIN, [this, id](short revents) { react(id, revents); });
-    visitors_.emplace(id, visitor{.socket = std::move(socket),
-                                  .from = peer.text(),
-                                  .due = deadline{time_to_prove}.at(),
-                                  .greeting = {},
-                                  .offer = {}});
+    loop_.watch(one.fd.get(), POLLIN, [this, id](short revents) { react(id, revents); });
+    visitors_.emplace(id, visitor{.talk = handshake(std::move(one.fd), key_, 0),
+                                  .from = std::move(one.address),
+                                  .due = deadline{time_to_prove}.at()});
     ++strangers_;
   }
 }
 
 bool server::drop_oldest_stranger() {
-  for (const auto& [id, who] : visitors_) {
-    if (who.now != visitor::phase::greeting && who.now != visitor::phase::proving) continue;
-    drop(id);
-    return true;
-  }
-  return false;
+  const auto oldest =
+      std::ranges::find_if(visitors_, [](const auto& entry) { return entry.second.now == visitor::phase::proving; });
+  if (oldest == visitors_.end()) return false;
+  drop(oldest->first);
+  return true;
 }
 
 void server::react(std::uint64_t id, short revents) {
   visitor& who = visitors_.at(id);
-  switch (who.now) {
-    case visitor::phase::greeting:
-      if (!receive_some(who.socket.get(), std::as_writable_bytes(std::span{&who.greeting, 1}), who.have))
-        turn_away(id, "it said nothing that makes sense");
-      else if (who.have == sizeof who.greeting)
-        challenge_stranger(id, who);
-      break;
-    case visitor::phase::proving:
-      if (!receive_some(who.socket.get(), who.proof, who.have))
-        drop(id);  // a member that reached rank 0 at several addresses goes on with one
-      else if (who.have == sizeof who.proof)
-        judge(id, who);
-      break;
-    case visitor::phase::parked:
-      if ((revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0) drop(id);
-      break;
-    case visitor::phase::refused: {
-      std::byte rest[256];
-      std::size_t have = 0;
-      if (!receive_some(who.socket.get(), rest, have)) drop(id);
-      break;
-    }
+  if (who.now == visitor::phase::proving) return receive(id, who);
+  if (who.now == visitor::phase::parked) {
+    if ((revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0) drop(id);
+    return;
   }
+  std::byte rest[256];
+  std::size_t have = 0;
+  if (receive_some(who.talk.fd(), rest, have) == received::ended) drop(id);
 }
 
-void server::challenge_stranger(std::uint64_t id, visitor& who) {
-  if (who.greeting.magic != hello::expected_magic) return turn_away(id, "it speaks another protocol");
-  who.offer.nonce = random_bits();
-  who.offer.code = handshake_code(key_, handshake_side::rank0, who.greeting, who.offer.nonce);
-  if (!send_now(who.socket.get(), bytes_of(who.offer))) return drop(id);
-  if (who.greeting.version != hello::expected_version) return turn_away(id, "it uses another version of the library");
-  who.now = visitor::phase::proving;
-  who.have = 0;
-}
-
-void server::judge(std::uint64_t id, visitor& who) {
-  if (!same_bits(who.proof, handshake_code(key_, handshake_side::member, who.greeting, who.offer.nonce)))
-    return turn_away(id, "it does not know the secret of this job");
+void server::receive(std::uint64_t id, visitor& who) {
+  switch (who.talk.receive()) {
+    case handshake::status::pending: return;
+    case handshake::status::ended:  // a member that reaches rank 0 at several addresses goes on with one
+      return who.talk.introduced() ? drop(id) : turn_away(id, "it said nothing that makes sense");
+    case handshake::status::foreign: return turn_away(id, "it speaks another protocol");
+    case handshake::status::wrong_version: return turn_away(id, "it uses another version of the library");
+    case handshake::status::refused: return turn_away(id, "it does not know the secret of this job");
+    case handshake::status::proven:
+    case handshake::status::welcomed: break;
+  }
   --strangers_;
   who.now = visitor::phase::parked;
-  loop_.change(who.socket.get(), POLLRDHUP);
-  if (worlds_.contains(who.greeting.instance)) admit(id);
+  loop_.change(who.talk.fd(), POLLRDHUP);
+  if (worlds_.contains(who.talk.introduction().world)) admit(id);
 }
 
 void server::admit(std::uint64_t id) {
   visitor& who = visitors_.at(id);
-  hub& center = *worlds_.at(who.greeting.instance).center;
-  const auto size = static_cast<std::uint32_t>(center.size());
-  const std::uint32_t rank = who.greeting.rank;
-  if (who.greeting.size != size)
+  const hello& claim = who.talk.introduction();
+  hub& center = *worlds_.at(claim.world).center;
+  if (claim.size != static_cast<std::uint32_t>(center.size()))
     return refuse(
         id, code::bootstrap_protocol,
-        fmt::format("rank {} says that the job has {} processes, rank 0 that it has {}. Give all the same size", rank,
-                    who.greeting.size, size));
-  if (rank >= size)
-    return refuse(id, code::bootstrap_protocol, fmt::format("rank {} does not exist in a job of {}", rank, size));
-  const int socket = who.socket.get();
-  loop_.forget(socket);
-  unique_fd taken = std::move(who.socket);
-  if (center.attach(static_cast<int>(rank), std::move(taken))) {
-    visitors_.erase(id);
-    return;
-  }
-  // attach() left `taken` alone, so the connection is still ours.
-  who.socket = std::move(taken);
-  loop_.watch(socket, POLLIN, [this, id](short revents) { react(id, revents); });
-  refuse(id, code::bootstrap_protocol,
-         fmt::format("there is a rank {} in this job already. Give each process a rank of its own", rank));
+        fmt::format("rank {} says that the job has {} processes, rank 0 that it has {}. Give all the same size",
+                    claim.from, claim.size, center.size()));
+  if (claim.from < 0 || claim.from >= center.size())
+    return refuse(id, code::bootstrap_protocol,
+                  fmt::format("rank {} does not exist in a job of {}", claim.from, center.size()));
+  if (center.has_come(claim.from))
+    return refuse(
+        id, code::bootstrap_protocol,
+        fmt::format("there is a rank {} in this job already. Give each process a rank of its own", claim.from));
+  loop_.forget(who.talk.fd());
+  center.attach(claim.from, who.talk.take());
+  visitors_.erase(id);
 }
 
 void server::refuse(std::uint64_t id, code why, std::string text) {
   visitor& who = visitors_.at(id);
   who.now = visitor::phase::refused;
   who.due = deadline{time_to_read_a_refusal}.at();
-  loop_.change(who.socket.get(), POLLIN);
-  const shared_frame frame = make_failure(why, static_cast<int>(who.greeting.rank), text);
-  if (!send_now(who.socket.get(), *frame)) return drop(id);
-  ::shutdown(who.socket.get(), SHUT_WR);
+  loop_.change(who.talk.fd(), POLLIN);
+  const shared_frame frame = make_failure(why, who.talk.introduction().from, text);
+  if (!send_now(who.talk.fd(), *frame)) return drop(id);
+  ::shutdown(who.talk.fd(), SHUT_WR);
 }
 
 void server::turn_away(std::uint64_t id, std::string_view why) {
@@ -284,8 +218,8 @@ void server::turn_away(std::uint64_t id, std::string_view why) {
 void server::drop(std::uint64_t id) {
   const auto found = visitors_.find(id);
   visitor& who = found->second;
-  if (who.now == visitor::phase::greeting || who.now == visitor::phase::proving) --strangers_;
-  loop_.forget(who.socket.get());
+  if (who.now == visitor::phase::proving) --strangers_;
+  loop_.forget(who.talk.fd());
   visitors_.erase(found);
 }
 

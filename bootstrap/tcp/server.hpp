@@ -15,14 +15,15 @@
 
 #include "bootstrap/common/event_loop.hpp"
 #include "bootstrap/hub/hub.hpp"
-#include "bootstrap/tcp/handshake.hpp"
+#include "common/net/handshake.hpp"
+#include "common/net/tcp_socket.hpp"
 
 namespace pgas::boot {
 
 /// *Callers* any thread.
 class server {
  public:
-  server(const bits128& key, std::vector<unique_fd> listeners);
+  server(const bits128& key, std::vector<tcp_listener> listeners);
   ~server();
   server(const server&) = delete;
   server& operator=(const server&) = delete;
@@ -36,15 +37,11 @@ class server {
  private:
   /// A connection that is not a member's, or not yet.
   struct visitor {
-    enum class phase { greeting, proving, parked, refused };
-    unique_fd socket;
+    enum class phase { proving, parked, refused };
+    handshake talk;
     std::string from;
-    phase now = phase::greeting;
     clock::time_point due;
-    hello greeting;
-    challenge offer;
-    bits128 proof{};
-    std::size_t have = 0;  // bytes of what is expected in this phase
+    phase now = phase::proving;
   };
   struct world {
     std::unique_ptr<hub> center;
@@ -58,19 +55,18 @@ class server {
   void give_up(std::string_view why);
   [[nodiscard]] std::optional<clock::time_point> next_wake() const;
   void expire();
-  void accept_from(int listener);
+  void accept_from(const tcp_listener& listener);
   void set_accepting(bool on);
   bool drop_oldest_stranger();
   void react(std::uint64_t id, short revents);
-  void challenge_stranger(std::uint64_t id, visitor& who);
-  void judge(std::uint64_t id, visitor& who);
+  void receive(std::uint64_t id, visitor& who);
   void admit(std::uint64_t id);
   void refuse(std::uint64_t id, code why, std::string text);
   void turn_away(std::uint64_t id, std::string_view why);
   void drop(std::uint64_t id);
 
   const bits128 key_;
-  std::vector<unique_fd> listeners_;
+  std::vector<tcp_listener> listeners_;
   event_loop loop_;
   std::map<std::uint64_t, visitor> visitors_;  // in the order in which they came
   std::uint64_t next_visitor_ = 0;

@@ -1,20 +1,21 @@
 #include "bootstrap/tcp/tcp.hpp"
 
 #include <fmt/format.h>
+#include <netdb.h>
 
 #include <cerrno>
 #include <map>
 #include <mutex>
 #include <thread>
 
-#include "bootstrap/common/socket.hpp"
+#include "bootstrap/common/call_with_timeout.hpp"
 #include "bootstrap/common/text.hpp"
 #include "bootstrap/hub/client.hpp"
 #include "bootstrap/tcp/connect.hpp"
 #include "bootstrap/tcp/server.hpp"
 #include "bootstrap/tcp/unique_id.hpp"
 #include "common/descriptors.hpp"
-#include "common/struct_size.hpp"
+#include "common/system_error.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::boot {
@@ -24,7 +25,7 @@ constexpr int ports_to_try = 16;
 
 /// What this process remembers of a place where worlds are made, from one world to the next.
 struct meeting_point {
-  std::vector<unique_fd> listeners;            // opened by make_unique_id(), until rank 0 joins
+  std::vector<tcp_listener> listeners;         // opened by make_unique_id(), until rank 0 joins
   std::weak_ptr<server> running;               // serves rank 0's worlds
   std::map<int, std::uint32_t> next_instance;  // by rank, as several may be threads of this process
 };
@@ -45,6 +46,32 @@ struct rendezvous {
   std::string_view hint;  // what to do where all ports are in use
 };
 
+/// The addresses of a host name or a literal address, or none and the reason.
+[[nodiscard]] std::vector<tcp_address> resolve(const std::string& host, milliseconds limit, std::string& reason) {
+  struct answer {
+    int status = 0;
+    std::vector<tcp_address> found;
+  };
+  const auto got = call_with_timeout(limit, [host] {
+    answer result;
+    addrinfo wanted{};
+    wanted.ai_socktype = SOCK_STREAM;
+    addrinfo* list = nullptr;
+    result.status = ::getaddrinfo(host.c_str(), nullptr, &wanted, &list);
+    if (result.status != 0) return result;
+    for (const addrinfo* one = list; one != nullptr; one = one->ai_next)
+      if (const auto found = tcp_address::from(one->ai_addr)) result.found.push_back(*found);
+    ::freeaddrinfo(list);
+    return result;
+  });
+  if (!got) {
+    reason = fmt::format("looking up '{}' took too long", host);
+    return {};
+  }
+  if (got->status != 0) reason = fmt::format("looking up '{}': {}", host, ::gai_strerror(got->status));
+  return got->found;
+}
+
 [[nodiscard]] rendezvous by_unique_id(const bootstrap_options& options) {
   const unique_id id = unique_id::parse(options.unique_id);
   return {options.unique_id,
@@ -64,8 +91,8 @@ struct rendezvous {
   std::vector<std::uint16_t> ports;
   for (int port = first; port <= std::min(last, 65535); ++port) ports.push_back(static_cast<std::uint16_t>(port));
   const auto where = [ports, host = options.master_address](std::string& problem, const deadline& limit) {
-    std::vector<address> all;
-    for (const address& one : resolve(host, limit.but_at_most(milliseconds{10'000}).left(), problem))
+    std::vector<tcp_address> all;
+    for (const tcp_address& one : resolve(host, limit.but_at_most(milliseconds{10'000}).left(), problem))
       for (const std::uint16_t port : ports) all.push_back(one.with_port(port));
     return all;
   };
@@ -74,8 +101,8 @@ struct rendezvous {
 }
 
 /// Listeners on the first port that is free. A port that this process gives up at this moment is worth waiting for.
-[[nodiscard]] std::vector<unique_fd> listen_on_any(const rendezvous& meet, const std::string& interface,
-                                                   const deadline& limit) {
+[[nodiscard]] std::vector<tcp_listener> listen_on_any(const rendezvous& meet, const std::string& interface,
+                                                      const deadline& limit) {
   const deadline patience = limit.but_at_most(milliseconds{2000});
   do {
     for (const std::uint16_t port : meet.ports)
@@ -172,7 +199,7 @@ class tcp_root final : public bootstrap {
 
 [[nodiscard]] std::unique_ptr<bootstrap> join_as_root(const rendezvous& meet, const bootstrap_options& options,
                                                       std::uint32_t instance, const deadline& limit) {
-  detail::allow_descriptors_for(options.size);  // all others connect to this one
+  allow_descriptors_for(options.size);  // all others connect to this one
   auto root = std::make_unique<tcp_root>(server_at(meet, options, limit), instance, options);
   root->join(limit);
   return root;
@@ -180,9 +207,7 @@ class tcp_root final : public bootstrap {
 
 [[nodiscard]] std::unique_ptr<bootstrap> join_as_member(const rendezvous& meet, const bootstrap_options& options,
                                                         std::uint32_t instance, const deadline& limit) {
-  const hello me{.rank = static_cast<std::uint32_t>(options.rank),
-                 .size = static_cast<std::uint32_t>(options.size),
-                 .instance = instance};
+  const hello me{.from = options.rank, .size = static_cast<std::uint32_t>(options.size), .world = instance};
   for (;;) {
     auto member = std::make_unique<star_client>(reach_rank0(meet.where, meet.key, me, limit), options.rank,
                                                 options.size, options.timeout, star_client::hub_owner{"rank 0", 0});
@@ -193,6 +218,13 @@ class tcp_root final : public bootstrap {
 }
 
 }  // namespace
+
+bits128 key_of_job(const bootstrap_options& options) {
+  const bits128 fixed{};
+  const std::string text = fmt::format("pgas job key|{}|{}|{}|{}", options.secret.size(), options.secret,
+                                       options.run_id, options.master_port);
+  return siphash128(fixed, std::as_bytes(std::span{text}));
+}
 
 std::unique_ptr<bootstrap> join_tcp(const bootstrap_options& options) {
   const deadline limit{options.timeout};
@@ -216,12 +248,16 @@ namespace pgas {
 
 std::string make_unique_id(const bootstrap_options& options) {
   using namespace boot;
-  detail::check_struct_size("bootstrap_options", options.struct_size, sizeof(bootstrap_options));
   auto listeners = listen_on(options.interface, 0);
-  if (listeners.empty()) throw_system("opening a listener for a unique id");
+  if (listeners.empty()) throw_system("opening a listener for a unique id", EADDRINUSE);
+  host_addresses own = own_addresses(options.interface);
+  own.reachable.insert(own.reachable.end(), own.loopback.begin(), own.loopback.end());
+  if (own.reachable.empty())
+    throw error{code::bootstrap_unavailable,
+                "no network interface of this host is up and has an address, not even the loopback. Bring one up (`ip "
+                "link set lo up` is enough for PEs of one host), or start the PEs with pgasrun, which needs none"};
   unique_id id{random_bits(), {}};
-  for (const address& one : own_addresses(options.interface))
-    id.addresses.push_back(one.with_port(port_of(listeners.front())));
+  for (const tcp_address& one : own.reachable) id.addresses.push_back(one.with_port(listeners.front().port()));
   std::string text = id.print(options.unique_id_length);
   const std::lock_guard lock{meeting_points_mutex};
   meeting_points()[text].listeners = std::move(listeners);

@@ -1,11 +1,9 @@
 #include "bootstrap/tcp/unique_id.hpp"
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
-#include <netinet/in.h>
 
 #include <charconv>
-#include <cstring>
+#include <utility>
 
 #include "pgas/error.hpp"
 
@@ -13,27 +11,6 @@ namespace pgas::boot {
 namespace {
 
 constexpr std::string_view prefix = "pgas1-";
-
-[[nodiscard]] std::string print_host(const address& one) {
-  std::string text = one.text();
-  text.resize(text.rfind(':'));
-  return text.starts_with('[') ? text.substr(1, text.size() - 2) : text;
-}
-
-[[nodiscard]] bool parse_host(std::string_view text, address& to) {
-  const std::string host{text};
-  if (auto* v4 = reinterpret_cast<sockaddr_in*>(&to.storage); ::inet_pton(AF_INET, host.c_str(), &v4->sin_addr) == 1) {
-    v4->sin_family = AF_INET;
-    to.length = sizeof *v4;
-    return true;
-  }
-  to = {};
-  auto* v6 = reinterpret_cast<sockaddr_in6*>(&to.storage);
-  if (::inet_pton(AF_INET6, host.c_str(), &v6->sin6_addr) != 1) return false;
-  v6->sin6_family = AF_INET6;
-  to.length = sizeof *v6;
-  return true;
-}
 
 /// The number that `text` holds in hexadecimal, all of it.
 template <class Number>
@@ -55,10 +32,10 @@ template <class Number>
 std::string unique_id::print(std::size_t most) const {
   std::string text = fmt::format("{}{:x}-", prefix, addresses.at(0).port());
   for (const std::byte b : secret) text += fmt::format("{:02x}", std::to_integer<unsigned>(b));
-  const std::string last = print_host(addresses.back());
+  const std::string last = addresses.back().host();
   char separator = '-';
   for (std::size_t i = 0; i + 1 < addresses.size(); ++i) {
-    const std::string host = print_host(addresses[i]);
+    const std::string host = addresses[i].host();
     if (text.size() + host.size() + last.size() + 2 > most) continue;
     text += std::exchange(separator, ',') + host;
   }
@@ -87,9 +64,9 @@ unique_id unique_id::parse(std::string_view text) {
   }
   if (rest.ends_with(',')) throw reject("an address is missing");
   do {
-    address one;
-    if (!parse_host(take_until(rest, ','), one)) throw reject("an address is malformed");
-    id.addresses.push_back(one.with_port(port));
+    const auto one = tcp_address::parse_host(std::string{take_until(rest, ',')}, port);
+    if (!one) throw reject("an address is malformed");
+    id.addresses.push_back(*one);
   } while (!rest.empty());
   return id;
 }

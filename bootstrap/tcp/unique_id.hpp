@@ -1,5 +1,6 @@
 /// @file
-/// The printed form of a meeting point: "pgas1-PORT-SECRET-ADDRESS,ADDRESS,..." in hexadecimal and plain addresses.
+/// The printed form of where rank 0 listens: "pgas1-PORT-SECRET-ADDRESS,ADDRESS,..." in hexadecimal and plain
+/// addresses.
 #pragma once
 
 #include <cstdint>
@@ -7,18 +8,18 @@
 #include <string_view>
 #include <vector>
 
-#include "bootstrap/tcp/address.hpp"
+#include "common/net/address.hpp"
 #include "common/siphash.hpp"
 
 namespace pgas::boot {
 
-using detail::bits128;
+using namespace detail;  // of src/common
 
 struct unique_id {
   static constexpr std::size_t longest = 255;
 
   bits128 secret{};
-  std::vector<address> addresses;  ///< of rank 0, each with the port
+  std::vector<tcp_address> addresses;  ///< of rank 0, each with the port
 
   /// As many addresses as fit into `most` characters are printed; the last (the loopback) always is.
   [[nodiscard]] std::string print(std::size_t most = longest) const;

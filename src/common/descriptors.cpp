@@ -16,7 +16,8 @@ void allow_descriptors_for(int processes) noexcept {
 
 void fill_standard_descriptors() noexcept {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd)
-    if (::fcntl(fd, F_GETFD) < 0 && errno == EBADF && ::open("/dev/null", O_RDWR) < 0) return;  // takes the lowest number
+    if (::fcntl(fd, F_GETFD) < 0 && errno == EBADF && ::open("/dev/null", O_RDWR) < 0)
+      return;  // takes the lowest number
 }
 
 }  // namespace pgas::detail

@@ -7,8 +7,8 @@
 #include <span>
 #include <utility>
 
+#include "common/net/unix_socket.hpp"
 #include "common/unique_fd.hpp"
-#include "host/control/unix_socket.hpp"
 
 namespace pgas::detail {
 

@@ -11,6 +11,7 @@
 
 #include "common/descriptors.hpp"
 #include "common/join_step.hpp"
+#include "common/system_error.hpp"
 #include "host/control/control_plane_state.hpp"
 #include "host/control/mesh_connector.hpp"
 #include "host/control/peer_descriptor.hpp"
@@ -85,8 +86,9 @@ tcp_meeting meet_other_hosts(bootstrap& exchange, const config& settings, std::v
   mine.peer_timeout = settings.heartbeat_timeout;
   std::optional<tcp_listener> listener;
   try {
-    listener.emplace(exchange.size() + 64);
-    for (const tcp_address& address : own_addresses(settings.socket_ifname))
+    listener.emplace(listen_anywhere());
+    const host_addresses own = own_addresses(settings.socket_ifname);
+    for (const tcp_address& address : own.reachable.empty() ? own.loopback : own.reachable)
       if (listener->takes(address.family())) mine.addresses.push_back(address.with_port(listener->port()));
   } catch (const error& why) {
     mine.failure = text_of(why);
@@ -168,7 +170,7 @@ control_plane_state::control_plane_state(bootstrap& exchange, const config& sett
         to = std::make_unique<tcp_connection>(std::move(socket));
     }
     wake = unique_fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-    if (!wake) throw error(code::system, fmt::format("eventfd: {}", std::strerror(errno)));
+    if (!wake) throw_system("eventfd");
     for (int pe = 0; pe < size; ++pe) {  // last: where descriptors are few it is these that are done without
       if (pe == me || !on_this_host(pe)) continue;
       unique_fd process = open_pidfd(channels[static_cast<std::size_t>(pe)]->fd());

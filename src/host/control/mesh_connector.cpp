@@ -8,40 +8,38 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <cstring>
 #include <list>
 #include <optional>
 #include <set>
 #include <utility>
 
 #include "common/join_step.hpp"
-#include "host/control/handshake.hpp"
+#include "common/net/handshake.hpp"
+#include "common/system_error.hpp"
 #include "host/control/tcp_connector.hpp"
 
 namespace pgas::detail {
 
 namespace {
 
-using clock = std::chrono::steady_clock;
 using status = handshake::status;
-using transport = handshake::transport;
 
 /// A lower PE of this host, and the connection to it once there is one.
-struct neighbour {
+struct local_target {
   int pe;
   clock::time_point next_attempt;
   std::optional<handshake> talk;
 };
 
-/// Somebody who has connected and not said who it is.
-struct stranger {
-  transport over;
+/// An accepted connection that has not proved to be a PE.
+struct pending_connection {
+  bool local;
   handshake talk;
   std::string name;  ///< "process 123" or "10.0.0.1:4711"
   clock::time_point until;
 };
 
-/// One PE's part in the rendezvous.
+/// One PE's part in connecting all.
 class mesh_connector {
  public:
   mesh_connector(const std::vector<peer_descriptor>& all, int me, const unix_listener& listener, const config& settings,
@@ -58,12 +56,12 @@ class mesh_connector {
     // Less than the bootstrap's own limit, so that the outcome can still be told to the others.
     const auto limit = std::min<std::chrono::milliseconds>(settings.join_timeout * 3 / 4, std::chrono::seconds(20));
     deadline_ = clock::now() + limit;
-    patience_ = limit / 4;
+    timeout_ = limit / 4;
     for (int pe = 0; pe < me; ++pe) {
-      if (way_to(pe) == transport::unix_socket)
-        neighbours_.push_back({pe, clock::now(), std::nullopt});
+      if (on_this_host(pe))
+        local_targets_.push_back({pe, clock::now(), std::nullopt});
       else
-        approach(pe);
+        add_connector(pe);
     }
     missing_ = all.size() - 1;
     watch_processes();
@@ -73,16 +71,16 @@ class mesh_connector {
     while (missing_ > 0) {
       if (clock::now() >= deadline_) throw_missing();
       start_connections();
-      for (tcp_connector& one : approaches_) one.go_on();
+      for (tcp_connector& one : connectors_) one.start_if_due();
       wait_for_news();
-      drop_the_silent();
+      drop_overdue();
     }
-    for (const stranger& left_over : strangers_) refuse(left_over.name, "it has not said who it is");
+    for (const pending_connection& left_over : pending_) refuse(left_over.name, "it has not said who it is");
     return std::move(sockets_);
   }
 
  private:
-  static constexpr std::size_t max_strangers = 64;  // beyond what the PEs themselves need
+  static constexpr std::size_t max_strangers = 64;  // more than the PEs themselves need
 
   /// A PE that has died need not have connected before, nor need its sockets be closed: a child may have them.
   void watch_processes() {
@@ -90,8 +88,7 @@ class mesh_connector {
     const bool known = ::getrlimit(RLIMIT_NOFILE, &limit) == 0;
     for (int pe = 0; pe < static_cast<int>(all_.size()); ++pe) {
       const peer_descriptor& one = all_[static_cast<std::size_t>(pe)];
-      if (pe == me_ || way_to(pe) != transport::unix_socket ||
-          one.pid_namespace != all_[static_cast<std::size_t>(me_)].pid_namespace)
+      if (pe == me_ || !on_this_host(pe) || one.pid_namespace != all_[static_cast<std::size_t>(me_)].pid_namespace)
         continue;
       bool gone = false;
       unique_fd process = process_of(std::stoi(one.pid), gone);
@@ -102,12 +99,11 @@ class mesh_connector {
     }
   }
 
-  [[nodiscard]] transport way_to(int pe) const {
-    return hosts_[static_cast<std::size_t>(pe)] == hosts_[static_cast<std::size_t>(me_)] ? transport::unix_socket
-                                                                                         : transport::tcp;
+  [[nodiscard]] bool on_this_host(int pe) const {
+    return hosts_[static_cast<std::size_t>(pe)] == hosts_[static_cast<std::size_t>(me_)];
   }
 
-  void approach(int pe) {
+  void add_connector(int pe) {
     const tcp_endpoints& offer = remote_->offers[static_cast<std::size_t>(pe)];
     if (offer.addresses.empty())
       throw error(code::peer_unreachable,
@@ -115,11 +111,11 @@ class mesh_connector {
                               "up and has one",
                               describe_pe(all_, pe), describe_pe(all_, me_)),
                   pe);
-    approaches_.emplace_back(me_, pe, offer.addresses, secret_, patience_);
+    connectors_.emplace_back(me_, pe, offer.addresses, secret_, timeout_);
   }
 
   void start_connections() {
-    for (neighbour& target : neighbours_) {
+    for (local_target& target : local_targets_) {
       if (target.talk || clock::now() < target.next_attempt) continue;
       connect_result attempt = connect_to(address_of(target.pe));
       if (attempt.error == EAGAIN) {
@@ -128,15 +124,14 @@ class mesh_connector {
       }
       if (attempt.error == ECONNREFUSED) throw_if_died(target.pe);
       if (attempt.error != 0)
-        throw error(
-            code::peer_unreachable,
-            fmt::format("{} cannot reach the socket of {}, {}: {}; {}", describe_pe(all_, me_),
-                        describe_pe(all_, target.pe), address_of(target.pe).text(), std::strerror(attempt.error),
-                        attempt.error == EMFILE || attempt.error == ENFILE ? "raise the limit (ulimit -n)"
-                        : settings_.socket_directory.empty()
-                            ? "has that process ended?"
-                            : "PGAS_SOCKET_DIR must be one directory that both see, not two of the same name"),
-            target.pe);
+        throw error(code::peer_unreachable,
+                    fmt::format("{} cannot reach the socket of {}, {}: {}; {}", describe_pe(all_, me_),
+                                describe_pe(all_, target.pe), address_of(target.pe).text(), errno_text(attempt.error),
+                                attempt.error == EMFILE || attempt.error == ENFILE ? "raise the limit (ulimit -n)"
+                                : settings_.socket_directory.empty()
+                                    ? "has that process ended?"
+                                    : "PGAS_SOCKET_DIR must be one directory that both see, not two of the same name"),
+                    target.pe);
       const std::optional<socket_owner> owner = peer_credentials(attempt.fd.get());
       if (!owner || owner->uid != ::geteuid())
         throw error(
@@ -144,9 +139,8 @@ class mesh_connector {
             fmt::format("the socket at {}, where PE {} should listen, belongs to user {}: nothing was sent to it",
                         address_of(target.pe).text(), target.pe, owner ? static_cast<long>(owner->uid) : -1L),
             target.pe);
-      target.talk.emplace(std::move(attempt.fd), transport::unix_socket, handshake::role::connecting, secret_, me_,
-                          target.pe);
-      if (const int failed = target.talk->begin(); failed != 0) throw lost(target.pe, std::strerror(failed));
+      target.talk.emplace(std::move(attempt.fd), secret_, hello{.from = me_, .to = target.pe});
+      if (const int failed = target.talk->send_hello(); failed != 0) throw_closed(target.pe, errno_text(failed));
     }
   }
 
@@ -154,17 +148,17 @@ class mesh_connector {
     std::vector<pollfd> watched{{listener_.fd(), POLLIN, 0}};
     if (remote_ != nullptr) watched.push_back({remote_->listener.fd(), POLLIN, 0});
     clock::time_point next = deadline_;
-    for (const neighbour& target : neighbours_) {
+    for (const local_target& target : local_targets_) {
       if (target.talk)
         watched.push_back({target.talk->fd(), POLLIN, 0});
       else
         next = std::min(next, target.next_attempt);
     }
-    for (const tcp_connector& one : approaches_) {
-      watched.push_back(one.awaited());  // poll ignores the -1 of a pause
+    for (const tcp_connector& one : connectors_) {
+      watched.push_back(one.awaited());
       next = std::min(next, one.due());
     }
-    for (const stranger& one : strangers_) {
+    for (const pending_connection& one : pending_) {
       watched.push_back({one.talk.fd(), POLLIN, 0});
       next = std::min(next, one.until);
     }
@@ -176,7 +170,7 @@ class mesh_connector {
     const auto pause = std::chrono::ceil<std::chrono::milliseconds>(next - clock::now());
     if (::poll(watched.data(), watched.size(), static_cast<int>(std::max<std::int64_t>(pause.count(), 0))) < 0) {
       if (errno == EINTR) return;
-      throw error(code::system, fmt::format("poll: {}", std::strerror(errno)));
+      throw_system("poll");
     }
     std::set<int> with_news;
     for (const pollfd& one : watched)
@@ -186,45 +180,50 @@ class mesh_connector {
       if (news_of(process.get())) throw_died(pe);
     for (std::size_t pe = 0; pe < sockets_.size(); ++pe)
       if (sockets_[pe] && news_of(sockets_[pe].get())) throw_closed(static_cast<int>(pe), "it closed the connection");
-    neighbours_.remove_if(
-        [&](neighbour& target) { return target.talk && news_of(target.talk->fd()) && answered(target); });
-    approaches_.remove_if([&](tcp_connector& one) {
-      if (!news_of(one.awaited().fd) || !one.arrived()) return false;
-      settle(one.peer(), one.take());
+    local_targets_.remove_if(
+        [&](local_target& target) { return target.talk && news_of(target.talk->fd()) && advance(target); });
+    connectors_.remove_if([&](tcp_connector& one) {
+      const bool ready = news_of(one.awaited().fd) || clock::now() >= one.due();
+      if (!ready || !one.advance()) return false;
+      add_socket(one.peer(), one.take());
       return true;
     });
-    strangers_.remove_if([&](stranger& one) { return news_of(one.talk.fd()) && heard(one); });
-    if (news_of(listener_.fd())) accept_neighbours();
+    pending_.remove_if([&](pending_connection& one) { return news_of(one.talk.fd()) && advance(one); });
+    if (news_of(listener_.fd())) accept_local();
     if (remote_ != nullptr && news_of(remote_->listener.fd())) accept_remote();
   }
 
-  /// The answer of a lower PE of this host. Whether there was one.
-  bool answered(neighbour& target) {
-    switch (target.talk->hear()) {
-      case status::under_way: return false;
+  /// Takes what a lower PE of this host has sent. Whether the connection stands.
+  bool advance(local_target& target) {
+    switch (target.talk->receive()) {
+      case status::pending:
+      case status::proven: return false;
       case status::ended: throw_closed(target.pe, "it closed the connection without an answer");
+      case status::foreign:
+      case status::wrong_version:
       case status::refused:
         throw error(code::authentication,
-                    fmt::format("whoever listens at {} does not know this job's secret and is not PE {}",
+                    fmt::format("the process that listens at {} does not know this job's secret and is not PE {}",
                                 address_of(target.pe).text(), target.pe),
                     target.pe);
-      case status::proven: break;
+      case status::welcomed: break;
     }
-    settle(target.pe, target.talk->take());
+    add_socket(target.pe, target.talk->take());
     return true;
   }
 
-  /// The words of somebody who connected. Whether the matter is settled, one way or the other.
-  bool heard(stranger& one) {
-    const status outcome = one.talk.hear();
-    if (outcome == status::under_way) return false;
+  /// Takes what the other side of an accepted connection has sent. Whether it is to be forgotten: it was connected or
+  /// refused.
+  bool advance(pending_connection& one) {
+    const status outcome = one.talk.receive();
+    if (outcome == status::pending) return false;
     if (outcome == status::ended) {
       refuse(one.name, "it went away without a word");
       return true;
     }
-    const int pe = one.talk.peer();
-    const bool expected = pe > me_ && pe < static_cast<int>(all_.size()) && way_to(pe) == one.over;
-    if (outcome == status::refused || !expected) {
+    const int pe = one.talk.introduction().from;
+    const bool expected = pe > me_ && pe < static_cast<int>(all_.size()) && on_this_host(pe) == one.local;
+    if (outcome != status::proven || !expected) {
       refuse(one.name, "it does not know this job's secret");
       return true;
     }
@@ -232,50 +231,63 @@ class mesh_connector {
       refuse(one.name, fmt::format("it claims to be PE {}, which is connected already", pe));
       return true;
     }
-    if (const int failed = one.talk.confirm(); failed != 0) throw lost(pe, std::strerror(failed));
-    settle(pe, one.talk.take());
+    if (const int failed = one.talk.welcome(); failed != 0) throw_closed(pe, errno_text(failed));
+    add_socket(pe, one.talk.take());
     return true;
   }
 
-  void accept_neighbours() {
-    while (unique_fd fd = listener_.accept()) {
-      const std::optional<socket_owner> owner = peer_credentials(fd.get());
+  void accept_local() {
+    for (;;) {
+      connect_result next = listener_.accept();
+      throw_if_failed(next.error);
+      if (!next.fd) return;
+      const std::optional<socket_owner> owner = peer_credentials(next.fd.get());
       const std::string name = fmt::format("process {}", owner ? owner->pid : 0);
       if (owner && owner->uid == ::geteuid())
-        listen_to(std::move(fd), transport::unix_socket, name);
+        add_pending(std::move(next.fd), true, name);
       else
         refuse(name, fmt::format("it runs as user {}", owner ? static_cast<long>(owner->uid) : -1L));
     }
   }
 
   void accept_remote() {
-    for (tcp_listener::caller one = remote_->listener.accept(); one.fd; one = remote_->listener.accept())
-      listen_to(std::move(one.fd), transport::tcp, one.address);
-  }
-
-  void listen_to(unique_fd fd, transport over, const std::string& name) {
-    if (strangers_.size() >= all_.size() + max_strangers) {
-      if (!heard(strangers_.front()))
-        refuse(strangers_.front().name, "too many connections that have not said who they are");
-      strangers_.pop_front();
+    for (;;) {
+      tcp_listener::caller next = remote_->listener.accept();
+      throw_if_failed(next.error);
+      if (!next.fd) return;
+      add_pending(std::move(next.fd), false, next.address);
     }
-    stranger& one =
-        strangers_.emplace_back(stranger{over, handshake(std::move(fd), over, handshake::role::accepting, secret_, me_),
-                                         name, clock::now() + patience_});
-    if (one.talk.begin() == 0) return;
-    refuse(name, "it went away without a word");
-    strangers_.pop_back();
   }
 
-  void drop_the_silent() {
-    strangers_.remove_if([&](const stranger& one) {
+  void throw_if_failed(int accepting) const {
+    if (accepting != 0) throw_system("accept (where files ran out, raise the limit: ulimit -n)", accepting);
+  }
+
+  void add_pending(unique_fd fd, bool local, const std::string& name) {
+    if (pending_.size() >= all_.size() + max_strangers) make_room();
+    pending_.push_back({local, handshake(std::move(fd), secret_, me_), name, clock::now() + timeout_});
+  }
+
+  /// Gives up the oldest connection that has sent no hello, or the oldest of all.
+  void make_room() {
+    const std::size_t before = pending_.size();
+    pending_.remove_if([&](pending_connection& one) { return !one.talk.introduced() && advance(one); });
+    if (pending_.size() < before) return;
+    auto oldest = std::ranges::find_if(pending_, [](const auto& one) { return !one.talk.introduced(); });
+    if (oldest == pending_.end()) oldest = pending_.begin();
+    refuse(oldest->name, "too many connections that have not said who they are");
+    pending_.erase(oldest);
+  }
+
+  void drop_overdue() {
+    pending_.remove_if([&](const pending_connection& one) {
       if (clock::now() < one.until) return false;
       refuse(one.name, "it has not said who it is");
       return true;
     });
   }
 
-  void settle(int pe, unique_fd fd) {
+  void add_socket(int pe, unique_fd fd) {
     join_step("connection");
     sockets_[static_cast<std::size_t>(pe)] = std::move(fd);
     --missing_;
@@ -312,12 +324,12 @@ class mesh_connector {
   }
 
   [[noreturn]] void throw_missing() const {
-    if (!approaches_.empty()) {
-      const tcp_connector& first = approaches_.front();
+    if (!connectors_.empty()) {
+      const tcp_connector& first = connectors_.front();
       throw error(code::peer_unreachable,
                   fmt::format("{} cannot reach {} over TCP; tried {}. Is a firewall between the two hosts, or is that "
                               "process stopped? PGAS_SOCKET_IFNAME names the network interface whose addresses are tried",
-                              describe_pe(all_, me_), describe_pe(all_, first.peer()), first.answers()),
+                              describe_pe(all_, me_), describe_pe(all_, first.peer()), first.report()),
                   first.peer());
     }
     std::string names;
@@ -345,13 +357,13 @@ class mesh_connector {
   log::logger& log_;
   const job_secret secret_;
   std::vector<unique_fd> sockets_;
-  std::list<neighbour> neighbours_;
-  std::list<tcp_connector> approaches_;
-  std::list<stranger> strangers_;
+  std::list<local_target> local_targets_;
+  std::list<tcp_connector> connectors_;
+  std::list<pending_connection> pending_;
   std::vector<std::pair<int, unique_fd>> processes_;  ///< of this host's PEs, by PE
   std::size_t missing_ = 0;
   clock::time_point deadline_;
-  clock::duration patience_{};
+  milliseconds timeout_{};
 };
 
 }  // namespace

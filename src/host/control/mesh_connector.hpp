@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "common/net/tcp_socket.hpp"
+#include "common/net/unix_socket.hpp"
 #include "common/unique_fd.hpp"
 #include "host/control/peer_descriptor.hpp"
 #include "host/control/tcp_endpoints.hpp"
-#include "host/control/tcp_socket.hpp"
-#include "host/control/unix_socket.hpp"
 #include "host/log/log.hpp"
 #include "pgas/config.hpp"
 

@@ -1,16 +1,15 @@
 // The thread that reads from all connections: contributions, failures, farewells, and the end of a peer.
 #include <fmt/format.h>
 #include <poll.h>
-#include <pthread.h>
-#include <signal.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <exception>
-#include <system_error>
 #include <utility>
 
+#include "common/system_error.hpp"
+#include "common/thread.hpp"
 #include "host/control/control_plane_state.hpp"
 
 namespace pgas::detail {
@@ -38,19 +37,7 @@ void control_plane_state::start_reader() {
   for (const watched_process& one : processes) watched.push_back({one.fd.get(), POLLIN, 0});
   next_alive = last_watch = clock::now();
   heard.assign(channels.size(), next_alive);
-  // The application's signal handlers run on the application's threads.
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  try {
-    reader = std::thread([this] { read_until_woken(); });
-  } catch (const std::system_error& why) {
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    throw error(code::system, fmt::format("starting a thread: {}", why.what()));
-  }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  ::pthread_setname_np(reader.native_handle(), "pgas-links");
+  reader = start_thread("pgas-control", [this] { read_until_woken(); });
 }
 
 void control_plane_state::stop_reader() noexcept {
@@ -70,8 +57,7 @@ void control_plane_state::read_until_woken() {
   for (;;) {
     if (::poll(watched.data(), watched.size(), patience()) < 0) {
       if (errno == EINTR) continue;
-      guarded(*this,
-              [this, why = errno] { throw error(code::system, fmt::format("poll: {}", std::strerror(why)), me); });
+      guarded(*this, [why = errno] { throw_system("poll", why); });
       return;
     }
     if (woken.revents != 0) {

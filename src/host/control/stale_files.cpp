@@ -11,8 +11,8 @@
 #include <functional>
 #include <string_view>
 
+#include "common/net/unix_socket.hpp"
 #include "common/unique_fd.hpp"
-#include "host/control/unix_socket.hpp"
 
 namespace pgas::detail {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "host/control/tcp_socket.hpp"
+#include "common/net/address.hpp"
 #include "pgas/bootstrap.hpp"
 
 namespace pgas::detail {

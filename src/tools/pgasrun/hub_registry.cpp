@@ -1,14 +1,9 @@
 #include "src/tools/pgasrun/hub_registry.hpp"
 
-#include <poll.h>
-#include <sys/socket.h>
-#include <sys/uio.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 
 #include "bootstrap/hub/world_request.hpp"
+#include "common/net/unix_socket.hpp"
 
 namespace pgas::boot {
 
@@ -22,28 +17,14 @@ void worlds::serve(int rank, int requests) {
 void worlds::receive(int rank, int requests) {
   for (;;) {
     world_request request;
-    iovec content{&request, sizeof request};
-    int descriptor = -1;
-    alignas(cmsghdr) char space[CMSG_SPACE(sizeof descriptor)];
-    msghdr message{};
-    message.msg_iov = &content;
-    message.msg_iovlen = 1;
-    message.msg_control = space;
-    message.msg_controllen = sizeof space;
-    const ssize_t got = ::recvmsg(requests, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0 && errno == EAGAIN) return;
-    if (got <= 0) return loop_.forget(requests);  // no process holds the other end any more
-    if ((message.msg_flags & MSG_CTRUNC) != 0) told_.turned_away(rank);
-    const cmsghdr* header = CMSG_FIRSTHDR(&message);
-    if (header == nullptr || header->cmsg_type != SCM_RIGHTS || header->cmsg_len != CMSG_LEN(sizeof descriptor))
-      continue;
-    std::memcpy(&descriptor, CMSG_DATA(header), sizeof descriptor);
-    unique_fd socket{descriptor};
-    // Closing it unheard is the answer to a library that speaks otherwise.
-    if (static_cast<std::size_t>(got) == sizeof request && request.magic == world_request::expected_magic &&
+    received_packet got = receive_packet(requests, writable_bytes_of(request));
+    if (got.what == received_packet::status::nothing_yet) return;
+    if (got.what == received_packet::status::closed) return loop_.forget(requests);  // no process has the other end
+    if (got.descriptors_lost) told_.turned_away(rank);
+    // The answer to a library of another version is that its socket is closed.
+    if (got.fds.size() == 1 && got.bytes.size() == sizeof(request) && request.magic == world_request::expected_magic &&
         request.version == world_request::expected_version)
-      attach(rank, std::move(socket));
+      attach(rank, std::move(got.fds.front()));
   }
 }
 
@@ -58,7 +39,7 @@ void worlds::attach(int rank, unique_fd socket) {
     hubs_.push_back(std::move(fresh));
   }
   // What a PE has left running may come when the world is over; then closing the socket is the answer.
-  if (hub* const open = hubs_[world].get()) (void)open->attach(rank, std::move(socket));
+  if (hub* const open = hubs_[world].get()) open->attach(rank, std::move(socket));
 }
 
 void worlds::ended(int rank, std::string how) {

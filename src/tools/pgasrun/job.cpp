@@ -12,6 +12,7 @@
 #include <iterator>
 
 #include "bootstrap/common/text.hpp"
+#include "common/system_error.hpp"
 #include "src/tools/pgasrun/foreign_library.hpp"
 
 namespace pgas::boot {
@@ -75,7 +76,8 @@ job::job(job_options options)
                    },
                .turned_away =
                    [this](int rank) {
-                     say(fmt::format("PE {} can't join: pgasrun may open no more files, raise the limit (ulimit -n)", rank));
+                     say(fmt::format("PE {} can't join: pgasrun may open no more files, raise the limit (ulimit -n)",
+                                     rank));
                    }}),
       signals_(catch_signals()),
       output_(loop_, STDOUT_FILENO, [this] { listen_to_all(); }),

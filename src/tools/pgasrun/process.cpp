@@ -12,7 +12,8 @@
 #include <cstdlib>
 #include <thread>
 
-#include "bootstrap/common/text.hpp"
+#include "common/net/socket.hpp"
+#include "common/system_error.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::boot {
@@ -64,13 +65,10 @@ void become(int rank, int size, const std::vector<std::string>& command, int req
 }  // namespace
 
 process process::start(int rank, int size, const std::vector<std::string>& command, bool tagged) {
-  int sockets[2];
-  if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, sockets) != 0)
-    throw_system("socketpair (raise `ulimit -n` for so many PEs)");
+  auto [ours, theirs] = socket_pair(SOCK_SEQPACKET);
   process one;
   one.rank = rank;
-  one.requests = unique_fd{sockets[0]};
-  const unique_fd theirs{sockets[1]};
+  one.requests = std::move(ours);
   unique_fd output;
   unique_fd errors;
   if (tagged) {

@@ -4,8 +4,8 @@
 
 #include <sys/socket.h>
 
-#include "bootstrap/common/socket.hpp"
 #include "bootstrap/common/text.hpp"
+#include "common/net/socket.hpp"
 #include "support.hpp"
 
 namespace pgas::boot::test {

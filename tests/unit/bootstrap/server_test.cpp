@@ -12,10 +12,10 @@
 #include <cerrno>
 #include <string_view>
 
-#include "bootstrap/common/socket.hpp"
-#include "bootstrap/tcp/handshake.hpp"
 #include "bootstrap/tcp/unique_id.hpp"
 #include "common/deadline.hpp"
+#include "common/net/handshake.hpp"
+#include "common/net/socket.hpp"
 #include "support.hpp"
 
 namespace {
@@ -84,9 +84,9 @@ TEST(server, whose_thread_fails_tells_everybody_and_keeps_nobody) {
     chosen_bootstrap mine = make_bootstrap(member_of(id, rank, 2));
     mine.exchange->barrier();
     if (rank == 1) {
-      const address to = unique_id::parse(id).addresses.back();
-      const unique_fd stranger{::socket(to.storage.ss_family, SOCK_STREAM, 0)};
-      ASSERT_EQ(::connect(stranger.get(), to.get(), to.length), 0);
+      const tcp_address to = unique_id::parse(id).addresses.back();
+      const unique_fd stranger{::socket(to.family(), SOCK_STREAM, 0)};
+      ASSERT_EQ(::connect(stranger.get(), to.raw(), to.length()), 0);
       random_bits_run_out = true;
       ASSERT_EQ(send_all(stranger.get(), bytes_of(hello{}), deadline{seconds(5)}), 0);  // its answer needs a nonce
       EXPECT_TRUE(wait_for_events(stranger.get(), POLLIN, deadline{seconds(10)})) << "the connection is still open";

@@ -8,10 +8,12 @@
 #include <string>
 #include <vector>
 
-#include "bootstrap/tcp/handshake.hpp"
+#include "bootstrap/tcp/tcp.hpp"
 
 namespace pgas::boot {
 namespace {
+
+using namespace detail;
 
 std::string hex(const bits128& bits) {
   std::string text;
@@ -61,19 +63,7 @@ TEST(siphash, padding_is_part_of_the_message) {
                            siphash128(counting_key(), std::span{zeros}.first(n + 1))));
 }
 
-TEST(handshake, the_two_sides_differ_and_all_is_covered) {
-  const hello greeting{.rank = 1, .size = 2, .instance = 3};
-  const bits128 nonce = random_bits();
-  const bits128 key = random_bits();
-  const bits128 code = handshake_code(key, handshake_side::member, greeting, nonce);
-  EXPECT_FALSE(same_bits(code, handshake_code(key, handshake_side::rank0, greeting, nonce)));
-  EXPECT_FALSE(
-      same_bits(code, handshake_code(key, handshake_side::member, {.rank = 2, .size = 2, .instance = 3}, nonce)));
-  EXPECT_FALSE(same_bits(code, handshake_code(key, handshake_side::member, greeting, random_bits())));
-  EXPECT_FALSE(same_bits(code, handshake_code(random_bits(), handshake_side::member, greeting, nonce)));
-}
-
-TEST(handshake, what_a_job_is_known_by_makes_its_key) {
+TEST(key_of_job, what_a_job_is_known_by_makes_its_key) {
   bootstrap_options job;
   job.master_port = 29500;
   job.run_id = "a";

@@ -4,13 +4,13 @@
 #include <sys/socket.h>
 
 #include <cerrno>
-#include <cstring>
 
-#include "bootstrap/common/socket.hpp"
 #include "bootstrap/hub/client.hpp"
 #include "bootstrap/tcp/connect.hpp"
 #include "bootstrap/tcp/unique_id.hpp"
 #include "common/deadline.hpp"
+#include "common/net/socket.hpp"
+#include "common/system_error.hpp"
 #include "support.hpp"
 
 namespace pgas::boot::test {
@@ -20,9 +20,8 @@ namespace {
 class stranger {
  public:
   explicit stranger(const std::string& id) : id_(unique_id::parse(id)), socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
-    std::string reason;
-    const address to = resolve("127.0.0.1", seconds(5), reason).at(0).with_port(id_.addresses.front().port());
-    EXPECT_EQ(::connect(socket_.get(), to.get(), to.length), 0) << errno_text();
+    const tcp_address to = tcp_address::parse_host("127.0.0.1", id_.addresses.front().port()).value();
+    EXPECT_EQ(::connect(socket_.get(), to.raw(), to.length()), 0) << errno_text(errno);
   }
 
   void say(std::span<const std::byte> bytes) {
@@ -30,13 +29,13 @@ class stranger {
   }
   void say(std::string_view text) { say(std::as_bytes(std::span{text})); }
 
-  [[nodiscard]] challenge hear_challenge() {
-    challenge heard;
+  [[nodiscard]] hello_answer hear_answer() {
+    hello_answer heard;
     EXPECT_EQ(::recv(socket_.get(), &heard, sizeof heard, MSG_WAITALL), static_cast<ssize_t>(sizeof heard));
     return heard;
   }
-  [[nodiscard]] bits128 proof_for(const hello& greeting, const challenge& heard) const {
-    return handshake_code(id_.secret, handshake_side::member, greeting, heard.nonce);
+  [[nodiscard]] bits128 proof_for(const hello& greeting, const hello_answer& heard) const {
+    return handshake::code_of(id_.secret, handshake::role::connecting, greeting, heard.nonce);
   }
   /// Waits until rank 0 hangs up; true if it does, having said nothing more.
   [[nodiscard]] bool is_hung_up_on() {
@@ -45,12 +44,11 @@ class stranger {
   }
 
  private:
-  static std::string errno_text() { return std::strerror(errno); }
   unique_id id_;
   unique_fd socket_;
 };
 
-constexpr hello rank2_of_3{.rank = 2, .size = 3};
+constexpr hello rank2_of_3{.from = 2, .size = 3};
 
 /// Joins a world of three, with `act` done by strangers while ranks 0 and 1 wait for rank 2; their connections stay
 /// open.
@@ -99,18 +97,18 @@ TEST(strangers, who_stop_in_the_middle_of_a_hello) {
 TEST(strangers, who_say_hello_and_cannot_prove_it) {
   join_despite([](const std::string& id, auto& all) {
     all.emplace_back(id).say(bytes_of(rank2_of_3));
-    (void)all.back().hear_challenge();
+    (void)all.back().hear_answer();
     all.back().say(random_bits());
     EXPECT_TRUE(all.back().is_hung_up_on());
     all.emplace_back(id).say(bytes_of(rank2_of_3));  // and one that does not even try
-    (void)all.back().hear_challenge();
+    (void)all.back().hear_answer();
   });
 }
 
 TEST(strangers, who_send_our_own_proof_back) {
   join_despite([](const std::string& id, auto& all) {
     all.emplace_back(id).say(bytes_of(rank2_of_3));
-    all.back().say(all.back().hear_challenge().code);
+    all.back().say(all.back().hear_answer().code);
     EXPECT_TRUE(all.back().is_hung_up_on());
   });
 }
@@ -121,10 +119,10 @@ TEST(strangers, who_replay_a_recorded_handshake) {
     {
       stranger honest{id};  // whose proof was overheard; it never arrived
       honest.say(bytes_of(rank2_of_3));
-      recorded = honest.proof_for(rank2_of_3, honest.hear_challenge());
+      recorded = honest.proof_for(rank2_of_3, honest.hear_answer());
     }
     all.emplace_back(id).say(bytes_of(rank2_of_3));
-    (void)all.back().hear_challenge();
+    (void)all.back().hear_answer();
     all.back().say(recorded);
     EXPECT_TRUE(all.back().is_hung_up_on());
   });
@@ -135,7 +133,7 @@ TEST(strangers, who_claim_a_version_of_their_own) {
     hello newer = rank2_of_3;
     newer.version = 99;
     all.emplace_back(id).say(bytes_of(newer));
-    EXPECT_EQ(all.back().hear_challenge().version, hello::expected_version);
+    EXPECT_EQ(all.back().hear_answer().version, hello::expected_version);
     EXPECT_TRUE(all.back().is_hung_up_on());
   });
 }
@@ -143,7 +141,7 @@ TEST(strangers, who_claim_a_version_of_their_own) {
 /// What a member of the first world that knows the secret is told when it comes as rank `rank` of `size`.
 error refusal(const std::string& text, int rank, int size) {
   const unique_id id = unique_id::parse(text);
-  const hello me{.rank = static_cast<std::uint32_t>(rank), .size = static_cast<std::uint32_t>(size)};
+  const hello me{.from = rank, .size = static_cast<std::uint32_t>(size)};
   const deadline limit{seconds(5)};
   star_client one{reach_rank0([&](std::string&, const deadline&) { return id.addresses; }, id.secret, me, limit),
                   rank,
@@ -184,7 +182,7 @@ TEST(strangers, a_member_that_talks_nonsense_is_named) {
     if (rank < 2) return exchange_everything(*make_bootstrap(member_of(id, rank, 3)).exchange);
     stranger traitor{id};
     traitor.say(bytes_of(rank2_of_3));
-    traitor.say(traitor.proof_for(rank2_of_3, traitor.hear_challenge()));
+    traitor.say(traitor.proof_for(rank2_of_3, traitor.hear_answer()));
     frame_header endless{.kind = frame_kind::contribute, .what = collective::join, .bytes = 0xffffffff};
     traitor.say(std::as_bytes(std::span{&endless, 1}));
     std::this_thread::sleep_for(milliseconds(200));
@@ -199,19 +197,18 @@ TEST(strangers, a_member_that_talks_nonsense_is_named) {
 
 TEST(strangers, an_impostor_of_rank0_is_not_believed) {
   // Something else listens where rank 0 should be, speaks the protocol and does not know the secret.
-  const auto listeners = listen_on("", 0);
+  const tcp_listener listener = listen_anywhere();
   std::thread impostor{[&] {
     for (;;) {
-      if (!wait_for_events(listeners.front().get(), POLLIN, deadline{milliseconds(600)})) return;
-      const unique_fd visitor{::accept4(listeners.front().get(), nullptr, nullptr, 0)};
+      if (!wait_for_events(listener.fd(), POLLIN, deadline{milliseconds(600)})) return;
+      const unique_fd visitor{::accept4(listener.fd(), nullptr, nullptr, 0)};
       hello heard;
       if (::recv(visitor.get(), &heard, sizeof heard, MSG_WAITALL) != static_cast<ssize_t>(sizeof heard)) continue;
-      const challenge forged{.nonce = random_bits(), .code = random_bits()};
+      const hello_answer forged{.nonce = random_bits(), .code = random_bits()};
       (void)::send(visitor.get(), &forged, sizeof forged, MSG_NOSIGNAL);
     }
   }};
-  const error e =
-      thrown_by([&] { (void)make_bootstrap(member_at(port_of(listeners.front()), 1, 2, milliseconds(500))); });
+  const error e = thrown_by([&] { (void)make_bootstrap(member_at(listener.port(), 1, 2, milliseconds(500))); });
   impostor.join();
   EXPECT_EQ(e.code(), code::authentication);
 }

@@ -11,12 +11,13 @@
 #include <thread>
 #include <vector>
 
-#include "bootstrap/tcp/address.hpp"
+#include "common/net/tcp_socket.hpp"
 #include "pgas/bootstrap.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::boot::test {
 
+using namespace detail;  // of src/common
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
@@ -83,10 +84,7 @@ inline error thrown_by(const std::function<void()>& call) {
 #define EXPECT_SAYS(e, text) EXPECT_NE(std::string{(e).what()}.find(text), std::string::npos) << (e).what()
 
 /// A port that was free a moment ago.
-inline int free_port() {
-  const auto listeners = listen_on("", 0);
-  return port_of(listeners.front());
-}
+inline int free_port() { return listen_anywhere().port(); }
 
 inline std::size_t open_descriptors() {
   const std::filesystem::directory_iterator all{"/proc/self/fd"};

@@ -147,22 +147,22 @@ TEST(tcp, the_same_secret_lets_in) {
 }
 
 TEST(tcp, a_port_in_use_is_reported) {
-  const auto taken = listen_on("", 0);
-  const error e = thrown_by([&] { (void)make_bootstrap(member_at(port_of(taken.front()), 0, 2, seconds(1))); });
+  const tcp_listener taken = listen_anywhere();
+  const error e = thrown_by([&] { (void)make_bootstrap(member_at(taken.port(), 0, 2, seconds(1))); });
   EXPECT_EQ(e.code(), code::bootstrap_unavailable);
   EXPECT_SAYS(e, "Choose another MASTER_PORT");
 }
 
 TEST(tcp, the_launchers_port_is_left_alone_and_the_next_free_one_found) {
   // The launcher's own server, and one on the next port that accepts and says nothing, as a stranger's might.
-  std::vector<unique_fd> launcher;
-  std::vector<unique_fd> stranger;
+  std::vector<tcp_listener> launcher;
+  std::vector<tcp_listener> stranger;
   while (stranger.empty()) {
     launcher = listen_on("", 0);
-    stranger = listen_on("", static_cast<std::uint16_t>(port_of(launcher.front()) + 1));
+    stranger = listen_on("", static_cast<std::uint16_t>(launcher.front().port() + 1));
   }
   run_all(4, [&](int rank) {
-    bootstrap_options mine = member_at(port_of(launcher.front()), rank, 4);
+    bootstrap_options mine = member_at(launcher.front().port(), rank, 4);
     mine.master_port_taken = true;
     exchange_everything(*make_bootstrap(mine).exchange);
   });

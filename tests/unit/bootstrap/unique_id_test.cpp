@@ -11,16 +11,12 @@
 namespace pgas::boot::test {
 namespace {
 
-using detail::random_bits;
-using detail::same_bits;
-
 TEST(unique_id, is_one_printable_word_that_reads_back) {
   const std::string text = make_unique_id();
   EXPECT_LE(text.size(), unique_id::longest);
   for (const char c : text) EXPECT_TRUE(c > ' ' && c < 127) << text;
   const unique_id id = unique_id::parse(text);
   EXPECT_EQ(id.print(), text);
-  std::string reason;
   EXPECT_NE(id.addresses.front().port(), 0);
 }
 
@@ -32,7 +28,7 @@ TEST(unique_id, names_only_the_interface_asked_for) {
   bootstrap_options options;
   options.interface = "lo";
   const unique_id id = unique_id::parse(make_unique_id(options));
-  for (const address& one : id.addresses)
+  for (const tcp_address& one : id.addresses)
     EXPECT_TRUE(one.text().starts_with("127.") || one.text().starts_with("[::1]")) << one.text();
   options.interface = "nosuch0";
   const error e = thrown_by([&] { (void)make_unique_id(options); });
@@ -63,12 +59,10 @@ TEST(unique_id, needs_an_interface_that_is_up) {
 
 TEST(unique_id, many_addresses_are_cut_to_fit_and_keep_the_loopback) {
   unique_id id{random_bits(), {}};
-  std::string reason;
   for (int i = 0; i < 30; ++i)
-    id.addresses.push_back(resolve("fd00:1111:2222:3333:4444:5555:6666:" + std::to_string(1000 + i), seconds(5), reason)
-                               .at(0)
-                               .with_port(80));
-  id.addresses.push_back(resolve("127.0.0.1", seconds(5), reason).at(0).with_port(80));
+    id.addresses.push_back(
+        tcp_address::parse_host("fd00:1111:2222:3333:4444:5555:6666:" + std::to_string(1000 + i), 80).value());
+  id.addresses.push_back(tcp_address::parse_host("127.0.0.1", 80).value());
   const std::string text = id.print();
   EXPECT_LE(text.size(), unique_id::longest);
   EXPECT_TRUE(text.ends_with(",127.0.0.1")) << text;

@@ -10,7 +10,7 @@
 #include <mutex>
 #include <thread>
 
-#include "host/control/unix_socket.hpp"
+#include "common/net/unix_socket.hpp"
 #include "unit/control/fixtures.hpp"
 
 namespace pgas::unit_test {

@@ -1,11 +1,13 @@
 // Proving over a connection that both ends know the secret: who is believed, who is not, and what can be overheard.
-#include "host/control/handshake.hpp"
+#include "common/net/handshake.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 
 #include <algorithm>
+#include <vector>
 
+#include "host/control/peer_descriptor.hpp"
 #include "host/control/tcp_endpoints.hpp"
 #include "unit/control/fixtures.hpp"
 #include "unit/control/strangers.hpp"
@@ -14,9 +16,9 @@ namespace pgas::unit_test {
 namespace {
 
 using namespace pgas::detail;
-using role = handshake::role;
 using status = handshake::status;
-constexpr auto tcp = handshake::transport::tcp;
+
+constexpr hello from_5_to_2{.from = 5, .to = 2};
 
 job_secret secret_of(int number) {
   job_secret secret;
@@ -27,39 +29,43 @@ job_secret secret_of(int number) {
 TEST(handshake, two_that_know_the_secret_believe_one_another) {
   auto [a, b] = connected_pair();
   const job_secret secret = secret_of(3);
-  handshake caller(std::move(a), tcp, role::connecting, secret, 5, 2);
-  handshake callee(std::move(b), tcp, role::accepting, secret, 2);
-  ASSERT_EQ(caller.begin(), 0);
-  ASSERT_EQ(callee.begin(), 0);
-  EXPECT_EQ(callee.hear(), status::under_way);
-  EXPECT_FALSE(caller.has_proved());
-  EXPECT_EQ(caller.hear(), status::under_way);
-  EXPECT_TRUE(caller.has_proved());
-  EXPECT_EQ(callee.hear(), status::proven);
-  EXPECT_EQ(callee.peer(), 5);
-  EXPECT_EQ(caller.hear(), status::under_way) << "the other side has not confirmed yet";
-  EXPECT_EQ(callee.confirm(), 0);
-  EXPECT_EQ(caller.hear(), status::proven);
+  handshake caller(std::move(a), secret, from_5_to_2);
+  handshake callee(std::move(b), secret, 2);
+  ASSERT_EQ(caller.send_hello(), 0);
+  EXPECT_FALSE(callee.introduced());
+  EXPECT_EQ(callee.receive(), status::pending);
+  EXPECT_TRUE(callee.introduced());
+  EXPECT_EQ(caller.receive(), status::proven);
+  EXPECT_EQ(callee.receive(), status::proven);
+  EXPECT_EQ(callee.introduction().from, 5);
+  EXPECT_EQ(caller.receive(), status::pending) << "the other side has not taken the connection yet";
+  EXPECT_EQ(callee.welcome(), 0);
+  EXPECT_EQ(caller.receive(), status::welcomed);
 }
 
-TEST(handshake, another_secret_or_another_pe_than_meant_is_refused) {
-  // Whom the caller means, the callee's number, and its secret.
-  struct attempt {
-    int meant, callee, number;
-  };
-  for (const attempt& one : {attempt{2, 2, 4}, attempt{2, 3, 3}}) {
-    auto [a, b] = connected_pair();
-    const job_secret secret = secret_of(3);
-    const job_secret other = secret_of(one.number);
-    handshake caller(std::move(a), tcp, role::connecting, secret, 5, one.meant);
-    handshake callee(std::move(b), tcp, role::accepting, other, one.callee);
-    ASSERT_EQ(caller.begin(), 0);
-    ASSERT_EQ(callee.begin(), 0);
-    EXPECT_EQ(caller.hear(), status::under_way);
-    EXPECT_EQ(callee.hear(), status::refused);
-    ASSERT_EQ(callee.confirm(), 0);
-    EXPECT_EQ(caller.hear(), status::refused);
+TEST(handshake, another_secret_is_refused_at_both_ends) {
+  auto [a, b] = connected_pair();
+  const job_secret secret = secret_of(3);
+  const job_secret other = secret_of(4);
+  handshake caller(std::move(a), secret, from_5_to_2);
+  handshake callee(std::move(b), other, 2);
+  ASSERT_EQ(caller.send_hello(), 0);
+  EXPECT_EQ(callee.receive(), status::pending);
+  EXPECT_EQ(caller.receive(), status::refused);
+  EXPECT_EQ(callee.receive(), status::refused);
+}
+
+TEST(handshake, another_pe_than_meant_refuses_and_proves_nothing) {
+  auto [a, b] = connected_pair();
+  const job_secret secret = secret_of(3);
+  handshake caller(std::move(a), secret, from_5_to_2);
+  {
+    handshake callee(std::move(b), secret, 3);
+    ASSERT_EQ(caller.send_hello(), 0);
+    EXPECT_EQ(callee.receive(), status::refused);
+    EXPECT_EQ(caller.receive(), status::pending);
   }
+  EXPECT_EQ(caller.receive(), status::ended);
 }
 
 TEST(handshake, either_half_of_the_secret_is_needed) {
@@ -68,85 +74,110 @@ TEST(handshake, either_half_of_the_secret_is_needed) {
     const job_secret secret = secret_of(3);
     job_secret other = secret;
     other[byte] ^= std::byte{1};
-    handshake caller(std::move(a), tcp, role::connecting, secret, 1, 0);
-    handshake callee(std::move(b), tcp, role::accepting, other, 0);
-    ASSERT_EQ(caller.begin(), 0);
-    ASSERT_EQ(callee.begin(), 0);
-    EXPECT_EQ(caller.hear(), status::under_way);
-    EXPECT_EQ(callee.hear(), status::refused) << "byte " << byte;
+    handshake caller(std::move(a), secret, from_5_to_2);
+    handshake callee(std::move(b), other, 2);
+    ASSERT_EQ(caller.send_hello(), 0);
+    EXPECT_EQ(callee.receive(), status::pending);
+    EXPECT_EQ(caller.receive(), status::refused) << "byte " << byte;
+    EXPECT_EQ(callee.receive(), status::refused) << "byte " << byte;
   }
 }
 
-TEST(handshake, own_words_are_no_answer) {
-  auto [a, b] = connected_pair();
+TEST(handshake, codes_cover_all_that_is_said_and_differ_by_side) {
   const job_secret secret = secret_of(3);
-  handshake caller(std::move(a), tcp, role::connecting, secret, 1, 0);
-  ASSERT_EQ(caller.begin(), 0);
-  say(b, read_words(b));
-  EXPECT_EQ(caller.hear(), status::under_way);
-  words proof = read_words(b);
-  say(b, proof);
-  EXPECT_EQ(caller.hear(), status::refused);
+  const bits128 nonce = random_bits();
+  const auto code_of = [&](handshake::role part, const hello& said, const bits128& number) {
+    return handshake::code_of(secret, part, said, number);
+  };
+  const bits128 code = code_of(handshake::role::connecting, from_5_to_2, nonce);
+  EXPECT_FALSE(same_bits(code, code_of(handshake::role::accepting, from_5_to_2, nonce)));
+  EXPECT_FALSE(same_bits(code, code_of(handshake::role::connecting, from_5_to_2, random_bits())));
+  for (const hello& other : {hello{.from = 4, .to = 2}, hello{.from = 5, .to = 1}, hello{.from = 5, .to = 2, .size = 9},
+                             hello{.from = 5, .to = 2, .world = 1}, hello{.from = 5, .to = 2, .nonce = random_bits()}})
+    EXPECT_FALSE(same_bits(code, code_of(handshake::role::connecting, other, nonce)));
+}
+
+TEST(handshake, its_own_messages_are_no_answer) {
+  const job_secret secret = secret_of(3);
+  {
+    auto [a, b] = connected_pair();  // a hello that comes back
+    handshake caller(std::move(a), secret, from_5_to_2);
+    ASSERT_EQ(caller.send_hello(), 0);
+    send_message(b, receive_message<hello>(b));
+    const status outcome = caller.receive();
+    EXPECT_NE(outcome, status::proven);
+    EXPECT_NE(outcome, status::pending);
+  }
+  auto [a, b] = connected_pair();  // a code that comes back as the proof
+  handshake callee(std::move(a), secret, 2);
+  send_message(b, from_5_to_2);
+  EXPECT_EQ(callee.receive(), status::pending);
+  send_message(b, receive_message<hello_answer>(b).code);
+  EXPECT_EQ(callee.receive(), status::refused);
 }
 
 TEST(handshake, a_recorded_proof_is_worth_nothing) {
   const job_secret secret = secret_of(3);
   auto [a, b] = connected_pair();
-  handshake caller(std::move(a), tcp, role::connecting, secret, 1, 0);
-  ASSERT_EQ(caller.begin(), 0);
-  const words first = read_words(b);
-  say(b, challenge());
-  EXPECT_EQ(caller.hear(), status::under_way);
-  const words second = read_words(b);
-
   auto [c, d] = connected_pair();
-  handshake callee(std::move(c), tcp, role::accepting, secret, 0);
-  ASSERT_EQ(callee.begin(), 0);
-  say(d, first);
-  EXPECT_EQ(callee.hear(), status::under_way);
-  say(d, second);
-  EXPECT_EQ(callee.hear(), status::refused);
+  handshake caller(std::move(a), secret, from_5_to_2);
+  handshake first_callee(std::move(c), secret, 2);
+  ASSERT_EQ(caller.send_hello(), 0);
+  const auto said = receive_message<hello>(b);
+  send_message(d, said);
+  EXPECT_EQ(first_callee.receive(), status::pending);
+  send_message(b, receive_message<hello_answer>(d));
+  EXPECT_EQ(caller.receive(), status::proven);
+  const auto proof = receive_message<bits128>(b);
+
+  auto [e, f] = connected_pair();
+  handshake callee(std::move(e), secret, 2);
+  send_message(f, said);
+  EXPECT_EQ(callee.receive(), status::pending);
+  send_message(f, proof);
+  EXPECT_EQ(callee.receive(), status::refused);
 }
 
-TEST(handshake, nothing_of_the_secret_is_said_over_tcp_and_nothing_twice) {
+TEST(handshake, nothing_of_the_secret_is_sent_and_nothing_twice) {
   const job_secret secret = secret_of(3);
-  std::vector<words> said;
+  std::vector<bits128> sent;
   for (int repeat = 0; repeat < 2; ++repeat) {
     auto [a, b] = connected_pair();
-    handshake caller(std::move(a), tcp, role::connecting, secret, 1, 0);
-    ASSERT_EQ(caller.begin(), 0);
-    words same;
-    same.magic = handshake::challenge_magic;
-    say(b, same);
-    EXPECT_EQ(caller.hear(), status::under_way);
-    said.push_back(read_words(b));
-    said.push_back(read_words(b));
+    handshake caller(std::move(a), secret, from_5_to_2);
+    ASSERT_EQ(caller.send_hello(), 0);
+    sent.push_back(receive_message<hello>(b).nonce);
+    send_message(b, hello_answer{});
+    EXPECT_EQ(caller.receive(), status::refused);
+    sent.push_back(receive_message<bits128>(b));
   }
-  for (std::size_t i = 0; i < said.size(); ++i) {
-    const auto& content = said[i].content;
-    for (std::size_t at = 0; at + 4 <= content.size(); at += 4)
-      EXPECT_EQ(std::search(secret.begin(), secret.end(), content.begin() + static_cast<std::ptrdiff_t>(at),
-                            content.begin() + static_cast<std::ptrdiff_t>(at) + 4),
-                secret.end());
-    for (std::size_t j = 0; j < i; ++j) EXPECT_FALSE(same_bits(content, said[j].content));
+  for (std::size_t i = 0; i < sent.size(); ++i) {
+    for (auto at = sent[i].begin(); at != sent[i].end(); at += 4)
+      EXPECT_EQ(std::search(secret.begin(), secret.end(), at, at + 4), secret.end());
+    for (std::size_t j = 0; j < i; ++j) EXPECT_FALSE(same_bits(sent[i], sent[j]));
   }
 }
 
-TEST(handshake, what_is_no_challenge_is_refused_and_an_end_is_one) {
+TEST(handshake, what_is_no_hello_is_refused_and_an_end_is_one) {
   const job_secret secret = secret_of(3);
   auto [a, b] = connected_pair();
-  handshake callee(std::move(a), tcp, role::accepting, secret, 0);
-  ASSERT_EQ(callee.begin(), 0);
-  EXPECT_EQ(::send(b.get(), "GET / HTTP/1.1\r\nHost: somewhere\r\n\r\n", 36, 0), 36);
-  EXPECT_EQ(callee.hear(), status::refused);
+  handshake callee(std::move(a), secret, 0);
+  EXPECT_EQ(::send(b.get(), "GET /", 5, 0), 5);
+  EXPECT_EQ(callee.receive(), status::foreign);
 
   auto [c, d] = connected_pair();
-  handshake other(std::move(c), tcp, role::accepting, secret, 0);
-  ASSERT_EQ(other.begin(), 0);
+  handshake other(std::move(c), secret, 0);
   EXPECT_EQ(::send(d.get(), "GET", 3, 0), 3);
-  EXPECT_EQ(other.hear(), status::under_way);
+  EXPECT_EQ(other.receive(), status::pending);
   d.reset();
-  EXPECT_EQ(other.hear(), status::ended);
+  EXPECT_EQ(other.receive(), status::ended);
+
+  auto [e, f] = connected_pair();
+  handshake third(std::move(e), secret, 2);
+  hello newer = from_5_to_2;
+  newer.version = 99;
+  send_message(f, newer);
+  EXPECT_EQ(third.receive(), status::wrong_version);
+  EXPECT_EQ(receive_message<hello_answer>(f).version, hello::expected_version) << "so that both can say why";
 }
 
 TEST(tcp_address, reads_what_it_prints) {
@@ -161,12 +192,17 @@ TEST(tcp_address, reads_what_it_prints) {
 }
 
 TEST(tcp_address, a_host_has_addresses_and_those_of_an_interface_can_be_had) {
-  const auto lo = own_addresses("lo");
-  ASSERT_FALSE(lo.empty());
-  EXPECT_EQ(lo.front().text(), "127.0.0.1:0");
-  const auto all = own_addresses("");
-  ASSERT_FALSE(all.empty());
-  for (const tcp_address& address : all) EXPECT_EQ(address.text().find("[fe80"), std::string::npos) << address.text();
+  const host_addresses lo = own_addresses("lo");
+  ASSERT_FALSE(lo.loopback.empty());
+  EXPECT_TRUE(lo.reachable.empty());
+  EXPECT_EQ(lo.loopback.front().text(), "127.0.0.1:0");
+  const host_addresses all = own_addresses("");
+  ASSERT_FALSE(all.loopback.empty());
+  for (const tcp_address& address : all.reachable)
+    EXPECT_EQ(address.text().find("[fe80"), std::string::npos) << address.text();
+  const auto none = thrown_by([] { static_cast<void>(own_addresses("nosuch0")); });
+  ASSERT_TRUE(none);
+  EXPECT_EQ(none->code(), code::config_value);
 }
 
 TEST(tcp_endpoints, travels_whole_or_is_refused) {

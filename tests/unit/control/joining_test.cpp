@@ -13,10 +13,11 @@
 #include <sstream>
 #include <thread>
 
+#include "common/net/unix_socket.hpp"
 #include "host/control/mesh_connector.hpp"
 #include "host/control/peer_descriptor.hpp"
-#include "host/control/unix_socket.hpp"
 #include "unit/control/fixtures.hpp"
+#include "unit/control/strangers.hpp"
 
 namespace pgas::unit_test {
 namespace {
@@ -74,21 +75,19 @@ TEST(joining, strangers_are_refused_with_one_line_each_and_delay_nobody) {
   std::vector<unique_fd> held;
   const auto lines = join_with([&](const auto& sockets) {
     for (const auto& socket : sockets) {
-      // A proof of the right shape with the wrong secret: 32 bytes that begin like a PE's.
-      unique_fd guesser = knock(socket);
-      std::array<std::byte, 32> guess{};
-      const std::uint64_t magic = 0x706761732d6d6521;
-      const std::int32_t pe = 2;
-      std::memcpy(guess.data(), &magic, sizeof(magic));
-      std::memcpy(guess.data() + 8, &pe, sizeof(pe));
-      EXPECT_EQ(send_packet(guesser.get(), guess, {}, {}), 0);
-      held.push_back(std::move(guesser));
+      // The messages of a PE with the wrong secret, for every PE that may listen here.
+      for (const int meant : {0, 1}) {
+        unique_fd guesser = knock(socket);
+        send_message(guesser, hello{.from = 2, .to = meant});
+        send_message(guesser, random_bits());
+        held.push_back(std::move(guesser));
+      }
 
       unique_fd babbler = knock(socket);
       EXPECT_EQ(send_packet(babbler.get(), std::as_bytes(std::span("GET / HTTP/1.1", 14)), {}, {}), 0);
       held.push_back(std::move(babbler));
 
-      unique_fd flooder = knock(socket);  // longer than any proof, with a descriptor that must not leak
+      unique_fd flooder = knock(socket);  // longer than any hello, with a descriptor that must not leak
       const int zero = 0;
       EXPECT_EQ(send_packet(flooder.get(), blob(5000), {}, std::span(&zero, 1)), 0);
       held.push_back(std::move(flooder));
@@ -100,17 +99,18 @@ TEST(joining, strangers_are_refused_with_one_line_each_and_delay_nobody) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(4));
   // PE 2 expects nobody and may be done before it has looked at its callers.
   const std::size_t refused = count_with(lines, "warn: refused a connection from process ");
-  EXPECT_GE(refused, 10u);
-  EXPECT_LE(refused, 15u);
+  EXPECT_GE(refused, 12u);
+  EXPECT_LE(refused, 18u);
   EXPECT_EQ(count_with(lines, "warn: "), refused);
-  EXPECT_GE(count_with(lines, "does not know this job's secret"), 6u);
+  EXPECT_GE(count_with(lines, "does not know this job's secret"), 8u);
   EXPECT_GE(count_with(lines, "has not said who it is"), 2u);
   EXPECT_GE(count_with(lines, "went away without a word"), 2u);
-  // None of them was told anything.
+  // None of them was sent more than the answer to a hello.
   for (const unique_fd& fd : held) {
-    char byte = 0;
-    const ssize_t got = ::recv(fd.get(), &byte, 1, MSG_DONTWAIT);
-    EXPECT_TRUE(got == 0 || (got < 0 && errno == ECONNRESET)) << got;
+    std::array<std::byte, 100> heard;
+    const ssize_t got = ::recv(fd.get(), heard.data(), heard.size(), MSG_DONTWAIT);
+    EXPECT_TRUE(got == 0 || got == static_cast<ssize_t>(sizeof(hello_answer)) || (got < 0 && errno == ECONNRESET))
+        << got;
   }
 }
 
@@ -193,12 +193,12 @@ TEST(joining, who_answers_at_a_pes_address_without_the_secret_is_not_taken_for_i
   const unix_listener impostor(unix_address(folder.path(), all[0].socket_name), 4);
   std::thread answer([&] {
     unique_fd caller;
-    while (!caller) caller = impostor.accept();
+    while (!caller) caller = impostor.accept().fd;
     std::array<std::byte, 64> heard;
     received_packet control_message;
     do control_message = receive_packet(caller.get(), heard);
     while (control_message.what == received_packet::status::nothing_yet);
-    EXPECT_EQ(control_message.bytes.size(), 32u);
+    EXPECT_EQ(control_message.bytes.size(), sizeof(hello));
     EXPECT_EQ(send_packet(caller.get(), control_message.bytes, {}, {}), 0);  // says back what it was told
     do control_message = receive_packet(caller.get(), heard);
     while (control_message.what == received_packet::status::nothing_yet);

@@ -10,7 +10,6 @@
 #include <thread>
 
 #include "host/control/control_message.hpp"
-#include "host/control/handshake.hpp"
 #include "unit/control/fixtures.hpp"
 #include "unit/control/strangers.hpp"
 
@@ -18,8 +17,6 @@ namespace pgas::unit_test {
 namespace {
 
 using namespace pgas::detail;
-using role = handshake::role;
-constexpr auto tcp = handshake::transport::tcp;
 
 bool wait_for(int fd, short events) {
   pollfd one{fd, events, 0};
@@ -31,18 +28,6 @@ unique_fd connect_now(const tcp_address& to) {
   EXPECT_TRUE(begun.fd && wait_for(begun.fd.get(), POLLOUT)) << std::strerror(begun.error);
   EXPECT_EQ(outcome_of_connect(begun.fd.get()), 0);
   return std::move(begun.fd);
-}
-
-/// What PE `me` would say to PE 0, recorded by somebody who played PE 0 without knowing the secret.
-std::vector<words> record(const job_secret& secret, int me) {
-  auto [a, b] = connected_pair();
-  handshake caller(std::move(a), tcp, role::connecting, secret, me, 0);
-  EXPECT_EQ(caller.begin(), 0);
-  std::vector<words> heard = {read_words(b)};
-  say(b, challenge());
-  EXPECT_EQ(caller.hear(), handshake::status::under_way);
-  heard.push_back(read_words(b));
-  return heard;
 }
 
 TEST(meeting, strangers_on_the_port_are_refused_with_one_line_each_and_delay_nobody) {
@@ -62,15 +47,15 @@ TEST(meeting, strangers_on_the_port_are_refused_with_one_line_each_and_delay_nob
     const blob flood(5000, std::byte{'x'});
     EXPECT_EQ(::send(held.back().get(), flood.data(), flood.size(), MSG_NOSIGNAL), static_cast<ssize_t>(flood.size()));
 
-    held.push_back(connect_now(where));  // the right words with the wrong secret
-    words guess = challenge();
-    say(held.back(), guess);
-    guess.magic = handshake::proof_magic;
-    guess.pe = 2;
-    say(held.back(), guess);
+    const hello as_pe_2{.from = 2, .to = 0, .nonce = random_bits()};
+    held.push_back(connect_now(where));  // the right messages with the wrong secret
+    send_message(held.back(), as_pe_2);
+    send_message(held.back(), random_bits());
 
-    held.push_back(connect_now(where));  // what PE 2 has said to somebody else
-    for (const words& said : record(derive_job_key(decode_hellos(introductions)), 2)) say(held.back(), said);
+    held.push_back(connect_now(where));  // what PE 2 has sent to somebody else
+    send_message(held.back(), as_pe_2);
+    send_message(held.back(), handshake::code_of(derive_job_key(decode_hellos(introductions)),
+                                                 handshake::role::connecting, as_pe_2, random_bits()));
 
     connect_now(where).reset();  // gone at once
   };
@@ -103,11 +88,12 @@ TEST(meeting, strangers_on_the_port_are_refused_with_one_line_each_and_delay_nob
   EXPECT_EQ(count_with(lines, "has not said who it is"), 2u);
   EXPECT_EQ(count_with(lines, "went away without a word"), 1u);
   EXPECT_EQ(count_with(lines, "error: "), 0u);
-  // None of them was told more than random bits.
+  // None of them was sent more than the answer to a hello.
   for (const unique_fd& fd : held) {
     std::array<std::byte, 100> heard;
     const ssize_t got = ::recv(fd.get(), heard.data(), heard.size(), 0);
-    EXPECT_TRUE(got == static_cast<ssize_t>(sizeof(words)) || (got < 0 && errno == ECONNRESET)) << got;
+    EXPECT_TRUE(got == 0 || got == static_cast<ssize_t>(sizeof(hello_answer)) || (got < 0 && errno == ECONNRESET))
+        << got;
   }
   held.clear();
   EXPECT_EQ(settle_at(before), before);
@@ -158,10 +144,10 @@ tcp_address here(const tcp_listener& listener) { return tcp_address::parse("127.
 
 TEST(meeting, addresses_are_tried_until_the_right_pe_answers) {
   introduced_pair pair;
-  tcp_listener real(4);
-  const tcp_listener echo(4);  // says back what it hears
-  const tcp_listener closing(4);
-  const tcp_address nobody = here(tcp_listener(4));
+  tcp_listener real = listen_anywhere();
+  const tcp_listener echo = listen_anywhere();  // says back what it hears
+  const tcp_listener closing = listen_anywhere();
+  const tcp_address nobody = here(listen_anywhere());
   const std::vector<tcp_address> addresses = {nobody, here(echo), here(closing), here(real)};
   std::atomic<bool> done{false};
   std::thread impostor([&] {
@@ -178,7 +164,7 @@ TEST(meeting, addresses_are_tried_until_the_right_pe_answers) {
   });
   unique_fd at_0;
   std::thread pe_0([&] { at_0 = pair.connect(0, {}, std::move(real)); });
-  const unique_fd at_1 = pair.connect(1, addresses, tcp_listener(4));
+  const unique_fd at_1 = pair.connect(1, addresses, listen_anywhere());
   pe_0.join();
   done = true;
   impostor.join();
@@ -194,9 +180,9 @@ TEST(meeting, when_no_address_works_each_is_named_with_its_answer) {
   {
     introduced_pair pair;
     pair.settings.join_timeout = std::chrono::milliseconds(4000);
-    const tcp_address nobody = here(tcp_listener(4));
-    const tcp_listener silent(4);
-    const auto end = thrown_by([&] { static_cast<void>(pair.connect(1, {nobody, here(silent)}, tcp_listener(4))); });
+    const tcp_address nobody = here(listen_anywhere());
+    const tcp_listener silent = listen_anywhere();
+    const auto end = thrown_by([&] { static_cast<void>(pair.connect(1, {nobody, here(silent)}, listen_anywhere())); });
     ASSERT_TRUE(end);
     EXPECT_EQ(end->code(), code::peer_unreachable) << end->what();
     EXPECT_EQ(end->pe(), 0);
@@ -204,7 +190,7 @@ TEST(meeting, when_no_address_works_each_is_named_with_its_answer) {
     EXPECT_TRUE(says(end, here(silent).text() + " (it takes connections, but says nothing)")) << end->what();
     EXPECT_TRUE(says(end, "PGAS_SOCKET_IFNAME")) << end->what();
 
-    const auto without = thrown_by([&] { static_cast<void>(pair.connect(1, {}, tcp_listener(4))); });
+    const auto without = thrown_by([&] { static_cast<void>(pair.connect(1, {}, listen_anywhere())); });
     ASSERT_TRUE(without);
     EXPECT_EQ(without->code(), code::peer_unreachable) << without->what();
     EXPECT_TRUE(says(without, "no network address")) << without->what();
@@ -232,7 +218,7 @@ TEST(meeting, a_pe_that_is_lost_while_joining_fails_all_and_leaks_nothing) {
 /// Joins as PE 1 of two without being one: the connection to PE 0.
 unique_fd join_by_hand(bootstrap& exchange) {
   const auto all = decode_hellos(exchange.all_gather(encode(make_hello(""))));
-  tcp_meeting meeting{tcp_listener(4), {}};
+  tcp_meeting meeting{listen_anywhere(), {}};
   tcp_endpoints mine;
   mine.peer_timeout = std::chrono::seconds(30);
   meeting.offers = decode_offers(exchange.all_gather(encode(mine)));

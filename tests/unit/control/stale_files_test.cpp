@@ -9,7 +9,7 @@
 
 #include <filesystem>
 
-#include "host/control/unix_socket.hpp"
+#include "common/net/unix_socket.hpp"
 #include "unit/control/fixtures.hpp"
 
 namespace pgas::unit_test {

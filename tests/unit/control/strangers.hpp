@@ -8,8 +8,7 @@
 #include <array>
 #include <stdexcept>
 
-#include "common/unique_fd.hpp"
-#include "host/control/handshake.hpp"
+#include "common/net/handshake.hpp"
 
 namespace pgas::unit_test {
 
@@ -20,23 +19,16 @@ inline std::array<detail::unique_fd, 2> connected_pair() {
   return {detail::unique_fd(ends[0]), detail::unique_fd(ends[1])};
 }
 
-using words = detail::handshake::message;
-
-inline void say(const detail::unique_fd& to, const words& text) {
-  EXPECT_EQ(::send(to.get(), &text, sizeof(text), MSG_NOSIGNAL), static_cast<ssize_t>(sizeof(text)));
+template <class Message>
+void send_message(const detail::unique_fd& to, const Message& message) {
+  EXPECT_EQ(::send(to.get(), &message, sizeof(message), MSG_NOSIGNAL), static_cast<ssize_t>(sizeof(message)));
 }
 
-inline words read_words(const detail::unique_fd& from) {
-  words said;
-  EXPECT_EQ(::recv(from.get(), &said, sizeof(said), MSG_WAITALL), static_cast<ssize_t>(sizeof(said)));
-  return said;
-}
-
-inline words challenge() {
-  words text;
-  text.magic = detail::handshake::challenge_magic;
-  text.content = detail::random_bits();
-  return text;
+template <class Message>
+[[nodiscard]] Message receive_message(const detail::unique_fd& from) {
+  Message message;
+  EXPECT_EQ(::recv(from.get(), &message, sizeof(message), MSG_WAITALL), static_cast<ssize_t>(sizeof(message)));
+  return message;
 }
 
 }  // namespace pgas::unit_test

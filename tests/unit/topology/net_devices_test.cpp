@@ -5,8 +5,8 @@
 
 #include <fstream>
 
+#include "common/net/tcp_socket.hpp"
 #include "common/net_interface.hpp"
-#include "host/control/tcp_socket.hpp"
 
 namespace {
 
@@ -46,7 +46,7 @@ TEST(net_devices, are_left_to_ucx_where_no_interface_is_known) {
 TEST(net_devices, need_no_infiniband) { EXPECT_EQ(net_devices({"eth0"}, "/no/such/folder"), "eth0"); }
 
 TEST(net_devices, of_a_connection_is_that_with_its_address) {
-  const pgas::detail::tcp_listener listener(1);
+  const pgas::detail::tcp_listener listener = pgas::detail::listen_anywhere();
   const auto local = pgas::detail::tcp_address::parse("127.0.0.1:" + std::to_string(listener.port()));
   const pgas::detail::connect_result calling = pgas::detail::begin_connect(*local);
   EXPECT_EQ(interface_of(calling.fd.get()), "lo");

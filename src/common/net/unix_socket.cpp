@@ -1,4 +1,4 @@
-#include "host/control/unix_socket.hpp"
+#include "common/net/unix_socket.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -10,6 +10,7 @@
 #include <cstring>
 #include <utility>
 
+#include "common/system_error.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::detail {
@@ -35,23 +36,22 @@ std::string unix_address::text() const { return path_.empty() ? "@" + name_ : pa
 
 unix_listener::unix_listener(const unix_address& address, int backlog)
     : fd_(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {
-  if (!fd_) throw error(code::system, fmt::format("socket(AF_UNIX): {}", std::strerror(errno)));
+  if (!fd_) throw_system("socket(AF_UNIX)");
   // Set before bind, the mode is the file's from the start: there is no moment in which others could connect.
   if (!address.path().empty()) ::fchmod(fd_.get(), S_IRUSR | S_IWUSR);
   if (::bind(fd_.get(), address.raw(), address.length()) != 0) {
     const int why = errno;
-    if (address.path().empty())
-      throw error(code::system, fmt::format("bind {}: {}", address.text(), std::strerror(why)));
+    if (address.path().empty()) throw_system("bind " + address.text(), why);
     throw error(code::config_value,
                 fmt::format("PGAS_SOCKET_DIR: no socket can be made at {}: {}; name a directory that exists "
                             "and that this user may write to",
-                            address.path(), std::strerror(why)));
+                            address.path(), errno_text(why)));
   }
   path_ = address.path();
   if (::listen(fd_.get(), backlog) != 0) {
     const int why = errno;
     if (!path_.empty()) ::unlink(path_.c_str());
-    throw error(code::system, fmt::format("listen {}: {}", address.text(), std::strerror(why)));
+    throw_system("listen " + address.text(), why);
   }
 }
 
@@ -60,21 +60,6 @@ unix_listener::unix_listener(unix_listener&& other) noexcept
 
 unix_listener::~unix_listener() {
   if (!path_.empty()) ::unlink(path_.c_str());
-}
-
-unique_fd unix_listener::accept() const {
-  for (;;) {
-    unique_fd fd(::accept4(fd_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (fd) return fd;
-    switch (errno) {
-      case EINTR:
-      case ECONNABORTED: continue;
-      case EAGAIN: return fd;
-      default:
-        throw error(code::system,
-                    fmt::format("accept: {}; where files ran out, raise the limit (ulimit -n)", std::strerror(errno)));
-    }
-  }
 }
 
 connect_result connect_to(const unix_address& address) {

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "common/unique_fd.hpp"
+#include "common/net/socket.hpp"
 
 namespace pgas::detail {
 
@@ -49,19 +49,15 @@ class unix_listener {
   ~unix_listener();
 
   [[nodiscard]] int fd() const noexcept { return fd_.get(); }
-  /// The next waiting connection; no descriptor when there is none. *Errors* system when descriptors run out.
-  [[nodiscard]] unique_fd accept() const;
+  /// The next connection that waits, see accept_next().
+  [[nodiscard]] connect_result accept() const { return accept_next(fd()); }
 
  private:
   unique_fd fd_;
   std::string path_;
 };
 
-/// A connection, or the errno that says why there is none (EAGAIN: the listener is busy).
-struct connect_result {
-  unique_fd fd;
-  int error = 0;
-};
+/// An error of EAGAIN: the listener is busy.
 [[nodiscard]] connect_result connect_to(const unix_address& address);
 
 /// Who is at the other end, as the kernel says; none where it does not.

@@ -1,0 +1,85 @@
+#include "common/net/handshake.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace pgas::detail {
+
+handshake::handshake(unique_fd fd, std::span<const std::byte> key, const hello& introduction)
+    : fd_(std::move(fd)),
+      key_(key),
+      part_(role::connecting),
+      me_(introduction.from),
+      hello_(introduction),
+      introduced_(true) {}
+
+handshake::handshake(unique_fd fd, std::span<const std::byte> key, int me)
+    : fd_(std::move(fd)), key_(key), part_(role::accepting), me_(me) {}
+
+int handshake::send_hello() {
+  hello_.nonce = random_bits();
+  return send_now(fd_.get(), bytes_of(hello_));
+}
+
+handshake::status handshake::receive() {
+  if (part_ == role::connecting) return proven_ ? receive_welcome() : receive_answer();
+  if (introduced_) return receive_proof();
+  const status at = receive_hello();
+  return at == status::proven ? receive_proof() : at;
+}
+
+handshake::status handshake::receive_hello() {
+  if (const auto stopped = incomplete(hello_)) return *stopped;
+  introduced_ = true;
+  const bool same_version = hello_.version == hello::expected_version;
+  if (same_version && hello_.to != me_) return status::refused;
+  answer_.nonce = random_bits();
+  answer_.code = code_of(key_, role::accepting, hello_, answer_.nonce);
+  if (send_now(fd_.get(), bytes_of(answer_)) != 0) return status::ended;
+  return same_version ? status::proven : status::wrong_version;
+}
+
+handshake::status handshake::receive_answer() {
+  if (const auto stopped = incomplete(answer_)) return *stopped;
+  if (answer_.version != hello::expected_version) return status::wrong_version;
+  // Sent in any case: to a side with another key it only says that this one's differs, which that side can report.
+  const int failed = send_now(fd_.get(), code_of(key_, role::connecting, hello_, answer_.nonce));
+  if (!same_bits(answer_.code, code_of(key_, role::accepting, hello_, answer_.nonce))) return status::refused;
+  proven_ = failed == 0;
+  return proven_ ? status::proven : status::ended;
+}
+
+handshake::status handshake::receive_welcome() { return incomplete(welcome_).value_or(status::welcomed); }
+
+handshake::status handshake::receive_proof() {
+  if (const auto stopped = incomplete(proof_)) return *stopped;
+  return same_bits(proof_, code_of(key_, role::connecting, hello_, answer_.nonce)) ? status::proven : status::refused;
+}
+
+template <class Message>
+std::optional<handshake::status> handshake::incomplete(Message& message) {
+  const received at = receive_some(fd_.get(), writable_bytes_of(message), have_);
+  if constexpr (requires { message.magic; })
+    if (have_ >= sizeof(message.magic) && message.magic != hello::expected_magic) return status::foreign;
+  if (at == received::whole) {
+    have_ = 0;
+    return std::nullopt;
+  }
+  return at == received::partly ? status::pending : status::ended;
+}
+
+bits128 handshake::code_of(std::span<const std::byte> key, role part, const hello& introduction, const bits128& nonce) {
+  std::vector<std::byte> text{static_cast<std::byte>(part)};
+  for (const auto bytes : {bytes_of(introduction), bytes_of(nonce)})
+    text.insert(text.end(), bytes.begin(), bytes.end());
+  bits128 code{};
+  for (; !key.empty(); key = key.subspan(code.size())) {
+    bits128 block;
+    std::copy_n(key.begin(), block.size(), block.begin());
+    const bits128 hash = siphash128(block, text);
+    for (std::size_t i = 0; i < code.size(); ++i) code[i] ^= hash[i];
+  }
+  return code;
+}
+
+}  // namespace pgas::detail

@@ -1,0 +1,57 @@
+/// @file
+/// Connecting to a PE at one of the addresses that it may have. Used by the TCP bootstrap, which tries all addresses at
+/// once, and by the control plane, which tries one after another.
+#pragma once
+
+#include <poll.h>
+
+#include <optional>
+#include <string>
+
+#include "common/net/handshake.hpp"
+#include "common/net/tcp_socket.hpp"
+#include "pgas/error.hpp"
+
+namespace pgas::detail {
+
+/// One address. The process that answers there need not be the one meant: private addresses may belong to another
+/// machine here than there.
+class tcp_attempt {
+ public:
+  /// @param key must live as long. @param until_welcome whether the other side sends a welcome.
+  tcp_attempt(const tcp_address& to, std::span<const std::byte> key, const hello& introduction, bool until_welcome)
+      : to_(to), key_(key), introduction_(introduction), until_welcome_(until_welcome) {}
+
+  /// Begins to connect, anew where it was tried before. Each limit bounds one step: the connection, and its answer.
+  void start(milliseconds to_connect, milliseconds to_answer);
+  /// Goes as far as it can without waiting, and gives up at due(). True once the PE has proved itself and, where it
+  /// does, welcomed this one; take() then.
+  [[nodiscard]] bool advance();
+  [[nodiscard]] unique_fd take() { return talk_->take(); }
+
+  [[nodiscard]] bool active() const noexcept { return connecting_ || talk_; }
+  /// When it gives up, or when it has given up.
+  [[nodiscard]] clock::time_point due() const noexcept { return due_; }
+  /// For poll(), which ignores the descriptor -1 of an attempt that is not active.
+  [[nodiscard]] pollfd awaited() const noexcept;
+  /// Why the last try failed, where trying again cannot help.
+  [[nodiscard]] std::optional<code> verdict() const noexcept { return verdict_; }
+  /// "10.0.0.1:4711 (Connection refused)"
+  [[nodiscard]] std::string report() const { return to_.text() + " (" + problem_ + ")"; }
+
+ private:
+  void give_up(std::string problem, std::optional<code> verdict = std::nullopt);
+
+  tcp_address to_;
+  std::span<const std::byte> key_;
+  hello introduction_;
+  bool until_welcome_;
+  unique_fd connecting_;
+  std::optional<handshake> talk_;  ///< once connected
+  clock::time_point due_{};
+  milliseconds to_answer_{};
+  std::string problem_ = "not tried yet";
+  std::optional<code> verdict_;
+};
+
+}  // namespace pgas::detail
