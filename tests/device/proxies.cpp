@@ -174,7 +174,7 @@ proxies::carried proxies::traffic() {
   carried all{};
   for (one_pe& each : state_->pes) {
     const d::proxy_statistics counts = each.proxy->statistics();
-    all.bytes += counts.message_bytes + counts.piece_bytes;
+    all.bytes += counts.message_bytes + counts.chunk_bytes;
     all.commands += counts.commands;
   }
   return all;

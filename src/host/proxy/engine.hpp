@@ -1,5 +1,8 @@
 /// @file
-/// What a proxy does, without its thread: one turn after another.
+/// The engine of a proxy: one turn after another, without a thread of its own.
+///
+/// Calls go one way. Commands: engine, initiator, the peer's send_queue, message_output, transport. Messages: engine,
+/// target, proxy_memory. Completions: engine or message_output, in_flight_commands, ring.
 #pragma once
 
 #include <cstddef>
@@ -16,38 +19,39 @@
 
 namespace pgas::detail {
 
-/// *Callers* one thread at a time. *Errors* what the transport and the memory throw: nothing but the destructor may be
-/// called after that, and fail().
-class proxy_engine final : public transport_events, private message_sender, private target_events {
+/// Owns the state of a proxy and drives its two halves, the initiator and the target; the transport reports its events
+/// here. *Callers* one thread at a time. *Errors* those of the transport and the memory; after one only fail() and the
+/// destructor may be called.
+class proxy_engine final : public transport_events {
  public:
-  /// All three outlive the engine's last turn.
+  /// All three outlive the last turn.
   proxy_engine(const proxy_settings& settings, transport& network, proxy_memory& memory);
 
-  /// Handles what has come, takes commands, sends. Whether there was anything to do.
-  bool turn();
-  /// Nothing is under way: no command that is not complete, no message that has not been acknowledged or sent.
+  /// One turn: handles arrived messages, takes commands, sends messages. Returns whether there was anything to do.
+  bool progress();
+  /// Nothing is in flight: all commands are complete, all messages sent and acknowledged.
   [[nodiscard]] bool idle() const noexcept;
-  /// Commands or messages are waiting for other PEs.
-  [[nodiscard]] bool waits_for_others() const noexcept;
-  /// Acknowledgements wait for a message to go with, or for a few more turns: nobody must sleep on them.
-  [[nodiscard]] bool owes_acknowledgements() const noexcept;
+  /// Commands or messages wait for other PEs.
+  [[nodiscard]] bool waits_for_peers() const noexcept;
+  /// Acknowledgements wait for a message to travel with, or for a few more turns, which the caller must not delay.
+  [[nodiscard]] bool acks_due() const noexcept;
 
   void add_ring(ring& source);
   void remove_ring(const ring& source);
-  [[nodiscard]] bool has_rings() const noexcept { return !flights_.empty(); }
+  [[nodiscard]] bool has_rings() const noexcept { return !rings_.empty(); }
 
   void add_peer_memory(int pe, std::uint64_t offset, std::size_t bytes, std::span<const std::byte> key);
+  void remove_peer_memory(std::uint64_t offset);
   /// The transport may use this memory as the local side.
   void add_exposed(const void* at, std::size_t bytes);
   void remove_exposed(const void* at) noexcept;
-  void remove_peer_memory(std::uint64_t offset);
-  /// After the last turn, before the transport disconnects: lets go of peers' memory and listens to nobody any more.
+  /// After the last turn, before the transport disconnects: forgets the memory of peers and ignores their messages.
   void finish();
 
-  /// The world can't go on: says so, once, and drops all commands.
+  /// The world can't go on: reports it, once, and drops all commands.
   void fail(int pe, const std::string& what);
   [[nodiscard]] bool failed() const noexcept { return failed_; }
-  [[nodiscard]] proxy_statistics statistics() const;
+  [[nodiscard]] const proxy_statistics& statistics() const noexcept { return state_.counts; }
 
   // ---- transport_events
   void message(int from, std::span<const std::byte> bytes) override;
@@ -55,36 +59,22 @@ class proxy_engine final : public transport_events, private message_sender, priv
   void lost(int pe, const std::string& why) override;
 
  private:
-  struct arrived_reply {
-    proxy_op* op;
-    peer_state* from;
-    std::size_t bytes;
-  };
-
-  void send(int pe, message_pool::number message) override;
-  [[nodiscard]] bool collects() override;
-  std::byte* reply(int pe, std::uint64_t request, std::uint32_t bytes) override;
-  [[nodiscard]] bool replied(int pe, std::uint64_t request, std::span<const std::byte> bytes) override;
-
-  [[nodiscard]] std::string deliver(peer_state& from, std::span<const std::byte> bytes);
-  [[nodiscard]] std::string execute_operation(peer_state& from, std::span<const std::byte> message);
-  [[nodiscard]] bool deliver_to_self();
-  void take_effect(peer_state& of, std::uint64_t acknowledged);
+  [[nodiscard]] std::string receive(peer_state& from, std::span<const std::byte> bytes);
+  [[nodiscard]] std::string execute(peer_state& from, std::span<const std::byte> message);
+  [[nodiscard]] bool receive_from_self();
+  void acknowledge(peer_state& of, std::uint64_t sequence);
   void complete_memory();
-  void complete_reads();
   [[nodiscard]] bool serve(in_flight_commands& from);
   void flush();
 
-  proxy_state parts_;
-  initiator issuer_;
+  proxy_state state_;
+  initiator initiator_;
   target target_;
-  std::vector<std::unique_ptr<in_flight_commands>> flights_;
-  std::vector<std::unique_ptr<in_flight_commands>> retired_;  ///< whose rings are gone, but not their operations
-  std::vector<peer_state*> heard_;      ///< whose messages were carried out and are not visible yet
-  std::vector<arrived_reply> arrived_;  ///< whose bytes are not visible yet
-  std::vector<peer_state*> leaving_;    ///< lost, while their messages may still be filled in
-  fifo<message_pool::number> to_self_;
-  bool fetched_ = false;  ///< the transport has written what was got into memory of this PE
+  std::vector<std::unique_ptr<in_flight_commands>> rings_;
+  std::vector<std::unique_ptr<in_flight_commands>> retired_;  ///< of removed rings, with operations in flight
+  std::vector<peer_state*> executed_from_;  ///< senders of executed messages whose effects are not visible yet
+  std::vector<peer_state*> leaving_;        ///< lost, while reads may still write into messages to them
+  bool transport_wrote_ = false;            ///< gets of the transport have written memory of this PE
   bool failed_ = false;
 };
 

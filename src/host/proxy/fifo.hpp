@@ -1,5 +1,5 @@
 /// @file
-/// A queue that allocates only when it is longer than it ever was.
+/// A queue that allocates only when it grows longer than ever before.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,7 @@ class fifo {
     last_ = count;
   }
 
-  std::vector<T> items_;  ///< a power of two of them
+  std::vector<T> items_;  ///< a power of two in number
   std::size_t first_ = 0;
   std::size_t last_ = 0;
 };

@@ -21,11 +21,11 @@ void host_producer::address(const context& here, const routes& table) {
   table_.ring = ring_.producers();
   here_ = here;
   here_.routes_ = &table_;
-  set_team(here_, here_.world());  // which knows of the routes
+  set_team(here_, here_.world());  // depends on the routes
 }
 
 bool host_producer::execute_operation(operation_request request) {
-  const proxy::attention undivided(through_);
+  const proxy::keep_polling awake(through_);
   request.here = here_;
   try {
     detail::execute_operation(request, this_thread());

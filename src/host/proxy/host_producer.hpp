@@ -1,5 +1,5 @@
 /// @file
-/// Threads of the host as producers of a ring of their own: what they ask of far PEs needs no kernel.
+/// A ring whose producers are threads of the host: their operations on proxied PEs need no kernel.
 #pragma once
 
 #include "device/shared/operation.hpp"
@@ -12,19 +12,19 @@ namespace pgas::detail {
 /// *Callers* any thread, any number at once.
 class host_producer {
  public:
-  /// Hands its ring to `through`, which looks at it to its own end: this goes later.
+  /// Adds its ring to `through`, which polls it until stop(): this object is destroyed later.
   explicit host_producer(proxy& through);
   host_producer(const host_producer&) = delete;
   host_producer& operator=(const host_producer&) = delete;
 
-  /// Before the first operation. @param here the context of this PE, with the addresses of the host @param table whom
-  /// it reaches, with a ring that is not looked at; what it points to is memory of the host
+  /// Before the first operation. @param here the context of this PE, with addresses of the host @param table its
+  /// routes, in memory of the host; the ring in it is ignored
   void address(const context& here, const routes& table);
 
-  /// Carries out an operation on a far PE: as far as the request asks for. False if it had to be given up; why is in
-  /// the record.
+  /// Executes an operation on a proxied PE, as far as the request says. False after a failure of the world, whose
+  /// record has the reason.
   [[nodiscard]] bool execute_operation(operation_request request);
-  /// What was carried out before has taken effect.
+  /// On return all earlier operations have taken effect.
   [[nodiscard]] bool quiet();
 
  private:

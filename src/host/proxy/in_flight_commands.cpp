@@ -6,26 +6,26 @@
 namespace pgas::detail {
 
 in_flight_commands::in_flight_commands(ring& source, int n)
-    : source_(&source), transfers_(window), orders_(static_cast<std::size_t>(n)) {
-  // A ring may have been used with another proxy before.
-  begun_ = completed_ = first_data_ = scanned_ = source.taken();
+    : source_(&source), ops_(window), orders_(static_cast<std::size_t>(n)) {
+  // The ring may have been used with another proxy before.
+  started_ = completed_ = first_data_ = scanned_ = source.taken();
 }
 
 bool in_flight_commands::is_ordered(int pe, bool unordered) noexcept {
   order& to = orders_[static_cast<std::size_t>(pe)];
-  if (to.fence == barrier::none) return true;
+  if (to.fence == fence_state::none) return true;
   if (to.incomplete == 0) {
-    to.fence = barrier::none;
+    to.fence = fence_state::none;
     return true;
   }
-  if (to.unordered == 0) to.fence = barrier::for_all;
-  return !unordered && to.fence == barrier::for_all;
+  if (to.unordered == 0) to.fence = fence_state::for_all;
+  return !unordered && to.fence == fence_state::for_all;
 }
 
 void in_flight_commands::fence(int pe) noexcept {
   order& to = orders_[static_cast<std::size_t>(pe)];
   if (to.incomplete == 0) return;
-  to.fence = to.unordered > 0 ? barrier::for_unordered : barrier::for_all;
+  to.fence = to.unordered > 0 ? fence_state::for_unordered : fence_state::for_all;
   to.fenced = true;
 }
 
@@ -33,18 +33,18 @@ bool in_flight_commands::take_fence(int pe) noexcept {
   return std::exchange(orders_[static_cast<std::size_t>(pe)].fenced, false);
 }
 
-bool in_flight_commands::signal_may_go(int pe) const noexcept {
-  return held_.empty() && data_ == order_to(pe).data && order_to(pe).unordered == 0;
+bool in_flight_commands::may_send_signal(int pe) const noexcept {
+  return deferred_.empty() && data_ == order_to(pe).data && order_to(pe).unordered == 0;
 }
 
-proxy_op& in_flight_commands::begin(const command& what, bool unordered) {
-  proxy_op& op = at(begun_);
+proxy_op& in_flight_commands::start(const command& cmd, bool unordered) {
+  proxy_op& op = at(started_);
   op = proxy_op{};
-  op.what = what;
-  op.ring = this;
-  op.number = begun_++;
+  op.cmd = cmd;
+  op.owner = this;
+  op.number = started_++;
   op.unordered = unordered;
-  if (what.kind == command_kind::quiet || what.kind == command_kind::fence) {
+  if (cmd.kind == command_kind::quiet || cmd.kind == command_kind::fence) {
     op.issued = op.data_done = true;
     return op;
   }
@@ -57,36 +57,36 @@ proxy_op& in_flight_commands::begin(const command& what, bool unordered) {
 }
 
 void in_flight_commands::defer_signal(proxy_op& op) {
-  op.signal = proxy_op::signal_state::held;
+  op.signal = proxy_op::signal_state::deferred;
   ++order_of(op).unordered;
-  if (held_.empty()) scanned_ = first_data_;
-  held_.push(&op);
+  if (deferred_.empty()) scanned_ = first_data_;
+  deferred_.push(&op);
   waits_ = true;
 }
 
 proxy_op* in_flight_commands::ready_signal() noexcept {
-  if (held_.empty()) return nullptr;
-  proxy_op& op = *held_.front();
+  if (deferred_.empty()) return nullptr;
+  proxy_op& op = *deferred_.front();
   scanned_ = std::max(scanned_, first_data_);
   for (; scanned_ <= op.number; ++scanned_) {
     const proxy_op& before = at(scanned_);
-    if (!before.data_done && (before.unordered || before.what.pe != op.what.pe)) return nullptr;
+    if (!before.data_done && (before.unordered || before.cmd.pe != op.cmd.pe)) return nullptr;
   }
   return &op;
 }
 
 void in_flight_commands::signal_sent() noexcept {
-  proxy_op& op = *held_.front();
+  proxy_op& op = *deferred_.front();
   op.signal = proxy_op::signal_state::sent;
   --order_of(op).unordered;
-  held_.pop();
+  deferred_.pop();
   scanned_ = first_data_;
-  if (unanswered_ > 0) waits_ = true;
+  if (pending_quiets_ > 0) waits_ = true;
 }
 
 void in_flight_commands::all_issued(proxy_op& op) {
   op.issued = true;
-  answer_sources(op);
+  answer_reusable(op);
   if (op.parts == 0) data_done(op);
 }
 
@@ -95,15 +95,15 @@ void in_flight_commands::part_done(proxy_op& op) {
   if (op.issued && op.parts == 0) data_done(op);
 }
 
-void in_flight_commands::piece_done(proxy_op& op) {
-  --op.pieces;
-  answer_sources(op);
+void in_flight_commands::chunk_done(proxy_op& op) {
+  --op.chunks;
+  answer_reusable(op);
   part_done(op);
 }
 
-void in_flight_commands::answer_sources(proxy_op& op) {
-  if (!op.issued || op.pieces > 0) return;
-  switch (op.what.kind) {
+void in_flight_commands::answer_reusable(proxy_op& op) {
+  if (!op.issued || op.chunks > 0) return;
+  switch (op.cmd.kind) {
     case command_kind::put:
     case command_kind::put_strided:
     case command_kind::put_signal: answer(op, 0, 0); break;
@@ -117,12 +117,12 @@ void in_flight_commands::data_done(proxy_op& op) {
   --to.data;
   --data_;
   if (op.unordered) --to.unordered;
-  while (first_data_ < begun_ && at(first_data_).data_done) ++first_data_;
-  switch (op.what.kind) {
+  while (first_data_ < started_ && at(first_data_).data_done) ++first_data_;
+  switch (op.cmd.kind) {
     case command_kind::get:
     case command_kind::get_strided: answer(op, 0, 0); break;
     case command_kind::get_value:
-    case command_kind::atomic: answer(op, op.what.value[0], op.what.value[1]); break;
+    case command_kind::atomic: answer(op, op.cmd.value[0], op.cmd.value[1]); break;
     default: break;
   }
   if (op.signal == proxy_op::signal_state::none) complete(op);
@@ -131,48 +131,48 @@ void in_flight_commands::data_done(proxy_op& op) {
 void in_flight_commands::complete(proxy_op& op) noexcept {
   op.complete = true;
   changed_ = true;
-  if (op.what.kind != command_kind::quiet && op.what.kind != command_kind::fence) --order_of(op).incomplete;
+  if (op.cmd.kind != command_kind::quiet && op.cmd.kind != command_kind::fence) --order_of(op).incomplete;
 }
 
 void in_flight_commands::quiet(proxy_op& op) {
   changed_ = true;
-  ++unanswered_;
-  if (op.what.pe >= 0)
-    quiets_.push_back(&op);
+  ++pending_quiets_;
+  if (op.cmd.pe >= 0)
+    pe_quiets_.push_back(&op);
   else
     waits_ = true;
 }
 
 bool in_flight_commands::take_wait() noexcept {
-  constexpr std::uint64_t many = window / 4;  // the ring is not to stand still for want of room
-  return std::exchange(waits_, false) || begun_ - completed_ >= many;
+  constexpr std::uint64_t many = window / 4;  // so that a full window does not stall the ring
+  return std::exchange(waits_, false) || started_ - completed_ >= many;
 }
 
-bool in_flight_commands::settle() {
+bool in_flight_commands::publish() {
   if (source_ != nullptr) source_->publish_taken();
   if (!changed_ && answers_.empty()) return false;
   changed_ = false;
   const auto answer_quiet = [this](proxy_op& op) {
     answer(op, 0, 0);
     op.complete = true;
-    --unanswered_;
+    --pending_quiets_;
   };
-  for (proxy_op* op : quiets_) {
+  for (proxy_op* op : pe_quiets_) {
     if (order_of(*op).incomplete == 0) answer_quiet(*op);
   }
   const std::uint64_t before = completed_;
-  for (; completed_ < begun_; ++completed_) {
+  for (; completed_ < started_; ++completed_) {
     proxy_op& op = at(completed_);
-    if (!op.complete && op.what.kind == command_kind::quiet) answer_quiet(op);
+    if (!op.complete && op.cmd.kind == command_kind::quiet) answer_quiet(op);
     if (!op.complete) break;
   }
   first_data_ = std::max(first_data_, completed_);
-  std::erase_if(quiets_, [](const proxy_op* op) { return op->complete; });
+  std::erase_if(pe_quiets_, [](const proxy_op* op) { return op->complete; });
   if (source_ == nullptr) return true;
-  // Whoever has its answer may look at the count, and save itself the next question.
+  // A producer with its answer may read the count and so need no further command.
   if (completed_ != before) source_->publish_completed(completed_);
-  for (const due_answer& each : answers_)
-    static_cast<void>(source_->give_answer(each.cell, each.low, each.high));  // commands were looked at
+  for (const pending_answer& each : answers_)
+    static_cast<void>(source_->give_answer(each.cell, each.low, each.high));  // the initiator has checked the cell
   answers_.clear();
   return true;
 }
@@ -180,7 +180,7 @@ bool in_flight_commands::settle() {
 void in_flight_commands::answer(proxy_op& op, std::uint64_t low, std::uint64_t high) {
   if (op.answered) return;
   op.answered = true;
-  if (op.what.answer != no_answer && source_ != nullptr) answers_.push_back({op.what.answer, low, high});
+  if (op.cmd.answer != no_answer && source_ != nullptr) answers_.push_back({op.cmd.answer, low, high});
 }
 
 }  // namespace pgas::detail

@@ -1,5 +1,5 @@
 /// @file
-/// The commands of one ring that are under way, and the order among them.
+/// The commands of one ring that have been taken and are not complete, and the order among them.
 #pragma once
 
 #include <cstddef>
@@ -7,109 +7,141 @@
 #include <vector>
 
 #include "host/proxy/fifo.hpp"
-#include "host/proxy/proxy_op.hpp"
 #include "host/proxy/ring.hpp"
+#include "pgas/detail/command.hpp"
 
 namespace pgas::detail {
 
-/// Rules of order, as command.hpp states them, in terms of records and what is outside their order:
+class in_flight_commands;
+
+/// The state of one command, from its start until it is complete. *Memory* owned by `owner`, whose functions report
+/// every change of it.
+struct proxy_op {
+  /// Of a signal: none to be sent on its own, waiting for earlier data, in flight.
+  enum class signal_state : std::uint8_t { none, deferred, sent };
+
+  command cmd{};
+  in_flight_commands* owner = nullptr;
+  std::uint64_t number = 0;  ///< in the ring
+  std::uint64_t block = 0;   ///< the first that has not been issued as a whole
+  std::uint64_t at = 0;      ///< issued bytes of it
+  std::uint32_t parts = 0;   ///< of the data: issued, and not known to have arrived
+  std::uint32_t chunks = 0;  ///< of these, those that still read or write `local`
+  bool issued = false;       ///< all data
+  bool unordered = false;    ///< the data does not arrive in the order of messages
+  bool data_done = false;    ///< the data has taken effect
+  bool complete = false;
+  bool answered = false;
+  signal_state signal = signal_state::none;
+
+  [[nodiscard]] bool fetches() const noexcept {
+    return cmd.kind == command_kind::get || cmd.kind == command_kind::get_strided;
+  }
+  [[nodiscard]] bool has_signal() const noexcept {
+    return cmd.kind == command_kind::put_signal || cmd.kind == command_kind::put_value_signal ||
+           cmd.kind == command_kind::signal;
+  }
+};
+
+/// The rules of order that command.hpp states, for operations in messages and for `unordered` ones:
 ///
-/// * Records to one PE take effect in the order in which they are appended. What is `unordered` does not: large things,
-///   gets, and signals that are held.
-/// * After a fence, records wait until nothing unordered is under way to that PE; unordered things wait until nothing
-/// is.
-/// * A signal goes when all data before it, its own included, is complete, or in records to the same PE. Signals that
-///   have to wait are held, in the order of the ring, and nothing else waits for them but what comes after a fence.
+/// * Message operations to one PE take effect in the order in which they are appended. Bulk operations, gets and
+///   deferred signals are `unordered`: they do not.
+/// * After a fence, message operations wait until nothing unordered is in flight to that PE; unordered operations wait
+///   until nothing is.
+/// * A signal is sent when all earlier data, its own included, is complete or in messages to the same PE. Other signals
+///   are deferred, in the order of the ring; only operations behind a fence wait for them.
 class in_flight_commands {
  public:
-  static constexpr std::size_t window = 2048;  ///< commands under way at once
+  static constexpr std::size_t window = 2048;  ///< commands in flight at once
 
   in_flight_commands(ring& source, int n);
 
+  /// Null after retire().
   [[nodiscard]] ring* source() const noexcept { return source_; }
-  /// Touches the ring no more.
+  /// Uses the ring no longer.
   void retire() noexcept {
     source_ = nullptr;
     answers_.clear();
   }
 
-  [[nodiscard]] bool full() const noexcept { return begun_ - completed_ == window; }
-  [[nodiscard]] bool empty() const noexcept { return begun_ == completed_; }
+  [[nodiscard]] bool full() const noexcept { return started_ - completed_ == window; }
+  [[nodiscard]] bool empty() const noexcept { return started_ == completed_; }
 
-  // ---- a command's way
+  // ---- the life of a command
 
-  /// Whether a command to `pe` may be issued now, in order or not.
+  /// Whether an operation to `pe` may be issued now, as to fences before it.
   [[nodiscard]] bool is_ordered(int pe, bool unordered) noexcept;
-  /// Whether a signal that is begun now could go at once, in a record to `pe`.
-  [[nodiscard]] bool signal_may_go(int pe) const noexcept;
-  /// The next command; its data is under way from here on, if it has any.
-  proxy_op& begin(const command& what, bool unordered);
-  /// Later commands to `pe` come after earlier ones.
+  /// Whether a signal that starts now may be sent at once, in a message to `pe`.
+  [[nodiscard]] bool may_send_signal(int pe) const noexcept;
+  /// Starts the next command; any data of it counts as in flight.
+  proxy_op& start(const command& cmd, bool unordered);
+  /// Orders later commands to `pe` behind earlier ones.
   void fence(int pe) noexcept;
-  /// Whether there has been a fence since the last call; for records to `pe`, which take effect in their order, but not
-  /// behind one another unless they say so.
+  /// Whether there was a fence since the last call. Atomic operations of one message may be executed concurrently
+  /// unless a fence is between them.
   [[nodiscard]] bool take_fence(int pe) noexcept;
-  /// The signal of `op` goes when it may.
+  /// The signal of `op` is sent when all before it is complete.
   void defer_signal(proxy_op& op);
-  /// The first signal that is held, if it may go now.
+  /// The first deferred signal, if it may be sent now.
   [[nodiscard]] proxy_op* ready_signal() noexcept;
-  /// It has been sent.
+  /// ready_signal() has been sent.
   void signal_sent() noexcept;
-  /// Everything of the data has been handed to messages or the transport.
+  /// All data has been handed to messages or the transport.
   void all_issued(proxy_op& op);
   /// A part of the data has arrived.
   void part_done(proxy_op& op);
-  void piece_done(proxy_op& op);
+  /// A part of the data that used local memory has arrived.
+  void chunk_done(proxy_op& op);
   /// The operation has taken effect as a whole.
   void complete(proxy_op& op) noexcept;
-  /// Waits for what is before it.
+  /// Starts a quiet, answered when all before it is complete.
   void quiet(proxy_op& op);
-  /// Whether somebody has begun to wait, since the last call, for what is under way to any PE.
+  /// Whether a producer has begun to wait, since the last call, for commands to any PE.
   [[nodiscard]] bool take_wait() noexcept;
-  /// Whether something is under way to `pe`.
-  [[nodiscard]] bool has_under_way(int pe) const noexcept { return order_to(pe).incomplete > 0; }
+  [[nodiscard]] bool has_in_flight(int pe) const noexcept { return order_to(pe).incomplete > 0; }
 
-  /// Tells the producers what they wait for: answers, how much has been taken and how much is complete. Whether there
-  /// was anything to tell. To be called when messages have gone: producers poll these words, so that each costs a miss,
-  /// and on x86 stores behind it wait.
-  bool settle();
+  /// Publishes to the producers: answers, the counts of taken and completed commands. Returns whether there was any
+  /// news. Called after messages have been sent: producers poll these words, so that each store costs a miss, and on
+  /// x86 later stores wait for it.
+  bool publish();
 
  private:
-  /// After a fence, to one PE.
-  enum class barrier : std::uint8_t { none, for_unordered, for_all };
+  /// The fence in force to one PE.
+  enum class fence_state : std::uint8_t { none, for_unordered, for_all };
   struct order {
     std::uint32_t incomplete = 0;
-    std::uint32_t data = 0;       ///< data under way
-    std::uint32_t unordered = 0;  ///< of the above, with held signals
-    barrier fence = barrier::none;
-    bool fenced = false;  ///< a fence that no record has told of
+    std::uint32_t data = 0;       ///< commands with data in flight
+    std::uint32_t unordered = 0;  ///< of the incomplete, with deferred signals
+    fence_state fence = fence_state::none;
+    bool fenced = false;  ///< by a fence that take_fence() has not reported
   };
-
-  [[nodiscard]] proxy_op& at(std::uint64_t number) noexcept { return transfers_[number % window]; }
-  [[nodiscard]] order& order_of(const proxy_op& op) noexcept { return orders_[static_cast<std::size_t>(op.what.pe)]; }
-  [[nodiscard]] const order& order_to(int pe) const noexcept { return orders_[static_cast<std::size_t>(pe)]; }
-  struct due_answer {
+  struct pending_answer {
     std::uint32_t cell;
     std::uint64_t low;
     std::uint64_t high;
   };
-  void answer_sources(proxy_op& op);
+
+  [[nodiscard]] proxy_op& at(std::uint64_t number) noexcept { return ops_[number % window]; }
+  [[nodiscard]] order& order_of(const proxy_op& op) noexcept { return orders_[static_cast<std::size_t>(op.cmd.pe)]; }
+  [[nodiscard]] const order& order_to(int pe) const noexcept { return orders_[static_cast<std::size_t>(pe)]; }
+  void answer_reusable(proxy_op& op);
   void data_done(proxy_op& op);
   void answer(proxy_op& op, std::uint64_t low, std::uint64_t high);
 
   ring* source_;
-  std::vector<proxy_op> transfers_;
+  std::vector<proxy_op> ops_;
   std::vector<order> orders_;  ///< by PE
-  std::uint64_t begun_ = 0;
-  std::uint64_t completed_ = 0;   ///< from the first on without a gap
-  std::uint64_t data_ = 0;        ///< operations with data under way, to all PEs
-  std::uint64_t first_data_ = 0;  ///< none before it has data under way
-  std::uint64_t scanned_ = 0;     ///< nothing before it keeps the first held signal
-  fifo<proxy_op*> held_;
-  std::vector<proxy_op*> quiets_;  ///< that ask for one PE
-  std::vector<due_answer> answers_;
-  std::uint64_t unanswered_ = 0;  ///< quiets
-  bool waits_ = false;            ///< since the last take_wait()
+  std::uint64_t started_ = 0;
+  std::uint64_t completed_ = 0;       ///< from the first without a gap
+  std::uint64_t data_ = 0;            ///< commands with data in flight, to all PEs
+  std::uint64_t first_data_ = 0;      ///< no earlier command has data in flight
+  std::uint64_t scanned_ = 0;         ///< no earlier command delays the first deferred signal
+  fifo<proxy_op*> deferred_;          ///< signals
+  std::vector<proxy_op*> pe_quiets_;  ///< that wait for one PE
+  std::vector<pending_answer> answers_;
+  std::uint64_t pending_quiets_ = 0;
+  bool waits_ = false;  ///< since the last take_wait()
   bool changed_ = false;
 };
 

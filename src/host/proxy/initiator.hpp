@@ -1,5 +1,5 @@
 /// @file
-/// The sending half of a proxy: turns commands into records and into pieces for the transport.
+/// The sending half of a proxy: turns commands into message operations and into chunks for the transport.
 #pragma once
 
 #include <cstddef>
@@ -11,47 +11,45 @@
 
 namespace pgas::detail {
 
-/// Small things become one record each, in the order of the ring; the ring waits where a message is full and none may
-/// be sent. Large ones are jobs of their channel, which issues them piece by piece while the ring goes on: directly
-/// where the transport reaches both sides, else as records.
+/// Small commands become one message operation each, in the order of the ring, which waits while the window is full.
+/// Larger ones are bulk operations of their peer, issued in parts while the ring goes on: as chunks where the transport
+/// can access both sides, else as message operations.
 class initiator {
  public:
-  explicit initiator(proxy_state& parts) : parts_(parts) {}
+  explicit initiator(proxy_state& state) : state_(state) {}
 
-  /// Takes commands until there is none, one has to wait, or it is another's turn; how many. `wrong` says what is the
-  /// matter with one that makes no sense.
-  [[nodiscard]] std::size_t take_commands(in_flight_commands& from, std::string& wrong);
-  /// Takes commands and forgets them; whether there were any.
+  /// Takes commands until the ring is empty, one has to wait, or the turn is over; returns how many. `invalid` names a
+  /// command that no producer can have meant, and why.
+  [[nodiscard]] std::size_t take_commands(in_flight_commands& from, std::string& invalid);
+  /// Takes commands and drops them; returns whether there were any.
   [[nodiscard]] bool drop_commands(in_flight_commands& from);
-  /// Has PEs told of it when somebody waits for what is under way to them.
+  /// Requests acknowledgements of all peers if a producer waits for commands in flight.
   void request_acks(in_flight_commands& from);
-  /// Sends held signals whose time has come.
+  /// Sends deferred signals that are ready.
   void send_signals(in_flight_commands& from);
-  /// Goes on with the large things for one PE.
-  void advance_jobs(peer_state& to);
-  /// What a reply of `bytes` counts as while it is awaited.
-  [[nodiscard]] static std::size_t counted_as(std::size_t bytes) noexcept;
+  /// Issues the next parts of the bulk operations for one PE.
+  void advance_bulk_ops(peer_state& to);
 
  private:
-  [[nodiscard]] std::string fault(const command& what, const in_flight_commands& from) const;
-  [[nodiscard]] bool start(in_flight_commands& from, const command& what);
-  /// What is small enough for a record, and may go now.
-  [[nodiscard]] bool start_data(in_flight_commands& from, const command& what);
-  [[nodiscard]] bool start_signal(in_flight_commands& from, const command& what);
-  [[nodiscard]] bool start_atomic(in_flight_commands& from, const command& what);
-  void start_job(in_flight_commands& from, const command& what);
+  [[nodiscard]] std::string validate(const command& cmd, const in_flight_commands& from) const;
+  /// These start a command, unless it has to wait; return whether they did.
+  [[nodiscard]] bool start(in_flight_commands& from, const command& cmd);
+  [[nodiscard]] bool start_data(in_flight_commands& from, const command& cmd);
+  [[nodiscard]] bool start_signal(in_flight_commands& from, const command& cmd);
+  [[nodiscard]] bool start_atomic(in_flight_commands& from, const command& cmd);
+  void start_bulk(in_flight_commands& from, const command& cmd);
 
   [[nodiscard]] bool advance(peer_state& to, proxy_op& op);
-  [[nodiscard]] bool advance_by_record(peer_state& to, proxy_op& op);
-  [[nodiscard]] bool issue_piece(peer_state& to, proxy_op& op, const peer_memory::segment& there);
-  [[nodiscard]] bool issue_record(peer_state& to, proxy_op& op);
-  [[nodiscard]] bool may_ask(const peer_state& of, std::size_t bytes) const noexcept;
-  [[nodiscard]] std::uint64_t ask(peer_state& of, const pending_requests::request& what);
+  [[nodiscard]] bool advance_by_message(peer_state& to, proxy_op& op);
+  [[nodiscard]] bool issue_chunk(peer_state& to, proxy_op& op, const exposed_segments::segment& remote);
+  [[nodiscard]] bool issue_message_op(peer_state& to, proxy_op& op);
+  [[nodiscard]] bool may_request(const peer_state& of, std::size_t bytes) const noexcept;
+  [[nodiscard]] std::uint64_t add_request(peer_state& of, const pending_request& request);
   void fill(proxy_op& op, std::byte* payload, const std::byte* local, const block_list& blocks);
-  void count_effect(peer_state& to, proxy_op& op, bool is_signal);
+  void expect_ack(peer_state& to, proxy_op& op, bool is_signal);
   [[nodiscard]] bool transport_may_use(const std::byte* local, std::size_t bytes) const noexcept;
 
-  proxy_state& parts_;
+  proxy_state& state_;
 };
 
 }  // namespace pgas::detail

@@ -1,6 +1,6 @@
 /// @file
-/// How a proxy touches memory of its own PE: its part of the heap, on behalf of other PEs, and the local buffers that
-/// commands name.
+/// The access of a proxy to memory of its own PE: its slot of the heap, for other PEs, and the local buffers of
+/// commands.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ struct block_list {
   std::ptrdiff_t step = 0;
 };
 
-/// What is asked for here takes effect in the order of the calls, but not at once: complete() waits for it.
+/// Calls take effect in their order, but not at once: complete() waits for them.
 /// *Callers* the proxy thread. *Errors* code::device_failed where a device is involved.
 class proxy_memory {
  public:
@@ -31,42 +31,42 @@ class proxy_memory {
   proxy_memory(const proxy_memory&) = delete;
   proxy_memory& operator=(const proxy_memory&) = delete;
 
-  /// Writes blocks at `to` from one contiguous piece of host memory, which may be reused on return. Naturally aligned
-  /// words of up to 8 bytes arrive whole. Whoever sees one and acquires it also sees what was written before this call.
+  /// Writes blocks at `to` from contiguous host memory, which may be reused on return. Naturally aligned words of up to
+  /// 8 bytes are written whole. A thread that acquires one of them sees all earlier writes.
   virtual void write(void* to, const void* from, const block_list& blocks) = 0;
-  /// Reads blocks at `from` into one contiguous piece of host memory, which stays until they are there: while nothing
-  /// is pending(). What was released before a value is visible to whoever learns of it from this thread.
+  /// Reads blocks at `from` into contiguous host memory, which is filled when nothing is pending() and has to live
+  /// until then. Writes released before a value was are visible to PEs that learn of the value from this thread.
   virtual void read(void* to, const void* from, const block_list& blocks) = 0;
-  /// Carries out an atomic operation, atomic with those of kernels, of peers by load and store, and of the host.
-  /// @param old where the 8 bytes of batched_atomic::old go, as those of read(); null: nowhere
+  /// Executes an atomic operation, atomic with those of kernels, of direct peers, and of the host.
+  /// @param old receives the 8 bytes of batched_atomic::old, as read() does; null: nothing
   virtual void update(const batched_atomic& what, std::byte* old) = 0;
-  /// On return all that was written is visible to everybody who learns of it, and all that was read is there.
+  /// On return all writes are visible to all PEs that learn of them, and all reads have been filled.
   virtual void complete() = 0;
-  /// Whether something asked for waits for complete().
+  /// Whether a call waits for complete().
   [[nodiscard]] virtual bool pending() const noexcept = 0;
-  /// Plain loads and stores of this process work there.
+  /// Whether loads and stores of this process work on the memory.
   [[nodiscard]] virtual bool host_accessible() const noexcept = 0;
-  /// Whether transports may write there themselves: what they write can be made visible in time.
+  /// Whether transports may write the memory: false where their writes can't be ordered before a later signal.
   [[nodiscard]] virtual bool transports_may_write() const noexcept { return true; }
-  /// Whoever sees what is asked for from now on also sees what transports have written there themselves so far.
+  /// Orders all writes of transports so far before the effects of later calls.
   virtual void admit_transport_writes() {}
-  /// Memory for messages that read() fills without a copy in between; lives as long as this.
+  /// Memory for messages that read() fills without a further copy; lives as long as this.
   [[nodiscard]] virtual std::span<std::byte> buffers() noexcept { return {}; }
 };
 
-/// Memory of the host, also what other processes have mapped.
+/// For memory of the host, also if other processes have mapped it.
 [[nodiscard]] std::unique_ptr<proxy_memory> make_host_proxy_memory();
 
-/// Pinned memory that a proxy takes.
+/// Sizes of the pinned memory of a proxy.
 struct pinned_sizes {
-  std::size_t staging_bytes = std::size_t{1} << 20;  ///< on the way at once, in what is written and read elsewhere
-  std::size_t updates = 4096;                        ///< on the way at once
+  std::size_t staging_bytes = std::size_t{1} << 20;  ///< for writes, and reads into other memory, in flight at once
+  std::size_t updates = 4096;                        ///< in flight at once
   std::size_t buffer_bytes = std::size_t{4} << 20;   ///< for messages
 };
 
-/// Whatever `backend` can copy from and to, in order on a stream that is waited for only when results are needed. Puts
-/// and signals that are set go by the copy engines; other atomic operations are collected for device::update().
-/// @param for_peers whether kernels of other devices have the memory mapped
+/// For memory that `backend` can copy. All work is ordered on one stream, synchronized only when results are needed.
+/// Copy engines execute puts and signals that are set; other atomic operations are batched for device::update().
+/// @param for_peers whether kernels of other devices have mapped the memory
 [[nodiscard]] std::unique_ptr<proxy_memory> make_device_proxy_memory(device& backend, const pinned_sizes& sizes = {},
                                                                      bool for_peers = true);
 

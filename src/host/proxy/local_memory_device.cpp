@@ -9,7 +9,7 @@ namespace pgas::detail {
 
 namespace {
 
-/// Memory that host and device both see, and its size.
+/// Mapped memory and its size.
 class sized_block {
  public:
   sized_block(device& backend, std::size_t bytes) : bytes_(bytes), memory_(backend, bytes) {}
@@ -26,7 +26,7 @@ class sized_block {
   const mapped_block memory_;
 };
 
-/// A stream that is waited for before what its work uses goes.
+/// A stream, destroyed before the memory that its work uses.
 class own_stream {
  public:
   explicit own_stream(device& backend) : device_(backend), stream_(backend.create_urgent_stream()) {}
@@ -41,8 +41,8 @@ class own_stream {
   const stream_handle stream_;
 };
 
-/// Memory that a device copies from and to. All is enqueued on a stream of its own, which keeps the order, and has its
-/// place in pinned memory until the stream has been waited for; when there is no place left, that is at once.
+/// Copies by a device. All work is enqueued on one stream, which keeps the order, and has its place in pinned memory
+/// until the stream has been synchronized; when the memory is full, at once.
 class device_proxy_memory final : public proxy_memory {
  public:
   device_proxy_memory(device& backend, const pinned_sizes& sizes, bool for_peers)
@@ -62,12 +62,12 @@ class device_proxy_memory final : public proxy_memory {
     const auto* source = static_cast<const std::byte*>(from);
     for_each_block(to, blocks, [&](std::byte* block) {
       for (std::size_t done = 0; done < blocks.bytes;) {
-        const std::size_t piece = reserve_slot(block + done, blocks.bytes - done);
-        std::memcpy(staging_.on_host() + used_, source, piece);
-        device_.copy(block + done, staging_.on_host() + used_, piece, stream_.get());
-        used_ += piece;
-        source += piece;
-        done += piece;
+        const std::size_t chunk = reserve_staging(block + done, blocks.bytes - done);
+        std::memcpy(staging_.on_host() + used_, source, chunk);
+        device_.copy(block + done, staging_.on_host() + used_, chunk, stream_.get());
+        used_ += chunk;
+        source += chunk;
+        done += chunk;
       }
     });
   }
@@ -78,25 +78,25 @@ class device_proxy_memory final : public proxy_memory {
     const bool straight = buffers_.contains(to);
     for_each_block(const_cast<void*>(from), blocks, [&](const std::byte* block) {
       for (std::size_t done = 0; done < blocks.bytes;) {
-        std::size_t piece = blocks.bytes - done;
+        std::size_t chunk = blocks.bytes - done;
         if (straight) {
-          device_.copy(target, block + done, piece, stream_.get());
+          device_.copy(target, block + done, chunk, stream_.get());
           reads_straight_ = true;
         } else {
-          piece = reserve_slot(block + done, piece);
-          device_.copy(staging_.on_host() + used_, block + done, piece, stream_.get());
-          reads_.push_back({target, used_, piece});
-          used_ += piece;
+          chunk = reserve_staging(block + done, chunk);
+          device_.copy(staging_.on_host() + used_, block + done, chunk, stream_.get());
+          reads_.push_back({target, used_, chunk});
+          used_ += chunk;
         }
-        target += piece;
-        done += piece;
+        target += chunk;
+        done += chunk;
       }
     });
   }
 
   void update(const batched_atomic& what, std::byte* old) override {
-    // A GPU's copy comes after those before it on the stream, moves the word whole, and needs no multiprocessor:
-    // waiting kernels may have them all.
+    // A copy by the GPU follows earlier work of the stream, writes the word whole, and needs no multiprocessor: waiting
+    // kernels may occupy them all.
     const bool copies = device_.properties().kind != heap_kind::host;
     if (copies && what.how == atomic_update::set && old == nullptr && launched_ == results_.size())
       return write(what.at, &what.value, {size_of(what.as)});
@@ -143,7 +143,7 @@ class device_proxy_memory final : public proxy_memory {
 
   [[nodiscard]] batched_atomic* updates() const noexcept { return reinterpret_cast<batched_atomic*>(list_.on_host()); }
 
-  /// Enqueues the updates that have been collected, ahead of what is enqueued next.
+  /// Enqueues the batched updates, before later work.
   void launch_updates() {
     if (launched_ == results_.size()) return;
     auto* const list = static_cast<batched_atomic*>(list_.on_device());
@@ -151,9 +151,9 @@ class device_proxy_memory final : public proxy_memory {
     launched_ = results_.size();
   }
 
-  /// Makes room for up to `bytes` of what is at `place`, aligned as they are there so that words stay whole; how many
-  /// there is room for.
-  [[nodiscard]] std::size_t reserve_slot(const std::byte* place, std::size_t bytes) {
+  /// Makes room for up to `bytes` of the data at `place`, aligned as there so that words stay whole; returns for how
+  /// many.
+  [[nodiscard]] std::size_t reserve_staging(const std::byte* place, std::size_t bytes) {
     constexpr std::size_t word = 16;
     const std::size_t phase = reinterpret_cast<std::uintptr_t>(place) % word;
     const auto aligned = [&] { return used_ + (phase + word - used_ % word) % word; };
@@ -170,10 +170,10 @@ class device_proxy_memory final : public proxy_memory {
   const sized_block buffers_;
   const std::size_t most_updates_;
   const own_stream stream_;
-  std::size_t used_ = 0;  ///< of staging_, by copies that may be under way
+  std::size_t used_ = 0;  ///< of staging_, by copies that may be in flight
   bool reads_straight_ = false;
   std::vector<staged_read> reads_;
-  std::vector<std::byte*> results_;  ///< for each update of the list, where its old value goes
+  std::vector<std::byte*> results_;  ///< for each update of the list, the receiver of its old value
   std::size_t launched_ = 0;         ///< updates that have been enqueued
 };
 

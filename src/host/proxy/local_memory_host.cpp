@@ -29,7 +29,7 @@ void for_each_word(const std::byte* at, std::size_t bytes, const F& f) {
   if (bytes - done >= 1) one(byte);
 }
 
-/// Memory of the host: stores and loads like those of kernels on the CPU.
+/// Loads and stores as kernels on the CPU execute them.
 class host_proxy_memory final : public proxy_memory {
  public:
   void write(void* to, const void* from, const block_list& blocks) override {
@@ -60,8 +60,8 @@ class host_proxy_memory final : public proxy_memory {
   }
 
   void update(const batched_atomic& what, std::byte* old) override {
-    // A store is enough for a signal that is set. An exchange would wait for the data before it, which is a cache miss,
-    // before it asked for its own line.
+    // A store is enough for a signal that is set. An exchange would first wait for the earlier data, a cache miss, and
+    // only then request its own line.
     if (what.how == atomic_update::set && old == nullptr) return write(what.at, &what.value, {size_of(what.as)});
     batched_atomic mine = what;
     execute_updates(&mine, 1);

@@ -4,67 +4,68 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <memory>
 #include <span>
-#include <utility>
 #include <vector>
+
+#include "common/slot_map.hpp"
 
 namespace pgas::detail {
 
-/// Buffers of one size, named by number. More are made when all are in use.
+/// Buffers of one size. Allocates one when all are in use.
 class message_pool {
  public:
-  using number = std::uint32_t;
-  static constexpr number none = ~number{0};
+  using key = std::uint64_t;
+  static constexpr key none = 0;
 
-  /// @param first memory that the first buffers are made of; it outlives the pool
+  /// @param first memory of the first buffers; it outlives the pool
   explicit message_pool(std::size_t capacity, std::span<std::byte> first = {}) : capacity_(capacity) {
-    for (; first.size() >= capacity; first = first.subspan(capacity)) buffers_.push_back({nullptr, first.data(), 0});
-    for (auto each = static_cast<number>(buffers_.size()); each > 0; --each) free_.push_back(each - 1);
+    std::vector<key> taken;
+    for (; first.size() >= capacity; first = first.subspan(capacity)) {
+      taken.push_back(buffers_.take());
+      buffers_[taken.back()].start = first.data();
+    }
+    for (; !taken.empty(); taken.pop_back()) buffers_.release(taken.back());
   }
 
   [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
-  [[nodiscard]] std::size_t in_use() const noexcept { return buffers_.size() - free_.size(); }
+  [[nodiscard]] std::size_t in_use() const noexcept { return buffers_.in_use(); }
 
   /// An empty buffer.
-  [[nodiscard]] number take() {
-    if (free_.empty()) {
-      free_.reserve(buffers_.size() + 1);
-      auto made = std::make_unique_for_overwrite<std::byte[]>(capacity_);
-      std::byte* const start = made.get();
-      buffers_.push_back({std::move(made), start, 0});
-      return static_cast<number>(buffers_.size() - 1);
+  [[nodiscard]] key take() {
+    const key taken = buffers_.take();
+    buffer& mine = buffers_[taken];
+    mine.used = 0;
+    if (mine.start == nullptr) {
+      mine.owned = std::make_unique_for_overwrite<std::byte[]>(capacity_);
+      mine.start = mine.owned.get();
     }
-    const number which = free_.back();
-    free_.pop_back();
-    buffers_[which].used = 0;
-    return which;
+    return taken;
   }
-  void release(number which) noexcept { free_.push_back(which); }  // reserved by take()
+  void release(key which) noexcept { buffers_.release(which); }
 
-  [[nodiscard]] std::byte* start(number which) noexcept { return buffers_[which].start; }
-  [[nodiscard]] std::size_t used(number which) const noexcept { return buffers_[which].used; }
-  [[nodiscard]] std::span<const std::byte> contents(number which) const noexcept {
+  [[nodiscard]] std::byte* start(key which) noexcept { return buffers_[which].start; }
+  [[nodiscard]] std::size_t used(key which) const noexcept { return buffers_[which].used; }
+  [[nodiscard]] std::span<const std::byte> contents(key which) const noexcept {
     return {buffers_[which].start, buffers_[which].used};
   }
   /// The next `bytes` of the buffer, which has room for them.
-  [[nodiscard]] std::byte* extend(number which, std::size_t bytes) noexcept {
-    std::byte* const at = buffers_[which].start + buffers_[which].used;
-    buffers_[which].used += bytes;
+  [[nodiscard]] std::byte* extend(key which, std::size_t bytes) noexcept {
+    buffer& mine = buffers_[which];
+    std::byte* const at = mine.start + mine.used;
+    mine.used += bytes;
     return at;
   }
 
  private:
   struct buffer {
     std::unique_ptr<std::byte[]> owned;
-    std::byte* start;
-    std::size_t used;
+    std::byte* start = nullptr;
+    std::size_t used = 0;
   };
 
   const std::size_t capacity_;
-  std::vector<buffer> buffers_;
-  std::vector<number> free_;
+  slot_map<buffer> buffers_;
 };
 
 }  // namespace pgas::detail

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "common/file_limit.hpp"
-#include "common/net/tcp_socket.hpp"
-#include "host/control/collective_step.hpp"
+#include "host/control/tcp_socket.hpp"
+#include "host/heap/collective_step.hpp"
 #include "host/topology/net_devices.hpp"
 #include "host/topology/numa_affinity.hpp"
 #include "host/transport/transports.hpp"
@@ -19,8 +19,8 @@ namespace pgas::detail {
 namespace {
 
 constexpr std::uint32_t log2_commands = 12;
-constexpr std::uint32_t log2_answers = 11;  // as many threads as can wait at once before others wait for a place
-constexpr std::uint32_t log2_units = 3;     // as many groups as can fold what is far at once
+constexpr std::uint32_t log2_answers = 11;  // threads that can wait for answers at once
+constexpr std::uint32_t log2_units = 3;     // groups that can reduce proxied data at once
 
 bool one_host(const control_group& everyone) {
   for (int pe = 1; pe < everyone.n_pes(); ++pe)
@@ -28,7 +28,7 @@ bool one_host(const control_group& everyone) {
   return true;
 }
 
-/// Collective. What TCP listens on is open to everybody who can connect, so it gets no more than is needed.
+/// Collective. Anybody can connect to a listening TCP port, so UCX gets no more devices than it needs.
 ucx_settings settings_of(const control_plane& everyone, const config& settings, log::logger& log) {
   ucx_settings chosen{everyone.my_pe(), one_host(everyone), false, settings.socket_ifname, &log};
   if (!chosen.one_host) {
@@ -44,7 +44,7 @@ ucx_settings settings_of(const control_plane& everyone, const config& settings, 
   return chosen;
 }
 
-/// Collective: everyone's addresses, or the first failure on all.
+/// Collective: the addresses of all PEs, or the first failure, on all.
 std::vector<blob> exchange_addresses(const control_group& everyone, const std::optional<error>& failed,
                                      const blob& address) {
   step_result mine;
@@ -60,23 +60,23 @@ std::vector<blob> exchange_addresses(const control_group& everyone, const std::o
 
 }  // namespace
 
-proxied_peers::proxied_peers(const control_plane& everyone, const domains& near, class device& device,
+proxied_peers::proxied_peers(const control_plane& everyone, const domains& direct, class device& device,
                              const config& settings, log::logger& log, const proxy_settings& how)
-    : device_(device), near_(near), me_(how.me), n_(how.n) {
-  // What is made here, the proxy's thread and what it shares with kernels, is to be near the GPU.
-  const locality near_device = locality_of(device.properties().pci, allowed_cpus());
-  const kept_on cpus(near_device.cpus);
-  if (!near_device.cpus.empty())
+    : device_(device), direct_(direct), me_(how.me), n_(how.n) {
+  // The proxy's thread and its memory are to be on the NUMA node of the GPU.
+  const locality gpu = locality_of(device.properties().pci, allowed_cpus());
+  const kept_on cpus(gpu.cpus);
+  if (!gpu.cpus.empty())
     log.info("the proxy runs on CPUs {} and has its memory there: NUMA node {}, where the GPU is",
-             fmt::join(near_device.cpus, ","), near_device.node);
+             fmt::join(gpu.cpus, ","), gpu.node);
   memory_ = device.properties().kind == heap_kind::host
                 ? make_host_proxy_memory()
-                : make_device_proxy_memory(device, {}, near.members().size() > 1);
+                : make_device_proxy_memory(device, {}, direct.members().size() > 1);
   const ucx_settings network = settings_of(everyone, settings, log);
   blob address;
-  const std::optional<error> failed = attempt(everyone, "set up the way to PEs beyond load and store", [&] {
+  const std::optional<error> failed = attempt(everyone, "start the proxy", [&] {
     const no_file_limit_signal no_signal;  // UCX shares memory by files, too
-    // UCX itself only warns of a name that is none, and takes another interface.
+    // UCX would only warn of an unknown interface, and take another.
     if (!settings.socket_ifname.empty()) static_cast<void>(own_addresses(settings.socket_ifname));
     proxy_ = std::make_unique<proxy>(how, make_ucx_transport(network), *memory_, log);
     address = proxy_->address();
@@ -87,7 +87,7 @@ proxied_peers::proxied_peers(const control_plane& everyone, const domains& near,
     ring_ = std::make_unique<ring>(
         ring::lay_out(shared_.on_host(), shared_.on_device(), heads_.get(), log2_commands, log2_answers));
   });
-  std::vector<blob> addresses = exchange_addresses(everyone, failed, address);  // or there may be no proxy
+  std::vector<blob> addresses = exchange_addresses(everyone, failed, address);  // throws where there is no proxy
   proxy_->connect(std::move(addresses));
   proxy_->add_ring(*ring_);
   by_host_ = std::make_unique<host_producer>(*proxy_);
@@ -104,7 +104,7 @@ const routes* proxied_peers::make_table(const context& here, const team_view& do
   table.workspace.next = static_cast<std::uint64_t*>(next_.get());
   const auto n = static_cast<std::size_t>(n_);
   slots_.assign(n, routes::proxied);
-  for (const int pe : near_.members()) slots_[static_cast<std::size_t>(pe)] = near_.index(pe) - near_.index(me_);
+  for (const int pe : direct_.members()) slots_[static_cast<std::size_t>(pe)] = direct_.index(pe) - direct_.index(me_);
   table_ = {device_, sizeof(routes) + n * sizeof(std::int32_t)};
   auto* const at = static_cast<std::byte*>(table_.get());
   table.slots = reinterpret_cast<const std::int32_t*>(at + sizeof(routes));

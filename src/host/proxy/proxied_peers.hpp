@@ -1,7 +1,6 @@
 /// @file
-/// What a PE has for those that load and store don't reach: a transport, the proxy that drives it, the ring of commands
-/// from kernels, which the host's streams run too, that from threads of the host, and the table by which they tell near
-/// PEs from far ones.
+/// All that a PE needs to reach proxied PEs: a transport, the proxy that drives it, one ring of commands from kernels
+/// and streams, one from threads of the host, and the table of routes, direct or proxied, to all PEs.
 #pragma once
 
 #include <chrono>
@@ -27,25 +26,25 @@ namespace pgas::detail {
 /// One for each world with more than one domain. *Callers* one thread, but for those of proxy.
 class proxied_peers {
  public:
-  /// Collective: every PE makes its transport, tells the others its address and starts its proxy. No connections yet.
-  /// `near`, `device` and `log` outlive it. *Errors* transport_failed, the same on all PEs.
-  proxied_peers(const control_plane& everyone, const domains& near, device& device, const config& settings,
+  /// Collective: all PEs make their transports, exchange the addresses and start their proxies. Makes no connections.
+  /// `direct`, `device` and `log` outlive it. *Errors* transport_failed, the same on all PEs.
+  proxied_peers(const control_plane& everyone, const domains& direct, device& device, const config& settings,
                 log::logger& log, const proxy_settings& how);
   proxied_peers(const proxied_peers&) = delete;
   proxied_peers& operator=(const proxied_peers&) = delete;
 
   [[nodiscard]] proxy& through() noexcept { return *proxy_; }
-  /// The way of host threads to far PEs; after make_table().
+  /// For threads of the host; after make_table().
   [[nodiscard]] host_producer& by_host() noexcept { return *by_host_; }
-  /// The table for contexts, once. @param here the context without it @param domain the near PEs as kernels see them
-  /// @param control where the host has what `here` knows by the device's address
+  /// Makes the table for contexts; once. @param here the context without it @param domain the team of direct PEs @param
+  /// control the address on the host of the block that `here` knows by its address on the device
   [[nodiscard]] const routes* make_table(const context& here, const team_view& domain, control_block* control);
-  /// After all PEs have agreed to leave: nothing is under way any more.
+  /// After all PEs have agreed to leave: nothing is in flight.
   void stop(std::chrono::milliseconds limit) noexcept { proxy_->stop(limit); }
 
  private:
   device& device_;
-  const domains& near_;
+  const domains& direct_;
   const int me_;
   const int n_;
   std::unique_ptr<proxy_memory> memory_;
@@ -53,11 +52,11 @@ class proxied_peers {
   local_block heads_;    ///< of its producers
   local_block units_;    ///< of the workspace
   local_block next_;     ///< of the workspace
-  local_block table_;    ///< a routes and what it points to
+  local_block table_;    ///< a `routes` and its slots
   std::unique_ptr<ring> ring_;
-  std::vector<std::int32_t> slots_;         ///< as routes has them, for threads of the host
-  std::unique_ptr<host_producer> by_host_;  ///< outlives the proxy, which looks at its ring to the end
-  std::unique_ptr<proxy> proxy_;            ///< goes first, as it uses all that is above
+  std::vector<std::int32_t> slots_;         ///< routes::slots for threads of the host
+  std::unique_ptr<host_producer> by_host_;  ///< outlives the proxy, which polls its ring
+  std::unique_ptr<proxy> proxy_;            ///< destroyed first: uses all members above
 };
 
 }  // namespace pgas::detail

@@ -18,12 +18,12 @@ namespace {
 
 using std::chrono::steady_clock;
 
-// Nobody wakes the thread when a kernel hands a command over, so for a while after the last one it looks often.
-constexpr auto look_at_once = std::chrono::microseconds(50);
-constexpr auto look_often = std::chrono::milliseconds(5);
-constexpr auto often = std::chrono::microseconds(20);
-constexpr auto seldom = std::chrono::milliseconds(1);
-constexpr auto without_rings = std::chrono::milliseconds(100);
+// A kernel can't wake the thread. After the last command it therefore polls, then sleeps briefly, then waits.
+constexpr auto poll_for = std::chrono::microseconds(50);
+constexpr auto nap_for = std::chrono::milliseconds(5);
+constexpr auto nap = std::chrono::microseconds(20);
+constexpr auto longest_wait = std::chrono::milliseconds(1);
+constexpr auto wait_without_rings = std::chrono::milliseconds(100);
 
 }  // namespace
 
@@ -62,7 +62,7 @@ void proxy::connect(std::vector<blob> addresses) {
   running_ = true;
 }
 
-// ---- requests of other threads
+// ---- calls of other threads
 
 void proxy::on_thread(const std::function<void()>& task) {
   std::unique_lock lock(mutex_);
@@ -103,9 +103,9 @@ blob proxy::expose(std::uint64_t offset, void* at, std::size_t bytes) {
     why_not = "the GPU does not order what network devices write";
   if (!exposed) {
     std::unique_lock lock(mutex_);
-    if (!std::exchange(said_why_not_, true))
-      log_.info("{} can't reach this PE's memory itself ({}): data goes through messages, which costs copies",
-                network_->name(), why_not);
+    if (!std::exchange(logged_why_not_, true))
+      log_.info("{} can't access this PE's memory ({}): data travels in messages, which costs copies", network_->name(),
+                why_not);
     return {};
   }
   blob key = exposed->key;
@@ -165,7 +165,7 @@ void proxy::run() {
   } catch (const std::exception& broken) {
     engine_->fail(settings_.me, broken.what());
   }
-  // After an error nothing works but to forget rings and memory, until stop().
+  // After an error only rings and memory can be removed, until stop().
   std::unique_lock lock(mutex_);
   while (!stopping_.load(std::memory_order_acquire)) {
     run_requests(lock);
@@ -176,8 +176,8 @@ void proxy::run() {
 }
 
 void proxy::work() {
-  // A look at the clock takes as long as a turn, so only some turns have one.
-  constexpr std::uint32_t turns_between_looks = 16;
+  // Reading the clock takes as long as a turn, so only some turns do.
+  constexpr std::uint32_t turns_per_clock_read = 16;
   std::uint32_t idle_turns = 0;
   steady_clock::time_point idle_since;
   steady_clock::time_point now;
@@ -186,7 +186,7 @@ void proxy::work() {
       std::unique_lock lock(mutex_);
       run_requests(lock);
     }
-    const bool busy = engine_->turn();
+    const bool busy = engine_->progress();
     if (stopping_.load(std::memory_order_acquire) &&
         (engine_->failed() || engine_->idle() || steady_clock::now() >= stop_by_))
       return;
@@ -194,32 +194,32 @@ void proxy::work() {
       idle_turns = 0;
       continue;
     }
-    if (idle_turns++ % turns_between_looks == 0) {
+    if (idle_turns++ % turns_per_clock_read == 0) {
       now = steady_clock::now();
       if (idle_turns == 1) idle_since = now;
     }
-    rest(now - idle_since);
+    idle_wait(now - idle_since);
   }
 }
 
-void proxy::rest(steady_clock::duration idle) {
-  if (idle < look_at_once || engine_->owes_acknowledgements() || attended_.load(std::memory_order_relaxed) != 0) {
+void proxy::idle_wait(steady_clock::duration idle) {
+  if (idle < poll_for || engine_->acks_due() || pollers_.load(std::memory_order_relaxed) != 0) {
     yield_now_and_then();
-  } else if (engine_->waits_for_others()) {
-    wait_unattended(seldom);
+  } else if (engine_->waits_for_peers()) {
+    wait(longest_wait);
   } else if (!engine_->has_rings()) {
-    wait_unattended(without_rings);
-  } else if (idle < look_often) {
-    std::this_thread::sleep_for(often);
+    wait(wait_without_rings);
+  } else if (idle < nap_for) {
+    std::this_thread::sleep_for(nap);
   } else {
-    wait_unattended(seldom);
+    wait(longest_wait);
   }
 }
 
-void proxy::wait_unattended(std::chrono::milliseconds limit) {
-  resting_.store(true);
-  if (attended_.load() == 0) network_->wait(limit);
-  resting_.store(false, std::memory_order_relaxed);
+void proxy::wait(std::chrono::milliseconds limit) {
+  waiting_.store(true);
+  if (pollers_.load() == 0) network_->wait(limit);
+  waiting_.store(false, std::memory_order_relaxed);
 }
 
 void proxy::stop(std::chrono::milliseconds limit) noexcept {
@@ -236,9 +236,9 @@ void proxy::stop(std::chrono::milliseconds limit) noexcept {
     const proxy_statistics counts = engine_->statistics();
     log_.debug(
         "the proxy took {} commands, sent {} messages of {} bytes and {} acknowledgements, put and got {} bytes in {} "
-        "pieces",
-        counts.commands, counts.messages, counts.message_bytes, counts.acknowledgements, counts.piece_bytes,
-        counts.pieces);
+        "chunks",
+        counts.commands, counts.messages, counts.message_bytes, counts.acknowledgements, counts.chunk_bytes,
+        counts.chunks);
   }
   if (!std::exchange(connected_, false)) return;
   engine_->finish();

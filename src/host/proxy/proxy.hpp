@@ -1,6 +1,6 @@
 /// @file
-/// The thread that reaches PEs beyond load and store: it takes commands from rings, carries them out through a
-/// transport, and does what the proxies of other PEs ask of this one.
+/// The proxy: a thread that takes commands for proxied PEs from rings, executes them through a transport, and executes
+/// the operations that the proxies of other PEs send.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,6 @@
 #include <thread>
 #include <vector>
 
-#include "host/heap/proxied_memory.hpp"
 #include "host/log/log.hpp"
 #include "host/proxy/local_memory.hpp"
 #include "host/proxy/ring.hpp"
@@ -29,60 +28,67 @@ namespace pgas::detail {
 
 class proxy_engine;
 
-/// One for each PE that has others beyond load and store. Life: constructor, address() to all others, connect(); then
-/// memory and rings come and go; stop(). *Callers* any thread, unless said otherwise. *Errors* what the transport
-/// throws comes out of the call that asked for it; what goes wrong later is told once, by proxy_settings::failed.
-class proxy final : public proxied_memory {
+/// One for each PE that has proxied peers. Life: constructor, address() to all other PEs, connect(); then memory and
+/// rings are added and removed; stop(). *Callers* any thread, unless said otherwise. *Errors* those of the transport in
+/// the call that uses it; later failures are reported once, by proxy_settings::failed.
+class proxy {
  public:
   /// `memory` and `logger` outlive the proxy.
   proxy(proxy_settings settings, std::unique_ptr<transport> network, proxy_memory& memory, log::logger& logger);
-  /// stop() for a second, if that has not been done.
+  /// Calls stop() with a limit of a second, unless it has been called.
   ~proxy();
   proxy(const proxy&) = delete;
   proxy& operator=(const proxy&) = delete;
 
-  /// Of the transport, for all PEs.
+  /// The address of the transport, for all PEs.
   [[nodiscard]] blob address() const;
   [[nodiscard]] std::string transport_name() const;
-  /// The addresses of all PEs, by world number. Once; starts the thread. *Callers* one.
+  /// @param addresses of all PEs, by world number. Once; starts the thread. *Callers* one.
   void connect(std::vector<blob> addresses);
 
-  // ---- memory: after connect(); other PEs' commands may come as soon as they know of it
+  // ---- memory: after connect(); other PEs' operations may come as soon as they have the key
 
-  [[nodiscard]] blob expose(std::uint64_t offset, void* at, std::size_t bytes) override;
-  void add_peer_memory(int pe, std::uint64_t offset, std::size_t bytes, std::span<const std::byte> key) override;
-  void remove_memory(std::uint64_t offset) override;
+  /// Makes [at, at + bytes), at `offset` of this PE's slot, accessible to the transports of other PEs. Returns the key
+  /// for their add_peer_memory(). Empty where the transport can't access the memory: data then travels in messages, and
+  /// the reason is logged once.
+  [[nodiscard]] blob expose(std::uint64_t offset, void* at, std::size_t bytes);
+  /// @param key as expose() of that PE returned it; an empty one is ignored. On return commands use the memory.
+  /// *Errors* handle_invalid for a malformed key, pe_out_of_range.
+  void add_peer_memory(int pe, std::uint64_t offset, std::size_t bytes, std::span<const std::byte> key);
+  /// Ends expose() and add_peer_memory() for memory at `offset`. All PEs have agreed that it is not in use.
+  void remove_memory(std::uint64_t offset);
 
   // ---- rings
 
   /// On return the proxy takes commands from it. `source` stays where it is until remove_ring().
   void add_ring(ring& source);
-  /// On return the proxy does not touch it any more. All its commands should be complete: those that are not are
-  /// abandoned, and the buffers that they name have to stay until stop().
+  /// On return the proxy uses the ring no longer. All its commands should be complete. Incomplete ones are abandoned,
+  /// and their buffers have to stay until stop().
   void remove_ring(ring& source);
-  /// A thread of the host that has just handed over a command calls it to be served at once; else it takes about a
-  /// millisecond where all was quiet before.
+  /// Has the proxy look at its rings at once; an idle one takes about a millisecond to do so. For threads of the host.
   void wake() noexcept;
-  /// As long as one lives the proxy does not rest: a thread of the host hands over commands, and waits for them.
-  class attention {
+  /// Keeps the proxy polling while it lives, for a thread of the host that waits for its commands.
+  class keep_polling {
    public:
-    explicit attention(proxy& of) noexcept : of_(of) {
-      of_.attended_.fetch_add(1);  // here and in rest() in one order with `resting_`: one of the two sees the other
-      if (of_.resting_.load()) of_.network_->wake();
+    explicit keep_polling(proxy& of) noexcept : of_(of) {
+      of_.pollers_.fetch_add(
+          1);  // sequentially consistent with `waiting_`, as in wait(): one of the two sees the other
+      if (of_.waiting_.load()) of_.network_->wake();
     }
-    ~attention() { of_.attended_.fetch_sub(1, std::memory_order_relaxed); }
-    attention(const attention&) = delete;
-    attention& operator=(const attention&) = delete;
+    ~keep_polling() { of_.pollers_.fetch_sub(1, std::memory_order_relaxed); }
+    keep_polling(const keep_polling&) = delete;
+    keep_polling& operator=(const keep_polling&) = delete;
 
    private:
     proxy& of_;
   };
 
-  /// Ends the thread and the connections; on return nothing is touched any more. All rings should be quiet and all PEs
-  /// have agreed to leave; what is under way all the same is given half of `limit` to complete, and is then abandoned.
+  /// Ends the thread and the connections; on return no ring and no memory is used any more. All rings should be idle,
+  /// and all PEs have agreed to leave. Commands still in flight have half of `limit` to complete and are then
+  /// abandoned.
   void stop(std::chrono::milliseconds limit) noexcept;
 
-  /// What has been done so far.
+  /// Counts so far.
   [[nodiscard]] proxy_statistics statistics();
 
  private:
@@ -101,25 +107,25 @@ class proxy final : public proxied_memory {
   void run_requests(std::unique_lock<std::mutex>& lock);
   void run();
   void work();
-  void rest(std::chrono::steady_clock::duration idle);
-  void wait_unattended(std::chrono::milliseconds limit);
+  void idle_wait(std::chrono::steady_clock::duration idle);
+  void wait(std::chrono::milliseconds limit);
 
   const proxy_settings settings_;
   proxy_memory& memory_;
   log::logger& log_;
   std::unique_ptr<transport> network_;
-  std::unique_ptr<proxy_engine> engine_;  ///< the buffers that the transport may be using go when it is gone
+  std::unique_ptr<proxy_engine> engine_;  ///< destroyed after the transport, which may be using its buffers
 
-  std::mutex mutex_;  ///< guards what follows
+  std::mutex mutex_;  ///< guards the members up to logged_why_not_
   std::condition_variable changed_;
   std::vector<request*> requests_;
   std::vector<own_memory> own_;
   bool running_ = false;
   bool connected_ = false;
-  bool said_why_not_ = false;
+  bool logged_why_not_ = false;
 
-  std::atomic<int> attended_{0};
-  std::atomic<bool> resting_{false};
+  std::atomic<int> pollers_{0};  ///< keep_polling objects
+  std::atomic<bool> waiting_{false};
   std::atomic<bool> has_requests_{false};
   std::atomic<bool> stopping_{false};
   std::chrono::steady_clock::time_point stop_by_{};  ///< written before stopping_

@@ -1,81 +1,86 @@
 /// @file
-/// What the sending and the receiving half of a proxy share.
+/// The state that initiator, target and engine of a proxy share. All three call down into it; it calls none of them.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <vector>
 
+#include "common/slot_map.hpp"
 #include "host/proxy/local_memory.hpp"
 #include "host/proxy/message_pool.hpp"
 #include "host/proxy/peer_state.hpp"
-#include "host/proxy/pending_requests.hpp"
+#include "host/proxy/send_queue.hpp"
 #include "host/proxy/settings.hpp"
 #include "host/transport/transport.hpp"
 
 namespace pgas::detail {
 
-/// Puts and gets that the transport carries out, by number.
-class pieces_under_way {
- public:
-  struct piece {
-    proxy_op* op = nullptr;
-    peer_state* with = nullptr;
-  };
+/// A request by message whose reply has not arrived.
+struct pending_request {
+  proxy_op* op = nullptr;
+  int pe = -1;
+  std::byte* local = nullptr;  ///< receives the bytes; null: they are the answer of the command
+  block_list blocks;           ///< at `local`
+  std::size_t bytes = 0;       ///< of the reply
 
-  [[nodiscard]] std::size_t add(const piece& what) {
-    if (free_.empty()) {
-      free_.reserve(pieces_.size() + 1);
-      free_.push_back(pieces_.size());
-      pieces_.emplace_back();
-    }
-    const std::size_t index = free_.back();
-    free_.pop_back();
-    pieces_[index] = what;
-    return index;
-  }
-  [[nodiscard]] piece remove(std::size_t index) noexcept {
-    free_.push_back(index);  // reserved by add()
-    return pieces_[index];
-  }
-  [[nodiscard]] bool none() const noexcept { return free_.size() == pieces_.size(); }
+  /// Its share of proxy_settings::reply_bytes: a small reply costs as much as one of 64 bytes.
+  [[nodiscard]] static std::size_t cost(std::size_t bytes) noexcept { return std::max(bytes, std::size_t{64}); }
+};
 
- private:
-  std::vector<piece> pieces_;
-  std::vector<std::size_t> free_;
+/// A put or get that the transport executes.
+struct chunk_in_flight {
+  proxy_op* op = nullptr;
+  peer_state* peer = nullptr;
 };
 
 struct proxy_state {
-  /// Tells pieces from messages in transport tokens.
-  static constexpr transport_token piece_token = transport_token{1} << 63;
+  /// Distinguishes chunks from messages in transport tokens; the rest is a key.
+  static constexpr transport_token chunk_token = transport_token{1} << 63;
+
+  /// @param message_bytes the most of one message
+  proxy_state(const proxy_settings& how, transport& over, proxy_memory& local, std::size_t message_bytes)
+      : settings(how),
+        network(over),
+        memory(local),
+        payload(payload_limit(message_bytes)),
+        eager(std::min(how.eager_bytes, payload)),
+        pool(message_bytes, local.buffers()),
+        output(how.me, pool, local, over, counts) {
+    for (int pe = 0; pe < how.n; ++pe) peers.emplace_back(pe, pool, output);
+  }
+  proxy_state(const proxy_state&) = delete;
+  proxy_state& operator=(const proxy_state&) = delete;
 
   const proxy_settings& settings;
   transport& network;
   proxy_memory& memory;
-  const std::size_t payload;  ///< the most of one record
-  const std::size_t eager;    ///< what is not larger goes as one record
+  const std::size_t payload;  ///< the most of one message operation
+  const std::size_t eager;    ///< larger operations are bulk operations
+  proxy_statistics counts;
   message_pool pool;
-  std::deque<peer_state> channels{};  ///< by PE
-  std::vector<peer_state*> active{};  ///< that may have something to send or to issue
-  pending_requests awaited{};
-  pieces_under_way pieces{};
-  std::vector<proxy_op*> reads{};  ///< whose sources are on their way to messages; one for each read
-  peer_memory exposed{};           ///< of this PE, by address: what the transport may use although the host may not
-  proxy_statistics counts{};
+  message_output output;
+  std::deque<peer_state> peers;     ///< by PE
+  std::vector<peer_state*> active;  ///< peers that may have messages to send or bulk operations to issue
+  slot_map<pending_request> requests;
+  slot_map<chunk_in_flight> chunks;
+  std::vector<pending_request> replies;  ///< arrived; their bytes are visible after proxy_memory::complete()
+  exposed_segments exposed;  ///< of this process, by address: memory that the transport accesses and the host does not
 
-  [[nodiscard]] peer_state& to(int pe) noexcept { return channels[static_cast<std::size_t>(pe)]; }
-  /// There may be something to do for it at the end of this turn.
-  void touch(peer_state& which) {
-    if (which.active) return;
-    which.active = true;
-    active.push_back(&which);
+  [[nodiscard]] peer_state& to(int pe) noexcept { return peers[static_cast<std::size_t>(pe)]; }
+  /// Has the engine look at `peer` at the end of this turn.
+  void touch(peer_state& peer) {
+    if (peer.active) return;
+    peer.active = true;
+    active.push_back(&peer);
   }
-  /// Somebody waits for the effects of what is under way to it.
-  void await_effects(peer_state& which) {
-    if (which.effects.empty()) return;
-    which.out.await(which.effects.back().sequence);
-    touch(which);
+  /// A producer waits for all that is in flight to `peer`.
+  void await_acks(peer_state& peer) {
+    if (peer.pending_acks.empty()) return;
+    peer.out.await(peer.pending_acks.back().sequence);
+    touch(peer);
   }
 };
 

@@ -1,10 +1,9 @@
 /// @file
-/// The messages from one PE, which transports may deliver in any order, put into theirs.
+/// The order of messages from one PE: numbers that have been executed, and messages that arrived out of order.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <optional>
 
 #include "host/proxy/message_format.hpp"
 #include "host/proxy/message_pool.hpp"
@@ -13,45 +12,36 @@ namespace pgas::detail {
 
 class reorder_buffer {
  public:
-  enum class verdict { due, early, impossible };
+  enum class arrival { in_order, out_of_order, invalid };
 
-  reorder_buffer() { early_.fill(message_pool::none); }
+  reorder_buffer() { kept_.fill(message_pool::none); }
 
-  /// What is to be done with message `sequence`: carried out, kept, or it cannot be.
-  [[nodiscard]] verdict judge(std::uint64_t sequence) const noexcept {
-    if (sequence == handled_ + 1) return verdict::due;
-    if (sequence <= handled_ || !may_be_sent(sequence) || place(sequence) != message_pool::none)
-      return verdict::impossible;
-    return verdict::early;
+  /// Whether message `sequence` is to be executed now, to be kept for later, or can't be one of this sender.
+  [[nodiscard]] arrival classify(std::uint64_t sequence) const noexcept {
+    if (sequence == executed_ + 1) return arrival::in_order;
+    if (sequence <= executed_ || !in_window(sequence) || kept_[sequence % message_window] != message_pool::none)
+      return arrival::invalid;
+    return arrival::out_of_order;
   }
-  /// Whether the other side's window lets it send message `sequence`.
-  [[nodiscard]] bool may_be_sent(std::uint64_t sequence) const noexcept {
-    return sequence <= handled_ + message_window;
-  }
-  void keep(std::uint64_t sequence, message_pool::number message) noexcept { place(sequence) = message; }
-  /// The one that is due has been carried out; gives the next, if it came early.
-  [[nodiscard]] message_pool::number handled() noexcept {
-    ++handled_;
-    message_pool::number& next = place(handled_ + 1);
-    const message_pool::number message = next;
+  /// Whether the sender's window lets it send message `sequence`.
+  [[nodiscard]] bool in_window(std::uint64_t sequence) const noexcept { return sequence <= executed_ + message_window; }
+  void keep(std::uint64_t sequence, message_pool::key message) noexcept { kept_[sequence % message_window] = message; }
+  /// Counts the next message as executed; returns the one after it, if that has arrived.
+  [[nodiscard]] message_pool::key executed() noexcept {
+    ++executed_;
+    message_pool::key& next = kept_[(executed_ + 1) % message_window];
+    const message_pool::key message = next;
     next = message_pool::none;
     return message;
   }
-  /// All that was carried out is visible now.
-  void complete() noexcept { complete_ = handled_; }
-  /// What may be acknowledged.
+  /// The effects of all executed messages are visible.
+  void complete() noexcept { complete_ = executed_; }
+  /// The last message that may be acknowledged.
   [[nodiscard]] std::uint64_t completed() const noexcept { return complete_; }
 
  private:
-  [[nodiscard]] message_pool::number& place(std::uint64_t sequence) noexcept {
-    return early_[sequence % message_window];
-  }
-  [[nodiscard]] const message_pool::number& place(std::uint64_t sequence) const noexcept {
-    return early_[sequence % message_window];
-  }
-
-  std::array<message_pool::number, message_window> early_;
-  std::uint64_t handled_ = 0;
+  std::array<message_pool::key, message_window> kept_;
+  std::uint64_t executed_ = 0;
   std::uint64_t complete_ = 0;
 };
 

@@ -36,16 +36,16 @@ std::size_t ring::shared_bytes(std::uint32_t log2_commands, std::uint32_t log2_a
 
 ring::memory ring::lay_out(void* host, void* device, void* heads, std::uint32_t log2_commands,
                            std::uint32_t log2_answers) {
-  const ring_layout places(log2_commands, log2_answers);
+  const ring_layout offsets(log2_commands, log2_answers);
   auto* const here = static_cast<std::byte*>(host);
   auto* const there = static_cast<std::byte*>(device);
   memory where;
   where.commands = reinterpret_cast<command*>(here);
-  where.answers = reinterpret_cast<answer*>(here + places.answers);
-  where.progress = reinterpret_cast<ring_progress*>(here + places.progress);
+  where.answers = reinterpret_cast<answer*>(here + offsets.answers);
+  where.progress = reinterpret_cast<ring_progress*>(here + offsets.progress);
   where.producers.commands = reinterpret_cast<command*>(there);
-  where.producers.answers = reinterpret_cast<answer*>(there + places.answers);
-  where.producers.progress = reinterpret_cast<const ring_progress*>(there + places.progress);
+  where.producers.answers = reinterpret_cast<answer*>(there + offsets.answers);
+  where.producers.progress = reinterpret_cast<const ring_progress*>(there + offsets.progress);
   where.producers.heads = static_cast<ring_heads*>(heads);
   where.producers.log2_commands = log2_commands;
   where.producers.log2_answers = log2_answers;
@@ -56,8 +56,8 @@ ring::ring(const memory& where) : memory_(where) {}
 
 const command* ring::next() const noexcept {
   const std::uint32_t log2 = memory_.producers.log2_commands;
-  const command& due = memory_.commands[taken_ & ((std::uint64_t{1} << log2) - 1)];
-  return load_acquire(due.lap) == (taken_ >> log2) + 1 ? &due : nullptr;
+  const command& next = memory_.commands[taken_ & ((std::uint64_t{1} << log2) - 1)];
+  return load_acquire(next.lap) == (taken_ >> log2) + 1 ? &next : nullptr;
 }
 
 void ring::publish_taken() noexcept {
@@ -75,7 +75,7 @@ bool ring::give_answer(std::uint32_t cell, std::uint64_t low, std::uint64_t high
   answer& to = memory_.answers[cell];
   to.value[0] = low;
   to.value[1] = high;
-  store_release(to.lap, to.lap + 1);  // nobody else writes it
+  store_release(to.lap, to.lap + 1);  // the proxy alone writes it
   return true;
 }
 

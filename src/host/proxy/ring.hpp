@@ -1,6 +1,6 @@
 /// @file
-/// The consumer's side of a ring: where its memory lies, which command is due, and what producers are told. How
-/// producers and the proxy use a ring is in pgas/detail/command.hpp.
+/// The consumer's side of a ring: its memory, its next command, and the words that producers poll. The protocol between
+/// producers and the proxy is in pgas/detail/command.hpp.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace pgas::detail {
 
-/// A ring as the proxy sees it. It owns no memory. *Callers* the proxy thread, but for the constructor and view().
+/// A ring as the proxy sees it. *Memory* owns none. *Callers* the proxy thread, but for the constructor and view().
 class ring {
  public:
   /// Zeroed memory of 2^log2_commands commands and 2^log2_answers answer cells.
@@ -19,12 +19,12 @@ class ring {
     command* commands = nullptr;  ///< this and the next two: addresses of the host
     answer* answers = nullptr;
     ring_progress* progress = nullptr;  ///< 128-byte aligned, as the commands
-    ring_view producers;                ///< the same as the producers address it, their heads, and the sizes
+    ring_view producers;                ///< the same by the addresses of producers, their heads, and the sizes
   };
 
   /// Bytes that commands, answers and progress take together; 128-byte aligned, zeroed.
   [[nodiscard]] static std::size_t shared_bytes(std::uint32_t log2_commands, std::uint32_t log2_answers);
-  /// Lays a ring out in shared_bytes() at `host`, which the producers see at `device`, and heads of
+  /// Divides shared_bytes() at `host`, which producers address as `device`, into the parts of a ring. `heads` has
   /// ring_view::heads_bytes() in memory of the producers.
   [[nodiscard]] static memory lay_out(void* host, void* device, void* heads, std::uint32_t log2_commands,
                                       std::uint32_t log2_answers);
@@ -35,18 +35,18 @@ class ring {
 
   [[nodiscard]] const ring_view& view() const noexcept { return memory_.producers; }
 
-  /// The command that is due, if it is there: what its producer did before is visible. Its slot is the proxy's until
+  /// The next command, if it is there: earlier writes of its producer are visible. Its slot is the proxy's until
   /// publish_taken().
   [[nodiscard]] const command* next() const noexcept;
-  /// Goes on to the one after it.
+  /// Advances to the next command.
   void take() noexcept { ++taken_; }
   [[nodiscard]] std::uint64_t taken() const noexcept { return taken_; }
-  /// Lets producers have the slots of all that was taken.
+  /// Frees the slots of all taken commands for producers.
   void publish_taken() noexcept;
-  /// The first `completed` commands are complete.
+  /// Tells producers that the first `completed` commands are complete.
   void publish_completed(std::uint64_t completed) noexcept;
-  /// Fills an answer cell; what the proxy did before is visible to whoever acquires it. *Errors* whether there is such
-  /// a cell.
+  /// Fills an answer cell; earlier writes of the proxy are visible to a producer that acquires it. False if there is no
+  /// such cell.
   [[nodiscard]] bool give_answer(std::uint32_t cell, std::uint64_t low, std::uint64_t high) noexcept;
 
  private:
@@ -55,7 +55,7 @@ class ring {
   std::uint64_t published_ = 0;
 };
 
-/// A ring in memory of the host, heads included: for threads of the host and kernels on the CPU.
+/// A ring with all its memory on the host, heads included: for threads of the host and kernels on the CPU.
 class host_ring {
  public:
   host_ring(std::uint32_t log2_commands, std::uint32_t log2_answers);

@@ -2,10 +2,47 @@
 
 namespace pgas::detail {
 
+// ---- message_output
+
+void message_output::read(proxy_op& op, std::byte* payload, const std::byte* local, const block_list& blocks) {
+  memory_.read(payload, local, blocks);
+  if (!memory_.pending()) return;
+  ++op.parts;
+  ++op.chunks;
+  reads_.push_back(&op);
+}
+
+void message_output::complete_reads() {
+  if (memory_.pending()) memory_.complete();
+  for (proxy_op* const each : reads_) each->owner->chunk_done(*each);
+  reads_.clear();
+}
+
+bool message_output::defers() const noexcept {
+  constexpr std::size_t enough = 64;  // with more reads one wait costs little by comparison
+  return memory_.pending() && reads_.size() < enough;
+}
+
+void message_output::send(int pe, message_pool::key message) {
+  complete_reads();
+  const std::span<const std::byte> bytes = pool_.contents(message);
+  if (bytes.size() > sizeof(message_header)) {
+    ++counts_.messages;
+    counts_.message_bytes += bytes.size();
+  }
+  if (pe == me_) {
+    to_self_.push(message);
+  } else {
+    network_.send(pe, bytes, message);
+  }
+}
+
+// ---- send_queue
+
 bool send_queue::reserve(std::size_t bytes) {
   if (fits(bytes)) return true;
   close();
-  if (!sender_.collects()) send_closed();
+  if (!output_.defers()) send_closed();
   if (last_ - acknowledged_ > message_window) return false;
   open();
   return true;
@@ -31,43 +68,45 @@ void send_queue::close() {
 
 void send_queue::send_closed() {
   while (!closed_.empty() && window_open()) {
-    const message_pool::number message = closed_.front();
+    const message_pool::key message = closed_.front();
     closed_.pop();
     send(message, ++sent_);
   }
 }
 
-void send_queue::send(message_pool::number message, std::uint64_t sequence) {
-  told_ = to_acknowledge_;
-  patience_ = flushes_of_patience;
-  asked_ = std::min(awaited_, sent_);  // what is sent later will say so itself
-  const message_header head{sequence, told_, asked_, static_cast<std::uint32_t>(pool_.used(message))};
+void send_queue::send(message_pool::key message, std::uint64_t sequence) {
+  sent_ack_ = completed_;
+  ack_delay_ = longest_ack_delay;
+  sent_request_ = std::min(awaited_, sent_);  // later messages carry their own request
+  const message_header head{sequence, sent_ack_, sent_request_, static_cast<std::uint32_t>(pool_.used(message))};
   std::memcpy(pool_.start(message), &head, sizeof head);
-  sender_.send(pe_, message);
+  output_.send(pe_, message);
 }
 
-bool send_queue::flush(std::uint64_t acknowledged) {
+bool send_queue::flush(std::uint64_t completed) {
   if (abandoned_) return false;
-  to_acknowledge_ = acknowledged;
+  completed_ = completed;
   send_closed();
   if (closed_.empty() && window_open()) {
     close();
     send_closed();
   }
-  if (!must_ask() && !must_acknowledge()) return false;
-  const message_pool::number message = pool_.take();
+  if (!must_request_ack() && !must_acknowledge()) return false;
+  const message_pool::key message = pool_.take();
   static_cast<void>(pool_.extend(message, sizeof(message_header)));
   send(message, 0);
   return true;
 }
 
-/// Whether somebody has begun to wait for messages that have gone already.
-bool send_queue::must_ask() const noexcept { return std::min(awaited_, sent_) > std::max(asked_, acknowledged_); }
+/// Whether a producer waits for messages that were sent before it began to wait.
+bool send_queue::must_request_ack() const noexcept {
+  return std::min(awaited_, sent_) > std::max(sent_request_, acknowledged_);
+}
 
 bool send_queue::must_acknowledge() noexcept {
-  if (!owes(to_acknowledge_)) return false;
+  if (!ack_due(completed_)) return false;
   constexpr std::uint64_t many = message_window / 4;
-  return told_ < hurried_ || to_acknowledge_ - told_ >= many || --patience_ == 0;
+  return sent_ack_ < requested_ || completed_ - sent_ack_ >= many || --ack_delay_ == 0;
 }
 
 bool send_queue::acknowledge(std::uint64_t sequence) noexcept {

@@ -1,46 +1,67 @@
 /// @file
-/// The messages from one PE to another: collected, numbered, held back while too many are under way.
+/// The messages from one PE to another: filled, numbered, and held back while too many are in flight.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <vector>
 
 #include "host/proxy/fifo.hpp"
+#include "host/proxy/in_flight_commands.hpp"
+#include "host/proxy/local_memory.hpp"
 #include "host/proxy/message_format.hpp"
 #include "host/proxy/message_pool.hpp"
+#include "host/proxy/settings.hpp"
+#include "host/transport/transport.hpp"
 
 namespace pgas::detail {
 
-/// What takes finished messages.
-class message_sender {
+/// The end of all send queues of a proxy: sends a finished message when the reads of local memory that fill it are
+/// complete.
+class message_output {
  public:
-  /// Takes the buffer over.
-  virtual void send(int pe, message_pool::number message) = 0;
-  /// Whether it is better to send several messages together, later.
-  [[nodiscard]] virtual bool collects() = 0;
+  message_output(int me, message_pool& pool, proxy_memory& memory, transport& network, proxy_statistics& counts)
+      : me_(me), pool_(pool), memory_(memory), network_(network), counts_(counts) {}
 
- protected:
-  ~message_sender() = default;
+  /// Fills `payload` from local memory, a part of `op`. The payload is there after complete_reads().
+  void read(proxy_op& op, std::byte* payload, const std::byte* local, const block_list& blocks);
+  /// Waits for all reads; the sources may be reused.
+  void complete_reads();
+  /// Whether messages should be sent later and together, because the wait for reads is worth sharing.
+  [[nodiscard]] bool defers() const noexcept;
+  /// Sends a message and takes its buffer over.
+  void send(int pe, message_pool::key message);
+  /// Messages of this PE to itself, which no transport carries.
+  [[nodiscard]] fifo<message_pool::key>& to_self() noexcept { return to_self_; }
+
+ private:
+  const int me_;
+  message_pool& pool_;
+  proxy_memory& memory_;
+  transport& network_;
+  proxy_statistics& counts_;
+  std::vector<proxy_op*> reads_;  ///< one entry for each read
+  fifo<message_pool::key> to_self_;
 };
 
-/// Records go into an open message until it is full or flushed. Those of commands are refused when the window is shut
-/// and a message is full; replies never are: how many there can be is up to those who asked.
+/// Operations are appended to an open message until it is full or flushed. Those of commands are refused while the
+/// window is full and so is the message. Replies never are: the requesting PE limits their number.
 ///
-/// What is to be acknowledged waits for a message that goes that way anyhow, an answer perhaps, but not where somebody
-/// on the other side waits for it, nor until a quarter of the window is filled, nor for long.
+/// An acknowledgement waits for a message to travel with, a reply for example: until the other side requests it, a
+/// quarter of the window is filled, or a number of flushes have passed.
 class send_queue {
  public:
-  send_queue(int pe, message_pool& pool, message_sender& sender) : pe_(pe), pool_(pool), sender_(sender) {}
+  send_queue(int pe, message_pool& pool, message_output& output) : pe_(pe), pool_(pool), output_(output) {}
 
-  /// Whether a record of so many bytes can be appended now, on behalf of a command. May send.
+  /// Whether an operation of so many bytes can be appended now, on behalf of a command. May send.
   [[nodiscard]] bool reserve(std::size_t bytes);
   /// Makes room for a reply. Sends nothing.
   void reserve_reply(std::size_t bytes);
-  /// Appends a record, after one of the two; returns where its payload goes.
+  /// Appends an operation, after one of the two; returns the address of its payload.
   template <class... Parts>
-  std::byte* append(const record_header& head, std::size_t payload, const Parts&... parts) {
+  std::byte* append(const message_op_header& head, std::size_t payload, const Parts&... parts) {
     std::byte* at = pool_.extend(open_, sizeof head + (std::size_t{0} + ... + sizeof(Parts)) + padded(payload));
     const auto put = [&at](const auto& part) {
       std::memcpy(at, &part, sizeof part);
@@ -51,36 +72,36 @@ class send_queue {
     return at;
   }
 
-  /// The number of the message that the last record travels in.
+  /// The number of the message that contains the last operation.
   [[nodiscard]] std::uint64_t sequence() const noexcept { return last_; }
-  /// Somebody waits until messages up to this one have taken effect: the next flush() sees to it that the other side
-  /// knows.
+  /// A producer waits for messages up to this one: the next flush() requests their acknowledgement.
   void await(std::uint64_t sequence) noexcept { awaited_ = std::max(awaited_, sequence); }
-  /// Sends what the window allows. @param acknowledged what messages may say of the other direction; if no message goes
-  /// that says it, or that says what is awaited, one of its own does when it is time. Returns whether that happened.
-  bool flush(std::uint64_t acknowledged);
-  /// The other side says so. Whether that can be.
+  /// Sends as much as the window allows. @param completed messages of the other direction that may be acknowledged.
+  /// When no message goes that could carry a due acknowledgement or request, sends an empty one; returns whether it
+  /// did.
+  bool flush(std::uint64_t completed);
+  /// The other side has acknowledged messages up to this one. False where that can't be.
   [[nodiscard]] bool acknowledge(std::uint64_t sequence) noexcept;
-  /// Somebody on the other side waits for acknowledgements up to this one.
-  void hurry(std::uint64_t sequence) noexcept { hurried_ = std::max(hurried_, sequence); }
+  /// The other side requests acknowledgements up to this one.
+  void request_ack(std::uint64_t sequence) noexcept { requested_ = std::max(requested_, sequence); }
 
-  /// Messages that have not taken effect yet, the open one included.
-  [[nodiscard]] std::uint64_t under_way() const noexcept { return last_ - acknowledged_; }
-  /// Nothing waits to be sent, and all that was sent has taken effect.
-  [[nodiscard]] bool quiet() const noexcept { return acknowledged_ == last_; }
-  /// An acknowledgement waits for company.
-  [[nodiscard]] bool owes(std::uint64_t acknowledged) const noexcept { return told_ != acknowledged; }
-  /// There is something that a flush() would send as soon as the window lets it, or that has waited long enough.
-  [[nodiscard]] bool has_work(std::uint64_t acknowledged) const noexcept {
-    return open_ != message_pool::none || !closed_.empty() || owes(acknowledged);
+  /// Messages that have not taken effect, the open one included.
+  [[nodiscard]] std::uint64_t in_flight() const noexcept { return last_ - acknowledged_; }
+  /// All messages have been sent and have taken effect.
+  [[nodiscard]] bool drained() const noexcept { return acknowledged_ == last_; }
+  /// An acknowledgement has not been sent.
+  [[nodiscard]] bool ack_due(std::uint64_t completed) const noexcept { return sent_ack_ != completed; }
+  /// A flush() would send something, now, when the window opens, or when an acknowledgement has waited long enough.
+  [[nodiscard]] bool has_work(std::uint64_t completed) const noexcept {
+    return open_ != message_pool::none || !closed_.empty() || ack_due(completed);
   }
-  /// Gives all buffers back and sends nothing any more.
+  /// Releases all buffers and sends nothing any more.
   void abandon() noexcept;
 
  private:
-  /// How often flush() leaves an acknowledgement for later. A turn with nothing to do takes some 40 ns: a microsecond
-  /// together, in which a kernel that polls has seen what came, and the answer is here.
-  static constexpr std::uint32_t flushes_of_patience = 24;
+  /// Flushes that an acknowledgement may wait. An idle turn takes some 40 ns: a microsecond together, in which a kernel
+  /// that polls has seen the data, and its reply has arrived.
+  static constexpr std::uint32_t longest_ack_delay = 24;
 
   [[nodiscard]] bool window_open() const noexcept { return sent_ - acknowledged_ < message_window; }
   [[nodiscard]] bool fits(std::size_t bytes) const noexcept {
@@ -89,25 +110,24 @@ class send_queue {
   void open();
   void close();
   void send_closed();
-  void send(message_pool::number message, std::uint64_t sequence);
-  [[nodiscard]] bool must_ask() const noexcept;
+  void send(message_pool::key message, std::uint64_t sequence);
+  [[nodiscard]] bool must_request_ack() const noexcept;
   [[nodiscard]] bool must_acknowledge() noexcept;
 
   const int pe_;
   message_pool& pool_;
-  message_sender& sender_;
-  message_pool::number open_ = message_pool::none;
-  fifo<message_pool::number>
-      closed_;              ///< full, in the order of their numbers, the last of which is below the open one's
-  std::uint64_t last_ = 0;  ///< number given
+  message_output& output_;
+  message_pool::key open_ = message_pool::none;
+  fifo<message_pool::key> closed_;  ///< full, in the order of their numbers, all below the open one's
+  std::uint64_t last_ = 0;          ///< number given
   std::uint64_t sent_ = 0;
-  std::uint64_t acknowledged_ = 0;  ///< by the other side
-  std::uint64_t told_ = 0;          ///< what the other side knows that we acknowledge
-  std::uint64_t to_acknowledge_ = 0;
-  std::uint64_t awaited_ = 0;  ///< somebody here waits for the effects of messages up to this one
-  std::uint64_t asked_ = 0;    ///< what the other side knows of that
-  std::uint64_t hurried_ = 0;  ///< the same on the other side, as far as it is known here
-  std::uint32_t patience_ = flushes_of_patience;
+  std::uint64_t acknowledged_ = 0;               ///< by the other side
+  std::uint64_t completed_ = 0;                  ///< messages of the other direction that may be acknowledged
+  std::uint64_t sent_ack_ = 0;                   ///< the acknowledgement that was sent last
+  std::uint64_t awaited_ = 0;                    ///< a producer waits for messages up to this one
+  std::uint64_t sent_request_ = 0;               ///< the request for acknowledgement that was sent last
+  std::uint64_t requested_ = 0;                  ///< the one received last
+  std::uint32_t ack_delay_ = longest_ack_delay;  ///< flushes left
   bool abandoned_ = false;
 };
 

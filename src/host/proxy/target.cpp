@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 
 namespace pgas::detail {
 
-/// What is left of a message.
+/// The unread rest of a message.
 class target::cursor {
  public:
   explicit cursor(std::span<const std::byte> bytes) : bytes_(bytes) {}
@@ -20,7 +22,7 @@ class target::cursor {
     bytes_ = bytes_.subspan(sizeof part);
     return true;
   }
-  /// The payload of so many bytes, null if it is not there.
+  /// A payload of so many bytes; null if the message ends before.
   [[nodiscard]] const std::byte* payload(std::uint64_t bytes) noexcept {
     if (bytes > bytes_.size() || padded(bytes) > bytes_.size()) return nullptr;
     const std::byte* const at = bytes_.data();
@@ -34,51 +36,46 @@ class target::cursor {
 
 namespace {
 
-constexpr const char* truncated = "a record that ends before its time";
+constexpr const char* truncated = "a truncated operation";
 
 bool is_atomic(datatype as) { return as <= datatype::bf16x2 && as != datatype::i16 && as != datatype::u16; }
 
 }  // namespace
 
-std::string target::execute_operation(int from, std::span<const std::byte> records) {
-  cursor rest(records);
+std::string target::execute(int from, std::span<const std::byte> ops) {
+  cursor rest(ops);
   while (!rest.empty()) {
-    record_header head;
+    message_op_header head;
     if (!rest.read(head)) return truncated;
-    if (std::string wrong = execute_operation(from, head, rest); !wrong.empty()) return wrong;
-    ++records_;
+    if (std::string wrong = execute(from, head, rest); !wrong.empty()) return wrong;
+    ++state_.counts.message_ops;
   }
   return {};
 }
 
-std::string target::execute_operation(int from, const record_header& head, cursor& rest) {
+std::string target::execute(int from, const message_op_header& head, cursor& rest) {
   switch (head.kind) {
-    case record_kind::put: return put(head, rest);
-    case record_kind::put_signal: return put_signal(head, rest);
-    case record_kind::put_strided: return put_strided(head, rest);
-    case record_kind::atomic: return atomic(from, head, rest);
-    case record_kind::get: return get(from, head, rest, false);
-    case record_kind::get_strided: return get(from, head, rest, true);
-    case record_kind::reply: {
-      const std::byte* const bytes = rest.payload(head.bytes);
-      if (bytes == nullptr) return truncated;
-      if (events_.replied(from, head.offset, {bytes, head.bytes})) return {};
-      return fmt::format("a reply of {} bytes that nobody waits for", head.bytes);
-    }
+    case message_op_kind::put: return put(head, rest);
+    case message_op_kind::put_signal: return put_signal(head, rest);
+    case message_op_kind::put_strided: return put_strided(head, rest);
+    case message_op_kind::atomic: return atomic(from, head, rest);
+    case message_op_kind::get: return get(from, head, rest, false);
+    case message_op_kind::get_strided: return get(from, head, rest, true);
+    case message_op_kind::reply: return reply(from, head, rest);
   }
-  return fmt::format("a record of the unknown kind {}", static_cast<unsigned>(head.kind));
+  return fmt::format("an operation of the unknown kind {}", static_cast<unsigned>(head.kind));
 }
 
-std::string target::put(const record_header& head, cursor& rest) {
+std::string target::put(const message_op_header& head, cursor& rest) {
   const std::byte* const bytes = rest.payload(head.bytes);
   if (bytes == nullptr) return truncated;
   if (std::string wrong = range_error(head.offset, head.bytes); !wrong.empty()) return wrong;
-  memory_.write(address(head.offset), bytes, {head.bytes});
-  wrote_ = true;
+  state_.memory.write(address(head.offset), bytes, {head.bytes});
+  written_ = true;
   return {};
 }
 
-std::string target::put_signal(const record_header& head, cursor& rest) {
+std::string target::put_signal(const message_op_header& head, cursor& rest) {
   signal_part signal;
   if (!rest.read(signal)) return truncated;
   const std::byte* const bytes = rest.payload(head.bytes);
@@ -88,29 +85,29 @@ std::string target::put_signal(const record_header& head, cursor& rest) {
   if (std::string wrong = word_error(signal.offset, datatype::u64); !wrong.empty()) return wrong;
   if (head.bytes > 0) {
     if (std::string wrong = range_error(head.offset, head.bytes); !wrong.empty()) return wrong;
-    memory_.write(address(head.offset), bytes, {head.bytes});
+    state_.memory.write(address(head.offset), bytes, {head.bytes});
   }
-  batched_atomic update;  // comes after all that is before it
+  batched_atomic update;  // the memory executes it after the write
   update.at = address(signal.offset);
   update.how = head.update;
   update.value = signal.value;
-  memory_.update(update, nullptr);
-  wrote_ = true;
+  state_.memory.update(update, nullptr);
+  written_ = true;
   return {};
 }
 
-std::string target::put_strided(const record_header& head, cursor& rest) {
+std::string target::put_strided(const message_op_header& head, cursor& rest) {
   strided_part blocks;
   if (!rest.read(blocks)) return truncated;
   if (std::string wrong = blocks_error(head, blocks); !wrong.empty()) return wrong;
   const std::byte* const bytes = rest.payload(head.bytes * blocks.count);
   if (bytes == nullptr) return truncated;
-  memory_.write(address(head.offset), bytes, {head.bytes, blocks.count, blocks.step});
-  wrote_ = true;
+  state_.memory.write(address(head.offset), bytes, {head.bytes, blocks.count, blocks.step});
+  written_ = true;
   return {};
 }
 
-std::string target::atomic(int from, const record_header& head, cursor& rest) {
+std::string target::atomic(int from, const message_op_header& head, cursor& rest) {
   atomic_part what;
   if (!rest.read(what)) return truncated;
   if (!is_atomic(head.as) || head.update > atomic_update::compare_swap)
@@ -124,32 +121,60 @@ std::string target::atomic(int from, const record_header& head, cursor& rest) {
   update.fenced = head.fenced != 0;
   update.value = what.value;
   update.condition = what.condition;
-  memory_.update(update, what.request != 0 ? events_.reply(from, what.request, sizeof update.old) : nullptr);
-  wrote_ = true;
+  state_.memory.update(update, what.request != 0 ? append_reply(from, what.request, sizeof update.old) : nullptr);
+  written_ = true;
   return {};
 }
 
-std::string target::get(int from, const record_header& head, cursor& rest, bool strided) {
+std::string target::get(int from, const message_op_header& head, cursor& rest, bool strided) {
   request_part request;
   strided_part blocks{1, 0};
   if (!rest.read(request) || (strided && !rest.read(blocks))) return truncated;
   if (std::string wrong = blocks_error(head, blocks); !wrong.empty()) return wrong;
   const auto bytes = static_cast<std::uint32_t>(head.bytes * blocks.count);
-  memory_.read(events_.reply(from, request.request, bytes), address(head.offset),
-               {head.bytes, blocks.count, blocks.step});
+  state_.memory.read(append_reply(from, request.request, bytes), address(head.offset),
+                     {head.bytes, blocks.count, blocks.step});
   return {};
 }
 
-std::string target::range_error(std::uint64_t offset, std::uint64_t bytes) const {
-  if (settings_.contains(offset, bytes)) return {};
-  return fmt::format("something for {} bytes at offset {:#x} of this PE's heap, where it has no memory", bytes, offset);
+std::string target::reply(int from, const message_op_header& head, cursor& rest) {
+  const std::byte* const bytes = rest.payload(head.bytes);
+  if (bytes == nullptr) return truncated;
+  const pending_request* const found = state_.requests.find(head.offset);
+  if (found == nullptr || found->pe != from || found->bytes != head.bytes)
+    return fmt::format("a reply of {} bytes that was not requested", head.bytes);
+  const pending_request request = *found;
+  state_.requests.release(head.offset);
+  if (request.local == nullptr) {
+    auto& value = request.op->cmd.value;
+    std::fill(std::begin(value), std::end(value), 0);
+    std::memcpy(value, bytes, std::min(request.bytes, sizeof value));
+  } else if (request.op->owner->source() != nullptr) {  // after remove_ring() the memory may be gone
+    state_.memory.write(request.local, bytes, request.blocks);
+  }
+  state_.replies.push_back(request);
+  return {};
 }
 
-std::string target::blocks_error(const record_header& head, const strided_part& blocks) const {
+std::byte* target::append_reply(int pe, std::uint64_t request, std::uint32_t bytes) {
+  peer_state& to = state_.to(pe);
+  to.out.reserve_reply(message_op_overhead + padded(bytes));
+  state_.touch(to);
+  return to.out.append({message_op_kind::reply, {}, {}, 0, bytes, request}, bytes);
+}
+
+std::string target::range_error(std::uint64_t offset, std::uint64_t bytes) const {
+  if (state_.settings.contains(offset, bytes)) return {};
+  return fmt::format("an operation on {} bytes at offset {:#x} of this PE's heap, where it has no memory", bytes,
+                     offset);
+}
+
+std::string target::blocks_error(const message_op_header& head, const strided_part& blocks) const {
   if (head.bytes == 0 || blocks.count == 0) return "blocks without bytes";
-  if (head.bytes > payload_ || blocks.count > payload_ / head.bytes)
-    return fmt::format("{} blocks of {} bytes in one record of at most {}", blocks.count, head.bytes, payload_);
-  // From the lowest to the highest byte, without an overflow at any distance.
+  if (head.bytes > state_.payload || blocks.count > state_.payload / head.bytes)
+    return fmt::format("{} blocks of {} bytes in one operation of at most {}", blocks.count, head.bytes,
+                       state_.payload);
+  // The range from the lowest to the highest byte; distances may overflow.
   const auto steps = static_cast<std::int64_t>(blocks.count - 1);
   std::int64_t reach = 0;
   std::uint64_t end = 0;
@@ -164,7 +189,7 @@ std::string target::blocks_error(const record_header& head, const strided_part& 
 
 std::string target::word_error(std::uint64_t offset, datatype as) const {
   const std::size_t bytes = size_of(as);
-  if (offset % bytes != 0) return fmt::format("an update of the misaligned word at offset {:#x}", offset);
+  if (offset % bytes != 0) return fmt::format("an atomic operation on the misaligned word at offset {:#x}", offset);
   return range_error(offset, bytes);
 }
 

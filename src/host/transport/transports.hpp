@@ -20,9 +20,10 @@ struct ucx_settings {
 
 /// Loads UCX at run time. The user's own UCX_* variables take precedence over these settings.
 ///
-/// UCX authenticates nobody, and over TCP it listens on all devices that it may use: whoever can connect to such a port
-/// can end the process (see docs/security.md). Arriving messages are checked for their shape, not for their origin.
-/// *Errors* transport_failed where UCX is not installed, is too old, can't be started, or was left out of this build.
+/// UCX authenticates nobody, and over TCP it listens on all devices that it may use: anybody who can connect to such a
+/// port can end the process (see docs/security.md). Arriving messages are checked for their shape, not for their
+/// origin. *Errors* transport_failed where UCX is not installed, is too old, can't be started, or was left out of this
+/// build.
 [[nodiscard]] std::unique_ptr<transport> make_ucx_transport(const ucx_settings& settings);
 
 }  // namespace pgas::detail

@@ -50,10 +50,10 @@ TEST_F(proxy_acknowledgement, goes_alone_in_the_end) {
   EXPECT_EQ(world_.word(1, 8), 1u);
   EXPECT_FALSE(complete(0));
   EXPECT_FALSE(world_.engine(0).idle());
-  EXPECT_TRUE(world_.engine(1).owes_acknowledgements());
+  EXPECT_TRUE(world_.engine(1).acks_due());
   EXPECT_FALSE(world_.engine(1).idle());
   int turns = 0;
-  for (; world_.engine(1).owes_acknowledgements() && turns < too_many; ++turns) world_.turn(1);
+  for (; world_.engine(1).acks_due() && turns < too_many; ++turns) world_.turn(1);
   EXPECT_LT(turns, too_many);
   EXPECT_EQ(alone(1), 1u);
   rounds(few);
@@ -110,7 +110,7 @@ TEST_F(proxy_acknowledgement, of_what_a_large_put_waits_for_behind_a_fence_goes_
   world_.produce(0).push(make(command_kind::fence, 1));
   world_.produce(0).push(put(1, 64, data_.data(), data_.size()));
   rounds(few);
-  EXPECT_GT(world_.engine(0).statistics().pieces, 0u);
+  EXPECT_GT(world_.engine(0).statistics().chunks, 0u);
 }
 
 TEST_F(proxy_acknowledgement, of_a_quarter_of_the_window_goes_at_once) {

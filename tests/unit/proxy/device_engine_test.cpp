@@ -138,9 +138,9 @@ TEST(proxy_device_engine, what_a_lost_pe_asked_for_does_not_get_into_messages_fo
   const std::vector<std::byte> data = pattern(8000, 1);
   std::memcpy(world.slot(0), data.data(), data.size());
   // PE 1 asks for something, and then makes no sense.
-  const detail::record_header good{detail::record_kind::get, {}, {}, 0, 8000, 0};
+  const detail::message_op_header good{detail::message_op_kind::get, {}, {}, 0, 8000, 0};
   const detail::request_part request{1};
-  const detail::record_header bad{static_cast<detail::record_kind>(99), {}, {}, 0, 0, 0};
+  const detail::message_op_header bad{static_cast<detail::message_op_kind>(99), {}, {}, 0, 0, 0};
   std::vector<std::byte> message(sizeof(detail::message_header) + sizeof good + sizeof request + sizeof bad);
   const detail::message_header head{1, 0, 0, static_cast<std::uint32_t>(message.size())};
   std::memcpy(message.data(), &head, sizeof head);

@@ -18,7 +18,7 @@ TEST(proxy_engine, many_values_to_one_pe_take_few_messages) {
   EXPECT_LE(world.engine(0).statistics().messages, 5u);
   EXPECT_LE(world.engine(1).statistics().acknowledgements, 5u);
   EXPECT_EQ(world.engine(0).statistics().commands, 1000u);
-  EXPECT_EQ(world.engine(1).statistics().records, 1000u);
+  EXPECT_EQ(world.engine(1).statistics().message_ops, 1000u);
 }
 
 TEST(proxy_engine, fetches_are_answered_together) {
@@ -44,7 +44,7 @@ TEST(proxy_engine, a_small_put_with_signal_takes_one_message_where_nothing_else_
   EXPECT_EQ(world.word(1, 8), 1u);
   EXPECT_EQ(std::memcmp(world.slot(1) + 64, data.data(), data.size()), 0);
   EXPECT_EQ(world.engine(0).statistics().messages, 1u);
-  EXPECT_EQ(world.engine(1).statistics().records, 2u);
+  EXPECT_EQ(world.engine(1).statistics().message_ops, 2u);
 }
 
 TEST(proxy_engine, a_burst_of_puts_with_signals_to_many_pes_goes_out_at_once) {
@@ -126,9 +126,9 @@ TEST(proxy_engine, what_is_large_goes_by_the_transport_where_it_has_a_key) {
     world->rounds_to_rest();
     EXPECT_EQ(std::memcmp(world->slot(1) + 64, data.data(), data.size()), 0);
   }
-  EXPECT_EQ(with.engine(0).statistics().piece_bytes, data.size());
+  EXPECT_EQ(with.engine(0).statistics().chunk_bytes, data.size());
   EXPECT_EQ(with.engine(0).statistics().messages, 0u);
-  EXPECT_EQ(without.engine(0).statistics().pieces, 0u);
+  EXPECT_EQ(without.engine(0).statistics().chunks, 0u);
   EXPECT_LE(without.engine(0).statistics().messages, 20u);
 }
 
@@ -138,7 +138,7 @@ TEST(proxy_engine, pieces_of_a_large_put_go_out_by_halves_of_the_window) {
   world.produce(0).push(put(1, 0, data.data(), data.size()));
   for (std::uint64_t turn = 1; turn <= 2; ++turn) {
     world.turn(0);
-    EXPECT_EQ(world.engine(0).statistics().pieces, 4 * turn);
+    EXPECT_EQ(world.engine(0).statistics().chunks, 4 * turn);
   }
   world.rounds_to_rest();
   EXPECT_EQ(std::memcmp(world.slot(1), data.data(), data.size()), 0);
@@ -150,7 +150,7 @@ TEST(proxy_engine, memory_that_is_gone_is_reached_by_messages_again) {
   world.engine(0).remove_peer_memory(0);
   world.produce(0).push(put(1, 64, data.data(), data.size()));
   world.rounds_to_rest();
-  EXPECT_EQ(world.engine(0).statistics().pieces, 0u);
+  EXPECT_EQ(world.engine(0).statistics().chunks, 0u);
   EXPECT_EQ(std::memcmp(world.slot(1) + 64, data.data(), data.size()), 0);
 }
 

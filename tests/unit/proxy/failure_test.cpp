@@ -143,7 +143,7 @@ class stranger : public ::testing::Test, private detail::transport_events {
 };
 
 TEST_F(stranger, is_listened_to_if_it_speaks_the_language) {
-  detail::record_header put{detail::record_kind::put, {}, {}, 0, 8, 64};
+  detail::message_op_header put{detail::message_op_kind::put, {}, {}, 0, 8, 64};
   std::vector<std::byte> records(24);
   std::memcpy(records.data(), &put, sizeof put);
   records[16] = std::byte{42};
@@ -200,7 +200,7 @@ TEST_F(stranger, whose_record_is_none_is_refused) {
 }
 
 TEST_F(stranger, who_answers_what_was_not_asked_is_refused) {
-  detail::record_header reply{detail::record_kind::reply, {}, {}, 0, 0, 1};
+  detail::message_op_header reply{detail::message_op_kind::reply, {}, {}, 0, 0, 1};
   send(1, 0, {reinterpret_cast<const std::byte*>(&reply), sizeof reply});
   expect_refusal();
 }

@@ -53,10 +53,10 @@ class stepped_world {
   void send_all(int pe) {
     for (int i = 0; i < 100; ++i) turn(pe);
   }
-  bool turn(int pe) { return at(pe).engine.turn(); }
+  bool turn(int pe) { return at(pe).engine.progress(); }
   /// One turn of each PE.
   void round() {
-    for (const auto& each : pes_) each->engine.turn();
+    for (const auto& each : pes_) each->engine.progress();
   }
   /// Rounds until nothing is under way.
   int rounds_to_rest() {

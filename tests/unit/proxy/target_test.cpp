@@ -3,10 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
-#include <functional>
+#include <optional>
 #include <random>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "unit/proxy/pes.hpp"
@@ -17,27 +20,67 @@ namespace {
 using detail::atomic_part;
 using detail::atomic_update;
 using detail::datatype;
-using detail::record_header;
-using detail::record_kind;
+using detail::message_op_header;
+using detail::message_op_kind;
 using detail::request_part;
 using detail::signal_part;
 using detail::strided_part;
 
 constexpr std::size_t slot_bytes = 1024;
 constexpr std::size_t payload = 256;
+constexpr std::size_t message_bytes = payload + sizeof(detail::message_header) + detail::message_op_overhead;
+constexpr int peer = 3;
 
-/// A target with a slot between two guards.
-class targets : public ::testing::Test, private detail::target_events {
- protected:
-  targets() {
-    settings_.slot = memory_.data() + slot_bytes;
-    settings_.contains = [](std::uint64_t offset, std::uint64_t bytes) {
-      return offset <= slot_bytes && bytes <= slot_bytes - offset;
-    };
+/// A transport that collects messages.
+class collecting_transport final : public detail::transport {
+ public:
+  std::vector<std::pair<int, blob>> sent;
+
+  [[nodiscard]] std::string name() const override { return "collecting"; }
+  [[nodiscard]] blob address() const override { return {}; }
+  void connect(std::vector<blob>, detail::transport_events&) override {}
+  [[nodiscard]] std::string route(int) const override { return {}; }
+  [[nodiscard]] std::optional<detail::exposed_memory> expose(void*, std::size_t, std::string&) override { return {}; }
+  void withdraw(const detail::exposed_memory&) noexcept override {}
+  [[nodiscard]] std::uint64_t import_memory(int, std::span<const std::byte>) override { return 0; }
+  void forget(std::uint64_t) noexcept override {}
+  void put(std::uint64_t, std::uint64_t, const void*, std::size_t, detail::transport_token) override {}
+  void get(std::uint64_t, std::uint64_t, void*, std::size_t, detail::transport_token) override {}
+  void send(int pe, std::span<const std::byte> message, detail::transport_token) override {
+    sent.emplace_back(pe, blob(message.begin(), message.end()));
   }
+  [[nodiscard]] std::size_t max_message() const noexcept override { return message_bytes; }
+  bool progress() override { return false; }
+  void wait(std::chrono::milliseconds) override {}
+  void wake() noexcept override {}
+  void disconnect(std::chrono::milliseconds) noexcept override {}
+};
 
-  [[nodiscard]] std::string execute_operation(const std::vector<std::byte>& records) {
-    return target_.execute_operation(3, records);
+/// A target with a slot between two guards, and messages of PE 3.
+class targets : public ::testing::Test {
+ protected:
+  [[nodiscard]] std::string execute(const std::vector<std::byte>& ops) { return target_.execute(peer, ops); }
+  /// The key of a request to PE 3 for 10 bytes.
+  [[nodiscard]] std::uint64_t add_request() {
+    const std::uint64_t key = state_.requests.take();
+    state_.requests[key] = {&op_, peer, nullptr, {}, 10};
+    return key;
+  }
+  /// Replies so far, all to PE 3.
+  [[nodiscard]] std::size_t replies() {
+    static_cast<void>(state_.to(peer).out.flush(0));
+    std::size_t count = 0;
+    for (const auto& [pe, message] : network_.sent) {
+      EXPECT_EQ(pe, peer);
+      for (std::size_t at = sizeof(detail::message_header); at < message.size();) {
+        message_op_header head;
+        std::memcpy(&head, message.data() + at, sizeof head);
+        EXPECT_EQ(head.kind, message_op_kind::reply);
+        at += sizeof head + detail::padded(head.bytes);
+        ++count;
+      }
+    }
+    return count;
   }
   [[nodiscard]] bool guards_are_intact() const {
     const auto zero = [](std::byte b) { return b == std::byte{0}; };
@@ -45,27 +88,22 @@ class targets : public ::testing::Test, private detail::target_events {
            std::all_of(memory_.begin() + 2 * slot_bytes, memory_.end(), zero);
   }
 
-  std::size_t replies_ = 0;
-
  private:
-  std::byte* reply(int pe, std::uint64_t, std::uint32_t bytes) override {
-    EXPECT_EQ(pe, 3);
-    ++replies_;
-    reply_.assign(detail::padded(bytes), std::byte{0});
-    return reply_.data();
-  }
-  bool replied(int, std::uint64_t request, std::span<const std::byte>) override { return request == 5; }
-
   std::vector<std::byte> memory_ = std::vector<std::byte>(3 * slot_bytes);
-  std::vector<std::byte> reply_;
-  detail::proxy_settings settings_;
+  detail::proxy_settings settings_{
+      0, peer + 1, memory_.data() + slot_bytes,
+      [](std::uint64_t offset, std::uint64_t bytes) { return offset <= slot_bytes && bytes <= slot_bytes - offset; },
+      [](int, const std::string&) {}};
   std::unique_ptr<detail::proxy_memory> host_ = detail::make_host_proxy_memory();
-  detail::target target_{settings_, *host_, *this, payload};
+  collecting_transport network_;
+  detail::proxy_op op_;
+  detail::proxy_state state_{settings_, network_, *host_, message_bytes};
+  detail::target target_{state_};
 };
 
 template <class... Parts>
-[[nodiscard]] std::vector<std::byte> record(const record_header& head, std::size_t payload_bytes,
-                                            const Parts&... parts) {
+[[nodiscard]] std::vector<std::byte> message_op(const message_op_header& head, std::size_t payload_bytes,
+                                                const Parts&... parts) {
   std::vector<std::byte> made;
   const auto append = [&made](const auto& part) {
     const auto* const bytes = reinterpret_cast<const std::byte*>(&part);
@@ -76,93 +114,92 @@ template <class... Parts>
   made.resize(made.size() + detail::padded(payload_bytes), std::byte{0x77});
   return made;
 }
-[[nodiscard]] record_header head_of(record_kind kind, std::uint64_t offset, std::uint32_t bytes) {
+[[nodiscard]] message_op_header head_of(message_op_kind kind, std::uint64_t offset, std::uint32_t bytes) {
   return {kind, atomic_update::add, datatype::u64, 0, bytes, offset};
 }
 
-[[nodiscard]] std::vector<std::vector<std::byte>> good_records() {
-  return {record(head_of(record_kind::put, 1000, 24), 24),
-          record(head_of(record_kind::put_signal, 8, 5), 5, signal_part{1016, 1}),
-          record(head_of(record_kind::put_signal, ~std::uint64_t{0}, 0), 0, signal_part{0, 1}),
-          record(head_of(record_kind::put_strided, 1000, 8), 24, strided_part{3, -40}),
-          record(head_of(record_kind::atomic, 1016, 0), 0, atomic_part{1, 1, 1}),
-          record(head_of(record_kind::get, 0, 256), 0, request_part{9}),
-          record(head_of(record_kind::get_strided, 1023, 1), 0, request_part{9}, strided_part{200, -5}),
-          record(head_of(record_kind::reply, 5, 10), 10)};
+[[nodiscard]] std::vector<std::vector<std::byte>> good_ops(std::uint64_t request) {
+  return {message_op(head_of(message_op_kind::put, 1000, 24), 24),
+          message_op(head_of(message_op_kind::put_signal, 8, 5), 5, signal_part{1016, 1}),
+          message_op(head_of(message_op_kind::put_signal, ~std::uint64_t{0}, 0), 0, signal_part{0, 1}),
+          message_op(head_of(message_op_kind::put_strided, 1000, 8), 24, strided_part{3, -40}),
+          message_op(head_of(message_op_kind::atomic, 1016, 0), 0, atomic_part{1, 1, 1}),
+          message_op(head_of(message_op_kind::get, 0, 256), 0, request_part{9}),
+          message_op(head_of(message_op_kind::get_strided, 1023, 1), 0, request_part{9}, strided_part{200, -5}),
+          message_op(head_of(message_op_kind::reply, request, 10), 10)};
 }
 
-TEST_F(targets, records_that_make_sense_are_carried_out) {
+TEST_F(targets, valid_operations_are_executed) {
+  for (const std::vector<std::byte>& each : good_ops(add_request())) EXPECT_EQ(execute(each), "");
+  EXPECT_EQ(replies(), 3u);
   std::vector<std::byte> all;
-  for (const std::vector<std::byte>& each : good_records()) {
-    EXPECT_EQ(execute_operation(each), "");
-    all.insert(all.end(), each.begin(), each.end());
-  }
-  EXPECT_EQ(replies_, 3u);
-  EXPECT_EQ(execute_operation(all), "");
+  for (const std::vector<std::byte>& each : good_ops(add_request())) all.insert(all.end(), each.begin(), each.end());
+  EXPECT_EQ(execute(all), "");
+  EXPECT_EQ(replies(), 6u);
   EXPECT_TRUE(guards_are_intact());
 }
 
-TEST_F(targets, records_that_end_too_early_are_refused) {
-  for (const std::vector<std::byte>& each : good_records()) {
+TEST_F(targets, truncated_operations_are_refused) {
+  for (const std::vector<std::byte>& each : good_ops(add_request())) {
     for (std::size_t bytes = 1; bytes < each.size(); ++bytes) {
-      EXPECT_NE(execute_operation({each.begin(), each.begin() + static_cast<std::ptrdiff_t>(bytes)}), "") << bytes;
+      EXPECT_NE(execute({each.begin(), each.begin() + static_cast<std::ptrdiff_t>(bytes)}), "") << bytes;
     }
   }
 }
 
-TEST_F(targets, what_lies_outside_this_pes_memory_is_refused) {
-  constexpr std::uint64_t far = ~std::uint64_t{0} - 7;
+TEST_F(targets, operations_outside_of_this_pes_memory_are_refused) {
+  constexpr std::uint64_t overflowing = ~std::uint64_t{0} - 7;
   const std::vector<std::byte> bad[] = {
-      record(head_of(record_kind::put, 1001, 24), 24),
-      record(head_of(record_kind::put, far, 24), 24),
-      record(head_of(record_kind::put_signal, 1001, 24), 24, signal_part{0, 1}),
-      record(head_of(record_kind::put_signal, 0, 24), 24, signal_part{1024, 1}),
-      record(head_of(record_kind::put_strided, 1000, 8), 24, strided_part{3, 24}),
-      record(head_of(record_kind::put_strided, 8, 8), 24, strided_part{3, -24}),
-      record(head_of(record_kind::put_strided, 8, 8), 24, strided_part{3, INT64_MIN}),
-      record(head_of(record_kind::put_strided, 8, 8), 24, strided_part{3, INT64_MAX}),
-      record(head_of(record_kind::put_strided, far, 8), 16, strided_part{2, 8}),
-      record(head_of(record_kind::atomic, 1024, 0), 0, atomic_part{0, 1, 1}),
-      record(head_of(record_kind::get, 1020, 8), 0, request_part{1}),
-      record(head_of(record_kind::get_strided, 1000, 8), 0, request_part{1}, strided_part{2, 1 << 20})};
+      message_op(head_of(message_op_kind::put, 1001, 24), 24),
+      message_op(head_of(message_op_kind::put, overflowing, 24), 24),
+      message_op(head_of(message_op_kind::put_signal, 1001, 24), 24, signal_part{0, 1}),
+      message_op(head_of(message_op_kind::put_signal, 0, 24), 24, signal_part{1024, 1}),
+      message_op(head_of(message_op_kind::put_strided, 1000, 8), 24, strided_part{3, 24}),
+      message_op(head_of(message_op_kind::put_strided, 8, 8), 24, strided_part{3, -24}),
+      message_op(head_of(message_op_kind::put_strided, 8, 8), 24, strided_part{3, INT64_MIN}),
+      message_op(head_of(message_op_kind::put_strided, 8, 8), 24, strided_part{3, INT64_MAX}),
+      message_op(head_of(message_op_kind::put_strided, overflowing, 8), 16, strided_part{2, 8}),
+      message_op(head_of(message_op_kind::atomic, 1024, 0), 0, atomic_part{0, 1, 1}),
+      message_op(head_of(message_op_kind::get, 1020, 8), 0, request_part{1}),
+      message_op(head_of(message_op_kind::get_strided, 1000, 8), 0, request_part{1}, strided_part{2, 1 << 20})};
   for (const std::vector<std::byte>& each : bad) {
-    const std::string wrong = execute_operation(each);
+    const std::string wrong = execute(each);
     EXPECT_NE(wrong, "");
     EXPECT_NE(wrong.find("heap"), std::string::npos) << wrong;
   }
-  EXPECT_EQ(replies_, 0u);
+  EXPECT_EQ(replies(), 0u);
   EXPECT_TRUE(guards_are_intact());
 }
 
-TEST_F(targets, what_makes_no_sense_is_refused) {
+TEST_F(targets, invalid_operations_are_refused) {
   const auto atomic = [](atomic_update update, datatype as, std::uint64_t offset) {
-    return record({record_kind::atomic, update, as, 0, 0, offset}, 0, atomic_part{0, 1, 1});
+    return message_op({message_op_kind::atomic, update, as, 0, 0, offset}, 0, atomic_part{0, 1, 1});
   };
-  record_header signal = head_of(record_kind::put_signal, 0, 8);
+  message_op_header signal = head_of(message_op_kind::put_signal, 0, 8);
   signal.update = atomic_update::swap;
   const std::vector<std::byte> bad[] = {
-      record(head_of(static_cast<record_kind>(0), 0, 8), 8),
-      record(head_of(static_cast<record_kind>(99), 0, 8), 8),
+      message_op(head_of(static_cast<message_op_kind>(0), 0, 8), 8),
+      message_op(head_of(static_cast<message_op_kind>(99), 0, 8), 8),
       atomic(static_cast<atomic_update>(99), datatype::u64, 0),
       atomic(atomic_update::add, static_cast<datatype>(99), 0),
       atomic(atomic_update::add, datatype::i16, 0),
       atomic(atomic_update::add, datatype::u64, 4),
       atomic(atomic_update::add, datatype::f16, 1),
-      record(signal, 8, signal_part{8, 1}),
-      record(head_of(record_kind::put_signal, 0, 8), 8, signal_part{12, 1}),
-      record(head_of(record_kind::put_strided, 0, 0), 0, strided_part{3, 8}),
-      record(head_of(record_kind::put_strided, 0, 8), 0, strided_part{0, 8}),
-      record(head_of(record_kind::get, 0, 257), 0, request_part{1}),
-      record(head_of(record_kind::get_strided, 0, 8), 0, request_part{1}, strided_part{33, 8}),
-      record(head_of(record_kind::get_strided, 0, 8), 0, request_part{1}, strided_part{~std::uint64_t{0}, 8}),
-      record(head_of(record_kind::reply, 6, 10), 10)};
-  for (std::size_t i = 0; i < std::size(bad); ++i) EXPECT_NE(execute_operation(bad[i]), "") << i;
-  EXPECT_EQ(replies_, 0u);
+      message_op(signal, 8, signal_part{8, 1}),
+      message_op(head_of(message_op_kind::put_signal, 0, 8), 8, signal_part{12, 1}),
+      message_op(head_of(message_op_kind::put_strided, 0, 0), 0, strided_part{3, 8}),
+      message_op(head_of(message_op_kind::put_strided, 0, 8), 0, strided_part{0, 8}),
+      message_op(head_of(message_op_kind::get, 0, 257), 0, request_part{1}),
+      message_op(head_of(message_op_kind::get_strided, 0, 8), 0, request_part{1}, strided_part{33, 8}),
+      message_op(head_of(message_op_kind::get_strided, 0, 8), 0, request_part{1}, strided_part{~std::uint64_t{0}, 8}),
+      message_op(head_of(message_op_kind::reply, 6, 10), 10)};
+  for (std::size_t i = 0; i < std::size(bad); ++i) EXPECT_NE(execute(bad[i]), "") << i;
+  EXPECT_EQ(replies(), 0u);
 }
 
-TEST_F(targets, no_bytes_whatever_do_harm) {
+TEST_F(targets, random_bytes_do_no_harm) {
   std::mt19937 random(20);
-  const std::vector<std::vector<std::byte>> good = good_records();
+  const std::vector<std::vector<std::byte>> good = good_ops(add_request());
   std::size_t refused = 0;
   for (int round = 0; round < 20'000; ++round) {
     std::vector<std::byte> bytes;
@@ -177,7 +214,7 @@ TEST_F(targets, no_bytes_whatever_do_harm) {
       for (unsigned i = 0; i < 1 + random() % 3; ++i) bytes[random() % bytes.size()] = static_cast<std::byte>(random());
       if (round % 5 == 0) bytes.resize(random() % bytes.size());
     }
-    refused += execute_operation(bytes).empty() ? 0u : 1u;
+    refused += execute(bytes).empty() ? 0u : 1u;
   }
   EXPECT_GT(refused, 1000u);
   EXPECT_TRUE(guards_are_intact());

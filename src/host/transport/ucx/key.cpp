@@ -11,7 +11,7 @@ namespace {
 
 struct key_header {
   std::uint64_t magic;
-  std::uint64_t checksum;  ///< of everything behind it
+  std::uint64_t checksum;  ///< of all bytes behind it
   std::uint64_t address;
   std::uint64_t bytes;
 };
@@ -43,7 +43,7 @@ ucx_key ucx_key::unpack(int pe, std::span<const std::byte> packed) {
   if (packed.size() > sizeof header) std::memcpy(&header, packed.data(), sizeof header);
   if (header.magic != key_magic || header.checksum != checksum(packed.subspan(sum_from)))
     throw error{code::handle_invalid,
-                fmt::format("{} bytes that came as a key of PE {}'s memory are not one", packed.size(), pe), pe};
+                fmt::format("{} bytes that came as a key of PE {}'s memory are no key", packed.size(), pe), pe};
   const auto rkey = packed.subspan(sizeof header);
   return {header.address, header.bytes, blob(rkey.begin(), rkey.end())};
 }

@@ -1,5 +1,5 @@
 /// @file
-/// The key of exposed memory as it travels: where the memory is, and what UCX needs to reach it.
+/// The key of exposed memory as PEs exchange it: the address of the memory and the remote key of UCX.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,16 @@
 
 namespace pgas::detail {
 
-/// UCX trusts what it unpacks, so the whole is guarded by a checksum against truncation and mix-ups. It does not guard
-/// against forgery: keys come from members of the job.
+/// UCX does not check a remote key that it unpacks, so a checksum guards the whole against truncation and mix-ups. It
+/// does not guard against forgery: keys come from members of the job.
 struct ucx_key {
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;
-  blob rkey;  ///< as ucp_rkey_pack() made it
+  blob rkey;  ///< the result of ucp_rkey_pack()
 
   [[nodiscard]] blob packed() const;
-  /// *Errors* handle_invalid for what packed() has not made; `pe` is whom it came from.
+  /// @param pe the sender, for the error
+  /// *Errors* handle_invalid for bytes that packed() has not made.
   [[nodiscard]] static ucx_key unpack(int pe, std::span<const std::byte> packed);
 };
 

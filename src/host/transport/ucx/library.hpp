@@ -1,5 +1,6 @@
 /// @file
-/// libucp, looked up at run time: one binary runs with UCX 1.13 and newer, or without any. Only what 1.13 has is used.
+/// libucp, loaded at run time: one binary runs with UCX 1.13 and newer, or without UCX. Only functions of 1.13 are
+/// used.
 #pragma once
 
 #include <ucp/api/ucp.h>
@@ -46,9 +47,9 @@ struct ucx_library {
   decltype(&ucs_log_pop_handler) log_pop_handler;
   std::string version;  ///< "1.13.1"
 
-  /// Loads the library at the first call and keeps it for good: its threads and hooks may outlive any world.
-  /// @param keep_signals whether the handlers of SIGSEGV and others that UCX brings along are wanted
-  /// *Errors* code::transport_failed with the loader's reason, or with the version that was found.
+  /// Loads the library at the first call and never unloads it: its threads and hooks may outlive any world.
+  /// @param keep_signals whether UCX may install its handlers of SIGSEGV and other signals
+  /// *Errors* code::transport_failed with the loader's reason or the version found.
   [[nodiscard]] static const ucx_library& get_loaded(bool keep_signals);
 };
 

@@ -12,8 +12,8 @@
 namespace pgas::detail {
 namespace {
 
-/// For UCX to end what is under way to a peer that has failed, and then to close the endpoint.
-constexpr std::chrono::seconds patience{1};
+/// For UCX to end the requests to a failed peer, and as long again to close the endpoint.
+constexpr std::chrono::seconds close_timeout{1};
 
 }  // namespace
 
@@ -27,22 +27,22 @@ struct ucx_callbacks {
   static void ended(void* request, ucs_status_t status, void* user_data) {
     auto& batch = *static_cast<ucx_batch*>(user_data);
     ucx_peer& peer = *batch.peer;
-    --peer.under_way_;
-    peer.ledger_.ended(batch, status);
+    --peer.requests_;
+    peer.completions_.request_ended(batch, status);
     peer.worker_.library().request_free(request);
   }
 };
 
-ucx_peer::ucx_peer(int pe, int me, blob address, const ucx_worker& worker, ucx_ledger& ledger)
-    : pe_(pe), address_(std::move(address)), worker_(worker), ledger_(ledger) {
-  for (const auto what : {ucx_header::kind::data, ucx_header::kind::hello, ucx_header::kind::goodbye})
+ucx_peer::ucx_peer(int pe, int me, blob address, const ucx_worker& worker, ucx_completions& completions)
+    : pe_(pe), address_(std::move(address)), worker_(worker), completions_(completions) {
+  for (const auto what : {ucx_header::kind::data, ucx_header::kind::connect, ucx_header::kind::disconnect})
     headers_[static_cast<std::size_t>(what)] = {.what = what, .pe = me};
 }
 
 void ucx_peer::fail(const std::string& why) {
   if (failure_) return;
   failure_ = why;
-  ledger_.failed(*this);
+  completions_.add_failed(*this);
 }
 
 void ucx_peer::connect() {
@@ -60,7 +60,7 @@ void ucx_peer::connect() {
     fail(fmt::format("connecting: {}", worker_.library().status_string(status)));
     return;
   }
-  send(ucx_header::kind::hello, {}, std::nullopt);
+  send(ucx_header::kind::connect, {}, std::nullopt);
 }
 
 std::string ucx_peer::route() const {
@@ -71,7 +71,7 @@ std::string ucx_peer::route() const {
   if (stream == nullptr) return {};
   worker_.library().ep_print_info(endpoint_, stream);
   std::fclose(stream);
-  // "#   lane[0]:  1:tcp/lo.0 md[1]  -> ...", one line for each way.
+  // "#   lane[0]:  1:tcp/lo.0 md[1]  -> ...", one line for each device.
   std::string ways;
   std::string_view rest(text, bytes);
   for (auto lane = rest.find("lane["); lane != rest.npos; lane = rest.find("lane[")) {
@@ -100,9 +100,9 @@ ucp_request_param_t ucx_peer::reporting_to(ucx_batch& batch) const {
 
 void ucx_peer::started(ucs_status_ptr_t request, ucx_batch& batch) {
   if (UCS_PTR_IS_PTR(request))
-    ++under_way_;  // the callback comes later: from the progress function only
+    ++requests_;  // UCX calls back later, from its progress function only
   else
-    ledger_.ended(batch, UCS_PTR_STATUS(request));
+    completions_.request_ended(batch, UCS_PTR_STATUS(request));
 }
 
 ucp_rkey_h ucx_peer::rkey_of(std::uint64_t imported, const ucx_key& key) {
@@ -117,21 +117,21 @@ ucp_rkey_h ucx_peer::rkey_of(std::uint64_t imported, const ucx_key& key) {
   return made;
 }
 
-bool ucx_peer::begin() {
-  ++owed_;
+bool ucx_peer::start() {
+  ++incomplete_;
   connect();
-  if (failure_ && owed_ == 1) ledger_.failed(*this);  // it was not missed so far
+  if (failure_ && incomplete_ == 1) completions_.add_failed(*this);  // the failure was no loss before this operation
   return !failure_;
 }
 
 void ucx_peer::put(std::uint64_t imported, const ucx_key& key, std::uint64_t offset, const void* local,
                    std::size_t bytes, transport_token token) {
-  if (!begin()) return;
+  if (!start()) return;
   const ucp_rkey_h rkey = rkey_of(imported, key);
   if (rkey == nullptr) return;
   if (puts_ == nullptr) {
-    puts_ = &ledger_.take(*this, 1);
-    ledger_.has_puts(*this);
+    puts_ = &completions_.take(*this, 1);
+    completions_.add_unflushed(*this);
   }
   ++puts_->pending;
   puts_->tokens.push_back(token);
@@ -143,7 +143,7 @@ void ucx_peer::flush() {
   if (puts_ == nullptr) return;
   ucx_batch& batch = *std::exchange(puts_, nullptr);
   if (endpoint_ == nullptr || failure_) {
-    ledger_.ended(batch, UCS_ERR_CANCELED);
+    completions_.request_ended(batch, UCS_ERR_CANCELED);
     return;
   }
   const ucp_request_param_t wanted = reporting_to(batch);
@@ -152,31 +152,31 @@ void ucx_peer::flush() {
 
 void ucx_peer::get(std::uint64_t imported, const ucx_key& key, std::uint64_t offset, void* local, std::size_t bytes,
                    transport_token token) {
-  if (!begin()) return;
+  if (!start()) return;
   const ucp_rkey_h rkey = rkey_of(imported, key);
   if (rkey == nullptr) return;
-  ucx_batch& batch = ledger_.take(*this, 1);
+  ucx_batch& batch = completions_.take(*this, 1);
   batch.tokens.push_back(token);
   const ucp_request_param_t wanted = reporting_to(batch);
   started(worker_.library().get_nbx(endpoint_, local, bytes, key.address + offset, rkey, &wanted), batch);
 }
 
 void ucx_peer::send(ucx_header::kind what, std::span<const std::byte> message, std::optional<transport_token> token) {
-  if (token ? !begin() : endpoint_ == nullptr || failure_) return;
-  ucx_batch& batch = ledger_.take(*this, 1);
+  if (token ? !start() : endpoint_ == nullptr || failure_) return;
+  ucx_batch& batch = completions_.take(*this, 1);
   if (token) batch.tokens.push_back(*token);
   ucp_request_param_t wanted = reporting_to(batch);
-  // Messages are small: the receiver shall not have to ask for them.
+  // Eager: messages are small, so that a handshake would cost more than a copy.
   wanted.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
   wanted.flags = UCP_AM_SEND_FLAG_EAGER;
   const ucx_header& header = headers_[static_cast<std::size_t>(what)];
   const auto& send_in = worker_.library().am_send_nbx;
-  const std::size_t together = sizeof header + message.size();
-  if (together > batch.piece.size())
+  const std::size_t packed_bytes = sizeof header + message.size();
+  if (packed_bytes > batch.packed.size())
     return started(send_in(endpoint_, 0, &header, sizeof header, message.data(), message.size(), &wanted), batch);
-  std::memcpy(batch.piece.data(), &header, sizeof header);
-  if (!message.empty()) std::memcpy(batch.piece.data() + sizeof header, message.data(), message.size());
-  started(send_in(endpoint_, 0, nullptr, 0, batch.piece.data(), together, &wanted), batch);
+  std::memcpy(batch.packed.data(), &header, sizeof header);
+  if (!message.empty()) std::memcpy(batch.packed.data() + sizeof header, message.data(), message.size());
+  started(send_in(endpoint_, 0, nullptr, 0, batch.packed.data(), packed_bytes, &wanted), batch);
 }
 
 void ucx_peer::forget(std::uint64_t imported) noexcept {
@@ -195,7 +195,7 @@ void ucx_peer::release_rkeys() noexcept {
 
 void ucx_peer::close() noexcept {
   if (endpoint_ == nullptr) return;
-  if (under_way_ == 0) release_rkeys();
+  if (requests_ == 0) release_rkeys();
   ucp_request_param_t wanted{};
   wanted.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
   wanted.flags = UCP_EP_CLOSE_FLAG_FORCE;
@@ -216,31 +216,31 @@ bool ucx_peer::close_after_failure() noexcept {
   finish_closing();
   if (closed()) return true;
   const auto now = std::chrono::steady_clock::now();
-  if (!close_by_) close_by_ = now + patience;
-  if (endpoint_ != nullptr && (under_way_ == 0 || now >= *close_by_)) {
-    // UCX 1.13 crashes where an endpoint is closed while a put over TCP is half out. It ends what is under way by
-    // itself there, but not over shared memory.
+  if (!close_by_) close_by_ = now + close_timeout;
+  if (endpoint_ != nullptr && (requests_ == 0 || now >= *close_by_)) {
+    // UCX 1.13 crashes when an endpoint is closed while a put over TCP is half sent. Over TCP it ends such requests by
+    // itself, over shared memory it does not.
     close();
-    close_by_ = now + patience;
+    close_by_ = now + close_timeout;
   } else if (closing_ != nullptr && now >= *close_by_) {
-    // Over shared memory the closing waits for the dead to make room.
+    // Over shared memory the close waits for the dead peer to make room in its queue.
     worker_.library().request_free(std::exchange(closing_, nullptr));
     release_rkeys();
   }
   return closed();
 }
 
-bool ucx_peer::say_goodbye() {
+bool ucx_peer::disconnect() {
   if (failure_) return close_after_failure();
   if (endpoint_ == nullptr) return true;
   flush();
-  if (!said_goodbye_ && under_way_ == 0) {
-    said_goodbye_ = true;
-    send(ucx_header::kind::goodbye, {}, std::nullopt);
-    puts_ = &ledger_.take(*this, 1);
-    flush();  // also messages are out of this process when it ends
+  if (!disconnect_sent_ && requests_ == 0) {
+    disconnect_sent_ = true;
+    send(ucx_header::kind::disconnect, {}, std::nullopt);
+    puts_ = &completions_.take(*this, 1);
+    flush();  // so that also messages have left this process when it ends
   }
-  return said_goodbye_ && under_way_ == 0 && left_;
+  return disconnect_sent_ && requests_ == 0 && peer_disconnected_;
 }
 
 }  // namespace pgas::detail

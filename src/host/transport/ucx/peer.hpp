@@ -9,18 +9,18 @@
 #include <string>
 #include <vector>
 
+#include "host/transport/ucx/completions.hpp"
 #include "host/transport/ucx/key.hpp"
-#include "host/transport/ucx/ledger.hpp"
 #include "host/transport/ucx/worker.hpp"
 
 namespace pgas::detail {
 
-/// What goes before each message.
+/// The header of each message.
 struct ucx_header {
   enum class kind : std::uint32_t {
     data,
-    hello,    ///< the sender has connected; whoever gets it connects too, so that each learns of the other's death
-    goodbye,  ///< the sender's operations are complete and it will begin no more
+    connect,     ///< the sender has connected; the receiver connects too, so that each detects the other's death
+    disconnect,  ///< the sender's operations are complete and it will start no more
   };
   std::uint32_t magic = expected_magic;
   kind what = kind::data;
@@ -29,19 +29,19 @@ struct ucx_header {
   static constexpr std::uint32_t expected_magic = 0x7058'5347;
 };
 
-/// An endpoint, made when it is first needed, and what is under way on it. Nothing here calls the transport's events:
-/// what happens goes to the ledger, and the transport tells of it later.
+/// An endpoint, made at the first operation, and its requests in flight. Never calls transport_events: reports to
+/// ucx_completions, which the transport handles later.
 class ucx_peer {
  public:
   using time_point = std::chrono::steady_clock::time_point;
 
-  ucx_peer(int pe, int me, blob address, const ucx_worker& worker, ucx_ledger& ledger);
+  ucx_peer(int pe, int me, blob address, const ucx_worker& worker, ucx_completions& completions);
   ucx_peer(const ucx_peer&) = delete;
   ucx_peer& operator=(const ucx_peer&) = delete;
 
   [[nodiscard]] int pe() const noexcept { return pe_; }
   [[nodiscard]] bool connected() const noexcept { return endpoint_ != nullptr; }
-  /// Why nothing goes to this PE any more; none as long as it may.
+  /// Why the connection has failed; none while it works.
   [[nodiscard]] const std::optional<std::string>& failure() const noexcept { return failure_; }
   void fail(const std::string& why);
   [[nodiscard]] std::string route() const;
@@ -53,36 +53,37 @@ class ucx_peer {
   void get(std::uint64_t imported, const ucx_key& key, std::uint64_t offset, void* local, std::size_t bytes,
            transport_token token);
   void send(ucx_header::kind what, std::span<const std::byte> message, std::optional<transport_token> token);
-  /// Asks UCX to say when the puts so far are complete at the target.
+  /// Starts a flush: UCX reports when the puts so far are complete at the target.
   void flush();
   void forget(std::uint64_t imported) noexcept;
 
-  /// The peer has said goodbye.
-  void note_goodbye() noexcept { left_ = true; }
-  /// So many operations have been told of as done.
-  void settle(std::size_t operations) noexcept { owed_ -= operations; }
-  /// Whether a failure is a loss: not where a peer closes the connection after its goodbye and nothing is wanted of it.
-  [[nodiscard]] bool is_missed() const noexcept { return failure_ && (!left_ || owed_ > 0); }
+  /// A disconnect message of the peer has arrived.
+  void note_disconnect() noexcept { peer_disconnected_ = true; }
+  /// So many operations have been reported as done.
+  void completed(std::size_t operations) noexcept { incomplete_ -= operations; }
+  /// Whether the failure is a loss: not where the peer has disconnected and no operation to it is incomplete.
+  [[nodiscard]] bool is_lost() const noexcept { return failure_ && (!peer_disconnected_ || incomplete_ > 0); }
 
-  /// Whether UCX has no requests under way for it.
-  [[nodiscard]] bool idle() const noexcept { return under_way_ == 0; }
-  /// After a failure: closes the endpoint as soon as that is safe. Whether that is through.
+  /// Whether UCX has no requests in flight for it.
+  [[nodiscard]] bool idle() const noexcept { return requests_ == 0; }
+  /// After a failure: closes the endpoint as soon as that is safe. Returns whether it is closed.
   [[nodiscard]] bool close_after_failure() noexcept;
-  /// Part of leaving: completes what is under way, then says goodbye. Whether both sides are through.
-  [[nodiscard]] bool say_goodbye();
-  /// Lets go of the endpoint. The worker has to be driven until closed().
+  /// A step of the disconnect: completes operations, then sends the disconnect message. Returns whether both sides
+  /// have.
+  [[nodiscard]] bool disconnect();
+  /// Starts to close the endpoint. The worker has to be driven until closed().
   void close() noexcept;
   [[nodiscard]] bool closed() const noexcept { return endpoint_ == nullptr && closing_ == nullptr; }
-  /// Whether UCX may have kept something: its answers to a dead PE's gets, for example, or what could not be closed.
-  [[nodiscard]] bool unfinished() const noexcept { return (failure_ && !left_) || !closed() || !idle(); }
-  /// Notices that the closing has ended.
+  /// Whether UCX may hold requests: its replies to the gets of a dead PE, for example, or an endpoint not closed.
+  [[nodiscard]] bool unfinished() const noexcept { return (failure_ && !peer_disconnected_) || !closed() || !idle(); }
+  /// Finishes a close() that UCX has completed.
   void finish_closing() noexcept;
 
  private:
-  /// Counts an operation in; whether it can be begun.
-  [[nodiscard]] bool begin();
+  /// Counts an operation; returns whether it can be started.
+  [[nodiscard]] bool start();
   [[nodiscard]] ucp_rkey_h rkey_of(std::uint64_t imported, const ucx_key& key);
-  /// What UCX returned for an operation of this batch.
+  /// @param request as UCX returned it for an operation of this batch
   void started(ucs_status_ptr_t request, ucx_batch& batch);
   [[nodiscard]] ucp_request_param_t reporting_to(ucx_batch& batch) const;
   void release_rkeys() noexcept;
@@ -90,17 +91,17 @@ class ucx_peer {
   const int pe_;
   const blob address_;
   const ucx_worker& worker_;
-  ucx_ledger& ledger_;
-  ucx_header headers_[3];  ///< one for each kind; UCX reads them until the messages are out
+  ucx_completions& completions_;
+  ucx_header headers_[3];  ///< one for each kind; UCX reads them until the messages are sent
   ucp_ep_h endpoint_ = nullptr;
   ucs_status_ptr_t closing_ = nullptr;
-  ucx_batch* puts_ = nullptr;  ///< not yet flushed
-  int under_way_ = 0;          ///< requests of UCX
-  std::size_t owed_ = 0;       ///< operations that have not been told of as done
-  bool left_ = false;
-  bool said_goodbye_ = false;
+  ucx_batch* puts_ = nullptr;   ///< not yet flushed
+  int requests_ = 0;            ///< of UCX, in flight
+  std::size_t incomplete_ = 0;  ///< operations not reported as done
+  bool peer_disconnected_ = false;
+  bool disconnect_sent_ = false;
   std::optional<std::string> failure_;
-  std::optional<time_point> close_by_;         ///< after a failure: the end of the patience
+  std::optional<time_point> close_by_;         ///< after a failure: when the timeout expires
   std::map<std::uint64_t, ucp_rkey_h> rkeys_;  ///< by import
 
   friend struct ucx_callbacks;

@@ -16,9 +16,9 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::steady_clock;
 
-/// How often endpoints are looked at that wait to be closed.
+/// The interval at which endpoints that wait to be closed are polled.
 constexpr milliseconds while_closing{50};
-/// For what is under way to peers that do not say goodbye, and for the closing.
+/// For requests to peers that do not disconnect, and for closing.
 constexpr milliseconds longest_closing{2000};
 
 /// Whether the CPU can read the byte at `address`: not so for memory of a GPU. Without its CUDA part UCX takes GPU
@@ -54,7 +54,7 @@ ucx_transport::ucx_transport(const ucx_settings& settings)
 }
 
 ucx_transport::~ucx_transport() {
-  if (events_ != nullptr) close_all(longest_closing);  // without a goodbye: the others are told of a loss
+  if (events_ != nullptr) close_all(longest_closing);  // without disconnect messages: peers see a loss
   if (std::any_of(peers_.begin(), peers_.end(), [](const auto& peer) { return peer->unfinished(); }))
     worker_.leave_unfinished();
   for (const auto& [id, memory] : exposed_) (void)worker_.library().mem_unmap(worker_.context(), memory);
@@ -66,7 +66,8 @@ void ucx_transport::connect(std::vector<blob> addresses, transport_events& event
       throw error{code::transport_failed,
                   fmt::format("PE {} has no UCX address: it was started with another transport, or without", pe),
                   static_cast<int>(pe)};
-    peers_.push_back(std::make_unique<ucx_peer>(static_cast<int>(pe), me_, std::move(addresses[pe]), worker_, ledger_));
+    peers_.push_back(
+        std::make_unique<ucx_peer>(static_cast<int>(pe), me_, std::move(addresses[pe]), worker_, completions_));
   }
   told_lost_.resize(peers_.size());
   events_ = &events;
@@ -124,7 +125,7 @@ void ucx_transport::withdraw(const exposed_memory& memory) noexcept {
     exposed_.erase(found);
   }
   const ucs_status_t status = worker_.library().mem_unmap(worker_.context(), handle);
-  if (status != UCS_OK) log_.warn("UCX does not take memory back: {}", worker_.library().status_string(status));
+  if (status != UCS_OK) log_.warn("UCX does not deregister memory: {}", worker_.library().status_string(status));
 }
 
 std::uint64_t ucx_transport::import_memory(int pe, std::span<const std::byte> key) {
@@ -168,14 +169,14 @@ void ucx_transport::send(int pe, std::span<const std::byte> message, transport_t
   peers_[static_cast<std::size_t>(pe)]->send(ucx_header::kind::data, message, token);
 }
 
-// Called from within UCX: nothing may be thrown, and events are told later, from outside.
+// Called by UCX: may not throw, and events are reported later, outside of UCX.
 ucs_status_t ucx_transport::arrived(void* self, const void* header, std::size_t header_bytes, void* data,
                                     std::size_t bytes, const ucp_am_recv_param_t* param) {
   auto& me = *static_cast<ucx_transport*>(self);
   arrival one{};
   const auto* first = static_cast<const std::byte*>(data);
-  const bool in_one_piece = header_bytes == 0 && bytes >= sizeof one.header && bytes <= ucx_piece_bytes;
-  if (in_one_piece) {
+  const bool packed = header_bytes == 0 && bytes >= sizeof one.header && bytes <= ucx_packed_bytes;
+  if (packed) {
     header = data;
     header_bytes = sizeof one.header;
     first += sizeof one.header;
@@ -183,17 +184,17 @@ ucs_status_t ucx_transport::arrived(void* self, const void* header, std::size_t 
   }
   if (header_bytes == sizeof one.header) std::memcpy(&one.header, header, sizeof one.header);
   const bool sound = header_bytes == sizeof one.header && one.header.magic == ucx_header::expected_magic &&
-                     one.header.what <= ucx_header::kind::goodbye && one.header.pe >= 0 &&
+                     one.header.what <= ucx_header::kind::disconnect && one.header.pe >= 0 &&
                      static_cast<std::size_t>(one.header.pe) < me.peers_.size() && bytes <= me.max_message() &&
                      (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_RNDV) == 0;
   if (!sound) {
     if (!std::exchange(me.warned_, true))
-      me.log_.warn("UCX brought a message that is none of this job's ({} + {} bytes); it and its like are ignored",
+      me.log_.warn("UCX delivered a message that is not of this job ({} + {} bytes); such messages are ignored",
                    header_bytes, bytes);
     return UCS_OK;
   }
   one.bytes = bytes;
-  const bool keep = !in_one_piece && (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_DATA) != 0;
+  const bool keep = !packed && (param->recv_attr & UCP_AM_RECV_ATTR_FLAG_DATA) != 0;
   if (keep)
     one.kept = data;
   else if (bytes <= one.small.size())
@@ -210,7 +211,7 @@ void ucx_transport::release(const arrival& one) noexcept {
 
 bool ucx_transport::drive() {
   bool busy = false;
-  for (ucx_peer* const peer : ledger_.take_to_flush()) {
+  for (ucx_peer* const peer : completions_.take_unflushed()) {
     peer->flush();
     busy = true;
   }
@@ -218,11 +219,11 @@ bool ucx_transport::drive() {
 }
 
 void ucx_transport::deliver_arrivals() {
-  std::vector<arrival> now = std::exchange(arrivals_, std::move(room_));
+  std::vector<arrival> now = std::exchange(arrivals_, std::move(spare_));
   for (const arrival& one : now) {
     ucx_peer& from = *peers_[static_cast<std::size_t>(one.header.pe)];
-    if (one.header.what == ucx_header::kind::goodbye) from.note_goodbye();
-    if (one.header.what == ucx_header::kind::hello) from.connect();
+    if (one.header.what == ucx_header::kind::disconnect) from.note_disconnect();
+    if (one.header.what == ucx_header::kind::connect) from.connect();
     if (one.header.what == ucx_header::kind::data && events_ != nullptr &&
         !told_lost_[static_cast<std::size_t>(from.pe())]) {
       events_->message(from.pe(), one.contents());
@@ -230,28 +231,28 @@ void ucx_transport::deliver_arrivals() {
     release(one);
   }
   now.clear();
-  room_ = std::move(now);
+  spare_ = std::move(now);
 }
 
 void ucx_transport::deliver_ended() {
-  for (ucx_batch* const batch : ledger_.take_ended()) {
+  for (ucx_batch* const batch : completions_.take_ended()) {
     ucx_peer& peer = *batch->peer;
     if (batch->status != UCS_OK) {
       peer.fail(worker_.library().status_string(batch->status));
     } else {
-      peer.settle(batch->tokens.size());
+      peer.completed(batch->tokens.size());
       if (events_ != nullptr && !told_lost_[static_cast<std::size_t>(peer.pe())])
         for (const transport_token token : batch->tokens) events_->done(token);
     }
-    ledger_.release(*batch);
+    completions_.release(*batch);
   }
 }
 
 void ucx_transport::deliver_losses() {
-  for (ucx_peer* const peer : ledger_.take_failed()) {
+  for (ucx_peer* const peer : completions_.take_failed()) {
     if (!peer->closed()) to_close_.push_back(peer);
     const auto pe = static_cast<std::size_t>(peer->pe());
-    if (events_ == nullptr || told_lost_[pe] || !peer->is_missed()) continue;
+    if (events_ == nullptr || told_lost_[pe] || !peer->is_lost()) continue;
     told_lost_[pe] = true;
     events_->lost(peer->pe(), "UCX: " + *peer->failure());
   }
@@ -260,7 +261,7 @@ void ucx_transport::deliver_losses() {
 
 bool ucx_transport::progress() {
   if (events_ == nullptr) return false;
-  const bool busy = drive() || !arrivals_.empty() || ledger_.anything_to_see_to();
+  const bool busy = drive() || !arrivals_.empty() || completions_.any();
   deliver_arrivals();
   deliver_ended();
   deliver_losses();
@@ -268,10 +269,10 @@ bool ucx_transport::progress() {
 }
 
 void ucx_transport::wait(milliseconds limit) {
-  if (!arrivals_.empty() || ledger_.anything_to_see_to()) return;
+  if (!arrivals_.empty() || completions_.any()) return;
   if (!to_close_.empty()) limit = std::min(limit, while_closing);
   const ucs_status_t armed = worker_.library().worker_arm(worker_.get());
-  if (armed == UCS_ERR_BUSY) return;  // something has come since, which is for progress()
+  if (armed == UCS_ERR_BUSY) return;  // an event has come since, for progress()
   if (armed != UCS_OK)
     throw error{code::transport_failed, fmt::format("UCX: waiting: {}", worker_.library().status_string(armed))};
   pollfd both[] = {{worker_.event_fd(), POLLIN, 0}, {wake_.get(), POLLIN, 0}};
@@ -289,9 +290,9 @@ void ucx_transport::wake() noexcept {
 
 // ---- the end
 
-bool ucx_transport::all_said_goodbye() {
+bool ucx_transport::disconnect_all() {
   bool all = true;
-  for (const auto& peer : peers_) all = peer->say_goodbye() && all;
+  for (const auto& peer : peers_) all = peer->disconnect() && all;
   return all;
 }
 
@@ -299,7 +300,7 @@ void ucx_transport::disconnect(milliseconds limit) noexcept {
   const auto give_up = steady_clock::now() + limit;
   events_ = nullptr;
   try {
-    while (!all_said_goodbye() && steady_clock::now() < give_up) {
+    while (!disconnect_all() && steady_clock::now() < give_up) {
       const bool busy = drive();
       deliver_arrivals();
       deliver_ended();
@@ -318,7 +319,7 @@ void ucx_transport::close_all(milliseconds limit) noexcept {
     while (!std::all_of(peers_.begin(), peers_.end(), reached) && steady_clock::now() < give_up)
       (void)worker_.library().worker_progress(worker_.get());
   };
-  // See ucx_peer::close_after_failure(): the same holds for a peer that lives.
+  // Requests first, as in ucx_peer::close_after_failure(): the same holds for a peer that lives.
   drive_until([](const auto& peer) { return peer->idle(); });
   for (const auto& peer : peers_) peer->close();
   drive_until([](const auto& peer) {

@@ -11,16 +11,16 @@
 #include <vector>
 
 #include "common/unique_fd.hpp"
+#include "host/transport/ucx/completions.hpp"
 #include "host/transport/ucx/key.hpp"
-#include "host/transport/ucx/ledger.hpp"
 #include "host/transport/ucx/peer.hpp"
 #include "host/transport/ucx/worker.hpp"
 
 namespace pgas::detail {
 
-/// Puts are UCX's puts, and told of as done after a flush of their endpoint: one for all those that came between two
-/// progress() calls. Messages are eager active messages. Leaving is an exchange of goodbyes, so that nobody closes a
-/// connection that the other side still counts on.
+/// Puts are puts of UCX, reported as done after a flush of their endpoint: one flush for all puts between two
+/// progress() calls. Messages are eager active messages. PEs exchange disconnect messages before they close
+/// connections, so that no PE closes one that its peer still uses.
 class ucx_transport final : public transport {
  public:
   explicit ucx_transport(const ucx_settings& settings);
@@ -49,13 +49,13 @@ class ucx_transport final : public transport {
   void disconnect(std::chrono::milliseconds limit) noexcept override;
 
  private:
-  /// A message between its arrival, inside UCX, and its delivery, outside.
+  /// A message that UCX has delivered and transport_events have not received.
   struct arrival {
     ucx_header header;
-    void* kept;  ///< UCX's buffer, to be released; none where the bytes had to be copied
+    void* kept;  ///< UCX's buffer, to be released; null if the bytes were copied
     std::size_t bytes;
-    std::array<std::byte, ucx_piece_bytes> small;  ///< a copy
-    blob copy;                                     ///< of what is larger
+    std::array<std::byte, ucx_packed_bytes> small;  ///< a copy
+    blob copy;                                      ///< of longer messages
 
     [[nodiscard]] std::span<const std::byte> contents() const noexcept {
       const void* const first = kept != nullptr ? kept : bytes <= small.size() ? small.data() : copy.data();
@@ -70,27 +70,27 @@ class ucx_transport final : public transport {
   static ucs_status_t arrived(void* self, const void* header, std::size_t header_bytes, void* data, std::size_t bytes,
                               const ucp_am_recv_param_t* param);
   [[nodiscard]] imported_memory& imported(std::uint64_t number, std::uint64_t offset, std::size_t bytes);
-  /// Lets UCX work and flushes puts; what has happened is then in the ledger and in arrivals_.
+  /// Flushes puts and drives UCX, which adds to completions_ and arrivals_.
   bool drive();
   void deliver_arrivals();
   void deliver_ended();
   void deliver_losses();
   void release(const arrival& one) noexcept;
-  [[nodiscard]] bool all_said_goodbye();
+  [[nodiscard]] bool disconnect_all();
   void close_all(std::chrono::milliseconds limit) noexcept;
 
   log::logger& log_;
   const int me_;
-  ucx_ledger ledger_;  ///< before the worker: UCX holds addresses into it
+  ucx_completions completions_;  ///< destroyed after the worker: UCX holds addresses into it
   std::vector<std::unique_ptr<ucx_peer>> peers_;
   ucx_worker worker_;
   transport_events* events_ = nullptr;
   unique_fd wake_;
-  bool warned_ = false;  ///< of messages that are none
+  bool warned_ = false;  ///< of foreign messages
   std::vector<arrival> arrivals_;
-  std::vector<arrival> room_;  ///< empty, for the next ones
+  std::vector<arrival> spare_;  ///< empty, with the capacity for later ones
   std::vector<bool> told_lost_;
-  std::vector<ucx_peer*> to_close_;  ///< failed, with something under way
+  std::vector<ucx_peer*> to_close_;  ///< failed, with requests in flight
   std::map<std::uint64_t, imported_memory> imported_;
   std::uint64_t next_import_ = 1;
 

@@ -15,7 +15,7 @@ using config_detail::environment;
 
 [[nodiscard]] bool set_by_user(const char* variable) { return environment::of_process().get(variable).has_value(); }
 
-/// Whether UCX_TLS, a list of what may be used or, after a ^, of what may not, leaves shared memory in.
+/// Whether UCX_TLS, a list of transports to use or, after a ^, of transports not to use, allows shared memory.
 [[nodiscard]] bool allows_shared_memory(const environment& variables) {
   const std::string_view list = variables.get("UCX_TLS").value_or("all");
   const auto names = {"all", "shm", "sm", "mm", "posix", "sysv"};
@@ -24,7 +24,7 @@ using config_detail::environment;
   return named != list.starts_with('^');
 }
 
-ucs_log_func_rc_t say_nothing(const char*, unsigned, const char*, ucs_log_level_t, const ucs_log_component_config_t*,
+ucs_log_func_rc_t discard_log(const char*, unsigned, const char*, ucs_log_level_t, const ucs_log_component_config_t*,
                               const char*, std::va_list) {
   return UCS_LOG_FUNC_RC_STOP;
 }
@@ -45,7 +45,7 @@ ucx_worker::ucx_worker(const ucx_settings& settings)
 ucx_worker::~ucx_worker() { stop(); }
 
 void ucx_worker::stop() noexcept {
-  if (unfinished_) library_.log_push_handler(say_nothing);
+  if (unfinished_) library_.log_push_handler(discard_log);
   if (worker_ != nullptr) library_.worker_destroy(worker_);
   if (unfinished_) library_.log_pop_handler();
   if (context_ != nullptr) library_.cleanup(context_);
@@ -69,8 +69,8 @@ void ucx_worker::start_context(const ucx_settings& settings) {
     prefer("UCX_WARN_INVALID_CONFIG", "WARN_INVALID_CONFIG", "n");  // of devices for which it has no transport
   }
   if (settings.without_tcp) prefer("UCX_TLS", "TLS", "^tcp");
-  // UCX leaves shared memory out where failures of peers are to be told, unless asked like this. Who has died there is
-  // found out by looking from time to time, which by itself would be every 20 s.
+  // With error handling UCX uses shared memory only if this is set. It detects dead peers there by keepalives, by
+  // default every 20 s.
   if (!settings.one_host)
     prefer("UCX_TLS", "TLS", "^shm");
   else if (allows_shared_memory(environment::of_process()))
@@ -82,7 +82,7 @@ void ucx_worker::start_context(const ucx_settings& settings) {
   wanted.features = UCP_FEATURE_RMA | UCP_FEATURE_AM | UCP_FEATURE_WAKEUP;
   wanted.mt_workers_shared = 1;  // memory is mapped by other threads
   wanted.name = "pgas";
-  // The version whose functions and fields are used, whatever this was compiled against.
+  // The version whose functions and fields are used, not that of the headers.
   const ucs_status_t status = library_.init_version(1, 13, &wanted, config, &context_);
   library_.config_release(config);
   check(status, settings.devices.empty() ? "starting" : fmt::format("starting on {}", settings.devices).c_str());

@@ -1,5 +1,5 @@
 /// @file
-/// A UCX context with the one worker that a PE has, and its start-up settings.
+/// The UCX context of a PE and its one worker.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace pgas::detail {
 
-/// Owns context and worker. Memory may be mapped on any thread; the worker is for one thread at a time.
+/// Owns context and worker. *Callers* any thread for mapping memory, one at a time for the worker.
 class ucx_worker {
  public:
-  /// *Errors* transport_failed with UCX's words.
+  /// *Errors* transport_failed with the message of UCX.
   explicit ucx_worker(const ucx_settings& settings);
   ~ucx_worker();
   ucx_worker(const ucx_worker&) = delete;
@@ -21,12 +21,12 @@ class ucx_worker {
   [[nodiscard]] const ucx_library& library() const noexcept { return library_; }
   [[nodiscard]] ucp_context_h context() const noexcept { return context_; }
   [[nodiscard]] ucp_worker_h get() const noexcept { return worker_; }
-  /// Readable when an armed worker has something to do.
+  /// Readable when an armed worker has work.
   [[nodiscard]] int event_fd() const noexcept { return event_fd_; }
   [[nodiscard]] blob address() const;
-  /// Whether this UCX moves bytes of CUDA's memory.
+  /// Whether this UCX can access memory of CUDA.
   [[nodiscard]] bool reaches_cuda() const noexcept { return reaches_cuda_; }
-  /// Before the end: a PE has died with requests half out. UCX would warn of each of them.
+  /// A PE has died with requests in flight: stops UCX from warning of each of them at the end.
   void leave_unfinished() noexcept { unfinished_ = true; }
 
  private:
