@@ -1,4 +1,4 @@
-// When messages are acknowledged: with an answer, at once where somebody waits, and in the end.
+// When messages are acknowledged: with a reply, at once where a producer waits, else after a delay.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -11,8 +11,8 @@ namespace {
 
 using detail::command_kind;
 
-constexpr int few = 4;           ///< turns: there and back, and nobody's patience ends
-constexpr int too_many = 1'000;  ///< turns: so long is nobody's
+constexpr int few = 4;           ///< turns: a round trip, and shorter than the delay of an acknowledgement
+constexpr int too_many = 1'000;  ///< turns: longer than any delay
 
 class proxy_acknowledgement : public ::testing::Test {
  protected:
@@ -29,7 +29,7 @@ class proxy_acknowledgement : public ::testing::Test {
   const std::vector<std::byte> data_ = pattern(1'000'000, 1);
 };
 
-TEST_F(proxy_acknowledgement, rides_on_the_answer) {
+TEST_F(proxy_acknowledgement, travels_with_the_reply) {
   constexpr std::uint64_t round_trips = 50;
   for (std::uint64_t i = 1; i <= round_trips; ++i) {
     for (int pe = 0; pe < 2; ++pe) {
@@ -44,7 +44,7 @@ TEST_F(proxy_acknowledgement, rides_on_the_answer) {
   EXPECT_EQ(world_.engine(1).statistics().messages, round_trips);
 }
 
-TEST_F(proxy_acknowledgement, goes_alone_in_the_end) {
+TEST_F(proxy_acknowledgement, goes_alone_after_a_delay) {
   world_.produce(0).push(put_value(1, 8, 1));
   rounds(few);
   EXPECT_EQ(world_.word(1, 8), 1u);
@@ -70,7 +70,7 @@ TEST_F(proxy_acknowledgement, goes_at_once_to_a_quiet_that_came_with_the_put) {
     rounds(few);
     EXPECT_TRUE(world_.produce(0).is_there(answer)) << pe;
   }
-  EXPECT_EQ(alone(0), 0u) << "the put itself has asked";
+  EXPECT_EQ(alone(0), 0u) << "the message of the put requests it";
 }
 
 TEST_F(proxy_acknowledgement, goes_at_once_to_a_quiet_that_came_later) {
@@ -83,12 +83,12 @@ TEST_F(proxy_acknowledgement, goes_at_once_to_a_quiet_that_came_later) {
     const producer::ticket answer = world_.produce(0).ask(make(command_kind::quiet, pe));
     rounds(few);
     EXPECT_TRUE(world_.produce(0).is_there(answer)) << pe;
-    EXPECT_EQ(alone(0) - before, pe < 0 ? 2u : 1u) << "PEs that have to be asked";
-    world_.rounds_to_rest();
+    EXPECT_EQ(alone(0) - before, pe < 0 ? 2u : 1u) << "a request to each PE";
+    world_.rounds_to_idle();
   }
 }
 
-TEST_F(proxy_acknowledgement, of_what_a_signal_waits_for_goes_at_once) {
+TEST_F(proxy_acknowledgement, of_data_before_a_signal_goes_at_once) {
   world_.produce(0).push(put_value(1, 8, 1));
   rounds(few);
   world_.produce(0).push(put_signal(2, 64, data_.data(), 8, 8, 1));
@@ -96,7 +96,7 @@ TEST_F(proxy_acknowledgement, of_what_a_signal_waits_for_goes_at_once) {
   EXPECT_EQ(world_.word(2, 8), 1u);
 }
 
-TEST_F(proxy_acknowledgement, of_a_signal_that_had_to_wait_goes_at_once_to_a_quiet) {
+TEST_F(proxy_acknowledgement, of_a_deferred_signal_goes_at_once_to_a_quiet) {
   world_.produce(0).push(put_value(1, 8, 1));
   world_.produce(0).push(put_signal(2, 64, data_.data(), 8, 8, 1));
   const producer::ticket answer = world_.produce(0).ask(make(command_kind::quiet, -1));
@@ -104,7 +104,7 @@ TEST_F(proxy_acknowledgement, of_a_signal_that_had_to_wait_goes_at_once_to_a_qui
   EXPECT_TRUE(world_.produce(0).is_there(answer));
 }
 
-TEST_F(proxy_acknowledgement, of_what_a_large_put_waits_for_behind_a_fence_goes_at_once) {
+TEST_F(proxy_acknowledgement, of_puts_before_a_fence_and_a_bulk_put_goes_at_once) {
   world_.produce(0).push(put_value(1, 8, 1));
   rounds(few);
   world_.produce(0).push(make(command_kind::fence, 1));
@@ -127,7 +127,7 @@ TEST_F(proxy_acknowledgement, of_a_quarter_of_the_window_goes_at_once) {
   EXPECT_TRUE(complete(0));
 }
 
-TEST_F(proxy_acknowledgement, of_a_quarter_of_the_commands_under_way_goes_at_once) {
+TEST_F(proxy_acknowledgement, of_a_quarter_of_the_commands_in_flight_goes_at_once) {
   constexpr std::uint64_t quarter = detail::in_flight_commands::window / 4;
   for (std::uint64_t i = 1; i <= quarter; ++i) world_.produce(0).push(put_value(1, 8, i));
   rounds(2 * few);
@@ -135,9 +135,9 @@ TEST_F(proxy_acknowledgement, of_a_quarter_of_the_commands_under_way_goes_at_onc
   EXPECT_TRUE(complete(0));
 }
 
-TEST_F(proxy_acknowledgement, of_parts_of_what_is_large_goes_at_once) {
+TEST_F(proxy_acknowledgement, of_parts_of_a_bulk_put_goes_at_once) {
   stepped_world world(2, false);
-  constexpr std::size_t parts = 3;  // far from a quarter of the window
+  constexpr std::size_t parts = 3;  // much less than a quarter of the window
   const std::size_t bytes = parts * (detail::largest_message - 1024);
   const producer ring = world.produce(0);
   ring.push(put(1, 0, data_.data(), bytes));

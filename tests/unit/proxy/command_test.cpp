@@ -1,4 +1,4 @@
-// Every kind of command, over every way.
+// Every kind of command, over every kind of network and memory.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,8 +14,8 @@ using detail::atomic_update;
 using detail::command_kind;
 using detail::datatype;
 
-class proxy_commands : public ::testing::TestWithParam<way> {};
-INSTANTIATE_TEST_SUITE_P(over, proxy_commands, ::testing::ValuesIn(ways), way_name);
+class proxy_commands : public ::testing::TestWithParam<variant> {};
+INSTANTIATE_TEST_SUITE_P(over, proxy_commands, ::testing::ValuesIn(variants), variant_name);
 
 constexpr std::size_t sizes[] = {1, 2, 3, 7, 8, 9, 64, 1000, 8192, 8193, 65000, 100'003, 1'500'001};
 
@@ -35,7 +35,7 @@ TEST_P(proxy_commands, put_of_any_size_arrives_and_nothing_around_it_changes) {
   }
 }
 
-TEST_P(proxy_commands, get_of_any_size_brings_what_is_there) {
+TEST_P(proxy_commands, get_of_any_size_returns_the_data) {
   proxied_world world(2, GetParam());
   const producer ring = world[0].produce();
   const std::vector<std::byte> data = pattern(2'000'000, 3);
@@ -67,7 +67,7 @@ TEST_P(proxy_commands, values_of_up_to_16_bytes_go_both_ways) {
     const std::uint64_t words[2] = {found.low, found.high};
     EXPECT_EQ(std::memcmp(words, both, bytes), 0) << bytes;
     EXPECT_EQ(std::memcmp(reinterpret_cast<const std::byte*>(words) + bytes, world[1].slot() + 40, 16 - bytes), 0)
-        << "bytes that were not asked for are zero";
+        << "bytes that were not requested are zero";
   }
 }
 
@@ -89,7 +89,7 @@ TEST_P(proxy_commands, a_signal_with_a_value_before_it_needs_no_memory) {
   }
 }
 
-TEST_P(proxy_commands, nothing_is_moved_where_there_are_no_bytes) {
+TEST_P(proxy_commands, nothing_moves_where_there_are_no_bytes) {
   proxied_world world(2, GetParam());
   const producer ring = world[0].produce();
   ring.call(put(1, 0, nullptr, 0));
@@ -151,7 +151,7 @@ TEST_P(proxy_commands, blocks_at_regular_distances_go_both_ways) {
   }
 }
 
-TEST_P(proxy_commands, atomic_operations_of_all_kinds_answer_what_was_there) {
+TEST_P(proxy_commands, atomic_operations_of_all_kinds_return_the_old_value) {
   proxied_world world(2, GetParam());
   const producer ring = world[0].produce();
   const auto bits_of = [](auto value) {

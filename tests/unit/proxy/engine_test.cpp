@@ -1,4 +1,4 @@
-// The engine turn by turn, on one thread: how much goes where, in how many rounds.
+// The engine turn by turn, on one thread: messages, chunks and rounds are counted.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -13,7 +13,7 @@ TEST(proxy_engine, many_values_to_one_pe_take_few_messages) {
   stepped_world world(2);
   const producer ring = world.produce(0);
   for (std::uint64_t i = 0; i < 1000; ++i) ring.push(put_value(1, 8 * i, i + 1));
-  world.rounds_to_rest();
+  world.rounds_to_idle();
   for (std::uint64_t i = 0; i < 1000; ++i) ASSERT_EQ(world.word(1, 8 * i), i + 1);
   EXPECT_LE(world.engine(0).statistics().messages, 5u);
   EXPECT_LE(world.engine(1).statistics().acknowledgements, 5u);
@@ -27,13 +27,13 @@ TEST(proxy_engine, fetches_are_answered_together) {
   std::vector<std::uint64_t> here(200);
   for (std::uint64_t i = 0; i < 200; ++i) world.word(1, 8 * i) = i;
   for (std::uint64_t i = 0; i < 200; ++i) ring.push(get(1, &here[i], 8 * i, 8));
-  world.rounds_to_rest();
+  world.rounds_to_idle();
   for (std::uint64_t i = 0; i < 200; ++i) ASSERT_EQ(here[i], i);
   EXPECT_LE(world.engine(0).statistics().messages, 2u);
   EXPECT_LE(world.engine(1).statistics().messages, 2u);
 }
 
-TEST(proxy_engine, a_small_put_with_signal_takes_one_message_where_nothing_else_is_under_way) {
+TEST(proxy_engine, a_small_put_with_signal_takes_one_message_where_nothing_else_is_in_flight) {
   stepped_world world(2);
   const producer ring = world.produce(0);
   const std::vector<std::byte> data = pattern(4000, 1);
@@ -56,13 +56,13 @@ TEST(proxy_engine, a_burst_of_puts_with_signals_to_many_pes_goes_out_at_once) {
   for (int i = 0; i < rounds; ++i) {
     for (int pe = 1; pe < n; ++pe) ring.push(put_signal(pe, 64, data.data(), i % 2 == 0 ? 100 : data.size(), 8, 1));
   }
-  const int taken = world.rounds_to_rest();
+  const int taken = world.rounds_to_idle();
   for (int pe = 1; pe < n; ++pe) {
     EXPECT_EQ(world.word(pe, 8), static_cast<std::uint64_t>(rounds));
     EXPECT_EQ(std::memcmp(world.slot(pe) + 64, data.data(), data.size()), 0);
   }
   EXPECT_LT(taken, rounds * (n - 1) / 2) << "one after another would be a round trip for each";
-  EXPECT_LE(world.engine(0).statistics().messages, 4u * (n - 1)) << "those that are due travel together";
+  EXPECT_LE(world.engine(0).statistics().messages, 4u * (n - 1)) << "ready signals travel together";
 }
 
 TEST(proxy_engine, signals_without_data_do_not_wait_for_one_another) {
@@ -89,21 +89,21 @@ TEST(proxy_engine, a_pe_that_does_not_listen_holds_back_its_sender_but_nobody_el
   }
   const detail::proxy_statistics stuck = world.engine(0).statistics();
   EXPECT_LE(stuck.messages, detail::message_window);
-  EXPECT_LT(stuck.commands, 1000u) << "what can't be sent is not taken";
+  EXPECT_LT(stuck.commands, 1000u) << "commands that can't be sent are not taken";
   EXPECT_LT(load_acquire(ring.ring().progress->taken), 1000u);
-  other.push(add(0, 8, 1));  // it still serves others
+  other.push(add(0, 8, 1));  // PE 0 still serves others
   const producer::ticket answer = other.ask(get_value(0, 8));
   for (int i = 0; i < 10; ++i) {
     world.turn(0);
     world.turn(2);
   }
   EXPECT_TRUE(other.is_there(answer));
-  world.rounds_to_rest();
+  world.rounds_to_idle();
   EXPECT_EQ(load_acquire(ring.ring().progress->completed), 1000u);
   EXPECT_EQ(std::memcmp(world.slot(1) + 64, data.data(), data.size()), 0);
 }
 
-TEST(proxy_engine, large_puts_let_small_things_pass) {
+TEST(proxy_engine, bulk_puts_let_small_ones_pass) {
   for (const bool keys : {true, false}) {
     stepped_world world(2, keys);
     const producer ring = world.produce(0);
@@ -112,18 +112,18 @@ TEST(proxy_engine, large_puts_let_small_things_pass) {
     ring.push(put_value(1, 8, 1));
     int rounds = 0;
     for (; world.word(1, 8) == 0 && rounds < 1000; ++rounds) world.round();
-    EXPECT_LT(rounds, world.rounds_to_rest() / 2) << keys;
+    EXPECT_LT(rounds, world.rounds_to_idle() / 2) << keys;
     EXPECT_EQ(std::memcmp(world.slot(1) + 4096, data.data(), data.size()), 0);
   }
 }
 
-TEST(proxy_engine, what_is_large_goes_by_the_transport_where_it_has_a_key) {
+TEST(proxy_engine, bulk_puts_go_by_the_transport_where_it_has_a_key) {
   stepped_world with(2, true);
   stepped_world without(2, false);
   const std::vector<std::byte> data = pattern(1'000'000, 1);
   for (stepped_world* const world : {&with, &without}) {
     world->produce(0).push(put(1, 64, data.data(), data.size()));
-    world->rounds_to_rest();
+    world->rounds_to_idle();
     EXPECT_EQ(std::memcmp(world->slot(1) + 64, data.data(), data.size()), 0);
   }
   EXPECT_EQ(with.engine(0).statistics().chunk_bytes, data.size());
@@ -132,29 +132,29 @@ TEST(proxy_engine, what_is_large_goes_by_the_transport_where_it_has_a_key) {
   EXPECT_LE(without.engine(0).statistics().messages, 20u);
 }
 
-TEST(proxy_engine, pieces_of_a_large_put_go_out_by_halves_of_the_window) {
+TEST(proxy_engine, chunks_of_a_bulk_put_go_by_halves_of_the_window) {
   stepped_world world(2);
-  const std::vector<std::byte> data = pattern(slot_bytes, 1);  // as many pieces as may be under way
+  const std::vector<std::byte> data = pattern(slot_bytes, 1);  // as many chunks as may be in flight
   world.produce(0).push(put(1, 0, data.data(), data.size()));
   for (std::uint64_t turn = 1; turn <= 2; ++turn) {
     world.turn(0);
     EXPECT_EQ(world.engine(0).statistics().chunks, 4 * turn);
   }
-  world.rounds_to_rest();
+  world.rounds_to_idle();
   EXPECT_EQ(std::memcmp(world.slot(1), data.data(), data.size()), 0);
 }
 
-TEST(proxy_engine, memory_that_is_gone_is_reached_by_messages_again) {
+TEST(proxy_engine, after_removal_memory_is_reached_by_messages_again) {
   stepped_world world(2);
   const std::vector<std::byte> data = pattern(100'000, 1);
   world.engine(0).remove_peer_memory(0);
   world.produce(0).push(put(1, 64, data.data(), data.size()));
-  world.rounds_to_rest();
+  world.rounds_to_idle();
   EXPECT_EQ(world.engine(0).statistics().chunks, 0u);
   EXPECT_EQ(std::memcmp(world.slot(1) + 64, data.data(), data.size()), 0);
 }
 
-TEST(proxy_engine, commands_that_make_no_sense_end_the_world_once) {
+TEST(proxy_engine, invalid_commands_end_the_world_once) {
   detail::command wrong[] = {put_value(2, 0, 0),
                              put_value(-1, 0, 0),
                              put_value(1, 0, 0, 17),

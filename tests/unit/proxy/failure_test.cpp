@@ -1,4 +1,4 @@
-// The end of things: PEs that are lost, messages that make no sense, proxies that are stopped in the middle.
+// Failures: lost PEs, invalid messages, proxies that are stopped with commands in flight.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// What a stopped proxy may take at most, on a busy machine.
+/// The longest time to stop a proxy, on a busy machine.
 constexpr auto soon = 15s;
 
 template <class F>
@@ -26,7 +26,7 @@ void expect_soon(const F& body) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, soon);
 }
 
-TEST(proxy_failure, a_lost_pe_is_named_once_and_nobody_is_held_back) {
+TEST(proxy_failure, a_lost_pe_is_reported_once_and_no_producer_hangs) {
   proxied_world world(3);
   world.expect_failures();
   const producer ring = world[0].produce();
@@ -55,8 +55,8 @@ TEST(proxy_failure, a_pe_is_lost_after_some_operations) {
     faults.seed = static_cast<std::uint32_t>(after + 1);
     faults.victim = 1;
     faults.fail_after = after;
-    proxied_pe first(0, 2, 1 << 20, std::make_unique<faulty_transport>(network->join(0), faults), ways[0], {});
-    proxied_pe second(1, 2, 1 << 20, network->join(1), ways[0], {});
+    proxied_pe first(0, 2, 1 << 20, std::make_unique<faulty_transport>(network->join(0), faults), variants[0], {});
+    proxied_pe second(1, 2, 1 << 20, network->join(1), variants[0], {});
     const std::vector<blob> addresses = {first.proxy().address(), second.proxy().address()};
     first.proxy().connect(addresses);
     second.proxy().connect(addresses);
@@ -68,7 +68,7 @@ TEST(proxy_failure, a_pe_is_lost_after_some_operations) {
     for (int i = 0; i < 50; ++i) {
       ring.push(put_signal(1, 64, data.data(), 100'000, 8, 1));
       ring.push(add(1, 16, 1));
-      ring.push(get(1, here.data(), 1 << 18, 1000));  // bytes that nobody writes, as no quiet comes before
+      ring.push(get(1, here.data(), 1 << 18, 1000));  // bytes that no put writes, as no quiet is between
       ring.push(get(1, here.data(), 1 << 19, 500'000));
       ring.push(make(detail::command_kind::fence, 1));
     }
@@ -82,7 +82,7 @@ TEST(proxy_failure, a_pe_is_lost_after_some_operations) {
   }
 }
 
-/// PE 0 is a proxy, PE 1 a bare transport that says what it likes.
+/// PE 0 is a proxy, PE 1 a bare transport that sends arbitrary messages.
 class stranger : public ::testing::Test, private detail::transport_events {
  protected:
   void message(int, std::span<const std::byte> bytes) override {
@@ -107,14 +107,14 @@ class stranger : public ::testing::Test, private detail::transport_events {
     sent_.emplace_back(bytes.begin(), bytes.end());
     bare_->send(0, sent_.back(), ++tokens_);
   }
-  /// A message with these records.
-  void send(std::uint64_t sequence, std::uint64_t acknowledged, std::span<const std::byte> records = {},
+  /// A message with these operations.
+  void send(std::uint64_t sequence, std::uint64_t acknowledged, std::span<const std::byte> ops = {},
             std::uint64_t awaited = 0) {
     const detail::message_header head{sequence, acknowledged, awaited,
-                                      static_cast<std::uint32_t>(sizeof(detail::message_header) + records.size())};
+                                      static_cast<std::uint32_t>(sizeof(detail::message_header) + ops.size())};
     std::vector<std::byte> bytes(head.bytes);
     std::memcpy(bytes.data(), &head, sizeof head);
-    if (!records.empty()) std::memcpy(bytes.data() + sizeof head, records.data(), records.size());
+    if (!ops.empty()) std::memcpy(bytes.data() + sizeof head, ops.data(), ops.size());
     send(bytes);
   }
   void expect_refusal() {
@@ -123,7 +123,7 @@ class stranger : public ::testing::Test, private detail::transport_events {
       return !pe_.failures().empty();
     });
     EXPECT_EQ(pe_.failures()[0].first, 1);
-    send(1, 0);  // not listened to any more
+    send(1, 0);  // ignored
     send(std::vector<std::byte>(5));
     const producer ring = pe_.produce();
     ring.push(put_value(0, 0, 1));
@@ -132,7 +132,7 @@ class stranger : public ::testing::Test, private detail::transport_events {
   }
 
   std::shared_ptr<loopback_network> network_ = std::make_shared<loopback_network>(2);
-  proxied_pe pe_{0, 2, 1 << 16, network_->join(0), ways[0], {}};
+  proxied_pe pe_{0, 2, 1 << 16, network_->join(0), variants[0], {}};
   std::unique_ptr<detail::transport> bare_ = network_->join(1);
   detail::message_header last_{};
   int messages_ = 0;
@@ -142,13 +142,13 @@ class stranger : public ::testing::Test, private detail::transport_events {
   std::deque<std::vector<std::byte>> sent_;  ///< the transport reads them later
 };
 
-TEST_F(stranger, is_listened_to_if_it_speaks_the_language) {
+TEST_F(stranger, is_served_if_its_messages_are_valid) {
   detail::message_op_header put{detail::message_op_kind::put, {}, {}, 0, 8, 64};
-  std::vector<std::byte> records(24);
-  std::memcpy(records.data(), &put, sizeof put);
-  records[16] = std::byte{42};
-  send(2, 0, records);  // early
-  send(1, 0, records);
+  std::vector<std::byte> ops(24);
+  std::memcpy(ops.data(), &put, sizeof put);
+  ops[16] = std::byte{42};
+  send(2, 0, ops);  // out of order
+  send(1, 0, ops);
   wait_for("an acknowledgement", [&] {
     bare_->progress();
     return last_.acknowledged == 2;
@@ -162,7 +162,7 @@ TEST_F(stranger, with_a_message_that_is_too_short_is_refused) {
   expect_refusal();
 }
 
-TEST_F(stranger, with_a_header_that_is_none_is_refused) {
+TEST_F(stranger, with_an_invalid_header_is_refused) {
   send(std::vector<std::byte>(100, std::byte{0x11}));
   expect_refusal();
 }
@@ -172,34 +172,34 @@ TEST_F(stranger, who_acknowledges_what_was_never_sent_is_refused) {
   expect_refusal();
 }
 
-TEST_F(stranger, who_says_something_twice_is_refused) {
+TEST_F(stranger, who_sends_a_message_twice_is_refused) {
   send(1, 0);
   send(1, 0);
   expect_refusal();
 }
 
-TEST_F(stranger, who_is_too_far_ahead_is_refused) {
+TEST_F(stranger, who_sends_beyond_its_window_is_refused) {
   send(detail::message_window + 1, 0);
   expect_refusal();
 }
 
-TEST_F(stranger, who_waits_for_what_it_could_not_send_is_refused) {
-  send(0, 0, {}, detail::message_window);  // it might come
+TEST_F(stranger, who_requests_an_impossible_acknowledgement_is_refused) {
+  send(0, 0, {}, detail::message_window);  // the last of its window
   send(0, 0, {}, detail::message_window + 1);
   expect_refusal();
 }
 
-TEST_F(stranger, whose_acknowledgement_carries_records_is_refused) {
+TEST_F(stranger, whose_acknowledgement_has_operations_is_refused) {
   send(0, 0, std::vector<std::byte>(16));
   expect_refusal();
 }
 
-TEST_F(stranger, whose_record_is_none_is_refused) {
+TEST_F(stranger, with_an_invalid_operation_is_refused) {
   send(1, 0, std::vector<std::byte>(16, std::byte{0xff}));
   expect_refusal();
 }
 
-TEST_F(stranger, who_answers_what_was_not_asked_is_refused) {
+TEST_F(stranger, who_replies_to_no_request_is_refused) {
   detail::message_op_header reply{detail::message_op_kind::reply, {}, {}, 0, 0, 1};
   send(1, 0, {reinterpret_cast<const std::byte*>(&reply), sizeof reply});
   expect_refusal();
@@ -218,7 +218,7 @@ TEST_F(stranger, who_is_silent_does_not_keep_the_proxy_from_stopping) {
   EXPECT_TRUE(pe_.failures().empty());
 }
 
-TEST_F(stranger, who_says_random_things_does_no_harm) {
+TEST_F(stranger, who_sends_random_messages_does_no_harm) {
   std::mt19937 random(5);
   for (int round = 0; round < 200; ++round) {
     detail::message_header head{random() % 3 + 1, random() % 2, random() % 3, 0};
@@ -231,7 +231,7 @@ TEST_F(stranger, who_says_random_things_does_no_harm) {
   expect_refusal();
 }
 
-/// Memory that stops working.
+/// Memory whose device has failed.
 class broken_memory final : public detail::proxy_memory {
  public:
   void write(void*, const void*, const detail::block_list&) override { fail(); }
@@ -284,12 +284,12 @@ TEST(proxy_failure, calls_after_the_end_are_harmless) {
   EXPECT_THROW(world[0].proxy().add_peer_memory(2, 0, 8, {}), error);
 }
 
-TEST(proxy_failure, one_that_was_never_connected_goes_quietly) {
+TEST(proxy_failure, one_that_was_never_connected_is_destroyed) {
   const auto network = std::make_shared<loopback_network>(1);
-  proxied_pe alone(0, 1, 4096, network->join(0), ways[0], {});
+  proxied_pe alone(0, 1, 4096, network->join(0), variants[0], {});
 }
 
-TEST(proxy_failure, a_malformed_key_is_told_to_the_caller) {
+TEST(proxy_failure, a_malformed_key_is_an_error_of_the_caller) {
   proxied_world world(2, {.name = "no keys", .keys = false});
   const blob nonsense(7, std::byte{3});
   EXPECT_THROW(world[0].proxy().add_peer_memory(1, 0, 4096, nonsense), error);

@@ -1,4 +1,4 @@
-// Threads of the host that ask the proxy themselves.
+// Threads of the host as producers of commands.
 #include "host/proxy/host_producer.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 
 using kind = detail::operation_request::kind;
 
-class host_producers : public ::testing::TestWithParam<way> {
+class host_producers : public ::testing::TestWithParam<variant> {
  protected:
   host_producers() {
     context here;
@@ -50,12 +50,12 @@ class host_producers : public ::testing::TestWithParam<way> {
 
   detail::control_block control_{};
   std::vector<std::int32_t> slots_{0, detail::routes::proxied};
-  std::optional<detail::host_producer> host_;  // behind which the proxies go
+  std::optional<detail::host_producer> host_;  // destroyed after the proxies
   proxied_world world_{2, GetParam()};
 };
-INSTANTIATE_TEST_SUITE_P(over, host_producers, ::testing::ValuesIn(ways), way_name);
+INSTANTIATE_TEST_SUITE_P(over, host_producers, ::testing::ValuesIn(variants), variant_name);
 
-TEST_P(host_producers, puts_are_there_when_they_return_and_others_after_a_quiet) {
+TEST_P(host_producers, puts_are_complete_on_return_or_after_a_quiet) {
   std::vector<std::byte> data = pattern(100'000, 1);
   for (const bool waits : {true, false}) {
     for (const std::size_t bytes : {std::size_t{4}, std::size_t{3000}, data.size()}) {
@@ -90,7 +90,7 @@ TEST_P(host_producers, many_at_once_get_their_own_answers) {
   EXPECT_EQ(wrong, 0);
 }
 
-TEST_P(host_producers, are_served_by_a_proxy_that_has_been_at_rest) {
+TEST_P(host_producers, are_served_by_an_idle_proxy) {
   for (std::uint64_t i = 0; i < 5; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     std::uint64_t old = 0;

@@ -1,6 +1,5 @@
 /// @file
-/// A device that does nothing until it is waited for, as a GPU may: whoever takes a result earlier takes what was there
-/// before.
+/// A device that works only when it is synchronized, as a GPU may: code that reads a result too early reads old bytes.
 #pragma once
 
 #include <cstddef>
@@ -17,12 +16,12 @@ namespace pgas::testing {
 /// *Callers* one thread at a time; all streams are one.
 class lazy_device final : public unit_test::faulty_device {
  public:
-  std::size_t waits = 0;                                                       ///< for work
+  std::size_t waits = 0;                                                       ///< synchronize() calls
   std::size_t copies = 0;                                                      ///< enqueued
-  std::size_t updates = 0;                                                     ///< lists of them enqueued
-  std::vector<bool> fenced;                                                    ///< what these say
-  static inline detail::remote_writes order = detail::remote_writes::visible;  ///< what those say that are made now
-  std::string done;  ///< a letter for each thing that was enqueued or done: Copy, Update, Flush
+  std::size_t updates = 0;                                                     ///< batches enqueued
+  std::vector<bool> fenced;                                                    ///< flags of the updates in them
+  static inline detail::remote_writes order = detail::remote_writes::visible;  ///< of devices made from now on
+  std::string done;  ///< a letter for each call: Copy, Update, Flush
   std::function<void()> before_work = [] {};
 
   ~lazy_device() override { work(); }

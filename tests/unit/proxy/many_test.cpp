@@ -15,10 +15,10 @@ using detail::atomic_update;
 using detail::command_kind;
 using detail::load_relaxed;
 
-class proxy_many : public ::testing::TestWithParam<way> {};
-INSTANTIATE_TEST_SUITE_P(over, proxy_many, ::testing::ValuesIn(ways), way_name);
+class proxy_many : public ::testing::TestWithParam<variant> {};
+INSTANTIATE_TEST_SUITE_P(over, proxy_many, ::testing::ValuesIn(variants), variant_name);
 
-/// body(thread) on so many threads.
+/// Calls body(thread) on `count` threads.
 template <class F>
 void run_threads(int count, const F& body) {
   std::vector<std::thread> threads;
@@ -73,7 +73,7 @@ TEST_P(proxy_many, more_commands_than_slots_by_many_threads) {
   });
 }
 
-TEST_P(proxy_many, more_threads_want_answers_than_there_are_cells) {
+TEST_P(proxy_many, more_threads_wait_for_answers_than_there_are_cells) {
   proxied_world world(2, GetParam());
   for (std::uint64_t i = 0; i < 4096; ++i) world[1].word(8 * i) = i * 3;
   const producer ring = world[0].produce();
@@ -85,7 +85,7 @@ TEST_P(proxy_many, more_threads_want_answers_than_there_are_cells) {
   });
 }
 
-TEST_P(proxy_many, all_pes_put_large_things_to_all_others_at_once) {
+TEST_P(proxy_many, all_pes_put_much_to_all_others_at_once) {
   constexpr int n = 4;
   constexpr std::size_t bytes = 500'000;
   proxied_world world(n, GetParam());
@@ -156,7 +156,7 @@ TEST(proxy_rings, a_thread_that_wakes_the_proxy_is_served_after_a_long_pause) {
   proxied_world world(2);
   const producer ring = world[0].produce();
   for (std::uint64_t round = 1; round <= 3; ++round) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // long enough for the proxy to look seldom
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // so that the proxy no longer polls
     ring.push(add(1, 8, 1));
     world[0].proxy().wake();
     ring.quiet();

@@ -17,7 +17,7 @@
 namespace pgas::testing {
 namespace {
 
-/// A kind, and what devices do their work on.
+/// A kind of proxy_memory and its device.
 struct kind {
   const char* name;
   std::unique_ptr<detail::device> (*make)();  ///< null: the host's memory
@@ -77,7 +77,7 @@ TEST_P(proxy_memories, bytes_of_any_number_and_place_go_both_ways) {
   }
 }
 
-TEST_P(proxy_memories, blocks_lie_at_their_distance) {
+TEST_P(proxy_memories, strided_blocks_go_both_ways) {
   const std::vector<std::byte> data = pattern(5 * 12, 1);
   std::vector<std::byte> memory(200);
   for (const std::ptrdiff_t step : {12, 20, -15}) {
@@ -100,7 +100,7 @@ TEST_P(proxy_memories, more_than_a_buffer_at_once) {
   EXPECT_EQ(std::memcmp(memory.data() + 3, data.data(), data.size()), 0);
 }
 
-TEST_P(proxy_memories, an_update_comes_after_what_was_written) {
+TEST_P(proxy_memories, an_update_comes_after_earlier_writes) {
   std::vector<std::byte> memory(4096);
   alignas(8) std::uint64_t word = 0;
   std::thread reader([&] {
@@ -161,7 +161,7 @@ TEST_P(proxy_memories, everything_takes_effect_in_the_order_of_the_calls) {
   }
 }
 
-TEST_P(proxy_memories, narrow_words_keep_to_themselves) {
+TEST_P(proxy_memories, narrow_words_leave_their_neighbours_alone) {
   alignas(8) std::uint16_t words[4] = {1, 2, 3, 4};
   alignas(8) std::uint64_t old = ~std::uint64_t{0};
   detail::batched_atomic what;
@@ -179,7 +179,7 @@ TEST_P(proxy_memories, narrow_words_keep_to_themselves) {
   EXPECT_EQ(words[2], 3);
 }
 
-/// A device that takes its time, and says that it is a GPU.
+/// A lazy device that reports to be a GPU.
 class device_memory : public ::testing::Test {
  protected:
   device_memory() { device_.kind = heap_kind::cuda; }
@@ -207,11 +207,11 @@ TEST_F(device_memory, is_waited_for_once_and_updates_go_together) {
   std::vector<std::uint64_t> old(1000, 99);
   for (std::size_t i = 0; i < old.size(); ++i) add(words[i % 10], reinterpret_cast<std::byte*>(&old[i]));
   EXPECT_TRUE(memory_->pending());
-  EXPECT_EQ(device_.updates, 0u) << "nothing to be in order with yet";
+  EXPECT_EQ(device_.updates, 0u) << "no later work to be ordered with";
   std::vector<std::uint64_t> copy(10);
   memory_->read(copy.data(), words.data(), {80});
   for (int i = 0; i < 5; ++i) add(words[0]);
-  EXPECT_EQ(words[0], 0u) << "the device takes its time";
+  EXPECT_EQ(words[0], 0u) << "not synchronized";
   EXPECT_EQ(old[0], 99u);
   EXPECT_EQ(device_.waits, 0u);
   memory_->complete();
@@ -245,7 +245,7 @@ TEST_F(device_memory, messages_are_filled_without_a_copy_in_between) {
   const std::vector<std::byte> data = pattern(messages.size(), 3);
   memory_->read(messages.data(), data.data(), {data.size()});
   EXPECT_EQ(device_.copies, 1u);
-  EXPECT_EQ(device_.waits, 0u) << "whatever the staging holds";
+  EXPECT_EQ(device_.waits, 0u) << "however small the staging memory";
   EXPECT_TRUE(memory_->pending());
   memory_->complete();
   EXPECT_FALSE(memory_->pending());

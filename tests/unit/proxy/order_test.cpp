@@ -1,4 +1,4 @@
-// What comes after what, over every way.
+// The order of effects, over every kind of network and memory.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -14,10 +14,10 @@ using detail::atomic_update;
 using detail::command_kind;
 using detail::load_relaxed;
 
-class proxy_order : public ::testing::TestWithParam<way> {};
-INSTANTIATE_TEST_SUITE_P(over, proxy_order, ::testing::ValuesIn(ways), way_name);
+class proxy_order : public ::testing::TestWithParam<variant> {};
+INSTANTIATE_TEST_SUITE_P(over, proxy_order, ::testing::ValuesIn(variants), variant_name);
 
-/// What kernels do: poll relaxed, then a fence.
+/// As kernels wait: polls relaxed, then a fence.
 void wait_until_equal(const std::uint64_t& word, std::uint64_t value) {
   wait_for("a word", [&] { return load_relaxed(&word) == value; });
   detail::fence_acquire();
@@ -35,7 +35,7 @@ TEST_P(proxy_order, a_value_after_a_fence_is_seen_after_the_data) {
     const producer::ticket reusable = ring.ask(put(1, data_at, data.data(), bytes));
     ring.push(make(command_kind::fence, 1));
     if (GetParam().staged)
-      ring.push(add(1, flag, 1));  // the CPU's copies are none that may be watched
+      ring.push(add(1, flag, 1));  // the CPU's copies are not atomic
     else
       ring.push(put_value(1, flag, round));
     wait_until_equal(world[1].word(flag), round);
@@ -44,7 +44,7 @@ TEST_P(proxy_order, a_value_after_a_fence_is_seen_after_the_data) {
   }
 }
 
-TEST_P(proxy_order, what_comes_after_a_fence_does_not_overtake_what_comes_before) {
+TEST_P(proxy_order, operations_after_a_fence_do_not_overtake_earlier_ones) {
   proxied_world world(2, GetParam());
   const producer ring = world[0].produce();
   constexpr std::size_t sizes[] = {16, 9000, 400'000};
@@ -119,7 +119,7 @@ TEST_P(proxy_order, signals_to_one_pe_are_seen_in_order) {
     if (i % 20 == 0) ring.push(put(2, data_at, data.data(), data.size()));
     if (i % 3 == 0)
       ring.push(signal(1, flag, i, atomic_update::set));
-    else if (i % 10 == 0)  // puts are in no order among themselves: small and large ones each have a place
+    else if (i % 10 == 0)  // puts are unordered: small and bulk ones have different destinations
       ring.push(put_signal(1, data_at, data.data(), data.size(), flag, i, atomic_update::set));
     else
       ring.push(put_signal(1, data_at + data.size(), data.data(), 16, flag, i, atomic_update::set));
@@ -128,7 +128,7 @@ TEST_P(proxy_order, signals_to_one_pe_are_seen_in_order) {
   ring.quiet();
 }
 
-TEST_P(proxy_order, quiet_is_answered_when_all_before_it_is_there) {
+TEST_P(proxy_order, quiet_is_answered_when_all_before_it_is_complete) {
   proxied_world world(4, GetParam());
   const producer ring = world[0].produce();
   const std::vector<std::byte> data = pattern(400'000, 1);

@@ -1,5 +1,5 @@
 /// @file
-/// PEs that reach one another through proxies only, as threads of one process.
+/// PEs of one process that are all proxied to one another.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -23,30 +23,30 @@
 
 namespace pgas::testing {
 
-/// How bytes get from one PE to another.
-struct way {
+/// A kind of network and memory that tests run over.
+struct variant {
   const char* name;
-  std::uint32_t seed = 0;  ///< of a faulty network; 0: a good one
-  bool keys = true;        ///< the transport may put and get itself
-  bool staged = false;     ///< memory is a device's, which takes its time
+  std::uint32_t seed = 0;  ///< of a faulty network; 0: loopback alone
+  bool keys = true;        ///< the transport may put and get
+  bool staged = false;     ///< memory is that of a lazy device
   detail::pinned_sizes pinned{};
 };
-inline constexpr way ways[] = {{.name = "direct"},
-                               {.name = "messages", .keys = false},
-                               {.name = "staged", .keys = true, .staged = true},
-                               {.name = "faulty", .seed = 7},
-                               {.name = "faulty_messages", .seed = 11, .keys = false},
-                               {.name = "faulty_staged",
-                                .seed = 13,
-                                .keys = false,
-                                .staged = true,
-                                .pinned = {.staging_bytes = 10'000, .updates = 3, .buffer_bytes = 1}}};
-inline std::string way_name(const ::testing::TestParamInfo<way>& info) { return info.param.name; }
+inline constexpr variant variants[] = {{.name = "direct"},
+                                       {.name = "messages", .keys = false},
+                                       {.name = "staged", .keys = true, .staged = true},
+                                       {.name = "faulty", .seed = 7},
+                                       {.name = "faulty_messages", .seed = 11, .keys = false},
+                                       {.name = "faulty_staged",
+                                        .seed = 13,
+                                        .keys = false,
+                                        .staged = true,
+                                        .pinned = {.staging_bytes = 10'000, .updates = 3, .buffer_bytes = 1}}};
+inline std::string variant_name(const ::testing::TestParamInfo<variant>& info) { return info.param.name; }
 
-/// A slot, a ring, a proxy.
+/// A slot, a ring and a proxy.
 class proxied_pe {
  public:
-  proxied_pe(int me, int n, std::size_t slot_bytes, std::unique_ptr<detail::transport> network, const way& how,
+  proxied_pe(int me, int n, std::size_t slot_bytes, std::unique_ptr<detail::transport> network, const variant& how,
              detail::proxy_settings settings)
       : slot_(slot_bytes / 8), ring_(8, 6), log_(log_level::warn) {
     if (how.staged) device_ = std::make_unique<lazy_device>();
@@ -89,7 +89,7 @@ class proxied_pe {
 /// `n` of them, connected.
 class proxied_world {
  public:
-  explicit proxied_world(int n, const way& how = ways[0], std::size_t slot_bytes = std::size_t{4} << 20,
+  explicit proxied_world(int n, const variant& how = variants[0], std::size_t slot_bytes = std::size_t{4} << 20,
                          const detail::proxy_settings& settings = {})
       : network_(std::make_shared<loopback_network>(n)) {
     std::vector<blob> addresses;
@@ -133,7 +133,7 @@ class proxied_world {
   bool expects_failures_ = false;
 };
 
-/// Bytes that differ with their place and `seed`.
+/// Bytes that depend on their position and `seed`.
 [[nodiscard]] inline std::vector<std::byte> pattern(std::size_t bytes, unsigned seed) {
   std::vector<std::byte> made(bytes);
   std::uint32_t x = seed * 2654435761u + 1;

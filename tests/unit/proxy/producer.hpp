@@ -1,5 +1,5 @@
 /// @file
-/// Threads of the host as producers of a ring, as command.hpp says, for tests of the consumer.
+/// Threads of the host as producers of a ring, by the protocol of command.hpp, for tests of the consumer.
 #pragma once
 
 #include <atomic>
@@ -35,19 +35,19 @@ class producer {
  public:
   explicit producer(const detail::ring_view& ring) : ring_(ring) {}
 
-  /// Hands a command over.
+  /// Submits a command.
   void push(const detail::command& what) const {
     const std::uint64_t number = std::atomic_ref(ring_.heads->next).fetch_add(1, std::memory_order_relaxed);
     const std::uint64_t size = std::uint64_t{1} << ring_.log2_commands;
     wait_for("a free slot", [&] { return number < size || load_acquire(ring_.progress->taken) > number - size; });
     detail::command& slot = ring_.commands[number % size];
-    constexpr std::size_t behind_lap = sizeof slot.lap;  // which the proxy may be looking at
+    constexpr std::size_t behind_lap = sizeof slot.lap;  // which the proxy may be polling
     std::memcpy(reinterpret_cast<std::byte*>(&slot) + behind_lap,
                 reinterpret_cast<const std::byte*>(&what) + behind_lap, sizeof slot - behind_lap);
     std::atomic_ref(slot.lap).store(number / size + 1, std::memory_order_release);
   }
 
-  /// An answer that is to be had.
+  /// A reserved answer cell.
   struct ticket {
     std::uint32_t cell;
     std::uint64_t lap;
@@ -60,7 +60,7 @@ class producer {
     return {cell, lap};
   }
   [[nodiscard]] bool is_there(ticket mine) const { return load_acquire(ring_.answers[mine.cell].lap) == mine.lap + 1; }
-  /// Waits for the answer; both its values.
+  /// Waits for the answer and returns both its values.
   struct values {
     std::uint64_t low;
     std::uint64_t high;
@@ -87,7 +87,7 @@ class producer {
   detail::ring_view ring_;
 };
 
-// ---- commands by what they do
+// ---- commands
 
 [[nodiscard]] inline detail::command make(detail::command_kind kind, int pe) {
   detail::command what{};

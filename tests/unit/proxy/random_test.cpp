@@ -1,4 +1,4 @@
-// Random operations of all PEs against a model of what memory has to hold.
+// Random operations of all PEs against a model of the memory.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -23,11 +23,11 @@ constexpr std::uint64_t regions_at = 8 * shared_words;
 #if defined(PGAS_TSAN)
 constexpr int operations = 2000;
 #else
-constexpr int operations = 6000;  ///< by each PE, over each way
+constexpr int operations = 6000;  ///< by each PE, over each variant
 #endif
 
-/// One PE's operations. It alone writes its region of each slot, so what it has put there is known; whatever touches
-/// bytes of an earlier operation that is not ordered with it is preceded by a fence or a quiet.
+/// The operations of one PE. It alone writes its region of each slot, so the content is known. A fence or a quiet
+/// precedes every operation on bytes of an earlier one.
 class random_pe {
  public:
   random_pe(proxied_world& world, int me, unsigned seed)
@@ -65,7 +65,7 @@ class random_pe {
     }
   }
 
-  /// Makes what is to come ordered with what was there.
+  /// Orders the next operation behind earlier ones on the same bytes.
   void order(int pe, range mine) {
     auto& ranges = dirty_[static_cast<std::size_t>(pe)];
     for (const range& each : ranges) {
@@ -175,8 +175,8 @@ class random_pe {
   std::vector<std::uint64_t> added_;
 };
 
-class proxy_random : public ::testing::TestWithParam<way> {};
-INSTANTIATE_TEST_SUITE_P(over, proxy_random, ::testing::ValuesIn(ways), way_name);
+class proxy_random : public ::testing::TestWithParam<variant> {};
+INSTANTIATE_TEST_SUITE_P(over, proxy_random, ::testing::ValuesIn(variants), variant_name);
 
 TEST_P(proxy_random, operations_leave_what_the_model_says) {
   proxied_world world(n, GetParam());

@@ -1,4 +1,4 @@
-// What a network device writes into a GPU's memory is made visible before anything that may tell of it.
+// Writes of a network device into a GPU's memory become visible before any operation that may signal them.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -10,16 +10,16 @@ namespace pgas::testing {
 namespace {
 
 constexpr detail::pinned_sizes enough{};
-constexpr std::size_t large = 1 << 20;  // goes by the transport itself
+constexpr std::size_t large = 1 << 20;  // a bulk put, by the transport
 
-/// What devices that are made while this lives say of such writes.
+/// The order of remote writes that devices made during its life report.
 class devices_that {
  public:
   explicit devices_that(detail::remote_writes order) { lazy_device::order = order; }
   ~devices_that() { lazy_device::order = detail::remote_writes::visible; }
 };
 
-/// PE 0 puts to PE 1, whose memory its transport reaches, and then tells of it; what PE 1's device did.
+/// PE 0 puts to exposed memory of PE 1 and then executes `tells`. Returns the calls of PE 1's device.
 std::string told_by(const detail::command& tells, detail::remote_writes order, bool exposed = true) {
   const devices_that have(order);
   stepped_world world(2, true, 11, &enough);
@@ -28,15 +28,15 @@ std::string told_by(const detail::command& tells, detail::remote_writes order, b
   ring.push(put(1, 4096, world.slot(0) + 4096, large));
   ring.push(make(detail::command_kind::fence, 1));
   ring.push(tells);
-  world.rounds_to_rest();
+  world.rounds_to_idle();
   return world.device(1).done;
 }
 
-TEST(remote_writes, are_flushed_before_a_signal_is_carried_out) {
+TEST(remote_writes, are_flushed_before_a_signal_is_executed) {
   EXPECT_EQ(told_by(signal(1, 0, 1), detail::remote_writes::after_flush), "FU");
 }
 
-TEST(remote_writes, are_flushed_before_an_atomic_operation_is_carried_out) {
+TEST(remote_writes, are_flushed_before_an_atomic_operation_is_executed) {
   EXPECT_EQ(told_by(add(1, 8, 1), detail::remote_writes::after_flush), "FU");
 }
 
@@ -48,7 +48,7 @@ TEST(remote_writes, are_not_flushed_where_the_device_orders_them) {
   EXPECT_EQ(told_by(signal(1, 0, 1), detail::remote_writes::visible), "U");
 }
 
-TEST(remote_writes, are_not_flushed_where_transports_do_not_reach_the_memory) {
+TEST(remote_writes, are_not_flushed_where_the_memory_is_not_exposed) {
   EXPECT_EQ(told_by(signal(1, 0, 1), detail::remote_writes::after_flush, false).find('F'), std::string::npos);
 }
 

@@ -31,7 +31,7 @@ TEST(ring, commands_come_in_order_lap_after_lap) {
   }
 }
 
-TEST(ring, a_full_one_holds_its_producers_back) {
+TEST(ring, producers_wait_while_it_is_full) {
   detail::host_ring memory(2, 1);
   detail::ring& ring = memory.consumer();
   const producer mine(memory.producers());
@@ -43,7 +43,7 @@ TEST(ring, a_full_one_holds_its_producers_back) {
   });
   ASSERT_NE(ring.next(), nullptr);
   ring.take();
-  EXPECT_FALSE(through) << "before the slot was given back";
+  EXPECT_FALSE(through) << "before the slot was freed";
   ring.publish_taken();
   fifth.join();
   for (int i = 0; i < 3; ++i) ring.take();
@@ -69,7 +69,7 @@ TEST(ring, answers_go_to_their_cells_and_to_no_others) {
   EXPECT_FALSE(ring.give_answer(detail::no_answer, 0, 0));
 }
 
-TEST(ring, what_a_producer_did_before_is_visible_with_its_command) {
+TEST(ring, earlier_writes_of_a_producer_are_visible_with_its_command) {
   constexpr std::uint64_t each = 5000;
   constexpr std::uint64_t threads = 4;
   detail::host_ring memory(4, 0);
@@ -104,9 +104,9 @@ TEST(ring, that_is_complete_is_asked_once_and_not_again_before_something_is_hand
   table.ring = memory.producers();
   table.ring.heads->next = 3;
   memory.consumer().publish_completed(3);
-  EXPECT_TRUE(detail::drain({&table}, detail::operation::fence, -1));
-  table.ring.progress = nullptr;  // memory of the host, which a GPU reaches over PCIe: whoever looks there ends here
-  EXPECT_TRUE(detail::drain({&table}, detail::operation::fence, -1));
+  EXPECT_TRUE(detail::settle({&table}, detail::operation::fence, -1));
+  table.ring.progress = nullptr;  // a read over PCIe for a GPU: it would crash here
+  EXPECT_TRUE(detail::settle({&table}, detail::operation::fence, -1));
 }
 
 }  // namespace

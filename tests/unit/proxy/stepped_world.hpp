@@ -1,5 +1,5 @@
 /// @file
-/// PEs in one thread, whose engines take a turn when they are told to.
+/// PEs in one thread whose engines take turns at the calls of a test.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -18,7 +18,6 @@ namespace pgas::testing {
 
 inline constexpr std::size_t slot_bytes = std::size_t{4} << 20;
 
-/// PEs whose engines take a turn when they are told to.
 class stepped_world {
  public:
   explicit stepped_world(int n, bool keys = true, std::uint32_t log2_commands = 11,
@@ -49,7 +48,7 @@ class stepped_world {
   stepped_world(const stepped_world&) = delete;
   stepped_world& operator=(const stepped_world&) = delete;
 
-  /// Turns of one PE, until its transport has sent what can be sent without the others.
+  /// Turns of one PE, until its transport has sent all that it can without the other PEs.
   void send_all(int pe) {
     for (int i = 0; i < 100; ++i) turn(pe);
   }
@@ -58,15 +57,15 @@ class stepped_world {
   void round() {
     for (const auto& each : pes_) each->engine.progress();
   }
-  /// Rounds until nothing is under way.
-  int rounds_to_rest() {
+  /// Rounds until nothing is in flight; returns their number.
+  int rounds_to_idle() {
     for (int count = 1; count < 100'000; ++count) {
       round();
       bool idle = true;
       for (const auto& each : pes_) idle = idle && each->engine.idle();
       if (idle) return count;
     }
-    ADD_FAILURE() << "it does not come to rest";
+    ADD_FAILURE() << "it does not become idle";
     return 0;
   }
   [[nodiscard]] producer produce(int pe) { return producer(at(pe).ring.producers()); }

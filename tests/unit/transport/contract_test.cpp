@@ -43,7 +43,7 @@ TEST_P(contract, many_messages_of_several_to_one) {
     std::vector<blob> sent;
     for (int i = 0; i < each; ++i) sent.push_back(pattern(static_cast<std::size_t>(i * 7 % 3000 + 4), pe.me, i));
     for (int i = 0; i < each; ++i) std::memcpy(sent[static_cast<std::size_t>(i)].data(), &i, sizeof i);
-    for (const blob& one : sent) pe.send(0, one);  // of PE 0 to itself too
+    for (const blob& one : sent) pe.send(0, one);  // PE 0 also to itself
     pe.until_done();
     if (pe.me != 0) return;
     pe.until_messages(std::size_t{n} * each);
@@ -73,7 +73,7 @@ TEST_P(contract, answers_from_within_the_events) {
     if (pe.me == 0) pe.send(1, kept[0]);
     pe.until_messages(rounds / 2);
     pe.until_done();
-    pe.meet();
+    pe.barrier();
     pe.on_message = nullptr;
   });
 }
@@ -87,7 +87,7 @@ TEST_P(contract, puts_and_gets_of_all_sizes) {
     const int peer = 1 - pe.me;
     blob memory(most + 2 * margin, std::byte{0xee});
     const exposed_memory exposed = pe.expose(memory);
-    pe.meet();
+    pe.barrier();
     const std::uint64_t imported = pe.import_from(peer);
     int round = 0;
     for (const std::size_t bytes : sizes) {
@@ -103,7 +103,7 @@ TEST_P(contract, puts_and_gets_of_all_sizes) {
         EXPECT_EQ(back.back(), std::byte{0xdd});
         EXPECT_TRUE(std::equal(back.begin() + 1, back.end() - 1, source.begin() + static_cast<std::ptrdiff_t>(skew)))
             << bytes << " bytes at offset " << offset;
-        pe.meet();  // the owner looks
+        pe.barrier();  // the owner checks its memory
         const blob theirs = pattern(bytes + skew, peer, round);
         EXPECT_TRUE(
             std::equal(theirs.begin() + static_cast<std::ptrdiff_t>(skew), theirs.end(), memory.data() + offset))
@@ -111,23 +111,23 @@ TEST_P(contract, puts_and_gets_of_all_sizes) {
         EXPECT_EQ(memory[offset + bytes], std::byte{0xee}) << "written behind the end";
         EXPECT_EQ(memory[offset - 1], std::byte{0xee}) << "written before the start";
         std::fill(memory.begin(), memory.end(), std::byte{0xee});
-        pe.meet();
+        pe.barrier();
       }
     }
     pe.link->forget(imported);
-    pe.meet();
+    pe.barrier();
     pe.link->withdraw(exposed);
   });
 }
 
-TEST_P(contract, many_puts_and_gets_under_way) {
+TEST_P(contract, many_puts_and_gets_in_flight) {
   constexpr int n = 3;
   constexpr int each = 300;
   constexpr std::size_t slot = 256;
   run(n, [](test_pe& pe) {
     blob memory(n * each * slot);
     const exposed_memory exposed = pe.expose(memory);
-    pe.meet();
+    pe.barrier();
     std::vector<std::uint64_t> imported;
     for (int to = 0; to < n; ++to) imported.push_back(pe.import_from(to));
     const auto place = [](int from, int i) { return static_cast<std::size_t>(from * each + i) * slot; };
@@ -139,7 +139,7 @@ TEST_P(contract, many_puts_and_gets_under_way) {
         pe.put(imported[static_cast<std::size_t>(to)], place(pe.me, i), source.data(), source.size());
       }
     pe.until_done();
-    pe.meet();
+    pe.barrier();
     for (int from = 0; from < n; ++from)
       for (int i = 0; i < each; ++i) {
         const blob expected = pattern(static_cast<std::size_t>(i) % slot + 1, from, i);
@@ -154,21 +154,21 @@ TEST_P(contract, many_puts_and_gets_under_way) {
       const blob expected = pattern(slot, from, static_cast<int>(slot) - 1);
       EXPECT_EQ(std::memcmp(copies[0].data() + place(from, slot - 1), expected.data(), expected.size()), 0);
     }
-    pe.meet();
+    pe.barrier();
     for (const std::uint64_t one : imported) pe.link->forget(one);
     pe.link->withdraw(exposed);
   });
 }
 
-// What the protocol above rests on.
-TEST_P(contract, who_is_told_of_a_finished_put_sees_it) {
+// The guarantee that the proxy relies on.
+TEST_P(contract, a_pe_that_learns_of_a_finished_put_sees_it) {
   constexpr int n = 3;
   constexpr int rounds = 60;
   constexpr std::size_t bytes = 20'000;
   run(n, [](test_pe& pe) {
     blob memory(n * bytes);
     const exposed_memory exposed = pe.expose(memory);
-    pe.meet();
+    pe.barrier();
     const std::uint64_t imported = pe.import_from(0);
     if (pe.me == 0) {
       pe.on_message = [&](int from, const blob& round) {
@@ -191,7 +191,7 @@ TEST_P(contract, who_is_told_of_a_finished_put_sees_it) {
         pe.until_done();
       }
     }
-    pe.meet();
+    pe.barrier();
     pe.on_message = nullptr;
     pe.link->forget(imported);
     pe.link->withdraw(exposed);
@@ -208,15 +208,15 @@ TEST_P(contract, memory_comes_and_goes_on_another_thread) {
       std::thread([&] { exposed = pe.expose(memory); }).join();
       blob ping(8);
       pe.send(1 - pe.me, ping);
-      pe.meet();
+      pe.barrier();
       const std::uint64_t imported = pe.import_from(1 - pe.me);
       const blob source = pattern(memory.size(), pe.me, round);
       pe.put(imported, 0, source.data(), source.size());
       pe.until_done();
-      pe.meet();
+      pe.barrier();
       EXPECT_EQ(memory, pattern(memory.size(), 1 - pe.me, round));
       pe.link->forget(imported);
-      pe.meet();
+      pe.barrier();
       std::thread([&] { pe.link->withdraw(exposed); }).join();
     }
   });
@@ -226,7 +226,7 @@ TEST_P(contract, malformed_keys_are_refused) {
   run(2, [](test_pe& pe) {
     blob memory(1000);
     const exposed_memory exposed = pe.expose(memory);
-    pe.meet();
+    pe.barrier();
     const blob& key = pe.key_of(1 - pe.me);
     const auto refused = [&](const blob& bad) {
       return code_of([&] { (void)pe.link->import_memory(1 - pe.me, bad); }) == code::handle_invalid;
@@ -249,7 +249,7 @@ TEST_P(contract, malformed_keys_are_refused) {
     pe.put(imported, 999, "x", 1);
     pe.until_done();
     pe.link->forget(imported);
-    pe.meet();
+    pe.barrier();
     pe.link->withdraw(exposed);
   });
 }
@@ -284,10 +284,10 @@ TEST_P(contract, wake_ends_a_wait_or_the_next) {
       const auto begin = std::chrono::steady_clock::now();
       pe.until([woken = false, &pe]() mutable { return std::exchange(woken, true); }, "to be woken", seconds(35));
       pe.link->wait(seconds(35));
-      EXPECT_LT(std::chrono::steady_clock::now() - begin, seconds(30)) << "wake() did not end it";
+      EXPECT_LT(std::chrono::steady_clock::now() - begin, seconds(30)) << "wake() did not end the wait";
     };
     pe.link->wake();
-    pe.link->wait(seconds(35));  // ends at once: woken before
+    pe.link->wait(seconds(35));  // ends at once: wake() was called before
     std::atomic<bool> over{false};
     std::thread waker([&] {
       while (!over) {
@@ -301,7 +301,7 @@ TEST_P(contract, wake_ends_a_wait_or_the_next) {
   });
 }
 
-TEST_P(contract, what_arrives_ends_a_wait) {
+TEST_P(contract, an_arrival_ends_a_wait) {
   run(2, [](test_pe& pe) {
     const auto begin = std::chrono::steady_clock::now();
     const blob ball(100);
@@ -311,24 +311,24 @@ TEST_P(contract, what_arrives_ends_a_wait) {
       if (pe.me == 1) pe.send(0, ball);
     }
     pe.until_done();
-    EXPECT_LT(std::chrono::steady_clock::now() - begin, seconds(25)) << "somebody slept through an arrival";
+    EXPECT_LT(std::chrono::steady_clock::now() - begin, seconds(25)) << "an arrival did not end a wait";
   });
 }
 
-// ---- the end
+// ---- disconnect
 
 TEST_P(contract, ends_without_ever_being_used) {
   for (int round = 0; round < 3; ++round) run(3, [](test_pe&) {});
 }
 
-// Who has operations under way to a PE that is leaving may be told that it is lost: it has left too early for those.
-TEST_P(contract, operations_under_way_are_abandoned) {
+// A PE with operations in flight to a PE that disconnects may lose it: it has disconnected too early.
+TEST_P(contract, operations_in_flight_are_abandoned) {
   std::vector<blob> memory(2, blob(4 << 20));
   const blob source(4 << 20);
   const blob message(1000);
   const auto body = [&](test_pe& pe) {
     (void)pe.expose(memory[static_cast<std::size_t>(pe.me)]);
-    pe.meet();
+    pe.barrier();
     const std::uint64_t imported = pe.import_from(1 - pe.me);
     for (int i = 0; i < 5; ++i) {
       pe.put(imported, 0, source.data(), source.size());

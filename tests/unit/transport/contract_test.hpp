@@ -1,5 +1,5 @@
 /// @file
-/// The suite that every transport has to pass; each program of these tests instantiates it for its kinds.
+/// The suite that every transport has to pass; each test program instantiates it for its kinds of transport.
 #pragma once
 
 #include "test_pe.hpp"

@@ -1,5 +1,5 @@
 /// @file
-/// The contract's tests for the transports within one process, and what those can do beyond the contract.
+/// The contract suite for transports within one process, and tests of their own features.
 #include "support/transport/loopback.hpp"
 
 #include "code_of.hpp"
@@ -27,7 +27,7 @@ INSTANTIATE_TEST_SUITE_P(transports, contract, testing::ValuesIn(kinds_in_one_pr
           }};
 }
 
-TEST(loopback, whom_the_network_cuts_is_lost_to_all) {
+TEST(loopback, a_pe_that_is_cut_is_lost_to_all) {
   const auto network = std::make_shared<loopback_network>(4);
   run_pes(
       on(network), 4,
@@ -37,13 +37,13 @@ TEST(loopback, whom_the_network_cuts_is_lost_to_all) {
         pe.send((pe.me + 1) % 4, hello);
         pe.until_messages(1);
         pe.until_done();
-        pe.meet();
+        pe.barrier();
         if (pe.me == 0) network->cut(victim);
         const std::size_t expected = pe.me == victim ? 3 : 1;
         pe.until([&] { return pe.losses.size() == expected; }, "the loss");
         if (pe.me == victim) return;
         EXPECT_EQ(pe.losses.front().first, victim);
-        pe.link->send(victim, hello, pe.next_token());  // goes nowhere
+        pe.link->send(victim, hello, pe.next_token());  // does nothing
         const int next = pe.me == 1 ? 3 : (pe.me + 1) % 4;
         pe.link->send(next, hello, 1000);
         pe.until([&] { return pe.done_count.contains(1000) && pe.messages.size() == 2; }, "those who are left");
@@ -52,13 +52,13 @@ TEST(loopback, whom_the_network_cuts_is_lost_to_all) {
       true);
 }
 
-TEST(loopback, who_goes_without_a_word_is_lost) {
+TEST(loopback, a_pe_that_does_not_disconnect_is_lost) {
   const auto network = std::make_shared<loopback_network>(2);
   run_pes(
       on(network), 2,
       [&](test_pe& pe) {
         if (pe.me == 1) {
-          network->gone(1);  // what the destructor of a transport does
+          network->gone(1);  // as the destructor of a transport does
           return;
         }
         pe.until([&] { return !pe.losses.empty(); }, "the loss");
@@ -67,7 +67,7 @@ TEST(loopback, who_goes_without_a_word_is_lost) {
       true);
 }
 
-TEST(loopback, refuses_what_is_no_network) {
+TEST(loopback, refuses_invalid_networks) {
   EXPECT_EQ(code_of([] { loopback_network none(0); }), code::invalid_argument);
   const auto network = std::make_shared<loopback_network>(2);
   EXPECT_EQ(code_of([&] { (void)network->join(2); }), code::pe_out_of_range);
@@ -75,8 +75,8 @@ TEST(loopback, refuses_what_is_no_network) {
   EXPECT_EQ(code_of([&] { (void)network->join(1); }), code::invalid_argument);
 }
 
-// The point of it: otherwise tests on it would show nothing.
-TEST(faulty, lets_messages_and_completions_pass_each_other) {
+// Otherwise tests over it would show nothing.
+TEST(faulty, reorders_messages_and_completions) {
   const transport_kind kind = kinds_in_one_process().at(1);
   ASSERT_EQ(kind.name, "faulty");
   run_pes(kind, 2, [](test_pe& pe) {
@@ -94,7 +94,7 @@ TEST(faulty, lets_messages_and_completions_pass_each_other) {
       const auto by_size = [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); };
       EXPECT_FALSE(std::is_sorted(pe.messages.begin(), pe.messages.end(), by_size));
     }
-    pe.meet();
+    pe.barrier();
     pe.on_done = nullptr;
   });
 }
@@ -123,14 +123,14 @@ TEST(faulty, loses_its_victim_after_so_many_operations) {
           EXPECT_EQ(pe.losses.front().first, 1);
           EXPECT_EQ(pe.done_count.size(), 3u);
         }
-        pe.meet();
+        pe.barrier();
         EXPECT_EQ(pe.losses.size(), pe.me == 0 ? 1u : 0u);
         EXPECT_EQ(pe.messages.size(), pe.me == 1 ? 3u : 0u);
       },
       true);
 }
 
-TEST(traced, counts_what_goes_through) {
+TEST(traced, counts_operations) {
   pgas::log::logger log(pgas::log_level::warn);
   std::vector<traced_transport*> traced;
   const transport_kind kind{"traced", [&](int n) {
@@ -145,7 +145,7 @@ TEST(traced, counts_what_goes_through) {
   run_pes(kind, 2, [&](test_pe& pe) {
     blob memory(1000);
     const exposed_memory exposed = pe.expose(memory);
-    pe.meet();
+    pe.barrier();
     if (pe.me == 0) {
       const std::uint64_t imported = pe.import_from(1);
       blob here(100);
@@ -168,7 +168,7 @@ TEST(traced, counts_what_goes_through) {
       EXPECT_EQ(traced[1]->of(0).received, 1u);
       EXPECT_EQ(traced[1]->of(0).received_bytes, 100u);
     }
-    pe.meet();
+    pe.barrier();
     pe.link->withdraw(exposed);
   });
 }

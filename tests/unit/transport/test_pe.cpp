@@ -11,17 +11,17 @@
 namespace pgas_test {
 namespace {
 
-using control_plane = std::vector<std::unique_ptr<transport>>;
+using transports = std::vector<std::unique_ptr<transport>>;
 
-[[nodiscard]] control_plane loopback(int n) {
+[[nodiscard]] transports loopback(int n) {
   const auto network = std::make_shared<pgas::testing::loopback_network>(n);
-  control_plane made;
+  transports made;
   for (int pe = 0; pe < n; ++pe) made.push_back(network->join(pe));
   return made;
 }
 
-[[nodiscard]] control_plane faulty(int n) {
-  control_plane made = loopback(n);
+[[nodiscard]] transports faulty(int n) {
+  transports made = loopback(n);
   for (int pe = 0; pe < n; ++pe) {
     auto& one = made[static_cast<std::size_t>(pe)];
     const pgas::testing::faulty_settings settings{.seed = static_cast<std::uint32_t>(pe) + 1};
@@ -30,9 +30,9 @@ using control_plane = std::vector<std::unique_ptr<transport>>;
   return made;
 }
 
-[[nodiscard]] control_plane traced(int n) {
+[[nodiscard]] transports traced(int n) {
   static pgas::log::logger quiet(pgas::log_level::warn);
-  control_plane made = loopback(n);
+  transports made = loopback(n);
   for (auto& one : made) one = std::make_unique<pgas::testing::traced_transport>(std::move(one), quiet);
   return made;
 }
@@ -40,9 +40,9 @@ using control_plane = std::vector<std::unique_ptr<transport>>;
 void run_one(test_pe& pe, const std::vector<blob>& addresses, const std::function<void(test_pe&)>& body) {
   try {
     pe.link->connect(addresses, pe);
-    pe.meet();
+    pe.barrier();
     body(pe);
-    pe.meet();
+    pe.barrier();
   } catch (const std::exception& failed) {
     ADD_FAILURE() << "PE " << pe.me << ": " << failed.what();
   }
@@ -52,7 +52,7 @@ void run_one(test_pe& pe, const std::vector<blob>& addresses, const std::functio
 }  // namespace
 
 void run_pes(const transport_kind& kind, int n, const std::function<void(test_pe&)>& body, bool may_lose) {
-  control_plane made = kind.make(n);
+  transports made = kind.make(n);
   std::atomic<int> arrived{0};
   test_pe::everyone all;
   std::vector<blob> addresses;

@@ -1,5 +1,5 @@
 /// @file
-/// PEs that are threads of a test, each with a transport, and what they record.
+/// PEs that are threads of a test, each with a transport, and a record of their events.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ using pgas::detail::transport_token;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// A way to make the transports of `n` PEs.
+/// A kind of transport, and a function that makes those of `n` PEs.
 struct transport_kind {
   std::string name;
   std::function<std::vector<std::unique_ptr<transport>>(int n)> make;
@@ -37,8 +37,8 @@ class test_pe final : public pgas::detail::transport_events {
  public:
   using everyone = std::vector<std::unique_ptr<test_pe>>;
 
-  /// How long anything may take before the test gives up.
-  static constexpr seconds patience{40};
+  /// Of every wait; the test fails after it.
+  static constexpr seconds timeout{40};
 
   test_pe(int number, std::unique_ptr<transport> way, const everyone& all, std::atomic<int>& arrived)
       : me(number), link(std::move(way)), all_(all), arrived_(arrived) {}
@@ -49,9 +49,9 @@ class test_pe final : public pgas::detail::transport_events {
   std::map<transport_token, int> done_count;
   std::vector<std::pair<int, std::string>> losses;
 
-  /// Drives the transport until `ready()`; throws when that takes too long. @param doze for one wait()
+  /// Drives the transport until `ready()`; throws when that takes too long. @param doze the limit of one wait()
   void until(const std::function<bool()>& ready, const char* what, milliseconds doze = seconds(1)) {
-    const auto give_up = std::chrono::steady_clock::now() + patience;
+    const auto give_up = std::chrono::steady_clock::now() + timeout;
     while (!ready()) {
       if (std::chrono::steady_clock::now() > give_up)
         throw std::runtime_error("PE " + std::to_string(me) + " waited in vain for: " + what);
@@ -59,7 +59,7 @@ class test_pe final : public pgas::detail::transport_events {
     }
   }
 
-  /// Until all of the operations that were given tokens so far are done, each once.
+  /// Drives the transport until all operations so far are done, each once.
   void until_done() {
     until([&] { return done_count.size() == next_token_ - 1; }, "operations to be done");
     for (const auto& [token, count] : done_count) EXPECT_EQ(count, 1) << "operation " << token;
@@ -68,9 +68,9 @@ class test_pe final : public pgas::detail::transport_events {
     until([&] { return messages.size() >= count; }, "messages");
   }
 
-  /// Returns when all have come here as often as this PE. Drives the transport, as others may still need this side.
-  void meet() {
-    const int target = ++meetings_ * static_cast<int>(all_.size());
+  /// A barrier of all PEs. Drives the transport, as other PEs may still need this one.
+  void barrier() {
+    const int target = ++barriers_ * static_cast<int>(all_.size());
     if (++arrived_ == target) {
       for (const auto& other : all_) other->link->wake();
     }
@@ -94,7 +94,7 @@ class test_pe final : public pgas::detail::transport_events {
     shown_ = exposed->key;
     return *exposed;
   }
-  /// What `pe` exposed last before a meet().
+  /// Imports the memory that `pe` exposed last before a barrier().
   [[nodiscard]] std::uint64_t import_from(int pe) {
     return link->import_memory(pe, all_[static_cast<std::size_t>(pe)]->shown_);
   }
@@ -116,19 +116,19 @@ class test_pe final : public pgas::detail::transport_events {
  private:
   const everyone& all_;
   std::atomic<int>& arrived_;
-  int meetings_ = 0;
+  int barriers_ = 0;
   transport_token next_token_ = 1;
   blob shown_;
 };
 
-/// Runs `body` for each of `n` PEs in a thread of its own, connected; afterwards all disconnect at once. Nobody may
-/// have been told of a loss unless `may_lose`.
+/// Runs `body` for each of `n` connected PEs in a thread of its own; then all disconnect at once. A loss fails the test
+/// unless `may_lose`.
 void run_pes(const transport_kind& kind, int n, const std::function<void(test_pe&)>& body, bool may_lose = false);
 
-/// Bytes that tell who made them, for what, and where they belong.
+/// Bytes that depend on their position, PE and round.
 [[nodiscard]] blob pattern(std::size_t bytes, int pe, int round = 0);
 
-/// The transports of the contract's tests: loopback, and those that wrap it.
+/// Loopback, and the transports that wrap it.
 [[nodiscard]] std::vector<transport_kind> kinds_in_one_process();
 
 }  // namespace pgas_test

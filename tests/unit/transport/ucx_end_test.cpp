@@ -1,7 +1,7 @@
 /// @file
-/// UCX and PEs that die, hang or leave: told once, and nothing crashes or hangs.
+/// UCX and PEs that die, hang or disconnect: each loss is reported once, and no process crashes or hangs.
 ///
-/// The PEs are processes of their own, forked before UCX is at work here; the test only looks at how they end.
+/// The PEs are processes of their own, forked before UCX starts here; the test checks their exit status.
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -15,7 +15,7 @@
 namespace pgas_test {
 namespace {
 
-/// One of two PEs, in its process.
+/// One of two PEs, in its own process.
 class lone_pe {
  public:
   lone_pe(int me, int socket, const transport_kind& kind, std::size_t memory_bytes)
@@ -26,7 +26,7 @@ class lone_pe {
     theirs = pe.link->import_memory(1 - me, swap(pe.expose(memory).key));
   }
 
-  /// Gives the other PE these bytes for its own; also a way to meet.
+  /// Exchanges bytes with the other PE; also a barrier.
   blob swap(const blob& mine) const {
     const std::size_t bytes = mine.size();
     std::size_t their_bytes = 0;
@@ -52,7 +52,7 @@ class lone_pe {
  public:
   blob memory;
   test_pe pe;
-  std::uint64_t theirs = 0;  ///< the other's memory, imported
+  std::uint64_t theirs = 0;  ///< the memory of the other PE, imported
 };
 
 using body = std::function<void(lone_pe&)>;
@@ -73,8 +73,8 @@ using body = std::function<void(lone_pe&)>;
   ::_exit(testing::Test::HasFailure() ? 1 : 0);
 }
 
-/// How both processes end, as the shell would say it. Who has ended is reaped at once: UCX looks whether there is such
-/// a process, which is so until then. Who stops is killed when the other has ended, and so is who hangs.
+/// The exit status of both processes, as a shell reports it. An ended process is reaped at once, as UCX tests whether
+/// the process exists. A stopped one is killed when the other has ended, and so is one that hangs.
 struct ends {
   int first = -1;
   int second = -1;
@@ -126,14 +126,14 @@ INSTANTIATE_TEST_SUITE_P(transports, ucx_end, testing::ValuesIn(ucx_kinds()),
 
 constexpr std::size_t megabytes = 4 << 20;
 
-/// Waits until the other PE is lost, then leaves.
+/// Waits until the other PE is lost, then disconnects.
 void leave_after_loss(lone_pe& mine) {
   mine.pe.until([&] { return !mine.pe.losses.empty(); }, "the loss");
   EXPECT_EQ(mine.pe.losses.front().first, 1 - mine.pe.me);
   mine.pe.link->disconnect(seconds(5));
 }
 
-/// Keeps puts, gets and messages under way until the other PE is lost; then leaves.
+/// Keeps puts, gets and messages in flight until the other PE is lost; then disconnects.
 void work_until_lost(lone_pe& mine) {
   test_pe& pe = mine.pe;
   blob source(megabytes);
@@ -152,11 +152,11 @@ void work_until_lost(lone_pe& mine) {
   EXPECT_EQ(pe.losses.front().first, 1);
   EXPECT_FALSE(pe.losses.front().second.empty());
   const std::size_t done = pe.done_count.size();
-  pe.send(1, message);  // goes nowhere, and says nothing
+  pe.send(1, message);  // does nothing, and reports nothing
   pe.put(mine.theirs, 0, source.data(), source.size());
   pe.link->forget(mine.theirs);
   for (int i = 0; i < 100; ++i) (void)pe.link->progress();
-  EXPECT_EQ(pe.losses.size(), 1u) << "told twice";
+  EXPECT_EQ(pe.losses.size(), 1u) << "reported twice";
   EXPECT_EQ(pe.done_count.size(), done);
   pe.link->disconnect(seconds(5));
 }
@@ -186,7 +186,7 @@ TEST_P(ucx_end, who_is_killed_while_idle_is_lost) {
   EXPECT_EQ(both, second_killed);
 }
 
-// Only the second has sent anything: it is missed by whom it spoke to.
+// Only PE 1 has sent a message: its receiver detects the death.
 TEST_P(ucx_end, who_only_listens_learns_of_a_death_too) {
   const ends both = run_two(
       GetParam(), 64,
@@ -219,7 +219,7 @@ TEST_P(ucx_end, who_was_dead_before_is_lost_at_the_first_use) {
   EXPECT_EQ(both, second_killed);
 }
 
-// The other does not answer any more, with everything half out: leaving is bounded all the same.
+// PE 1 stops with operations in flight: the disconnect of PE 0 takes a bounded time all the same.
 TEST_P(ucx_end, leaving_does_not_wait_for_who_hangs) {
   for (std::size_t messages = 1; messages <= 3; ++messages) {
     const ends both = run_two(
@@ -243,7 +243,7 @@ TEST_P(ucx_end, leaving_does_not_wait_for_who_hangs) {
   }
 }
 
-// As when an exception takes a program down: the transport goes with everything half out.
+// As when an exception ends a program: the transport is destroyed with operations in flight.
 TEST_P(ucx_end, who_goes_without_leaving_does_no_harm) {
   for (const int calls : {0, 1, 3, 1000}) {
     const ends both = run_two(
@@ -281,7 +281,7 @@ TEST_P(ucx_end, both_leave_at_once_without_a_loss) {
       }
       pe.until_messages(5);
       pe.until_done();
-      // Whoever has no more to do goes on listening for a while: the other may leave during that.
+      // A PE that is done drives its transport for a while, during which the other may disconnect.
       for (int i = 0; i < 50 * pe.me * round; ++i) (void)pe.link->progress();
       pe.link->disconnect(seconds(30));
       EXPECT_TRUE(pe.losses.empty()) << pe.losses.front().second;

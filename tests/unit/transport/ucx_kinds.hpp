@@ -1,5 +1,5 @@
 /// @file
-/// UCX as the tests use it: as it chooses by itself, and over TCP.
+/// UCX as the tests use it: with its own choice of transports, and over TCP.
 #pragma once
 
 #include <cstdlib>
@@ -10,7 +10,7 @@
 
 namespace pgas_test {
 
-/// Environment variables for UCX, in force while this lives.
+/// Sets environment variables of UCX for its life.
 class ucx_variables {
  public:
   explicit ucx_variables(std::map<std::string, std::string> variables) : variables_(std::move(variables)) {

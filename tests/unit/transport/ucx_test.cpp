@@ -1,5 +1,5 @@
 /// @file
-/// The contract's tests for UCX, and what is UCX's own.
+/// The contract suite for UCX, and tests of its own features.
 #include <signal.h>
 #include <sys/mman.h>
 
@@ -14,7 +14,7 @@ using pgas::code;
 
 INSTANTIATE_TEST_SUITE_P(transports, contract, testing::ValuesIn(ucx_kinds()), kind_name);
 
-TEST(ucx, says_what_it_is_and_which_way_it_goes) {
+TEST(ucx, reports_its_name_and_route) {
   for (const auto& [kind, way] : {std::pair(ucx_by_default(), "memory"), std::pair(ucx_over_tcp(), "tcp/lo")}) {
     run_pes(kind, 2, [&, expected = way](test_pe& pe) {
       EXPECT_EQ(pe.link->name().rfind("ucx 1.", 0), 0u) << pe.link->name();
@@ -38,7 +38,7 @@ TEST(ucx, leaves_signal_handlers_alone) {
   EXPECT_EQ(before.sa_sigaction, after.sa_sigaction);
 }
 
-TEST(ucx, does_not_expose_what_the_cpu_cannot_read) {
+TEST(ucx, does_not_expose_memory_that_the_cpu_cannot_read) {
   void* const page = ::mmap(nullptr, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(page, MAP_FAILED);
   const auto link = make_ucx(0);
@@ -48,7 +48,7 @@ TEST(ucx, does_not_expose_what_the_cpu_cannot_read) {
   ::munmap(page, 4096);
 }
 
-TEST(ucx, names_who_has_no_address) {
+TEST(ucx, names_a_pe_without_an_address) {
   const auto link = make_ucx(0);
   std::atomic<int> arrived{0};
   test_pe::everyone all;
@@ -56,7 +56,7 @@ TEST(ucx, names_who_has_no_address) {
   EXPECT_EQ(code_of([&] { link->connect({link->address(), {}}, pe); }), code::transport_failed);
 }
 
-TEST(ucx, goes_over_the_interface_that_is_asked_for) {
+TEST(ucx, uses_the_interface_of_its_settings) {
   const ucx_variables in_force(std::map<std::string, std::string>{{"UCX_TLS", "tcp,self"}});
   const transport_kind kind{
       "on lo", [](int n) {
@@ -80,8 +80,8 @@ TEST(ucx, the_users_own_choice_wins_over_the_interface) {
   EXPECT_FALSE(link->address().empty());
 }
 
-// A PE of another job, or numbers gone wrong: who says to be PE 7 of 2.
-TEST(ucx, messages_of_strangers_are_ignored_with_one_warning) {
+// A PE of another job, or a wrong number: a sender that claims to be PE 7 of 2.
+TEST(ucx, foreign_messages_are_ignored_with_one_warning) {
   pgas::log::logger quiet(pgas::log_level::error);
   std::atomic<int> arrived{0};
   test_pe::everyone all;
@@ -92,7 +92,7 @@ TEST(ucx, messages_of_strangers_are_ignored_with_one_warning) {
   stranger.link->connect(addresses, stranger);
   const blob message(100);
   for (int i = 0; i < 5; ++i) stranger.send(0, message);
-  const auto give_up = std::chrono::steady_clock::now() + test_pe::patience;
+  const auto give_up = std::chrono::steady_clock::now() + test_pe::timeout;
   while (stranger.done_count.size() < 5 && std::chrono::steady_clock::now() < give_up) {
     (void)stranger.link->progress();
     (void)known.link->progress();
