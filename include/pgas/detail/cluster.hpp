@@ -1,6 +1,6 @@
 /// @file
-/// How the blocks of a thread block cluster come to know the same, through each other's shared memory. The group is a
-/// cooperative_groups::cluster_group, told by what it can do, so that its header is not needed here.
+/// Broadcast and vote in a thread block cluster, through its blocks' shared memory. The group is a
+/// cooperative_groups::cluster_group, recognised by its members, so that its header is not needed here.
 #pragma once
 
 #include "pgas/detail/platform.hpp"

@@ -1,5 +1,5 @@
 /// @file
-/// Lanes of a warp that meet by chance: what lets threads that call an operation each for itself do the work together.
+/// Lanes of a warp that call an operation at the same time, each for itself: they may do the work together.
 #pragma once
 
 #include "pgas/detail/isa/ptx.hpp"
@@ -42,7 +42,7 @@ class lane_octet {
 
 #else
 
-/// Threads of the CPU do not meet by chance.
+/// Threads of the CPU are never coalesced.
 class lane_octet {
  public:
   static constexpr bool possible = false;

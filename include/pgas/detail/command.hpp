@@ -1,32 +1,31 @@
 /// @file
-/// How threads hand operations on PEs beyond load and store to the proxy: the commands, the ring they go through, and
-/// the answers that come back. A ring has any number of producers (threads of kernels or of the host) and one consumer,
-/// the proxy thread of the same PE.
+/// Commands to the proxy for operations on proxied PEs, their ring, and the answers. A ring has any number of producers
+/// (threads of kernels or of the host) and one consumer, the proxy thread of the same PE.
 ///
 /// A producer takes a number n (adds one to ring_heads::next), waits until command n - size has been taken
 /// (ring_progress::taken > n - size), fills slot n % size and releases it by writing the lap, n / size + 1, to
-/// command::lap. The proxy reads the slots in turn; an acquire of the lap that is due makes the rest of the slot
-/// visible, and with it everything that the producer did before: the source of a put, too.
+/// command::lap. The proxy reads the slots in turn; an acquire of the expected lap makes the rest of the slot visible,
+/// and with it all earlier accesses of the producer, to the source of a put, too.
 ///
 /// A producer that wants an answer takes a number m from ring_heads::next_answer, waits until cell m % cells is free
-/// (ring_heads::free_laps says m / cells), and names the cell in its command. The proxy writes the values and releases
-/// them by counting the cell's lap up to m / cells + 1; whoever has read them sets the free lap to m / cells + 1. As
-/// each answer is waited for by the thread that asked for it, a cell becomes free without anybody's help.
+/// (its ring_heads::free_laps is m / cells), and names the cell in its command. The proxy writes the values and
+/// releases them by setting the cell's lap to m / cells + 1; the reader then sets the free lap to m / cells + 1. As
+/// each answer is awaited by the thread that asked for it, a cell becomes free without anybody's help.
 ///
-/// (Credits and the counting of laps are those of NCCL's and DPDK's rings; one release for each command keeps to the
-/// memory model, where a parity bit in each 16 bytes would rely on 16-byte stores that arrive whole.)
+/// (Credits and laps are those of NCCL's and DPDK's rings; one release for each command keeps to the memory model,
+/// where a parity bit in each 16 bytes would rely on 16-byte stores being atomic.)
 #pragma once
 
 #include "pgas/detail/datatype.hpp"
 
 namespace pgas::detail {
 
-/// What a command asks for. `offset` lies in the slot of PE `pe`; blocks, values and words there are whole where
+/// The operation of a command. `offset` is in the slot of PE `pe`; blocks, values and words there are whole where
 /// naturally aligned and at most 8 bytes.
 ///
-/// Commands may be carried out in any order, but for what this says, and but for values, signals and atomic operations
-/// to one PE: they take effect in the order of the ring, but atomic operations on different words only with something
-/// else between, a fence perhaps. `complete` is: has taken effect at the target, and what it brings is here.
+/// Commands may be executed in any order, except as stated here, and except for values, signals and atomic operations
+/// to one PE: they take effect in the order of the ring, but atomic operations on different words only with another
+/// command between, a fence perhaps. `complete` means: has taken effect at the target, and its result is here.
 enum class command_kind : std::uint8_t {
   put,          ///< `bytes` from `local` to `offset`. Answer: `local` may be reused
   put_value,    ///< `bytes`, at most 16, of `value` to `offset`. No answer
@@ -46,9 +45,9 @@ enum class command_kind : std::uint8_t {
   quiet,             ///< Answer: all earlier commands to PE `pe`, of -1 to all PEs, are complete
 };
 
-/// One operation, in one line of the processor's caches: the proxy waits for a line that a producer has written, and
-/// for more of them one after the other. *Memory* `local` is an address of this process that its proxy can read or
-/// write: any memory of the host, and on GPUs global memory; not a stack, not shared memory of a block.
+/// One operation, in one cache line: the proxy polls a line that a producer writes, and reads on line by line. *Memory*
+/// `local` is an address of this process that its proxy can access: any memory of the host, and on GPUs global memory;
+/// not a stack, not shared memory of a block.
 struct alignas(64) command {
   std::uint64_t lap;  ///< written last
   command_kind kind;
@@ -67,7 +66,7 @@ static_assert(sizeof(command) == 64);
 
 inline constexpr std::uint32_t no_answer = 0xffffffffu;
 
-/// What the proxy says of a command that asked.
+/// The proxy's answer to a command.
 struct alignas(32) answer {
   std::uint64_t lap;  ///< written last
   std::uint64_t value[2];
@@ -75,16 +74,16 @@ struct alignas(32) answer {
 };
 static_assert(sizeof(answer) == 32);
 
-/// How far the proxy is; written by it alone.
+/// The proxy's progress; written by it alone.
 struct ring_progress {
   alignas(128) std::uint64_t taken;      ///< commands that it has read; their slots may be written again
   alignas(128) std::uint64_t completed;  ///< commands, from the first on without a gap, that are complete
 };
 
-/// How far the producers are; in memory that they reach fast. `free_laps` of the answer cells follow it.
+/// The producers' progress, in memory close to them. `free_laps` of the answer cells follow it.
 struct ring_heads {
   alignas(128) std::uint64_t next;         ///< commands so far
-  alignas(128) std::uint64_t next_answer;  ///< answers asked for so far
+  alignas(128) std::uint64_t next_answer;  ///< answers requested so far
   alignas(128) std::uint64_t taken;        ///< ring_progress::taken as some producer last saw it
   std::uint64_t completed;                 ///< ring_progress::completed likewise
 };
@@ -99,15 +98,15 @@ struct ring_view {
   std::uint32_t log2_answers = 0;
 
   [[nodiscard]] PGAS_HD std::uint64_t* free_laps() const { return reinterpret_cast<std::uint64_t*>(heads + 1); }
-  /// Bytes behind `heads`.
+  /// Bytes from `heads` on.
   [[nodiscard]] PGAS_HD static constexpr std::size_t heads_bytes(std::uint32_t log2_answers) {
     return sizeof(ring_heads) + (std::size_t{8} << log2_answers);
   }
 };
 
-/// Memory of a PE with proxied PEs that groups take for a while, for what proxies bring and take away: units, taken as
-/// answer cells are: number m from `next`, until unit m % units is free, which its word behind `next` says by m /
-/// units. A group has one at most, and needs nobody's help to come to the point where it gives it back.
+/// Memory of a PE with proxied PEs that groups take for a while, for data from and to the proxy: units, taken as answer
+/// cells are: number m from `next`, until unit m % units is free, when its word after `next` is m / units. A group has
+/// one at most, and releases it without anybody's help.
 struct workspace_view {
   static constexpr std::size_t unit_bytes = std::size_t{128} << 10;
 

@@ -1,6 +1,6 @@
 /// @file
-/// The two 16-bit floating-point formats as types that both sides have. CUDA's own (`__half`, `__nv_bfloat16` and their
-/// packed pairs) are told by name, without their headers, and treated alike.
+/// The two 16-bit floating-point formats as types of host and device. CUDA's own (`__half`, `__nv_bfloat16` and their
+/// packed pairs) are recognised by name, without their headers, and treated alike.
 #pragma once
 
 #include "pgas/detail/isa/ptx_float16.hpp"

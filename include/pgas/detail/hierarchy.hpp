@@ -1,18 +1,18 @@
 /// @file
-/// The members of a team domain by domain, which collectives of teams that span domains go by: the host writes it
-/// behind the state of a team (`wire.hpp`), kernels read it.
+/// The members of a team domain by domain, for collectives of teams that span domains: the host writes it after the
+/// state of a team (`layout.hpp`), kernels read it.
 #pragma once
 
 #include "pgas/detail/platform.hpp"
 
 namespace pgas::detail {
 
-/// One PE's plan of one team: words of 32 bits. Domains are numbered in the order of their first members; those of a
-/// domain are in the order of the team. A plan of zeros, or of one domain, says that nobody is proxied.
+/// One PE's view of the domains of a team: words of 32 bits. Domains are numbered in the order of their first members;
+/// the members of a domain have the order of the team. All zeros, or one domain, means that no member is proxied.
 struct team_hierarchy {
   const std::int32_t* words;
 
-  /// Words of a plan.
+  /// The number of words.
   [[nodiscard]] PGAS_HD static constexpr std::int32_t size(std::int32_t members) {
     return first_begin + 1 + 4 * members;
   }
@@ -25,7 +25,7 @@ struct team_hierarchy {
   /// How many members the team has, and how many of them are in domain `d`.
   [[nodiscard]] PGAS_HD std::int32_t members() const { return words[3]; }
   [[nodiscard]] PGAS_HD std::int32_t count(std::int32_t d) const { return begin(d + 1) - begin(d); }
-  /// Where domain `d` begins among all members, one domain behind the other.
+  /// The first place of domain `d` among all members, sorted by domain.
   [[nodiscard]] PGAS_HD std::int32_t begin(std::int32_t d) const { return words[first_begin + d]; }
   /// Member `k` of domain `d` by its number in the team, and in the world.
   [[nodiscard]] PGAS_HD std::int32_t member(std::int32_t d, std::int32_t k) const {
@@ -34,13 +34,12 @@ struct team_hierarchy {
   [[nodiscard]] PGAS_HD std::int32_t world_pe(std::int32_t d, std::int32_t k) const {
     return words[first_begin + 1 + 2 * members() + begin(d) + k];
   }
-  /// For each member of this PE's domain how many slots its part lies behind this PE's.
+  /// For each member of this PE's domain the distance of its slot from this PE's.
   [[nodiscard]] PGAS_HD const std::int32_t* slots() const { return words + first_begin + 1 + 3 * members(); }
 
-  /// Writes the plan of PE `me` of the world.
-  /// @param list the members by their numbers in the world
-  /// @param domain_of for each PE of the world a number that those of its domain have, and no others
-  /// @param slot_of for each PE of this PE's domain its slot
+  /// Writes the view of PE `me` of the world. @param list the members by their numbers in the world @param domain_of a
+  /// number for each PE of the world, equal within a domain only @param slot_of for each PE of this PE's domain its
+  /// slot
   PGAS_HD static void write(std::int32_t* to, const std::int32_t* list, std::int32_t members, std::int32_t me,
                             const std::int32_t* domain_of, const std::int32_t* slot_of) {
     std::int32_t* const begins = to + first_begin;

@@ -25,7 +25,7 @@ class PGAS_API device_guard {
   world& world_;
 };
 
-/// What a launch asks for, defaults filled in.
+/// The shape of a launch, defaults filled in.
 struct launch_shape {
   unsigned blocks;
   unsigned threads;
@@ -33,12 +33,12 @@ struct launch_shape {
   bool resident;
 };
 
-/// Where the blocks of a launch find what they share.
+/// The shared state of a launch's blocks.
 struct grid_place {
   grid_state* states;
   bool table;  ///< of which the launch takes one
 };
-/// What the blocks of one launch on this stream of a GPU share.
+/// The shared state of a launch on this stream of a GPU.
 [[nodiscard]] PGAS_API grid_place grid_area(world& w, const stream& on);
 /// A kernel whose blocks are to run all at once, on the GPU that is to hold them.
 struct resident_kernel {
@@ -47,17 +47,16 @@ struct resident_kernel {
   unsigned threads;          ///< of a block
   unsigned registers;        ///< of a thread
 };
-/// How many of its blocks this PE may have: its part of what the GPU holds, less what the proxy needs where there is
-/// one.
+/// How many of its blocks this PE may have: its part of the GPU's capacity, less the proxy's need where there is one.
 [[nodiscard]] PGAS_API unsigned admitted_blocks(world& w, const resident_kernel& kernel);
 
-/// What a launch of blocks that do not run all at once ends with. @param otherwise what to do where none of them waits
+/// The error of a launch whose blocks do not run all at once. @param otherwise the remedy where none of them waits
 [[nodiscard]] PGAS_API error does_not_fit(unsigned long long blocks, unsigned threads, unsigned fit,
                                           const char* otherwise);
 
-/// A kernel of launch(), which says so before main() begins, or when the library that it is in is loaded. Worlds load
-/// all of them into their GPU when they are joined, and make room for their stacks: later, that would wait for kernels
-/// that spin, and keep from the driver the proxy that these may be waiting for.
+/// A kernel of launch(), registered before main() begins, or when its library is loaded. Worlds load all of them into
+/// their GPU at join, and reserve their stacks: later, that would wait for kernels that spin, and keep from the driver
+/// the proxy that these may be waiting for.
 class PGAS_API registered_kernel {
  public:
   /// @param load into the current context; returns the bytes of a thread's stack, 0 where it fails, as the launch will
@@ -79,8 +78,8 @@ concept bounded_kernel = requires {
   Kernel::min_blocks;
 };
 
-/// Runs the kernel. The address of an argument tells the launch from all that run at the same time, also from those of
-/// other instances of its graph: each has its own arguments in memory, as they may differ.
+/// Runs the kernel. The address of an argument identifies the launch among all concurrent ones, other instances of its
+/// graph included: each has its own arguments in memory.
 template <class Kernel, class... Arguments>
 PGAS_FN void run_kernel(const grid_place& place, Kernel& kernel, Arguments&... arguments) {
   grid_visit visit{place.states, reinterpret_cast<std::uintptr_t>(&place), nullptr};
@@ -118,15 +117,15 @@ inline const registered_kernel registration_of{[]() -> std::size_t {
 
 inline void check_launch(cudaError_t result, const launch_shape& shape) {
   if (result == cudaSuccess) return;
-  static_cast<void>(cudaGetLastError());  // what is reported here must not surface again in the application
+  static_cast<void>(cudaGetLastError());  // reported here, it must not surface again in the application
   throw error(code::launch_failed, "launch of " + std::to_string(shape.blocks) + " blocks of " +
                                        std::to_string(shape.threads) + " threads with " +
                                        std::to_string(shape.shared_bytes) +
                                        " bytes of shared memory: " + cudaGetErrorString(result));
 }
 
-/// Loads the kernel for the current GPU and asks how many of its blocks a multiprocessor holds. The last answer is kept
-/// by each thread, as the driver takes microseconds for it.
+/// Loads the kernel for the current GPU and asks how many of its blocks a multiprocessor holds. Each thread caches the
+/// last answer, as the driver takes microseconds for it.
 template <class Kernel, class... Arguments>
 [[nodiscard]] resident_kernel describe_kernel(const launch_shape& shape) {
   struct answer {
@@ -187,15 +186,15 @@ void launch_kernel(world& w, const launch_shape& shape, const stream& on, Kernel
   how.blockDim = dim3(shape.threads);
   how.dynamicSmemBytes = shape.shared_bytes;
   how.stream = static_cast<cudaStream_t>(on.native(w.state()));
-  // Not <<<>>>, whose errors are told by cudaGetLastError, with those that the application has left there before.
+  // Not <<<>>>, whose errors come from cudaGetLastError, together with the application's own.
   check_launch(cudaLaunchKernelEx(&how, entry_of<Kernel, Arguments...>(), grid_area(w, on), kernel, arguments...),
                shape);
 }
 
 #else
 
-/// Runs `member` once for every thread of every block when the stream gets there: all at once, each on a thread of its
-/// own, or without `resident` as many blocks at a time as the CPU takes.
+/// Runs `member` once for every thread of every block when the stream gets there: all at once, each on its own thread,
+/// or without `resident` as many blocks at a time as the CPU takes.
 PGAS_API void run_grid(world& w, const stream& on, const launch_shape& shape,
                        std::function<void(const cpu_block&)> member);
 /// How many blocks of `threads` threads run at once.

@@ -1,6 +1,6 @@
 /// @file
-/// Layouts that host and device code share: what lies at fixed places in the heap, what the host publishes to running
-/// kernels, and what a kernel leaves behind when it has to give up.
+/// Layouts shared by host and device code: fixed places in the heap, the data that the host publishes to running
+/// kernels, and the record of a kernel that gives up.
 #pragma once
 
 #include "pgas/detail/datatype.hpp"
@@ -116,26 +116,26 @@ static_assert(sizeof(control_block) == 256);
 
 inline constexpr std::uint32_t abort_no_pe = 0xffffffffu;
 
-/// What a barrier of a team that spans domains counts besides (`impl/domain_barrier.hpp`).
+/// What a barrier of a team that spans domains counts besides (`impl/hierarchy/domain_barrier.hpp`).
 struct domain_words {
   std::uint64_t arrivals;  ///< at the first member of a domain: arrivals of its members
   std::uint64_t waited;    ///< how often this PE has waited
-  std::uint64_t notified;  ///< by one thread of a group to the others
+  std::uint64_t notified;  ///< by the leader of a group to its other threads
 };
 
 /// The state of a team in every member's slot: equal parts, so that as many blocks can be in collectives of one team at
-/// once. One for each channel, one for what the host enqueues, and one for each block of the kernels that carry that
-/// out. Each part has, for each member i,
+/// once. One for each channel, one for the host's collectives, and one for each block of the kernels that execute
+/// these. Each part has, for each member i,
 ///
-/// * two words of the barrier: how often i has arrived here (counted by i), how often this PE has waited for it. Words
-///   per source need no reset and show who is missing: member i is missing where arrived == waited. Both are kept by
-///   whichever thread waits for i, so that no thread of a group has to tell another how far they are;
-/// * a word for what i has to tell the others in a collective (`value`), and one for what collectives compare with
-///   checks on (`signature`). Nobody gets through a collective before all have read these, so one of each is enough;
+/// * two words of the barrier: i's arrivals here (counted by i), and this PE's waits for it. Words per source need no
+///   reset and show a missing member: i is missing where arrived == waited. The thread that waits for i keeps both, so
+///   that no thread of a group needs to pass them on;
+/// * a word for i's message to the others in a collective (`value`), and one to compare with checks on (`signature`).
+///   No member completes a collective before all have read these, so one of each is enough;
 ///
 /// and the domain_words of teams that span domains.
 ///
-/// Behind the parts: room for the packets of channel 0 and of the host's (`impl/packet.hpp`); the team_hierarchy; and
+/// After the parts: the LL packets of channel 0 and of the host's (`impl/ll/ll_exchange.hpp`); the team_hierarchy; and
 /// the world PE of each member (int32), for teams whose members are not evenly spaced.
 struct team_layout {
   static constexpr std::uint64_t member_bytes = 16;
@@ -146,7 +146,7 @@ struct team_layout {
     return (bytes + line - 1) / line * line;
   }
 
-  /// Where the arrivals of team member `member` are counted; the count of waits lies 8 bytes behind.
+  /// The arrivals of team member `member`; the count of waits is 8 bytes after.
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t arrived(std::int32_t member) {
     return static_cast<std::uint64_t>(member) * member_bytes;
   }
@@ -156,7 +156,7 @@ struct team_layout {
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t signature(std::int32_t members, std::int32_t member) {
     return value(members, members) + static_cast<std::uint64_t>(member) * 8;
   }
-  /// Where the domain_words lie.
+  /// The domain_words.
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t domain(std::int32_t members) {
     return signature(members, members);
   }
@@ -168,18 +168,18 @@ struct team_layout {
   [[nodiscard]] PGAS_HD static constexpr std::int32_t parts(std::int32_t channels) {
     return channels + 1 + most_blocks;
   }
-  /// Room for the packets that members send to one of them in one collective, on channel 0 or on the host's. There is
-  /// twice as much: with 64 teams that makes 10 MiB.
+  /// The packets that members send to one of them in one collective, on channel 0 or on the host's. There are two
+  /// buffers: with 64 teams that makes 10 MiB.
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t packets_bytes(bool of_host) {
     return std::uint64_t{of_host ? 16u : 64u} << 10;
   }
-  /// Where the count of exchanges lies, and a line behind it the packets.
+  /// The epoch, and a line after it the packets.
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t packets(std::int32_t members, std::int32_t channels,
                                                                bool of_host) {
     return channel_bytes(members) * static_cast<std::uint64_t>(parts(channels)) +
            (of_host ? line + 2 * packets_bytes(false) : 0);
   }
-  /// Where the plan starts.
+  /// The team_hierarchy.
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t plan(std::int32_t members, std::int32_t channels) {
     return members > 1 ? packets(members, channels, true) + line + 2 * packets_bytes(true)
                        : packets(members, channels, false);
@@ -197,10 +197,10 @@ struct team_layout {
 /// Channels of the teams that every world has, and of others unless their configuration says otherwise.
 inline constexpr std::int32_t default_channels = 32;
 
-/// Room for what members of a team store to one another to be reduced there (`impl/push_fold.hpp`): for each block of a
-/// kernel that the host enqueues two halves, by turns. The domain has one, and the world where it is one domain.
+/// Staging of the one-shot all-reduce (`impl/reduce/oneshot_reduce.hpp`): two halves for each block of a kernel that
+/// the host enqueues. The domain has one, and the world where it is one domain.
 struct oneshot_staging {
-  static constexpr std::int32_t most_members = 64;  ///< more would have no room for more than packets hold
+  static constexpr std::int32_t most_members = 64;  ///< for more, the staging would hold no more than LL packets do
   static constexpr std::uint32_t log2_block_bytes = 15;
   static constexpr std::uint64_t block_bytes = std::uint64_t{1} << log2_block_bytes;  ///< of a half, for all members
   static constexpr std::uint64_t bytes = 2 * block_bytes * team_layout::most_blocks;

@@ -1,6 +1,6 @@
 /// @file
-/// What reductions need to know of the numbers they work on: which kinds there are, their largest and smallest values,
-/// and in what form they are accumulated.
+/// The numbers that reductions take: their kinds, their largest and smallest values, and the form in which they are
+/// accumulated.
 #pragma once
 
 #include "pgas/detail/float16.hpp"
@@ -8,8 +8,8 @@
 
 namespace pgas {
 
-/// A value and where it was found: what maxloc and minloc reduce. `I` is any integer type, wide enough for the
-/// program's numbers; two members of equal size leave no padding.
+/// A value and its index: the elements of maxloc and minloc. `I` is any integer type, wide enough for the program's
+/// numbers; two members of equal size leave no padding.
 template <class T, class I = std::int64_t>
 struct indexed {
   T value;
@@ -132,7 +132,7 @@ struct accumulator<Op, T, std::enable_if_t<library_op<Op> && is_complex_type<T>>
 template <class Op, class T>
 using accumulator_of = typename accumulator<Op, T>::type;
 
-/// How an element of type T lies in memory if it is accumulated as A.
+/// The form of an element of type T in memory if it is accumulated as A.
 template <class T, class A>
 using stored_as = std::conditional_t<sizeof(T) == sizeof(A), A, std::uint16_t>;
 

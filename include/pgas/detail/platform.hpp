@@ -18,16 +18,15 @@ namespace std = ::cuda::std;
 #include <type_traits>
 #endif
 
-/// PGAS_FN marks a device operation: GPU code under nvcc, ordinary inline code under g++.
-/// PGAS_HD marks arithmetic that both sides need. PGAS_OUTLINE marks device code that stays out of line, so that it
-/// does not cost the caller registers; PGAS_COLD marks such code that is not expected to run at all;
-/// PGAS_OUTLINE_IN_UNIT marks what is long and called from many places.
+/// PGAS_FN marks a device operation: GPU code under nvcc, ordinary inline code under g++. PGAS_HD marks arithmetic for
+/// both sides. PGAS_OUTLINE marks device code that stays out of line, so that it does not cost the caller registers;
+/// PGAS_COLD marks such code that is rarely executed; PGAS_OUTLINE_IN_UNIT marks long code with many callers.
 #if defined(__CUDACC__)
 #define PGAS_FN __device__ __forceinline__
 #define PGAS_HD __host__ __device__ __forceinline__
 // With -rdc=true a function out of line takes registers as if it could be called from anywhere, more than a kernel with
-// blocks of 1024 threads has: there they go in line, but for what would make compiling slow. That gets internal
-// linkage, for then it is compiled once more for kernels that have a limit.
+// blocks of 1024 threads has: there they are inlined, except code that would make compiling slow. That gets internal
+// linkage, and so is compiled once more for kernels that have a limit.
 #if defined(__CUDACC_RDC__)
 #define PGAS_OUTLINE __device__ __forceinline__
 #define PGAS_OUTLINE_IN_UNIT static __device__ __noinline__
@@ -89,7 +88,7 @@ template <template <class...> class Expression, class, class... Types>
 struct is_valid : std::false_type {};
 template <template <class...> class Expression, class... Types>
 struct is_valid<Expression, std::void_t<Expression<Types...>>, Types...> : std::true_type {};
-/// Whether there is such a type as Expression<Types...>: what a `requires` expression says, in C++17.
+/// Whether the type Expression<Types...> exists: a `requires` expression in C++17.
 template <template <class...> class Expression, class... Types>
 inline constexpr bool valid = is_valid<Expression, void, Types...>::value;
 

@@ -1,5 +1,5 @@
 /// @file
-/// How often threads of the host that poll let others run.
+/// How often polling threads of the host yield.
 #pragma once
 
 #include "pgas/detail/isa/ptx.hpp"
@@ -7,9 +7,9 @@
 namespace pgas::detail {
 
 #if !defined(__CUDACC__)
-/// At which of its chances a thread yields. A yield costs a few hundred nanoseconds even where nobody else wants the
-/// core, and the thread sees nothing meanwhile: after one that comes back at once, the next 1, 2, 4, ... chances are
-/// left out. Where others have run, every chance is taken: what they do may be what the thread waits for.
+/// The yields of a polling thread. A yield costs a few hundred nanoseconds even where the core has no other thread, and
+/// the thread polls nothing meanwhile: after one that returns at once, the next 1, 2, 4, ... are skipped. Where other
+/// threads have run, none is skipped: the thread may be waiting for them.
 class yield_rhythm {
  public:
   /// A chance; whether it is to be taken.
@@ -30,7 +30,7 @@ class yield_rhythm {
  private:
   /// Two switches of threads take longer, a yield to nobody a third of it.
   static constexpr std::uint64_t others_have_run_ns = 1000;
-  /// Beyond that there is little to gain, and whoever begins to want the core waits for it.
+  /// More gains little, and a thread that starts to want the core waits for it.
   static constexpr std::uint32_t most_apart = 64;
 
   std::uint32_t apart_ = 0;
@@ -38,7 +38,7 @@ class yield_rhythm {
 };
 #endif
 
-/// A chance for the calling thread to let others run, where it has polled for a while. GPU threads go on.
+/// Lets other threads run, where the calling thread has polled for a while. GPU threads go on.
 PGAS_FN void yield_now_and_then() {
 #if !defined(__CUDACC__)
   thread_local yield_rhythm mine;

@@ -34,7 +34,7 @@ template <class T>
   return std::uint64_t{bits_as<word_of<T>>(value)};
 }
 
-/// Changes the word of PE `pe`: by `direct`, or by the proxy as `Update` says.
+/// Updates the word of PE `pe`: by `direct`, or as `Update` by the proxy.
 template <atomic_update Update, class T, class Direct>
 PGAS_FN void update_by_route(const context& ctx, T* dst, T value, std::int32_t pe, const Direct& direct) {
   constexpr operation what = operation_of(Update, false);

@@ -1,16 +1,14 @@
 /// @file
-/// Copies of much data by one thread, through shared memory that the program sets aside for them. A thread alone holds
-/// some 128 bytes in registers while it waits for memory; the GPU's copy unit (TMA) has as much under way as the shared
-/// memory holds, and moves what a block of 1024 threads does. So one thread of a block may send while the others
-/// compute.
+/// Copies of much data by one thread, through shared memory that the program provides. A thread alone holds some 128
+/// bytes in registers while it waits for memory; the GPU's copy unit (TMA) has as much in flight as the shared memory
+/// holds, and moves as much as a block of 1024 threads. So one thread of a block may send while the others compute.
 ///
-/// On GPUs before sm_90, on the CPU, between addresses that differ modulo 16 bytes, and for PEs that load and store do
-/// not reach, the same calls are what `rma.hpp` and `signal.hpp` have for one thread. *Errors* as there; and where a
-/// copy does not end, as other code has written to the copier's memory, they end the thread with a record
-/// (operation::bulk_copy).
+/// On GPUs before sm_90, on the CPU, between addresses that differ modulo 16 bytes, and for proxied PEs, these are the
+/// calls of `rma.hpp` and `signal.hpp` by one thread. *Errors* as there; and a copy that does not end, because other
+/// code has written to the copier's memory, ends the thread with a record (operation::bulk_copy).
 ///
-/// Programs that start bulk copies themselves, by `cp.async.bulk` or a library, order them and what peers do by
-/// fence_proxy_async() and bulk_wait_all(): the unit reaches memory by a way of its own, the *async proxy*.
+/// Programs that start bulk copies themselves, by `cp.async.bulk` or a library, order them with peers' accesses by
+/// fence_proxy_async() and bulk_wait_all(): the unit accesses memory through the *async proxy*.
 #pragma once
 
 #include "pgas/device/impl/copy/bulk_copy.hpp"
@@ -25,8 +23,8 @@ namespace pgas {
 ///     pgas::bulk_copier copier(room, 33 << 10);
 ///     pgas::put_signal(ctx, copier, dst, src, n, sig, 1, pgas::signal_op::add, pe);
 ///
-/// *Callers* one thread: the one that made it calls with it, and ends its life. Threads that copy at the same time each
-/// have their own.
+/// *Callers* one thread, which makes it, calls with it and destroys it. Threads that copy at the same time each have
+/// their own.
 class bulk_copier {
  public:
   /// @param shared the block's shared memory, at a multiple of 128 bytes, for this object alone as long as it lives
@@ -59,9 +57,9 @@ class bulk_copier {
 /// Copies `count` elements to PE `pe`.
 ///
 /// *Callers* the copier's thread. *Units* `count` is elements. *Memory* `dst` is symmetric; `src` is any memory of this
-/// PE: global memory goes through the copier's, the block's shared memory goes straight. What other threads have
-/// written to `src` is sent if the caller has synchronised with them. *On return* `src` may be reused. *Order* as
-/// put(): fence(), quiet() or a put_signal of this thread add it.
+/// PE: global memory passes through the copier's, the block's shared memory does not. Stores of other threads to `src`
+/// are sent if the caller has synchronised with them. *On return* `src` may be reused. *Order* as put(): fence(),
+/// quiet() or a put_signal of this thread add it.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void put(const context& ctx, bulk_copier& by, T* dst, const T* src, std::size_t count, std::int32_t pe) {
   detail::put_by_route<detail::completion::local_done>(ctx, this_thread{}, dst, src, count, pe, [&](T* there) {
@@ -72,8 +70,8 @@ PGAS_FN void put(const context& ctx, bulk_copier& by, T* dst, const T* src, std:
 /// Copies `count` elements from PE `pe`.
 ///
 /// *Callers* the copier's thread. *Units* `count` is elements. *Memory* `src` is symmetric; `dst` is any memory of this
-/// PE: global memory is reached through the copier's, the block's shared memory straight. *On return* `dst` holds the
-/// data, for this thread, and for those that synchronise with it. *Order* as get().
+/// PE: global memory is written through the copier's, the block's shared memory directly. *On return* `dst` holds the
+/// data, for this thread, and for threads that synchronise with it. *Order* as get().
 template <PGAS_IS(rma_type) T>
 PGAS_FN void get(const context& ctx, bulk_copier& by, T* dst, const T* src, std::size_t count, std::int32_t pe) {
   detail::get_by_route<detail::completion::local_done>(ctx, this_thread{}, dst, src, count, pe, [&](const T* there) {
@@ -84,8 +82,8 @@ PGAS_FN void get(const context& ctx, bulk_copier& by, T* dst, const T* src, std:
 /// Copies `count` elements to PE `pe`, then sets the signal word there to `value` or adds to it.
 ///
 /// *Callers* the copier's thread. *Units* `count` is elements, 0 allowed. *Memory* `dst` and `sig` are symmetric; `src`
-/// as for put() above. *On return* `src` may be reused. *Order* whoever sees the signal sees the data, and what this
-/// thread sent or stored before the call, as with the other put_signal()s.
+/// as for put() above. *On return* `src` may be reused. *Order* whoever sees the signal sees the data, and this
+/// thread's earlier puts and stores, as with the other put_signal()s.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void put_signal(const context& ctx, bulk_copier& by, T* dst, const T* src, std::size_t count, signal_t* sig,
                         signal_t value, signal_op op, std::int32_t pe) {
@@ -94,7 +92,7 @@ PGAS_FN void put_signal(const context& ctx, bulk_copier& by, T* dst, const T* sr
       [&](T* there) { detail::copy_by_ring<detail::direction::put>(ctx, by.ring(), there, src, count); });
 }
 
-/// Makes what this thread has written or seen visible to the bulk copies that it starts from here on.
+/// Makes this thread's earlier stores and loads visible to its later bulk copies.
 ///
 ///     pgas::wait_until(ctx, block, sig, pgas::cmp::ge, round);  // a peer has put a tile here
 ///     if (block.thread_rank() == 0) {
@@ -102,16 +100,16 @@ PGAS_FN void put_signal(const context& ctx, bulk_copier& by, T* dst, const T* sr
 ///       ...                                                     // cp.async.bulk of the tile to shared memory
 ///     }
 ///
-/// *Callers* the thread that starts the copies. *Order* accesses ordered before this call, those of peers included, are
-/// before what later bulk copies read and write; a wait or a barrier by itself orders loads and stores only. Nothing on
-/// GPUs before sm_90 and on the CPU, which have no such copies.
+/// *Callers* the thread that starts the copies. *Order* accesses ordered before this call, of peers too, come before
+/// the accesses of later bulk copies; a wait or a barrier by itself orders loads and stores only. Nothing on GPUs
+/// before sm_90 and on the CPU, which have no such copies.
 PGAS_FN void fence_proxy_async() {
 #if defined(PGAS_HAS_BULK_COPIES)
   detail::fence_proxy_async();
 #endif
 }
 
-/// Waits until the bulk stores of this thread, those that it has committed (`cp.async.bulk.commit_group`), are made.
+/// Waits until the committed bulk stores of this thread (`cp.async.bulk.commit_group`) are made.
 ///
 ///     ...                    // cp.async.bulk of a tile from shared memory to ctx.remote(tile, pe), and its commit
 ///     pgas::bulk_wait_all();

@@ -1,6 +1,6 @@
 /// @file
-/// Collectives: every member of a team calls, and everyone's data goes where it belongs. Those that combine data are in
-/// `reduce.hpp`, which is included here. For all of them:
+/// Collectives that move data among the members of a team. Reductions and scans are in `reduce.hpp`, which is included
+/// here. For all of them:
 ///
 /// *Callers* all threads of the group `g`, converged, on every member of `team`, in the same order on all members.
 /// Groups may differ from PE to PE. Calls of different teams, or on different channels of one team
@@ -8,7 +8,7 @@
 /// Without a group the calling thread acts alone.
 ///
 /// *Units* `count` is elements and the same on all members, unless a function says otherwise. 0 is legal: nothing is
-/// moved, but the members meet all the same.
+/// moved, but the members synchronise all the same.
 ///
 /// *Memory* `dst` is symmetric: the same variable on every member. Members write into one another's `dst` as soon as
 /// they call: every member must be done with its old contents before any of them calls, as it is after a barrier().
@@ -16,18 +16,18 @@
 ///
 /// *On return* this PE's `dst` is complete, for all threads of the group, and `src` may be reused.
 ///
-/// *Order* what any thread of the group stored in `src` before is taken. None but for what they move: a member that
-/// returns has seen that all others have called, but not what they did before, and need not have completed what it did
-/// itself. Put a barrier() or a fence() and a signal where other memory counts. (Long ones meet in a barrier, short
-/// ones do not: impl/packet.hpp.)
+/// *Order* earlier stores to `src` by any thread of the group are sent. No other memory is ordered: a member that
+/// returns has seen that all others have called, but not their earlier stores, nor are its own complete. Put a
+/// barrier() or a fence() and a signal where other memory counts. (Long messages have barriers, short ones none:
+/// impl/ll/ll_exchange.hpp.)
 ///
 /// *Errors* ends the group with a record when the world is aborted or the deadline passes. With checks on also for
 /// memory outside the heap, a team that this PE is not in, a channel that the team does not have, a root that is no
 /// member, and members that make different calls: the record names one of them.
 #pragma once
 
+#include "pgas/device/impl/copy/collective_copy.hpp"
 #include "pgas/device/impl/ll/ll_copy.hpp"
-#include "pgas/device/impl/reduce/direct_exchange.hpp"
 #include "pgas/device/reduce.hpp"
 #include "pgas/device/sync.hpp"
 
@@ -67,7 +67,7 @@ PGAS_FN void broadcast(const context& ctx, const team_view& team, T* dst, const 
   broadcast(ctx, this_thread{}, team, dst, src, count, root);
 }
 
-/// Every member's `count` elements, one member's behind the other's, on every member: an all-gather.
+/// Every member's `count` elements, in the members' order, on every member: an all-gather.
 ///
 /// *Memory* `dst` has room for n_pes() * count elements. In place: `src == dst + my_pe() * count`.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
@@ -96,10 +96,10 @@ PGAS_FN void fcollect(const context& ctx, const team_view& team, T* dst, const T
   fcollect(ctx, this_thread{}, team, dst, src, count);
 }
 
-/// fcollect() for counts that differ from member to member. They are exchanged first, which takes one more meeting.
+/// fcollect() for counts that differ from member to member. They are exchanged first, which takes one more barrier.
 ///
 /// *Units* `count` is this member's elements. *Memory* `dst` has room for the sum of all counts. In place: `src` may be
-/// where this member's elements belong.
+/// this member's part of `dst`.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void collect(const context& ctx, const G& g, const team_view& team, T* dst, const T* src, std::size_t count) {
   constexpr auto what = detail::operation::collect;
@@ -150,11 +150,11 @@ PGAS_FN void alltoall(const context& ctx, const team_view& team, T* dst, const T
   alltoall(ctx, this_thread{}, team, dst, src, count);
 }
 
-/// alltoall() of elements that lie `src_stride` apart in `src` and `dst_stride` apart in `dst`.
+/// alltoall() of elements that are `src_stride` apart in `src` and `dst_stride` apart in `dst`.
 ///
 /// *Units* strides are elements, at least 1, and the same on all members. *Memory* `src` has n_pes() * count *
-/// src_stride elements and `dst` n_pes() * count * dst_stride, of which the last ones may be missing behind the last
-/// one used. What lies between the elements of `dst` is not touched. They must not overlap.
+/// src_stride elements and `dst` n_pes() * count * dst_stride; those after the last one used may be missing. The gaps
+/// in `dst` are not written. They must not overlap.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void alltoalls(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
                        std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride, std::size_t count) {

@@ -1,6 +1,6 @@
 /// @file
-/// What a kernel needs to know about its world, in one small struct passed by value. No device globals, so no `-rdc`,
-/// any number of shared libraries, modules and worlds.
+/// The device-side handle of a world: one small struct passed by value. No device globals, so no `-rdc`, any number of
+/// shared libraries, modules and worlds.
 #pragma once
 
 #include "pgas/device/route.hpp"
@@ -9,8 +9,9 @@ namespace pgas {
 
 namespace detail {
 
-/// How many slots the part of member `pe` of a team lies behind this PE's where arithmetic does not tell: the team is a
-/// list, or some PEs are proxied and have no slot. Of a proxied one: routes::proxied, plus its number in the world.
+/// The distance in slots from this PE's slot to that of member `pe` of a team, where arithmetic does not tell: the team
+/// is a list, or some PEs are proxied and have no slot. Of a proxied one: routes::proxied, plus its number in the
+/// world.
 [[nodiscard]] PGAS_FN std::int32_t listed_slots(const routes* table, const std::int32_t* members, std::int32_t start,
                                                 std::int32_t stride, std::int32_t pe, std::int32_t world_pe) {
   const std::int32_t there = members == nullptr ? start + pe * stride : members[pe];
@@ -21,9 +22,10 @@ namespace detail {
 
 /// Why an operation may be more than arithmetic and an access: bits of context::flags_. It tests them all at once.
 struct slow_path {
-  static constexpr std::uint32_t checks = 1;  ///< arguments are checked
-  static constexpr std::uint32_t list = 2;    ///< the team is a list
-  static constexpr std::uint32_t proxy = 4;   ///< some PEs are proxied
+  static constexpr std::uint32_t checks =
+      1;  ///< Why an operation takes the slow path: bits of context::flags_, tested all at once.
+  static constexpr std::uint32_t list = 2;   ///< the team is a list
+  static constexpr std::uint32_t proxy = 4;  ///< some PEs are proxied
 };
 
 }  // namespace detail
@@ -50,13 +52,12 @@ class context {
   [[nodiscard]] PGAS_FN team_view domain() const {
     return routes_ == nullptr ? row_of(0, n_world_, detail::internal_area::domain_state(n_world_)) : routes_->domain;
   }
-  /// Whether PE `pe` is one of them. The others are reached by the proxy: the same operations, slower.
+  /// Whether PE `pe` is one of them. The others are proxied: the same operations, slower.
   [[nodiscard]] PGAS_FN bool reaches(std::int32_t pe) const { return !has_proxied() || is_direct(team_.world_pe(pe)); }
 
-  /// Where PE `pe` has what this PE has at `local`: arithmetic only, no memory access, unless this context's team is an
-  /// irregular list.
-  /// *Memory* `local` must point into this PE's slot; the result may be loaded and stored directly. Null where
-  /// reaches(pe) does not hold.
+  /// PE `pe`'s address of this PE's `local`: arithmetic only, no memory access, unless this context's team is an
+  /// irregular list. *Memory* `local` must point into this PE's slot; the result may be loaded and stored directly.
+  /// Null where reaches(pe) does not hold.
   template <class T>
   [[nodiscard]] PGAS_FN T* remote(T* local, std::int32_t pe) const {
     std::int32_t slots = pe * team_.stride_ + bias_;
@@ -68,8 +69,8 @@ class context {
     return moved(local, slots);
   }
 
-  /// remote() for callers that are not sure: null unless `local` points into this PE's mapped heap and `pe` is a PE
-  /// that can be reached by load and store. Of a team's memory only members have a part; that is not looked up here.
+  /// remote() with checks: null unless `local` points into this PE's mapped heap and `pe` is a direct PE. Of a team's
+  /// memory only members have a part; that is not checked.
   template <class T>
   [[nodiscard]] PGAS_FN T* ptr(T* local, std::int32_t pe) const {
     if (pe < 0 || pe >= n_pes()) return nullptr;
@@ -92,9 +93,9 @@ class context {
   [[nodiscard]] PGAS_FN T* world_remote(T* local, std::int32_t world_pe) const {
     return moved(local, has_proxied() ? routes_->slots[world_pe] : world_pe - world_pe_);
   }
-  /// For the library's own use: what `direct` makes of the address of PE `pe`'s copy of `local`, or, where load and
-  /// store do not get there, what `proxied` makes of its number in the world. `check`, which checks the arguments if
-  /// checks are on, is called where they may be. One test on the way to `direct`.
+  /// For the library's own use: calls `direct` with the address of PE `pe`'s copy of `local`, or for a proxied PE
+  /// `proxied` with its number in the world. `check`, which checks the arguments if checks are on, is called where they
+  /// may be. One test on the way to `direct`.
   template <class T, class Check, class Direct, class Proxied>
   PGAS_FN auto by_route(T* local, std::int32_t pe, const Check& check, const Direct& direct,
                         const Proxied& proxied) const {
@@ -168,7 +169,7 @@ static_assert(sizeof(context) <= 128 && std::is_trivially_copyable_v<context>);
 
 namespace detail {
 
-/// Fills what follows from `team`, the numbers that a context takes, and from the routes.
+/// Sets `team`, whose PE numbers the context takes, and the members that depend on it and on the routes.
 PGAS_HD void set_team(context& ctx, const team_view& team) {
   ctx.team_ = team;
   ctx.bias_ = team.start_ - ctx.world_pe_;

@@ -40,9 +40,8 @@ class grid {
   launched_block block_;
 };
 
-/// The grid of the block that launch() has handed to the kernel. A this_block() knows no grid: take the kernel's first
-/// parameter as it comes (a template parameter or launched_block).
-/// *Callers* any thread of the block.
+/// The grid of the block that launch() passes to the kernel. A this_block() knows no grid: take the kernel's first
+/// parameter as it is (a template parameter or launched_block). *Callers* any thread of the block.
 [[nodiscard]] PGAS_FN grid this_grid(const launched_block& part) { return grid(part); }
 
 static_assert(is_group<grid>);

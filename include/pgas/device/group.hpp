@@ -63,7 +63,7 @@ class this_thread {
 
 namespace detail {
 
-/// Groups of one thread: this_thread, and what the CPU calls a warp.
+/// Groups of one thread: this_thread, and the warps of the CPU.
 template <class G>
 inline constexpr bool single = std::is_base_of_v<this_thread, G>;
 
@@ -107,12 +107,12 @@ struct grid_state;
 struct grid_visit;
 }  // namespace detail
 
-/// The block that launch() hands to a kernel: a block that can also meet the others of its grid. this_grid() takes it.
+/// The block that launch() passes to a kernel: one with a barrier across its grid. this_grid() takes it.
 class launched_block : public block {
  public:
   /// *Callers* launchers. @param grid shared by the blocks of one launch
   PGAS_FN explicit launched_block(detail::grid_state* grid) : grid_(reinterpret_cast<std::uintptr_t>(grid)) {}
-  /// *Callers* launchers. @param visit the calling thread's, where a launch takes what its blocks share from a table
+  /// *Callers* launchers. @param visit the calling thread's, where a launch takes its shared state from a table
   PGAS_FN explicit launched_block(detail::grid_visit* visit) : grid_(reinterpret_cast<std::uintptr_t>(visit) + 1) {}
   /// For the library's own use: one of the two, the other is null.
   [[nodiscard]] PGAS_FN detail::grid_state* grid_state() const {

@@ -1,9 +1,9 @@
 /// @file
 /// Locks that one PE of a team holds at a time. A lock is a 64-bit word in the symmetric heap, zero when made; it needs
-/// nothing else. OpenSHMEM's locks, and fair: PEs get it in the order in which they came.
+/// nothing else. OpenSHMEM's locks, and fair: first come, first served.
 ///
 /// Holders are PEs: of several threads of one PE that want a lock, one holds or awaits it at a time (in no given
-/// order), so a lock also excludes threads of one PE from one another. All who use a lock use contexts of the same
+/// order), so a lock also excludes threads of one PE from one another. All users of a lock use contexts of the same
 /// team. While it is in use nothing else may write the word.
 #pragma once
 
@@ -17,9 +17,9 @@ using lock_t = std::uint64_t;
 /// Waits for the lock and takes it.
 ///
 /// *Callers* any thread, one of a warp at a time. *Memory* `lock` is symmetric. *On return* this PE holds it. *Order*
-/// acquires: what earlier holders did before they cleared it, puts to any PE included, is visible. *Errors* ends the
-/// thread with a record (operation::lock) when the world is aborted or the deadline passes; it names the PE ahead in
-/// the queue, or this PE if another thread of it has the lock.
+/// acquires: all accesses of earlier holders before they cleared it, puts to any PE included, are visible. *Errors*
+/// ends the thread with a record (operation::lock) when the world is aborted or the deadline passes; it names the
+/// predecessor in the queue, or this PE if another thread of it has the lock.
 PGAS_FN void set_lock(const context& ctx, lock_t* lock) {
   detail::check(ctx, detail::operation::lock, lock, ctx.my_pe());
   detail::lock_or_end(ctx, lock, detail::lock_set(detail::device_lock_words(ctx, lock)));
@@ -61,8 +61,8 @@ PGAS_FN void clear_lock(const context& ctx, lock_t* lock) {
   detail::lock_or_end(ctx, lock, detail::lock_clear(detail::device_lock_words(ctx, lock)));
 }
 
-/// clear_lock() by one thread of a group, when all its threads have come.
-/// *Callers* all threads of the group `g`, converged. *Order* releases what all of them did before.
+/// clear_lock() by one thread of a group, after a sync of it. *Callers* all threads of the group `g`, converged.
+/// *Order* releases earlier accesses of all of them.
 template <PGAS_IS(group) G>
 PGAS_FN void clear_lock(const context& ctx, const G& g, lock_t* lock) {
   detail::check(ctx, detail::operation::lock, lock, ctx.my_pe());

@@ -1,10 +1,10 @@
 /// @file
-/// Order and completion of what was sent before. README.md beside this file says what they mean in C++ and PTX terms.
+/// Order and completion of earlier operations. README.md beside this file says what they mean in C++ and PTX terms.
 ///
-/// Forms that name PEs promise something about operations to these PEs only. Where all PEs are reached by load and
-/// store one fence covers all of them, so they cost what the others cost. With proxied PEs they cost less: a fence()
-/// for one of them is a command that nobody waits for, and quiet() waits for these PEs alone; fence() for all waits
-/// until everything that went to the proxy is complete, as it must not be overtaken by a later store.
+/// Forms that name PEs order operations to these PEs only. Where all PEs are direct one fence covers all of them, so
+/// they cost the same. With proxied PEs they cost less: a fence() for one of them is a command that nobody waits for,
+/// and quiet() waits for these PEs alone; fence() for all waits until every earlier command is complete, as no later
+/// store may overtake it.
 ///
 /// *Errors* with checks on all end the thread, or the group, with a record for a PE that does not exist; with proxied
 /// PEs also when the world is aborted, or the deadline passes, while they wait for the proxy.
@@ -32,7 +32,7 @@ PGAS_FN void check_pes(const context& ctx, const std::int32_t* pes, std::size_t 
 template <class G>
 using if_group = std::enable_if_t<is_group<G>>;
 
-/// Calls `f` with the world's number of PE `pe` if the proxy reaches it.
+/// Calls `f` with the world's number of PE `pe` if it is proxied.
 template <class F>
 PGAS_FN void if_proxied(const context& ctx, std::int32_t pe, const F& f) {
   if (ctx.has_proxied()) PGAS_UNLIKELY {
@@ -61,9 +61,9 @@ PGAS_FN void fence_for_all(const G& g, const Fence& fence) {
 
 /// Orders earlier puts, atomics and signals before later ones, to each PE and across PEs.
 ///
-/// *Callers* any thread. *On return* nothing need have arrived yet as far as this thread can tell. *Order* whoever sees
-/// a later p, atomic or signal of this thread through a wait, a test or signal_fetch sees the earlier operations too.
-/// It is a release: earlier reads are ordered as well, later reads are not.
+/// *Callers* any thread. *On return* the operations need not have arrived yet. *Order* whoever sees a later p, atomic
+/// or signal of this thread through a wait, a test or signal_fetch sees the earlier operations too. It is a release:
+/// earlier reads are ordered as well, later reads are not.
 PGAS_FN void fence(const context& ctx) {
   detail::quiet_proxied(ctx, detail::operation::fence);
   detail::fence_release();
@@ -78,7 +78,7 @@ PGAS_FN void fence(const context& ctx, std::int32_t pe) {
   detail::fence_release();
 }
 
-/// fence() for what all threads of a group have sent.
+/// fence() for the operations of all threads of a group.
 ///
 /// *Callers* all threads of the group `g`, converged. *Order* as above, for later operations of any thread of the
 /// group.
@@ -88,8 +88,7 @@ PGAS_FN detail::if_group<G> fence(const context& ctx, const G& g) {
   detail::fence_for_all(g, [] { detail::fence_release(); });
 }
 
-/// fence() for what all threads of a group have sent to PE `pe`.
-/// *Callers* all threads of the group `g`, converged.
+/// fence() for the operations of all threads of a group to PE `pe`. *Callers* all threads of the group `g`, converged.
 template <PGAS_IS(group) G>
 PGAS_FN detail::if_group<G> fence(const context& ctx, const G& g, std::int32_t pe) {
   detail::check_pe(ctx, detail::operation::fence, pe);
@@ -130,7 +129,7 @@ PGAS_FN void quiet(const context& ctx, const std::int32_t* pes, std::size_t n) {
   if (n != 0) detail::fence_sc();
 }
 
-/// quiet() for what all threads of a group have sent.
+/// quiet() for the operations of all threads of a group.
 ///
 /// *Callers* all threads of the group `g`, converged. *On return* as above, for all threads of the group.
 template <PGAS_IS(group) G>
@@ -139,8 +138,7 @@ PGAS_FN detail::if_group<G> quiet(const context& ctx, const G& g) {
   detail::fence_for_all(g, [] { detail::fence_sc(); });
 }
 
-/// quiet() for what all threads of a group have sent to PE `pe`.
-/// *Callers* all threads of the group `g`, converged.
+/// quiet() for the operations of all threads of a group to PE `pe`. *Callers* all threads of the group `g`, converged.
 template <PGAS_IS(group) G>
 PGAS_FN detail::if_group<G> quiet(const context& ctx, const G& g, std::int32_t pe) {
   detail::check_pe(ctx, detail::operation::quiet, pe);
@@ -150,8 +148,8 @@ PGAS_FN detail::if_group<G> quiet(const context& ctx, const G& g, std::int32_t p
   detail::fence_for_all(g, [] { detail::fence_sc(); });
 }
 
-/// quiet() for what all threads of a group have sent to the `n` PEs listed in `pes`.
-/// *Callers* all threads of the group `g`, converged, same arguments.
+/// quiet() for the operations of all threads of a group to the `n` PEs listed in `pes`. *Callers* all threads of the
+/// group `g`, converged, same arguments.
 template <PGAS_IS(group) G>
 PGAS_FN detail::if_group<G> quiet(const context& ctx, const G& g, const std::int32_t* pes, std::size_t n) {
   detail::check_pes(ctx, pes, n);

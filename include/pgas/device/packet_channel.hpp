@@ -1,10 +1,10 @@
 /// @file
-/// Channels for small messages that go back and forth between two PEs, such as the halos of a stencil: the data carries
-/// the flag that the receiver waits for. A message takes one flight over the link, where put_signal() takes one for the
-/// data and another for the signal; but also twice the bytes: long messages are better off with put_signal().
+/// Channels for small messages back and forth between two PEs, for example the halos of a stencil: the data carries the
+/// flag that the receiver waits for. A message takes one flight over the link, where put_signal() takes one for the
+/// data and another for the signal; but also twice the bytes: put_signal() is better for long messages.
 ///
-/// A channel is two *boxes*, one on each of the two PEs, for what the other one sends. A box is memory in the symmetric
-/// heap, zero when made, and needs nothing else:
+/// A channel is two *boxes*, one on each of the two PEs, for messages of the other one. A box is memory in the
+/// symmetric heap, zero when made, and needs nothing else:
 ///
 ///     auto boxes = world.allocate<pgas::packet_line>(2 * pgas::packet_lines(bytes), pgas::initialize::zero);
 ///
@@ -18,9 +18,9 @@
 ///       ...
 ///     }
 ///
-/// Each side receives one message for each one that it sends, in this order or the other; a side that has nothing to
-/// say sends an empty message. That is what tells a PE that there is room again: there is nothing to confirm, no reset,
-/// and a CUDA graph may repeat the kernel. The lengths of the two are free, but sender and receiver agree on each.
+/// Each side receives one message for each one that it sends, in this order or the other; a side without data sends an
+/// empty message. It acknowledges the message before: there is no other acknowledgement, no reset, and a CUDA graph may
+/// repeat the kernel. The lengths of the two are free, but sender and receiver agree on each.
 #pragma once
 
 #include "pgas/device/impl/ll/packet_channel.hpp"
@@ -32,8 +32,8 @@ namespace pgas {
   return 1 + 2 * detail::packet_half_lines(bytes);
 }
 
-/// One side of a channel, as the threads of a group hold it while they use it. How far the channel has got stays in the
-/// box, so that the next kernel, or another group, opens it again and goes on.
+/// One side of a channel, held by the threads of a group while they use it. The progress of the channel stays in the
+/// box, so the next kernel, or another group, opens it again and continues.
 class packet_channel {
  public:
   /// Opens this side of a channel with PE `pe`, which may be this one.
@@ -65,10 +65,10 @@ class packet_channel {
 ///
 /// *Callers* all threads of the group `g` that opened the channel, converged. *Units* `count` is elements; 0 is a
 /// message, too. *Memory* `src` is any memory of this PE. *On return* this thread's part of `src` has been read; other
-/// threads' parts may not: sync the group before reuse. *Order* the message follows what the group's threads did before
-/// with `src`, and says nothing about other memory: the receiver need not see earlier puts and stores (put_signal()
-/// does that). *Errors* ends the group with a record for a message longer than the channel has room for, and for a
-/// second one before a message of the other PE has been received.
+/// threads' parts may not: sync the group before reuse. *Order* the message follows the group's earlier accesses to
+/// `src`, and orders no other memory: the receiver need not see earlier puts and stores (put_signal() does that).
+/// *Errors* ends the group with a record for a message longer than the channel, and for a second one before a message
+/// of the other PE has been received.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void send(const context& ctx, const G& g, packet_channel& channel, const T* src, std::size_t count) {
   detail::channel_state& now = channel.state_;
@@ -99,10 +99,10 @@ PGAS_FN void send(const context& ctx, packet_channel& channel, const T* src, std
 ///
 /// *Callers* all threads of the group `g` that opened the channel, converged. *Units* `count` is elements, as many as
 /// were sent. *Memory* `dst` is any memory of this PE. *On return* `dst` is complete, for all threads of the group.
-/// *Order* what the group's threads did before with `dst` is before that; none else but for the message. *Errors* ends
-/// the group with a record that names the other PE when the world is aborted or the deadline passes, also if the
-/// message has fewer elements; for a message longer than the channel has room for; and for a second one before this PE
-/// has sent one, for which both would wait for ever.
+/// *Order* the group's earlier accesses to `dst` come before; only the message is ordered. *Errors* ends the group with
+/// a record that names the other PE when the world is aborted or the deadline passes, also if the message has fewer
+/// elements; for a message longer than the channel; and for a second one before this PE has sent one, for which both
+/// would wait for ever.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void receive(const context& ctx, const G& g, packet_channel& channel, T* dst, std::size_t count) {
   detail::channel_state& now = channel.state_;

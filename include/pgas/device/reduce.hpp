@@ -1,27 +1,27 @@
 /// @file
-/// Collectives that combine the members' elements: reductions and scans. `reduce_op.hpp` has the operations; a
-/// program's own function objects are as good. For all of them, beside what `collective.hpp` says:
+/// Reductions and scans over the members' elements. `reduce_op.hpp` has the operations; a program's own function
+/// objects are as good. `impl/reduce/algorithm.hpp` has the table of algorithms. For all of them, beside
+/// `collective.hpp`:
 ///
 /// *Memory* `src` and `dst` are symmetric. `src` may be written before the call by any thread that the group is ordered
-/// behind; `dst` is not written before all members have called. They may be the same, else they must not overlap.
+/// after; `dst` is not written before all members have called. They may be the same, else they must not overlap.
 ///
 /// *Units* elements have 4096 bytes at most.
 ///
 /// *Order* elements are combined from the first member to the last, one after another. Reductions of a team that spans
-/// domains combine those of each domain in this way, and then what the domains made, in the order of their first
+/// domains combine the members of each domain in this way, and then the domains' results, in the order of their first
 /// members; for any count. The result is the same whoever computes it, bit for bit on all members, and from run to run
 /// for a given team and its domains: it does not depend on groups, addresses or timing. 16-bit floats are combined as
 /// floats and rounded once; where there are several domains, once for each of them and once at the end.
 #pragma once
 
-#include "pgas/device/impl/ll/ll_reduce.hpp"
-#include "pgas/device/impl/reduce/direct_exchange.hpp"
-#include "pgas/device/impl/reduce/oneshot_reduce.hpp"
+#include "pgas/device/impl/reduce/algorithm.hpp"
+#include "pgas/device/impl/sync/collective_check.hpp"
 
 namespace pgas {
 namespace detail {
 
-/// The checks of a fold over `src_count` elements into `dst_count` ones.
+/// The checks of a reduction of `src_count` elements to `dst_count` ones.
 template <class T, class Op, PGAS_IS(group) G>
 PGAS_FN void check_reduce(const context& ctx, const G& g, const team_view& team, const Op& op, collective_call call,
                           const T* dst, std::uint64_t dst_count, const T* src, std::uint64_t src_count) {
@@ -35,7 +35,7 @@ PGAS_FN void check_reduce(const context& ctx, const G& g, const team_view& team,
   check_collective(ctx, g, team, call);
 }
 
-/// What tells the kinds of one operation apart in a comparison of calls.
+/// Distinguish the kinds of one operation in a comparison of calls.
 inline constexpr std::uint32_t rooted_variant = 0x100;
 inline constexpr std::uint32_t exclusive_variant = 0x200;
 
@@ -48,15 +48,7 @@ PGAS_FN void reduce(const context& ctx, const G& g, const team_view& team, T* ds
   constexpr auto what = detail::operation::reduce;
   if (ctx.checks()) PGAS_UNLIKELY
     detail::check_reduce<T>(ctx, g, team, op, {what, 0, 0, count, 1, 1, 0, dst}, dst, count, src, count);
-  if constexpr (detail::ll_reducible<T>) {
-    if (detail::fits_ll(ctx, team, detail::ll_units(count * sizeof(T))))
-      return detail::ll_reduce(ctx, g, team, dst, src, count, op);
-  }
-  if constexpr (detail::has_lockstep_blocks<G>) {
-    const detail::partition all = detail::block_partition(src, count, g.part().num_blocks());
-    if (detail::fits_oneshot(team, src, all)) return detail::oneshot_reduce(ctx, g, team, dst, src, all, op);
-  }
-  detail::twoshot_reduce<detail::reduce_result::whole>(ctx, g, team, dst, src, count, op, 0, team.n_pes(), what);
+  detail::all_reduce(ctx, g, team, dst, src, count, op);
 }
 
 /// reduce() by one thread of each member.

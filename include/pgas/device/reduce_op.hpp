@@ -1,6 +1,6 @@
 /// @file
-/// What reductions and scans combine elements with: function objects, usable on the host and on the device. A program's
-/// own are as good (reduce_op says what they need).
+/// The operations of reductions and scans: function objects, usable on the host and on the device. A program's own are
+/// as good (reduce_op has the requirements).
 #pragma once
 
 #include "pgas/detail/number_traits.hpp"
@@ -18,15 +18,15 @@ inline constexpr bool arithmetic = is_reduce_ordered<T> || is_complex_type<T> ||
 
 }  // namespace detail
 
-/// A function object that combines elements of type T: `op(a, b)` with `a` from the members with lower numbers. It must
-/// be associative; it need not be commutative. 16-bit floats come to it as `float` if it takes those; elements are
-/// trivially copyable and can be made without arguments.
+/// A function object that combines elements of type T: `op(a, b)` with `a` from members with lower numbers. It must be
+/// associative; it need not be commutative. It gets 16-bit floats as `float` if it takes that; elements are trivially
+/// copyable and default constructible.
 template <class Op, class T>
 inline constexpr bool is_reduce_op = (is_rma_type<T> && std::is_trivially_copyable_v<Op> &&
                                       std::is_default_constructible_v<T> &&
                                       detail::reduces<Op, detail::accumulator_of<Op, T>>);
 
-/// One that also knows its neutral element, `Op::template identity<T>()`: what exclusive scans start with.
+/// One that also knows its neutral element, `Op::template identity<T>()`: the start of exclusive scans.
 template <class Op, class T>
 inline constexpr bool is_scan_op = (is_reduce_op<Op, T> &&
                                     detail::valid<detail::identity_call, Op, detail::accumulator_of<Op, T>>);
@@ -201,7 +201,7 @@ struct minloc {
 
 namespace detail {
 
-/// What tells an operation from another in a comparison of calls; 0 for a program's own.
+/// The number of an operation in a comparison of calls; 0 for a program's own.
 template <class Op>
 [[nodiscard]] PGAS_HD constexpr std::uint32_t op_id(const Op&) {
   if constexpr (library_op<Op>) {

@@ -2,20 +2,19 @@
 /// Reading and writing other PEs' memory: single values (p, g) and arrays (put, get), by one thread or by a group.
 /// `strided.hpp` has the same at regular distances.
 ///
-/// All of it works for proxied PEs too, by way of the proxy. There the non-blocking forms leave more open: until
-/// quiet() `src` of a put must stay as it is and `dst` of a get is not there. And local memory that is not global (a
-/// thread's stack, a block's shared memory) goes in pieces of 16 bytes, each a command: use global memory for more than
-/// a few.
+/// All of it works for proxied PEs too. There the non-blocking forms promise less: until quiet() `src` of a put must
+/// not change and `dst` of a get is not written. And local memory that is not global (a thread's stack, a block's
+/// shared memory) travels in pieces of 16 bytes, each a command: use global memory for more than a few.
 ///
 /// *Errors* with checks on all end the thread, or the group, with a record for a PE that does not exist, and for memory
 /// outside the heap or misaligned. For proxied PEs they also end when the world is aborted, or the deadline passes,
 /// while they wait for the proxy.
 ///
-/// Calls by a group begin with a sync of it: a put sends what any thread of the group has stored in `src` before, and a
-/// get leaves `dst` alone until all threads have done with it. The blocking forms end with a sync, too.
+/// Calls by a group begin with a sync of it: a put sends earlier stores to `src` by any thread of the group, and a get
+/// writes `dst` only after all threads have done with it. The blocking forms end with a sync, too.
 ///
-/// Lanes of a warp that call put() or get() each for itself, at the same time and with 64 bytes or more, share the work
-/// behind the scenes, eight neighbours at a time; nothing about the meaning changes.
+/// Lanes of a warp that call put() or get() each for itself, at the same time and with 64 bytes or more, are served
+/// together, eight neighbours at a time; the meaning is the same.
 #pragma once
 
 #include "pgas/device/context.hpp"
@@ -31,7 +30,7 @@ namespace detail {
 template <completion When, class T, PGAS_IS(group) G, class Copy>
 PGAS_FN void put_by_route(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, std::int32_t pe,
                           const Copy& copy_to) {
-  g.sync();  // what any thread of the group did before is covered
+  g.sync();  // earlier accesses of the group's threads are covered
   ctx.by_route(
       dst, pe, [&] { check(ctx, operation::put, dst, count, pe); },
       [&](T* there) {
@@ -43,11 +42,11 @@ PGAS_FN void put_by_route(const context& ctx, const G& g, T* dst, const T* src, 
       });
 }
 
-/// Every get(). @param copy_from loads it from such an address
+/// Every get(). @param copy_from loads it from a direct address
 template <completion When, class T, PGAS_IS(group) G, class Copy>
 PGAS_FN void get_by_route(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, std::int32_t pe,
                           const Copy& copy_from) {
-  g.sync();  // what any thread of the group did before is covered
+  g.sync();  // earlier accesses of the group's threads are covered
   ctx.by_route(
       src, pe, [&] { check(ctx, operation::get, src, count, pe); },
       [&](const T* there) {
@@ -93,10 +92,10 @@ template <PGAS_IS(rma_type) T>
 /// Copies `count` elements to PE `pe` and does not wait for the group.
 ///
 /// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements. *Memory* `dst` is
-/// symmetric; `src` is any memory of this PE, shared memory included.
-/// *On return* this thread's part of `src` has been read; other threads' parts may not: sync the group before reuse. If
-/// PE `pe` is proxied none of it need have been read before quiet(). *Order* what any thread of the group stored in
-/// `src` before is sent. None else; fence(), quiet() or a put_signal add it.
+/// symmetric; `src` is any memory of this PE, shared memory included. *On return* this thread's part of `src` has been
+/// read; other threads' parts may not: sync the group before reuse. If PE `pe` is proxied none of it need have been
+/// read before quiet(). *Order* earlier stores to `src` by any thread of the group are sent. None else; fence(),
+/// quiet() or a put_signal add it.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void put_nbi(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, std::int32_t pe) {
   detail::put_by_route<detail::completion::submitted>(
@@ -106,8 +105,8 @@ PGAS_FN void put_nbi(const context& ctx, const G& g, T* dst, const T* src, std::
 /// Copies `count` elements to PE `pe`.
 ///
 /// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements. *Memory* `dst` is
-/// symmetric; `src` is any memory of this PE, shared memory included. *On return* `src` may be reused; the data is on
-/// its way. *Order* what any thread of the group stored in `src` before is sent. None else; fence(), quiet() or a
+/// symmetric; `src` is any memory of this PE, shared memory included. *On return* `src` may be reused; the data is in
+/// flight. *Order* earlier stores to `src` by any thread of the group are sent. None else; fence(), quiet() or a
 /// put_signal add it.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void put(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, std::int32_t pe) {
@@ -120,8 +119,8 @@ PGAS_FN void put(const context& ctx, const G& g, T* dst, const T* src, std::size
 /// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements. *Memory* `src` is
 /// symmetric; `dst` is any memory of this PE, shared memory included. *On return* this thread's part of `dst` is
 /// written: sync the group before another thread reads it; if PE `pe` is proxied it is written after quiet(). *Order*
-/// what any thread of the group did with `dst` before is before that. None else: what the source PE wrote is seen if a
-/// wait or a barrier said so before.
+/// earlier accesses to `dst` by any thread of the group come before. None else: the source PE's stores are seen if a
+/// wait or a barrier has ordered them before.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void get_nbi(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, std::int32_t pe) {
   detail::get_by_route<detail::completion::submitted>(ctx, g, dst, src, count, pe, [&](const T* there) {

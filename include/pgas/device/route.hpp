@@ -1,5 +1,5 @@
 /// @file
-/// How a PE reaches the others where load and store do not reach all of them.
+/// The routes of a PE to the others: the proxy's queue where some are proxied, and the distances of their slots.
 #pragma once
 
 #include "pgas/detail/command.hpp"
@@ -12,15 +12,31 @@ struct routes {
   /// In `slots`: load and store don't get there, the proxy does.
   static constexpr std::int32_t proxied = -0x7fffffff - 1;
 
-  /// By PE of the world: how many slots its part lies behind this PE's, or `proxied`.
+  /// By PE of the world: its slot's distance from this PE's, or `proxied`.
   const std::int32_t* slots = nullptr;
   team_view domain;  ///< the PEs that are not proxied, this one among them
   ring_view ring;
   workspace_view workspace;
-  // As in the contexts of this PE, so that all that producers need is behind one pointer: what is out of line costs its
+  // As in the contexts of this PE, so that all that producers need is behind one pointer: out-of-line code costs its
   // callers a register for each argument.
   control_block* control = nullptr;
   std::uintptr_t my_slot = 0;
+};
+
+/// Addresses of the members of a team: the part of a context that context::world_remote() needs.
+struct peer_map {
+  const std::int32_t* members;  ///< null where they are evenly spaced
+  std::int32_t first;           ///< slots from this PE's to that of the first member; of the world's PE 0 for a list
+  std::int32_t stride;
+  std::uint32_t log2_stride;
+
+  /// A member's address of this PE's `local`.
+  template <class T>
+  [[nodiscard]] PGAS_FN T* at(T* local, std::int32_t member) const {
+    const std::int32_t slots = first + (members == nullptr ? member * stride : members[member]);
+    return reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(local) +
+                                (static_cast<std::uintptr_t>(static_cast<std::intptr_t>(slots)) << log2_stride));
+  }
 };
 
 }  // namespace pgas::detail

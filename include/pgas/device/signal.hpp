@@ -1,9 +1,9 @@
 /// @file
-/// Data with a signal behind it, and signals alone. A signal is a 64-bit word in the symmetric heap; whoever waits for
-/// it sees the data it was sent with. Any wait or test of `wait.hpp` (included here) may look at signals.
+/// Data with a signal after it, and signals alone. A signal is a 64-bit word in the symmetric heap; a wait for it also
+/// sees the data that it was sent with. Any wait or test of `wait.hpp` (included here) may take signals.
 ///
-/// A signal that senders add to may count what has arrived: signal_take() waits for n arrivals and takes them off
-/// again, so that the word serves the next round without a reset, which would race with an early sender.
+/// A signal that senders add to may count arrivals: signal_take() waits for n arrivals and subtracts them, so that the
+/// word serves the next round without a reset, which would race with an early sender.
 ///
 /// *Errors* of all: as in `rma.hpp`.
 #pragma once
@@ -29,7 +29,7 @@ PGAS_FN void signal_release(signal_t* sig, signal_t value, signal_op op) {
 template <completion When, class T, PGAS_IS(group) G, class Copy>
 PGAS_FN void put_signal_by_route(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, signal_t* sig,
                                  signal_t value, signal_op op, std::int32_t pe, const Copy& copy_to) {
-  g.sync();  // what any thread of the group did before is covered
+  g.sync();  // earlier accesses of the group's threads are covered
   ctx.by_route(
       dst, pe,
       [&] {
@@ -50,12 +50,12 @@ PGAS_FN void put_signal_by_route(const context& ctx, const G& g, T* dst, const T
       });
 }
 
-/// Waits until `*sig >= n` and takes n off. Leaves the rest in `left`; acquires. False if it had to give up.
+/// Waits until `*sig >= n` and subtracts n. Leaves the rest in `left`; acquires. False if it gave up.
 [[nodiscard]] PGAS_FN bool take_count(const context& ctx, signal_t* sig, signal_t n, signal_t& left) {
   signal_t seen = 0;
   for (;;) {
     if (!wait_word(ctx, sig, cmp::ge, n, seen)) return false;
-    // An exchange, not a subtraction: another taker may have been quicker. It leaves what later additions release
+    // An exchange, not a subtraction: another thread may have taken first. It keeps the releases of later additions
     // intact.
     const signal_t found = compare_exchange(sig, seen, seen - n);
     if (found == seen) break;
@@ -65,8 +65,8 @@ PGAS_FN void put_signal_by_route(const context& ctx, const G& g, T* dst, const T
   return true;
 }
 
-/// What one thread of a group finds while the others wait, on all of them; ends the group if it finds nothing.
-/// @param find fills its argument, or returns false once the record is written
+/// One thread's result for all threads of a group; ends the group if it has none. @param find fills its argument, or
+/// returns false once the record is written
 template <PGAS_IS(group) G, class Find>
 [[nodiscard]] PGAS_FN signal_t seen_by_all(const G& g, const Find& find) {
   struct outcome {
@@ -87,8 +87,8 @@ template <PGAS_IS(group) G, class Find>
 ///
 /// *Callers* all threads of the group `g`, converged, same arguments. *Units* `count` is elements, 0 allowed. *Memory*
 /// `dst` and `sig` are symmetric; `src` is any memory of this PE. *On return* `src` may be reused. *Order* whoever sees
-/// the signal sees the data, and all that any thread of the group sent or stored before the call, in `src` or
-/// elsewhere, by whatever route, without a sync by the caller; of signals that went by the proxy only those to PE `pe`.
+/// the signal sees the data, and all earlier puts and stores of the group's threads, to `src` or elsewhere, by any
+/// route, without a sync by the caller; of proxied signals only those to PE `pe`.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void put_signal(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, signal_t* sig,
                         signal_t value, signal_op op, std::int32_t pe) {
@@ -134,8 +134,7 @@ PGAS_FN void signal_set(const context& ctx, signal_t* sig, signal_t value, std::
       });
 }
 
-/// signal_set() once for a group, when all its threads have come.
-/// *Callers* all threads of the group `g`, converged.
+/// signal_set() once for a group, after a sync of it. *Callers* all threads of the group `g`, converged.
 template <PGAS_IS(group) G>
 PGAS_FN void signal_set(const context& ctx, const G& g, signal_t* sig, signal_t value, std::int32_t pe) {
   detail::check(ctx, detail::operation::signal, sig, pe);  // by all, as all end
@@ -156,8 +155,7 @@ PGAS_FN void signal_add(const context& ctx, signal_t* sig, signal_t value, std::
       });
 }
 
-/// signal_add() once for a group, when all its threads have come.
-/// *Callers* all threads of the group `g`, converged.
+/// signal_add() once for a group, after a sync of it. *Callers* all threads of the group `g`, converged.
 template <PGAS_IS(group) G>
 PGAS_FN void signal_add(const context& ctx, const G& g, signal_t* sig, signal_t value, std::int32_t pe) {
   detail::check(ctx, detail::operation::signal, sig, pe);
@@ -165,9 +163,8 @@ PGAS_FN void signal_add(const context& ctx, const G& g, signal_t* sig, signal_t 
   if (g.thread_rank() == 0) signal_add(ctx, sig, value, pe);
 }
 
-/// Reads this PE's own signal word.
-/// *Callers* any thread. *Memory* `sig` is symmetric. *On return* the value. *Order* acquires: what was sent before the
-/// value that it returns is visible to this thread.
+/// Reads this PE's own signal word. *Callers* any thread. *Memory* `sig` is symmetric. *On return* the value. *Order*
+/// acquires: all data sent before the value is visible to this thread.
 [[nodiscard]] PGAS_FN signal_t signal_fetch(const context& ctx, const signal_t* sig) {
   detail::check(ctx, detail::operation::signal, sig, ctx.my_pe());
   const signal_t seen = detail::load_relaxed(sig);
@@ -199,12 +196,11 @@ PGAS_FN signal_t signal_wait_until(const context& ctx, const G& g, const signal_
   return detail::seen_by_all(g, [&](signal_t& seen) { return detail::wait_word(ctx, sig, op, value, seen); });
 }
 
-/// Waits until `n` arrivals are counted in this PE's own signal word, and takes them off it.
+/// Waits until `n` arrivals are counted in this PE's own signal word, and subtracts them.
 ///
-/// *Callers* any thread; several may take from one word, and others add to it meanwhile. *Units* `n` is what put_signal
-/// with signal_op::add, signal_add or an atomic has added. *Memory* `sig` is symmetric. *On return* how much is left.
-/// *Order* acquires from every addition that is in the value found, those that are left over included. *Errors* as
-/// wait_until().
+/// *Callers* any thread; several may take from one word, and others add to it meanwhile. *Units* `n` counts additions
+/// by put_signal with signal_op::add, signal_add or an atomic. *Memory* `sig` is symmetric. *On return* the rest.
+/// *Order* acquires from every addition in the value found, the rest included. *Errors* as wait_until().
 PGAS_FN signal_t signal_take(const context& ctx, signal_t* sig, signal_t n) {
   detail::check(ctx, detail::operation::wait, sig, ctx.my_pe());
   signal_t left = 0;

@@ -18,7 +18,7 @@ namespace detail {
 template <completion When, class T, PGAS_IS(group) G>
 PGAS_FN void put_strided_by_route(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                                   std::ptrdiff_t src_stride, std::size_t block, std::size_t count, std::int32_t pe) {
-  g.sync();  // what any thread of the group did before is covered
+  g.sync();  // earlier accesses of the group's threads are covered
   ctx.by_route(
       dst, pe, [&] { check_strided(ctx, operation::iput, dst, dst_stride, block, count, pe); },
       [&](T* there) {
@@ -35,7 +35,7 @@ PGAS_FN void put_strided_by_route(const context& ctx, const G& g, T* dst, const 
 template <completion When, class T, PGAS_IS(group) G>
 PGAS_FN void get_strided_by_route(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                                   std::ptrdiff_t src_stride, std::size_t block, std::size_t count, std::int32_t pe) {
-  g.sync();  // what any thread of the group did before is covered
+  g.sync();  // earlier accesses of the group's threads are covered
   ctx.by_route(
       src, pe, [&] { check_strided(ctx, operation::iget, src, src_stride, block, count, pe); },
       [&](const T* there) {
@@ -62,8 +62,7 @@ PGAS_FN void iput_nbi(const context& ctx, const G& g, T* dst, const T* src, std:
   detail::put_strided_by_route<detail::completion::submitted>(ctx, g, dst, src, dst_stride, src_stride, 1, count, pe);
 }
 
-/// iput_nbi() that is as far as put() when it returns.
-/// *Callers* all threads of the group `g`, converged, same arguments.
+/// iput_nbi() that returns as put() does. *Callers* all threads of the group `g`, converged, same arguments.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void iput(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                   std::ptrdiff_t src_stride, std::size_t count, std::int32_t pe) {
@@ -96,8 +95,7 @@ PGAS_FN void iget_nbi(const context& ctx, const G& g, T* dst, const T* src, std:
   detail::get_strided_by_route<detail::completion::submitted>(ctx, g, dst, src, dst_stride, src_stride, 1, count, pe);
 }
 
-/// iget_nbi() that is as far as get() when it returns.
-/// *Callers* all threads of the group `g`, converged, same arguments.
+/// iget_nbi() that returns as get() does. *Callers* all threads of the group `g`, converged, same arguments.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void iget(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                   std::ptrdiff_t src_stride, std::size_t count, std::int32_t pe) {
@@ -131,8 +129,7 @@ PGAS_FN void ibput_nbi(const context& ctx, const G& g, T* dst, const T* src, std
                                                               count, pe);
 }
 
-/// ibput_nbi() that is as far as put() when it returns.
-/// *Callers* all threads of the group `g`, converged, same arguments.
+/// ibput_nbi() that returns as put() does. *Callers* all threads of the group `g`, converged, same arguments.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void ibput(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                    std::ptrdiff_t src_stride, std::size_t block_size, std::size_t count, std::int32_t pe) {
@@ -167,8 +164,7 @@ PGAS_FN void ibget_nbi(const context& ctx, const G& g, T* dst, const T* src, std
                                                               count, pe);
 }
 
-/// ibget_nbi() that is as far as get() when it returns.
-/// *Callers* all threads of the group `g`, converged, same arguments.
+/// ibget_nbi() that returns as get() does. *Callers* all threads of the group `g`, converged, same arguments.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void ibget(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                    std::ptrdiff_t src_stride, std::size_t block_size, std::size_t count, std::int32_t pe) {

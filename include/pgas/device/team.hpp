@@ -1,6 +1,6 @@
 /// @file
-/// A team as kernels see it: which PEs, in which order, and where its state lies. A plain value, passed by value; made
-/// by team::view() on the host, and by context::world(), domain() and team() in kernels.
+/// A team as kernels see it: its PEs, their order, and the place of its state. A plain value, passed by value; made by
+/// team::view() on the host, and by context::world(), domain() and team() in kernels.
 #pragma once
 
 #include "pgas/detail/layout.hpp"
@@ -43,13 +43,13 @@ class team_view {
     return other;
   }
 
-  /// For the library's own use: what block `which` of a kernel that the host has enqueued meets the same blocks of the
-  /// other members on.
+  /// For the library's own use: the channel of the barriers among blocks `which` of a kernel that the host has
+  /// enqueued.
   [[nodiscard]] PGAS_HD team_view of_block(std::uint32_t which) const {
     return channel(n_channels_ + 1 + static_cast<std::int32_t>(which));
   }
 
-  /// For the library's own use: where the state of this view's channel lies, from the start of each slot.
+  /// For the library's own use: the state of this view's channel, from the start of each slot.
   [[nodiscard]] PGAS_HD std::uint64_t channel_offset() const {
     return state_offset_ + detail::team_layout::channel_bytes(n_pes_) * static_cast<std::uint64_t>(channel_);
   }
@@ -63,7 +63,7 @@ class team_view {
   std::int32_t channel_ = 0;
   std::uint64_t state_offset_ = 0;  ///< of its detail::team_layout from the start of each slot
   std::uint64_t push_offset_ = 0;   ///< of its detail::oneshot_staging; 0: it has none, or is not the host's view
-  const std::int32_t* members_ = nullptr;  ///< in this PE's slot; null where start_ and stride_ say it all
+  const std::int32_t* members_ = nullptr;  ///< in this PE's slot; null where start_ and stride_ suffice
 };
 static_assert(sizeof(team_view) == 48 && std::is_trivially_copyable_v<team_view>);
 

@@ -1,7 +1,7 @@
 /// @file
-/// Looking at words of this PE's own part of the heap that other PEs write, without waiting for them; otherwise as the
-/// waits in `wait.hpp`, sets and groups included. *Errors* with checks on all end the thread, or the group, with a
-/// record for a word outside the heap or misaligned.
+/// Tests of words of this PE's own part of the heap that other PEs write; as the waits in `wait.hpp`, sets and groups
+/// included, but without waiting. *Errors* with checks on all end the thread, or the group, with a record for a word
+/// outside the heap or misaligned.
 #pragma once
 
 #include "pgas/device/impl/sync/wait_set.hpp"

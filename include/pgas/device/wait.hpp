@@ -1,11 +1,11 @@
 /// @file
-/// Waiting for words of this PE's own part of the heap that other PEs write. `test.hpp` looks at them without waiting.
-/// Words are integers of 2, 4 and 8 bytes, signals among them.
+/// Waits for words of this PE's own part of the heap that other PEs write. `test.hpp` has the same without waiting.
+/// Words are integers of 2, 4 and 8 bytes, signals included.
 ///
-/// All of it acquires: what the writer had released before the value that satisfied the comparison (put_signal, fence)
-/// is visible on return. Waits are bounded: when the world is aborted or the deadline passes they leave a record for
-/// the host and end the calling thread, or all threads of the group, as a return from the kernel would. In group form,
-/// all threads of the group call with the same arguments and get the same answer.
+/// All of it acquires: everything that the writer released before the satisfying value (put_signal, fence) is visible
+/// on return. Waits are bounded: when the world is aborted or the deadline passes they leave a record for the host and
+/// end the calling thread, or all threads of the group, as a return from the kernel would. In group form, all threads
+/// of the group call with the same arguments and get the same answer.
 ///
 /// Sets: `status`, where not null, excludes every word i with status[i] != 0. Waits on a set without words return at
 /// once. Words are compared all with one value, or word i with values[i] (OpenSHMEM's _vector forms).

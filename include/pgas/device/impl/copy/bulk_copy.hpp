@@ -1,6 +1,7 @@
 /// @file
-/// The pipeline behind a bulk_copier: loads run ahead of stores through a ring of stages in shared memory. One thread
-/// starts all of them and waits for none that it does not need; there are no registers between source and destination.
+/// The pipeline of a bulk_copier (`device/bulk.hpp`): TMA loads run ahead of stores through a ring of stages in shared
+/// memory. Software pipelining: one thread starts all copies and waits only for those it needs; no registers between
+/// source and destination.
 #pragma once
 
 #include "pgas/detail/isa/ptx_async.hpp"
@@ -50,8 +51,8 @@ PGAS_FN void load_stage(const bulk_ring& ring, std::uint32_t stage, const void* 
   mbarrier_expect(barrier_of(ring, stage), bytes);
   bulk_load(stage_of(ring, stage), from, bytes, barrier_of(ring, stage));
 }
-/// Ends a thread whose copy does not arrive. What the unit has under way does, before the block's shared memory becomes
-/// another block's.
+/// Ends a thread whose copy does not arrive. Copies of the unit that are in flight end before the block's shared memory
+/// becomes another block's.
 [[noreturn]] PGAS_COLD void give_up_copy(checked_heap heap, failure why) {
   leave_record(heap.control, heap.my_slot, bad_argument(why, operation::bulk_copy, -1, 0, 0));
   const std::uint64_t start = clock_ns();
@@ -59,8 +60,8 @@ PGAS_FN void load_stage(const bulk_ring& ring, std::uint32_t stage, const void* 
   end_thread();
 }
 
-/// Waits for what a barrier has announced; its next phase is the other one. The unit needs nobody for it: a wait that
-/// has no end is the work of a program that writes to the ring's memory, or lets two threads use it.
+/// Waits for the bytes that a barrier expects; its phase changes. The unit depends on nobody: an endless wait means
+/// that the program writes to the ring's memory, or lets two threads use it.
 PGAS_FN void await_stage(const checked_heap& heap, bulk_ring& ring, std::uint32_t stage) {
   constexpr std::uint32_t polls = 128;  // of up to a millisecond each
   const failure why = poll_until(
@@ -83,7 +84,7 @@ PGAS_OUTLINE_IN_UNIT void copy_through(checked_heap heap, bulk_ring* through, bu
     loaded += piece;
   }
   std::uint32_t stage = 0;
-  std::uint32_t stored = 0;  // pieces, until as many are under way as the rest of the loop keeps
+  std::uint32_t stored = 0;  // pieces, until as many are in flight as the rest of the loop keeps
   for (std::size_t at = 0; at < job.bytes; at += ring.stage_bytes) {
     await_stage(heap, ring, stage);
     bulk_store(job.dst + at, stage_of(ring, stage), job.piece(ring.stage_bytes, at));
@@ -115,7 +116,7 @@ PGAS_FN void copy_shared(const checked_heap& heap, bulk_ring* through, bulk_job 
 /// Whether the unit reaches `p`: global memory, and the shared memory of this block.
 [[nodiscard]] PGAS_FN bool in_reach(const void* p) { return is_global(p) || is_shared(p); }
 
-/// Copies that bulk copies can carry, and that are worth it: the rest of what copy_bulk() does.
+/// Copies that the unit can carry and that are worth it: the rest of copy_bulk()'s.
 [[nodiscard]] PGAS_FN bool worth_bulk(const bulk_ring& ring, const void* dst, const void* src, std::size_t bytes) {
   constexpr std::size_t least = 512;
   const auto apart = reinterpret_cast<std::uintptr_t>(dst) ^ reinterpret_cast<std::uintptr_t>(src);
@@ -124,7 +125,7 @@ PGAS_FN void copy_shared(const checked_heap& heap, bulk_ring* through, bulk_job 
 
 #endif
 
-/// One thread's copy by way of a ring. Returns when the source has been read and the stores are made, or issued.
+/// One thread's copy through a ring. Returns when the source has been read and the stores are made, or issued.
 template <direction Direction, class T>
 PGAS_FN void copy_by_ring([[maybe_unused]] const context& ctx, [[maybe_unused]] bulk_ring* ring, T* dst, const T* src,
                           std::size_t count) {

@@ -1,12 +1,13 @@
 /// @file
-/// Copies that lanes of a warp ask for one by one, at the same time, carried out together. A thread alone reads and
-/// writes 16 bytes here and there, and each goes over the link by itself; eight lanes that take 128 neighbouring bytes
-/// of one request after the other make whole packets of them. They hold 128 bytes of each of their eight requests at a
-/// time, so as much is in flight as if each worked alone.
+/// Copies that neighbouring lanes of a warp call at the same time, each for itself, carried out together. Used by put()
+/// and get() of single threads. Opportunistic warp-level coalescing: a thread alone accesses 16 bytes here and there,
+/// each a transfer of its own over the link; eight lanes that take 128 neighbouring bytes of one request after the
+/// other make full ones. They hold 128 bytes of each of their eight requests at a time, so as much is in flight as if
+/// each worked alone.
 ///
-/// The order that the callers know is kept: what a lane wrote before its call is visible to the lanes that read it for
-/// it (the sync before); and whatever a lane does after its call comes after all that the others did for it (the sync
-/// after), so that its later fence, quiet or release covers that as well, for releases are cumulative.
+/// The callers' order is kept. The sync before makes a lane's earlier stores visible to the lanes that read them. The
+/// sync after puts a lane's later operations after the others' copies for it, so its later fence, quiet or release
+/// covers them, as releases are cumulative.
 #pragma once
 
 #include "pgas/detail/coalesced_lanes.hpp"
@@ -57,8 +58,8 @@ PGAS_OUTLINE void copy_coalesced(Lanes lanes, std::byte* dst, const std::byte* s
   lanes.sync();
 }
 
-/// The copy of a thread that calls by itself: with its neighbours if they happen to be here, else alone. What only this
-/// thread can address (its stack) and what has to be shifted it copies alone.
+/// The copy of a thread by itself: with its neighbours if they call at the same time, else alone. Private memory (its
+/// stack) and shifted copies it copies alone.
 template <direction Direction, std::size_t Unit>
 PGAS_OUTLINE void copy_by_thread(std::byte* dst, const std::byte* src, std::size_t bytes) {
   const bool congruent = ((reinterpret_cast<std::uintptr_t>(dst) ^ reinterpret_cast<std::uintptr_t>(src)) & 15) == 0;

@@ -1,19 +1,19 @@
 /// @file
-/// The bulk copy between local memory and a peer's part of the heap: in registers, 16 bytes an access, many loads in
-/// flight before the first store. Put and get are the same code; they differ in which side is remote.
+/// The copy between local memory and a peer's part of the heap, used by put(), get() and all collectives: in registers,
+/// 16 bytes an access, many loads in flight before the first store (unrolled, grid-stride tiles). Put and get are the
+/// same code; they differ in the remote side.
 ///
-/// * `Unit` is what the element type guarantees of alignment and size: 1, 2, 4, 8 or 16 bytes.
-/// * Where source and destination agree modulo 16, a head of units brings both to a 16-byte boundary. Where they don't,
-/// the
-///   destination is aligned and each 16 bytes are shifted together from the two aligned source words that hold them. So
-///   remote accesses are whole aligned 16-byte words on both paths; single units occur at the two ends only.
+/// * `Unit` is the alignment and size that the element type guarantees: 1, 2, 4, 8 or 16 bytes.
+/// * Where source and destination agree modulo 16, a head of units brings both to a 16-byte boundary. Elsewhere the
+///   destination is aligned and each 16 bytes are shifted from the two aligned source words that hold them. So remote
+///   accesses are whole aligned 16-byte words on both paths; single units occur at the two ends only.
 /// * No byte outside the source range is read, none outside the destination range written.
 /// * The group's warps take tiles of consecutive memory in turn; each access of a warp covers 512 bytes, at a constant
-///   distance from its first, so that the addresses cost no registers. What is less than a tile for each all threads
-///   share, predicated instead of falling through a ladder of smaller loops. Groups of fewer than 32 threads do the
-///   same thread by thread.
-/// * The bodies are out of line and know the group by rank and size only: one copy of the code per kind, whatever the
-///   group. They stay below 64 registers, so that a kernel of 1024 threads may call them.
+///   distance from its first, so that addresses cost no registers. All threads share the rest that is smaller than a
+///   tile for each, predicated instead of a ladder of smaller loops. Groups of fewer than 32 threads do the same thread
+///   by thread.
+/// * The bodies are out of line and know the group by rank and size only: one copy of the code per kind. They stay
+///   below 64 registers, so that a kernel of 1024 threads may call them.
 #pragma once
 
 #include "pgas/detail/isa/ptx_bulk.hpp"
@@ -24,7 +24,7 @@ namespace pgas::detail {
 /// Which side of a copy is the peer's.
 enum class direction { put, get };
 
-/// The share of one thread in a copy: `rank` of `size` threads.
+/// One thread's slice of a group's work: `rank` of `size` threads.
 struct slice {
   std::uint32_t rank;
   std::uint32_t size;
@@ -41,7 +41,7 @@ inline constexpr std::uint32_t shifted = 3;     ///< words shifted together: eac
 inline constexpr std::uint32_t large_group = 512;
 inline constexpr std::uint32_t inline_words = 4;  ///< of each thread: copied in line
 
-/// How far ahead one thread alone asks for lines, as it can't hold enough words in registers to cover a load's latency.
+/// How far ahead one thread alone prefetches, as its registers hold too few words to cover a load's latency.
 inline constexpr std::size_t prefetch_bytes = 2048;
 
 template <direction Direction>
@@ -98,8 +98,8 @@ PGAS_FN void copy_ends(std::byte* dst, const std::byte* src, std::size_t bytes, 
   return ((reinterpret_cast<std::uintptr_t>(dst) | reinterpret_cast<std::uintptr_t>(src) | bytes) & 15) == 0;
 }
 
-/// This thread's aligned words from `at` on, `hop` bytes apart, at most Words of them. All are loaded on the way in and
-/// stored on the way back, so that no register is set where there is no word.
+/// This thread's aligned words from `at` on, `hop` bytes apart, at most Words of them. Loaded on the way in and stored
+/// on the way back, so that no register is set where there is no word.
 template <space From, space To, std::uint32_t Words, class Offset>
 PGAS_FN void copy_few_words(std::byte* dst, const std::byte* src, Offset bytes, Offset at, std::uint32_t hop) {
   if (at >= bytes) return;
@@ -108,7 +108,7 @@ PGAS_FN void copy_few_words(std::byte* dst, const std::byte* src, Offset bytes, 
   store16<To>(dst + at, v);
 }
 
-/// Where a thread's tiles lie: `Lanes` threads work on one tile together, access i of a thread at i * hop.
+/// A thread's tiles: `Lanes` threads share one, access i of a thread is at i * hop.
 template <std::uint32_t Depth, std::uint32_t Lanes>
 struct tiling {
   static constexpr std::size_t hop = std::size_t{Lanes} * 16;
@@ -121,19 +121,19 @@ struct tiling {
         step(me.size / Lanes * static_cast<std::uint32_t>(bytes)) {}
 };
 
-/// Whether a thread has tiles at all: the odd threads of a group beyond its last whole warp have none.
+/// Whether a thread has tiles: the odd threads after a group's last whole warp have none.
 template <std::uint32_t Lanes>
 [[nodiscard]] PGAS_FN bool has_tiles(slice me) {
   return me.rank / Lanes < me.size / Lanes;
 }
 
-/// Before a get whose loads may come from L1: what L1 has kept from before is dropped.
+/// Before a get whose loads may hit L1: drops stale lines.
 template <direction Direction>
 PGAS_FN void forget_cached() {
   if constexpr (Direction == direction::get) fence_acquire();
 }
 
-/// `n` aligned words, both sides congruent. One thread alone takes them from L1, where it has asked for them ahead.
+/// `n` aligned words, both sides congruent. One thread alone loads them through L1, where it has prefetched them.
 template <direction Direction, std::uint32_t Depth, std::uint32_t Lanes>
 PGAS_FN void copy_words(std::byte* dst, const std::byte* src, std::size_t n, slice me) {
   using tile = tiling<Depth, Lanes>;
@@ -158,7 +158,7 @@ PGAS_FN void copy_words(std::byte* dst, const std::byte* src, std::size_t n, sli
     dst += mine.step;
   }
   if (left == 0) return;
-  // Less than a tile for each: all threads take part, so that no warp does it all while others have nothing to do.
+  // Less than a tile for each: all threads take part, so that no warp does all of it.
   constexpr std::uint32_t batch = Depth / 2;
   const std::uint32_t hop = me.size * 16;
   src -= mine.start;
@@ -210,7 +210,7 @@ template <direction Direction, std::size_t Unit, std::uint32_t Depth, std::uint3
 PGAS_FN void copy_bulk(std::byte* dst, const std::byte* src, std::size_t bytes, slice me) {
   if constexpr (Unit == 16) return copy_words<Direction, Depth, Lanes>(dst, src, bytes / 16, me);
   if constexpr (Lanes > 1) {
-    // Most copies have no ends. They have a way of their own, as all warps of a block go through every instruction.
+    // Most copies have no ends: a separate path, as all warps of a block execute every instruction.
     if (aligned16(dst, src, bytes)) return copy_words<Direction, Depth, Lanes>(dst, src, bytes / 16, me);
   }
   if constexpr (Unit < 16) {
@@ -235,7 +235,7 @@ PGAS_FN void copy_bulk(std::byte* dst, const std::byte* src, std::size_t bytes, 
   }
 }
 
-/// copy_bulk() as deep as suits the group: one call, whoever calls.
+/// copy_bulk() with the unrolling that suits the group: one call.
 template <direction Direction, std::size_t Unit>
 PGAS_OUTLINE void copy_long(std::byte* dst, const std::byte* src, std::size_t bytes, slice me) {
   if (me.size < 32) {
@@ -247,7 +247,7 @@ PGAS_OUTLINE void copy_long(std::byte* dst, const std::byte* src, std::size_t by
   }
 }
 
-/// At most four units by one thread: no call, and straight code where their number is known.
+/// At most four units by one thread: no call, and straight-line code where their number is known.
 template <direction Direction, std::size_t Unit>
 PGAS_FN void copy_few(std::byte* dst, const std::byte* src, std::size_t units) {
   unit_word<Unit> v[4] = {};
@@ -263,7 +263,7 @@ PGAS_FN void copy_few(std::byte* dst, const std::byte* src, std::size_t units) {
   }
 }
 
-/// Copies `count` elements; this thread's share. Returns when this thread has read its part of the source and issued
+/// Copies `count` elements; this thread's slice. Returns when this thread has read its part of the source and issued
 /// its stores; the group is not synchronised.
 template <direction Direction, class T, PGAS_IS(group) G>
 PGAS_FN void copy(const G& g, T* dst, const T* src, std::size_t count) {
@@ -285,8 +285,8 @@ PGAS_FN void copy(const G& g, T* dst, const T* src, std::size_t count) {
   }
 }
 
-/// Puts bytes from memory that is as far from a boundary of 16 bytes as where they go to: one thread's share. One copy
-/// of the code for all elements and groups, a tenth of copy()'s, for what a fold by proxy makes.
+/// Puts bytes from memory with the same offset from a 16-byte boundary as the destination: one thread's slice. One copy
+/// of the code for all elements and groups, a tenth of copy()'s, for results of reductions.
 PGAS_OUTLINE_IN_UNIT void put_congruent(std::byte* dst, const std::byte* src, std::size_t bytes, slice me) {
   std::size_t head = (0 - reinterpret_cast<std::uintptr_t>(dst)) & 15;
   if (head > bytes) head = bytes;

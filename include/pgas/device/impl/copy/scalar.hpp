@@ -1,6 +1,6 @@
 /// @file
 /// Single values of any trivially copyable type as strong accesses: whole where the type is a machine word, else in the
-/// largest pieces that its alignment allows.
+/// largest pieces that its alignment allows. Used by p() and g().
 #pragma once
 
 #include "pgas/detail/isa/ptx.hpp"

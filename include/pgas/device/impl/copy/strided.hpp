@@ -1,5 +1,5 @@
 /// @file
-/// Copies of blocks at regular distances.
+/// Copies of blocks at regular distances, used by iput(), iget(), ibput(), ibget() and alltoalls().
 #pragma once
 
 #include "pgas/device/impl/copy/coalesced_copy.hpp"
@@ -7,14 +7,14 @@
 
 namespace pgas::detail {
 
-/// One side of a strided copy, in bytes: where it starts, and how far it is from one block to the next.
+/// One side of a strided copy, in bytes: its start, and the distance from one block to the next.
 template <class Byte>
 struct strided_side {
   Byte* start;
   std::ptrdiff_t step;
 };
 
-/// A thread's way through one side: the place of its next piece, and how to find the one after it without a division.
+/// A thread's iteration over one side: its next piece, and the one after it without a division.
 template <class Byte, std::size_t Unit>
 class piece_walk {
  public:
@@ -25,7 +25,7 @@ class piece_walk {
         gap_(side.step - static_cast<std::ptrdiff_t>(per_block * Unit)) {}
 
   [[nodiscard]] PGAS_FN Byte* at() const { return at_; }
-  /// @param new_block the piece after the hop lies beyond the end of a block, in the next one
+  /// @param new_block the next piece is in the next block
   PGAS_FN void advance(bool new_block) { at_ += hop_ + (new_block ? gap_ : 0); }
 
  private:
@@ -42,10 +42,8 @@ class piece_walk {
   return new_block;
 }
 
-/// All blocks as one row of pieces of `Unit` bytes, dealt out to the threads in turn; some loads before the first
-/// store.
-/// @param per_block pieces of a block
-/// @param total pieces of all blocks
+/// All blocks as one sequence of pieces of `Unit` bytes, taken by the threads in turn; several loads before the first
+/// store. @param per_block pieces of a block @param total pieces of all blocks
 template <direction Direction, std::size_t Unit>
 PGAS_OUTLINE void copy_pieces(strided_side<std::byte> dst, strided_side<const std::byte> src, std::size_t per_block,
                               std::size_t total, slice me) {
@@ -71,8 +69,8 @@ PGAS_OUTLINE void copy_pieces(strided_side<std::byte> dst, strided_side<const st
   }
 }
 
-/// Copies `count` blocks of `block` elements; this thread's share, as copy(). Large blocks are copied one by one, in
-/// 16-byte words; small ones piece by piece, the group's threads all busy.
+/// Copies `count` blocks of `block` elements; this thread's slice, as copy(). Large blocks one by one, in 16-byte
+/// words; small ones piece by piece, with all threads of the group busy.
 template <direction Direction, class T, PGAS_IS(group) G>
 PGAS_FN void copy_strided(const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                           std::size_t block, std::size_t count) {

@@ -1,15 +1,16 @@
 /// @file
-/// The barrier of teams whose members do not all reach each other by load and store: the members of a domain count
-/// their arrivals in one word at the first of them; whoever makes it complete tells the first member of every other
-/// domain, and everybody waits for what its domain's first member has been told. One message from each domain to each
-/// other one, and one flight over the network.
+/// The barrier of teams that span domains, used by `sync/barrier.hpp`; and how collectives find domains and peers.
+/// Hierarchical barrier: a central counter in each domain, then one message from each domain to each other one.
 ///
-/// Arriving never waits, and nobody depends on what others do after they have arrived, as the two halves of a barrier
-/// promise. That is why domains tell each other directly: rounds over a tree or a hypercube would save messages, but
-/// somebody would have to wait between them.
+/// The members of a domain count their arrivals in one word at its first member. The last one to arrive notifies the
+/// first member of every other domain; every member waits for the notifications at its domain's first member. One
+/// flight over the network.
 ///
-/// Words that the network carries are set, not added to: a target needs no atomic operation for that. Each member has
-/// words of its own to set, as only what one PE sends arrives in order; one of a domain's is as new as the barrier.
+/// The two halves of a barrier require that arriving never waits. So domains notify each other directly: a tree or a
+/// hypercube (dissemination) would save messages, but some member would wait between its rounds.
+///
+/// Words that the network carries are set, not added to: a target needs no atomic operation for it. Each member has its
+/// own words to set, as only the messages of one PE arrive in order; the newest word of a domain's members counts.
 #pragma once
 
 #include "pgas/device/impl/proxy/proxied_ops.hpp"
@@ -24,8 +25,8 @@ enum class arrival { relaxed, release };
 template <arrival Arrival>
 inline constexpr operation barrier_operation = Arrival == arrival::release ? operation::barrier : operation::sync;
 
-/// The two words that a member has in this PE's barrier state. At the first member of a domain `arrived` is also what
-/// the member has told for its domain; or, if it is one of the same domain, how often it has come, for records.
+/// The two words of a member in this PE's barrier state. At the first member of a domain `arrived` is also the member's
+/// notification for its domain; or, within the domain, its arrivals, for records.
 struct member_words {
   std::uint64_t arrived;
   std::uint64_t waited;
@@ -39,7 +40,7 @@ struct member_words {
   return reinterpret_cast<domain_words*>(ctx.my_slot_ + team.channel_offset() + team_layout::domain(team.n_pes()));
 }
 
-/// A channel of a team in a world with proxied PEs: what out of line code needs to know of it, in few registers.
+/// A channel of a team in a world with proxied PEs: the part that out-of-line code needs, in few registers.
 struct domain_channel {
   const routes* table;
   std::uintptr_t state;  ///< of the channel, in this PE's slot
@@ -52,11 +53,11 @@ struct domain_channel {
   [[nodiscard]] PGAS_FN domain_words* words() const {
     return reinterpret_cast<domain_words*>(state + team_layout::domain(hierarchy.members()));
   }
-  /// What member `k` of domain `d` has told, or counted, here.
+  /// The notifications, or arrivals, of member `k` of domain `d` here.
   [[nodiscard]] PGAS_FN std::uint64_t* arrived(std::int32_t d, std::int32_t k) const {
     return reinterpret_cast<std::uint64_t*>(state + team_layout::arrived(hierarchy.member(d, k)));
   }
-  /// Where the first member of this PE's domain has what this PE has at `local`.
+  /// The address at the first member of this PE's domain for this PE's `local`.
   template <class T>
   [[nodiscard]] PGAS_FN T* at_first(T* local) const {
     const auto distance = static_cast<std::uintptr_t>(static_cast<std::intptr_t>(hierarchy.slots()[0])) << log2_stride;
@@ -71,17 +72,34 @@ struct domain_channel {
           team_hierarchy{reinterpret_cast<const std::int32_t*>(ctx.my_slot_ + offset)}, ctx.log2_stride_};
 }
 
-/// Whether there may be proxied ones among the members of a team: then it has a plan, which says so.
+/// Whether a team may have proxied members: then its team_hierarchy tells.
 [[nodiscard]] PGAS_FN bool may_span_domains(const context& ctx, const team_view& team) {
   return ctx.has_proxied() && team.n_pes() > 1;
 }
 
-/// Whether all members reach each other by load and store: the same on all of them.
+/// Whether all members are direct: the same on all of them.
 [[nodiscard]] PGAS_FN bool all_direct(const context& ctx, const team_view& team) {
   return !may_span_domains(ctx, team) || domain_channel_of(ctx, team).hierarchy.domains() == 1;
 }
 
-/// Who is in a collective, for what is not in line: in memory, as there would be no registers for it.
+/// The peer map of a team in a world without proxied PEs.
+[[nodiscard]] PGAS_FN peer_map peer_map_of(const context& ctx, const team_view& team) {
+  const std::int32_t start = team.members_ == nullptr ? team.start_ : 0;
+  return {team.members_, start - ctx.world_pe_, team.stride_, ctx.log2_stride_};
+}
+/// The same for the members of a team in this PE's domain.
+[[nodiscard]] PGAS_FN peer_map domain_peer_map(const domain_channel& of) {
+  return {of.hierarchy.slots(), 0, 0, of.log2_stride};
+}
+
+/// Either, where all members are direct.
+[[nodiscard]] PGAS_FN peer_map direct_peer_map(const context& ctx, const team_view& team) {
+  if (may_span_domains(ctx, team)) PGAS_UNLIKELY
+    return domain_peer_map(domain_channel_of(ctx, team));
+  return peer_map_of(ctx, team);
+}
+
+/// The participants of a collective, for out-of-line code: in memory, as registers are few.
 struct participant {
   context ctx;
   team_view team;
@@ -89,7 +107,7 @@ struct participant {
   [[nodiscard]] PGAS_FN domain_channel channel() const { return domain_channel_of(ctx, team); }
 };
 
-/// Counts this PE's arrival. Whether its domain is complete by it: then what all its members did before is visible.
+/// Counts this PE's arrival. Whether it completes its domain: then all that the domain's members did before is visible.
 [[nodiscard]] PGAS_COLD bool count_arrival(domain_channel of) {
   const std::int32_t d = of.hierarchy.mine();
   const std::int32_t rank = of.hierarchy.rank();
@@ -99,12 +117,12 @@ struct participant {
   return before + 1 == (load_relaxed(&of.words()->waited) + 1) * static_cast<std::uint64_t>(of.hierarchy.count(d));
 }
 
-/// How the first half of a barrier went: this team meets otherwise, this PE is counted, or it was the last of its
-/// domain and the others are to be told.
+/// The first half of a barrier: another kind of barrier, this PE counted, or counted as the last of its domain, with
+/// the other domains to notify.
 enum class arrival_result : std::int32_t { not_hierarchical, counted, last };
 
-/// The first half of a barrier but for telling, once what went to the proxy before is complete.
-/// *Callers* all threads of the group.
+/// The first half of a barrier without the notifications, once earlier commands are complete. *Callers* all threads of
+/// the group.
 template <arrival Arrival, PGAS_IS(group) G>
 [[nodiscard]] PGAS_COLD arrival_result count_group_arrival(domain_channel of, G g) {
   if (!of.spans_domains()) return arrival_result::not_hierarchical;
@@ -117,7 +135,7 @@ template <arrival Arrival, PGAS_IS(group) G>
   return load_relaxed(&of.words()->notified) != 0 ? arrival_result::last : arrival_result::counted;
 }
 
-/// What the last one of a domain to come says, and which of its threads says it: in memory, as there are few registers
+/// The notifications of the last member of a domain, and the thread's part in them: in memory, as registers are few
 /// this deep below a kernel.
 struct domain_notification {
   domain_channel of;
@@ -126,7 +144,7 @@ struct domain_notification {
   std::int32_t size;
 };
 
-/// One thread's share of telling the first members of the other domains that this PE's is there.
+/// One thread's slice of notifying the first members of the other domains.
 PGAS_COLD void notify_domains(const domain_notification* call) {
   const domain_channel& of = call->of;
   const operation what = call->what;
@@ -144,8 +162,8 @@ PGAS_COLD void notify_domains(const domain_notification* call) {
   }
 }
 
-/// Says who is missing at barrier number `due`: of this PE's own domain a member, of another one its first. (More is
-/// known there, and recorded.)
+/// Records a member missing at barrier number `due`: of this PE's own domain the member itself, of another one its
+/// first. (That one knows more, and records it.)
 PGAS_COLD void report_absent(domain_channel of, operation what, failure why, std::int32_t d, std::uint64_t due) {
   std::int32_t k = d == of.hierarchy.mine() ? of.hierarchy.count(d) - 1 : 0;
   while (k > 0 && load_relaxed(of.at_first(of.arrived(d, k))) >= due) --k;
@@ -154,7 +172,7 @@ PGAS_COLD void report_absent(domain_channel of, operation what, failure why, std
                        seen);
 }
 
-/// Whether domain `d` is at barrier number `due`, as its first member knows.
+/// Whether domain `d` has arrived at barrier number `due`, as its first member knows.
 [[nodiscard]] PGAS_FN bool domain_arrived(const domain_channel& of, std::int32_t d, std::uint64_t due) {
   const auto count = static_cast<std::uint32_t>(of.hierarchy.count(d));
   if (d == of.hierarchy.mine()) return load_relaxed(of.at_first(&of.words()->arrivals)) >= due * count;
@@ -166,8 +184,8 @@ PGAS_COLD void report_absent(domain_channel of, operation what, failure why, std
 /// How the second half of a barrier went.
 enum class await_result : std::int32_t { not_hierarchical, complete, lost };
 
-/// The first half of a barrier of a team that may span domains. False if it meets otherwise.
-/// *Callers* all threads of the group.
+/// The first half of a barrier of a team that may span domains. False if it needs another kind. *Callers* all threads
+/// of the group.
 template <arrival Arrival, PGAS_IS(group) G>
 [[nodiscard]] PGAS_COLD bool arrive_by_domains(const participant* here, G g) {
   const domain_channel of = here->channel();
@@ -180,8 +198,8 @@ template <arrival Arrival, PGAS_IS(group) G>
   return result != arrival_result::not_hierarchical;
 }
 
-/// The calling thread's share of the second half; `otherwise` if that is not how this team meets.
-/// *Callers* all threads of the group.
+/// The calling thread's slice of the second half; `not_hierarchical` if the team needs another kind. *Callers* all
+/// threads of the group.
 template <PGAS_IS(group) G>
 [[nodiscard]] PGAS_COLD await_result await_domains(const participant* here, G g, operation what) {
   const domain_channel of = here->channel();

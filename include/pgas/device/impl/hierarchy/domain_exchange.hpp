@@ -1,18 +1,18 @@
 /// @file
-/// Collectives of teams whose members do not all reach each other by load and store, for so much data that the network
-/// is what they wait for: within the domains first, then across, then within again. What is sent to a domain crosses
-/// the network once, and members of both domains share the work.
+/// broadcast(), fcollect() and collect() of large messages in teams that span domains, used by `collective.hpp`; and
+/// the byte ranges of domains, used by `hierarchical_reduce.hpp`. Hierarchical collectives: data crosses the network
+/// once for each domain, and the members of both domains share the transfer.
 #pragma once
 
-#include "pgas/device/impl/hierarchy/proxied_reduce.hpp"
+#include "pgas/device/impl/hierarchy/staged_reduce.hpp"
 #include "pgas/device/impl/sync/barrier.hpp"
 
 namespace pgas::detail {
 
-/// From so many bytes on the network is worth more meetings.
+/// From this size on the network time outweighs the additional barriers.
 inline constexpr std::size_t by_domains_bytes = std::size_t{16} << 10;
 
-/// Whether a collective of `bytes` bytes goes by domains; the same on all members.
+/// Whether a collective of `bytes` bytes is hierarchical; the same on all members.
 [[nodiscard]] PGAS_COLD bool pays_by_domains(team_hierarchy hierarchy, std::size_t bytes) {
   return hierarchy.domains() > 1 && hierarchy.domains() < hierarchy.members() && bytes >= by_domains_bytes;
 }
@@ -20,13 +20,13 @@ inline constexpr std::size_t by_domains_bytes = std::size_t{16} << 10;
   return may_span_domains(ctx, team) && pays_by_domains(domain_channel_of(ctx, team).hierarchy, bytes);
 }
 
-/// This PE's copy of the word in which member `i` says how much it has.
+/// This PE's copy of member `i`'s count.
 [[nodiscard]] PGAS_FN std::uint64_t* value_word(const context& ctx, const team_view& team, std::int32_t i) {
   return reinterpret_cast<std::uint64_t*>(ctx.my_slot_ + team.channel_offset() + team_layout::value(team.n_pes(), i));
 }
 
-/// A call of a collective: in memory, as there would be no registers for it, and without the type of its elements, so
-/// that there is one copy of most of what follows.
+/// A call of a collective: in memory, as registers are few, and without its element type, so that most of the following
+/// code exists once.
 struct domain_call {
   participant here;
   std::byte* dst;
@@ -49,8 +49,8 @@ struct byte_range {
   std::size_t begin;
   std::size_t bytes;
 };
-/// Those of member `k` of domain `d` where the domain's members share. @param alike an address that is aligned in the
-/// same way on all members
+/// The range of member `k` of domain `d`, where the domain's members divide the whole. @param alike an address with the
+/// same alignment on all members
 [[nodiscard]] PGAS_OUTLINE_IN_UNIT byte_range range_in(const domain_call* call, const std::byte* alike, std::int32_t d,
                                                        std::int32_t k) {
   const partition all =
@@ -67,8 +67,8 @@ PGAS_OUTLINE_IN_UNIT void collective_barrier_of(const domain_call* call, G g, op
   collective_barrier(call->here.ctx, g, call->here.team, what);
 }
 
-/// Puts bytes at the place of `where` on the members of this PE's domain, this PE last; nothing there if they are its
-/// `src`. @param Unit what the element type guarantees of their alignment
+/// Puts `where` on the members of this PE's domain, this PE last, and not there if `src` is its own destination. @param
+/// Unit alignment that the element type guarantees
 template <std::size_t Unit, PGAS_IS(group) G>
 PGAS_COLD void put_in_domain(const domain_call* call, G g, byte_range where, const std::byte* src) {
   using unit = unit_word<Unit>;
@@ -80,14 +80,13 @@ PGAS_COLD void put_in_domain(const domain_call* call, G g, byte_range where, con
     copy<direction::put>(g, reinterpret_cast<unit*>(domain_peer_map(of).at(dst, k < members ? k : k - members)),
                          reinterpret_cast<const unit*>(src), where.bytes / Unit);
 }
-/// The same of what lies in this PE's destination already.
+/// The same from this PE's destination.
 template <std::size_t Unit, PGAS_IS(group) G>
 PGAS_FN void put_own_range(const domain_call* call, const G& g, byte_range where) {
   put_in_domain<Unit>(call, g, where, call->dst + where.begin);
 }
 
-/// Has the proxy put bytes at the place of `where` of a member's destination. They are under way until the barrier at
-/// the end of the collective, which completes it.
+/// Has the proxy put `where` to a member's destination. The barrier at the end of the collective completes it.
 template <PGAS_IS(group) G>
 PGAS_FN void put_proxied(const domain_call* call, const G& g, byte_range where, const std::byte* src,
                          std::int32_t proxied_pe) {
@@ -96,7 +95,7 @@ PGAS_FN void put_proxied(const domain_call* call, const G& g, byte_range where, 
               g);
 }
 
-/// Gives each member of another domain a share of the root's elements.
+/// Sends each member of another domain its range of the root's elements.
 template <PGAS_IS(group) G>
 PGAS_COLD void scatter_to_domains(const domain_call* call, G g) {
   const team_hierarchy hierarchy = call->hierarchy();
@@ -115,8 +114,8 @@ PGAS_COLD void scatter_to_domains(const domain_call* call, G g) {
   return k >= 0;
 }
 
-/// A broadcast() but for the meeting at its end: each member of another domain gets a share from the root, and spreads
-/// it.
+/// A broadcast() without its last barrier: each member of another domain gets its range from the root, and puts it in
+/// its domain.
 template <std::size_t Unit, PGAS_IS(group) G>
 PGAS_COLD void broadcast_by_domains(const domain_call* call, G g, std::int32_t root) {
   if (call->here.team.my_pe() == root) {
@@ -128,21 +127,21 @@ PGAS_COLD void broadcast_by_domains(const domain_call* call, G g, std::int32_t r
   if (!in_own_domain(call->hierarchy(), root)) put_own_range<Unit>(call, g, own_range(call, call->dst));
 }
 
-/// Where the elements of a member lie among those of all, by what the members have told; or all have as many.
+/// The range of a member's elements in the result, by the members' counts; for fcollect() all have as many.
 [[nodiscard]] PGAS_COLD byte_range block_of(const domain_call* call, operation what, std::int32_t member) {
   if (what == operation::fcollect) return {static_cast<std::size_t>(member) * call->bytes(), call->bytes()};
   std::size_t before = 0;
   for (std::int32_t i = 0; i < member; ++i) before += load_relaxed(value_word(call->here.ctx, call->here.team, i));
   return {before * call->element, load_relaxed(value_word(call->here.ctx, call->here.team, member)) * call->element};
 }
-/// What all members have told.
+/// The sum of all members' counts.
 [[nodiscard]] PGAS_FN std::uint64_t sum_of_values(const context& ctx, const team_view& team) {
   std::uint64_t sum = 0;
   for (std::int32_t i = 0; i < team.n_pes(); ++i) sum += load_relaxed(value_word(ctx, team, i));
   return sum;
 }
 
-/// Sends this member's elements to one of each other domain.
+/// Sends this member's elements to one member of each other domain.
 template <PGAS_IS(group) G>
 PGAS_COLD void send_across(const domain_call* call, G g, byte_range own) {
   const team_hierarchy hierarchy = call->hierarchy();
@@ -152,7 +151,7 @@ PGAS_COLD void send_across(const domain_call* call, G g, byte_range own) {
   }
 }
 
-/// A walk through the members of other domains that have sent to this one.
+/// Iterates over the members of other domains that have sent to this one.
 struct received {
   const domain_call* call;
   operation what;
@@ -160,7 +159,7 @@ struct received {
   std::int32_t k;    ///< of the domain's members, the one to come
   byte_range block;  ///< of the one before
 };
-/// One more of them. False behind the last one.
+/// The next one. False after the last one.
 [[nodiscard]] PGAS_COLD bool next_received(received* at) {
   const team_hierarchy hierarchy = at->call->hierarchy();
   while (at->domain == hierarchy.mine() || at->k >= hierarchy.count(at->domain)) {
@@ -172,15 +171,15 @@ struct received {
   return true;
 }
 
-/// Spreads what members of other domains have sent to this one. (Where it is lies in memory, as there are few registers
-/// this deep below a kernel.)
+/// Puts the elements received from other domains in this one. (The iterator is in memory, as registers are few this
+/// deep below a kernel.)
 template <std::size_t Unit, PGAS_IS(group) G>
 PGAS_COLD void put_received(const domain_call* call, G g, operation what) {
   received at{call, what, 0, call->hierarchy().rank(), {}};
   while (next_received(&at)) put_own_range<Unit>(at.call, g, at.block);
 }
 
-/// An fcollect() or collect() but for the meeting at its end.
+/// An fcollect() or collect() without its last barrier.
 template <std::size_t Unit, PGAS_IS(group) G>
 PGAS_COLD void gather_by_domains(const domain_call* call, G g, operation what) {
   const byte_range own = block_of(call, what, call->here.team.my_pe());
@@ -188,62 +187,6 @@ PGAS_COLD void gather_by_domains(const domain_call* call, G g, operation what) {
   put_in_domain<Unit>(call, g, own, call->src);
   collective_barrier_of(call, g, what);
   put_received<Unit>(call, g, what);
-}
-
-/// What each member of a domain does of a reduce(): folds a share of the elements of its domain's members into its own
-/// destination.
-template <class T, class Op>
-PGAS_FN void reduce_in_domain(const domain_call* call, Op op, slice me) {
-  const domain_channel of = call->channel();
-  const std::int32_t members = of.hierarchy.count(of.hierarchy.mine());
-  const T* const src = reinterpret_cast<const T*>(call->src);
-  const std::size_t begin = slice_start(src, call->count, members, of.hierarchy.rank());
-  const std::size_t end = slice_start(src, call->count, members, of.hierarchy.rank() + 1);
-  reduce_elements<reduce_result::whole, T>(
-      op,
-      reduce_job{call->src + begin * sizeof(T), call->dst + begin * sizeof(T), end - begin, domain_peer_map(of),
-                 members, of.hierarchy.rank(), of.hierarchy.rank() + 1},
-      me);
-}
-
-/// What each member of the team is to do then: fold a share of what the domains have made, and send it back.
-PGAS_OUTLINE_IN_UNIT void make_domain_job(const domain_call* call, staged_job* made) {
-  const team_view& team = call->here.team;
-  const partition all =
-      domain_partition(reinterpret_cast<std::uintptr_t>(call->src), call->element, call->count, team.n_pes());
-  const std::size_t begin = all.start(team.my_pe());
-  const reduce_job job{call->src + begin * call->element,
-                       call->dst + begin * call->element,
-                       all.start(team.my_pe() + 1) - begin,
-                       {},
-                       0,
-                       0,
-                       0};
-  *made = {&call->here, job, {call->count, begin}, operands::domains, operation::reduce};
-}
-
-/// What each member of a domain does at last: spreads its share of the whole.
-PGAS_OUTLINE_IN_UNIT void put_own_result(const domain_call* call, slice me) {
-  const domain_channel of = call->channel();
-  const byte_range own = own_range(call, call->src);
-  std::byte* const dst = call->dst + own.begin;
-  const std::int32_t members = of.hierarchy.count(of.hierarchy.mine());
-  for (std::int32_t k = of.hierarchy.rank() + 1; k < of.hierarchy.rank() + members; ++k)
-    put_congruent(domain_peer_map(of).at(dst, k < members ? k : k - members), dst, own.bytes, me);
-}
-
-/// A reduce(), meetings and all: within the domains, across, and within again.
-template <class T, class Op, PGAS_IS(group) G>
-PGAS_FN void reduce_by_domains(const domain_call* call, const G& g, const Op& op) {
-  collective_barrier_of(call, g, operation::reduce);
-  reduce_in_domain<T>(call, op, slice_of(g));
-  collective_barrier_of(call, g, operation::reduce);
-  staged_job across;
-  make_domain_job(call, &across);
-  reduce_staged<reduce_result::whole, T>(&across, g, op);
-  collective_barrier_of(call, g, operation::reduce);
-  put_own_result(call, slice_of(g));
-  collective_barrier_of(call, g, operation::reduce);
 }
 
 }  // namespace pgas::detail

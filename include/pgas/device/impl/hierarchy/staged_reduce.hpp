@@ -1,16 +1,15 @@
 /// @file
-/// The way of folds of teams with members that load and store do not reach: what is far is fetched in large pieces into
-/// a unit of this PE's workspace, as many operands at a time as there is room for, the next ones while the last ones
-/// are folded.
+/// Reductions of teams with proxied members: their operands are fetched in large pieces to a unit of this PE's
+/// workspace, as many at a time as fit, the next ones while the last are reduced. Used by `reduce/twoshot_reduce.hpp`
+/// and `hierarchical_reduce.hpp`. Double buffering (a software pipeline of gets and reductions).
 ///
-/// Of elements it knows how large they are, and of groups who of how many is calling: there is one copy of it for all
-/// types, operations and groups. It never calls what folds: `proxied_fold.hpp`, which knows the type, the operation and
-/// the group, has the loop and asks here what is next. (Called by their addresses, functions would have to be expected
-/// to take all registers and any stack, and NVRTC and nvcc would compile them for each operation all the same.)
+/// The class knows the size of elements, not their type, and the thread's rank, not its group: it exists once for all
+/// types, operations and groups. The loop in reduce_staged(), which knows them, calls it. (Callbacks by address would
+/// take all registers and any stack, and be compiled for each operation all the same.)
 ///
-/// Operands of reductions are associated by domain: those of a domain from its first member to its last, then the
-/// domains in the order of their first members. So what members of a domain have folded themselves, and a proxy has
-/// carried once, gives the same bits (`domain_exchange.hpp`).
+/// Operands of reductions are associated by domain: the members of a domain from first to last, then the domains in the
+/// order of their first members. So results that a domain has reduced itself have the same bits
+/// (`hierarchical_reduce.hpp`).
 #pragma once
 
 #include "pgas/device/impl/hierarchy/domain_barrier.hpp"
@@ -19,17 +18,16 @@
 
 namespace pgas::detail {
 
-/// What stands for the operands of an element: every member's source, or what the domains have made of those of their
-/// members.
+/// The operands of an element: every member's source, or the results of the domains.
 enum class operands : std::int32_t { members, domains };
 
-/// Which elements of a whole a job is about: what domains have made of it, their members hold in shares.
+/// The elements of a job within the whole: each domain's results are divided among its members.
 struct owned_part {
   std::size_t count;   ///< of the whole
   std::size_t before;  ///< elements of it before the job's
 };
 
-/// What a fold by proxy takes.
+/// A reduction that may need the proxy.
 struct staged_job {
   const participant* here;
   reduce_job job;
@@ -38,18 +36,18 @@ struct staged_job {
   operation what;
 };
 
-/// What there is to know of elements but what they mean, in bytes.
+/// The sizes of elements, in bytes.
 struct element_sizes {
   std::uint32_t element;
   std::uint32_t sum;        ///< in the form in which they are accumulated
   std::uint32_t alignment;  ///< of sums
 };
 
-/// An operand of some elements, and what is to be done with it.
+/// One operand of several elements, and its use.
 struct operand {
   const std::byte* in;
   std::byte* out;    ///< where results go: of scans those up to it, of whole folds those of all, if it is the last
-  std::byte* inner;  ///< sums up to it, of whole folds of its domain
+  std::byte* inner;  ///< sums up to it, of whole reductions of its domain
   std::byte* outer;  ///< sums up to its domain
   std::size_t count;
   bool starts;  ///< there are no sums before it
@@ -63,7 +61,7 @@ struct operand {
   return partition_of(src, element_bytes, count, members);
 }
 
-/// Who of a domain has what the domain has made of an element, and of how many from there on.
+/// The member of a domain that owns its result of an element, and the elements from there on.
 struct element_owner {
   std::int32_t world_pe;
   std::size_t count;
@@ -85,7 +83,7 @@ PGAS_OUTLINE_IN_UNIT void submit_or_end(proxy_queue queue, op_info about, comman
   if (!submit_copy(queue, about, kind, local, {bytes, 1, 0, 0}, completion::submitted)) end_thread();
 }
 
-/// How far a fold is. Each thread has its own, in memory; all of a group's go through the same states.
+/// The progress of a reduction. Each thread has its own, in memory; the threads of a group go through the same states.
 class staged_reduce {
  public:
   PGAS_FN void open(const staged_job* call, reduce_result result, element_sizes sizes, slice me) {
@@ -109,8 +107,8 @@ class staged_reduce {
     next_ = {};  // of no operands
   }
 
-  /// By one thread for all, with all others waiting before and behind: the word in the channel's state tells them where
-  /// the workspace is. Later what was asked for has come, and what was sent is out. False if it had to give up.
+  /// By one thread, while the group's others wait: the channel's word tells them the workspace. Later calls return when
+  /// the gets have arrived and the puts are out. False if it gave up.
   [[nodiscard]] PGAS_FN bool drain() {
     if (unit_ != nullptr) return detail::drain(of_.queue(), call_->what, -1);
     const reserved_unit mine = reserve_unit(of_.queue(), {call_->what, ctx().world_pe_, 0});
@@ -118,7 +116,7 @@ class staged_reduce {
     return mine.at != nullptr;
   }
 
-  /// Asks for what is far of the operands of the next turn, those of this one being there. False at the end.
+  /// Requests the proxied operands of the next step; those of this one are there. False at the end.
   [[nodiscard]] PGAS_FN bool begin_step() {
     find_workspace();
     now_ = next_;
@@ -134,7 +132,7 @@ class staged_reduce {
     return true;
   }
 
-  /// One more operand of this turn. False behind the last one.
+  /// The next operand of this step. False after the last one.
   [[nodiscard]] PGAS_FN bool next_operand(operand* found) {
     if (at_ == now_.end) return false;
     const std::int32_t pe = world_pe(at_, now_.first);
@@ -159,7 +157,7 @@ class staged_reduce {
     return true;
   }
 
-  /// Sends what this turn has made to where it belongs: this thread's share.
+  /// Sends the results of this step: this thread's slice.
   PGAS_FN void send_results() const {
     if (!whole()) {
       if (me_.rank == 0) send_scans();
@@ -171,7 +169,7 @@ class staged_reduce {
  private:
   static constexpr std::int32_t most_buffers = 8;
 
-  /// Some operands, max_proxied_ far ones at most, of some elements.
+  /// Operands, at most max_proxied_ of them proxied, of some elements.
   struct step {
     std::size_t first;
     std::size_t count;
@@ -185,7 +183,7 @@ class staged_reduce {
     return by_domain_ ? of_.hierarchy.domains() : call_->job.members;
   }
   [[nodiscard]] PGAS_FN const std::byte* source() const { return by_domain_ ? call_->job.dst : call_->job.src; }
-  /// Where operand `q` of the element `first` lies: scans go through the members as they are, others by domain.
+  /// The owner of operand `q` of element `first`: scans take the members in order, reductions domain by domain.
   [[nodiscard]] PGAS_FN std::int32_t world_pe(std::int32_t q, std::size_t first) const {
     if (by_domain_) return owner_of(call_, sizes_.element, q, first).world_pe;
     return whole() ? of_.hierarchy.world_pe(0, q) : call_->here->team.world_pe(q);
@@ -200,7 +198,7 @@ class staged_reduce {
   [[nodiscard]] PGAS_FN std::byte* buffer(std::int32_t half, std::int32_t proxied_pe) const {
     return unit_ + static_cast<std::size_t>(half * max_proxied_ + proxied_pe) * buffer_bytes_;
   }
-  /// Behind the sums. Whole ones are as far from a boundary of 16 bytes as where they go to.
+  /// After the sums. Whole results have their target's offset from a 16-byte boundary.
   [[nodiscard]] PGAS_FN std::byte* result(std::int32_t i) const {
     std::byte* const first = unit_ + static_cast<std::size_t>(2 * max_proxied_) * buffer_bytes_ + sums_bytes_;
     if (!whole()) return first + static_cast<std::size_t>(i) * buffer_bytes_;
@@ -215,7 +213,7 @@ class staged_reduce {
     unit_ = space.units + (number_ & (units - 1)) * workspace_view::unit_bytes;
   }
 
-  /// The turn from operand `begin` of the elements from `first` on; of none behind the last ones.
+  /// The step from operand `begin` of the elements from `first` on; empty after the last one.
   [[nodiscard]] PGAS_FN step step_at(std::size_t first, std::int32_t begin) const {
     const std::size_t left = call_->job.count - first;
     step made{first, left < length_ ? left : length_, begin, begin};
@@ -266,7 +264,7 @@ class staged_reduce {
       }
     }
   }
-  /// What is near has been stored already.
+  /// Direct targets have been stored to already.
   PGAS_FN void send_scans() const {
     PGAS_ROLLED
     for (std::int32_t q = now_.begin, proxied_pe = 0; q < now_.end; ++q) {
@@ -291,10 +289,10 @@ class staged_reduce {
   step next_;
   std::int32_t half_;     ///< of the buffers, that the next turn's operands come to
   std::int32_t at_;       ///< the operand to come
-  std::int32_t proxied_;  ///< how many far ones came before it
+  std::int32_t proxied_;  ///< proxied operands before it
 };
 
-/// Its steps out of line, also with -rdc=true, where they would be part of every fold.
+/// Its steps out of line, also with -rdc=true, which would put them into every reduction.
 PGAS_OUTLINE_IN_UNIT void open_staged(staged_reduce* route, const staged_job* call, reduce_result result,
                                       element_sizes sizes, slice me) {
   route->open(call, result, sizes, me);
@@ -305,5 +303,58 @@ PGAS_OUTLINE_IN_UNIT void open_staged(staged_reduce* route, const staged_job* ca
   return route->next_operand(found);
 }
 PGAS_OUTLINE_IN_UNIT void send_results(const staged_reduce* route) { route->send_results(); }
+
+/// This thread's slice of one operand.
+template <reduce_result Result, class T, class Op>
+PGAS_COLD void reduce_operand(const operand* with, Op op, slice me) {
+  using A = accumulator_of<Op, T>;
+  using element = stored_as<T, A>;
+  const auto* const in = reinterpret_cast<const element*>(with->in);
+  auto* const out = reinterpret_cast<element*>(with->out);
+  auto* const inner = reinterpret_cast<A*>(with->inner);
+  PGAS_ROLLED
+  for (std::size_t k = me.rank; k < with->count; k += me.size) {
+    const A value = accumulated<T, A>(in[k]);
+    if constexpr (Result == reduce_result::exclusive) {
+      out[k] = stored<T, A>(with->starts ? op.template identity<A>() : inner[k]);
+    }
+    A sum = with->starts ? value : static_cast<A>(op(inner[k], value));
+    inner[k] = sum;
+    if constexpr (Result == reduce_result::inclusive) out[k] = stored<T, A>(sum);
+    if constexpr (Result == reduce_result::whole) {
+      if (!with->ends) continue;
+      auto* const outer = reinterpret_cast<A*>(with->outer);
+      sum = accumulated<T, A>(stored<T, A>(sum));
+      if (!with->opens) sum = static_cast<A>(op(outer[k], sum));
+      outer[k] = sum;
+      if (out != nullptr) out[k] = stored<T, A>(sum);
+    }
+  }
+}
+
+/// One thread drains the queue for all.
+template <PGAS_IS(group) G>
+PGAS_OUTLINE_IN_UNIT void drain_by_leader(staged_reduce* route, G g) {
+  g.sync();
+  exit_unless_leader(g, g.thread_rank() == 0 && drain_staged(route));
+}
+
+/// A job by all threads of a group. Out of line and in memory, as there are few registers below a kernel.
+template <reduce_result Result, class T, class Op, PGAS_IS(group) G>
+PGAS_OUTLINE_IN_UNIT void reduce_staged(const staged_job* call, G g, Op op) {
+  using A = accumulator_of<Op, T>;
+  static_assert(sizeof(T) <= 4096, "elements of reductions have at most 4096 bytes");
+  if (call->job.count == 0) return;
+  staged_reduce route;
+  open_staged(&route, call, Result, {sizeof(T), sizeof(A), alignof(A)}, slice_of(g));
+  for (;;) {
+    drain_by_leader(&route, g);
+    if (!begin_step(&route)) break;
+    operand with{};
+    while (next_operand(&route, &with)) reduce_operand<Result, T>(&with, op, slice_of(g));
+    g.sync();
+    send_results(&route);
+  }
+}
 
 }  // namespace pgas::detail

@@ -1,5 +1,6 @@
 /// @file
-/// Collectives that move few bytes, by packets: what a member gets it takes out of them and stores itself.
+/// broadcast(), fcollect() and alltoall() of few bytes as LL exchanges: each member stores what it finds in the
+/// packets. Used by `collective.hpp`. LL all-gather and all-to-all; the protocol is in `ll_packet.hpp`.
 #pragma once
 
 #include "pgas/device/impl/ll/ll_exchange.hpp"
@@ -14,7 +15,7 @@ inline constexpr std::uint64_t most_ll_copy_units = 128;
   return ll_units(bytes) <= most_ll_copy_units && fits_ll(ctx, team, ll_units(bytes));
 }
 
-/// Messages of an fcollect() or alltoall(): block `i` of `dst` is what member i has for this one.
+/// Messages of an fcollect() or alltoall(): block `i` of `dst` comes from member i.
 struct block_exchange {
   std::byte* dst;
   const std::byte* src;
@@ -22,7 +23,7 @@ struct block_exchange {
   std::uint32_t src_step;  ///< from one member's block to the next; 0 if all get the same
 };
 
-/// One thread's share of it.
+/// One thread's slice of it.
 template <class Element>
 PGAS_OUTLINE ll_result ll_exchange_slice(ll_epoch now, block_exchange call, slice me) {
   const std::uint32_t elements = call.bytes / static_cast<std::uint32_t>(sizeof(Element));
@@ -41,7 +42,7 @@ PGAS_OUTLINE ll_result ll_exchange_slice(ll_epoch now, block_exchange call, slic
       store_elements<Element>(target(now.me) + at, own, elements - u * width);
     }
   }
-  // The others' units, several at a time whosever they are.
+  // Units of the other members, several at a time, of any of them.
   constexpr std::uint32_t batch = 3;
   const std::uint32_t all = static_cast<std::uint32_t>(now.members - 1) * now.units;
   for (std::uint32_t first = me.rank; first < all; first += batch * me.size) {
@@ -79,8 +80,7 @@ PGAS_FN void ll_exchange_blocks(const context& ctx, const G& g, const team_view&
               [&](const ll_epoch& now) { return ll_exchange_slice<ll_piece<T>>(now, call, slice_of(g)); });
 }
 
-/// One thread's share of a broadcast(). Members other than the root send a packet that holds nothing, as an exchange
-/// asks for.
+/// One thread's slice of a broadcast(). Members other than the root send an empty packet, as an exchange requires.
 template <class Element>
 PGAS_OUTLINE ll_result ll_broadcast_slice(ll_epoch now, std::byte* dst, const std::byte* src, std::uint32_t bytes,
                                           std::int32_t root, slice me) {

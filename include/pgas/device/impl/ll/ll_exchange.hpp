@@ -1,40 +1,38 @@
 /// @file
-/// Exchanges of packets: how collectives move few bytes.
+/// Exchanges of LL packets: how collectives move few bytes without a barrier. Used by `ll_reduce.hpp`, `ll_copy.hpp`.
+/// LL protocol with two alternating buffers; the epoch takes the place of a reset.
 ///
-/// An *exchange* is a collective in which every member sends each other one at least one packet, of the team's channel
-/// 0, or of the host's: each of the two has packets and a count of its own. Exchanges are counted in device memory by
-/// each member for itself; as all make the same calls, their counts agree. Packets are written over those of the
-/// exchange before the last, as there is room for two, and never cleared. That is safe: a member M writes the packets
-/// of exchange k over those of k - 2 when it has seen a packet of k - 1 from every other member P. P sent it when all
-/// threads of its group had come to exchange k - 1, that is, had found all packets of k - 2 that P was sent. So nothing
-/// that M writes over is still waited for, whoever's packet lay there: messages may have another length, and lie
-/// elsewhere, in each exchange. A packet of k - 2 or earlier is not taken for one of k, as its number is another one;
-/// before numbers of 32 bits come again, all packets are cleared (reset_ll_packets()). What else the members do on the
-/// channel in between - barriers, collectives by other ways - neither reads nor writes packets or the count. Other
-/// collectives, and different kinds of exchanges, may follow one another in any order.
+/// In an *exchange* every member sends every other one at least one packet, on the team's channel 0 or on the host's:
+/// each has its own packets and epoch. Each member counts its exchanges in device memory; as all make the same calls,
+/// the epochs agree. There are two buffers, so the packets of epoch k overwrite those of k - 2, which are never
+/// cleared. That is safe: a member M writes packets of epoch k after it has seen a packet of k - 1 from every other
+/// member P. P sent it when all threads of its group had entered epoch k - 1, and so had found all packets of k - 2.
+/// Hence no packet that M overwrites is still waited for, even where message lengths, and so places, differ between
+/// epochs. A packet of k - 2 or older is never taken for one of k, as its epoch differs; before the 32-bit epochs
+/// repeat, all packets are cleared (reset_ll_packets()). Barriers and other algorithms on the channel touch neither
+/// packets nor epoch, so all kinds of collectives may follow one another in any order.
 ///
-/// An exchange says nothing about other memory. When a member goes on, all others have called; what they wrote
-/// elsewhere need not be visible.
+/// An exchange orders no other memory. When a member returns, all others have called; their earlier stores elsewhere
+/// need not be visible.
 #pragma once
 
-#include "pgas/device/impl/hierarchy/proxied_reduce.hpp"
 #include "pgas/device/impl/ll/ll_packet.hpp"
 #include "pgas/device/impl/sync/barrier.hpp"
 
 namespace pgas::detail {
 
-/// This PE's count of exchanges; the packets lie a line behind it.
+/// This PE's epoch; the packets start a line after it.
 [[nodiscard]] PGAS_FN std::uint32_t* ll_counter(const context& ctx, const team_view& team) {
   return reinterpret_cast<std::uint32_t*>(ctx.my_slot_ + team.state_offset_ +
                                           team_layout::packets(team.n_pes(), team.n_channels(), team.channel_ != 0));
 }
-/// Bytes of the packets of one exchange.
+/// Bytes of the packets of one epoch.
 [[nodiscard]] PGAS_FN std::uint64_t packets_bytes(const team_view& team) {
   return team_layout::packets_bytes(team.channel_ != 0);
 }
 
-/// Whether members of a collective exchange packets: there is room for them, and all reach each other by load and
-/// store. The same on all members, as it depends on the team and on the size of the messages alone.
+/// Whether the messages of a collective fit the packets, and all members are direct. The same on all members, as team
+/// and message size alone decide.
 [[nodiscard]] PGAS_FN bool fits_ll(const context& ctx, const team_view& team, std::uint64_t units) {
   const auto n = static_cast<std::uint64_t>(team.n_pes());
   const std::uint64_t room = packets_bytes(team) / ll_unit_packed_bytes;
@@ -44,8 +42,8 @@ namespace pgas::detail {
   return all_direct(ctx, team);
 }
 
-/// An exchange as one thread sees it. The number is asked for by who makes a share of the exchange, with the data that
-/// it will send: so that the two loads are under way together.
+/// An exchange as one thread sees it. Each thread loads the epoch together with the data that it sends, so that the two
+/// loads overlap.
 struct ll_epoch {
   std::uintptr_t packets;  ///< this PE's
   peer_map peers;
@@ -54,19 +52,19 @@ struct ll_epoch {
   std::int32_t me;
   std::uint32_t room;   ///< packets_bytes()
   std::uint32_t units;  ///< of each message
-  std::uint32_t epoch;  ///< 0 before it was asked for
+  std::uint32_t epoch;  ///< 0 before load_epoch()
 
   PGAS_FN void load_epoch() { epoch = load_relaxed(reinterpret_cast<std::uint32_t*>(packets - team_layout::line)); }
-  /// Where member `from`'s message lies in this PE's slot.
+  /// Member `from`'s message in this PE's slot.
   [[nodiscard]] PGAS_FN std::uintptr_t message(std::int32_t from) const {
     return packets + (epoch & 1) * std::uint64_t{room} +
            static_cast<std::uint64_t>(from) * units * ll_unit_packed_bytes;
   }
-  /// The first packet of its unit `u`; the second one lies `units` packets behind.
+  /// The first packet of its unit `u`; the second one is `units` packets after it.
   [[nodiscard]] PGAS_FN vec16* packet(std::int32_t from, std::uint32_t u) const {
     return reinterpret_cast<vec16*>(message(from)) + u;
   }
-  /// The member `i` places behind this one, 1 <= i < members.
+  /// The member `i` places after this one, 1 <= i < members.
   [[nodiscard]] PGAS_FN std::int32_t other(std::int32_t i) const { return member_behind(me, i, members); }
 };
 [[nodiscard]] PGAS_FN ll_epoch ll_epoch_of(const context& ctx, const team_view& team, std::uint64_t units,
@@ -93,7 +91,7 @@ template <std::uint32_t Batch>
   return await_ll_units(now.control, at, now.units, now.epoch, data);
 }
 
-/// How an exchange ended for one thread: which unit of whose message did not come, of all members' if `from` is -1.
+/// How an exchange ended for one thread: the unit that did not arrive and its sender, -1 for any member.
 struct ll_result {
   failure why;
   std::uint32_t unit;
@@ -101,7 +99,7 @@ struct ll_result {
   std::uint32_t epoch;  ///< of the exchange
 };
 
-/// Says whose packet did not come.
+/// Records a member whose packet did not arrive.
 PGAS_COLD void report_lost_ll_packet(context ctx, team_view team, operation what, std::uint64_t units, ll_result end) {
   const std::uint32_t epoch = end.epoch;
   const ll_epoch now = ll_epoch_of(ctx, team, units, epoch);
@@ -116,7 +114,7 @@ PGAS_COLD void report_lost_ll_packet(context ctx, team_view team, operation what
   report(ctx, lost_wait(end.why, what, -1, team.channel_offset(), cmp::eq, epoch, epoch));
 }
 
-/// Numbers start again at 1: nothing is left of those that were. Collective, once in 2^32 exchanges.
+/// Restarts the epochs at 1 with cleared packets. Collective, once in 2^32 exchanges.
 template <PGAS_IS(group) G>
 PGAS_COLD void reset_ll_packets(context ctx, G g, team_view team, operation what) {
   std::uint32_t* const count = ll_counter(ctx, team);
@@ -128,12 +126,12 @@ PGAS_COLD void reset_ll_packets(context ctx, G g, team_view team, operation what
   collective_barrier(ctx, g, team, what);  // nobody sends before all have cleared
 }
 
-/// An exchange by all threads of a group: `exchange` makes a thread's share of it, and says how it ended. What the
-/// group's threads did before is done when it begins; when this returns, all its threads are through.
+/// An exchange by all threads of a group: `exchange` is one thread's slice of it and returns how it ended. Earlier
+/// accesses of the group's threads come before it; all its threads are through when this returns.
 template <PGAS_IS(group) G, class Exchange>
 PGAS_FN void ll_exchange(const context& ctx, const G& g, const team_view& team, std::uint64_t units, operation what,
                          const Exchange& exchange) {
-  // One thread counts before the others read: they have all read before, as they were through.
+  // One thread increments before the others load: all loads of the last exchange are done.
   std::uint32_t* const count = ll_counter(ctx, team);
   if (g.thread_rank() == 0) reduce<rmw::add>(count, 1u);
   g.sync();

@@ -1,9 +1,9 @@
 /// @file
-/// Packets: 8 bytes of data in 16, each half of which also carries the number of the message that it belongs to. Who
-/// sees the number has the data with it: no fence, no barrier, one flight over the link. (The LL protocol of NCCL:
-/// src/include/nccl_device/impl/ll_a2a__funcs.h. Nothing but 8-byte accesses is taken to be whole.)
+/// LL packets: 8 bytes of data in 16, each half with the epoch of its message. Used by the collectives' exchanges
+/// (`ll_exchange.hpp`) and by `packet_channel.hpp`.
 ///
-/// Collectives exchange them (`packet.hpp`), and programs through channels of their own (`packet_channel.hpp`).
+/// The LL (low latency) protocol of NCCL, src/include/nccl_device/impl/ll_a2a__funcs.h: data and flag arrive together,
+/// so one flight over the link without fence or barrier. Only 8-byte accesses are taken to be atomic.
 #pragma once
 
 #include "pgas/device/impl/reduce/reduce_loop.hpp"
@@ -11,38 +11,38 @@
 
 namespace pgas::detail {
 
-/// What collectives' messages are made of: 16 bytes of data in two packets. The first packets of all units of a message
-/// lie before all the second ones, so that the stores of a warp fill whole lines.
+/// The unit of a collective's message: 16 bytes of data in two packets. The first packets of all units precede all the
+/// second ones, so that the stores of a warp fill whole lines.
 inline constexpr std::uint64_t unit_bytes = 16;
 inline constexpr std::uint64_t ll_unit_packed_bytes = 32;
 
 /// How many units hold `bytes` bytes.
 [[nodiscard]] PGAS_FN std::uint64_t ll_units(std::uint64_t bytes) { return (bytes + unit_bytes - 1) / unit_bytes; }
 
-/// A packet: the number lies in both of its halves.
+/// A packet: the epoch is in both halves.
 [[nodiscard]] PGAS_FN vec16 make_ll_packet(std::uint32_t low, std::uint32_t high, std::uint32_t epoch) {
   return {{low, epoch, high, epoch}};
 }
 
-/// Writes a unit where its first packet lies; the second one lies `apart` packets behind.
+/// Writes a unit at its first packet; the second one is `apart` packets after it.
 PGAS_FN void send_ll_unit(vec16* there, std::uint32_t apart, std::uint32_t epoch, const vec16& data) {
   store_relaxed(there, make_ll_packet(data.w[0], data.w[1], epoch));
   store_relaxed(there + apart, make_ll_packet(data.w[2], data.w[3], epoch));
 }
 
-/// Polls some packets, all at once, and says whether all have come.
+/// Polls several packets at once; whether all have arrived.
 template <std::uint32_t Batch>
 [[nodiscard]] PGAS_FN bool ll_packets_ready(const vec16* const (&at)[Batch], std::uint32_t epoch,
                                             vec16 (&packet)[Batch]) {
   PGAS_UNROLL
   for (std::uint32_t b = 0; b < Batch; ++b) packet[b] = load_relaxed(at[b]);
-  std::uint32_t other = 0;  // bits by which some number differs
+  std::uint32_t other = 0;  // bits by which some epoch differs
   PGAS_UNROLL
   for (std::uint32_t b = 0; b < Batch; ++b) other |= (packet[b].w[1] ^ epoch) | (packet[b].w[3] ^ epoch);
   return other == 0;
 }
 
-/// Waits for some units, all polled at once. @param at their first packets
+/// Waits for several units, all polled at once. @param at their first packets
 template <std::uint32_t Batch>
 [[nodiscard]] PGAS_FN failure await_ll_units(const control_block* control, const vec16* const (&at)[Batch],
                                              std::uint32_t apart, std::uint32_t epoch, vec16 (&data)[Batch]) {
@@ -63,7 +63,7 @@ template <std::uint32_t Batch>
   return why;
 }
 
-/// What stands in a packet where `number` was to come: another number, if there is one.
+/// The epoch in a packet that should have `epoch`: another one, if there is one.
 [[nodiscard]] PGAS_FN std::uint32_t epoch_in(const vec16* packet, std::uint32_t epoch) {
   const vec16 there = load_relaxed(packet);
   return there.w[3] != epoch ? there.w[3] : there.w[1];
@@ -79,8 +79,8 @@ template <std::uint32_t Batch>
 template <class T>
 using ll_piece = typename word < unit_of<T><8 ? unit_of<T> : 8>::type;
 
-/// A word of 16 or 8 bytes full of elements of type T, of which there are `left`: at least one. The places of those
-/// that are missing hold the first one again: what is done to all places is never done to anything but elements.
+/// A word of 16 or 8 bytes full of elements of type T, of which `left` exist, at least one. The first one fills the
+/// missing places, so that operations on all places only ever see elements.
 template <class T, class Word = vec16>
 [[nodiscard]] PGAS_FN Word load_elements(const std::byte* p, std::uint32_t left) {
   constexpr std::uint32_t width = sizeof(Word) / sizeof(T);

@@ -1,19 +1,22 @@
 /// @file
-/// The all-reduce of few elements: every member sends its own to all others as packets, and folds what arrives in the
-/// members' order. Each result is made by whoever needs it from the same operands in the same order as `fold.hpp` takes
-/// them, so it has the same bits on all members, and as by that way. (One-shot all-reduce.)
+/// The all-reduce of few elements: every member sends its own to all others as LL packets, and reduces the arrivals in
+/// the members' order. Used by `reduce/algorithm.hpp`. LL one-shot all-reduce, "AGxLL_R" in NCCL's
+/// src/device/symmetric/all_reduce.cuh.
+///
+/// All members reduce the same operands in the order of `reduce_loop.hpp`: the result has the same bits on all of them,
+/// and as by the other algorithms.
 #pragma once
 
 #include "pgas/device/impl/ll/ll_exchange.hpp"
 
 namespace pgas::detail {
 
-/// Whether elements of type T are exchanged in packets: all of their bits count. Padding would differ from member to
-/// member where each makes the results for itself.
+/// Whether elements of type T are exchanged in packets: all of their bits count. Padding would differ between members,
+/// as each computes the result for itself.
 template <class T>
 inline constexpr bool ll_reducible = 16 % sizeof(T) == 0 && (arithmetic<T> || __has_unique_object_representations(T));
 
-/// Unit `u` of all members' messages, folded in order: of three others at a time, and this PE's own where it belongs.
+/// Unit `u` of all members' messages, reduced in order: three of the others at a time, this PE's own in its place.
 template <class T, class Op>
 [[nodiscard]] PGAS_FN failure ll_reduce_unit(const Op& op, const ll_epoch& now, const vec16& own, std::uint32_t u,
                                              vec16& result) {
@@ -49,8 +52,8 @@ template <class T, class Op>
   return failure::none;
 }
 
-/// One thread's share of an all-reduce of `count` elements. Source and destination may be the same: each thread reads
-/// the elements that it writes, and reads them first. Out of line, as fold() is.
+/// One thread's slice of an all-reduce of `count` elements. Source and destination may be the same: each thread reads
+/// the elements that it writes, and reads them first. Out of line, as reduce_elements() is.
 template <class T, class Op>
 PGAS_OUTLINE ll_result ll_reduce_slice(Op op, ll_epoch now, std::byte* dst, const std::byte* src, std::uint32_t count,
                                        slice me) {

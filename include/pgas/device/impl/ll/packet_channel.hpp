@@ -1,16 +1,17 @@
 /// @file
-/// What goes through a packet_channel: messages of packets where load and store reach the other PE, else data and a
-/// signal by the proxy.
+/// The messages of a packet_channel: LL packets where the other PE is direct, else data and a signal by the proxy. Used
+/// by `device/packet_channel.hpp`. LL protocol with two alternating halves and implicit credits (each message
+/// acknowledges the one before).
 ///
-/// A message lies in packets of 8 bytes of data each (`ll_packet.hpp`), thread k of the group has packets k, k + size
-/// and so on. Messages are numbered, on each side from 1. Message k lies in half k % 2 of the box, over what is left of
-/// message k - 2, and is never cleared. That is safe by the rule that a PE sends message k only when it has received
-/// message k - 1 of the other PE: that one sent k - 1 when it had received k - 2, so nothing that is written over is
-/// still waited for. What is left of k - 2 or an earlier one is not taken for k, as its number is another one.
+/// A message is split into packets of 8 bytes of data (`ll_packet.hpp`); thread k of the group has packets k, k + size
+/// and so on. Each side numbers its messages from 1. Message k overwrites message k - 2 in half k % 2 of the box, which
+/// is never cleared. That is safe because a PE sends message k only after it has received message k - 1 of the other
+/// PE, which had received k - 2 by then: no overwritten packet is still waited for. A packet of k - 2 or older is never
+/// taken for one of k, as its number differs.
 ///
-/// After number 2^32 - 1 comes 2, in the other half again. Before then both halves of the box must be free of numbers
-/// that come again, so each is cleared at the one time at which nobody writes to it: by its own PE, before that sends
-/// the message that the other PE has to see before it writes there (renews()).
+/// Number 2 follows 2^32 - 1, in the other half. Before that, both halves must be free of numbers that repeat. Each is
+/// cleared when nobody writes to it: by its own PE, before the message that the other PE must see before it writes
+/// there (renews()).
 #pragma once
 
 #include "pgas/device/impl/ll/ll_packet.hpp"
@@ -19,7 +20,7 @@
 
 namespace pgas {
 
-/// The unit of a channel's memory, of which a program allocates packet_lines(). What is in it is the library's own.
+/// The unit of a channel's memory: a program allocates packet_lines() of them. The contents belong to the library.
 struct alignas(128) packet_line {
   std::uint64_t words[16];
 };
@@ -29,7 +30,7 @@ namespace detail {
 /// The first line of a box.
 struct box_header {
   std::uint32_t sent;      ///< number of the last message that this PE has sent
-  std::uint32_t received;  ///< the same of those that it has received
+  std::uint32_t received;  ///< the last message that it has received
   signal_t arrived[2];     ///< by halves: the number of the message there, if it came by the proxy
 };
 static_assert(sizeof(box_header) <= sizeof(packet_line));
@@ -48,13 +49,12 @@ using packet_data = std::uint64_t;
   return (packets_of(bytes) + in_line - 1) / in_line;
 }
 
-/// The number after `number`.
+/// The next number.
 [[nodiscard]] PGAS_FN std::uint32_t next_number(std::uint32_t number) { return number == ~0u ? 2 : number + 1; }
-/// Whether the half that message `number` does not lie in is cleared before it is sent: once in each turn of the
-/// numbers for either half.
+/// Whether the other half is cleared before message `number` is sent: once for each half until the numbers repeat.
 [[nodiscard]] PGAS_FN bool renews(std::uint32_t number) { return number == ~0u || number == 2; }
 
-/// What a thread knows of a channel: packet_channel.
+/// A thread's copy of a channel's state: packet_channel.
 struct channel_state {
   packet_line* in;       ///< this PE's box
   packet_line* out;      ///< what it calls the other PE's
@@ -66,7 +66,7 @@ struct channel_state {
   std::uint32_t received;
 
   [[nodiscard]] PGAS_FN box_header* header() const { return reinterpret_cast<box_header*>(in); }
-  /// Where a message lies in a box.
+  /// The place of a message in a box.
   [[nodiscard]] PGAS_FN packet_line* place(packet_line* box, std::uint32_t number) const {
     return box + (1 + (number & 1) * half);
   }
@@ -77,19 +77,19 @@ struct channel_state {
   [[nodiscard]] PGAS_FN std::uint32_t room() const { return half * std::uint32_t{sizeof(packet_line) / 2}; }
 };
 
-/// Whether a message is none of those that nearly all are: between PEs that reach each other, with data but not too
-/// much, in its turn, and with a number that follows the one before. All warps of a block go through this, one after
-/// another, and nothing is as short as the flight of a message: everything else is looked at out of line.
-/// @param mine the last message this way @param other the last one the other way
+/// Whether a message takes the slow path. Nearly all take the fast one: a direct PE, some data but not too much, the
+/// right order, a number that follows the last. All warps of a block execute this test, and it would add to the latency
+/// of a message: the rest is out of line. @param mine the last message in this direction @param other the last one in
+/// the other direction
 template <class T>
 [[nodiscard]] PGAS_FN bool needs_slow_path(const channel_state& now, std::size_t count, std::uint32_t mine,
                                            std::uint32_t other) {
   return count - 1 >= now.direct / sizeof(T) ||          // none, too many, or by the proxy
-         static_cast<std::int32_t>(mine - other) > 0 ||  // out of turn
+         static_cast<std::int32_t>(mine - other) > 0 ||  // out of order
          mine - 2 >= ~std::uint32_t{3};                  // 0, 1 or one of the last two: see renews()
 }
 
-/// A message on its way: where it lies, and the data on this PE. Passed by value: it stays in registers.
+/// A message in transfer: its packets, and its data on this PE. Passed by value, it stays in registers.
 template <class Byte>
 struct packed_message {
   vec16* at;
@@ -116,7 +116,7 @@ template <class T>
           reinterpret_cast<std::byte*>(dst), bytes};
 }
 
-/// The data of packet `u`, made of pieces of this type. The message has data there.
+/// The data of packet `u`, loaded by this type. The message has data there.
 template <class Piece>
 [[nodiscard]] PGAS_FN packet_data load_packet(outgoing message, std::uint32_t u) {
   const std::uint32_t at = u * std::uint32_t{sizeof(packet_data)};
@@ -133,10 +133,10 @@ PGAS_FN void store_packet(incoming message, std::uint32_t u, const vec16& packet
                                     (message.bytes - at) / std::uint32_t{sizeof(Piece)});
 }
 
-/// How many packets a thread has at once: for more a block of 1024 threads has no registers.
+/// Packets of a thread at once: a block of 1024 threads has no registers for more.
 inline constexpr std::uint32_t packets_at_once = 4;
 
-/// One thread's share of sending a message that is not empty.
+/// One thread's slice of sending a message that is not empty.
 template <class Piece>
 PGAS_OUTLINE void send_packets(outgoing message, slice me) {
   PGAS_ROLLED
@@ -155,7 +155,7 @@ PGAS_OUTLINE void send_packets(outgoing message, slice me) {
   }
 }
 
-/// One thread's share of receiving a message.
+/// One thread's slice of receiving a message.
 template <class Piece>
 [[nodiscard]] PGAS_OUTLINE failure receive_packets(const control_block* control, incoming message, slice me) {
   PGAS_ROLLED
@@ -180,7 +180,7 @@ template <class Piece>
   return failure::none;
 }
 
-/// Receives the packet of a thread that has no other one. False if it does not come soon.
+/// Receives the only packet of a thread. False if it does not arrive within a few polls.
 template <class Piece>
 [[nodiscard]] PGAS_FN bool receive_soon(incoming message, std::uint32_t u) {
   const vec16* const at[1] = {message.at + u};
@@ -195,8 +195,8 @@ template <class Piece>
   return false;
 }
 
-/// Ends the caller if a message is longer than there is room for, or comes before one has gone the other way.
-/// @param mine the last message this way @param other the last one the other way
+/// Ends the caller for a message that is longer than the channel, or out of order. @param mine the last message in this
+/// direction @param other the last one in the other direction
 PGAS_COLD void refuse(context ctx, operation what, std::int32_t pe, std::uint64_t bytes, std::uint64_t room,
                       std::uint32_t mine, std::uint32_t other) {
   const bool fits = bytes <= room;
@@ -216,7 +216,7 @@ PGAS_FN void check_turn(const context& ctx, operation what, const channel_state&
   }
 }
 
-/// Clears half a box for numbers that come again. *Callers* all threads of the group. *Order* before what it sends.
+/// Clears half a box for numbers that repeat. *Callers* all threads of the group. *Order* before its later messages.
 template <PGAS_IS(group) G>
 PGAS_COLD void clear_half(G g, packet_line* half, std::uint32_t lines) {
   auto* const all = reinterpret_cast<vec16*>(half);
@@ -227,7 +227,7 @@ PGAS_COLD void clear_half(G g, packet_line* half, std::uint32_t lines) {
   fence_release();
 }
 
-/// Says which packet did not come.
+/// Records the packet that did not arrive.
 PGAS_COLD void report_lost_message(context ctx, std::int32_t pe, failure why, incoming message, slice me) {
   std::uint32_t u = me.rank;
   std::uint32_t seen = epoch_in(message.at + u, message.number);
@@ -247,8 +247,8 @@ PGAS_FN void send_proxied(const context& ctx, const G& g, const channel_state& n
                      {&its->arrived[number & 1], number, signal_op::set}, g);
 }
 
-/// Waits for a message that comes by the proxy, and copies it; ends the group if it has to give up. *Callers* all
-/// threads of the group.
+/// Waits for a message from the proxy, and copies it; ends the group if it gives up. *Callers* all threads of the
+/// group.
 template <class T, PGAS_IS(group) G>
 PGAS_FN void receive_proxied(const context& ctx, const G& g, const channel_state& now, std::uint32_t number, T* dst,
                              std::size_t count) {
@@ -270,8 +270,8 @@ PGAS_FN void receive_proxied(const context& ctx, const G& g, const channel_state
   copy_by<direction::get>(g, dst, reinterpret_cast<const T*>(now.place(now.in, number)), count);
 }
 
-/// A message that needs care: copies of all that a call was given, in memory. A context or a channel whose address is
-/// taken does not stay in registers; and see proxied_copy.
+/// A call that takes the slow path: copies of its arguments, in memory. A context or a channel whose address is taken
+/// does not stay in registers; see also proxied_copy.
 template <class T>
 struct slow_call {
   context ctx;
@@ -280,7 +280,7 @@ struct slow_call {
   std::size_t count;
 };
 
-/// Sends it. *Callers* all threads of the group. Returns the number of the message.
+/// Sends the message. *Callers* all threads of the group. Returns its number.
 template <class T, PGAS_IS(group) G>
 [[nodiscard]] PGAS_COLD std::uint32_t send_slow(const slow_call<const T>& call, G g) {
   const channel_state& now = call.now;
@@ -300,7 +300,7 @@ template <class T, PGAS_IS(group) G>
   return number;
 }
 
-/// Receives one. The same.
+/// Receives the message. *Callers* all threads of the group. Returns its number.
 template <class T, PGAS_IS(group) G>
 [[nodiscard]] PGAS_COLD std::uint32_t receive_slow(const slow_call<T>& call, G g) {
   const channel_state& now = call.now;
@@ -315,7 +315,7 @@ template <class T, PGAS_IS(group) G>
     why = receive_packets<ll_piece<T>>(call.ctx.control_, message, me);
     if (why != failure::none) report_lost_message(call.ctx, now.pe, why, message, me);
   }
-  if (renews(number)) fence_acquire();  // the other PE has cleared what is sent to next
+  if (renews(number)) fence_acquire();  // the other PE has cleared the half that this one sends to next
   exit_if_any(g, why != failure::none);
   if (me.rank == 0) store_relaxed(&now.header()->received, number);
   return number;

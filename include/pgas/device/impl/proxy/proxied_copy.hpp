@@ -1,10 +1,11 @@
 /// @file
-/// Copies to and from PEs that load and store do not reach.
+/// put(), get(), put_signal() and strided copies for proxied PEs. Used by `device/rma.hpp`, `signal.hpp`, `strided.hpp`
+/// and the collectives. Work-request submission by one thread of a group; short data inline in the command.
 ///
-/// * Of a group one thread hands the command over. Its release covers what the others did before, as whoever calls has
-///   synced the group.
-/// * The proxy reads and writes global memory only. What lies on a thread's stack or in the shared memory of a block
-///   goes in pieces that a command carries, and so does what fits one; the threads of a group share them.
+/// * One thread of a group submits the command. Its release covers the others' accesses, as callers have synced the
+///   group.
+/// * The proxy accesses global memory only. A thread's stack, a block's shared memory and short data travel inline in
+///   commands, which the threads of the group share.
 #pragma once
 
 #include "pgas/detail/isa/ptx_space.hpp"
@@ -13,11 +14,11 @@
 
 namespace pgas::detail {
 
-/// What an operation waits for: nothing but that its commands are handed over, or until the proxy is done with local
-/// memory, too: has read the source, has written the destination.
+/// The completion that an operation waits for: its commands are submitted, or the proxy is also done with local memory
+/// (has read the source, has written the destination).
 enum class completion { submitted, local_done };
 
-/// A signal to come behind a copy.
+/// A signal after a copy.
 struct trailing_signal {
   const signal_t* at;
   signal_t value;
@@ -40,7 +41,7 @@ template <class T>
   return {block * sizeof(T), count, local_stride * size, remote_stride * size};
 }
 
-/// Hands over a copy of the kind `kind`; a strided one has blocks of less than 4 GiB. False if it had to give up.
+/// Submits a copy of the kind `kind`; a strided one has blocks of less than 4 GiB. False if it gave up.
 [[nodiscard]] PGAS_COLD bool submit_copy(proxy_queue queue, op_info about, command_kind kind, const void* local,
                                          strided_range shape, completion when) {
   reserved_answer answers{no_answer, 0};
@@ -58,7 +59,7 @@ template <class T>
   return when == completion::submitted || !await_answer(queue, about, answers).lost;
 }
 
-/// Hands over blocks of any number and size. False if it had to give up.
+/// Submits blocks of any number and size. False if it gave up.
 template <direction Direction>
 [[nodiscard]] PGAS_COLD bool submit_blocks(proxy_queue queue, op_info about, const void* local, strided_range shape,
                                            completion when) {
@@ -76,8 +77,8 @@ template <direction Direction>
   return true;
 }
 
-/// Hands over a put with a signal behind it: of `bytes` from `local`, or of what `local` is itself, or the signal
-/// alone, by the kind. False if it had to give up.
+/// Submits a put with a trailing signal: of `bytes` from `local`, of `local` itself, or the signal alone, by the kind.
+/// False if it gave up.
 [[nodiscard]] PGAS_COLD bool submit_signal(proxy_queue queue, op_info about, command_kind kind, std::uint64_t local,
                                            std::size_t bytes, trailing_signal signal, completion when) {
   const bool waits = when == completion::local_done && kind == command_kind::put_signal;
@@ -95,7 +96,8 @@ template <direction Direction>
   return !waits || !await_answer(queue, about, answers).lost;
 }
 
-/// Goes on with the group's other threads if that was waited for; ends the group, or the thread, where it is lost.
+/// Ends the group, or the thread, where a submission was lost; the group's threads wait for each other if the caller
+/// waits.
 template <PGAS_IS(group) G>
 PGAS_FN void exit_if_lost(const G& g, bool lost, completion when) {
   if (when == completion::local_done) {
@@ -110,12 +112,12 @@ template <PGAS_IS(group) G>
   return {static_cast<std::uint32_t>(g.thread_rank()), static_cast<std::uint32_t>(g.size())};
 }
 
-/// A copy that the proxy carries, as the threads of a group ask for it. It is passed in memory: what a call takes in
-/// registers, nvcc loads at the top of the loop around it, whether the call is made or not.
+/// A proxied copy as the threads of a group call it. Passed in memory: nvcc loads arguments in registers at the top of
+/// the loop around the call, whether the call is made or not.
 struct proxied_copy {
   proxy_queue queue;
   std::int32_t pe;     ///< in the world
-  const void* remote;  ///< what this PE calls it
+  const void* remote;  ///< by this PE's address
   const void* local;   ///< for gets not const in truth
   std::size_t bytes;
   completion when;
@@ -147,7 +149,7 @@ PGAS_COLD void proxied_get(const proxied_copy& call, G g) {
   exit_if_lost(g, lost, call.when);
 }
 
-/// One thread's share of strided copies of memory that the proxy can't reach. False if it had to give up.
+/// One thread's slice of strided copies of memory that the proxy can't access. False if it gave up.
 template <direction Direction>
 [[nodiscard]] PGAS_COLD bool copy_strided_inline(proxy_queue queue, op_info about, const void* local,
                                                  strided_range shape, slice me) {

@@ -1,7 +1,6 @@
 /// @file
-/// The operations of single threads on PEs that load and store do not reach: what each makes of its arguments before
-/// they are handed to the proxy. The headers of the operations say what they mean. All end the thread where the proxy
-/// does not answer.
+/// The operations of single threads on proxied PEs: p, g, atomics, fence and quiet as commands. Used by the headers of
+/// the operations, which say what they mean. All end the thread where the proxy does not answer.
 #pragma once
 
 #include "pgas/detail/datatype.hpp"
@@ -11,7 +10,7 @@
 
 namespace pgas::detail {
 
-/// The bits of a value as commands carry them.
+/// The bits of a value in a command.
 template <class T>
 [[nodiscard]] PGAS_FN payload payload_of(const T& value) {
   static_assert(sizeof(T) <= sizeof(payload));
@@ -20,7 +19,7 @@ template <class T>
   return all;
 }
 
-/// At most as many bytes as a command carries, from wherever `from` points, and to it.
+/// At most a command's payload from any address, and to any.
 [[nodiscard]] PGAS_FN payload pack_payload(const std::byte* src, std::size_t bytes) {
   payload all{};
   PGAS_ROLLED
@@ -39,7 +38,7 @@ PGAS_FN void unpack_payload(std::byte* to, payload all, std::size_t bytes) {
   }
 }
 
-/// Writes at most as many bytes as a command carries. False if it had to give up.
+/// Submits at most a command's payload. False if it gave up.
 [[nodiscard]] PGAS_FN bool put_inline_value(proxy_queue queue, op_info about, payload value, std::uint32_t bytes) {
   const reserved_slot reserved = reserve_slot(queue, about);
   if (reserved.slot == nullptr) return false;
@@ -49,9 +48,9 @@ PGAS_FN void unpack_payload(std::byte* to, payload all, std::size_t bytes) {
   return true;
 }
 
-/// One thread's share of `bytes` bytes at any local address, in pieces that commands and answers carry. A get is done
-/// when it returns. False if it had to give up. (Addresses move along, as there are few registers this deep below a
-/// kernel.) @param local for puts not written
+/// One thread's slice of `bytes` bytes at any local address, inline in commands and answers. A get is done when it
+/// returns. False if it gave up. (Addresses advance, as registers are few this deep below a kernel.) @param local for
+/// puts not written
 template <direction Direction>
 [[nodiscard]] PGAS_FN bool copy_inline(proxy_queue queue, op_info about, std::byte* local, std::size_t bytes,
                                        slice me) {
@@ -84,7 +83,7 @@ template <direction Direction>
   return copy_inline<direction::get>(queue, about, static_cast<std::byte*>(dst), bytes, me);
 }
 
-/// Writes at most as many bytes as a command carries.
+/// Writes at most a command's payload.
 PGAS_FN void proxied_store(proxy_queue queue, op_info about, payload value, std::uint32_t bytes) {
   if (!put_inline_value(queue, about, value, bytes)) end_thread();
 }
@@ -124,8 +123,7 @@ template <class T>
   }
 }
 
-/// An atomic operation whose result is not wanted. Out of line: a wait and the signal behind it are to lie close
-/// together.
+/// An atomic operation without a result. Out of line: keeps a wait and the signal after it close together.
 PGAS_COLD void proxied_update(proxy_queue queue, op_info about, atomic_update update, datatype as,
                               std::uint64_t value) {
   const reserved_slot reserved = reserve_slot(queue, about);
@@ -135,7 +133,7 @@ PGAS_COLD void proxied_update(proxy_queue queue, op_info about, atomic_update up
   publish(reserved);
 }
 
-/// An atomic operation: the bits before.
+/// An atomic operation: the old bits.
 [[nodiscard]] PGAS_FN std::uint64_t proxied_fetch(proxy_queue queue, op_info about, atomic_update update, datatype as,
                                                   std::uint64_t value, std::uint64_t condition) {
   const reserved_answer answers = reserve_answer(queue, about);
@@ -150,7 +148,7 @@ PGAS_COLD void proxied_update(proxy_queue queue, op_info about, atomic_update up
   return got.value.word[0];
 }
 
-/// Later commands to PE `pe` come after earlier ones.
+/// Orders later commands to PE `pe` after earlier ones.
 PGAS_FN void proxied_fence(proxy_queue queue, std::int32_t pe) {
   const op_info about{operation::fence, pe, 0};
   const reserved_slot reserved = reserve_slot(queue, about);
@@ -159,26 +157,24 @@ PGAS_FN void proxied_fence(proxy_queue queue, std::int32_t pe) {
   publish(reserved);
 }
 
-/// settle() that ends the thread. Out of line, as is the next one: where there is no proxy, code beside the road.
+/// drain() that ends the thread. Out of line, as the next one: never executed where there is no proxy.
 PGAS_COLD void drain_or_end(proxy_queue queue, operation what, std::int32_t pe) {
   if (!drain(queue, what, pe)) end_thread();
 }
 
-/// settle() for what all threads of a group have handed over.
-/// *Callers* all threads of the group.
+/// drain() for the commands of all threads of a group. *Callers* all threads of the group.
 template <PGAS_IS(group) G>
 PGAS_COLD void drain_by_leader(proxy_queue queue, G g, operation what, std::int32_t pe) {
   g.sync();
   exit_unless_leader(g, g.thread_rank() == 0 && drain(queue, what, pe));
 }
 
-/// Waits for what this PE has handed to the proxy for any PE. Proxied operations that are complete are before whatever
-/// comes later, by whatever way it goes.
+/// Waits for this PE's commands to all PEs. Completed proxied operations come before later ones by any route.
 PGAS_FN void quiet_proxied(const context& ctx, operation what) {
   if (ctx.has_proxied()) PGAS_UNLIKELY
     drain_or_end(proxy_queue_of(ctx), what, -1);
 }
-/// The same for what the threads of a group have handed over.
+/// The same for the commands of a group's threads.
 template <PGAS_IS(group) G>
 PGAS_FN void quiet_proxied(const context& ctx, const G& g, operation what) {
   if (ctx.has_proxied()) PGAS_UNLIKELY

@@ -1,15 +1,14 @@
 /// @file
-/// The producers' side of the ring that `detail/command.hpp` describes: a thread hands a command to the proxy, and
-/// waits for the answer where there is one.
+/// The producers' side of the command ring (`detail/command.hpp`): submits a command to the proxy and waits for its
+/// answer. Used by `proxied_ops.hpp`, `proxied_copy.hpp` and `domain_barrier.hpp`. Multi-producer ring with tickets and
+/// laps.
 ///
-/// What operations on words need of it goes in line, also where load and store reach everybody: a function out of line
-/// costs its callers the registers that the call has to save and the most that anything below it takes, which is more
-/// than this code does. (A stencil kernel that sends its halo by p(): 32 registers, and 57 with the calls, at which
-/// half as many threads run.) What is said of a command travels in few registers: no context, but a `sender` and an
-/// `errand`.
+/// Operations on words have it in line, even where all PEs are direct. A function out of line costs its callers the
+/// registers that it saves and the most that anything below it takes, which is more than this code does. (A stencil
+/// kernel that sends its halo by p(): 32 registers, and 57 with the calls, at which half as many threads run.) A
+/// command's arguments take few registers: no context, but a `proxy_queue` and an `op_info`.
 ///
-/// Waits are those of `wait.hpp`: a ring that stays full and an answer that does not come end with a record, as the
-/// abort word and the deadline do everywhere.
+/// Waits are those of `wait.hpp`: a ring that stays full and a missing answer end with a record.
 #pragma once
 
 #include "pgas/device/impl/sync/wait.hpp"
@@ -27,12 +26,12 @@ struct proxy_queue {
 
 [[nodiscard]] PGAS_FN proxy_queue proxy_queue_of(const context& ctx) { return {ctx.routes_}; }
 
-/// The bytes that a command or an answer has room for.
+/// The bytes inline in a command or an answer.
 struct payload {
   std::uint64_t word[2];
 };
 
-/// What came back for a command.
+/// The answer to a command.
 struct reply {
   payload value;
   bool lost;  ///< nothing did, nor will: the record is written
@@ -45,7 +44,7 @@ struct op_info {
   std::uint64_t offset;
 };
 
-/// The record of a command that could not be handed over, or was not answered.
+/// The record of a command that could not be submitted, or was not answered.
 PGAS_FN void report_proxy_failure(proxy_queue queue, op_info about, failure why, std::uint64_t expected,
                                   std::uint64_t seen) {
   leave_record(queue.table->control, queue.table->my_slot,
@@ -54,7 +53,7 @@ PGAS_FN void report_proxy_failure(proxy_queue queue, op_info about, failure why,
 
 /// A slot of the ring that is this thread's to fill.
 struct reserved_slot {
-  command* slot;  ///< null: the thread had to give up; the record is written
+  command* slot;  ///< null: the thread gave up; the record is written
   std::uint64_t lap;
 };
 
@@ -78,19 +77,19 @@ struct reserved_slot {
       return {nullptr, 0};
     }
     fence_acquire();
-    store_release(&heads->taken, taken);  // may put back what another has seen since: then that one looks again
+    store_release(&heads->taken, taken);  // may undo a newer store of another thread, which then loads again
   }
   return {ring.commands + (number & (size - 1)), (number >> ring.log2_commands) + 1};
 }
 
 /// A cell for an answer, which is this thread's until it has read it.
 struct reserved_answer {
-  std::uint32_t cell;  ///< no_answer: the thread had to give up
+  std::uint32_t cell;  ///< no_answer: the thread gave up
   std::uint64_t lap;
 };
 
-/// Waits for one. (As reserve_unit() does, and yet not by a function of both: with that a loop of g() reached 268 GB/s
-/// instead of 354, by what ptxas made of this slow path.)
+/// Waits for a cell. (As reserve_unit(), and yet not by one function for both: with that a loop of g() reached 268 GB/s
+/// instead of 354, by ptxas's code for this slow path.)
 [[nodiscard]] PGAS_FN reserved_answer reserve_answer(proxy_queue queue, op_info about) {
   const ring_view& ring = queue.table->ring;
   const std::uint64_t number = fetch<rmw::add>(&ring.heads->next_answer, std::uint64_t{1});
@@ -112,11 +111,11 @@ struct reserved_answer {
 
 /// A unit of the workspace, which is this group's until release_unit().
 struct reserved_unit {
-  std::byte* at;  ///< null: the thread had to give up
+  std::byte* at;  ///< null: the thread gave up
   std::uint64_t number;
 };
 
-/// Waits for one. Out of line, as it is for folds, of which there are many.
+/// Waits for a unit. Out of line, as the many reductions call it.
 [[nodiscard]] PGAS_COLD reserved_unit reserve_unit(proxy_queue queue, op_info about) {
   const workspace_view& space = queue.table->workspace;
   const std::uint64_t number = fetch<rmw::add>(space.next, std::uint64_t{1});
@@ -143,7 +142,7 @@ PGAS_COLD void release_unit(proxy_queue queue, std::uint64_t number) {
   store_release(space.next + 1 + (number - (laps << space.log2_units)), laps + 1);
 }
 
-/// Waits for the answer. Acquires: what the proxy has done for the command is visible.
+/// Waits for the answer. Acquires: the proxy's work for the command is visible.
 [[nodiscard]] PGAS_FN reply await_answer(proxy_queue queue, op_info about, reserved_answer at) {
   const ring_view& ring = queue.table->ring;
   const answer* const cell = ring.answers + at.cell;
@@ -169,8 +168,8 @@ PGAS_FN void fill(std::uint64_t* to, std::uint64_t low, std::uint64_t high) {
                        static_cast<std::uint32_t>(high), static_cast<std::uint32_t>(high >> 32)}});
 }
 
-/// What all commands say, but `lap`. Strong stores: under the thread sanitizer they are no bulk data, which would end
-/// the reach of an earlier fence.
+/// The fields of all commands except `lap`. Strong stores: under the thread sanitizer they are no bulk data, which
+/// would end the effect of an earlier fence.
 PGAS_FN void fill(command* slot, command_kind kind, atomic_update update, datatype as, const op_info& about,
                   std::uint64_t local, std::uint64_t bytes, std::uint32_t cell, std::uint32_t block = 0) {
   const std::uint64_t head = static_cast<std::uint64_t>(kind) | static_cast<std::uint64_t>(update) << 8 |
@@ -181,11 +180,11 @@ PGAS_FN void fill(command* slot, command_kind kind, atomic_update update, dataty
   fill(&slot->bytes, bytes, cell | std::uint64_t{block} << 32);
 }
 
-/// The command is the proxy's. *Order* what this thread did and has seen before is visible to the proxy when it sees
-/// the command, and to whoever learns of its effect.
+/// Passes the command to the proxy. *Order* this thread's earlier accesses are visible to the proxy when it sees the
+/// command, and to whoever sees its effect.
 PGAS_FN void publish(const reserved_slot& slot) { store_release(&slot.slot->lap, slot.lap); }
 
-/// Hands over what needs no more, and waits for the answer.
+/// Submits a command without operands, and waits for the answer.
 [[nodiscard]] PGAS_FN reply request_reply(proxy_queue queue, op_info about, command_kind kind, std::uint64_t bytes) {
   const reserved_answer answers = reserve_answer(queue, about);
   if (answers.cell == no_answer) return {{}, true};
@@ -197,18 +196,18 @@ PGAS_FN void publish(const reserved_slot& slot) { store_release(&slot.slot->lap,
 }
 
 /// Returns when all earlier commands of this PE's contexts to PE `pe` of the world, or to all if it is -1, are
-/// complete. Acquires: what they brought is here. False if it had to give up.
+/// complete. Acquires: their data is here. False if it gave up.
 [[nodiscard]] PGAS_FN bool drain(proxy_queue queue, operation what, std::int32_t pe) {
   const ring_view ring = queue.table->ring;
   const std::uint64_t next = load_relaxed(&ring.heads->next);
-  if (load_relaxed(&ring.heads->completed) >= next) {  // where nothing was handed over since the host was last asked
+  if (load_relaxed(&ring.heads->completed) >= next) {  // no command since the host was last asked
     fence_acquire();
     return true;
   }
   const std::uint64_t completed = load_relaxed(&ring.progress->completed);
   if (completed >= next) {
     fence_acquire();
-    store_release(&ring.heads->completed, completed);  // may put back what another has seen since, as in reserve_slot()
+    store_release(&ring.heads->completed, completed);  // may undo a newer store of another thread, as in reserve_slot()
     return true;
   }
   return !request_reply(queue, {what, pe, 0}, command_kind::quiet, 0).lost;

@@ -1,5 +1,6 @@
 /// @file
-/// A collective as the host asks a backend for it: which one, of what, where. And how C++ types become numbers in it.
+/// A collective as the host asks a backend for it, and the numbers of C++ types in it. Used by the host library, the
+/// backends and the host's templates (pgas/collective.hpp).
 #pragma once
 
 #include "pgas/device/reduce_op.hpp"
@@ -24,7 +25,7 @@ enum class collective_kind : std::uint8_t {
 /// What is reduced: the operations of pgas::op, with their numbers there.
 enum class reduction : std::uint8_t { none = 0, sum, prod, min, max, bit_and, bit_or, bit_xor, maxloc, minloc };
 
-/// The type of what is reduced. Where an operation does not see signs, signed integers travel as unsigned ones.
+/// The element type of a reduction. Operations that ignore signs get signed integers as unsigned ones.
 enum class number_type : std::uint8_t {
   none,
   u8,
@@ -63,14 +64,14 @@ struct collective_request {
   const void* src = nullptr;
 };
 
-/// The number of an integer type by its width.
+/// The number_type of an integer type, by its width.
 template <PGAS_IS(reduce_integer) T>
 [[nodiscard]] PGAS_HD constexpr number_type integer_type(bool with_sign) {
   constexpr int by_width = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
   return static_cast<number_type>(static_cast<int>(with_sign ? number_type::i8 : number_type::u8) + by_width);
 }
 
-/// The number of a pair; none for those that the library has no kernels for.
+/// The number_type of a pair; none where the library has no kernel for it.
 template <class T, class = void>
 struct pair_type {
   static constexpr number_type value = number_type::none;

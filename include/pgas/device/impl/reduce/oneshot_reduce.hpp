@@ -1,61 +1,61 @@
 /// @file
-/// The all-reduce of a kernel that the host has enqueued, of more elements than go as packets and still so few that
-/// their way takes longer than they do: every member stores its own in all members' room for that, they meet once, and
-/// each folds what lies with it, in the members' order. (One-shot all-reduce, as in NCCL's symmetric kernels:
-/// src/device/symmetric/all_reduce.cuh, "AGxLL", but with plain stores and a meeting.)
+/// The one-shot all-reduce of kernels that the host enqueues: every member stores its elements in all members' staging
+/// memory, one barrier, then each reduces its copy in the members' order. Used by `algorithm.hpp`.
 ///
-/// Blocks go by themselves: each has its own elements, its own part of the room, in two halves, and meets the same
-/// blocks of the other members (lockstep_barrier()). The halves take turns with those meetings, so that nothing is
-/// written over which is still to be folded: a block stores in one half when the others have come to the meeting after
-/// the one behind which they folded what was there.
+/// One-shot all-reduce, "AGxLL" in NCCL's src/device/symmetric/all_reduce.cuh, here with plain stores and a barrier.
+///
+/// Each block works alone: on its own elements, in its own staging of two halves, with a barrier among the same blocks
+/// of all members (block_barrier()). The halves alternate with these barriers, so no operand is overwritten before it
+/// is reduced: a block stores to a half only after all members have passed the barrier that follows its last reading.
 #pragma once
 
-#include "pgas/device/impl/reduce/direct_exchange.hpp"
+#include "pgas/device/impl/reduce/reduce_loop.hpp"
+#include "pgas/device/impl/sync/barrier.hpp"
 
 namespace pgas::detail {
 
-/// Whether a team has room to push in, by its view for the host.
+/// Whether a team has staging memory, by the host's view of it.
 [[nodiscard]] PGAS_HD constexpr bool has_oneshot_staging(const team_view& team) {
   return team.push_offset_ != 0 && team.n_pes() > 1 && team.n_pes() <= oneshot_staging::most_members;
 }
 
-/// Bytes of what one member pushes to another for one block: a power of two, so that members' parts lie at a distance
-/// as slots do.
+/// Bytes that one member stores to another for one block: a power of two, so that the members' parts lie a constant
+/// distance apart, as slots do.
 [[nodiscard]] PGAS_HD constexpr std::uint32_t log2_oneshot_bytes(std::int32_t members) {
   std::uint32_t log2 = oneshot_staging::log2_block_bytes;
   while (static_cast<std::uint64_t>(members) << log2 > oneshot_staging::block_bytes) --log2;
   return log2;
 }
 
-/// How far behind a boundary of 16 bytes.
+/// Bytes from the 16-byte boundary below.
 [[nodiscard]] PGAS_FN std::size_t offset_in_word(const void* p) { return reinterpret_cast<std::uintptr_t>(p) & 15; }
 
-/// How the blocks share the elements: the same on all members.
+/// The elements of each block: the same on all members.
 template <class T>
 [[nodiscard]] PGAS_FN partition block_partition(const T* src, std::size_t count, std::uint32_t blocks) {
   return partition_of(reinterpret_cast<std::uintptr_t>(src), sizeof(T), count, static_cast<std::int32_t>(blocks));
 }
 
-/// Whether a reduction by a grid whose blocks go by themselves is pushed: the same on all members.
+/// Whether a reduction by a grid of lockstep blocks fits the staging: the same on all members.
 template <class T>
 [[nodiscard]] PGAS_FN bool fits_oneshot(const team_view& team, const T* src, const partition& all) {
   if (!has_oneshot_staging(team) || all.count == 0) return false;
   return all.each * sizeof(T) + offset_in_word(src) <= std::size_t{1} << log2_oneshot_bytes(team.n_pes());
 }
 
-/// What a block pushes and folds.
+/// One block's stores and reduction.
 struct oneshot_job {
   const std::byte* src;
   std::byte* dst;
   std::size_t bytes;
-  std::byte* staging;  ///< by this PE's address: what member 0 pushes
+  std::byte* staging;  ///< this PE's address of member 0's part
   peer_map peers;
   std::int32_t members;
   std::int32_t me;
   std::uint32_t log2;
-  bool words;  ///< of 16 bytes, all of them; then this PE's own are folded from where they are, else from the room too
+  bool words;  ///< whole 16-byte words; then this PE's operands are read at the source, else from the staging too
 
-  /// What a member pushes.
+  /// A member's part of the staging.
   [[nodiscard]] PGAS_FN std::byte* of(std::int32_t member) const {
     return staging + (static_cast<std::size_t>(member) << log2);
   }
@@ -66,10 +66,10 @@ template <class T>
   return 16 % sizeof(T) == 0 && offset_in_word(dst) == 0 && offset_in_word(src) == 0 && count * sizeof(T) % 16 == 0;
 }
 
-/// One thread's share of storing: each word is loaded once. In the room it lies as far into a word of 16 bytes as in
-/// the source.
+/// One thread's slice of the stores: each word is loaded once. The staging has the source's offset from a 16-byte
+/// boundary.
 PGAS_OUTLINE_IN_UNIT void oneshot_store(oneshot_job job, slice thread) {
-  constexpr std::uint32_t batch = 2;  // a thread of a block of 512 has no more, as long as members are two
+  constexpr std::uint32_t batch = 2;  // registers of a thread in a block of 512, with two members
   if (!job.words) {
     for (std::int32_t k = 1; k <= job.members; ++k)
       put_congruent(job.peers.at(job.of(job.me), member_behind(job.me, k, job.members)), job.src, job.bytes, thread);
@@ -92,7 +92,7 @@ PGAS_OUTLINE_IN_UNIT void oneshot_store(oneshot_job job, slice thread) {
   }
 }
 
-/// One thread's share of folding whole words, of several members at once.
+/// One thread's slice of the reduction of whole words, several members at once.
 template <class T, class Op>
 PGAS_OUTLINE void oneshot_reduce_words(Op op, oneshot_job job, slice thread) {
   using A = accumulator_of<Op, T>;
@@ -127,7 +127,7 @@ PGAS_OUTLINE void oneshot_reduce_words(Op op, oneshot_job job, slice thread) {
   }
 }
 
-/// An all-reduce for which pushes() holds. @param all block_partition()
+/// An all-reduce for which fits_oneshot() holds. @param all block_partition()
 template <class T, class Op, PGAS_IS(group) G>
 PGAS_FN void oneshot_reduce(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
                             const partition& all, const Op& op) {

@@ -1,12 +1,11 @@
 /// @file
-/// The loop of all folding collectives: one member reads some elements from every member's source, in the members'
-/// order, combines them and stores what comes out straight where it is wanted.
+/// The loop over elements of all reductions and scans: one member loads an element from every member's source, combines
+/// in the members' order and stores the result at its targets. Used by `twoshot_reduce.hpp`, `oneshot_reduce.hpp`,
+/// `hierarchical_reduce.hpp`; its element accesses also by `ll/`.
 ///
-/// The order of the operands of an element is that of the members whoever folds it, so results depend on nothing but
-/// the team and the data: not on groups, their sizes or the addresses. And since the one who folds an element is the
-/// only one who reads it, and does so before it stores any result, source and destination may be the same memory.
-/// (Two-shot all-reduce by reading, as in NCCL's symmetric kernels: src/device/symmetric/all_reduce.cuh,
-/// "RSxLD_AGxST".)
+/// Operands have the members' order whichever member reduces them, so results depend on team and data alone, not on
+/// groups, sizes or addresses. One member alone reads an element, and reads it before it stores any result: source and
+/// destination may be the same memory.
 #pragma once
 
 #include "pgas/device/impl/copy/copy.hpp"
@@ -15,27 +14,12 @@
 
 namespace pgas::detail {
 
-/// Who gets results: every member or one of them the whole fold, or every member what the members up to it make.
+/// The results: the whole reduction for every member or for one, or for every member the scan up to it.
 enum class reduce_result : std::int32_t { whole, inclusive, exclusive };
 
-/// How to reach the members of a team: what context::world_remote() needs, and no more.
-struct peer_map {
-  const std::int32_t* members;  ///< null where they are evenly spaced
-  std::int32_t first;           ///< slots from this PE's to that of the first member; of the world's PE 0 for a list
-  std::int32_t stride;
-  std::uint32_t log2_stride;
-
-  template <class T>
-  [[nodiscard]] PGAS_FN T* at(T* local, std::int32_t member) const {
-    const std::int32_t slots = first + (members == nullptr ? member * stride : members[member]);
-    return reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(local) +
-                                (static_cast<std::uintptr_t>(static_cast<std::intptr_t>(slots)) << log2_stride));
-  }
-};
-
-/// Some elements to be folded.
+/// Elements to reduce.
 struct reduce_job {
-  const std::byte* src;  ///< this PE's address of the first of them; every member's lies at the same offset
+  const std::byte* src;  ///< this PE's address of the first of them; the offset is the same on every member
   std::byte* dst;        ///< the same for the results
   std::size_t count;
   peer_map peers;
@@ -49,19 +33,19 @@ struct reduce_job {
   return value >> 32 == 0 ? static_cast<std::uint32_t>(value) / by : value / by;
 }
 
-/// How members share `count` elements: whole lines of 128 bytes, as even as that allows. The same on all members, as
-/// their `src` differ by multiples of a slot.
+/// The slices of `count` elements: whole lines of 128 bytes, as even as that allows. The same on all members, as their
+/// `src` differ by multiples of a slot.
 struct partition {
   std::size_t count;
-  std::size_t skew;  ///< how many elements into its first line the first one lies
-  std::size_t each;  ///< elements of a share, but for the first and the last one
+  std::size_t skew;  ///< elements from the start of the first one's line to the first one
+  std::size_t each;  ///< elements of a slice, except the first and the last one
 
-  /// Where the share of member `member` starts.
+  /// The first element of a member's slice.
   [[nodiscard]] PGAS_FN std::size_t start(std::int32_t member) const {
     const std::size_t before = each * static_cast<std::size_t>(member);
     return before <= skew ? 0 : before - skew < count ? before - skew : count;
   }
-  /// Whose share element `at` is in.
+  /// The member whose slice has element `at`.
   [[nodiscard]] PGAS_FN std::int32_t owner(std::size_t at) const {
     return static_cast<std::int32_t>((at + skew) / each);
   }
@@ -75,7 +59,7 @@ struct partition {
   const std::size_t lines = (count + skew + per_line - 1) / per_line;
   return {count, skew, divided(lines + n - 1, n) * per_line};
 }
-/// Where the share of member `member` starts, of elements at `src`.
+/// The first element of a member's slice of the elements at `src`.
 template <class T>
 [[nodiscard]] PGAS_FN std::size_t slice_start(const T* src, std::size_t count, std::int32_t members,
                                               std::int32_t member) {
@@ -122,7 +106,7 @@ PGAS_FN void combine(const Op& op, lanes<A, N>& sum, const lanes<A, N>& next) {
   for (std::uint32_t k = 0; k < N; ++k) sum.at[k] = static_cast<A>(op(sum.at[k], next.at[k]));
 }
 
-/// Folds what one access holds with what came before.
+/// Combines the elements of one access with the sum so far.
 template <class Access, class T, class Op, class A>
 PGAS_FN void reduce_lanes(const Op& op, lanes<A, Access::width>& sum, const typename Access::raw& raw, bool first) {
   const auto elements = bits_as<lanes<stored_as<T, A>, Access::width>>(raw);
@@ -135,7 +119,7 @@ PGAS_FN void reduce_lanes(const Op& op, lanes<A, Access::width>& sum, const type
     combine(op, sum, next);
 }
 
-/// What was folded, ready to be stored.
+/// The sum in the form in which it is stored.
 template <class Access, class T, class A>
 [[nodiscard]] PGAS_FN typename Access::raw reduced(const lanes<A, Access::width>& sum) {
   lanes<stored_as<T, A>, Access::width> out{};
@@ -154,7 +138,7 @@ template <class Access, class T, class Op>
   return reduced<Access, T>(all);
 }
 
-/// Where the accesses of a loop lie: one behind the other, with a gap before access `gap_at`.
+/// The accesses of a loop: contiguous, with a gap before access `gap_at`.
 struct run {
   std::size_t start;  ///< bytes
   std::size_t count;  ///< accesses
@@ -162,7 +146,7 @@ struct run {
   std::size_t gap;  ///< bytes
 };
 
-/// One thread's share of a run: accesses of several members in flight, then folded in order.
+/// One thread's slice of a run: loads of several members in flight, combined in order.
 template <reduce_result Result, class Access, class T, class Op>
 PGAS_FN void reduce_run(const Op& op, const reduce_job& job, const run& where, slice me) {
   using A = accumulator_of<Op, T>;
@@ -208,15 +192,15 @@ struct reduce_shape {
   static constexpr std::uint32_t batch = 8 / depth;
 };
 
-/// Whole folds of words from byte `start` on, as far as they fill tiles: as in `copy.hpp`, a warp takes consecutive
-/// words at a constant distance from its first. Returns how many words that were, of `words`.
+/// Whole reductions of words from byte `start` on, as far as they fill tiles: as in `copy.hpp`, a warp takes
+/// consecutive words at a constant distance from its first. Returns how many of the `words` were reduced.
 template <class T, class Op>
 PGAS_FN std::size_t reduce_tiles(const Op& op, const reduce_job& job, std::size_t start, std::size_t words, slice me) {
   using A = accumulator_of<Op, T>;
   using access = word_access<T>;
   constexpr std::uint32_t depth = reduce_shape<T, A>::depth;
   constexpr std::uint32_t batch = reduce_shape<T, A>::batch;
-  const std::uint32_t log2 = me.size < 32 ? 0 : 5;  // of the threads that share a tile
+  const std::uint32_t log2 = me.size < 32 ? 0 : 5;  // threads of a tile
   const std::uint32_t hop = 16u << log2;
   const std::size_t tiles = words / depth >> log2;
   const std::size_t step = me.size >> log2;
@@ -255,8 +239,8 @@ PGAS_FN std::size_t reduce_tiles(const Op& op, const reduce_job& job, std::size_
   return tiles * depth << log2;
 }
 
-/// One thread's share of a job: whole words where source and destination allow it, single elements at the ends. Out of
-/// line and ignorant of the group, so that there is one copy of it for each operation and type.
+/// One thread's slice of a job: whole words where source and destination allow it, single elements at the ends. Out of
+/// line and independent of the group: one copy for each operation and type.
 template <reduce_result Result, class T, class Op>
 PGAS_OUTLINE void reduce_elements(Op op, reduce_job job, slice me) {
   constexpr std::size_t all = ~std::size_t{0};

@@ -1,14 +1,14 @@
 /// @file
-/// The all-to-all barrier: every member adds one to its own word at every other member, then waits for the others'
-/// words here. One flight over the link whatever the number of PEs, and the sender needs to know nothing before it
-/// sends.
+/// The barrier of a team: every member adds one to its own word at every other member, then waits for the others' words
+/// here. Used by `device/sync.hpp` and all collectives. All-to-all (one-round dissemination) barrier: one flight over
+/// the link for any number of PEs, and an arrival depends on no other PE.
 ///
-/// Each thread of the group takes some members, arrives at them and waits for them. Releases are made by the arriving
-/// threads themselves (one MEMBAR for a warp), after a sync of the group, so that what any thread of the group did
-/// before is covered; each acquires for itself, before the sync that lets the group go on. The first warp releases even
-/// where it arrives nowhere: the barrier counts as a fence for what its threads send later, to whatever PE.
+/// Each thread of the group arrives at some members and waits for them. The arriving threads release (one MEMBAR for a
+/// warp) after a sync of the group, which covers earlier accesses of all its threads. Each acquires before the sync
+/// that ends the barrier. The first warp releases even where it has no member to arrive at: the barrier is a fence for
+/// later operations of its threads to any PE.
 ///
-/// Teams with members that load and store do not reach meet as `domain_barrier.hpp` says.
+/// Teams that span domains use `domain_barrier.hpp`.
 #pragma once
 
 #include "pgas/device/impl/hierarchy/domain_barrier.hpp"
@@ -16,19 +16,19 @@
 
 namespace pgas::detail {
 
-/// The member `k` places behind member `me` of `n`, 0 <= k <= n.
+/// The member `k` places after member `me` of `n`, 0 <= k <= n.
 [[nodiscard]] PGAS_FN std::int32_t member_behind(std::int32_t me, std::int32_t k, std::int32_t n) {
   return me + k < n ? me + k : me + k - n;
 }
 
-/// How many members there are besides this PE, and which of them is number `k`: the next ones first, so that not all
-/// arrive at the same member at the same time. Numbers -1 and others_of() are this PE itself.
+/// The number of other members, and the `k`th of them: the next ones first, so that members do not all arrive at the
+/// same one at once. Numbers -1 and others_of() are this PE itself.
 [[nodiscard]] PGAS_FN std::int32_t others_of(const team_view& team) { return team.n_pes() - 1; }
 [[nodiscard]] PGAS_FN std::int32_t other_member(const team_view& team, std::int32_t k) {
   return member_behind(team.my_pe(), 1 + k, team.n_pes());
 }
 
-/// Says who is missing among the members of one thread's share.
+/// Records a missing member of one thread's slice.
 PGAS_COLD void report_missing(context ctx, team_view team, operation what, failure why, std::int32_t rank,
                               std::int32_t size) {
   for (std::int32_t k = rank; k < others_of(team); k += size) {
@@ -43,7 +43,7 @@ PGAS_COLD void report_missing(context ctx, team_view team, operation what, failu
   report(ctx, lost_wait(why, what, -1, team.channel_offset(), cmp::ge, std::uint64_t{0}, std::uint64_t{0}));
 }
 
-/// Waits for others number base, base + size, ... as far as they exist, at most Batch of them, all polled at once.
+/// Waits for members base, base + size, ... as far as they exist, at most Batch of them, all polled at once.
 template <std::uint32_t Batch>
 [[nodiscard]] PGAS_FN failure await_members(const context& ctx, const team_view& team, std::int32_t base,
                                             std::int32_t size) {
@@ -54,7 +54,7 @@ template <std::uint32_t Batch>
   for (std::uint32_t b = 0; b < Batch; ++b) {
     const std::int32_t k = base + static_cast<std::int32_t>(b) * size;
     exists[b] = b == 0 || k < others_of(team);
-    // Where there is none, another word: that is cheaper than a branch between two loads.
+    // A word that exists takes the place of a missing one: a load is cheaper than a branch.
     state[b] = member_state(ctx, team, other_member(team, exists[b] ? k : base));
     due[b] = load_relaxed(&state[b]->waited) + 1;
   }
@@ -62,7 +62,7 @@ template <std::uint32_t Batch>
     std::uint64_t seen[Batch];
     PGAS_UNROLL
     for (std::uint32_t b = 0; b < Batch; ++b) seen[b] = load_relaxed(&state[b]->arrived);
-    std::uint64_t behind = 0;  // its top bit: some count is below what is due
+    std::uint64_t behind = 0;  // its top bit: some count is below the one due
     PGAS_UNROLL
     for (std::uint32_t b = 0; b < Batch; ++b) behind |= exists[b] ? seen[b] - due[b] : 0;
     return behind >> 63 == 0;
@@ -76,7 +76,7 @@ template <std::uint32_t Batch>
   return why;
 }
 
-/// One thread's share of arriving: at others number rank, rank + size, ...
+/// One thread's slice of arriving: at members rank, rank + size, ...
 template <arrival Arrival>
 PGAS_FN void arrive_share(const context& ctx, const team_view& team, std::int32_t rank, std::int32_t size) {
   const std::int32_t others = others_of(team);
@@ -89,8 +89,7 @@ PGAS_FN void arrive_share(const context& ctx, const team_view& team, std::int32_
     reduce<rmw::add>(ctx.world_remote(mine, team.world_pe(other_member(team, k))), std::uint64_t{1});
 }
 
-/// One thread's share of waiting: for others number rank, rank + size, ... False if it ended early; the record is
-/// written then.
+/// One thread's slice of waiting: for members rank, rank + size, ... False if it gave up; the record is written then.
 [[nodiscard]] PGAS_FN bool await_share(const context& ctx, const team_view& team, operation what, std::int32_t rank,
                                        std::int32_t size) {
   constexpr std::int32_t batch = 4;
@@ -113,7 +112,7 @@ PGAS_FN void arrive_share(const context& ctx, const team_view& team, std::int32_
 }
 
 /// Ends the thread unless the caller belongs to `team` and the channel exists. With checks on. The library's own
-/// channel lies behind the last one.
+/// channel follows the last one.
 PGAS_COLD void check_member(context ctx, team_view team, operation what) {
   failure why = failure::none;
   if (team.my_pe() < 0)
@@ -125,8 +124,7 @@ PGAS_COLD void check_member(context ctx, team_view team, operation what) {
   end_thread();
 }
 
-/// The first half of a barrier, for all threads of `g`: what any of them did before is covered, also what they handed
-/// to the proxy.
+/// The first half of a barrier, for all threads of `g`: covers their earlier operations, proxied ones included.
 template <arrival Arrival, PGAS_IS(group) G>
 PGAS_FN void arrive(const context& ctx, const G& g, const team_view& team) {
   if constexpr (Arrival == arrival::release) quiet_proxied(ctx, g, operation::barrier);
@@ -138,7 +136,7 @@ PGAS_FN void arrive(const context& ctx, const G& g, const team_view& team) {
   arrive_share<Arrival>(ctx, team, static_cast<std::int32_t>(g.thread_rank()), static_cast<std::int32_t>(g.size()));
 }
 
-/// The calling thread's share of the second half.
+/// The calling thread's slice of the second half.
 template <PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN bool await(const context& ctx, const G& g, const team_view& team, operation what) {
   if (may_span_domains(ctx, team)) PGAS_UNLIKELY {
@@ -149,7 +147,7 @@ template <PGAS_IS(group) G>
   return await_share(ctx, team, what, static_cast<std::int32_t>(g.thread_rank()), static_cast<std::int32_t>(g.size()));
 }
 
-/// A barrier that ends the group if it can't be completed. Records call it `what`.
+/// A barrier that ends the group if it gives up. @param what the operation in records
 template <arrival Arrival, PGAS_IS(group) G>
 PGAS_FN void barrier_or_end(const context& ctx, const G& g, const team_view& team,
                             operation what = barrier_operation<Arrival>) {
@@ -159,27 +157,28 @@ PGAS_FN void barrier_or_end(const context& ctx, const G& g, const team_view& tea
   exit_if_any(g, !await(ctx, g, team, what));
 }
 
-/// barrier_or_end() for collectives, which do more than meet: out of line, once for each kind of group.
+/// barrier_or_end() for collectives: out of line, once for each kind of group.
 template <PGAS_IS(group) G>
 PGAS_OUTLINE_IN_UNIT void collective_barrier(context ctx, G g, team_view team, operation what) {
   barrier_or_end<arrival::release>(ctx, g, team, what);
 }
 
-/// Whether a group's blocks are as many on all members, so that each may meet the same blocks of the others by itself.
+/// Whether a group has as many blocks on all members, so that each may have a barrier with the same blocks of the
+/// others.
 template <class G>
 using lockstep_members = std::void_t<decltype(some<G>().part())>;
 template <class G>
 inline constexpr bool has_lockstep_blocks = valid<lockstep_members, G>;
 
-/// The sync in front of a collective that does not begin with a meeting or an exchange: what any thread of the group
-/// did before is covered. The threads of a collective of the host have done nothing before.
+/// The sync before a collective that begins without a barrier or an exchange: covers earlier accesses of the group's
+/// threads. The threads of a host's collective have none.
 template <PGAS_IS(group) G>
 PGAS_FN void sync_unless_lockstep(const G& g) {
   if constexpr (!has_lockstep_blocks<G>) g.sync();
 }
 
-/// The meeting of one block with the same blocks of the other members, as a barrier of its own. (Nothing is checked:
-/// the group's meetings have been.)
+/// The barrier of one block with the same blocks of the other members. (Unchecked: the group's barriers have been
+/// checked.)
 template <PGAS_IS(group) Block>
 PGAS_OUTLINE_IN_UNIT void block_barrier(context ctx, Block block, team_view team, operation what) {
   const team_view own = team.of_block(block.block_rank());
@@ -187,10 +186,9 @@ PGAS_OUTLINE_IN_UNIT void block_barrier(context ctx, Block block, team_view team
   exit_if_any(block, !await(ctx, block, own, what));
 }
 
-/// The meeting before a collective's first access to other members' memory, or after its last. It is a meeting of the
-/// team, not of the group's blocks among themselves, which have nothing to tell one another there: so each block goes
-/// by itself where all have the same work. *Order* when all blocks have come through, as at the end of a kernel, it is
-/// that of collective_barrier().
+/// The barrier before a collective's first access to other members' memory, or after its last. It synchronises members,
+/// not the blocks of a group: so each block has its own where all have the same work. *Order* once all blocks are
+/// through, as at the end of a kernel, that of collective_barrier().
 template <PGAS_IS(group) G>
 PGAS_FN void lockstep_barrier(const context& ctx, const G& g, const team_view& team, operation what) {
   if constexpr (has_lockstep_blocks<G>) {

@@ -1,13 +1,14 @@
 /// @file
-/// Collectives with checks on: their arguments, and that all members make the same call. Each member tells the others a
-/// number that stands for its call, they meet, and each compares.
+/// Collectives with checks on: their arguments, and that all members make the same call. Used by
+/// `device/collective.hpp` and `device/reduce.hpp`. Signature comparison: each member sends the others a hash of its
+/// call, one barrier, and each compares.
 #pragma once
 
 #include "pgas/device/impl/sync/barrier.hpp"
 
 namespace pgas::detail {
 
-/// What the members of a team must agree on. `symmetric` memory must lie at the same offset everywhere.
+/// The arguments that members must agree on. Symmetric memory must have the same offset everywhere.
 struct collective_call {
   operation what;
   std::uint32_t variant = 0;  ///< which reduction
@@ -20,19 +21,19 @@ struct collective_call {
   const void* src = nullptr;
 };
 
-/// a * b, or the largest number if that is more.
+/// a * b, saturated.
 [[nodiscard]] PGAS_HD constexpr std::uint64_t times(std::uint64_t a, std::uint64_t b) {
   return b != 0 && a > ~std::uint64_t{0} / b ? ~std::uint64_t{0} : a * b;
 }
 
-/// How many elements `count` elements with a stride span.
+/// The elements that `count` elements with a stride span.
 [[nodiscard]] PGAS_HD constexpr std::uint64_t span_of(std::uint64_t count, std::int64_t stride) {
   if (stride < 1) return ~std::uint64_t{0};
   return count == 0 ? 0 : times(count - 1, static_cast<std::uint64_t>(stride)) + 1;
 }
 
-/// A number that differs between calls that differ. `round` counts the meetings before, so that what a member told in
-/// an earlier call is not taken for this one.
+/// A hash of a call. `round` counts earlier barriers, so that the signature of an earlier call is not taken for this
+/// one.
 PGAS_COLD std::uint64_t signature_of(context ctx, collective_call call, std::uint64_t round) {
   std::uint64_t hash = 0x9e3779b97f4a7c15u;
   const auto add = [&hash](std::uint64_t value) {
@@ -51,7 +52,7 @@ PGAS_COLD std::uint64_t signature_of(context ctx, collective_call call, std::uin
   return hash;
 }
 
-/// Ends the thread unless `count` elements of symmetric memory lie at `local`; for none of them it may be any address.
+/// Ends the thread unless `local` has `count` elements of symmetric memory; for none it may be any address.
 template <class T>
 PGAS_FN void check_buffer(const context& ctx, operation what, const T* local, std::uint64_t count) {
   if (count != 0)
@@ -65,7 +66,7 @@ PGAS_COLD void check_root(context ctx, team_view team, operation what, std::int3
   end_thread();
 }
 
-/// This PE's copy of the word in which member `i` says what it called.
+/// This PE's copy of member `i`'s signature.
 [[nodiscard]] PGAS_FN std::uint64_t* signature_word(const context& ctx, const team_view& team, std::int32_t i) {
   return reinterpret_cast<std::uint64_t*>(ctx.my_slot_ + team.channel_offset() +
                                           team_layout::signature(team.n_pes(), i));
@@ -81,14 +82,14 @@ PGAS_FN void store_at_member(const context& ctx, std::uint64_t* word, std::uint6
       });
 }
 
-/// Whether member `i` called something else.
+/// Whether member `i` made another call.
 PGAS_COLD bool differs(context ctx, team_view team, operation what, std::int32_t i, std::uint64_t mine) {
   if (i == team.my_pe() || load_relaxed(signature_word(ctx, team, i)) == mine) return false;
   report(ctx, bad_argument(failure::asymmetric, what, team.world_pe(i), team.channel_offset(), 0));
   return true;
 }
 
-/// Ends the group unless all members make this call. One word for each member is enough: nobody gets through the
+/// Ends the group unless all members make this call. One word for each member is enough: no member completes the
 /// collective, by a barrier or by packets, before all have compared.
 template <PGAS_IS(group) G>
 PGAS_COLD void check_collective(context ctx, G g, team_view team, collective_call call) {
@@ -98,7 +99,7 @@ PGAS_COLD void check_collective(context ctx, G g, team_view team, collective_cal
   if (n == 1) return;
   g.sync();
   const std::uint64_t meetings = load_relaxed(&member_state(ctx, team, me == 0 ? 1 : 0)->waited) +
-                                 load_relaxed(&domain_state(ctx, team)->waited);  // one of the two ways
+                                 load_relaxed(&domain_state(ctx, team)->waited);  // one of the two counts
   const std::uint64_t mine = signature_of(ctx, call, meetings);
   const auto rank = static_cast<std::int32_t>(g.thread_rank());
   const auto size = static_cast<std::int32_t>(g.size());

@@ -1,6 +1,6 @@
 /// @file
-/// A block of threads on the CPU: real threads that share a cpu_block_state. For launchers; programs only see the
-/// cpu_block that they are handed.
+/// A block of threads on the CPU: real threads that share a cpu_block_state. Used by launchers; programs see only their
+/// cpu_block. Central counter barrier, one word for arrivals, generation and failure.
 #pragma once
 
 #include <atomic>
@@ -13,12 +13,12 @@
 
 namespace pgas::detail {
 
-/// What the members of one crew share: a barrier that one member's failure opens for all others, and room for a value.
+/// The shared state of a block: a barrier that the failure of one member opens for all, and room for a value.
 ///
 /// *Memory* lives as long as any member runs. Made by the launcher, one for each block.
 class cpu_block_state {
  public:
-  /// Largest value that broadcast() hands on.
+  /// Largest value of a broadcast().
   static constexpr std::size_t broadcast_bytes = 64;
 
   /// @param members at most 65535
@@ -94,7 +94,7 @@ class cpu_block_state {
     while (!opened(mine)) changed_.wait(lock);
   }
 
-  /// The word has changed. Whoever looked at it before holds the mutex until it sleeps.
+  /// The word has changed. A thread that read it before holds the mutex until it sleeps.
   void wake_all() {
     { const std::lock_guard<std::mutex> lock(sleep_); }
     changed_.notify_all();
@@ -163,7 +163,7 @@ class cpu_block {
   /// For the library's own use.
   [[nodiscard]] detail::cpu_block_state& state() const { return *state_; }
   [[nodiscard]] detail::cpu_block_state* grid_state() const { return grid_; }
-  /// The members of all blocks as one crew. *Errors* std::logic_error where the launcher has not made the grid a group.
+  /// The members of all blocks as one. *Errors* std::logic_error where the launcher has not made the grid a group.
   [[nodiscard]] cpu_block whole_grid() const {
     if (num_blocks_ == 1) return *this;
     if (grid_ == nullptr)
@@ -183,9 +183,9 @@ class cpu_block {
 
 namespace detail {
 
-/// Runs `f(crew)` as one member of a crew and ends the crew's membership properly, by return or by exception.
-/// *Callers* launchers, on the thread that is to be this member. *On return* the member took part to its end.
-/// *Errors* what `f` throws, thread_ended included, after the other members were told.
+/// Runs `f(block)` as one member of a block and ends its membership, by return or by exception. *Callers* launchers, on
+/// the member's thread. *On return* the member took part to its end. *Errors* those of `f`, thread_ended included, once
+/// the other members know.
 template <class F>
 void run_member(const cpu_block& block, F&& f) {
   const cpu_thread_id before = this_cpu_thread;
@@ -203,7 +203,7 @@ void run_member(const cpu_block& block, F&& f) {
   if (block.grid_state() != nullptr) block.grid_state()->leave();
 }
 
-/// The meetings of a grid; impl/grid_barrier.hpp has the ones of GPUs.
+/// The barriers of a grid; those of GPUs are in grid_barrier.hpp.
 [[nodiscard]] inline bool grid_any(const cpu_block& block, bool yes) { return block.whole_grid().any(yes); }
 template <class T>
 [[nodiscard]] T grid_broadcast(const cpu_block& block, T value) {

@@ -1,6 +1,6 @@
 /// @file
-/// How a device operation gives up: a record in the PE's control block for the host to read, then the end of the
-/// kernel; and the argument checks that may lead there.
+/// How a device operation gives up: a record in the PE's control block for the host, then the end of the kernel; and
+/// the argument checks. Used by every operation.
 #pragma once
 
 #include "pgas/detail/isa/ptx_atomic.hpp"
@@ -34,7 +34,7 @@ PGAS_COLD void leave_record(control_block* control, std::uintptr_t my_slot, fail
   }
 }
 
-/// leave_record() by who has a context.
+/// leave_record() for callers with a context.
 PGAS_FN void report(const context& ctx, const failure_record& found) {
   leave_record(ctx.control_, ctx.my_slot_, found);
 }
@@ -77,7 +77,7 @@ struct checked_heap {
   return failure::none;
 }
 
-/// The same for callers that end then: every device operation with checks on. In line for operations on one word, whose
+/// The same, and ends the caller: every device operation with checks on. In line for operations on one word, whose
 /// kernels are to stay small; out of line for the others.
 PGAS_FN void check_here(const checked_heap& heap, operation what, const volatile void* local, std::uint64_t bytes,
                         std::size_t alignment, std::int32_t pe) {

@@ -1,8 +1,8 @@
 /// @file
-/// How the blocks of a grid meet on a GPU: one word that counts arrivals, votes and meetings. A block arrives and votes
-/// by one addition; the last one knows from what it got back that it is, and how the vote ended, and publishes both
-/// with the number of the meeting. So a vote costs no more than a barrier, and the word is ready for the next grid of
-/// any size.
+/// The barrier and vote of a grid's blocks on a GPU, used by `device/grid.hpp`. Central counter barrier: one word
+/// counts arrivals, votes and barriers. A block arrives and votes by one addition; the last one learns from its result
+/// that it is the last and how the vote ended, and publishes both with the next barrier number. So a vote costs no more
+/// than a barrier, and the word is ready for the next grid of any size.
 #pragma once
 
 #include "pgas/device/group.hpp"
@@ -10,8 +10,8 @@
 
 namespace pgas::detail {
 
-/// The word of a grid_state: bits 0..23 blocks that arrived, 24..47 those that voted yes, 48..62 which meeting, 63 how
-/// the last vote ended.
+/// The word of a grid_state: bits 0..23 blocks that arrived, 24..47 votes for yes, 48..62 the barrier number, 63 the
+/// result of the last vote.
 struct grid_word {
   static constexpr std::uint64_t arrival = 1;
   static constexpr std::uint64_t vote = std::uint64_t{1} << 24;
@@ -25,15 +25,15 @@ struct grid_word {
   }
 };
 
-/// How a meeting ended for one block.
+/// The result of a barrier for one block.
 struct grid_vote {
   std::uint32_t yes;   ///< some block voted for it
   std::uint32_t odd;   ///< which room belongs to it
   std::uint32_t lost;  ///< it had to be given up; the record is written
 };
 
-/// Arrives for one block and waits for the others.
-/// *Callers* one thread of each of `blocks` blocks. *Order* what every block did before is visible to all after.
+/// Arrives for one block and waits for the others. *Callers* one thread of each of `blocks` blocks. *Order* earlier
+/// accesses of all blocks are visible to all after.
 [[nodiscard]] PGAS_OUTLINE grid_vote vote_blocks(grid_state& state, std::uint64_t blocks, bool yes) {
   fence_gpu();
   const std::uint64_t seen = fetch_add_gpu(&state.word, grid_word::arrival + (yes ? grid_word::vote : 0));
@@ -56,7 +56,7 @@ struct grid_vote {
   return {(now & grid_word::yes) != 0 ? 1u : 0u, odd, why != failure::none ? 1u : 0u};
 }
 
-/// vote_blocks() for all threads of a block: what it says, on all of them, unless it ends them.
+/// vote_blocks() for all threads of a block: its result, on all of them; ends them if it was lost.
 template <class Block>
 [[nodiscard]] PGAS_FN grid_vote vote_by_block(const Block& block, bool yes) {
   grid_vote result{0, 0, 1};
@@ -80,7 +80,7 @@ template <class Block>
 }
 
 /// The value of the first thread of the first block, on all threads, which end if that one has ended. The room is
-/// written again two meetings later, which no block reaches before all have read it.
+/// written again two barriers later, which no block reaches before all have read it.
 template <class Block, class T>
 [[nodiscard]] PGAS_FN T grid_broadcast(const Block& block, T value) {
   static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= grid_state::room_bytes);

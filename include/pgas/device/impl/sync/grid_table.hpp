@@ -1,5 +1,6 @@
 /// @file
-/// Which state the blocks of a launch meet by, where that is not known before it runs.
+/// The shared state of a launch's blocks, found at run time for launches in graphs. Used by `grid_barrier.hpp` and the
+/// kernels of launch(). Open addressing (linear probing) in a table of 128 states.
 #pragma once
 
 #include "pgas/detail/isa/ptx_grid.hpp"
@@ -7,28 +8,25 @@
 
 namespace pgas::detail {
 
-/// What the blocks of one launch share, in memory of their GPU. Kernels of one stream follow one another, so each
+/// The shared state of a launch's blocks, in memory of their GPU. Kernels of one stream follow one another, so each
 /// stream has one. Made by the host: zeros, and the world's context.
 struct alignas(128) grid_state {
   static constexpr std::size_t room_bytes = 64;
   std::uint64_t word;                         ///< see grid_word
   std::uint64_t owner;                        ///< in a table: the launch that has taken it, 0 if none has
-  alignas(16) std::byte room[2][room_bytes];  ///< for values handed to all, of even and odd meetings
+  alignas(16) std::byte room[2][room_bytes];  ///< of broadcasts, in even and odd barriers
   context here;                               ///< for giving up: a meeting is a wait like every other
   std::uint64_t left;                         ///< in a table: blocks of the owner that need it no more
 };
 static_assert(sizeof(context) <= 128 && sizeof(grid_state) <= 384);
 
-/// States for launches of which nobody knows when they run: those in CUDA graphs, as a graph may be instantiated
-/// several times, and all of it run at once. As many as a GPU runs grids at once (CUDA Programming Guide, 128
-/// since 7.0), so that there is always one to be had.
+/// The states of launches in CUDA graphs: a graph may be instantiated several times, and all instances may run at once.
+/// As many as grids can run on a GPU at once (CUDA Programming Guide, 128 since 7.0), so one is always free.
 inline constexpr std::uint32_t grid_table_size = 128;
 
-/// The state of the launch, in a table. Its first block takes one, which makes sure that all find the same one; the
-/// others look where that one looked first, and further the longer it takes. Null if it had to be given up; the record
-/// is written.
-/// *Callers* one thread of each block. @param launch not 0; launches that run at the same time have different ones
-/// @param size a power of two
+/// The state of the launch, in a table. Its first block takes one, so that all find the same; the others search from
+/// the same start, each time further. Null if it gave up; the record is written. *Callers* one thread of each block.
+/// @param launch not 0; concurrent launches have different ones @param size a power of two
 [[nodiscard]] PGAS_OUTLINE grid_state* find_state(grid_state* table, std::uint64_t launch, bool first,
                                                   std::uint32_t size = grid_table_size) {
   const auto begin = static_cast<std::uint32_t>(launch * 0x9e3779b97f4a7c15u >> 32);
@@ -54,8 +52,7 @@ inline constexpr std::uint32_t grid_table_size = 128;
   return found;
 }
 
-/// Says that a block needs the state of its launch no more. The last one gives it back.
-/// *Callers* one thread of each block.
+/// A block needs the state of its launch no more. The last one frees it. *Callers* one thread of each block.
 PGAS_OUTLINE void leave_state(grid_state& state, std::uint64_t blocks) {
   fence_gpu();
   if (fetch_add_gpu(&state.left, 1) + 1 != blocks) return;
@@ -68,7 +65,7 @@ PGAS_OUTLINE void leave_state(grid_state& state, std::uint64_t blocks) {
 struct grid_visit {
   grid_state* table;
   std::uint64_t launch;
-  grid_state* state;  ///< null before the first meeting
+  grid_state* state;  ///< null before the first barrier
 };
 
 /// The state of the visitor's launch; null if it had to be given up. *Callers* the block's first thread.

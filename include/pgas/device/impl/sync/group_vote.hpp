@@ -1,6 +1,6 @@
 /// @file
-/// How the threads of a group come to know the same: one thread's value handed to all, and a vote. Every kind of group
-/// that can do it is listed here; another one gets a compile error that says so.
+/// Broadcast and vote among the threads of a group, used by every operation that may wait. Every kind of group that has
+/// them is listed here; any other one is a compile error.
 #pragma once
 
 #include "pgas/detail/cluster.hpp"
@@ -23,11 +23,11 @@ inline constexpr bool shuffling = valid<shuffling_members, G>;
 
 template <class G>
 using thread_block_members = std::void_t<decltype(some<G>().thread_index()), decltype(some<G>().group_index())>;
-/// cooperative_groups::thread_block, told by what only it has. It is the same threads as pgas::block.
+/// cooperative_groups::thread_block, recognised by members that only it has. It is the same threads as pgas::block.
 template <class G>
 inline constexpr bool cg_thread_block = valid<thread_block_members, G>;
 
-/// The type `block`, looked at only where a template needs it.
+/// The type `block`, instantiated only where a template needs it.
 template <class>
 struct whole_block {
   using type = block;
@@ -83,7 +83,7 @@ template <PGAS_IS(group) G>
   }
 }
 
-/// Groups whose any() and broadcast() above are syncs of memory too.
+/// Groups whose any() and broadcast() above also order memory.
 template <class G>
 inline constexpr bool vote_orders_memory = has_vote<G> || cg_thread_block<G> || clustered<G>;
 
@@ -96,9 +96,8 @@ PGAS_FN void exit_if_any(const G& g, bool lost) {
   if constexpr (!vote_orders_memory<G>) g.sync();  // the votes of warps and tiles do not order memory
 }
 
-/// Ends all threads of the group unless `well` holds on the first one, which has worked for all of them: also if that
-/// one has ended before, and says nothing. Also a sync().
-/// *Callers* all threads of the group, others than the first with false.
+/// Ends all threads of the group unless `well` holds on the first one, which has acted for all; also if that one has
+/// ended before. Also a sync(). *Callers* all threads of the group, all but the first with false.
 template <PGAS_IS(group) G>
 PGAS_FN void exit_unless_leader(const G& g, bool well) {
   if (!any(g, well)) PGAS_UNLIKELY

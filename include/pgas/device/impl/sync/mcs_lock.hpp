@@ -1,13 +1,15 @@
 /// @file
-/// The queue lock behind lock.hpp, after Mellor-Crummey and Scott, "Algorithms for scalable synchronization on
-/// shared-memory multiprocessors" (1991). Whoever comes puts itself behind the last one, tells that one so, and spins
-/// on its own memory; whoever leaves hands the lock to the next. So the lock goes round in the order of arrival, and
-/// nothing is polled over a link.
+/// The queue lock of `device/lock.hpp` and of the host's locks. MCS lock: Mellor-Crummey and Scott, "Algorithms for
+/// scalable synchronization on shared-memory multiprocessors" (1991). A PE appends itself to the queue, links its
+/// predecessor to itself, and spins on its own memory; the holder passes the lock to its successor. So the lock is
+/// first come, first served, and nothing is polled over a link.
 ///
-/// The queue needs no memory but the lock word itself, of which every PE has one:
-/// * `tail`, used on one PE of the team (the home, which differs from lock to lock): the last in the queue, 1 + PE;
-/// * `seat`, used by its own PE: whether a thread of this PE holds or awaits the lock, whether it holds it, and who is
-/// next. All zero is a free lock. The algorithm asks `Words` for every access, so that the host can run it too.
+/// The queue needs no memory but the lock word, of which every PE has one:
+/// * `tail`, used on one PE of the team (the home, which differs from lock to lock): 1 + the last PE of the queue;
+/// * `seat`, used by its own PE: whether a thread of it holds or awaits the lock, whether it holds it, and its
+///   successor.
+///
+/// All zero is a free lock. Every access goes through `Words`, so that the host can run the algorithm too.
 #pragma once
 
 #include "pgas/device/impl/proxy/proxied_ops.hpp"
@@ -23,7 +25,7 @@ struct lock_word {
 
   static constexpr std::uint32_t taken = 1u << 31;  ///< of a seat: a thread of the PE holds or awaits the lock
   static constexpr std::uint32_t holds = 1u << 30;  ///< of a seat: it holds it
-  static constexpr std::uint32_t next = holds - 1;  ///< of a seat: 1 + the PE behind this one, 0 if none is known
+  static constexpr std::uint32_t next = holds - 1;  ///< of a seat: 1 + the successor, 0 if none is known
 };
 
 /// How an attempt to set or clear a lock ended.
@@ -39,8 +41,8 @@ template <class Words>
 [[nodiscard]] PGAS_FN lock_result lock_set(const Words& w) {
   using word = lock_word;
   if (!sit_down(w) && !w.await([&] { return sit_down(w); }, w.me())) return lock_result::ended;
-  w.acquire();  // who sat here before has left the queue
-  w.release();  // who finds us at the tail and tells our seat comes after we took it
+  w.acquire();  // the seat's last owner has left the queue
+  w.release();  // a successor that finds us at the tail and links to our seat comes after we took it
   const auto mine = static_cast<std::uint32_t>(w.me() + 1);
   const std::uint32_t before = w.exchange(&word::tail, w.home(), mine);
   if (before == 0) {
@@ -81,7 +83,7 @@ template <class Words>
   if ((seat & word::next) == 0) {
     const auto mine = static_cast<std::uint32_t>(w.me() + 1);
     if (w.compare_exchange(&word::tail, w.home(), mine, 0u) == mine) {
-      w.release();  // the seat is free once the tail is: else the next to sit here could find itself before it
+      w.release();  // the seat is free once the tail is: else its next owner could find itself as predecessor
       w.store(&word::seat, 0u);
       return lock_result::done;
     }
@@ -89,7 +91,8 @@ template <class Words>
       seat = w.load(&word::seat);
       return (seat & word::next) != 0;
     };
-    if (!w.await(successor_known, -1)) return lock_result::ended;  // someone is behind us and about to say so
+    if (!w.await(successor_known, -1))
+      return lock_result::ended;  // a successor is in the queue and about to link itself
     w.acquire();
     w.release();
   }
@@ -98,14 +101,14 @@ template <class Words>
   return lock_result::done;
 }
 
-/// The words of a lock as kernels reach them, by the numbers of a context's team.
+/// The words of a lock as kernels access them, by the PE numbers of a context's team.
 class device_lock_words {
  public:
   PGAS_FN device_lock_words(const context& ctx, std::uint64_t* lock)
       : ctx_(ctx), lock_(reinterpret_cast<lock_word*>(lock)) {}
 
   [[nodiscard]] PGAS_FN std::int32_t me() const { return ctx_.my_pe(); }
-  /// Neighbouring locks have different homes, so that an array of them does not burden one PE.
+  /// Neighbouring locks have different homes: an array of them does not burden one PE.
   [[nodiscard]] PGAS_FN std::int32_t home() const {
     return static_cast<std::int32_t>(ctx_.offset(lock_) / sizeof(lock_word) % static_cast<std::uint32_t>(ctx_.n_pes()));
   }
@@ -138,15 +141,14 @@ class device_lock_words {
           return by_proxy(half, proxied_pe, atomic_update::compare_swap, value, condition);
         });
   }
-  /// What this thread did before comes before what it does to the lock next, wherever either goes.
+  /// Earlier operations of this thread come before its next access to the lock, by any route.
   PGAS_FN void release() const {
     quiet_proxied(ctx_, operation::lock);
     fence_release();
   }
   PGAS_FN void acquire() const { fence_acquire(); }
 
-  /// Polls until `holds` does. False if it had to give up; the record, which names `pe` as the one waited for, is
-  /// written then.
+  /// Polls until `holds` does. False if it gave up; the record, which names `pe` as the PE waited for, is written then.
   template <class Holds>
   [[nodiscard]] PGAS_FN bool await(const Holds& holds, std::int32_t pe) const {
     const failure why = poll_until(ctx_.control_, holds);
@@ -169,7 +171,7 @@ class device_lock_words {
   lock_word* lock_;
 };
 
-/// Ends the thread where a lock operation could not be completed; the record of a wait that gave up is written already.
+/// Ends the thread where a lock operation failed; the record of a wait that gave up is written already.
 PGAS_FN void lock_or_end(const context& ctx, const std::uint64_t* lock, lock_result result) {
   if (result == lock_result::not_held) PGAS_UNLIKELY {
     report(ctx, bad_argument(failure::not_held, operation::lock, ctx.world_pe_, ctx.offset(lock), sizeof *lock));

@@ -1,6 +1,6 @@
 /// @file
-/// The bounded wait: poll, and now and then see whether the world still stands. Every wait of the library is made of
-/// it.
+/// The bounded wait: polls, and checks abort word and deadline every few thousand polls. Used by every wait of the
+/// library.
 #pragma once
 
 #include "pgas/detail/poll_yield.hpp"
@@ -8,8 +8,8 @@
 
 namespace pgas::detail {
 
-/// How a wait stands: `why` is none while it may go on. The deadline is 0 until the first look and ~0 where there is
-/// none.
+/// The deadline of a wait, 0 until the first check and ~0 where there is none; and why the wait must end, none while it
+/// may go on.
 struct deadline {
   std::uint64_t deadline;
   failure why;
@@ -17,7 +17,7 @@ struct deadline {
 
 [[nodiscard]] PGAS_FN deadline check_abort(const control_block* control, std::uint64_t deadline) {
   constexpr std::uint64_t never = ~std::uint64_t{0};
-  // A thread of this PE that has given up ends the waits of the others: they may wait for what it would have done.
+  // A thread of this PE that has given up ends the waits of the others: they may wait for its next operation.
   if (load_relaxed(&control->abort) != 0 || load_relaxed(&control->record.complete) != 0)
     return {deadline, failure::aborted};
   if (deadline == 0) {
@@ -32,7 +32,7 @@ struct deadline {
 }
 
 /// Calls `poll` until it returns true, the world is aborted or the deadline passes. `poll` makes relaxed loads; the
-/// caller adds the acquire fence. @param between polls from one look at that to the next
+/// caller adds the acquire fence. @param between polls from one check to the next
 template <class Poll>
 [[nodiscard]] PGAS_FN failure poll_until(const control_block* control, const Poll& poll,
                                          std::uint32_t between = polls_between_checks) {
@@ -42,12 +42,12 @@ template <class Poll>
     for (std::uint32_t i = 0; i < between; ++i) {
       if (poll()) return failure::none;
     }
-    if (p.why != failure::none) return p.why;  // after one more round of polls: what came in time is not lost
+    if (p.why != failure::none) return p.why;  // after one more round of polls: an arrival in time is not lost
     p = check_abort(control, p.deadline);
   }
 }
 
-/// A value as records hold it: sign-extended, so that the host can print it either way.
+/// A value in a record: sign-extended, so that the host can print it either way.
 template <class T>
 [[nodiscard]] PGAS_FN std::uint64_t as_recorded(T value) {
   if constexpr (std::is_signed_v<T>) {
@@ -57,7 +57,7 @@ template <class T>
   }
 }
 
-/// A record of a wait that ended early. `pe` is -1 where the wait can't know who was to come.
+/// The record of a wait that gave up. `pe` is -1 where the wait can't know the missing PE.
 template <class T>
 [[nodiscard]] PGAS_FN failure_record lost_wait(failure why, operation what, std::int32_t pe, std::uint64_t offset,
                                                cmp op, T expected, T seen) {
@@ -73,8 +73,8 @@ template <class T>
   return found;
 }
 
-/// Waits until `*ivar op value`; the calling thread alone. Leaves what was seen in `seen`; acquires. False if it had to
-/// give up; the record is written then.
+/// Waits until `*ivar op value`; the calling thread alone. Leaves the value in `seen`; acquires. False if it gave up;
+/// the record is written then.
 template <class T>
 [[nodiscard]] PGAS_FN bool wait_word(const context& ctx, const T* ivar, cmp op, T value, T& seen) {
   const failure why = poll_until(ctx.control_, [&] {

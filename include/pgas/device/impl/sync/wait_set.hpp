@@ -1,6 +1,6 @@
 /// @file
-/// One look at a set of words, and waits on all, any or some of them, by a thread or by a group. Shared by the
-/// wait_until_* and test_* families.
+/// One sweep over a set of words, and waits for all, any or some of them, by a thread or by a group. Used by
+/// `device/wait.hpp` and `device/test.hpp`.
 #pragma once
 
 #include "pgas/detail/rotating_start.hpp"
@@ -9,7 +9,7 @@
 
 namespace pgas::detail {
 
-/// What the words of a set are compared with: all with one value, or each with its own.
+/// The values to compare with: one for all words, or each word's own.
 template <class T>
 struct one_value {
   T value;
@@ -23,7 +23,7 @@ struct value_for_each {
   [[nodiscard]] PGAS_FN bool given() const { return values != nullptr; }
 };
 
-/// The words that a set operation looks at: ivars[i] for each i with no status or a status of zero.
+/// The words of a set operation: ivars[i] for each i with no status or a status of zero.
 template <class T, class Values>
 struct wait_set {
   using word = T;
@@ -47,13 +47,13 @@ template <class T, class Values>
 }
 
 inline constexpr std::size_t no_index = ~std::size_t{0};
-/// What a wait on a set returns inside the library where it had to give up.
+/// The result of a wait on a set that gave up.
 inline constexpr std::size_t gave_up = no_index - 1;
 
-/// How many words a thread reads before it looks at the first of them.
+/// Words in flight: loaded by a thread before it compares the first.
 inline constexpr std::size_t words_in_flight = 8;
 
-/// Every `step`th word of a set from `first` on: the whole, or the share of one thread of a group.
+/// Every `step`th word of a set from `first` on: the whole, or the slice of one thread of a group.
 struct set_part {
   std::size_t first = 0;
   std::size_t step = 1;
@@ -65,16 +65,16 @@ template <PGAS_IS(group) G>
   return {static_cast<std::size_t>(g.thread_rank()), static_cast<std::size_t>(g.size())};
 }
 
-/// What one sweep over a set found.
+/// The result of one sweep over a set.
 struct sweep_result {
   std::size_t first;      ///< index of the first word looked at that satisfies the comparison, or no_index
   std::size_t satisfied;  ///< how many do
   std::size_t wanted;     ///< how many words the set has
 };
 
-/// Reads the words of a part of a set once, eight loads in flight, and hands each satisfied index to `found`, in
-/// ascending order from word `begin` on, those before it last. Relaxed: the caller adds the acquire fence. Stops early
-/// when `found` returns false.
+/// Loads the words of a part of a set once, eight in flight, and passes each satisfied index to `found`, in ascending
+/// order from word `begin` on, cyclically. Relaxed: the caller adds the acquire fence. Stops when `found` returns
+/// false.
 template <class Set, class Found>
 PGAS_FN sweep_result sweep(const Set& set, set_part part, std::size_t begin, const Found& found) {
   sweep_result result{no_index, 0, 0};
@@ -108,8 +108,8 @@ PGAS_FN sweep_result sweep(const Set& set, set_part part, std::size_t begin, con
   return result;
 }
 
-/// sweep() as far as the first word that satisfies the comparison, and to the end. Out of line, once for each type: the
-/// operations below are many.
+/// sweep() to the first word that satisfies the comparison, and to the end. Out of line, once for each type: its
+/// callers are many.
 template <class Set>
 PGAS_OUTLINE sweep_result find_first(Set set, set_part part) {
   return sweep(set, part, 0, [](std::size_t) { return false; });
@@ -119,7 +119,7 @@ PGAS_OUTLINE sweep_result count_all(Set set, set_part part) {
   return sweep(set, part, 0, [](std::size_t) { return true; });
 }
 
-/// Leaves the record of a set wait that gave up: about the first word that is still missing.
+/// Records a set wait that gave up: the first word that is still missing.
 template <class T, class Values>
 PGAS_COLD void report_lost_set(context ctx, wait_set<T, Values> set, failure why) {
   for (std::size_t i = 0; i < set.count; ++i) {
@@ -132,7 +132,7 @@ PGAS_COLD void report_lost_set(context ctx, wait_set<T, Values> set, failure why
   report(ctx, lost_wait(why, operation::wait, -1, ctx.offset(set.ivars), set.op, T{}, T{}));
 }
 
-/// Waits for every word of a part of the set. False if it had to give up.
+/// Waits for every word of a part of the set. False if it gave up.
 template <class T, class Values>
 [[nodiscard]] PGAS_OUTLINE bool await_all(context ctx, wait_set<T, Values> set, set_part part) {
   T seen{};
@@ -142,8 +142,8 @@ template <class T, class Values>
   return true;
 }
 
-/// What to make of the words that satisfy a set's comparison: one of them, or all, listed. The search for one begins
-/// anywhere: a program that does not exclude what it has seen is to see all of them in the end (OpenSHMEM 1.5).
+/// The answer of a set operation: one satisfied word, or a list of all. The search for one begins anywhere: a program
+/// that does not exclude words it has seen must see all of them in the end (OpenSHMEM 1.5).
 struct take_one {
   static constexpr std::size_t none = no_index;
   [[nodiscard]] PGAS_FN static std::size_t begin_of(std::size_t count) { return anywhere_below(count); }
@@ -179,7 +179,7 @@ template <class Set, class Take>
   return answer;
 }
 
-/// How many sweeps of a thread over `words` words take as long as polls of one word do from one look to the next.
+/// The sweeps over `words` words that take as long as polls of one word between two checks.
 [[nodiscard]] PGAS_FN std::uint32_t sweeps_between_checks(std::size_t words) {
   const std::size_t loads = words / words_in_flight + 1;  // one behind the other
   return loads < polls_between_checks ? polls_between_checks / static_cast<std::uint32_t>(loads) : 1;
@@ -207,9 +207,9 @@ template <class Set, class Take>
   return answer;
 }
 
-/// The same for a set that is long enough for a group to poll together: each thread looks at its part, until the group
-/// agrees that someone has seen something; then one thread takes the answer. One thread alone would need a load's
-/// latency for every eight words.
+/// The same for a set that is long enough for a group to poll: each thread sweeps its part until the group votes that
+/// some word is satisfied; then one thread takes the answer. One thread alone would need a load's latency for every
+/// eight words.
 template <class Set, class Take, PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN std::size_t await_any_by_group(const context& ctx, const G& g, const Set& set, const Take& take) {
   constexpr std::size_t again = gave_up - 1;
@@ -240,7 +240,7 @@ template <class Set, class Take, PGAS_IS(group) G>
   }
 }
 
-/// Whichever fits; ends the group if it had to give up.
+/// By one thread or by the group, as the set's size suggests; ends the group if it gave up.
 template <class Set, class Take, PGAS_IS(group) G>
 PGAS_FN std::size_t await_any_or_end(const context& ctx, const G& g, const Set& set, const Take& take) {
   std::size_t answer = 0;
@@ -257,7 +257,7 @@ PGAS_FN std::size_t await_any_or_end(const context& ctx, const G& g, const Set& 
   return answer;
 }
 
-/// Whether all words of the set satisfy the comparison now; each thread of the group looks at its part.
+/// Whether all words of the set satisfy the comparison now; each thread of the group loads its part.
 template <class Set, PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN bool all_hold(const G& g, const Set& set) {
   const sweep_result mine = count_all(set, part_of(g));

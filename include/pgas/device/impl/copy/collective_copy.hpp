@@ -1,19 +1,16 @@
 /// @file
-/// What the collectives of `collective.hpp` are made of: stores into every member's destination, and folds of every
-/// member's source.
+/// The copies of collectives: puts to every member's destination, and the large broadcast by gets. Used by
+/// `device/collective.hpp`. All-gather and all-to-all by direct stores; pull broadcast.
 #pragma once
 
 #include "pgas/device/impl/copy/strided.hpp"
 #include "pgas/device/impl/hierarchy/domain_exchange.hpp"
-#include "pgas/device/impl/hierarchy/proxied_reduce.hpp"
 #include "pgas/device/impl/proxy/proxied_copy.hpp"
-#include "pgas/device/impl/reduce/reduce_loop.hpp"
 #include "pgas/device/impl/sync/collective_check.hpp"
 
 namespace pgas::detail {
 
-/// Puts `count` elements at `dst` of a member. What the proxy carries is under way until the barrier at the end of the
-/// collective, which completes it.
+/// Puts `count` elements at `dst` of a member. A proxied one is complete at the barrier that ends the collective.
 template <class T, PGAS_IS(group) G>
 PGAS_FN void put_to_member(const context& ctx, const G& g, T* dst, const T* src, std::size_t count,
                            std::int32_t world_pe) {
@@ -37,9 +34,9 @@ PGAS_FN void put_strided_to_member(const context& ctx, const G& g, T* dst, const
       });
 }
 
-/// Calls f(member) once for each member, this PE among them: half of a group's warps begin with it, the others end with
-/// it. So the group's own copy and the others' way over the link overlap. (Where the proxy carries, the group acts as
-/// one: this PE comes last.) The others come in turn, so that not all members store to the same one.
+/// Calls f(member) once for each member, this PE included: first in half of a group's warps, last in the others, so
+/// that the local copy and the transfers overlap. (With proxied members the group acts as one: this PE comes last.) The
+/// other members come in cyclic order, so that not all store to the same one.
 template <PGAS_IS(group) G, class F>
 PGAS_FN void for_each_member(const context& ctx, const G& g, const team_view& team, F f) {
   const std::int32_t n = team.n_pes();
@@ -68,7 +65,7 @@ PGAS_FN void for_each_block(const context& ctx, const G& g, const team_view& tea
   });
 }
 
-/// Tells all members this PE's `value`, meets them, and returns the sum of the values of the members before this one.
+/// Sends all members this PE's `value`, a barrier, and returns the sum of the values of the members before this one.
 template <PGAS_IS(group) G>
 [[nodiscard]] PGAS_FN std::uint64_t sum_before(const context& ctx, const G& g, const team_view& team,
                                                std::uint64_t value, operation what) {
@@ -82,16 +79,16 @@ template <PGAS_IS(group) G>
   return sum;
 }
 
-/// Whether a broadcast is fetched by its receivers: a block stores some 45 GB/s, so a root that stores to everybody is
-/// what all wait for. Not on the host's channel, whose many blocks fill the link. The same on all members.
+/// Whether a broadcast is pulled by its receivers: a block stores some 45 GB/s, so a root that stores to all would be
+/// the bottleneck. Not on the host's channel, whose many blocks fill the link. The same on all members.
 [[nodiscard]] PGAS_FN bool fetches_broadcast(const context& ctx, const team_view& team, std::size_t bytes) {
   constexpr std::size_t worth_a_meeting = std::size_t{128} << 10;
   return static_cast<std::size_t>(team.n_pes() - 1) * bytes >= worth_a_meeting && team.channel_ != team.n_channels() &&
          !may_span_domains(ctx, team);
 }
 
-/// Such a broadcast, but for the meeting at its end. The root tells the others where its source lies: that need not be
-/// in the heap, and then it stores to them after all.
+/// A pull broadcast without its last barrier. The root sends its source's offset; a source outside the heap it stores
+/// to all instead.
 template <class T, PGAS_IS(group) G>
 PGAS_FN void fetch_broadcast(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
                              std::size_t count, std::int32_t root) {
@@ -115,49 +112,6 @@ PGAS_FN void fetch_broadcast(const context& ctx, const G& g, const team_view& te
     const auto* const from = reinterpret_cast<const T*>(ctx.my_slot_ + (announced - 1));
     copy<direction::get>(g, dst, ctx.world_remote(from, team.world_pe(root)), count);
   }
-}
-
-/// A fold by all members, each of its share. They meet before, so that all sources are there, and after, so that all
-/// results are. @param first_target, end_target who gets whole results
-template <reduce_result Result, class T, class Op, PGAS_IS(group) G>
-PGAS_FN void twoshot_reduce(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
-                            std::size_t count, Op op, std::int32_t first_target, std::int32_t end_target,
-                            operation what) {
-  if constexpr (Result == reduce_result::whole) {
-    if (end_target - first_target == team.n_pes() && fits_hierarchy(ctx, team, count * sizeof(T))) PGAS_UNLIKELY {
-      const domain_call call = domain_call_of(ctx, team, dst, src, count);
-      return reduce_by_domains<T>(&call, g, op);
-    }
-  }
-  const partition all = partition_of(reinterpret_cast<std::uintptr_t>(src), sizeof(T), count, team.n_pes());
-  const std::size_t begin = all.start(team.my_pe());
-  const std::size_t end = all.start(team.my_pe() + 1);
-  const reduce_job job{reinterpret_cast<const std::byte*>(src + begin),
-                       reinterpret_cast<std::byte*>(dst + begin),
-                       end - begin,
-                       {},
-                       team.n_pes(),
-                       first_target,
-                       end_target};
-  lockstep_barrier(ctx, g, team, what);
-  reduce_by_route<Result, T>(ctx, g, team, op, job, what);
-  lockstep_barrier(ctx, g, team, what);
-}
-
-/// A fold by which each member gets its own block of `count` elements of the result.
-template <class T, class Op, PGAS_IS(group) G>
-PGAS_FN void twoshot_reduce_scatter(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
-                                    std::size_t count, Op op) {
-  const reduce_job job{reinterpret_cast<const std::byte*>(src + static_cast<std::size_t>(team.my_pe()) * count),
-                       reinterpret_cast<std::byte*>(dst),
-                       count,
-                       {},
-                       team.n_pes(),
-                       team.my_pe(),
-                       team.my_pe() + 1};
-  lockstep_barrier(ctx, g, team, operation::reduce_scatter);
-  reduce_by_route<reduce_result::whole, T>(ctx, g, team, op, job, operation::reduce_scatter);
-  lockstep_barrier(ctx, g, team, operation::reduce_scatter);
 }
 
 }  // namespace pgas::detail

@@ -1,0 +1,65 @@
+/// @file
+/// The all-reduce of large messages in teams that span domains, used by `reduce/algorithm.hpp`.
+/// Hierarchical all-reduce: reduce-scatter within each domain, reduction across domains, all-gather within each domain.
+#pragma once
+
+#include "pgas/device/impl/hierarchy/domain_exchange.hpp"
+
+namespace pgas::detail {
+
+/// Within the domain: a member reduces its slice of the domain's sources into its own destination.
+template <class T, class Op>
+PGAS_FN void reduce_in_domain(const domain_call* call, Op op, slice me) {
+  const domain_channel of = call->channel();
+  const std::int32_t members = of.hierarchy.count(of.hierarchy.mine());
+  const T* const src = reinterpret_cast<const T*>(call->src);
+  const std::size_t begin = slice_start(src, call->count, members, of.hierarchy.rank());
+  const std::size_t end = slice_start(src, call->count, members, of.hierarchy.rank() + 1);
+  reduce_elements<reduce_result::whole, T>(
+      op,
+      reduce_job{call->src + begin * sizeof(T), call->dst + begin * sizeof(T), end - begin, domain_peer_map(of),
+                 members, of.hierarchy.rank(), of.hierarchy.rank() + 1},
+      me);
+}
+
+/// Across domains: a member reduces its slice of the domains' results, and sends it to their owners.
+PGAS_OUTLINE_IN_UNIT void make_domain_job(const domain_call* call, staged_job* made) {
+  const team_view& team = call->here.team;
+  const partition all =
+      domain_partition(reinterpret_cast<std::uintptr_t>(call->src), call->element, call->count, team.n_pes());
+  const std::size_t begin = all.start(team.my_pe());
+  const reduce_job job{call->src + begin * call->element,
+                       call->dst + begin * call->element,
+                       all.start(team.my_pe() + 1) - begin,
+                       {},
+                       0,
+                       0,
+                       0};
+  *made = {&call->here, job, {call->count, begin}, operands::domains, operation::reduce};
+}
+
+/// Within the domain again: a member puts its slice of the result to the others.
+PGAS_OUTLINE_IN_UNIT void put_own_result(const domain_call* call, slice me) {
+  const domain_channel of = call->channel();
+  const byte_range own = own_range(call, call->src);
+  std::byte* const dst = call->dst + own.begin;
+  const std::int32_t members = of.hierarchy.count(of.hierarchy.mine());
+  for (std::int32_t k = of.hierarchy.rank() + 1; k < of.hierarchy.rank() + members; ++k)
+    put_congruent(domain_peer_map(of).at(dst, k < members ? k : k - members), dst, own.bytes, me);
+}
+
+/// The three steps, with the barriers before, between and after them.
+template <class T, class Op, PGAS_IS(group) G>
+PGAS_FN void hierarchical_reduce(const domain_call* call, const G& g, const Op& op) {
+  collective_barrier_of(call, g, operation::reduce);
+  reduce_in_domain<T>(call, op, slice_of(g));
+  collective_barrier_of(call, g, operation::reduce);
+  staged_job across;
+  make_domain_job(call, &across);
+  reduce_staged<reduce_result::whole, T>(&across, g, op);
+  collective_barrier_of(call, g, operation::reduce);
+  put_own_result(call, slice_of(g));
+  collective_barrier_of(call, g, operation::reduce);
+}
+
+}  // namespace pgas::detail

@@ -1,0 +1,43 @@
+/// @file
+/// Which algorithm carries out an all-reduce: the one table of them, for reduce() in kernels, from the host and on
+/// streams. The names are the literature's and those of NCCL's src/device/symmetric/all_reduce.cuh.
+///
+/// The first row that fits, the same on every member, as team, size and caller alone decide:
+///
+/// | algorithm | size | team | route | caller | barriers | header |
+/// | --- | --- | --- | --- | --- | --- | --- |
+/// | LL one-shot | to 32 KiB / n_pes (host: 8 KiB) | 2 PEs and more | direct | channel 0, host | 0 | ll_reduce |
+/// | one-shot | to 1 MiB / n_pes rounded up to 2^k | world or domain, to 64 PEs | direct | host | 1 | oneshot_reduce |
+/// | hierarchical | from 16 KiB | several domains, one of 2 PEs | direct, proxied | any | 4 | hierarchical_reduce |
+/// | two-shot | any | any | direct, proxied (staged) | any | 2 | twoshot_reduce, staged_reduce |
+///
+/// "host" is a kernel that the host enqueues, on GPU heaps. LL takes element types without padding only. The operands
+/// of an element are combined in the same order by every algorithm (reduce.hpp, *Order*).
+#pragma once
+
+#include "pgas/device/impl/hierarchy/hierarchical_reduce.hpp"
+#include "pgas/device/impl/ll/ll_reduce.hpp"
+#include "pgas/device/impl/reduce/oneshot_reduce.hpp"
+#include "pgas/device/impl/reduce/twoshot_reduce.hpp"
+
+namespace pgas::detail {
+
+/// The table above as code: a row for each test.
+template <class T, class Op, PGAS_IS(group) G>
+PGAS_FN void all_reduce(const context& ctx, const G& g, const team_view& team, T* dst, const T* src, std::size_t count,
+                        const Op& op) {
+  if constexpr (ll_reducible<T>) {
+    if (fits_ll(ctx, team, ll_units(count * sizeof(T)))) return ll_reduce(ctx, g, team, dst, src, count, op);
+  }
+  if constexpr (has_lockstep_blocks<G>) {
+    const partition blocks = block_partition(src, count, g.part().num_blocks());
+    if (fits_oneshot(team, src, blocks)) return oneshot_reduce(ctx, g, team, dst, src, blocks, op);
+  }
+  if (fits_hierarchy(ctx, team, count * sizeof(T))) PGAS_UNLIKELY {
+    const domain_call call = domain_call_of(ctx, team, dst, src, count);
+    return hierarchical_reduce<T>(&call, g, op);
+  }
+  twoshot_reduce<reduce_result::whole>(ctx, g, team, dst, src, count, op, 0, team.n_pes(), operation::reduce);
+}
+
+}  // namespace pgas::detail
