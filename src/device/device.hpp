@@ -1,6 +1,6 @@
 /// @file
-/// The contract between the host library and a backend: what memory can be shared and how, how bytes are moved, and the
-/// few things the library itself runs on a device. Two backends fulfil it: `cpu/` (host heap) and `cuda/` (GPU heap).
+/// The contract between the host library and a backend: memory that can be shared, copies, and the operations that the
+/// library runs on a device. Two backends fulfil it: `cpu/` (host heap) and `cuda/` (GPU heap).
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@
 
 namespace pgas::detail {
 
-/// What a PE says of its device to the others and to people.
+/// A PE's device, for other PEs and for messages.
 struct device_properties {
   heap_kind kind = heap_kind::host;
   std::string name;                     ///< "NVIDIA H200", "host memory"
@@ -31,7 +31,7 @@ struct device_properties {
   unsigned multiprocessors = 0;         ///< that this process may use; 0 for the host
   unsigned registers = 0;               ///< of a multiprocessor
   unsigned proxy_registers = 0;         ///< of each thread of update()'s kernel, which is one warp; 0 for the host
-  bool runs_processes_at_once = false;  ///< kernels of several processes run side by side (MPS), not in turns
+  bool runs_processes_at_once = false;  ///< kernels of several processes run side by side (MPS), not in time slices
 };
 
 struct grid_state;
@@ -56,7 +56,7 @@ struct exported_handle {
 /// An in-order queue of work: a CUstream, or a worker thread of the CPU backend. Null: the device's own internal queue.
 using stream_handle = void*;
 
-/// When kernels see what a network device has written.
+/// When kernels see the writes of a network device.
 enum class remote_writes { visible, after_flush, never };
 
 /// Memory that the host and running kernels both see, at these two addresses.
@@ -80,8 +80,8 @@ class device {
 
   /// Every size and address below is a multiple of this.
   [[nodiscard]] virtual std::size_t granularity() const noexcept = 0;
-  /// Reserves addresses without memory behind them. With a hint: exactly there, or null when something is there
-  /// already. *Errors* address_space when no hint was given and the system refuses.
+  /// Reserves addresses without memory. With a hint: exactly there, or null when the addresses are taken. *Errors*
+  /// address_space when no hint was given and the system refuses.
   [[nodiscard]] virtual void* reserve(std::size_t bytes, void* hint) = 0;
   virtual void release(void* address, std::size_t bytes) noexcept = 0;
 
@@ -99,10 +99,10 @@ class device {
   virtual void map(void* address, std::size_t bytes, segment_id segment) = 0;
   virtual void unmap(void* address, std::size_t bytes) noexcept = 0;
   /// The pieces behind memory that the program made, in order, as segments that can be exported as `kind` and mapped.
-  /// They live until destroy(), whatever the program does with its own. *Errors* invalid_argument, handle_exchange
-  /// saying why not.
+  /// They live until destroy(), even if the program frees its own. *Errors* invalid_argument, handle_exchange with the
+  /// reason.
   [[nodiscard]] virtual std::vector<external_segment> retain(void* pointer, std::size_t bytes, handle_kind kind) = 0;
-  /// Gives back a created or imported segment; the memory goes when the last mapping anywhere is gone.
+  /// Releases a created or imported segment; the memory is freed when the last mapping anywhere is gone.
   virtual void destroy(segment_id segment) noexcept = 0;
 
   // ---- memory for control words
@@ -113,54 +113,54 @@ class device {
   [[nodiscard]] virtual void* allocate_device(std::size_t bytes) = 0;
   virtual void free_local(void* memory) noexcept = 0;
 
-  // ---- what network devices write into this one's memory (GPUDirect RDMA)
+  // ---- writes of network devices to this device's memory (GPUDirect RDMA)
 
-  /// When kernels that have learned of such a write, by whatever it was ordered before, see it; those of peers that
-  /// have mapped the memory, too, where `for_peers`.
+  /// When kernels that a later event tells of such a write see it; kernels of peers that have mapped the memory, too,
+  /// where `for_peers`.
   [[nodiscard]] virtual remote_writes order_of_remote_writes(bool) const noexcept { return remote_writes::visible; }
-  /// What has been written so far is visible to kernels that learn of something that happens later.
+  /// Makes earlier writes visible to kernels that see a later event.
   virtual void flush_remote_writes([[maybe_unused]] bool for_peers) {}
 
   // ---- work; thread-safe, in order within one stream
 
   [[nodiscard]] virtual stream_handle create_stream() = 0;
-  /// A stream whose work goes before that of others where the device has such: for short work that others wait for.
+  /// A stream with priority where the device has priorities: for short work that others wait for.
   [[nodiscard]] virtual stream_handle create_urgent_stream() { return create_stream(); }
   /// The handle of a stream that the application made, its default stream (null) included. *Errors* invalid_argument
   /// where applications have no streams.
   [[nodiscard]] virtual stream_handle adopt(void* native) = 0;
   virtual void destroy_stream(stream_handle stream) noexcept = 0;
-  /// The number of a stream, which two that run at once never share. Handles may: CUDA has one for the default streams
-  /// of all threads.
+  /// The number of a stream, different for streams that run at once. Handles may be equal: CUDA has one for the default
+  /// streams of all threads.
   [[nodiscard]] virtual std::uint64_t number_of(stream_handle stream) {
     return reinterpret_cast<std::uintptr_t>(stream);
   }
-  /// Returns when everything enqueued before has been carried out. *Errors* what went wrong there.
+  /// Returns when all earlier work of the stream is done. *Errors* those of this work.
   virtual void synchronize(stream_handle stream) = 0;
   /// Told when the world has failed, from any thread: kernels that wait are ending, and synchronize() no longer waits
   /// for one that does not. A backend that cannot lose a kernel ignores it.
   virtual void world_failed() noexcept {}
-  /// Whether work enqueued now is recorded (CUDA graphs) instead of carried out; nothing may wait for such a stream.
+  /// Whether work enqueued now is recorded (CUDA graphs) instead of executed; nothing may wait for such a stream.
   [[nodiscard]] virtual bool capturing(stream_handle) { return false; }
   /// Copies between any two places that this device reaches, pageable host memory included.
   virtual void copy(void* to, const void* from, std::size_t bytes, stream_handle stream) = 0;
   virtual void fill(void* at, unsigned char value, std::size_t bytes, stream_handle stream) = 0;
-  /// Carries out the operation once the stream gets there. What local memory of a strided copy kernels can't reach is
-  /// copied in another way; status, values and result must be reachable.
+  /// Executes the operation when the stream gets there. Local memory of a strided copy that kernels can't access is
+  /// copied in another way; status, values and result must be accessible.
   virtual void enqueue(const operation_request& request, stream_handle stream) = 0;
-  /// Carries out a list of atomic operations once the stream gets there. What was done before on the stream is visible
-  /// to whoever acquires one of their values. @param list in mapped_memory, as kernels address it; stays until the
-  /// stream has been waited for
+  /// Executes a list of atomic operations when the stream gets there. Earlier work of the stream is visible to whoever
+  /// acquires one of their values. @param list in mapped_memory, as kernels address it; stays until the stream has been
+  /// waited for
   virtual void update(std::span<batched_atomic> list, stream_handle stream) = 0;
   /// Carries out an atomic operation on the internal queue and returns the bits of the old value. Blocking.
   [[nodiscard]] virtual std::uint64_t fetch(const operation_request& request) = 0;
-  /// Reads `count` words of 2, 4 or 8 bytes into host memory, each whole; what was released before a value is visible
+  /// Reads `count` words of 2, 4 or 8 bytes into host memory, each whole; everything released before a value is visible
   /// when its word has been read. Blocking, on the internal queue.
   virtual void snapshot(void* to, const void* from, std::size_t count, std::size_t word_bytes) = 0;
   /// Whether kernels of this device can load and store there.
   [[nodiscard]] virtual bool reaches(const void*) { return true; }
-  /// A collective over `team` once the stream gets there, as the device operations of the same names; on the channel
-  /// that `team` is on. Arguments have been checked. @param blocks what several blocks of a kernel have in common
+  /// A collective over `team` when the stream gets there, as the device operation of the same name; on the channel that
+  /// `team` is on. Arguments have been checked. @param blocks the shared state of a kernel's blocks
   virtual void collective(const context& context, const team_view& team, const collective_request& request,
                           grid_state* blocks, stream_handle stream) = 0;
 

@@ -9,9 +9,8 @@
 #include <iterator>
 #include <utility>
 
-#include "device/cpu/collective.hpp"
 #include "device/cpu/external_memory.hpp"
-#include "device/cpu/host_memory.hpp"
+#include "device/shared/collective_kernels.hpp"
 #include "device/shared/execute_operation.hpp"
 #include "pgas/error.hpp"
 
@@ -31,6 +30,15 @@ host_stream::place place_for(std::size_t bytes) {
 
 constexpr int reserved = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 
+/// A collective by the calling thread. *Errors* thread_ended when it gives up, with a failure record; invalid_argument
+/// for an operation that does not take the type.
+void execute_collective(const context& ctx, const team_view& team, const collective_request& request) {
+  if (moves(request)) return execute_move(ctx, this_thread{}, team, request);
+  const auto reduce = [&]<class Types>(Types) { return execute_reduce<Types>(ctx, team, request); };
+  if (!dispatch_type_group(request, reduce))
+    throw error(code::invalid_argument, "a reduction was asked for that does not take this type");
+}
+
 }  // namespace
 
 std::unique_ptr<device> make_cpu_device() { return std::make_unique<cpu_device>(); }
@@ -49,8 +57,8 @@ std::size_t cpu_device::granularity() const noexcept { return unit; }
 
 void* cpu_device::reserve(std::size_t bytes, void* hint) {
   if (hint != nullptr) {
-    // As advice, which the kernel follows where nothing is. MAP_FIXED_NOREPLACE would say the same in one step, but a
-    // sanitizer that has no such address turns the hint into 0, and a privileged process would get its page at 0.
+    // A hint, which the kernel follows where the addresses are free. MAP_FIXED_NOREPLACE would do it in one step, but a
+    // sanitizer without such an address turns the hint into 0, and a privileged process would get its page at 0.
     void* got = ::mmap(hint, bytes, PROT_NONE, reserved, -1, 0);
     if (got == MAP_FAILED) return nullptr;
     if (got != hint) {
@@ -235,8 +243,8 @@ void cpu_device::snapshot(void* to, const void* from, std::size_t count, std::si
 
 void cpu_device::collective(const context& context, const team_view& team, const collective_request& request,
                             grid_state*, stream_handle stream) {
-  // On the stream's thread: the caller may have to go on for the other PEs to come.
-  queue(stream).run([context, team, request] { execute_operation(context, team, request); },
+  // On the stream's thread: the other PEs may depend on the caller's next steps.
+  queue(stream).run([context, team, request] { execute_collective(context, team, request); },
                     host_stream::place::worker);
 }
 

@@ -77,4 +77,9 @@ class cpu_device final : public device {
   host_stream own_;
 };
 
+/// Executes a reduction of one group of types (type_group) on the calling thread. False if the request's type is none
+/// of them.
+template <class Types>
+bool execute_reduce(const context& ctx, const team_view& team, const collective_request& request);
+
 }  // namespace pgas::detail

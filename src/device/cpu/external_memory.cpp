@@ -65,8 +65,8 @@ std::vector<mapping> mappings_in(std::uintptr_t begin, std::uintptr_t end) {
   return found;
 }
 
-/// A descriptor of its own for that file, found among those that this process has; none if it has none. By name:
-/// another thread may be closing what is looked at.
+/// A new descriptor for that file, found among those of this process; none if it has none. Opened by name: another
+/// thread may be closing the descriptor.
 unique_fd find_descriptor(const mapping& of) {
   const auto is_it = [&of](const struct stat& about) {
     return S_ISREG(about.st_mode) && about.st_dev == of.device && about.st_ino == of.inode;

@@ -1,5 +1,6 @@
 /// @file
-/// Shared memory that the program made itself, found again by its address.
+/// Shared memory that the program made itself, found again by its address. Apart from host_segment.hpp, as only
+/// registered user buffers need /proc/self/maps.
 #pragma once
 
 #include <cstddef>

@@ -22,7 +22,7 @@ namespace {
 
 constexpr unsigned most_threads_per_block = 1024;  // as on a GPU
 
-/// Holds the members back until all exist: a grid of which only some run might wait for the others for ever.
+/// Holds the members back until all exist: if only some of a grid ran, they might wait for the others for ever.
 class start_latch {
  public:
   void open(bool go) {
@@ -44,7 +44,7 @@ class start_latch {
   state state_ = state::closed;
 };
 
-/// Keeps the exception that says most: the first that a member threw of its own, else that some were ended.
+/// Keeps the most telling exception: the first that a member threw of its own, else thread_ended.
 class first_exception {
  public:
   /// *Callers* from within a catch clause.
@@ -78,8 +78,8 @@ void check_shape(const grid_shape& shape) {
                     blocks, threads, most_threads_at_once / threads, most_threads_at_once));
 }
 
-/// Part of a grid: `count` blocks from `first` on, all at once. `whole` is what its members share if they are all of
-/// it.
+/// Part of a grid: `count` blocks from `first` on, all at once. `whole` is the shared state of the grid if they are all
+/// of it.
 void run_blocks(unsigned first, unsigned count, const grid_shape& shape, cpu_block_state* whole,
                 const grid_member& member) {
   const unsigned threads = shape.threads;
@@ -145,7 +145,7 @@ void run_grid_on_cpu(device& on, stream_handle stream, grid_shape shape, grid_me
   if (cpu == nullptr)
     throw error(code::launch_failed, "this kernel runs on the CPU, the heap of its world is on another device");
   check_shape(shape);
-  // Never on the calling thread: a kernel may wait for what its caller does next.
+  // Never on the calling thread: a kernel may wait for its caller's next operation.
   cpu->queue(stream).run([shape, body = std::move(member)] { run_grid_here(shape, body); }, host_stream::place::worker);
 }
 

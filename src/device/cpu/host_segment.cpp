@@ -7,15 +7,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <limits>
+#include <optional>
 #include <sstream>
 #include <string>
+#include <string_view>
 
 #include "common/file_limit.hpp"
-#include "device/cpu/host_memory.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::detail {
@@ -48,8 +51,8 @@ std::uint64_t random_number() {
 
 std::string file_name(std::uint64_t nonce) { return fmt::format("pgas-{:016x}", nonce); }
 
-/// When a process began, as the kernel counts; 0 where there is no such process. *Errors* code::system where this one
-/// may open no more files.
+/// The start time of a process as the kernel counts; 0 where there is no such process. *Errors* code::system where this
+/// one may open no more files.
 std::uint64_t start_of(std::int32_t pid) {
   const std::string path = fmt::format("/proc/{}/stat", pid);
   std::ifstream file(path);
@@ -98,14 +101,79 @@ unique_fd open_named(const named_handle& name, std::size_t bytes) {
     reject("names another file");
   unique_fd fd(retry([&] { return ::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK); }));
   if (!fd) reject(fmt::format("names {}: {}", path, std::strerror(errno)));
-  // The opened file is what counts: the name may have come to mean another one meanwhile.
+  // The opened file counts: the name may mean another one meanwhile.
   if (::fstat(fd.get(), &about) != 0 || about.st_ino != name.inode || about.st_dev != name.device)
     reject("names another file");
   if (start_of(name.pid) != name.process_start) reject("is of a process that has ended");
   return fd;
 }
 
+constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
+
+/// The number in a file; none where there is no such file or it contains "max".
+std::optional<std::size_t> number_in(const std::string& path) {
+  std::size_t value = 0;
+  if (std::ifstream(path) >> value) return value;
+  return std::nullopt;
+}
+
+/// A row of /proc/meminfo, in bytes.
+std::optional<std::size_t> meminfo(std::string_view name) {
+  std::ifstream file("/proc/meminfo");
+  std::string line;
+  while (std::getline(file, line)) {
+    if (!line.starts_with(name) || line.size() <= name.size() || line[name.size()] != ':') continue;
+    std::size_t kib = 0;
+    if (std::istringstream(line.substr(name.size() + 1)) >> kib) return kib * 1024;
+  }
+  return std::nullopt;
+}
+
+std::size_t rest(std::optional<std::size_t> limit, std::optional<std::size_t> used) {
+  if (!limit) return unlimited;
+  return *limit - std::min(*limit, used.value_or(0));
+}
+
+/// What the control group of this process leaves, in the old hierarchy and in the unified one. A container sees its own
+/// group at the root of the hierarchy, whatever /proc/self/cgroup calls it.
+std::size_t control_group_rest() {
+  std::size_t least = unlimited;
+  const auto scan = [&least](const std::string& folder, const char* limit, const char* used) {
+    least = std::min(least, rest(number_in(folder + limit), number_in(folder + used)));
+  };
+  std::ifstream file("/proc/self/cgroup");
+  std::string line;
+  while (std::getline(file, line)) {
+    const std::size_t first = line.find(':');
+    const std::size_t second = line.find(':', first + 1);
+    if (first == std::string::npos || second == std::string::npos) continue;
+    const std::string controllers = line.substr(first + 1, second - first - 1);
+    const std::string path = line.substr(second + 1);
+    if (controllers.empty())
+      scan("/sys/fs/cgroup" + path, "/memory.max", "/memory.current");
+    else if (controllers == "memory")
+      scan("/sys/fs/cgroup/memory" + path, "/memory.limit_in_bytes", "/memory.usage_in_bytes");
+  }
+  scan("/sys/fs/cgroup", "/memory.max", "/memory.current");
+  scan("/sys/fs/cgroup/memory", "/memory.limit_in_bytes", "/memory.usage_in_bytes");
+  return least;
+}
+
 }  // namespace
+
+std::size_t physical_memory() noexcept {
+  const long pages = ::sysconf(_SC_PHYS_PAGES);
+  const long page = ::sysconf(_SC_PAGESIZE);
+  return pages > 0 && page > 0 ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(page) : 0;
+}
+
+bool strict_overcommit() { return number_in("/proc/sys/vm/overcommit_memory") == std::size_t{2}; }
+
+std::size_t available_memory() {
+  std::size_t least = std::min(meminfo("MemAvailable").value_or(physical_memory()), control_group_rest());
+  if (strict_overcommit()) least = std::min(least, rest(meminfo("CommitLimit"), meminfo("Committed_AS")));
+  return least;
+}
 
 host_segment host_segment::create(std::size_t bytes) {
   if (const std::size_t available = available_memory(); bytes > available)

@@ -1,13 +1,14 @@
 /// @file
-/// A piece of host memory behind a descriptor, and the two ways of handing it to another process.
+/// Host memory: segments behind a descriptor, the two ways of exporting them, and how much memory this process may
+/// still use.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 
-#include "device/device.hpp"
 #include "common/unique_fd.hpp"
+#include "device/device.hpp"
 
 namespace pgas::detail {
 
@@ -15,13 +16,12 @@ namespace pgas::detail {
 /// process.
 class host_segment {
  public:
-  /// Makes one. Its pages come into being when they are first touched, so that a large segment costs neither time nor
-  /// memory that nobody uses; that they will exist is made sure of beforehand: by what the system and the control group
-  /// have left, and where the kernel itself keeps account (vm.overcommit_memory=2) by having it set the pages aside.
-  /// *Errors* out_of_memory, system.
+  /// Creates a segment. Its pages are allocated at first touch, so that a large segment costs neither time nor unused
+  /// memory. That they will exist is checked first: by the rest of the system and of the control group, and under
+  /// strict overcommit (vm.overcommit_memory=2) by having the kernel reserve them. *Errors* out_of_memory, system.
   [[nodiscard]] static host_segment create(std::size_t bytes);
-  /// Takes over what another process made. *Errors* handle_invalid unless it is such a file, of this user, of exactly
-  /// `bytes`, and sealed; what its program made may be without seals.
+  /// Imports another process's segment. *Errors* handle_invalid unless it is such a file, of this user, of exactly
+  /// `bytes`, and sealed; files made by a program may be without seals.
   [[nodiscard]] static host_segment import(const exported_handle& handle, std::size_t bytes);
 
   /// Takes over a file that the program made, whose size is not sealed.
@@ -41,8 +41,8 @@ class host_segment {
   bool foreign_;         ///< made by the program
 };
 
-/// What a `named` handle says: which descriptor of which process, and enough to recognise that it is still the same. It
-/// stands in for the fabric handles of GPUs, which also travel as 64 bytes.
+/// The contents of a `named` handle: a descriptor of a process, and enough to recognise that it is still the same. It
+/// is the CPU's counterpart of fabric handles, which also travel as 64 bytes.
 struct named_handle {
   static constexpr std::uint32_t expected_magic = 0x70676e68;
   static constexpr std::uint32_t current_version = 1;
@@ -50,7 +50,8 @@ struct named_handle {
   std::uint32_t version = current_version;
   std::int32_t pid = 0;
   std::int32_t fd = -1;
-  std::uint64_t process_start = 0;  ///< clock ticks after boot: tells a process from a later one with the same number
+  std::uint64_t process_start =
+      0;  ///< clock ticks after boot: distinguishes a process from a later one with the same number
   std::uint64_t inode = 0;
   std::uint64_t device = 0;
   std::uint64_t bytes = 0;
@@ -58,5 +59,13 @@ struct named_handle {
   std::uint64_t reserved = 0;
 };
 static_assert(sizeof(named_handle) == 64);
+
+/// Of the machine, in bytes.
+[[nodiscard]] std::size_t physical_memory() noexcept;
+/// The memory that could be used now: the least of the kernel's estimate, the control group's rest, and, under strict
+/// overcommit, the kernel's remaining commit limit.
+[[nodiscard]] std::size_t available_memory();
+/// Whether the kernel refuses to promise more than it has (vm.overcommit_memory=2).
+[[nodiscard]] bool strict_overcommit();
 
 }  // namespace pgas::detail

@@ -23,14 +23,14 @@ class host_stream {
   enum class place { worker, here_if_idle };
 
   host_stream() = default;
-  /// Waits for all tasks; an error that nobody asked for is dropped.
+  /// Waits for all tasks; a pending error is dropped.
   ~host_stream();
   host_stream(const host_stream&) = delete;
   host_stream& operator=(const host_stream&) = delete;
 
-  /// *Errors* system when the thread can't be started; what the task throws is kept for wait().
+  /// *Errors* system when the thread can't be started; an exception of the task is kept for wait().
   void run(task work, place where);
-  /// Runs a task in its turn and returns when it is done. *Errors* what it throws.
+  /// Runs a task in order and returns when it is done. *Errors* the task's exception.
   void run_and_wait(const task& work);
   /// Returns when everything enqueued before is done. *Errors* the first that a task left since the last wait().
   void wait();

@@ -5,7 +5,8 @@
 namespace pgas::detail {
 
 std::unique_ptr<device> make_cuda_device(const config&, int) {
-  throw error(code::device_unavailable, "this pgas was built without CUDA: build it where nvcc is, or set PGAS_HEAP=host");
+  throw error(code::device_unavailable,
+              "this pgas was built without CUDA: build it where nvcc is, or set PGAS_HEAP=host");
 }
 
 }  // namespace pgas::detail

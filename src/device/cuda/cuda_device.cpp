@@ -8,9 +8,7 @@
 #include <memory>
 #include <thread>
 
-#include "device/cuda/kernels/collective.hpp"
 #include "device/cuda/kernels/kernels.hpp"
-#include "device/cuda/kernels/library_kernel.hpp"
 
 namespace pgas::detail::cuda {
 
@@ -25,10 +23,10 @@ std::string printable(const cudaUUID_t& uuid) {
   return text;
 }
 
-/// How long a kernel may go on after the world has failed. Its waits look at the abort word every few microseconds.
-constexpr std::int64_t patience_ms = 1500;
-/// How a wait for a stream goes on: for some 50 us, which are most small copies, without a break, as a yield takes
-/// longer than a look; then letting others run, and after about half a millisecond asleep.
+/// How long a kernel may go on after the world has failed. Its waits check the abort word every few microseconds.
+constexpr std::int64_t end_timeout_ms = 1500;
+/// Polling of a stream: for some 50 us, which covers most small copies, without a break, as a yield takes longer than a
+/// poll; then with yields, and after about half a millisecond asleep.
 constexpr int short_polls = 200;
 constexpr int quick_polls = 1000;
 
@@ -217,7 +215,7 @@ void cuda_device::synchronize(stream_handle stream) {
       if (internal) note_done(due);
       return;
     }
-    if (const std::int64_t failed = failed_at_ms_; failed != 0 && now_ms() - failed > patience_ms) {
+    if (const std::int64_t failed = failed_at_ms_; failed != 0 && now_ms() - failed > end_timeout_ms) {
       lost_kernel_ = true;
       throw error(
           code::device_failed,
@@ -262,7 +260,7 @@ void cuda_device::make_room_for_stacks(std::size_t bytes) {
   check(cudaDeviceGetLimit(&limit, cudaLimitStackSize), "asking how large stacks may be");
   if (limit < bytes) {
     check(cudaDeviceSetLimit(cudaLimitStackSize, bytes), "making room for the stacks of kernels", code::out_of_memory);
-  } else if (limit >= used_stack_bytes) {  // what the limit stands for may not be there before a kernel uses it
+  } else if (limit >= used_stack_bytes) {  // the limit's memory may not be allocated before a kernel uses it
     const enqueuing on(*this, nullptr);
     check(launch_stack_user(on.stream()), "making room for the stacks of kernels", code::out_of_memory);
   }

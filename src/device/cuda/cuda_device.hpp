@@ -77,8 +77,8 @@ class cuda_device final : public device {
   [[nodiscard]] int value_of(CUdevice_attribute attribute) const noexcept;
   [[nodiscard]] bool has(CUdevice_attribute attribute) const noexcept { return value_of(attribute) != 0; }
   [[nodiscard]] cudaStream_t stream_of(stream_handle stream) const noexcept;
-  /// A call that enqueues something: makes the context current and has the stream. That something is on the internal
-  /// one is known from the call's end on. What goes there leaves captures of other streams undisturbed.
+  /// A call that enqueues work: makes the context current and has the stream. Work on the internal stream is counted at
+  /// the call's end, and leaves captures of other streams valid.
   class enqueuing {
    public:
     enqueuing(cuda_device& on, stream_handle stream) : on_(on), context_(on.context_), stream_(on.stream_of(stream)) {
@@ -108,8 +108,8 @@ class cuda_device final : public device {
   std::size_t granularity_ = 0;
   bool reaches_pageable_ = false;
   cudaStream_t internal_ = nullptr;  ///< for host-called operations; never waits for the application's streams
-  /// How often something was enqueued on it, and how much of that is done. To ask the driver about a stream takes 1.6
-  /// us, as long as a small copy: nobody asks where nothing is under way.
+  /// Operations enqueued on it, and done. Querying a stream in the driver takes 1.6 us, as long as a small copy: nobody
+  /// does so where all is done.
   std::atomic<std::uint64_t> enqueued_{0};
   std::atomic<std::uint64_t> done_{0};
   mapped_memory result_;                       ///< where fetching atomics leave their value
@@ -118,7 +118,8 @@ class cuda_device final : public device {
   /// A kernel was given up. What it may still use is left to the end of the process: giving it back would wait for it.
   std::atomic<bool> lost_kernel_{false};
   std::mutex handles_mutex_;
-  /// How each created segment was asked for. The driver has no such query for imported ones, which are never exported.
+  /// The requested handle kind of each created segment. The driver has no such query for imported ones, which are never
+  /// exported.
   std::vector<std::pair<segment_id, handle_kind>> created_;
 };
 

@@ -73,7 +73,7 @@ void check(CUresult result, std::string_view what, code otherwise) {
 
 void check(cudaError_t result, std::string_view what, code otherwise) {
   if (result == cudaSuccess) return;
-  static_cast<void>(cudaGetLastError());  // what is reported here must not surface again in the application
+  static_cast<void>(cudaGetLastError());  // reported here, it must not surface again in the application
   throw error(otherwise, fmt::format("{}: {} ({})", what, cudaGetErrorName(result), cudaGetErrorString(result)));
 }
 

@@ -12,8 +12,8 @@
 
 namespace pgas::detail::cuda {
 
-/// The driver functions that the runtime has no equivalent for, and those by which small host-called operations are
-/// done: through the runtime a copy takes 0.2 us more.
+/// The driver functions without an equivalent in the runtime, and those of small host-called operations: through the
+/// runtime a copy takes 0.2 us more.
 struct driver_api {
   decltype(&cuMemAddressReserve) address_reserve = nullptr;
   decltype(&cuMemAddressFree) address_free = nullptr;
@@ -50,9 +50,8 @@ struct driver_api {
 void check(CUresult result, std::string_view what, code otherwise = code::device_failed);
 void check(cudaError_t result, std::string_view what, code otherwise = code::device_failed);
 
-/// For as long as it lives, CUDA calls of this thread that have nothing to do with a stream that is being captured do
-/// not invalidate the capture, whatever its mode (cudaStreamCaptureModeGlobal forbids cudaMalloc and others otherwise).
-/// Nests.
+/// For its lifetime, CUDA calls of this thread that concern no capturing stream do not invalidate a capture, whatever
+/// its mode (cudaStreamCaptureModeGlobal forbids cudaMalloc and others otherwise). Nests.
 class relaxed_capture_scope {
  public:
   relaxed_capture_scope() noexcept { static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_)); }
@@ -84,7 +83,7 @@ class in_context {
   bool pushed_ = false;
 };
 
-/// The same for calls that captures have to be kept undisturbed by.
+/// The same for calls that must not invalidate captures.
 class current_context {
  public:
   explicit current_context(CUcontext context) : in_context_(context) {}

@@ -1,5 +1,5 @@
 /// @file
-/// Requests for collectives carried out by the device operations. Both backends use it: one calls, one launches.
+/// A collective_request executed by the device operations. Both backends use it: one calls, one launches.
 #pragma once
 
 #include "device/shared/runtime_reduce_op.hpp"
@@ -8,7 +8,7 @@
 
 namespace pgas::detail {
 
-/// Whatever moves data or only meets, byte by byte: the copies find out what the addresses allow.
+/// Any collective that moves data or only synchronises, byte by byte: the copies find the access size in the addresses.
 template <group G>
 PGAS_FN void execute_move(const context& ctx, const G& g, const team_view& team, const collective_request& r) {
   auto* const dst = static_cast<std::byte*>(r.dst);
@@ -50,7 +50,7 @@ PGAS_FN void execute_move(const context& ctx, const G& g, const team_view& team,
   lockstep_barrier(ctx, g, team, operation::alltoalls);
 }
 
-/// Whatever folds elements of type T.
+/// Any reduction or scan of elements of type T.
 template <class T, group G>
 PGAS_FN void execute_reduction(const context& ctx, const G& g, const team_view& team, const collective_request& r) {
   const runtime_reduce_op op(r);
@@ -65,7 +65,7 @@ PGAS_FN void execute_reduction(const context& ctx, const G& g, const team_view& 
   }
 }
 
-/// Whether a request moves data instead of folding it.
+/// Whether a request moves data instead of reducing it.
 [[nodiscard]] constexpr bool moves(const collective_request& r) { return r.what < collective_kind::reduce; }
 
 }  // namespace pgas::detail

@@ -1,5 +1,5 @@
 /// @file
-/// The device code that carries out an operation_request: the same on the CPU and in the kernels of the GPU backend.
+/// The device code of an operation_request: the same on the CPU and in the kernels of the GPU backend.
 #pragma once
 
 #include "device/shared/operation.hpp"
@@ -19,14 +19,13 @@ namespace pgas::detail {
                      static_cast<std::size_t>(r.to_step) | static_cast<std::size_t>(r.from_step));
 }
 
-/// The share of one of many threads in a strided copy.
+/// One thread's slice of a strided copy.
 PGAS_FN void execute_strided(const operation_request& r, slice me) {
   copy_blocks<direction::put>(unit_of_copy(r), {static_cast<std::byte*>(r.to), r.to_step},
                               {static_cast<const std::byte*>(r.from), r.from_step}, r.bytes, r.count, me);
 }
 
-/// Where a request goes, as device operations take it: for PEs that are near the target is an address, so PE 0 of a
-/// world of one.
+/// The target of a request for device operations: of a direct PE it is an address, so PE 0 of a world of one.
 struct destination {
   context ctx;
   std::int32_t pe;
@@ -118,11 +117,11 @@ PGAS_FN std::uint64_t apply_update(const operation_request& r) {
   return old;
 }
 
-/// The same, behind earlier work where the request asks for it, and before what follows.
+/// The same, after earlier work where the request says so, and before later work.
 PGAS_FN std::uint64_t execute_atomic(const operation_request& r) {
   if (r.release) {
     fence_release();
-    if (r.here.has_proxied()) quiet(r.here);  // what the proxy carries comes before what this thread stores, too
+    if (r.here.has_proxied()) quiet(r.here);  // proxied operations, too, come before this thread's stores
   }
   const std::uint64_t old = apply_update(r);
   fence_acquire();
@@ -171,8 +170,8 @@ PGAS_FN void execute_wait(const operation_request& r, const G& g) {
   }
 }
 
-/// Copies to and from PEs that are far, whatever the size by the proxy: kernels may not reach the local side.
-/// *Callers* all threads of `g`. *On return* the local side may be used again, unless the request says until when not.
+/// Copies to and from proxied PEs, of any size by the proxy: kernels may not access the local side. *Callers* all
+/// threads of `g`. *On return* the local side may be used again, unless the request says `until_quiet`.
 template <group G>
 PGAS_FN void execute_proxied_copy(const operation_request& r, const G& g) {
   const proxy_queue queue = proxy_queue_of(r.here);
@@ -194,7 +193,7 @@ PGAS_FN void execute_proxied_signal(const operation_request& r) {
   put_signal(r.here, word, word, 0, word, r.value[0], how, r.pe);
 }
 
-/// Any operation but a strided copy between near PEs, by one group; to far PEs it may still be under way at the end.
+/// Any operation but a direct strided copy, by one group; to proxied PEs it may still be in flight at the end.
 template <group G>
 PGAS_FN void start(const operation_request& r, const G& g) {
   switch (r.what) {
@@ -215,7 +214,7 @@ PGAS_FN void start(const operation_request& r, const G& g) {
   }
 }
 
-/// The same, as far as the request asks for.
+/// The same, completed if the request says so.
 template <group G>
 PGAS_FN void execute_operation(const operation_request& r, const G& g) {
   start(r, g);

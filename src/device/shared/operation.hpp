@@ -8,8 +8,7 @@
 
 namespace pgas::detail {
 
-/// An operation on addresses of the layout: those of the PE that is meant, or this PE's own where load and store don't
-/// reach it.
+/// An operation on addresses: those of the target PE where it is direct, else this PE's own.
 struct operation_request {
   enum class kind : std::uint8_t {
     store,    ///< `value`, `bytes` of it, to `to`
@@ -17,19 +16,18 @@ struct operation_request {
     atomic,   ///< `how` on the word at `to`
     wait,     ///< until each of `count` words at `from` satisfies `compare`
     quiet,    ///< earlier work of the stream has taken effect everywhere
-    put,      ///< as strided, to PE `pe`, which is far
-    get,      ///< as strided, from PE `pe`, which is far
-    signal,  ///< `how` (set or add) with `value` on the signal at `to` of PE `pe`, which is far, behind the puts before
-             ///< it
+    put,      ///< as strided, to PE `pe`, which is proxied
+    get,      ///< as strided, from PE `pe`, which is proxied
+    signal,   ///< `how` (set or add) with `value` on the signal at `to` of PE `pe`, after the puts before it
   };
   kind what = kind::store;
   atomic_update how = atomic_update::fetch;
   datatype as = datatype::u64;
   cmp compare = cmp::eq;
-  std::int32_t pe = direct;  ///< of the world, where it is far
+  std::int32_t pe = direct;  ///< of the world, where it is proxied
   bool release = false;      ///< earlier work of the stream becomes visible before the update (signals)
-  bool complete = false;     ///< to a PE that is far: has taken effect there before what follows
-  bool until_quiet = false;  ///< to a PE that is far: local memory may be in use until what was handed over is complete
+  bool complete = false;     ///< to a proxied PE: has taken effect there before later work
+  bool until_quiet = false;  ///< to a proxied PE: local memory may be in use until the command is complete
   void* to = nullptr;
   const void* from = nullptr;
   std::uint64_t bytes = 0;
@@ -41,17 +39,17 @@ struct operation_request {
   void* result = nullptr;        ///< where the old value goes, as wide as the word; null: nowhere
   const int* status = nullptr;   ///< words to leave out of a wait
   const void* values = nullptr;  ///< a wait's value for each word; null: `value` for all
-  context here;                  ///< for waits, and where some PEs are far
+  context here;                  ///< for waits, and where some PEs are proxied
 
   static constexpr std::int32_t direct = -1;
 };
 
-/// An atomic operation on a word near by, one of a list: what others have asked of this PE by message.
+/// An atomic operation on a word of this PE, one of a list: requested by other PEs by message.
 struct batched_atomic {
   void* at = nullptr;
   atomic_update how = atomic_update::fetch;
   datatype as = datatype::u64;
-  bool fenced = true;  ///< comes after all that is before it in the list; else only after what is done to the same word
+  bool fenced = true;  ///< ordered after all that is before it in the list; else only after operations on the same word
   bool fetches = true;          ///< `old` is wanted
   std::uint64_t value = 0;      ///< bit pattern
   std::uint64_t condition = 0;  ///< for compare_swap, bit pattern

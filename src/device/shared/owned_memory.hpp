@@ -1,5 +1,5 @@
 /// @file
-/// Memory of a device that goes with its owner.
+/// RAII owners of a device's memory.
 #pragma once
 
 #include <utility>

@@ -1,6 +1,6 @@
 /// @file
-/// Reductions by an operation and a type that are known at run time only: a kernel for each family of types. With one
-/// for each operation and type there were 64, of 0.24 MB each, most of it the same in all.
+/// Reductions by an operation and a type known at run time only: a kernel for each group of types. With one for each
+/// operation and type there were 64, of 0.24 MB each, mostly the same code.
 #pragma once
 
 #include "pgas/device/impl/reduce/collective_request.hpp"
@@ -22,7 +22,7 @@ struct signed_compare {
   }
 };
 
-/// One of the library's operations, for those that take the type that it is called for.
+/// One of the library's operations, for the types that it takes.
 struct runtime_reduce_op {
   reduction which;
   bool with_sign;  ///< integers are compared as signed ones
@@ -91,7 +91,7 @@ struct type_is {
   using type = T;
 };
 
-/// Whether elements that a request calls `number` are folded as T: integers without their signs.
+/// Whether elements of the number_type `number` are reduced as T: integers without their signs.
 template <class T>
 [[nodiscard]] PGAS_FN bool reduces_as(number_type number) {
   if constexpr (std::is_integral_v<T>) {
@@ -106,10 +106,10 @@ template <class T>
   }
 }
 
-/// Types that share a kernel: the code around them is there once.
+/// Types that share a kernel, and so the code around the operation.
 template <class... T>
 struct type_group {
-  /// Calls f(type_is<...>) for the type of elements that a request calls `number`; whether it is one of these.
+  /// Calls f(type_is<...>) for the type of the number_type `number`; whether it is one of these.
   template <class F>
   PGAS_FN static bool choose(number_type number, const F& f) {
     return ((reduces_as<T>(number) && (f(type_is<T>{}), true)) || ...);
@@ -121,7 +121,7 @@ using pairs =
     type_group<two_reals<float>, two_reals<double>, indexed<std::int32_t, std::int32_t>,
                indexed<std::int64_t, std::int64_t>, indexed<float, std::int32_t>, indexed<double, std::int64_t>>;
 
-/// Calls f(the family of what a request reduces) if the operation takes it. False if not.
+/// Calls f(the group of the request's type) if the operation takes it. False if not.
 template <class F>
 bool dispatch_type_group(const collective_request& request, const F& f) {
   const auto between = [](auto value, auto first, auto last) { return value >= first && value <= last; };

@@ -13,7 +13,6 @@
 #include <functional>
 #include <memory>
 
-#include "device/cpu/host_memory.hpp"
 #include "device/cpu/host_segment.hpp"
 #include "device/device.hpp"
 #include "pgas/error.hpp"

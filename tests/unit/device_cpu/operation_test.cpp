@@ -18,8 +18,8 @@
 #include "pgas/detail/layout.hpp"
 #include "pgas/device/grid.hpp"
 #include "pgas/error.hpp"
-#include "unit/device_cpu/requests.hpp"
 #include "unit/control/pes.hpp"
+#include "unit/device_cpu/requests.hpp"
 
 namespace pgas::unit_test {
 namespace {

@@ -3,9 +3,7 @@
 
 #include <set>
 
-#include "device/cuda/kernels/collective.hpp"
 #include "device/cuda/kernels/kernels.hpp"
-#include "device/cuda/kernels/library_kernel.hpp"
 #include "device/shared/collective_kernels.hpp"
 
 namespace pgas::unit_test {
@@ -44,7 +42,7 @@ TEST(kernel_list, members_that_only_meet_are_one_warp) {
     EXPECT_EQ(cuda::threads_for(request), 32u);
   }
   request.what = collective_kind::broadcast;
-  EXPECT_EQ(cuda::threads_for(request), cuda::most_threads);
+  EXPECT_EQ(cuda::threads_for(request), cuda::max_collective_threads);
 }
 
 TEST(kernel_list, blocks_come_with_the_data) {

@@ -100,7 +100,7 @@ template <class T>
 }
 #endif
 
-/// Strong load, 1, 2, 4 or 8 bytes. What a poll and `g` are made of: it always asks the memory, never L1.
+/// Strong load, 1, 2, 4 or 8 bytes, for polls and `g`: it always asks the memory, never L1.
 template <class T>
 [[nodiscard]] PGAS_FN T load_relaxed(const T* p) {
   word_of<T> v;
@@ -146,7 +146,7 @@ PGAS_FN void store_relaxed(T* p, T value) {
 #endif
 }
 
-/// Store that makes everything this thread did or has seen before visible to whoever acquires the value. 4 or 8 bytes.
+/// Store that makes all earlier accesses of this thread visible to whoever acquires the value. 4 or 8 bytes.
 template <class T>
 PGAS_FN void store_release(T* p, T value) {
   const auto v = bits_as<word_of<T>>(value);
@@ -180,7 +180,7 @@ PGAS_FN void store_release(T* p, T value) {
   return v;
 }
 
-/// The store that goes with it.
+/// The matching store.
 PGAS_FN void store_relaxed(vec16* p, vec16 v) {
 #if defined(__CUDACC__)
   asm volatile("st.relaxed.sys.global.v2.u64 [%0], {%1,%2};" ::"l"(global(p)),
@@ -219,8 +219,8 @@ PGAS_FN void fence_release() {
 #endif
 }
 
-/// Makes an earlier relaxed load of this thread an acquire: what the writer of the value had released is visible from
-/// here on. On sm_90 it only drops L1, no MEMBAR.
+/// Makes an earlier relaxed load of this thread an acquire: everything that the value's writer had released is visible
+/// from here on. On sm_90 it only drops L1, no MEMBAR.
 PGAS_FN void fence_acquire() {
 #if defined(__CUDACC__)
 #if __CUDACC_VER_MAJOR__ >= 13 || (__CUDACC_VER_MAJOR__ == 12 && __CUDACC_VER_MINOR__ >= 8 && __CUDA_ARCH__ >= 900)
@@ -235,7 +235,7 @@ PGAS_FN void fence_acquire() {
 #endif
 }
 
-/// Both, and in one total order with all other such fences: an earlier store is not passed by a later load.
+/// Both, and in one total order with all other such fences: no later load overtakes an earlier store.
 PGAS_FN void fence_sc() {
 #if defined(__CUDACC__)
   asm volatile("fence.sc.sys;" ::: "memory");
@@ -246,7 +246,7 @@ PGAS_FN void fence_sc() {
 #endif
 }
 
-/// Nanoseconds of a clock that only goes forward. Its zero differs between devices.
+/// Nanoseconds of a monotonic clock. Its zero differs between devices.
 [[nodiscard]] PGAS_FN std::uint64_t clock_ns() {
 #if defined(__CUDACC__)
   std::uint64_t now;
@@ -259,13 +259,13 @@ PGAS_FN void fence_sc() {
 #endif
 }
 
-/// Polls of a wait between two looks at the abort word and the clock. The abort word lies in host memory, which a GPU
-/// reads slowly, and for one multiprocessor after the other: blocks of a grid that wait for one another and look at the
-/// same time hold each other up for longer than a large copy takes. A poll takes some 0.15 us on an H200: the first
-/// look comes after 0.6 ms, when a wait is no longer short. A CPU lets others run at every look.
+/// Polls of a wait between two checks of the abort word and the clock. The abort word is in host memory, which a GPU
+/// reads slowly, one multiprocessor after the other: blocks of a grid that wait for one another and check at the same
+/// time delay each other for longer than a large copy takes. A poll takes some 0.15 us on an H200: the first check
+/// comes after 0.6 ms, when a wait is no longer short. A CPU yields at every check.
 ///
-/// A wait may poll in line first and go on out of line, where it looks as well: as often, but for a CPU, on which every
-/// poll before the first look keeps the others waiting.
+/// A wait may poll in line first and continue out of line, where it checks as well: as often, except on a CPU, where
+/// every poll before the first check keeps other threads waiting.
 #if defined(__CUDACC__)
 inline constexpr std::uint32_t polls_between_checks = 4096;
 inline constexpr std::uint32_t polls_in_line = 4096;
@@ -274,7 +274,7 @@ inline constexpr std::uint32_t polls_between_checks = 256;
 inline constexpr std::uint32_t polls_in_line = 1;
 #endif
 
-/// Lets others run while this thread has nothing to do. GPU threads have the multiprocessor to themselves and go on.
+/// Yields while this thread has nothing to do. GPU threads have the multiprocessor to themselves and continue.
 PGAS_FN void yield_waiting() {
 #if !defined(__CUDACC__)
   sched_yield();
@@ -282,8 +282,8 @@ PGAS_FN void yield_waiting() {
 }
 
 #if !defined(__CUDACC__)
-/// What ends a thread of a kernel on the CPU. It says nothing itself: the reason is in the
-/// failure_record of the PE's control block. Only launchers catch it.
+/// Ends a thread of a kernel on the CPU. It has no message: the reason is in the failure_record of the PE's control
+/// block. Only launchers catch it.
 struct thread_ended {};
 #endif
 

@@ -1,10 +1,9 @@
 /// @file
-/// Asynchronous bulk copies: what the GPU's copy unit (TMA) moves while the thread that asked goes on. sm_90 and newer;
-/// nothing of it exists for other targets.
+/// Asynchronous bulk copies by the GPU's copy unit (TMA). sm_90 and newer; nothing of it exists for other targets.
 ///
-/// The unit reaches memory by a way of its own, the *async proxy*: what threads wrote before comes to be seen there by
-/// fence_proxy_async(). The other way no fence is needed: whoever has seen a copy's completion sees what it wrote (PTX
-/// ISA, "Async proxy").
+/// The unit accesses memory through the *async proxy*: fence_proxy_async() makes earlier stores of threads visible
+/// there. The other direction needs no fence: whoever has seen a copy's completion sees its data (PTX ISA, "Async
+/// proxy").
 #pragma once
 
 #include "pgas/detail/platform.hpp"
@@ -15,8 +14,8 @@
 namespace pgas::detail {
 
 /// Operands of instructions on the .shared and the .global window, for pointers that only the program knows to point
-/// there. Not by __cvta_generic_to_*(): of a pointer that turns out to be another one where the program does not get,
-/// nvcc makes broken addresses where it does.
+/// there. Not by __cvta_generic_to_*(): nvcc makes broken addresses of it where a pointer turns out to be another one
+/// on a path that is never taken.
 [[nodiscard]] PGAS_FN std::uint32_t shared_address(const void* p) {
   std::uint64_t address;
   asm("cvta.to.shared.u64 %0, %1;" : "=l"(address) : "l"(p));
@@ -28,14 +27,14 @@ namespace pgas::detail {
   return address;
 }
 
-/// Makes accesses of threads, as far as they are ordered before, visible to bulk copies that the caller starts.
+/// Makes earlier accesses of threads visible to bulk copies that the caller starts.
 PGAS_FN void fence_proxy_async() { asm volatile("fence.proxy.async;" ::: "memory"); }
 
 /// A word in shared memory that counts one arrival and the bytes that it announces.
 PGAS_FN void mbarrier_init(std::uint32_t barrier) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barrier) : "memory");
 }
-/// The word is memory like any other again.
+/// The word is ordinary memory again.
 PGAS_FN void mbarrier_end(std::uint32_t barrier) {
   asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
 }
@@ -43,7 +42,7 @@ PGAS_FN void mbarrier_end(std::uint32_t barrier) {
 PGAS_FN void mbarrier_expect(std::uint32_t barrier, std::uint32_t bytes) {
   asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
 }
-/// Whether the phase of this parity is complete: what was announced is there. Waits for that for some time, a
+/// Whether the phase of this parity is complete: the expected bytes have arrived. Waits for it for some time, a
 /// millisecond at most.
 [[nodiscard]] PGAS_FN bool mbarrier_try_wait(std::uint32_t barrier, std::uint32_t parity) {
   std::uint32_t complete = 0;

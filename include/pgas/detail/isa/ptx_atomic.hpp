@@ -105,7 +105,7 @@ struct float16_name<format16::bfloat, 2> {
   static constexpr char text[] = "bf16x2";
 };
 
-/// Whether the target has an instruction that adds these 16-bit numbers. bfloat16 came with sm_90.
+/// Whether the target has an instruction that adds these 16-bit numbers. bfloat16 needs sm_90.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
 template <class T>
 inline constexpr bool has_add_instruction = float16_traits<T>::format == format16::binary16;
@@ -116,7 +116,7 @@ inline constexpr bool has_add_instruction = true;
 
 #else
 
-/// On the CPU, what GCC has no instruction for is tried until nobody came between.
+/// On the CPU, operations without a GCC builtin: a compare-and-swap loop.
 template <rmw Op, class T>
 inline constexpr bool by_trial = Op == rmw::min || Op == rmw::max || !std::is_integral_v<T>;
 
@@ -194,7 +194,7 @@ template <class T>
   return bits_as<T>(old);
 }
 
-/// fetch() where there is no instruction: tried until nobody came between.
+/// fetch() where there is no instruction: a compare-and-swap loop.
 template <rmw Op, class T>
 [[nodiscard]] PGAS_FN T fetch_by_trial(T* p, T value) {
   using bits = word_of<T>;
@@ -317,10 +317,10 @@ template <rmw Op, class T>
 #endif
 }
 
-/// Minima and maxima of any amo_type: hands f(constant operation, word, operand) what to carry out. There are no
+/// Minima and maxima of any amo_type: passes the operation to f(constant operation, word, operand). There are no
 /// floating-point instructions for it, but bit patterns of floating-point numbers are ordered as integers are, upwards
-/// as signed ones where the sign bit is clear, downwards as unsigned ones where it is set, and the operand's sign says
-/// which of both will do for any word. The order is IEEE 754's totalOrder: -NaN, -inf, ..., -0, +0, ..., inf, NaN.
+/// as signed ones where the sign bit is clear, downwards as unsigned ones where it is set, and the operand's sign tells
+/// which of both suits any word. The order is IEEE 754's totalOrder: -NaN, -inf, ..., -0, +0, ..., inf, NaN.
 template <rmw Op, class T, class F>
 PGAS_FN void as_integer_order(T* p, T value, const F& f) {
   static_assert(Op == rmw::min || Op == rmw::max);

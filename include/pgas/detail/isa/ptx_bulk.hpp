@@ -1,15 +1,15 @@
 /// @file
-/// The accesses that copies are made of. `weak` ones are ordinary: race-free data, made visible by fences. Nothing here
-/// is a `ld.global.nc`: what a peer may write during a kernel must not go through the read-only path.
+/// The accesses of copies. `weak` ones are ordinary: race-free data, made visible by fences. Nothing here is a
+/// `ld.global.nc`: memory that a peer may write during a kernel must not go through the read-only path.
 #pragma once
 
 #include "pgas/detail/isa/ptx.hpp"
 
 namespace pgas::detail {
 
-/// What an access of a copy touches. `any`: whatever a generic pointer may point to, shared and local memory included;
-/// weak accesses. `heap`: memory that other PEs write. Loads see what is there, never what L1 has kept: stores that
-/// come over NVLink don't change that.
+/// The memory that an access of a copy may touch. `any`: everything a generic pointer may point to, shared and local
+/// memory included; weak accesses. `heap`: memory that other PEs write. Loads see its contents, never L1's copy, which
+/// stores over NVLink don't change.
 enum class space { any, heap };
 
 /// 16-byte load of bulk data; 16-byte aligned.

@@ -1,5 +1,5 @@
 /// @file
-/// Accesses at the scope of one GPU, for what its blocks tell one another: PTX beside its C++ meaning, as in `ptx.hpp`.
+/// Accesses at the scope of one GPU, for communication among its blocks: PTX beside its C++ meaning, as in `ptx.hpp`.
 /// On the CPU there is one scope only.
 #pragma once
 
@@ -17,8 +17,8 @@ PGAS_FN void fence_gpu() {
 #endif
 }
 
-/// In a kernel that may be set up before its turn: waits until what the stream has before it is done and can be seen.
-/// The next one may be set up meanwhile. Before sm_90 every kernel is set up in its turn.
+/// In a kernel that may be set up early: waits until the stream's earlier work is done and visible. The next kernel may
+/// be set up meanwhile. Before sm_90 no kernel is set up early.
 PGAS_FN void wait_for_predecessor() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");

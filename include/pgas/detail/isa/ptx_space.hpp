@@ -25,8 +25,8 @@ namespace pgas::detail {
   return yes != 0;
 }
 
-/// Whether copies by others than the threads of this block reach `p`, those of the host and of the GPU's copy unit: not
-/// a stack, nor shared memory, nor constants, nor a kernel's arguments, whose window lies in the .global one.
+/// Whether the host and the GPU's copy unit can access `p`: not a stack, nor shared memory, nor constants, nor a
+/// kernel's arguments, whose window lies in the .global one.
 [[nodiscard]] PGAS_FN bool is_global([[maybe_unused]] const void* p) {
   std::uint32_t yes = 1;
 #if defined(__CUDACC__)
@@ -51,8 +51,8 @@ template <std::size_t Bytes>
 #endif
 }
 
-/// How large an array of its own a thread may have that it addresses at will. On GPUs such arrays are memory that is
-/// set aside for all threads that can run at once, whether or not they come to use it.
+/// How large an array of its own a thread may have that it indexes at will. On GPUs such arrays are memory that is
+/// reserved for all threads that can run at once, whether they use it or not.
 #if defined(__CUDACC__)
 inline constexpr std::size_t own_array_bytes = 16;
 #else

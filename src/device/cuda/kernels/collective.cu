@@ -1,14 +1,11 @@
-#include "device/cuda/kernels/collective.hpp"
-#include "device/cuda/kernels/library_kernel.cuh"
-#include "device/cuda/kernels/lockstep_grid.cuh"
-#include "device/shared/collective_kernels.hpp"
+#include "device/cuda/kernels/collective.cuh"
 
 namespace pgas::detail::cuda {
 
 namespace {
 
 struct move_kernel {
-  static constexpr unsigned max_threads = most_threads;
+  static constexpr unsigned max_threads = max_collective_threads;
   __device__ void operator()(const context& here, const team_view& team, const collective_request& request,
                              grid_state* blocks) const {
     execute_move(here, lockstep_grid(launched_block(blocks)), team, request);
@@ -23,8 +20,8 @@ cudaError_t launch_collective(const context& context, const team_view& team, con
     return library_kernel<move_kernel>::launch(blocks_for(request, team), threads_for(request), stream, context, team,
                                                request, blocks);
   cudaError_t result = cudaErrorInvalidValue;
-  dispatch_type_group(request, [&]<class Family>(Family) {
-    result = launch_reduce<Family>(context, team, request, blocks, stream);
+  dispatch_type_group(request, [&]<class Types>(Types) {
+    result = launch_reduce<Types>(context, team, request, blocks, stream);
     return true;
   });
   return result;

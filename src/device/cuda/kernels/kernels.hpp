@@ -1,10 +1,20 @@
 /// @file
-/// The library's own kernels, as functions that enqueue them. The bodies are ordinary device operations.
+/// The library's own kernels for host code: functions that enqueue them, and the list of all of them, to be loaded at
+/// join. A kernel loaded later would wait for one that spins, which may be waiting for it. The bodies are ordinary
+/// device operations.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
 #include "device/shared/operation.hpp"
+#include "pgas/device/context.hpp"
+#include "pgas/device/impl/reduce/collective_request.hpp"
+#include "pgas/device/impl/reduce/oneshot_reduce.hpp"
+#include "pgas/device/impl/sync/grid_barrier.hpp"
 
 namespace pgas::detail::cuda {
 
@@ -15,9 +25,68 @@ namespace pgas::detail::cuda {
 inline constexpr unsigned used_stack_bytes = 1024;
 [[nodiscard]] cudaError_t launch_stack_user(cudaStream_t stream);
 
-/// A list of atomic operations, by one warp: other kernels leave room for that soonest.
+/// A list of atomic operations, by one warp: the first to find room beside other kernels.
 [[nodiscard]] cudaError_t launch_updates(batched_atomic* list, unsigned count, cudaStream_t stream);
-/// What that needs of a multiprocessor of the current GPU.
+/// Its needs of a multiprocessor of the current GPU.
 [[nodiscard]] cudaError_t describe_updates(cudaFuncAttributes& about);
+
+/// Enqueues a request. A failure ends the kernel early and is left in the context's failure record.
+/// *Errors* cudaErrorInvalidValue for an operation that does not take the type.
+[[nodiscard]] cudaError_t launch_collective(const context& context, const team_view& team,
+                                            const collective_request& request, grid_state* blocks, cudaStream_t stream);
+
+/// Most threads of a collective's block. More would leave each too few registers.
+inline constexpr unsigned max_collective_threads = 512;
+
+/// The blocks of a request: the same on all members, but for collect(). One moves some 40 GB/s.
+[[nodiscard]] inline unsigned blocks_for(const collective_request& request, const team_view& team) {
+  const bool by_member = request.what <= collective_kind::alltoalls || request.what == collective_kind::reduce_scatter;
+  const bool oneshot =
+      request.what == collective_kind::reduce && has_oneshot_staging(team);  // unless its elements exceed the staging
+  const std::size_t times = oneshot ? 1 : by_member ? static_cast<std::size_t>(team.n_pes()) : 2;  // else in and out
+  const std::size_t each = oneshot ? std::size_t{1} << log2_oneshot_bytes(team.n_pes()) : std::size_t{32} << 10;
+  const std::size_t bytes = request.count * request.element_bytes * times;
+  return static_cast<unsigned>(std::clamp((bytes + each - 1) / each, std::size_t{1}, std::size_t{request.most_blocks}));
+}
+
+/// The threads of a request's block. A barrier alone is fastest by one warp.
+[[nodiscard]] constexpr unsigned threads_for(const collective_request& request) {
+  const bool only_barrier = request.what == collective_kind::barrier || request.what == collective_kind::sync;
+  return only_barrier ? 32 : max_collective_threads;
+}
+
+/// Filled by library_kernel.cuh. Complete before main() begins, or when the library has been loaded.
+[[nodiscard]] inline std::vector<const void*>& library_kernels() {
+  static std::vector<const void*> all;
+  return all;
+}
+
+/// Whether kernels may be set up before the one before them ends: on all of this process's GPUs, and in graphs.
+[[nodiscard]] inline bool supports_pdl() {
+  static const bool all = [] {
+    constexpr int with_graphs = 12030;  // the driver's CUDA version
+    int version = 0;
+    int gpus = 0;
+    if (cudaDriverGetVersion(&version) != cudaSuccess || version < with_graphs) return false;
+    if (cudaGetDeviceCount(&gpus) != cudaSuccess) return false;
+    for (int gpu = 0; gpu < gpus; ++gpu) {
+      int generation = 0;
+      if (cudaDeviceGetAttribute(&generation, cudaDevAttrComputeCapabilityMajor, gpu) != cudaSuccess || generation < 9)
+        return false;
+    }
+    return true;
+  }();
+  return all;
+}
+
+/// Loads them into the current context. @param stack_bytes the largest stack of a thread
+[[nodiscard]] inline cudaError_t load_library_kernels(std::size_t& stack_bytes) {
+  cudaFuncAttributes about{};
+  for (const void* kernel : library_kernels()) {
+    if (const cudaError_t failed = cudaFuncGetAttributes(&about, kernel); failed != cudaSuccess) return failed;
+    if (about.localSizeBytes > stack_bytes) stack_bytes = about.localSizeBytes;
+  }
+  return cudaSuccess;
+}
 
 }  // namespace pgas::detail::cuda

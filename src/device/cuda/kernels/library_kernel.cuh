@@ -4,22 +4,21 @@
 /// runs, which hides a part of its launch (programmatic dependent launch, CUDA Programming Guide).
 #pragma once
 
-#include "device/cuda/kernels/library_kernel.hpp"
+#include "device/cuda/kernels/kernels.hpp"
 #include "pgas/detail/isa/ptx_grid.hpp"
 
 namespace pgas::detail::cuda {
 
 /// As many registers as a multiprocessor has for one and a half such blocks: the rest is for kernels that run beside
-/// this one. Left to itself the compiler makes room for two, and what it puts into memory for that has to come from L2
-/// again behind each wait, which empties L1.
+/// this one. By default the compiler aims at two, and its spills have to come from L2 again after each wait, which
+/// empties L1.
 template <class Body, class... Arguments>
 __global__ void __launch_bounds__(Body::max_threads * 3 / 2, 1) library_entry(Arguments... arguments) {
   wait_for_predecessor();
   Body()(arguments...);
 }
 
-/// The only way to launch a kernel in this library. `Body` is a function object that says how large its blocks are at
-/// most.
+/// The only way to launch a kernel in this library. `Body` is a function object with the largest size of its blocks.
 template <class Body>
 class library_kernel {
  public:

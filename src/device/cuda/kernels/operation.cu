@@ -1,4 +1,3 @@
-#include "device/cuda/kernels/kernels.hpp"
 #include "device/cuda/kernels/library_kernel.cuh"
 #include "device/shared/execute_operation.hpp"
 
@@ -23,8 +22,8 @@ struct strided_kernel {
 };
 
 /// As many updates at once as there are lanes; reading the list from the host's memory takes longer than the updates.
-/// The lanes go in steps, one behind the other: a step begins with each update that comes after all before it, and with
-/// each on a word that an earlier lane has, too.
+/// The lanes go in steps, one after the other: a step begins with each fenced update, and with each on a word that an
+/// earlier lane has, too.
 struct update_kernel {
   static constexpr unsigned max_threads = warp;
   __device__ void operator()(batched_atomic* list, unsigned count) const {
@@ -35,7 +34,7 @@ struct update_kernel {
       const bool mine = first + lane < count;
       batched_atomic what;
       if (mine) what = list[first + lane];
-      // The beginning of the list comes after what was done before on the stream.
+      // The list follows earlier work of the stream.
       const bool fenced = mine && (what.fenced || first + lane == 0);
       const auto place =
           reinterpret_cast<std::uintptr_t>(what.at) / sizeof(std::uint64_t);  // words of 4 bytes are in it
@@ -45,12 +44,22 @@ struct update_kernel {
       for (int step = 0; step <= __popc(starts); ++step) {
         __syncwarp();
         const bool my_turn = mine && step == step_of_mine;
-        // By all lanes: those of later steps come behind it as well.
+        // By all lanes: those of later steps are ordered after it as well.
         if (__any_sync(all, my_turn && fenced)) fence_release();
         if (my_turn) what.old = execute_update(what);
       }
       if (mine && what.fetches) store_relaxed(&list[first + lane].old, what.old);
     }
+  }
+};
+
+/// Launched for the size of its stack alone.
+struct stack_kernel {
+  static constexpr unsigned max_threads = 32;
+  __device__ void operator()(unsigned at) const {
+    volatile unsigned char stack[used_stack_bytes];  // addressed at will, so that it is memory
+    stack[at % used_stack_bytes] = 1;
+    static_cast<void>(stack[(at + 1) % used_stack_bytes]);
   }
 };
 
@@ -76,5 +85,7 @@ cudaError_t launch_operation(const operation_request& request, cudaStream_t stre
   const bool many = request.what == operation_request::kind::wait && request.count > 32;
   return library_kernel<operation_kernel>::launch(1, many ? most_threads : warp, stream, request);
 }
+
+cudaError_t launch_stack_user(cudaStream_t stream) { return library_kernel<stack_kernel>::launch(1, 1, stream, 0u); }
 
 }  // namespace pgas::detail::cuda

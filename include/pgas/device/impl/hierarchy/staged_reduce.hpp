@@ -46,7 +46,7 @@ struct element_sizes {
 /// One operand of several elements, and its use.
 struct operand {
   const std::byte* in;
-  std::byte* out;    ///< where results go: of scans those up to it, of whole folds those of all, if it is the last
+  std::byte* out;    ///< results: of scans up to it, of whole reductions of all operands, if it is the last
   std::byte* inner;  ///< sums up to it, of whole reductions of its domain
   std::byte* outer;  ///< sums up to its domain
   std::size_t count;

@@ -31,7 +31,7 @@ namespace detail {
 struct box_header {
   std::uint32_t sent;      ///< number of the last message that this PE has sent
   std::uint32_t received;  ///< the last message that it has received
-  signal_t arrived[2];     ///< by halves: the number of the message there, if it came by the proxy
+  signal_t arrived[2];     ///< by halves: the number of the message there, if the proxy brought it
 };
 static_assert(sizeof(box_header) <= sizeof(packet_line));
 

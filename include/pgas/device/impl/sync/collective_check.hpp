@@ -98,9 +98,9 @@ PGAS_COLD void check_collective(context ctx, G g, team_view team, collective_cal
   const std::int32_t n = team.n_pes();
   if (n == 1) return;
   g.sync();
-  const std::uint64_t meetings = load_relaxed(&member_state(ctx, team, me == 0 ? 1 : 0)->waited) +
+  const std::uint64_t barriers = load_relaxed(&member_state(ctx, team, me == 0 ? 1 : 0)->waited) +
                                  load_relaxed(&domain_state(ctx, team)->waited);  // one of the two counts
-  const std::uint64_t mine = signature_of(ctx, call, meetings);
+  const std::uint64_t mine = signature_of(ctx, call, barriers);
   const auto rank = static_cast<std::int32_t>(g.thread_rank());
   const auto size = static_cast<std::int32_t>(g.size());
   for (std::int32_t i = rank; i < n; i += size) {

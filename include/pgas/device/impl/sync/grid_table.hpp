@@ -15,7 +15,7 @@ struct alignas(128) grid_state {
   std::uint64_t word;                         ///< see grid_word
   std::uint64_t owner;                        ///< in a table: the launch that has taken it, 0 if none has
   alignas(16) std::byte room[2][room_bytes];  ///< of broadcasts, in even and odd barriers
-  context here;                               ///< for giving up: a meeting is a wait like every other
+  context here;                               ///< for giving up: a barrier is a wait like every other
   std::uint64_t left;                         ///< in a table: blocks of the owner that need it no more
 };
 static_assert(sizeof(context) <= 128 && sizeof(grid_state) <= 384);

@@ -11,24 +11,23 @@ namespace pgas::detail {
 /// The deadline of a wait, 0 until the first check and ~0 where there is none; and why the wait must end, none while it
 /// may go on.
 struct deadline {
-  std::uint64_t deadline;
+  std::uint64_t at;
   failure why;
 };
 
-[[nodiscard]] PGAS_FN deadline check_abort(const control_block* control, std::uint64_t deadline) {
+[[nodiscard]] PGAS_FN deadline check_abort(const control_block* control, std::uint64_t at) {
   constexpr std::uint64_t never = ~std::uint64_t{0};
   // A thread of this PE that has given up ends the waits of the others: they may wait for its next operation.
-  if (load_relaxed(&control->abort) != 0 || load_relaxed(&control->record.complete) != 0)
-    return {deadline, failure::aborted};
-  if (deadline == 0) {
+  if (load_relaxed(&control->abort) != 0 || load_relaxed(&control->record.complete) != 0) return {at, failure::aborted};
+  if (at == 0) {
     const std::uint64_t timeout = load_relaxed(&control->wait_timeout_ns);
     const std::uint64_t now = clock_ns();
-    deadline = timeout == 0 || timeout > never - now ? never : now + timeout;
-  } else if (deadline != never && clock_ns() >= deadline) {
-    return {deadline, failure::timed_out};
+    at = timeout == 0 || timeout > never - now ? never : now + timeout;
+  } else if (at != never && clock_ns() >= at) {
+    return {at, failure::timed_out};
   }
   yield_now_and_then();
-  return {deadline, failure::none};
+  return {at, failure::none};
 }
 
 /// Calls `poll` until it returns true, the world is aborted or the deadline passes. `poll` makes relaxed loads; the
@@ -43,7 +42,7 @@ template <class Poll>
       if (poll()) return failure::none;
     }
     if (p.why != failure::none) return p.why;  // after one more round of polls: an arrival in time is not lost
-    p = check_abort(control, p.deadline);
+    p = check_abort(control, p.at);
   }
 }
 

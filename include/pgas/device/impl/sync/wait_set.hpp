@@ -219,7 +219,7 @@ template <class Set, class Take, PGAS_IS(group) G>
   for (std::uint32_t polls = 1;; ++polls) {
     const sweep_result mine = find_first(set, part_of(g));
     if (polls % between == 0) {
-      if (leads) p = check_abort(ctx.control_, p.deadline);
+      if (leads) p = check_abort(ctx.control_, p.at);
       if (!any(g, leads)) PGAS_UNLIKELY
         end_thread();
     }
