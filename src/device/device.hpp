@@ -128,7 +128,7 @@ class device {
   [[nodiscard]] virtual stream_handle create_urgent_stream() { return create_stream(); }
   /// The handle of a stream that the application made, its default stream (null) included. *Errors* invalid_argument
   /// where applications have no streams.
-  [[nodiscard]] virtual stream_handle adopt(void* native) = 0;
+  [[nodiscard]] virtual stream_handle wrap_stream(void* native) = 0;
   virtual void destroy_stream(stream_handle stream) noexcept = 0;
   /// The number of a stream, different for streams that run at once. Handles may be equal: CUDA has one for the default
   /// streams of all threads.
@@ -170,8 +170,8 @@ class device {
   virtual void make_room_for_stacks(std::size_t) {}
 
   /// Makes the device current on the calling thread, for code that launches kernels itself; calls nest.
-  virtual void enter() = 0;
-  virtual void leave() noexcept = 0;
+  virtual void push_context() = 0;
+  virtual void pop_context() noexcept = 0;
 
   // ---- profiler ranges on the calling thread; no-ops where there is no profiler
 

@@ -179,7 +179,7 @@ host_stream& cpu_device::queue(stream_handle stream) noexcept {
   return stream == nullptr ? own_ : *static_cast<host_stream*>(stream);
 }
 
-stream_handle cpu_device::adopt(void*) {
+stream_handle cpu_device::wrap_stream(void*) {
   throw error(code::invalid_argument,
               "stream::wrap: a world on the host heap has no CUDA streams; make a pgas::stream");
 }

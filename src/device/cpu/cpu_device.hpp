@@ -40,7 +40,7 @@ class cpu_device final : public device {
   void free_local(void* memory) noexcept override { free_mapped({memory, memory}); }
 
   [[nodiscard]] stream_handle create_stream() override;
-  [[nodiscard]] stream_handle adopt(void* native) override;
+  [[nodiscard]] stream_handle wrap_stream(void* native) override;
   void destroy_stream(stream_handle stream) noexcept override;
   void synchronize(stream_handle stream) override;
   void copy(void* to, const void* from, std::size_t bytes, stream_handle stream) override;
@@ -52,8 +52,8 @@ class cpu_device final : public device {
   void collective(const context& context, const team_view& team, const collective_request& request, grid_state* blocks,
                   stream_handle stream) override;
 
-  void enter() override {}
-  void leave() noexcept override {}
+  void push_context() override {}
+  void pop_context() noexcept override {}
 
   void range_push(const char*) noexcept override {}
   void range_pop() noexcept override {}

@@ -41,7 +41,7 @@ struct freeing {
   void operator()(void* memory) const noexcept { static_cast<void>(Free(memory)); }
 };
 
-/// What enter() has made current on this thread, innermost last.
+/// What push_context() has made current on this thread, innermost last.
 thread_local std::vector<std::unique_ptr<current_context>> entered;
 
 nvtxDomainHandle_t profiler_domain() {
@@ -161,7 +161,7 @@ bool cuda_device::capturing(stream_handle stream) {
   return status != cudaStreamCaptureStatusNone;
 }
 
-stream_handle cuda_device::adopt(void* native) { return native != nullptr ? native : cudaStreamLegacy; }
+stream_handle cuda_device::wrap_stream(void* native) { return native != nullptr ? native : cudaStreamLegacy; }
 
 stream_handle cuda_device::create_stream() {
   const current_context current(context_);
@@ -266,8 +266,8 @@ void cuda_device::make_room_for_stacks(std::size_t bytes) {
   }
 }
 
-void cuda_device::enter() { entered.push_back(std::make_unique<current_context>(context_)); }
-void cuda_device::leave() noexcept { entered.pop_back(); }
+void cuda_device::push_context() { entered.push_back(std::make_unique<current_context>(context_)); }
+void cuda_device::pop_context() noexcept { entered.pop_back(); }
 
 void cuda_device::range_push(const char* name) noexcept {
   nvtxEventAttributes_t event{};

@@ -45,7 +45,7 @@ class cuda_device final : public device {
 
   [[nodiscard]] stream_handle create_stream() override;
   [[nodiscard]] stream_handle create_urgent_stream() override;
-  [[nodiscard]] stream_handle adopt(void* native) override;
+  [[nodiscard]] stream_handle wrap_stream(void* native) override;
   void destroy_stream(stream_handle stream) noexcept override;
   [[nodiscard]] std::uint64_t number_of(stream_handle stream) override;
   void synchronize(stream_handle stream) override;
@@ -62,8 +62,8 @@ class cuda_device final : public device {
                   stream_handle stream) override;
 
   void make_room_for_stacks(std::size_t bytes) override;
-  void enter() override;
-  void leave() noexcept override;
+  void push_context() override;
+  void pop_context() noexcept override;
   void range_push(const char* name) noexcept override;
   void range_pop() noexcept override;
 

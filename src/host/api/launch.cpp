@@ -50,14 +50,14 @@ void preload_kernels(device& on) {
   announced_kernels& list = announced_kernels::all();
   const std::lock_guard lock(list.mutex);
   std::size_t stack_bytes = 0;
-  on.enter();
+  on.push_context();
   for (std::size_t (*const load)() : list.loads) stack_bytes = std::max(stack_bytes, load());
-  on.leave();
+  on.pop_context();
   on.make_room_for_stacks(stack_bytes);
 }
 
-device_guard::device_guard(world& w) : world_(w) { w.state().device().enter(); }
-device_guard::~device_guard() { world_.state().device().leave(); }
+device_guard::device_guard(world& w) : world_(w) { w.state().device().push_context(); }
+device_guard::~device_guard() { world_.state().device().pop_context(); }
 
 grid_place grid_area(world& w, const stream& on) {
   const stream_handle native = on.native(w.state());

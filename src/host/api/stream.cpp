@@ -14,7 +14,7 @@ stream::stream(std::shared_ptr<detail::world_state> state, void* native, bool ow
     : state_(std::move(state)), native_(native), owned_(owned) {}
 
 stream stream::wrap(world& of, void* native) {
-  return {of.state().shared_from_this(), of.state().device().adopt(native), false};
+  return {of.state().shared_from_this(), of.state().device().wrap_stream(native), false};
 }
 
 stream::stream(stream&& other) noexcept

@@ -115,7 +115,7 @@ class faulty_device : public detail::device {
   void* allocate_device(std::size_t bytes) override { return inner_->allocate_device(bytes); }
   void free_local(void* of) noexcept override { inner_->free_local(of); }
   detail::stream_handle create_stream() override { return inner_->create_stream(); }
-  detail::stream_handle adopt(void* native) override { return inner_->adopt(native); }
+  detail::stream_handle wrap_stream(void* native) override { return inner_->wrap_stream(native); }
   void destroy_stream(detail::stream_handle s) noexcept override { inner_->destroy_stream(s); }
   void synchronize(detail::stream_handle s) override { inner_->synchronize(s); }
   void copy(void* to, const void* from, std::size_t bytes, detail::stream_handle s) override {
@@ -134,8 +134,8 @@ class faulty_device : public detail::device {
                   detail::stream_handle s) override {
     inner_->collective(c, t, r, blocks, s);
   }
-  void enter() override { inner_->enter(); }
-  void leave() noexcept override { inner_->leave(); }
+  void push_context() override { inner_->push_context(); }
+  void pop_context() noexcept override { inner_->pop_context(); }
   void range_push(const char* name) noexcept override { inner_->range_push(name); }
   void range_pop() noexcept override { inner_->range_pop(); }
 
