@@ -221,7 +221,7 @@ __global__ void own_bulk_copies() {
   bulk_wait_all();
 }
 
-// A few elements go as packets of data and number: one store for 8 bytes, polls of three members at once, no fence on
+// A few elements go as LL packets of data and epoch: one store for 8 bytes, polls of three members at once, no fence on
 // that way. (Those of the meetings for more elements are out of line.)
 //  callee ll_reduce_slice 2+   st\.relaxed\.sys\.global\.v2\.u64
 //  callee ll_reduce_slice 6+   ld\.relaxed\.sys\.global\.v2\.u64

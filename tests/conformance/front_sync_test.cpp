@@ -1,5 +1,5 @@
-// Calls by a group cover what any of its threads did before, without a sync by the program: what upper threads store
-// late is sent, and what they load late is not overwritten before.
+// Calls by a group cover earlier accesses of all its threads, without a sync by the program: late stores of upper
+// threads are sent, and memory that they load late is not overwritten before.
 #include "one_sided.hpp"
 
 namespace {
@@ -7,7 +7,7 @@ namespace {
 using namespace pgas;
 using namespace pgas_test;
 
-/// All that the two bodies share: messages of one member, and a thread that is late.
+/// Shared by the two bodies: messages of one member, and a thread that is late.
 struct late_body {
   static constexpr std::uint32_t most = 3000;
 
@@ -66,7 +66,7 @@ struct late_body {
   }
 };
 
-/// Puts of all kinds to the next member, of what has been stored late.
+/// Puts of all kinds to the next member, of late stores.
 struct late_puts : late_body {
   static constexpr std::uint32_t kinds = 8;
 
@@ -98,7 +98,7 @@ struct late_puts : late_body {
       put_as(round, ctx, g);
       wait_until(ctx, g, ready.at(ctx), cmp::ge, round + 1);
       expect(ctx, g, inbox.at(ctx), last_member(ctx), round);
-      fence(ctx, g);  // what was read was read before the sender may write again
+      fence(ctx, g);  // the data was read before the sender may write again
       signal_add(ctx, g, read.at(ctx), 1, last_member(ctx));
       signal_take(ctx, g, read.at(ctx), 1);
     }
@@ -121,7 +121,7 @@ struct late_puts : late_body {
   }
 };
 
-/// Gets of all kinds over what is loaded late.
+/// Gets of all kinds over memory that is loaded late.
 struct late_gets : late_body {
   static constexpr std::uint32_t kinds = 7;
   static constexpr std::uint32_t of_outbox = 77;  // the round that its elements are of
@@ -173,7 +173,7 @@ struct late_gets : late_body {
   }
 };
 
-/// Collectives of what has been stored late.
+/// Collectives of late stores.
 struct late_collectives : late_body {
   template <class Group>
   PGAS_FN void exercise(const context& ctx, const Group& g) const {

@@ -106,7 +106,7 @@ struct exercise {
     }
   }
 
-  /// Collectives, which ask no more of a group than meetings.
+  /// Collectives, which need only barriers of a group.
   template <class G>
   PGAS_FN void collectives(const context& ctx, const G& g, std::uint32_t round) const {
     const auto rank = static_cast<std::uint32_t>(g.thread_rank());
@@ -275,7 +275,7 @@ void run_clusters(pe_set& pes, const exercise& body, bool in_vain) {
   }
 }
 
-/// Clusters came with compute capability 9.0.
+/// Clusters need compute capability 9.0.
 bool have_clusters() {
   int major = 0;
   must(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0), "compute capability");

@@ -1,5 +1,5 @@
-// Locks: nobody is inside with another, everybody comes out, the queue keeps its order, what holders did is seen by the
-// next, and what happens to those who wait in vain or clear what they do not hold.
+// Locks: mutual exclusion, progress, the queue's order, visibility to the next holder, and the records of hopeless
+// waits and of wrong clears.
 #include "one_sided.hpp"
 
 namespace {

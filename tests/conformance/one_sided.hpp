@@ -1,6 +1,6 @@
 /// @file
-/// What the tests of one-sided operations share: contexts of teams, element types of every kind of size and alignment,
-/// random values, and calls that checks must end.
+/// Shared by the tests of one-sided operations: contexts of teams, element types of every size and alignment, random
+/// values, and calls that checks must end.
 #pragma once
 
 #include "teams.hpp"

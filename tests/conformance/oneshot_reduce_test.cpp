@@ -1,6 +1,5 @@
-// Reductions that members push to one another, as kernels do that the host enqueues: by grids whose blocks go by
-// themselves, of sizes around those that fit, one behind the other and between other collectives, by grids of different
-// numbers of blocks in turn.
+// One-shot reductions, as in kernels that the host enqueues: by grids of lockstep blocks, of sizes around the
+// staging's, one after the other and between other collectives, by grids of different numbers of blocks in turn.
 #include "teams.hpp"
 
 namespace {
@@ -23,7 +22,7 @@ PGAS_HD constexpr std::uint32_t word_of(std::int32_t member, std::uint32_t round
   return mix(static_cast<std::uint32_t>(member), round, static_cast<std::uint32_t>(i));
 }
 
-struct push_rounds {
+struct oneshot_rounds {
   static constexpr std::size_t most = 36'000;  // words; some more than a block's room holds
 
   test_team team;
@@ -72,13 +71,13 @@ struct push_rounds {
 
 void run_rounds(const team_shape& shape) {
   pe_set pes(shape.n_pes, {.heap_bytes = std::size_t{16} << 20});
-  push_rounds body{make_team(pes, shape.members, shape.as_list),
-                   pes.allocate<std::byte>(detail::oneshot_staging::bytes),
-                   pes.allocate<std::uint32_t>(push_rounds::most + 8),
-                   pes.allocate<std::uint32_t>(push_rounds::most + 8),
-                   make_findings(pes),
-                   0,
-                   static_cast<std::uint32_t>(no_more_than_asked(60))};
+  oneshot_rounds body{make_team(pes, shape.members, shape.as_list),
+                      pes.allocate<std::byte>(detail::oneshot_staging::bytes),
+                      pes.allocate<std::uint32_t>(oneshot_rounds::most + 8),
+                      pes.allocate<std::uint32_t>(oneshot_rounds::most + 8),
+                      make_findings(pes),
+                      0,
+                      static_cast<std::uint32_t>(no_more_than_asked(60))};
   for (const unsigned blocks : {1u, 3u, 2u, 3u, 1u}) {
     grid_shape grid = grids().back();
     grid.blocks = blocks;

@@ -66,7 +66,7 @@ struct passing_body {
     for (std::uint32_t i = rank; i < n; i += size) {
       found.equal(ctx, 100 + i, value(last_member(ctx), i, round), inbox.at(ctx)[i]);
     }
-    fence(ctx, g);  // what was read was read before the sender may write again
+    fence(ctx, g);  // the data was read before the sender may write again
     signal_add(ctx, g, read.at(ctx), 3, last_member(ctx));
     found.equal(ctx, 3, signal_t{0}, signal_take(ctx, g, read.at(ctx), 3));  // reused in every round
   }

@@ -1,6 +1,5 @@
 // Packet channels: messages of any length and type by any groups, to neighbours in a ring and back and forth; channels
-// that are closed and opened again; numbers that start again; what is refused, and who is named when a message does not
-// come.
+// that are closed and opened again; numbers that start again; refused calls, and the record where a message is missing.
 #include "one_sided.hpp"
 
 namespace {
@@ -52,7 +51,7 @@ struct ring_memory {
     const auto size = static_cast<std::uint32_t>(g.size());
     for (auto i = static_cast<std::uint32_t>(g.thread_rank()); i < length(from, round); i += size)
       src[i] = element<T>(from, round, i);
-    return src;  // the group has not met: send() covers what its threads have written
+    return src;  // the group has had no sync: send() covers its threads' stores
   }
   /// Receives, and looks at what has come and at what lies around it.
   template <class Group>
@@ -120,8 +119,8 @@ struct ring_body {
   }
 };
 
-/// @param before the number that the channels have got to; their boxes are then full of numbers to come, but for the half
-/// that was cleared before the last number was sent
+/// @param before the number that the channels have got to; their boxes are then full of numbers to come, but for the
+/// half that was cleared before the last number was sent
 template <class T>
 void run_ring(const team_shape& shape, grid_shape grid, int n_rounds, std::uint32_t before = 0, bool checks = false) {
   pe_set pes(shape.n_pes, {.checks = checks});

@@ -1,5 +1,5 @@
-// Collectives that go by packets: any kinds and sizes one after the other by any groups, what comes when the numbers of
-// exchanges start again, and who is named when a member does not come.
+// Collectives by LL packets: any kinds and sizes one after the other by any groups, epochs that start again, and the
+// record where a member is missing.
 #include "teams.hpp"
 
 namespace {

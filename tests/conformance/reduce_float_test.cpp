@@ -13,9 +13,7 @@ TEST(reduce_float, sum) {
   try_operation<op::sum, float>();
   try_operation<op::sum, double>();
 }
-TEST(reduce_float, prod) {
-  try_operation<op::prod, double>();
-}
+TEST(reduce_float, prod) { try_operation<op::prod, double>(); }
 TEST(reduce_float, min_and_max) {
   try_operation<op::min, bfloat16>();
   try_operation<op::max, float16>();

@@ -1,5 +1,5 @@
-// Collectives one after the other and side by side: hundreds of calls without any synchronisation between them but what
-// the contract asks for, in several blocks on channels of their own, of teams that overlap; and barriers in two halves.
+// Collectives one after the other and side by side: hundreds of calls with no more synchronisation than the contract
+// asks for, in several blocks on channels of their own, of teams that overlap; and barriers in two halves.
 #include <array>
 
 #include "teams.hpp"
@@ -43,11 +43,11 @@ struct repeat_body {
       block.sync();
       // Members put into these as soon as they call: a second one, so that the first may still be read.
       std::uint32_t* const put = src + area * (1 + round % 2);
-      std::uint32_t* const folded = src + area * 3;
+      std::uint32_t* const reduced = src + area * 3;
       switch (round % 5) {
         case 0:
-          reduce(ctx, block, t, folded, src, count, op::sum{});
-          for (std::uint32_t i = rank; i < count; i += size) found.equal(ctx, round, sum(n, round, i), folded[i]);
+          reduce(ctx, block, t, reduced, src, count, op::sum{});
+          for (std::uint32_t i = rank; i < count; i += size) found.equal(ctx, round, sum(n, round, i), reduced[i]);
           break;
         case 1:
           alltoall(ctx, block, t, put, src, count);
@@ -57,9 +57,9 @@ struct repeat_body {
           }
           break;
         case 2:
-          inclusive_scan(ctx, block, t, folded, src, count, op::sum{});
+          inclusive_scan(ctx, block, t, reduced, src, count, op::sum{});
           for (std::uint32_t i = rank; i < count; i += size)
-            found.equal(ctx, round, sum(static_cast<std::uint32_t>(me) + 1, round, i), folded[i]);
+            found.equal(ctx, round, sum(static_cast<std::uint32_t>(me) + 1, round, i), reduced[i]);
           break;
         case 3:
           fcollect(ctx, block, t, put, src, count);
@@ -67,9 +67,9 @@ struct repeat_body {
             found.equal(ctx, round, word_of(static_cast<std::int32_t>(i / count), round, i % count), put[i]);
           break;
         default:
-          reduce_scatter(ctx, block, t, folded, src, count, op::sum{});
+          reduce_scatter(ctx, block, t, reduced, src, count, op::sum{});
           for (std::uint32_t i = rank; i < count; i += size)
-            found.equal(ctx, round, sum(n, round, static_cast<std::uint32_t>(me) * count + i), folded[i]);
+            found.equal(ctx, round, sum(n, round, static_cast<std::uint32_t>(me) * count + i), reduced[i]);
       }
       block.sync();
     }
@@ -112,7 +112,7 @@ TEST(repeat, teams_that_overlap) {
   repeat(4, {{0, 1, 2, 3}, {3, 1}, {2, 3, 0}}, {6, blocks()[1].threads}, 40, rounds(2'000));
 }
 
-/// Round after round: everyone writes to the right, arrives, works, waits and looks at what came.
+/// Round after round: everyone writes to the right, arrives, works, waits and checks the data from the left.
 struct halves_body {
   sym<std::uint32_t> cells;
   findings found;

@@ -1,6 +1,6 @@
 /// @file
-/// Teams for pe_set: any members in any order, as kernels see the ones that the host library makes. And what the tests
-/// of collectives share: which teams to go through, poisoned memory.
+/// Teams for pe_set: any members in any order, as kernels see the host library's teams. And shared by the tests of
+/// collectives: the teams to try, poisoned memory.
 #pragma once
 
 #include <string>

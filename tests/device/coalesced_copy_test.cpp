@@ -16,13 +16,13 @@ namespace {
 using pgas::detail::direction;
 using pgas_test::mix;
 
-/// What eight lanes share to hand each other values.
+/// The shared memory of eight lanes for their exchanges.
 struct exchange_room {
   pgas::detail::cpu_block_state meeting{8};
   std::array<std::array<std::uint64_t, 8>, 2> values{};
 };
 
-/// One of eight threads as copy_coalesced() takes a lane. Every exchange has two rooms in turn, so that one meeting
+/// One of eight threads as copy_coalesced() takes a lane. Exchanges alternate between two rooms, so that one barrier
 /// suffices.
 class thread_lane {
  public:

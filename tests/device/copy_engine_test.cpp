@@ -1,5 +1,5 @@
-// The bulk copy engine by itself, for groups larger than any crew: the shares of all threads one after the other. Under
-// the address sanitizer all memory around the source is poisoned.
+// The copy loop by itself, for groups larger than any block of the CPU: the slices of all threads one after the other.
+// Under the address sanitizer all memory around the source is poisoned.
 #include <gtest/gtest.h>
 
 #include <cstring>

@@ -1,4 +1,4 @@
-// The CPU's blocks: members meet, leave, and do not hang when one of them fails.
+// The CPU's blocks: members synchronise, leave, and do not hang when one of them fails.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -20,7 +20,7 @@ detail::failure_record record_of(pe_set& pes, int pe) {
   return r;
 }
 
-/// One thread of PE 0 waits for what never comes; everybody else returns.
+/// One thread of PE 0 waits for a word that is never written; everybody else returns.
 struct lonely_wait {
   sym<std::int32_t> words;
   int way;  // 0: wait_until, 1: all, 2: any, 3: some

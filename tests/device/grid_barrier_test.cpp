@@ -1,5 +1,5 @@
-// The meetings of GPU blocks, run by CPU threads so that the thread sanitizer can look at their order; and what only
-// the CPU does with grids.
+// The barriers of GPU blocks, run by CPU threads so that the thread sanitizer can check their order; and grids on the
+// CPU.
 #include <gtest/gtest.h>
 
 #include <stdexcept>

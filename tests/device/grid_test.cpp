@@ -1,4 +1,4 @@
-// The whole grid as a group: meetings, votes, values for all, and group operations by all threads of all blocks.
+// The whole grid as a group: barriers, votes, broadcasts, and group operations by all threads of all blocks.
 #include "harness.hpp"
 
 namespace pgas_test {
@@ -60,7 +60,8 @@ struct votes_and_values {
       found.check(ctx, 1, all.any(all.thread_rank() == chosen));
       found.check(ctx, 2, !all.any(false));
       wide mine{};
-      for (std::uint64_t k = 0; k < 8; ++k) mine.words[k] = (all.thread_rank() + 1) * 1000 + k + static_cast<std::uint64_t>(i);
+      for (std::uint64_t k = 0; k < 8; ++k)
+        mine.words[k] = (all.thread_rank() + 1) * 1000 + k + static_cast<std::uint64_t>(i);
       const wide got = all.broadcast(mine);
       for (std::uint64_t k = 0; k < 8; ++k) found.equal(ctx, 3, 1000 + k + static_cast<std::uint64_t>(i), got.words[k]);
       found.equal(ctx, 4, i, all.broadcast(all.thread_rank() == 0 ? i : -1));

@@ -109,7 +109,7 @@ class pe_set {
     for (auto& control : controls_) __atomic_store_n(&control.abort, word, __ATOMIC_RELAXED);
   }
 
-  /// Ends what connects PE `pe`, which others reach by proxy only, to them. Any thread.
+  /// Cuts the connection of PE `pe`, which others reach by proxy only. Any thread.
   void cut(int pe) { proxies_->cut(pe); }
 
   /// What all PEs together have had carried between domains.

@@ -198,7 +198,7 @@ class pe_set {
     for (int pe = 0; pe < n_; ++pe) __atomic_store_n(&controls_[pe].abort, word, __ATOMIC_RELAXED);
   }
 
-  /// Ends what connects PE `pe`, which others reach by proxy only, to them. Any thread.
+  /// Cuts the connection of PE `pe`, which others reach by proxy only. Any thread.
   void cut(int pe) { proxies_->cut(pe); }
 
   /// What all PEs together have had carried between domains.

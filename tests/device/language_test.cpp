@@ -53,7 +53,7 @@ TEST(language, every_operation_works_in_cxx17) {
   }
 }
 
-/// Has what groups have, but for sync().
+/// The members of a group without sync().
 struct no_group {
   [[nodiscard]] static int thread_rank() { return 0; }
   [[nodiscard]] static int size() { return 1; }

@@ -43,7 +43,7 @@ int run_on_gpus(std::uint64_t limit) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  setenv("CUDA_MODULE_LOADING", "EAGER", 1);  // no kernel is loaded while another waits for it
+  setenv("CUDA_MODULE_LOADING", "EAGER", 1);       // no kernel is loaded while another waits for it
   setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 1);  // the streams of several PEs don't wait for one another
   testing::InitGoogleTest(&argc, argv);
   [[maybe_unused]] std::uint64_t gpus = 0;

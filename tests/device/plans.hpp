@@ -1,5 +1,5 @@
 /// @file
-/// What the host library writes into the heap for teams that span domains, for those that the tests make themselves.
+/// The team_hierarchy of teams that span domains, written as the host library does, for teams that tests make.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 /// @file
-/// What the PEs of a pe_set have for those beyond their domains: a proxy and a ring for each PE, over loopback, and the
-/// table that contexts name. For C++17, too, which the library's own headers are not.
+/// Proxies for the PEs of a pe_set that span domains: a proxy and a ring for each PE, over loopback, and the table that
+/// contexts name. For C++17, too, unlike the library's own headers.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@ namespace pgas_test {
 /// Where the PEs' slots lie and how they are divided into domains.
 struct proxied_layout {
   int n_pes;
-  int domain;  ///< PEs that reach each other directly: so many neighbours, the last domain may have fewer
+  int domain;             ///< PEs that reach each other directly: so many neighbours, the last domain may have fewer
   std::vector<int> gpus;  ///< of each PE; empty: the slots are memory of the host
   std::byte* base;
   std::uint16_t log2_stride;
@@ -24,8 +24,7 @@ struct proxied_layout {
 
 class proxies {
  public:
-  /// @param control_of the control block of a PE
-  /// @param failed told by a proxy that a PE is lost to it; any thread
+  /// @param control_of the control block of a PE @param failed called by a proxy that loses a PE; any thread
   proxies(const proxied_layout& where, const std::function<pgas::detail::control_block*(int pe)>& control_of,
           std::function<void(int pe)> failed);
   ~proxies();
@@ -34,10 +33,9 @@ class proxies {
 
   /// For context::routes_: an address for kernels.
   [[nodiscard]] const pgas::detail::routes* routes_of(int pe) const;
-  /// Returns when all that kernels, which have ended, have handed over is complete, or `given_up()`.
+  /// Returns when all commands of kernels that have ended are complete, or `given_up()`.
   void settle(const std::function<bool()>& given_up);
-  /// What all PEs together have had carried between domains so far: bytes that they sent or fetched, and what they
-  /// asked for.
+  /// The traffic between domains so far, of all PEs: bytes sent or fetched.
   struct carried {
     std::uint64_t bytes;
     std::uint64_t commands;

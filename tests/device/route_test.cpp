@@ -8,7 +8,7 @@ namespace {
 using namespace pgas;
 using namespace pgas_test;
 
-/// How PE 0 tells that its data is there.
+/// How PE 0 signals that its data is there.
 enum class teller { put_signal, fence_then_p, fence_then_add, quiet_then_set, barrier_then_set };
 constexpr teller all_tellers[] = {teller::put_signal, teller::fence_then_p, teller::fence_then_add,
                                   teller::quiet_then_set, teller::barrier_then_set};

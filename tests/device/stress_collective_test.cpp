@@ -106,7 +106,7 @@ struct collectives {
       const std::uint32_t given = kind == 2 ? n * count : count;
       const std::uint32_t got = kind == 1 || kind == 2 ? n * count : count;
       const auto root = static_cast<std::int32_t>(round % n);
-      // Whoever stores into another's destination has to know that it is done with what was there. Packets don't.
+      // Storing to another PE's destination needs to know that it is done with it. LL packets do not tell.
       const bool by_packets = k == 0 && count * 4 <= 2048 && ctx.routes_ == nullptr;
       if (kind != 0 && !by_packets) barrier(ctx, block, team);
       for (std::uint32_t i = rank; i < given; i += size) from[i] = word_of(ctx.my_pe(), k, round, i);

@@ -8,8 +8,8 @@ namespace {
 using namespace pgas;
 using namespace pgas_test;
 
-/// Round after round: every thread writes to the right by plain means, all meet, every thread checks what came, all
-/// meet.
+/// Round after round: every thread stores to the right by plain means, a barrier, every thread checks its data, a
+/// barrier.
 struct barrier_rounds {
   sym<std::uint32_t> cells;
   findings found;
@@ -56,7 +56,7 @@ TEST(sync, domains_meet_by_themselves) {
   }
 }
 
-/// Nobody is more than one meeting ahead. Groups change from round to round and differ from PE to PE.
+/// Nobody is more than one barrier ahead. Groups change from round to round and differ from PE to PE.
 struct sync_rounds {
   sym<std::uint64_t> progress;  // one for each PE, on every PE
   findings found;
@@ -159,7 +159,7 @@ TEST(sync, groups_agree) {
 // ---- litmus tests
 // ----------------------------------------------------------------------------------------------------
 
-/// How PE 0 tells PE 1 that x[i] is written.
+/// How PE 0 signals PE 1 that x[i] is written.
 enum class sender { put_signal, fence_then_p, fence_then_add, quiet_then_set, group_fence, barrier_with_itself };
 
 /// A team of the calling PE and no other.

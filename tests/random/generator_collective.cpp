@@ -151,7 +151,7 @@ bool generator::try_combine(int actor) {
   instruction i = blank();
   i.what = kinds[pick(5)];
   i.of = types[pick(2)];
-  i.value = i.of == element::f64 ? static_cast<std::uint64_t>(fold::sum) : pick(7);
+  i.value = i.of == element::f64 ? static_cast<std::uint64_t>(reduction::sum) : pick(7);
   i.team = pick_target(actor).team;
   const std::vector<int> members = members_of(i.team, actor);
   const auto n = static_cast<std::uint32_t>(members.size());

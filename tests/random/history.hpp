@@ -1,6 +1,6 @@
 /// @file
-/// Which accesses of a program happen before which, by what the library promises and nothing more. The generator asks it
-/// whether an access would race, so that every program has one outcome.
+/// Which accesses of a program happen before which, by what the library promises and nothing more. The generator asks
+/// it whether an access would race, so that every program has one outcome.
 #pragma once
 
 #include <array>
@@ -20,8 +20,8 @@ enum class access : std::uint8_t {
   remote_write  ///< complete after quiet, in order after fence
 };
 
-/// Follows each block of each PE ("actor") with a vector clock, and each byte with who touched it last. Time of an actor
-/// moves on with each operation that orders.
+/// Follows each block of each PE ("actor") with a vector clock, and each byte with who touched it last. Time of an
+/// actor moves on with each operation that orders.
 class history {
  public:
   using clock = std::array<std::uint16_t, places::most_blocks>;
@@ -34,7 +34,8 @@ class history {
     std::uint32_t bytes;
   };
 
-  /// Whether `who` may make the access now. Writes with the same `commuting` class, not 0, need no order among each other.
+  /// Whether `who` may make the access now. Writes with the same `commuting` class, not 0, need no order among each
+  /// other.
   [[nodiscard]] bool allowed(int who, range where, access how, std::uint8_t commuting = 0) const;
   /// Whether all earlier accesses of others come before `who`'s next one.
   [[nodiscard]] bool settled(int who, range where) const;

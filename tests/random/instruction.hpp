@@ -108,24 +108,24 @@ enum class element : std::uint8_t { b1, b2, b4, b8, b16, i32, u32, i64, u64, f32
 /// Who makes the call. Of a grid every block has the instruction.
 enum class caller : std::uint8_t { thread, warp, block, grid };
 
-/// What folds combine elements with; `first` and `last` give one of the two, so that an order that is not the members'
-/// shows.
-enum class fold : std::uint8_t { sum, prod, min, max, bit_xor, first, last };
+/// The operations of reductions; `first` and `last` give one of the two operands, so that an order other than the
+/// members' shows.
+enum class reduction : std::uint8_t { sum, prod, min, max, bit_xor, first, last };
 
 template <class T>
-[[nodiscard]] PGAS_HD constexpr T folded(fold how, T a, T b) {
+[[nodiscard]] PGAS_HD constexpr T combine_two(reduction how, T a, T b) {
   switch (how) {
-    case fold::sum: return static_cast<T>(a + b);
-    case fold::prod: return static_cast<T>(a * b);
-    case fold::min: return b < a ? b : a;
-    case fold::max: return a < b ? b : a;
-    case fold::bit_xor:
+    case reduction::sum: return static_cast<T>(a + b);
+    case reduction::prod: return static_cast<T>(a * b);
+    case reduction::min: return b < a ? b : a;
+    case reduction::max: return a < b ? b : a;
+    case reduction::bit_xor:
       if constexpr (std::is_integral_v<T>)
         return static_cast<T>(a ^ b);
       else
         return a;
-    case fold::first: return a;
-    case fold::last: return b;
+    case reduction::first: return a;
+    case reduction::last: return b;
   }
   return a;
 }
@@ -150,7 +150,7 @@ struct instruction {
   pgas::signal_op how;
   pgas::cmp compare;
   std::uint32_t number;     ///< of the operation in the program, for people
-  std::uint64_t value;      ///< of a 16-byte value the first half; which fold; elements of a block
+  std::uint64_t value;      ///< of a 16-byte value the first half; which reduction; elements of a block
   std::uint64_t condition;  ///< of compare_swap; the second half of a 16-byte value
 };
 static_assert(sizeof(instruction) == 64);

@@ -201,11 +201,11 @@ struct interpreter {
   }
 
   /// An operation that is chosen at run time: it stands for those of the library and for a program's own.
-  struct chosen_fold {
-    fold how;
+  struct chosen_operation {
+    reduction how;
     template <class T>
     [[nodiscard]] PGAS_HD T operator()(T a, T b) const {
-      return folded(how, a, b);
+      return combine_two(how, a, b);
     }
     template <class T>
     [[nodiscard]] PGAS_HD static T identity() {
@@ -231,7 +231,7 @@ struct interpreter {
   template <class Block>
   PGAS_FN void combine_data(const Block& block, const context& ctx, const instruction& i) const {
     if (i.of == element::b1)
-      combine_with<std::uint8_t>(block, ctx, i, chosen_fold{static_cast<fold>(i.value)});
+      combine_with<std::uint8_t>(block, ctx, i, chosen_operation{static_cast<reduction>(i.value)});
     else
       combine_with<double>(block, ctx, i, op::sum{});
   }

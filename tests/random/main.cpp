@@ -1,12 +1,12 @@
-// Runs random programs on the PEs of the device tests' harness until the time is up, or so many operations are done, and
-// compares the memory of all PEs with the model's. A failure is reported with the seed, the shortest beginning of the
-// program that fails, and the command that repeats it.
+// Runs random programs on the PEs of the device tests' harness until the time is up, or so many operations are done,
+// and compares the memory of all PEs with the model's. A failure is reported with the seed, the shortest beginning of
+// the program that fails, and the command that repeats it.
 //
 //   random_cpu [--seconds=N | --total=N] [--seed=S] [--pes=N] [--blocks=N] [--operations=N] [--gpus=N] [--domain=N]
 //              [--faulty=SEED]
 //
-// --operations is the length of one program; --total how many are done in all, however long it takes. With a seed, that one
-// program is run, or with --total those from it on. Without --pes and --blocks the seed chooses.
+// --operations is the length of one program; --total how many are done in all, however long it takes. With a seed, that
+// one program is run, or with --total those from it on. Without --pes and --blocks the seed chooses.
 #include <cstdio>
 #include <cstdlib>
 #include <random>
@@ -73,8 +73,8 @@ program_choice choose(const options& wanted, std::uint64_t seed) {
   return choice;
 }
 
-std::optional<mismatch> run_once(const program_choice& choice, std::chrono::seconds wait_timeout, clock_type::time_point until,
-                                 std::uint64_t& operations) {
+std::optional<mismatch> run_once(const program_choice& choice, std::chrono::seconds wait_timeout,
+                                 clock_type::time_point until, std::uint64_t& operations) {
   attempt one(choice, wait_timeout);
   const std::optional<mismatch> found = one.run([&] { return clock_type::now() < until; });
   operations += one.operations();
@@ -84,8 +84,8 @@ std::optional<mismatch> run_once(const program_choice& choice, std::chrono::seco
 /// Says how little of the program is enough to fail.
 void report(const char* program, const program_choice& failed, const mismatch& first_found) {
   std::printf("FAILED: seed %llu, %d PEs, %d blocks each, between operations %u and %u:\n%s",
-              static_cast<unsigned long long>(failed.seed), failed.pes, failed.blocks, first_found.first, first_found.last,
-              first_found.text.c_str());
+              static_cast<unsigned long long>(failed.seed), failed.pes, failed.blocks, first_found.first,
+              first_found.last, first_found.text.c_str());
   std::fflush(stdout);
   constexpr int tries = 3;  // some failures need luck
   mismatch shortest = first_found;
@@ -95,7 +95,8 @@ void report(const char* program, const program_choice& failed, const mismatch& f
   for (std::uint32_t low = first_found.first, high = first_found.last; low < high && clock_type::now() < until;) {
     shorter.operations = low + (high - low) / 2;
     std::optional<mismatch> again;
-    for (int i = 0; i < tries && !again; ++i) again = run_once(shorter, std::chrono::seconds(5), clock_type::time_point::max(), operations);
+    for (int i = 0; i < tries && !again; ++i)
+      again = run_once(shorter, std::chrono::seconds(5), clock_type::time_point::max(), operations);
     if (again) {
       shortest = *again;
       high = shorter.operations;
@@ -135,14 +136,15 @@ int run_all(const char* program, const options& wanted) {
   const std::chrono::duration<double> took = clock_type::now() - start;
   std::printf("passed: %llu operations of %llu programs, seeds %llu to %llu, in %.1f s\n",
               static_cast<unsigned long long>(operations), static_cast<unsigned long long>(programs),
-              static_cast<unsigned long long>(seed), static_cast<unsigned long long>(seed + programs - 1), took.count());
+              static_cast<unsigned long long>(seed), static_cast<unsigned long long>(seed + programs - 1),
+              took.count());
   return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  setenv("CUDA_MODULE_LOADING", "EAGER", 1);  // no kernel is loaded while another waits for it
+  setenv("CUDA_MODULE_LOADING", "EAGER", 1);       // no kernel is loaded while another waits for it
   setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 1);  // the streams of several PEs don't wait for one another
   const std::optional<options> wanted = read_options(argc, argv);
   if (!wanted) return 2;

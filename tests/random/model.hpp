@@ -13,8 +13,8 @@ namespace pgas_random {
 
 /// Numbers that look random and differ for neighbouring arguments.
 [[nodiscard]] PGAS_HD constexpr std::uint32_t scramble(std::uint64_t seed, std::uint32_t i) {
-  std::uint32_t x = static_cast<std::uint32_t>(seed) * 0x9e3779b1u + static_cast<std::uint32_t>(seed >> 32) * 0x85ebca77u +
-                    i * 0xc2b2ae3du + 0x27d4eb2fu;
+  std::uint32_t x = static_cast<std::uint32_t>(seed) * 0x9e3779b1u +
+                    static_cast<std::uint32_t>(seed >> 32) * 0x85ebca77u + i * 0xc2b2ae3du + 0x27d4eb2fu;
   x ^= x >> 15;
   x *= 0x2c1b3c6du;
   x ^= x >> 12;

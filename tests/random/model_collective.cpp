@@ -20,7 +20,7 @@ template <class T>
 void model::combine(std::span<const instruction> calls, std::span<const int> members) {
   const std::size_t n = members.size();
   const instruction& first = calls[0];
-  const auto how = static_cast<fold>(first.value);
+  const auto how = static_cast<reduction>(first.value);
   const bool scans = first.what == opcode::inclusive_scan || first.what == opcode::exclusive_scan;
   std::vector<std::size_t> order = by_domain(members);
   if (scans) std::sort(order.begin(), order.end());
@@ -35,7 +35,7 @@ void model::combine(std::span<const instruction> calls, std::span<const int> mem
     T result{};
     for (std::size_t k = 0; k < last; ++k) {
       const T& next = from[order[k]][e];
-      result = k == 0 ? next : folded(how, result, next);
+      result = k == 0 ? next : combine_two(how, result, next);
     }
     return result;
   };

@@ -1,5 +1,5 @@
-// Bulk copies, each thread's share after the other's: groups of any size, any alignment, any length. On the CPU groups
-// have few threads, and these are the ways of many.
+// Bulk copies, each thread's slice after the other's: groups of any size, any alignment, any length. On the CPU groups
+// have few threads; these are the paths of many.
 #include "pgas/device/impl/copy/copy.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 /// @file
-/// What the tests of the CPU backend share.
+/// Shared by the tests of the CPU backend.
 #pragma once
 
 #include <optional>

@@ -223,7 +223,7 @@ TEST(cpu_barrier, ends_with_an_error_when_the_world_is_aborted_or_the_time_is_ov
   world.control(1).wait_timeout_ns = 20'000'000;
   on->collective(world.of(1), world.of(1).world(), meeting, nullptr, nullptr);
   end = thrown_by([&] { on->synchronize(nullptr); });
-  // PE 0 had arrived before it was aborted, so this one ends well; the next one has nobody to meet.
+  // PE 0 had arrived before it was aborted, so this one ends well; the next one waits for nobody's arrival.
   EXPECT_FALSE(end) << end->what();
   on->collective(world.of(1), world.of(1).world(), meeting, nullptr, nullptr);
   end = thrown_by([&] { on->synchronize(nullptr); });
