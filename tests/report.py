@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+"""Says after a run of ctest what took longest and which bodies of programs were skipped.
+
+Usage: report.py LastTest.log [.ninja_log...]
+
+The slowest builds and tests are named where there are logs of ninja: what those know of files built in earlier runs counts.
+"""
+
+import pathlib
+import re
+import sys
+
+MOST = 10
+TEST = re.compile(r"^\d+/\d+ Test: (\S+)$", re.M)
+TIME = re.compile(r"^Test time = +([0-9.]+) sec$", re.M)
+SKIPPED = re.compile(r"^\[  SKIPPED \] (\w[^\s,]*\.[^\s,]+) \(", re.M)
+
+
+def main() -> int:
+    log = pathlib.Path(sys.argv[1]).read_text(encoding="utf-8", errors="replace")
+    starts = [*TEST.finditer(log)]
+    parts = {}
+    for start, end in zip(starts, [match.start() for match in starts[1:]] + [len(log)]):
+        parts[start.group(1)] = log[start.end() : end]
+    if skipped := [(name, body) for name, part in parts.items() for body in SKIPPED.findall(part)]:
+        print("Bodies that programs skipped:")
+        for name, body in skipped:
+            print(f"  {name}: {body}")
+    if len(sys.argv) < 3:
+        return 0
+
+    builds = []
+    for path in sys.argv[2:]:
+        lines = pathlib.Path(path).read_text(encoding="utf-8").splitlines()[1:]
+        edges = {}  # outputs of one command have one line each
+        for start, end, _, output, command in (line.split("\t") for line in lines):
+            if output.startswith("/"):
+                continue  # an output that has another line
+            edges[command] = ((int(end) - int(start)) / 1000, f"{pathlib.Path(path).parent.name}/{output}")
+        builds += edges.values()
+    tests = [(float(time.group(1)), name) for name, part in parts.items() if (time := TIME.search(part))]
+    for what, times in (("builds", builds), ("tests", tests)):
+        print(f"The slowest {what} of {len(times)}, {sum(time for time, _ in times):.0f} s in all:")
+        for time, name in sorted(times, reverse=True)[:MOST]:
+            print(f"  {time:7.1f} s  {name}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
