@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "common/file_limit.hpp"
-#include "host/control/tcp_socket.hpp"
+#include "common/net/tcp_socket.hpp"
 #include "host/heap/collective_step.hpp"
 #include "host/topology/net_devices.hpp"
 #include "host/topology/numa_affinity.hpp"
