@@ -1,7 +1,7 @@
 /// @file
 /// Channels for small messages back and forth between two PEs, for example the halos of a stencil: the data carries the
-/// flag that the receiver waits for. A message takes one flight over the link, where put_signal() takes one for the
-/// data and another for the signal; but also twice the bytes: put_signal() is better for long messages.
+/// flag that the receiver waits for. A message takes one link latency, where put_signal() takes one for the data
+/// and another for the signal; but also twice the bytes: put_signal() is better for long messages.
 ///
 /// A channel is two *boxes*, one on each of the two PEs, for messages of the other one. A box is memory in the
 /// symmetric heap, zero when made, and needs nothing else:

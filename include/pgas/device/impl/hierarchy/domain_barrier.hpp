@@ -4,7 +4,7 @@
 ///
 /// The members of a domain count their arrivals in one word at its first member. The last one to arrive notifies the
 /// first member of every other domain; every member waits for the notifications at its domain's first member. One
-/// flight over the network.
+/// network latency in all.
 ///
 /// The two halves of a barrier require that arriving never waits. So domains notify each other directly: a tree or a
 /// hypercube (dissemination) would save messages, but some member would wait between its rounds.

@@ -3,7 +3,7 @@
 /// (`ll_exchange.hpp`) and by `packet_channel.hpp`.
 ///
 /// The LL (low latency) protocol of NCCL, src/include/nccl_device/impl/ll_a2a__funcs.h: data and flag arrive together,
-/// so one flight over the link without fence or barrier. Only 8-byte accesses are taken to be atomic.
+/// so one link latency without fence or barrier. Only 8-byte accesses are taken to be atomic.
 #pragma once
 
 #include "pgas/device/impl/reduce/reduce_loop.hpp"

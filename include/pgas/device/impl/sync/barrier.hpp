@@ -1,7 +1,7 @@
 /// @file
 /// The barrier of a team: every member adds one to its own word at every other member, then waits for the others' words
-/// here. Used by `device/sync.hpp` and all collectives. All-to-all (one-round dissemination) barrier: one flight over
-/// the link for any number of PEs, and an arrival depends on no other PE.
+/// here. Used by `device/sync.hpp` and all collectives. All-to-all (one-round dissemination) barrier: one link
+/// latency for any number of PEs, and an arrival depends on no other PE.
 ///
 /// Each thread of the group arrives at some members and waits for them. The arriving threads release (one MEMBAR for a
 /// warp) after a sync of the group, which covers earlier accesses of all its threads. Each acquires before the sync
