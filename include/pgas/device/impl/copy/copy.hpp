@@ -29,6 +29,10 @@ struct slice {
   std::uint32_t rank;
   std::uint32_t size;
 };
+template <PGAS_IS(group) G>
+[[nodiscard]] PGAS_FN slice slice_of(const G& g) {
+  return {static_cast<std::uint32_t>(g.thread_rank()), static_cast<std::uint32_t>(g.size())};
+}
 
 /// The largest access that every `count * sizeof(T)` bytes at every T* can be made of.
 template <class T>

@@ -107,11 +107,6 @@ PGAS_FN void exit_if_lost(const G& g, bool lost, completion when) {
   }
 }
 
-template <PGAS_IS(group) G>
-[[nodiscard]] PGAS_FN slice slice_of(const G& g) {
-  return {static_cast<std::uint32_t>(g.thread_rank()), static_cast<std::uint32_t>(g.size())};
-}
-
 /// A proxied copy as the threads of a group call it. Passed in memory: nvcc loads arguments in registers at the top of
 /// the loop around the call, whether the call is made or not.
 struct proxied_copy {

@@ -34,10 +34,10 @@ struct payload {
 /// The answer to a command.
 struct reply {
   payload value;
-  bool lost;  ///< nothing did, nor will: the record is written
+  bool lost;  ///< there will be none: the record is written
 };
 
-/// Whom a command is about, for records.
+/// The operation and target of a command, for records.
 struct op_info {
   operation what;
   std::int32_t pe;
@@ -57,7 +57,7 @@ struct reserved_slot {
   std::uint64_t lap;
 };
 
-/// Waits for one. Whoever has it must not wait for anybody before it is released: the proxy takes commands in order.
+/// Waits for one. Its owner must not wait for anybody before publish(): the proxy takes commands in order.
 [[nodiscard]] PGAS_FN reserved_slot reserve_slot(proxy_queue queue, op_info about) {
   const ring_view& ring = queue.table->ring;
   ring_heads* const heads = ring.heads;
