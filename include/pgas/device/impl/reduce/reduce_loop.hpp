@@ -10,7 +10,7 @@
 
 #include "pgas/device/impl/copy/copy.hpp"
 #include "pgas/device/reduce_op.hpp"
-#include "pgas/device/team.hpp"
+#include "pgas/device/route.hpp"
 
 namespace pgas::detail {
 
