@@ -131,7 +131,8 @@ void nvshmem_init() {
 int nvshmem_init_thread(int requested, int* provided) {
   return to_nvshmemx_status("nvshmem_init_thread", [&] {
     if (requested < NVSHMEM_THREAD_SINGLE || requested > NVSHMEM_THREAD_MULTIPLE || provided == nullptr)
-      throw error(code::invalid_argument, fmt::format("thread level {}, or no place for what is provided", requested));
+      throw error(code::invalid_argument,
+                  fmt::format("thread level {}, or a null pointer to the provided level", requested));
     start(nullptr, -1);
     *provided = NVSHMEM_THREAD_MULTIPLE;
   });
@@ -168,7 +169,7 @@ void nvshmemx_hostlib_finalize() {
 
 int nvshmemx_get_uniqueid(nvshmemx_uniqueid_t* uniqueid) {
   return to_nvshmemx_status("nvshmemx_get_uniqueid", [&] {
-    if (uniqueid == nullptr) throw error(code::invalid_argument, "there is no place for the unique id");
+    if (uniqueid == nullptr) throw error(code::invalid_argument, "the pointer to the unique id is null");
     bootstrap_options options = detail::launch_options(runtime::instance().settings());
     options.unique_id_length = sizeof(uniqueid->internal) - 1;
     const std::string id = make_unique_id(options);

@@ -19,7 +19,7 @@ namespace {
 class local_registrations {
  public:
   void add(void* address, std::size_t bytes) {
-    if (address == nullptr || bytes == 0) throw error(code::invalid_argument, "there is nothing to register");
+    if (address == nullptr || bytes == 0) throw error(code::invalid_argument, "the address is null or the length is 0");
     const std::lock_guard lock(mutex_);
     const auto next = ranges_.lower_bound(static_cast<std::byte*>(address));
     const bool overlaps_next = next != ranges_.end() && next->first < static_cast<std::byte*>(address) + bytes;
@@ -27,7 +27,7 @@ class local_registrations {
         next != ranges_.begin() && std::prev(next)->first + std::prev(next)->second > address;
     if (overlaps_next || overlaps_previous)
       throw error(code::invalid_argument,
-                  fmt::format("{} and the {} bytes from there are registered in part", address, bytes));
+                  fmt::format("the {1} bytes at {0} overlap registered memory", address, bytes));
     ranges_.emplace_hint(next, static_cast<std::byte*>(address), bytes);
   }
   void remove(void* address) {
@@ -135,7 +135,7 @@ int nvshmemx_qp_create(int count, nvshmemx_qp_handle_t** handles) {
   return to_nvshmemx_status("nvshmemx_qp_create", [&] {
     static_cast<void>(runtime::instance().world());
     if (count < 1 || handles == nullptr)
-      throw error(code::invalid_argument, fmt::format("{} queue pairs, or no place for them", count));
+      throw error(code::invalid_argument, fmt::format("{} queue pairs, or a null pointer to them", count));
     // All queue pairs are the same. The array is leaked: NVSHMEM has no function that frees it.
     auto made = std::make_unique<nvshmemx_qp_handle_t[]>(static_cast<std::size_t>(count));
     std::iota(made.get(), made.get() + count, NVSHMEMX_QP_DEFAULT + 1);

@@ -56,7 +56,7 @@ detail::datatype datatype_of(compat::number type) {
     case compat::number::u8: break;
   }
   throw error(code::invalid_argument,
-              fmt::format("words of type {} are none for waits and atomics", static_cast<int>(type)));
+              fmt::format("type {}: waits and atomics take words of 2 bytes or more", static_cast<int>(type)));
 }
 
 #pragma GCC visibility push(default)

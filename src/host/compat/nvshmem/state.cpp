@@ -19,7 +19,7 @@ constexpr const char* variable_name = "pgas_nvshmem_device_state";
 int change_registration(const char* function, void* handle, bool is_library,
                         void (state_registry::*step)(const loaded_code&)) {
   return to_nvshmemx_status(function, [&] {
-    if (handle == nullptr) throw error(code::invalid_argument, "there is no loaded code");
+    if (handle == nullptr) throw error(code::invalid_argument, "the module or library is null");
     static_cast<void>(runtime::instance().world());
     (state_registry::instance().*step)({handle, is_library});
   });
@@ -65,7 +65,8 @@ void state_registry::add(const loaded_code& loaded) {
 void state_registry::remove(const loaded_code& loaded) {
   const std::lock_guard lock(mutex_);
   const auto found = std::find(loaded_.begin(), loaded_.end(), loaded);
-  if (found == loaded_.end()) throw error(code::invalid_argument, "this code was not announced, or taken back before");
+  if (found == loaded_.end())
+    throw error(code::invalid_argument, "this module or library is not initialized, or was finalized before");
   loaded_.erase(found);
   write(loaded, {});
 }

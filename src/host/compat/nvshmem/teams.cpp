@@ -22,7 +22,7 @@ int contexts_of(const nvshmem_team_config_t* config, long mask) {
 
 /// The variable for a new team's number, set to NVSHMEM_TEAM_INVALID until the team exists.
 nvshmem_team_t& output(nvshmem_team_t* team) {
-  if (team == nullptr) throw error(code::invalid_argument, "there is no place for the new team");
+  if (team == nullptr) throw error(code::invalid_argument, "the pointer to the new team is null");
   *team = NVSHMEM_TEAM_INVALID;
   return *team;
 }
@@ -105,7 +105,7 @@ void nvshmem_team_destroy(nvshmem_team_t team) {
 void nvshmem_team_get_config(nvshmem_team_t team, nvshmem_team_config_t* config) {
   or_global_exit("nvshmem_team_get_config", [&] {
     const team_entry& known = runtime::instance().find_team(team);
-    if (config == nullptr) throw error(code::invalid_argument, "there is no place for the configuration");
+    if (config == nullptr) throw error(code::invalid_argument, "the pointer to the configuration is null");
     *config = NVSHMEM_TEAM_CONFIG_INITIALIZER;
     config->num_contexts = known.num_contexts;
   });
@@ -113,7 +113,7 @@ void nvshmem_team_get_config(nvshmem_team_t team, nvshmem_team_config_t* config)
 
 int nvshmemx_team_get_uniqueid(nvshmemx_team_uniqueid_t* uniqueid) {
   return to_nvshmemx_status("nvshmemx_team_get_uniqueid", [&] {
-    if (uniqueid == nullptr) throw error(code::invalid_argument, "there is no place for the unique id");
+    if (uniqueid == nullptr) throw error(code::invalid_argument, "the pointer to the unique id is null");
     std::random_device random;
     do *uniqueid = static_cast<nvshmemx_team_uniqueid_t>(random()) << 32 | random();
     while (*uniqueid == 0);

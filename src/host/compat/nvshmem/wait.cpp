@@ -10,7 +10,7 @@ namespace {
 
 detail::word_set set_of(const compat::words& words) {
   if (words.cmp < NVSHMEM_CMP_EQ || words.cmp > NVSHMEM_CMP_GE)
-    throw error(code::invalid_argument, fmt::format("comparison {} is none of NVSHMEM_CMP_*", words.cmp));
+    throw error(code::invalid_argument, fmt::format("comparison {}: not one of NVSHMEM_CMP_*", words.cmp));
   return {datatype_of(words.type),     words.at,    words.count, words.status,
           static_cast<cmp>(words.cmp), words.value, words.values};
 }

@@ -78,7 +78,10 @@ const team& shmem_library::active_set(int start, int log_stride, int size) {
 shmem_ctx_t shmem_library::make_context(int team_number, long options) {
   constexpr long known = SHMEM_CTX_SERIALIZED | SHMEM_CTX_PRIVATE | SHMEM_CTX_NOSTORE;
   if ((options & ~known) != 0)
-    throw error(code::invalid_argument, fmt::format("options {:#x}: there are no such options of a context", options));
+    throw error(
+        code::invalid_argument,
+        fmt::format("options {:#x}: a context takes SHMEM_CTX_SERIALIZED, SHMEM_CTX_PRIVATE and SHMEM_CTX_NOSTORE",
+                    options));
   static_cast<void>(runtime::instance().team(team_number));  // checks the number
   return reinterpret_cast<shmem_ctx_t>(static_cast<std::intptr_t>(contexts_.add({team_number})));
 }
@@ -103,7 +106,8 @@ void shmem_library::destroy_contexts_of(int team_number) {
 
 cmp comparison_of(int comparison) {
   if (comparison < SHMEM_CMP_EQ || comparison > SHMEM_CMP_GE)
-    throw error(code::invalid_argument, fmt::format("{} is none of the comparisons SHMEM_CMP_EQ to _GE", comparison));
+    throw error(code::invalid_argument,
+                fmt::format("comparison {}: not one of SHMEM_CMP_EQ to SHMEM_CMP_GE", comparison));
   return static_cast<cmp>(comparison);
 }
 

@@ -11,5 +11,5 @@ wanted = int(sys.argv[1])
 done = subprocess.run(sys.argv[2:], timeout=60, check=False, stderr=subprocess.PIPE, text=True)
 good = done.returncode == wanted and (wanted != 0 or done.stderr == "")
 if not good:
-    print(f"it ended with {done.returncode}, not with {wanted}, or said what it should not:\n{done.stderr}")
+    print(f"exit status {done.returncode}, expected {wanted}; standard error:\n{done.stderr}")
 sys.exit(not good)
