@@ -12,8 +12,6 @@
 
 namespace {
 
-using pgas::compat::at_once;
-using pgas::compat::by_quiet;
 
 class NvshmemRma : public Nvshmem {
  protected:
