@@ -36,10 +36,7 @@ class message_pool {
     const key taken = buffers_.take();
     buffer& mine = buffers_[taken];
     mine.used = 0;
-    if (mine.start == nullptr) {
-      mine.owned = std::make_unique_for_overwrite<std::byte[]>(capacity_);
-      mine.start = mine.owned.get();
-    }
+    if (mine.start == nullptr) allocate(taken);
     return taken;
   }
   void release(key which) noexcept { buffers_.release(which); }
@@ -63,6 +60,16 @@ class message_pool {
     std::byte* start = nullptr;
     std::size_t used = 0;
   };
+
+  void allocate(key which) {
+    try {
+      buffers_[which].owned = std::make_unique_for_overwrite<std::byte[]>(capacity_);
+    } catch (...) {
+      buffers_.release(which);
+      throw;
+    }
+    buffers_[which].start = buffers_[which].owned.get();
+  }
 
   const std::size_t capacity_;
   slot_map<buffer> buffers_;
