@@ -12,7 +12,6 @@
 
 namespace {
 
-
 class NvshmemRma : public Nvshmem {
  protected:
   void SetUp() override {
