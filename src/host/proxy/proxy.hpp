@@ -17,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "host/heap/proxied_memory.hpp"
 #include "host/log/log.hpp"
 #include "host/proxy/local_memory.hpp"
 #include "host/proxy/ring.hpp"
@@ -31,7 +32,7 @@ class proxy_engine;
 /// One for each PE that has proxied peers. Life: constructor, address() to all other PEs, connect(); then memory and
 /// rings are added and removed; stop(). *Callers* any thread, unless said otherwise. *Errors* those of the transport in
 /// the call that uses it; later failures are reported once, by proxy_settings::failed.
-class proxy {
+class proxy final : public proxied_memory {
  public:
   /// `memory` and `logger` outlive the proxy.
   proxy(proxy_settings settings, std::unique_ptr<transport> network, proxy_memory& memory, log::logger& logger);
@@ -51,12 +52,12 @@ class proxy {
   /// Makes [at, at + bytes), at `offset` of this PE's slot, accessible to the transports of other PEs. Returns the key
   /// for their add_peer_memory(). Empty where the transport can't access the memory: data then travels in messages, and
   /// the reason is logged once.
-  [[nodiscard]] blob expose(std::uint64_t offset, void* at, std::size_t bytes);
+  [[nodiscard]] blob expose(std::uint64_t offset, void* at, std::size_t bytes) override;
   /// @param key as expose() of that PE returned it; an empty one is ignored. On return commands use the memory.
   /// *Errors* handle_invalid for a malformed key, pe_out_of_range.
-  void add_peer_memory(int pe, std::uint64_t offset, std::size_t bytes, std::span<const std::byte> key);
+  void add_peer_memory(int pe, std::uint64_t offset, std::size_t bytes, std::span<const std::byte> key) override;
   /// Ends expose() and add_peer_memory() for memory at `offset`. All PEs have agreed that it is not in use.
-  void remove_memory(std::uint64_t offset);
+  void remove_memory(std::uint64_t offset) override;
 
   // ---- rings
 
