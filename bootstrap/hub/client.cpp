@@ -4,7 +4,7 @@
 #include <poll.h>
 
 #include "bootstrap/common/text.hpp"
-#include "bootstrap/hub/member.hpp"
+#include "bootstrap/hub/frame.hpp"
 #include "common/net/socket.hpp"
 
 namespace pgas::boot {
@@ -14,12 +14,12 @@ namespace {
 constexpr milliseconds for_the_verdict{500};
 
 [[nodiscard]] std::size_t longest_result(int size) {
-  return static_cast<std::size_t>(size) * (sizeof(std::uint32_t) + most_contributed);
+  return static_cast<std::size_t>(size) * (sizeof(std::uint32_t) + max_contribution);
 }
 
 }  // namespace
 
-star_client::star_client(unique_fd socket, int rank, int size, milliseconds timeout, hub_owner owner)
+hub_client::hub_client(unique_fd socket, int rank, int size, milliseconds timeout, hub_owner owner)
     : socket_(std::move(socket)),
       rank_(rank),
       size_(size),
@@ -27,13 +27,13 @@ star_client::star_client(unique_fd socket, int rank, int size, milliseconds time
       owner_(std::move(owner)),
       incoming_(longest_result(size)) {}
 
-star_client::~star_client() {
+hub_client::~hub_client() {
   if (!socket_ || !process_.is_this()) return;
   const shared_frame leave = make_frame({.kind = frame_kind::leave});
   (void)send_all(socket_.get(), *leave, deadline{milliseconds{100}});
 }
 
-bool star_client::join(const deadline& limit) {
+bool hub_client::join(const deadline& limit) {
   try {
     (void)exchange(collective::join, {}, limit);
   } catch (const error& e) {
@@ -43,16 +43,16 @@ bool star_client::join(const deadline& limit) {
   return true;
 }
 
-std::vector<blob> star_client::all_gather(std::span<const std::byte> mine) {
-  if (mine.size() > most_contributed)
+std::vector<blob> hub_client::all_gather(std::span<const std::byte> mine) {
+  if (mine.size() > max_contribution)
     throw error{code::invalid_argument, fmt::format("all_gather: {} bytes from rank {}; at most {} are allowed",
-                                                    mine.size(), rank_, most_contributed)};
+                                                    mine.size(), rank_, max_contribution)};
   return exchange(collective::all_gather, mine, deadline{timeout_});
 }
 
-void star_client::barrier() { (void)exchange(collective::barrier, {}, deadline{timeout_}); }
+void hub_client::barrier() { (void)exchange(collective::barrier, {}, deadline{timeout_}); }
 
-void star_client::abort(std::string_view reason) noexcept {
+void hub_client::abort(std::string_view reason) noexcept {
   try {
     const shared_frame frame = make_frame({.kind = frame_kind::abort}, reason);
     const std::lock_guard lock{sending_};
@@ -61,7 +61,7 @@ void star_client::abort(std::string_view reason) noexcept {
   }
 }
 
-std::vector<blob> star_client::exchange(collective what, std::span<const std::byte> mine, const deadline& limit) {
+std::vector<blob> hub_client::exchange(collective what, std::span<const std::byte> mine, const deadline& limit) {
   if (failure_) throw *failure_;
   const milliseconds allowed = limit.left();
   const frame_header header{.kind = frame_kind::contribute,
@@ -77,7 +77,7 @@ std::vector<blob> star_client::exchange(collective what, std::span<const std::by
 
   for (;;) {
     switch (incoming_.read(socket_.get())) {
-      case frame_reader::status::incomplete:
+      case frame_reader<frame_header>::status::incomplete:
         if (!wait_for_events(socket_.get(), POLLIN, patience))
           fail({code::bootstrap_timeout,
                 fmt::format("rank {} of {} got no answer from {} within {} ({}). Is that process stopped, or its host "
@@ -85,23 +85,23 @@ std::vector<blob> star_client::exchange(collective what, std::span<const std::by
                             rank_, size_, owner_.name, seconds(allowed), name_of(what)),
                 owner_.rank});
         continue;
-      case frame_reader::status::closed:
+      case frame_reader<frame_header>::status::closed:
         fail({code::peer_lost,
               fmt::format("rank {} of {} lost its connection to {}, which has ended or left the world", rank_, size_,
                           owner_.name),
               owner_.rank});
-      case frame_reader::status::malformed:
+      case frame_reader<frame_header>::status::malformed:
         fail(
             {code::bootstrap_protocol,
              fmt::format("rank {} of {} got an answer from {} that is not part of the exchange. All processes must run "
                          "the same version of the library",
                          rank_, size_, owner_.name),
              owner_.rank});
-      case frame_reader::status::complete: break;
+      case frame_reader<frame_header>::status::complete: break;
     }
     switch (incoming_.header().kind) {
       case frame_kind::welcome: welcome_ = true; continue;
-      case frame_kind::failure: fail(read_failure(incoming_.payload()));
+      case frame_kind::failure: fail(decode_error(incoming_.payload()));
       case frame_kind::result:
         if (incoming_.header().sequence == sequence_) {
           ++sequence_;
@@ -115,7 +115,7 @@ std::vector<blob> star_client::exchange(collective what, std::span<const std::by
   }
 }
 
-void star_client::fail(error why) {
+void hub_client::fail(error why) {
   failure_ = why;
   throw why;
 }

@@ -16,7 +16,7 @@ namespace pgas::boot {
 
 using namespace detail;  // of src/common
 
-class star_client final : public bootstrap {
+class hub_client final : public bootstrap {
  public:
   /// Who runs the hub, for the message when the connection to it breaks.
   struct hub_owner {
@@ -25,9 +25,9 @@ class star_client final : public bootstrap {
   };
 
   /// @param socket connected and non-blocking.
-  star_client(unique_fd socket, int rank, int size, milliseconds timeout, hub_owner owner);
+  hub_client(unique_fd socket, int rank, int size, milliseconds timeout, hub_owner owner);
   /// Leaves the world.
-  ~star_client() override;
+  ~hub_client() override;
 
   /// The first collective: waits until all members have come. False when the hub closed the connection before it let
   /// this member in: there is nothing wrong with the world, it has only not begun, and another attempt may succeed.
@@ -50,7 +50,7 @@ class star_client final : public bootstrap {
   int size_;
   milliseconds timeout_;
   hub_owner owner_;
-  frame_reader incoming_;
+  frame_reader<frame_header> incoming_;
   bool welcome_ = false;
   std::uint32_t sequence_ = 0;
   std::mutex sending_;            // abort() may be called while another thread is in a collective

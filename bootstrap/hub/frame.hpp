@@ -1,44 +1,53 @@
 /// @file
-/// What travels between a member of a world and the hub that serves it: frames of a fixed header and a bounded payload.
-/// All hosts of a job are little-endian, so headers travel as they lie in memory.
+/// The messages between a member of a world and the hub that serves it. All hosts of a job are little-endian, so
+/// headers travel as they lie in memory.
 #pragma once
 
-#include <bit>
-#include <chrono>
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <string_view>
-#include <vector>
 
-#include "pgas/bootstrap.hpp"
-#include "pgas/error.hpp"
+#include "common/net/framing.hpp"
+#include "common/serialize.hpp"
 
 namespace pgas::boot {
 
-static_assert(std::endian::native == std::endian::little, "frames travel as they lie in memory");
+using namespace detail;  // of src/common
 
 /// The most that one PE may contribute to an all-gather.
-inline constexpr std::size_t most_contributed = 64 << 10;
+inline constexpr std::size_t max_contribution = 64 << 10;
 
 enum class frame_kind : std::uint32_t {
   welcome = 1,  ///< hub: the world is open and you are in it
   contribute,   ///< member: my part of a collective
-  result,       ///< hub: everybody's parts, packed
-  failure,      ///< hub: the world is broken, and why (failure_payload)
+  result,       ///< hub: the parts of all members, packed
+  failure,      ///< hub: the world is broken, and why (encode_error)
   abort,        ///< member: the job can't go on; the payload is the reason
   leave,        ///< member: I am done
 };
 
-/// What a contribution is for. The hub checks that all members mean the same.
+/// The purpose of a contribution. The hub checks that it is the same for all members.
 enum class collective : std::uint32_t { join = 1, all_gather, barrier };
 
+/// The name of a collective in error messages.
+[[nodiscard]] constexpr const char* name_of(collective what) {
+  switch (what) {
+    case collective::join: return "join the world";
+    case collective::all_gather: return "an all-gather";
+    case collective::barrier: return "a barrier";
+  }
+  return "an unknown collective";
+}
+
 struct frame_header {
-  static constexpr std::uint32_t expected_magic = 0x31474750;  // "PGG1"
+  static constexpr std::uint32_t expected_magic = 0x32474750;  // "PGG2"
   std::uint32_t magic = expected_magic;
   frame_kind kind{};
-  std::uint32_t sequence = 0;  ///< which collective of this world, counted from 0
+  std::uint32_t sequence = 0;  ///< number of the collective in this world, from 0
   collective what{};
   std::uint32_t limit_ms = 0;  ///< contribute: how long the sender is going to wait for the result
   std::uint32_t bytes = 0;     ///< of payload that follow
@@ -48,41 +57,31 @@ static_assert(sizeof(frame_header) == 24);
 /// A whole frame, ready to be sent, shared among all who get it.
 using shared_frame = std::shared_ptr<const blob>;
 
-[[nodiscard]] shared_frame make_frame(frame_header header, std::span<const std::byte> payload = {});
-[[nodiscard]] shared_frame make_frame(frame_header header, std::string_view payload);
+[[nodiscard]] inline shared_frame make_frame(frame_header header, std::span<const std::byte> payload = {}) {
+  header.bytes = static_cast<std::uint32_t>(payload.size());
+  auto frame = std::make_shared<blob>(sizeof(header) + payload.size());
+  std::memcpy(frame->data(), &header, sizeof(header));
+  std::copy(payload.begin(), payload.end(), frame->begin() + sizeof(header));
+  return frame;
+}
 
-/// The failure frame that makes the receiver throw pgas::error{why, text, pe}.
-[[nodiscard]] shared_frame make_failure(code why, int pe, std::string_view text);
-/// *Errors* code::bootstrap_protocol where the payload is not a failure.
-[[nodiscard]] error read_failure(std::span<const std::byte> payload);
+/// With a text, cut at 4 KiB.
+[[nodiscard]] inline shared_frame make_frame(frame_header header, std::string_view text) {
+  return make_frame(header, std::as_bytes(std::span{text.substr(0, 4096)}));
+}
 
-/// Everybody's contributions in rank order, as one payload and back.
-[[nodiscard]] blob pack(std::span<const blob> parts);
-/// *Errors* code::bootstrap_protocol where the payload does not hold exactly `size` contributions.
-[[nodiscard]] std::vector<blob> unpack(std::span<const std::byte> payload, int size);
+/// The failure frame that makes the receiver throw `why`.
+[[nodiscard]] inline shared_frame make_failure(const error& why) {
+  return make_frame({.kind = frame_kind::failure}, encode_error(why));
+}
 
-/// Puts frames together from what a non-blocking socket yields.
-class frame_reader {
- public:
-  enum class status { complete, incomplete, closed, malformed };
-
-  /// @param most_bytes a longer payload is malformed, whatever the header says.
-  explicit frame_reader(std::size_t most_bytes) : most_bytes_(most_bytes) {}
-
-  /// Reads what is there, up to the end of one frame. After `complete` the frame stays readable until the next call.
-  [[nodiscard]] status read(int fd);
-  [[nodiscard]] const frame_header& header() const { return header_; }
-  [[nodiscard]] std::span<const std::byte> payload() const { return payload_; }
-
- private:
-  [[nodiscard]] status fill(int fd, std::span<std::byte> into, std::size_t& have);
-
-  std::size_t most_bytes_;
-  frame_header header_;
-  std::size_t have_header_ = 0;
-  std::size_t have_payload_ = 0;
-  bool complete_ = false;
-  blob payload_;
+/// The request of a process to pgasrun, with one descriptor: its hub's end of a socket pair. The n-th from a process is
+/// for its n-th world.
+struct world_request {
+  static constexpr std::uint32_t expected_magic = 0x4c474750;  // "PGGL"
+  static constexpr std::uint32_t expected_version = 2;
+  std::uint32_t magic = expected_magic;
+  std::uint32_t version = expected_version;
 };
 
 }  // namespace pgas::boot

@@ -38,7 +38,7 @@ void hub::lost(int rank, std::string_view how) {
 
 void hub::fail(code why, int pe, std::string text) {
   if (failure_) return;
-  failure_ = make_failure(why, pe, text);
+  failure_ = make_failure({why, text, pe});
   due_.reset();
   for (int rank = 0; rank < size(); ++rank)
     if (at(rank).where == member::state::present) send(rank, failure_);
@@ -71,11 +71,12 @@ void hub::receive(int rank) {
   member& one = at(rank);
   while (one.socket) {
     switch (one.incoming.read(one.socket.get())) {
-      case frame_reader::status::incomplete: return;
-      case frame_reader::status::closed:
+      case frame_reader<frame_header>::status::incomplete: return;
+      case frame_reader<frame_header>::status::closed:
         return lost(rank, on_silence_ ? on_silence_(rank) : "its connection ended without a word");
-      case frame_reader::status::malformed: return lost(rank, "it sent something that is not part of the exchange");
-      case frame_reader::status::complete: break;
+      case frame_reader<frame_header>::status::malformed:
+        return lost(rank, "it sent something that is not part of the exchange");
+      case frame_reader<frame_header>::status::complete: break;
     }
     const auto payload = one.incoming.payload();
     const std::string_view text{reinterpret_cast<const char*>(payload.data()), payload.size()};

@@ -4,6 +4,7 @@
 /// started.
 #pragma once
 
+#include <deque>
 #include <functional>
 #include <optional>
 #include <string>
@@ -11,9 +12,23 @@
 #include <vector>
 
 #include "bootstrap/common/event_loop.hpp"
-#include "bootstrap/hub/member.hpp"
+#include "bootstrap/hub/frame.hpp"
+#include "common/unique_fd.hpp"
 
 namespace pgas::boot {
+
+/// The hub's side of one member.
+struct member {
+  enum class state { absent, present, left, lost };
+
+  unique_fd socket;
+  state where = state::absent;
+  bool arrived = false;  ///< its part of the present collective is here
+  blob contribution;
+  frame_reader<frame_header> incoming{max_contribution};
+  std::deque<shared_frame> outgoing;
+  std::size_t sent = 0;  ///< bytes of outgoing.front() that are already on their way
+};
 
 /// *Callers* the thread that runs the loop.
 class hub {

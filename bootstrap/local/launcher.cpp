@@ -6,7 +6,7 @@
 #include <cerrno>
 
 #include "bootstrap/hub/client.hpp"
-#include "bootstrap/hub/world_request.hpp"
+#include "bootstrap/hub/frame.hpp"
 #include "common/net/unix_socket.hpp"
 #include "common/system_error.hpp"
 #include "pgas/error.hpp"
@@ -37,8 +37,8 @@ std::unique_ptr<bootstrap> join_launcher(const bootstrap_options& options) {
                             "unset PGAS_LOCAL_FD",
                             options.local_fd, errno_text(number))};
   hubs.reset();
-  auto member = std::make_unique<star_client>(std::move(mine), options.rank, options.size, options.timeout,
-                                              star_client::hub_owner{"pgasrun", -1});
+  auto member = std::make_unique<hub_client>(std::move(mine), options.rank, options.size, options.timeout,
+                                             hub_client::hub_owner{"pgasrun", -1});
   if (!member->join(limit))
     throw error{
         code::bootstrap_unavailable,

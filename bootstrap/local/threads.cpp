@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "bootstrap/common/text.hpp"
-#include "bootstrap/hub/member.hpp"
+#include "bootstrap/hub/frame.hpp"
 #include "common/deadline.hpp"
 #include "pgas/error.hpp"
 
@@ -118,9 +118,9 @@ class thread_bootstrap final : public bootstrap {
   [[nodiscard]] int rank() const noexcept override { return rank_; }
   [[nodiscard]] int size() const noexcept override { return all_->size(); }
   [[nodiscard]] std::vector<blob> all_gather(std::span<const std::byte> mine) override {
-    if (mine.size() > most_contributed)
+    if (mine.size() > max_contribution)
       throw error{code::invalid_argument, fmt::format("all_gather: {} bytes from rank {}; at most {} are allowed",
-                                                      mine.size(), rank_, most_contributed)};
+                                                      mine.size(), rank_, max_contribution)};
     return all_->exchange(rank_, collective::all_gather, mine, deadline{timeout_});
   }
   void barrier() override { (void)all_->exchange(rank_, collective::barrier, {}, deadline{timeout_}); }

@@ -4,8 +4,8 @@
 
 #include <atomic>
 
-#include "bootstrap/pmix/session.hpp"
 #include "bootstrap/hub/frame.hpp"
+#include "bootstrap/pmix/session.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::boot {
@@ -20,9 +20,9 @@ class pmix_bootstrap final : public bootstrap {
   [[nodiscard]] int size() const noexcept override { return session_.size(); }
 
   [[nodiscard]] std::vector<blob> all_gather(std::span<const std::byte> mine) override {
-    if (mine.size() > most_contributed)
+    if (mine.size() > max_contribution)
       throw error{code::invalid_argument, fmt::format("all_gather: {} bytes from rank {}; at most {} are allowed",
-                                                      mine.size(), rank(), most_contributed)};
+                                                      mine.size(), rank(), max_contribution)};
     return session_.exchange(fmt::format("pgas.{}.{}", world_, sequence_++), mine, deadline{timeout_});
   }
   void barrier() override { (void)all_gather({}); }

@@ -201,7 +201,7 @@ void server::refuse(std::uint64_t id, code why, std::string text) {
   who.now = visitor::phase::refused;
   who.due = deadline{time_to_read_a_refusal}.at();
   loop_.change(who.talk.fd(), POLLIN);
-  const shared_frame frame = make_failure(why, who.talk.introduction().from, text);
+  const shared_frame frame = make_failure({why, text, who.talk.introduction().from});
   if (!send_now(who.talk.fd(), *frame)) return drop(id);
   ::shutdown(who.talk.fd(), SHUT_WR);
 }

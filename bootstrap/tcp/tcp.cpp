@@ -158,8 +158,8 @@ class tcp_root final : public bootstrap {
       : server_(std::move(host)), instance_(instance), timeout_(options.timeout) {
     auto [mine, hubs] = socket_pair();
     server_->open(instance_, options.size, std::move(hubs));
-    client_ = std::make_unique<star_client>(std::move(mine), 0, options.size, options.timeout,
-                                            star_client::hub_owner{"its own server thread", 0});
+    client_ = std::make_unique<hub_client>(std::move(mine), 0, options.size, options.timeout,
+                                           hub_client::hub_owner{"its own server thread", 0});
   }
   ~tcp_root() override {
     client_.reset();
@@ -194,7 +194,7 @@ class tcp_root final : public bootstrap {
   std::uint32_t instance_;
   milliseconds timeout_;
   bool broken_ = false;  // before all had come
-  std::unique_ptr<star_client> client_;
+  std::unique_ptr<hub_client> client_;
 };
 
 [[nodiscard]] std::unique_ptr<bootstrap> join_as_root(const rendezvous& meet, const bootstrap_options& options,
@@ -209,8 +209,8 @@ class tcp_root final : public bootstrap {
                                                         std::uint32_t instance, const deadline& limit) {
   const hello me{.from = options.rank, .size = static_cast<std::uint32_t>(options.size), .world = instance};
   for (;;) {
-    auto member = std::make_unique<star_client>(reach_rank0(meet.where, meet.key, me, limit), options.rank,
-                                                options.size, options.timeout, star_client::hub_owner{"rank 0", 0});
+    auto member = std::make_unique<hub_client>(reach_rank0(meet.where, meet.key, me, limit), options.rank, options.size,
+                                               options.timeout, hub_client::hub_owner{"rank 0", 0});
     if (member->join(limit)) return member;
     // Rank 0 was just leaving its previous world; the next attempt finds it in this one.
     std::this_thread::sleep_for(milliseconds{10});

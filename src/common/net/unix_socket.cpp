@@ -181,7 +181,7 @@ received_packet receive_packet(int fd, std::span<std::byte> buffer) {
     result.fds.clear();
     result.what = received_packet::status::closed;
   } else {
-    result.what = received_packet::status::control_message;
+    result.what = received_packet::status::complete;
     result.bytes = buffer.first(static_cast<std::size_t>(size));
   }
   return result;

@@ -74,7 +74,7 @@ struct socket_owner {
 
 /// What one receive brought.
 struct received_packet {
-  enum class status { control_message, nothing_yet, closed, oversized };
+  enum class status { complete, nothing_yet, closed, oversized };
   status what = status::nothing_yet;
   std::span<const std::byte> bytes;  ///< within the buffer that was handed in
   std::vector<unique_fd> fds;

@@ -1,12 +1,36 @@
 #include "host/control/connection.hpp"
 
 #include <poll.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
 
 #include <cerrno>
 #include <chrono>
 #include <thread>
 
 namespace pgas::detail {
+
+namespace {
+
+/// How many bytes were taken; an errno in `why` where none were.
+std::size_t send_some(int fd, std::span<iovec> parts, int& why) {
+  msghdr message{};
+  message.msg_iov = parts.data();
+  message.msg_iovlen = parts.size();
+  for (;;) {
+    const ssize_t sent = ::sendmsg(fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+    if (sent >= 0) return static_cast<std::size_t>(sent);
+    if (errno == EINTR) continue;
+    why = errno == EAGAIN || errno == ENOBUFS || errno == ENOMEM ? EAGAIN : EPIPE;
+    return 0;
+  }
+}
+
+iovec as_iovec(std::span<const std::byte> bytes) {
+  return {const_cast<std::byte*>(bytes.data()), bytes.size()};  // sendmsg only reads
+}
+
+}  // namespace
 
 int connection::send_whole(std::span<const std::byte> head, std::span<const std::byte> body, std::span<const int> fds,
                            const std::function<bool()>& patient) {
@@ -26,5 +50,51 @@ int connection::send_whole(std::span<const std::byte> head, std::span<const std:
   }
   return unfinished(why) && why != ETOOMANYREFS ? EAGAIN : why;
 }
+
+int tcp_connection::send(std::span<const std::byte> head, std::span<const std::byte> body, std::span<const int> fds) {
+  if (!fds.empty()) return EINVAL;
+  const std::lock_guard lock(sending_);
+  if (const int before = push(); before != 0) return before;
+  int why = 0;
+  iovec parts[2] = {as_iovec(head), as_iovec(body)};
+  const std::size_t sent = send_some(fd(), parts, why);
+  if (why != 0) return why;
+  if (sent == head.size() + body.size()) return 0;
+  unsent_.assign(head.begin(), head.end());
+  unsent_.insert(unsent_.end(), body.begin(), body.end());
+  sent_ = sent;
+  return EINPROGRESS;
+}
+
+int tcp_connection::flush() {
+  const std::lock_guard lock(sending_);
+  return push();
+}
+
+int tcp_connection::push() {
+  while (sent_ < unsent_.size()) {
+    int why = 0;
+    iovec rest = as_iovec(std::span<const std::byte>(unsent_).subspan(sent_));
+    sent_ += send_some(fd(), std::span(&rest, 1), why);
+    if (why != 0) return why;
+  }
+  unsent_.clear();
+  sent_ = 0;
+  return 0;
+}
+
+received_packet tcp_connection::receive() {
+  using status = frame_reader<packet_header>::status;
+  received_packet result;
+  switch (incoming_.read(fd())) {
+    case status::incomplete: break;
+    case status::closed: result.what = received_packet::status::closed; break;
+    case status::malformed: result.what = received_packet::status::oversized; break;
+    case status::complete: result.what = received_packet::status::complete; result.bytes = incoming_.message();
+  }
+  return result;
+}
+
+void tcp_connection::finish() noexcept { static_cast<void>(::shutdown(fd(), SHUT_WR)); }
 
 }  // namespace pgas::detail

@@ -1,14 +1,18 @@
 /// @file
-/// What carries packets between two PEs that have been connected: the same for both kinds of sockets.
+/// Connections that carry the control plane's messages between two PEs: over a UNIX socket inside a host, over TCP
+/// between hosts.
 #pragma once
 
 #include <cstddef>
 #include <functional>
+#include <mutex>
 #include <span>
 #include <utility>
+#include <vector>
 
+#include "common/net/framing.hpp"
 #include "common/net/unix_socket.hpp"
-#include "common/unique_fd.hpp"
+#include "host/control/control_message.hpp"
 
 namespace pgas::detail {
 
@@ -41,6 +45,46 @@ class connection {
 
  private:
   unique_fd fd_;
+};
+
+class unix_connection final : public connection {
+ public:
+  /// @param buffer for all channels of the one thread that receives; as large as the largest packet.
+  unix_connection(unique_fd fd, std::vector<std::byte>& buffer) : connection(std::move(fd)), buffer_(buffer) {}
+
+  int send(std::span<const std::byte> head, std::span<const std::byte> body, std::span<const int> fds) override {
+    return send_packet(fd(), head, body, fds);
+  }
+  int flush() override { return 0; }
+  received_packet receive() override { return receive_packet(fd(), buffer_); }
+  void finish() noexcept override {}  // a UNIX socket keeps what it has taken, whoever closes first
+
+ private:
+  std::vector<std::byte>& buffer_;
+};
+
+/// Packets follow one another in the stream; each begins with its packet_header, which says how long it is. A packet
+/// that the kernel does not take whole is kept, and no other one is taken before its rest is sent.
+class tcp_connection final : public connection {
+ public:
+  explicit tcp_connection(unique_fd fd) : connection(std::move(fd)) {}
+
+  /// *Errors* EPIPE for every reason for which nothing can be sent any more: the end, and why, is what receive() tells.
+  /// Descriptors can't be sent.
+  int send(std::span<const std::byte> head, std::span<const std::byte> body, std::span<const int> fds) override;
+  int flush() override;
+  /// After a packet that is too long or none at all, which is told as `oversized` once, the channel counts as closed.
+  received_packet receive() override;
+  void finish() noexcept override;
+
+ private:
+  [[nodiscard]] int push();
+
+  std::mutex sending_;             ///< guards what follows
+  std::vector<std::byte> unsent_;  ///< the rest of a message, from `sent_` on
+  std::size_t sent_ = 0;
+
+  frame_reader<packet_header> incoming_{max_contribution};  ///< the receiver's
 };
 
 }  // namespace pgas::detail

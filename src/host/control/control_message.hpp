@@ -2,11 +2,10 @@
 /// The packets that PEs exchange over their sockets once they are connected.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <string>
 
-#include "pgas/bootstrap.hpp"
-#include "pgas/error.hpp"
+#include "common/serialize.hpp"
 
 namespace pgas::detail {
 
@@ -35,12 +34,5 @@ struct packet_header {
   std::uint64_t bytes = 0;     ///< that follow
 };
 static_assert(sizeof(packet_header) == 40);
-
-/// An error on its way to another PE: code and PE, then the text without its code.
-[[nodiscard]] blob encode_error(const error& failure);
-/// *Errors* bootstrap_protocol when it is none.
-[[nodiscard]] error decode_error(std::span<const std::byte> bytes);
-/// What an error says after its code.
-[[nodiscard]] std::string text_of(const error& failure);
 
 }  // namespace pgas::detail

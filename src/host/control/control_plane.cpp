@@ -15,8 +15,6 @@
 #include "host/control/control_plane_state.hpp"
 #include "host/control/mesh_connector.hpp"
 #include "host/control/peer_descriptor.hpp"
-#include "host/control/tcp_connection.hpp"
-#include "host/control/unix_connection.hpp"
 
 namespace pgas::detail {
 

@@ -70,7 +70,7 @@ struct control_plane_state : std::enable_shared_from_this<control_plane_state> {
   void read_until_woken();
   /// Reads what there is. Whether more may come: nothing does from a process that has died, whoever has its socket.
   [[nodiscard]] bool read_from(int pe, bool died = false);
-  void handle(int pe, received_packet control_message);
+  void handle(int pe, received_packet message);
   void on_disconnect(int pe);
 
   // ---- other hosts (links_remote.cpp)

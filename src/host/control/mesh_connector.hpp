@@ -9,7 +9,6 @@
 #include "common/net/unix_socket.hpp"
 #include "common/unique_fd.hpp"
 #include "host/control/peer_descriptor.hpp"
-#include "host/control/tcp_endpoints.hpp"
 #include "host/log/log.hpp"
 #include "pgas/config.hpp"
 

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "common/net/address.hpp"
 #include "pgas/bootstrap.hpp"
 #include "pgas/error.hpp"
 
@@ -53,5 +55,16 @@ struct peer_descriptor {
 
 /// `bytes` random bytes as hexadecimal digits. *Errors* system.
 [[nodiscard]] std::string random_hex(std::size_t bytes);
+
+/// Where one PE listens for PEs of other hosts: its second message, where not all run on one host.
+struct tcp_endpoints {
+  std::vector<tcp_address> addresses;  ///< where it listens; none where no network interface is up
+  std::chrono::milliseconds peer_timeout{};
+  std::string failure;  ///< why it could not open its socket; empty if it could
+};
+
+[[nodiscard]] blob encode(const tcp_endpoints& mine);
+/// *Errors* bootstrap_protocol.
+[[nodiscard]] std::vector<tcp_endpoints> decode_offers(const std::vector<blob>& all);
 
 }  // namespace pgas::detail

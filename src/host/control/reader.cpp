@@ -85,35 +85,34 @@ bool control_plane_state::read_from(int pe, bool died) {
   bool more = true;
   guarded(*this, [&] {
     for (;;) {
-      received_packet control_message = channels[static_cast<std::size_t>(pe)]->receive();
-      const bool nothing = control_message.what == received_packet::status::nothing_yet;
+      received_packet message = channels[static_cast<std::size_t>(pe)]->receive();
+      const bool nothing = message.what == received_packet::status::nothing_yet;
       if (nothing && !died) return;
-      if (nothing || control_message.what == received_packet::status::closed) {
+      if (nothing || message.what == received_packet::status::closed) {
         on_disconnect(pe);
         more = false;
         return;
       }
-      handle(pe, std::move(control_message));
+      handle(pe, std::move(message));
     }
   });
   return more;
 }
 
-void control_plane_state::handle(int pe, received_packet control_message) {
+void control_plane_state::handle(int pe, received_packet message) {
   packet_header header;
-  if (control_message.what == received_packet::status::control_message &&
-      control_message.bytes.size() >= sizeof(header))
-    std::memcpy(&header, control_message.bytes.data(), sizeof(header));
+  if (message.what == received_packet::status::complete && message.bytes.size() >= sizeof(header))
+    std::memcpy(&header, message.bytes.data(), sizeof(header));
   else
     header.magic = 0;
-  if (header.magic != packet_header::expected_magic || header.bytes != control_message.bytes.size() - sizeof(header))
+  if (header.magic != packet_header::expected_magic || header.bytes != message.bytes.size() - sizeof(header))
     throw error(code::bootstrap_protocol, fmt::format("{} sent a malformed packet", describe(pe)), pe);
-  const std::span<const std::byte> body = control_message.bytes.subspan(sizeof(header));
+  const std::span<const std::byte> body = message.bytes.subspan(sizeof(header));
 
   switch (header.kind) {
     case packet_kind::piece: {
-      contribution piece{blob(body.begin(), body.end()), std::move(control_message.fds), false};
-      if (control_message.descriptors_lost || piece.fds.size() != header.fds) {
+      contribution piece{blob(body.begin(), body.end()), std::move(message.fds), false};
+      if (message.descriptors_lost || piece.fds.size() != header.fds) {
         piece.fds.clear();
         piece.fds_lost = true;
         log.warn(

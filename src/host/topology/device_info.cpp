@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "host/control/text_record.hpp"
+#include "common/serialize.hpp"
 #include "pgas/detail/layout.hpp"
 #include "pgas/error.hpp"
 

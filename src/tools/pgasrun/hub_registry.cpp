@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "bootstrap/hub/world_request.hpp"
+#include "bootstrap/hub/frame.hpp"
 #include "common/net/unix_socket.hpp"
 
 namespace pgas::boot {

@@ -11,7 +11,7 @@
 namespace pgas::boot::test {
 namespace {
 
-using status = frame_reader::status;
+using status = frame_reader<frame_header>::status;
 
 void say(const unique_fd& to, std::span<const std::byte> bytes) {
   ASSERT_EQ(send_all(to.get(), bytes, deadline{seconds(5)}), 0);
@@ -21,7 +21,7 @@ TEST(frame, arrives_in_any_pieces) {
   const auto [from, to] = socket_pair();
   const blob payload = contribution(3, 1, 700);
   const auto frame = make_frame({.kind = frame_kind::contribute, .sequence = 7}, payload);
-  frame_reader reader{most_contributed};
+  frame_reader<frame_header> reader{max_contribution};
   for (int repeat = 0; repeat < 2; ++repeat) {
     for (std::size_t i = 0; i < frame->size(); ++i) {
       EXPECT_EQ(reader.read(from.get()), status::incomplete);
@@ -35,11 +35,11 @@ TEST(frame, arrives_in_any_pieces) {
 
 TEST(frame, of_a_stranger_or_too_long_is_malformed) {
   const std::string_view text = "GET / HTTP/1.1\r\nHost: example\r\n\r\n";
-  frame_header too_long{.kind = frame_kind::contribute, .bytes = most_contributed + 1};
+  frame_header too_long{.kind = frame_kind::contribute, .bytes = max_contribution + 1};
   for (const auto bytes : {std::as_bytes(std::span{text}), std::as_bytes(std::span{&too_long, 1})}) {
     const auto [from, to] = socket_pair();
     say(to, bytes);
-    frame_reader reader{most_contributed};
+    frame_reader<frame_header> reader{max_contribution};
     EXPECT_EQ(reader.read(from.get()), status::malformed);
   }
 }
@@ -49,7 +49,7 @@ TEST(frame, that_is_cut_off_is_closed) {
   const auto frame = make_frame({.kind = frame_kind::contribute}, contribution(0, 0, 100));
   say(to, std::span{*frame}.first(60));
   to.reset();
-  frame_reader reader{most_contributed};
+  frame_reader<frame_header> reader{max_contribution};
   EXPECT_EQ(reader.read(from.get()), status::closed);
 }
 
@@ -68,12 +68,12 @@ TEST(packing, refuses_what_is_not_whole) {
 }
 
 TEST(failure, keeps_code_rank_and_text) {
-  const auto frame = make_failure(code::peer_lost, 5, "rank 5 is gone");
-  const error e = read_failure(std::span{*frame}.subspan(sizeof(frame_header)));
+  const auto frame = make_failure({code::peer_lost, "rank 5 is gone", 5});
+  const error e = decode_error(std::span{*frame}.subspan(sizeof(frame_header)));
   EXPECT_EQ(e.code(), code::peer_lost);
   EXPECT_EQ(e.pe(), 5);
   EXPECT_SAYS(e, "PGAS-E0401: rank 5 is gone");
-  EXPECT_EQ(thrown_by([&] { (void)read_failure(std::span{*frame}.first(7)); }).code(), code::bootstrap_protocol);
+  EXPECT_EQ(thrown_by([&] { (void)decode_error(std::span{*frame}.first(7)); }).code(), code::bootstrap_protocol);
 }
 
 TEST(text, names_ranks_shortly) {

@@ -143,11 +143,11 @@ error refusal(const std::string& text, int rank, int size) {
   const unique_id id = unique_id::parse(text);
   const hello me{.from = rank, .size = static_cast<std::uint32_t>(size)};
   const deadline limit{seconds(5)};
-  star_client one{reach_rank0([&](std::string&, const deadline&) { return id.addresses; }, id.secret, me, limit),
-                  rank,
-                  size,
-                  seconds(5),
-                  {"rank 0", 0}};
+  hub_client one{reach_rank0([&](std::string&, const deadline&) { return id.addresses; }, id.secret, me, limit),
+                 rank,
+                 size,
+                 seconds(5),
+                 {"rank 0", 0}};
   return thrown_by([&] { (void)one.join(limit); });
 }
 

@@ -1,4 +1,6 @@
 // Packets over a stream of bytes: whole and in order, however the stream cuts them, and an end where they are none.
+#include "host/control/connection.hpp"
+
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -8,7 +10,6 @@
 #include <map>
 #include <thread>
 
-#include "host/control/tcp_connection.hpp"
 #include "unit/control/fixtures.hpp"
 #include "unit/control/strangers.hpp"
 
@@ -62,9 +63,9 @@ TEST(tcp_connection, a_packet_may_come_in_single_bytes) {
       EXPECT_EQ(end.channel.receive().what, status::nothing_yet);
     }
     write_to(end.other, std::span(bytes).last(1));
-    const received_packet control_message = end.channel.receive();
-    ASSERT_EQ(control_message.what, status::control_message);
-    EXPECT_EQ(blob(control_message.bytes.begin(), control_message.bytes.end()), bytes);
+    const received_packet message = end.channel.receive();
+    ASSERT_EQ(message.what, status::complete);
+    EXPECT_EQ(blob(message.bytes.begin(), message.bytes.end()), bytes);
   }
 }
 
@@ -77,9 +78,9 @@ TEST(tcp_connection, several_packets_may_come_at_once) {
   }
   write_to(end.other, bytes);
   for (std::uint64_t i = 0; i < 3; ++i) {
-    const received_packet control_message = end.channel.receive();
-    ASSERT_EQ(control_message.what, status::control_message);
-    EXPECT_EQ(control_message.bytes.size(), sizeof(packet_header) + i * 10);
+    const received_packet message = end.channel.receive();
+    ASSERT_EQ(message.what, status::complete);
+    EXPECT_EQ(message.bytes.size(), sizeof(packet_header) + i * 10);
   }
   EXPECT_EQ(end.channel.receive().what, status::nothing_yet);
 }
@@ -92,7 +93,7 @@ TEST(tcp_connection, what_is_no_packet_or_too_long_ends_it) {
     write_to(end.other, packet_of(1, "good"));
     write_to(end.other, std::as_bytes(std::span(&bad, 1)));
     write_to(end.other, packet_of(2, "after"));
-    EXPECT_EQ(end.channel.receive().what, status::control_message);
+    EXPECT_EQ(end.channel.receive().what, status::complete);
     EXPECT_EQ(end.channel.receive().what, status::oversized);
     EXPECT_EQ(end.channel.receive().what, status::closed) << "nobody knows where the next packet begins";
     EXPECT_EQ(end.channel.receive().what, status::closed);
@@ -127,18 +128,18 @@ TEST(tcp_connection, a_packet_that_was_taken_in_part_is_sent_before_any_other) {
   EXPECT_EQ(send_second(), EAGAIN);
   EXPECT_EQ(end.channel.flush(), EAGAIN);
 
-  received_packet control_message = reader.receive();
-  for (; control_message.what == status::nothing_yet; control_message = reader.receive()) {
+  received_packet message = reader.receive();
+  for (; message.what == status::nothing_yet; message = reader.receive()) {
     const int rest = end.channel.flush();
     EXPECT_TRUE(rest == 0 || rest == EAGAIN) << rest;
   }
-  ASSERT_EQ(control_message.what, status::control_message);
-  EXPECT_EQ(control_message.bytes.size(), sizeof(packet_header) + body.size());
+  ASSERT_EQ(message.what, status::complete);
+  EXPECT_EQ(message.bytes.size(), sizeof(packet_header) + body.size());
   EXPECT_EQ(end.channel.flush(), 0);
   EXPECT_EQ(send_second(), 0);
-  control_message = reader.receive();
-  ASSERT_EQ(control_message.what, status::control_message);
-  EXPECT_EQ(control_message.bytes.size(), sizeof(packet_header));
+  message = reader.receive();
+  ASSERT_EQ(message.what, status::complete);
+  EXPECT_EQ(message.bytes.size(), sizeof(packet_header));
 }
 
 TEST(tcp_connection, packets_of_several_threads_do_not_mix) {
@@ -161,18 +162,17 @@ TEST(tcp_connection, packets_of_several_threads_do_not_mix) {
     });
   std::map<std::uint64_t, std::uint64_t> next;
   for (std::uint64_t left = packets * threads; left > 0;) {
-    const received_packet control_message = reader.receive();
-    if (control_message.what == status::nothing_yet) {
+    const received_packet message = reader.receive();
+    if (message.what == status::nothing_yet) {
       pollfd readable{reader.fd(), POLLIN, 0};
       ASSERT_EQ(::poll(&readable, 1, 20'000), 1) << "packets got lost";
       continue;
     }
-    ASSERT_EQ(control_message.what, status::control_message);
+    ASSERT_EQ(message.what, status::complete);
     packet_header header;
-    std::memcpy(&header, control_message.bytes.data(), sizeof(header));
+    std::memcpy(&header, message.bytes.data(), sizeof(header));
     EXPECT_EQ(header.sequence, next[header.group]++);
-    for (const std::byte b : control_message.bytes.subspan(sizeof(header)))
-      ASSERT_EQ(b, static_cast<std::byte>(header.group));
+    for (const std::byte b : message.bytes.subspan(sizeof(header))) ASSERT_EQ(b, static_cast<std::byte>(header.group));
     --left;
   }
   for (std::thread& sender : senders) sender.join();

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "host/control/peer_descriptor.hpp"
-#include "host/control/tcp_endpoints.hpp"
 #include "unit/control/fixtures.hpp"
 #include "unit/control/strangers.hpp"
 

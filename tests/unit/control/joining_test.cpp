@@ -195,13 +195,13 @@ TEST(joining, who_answers_at_a_pes_address_without_the_secret_is_not_taken_for_i
     unique_fd caller;
     while (!caller) caller = impostor.accept().fd;
     std::array<std::byte, 64> heard;
-    received_packet control_message;
-    do control_message = receive_packet(caller.get(), heard);
-    while (control_message.what == received_packet::status::nothing_yet);
-    EXPECT_EQ(control_message.bytes.size(), sizeof(hello));
-    EXPECT_EQ(send_packet(caller.get(), control_message.bytes, {}, {}), 0);  // says back what it was told
-    do control_message = receive_packet(caller.get(), heard);
-    while (control_message.what == received_packet::status::nothing_yet);
+    received_packet message;
+    do message = receive_packet(caller.get(), heard);
+    while (message.what == received_packet::status::nothing_yet);
+    EXPECT_EQ(message.bytes.size(), sizeof(hello));
+    EXPECT_EQ(send_packet(caller.get(), message.bytes, {}, {}), 0);  // says back what it was told
+    do message = receive_packet(caller.get(), heard);
+    while (message.what == received_packet::status::nothing_yet);
   });
   log::logger log(log_level::error, "/dev/null");
   try {

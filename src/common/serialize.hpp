@@ -1,0 +1,36 @@
+/// @file
+/// Errors, lists of strings and lists of contributions as bytes. Both ends are of one version of the library, which
+/// they have checked, and of one byte order.
+#pragma once
+
+#include <bit>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "pgas/bootstrap.hpp"
+#include "pgas/error.hpp"
+
+namespace pgas::detail {
+
+static_assert(std::endian::native == std::endian::little, "numbers travel as they lie in memory");
+
+/// An error: its code and PE, then its text without the code, cut at 8 KiB.
+[[nodiscard]] blob encode_error(const error& failure);
+/// *Errors* bootstrap_protocol when it is none.
+[[nodiscard]] error decode_error(std::span<const std::byte> bytes);
+/// The text of an error after its code.
+[[nodiscard]] std::string text_of(const error& failure);
+
+/// The strings, each ended by a zero byte.
+[[nodiscard]] blob join_fields(std::initializer_list<std::string> fields);
+/// The strings of join_fields(). A last one without its zero byte is dropped, so that a truncated blob has too few.
+[[nodiscard]] std::vector<std::string> split_fields(std::span<const std::byte> bytes);
+
+/// Contributions of all PEs in order, as one payload and back.
+[[nodiscard]] blob pack(std::span<const blob> parts);
+/// *Errors* bootstrap_protocol where the payload does not hold exactly `size` contributions.
+[[nodiscard]] std::vector<blob> unpack(std::span<const std::byte> payload, int size);
+
+}  // namespace pgas::detail
