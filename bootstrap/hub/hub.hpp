@@ -11,11 +11,13 @@
 #include <string_view>
 #include <vector>
 
-#include "bootstrap/common/event_loop.hpp"
 #include "bootstrap/hub/frame.hpp"
+#include "common/net/event_loop.hpp"
 #include "common/unique_fd.hpp"
 
 namespace pgas::boot {
+
+using namespace detail;  // of src/common
 
 /// The hub's side of one member.
 struct member {

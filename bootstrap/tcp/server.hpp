@@ -13,12 +13,14 @@
 #include <thread>
 #include <vector>
 
-#include "bootstrap/common/event_loop.hpp"
 #include "bootstrap/hub/hub.hpp"
+#include "common/net/event_loop.hpp"
 #include "common/net/handshake.hpp"
 #include "common/net/tcp_socket.hpp"
 
 namespace pgas::boot {
+
+using namespace detail;  // of src/common
 
 /// *Callers* any thread.
 class server {

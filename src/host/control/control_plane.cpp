@@ -1,7 +1,6 @@
 #include "host/control/control_plane.hpp"
 
 #include <fmt/format.h>
-#include <sys/eventfd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -167,8 +166,7 @@ control_plane_state::control_plane_state(bootstrap& exchange, const config& sett
       else
         to = std::make_unique<tcp_connection>(std::move(socket));
     }
-    wake = unique_fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-    if (!wake) throw_system("eventfd");
+    loop.emplace();
     for (int pe = 0; pe < size; ++pe) {  // last: where descriptors are few it is these that are done without
       if (pe == me || !on_this_host(pe)) continue;
       unique_fd process = open_pidfd(channels[static_cast<std::size_t>(pe)]->fd());

@@ -3,8 +3,6 @@
 /// failure.
 #pragma once
 
-#include <poll.h>
-
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -17,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "common/net/event_loop.hpp"
 #include "common/owner_process.hpp"
 #include "common/unique_fd.hpp"
 #include "host/control/connection.hpp"
@@ -29,7 +28,6 @@ namespace pgas::detail {
 
 /// Everything of links but its place in the group of all PEs: groups may outlive links, and find this gone then.
 struct control_plane_state : std::enable_shared_from_this<control_plane_state> {
-  using clock = std::chrono::steady_clock;
   /// Who found out about a failure: that PE logs it as an error and tells the others.
   enum class origin { here, peer };
 
@@ -39,20 +37,26 @@ struct control_plane_state : std::enable_shared_from_this<control_plane_state> {
   control_plane_state(const control_plane_state&) = delete;
   control_plane_state& operator=(const control_plane_state&) = delete;
 
-  // ---- groups; any thread (links.cpp)
+  /// A process of this host, as open_pidfd() has it.
+  struct watched_process {
+    int pe;
+    unique_fd fd;
+  };
+
+  // ---- groups; any thread (control_plane.cpp)
 
   void begin_group(control_group::identity id, std::span<const int> members);
   void end_group(control_group::identity id) noexcept;
   [[nodiscard]] control_group::identity new_group() noexcept;
 
-  // ---- one thread for each group (links_collective.cpp)
+  // ---- one thread for each group (collectives.cpp)
 
   [[nodiscard]] std::vector<contribution> gather(control_group::identity group, collective call,
                                                  std::span<const std::byte> mine, std::span<const int> fds);
   void leave();
   void check() const;
 
-  // ---- any thread (links_failure.cpp)
+  // ---- any thread (failure.cpp)
 
   void set_failure(const error& cause, log_level level) noexcept;
   void set_failure(const error& cause, origin from) noexcept {
@@ -63,23 +67,24 @@ struct control_plane_state : std::enable_shared_from_this<control_plane_state> {
   /// "PE 2 (host a, pid 123)"
   [[nodiscard]] std::string describe(int pe) const;
 
-  // ---- the reader (links_reader.cpp)
+  // ---- the reader (reader.cpp)
 
   void start_reader();
   void stop_reader() noexcept;
-  void read_until_woken();
+  void run_reader();
   /// Reads what there is. Whether more may come: nothing does from a process that has died, whoever has its socket.
   [[nodiscard]] bool read_from(int pe, bool died = false);
   void handle(int pe, received_packet message);
   void on_disconnect(int pe);
+  void on_process_end(const watched_process& one);
 
-  // ---- other hosts (links_remote.cpp)
+  // ---- other hosts (remote_peers.cpp)
 
   /// The reader's last work: lets what was sent to other hosts arrive before this PE goes, for a bounded time.
   void finish_remote();
   [[nodiscard]] bool finished_remote();
-  /// For how long the reader may wait for news before check_heartbeats() has to be called; -1: any time.
-  [[nodiscard]] int patience() const;
+  /// When the reader has to call check_heartbeats() next; none where all PEs are on this host.
+  [[nodiscard]] std::optional<clock::time_point> next_wake() const;
   /// The reader's: tells PEs of other hosts that this one is alive, and finds those that have fallen silent.
   void check_heartbeats();
   [[nodiscard]] bool on_this_host(int pe) const;
@@ -98,11 +103,6 @@ struct control_plane_state : std::enable_shared_from_this<control_plane_state> {
   std::vector<std::byte> buffer;  ///< the reader's
   /// By PE, none at `me`; open for as long as this lives: any thread may be sending.
   std::vector<std::unique_ptr<connection>> channels;
-  /// A process of this host, as open_pidfd() has it.
-  struct watched_process {
-    int pe;
-    unique_fd fd;
-  };
   std::vector<watched_process> processes;
   /// Made while there is memory, for failures that leave none to describe them.
   error no_memory{code::system, "out of host memory"};
@@ -120,8 +120,8 @@ struct control_plane_state : std::enable_shared_from_this<control_plane_state> {
   std::atomic<std::uint64_t> groups_made{0};
   std::atomic<bool> joining{true};
 
-  unique_fd wake;                        ///< eventfd that ends the reader
-  std::vector<pollfd> watched;           ///< the reader's: the channels, `wake`, the processes
+  std::optional<event_loop> loop;        ///< the reader's, where there are other PEs
+  std::atomic<bool> stopping{false};     ///< tells the reader to end
   std::vector<clock::time_point> heard;  ///< the reader's: when there was news of each PE
   clock::time_point next_alive;          ///< the reader's
   clock::time_point last_watch;          ///< the reader's

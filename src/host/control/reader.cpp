@@ -1,14 +1,11 @@
 // The thread that reads from all connections: contributions, failures, farewells, and the end of a peer.
 #include <fmt/format.h>
 #include <poll.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <cstring>
 #include <exception>
 #include <utility>
 
-#include "common/system_error.hpp"
 #include "common/thread.hpp"
 #include "host/control/control_plane_state.hpp"
 
@@ -16,28 +13,36 @@ namespace pgas::detail {
 
 namespace {
 
-/// What a step of the reader throws ends the world, not the process.
+/// Runs a step of the reader, whose exceptions end the world, not the process. Whether there was none.
 template <class Step>
-void guarded(control_plane_state& state, Step&& step) noexcept {
+bool guarded(control_plane_state& state, Step&& step) noexcept {
   try {
     step();
+    return true;
   } catch (const error& why) {
     state.set_failure(why, control_plane_state::origin::here);
   } catch (const std::exception&) {
     state.set_failure(state.no_memory, control_plane_state::origin::here);
   }
+  return false;
 }
 
 }  // namespace
 
 void control_plane_state::start_reader() {
-  for (const std::unique_ptr<connection>& one : channels)
-    watched.push_back({one ? one->fd() : -1, POLLIN, 0});  // poll ignores the -1 of this PE
-  watched.push_back({wake.get(), POLLIN, 0});
-  for (const watched_process& one : processes) watched.push_back({one.fd.get(), POLLIN, 0});
   next_alive = last_watch = clock::now();
   heard.assign(channels.size(), next_alive);
-  reader = start_thread("pgas-control", [this] { read_until_woken(); });
+  for (int pe = 0; pe < n(); ++pe) {
+    if (pe == me) continue;
+    const int fd = channels[static_cast<std::size_t>(pe)]->fd();
+    loop->watch(fd, POLLIN, [this, pe, fd](short) {
+      heard[static_cast<std::size_t>(pe)] = clock::now();
+      if (!read_from(pe)) loop->forget(fd);
+    });
+  }
+  for (const watched_process& one : processes)
+    loop->watch(one.fd.get(), POLLIN, [this, &one](short) { on_process_end(one); });
+  reader = start_thread("pgas-control", [this] { run_reader(); });
 }
 
 void control_plane_state::stop_reader() noexcept {
@@ -46,36 +51,14 @@ void control_plane_state::stop_reader() noexcept {
     const std::lock_guard lock(mutex);
     left = true;  // what the others do is no failure of this PE's any more
   }
-  const std::uint64_t one = 1;
-  while (::write(wake.get(), &one, sizeof(one)) < 0 && errno == EINTR) {
-  }
+  stopping = true;
+  loop->wake();
   reader.join();
 }
 
-void control_plane_state::read_until_woken() {
-  pollfd& woken = watched[channels.size()];
-  for (;;) {
-    if (::poll(watched.data(), watched.size(), patience()) < 0) {
-      if (errno == EINTR) continue;
-      guarded(*this, [why = errno] { throw_system("poll", why); });
-      return;
-    }
-    if (woken.revents != 0) {
-      woken.fd = -1;
-      finish_remote();
-    }
-    for (std::size_t pe = 0; pe < channels.size(); ++pe) {
-      if (watched[pe].revents == 0) continue;
-      heard[pe] = clock::now();
-      if (!read_from(static_cast<int>(pe))) watched[pe].fd = -1;
-    }
-    for (std::size_t i = 0; i < processes.size(); ++i) {
-      pollfd& process = watched[channels.size() + 1 + i];
-      if (process.revents == 0) continue;
-      pollfd& channel = watched[static_cast<std::size_t>(processes[i].pe)];
-      // A child that it has forked may keep its socket open; what it sent itself lies there by now.
-      if (channel.fd < 0 || !read_from(processes[i].pe, true)) channel.fd = process.fd = -1;
-    }
+void control_plane_state::run_reader() {
+  while (guarded(*this, [this] { loop->run_once(next_wake()); })) {
+    if (stopping.exchange(false)) finish_remote();
     guarded(*this, [this] { check_heartbeats(); });
     if (finish_until && finished_remote()) return;
   }
@@ -138,6 +121,17 @@ void control_plane_state::handle(int pe, received_packet message) {
     }
   }
   throw error(code::bootstrap_protocol, fmt::format("{} sent a packet of an unknown kind", describe(pe)), pe);
+}
+
+void control_plane_state::on_process_end(const watched_process& one) {
+  const auto has_ended = [&] {
+    const std::lock_guard lock(mutex);
+    return ended[static_cast<std::size_t>(one.pe)];
+  };
+  // A child that it has forked may keep its socket open; what it sent itself lies there by now.
+  if (!has_ended() && read_from(one.pe, true)) return;
+  loop->forget(channels[static_cast<std::size_t>(one.pe)]->fd());
+  loop->forget(one.fd.get());
 }
 
 void control_plane_state::on_disconnect(int pe) {

@@ -53,11 +53,9 @@ bool control_plane_state::several_hosts() const {
   return std::any_of(peers.begin(), peers.end(), [](const peer_info& peer) { return peer.host_index != 0; });
 }
 
-int control_plane_state::patience() const {
-  if (!several_hosts()) return -1;
-  const clock::time_point next = finish_until ? std::min(next_alive, *finish_until) : next_alive;
-  const auto left_over = std::chrono::ceil<std::chrono::milliseconds>(next - clock::now());
-  return static_cast<int>(std::clamp<std::int64_t>(left_over.count(), 0, 60'000));  // poll counts in int
+std::optional<clock::time_point> control_plane_state::next_wake() const {
+  if (!several_hosts()) return std::nullopt;
+  return finish_until ? std::min(next_alive, *finish_until) : next_alive;
 }
 
 void control_plane_state::check_heartbeats() {

@@ -7,9 +7,11 @@
 #include <string>
 #include <string_view>
 
-#include "bootstrap/common/event_loop.hpp"
+#include "common/net/event_loop.hpp"
 
 namespace pgas::boot {
+
+using namespace detail;  // of src/common
 
 class outlet {
  public:
