@@ -16,7 +16,7 @@ namespace pgas {
 namespace boot {
 namespace {
 
-[[nodiscard]] std::unique_ptr<bootstrap> alone(const bootstrap_options& options) {
+[[nodiscard]] std::unique_ptr<bootstrap> singleton(const bootstrap_options& options) {
   return std::move(make_thread_bootstraps(1, options.timeout).front());
 }
 
@@ -41,7 +41,7 @@ void need_rank_and_size(const bootstrap_options& options, std::string_view sourc
   need_rank_and_size(options, how, "RANK and WORLD_SIZE");
   if (options.size == 1) {
     if (with_id) close_unused(options.unique_id);
-    return {alone(options), fmt::format("{}, rank 0 of 1, so nobody to connect to", how)};
+    return {singleton(options), fmt::format("{}, rank 0 of 1, so nobody to connect to", how)};
   }
   return {join_tcp(options), fmt::format("{}, rank {} of {}", how, options.rank, options.size)};
 }
@@ -93,7 +93,7 @@ void need_rank_and_size(const bootstrap_options& options, std::string_view sourc
                             "PGAS_BOOTSTRAP=alone",
                             passed_over)};
   if (!options.master_address.empty()) passed_over = fmt::format("; MASTER_ADDR is set, but not {}", missing);
-  return {alone(options), "alone, rank 0 of 1: no pgasrun, unique id, PMIx server or MASTER_ADDR" + passed_over};
+  return {singleton(options), "alone, rank 0 of 1: no pgasrun, unique id, PMIx server or MASTER_ADDR" + passed_over};
 }
 
 }  // namespace
@@ -106,7 +106,7 @@ chosen_bootstrap make_bootstrap(const bootstrap_options& options) {
   if (options.timeout <= std::chrono::milliseconds{0})
     throw error{code::invalid_argument, "the time limit for joining must be positive; set PGAS_JOIN_TIMEOUT"};
   if (options.method == "auto") return automatic(options);
-  if (options.method == "alone") return {alone(options), "alone, rank 0 of 1, as asked for"};
+  if (options.method == "alone") return {singleton(options), "alone, rank 0 of 1, as asked for"};
   if (options.method == "pmix") return by_pmix(options);
   if (options.method == "local") {
     if (options.local_fd < 0)

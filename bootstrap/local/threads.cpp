@@ -16,9 +16,9 @@ namespace {
 
 /// Where the threads of one world meet: everyone puts down a part, the last one to come picks up all of them for
 /// everybody.
-class meeting {
+class thread_exchange {
  public:
-  explicit meeting(int size) : parts_(static_cast<std::size_t>(size)), state_(parts_.size()) {}
+  explicit thread_exchange(int size) : parts_(static_cast<std::size_t>(size)), state_(parts_.size()) {}
 
   [[nodiscard]] std::vector<blob> exchange(int rank, collective what, std::span<const std::byte> mine,
                                            const deadline& limit) {
@@ -30,12 +30,12 @@ class meeting {
             fmt::format("rank {} calls {} where others call {}; all must make the same calls", rank, name_of(what),
                         name_of(what_)),
             rank});
-    at(rank) = presence::arrived;
+    at(rank) = member_state::arrived;
     parts_[static_cast<std::size_t>(rank)].assign(mine.begin(), mine.end());
     const auto round = round_;
     if (++arrived_ == size()) {
       finish();
-    } else if (const auto gone = find(presence::left)) {
+    } else if (const auto gone = find(member_state::left)) {
       fail(left_early(*gone));
     }
     const bool in_time = changed_.wait_until(lock, limit.at(), [&] { return round_ != round || failure_; });
@@ -43,7 +43,7 @@ class meeting {
     if (!in_time) {
       std::vector<int> missing;
       for (int other = 0; other < size(); ++other)
-        if (at(other) != presence::arrived) missing.push_back(other);
+        if (at(other) != member_state::arrived) missing.push_back(other);
       fail({code::bootstrap_timeout,
             fmt::format("{} did not come to {} in time; is that thread still running?", name_ranks(missing, size()),
                         name_of(what)),
@@ -54,7 +54,7 @@ class meeting {
 
   void leave(int rank) {
     const std::lock_guard lock{mutex_};
-    at(rank) = presence::left;
+    at(rank) = member_state::left;
     if (arrived_ > 0 && !failure_) {
       failure_ = left_early(rank);
       changed_.notify_all();
@@ -71,10 +71,10 @@ class meeting {
   [[nodiscard]] int size() const { return static_cast<int>(parts_.size()); }
 
  private:
-  enum class presence { away, arrived, left };
+  enum class member_state { away, arrived, left };
 
-  [[nodiscard]] presence& at(int rank) { return state_[static_cast<std::size_t>(rank)]; }
-  [[nodiscard]] std::optional<int> find(presence wanted) {
+  [[nodiscard]] member_state& at(int rank) { return state_[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] std::optional<int> find(member_state wanted) {
     for (int rank = 0; rank < size(); ++rank)
       if (at(rank) == wanted) return rank;
     return std::nullopt;
@@ -92,7 +92,7 @@ class meeting {
   }
   void finish() {
     result_ = parts_;  // stays until the next round finishes, which takes all who have yet to read this one
-    for (auto& one : state_) one = presence::away;
+    for (auto& one : state_) one = member_state::away;
     arrived_ = 0;
     ++round_;
     changed_.notify_all();
@@ -101,7 +101,7 @@ class meeting {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<blob> parts_;
-  std::vector<presence> state_;
+  std::vector<member_state> state_;
   int arrived_ = 0;
   std::size_t round_ = 0;
   collective what_{};
@@ -111,7 +111,7 @@ class meeting {
 
 class thread_bootstrap final : public bootstrap {
  public:
-  thread_bootstrap(std::shared_ptr<meeting> all, int rank, milliseconds timeout)
+  thread_bootstrap(std::shared_ptr<thread_exchange> all, int rank, milliseconds timeout)
       : all_(std::move(all)), rank_(rank), timeout_(timeout) {}
   ~thread_bootstrap() override { all_->leave(rank_); }
 
@@ -133,7 +133,7 @@ class thread_bootstrap final : public bootstrap {
   }
 
  private:
-  std::shared_ptr<meeting> all_;
+  std::shared_ptr<thread_exchange> all_;
   int rank_;
   milliseconds timeout_;
 };
@@ -144,7 +144,7 @@ class thread_bootstrap final : public bootstrap {
 std::vector<std::unique_ptr<bootstrap>> make_thread_bootstraps(int n, std::chrono::milliseconds timeout) {
   if (n < 1)
     throw error{code::invalid_argument, fmt::format("make_thread_bootstraps: n is {}; at least 1 is needed", n)};
-  auto all = std::make_shared<boot::meeting>(n);
+  auto all = std::make_shared<boot::thread_exchange>(n);
   std::vector<std::unique_ptr<bootstrap>> members;
   for (int rank = 0; rank < n; ++rank) members.push_back(std::make_unique<boot::thread_bootstrap>(all, rank, timeout));
   return members;

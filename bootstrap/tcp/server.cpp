@@ -14,7 +14,7 @@ namespace {
 constexpr milliseconds time_to_prove{10'000};
 constexpr milliseconds time_to_read_a_refusal{2'000};
 constexpr milliseconds pause_without_descriptors{100};
-constexpr std::size_t most_strangers = 1024;
+constexpr std::size_t max_unproven = 1024;
 
 }  // namespace
 
@@ -34,8 +34,9 @@ void server::open(std::uint32_t instance, int size, unique_fd own_end) {
     center->attach(0, std::move(*end));
     worlds_[instance] = world{.center = std::move(center), .closed = nullptr, .due = {}};
     std::vector<std::uint64_t> waiting;
-    for (const auto& [id, who] : visitors_)
-      if (who.now == visitor::phase::parked && who.talk.introduction().world == instance) waiting.push_back(id);
+    for (const auto& [id, who] : pending_)
+      if (who.now == pending_connection::phase::parked && who.talk.introduction().world == instance)
+        waiting.push_back(id);
     for (const std::uint64_t id : waiting) admit(id);
   });
 }
@@ -72,7 +73,7 @@ void server::give_up(std::string_view why) {
   } catch (const std::exception&) {  // no memory for that; the connections that end say it too
   }
   worlds_.clear();
-  visitors_.clear();
+  pending_.clear();
   listeners_.clear();
   loop_.end();
 }
@@ -80,8 +81,8 @@ void server::give_up(std::string_view why) {
 std::optional<clock::time_point> server::next_wake() const {
   std::optional<clock::time_point> next = accept_again_;
   const auto consider = [&next](clock::time_point at) { next = next ? std::min(*next, at) : at; };
-  for (const auto& [id, who] : visitors_)
-    if (who.now != visitor::phase::parked) consider(who.due);
+  for (const auto& [id, who] : pending_)
+    if (who.now != pending_connection::phase::parked) consider(who.due);
   for (const auto& [instance, one] : worlds_) {
     if (one.center->due()) consider(*one.center->due());
     if (one.closed) consider(one.due);
@@ -93,10 +94,10 @@ void server::expire() {
   const auto now = clock::now();
   if (accept_again_ && *accept_again_ <= now) set_accepting(true);
   std::vector<std::uint64_t> late;
-  for (const auto& [id, who] : visitors_)
-    if (who.now != visitor::phase::parked && who.due <= now) late.push_back(id);
+  for (const auto& [id, who] : pending_)
+    if (who.now != pending_connection::phase::parked && who.due <= now) late.push_back(id);
   for (const std::uint64_t id : late) {
-    if (visitors_.at(id).now == visitor::phase::refused)
+    if (pending_.at(id).now == pending_connection::phase::refused)
       drop(id);
     else
       turn_away(id, "it did not prove itself in time");
@@ -124,32 +125,32 @@ void server::accept_from(const tcp_listener& listener) {
     tcp_listener::caller one = listener.accept();
     if (!one.fd) {
       if (one.error == 0) return;
-      if (drop_oldest_stranger()) continue;  // descriptors or memory have run out
+      if (drop_oldest_unproven()) continue;  // descriptors or memory have run out
       return set_accepting(false);
     }
-    if (strangers_ == most_strangers) drop_oldest_stranger();
+    if (unproven_ == max_unproven) drop_oldest_unproven();
     watch_for_dead_host(one.fd.get());
-    const std::uint64_t id = next_visitor_++;
+    const std::uint64_t id = next_id_++;
     loop_.watch(one.fd.get(), POLLIN, [this, id](short revents) { react(id, revents); });
-    visitors_.emplace(id, visitor{.talk = handshake(std::move(one.fd), key_, 0),
-                                  .from = std::move(one.address),
-                                  .due = deadline{time_to_prove}.at()});
-    ++strangers_;
+    pending_.emplace(id, pending_connection{.talk = handshake(std::move(one.fd), key_, 0),
+                                            .from = std::move(one.address),
+                                            .due = deadline{time_to_prove}.at()});
+    ++unproven_;
   }
 }
 
-bool server::drop_oldest_stranger() {
-  const auto oldest =
-      std::ranges::find_if(visitors_, [](const auto& entry) { return entry.second.now == visitor::phase::proving; });
-  if (oldest == visitors_.end()) return false;
+bool server::drop_oldest_unproven() {
+  const auto oldest = std::ranges::find_if(
+      pending_, [](const auto& entry) { return entry.second.now == pending_connection::phase::proving; });
+  if (oldest == pending_.end()) return false;
   drop(oldest->first);
   return true;
 }
 
 void server::react(std::uint64_t id, short revents) {
-  visitor& who = visitors_.at(id);
-  if (who.now == visitor::phase::proving) return receive(id, who);
-  if (who.now == visitor::phase::parked) {
+  pending_connection& who = pending_.at(id);
+  if (who.now == pending_connection::phase::proving) return receive(id, who);
+  if (who.now == pending_connection::phase::parked) {
     if ((revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0) drop(id);
     return;
   }
@@ -158,7 +159,7 @@ void server::react(std::uint64_t id, short revents) {
   if (receive_some(who.talk.fd(), rest, have) == received::ended) drop(id);
 }
 
-void server::receive(std::uint64_t id, visitor& who) {
+void server::receive(std::uint64_t id, pending_connection& who) {
   switch (who.talk.receive()) {
     case handshake::status::pending: return;
     case handshake::status::ended:  // a member that reaches rank 0 at several addresses goes on with one
@@ -169,14 +170,14 @@ void server::receive(std::uint64_t id, visitor& who) {
     case handshake::status::proven:
     case handshake::status::welcomed: break;
   }
-  --strangers_;
-  who.now = visitor::phase::parked;
+  --unproven_;
+  who.now = pending_connection::phase::parked;
   loop_.change(who.talk.fd(), POLLRDHUP);
   if (worlds_.contains(who.talk.introduction().world)) admit(id);
 }
 
 void server::admit(std::uint64_t id) {
-  visitor& who = visitors_.at(id);
+  pending_connection& who = pending_.at(id);
   const hello& claim = who.talk.introduction();
   hub& center = *worlds_.at(claim.world).center;
   if (claim.size != static_cast<std::uint32_t>(center.size()))
@@ -193,12 +194,12 @@ void server::admit(std::uint64_t id) {
         fmt::format("there is a rank {} in this job already. Give each process a rank of its own", claim.from));
   loop_.forget(who.talk.fd());
   center.attach(claim.from, who.talk.take());
-  visitors_.erase(id);
+  pending_.erase(id);
 }
 
 void server::refuse(std::uint64_t id, code why, std::string text) {
-  visitor& who = visitors_.at(id);
-  who.now = visitor::phase::refused;
+  pending_connection& who = pending_.at(id);
+  who.now = pending_connection::phase::refused;
   who.due = deadline{time_to_read_a_refusal}.at();
   loop_.change(who.talk.fd(), POLLIN);
   const shared_frame frame = make_failure({why, text, who.talk.introduction().from});
@@ -207,20 +208,19 @@ void server::refuse(std::uint64_t id, code why, std::string text) {
 }
 
 void server::turn_away(std::uint64_t id, std::string_view why) {
-  ++turned_away_;
-  last_turned_away_ = fmt::format("{}, because {}", visitors_.at(id).from, why);
+  ++refused_;
+  last_refused_ = fmt::format("{}, because {}", pending_.at(id).from, why);
   for (const auto& [instance, one] : worlds_)
-    one.center->remark(
-        fmt::format("{} connections were turned away, the last from {}", turned_away_, last_turned_away_));
+    one.center->remark(fmt::format("{} connections were turned away, the last from {}", refused_, last_refused_));
   drop(id);
 }
 
 void server::drop(std::uint64_t id) {
-  const auto found = visitors_.find(id);
-  visitor& who = found->second;
-  if (who.now == visitor::phase::proving) --strangers_;
+  const auto found = pending_.find(id);
+  pending_connection& who = found->second;
+  if (who.now == pending_connection::phase::proving) --unproven_;
   loop_.forget(who.talk.fd());
-  visitors_.erase(found);
+  pending_.erase(found);
 }
 
 }  // namespace pgas::boot

@@ -38,7 +38,7 @@ class server {
 
  private:
   /// A connection that is not a member's, or not yet.
-  struct visitor {
+  struct pending_connection {
     enum class phase { proving, parked, refused };
     handshake talk;
     std::string from;
@@ -59,9 +59,9 @@ class server {
   void expire();
   void accept_from(const tcp_listener& listener);
   void set_accepting(bool on);
-  bool drop_oldest_stranger();
+  bool drop_oldest_unproven();
   void react(std::uint64_t id, short revents);
-  void receive(std::uint64_t id, visitor& who);
+  void receive(std::uint64_t id, pending_connection& who);
   void admit(std::uint64_t id);
   void refuse(std::uint64_t id, code why, std::string text);
   void turn_away(std::uint64_t id, std::string_view why);
@@ -70,11 +70,11 @@ class server {
   const bits128 key_;
   std::vector<tcp_listener> listeners_;
   event_loop loop_;
-  std::map<std::uint64_t, visitor> visitors_;  // in the order in which they came
-  std::uint64_t next_visitor_ = 0;
-  std::size_t strangers_ = 0;  // visitors that have not proved themselves
-  std::size_t turned_away_ = 0;
-  std::string last_turned_away_;
+  std::map<std::uint64_t, pending_connection> pending_;  // in the order in which they came
+  std::uint64_t next_id_ = 0;
+  std::size_t unproven_ = 0;  // visitors that have not proved themselves
+  std::size_t refused_ = 0;
+  std::string last_refused_;
   std::optional<clock::time_point> accept_again_;  // set while descriptors have run out
   bool stopping_ = false;
   std::map<std::uint32_t, world> worlds_;

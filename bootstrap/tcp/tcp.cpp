@@ -24,22 +24,22 @@ namespace {
 constexpr int ports_to_try = 16;
 
 /// What this process remembers of a place where worlds are made, from one world to the next.
-struct meeting_point {
+struct endpoint {
   std::vector<tcp_listener> listeners;         // opened by make_unique_id(), until rank 0 joins
   std::weak_ptr<server> running;               // serves rank 0's worlds
   std::map<int, std::uint32_t> next_instance;  // by rank, as several may be threads of this process
 };
 
-std::mutex meeting_points_mutex;
+std::mutex endpoints_mutex;
 
-[[nodiscard]] std::map<std::string, meeting_point>& meeting_points() {
-  static std::map<std::string, meeting_point> all;
+[[nodiscard]] std::map<std::string, endpoint>& endpoints() {
+  static std::map<std::string, endpoint> all;
   return all;
 }
 
-/// How to meet, taken from the options.
-struct rendezvous {
-  std::string name;  // key in meeting_points()
+/// How to where_to, taken from the options.
+struct job_address {
+  std::string name;  // key in endpoints()
   bits128 key;
   std::vector<std::uint16_t> ports;
   candidates where;
@@ -72,7 +72,7 @@ struct rendezvous {
   return got->found;
 }
 
-[[nodiscard]] rendezvous by_unique_id(const bootstrap_options& options) {
+[[nodiscard]] job_address by_unique_id(const bootstrap_options& options) {
   const unique_id id = unique_id::parse(options.unique_id);
   return {options.unique_id,
           id.secret,
@@ -81,7 +81,7 @@ struct rendezvous {
           "The process that made the unique id has to be the one that joins as rank 0"};
 }
 
-[[nodiscard]] rendezvous by_address(const bootstrap_options& options) {
+[[nodiscard]] job_address by_address(const bootstrap_options& options) {
   const int first = options.master_port + (options.master_port_taken ? 1 : 0);
   const int last = options.master_port_taken ? options.master_port + ports_to_try : first;
   if (options.master_port < 1 || first > 65535)
@@ -101,26 +101,27 @@ struct rendezvous {
 }
 
 /// Listeners on the first port that is free. A port that this process gives up at this moment is worth waiting for.
-[[nodiscard]] std::vector<tcp_listener> listen_on_any(const rendezvous& meet, const std::string& interface,
+[[nodiscard]] std::vector<tcp_listener> listen_on_any(const job_address& where_to, const std::string& interface,
                                                       const deadline& limit) {
   const deadline patience = limit.but_at_most(milliseconds{2000});
   do {
-    for (const std::uint16_t port : meet.ports)
+    for (const std::uint16_t port : where_to.ports)
       if (auto listeners = listen_on(interface, port); !listeners.empty()) return listeners;
     std::this_thread::sleep_for(milliseconds{20});
   } while (!patience.expired());
-  throw error{code::bootstrap_unavailable,
-              fmt::format("rank 0 cannot listen on port {}{}: already in use. {}", meet.ports.front(),
-                          meet.ports.size() > 1 ? fmt::format(" to {}", meet.ports.back()) : "", meet.hint)};
+  throw error{
+      code::bootstrap_unavailable,
+      fmt::format("rank 0 cannot listen on port {}{}: already in use. {}", where_to.ports.front(),
+                  where_to.ports.size() > 1 ? fmt::format(" to {}", where_to.ports.back()) : "", where_to.hint)};
 }
 
-[[nodiscard]] std::shared_ptr<server> server_at(const rendezvous& meet, const bootstrap_options& options,
+[[nodiscard]] std::shared_ptr<server> server_at(const job_address& where_to, const bootstrap_options& options,
                                                 const deadline& limit) {
-  const std::lock_guard lock{meeting_points_mutex};
-  meeting_point& point = meeting_points()[meet.name];
+  const std::lock_guard lock{endpoints_mutex};
+  endpoint& point = endpoints()[where_to.name];
   if (auto running = point.running.lock()) return running;
-  if (point.listeners.empty()) point.listeners = listen_on_any(meet, options.interface, limit);
-  auto fresh = std::make_shared<server>(meet.key, std::exchange(point.listeners, {}));
+  if (point.listeners.empty()) point.listeners = listen_on_any(where_to, options.interface, limit);
+  auto fresh = std::make_shared<server>(where_to.key, std::exchange(point.listeners, {}));
   point.running = fresh;
   return fresh;
 }
@@ -129,13 +130,13 @@ struct rendezvous {
 class numbered_attempt {
  public:
   numbered_attempt(std::string name, int rank) : name_(std::move(name)), rank_(rank) {
-    const std::lock_guard lock{meeting_points_mutex};
-    instance_ = meeting_points()[name_].next_instance[rank_]++;
+    const std::lock_guard lock{endpoints_mutex};
+    instance_ = endpoints()[name_].next_instance[rank_]++;
   }
   ~numbered_attempt() {
     if (succeeded_) return;
-    const std::lock_guard lock{meeting_points_mutex};
-    std::uint32_t& next = meeting_points()[name_].next_instance[rank_];
+    const std::lock_guard lock{endpoints_mutex};
+    std::uint32_t& next = endpoints()[name_].next_instance[rank_];
     if (next == instance_ + 1) next = instance_;
   }
   numbered_attempt(const numbered_attempt&) = delete;
@@ -197,20 +198,20 @@ class tcp_root final : public bootstrap {
   std::unique_ptr<hub_client> client_;
 };
 
-[[nodiscard]] std::unique_ptr<bootstrap> join_as_root(const rendezvous& meet, const bootstrap_options& options,
+[[nodiscard]] std::unique_ptr<bootstrap> join_as_root(const job_address& where_to, const bootstrap_options& options,
                                                       std::uint32_t instance, const deadline& limit) {
   allow_descriptors_for(options.size);  // all others connect to this one
-  auto root = std::make_unique<tcp_root>(server_at(meet, options, limit), instance, options);
+  auto root = std::make_unique<tcp_root>(server_at(where_to, options, limit), instance, options);
   root->join(limit);
   return root;
 }
 
-[[nodiscard]] std::unique_ptr<bootstrap> join_as_member(const rendezvous& meet, const bootstrap_options& options,
+[[nodiscard]] std::unique_ptr<bootstrap> join_as_member(const job_address& where_to, const bootstrap_options& options,
                                                         std::uint32_t instance, const deadline& limit) {
   const hello me{.from = options.rank, .size = static_cast<std::uint32_t>(options.size), .world = instance};
   for (;;) {
-    auto member = std::make_unique<hub_client>(reach_rank0(meet.where, meet.key, me, limit), options.rank, options.size,
-                                               options.timeout, hub_client::hub_owner{"rank 0", 0});
+    auto member = std::make_unique<hub_client>(reach_rank0(where_to.where, where_to.key, me, limit), options.rank,
+                                               options.size, options.timeout, hub_client::hub_owner{"rank 0", 0});
     if (member->join(limit)) return member;
     // Rank 0 was just leaving its previous world; the next attempt finds it in this one.
     std::this_thread::sleep_for(milliseconds{10});
@@ -228,18 +229,18 @@ bits128 key_of_job(const bootstrap_options& options) {
 
 std::unique_ptr<bootstrap> join_tcp(const bootstrap_options& options) {
   const deadline limit{options.timeout};
-  const rendezvous meet = options.unique_id.empty() ? by_address(options) : by_unique_id(options);
-  numbered_attempt attempt{meet.name, options.rank};
-  auto joined = options.rank == 0 ? join_as_root(meet, options, attempt.instance(), limit)
-                                  : join_as_member(meet, options, attempt.instance(), limit);
+  const job_address where_to = options.unique_id.empty() ? by_address(options) : by_unique_id(options);
+  numbered_attempt attempt{where_to.name, options.rank};
+  auto joined = options.rank == 0 ? join_as_root(where_to, options, attempt.instance(), limit)
+                                  : join_as_member(where_to, options, attempt.instance(), limit);
   attempt.succeeded();
   return joined;
 }
 
 void close_unused(const std::string& unique_id) {
-  const std::lock_guard lock{meeting_points_mutex};
-  const auto found = meeting_points().find(unique_id);
-  if (found != meeting_points().end() && found->second.next_instance.empty()) meeting_points().erase(found);
+  const std::lock_guard lock{endpoints_mutex};
+  const auto found = endpoints().find(unique_id);
+  if (found != endpoints().end() && found->second.next_instance.empty()) endpoints().erase(found);
 }
 
 }  // namespace pgas::boot
@@ -259,8 +260,8 @@ std::string make_unique_id(const bootstrap_options& options) {
   unique_id id{random_bits(), {}};
   for (const tcp_address& one : own.reachable) id.addresses.push_back(one.with_port(listeners.front().port()));
   std::string text = id.print(options.unique_id_length);
-  const std::lock_guard lock{meeting_points_mutex};
-  meeting_points()[text].listeners = std::move(listeners);
+  const std::lock_guard lock{endpoints_mutex};
+  endpoints()[text].listeners = std::move(listeners);
   return text;
 }
 

@@ -15,7 +15,7 @@ namespace pgas::detail {
 namespace {
 
 /// How long a round that could still be completed is waited for after a PE was lost.
-constexpr auto grace = std::chrono::milliseconds(300);
+constexpr auto drain_timeout = std::chrono::milliseconds(300);
 
 const char* name_of(collective call) {
   switch (call) {
@@ -53,14 +53,14 @@ std::vector<contribution> control_plane_state::gather(control_group::identity gr
     sequence = under_way->begin();
     under_way->add(sequence, me, call, {blob(mine.begin(), mine.end()), {}, false});
     // The last piece may be the own one.
-    if (under_way->all_leave(sequence)) said_bye.assign(said_bye.size(), true);
+    if (under_way->all_leave(sequence)) departed.assign(departed.size(), true);
   }
   const bool joins = joining.load(std::memory_order_relaxed);
   if (joins) join_step("exchange");
   const std::chrono::milliseconds limit = joins ? join_timeout : wait_timeout;
   std::optional<clock::time_point> deadline;
   if (limit.count() > 0) deadline = clock::now() + limit;
-  packet_header header;
+  message_header header;
   header.call = call;
   header.fds = static_cast<std::uint32_t>(fds.size());
   header.group = group;
@@ -70,7 +70,7 @@ std::vector<contribution> control_plane_state::gather(control_group::identity gr
   const std::span<const int> members = under_way->members();
   const auto own = static_cast<std::size_t>(std::find(members.begin(), members.end(), me) - members.begin());
   for (std::size_t step = 1; step < members.size(); ++step)
-    send_piece(members[(own + step) % members.size()], header, mine, fds, deadline);
+    send_contribution(members[(own + step) % members.size()], header, mine, fds, deadline);
 
   std::unique_lock lock(mutex);
   for (;;) {
@@ -78,8 +78,8 @@ std::vector<contribution> control_plane_state::gather(control_group::identity gr
     if (under_way->complete(sequence)) return under_way->take(sequence);
     std::optional<clock::time_point> next = deadline;
     if (failed) {
-      if (hopeless(*under_way, sequence) || clock::now() >= failed_at + grace) throw error(*failure);
-      next = failed_at + grace;
+      if (cannot_complete(*under_way, sequence) || clock::now() >= failed_at + drain_timeout) throw error(*failure);
+      next = failed_at + drain_timeout;
     } else if (deadline && clock::now() >= *deadline) {
       lock.unlock();
       fail_timeout(*under_way, sequence, joins);
@@ -111,7 +111,7 @@ std::optional<pending_collectives::mismatch> control_plane_state::find_mismatch(
   return std::nullopt;
 }
 
-bool control_plane_state::hopeless(const pending_collectives& of, std::uint64_t sequence) const {
+bool control_plane_state::cannot_complete(const pending_collectives& of, std::uint64_t sequence) const {
   // A PE that has ended may have done so because this very round told it to, as it tells all: then the others' pieces
   // are on their way, and the round means more than the end does.
   if (failure->code() != code::peer_lost) return true;
@@ -119,18 +119,18 @@ bool control_plane_state::hopeless(const pending_collectives& of, std::uint64_t 
   return std::any_of(missing.begin(), missing.end(), [this](int pe) { return ended[static_cast<std::size_t>(pe)]; });
 }
 
-void control_plane_state::send_piece(int pe, const packet_header& header, std::span<const std::byte> mine,
-                                     std::span<const int> fds, std::optional<clock::time_point> deadline) {
-  packet_header own = header;
+void control_plane_state::send_contribution(int pe, const message_header& header, std::span<const std::byte> mine,
+                                            std::span<const int> fds, std::optional<clock::time_point> deadline) {
+  message_header own = header;
   if (!on_this_host(pe)) {  // descriptors mean nothing there
     fds = {};
     own.fds = 0;
   }
   // The peer's reader always reads; a queue stays full only while that process does not run. In a world that fails now
   // the piece is still sent: the others may be able to complete the round.
-  const int why = channels[static_cast<std::size_t>(pe)]->send_whole(std::as_bytes(std::span(&own, 1)), mine, fds, [&] {
-    return !failed.load(std::memory_order_acquire) && (!deadline || clock::now() < *deadline);
-  });
+  const int why = connections[static_cast<std::size_t>(pe)]->send_until(
+      std::as_bytes(std::span(&own, 1)), mine, fds,
+      [&] { return !failed.load(std::memory_order_acquire) && (!deadline || clock::now() < *deadline); });
   // Where the peer is gone the reader finds out whether it had left.
   if (why == 0 || why == EAGAIN || why == EPIPE || why == ECONNRESET) return;
   set_failure(error(code::system,
@@ -194,7 +194,7 @@ void control_plane_state::leave() {
     left = true;
   }
   // For those who still wait for somebody else's last contribution.
-  broadcast(packet_kind::bye, {}, std::chrono::milliseconds(500));
+  broadcast(message_kind::departure, {}, std::chrono::milliseconds(500));
   stop_reader();
 }
 

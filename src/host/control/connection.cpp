@@ -32,13 +32,13 @@ iovec as_iovec(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-int connection::send_whole(std::span<const std::byte> head, std::span<const std::byte> body, std::span<const int> fds,
-                           const std::function<bool()>& patient) {
+int connection::send_until(std::span<const std::byte> head, std::span<const std::byte> body, std::span<const int> fds,
+                           const std::function<bool()>& keep_trying) {
   const auto unfinished = [](int why) {
     return why == EAGAIN || why == EINPROGRESS || why == ENOBUFS || why == ENOMEM || why == ETOOMANYREFS;
   };
   int why = send(head, body, fds);
-  for (bool taken = false; unfinished(why) && patient();) {
+  for (bool taken = false; unfinished(why) && keep_trying();) {
     taken = taken || why == EINPROGRESS;
     if (why == EAGAIN || why == EINPROGRESS) {
       pollfd writable{fd(), POLLOUT, 0};
@@ -84,7 +84,7 @@ int tcp_connection::push() {
 }
 
 received_packet tcp_connection::receive() {
-  using status = frame_reader<packet_header>::status;
+  using status = frame_reader<message_header>::status;
   received_packet result;
   switch (incoming_.read(fd())) {
     case status::incomplete: break;

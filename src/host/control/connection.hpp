@@ -33,11 +33,11 @@ class connection {
                                  std::span<const int> fds) = 0;
   /// Gives 0 once nothing that was taken is left here, EAGAIN while the queue is full, or another errno.
   [[nodiscard]] virtual int flush() = 0;
-  /// Sends one packet, waiting for as long as `patient()`. Gives 0, EAGAIN where patience ended first, or another
+  /// Sends one packet, waiting for as long as `keep_trying()`. Gives 0, EAGAIN where patience ended first, or another
   /// errno: ETOOMANYREFS where it ended while all processes of this user together had as many descriptors on their way
   /// as one of them may have open.
-  [[nodiscard]] int send_whole(std::span<const std::byte> head, std::span<const std::byte> body,
-                               std::span<const int> fds, const std::function<bool()>& patient);
+  [[nodiscard]] int send_until(std::span<const std::byte> head, std::span<const std::byte> body,
+                               std::span<const int> fds, const std::function<bool()>& keep_trying);
   /// Receives one packet without blocking; its bytes are valid until the next call.
   [[nodiscard]] virtual received_packet receive() = 0;
   /// Nothing more will be sent. What was sent still arrives, and then the peer sees the end.
@@ -63,7 +63,7 @@ class unix_connection final : public connection {
   std::vector<std::byte>& buffer_;
 };
 
-/// Packets follow one another in the stream; each begins with its packet_header, which says how long it is. A packet
+/// Packets follow one another in the stream; each begins with its message_header, which says how long it is. A packet
 /// that the kernel does not take whole is kept, and no other one is taken before its rest is sent.
 class tcp_connection final : public connection {
  public:
@@ -84,7 +84,7 @@ class tcp_connection final : public connection {
   std::vector<std::byte> unsent_;  ///< the rest of a message, from `sent_` on
   std::size_t sent_ = 0;
 
-  frame_reader<packet_header> incoming_{max_contribution};  ///< the receiver's
+  frame_reader<message_header> incoming_{max_contribution};  ///< the receiver's
 };
 
 }  // namespace pgas::detail

@@ -12,27 +12,27 @@ namespace pgas::detail {
 /// Largest contribution to an all-gather.
 inline constexpr std::size_t max_contribution = std::size_t{64} << 10;
 
-enum class packet_kind : std::uint32_t {
-  piece = 1,    ///< a contribution to a collective
-  failure = 2,  ///< the world can't go on: an error follows
-  bye = 3,      ///< the sender has left, its end is no failure
-  alive = 4,    ///< the sender has nothing to say; between hosts
+enum class message_kind : std::uint32_t {
+  contribution = 1,  ///< to a collective
+  failure = 2,       ///< the world can't go on: an error follows
+  departure = 3,     ///< the sender has left, its end is no failure
+  heartbeat = 4,     ///< the sender runs; between hosts
 };
 
 /// Which collective a piece belongs to; PEs that disagree have lost each other.
 enum class collective : std::uint32_t { none = 0, all_gather = 1, barrier = 2, leave = 3 };
 
 /// In front of each packet. Both ends are the same library, of one ABI.
-struct packet_header {
+struct message_header {
   static constexpr std::uint32_t expected_magic = 0x50474153;
   std::uint32_t magic = expected_magic;
-  packet_kind kind = packet_kind::piece;
+  message_kind kind = message_kind::contribution;
   collective call = collective::none;
   std::uint32_t fds = 0;
   std::uint64_t group = 0;     ///< control_group::identity
   std::uint64_t sequence = 0;  ///< of the collective in its group
   std::uint64_t bytes = 0;     ///< that follow
 };
-static_assert(sizeof(packet_header) == 40);
+static_assert(sizeof(message_header) == 40);
 
 }  // namespace pgas::detail

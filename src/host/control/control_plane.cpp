@@ -66,7 +66,7 @@ std::vector<peer_info> make_peers(const std::vector<peer_descriptor>& all) {
 }
 
 /// Two containers of one machine may have been meant to be one host.
-void tell_of_namespaces(const std::vector<peer_descriptor>& all, log::logger& log) {
+void log_separate_namespaces(const std::vector<peer_descriptor>& all, log::logger& log) {
   const std::vector<int> hosts = hosts_of(all);
   for (std::size_t pe = 1; pe < all.size(); ++pe)
     if (all[pe].boot_id == all[0].boot_id && hosts[pe] != hosts[0])
@@ -76,12 +76,13 @@ void tell_of_namespaces(const std::vector<peer_descriptor>& all, log::logger& lo
           pe);
 }
 
-/// Collective: opens a port, and learns of the others'. A failure goes into the introductions, as that of a UNIX socket
-/// does.
-tcp_meeting meet_other_hosts(bootstrap& exchange, const config& settings, std::vector<peer_descriptor>& all) {
+/// Collective: opens a TCP port into `listener` and exchanges the endpoints of all PEs. A failure becomes part of the
+/// PE's descriptor, as that of its UNIX socket does.
+std::vector<tcp_endpoints> listen_for_other_hosts(bootstrap& exchange, const config& settings,
+                                                  std::optional<tcp_listener>& listener,
+                                                  std::vector<peer_descriptor>& all) {
   tcp_endpoints mine;
   mine.peer_timeout = settings.heartbeat_timeout;
-  std::optional<tcp_listener> listener;
   try {
     listener.emplace(listen_anywhere());
     const host_addresses own = own_addresses(settings.socket_ifname);
@@ -90,13 +91,13 @@ tcp_meeting meet_other_hosts(bootstrap& exchange, const config& settings, std::v
   } catch (const error& why) {
     mine.failure = text_of(why);
   }
-  std::vector<tcp_endpoints> offers = decode_offers(gather_all(exchange, encode(mine)));
-  for (std::size_t pe = 0; pe < all.size(); ++pe) all[pe].failure = offers[pe].failure;
-  if (const std::optional<error> why = obstacle(all)) throw error(*why);
-  return {std::move(*listener), std::move(offers)};
+  std::vector<tcp_endpoints> endpoints = decode_endpoints(gather_all(exchange, encode(mine)));
+  for (std::size_t pe = 0; pe < all.size(); ++pe) all[pe].failure = endpoints[pe].failure;
+  if (const std::optional<error> why = validate(all)) throw error(*why);
+  return endpoints;
 }
 
-std::vector<int> everyone(int n) {
+std::vector<int> all_pes(int n) {
   std::vector<int> pes(static_cast<std::size_t>(n));
   std::iota(pes.begin(), pes.end(), 0);
   return pes;
@@ -116,7 +117,7 @@ control_plane_state::control_plane_state(bootstrap& exchange, const config& sett
   if (size < 1 || me < 0 || me >= size)
     throw error(code::bootstrap_protocol, fmt::format("the bootstrap says that this is PE {} of {}", me, size));
   join_step("listen");
-  peer_descriptor mine = make_hello(settings.socket_directory);
+  peer_descriptor mine = make_descriptor(settings.socket_directory);
   std::optional<unix_listener> listener;
   if (size > 1) {
     allow_descriptors_for(size);
@@ -129,37 +130,38 @@ control_plane_state::control_plane_state(bootstrap& exchange, const config& sett
     }
   }
   join_step("introduce");
-  std::vector<peer_descriptor> all = decode_hellos(gather_all(exchange, encode(mine)));
-  if (const std::optional<error> why = obstacle(all)) throw error(*why);
+  std::vector<peer_descriptor> all = decode_descriptors(gather_all(exchange, encode(mine)));
+  if (const std::optional<error> why = validate(all)) throw error(*why);
   peers = make_peers(all);
   no_memory = error(code::system, describe(me) + " ran out of host memory: run fewer PEs on this host", me);
-  said_bye.assign(all.size(), false);
+  departed.assign(all.size(), false);
   ended.assign(all.size(), false);
-  channels.resize(all.size());
+  connections.resize(all.size());
   if (size == 1) return;
 
   // All are there. What follows takes no longer than the limit as a whole, whichever of its steps waits in vain.
   const clock::time_point joined_by = clock::now() + join_timeout;
-  const auto tell_time_left = [&](std::chrono::milliseconds most) {
+  const auto set_time_left = [&](std::chrono::milliseconds most) {
     const auto time_left = std::chrono::ceil<std::chrono::milliseconds>(joined_by - clock::now());
     exchange.set_time_limit(std::clamp(time_left, std::chrono::milliseconds(1), most));
   };
-  std::optional<tcp_meeting> remote;
+  std::optional<tcp_listener> tcp;
+  std::vector<tcp_endpoints> endpoints;
   if (several_hosts()) {
-    if (me == 0) tell_of_namespaces(all, log);
-    tell_time_left(join_timeout);
-    remote.emplace(meet_other_hosts(exchange, settings, all));
-    for (const tcp_endpoints& offer : remote->offers) peer_timeout = std::min(peer_timeout, offer.peer_timeout);
+    if (me == 0) log_separate_namespaces(all, log);
+    set_time_left(join_timeout);
+    endpoints = listen_for_other_hosts(exchange, settings, tcp, all);
+    for (const tcp_endpoints& one : endpoints) peer_timeout = std::min(peer_timeout, one.peer_timeout);
   }
   join_step("connect");
   std::optional<error> failed_here;
   bool one_died = false;
   try {
-    std::vector<unique_fd> sockets = connect_all(all, me, *listener, settings, log, remote ? &*remote : nullptr);
-    buffer.resize(sizeof(packet_header) + max_contribution);
+    std::vector<unique_fd> sockets = connect_all(all, me, *listener, settings, log, tcp ? &*tcp : nullptr, endpoints);
+    buffer.resize(sizeof(message_header) + max_contribution);
     for (int pe = 0; pe < size; ++pe) {
       unique_fd& socket = sockets[static_cast<std::size_t>(pe)];
-      std::unique_ptr<connection>& to = channels[static_cast<std::size_t>(pe)];
+      std::unique_ptr<connection>& to = connections[static_cast<std::size_t>(pe)];
       if (!socket) continue;
       if (on_this_host(pe))
         to = std::make_unique<unix_connection>(std::move(socket), buffer);
@@ -169,7 +171,7 @@ control_plane_state::control_plane_state(bootstrap& exchange, const config& sett
     loop.emplace();
     for (int pe = 0; pe < size; ++pe) {  // last: where descriptors are few it is these that are done without
       if (pe == me || !on_this_host(pe)) continue;
-      unique_fd process = open_pidfd(channels[static_cast<std::size_t>(pe)]->fd());
+      unique_fd process = open_pidfd(connections[static_cast<std::size_t>(pe)]->fd());
       if (process) processes.push_back({pe, std::move(process)});
     }
   } catch (const pe_has_died& why) {
@@ -179,10 +181,10 @@ control_plane_state::control_plane_state(bootstrap& exchange, const config& sett
     failed_here = why;
   }
   listener.reset();
-  remote.reset();
+  tcp.reset();
   join_step("agree");
   // Then not all can come, and those who can have seen it too.
-  tell_time_left(one_died ? std::min(time_to_agree, join_timeout) : join_timeout);
+  set_time_left(one_died ? std::min(time_to_agree, join_timeout) : join_timeout);
   agree_on_outcome(exchange, failed_here);
   start_reader();
 }
@@ -213,7 +215,7 @@ void control_plane_state::check() const {
 control_plane::control_plane(bootstrap& exchange, const config& settings, log::logger& log, failure_callback on_failure)
     : control_plane(std::make_shared<control_plane_state>(exchange, settings, log, std::move(on_failure))) {}
 control_plane::control_plane(std::shared_ptr<control_plane_state> state)
-    : control_group(state, control_group::world, everyone(state->n())), state_(std::move(state)) {}
+    : control_group(state, control_group::world, all_pes(state->n())), state_(std::move(state)) {}
 control_plane::~control_plane() = default;
 
 void control_plane::joined() noexcept { state_->joining = false; }

@@ -62,7 +62,7 @@ struct control_plane_state : std::enable_shared_from_this<control_plane_state> {
   void set_failure(const error& cause, origin from) noexcept {
     set_failure(cause, from == origin::here ? log_level::error : log_level::info);
   }
-  void broadcast(packet_kind kind, std::span<const std::byte> body, std::chrono::milliseconds patience);
+  void broadcast(message_kind kind, std::span<const std::byte> body, std::chrono::milliseconds timeout);
   [[nodiscard]] int stopped_pe() const;
   /// "PE 2 (host a, pid 123)"
   [[nodiscard]] std::string describe(int pe) const;
@@ -102,7 +102,7 @@ struct control_plane_state : std::enable_shared_from_this<control_plane_state> {
   std::vector<peer_info> peers;
   std::vector<std::byte> buffer;  ///< the reader's
   /// By PE, none at `me`; open for as long as this lives: any thread may be sending.
-  std::vector<std::unique_ptr<connection>> channels;
+  std::vector<std::unique_ptr<connection>> connections;
   std::vector<watched_process> processes;
   /// Made while there is memory, for failures that leave none to describe them.
   error no_memory{code::system, "out of host memory"};
@@ -111,7 +111,7 @@ struct control_plane_state : std::enable_shared_from_this<control_plane_state> {
   std::condition_variable changed;
   std::map<control_group::identity, pending_collectives> groups;  ///< also those that only others have made so far
   std::optional<error> failure;
-  std::vector<bool> said_bye;
+  std::vector<bool> departed;
   std::vector<bool> ended;  ///< nothing more comes from this PE
   clock::time_point failed_at;
   bool left = false;
@@ -120,20 +120,20 @@ struct control_plane_state : std::enable_shared_from_this<control_plane_state> {
   std::atomic<std::uint64_t> groups_made{0};
   std::atomic<bool> joining{true};
 
-  std::optional<event_loop> loop;        ///< the reader's, where there are other PEs
-  std::atomic<bool> stopping{false};     ///< tells the reader to end
-  std::vector<clock::time_point> heard;  ///< the reader's: when there was news of each PE
-  clock::time_point next_alive;          ///< the reader's
-  clock::time_point last_watch;          ///< the reader's
+  std::optional<event_loop> loop;            ///< the reader's, where there are other PEs
+  std::atomic<bool> stopping{false};         ///< tells the reader to end
+  std::vector<clock::time_point> last_seen;  ///< the reader's: when there was news of each PE
+  clock::time_point next_heartbeat;          ///< the reader's
+  clock::time_point last_check;              ///< the reader's
   /// The reader's: set once it is told to end.
   std::optional<clock::time_point> finish_until;
   std::thread reader;
 
  private:
-  void send_piece(int pe, const packet_header& header, std::span<const std::byte> mine, std::span<const int> fds,
-                  std::optional<clock::time_point> deadline);
+  void send_contribution(int pe, const message_header& header, std::span<const std::byte> mine,
+                         std::span<const int> fds, std::optional<clock::time_point> deadline);
   /// Whether the failed world leaves no way for this round to be completed.
-  [[nodiscard]] bool hopeless(const pending_collectives& of, std::uint64_t sequence) const;
+  [[nodiscard]] bool cannot_complete(const pending_collectives& of, std::uint64_t sequence) const;
   /// A member that will not come to this round, as it takes part in another collective instead.
   [[nodiscard]] std::optional<pending_collectives::mismatch> find_mismatch(const pending_collectives& of,
                                                                            std::uint64_t sequence,

@@ -15,7 +15,7 @@ std::string control_plane_state::describe(int pe) const {
 int control_plane_state::stopped_pe() const {
   for (int pe = 0; pe < n(); ++pe) {
     if (pe == me || !on_this_host(pe)) continue;
-    const std::optional<socket_owner> owner_there = peer_credentials(channels[static_cast<std::size_t>(pe)]->fd());
+    const std::optional<socket_owner> owner_there = peer_credentials(connections[static_cast<std::size_t>(pe)]->fd());
     if (!owner_there || owner_there->pid <= 0) continue;
     std::string line;
     std::getline(std::ifstream(fmt::format("/proc/{}/stat", owner_there->pid)), line);
@@ -46,23 +46,23 @@ void control_plane_state::set_failure(const error& cause, log_level level) noexc
   log.write(level, "{}", fmt::make_format_args(text));
   try {
     // Passed on by everyone who learns of it: else a PE could see this one end before it hears why.
-    broadcast(packet_kind::failure, encode_error(cause), std::chrono::milliseconds(500));
+    broadcast(message_kind::failure, encode_error(cause), std::chrono::milliseconds(500));
   } catch (const std::exception& why) {
     log.warn("while telling the other PEs of a failure: {}", why.what());
   }
 }
 
-void control_plane_state::broadcast(packet_kind kind, std::span<const std::byte> body,
-                                    std::chrono::milliseconds patience) {
-  packet_header header;
+void control_plane_state::broadcast(message_kind kind, std::span<const std::byte> body,
+                                    std::chrono::milliseconds timeout) {
+  message_header header;
   header.kind = kind;
   header.bytes = body.size();
-  const clock::time_point until = clock::now() + patience;
+  const clock::time_point until = clock::now() + timeout;
   // A full queue means a PE that does not run; whoever else is there must hear of it in time all the same.
-  for (const std::unique_ptr<connection>& to : channels)
+  for (const std::unique_ptr<connection>& to : connections)
     if (to)
       static_cast<void>(
-          to->send_whole(std::as_bytes(std::span(&header, 1)), body, {}, [until] { return clock::now() < until; }));
+          to->send_until(std::as_bytes(std::span(&header, 1)), body, {}, [until] { return clock::now() < until; }));
 }
 
 }  // namespace pgas::detail

@@ -43,12 +43,13 @@ struct pending_connection {
 class mesh_connector {
  public:
   mesh_connector(const std::vector<peer_descriptor>& all, int me, const unix_listener& listener, const config& settings,
-                 log::logger& log, const tcp_meeting* remote)
+                 log::logger& log, const tcp_listener* tcp, std::span<const tcp_endpoints> endpoints)
       : all_(all),
         hosts_(hosts_of(all)),
         me_(me),
         listener_(listener),
-        remote_(remote),
+        tcp_listener_(tcp),
+        endpoints_(endpoints),
         settings_(settings),
         log_(log),
         secret_(derive_job_key(all)),
@@ -104,14 +105,14 @@ class mesh_connector {
   }
 
   void add_connector(int pe) {
-    const tcp_endpoints& offer = remote_->offers[static_cast<std::size_t>(pe)];
-    if (offer.addresses.empty())
+    const std::vector<tcp_address>& addresses = endpoints_[static_cast<std::size_t>(pe)].addresses;
+    if (addresses.empty())
       throw error(code::peer_unreachable,
                   fmt::format("{} has no network address at which {} could reach it: none of its network interfaces is "
                               "up and has one",
                               describe_pe(all_, pe), describe_pe(all_, me_)),
                   pe);
-    connectors_.emplace_back(me_, pe, offer.addresses, secret_, timeout_);
+    connectors_.emplace_back(me_, pe, addresses, secret_, timeout_);
   }
 
   void start_connections() {
@@ -146,7 +147,7 @@ class mesh_connector {
 
   void wait_for_news() {
     std::vector<pollfd> watched{{listener_.fd(), POLLIN, 0}};
-    if (remote_ != nullptr) watched.push_back({remote_->listener.fd(), POLLIN, 0});
+    if (tcp_listener_ != nullptr) watched.push_back({tcp_listener_->fd(), POLLIN, 0});
     clock::time_point next = deadline_;
     for (const local_target& target : local_targets_) {
       if (target.talk)
@@ -190,7 +191,7 @@ class mesh_connector {
     });
     pending_.remove_if([&](pending_connection& one) { return news_of(one.talk.fd()) && advance(one); });
     if (news_of(listener_.fd())) accept_local();
-    if (remote_ != nullptr && news_of(remote_->listener.fd())) accept_remote();
+    if (tcp_listener_ != nullptr && news_of(tcp_listener_->fd())) accept_remote();
   }
 
   /// Takes what a lower PE of this host has sent. Whether the connection stands.
@@ -252,7 +253,7 @@ class mesh_connector {
 
   void accept_remote() {
     for (;;) {
-      tcp_listener::caller next = remote_->listener.accept();
+      tcp_listener::caller next = tcp_listener_->accept();
       throw_if_failed(next.error);
       if (!next.fd) return;
       add_pending(std::move(next.fd), false, next.address);
@@ -352,7 +353,8 @@ class mesh_connector {
   const std::vector<int> hosts_;
   const int me_;
   const unix_listener& listener_;
-  const tcp_meeting* const remote_;
+  const tcp_listener* const tcp_listener_;
+  const std::span<const tcp_endpoints> endpoints_;
   const config& settings_;
   log::logger& log_;
   const job_secret secret_;
@@ -374,8 +376,9 @@ std::string describe_pe(const std::vector<peer_descriptor>& all, int pe) {
 }
 
 std::vector<unique_fd> connect_all(const std::vector<peer_descriptor>& all, int me, const unix_listener& listener,
-                                   const config& settings, log::logger& log, const tcp_meeting* remote) {
-  return mesh_connector(all, me, listener, settings, log, remote).run();
+                                   const config& settings, log::logger& log, const tcp_listener* tcp,
+                                   std::span<const tcp_endpoints> endpoints) {
+  return mesh_connector(all, me, listener, settings, log, tcp, endpoints).run();
 }
 
 }  // namespace pgas::detail

@@ -2,6 +2,7 @@
 /// Connects the PEs of a world with one another, and nobody else.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,12 +15,6 @@
 
 namespace pgas::detail {
 
-/// What it takes to meet PEs of other hosts.
-struct tcp_meeting {
-  tcp_listener listener;
-  std::vector<tcp_endpoints> offers;  ///< by PE
-};
-
 /// The process of a PE has ended: it will take part in nothing more.
 class pe_has_died final : public error {
  public:
@@ -30,12 +25,13 @@ class pe_has_died final : public error {
 /// both sides check the user at the other end before they say anything, TCP to all others. The higher PE connects to
 /// the lower one, then both prove themselves (handshake.hpp). Whoever fails is refused with one warning and delays
 /// nobody.
-/// @param remote may be null where all PEs are on one host.
+/// @param tcp null where all PEs are on one host; @param endpoints of other hosts' PEs, by PE, empty then.
 /// *Errors* peer_unreachable, naming the addresses of that PE and what each answered; authentication, peer_lost
 /// (pe_has_died where that is why), bootstrap_timeout naming who did not connect.
 [[nodiscard]] std::vector<unique_fd> connect_all(const std::vector<peer_descriptor>& all, int me,
                                                  const unix_listener& listener, const config& settings,
-                                                 log::logger& log, const tcp_meeting* remote = nullptr);
+                                                 log::logger& log, const tcp_listener* tcp = nullptr,
+                                                 std::span<const tcp_endpoints> endpoints = {});
 
 /// "PE 2 (host a, pid 123)".
 [[nodiscard]] std::string describe_pe(const std::vector<peer_descriptor>& all, int pe);

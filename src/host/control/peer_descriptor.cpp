@@ -40,12 +40,12 @@ std::string boot_id() {
 
 constexpr const char* in_directory = "directory";
 
-std::string rendezvous_of(const std::string& socket_directory) {
+std::string socket_kind_of(const std::string& socket_directory) {
   return socket_directory.empty() ? "abstract" : in_directory;
 }
 
-std::string identity(const std::string& boot, const std::string& mesh_connector, const std::string& network) {
-  return mesh_connector == in_directory ? boot : boot + " " + network;
+std::string identity(const std::string& boot, const std::string& socket_kind, const std::string& network) {
+  return socket_kind == in_directory ? boot : boot + " " + network;
 }
 
 int hex_digit(char c) {
@@ -59,28 +59,28 @@ constexpr const char* endpoints_greeting = "pgas-tcp";
 std::optional<tcp_endpoints> parse(const blob& bytes) {
   const std::vector<std::string> fields = split_fields(bytes);
   if (fields.size() != 4 || fields[0] != endpoints_greeting) return std::nullopt;
-  tcp_endpoints offer;
-  offer.failure = fields[2];
+  tcp_endpoints endpoints;
+  endpoints.failure = fields[2];
   std::int64_t timeout = 0;
   const char* const end = fields[1].data() + fields[1].size();
   if (const auto [stopped, why] = std::from_chars(fields[1].data(), end, timeout);
       why != std::errc() || stopped != end || timeout <= 0)
     return std::nullopt;
-  offer.peer_timeout = std::chrono::milliseconds(timeout);
+  endpoints.peer_timeout = std::chrono::milliseconds(timeout);
   for (std::size_t at = 0; at < fields[3].size();) {
     const std::size_t stop = std::min(fields[3].find(' ', at), fields[3].size());
     const std::optional<tcp_address> address = tcp_address::parse(fields[3].substr(at, stop - at));
     if (!address) return std::nullopt;
-    offer.addresses.push_back(*address);
+    endpoints.addresses.push_back(*address);
     at = stop + 1;
   }
-  return offer;
+  return endpoints;
 }
 
 }  // namespace
 
 std::string host_identity(const std::string& socket_directory) {
-  return identity(boot_id(), rendezvous_of(socket_directory), own_namespace("net"));
+  return identity(boot_id(), socket_kind_of(socket_directory), own_namespace("net"));
 }
 
 std::string random_hex(std::size_t bytes) {
@@ -96,7 +96,7 @@ std::string random_hex(std::size_t bytes) {
   return text;
 }
 
-peer_descriptor make_hello(const std::string& socket_directory) {
+peer_descriptor make_descriptor(const std::string& socket_directory) {
   peer_descriptor mine;
   mine.version = PGAS_VERSION;
   mine.abi = std::to_string(abi_version);
@@ -105,7 +105,7 @@ peer_descriptor make_hello(const std::string& socket_directory) {
   mine.network_namespace = own_namespace("net");
   mine.pid = std::to_string(::getpid());
   mine.user = std::to_string(::geteuid());
-  mine.mesh_connector = rendezvous_of(socket_directory);
+  mine.socket_kind = socket_kind_of(socket_directory);
   mine.socket_name = "pgas-" + random_hex(16);
   mine.secret = random_hex(sizeof(job_secret));
   mine.pid_namespace = own_namespace("pid");
@@ -114,10 +114,10 @@ peer_descriptor make_hello(const std::string& socket_directory) {
 
 blob encode(const peer_descriptor& mine) {
   return join_fields({greeting, mine.version, mine.abi, mine.host, mine.boot_id, mine.network_namespace, mine.pid,
-                      mine.user, mine.mesh_connector, mine.socket_name, mine.secret, mine.failure, mine.pid_namespace});
+                      mine.user, mine.socket_kind, mine.socket_name, mine.secret, mine.failure, mine.pid_namespace});
 }
 
-std::vector<peer_descriptor> decode_hellos(const std::vector<blob>& all) {
+std::vector<peer_descriptor> decode_descriptors(const std::vector<blob>& all) {
   std::vector<std::vector<std::string>> fields;
   for (const blob& bytes : all) fields.push_back(split_fields(bytes));
   // Greeting, version and ABI stay in front whatever else may change, so that other versions are recognised as such.
@@ -136,15 +136,15 @@ std::vector<peer_descriptor> decode_hellos(const std::vector<blob>& all) {
                       fields[0][1], fields[0][2], pe, fields[pe][1], fields[pe][2]),
           static_cast<int>(pe));
   }
-  std::vector<peer_descriptor> peer_descriptors;
+  std::vector<peer_descriptor> descriptors;
   for (std::size_t pe = 0; pe < fields.size(); ++pe) {
     const std::vector<std::string>& f = fields[pe];
     if (f.size() != 13 || f[6].empty() || f[6].size() > 9 || f[6].find_first_not_of("0123456789") != std::string::npos)
       throw error(code::bootstrap_protocol, fmt::format("the introduction of PE {} is malformed", pe),
                   static_cast<int>(pe));
-    peer_descriptors.push_back({f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8], f[9], f[10], f[11], f[12]});
+    descriptors.push_back({f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8], f[9], f[10], f[11], f[12]});
   }
-  return peer_descriptors;
+  return descriptors;
 }
 
 std::vector<int> hosts_of(const std::vector<peer_descriptor>& all) {
@@ -152,16 +152,16 @@ std::vector<int> hosts_of(const std::vector<peer_descriptor>& all) {
   std::vector<int> hosts;
   for (const peer_descriptor& one : all)
     hosts.push_back(
-        known.emplace(identity(one.boot_id, one.mesh_connector, one.network_namespace), static_cast<int>(known.size()))
+        known.emplace(identity(one.boot_id, one.socket_kind, one.network_namespace), static_cast<int>(known.size()))
             .first->second);
   return hosts;
 }
 
-std::optional<error> obstacle(const std::vector<peer_descriptor>& all) {
+std::optional<error> validate(const std::vector<peer_descriptor>& all) {
   std::map<std::string, std::size_t> first_of_machine;
   for (std::size_t pe = 0; pe < all.size(); ++pe) {
     const std::size_t first = first_of_machine.emplace(all[pe].boot_id, pe).first->second;
-    if (all[pe].mesh_connector != all[first].mesh_connector)
+    if (all[pe].socket_kind != all[first].socket_kind)
       return error(
           code::config_value,
           fmt::format("PGAS_SOCKET_DIR is set on only one of PE {} and PE {}, which run on one machine: set it on all "
@@ -210,16 +210,16 @@ blob encode(const tcp_endpoints& mine) {
   return join_fields({endpoints_greeting, std::to_string(mine.peer_timeout.count()), mine.failure, addresses});
 }
 
-std::vector<tcp_endpoints> decode_offers(const std::vector<blob>& all) {
-  std::vector<tcp_endpoints> offers;
+std::vector<tcp_endpoints> decode_endpoints(const std::vector<blob>& all) {
+  std::vector<tcp_endpoints> all_endpoints;
   for (std::size_t pe = 0; pe < all.size(); ++pe) {
-    std::optional<tcp_endpoints> offer = parse(all[pe]);
-    if (!offer)
+    std::optional<tcp_endpoints> endpoints = parse(all[pe]);
+    if (!endpoints)
       throw error(code::bootstrap_protocol, fmt::format("PE {} did not tell where it listens", pe),
                   static_cast<int>(pe));
-    offers.push_back(std::move(*offer));
+    all_endpoints.push_back(std::move(*endpoints));
   }
-  return offers;
+  return all_endpoints;
 }
 
 }  // namespace pgas::detail

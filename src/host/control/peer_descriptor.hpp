@@ -27,25 +27,25 @@ struct peer_descriptor {
   std::string network_namespace;  ///< abstract sockets reach as far as this is equal
   std::string pid;
   std::string user;
-  std::string mesh_connector;  ///< "directory" or "abstract": the kind of socket
-  std::string socket_name;     ///< random
-  std::string secret;          ///< its share of the job's secret, in hexadecimal digits
-  std::string failure;         ///< why this PE could not open its socket; empty if it could
-  std::string pid_namespace;   ///< `pid` means the same to all for which this is equal
+  std::string socket_kind;    ///< "directory" or "abstract": the kind of socket
+  std::string socket_name;    ///< random
+  std::string secret;         ///< its share of the job's secret, in hexadecimal digits
+  std::string failure;        ///< why this PE could not open its socket; empty if it could
+  std::string pid_namespace;  ///< `pid` means the same to all for which this is equal
 };
 
 /// This process's introduction with a fresh name and a fresh share.
-[[nodiscard]] peer_descriptor make_hello(const std::string& socket_directory);
+[[nodiscard]] peer_descriptor make_descriptor(const std::string& socket_directory);
 [[nodiscard]] blob encode(const peer_descriptor& mine);
 /// *Errors* bootstrap_protocol, version_mismatch.
-[[nodiscard]] std::vector<peer_descriptor> decode_hellos(const std::vector<blob>& all);
+[[nodiscard]] std::vector<peer_descriptor> decode_descriptors(const std::vector<blob>& all);
 
 /// Which PEs are on one host, as numbers of hosts by PE, in the order of their first PEs. A host is what UNIX sockets
 /// reach: one kernel, and one network namespace unless the sockets are in a directory.
 [[nodiscard]] std::vector<int> hosts_of(const std::vector<peer_descriptor>& all);
 
 /// What keeps these PEs from connecting, the same on all of them; none if nothing does.
-[[nodiscard]] std::optional<error> obstacle(const std::vector<peer_descriptor>& all);
+[[nodiscard]] std::optional<error> validate(const std::vector<peer_descriptor>& all);
 
 /// All shares combined: as random as the best of them. *Errors* bootstrap_protocol for a malformed share.
 [[nodiscard]] job_secret derive_job_key(const std::vector<peer_descriptor>& all);
@@ -65,6 +65,6 @@ struct tcp_endpoints {
 
 [[nodiscard]] blob encode(const tcp_endpoints& mine);
 /// *Errors* bootstrap_protocol.
-[[nodiscard]] std::vector<tcp_endpoints> decode_offers(const std::vector<blob>& all);
+[[nodiscard]] std::vector<tcp_endpoints> decode_endpoints(const std::vector<blob>& all);
 
 }  // namespace pgas::detail

@@ -15,8 +15,8 @@ void pending_collectives::check_member(int pe) const {
 
 void pending_collectives::set_members(std::span<const int> members) {
   members_.assign(members.begin(), members.end());
-  for (const auto& [sequence, pieces] : pending_)
-    for (const auto& [pe, content] : pieces) check_member(pe);
+  for (const auto& [sequence, contributions] : pending_)
+    for (const auto& [pe, content] : contributions) check_member(pe);
 }
 
 void pending_collectives::add(std::uint64_t sequence, int pe, collective call, contribution content) {
@@ -65,8 +65,8 @@ std::vector<int> pending_collectives::missing(std::uint64_t sequence) const {
 
 std::vector<contribution> pending_collectives::take(std::uint64_t sequence) {
   std::vector<contribution> result;
-  round& pieces = pending_.at(sequence);
-  for (const int pe : members_) result.push_back(std::move(pieces.at(pe).content));
+  entries& contributions = pending_.at(sequence);
+  for (const int pe : members_) result.push_back(std::move(contributions.at(pe).content));
   pending_.erase(sequence);
   first_ = sequence + 1;
   return result;

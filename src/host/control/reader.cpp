@@ -30,13 +30,13 @@ bool guarded(control_plane_state& state, Step&& step) noexcept {
 }  // namespace
 
 void control_plane_state::start_reader() {
-  next_alive = last_watch = clock::now();
-  heard.assign(channels.size(), next_alive);
+  next_heartbeat = last_check = clock::now();
+  last_seen.assign(connections.size(), next_heartbeat);
   for (int pe = 0; pe < n(); ++pe) {
     if (pe == me) continue;
-    const int fd = channels[static_cast<std::size_t>(pe)]->fd();
+    const int fd = connections[static_cast<std::size_t>(pe)]->fd();
     loop->watch(fd, POLLIN, [this, pe, fd](short) {
-      heard[static_cast<std::size_t>(pe)] = clock::now();
+      last_seen[static_cast<std::size_t>(pe)] = clock::now();
       if (!read_from(pe)) loop->forget(fd);
     });
   }
@@ -68,7 +68,7 @@ bool control_plane_state::read_from(int pe, bool died) {
   bool more = true;
   guarded(*this, [&] {
     for (;;) {
-      received_packet message = channels[static_cast<std::size_t>(pe)]->receive();
+      received_packet message = connections[static_cast<std::size_t>(pe)]->receive();
       const bool nothing = message.what == received_packet::status::nothing_yet;
       if (nothing && !died) return;
       if (nothing || message.what == received_packet::status::closed) {
@@ -83,21 +83,21 @@ bool control_plane_state::read_from(int pe, bool died) {
 }
 
 void control_plane_state::handle(int pe, received_packet message) {
-  packet_header header;
+  message_header header;
   if (message.what == received_packet::status::complete && message.bytes.size() >= sizeof(header))
     std::memcpy(&header, message.bytes.data(), sizeof(header));
   else
     header.magic = 0;
-  if (header.magic != packet_header::expected_magic || header.bytes != message.bytes.size() - sizeof(header))
+  if (header.magic != message_header::expected_magic || header.bytes != message.bytes.size() - sizeof(header))
     throw error(code::bootstrap_protocol, fmt::format("{} sent a malformed packet", describe(pe)), pe);
   const std::span<const std::byte> body = message.bytes.subspan(sizeof(header));
 
   switch (header.kind) {
-    case packet_kind::piece: {
-      contribution piece{blob(body.begin(), body.end()), std::move(message.fds), false};
-      if (message.descriptors_lost || piece.fds.size() != header.fds) {
-        piece.fds.clear();
-        piece.fds_lost = true;
+    case message_kind::contribution: {
+      contribution received{blob(body.begin(), body.end()), std::move(message.fds), false};
+      if (message.descriptors_lost || received.fds.size() != header.fds) {
+        received.fds.clear();
+        received.fds_lost = true;
         log.warn(
             "{} descriptors from PE {} were lost: this process may open no more files, raise the limit (ulimit -n)",
             header.fds, pe);
@@ -105,18 +105,18 @@ void control_plane_state::handle(int pe, received_packet message) {
       {
         const std::lock_guard lock(mutex);
         pending_collectives& under_way = groups[header.group];
-        under_way.add(header.sequence, pe, header.call, std::move(piece));
+        under_way.add(header.sequence, pe, header.call, std::move(received));
         // Everyone is on the way out: from now on an end is no failure, whether or not a farewell comes first.
-        if (under_way.all_leave(header.sequence)) said_bye.assign(said_bye.size(), true);
+        if (under_way.all_leave(header.sequence)) departed.assign(departed.size(), true);
       }
       changed.notify_all();
       return;
     }
-    case packet_kind::failure: set_failure(decode_error(body), origin::peer); return;
-    case packet_kind::alive: return;
-    case packet_kind::bye: {
+    case message_kind::failure: set_failure(decode_error(body), origin::peer); return;
+    case message_kind::heartbeat: return;
+    case message_kind::departure: {
       const std::lock_guard lock(mutex);
-      said_bye[static_cast<std::size_t>(pe)] = true;
+      departed[static_cast<std::size_t>(pe)] = true;
       return;
     }
   }
@@ -130,18 +130,18 @@ void control_plane_state::on_process_end(const watched_process& one) {
   };
   // A child that it has forked may keep its socket open; what it sent itself lies there by now.
   if (!has_ended() && read_from(one.pe, true)) return;
-  loop->forget(channels[static_cast<std::size_t>(one.pe)]->fd());
+  loop->forget(connections[static_cast<std::size_t>(one.pe)]->fd());
   loop->forget(one.fd.get());
 }
 
 void control_plane_state::on_disconnect(int pe) {
-  // The answer to a PE that waits until all it has said was heard.
-  channels[static_cast<std::size_t>(pe)]->finish();
+  // The answer to a PE that waits until all it has said was last_seen.
+  connections[static_cast<std::size_t>(pe)]->finish();
   bool expected = false;
   {
     const std::lock_guard lock(mutex);
     ended[static_cast<std::size_t>(pe)] = true;
-    expected = said_bye[static_cast<std::size_t>(pe)];
+    expected = departed[static_cast<std::size_t>(pe)];
   }
   changed.notify_all();
   if (!expected)

@@ -12,10 +12,10 @@ namespace pgas::detail {
 namespace {
 
 /// Enough for a word to every host and back.
-constexpr auto time_to_finish = std::chrono::milliseconds(500);
+constexpr auto finish_timeout = std::chrono::milliseconds(500);
 
 /// Signs of life within the time after which a PE counts as lost: some may be late.
-constexpr int beats = 4;
+constexpr int heartbeats_in_timeout = 4;
 
 }  // namespace
 
@@ -27,7 +27,7 @@ std::vector<std::string> control_plane::interfaces() const {
   std::vector<std::string> names;
   for (int pe = 0; pe < state_->n(); ++pe) {
     if (state_->on_this_host(pe)) continue;
-    std::string name = interface_of(state_->channels[static_cast<std::size_t>(pe)]->fd());
+    std::string name = interface_of(state_->connections[static_cast<std::size_t>(pe)]->fd());
     if (!name.empty()) names.push_back(std::move(name));
   }
   return names;
@@ -36,9 +36,9 @@ std::vector<std::string> control_plane::interfaces() const {
 void control_plane_state::finish_remote() {
   // A connection that is closed with something unread is reset, which may take with it what was sent last. So this side
   // says that it has ended, and goes on reading until the other one has read that and ended, too.
-  finish_until = clock::now() + time_to_finish;
+  finish_until = clock::now() + finish_timeout;
   for (int pe = 0; pe < n(); ++pe)
-    if (!on_this_host(pe)) channels[static_cast<std::size_t>(pe)]->finish();
+    if (!on_this_host(pe)) connections[static_cast<std::size_t>(pe)]->finish();
 }
 
 bool control_plane_state::finished_remote() {
@@ -55,28 +55,28 @@ bool control_plane_state::several_hosts() const {
 
 std::optional<clock::time_point> control_plane_state::next_wake() const {
   if (!several_hosts()) return std::nullopt;
-  return finish_until ? std::min(next_alive, *finish_until) : next_alive;
+  return finish_until ? std::min(next_heartbeat, *finish_until) : next_heartbeat;
 }
 
 void control_plane_state::check_heartbeats() {
   if (!several_hosts()) return;
   const clock::time_point now = clock::now();
   // A process that did not run itself can't tell for how long the others were silent.
-  if (now - last_watch > peer_timeout / 2) std::fill(heard.begin(), heard.end(), now);
-  last_watch = now;
-  const bool say_so = now >= next_alive;
-  if (say_so) next_alive = now + peer_timeout / beats;
-  packet_header alive;
-  alive.kind = packet_kind::alive;
+  if (now - last_check > peer_timeout / 2) std::fill(last_seen.begin(), last_seen.end(), now);
+  last_check = now;
+  const bool send_now = now >= next_heartbeat;
+  if (send_now) next_heartbeat = now + peer_timeout / heartbeats_in_timeout;
+  message_header heartbeat;
+  heartbeat.kind = message_kind::heartbeat;
   for (int pe = 0; pe < n(); ++pe) {
     const auto index = static_cast<std::size_t>(pe);
     if (on_this_host(pe)) continue;
     // A queue that is full says as much.
-    if (say_so) static_cast<void>(channels[index]->send(std::as_bytes(std::span(&alive, 1)), {}, {}));
-    if (now - heard[index] < peer_timeout) continue;
+    if (send_now) static_cast<void>(connections[index]->send(std::as_bytes(std::span(&heartbeat, 1)), {}, {}));
+    if (now - last_seen[index] < peer_timeout) continue;
     {
       const std::lock_guard lock(mutex);
-      if (ended[index] || said_bye[index]) continue;
+      if (ended[index] || departed[index]) continue;
       ended[index] = true;
     }
     changed.notify_all();

@@ -7,14 +7,14 @@
 
 namespace pgas::boot {
 
-worlds::worlds(event_loop& loop, int size, listener told)
+hub_registry::hub_registry(event_loop& loop, int size, listener told)
     : loop_(loop), told_(std::move(told)), next_world_(static_cast<std::size_t>(size)), ended_(next_world_.size()) {}
 
-void worlds::serve(int rank, int requests) {
+void hub_registry::serve(int rank, int requests) {
   loop_.watch(requests, POLLIN, [this, rank, requests](short) { receive(rank, requests); });
 }
 
-void worlds::receive(int rank, int requests) {
+void hub_registry::receive(int rank, int requests) {
   for (;;) {
     world_request request;
     received_packet got = receive_packet(requests, writable_bytes_of(request));
@@ -28,7 +28,7 @@ void worlds::receive(int rank, int requests) {
   }
 }
 
-void worlds::attach(int rank, unique_fd socket) {
+void hub_registry::attach(int rank, unique_fd socket) {
   const std::size_t world = next_world_[static_cast<std::size_t>(rank)]++;
   if (world == hubs_.size()) {
     auto fresh = std::make_unique<hub>(loop_, static_cast<int>(next_world_.size()));
@@ -42,20 +42,20 @@ void worlds::attach(int rank, unique_fd socket) {
   if (hub* const open = hubs_[world].get()) open->attach(rank, std::move(socket));
 }
 
-void worlds::ended(int rank, std::string how) {
+void hub_registry::ended(int rank, std::string how) {
   for (const auto& one : hubs_)
     if (one) one->lost(rank, how);
   ended_[static_cast<std::size_t>(rank)] = std::move(how);
 }
 
-std::optional<clock::time_point> worlds::due() const {
+std::optional<clock::time_point> hub_registry::due() const {
   std::optional<clock::time_point> first;
   for (const auto& one : hubs_)
     if (one && one->due()) first = first ? std::min(*first, *one->due()) : *one->due();
   return first;
 }
 
-void worlds::expire() {
+void hub_registry::expire() {
   const auto now = clock::now();
   for (auto& one : hubs_) {
     if (one && one->due() && *one->due() <= now) one->expire();

@@ -1,5 +1,6 @@
 /// @file
-/// The worlds that the started processes make among themselves: takes their requests and runs a hub for each world.
+/// The hub_registry that the started processes make among themselves: takes their requests and runs a hub for each
+/// world.
 #pragma once
 
 #include <functional>
@@ -12,7 +13,7 @@
 
 namespace pgas::boot {
 
-class worlds {
+class hub_registry {
  public:
   struct listener {
     std::function<void(int rank, std::string_view reason)> aborted;
@@ -20,11 +21,11 @@ class worlds {
     std::function<void(int rank)> turned_away;         ///< as there is no descriptor left for its connection
   };
 
-  worlds(event_loop& loop, int size, listener told);
+  hub_registry(event_loop& loop, int size, listener told);
 
   /// Serves the requests of `rank` that arrive at `requests`, which stays the caller's.
   void serve(int rank, int requests);
-  /// The process has ended: breaks present and later worlds, unless it has left them.
+  /// The process has ended: breaks present and later hub_registry, unless it has left them.
   void ended(int rank, std::string how);
 
   [[nodiscard]] std::optional<clock::time_point> due() const;

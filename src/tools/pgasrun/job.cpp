@@ -56,29 +56,29 @@ void end_orphans() {
 
 job::job(job_options options)
     : options_(std::move(options)),
-      worlds_(loop_, options_.processes,
-              {.aborted =
-                   [this](int rank, std::string_view reason) {
-                     handle_signals();
-                     if (stage_ != stage::running) return;  // it says so because one has ended, who was named
-                     say(fmt::format("PE {} aborted the job: {}", rank, reason));
-                     begin_ending(stage::grace, options_.grace);
-                   },
-               .fell_silent =
-                   [this](int rank) {
-                     handle_signals();  // others may have ended before
-                     process& one = processes_.at(static_cast<std::size_t>(rank));
-                     // Its connections end an instant before it does, and how it ended is the better answer.
-                     if (!one.has_ended_within(to_fall_silent))
-                       return std::string{"it closed its connection, though its process runs on"};
-                     announce(one);  // before those fail who are about to hear of it: it was the first
-                     return describe(one);
-                   },
-               .turned_away =
-                   [this](int rank) {
-                     say(fmt::format("PE {} can't join: pgasrun may open no more files, raise the limit (ulimit -n)",
-                                     rank));
-                   }}),
+      hubs_(loop_, options_.processes,
+            {.aborted =
+                 [this](int rank, std::string_view reason) {
+                   handle_signals();
+                   if (stage_ != stage::running) return;  // it says so because one has ended, who was named
+                   say(fmt::format("PE {} aborted the job: {}", rank, reason));
+                   begin_ending(stage::grace, options_.grace);
+                 },
+             .fell_silent =
+                 [this](int rank) {
+                   handle_signals();  // others may have ended before
+                   process& one = processes_.at(static_cast<std::size_t>(rank));
+                   // Its connections end an instant before it does, and how it ended is the better answer.
+                   if (!one.has_ended_within(to_fall_silent))
+                     return std::string{"it closed its connection, though its process runs on"};
+                   announce(one);  // before those fail who are about to hear of it: it was the first
+                   return describe(one);
+                 },
+             .turned_away =
+                 [this](int rank) {
+                   say(fmt::format("PE {} can't join: pgasrun may open no more files, raise the limit (ulimit -n)",
+                                   rank));
+                 }}),
       signals_(catch_signals()),
       output_(loop_, STDOUT_FILENO, [this] { listen_to_all(); }),
       errors_(loop_, STDERR_FILENO, [this] { listen_to_all(); }) {
@@ -95,7 +95,7 @@ int job::run() {
   if (options_.timeout) time_is_up_ = deadline{*options_.timeout}.at();
   while (!all_ended()) {
     loop_.run_once(next_wake());
-    worlds_.expire();
+    hubs_.expire();
     advance();
   }
   clean_up();
@@ -112,7 +112,7 @@ void job::start_all() {
             "warning: {} is linked to {}, not to pgas, so that each PE may find itself alone: build it for pgas "
             "(oshcc, pgas-config), or start it with the launcher of that library",
             options_.command.front(), *library));
-    worlds_.serve(rank, processes_.back().requests.get());
+    hubs_.serve(rank, processes_.back().requests.get());
     if (options_.tag_output) pass_on(processes_.back());
   }
 }
@@ -168,7 +168,7 @@ void job::look_for_ended() {
 
 void job::announce(process& one) {
   if (std::exchange(one.announced, true)) return;
-  worlds_.ended(one.rank, describe(one));
+  hubs_.ended(one.rank, describe(one));
   if (*one.status == 0 || status_) return;
   status_ = one.status;
   say(fmt::format("PE {} (pid {}) {}", one.rank, one.pid, one.how_it_ended()));
@@ -238,7 +238,7 @@ bool job::all_ended() const {
 }
 
 std::optional<clock::time_point> job::next_wake() const {
-  std::optional<clock::time_point> first = worlds_.due();
+  std::optional<clock::time_point> first = hubs_.due();
   for (const auto& other : {next_stage_, time_is_up_})
     if (other) first = first ? std::min(*first, *other) : *other;
   return first;

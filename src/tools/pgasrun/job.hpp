@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "src/tools/pgasrun/hub_registry.hpp"
 #include "src/tools/pgasrun/process.hpp"
 #include "src/tools/pgasrun/tagged_output.hpp"
-#include "src/tools/pgasrun/hub_registry.hpp"
 
 namespace pgas::boot {
 
@@ -55,10 +55,10 @@ class job {
 
   job_options options_;
   event_loop loop_;
-  worlds worlds_;
+  hub_registry hubs_;
   unique_fd signals_;
-  outlet output_;
-  outlet errors_;
+  output_writer output_;
+  output_writer errors_;
   std::vector<process> processes_;
   std::list<tagged_stream> streams_;
   stage stage_ = stage::running;

@@ -8,10 +8,10 @@
 
 namespace pgas::boot {
 
-outlet::outlet(event_loop& loop, int to, std::function<void()> drained)
+output_writer::output_writer(event_loop& loop, int to, std::function<void()> drained)
     : loop_(loop), to_(to), drained_(std::move(drained)) {}
 
-void outlet::print(std::string_view text) {
+void output_writer::print(std::string_view text) {
   const bool was_full = full();
   waiting_ += text;
   if (was_full) return;
@@ -25,7 +25,7 @@ void outlet::print(std::string_view text) {
   });
 }
 
-void outlet::flush() {
+void output_writer::flush() {
   std::size_t done = 0;
   while (done < waiting_.size()) {
     pollfd one{.fd = to_, .events = POLLOUT, .revents = 0};

@@ -1,6 +1,6 @@
 /// @file
 /// One of our standard descriptors, printed to without waiting for whoever reads it: a reader that is slow or has
-/// stopped must not keep signals, time limits and worlds waiting.
+/// stopped must not keep signals, time limits and hub_registry waiting.
 #pragma once
 
 #include <functional>
@@ -13,10 +13,10 @@ namespace pgas::boot {
 
 using namespace detail;  // of src/common
 
-class outlet {
+class output_writer {
  public:
   /// @param to descriptor to print to; @param drained called by the loop when full() has ended.
-  outlet(event_loop& loop, int to, std::function<void()> drained);
+  output_writer(event_loop& loop, int to, std::function<void()> drained);
 
   void print(std::string_view text);
   /// Hands on what the reader has room for now.

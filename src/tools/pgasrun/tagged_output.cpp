@@ -8,7 +8,7 @@
 
 namespace pgas::boot {
 
-tagged_stream::tagged_stream(int rank, unique_fd from, outlet& to)
+tagged_stream::tagged_stream(int rank, unique_fd from, output_writer& to)
     : tag_(fmt::format("[{}] ", rank)), from_(std::move(from)), to_(to) {
   ::fcntl(from_.get(), F_SETFL, O_NONBLOCK);
 }

@@ -14,7 +14,7 @@ using namespace detail;  // of src/common
 class tagged_stream {
  public:
   /// @param from non-blocking from now on.
-  tagged_stream(int rank, unique_fd from, outlet& to);
+  tagged_stream(int rank, unique_fd from, output_writer& to);
 
   [[nodiscard]] int fd() const { return from_.get(); }
   /// Whoever reads our output sets the pace; no more should be passed on for now.
@@ -28,7 +28,7 @@ class tagged_stream {
 
   std::string tag_;
   unique_fd from_;
-  outlet& to_;
+  output_writer& to_;
   std::string pending_;
 };
 

@@ -36,7 +36,7 @@ class shared_count {
   std::atomic<int>* const count_;
 };
 
-TEST(links_children, a_killed_process_is_named_while_a_child_of_it_has_its_sockets) {
+TEST(control_plane_children, a_killed_process_is_named_while_a_child_of_it_has_its_sockets) {
   const auto process = static_cast<int>(::syscall(SYS_pidfd_open, ::getpid(), 0));
   if (process < 0) GTEST_SKIP() << "this system tells nobody when a process ends (pidfd_open)";
   ::close(process);
@@ -44,7 +44,7 @@ TEST(links_children, a_killed_process_is_named_while_a_child_of_it_has_its_socke
   const auto ends = run_processes(4, [&](bootstrap& exchange) {
     config settings = quick();
     settings.wait_timeout = std::chrono::milliseconds(0);
-    linked_pe pe(exchange, settings);
+    joined_pe pe(exchange, settings);
     pe.control_plane.barrier();
     if (pe.control_plane.my_pe() == 2) {
       if (::fork() == 0) {
@@ -63,10 +63,10 @@ TEST(links_children, a_killed_process_is_named_while_a_child_of_it_has_its_socke
   for (std::size_t pe = 0; pe < ends.size(); ++pe) EXPECT_EQ(ends[pe].message, "");
 }
 
-TEST(links_children, the_last_words_of_a_killed_process_count_while_a_child_of_it_has_its_sockets) {
+TEST(control_plane_children, the_last_words_of_a_killed_process_count_while_a_child_of_it_has_its_sockets) {
   const shared_count heard;
   const auto ends = run_processes(2, [&](bootstrap& exchange) {
-    linked_pe pe(exchange);
+    joined_pe pe(exchange);
     const pid_t other = std::stoi(text_of(pe.control_plane.all_gather(bytes_of(std::to_string(::getpid())))[0].bytes));
     if (pe.control_plane.my_pe() == 0) {
       ::raise(SIGSTOP);  // hears of the words and of the death at once

@@ -21,7 +21,7 @@ TEST_P(links_of, all_gather_brings_everyones_bytes_in_order) {
   const int n = GetParam();
   const holdings before = count_holdings();
   const auto ends = run_threads(n, [n](bootstrap& exchange) {
-    linked_pe pe(exchange);
+    joined_pe pe(exchange);
     EXPECT_EQ(pe.control_plane.my_pe(), exchange.rank());
     EXPECT_EQ(pe.control_plane.n_pes(), n);
     for (int round = 0; round < 50; ++round) {
@@ -45,7 +45,7 @@ TEST_P(links_of, all_gather_brings_everyones_bytes_in_order) {
 TEST_P(links_of, pes_at_different_speed_do_not_mix_rounds) {
   const int n = GetParam();
   const auto ends = run_threads(n, [](bootstrap& exchange) {
-    linked_pe pe(exchange);
+    joined_pe pe(exchange);
     std::minstd_rand random(static_cast<unsigned>(exchange.rank() + 1));
     for (int round = 0; round < 100; ++round) {
       if (random() % 7 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random() % 2000));
@@ -62,7 +62,7 @@ TEST_P(links_of, descriptors_travel_and_close_on_exec) {
   const int n = GetParam();
   const holdings before = count_holdings();
   const auto ends = run_threads(n, [](bootstrap& exchange) {
-    linked_pe pe(exchange);
+    joined_pe pe(exchange);
     int pipe[2];
     ASSERT_EQ(::pipe2(pipe, O_CLOEXEC), 0);
     const detail::unique_fd read_end(pipe[0]);
@@ -98,7 +98,7 @@ TEST_P(links_of, descriptors_travel_and_close_on_exec) {
 TEST(control_plane, a_barrier_holds_everyone_back) {
   std::atomic<int> arrived{0};
   const auto ends = run_threads(4, [&](bootstrap& exchange) {
-    linked_pe pe(exchange);
+    joined_pe pe(exchange);
     for (int round = 1; round <= 20; ++round) {
       if (pe.control_plane.my_pe() == round % 4) std::this_thread::sleep_for(std::chrono::milliseconds(2));
       ++arrived;
@@ -114,7 +114,7 @@ TEST(control_plane, peers_know_host_process_and_local_rank) {
   char host[256] = {};
   ASSERT_EQ(::gethostname(host, sizeof(host) - 1), 0);
   run_threads(3, [&](bootstrap& exchange) {
-    linked_pe pe(exchange);
+    joined_pe pe(exchange);
     for (int other = 0; other < 3; ++other) {
       EXPECT_EQ(pe.control_plane.peer(other).host, host);
       EXPECT_EQ(pe.control_plane.peer(other).pid, ::getpid());
@@ -128,7 +128,7 @@ TEST(control_plane, peers_know_host_process_and_local_rank) {
 
 TEST(control_plane, the_largest_contribution_fits_and_a_larger_one_is_refused_before_anything_is_sent) {
   const auto ends = run_threads(3, [](bootstrap& exchange) {
-    linked_pe pe(exchange);
+    joined_pe pe(exchange);
     const blob largest(std::size_t{64} << 10, std::byte{7});
     for (int i = 0; i < 10; ++i)
       for (const contribution& theirs : pe.control_plane.all_gather(largest)) EXPECT_EQ(theirs.bytes, largest);
@@ -155,7 +155,7 @@ TEST(control_plane, two_worlds_at_once_and_one_after_another_of_changing_size) {
   const holdings before = count_holdings();
   for (const int n : {2, 4, 2, 1, 3}) {
     const auto ends = run_threads(n, [n](bootstrap& first) {
-      linked_pe one(first);
+      joined_pe one(first);
       EXPECT_EQ(one.control_plane.n_pes(), n);
       one.control_plane.barrier();
       one.control_plane.leave();
@@ -165,8 +165,8 @@ TEST(control_plane, two_worlds_at_once_and_one_after_another_of_changing_size) {
   auto second = make_thread_bootstraps(3, std::chrono::seconds(30));
   const auto ends = run_threads(3, [&](bootstrap& first) {
     // The second world counts its PEs the other way round.
-    linked_pe one(first);
-    linked_pe two(*second[static_cast<std::size_t>(2 - first.rank())]);
+    joined_pe one(first);
+    joined_pe two(*second[static_cast<std::size_t>(2 - first.rank())]);
     for (int round = 0; round < 20; ++round) {
       const auto a = one.control_plane.all_gather(bytes_of("one" + std::to_string(one.control_plane.my_pe())));
       const auto b = two.control_plane.all_gather(bytes_of("two" + std::to_string(two.control_plane.my_pe())));
@@ -186,7 +186,7 @@ TEST(control_plane, two_worlds_at_once_and_one_after_another_of_changing_size) {
 
 TEST(control_plane, nothing_can_be_called_after_leaving) {
   const auto ends = run_threads(2, [](bootstrap& exchange) {
-    linked_pe pe(exchange);
+    joined_pe pe(exchange);
     pe.control_plane.leave();
     try {
       pe.control_plane.barrier();

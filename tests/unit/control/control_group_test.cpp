@@ -40,7 +40,7 @@ void expect_in_order(const control_group& group, int round) {
 
 TEST(control_group, members_have_numbers_of_their_own_and_others_are_not_asked) {
   const auto ends = run_threads(5, [](bootstrap& exchange) {
-    linked_pe pe(exchange);
+    joined_pe pe(exchange);
     const int me = exchange.rank();
     const auto backwards = make_group(pe.control_plane, {4, 1, 3});
     ASSERT_EQ(backwards != nullptr, me == 4 || me == 1 || me == 3);
@@ -63,7 +63,7 @@ TEST(control_group, members_have_numbers_of_their_own_and_others_are_not_asked) 
 
 TEST(control_group, a_member_may_be_ahead_of_one_that_has_not_heard_of_the_group) {
   const auto ends = run_threads(3, [](bootstrap& exchange) {
-    linked_pe pe(exchange);
+    joined_pe pe(exchange);
     for (int round = 0; round < 50; ++round) {
       pe.control_plane.barrier();
       if (exchange.rank() == round % 3) std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -78,7 +78,7 @@ TEST(control_group, a_member_may_be_ahead_of_one_that_has_not_heard_of_the_group
 TEST(control_group, overlapping_ones_at_once_from_several_threads) {
   constexpr int n = 4;
   const auto ends = run_threads(n, [](bootstrap& exchange) {
-    linked_pe pe(exchange);
+    joined_pe pe(exchange);
     const int me = exchange.rank();
     const auto pairs = make_group(pe.control_plane, me < 2 ? std::vector<int>{0, 1} : std::vector<int>{3, 2});
     const auto all = make_group(pe.control_plane, {3, 2, 1, 0});
@@ -100,7 +100,7 @@ TEST(control_group, overlapping_ones_at_once_from_several_threads) {
 
 TEST(control_group, thousands_come_and_go) {
   const auto ends = run_threads(3, [](bootstrap& exchange) {
-    linked_pe pe(exchange);
+    joined_pe pe(exchange);
     for (int round = 0; round < 2000; ++round) {
       const auto group = make_group(pe.control_plane, {round % 3, (round + 1) % 3});
       if (group) group->barrier();
@@ -112,7 +112,7 @@ TEST(control_group, thousands_come_and_go) {
 
 TEST(control_group, members_that_call_different_things_are_told) {
   const auto ends = run_threads(3, [](bootstrap& exchange) {
-    linked_pe pe(exchange);
+    joined_pe pe(exchange);
     const auto group = make_group(pe.control_plane, {0, 2});
     if (exchange.rank() == 0) group->barrier();
     if (exchange.rank() == 2) static_cast<void>(group->all_gather({}));
@@ -126,7 +126,7 @@ TEST(control_group, members_that_call_different_things_are_told) {
 
 TEST(control_group, who_leaves_while_a_member_waits_is_named) {
   const auto ends = run_threads(3, [](bootstrap& exchange) {
-    linked_pe pe(exchange);
+    joined_pe pe(exchange);
     const auto group = make_group(pe.control_plane, {0, 2});
     if (exchange.rank() == 0) group->barrier();
     pe.control_plane.leave();
@@ -142,7 +142,7 @@ TEST(control_group, a_wait_that_is_too_long_names_the_missing_member) {
   const auto ends = run_threads(3, [](bootstrap& exchange) {
     config settings = quick();
     settings.wait_timeout = std::chrono::milliseconds(300);
-    linked_pe pe(exchange, settings);
+    joined_pe pe(exchange, settings);
     const auto group = make_group(pe.control_plane, {2, 0});
     if (exchange.rank() == 0) group->barrier();
     while (!pe.control_plane.failed()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -159,7 +159,7 @@ TEST(control_group, outlives_the_links_without_harm) {
   const auto ends = run_threads(2, [](bootstrap& exchange) {
     std::unique_ptr<control_group> group;
     {
-      linked_pe pe(exchange);
+      joined_pe pe(exchange);
       group = make_group(pe.control_plane, {1, 0});
       pe.control_plane.leave();
     }

@@ -18,11 +18,11 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-TEST(links_failure, fail_wakes_everyone_with_the_reason_and_tells_each_pe_once) {
+TEST(control_plane_failure, fail_wakes_everyone_with_the_reason_and_tells_each_pe_once) {
   std::atomic<int> told{0};
   const auto ends = run_threads(4, [&](bootstrap& exchange) {
     std::atomic<int> told_here{0};
-    linked_pe pe(exchange, quick(), [&](const error& cause) {
+    joined_pe pe(exchange, quick(), [&](const error& cause) {
       EXPECT_EQ(cause.code(), code::aborted);
       EXPECT_EQ(cause.pe(), 2);
       ++told;
@@ -52,9 +52,9 @@ TEST(links_failure, fail_wakes_everyone_with_the_reason_and_tells_each_pe_once) 
   EXPECT_EQ(told, 4);
 }
 
-TEST(links_failure, fail_may_be_called_from_any_thread_of_a_waiting_pe) {
+TEST(control_plane_failure, fail_may_be_called_from_any_thread_of_a_waiting_pe) {
   const auto ends = run_threads(2, [](bootstrap& exchange) {
-    linked_pe pe(exchange);
+    joined_pe pe(exchange);
     std::thread other([&] {
       if (pe.control_plane.my_pe() != 0) return;
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
@@ -70,10 +70,10 @@ TEST(links_failure, fail_may_be_called_from_any_thread_of_a_waiting_pe) {
   for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
 }
 
-TEST(links_failure, alone_fail_works_too) {
+TEST(control_plane_failure, alone_fail_works_too) {
   run_threads(1, [](bootstrap& exchange) {
     int told = 0;
-    linked_pe pe(exchange, quick(), [&](const error&) { ++told; });
+    joined_pe pe(exchange, quick(), [&](const error&) { ++told; });
     pe.control_plane.barrier();
     pe.control_plane.fail("enough");
     EXPECT_EQ(told, 1);
@@ -81,10 +81,10 @@ TEST(links_failure, alone_fail_works_too) {
   });
 }
 
-TEST(links_failure, the_cause_is_heard_before_the_end_of_whoever_heard_it_first) {
+TEST(control_plane_failure, the_cause_is_heard_before_the_end_of_whoever_heard_it_first) {
   for (int repeat = 0; repeat < 20; ++repeat) {
     const auto ends = run_threads(4, [](bootstrap& exchange) {
-      linked_pe pe(exchange);
+      joined_pe pe(exchange);
       pe.control_plane.barrier();
       if (pe.control_plane.my_pe() == 1) {
         pe.control_plane.fail("root cause");
@@ -100,10 +100,10 @@ TEST(links_failure, the_cause_is_heard_before_the_end_of_whoever_heard_it_first)
   }
 }
 
-TEST(links_failure, a_pe_that_is_destroyed_without_leaving_is_named_to_those_who_wait) {
+TEST(control_plane_failure, a_pe_that_is_destroyed_without_leaving_is_named_to_those_who_wait) {
   const holdings before = count_holdings();
   const auto ends = run_threads(3, [](bootstrap& exchange) {
-    linked_pe pe(exchange);
+    joined_pe pe(exchange);
     pe.control_plane.barrier();
     if (pe.control_plane.my_pe() == 1) return;
     pe.control_plane.barrier();
@@ -119,21 +119,21 @@ TEST(links_failure, a_pe_that_is_destroyed_without_leaving_is_named_to_those_who
   EXPECT_EQ(settle_at(before), before);
 }
 
-TEST(links_failure, a_round_that_makes_all_pes_end_is_completed_on_all) {
+TEST(control_plane_failure, a_round_that_makes_all_pes_end_is_completed_on_all) {
   // As when all conclude from an exchange that the heap can't be built: the first to know must not take it from the
   // others.
   for (int repeat = 0; repeat < 50; ++repeat) {
     const auto ends = run_threads(4, [](bootstrap& exchange) {
-      linked_pe pe(exchange);
+      joined_pe pe(exchange);
       for (int round = 0; round < 3; ++round) static_cast<void>(pe.control_plane.all_gather(bytes_of("bad news")));
     });
     for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
   }
 }
 
-TEST(links_failure, a_pe_that_leaves_while_others_go_on_is_named) {
+TEST(control_plane_failure, a_pe_that_leaves_while_others_go_on_is_named) {
   const auto ends = run_threads(3, [](bootstrap& exchange) {
-    linked_pe pe(exchange);
+    joined_pe pe(exchange);
     pe.control_plane.barrier();
     if (pe.control_plane.my_pe() == 2)
       pe.control_plane.leave();
@@ -148,9 +148,9 @@ TEST(links_failure, a_pe_that_leaves_while_others_go_on_is_named) {
   }
 }
 
-TEST(links_failure, different_collectives_are_noticed) {
+TEST(control_plane_failure, different_collectives_are_noticed) {
   const auto ends = run_threads(2, [](bootstrap& exchange) {
-    linked_pe pe(exchange);
+    joined_pe pe(exchange);
     if (pe.control_plane.my_pe() == 0)
       pe.control_plane.barrier();
     else
@@ -162,12 +162,12 @@ TEST(links_failure, different_collectives_are_noticed) {
   }
 }
 
-TEST(links_failure, a_time_limit_names_who_is_missing) {
+TEST(control_plane_failure, a_time_limit_names_who_is_missing) {
   std::atomic<int> given_up{0};
   const auto ends = run_threads(3, [&](bootstrap& exchange) {
     config settings = quick();
     settings.wait_timeout = std::chrono::milliseconds(200);
-    linked_pe pe(exchange, settings);
+    joined_pe pe(exchange, settings);
     if (pe.control_plane.my_pe() == 1) {
       while (given_up < 2) std::this_thread::sleep_for(std::chrono::milliseconds(1));
       // The others had come to their barrier, so that this one may still be completed; no later one is.
@@ -190,12 +190,12 @@ TEST(links_failure, a_time_limit_names_who_is_missing) {
   for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
 }
 
-TEST(links_failure, a_failure_is_logged_once) {
+TEST(control_plane_failure, a_failure_is_logged_once) {
   const scratch_folder folder;
   run_threads(2, [&](bootstrap& exchange) {
     config settings = quick();
     settings.log_file = folder.path() + "/log" + std::to_string(exchange.rank());
-    linked_pe pe(exchange, settings);
+    joined_pe pe(exchange, settings);
     pe.control_plane.barrier();
     if (pe.control_plane.my_pe() == 1) return;
     EXPECT_TRUE(thrown_by([&] { pe.control_plane.barrier(); }));
@@ -205,12 +205,12 @@ TEST(links_failure, a_failure_is_logged_once) {
   EXPECT_EQ(count_with(lines_of(folder.path() + "/log1"), "error: "), 0u);
 }
 
-TEST(links_failure, a_killed_process_is_named_within_two_seconds) {
+TEST(control_plane_failure, a_killed_process_is_named_within_two_seconds) {
   const auto ends = run_processes(4, [](bootstrap& exchange) {
     config settings = quick();
     settings.wait_timeout = std::chrono::milliseconds(0);  // nothing but the death itself may end the wait
     std::atomic<bool> told{false};
-    linked_pe pe(exchange, settings, [&](const error&) { told = true; });
+    joined_pe pe(exchange, settings, [&](const error&) { told = true; });
     const auto all = pe.control_plane.all_gather(bytes_of(std::to_string(::getpid())));
     const std::string victim = text_of(all[2].bytes);
     if (pe.control_plane.my_pe() == 2) {
@@ -232,11 +232,11 @@ TEST(links_failure, a_killed_process_is_named_within_two_seconds) {
   }
 }
 
-TEST(links_failure, a_stopped_process_is_waited_for_and_a_full_queue_is_no_hang) {
+TEST(control_plane_failure, a_stopped_process_is_waited_for_and_a_full_queue_is_no_hang) {
   const auto ends = run_processes(2, [](bootstrap& exchange) {
     config settings = quick();
     settings.wait_timeout = std::chrono::milliseconds(700);
-    linked_pe pe(exchange, settings);
+    joined_pe pe(exchange, settings);
     const auto all = pe.control_plane.all_gather(bytes_of(std::to_string(::getpid())));
     if (pe.control_plane.my_pe() == 1) {
       ::raise(SIGSTOP);
@@ -251,9 +251,9 @@ TEST(links_failure, a_stopped_process_is_waited_for_and_a_full_queue_is_no_hang)
   for (const auto& end : ends) EXPECT_EQ(end.message, "");
 }
 
-TEST(links_failure, descriptors_that_do_not_fit_are_reported_and_none_leaks) {
+TEST(control_plane_failure, descriptors_that_do_not_fit_are_reported_and_none_leaks) {
   const auto ends = run_processes(2, [](bootstrap& exchange) {
-    linked_pe pe(exchange);
+    joined_pe pe(exchange);
     const std::vector<int> many(40, STDOUT_FILENO);
     const std::size_t open_before = count_holdings().fds;
     if (pe.control_plane.my_pe() == 0) {
@@ -275,9 +275,9 @@ TEST(links_failure, descriptors_that_do_not_fit_are_reported_and_none_leaks) {
   for (const auto& end : ends) EXPECT_EQ(end.message, "");
 }
 
-TEST(links_failure, descriptors_wait_while_too_many_of_the_user_are_on_their_way) {
+TEST(control_plane_failure, descriptors_wait_while_too_many_of_the_user_are_on_their_way) {
   const auto ends = run_processes(2, [](bootstrap& exchange) {
-    linked_pe pe(exchange);
+    joined_pe pe(exchange);
     pe.control_plane.barrier();
     std::thread reader;
     const auto start = clock::now();
@@ -312,13 +312,13 @@ TEST(links_failure, descriptors_wait_while_too_many_of_the_user_are_on_their_way
   for (const auto& end : ends) EXPECT_EQ(end.message, "");
 }
 
-TEST(links_failure, a_low_limit_of_descriptors_is_raised_where_that_is_allowed) {
+TEST(control_plane_failure, a_low_limit_of_descriptors_is_raised_where_that_is_allowed) {
   const auto ends = run_processes(4, [](bootstrap& exchange) {
     rlimit limit{};
     require(::getrlimit(RLIMIT_NOFILE, &limit) == 0, "the limit");
     limit.rlim_cur = count_holdings().fds + 3;  // too few for a listener and a socket to each other PE
     require(::setrlimit(RLIMIT_NOFILE, &limit) == 0, "a lower limit");
-    linked_pe pe(exchange);
+    joined_pe pe(exchange);
     pe.control_plane.barrier();
     pe.control_plane.leave();
   });

@@ -91,8 +91,8 @@ inline bool says(const std::optional<error>& failure, const std::string& text) {
 }
 
 /// Links with settings and a quiet log of their own.
-struct linked_pe {
-  explicit linked_pe(bootstrap& exchange, const config& settings = quick(),
+struct joined_pe {
+  explicit joined_pe(bootstrap& exchange, const config& settings = quick(),
                      detail::control_plane::failure_callback callback = {})
       : log(settings.log_file.empty() ? log_level::error : log_level::debug,
             settings.log_file.empty() ? "/dev/null" : settings.log_file),

@@ -211,7 +211,7 @@ TEST(tcp_endpoints, travels_whole_or_is_refused) {
   tcp_endpoints failed;
   failed.peer_timeout = std::chrono::seconds(30);
   failed.failure = "no, really";
-  const auto both = decode_offers({encode(mine), encode(failed)});
+  const auto both = decode_endpoints({encode(mine), encode(failed)});
   ASSERT_EQ(both.size(), 2u);
   ASSERT_EQ(both[0].addresses.size(), 2u);
   EXPECT_EQ(both[0].addresses[0].text(), "10.0.0.1:4711");
@@ -225,7 +225,7 @@ TEST(tcp_endpoints, travels_whole_or_is_refused) {
   const blob nowhere = bytes_of(std::string_view("pgas-tcp\0001000\0\0nowhere\0", 24));
   const blob never = bytes_of(std::string_view("pgas-tcp\0000\0\0\0", 13));
   for (const blob& bad : {blob(), bytes_of("nonsense"), blob(good.begin(), good.end() - 5), nowhere, never}) {
-    const auto end = thrown_by([&] { static_cast<void>(decode_offers({good, bad})); });
+    const auto end = thrown_by([&] { static_cast<void>(decode_endpoints({good, bad})); });
     ASSERT_TRUE(end);
     EXPECT_EQ(end->code(), code::bootstrap_protocol);
     EXPECT_EQ(end->pe(), 1);

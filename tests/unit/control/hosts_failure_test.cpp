@@ -15,7 +15,7 @@ TEST(hosts_failure, fail_wakes_everyone_with_the_reason) {
   std::atomic<int> told{0};
   const auto ends = run_threads_on({0, 0, 1, 1}, [&](bootstrap& exchange) {
     std::atomic<int> told_here{0};
-    linked_pe pe(exchange, quick(), [&](const error& cause) {
+    joined_pe pe(exchange, quick(), [&](const error& cause) {
       EXPECT_EQ(cause.code(), code::aborted);
       EXPECT_EQ(cause.pe(), 2);
       ++told;
@@ -39,7 +39,7 @@ TEST(hosts_failure, fail_wakes_everyone_with_the_reason) {
 TEST(hosts_failure, the_cause_is_heard_before_the_end_of_whoever_heard_it_first) {
   for (int repeat = 0; repeat < 10; ++repeat) {
     const auto ends = run_threads_on({0, 1, 0, 1}, [](bootstrap& exchange) {
-      linked_pe pe(exchange);
+      joined_pe pe(exchange);
       pe.control_plane.barrier();
       if (pe.control_plane.my_pe() == 1) {
         pe.control_plane.fail("root cause");
@@ -58,7 +58,7 @@ TEST(hosts_failure, the_cause_is_heard_before_the_end_of_whoever_heard_it_first)
 TEST(hosts_failure, a_round_that_makes_all_pes_end_is_completed_on_all) {
   for (int repeat = 0; repeat < 20; ++repeat) {
     const auto ends = run_threads_on({0, 0, 1, 1}, [](bootstrap& exchange) {
-      linked_pe pe(exchange);
+      joined_pe pe(exchange);
       for (int round = 0; round < 3; ++round) static_cast<void>(pe.control_plane.all_gather(bytes_of("bad news")));
     });
     for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
@@ -68,7 +68,7 @@ TEST(hosts_failure, a_round_that_makes_all_pes_end_is_completed_on_all) {
 TEST(hosts_failure, a_pe_that_is_destroyed_without_leaving_is_named_with_its_host) {
   const holdings before = count_holdings();
   const auto ends = run_threads_on({0, 1, 0}, [](bootstrap& exchange) {
-    linked_pe pe(exchange);
+    joined_pe pe(exchange);
     pe.control_plane.barrier();
     if (pe.control_plane.my_pe() == 1) return;
     pe.control_plane.barrier();
@@ -86,7 +86,7 @@ TEST(hosts_failure, a_pe_that_is_destroyed_without_leaving_is_named_with_its_hos
 
 TEST(hosts_failure, a_pe_that_leaves_while_others_go_on_is_named) {
   const auto ends = run_threads_on({0, 1, 1}, [](bootstrap& exchange) {
-    linked_pe pe(exchange);
+    joined_pe pe(exchange);
     pe.control_plane.barrier();
     if (pe.control_plane.my_pe() == 2)
       pe.control_plane.leave();
@@ -104,7 +104,7 @@ TEST(hosts_failure, a_time_limit_names_who_is_missing) {
   const auto ends = run_threads_on({0, 0, 1}, [](bootstrap& exchange) {
     config settings = quick();
     settings.wait_timeout = std::chrono::milliseconds(1500);  // the others come in time on a busy machine too
-    linked_pe pe(exchange, settings);
+    joined_pe pe(exchange, settings);
     if (pe.control_plane.my_pe() != 2) pe.control_plane.barrier();
     while (!pe.control_plane.failed()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     pe.control_plane.check();
@@ -121,7 +121,7 @@ TEST(hosts_failure, a_killed_process_of_another_host_is_named) {
     config settings = quick();
     settings.wait_timeout = std::chrono::milliseconds(0);  // nothing but the death itself may end the wait
     std::atomic<bool> told{false};
-    linked_pe pe(exchange, settings, [&](const error&) { told = true; });
+    joined_pe pe(exchange, settings, [&](const error&) { told = true; });
     const auto all = pe.control_plane.all_gather(bytes_of(std::to_string(::getpid())));
     if (pe.control_plane.my_pe() == 2) ::kill(::getpid(), SIGKILL);
     const auto end = thrown_by([&] { static_cast<void>(pe.control_plane.all_gather(bytes_of("waiting"))); });
@@ -141,7 +141,7 @@ TEST(hosts_failure, a_process_of_another_host_that_stops_is_lost_after_the_limit
     config settings = quick();
     settings.wait_timeout = std::chrono::milliseconds(0);
     settings.heartbeat_timeout = std::chrono::milliseconds(1000);
-    linked_pe pe(exchange, settings);
+    joined_pe pe(exchange, settings);
     const auto all = pe.control_plane.all_gather(bytes_of(std::to_string(::getpid())));
     if (pe.control_plane.my_pe() == 1) {
       ::raise(SIGSTOP);
@@ -166,7 +166,7 @@ TEST(hosts_failure, a_stopped_process_of_the_same_host_is_waited_for) {
     config settings = quick();
     settings.heartbeat_timeout = std::chrono::milliseconds(60'000);
     settings.wait_timeout = std::chrono::milliseconds(2000);
-    linked_pe pe(exchange, settings);
+    joined_pe pe(exchange, settings);
     const auto all = pe.control_plane.all_gather(bytes_of(std::to_string(::getpid())));
     if (pe.control_plane.my_pe() == 1) {
       ::raise(SIGSTOP);

@@ -21,17 +21,17 @@ std::string name_of(const testing::TestParamInfo<std::vector<int>>& hosts) {
 }
 
 /// Each PE's host.
-class links_on : public testing::TestWithParam<std::vector<int>> {};
-INSTANTIATE_TEST_SUITE_P(hosts, links_on,
+class control_plane_on : public testing::TestWithParam<std::vector<int>> {};
+INSTANTIATE_TEST_SUITE_P(hosts, control_plane_on,
                          testing::Values(std::vector<int>{0, 1}, std::vector<int>{0, 0, 1, 1},
                                          std::vector<int>{0, 1, 1, 1}, std::vector<int>{0, 1, 0, 1},
                                          std::vector<int>{0, 1, 2}),
                          name_of);
 
-TEST_P(links_on, all_gather_brings_everyones_bytes_in_order) {
+TEST_P(control_plane_on, all_gather_brings_everyones_bytes_in_order) {
   const holdings before = count_holdings();
   const auto ends = run_threads_on(GetParam(), [](bootstrap& exchange) {
-    linked_pe pe(exchange);
+    joined_pe pe(exchange);
     const int n = pe.control_plane.n_pes();
     for (int round = 0; round < 50; ++round) {
       const std::string mine(static_cast<std::size_t>(pe.control_plane.my_pe() * round),
@@ -48,9 +48,9 @@ TEST_P(links_on, all_gather_brings_everyones_bytes_in_order) {
   EXPECT_EQ(settle_at(before), before);
 }
 
-TEST_P(links_on, the_largest_contributions_arrive) {
+TEST_P(control_plane_on, the_largest_contributions_arrive) {
   const auto ends = run_threads_on(GetParam(), [](bootstrap& exchange) {
-    linked_pe pe(exchange);
+    joined_pe pe(exchange);
     blob largest(std::size_t{64} << 10);
     std::minstd_rand random(7);
     for (std::byte& b : largest) b = static_cast<std::byte>(random());
@@ -65,11 +65,11 @@ TEST_P(links_on, the_largest_contributions_arrive) {
   for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
 }
 
-TEST_P(links_on, barriers_hold_everyone_back_and_rounds_do_not_mix) {
+TEST_P(control_plane_on, barriers_hold_everyone_back_and_rounds_do_not_mix) {
   const int n = static_cast<int>(GetParam().size());
   std::atomic<int> arrived{0};
   const auto ends = run_threads_on(GetParam(), [&](bootstrap& exchange) {
-    linked_pe pe(exchange);
+    joined_pe pe(exchange);
     std::minstd_rand random(static_cast<unsigned>(exchange.rank() + 1));
     for (int round = 1; round <= 50; ++round) {
       if (random() % 7 == 0) std::this_thread::sleep_for(std::chrono::microseconds(random() % 2000));
@@ -84,10 +84,10 @@ TEST_P(links_on, barriers_hold_everyone_back_and_rounds_do_not_mix) {
   for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
 }
 
-TEST_P(links_on, pes_agree_on_who_is_where) {
+TEST_P(control_plane_on, pes_agree_on_who_is_where) {
   const std::vector<int> hosts = GetParam();
   const auto ends = run_threads_on(hosts, [&](bootstrap& exchange) {
-    linked_pe pe(exchange);
+    joined_pe pe(exchange);
     for (int other = 0; other < pe.control_plane.n_pes(); ++other) {
       const detail::peer_info& about = pe.control_plane.peer(other);
       const auto index = static_cast<std::size_t>(other);
@@ -102,11 +102,11 @@ TEST_P(links_on, pes_agree_on_who_is_where) {
   for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
 }
 
-TEST_P(links_on, descriptors_stay_inside_a_host) {
+TEST_P(control_plane_on, descriptors_stay_inside_a_host) {
   const std::vector<int> hosts = GetParam();
   const holdings before = count_holdings();
   const auto ends = run_threads_on(hosts, [&](bootstrap& exchange) {
-    linked_pe pe(exchange);
+    joined_pe pe(exchange);
     const int me = pe.control_plane.my_pe();
     int pipe[2];
     ASSERT_EQ(::pipe2(pipe, O_CLOEXEC), 0);
@@ -133,10 +133,10 @@ TEST_P(links_on, descriptors_stay_inside_a_host) {
   EXPECT_EQ(settle_at(before), before);
 }
 
-TEST_P(links_on, groups_at_once_from_several_threads_do_not_mix) {
+TEST_P(control_plane_on, groups_at_once_from_several_threads_do_not_mix) {
   const int n = static_cast<int>(GetParam().size());
   const auto ends = run_threads_on(GetParam(), [n](bootstrap& exchange) {
-    linked_pe pe(exchange);
+    joined_pe pe(exchange);
     std::vector<int> backwards;
     for (int other = n - 1; other >= 0; --other) backwards.push_back(other);
     const auto exchange_in = [](const control_group& group, int pending_collectives, std::size_t bytes) {
@@ -164,7 +164,7 @@ TEST(links_hosts, worlds_come_and_go_at_once_and_leave_nothing) {
   const holdings before = count_holdings();
   for (int repeat = 0; repeat < 5; ++repeat) {
     const auto ends = run_threads_on({0, 1, 1}, [](bootstrap& exchange) {
-      linked_pe pe(exchange);
+      joined_pe pe(exchange);
       pe.control_plane.leave();
     });
     for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
@@ -178,7 +178,7 @@ TEST(links_hosts, pes_that_have_nothing_to_say_are_not_taken_for_silent) {
     // The smallest limit applies to all: the others say often enough that they are there.
     settings.heartbeat_timeout =
         exchange.rank() == 0 ? std::chrono::milliseconds(2000) : std::chrono::milliseconds(3'600'000);
-    linked_pe pe(exchange, settings);
+    joined_pe pe(exchange, settings);
     pe.control_plane.barrier();
     std::this_thread::sleep_for(std::chrono::milliseconds(4500));
     pe.control_plane.barrier();
@@ -193,7 +193,7 @@ TEST(links_hosts, an_interface_can_be_chosen_and_one_that_does_not_exist_is_expl
     return run_threads_on({0, 1, 1}, [&](bootstrap& exchange) {
       config settings = quick();
       settings.socket_ifname = exchange.rank() == 1 ? of_pe_1 : "lo";
-      linked_pe pe(exchange, settings);
+      joined_pe pe(exchange, settings);
       pe.control_plane.barrier();
       pe.control_plane.leave();
     });

@@ -42,7 +42,7 @@ std::vector<std::string> join_with(const std::function<void(const std::vector<st
       }
       while (!done) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     });
-    linked_pe pe(paused, settings);
+    joined_pe pe(paused, settings);
     pe.control_plane.barrier();
     EXPECT_TRUE(sockets.entries().empty()) << "sockets must go when all are connected";
     pe.control_plane.leave();
@@ -173,7 +173,7 @@ TEST(joining, another_user_is_refused_before_anything_is_said) {
       }
       while (!done) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     });
-    linked_pe pe(paused, settings);
+    joined_pe pe(paused, settings);
     pe.control_plane.barrier();
     pe.control_plane.leave();
   });
@@ -182,13 +182,13 @@ TEST(joining, another_user_is_refused_before_anything_is_said) {
 }
 
 /// Two introductions that this process could have made.
-std::vector<peer_descriptor> two_hellos() { return {make_hello("/tmp"), make_hello("/tmp")}; }
+std::vector<peer_descriptor> two_descriptors() { return {make_descriptor("/tmp"), make_descriptor("/tmp")}; }
 
 TEST(joining, who_answers_at_a_pes_address_without_the_secret_is_not_taken_for_it) {
   const scratch_folder folder;
   config settings = quick();
   settings.socket_directory = folder.path();
-  const auto all = two_hellos();
+  const auto all = two_descriptors();
   const unix_listener mine(unix_address(folder.path(), all[1].socket_name), 4);
   const unix_listener impostor(unix_address(folder.path(), all[0].socket_name), 4);
   std::thread answer([&] {
@@ -219,7 +219,7 @@ TEST(joining, a_pe_that_does_not_connect_is_named) {
   config settings = quick();
   settings.socket_directory = folder.path();
   settings.join_timeout = std::chrono::milliseconds(200);
-  const auto all = two_hellos();
+  const auto all = two_descriptors();
   const unix_listener mine(unix_address(folder.path(), all[0].socket_name), 4);
   log::logger log(log_level::error, "/dev/null");
   try {
@@ -236,7 +236,7 @@ TEST(joining, a_directory_that_is_not_shared_is_explained) {
   const scratch_folder folder;
   config settings = quick();
   settings.socket_directory = folder.path();
-  const auto all = two_hellos();
+  const auto all = two_descriptors();
   const unix_listener mine(unix_address(folder.path(), all[1].socket_name), 4);
   log::logger log(log_level::error, "/dev/null");
   try {
@@ -256,7 +256,7 @@ TEST(joining, a_directory_that_cannot_be_used_fails_on_every_pe_alike) {
     const auto ends = run_threads(3, [&](bootstrap& exchange) {
       config settings = quick();
       settings.socket_directory = exchange.rank() == 1 ? folder : good.path();
-      linked_pe pe(exchange, settings);
+      joined_pe pe(exchange, settings);
     });
     for (const auto& end : ends) {
       ASSERT_TRUE(end);
@@ -279,7 +279,7 @@ TEST(joining, a_pe_that_is_lost_while_joining_fails_all_and_leaks_nothing) {
     pausing_bootstrap paused(exchange, [&] {
       if (exchange.rank() == 1) throw error(code::aborted, "gives up", 1);
     });
-    linked_pe pe(paused, settings);
+    joined_pe pe(paused, settings);
   });
   for (const auto& end : ends) EXPECT_TRUE(end);
   EXPECT_TRUE(folder.entries().empty());
@@ -293,7 +293,7 @@ TEST(joining, network_namespaces_with_a_common_directory_are_one_host) {
     if (exchange.rank() == 1) require(::unshare(CLONE_NEWNET) == 0, "a network namespace of its own");
     config settings = quick();
     settings.socket_directory = folder.path();
-    linked_pe pe(exchange, settings);
+    joined_pe pe(exchange, settings);
     require(pe.control_plane.peer(1).host_index == 0 && pe.control_plane.peer(1).local_rank == 1, "one host");
     pe.control_plane.barrier();
     pe.control_plane.leave();
@@ -302,7 +302,8 @@ TEST(joining, network_namespaces_with_a_common_directory_are_one_host) {
 }
 
 TEST(peer_descriptor, a_host_is_what_unix_sockets_reach) {
-  std::vector<peer_descriptor> all = {make_hello(""), make_hello(""), make_hello(""), make_hello("")};
+  std::vector<peer_descriptor> all = {make_descriptor(""), make_descriptor(""), make_descriptor(""),
+                                      make_descriptor("")};
   EXPECT_EQ(hosts_of(all), (std::vector<int>{0, 0, 0, 0}));
   all[2].host = "elsewhere";
   EXPECT_EQ(hosts_of(all), (std::vector<int>{0, 0, 0, 0})) << "a host name alone says nothing";
@@ -311,39 +312,39 @@ TEST(peer_descriptor, a_host_is_what_unix_sockets_reach) {
   EXPECT_EQ(hosts_of(all), (std::vector<int>{0, 1, 0, 1}));
   all[2].network_namespace = "4:77";
   EXPECT_EQ(hosts_of(all), (std::vector<int>{0, 1, 2, 1}));
-  all[0].mesh_connector = all[2].mesh_connector = "directory";
+  all[0].socket_kind = all[2].socket_kind = "directory";
   EXPECT_EQ(hosts_of(all), (std::vector<int>{0, 1, 0, 1})) << "a directory bridges network namespaces";
-  EXPECT_FALSE(obstacle(all));
+  EXPECT_FALSE(validate(all));
 }
 
 TEST(peer_descriptor, what_keeps_pes_of_one_host_apart_names_both) {
-  std::vector<peer_descriptor> all = {make_hello(""), make_hello(""), make_hello("")};
-  EXPECT_FALSE(obstacle(all));
+  std::vector<peer_descriptor> all = {make_descriptor(""), make_descriptor(""), make_descriptor("")};
+  EXPECT_FALSE(validate(all));
   auto half = all;
-  half[2].mesh_connector = "directory";
-  ASSERT_TRUE(obstacle(half));
-  EXPECT_EQ(obstacle(half)->code(), code::config_value);
-  EXPECT_EQ(obstacle(half)->pe(), 2);
-  EXPECT_NE(std::string(obstacle(half)->what()).find("PGAS_SOCKET_DIR"), std::string::npos);
+  half[2].socket_kind = "directory";
+  ASSERT_TRUE(validate(half));
+  EXPECT_EQ(validate(half)->code(), code::config_value);
+  EXPECT_EQ(validate(half)->pe(), 2);
+  EXPECT_NE(std::string(validate(half)->what()).find("PGAS_SOCKET_DIR"), std::string::npos);
   half[2].boot_id = "another";
-  EXPECT_FALSE(obstacle(half)) << "each host has its own way";
+  EXPECT_FALSE(validate(half)) << "each host has its own way";
 
   auto foreign = all;
   foreign[1].user = "4711";
-  ASSERT_TRUE(obstacle(foreign));
-  EXPECT_EQ(obstacle(foreign)->code(), code::authentication);
-  EXPECT_EQ(obstacle(foreign)->pe(), 1);
+  ASSERT_TRUE(validate(foreign));
+  EXPECT_EQ(validate(foreign)->code(), code::authentication);
+  EXPECT_EQ(validate(foreign)->pe(), 1);
   foreign[1].boot_id = "another";
-  EXPECT_FALSE(obstacle(foreign)) << "users have other numbers on other hosts";
+  EXPECT_FALSE(validate(foreign)) << "users have other numbers on other hosts";
 }
 
 TEST(peer_descriptor, other_versions_and_other_programs_are_recognised) {
-  const blob good = encode(make_hello(""));
-  EXPECT_EQ(decode_hellos({good, good}).size(), 2u);
-  peer_descriptor older = make_hello("");
+  const blob good = encode(make_descriptor(""));
+  EXPECT_EQ(decode_descriptors({good, good}).size(), 2u);
+  peer_descriptor older = make_descriptor("");
   older.version = "0.0.9";
   try {
-    static_cast<void>(decode_hellos({good, good, encode(older)}));
+    static_cast<void>(decode_descriptors({good, good, encode(older)}));
     ADD_FAILURE();
   } catch (const error& mismatch) {
     EXPECT_EQ(mismatch.code(), code::version_mismatch);
@@ -352,7 +353,7 @@ TEST(peer_descriptor, other_versions_and_other_programs_are_recognised) {
   }
   for (const blob& bad : {blob(), bytes_of("nonsense"), blob(good.begin(), good.begin() + 60)}) {
     try {
-      static_cast<void>(decode_hellos({good, bad}));
+      static_cast<void>(decode_descriptors({good, bad}));
       ADD_FAILURE();
     } catch (const error& malformed) {
       EXPECT_EQ(malformed.code(), code::bootstrap_protocol);
@@ -362,7 +363,7 @@ TEST(peer_descriptor, other_versions_and_other_programs_are_recognised) {
 }
 
 TEST(peer_descriptor, every_share_changes_the_secret_and_no_two_are_alike) {
-  std::vector<peer_descriptor> all = {make_hello(""), make_hello("")};
+  std::vector<peer_descriptor> all = {make_descriptor(""), make_descriptor("")};
   EXPECT_NE(all[0].secret, all[1].secret);
   EXPECT_NE(all[0].socket_name, all[1].socket_name);
   const job_secret first = derive_job_key(all);

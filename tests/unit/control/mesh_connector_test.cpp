@@ -30,7 +30,7 @@ unique_fd connect_now(const tcp_address& to) {
   return std::move(begun.fd);
 }
 
-TEST(meeting, strangers_on_the_port_are_refused_with_one_line_each_and_delay_nobody) {
+TEST(mesh_connector, strangers_on_the_port_are_refused_with_one_line_each_and_delay_nobody) {
   const scratch_folder logs;
   const holdings before = count_holdings();
   const auto start = std::chrono::steady_clock::now();
@@ -54,7 +54,7 @@ TEST(meeting, strangers_on_the_port_are_refused_with_one_line_each_and_delay_nob
 
     held.push_back(connect_now(where));  // what PE 2 has sent to somebody else
     send_message(held.back(), as_pe_2);
-    send_message(held.back(), handshake::code_of(derive_job_key(decode_hellos(introductions)),
+    send_message(held.back(), handshake::code_of(derive_job_key(decode_descriptors(introductions)),
                                                  handshake::role::connecting, as_pe_2, random_bits()));
 
     connect_now(where).reset();  // gone at once
@@ -69,13 +69,13 @@ TEST(meeting, strangers_on_the_port_are_refused_with_one_line_each_and_delay_nob
         introduced,
         [&] {
           if (exchange.rank() == 2) {
-            visit(decode_offers(paused.answers())[0].addresses.front());
+            visit(decode_endpoints(paused.answers())[0].addresses.front());
             done = true;
           }
           while (!done) std::this_thread::sleep_for(std::chrono::milliseconds(1));
         },
         2);
-    linked_pe pe(paused, settings);
+    joined_pe pe(paused, settings);
     pe.control_plane.barrier();
     pe.control_plane.leave();
   });
@@ -99,7 +99,7 @@ TEST(meeting, strangers_on_the_port_are_refused_with_one_line_each_and_delay_nob
   EXPECT_EQ(settle_at(before), before);
 }
 
-TEST(meeting, a_crowd_of_silent_connections_does_not_keep_pes_out) {
+TEST(mesh_connector, a_crowd_of_silent_connections_does_not_keep_pes_out) {
   std::vector<unique_fd> crowd;
   std::atomic<bool> done{false};
   const auto ends = run_threads_on({0, 1, 1}, [&](bootstrap& exchange) {
@@ -107,7 +107,7 @@ TEST(meeting, a_crowd_of_silent_connections_does_not_keep_pes_out) {
         exchange,
         [&] {
           if (exchange.rank() == 2) {
-            const tcp_address where = decode_offers(paused.answers())[0].addresses.front();
+            const tcp_address where = decode_endpoints(paused.answers())[0].addresses.front();
             for (int i = 0; i < 200; ++i)
               if (connect_result begun = begin_connect(where); begun.fd) crowd.push_back(std::move(begun.fd));
             done = true;
@@ -115,7 +115,7 @@ TEST(meeting, a_crowd_of_silent_connections_does_not_keep_pes_out) {
           while (!done) std::this_thread::sleep_for(std::chrono::milliseconds(1));
         },
         2);
-    linked_pe pe(paused);
+    joined_pe pe(paused);
     pe.control_plane.barrier();
     pe.control_plane.leave();
   });
@@ -125,15 +125,16 @@ TEST(meeting, a_crowd_of_silent_connections_does_not_keep_pes_out) {
 
 /// Two PEs of different hosts that have been introduced, without a bootstrap.
 struct introduced_pair {
-  introduced_pair() : all{make_hello(""), make_hello("")}, quiet(log_level::error, "/dev/null") {
+  introduced_pair() : all{make_descriptor(""), make_descriptor("")}, quiet(log_level::error, "/dev/null") {
     all[1].boot_id = "another machine";
     settings.join_timeout = std::chrono::seconds(20);
   }
-  unique_fd connect(int me, const std::vector<tcp_address>& of_pe_0, tcp_listener listener) {
-    tcp_meeting meeting{std::move(listener), std::vector<tcp_endpoints>(2)};
-    meeting.offers[0].addresses = of_pe_0;
+  unique_fd connect(int me, const std::vector<tcp_address>& of_pe_0, const tcp_listener& listener) {
+    std::vector<tcp_endpoints> endpoints(2);
+    endpoints[0].addresses = of_pe_0;
     const unix_listener local(unix_address("", all[static_cast<std::size_t>(me)].socket_name), 4);
-    return std::move(connect_all(all, me, local, settings, quiet, &meeting)[static_cast<std::size_t>(1 - me)]);
+    return std::move(
+        connect_all(all, me, local, settings, quiet, &listener, endpoints)[static_cast<std::size_t>(1 - me)]);
   }
   std::vector<peer_descriptor> all;
   config settings = quick();
@@ -142,9 +143,9 @@ struct introduced_pair {
 
 tcp_address here(const tcp_listener& listener) { return tcp_address::parse("127.0.0.1:1")->with_port(listener.port()); }
 
-TEST(meeting, addresses_are_tried_until_the_right_pe_answers) {
+TEST(mesh_connector, addresses_are_tried_until_the_right_pe_answers) {
   introduced_pair pair;
-  tcp_listener real = listen_anywhere();
+  const tcp_listener real = listen_anywhere();
   const tcp_listener echo = listen_anywhere();  // says back what it hears
   const tcp_listener closing = listen_anywhere();
   const tcp_address nobody = here(listen_anywhere());
@@ -163,7 +164,7 @@ TEST(meeting, addresses_are_tried_until_the_right_pe_answers) {
     }
   });
   unique_fd at_0;
-  std::thread pe_0([&] { at_0 = pair.connect(0, {}, std::move(real)); });
+  std::thread pe_0([&] { at_0 = pair.connect(0, {}, real); });
   const unique_fd at_1 = pair.connect(1, addresses, listen_anywhere());
   pe_0.join();
   done = true;
@@ -175,7 +176,7 @@ TEST(meeting, addresses_are_tried_until_the_right_pe_answers) {
   EXPECT_EQ(::recv(at_0.get(), text, sizeof(text), 0), 5);
 }
 
-TEST(meeting, when_no_address_works_each_is_named_with_its_answer) {
+TEST(mesh_connector, when_no_address_works_each_is_named_with_its_answer) {
   const holdings before = count_holdings();
   {
     introduced_pair pair;
@@ -198,7 +199,7 @@ TEST(meeting, when_no_address_works_each_is_named_with_its_answer) {
   EXPECT_EQ(settle_at(before), before);
 }
 
-TEST(meeting, a_pe_that_is_lost_while_joining_fails_all_and_leaks_nothing) {
+TEST(mesh_connector, a_pe_that_is_lost_while_joining_fails_all_and_leaks_nothing) {
   const holdings before = count_holdings();
   const auto ends = run_threads_on({0, 1, 1}, [&](bootstrap& exchange) {
     config settings = quick();
@@ -209,7 +210,7 @@ TEST(meeting, a_pe_that_is_lost_while_joining_fails_all_and_leaks_nothing) {
           if (exchange.rank() == 0) throw error(code::aborted, "gives up", 0);
         },
         2);
-    linked_pe pe(paused, settings);
+    joined_pe pe(paused, settings);
   });
   for (const auto& end : ends) EXPECT_TRUE(end);
   EXPECT_EQ(settle_at(before), before);
@@ -217,29 +218,29 @@ TEST(meeting, a_pe_that_is_lost_while_joining_fails_all_and_leaks_nothing) {
 
 /// Joins as PE 1 of two without being one: the connection to PE 0.
 unique_fd join_by_hand(bootstrap& exchange) {
-  const auto all = decode_hellos(exchange.all_gather(encode(make_hello(""))));
-  tcp_meeting meeting{listen_anywhere(), {}};
+  const auto all = decode_descriptors(exchange.all_gather(encode(make_descriptor(""))));
+  const tcp_listener listener = listen_anywhere();
   tcp_endpoints mine;
   mine.peer_timeout = std::chrono::seconds(30);
-  meeting.offers = decode_offers(exchange.all_gather(encode(mine)));
+  const std::vector<tcp_endpoints> endpoints = decode_endpoints(exchange.all_gather(encode(mine)));
   const unix_listener local(unix_address("", all[1].socket_name), 4);
   log::logger quiet(log_level::error, "/dev/null");
-  std::vector<unique_fd> sockets = connect_all(all, 1, local, quick(), quiet, &meeting);
+  std::vector<unique_fd> sockets = connect_all(all, 1, local, quick(), quiet, &listener, endpoints);
   static_cast<void>(exchange.all_gather({}));  // no failure
   return std::move(sockets[0]);
 }
 
-TEST(meeting, packets_may_come_in_pieces_and_one_that_is_too_long_is_a_failure_that_names_its_sender) {
+TEST(mesh_connector, packets_may_come_in_pieces_and_one_that_is_too_long_is_a_failure_that_names_its_sender) {
   for (const bool too_long : {true, false}) {
     const auto ends = run_threads_on({0, 1}, [too_long](bootstrap& exchange) {
       if (exchange.rank() == 0) {
-        linked_pe pe(exchange);
+        joined_pe pe(exchange);
         pe.control_plane.barrier();
         pe.control_plane.barrier();
         return;
       }
       const unique_fd socket = join_by_hand(exchange);
-      packet_header header;
+      message_header header;
       header.call = collective::barrier;
       const auto bytes = std::as_bytes(std::span(&header, 1));
       for (const std::byte one : bytes) EXPECT_EQ(::send(socket.get(), &one, 1, MSG_NOSIGNAL), 1);

@@ -36,7 +36,7 @@ TEST(network_namespaces, are_hosts_that_meet_over_the_network) {
     lay_cable(exchange);
     config settings = quick();
     settings.log_file = logs.path() + "/log";
-    linked_pe pe(exchange, settings);
+    joined_pe pe(exchange, settings);
     require(pe.control_plane.peer(1).host_index == 1, "two hosts");
     for (int round = 0; round < 20; ++round) {
       const blob largest(std::size_t{64} << 10, static_cast<std::byte>(round));
@@ -55,7 +55,7 @@ TEST(network_namespaces, a_cable_that_is_pulled_is_noticed_at_both_ends) {
     config settings = quick();
     settings.wait_timeout = std::chrono::milliseconds(0);
     settings.heartbeat_timeout = std::chrono::milliseconds(1000);
-    linked_pe pe(exchange, settings);
+    joined_pe pe(exchange, settings);
     pe.control_plane.barrier();
     if (exchange.rank() == 0) shell("ip link set cable0 down");
     const auto end = thrown_by([&] {
@@ -75,7 +75,7 @@ TEST(network_namespaces, without_a_network_between_them_say_what_was_tried) {
     if (exchange.rank() == 1) shell("ip addr del 10.99.0.2/24 dev cable1");
     config settings = quick();
     settings.join_timeout = std::chrono::seconds(2);
-    const auto end = thrown_by([&] { const linked_pe pe(exchange, settings); });
+    const auto end = thrown_by([&] { const joined_pe pe(exchange, settings); });
     require(end && end->code() == code::peer_unreachable && end->pe() == 0, end ? end->what() : "an error");
     require(says(end, "PE 0 (host ") && says(end, "10.99.0.1:") && says(end, "unreachable"), end->what());
   });

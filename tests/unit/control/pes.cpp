@@ -165,7 +165,7 @@ std::vector<process_end> run_processes_on(const std::vector<int>& hosts, const s
 std::vector<blob> host_bootstrap::all_gather(std::span<const std::byte> mine) {
   const int host = std::exchange(host_, 0);
   if (host == 0) return outer_bootstrap::all_gather(mine);
-  detail::peer_descriptor introduction = detail::decode_hellos({blob(mine.begin(), mine.end())}).front();
+  detail::peer_descriptor introduction = detail::decode_descriptors({blob(mine.begin(), mine.end())}).front();
   introduction.host = "host-" + std::to_string(host);
   introduction.boot_id = "machine of " + introduction.host;
   return outer_bootstrap::all_gather(detail::encode(introduction));
