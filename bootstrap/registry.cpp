@@ -4,9 +4,7 @@
 #include <optional>
 
 #include "bootstrap/common/text.hpp"
-#include "bootstrap/local/launcher.hpp"
-#include "bootstrap/pmix/pmix.hpp"
-#include "bootstrap/tcp/tcp.hpp"
+#include "bootstrap/join.hpp"
 #include "common/descriptors.hpp"
 #include "common/struct_size.hpp"
 #include "pgas/bootstrap.hpp"
@@ -54,7 +52,7 @@ void need_rank_and_size(const bootstrap_options& options, std::string_view sourc
   return {std::move(exchange), fmt::format("{}, rank {} of {}", version, rank, size)};
 }
 
-/// What a complete address lacks, or nothing.
+/// The variables that a complete address lacks, or an empty string.
 [[nodiscard]] std::string missing_for_address(const bootstrap_options& options) {
   std::string missing;
   const auto need = [&missing](bool given, std::string_view name) {
@@ -70,7 +68,7 @@ void need_rank_and_size(const bootstrap_options& options, std::string_view sourc
 [[nodiscard]] chosen_bootstrap automatic(const bootstrap_options& options) {
   if (options.local_fd >= 0) return by_launcher(options);
   if (!options.unique_id.empty()) return by_tcp(options);
-  std::string passed_over;  // what was there but of no use
+  std::string passed_over;  // the methods that were present but unusable
   if (options.pmix_launcher) {
     try {
       return by_pmix(options);
@@ -85,7 +83,7 @@ void need_rank_and_size(const bootstrap_options& options, std::string_view sourc
     chosen.description += passed_over;
     return chosen;
   }
-  // A launcher's environment without a way in must not become many worlds of one.
+  // Under a launcher that cannot be joined, the processes must not become many worlds of one PE.
   if (options.pmix_launcher)
     throw error{code::bootstrap_unavailable,
                 fmt::format("this process was started by a launcher that speaks PMIx, but could not join through it{}. "

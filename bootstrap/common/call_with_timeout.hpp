@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "common/thread.hpp"
+#include "common/system.hpp"
 
 namespace pgas::boot {
 

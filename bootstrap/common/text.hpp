@@ -1,5 +1,5 @@
 /// @file
-/// Wording that the bootstraps share, so that the same trouble reads the same whichever launcher was used.
+/// Texts that the bootstraps share, so that a failure has one message under every launcher.
 #pragma once
 
 #include <chrono>

@@ -10,7 +10,7 @@
 namespace pgas::boot {
 namespace {
 
-/// The hub's verdict names who is missing, so it is worth waiting a little beyond our own limit.
+/// The hub's failure names the missing ranks, so this side waits a little longer than its own limit for it.
 constexpr milliseconds for_the_verdict{500};
 
 [[nodiscard]] std::size_t longest_result(int size) {
@@ -57,7 +57,7 @@ void hub_client::abort(std::string_view reason) noexcept {
     const shared_frame frame = make_frame({.kind = frame_kind::abort}, reason);
     const std::lock_guard lock{sending_};
     (void)send_all(socket_.get(), *frame, deadline{milliseconds{1000}});
-  } catch (...) {  // no memory for the message: the connection that ends with this process says it instead
+  } catch (...) {  // no memory for the message: the end of the connection serves instead
   }
 }
 
@@ -69,7 +69,7 @@ std::vector<blob> hub_client::exchange(collective what, std::span<const std::byt
                             .what = what,
                             .limit_ms = static_cast<std::uint32_t>(allowed.count())};
   const deadline patience{allowed + for_the_verdict};
-  // If it cannot be sent, the reason may lie among what the hub has sent, so that is read in any case.
+  // If sending fails, the reason may be among the frames of the hub, so those are read in any case.
   {
     const std::lock_guard lock{sending_};
     (void)send_all(socket_.get(), *make_frame(header, mine), patience);

@@ -1,5 +1,5 @@
 /// @file
-/// A bootstrap over one connection to a hub, wherever that runs. abort() may be called by any thread at any time.
+/// A bootstrap over one connection to a hub. abort() may be called by any thread at any time.
 #pragma once
 
 #include <mutex>
@@ -18,7 +18,7 @@ using namespace detail;  // of src/common
 
 class hub_client final : public bootstrap {
  public:
-  /// Who runs the hub, for the message when the connection to it breaks.
+  /// The process that runs the hub, for messages.
   struct hub_owner {
     std::string name;  ///< "rank 0", "pgasrun"
     int rank;          ///< -1 where it is not a member of the world
@@ -29,8 +29,8 @@ class hub_client final : public bootstrap {
   /// Leaves the world.
   ~hub_client() override;
 
-  /// The first collective: waits until all members have come. False when the hub closed the connection before it let
-  /// this member in: there is nothing wrong with the world, it has only not begun, and another attempt may succeed.
+  /// The first collective: waits until all members have come. False when the hub closed the connection before it
+  /// welcomed this member: the world has not begun, and another attempt may succeed.
   [[nodiscard]] bool join(const deadline& limit);
 
   [[nodiscard]] int rank() const noexcept override { return rank_; }

@@ -149,7 +149,7 @@ void hub::flush(int rank) {
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0 && errno == EAGAIN) return loop_.change(one.socket.get(), POLLIN | POLLOUT);
     if (sent < 0) {
-      // The other end is gone. What it said last may still be readable, so receive() finds out and not this.
+      // The peer is gone. Its last frames may still be readable, so receive() reports the end.
       one.outgoing.clear();
       one.sent = 0;
       break;

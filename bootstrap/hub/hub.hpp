@@ -1,7 +1,6 @@
 /// @file
-/// The middle of one world's star: gathers a contribution from each member, answers all of them, and tells everybody
-/// the first thing that goes wrong. Runs inside rank 0's process over TCP, and inside pgasrun for the processes it
-/// started.
+/// The center of one world: gathers a contribution from each member, sends the result to all, and reports the first
+/// failure to all. Runs in rank 0 over TCP, and in pgasrun for the processes that it has started.
 #pragma once
 
 #include <deque>
@@ -25,11 +24,11 @@ struct member {
 
   unique_fd socket;
   state where = state::absent;
-  bool arrived = false;  ///< its part of the present collective is here
+  bool arrived = false;  ///< its contribution to the current collective has arrived
   blob contribution;
   frame_reader<frame_header> incoming{max_contribution};
   std::deque<shared_frame> outgoing;
-  std::size_t sent = 0;  ///< bytes of outgoing.front() that are already on their way
+  std::size_t sent = 0;  ///< bytes of outgoing.front() that were sent
 };
 
 /// *Callers* the thread that runs the loop.
@@ -47,21 +46,21 @@ class hub {
   }
   /// A member's process has ended. Breaks the world unless that member had left it.
   void lost(int rank, std::string_view how);
-  /// Breaks the world: everybody's present and later calls throw this. Only the first failure counts.
+  /// Breaks the world: current and later calls of all members throw this. Only the first failure counts.
   void fail(code why, int pe, std::string text);
-  /// Something to mention to those who wait in vain, such as connections that were refused.
+  /// A remark for the message of a timeout, such as refused connections.
   void remark(std::string text) { remark_ = std::move(text); }
   /// Called once, when a member aborts the job.
   void on_abort(std::function<void(int rank, std::string_view reason)> call) { on_abort_ = std::move(call); }
 
-  /// Asked why, when a member's connection ends without a word.
+  /// Asked for the reason when a member's connection ends without a departure.
   void on_silence(std::function<std::string(int rank)> call) { on_silence_ = std::move(call); }
 
-  /// When the present collective has to be complete; call expire() then.
+  /// When the current collective has to be complete; call expire() then.
   [[nodiscard]] std::optional<clock::time_point> due() const { return due_; }
   void expire();
 
-  /// Nothing is left to be sent to anybody.
+  /// All frames were sent.
   [[nodiscard]] bool drained() const;
   /// All members have come.
   [[nodiscard]] bool complete() const;
@@ -81,7 +80,7 @@ class hub {
 
   event_loop& loop_;
   std::vector<member> members_;
-  int arrived_ = 0;  // members whose part of the present collective is here
+  int arrived_ = 0;  // members whose contribution to the current collective has arrived
   int gone_ = 0;     // members that have left or were lost
   std::uint32_t sequence_ = 0;
   collective what_{};

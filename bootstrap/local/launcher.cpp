@@ -1,5 +1,3 @@
-#include "bootstrap/local/launcher.hpp"
-
 #include <fmt/format.h>
 #include <poll.h>
 
@@ -7,8 +5,9 @@
 
 #include "bootstrap/hub/client.hpp"
 #include "bootstrap/hub/frame.hpp"
+#include "bootstrap/join.hpp"
 #include "common/net/unix_socket.hpp"
-#include "common/system_error.hpp"
+#include "common/system.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::boot {

@@ -14,8 +14,7 @@ namespace pgas {
 namespace boot {
 namespace {
 
-/// Where the threads of one world meet: everyone puts down a part, the last one to come picks up all of them for
-/// everybody.
+/// The exchange among the threads of one world: each stores its contribution, and the last one completes the result.
 class thread_exchange {
  public:
   explicit thread_exchange(int size) : parts_(static_cast<std::size_t>(size)), state_(parts_.size()) {}
@@ -91,7 +90,8 @@ class thread_exchange {
     throw *failure_;
   }
   void finish() {
-    result_ = parts_;  // stays until the next round finishes, which takes all who have yet to read this one
+    result_ =
+        parts_;  // valid until the next collective completes, which needs all threads that have yet to read this one
     for (auto& one : state_) one = member_state::away;
     arrived_ = 0;
     ++round_;

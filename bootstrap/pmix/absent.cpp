@@ -1,5 +1,5 @@
 // Built in place of the other files here where pmix.h was not found.
-#include "bootstrap/pmix/pmix.hpp"
+#include "bootstrap/join.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::boot {

@@ -1,10 +1,9 @@
-#include "bootstrap/pmix/pmix.hpp"
-
 #include <fmt/format.h>
 
 #include <atomic>
 
 #include "bootstrap/hub/frame.hpp"
+#include "bootstrap/join.hpp"
 #include "bootstrap/pmix/session.hpp"
 #include "pgas/error.hpp"
 

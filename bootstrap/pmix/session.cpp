@@ -64,7 +64,7 @@ using owned_value = std::unique_ptr<pmix_value_t, value_deleter>;
   }
 }
 
-/// What a fence leaves for its callback, which may come after everybody has stopped waiting.
+/// The state that a fence shares with its callback, which may come after the wait has ended.
 struct fence_state {
   std::array<pmix_info_t, 2> directives;
   std::mutex mutex;
@@ -170,7 +170,7 @@ std::vector<blob> pmix_session::exchange(const std::string& key, std::span<const
 }
 
 void pmix_session::publish(const std::string& key, std::span<const std::byte> mine) const {
-  // The byte in front keeps an empty contribution from becoming an empty object, which some versions refuse.
+  // A leading byte, because some versions refuse empty objects.
   blob content(1 + mine.size());
   std::copy(mine.begin(), mine.end(), content.begin() + 1);
   pmix_value_t value{};

@@ -45,8 +45,8 @@ class pmix_session {
   void publish(const std::string& key, std::span<const std::byte> mine) const;
   void fence(const std::string& key, const deadline& limit) const;
   [[nodiscard]] std::optional<blob> look_up(int rank, const std::string& key, bool ask_server) const;
-  /// Those that are not known to have published theirs. The server of this host knows what processes of this host have
-  /// published; of others it knows nothing before the end of the fence.
+  /// Ranks that are not known to have published. The server of this host knows the publications of its own processes;
+  /// of other hosts it knows nothing before the end of the fence.
   [[nodiscard]] std::vector<int> missing(const std::string& key) const;
   [[nodiscard]] error timed_out(const std::string& key) const;
   [[nodiscard]] error given_up(const std::string& key, pmix_status_t status) const;

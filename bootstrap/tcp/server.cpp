@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "common/thread.hpp"
+#include "common/system.hpp"
 
 namespace pgas::boot {
 namespace {
@@ -44,7 +44,7 @@ void server::open(std::uint32_t instance, int size, unique_fd own_end) {
 void server::close(std::uint32_t instance, bool all_are_to_hear, milliseconds limit) {
   auto closed = std::make_shared<std::promise<void>>();
   const auto done = closed->get_future();
-  // The loop alone keeps the promise: where it ends, the promise goes and so does the wait.
+  // Only the loop holds the promise: if the loop ends, the promise is destroyed and the wait ends.
   loop_.post([this, instance, all_are_to_hear, limit, closed = std::move(closed)] {
     const auto found = worlds_.find(instance);
     if (found == worlds_.end()) return closed->set_value();
@@ -70,7 +70,7 @@ void server::give_up(std::string_view why) {
   try {
     for (const auto& [instance, one] : worlds_)
       one.center->fail(code::system, 0, fmt::format("the thread of rank 0 that serves all others failed: {}", why));
-  } catch (const std::exception&) {  // no memory for that; the connections that end say it too
+  } catch (const std::exception&) {  // no memory for the message; the end of the connections serves instead
   }
   worlds_.clear();
   pending_.clear();

@@ -1,7 +1,6 @@
 /// @file
-/// Rank 0's side of the TCP bootstrap: a thread that lets members in and runs the hub of each world. Strangers may
-/// connect, say anything or nothing and stay: each connection is served on its own and has to prove itself within a
-/// time limit.
+/// Rank 0's side of the TCP bootstrap: a thread that admits members and runs the hub of each world. Each connection is
+/// served independently and has to prove itself within a time limit, so other processes that connect delay no member.
 #pragma once
 
 #include <cstdint>
@@ -30,10 +29,10 @@ class server {
   server(const server&) = delete;
   server& operator=(const server&) = delete;
 
-  /// Opens a world; `own_end` is the hub's end of rank 0's connection. Members that came earlier are let in now.
+  /// Opens a world; `own_end` is the hub's end of rank 0's connection. Members that came earlier are admitted now.
   void open(std::uint32_t instance, int size, unique_fd own_end);
-  /// Ends a world: waits, at most `limit`, until all that its members are to hear is on its way, then disconnects them.
-  /// With `all_are_to_hear`, also those who have not come yet.
+  /// Ends a world: waits, at most `limit`, until all frames to its members were sent, then disconnects them. With
+  /// `all_are_to_hear`, also members that have not come yet.
   void close(std::uint32_t instance, bool all_are_to_hear, milliseconds limit);
 
  private:
@@ -53,7 +52,7 @@ class server {
   };
 
   void run();
-  /// The thread cannot go on: tells all members and lets go of everybody.
+  /// After a failure of the thread: sends it to all members and closes all connections.
   void give_up(std::string_view why);
   [[nodiscard]] std::optional<clock::time_point> next_wake() const;
   void expire();
@@ -72,7 +71,7 @@ class server {
   event_loop loop_;
   std::map<std::uint64_t, pending_connection> pending_;  // in the order in which they came
   std::uint64_t next_id_ = 0;
-  std::size_t unproven_ = 0;  // visitors that have not proved themselves
+  std::size_t unproven_ = 0;  // connections that have not proved themselves
   std::size_t refused_ = 0;
   std::string last_refused_;
   std::optional<clock::time_point> accept_again_;  // set while descriptors have run out

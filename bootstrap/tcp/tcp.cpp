@@ -1,5 +1,3 @@
-#include "bootstrap/tcp/tcp.hpp"
-
 #include <fmt/format.h>
 #include <netdb.h>
 
@@ -11,11 +9,12 @@
 #include "bootstrap/common/call_with_timeout.hpp"
 #include "bootstrap/common/text.hpp"
 #include "bootstrap/hub/client.hpp"
+#include "bootstrap/join.hpp"
 #include "bootstrap/tcp/connect.hpp"
 #include "bootstrap/tcp/server.hpp"
 #include "bootstrap/tcp/unique_id.hpp"
 #include "common/descriptors.hpp"
-#include "common/system_error.hpp"
+#include "common/system.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::boot {
@@ -23,7 +22,7 @@ namespace {
 
 constexpr int ports_to_try = 16;
 
-/// What this process remembers of a place where worlds are made, from one world to the next.
+/// The state of one address at which this process makes worlds, kept from one world to the next.
 struct endpoint {
   std::vector<tcp_listener> listeners;         // opened by make_unique_id(), until rank 0 joins
   std::weak_ptr<server> running;               // serves rank 0's worlds
@@ -37,7 +36,7 @@ std::mutex endpoints_mutex;
   return all;
 }
 
-/// How to where_to, taken from the options.
+/// The address of a job, from the options.
 struct job_address {
   std::string name;  // key in endpoints()
   bits128 key;
@@ -100,7 +99,7 @@ struct job_address {
           key_of_job(options), ports, where, "Choose another MASTER_PORT"};
 }
 
-/// Listeners on the first port that is free. A port that this process gives up at this moment is worth waiting for.
+/// Listeners on the first port that is free. Waits a moment, since this process may be closing its own listener.
 [[nodiscard]] std::vector<tcp_listener> listen_on_any(const job_address& where_to, const std::string& interface,
                                                       const deadline& limit) {
   const deadline patience = limit.but_at_most(milliseconds{2000});
@@ -152,7 +151,7 @@ class numbered_attempt {
   bool succeeded_ = false;
 };
 
-/// Rank 0's bootstrap: a member like the others, and the owner of the server that all are connected to.
+/// Rank 0's bootstrap: a member, and an owner of the server to which all members are connected.
 class tcp_root final : public bootstrap {
  public:
   tcp_root(std::shared_ptr<server> host, std::uint32_t instance, const bootstrap_options& options)
@@ -175,7 +174,7 @@ class tcp_root final : public bootstrap {
           "this address: leave those, then join again",
           0};
     } catch (const error& e) {
-      // Those who are still on their way should hear why, rather than find nobody here; after a timeout none are.
+      // Members that are still connecting should receive the reason. After a timeout there are none.
       broken_ = e.code() != code::bootstrap_timeout;
       throw;
     }
@@ -213,7 +212,7 @@ class tcp_root final : public bootstrap {
     auto member = std::make_unique<hub_client>(reach_rank0(where_to.where, where_to.key, me, limit), options.rank,
                                                options.size, options.timeout, hub_client::hub_owner{"rank 0", 0});
     if (member->join(limit)) return member;
-    // Rank 0 was just leaving its previous world; the next attempt finds it in this one.
+    // Rank 0 was leaving its previous world; the next attempt reaches this one.
     std::this_thread::sleep_for(milliseconds{10});
   }
 }

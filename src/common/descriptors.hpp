@@ -9,10 +9,10 @@
 
 namespace pgas::detail {
 
-/// Sees to it that there are enough for a job of so many processes, as far as this process may: a socket or two to
-/// each, one that tells when a process of this host ends, those of UCX over TCP, and on the host heap one for each
-/// segment of each. The usual limit is low for the sake of select(), so it is raised only where it has to be. Where
-/// that was not enough, whoever needs one too many says so.
+/// Raises the limit for a job of so many processes, as far as this process may: one or two sockets for each, a pidfd
+/// for each of this host, those of UCX over TCP, and on the host heap one for each segment of each. The usual limit is
+/// low for the sake of select(), so it is raised only where necessary. If it stays too low, the call that fails reports
+/// it.
 void allow_descriptors_for(int processes) noexcept;
 
 /// `fd`, moved where its number is one of standard input, output and error: in a process that has closed those, printf
@@ -26,8 +26,8 @@ void allow_descriptors_for(int processes) noexcept;
   return moved;
 }
 
-/// Opens /dev/null as standard input, output and error where they are closed, and leaves it open: what UCX, PMIx and
-/// the GPU's driver open does not go through above_standard().
+/// Opens /dev/null as standard input, output and error where they are closed, and leaves it open: UCX, PMIx and the
+/// GPU's driver do not use above_standard().
 void fill_standard_descriptors() noexcept;
 
 }  // namespace pgas::detail

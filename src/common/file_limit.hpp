@@ -1,5 +1,5 @@
 /// @file
-/// The limit of how long files may be, which is one of memory that processes share, too.
+/// The limit on the size of files, which holds for shared memory, too.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,8 +13,8 @@
 
 namespace pgas::detail {
 
-/// As long as it lives, a file that would pass the limit is refused with EFBIG. Otherwise the kernel sends SIGXFSZ to
-/// the thread, which ends the process unless that thinks of it.
+/// During its lifetime a file that would exceed the limit is refused with EFBIG. Otherwise the kernel sends SIGXFSZ to
+/// the thread, which by default ends the process.
 class no_file_limit_signal {
  public:
   no_file_limit_signal() noexcept {
@@ -36,7 +36,7 @@ class no_file_limit_signal {
   sigset_t before_;
 };
 
-/// What EFBIG means.
+/// The error for EFBIG.
 inline error file_limit_reached(std::size_t bytes) {
   rlimit limit{};
   ::getrlimit(RLIMIT_FSIZE, &limit);

@@ -4,8 +4,8 @@
 
 namespace pgas::detail {
 
-/// Told of each step that the calling PE comes to while it joins. Set by tests that link the library's objects, before
-/// they join; null everywhere else.
+/// Called at each step of joining. Set by tests that link the library's objects, before they join; null everywhere
+/// else.
 inline void (*at_join_step)(const char* step) = nullptr;
 
 inline void join_step(const char* step) {

@@ -1,5 +1,5 @@
 /// @file
-/// Which process something belongs to: a child of fork() has copies of its parent's objects, and none of their threads.
+/// The process that an object belongs to: a child of fork() has copies of its parent's objects, and no threads.
 #pragma once
 
 #include <pthread.h>
@@ -21,7 +21,7 @@ class owner_process {
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
 
  private:
-  /// How often the processes that led to this one were forked since the library was loaded.
+  /// The number of forks between the process that loaded the library and this one.
   static std::atomic<std::uint64_t>& generation() noexcept {
     static std::atomic<std::uint64_t> count{0};
     [[maybe_unused]] static const int counted =

@@ -1,5 +1,5 @@
 /// @file
-/// Text that comes from outside, for a terminal.
+/// Text of other processes, made safe for a terminal.
 #pragma once
 
 #include <string>

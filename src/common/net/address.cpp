@@ -12,7 +12,7 @@
 #include <memory>
 #include <set>
 
-#include "common/system_error.hpp"
+#include "common/system.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::detail {

@@ -4,7 +4,7 @@
 
 #include <cerrno>
 
-#include "common/system_error.hpp"
+#include "common/system.hpp"
 
 namespace pgas::detail {
 

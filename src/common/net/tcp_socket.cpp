@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "common/system_error.hpp"
+#include "common/system.hpp"
 
 namespace pgas::detail {
 

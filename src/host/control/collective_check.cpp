@@ -35,7 +35,7 @@ bool rooted(collective_kind what) {
 
 namespace {
 
-/// A member's call, as the others see it.
+/// The call of a member as it is sent to all others.
 struct wire_call {
   static constexpr std::uint32_t expected_magic = 0x636f6c6c;
   std::uint32_t magic = expected_magic;
@@ -61,7 +61,7 @@ wire_call wire_of(const collective_request& r, placement where, bool refused) {
   call.where = where;
   if (rooted(r.what)) call.root = r.root;
   call.element_bytes = r.element_bytes;
-  if (r.what != collective_kind::collect) call.count = r.count;  // that of a member alone
+  if (r.what != collective_kind::collect) call.count = r.count;  // collect's counts differ by member
   call.dst_stride = r.dst_stride;
   call.src_stride = r.src_stride;
   return call;
@@ -79,7 +79,7 @@ constexpr const char* types[] = {
     "",     "u8",  "u16", "u32",         "u64",         "i8",       "i16",      "i32",      "i64",     "f16",
     "bf16", "f32", "f64", "complex f32", "complex f64", "pair i32", "pair i64", "pair f32", "pair f64"};
 
-/// An entry of these; the number comes from another PE.
+/// The name of a number that comes from another PE.
 template <std::size_t Size, class Number>
 const char* entry(const char* const (&names)[Size], Number number) {
   return static_cast<std::size_t>(number) < Size ? names[static_cast<std::size_t>(number)] : "?";
@@ -95,7 +95,7 @@ std::string text_of(const wire_call& call) {
   return text;
 }
 
-/// Everyone's calls, by member. *Errors* asymmetric_call where somebody is in something else.
+/// The calls of all members, in order. *Errors* asymmetric_call where a member is in another kind of exchange.
 std::vector<wire_call> gather(const control_group& group, const wire_call& mine) {
   std::vector<wire_call> calls;
   for (const contribution& theirs : group.all_gather(std::as_bytes(std::span(&mine, 1)))) {

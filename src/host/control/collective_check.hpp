@@ -1,5 +1,5 @@
 /// @file
-/// What members tell one another of a collective before they are in it.
+/// Checks before a collective that all members make the same call.
 #pragma once
 
 #include <optional>
@@ -14,15 +14,15 @@ namespace pgas::detail {
 /// Whether it has a root.
 [[nodiscard]] bool rooted(collective_kind what);
 
-/// How a member's source lies in its destination, or for reduce_scatter the destination in the source.
+/// The position of a member's source in its destination, or for reduce_scatter of the destination in the source.
 enum class placement : std::uint32_t {
   apart,
   in_place,
-  of_another,  ///< where another member's would be in place
+  of_another,  ///< at the position of another member
 };
 
-/// Collective: returns on all members if all make this call and nobody refuses it, else throws the same on all of them:
-/// asymmetric_call; what the first that refuses has found; invalid_argument unless all are in place, or none.
+/// Collective: returns on all members if all make this call and none refuses it, else throws the same error on all:
+/// asymmetric_call; the error of the first member that refuses; invalid_argument unless all are in place, or none.
 void agree_on_call(const control_group& group, const collective_request& mine, placement where,
                    const std::optional<error>& refused);
 

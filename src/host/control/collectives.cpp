@@ -1,4 +1,4 @@
-// The collectives of the host side: everyone sends to everyone, then waits.
+// Collectives of the control plane: each member sends its contribution to all others and waits for theirs.
 #include <fcntl.h>
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@ namespace pgas::detail {
 
 namespace {
 
-/// How long a round that could still be completed is waited for after a PE was lost.
+/// Time limit after the loss of a PE for a collective that can still be completed.
 constexpr auto drain_timeout = std::chrono::milliseconds(300);
 
 const char* name_of(collective call) {
@@ -45,14 +45,14 @@ std::vector<contribution> control_plane_state::gather(control_group::identity gr
       throw error(code::invalid_argument, fmt::format("all_gather: {} is not an open descriptor", fd), me);
 
   std::uint64_t sequence = 0;
-  pending_collectives* under_way = nullptr;  // stays where it is while the group exists
+  pending_collectives* under_way = nullptr;  // its address is stable while the group exists
   {
     const std::lock_guard lock(mutex);
     if (left) throw error(code::not_joined, "this world was left; no collective call can be made any more");
     under_way = &groups.at(group);
     sequence = under_way->begin();
     under_way->add(sequence, me, call, {blob(mine.begin(), mine.end()), {}, false});
-    // The last piece may be the own one.
+    // The own contribution may be the last one.
     if (under_way->all_leave(sequence)) departed.assign(departed.size(), true);
   }
   const bool joins = joining.load(std::memory_order_relaxed);
@@ -66,7 +66,7 @@ std::vector<contribution> control_plane_state::gather(control_group::identity gr
   header.group = group;
   header.sequence = sequence;
   header.bytes = mine.size();
-  // Everyone begins behind itself, so that not all send to the same PE at once.
+  // Each member begins with its successor, so that not all send to the same PE at once.
   const std::span<const int> members = under_way->members();
   const auto own = static_cast<std::size_t>(std::find(members.begin(), members.end(), me) - members.begin());
   for (std::size_t step = 1; step < members.size(); ++step)
@@ -95,7 +95,7 @@ std::vector<contribution> control_plane_state::gather(control_group::identity gr
   lock.unlock();
   fail_mismatch(other, call);
   lock.lock();
-  changed.wait(lock, [this] { return failed.load(); });  // another failure may have come first, and be just being told
+  changed.wait(lock, [this] { return failed.load(); });  // an earlier failure may still be on its way to the callback
   throw error(*failure);
 }
 
@@ -103,7 +103,7 @@ std::optional<pending_collectives::mismatch> control_plane_state::find_mismatch(
                                                                                 std::uint64_t sequence,
                                                                                 collective call) const {
   if (const std::optional<pending_collectives::mismatch> found = of.find_mismatch(sequence, call)) return found;
-  // Nothing more comes from a PE that waits for the others to leave.
+  // A PE in leave() contributes to nothing else.
   const pending_collectives& of_all = groups.at(control_group::world);
   if (&of != &of_all)
     for (const int pe : of.missing(sequence))
@@ -112,8 +112,8 @@ std::optional<pending_collectives::mismatch> control_plane_state::find_mismatch(
 }
 
 bool control_plane_state::cannot_complete(const pending_collectives& of, std::uint64_t sequence) const {
-  // A PE that has ended may have done so because this very round told it to, as it tells all: then the others' pieces
-  // are on their way, and the round means more than the end does.
+  // A PE may have ended because of the result of this very collective. Then all contributions are on their way, and the
+  // collective is completed before the failure is thrown.
   if (failure->code() != code::peer_lost) return true;
   const std::vector<int> missing = of.missing(sequence);
   return std::any_of(missing.begin(), missing.end(), [this](int pe) { return ended[static_cast<std::size_t>(pe)]; });
@@ -122,16 +122,16 @@ bool control_plane_state::cannot_complete(const pending_collectives& of, std::ui
 void control_plane_state::send_contribution(int pe, const message_header& header, std::span<const std::byte> mine,
                                             std::span<const int> fds, std::optional<clock::time_point> deadline) {
   message_header own = header;
-  if (!on_this_host(pe)) {  // descriptors mean nothing there
+  if (!on_this_host(pe)) {  // descriptors cannot be sent between hosts
     fds = {};
     own.fds = 0;
   }
-  // The peer's reader always reads; a queue stays full only while that process does not run. In a world that fails now
-  // the piece is still sent: the others may be able to complete the round.
+  // The peer's reader always reads, so a queue stays full only while that process is stopped. In a world that fails now
+  // the contribution is still sent: the other PEs may be able to complete the collective.
   const int why = connections[static_cast<std::size_t>(pe)]->send_until(
       std::as_bytes(std::span(&own, 1)), mine, fds,
       [&] { return !failed.load(std::memory_order_acquire) && (!deadline || clock::now() < *deadline); });
-  // Where the peer is gone the reader finds out whether it had left.
+  // If the connection is closed, the reader finds out whether the peer had left.
   if (why == 0 || why == EAGAIN || why == EPIPE || why == ECONNRESET) return;
   set_failure(error(code::system,
                     fmt::format("{} could not send to {}: {}{}", describe(me), describe(pe), std::strerror(why),
@@ -169,7 +169,7 @@ void control_plane_state::fail_timeout(const pending_collectives& of, std::uint6
       names += (names.empty() ? "" : ", ") + describe(pe);
     }
   }
-  if (first < 0) return;  // the last one came just now
+  if (first < 0) return;  // the last contribution has just arrived
   if (joins)
     return set_failure(
         error(code::bootstrap_timeout,
@@ -193,7 +193,7 @@ void control_plane_state::leave() {
     const std::lock_guard lock(mutex);
     left = true;
   }
-  // For those who still wait for somebody else's last contribution.
+  // Other PEs may still wait for the last contribution of a third one.
   broadcast(message_kind::departure, {}, std::chrono::milliseconds(500));
   stop_reader();
 }

@@ -12,7 +12,7 @@ namespace pgas::detail {
 
 namespace {
 
-/// How many bytes were taken; an errno in `why` where none were.
+/// The number of bytes that the kernel has taken; if none, `why` is an errno.
 std::size_t send_some(int fd, std::span<iovec> parts, int& why) {
   msghdr message{};
   message.msg_iov = parts.data();
@@ -43,7 +43,7 @@ int connection::send_until(std::span<const std::byte> head, std::span<const std:
     if (why == EAGAIN || why == EINPROGRESS) {
       pollfd writable{fd(), POLLOUT, 0};
       static_cast<void>(::poll(&writable, 1, 20));
-    } else {  // the queue has room, which poll would say at once
+    } else {  // the queue has room, so poll() would return at once
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
     why = taken ? flush() : send(head, body, fds);

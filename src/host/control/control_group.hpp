@@ -1,5 +1,5 @@
 /// @file
-/// Some PEs of a world that exchange small messages among themselves, whatever the others do meanwhile.
+/// Groups of PEs that exchange small messages independently of each other.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace pgas::detail {
 
 struct control_plane_state;
 
-/// Who is at the other end.
+/// The process of a PE.
 struct peer_info {
   std::string host;
   int pid = 0;
@@ -28,17 +28,17 @@ struct contribution {
   blob bytes;
   std::vector<unique_fd> fds;
   bool fds_lost =
-      false;  ///< they were sent, but this process may open no more files; those that came were closed again
+      false;  ///< descriptors were sent, but this process may open no more files; those received were closed again
 };
 
-/// Members in an order of their own, numbered 0 to n_pes() - 1, over the sockets of links. Groups are independent:
-/// their collectives may be called at the same time from different threads. *Callers* one thread at a time for each
-/// group.
+/// Members in an order of their own, numbered 0 to n_pes() - 1, over the connections of the control plane. Groups are
+/// independent: their collectives may be called concurrently from different threads. *Callers* one thread at a time for
+/// each group.
 class control_group {
  public:
   /// A number that no other group of the world will have, unless the PEs give it to one.
   using identity = std::uint64_t;
-  /// What groups that all PEs know of without a word are called; those of new_identity() lie above.
+  /// Identities of the groups that every world has; those of new_identity() lie above.
   static constexpr identity world = 0;
   static constexpr identity domain = 1;
   static constexpr identity host = 2;
@@ -46,7 +46,7 @@ class control_group {
   /// The group of `members`, as the world numbers them, among which this PE is. Not a collective, but all members must
   /// make it with the same arguments; each may use it at once.
   control_group(const control_group& among, identity id, std::vector<int> members);
-  /// Forgets the group. No member may be in one of its collectives then, or call another.
+  /// Removes the group. No member may be in one of its collectives then, or call another.
   virtual ~control_group();
   control_group(const control_group&) = delete;
   control_group& operator=(const control_group&) = delete;
@@ -61,13 +61,13 @@ class control_group {
   /// Collective: everyone's bytes (0 to 64 KiB, lengths may differ), by member, and duplicates of the descriptors of
   /// those on the caller's host. The caller's own entry holds its bytes and no descriptors. *Errors* peer_lost,
   /// aborted; wait_timeout naming who is missing when PGAS_WAIT_TIMEOUT is set; asymmetric_call when a member calls
-  /// barrier() or links::leave() instead; invalid_argument before anything is sent.
+  /// barrier() or control_plane::leave(); invalid_argument before anything is sent.
   [[nodiscard]] std::vector<contribution> all_gather(std::span<const std::byte> mine,
                                                      std::span<const int> fds = {}) const;
   /// Collective: returns when every member has called it.
   void barrier() const;
 
-  /// For a group to be made: what one PE proposes as its identity, for all members to take. *Callers* any thread.
+  /// An identity for a new group: one PE makes it, and all members use it. *Callers* any thread.
   [[nodiscard]] identity new_identity() const;
 
  protected:

@@ -1,5 +1,5 @@
 /// @file
-/// The packets that PEs exchange over their sockets once they are connected.
+/// Messages between connected PEs.
 #pragma once
 
 #include <cstddef>
@@ -19,10 +19,10 @@ enum class message_kind : std::uint32_t {
   heartbeat = 4,     ///< the sender runs; between hosts
 };
 
-/// Which collective a piece belongs to; PEs that disagree have lost each other.
+/// The kind of collective that a contribution is for. PEs whose kinds differ make different calls, which is an error.
 enum class collective : std::uint32_t { none = 0, all_gather = 1, barrier = 2, leave = 3 };
 
-/// In front of each packet. Both ends are the same library, of one ABI.
+/// Precedes each message. Both ends are of one version and ABI.
 struct message_header {
   static constexpr std::uint32_t expected_magic = 0x50474153;
   std::uint32_t magic = expected_magic;

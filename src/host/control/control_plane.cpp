@@ -10,7 +10,7 @@
 
 #include "common/descriptors.hpp"
 #include "common/join_step.hpp"
-#include "common/system_error.hpp"
+#include "common/system.hpp"
 #include "host/control/control_plane_state.hpp"
 #include "host/control/mesh_connector.hpp"
 #include "host/control/peer_descriptor.hpp"
@@ -21,21 +21,21 @@ namespace {
 
 constexpr auto time_to_agree = std::chrono::milliseconds(500);
 
-/// PEs that failed to connect tell all others, so that every PE throws the same error: the most telling one. Where not
-/// all come to say theirs, its own.
+/// Collective: exchanges the failures of all PEs, so that every PE throws the same error, the most informative one. Its
+/// own where the exchange itself fails because this PE's failure kept others from it.
 void agree_on_outcome(bootstrap& exchange, const std::optional<error>& mine) {
   std::vector<blob> all;
   try {
     all = exchange.all_gather(mine ? encode_error(*mine) : blob());
   } catch (const error& nobody) {
-    // Where it is another one that did not come, that one is why: this PE has only seen somebody else give up.
+    // If a third PE did not come, its absence is the cause: this PE has only seen a peer give up.
     const bool about_another = mine && nobody.pe() >= 0 && nobody.pe() != mine->pe();
     if (mine && nobody.code() == code::bootstrap_timeout && !about_another) throw error(*mine);
     throw;
   }
   std::optional<error> chosen;
   const auto weight = [](const error& e) {
-    // That somebody is missing is what the others notice when one PE fails for a reason of its own.
+    // peer_lost and bootstrap_timeout are consequences, on the other PEs, of a failure on one PE.
     return e.code() == code::peer_lost ? 0 : e.code() == code::bootstrap_timeout ? 1 : 2;
   };
   for (const blob& bytes : all) {
@@ -65,7 +65,7 @@ std::vector<peer_info> make_peers(const std::vector<peer_descriptor>& all) {
   return peers;
 }
 
-/// Two containers of one machine may have been meant to be one host.
+/// Two containers of one machine may have been intended as one host.
 void log_separate_namespaces(const std::vector<peer_descriptor>& all, log::logger& log) {
   const std::vector<int> hosts = hosts_of(all);
   for (std::size_t pe = 1; pe < all.size(); ++pe)
@@ -121,8 +121,8 @@ control_plane_state::control_plane_state(bootstrap& exchange, const config& sett
   std::optional<unix_listener> listener;
   if (size > 1) {
     allow_descriptors_for(size);
-    // Before the introductions: whoever knows the name can connect at once. A failure is part of the introduction, so
-    // that nobody waits for this PE.
+    // Opened before the descriptors are exchanged: a PE that knows the name connects at once. A failure is part of the
+    // descriptor, so that no PE waits for this one.
     try {
       listener.emplace(unix_address(settings.socket_directory, mine.socket_name), size + 64);
     } catch (const error& why) {
@@ -139,7 +139,7 @@ control_plane_state::control_plane_state(bootstrap& exchange, const config& sett
   connections.resize(all.size());
   if (size == 1) return;
 
-  // All are there. What follows takes no longer than the limit as a whole, whichever of its steps waits in vain.
+  // All PEs have come. The limit holds for the steps from here on together.
   const clock::time_point joined_by = clock::now() + join_timeout;
   const auto set_time_left = [&](std::chrono::milliseconds most) {
     const auto time_left = std::chrono::ceil<std::chrono::milliseconds>(joined_by - clock::now());
@@ -169,7 +169,7 @@ control_plane_state::control_plane_state(bootstrap& exchange, const config& sett
         to = std::make_unique<tcp_connection>(std::move(socket));
     }
     loop.emplace();
-    for (int pe = 0; pe < size; ++pe) {  // last: where descriptors are few it is these that are done without
+    for (int pe = 0; pe < size; ++pe) {  // last: if descriptors run out, these are dispensable
       if (pe == me || !on_this_host(pe)) continue;
       unique_fd process = open_pidfd(connections[static_cast<std::size_t>(pe)]->fd());
       if (process) processes.push_back({pe, std::move(process)});
@@ -183,7 +183,7 @@ control_plane_state::control_plane_state(bootstrap& exchange, const config& sett
   listener.reset();
   tcp.reset();
   join_step("agree");
-  // Then not all can come, and those who can have seen it too.
+  // After a death not all PEs can come, and the others have seen it, too.
   set_time_left(one_died ? std::min(time_to_agree, join_timeout) : join_timeout);
   agree_on_outcome(exchange, failed_here);
   start_reader();
@@ -202,7 +202,7 @@ void control_plane_state::end_group(control_group::identity id) noexcept {
 }
 
 control_group::identity control_plane_state::new_group() noexcept {
-  constexpr int number_bits = 40;  // distinct by the PE that proposes it, then by its own count
+  constexpr int number_bits = 40;  // the proposing PE, then its own count
   return (static_cast<control_group::identity>(me) + 1) << number_bits | groups_made++;
 }
 

@@ -1,8 +1,8 @@
 /// @file
 /// The control plane of a world: a UNIX socket between every two PEs of a host and a TCP connection between every two
-/// of different hosts, with a thread that listens to all of them. It carries small all-gathers (inside a host with
-/// descriptors, for sharing memory), barriers of the host side, and the news that a PE has died, aborted or left. What
-/// one PE learns here reaches its kernels through the abort word.
+/// of different hosts, with a thread that reads from all of them. It carries small all-gathers (inside a host with
+/// descriptors, for sharing memory), barriers of the host side, and the news that a PE has died, aborted or left. A
+/// failure reaches the kernels of a PE through the abort word.
 #pragma once
 
 #include <functional>
@@ -23,7 +23,7 @@ namespace pgas::detail {
 /// check() and failed(): any thread.
 class control_plane final : public control_group {
  public:
-  /// Told once, from any thread, when the world can't go on: the PE at fault (-1 if none) and the error to throw.
+  /// Called once, from any thread, when the world fails, with the error to throw and its PE (-1 if none).
   using failure_callback = std::function<void(const error&)>;
 
   /// Collective over the bootstrap: exchanges addresses and a secret, connects, checks user and secret at both ends. A
@@ -31,19 +31,19 @@ class control_plane final : public control_group {
   /// address of another host answers), authentication, version_mismatch, config_value, bootstrap_timeout naming the PEs
   /// that did not connect. Keeps `log`; `exchange` is not used afterwards.
   control_plane(bootstrap& exchange, const config& settings, log::logger& log, failure_callback on_failure);
-  /// Leaves without waiting for anyone; a PE that goes without leave() counts as lost for the others.
+  /// Leaves without waiting; a PE that has not called leave() counts as lost for the others.
   ~control_plane() override;
 
-  /// Until this is called, no collective waits for longer than PGAS_JOIN_TIMEOUT, whatever PGAS_WAIT_TIMEOUT says, and
-  /// who is waited for for so long is named by bootstrap_timeout.
+  /// Until this is called, no collective waits for longer than PGAS_JOIN_TIMEOUT, whatever PGAS_WAIT_TIMEOUT is; the
+  /// error is bootstrap_timeout, naming the missing PEs.
   void joined() noexcept;
   /// Collective, the last call: after it, the departure of the others is no failure.
   void leave();
 
   /// Ends the world for everyone: all PEs' collectives and waits throw code::aborted with this reason; code::system
-  /// where there is no memory left to say it. Logged here at `level`.
+  /// where there is no memory for it. Logged here at `level`.
   void fail(std::string_view reason, log_level level = log_level::error) noexcept;
-  /// The same with an error that is known already.
+  /// The same with a given error.
   void fail(const error& cause) noexcept;
   /// Throws the first failure, if there was one.
   void check() const;

@@ -1,6 +1,5 @@
 /// @file
-/// What stands behind links: the connections, the thread that reads them, the collectives under way and the first
-/// failure.
+/// The state of the control plane: connections, the thread that reads them, pending collectives and the first failure.
 #pragma once
 
 #include <atomic>
@@ -26,9 +25,9 @@
 
 namespace pgas::detail {
 
-/// Everything of links but its place in the group of all PEs: groups may outlive links, and find this gone then.
+/// Shared with groups by weak pointers: a group may outlive the control plane, and then finds this gone.
 struct control_plane_state : std::enable_shared_from_this<control_plane_state> {
-  /// Who found out about a failure: that PE logs it as an error and tells the others.
+  /// Where a failure was detected. That PE logs it as an error and sends it to all others.
   enum class origin { here, peer };
 
   control_plane_state(bootstrap& exchange, const config& settings, log::logger& logger,
@@ -72,7 +71,8 @@ struct control_plane_state : std::enable_shared_from_this<control_plane_state> {
   void start_reader();
   void stop_reader() noexcept;
   void run_reader();
-  /// Reads what there is. Whether more may come: nothing does from a process that has died, whoever has its socket.
+  /// Handles the messages that have arrived. Whether more may follow: none does from a process that has died, even if a
+  /// child of it holds the socket open.
   [[nodiscard]] bool read_from(int pe, bool died = false);
   void handle(int pe, received_packet message);
   void on_disconnect(int pe);
@@ -80,12 +80,13 @@ struct control_plane_state : std::enable_shared_from_this<control_plane_state> {
 
   // ---- other hosts (remote_peers.cpp)
 
-  /// The reader's last work: lets what was sent to other hosts arrive before this PE goes, for a bounded time.
+  /// The last step of the reader: waits, for a bounded time, until other hosts have received all messages.
   void finish_remote();
   [[nodiscard]] bool finished_remote();
   /// When the reader has to call check_heartbeats() next; none where all PEs are on this host.
   [[nodiscard]] std::optional<clock::time_point> next_wake() const;
-  /// The reader's: tells PEs of other hosts that this one is alive, and finds those that have fallen silent.
+  /// Of the reader: sends heartbeats to PEs of other hosts, and fails the world when one of them is silent for too
+  /// long.
   void check_heartbeats();
   [[nodiscard]] bool on_this_host(int pe) const;
   [[nodiscard]] bool several_hosts() const;
@@ -101,40 +102,40 @@ struct control_plane_state : std::enable_shared_from_this<control_plane_state> {
   const control_plane::failure_callback on_failure;
   std::vector<peer_info> peers;
   std::vector<std::byte> buffer;  ///< the reader's
-  /// By PE, none at `me`; open for as long as this lives: any thread may be sending.
+  /// By PE, none at `me`; open for the lifetime of this object, since any thread may be sending.
   std::vector<std::unique_ptr<connection>> connections;
   std::vector<watched_process> processes;
-  /// Made while there is memory, for failures that leave none to describe them.
+  /// Made in advance, for failures after which there is no memory for a description.
   error no_memory{code::system, "out of host memory"};
 
   mutable std::mutex mutex;  ///< guards what follows
   std::condition_variable changed;
-  std::map<control_group::identity, pending_collectives> groups;  ///< also those that only others have made so far
+  std::map<control_group::identity, pending_collectives> groups;  ///< also groups that only other PEs have made so far
   std::optional<error> failure;
   std::vector<bool> departed;
   std::vector<bool> ended;  ///< nothing more comes from this PE
   clock::time_point failed_at;
   bool left = false;
-  /// Set once the failure callback has returned: whoever is thrown a failure can count on what the callback did.
+  /// Set once the failure callback has returned, so that its effects are visible to all who are thrown the failure.
   std::atomic<bool> failed{false};
   std::atomic<std::uint64_t> groups_made{0};
   std::atomic<bool> joining{true};
 
   std::optional<event_loop> loop;            ///< the reader's, where there are other PEs
   std::atomic<bool> stopping{false};         ///< tells the reader to end
-  std::vector<clock::time_point> last_seen;  ///< the reader's: when there was news of each PE
+  std::vector<clock::time_point> last_seen;  ///< of the reader: time of the last message, by PE
   clock::time_point next_heartbeat;          ///< the reader's
   clock::time_point last_check;              ///< the reader's
-  /// The reader's: set once it is told to end.
+  /// Of the reader: set once it is to end.
   std::optional<clock::time_point> finish_until;
   std::thread reader;
 
  private:
   void send_contribution(int pe, const message_header& header, std::span<const std::byte> mine,
                          std::span<const int> fds, std::optional<clock::time_point> deadline);
-  /// Whether the failed world leaves no way for this round to be completed.
+  /// Whether this collective cannot be completed in the failed world.
   [[nodiscard]] bool cannot_complete(const pending_collectives& of, std::uint64_t sequence) const;
-  /// A member that will not come to this round, as it takes part in another collective instead.
+  /// A member that is in another collective instead of this one.
   [[nodiscard]] std::optional<pending_collectives::mismatch> find_mismatch(const pending_collectives& of,
                                                                            std::uint64_t sequence,
                                                                            collective call) const;

@@ -1,4 +1,4 @@
-// How a failure becomes known: to the threads that wait here, to the kernels, and to the other PEs.
+// The report of a failure: to waiting threads of this PE, to its kernels, and to all other PEs.
 #include <fmt/format.h>
 
 #include <fstream>
@@ -45,7 +45,7 @@ void control_plane_state::set_failure(const error& cause, log_level level) noexc
   const char* const text = cause.what();
   log.write(level, "{}", fmt::make_format_args(text));
   try {
-    // Passed on by everyone who learns of it: else a PE could see this one end before it hears why.
+    // Every PE passes a failure on: otherwise a peer could see this PE end before it receives the cause.
     broadcast(message_kind::failure, encode_error(cause), std::chrono::milliseconds(500));
   } catch (const std::exception& why) {
     log.warn("while telling the other PEs of a failure: {}", why.what());
@@ -58,7 +58,7 @@ void control_plane_state::broadcast(message_kind kind, std::span<const std::byte
   header.kind = kind;
   header.bytes = body.size();
   const clock::time_point until = clock::now() + timeout;
-  // A full queue means a PE that does not run; whoever else is there must hear of it in time all the same.
+  // A full queue belongs to a PE that is stopped, and must not delay the message to the others.
   for (const std::unique_ptr<connection>& to : connections)
     if (to)
       static_cast<void>(

@@ -14,8 +14,8 @@
 
 namespace pgas::detail {
 
-/// Everyone's `mine`, by member. *Callers* collective. *Errors* those of control_group::all_gather; bootstrap_protocol
-/// when a PE sent something else.
+/// The values of all members, in order. *Callers* collective. *Errors* those of control_group::all_gather;
+/// bootstrap_protocol when the value of a PE has another size.
 template <class T>
 requires std::is_trivially_copyable_v<T>
 [[nodiscard]] std::vector<T> gather_value(const control_group& group, const T& mine) {

@@ -15,7 +15,7 @@
 
 #include "common/join_step.hpp"
 #include "common/net/handshake.hpp"
-#include "common/system_error.hpp"
+#include "common/system.hpp"
 #include "host/control/tcp_connector.hpp"
 
 namespace pgas::detail {
@@ -39,7 +39,7 @@ struct pending_connection {
   clock::time_point until;
 };
 
-/// One PE's part in connecting all.
+/// The connections of one PE.
 class mesh_connector {
  public:
   mesh_connector(const std::vector<peer_descriptor>& all, int me, const unix_listener& listener, const config& settings,
@@ -54,7 +54,7 @@ class mesh_connector {
         log_(log),
         secret_(derive_job_key(all)),
         sockets_(all.size()) {
-    // Less than the bootstrap's own limit, so that the outcome can still be told to the others.
+    // Less than the bootstrap's limit, so that the outcome can still be exchanged.
     const auto limit = std::min<std::chrono::milliseconds>(settings.join_timeout * 3 / 4, std::chrono::seconds(20));
     deadline_ = clock::now() + limit;
     timeout_ = limit / 4;
@@ -81,9 +81,9 @@ class mesh_connector {
   }
 
  private:
-  static constexpr std::size_t max_strangers = 64;  // more than the PEs themselves need
+  static constexpr std::size_t max_unproven = 64;  // more than the PEs themselves need
 
-  /// A PE that has died need not have connected before, nor need its sockets be closed: a child may have them.
+  /// The death of a PE need not close a socket: it may not have connected yet, and a child may hold its sockets.
   void watch_processes() {
     rlimit limit{};
     const bool known = ::getrlimit(RLIMIT_NOFILE, &limit) == 0;
@@ -94,7 +94,7 @@ class mesh_connector {
       bool gone = false;
       unique_fd process = process_of(std::stoi(one.pid), gone);
       if (gone) throw_died(pe);
-      // The connections need theirs more.
+      // Where descriptors are scarce, the connections take precedence.
       const bool scarce = known && static_cast<rlim_t>(process.get()) + 2 * all_.size() >= limit.rlim_cur;
       if (process && !scarce) processes_.emplace_back(pe, std::move(process));
     }
@@ -163,7 +163,7 @@ class mesh_connector {
       watched.push_back({one.talk.fd(), POLLIN, 0});
       next = std::min(next, one.until);
     }
-    // A PE that is connected already sends nothing before all are; what can come is its end.
+    // A connected PE sends nothing before all are connected; only its end can arrive.
     for (const unique_fd& socket : sockets_)
       if (socket) watched.push_back({socket.get(), POLLRDHUP, 0});
     for (const auto& [pe, process] : processes_) watched.push_back({process.get(), POLLIN, 0});
@@ -265,7 +265,7 @@ class mesh_connector {
   }
 
   void add_pending(unique_fd fd, bool local, const std::string& name) {
-    if (pending_.size() >= all_.size() + max_strangers) make_room();
+    if (pending_.size() >= all_.size() + max_unproven) make_room();
     pending_.push_back({local, handshake(std::move(fd), secret_, me_), name, clock::now() + timeout_});
   }
 
@@ -311,7 +311,7 @@ class mesh_connector {
                       fmt::format("{} was lost while joining: its process has ended", describe_pe(all_, pe)), pe);
   }
 
-  /// For a PE whose sockets are closed: a process that ends closes them an instant before.
+  /// For a PE whose sockets are closed: a process that ends closes them just before pidfds report its end.
   void throw_if_died(int pe) const {
     for (const auto& [whose, process] : processes_) {
       pollfd ended{process.get(), POLLIN, 0};

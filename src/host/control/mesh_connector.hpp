@@ -1,5 +1,5 @@
 /// @file
-/// Connects the PEs of a world with one another, and nobody else.
+/// Connects the PEs of a world to one another, and refuses all other processes.
 #pragma once
 
 #include <span>
@@ -15,19 +15,19 @@
 
 namespace pgas::detail {
 
-/// The process of a PE has ended: it will take part in nothing more.
+/// The process of a PE has ended, so that no later collective can be completed.
 class pe_has_died final : public error {
  public:
   using error::error;
 };
 
-/// One connected and mutually authenticated socket per PE (none at `me`): a UNIX socket to each of the same host, where
-/// both sides check the user at the other end before they say anything, TCP to all others. The higher PE connects to
-/// the lower one, then both prove themselves (handshake.hpp). Whoever fails is refused with one warning and delays
-/// nobody.
+/// One connected and mutually authenticated socket for each PE, none at `me`: a UNIX socket inside a host, where both
+/// sides check the user at the other end before they send anything, TCP between hosts. The higher PE connects to the
+/// lower one, then both prove themselves (handshake.hpp). A connection that fails is refused with one warning and
+/// delays no PE.
 /// @param tcp null where all PEs are on one host; @param endpoints of other hosts' PEs, by PE, empty then.
-/// *Errors* peer_unreachable, naming the addresses of that PE and what each answered; authentication, peer_lost
-/// (pe_has_died where that is why), bootstrap_timeout naming who did not connect.
+/// *Errors* peer_unreachable, naming the addresses of that PE and the answer of each; authentication; peer_lost, as
+/// pe_has_died where a process has ended; bootstrap_timeout naming the PEs that did not connect.
 [[nodiscard]] std::vector<unique_fd> connect_all(const std::vector<peer_descriptor>& all, int me,
                                                  const unix_listener& listener, const config& settings,
                                                  log::logger& log, const tcp_listener* tcp = nullptr,

@@ -86,11 +86,11 @@ std::string host_identity(const std::string& socket_directory) {
 std::string random_hex(std::size_t bytes) {
   std::string text;
   for (std::size_t done = 0; done < bytes;) {
-    unsigned char piece[64];
-    const ssize_t got = ::getrandom(piece, std::min(sizeof(piece), bytes - done), 0);
+    unsigned char bits[64];
+    const ssize_t got = ::getrandom(bits, std::min(sizeof(bits), bytes - done), 0);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) throw error(code::system, fmt::format("getrandom: {}", std::strerror(errno)));
-    for (ssize_t i = 0; i < got; ++i) text += fmt::format("{:02x}", piece[i]);
+    for (ssize_t i = 0; i < got; ++i) text += fmt::format("{:02x}", bits[i]);
     done += static_cast<std::size_t>(got);
   }
   return text;
@@ -120,12 +120,12 @@ blob encode(const peer_descriptor& mine) {
 std::vector<peer_descriptor> decode_descriptors(const std::vector<blob>& all) {
   std::vector<std::vector<std::string>> fields;
   for (const blob& bytes : all) fields.push_back(split_fields(bytes));
-  // Greeting, version and ABI stay in front whatever else may change, so that other versions are recognised as such.
+  // Greeting, version and ABI are the first fields in every version, so that other versions are recognised.
   for (std::size_t pe = 0; pe < fields.size(); ++pe) {
     if (fields[pe].size() < 3 || fields[pe][0] != greeting)
       throw error(
           code::bootstrap_protocol,
-          fmt::format("PE {} did not introduce itself as a PE of this library: are all processes of the job the same "
+          fmt::format("PE {} did not send the descriptor of a PE of this library: are all processes of the job the same "
                       "program, making the same calls?",
                       pe),
           static_cast<int>(pe));
@@ -140,7 +140,7 @@ std::vector<peer_descriptor> decode_descriptors(const std::vector<blob>& all) {
   for (std::size_t pe = 0; pe < fields.size(); ++pe) {
     const std::vector<std::string>& f = fields[pe];
     if (f.size() != 13 || f[6].empty() || f[6].size() > 9 || f[6].find_first_not_of("0123456789") != std::string::npos)
-      throw error(code::bootstrap_protocol, fmt::format("the introduction of PE {} is malformed", pe),
+      throw error(code::bootstrap_protocol, fmt::format("the descriptor of PE {} is malformed", pe),
                   static_cast<int>(pe));
     descriptors.push_back({f[1], f[2], f[3], f[4], f[5], f[6], f[7], f[8], f[9], f[10], f[11], f[12]});
   }

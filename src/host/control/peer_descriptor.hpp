@@ -1,5 +1,5 @@
 /// @file
-/// What PEs tell one another over the bootstrap before they connect, and what can be seen from that alone.
+/// The descriptions that PEs exchange over the bootstrap before they connect, and checks of them.
 #pragma once
 
 #include <array>
@@ -15,26 +15,26 @@
 
 namespace pgas::detail {
 
-/// Proves membership in one job, see handshake.hpp.
+/// The key of the job, see handshake.hpp.
 using job_secret = std::array<std::byte, 32>;
 
-/// One PE's introduction.
+/// The first message of a PE.
 struct peer_descriptor {
   std::string version;            ///< of the library
   std::string abi;                ///< detail::abi_version
-  std::string host;               ///< for people
-  std::string boot_id;            ///< the same for all that one kernel runs
-  std::string network_namespace;  ///< abstract sockets reach as far as this is equal
+  std::string host;               ///< its name, for messages
+  std::string boot_id;            ///< the same for all processes of one kernel
+  std::string network_namespace;  ///< abstract sockets connect PEs for which this is equal
   std::string pid;
   std::string user;
   std::string socket_kind;    ///< "directory" or "abstract": the kind of socket
   std::string socket_name;    ///< random
   std::string secret;         ///< its share of the job's secret, in hexadecimal digits
   std::string failure;        ///< why this PE could not open its socket; empty if it could
-  std::string pid_namespace;  ///< `pid` means the same to all for which this is equal
+  std::string pid_namespace;  ///< PEs for which this is equal agree on each `pid`
 };
 
-/// This process's introduction with a fresh name and a fresh share.
+/// The descriptor of this process, with a new socket name and a new share of the secret.
 [[nodiscard]] peer_descriptor make_descriptor(const std::string& socket_directory);
 [[nodiscard]] blob encode(const peer_descriptor& mine);
 /// *Errors* bootstrap_protocol, version_mismatch.
@@ -44,7 +44,7 @@ struct peer_descriptor {
 /// reach: one kernel, and one network namespace unless the sockets are in a directory.
 [[nodiscard]] std::vector<int> hosts_of(const std::vector<peer_descriptor>& all);
 
-/// What keeps these PEs from connecting, the same on all of them; none if nothing does.
+/// The reason why these PEs cannot connect, the same on all of them; none if they can.
 [[nodiscard]] std::optional<error> validate(const std::vector<peer_descriptor>& all);
 
 /// All shares combined: as random as the best of them. *Errors* bootstrap_protocol for a malformed share.

@@ -26,7 +26,7 @@ void pending_collectives::add(std::uint64_t sequence, int pe, collective call, c
                 fmt::format("PE {} sent a contribution to collective {}, while collective {} is under way", pe,
                             sequence, first_),
                 pe);
-  if (!pending_[sequence].try_emplace(pe, piece{call, std::move(content)}).second)
+  if (!pending_[sequence].try_emplace(pe, entry{call, std::move(content)}).second)
     throw error(code::bootstrap_protocol, fmt::format("PE {} contributed twice to collective {}", pe, sequence), pe);
 }
 
@@ -49,9 +49,9 @@ bool pending_collectives::all_leave(std::uint64_t sequence) const {
 }
 
 bool pending_collectives::leaves(int pe) const {
-  return std::any_of(pending_.begin(), pending_.end(), [pe](const auto& entry) {
-    const auto found = entry.second.find(pe);
-    return found != entry.second.end() && found->second.call == collective::leave;
+  return std::any_of(pending_.begin(), pending_.end(), [pe](const auto& one) {
+    const auto found = one.second.find(pe);
+    return found != one.second.end() && found->second.call == collective::leave;
   });
 }
 

@@ -1,4 +1,4 @@
-// The thread that reads from all connections: contributions, failures, farewells, and the end of a peer.
+// The thread that reads from all connections: contributions, failures, departures, heartbeats, and the end of a peer.
 #include <fmt/format.h>
 #include <poll.h>
 
@@ -6,14 +6,14 @@
 #include <exception>
 #include <utility>
 
-#include "common/thread.hpp"
+#include "common/system.hpp"
 #include "host/control/control_plane_state.hpp"
 
 namespace pgas::detail {
 
 namespace {
 
-/// Runs a step of the reader, whose exceptions end the world, not the process. Whether there was none.
+/// Runs a step of the reader. An exception ends the world, not the process. False if there was one.
 template <class Step>
 bool guarded(control_plane_state& state, Step&& step) noexcept {
   try {
@@ -49,7 +49,7 @@ void control_plane_state::stop_reader() noexcept {
   if (!reader.joinable()) return;
   {
     const std::lock_guard lock(mutex);
-    left = true;  // what the others do is no failure of this PE's any more
+    left = true;  // from here on no event is a failure
   }
   stopping = true;
   loop->wake();
@@ -89,7 +89,7 @@ void control_plane_state::handle(int pe, received_packet message) {
   else
     header.magic = 0;
   if (header.magic != message_header::expected_magic || header.bytes != message.bytes.size() - sizeof(header))
-    throw error(code::bootstrap_protocol, fmt::format("{} sent a malformed packet", describe(pe)), pe);
+    throw error(code::bootstrap_protocol, fmt::format("{} sent a malformed message", describe(pe)), pe);
   const std::span<const std::byte> body = message.bytes.subspan(sizeof(header));
 
   switch (header.kind) {
@@ -106,7 +106,7 @@ void control_plane_state::handle(int pe, received_packet message) {
         const std::lock_guard lock(mutex);
         pending_collectives& under_way = groups[header.group];
         under_way.add(header.sequence, pe, header.call, std::move(received));
-        // Everyone is on the way out: from now on an end is no failure, whether or not a farewell comes first.
+        // All PEs leave: from now on the end of one is no failure, with or without a departure message.
         if (under_way.all_leave(header.sequence)) departed.assign(departed.size(), true);
       }
       changed.notify_all();
@@ -120,7 +120,7 @@ void control_plane_state::handle(int pe, received_packet message) {
       return;
     }
   }
-  throw error(code::bootstrap_protocol, fmt::format("{} sent a packet of an unknown kind", describe(pe)), pe);
+  throw error(code::bootstrap_protocol, fmt::format("{} sent a message of an unknown kind", describe(pe)), pe);
 }
 
 void control_plane_state::on_process_end(const watched_process& one) {
@@ -128,14 +128,14 @@ void control_plane_state::on_process_end(const watched_process& one) {
     const std::lock_guard lock(mutex);
     return ended[static_cast<std::size_t>(one.pe)];
   };
-  // A child that it has forked may keep its socket open; what it sent itself lies there by now.
+  // A forked child may keep the socket open, but all messages of the process itself have arrived by now.
   if (!has_ended() && read_from(one.pe, true)) return;
   loop->forget(connections[static_cast<std::size_t>(one.pe)]->fd());
   loop->forget(one.fd.get());
 }
 
 void control_plane_state::on_disconnect(int pe) {
-  // The answer to a PE that waits until all it has said was last_seen.
+  // The peer may wait for this end, which tells it that all its messages were received.
   connections[static_cast<std::size_t>(pe)]->finish();
   bool expected = false;
   {

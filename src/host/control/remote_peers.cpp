@@ -1,5 +1,4 @@
-// What PEs of other hosts need beyond those of this one, of whose end the kernel tells: signs of life, and an orderly
-// end.
+// Heartbeats and an orderly end for PEs of other hosts. For PEs of this host the kernel reports the end.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,10 +10,10 @@ namespace pgas::detail {
 
 namespace {
 
-/// Enough for a word to every host and back.
+/// Enough for a round trip to every host.
 constexpr auto finish_timeout = std::chrono::milliseconds(500);
 
-/// Signs of life within the time after which a PE counts as lost: some may be late.
+/// More than one in the time after which a PE counts as lost, since some may be late.
 constexpr int heartbeats_in_timeout = 4;
 
 }  // namespace
@@ -34,8 +33,8 @@ std::vector<std::string> control_plane::interfaces() const {
 }
 
 void control_plane_state::finish_remote() {
-  // A connection that is closed with something unread is reset, which may take with it what was sent last. So this side
-  // says that it has ended, and goes on reading until the other one has read that and ended, too.
+  // Closing a connection with unread data resets it, which may discard the last messages to the peer. So this side ends
+  // its sending direction, and reads on until the peer has done the same.
   finish_until = clock::now() + finish_timeout;
   for (int pe = 0; pe < n(); ++pe)
     if (!on_this_host(pe)) connections[static_cast<std::size_t>(pe)]->finish();
@@ -61,7 +60,7 @@ std::optional<clock::time_point> control_plane_state::next_wake() const {
 void control_plane_state::check_heartbeats() {
   if (!several_hosts()) return;
   const clock::time_point now = clock::now();
-  // A process that did not run itself can't tell for how long the others were silent.
+  // A process that was stopped cannot tell for how long its peers were silent.
   if (now - last_check > peer_timeout / 2) std::fill(last_seen.begin(), last_seen.end(), now);
   last_check = now;
   const bool send_now = now >= next_heartbeat;
@@ -71,7 +70,7 @@ void control_plane_state::check_heartbeats() {
   for (int pe = 0; pe < n(); ++pe) {
     const auto index = static_cast<std::size_t>(pe);
     if (on_this_host(pe)) continue;
-    // A queue that is full says as much.
+    // If the queue is full, the peer has unread messages, which serve as well.
     if (send_now) static_cast<void>(connections[index]->send(std::as_bytes(std::span(&heartbeat, 1)), {}, {}));
     if (now - last_seen[index] < peer_timeout) continue;
     {

@@ -18,7 +18,7 @@ namespace pgas::detail {
 
 namespace {
 
-/// Whether the file is a socket at which nobody listens. A young one may belong to somebody who is just about to.
+/// Whether the file is a socket without a listener. A young one may belong to a process that is about to listen.
 bool is_dead_socket(const std::string& folder, const std::string& name, const struct stat& about) {
   constexpr time_t young = 10;
   return S_ISSOCK(about.st_mode) && ::time(nullptr) - about.st_mtime > young &&
@@ -56,7 +56,7 @@ void sweep_leftovers(const std::string& directory) noexcept {
     sweep(shared, "ucx_shm_posix_",
           [&](const std::string& name, const struct stat& about) { return is_unused(shared + "/" + name, about); });
   } catch (const std::exception&) {
-    // What can't be looked at now is left to the next start.
+    // The next start tries again.
   }
 }
 

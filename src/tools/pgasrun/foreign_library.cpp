@@ -13,7 +13,7 @@
 namespace pgas::boot {
 namespace {
 
-/// A file as far as it can be read: what lies beyond its end, or is no part of it, is empty.
+/// An ELF file. Reads past its end, or of a damaged file, give empty results.
 class elf_file {
  public:
   explicit elf_file(const std::string& path) : file_(path, std::ios::binary) {}

@@ -9,7 +9,7 @@
 
 namespace pgas::boot {
 
-/// The shared library that makes what this process runs a program of another OpenSHMEM or NVSHMEM. None where it is
+/// The shared library of another OpenSHMEM or NVSHMEM that the program of this process is linked to. None where it is
 /// linked to pgas as well, runs a script, or has ended.
 [[nodiscard]] std::optional<std::string> foreign_library(pid_t process);
 

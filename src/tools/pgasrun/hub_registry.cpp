@@ -38,7 +38,7 @@ void hub_registry::attach(int rank, unique_fd socket) {
       if (ended_[other]) fresh->lost(static_cast<int>(other), *ended_[other]);
     hubs_.push_back(std::move(fresh));
   }
-  // What a PE has left running may come when the world is over; then closing the socket is the answer.
+  // A child of a PE may come after the world is over; the answer is that its socket is closed.
   if (hub* const open = hubs_[world].get()) open->attach(rank, std::move(socket));
 }
 

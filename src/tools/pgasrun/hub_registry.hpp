@@ -1,6 +1,5 @@
 /// @file
-/// The hub_registry that the started processes make among themselves: takes their requests and runs a hub for each
-/// world.
+/// The worlds of the started processes: takes their requests and runs a hub for each world.
 #pragma once
 
 #include <functional>
@@ -17,15 +16,15 @@ class hub_registry {
  public:
   struct listener {
     std::function<void(int rank, std::string_view reason)> aborted;
-    std::function<std::string(int rank)> fell_silent;  ///< why, for the others
-    std::function<void(int rank)> turned_away;         ///< as there is no descriptor left for its connection
+    std::function<std::string(int rank)> fell_silent;  ///< the reason, for the other members
+    std::function<void(int rank)> turned_away;         ///< no descriptor is left for its connection
   };
 
   hub_registry(event_loop& loop, int size, listener told);
 
   /// Serves the requests of `rank` that arrive at `requests`, which stays the caller's.
   void serve(int rank, int requests);
-  /// The process has ended: breaks present and later hub_registry, unless it has left them.
+  /// The process has ended: breaks current and later worlds, unless it has left them.
   void ended(int rank, std::string how);
 
   [[nodiscard]] std::optional<clock::time_point> due() const;

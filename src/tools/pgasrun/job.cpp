@@ -12,7 +12,7 @@
 #include <iterator>
 
 #include "bootstrap/common/text.hpp"
-#include "common/system_error.hpp"
+#include "common/system.hpp"
 #include "src/tools/pgasrun/foreign_library.hpp"
 
 namespace pgas::boot {
@@ -26,14 +26,14 @@ constexpr int status_of_timeout = 124;  // as timeout(1) has it
   return fmt::format("its process, pid {}, {}", one.pid, one.how_it_ended());
 }
 
-/// Signals are read from a descriptor, in turn with everything else; that nobody reads our output, from write().
+/// A descriptor from which the loop reads signals. A closed output is detected by the error of write().
 [[nodiscard]] unique_fd catch_signals() {
   sigset_t caught;
   ::sigemptyset(&caught);
   for (const int number : {SIGCHLD, SIGINT, SIGTERM, SIGHUP}) ::sigaddset(&caught, number);
   unique_fd fd{::signalfd(-1, &caught, SFD_NONBLOCK | SFD_CLOEXEC)};
   if (!fd) throw_system("signalfd");
-  struct sigaction ends_only {};  // of what SIGCHLD tells; the first one that was not read yet is kept, others are not
+  struct sigaction ends_only {};  // SIGCHLD for ends only: while one is pending, later ones are dropped
   ends_only.sa_handler = SIG_DFL;
   ends_only.sa_flags = SA_NOCLDSTOP;
   ::sigaction(SIGCHLD, &ends_only, nullptr);
@@ -60,18 +60,18 @@ job::job(job_options options)
             {.aborted =
                  [this](int rank, std::string_view reason) {
                    handle_signals();
-                   if (stage_ != stage::running) return;  // it says so because one has ended, who was named
+                   if (stage_ != stage::running) return;  // a consequence of the end of a PE, which was named
                    say(fmt::format("PE {} aborted the job: {}", rank, reason));
                    begin_ending(stage::grace, options_.grace);
                  },
              .fell_silent =
                  [this](int rank) {
-                   handle_signals();  // others may have ended before
+                   handle_signals();  // another process may have ended before
                    process& one = processes_.at(static_cast<std::size_t>(rank));
-                   // Its connections end an instant before it does, and how it ended is the better answer.
+                   // A process closes its connections just before it ends, and its exit status is the better reason.
                    if (!one.has_ended_within(to_fall_silent))
                      return std::string{"it closed its connection, though its process runs on"};
-                   announce(one);  // before those fail who are about to hear of it: it was the first
+                   announce(one);  // first, before PEs fail that are about to receive this
                    return describe(one);
                  },
              .turned_away =
@@ -143,7 +143,7 @@ void job::handle_signals() {
   while (::read(signals_.get(), &info, sizeof info) == sizeof info) {
     const int number = static_cast<int>(info.ssi_signo);
     if (number == SIGCHLD) {
-      // Of several that have ended by now this is the first, and its end is why.
+      // Of several ended processes this is the first, so its end is the cause.
       for (process& one : processes_)
         if (one.pid == static_cast<pid_t>(info.ssi_pid) && one.has_ended()) announce(one);
       look_for_ended();
@@ -220,7 +220,7 @@ void job::pass_on_the_rest() {
     streams_.remove_if([](tagged_stream& one) { return !one.held_up() && !one.pump(); });
     const bool reader_is_slow = output_.full() || errors_.full();
     if (streams_.empty() && !reader_is_slow) return;
-    // Whoever reads our output takes the time it needs, unless somebody waits for our end.
+    // The reader of the output takes the time it needs, unless a signal or --timeout has ended the job.
     if (reader_is_slow && !told_to_end_) limit = deadline{most};
     if (limit.expired()) break;
     pollfd awaited[] = {{.fd = signals_.get(), .events = POLLIN, .revents = 0},

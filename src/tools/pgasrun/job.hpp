@@ -1,5 +1,5 @@
 /// @file
-/// All the processes of one pgasrun, from their start until the last of them is gone.
+/// The processes of one pgasrun, from start to end.
 #pragma once
 
 #include <list>
@@ -8,15 +8,15 @@
 #include <vector>
 
 #include "src/tools/pgasrun/hub_registry.hpp"
+#include "src/tools/pgasrun/output_writer.hpp"
 #include "src/tools/pgasrun/process.hpp"
-#include "src/tools/pgasrun/tagged_output.hpp"
 
 namespace pgas::boot {
 
 struct job_options {
   int processes = 0;
   std::optional<milliseconds> timeout;  ///< for the whole job
-  milliseconds grace{5000};             ///< for the others to end by themselves once one has failed
+  milliseconds grace{5000};             ///< for the other PEs to end by themselves after a failure
   bool tag_output = false;
   std::vector<std::string> command;
 };
@@ -48,7 +48,7 @@ class job {
   void advance();
   void signal_all(int number);
   void clean_up();
-  /// What was printed by those who are gone now.
+  /// Prints the remaining output of ended processes.
   void pass_on_the_rest();
   [[nodiscard]] bool all_ended() const;
   [[nodiscard]] std::optional<clock::time_point> next_wake() const;

@@ -1,5 +1,7 @@
 #include "src/tools/pgasrun/output_writer.hpp"
 
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <limits.h>
 #include <unistd.h>
 
@@ -30,7 +32,7 @@ void output_writer::flush() {
   while (done < waiting_.size()) {
     pollfd one{.fd = to_, .events = POLLOUT, .revents = 0};
     if (::poll(&one, 1, 0) <= 0) break;
-    // The descriptor is not ours alone, so it stays blocking; but a pipe that is ready takes so much without waiting.
+    // The descriptor is shared with other processes, so it stays blocking; a ready pipe takes PIPE_BUF bytes at once.
     const ssize_t written =
         ::write(to_, waiting_.data() + done, std::min<std::size_t>(waiting_.size() - done, PIPE_BUF));
     if (written < 0 && (errno == EAGAIN || errno == EINTR)) break;
@@ -38,6 +40,32 @@ void output_writer::flush() {
     done = written < 0 ? waiting_.size() : done + static_cast<std::size_t>(written);
   }
   waiting_.erase(0, done);
+}
+
+tagged_stream::tagged_stream(int rank, unique_fd from, output_writer& to)
+    : tag_(fmt::format("[{}] ", rank)), from_(std::move(from)), to_(to) {
+  ::fcntl(from_.get(), F_SETFL, O_NONBLOCK);
+}
+
+bool tagged_stream::pump() {
+  if (to_.broken()) return false;  // closing our end tells the PE, as it would be told without tags
+  char chunk[64 << 10];            // a bound, so that a PE that prints all the time does not block the loop
+  const ssize_t got = ::read(from_.get(), chunk, sizeof chunk);
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) return true;
+  if (got > 0) pending_.append(chunk, static_cast<std::size_t>(got));
+  constexpr std::size_t longest = 1 << 20;  // output without line ends is cut into lines of this length
+  print_lines(got <= 0 || pending_.size() > longest);
+  return got > 0;
+}
+
+void tagged_stream::print_lines(bool all) {
+  if (all && !pending_.empty() && pending_.back() != '\n') pending_ += '\n';
+  std::string lines;
+  std::size_t begin = 0;
+  for (std::size_t end; (end = pending_.find('\n', begin)) != std::string::npos; begin = end + 1)
+    lines.append(tag_).append(pending_, begin, end + 1 - begin);
+  pending_.erase(0, begin);
+  to_.print(lines);
 }
 
 }  // namespace pgas::boot

@@ -1,6 +1,6 @@
 /// @file
-/// One of our standard descriptors, printed to without waiting for whoever reads it: a reader that is slow or has
-/// stopped must not keep signals, time limits and hub_registry waiting.
+/// Output to a standard descriptor without waiting for its reader: a slow or stopped reader must not delay signals,
+/// time limits and worlds.
 #pragma once
 
 #include <functional>
@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "common/net/event_loop.hpp"
+#include "common/unique_fd.hpp"
 
 namespace pgas::boot {
 
@@ -19,12 +20,12 @@ class output_writer {
   output_writer(event_loop& loop, int to, std::function<void()> drained);
 
   void print(std::string_view text);
-  /// Hands on what the reader has room for now.
+  /// Writes as much as the reader has room for.
   void flush();
 
-  /// Some of what was printed waits for the reader, so no more should be collected.
+  /// Output waits for the reader, so no more should be collected.
   [[nodiscard]] bool full() const { return !waiting_.empty(); }
-  /// Nobody reads it any more; what is printed is lost.
+  /// The reader is gone; output is lost.
   [[nodiscard]] bool broken() const { return broken_; }
   [[nodiscard]] int fd() const { return to_; }
 
@@ -34,6 +35,28 @@ class output_writer {
   std::function<void()> drained_;
   std::string waiting_;
   bool broken_ = false;
+};
+
+/// Passes on the output of one PE, line by line, with the PE's number in front.
+class tagged_stream {
+ public:
+  /// @param from non-blocking from now on.
+  tagged_stream(int rank, unique_fd from, output_writer& to);
+
+  [[nodiscard]] int fd() const { return from_.get(); }
+  /// The reader of the output is slow; no more should be passed on for now.
+  [[nodiscard]] bool held_up() const { return to_.full(); }
+  /// Passes on some output. False when the stream has ended, after its unfinished last line, or when the reader is
+  /// gone.
+  [[nodiscard]] bool pump();
+
+ private:
+  void print_lines(bool all);
+
+  std::string tag_;
+  unique_fd from_;
+  output_writer& to_;
+  std::string pending_;
 };
 
 }  // namespace pgas::boot

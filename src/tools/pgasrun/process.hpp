@@ -17,12 +17,12 @@ using namespace detail;  // of src/common
 
 struct process {
   int rank = -1;
-  pid_t pid = -1;      ///< also the number of its process group, which holds whatever it starts
+  pid_t pid = -1;      ///< also the number of its process group
   unique_fd requests;  ///< our end of the socket that it inherits
-  unique_fd output;    ///< what it prints, where that is to be tagged
+  unique_fd output;    ///< its standard output, where that is to be tagged
   unique_fd errors;
   std::optional<int> status;  ///< once it has ended: exit status, or 128 + signal
-  bool announced = false;     ///< its end has been dealt with
+  bool announced = false;     ///< its end was handled
 
   /// Starts rank `rank` of `size`. The process dies with us, has a process group of its own, and reads from our
   /// standard input if it is rank 0 and that is no terminal. *Errors* code::system naming the program and what to do.

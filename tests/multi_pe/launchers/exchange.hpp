@@ -1,5 +1,5 @@
 /// @file
-/// What the probes do with a bootstrap: exchange contributions that nobody could guess, and check all of them.
+/// The exchange that all probes make over a bootstrap, with contributions that cannot be guessed.
 #pragma once
 
 #include <cstddef>

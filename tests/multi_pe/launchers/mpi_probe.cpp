@@ -1,5 +1,5 @@
 /// @file
-/// Joining through the program's own MPI: the whole communicator, a part of it, and somebody who does not come.
+/// Joining through the program's own MPI: the whole communicator, a part of it, and a rank that does not come.
 #include <chrono>
 #include <cstdio>
 #include <pgas/mpi.hpp>

@@ -1,5 +1,5 @@
 /// @file
-/// Processes that die: the others learn of it at once, and who it was.
+/// Processes that die: all others are told at once, with the rank.
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>

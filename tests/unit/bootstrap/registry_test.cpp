@@ -1,5 +1,5 @@
 /// @file
-/// Which bootstrap is chosen, and what is said where none can be.
+/// The choice of a bootstrap, and the error where none is available.
 #include "support.hpp"
 
 /// libpmix, asked to join where there is no launcher, forgets a few bytes.

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "bootstrap/tcp/tcp.hpp"
+#include "bootstrap/join.hpp"
 
 namespace pgas::boot {
 namespace {

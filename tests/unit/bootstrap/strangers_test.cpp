@@ -1,5 +1,5 @@
 /// @file
-/// Whatever else connects to rank 0 must neither break nor delay a job.
+/// Other processes that connect to rank 0 must neither break nor delay a job.
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -10,13 +10,13 @@
 #include "bootstrap/tcp/unique_id.hpp"
 #include "common/deadline.hpp"
 #include "common/net/socket.hpp"
-#include "common/system_error.hpp"
+#include "common/system.hpp"
 #include "support.hpp"
 
 namespace pgas::boot::test {
 namespace {
 
-/// A connection to rank 0 by somebody who knows as much of the unique id as the test lets it.
+/// A connection to rank 0 by a process that is no member.
 class stranger {
  public:
   explicit stranger(const std::string& id) : id_(unique_id::parse(id)), socket_(::socket(AF_INET, SOCK_STREAM, 0)) {
@@ -196,7 +196,7 @@ TEST(strangers, a_member_that_talks_nonsense_is_named) {
 }
 
 TEST(strangers, an_impostor_of_rank0_is_not_believed) {
-  // Something else listens where rank 0 should be, speaks the protocol and does not know the secret.
+  // Another process listens at the address of rank 0, speaks the protocol and does not know the secret.
   const tcp_listener listener = listen_anywhere();
   std::thread impostor{[&] {
     for (;;) {

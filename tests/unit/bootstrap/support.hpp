@@ -1,5 +1,5 @@
 /// @file
-/// What the bootstrap tests share: ranks that are threads, and the exchange that every bootstrap has to get right.
+/// Shared by tests of bootstraps: ranks that are threads, and an exchange that every bootstrap has to pass.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -57,7 +57,7 @@ inline blob contribution(int rank, int round, std::size_t bytes) {
   return mine;
 }
 
-/// Contributions of unequal length, among them nothing and the most that is allowed.
+/// Contributions of unequal length, among them an empty one and the largest that is allowed.
 inline void exchange_everything(bootstrap& one) {
   constexpr std::size_t lengths[] = {0, 1, 64 << 10, 1000};
   for (int round = 0; round < 4; ++round) {

@@ -1,5 +1,5 @@
 /// @file
-/// The printed form of a meeting point.
+/// The printed form of rank 0's address.
 #include "bootstrap/tcp/unique_id.hpp"
 
 #include <sched.h>

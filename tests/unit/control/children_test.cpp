@@ -21,7 +21,7 @@ void await(Condition&& holds) {
   for (int i = 0; i < 1000 && !holds(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
 }
 
-/// A count that processes share which are forked later.
+/// A counter that is shared with processes forked later.
 class shared_count {
  public:
   shared_count()
@@ -69,7 +69,7 @@ TEST(control_plane_children, the_last_words_of_a_killed_process_count_while_a_ch
     joined_pe pe(exchange);
     const pid_t other = std::stoi(text_of(pe.control_plane.all_gather(bytes_of(std::to_string(::getpid())))[0].bytes));
     if (pe.control_plane.my_pe() == 0) {
-      ::raise(SIGSTOP);  // hears of the words and of the death at once
+      ::raise(SIGSTOP);  // receives the messages and the death together
     } else {
       await([&] {
         const auto stat = lines_of("/proc/" + std::to_string(other) + "/stat");

@@ -1,4 +1,4 @@
-// Collectives of the control plane among threads: what arrives, in which order, and that nothing is left behind.
+// Collectives of the control plane among threads: results, their order, and leftovers.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -145,7 +145,7 @@ TEST(control_plane, the_largest_contribution_fits_and_a_larger_one_is_refused_be
     } catch (const error& refused) {
       EXPECT_EQ(refused.code(), code::invalid_argument);
     }
-    pe.control_plane.barrier();  // the refusals have left everyone in step
+    pe.control_plane.barrier();  // the refusals have left all PEs in step
     pe.control_plane.leave();
   });
   for (const auto& end : ends) EXPECT_FALSE(end) << end->what();

@@ -1,4 +1,4 @@
-// Packets over a stream of bytes: whole and in order, however the stream cuts them, and an end where they are none.
+// Messages over a stream of bytes: whole and in order, however the stream cuts them; malformed ones end it.
 #include "host/control/connection.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ namespace {
 using namespace pgas::detail;
 using status = received_packet::status;
 
-/// A channel, and the other end of its connection as a socket.
+/// A connection, and its other end as a socket.
 struct one_end {
   one_end() : one_end(make_pair()) {}
   unique_fd other;
@@ -28,7 +28,7 @@ struct one_end {
  private:
   static std::array<unique_fd, 2> make_pair() {
     std::array<unique_fd, 2> ends = connected_pair();
-    const int small = 4096;  // so that packets of a few thousand bytes are cut
+    const int small = 4096;  // so that messages of a few thousand bytes are cut
     ::setsockopt(ends[1].get(), SOL_SOCKET, SO_SNDBUF, &small, sizeof(small));
     return ends;
   }

@@ -1,4 +1,4 @@
-// Exchanges among some of a world's PEs: several at once, made and forgotten, and what is said when they go wrong.
+// Exchanges among some PEs of a world: several at once, made and removed, and their errors.
 #include "host/control/control_group.hpp"
 
 #include <gtest/gtest.h>

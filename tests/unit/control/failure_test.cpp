@@ -1,4 +1,4 @@
-// What happens when PEs fail, leave or vanish while others count on them.
+// PEs that fail, leave or die while others wait for them.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -90,7 +90,7 @@ TEST(control_plane_failure, the_cause_is_heard_before_the_end_of_whoever_heard_i
         pe.control_plane.fail("root cause");
         return;
       }
-      pe.control_plane.barrier();  // throws; this PE is gone at once then, without leaving
+      pe.control_plane.barrier();  // throws; then this PE ends without leaving
     });
     for (const std::size_t pe : {0u, 2u, 3u}) {
       ASSERT_TRUE(ends[pe]);
@@ -120,7 +120,7 @@ TEST(control_plane_failure, a_pe_that_is_destroyed_without_leaving_is_named_to_t
 }
 
 TEST(control_plane_failure, a_round_that_makes_all_pes_end_is_completed_on_all) {
-  // As when all conclude from an exchange that the heap can't be built: the first to know must not take it from the
+  // As when all learn from an exchange that the heap can't be built: the first to end must not break it for the
   // others.
   for (int repeat = 0; repeat < 50; ++repeat) {
     const auto ends = run_threads(4, [](bootstrap& exchange) {
@@ -208,7 +208,7 @@ TEST(control_plane_failure, a_failure_is_logged_once) {
 TEST(control_plane_failure, a_killed_process_is_named_within_two_seconds) {
   const auto ends = run_processes(4, [](bootstrap& exchange) {
     config settings = quick();
-    settings.wait_timeout = std::chrono::milliseconds(0);  // nothing but the death itself may end the wait
+    settings.wait_timeout = std::chrono::milliseconds(0);  // only the death itself may end the wait
     std::atomic<bool> told{false};
     joined_pe pe(exchange, settings, [&](const error&) { told = true; });
     const auto all = pe.control_plane.all_gather(bytes_of(std::to_string(::getpid())));
@@ -282,7 +282,7 @@ TEST(control_plane_failure, descriptors_wait_while_too_many_of_the_user_are_on_t
     std::thread reader;
     const auto start = clock::now();
     if (pe.control_plane.my_pe() == 0) {
-      // Whoever is privileged knows no such limit; where that can't be given up it does not count outside either.
+      // A privileged process has no such limit; where privileges can't be dropped, the limit does not count either.
       static_cast<void>(::setresuid(65534, 65534, 65534));
       const std::vector<int> many(detail::max_fds_per_packet, STDOUT_FILENO);
       const rlimit few{detail::max_fds_per_packet, detail::max_fds_per_packet};

@@ -1,5 +1,5 @@
 /// @file
-/// What the tests of links share: short settings, and a log whose lines can be looked at.
+/// Shared by tests of the control plane: short settings, and a log whose lines can be read.
 #pragma once
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 
 namespace pgas::unit_test {
 
-/// A folder that goes away with its content.
+/// A temporary folder.
 class scratch_folder {
  public:
   scratch_folder() {
@@ -74,7 +74,7 @@ inline std::string text_of(const blob& bytes) {
   return text;
 }
 
-/// What `call` throws.
+/// The error that `call` throws.
 template <class Call>
 std::optional<error> thrown_by(Call&& call) {
   try {
@@ -85,12 +85,12 @@ std::optional<error> thrown_by(Call&& call) {
   return std::nullopt;
 }
 
-/// Whether `text` is part of what `failure` says.
+/// Whether `text` is part of the message of `failure`.
 inline bool says(const std::optional<error>& failure, const std::string& text) {
   return failure && std::string(failure->what()).find(text) != std::string::npos;
 }
 
-/// Links with settings and a quiet log of their own.
+/// A control plane with settings and a quiet log of its own.
 struct joined_pe {
   explicit joined_pe(bootstrap& exchange, const config& settings = quick(),
                      detail::control_plane::failure_callback callback = {})

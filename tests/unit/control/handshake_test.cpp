@@ -1,4 +1,4 @@
-// Proving over a connection that both ends know the secret: who is believed, who is not, and what can be overheard.
+// The handshake: mutual proof of the secret, refusals, replays, and secrecy of the key.
 #include "common/net/handshake.hpp"
 
 #include <gtest/gtest.h>

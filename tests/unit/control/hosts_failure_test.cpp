@@ -1,4 +1,4 @@
-// What happens across hosts when PEs fail, leave, vanish or fall silent.
+// PEs of several hosts that fail, leave, die or fall silent.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>
@@ -45,7 +45,7 @@ TEST(hosts_failure, the_cause_is_heard_before_the_end_of_whoever_heard_it_first)
         pe.control_plane.fail("root cause");
         return;
       }
-      pe.control_plane.barrier();  // throws; this PE is gone at once then, without leaving
+      pe.control_plane.barrier();  // throws; then this PE ends without leaving
     });
     for (const std::size_t pe : {0u, 2u, 3u}) {
       ASSERT_TRUE(ends[pe]);
@@ -119,7 +119,7 @@ TEST(hosts_failure, a_time_limit_names_who_is_missing) {
 TEST(hosts_failure, a_killed_process_of_another_host_is_named) {
   const auto ends = run_processes_on({0, 0, 1, 1}, [](bootstrap& exchange) {
     config settings = quick();
-    settings.wait_timeout = std::chrono::milliseconds(0);  // nothing but the death itself may end the wait
+    settings.wait_timeout = std::chrono::milliseconds(0);  // only the death itself may end the wait
     std::atomic<bool> told{false};
     joined_pe pe(exchange, settings, [&](const error&) { told = true; });
     const auto all = pe.control_plane.all_gather(bytes_of(std::to_string(::getpid())));
@@ -145,7 +145,7 @@ TEST(hosts_failure, a_process_of_another_host_that_stops_is_lost_after_the_limit
     const auto all = pe.control_plane.all_gather(bytes_of(std::to_string(::getpid())));
     if (pe.control_plane.my_pe() == 1) {
       ::raise(SIGSTOP);
-      // Once it goes on it hears what the others think of it; the barrier that they were in may still be completed.
+      // When it continues, it receives the failure from the others; their barrier may still be completed.
       const auto end = thrown_by([&] {
         for (;;) pe.control_plane.barrier();
       });

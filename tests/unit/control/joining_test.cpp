@@ -1,4 +1,4 @@
-// Joining: who is let in, who is not, and what it says when it does not work.
+// Joining inside a host: connections that are accepted or refused, and error messages.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -24,8 +24,8 @@ namespace {
 
 using namespace pgas::detail;
 
-/// Joins three PEs while `stranger(socket paths)` runs between introductions and connections, and while the PEs
-/// connect. The log of all PEs.
+/// Joins three PEs while `stranger(socket paths)` runs between the exchange of descriptors and the connections, and
+/// while the PEs connect. Gives the log of all PEs.
 std::vector<std::string> join_with(const std::function<void(const std::vector<std::filesystem::path>&)>& stranger,
                                    const std::function<void()>& afterwards = {}) {
   const scratch_folder sockets;
@@ -181,7 +181,7 @@ TEST(joining, another_user_is_refused_before_anything_is_said) {
   EXPECT_EQ(count_with(lines_of(logs.path() + "/log"), "it runs as user 65534"), 2u);
 }
 
-/// Two introductions that this process could have made.
+/// Two descriptors that this process could have made.
 std::vector<peer_descriptor> two_descriptors() { return {make_descriptor("/tmp"), make_descriptor("/tmp")}; }
 
 TEST(joining, who_answers_at_a_pes_address_without_the_secret_is_not_taken_for_it) {
@@ -199,7 +199,7 @@ TEST(joining, who_answers_at_a_pes_address_without_the_secret_is_not_taken_for_i
     do message = receive_packet(caller.get(), heard);
     while (message.what == received_packet::status::nothing_yet);
     EXPECT_EQ(message.bytes.size(), sizeof(hello));
-    EXPECT_EQ(send_packet(caller.get(), message.bytes, {}, {}), 0);  // says back what it was told
+    EXPECT_EQ(send_packet(caller.get(), message.bytes, {}, {}), 0);  // an echo
     do message = receive_packet(caller.get(), heard);
     while (message.what == received_packet::status::nothing_yet);
   });
@@ -275,7 +275,7 @@ TEST(joining, a_pe_that_is_lost_while_joining_fails_all_and_leaks_nothing) {
     config settings = quick();
     settings.join_timeout = std::chrono::seconds(2);
     settings.socket_directory = folder.path();
-    // PE 1 gives up after the introductions, as a process does that is killed then.
+    // PE 1 gives up after the exchange of descriptors, as a process does that is killed then.
     pausing_bootstrap paused(exchange, [&] {
       if (exchange.rank() == 1) throw error(code::aborted, "gives up", 1);
     });

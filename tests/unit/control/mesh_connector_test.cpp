@@ -1,4 +1,4 @@
-// Joining over TCP: who is let in, who is not, which of a PE's addresses is taken, and what is said when none answers.
+// Joining over TCP: connections that are accepted or refused, the choice among a PE's addresses, and error messages.
 #include "host/control/mesh_connector.hpp"
 
 #include <gtest/gtest.h>
@@ -52,7 +52,7 @@ TEST(mesh_connector, strangers_on_the_port_are_refused_with_one_line_each_and_de
     send_message(held.back(), as_pe_2);
     send_message(held.back(), random_bits());
 
-    held.push_back(connect_now(where));  // what PE 2 has sent to somebody else
+    held.push_back(connect_now(where));  // a message of PE 2 to another process
     send_message(held.back(), as_pe_2);
     send_message(held.back(), handshake::code_of(derive_job_key(decode_descriptors(introductions)),
                                                  handshake::role::connecting, as_pe_2, random_bits()));
@@ -123,7 +123,7 @@ TEST(mesh_connector, a_crowd_of_silent_connections_does_not_keep_pes_out) {
   EXPECT_GE(crowd.size(), 100u);
 }
 
-/// Two PEs of different hosts that have been introduced, without a bootstrap.
+/// Two PEs of different hosts that have each other's descriptors, without a bootstrap.
 struct introduced_pair {
   introduced_pair() : all{make_descriptor(""), make_descriptor("")}, quiet(log_level::error, "/dev/null") {
     all[1].boot_id = "another machine";
@@ -146,7 +146,7 @@ tcp_address here(const tcp_listener& listener) { return tcp_address::parse("127.
 TEST(mesh_connector, addresses_are_tried_until_the_right_pe_answers) {
   introduced_pair pair;
   const tcp_listener real = listen_anywhere();
-  const tcp_listener echo = listen_anywhere();  // says back what it hears
+  const tcp_listener echo = listen_anywhere();  // sends back what it receives
   const tcp_listener closing = listen_anywhere();
   const tcp_address nobody = here(listen_anywhere());
   const std::vector<tcp_address> addresses = {nobody, here(echo), here(closing), here(real)};
@@ -216,7 +216,7 @@ TEST(mesh_connector, a_pe_that_is_lost_while_joining_fails_all_and_leaks_nothing
   EXPECT_EQ(settle_at(before), before);
 }
 
-/// Joins as PE 1 of two without being one: the connection to PE 0.
+/// Joins as PE 1 of two, by hand; gives the connection to PE 0.
 unique_fd join_by_hand(bootstrap& exchange) {
   const auto all = decode_descriptors(exchange.all_gather(encode(make_descriptor(""))));
   const tcp_listener listener = listen_anywhere();
@@ -258,7 +258,7 @@ TEST(mesh_connector, packets_may_come_in_pieces_and_one_that_is_too_long_is_a_fa
     EXPECT_EQ(ends[0]->code(), code::bootstrap_protocol) << ends[0]->what();
     EXPECT_EQ(ends[0]->pe(), 1);
     EXPECT_TRUE(says(ends[0], "PE 1 (host host-1")) << ends[0]->what();
-    EXPECT_TRUE(says(ends[0], "malformed packet")) << ends[0]->what();
+    EXPECT_TRUE(says(ends[0], "malformed message")) << ends[0]->what();
   }
 }
 

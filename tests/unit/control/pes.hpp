@@ -46,7 +46,7 @@ class shared_page;
 std::shared_ptr<shared_page> make_shared_page(int n);
 std::unique_ptr<bootstrap> make_process_bootstrap(std::shared_ptr<shared_page> page, int rank);
 
-/// A bootstrap with something between it and the PE that uses it.
+/// A bootstrap that wraps another.
 class outer_bootstrap : public bootstrap {
  public:
   explicit outer_bootstrap(bootstrap& inner) : inner_(inner) {}
@@ -61,8 +61,8 @@ class outer_bootstrap : public bootstrap {
   bootstrap& inner_;
 };
 
-/// Makes a bootstrap pause after its first all-gathers: with one, between the introductions and the connections of PEs
-/// of one host; with two, of PEs of several hosts.
+/// Makes a bootstrap pause after its first all-gathers: with one, between descriptors and connections of PEs of one
+/// host; with two, of PEs of several hosts.
 class pausing_bootstrap : public outer_bootstrap {
  public:
   pausing_bootstrap(bootstrap& inner, std::function<void()> pause, int after = 1)
@@ -72,7 +72,7 @@ class pausing_bootstrap : public outer_bootstrap {
     if (--rounds_left_ == 0) pause_();
     return answers_;
   }
-  /// What the last all-gather brought.
+  /// The result of the last all-gather.
   [[nodiscard]] const std::vector<blob>& answers() const { return answers_; }
 
  private:
@@ -81,7 +81,7 @@ class pausing_bootstrap : public outer_bootstrap {
   std::vector<blob> answers_;
 };
 
-/// Makes a PE introduce itself as one of another host: "host-1", "host-2", ... Host 0 is where the test runs.
+/// Gives a PE the descriptor of one of another host: "host-1", "host-2", ... Host 0 is where the test runs.
 class host_bootstrap : public outer_bootstrap {
  public:
   host_bootstrap(bootstrap& inner, int host) : outer_bootstrap(inner), host_(host) {}

@@ -1,4 +1,4 @@
-// What processes leave that were killed while they joined, and what must not be taken for it.
+// Files of processes that were killed while they joined, and files that must be kept.
 #include "host/control/stale_files.hpp"
 
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /// @file
-/// What tests need to talk with a PE without being one.
+/// For tests that exchange messages with a PE by hand.
 #pragma once
 
 #include <gtest/gtest.h>

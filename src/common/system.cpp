@@ -1,15 +1,25 @@
-#include "common/thread.hpp"
+#include "common/system.hpp"
 
 #include <fmt/format.h>
 #include <pthread.h>
 #include <signal.h>
 
+#include <cerrno>
+#include <exception>
 #include <system_error>
 #include <utility>
 
 #include "pgas/error.hpp"
 
 namespace pgas::detail {
+
+std::string errno_text(int number) { return std::generic_category().message(number); }
+
+void throw_system(std::string_view what, int number) {
+  throw error(code::system, fmt::format("{}: {}", what, errno_text(number)));
+}
+
+void throw_system(std::string_view what) { throw_system(what, errno); }
 
 std::thread start_thread(const char* name, std::function<void()> body) {
   sigset_t all;
