@@ -7,7 +7,7 @@ namespace pgas::detail {
 namespace {
 
 const char* heap_limit_source(const heap_parameters& parameters, std::size_t slot_bytes) {
-  if (slot_bytes < parameters.limit) return "the addresses of a slot; PGAS_STRIDE and ulimit -v change it";
+  if (slot_bytes < parameters.limit) return "the addresses of a slot; PGAS_HEAP_STRIDE and ulimit -v change it";
   if (parameters.limit_is_set != 0) return "PGAS_HEAP_LIMIT";
   return "the memory of the device; PGAS_HEAP_LIMIT changes it";
 }
@@ -41,7 +41,7 @@ void contiguous_growth::clear() noexcept {
 
 team_growth::team_growth(const heap_parameters& parameters, team_segments& segments)
     : growth_policy(segments.end() - segments.begin(),
-                    "the addresses that a slot has for teams; PGAS_STRIDE changes it", parameters.unit),
+                    "the addresses that a slot has for teams; PGAS_HEAP_STRIDE changes it", parameters.unit),
       segments_(segments),
       unit_(parameters.unit) {}
 

@@ -232,7 +232,7 @@ std::string to_string(handle_kind kind) {
   switch (kind) {
     case handle_kind::automatic: return "automatic";
     case handle_kind::fabric: return "fabric";
-    case handle_kind::posix_fd: return "fd";
+    case handle_kind::posix_fd: return "posix_fd";
     case handle_kind::named: return "named";
   }
   return "unknown";

@@ -28,7 +28,7 @@ struct probe_result {
 [[nodiscard]] probe_result probe_handle_kinds(device& device, const control_group& everyone, const config& settings,
                                               std::size_t bytes, bool allow_proxied, log::logger& log);
 
-/// The spelling of PGAS_HANDLE, for messages.
+/// The spelling of PGAS_MEM_HANDLE, for messages.
 [[nodiscard]] std::string to_string(handle_kind kind);
 
 }  // namespace pgas::detail
