@@ -1,6 +1,6 @@
 /// @file
-/// How PEs find one another before they share memory: five functions that anyone can implement over what their launcher
-/// offers. The library uses a bootstrap while joining and to abort a job; once the world stands, PEs talk directly.
+/// The bootstrap, by which PEs find one another: an interface of five functions that a program can implement over its
+/// launcher. The library uses it while joining and to abort a job; then the control plane connects the PEs.
 #pragma once
 
 #include <chrono>
@@ -15,14 +15,14 @@
 
 namespace pgas {
 
-/// Bytes as one PE contributes them to an all-gather.
+/// The bytes of one PE in an all-gather.
 using blob = std::vector<std::byte>;
 
 /// Out-of-band exchange among the processes that will form a world.
 ///
 /// *Callers* one thread at a time; every PE makes the same collective calls in the same order.
-/// *Errors* each call throws pgas::error (bootstrap_timeout naming who is missing, bootstrap_protocol, peer_lost); none
-/// blocks longer than the time limit that the implementation was made with, and none ends the process.
+/// *Errors* each call throws pgas::error (bootstrap_timeout naming the missing PEs, bootstrap_protocol, peer_lost);
+/// none blocks longer than the time limit of the implementation, and none ends the process.
 class PGAS_API bootstrap {
  public:
   virtual ~bootstrap() = default;
@@ -34,52 +34,53 @@ class PGAS_API bootstrap {
   [[nodiscard]] virtual int rank() const noexcept = 0;
   /// How many processes take part.
   [[nodiscard]] virtual int size() const noexcept = 0;
-  /// Collective: gives every PE the contribution of each, in rank order. Contributions may differ in length (0 to 64 KiB).
+  /// Collective: gives every PE the contribution of each, in rank order. Contributions may differ in length (0 to 64
+  /// KiB).
   [[nodiscard]] virtual std::vector<blob> all_gather(std::span<const std::byte> mine) = 0;
   /// Collective: returns when every PE has called it.
   virtual void barrier() = 0;
-  /// From now on no collective call may block for longer than this. Joining says how much of its own time is left; an
-  /// implementation that can't tell may keep to the limit that it was made with.
+  /// From now on no collective call may block for longer than this. Joining passes the rest of its own time limit; an
+  /// implementation without a clock may keep its first limit.
   virtual void set_time_limit(std::chrono::milliseconds limit) { static_cast<void>(limit); }
-  /// Tells the others and the launcher that the job can't go on: calls of the others throw code::aborted, or the launcher
-  /// ends them. Usually returns; never throws. Over PMIx and MPI the launcher may end the calling process as well.
-  /// *Callers* any thread, also while another is in a collective call; over MPI as MPI allows.
+  /// Tells the other PEs and the launcher that the job has failed: calls of the other PEs throw code::aborted, or the
+  /// launcher ends them. Usually returns; never throws. Over PMIx and MPI the launcher may end the calling process as
+  /// well. *Callers* any thread, also while another is in a collective call; over MPI as MPI allows.
   virtual void abort(std::string_view reason) noexcept = 0;
 };
 
-/// What the built-in bootstraps may be told. Filled from the configuration and the launcher's environment by
-/// world::join(); a program that makes a bootstrap itself fills in what it knows. Empty strings and -1 mean "not given".
+/// The options of the built-in bootstraps. world::join() fills them from the configuration and the launcher's
+/// environment; a program that makes a bootstrap fills them itself. Empty strings and -1 mean "not given".
 struct bootstrap_options {
   std::size_t struct_size = sizeof(bootstrap_options);  ///< in the header that the program is compiled with: do not set
-  std::string method = "auto";  ///< auto, pmix, tcp, local or alone
-  std::chrono::milliseconds timeout{60'000};  ///< for the others to come
-  int rank = -1;                ///< of this process
-  int size = -1;                ///< how many processes take part
-  std::string unique_id;       ///< printed form of pgas::unique_id, same on all PEs
+  std::string method = "auto";                          ///< auto, pmix, tcp, local or alone
+  std::chrono::milliseconds timeout{60'000};            ///< for all PEs to join
+  int rank = -1;                                        ///< of this process
+  int size = -1;                                        ///< how many processes take part
+  std::string unique_id;                                ///< printed form of pgas::unique_id, same on all PEs
   std::size_t unique_id_length = 255;  ///< the most that make_unique_id() may return; shorter ones have fewer addresses
-  std::string master_address;  ///< host name or address of rank 0
-  int master_port = -1;         ///< port of rank 0
-  std::string run_id;          ///< distinguishes jobs that meet at the same address (torchrun's run id)
-  bool master_port_taken = false;  ///< the launcher itself listens on master_port (torchrun's agent store): use the next ones
-  std::string secret;              ///< shared by the PEs of a job; proves membership over TCP
-  std::string interface;           ///< network interface to listen on; empty: the one that reaches the peer
-  int local_fd = -1;               ///< pgasrun's inherited socket
-  bool pmix_launcher = false;      ///< the environment shows a PMIx server (mpirun, srun --mpi=pmix)
+  std::string master_address;          ///< host name or address of rank 0
+  int master_port = -1;                ///< port of rank 0
+  std::string run_id;                  ///< distinguishes jobs that meet at the same address (torchrun's run id)
+  bool master_port_taken = false;      ///< the launcher listens there (torchrun's agent store): use the next ports
+  std::string secret;                  ///< shared by the PEs of a job; proves membership over TCP
+  std::string interface;               ///< network interface to listen on; empty: the one that reaches the peer
+  int local_fd = -1;                   ///< pgasrun's inherited socket
+  bool pmix_launcher = false;          ///< the environment shows a PMIx server (mpirun, srun --mpi=pmix)
 };
 
-/// A bootstrap and the line that says which it is and why.
+/// A bootstrap and its description.
 struct chosen_bootstrap {
   std::unique_ptr<bootstrap> exchange;  ///< never null
-  std::string description;  ///< e.g. "PMIx 4.2.2 (mpirun), rank 2 of 4"
+  std::string description;              ///< e.g. "PMIx 4.2.2 (mpirun), rank 2 of 4"
 };
 
 /// Picks in this order: pgasrun's socket, a unique id, PMIx, MASTER_ADDR/RANK/WORLD_SIZE, alone.
-/// *Errors* bootstrap_unavailable where `options.method` names one that is not there; version_mismatch where the program was
-/// compiled with a header of another version.
+/// *Errors* bootstrap_unavailable where `options.method` names one that is not available; version_mismatch where the
+/// program was compiled with a header of another version.
 [[nodiscard]] PGAS_API chosen_bootstrap make_bootstrap(const bootstrap_options& options);
 
-/// Made by one process, handed to all by whatever means the program has (a file, a command line, another library): where
-/// to meet, and a secret that keeps others out. Printable, a single word of at most 255 characters.
+/// An address and a secret by which processes join. One process makes it, and the program passes it to all (a file, a
+/// command line, another library). Printable, a single word of at most 255 characters.
 /// *Callers* the process that will be rank 0; it must stay alive until all have joined.
 [[nodiscard]] PGAS_API std::string make_unique_id(const bootstrap_options& options = {});
 

@@ -1,7 +1,6 @@
 /// @file
-/// How the host API fails: one exception type with a stable code, the PE it concerns and a message that says what
-/// failed, where, and what to do. The table of all codes with cause and fix is `docs/errors.md`, printed from the same
-/// list.
+/// Errors of the host API: one exception type with a stable code, the PE that it concerns and a message with the
+/// failure, its place and its fix. `docs/errors.md` has all codes with cause and fix, printed from the same table.
 #pragma once
 
 #include <span>
@@ -46,7 +45,7 @@ enum class code : int {
   device_unavailable = 501,  ///< no usable GPU, driver or runtime where one was asked for
   device_failed = 502,       ///< the driver or the GPU reported an error
   launch_failed = 503,       ///< a kernel could not be started as asked
-  capturing = 504,           ///< something that a stream which is being captured into a CUDA graph can't do
+  capturing = 504,           ///< a call that a stream can't make while it is being captured into a CUDA graph
   // configuration
   config_value = 601,  ///< a variable holds a value that its option does not allow
   // the operating system
@@ -56,11 +55,11 @@ enum class code : int {
 /// The exception that every host entry point throws. Thread-safe to copy; the text starts with the code.
 class PGAS_API error : public std::runtime_error {
  public:
-  /// @param code what went wrong; @param message cause and fix, without the code; @param pe the PE concerned, -1 if
+  /// @param code the kind of failure; @param message cause and fix, without the code; @param pe the PE concerned, -1 if
   /// none.
   error(pgas::code code, std::string_view message, int pe = -1);
 
-  /// What went wrong.
+  /// The kind of failure.
   [[nodiscard]] pgas::code code() const noexcept { return code_; }
   /// The PE that the error is about (the dead one, the one out of memory), or -1.
   [[nodiscard]] int pe() const noexcept { return pe_; }
@@ -74,8 +73,8 @@ class PGAS_API error : public std::runtime_error {
 struct error_info {
   pgas::code code;         ///< the code itself
   std::string_view name;   ///< the enumerator, e.g. "peer_lost"
-  std::string_view cause;  ///< what usually makes it happen
-  std::string_view fix;    ///< what to do about it
+  std::string_view cause;  ///< the usual cause
+  std::string_view fix;    ///< the way to mend it
 };
 
 /// All codes in ascending order.

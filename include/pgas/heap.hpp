@@ -1,5 +1,5 @@
 /// @file
-/// Symmetric memory: what one PE allocates, all allocate, at the same offset of their slots.
+/// Symmetric memory: an allocation is made on all PEs, at the same offset of their slots.
 #pragma once
 
 #include <cstddef>
@@ -14,25 +14,25 @@ namespace pgas {
 struct heap_usage {
   std::size_t used = 0;          ///< in live allocations, rounding included
   std::size_t mapped = 0;        ///< physical memory behind the slot
-  std::size_t limit = 0;         ///< what it may grow to
+  std::size_t limit = 0;         ///< largest size of `mapped`
   std::size_t largest_free = 0;  ///< largest allocation that needs no new segment
   std::size_t allocations = 0;   ///< live ones
 };
 
 /// The addresses of the heap, as the calling PE sees it.
 struct heap_layout {
-  void* base = nullptr;         ///< where this PE's part starts
-  std::size_t mapped = 0;       ///< bytes of it that have memory behind them
-  std::size_t stride = 0;       ///< from one PE's part to the next one's
-  bool same_base = false;       ///< all PEs have the parts at the same addresses: pointers into them mean the same everywhere
+  void* base = nullptr;    ///< start of this PE's slot
+  std::size_t mapped = 0;  ///< bytes of the slot with memory
+  std::size_t stride = 0;  ///< bytes between the slots of successive PEs
+  bool same_base = false;  ///< all PEs have the slots at the same addresses: a pointer into them is valid on every PE
 };
 
 /// Whether allocated memory starts as zeros.
 enum class initialize : bool { no = false, zero = true };
 
-/// What an allocation is for; hints can be combined with `|`. With any of them it gets cache lines of its own: it starts on a
-/// multiple of memory_hint_line bytes, and no other allocation lies in the line that it ends in. So updates of its words
-/// neither slow down nor are slowed down by traffic to the memory beside it. Inside the allocation nothing is spread out.
+/// The use of an allocation; hints can be combined with `|`. With any of them it gets cache lines of its own: it starts
+/// on a multiple of memory_hint_line bytes, and no other allocation shares its last line. So updates of its words and
+/// traffic to the memory beside it do not slow each other down. Words inside the allocation are not spread out.
 enum class memory_hint : std::uint32_t {
   none = 0,
   atomics_remote = 1,  ///< other PEs update it atomically (SHMEM_MALLOC_ATOMICS_REMOTE)
@@ -55,7 +55,8 @@ PGAS_API void release(team_state& team, void* pointer) noexcept;
 /// *Errors* invalid_argument when it is null.
 [[nodiscard]] PGAS_API world_state& world_of(world_state* world);
 /// world::reallocate_bytes().
-[[nodiscard]] PGAS_API void* reallocate(world_state& world, void* pointer, std::size_t count, std::size_t size, std::size_t alignment);
+[[nodiscard]] PGAS_API void* reallocate(world_state& world, void* pointer, std::size_t count, std::size_t size,
+                                        std::size_t alignment);
 }  // namespace detail
 
 /// Owns `size()` objects of type T in the symmetric heap, on every PE, or on every member of a team. Made by
@@ -73,7 +74,7 @@ class symmetric {
   symmetric(std::shared_ptr<detail::world_state> world, T* data, std::size_t size,
             std::shared_ptr<detail::team_state> team = nullptr) noexcept
       : world_(std::move(world)), team_(std::move(team)), data_(data), size_(size) {}
-  /// Takes over what `other` owns, which is empty then.
+  /// Takes over the elements of `other`, which is empty then.
   symmetric(symmetric&& other) noexcept
       : world_(std::move(other.world_)),
         team_(std::move(other.team_)),
@@ -100,11 +101,11 @@ class symmetric {
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
   /// Whether it owns elements.
   [[nodiscard]] explicit operator bool() const noexcept { return data_ != nullptr; }
-  /// Changes the number of elements; what was there stays, up to the smaller size. New elements are not initialised.
+  /// Changes the number of elements; elements up to the smaller number stay. New elements are not initialised.
   /// *Callers* collective, like world::reallocate_bytes(), of objects that hold elements. *Memory* data() may change.
   /// *Order* as a barrier of all PEs. *Errors* out_of_memory and asymmetric_call: nothing has changed, on any PE;
-  /// invalid_argument for an object without elements, which knows no world: assign a new allocation to it; and for
-  /// memory of a team, which keeps its size.
+  /// invalid_argument for an object without elements, which belongs to no world: assign a new allocation to it; and
+  /// for memory of a team, which keeps its size.
   void resize(std::size_t count, std::size_t alignment = alignof(T)) {
     detail::world_state& world = detail::world_of(team_ == nullptr ? world_.get() : nullptr);
     data_ = static_cast<T*>(detail::reallocate(world, data_, count, sizeof(T), alignment));

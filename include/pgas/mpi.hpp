@@ -1,6 +1,6 @@
 /// @file
-/// Joining a world with the processes of an MPI communicator. This header is compiled in the program's own translation
-/// unit against the program's own MPI; the library itself knows nothing of MPI and fits them all.
+/// Joining a world with the processes of an MPI communicator. This header is compiled in a translation unit of the
+/// program, against its MPI; the library itself does not depend on MPI.
 ///
 ///     MPI_Init(&argc, &argv);
 ///     pgas::world world = pgas::world::join(std::make_unique<pgas::mpi_bootstrap>(MPI_COMM_WORLD));
@@ -62,12 +62,12 @@ struct mpi_of_program {
 
 }  // namespace detail
 
-/// Exchange over a communicator of any size, of which it keeps a duplicate of its own: `mpi_bootstrap(comm, timeout)`,
-/// a collective over `comm`.
+/// A bootstrap over a communicator of any size, of which it keeps a duplicate: `mpi_bootstrap(comm, timeout)`, a
+/// collective over `comm`.
 ///
-/// *Callers* a thread that MPI allows to communicate: with MPI_THREAD_FUNNELED the one that initialized MPI. More is
-/// not required. MPI must stay initialized as long as this object is used; it may be finalized before it is destroyed.
-/// *Errors* bootstrap_timeout: MPI does not tell which rank is missing; bootstrap_protocol with MPI's own words.
+/// *Callers* a thread that MPI allows to communicate: MPI_THREAD_FUNNELED is enough for the thread that initialized
+/// MPI. MPI must stay initialized as long as this object is used; it may be finalized before it is destroyed. *Errors*
+/// bootstrap_timeout, without the missing ranks, which MPI does not tell; bootstrap_protocol with MPI's text.
 using mpi_bootstrap = detail::mpi_exchange<detail::mpi_of_program>;
 
 }  // namespace pgas

@@ -1,6 +1,6 @@
 /// @file
-/// Memory made elsewhere as symmetric memory: what an application, or another library, has made on every PE gets a
-/// second address inside the heap, without a copy.
+/// Registered buffers: memory that the application, or another library, has made on every PE gets a second address
+/// inside the heap, without a copy.
 #pragma once
 
 #include <cstddef>
@@ -16,20 +16,20 @@ class world;
 
 /// Collective: maps the memory at [pointer, pointer + bytes) of every PE a second time, at the same offset of all
 /// slots, and returns this PE's new address. Put, get, atomics and kernels take that address; loads and stores through
-/// either one see the same memory. On GPUs what a kernel has stored through one of the two need not be seen through the
-/// other before that kernel has ended (CUDA C++ Programming Guide, "Virtual Aliasing Support"): within a kernel use one.
+/// either address access the same memory. On GPUs a store of a kernel through one address may be invisible through the
+/// other until that kernel ends (CUDA C++ Programming Guide, "Virtual Aliasing Support"): use one within a kernel.
 ///
-/// *Callers* all PEs, with the same size, and pieces of the same sizes; pointers may differ.
-/// *Memory* on a GPU heap: made by cuMemCreate on this PE's GPU with the kind of handle that the heap shares memory by
-/// (a file descriptor; a fabric handle where the log says that the heap has these), one or more whole pieces one behind
-/// the other. Memory of cudaMalloc cannot be shared in this way. On the host heap: a shared mapping of files of memory
-/// (memfd, or a file in /dev/shm) that are open for writing in this process, each mapped whole. All sizes are multiples
-/// of 2 MiB, or of the larger granularity of the GPU. The memory lives until it is unregistered, even if whoever made
-/// it gives it back before. *Errors* invalid_argument, handle_exchange or out_of_memory naming the PE and the reason,
-/// asymmetric_call: the same on all PEs, and nothing has changed anywhere.
+/// *Callers* all PEs, with the same size, in segments of the same sizes; pointers may differ.
+/// *Memory* on a GPU heap: segments of cuMemCreate on this PE's GPU with the kind of handle of the heap (a file
+/// descriptor; a fabric handle where the log says so), one or more, whole, one behind the other. Memory of cudaMalloc
+/// cannot be shared in this way. On the host heap: a shared mapping of memory files (memfd, or a file in /dev/shm) that
+/// are open for writing in this process, each mapped whole. All sizes are multiples of 2 MiB, or of the larger
+/// granularity of the GPU. The memory lives until it is unregistered, even if its maker releases it before. *Errors*
+/// invalid_argument, handle_exchange or out_of_memory naming the PE and the reason, asymmetric_call: the same on all
+/// PEs, and nothing has changed anywhere.
 [[nodiscard]] PGAS_API void* register_symmetric(world& w, void* pointer, std::size_t bytes);
 
-/// Collective: takes the second address away again. Null is ignored.
+/// Collective: unmaps the second address. Null is ignored.
 /// *Memory* the original stays as it is. *Order* as a barrier of all PEs; operations on it must have completed.
 /// *Errors* invalid_free when `alias` is not what register_symmetric() returned, or was unregistered before.
 PGAS_API void unregister_symmetric(world& w, void* alias);
@@ -44,7 +44,7 @@ class PGAS_API registration {
   registration() = default;
   /// register_symmetric().
   registration(world& w, void* pointer, std::size_t bytes);
-  /// Takes over what `other` has registered; it is empty then.
+  /// Takes over the registration of `other`, which is empty then.
   registration(registration&& other) noexcept
       : world_(std::move(other.world_)),
         alias_(std::exchange(other.alias_, nullptr)),

@@ -1,6 +1,6 @@
 /// @file
-/// Teams: some of a world's PEs, in an order of their own. Collectives run over a team, several teams at once; contexts
-/// made from a team take its PE numbers.
+/// Teams: subsets of a world's PEs, each in an order of its own. Collectives run over a team, several teams at once;
+/// contexts made from a team take its PE numbers.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct team_config {
 /// A team of one world, as one of its members holds it. Move-only. PEs that are not members hold an empty one.
 ///
 /// *Callers* one thread at a time for each team, unless a function says otherwise; different teams are independent.
-/// *Memory* some cache lines for each member and channel, in the heap; given back by destroy().
+/// *Memory* some cache lines for each member and channel, in the heap; released by destroy().
 /// *Errors* functions of an empty team throw invalid_argument, those of a world that was left not_joined.
 class PGAS_API team {
  public:
@@ -37,7 +37,7 @@ class PGAS_API team {
   team() noexcept;
   /// Takes over the team; `other` is empty then.
   team(team&& other) noexcept;
-  /// The same, after what the destructor does.
+  /// The same, after the steps of the destructor.
   team& operator=(team&& other) noexcept;
   team(const team&) = delete;
   team& operator=(const team&) = delete;
@@ -55,18 +55,18 @@ class PGAS_API team {
   [[nodiscard]] int n_pes() const;
   /// The world's number of member `pe`. *Callers* any thread. *Errors* pe_out_of_range.
   [[nodiscard]] int world_pe(int pe) const;
-  /// What member `pe` of this team is in team `to` of the same world; -1 if it is not a member there. *Callers* any
-  /// thread. *Errors* pe_out_of_range.
+  /// The number of member `pe` of this team in team `to` of the same world; -1 if it is not a member there. *Callers*
+  /// any thread. *Errors* pe_out_of_range.
   [[nodiscard]] int translate_pe(int pe, const team& to) const;
-  /// How it was made. *Callers* any thread.
+  /// Its configuration. *Callers* any thread.
   [[nodiscard]] const team_config& config() const;
   /// The world that it belongs to.
   [[nodiscard]] std::shared_ptr<detail::world_state> world_state() const;
 
   /// The team as kernels take it.
   [[nodiscard]] team_view view() const;
-  /// A context whose operations take this team's PE numbers: an ordering domain of its own. Costs nothing; nothing to
-  /// give back. *Callers* any thread.
+  /// A context whose operations take this team's PE numbers: an ordering domain of its own. Free to make and to
+  /// drop. *Callers* any thread.
   [[nodiscard]] pgas::context context() const;
 
   /// Collective over this team: members start, start + stride, ... `size` of them; a stride may be negative.
@@ -77,33 +77,33 @@ class PGAS_API team {
   /// Collective over this team: numbers its members row by row, `x_range` in a row; returns this PE's row and column.
   [[nodiscard]] std::pair<team, team> split_2d(int x_range, const team_config& x_how = {},
                                                const team_config& y_how = {}) const;
-  /// Collective over this team: those with the same colour make a team, ordered by key, then by their number here. A
-  /// negative colour takes part in the call and gets an empty team.
+  /// Collective over this team: members with the same colour make a team, ordered by key, then by their number here. A
+  /// member with a negative colour takes part in the call and gets an empty team.
   [[nodiscard]] team split(int color, int key, const team_config& how = {}) const;
-  /// Collective over this team: exactly these of its members, in this order; the same list on all of them.
+  /// Collective over this team: a team of the listed members, in this order; the same list on all members.
   [[nodiscard]] team split_list(std::span<const int> members, const team_config& how = {}) const;
-  /// Collective over `members` alone, this team's numbers in the order of the new one: the others are not asked, and may
-  /// do anything meanwhile. All members give the same list.
+  /// Collective over `members` alone, this team's numbers in the order of the new one: the other PEs take no part and
+  /// make no call. All members pass the same list.
   /// *Units* `key` is below 2^62 and the same on all members: teams that share a member and exist, or are made, at the
-  /// same time have different keys. A key is free again once all members have destroyed its team and have met since.
-  /// *Callers* any thread, also several at once for different keys.
-  /// *Errors* invalid_argument, out_of_memory; members that do not agree wait for one another.
+  /// same time have different keys. A key is free again after a barrier of all members behind the destruction of its
+  /// team. *Callers* any thread, also several at once for different keys. *Errors* invalid_argument, out_of_memory;
+  /// members that do not agree wait for one another.
   [[nodiscard]] team create_group(std::span<const int> members, std::uint64_t key, const team_config& how = {}) const;
-  /// Collective over this team: waits for all members, then gives its state and its memory back; the object is empty
-  /// then. Kernels and streams that use the team must have ended. Does nothing for an empty team, or one that a world
-  /// has by itself.
+  /// Collective over this team: waits for all members, then releases its state and its memory; the object is empty
+  /// then. Kernels and streams that use the team must have ended. Does nothing for an empty team, or a team that a
+  /// world has by itself.
   void destroy();
 
   /// Collective over this team: `count` objects of T on every member, at the same offset. PEs that are not members have
-  /// nothing there: host operations towards them throw outside_heap, device operations must not try. As
-  /// world::allocate() otherwise. It goes with the team; a symmetric<T> that is destroyed later does nothing.
+  /// no memory there: host operations on them throw outside_heap, device operations must not address them. Otherwise as
+  /// world::allocate(). It is freed with the team; a symmetric<T> that is destroyed later does nothing.
   template <rma_type T>
   [[nodiscard]] symmetric<T> allocate(std::size_t count, initialize how = initialize::no,
                                       std::size_t alignment = alignof(T)) const {
     T* data = static_cast<T*>(allocate_bytes(count, sizeof(T), alignment, how));
     return symmetric<T>(world_state(), data, data != nullptr ? count : 0, state_);
   }
-  /// allocate() without an owner: give it back with free(). Null for 0 bytes.
+  /// allocate() without an owner: release it by free(). Null for 0 bytes.
   [[nodiscard]] void* allocate_bytes(std::size_t count, std::size_t size = 1, std::size_t alignment = 16,
                                      initialize how = initialize::no) const;
   /// Collective over this team: frees what its allocate_bytes() returned. Null is ignored. *Errors* invalid_free.

@@ -1,6 +1,6 @@
 /// @file
-/// The vocabulary shared by host and device code: which element types an operation takes, how values are compared, what
-/// a signal does. No CUDA header, no state.
+/// Types shared by host and device code: the element types of operations, comparisons, signals. No CUDA header, no
+/// state.
 #pragma once
 
 #include "pgas/detail/float16.hpp"
@@ -9,7 +9,7 @@
 namespace pgas {
 
 /// A type whose bytes may be copied to another PE: every trivially copyable object type. (CUDA's packed 16-bit types
-/// are that too, though they don't say so.)
+/// are too, though not declared so.)
 template <class T>
 inline constexpr bool is_rma_type =
     std::is_object_v<T> && !std::is_const_v<T> && (std::is_trivially_copyable_v<T> || is_float16_pair_type<T>);
@@ -23,11 +23,11 @@ inline constexpr bool is_amo_integer =
 template <class T>
 inline constexpr bool is_amo_type = is_amo_integer<T> || std::is_same_v<T, float> || std::is_same_v<T, double>;
 
-/// Types with atomic fetch, set and add: these, and 16-bit floating-point numbers, alone or packed in twos.
+/// Types with atomic fetch, set and add: amo types, and 16-bit floating-point numbers, single or in pairs.
 template <class T>
 inline constexpr bool is_amo_add_type = is_amo_type<T> || is_float16_type<T> || is_float16_pair_type<T>;
 
-/// What a wait or a test may look at: integers of 2, 4 and 8 bytes.
+/// Types of words that waits and tests compare: integers of 2, 4 and 8 bytes.
 template <class T>
 inline constexpr bool is_wait_type = std::is_integral_v<T> && !std::is_same_v<T, bool> && !std::is_const_v<T> &&
                                      (sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8);
@@ -45,10 +45,10 @@ template <class T>
 concept wait_type = is_wait_type<T>;
 #endif
 
-/// How a wait or a test compares what it sees with the value it was given: `seen cmp value`.
+/// How a wait or a test compares the word with the given value: `seen cmp value`.
 enum class cmp : std::int32_t { eq = 0, ne = 1, gt = 2, le = 3, lt = 4, ge = 5 };
 
-/// What a put_signal does to the signal word once its data has arrived.
+/// The update of the signal word by put_signal, after its data has arrived.
 enum class signal_op : std::int32_t { set = 9, add = 10 };
 
 /// The type of a signal word in the symmetric heap.
@@ -56,7 +56,7 @@ using signal_t = std::uint64_t;
 
 namespace detail {
 
-/// `seen op value`. Both sides use it, so that a wait, a test and a host-side wait never differ.
+/// `seen op value`, the same for waits and tests of host and device.
 template <class T>
 [[nodiscard]] PGAS_HD constexpr bool compare(T seen, cmp op, T value) {
   switch (op) {

@@ -1,6 +1,6 @@
 /// @file
-/// A world: processes (PEs) that share a symmetric heap. Worlds are objects; a process may have several, one after another
-/// or at once.
+/// A world: processes (PEs) that share a symmetric heap. Worlds are objects; a process may have several, one after
+/// another or at once.
 #pragma once
 
 #include <memory>
@@ -18,47 +18,48 @@ namespace pgas {
 class stream;
 class team;
 
-/// What is known of a PE: for people, logs and placement decisions.
+/// The properties of a PE, for messages, logs and placement decisions.
 struct pe_info {
-  std::string host;         ///< as it calls itself
-  int pid = 0;              ///< of its process there
-  int local_rank = 0;       ///< among the PEs of its host
-  std::string device;       ///< "NVIDIA H200", "host memory"
-  std::string device_uuid;  ///< equal for PEs that share a device
-  bool direct = true;       ///< whether load and store reach its heap; if not, the proxy does
-  std::string route;        ///< for people: "load and store", "proxy over ucx 1.16.0"
+  std::string host;          ///< host name
+  int pid = 0;               ///< of its process there
+  int local_rank = 0;        ///< among the PEs of its host
+  std::string device;        ///< "NVIDIA H200", "host memory"
+  std::string device_uuid;   ///< equal for PEs that share a device
+  bool direct = true;        ///< direct peer: its heap is reached by load and store; else by the proxy
+  std::string route;         ///< for messages: "load and store", "proxy over ucx 1.16.0"
   bool takes_turns = false;  ///< its GPU runs its kernels and those of other processes in turns, as no MPS is there
 };
 
-/// How many threads of a PE may call the library, in the words of OpenSHMEM.
+/// How many threads of a PE may call the library; the names are those of OpenSHMEM.
 enum class thread_level {
-  single,      ///< there is only one
-  funneled,    ///< only the one that joined
+  single,      ///< the process has one thread
+  funneled,    ///< only the thread that joined
   serialized,  ///< one at a time
   multiple     ///< any, at once
 };
 
 /// Membership in a world. Joining and leaving are collective.
 ///
-/// *Callers* any thread, any number at once, for the one-sided operations (rma.hpp, stream.hpp, lock.hpp), launch(), queries,
-/// check() and abort(). Collective calls (join, leave, allocate, reallocate, free, barrier_all, the destruction of a
-/// symmetric<T>, teams and their collectives) go one after another: two threads may make them, but all PEs must make them in
-/// the same order, and nothing else may run during leave() or after it. Different worlds are independent.
-/// A child of fork() has no part in its parent's worlds: every call throws forked_process there, and what it has of worlds,
-/// teams, streams and symmetric memory does nothing when it is destroyed. The memory itself is shared with the child, so
-/// what the child stores there is seen by all.
-/// *Errors* every function throws pgas::error; after a PE has died or aborted, every call throws the first cause.
+/// *Callers* any thread, any number at once, for the one-sided operations (rma.hpp, stream.hpp, lock.hpp), launch(),
+/// queries, check() and abort(). Collective calls (join, leave, allocate, reallocate, free, barrier_all, the
+/// destruction of a symmetric<T>, teams and their collectives) go one after another: two threads may make them, but all
+/// PEs must make them in the same order, and nothing else may run during leave() or after it. Different worlds are
+/// independent. A child of fork() is no member of its parent's worlds: every call throws forked_process there, and its
+/// copies of worlds, teams, streams and symmetric memory do nothing when they are destroyed. The memory itself is
+/// shared with the child, so all PEs see its stores. *Errors* every function throws pgas::error; after a PE has died or
+/// aborted, every call throws the first cause.
 class PGAS_API world {
  public:
-  /// Joins the world of the launcher that started this process (pgasrun, mpirun, srun, torchrun's variables), or a world of
-  /// one when there is none. Settings come from the environment (`pgas-info --config` lists them).
-  /// *Errors* codes 1xx, 2xx, 5xx, 601; within config::join_timeout, on every PE that can be reached: whoever is waited for
-  /// for so long, at whatever step, is named by bootstrap_timeout.
+  /// Joins the world of the launcher that started this process (pgasrun, mpirun, srun, torchrun's variables), or a
+  /// world of one when there is none. Settings come from the environment (`pgas-info --config` lists them). *Errors*
+  /// codes 1xx, 2xx, 5xx, 601; within config::join_timeout, on every PE that can be reached: bootstrap_timeout names
+  /// the PE that was waited for.
   [[nodiscard]] static world join();
-  /// The same with settings of the program's own.
+  /// The same with the program's own settings.
   [[nodiscard]] static world join(const config& settings);
-  /// Joins the processes that `exchange` connects: a world of any subset, over any means of the program's own.
-  [[nodiscard]] static world join(std::unique_ptr<bootstrap> exchange, const config& settings = config::from_environment());
+  /// Joins the processes that `exchange` connects: a world of any subset, over the program's own bootstrap.
+  [[nodiscard]] static world join(std::unique_ptr<bootstrap> exchange,
+                                  const config& settings = config::from_environment());
 
   /// Takes over the membership; `other` is empty then, and its functions throw not_joined.
   world(world&& other) noexcept;
@@ -69,12 +70,11 @@ class PGAS_API world {
   /// Leaves. When an exception is unwinding this PE, aborts the world instead of waiting for the others.
   ~world();
 
-  /// Collective: waits for all PEs, then gives everything back. Does nothing the second time.
+  /// Collective: waits for all PEs, then releases all resources. Does nothing the second time.
   void leave();
-  /// Ends the world for everyone: waits end, every later call on any PE throws code::aborted with this reason. The launcher
-  /// is told after the PEs (bootstrap::abort()), and ends the job: pgasrun after its --grace; PMIx's and MPI's may end all
-  /// processes, this one too, before this returns.
-  /// *Callers* any thread.
+  /// Ends the world for everyone: waits end, every later call on any PE throws code::aborted with this reason. The
+  /// launcher is told after the PEs (bootstrap::abort()), and ends the job: pgasrun after its --grace; those of PMIx
+  /// and MPI may end all processes, this one too, before this returns. *Callers* any thread.
   void abort(std::string_view reason) noexcept;
   /// Throws the first failure of this world (a PE died or aborted), if there was one. *Callers* any thread.
   void check() const;
@@ -83,34 +83,35 @@ class PGAS_API world {
   [[nodiscard]] int my_pe() const;
   /// How many PEs there are. *Callers* any thread.
   [[nodiscard]] int n_pes() const;
-  /// What is known of a PE. *Callers* any thread. *Errors* pe_out_of_range.
+  /// The properties of a PE. *Callers* any thread. *Errors* pe_out_of_range.
   [[nodiscard]] const pe_info& pe(int number) const;
   /// heap_kind::cuda or heap_kind::host.
   [[nodiscard]] heap_kind heap() const;
   /// This PE's GPU as the CUDA runtime of this process counts, for cudaSetDevice(); -1 on the host heap. Joining leaves
   /// the calling thread's current device as it is. *Callers* any thread.
   [[nodiscard]] int device() const;
-  /// The settings it was joined with.
+  /// The settings of join().
   [[nodiscard]] const config& settings() const;
 
-  /// The handle that kernels take by value.
+  /// The context, which kernels take by value.
   [[nodiscard]] pgas::context context() const;
 
   /// All PEs, as a team. This and the next two are teams that the world has by itself: they end with it, and are not
   /// destroyed. *Callers* any thread.
   [[nodiscard]] const pgas::team& team() const;
-  /// The PEs whose heaps this one can load from and store to directly.
+  /// The domain: this PE and its direct peers.
   [[nodiscard]] const pgas::team& domain_team() const;
   /// The PEs of this host: the domain, and with PGAS_P2P also those that it keeps apart.
   [[nodiscard]] const pgas::team& host_team() const;
 
   /// Collective: `count` objects of T on every PE, at the same offset.
   /// *Memory* alignment at least 16 bytes, 512 from 512 bytes on, 2 MiB from 2 MiB on, or as asked (a power of two,
-  /// up to PGAS_HEAP_STRIDE where the system has such addresses). *On return* every PE may address the memory of all PEs; with
-  /// initialize::zero all of it is zero.
-  /// *Errors* out_of_memory (then nothing was allocated anywhere), invalid_argument, asymmetric_call with checks on.
+  /// up to PGAS_HEAP_STRIDE where the system has such addresses). *On return* every PE may address the memory of all
+  /// PEs; with initialize::zero all of it is zero. *Errors* out_of_memory (then nothing was allocated anywhere),
+  /// invalid_argument, asymmetric_call with checks on.
   template <rma_type T>
-  [[nodiscard]] symmetric<T> allocate(std::size_t count, initialize how = initialize::no, std::size_t alignment = alignof(T)) {
+  [[nodiscard]] symmetric<T> allocate(std::size_t count, initialize how = initialize::no,
+                                      std::size_t alignment = alignof(T)) {
     T* data = static_cast<T*>(allocate_bytes(count, sizeof(T), alignment, how));
     return symmetric<T>(state_, data, data != nullptr ? count : 0);
   }
@@ -124,46 +125,49 @@ class PGAS_API world {
     return symmetric<T>(state_, data, data != nullptr ? count : 0);
   }
   /// The same without an owner.
-  [[nodiscard]] void* allocate_bytes(std::size_t count, std::size_t size, memory_hint hint, initialize how = initialize::no);
-  /// Collective: gives an allocation another size. What was there stays, up to the smaller size; the rest is not initialised.
-  /// Null allocates; a size of 0 frees and gives null.
-  /// *Memory* the old address is invalid afterwards, unless it is the one returned. *Order* as barrier_all().
-  /// *Errors* out_of_memory, asymmetric_call (always found, checks or not), invalid_free (not the start of an allocation),
-  /// invalid_argument: the same on all PEs; the old allocation is then untouched and valid on all of them.
-  [[nodiscard]] void* reallocate_bytes(void* pointer, std::size_t count, std::size_t size = 1, std::size_t alignment = 16);
-  /// Collective: frees what allocate_bytes() returned. Null is ignored.
+  [[nodiscard]] void* allocate_bytes(std::size_t count, std::size_t size, memory_hint hint,
+                                     initialize how = initialize::no);
+  /// Collective: changes the size of an allocation. Its bytes stay, up to the smaller size; the rest is not
+  /// initialised. Null allocates; a size of 0 frees and gives null. *Memory* the old address is invalid afterwards,
+  /// unless it is the one returned. *Order* as barrier_all(). *Errors* out_of_memory, asymmetric_call (always found,
+  /// checks or not), invalid_free (not the start of an allocation), invalid_argument: the same on all PEs; the old
+  /// allocation is then untouched and valid on all of them.
+  [[nodiscard]] void* reallocate_bytes(void* pointer, std::size_t count, std::size_t size = 1,
+                                       std::size_t alignment = 16);
+  /// Collective: frees an allocation of allocate_bytes(). Null is ignored.
   /// *Errors* invalid_free (freed twice, not an allocation); the heap is then as it was.
   void free(void* pointer);
-  /// How much of this PE's part of the heap is in use. *Callers* any thread; waits for an allocation that is under way.
+  /// The use of this PE's part of the heap. *Callers* any thread; waits for an allocation that is under way.
   [[nodiscard]] heap_usage usage() const;
-  /// Where the heap lies. *Callers* any thread.
+  /// The addresses of the heap. *Callers* any thread.
   [[nodiscard]] heap_layout layout() const;
 
-  /// Where PE `pe` has what this PE has at `local`, for loads and stores: on the host heap by this process, on a GPU heap by
-  /// kernels. Null if there is no such PE, if its heap is out of reach of loads and stores, or if `local` is not symmetric.
-  /// *Callers* any thread.
+  /// The address of the memory of PE `pe` that this PE has at `local`, for loads and stores: on the host heap by this
+  /// process, on a GPU heap by kernels. Null if there is no such PE, if it is a proxied peer, or if `local` is not
+  /// symmetric. *Callers* any thread.
   template <class T>
   [[nodiscard]] T* ptr(T* local, int pe) const {
     return static_cast<T*>(const_cast<void*>(address_at(local, pe)));
   }
-  /// Whether operations can reach PE `pe`: whether there is one. *Callers* any thread.
+  /// Whether operations can reach PE `pe`: true for every PE of the world. *Callers* any thread.
   [[nodiscard]] bool accessible(int pe) const;
-  /// Whether operations on `pointer` can reach PE `pe`: whether it is symmetric memory. *Callers* any thread.
+  /// Whether operations on `pointer` can reach PE `pe`: whether it is symmetric memory of that PE. *Callers* any
+  /// thread.
   [[nodiscard]] bool accessible(const void* pointer, int pe) const;
 
-  /// What threads may do: every world supports thread_level::multiple, see *Callers* above.
+  /// Every world supports thread_level::multiple, see *Callers* above.
   [[nodiscard]] static constexpr pgas::thread_level thread_level() { return pgas::thread_level::multiple; }
 
   /// Collective: returns when every PE has called it and all host operations before it are complete everywhere.
-  /// *Order* work on streams is not waited for: synchronise them first, or use the overload that takes a stream. CUDA's
-  /// default streams are no exception: cudaMemset() returns before the memory is set, so that without that it may wipe out
-  /// what a peer's kernel sends behind the barrier. The same holds for allocate(), free() and all that the host calls.
+  /// *Order* work on streams is not waited for: synchronise them first, or use the overload that takes a stream. This
+  /// holds for CUDA's default streams too: cudaMemset() returns before the memory is set, so it may overwrite the data
+  /// that a peer's kernel sends after the barrier. It also holds for allocate(), free() and all other host calls.
   void barrier_all();
 
-  /// The stream that launch() uses unless told otherwise. Independent of CUDA's default stream.
+  /// The default stream of launch(). Independent of CUDA's default stream.
   [[nodiscard]] pgas::stream& stream();
-  /// Waits for that stream. *Errors* what went wrong in its kernels: peer_lost, aborted, wait_timeout with what was waited
-  /// for, or an argument that a device operation found wrong with checks on.
+  /// Waits for that stream. *Errors* failures in its kernels: peer_lost, aborted, wait_timeout with the word and the
+  /// expected value, or with checks on a wrong argument of a device operation.
   void synchronize();
 
   /// For the library's own functions.
@@ -176,8 +180,8 @@ class PGAS_API world {
 };
 
 namespace detail {
-/// world::abort() without a word to the launcher, for a PE that ends its process with a status of its own. The reason is
-/// logged here at `level`.
+/// world::abort() that does not tell the launcher, for a PE that ends its process with a status of its own. Logs the
+/// reason at `level`.
 PGAS_API void end_world(world& of, std::string_view reason, log_level level = log_level::error) noexcept;
 }  // namespace detail
 

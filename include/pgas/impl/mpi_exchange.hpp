@@ -1,6 +1,6 @@
 /// @file
-/// Exchange over an MPI communicator, whatever MPI it is: the calls come in as a type. mpi.hpp has the one for the
-/// program's own MPI.
+/// A bootstrap over an MPI communicator of any MPI: a type has its calls. mpi.hpp has that type for the program's own
+/// MPI.
 #pragma once
 
 #include <chrono>
@@ -32,7 +32,7 @@ class mpi_exchange final : public bootstrap {
     if (!Mpi::is_initialized() || Mpi::is_finalized())
       throw error{code::bootstrap_unavailable,
                   "MPI is not initialized; call MPI_Init before joining and finalize after leaving"};
-    // The duplicate is written whenever MPI gets to it, so it lives where it can be left behind.
+    // MPI may write the duplicate at any later time, so it lives in memory that can be leaked.
     auto duplicate = begin();
     check(Mpi::duplicate(comm, &duplicate->comm, &duplicate->request), "MPI_Comm_idup");
     finish(duplicate, "duplicating the communicator");
@@ -92,7 +92,7 @@ class mpi_exchange final : public bootstrap {
     finish(all, "a barrier");
   }
 
-  /// MPI knows only one way, MPI_Abort, and most implementations of it end the calling process as well.
+  /// MPI_Abort, which in most implementations ends the calling process as well.
   void abort(std::string_view) noexcept override {
     if (!Mpi::is_finalized()) Mpi::abort(comm_);
   }
@@ -120,7 +120,7 @@ class mpi_exchange final : public bootstrap {
                 std::string{what} + " failed: " + Mpi::text(status) + ". See the output of MPI and of the other ranks"};
   }
 
-  /// Waits until `one` is complete. At the time limit MPI still owns its memory, so that is left behind for good.
+  /// Waits until `one` is complete. At the time limit MPI still owns its memory, which is leaked.
   void finish(std::unique_ptr<operation>& one, std::string_view what) {
     const auto limit = std::chrono::steady_clock::now() + timeout_;
     for (int tries = 0;; ++tries) {
@@ -143,7 +143,7 @@ class mpi_exchange final : public bootstrap {
   comm_type comm_{};
   int rank_ = 0;
   int size_ = 0;
-  bool stuck_ = false;  // an operation was left behind
+  bool stuck_ = false;  // the memory of an operation was leaked
 };
 
 }  // namespace pgas::detail

@@ -34,7 +34,7 @@ const char* name_of(operation what) {
     case operation::quiet: return "quiet";
     case operation::send: return "send";
     case operation::receive: return "receive";
-    case operation::grid_sync: return "a meeting of the grid";
+    case operation::grid_sync: return "a grid barrier";
     case operation::bulk_copy: return "a copy by a bulk_copier";
     case operation::atomic_fetch: return "atomic_fetch";
     case operation::atomic_set: return "atomic_set";
@@ -73,22 +73,22 @@ std::string_view symbol(std::int32_t compare) {
 }  // namespace
 
 error describe(const failure_record& record, int my_pe, const config& settings) {
-  const std::string where = fmt::format("{} by block {} thread {} of a kernel on PE {}", name_of(record.what), record.block,
-                                        record.thread, my_pe);
+  const std::string where = fmt::format("{} by block {} thread {} of a kernel on PE {}", name_of(record.what),
+                                        record.block, record.thread, my_pe);
   const bool names_word =
       record.what != operation::grid_sync && record.what != operation::lock && record.what != operation::bulk_copy;
   const std::string wait =
-      names_word ? fmt::format("the word at heap offset {:#x}{} had to become {} {} and was last seen as {}", record.heap_offset,
-                               record.pe >= 0 ? fmt::format(", written by PE {},", record.pe) : "", symbol(record.compare),
-                               record.expected, record.seen)
-      : record.what == operation::grid_sync ? "not all blocks of the grid came"
+      names_word ? fmt::format("the word at heap offset {:#x}{} had to become {} {} and was last seen as {}",
+                               record.heap_offset, record.pe >= 0 ? fmt::format(", written by PE {},", record.pe) : "",
+                               symbol(record.compare), record.expected, record.seen)
+      : record.what == operation::grid_sync ? "not all blocks of the grid arrived"
       : record.what == operation::bulk_copy
           ? "the copier's shared memory was written to by other code, or two threads used one copier"
       : record.what == operation::lock
-          ? fmt::format("the lock at heap offset {:#x} was not handed on{}", record.heap_offset,
-                        record.pe == my_pe  ? ", another thread of this PE has it"
-                        : record.pe >= 0 ? fmt::format(", PE {} is ahead in the queue", record.pe)
-                                            : "")
+          ? fmt::format("the lock at heap offset {:#x} was not passed on{}", record.heap_offset,
+                        record.pe == my_pe ? ", another thread of this PE has it"
+                        : record.pe >= 0   ? fmt::format(", PE {} is ahead in the queue", record.pe)
+                                           : "")
           : "";
   switch (record.why) {
     case failure::none: break;
@@ -96,59 +96,70 @@ error describe(const failure_record& record, int my_pe, const config& settings) 
       return {code::aborted, fmt::format("{} was ended because the world has failed: {}", where, wait), record.pe};
     case failure::timed_out:
       return {code::wait_timeout,
-              fmt::format("{} gave up after {} ms (PGAS_WAIT_TIMEOUT): {}{}", where, settings.wait_timeout.count(), wait,
-                          names_word ? ". Look for the PE that should have written it, or raise the limit" : ""),
+              fmt::format("{} gave up after {} ms (PGAS_WAIT_TIMEOUT): {}{}", where, settings.wait_timeout.count(),
+                          wait, names_word ? ". Look for the PE that should have written it, or raise the limit" : ""),
               record.pe};
     case failure::pe_out_of_range:
       return {code::pe_out_of_range, fmt::format("{}: PE {} does not exist", where, record.pe), record.pe};
     case failure::outside_heap:
-      return {code::outside_heap,
-              fmt::format("{}: {} bytes at heap offset {:#x} are not inside the symmetric memory of this PE: pass memory "
-                          "that was allocated in the symmetric heap, and a count that fits it",
-                          where, record.bytes, record.heap_offset),
-              record.pe};
+      return {
+          code::outside_heap,
+          fmt::format("{}: {} bytes at heap offset {:#x} are not inside the symmetric memory of this PE: pass memory "
+                      "that was allocated in the symmetric heap, and a count that fits it",
+                      where, record.bytes, record.heap_offset),
+          record.pe};
     case failure::misaligned:
       return {code::misaligned,
-              fmt::format("{}: heap offset {:#x} is not a multiple of the {} bytes accessed", where, record.heap_offset, record.bytes),
+              fmt::format("{}: heap offset {:#x} is not a multiple of the {} bytes accessed", where, record.heap_offset,
+                          record.bytes),
               record.pe};
     case failure::not_a_member:
       return {code::invalid_argument,
-              fmt::format("{}: this PE is not a member of the team: call it on members only (my_pe() of the team's view is -1 "
-                          "on others)",
-                          where),
+              fmt::format(
+                  "{}: this PE is not a member of the team: call it on members only (my_pe() of the team's view is -1 "
+                  "on others)",
+                  where),
               record.pe};
     case failure::bad_channel:
-      return {code::invalid_argument,
-              fmt::format("{}: the team has no channel {}: use 0 to n_channels() - 1, or make a team with more channels", where,
-                          static_cast<std::int64_t>(record.bytes)),
-              record.pe};
+      return {
+          code::invalid_argument,
+          fmt::format("{}: the team has no channel {}: use 0 to n_channels() - 1, or make a team with more channels",
+                      where, static_cast<std::int64_t>(record.bytes)),
+          record.pe};
     case failure::asymmetric:
       return {code::asymmetric_call,
-              fmt::format("{}: PE {} called another collective of the same team and channel, or with other sizes: all members "
-                          "must make the same calls in the same order",
-                          where, record.pe),
+              fmt::format(
+                  "{}: PE {} called another collective of the same team and channel, or with other sizes: all members "
+                  "must make the same calls in the same order",
+                  where, record.pe),
               record.pe};
     case failure::not_held:
-      return {code::invalid_argument,
-              fmt::format("{}: this PE does not hold the lock at heap offset {:#x}: only the PE that set it may clear it", where,
-                          record.heap_offset),
-              record.pe};
+      return {
+          code::invalid_argument,
+          fmt::format("{}: this PE does not hold the lock at heap offset {:#x}: only the PE that set it may clear it",
+                      where, record.heap_offset),
+          record.pe};
     case failure::too_long:
-      return {code::invalid_argument,
-              fmt::format("{}: a message of {} bytes to or from PE {} is longer than its packet_channel, which has room for {}: "
-                          "allocate packet_lines() for the longest message, on both PEs",
-                          where, record.bytes, record.pe, record.expected),
-              record.pe};
+      return {
+          code::invalid_argument,
+          fmt::format(
+              "{}: a message of {} bytes to or from PE {} is longer than its packet_channel, which has room for {}: "
+              "allocate packet_lines() for the longest message, on both PEs",
+              where, record.bytes, record.pe, record.expected),
+          record.pe};
     case failure::no_such_value:
       return {code::invalid_argument,
-              fmt::format("{}: there is no such pgas::cmp or pgas::signal_op, or the values to compare with are null", where),
+              fmt::format("{}: there is no such pgas::cmp or pgas::signal_op, or the values to compare with are null",
+                          where),
               record.pe};
     case failure::out_of_turn:
-      return {code::invalid_argument,
-              fmt::format("{}: message {} of a packet_channel with PE {} is out of turn, as only {} went the other way: each side "
-                          "receives a message for each one that it sends, if need be an empty one",
-                          where, record.expected, record.pe, record.seen),
-              record.pe};
+      return {
+          code::invalid_argument,
+          fmt::format(
+              "{}: message {} of a packet_channel with PE {} is out of turn, as only {} went the other way: each side "
+              "receives a message for each one that it sends, if need be an empty one",
+              where, record.expected, record.pe, record.seen),
+          record.pe};
   }
   return {code::device_failed, fmt::format("{} failed for an unknown reason", where), record.pe};
 }

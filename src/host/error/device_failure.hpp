@@ -1,5 +1,5 @@
 /// @file
-/// What a device operation left in its failure record, in words.
+/// The error for the failure record of a device operation. *Callers* world_state; names of operations: src/host/api.
 #pragma once
 
 #include "pgas/config.hpp"
@@ -8,10 +8,10 @@
 
 namespace pgas::detail {
 
-/// What an operation is called.
+/// The name of an operation in messages.
 [[nodiscard]] const char* name_of(operation what);
 
-/// The error for a complete record of PE `my_pe`: what was called, on which PE and heap offset, what it waited for and saw.
+/// The error for a complete record of PE `my_pe`: operation, PE, heap offset, expected and seen value.
 [[nodiscard]] error describe(const failure_record& record, int my_pe, const config& settings);
 
 }  // namespace pgas::detail

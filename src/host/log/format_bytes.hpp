@@ -1,5 +1,5 @@
 /// @file
-/// Sizes for people.
+/// Sizes with units, for messages.
 #pragma once
 
 #include <cstddef>

@@ -51,7 +51,7 @@ int open_file(std::string_view pattern) {
   return descriptor;
 }
 
-// One call per line keeps lines of several threads and processes apart; what a full pipe cuts off is sent after it.
+// One call per line keeps lines of several threads and processes apart; a rest that a full pipe cuts off follows.
 void write_whole(int descriptor, std::string_view text) noexcept {
   while (!text.empty()) {
     const ssize_t n = ::write(descriptor, text.data(), text.size());
@@ -99,12 +99,12 @@ void logger::write(log_level level, fmt::string_view format, fmt::format_args ar
       const std::scoped_lock lock(mutex_);
       fmt::format_to(fmt::appender(line), "[{}] {}: ", who_, to_string(level));
     }
-    const std::string said = detail::printable(fmt::vformat(format, args));  // the program's words are among it
+    const std::string said = detail::printable(fmt::vformat(format, args));  // it may contain text of the program
     line.append(said.data(), said.data() + said.size());
     line.push_back('\n');
     write_whole(descriptor_, {line.data(), line.size()});
   } catch (...) {
-    // Out of memory, or a formatter that threw: the event still shows, without its text.
+    // Out of memory, or a formatter threw: a line without the text.
     write_whole(descriptor_, "[pgas] error: a log line could not be formatted\n");
   }
   errno = callers_errno;

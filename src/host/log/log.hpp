@@ -3,8 +3,8 @@
 ///
 ///     [pgas 2/4 node17:4711] warn: PGAS_HEEP is not an option; did you mean PGAS_HEAP?
 ///
-/// Each world owns a logger; there is no global one. The function that decides on an error logs it, callers that pass
-/// it on do not.
+/// Each world owns a logger; there is no global logger. The function that decides on an error logs it, its callers do
+/// not.
 #pragma once
 
 #include <fmt/core.h>
@@ -19,16 +19,15 @@
 
 namespace pgas::log {
 
-/// Writes lines of at least a given importance to standard error or a file.
+/// Writes lines of at least a given level to standard error or a file.
 ///
-/// *Callers* any thread at any time, after set_pe() too. Writing never throws and never blocks on anything but
-/// write(2).
+/// *Callers* any thread at any time, after set_pe() too. Writing never throws and blocks in write(2) only.
 class logger {
  public:
   /// @param file empty: standard error; otherwise a path in which `%h` stands for the host, `%p` for the process and
   /// `%%` for a percent sign; lines are appended. *Errors* code::config_value where the file cannot be opened.
   explicit logger(log_level level, std::string_view file = {});
-  /// As the configuration says.
+  /// With level and file of the configuration.
   explicit logger(const config& settings) : logger(settings.log, settings.log_file) {}
   ~logger();
   logger(const logger&) = delete;
@@ -37,34 +36,34 @@ class logger {
   /// From now on lines carry `pe/n_pes`.
   void set_pe(int pe, int n_pes);
 
-  /// Whether a line of this importance would be written; for messages that are costly to collect.
+  /// Whether a line of this level would be written; for messages that are costly to format.
   [[nodiscard]] bool enabled(log_level level) const noexcept { return level <= level_; }
 
-  /// Something failed that the program will notice.
+  /// A failure that the program will notice.
   template <class... Args>
   void error(fmt::format_string<Args...> format, Args&&... args) noexcept {
     write(log_level::error, format, fmt::make_format_args(args...));
   }
-  /// Something is probably not as the user meant it; the job goes on.
+  /// A probable mistake of the user; the job goes on.
   template <class... Args>
   void warn(fmt::format_string<Args...> format, Args&&... args) noexcept {
     write(log_level::warn, format, fmt::make_format_args(args...));
   }
-  /// A decision worth knowing, a few per world: which bootstrap, which heap, which GPU.
+  /// A decision, a few per world: which bootstrap, which heap, which GPU.
   template <class... Args>
   void info(fmt::format_string<Args...> format, Args&&... args) noexcept {
     write(log_level::info, format, fmt::make_format_args(args...));
   }
-  /// Steps on the way, for whoever looks for a defect.
+  /// Single steps, for the search of a defect.
   template <class... Args>
   void debug(fmt::format_string<Args...> format, Args&&... args) noexcept {
     write(log_level::debug, format, fmt::make_format_args(args...));
   }
 
-  /// The level as a parameter, and formatting only if the line is wanted.
+  /// The level as a parameter; formats only a line that is written.
   void write(log_level level, fmt::string_view format, fmt::format_args args) noexcept;
 
-  /// How many lines of level warn or error were written; tests hold it at zero.
+  /// The number of lines of level warn or error; tests expect zero.
   [[nodiscard]] int complaints() const noexcept { return complaints_.load(std::memory_order_relaxed); }
 
  private:
@@ -76,7 +75,7 @@ class logger {
   std::atomic<int> complaints_{0};
 };
 
-/// The spelling that PGAS_LOG uses and lines show.
+/// The spelling of PGAS_LOG and of log lines.
 [[nodiscard]] std::string_view to_string(log_level level) noexcept;
 
 }  // namespace pgas::log
