@@ -2,8 +2,8 @@
 /// Atomic operations called from the host: atomic with respect to those of all PEs, of kernels and of streams, on the
 /// same word. Types as in device/atomic.hpp.
 ///
-/// The fetching ones return the value before, those named `_nbi` leave it in `*result`, host memory, by the next
-/// quiet(). Those without a result are complete when they return.
+/// Fetching functions return the value before the operation; the `_nbi` forms write it to `*result`, host memory, by
+/// the next quiet(). Functions without a result return when the operation is complete.
 ///
 /// *Callers* any thread. *Errors* as in rma.hpp.
 #pragma once
@@ -20,9 +20,9 @@ T fetch_from(world& w, atomic_op update, int pe) {
 }
 /// A result of type T: null is an error.
 template <class T>
-void fetch_later(world& w, const atomic_op& update, T* result, int pe) {
+void fetch_nonblocking(world& w, const atomic_op& update, T* result, int pe) {
   if (result == nullptr) throw error(code::invalid_argument, "atomic_*_nbi: the place for the result is null");
-  enqueue_update(later(w), update, result, pe);
+  begin_fetch(w, update, result, pe);
 }
 
 }  // namespace detail
@@ -35,7 +35,7 @@ template <amo_add_type T>
 /// atomic_fetch() that need not be complete.
 template <amo_add_type T>
 void atomic_fetch_nbi(world& w, std::type_identity_t<T>* result, const T* target, int pe) {
-  detail::fetch_later<T>(w, detail::update_of(detail::atomic_update::fetch, target), result, pe);
+  detail::fetch_nonblocking<T>(w, detail::update_of(detail::atomic_update::fetch, target), result, pe);
 }
 
 /// Writes `*target` on PE `pe`.
@@ -52,7 +52,7 @@ T atomic_swap(world& w, T* target, std::type_identity_t<T> value, int pe) {
 /// atomic_swap() that need not be complete.
 template <amo_type T>
 void atomic_swap_nbi(world& w, std::type_identity_t<T>* result, T* target, std::type_identity_t<T> value, int pe) {
-  detail::fetch_later<T>(w, detail::update_of(detail::atomic_update::swap, target, value), result, pe);
+  detail::fetch_nonblocking<T>(w, detail::update_of(detail::atomic_update::swap, target, value), result, pe);
 }
 
 /// Writes `value` where `*target` on PE `pe` equals `condition`, bit for bit.
@@ -64,8 +64,8 @@ T atomic_compare_swap(world& w, T* target, std::type_identity_t<T> condition, st
 template <amo_type T>
 void atomic_compare_swap_nbi(world& w, std::type_identity_t<T>* result, T* target, std::type_identity_t<T> condition,
                              std::type_identity_t<T> value, int pe) {
-  detail::fetch_later<T>(w, detail::update_of(detail::atomic_update::compare_swap, target, value, condition), result,
-                         pe);
+  detail::fetch_nonblocking<T>(w, detail::update_of(detail::atomic_update::compare_swap, target, value, condition),
+                               result, pe);
 }
 
 /// Adds to `*target` on PE `pe`.
@@ -82,7 +82,7 @@ T atomic_fetch_add(world& w, T* target, std::type_identity_t<T> value, int pe) {
 /// atomic_fetch_add() that need not be complete.
 template <amo_add_type T>
 void atomic_fetch_add_nbi(world& w, std::type_identity_t<T>* result, T* target, std::type_identity_t<T> value, int pe) {
-  detail::fetch_later<T>(w, detail::update_of(detail::atomic_update::add, target, value), result, pe);
+  detail::fetch_nonblocking<T>(w, detail::update_of(detail::atomic_update::add, target, value), result, pe);
 }
 
 /// Adds one.
@@ -99,16 +99,16 @@ T atomic_fetch_inc(world& w, T* target, int pe) {
 /// atomic_fetch_inc() that need not be complete.
 template <amo_integer T>
 void atomic_fetch_inc_nbi(world& w, std::type_identity_t<T>* result, T* target, int pe) {
-  detail::fetch_later<T>(w, detail::update_of(detail::atomic_update::add, target, T{1}), result, pe);
+  detail::fetch_nonblocking<T>(w, detail::update_of(detail::atomic_update::add, target, T{1}), result, pe);
 }
 
-/// Clears the bits that `value` has not.
+/// Clears the bits that are zero in `value`.
 template <amo_integer T>
 void atomic_and(world& w, T* target, std::type_identity_t<T> value, int pe) {
   static_cast<void>(detail::fetch_update(w, detail::update_of(detail::atomic_update::bit_and, target, value), pe));
 }
 
-/// Clears the bits that `value` has not.
+/// Clears the bits that are zero in `value`.
 template <amo_integer T>
 T atomic_fetch_and(world& w, T* target, std::type_identity_t<T> value, int pe) {
   return detail::fetch_from<T>(w, detail::update_of(detail::atomic_update::bit_and, target, value), pe);
@@ -116,16 +116,16 @@ T atomic_fetch_and(world& w, T* target, std::type_identity_t<T> value, int pe) {
 /// atomic_fetch_and() that need not be complete.
 template <amo_integer T>
 void atomic_fetch_and_nbi(world& w, std::type_identity_t<T>* result, T* target, std::type_identity_t<T> value, int pe) {
-  detail::fetch_later<T>(w, detail::update_of(detail::atomic_update::bit_and, target, value), result, pe);
+  detail::fetch_nonblocking<T>(w, detail::update_of(detail::atomic_update::bit_and, target, value), result, pe);
 }
 
-/// Sets the bits that `value` has.
+/// Sets the bits that are one in `value`.
 template <amo_integer T>
 void atomic_or(world& w, T* target, std::type_identity_t<T> value, int pe) {
   static_cast<void>(detail::fetch_update(w, detail::update_of(detail::atomic_update::bit_or, target, value), pe));
 }
 
-/// Sets the bits that `value` has.
+/// Sets the bits that are one in `value`.
 template <amo_integer T>
 T atomic_fetch_or(world& w, T* target, std::type_identity_t<T> value, int pe) {
   return detail::fetch_from<T>(w, detail::update_of(detail::atomic_update::bit_or, target, value), pe);
@@ -133,16 +133,16 @@ T atomic_fetch_or(world& w, T* target, std::type_identity_t<T> value, int pe) {
 /// atomic_fetch_or() that need not be complete.
 template <amo_integer T>
 void atomic_fetch_or_nbi(world& w, std::type_identity_t<T>* result, T* target, std::type_identity_t<T> value, int pe) {
-  detail::fetch_later<T>(w, detail::update_of(detail::atomic_update::bit_or, target, value), result, pe);
+  detail::fetch_nonblocking<T>(w, detail::update_of(detail::atomic_update::bit_or, target, value), result, pe);
 }
 
-/// Flips the bits that `value` has.
+/// Flips the bits that are one in `value`.
 template <amo_integer T>
 void atomic_xor(world& w, T* target, std::type_identity_t<T> value, int pe) {
   static_cast<void>(detail::fetch_update(w, detail::update_of(detail::atomic_update::bit_xor, target, value), pe));
 }
 
-/// Flips the bits that `value` has.
+/// Flips the bits that are one in `value`.
 template <amo_integer T>
 T atomic_fetch_xor(world& w, T* target, std::type_identity_t<T> value, int pe) {
   return detail::fetch_from<T>(w, detail::update_of(detail::atomic_update::bit_xor, target, value), pe);
@@ -150,7 +150,7 @@ T atomic_fetch_xor(world& w, T* target, std::type_identity_t<T> value, int pe) {
 /// atomic_fetch_xor() that need not be complete.
 template <amo_integer T>
 void atomic_fetch_xor_nbi(world& w, std::type_identity_t<T>* result, T* target, std::type_identity_t<T> value, int pe) {
-  detail::fetch_later<T>(w, detail::update_of(detail::atomic_update::bit_xor, target, value), result, pe);
+  detail::fetch_nonblocking<T>(w, detail::update_of(detail::atomic_update::bit_xor, target, value), result, pe);
 }
 
 /// Writes `value` where it is smaller.
@@ -167,7 +167,7 @@ T atomic_fetch_min(world& w, T* target, std::type_identity_t<T> value, int pe) {
 /// atomic_fetch_min() that need not be complete.
 template <amo_type T>
 void atomic_fetch_min_nbi(world& w, std::type_identity_t<T>* result, T* target, std::type_identity_t<T> value, int pe) {
-  detail::fetch_later<T>(w, detail::update_of(detail::atomic_update::min, target, value), result, pe);
+  detail::fetch_nonblocking<T>(w, detail::update_of(detail::atomic_update::min, target, value), result, pe);
 }
 
 /// Writes `value` where it is larger.
@@ -184,7 +184,7 @@ T atomic_fetch_max(world& w, T* target, std::type_identity_t<T> value, int pe) {
 /// atomic_fetch_max() that need not be complete.
 template <amo_type T>
 void atomic_fetch_max_nbi(world& w, std::type_identity_t<T>* result, T* target, std::type_identity_t<T> value, int pe) {
-  detail::fetch_later<T>(w, detail::update_of(detail::atomic_update::max, target, value), result, pe);
+  detail::fetch_nonblocking<T>(w, detail::update_of(detail::atomic_update::max, target, value), result, pe);
 }
 
 }  // namespace pgas

@@ -1,35 +1,32 @@
 /// @file
-/// Collectives called by the host: every member of a team calls, on its host side, and everyone's data goes where it
-/// belongs. Each comes in two forms: without a stream it returns when it is done, with one it is enqueued. For all of
-/// them:
+/// Collectives called by the host of every member of a team. Each has two forms: without a stream it returns when it is
+/// complete, with a stream it is enqueued. For all of them:
 ///
-/// *Callers* every member of the team, in the same order on all members; one thread at a time for each team. A team's
-/// collectives that the host calls share one place to meet, beside the channels that kernels use: those on streams must
-/// be on one stream, or the program orders the streams; and it synchronises that stream before it makes a call without
-/// one.
+/// *Callers* every member of the team, in the same order on all members; one thread at a time for each team. All
+/// host-called collectives of a team share one channel, which kernels do not use. So enqueue them on one stream, or
+/// order the streams; and synchronise that stream before a call without a stream.
 ///
-/// *Units* `count` is elements and the same on all members, unless a function says otherwise. 0 is legal: nothing is
-/// moved, but the members meet all the same.
+/// *Units* `count` is elements and the same on all members, unless a function says otherwise. With 0
+/// no element is moved, but the members synchronise as usual.
 ///
 /// *Memory* `dst` and `src` are symmetric memory; `dst` the same variable on every member. They must not overlap,
 /// except where a function allows it. Members write into one another's `dst` as soon as they call (reductions and
-/// scans: once all have called), so every member must be done with its old contents before any of them calls. On a
-/// stream both stay untouched until the stream is past the call.
+/// scans: once all have called), so the old contents must be free on every member before any member calls. On a stream
+/// do not touch either before the stream has executed the call.
 ///
 /// *On return* without a stream: this PE's `dst` is complete and `src` may be reused. With one: enqueued, arguments
 /// checked.
 ///
-/// *Order* without a stream: after earlier host-called operations of this thread; not after what was enqueued on
-/// streams. With one: after earlier work of the stream, and before later work. Either way what came before on any
-/// member is visible after it. Can be captured in a CUDA graph and replayed: whatever counts calls lies in device
-/// memory.
+/// *Order* without a stream: after earlier host-called operations of this thread; not after work on streams. With a
+/// stream: after its earlier work, and before its later work. In both forms the effects of earlier work on any member
+/// are visible after it. Can be captured in a CUDA graph and replayed: the counters of calls lie in device memory.
 ///
 /// *Errors* invalid_argument for an empty team, null or overlapping memory, a root that is no member, strides below 1;
-/// outside_heap, misaligned: by the member that finds it, while others wait. With PGAS_CHECKS, calls without a stream
-/// compare first, so that all members throw the same, also asymmetric_call. So do fcollect() and reduce_scatter()
-/// always where `src` and `dst` overlap; on a stream it is not noticed that a member is in place of another. What is
-/// found out later (with PGAS_CHECKS members that make different calls: asymmetric_call) is thrown by the call without
-/// a stream, or when the stream is synchronised; peer_lost and aborted end the wait.
+/// outside_heap, misaligned: on the member with the wrong argument, while others wait. With PGAS_CHECKS, calls without
+/// a stream compare their arguments first, so all members throw the same, also asymmetric_call. fcollect() and
+/// reduce_scatter() always do where `src` and `dst` overlap; on a stream the in-place address of another member is not
+/// detected. Later failures (with PGAS_CHECKS different calls of members: asymmetric_call) are thrown by the call
+/// without a stream, or when the stream is synchronised; peer_lost and aborted end the wait.
 #pragma once
 
 #include "pgas/device/impl/reduce/collective_request.hpp"
@@ -39,12 +36,12 @@
 namespace pgas {
 namespace detail {
 
-/// Checks the request and carries it out; on the team's own stream, waiting for it, where `on` is null.
+/// Checks the request and executes it: on `on`, or where that is null on the team's own stream, and waits.
 PGAS_API void run_collective(const team& of, const stream* on, const collective_request& request);
 
 /// A request to move elements of type T.
 template <class T>
-[[nodiscard]] collective_request moving_request(collective_kind what, T* dst, const T* src, std::size_t count) {
+[[nodiscard]] collective_request copy_request(collective_kind what, T* dst, const T* src, std::size_t count) {
   collective_request request;
   request.what = what;
   request.alignment = alignof(T) < 8 ? alignof(T) : 8;
@@ -55,10 +52,10 @@ template <class T>
   return request;
 }
 
-/// A request to fold elements of type T by Op.
+/// A request to reduce elements of type T by Op.
 template <class Op, class T>
-[[nodiscard]] collective_request folding_request(collective_kind what, T* dst, const T* src, std::size_t count) {
-  collective_request request = moving_request(what, dst, src, count);
+[[nodiscard]] collective_request reduce_request(collective_kind what, T* dst, const T* src, std::size_t count) {
+  collective_request request = copy_request(what, dst, src, count);
   request.op = static_cast<reduction>(Op::id);
   request.type = number_of<Op, T>();
   return request;
@@ -66,29 +63,28 @@ template <class Op, class T>
 
 }  // namespace detail
 
-/// Returns when every member has called it; what any of them did before on its host side, host-called operations
-/// included, is complete and visible to all. Work on streams is not waited for, cudaMemset() and its like included: see
-/// world::barrier_all().
+/// Returns when every member has called it; earlier host-called operations of all members are complete and visible to
+/// all. Work on streams is not waited for, that of cudaMemset() neither: see world::barrier_all().
 PGAS_API void barrier(const team& of);
-/// A barrier of the members once the stream gets there; what was enqueued on it before is visible to them after it.
+/// A barrier of the members in the order of the stream; the effects of its earlier work are visible to them after it.
 PGAS_API void barrier(const team& of, const stream& on);
-/// Returns when every member has called it, and says nothing of their operations.
+/// Returns when every member has called it; their operations may be incomplete.
 PGAS_API void sync(const team& of);
-/// The same once the stream gets there.
+/// The same in the order of the stream.
 PGAS_API void sync(const team& of, const stream& on);
 
 /// Member `root`'s elements, on every member. *Memory* `src` is read on the root only. In place: `dst == src` on the
 /// root.
 template <rma_type T>
 void broadcast(const team& of, T* dst, const T* src, std::size_t count, int root) {
-  auto request = detail::moving_request(detail::collective_kind::broadcast, dst, src, count);
+  auto request = detail::copy_request(detail::collective_kind::broadcast, dst, src, count);
   request.root = root;
   detail::run_collective(of, nullptr, request);
 }
 /// broadcast() on a stream.
 template <rma_type T>
 void broadcast(const team& of, const stream& on, T* dst, const T* src, std::size_t count, int root) {
-  auto request = detail::moving_request(detail::collective_kind::broadcast, dst, src, count);
+  auto request = detail::copy_request(detail::collective_kind::broadcast, dst, src, count);
   request.root = root;
   detail::run_collective(of, &on, request);
 }
@@ -97,43 +93,43 @@ void broadcast(const team& of, const stream& on, T* dst, const T* src, std::size
 /// count elements. In place, on all members or on none: `src == dst + my_pe() * count`.
 template <rma_type T>
 void fcollect(const team& of, T* dst, const T* src, std::size_t count) {
-  detail::run_collective(of, nullptr, detail::moving_request(detail::collective_kind::fcollect, dst, src, count));
+  detail::run_collective(of, nullptr, detail::copy_request(detail::collective_kind::fcollect, dst, src, count));
 }
 /// fcollect() on a stream.
 template <rma_type T>
 void fcollect(const team& of, const stream& on, T* dst, const T* src, std::size_t count) {
-  detail::run_collective(of, &on, detail::moving_request(detail::collective_kind::fcollect, dst, src, count));
+  detail::run_collective(of, &on, detail::copy_request(detail::collective_kind::fcollect, dst, src, count));
 }
 
-/// fcollect() for counts that differ. *Units* `count` is this member's. *Memory* `dst` has room for all of them; that
-/// it does is only checked with PGAS_CHECKS. In place: `src` may be where this member's elements belong.
+/// fcollect() for counts that differ. *Units* `count` is this member's. *Memory* `dst` has room for all of them; this
+/// is only checked with PGAS_CHECKS. In place: `src` may be where this member's elements belong.
 template <rma_type T>
 void collect(const team& of, T* dst, const T* src, std::size_t count) {
-  detail::run_collective(of, nullptr, detail::moving_request(detail::collective_kind::collect, dst, src, count));
+  detail::run_collective(of, nullptr, detail::copy_request(detail::collective_kind::collect, dst, src, count));
 }
 /// collect() on a stream.
 template <rma_type T>
 void collect(const team& of, const stream& on, T* dst, const T* src, std::size_t count) {
-  detail::run_collective(of, &on, detail::moving_request(detail::collective_kind::collect, dst, src, count));
+  detail::run_collective(of, &on, detail::copy_request(detail::collective_kind::collect, dst, src, count));
 }
 
 /// Block j of member i's `src` becomes block i of member j's `dst`. *Memory* both have n_pes() * count elements.
 template <rma_type T>
 void alltoall(const team& of, T* dst, const T* src, std::size_t count) {
-  detail::run_collective(of, nullptr, detail::moving_request(detail::collective_kind::alltoall, dst, src, count));
+  detail::run_collective(of, nullptr, detail::copy_request(detail::collective_kind::alltoall, dst, src, count));
 }
 /// alltoall() on a stream.
 template <rma_type T>
 void alltoall(const team& of, const stream& on, T* dst, const T* src, std::size_t count) {
-  detail::run_collective(of, &on, detail::moving_request(detail::collective_kind::alltoall, dst, src, count));
+  detail::run_collective(of, &on, detail::copy_request(detail::collective_kind::alltoall, dst, src, count));
 }
 
-/// alltoall() of elements that lie `src_stride` apart in `src` and `dst_stride` apart in `dst`, at least 1. What lies
+/// alltoall() of elements that lie `src_stride` apart in `src` and `dst_stride` apart in `dst`, at least 1. Memory
 /// between the elements of `dst` is not touched.
 template <rma_type T>
 void alltoalls(const team& of, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
                std::size_t count) {
-  auto request = detail::moving_request(detail::collective_kind::alltoalls, dst, src, count);
+  auto request = detail::copy_request(detail::collective_kind::alltoalls, dst, src, count);
   request.dst_stride = dst_stride;
   request.src_stride = src_stride;
   detail::run_collective(of, nullptr, request);
@@ -142,7 +138,7 @@ void alltoalls(const team& of, T* dst, const T* src, std::ptrdiff_t dst_stride, 
 template <rma_type T>
 void alltoalls(const team& of, const stream& on, T* dst, const T* src, std::ptrdiff_t dst_stride,
                std::ptrdiff_t src_stride, std::size_t count) {
-  auto request = detail::moving_request(detail::collective_kind::alltoalls, dst, src, count);
+  auto request = detail::copy_request(detail::collective_kind::alltoalls, dst, src, count);
   request.dst_stride = dst_stride;
   request.src_stride = src_stride;
   detail::run_collective(of, &on, request);
@@ -155,20 +151,20 @@ void alltoalls(const team& of, const stream& on, T* dst, const T* src, std::ptrd
 template <class T, class Op>
 requires detail::library_reduction<Op, T>
 void reduce(const team& of, T* dst, const T* src, std::size_t count, Op) {
-  detail::run_collective(of, nullptr, detail::folding_request<Op>(detail::collective_kind::reduce, dst, src, count));
+  detail::run_collective(of, nullptr, detail::reduce_request<Op>(detail::collective_kind::reduce, dst, src, count));
 }
 /// reduce() on a stream.
 template <class T, class Op>
 requires detail::library_reduction<Op, T>
 void reduce(const team& of, const stream& on, T* dst, const T* src, std::size_t count, Op) {
-  detail::run_collective(of, &on, detail::folding_request<Op>(detail::collective_kind::reduce, dst, src, count));
+  detail::run_collective(of, &on, detail::reduce_request<Op>(detail::collective_kind::reduce, dst, src, count));
 }
 
-/// reduce() to member `root` alone; the others' `dst` is not written.
+/// reduce() to member `root` alone; the `dst` of other members is not written.
 template <class T, class Op>
 requires detail::library_reduction<Op, T>
 void reduce_to_root(const team& of, T* dst, const T* src, std::size_t count, Op, int root) {
-  auto request = detail::folding_request<Op>(detail::collective_kind::reduce_to_root, dst, src, count);
+  auto request = detail::reduce_request<Op>(detail::collective_kind::reduce_to_root, dst, src, count);
   request.root = root;
   detail::run_collective(of, nullptr, request);
 }
@@ -176,7 +172,7 @@ void reduce_to_root(const team& of, T* dst, const T* src, std::size_t count, Op,
 template <class T, class Op>
 requires detail::library_reduction<Op, T>
 void reduce_to_root(const team& of, const stream& on, T* dst, const T* src, std::size_t count, Op, int root) {
-  auto request = detail::folding_request<Op>(detail::collective_kind::reduce_to_root, dst, src, count);
+  auto request = detail::reduce_request<Op>(detail::collective_kind::reduce_to_root, dst, src, count);
   request.root = root;
   detail::run_collective(of, &on, request);
 }
@@ -187,14 +183,13 @@ template <class T, class Op>
 requires detail::library_reduction<Op, T>
 void reduce_scatter(const team& of, T* dst, const T* src, std::size_t count, Op) {
   detail::run_collective(of, nullptr,
-                         detail::folding_request<Op>(detail::collective_kind::reduce_scatter, dst, src, count));
+                         detail::reduce_request<Op>(detail::collective_kind::reduce_scatter, dst, src, count));
 }
 /// reduce_scatter() on a stream.
 template <class T, class Op>
 requires detail::library_reduction<Op, T>
 void reduce_scatter(const team& of, const stream& on, T* dst, const T* src, std::size_t count, Op) {
-  detail::run_collective(of, &on,
-                         detail::folding_request<Op>(detail::collective_kind::reduce_scatter, dst, src, count));
+  detail::run_collective(of, &on, detail::reduce_request<Op>(detail::collective_kind::reduce_scatter, dst, src, count));
 }
 
 /// Member k gets the elements of the members 0 to k combined. In place: `dst == src`.
@@ -202,14 +197,13 @@ template <class T, class Op>
 requires detail::library_reduction<Op, T>
 void inclusive_scan(const team& of, T* dst, const T* src, std::size_t count, Op) {
   detail::run_collective(of, nullptr,
-                         detail::folding_request<Op>(detail::collective_kind::inclusive_scan, dst, src, count));
+                         detail::reduce_request<Op>(detail::collective_kind::inclusive_scan, dst, src, count));
 }
 /// inclusive_scan() on a stream.
 template <class T, class Op>
 requires detail::library_reduction<Op, T>
 void inclusive_scan(const team& of, const stream& on, T* dst, const T* src, std::size_t count, Op) {
-  detail::run_collective(of, &on,
-                         detail::folding_request<Op>(detail::collective_kind::inclusive_scan, dst, src, count));
+  detail::run_collective(of, &on, detail::reduce_request<Op>(detail::collective_kind::inclusive_scan, dst, src, count));
 }
 
 /// Member k gets the elements of the members 0 to k - 1 combined, member 0 the neutral element. In place: `dst == src`.
@@ -217,14 +211,13 @@ template <class T, class Op>
 requires detail::library_reduction<Op, T>
 void exclusive_scan(const team& of, T* dst, const T* src, std::size_t count, Op) {
   detail::run_collective(of, nullptr,
-                         detail::folding_request<Op>(detail::collective_kind::exclusive_scan, dst, src, count));
+                         detail::reduce_request<Op>(detail::collective_kind::exclusive_scan, dst, src, count));
 }
 /// exclusive_scan() on a stream.
 template <class T, class Op>
 requires detail::library_reduction<Op, T>
 void exclusive_scan(const team& of, const stream& on, T* dst, const T* src, std::size_t count, Op) {
-  detail::run_collective(of, &on,
-                         detail::folding_request<Op>(detail::collective_kind::exclusive_scan, dst, src, count));
+  detail::run_collective(of, &on, detail::reduce_request<Op>(detail::collective_kind::exclusive_scan, dst, src, count));
 }
 
 }  // namespace pgas

@@ -1,15 +1,15 @@
 /// @file
-/// One-sided operations called from the host: the same names as in kernels, with the world where kernels have the context.
-/// They work on both heaps. Copies are here; atomics, signals and waits in headers of their own, all included.
+/// One-sided operations called from the host: the same names as in kernels, with the world where kernels have the
+/// context. They work on both heaps. This header has the copies and includes those of atomics, signals and waits.
 ///
 /// Local memory may be of any kind: the heap, GPU memory, pinned or pageable host memory.
 ///
-/// Those named `_nbi` return when the operation is enqueued: local memory must stay valid and unchanged until quiet(). Those
-/// to near PEs are carried out in that order, those to others as device/README.md says. All others are complete at their
-/// target when they return.
+/// Functions named `_nbi` return when the operation is enqueued: local memory must stay valid and unchanged until
+/// quiet(). Operations on direct peers are executed in the order of the calls; for proxied peers device/README.md has
+/// the order. All other functions return when the operation is complete at its target.
 ///
-/// *Callers* any thread. *Errors* of all functions: pe_out_of_range, outside_heap, misaligned, invalid_argument; the first
-/// failure of the world. Arguments are checked before anything is done.
+/// *Callers* any thread. *Errors* of all functions: pe_out_of_range, outside_heap, misaligned, invalid_argument; the
+/// first failure of the world. Arguments are checked before anything is done.
 #pragma once
 
 #include "pgas/atomic.hpp"  // IWYU pragma: export
@@ -22,39 +22,40 @@ namespace pgas {
 /// Copies `count` elements from local memory to `destination` on PE `pe`.
 template <rma_type T>
 void put(world& w, T* destination, const T* source, std::size_t count, int pe) {
-  detail::put_bytes(detail::at_once(w), destination, source, detail::byte_count(count, sizeof(T)), pe);
+  detail::put_bytes(detail::blocking(w), destination, source, detail::byte_count(count, sizeof(T)), pe);
 }
 /// put() that need not be complete.
 template <rma_type T>
 void put_nbi(world& w, T* destination, const T* source, std::size_t count, int pe) {
-  detail::put_bytes(detail::later(w), destination, source, detail::byte_count(count, sizeof(T)), pe);
+  detail::put_bytes(detail::nonblocking(w), destination, source, detail::byte_count(count, sizeof(T)), pe);
 }
 
 /// Copies `count` elements from `source` on PE `pe` to local memory.
 template <rma_type T>
 void get(world& w, T* destination, const T* source, std::size_t count, int pe) {
-  detail::get_bytes(detail::at_once(w), destination, source, detail::byte_count(count, sizeof(T)), pe);
+  detail::get_bytes(detail::blocking(w), destination, source, detail::byte_count(count, sizeof(T)), pe);
 }
 /// get() that need not be complete.
 template <rma_type T>
 void get_nbi(world& w, T* destination, const T* source, std::size_t count, int pe) {
-  detail::get_bytes(detail::later(w), destination, source, detail::byte_count(count, sizeof(T)), pe);
+  detail::get_bytes(detail::nonblocking(w), destination, source, detail::byte_count(count, sizeof(T)), pe);
 }
 
-/// Writes one value to `destination` on PE `pe`. Values of 1, 2, 4 and 8 bytes arrive whole, so that a wait may look at them.
+/// Writes one value to `destination` on PE `pe`. Values of 1, 2, 4 and 8 bytes arrive whole, so a wait may compare
+/// them.
 template <rma_type T>
 void p(world& w, T* destination, std::type_identity_t<T> value, int pe) {
   if constexpr (sizeof(T) <= 16)
-    detail::store_bytes(detail::at_once(w), destination, &value, sizeof(T), alignof(T), pe);
+    detail::store_bytes(detail::blocking(w), destination, &value, sizeof(T), alignof(T), pe);
   else
-    detail::put_bytes(detail::at_once(w), destination, &value, sizeof(T), pe);
+    detail::put_bytes(detail::blocking(w), destination, &value, sizeof(T), pe);
 }
 
 /// Reads one value from `source` on PE `pe`.
 template <rma_type T>
 [[nodiscard]] T g(world& w, const T* source, int pe) {
   T value;
-  detail::load_bytes(detail::at_once(w), &value, source, sizeof(T), pe);
+  detail::load_bytes(detail::blocking(w), &value, source, sizeof(T), pe);
   return value;
 }
 
@@ -63,13 +64,15 @@ template <rma_type T>
 template <rma_type T>
 void iput(world& w, T* destination, const T* source, std::ptrdiff_t destination_stride, std::ptrdiff_t source_stride,
           std::size_t count, int pe) {
-  detail::put_strided(detail::at_once(w), destination, source, {destination_stride, source_stride, 1, count, sizeof(T)}, pe);
+  detail::put_strided(detail::blocking(w), destination, source,
+                      {destination_stride, source_stride, 1, count, sizeof(T)}, pe);
 }
 /// iput() that need not be complete.
 template <rma_type T>
-void iput_nbi(world& w, T* destination, const T* source, std::ptrdiff_t destination_stride, std::ptrdiff_t source_stride,
-              std::size_t count, int pe) {
-  detail::put_strided(detail::later(w), destination, source, {destination_stride, source_stride, 1, count, sizeof(T)}, pe);
+void iput_nbi(world& w, T* destination, const T* source, std::ptrdiff_t destination_stride,
+              std::ptrdiff_t source_stride, std::size_t count, int pe) {
+  detail::put_strided(detail::nonblocking(w), destination, source,
+                      {destination_stride, source_stride, 1, count, sizeof(T)}, pe);
 }
 
 /// Copies `count` elements from PE `pe`: element i goes from `source[i * source_stride]` to `destination[i *
@@ -77,63 +80,68 @@ void iput_nbi(world& w, T* destination, const T* source, std::ptrdiff_t destinat
 template <rma_type T>
 void iget(world& w, T* destination, const T* source, std::ptrdiff_t destination_stride, std::ptrdiff_t source_stride,
           std::size_t count, int pe) {
-  detail::get_strided(detail::at_once(w), destination, source, {destination_stride, source_stride, 1, count, sizeof(T)}, pe);
+  detail::get_strided(detail::blocking(w), destination, source,
+                      {destination_stride, source_stride, 1, count, sizeof(T)}, pe);
 }
 /// iget() that need not be complete.
 template <rma_type T>
-void iget_nbi(world& w, T* destination, const T* source, std::ptrdiff_t destination_stride, std::ptrdiff_t source_stride,
-              std::size_t count, int pe) {
-  detail::get_strided(detail::later(w), destination, source, {destination_stride, source_stride, 1, count, sizeof(T)}, pe);
+void iget_nbi(world& w, T* destination, const T* source, std::ptrdiff_t destination_stride,
+              std::ptrdiff_t source_stride, std::size_t count, int pe) {
+  detail::get_strided(detail::nonblocking(w), destination, source,
+                      {destination_stride, source_stride, 1, count, sizeof(T)}, pe);
 }
 
 /// iput() of `count` blocks of `block_size` elements; strides are from the start of a block to the start of the next.
 template <rma_type T>
 void ibput(world& w, T* destination, const T* source, std::ptrdiff_t destination_stride, std::ptrdiff_t source_stride,
            std::size_t block_size, std::size_t count, int pe) {
-  detail::put_strided(detail::at_once(w), destination, source,
+  detail::put_strided(detail::blocking(w), destination, source,
                       {destination_stride, source_stride, block_size, count, sizeof(T)}, pe);
 }
 /// ibput() that need not be complete.
 template <rma_type T>
-void ibput_nbi(world& w, T* destination, const T* source, std::ptrdiff_t destination_stride, std::ptrdiff_t source_stride,
-               std::size_t block_size, std::size_t count, int pe) {
-  detail::put_strided(detail::later(w), destination, source, {destination_stride, source_stride, block_size, count, sizeof(T)},
-                      pe);
+void ibput_nbi(world& w, T* destination, const T* source, std::ptrdiff_t destination_stride,
+               std::ptrdiff_t source_stride, std::size_t block_size, std::size_t count, int pe) {
+  detail::put_strided(detail::nonblocking(w), destination, source,
+                      {destination_stride, source_stride, block_size, count, sizeof(T)}, pe);
 }
 
 /// iget() of `count` blocks of `block_size` elements.
 template <rma_type T>
 void ibget(world& w, T* destination, const T* source, std::ptrdiff_t destination_stride, std::ptrdiff_t source_stride,
            std::size_t block_size, std::size_t count, int pe) {
-  detail::get_strided(detail::at_once(w), destination, source,
+  detail::get_strided(detail::blocking(w), destination, source,
                       {destination_stride, source_stride, block_size, count, sizeof(T)}, pe);
 }
 /// ibget() that need not be complete.
 template <rma_type T>
-void ibget_nbi(world& w, T* destination, const T* source, std::ptrdiff_t destination_stride, std::ptrdiff_t source_stride,
-               std::size_t block_size, std::size_t count, int pe) {
-  detail::get_strided(detail::later(w), destination, source, {destination_stride, source_stride, block_size, count, sizeof(T)},
-                      pe);
+void ibget_nbi(world& w, T* destination, const T* source, std::ptrdiff_t destination_stride,
+               std::ptrdiff_t source_stride, std::size_t block_size, std::size_t count, int pe) {
+  detail::get_strided(detail::nonblocking(w), destination, source,
+                      {destination_stride, source_stride, block_size, count, sizeof(T)}, pe);
 }
 
-/// put(), then the signal: whoever sees the signal sees the data.
+/// put(), then the signal. *Order* a PE that sees the signal sees the data.
 template <rma_type T>
-void put_signal(world& w, T* destination, const T* source, std::size_t count, signal_t* signal, signal_t value, signal_op op,
-                int pe) {
-  detail::put_signal_bytes(detail::at_once(w), destination, source, detail::byte_count(count, sizeof(T)), signal, value, op, pe);
+void put_signal(world& w, T* destination, const T* source, std::size_t count, signal_t* signal, signal_t value,
+                signal_op op, int pe) {
+  detail::put_signal_bytes(detail::blocking(w), destination, source, detail::byte_count(count, sizeof(T)), signal,
+                           value, op, pe);
 }
 /// put_signal() that need not be complete.
 template <rma_type T>
-void put_signal_nbi(world& w, T* destination, const T* source, std::size_t count, signal_t* signal, signal_t value, signal_op op,
-                    int pe) {
-  detail::put_signal_bytes(detail::later(w), destination, source, detail::byte_count(count, sizeof(T)), signal, value, op, pe);
+void put_signal_nbi(world& w, T* destination, const T* source, std::size_t count, signal_t* signal, signal_t value,
+                    signal_op op, int pe) {
+  detail::put_signal_bytes(detail::nonblocking(w), destination, source, detail::byte_count(count, sizeof(T)), signal,
+                           value, op, pe);
 }
 
 /// Orders host operations before it before those after it, to each PE.
-/// *On return* nothing need be complete where all PEs are near: the order is kept in the world's queue. With others it waits.
+/// *On return* operations on direct peers may be incomplete: the world's queue keeps their order. It waits for
+/// operations on proxied peers.
 PGAS_API void fence(world& w);
-/// Completes the host operations before it: they have taken effect at their targets, and what `_nbi` forms were to fetch is
-/// there. Does not wait for streams.
+/// Completes the host operations before it: they have taken effect at their targets, and the results of `_nbi` forms
+/// are in place. Does not wait for streams.
 PGAS_API void quiet(world& w);
 
 }  // namespace pgas

@@ -1,11 +1,11 @@
 /// @file
-/// Atomic operations on a stream: carried out once the stream gets there. Types and meaning as in device/atomic.hpp.
+/// Atomic operations on a stream: executed in the order of the stream. Types and meaning as in device/atomic.hpp.
 ///
-/// The fetching ones leave the value before in `*result`: memory that kernels can write, of this PE (the heap, GPU
-/// memory, pinned host memory; on the host heap any). It is there when the stream has got past the operation.
+/// Fetching functions write the value before the operation to `*result`: memory of this PE that kernels can write (the
+/// heap, GPU memory, pinned host memory; on the host heap any). It is valid once the stream has executed the operation.
 ///
-/// *Callers* any thread. *Order* as all work of a stream: after what was enqueued before, complete before what is
-/// enqueued later. *Errors* as in stream.hpp.
+/// *Callers* any thread. *Order* after earlier work of the stream, complete before later work. *Errors* as in
+/// stream_rma.hpp.
 #pragma once
 
 #include "pgas/impl/op_target.hpp"
@@ -15,10 +15,10 @@ namespace pgas {
 namespace detail {
 
 template <class T>
-void fetch_in_turn(world& w, const stream& on, const atomic_op& update, T* result, int pe) {
+void fetch_on_stream(world& w, const stream& on, const atomic_op& update, T* result, int pe) {
   if (result == nullptr)
     throw error(code::invalid_argument, "a fetching atomic on a stream: the place for the result is null");
-  enqueue_update(in_turn(w, on), update, result, pe);
+  enqueue_update(on_stream(w, on), update, result, pe);
 }
 
 }  // namespace detail
@@ -26,126 +26,126 @@ void fetch_in_turn(world& w, const stream& on, const atomic_op& update, T* resul
 /// Reads `*target` on PE `pe`.
 template <amo_add_type T>
 void atomic_fetch(world& w, const stream& on, std::type_identity_t<T>* result, const T* target, int pe) {
-  detail::fetch_in_turn<T>(w, on, detail::update_of(detail::atomic_update::fetch, target), result, pe);
+  detail::fetch_on_stream<T>(w, on, detail::update_of(detail::atomic_update::fetch, target), result, pe);
 }
 
 /// Writes `*target` on PE `pe`.
 template <amo_add_type T>
 void atomic_set(world& w, const stream& on, T* target, std::type_identity_t<T> value, int pe) {
-  detail::enqueue_update(detail::in_turn(w, on), detail::update_of(detail::atomic_update::set, target, value), nullptr,
-                         pe);
+  detail::enqueue_update(detail::on_stream(w, on), detail::update_of(detail::atomic_update::set, target, value),
+                         nullptr, pe);
 }
 
 /// Writes `*target` on PE `pe`.
 template <amo_type T>
 void atomic_swap(world& w, const stream& on, std::type_identity_t<T>* result, T* target, std::type_identity_t<T> value,
                  int pe) {
-  detail::fetch_in_turn<T>(w, on, detail::update_of(detail::atomic_update::swap, target, value), result, pe);
+  detail::fetch_on_stream<T>(w, on, detail::update_of(detail::atomic_update::swap, target, value), result, pe);
 }
 
 /// Writes `value` where `*target` on PE `pe` equals `condition`, bit for bit.
 template <amo_type T>
 void atomic_compare_swap(world& w, const stream& on, std::type_identity_t<T>* result, T* target,
                          std::type_identity_t<T> condition, std::type_identity_t<T> value, int pe) {
-  detail::fetch_in_turn<T>(w, on, detail::update_of(detail::atomic_update::compare_swap, target, value, condition),
-                           result, pe);
+  detail::fetch_on_stream<T>(w, on, detail::update_of(detail::atomic_update::compare_swap, target, value, condition),
+                             result, pe);
 }
 
 /// Adds to `*target` on PE `pe`.
 template <amo_add_type T>
 void atomic_add(world& w, const stream& on, T* target, std::type_identity_t<T> value, int pe) {
-  detail::enqueue_update(detail::in_turn(w, on), detail::update_of(detail::atomic_update::add, target, value), nullptr,
-                         pe);
+  detail::enqueue_update(detail::on_stream(w, on), detail::update_of(detail::atomic_update::add, target, value),
+                         nullptr, pe);
 }
 
 /// Adds to `*target` on PE `pe`.
 template <amo_add_type T>
 void atomic_fetch_add(world& w, const stream& on, std::type_identity_t<T>* result, T* target,
                       std::type_identity_t<T> value, int pe) {
-  detail::fetch_in_turn<T>(w, on, detail::update_of(detail::atomic_update::add, target, value), result, pe);
+  detail::fetch_on_stream<T>(w, on, detail::update_of(detail::atomic_update::add, target, value), result, pe);
 }
 
 /// Adds one.
 template <amo_integer T>
 void atomic_inc(world& w, const stream& on, T* target, int pe) {
-  detail::enqueue_update(detail::in_turn(w, on), detail::update_of(detail::atomic_update::add, target, T{1}), nullptr,
+  detail::enqueue_update(detail::on_stream(w, on), detail::update_of(detail::atomic_update::add, target, T{1}), nullptr,
                          pe);
 }
 
 /// Adds one.
 template <amo_integer T>
 void atomic_fetch_inc(world& w, const stream& on, std::type_identity_t<T>* result, T* target, int pe) {
-  detail::fetch_in_turn<T>(w, on, detail::update_of(detail::atomic_update::add, target, T{1}), result, pe);
+  detail::fetch_on_stream<T>(w, on, detail::update_of(detail::atomic_update::add, target, T{1}), result, pe);
 }
 
-/// Clears the bits that `value` has not.
+/// Clears the bits that are zero in `value`.
 template <amo_integer T>
 void atomic_and(world& w, const stream& on, T* target, std::type_identity_t<T> value, int pe) {
-  detail::enqueue_update(detail::in_turn(w, on), detail::update_of(detail::atomic_update::bit_and, target, value),
+  detail::enqueue_update(detail::on_stream(w, on), detail::update_of(detail::atomic_update::bit_and, target, value),
                          nullptr, pe);
 }
 
-/// Clears the bits that `value` has not.
+/// Clears the bits that are zero in `value`.
 template <amo_integer T>
 void atomic_fetch_and(world& w, const stream& on, std::type_identity_t<T>* result, T* target,
                       std::type_identity_t<T> value, int pe) {
-  detail::fetch_in_turn<T>(w, on, detail::update_of(detail::atomic_update::bit_and, target, value), result, pe);
+  detail::fetch_on_stream<T>(w, on, detail::update_of(detail::atomic_update::bit_and, target, value), result, pe);
 }
 
-/// Sets the bits that `value` has.
+/// Sets the bits that are one in `value`.
 template <amo_integer T>
 void atomic_or(world& w, const stream& on, T* target, std::type_identity_t<T> value, int pe) {
-  detail::enqueue_update(detail::in_turn(w, on), detail::update_of(detail::atomic_update::bit_or, target, value),
+  detail::enqueue_update(detail::on_stream(w, on), detail::update_of(detail::atomic_update::bit_or, target, value),
                          nullptr, pe);
 }
 
-/// Sets the bits that `value` has.
+/// Sets the bits that are one in `value`.
 template <amo_integer T>
 void atomic_fetch_or(world& w, const stream& on, std::type_identity_t<T>* result, T* target,
                      std::type_identity_t<T> value, int pe) {
-  detail::fetch_in_turn<T>(w, on, detail::update_of(detail::atomic_update::bit_or, target, value), result, pe);
+  detail::fetch_on_stream<T>(w, on, detail::update_of(detail::atomic_update::bit_or, target, value), result, pe);
 }
 
-/// Flips the bits that `value` has.
+/// Flips the bits that are one in `value`.
 template <amo_integer T>
 void atomic_xor(world& w, const stream& on, T* target, std::type_identity_t<T> value, int pe) {
-  detail::enqueue_update(detail::in_turn(w, on), detail::update_of(detail::atomic_update::bit_xor, target, value),
+  detail::enqueue_update(detail::on_stream(w, on), detail::update_of(detail::atomic_update::bit_xor, target, value),
                          nullptr, pe);
 }
 
-/// Flips the bits that `value` has.
+/// Flips the bits that are one in `value`.
 template <amo_integer T>
 void atomic_fetch_xor(world& w, const stream& on, std::type_identity_t<T>* result, T* target,
                       std::type_identity_t<T> value, int pe) {
-  detail::fetch_in_turn<T>(w, on, detail::update_of(detail::atomic_update::bit_xor, target, value), result, pe);
+  detail::fetch_on_stream<T>(w, on, detail::update_of(detail::atomic_update::bit_xor, target, value), result, pe);
 }
 
 /// Writes `value` where it is smaller.
 template <amo_type T>
 void atomic_min(world& w, const stream& on, T* target, std::type_identity_t<T> value, int pe) {
-  detail::enqueue_update(detail::in_turn(w, on), detail::update_of(detail::atomic_update::min, target, value), nullptr,
-                         pe);
+  detail::enqueue_update(detail::on_stream(w, on), detail::update_of(detail::atomic_update::min, target, value),
+                         nullptr, pe);
 }
 
 /// Writes `value` where it is smaller.
 template <amo_type T>
 void atomic_fetch_min(world& w, const stream& on, std::type_identity_t<T>* result, T* target,
                       std::type_identity_t<T> value, int pe) {
-  detail::fetch_in_turn<T>(w, on, detail::update_of(detail::atomic_update::min, target, value), result, pe);
+  detail::fetch_on_stream<T>(w, on, detail::update_of(detail::atomic_update::min, target, value), result, pe);
 }
 
 /// Writes `value` where it is larger.
 template <amo_type T>
 void atomic_max(world& w, const stream& on, T* target, std::type_identity_t<T> value, int pe) {
-  detail::enqueue_update(detail::in_turn(w, on), detail::update_of(detail::atomic_update::max, target, value), nullptr,
-                         pe);
+  detail::enqueue_update(detail::on_stream(w, on), detail::update_of(detail::atomic_update::max, target, value),
+                         nullptr, pe);
 }
 
 /// Writes `value` where it is larger.
 template <amo_type T>
 void atomic_fetch_max(world& w, const stream& on, std::type_identity_t<T>* result, T* target,
                       std::type_identity_t<T> value, int pe) {
-  detail::fetch_in_turn<T>(w, on, detail::update_of(detail::atomic_update::max, target, value), result, pe);
+  detail::fetch_on_stream<T>(w, on, detail::update_of(detail::atomic_update::max, target, value), result, pe);
 }
 
 }  // namespace pgas

@@ -1,7 +1,7 @@
 /// @file
-/// Signals and waits called from the host: the words that other PEs write, with put_signal, p, or atomic operations.
+/// Signals and waits called from the host, on words that other PEs write with put_signal, p, or atomic operations.
 ///
-/// A wait or a test that says yes acquires: host operations after it see what was sent before the value. Waits are
+/// A wait, or a test that returns true, acquires: later host operations see the data sent before the value. Waits are
 /// bounded: they end with the world's first failure, and with wait_timeout when PGAS_WAIT_TIMEOUT is set. Words are
 /// this PE's own, integers of 2, 4 or 8 bytes. In sets, `status`, where not null, excludes every word i with status[i]
 /// != 0; it, `values` and `indices` are host memory.
@@ -13,7 +13,7 @@
 
 namespace pgas {
 
-/// Sets a signal word on PE `pe`. *Order* whoever sees the new value through a wait, a test or signal_fetch also sees
+/// Sets a signal word on PE `pe`. *Order* a PE that sees the new value through a wait, a test or signal_fetch also sees
 /// all earlier host operations of this thread on that PE.
 inline void signal_set(world& w, signal_t* signal, signal_t value, int pe) {
   detail::fetch_update(w, {detail::atomic_update::set, detail::datatype::u64, signal, value, 0, true}, pe);
@@ -50,7 +50,7 @@ void wait_until_all(world& w, const T* variables, std::size_t count, const int* 
 }
 
 /// Waits until some word of the set satisfies the comparison; returns its index, SIZE_MAX where the set is empty. Of
-/// several that do, any: calls repeated often enough return each.
+/// several that do, any one: repeated calls return each in time.
 template <wait_type T>
 std::size_t wait_until_any(world& w, const T* variables, std::size_t count, const int* status, cmp op,
                            std::type_identity_t<T> value) {
@@ -96,8 +96,8 @@ template <wait_type T>
   return detail::test_words(w, detail::set_of(variables, count, status, op, values), detail::which::all, nullptr) != 0;
 }
 
-/// The index of a word of the set that satisfies the comparison now; SIZE_MAX where none does. Of several that do, any:
-/// calls repeated often enough return each.
+/// The index of a word of the set that satisfies the comparison now; SIZE_MAX where none does. Of several that do, any
+/// one: repeated calls return each in time.
 template <wait_type T>
 [[nodiscard]] std::size_t test_any(world& w, const T* variables, std::size_t count, const int* status, cmp op,
                                    std::type_identity_t<T> value) {

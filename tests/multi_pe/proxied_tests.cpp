@@ -1,4 +1,4 @@
-// What threads of the host ask of PEs beyond load and store. On either heap, with any number of PEs, near ones too.
+// Operations of host threads on proxied PEs. On either heap, with any number of PEs, direct peers too.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -9,7 +9,7 @@
 
 namespace {
 
-TEST(FarOperations, of_the_host_do_not_go_through_the_ring_of_kernels) {
+TEST(ProxiedOperations, of_the_host_do_not_go_through_the_ring_of_kernels) {
   pgas::world world = pgas::world::join();
   const int n = world.n_pes();
   auto words = world.allocate<std::uint64_t>(16, pgas::initialize::zero);
@@ -36,7 +36,7 @@ TEST(FarOperations, of_the_host_do_not_go_through_the_ring_of_kernels) {
   world.barrier_all();
 }
 
-TEST(FarOperations, of_many_threads_at_once_are_each_as_if_alone) {
+TEST(ProxiedOperations, of_many_threads_at_once_are_each_as_if_alone) {
   constexpr std::size_t threads = 4;
   constexpr std::uint64_t rounds = 300;
   pgas::world world = pgas::world::join();
@@ -71,7 +71,7 @@ TEST(FarOperations, of_many_threads_at_once_are_each_as_if_alone) {
   world.barrier_all();
 }
 
-TEST(FarOperations, later_ones_to_near_pes_come_behind_a_fence) {
+TEST(ProxiedOperations, later_ones_to_near_pes_come_behind_a_fence) {
   pgas::world world = pgas::world::join();
   const int n = world.n_pes();
   const int me = world.my_pe();

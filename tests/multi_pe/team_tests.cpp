@@ -119,13 +119,13 @@ bool has(const std::vector<int>& members, int pe) {
 
 TEST_F(Team, those_of_the_world_itself) {
   use(world.team(), everyone());
-  std::vector<int> near;
+  std::vector<int> direct_peers;
   std::vector<int> of_this_host;
   for (const int pe : everyone()) {
-    if (world.pe(pe).direct) near.push_back(pe);
+    if (world.pe(pe).direct) direct_peers.push_back(pe);
     if (world.pe(pe).host == world.pe(me).host) of_this_host.push_back(pe);
   }
-  use(world.domain_team(), near);
+  use(world.domain_team(), direct_peers);
   use(world.host_team(), of_this_host);
   EXPECT_EQ(world.team().config().channels, pgas::team_config{}.channels);
 }
@@ -347,7 +347,7 @@ TEST_F(Team, collectives_at_once_from_threads) {
   }());
 }
 
-// More teams at once than the world sets room aside for: their states go into windows.
+// More teams at once than the world sets room aside for: their states go into team segments.
 TEST_F(Team, hundreds_at_once) {
   std::vector<pgas::team> teams;
   for (int i = 0; i < 150; ++i) teams.push_back(world.team().split(0, me * (i % 2 == 0 ? 1 : -1), {.channels = 32}));

@@ -197,7 +197,7 @@ TEST(Rma, kernels_address_a_peer_where_the_host_does) {
   auto cell = world.allocate<int>(2);
   const pgas::context ctx = world.context();
   for (int pe = 0; pe < world.n_pes(); ++pe) EXPECT_EQ(world.ptr(cell.data(), pe) != nullptr, world.pe(pe).direct);
-  // The table by which a context tells near PEs from far ones is in the memory of the device.
+  // The table of direct and proxied PEs of a context is in the memory of the device.
   const bool proxied_peers = world.domain_team().n_pes() < world.n_pes();
   if (proxied_peers && world.heap() == pgas::heap_kind::cuda) return world.barrier_all();
   for (int pe = 0; pe < world.n_pes(); ++pe) {

@@ -1,5 +1,5 @@
 /// @file
-/// What the templates of the host-called operations hand to the library: types as values, memory as bytes.
+/// The interface between the templates of host-called operations and the library: types as values, memory as bytes.
 #pragma once
 
 #include <bit>
@@ -11,15 +11,18 @@
 
 namespace pgas::detail {
 
-/// Where an operation is carried out, and whether the call waits for it.
-struct issue {
+/// The queue of an operation, and whether the call waits for its completion.
+struct op_target {
   world& w;
-  const stream* on = nullptr;  ///< null: the world's own queue, which is in order and not the application's
+  const stream* on = nullptr;  ///< null: the world's own queue
   bool wait = true;
 };
-[[nodiscard]] inline issue at_once(world& w) { return {w, nullptr, true}; }
-[[nodiscard]] inline issue later(world& w) { return {w, nullptr, false}; }
-[[nodiscard]] inline issue in_turn(world& w, const stream& on) { return {w, &on, false}; }
+/// The call returns when the operation is complete.
+[[nodiscard]] inline op_target blocking(world& w) { return {w, nullptr, true}; }
+/// The operation is complete after the next quiet().
+[[nodiscard]] inline op_target nonblocking(world& w) { return {w, nullptr, false}; }
+/// The operation is in order with the work of a stream.
+[[nodiscard]] inline op_target on_stream(world& w, const stream& on) { return {w, &on, false}; }
 
 /// The shape of a strided copy: strides, blocks and their size in elements of `element_bytes`.
 struct strides {
@@ -38,10 +41,10 @@ struct atomic_op {
   std::uint64_t value = 0;
   std::uint64_t condition = 0;
   bool release = false;
-  bool fetches = false;  ///< the old value is wanted
+  bool fetches = false;  ///< whether the caller uses the old value
 };
 
-/// Words of symmetric memory and what they are compared with.
+/// Words of symmetric memory and the values that they are compared with.
 struct word_set {
   datatype as;
   const void* words;
@@ -52,34 +55,36 @@ struct word_set {
   const void* values = nullptr;  ///< one for each word; null: `value` for all
 };
 
-/// Which words of a set a test or wait is about.
+/// Which words of a set end a wait or pass a test.
 enum class which { all, any, some };
 
 /// Contiguous and strided copies to and from PE `pe`.
-PGAS_API void put_bytes(const issue& how, void* to, const void* from, std::size_t bytes, int pe);
-PGAS_API void get_bytes(const issue& how, void* to, const void* from, std::size_t bytes, int pe);
-PGAS_API void put_strided(const issue& how, void* to, const void* from, const strides& shape, int pe);
-PGAS_API void get_strided(const issue& how, void* to, const void* from, const strides& shape, int pe);
+PGAS_API void put_bytes(const op_target& how, void* to, const void* from, std::size_t bytes, int pe);
+PGAS_API void get_bytes(const op_target& how, void* to, const void* from, std::size_t bytes, int pe);
+PGAS_API void put_strided(const op_target& how, void* to, const void* from, const strides& shape, int pe);
+PGAS_API void get_strided(const op_target& how, void* to, const void* from, const strides& shape, int pe);
 /// Reads one value.
-PGAS_API void load_bytes(const issue& how, void* to, const void* from, std::size_t bytes, int pe);
-/// Writes up to 16 bytes, which are taken at the call.
-PGAS_API void store_bytes(const issue& how, void* to, const void* value, std::size_t bytes, std::size_t alignment,
+PGAS_API void load_bytes(const op_target& how, void* to, const void* from, std::size_t bytes, int pe);
+/// Writes up to 16 bytes, which are copied at the call.
+PGAS_API void store_bytes(const op_target& how, void* to, const void* value, std::size_t bytes, std::size_t alignment,
                           int pe);
-PGAS_API void put_signal_bytes(const issue& how, void* to, const void* from, std::size_t bytes, signal_t* signal,
+PGAS_API void put_signal_bytes(const op_target& how, void* to, const void* from, std::size_t bytes, signal_t* signal,
                                signal_t value, signal_op op, int pe);
 
-/// Carries out the update and returns the old bits.
+/// Executes the update and returns the old bits.
 PGAS_API std::uint64_t fetch_update(world& w, const atomic_op& update, int pe);
-/// Enqueues the update; the old bits go to `result` unless it is null.
-PGAS_API void enqueue_update(const issue& how, const atomic_op& update, void* result, int pe);
+/// Begins the update; the old bits are in `result` after the next quiet().
+PGAS_API void begin_fetch(world& w, const atomic_op& update, void* result, int pe);
+/// Enqueues the update on a stream; the old bits go to `result` unless it is null.
+PGAS_API void enqueue_update(const op_target& how, const atomic_op& update, void* result, int pe);
 
 /// Enqueues a wait for all words of a set.
 PGAS_API void enqueue_wait(world& w, const stream& on, const word_set& set);
-/// One look at a set, or a wait. Returns the first index that `one` satisfies (any), how many do (some; `indices` says
-/// which), or for all: 1 if every word does. no_index where no word qualifies.
+/// One poll of a set, or a wait. Returns the index of a word that satisfies the comparison (any; no_index for none),
+/// the number of such words and their indices (some), or 1 if every word does (all).
 PGAS_API std::size_t test_words(world& w, const word_set& set, which words, std::size_t* indices);
 PGAS_API std::size_t wait_words(world& w, const word_set& set, which words, std::size_t* indices);
-/// Waits for one word and returns the bits that were seen.
+/// Waits for one word and returns the bits that satisfied the comparison.
 PGAS_API std::uint64_t wait_word(world& w, const word_set& one);
 
 /// Bytes of `count` elements. *Errors* invalid_argument when that does not fit in a size_t.

@@ -16,7 +16,7 @@ namespace detail {
 
 namespace {
 
-/// Bytes that `elements` elements with a stride span. *Errors* invalid_argument where that is more than there can be.
+/// Bytes that `elements` elements with a stride span. *Errors* invalid_argument where the product overflows.
 std::size_t span_bytes(const collective_request& r, std::size_t elements, std::ptrdiff_t stride) {
   if (elements == 0) return 0;
   std::size_t span = 0;
@@ -29,12 +29,12 @@ std::size_t span_bytes(const collective_request& r, std::size_t elements, std::p
   return bytes;
 }
 
-/// What a member reads and writes in a collective.
+/// The memory that a member reads and writes in a collective.
 struct footprint {
   std::size_t dst_bytes = 0;
   std::size_t src_bytes = 0;
-  std::size_t in_place = 0;  ///< where in the one the other may start: src in dst, dst in src for reduce_scatter
-  std::size_t block = 0;     ///< of a member, where that depends on the member
+  std::size_t in_place = 0;  ///< offset of src in dst for an in-place call; for reduce_scatter of dst in src
+  std::size_t block = 0;     ///< bytes of a member's block, where in_place depends on the member
   bool may_be_in_place = true;
 };
 
@@ -50,7 +50,7 @@ footprint footprint_of(const collective_request& r, const team_view& team) {
   switch (r.what) {
     case collective_kind::broadcast: return {one, team.my_pe() == r.root ? one : 0};
     case collective_kind::fcollect: return {all, one, me * one, one};
-    case collective_kind::collect: return {one, one};  // where this PE's elements come to lie is only known later
+    case collective_kind::collect: return {one, one};  // the offset of this PE's elements is only known later
     case collective_kind::alltoall: return {all, all, 0, 0, false};
     case collective_kind::alltoalls:
       return {span_bytes(r, blocks, r.dst_stride), span_bytes(r, blocks, r.src_stride), 0, 0, false};
@@ -59,7 +59,7 @@ footprint footprint_of(const collective_request& r, const team_view& team) {
   }
 }
 
-/// Throws what is wrong with a request of one member of `team`, and tells where its source lies.
+/// Throws the error of a request of one member of `team`; returns how its source lies in its destination.
 placement check(const world_state& world, const team_view& team, const collective_request& r) {
   const char* const what = name_of(r.what);
   if (rooted(r.what) && (r.root < 0 || r.root >= team.n_pes()))
@@ -84,7 +84,7 @@ placement check(const world_state& world, const team_view& team, const collectiv
   const bool scatter = r.what == collective_kind::reduce_scatter;
   const std::ptrdiff_t offset = scatter ? dst - src : src - dst;
   if (uses.may_be_in_place && offset == static_cast<std::ptrdiff_t>(uses.in_place)) return placement::in_place;
-  // The same variable on all members is in place on one of them: they have to agree on what it is.
+  // The same variable on all members is in place on one of them only: they have to agree.
   if (uses.block != 0 && offset >= 0 && static_cast<std::size_t>(offset) % uses.block == 0)
     return placement::of_another;
   throw error(code::invalid_argument,
@@ -92,9 +92,9 @@ placement check(const world_state& world, const team_view& team, const collectiv
                           uses.may_be_in_place ? "; in place they have to start where its description says" : ""));
 }
 
-/// check(), whose outcome is the same on all members where they meet on the host anyway: with checks on, and where the
-/// source lies in the destination. Else what one member finds it finds alone.
-void check_together(const team_state& state, bool blocking, const collective_request& r) {
+/// check(). In a blocking call, with checks on or where the source lies in the destination, its result is the same on
+/// all members. Else a member throws alone.
+void check_on_all(const team_state& state, bool blocking, const collective_request& r) {
   const bool checks = state.world().heap().parameters().checks != 0;
   std::optional<error> refused;
   placement where = placement::apart;
@@ -118,13 +118,13 @@ void run_collective(const team& of, const stream* on, const collective_request& 
   request.most_blocks = world.max_collective_blocks();
   const trace_range range(world, (std::string("pgas::") + name_of(request.what)).c_str());
   if (on != nullptr) {
-    check_together(state, false, asked);
+    check_on_all(state, false, asked);
     const stream_handle queue = on->native(world);
     world.device().collective(world.context(), state.host_view(), request, world.grids().of(queue), queue);
     return;
   }
   const std::lock_guard lock(state.collective_mutex());
-  check_together(state, true, asked);
+  check_on_all(state, true, asked);
   world.await_host_operations();
   const stream_handle own = state.stream();
   world.device().collective(world.context(), state.host_view(), request, world.grids().of(own), own);
@@ -133,7 +133,7 @@ void run_collective(const team& of, const stream* on, const collective_request& 
 
 namespace {
 
-/// A meeting on the host: over the sockets, so that a PE that is gone is noticed at once.
+/// A barrier over the control plane, which notices a PE that is lost.
 void host_barrier(const team& of, const char* what, bool complete) {
   team_state& state = of.state();
   state.check();
@@ -143,7 +143,7 @@ void host_barrier(const team& of, const char* what, bool complete) {
   state.group().barrier();
 }
 
-void meet_on_stream(const team& of, const stream& on, collective_kind what) {
+void barrier_on_stream(const team& of, const stream& on, collective_kind what) {
   collective_request request;
   request.what = what;
   run_collective(of, &on, request);
@@ -153,8 +153,8 @@ void meet_on_stream(const team& of, const stream& on, collective_kind what) {
 }  // namespace detail
 
 void barrier(const team& of) { detail::host_barrier(of, "pgas::barrier", true); }
-void barrier(const team& of, const stream& on) { detail::meet_on_stream(of, on, detail::collective_kind::barrier); }
+void barrier(const team& of, const stream& on) { detail::barrier_on_stream(of, on, detail::collective_kind::barrier); }
 void sync(const team& of) { detail::host_barrier(of, "pgas::sync", false); }
-void sync(const team& of, const stream& on) { detail::meet_on_stream(of, on, detail::collective_kind::sync); }
+void sync(const team& of, const stream& on) { detail::barrier_on_stream(of, on, detail::collective_kind::sync); }
 
 }  // namespace pgas

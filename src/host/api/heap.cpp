@@ -1,16 +1,19 @@
-// Questions about symmetric memory, and allocations that change their size or lie apart from others.
+#include "pgas/heap.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
-#include <limits>
+#include <exception>
 #include <optional>
 #include <span>
 
 #include "host/control/control_message.hpp"
 #include "host/heap/offset_allocator.hpp"
+#include "host/team/team_state.hpp"
 #include "host/team/world_state.hpp"
-#include "pgas/rma.hpp"
+#include "pgas/impl/op_target.hpp"
+#include "pgas/world.hpp"
 
 namespace pgas {
 
@@ -18,7 +21,7 @@ namespace detail {
 
 namespace {
 
-/// What a PE is about to reallocate, and why it can't; compared among all before anything is done.
+/// The arguments of a reallocation; the PEs compare them first.
 struct resize_call {
   std::uint64_t offset = 0;  ///< of the old block
   std::uint64_t bytes = 0;
@@ -26,8 +29,8 @@ struct resize_call {
   bool operator==(const resize_call&) const = default;
 };
 
-/// What keeps this PE from reallocating, known without asking others.
-std::optional<error> obstacle(world_state& world, const void* pointer, std::size_t alignment) {
+/// The error where this PE can't reallocate, found without communication.
+std::optional<error> validate(world_state& world, const void* pointer, std::size_t alignment) {
   const int me = world.context().my_pe();
   if (pointer != nullptr && world.heap().allocation_bytes(pointer) == 0)
     return error(code::invalid_free,
@@ -36,8 +39,8 @@ std::optional<error> obstacle(world_state& world, const void* pointer, std::size
   return world.heap().memory().refuse_alignment(alignment);
 }
 
-/// Collective, and a barrier: returns on all PEs if all can and want the same, else throws the same on all of them.
-void agree(world_state& world, const resize_call& mine, const std::optional<error>& refused) {
+/// Collective, and a barrier: returns on all PEs if all can and have the same arguments, else throws the same on all.
+void agree_on_resize(world_state& world, const resize_call& mine, const std::optional<error>& refused) {
   blob bytes;
   const auto append = [&bytes](std::span<const std::byte> more) {
     bytes.insert(bytes.end(), more.begin(), more.end());
@@ -64,34 +67,6 @@ void agree(world_state& world, const resize_call& mine, const std::optional<erro
 
 }  // namespace
 
-void world_state::check_symmetric(const void* pointer, std::size_t bytes, std::size_t alignment,
-                                  const char* what) const {
-  if (!heap_->contains(pointer, bytes))
-    throw error(
-        code::outside_heap,
-        fmt::format("{}: {} and the {} bytes from there are not inside this PE's symmetric memory ({} to {}): pass "
-                    "memory that was allocated in the symmetric heap, and a count that fits it",
-                    what, pointer, bytes, fmt::ptr(heap_->slot(context_.my_pe())),
-                    fmt::ptr(heap_->slot(context_.my_pe()) + heap_->mapped_bytes())),
-        context_.my_pe());
-  if (reinterpret_cast<std::uintptr_t>(pointer) % alignment != 0)
-    throw error(code::misaligned, fmt::format("{}: {} is not a multiple of {} bytes", what, pointer, alignment),
-                context_.my_pe());
-}
-
-void world_state::check_peer_has(const void* local, int pe) const {
-  if (!heap_->peer_has(local, pe))
-    throw error(code::outside_heap,
-                fmt::format("PE {} has no memory where this PE has {}: it belongs to a team that PE {} is not in", pe,
-                            local, pe),
-                pe);
-}
-
-void* world_state::remote(const void* local, int pe) const {
-  check_peer_has(local, pe);
-  return heap_->slot(pe) + (static_cast<const std::byte*>(local) - heap_->slot(context_.my_pe()));
-}
-
 world_state& world_of(world_state* world) {
   if (world == nullptr)
     throw error(code::invalid_argument,
@@ -106,10 +81,9 @@ void* reallocate(world_state& world, void* pointer, std::size_t count, std::size
   const std::size_t bytes = byte_count(count, size);
   heap& heap = world.heap();
   const std::uint64_t offset = pointer != nullptr ? world.context().offset(pointer) : ~std::uint64_t{0};
-  // As in barrier_all(): afterwards all PEs' operations on the old block are over, so that it may be copied, or
-  // returned.
+  // As in barrier_all(): afterwards no PE has an operation on the old block under way, so it may be copied or returned.
   world.quiet();
-  agree(world, {offset, bytes, alignment}, obstacle(world, pointer, alignment));
+  agree_on_resize(world, {offset, bytes, alignment}, validate(world, pointer, alignment));
   if (pointer == nullptr) return heap.allocate(bytes, alignment);
   const std::size_t before = heap.allocation_bytes(pointer);
   const bool same =
@@ -125,60 +99,40 @@ void* reallocate(world_state& world, void* pointer, std::size_t count, std::size
     world.device().copy(memory, pointer, std::min(before, bytes), nullptr);
     world.synchronize(nullptr);
   }
-  heap.free(pointer);  // meets the others, who then have copied too
+  heap.free(pointer);  // a barrier: then all PEs have copied
   return memory;
 }
 
+void release(world_state& world, void* pointer) noexcept {
+  if (world.left()) return;
+  try {
+    if (world.unwinding()) {
+      world.abandon();
+      return;
+    }
+    const std::lock_guard lock(world.collective_mutex());
+    world.check();
+    world.heap().free(pointer);
+  } catch (const error&) {
+    // The world has failed: the memory is released when it is left.
+  } catch (const std::exception& why) {
+    world.fail(why.what());  // out of host memory: the other PEs would wait
+  }
+}
+
+void release(team_state& team, void* pointer) noexcept {
+  if (team.world().left() || team.released()) return;
+  try {
+    if (team.world().unwinding()) return team.world().abandon();
+    const std::lock_guard lock(team.collective_mutex());
+    team.check();
+    team.memory().free(pointer);
+  } catch (const error&) {
+    // The world has failed: the memory is released when it is left.
+  } catch (const std::exception& why) {
+    team.world().fail(why.what());  // out of host memory: the other PEs would wait
+  }
+}
+
 }  // namespace detail
-
-void* world::allocate_bytes(std::size_t count, std::size_t size, memory_hint hint, initialize how) {
-  if (hint == memory_hint::none) return allocate_bytes(count, size, 16, how);
-  if ((hint | memory_hint::atomics_remote | memory_hint::signal_remote) !=
-      (memory_hint::atomics_remote | memory_hint::signal_remote))
-    throw error(
-        code::invalid_argument,
-        fmt::format("allocate: there is no memory_hint {}: use none, atomics_remote, signal_remote, or both by |",
-                    static_cast<std::uint32_t>(hint)));
-  const std::size_t bytes = detail::byte_count(count, size);
-  // The last line is taken whole; a size that can't be rounded up is for allocate_bytes() to refuse.
-  const std::size_t whole = bytes > std::numeric_limits<std::size_t>::max() - memory_hint_line
-                                ? bytes
-                                : (bytes + memory_hint_line - 1) / memory_hint_line * memory_hint_line;
-  return allocate_bytes(whole, 1, memory_hint_line, how);
-}
-
-void* world::reallocate_bytes(void* pointer, std::size_t count, std::size_t size, std::size_t alignment) {
-  return detail::reallocate(state(), pointer, count, size, alignment);
-}
-
-heap_usage world::usage() const {
-  detail::world_state& state = this->state();
-  state.check();
-  const std::lock_guard lock(state.collective_mutex());
-  return state.heap().usage();
-}
-
-heap_layout world::layout() const {
-  const detail::world_state& state = this->state();
-  state.check();
-  const detail::heap& heap = state.heap();
-  return {heap.slot(state.context().my_pe()), heap.mapped_bytes(), std::size_t{1} << heap.log2_stride(),
-          heap.same_base()};
-}
-
-bool world::accessible(int pe) const {
-  state().check();
-  return pe >= 0 && pe < n_pes();
-}
-
-bool world::accessible(const void* pointer, int pe) const {
-  return accessible(pe) && state().heap().contains(pointer, 1) && state().heap().peer_has(pointer, pe);
-}
-
-const void* world::address_at(const volatile void* local, int pe) const {
-  const void* const pointer = const_cast<const void*>(local);
-  if (!accessible(pointer, pe) || !state().domains().direct(pe)) return nullptr;
-  return state().remote(pointer, pe);
-}
-
 }  // namespace pgas

@@ -16,8 +16,8 @@ namespace {
 using detail::atomic_update;
 using detail::lock_word;
 
-/// The words of a lock as the host reaches them. Every update releases and every look acquires, so there is nothing
-/// left to do for the fences of the algorithm.
+/// The words of a lock (an MCS lock) by atomic operations of the host. Every update releases and every read acquires,
+/// so the fences of the algorithm are empty.
 class host_lock_words {
  public:
   using half = std::uint32_t lock_word::*;
@@ -31,20 +31,22 @@ class host_lock_words {
   [[nodiscard]] std::int32_t me() const { return state_.context().my_pe(); }
   [[nodiscard]] std::int32_t home() const { return detail::device_lock_words(state_.context(), whole()).home(); }
 
-  [[nodiscard]] std::uint32_t load(half which) const { return ask(atomic_update::fetch, which, me(), 0, 0); }
-  void store(half which, std::uint32_t value) const { ask(atomic_update::set, which, me(), value, 0); }
-  void merge(half which, std::int32_t pe, std::uint32_t bits) const { ask(atomic_update::bit_or, which, pe, bits, 0); }
+  [[nodiscard]] std::uint32_t load(half which) const { return update(atomic_update::fetch, which, me(), 0, 0); }
+  void store(half which, std::uint32_t value) const { update(atomic_update::set, which, me(), value, 0); }
+  void merge(half which, std::int32_t pe, std::uint32_t bits) const {
+    update(atomic_update::bit_or, which, pe, bits, 0);
+  }
   [[nodiscard]] std::uint32_t exchange(half which, std::int32_t pe, std::uint32_t value) const {
-    return ask(atomic_update::swap, which, pe, value, 0);
+    return update(atomic_update::swap, which, pe, value, 0);
   }
   [[nodiscard]] std::uint32_t compare_exchange(half which, std::int32_t pe, std::uint32_t condition,
                                                std::uint32_t value) const {
-    return ask(atomic_update::compare_swap, which, pe, value, condition);
+    return update(atomic_update::compare_swap, which, pe, value, condition);
   }
   void release() const {}
   void acquire() const {}
 
-  /// Polls until `holds` does. Never gives up otherwise than by throwing.
+  /// Polls until `holds` returns true. Throws where the wait ends without that.
   template <class Holds>
   [[nodiscard]] bool await(const Holds& holds, std::int32_t pe) const {
     using clock = std::chrono::steady_clock;
@@ -52,7 +54,7 @@ class host_lock_words {
     const auto limit = state_.settings().wait_timeout;
     for (unsigned pauses = 0; !holds(); ++pauses) {
       state_.check();
-      if (limit.count() > 0 && clock::now() - begin > limit) throw state_.with_stopped_pe(late(pe, limit));
+      if (limit.count() > 0 && clock::now() - begin > limit) throw state_.with_stopped_pe(timed_out(pe, limit));
       if (pauses < 64)
         std::this_thread::yield();
       else
@@ -71,14 +73,14 @@ class host_lock_words {
  private:
   [[nodiscard]] lock_t* whole() const { return reinterpret_cast<lock_t*>(lock_); }
 
-  std::uint32_t ask(atomic_update operation, half which, std::int32_t pe, std::uint32_t value,
-                    std::uint32_t condition) const {
+  std::uint32_t update(atomic_update operation, half which, std::int32_t pe, std::uint32_t value,
+                       std::uint32_t condition) const {
     return static_cast<std::uint32_t>(
         detail::fetch_update(world_, {operation, detail::datatype::u32, &(lock_->*which), value, condition, true}, pe));
   }
 
-  [[nodiscard]] error late(std::int32_t pe, std::chrono::milliseconds limit) const {
-    const std::string ahead = pe < 0       ? std::string("the PE behind it in the queue did not say so")
+  [[nodiscard]] error timed_out(std::int32_t pe, std::chrono::milliseconds limit) const {
+    const std::string ahead = pe < 0       ? std::string("the PE behind it in the queue did not link itself")
                               : pe == me() ? std::string("another thread of this PE has it")
                                            : fmt::format("PE {} is ahead in the queue", pe);
     return {code::wait_timeout,

@@ -40,9 +40,9 @@ void registration::reset() noexcept {
     world->complete();
     world->heap().user_buffers().remove(alias);
   } catch (const error&) {
-    // The world has failed: the mappings go when it is left.
+    // The world has failed: the mappings are removed when it is left.
   } catch (const std::exception& why) {
-    world->fail(why.what());  // out of memory, and out of step: the others would wait
+    world->fail(why.what());  // out of host memory: the other PEs would wait
   }
 }
 

@@ -5,9 +5,7 @@
 #include <cstring>
 #include <limits>
 
-#include "host/error/device_failure.hpp"
 #include "host/team/host_op.hpp"
-#include "pgas/stream_rma.hpp"
 
 namespace pgas {
 
@@ -15,7 +13,7 @@ namespace detail {
 
 namespace {
 
-/// The symmetric side of a strided copy: how far it reaches to both sides of its start, in bytes.
+/// The bytes of a strided copy before and after its first element.
 struct extent {
   std::size_t before = 0;
   std::size_t after = 0;
@@ -29,13 +27,13 @@ extent extent_of(const strides& shape, std::ptrdiff_t stride, const char* what) 
   constexpr std::size_t huge = std::size_t{1} << 62;
   if (block > huge || (step != 0 && shape.count - 1 > huge / step))
     throw error(code::invalid_argument,
-                fmt::format("{}: {} blocks {} elements apart reach beyond any memory", what, shape.count, stride));
-  const std::size_t reach = step * (shape.count - 1);
-  return stride < 0 ? extent{reach, block} : extent{0, reach + block};
+                fmt::format("{}: {} blocks {} elements apart exceed any memory", what, shape.count, stride));
+  const std::size_t length = step * (shape.count - 1);
+  return stride < 0 ? extent{length, block} : extent{0, length + block};
 }
 
 /// Both directions of a strided copy.
-void copy_strided(const issue& how, void* to, const void* from, const strides& shape, int pe, bool put) {
+void copy_strided(const op_target& how, void* to, const void* from, const strides& shape, int pe, bool put) {
   const char* const what = put ? "iput" : "iget";
   host_op s(how, what);
   s.check_pe(pe);
@@ -47,9 +45,9 @@ void copy_strided(const issue& how, void* to, const void* from, const strides& s
       static_cast<std::byte*>(s.target(symmetric - there.before, there.before + there.after, 1, pe)) + there.before;
   s.check_local(put ? from : to);
   operation_request request;
-  request.what = !s.far(pe) ? operation_request::kind::strided
-                 : put      ? operation_request::kind::put
-                            : operation_request::kind::get;
+  request.what = !s.proxied(pe) ? operation_request::kind::strided
+                 : put          ? operation_request::kind::put
+                                : operation_request::kind::get;
   request.to = put ? const_cast<void*>(remote) : to;
   request.from = put ? from : remote;
   request.bytes = shape.block * shape.element_bytes;
@@ -61,13 +59,13 @@ void copy_strided(const issue& how, void* to, const void* from, const strides& s
   s.finish(pe);
 }
 
-/// A copy on the queue of `s`; one side is what target() gave for PE `pe`. @param last nothing for this PE comes behind
-/// it in this call
-void copy(host_op& s, void* to, const void* from, std::size_t bytes, int pe, operation_request::kind far_kind,
+/// A copy on the queue of `s`; one side is an address of target() for PE `pe`. @param last whether this call does
+/// nothing for this PE afterwards
+void copy(host_op& s, void* to, const void* from, std::size_t bytes, int pe, operation_request::kind proxied_kind,
           bool last = true) {
-  if (!s.far(pe)) return s.device().copy(to, from, bytes, s.queue());
+  if (!s.proxied(pe)) return s.device().copy(to, from, bytes, s.queue());
   operation_request request;
-  request.what = far_kind;
+  request.what = proxied_kind;
   request.to = to;
   request.from = from;
   request.bytes = bytes;
@@ -75,21 +73,6 @@ void copy(host_op& s, void* to, const void* from, std::size_t bytes, int pe, ope
   s.address(request, pe);
   request.complete = request.complete && last;
   s.submit(request);
-}
-
-operation_request atomic_request(const host_op& s, const atomic_op& update, int pe,
-                                 operation_request::kind what = operation_request::kind::atomic) {
-  const std::size_t bytes = size_of(update.as);
-  operation_request request;
-  request.what = what;
-  request.how = update.how;
-  request.as = update.as;
-  request.release = update.release;
-  request.to = s.target(update.target, bytes, bytes, pe);
-  request.value[0] = update.value;
-  request.condition = update.condition;
-  s.address(request, pe);
-  return request;
 }
 
 }  // namespace
@@ -101,7 +84,7 @@ std::size_t byte_count(std::size_t count, std::size_t size) {
   return count * size;
 }
 
-void put_bytes(const issue& how, void* to, const void* from, std::size_t bytes, int pe) {
+void put_bytes(const op_target& how, void* to, const void* from, std::size_t bytes, int pe) {
   host_op s(how, "put");
   s.check_pe(pe);
   if (bytes == 0) return;
@@ -113,7 +96,7 @@ void put_bytes(const issue& how, void* to, const void* from, std::size_t bytes, 
 
 namespace {
 
-void get_as(const char* what, const issue& how, void* to, const void* from, std::size_t bytes, int pe) {
+void get_as(const char* what, const op_target& how, void* to, const void* from, std::size_t bytes, int pe) {
   host_op s(how, what);
   s.check_pe(pe);
   if (bytes == 0) return;
@@ -125,21 +108,21 @@ void get_as(const char* what, const issue& how, void* to, const void* from, std:
 
 }  // namespace
 
-void get_bytes(const issue& how, void* to, const void* from, std::size_t bytes, int pe) {
+void get_bytes(const op_target& how, void* to, const void* from, std::size_t bytes, int pe) {
   get_as("get", how, to, from, bytes, pe);
 }
-void load_bytes(const issue& how, void* to, const void* from, std::size_t bytes, int pe) {
+void load_bytes(const op_target& how, void* to, const void* from, std::size_t bytes, int pe) {
   get_as("g", how, to, from, bytes, pe);
 }
 
-void put_strided(const issue& how, void* to, const void* from, const strides& shape, int pe) {
+void put_strided(const op_target& how, void* to, const void* from, const strides& shape, int pe) {
   copy_strided(how, to, from, shape, pe, true);
 }
-void get_strided(const issue& how, void* to, const void* from, const strides& shape, int pe) {
+void get_strided(const op_target& how, void* to, const void* from, const strides& shape, int pe) {
   copy_strided(how, to, from, shape, pe, false);
 }
 
-void store_bytes(const issue& how, void* to, const void* value, std::size_t bytes, std::size_t alignment, int pe) {
+void store_bytes(const op_target& how, void* to, const void* value, std::size_t bytes, std::size_t alignment, int pe) {
   host_op s(how, "p");
   s.check_pe(pe);
   operation_request request;
@@ -152,8 +135,8 @@ void store_bytes(const issue& how, void* to, const void* value, std::size_t byte
   s.finish(pe);
 }
 
-void put_signal_bytes(const issue& how, void* to, const void* from, std::size_t bytes, signal_t* signal, signal_t value,
-                      signal_op op, int pe) {
+void put_signal_bytes(const op_target& how, void* to, const void* from, std::size_t bytes, signal_t* signal,
+                      signal_t value, signal_op op, int pe) {
   host_op s(how, "put_signal");
   s.check_pe(pe);
   if (op != signal_op::set && op != signal_op::add)
@@ -162,38 +145,12 @@ void put_signal_bytes(const issue& how, void* to, const void* from, std::size_t 
   const atomic_op update{
       op == signal_op::set ? atomic_update::set : atomic_update::add, datatype::u64, signal, value, 0, true};
   using kind = operation_request::kind;
-  const operation_request request = atomic_request(s, update, pe, s.far(pe) ? kind::signal : kind::atomic);
+  const operation_request request = s.atomic_request(update, pe, s.proxied(pe) ? kind::signal : kind::atomic);
   if (bytes != 0) {
     void* const remote = s.target(to, bytes, 1, pe);
     s.check_local(from);
     copy(s, remote, from, bytes, pe, kind::put, false);
   }
-  s.submit(request);
-  s.finish(pe);
-}
-
-std::uint64_t fetch_update(world& w, const atomic_op& update, int pe) {
-  const issue how = at_once(w);
-  host_op s(how, name_of(operation_of(update.how, update.fetches)));
-  s.check_pe(pe);
-  return s.state().fetch(atomic_request(s, update, pe));
-}
-
-void enqueue_update(const issue& how, const atomic_op& update, void* result, int pe) {
-  const char* const what = name_of(operation_of(update.how, update.fetches || result != nullptr));
-  host_op s(how, what);
-  s.check_pe(pe);
-  const std::size_t bytes = size_of(update.as);
-  operation_request request = atomic_request(s, update, pe);
-  if (how.on == nullptr && result != nullptr) {
-    s.state().fetch_later(request, result);
-    return;
-  }
-  if (reinterpret_cast<std::uintptr_t>(result) % bytes != 0)
-    throw error(code::misaligned,
-                fmt::format("{}: the place for the result, {}, is not a multiple of {} bytes", what, result, bytes));
-  s.check_peer_has(result, "the place for the result");
-  request.result = result;
   s.submit(request);
   s.finish(pe);
 }
@@ -206,7 +163,7 @@ void fence(world& w) {
 }
 
 void quiet(world& w) {
-  const detail::issue how = detail::at_once(w);
+  const detail::op_target how = detail::blocking(w);
   detail::host_op s(how, "quiet");
   s.state().quiet();
 }

@@ -2,9 +2,7 @@
 
 #include <utility>
 
-#include "host/team/host_op.hpp"
-#include "pgas/collective.hpp"
-#include "pgas/stream_rma.hpp"
+#include "host/team/world_state.hpp"
 
 namespace pgas {
 
@@ -24,7 +22,7 @@ stream::stream(stream&& other) noexcept
 
 stream& stream::operator=(stream&& other) noexcept {
   if (this != &other) {
-    const stream left_behind(std::move(*this));
+    const stream previous(std::move(*this));
     state_ = std::move(other.state_);
     native_ = std::exchange(other.native_, nullptr);
     owned_ = std::exchange(other.owned_, false);
@@ -41,7 +39,7 @@ stream::~stream() {
       return;
     }
   } catch (const std::exception&) {
-    // Then the device is past caring.
+    // The device has failed: the stream is destroyed like any other.
   }
   state_->device().destroy_stream(native_);
 }
@@ -59,45 +57,5 @@ void* stream::native(const detail::world_state& of) const {
     throw error(code::invalid_argument, "this stream belongs to another world: make one of this world");
   return native_;
 }
-
-namespace detail {
-
-void enqueue_wait(world& w, const stream& on, const word_set& set) {
-  const issue how = in_turn(w, on);
-  host_op s(how, "wait_until on a stream");
-  s.check_compare(set.compare);
-  if (set.count == 0) return;
-  const std::size_t bytes = size_of(set.as);
-  s.state().check_symmetric(set.words, byte_count(set.count, bytes), bytes, "wait_until on a stream");
-  s.check_peer_has(set.status, "the status array");
-  s.check_peer_has(set.values, "the array of values");
-  operation_request request;
-  request.what = operation_request::kind::wait;
-  request.as = set.as;
-  request.compare = set.compare;
-  request.from = set.words;
-  request.count = set.count;
-  request.status = set.status;
-  request.values = set.values;
-  request.value[0] = set.value;
-  request.here = s.state().context();
-  s.device().enqueue(request, s.queue());
-}
-
-}  // namespace detail
-
-void quiet(world& w, const stream& on) {
-  const detail::issue how = detail::in_turn(w, on);
-  detail::host_op s(how, "quiet on a stream");
-  detail::operation_request request;
-  request.what = detail::operation_request::kind::quiet;
-  request.here = s.state().context();
-  s.device().enqueue(request, s.queue());
-}
-
-void fence(world& w, const stream& on) { quiet(w, on); }
-
-void barrier_all(world& w, const stream& on) { barrier(w.team(), on); }
-void sync_all(world& w, const stream& on) { sync(w.team(), on); }
 
 }  // namespace pgas

@@ -33,14 +33,14 @@ team::team(team&&) noexcept = default;
 
 team& team::operator=(team&& other) noexcept {
   if (this != &other) {
-    const team left_behind(std::move(*this));
+    const team previous(std::move(*this));
     state_ = std::move(other.state_);
   }
   return *this;
 }
 
 team::~team() {
-  // The teams of the world end while it is built down.
+  // The teams that a world has by itself end with it.
   if (!state_ || state_->world().left()) return;
   try {
     if (state_->world().unwinding())
@@ -48,9 +48,9 @@ team::~team() {
     else
       state_->destroy();
   } catch (const error&) {
-    // The world has failed, which is logged where it was decided: what the team has goes when the world is left.
+    // The world has failed, which is logged already: its memory is released when the world is left.
   } catch (const std::exception& why) {
-    state_->world().fail(why.what());  // out of memory, and out of step: the others would wait
+    state_->world().fail(why.what());  // out of host memory: the other members would wait
   }
 }
 
@@ -166,21 +166,4 @@ void team::free(void* pointer) const {
   state.memory().free(pointer);
 }
 
-namespace detail {
-
-void release(team_state& team, void* pointer) noexcept {
-  if (team.world().left() || team.given_back()) return;
-  try {
-    if (team.world().unwinding()) return team.world().abandon();
-    const std::lock_guard lock(team.collective_mutex());
-    team.check();
-    team.memory().free(pointer);
-  } catch (const error&) {
-    // The world has failed: the memory goes when it is left.
-  } catch (const std::exception& why) {
-    team.world().fail(why.what());  // out of memory, and out of step: the others would wait
-  }
-}
-
-}  // namespace detail
 }  // namespace pgas

@@ -1,4 +1,4 @@
-// Waits and tests called from the host: looks at a set of words, one after another, with pauses between them.
+// Waits and tests called from the host: polls a set of words, with pauses that grow.
 #include "pgas/wait.hpp"
 
 #include <fmt/format.h>
@@ -18,33 +18,33 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-/// A word that has not yet become what is waited for.
+/// A word that does not satisfy the comparison yet.
 struct missing_word {
   std::size_t index = no_index;
   std::uint64_t expected = 0;
   std::uint64_t seen = 0;
 };
 
-/// What one look at a set found.
-struct looked {
+/// The result of one poll of a set.
+struct poll_result {
   std::size_t wanted = 0;
   std::size_t satisfied = 0;
   std::size_t some = no_index;
   missing_word missing;
 };
 
-/// A set of words of type T, looked at again and again.
+/// A set of words of type T that is polled.
 template <class T>
-class watcher {
+class word_poll {
  public:
-  watcher(world_state& state, const word_set& set)
+  word_poll(world_state& state, const word_set& set)
       : state_(state), set_(set), words_(set.count), met_(set.count, false) {}
 
-  /// Reads all words once. Those that satisfied the comparison in any look count as satisfied if `keep`.
-  [[nodiscard]] looked look(std::size_t* indices, bool keep) {
+  /// Reads all words once. With `keep` a word that satisfied the comparison in an earlier poll counts as satisfied.
+  [[nodiscard]] poll_result poll(std::size_t* indices, bool keep) {
     state_.device().snapshot(words_.data(), set_.words, set_.count, sizeof(T));
-    looked found;
-    const std::size_t begin = anywhere_below(set_.count);  // no word is passed over for ever
+    poll_result found;
+    const std::size_t begin = anywhere_below(set_.count);  // so that repeated calls find each satisfied word
     for (std::size_t i = 0; i < set_.count; ++i) {
       if (set_.status != nullptr && set_.status[i] != 0) continue;
       ++found.wanted;
@@ -69,10 +69,10 @@ class watcher {
   std::vector<bool> met_;
 };
 
-/// The bounds of one wait.
-class patient {
+/// The pauses and the time limit of one wait.
+class wait_backoff {
  public:
-  patient(world_state& state, const word_set& set) : state_(state), set_(set) {}
+  wait_backoff(world_state& state, const word_set& set) : state_(state), set_(set) {}
 
   /// Returns after a pause that grows with the length of the wait. *Errors* the first failure of the world;
   /// wait_timeout when the wait has lasted longer than PGAS_WAIT_TIMEOUT.
@@ -88,7 +88,7 @@ class patient {
                       "limit",
                       state_.context().my_pe(), limit.count(), at, missing.expected, missing.seen)));
     }
-    // Short waits poll; long ones sleep for longer and longer, up to 1 ms, so that they cost next to nothing.
+    // Short waits poll; long ones sleep up to 1 ms at a time, which keeps their cost low.
     if (pauses_ < 64)
       std::this_thread::yield();
     else
@@ -115,7 +115,7 @@ std::uint64_t with_type(datatype as, const Call& call) {
   }
 }
 
-/// Checks the arguments of a wait or test; whether the set has any words.
+/// Checks the arguments of a wait or test; returns whether the set has words.
 bool check_set(host_op& s, const word_set& set, which words, const std::size_t* indices) {
   s.check_compare(set.compare);
   if (set.count == 0) return false;
@@ -126,7 +126,7 @@ bool check_set(host_op& s, const word_set& set, which words, const std::size_t* 
   return true;
 }
 
-std::size_t outcome(const looked& found, which words) {
+std::size_t outcome(const poll_result& found, which words) {
   switch (words) {
     case which::all: return found.satisfied == found.wanted ? 1 : 0;
     case which::any: return found.some;
@@ -135,47 +135,47 @@ std::size_t outcome(const looked& found, which words) {
   return 0;
 }
 
-/// What a set without words says.
+/// The result for a set without words.
 std::size_t empty_answer(which words) { return outcome({}, words); }
 
 }  // namespace
 
 std::size_t test_words(world& w, const word_set& set, which words, std::size_t* indices) {
-  const issue how = at_once(w);
+  const op_target how = blocking(w);
   host_op s(how, "test");
   if (!check_set(s, set, words, indices)) return empty_answer(words);
   return with_type(set.as, [&]<class T>(std::type_identity<T>) -> std::uint64_t {
-    return outcome(watcher<T>(s.state(), set).look(indices, false), words);
+    return outcome(word_poll<T>(s.state(), set).poll(indices, false), words);
   });
 }
 
 std::size_t wait_words(world& w, const word_set& set, which words, std::size_t* indices) {
-  const issue how = at_once(w);
+  const op_target how = blocking(w);
   host_op s(how, "wait_until");
   if (!check_set(s, set, words, indices)) return empty_answer(words);
   return with_type(set.as, [&]<class T>(std::type_identity<T>) -> std::uint64_t {
-    watcher<T> watched(s.state(), set);
-    patient waiting(s.state(), set);
+    word_poll<T> words_of_set(s.state(), set);
+    wait_backoff backoff(s.state(), set);
     for (;;) {
-      const looked now = watched.look(indices, words == which::all);
+      const poll_result now = words_of_set.poll(indices, words == which::all);
       const bool enough = words == which::all ? now.satisfied == now.wanted : now.satisfied != 0;
       if (enough || now.wanted == 0) return outcome(now, words);
-      waiting.pause(now.missing);
+      backoff.pause(now.missing);
     }
   });
 }
 
 std::uint64_t wait_word(world& w, const word_set& one) {
-  const issue how = at_once(w);
+  const op_target how = blocking(w);
   host_op s(how, "wait_until");
   static_cast<void>(check_set(s, one, which::all, nullptr));
   return with_type(one.as, [&]<class T>(std::type_identity<T>) -> std::uint64_t {
-    watcher<T> watched(s.state(), one);
-    patient waiting(s.state(), one);
+    word_poll<T> words_of_set(s.state(), one);
+    wait_backoff backoff(s.state(), one);
     for (;;) {
-      const looked now = watched.look(nullptr, false);
-      if (now.satisfied != 0) return watched.seen(0);
-      waiting.pause(now.missing);
+      const poll_result now = words_of_set.poll(nullptr, false);
+      if (now.satisfied != 0) return words_of_set.seen(0);
+      backoff.pause(now.missing);
     }
   });
 }

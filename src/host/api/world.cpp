@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <exception>
+#include <limits>
 #include <utility>
 
 #include "common/join_step.hpp"
@@ -21,8 +22,8 @@ detail::world_state& state_of(const std::shared_ptr<detail::world_state>& state)
   return *state;
 }
 
-/// Not in a child of the process that joined: the state is left as it lies.
-struct destroy_at_home {
+/// Deletes the state, but not in a child of the process that joined.
+struct delete_unless_forked {
   void operator()(detail::world_state* state) const {
     if (!state->forked()) delete state;
   }
@@ -30,7 +31,7 @@ struct destroy_at_home {
 
 std::shared_ptr<detail::world_state> make_state(std::unique_ptr<bootstrap> exchange, const config& settings,
                                                 const std::string& how) {
-  return {new detail::world_state(std::move(exchange), settings, how), destroy_at_home()};
+  return {new detail::world_state(std::move(exchange), settings, how), delete_unless_forked()};
 }
 
 }  // namespace
@@ -40,7 +41,7 @@ world::world(world&&) noexcept = default;
 
 world& world::operator=(world&& other) noexcept {
   if (this != &other) {
-    const world left_behind(std::move(*this));
+    const world previous(std::move(*this));
     state_ = std::move(other.state_);
   }
   return *this;
@@ -52,7 +53,7 @@ world::~world() {
     if (state_->unwinding()) state_->abandon();
     state_->leave();
   } catch (const std::exception&) {
-    // Logged where it was decided; a destructor has nobody to tell.
+    // Logged where it was decided; a destructor does not throw.
   }
 }
 
@@ -127,6 +128,56 @@ void* world::allocate_bytes(std::size_t count, std::size_t size, std::size_t ali
   return memory;
 }
 
+void* world::allocate_bytes(std::size_t count, std::size_t size, memory_hint hint, initialize how) {
+  if (hint == memory_hint::none) return allocate_bytes(count, size, 16, how);
+  if ((hint | memory_hint::atomics_remote | memory_hint::signal_remote) !=
+      (memory_hint::atomics_remote | memory_hint::signal_remote))
+    throw error(
+        code::invalid_argument,
+        fmt::format("allocate: there is no memory_hint {}: use none, atomics_remote, signal_remote, or both by |",
+                    static_cast<std::uint32_t>(hint)));
+  const std::size_t bytes = detail::byte_count(count, size);
+  // Whole lines; allocate_bytes() refuses a size that can't be rounded up.
+  const std::size_t whole = bytes > std::numeric_limits<std::size_t>::max() - memory_hint_line
+                                ? bytes
+                                : (bytes + memory_hint_line - 1) / memory_hint_line * memory_hint_line;
+  return allocate_bytes(whole, 1, memory_hint_line, how);
+}
+
+void* world::reallocate_bytes(void* pointer, std::size_t count, std::size_t size, std::size_t alignment) {
+  return detail::reallocate(state(), pointer, count, size, alignment);
+}
+
+heap_usage world::usage() const {
+  detail::world_state& state = state_of(state_);
+  state.check();
+  const std::lock_guard lock(state.collective_mutex());
+  return state.heap().usage();
+}
+
+heap_layout world::layout() const {
+  const detail::world_state& state = state_of(state_);
+  state.check();
+  const detail::heap& heap = state.heap();
+  return {heap.slot(state.context().my_pe()), heap.mapped_bytes(), std::size_t{1} << heap.log2_stride(),
+          heap.same_base()};
+}
+
+bool world::accessible(int pe) const {
+  state().check();
+  return pe >= 0 && pe < n_pes();
+}
+
+bool world::accessible(const void* pointer, int pe) const {
+  return accessible(pe) && state().heap().contains(pointer, 1) && state().heap().peer_has(pointer, pe);
+}
+
+const void* world::address_at(const volatile void* local, int pe) const {
+  const void* const pointer = const_cast<const void*>(local);
+  if (!accessible(pointer, pe) || !state().domains().direct(pe)) return nullptr;
+  return state().remote(pointer, pe);
+}
+
 void world::free(void* pointer) {
   detail::world_state& state = state_of(state_);
   state.check();
@@ -159,24 +210,7 @@ void end_world(world& of, std::string_view reason, log_level level) noexcept {
   try {
     if (!of.state().left()) of.state().fail(reason, level);
   } catch (const std::exception&) {
-    // Nothing to end: it was moved from, or belongs to the parent.
-  }
-}
-
-void release(world_state& world, void* pointer) noexcept {
-  if (world.left()) return;
-  try {
-    if (world.unwinding()) {
-      world.abandon();
-      return;
-    }
-    const std::lock_guard lock(world.collective_mutex());
-    world.check();
-    world.heap().free(pointer);
-  } catch (const error&) {
-    // The world has failed: the memory goes when it is left.
-  } catch (const std::exception& why) {
-    world.fail(why.what());  // out of memory, and out of step: the others would wait
+    // Nothing to end: the world was moved from, or belongs to the parent process.
   }
 }
 

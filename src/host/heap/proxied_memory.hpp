@@ -19,7 +19,7 @@ class proxied_memory {
   /// Takes the key that expose() of that PE returned; an empty key is accepted and has no effect. On return commands
   /// use it. *Errors* handle_invalid for a malformed key, pe_out_of_range.
   virtual void add_peer_memory(int pe, std::uint64_t offset, std::size_t bytes, std::span<const std::byte> key) = 0;
-  /// Forgets what this PE and its peers exposed at `offset`. All PEs have agreed: nobody uses it any more.
+  /// Forgets what this PE and its peers exposed at `offset`. All PEs have agreed: no PE uses it any more.
   virtual void remove_memory(std::uint64_t offset) = 0;
 
  protected:

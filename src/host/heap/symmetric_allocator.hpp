@@ -33,12 +33,12 @@ class symmetric_allocator {
   /// on, 2 MiB from 2 MiB on. *On return* the memory is not initialised. A request of 0 bytes gives null. *Errors*
   /// out_of_memory naming PE, requested, free and largest free; the memory is then as it was, on all members.
   /// asymmetric_call with checks on.
-  /// @param zeros whether the caller will clear it together with the others; only compared
+  /// @param zeros whether the caller will clear it with the other members; only compared
   [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment, bool zeros = false);
   [[nodiscard]] std::size_t largest_alignment() const noexcept { return sharing_.slots().alignment(); }
   /// The error where this PE can't align to `alignment`.
   [[nodiscard]] std::optional<error> refuse_alignment(std::size_t alignment) const;
-  /// Collective, with a barrier before the memory can be handed out again. Null is ignored.
+  /// Collective, with a barrier before the memory can be allocated again. Null is ignored.
   /// *Errors* invalid_free, before the barrier.
   void free(void* pointer);
   /// Unmaps all segments and forgets all allocations. Members wait for one another before.

@@ -65,7 +65,7 @@ proxied_peers::proxied_peers(const control_plane& everyone, const domains& direc
     : device_(device), direct_(direct), me_(how.me), n_(how.n) {
   // The proxy's thread and its memory are to be on the NUMA node of the GPU.
   const locality gpu = locality_of(device.properties().pci, allowed_cpus());
-  const kept_on cpus(gpu.cpus);
+  const affinity_scope cpus(gpu.cpus);
   if (!gpu.cpus.empty())
     log.info("the proxy runs on CPUs {} and has its memory there: NUMA node {}, where the GPU is",
              fmt::join(gpu.cpus, ","), gpu.node);

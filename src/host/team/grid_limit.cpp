@@ -16,8 +16,8 @@ unsigned registers_of_warp(unsigned each_thread) {
 
 unsigned blocks_beside_proxy(const resident_kernel& kernel, const device_properties& gpu) {
   if (kernel.each == 0) return 0;
-  // Without one of its blocks a multiprocessor has room for the proxy's in all but registers, perhaps: it is one warp,
-  // without shared memory.
+  // The proxy's kernel is one warp without shared memory. Where one block fewer runs, a multiprocessor has room for it
+  // in all but perhaps registers.
   const unsigned warps = (kernel.threads + warp - 1) / warp;
   const auto fits_beside = [&](unsigned blocks) {
     const unsigned most_warps = (blocks * warps + partitions - 1) / partitions;
@@ -26,7 +26,7 @@ unsigned blocks_beside_proxy(const resident_kernel& kernel, const device_propert
   };
   unsigned blocks = kernel.each - 1;
   while (blocks > 0 && !fits_beside(blocks)) --blocks;
-  // So many that one multiprocessor has no more than that, even where all have as many.
+  // By the pigeonhole principle one multiprocessor then has at most `blocks`.
   return (blocks + 1) * kernel.multiprocessors - 1;
 }
 

@@ -1,6 +1,6 @@
 /// @file
-/// How large grids may be beside which the proxy's kernel runs: it carries out what other PEs ask of this one, and
-/// blocks may wait for that.
+/// The limit of a resident grid in a world with proxied peers: the proxy's kernel, which executes their operations on
+/// this PE's memory, needs room beside it. *Callers* api/launch.cpp.
 #pragma once
 
 #include "device/device.hpp"
@@ -8,8 +8,8 @@
 
 namespace pgas::detail {
 
-/// How many of the blocks a GPU holds, wherever it puts them, when one warp of the proxy is to find a place beside
-/// them.
+/// How many of these blocks a GPU holds, in any distribution over its multiprocessors, with room for one warp of the
+/// proxy.
 [[nodiscard]] unsigned blocks_beside_proxy(const resident_kernel& kernel, const device_properties& gpu);
 
 }  // namespace pgas::detail

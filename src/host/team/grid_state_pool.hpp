@@ -1,5 +1,5 @@
 /// @file
-/// What the blocks of a launch share on a GPU, a place for each stream.
+/// The state that the blocks of a launch share on a GPU, one for each stream. *Callers* launch() and collectives.
 #pragma once
 
 #include <mutex>
@@ -12,20 +12,20 @@
 
 namespace pgas::detail {
 
-/// Hands out grid_states in device memory. Kernels of one stream follow one another, so a stream keeps its own; a
-/// collective that is captured gets one for itself, as its graph may run on any stream. For a kernel that is captured
-/// there is a table, of which each of its runs takes one, as instances of its graph may run at once. (Collectives of
-/// one team must not.) All are given back with this object.
+/// Allocates grid_states in device memory. Kernels of one stream follow one another, so a stream keeps one state. A
+/// captured collective gets a state of its own, as its graph may run on any stream. A captured kernel gets a table, of
+/// which each run takes one state: instances of its graph may run at once. (Collectives of one team must not.) All are
+/// released with this object.
 class grid_state_pool {
  public:
-  /// @param here what a meeting that has to give up needs to know
+  /// @param here for the failure record of a grid barrier that ends without all blocks
   grid_state_pool(device& on, const context& here) : device_(on), here_(here) {}
   grid_state_pool(const grid_state_pool&) = delete;
   grid_state_pool& operator=(const grid_state_pool&) = delete;
 
   /// *Callers* any thread. *Errors* device_failed where the device has no memory.
   [[nodiscard]] grid_state* of(stream_handle stream);
-  /// The same for all: grid_table_size states.
+  /// The table for captured kernels: grid_table_size states.
   [[nodiscard]] grid_state* table();
 
  private:
@@ -41,8 +41,5 @@ class grid_state_pool {
   std::size_t left_ = 0;  ///< of the chunk
   grid_state* table_ = nullptr;
 };
-
-/// Loads the kernels of launch() that this process knows of. *Callers* whoever has just made the device of a world.
-void preload_kernels(device& on);
 
 }  // namespace pgas::detail

@@ -1,5 +1,5 @@
 /// @file
-/// What every host-called and stream operation does before and after its own work.
+/// A host-called or stream operation: its argument checks, its target address, its completion. *Callers* src/host/api.
 #pragma once
 
 #include "host/team/world_state.hpp"
@@ -7,11 +7,11 @@
 
 namespace pgas::detail {
 
-/// One operation on its way to the device: checks arguments, knows the queue, waits at the end if it is to.
+/// One operation on its way to the device or the proxy. The caller checks, asks for target(), submits, and finishes.
 class host_op {
  public:
   /// *Errors* not_joined, the first failure of the world; invalid_argument for a stream of another world.
-  host_op(const issue& how, const char* what);
+  host_op(const op_target& how, const char* what);
 
   [[nodiscard]] world_state& state() noexcept { return state_; }
   [[nodiscard]] class device& device() noexcept { return state_.device(); }
@@ -19,27 +19,30 @@ class host_op {
 
   /// Throws pe_out_of_range.
   void check_pe(int pe) const { state_.check_pe(pe, what_); }
-  /// Throws invalid_argument for a comparison that there is not.
+  /// Throws invalid_argument for a value that is no cmp.
   void check_compare(cmp how) const;
-  /// Where PE `pe` has the symmetric bytes at `local`; `local` itself for a PE that is far. *Errors* outside_heap,
-  /// misaligned.
+  /// The address of the symmetric bytes at `local` on PE `pe`; for a proxied peer `local` itself. *Errors*
+  /// outside_heap, misaligned.
   [[nodiscard]] void* target(const void* local, std::size_t bytes, std::size_t alignment, int pe) const;
-  /// Whether load and store don't reach PE `pe`: then requests name it.
-  [[nodiscard]] bool far(int pe) const { return !state_.domains().direct(pe); }
-  /// Makes a request whose addresses are those of target() go to PE `pe`, and complete there when the call promises it.
+  /// Whether PE `pe` is a proxied peer: then requests name it.
+  [[nodiscard]] bool proxied(int pe) const { return !state_.domains().direct(pe); }
+  /// Directs a request with addresses of target() to PE `pe`, and has it complete there where the call promises that.
   void address(operation_request& request, int pe) const;
+  /// A request for an atomic operation on PE `pe`, with target() and address() done.
+  [[nodiscard]] operation_request atomic_request(const atomic_op& update, int pe,
+                                                 operation_request::kind what = operation_request::kind::atomic) const;
   /// Throws unless `memory` can be the local side of an operation on this queue: invalid_argument, capturing.
   void check_local(const void* memory) const;
-  /// Throws unless kernels can reach `memory`: invalid_argument, naming it `role`. Null is fine.
-  void check_peer_has(const void* memory, const char* role) const;
+  /// Throws unless kernels can address `memory`: invalid_argument, naming it `role`. Null is fine.
+  void check_kernel_memory(const void* memory, const char* role) const;
 
-  /// Hands over a request that address() has seen.
+  /// Submits a request after address().
   void submit(const operation_request& request);
-  /// Waits for the operation on PE `pe`, if the call is to.
+  /// Waits for the operation on PE `pe` in a blocking call.
   void finish(int pe);
 
  private:
-  const issue& how_;
+  const op_target& how_;
   world_state& state_;
   const char* what_;
   stream_handle queue_;

@@ -16,19 +16,19 @@ void pending_fetches::add(void* result, std::size_t bytes, const std::function<v
     entries_.reserve(most);
     room_ = {device_, most * place_bytes};
   }
-  if (entries_.size() == most) hand_on(complete);
+  if (entries_.size() == most) copy_out(complete);
   enqueue(static_cast<std::byte*>(room_.on_device()) + entries_.size() * place_bytes);
   entries_.push_back({result, bytes});
 }
 
 void pending_fetches::deliver(const std::function<void()>& complete) {
   const std::lock_guard lock(mutex_);
-  hand_on(complete);
+  copy_out(complete);
 }
 
-void pending_fetches::hand_on(const std::function<void()>& complete) {
+void pending_fetches::copy_out(const std::function<void()>& complete) {
   const std::vector<entry> ready(entries_);
-  entries_.clear();  // also where the queue has failed: those values never come
+  entries_.clear();  // also where the queue has failed: its values never arrive
   complete();
   for (std::size_t i = 0; i < ready.size(); ++i)
     std::memcpy(ready[i].result, static_cast<const std::byte*>(room_.on_host()) + i * place_bytes, ready[i].bytes);

@@ -1,5 +1,5 @@
 /// @file
-/// Values that host-called operations are still to fetch.
+/// Results of nonblocking fetches of the host, until quiet(). *Callers* world_state.
 #pragma once
 
 #include <functional>
@@ -11,17 +11,18 @@
 
 namespace pgas::detail {
 
-/// Kernels can't write to any host memory, so the values wait in memory that they can, until quiet() hands them on.
+/// Kernels can't write to pageable host memory: results go to mapped memory, and quiet() copies them to their places.
 class pending_fetches {
  public:
   explicit pending_fetches(device& on) : device_(on) {}
   pending_fetches(const pending_fetches&) = delete;
   pending_fetches& operator=(const pending_fetches&) = delete;
 
-  /// Calls `enqueue` with the address where a value of up to 8 bytes is to be left; `result` gets it in the next deliver().
-  /// `complete` waits for the internal queue, and is called where there is no more room.
-  void add(void* result, std::size_t bytes, const std::function<void(void*)>& enqueue, const std::function<void()>& complete);
-  /// Waits by `complete`, then hands on all values.
+  /// Calls `enqueue` with the address for a value of up to 8 bytes; the next deliver() copies it to `result`.
+  /// `complete` waits for the internal queue, and is called where all slots are taken.
+  void add(void* result, std::size_t bytes, const std::function<void(void*)>& enqueue,
+           const std::function<void()>& complete);
+  /// Waits by `complete`, then copies all values to their places.
   void deliver(const std::function<void()>& complete);
 
  private:
@@ -29,7 +30,7 @@ class pending_fetches {
     void* result;
     std::size_t bytes;
   };
-  void hand_on(const std::function<void()>& complete);
+  void copy_out(const std::function<void()>& complete);
 
   device& device_;
   std::mutex mutex_;

@@ -19,7 +19,7 @@ using kind = split_call::kind;
 
 constexpr int most_channels = 1024;
 
-/// What one member said.
+/// The call of one member.
 struct proposal {
   split_call call;
   std::vector<int> list;
@@ -33,9 +33,9 @@ blob encode(const split_call& call, std::span<const int> list) {
 }
 
 proposal decode(const blob& bytes, int pe) {
-  proposal said;
-  if (bytes.size() >= sizeof(said.call)) std::memcpy(&said.call, bytes.data(), sizeof(said.call));
-  if (bytes.size() < sizeof(said.call) || said.call.magic != split_call::expected_magic)
+  proposal asked;
+  if (bytes.size() >= sizeof(asked.call)) std::memcpy(&asked.call, bytes.data(), sizeof(asked.call));
+  if (bytes.size() < sizeof(asked.call) || asked.call.magic != split_call::expected_magic)
     throw error(
         code::asymmetric_call,
         fmt::format(
@@ -43,14 +43,14 @@ proposal decode(const blob& bytes, int pe) {
             "in the same order",
             pe),
         pe);
-  said.list.resize((bytes.size() - sizeof(said.call)) / sizeof(int));
-  if (!said.list.empty())
-    std::memcpy(said.list.data(), bytes.data() + sizeof(said.call), said.list.size() * sizeof(int));
-  return said;
+  asked.list.resize((bytes.size() - sizeof(asked.call)) / sizeof(int));
+  if (!asked.list.empty())
+    std::memcpy(asked.list.data(), bytes.data() + sizeof(asked.call), asked.list.size() * sizeof(int));
+  return asked;
 }
 
-std::string text_of(const proposal& said) {
-  const split_call& call = said.call;
+std::string text_of(const proposal& asked) {
+  const split_call& call = asked.call;
   const std::string channels = fmt::format(", {} channels", call.channels);
   switch (call.what) {
     case kind::strided:
@@ -61,9 +61,9 @@ std::string text_of(const proposal& said) {
     case kind::list: break;
   }
   std::string members;
-  for (std::size_t i = 0; i < std::min<std::size_t>(said.list.size(), 8); ++i)
-    members += fmt::format("{}{}", i == 0 ? "" : " ", said.list[i]);
-  return fmt::format("splits by a list of {} ({}{}){}", said.list.size(), members, said.list.size() > 8 ? " ..." : "",
+  for (std::size_t i = 0; i < std::min<std::size_t>(asked.list.size(), 8); ++i)
+    members += fmt::format("{}{}", i == 0 ? "" : " ", asked.list[i]);
+  return fmt::format("splits by a list of {} ({}{}){}", asked.list.size(), members, asked.list.size() > 8 ? " ..." : "",
                      channels);
 }
 
@@ -84,9 +84,9 @@ void check_same(const std::vector<proposal>& all, const control_group& parent) {
 
 [[noreturn]] void refuse(const std::string& why) { throw error(code::invalid_argument, "team: " + why); }
 
-/// The members of `said` are checked; `n` PEs are in the parent.
-void check_arguments(const proposal& said, int n) {
-  const split_call& call = said.call;
+/// Throws invalid_argument. @param n PEs of the parent
+void check_arguments(const proposal& asked, int n) {
+  const split_call& call = asked.call;
   if (call.channels < 1 || call.channels > most_channels)
     refuse(fmt::format("{} channels, where 1 to {} are possible", call.channels, most_channels));
   if ((call.what == kind::rows || call.what == kind::columns) && call.size < 1)
@@ -100,9 +100,9 @@ void check_arguments(const proposal& said, int n) {
                          call.stride, call.size, call.start, last, n - 1));
   }
   if (call.what == kind::list) {
-    if (said.list.empty()) refuse("the list of members is empty");
+    if (asked.list.empty()) refuse("the list of members is empty");
     std::vector<bool> seen(static_cast<std::size_t>(n));
-    for (const int pe : said.list) {
+    for (const int pe : asked.list) {
       if (pe < 0 || pe >= n) refuse(fmt::format("the list has PE {}, where PEs are 0 to {}", pe, n - 1));
       if (seen[static_cast<std::size_t>(pe)]) refuse(fmt::format("the list has PE {} twice", pe));
       seen[static_cast<std::size_t>(pe)] = true;
@@ -125,7 +125,7 @@ std::vector<int> choose(const std::vector<proposal>& all, int me) {
       for (int pe = me / call.size * call.size; pe < n && pe / call.size == me / call.size; ++pe) chosen.push_back(pe);
       break;
     case kind::columns: {
-      const int rows_of = std::min(call.size, n);  // a larger one could not be added to
+      const int rows_of = std::min(call.size, n);  // so that the sum does not overflow
       for (int pe = me % rows_of; pe < n; pe += rows_of) chosen.push_back(pe);
       break;
     }
@@ -141,8 +141,7 @@ std::vector<int> choose(const std::vector<proposal>& all, int me) {
   return chosen;
 }
 
-/// Where in the identities of groups those lie whose members alone know of them: above all that links::new_group()
-/// gives.
+/// The identities of groups that only their members know: above all identities of control_group::new_identity().
 constexpr control_group::identity of_members_alone = control_group::identity{1} << 63;
 constexpr control_group::identity while_made = control_group::identity{1} << 62;
 
@@ -154,7 +153,7 @@ std::shared_ptr<team_state> split(team_state& parent, split_call mine, std::span
   const std::lock_guard lock(parent.collective_mutex());
   const control_group& group = parent.group();
   const int me = group.my_pe();
-  // A list that cannot be sent is no list of members either: what arrives says so.
+  // A list that is too long to be sent is cut, and still too long for a list of members, which all PEs then report.
   if (list.size() > static_cast<std::size_t>(group.n_pes()))
     list = list.first(static_cast<std::size_t>(group.n_pes()) + 1);
   mine.proposed = group.new_identity();
@@ -189,31 +188,31 @@ std::shared_ptr<team_state> make_group(team_state& parent, std::span<const int> 
   parent.check();
   const trace_range range(parent.world(), "pgas::create_group");
   const control_group& group = parent.group();
-  proposal said;
-  said.call.what = kind::list;
-  said.call.channels = how.channels;
-  said.list.assign(members.begin(), members.end());
-  check_arguments(said, group.n_pes());
+  proposal asked;
+  asked.call.what = kind::list;
+  asked.call.channels = how.channels;
+  asked.list.assign(members.begin(), members.end());
+  check_arguments(asked, group.n_pes());
   if (std::find(members.begin(), members.end(), group.my_pe()) == members.end())
     refuse("this PE is not among the members, who make the team alone");
   if (key >= while_made) refuse("the key of a group is below 2^62");
 
   std::vector<int> there;
   for (const int pe : members) there.push_back(group.world_pe(pe));
-  const control_group meeting(group, of_members_alone | while_made | key, there);
+  const control_group members_only(group, of_members_alone | while_made | key, there);
   // Lists in another order would make teams whose members count themselves differently.
   std::vector<proposal> all;
-  for (const contribution& theirs : meeting.all_gather(encode(said.call, said.list)))
-    all.push_back(decode(theirs.bytes, meeting.world_pe(static_cast<int>(all.size()))));
-  check_same(all, meeting);
+  for (const contribution& theirs : members_only.all_gather(encode(asked.call, asked.list)))
+    all.push_back(decode(theirs.bytes, members_only.world_pe(static_cast<int>(all.size()))));
+  check_same(all, members_only);
   std::shared_ptr<team_state> made;
   step_result outcome;
   outcome.call.what = collective_step::kind::add_team;
-  outcome.failure = attempt(meeting, "make a team", [&] {
+  outcome.failure = attempt(members_only, "make a team", [&] {
     auto own = std::make_unique<control_group>(group, of_members_alone | key, there);
     made = std::make_shared<team_state>(parent.shared_world(), std::move(own), how);
   });
-  if (const std::optional<error> failed = first_failure(exchange(meeting, outcome))) {
+  if (const std::optional<error> failed = first_failure(exchange(members_only, outcome))) {
     if (made) made->release();
     throw error(*failed);
   }

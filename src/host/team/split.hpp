@@ -10,7 +10,7 @@
 
 namespace pgas::detail {
 
-/// What one member asks for. All members of the parent ask for the same, but for colour and key.
+/// The arguments of one member. All members of the parent pass the same, but for colour and key.
 struct split_call {
   static constexpr std::uint32_t expected_magic = 0x7465616d;
   enum class kind : std::uint32_t { strided = 1, colors = 2, list = 3, rows = 4, columns = 5 };
@@ -23,10 +23,10 @@ struct split_call {
   std::int32_t color = 0;
   std::int32_t key = 0;
   std::int32_t channels = 0;
-  control_group::identity proposed = 0;  ///< what this member would call the new team
+  control_group::identity proposed = 0;  ///< the identity that this member proposes for the new team
 };
 
-/// Collective over `parent`: the team that this member is in, null if it is in none.
+/// Collective over `parent`: the new team that this member is in, null if it is in none.
 /// @param list of kind::list.
 /// *Errors* asymmetric_call, invalid_argument, out_of_memory: the same on all members of the parent; nothing was made
 /// then.

@@ -8,7 +8,7 @@ namespace pgas::detail {
 
 namespace {
 
-/// How kernels number the members: by start and stride where that says it all.
+/// The view of the members by start and stride; write_members() adds a list where that is not enough.
 team_view view_of(const control_group& group, const team_config& how) {
   team_view view;
   view.start_ = group.world_pe(0);
@@ -31,21 +31,21 @@ std::unique_ptr<team_state> team_state::of_world(world_state& world) {
   team_view view = world.context().world();
   if (world.domains().only_one()) view.push_offset_ = internal_area::bytes(view.n_pes());
   std::unique_ptr<team_state> made(new team_state(world, &world.control_plane(), nullptr, view));
-  made->plan_domains();
+  made->write_hierarchy();
   made->memory_ = &world.heap().memory();
   made->mutex_ = &world.collective_mutex();
   return made;
 }
 
 std::unique_ptr<team_state> team_state::of_some(world_state& world, control_group::identity id,
-                                                std::vector<int> members, std::uint64_t offset, std::uint64_t pushes) {
+                                                std::vector<int> members, std::uint64_t offset, std::uint64_t staging) {
   auto group = std::make_unique<control_group>(world.control_plane(), id, std::move(members));
   const control_group* const members_of = group.get();
   team_view view = view_of(*members_of, {default_channels});
   view.state_offset_ = offset;
-  view.push_offset_ = pushes;
+  view.push_offset_ = staging;
   std::unique_ptr<team_state> made(new team_state(world, members_of, std::move(group), view));
-  made->list_members();
+  made->write_members();
   made->own_memory_ = world.heap().make_allocator(*members_of);
   made->memory_ = made->own_memory_.get();
   return made;
@@ -77,8 +77,8 @@ team_state::~team_state() {
   if (stream_ != nullptr && !world_.forked()) world_.device().destroy_stream(stream_);
 }
 
-void team_state::list_members() {
-  plan_domains();
+void team_state::write_members() {
+  write_hierarchy();
   if (evenly_spaced(*group_, view_)) return;
   std::byte* const slot = world_.heap().slot(world_.context().my_pe());
   std::byte* const list = slot + view_.state_offset_ + team_layout::list(view_.n_pes(), view_.n_channels());
@@ -87,16 +87,16 @@ void team_state::list_members() {
   world_.synchronize(nullptr);
 }
 
-void team_state::plan_domains() {
+void team_state::write_hierarchy() {
   const domains& domains = world_.domains();
   if (domains.only_one()) return;
   const int me = world_.context().my_pe();
-  std::vector<std::int32_t> plan(static_cast<std::size_t>(team_hierarchy::size(view_.n_pes())));
-  team_hierarchy::write(plan.data(), members().data(), view_.n_pes(), me, domains.numbers().data(),
+  std::vector<std::int32_t> hierarchy(static_cast<std::size_t>(team_hierarchy::size(view_.n_pes())));
+  team_hierarchy::write(hierarchy.data(), members().data(), view_.n_pes(), me, domains.numbers().data(),
                         domains.indices().data());
   std::byte* const at =
       world_.heap().slot(me) + view_.state_offset_ + team_layout::plan(view_.n_pes(), view_.n_channels());
-  world_.device().copy(at, plan.data(), plan.size() * sizeof(std::int32_t), nullptr);
+  world_.device().copy(at, hierarchy.data(), hierarchy.size() * sizeof(std::int32_t), nullptr);
   world_.synchronize(nullptr);
 }
 
@@ -116,14 +116,14 @@ void team_state::clear_state() {
   const std::size_t bytes = team_layout::list(view_.n_pes(), view_.n_channels());
   world_.device().fill(slot + view_.state_offset_, 0, bytes, nullptr);
   world_.synchronize(nullptr);
-  list_members();
+  write_members();
 }
 
 std::shared_ptr<world_state> team_state::shared_world() const { return world_.shared_from_this(); }
 
 void team_state::check() const {
   world_.check();
-  if (given_back_) throw error(code::invalid_argument, "this team was destroyed");
+  if (released_) throw error(code::invalid_argument, "this team was destroyed");
 }
 
 stream_handle team_state::stream() {
@@ -133,17 +133,17 @@ stream_handle team_state::stream() {
 }
 
 void team_state::destroy() {
-  if (keep_ == nullptr || given_back_) return;
+  if (keep_ == nullptr || released_) return;
   world_.check();
   const std::lock_guard lock(collective_mutex());
   if (stream_ != nullptr) world_.synchronize(stream_);
-  world_.complete();  // what is on its way to the team's memory
+  world_.complete();  // operations on the team's memory that are under way
   group_->barrier();
   release();
 }
 
 void team_state::release() noexcept {
-  given_back_ = true;
+  released_ = true;
   if (own_memory_) own_memory_->clear();
   if (state_offset_) world_.team_states().release(*state_offset_);
   state_offset_.reset();

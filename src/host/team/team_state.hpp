@@ -1,5 +1,5 @@
 /// @file
-/// What stands behind a pgas::team: its members, its view for kernels, and what its host-called collectives need.
+/// The state of a pgas::team: its members, its view for kernels, and the parts of its host-called collectives.
 #pragma once
 
 #include <memory>
@@ -23,14 +23,14 @@ class team_state {
  public:
   /// The team of all PEs: its state lies in the world's internal_area, its memory is the heap.
   [[nodiscard]] static std::unique_ptr<team_state> of_world(world_state& world);
-  /// A team that the world has by itself: `members`, among which this PE is, whose state lies at `offset` of the
-  /// internal_area, and its oneshot_staging, if it has one, at `pushes`. Local; nobody may use it before all members
-  /// have made it.
+  /// A team that the world has by itself: `members`, this PE among them. Its state lies at `offset` of the
+  /// internal_area, its oneshot_staging, if it has one, at `staging`. Local; not to be used before all members have
+  /// made it.
   [[nodiscard]] static std::unique_ptr<team_state> of_some(world_state& world, control_group::identity id,
                                                            std::vector<int> members, std::uint64_t offset,
-                                                           std::uint64_t pushes);
-  /// Collective over `group`: a team of its members, with a state of zeros that nobody may use before all are told that
-  /// everyone has it. *Errors* out_of_memory, the same on all members.
+                                                           std::uint64_t staging);
+  /// Collective over `group`: a team of its members, with a state of zeros. Not to be used before a barrier of the
+  /// members. *Errors* out_of_memory, the same on all members.
   team_state(std::shared_ptr<world_state> world, std::unique_ptr<control_group> group, const team_config& how);
   ~team_state();
   team_state(const team_state&) = delete;
@@ -42,35 +42,36 @@ class team_state {
   void check() const;
   /// The team on channel 0.
   [[nodiscard]] const team_view& view() const noexcept { return view_; }
-  /// The team on the channel behind the last one, which is reserved for what the host enqueues.
+  /// The team on the channel behind the last one, which is reserved for collectives that the host calls.
   [[nodiscard]] team_view host_view() const noexcept { return view_.channel(view_.n_channels()); }
   /// The world's numbers of the members.
   [[nodiscard]] std::span<const int> members() const noexcept { return group_->members(); }
   [[nodiscard]] const team_config& config() const noexcept { return config_; }
-  /// What members tell one another on the host, under collective_mutex().
+  /// The members on the control plane, under collective_mutex().
   [[nodiscard]] const control_group& group() const noexcept { return *group_; }
-  /// What members allocate from, under collective_mutex().
+  /// The memory of the members, under collective_mutex().
   [[nodiscard]] symmetric_allocator& memory() noexcept { return *memory_; }
 
-  /// A stream of the team's own, made when first asked for: collectives that the host waits for must not stand in front
-  /// of other threads' operations in the device's internal queue. *Callers* any thread.
+  /// A stream of the team's own, made at the first call: blocking collectives must not delay other threads' operations
+  /// in the device's internal queue. *Callers* any thread.
   [[nodiscard]] stream_handle stream();
   /// One host-side collective of the team at a time.
   [[nodiscard]] std::mutex& collective_mutex() noexcept { return *mutex_; }
 
-  /// Collective: waits for all members, then gives back what the team has. Nothing for the teams of the world itself.
+  /// Collective: waits for all members, then releases the team's memory. Does nothing for the teams of the world
+  /// itself.
   void destroy();
-  /// Not a collective: gives back what the team has; no member may use it any more.
+  /// Not a collective: releases the team's memory; no member may use it any more.
   void release() noexcept;
-  [[nodiscard]] bool given_back() const noexcept { return given_back_; }
+  [[nodiscard]] bool released() const noexcept { return released_; }
 
  private:
   team_state(world_state& world, const control_group* group, std::unique_ptr<control_group> own, const team_view& view);
   void place_state();
-  /// Writes what kernels look up behind the state: the members' numbers where arithmetic does not give them, and which
-  /// of them reach each other where not all do.
-  void list_members();
-  void plan_domains();
+  /// Writes the tables for kernels behind the state: the members' numbers where start and stride do not give them, and
+  /// the hierarchy of domains where there are several.
+  void write_members();
+  void write_hierarchy();
   void clear_state();
 
   const std::shared_ptr<world_state> keep_;  ///< of a team that the world does not own itself
@@ -81,8 +82,8 @@ class team_state {
   team_view view_;
   std::unique_ptr<symmetric_allocator> own_memory_;
   symmetric_allocator* memory_ = nullptr;
-  std::optional<std::size_t> state_offset_;  ///< where it lies among the world's states of teams
-  bool given_back_ = false;
+  std::optional<std::size_t> state_offset_;  ///< in world_state::team_states(); none: it lies in own_memory_
+  bool released_ = false;
   std::mutex own_mutex_;
   std::mutex* mutex_ = &own_mutex_;
   std::mutex stream_mutex_;

@@ -11,6 +11,7 @@
 #include "host/control/stale_files.hpp"
 #include "host/error/device_failure.hpp"
 #include "host/heap/heap_parameters.hpp"
+#include "host/team/kernel_registry.hpp"
 #include "host/team/team_state.hpp"
 #include "host/topology/device_info.hpp"
 
@@ -55,7 +56,7 @@ world_state::~world_state() {
 void world_state::free_control() noexcept {
   grids_.reset();
   fetches_.reset();
-  far_.reset();
+  proxied_.reset();
   mapped_ = {};
 }
 
@@ -73,65 +74,65 @@ void world_state::choose_device() {
     }
   }
   const std::vector<contribution> all = control_plane_->all_gather(encode(mine));
-  std::vector<device_info> offers;
+  std::vector<device_info> infos;
   for (std::size_t pe = 0; pe < all.size(); ++pe)
-    offers.push_back(decode_device_offer(all[pe].bytes, static_cast<int>(pe)));
+    infos.push_back(decode_device_info(all[pe].bytes, static_cast<int>(pe)));
   const auto index_of = [&](auto&& wanted) {
-    return static_cast<int>(std::find_if(offers.begin(), offers.end(), wanted) - offers.begin());
+    return static_cast<int>(std::find_if(infos.begin(), infos.end(), wanted) - infos.begin());
   };
-  const int n = static_cast<int>(offers.size());
-  const int different = index_of([&](const device_info& o) { return o.kind != offers[0].kind; });
+  const int n = static_cast<int>(infos.size());
+  const int different = index_of([&](const device_info& o) { return o.kind != infos[0].kind; });
   if (different < n)
     throw error(
         code::mixed_heaps,
         fmt::format("PE 0 asks for the {} heap and PE {} for the {} heap: set PGAS_HEAP to the same value on all PEs",
-                    to_string(offers[0].kind), different, to_string(offers[static_cast<std::size_t>(different)].kind)),
+                    to_string(infos[0].kind), different, to_string(infos[static_cast<std::size_t>(different)].kind)),
         different);
   const int without =
       settings_.heap == heap_kind::host ? 0 : index_of([](const device_info& o) { return !o.refusal.empty(); });
   if (settings_.heap == heap_kind::cuda && without < n)
     throw error(code::device_unavailable,
                 fmt::format("PGAS_HEAP=cuda, but PE {} has no GPU to use: {}", without,
-                            offers[static_cast<std::size_t>(without)].refusal),
+                            infos[static_cast<std::size_t>(without)].refusal),
                 without);
   if (without < n) {
-    // All or none: a world has one kind of heap. Where only some PEs lack a GPU that is worth a warning.
-    const bool some = std::any_of(offers.begin(), offers.end(), [](const device_info& o) { return o.refusal.empty(); });
+    // A world has one kind of heap. A warning where only some PEs lack a GPU.
+    const bool some = std::any_of(infos.begin(), infos.end(), [](const device_info& o) { return o.refusal.empty(); });
     if (settings_.heap == heap_kind::automatic && me == 0 && some)
       log_.warn("host heap for all PEs, because PE {} has no GPU to use: {}", without,
-                offers[static_cast<std::size_t>(without)].refusal);
+                infos[static_cast<std::size_t>(without)].refusal);
     device_ = make_cpu_device();
-    for (device_info& offer : offers) offer.properties = device_->properties();
+    for (device_info& info : infos) info.properties = device_->properties();
   }
-  if (device_->properties().kind != heap_kind::host) preload_kernels(*device_);
+  if (device_->properties().kind != heap_kind::host) kernel_registry::of_process().preload(*device_);
   std::vector<device_user> users;
   for (int pe = 0; pe < n; ++pe) {
-    const device_info& offer = offers[static_cast<std::size_t>(pe)];
+    const device_info& info = infos[static_cast<std::size_t>(pe)];
     const peer_info& peer = control_plane_->peer(pe);
-    pes_.push_back({peer.host, peer.pid, peer.local_rank, offer.properties.name, offer.properties.uuid, true,
+    pes_.push_back({peer.host, peer.pid, peer.local_rank, info.properties.name, info.properties.uuid, true,
                     "load and store", false});
-    users.push_back({peer.host_index, peer.pid, offer});
+    users.push_back({peer.host_index, peer.pid, info});
   }
   for (std::size_t pe = 0; pe < pes_.size(); ++pe) pes_[pe].takes_turns = takes_turns(users, pe);
-  pes_at_once_ = detail::concurrent_pes(users, static_cast<std::size_t>(me));
-  blocks_at_once_ = detail::max_collective_blocks(users);
+  concurrent_pes_ = detail::concurrent_pes(users, static_cast<std::size_t>(me));
+  max_collective_blocks_ = detail::max_collective_blocks(users);
 }
 
-void world_state::reach_far_pes() {
+void world_state::connect_proxied_peers() {
   if (domains().only_one()) return;
-  join_step("far PEs");
+  join_step("proxied peers");
   proxy_settings how;
   how.me = control_plane_->my_pe();
   how.n = control_plane_->n_pes();
   how.slot = heap_->slot(how.me);
   how.contains = [this](std::uint64_t offset, std::uint64_t bytes) { return heap_->contains_offset(offset, bytes); };
   how.failed = [this](int pe, const std::string& what) { on_proxy_failure(pe, what); };
-  far_ = std::make_unique<proxied_peers>(*control_plane_, domains(), *device_, settings_, log_, how);
-  heap_->attach_proxy(far_->through());
+  proxied_ = std::make_unique<proxied_peers>(*control_plane_, domains(), *device_, settings_, log_, how);
+  heap_->attach_proxy(proxied_->through());
   for (std::size_t pe = 0; pe < pes_.size(); ++pe) {
     if (domains().direct(static_cast<int>(pe))) continue;
     pes_[pe].direct = false;
-    pes_[pe].route = "proxy over " + far_->through().transport_name();
+    pes_[pe].route = "proxy over " + proxied_->through().transport_name();
   }
 }
 
@@ -142,19 +143,19 @@ void world_state::build_heap() {
   control->wait_timeout_ns =
       static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(settings_.wait_timeout).count());
   control_.store(control, std::memory_order_release);
-  told_device_.store(device_.get(), std::memory_order_release);
-  control_plane_->check();  // a failure that came before there was anyone to tell
+  failing_device_.store(device_.get(), std::memory_order_release);
+  control_plane_->check();  // throws a failure that came before control_ was set
 
-  const auto tell_heap = [control](std::size_t mapped_bytes) {
+  const auto on_growth = [control](std::size_t mapped_bytes) {
     std::atomic_ref(control->heap_bytes).store(mapped_bytes, std::memory_order_release);
   };
-  const auto tell_windows = [control](std::size_t begin, std::size_t end) {
+  const auto on_team_segments = [control](std::size_t begin, std::size_t end) {
     std::atomic_ref(control->windows_begin).store(begin, std::memory_order_release);
     std::atomic_ref(control->windows_end).store(end, std::memory_order_release);
   };
-  heap_ = std::make_unique<class heap>(*device_, *control_plane_, settings_, log_, tell_heap, tell_windows,
+  heap_ = std::make_unique<class heap>(*device_, *control_plane_, settings_, log_, on_growth, on_team_segments,
                                        settings_.mem_handle == handle_kind::automatic);
-  reach_far_pes();
+  connect_proxied_peers();
   const int me = control_plane_->my_pe();
   const int n = control_plane_->n_pes();
   const first_allocation first(n);
@@ -163,7 +164,7 @@ void world_state::build_heap() {
   if (area != heap_->slot(me))
     throw error(code::address_space,
                 "the first allocation of a new heap is not at the start of the slot: please report this");
-  device_->fill(area, 0, internal_area::bytes(n), nullptr);  // teams clear their own
+  device_->fill(area, 0, internal_area::bytes(n), nullptr);  // teams clear their own states
   device_->synchronize(nullptr);
   control_plane_->barrier();
 
@@ -195,8 +196,8 @@ void world_state::make_teams() {
 }
 
 void world_state::make_context() {
-  if (far_) context_.routes_ = far_->make_table(context_, domain_team_.state().view(), control_);
-  set_team(context_, context_.world());  // which knows of the routes
+  if (proxied_) context_.routes_ = proxied_->make_table(context_, domain_team_.state().view(), control_);
+  set_team(context_, context_.world());  // now with the routes
   grids_ = std::make_unique<grid_state_pool>(*device_, context_);
   fetches_ = std::make_unique<pending_fetches>(*device_);
 }
@@ -221,7 +222,7 @@ void world_state::on_failure(const error& cause) noexcept {
   if (control_block* control = control_.load(std::memory_order_acquire))
     std::atomic_ref(control->abort)
         .store(cause.pe() >= 0 ? static_cast<std::uint32_t>(cause.pe()) + 1 : abort_no_pe, std::memory_order_release);
-  if (class device* device = told_device_.load(std::memory_order_acquire)) device->world_failed();
+  if (class device* device = failing_device_.load(std::memory_order_acquire)) device->world_failed();
 }
 
 void world_state::on_proxy_failure(int pe, const std::string& what) noexcept {
@@ -278,10 +279,11 @@ void world_state::fail(std::string_view reason, log_level level) noexcept {
 void world_state::release() noexcept {
   left_ = true;
   leaving_ = true;
-  // Where nobody is lost all come to say goodbye, however late: nobody's connections are closed while it uses them. In
-  // a world that has failed nobody uses them any more, and the dead never come.
-  if (far_)
-    far_->stop(control_plane_ && !control_plane_->failed() ? settings_.heartbeat_timeout : std::chrono::milliseconds(60));
+  // Where no PE is lost all depart, however late: no connection is closed while a peer uses it. In a world that has
+  // failed no PE uses them any more, and lost PEs never depart.
+  if (proxied_)
+    proxied_->stop(control_plane_ && !control_plane_->failed() ? settings_.heartbeat_timeout
+                                                               : std::chrono::milliseconds(60));
   host_team_ = team();
   domain_team_ = team();
   world_team_ = team();

@@ -1,5 +1,5 @@
 /// @file
-/// What stands behind a pgas::world: the parts in the order in which they are built and, reversed, given back.
+/// The state of a pgas::world: its parts in the order in which joining makes them; leaving releases them in reverse.
 #pragma once
 
 #include <atomic>
@@ -32,17 +32,17 @@ namespace pgas::detail {
 /// called.
 class world_state : public std::enable_shared_from_this<world_state> {
  public:
-  /// Collective: everything that joining does.
+  /// Collective: all steps of joining.
   world_state(std::unique_ptr<bootstrap> exchange, const config& settings, const std::string& how);
   ~world_state();
   world_state(const world_state&) = delete;
   world_state& operator=(const world_state&) = delete;
 
-  /// Collective, once: waits for all, then gives back heap, device and sockets.
+  /// Collective, once: waits for all PEs, then releases heap, device and sockets.
   void leave();
-  /// Whether this process has no part in it any more; a forked child never had one.
+  /// Whether this process is no member any more; a forked child never was one.
   [[nodiscard]] bool left() const noexcept { return left_ || forked(); }
-  /// Whether this is a child of the process that joined: it has none of the threads, and owns nothing of all this.
+  /// Whether this is a child of the process that joined: it has none of the threads and owns no part of the world.
   [[nodiscard]] bool forked() const noexcept { return !process_.is_this(); }
   /// Throws forked_process there.
   void check_process() const;
@@ -54,8 +54,8 @@ class world_state : public std::enable_shared_from_this<world_state> {
   void abort(std::string_view reason) noexcept;
   /// Ends it because an exception is unwinding this PE.
   void abandon() noexcept;
-  /// What a wait that took too long is told, with the PE that is stopped, if one is.
-  [[nodiscard]] error with_stopped_pe(const error& late) const;
+  /// The error of a wait that timed out, with the PE that is stopped, if one is.
+  [[nodiscard]] error with_stopped_pe(const error& timed_out) const;
 
   /// Throws not_joined after leave(), and the first failure of the world.
   void check() const;
@@ -64,25 +64,25 @@ class world_state : public std::enable_shared_from_this<world_state> {
   /// Throws outside_heap unless [pointer, pointer + bytes) is this PE's mapped symmetric memory; misaligned.
   void check_symmetric(const void* pointer, std::size_t bytes, std::size_t alignment, const char* what) const;
 
-  /// Throws outside_heap where PE `pe` has nothing at `local`: memory of a team that it is not in.
+  /// Throws outside_heap where PE `pe` has no memory at `local`: memory of a team that it is not in.
   void check_peer_has(const void* local, int pe) const;
   /// The address at which PE `pe`, a direct peer, has the memory that this PE has at `local`. *Errors* as
   /// check_peer_has().
   [[nodiscard]] void* remote(const void* local, int pe) const;
-  /// Waits for a stream, and turns what a kernel left in its failure record into an error.
+  /// Waits for a stream, and throws the failure record of a kernel as an error.
   void synchronize(stream_handle stream);
-  /// Carries out a host operation: for a far PE on this thread, as far as the request asks for, else on the device's
-  /// internal queue. Errors as those of synchronize().
+  /// Executes a host operation: for a proxied PE by the host's ring, until the request counts as done; else it is
+  /// enqueued on the device's internal queue. *Errors* those of synchronize().
   void execute_operation(const operation_request& request);
-  /// Carries out one atomic operation and returns the bits before; errors as those of synchronize().
+  /// Executes one atomic operation and returns the old bits. *Errors* those of synchronize().
   [[nodiscard]] std::uint64_t fetch(const operation_request& request);
-  /// Begins one; the bits before go to `result`, any host memory, in the next quiet() or sooner.
-  void fetch_later(const operation_request& request, void* result);
+  /// Begins one; the old bits are in `result`, any host memory, after the next quiet().
+  void fetch_nonblocking(const operation_request& request, void* result);
   /// Completes the host operations before it.
   void quiet();
-  /// The same without handing on what was fetched.
+  /// The same without the results of nonblocking fetches.
   void complete();
-  /// Waits for what this PE's host threads have begun, but not for what its kernels have.
+  /// Waits for the operations of this PE's host threads, but not for those of its kernels.
   void await_host_operations();
   /// Throws capturing if the stream is being captured, naming the caller `what`.
   void check_not_captured(stream_handle stream, const char* what) const;
@@ -93,7 +93,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
   [[nodiscard]] class heap& heap() noexcept { return *heap_; }
   [[nodiscard]] const class heap& heap() const noexcept { return *heap_; }
   [[nodiscard]] class control_plane& control_plane() noexcept { return *control_plane_; }
-  /// Where in the slots the states of teams lie.
+  /// The offsets in the slots for the states of teams.
   [[nodiscard]] shared_offset_space& team_states() noexcept { return *team_states_; }
   [[nodiscard]] const pgas::context& context() const noexcept { return context_; }
   [[nodiscard]] const std::vector<pe_info>& pes() const noexcept { return pes_; }
@@ -101,13 +101,13 @@ class world_state : public std::enable_shared_from_this<world_state> {
   [[nodiscard]] const team& world_team() const noexcept { return world_team_; }
   [[nodiscard]] const team& domain_team() const noexcept { return domain_team_; }
   [[nodiscard]] const team& host_team() const noexcept { return host_team_ ? host_team_ : domain_team_; }
-  /// Which PEs are reached by load and store.
+  /// Direct and proxied peers.
   [[nodiscard]] const class domains& domains() const noexcept { return heap_->domains(); }
-  /// What `device_info.hpp` has of these names, for this PE.
-  [[nodiscard]] unsigned concurrent_pes() const noexcept { return pes_at_once_; }
-  [[nodiscard]] unsigned max_collective_blocks() const noexcept { return blocks_at_once_; }
+  /// The functions of these names in `device_info.hpp`, for this PE.
+  [[nodiscard]] unsigned concurrent_pes() const noexcept { return concurrent_pes_; }
+  [[nodiscard]] unsigned max_collective_blocks() const noexcept { return max_collective_blocks_; }
   [[nodiscard]] grid_state_pool& grids() noexcept { return *grids_; }
-  /// The stream of world::stream(), made when first asked for.
+  /// The stream of world::stream(), made at the first call.
   [[nodiscard]] pgas::stream& default_stream(world& owner);
 
   /// A host-side collective on the heap at a time: allocation is deterministic only in one order.
@@ -115,7 +115,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
 
  private:
   void choose_device();
-  void reach_far_pes();
+  void connect_proxied_peers();
   void build_heap();
   void make_context();
   void make_teams();
@@ -125,13 +125,13 @@ class world_state : public std::enable_shared_from_this<world_state> {
   void on_proxy_failure(int pe, const std::string& what) noexcept;
   /// The error that a record left by a device operation stands for, if there is one.
   [[nodiscard]] std::optional<error> recorded_failure() const;
-  /// Waits for what host threads have begun to far PEs.
-  void await_far_operations();
-  /// Throws what made the device report an error, where that is known: a kernel's record, the failure of the world.
+  /// Completes the operations of host threads on proxied peers.
+  void flush_proxied();
+  /// Throws the cause of an error of the device, where it is known: a kernel's record, the failure of the world.
   void rethrow_failure() const;
   [[noreturn]] void give_up() const;
-  /// Gives back all but the device and the control words, which streams may still use. The sockets go before the device
-  /// does, as their thread tells it of failures.
+  /// Releases all parts but the device and the control words, which streams may still use. The control plane ends
+  /// before the device does, as its thread tells the device of failures.
   void release() noexcept;
   void free_control() noexcept;
 
@@ -143,26 +143,26 @@ class world_state : public std::enable_shared_from_this<world_state> {
   std::unique_ptr<class device> device_;
   mapped_block mapped_;
   std::unique_ptr<class heap> heap_;
-  std::unique_ptr<proxied_peers> far_;  ///< null where all PEs are near
+  std::unique_ptr<proxied_peers> proxied_;  ///< null where all PEs are direct peers
   std::unique_ptr<shared_offset_space> team_states_;
-  std::mutex stream_mutex_;  ///< threads may ask for it at once
+  std::mutex stream_mutex_;  ///< guards stream_
   std::optional<pgas::stream> stream_;
   pgas::context context_;
   team world_team_;
   team domain_team_;
   team host_team_;  ///< none where it is the domain
   std::vector<pe_info> pes_;
-  unsigned pes_at_once_ = 0;
-  unsigned blocks_at_once_ = 0;
+  unsigned concurrent_pes_ = 0;
+  unsigned max_collective_blocks_ = 0;
   std::unique_ptr<grid_state_pool> grids_;
   std::unique_ptr<pending_fetches> fetches_;
   std::mutex collective_;
-  std::atomic<control_block*> control_{nullptr};     ///< host address, for the thread that learns of failures
-  std::atomic<class device*> told_device_{nullptr};  ///< the same, to be told of it
-  std::atomic<bool> leaving_{false};                 ///< from now on it is the links that say who is lost
-  mutable std::mutex late_mutex_;
-  mutable std::optional<error> late_;  ///< the last wait that took too long
-  const int unwinding_;                ///< exceptions in flight when the world was joined
+  std::atomic<control_block*> control_{nullptr};        ///< host address, for the thread of the control plane
+  std::atomic<class device*> failing_device_{nullptr};  ///< the device, for the same thread
+  std::atomic<bool> leaving_{false};                    ///< then only the control plane decides which PE is lost
+  mutable std::mutex timeout_mutex_;
+  mutable std::optional<error> last_timeout_;  ///< the error of the last wait that timed out
+  const int unwinding_;                        ///< exceptions in flight when the world was joined
   std::atomic<bool> left_{false};
 };
 

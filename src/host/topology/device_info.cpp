@@ -28,56 +28,57 @@ T number_in(const std::string& text, int pe) {
 
 }  // namespace
 
-blob encode(const device_info& offer) {
-  const device_properties& has = offer.properties;
-  return join_fields({fmt::to_string(static_cast<int>(offer.kind)), has.name, has.uuid,
-                      fmt::to_string(has.multiprocessors), has.runs_processes_at_once ? "1" : "0", offer.refusal});
+blob encode(const device_info& info) {
+  const device_properties& properties = info.properties;
+  return join_fields({fmt::to_string(static_cast<int>(info.kind)), properties.name, properties.uuid,
+                      fmt::to_string(properties.multiprocessors), properties.runs_processes_at_once ? "1" : "0",
+                      info.refusal});
 }
 
-device_info decode_device_offer(const blob& bytes, int pe) {
+device_info decode_device_info(const blob& bytes, int pe) {
   const std::vector<std::string> fields = split_fields(bytes);
   if (fields.size() != n_fields)
     throw error(code::bootstrap_protocol,
                 fmt::format("PE {} described its device in {} fields instead of {}", pe, fields.size(), n_fields), pe);
-  device_info offer;
-  offer.kind = static_cast<heap_kind>(number_in<int>(fields[0], pe));
-  offer.properties.name = fields[1];
-  offer.properties.uuid = fields[2];
-  offer.properties.multiprocessors = number_in<unsigned>(fields[3], pe);
-  offer.properties.runs_processes_at_once = number_in<int>(fields[4], pe) != 0;
-  offer.refusal = fields[5];
-  return offer;
+  device_info info;
+  info.kind = static_cast<heap_kind>(number_in<int>(fields[0], pe));
+  info.properties.name = fields[1];
+  info.properties.uuid = fields[2];
+  info.properties.multiprocessors = number_in<unsigned>(fields[3], pe);
+  info.properties.runs_processes_at_once = number_in<int>(fields[4], pe) != 0;
+  info.refusal = fields[5];
+  return info;
 }
 
 unsigned concurrent_pes(std::span<const device_user> users, std::size_t me) {
   const device_user& self = users[me];
-  const device_properties& mine = self.offer.properties;
+  const device_properties& mine = self.info.properties;
   unsigned sharers = 0;
   unsigned smallest = mine.multiprocessors;
   for (const device_user& other : users) {
-    const device_properties& theirs = other.offer.properties;
+    const device_properties& theirs = other.info.properties;
     if (theirs.uuid != mine.uuid || other.host != self.host) continue;
     if (other.process != self.process && !mine.runs_processes_at_once) continue;
     ++sharers;
     smallest = std::min(smallest, theirs.multiprocessors);
   }
-  // The smallest part lies inside all others and has to hold everyone's blocks.
+  // The smallest range lies inside all others and has to hold the blocks of all PEs.
   return smallest == 0 ? sharers : (sharers * mine.multiprocessors + smallest - 1) / smallest;
 }
 
 bool takes_turns(std::span<const device_user> users, std::size_t me) {
   const device_user& self = users[me];
-  const device_properties& mine = self.offer.properties;
+  const device_properties& mine = self.info.properties;
   if (mine.kind == heap_kind::host || mine.runs_processes_at_once) return false;
   return std::any_of(users.begin(), users.end(), [&](const device_user& other) {
-    return other.offer.properties.uuid == mine.uuid && other.host == self.host && other.process != self.process;
+    return other.info.properties.uuid == mine.uuid && other.host == self.host && other.process != self.process;
   });
 }
 
 unsigned max_collective_blocks(std::span<const device_user> users) {
   unsigned blocks = team_layout::most_blocks;
   for (std::size_t pe = 0; pe < users.size(); ++pe) {
-    const unsigned has = users[pe].offer.properties.multiprocessors;
+    const unsigned has = users[pe].info.properties.multiprocessors;
     if (has != 0) blocks = std::min(blocks, std::max(1u, has / (2 * concurrent_pes(users, pe))));
   }
   return blocks;

@@ -1,5 +1,5 @@
 /// @file
-/// What PEs tell one another of their devices while joining, and what follows where several share one.
+/// The devices of all PEs, exchanged while joining, and the limits where several PEs share one.
 #pragma once
 
 #include <span>
@@ -11,35 +11,35 @@
 
 namespace pgas::detail {
 
-/// What a PE says of its device.
+/// The device of a PE.
 struct device_info {
-  heap_kind kind = heap_kind::host;  ///< what it was told to take
+  heap_kind kind = heap_kind::host;  ///< as its settings ask for
   device_properties properties;
-  std::string refusal;  ///< why there is no GPU; empty where there is one
+  std::string refusal;  ///< the reason why there is no GPU; empty where there is one
 };
 
-[[nodiscard]] blob encode(const device_info& offer);
-/// *Errors* bootstrap_protocol, naming PE `pe`, for what is no offer.
-[[nodiscard]] device_info decode_device_offer(const blob& bytes, int pe);
+[[nodiscard]] blob encode(const device_info& info);
+/// *Errors* bootstrap_protocol, naming PE `pe`, for malformed bytes.
+[[nodiscard]] device_info decode_device_info(const blob& bytes, int pe);
 
 /// A PE on its device.
 struct device_user {
   int host = 0;
   int process = 0;
-  device_info offer;
+  device_info info;
 };
 
-/// By how many PEs, number `me` included, what its process may use of the device has to be divided: those of its
-/// process, and of all processes where the device runs them side by side (MPS), whatever part of it each may use. Parts
-/// start at the same multiprocessor, so where they differ it is more for the larger ones.
+/// The number of PEs, `me` included, whose kernels run on the device at the same time: the PEs of its process, under
+/// MPS those of all processes. The multiprocessors that a process may use are divided by it. Under MPS these ranges
+/// start at the same multiprocessor, so a process with a larger range divides by more.
 [[nodiscard]] unsigned concurrent_pes(std::span<const device_user> users, std::size_t me);
 
-/// Whether another process has the same device, and kernels of the two run in turns.
+/// Whether another process has the same device, and the kernels of the two run in turns.
 [[nodiscard]] bool takes_turns(std::span<const device_user> users, std::size_t me);
 
-/// How many blocks the library's kernels may have that wait for one another on all PEs: of each, as many as fit on its
-/// device with those of the others there, twice, as the next kernel of a stream may be set up while one still runs.
-/// 32 at most.
+/// The most blocks of the library's collective kernels, whose blocks wait for those of other PEs. Twice as many fit on
+/// every device together with those of the other PEs there, as the next kernel of a stream may start while one still
+/// runs. At most 32.
 [[nodiscard]] unsigned max_collective_blocks(std::span<const device_user> users);
 
 }  // namespace pgas::detail

@@ -9,7 +9,7 @@ namespace pgas::detail {
 
 namespace {
 
-/// Those of `allowed` that are in a list like "0-3,8". None where it is no list.
+/// The elements of `allowed` that a list like "0-3,8" contains; none where the text is malformed.
 std::vector<int> listed(const std::string& list, const std::vector<int>& allowed) {
   std::vector<int> found;
   std::istringstream text(list);
@@ -43,13 +43,13 @@ std::vector<int> allowed_cpus() {
   cpu_set_t set;
   CPU_ZERO(&set);
   std::vector<int> cpus;
-  if (::sched_getaffinity(0, sizeof set, &set) != 0) return cpus;  // more CPUs than a set of the usual size has
+  if (::sched_getaffinity(0, sizeof set, &set) != 0) return cpus;  // more CPUs than a cpu_set_t holds
   for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu)
     if (CPU_ISSET(static_cast<std::size_t>(cpu), &set)) cpus.push_back(cpu);
   return cpus;
 }
 
-kept_on::kept_on(const std::vector<int>& cpus) noexcept {
+affinity_scope::affinity_scope(const std::vector<int>& cpus) noexcept {
   CPU_ZERO(&before_);
   if (cpus.empty() || ::sched_getaffinity(0, sizeof before_, &before_) != 0) return;
   cpu_set_t wanted;
@@ -58,7 +58,7 @@ kept_on::kept_on(const std::vector<int>& cpus) noexcept {
   moved_ = ::sched_setaffinity(0, sizeof wanted, &wanted) == 0;
 }
 
-kept_on::~kept_on() {
+affinity_scope::~affinity_scope() {
   if (moved_) static_cast<void>(::sched_setaffinity(0, sizeof before_, &before_));
 }
 

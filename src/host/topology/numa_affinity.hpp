@@ -1,6 +1,5 @@
 /// @file
-/// Which CPUs are near a PCI device, and keeping what is made within a scope near them: threads, and memory that they
-/// are the first to touch.
+/// The CPUs of a PCI device's NUMA node, and a scope whose threads and first-touched memory stay there.
 #pragma once
 
 #include <sched.h>
@@ -12,25 +11,25 @@
 namespace pgas::detail {
 
 struct locality {
-  int node = -1;          ///< of NUMA; -1: unknown, or there is only one
-  std::vector<int> cpus;  ///< of `allowed`, those that are near; none where that is unknown, or all or none of them are
+  int node = -1;          ///< NUMA node; -1: unknown, or there is only one
+  std::vector<int> cpus;  ///< of `allowed`, on the node; none where unknown, or all or none are on it
 };
 
-/// @param pci "0000:19:00.0"; empty: no device @param devices where the kernel lists them
+/// @param pci "0000:19:00.0"; empty: no device @param devices the kernel's list of devices
 [[nodiscard]] locality locality_of(const std::string& pci, const std::vector<int>& allowed,
                                    const std::filesystem::path& devices = "/sys/bus/pci/devices");
 
 /// The CPUs that the calling thread may use. None where the kernel does not say.
 [[nodiscard]] std::vector<int> allowed_cpus();
 
-/// Keeps the calling thread, and those that it starts, on these CPUs; the thread itself for as long as this lives. Does
-/// nothing for none.
-class kept_on {
+/// Pins the calling thread to these CPUs during a scope; threads that it starts stay there. Does nothing for an empty
+/// list.
+class affinity_scope {
  public:
-  explicit kept_on(const std::vector<int>& cpus) noexcept;
-  ~kept_on();
-  kept_on(const kept_on&) = delete;
-  kept_on& operator=(const kept_on&) = delete;
+  explicit affinity_scope(const std::vector<int>& cpus) noexcept;
+  ~affinity_scope();
+  affinity_scope(const affinity_scope&) = delete;
+  affinity_scope& operator=(const affinity_scope&) = delete;
 
  private:
   cpu_set_t before_;

@@ -136,8 +136,8 @@ TEST(sharing, pes_that_cannot_share_memory_stay_apart_where_they_may) {
     heap_pe at(exchange, settings, prepare, true);
     EXPECT_EQ(at.device.mappings, 0) << "nothing stays of what was tried";
     const std::span<const int> members = at.heap->domains().members();
-    const std::vector<int> near(members.begin(), members.end());
-    EXPECT_EQ(near, at.me == 1 ? (std::vector<int>{1}) : (std::vector<int>{0, 2}));
+    const std::vector<int> direct_peers(members.begin(), members.end());
+    EXPECT_EQ(direct_peers, at.me == 1 ? (std::vector<int>{1}) : (std::vector<int>{0, 2}));
     EXPECT_EQ(at.heap->domains().largest(), 2);
     auto* p = at.allocate<int>(10);
     if (at.me != 1) at.remote(p, 2 - at.me)[0] = at.me;

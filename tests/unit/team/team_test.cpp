@@ -155,7 +155,8 @@ TEST(team, memory_grows_and_is_refused_on_all_members_alike) {
       for (int i = 0; i < 10; ++i) parts.push_back(t.allocate<char>(std::size_t{1} << 20));
       EXPECT_GE(w.state().heap().team_segments().count(), 2u);
       try {
-        static_cast<void>(t.allocate<char>(std::size_t{1} << 30));  // more than the slot has addresses for windows
+        static_cast<void>(
+            t.allocate<char>(std::size_t{1} << 30));  // more addresses than the slot has for team segments
         ADD_FAILURE() << "more than there is was allocated";
       } catch (const error& full) {
         EXPECT_EQ(full.code(), code::out_of_memory);
@@ -163,7 +164,7 @@ TEST(team, memory_grows_and_is_refused_on_all_members_alike) {
       }
       parts.clear();
       const std::size_t team_segments = w.state().heap().team_segments().count();
-      auto across = t.allocate<char>(std::size_t{5} << 20);  // over the border between two windows
+      auto across = t.allocate<char>(std::size_t{5} << 20);  // over the border between two team segments
       EXPECT_EQ(w.state().heap().team_segments().count(), team_segments);
       EXPECT_TRUE(w.state().heap().contains(across.data(), across.size()));
       EXPECT_TRUE(w.state().heap().peer_has(across.data(), 1));

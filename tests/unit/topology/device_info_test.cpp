@@ -8,18 +8,18 @@
 namespace pgas::unit_test {
 namespace {
 
-using detail::decode_device_offer;
+using detail::decode_device_info;
 using detail::device_info;
 using detail::device_user;
 
 device_info offer_of(const std::string& uuid, unsigned multiprocessors, bool side_by_side = false) {
-  device_info offer;
-  offer.kind = heap_kind::cuda;
-  offer.properties.name = "GPU";
-  offer.properties.uuid = uuid;
-  offer.properties.multiprocessors = multiprocessors;
-  offer.properties.runs_processes_at_once = side_by_side;
-  return offer;
+  device_info info;
+  info.kind = heap_kind::cuda;
+  info.properties.name = "GPU";
+  info.properties.uuid = uuid;
+  info.properties.multiprocessors = multiprocessors;
+  info.properties.runs_processes_at_once = side_by_side;
+  return info;
 }
 
 /// `n` processes of one PE each on one GPU.
@@ -32,7 +32,7 @@ std::vector<device_user> processes(int n, unsigned multiprocessors, bool side_by
 TEST(device_info, arrives_as_it_was_sent) {
   device_info mine = offer_of("GPU-1", 132, true);
   mine.refusal = "none at all";
-  const device_info there = decode_device_offer(encode(mine), 3);
+  const device_info there = decode_device_info(encode(mine), 3);
   EXPECT_EQ(there.kind, heap_kind::cuda);
   EXPECT_EQ(there.properties.name, "GPU");
   EXPECT_EQ(there.properties.uuid, "GPU-1");
@@ -48,7 +48,7 @@ TEST(device_info, what_is_none_is_refused) {
   letter[0] = std::byte{'x'};
   for (const blob& bytes : {blob{}, cut, letter}) {
     try {
-      static_cast<void>(decode_device_offer(bytes, 3));
+      static_cast<void>(decode_device_info(bytes, 3));
       ADD_FAILURE() << bytes.size() << " bytes";
     } catch (const error& e) {
       EXPECT_EQ(e.code(), code::bootstrap_protocol);
@@ -71,7 +71,7 @@ TEST(concurrent_pes, processes_that_take_turns_have_all_of_it) {
 
 TEST(takes_turns, only_processes_that_share_a_gpu_without_mps) {
   std::vector<device_user> users = processes(2, 132, false);
-  for (device_user& each : users) each.offer.properties.kind = heap_kind::cuda;
+  for (device_user& each : users) each.info.properties.kind = heap_kind::cuda;
   EXPECT_TRUE(takes_turns(users, 0));
   EXPECT_TRUE(takes_turns(users, 1));
   users[1].process = users[0].process;
@@ -79,7 +79,7 @@ TEST(takes_turns, only_processes_that_share_a_gpu_without_mps) {
   users[1] = users[0];
   users[1].host = 1;
   EXPECT_FALSE(takes_turns(users, 0)) << "another host";
-  for (device_user& each : users = processes(2, 132, true)) each.offer.properties.kind = heap_kind::cuda;
+  for (device_user& each : users = processes(2, 132, true)) each.info.properties.kind = heap_kind::cuda;
   EXPECT_FALSE(takes_turns(users, 0)) << "under MPS";
   EXPECT_FALSE(takes_turns(std::vector<device_user>(2), 0)) << "on the host";
 }
@@ -105,8 +105,8 @@ TEST(concurrent_pes, the_smallest_part_holds_the_blocks_of_all) {
 }
 
 TEST(concurrent_pes, pes_of_one_process_share_what_it_has) {
-  const device_info offer = offer_of("a", 132);
-  const std::vector<device_user> users = {{0, 1, offer}, {0, 1, offer}, {0, 2, offer}};
+  const device_info info = offer_of("a", 132);
+  const std::vector<device_user> users = {{0, 1, info}, {0, 1, info}, {0, 2, info}};
   EXPECT_EQ(concurrent_pes(users, 0), 2u);
   EXPECT_EQ(concurrent_pes(users, 2), 1u);
 }

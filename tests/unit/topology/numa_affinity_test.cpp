@@ -9,8 +9,8 @@
 namespace pgas::unit_test {
 namespace {
 
+using detail::affinity_scope;
 using detail::allowed_cpus;
-using detail::kept_on;
 using detail::locality_of;
 using cpus = std::vector<int>;
 
@@ -59,7 +59,7 @@ TEST(locality, is_kept_by_threads_that_are_started_there) {
   cpus of_thread;
   std::thread started;
   {
-    const kept_on last({before.back()});
+    const affinity_scope last({before.back()});
     EXPECT_EQ(allowed_cpus(), cpus{before.back()});
     started = std::thread([&] { of_thread = allowed_cpus(); });
   }
@@ -70,7 +70,7 @@ TEST(locality, is_kept_by_threads_that_are_started_there) {
 
 TEST(locality, of_no_cpus_moves_nobody) {
   const cpus before = allowed_cpus();
-  const kept_on none({});
+  const affinity_scope none({});
   EXPECT_EQ(allowed_cpus(), before);
 }
 

@@ -36,7 +36,7 @@ class host_call {
 
   [[nodiscard]] class world& world() const noexcept { return world_; }
   [[nodiscard]] stream* on() noexcept { return stream_ ? &*stream_ : nullptr; }
-  [[nodiscard]] detail::issue target() noexcept { return {world_, on(), blocking_}; }
+  [[nodiscard]] detail::op_target target() noexcept { return {world_, on(), blocking_}; }
 
  private:
   using mode = when::mode;
