@@ -46,7 +46,7 @@ struct heap_pe {
     return static_cast<T*>(heap->allocate(count * sizeof(T), 16));
   }
 
-  linked_pe pe;
+  joined_pe pe;
   const int me;
   const int n;
   faulty_device device;

@@ -17,7 +17,7 @@ constexpr std::size_t GiB = std::size_t{1} << 30;
 TEST(address_layout, processes_have_the_same_base) {
   for (const int n : {1, 2, 4, 8}) {
     const auto ends = run_processes(n, [n](bootstrap& exchange) {
-      linked_pe pe(exchange);
+      joined_pe pe(exchange);
       faulty_device device;
       {
         const address_layout slots(device, pe.control_plane, n, GiB, GiB, 2 * MiB);
@@ -39,7 +39,7 @@ TEST(address_layout, processes_have_the_same_base) {
 
 TEST(address_layout, several_worlds_of_a_process_agree_each) {
   const auto ends = run_processes(2, [](bootstrap& exchange) {
-    linked_pe pe(exchange);
+    joined_pe pe(exchange);
     faulty_device device;
     std::vector<std::unique_ptr<address_layout>> many;
     for (int i = 0; i < 3; ++i) {
@@ -55,7 +55,7 @@ TEST(address_layout, threads_of_one_process_cannot_share_an_address) {
   std::set<const std::byte*> bases;
   std::mutex mutex;
   const auto ends = run_threads(3, [&](bootstrap& exchange) {
-    linked_pe pe(exchange);
+    joined_pe pe(exchange);
     faulty_device device;
     const address_layout slots(device, pe.control_plane, 3, 64 * MiB, 64 * MiB, 2 * MiB);
     EXPECT_FALSE(slots.same_base());
@@ -87,7 +87,7 @@ TEST(address_layout, one_pe_that_gets_no_address_makes_all_differ_and_the_heap_w
 TEST(address_layout, a_later_proposal_is_taken_where_the_first_fails) {
   // Something lies where PE 0's system puts the layout: PE 1 occupies the whole neighbourhood, differently from PE 0.
   const auto ends = run_processes(2, [](bootstrap& exchange) {
-    linked_pe pe(exchange);
+    joined_pe pe(exchange);
     faulty_device device;
     faulty_device obstacle;
     std::vector<std::pair<void*, std::size_t>> held;
@@ -106,7 +106,7 @@ TEST(address_layout, a_later_proposal_is_taken_where_the_first_fails) {
 
 TEST(address_layout, the_stride_shrinks_where_addresses_are_short) {
   const auto ends = run_threads(2, [](bootstrap& exchange) {
-    linked_pe pe(exchange);
+    joined_pe pe(exchange);
     faulty_device device;
     if (exchange.rank() == 1) device.most_addresses = 256 * MiB;
     {

@@ -69,7 +69,7 @@ TEST(domains, nonsense_is_refused_with_what_is_allowed) {
 
 TEST(domains, members_are_numbered_in_the_order_of_pes) {
   run_threads(4, [](bootstrap& exchange) {
-    linked_pe pe(exchange, quick());
+    joined_pe pe(exchange, quick());
     const domains view(pe.control_plane.my_pe(), detail::agree_on_p2p_sets(pe.control_plane, "1,3"));
     const int me = pe.control_plane.my_pe();
     if (me % 2 == 1) {
@@ -90,7 +90,7 @@ TEST(domains, members_are_numbered_in_the_order_of_pes) {
 
 TEST(domains, a_setting_that_differs_is_refused_on_all_pes) {
   const auto outcomes = run_threads(3, [](bootstrap& exchange) {
-    linked_pe pe(exchange, quick());
+    joined_pe pe(exchange, quick());
     static_cast<void>(detail::agree_on_p2p_sets(pe.control_plane, pe.control_plane.my_pe() == 2 ? "0" : "all"));
   });
   for (const auto& outcome : outcomes) {
