@@ -14,6 +14,7 @@
 #include "bootstrap/tcp/server.hpp"
 #include "bootstrap/tcp/unique_id.hpp"
 #include "common/descriptors.hpp"
+#include "common/struct_size.hpp"
 #include "common/system.hpp"
 #include "pgas/error.hpp"
 
@@ -248,6 +249,7 @@ namespace pgas {
 
 std::string make_unique_id(const bootstrap_options& options) {
   using namespace boot;
+  detail::check_struct_size("bootstrap_options", options.struct_size, sizeof(bootstrap_options));
   auto listeners = listen_on(options.interface, 0);
   if (listeners.empty()) throw_system("opening a listener for a unique id", EADDRINUSE);
   host_addresses own = own_addresses(options.interface);

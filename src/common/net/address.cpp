@@ -112,7 +112,7 @@ host_addresses own_addresses(const std::string& interface) {
   }
   if (!interface.empty() && addresses.reachable.empty() && addresses.loopback.empty())
     throw error(code::config_value,
-                fmt::format("PGAS_INTERFACE={}: no interface of this name is up and has an address; there are: {}",
+                fmt::format("PGAS_SOCKET_IFNAME={}: no interface of this name is up and has an address; there are: {}",
                             interface, names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
   return addresses;
 }

@@ -104,9 +104,9 @@ TEST(ring, that_is_complete_is_asked_once_and_not_again_before_something_is_hand
   table.ring = memory.producers();
   table.ring.heads->next = 3;
   memory.consumer().publish_completed(3);
-  EXPECT_TRUE(detail::settle({&table}, detail::operation::fence, -1));
+  EXPECT_TRUE(detail::drain({&table}, detail::operation::fence, -1));
   table.ring.progress = nullptr;  // a read over PCIe for a GPU: it would crash here
-  EXPECT_TRUE(detail::settle({&table}, detail::operation::fence, -1));
+  EXPECT_TRUE(detail::drain({&table}, detail::operation::fence, -1));
 }
 
 }  // namespace
