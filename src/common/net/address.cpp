@@ -117,4 +117,20 @@ host_addresses own_addresses(const std::string& interface) {
   return addresses;
 }
 
+std::string interface_of(int socket) {
+  sockaddr_storage own{};
+  socklen_t length = sizeof own;
+  ifaddrs* list = nullptr;
+  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&own), &length) != 0 || ::getifaddrs(&list) != 0) return {};
+  const std::unique_ptr<ifaddrs, decltype(&::freeifaddrs)> owner(list, &::freeifaddrs);
+  const std::optional<tcp_address> wanted = tcp_address::from(reinterpret_cast<const sockaddr*>(&own));
+  for (const ifaddrs* one = list; wanted && one != nullptr; one = one->ifa_next) {
+    const std::optional<tcp_address> has = tcp_address::from(one->ifa_addr);
+    if (!has || has->host() != wanted->host()) continue;
+    const std::string name = one->ifa_name;
+    return name.substr(0, name.find(':'));  // "eth0:1" is a second address of eth0
+  }
+  return {};
+}
+
 }  // namespace pgas::detail

@@ -48,4 +48,7 @@ struct host_addresses {
 /// there are, where `interface` is none of them; system.
 [[nodiscard]] host_addresses own_addresses(const std::string& interface);
 
+/// The name of the network interface that has the local address of `socket`; empty where there is none.
+[[nodiscard]] std::string interface_of(int socket);
+
 }  // namespace pgas::detail

@@ -78,7 +78,7 @@ struct control_plane_state : std::enable_shared_from_this<control_plane_state> {
   void on_disconnect(int pe);
   void on_process_end(const watched_process& one);
 
-  // ---- other hosts (remote_peers.cpp)
+  // ---- other hosts (heartbeat.cpp)
 
   /// The last step of the reader: waits, for a bounded time, until other hosts have received all messages.
   void finish_remote();

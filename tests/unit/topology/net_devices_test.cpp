@@ -5,8 +5,8 @@
 
 #include <fstream>
 
+#include "common/net/address.hpp"
 #include "common/net/tcp_socket.hpp"
-#include "common/net_interface.hpp"
 
 namespace {
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "common/net_interface.hpp"
+#include "common/net/address.hpp"
 #include "host/control/control_plane_state.hpp"
 
 namespace pgas::detail {
