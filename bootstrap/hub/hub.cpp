@@ -28,6 +28,11 @@ void hub::attach(int rank, unique_fd socket) {
   if (failure_) send(rank, failure_);
 }
 
+void hub::ended(int rank, std::string_view how) {
+  receive(rank);
+  lost(rank, how);
+}
+
 void hub::lost(int rank, std::string_view how) {
   member& one = at(rank);
   if (one.where == member::state::left || one.where == member::state::lost) return;

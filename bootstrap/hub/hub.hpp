@@ -44,8 +44,9 @@ class hub {
   [[nodiscard]] bool has_come(int rank) const {
     return members_[static_cast<std::size_t>(rank)].where != member::state::absent;
   }
-  /// A member's process has ended. Breaks the world unless that member had left it.
-  void lost(int rank, std::string_view how);
+  /// A member's process has ended. Breaks the world unless that member had left it, or had aborted it: its last frames
+  /// are read first.
+  void ended(int rank, std::string_view how);
   /// Breaks the world: current and later calls of all members throw this. Only the first failure counts.
   void fail(code why, int pe, std::string text);
   /// A remark for the message of a timeout, such as refused connections.
@@ -69,6 +70,7 @@ class hub {
   [[nodiscard]] int size() const { return static_cast<int>(members_.size()); }
 
  private:
+  void lost(int rank, std::string_view how);
   void react(int rank, short revents);
   void receive(int rank);
   void contribute(int rank);

@@ -195,7 +195,7 @@ def cases(options, folder):
         chosen = [(routes[i % 3 != 1 and len(routes) > 1], (2, 4, 2, 4, 8)[i % 5], launchers[i % 7 in (2, 5) and len(launchers) > 1])]
         for proxied, pes, launcher in everything if options.full else chosen:
             # Near PEs have fewer exchanges, and nobody far.
-            if step == "join:far PEs:0" or step in joins[last - 4:last + 1]:
+            if step == "join:proxied peers:0" or step in joins[last - 4:last + 1]:
                 proxied = routes[-1]
             yield Case(way, step, pes, launcher, proxied, (i * 3 + 1) % pes)
 

@@ -35,7 +35,7 @@ void hub_registry::attach(int rank, unique_fd socket) {
     fresh->on_abort(told_.aborted);
     fresh->on_silence(told_.fell_silent);
     for (std::size_t other = 0; other < ended_.size(); ++other)
-      if (ended_[other]) fresh->lost(static_cast<int>(other), *ended_[other]);
+      if (ended_[other]) fresh->ended(static_cast<int>(other), *ended_[other]);
     hubs_.push_back(std::move(fresh));
   }
   // A child of a PE may come after the world is over; the answer is that its socket is closed.
@@ -44,7 +44,7 @@ void hub_registry::attach(int rank, unique_fd socket) {
 
 void hub_registry::ended(int rank, std::string how) {
   for (const auto& one : hubs_)
-    if (one) one->lost(rank, how);
+    if (one) one->ended(rank, how);
   ended_[static_cast<std::size_t>(rank)] = std::move(how);
 }
 
