@@ -168,9 +168,7 @@ TEST_P(contract, a_pe_that_learns_of_a_finished_put_sees_it) {
   run(n, [](test_pe& pe) {
     blob memory(n * bytes);
     const exposed_memory exposed = pe.expose(memory);
-    pe.barrier();
-    const std::uint64_t imported = pe.import_from(0);
-    if (pe.me == 0) {
+    if (pe.me == 0) {  // before the barrier, which may deliver the first messages
       pe.on_message = [&](int from, const blob& round) {
         const blob expected = pattern(bytes, from, static_cast<int>(round.size()));
         EXPECT_EQ(std::memcmp(memory.data() + static_cast<std::size_t>(from) * bytes, expected.data(), bytes), 0)
@@ -178,6 +176,10 @@ TEST_P(contract, a_pe_that_learns_of_a_finished_put_sees_it) {
         static const blob seen(1);
         pe.send(from, seen);
       };
+    }
+    pe.barrier();
+    const std::uint64_t imported = pe.import_from(0);
+    if (pe.me == 0) {
       pe.until_messages((n - 1) * rounds);
       pe.until_done();
     } else {
