@@ -68,17 +68,17 @@ std::vector<blob> hub_client::exchange(collective what, std::span<const std::byt
                             .sequence = sequence_,
                             .what = what,
                             .limit_ms = static_cast<std::uint32_t>(allowed.count())};
-  const deadline patience{allowed + for_the_verdict};
+  const deadline answer_limit{allowed + for_the_verdict};
   // If sending fails, the reason may be among the frames of the hub, so those are read in any case.
   {
     const std::lock_guard lock{sending_};
-    (void)send_all(socket_.get(), *make_frame(header, mine), patience);
+    (void)send_all(socket_.get(), *make_frame(header, mine), answer_limit);
   }
 
   for (;;) {
     switch (incoming_.read(socket_.get())) {
       case frame_reader<frame_header>::status::incomplete:
-        if (!wait_for_events(socket_.get(), POLLIN, patience))
+        if (!wait_for_events(socket_.get(), POLLIN, answer_limit))
           fail({code::bootstrap_timeout,
                 fmt::format("rank {} of {} got no answer from {} within {} ({}). Is that process stopped, or its host "
                             "cut off?",

@@ -103,12 +103,12 @@ struct job_address {
 /// Listeners on the first port that is free. Waits a moment, since this process may be closing its own listener.
 [[nodiscard]] std::vector<tcp_listener> listen_on_any(const job_address& where_to, const std::string& interface,
                                                       const deadline& limit) {
-  const deadline patience = limit.but_at_most(milliseconds{2000});
+  const deadline retry_limit = limit.but_at_most(milliseconds{2000});
   do {
     for (const std::uint16_t port : where_to.ports)
       if (auto listeners = listen_on(interface, port); !listeners.empty()) return listeners;
     std::this_thread::sleep_for(milliseconds{20});
-  } while (!patience.expired());
+  } while (!retry_limit.expired());
   throw error{
       code::bootstrap_unavailable,
       fmt::format("rank 0 cannot listen on port {}{}: already in use. {}", where_to.ports.front(),

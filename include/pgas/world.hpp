@@ -101,7 +101,7 @@ class PGAS_API world {
   [[nodiscard]] const pgas::team& team() const;
   /// The domain: this PE and its direct peers.
   [[nodiscard]] const pgas::team& domain_team() const;
-  /// The PEs of this host: the domain, and with PGAS_P2P also those that it keeps apart.
+  /// All PEs of this host, proxied peers included.
   [[nodiscard]] const pgas::team& host_team() const;
 
   /// Collective: `count` objects of T on every PE, at the same offset.

@@ -54,7 +54,7 @@ class frame_reader {
   [[nodiscard]] std::span<const std::byte> message() const { return buffer_; }
 
  private:
-  /// Memory grows with what arrives, not with what a header promises.
+  /// The buffer grows with the bytes received: a header alone can not make it large.
   static constexpr std::size_t step = 1 << 20;
 
   [[nodiscard]] status stopped(received at) {

@@ -47,7 +47,7 @@ void sweep(const std::string& folder, std::string_view prefix,
 
 }  // namespace
 
-void sweep_leftovers(const std::string& directory) noexcept {
+void remove_stale_files(const std::string& directory) noexcept {
   try {
     if (!directory.empty())
       sweep(directory, "pgas-",

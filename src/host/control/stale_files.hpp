@@ -8,6 +8,6 @@ namespace pgas::detail {
 
 /// Removes files of killed processes of this user: sockets in `directory`, where one is given, without a listener, and
 /// files of UCX in /dev/shm that no process has open. Failures are ignored.
-void sweep_leftovers(const std::string& directory) noexcept;
+void remove_stale_files(const std::string& directory) noexcept;
 
 }  // namespace pgas::detail

@@ -28,7 +28,7 @@ class heap {
   using growth_callback = contiguous_growth::growth_callback;
 
   /// Collective: finds out which PEs can share memory, agrees on stride, base and kind of handle, reserves the layout.
-  /// No memory yet. *Errors* address_space, handle_exchange (naming what was probed and what each attempt answered),
+  /// No memory yet. *Errors* address_space, handle_exchange (naming each kind of handle and the result of its probe),
   /// mixed_heaps; the same error on all PEs.
   /// @param allow_proxied whether PEs of a host that can't share memory may be proxied; else that is an error
   heap(device& device, const control_group& everyone, const config& settings, log::logger& log,

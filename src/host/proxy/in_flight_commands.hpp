@@ -25,8 +25,8 @@ struct proxy_op {
   std::uint64_t number = 0;  ///< in the ring
   std::uint64_t block = 0;   ///< the first that has not been issued as a whole
   std::uint64_t at = 0;      ///< issued bytes of it
-  std::uint32_t parts = 0;   ///< of the data: issued, and not known to have arrived
-  std::uint32_t chunks = 0;  ///< of these, those that still read or write `local`
+  std::uint32_t parts = 0;   ///< issued parts of the data whose arrival is not known
+  std::uint32_t chunks = 0;  ///< parts whose transfer still reads or writes `local`
   bool issued = false;       ///< all data
   bool unordered = false;    ///< the data does not arrive in the order of messages
   bool data_done = false;    ///< the data has taken effect

@@ -33,7 +33,7 @@ world_state::world_state(std::unique_ptr<bootstrap> exchange, const config& sett
   control_plane_ = std::make_unique<class control_plane>(*bootstrap_, settings_, log_,
                                                          [this](const error& cause) { on_failure(cause); });
   try {
-    if (control_plane_->peer(control_plane_->my_pe()).local_rank == 0) sweep_leftovers(settings_.socket_directory);
+    if (control_plane_->peer(control_plane_->my_pe()).local_rank == 0) remove_stale_files(settings_.socket_directory);
     choose_device();
     build_heap();
     make_teams();

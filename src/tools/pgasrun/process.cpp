@@ -108,9 +108,9 @@ bool process::has_ended() {
 }
 
 bool process::has_ended_within(milliseconds limit) {
-  const deadline patience{limit};
+  const deadline until{limit};
   while (!has_ended()) {
-    if (patience.expired()) return false;
+    if (until.expired()) return false;
     std::this_thread::sleep_for(milliseconds{1});
   }
   return true;

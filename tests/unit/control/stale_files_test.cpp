@@ -37,7 +37,7 @@ TEST(leftovers, sockets_at_which_nobody_listens_any_more_are_removed) {
   bound(folder.path(), "pgas-young", false).reset();
   bound(folder.path(), "of-somebody-else", true).reset();
   const unique_fd alive = bound(folder.path(), "pgas-alive", true);
-  detail::sweep_leftovers(folder.path());
+  detail::remove_stale_files(folder.path());
   EXPECT_FALSE(is_there("pgas-dead"));
   EXPECT_TRUE(is_there("pgas-young"));
   EXPECT_TRUE(is_there("of-somebody-else"));
@@ -71,7 +71,7 @@ TEST(leftovers, files_of_ucx_that_no_process_has_are_removed) {
   ASSERT_NE(memory, MAP_FAILED);
   mapped.fd.reset();
   dead.fd.reset();
-  detail::sweep_leftovers("");
+  detail::remove_stale_files("");
   EXPECT_FALSE(dead.is_there());
   EXPECT_TRUE(open.is_there());
   EXPECT_TRUE(mapped.is_there());
