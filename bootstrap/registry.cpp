@@ -3,10 +3,10 @@
 #include <array>
 #include <optional>
 
-#include "bootstrap/common/text.hpp"
-#include "bootstrap/join.hpp"
+#include "bootstrap/error_messages.hpp"
+#include "bootstrap/join_methods.hpp"
+#include "common/check_struct_size.hpp"
 #include "common/descriptors.hpp"
-#include "common/struct_size.hpp"
 #include "pgas/bootstrap.hpp"
 #include "pgas/error.hpp"
 
@@ -29,7 +29,7 @@ void need_rank_and_size(const bootstrap_options& options, std::string_view sourc
 
 [[nodiscard]] chosen_bootstrap by_launcher(const bootstrap_options& options) {
   need_rank_and_size(options, "pgasrun's socket", "PGAS_RANK and PGAS_SIZE, as pgasrun does");
-  return {join_launcher(options), fmt::format("pgasrun, rank {} of {}", options.rank, options.size)};
+  return {join_pgasrun(options), fmt::format("pgasrun, rank {} of {}", options.rank, options.size)};
 }
 
 [[nodiscard]] chosen_bootstrap by_tcp(const bootstrap_options& options) {

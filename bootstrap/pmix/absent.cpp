@@ -1,5 +1,5 @@
 // Built in place of the other files here where pmix.h was not found.
-#include "bootstrap/join.hpp"
+#include "bootstrap/join_methods.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::boot {

@@ -1,7 +1,7 @@
 /// @file
-/// Every setting of the library in one struct. Each field has one row in the table of `src/host/config/table.cpp`
-/// (variable, type, default, help, aliases of NVSHMEM and OpenSHMEM), which drives parsing, `pgas-info` and
-/// `docs/configuration.md`.
+/// Every setting of the library in one struct. Each field has one row in the table of
+/// `src/host/config/option_table.cpp` (variable, type, default, help, aliases of NVSHMEM and OpenSHMEM), which drives
+/// parsing, `pgas-info` and `docs/configuration.md`.
 #pragma once
 
 #include <chrono>
@@ -23,7 +23,7 @@ enum class log_level { error, warn, info, debug };
 
 /// Settings of one world. A default-constructed config holds the defaults; config::from_environment() applies `PGAS_*`.
 struct PGAS_API config {
-  std::size_t struct_size = sizeof(config);  ///< in the header that the program is compiled with: do not set
+  std::size_t struct_size = sizeof(config);         ///< in the header that the program is compiled with: do not set
   std::string bootstrap = "auto";                   ///< PGAS_BOOTSTRAP
   std::string unique_id;                            ///< PGAS_UNIQUE_ID
   std::string secret;                               ///< PGAS_SECRET

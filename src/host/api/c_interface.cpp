@@ -1,8 +1,8 @@
 #include "pgas/c_interface.hpp"
 
-#include "host/config/launch.hpp"
-#include "host/config/text.hpp"
-#include "host/control/peer_descriptor.hpp"
+#include "host/config/launch_options.hpp"
+#include "host/config/print_config.hpp"
+#include "host/control/bootstrap_exchange.hpp"
 #include "host/log/log.hpp"
 
 namespace pgas::detail {
@@ -10,7 +10,7 @@ namespace pgas::detail {
 bootstrap_options launch_options(const config& settings) { return config_detail::launch_options(settings); }
 
 std::string opening_text(std::string_view interface, std::initializer_list<std::string_view> prefixes) {
-  return config_detail::opening_words(interface, prefixes);
+  return config_detail::startup_text(interface, prefixes);
 }
 
 std::string host_identity(const config& settings) { return host_identity(settings.socket_directory); }

@@ -6,9 +6,9 @@
 #include <limits>
 #include <utility>
 
-#include "common/join_step.hpp"
-#include "common/struct_size.hpp"
-#include "host/config/launch.hpp"
+#include "common/check_struct_size.hpp"
+#include "common/join_test_hook.hpp"
+#include "host/config/launch_options.hpp"
 #include "host/team/world_state.hpp"
 #include "host/topology/domains.hpp"
 

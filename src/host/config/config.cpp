@@ -5,8 +5,8 @@
 #include <mutex>
 #include <set>
 
-#include "common/struct_size.hpp"
-#include "host/config/read.hpp"
+#include "common/check_struct_size.hpp"
+#include "host/config/read_environment.hpp"
 #include "host/log/log.hpp"
 
 namespace pgas {

@@ -7,8 +7,8 @@
 #include <bit>
 #include <type_traits>
 
-#include "host/config/parse.hpp"
-#include "host/config/table.hpp"
+#include "host/config/option_table.hpp"
+#include "host/config/option_value.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::config_detail {

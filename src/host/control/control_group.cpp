@@ -20,7 +20,7 @@ control_group::control_group(const control_group& among, identity id, std::vecto
 
 control_group::~control_group() {
   const std::shared_ptr<control_plane_state> state = state_.lock();
-  if (state && state->owner.is_this()) state->end_group(id_);  // in a forked child the mutex may be locked for ever
+  if (state && state->owner.in_creator()) state->end_group(id_);  // in a forked child the mutex may be locked for ever
 }
 
 control_plane_state& control_group::state() const {

@@ -9,11 +9,11 @@
 #include <utility>
 
 #include "common/descriptors.hpp"
-#include "common/join_step.hpp"
+#include "common/join_test_hook.hpp"
 #include "common/system.hpp"
+#include "host/control/bootstrap_exchange.hpp"
+#include "host/control/connect_peers.hpp"
 #include "host/control/control_plane_state.hpp"
-#include "host/control/mesh_connector.hpp"
-#include "host/control/peer_descriptor.hpp"
 
 namespace pgas::detail {
 
@@ -157,7 +157,7 @@ control_plane_state::control_plane_state(bootstrap& exchange, const config& sett
   std::optional<error> failed_here;
   bool one_died = false;
   try {
-    std::vector<unique_fd> sockets = connect_all(all, me, *listener, settings, log, tcp ? &*tcp : nullptr, endpoints);
+    std::vector<unique_fd> sockets = connect_peers(all, me, *listener, settings, log, tcp ? &*tcp : nullptr, endpoints);
     buffer.resize(sizeof(message_header) + max_contribution);
     for (int pe = 0; pe < size; ++pe) {
       unique_fd& socket = sockets[static_cast<std::size_t>(pe)];

@@ -14,8 +14,8 @@
 #include <thread>
 #include <vector>
 
+#include "common/fork_guard.hpp"
 #include "common/net/event_loop.hpp"
-#include "common/owner_process.hpp"
 #include "common/unique_fd.hpp"
 #include "host/control/connection.hpp"
 #include "host/control/control_message.hpp"
@@ -93,7 +93,7 @@ struct control_plane_state : std::enable_shared_from_this<control_plane_state> {
 
   [[nodiscard]] int n() const noexcept { return static_cast<int>(peers.size()); }
 
-  const owner_process owner;
+  const fork_guard owner;
   int me;
   std::chrono::milliseconds join_timeout;
   std::chrono::milliseconds wait_timeout;

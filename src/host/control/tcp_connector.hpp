@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "common/net/tcp_attempt.hpp"
-#include "host/control/peer_descriptor.hpp"
+#include "common/net/tcp_connector.hpp"
+#include "host/control/bootstrap_exchange.hpp"
 
 namespace pgas::detail {
 

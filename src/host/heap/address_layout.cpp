@@ -8,8 +8,8 @@
 #include <optional>
 #include <vector>
 
-#include "host/control/collective_step.hpp"
 #include "host/control/control_message.hpp"
+#include "host/control/exchange_results.hpp"
 #include "host/control/gather_value.hpp"
 #include "host/log/format_bytes.hpp"
 
@@ -138,8 +138,8 @@ bool address_layout::reserve_anywhere(const control_group& group, std::size_t by
   if (!failed) return true;
   release();
   if (last_try)
-    throw error(code::address_space, text_of(*failed) + "; lower PGAS_HEAP_LIMIT or PGAS_HEAP_STRIDE, or raise ulimit -v",
-                failed->pe());
+    throw error(code::address_space,
+                text_of(*failed) + "; lower PGAS_HEAP_LIMIT or PGAS_HEAP_STRIDE, or raise ulimit -v", failed->pe());
   return false;
 }
 

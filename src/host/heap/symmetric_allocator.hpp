@@ -7,8 +7,8 @@
 #include <memory>
 #include <optional>
 
-#include "host/control/collective_step.hpp"
 #include "host/control/control_group.hpp"
+#include "host/control/exchange_results.hpp"
 #include "host/heap/growth_policy.hpp"
 #include "host/heap/heap_parameters.hpp"
 #include "host/heap/offset_allocator.hpp"

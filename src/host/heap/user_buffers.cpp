@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "host/control/collective_step.hpp"
+#include "host/control/exchange_results.hpp"
 #include "host/log/format_bytes.hpp"
 
 namespace pgas::detail {

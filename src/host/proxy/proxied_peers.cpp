@@ -9,7 +9,7 @@
 
 #include "common/file_limit.hpp"
 #include "common/net/tcp_socket.hpp"
-#include "host/control/collective_step.hpp"
+#include "host/control/exchange_results.hpp"
 #include "host/topology/net_devices.hpp"
 #include "host/topology/numa_affinity.hpp"
 #include "host/transport/transports.hpp"

@@ -7,8 +7,8 @@
 #include <exception>
 
 #include "common/descriptors.hpp"
-#include "common/join_step.hpp"
-#include "host/control/stale_files.hpp"
+#include "common/join_test_hook.hpp"
+#include "host/control/remove_stale_files.hpp"
 #include "host/error/device_failure.hpp"
 #include "host/heap/heap_parameters.hpp"
 #include "host/team/kernel_registry.hpp"

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/owner_process.hpp"
+#include "common/fork_guard.hpp"
 #include "device/device.hpp"
 #include "device/shared/owned_memory.hpp"
 #include "host/control/control_plane.hpp"
@@ -43,7 +43,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
   /// Whether this process is no member any more; a forked child never was one.
   [[nodiscard]] bool left() const noexcept { return left_ || forked(); }
   /// Whether this is a child of the process that joined: it has none of the threads and owns no part of the world.
-  [[nodiscard]] bool forked() const noexcept { return !process_.is_this(); }
+  [[nodiscard]] bool forked() const noexcept { return !process_.in_creator(); }
   /// Throws forked_process there.
   void check_process() const;
   /// Whether an exception that was not yet in flight when the world was joined is unwinding this thread.
@@ -135,7 +135,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
   void release() noexcept;
   void free_control() noexcept;
 
-  const owner_process process_;
+  const fork_guard process_;
   config settings_;
   log::logger log_;
   std::unique_ptr<bootstrap> bootstrap_;

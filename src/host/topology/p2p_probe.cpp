@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "host/control/collective_step.hpp"
 #include "host/control/control_message.hpp"
+#include "host/control/exchange_results.hpp"
 #include "host/control/gather_value.hpp"
 
 namespace pgas::detail {

@@ -8,8 +8,8 @@
 #include <iterator>
 #include <span>
 
-#include "host/config/table.hpp"
-#include "host/config/text.hpp"
+#include "host/config/option_table.hpp"
+#include "host/config/print_config.hpp"
 #include "pgas/error.hpp"
 #include "pgas/world.hpp"
 
@@ -26,7 +26,7 @@ std::string config_markdown() {
   std::string text =
       "# Configuration\n"
       "\n"
-      "<!-- Printed by `pgas-info --config --markdown` from src/host/config/table.cpp; change it there. -->\n"
+      "<!-- Printed by `pgas-info --config --markdown` from src/host/config/option_table.cpp; change it there. -->\n"
       "\n"
       "Every setting is a field of `pgas::config` and a variable of the environment. A value that its option does not\n"
       "allow is an error that names the variable, the value and what is allowed. An unknown `PGAS_*` is ignored with "
@@ -75,7 +75,7 @@ std::string config_markdown() {
       "\n"
       "Any value but `0`, `n`, `no`, `f` and `false` is a yes:\n"
       "\n";
-  list(pgas::config_detail::opening_variables());
+  list(pgas::config_detail::startup_text_variables());
   return text;
 }
 

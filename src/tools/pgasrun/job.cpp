@@ -11,9 +11,9 @@
 #include <fstream>
 #include <iterator>
 
-#include "bootstrap/common/text.hpp"
+#include "bootstrap/error_messages.hpp"
 #include "common/system.hpp"
-#include "src/tools/pgasrun/foreign_library.hpp"
+#include "src/tools/pgasrun/other_shmem_library.hpp"
 
 namespace pgas::boot {
 namespace {
@@ -22,7 +22,7 @@ constexpr milliseconds from_term_to_kill{2000};
 constexpr milliseconds to_fall_silent{200};
 constexpr int status_of_timeout = 124;  // as timeout(1) has it
 
-[[nodiscard]] std::string describe(const process& one) {
+[[nodiscard]] std::string describe(const pe_process& one) {
   return fmt::format("its process, pid {}, {}", one.pid, one.how_it_ended());
 }
 
@@ -67,7 +67,7 @@ job::job(job_options options)
              .fell_silent =
                  [this](int rank) {
                    handle_signals();  // another process may have ended before
-                   process& one = processes_.at(static_cast<std::size_t>(rank));
+                   pe_process& one = processes_.at(static_cast<std::size_t>(rank));
                    // A process closes its connections just before it ends, and its exit status is the better reason.
                    if (!one.has_ended_within(to_fall_silent))
                      return std::string{"it closed its connection, though its process runs on"};
@@ -105,9 +105,9 @@ int job::run() {
 void job::start_all() {
   processes_.reserve(static_cast<std::size_t>(options_.processes));
   for (int rank = 0; rank < options_.processes; ++rank) {
-    processes_.push_back(process::start(rank, options_.processes, options_.command, options_.tag_output));
+    processes_.push_back(pe_process::start(rank, options_.processes, options_.command, options_.tag_output));
     if (rank == 0)
-      if (const auto library = foreign_library(processes_.back().pid))
+      if (const auto library = other_shmem_library(processes_.back().pid))
         say(fmt::format(
             "warning: {} is linked to {}, not to pgas, so that each PE may find itself alone: build it for pgas "
             "(oshcc, pgas-config), or start it with the launcher of that library",
@@ -117,7 +117,7 @@ void job::start_all() {
   }
 }
 
-void job::pass_on(process& from) {
+void job::pass_on(pe_process& from) {
   streams_.emplace_back(from.rank, std::move(from.output), output_);
   streams_.emplace_back(from.rank, std::move(from.errors), errors_);
   for (auto one = std::prev(streams_.end(), 2); one != streams_.end(); ++one) listen_to(one);
@@ -144,7 +144,7 @@ void job::handle_signals() {
     const int number = static_cast<int>(info.ssi_signo);
     if (number == SIGCHLD) {
       // Of several ended processes this is the first, so its end is the cause.
-      for (process& one : processes_)
+      for (pe_process& one : processes_)
         if (one.pid == static_cast<pid_t>(info.ssi_pid) && one.has_ended()) announce(one);
       look_for_ended();
       continue;
@@ -162,11 +162,11 @@ void job::handle_signals() {
 }
 
 void job::look_for_ended() {
-  for (process& one : processes_)
+  for (pe_process& one : processes_)
     if (one.has_ended()) announce(one);
 }
 
-void job::announce(process& one) {
+void job::announce(pe_process& one) {
   if (std::exchange(one.announced, true)) return;
   hubs_.ended(one.rank, describe(one));
   if (*one.status == 0 || status_) return;
@@ -199,13 +199,13 @@ void job::advance() {
 }
 
 void job::signal_all(int number) {
-  for (const process& one : processes_)
+  for (const pe_process& one : processes_)
     if (!one.status) one.signal_group(number);
 }
 
 void job::clean_up() {
-  for (const process& one : processes_) one.signal_group(SIGKILL);
-  for (const process& one : processes_) one.reap();
+  for (const pe_process& one : processes_) one.signal_group(SIGKILL);
+  for (const pe_process& one : processes_) one.reap();
   processes_.clear();
   end_orphans();
   pass_on_the_rest();
@@ -234,7 +234,8 @@ void job::pass_on_the_rest() {
 }
 
 bool job::all_ended() const {
-  return std::all_of(processes_.begin(), processes_.end(), [](const process& one) { return one.status.has_value(); });
+  return std::all_of(processes_.begin(), processes_.end(),
+                     [](const pe_process& one) { return one.status.has_value(); });
 }
 
 std::optional<clock::time_point> job::next_wake() const {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "src/tools/pgasrun/hub_registry.hpp"
 #include "src/tools/pgasrun/output_writer.hpp"
-#include "src/tools/pgasrun/process.hpp"
+#include "src/tools/pgasrun/pe_process.hpp"
+#include "src/tools/pgasrun/world_hubs.hpp"
 
 namespace pgas::boot {
 
@@ -37,13 +37,13 @@ class job {
   enum class stage { running, grace, terminating, killing };
 
   void start_all();
-  void pass_on(process& from);
+  void pass_on(pe_process& from);
   void listen_to(std::list<tagged_stream>::iterator one);
   void listen_to_all();
   void say(std::string_view line);
   void handle_signals();
   void look_for_ended();
-  void announce(process& one);
+  void announce(pe_process& one);
   void begin_ending(stage first, milliseconds next_after);
   void advance();
   void signal_all(int number);
@@ -55,11 +55,11 @@ class job {
 
   job_options options_;
   event_loop loop_;
-  hub_registry hubs_;
+  world_hubs hubs_;
   unique_fd signals_;
   output_writer output_;
   output_writer errors_;
-  std::vector<process> processes_;
+  std::vector<pe_process> processes_;
   std::list<tagged_stream> streams_;
   stage stage_ = stage::running;
   std::optional<clock::time_point> next_stage_;

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "bootstrap/join.hpp"
+#include "bootstrap/join_methods.hpp"
 
 namespace pgas::boot {
 namespace {

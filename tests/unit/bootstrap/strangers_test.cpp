@@ -5,8 +5,8 @@
 
 #include <cerrno>
 
-#include "bootstrap/hub/client.hpp"
-#include "bootstrap/tcp/connect.hpp"
+#include "bootstrap/hub/hub_client.hpp"
+#include "bootstrap/tcp/reach_rank0.hpp"
 #include "bootstrap/tcp/unique_id.hpp"
 #include "common/deadline.hpp"
 #include "common/net/socket.hpp"

@@ -2,7 +2,7 @@
 /// Which name a misspelled one is taken for.
 #include <gtest/gtest.h>
 
-#include "host/config/read.hpp"
+#include "host/config/read_environment.hpp"
 
 namespace pgas::config_detail {
 namespace {

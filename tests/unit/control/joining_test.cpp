@@ -14,8 +14,8 @@
 #include <thread>
 
 #include "common/net/unix_socket.hpp"
-#include "host/control/mesh_connector.hpp"
-#include "host/control/peer_descriptor.hpp"
+#include "host/control/bootstrap_exchange.hpp"
+#include "host/control/connect_peers.hpp"
 #include "unit/control/fixtures.hpp"
 #include "unit/control/strangers.hpp"
 
@@ -205,7 +205,7 @@ TEST(joining, who_answers_at_a_pes_address_without_the_secret_is_not_taken_for_i
   });
   log::logger log(log_level::error, "/dev/null");
   try {
-    static_cast<void>(connect_all(all, 1, mine, settings, log));
+    static_cast<void>(connect_peers(all, 1, mine, settings, log));
     ADD_FAILURE() << "the impostor was believed";
   } catch (const error& refused) {
     EXPECT_EQ(refused.code(), code::authentication) << refused.what();
@@ -223,7 +223,7 @@ TEST(joining, a_pe_that_does_not_connect_is_named) {
   const unix_listener mine(unix_address(folder.path(), all[0].socket_name), 4);
   log::logger log(log_level::error, "/dev/null");
   try {
-    static_cast<void>(connect_all(all, 0, mine, settings, log));
+    static_cast<void>(connect_peers(all, 0, mine, settings, log));
     ADD_FAILURE() << "nobody connected";
   } catch (const error& missing) {
     EXPECT_EQ(missing.code(), code::bootstrap_timeout) << missing.what();
@@ -240,7 +240,7 @@ TEST(joining, a_directory_that_is_not_shared_is_explained) {
   const unix_listener mine(unix_address(folder.path(), all[1].socket_name), 4);
   log::logger log(log_level::error, "/dev/null");
   try {
-    static_cast<void>(connect_all(all, 1, mine, settings, log));
+    static_cast<void>(connect_peers(all, 1, mine, settings, log));
     ADD_FAILURE() << "there is no PE 0";
   } catch (const error& missing) {
     EXPECT_EQ(missing.code(), code::peer_unreachable) << missing.what();

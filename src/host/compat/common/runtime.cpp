@@ -141,7 +141,7 @@ void runtime::abort(std::string_view reason, log_level level) noexcept {
 void runtime::global_exit(std::string_view function, int status) noexcept {
   {
     const std::lock_guard lock(mutex_);
-    if (process_.is_this()) exit_monitor_.reset();
+    if (process_.in_creator()) exit_monitor_.reset();
   }
   abort(exit_reason(function, status), log_level::info);
   end_process(status);

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "common/owner_process.hpp"
+#include "common/fork_guard.hpp"
 #include "host/compat/common/global_exit.hpp"
 #include "host/compat/common/handle_table.hpp"
 #include "pgas/bootstrap.hpp"
@@ -151,7 +151,7 @@ class runtime {
   void write_log(log_level level, std::string_view text) noexcept;
   void write_log(log_level level, const char* function, const std::exception& cause) noexcept;
 
-  const detail::owner_process process_;
+  const detail::fork_guard process_;
   mutable std::recursive_mutex mutex_;  ///< guards the stage; the `joined` callback may ask for the world
   int users_ = 0;
   std::optional<config> settings_;

@@ -1,0 +1,123 @@
+#include "bootstrap/hub/hub_client.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+
+#include "bootstrap/error_messages.hpp"
+#include "bootstrap/hub/hub_protocol.hpp"
+#include "common/net/socket.hpp"
+
+namespace pgas::boot {
+namespace {
+
+/// The hub's failure names the missing ranks, so this side waits a little longer than its own limit for it.
+constexpr milliseconds for_the_verdict{500};
+
+[[nodiscard]] std::size_t longest_result(int size) {
+  return static_cast<std::size_t>(size) * (sizeof(std::uint32_t) + max_contribution);
+}
+
+}  // namespace
+
+hub_client::hub_client(unique_fd socket, int rank, int size, milliseconds timeout, hub_owner owner)
+    : socket_(std::move(socket)),
+      rank_(rank),
+      size_(size),
+      timeout_(timeout),
+      owner_(std::move(owner)),
+      incoming_(longest_result(size)) {}
+
+hub_client::~hub_client() {
+  if (!socket_ || !process_.in_creator()) return;
+  const shared_frame leave = make_frame({.kind = frame_kind::leave});
+  (void)send_all(socket_.get(), *leave, deadline{milliseconds{100}});
+}
+
+bool hub_client::join(const deadline& limit) {
+  try {
+    (void)exchange(collective::join, {}, limit);
+  } catch (const error& e) {
+    if (e.code() == code::peer_lost && !welcome_) return false;
+    throw;
+  }
+  return true;
+}
+
+std::vector<blob> hub_client::all_gather(std::span<const std::byte> mine) {
+  if (mine.size() > max_contribution)
+    throw error{code::invalid_argument, fmt::format("all_gather: {} bytes from rank {}; at most {} are allowed",
+                                                    mine.size(), rank_, max_contribution)};
+  return exchange(collective::all_gather, mine, deadline{timeout_});
+}
+
+void hub_client::barrier() { (void)exchange(collective::barrier, {}, deadline{timeout_}); }
+
+void hub_client::abort(std::string_view reason) noexcept {
+  try {
+    const shared_frame frame = make_frame({.kind = frame_kind::abort}, reason);
+    const std::lock_guard lock{sending_};
+    (void)send_all(socket_.get(), *frame, deadline{milliseconds{1000}});
+  } catch (...) {  // no memory for the message: the end of the connection serves instead
+  }
+}
+
+std::vector<blob> hub_client::exchange(collective what, std::span<const std::byte> mine, const deadline& limit) {
+  if (failure_) throw *failure_;
+  const milliseconds allowed = limit.left();
+  const frame_header header{.kind = frame_kind::contribute,
+                            .sequence = sequence_,
+                            .what = what,
+                            .limit_ms = static_cast<std::uint32_t>(allowed.count())};
+  const deadline answer_limit{allowed + for_the_verdict};
+  // If sending fails, the reason may be among the frames of the hub, so those are read in any case.
+  {
+    const std::lock_guard lock{sending_};
+    (void)send_all(socket_.get(), *make_frame(header, mine), answer_limit);
+  }
+
+  for (;;) {
+    switch (incoming_.read(socket_.get())) {
+      case frame_reader<frame_header>::status::incomplete:
+        if (!wait_for_events(socket_.get(), POLLIN, answer_limit))
+          fail({code::bootstrap_timeout,
+                fmt::format("rank {} of {} got no answer from {} within {} ({}). Is that process stopped, or its host "
+                            "cut off?",
+                            rank_, size_, owner_.name, seconds(allowed), name_of(what)),
+                owner_.rank});
+        continue;
+      case frame_reader<frame_header>::status::closed:
+        fail({code::peer_lost,
+              fmt::format("rank {} of {} lost its connection to {}, which has ended or left the world", rank_, size_,
+                          owner_.name),
+              owner_.rank});
+      case frame_reader<frame_header>::status::malformed:
+        fail(
+            {code::bootstrap_protocol,
+             fmt::format("rank {} of {} got an answer from {} that is not part of the exchange. All processes must run "
+                         "the same version of the library",
+                         rank_, size_, owner_.name),
+             owner_.rank});
+      case frame_reader<frame_header>::status::complete: break;
+    }
+    switch (incoming_.header().kind) {
+      case frame_kind::welcome: welcome_ = true; continue;
+      case frame_kind::failure: fail(decode_error(incoming_.payload()));
+      case frame_kind::result:
+        if (incoming_.header().sequence == sequence_) {
+          ++sequence_;
+          return unpack(incoming_.payload(), size_);
+        }
+        [[fallthrough]];
+      default:
+        fail({code::bootstrap_protocol,
+              fmt::format("rank {} of {} got an answer from {} that it did not ask for", rank_, size_, owner_.name)});
+    }
+  }
+}
+
+void hub_client::fail(error why) {
+  failure_ = why;
+  throw why;
+}
+
+}  // namespace pgas::boot

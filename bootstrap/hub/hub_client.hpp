@@ -1,0 +1,60 @@
+/// @file
+/// A bootstrap over one connection to a hub. abort() may be called by any thread at any time.
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "bootstrap/hub/hub_protocol.hpp"
+#include "common/deadline.hpp"
+#include "common/fork_guard.hpp"
+#include "common/unique_fd.hpp"
+#include "pgas/bootstrap.hpp"
+
+namespace pgas::boot {
+
+using namespace detail;  // of src/common
+
+class hub_client final : public bootstrap {
+ public:
+  /// The process that runs the hub, for messages.
+  struct hub_owner {
+    std::string name;  ///< "rank 0", "pgasrun"
+    int rank;          ///< -1 where it is not a member of the world
+  };
+
+  /// @param socket connected and non-blocking.
+  hub_client(unique_fd socket, int rank, int size, milliseconds timeout, hub_owner owner);
+  /// Leaves the world.
+  ~hub_client() override;
+
+  /// The first collective: waits until all members have come. False when the hub closed the connection before it
+  /// welcomed this member: the world has not begun, and another attempt may succeed.
+  [[nodiscard]] bool join(const deadline& limit);
+
+  [[nodiscard]] int rank() const noexcept override { return rank_; }
+  [[nodiscard]] int size() const noexcept override { return size_; }
+  [[nodiscard]] std::vector<blob> all_gather(std::span<const std::byte> mine) override;
+  void barrier() override;
+  void set_time_limit(milliseconds limit) override { timeout_ = limit; }
+  void abort(std::string_view reason) noexcept override;
+
+ private:
+  [[nodiscard]] std::vector<blob> exchange(collective what, std::span<const std::byte> mine, const deadline& limit);
+  [[noreturn]] void fail(error why);
+
+  const detail::fork_guard process_;
+  unique_fd socket_;
+  int rank_;
+  int size_;
+  milliseconds timeout_;
+  hub_owner owner_;
+  frame_reader<frame_header> incoming_;
+  bool welcome_ = false;
+  std::uint32_t sequence_ = 0;
+  std::mutex sending_;            // abort() may be called while another thread is in a collective
+  std::optional<error> failure_;  // what broke the world; every later call throws it again
+};
+
+}  // namespace pgas::boot

@@ -1,0 +1,97 @@
+/// @file
+/// The center of one world: gathers a contribution from each member, sends the result to all, and reports the first
+/// failure to all. Runs in rank 0 over TCP, and in pgasrun for the processes that it has started.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bootstrap/hub/hub_protocol.hpp"
+#include "common/net/event_loop.hpp"
+#include "common/unique_fd.hpp"
+
+namespace pgas::boot {
+
+using namespace detail;  // of src/common
+
+/// The hub's side of one member.
+struct member {
+  enum class state { absent, present, left, lost };
+
+  unique_fd socket;
+  state where = state::absent;
+  bool arrived = false;  ///< its contribution to the current collective has arrived
+  blob contribution;
+  frame_reader<frame_header> incoming{max_contribution};
+  std::deque<shared_frame> outgoing;
+  std::size_t sent = 0;  ///< bytes of outgoing.front() that were sent
+};
+
+/// *Callers* the thread that runs the loop.
+class world_hub {
+ public:
+  world_hub(event_loop& loop, int size);
+  ~world_hub();
+  world_hub(const world_hub&) = delete;
+  world_hub& operator=(const world_hub&) = delete;
+
+  /// Takes a connected, non-blocking stream socket as that of `rank`; closes it if that rank has one already.
+  void attach(int rank, unique_fd socket);
+  [[nodiscard]] bool has_come(int rank) const {
+    return members_[static_cast<std::size_t>(rank)].where != member::state::absent;
+  }
+  /// A member's process has ended. Breaks the world unless that member had left it, or had aborted it: its last frames
+  /// are read first.
+  void ended(int rank, std::string_view how);
+  /// Breaks the world: current and later calls of all members throw this. Only the first failure counts.
+  void fail(code why, int pe, std::string text);
+  /// A remark for the message of a timeout, such as refused connections.
+  void remark(std::string text) { remark_ = std::move(text); }
+  /// Called once, when a member aborts the job.
+  void on_abort(std::function<void(int rank, std::string_view reason)> call) { on_abort_ = std::move(call); }
+
+  /// Asked for the reason when a member's connection ends without a departure.
+  void on_silence(std::function<std::string(int rank)> call) { on_silence_ = std::move(call); }
+
+  /// When the current collective has to be complete; call expire() then.
+  [[nodiscard]] std::optional<clock::time_point> due() const { return due_; }
+  void expire();
+
+  /// All frames were sent.
+  [[nodiscard]] bool drained() const;
+  /// All members have come.
+  [[nodiscard]] bool complete() const;
+  /// All members have come and gone.
+  [[nodiscard]] bool over() const { return gone_ == size(); }
+  [[nodiscard]] int size() const { return static_cast<int>(members_.size()); }
+
+ private:
+  void lost(int rank, std::string_view how);
+  void react(int rank, short revents);
+  void receive(int rank);
+  void contribute(int rank);
+  void answer();
+  void send(int rank, shared_frame frame);
+  void flush(int rank);
+  void close(int rank, bool left);
+  [[nodiscard]] member& at(int rank) { return members_[static_cast<std::size_t>(rank)]; }
+
+  event_loop& loop_;
+  std::vector<member> members_;
+  int arrived_ = 0;  // members whose contribution to the current collective has arrived
+  int gone_ = 0;     // members that have left or were lost
+  std::uint32_t sequence_ = 0;
+  collective what_{};
+  clock::time_point began_;
+  std::optional<clock::time_point> due_;
+  shared_frame failure_;
+  std::string remark_;
+  std::function<void(int, std::string_view)> on_abort_;
+  std::function<std::string(int)> on_silence_;
+};
+
+}  // namespace pgas::boot

@@ -1,0 +1,49 @@
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <cerrno>
+
+#include "bootstrap/hub/hub_client.hpp"
+#include "bootstrap/hub/hub_protocol.hpp"
+#include "bootstrap/join_methods.hpp"
+#include "common/net/unix_socket.hpp"
+#include "common/system.hpp"
+#include "pgas/error.hpp"
+
+namespace pgas::boot {
+namespace {
+
+/// Sends a request with one descriptor. Gives 0 or an errno.
+[[nodiscard]] int send_request(int socket, const unique_fd& hubs_end, const deadline& limit) {
+  const world_request request;
+  const int descriptor = hubs_end.get();
+  for (;;) {
+    const int number = send_packet(socket, bytes_of(request), {}, std::span(&descriptor, 1));
+    if (number != EAGAIN) return number;
+    if (!wait_for_events(socket, POLLOUT, limit)) return ETIMEDOUT;
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<bootstrap> join_pgasrun(const bootstrap_options& options) {
+  const deadline limit{options.timeout};
+  auto [mine, hubs] = socket_pair();
+  if (const int number = send_request(options.local_fd, hubs, limit); number != 0)
+    throw error{code::bootstrap_unavailable,
+                fmt::format("pgasrun's socket, descriptor {}, does not work: {}. Has a wrapper closed it (Python's "
+                            "subprocess does, unless pass_fds names it), or has pgasrun ended? To run without it, "
+                            "unset PGAS_LOCAL_FD",
+                            options.local_fd, errno_text(number))};
+  hubs.reset();
+  auto member = std::make_unique<hub_client>(std::move(mine), options.rank, options.size, options.timeout,
+                                             hub_client::hub_owner{"pgasrun", -1});
+  if (!member->join(limit))
+    throw error{
+        code::bootstrap_unavailable,
+        "pgasrun did not let this process in. It has ended, or the PE that started this process has, or it is of "
+        "another version than the library: use the pgasrun that came with it"};
+  return member;
+}
+
+}  // namespace pgas::boot

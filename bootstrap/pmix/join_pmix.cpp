@@ -1,0 +1,54 @@
+#include <fmt/format.h>
+
+#include <atomic>
+
+#include "bootstrap/hub/hub_protocol.hpp"
+#include "bootstrap/join_methods.hpp"
+#include "bootstrap/pmix/pmix_session.hpp"
+#include "pgas/error.hpp"
+
+namespace pgas::boot {
+namespace {
+
+class pmix_bootstrap final : public bootstrap {
+ public:
+  pmix_bootstrap(pmix_session& session, milliseconds timeout)
+      : session_(session), timeout_(timeout), world_(next_world++) {}
+
+  [[nodiscard]] int rank() const noexcept override { return session_.rank(); }
+  [[nodiscard]] int size() const noexcept override { return session_.size(); }
+
+  [[nodiscard]] std::vector<blob> all_gather(std::span<const std::byte> mine) override {
+    if (mine.size() > max_contribution)
+      throw error{code::invalid_argument, fmt::format("all_gather: {} bytes from rank {}; at most {} are allowed",
+                                                      mine.size(), rank(), max_contribution)};
+    return session_.exchange(fmt::format("pgas.{}.{}", world_, sequence_++), mine, deadline{timeout_});
+  }
+  void barrier() override { (void)all_gather({}); }
+  void set_time_limit(milliseconds limit) override { timeout_ = limit; }
+
+  void abort(std::string_view reason) noexcept override {
+    try {
+      session_.abort(std::string{reason});
+    } catch (...) {  // no memory or no thread: the end of this process tells the launcher as well
+    }
+  }
+
+ private:
+  inline static std::atomic<unsigned> next_world{0};
+
+  pmix_session& session_;
+  milliseconds timeout_;
+  unsigned world_;
+  unsigned sequence_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<bootstrap> join_pmix(const bootstrap_options& options, std::string& version) {
+  pmix_session& session = pmix_session::get_connected(deadline{options.timeout});
+  version = session.version();
+  return std::make_unique<pmix_bootstrap>(session, options.timeout);
+}
+
+}  // namespace pgas::boot

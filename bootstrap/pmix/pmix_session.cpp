@@ -1,0 +1,287 @@
+#include "bootstrap/pmix/pmix_session.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <condition_variable>
+#include <cstdlib>
+#include <memory>
+#include <thread>
+
+#include "bootstrap/common/call_with_timeout.hpp"
+#include "bootstrap/error_messages.hpp"
+
+namespace pgas::boot {
+namespace {
+
+constexpr milliseconds time_to_finalize{5'000};
+
+[[nodiscard]] pmix_info_t info(std::string_view key) {
+  pmix_info_t one{};
+  std::copy_n(key.begin(), std::min(key.size(), sizeof one.key - 1), one.key);
+  return one;
+}
+
+[[nodiscard]] pmix_info_t flag(std::string_view key) {
+  pmix_info_t one = info(key);
+  one.value.type = PMIX_BOOL;
+  one.value.data.flag = true;
+  return one;
+}
+
+/// PMIx counts time limits in whole seconds.
+[[nodiscard]] pmix_info_t time_limit(milliseconds limit) {
+  pmix_info_t one = info(PMIX_TIMEOUT);
+  one.value.type = PMIX_INT;
+  one.value.data.integer = static_cast<int>(std::chrono::ceil<std::chrono::seconds>(limit).count());
+  return one;
+}
+
+/// Frees what PMIx_Get() returned, for the two kinds of value that are asked for here: numbers and byte objects.
+struct value_deleter {
+  void operator()(pmix_value_t* value) const {
+    if (value->type == PMIX_BYTE_OBJECT) std::free(value->data.bo.bytes);
+    std::free(value);
+  }
+};
+using owned_value = std::unique_ptr<pmix_value_t, value_deleter>;
+
+/// The number in a value; servers do not agree on the type.
+[[nodiscard]] std::optional<long long> to_number(const pmix_value_t& value) {
+  switch (value.type) {
+    case PMIX_UINT32: return value.data.uint32;
+    case PMIX_INT32: return value.data.int32;
+    case PMIX_UINT: return value.data.uint;
+    case PMIX_INT: return value.data.integer;
+    case PMIX_UINT16: return value.data.uint16;
+    case PMIX_INT16: return value.data.int16;
+    case PMIX_UINT64: return static_cast<long long>(value.data.uint64);
+    case PMIX_INT64: return value.data.int64;
+    case PMIX_SIZE: return static_cast<long long>(value.data.size);
+    case PMIX_PROC_RANK: return value.data.rank;
+    default: return std::nullopt;
+  }
+}
+
+/// The state that a fence shares with its callback, which may come after the wait has ended.
+struct fence_state {
+  std::array<pmix_info_t, 2> directives;
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::optional<pmix_status_t> status;
+};
+
+void fence_done(pmix_status_t status, void* context) {
+  const std::unique_ptr<std::shared_ptr<fence_state>> state{static_cast<std::shared_ptr<fence_state>*>(context)};
+  const std::lock_guard lock{(*state)->mutex};
+  (*state)->status = status;
+  (*state)->changed.notify_all();
+}
+
+}  // namespace
+
+pmix_session& pmix_session::get_connected(const deadline& limit) {
+  // Made after the library is loaded and has registered its exit handlers, so destroyed before they run.
+  static pmix_session session{pmix_library::get_loaded(), limit};
+  // quick_exit(), by which shmem_global_exit(0) ends the process, runs no destructors, and the server would see a
+  // failure.
+  [[maybe_unused]] static const int at_quick_exit = std::at_quick_exit([] { session.finalize(); });
+  if (!session.process_.in_creator())
+    throw error{code::bootstrap_unavailable,
+                "the connection to the PMIx server belongs to the process that forked this one"};
+  return session;
+}
+
+pmix_session::pmix_session(const pmix_library& library, const deadline& limit) : library_(library) {
+  struct answer {
+    pmix_status_t status;
+    pmix_proc_t self;
+  };
+  const auto got = call_with_timeout(limit.left(), [init = library.init] {
+    answer result{};
+    result.status = init(&result.self, nullptr, 0);
+    return result;
+  });
+  if (!got)
+    throw error{code::bootstrap_timeout, "the PMIx server did not answer in time. Is the launcher still running?"};
+  if (got->status != PMIX_SUCCESS) {
+    throw failed(code::bootstrap_unavailable,
+                 fmt::format("{} could not connect to the launcher's PMIx server", library.version), got->status);
+  }
+  self_ = got->self;
+  try {
+    size_ = ask_job_size();
+    check_rank_and_size(self_.rank, size_, library.version);
+  } catch (...) {
+    (void)library_.finalize(nullptr, 0);
+    throw;
+  }
+}
+
+pmix_session::~pmix_session() { finalize(); }
+
+void pmix_session::finalize() noexcept {
+  if (!process_.in_creator()) return;  // the server would take it for the end of the parent
+  try {
+    (void)call_with_timeout(time_to_finalize, [finalize = library_.finalize] { return finalize(nullptr, 0); });
+  } catch (...) {  // no memory or no thread: the end of this process tells the launcher as well
+  }
+}
+
+int pmix_session::ask_job_size() const {
+  pmix_proc_t job = self_;
+  job.rank = PMIX_RANK_WILDCARD;
+  pmix_value_t* raw = nullptr;
+  if (const auto status = library_.get(&job, PMIX_JOB_SIZE, nullptr, 0, &raw); status != PMIX_SUCCESS)
+    throw failed(code::bootstrap_protocol, "the PMIx server does not say how many processes there are", status);
+  const owned_value value{raw};
+  const auto number = to_number(*value);
+  if (!number)
+    throw error{code::bootstrap_protocol,
+                fmt::format("the PMIx server gives the number of processes as a value of type {}, not as a number. Its "
+                            "version and that of libpmix here ({}) do not fit together",
+                            value->type, version())};
+  check_rank_and_size(0, *number, library_.version);
+  return static_cast<int>(*number);
+}
+
+std::vector<blob> pmix_session::exchange(const std::string& key, std::span<const std::byte> mine,
+                                         const deadline& limit) {
+  {
+    const std::unique_lock lock{fencing_, limit.at()};
+    if (!lock) throw error{code::bootstrap_timeout, "another world of this process waits in a PMIx fence for too long"};
+    publish(key, mine);
+    fence(key, limit);
+  }
+  // Where two worlds are at work at once, the fence may have been one that other processes made for the other world. So
+  // it is the arrival of everyone's contribution, not the end of the fence, that ends the exchange.
+  std::vector<blob> parts(static_cast<std::size_t>(size_));
+  for (int from = 0; from < size_; ++from) {
+    auto part = look_up(from, key, false);
+    while (!part) {
+      if (limit.expired()) throw timed_out(key);
+      std::this_thread::sleep_for(milliseconds{2});
+      part = look_up(from, key, true);
+    }
+    parts[static_cast<std::size_t>(from)] = std::move(*part);
+  }
+  return parts;
+}
+
+void pmix_session::publish(const std::string& key, std::span<const std::byte> mine) const {
+  // A leading byte, because some versions refuse empty objects.
+  blob content(1 + mine.size());
+  std::copy(mine.begin(), mine.end(), content.begin() + 1);
+  pmix_value_t value{};
+  value.type = PMIX_BYTE_OBJECT;
+  value.data.bo.bytes = reinterpret_cast<char*>(content.data());
+  value.data.bo.size = content.size();
+  const std::lock_guard lock{calls_};
+  if (const auto status = library_.put(PMIX_GLOBAL, key.c_str(), &value); status != PMIX_SUCCESS)
+    throw failed(code::bootstrap_protocol, fmt::format("PMIx_Put of {} bytes", mine.size()), status);
+  if (const auto status = library_.commit(); status != PMIX_SUCCESS)
+    throw failed(code::bootstrap_protocol, "PMIx_Commit", status);
+}
+
+void pmix_session::fence(const std::string& key, const deadline& limit) const {
+  const auto state = std::make_shared<fence_state>();
+  state->directives = {flag(PMIX_COLLECT_DATA), time_limit(limit.left())};
+  auto context = std::make_unique<std::shared_ptr<fence_state>>(state);
+  const auto started = [&] {
+    const std::lock_guard lock{calls_};
+    return library_.fence_nb(nullptr, 0, state->directives.data(), state->directives.size(), fence_done, context.get());
+  }();
+  if (started == PMIX_OPERATION_SUCCEEDED) return;
+  if (started != PMIX_SUCCESS) throw failed(code::bootstrap_protocol, "PMIx_Fence", started);
+  (void)context.release();  // the callback's now
+
+  std::unique_lock lock{state->mutex};
+  const bool done = state->changed.wait_until(lock, limit.at(), [&] { return state->status.has_value(); });
+  if (!done || *state->status == PMIX_ERR_TIMEOUT) {
+    lock.unlock();
+    throw timed_out(key);
+  }
+  if (const pmix_status_t status = *state->status; status != PMIX_SUCCESS) {
+    lock.unlock();
+    throw given_up(key, status);
+  }
+}
+
+std::optional<blob> pmix_session::look_up(int rank, const std::string& key, bool ask_server) const {
+  pmix_proc_t from = self_;
+  from.rank = static_cast<pmix_rank_t>(rank);
+  std::array<pmix_info_t, 2> directives{flag(PMIX_IMMEDIATE), flag(PMIX_GET_REFRESH_CACHE)};
+  pmix_value_t* raw = nullptr;
+  const auto status = [&] {
+    const std::lock_guard lock{calls_};
+    return library_.get(&from, key.c_str(), directives.data(), ask_server ? 2 : 1, &raw);
+  }();
+  if (status == PMIX_ERR_NOT_FOUND || status == PMIX_ERR_TIMEOUT) return std::nullopt;
+  // Servers that cannot refresh what they have handed out still learn what processes of their own host publish.
+  if (ask_server && status == PMIX_ERR_NOT_SUPPORTED) return look_up(rank, key, false);
+  if (status != PMIX_SUCCESS)
+    throw failed(code::bootstrap_protocol, fmt::format("PMIx_Get of rank {}'s part", rank), status);
+  const owned_value value{raw};
+  if (value->type != PMIX_BYTE_OBJECT || value->data.bo.size < 1)
+    throw error{code::bootstrap_protocol,
+                fmt::format("rank {} published a value of type {}, not bytes, over PMIx. All "
+                            "processes must run the same version of the library",
+                            rank, value->type),
+                rank};
+  const auto* bytes = reinterpret_cast<const std::byte*>(value->data.bo.bytes);
+  return blob(bytes + 1, bytes + value->data.bo.size);
+}
+
+std::vector<int> pmix_session::missing(const std::string& key) const {
+  std::vector<int> ranks;
+  for (int rank = 0; rank < size_; ++rank) {
+    pmix_proc_t from = self_;
+    from.rank = static_cast<pmix_rank_t>(rank);
+    pmix_info_t immediately = flag(PMIX_IMMEDIATE);
+    pmix_value_t* raw = nullptr;
+    const std::lock_guard lock{calls_};
+    if (library_.get(&from, key.c_str(), &immediately, 1, &raw) == PMIX_SUCCESS)
+      const owned_value value{raw};
+    else
+      ranks.push_back(rank);
+  }
+  return ranks;
+}
+
+error pmix_session::timed_out(const std::string& key) const {
+  const std::vector<int> ranks = missing(key);
+  return {
+      code::bootstrap_timeout,
+      fmt::format(
+          "not all of the {} processes came to the exchange '{}' in time{}. Check that all make the same calls, "
+          "and whether they still run",
+          size_, key,
+          ranks.empty() ? "" : fmt::format("; this host's PMIx server has nothing from {}", name_ranks(ranks, size_))),
+      ranks.empty() ? -1 : ranks.front()};
+}
+
+error pmix_session::given_up(const std::string& key, pmix_status_t status) const {
+  const std::vector<int> ranks = missing(key);
+  return {
+      code::peer_lost,
+      fmt::format("the PMIx server gave up the exchange '{}': {} ({}){}. Most likely a process of the job has ended; "
+                  "its output and the launcher's say why",
+                  key, library_.error_string(status), status,
+                  ranks.empty() ? "" : fmt::format("; it has nothing from {}", name_ranks(ranks, size_))),
+      ranks.empty() ? -1 : ranks.front()};
+}
+
+error pmix_session::failed(code why, std::string_view what, pmix_status_t status) const {
+  return {why,
+          fmt::format("{}: {} ({}). Where client and server belong to different installations, start with the launcher "
+                      "that came with libpmix, or give MASTER_ADDR, MASTER_PORT, RANK and WORLD_SIZE instead",
+                      what, library_.error_string(status), status)};
+}
+
+void pmix_session::abort(const std::string& reason) const {
+  (void)call_with_timeout(milliseconds{3000},
+                          [reason, abort = library_.abort] { return abort(1, reason.c_str(), nullptr, 0); });
+}
+
+}  // namespace pgas::boot

@@ -1,0 +1,83 @@
+/// @file
+/// Rank 0's side of the TCP bootstrap: a thread that admits members and runs the hub of each world. Each connection is
+/// served independently and has to prove itself within a time limit, so other processes that connect delay no member.
+#pragma once
+
+#include <cstdint>
+#include <future>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "bootstrap/hub/world_hub.hpp"
+#include "common/net/event_loop.hpp"
+#include "common/net/handshake.hpp"
+#include "common/net/tcp_socket.hpp"
+
+namespace pgas::boot {
+
+using namespace detail;  // of src/common
+
+/// *Callers* any thread.
+class rank0_server {
+ public:
+  rank0_server(const bits128& key, std::vector<tcp_listener> listeners);
+  ~rank0_server();
+  rank0_server(const rank0_server&) = delete;
+  rank0_server& operator=(const rank0_server&) = delete;
+
+  /// Opens a world; `own_end` is the hub's end of rank 0's connection. Members that came earlier are admitted now.
+  void open(std::uint32_t instance, int size, unique_fd own_end);
+  /// Ends a world: waits, at most `limit`, until all frames to its members were sent, then disconnects them. With
+  /// `all_are_to_hear`, also members that have not come yet.
+  void close(std::uint32_t instance, bool all_are_to_hear, milliseconds limit);
+
+ private:
+  /// A connection that is not a member's, or not yet.
+  struct pending_connection {
+    enum class phase { proving, parked, refused };
+    handshake talk;
+    std::string from;
+    clock::time_point due;
+    phase now = phase::proving;
+  };
+  struct world {
+    std::unique_ptr<world_hub> center;
+    std::shared_ptr<std::promise<void>> closed;  // set while close() waits
+    bool all_are_to_hear = false;                // before it is closed
+    clock::time_point due;                       // of closing
+  };
+
+  void run();
+  /// After a failure of the thread: sends it to all members and closes all connections.
+  void give_up(std::string_view why);
+  [[nodiscard]] std::optional<clock::time_point> next_wake() const;
+  void expire();
+  void accept_from(const tcp_listener& listener);
+  void set_accepting(bool on);
+  bool drop_oldest_unproven();
+  void react(std::uint64_t id, short revents);
+  void receive(std::uint64_t id, pending_connection& who);
+  void admit(std::uint64_t id);
+  void refuse(std::uint64_t id, code why, std::string text);
+  void turn_away(std::uint64_t id, std::string_view why);
+  void drop(std::uint64_t id);
+
+  const bits128 key_;
+  std::vector<tcp_listener> listeners_;
+  event_loop loop_;
+  std::map<std::uint64_t, pending_connection> pending_;  // in the order in which they came
+  std::uint64_t next_id_ = 0;
+  std::size_t unproven_ = 0;  // connections that have not proved themselves
+  std::size_t refused_ = 0;
+  std::string last_refused_;
+  std::optional<clock::time_point> accept_again_;  // set while descriptors have run out
+  bool stopping_ = false;
+  std::map<std::uint32_t, world> worlds_;
+  std::thread thread_;
+};
+
+}  // namespace pgas::boot

@@ -1,0 +1,129 @@
+#include "host/config/option_value.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <utility>
+
+namespace pgas::config_detail {
+namespace {
+
+struct unit {
+  std::string_view name;
+  std::uint64_t factor;
+};
+
+constexpr std::uint64_t kib = 1024;
+constexpr std::array size_units{
+    unit{"", 1},           unit{"B", 1},           unit{"K", kib},         unit{"KB", kib},
+    unit{"KiB", kib},      unit{"M", kib* kib},    unit{"MB", kib* kib},   unit{"MiB", kib* kib},
+    unit{"G", kib << 20},  unit{"GB", kib << 20},  unit{"GiB", kib << 20}, unit{"T", kib << 30},
+    unit{"TB", kib << 30}, unit{"TiB", kib << 30},
+};
+constexpr std::array time_units{unit{"", 1000}, unit{"ms", 1}, unit{"s", 1000}, unit{"m", 60'000},
+                                unit{"h", 3'600'000}};
+
+char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+// A non-negative decimal number and a unit, as a whole number of the smallest unit.
+std::optional<std::uint64_t> parse_quantity(std::string_view text, std::span<const unit> units) {
+  // from_chars would also take signs, "inf" and "nan".
+  if (text.empty() || text.front() < '0' || text.front() > '9') return std::nullopt;
+  const char* const end = text.data() + text.size();
+
+  std::uint64_t whole = 0;
+  const auto digits = std::from_chars(text.data(), end, whole);
+  const char* rest = digits.ptr;
+  if (digits.ec != std::errc{}) return std::nullopt;
+  double value = static_cast<double>(whole);
+  const bool fraction = rest != end && *rest == '.';
+  if (fraction) {
+    const auto parsed = std::from_chars(text.data(), end, value, std::chars_format::fixed);
+    if (parsed.ec != std::errc{}) return std::nullopt;
+    rest = parsed.ptr;
+  }
+
+  const std::string_view suffix(rest, static_cast<std::size_t>(end - rest));
+  const auto found = std::find_if(units.begin(), units.end(), [&](const unit& u) { return same_word(u.name, suffix); });
+  if (found == units.end()) return std::nullopt;
+  if (fraction) {
+    value = std::round(value * static_cast<double>(found->factor));
+    if (value >= 0x1p64) return std::nullopt;
+    return static_cast<std::uint64_t>(value);
+  }
+  if (whole > std::numeric_limits<std::uint64_t>::max() / found->factor) return std::nullopt;
+  return whole * found->factor;
+}
+
+// Units from large to small: the first that divides the value gives the shortest spelling.
+std::string print_quantity(std::uint64_t value, std::span<const unit> large_to_small) {
+  for (const unit& u : large_to_small)
+    if (value % u.factor == 0 && value != 0) return std::to_string(value / u.factor).append(u.name);
+  return "0";
+}
+
+}  // namespace
+
+bool same_word(std::string_view a, std::string_view b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) { return lower(x) == lower(y); });
+}
+
+std::optional<bool> parse_bool(std::string_view text) {
+  for (const std::string_view word : {"0", "no", "false", "off"})
+    if (same_word(text, word)) return false;
+  for (const std::string_view word : {"1", "yes", "true", "on"})
+    if (same_word(text, word)) return true;
+  return std::nullopt;
+}
+
+std::optional<std::int64_t> parse_integer(std::string_view text) {
+  if (text.size() > 1 && text.front() == '+' && text[1] != '-') text.remove_prefix(1);
+  std::int64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [rest, failure] = std::from_chars(text.data(), end, value);
+  if (failure != std::errc{} || rest != end) return std::nullopt;
+  return value;
+}
+
+std::optional<std::size_t> parse_size(std::string_view text) { return parse_quantity(text, size_units); }
+
+std::optional<std::size_t> parse_shmem_size(std::string_view text) {
+  // from_chars would also take a minus, "inf" and "nan".
+  if (text.empty() || text.find_first_of(".0123456789") != 0) return std::nullopt;
+  const char* const end = text.data() + text.size();
+  double value = 0;
+  const auto [rest, failure] = std::from_chars(text.data(), end, value);
+  if (failure != std::errc{}) return std::nullopt;
+  if (rest != end) {
+    constexpr std::string_view multipliers = "kmgt";
+    const std::size_t power = multipliers.find(lower(*rest));
+    if (power == multipliers.npos) return std::nullopt;
+    value *= static_cast<double>(kib << 10 * power);
+  }
+  if (value > 0x1p62) return std::nullopt;
+  return static_cast<std::size_t>(std::ceil(value));
+}
+
+std::optional<std::chrono::milliseconds> parse_time(std::string_view text) {
+  const auto value = parse_quantity(text, time_units);
+  // A century of milliseconds leaves room for adding a time to now() without overflow.
+  constexpr std::uint64_t century = 100ull * 366 * 24 * 3'600'000;
+  if (!value || *value > century) return std::nullopt;
+  return std::chrono::milliseconds(*value);
+}
+
+std::string print_size(std::size_t bytes) {
+  constexpr std::array units{unit{"T", kib << 30}, unit{"G", kib << 20}, unit{"M", kib * kib}, unit{"K", kib},
+                             unit{"", 1}};
+  return print_quantity(bytes, units);
+}
+
+std::string print_time(std::chrono::milliseconds time) {
+  constexpr std::array units{unit{"s", 1000}, unit{"ms", 1}};
+  return print_quantity(static_cast<std::uint64_t>(time.count()), units);
+}
+
+}  // namespace pgas::config_detail

@@ -1,0 +1,74 @@
+#include "host/config/print_config.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <vector>
+
+#include "host/config/option_value.hpp"
+
+namespace pgas::config_detail {
+namespace {
+
+std::vector<std::string_view> alias_names(const option& row) {
+  std::vector<std::string_view> names;
+  for (const config_detail::alias& other : row.aliases) names.push_back(other.name);
+  return names;
+}
+
+/// Any value but a no is a yes; of several prefixes the first that is there decides.
+bool asked_for(std::string_view what, std::initializer_list<std::string_view> prefixes, const environment& variables) {
+  constexpr std::array<std::string_view, 5> no{"0", "n", "no", "f", "false"};
+  for (const std::string_view prefix : prefixes)
+    if (const auto value = variables.get(fmt::format("{}_{}", prefix, what)))
+      return std::none_of(no.begin(), no.end(), [&](std::string_view word) { return same_word(word, *value); });
+  return false;
+}
+
+}  // namespace
+
+std::string default_of(const option& row) {
+  static const config defaults;
+  const std::string text = print(defaults, row);
+  return text.empty() ? "(empty)" : text;
+}
+
+std::string config_text(const reading& now) {
+  std::string text;
+  for (const option& row : options()) {
+    const std::string value = print(now.settings, row);
+    const auto origin = now.origin.find(row.name);
+    fmt::format_to(std::back_inserter(text), "{}={}", row.name, value);
+    if (origin == now.origin.end())
+      text += "  (default)";
+    else if (origin->second != row.name)
+      fmt::format_to(std::back_inserter(text), "  (from {})", origin->second);
+    fmt::format_to(std::back_inserter(text), "\n    {}\n    Values: {}. Default: {}.", row.help, allowed(row),
+                   default_of(row));
+    if (!row.aliases.empty())
+      fmt::format_to(std::back_inserter(text), " Also read: {}.", fmt::join(alias_names(row), ", "));
+    text += "\n\n";
+  }
+  return text;
+}
+
+std::string startup_text(std::string_view interface, std::initializer_list<std::string_view> prefixes,
+                         const environment& variables) {
+  std::string text;
+  if (asked_for("VERSION", prefixes, variables)) text = fmt::format("pgas {}, {}\n", PGAS_VERSION, interface);
+  if (asked_for("INFO", prefixes, variables)) {
+    for (const other_variable& v : startup_text_variables())
+      fmt::format_to(std::back_inserter(text), "{}\n    {}\n\n", v.name, v.help);
+    text += config_text(read(variables));
+  }
+  return text;
+}
+
+std::string startup_text(std::string_view interface, std::initializer_list<std::string_view> prefixes) {
+  return startup_text(interface, prefixes, environment::of_process());
+}
+
+}  // namespace pgas::config_detail

@@ -1,0 +1,201 @@
+// Collectives of the control plane: each member sends its contribution to all others and waits for theirs.
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "common/join_test_hook.hpp"
+#include "host/control/control_plane_state.hpp"
+
+namespace pgas::detail {
+
+namespace {
+
+/// Time limit after the loss of a PE for a collective that can still be completed.
+constexpr auto drain_timeout = std::chrono::milliseconds(300);
+
+const char* name_of(collective call) {
+  switch (call) {
+    case collective::all_gather: return "an exchange";
+    case collective::barrier: return "a barrier";
+    case collective::leave: return "leave";
+    case collective::none: break;
+  }
+  return "nothing";
+}
+
+}  // namespace
+
+std::vector<contribution> control_plane_state::gather(control_group::identity group, collective call,
+                                                      std::span<const std::byte> mine, std::span<const int> fds) {
+  check();
+  if (mine.size() > max_contribution)
+    throw error(
+        code::invalid_argument,
+        fmt::format("all_gather: {} bytes, more than the {} that one PE may contribute", mine.size(), max_contribution),
+        me);
+  if (fds.size() > max_fds_per_packet)
+    throw error(code::invalid_argument,
+                fmt::format("all_gather: {} descriptors, more than {}", fds.size(), max_fds_per_packet), me);
+  for (const int fd : fds)
+    if (::fcntl(fd, F_GETFD) < 0)
+      throw error(code::invalid_argument, fmt::format("all_gather: {} is not an open descriptor", fd), me);
+
+  std::uint64_t sequence = 0;
+  pending_collectives* under_way = nullptr;  // its address is stable while the group exists
+  {
+    const std::lock_guard lock(mutex);
+    if (left) throw error(code::not_joined, "this world was left; no collective call can be made any more");
+    under_way = &groups.at(group);
+    sequence = under_way->begin();
+    under_way->add(sequence, me, call, {blob(mine.begin(), mine.end()), {}, false});
+    // The own contribution may be the last one.
+    if (under_way->all_leave(sequence)) departed.assign(departed.size(), true);
+  }
+  const bool joins = joining.load(std::memory_order_relaxed);
+  if (joins) join_step("exchange");
+  const std::chrono::milliseconds limit = joins ? join_timeout : wait_timeout;
+  std::optional<clock::time_point> deadline;
+  if (limit.count() > 0) deadline = clock::now() + limit;
+  message_header header;
+  header.call = call;
+  header.fds = static_cast<std::uint32_t>(fds.size());
+  header.group = group;
+  header.sequence = sequence;
+  header.bytes = mine.size();
+  // Each member begins with its successor, so that not all send to the same PE at once.
+  const std::span<const int> members = under_way->members();
+  const auto own = static_cast<std::size_t>(std::find(members.begin(), members.end(), me) - members.begin());
+  for (std::size_t step = 1; step < members.size(); ++step)
+    send_contribution(members[(own + step) % members.size()], header, mine, fds, deadline);
+
+  std::unique_lock lock(mutex);
+  for (;;) {
+    if (find_mismatch(*under_way, sequence, call)) break;
+    if (under_way->complete(sequence)) return under_way->take(sequence);
+    std::optional<clock::time_point> next = deadline;
+    if (failed) {
+      if (cannot_complete(*under_way, sequence) || clock::now() >= failed_at + drain_timeout) throw error(*failure);
+      next = failed_at + drain_timeout;
+    } else if (deadline && clock::now() >= *deadline) {
+      lock.unlock();
+      fail_timeout(*under_way, sequence, joins);
+      lock.lock();
+      continue;
+    }
+    if (next)
+      changed.wait_until(lock, *next);
+    else
+      changed.wait(lock);
+  }
+  const pending_collectives::mismatch other = *find_mismatch(*under_way, sequence, call);
+  lock.unlock();
+  fail_mismatch(other, call);
+  lock.lock();
+  changed.wait(lock, [this] { return failed.load(); });  // an earlier failure may still be on its way to the callback
+  throw error(*failure);
+}
+
+std::optional<pending_collectives::mismatch> control_plane_state::find_mismatch(const pending_collectives& of,
+                                                                                std::uint64_t sequence,
+                                                                                collective call) const {
+  if (const std::optional<pending_collectives::mismatch> found = of.find_mismatch(sequence, call)) return found;
+  // A PE in leave() contributes to nothing else.
+  const pending_collectives& of_all = groups.at(control_group::world);
+  if (&of != &of_all)
+    for (const int pe : of.missing(sequence))
+      if (of_all.leaves(pe)) return pending_collectives::mismatch{pe, collective::leave};
+  return std::nullopt;
+}
+
+bool control_plane_state::cannot_complete(const pending_collectives& of, std::uint64_t sequence) const {
+  // A PE may have ended because of the result of this very collective. Then all contributions are on their way, and the
+  // collective is completed before the failure is thrown.
+  if (failure->code() != code::peer_lost) return true;
+  const std::vector<int> missing = of.missing(sequence);
+  return std::any_of(missing.begin(), missing.end(), [this](int pe) { return ended[static_cast<std::size_t>(pe)]; });
+}
+
+void control_plane_state::send_contribution(int pe, const message_header& header, std::span<const std::byte> mine,
+                                            std::span<const int> fds, std::optional<clock::time_point> deadline) {
+  message_header own = header;
+  if (!on_this_host(pe)) {  // descriptors cannot be sent between hosts
+    fds = {};
+    own.fds = 0;
+  }
+  // The peer's reader always reads, so a queue stays full only while that process is stopped. In a world that fails now
+  // the contribution is still sent: the other PEs may be able to complete the collective.
+  const int why = connections[static_cast<std::size_t>(pe)]->send_until(
+      std::as_bytes(std::span(&own, 1)), mine, fds,
+      [&] { return !failed.load(std::memory_order_acquire) && (!deadline || clock::now() < *deadline); });
+  // If the connection is closed, the reader finds out whether the peer had left.
+  if (why == 0 || why == EAGAIN || why == EPIPE || why == ECONNRESET) return;
+  set_failure(error(code::system,
+                    fmt::format("{} could not send to {}: {}{}", describe(me), describe(pe), std::strerror(why),
+                                why == ETOOMANYREFS ? "; raise the limit of open files (ulimit -n)" : ""),
+                    me),
+              origin::here);
+}
+
+void control_plane_state::fail_mismatch(const pending_collectives::mismatch& other, collective call) {
+  const auto explain = [&](int leaver, int stayer, collective doing) {
+    return error(
+        code::asymmetric_call,
+        fmt::format(
+            "{} leaves the world while {} is in {}: all PEs must make the same collective calls before they leave",
+            describe(leaver), describe(stayer), name_of(doing)),
+        leaver);
+  };
+  if (other.call == collective::leave) return set_failure(explain(other.pe, me, call), origin::here);
+  if (call == collective::leave) return set_failure(explain(me, other.pe, other.call), origin::here);
+  set_failure(
+      error(code::asymmetric_call,
+            fmt::format("{} is in {} while {} is in {}: all PEs must make the same collective calls in the same order",
+                        describe(other.pe), name_of(other.call), describe(me), name_of(call)),
+            other.pe),
+      origin::here);
+}
+
+void control_plane_state::fail_timeout(const pending_collectives& of, std::uint64_t sequence, bool joins) {
+  std::string names;
+  int first = -1;
+  {
+    const std::lock_guard lock(mutex);
+    for (const int pe : of.missing(sequence)) {
+      if (first < 0) first = pe;
+      names += (names.empty() ? "" : ", ") + describe(pe);
+    }
+  }
+  if (first < 0) return;  // the last contribution has just arrived
+  if (joins)
+    return set_failure(
+        error(code::bootstrap_timeout,
+              fmt::format("{} waited {} ms while joining for {}: are those processes stopped, or busy with "
+                          "their devices? PGAS_JOIN_TIMEOUT sets how long to wait",
+                          describe(me), join_timeout.count(), names),
+              first),
+        origin::here);
+  set_failure(
+      error(
+          code::wait_timeout,
+          fmt::format("{} waited {} ms in a collective call for {}: PGAS_WAIT_TIMEOUT sets the limit, 0 waits for ever",
+                      describe(me), wait_timeout.count(), names),
+          first),
+      origin::here);
+}
+
+void control_plane_state::leave() {
+  static_cast<void>(gather(control_group::world, collective::leave, {}, {}));
+  {
+    const std::lock_guard lock(mutex);
+    left = true;
+  }
+  // Other PEs may still wait for the last contribution of a third one.
+  broadcast(message_kind::departure, {}, std::chrono::milliseconds(500));
+  stop_reader();
+}
+
+}  // namespace pgas::detail

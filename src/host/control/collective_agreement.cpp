@@ -1,0 +1,146 @@
+#include "host/control/collective_agreement.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "host/control/control_message.hpp"
+
+namespace pgas::detail {
+
+const char* name_of(collective_kind what) {
+  switch (what) {
+    case collective_kind::barrier: return "barrier";
+    case collective_kind::sync: return "sync";
+    case collective_kind::broadcast: return "broadcast";
+    case collective_kind::fcollect: return "fcollect";
+    case collective_kind::collect: return "collect";
+    case collective_kind::alltoall: return "alltoall";
+    case collective_kind::alltoalls: return "alltoalls";
+    case collective_kind::reduce: return "reduce";
+    case collective_kind::reduce_to_root: return "reduce_to_root";
+    case collective_kind::reduce_scatter: return "reduce_scatter";
+    case collective_kind::inclusive_scan: return "inclusive_scan";
+    case collective_kind::exclusive_scan: return "exclusive_scan";
+  }
+  return "collective";
+}
+
+bool rooted(collective_kind what) {
+  return what == collective_kind::broadcast || what == collective_kind::reduce_to_root;
+}
+
+namespace {
+
+/// The call of a member as it is sent to all others.
+struct wire_call {
+  static constexpr std::uint32_t expected_magic = 0x636f6c6c;
+  std::uint32_t magic = expected_magic;
+  collective_kind what = collective_kind::barrier;
+  reduction op = reduction::none;
+  number_type type = number_type::none;
+  std::uint8_t refused = 0;
+  std::int32_t root = 0;
+  placement where = placement::apart;
+  std::uint64_t element_bytes = 0;
+  std::uint64_t count = 0;
+  std::int64_t dst_stride = 1;
+  std::int64_t src_stride = 1;
+};
+static_assert(sizeof(wire_call) == 48);
+
+wire_call wire_of(const collective_request& r, placement where, bool refused) {
+  wire_call call;
+  call.what = r.what;
+  call.op = r.op;
+  call.type = r.type;
+  call.refused = refused ? 1 : 0;
+  call.where = where;
+  if (rooted(r.what)) call.root = r.root;
+  call.element_bytes = r.element_bytes;
+  if (r.what != collective_kind::collect) call.count = r.count;  // collect's counts differ by member
+  call.dst_stride = r.dst_stride;
+  call.src_stride = r.src_stride;
+  return call;
+}
+
+bool same(const wire_call& a, const wire_call& b) {
+  return a.what == b.what && a.op == b.op && a.type == b.type && a.root == b.root &&
+         a.element_bytes == b.element_bytes && a.count == b.count && a.dst_stride == b.dst_stride &&
+         a.src_stride == b.src_stride;
+}
+
+/// By their numbers.
+constexpr const char* reductions[] = {"", "sum", "prod", "min", "max", "and", "or", "xor", "maxloc", "minloc"};
+constexpr const char* types[] = {
+    "",     "u8",  "u16", "u32",         "u64",         "i8",       "i16",      "i32",      "i64",     "f16",
+    "bf16", "f32", "f64", "complex f32", "complex f64", "pair i32", "pair i64", "pair f32", "pair f64"};
+
+/// The name of a number that comes from another PE.
+template <std::size_t Size, class Number>
+const char* entry(const char* const (&names)[Size], Number number) {
+  return static_cast<std::size_t>(number) < Size ? names[static_cast<std::size_t>(number)] : "?";
+}
+
+std::string text_of(const wire_call& call) {
+  std::string text = fmt::format("{} of {} elements of {} bytes", name_of(call.what), call.count, call.element_bytes);
+  if (call.op != reduction::none)
+    text += fmt::format(" ({} of {})", entry(reductions, call.op), entry(types, call.type));
+  if (rooted(call.what)) text += fmt::format(", root {}", call.root);
+  if (call.what == collective_kind::alltoalls)
+    text += fmt::format(", strides {} and {}", call.dst_stride, call.src_stride);
+  return text;
+}
+
+/// The calls of all members, in order. *Errors* asymmetric_call where a member is in another kind of exchange.
+std::vector<wire_call> gather(const control_group& group, const wire_call& mine) {
+  std::vector<wire_call> calls;
+  for (const contribution& theirs : group.all_gather(std::as_bytes(std::span(&mine, 1)))) {
+    wire_call& call = calls.emplace_back();
+    const int pe = group.world_pe(static_cast<int>(calls.size()) - 1);
+    if (theirs.bytes.size() == sizeof(call)) std::memcpy(&call, theirs.bytes.data(), sizeof(call));
+    if (theirs.bytes.size() != sizeof(call) || call.magic != wire_call::expected_magic)
+      throw error(
+          code::asymmetric_call,
+          fmt::format("PE {} makes another call than {}: all members must make the same calls in the same order", pe,
+                      name_of(mine.what)),
+          pe);
+  }
+  return calls;
+}
+
+}  // namespace
+
+void agree_on_call(const control_group& group, const collective_request& mine, placement where,
+                   const std::optional<error>& refused) {
+  const std::vector<wire_call> calls = gather(group, wire_of(mine, where, refused.has_value()));
+  bool any_refused = false;
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    any_refused = any_refused || calls[i].refused != 0;
+    if (same(calls[i], calls[0])) continue;
+    const int pe = group.world_pe(static_cast<int>(i));
+    throw error(code::asymmetric_call,
+                fmt::format("PE {} calls {} while PE {} calls {}: all members must make the same calls",
+                            group.world_pe(0), text_of(calls[0]), pe, text_of(calls[i])),
+                pe);
+  }
+  if (any_refused)
+    for (const contribution& theirs : group.all_gather(refused ? encode_error(*refused) : blob()))
+      if (!theirs.bytes.empty()) throw decode_error(theirs.bytes);
+  if (mine.what != collective_kind::fcollect && mine.what != collective_kind::reduce_scatter) return;
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    if (calls[i].where == calls[0].where && calls[i].where != placement::of_another) continue;
+    const int pe = group.world_pe(static_cast<int>(i));
+    throw error(
+        code::invalid_argument,
+        fmt::format("{}: source and destination overlap, and on PE {} not where its description says of in place: "
+                    "they have to be in place on all members, or apart on all",
+                    name_of(mine.what), pe),
+        pe);
+  }
+}
+
+}  // namespace pgas::detail

@@ -1,0 +1,39 @@
+/// @file
+/// Connects the PEs of a world to one another, and refuses all other processes.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/net/tcp_socket.hpp"
+#include "common/net/unix_socket.hpp"
+#include "common/unique_fd.hpp"
+#include "host/control/bootstrap_exchange.hpp"
+#include "host/log/log.hpp"
+#include "pgas/config.hpp"
+
+namespace pgas::detail {
+
+/// The process of a PE has ended, so that no later collective can be completed.
+class pe_has_died final : public error {
+ public:
+  using error::error;
+};
+
+/// One connected and mutually authenticated socket for each PE, none at `me`: a UNIX socket inside a host, where both
+/// sides check the user at the other end before they send anything, TCP between hosts. The higher PE connects to the
+/// lower one, then both prove themselves (handshake.hpp). A connection that fails is refused with one warning and
+/// delays no PE.
+/// @param tcp null where all PEs are on one host; @param endpoints of other hosts' PEs, by PE, empty then.
+/// *Errors* peer_unreachable, naming the addresses of that PE and the answer of each; authentication; peer_lost, as
+/// pe_has_died where a process has ended; bootstrap_timeout naming the PEs that did not connect.
+[[nodiscard]] std::vector<unique_fd> connect_peers(const std::vector<peer_descriptor>& all, int me,
+                                                   const unix_listener& listener, const config& settings,
+                                                   log::logger& log, const tcp_listener* tcp = nullptr,
+                                                   std::span<const tcp_endpoints> endpoints = {});
+
+/// "PE 2 (host a, pid 123)".
+[[nodiscard]] std::string describe_pe(const std::vector<peer_descriptor>& all, int pe);
+
+}  // namespace pgas::detail

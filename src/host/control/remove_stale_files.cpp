@@ -1,0 +1,63 @@
+#include "host/control/remove_stale_files.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <exception>
+#include <filesystem>
+#include <functional>
+#include <string_view>
+
+#include "common/net/unix_socket.hpp"
+#include "common/unique_fd.hpp"
+
+namespace pgas::detail {
+
+namespace {
+
+/// Whether the file is a socket without a listener. A young one may belong to a process that is about to listen.
+bool is_dead_socket(const std::string& folder, const std::string& name, const struct stat& about) {
+  constexpr time_t young = 10;
+  return S_ISSOCK(about.st_mode) && ::time(nullptr) - about.st_mtime > young &&
+         connect_to(unix_address(folder, name)).error == ECONNREFUSED;
+}
+
+/// Whether no process, of whatever container, has the file open or mapped: only then is a lease for writing given out.
+/// UCX makes, maps and removes its files, and has them open meanwhile.
+bool is_unused(const std::string& path, const struct stat& about) {
+  if (!S_ISREG(about.st_mode)) return false;
+  const unique_fd file(::open(path.c_str(), O_WRONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+  return file && ::fcntl(file.get(), F_SETLEASE, F_WRLCK) == 0;
+}
+
+void sweep(const std::string& folder, std::string_view prefix,
+           const std::function<bool(const std::string&, const struct stat&)>& dead) {
+  std::error_code none;
+  for (auto one = std::filesystem::directory_iterator(folder, none); one != std::filesystem::directory_iterator();
+       one.increment(none)) {
+    const std::string name = one->path().filename().string();
+    struct stat about {};
+    if (!name.starts_with(prefix) || ::lstat(one->path().c_str(), &about) != 0 || about.st_uid != ::geteuid()) continue;
+    if (dead(name, about)) ::unlink(one->path().c_str());
+  }
+}
+
+}  // namespace
+
+void remove_stale_files(const std::string& directory) noexcept {
+  try {
+    if (!directory.empty())
+      sweep(directory, "pgas-",
+            [&](const std::string& name, const struct stat& about) { return is_dead_socket(directory, name, about); });
+    const std::string shared = "/dev/shm";
+    sweep(shared, "ucx_shm_posix_",
+          [&](const std::string& name, const struct stat& about) { return is_unused(shared + "/" + name, about); });
+  } catch (const std::exception&) {
+    // The next start tries again.
+  }
+}
+
+}  // namespace pgas::detail

@@ -1,0 +1,44 @@
+/// @file
+/// The worlds of the started processes: takes their requests and runs a hub for each world.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bootstrap/hub/world_hub.hpp"
+
+namespace pgas::boot {
+
+class world_hubs {
+ public:
+  struct listener {
+    std::function<void(int rank, std::string_view reason)> aborted;
+    std::function<std::string(int rank)> fell_silent;  ///< the reason, for the other members
+    std::function<void(int rank)> turned_away;         ///< no descriptor is left for its connection
+  };
+
+  world_hubs(event_loop& loop, int size, listener told);
+
+  /// Serves the requests of `rank` that arrive at `requests`, which stays the caller's.
+  void serve(int rank, int requests);
+  /// The process has ended: breaks current and later worlds, unless it has left them.
+  void ended(int rank, std::string how);
+
+  [[nodiscard]] std::optional<clock::time_point> due() const;
+  void expire();
+
+ private:
+  void receive(int rank, int requests);
+  void attach(int rank, unique_fd socket);
+
+  event_loop& loop_;
+  listener told_;
+  std::vector<std::size_t> next_world_;            // by rank
+  std::vector<std::optional<std::string>> ended_;  // by rank
+  std::vector<std::unique_ptr<world_hub>> hubs_;   // by world; empty once everyone has come and gone
+};
+
+}  // namespace pgas::boot
