@@ -6,7 +6,7 @@
 #include "bootstrap/error_messages.hpp"
 #include "bootstrap/join_methods.hpp"
 #include "common/check_struct_size.hpp"
-#include "common/descriptors.hpp"
+#include "common/unique_fd.hpp"
 #include "pgas/bootstrap.hpp"
 #include "pgas/error.hpp"
 

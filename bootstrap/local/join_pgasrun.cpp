@@ -7,7 +7,7 @@
 #include "bootstrap/hub/hub_protocol.hpp"
 #include "bootstrap/join_methods.hpp"
 #include "common/net/unix_socket.hpp"
-#include "common/system.hpp"
+#include "common/system_error.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::boot {

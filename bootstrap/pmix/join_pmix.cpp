@@ -1,11 +1,27 @@
+// Joining through the PMIx server of a launcher; without pmix.h at build, the error that says so.
 #include <fmt/format.h>
 
 #include <atomic>
 
 #include "bootstrap/hub/hub_protocol.hpp"
 #include "bootstrap/join_methods.hpp"
-#include "bootstrap/pmix/pmix_session.hpp"
 #include "pgas/error.hpp"
+
+#ifdef PGAS_WITHOUT_PMIX
+
+namespace pgas::boot {
+
+std::unique_ptr<bootstrap> join_pmix(const bootstrap_options&, std::string&) {
+  throw error{code::bootstrap_unavailable,
+              "this library was built without PMIx. Build it where libpmix-dev is installed (PGAS_PMIX=ON), start with "
+              "pgasrun, or give a unique id or MASTER_ADDR, MASTER_PORT, RANK and WORLD_SIZE"};
+}
+
+}  // namespace pgas::boot
+
+#else
+
+#include "bootstrap/pmix/pmix_session.hpp"
 
 namespace pgas::boot {
 namespace {
@@ -52,3 +68,5 @@ std::unique_ptr<bootstrap> join_pmix(const bootstrap_options& options, std::stri
 }
 
 }  // namespace pgas::boot
+
+#endif

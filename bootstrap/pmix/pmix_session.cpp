@@ -9,8 +9,8 @@
 #include <memory>
 #include <thread>
 
-#include "bootstrap/common/call_with_timeout.hpp"
 #include "bootstrap/error_messages.hpp"
+#include "common/thread.hpp"
 
 namespace pgas::boot {
 namespace {

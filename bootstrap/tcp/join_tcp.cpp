@@ -6,7 +6,6 @@
 #include <mutex>
 #include <thread>
 
-#include "bootstrap/common/call_with_timeout.hpp"
 #include "bootstrap/error_messages.hpp"
 #include "bootstrap/hub/hub_client.hpp"
 #include "bootstrap/join_methods.hpp"
@@ -14,8 +13,9 @@
 #include "bootstrap/tcp/reach_rank0.hpp"
 #include "bootstrap/tcp/unique_id.hpp"
 #include "common/check_struct_size.hpp"
-#include "common/descriptors.hpp"
-#include "common/system.hpp"
+#include "common/resource_limits.hpp"
+#include "common/system_error.hpp"
+#include "common/thread.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::boot {

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "common/system.hpp"
+#include "common/thread.hpp"
 
 namespace pgas::boot {
 namespace {

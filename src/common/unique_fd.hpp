@@ -1,14 +1,33 @@
 /// @file
-/// A file descriptor that closes itself, and is none of standard input, output and error.
+/// A file descriptor that closes itself. None of the library's has the number of standard input, output or error.
 #pragma once
 
+#include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <utility>
 
-#include "common/descriptors.hpp"
-
 namespace pgas::detail {
+
+/// `fd`, moved where its number is one of standard input, output and error: in a process that has closed those, printf
+/// would write into the library's sockets and memory. -1 with errno set where there is no other number left.
+[[nodiscard]] inline int above_standard(int fd) noexcept {
+  if (fd < 0 || fd > STDERR_FILENO) return fd;
+  const int moved = ::fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  const int why = errno;
+  ::close(fd);
+  errno = why;
+  return moved;
+}
+
+/// Opens /dev/null as standard input, output and error where they are closed, and leaves it open: UCX, PMIx and the
+/// GPU's driver do not use above_standard().
+inline void fill_standard_descriptors() noexcept {
+  for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd)
+    if (::fcntl(fd, F_GETFD) < 0 && errno == EBADF && ::open("/dev/null", O_RDWR) < 0)
+      return;  // takes the lowest number
+}
 
 /// Owns one descriptor. Move-only; -1 means none.
 class unique_fd {

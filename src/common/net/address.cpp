@@ -12,7 +12,7 @@
 #include <memory>
 #include <set>
 
-#include "common/system.hpp"
+#include "common/system_error.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::detail {

@@ -4,7 +4,7 @@
 
 #include <cerrno>
 
-#include "common/system.hpp"
+#include "common/system_error.hpp"
 
 namespace pgas::detail {
 

@@ -1,11 +1,20 @@
 #include "common/net/tcp_connector.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
-#include "common/system.hpp"
+#include "common/system_error.hpp"
 
 namespace pgas::detail {
+
+namespace {
+
+/// A lost SYN is sent again after one second.
+constexpr milliseconds time_to_connect{1500};
+constexpr milliseconds pause_between_rounds{200};
+
+}  // namespace
 
 void tcp_attempt::start(milliseconds to_connect, milliseconds to_answer) {
   to_answer_ = to_answer;
@@ -58,6 +67,34 @@ void tcp_attempt::give_up(std::string problem, std::optional<code> verdict) {
   connecting_.reset();
   talk_.reset();
   due_ = clock::now();
+}
+
+tcp_connector::tcp_connector(int me, int peer, const std::vector<tcp_address>& addresses,
+                             std::span<const std::byte> key, milliseconds timeout)
+    : peer_(peer), timeout_(timeout), next_start_(clock::now()) {
+  const hello introduction{.from = me, .to = peer};
+  for (const tcp_address& to : addresses) attempts_.emplace_back(to, key, introduction, true);
+}
+
+void tcp_connector::start_if_due() {
+  if (!attempts_[current_].active() && clock::now() >= next_start_)
+    attempts_[current_].start(std::min(time_to_connect, timeout_), timeout_);
+}
+
+bool tcp_connector::advance() {
+  if (clock::now() < next_start_) return false;
+  if (attempts_[current_].advance()) return true;
+  if (attempts_[current_].active()) return false;
+  current_ = (current_ + 1) % attempts_.size();
+  next_start_ = clock::now();
+  if (current_ == 0) next_start_ += pause_between_rounds;
+  return false;
+}
+
+std::string tcp_connector::report() const {
+  std::string text;
+  for (const tcp_attempt& one : attempts_) text += (text.empty() ? "" : ", ") + one.report();
+  return text;
 }
 
 }  // namespace pgas::detail

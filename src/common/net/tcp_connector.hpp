@@ -1,12 +1,13 @@
 /// @file
-/// Connecting to a PE at one of the addresses that it may have. Used by the TCP bootstrap, which tries all addresses at
-/// once, and by the control plane, which tries one after another.
+/// Connecting to a PE at one of the addresses that it may have: tcp_attempt for one address, tcp_connector for one
+/// after another. *Callers* the TCP bootstrap, which tries all addresses at once; the control plane.
 #pragma once
 
 #include <poll.h>
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "common/net/handshake.hpp"
 #include "common/net/tcp_socket.hpp"
@@ -52,6 +53,37 @@ class tcp_attempt {
   milliseconds to_answer_{};
   std::string problem_ = "not tried yet";
   std::optional<code> verdict_;
+};
+
+/// Connects to the addresses that a PE has given out, one after another and over again.
+class tcp_connector {
+ public:
+  /// @param timeout how long each answer may take. `key` must live as long.
+  tcp_connector(int me, int peer, const std::vector<tcp_address>& addresses, std::span<const std::byte> key,
+                milliseconds timeout);
+
+  /// Begins to connect where nothing is under way.
+  void start_if_due();
+  /// Goes as far as it can without waiting. True once the PE is connected; take() then.
+  [[nodiscard]] bool advance();
+  [[nodiscard]] unique_fd take() { return attempts_[current_].take(); }
+
+  [[nodiscard]] int peer() const noexcept { return peer_; }
+  /// For poll(), which ignores the descriptor -1 of a pause.
+  [[nodiscard]] pollfd awaited() const noexcept { return attempts_[current_].awaited(); }
+  /// When start_if_due() or advance() has something to do, unless the descriptor is ready before.
+  [[nodiscard]] clock::time_point due() const noexcept {
+    return attempts_[current_].active() ? attempts_[current_].due() : next_start_;
+  }
+  /// "10.0.0.1:4711 (Connection refused), ...": the answer of each address.
+  [[nodiscard]] std::string report() const;
+
+ private:
+  const int peer_;
+  const milliseconds timeout_;
+  std::vector<tcp_attempt> attempts_;  ///< by address
+  std::size_t current_ = 0;
+  clock::time_point next_start_;
 };
 
 }  // namespace pgas::detail

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "common/system.hpp"
+#include "common/system_error.hpp"
 
 namespace pgas::detail {
 

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <utility>
 
-#include "common/system.hpp"
+#include "common/system_error.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::detail {

@@ -18,7 +18,7 @@
 #include <string>
 #include <string_view>
 
-#include "common/file_limit.hpp"
+#include "common/resource_limits.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::detail {

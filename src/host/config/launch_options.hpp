@@ -2,7 +2,7 @@
 /// Options of the bootstrap, from the configuration and from the variables that launchers set.
 #pragma once
 
-#include "host/config/environment.hpp"
+#include "host/config/read_environment.hpp"
 #include "pgas/bootstrap.hpp"
 #include "pgas/config.hpp"
 

@@ -60,15 +60,4 @@ struct other_variable {
 /// Variables of OpenSHMEM and NVSHMEM that make a program in C print its version or settings: see startup_text().
 [[nodiscard]] std::span<const other_variable> startup_text_variables();
 
-/// Sets the field of `row` from `text`.
-/// @param variable the name that the user set, which may be an alias, for the message.
-/// *Errors* code::config_value naming variable, value and what is allowed.
-void assign(config& target, const option& row, std::string_view variable, std::string_view text);
-
-/// The value of the field of `row`, spelled so that it could be assigned again; secrets as `(set)`.
-[[nodiscard]] std::string print(const config& source, const option& row);
-
-/// The values that `row` takes, in words: "a size in bytes, such as 64M or 8G".
-[[nodiscard]] std::string allowed(const option& row);
-
 }  // namespace pgas::config_detail

@@ -1,5 +1,6 @@
 /// @file
-/// Text to value and back for the types of options. Nothing is guessed: text that is not understood is no value.
+/// Values of options and their text: by type, and by row of the option table. Nothing is guessed: text that is not
+/// understood is no value.
 #pragma once
 
 #include <chrono>
@@ -8,6 +9,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "host/config/option_table.hpp"
 
 namespace pgas::config_detail {
 
@@ -36,5 +39,16 @@ namespace pgas::config_detail {
 
 /// Whether two words are the same but for the case of ASCII letters.
 [[nodiscard]] bool same_word(std::string_view a, std::string_view b);
+
+/// Sets the field of `row` from `text`.
+/// @param variable the name that the user set, which may be an alias, for the message.
+/// *Errors* code::config_value naming variable, value and what is allowed.
+void assign(config& target, const option& row, std::string_view variable, std::string_view text);
+
+/// The value of the field of `row`, spelled so that it could be assigned again; secrets as `(set)`.
+[[nodiscard]] std::string print(const config& source, const option& row);
+
+/// The values that `row` takes, in words: "a size in bytes, such as 64M or 8G".
+[[nodiscard]] std::string allowed(const option& row);
 
 }  // namespace pgas::config_detail

@@ -1,16 +1,38 @@
 /// @file
-/// From the environment to a config: options, aliases, former spellings, and remarks for the user.
+/// From the environment to a config: options, aliases, former spellings, and remarks for the user. No other room reads
+/// the environment of the process.
 #pragma once
 
+#include <initializer_list>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "host/config/environment.hpp"
 #include "pgas/config.hpp"
 
 namespace pgas::config_detail {
+
+/// A snapshot of the names and values of environment variables.
+class environment {
+ public:
+  environment() = default;
+  /// Made-up variables, for tests.
+  environment(std::initializer_list<std::pair<const std::string, std::string>> variables);
+  /// The variables of this process, now.
+  [[nodiscard]] static environment of_process();
+
+  /// The value of `name`. A variable set to the empty string counts as not set.
+  [[nodiscard]] std::optional<std::string_view> get(std::string_view name) const;
+
+  /// All variables in order of their names.
+  [[nodiscard]] const std::map<std::string, std::string, std::less<>>& all() const noexcept { return variables_; }
+
+ private:
+  std::map<std::string, std::string, std::less<>> variables_;
+};
 
 /// Something to tell the user that is not an error.
 struct remark {

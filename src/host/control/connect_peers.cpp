@@ -15,8 +15,8 @@
 
 #include "common/join_test_hook.hpp"
 #include "common/net/handshake.hpp"
-#include "common/system.hpp"
-#include "host/control/tcp_connector.hpp"
+#include "common/net/tcp_connector.hpp"
+#include "common/system_error.hpp"
 
 namespace pgas::detail {
 

@@ -8,9 +8,8 @@
 #include <numeric>
 #include <utility>
 
-#include "common/descriptors.hpp"
 #include "common/join_test_hook.hpp"
-#include "common/system.hpp"
+#include "common/resource_limits.hpp"
 #include "host/control/bootstrap_exchange.hpp"
 #include "host/control/connect_peers.hpp"
 #include "host/control/control_plane_state.hpp"

@@ -27,9 +27,9 @@ class control_plane final : public control_group {
   using failure_callback = std::function<void(const error&)>;
 
   /// Collective over the bootstrap: exchanges addresses and a secret, connects, checks user and secret at both ends. A
-  /// PE of another host that is silent for PGAS_HEARTBEAT_TIMEOUT counts as lost afterwards. *Errors* peer_unreachable (no
-  /// address of another host answers), authentication, version_mismatch, config_value, bootstrap_timeout naming the PEs
-  /// that did not connect. Keeps `log`; `exchange` is not used afterwards.
+  /// PE of another host that is silent for PGAS_HEARTBEAT_TIMEOUT counts as lost afterwards. *Errors* peer_unreachable
+  /// (no address of another host answers), authentication, version_mismatch, config_value, bootstrap_timeout naming the
+  /// PEs that did not connect. Keeps `log`; `exchange` is not used afterwards.
   control_plane(bootstrap& exchange, const config& settings, log::logger& log, failure_callback on_failure);
   /// Leaves without waiting; a PE that has not called leave() counts as lost for the others.
   ~control_plane() override;
@@ -57,5 +57,9 @@ class control_plane final : public control_group {
   explicit control_plane(std::shared_ptr<control_plane_state> state);
   std::shared_ptr<control_plane_state> state_;
 };
+
+/// Removes files of killed processes of this user: sockets in `directory`, where one is given, without a listener, and
+/// files of UCX in /dev/shm that no process has open. Failures are ignored.
+void remove_stale_files(const std::string& directory) noexcept;
 
 }  // namespace pgas::detail

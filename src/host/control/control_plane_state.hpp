@@ -17,10 +17,10 @@
 #include "common/fork_guard.hpp"
 #include "common/net/event_loop.hpp"
 #include "common/unique_fd.hpp"
+#include "host/control/all_gather.hpp"
 #include "host/control/connection.hpp"
 #include "host/control/control_message.hpp"
 #include "host/control/control_plane.hpp"
-#include "host/control/pending_collectives.hpp"
 #include "host/log/log.hpp"
 
 namespace pgas::detail {

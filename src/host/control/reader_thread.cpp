@@ -6,7 +6,7 @@
 #include <exception>
 #include <utility>
 
-#include "common/system.hpp"
+#include "common/thread.hpp"
 #include "host/control/control_plane_state.hpp"
 
 namespace pgas::detail {

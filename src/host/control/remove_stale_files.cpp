@@ -1,5 +1,4 @@
-#include "host/control/remove_stale_files.hpp"
-
+// Files of processes that were killed while they joined.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -13,6 +12,7 @@
 
 #include "common/net/unix_socket.hpp"
 #include "common/unique_fd.hpp"
+#include "host/control/control_plane.hpp"
 
 namespace pgas::detail {
 

@@ -6,7 +6,7 @@
 #include <bit>
 #include <vector>
 
-#include "host/control/gather_value.hpp"
+#include "host/control/control_group.hpp"
 #include "host/heap/offset_allocator.hpp"
 #include "pgas/detail/layout.hpp"
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "host/control/gather_value.hpp"
+#include "host/control/control_group.hpp"
 
 namespace pgas::detail {
 

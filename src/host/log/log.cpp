@@ -9,8 +9,8 @@
 #include <cerrno>
 #include <cstring>
 
-#include "common/descriptors.hpp"
 #include "common/printable.hpp"
+#include "common/unique_fd.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::log {

@@ -7,8 +7,8 @@
 #include <optional>
 #include <utility>
 
-#include "common/file_limit.hpp"
 #include "common/net/tcp_socket.hpp"
+#include "common/resource_limits.hpp"
 #include "host/control/exchange_results.hpp"
 #include "host/topology/net_devices.hpp"
 #include "host/topology/numa_affinity.hpp"

@@ -6,9 +6,9 @@
 #include <atomic>
 #include <exception>
 
-#include "common/descriptors.hpp"
 #include "common/join_test_hook.hpp"
-#include "host/control/remove_stale_files.hpp"
+#include "common/unique_fd.hpp"
+#include "host/control/control_plane.hpp"
 #include "host/error/device_failure.hpp"
 #include "host/heap/heap_parameters.hpp"
 #include "host/team/kernel_registry.hpp"

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "host/control/control_group.hpp"
 #include "host/control/control_message.hpp"
 #include "host/control/exchange_results.hpp"
-#include "host/control/gather_value.hpp"
 
 namespace pgas::detail {
 

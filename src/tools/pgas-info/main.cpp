@@ -8,7 +8,7 @@
 #include <iterator>
 #include <span>
 
-#include "host/config/option_table.hpp"
+#include "host/config/option_value.hpp"
 #include "host/config/print_config.hpp"
 #include "pgas/error.hpp"
 #include "pgas/world.hpp"
@@ -92,7 +92,7 @@ std::string errors_markdown() {
   std::string text =
       "# Error codes\n"
       "\n"
-      "<!-- Printed by `pgas-info --errors --markdown` from src/host/error/table.cpp; change it there. -->\n"
+      "<!-- Printed by `pgas-info --errors --markdown` from src/host/error/error.cpp; change it there. -->\n"
       "\n"
       "The host API throws `pgas::error`; its text starts with one of these codes. A code keeps its meaning for good.\n"
       "\n";

@@ -12,8 +12,7 @@
 #include <iterator>
 
 #include "bootstrap/error_messages.hpp"
-#include "common/system.hpp"
-#include "src/tools/pgasrun/other_shmem_library.hpp"
+#include "common/system_error.hpp"
 
 namespace pgas::boot {
 namespace {

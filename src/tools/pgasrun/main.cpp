@@ -1,12 +1,131 @@
-// pgasrun: starts the PEs of a job on this host and lets them find one another. Needs no MPI and no daemon.
+// pgasrun, by which oshrun is called as well: starts the PEs of a job on this host and lets them find one another.
+// Needs no MPI and no daemon.
 #include <fmt/format.h>
 #include <stdlib.h>
 
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
 #include <cstdio>
 #include <exception>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
 
-#include "src/tools/pgasrun/options.hpp"
-#include "common/descriptors.hpp"
+#include "common/resource_limits.hpp"
+#include "src/tools/pgasrun/job.hpp"
+
+namespace pgas::boot {
+namespace {
+
+/// What the command line asks for: a job, or to end at once because all has been said.
+struct command_line {
+  job_options job;
+  std::vector<std::string> variables;  ///< of -x: NAME=VALUE, or NAME alone
+  std::optional<int> status;           ///< with which to end at once
+};
+
+constexpr int status_of_wrong_usage = 2;
+constexpr double longest = 1e6;  // seconds
+constexpr int most_pes = 4096;
+
+[[nodiscard]] milliseconds to_ms(double seconds) {
+  return std::chrono::round<milliseconds>(std::chrono::duration<double>(seconds));
+}
+
+/// The words with mpirun's long options of one dash written with two, as far as those words are options: up to the
+/// program, which begins where neither an option stands nor the value of one.
+[[nodiscard]] std::vector<std::string> words_of(int argc, char** argv) {
+  constexpr std::array with_value{"-n",         "--np",          "-N",        "-x",     "-H", "--host",
+                                  "--hostfile", "--machinefile", "--timeout", "--grace"};
+  constexpr std::array one_dash{"-np", "-host", "-hostfile", "-machinefile"};
+  std::vector<std::string> words(argv + 1, argv + argc);
+  for (std::size_t i = 0; i < words.size() && words[i].starts_with('-') && words[i] != "--"; ++i) {
+    if (std::find(one_dash.begin(), one_dash.end(), words[i]) != one_dash.end()) words[i].insert(0, 1, '-');
+    if (std::find(with_value.begin(), with_value.end(), words[i]) != with_value.end()) ++i;
+  }
+  return words;
+}
+
+/// How many PEs there are, from -n and -N: all of them are on this host.
+[[nodiscard]] int count_pes(int all, int each) {
+  if (all == 0 && each == 0) throw CLI::RequiredError("-n");
+  if (each != 0 && all > each)
+    throw CLI::ValidationError(
+        "-N", fmt::format("{} PEs with {} on a host need several hosts, and pgasrun starts PEs on this one only: leave "
+                          "-N out, or start the program with mpirun or srun",
+                          all, each));
+  return all != 0 ? all : each;
+}
+
+void check_variables(const std::vector<std::string>& variables) {
+  for (const std::string& one : variables)
+    if (one.empty() || one.front() == '=')
+      throw CLI::ValidationError("-x", fmt::format("'{}' names no variable: write -x NAME=VALUE", one));
+}
+
+/// Reads it; help, the version and its mistakes are printed.
+[[nodiscard]] command_line read_command_line(int argc, char** argv) {
+  CLI::App app{
+      "Starts N processes of a program on this host as the PEs of one job, and ends all when one fails:\n"
+      "  pgasrun -n N [OPTIONS] program [arguments...]",
+      "pgasrun"};
+  app.footer(
+      "Exit status: 0, or that of the first PE that failed (128 + signal if it was killed), 124 when --timeout ended "
+      "the job.\n"
+      "PE 0 reads the standard input unless that is a terminal. PEs inherit the environment. On several hosts, start "
+      "programs with mpirun or srun.");
+  command_line asked;
+  int all = 0;
+  int each = 0;
+  double timeout = 0;
+  double grace = 5;
+  std::string hosts;
+  app.set_version_flag("-V,--version", "pgasrun (pgas) " PGASRUN_VERSION);
+  app.add_option("-n,--np", all, "Number of PEs; also -np")->check(CLI::Range(1, most_pes));
+  app.add_option("-N", each, "Number of PEs on each host, which is this one only")->check(CLI::Range(1, most_pes));
+  app.add_option("-x", asked.variables, "Set NAME=VALUE for the PEs; NAME alone is inherited anyway")
+      ->allow_extra_args(false)
+      ->type_name("NAME[=VALUE]")
+      ->expected(1)
+      ->take_all();
+  app.add_option("--timeout", timeout, "End the job after so many seconds")->check(CLI::Range(0.001, longest));
+  app.add_option("--grace", grace, "Seconds that the others have to end by themselves once one failed")
+      ->check(CLI::Range(0.0, longest))
+      ->capture_default_str();
+  app.add_flag("--tag-output", asked.job.tag_output, "Put [PE] in front of each line that a PE prints");
+  CLI::Option* const elsewhere = app.add_option("-H,--host,--hostfile,--machinefile", hosts)->group("");
+  app.prefix_command();
+
+  try {
+    std::vector<std::string> words = words_of(argc, argv);
+    std::reverse(words.begin(), words.end());  // as CLI11 takes them
+    app.parse(std::move(words));
+    if (*elsewhere)
+      throw CLI::ValidationError(
+          "hosts", fmt::format("'{}': pgasrun starts PEs on this host only. On several: mpirun --hostfile "
+                               "FILE -n N program, or srun --mpi=pmix -n N program",
+                               hosts));
+    asked.job.processes = count_pes(all, each);
+    check_variables(asked.variables);
+    std::vector<std::string>& command = asked.job.command;
+    command = app.remaining();
+    if (!command.empty() && command.front() == "--") command.erase(command.begin());
+    if (command.empty()) throw CLI::RequiredError("program");
+    if (command.front().starts_with('-')) throw CLI::ExtrasError({command.front()});
+  } catch (const CLI::ParseError& e) {
+    const int status = app.exit(e);
+    asked.status = status == 0 ? 0 : status_of_wrong_usage;
+    return asked;
+  }
+  if (timeout > 0) asked.job.timeout = to_ms(timeout);
+  asked.job.grace = to_ms(grace);
+  return asked;
+}
+
+}  // namespace
+}  // namespace pgas::boot
 
 namespace {
 

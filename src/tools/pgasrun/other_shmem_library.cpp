@@ -1,5 +1,4 @@
-#include "src/tools/pgasrun/other_shmem_library.hpp"
-
+// Whether a program was built for another library, whose PEs pgasrun would start each on its own.
 #include <elf.h>
 #include <fmt/format.h>
 
@@ -9,6 +8,8 @@
 #include <fstream>
 #include <string_view>
 #include <vector>
+
+#include "src/tools/pgasrun/pe_process.hpp"
 
 namespace pgas::boot {
 namespace {

@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "common/net/socket.hpp"
-#include "common/system.hpp"
+#include "common/system_error.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::boot {

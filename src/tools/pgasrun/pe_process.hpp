@@ -39,4 +39,8 @@ struct pe_process {
   void reap() const;
 };
 
+/// The shared library of another OpenSHMEM or NVSHMEM that the program of `process` is linked to. None where it is
+/// linked to pgas as well, runs a script, or has ended.
+[[nodiscard]] std::optional<std::string> other_shmem_library(pid_t process);
+
 }  // namespace pgas::boot

@@ -10,7 +10,7 @@
 #include "bootstrap/tcp/unique_id.hpp"
 #include "common/deadline.hpp"
 #include "common/net/socket.hpp"
-#include "common/system.hpp"
+#include "common/system_error.hpp"
 #include "support.hpp"
 
 namespace pgas::boot::test {

@@ -11,7 +11,7 @@
 #include <set>
 #include <sstream>
 
-#include "host/config/option_table.hpp"
+#include "host/config/option_value.hpp"
 #include "host/config/print_config.hpp"
 #include "pgas/error.hpp"
 
@@ -281,6 +281,22 @@ TEST(from_environment, reads_the_process_and_logs_remarks_once) {
   EXPECT_TRUE(mentions(text.str(), "warn: PGAS_CREW=5 is a former spelling; set PGAS_HOST_BLOCK_THREADS=5"))
       << text.str();
   EXPECT_EQ(text.str().find("PGAS_CREW"), text.str().rfind("PGAS_CREW")) << text.str();
+}
+
+const std::vector<std::string_view> names = {"PGAS_HEAP", "PGAS_HEAP_LIMIT", "PGAS_LOG", "PGAS_LOG_FILE"};
+
+TEST(nearest, finds_typing_errors) {
+  EXPECT_EQ(nearest("PGAS_HEEP", names), "PGAS_HEAP");
+  EXPECT_EQ(nearest("PGAS_HEAPLIMIT", names), "PGAS_HEAP_LIMIT");
+  EXPECT_EQ(nearest("PGAS_LGO", names), "PGAS_LOG");
+  EXPECT_EQ(nearest("PGAS_LOGFILE", names), "PGAS_LOG_FILE");
+}
+
+TEST(nearest, an_exact_name_is_nearest_to_itself) { EXPECT_EQ(nearest("PGAS_LOG", names), "PGAS_LOG"); }
+
+TEST(nearest, does_not_guess_wildly) {
+  EXPECT_EQ(nearest("PGAS_SOMETHING_ELSE", names), "");
+  EXPECT_EQ(nearest("PGAS_LOG", {}), "");
 }
 
 }  // namespace

@@ -1,6 +1,4 @@
 // Files of processes that were killed while they joined, and files that must be kept.
-#include "host/control/remove_stale_files.hpp"
-
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -10,6 +8,7 @@
 #include <filesystem>
 
 #include "common/net/unix_socket.hpp"
+#include "host/control/control_plane.hpp"
 #include "unit/control/fixtures.hpp"
 
 namespace pgas::unit_test {

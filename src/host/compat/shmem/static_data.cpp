@@ -12,7 +12,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "common/file_limit.hpp"
+#include "common/resource_limits.hpp"
 #include "pgas/collective.hpp"
 #include "pgas/registration.hpp"
 #include "pgas/rma.hpp"

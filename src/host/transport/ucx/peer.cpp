@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-#include "common/descriptors.hpp"
+#include "common/unique_fd.hpp"
 
 namespace pgas::detail {
 namespace {

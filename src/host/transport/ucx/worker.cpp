@@ -6,7 +6,7 @@
 #include <cstdarg>
 #include <string_view>
 
-#include "host/config/environment.hpp"
+#include "host/config/read_environment.hpp"
 
 namespace pgas::detail {
 namespace {

@@ -1,17 +1,30 @@
 /// @file
-/// The limit on the size of files, which holds for shared memory, too.
+/// Limits of the process: on its descriptors, and on the size of files, which holds for shared memory, too.
 #pragma once
 
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 
 #include "pgas/error.hpp"
 
 namespace pgas::detail {
+
+/// Raises the limit for a job of so many processes, as far as this process may: one or two sockets for each, a pidfd
+/// for each of this host, those of UCX over TCP, and on the host heap one for each segment of each. The usual limit is
+/// low for the sake of select(), so it is raised only where necessary. If it stays too low, the call that fails reports
+/// it.
+inline void allow_descriptors_for(int processes) noexcept {
+  const auto needed = static_cast<rlim_t>(256 + 9 * processes);
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= needed) return;
+  limit.rlim_cur = std::min(needed, limit.rlim_max);
+  static_cast<void>(::setrlimit(RLIMIT_NOFILE, &limit));
+}
 
 /// During its lifetime a file that would exceed the limit is refused with EFBIG. Otherwise the kernel sends SIGXFSZ to
 /// the thread, which by default ends the process.

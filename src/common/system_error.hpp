@@ -1,0 +1,26 @@
+/// @file
+/// Failed calls of the operating system as pgas::error.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "pgas/error.hpp"
+
+namespace pgas::detail {
+
+/// The C library's text for this errno. *Callers* any thread.
+[[nodiscard]] inline std::string errno_text(int number) { return std::generic_category().message(number); }
+
+/// Throws code::system with "`what`: `number`'s text".
+[[noreturn]] inline void throw_system(std::string_view what, int number) {
+  throw error(code::system, fmt::format("{}: {}", what, errno_text(number)));
+}
+/// The same for errno.
+[[noreturn]] inline void throw_system(std::string_view what) { throw_system(what, errno); }
+
+}  // namespace pgas::detail

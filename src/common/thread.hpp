@@ -1,0 +1,56 @@
+/// @file
+/// Threads of the library, and calls into other libraries that may take for ever.
+#pragma once
+
+#include <fmt/format.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include <chrono>
+#include <exception>
+#include <functional>
+#include <future>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "pgas/error.hpp"
+
+namespace pgas::detail {
+
+/// Starts a thread in which all signals are blocked: handlers run on the application's threads. *Errors* code::system
+/// naming the limit that may stand in the way.
+/// @param name of the thread for debuggers, at most 15 characters.
+[[nodiscard]] inline std::thread start_thread(const char* name, std::function<void()> body) {
+  sigset_t all;
+  sigset_t before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    std::thread started(std::move(body));
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    ::pthread_setname_np(started.native_handle(), name);
+    return started;
+  } catch (const std::exception& why) {
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    throw error(code::system,
+                fmt::format("starting a thread: {}. Raise the limit on processes (`ulimit -u`, or that of the "
+                            "container), or leave it more memory",
+                            why.what()));
+  }
+}
+
+/// Runs `call` on a thread of its own and returns its result, or nothing when it takes longer than `limit`; then the
+/// thread stays in that call, so `call` must own all that it uses. *Errors* code::system where no thread can be
+/// started, and those of `call`.
+template <class Call>
+[[nodiscard]] auto call_with_timeout(std::chrono::milliseconds limit, Call call) -> std::optional<decltype(call())> {
+  const auto task = std::make_shared<std::packaged_task<decltype(call())()>>(std::move(call));
+  auto answer = task->get_future();
+  start_thread("pgas-call", [task] { (*task)(); }).detach();
+  if (answer.wait_for(limit) != std::future_status::ready) return std::nullopt;
+  return answer.get();
+}
+
+}  // namespace pgas::detail
