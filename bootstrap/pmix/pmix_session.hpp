@@ -1,13 +1,18 @@
 /// @file
-/// This process's connection to its PMIx server, shared by all worlds that it makes.
+/// libpmix, looked up at run time, and this process's connection through it to its PMIx server, which all worlds that
+/// it makes share. A program built with one version of libpmix runs with another, or without any.
+///
+/// Only functions and layouts that are the same in PMIx 4 and 5 are used. The macros of pmix.h are not, apart from
+/// constants: many call helper functions that one of the two versions lacks. So structs are filled in by hand.
 #pragma once
+
+#include <pmix.h>
 
 #include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "bootstrap/pmix/pmix_library.hpp"
 #include "common/deadline.hpp"
 #include "common/fork_guard.hpp"
 #include "pgas/bootstrap.hpp"
@@ -16,6 +21,23 @@
 namespace pgas::boot {
 
 using namespace detail;  // of src/common
+
+/// The functions of the library.
+struct pmix_library {
+  decltype(&PMIx_Init) init;
+  decltype(&PMIx_Finalize) finalize;
+  decltype(&PMIx_Put) put;
+  decltype(&PMIx_Commit) commit;
+  decltype(&PMIx_Fence_nb) fence_nb;
+  decltype(&PMIx_Get) get;
+  decltype(&PMIx_Abort) abort;
+  decltype(&PMIx_Error_string) error_string;
+  std::string version;  ///< "PMIx 4.2.2"
+
+  /// Loads the library at the first call and keeps it for good: its threads and exit handlers may outlive any world.
+  /// *Errors* code::bootstrap_unavailable with the loader's reason.
+  [[nodiscard]] static const pmix_library& get_loaded();
+};
 
 /// *Callers* any thread.
 class pmix_session {
