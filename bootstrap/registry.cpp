@@ -88,10 +88,11 @@ void need_rank_and_size(const bootstrap_options& options, std::string_view sourc
     throw error{code::bootstrap_unavailable,
                 fmt::format("this process was started by a launcher that speaks PMIx, but could not join through it{}. "
                             "Give a unique id or MASTER_ADDR, MASTER_PORT, RANK and WORLD_SIZE instead, or set "
-                            "PGAS_BOOTSTRAP=alone",
+                            "PGAS_BOOTSTRAP=singleton",
                             passed_over)};
   if (!options.master_address.empty()) passed_over = fmt::format("; MASTER_ADDR is set, but not {}", missing);
-  return {singleton(options), "alone, rank 0 of 1: no pgasrun, unique id, PMIx server or MASTER_ADDR" + passed_over};
+  return {singleton(options),
+          "singleton, rank 0 of 1: no pgasrun, unique id, PMIx server or MASTER_ADDR" + passed_over};
 }
 
 }  // namespace
@@ -104,7 +105,8 @@ chosen_bootstrap make_bootstrap(const bootstrap_options& options) {
   if (options.timeout <= std::chrono::milliseconds{0})
     throw error{code::invalid_argument, "the time limit for joining must be positive; set PGAS_JOIN_TIMEOUT"};
   if (options.method == "auto") return automatic(options);
-  if (options.method == "alone") return {singleton(options), "alone, rank 0 of 1, as asked for"};
+  if (options.method == "singleton" || options.method == "alone")  // its former name
+    return {singleton(options), "singleton, rank 0 of 1, as asked for"};
   if (options.method == "pmix") return by_pmix(options);
   if (options.method == "local") {
     if (options.local_fd < 0)
@@ -123,7 +125,7 @@ chosen_bootstrap make_bootstrap(const bootstrap_options& options) {
     return by_tcp(options);
   }
   throw error{code::bootstrap_unavailable,
-              fmt::format("there is no bootstrap '{}'; choose auto, pmix, tcp, local or alone", options.method)};
+              fmt::format("there is no bootstrap '{}'; choose auto, pmix, tcp, local or singleton", options.method)};
 }
 
 }  // namespace pgas

@@ -324,7 +324,7 @@ int main(int argc, char** argv) try {
     pgas::config settings = world.settings();
     settings.heap = world.heap();
     pgas::bootstrap_options no_launcher;
-    no_launcher.method = "alone";
+    no_launcher.method = "singleton";
     pgas::world alone = pgas::world::join(pgas::make_bootstrap(no_launcher).exchange, settings);
     jacobi single(alone, o);
     const double single_seconds = single.run(false);

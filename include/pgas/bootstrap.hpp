@@ -52,7 +52,7 @@ class PGAS_API bootstrap {
 /// environment; a program that makes a bootstrap fills them itself. Empty strings and -1 mean "not given".
 struct bootstrap_options {
   std::size_t struct_size = sizeof(bootstrap_options);  ///< in the header that the program is compiled with: do not set
-  std::string method = "auto";                          ///< auto, pmix, tcp, local or alone
+  std::string method = "auto";                          ///< auto, pmix, tcp, local or singleton
   std::chrono::milliseconds timeout{60'000};            ///< for all PEs to join
   int rank = -1;                                        ///< of this process
   int size = -1;                                        ///< how many processes take part
@@ -74,7 +74,7 @@ struct chosen_bootstrap {
   std::string description;              ///< e.g. "PMIx 4.2.2 (mpirun), rank 2 of 4"
 };
 
-/// Picks in this order: pgasrun's socket, a unique id, PMIx, MASTER_ADDR/RANK/WORLD_SIZE, alone.
+/// Picks in this order: pgasrun's socket, a unique id, PMIx, MASTER_ADDR/RANK/WORLD_SIZE, singleton.
 /// *Errors* bootstrap_unavailable where `options.method` names one that is not available; version_mismatch where the
 /// program was compiled with a header of another version.
 [[nodiscard]] PGAS_API chosen_bootstrap make_bootstrap(const bootstrap_options& options);

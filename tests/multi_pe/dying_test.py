@@ -61,7 +61,7 @@ def environment(case, folder, mark):
 def command(options, case, words):
     if case.launcher == "mpirun":
         return [options.mpirun, "--allow-run-as-root", "--oversubscribe", "--enable-recovery", "-n", str(case.pes), *words]
-    return [options.pgasrun, "--grace", "1", "-n", str(case.pes), *words]
+    return [options.pgasrun, "--grace-period", "1", "-n", str(case.pes), *words]
 
 
 def marked(mark, launcher):

@@ -5,7 +5,8 @@
 namespace pgas::config_detail {
 namespace {
 
-constexpr std::string_view bootstrap_words[] = {"auto", "pmix", "tcp", "local", "alone"};
+constexpr std::string_view bootstrap_words[] = {"auto", "pmix", "tcp", "local", "singleton"};
+constexpr translation former_bootstrap_words[] = {{"alone", "singleton"}};
 constexpr std::string_view heap_words[] = {"auto", "cuda", "host"};
 constexpr std::string_view handle_words[] = {"auto", "fabric", "posix_fd", "named"};
 constexpr translation former_handle_words[] = {{"fd", "posix_fd"}};
@@ -42,6 +43,7 @@ constexpr std::array rows{
            .help = "How the PEs find one another. auto takes the first that is there: the socket of pgasrun, "
                    "PGAS_UNIQUE_ID, PMIx (mpirun, srun), MASTER_ADDR with RANK and WORLD_SIZE (torchrun), a world "
                    "of one.",
+           .former_words = former_bootstrap_words,
            .choices = bootstrap_words},
     option{.name = "PGAS_UNIQUE_ID",
            .field = &config::unique_id,

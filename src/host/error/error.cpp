@@ -25,7 +25,7 @@ constexpr std::array rows{
                "The chosen way of joining is not available: no launcher started this process, its library could "
                "not be loaded, or the address is missing.",
                "Start the program with mpirun, srun --mpi=pmix, torchrun or pgasrun, or set PGAS_BOOTSTRAP to "
-               "another way. PGAS_BOOTSTRAP=alone makes a world of one."},
+               "another way. PGAS_BOOTSTRAP=singleton makes a world of one."},
     error_info{code::bootstrap_timeout, "bootstrap_timeout",
                "Some PEs did not come within PGAS_JOIN_TIMEOUT: they crashed, were never started, or cannot reach "
                "the address.",
@@ -97,7 +97,7 @@ constexpr std::array rows{
     error_info{code::forked_process, "forked_process",
                "A child of fork() uses its parent's world. Only the process that joined may: the child has none "
                "of its threads.",
-               "Join a world of its own in the child (PGAS_BOOTSTRAP=alone, or a unique id), or let it exec "
+               "Join a world of its own in the child (PGAS_BOOTSTRAP=singleton, or a unique id), or let it exec "
                "another program. Ending normally is fine: its copies of the parent's objects do nothing."},
     error_info{code::peer_lost, "peer_lost",
                "A PE died, its process ended without leaving the world, or it is on another host and was silent "

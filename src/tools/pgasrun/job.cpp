@@ -61,7 +61,7 @@ job::job(job_options options)
                    handle_signals();
                    if (stage_ != stage::running) return;  // a consequence of the end of a PE, which was named
                    say(fmt::format("PE {} aborted the job: {}", rank, reason));
-                   begin_ending(stage::grace, options_.grace);
+                   begin_ending(stage::grace_period, options_.grace_period);
                  },
              .fell_silent =
                  [this](int rank) {
@@ -152,7 +152,7 @@ void job::handle_signals() {
     if (!status_) status_ = 128 + number;
     if (stage_ == stage::running) {
       signal_all(number);
-      begin_ending(stage::grace, options_.grace);
+      begin_ending(stage::grace_period, options_.grace_period);
     } else {  // asked twice
       signal_all(SIGKILL);
       begin_ending(stage::killing, from_term_to_kill);
@@ -171,7 +171,7 @@ void job::announce(pe_process& one) {
   if (*one.status == 0 || status_) return;
   status_ = one.status;
   say(fmt::format("PE {} (pid {}) {}", one.rank, one.pid, one.how_it_ended()));
-  begin_ending(stage::grace, options_.grace);
+  begin_ending(stage::grace_period, options_.grace_period);
 }
 
 void job::begin_ending(stage first, milliseconds next_after) {
@@ -191,7 +191,7 @@ void job::advance() {
     begin_ending(stage::terminating, from_term_to_kill);
   }
   if (!next_stage_ || *next_stage_ > now) return;
-  const bool term = stage_ == stage::grace;
+  const bool term = stage_ == stage::grace_period;
   signal_all(term ? SIGTERM : SIGKILL);
   stage_ = term ? stage::terminating : stage::killing;
   next_stage_ = deadline{from_term_to_kill}.at();

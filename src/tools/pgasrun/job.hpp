@@ -16,7 +16,7 @@ namespace pgas::boot {
 struct job_options {
   int processes = 0;
   std::optional<milliseconds> timeout;  ///< for the whole job
-  milliseconds grace{5000};             ///< for the other PEs to end by themselves after a failure
+  milliseconds grace_period{5000};      ///< for the other PEs to end by themselves after a failure
   bool tag_output = false;
   std::vector<std::string> command;
 };
@@ -34,7 +34,7 @@ class job {
 
  private:
   /// How far the end of the job has come; each step is due some time after the one before.
-  enum class stage { running, grace, terminating, killing };
+  enum class stage { running, grace_period, terminating, killing };
 
   void start_all();
   void pass_on(pe_process& from);

@@ -37,8 +37,9 @@ constexpr int most_pes = 4096;
 /// The words with mpirun's long options of one dash written with two, as far as those words are options: up to the
 /// program, which begins where neither an option stands nor the value of one.
 [[nodiscard]] std::vector<std::string> words_of(int argc, char** argv) {
-  constexpr std::array with_value{"-n",         "--np",          "-N",        "-x",     "-H", "--host",
-                                  "--hostfile", "--machinefile", "--timeout", "--grace"};
+  constexpr std::array with_value{"-n",        "--np",           "-N",         "-x",
+                                  "-H",        "--host",         "--hostfile", "--machinefile",
+                                  "--timeout", "--grace-period", "--grace"};
   constexpr std::array one_dash{"-np", "-host", "-hostfile", "-machinefile"};
   std::vector<std::string> words(argv + 1, argv + argc);
   for (std::size_t i = 0; i < words.size() && words[i].starts_with('-') && words[i] != "--"; ++i) {
@@ -80,7 +81,7 @@ void check_variables(const std::vector<std::string>& variables) {
   int all = 0;
   int each = 0;
   double timeout = 0;
-  double grace = 5;
+  double grace_period = 5;
   std::string hosts;
   app.set_version_flag("-V,--version", "pgasrun (pgas) " PGASRUN_VERSION);
   app.add_option("-n,--np", all, "Number of PEs; also -np")->check(CLI::Range(1, most_pes));
@@ -91,9 +92,10 @@ void check_variables(const std::vector<std::string>& variables) {
       ->expected(1)
       ->take_all();
   app.add_option("--timeout", timeout, "End the job after so many seconds")->check(CLI::Range(0.001, longest));
-  app.add_option("--grace", grace, "Seconds that the others have to end by themselves once one failed")
+  app.add_option("--grace-period", grace_period, "Seconds that the others have to end by themselves once one failed")
       ->check(CLI::Range(0.0, longest))
       ->capture_default_str();
+  CLI::Option* const former = app.add_option("--grace", grace_period)->check(CLI::Range(0.0, longest))->group("");
   app.add_flag("--tag-output", asked.job.tag_output, "Put [PE] in front of each line that a PE prints");
   CLI::Option* const elsewhere = app.add_option("-H,--host,--hostfile,--machinefile", hosts)->group("");
   app.prefix_command();
@@ -107,6 +109,7 @@ void check_variables(const std::vector<std::string>& variables) {
           "hosts", fmt::format("'{}': pgasrun starts PEs on this host only. On several: mpirun --hostfile "
                                "FILE -n N program, or srun --mpi=pmix -n N program",
                                hosts));
+    if (*former) std::fputs("pgasrun: warning: --grace is a former spelling; give --grace-period instead\n", stderr);
     asked.job.processes = count_pes(all, each);
     check_variables(asked.variables);
     std::vector<std::string>& command = asked.job.command;
@@ -120,7 +123,7 @@ void check_variables(const std::vector<std::string>& variables) {
     return asked;
   }
   if (timeout > 0) asked.job.timeout = to_ms(timeout);
-  asked.job.grace = to_ms(grace);
+  asked.job.grace_period = to_ms(grace_period);
   return asked;
 }
 

@@ -162,20 +162,24 @@ class Pgasrun(unittest.TestCase):
 
     def test_those_who_never_joined_are_ended_too(self):
         script = "test $PGAS_RANK = 1 && exit 9; exec sleep 60"
-        job = self.check(Job("-n", "2", "--grace", "0.2", "sh", "-c", script), 9)
+        job = self.check(Job("-n", "2", "--grace-period", "0.2", "sh", "-c", script), 9)
         self.assertLess(job.seconds, 5)
 
-    def test_grace_lets_the_others_finish(self):
-        job = self.check(Job("-n", "3", "--grace", "20", PROBE, "3", "wait", "0", "0.5"), 3)
+    def test_grace_period_lets_the_others_finish(self):
+        job = self.check(Job("-n", "3", "--grace-period", "20", PROBE, "3", "wait", "0", "0.5"), 3)
         self.assertEqual(job.out.count("finished in peace"), 2)
 
-    def test_grace_ends(self):
-        job = self.check(Job("-n", "3", "--grace", "0.3", PROBE, "3", "wait", "0", "50"), 3)
+    def test_the_former_spelling_of_the_grace_period_warns_once(self):
+        job = self.check(Job("-n", "2", "--grace", "20", "true"), 0)
+        self.assertEqual(job.err.count("--grace is a former spelling; give --grace-period instead"), 1)
+
+    def test_grace_period_ends(self):
+        job = self.check(Job("-n", "3", "--grace-period", "0.3", PROBE, "3", "wait", "0", "50"), 3)
         self.assertNotIn("finished in peace", job.out)
         self.assertLess(job.seconds, 5)
 
     def test_those_deaf_to_sigterm_are_killed(self):
-        job = self.check(Job("-n", "3", "--grace", "0.2", PROBE, "3", "hang", "0"), 3)
+        job = self.check(Job("-n", "3", "--grace-period", "0.2", PROBE, "3", "hang", "0"), 3)
         self.assertGreater(job.seconds, 2)
         self.assertLess(job.seconds, 10)
 
@@ -197,7 +201,7 @@ class Pgasrun(unittest.TestCase):
 
     def test_a_second_signal_is_not_negotiable(self):
         script = "trap '' TERM; echo ready; while :; do sleep 0.05; done"
-        job = Job("-n", "2", "--grace", "60", "bash", "-c", script, wait=False)
+        job = Job("-n", "2", "--grace-period", "60", "bash", "-c", script, wait=False)
         for _ in range(2):
             self.assertEqual(job.process.stdout.readline(), "ready\n")
         job.process.send_signal(signal.SIGTERM)

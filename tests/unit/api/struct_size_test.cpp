@@ -36,7 +36,7 @@ TEST(struct_size, of_another_config) {
 
 TEST(struct_size, of_other_bootstrap_options) {
   pgas::bootstrap_options options;
-  options.method = "alone";
+  options.method = "singleton";
   options.struct_size += 8;
   const auto expect = [&](const auto& call) { expect_mismatch(options.struct_size, sizeof options, call); };
   expect([&] { static_cast<void>(pgas::make_bootstrap(options)); });

@@ -12,11 +12,11 @@ error refused(const bootstrap_options& options) {
   return thrown_by([&] { (void)make_bootstrap(options); });
 }
 
-TEST(registry, nothing_given_means_alone) {
+TEST(registry, nothing_given_means_singleton) {
   const chosen_bootstrap chosen = make_bootstrap({});
   EXPECT_EQ(chosen.exchange->rank(), 0);
   EXPECT_EQ(chosen.exchange->size(), 1);
-  EXPECT_NE(chosen.description.find("alone"), std::string::npos) << chosen.description;
+  EXPECT_NE(chosen.description.find("singleton"), std::string::npos) << chosen.description;
   exchange_everything(*chosen.exchange);
 }
 
@@ -63,13 +63,15 @@ TEST(registry, a_launcher_without_a_way_in_is_no_world_of_one) {
   options.pmix_launcher = true;
   const error e = refused(options);
   EXPECT_EQ(e.code(), code::bootstrap_unavailable);
-  EXPECT_SAYS(e, "PGAS_BOOTSTRAP=alone");
+  EXPECT_SAYS(e, "PGAS_BOOTSTRAP=singleton");
 }
 
 TEST(registry, a_named_method_is_the_only_one_tried) {
   bootstrap_options options = member_at(free_port(), 0, 1);
-  options.method = "alone";
-  EXPECT_NE(make_bootstrap(options).description.find("as asked for"), std::string::npos);
+  for (const char* const name : {"singleton", "alone"}) {  // the second is its former name
+    options.method = name;
+    EXPECT_NE(make_bootstrap(options).description.find("singleton, rank 0 of 1, as asked for"), std::string::npos);
+  }
   options.method = "local";
   EXPECT_EQ(refused(options).code(), code::bootstrap_unavailable);
   EXPECT_SAYS(refused(options), "pgasrun -n N");
@@ -78,7 +80,7 @@ TEST(registry, a_named_method_is_the_only_one_tried) {
   EXPECT_SAYS(refused(options), "PMIx");
   options.method = "carrier-pigeon";
   EXPECT_EQ(refused(options).code(), code::bootstrap_unavailable);
-  EXPECT_SAYS(refused(options), "auto, pmix, tcp, local or alone");
+  EXPECT_SAYS(refused(options), "auto, pmix, tcp, local or singleton");
   bootstrap_options nothing;
   nothing.method = "tcp";
   EXPECT_EQ(refused(nothing).code(), code::bootstrap_unavailable);

@@ -108,7 +108,7 @@ TEST(read, a_bad_value_names_variable_value_and_what_is_allowed) {
   EXPECT_TRUE(mentions(message_of({{"PGAS_HEAP_STRIDE", "16777215T"}}), "PGAS_HEAP_STRIDE"));
   EXPECT_TRUE(mentions(message_of({{"PGAS_JOIN_TIMEOUT", "0"}}), "at least 1ms"));
   EXPECT_TRUE(mentions(message_of({{"PGAS_HEARTBEAT_TIMEOUT", "999ms"}}), "at least 1s"));
-  EXPECT_TRUE(mentions(message_of({{"PGAS_BOOTSTRAP", "mpi"}}), "auto, pmix, tcp, local, alone"));
+  EXPECT_TRUE(mentions(message_of({{"PGAS_BOOTSTRAP", "mpi"}}), "auto, pmix, tcp, local, singleton"));
 }
 
 TEST(read, an_empty_variable_is_not_set) {
@@ -193,6 +193,11 @@ TEST(read, former_names_and_words_apply_with_a_remark) {
   EXPECT_EQ(word.settings.mem_handle, handle_kind::posix_fd);
   ASSERT_EQ(word.remarks.size(), 1u);
   EXPECT_EQ(word.remarks[0].text, "PGAS_MEM_HANDLE=fd is a former spelling; set PGAS_MEM_HANDLE=posix_fd instead");
+  const reading singleton = read({{"PGAS_BOOTSTRAP", "alone"}});
+  EXPECT_EQ(singleton.settings.bootstrap, "singleton");
+  ASSERT_EQ(singleton.remarks.size(), 1u);
+  EXPECT_EQ(singleton.remarks[0].text,
+            "PGAS_BOOTSTRAP=alone is a former spelling; set PGAS_BOOTSTRAP=singleton instead");
 }
 
 TEST(read, a_former_name_may_repeat_the_value_and_not_contradict_it) {
