@@ -8,7 +8,7 @@
 /// *Callers* any thread. *Errors* as in rma.hpp.
 #pragma once
 
-#include "pgas/impl/op_target.hpp"
+#include "pgas/impl/untyped_operations.hpp"
 
 namespace pgas {
 namespace detail {

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "pgas/detail/platform.hpp"
+#include "pgas/detail/compiler.hpp"
 
 namespace pgas {
 

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <string>
 
-#include "pgas/detail/platform.hpp"
+#include "pgas/detail/compiler.hpp"
 
 namespace pgas {
 

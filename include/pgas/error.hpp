@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "pgas/detail/platform.hpp"
+#include "pgas/detail/compiler.hpp"
 
 namespace pgas {
 

@@ -13,7 +13,7 @@
 #pragma once
 
 #include "pgas/atomic.hpp"  // IWYU pragma: export
-#include "pgas/impl/op_target.hpp"
+#include "pgas/impl/untyped_operations.hpp"
 #include "pgas/wait.hpp"  // IWYU pragma: export
 #include "pgas/world.hpp"
 

@@ -8,7 +8,7 @@
 /// stream_rma.hpp.
 #pragma once
 
-#include "pgas/impl/op_target.hpp"
+#include "pgas/impl/untyped_operations.hpp"
 #include "pgas/stream.hpp"
 
 namespace pgas {

@@ -12,7 +12,7 @@
 /// another world); capturing, for pageable memory in a capture. stream::synchronize() throws later failures.
 #pragma once
 
-#include "pgas/impl/op_target.hpp"
+#include "pgas/impl/untyped_operations.hpp"
 #include "pgas/stream.hpp"
 
 namespace pgas {

@@ -3,8 +3,8 @@
 /// state.
 #pragma once
 
+#include "pgas/detail/compiler.hpp"
 #include "pgas/detail/float16.hpp"
-#include "pgas/detail/platform.hpp"
 
 namespace pgas {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "pgas/device/group.hpp"
-#include "pgas/device/impl/sync/group_vote.hpp"
+#include "pgas/device/impl/sync/thread_group_vote.hpp"
 
 namespace {
 

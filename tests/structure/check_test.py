@@ -11,9 +11,9 @@ import unittest
 import check
 
 CLEAN = {
-    "include/pgas/detail/platform.hpp": "#if defined(__CUDACC__)\n#define PGAS_FN __device__\n#endif\n",
+    "include/pgas/detail/compiler.hpp": "#if defined(__CUDACC__)\n#define PGAS_FN __device__\n#endif\n",
     "include/pgas/detail/isa/ptx.hpp": '#include <cuda/atomic>\ninline void f() { asm volatile("membar.sys;"); }\n',
-    "include/pgas/types.hpp": '#include "pgas/detail/platform.hpp"\n',
+    "include/pgas/types.hpp": '#include "pgas/detail/compiler.hpp"\n',
     "include/pgas/device/put.hpp": '#include <cooperative_groups.h>\n#include "pgas/types.hpp"\n\n/// Copies.\n'
     "template <class T>\nPGAS_FN void put(T*);\nPGAS_FN void put(int*);\n",
     "include/pgas/world.hpp": '#include "pgas/device/put.hpp"\n\n/// A world.\nclass PGAS_API world {\n public:\n'

@@ -17,7 +17,7 @@
 #include "shmem/rma.h"
 #include "shmem/setup.h"
 #include "shmem/signal.h"
-#include "shmem/team.h"
+#include "shmem/team_context.h"
 #include "shmem/types.h"
 #include "shmem/wait.h"
 

@@ -2,8 +2,8 @@
 /// Types and atomic operations as values, for operations that the host library carries out for its templates.
 #pragma once
 
+#include "pgas/detail/compiler.hpp"
 #include "pgas/detail/float16.hpp"
-#include "pgas/detail/platform.hpp"
 
 namespace pgas::detail {
 

@@ -2,7 +2,7 @@
 /// The start of a search among equals: another one each time, so that none is starved.
 #pragma once
 
-#include "pgas/detail/platform.hpp"
+#include "pgas/detail/compiler.hpp"
 
 namespace pgas::detail {
 

@@ -9,7 +9,7 @@
 /// Used by `ptx.hpp` and `ptx_atomic.hpp` only, and empty without the sanitizer.
 #pragma once
 
-#include "pgas/detail/platform.hpp"
+#include "pgas/detail/compiler.hpp"
 
 #if defined(__SANITIZE_THREAD__)
 #define PGAS_TSAN 1

@@ -26,10 +26,10 @@
 /// member, and members that make different calls: the record names one of them.
 #pragma once
 
+#include "pgas/device/barrier.hpp"
 #include "pgas/device/impl/copy/collective_copy.hpp"
 #include "pgas/device/impl/ll/ll_copy.hpp"
 #include "pgas/device/reduce.hpp"
-#include "pgas/device/sync.hpp"
 
 namespace pgas {
 

@@ -16,7 +16,7 @@
 #pragma once
 
 #include "pgas/device/impl/reduce/algorithm.hpp"
-#include "pgas/device/impl/sync/collective_check.hpp"
+#include "pgas/device/impl/sync/collective_argument_check.hpp"
 
 namespace pgas {
 namespace detail {

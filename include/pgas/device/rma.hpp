@@ -20,7 +20,7 @@
 #include "pgas/device/context.hpp"
 #include "pgas/device/group.hpp"
 #include "pgas/device/impl/copy/coalesced_copy.hpp"
-#include "pgas/device/impl/copy/scalar.hpp"
+#include "pgas/device/impl/copy/scalar_access.hpp"
 #include "pgas/device/impl/proxy/proxied_copy.hpp"
 
 namespace pgas {

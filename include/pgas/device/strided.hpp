@@ -8,7 +8,7 @@
 
 #include "pgas/device/context.hpp"
 #include "pgas/device/group.hpp"
-#include "pgas/device/impl/copy/strided.hpp"
+#include "pgas/device/impl/copy/strided_copy.hpp"
 #include "pgas/device/impl/proxy/proxied_copy.hpp"
 
 namespace pgas {

@@ -4,7 +4,7 @@
 
 #include "device/shared/runtime_reduce_op.hpp"
 #include "pgas/device/collective.hpp"
-#include "pgas/device/impl/reduce/collective_request.hpp"
+#include "pgas/device/impl/reduce/host_collective_request.hpp"
 
 namespace pgas::detail {
 

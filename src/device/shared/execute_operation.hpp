@@ -4,8 +4,8 @@
 
 #include "device/shared/operation.hpp"
 #include "pgas/device/atomic.hpp"
-#include "pgas/device/impl/copy/strided.hpp"
-#include "pgas/device/order.hpp"
+#include "pgas/device/fence_quiet.hpp"
+#include "pgas/device/impl/copy/strided_copy.hpp"
 #include "pgas/device/rma.hpp"
 #include "pgas/device/signal.hpp"
 #include "pgas/device/strided.hpp"

@@ -3,7 +3,7 @@
 /// operation and type there were 64, of 0.24 MB each, mostly the same code.
 #pragma once
 
-#include "pgas/device/impl/reduce/collective_request.hpp"
+#include "pgas/device/impl/reduce/host_collective_request.hpp"
 #include "pgas/device/impl/reduce/reduce_loop.hpp"
 
 namespace pgas::detail {

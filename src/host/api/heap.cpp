@@ -12,7 +12,7 @@
 #include "host/heap/offset_allocator.hpp"
 #include "host/team/team_state.hpp"
 #include "host/team/world_state.hpp"
-#include "pgas/impl/op_target.hpp"
+#include "pgas/impl/untyped_operations.hpp"
 #include "pgas/world.hpp"
 
 namespace pgas {

@@ -13,7 +13,7 @@
 #include <map>
 
 #include "common/serialize.hpp"
-#include "pgas/detail/layout.hpp"
+#include "pgas/detail/host_device_layout.hpp"
 
 namespace pgas::detail {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "host/team/world_state.hpp"
-#include "pgas/impl/op_target.hpp"
+#include "pgas/impl/untyped_operations.hpp"
 
 namespace pgas::detail {
 

@@ -21,7 +21,7 @@
 #include "host/team/grid_state_pool.hpp"
 #include "host/team/pending_fetches.hpp"
 #include "host/topology/domains.hpp"
-#include "pgas/impl/op_target.hpp"
+#include "pgas/impl/untyped_operations.hpp"
 #include "pgas/stream.hpp"
 #include "pgas/team.hpp"
 #include "pgas/world.hpp"

@@ -6,7 +6,7 @@
 #include <charconv>
 
 #include "common/serialize.hpp"
-#include "pgas/detail/layout.hpp"
+#include "pgas/detail/host_device_layout.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::detail {

@@ -1,12 +1,12 @@
 // When the copies of the device state are written.
-#include "host/compat/nvshmem/state.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <atomic>
 #include <thread>
 #include <vector>
+
+#include "host/compat/nvshmem/device_state.hpp"
 
 namespace {
 

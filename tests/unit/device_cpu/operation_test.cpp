@@ -14,8 +14,8 @@
 
 #include "device/device.hpp"
 #include "device/grid.hpp"
+#include "pgas/detail/host_device_layout.hpp"
 #include "pgas/detail/isa/ptx.hpp"
-#include "pgas/detail/layout.hpp"
 #include "pgas/device/grid.hpp"
 #include "pgas/error.hpp"
 #include "unit/control/pes.hpp"

@@ -3,7 +3,7 @@
 /// nvshmem.h.
 ///
 /// Such a function has two expressions: device code calls the inline operations of pgas, host code the untyped entries
-/// of libnvshmem_host (host.h). Functions of a warp or a block have the first only.
+/// of libnvshmem_host (host_abi.h). Functions of a warp or a block have the first only.
 ///
 /// C++17. Without nvcc, or with NVSHMEM_HOSTLIB_ONLY, only the host's functions are declared.
 #pragma once
@@ -13,7 +13,7 @@
 
 #if defined(__CUDACC__) && !defined(NVSHMEM_HOSTLIB_ONLY)
 #define PGAS_NVSHMEM_ON_DEVICE 1
-#include "pgas/compat/nvshmem/state.h"
+#include "pgas/compat/nvshmem/device_state.h"
 #include "pgas/device.hpp"
 #endif
 

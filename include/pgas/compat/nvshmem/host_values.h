@@ -1,12 +1,12 @@
 /// @file
-/// Conversions between typed arguments and the untyped entries of host.h. Host side, C++17.
+/// Conversions between typed arguments and the untyped entries of host_abi.h. Host side, C++17.
 #pragma once
 
 #include <string.h>
 
 #include <type_traits>
 
-#include "pgas/compat/nvshmem/host.h"
+#include "pgas/compat/nvshmem/host_abi.h"
 #include "pgas/compat/nvshmem/types.h"
 
 namespace pgas::compat {

@@ -3,7 +3,7 @@
 /// program's own unit, as kernels are known to the CUDA runtime of that unit.
 #pragma once
 
-#include "pgas/compat/nvshmem/host.h"
+#include "pgas/compat/nvshmem/host_abi.h"
 #include "pgas/compat/nvshmem/types.h"
 
 namespace pgas::compat {
@@ -21,7 +21,8 @@ inline cudaError_t resident_blocks(const void* func, dim3 block, size_t shared_b
   if (status == cudaSuccess) status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, func, threads, shared_bytes);
   cudaFuncAttributes about{};
   if (status == cudaSuccess) status = cudaFuncGetAttributes(&about, func);
-  const int admitted = status == cudaSuccess ? pgas_nvshmem_admitted_blocks(processors, each, threads, about.numRegs) : 0;
+  const int admitted =
+      status == cudaSuccess ? pgas_nvshmem_admitted_blocks(processors, each, threads, about.numRegs) : 0;
   *blocks = static_cast<unsigned>(admitted);
   return status;
 }
@@ -43,8 +44,8 @@ inline int nvshmemx_collective_launch_query_gridsize(const void* func, dim3 bloc
 
 /// Collective: starts a kernel on every PE, by a cooperative launch. A grid of 0 blocks is the largest that there may
 /// be. *On return* an nvshmemx_status; NVSHMEMX_ERROR_COLLECTIVE_LAUNCH_FAILED where the blocks do not fit, together
-/// with as many of each other PE that shares the GPU and with the proxy's kernel where there is one: the log says how many
-/// would. What the CUDA runtime says is also left for cudaGetLastError().
+/// with as many of each other PE that shares the GPU and with the proxy's kernel where there is one: the log says how
+/// many would. What the CUDA runtime says is also left for cudaGetLastError().
 inline int nvshmemx_collective_launch(const void* func, dim3 gridDims, dim3 blockDims, void** args, size_t sharedMem,
                                       cudaStream_t stream) {
   if (const int joined = pgas_nvshmem_join(); joined != NVSHMEMX_SUCCESS) return joined;

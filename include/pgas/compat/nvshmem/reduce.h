@@ -4,7 +4,7 @@
 
 #include "pgas/compat/nvshmem/host_device.h"
 
-// KIND is the end of the function's name; HOST_OP is the operation in pgas and in host.h.
+// KIND is the end of the function's name; HOST_OP is the operation in pgas and in host_abi.h.
 #define PGAS_NVSHMEM_REDUCE(KIND, COLLECTIVE, NAME, TYPE, OP, HOST_OP)                                             \
   PGAS_NVSHMEM_FN int nvshmem_##NAME##OP##KIND(nvshmem_team_t team, TYPE* dest, const TYPE* src, size_t nreduce) { \
     PGAS_NVSHMEM_BODY(PGAS_NVSHMEM_WITH_TEAM(team, pgas::COLLECTIVE(PGAS_NVSHMEM_CONTEXT, PGAS_NVSHMEM_TEAM(team), \

@@ -4,7 +4,7 @@
 
 #include "pgas/compat/nvshmem/host_device.h"
 
-// Sets of words, compared with one value or with a value for each. ENTRY and WHICH are those of host.h.
+// Sets of words, compared with one value or with a value for each. ENTRY and WHICH are those of host_abi.h.
 #define PGAS_NVSHMEM_SET(RESULT, OP, SUFFIX, ENTRY, WHICH, NAME, TYPE, VALUE)                                  \
   PGAS_NVSHMEM_FN RESULT nvshmem_##NAME##_##OP##SUFFIX(TYPE* ivars, size_t nelems, const int* status, int cmp, \
                                                        VALUE cmp_value) {                                      \

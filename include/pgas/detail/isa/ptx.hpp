@@ -6,7 +6,7 @@
 /// (the .global window). What copies are made of is in `ptx_bulk.hpp`.
 #pragma once
 
-#include "pgas/detail/platform.hpp"
+#include "pgas/detail/compiler.hpp"
 #include "pgas/detail/tsan.hpp"
 
 #if !defined(__CUDACC__)

@@ -6,7 +6,7 @@
 /// proxy").
 #pragma once
 
-#include "pgas/detail/platform.hpp"
+#include "pgas/detail/compiler.hpp"
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
 #define PGAS_HAS_BULK_COPIES 1

@@ -2,7 +2,7 @@
 /// Conversions between float and the two 16-bit floating-point formats, in bits: PTX on the GPU, arithmetic elsewhere.
 #pragma once
 
-#include "pgas/detail/platform.hpp"
+#include "pgas/detail/compiler.hpp"
 
 namespace pgas::detail {
 

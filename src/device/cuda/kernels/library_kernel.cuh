@@ -5,7 +5,7 @@
 #pragma once
 
 #include "device/cuda/kernels/kernels.hpp"
-#include "pgas/detail/isa/ptx_grid.hpp"
+#include "pgas/detail/isa/ptx_gpu_scope.hpp"
 
 namespace pgas::detail::cuda {
 

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <thread>
 
-#include "host/compat/nvshmem/driver.hpp"
+#include "host/compat/nvshmem/cuda_driver.hpp"
 #include "host/compat/nvshmem/host_library.hpp"
 #include "pgas/detail/launch_kernel.hpp"
 

@@ -7,8 +7,8 @@
 
 #include "host/compat/common/runtime.hpp"
 #include "pgas/compat/nvshmem/constants.h"
-#include "pgas/compat/nvshmem/host.h"
-#include "pgas/impl/op_target.hpp"
+#include "pgas/compat/nvshmem/host_abi.h"
+#include "pgas/impl/untyped_operations.hpp"
 #include "pgas/stream.hpp"
 
 namespace pgas::compat {

@@ -4,9 +4,9 @@
 #include <cstring>
 #include <set>
 
-#include "host/compat/nvshmem/driver.hpp"
+#include "host/compat/nvshmem/cuda_driver.hpp"
+#include "host/compat/nvshmem/device_state.hpp"
 #include "host/compat/nvshmem/host_library.hpp"
-#include "host/compat/nvshmem/state.hpp"
 #include "pgas/compat/nvshmem/setup.h"
 
 namespace pgas::compat {

@@ -5,8 +5,8 @@
 
 #include <random>
 
+#include "host/compat/nvshmem/device_state.hpp"
 #include "host/compat/nvshmem/host_library.hpp"
-#include "host/compat/nvshmem/state.hpp"
 #include "host/compat/nvshmem/team_init.hpp"
 
 namespace pgas::compat {

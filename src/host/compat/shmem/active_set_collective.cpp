@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "host/compat/common/host_reduce.hpp"
-#include "host/compat/shmem/define.hpp"
+#include "host/compat/shmem/define_function.hpp"
 #include "pgas/collective.hpp"
 
 namespace {

@@ -1,7 +1,7 @@
 // shmem.h: atomic operations.
 #include "pgas/atomic.hpp"
 
-#include "host/compat/shmem/define.hpp"
+#include "host/compat/shmem/define_function.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 // shmem.h: names that OpenSHMEM 1.2 to 1.4 replaced.
-#include "host/compat/shmem/define.hpp"
+#include "host/compat/shmem/define_function.hpp"
 #include "pgas/atomic.hpp"
 #include "pgas/wait.hpp"
 

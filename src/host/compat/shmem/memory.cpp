@@ -1,5 +1,5 @@
 // shmem.h: symmetric memory.
-#include "host/compat/shmem/define.hpp"
+#include "host/compat/shmem/define_function.hpp"
 #include "pgas/rma.hpp"
 
 namespace {

@@ -1,5 +1,5 @@
 // shmem.h: order, completion, locks.
-#include "host/compat/shmem/define.hpp"
+#include "host/compat/shmem/define_function.hpp"
 #include "pgas/lock.hpp"
 #include "pgas/rma.hpp"
 

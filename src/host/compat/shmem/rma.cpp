@@ -1,7 +1,7 @@
 // shmem.h: copies.
 #include "pgas/rma.hpp"
 
-#include "host/compat/shmem/define.hpp"
+#include "host/compat/shmem/define_function.hpp"
 
 namespace {
 

@@ -1,7 +1,7 @@
 // shmem.h: initialization, finalization, and queries of PEs and of the library.
 #include <cstring>
 
-#include "host/compat/shmem/define.hpp"
+#include "host/compat/shmem/define_function.hpp"
 
 namespace {
 

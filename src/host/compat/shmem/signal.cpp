@@ -1,7 +1,7 @@
 // shmem.h: signals, and copies that end with one.
 #include <fmt/format.h>
 
-#include "host/compat/shmem/define.hpp"
+#include "host/compat/shmem/define_function.hpp"
 #include "pgas/rma.hpp"
 
 namespace {

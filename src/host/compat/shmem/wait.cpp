@@ -1,7 +1,7 @@
 // shmem.h: waits and tests.
 #include "pgas/wait.hpp"
 
-#include "host/compat/shmem/define.hpp"
+#include "host/compat/shmem/define_function.hpp"
 
 namespace {
 

@@ -4,8 +4,8 @@
 /// source and destination.
 #pragma once
 
+#include "pgas/detail/isa/ptx_address_space.hpp"
 #include "pgas/detail/isa/ptx_async.hpp"
-#include "pgas/detail/isa/ptx_space.hpp"
 #include "pgas/device/impl/copy/copy.hpp"
 #include "pgas/device/impl/sync/wait.hpp"
 

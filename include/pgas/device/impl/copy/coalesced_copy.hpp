@@ -11,7 +11,7 @@
 #pragma once
 
 #include "pgas/detail/coalesced_lanes.hpp"
-#include "pgas/detail/isa/ptx_space.hpp"
+#include "pgas/detail/isa/ptx_address_space.hpp"
 #include "pgas/device/impl/copy/copy.hpp"
 
 namespace pgas::detail {

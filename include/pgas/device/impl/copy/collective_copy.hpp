@@ -3,10 +3,10 @@
 /// `device/collective.hpp`. All-gather and all-to-all by direct stores; pull broadcast.
 #pragma once
 
-#include "pgas/device/impl/copy/strided.hpp"
-#include "pgas/device/impl/hierarchy/domain_exchange.hpp"
+#include "pgas/device/impl/copy/strided_copy.hpp"
+#include "pgas/device/impl/hierarchy/hierarchical_collective.hpp"
 #include "pgas/device/impl/proxy/proxied_copy.hpp"
-#include "pgas/device/impl/sync/collective_check.hpp"
+#include "pgas/device/impl/sync/collective_argument_check.hpp"
 
 namespace pgas::detail {
 

@@ -3,7 +3,7 @@
 /// Hierarchical all-reduce: reduce-scatter within each domain, reduction across domains, all-gather within each domain.
 #pragma once
 
-#include "pgas/device/impl/hierarchy/domain_exchange.hpp"
+#include "pgas/device/impl/hierarchy/hierarchical_collective.hpp"
 
 namespace pgas::detail {
 

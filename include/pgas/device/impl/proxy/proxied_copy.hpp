@@ -8,7 +8,7 @@
 ///   commands, which the threads of the group share.
 #pragma once
 
-#include "pgas/detail/isa/ptx_space.hpp"
+#include "pgas/detail/isa/ptx_address_space.hpp"
 #include "pgas/device/impl/proxy/proxied_ops.hpp"
 #include "pgas/types.hpp"
 

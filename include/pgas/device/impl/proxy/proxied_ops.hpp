@@ -6,7 +6,7 @@
 #include "pgas/detail/datatype.hpp"
 #include "pgas/device/impl/copy/copy.hpp"
 #include "pgas/device/impl/proxy/proxy_submit.hpp"
-#include "pgas/device/impl/sync/group_vote.hpp"
+#include "pgas/device/impl/sync/thread_group_vote.hpp"
 
 namespace pgas::detail {
 

@@ -4,10 +4,10 @@
 ///
 /// Two-shot all-reduce (reduce-scatter by loads, all-gather by stores): 2 S (N - 1) / N bytes and no memory of its own;
 /// "RSxLD_AGxST" in NCCL's src/device/symmetric/all_reduce.cuh. Operands of proxied PEs come through
-/// `staged_reduce.hpp`.
+/// `proxied_reduce.hpp`.
 #pragma once
 
-#include "pgas/device/impl/hierarchy/staged_reduce.hpp"
+#include "pgas/device/impl/hierarchy/proxied_reduce.hpp"
 #include "pgas/device/impl/reduce/reduce_loop.hpp"
 #include "pgas/device/impl/sync/barrier.hpp"
 

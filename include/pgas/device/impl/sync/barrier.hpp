@@ -1,6 +1,6 @@
 /// @file
 /// The barrier of a team: every member adds one to its own word at every other member, then waits for the others' words
-/// here. Used by `device/sync.hpp` and all collectives. All-to-all (one-round dissemination) barrier: one link
+/// here. Used by `device/barrier.hpp` and all collectives. All-to-all (one-round dissemination) barrier: one link
 /// latency for any number of PEs, and an arrival depends on no other PE.
 ///
 /// Each thread of the group arrives at some members and waits for them. The arriving threads release (one MEMBAR for a
@@ -12,7 +12,7 @@
 #pragma once
 
 #include "pgas/device/impl/hierarchy/domain_barrier.hpp"
-#include "pgas/device/impl/sync/group_vote.hpp"
+#include "pgas/device/impl/sync/thread_group_vote.hpp"
 
 namespace pgas::detail {
 

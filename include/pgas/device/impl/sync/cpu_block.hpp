@@ -8,8 +8,8 @@
 #include <mutex>
 #include <stdexcept>
 
+#include "pgas/detail/compiler.hpp"
 #include "pgas/detail/isa/ptx.hpp"
-#include "pgas/detail/platform.hpp"
 
 namespace pgas::detail {
 

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "pgas/device/group.hpp"
-#include "pgas/device/impl/sync/grid_table.hpp"
+#include "pgas/device/impl/sync/grid_state.hpp"
 
 namespace pgas::detail {
 

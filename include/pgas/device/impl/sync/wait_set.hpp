@@ -4,7 +4,7 @@
 #pragma once
 
 #include "pgas/detail/rotating_start.hpp"
-#include "pgas/device/impl/sync/group_vote.hpp"
+#include "pgas/device/impl/sync/thread_group_vote.hpp"
 #include "pgas/device/impl/sync/wait.hpp"
 
 namespace pgas::detail {

@@ -7,8 +7,8 @@
 #include <mutex>
 #include <vector>
 
-#include "host/compat/nvshmem/driver.hpp"
-#include "pgas/compat/nvshmem/state.h"
+#include "host/compat/nvshmem/cuda_driver.hpp"
+#include "pgas/compat/nvshmem/device_state.h"
 #include "pgas/world.hpp"
 
 namespace pgas::compat {

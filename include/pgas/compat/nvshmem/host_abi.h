@@ -1,6 +1,7 @@
 /// @file
 /// The ABI between the typed functions in these headers and libnvshmem_host: one untyped entry for each kind of
-/// operation, with type and operation as arguments. Host side, C++17. Registration of device state is in state.h.
+/// operation, with type and operation as arguments. Host side, C++17. Registration of device state is in
+/// device_state.h.
 ///
 /// *Errors* entries that return an nvshmemx_status, a pointer or a number in a team return a failure. All others log
 /// the failure with the name of the function that the program called, and end the processes of all PEs.

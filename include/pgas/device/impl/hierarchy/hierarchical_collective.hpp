@@ -4,7 +4,7 @@
 /// once for each domain, and the members of both domains share the transfer.
 #pragma once
 
-#include "pgas/device/impl/hierarchy/staged_reduce.hpp"
+#include "pgas/device/impl/hierarchy/proxied_reduce.hpp"
 #include "pgas/device/impl/sync/barrier.hpp"
 
 namespace pgas::detail {

@@ -1,9 +1,9 @@
 /// @file
 /// The members of a team domain by domain, for collectives of teams that span domains: the host writes it after the
-/// state of a team (`layout.hpp`), kernels read it.
+/// state of a team (`host_device_layout.hpp`), kernels read it.
 #pragma once
 
-#include "pgas/detail/platform.hpp"
+#include "pgas/detail/compiler.hpp"
 
 namespace pgas::detail {
 

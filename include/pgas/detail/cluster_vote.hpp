@@ -3,7 +3,7 @@
 /// cooperative_groups::cluster_group, recognised by its members, so that its header is not needed here.
 #pragma once
 
-#include "pgas/detail/platform.hpp"
+#include "pgas/detail/compiler.hpp"
 
 namespace pgas::detail {
 

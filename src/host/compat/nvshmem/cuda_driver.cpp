@@ -1,4 +1,4 @@
-#include "host/compat/nvshmem/driver.hpp"
+#include "host/compat/nvshmem/cuda_driver.hpp"
 
 #include <dlfcn.h>
 #include <fmt/format.h>

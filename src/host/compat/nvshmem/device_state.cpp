@@ -1,4 +1,4 @@
-#include "host/compat/nvshmem/state.hpp"
+#include "host/compat/nvshmem/device_state.hpp"
 
 #include <fmt/format.h>
 
@@ -13,7 +13,7 @@ namespace pgas::compat {
 
 namespace {
 
-/// As declared in state.h.
+/// As declared in device_state.h.
 constexpr const char* variable_name = "pgas_nvshmem_device_state";
 
 int change_registration(const char* function, void* handle, bool is_library,

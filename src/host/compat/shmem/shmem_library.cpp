@@ -1,4 +1,4 @@
-#include "host/compat/shmem/library.hpp"
+#include "host/compat/shmem/shmem_library.hpp"
 
 #include <fmt/format.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 
 #include "host/compat/common/global_exit.hpp"
 #include "host/compat/common/runtime.hpp"
-#include "host/compat/shmem/library.hpp"
+#include "host/compat/shmem/shmem_library.hpp"
 #include "pgas/compat/shmem.h"
 
 /// The types that only OpenSHMEM has, in types.inc.

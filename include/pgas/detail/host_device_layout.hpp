@@ -4,7 +4,7 @@
 #pragma once
 
 #include "pgas/detail/datatype.hpp"
-#include "pgas/detail/hierarchy.hpp"
+#include "pgas/detail/team_hierarchy.hpp"
 
 namespace pgas::detail {
 

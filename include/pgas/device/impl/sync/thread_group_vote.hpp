@@ -3,7 +3,7 @@
 /// them is listed here; any other one is a compile error.
 #pragma once
 
-#include "pgas/detail/cluster.hpp"
+#include "pgas/detail/cluster_vote.hpp"
 #include "pgas/detail/isa/ptx.hpp"
 #include "pgas/device/group.hpp"
 

@@ -3,7 +3,7 @@
 /// (By hand: of __isLocal() and the like nvcc makes broken code where the pointer has been cast.)
 #pragma once
 
-#include "pgas/detail/platform.hpp"
+#include "pgas/detail/compiler.hpp"
 
 namespace pgas::detail {
 

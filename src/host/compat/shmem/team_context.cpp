@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "host/compat/shmem/define.hpp"
+#include "host/compat/shmem/define_function.hpp"
 #include "pgas/rma.hpp"
 
 namespace {

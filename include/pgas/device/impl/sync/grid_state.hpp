@@ -3,7 +3,7 @@
 /// kernels of launch(). Open addressing (linear probing) in a table of 128 states.
 #pragma once
 
-#include "pgas/detail/isa/ptx_grid.hpp"
+#include "pgas/detail/isa/ptx_gpu_scope.hpp"
 #include "pgas/device/impl/sync/wait.hpp"
 
 namespace pgas::detail {
