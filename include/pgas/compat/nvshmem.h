@@ -6,29 +6,22 @@
 /// with their name, and end the processes of all PEs with status 1, as nvshmem_global_exit() does.
 #pragma once
 
-#include "pgas/compat/nvshmem/constants.h"
 #include "pgas/compat/nvshmem/types.h"
 #if !defined(__CUDACC_RTC__)
+#include "pgas/compat/nvshmem/host_api.h"
 #include "pgas/compat/nvshmem/launch.h"
-#include "pgas/compat/nvshmem/memory.h"
-#include "pgas/compat/nvshmem/setup.h"
-#include "pgas/compat/nvshmem/teams.h"
 #include "pgas/compat/nvshmemx_error.h"
 #endif
 
 // Typed functions, and functions that kernels can call.
 #include "pgas/compat/nvshmem/atomic.h"
 #include "pgas/compat/nvshmem/collective.h"
-#include "pgas/compat/nvshmem/order.h"
 #include "pgas/compat/nvshmem/qp.h"
 #include "pgas/compat/nvshmem/query.h"
-#include "pgas/compat/nvshmem/reduce.h"
 #include "pgas/compat/nvshmem/rma.h"
-#include "pgas/compat/nvshmem/signal.h"
-#include "pgas/compat/nvshmem/wait.h"
+#include "pgas/compat/nvshmem/signal_wait.h"
 #if !defined(__CUDACC_RTC__)
 #include "pgas/compat/nvshmem/stream.h"
-#include "pgas/compat/nvshmem/stream_collective.h"
 #endif
 
 // Macros that only these headers use.

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "pgas/compat/nvshmem/constants.h"
+#include "pgas/compat/nvshmem/types.h"
 
 /// Prints to stderr like printf(), after file and line.
 #define NVSHMEMI_ERROR_PRINT(...)                                      \

@@ -1,9 +1,58 @@
 /// @file
-/// Collectives that move data: broadcast, fcollect (all-gather) and alltoall. Reductions are in reduce.h, collectives
-/// on a stream in stream_collective.h.
+/// Collectives: barrier and sync, broadcast, fcollect (all-gather) and alltoall, reduce and reducescatter. Collectives
+/// on a stream are in stream.h.
 #pragma once
 
 #include "pgas/compat/nvshmem/host_device.h"
+
+// Host barriers, allocations and collectives first wait for CUDA's legacy default stream: a cudaMemset() called before
+// is done when peers go on. No other stream is looked at. The wait ends after PGAS_DEFAULT_STREAM_WAIT, with a warning,
+// as a kernel in that stream may wait for later work of this PE.
+
+// ---- all PEs ----
+
+#define PGAS_NVSHMEM_BARRIER_ALL(OP)                                                                     \
+  PGAS_NVSHMEM_FN void nvshmem_##OP##_all(void) {                                                        \
+    PGAS_NVSHMEM_BODY(pgas::OP(PGAS_NVSHMEM_CONTEXT),                                                    \
+                      pgas_nvshmem_barrier_all(pgas::compat::blocking(), pgas::compat::collective::OP)); \
+  }                                                                                                      \
+  PGAS_NVSHMEM_GROUP_BARRIER_ALL(OP, warp)                                                               \
+  PGAS_NVSHMEM_GROUP_BARRIER_ALL(OP, block)
+#define PGAS_NVSHMEM_GROUP_BARRIER_ALL(OP, SCOPE)                                          \
+  PGAS_NVSHMEM_DEVICE_ONLY(PGAS_NVSHMEM_DEVICE_FN void nvshmemx_##OP##_all_##SCOPE(void) { \
+    pgas::OP(PGAS_NVSHMEM_CONTEXT, PGAS_NVSHMEM_GROUP_##SCOPE);                            \
+  })
+
+PGAS_NVSHMEM_BARRIER_ALL(barrier)
+PGAS_NVSHMEM_BARRIER_ALL(sync)
+#undef PGAS_NVSHMEM_BARRIER_ALL
+#undef PGAS_NVSHMEM_GROUP_BARRIER_ALL
+
+// ---- teams ----
+
+#define PGAS_NVSHMEM_BARRIER(FUNCTION, OP)                                                                      \
+  PGAS_NVSHMEM_FN int nvshmem_##FUNCTION(nvshmem_team_t team) {                                                 \
+    PGAS_NVSHMEM_BODY(PGAS_NVSHMEM_WITH_TEAM(team, pgas::OP(PGAS_NVSHMEM_CONTEXT, PGAS_NVSHMEM_TEAM(team))),    \
+                      pgas::compat::synchronize(pgas::compat::blocking(), pgas::compat::collective::OP, team)); \
+  }                                                                                                             \
+  PGAS_NVSHMEM_GROUP_BARRIER(FUNCTION, OP, warp)                                                                \
+  PGAS_NVSHMEM_GROUP_BARRIER(FUNCTION, OP, block)
+#define PGAS_NVSHMEM_GROUP_BARRIER(FUNCTION, OP, SCOPE)                                                    \
+  PGAS_NVSHMEM_DEVICE_ONLY(PGAS_NVSHMEM_DEVICE_FN int nvshmemx_##FUNCTION##_##SCOPE(nvshmem_team_t team) { \
+    return PGAS_NVSHMEM_WITH_TEAM(                                                                         \
+        team, pgas::OP(PGAS_NVSHMEM_CONTEXT, PGAS_NVSHMEM_GROUP_##SCOPE, PGAS_NVSHMEM_TEAM(team)));        \
+  })
+
+PGAS_NVSHMEM_BARRIER(barrier, barrier)
+PGAS_NVSHMEM_BARRIER(team_sync, sync)
+PGAS_NVSHMEM_GROUP_BARRIER(barrier, barrier, warpgroup)
+#undef PGAS_NVSHMEM_BARRIER
+#undef PGAS_NVSHMEM_GROUP_BARRIER
+
+/// The name that OpenSHMEM has for it.
+PGAS_NVSHMEM_FN int nvshmem_sync(nvshmem_team_t team) { return nvshmem_team_sync(team); }
+
+// ---- broadcast, fcollect, alltoall ----
 
 // ELEMENTS are the arguments cast to elements of a type, in parentheses.
 #define PGAS_NVSHMEM_LIST(...) __VA_ARGS__
@@ -60,3 +109,49 @@ PGAS_NVSHMEM_BROADCAST(broadcastmem, void, PGAS_NVSHMEM_BYTES)
 #undef PGAS_NVSHMEM_GROUP_GATHER
 #undef PGAS_NVSHMEM_BROADCAST
 #undef PGAS_NVSHMEM_GROUP_BROADCAST
+
+// ---- reductions: the result on every member (reduce), or a block of it on each (reducescatter) ----
+
+// KIND is the end of the function's name; HOST_OP is the operation in pgas and in host_abi.h.
+#define PGAS_NVSHMEM_REDUCE(KIND, COLLECTIVE, NAME, TYPE, OP, HOST_OP)                                             \
+  PGAS_NVSHMEM_FN int nvshmem_##NAME##OP##KIND(nvshmem_team_t team, TYPE* dest, const TYPE* src, size_t nreduce) { \
+    PGAS_NVSHMEM_BODY(PGAS_NVSHMEM_WITH_TEAM(team, pgas::COLLECTIVE(PGAS_NVSHMEM_CONTEXT, PGAS_NVSHMEM_TEAM(team), \
+                                                                    dest, src, nreduce, pgas::op::HOST_OP{})),     \
+                      pgas::compat::combine(pgas::compat::blocking(), pgas::compat::collective::COLLECTIVE,        \
+                                            pgas::compat::reduction::HOST_OP, team, dest, src, nreduce));          \
+  }                                                                                                                \
+  PGAS_NVSHMEM_GROUP_REDUCE(KIND, COLLECTIVE, NAME, TYPE, OP, HOST_OP, warp)                                       \
+  PGAS_NVSHMEM_GROUP_REDUCE(KIND, COLLECTIVE, NAME, TYPE, OP, HOST_OP, block)
+#define PGAS_NVSHMEM_GROUP_REDUCE(KIND, COLLECTIVE, NAME, TYPE, OP, HOST_OP, SCOPE)                                  \
+  PGAS_NVSHMEM_DEVICE_ONLY(PGAS_NVSHMEM_DEVICE_FN int nvshmemx_##NAME##OP##KIND##_##SCOPE(                           \
+      nvshmem_team_t team, TYPE* dest, const TYPE* src, size_t nreduce) {                                            \
+    return PGAS_NVSHMEM_WITH_TEAM(                                                                                   \
+        team, pgas::COLLECTIVE(PGAS_NVSHMEM_CONTEXT, PGAS_NVSHMEM_GROUP_##SCOPE, PGAS_NVSHMEM_TEAM(team), dest, src, \
+                               nreduce, pgas::op::HOST_OP{}));                                                       \
+  })
+#define PGAS_NVSHMEM_REDUCTIONS(NAME, TYPE, OP, HOST_OP)        \
+  PGAS_NVSHMEM_REDUCE(_reduce, reduce, NAME, TYPE, OP, HOST_OP) \
+  PGAS_NVSHMEM_REDUCE(_reducescatter, reduce_scatter, NAME, TYPE, OP, HOST_OP)
+
+#include "pgas/compat/nvshmem/reductions.inc"
+
+#undef PGAS_NVSHMEM_REDUCE
+#undef PGAS_NVSHMEM_GROUP_REDUCE
+
+#if defined(PGAS_NVSHMEM_ON_DEVICE)
+
+/// Of two pairs (value, location) the one with the larger value; of equal values the one with the smaller location.
+struct pgas_nvshmem_maxloc {
+  PGAS_NVSHMEM_FN double2 operator()(const double2& a, const double2& b) const {
+    return b.x > a.x || (b.x == a.x && b.y < a.y) ? b : a;
+  }
+};
+
+/// The maximum of the members' first numbers, with the second number of the same member.
+PGAS_NVSHMEM_DEVICE_FN int nvshmemx_double2_maxloc_reduce_block(nvshmem_team_t team, double2* dest, const double2* src,
+                                                                size_t nreduce) {
+  return PGAS_NVSHMEM_WITH_TEAM(team, pgas::reduce(PGAS_NVSHMEM_CONTEXT, PGAS_NVSHMEM_GROUP_block,
+                                                   PGAS_NVSHMEM_TEAM(team), dest, src, nreduce, pgas_nvshmem_maxloc{}));
+}
+
+#endif

@@ -5,7 +5,7 @@
 
 #include "pgas/compat/nvshmem/host_device.h"
 #include "pgas/compat/nvshmem/rma.h"
-#include "pgas/compat/nvshmem/signal.h"
+#include "pgas/compat/nvshmem/signal_wait.h"
 
 #if defined(PGAS_NVSHMEM_ON_DEVICE)
 

@@ -1,6 +1,6 @@
 /// @file
-/// Puts and gets: single values, arrays, and strided arrays; by type, by size of element, and by bytes. Copies on a
-/// stream are in stream.h, copies with a signal in signal.h.
+/// Puts and gets: single values, arrays, and strided arrays; by type, by size of element, and by bytes. Their order and
+/// completion. Copies on a stream are in stream.h, copies with a signal in signal_wait.h.
 #pragma once
 
 #include "pgas/compat/nvshmem/host_device.h"
@@ -121,3 +121,16 @@ PGAS_NVSHMEM_COPY(getmem_nbi, get_nbi, get, nonblocking, 1)
 #undef PGAS_NVSHMEM_GROUP_STRIDED
 #undef PGAS_NVSHMEM_END_blocking
 #undef PGAS_NVSHMEM_END_nonblocking
+
+// ---- order and completion ----
+
+PGAS_NVSHMEM_FN void nvshmem_fence(void) { PGAS_NVSHMEM_BODY(pgas::fence(PGAS_NVSHMEM_CONTEXT), pgas_nvshmem_fence()); }
+PGAS_NVSHMEM_FN void nvshmem_quiet(void) {
+  PGAS_NVSHMEM_BODY(pgas::quiet(PGAS_NVSHMEM_CONTEXT), pgas_nvshmem_quiet(pgas::compat::blocking()));
+}
+
+// The sources of earlier non-blocking puts may be written again. Operations have read them when they return; those of a
+// group when its threads have met.
+PGAS_NVSHMEM_DEVICE_ONLY(PGAS_NVSHMEM_DEVICE_FN void nvshmemx_flush(void){})
+PGAS_NVSHMEM_DEVICE_ONLY(PGAS_NVSHMEM_DEVICE_FN void nvshmemx_flush_warp(void) { PGAS_NVSHMEM_GROUP_warp.sync(); })
+PGAS_NVSHMEM_DEVICE_ONLY(PGAS_NVSHMEM_DEVICE_FN void nvshmemx_flush_block(void) { PGAS_NVSHMEM_GROUP_block.sync(); })

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "host/compat/nvshmem/host_library.hpp"
-#include "pgas/compat/nvshmem/setup.h"
+#include "pgas/compat/nvshmem/host_api.h"
 #include "pgas/detail/launch_kernel.hpp"
 
 namespace pgas::compat {

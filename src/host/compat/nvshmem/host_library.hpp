@@ -6,8 +6,8 @@
 #include <optional>
 
 #include "host/compat/common/runtime.hpp"
-#include "pgas/compat/nvshmem/constants.h"
 #include "pgas/compat/nvshmem/host_abi.h"
+#include "pgas/compat/nvshmem/types.h"
 #include "pgas/impl/untyped_operations.hpp"
 #include "pgas/stream.hpp"
 

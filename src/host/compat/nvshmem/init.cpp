@@ -7,7 +7,7 @@
 #include "host/compat/nvshmem/cuda_driver.hpp"
 #include "host/compat/nvshmem/device_state.hpp"
 #include "host/compat/nvshmem/host_library.hpp"
-#include "pgas/compat/nvshmem/setup.h"
+#include "pgas/compat/nvshmem/host_api.h"
 
 namespace pgas::compat {
 

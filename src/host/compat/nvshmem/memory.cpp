@@ -1,6 +1,4 @@
 // Symmetric memory, registered memory, queue pairs.
-#include "pgas/compat/nvshmem/memory.h"
-
 #include <fmt/format.h>
 
 #include <map>
@@ -8,6 +6,7 @@
 #include <numeric>
 
 #include "host/compat/nvshmem/host_library.hpp"
+#include "pgas/compat/nvshmem/host_api.h"
 #include "pgas/registration.hpp"
 #include "pgas/rma.hpp"
 

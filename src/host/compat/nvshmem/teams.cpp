@@ -1,6 +1,4 @@
 // Making and destroying teams, and queries of their members.
-#include "pgas/compat/nvshmem/teams.h"
-
 #include <fmt/format.h>
 
 #include <random>
@@ -8,6 +6,7 @@
 #include "host/compat/nvshmem/device_state.hpp"
 #include "host/compat/nvshmem/host_library.hpp"
 #include "host/compat/nvshmem/team_init.hpp"
+#include "pgas/compat/nvshmem/host_api.h"
 
 namespace pgas::compat {
 
