@@ -7,25 +7,17 @@
 /// name, and end the processes of all PEs with status 1, as shmem_global_exit() does.
 #pragma once
 
-#include "shmem/active_set.h"
 #include "shmem/atomic.h"
 #include "shmem/collective.h"
-#include "shmem/complex.h"
 #include "shmem/deprecated.h"
-#include "shmem/memory.h"
-#include "shmem/order.h"
+#include "shmem/init_memory.h"
 #include "shmem/rma.h"
-#include "shmem/setup.h"
-#include "shmem/signal.h"
+#include "shmem/signal_wait.h"
 #include "shmem/team_context.h"
 #include "shmem/types.h"
-#include "shmem/wait.h"
 
 #if !defined(__cplusplus) && defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
 #include "shmem/generic.h"
-#include "shmem/generic_atomic.h"
-#include "shmem/generic_collective.h"
-#include "shmem/generic_data.h"
 #endif
 
 #undef PGAS_SHMEM_DECLARE

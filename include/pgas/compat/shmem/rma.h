@@ -1,5 +1,5 @@
 /// @file
-/// OpenSHMEM: copies, each also with a context in front.
+/// OpenSHMEM: copies, each also with a context in front, their order and their completion.
 #pragma once
 
 #include "types.h"
@@ -44,6 +44,15 @@ PGAS_SHMEM_DECLARE_CTX(void, putmem, void* dest, const void* source, size_t nele
 PGAS_SHMEM_DECLARE_CTX(void, getmem, void* dest, const void* source, size_t nelems, int pe)
 PGAS_SHMEM_DECLARE_CTX(void, putmem_nbi, void* dest, const void* source, size_t nelems, int pe)
 PGAS_SHMEM_DECLARE_CTX(void, getmem_nbi, void* dest, const void* source, size_t nelems, int pe)
+
+// ---- order and completion ----
+
+PGAS_SHMEM_DECLARE(void, fence, (void))
+PGAS_SHMEM_DECLARE(void, ctx_fence, (shmem_ctx_t ctx))
+PGAS_SHMEM_DECLARE(void, quiet, (void))
+PGAS_SHMEM_DECLARE(void, ctx_quiet, (shmem_ctx_t ctx))
+/// Completes the operations to these PEs.
+PGAS_SHMEM_DECLARE_CTX(void, pe_quiet, const int* target_pes, size_t npes)
 
 #ifdef __cplusplus
 }

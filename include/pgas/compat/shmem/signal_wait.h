@@ -1,6 +1,6 @@
 /// @file
-/// OpenSHMEM: waits for this PE's own words, and tests of them. `status`, where not null, leaves out every word i with
-/// status[i] != 0.
+/// OpenSHMEM: signals, and copies that end with one; waits for this PE's own words, and tests of them; locks. `sig_op`
+/// is SHMEM_SIGNAL_SET or SHMEM_SIGNAL_ADD. `status`, where not null, leaves out every word i with status[i] != 0.
 #pragma once
 
 #include "types.h"
@@ -8,6 +8,31 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+#define PGAS_RMA_TYPE(NAME, TYPE)                                                                                    \
+  PGAS_SHMEM_DECLARE_CTX(void, NAME##_put_signal, TYPE* dest, const TYPE* source, size_t nelems, uint64_t* sig_addr, \
+                         uint64_t signal, int sig_op, int pe)                                                        \
+  PGAS_SHMEM_DECLARE_CTX(void, NAME##_put_signal_nbi, TYPE* dest, const TYPE* source, size_t nelems,                 \
+                         uint64_t* sig_addr, uint64_t signal, int sig_op, int pe)
+
+#define PGAS_SIZED(BITS, BYTES)                                                                                       \
+  PGAS_SHMEM_DECLARE_CTX(void, put##BITS##_signal, void* dest, const void* source, size_t nelems, uint64_t* sig_addr, \
+                         uint64_t signal, int sig_op, int pe)                                                         \
+  PGAS_SHMEM_DECLARE_CTX(void, put##BITS##_signal_nbi, void* dest, const void* source, size_t nelems,                 \
+                         uint64_t* sig_addr, uint64_t signal, int sig_op, int pe)
+
+#include "../types.inc"
+
+PGAS_SHMEM_DECLARE_CTX(void, putmem_signal, void* dest, const void* source, size_t nelems, uint64_t* sig_addr,
+                       uint64_t signal, int sig_op, int pe)
+PGAS_SHMEM_DECLARE_CTX(void, putmem_signal_nbi, void* dest, const void* source, size_t nelems, uint64_t* sig_addr,
+                       uint64_t signal, int sig_op, int pe)
+PGAS_SHMEM_DECLARE_CTX(void, signal_set, uint64_t* sig_addr, uint64_t signal, int pe)
+PGAS_SHMEM_DECLARE_CTX(void, signal_add, uint64_t* sig_addr, uint64_t signal, int pe)
+PGAS_SHMEM_DECLARE(uint64_t, signal_fetch, (const uint64_t* sig_addr))
+PGAS_SHMEM_DECLARE(uint64_t, signal_wait_until, (uint64_t * sig_addr, int cmp, uint64_t cmp_value))
+
+// ---- waits and tests ----
 
 #define PGAS_WAIT_TYPE(NAME, TYPE)                                                                                    \
   PGAS_SHMEM_DECLARE(void, NAME##_wait_until, (TYPE * ivar, int cmp, TYPE cmp_value))                                 \
@@ -39,6 +64,14 @@ extern "C" {
       (TYPE * ivars, size_t nelems, size_t * indices, const int* status, int cmp, const TYPE* cmp_values))
 
 #include "../types.inc"
+
+// ---- locks ----
+
+/// A lock is a symmetric variable, initially zero: one lock for all PEs.
+PGAS_SHMEM_DECLARE(void, set_lock, (long* lock))
+PGAS_SHMEM_DECLARE(void, clear_lock, (long* lock))
+/// 0 if this PE has acquired it.
+PGAS_SHMEM_DECLARE(int, test_lock, (long* lock))
 
 #ifdef __cplusplus
 }
