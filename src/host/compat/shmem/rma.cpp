@@ -1,4 +1,4 @@
-// shmem.h: copies.
+// shmem.h: copies, their order and their completion.
 #include "pgas/rma.hpp"
 
 #include "host/compat/shmem/define_function.hpp"
@@ -6,6 +6,13 @@
 namespace {
 
 using namespace pgas::compat;
+
+/// Completes one context by completing all: they share a queue. *Errors* invalid_argument for an unknown context.
+void complete(shmem_ctx_t ctx) {
+  if (ctx == SHMEM_CTX_INVALID) return;
+  static_cast<void>(library().team_number_of(ctx));
+  pgas::quiet(library().world());
+}
 
 }  // namespace
 
@@ -73,5 +80,21 @@ extern "C" {
 #include "pgas/compat/types.inc"
 
 PGAS_SHMEM_CONTIGUOUS(put, get, mem, void, to<1>, from<1>)
+
+PGAS_SHMEM_DEFINE(void, fence, (void), pgas::fence(library().world());)
+PGAS_SHMEM_DEFINE(void, ctx_fence, (shmem_ctx_t ctx), {
+  if (ctx == SHMEM_CTX_INVALID) return;
+  static_cast<void>(library().team_number_of(ctx));
+  pgas::fence(library().world());
+})
+PGAS_SHMEM_DEFINE(void, quiet, (void), pgas::quiet(library().world());)
+PGAS_SHMEM_DEFINE(void, ctx_quiet, (shmem_ctx_t ctx), complete(ctx);)
+PGAS_SHMEM_DEFINE_CTX(void, pe_quiet, (const int* target_pes, size_t npes), {
+  if (ctx == SHMEM_CTX_INVALID) return;
+  for (std::size_t i = 0; i < npes; ++i)
+    if (const target peer = target_of(ctx, target_pes[i]); !peer.world.accessible(peer.pe))
+      throw pgas::error(pgas::code::pe_out_of_range, "shmem_pe_quiet: there is no such PE", peer.pe);
+  complete(ctx);
+})
 
 }  // extern "C"

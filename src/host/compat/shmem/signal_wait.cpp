@@ -1,15 +1,64 @@
-// shmem.h: waits and tests.
-#include "pgas/wait.hpp"
+// shmem.h: signals, copies that end with one, waits and tests, locks.
+#include <fmt/format.h>
 
 #include "host/compat/shmem/define_function.hpp"
+#include "pgas/lock.hpp"
+#include "pgas/rma.hpp"
+#include "pgas/wait.hpp"
 
 namespace {
 
 using namespace pgas::compat;
 
+pgas::signal_op operation_of(int sig_op) {
+  if (sig_op != SHMEM_SIGNAL_SET && sig_op != SHMEM_SIGNAL_ADD)
+    throw pgas::error(pgas::code::invalid_argument,
+                      fmt::format("sig_op is {}, neither SHMEM_SIGNAL_SET nor SHMEM_SIGNAL_ADD", sig_op));
+  return static_cast<pgas::signal_op>(sig_op);
+}
+
+/// Programs declare locks as `long`.
+pgas::lock_t* lock_of(long* lock) {
+  static_assert(sizeof(pgas::lock_t) == sizeof(long));
+  return reinterpret_cast<pgas::lock_t*>(symmetric(lock));
+}
+
 }  // namespace
 
 extern "C" {
+
+#define PGAS_SHMEM_PUT_SIGNAL(NAME, TYPE, OP, DEST, SOURCE)                                                        \
+  PGAS_SHMEM_DEFINE_CTX(                                                                                           \
+      void, NAME,                                                                                                  \
+      (TYPE * dest, const TYPE* source, size_t nelems, uint64_t* sig_addr, uint64_t signal, int sig_op, int pe), { \
+        const target peer = target_of(ctx, pe);                                                                    \
+        pgas::OP(peer.world, DEST(symmetric(dest)), SOURCE(source), nelems, symmetric(sig_addr), signal,           \
+                 operation_of(sig_op), peer.pe);                                                                   \
+      })
+
+#define PGAS_RMA_TYPE(NAME, TYPE)                                \
+  PGAS_SHMEM_PUT_SIGNAL(NAME##_put_signal, TYPE, put_signal, , ) \
+  PGAS_SHMEM_PUT_SIGNAL(NAME##_put_signal_nbi, TYPE, put_signal_nbi, , )
+#define PGAS_SIZED(BITS, BYTES)                                                       \
+  PGAS_SHMEM_PUT_SIGNAL(put##BITS##_signal, void, put_signal, to<BYTES>, from<BYTES>) \
+  PGAS_SHMEM_PUT_SIGNAL(put##BITS##_signal_nbi, void, put_signal_nbi, to<BYTES>, from<BYTES>)
+#include "pgas/compat/types.inc"
+PGAS_SHMEM_PUT_SIGNAL(putmem_signal, void, put_signal, to<1>, from<1>)
+PGAS_SHMEM_PUT_SIGNAL(putmem_signal_nbi, void, put_signal_nbi, to<1>, from<1>)
+
+PGAS_SHMEM_DEFINE_CTX(void, signal_set, (uint64_t * sig_addr, uint64_t signal, int pe), {
+  const target peer = target_of(ctx, pe);
+  pgas::signal_set(peer.world, symmetric(sig_addr), signal, peer.pe);
+})
+PGAS_SHMEM_DEFINE_CTX(void, signal_add, (uint64_t * sig_addr, uint64_t signal, int pe), {
+  const target peer = target_of(ctx, pe);
+  pgas::signal_add(peer.world, symmetric(sig_addr), signal, peer.pe);
+})
+PGAS_SHMEM_DEFINE(uint64_t, signal_fetch, (const uint64_t* sig_addr),
+                  return pgas::signal_fetch(library().world(), symmetric(sig_addr));)
+PGAS_SHMEM_DEFINE(uint64_t, signal_wait_until, (uint64_t * sig_addr, int cmp, uint64_t cmp_value), {
+  return pgas::signal_wait_until(library().world(), symmetric(sig_addr), comparison_of(cmp), cmp_value);
+})
 
 #define PGAS_SHMEM_WAIT_ONE(NAME, TYPE)                                                                   \
   PGAS_SHMEM_DEFINE(void, NAME##_wait_until, (TYPE * ivar, int cmp, TYPE cmp_value),                      \
@@ -45,5 +94,9 @@ extern "C" {
   PGAS_SHMEM_WAIT_SET(NAME, , TYPE, TYPE) \
   PGAS_SHMEM_WAIT_SET(NAME, _vector, TYPE, const TYPE*)
 #include "pgas/compat/types.inc"
+
+PGAS_SHMEM_DEFINE(void, set_lock, (long* lock), pgas::set_lock(library().world(), lock_of(lock));)
+PGAS_SHMEM_DEFINE(void, clear_lock, (long* lock), pgas::clear_lock(library().world(), lock_of(lock));)
+PGAS_SHMEM_DEFINE(int, test_lock, (long* lock), return pgas::test_lock(library().world(), lock_of(lock)) ? 0 : 1;)
 
 }  // extern "C"
