@@ -18,5 +18,4 @@
 #include "pgas/device/rma.hpp"
 #include "pgas/device/signal.hpp"
 #include "pgas/device/strided.hpp"
-#include "pgas/device/test.hpp"
 #include "pgas/device/wait.hpp"

@@ -1,20 +1,144 @@
 /// @file
-/// Waits for words of this PE's own part of the heap that other PEs write. `test.hpp` has the same without waiting.
+/// Waits for words of this PE's own part of the heap that other PEs write, and tests, which do not wait.
 /// Words are integers of 2, 4 and 8 bytes, signals included.
 ///
 /// All of it acquires: everything that the writer released before the satisfying value (put_signal, fence) is visible
 /// on return. Waits are bounded: when the world is aborted or the deadline passes they leave a record for the host and
 /// end the calling thread, or all threads of the group, as a return from the kernel would. In group form, all threads
 /// of the group call with the same arguments and get the same answer.
+/// Tests with checks on end the thread, or the group, with a record for a word outside the heap or misaligned.
 ///
 /// Sets: `status`, where not null, excludes every word i with status[i] != 0. Waits on a set without words return at
 /// once. Words are compared all with one value, or word i with values[i] (OpenSHMEM's _vector forms).
 #pragma once
 
 #include "pgas/device/impl/sync/wait_set.hpp"
-#include "pgas/device/test.hpp"
 
 namespace pgas {
+
+// ---- tests ----
+
+/// What set operations return where no word qualifies (OpenSHMEM's SIZE_MAX).
+inline constexpr std::size_t no_index = detail::no_index;
+
+/// Whether `*ivar op value` holds now.
+/// *Callers* any thread. *Memory* `ivar` is symmetric: this PE's own word. *Order* acquires if it holds.
+template <PGAS_IS(wait_type) T>
+[[nodiscard]] PGAS_FN bool test(const context& ctx, const T* ivar, cmp op, detail::type_identity_t<T> value) {
+  detail::check(ctx, detail::operation::wait, ivar, ctx.my_pe());
+  detail::check_sound(ctx, detail::operation::wait, ivar, detail::known(op));
+  const bool holds = detail::compare(detail::load_relaxed(ivar), op, value);
+  if (holds) detail::fence_acquire();
+  return holds;
+}
+
+/// test() for a group.
+/// *Callers* all threads of the group `g`, converged. *On return* the same on all of them.
+template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
+[[nodiscard]] PGAS_FN bool test(const context& ctx, const G& g, const T* ivar, cmp op,
+                                detail::type_identity_t<T> value) {
+  detail::check(ctx, detail::operation::wait, ivar, ctx.my_pe());  // by all, as all end
+  detail::check_sound(ctx, detail::operation::wait, ivar, detail::known(op));
+  return detail::any(g, g.thread_rank() == 0 && test(ctx, ivar, op, value));
+}
+
+/// Whether every word of the set satisfies the comparison now; true if it has none.
+/// *Callers* all threads of the group `g`, converged; they share the words among them. *Order* acquires if it holds.
+template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
+[[nodiscard]] PGAS_FN bool test_all(const context& ctx, const G& g, const T* ivars, std::size_t count,
+                                    const int* status, cmp op, detail::type_identity_t<T> value) {
+  return detail::all_hold(g, detail::set_of(ctx, ivars, count, status, op, detail::one_value<T>{value}));
+}
+
+/// test_all() by the calling thread alone.
+template <PGAS_IS(wait_type) T>
+[[nodiscard]] PGAS_FN bool test_all(const context& ctx, const T* ivars, std::size_t count, const int* status, cmp op,
+                                    detail::type_identity_t<T> value) {
+  return test_all(ctx, this_thread{}, ivars, count, status, op, value);
+}
+
+/// test_all() with a value for each word.
+/// *Callers* all threads of the group `g`, converged. *Memory* `values` is any memory of this PE.
+template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
+[[nodiscard]] PGAS_FN bool test_all(const context& ctx, const G& g, const T* ivars, std::size_t count,
+                                    const int* status, cmp op, const T* values) {
+  return detail::all_hold(g, detail::set_of(ctx, ivars, count, status, op, detail::value_for_each<T>{values}));
+}
+
+/// test_all() by the calling thread alone, with a value for each word.
+template <PGAS_IS(wait_type) T>
+[[nodiscard]] PGAS_FN bool test_all(const context& ctx, const T* ivars, std::size_t count, const int* status, cmp op,
+                                    const T* values) {
+  return test_all(ctx, this_thread{}, ivars, count, status, op, values);
+}
+
+/// The index of a word of the set that satisfies the comparison now, or no_index; of several any: calls repeated often
+/// enough return each.
+/// *Callers* all threads of the group `g`, converged. *Order* acquires from the word that it names.
+template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
+[[nodiscard]] PGAS_FN std::size_t test_any(const context& ctx, const G& g, const T* ivars, std::size_t count,
+                                           const int* status, cmp op, detail::type_identity_t<T> value) {
+  return detail::find_any(g, detail::set_of(ctx, ivars, count, status, op, detail::one_value<T>{value}),
+                          detail::take_one{});
+}
+
+/// test_any() by the calling thread alone.
+template <PGAS_IS(wait_type) T>
+[[nodiscard]] PGAS_FN std::size_t test_any(const context& ctx, const T* ivars, std::size_t count, const int* status,
+                                           cmp op, detail::type_identity_t<T> value) {
+  return test_any(ctx, this_thread{}, ivars, count, status, op, value);
+}
+
+/// test_any() with a value for each word.
+/// *Callers* all threads of the group `g`, converged. *Memory* `values` is any memory of this PE.
+template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
+[[nodiscard]] PGAS_FN std::size_t test_any(const context& ctx, const G& g, const T* ivars, std::size_t count,
+                                           const int* status, cmp op, const T* values) {
+  return detail::find_any(g, detail::set_of(ctx, ivars, count, status, op, detail::value_for_each<T>{values}),
+                          detail::take_one{});
+}
+
+/// test_any() by the calling thread alone, with a value for each word.
+template <PGAS_IS(wait_type) T>
+[[nodiscard]] PGAS_FN std::size_t test_any(const context& ctx, const T* ivars, std::size_t count, const int* status,
+                                           cmp op, const T* values) {
+  return test_any(ctx, this_thread{}, ivars, count, status, op, values);
+}
+
+/// How many words of the set satisfy the comparison now; their indices, ascending, go to `indices`.
+/// *Callers* all threads of the group `g`, converged. *Memory* `indices` has room for `count`, one array for the group.
+/// *Order* acquires from the words that it names.
+template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
+PGAS_FN std::size_t test_some(const context& ctx, const G& g, const T* ivars, std::size_t count, std::size_t* indices,
+                              const int* status, cmp op, detail::type_identity_t<T> value) {
+  return detail::find_any(g, detail::set_of(ctx, ivars, count, status, op, detail::one_value<T>{value}),
+                          detail::take_all{indices});
+}
+
+/// test_some() by the calling thread alone.
+template <PGAS_IS(wait_type) T>
+PGAS_FN std::size_t test_some(const context& ctx, const T* ivars, std::size_t count, std::size_t* indices,
+                              const int* status, cmp op, detail::type_identity_t<T> value) {
+  return test_some(ctx, this_thread{}, ivars, count, indices, status, op, value);
+}
+
+/// test_some() with a value for each word.
+/// *Callers* all threads of the group `g`, converged. *Memory* `values` is any memory of this PE.
+template <PGAS_IS(wait_type) T, PGAS_IS(group) G>
+PGAS_FN std::size_t test_some(const context& ctx, const G& g, const T* ivars, std::size_t count, std::size_t* indices,
+                              const int* status, cmp op, const T* values) {
+  return detail::find_any(g, detail::set_of(ctx, ivars, count, status, op, detail::value_for_each<T>{values}),
+                          detail::take_all{indices});
+}
+
+/// test_some() by the calling thread alone, with a value for each word.
+template <PGAS_IS(wait_type) T>
+PGAS_FN std::size_t test_some(const context& ctx, const T* ivars, std::size_t count, std::size_t* indices,
+                              const int* status, cmp op, const T* values) {
+  return test_some(ctx, this_thread{}, ivars, count, indices, status, op, values);
+}
+
+// ---- waits ----
 
 /// Waits until `*ivar op value`.
 ///

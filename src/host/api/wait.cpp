@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "host/team/host_op.hpp"
-#include "pgas/detail/rotating_start.hpp"
+#include "pgas/detail/polling.hpp"
 #include "pgas/device/wait.hpp"
 
 namespace pgas::detail {

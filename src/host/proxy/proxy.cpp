@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "host/proxy/engine.hpp"
-#include "pgas/detail/poll_yield.hpp"
+#include "pgas/detail/polling.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::detail {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "pgas/detail/poll_yield.hpp"
+#include "pgas/detail/polling.hpp"
 
 namespace pgas::testing {
 namespace {

@@ -3,7 +3,7 @@
 /// library.
 #pragma once
 
-#include "pgas/detail/poll_yield.hpp"
+#include "pgas/detail/polling.hpp"
 #include "pgas/device/impl/sync/failure_report.hpp"
 
 namespace pgas::detail {

@@ -1,9 +1,9 @@
 /// @file
 /// One sweep over a set of words, and waits for all, any or some of them, by a thread or by a group. Used by
-/// `device/wait.hpp` and `device/test.hpp`.
+/// `device/wait.hpp`.
 #pragma once
 
-#include "pgas/detail/rotating_start.hpp"
+#include "pgas/detail/polling.hpp"
 #include "pgas/device/impl/sync/thread_group_vote.hpp"
 #include "pgas/device/impl/sync/wait.hpp"
 

@@ -1,5 +1,5 @@
 /// @file
-/// How often polling threads of the host yield.
+/// How threads poll: where a search of several words starts, and how often threads of the host yield.
 #pragma once
 
 #include "pgas/detail/isa/ptx.hpp"
@@ -46,6 +46,30 @@ PGAS_FN void yield_now_and_then() {
   const std::uint64_t before = clock_ns();
   yield_waiting();
   mine.came_back(clock_ns() - before);
+#endif
+}
+
+// A search starts at another word each time, so that none is starved.
+
+/// A number that the calling thread has not had before.
+[[nodiscard]] PGAS_FN std::uint64_t new_number() {
+#if defined(__CUDACC__)
+  return static_cast<std::uint64_t>(clock64());
+#else
+  thread_local std::uint64_t last = 0;
+  return ++last;
+#endif
+}
+
+/// A number below `count`; 0 where that is 0. Scattered, so that calls at a regular pace, or of several searches in
+/// turn, reach every number as well.
+[[nodiscard]] PGAS_FN std::size_t anywhere_below(std::size_t count) {
+  std::uint64_t bits = new_number() * 0x9e3779b97f4a7c15u;
+  bits = (bits ^ bits >> 32) * 0xff51afd7ed558ccdu;
+#if defined(__CUDACC__)
+  return __umul64hi(bits, count);
+#else
+  return count == 0 ? 0 : (bits ^ bits >> 32) % count;
 #endif
 }
 
