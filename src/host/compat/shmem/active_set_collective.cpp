@@ -1,7 +1,7 @@
 // shmem.h: collectives of active sets.
 #include <fmt/format.h>
 
-#include "host/compat/common/host_reduce.hpp"
+#include "host/compat/common/long_double_reduce.hpp"
 #include "host/compat/shmem/define_function.hpp"
 #include "pgas/collective.hpp"
 
