@@ -3,7 +3,7 @@
 /// shared libraries, modules and worlds.
 #pragma once
 
-#include "pgas/device/route.hpp"
+#include "pgas/device/peer_routes.hpp"
 
 namespace pgas {
 

@@ -5,7 +5,7 @@
 #include "device/shared/operation.hpp"
 #include "host/proxy/proxy.hpp"
 #include "host/proxy/ring.hpp"
-#include "pgas/device/route.hpp"
+#include "pgas/device/peer_routes.hpp"
 
 namespace pgas::detail {
 

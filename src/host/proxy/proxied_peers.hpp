@@ -19,7 +19,7 @@
 #include "host/proxy/proxy.hpp"
 #include "host/topology/domains.hpp"
 #include "pgas/config.hpp"
-#include "pgas/device/route.hpp"
+#include "pgas/device/peer_routes.hpp"
 
 namespace pgas::detail {
 

@@ -10,7 +10,7 @@
 
 #include "pgas/device/impl/copy/copy.hpp"
 #include "pgas/device/reduce_op.hpp"
-#include "pgas/device/route.hpp"
+#include "pgas/device/peer_routes.hpp"
 
 namespace pgas::detail {
 
