@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "common/unique_fd.hpp"
-#include "device/shared/operation.hpp"
+#include "device/operation_request.hpp"
 #include "pgas/config.hpp"
 #include "pgas/device/context.hpp"
 #include "pgas/device/impl/reduce/host_collective_request.hpp"
@@ -111,7 +111,7 @@ class device {
   virtual void free_mapped(mapped_memory memory) noexcept = 0;
   /// Memory for this device's kernels alone, zeroed, 256-byte aligned.
   [[nodiscard]] virtual void* allocate_device(std::size_t bytes) = 0;
-  virtual void free_local(void* memory) noexcept = 0;
+  virtual void free_device(void* memory) noexcept = 0;
 
   // ---- writes of network devices to this device's memory (GPUDirect RDMA)
 

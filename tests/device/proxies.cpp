@@ -10,7 +10,7 @@
 
 #include "device/device.hpp"
 #include "host/log/log.hpp"
-#include "host/proxy/proxy.hpp"
+#include "host/proxy/proxy_thread.hpp"
 #include "support/transport/faulty.hpp"
 #include "support/transport/loopback.hpp"
 
@@ -26,20 +26,20 @@ constexpr std::uint32_t log2_commands_on_gpu = 8;
 constexpr std::uint32_t log2_answers_on_gpu = 6;
 constexpr std::uint32_t log2_units = 1;
 
-/// As in the library: src/host/proxy/proxied_peers.cpp.
+/// As in the library: src/host/proxy/proxy_service.cpp.
 struct one_pe {
   std::unique_ptr<d::device> device;
-  std::unique_ptr<d::proxy_memory> memory;
+  std::unique_ptr<d::memory_access> memory;
   d::mapped_memory shared;
   void* heads = nullptr;
   d::workspace_view workspace;
   void* table = nullptr;
   std::optional<d::ring> ring;
-  std::optional<d::proxy> proxy;
+  std::optional<d::proxy_thread> proxy;
 
   one_pe(std::unique_ptr<d::device> of, int n_pes) : device(std::move(of)) {
     const bool on_host = device->properties().kind == pgas::heap_kind::host;
-    memory = on_host ? d::make_host_proxy_memory() : d::make_device_proxy_memory(*device);
+    memory = on_host ? d::make_host_memory_access() : d::make_device_memory_access(*device);
     const std::uint32_t ring_commands = on_host ? log2_commands_on_host : log2_commands_on_gpu;
     const std::uint32_t ring_answers = on_host ? log2_answers_on_host : log2_answers_on_gpu;
     shared = device->allocate_mapped(d::ring::shared_bytes(ring_commands, ring_answers));
@@ -53,10 +53,10 @@ struct one_pe {
   ~one_pe() {
     proxy.reset();
     memory.reset();
-    device->free_local(table);
-    device->free_local(workspace.next);
-    device->free_local(workspace.units);
-    device->free_local(heads);
+    device->free_device(table);
+    device->free_device(workspace.next);
+    device->free_device(workspace.units);
+    device->free_device(heads);
     device->free_mapped(shared);
   }
   one_pe(const one_pe&) = delete;

@@ -198,8 +198,8 @@ TEST(Rma, kernels_address_a_peer_where_the_host_does) {
   const pgas::context ctx = world.context();
   for (int pe = 0; pe < world.n_pes(); ++pe) EXPECT_EQ(world.ptr(cell.data(), pe) != nullptr, world.pe(pe).direct);
   // The table of direct and proxied PEs of a context is in the memory of the device.
-  const bool proxied_peers = world.domain_team().n_pes() < world.n_pes();
-  if (proxied_peers && world.heap() == pgas::heap_kind::cuda) return world.barrier_all();
+  const bool proxy_service = world.domain_team().n_pes() < world.n_pes();
+  if (proxy_service && world.heap() == pgas::heap_kind::cuda) return world.barrier_all();
   for (int pe = 0; pe < world.n_pes(); ++pe) {
     EXPECT_EQ(ctx.ptr(cell.data(), pe), world.ptr(cell.data(), pe));
     EXPECT_EQ(ctx.reaches(pe), world.pe(pe).direct);

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "device/cpu/external_memory.hpp"
-#include "device/shared/collective_kernels.hpp"
+#include "device/shared/execute_collective.hpp"
 #include "device/shared/execute_operation.hpp"
 #include "pgas/error.hpp"
 
@@ -151,8 +151,9 @@ void cpu_device::unmap(void* address, std::size_t bytes) noexcept {
 
 std::vector<external_segment> cpu_device::retain(void* pointer, std::size_t bytes, handle_kind kind) {
   if (kind != handle_kind::posix_fd)
-    throw error(code::handle_exchange,
-                "the heap shares memory by named handles, which memory made elsewhere has not: use PGAS_MEM_HANDLE=posix_fd");
+    throw error(
+        code::handle_exchange,
+        "the heap shares memory by named handles, which memory made elsewhere has not: use PGAS_MEM_HANDLE=posix_fd");
   std::vector<external_segment> pieces;
   for (program_file& file : find_program_files(pointer, bytes))
     pieces.push_back({keep(host_segment::of_program(std::move(file.fd), file.bytes), kind), file.bytes});

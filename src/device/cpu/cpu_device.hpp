@@ -37,7 +37,7 @@ class cpu_device final : public device {
   [[nodiscard]] mapped_memory allocate_mapped(std::size_t bytes) override;
   void free_mapped(mapped_memory memory) noexcept override;
   [[nodiscard]] void* allocate_device(std::size_t bytes) override { return allocate_mapped(bytes).host; }
-  void free_local(void* memory) noexcept override { free_mapped({memory, memory}); }
+  void free_device(void* memory) noexcept override { free_mapped({memory, memory}); }
 
   [[nodiscard]] stream_handle create_stream() override;
   [[nodiscard]] stream_handle wrap_stream(void* native) override;

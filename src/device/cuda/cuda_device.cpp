@@ -146,7 +146,7 @@ void* cuda_device::allocate_device(std::size_t bytes) {
   return owned.release();
 }
 
-void cuda_device::free_local(void* memory) noexcept {
+void cuda_device::free_device(void* memory) noexcept {
   const relaxed_capture_scope undisturbed;
   if (lost_kernel_ || driver().ctx_push(context_) != CUDA_SUCCESS) return;
   static_cast<void>(cudaFree(memory));

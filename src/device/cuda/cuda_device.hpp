@@ -38,7 +38,7 @@ class cuda_device final : public device {
   [[nodiscard]] mapped_memory allocate_mapped(std::size_t bytes) override;
   void free_mapped(mapped_memory memory) noexcept override;
   [[nodiscard]] void* allocate_device(std::size_t bytes) override;
-  void free_local(void* memory) noexcept override;
+  void free_device(void* memory) noexcept override;
 
   [[nodiscard]] remote_writes order_of_remote_writes(bool for_peers) const noexcept override;
   void flush_remote_writes(bool for_peers) override;

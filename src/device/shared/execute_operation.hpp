@@ -2,7 +2,7 @@
 /// The device code of an operation_request: the same on the CPU and in the kernels of the GPU backend.
 #pragma once
 
-#include "device/shared/operation.hpp"
+#include "device/operation_request.hpp"
 #include "pgas/device/atomic.hpp"
 #include "pgas/device/fence_quiet.hpp"
 #include "pgas/device/impl/copy/strided_copy.hpp"

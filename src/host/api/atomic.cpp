@@ -3,20 +3,20 @@
 #include "pgas/atomic.hpp"
 
 #include "host/error/device_failure.hpp"
-#include "host/team/host_op.hpp"
+#include "host/team/host_operation.hpp"
 
 namespace pgas::detail {
 
 std::uint64_t fetch_update(world& w, const atomic_op& update, int pe) {
   const op_target how = blocking(w);
-  host_op s(how, name_of(operation_of(update.how, update.fetches)));
+  host_operation s(how, name_of(operation_of(update.how, update.fetches)));
   s.check_pe(pe);
   return s.state().fetch(s.atomic_request(update, pe));
 }
 
 void begin_fetch(world& w, const atomic_op& update, void* result, int pe) {
   const op_target how = nonblocking(w);
-  host_op s(how, name_of(operation_of(update.how, true)));
+  host_operation s(how, name_of(operation_of(update.how, true)));
   s.check_pe(pe);
   // `result` may be any host memory, which kernels can't write: the next quiet() copies the value there.
   s.state().fetch_nonblocking(s.atomic_request(update, pe), result);

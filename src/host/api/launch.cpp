@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "device/grid.hpp"
+#include "device/cpu_grid.hpp"
 #include "host/team/grid_limit.hpp"
 #include "host/team/grid_state_pool.hpp"
 #include "host/team/kernel_registry.hpp"

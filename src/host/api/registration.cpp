@@ -10,7 +10,7 @@ void* register_symmetric(world& w, void* pointer, std::size_t bytes) {
   state.check();
   const detail::trace_range range(state, "pgas::register_symmetric");
   const std::lock_guard lock(state.collective_mutex());
-  return state.heap().user_buffers().add(pointer, bytes);
+  return state.heap().registered_buffers().add(pointer, bytes);
 }
 
 void unregister_symmetric(world& w, void* alias) {
@@ -19,7 +19,7 @@ void unregister_symmetric(world& w, void* alias) {
   const detail::trace_range range(state, "pgas::unregister_symmetric");
   const std::lock_guard lock(state.collective_mutex());
   state.complete();
-  state.heap().user_buffers().remove(alias);
+  state.heap().registered_buffers().remove(alias);
 }
 
 registration::registration(world& w, void* pointer, std::size_t bytes)
@@ -38,7 +38,7 @@ void registration::reset() noexcept {
     const std::lock_guard lock(world->collective_mutex());
     world->check();
     world->complete();
-    world->heap().user_buffers().remove(alias);
+    world->heap().registered_buffers().remove(alias);
   } catch (const error&) {
     // The world has failed: the mappings are removed when it is left.
   } catch (const std::exception& why) {

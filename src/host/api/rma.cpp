@@ -5,7 +5,7 @@
 #include <cstring>
 #include <limits>
 
-#include "host/team/host_op.hpp"
+#include "host/team/host_operation.hpp"
 
 namespace pgas {
 
@@ -35,7 +35,7 @@ extent extent_of(const strides& shape, std::ptrdiff_t stride, const char* what) 
 /// Both directions of a strided copy.
 void copy_strided(const op_target& how, void* to, const void* from, const strides& shape, int pe, bool put) {
   const char* const what = put ? "iput" : "iget";
-  host_op s(how, what);
+  host_operation s(how, what);
   s.check_pe(pe);
   if (shape.count == 0 || shape.block == 0) return;
   const extent there = extent_of(shape, put ? shape.to : shape.from, what);
@@ -61,8 +61,8 @@ void copy_strided(const op_target& how, void* to, const void* from, const stride
 
 /// A copy on the queue of `s`; one side is an address of target() for PE `pe`. @param last whether this call does
 /// nothing for this PE afterwards
-void copy(host_op& s, void* to, const void* from, std::size_t bytes, int pe, operation_request::kind proxied_kind,
-          bool last = true) {
+void copy(host_operation& s, void* to, const void* from, std::size_t bytes, int pe,
+          operation_request::kind proxied_kind, bool last = true) {
   if (!s.proxied(pe)) return s.device().copy(to, from, bytes, s.queue());
   operation_request request;
   request.what = proxied_kind;
@@ -85,7 +85,7 @@ std::size_t byte_count(std::size_t count, std::size_t size) {
 }
 
 void put_bytes(const op_target& how, void* to, const void* from, std::size_t bytes, int pe) {
-  host_op s(how, "put");
+  host_operation s(how, "put");
   s.check_pe(pe);
   if (bytes == 0) return;
   void* const remote = s.target(to, bytes, 1, pe);
@@ -97,7 +97,7 @@ void put_bytes(const op_target& how, void* to, const void* from, std::size_t byt
 namespace {
 
 void get_as(const char* what, const op_target& how, void* to, const void* from, std::size_t bytes, int pe) {
-  host_op s(how, what);
+  host_operation s(how, what);
   s.check_pe(pe);
   if (bytes == 0) return;
   const void* const remote = s.target(from, bytes, 1, pe);
@@ -123,7 +123,7 @@ void get_strided(const op_target& how, void* to, const void* from, const strides
 }
 
 void store_bytes(const op_target& how, void* to, const void* value, std::size_t bytes, std::size_t alignment, int pe) {
-  host_op s(how, "p");
+  host_operation s(how, "p");
   s.check_pe(pe);
   operation_request request;
   request.what = operation_request::kind::store;
@@ -137,7 +137,7 @@ void store_bytes(const op_target& how, void* to, const void* value, std::size_t 
 
 void put_signal_bytes(const op_target& how, void* to, const void* from, std::size_t bytes, signal_t* signal,
                       signal_t value, signal_op op, int pe) {
-  host_op s(how, "put_signal");
+  host_operation s(how, "put_signal");
   s.check_pe(pe);
   if (op != signal_op::set && op != signal_op::add)
     throw error(code::invalid_argument,
@@ -164,7 +164,7 @@ void fence(world& w) {
 
 void quiet(world& w) {
   const detail::op_target how = detail::blocking(w);
-  detail::host_op s(how, "quiet");
+  detail::host_operation s(how, "quiet");
   s.state().quiet();
 }
 

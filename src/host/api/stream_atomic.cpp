@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include "host/error/device_failure.hpp"
-#include "host/team/host_op.hpp"
+#include "host/team/host_operation.hpp"
 
 namespace pgas::detail {
 
 void enqueue_update(const op_target& how, const atomic_op& update, void* result, int pe) {
   const char* const what = name_of(operation_of(update.how, update.fetches || result != nullptr));
-  host_op s(how, what);
+  host_operation s(how, what);
   s.check_pe(pe);
   const std::size_t bytes = size_of(update.as);
   operation_request request = s.atomic_request(update, pe);

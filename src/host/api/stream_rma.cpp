@@ -1,6 +1,6 @@
 #include "pgas/stream_rma.hpp"
 
-#include "host/team/host_op.hpp"
+#include "host/team/host_operation.hpp"
 #include "pgas/collective.hpp"
 
 namespace pgas {
@@ -9,7 +9,7 @@ namespace detail {
 
 void enqueue_wait(world& w, const stream& on, const word_set& set) {
   const op_target how = on_stream(w, on);
-  host_op s(how, "wait_until on a stream");
+  host_operation s(how, "wait_until on a stream");
   s.check_compare(set.compare);
   if (set.count == 0) return;
   const std::size_t bytes = size_of(set.as);
@@ -33,7 +33,7 @@ void enqueue_wait(world& w, const stream& on, const word_set& set) {
 
 void quiet(world& w, const stream& on) {
   const detail::op_target how = detail::on_stream(w, on);
-  detail::host_op s(how, "quiet on a stream");
+  detail::host_operation s(how, "quiet on a stream");
   detail::operation_request request;
   request.what = detail::operation_request::kind::quiet;
   request.here = s.state().context();

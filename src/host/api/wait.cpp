@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "host/team/host_op.hpp"
+#include "host/team/host_operation.hpp"
 #include "pgas/detail/polling.hpp"
 #include "pgas/device/wait.hpp"
 
@@ -116,7 +116,7 @@ std::uint64_t with_type(datatype as, const Call& call) {
 }
 
 /// Checks the arguments of a wait or test; returns whether the set has words.
-bool check_set(host_op& s, const word_set& set, which words, const std::size_t* indices) {
+bool check_set(host_operation& s, const word_set& set, which words, const std::size_t* indices) {
   s.check_compare(set.compare);
   if (set.count == 0) return false;
   const std::size_t bytes = size_of(set.as);
@@ -142,7 +142,7 @@ std::size_t empty_answer(which words) { return outcome({}, words); }
 
 std::size_t test_words(world& w, const word_set& set, which words, std::size_t* indices) {
   const op_target how = blocking(w);
-  host_op s(how, "test");
+  host_operation s(how, "test");
   if (!check_set(s, set, words, indices)) return empty_answer(words);
   return with_type(set.as, [&]<class T>(std::type_identity<T>) -> std::uint64_t {
     return outcome(word_poll<T>(s.state(), set).poll(indices, false), words);
@@ -151,7 +151,7 @@ std::size_t test_words(world& w, const word_set& set, which words, std::size_t* 
 
 std::size_t wait_words(world& w, const word_set& set, which words, std::size_t* indices) {
   const op_target how = blocking(w);
-  host_op s(how, "wait_until");
+  host_operation s(how, "wait_until");
   if (!check_set(s, set, words, indices)) return empty_answer(words);
   return with_type(set.as, [&]<class T>(std::type_identity<T>) -> std::uint64_t {
     word_poll<T> words_of_set(s.state(), set);
@@ -167,7 +167,7 @@ std::size_t wait_words(world& w, const word_set& set, which words, std::size_t* 
 
 std::uint64_t wait_word(world& w, const word_set& one) {
   const op_target how = blocking(w);
-  host_op s(how, "wait_until");
+  host_operation s(how, "wait_until");
   static_cast<void>(check_set(s, one, which::all, nullptr));
   return with_type(one.as, [&]<class T>(std::type_identity<T>) -> std::uint64_t {
     word_poll<T> words_of_set(s.state(), one);

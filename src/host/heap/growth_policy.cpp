@@ -39,7 +39,7 @@ void contiguous_growth::clear() noexcept {
   end_ = 0;
 }
 
-team_growth::team_growth(const heap_parameters& parameters, team_segments& segments)
+team_growth::team_growth(const heap_parameters& parameters, team_segment_map& segments)
     : growth_policy(segments.end() - segments.begin(),
                     "the addresses that a slot has for teams; PGAS_HEAP_STRIDE changes it", parameters.unit),
       segments_(segments),

@@ -14,7 +14,7 @@
 #include "host/heap/heap_parameters.hpp"
 #include "host/heap/offset_allocator.hpp"
 #include "host/heap/shared_segment.hpp"
-#include "host/heap/team_segments.hpp"
+#include "host/heap/team_segment_map.hpp"
 
 namespace pgas::detail {
 
@@ -79,7 +79,7 @@ class contiguous_growth final : public growth_policy {
 /// The memory of a team: segments lie among the team segments, anywhere.
 class team_growth final : public growth_policy {
  public:
-  team_growth(const heap_parameters& parameters, team_segments& segments);
+  team_growth(const heap_parameters& parameters, team_segment_map& segments);
 
   [[nodiscard]] std::size_t growth_needed(const offset_allocator& offsets,
                                           offset_allocator::request wanted) const override;
@@ -90,7 +90,7 @@ class team_growth final : public growth_policy {
   void clear() noexcept override;
 
  private:
-  team_segments& segments_;
+  team_segment_map& segments_;
   const std::size_t unit_;
   std::vector<std::size_t> offsets_;  ///< of this team's segments
 };

@@ -5,7 +5,7 @@
 namespace pgas::detail {
 
 heap::heap(device& device, const control_group& everyone, const config& settings, log::logger& log,
-           growth_callback on_growth, team_segments::change_callback on_team_segments, bool allow_proxied)
+           growth_callback on_growth, team_segment_map::change_callback on_team_segments, bool allow_proxied)
     : my_pe_(everyone.my_pe()),
       parameters_(agree_on_parameters(everyone, device, settings)),
       probed_(probe_handle_kinds(device, everyone, settings, parameters_.unit, allow_proxied, log)),
@@ -18,7 +18,7 @@ heap::heap(device& device, const control_group& everyone, const config& settings
       team_segments_(slots_.stride() / 2, slots_.stride(), parameters_.unit, std::move(on_team_segments)),
       memory_(everyone, sharing_, parameters_,
               std::make_unique<contiguous_growth>(parameters_, slots_.stride() / 2, std::move(on_growth))),
-      user_buffers_(everyone, sharing_, parameters_, team_segments_) {}
+      registered_buffers_(everyone, sharing_, parameters_, team_segments_) {}
 
 std::unique_ptr<symmetric_allocator> heap::make_allocator(const control_group& members) {
   return std::make_unique<symmetric_allocator>(members, sharing_, parameters_,

@@ -10,10 +10,10 @@
 #include "host/control/control_group.hpp"
 #include "host/heap/address_layout.hpp"
 #include "host/heap/heap_parameters.hpp"
+#include "host/heap/registered_buffers.hpp"
 #include "host/heap/shared_segment.hpp"
 #include "host/heap/symmetric_allocator.hpp"
-#include "host/heap/team_segments.hpp"
-#include "host/heap/user_buffers.hpp"
+#include "host/heap/team_segment_map.hpp"
 #include "host/log/log.hpp"
 #include "host/topology/p2p_probe.hpp"
 #include "pgas/config.hpp"
@@ -32,23 +32,23 @@ class heap {
   /// mixed_heaps; the same error on all PEs.
   /// @param allow_proxied whether PEs of a host that can't share memory may be proxied; else that is an error
   heap(device& device, const control_group& everyone, const config& settings, log::logger& log,
-       growth_callback on_growth, team_segments::change_callback on_team_segments = {}, bool allow_proxied = false);
+       growth_callback on_growth, team_segment_map::change_callback on_team_segments = {}, bool allow_proxied = false);
   heap(const heap&) = delete;
   heap& operator=(const heap&) = delete;
 
   /// The PEs that share memory with this PE.
   [[nodiscard]] const class domains& domains() const noexcept { return probed_.domains; }
   /// Segments that are made from now on are exposed by `proxied`, which outlives the heap.
-  void attach_proxy(proxied_memory& proxied) noexcept { sharing_.attach_proxy(proxied); }
+  void attach_proxy(memory_exposure& proxied) noexcept { sharing_.attach_proxy(proxied); }
   [[nodiscard]] const heap_parameters& parameters() const noexcept { return parameters_; }
 
   /// The memory of all PEs. *Callers* one thread at a time.
   [[nodiscard]] symmetric_allocator& memory() noexcept { return memory_; }
   /// The same for the members of a group, which must outlive it.
   [[nodiscard]] std::unique_ptr<symmetric_allocator> make_allocator(const control_group& members);
-  [[nodiscard]] class team_segments& team_segments() noexcept { return team_segments_; }
+  [[nodiscard]] class team_segment_map& team_segment_map() noexcept { return team_segments_; }
   /// Memory that the program made. *Callers* as memory().
-  [[nodiscard]] class user_buffers& user_buffers() noexcept { return user_buffers_; }
+  [[nodiscard]] class registered_buffers& registered_buffers() noexcept { return registered_buffers_; }
 
   [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment, bool zeros = false) {
     return memory_.allocate(bytes, alignment, zeros);
@@ -87,9 +87,9 @@ class heap {
   const probe_result probed_;
   const address_layout slots_;
   segment_sharing sharing_;
-  class team_segments team_segments_;
+  class team_segment_map team_segments_;
   symmetric_allocator memory_;
-  class user_buffers user_buffers_;
+  class registered_buffers registered_buffers_;
 };
 
 }  // namespace pgas::detail

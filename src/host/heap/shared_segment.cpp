@@ -39,7 +39,7 @@ void shared_segment::map_peer(void* address, const exported_handle& handle) {
   map(address, segments_.back());
 }
 
-blob shared_segment::expose(proxied_memory& proxied, std::size_t offset) {
+blob shared_segment::expose(memory_exposure& proxied, std::size_t offset) {
   blob key = proxied.expose(offset, mapped_.front(), bytes_);
   exposed_by_ = &proxied;
   offset_ = offset;

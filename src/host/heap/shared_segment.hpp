@@ -11,7 +11,7 @@
 #include "host/control/control_group.hpp"
 #include "host/control/exchange_results.hpp"
 #include "host/heap/address_layout.hpp"
-#include "host/heap/proxied_memory.hpp"
+#include "host/heap/memory_exposure.hpp"
 #include "host/topology/domains.hpp"
 
 namespace pgas::detail {
@@ -37,7 +37,7 @@ class shared_segment {
   void map_own(void* address);
   void map_peer(void* address, const exported_handle& handle);
   /// Exposes the segment to proxied peers and returns their key; empty where only messages get there.
-  [[nodiscard]] blob expose(proxied_memory& proxied, std::size_t offset);
+  [[nodiscard]] blob expose(memory_exposure& proxied, std::size_t offset);
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 
  private:
@@ -47,7 +47,7 @@ class shared_segment {
   std::size_t bytes_;
   std::vector<segment_id> segments_;  ///< this PE's first
   std::vector<void*> mapped_;
-  proxied_memory* exposed_by_ = nullptr;
+  memory_exposure* exposed_by_ = nullptr;
   std::size_t offset_ = 0;  ///< at which it is exposed
 };
 
@@ -58,7 +58,7 @@ class segment_sharing {
       : device_(device), slots_(slots), domains_(domains), kind_(kind) {}
 
   /// Segments that are made from now on are exposed by `proxied`, which outlives them.
-  void attach_proxy(proxied_memory& proxied) noexcept { proxied_ = &proxied; }
+  void attach_proxy(memory_exposure& proxied) noexcept { proxied_ = &proxied; }
 
   /// Collective: creates, exports, exchanges, imports and maps a segment of every member at `offset` of the slots, or
   /// exposes it by the proxy. It works for all members, or none keeps anything of it, a `ready` segment included.
@@ -88,7 +88,7 @@ class segment_sharing {
   const address_layout& slots_;
   const domains& domains_;
   const handle_kind kind_;
-  proxied_memory* proxied_ = nullptr;  ///< null where all PEs are direct peers
+  memory_exposure* proxied_ = nullptr;  ///< null where all PEs are direct peers
 };
 
 }  // namespace pgas::detail

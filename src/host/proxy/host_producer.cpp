@@ -12,7 +12,7 @@ constexpr std::uint32_t log2_answers = 6;
 
 }  // namespace
 
-host_producer::host_producer(proxy& through) : through_(through), ring_(log2_commands, log2_answers) {
+host_producer::host_producer(proxy_thread& through) : through_(through), ring_(log2_commands, log2_answers) {
   through_.add_ring(ring_.consumer());
 }
 
@@ -25,7 +25,7 @@ void host_producer::address(const context& here, const routes& table) {
 }
 
 bool host_producer::execute_operation(operation_request request) {
-  const proxy::keep_polling awake(through_);
+  const proxy_thread::keep_polling awake(through_);
   request.here = here_;
   try {
     detail::execute_operation(request, this_thread());

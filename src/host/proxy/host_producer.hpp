@@ -2,8 +2,8 @@
 /// A ring whose producers are threads of the host: their operations on proxied PEs need no kernel.
 #pragma once
 
-#include "device/shared/operation.hpp"
-#include "host/proxy/proxy.hpp"
+#include "device/operation_request.hpp"
+#include "host/proxy/proxy_thread.hpp"
 #include "host/proxy/ring.hpp"
 #include "pgas/device/peer_routes.hpp"
 
@@ -13,7 +13,7 @@ namespace pgas::detail {
 class host_producer {
  public:
   /// Adds its ring to `through`, which polls it until stop(): this object is destroyed later.
-  explicit host_producer(proxy& through);
+  explicit host_producer(proxy_thread& through);
   host_producer(const host_producer&) = delete;
   host_producer& operator=(const host_producer&) = delete;
 
@@ -28,7 +28,7 @@ class host_producer {
   [[nodiscard]] bool quiet();
 
  private:
-  proxy& through_;
+  proxy_thread& through_;
   host_ring ring_;
   routes table_;
   context here_;

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "host/proxy/fifo.hpp"
+#include "host/proxy/grow_only_queue.hpp"
 #include "host/proxy/ring.hpp"
 #include "pgas/detail/command.hpp"
 
@@ -133,12 +133,12 @@ class in_flight_commands {
   std::vector<proxy_op> ops_;
   std::vector<order> orders_;  ///< by PE
   std::uint64_t started_ = 0;
-  std::uint64_t completed_ = 0;       ///< from the first without a gap
-  std::uint64_t data_ = 0;            ///< commands with data in flight, to all PEs
-  std::uint64_t first_data_ = 0;      ///< no earlier command has data in flight
-  std::uint64_t scanned_ = 0;         ///< no earlier command delays the first deferred signal
-  fifo<proxy_op*> deferred_;          ///< signals
-  std::vector<proxy_op*> pe_quiets_;  ///< that wait for one PE
+  std::uint64_t completed_ = 0;          ///< from the first without a gap
+  std::uint64_t data_ = 0;               ///< commands with data in flight, to all PEs
+  std::uint64_t first_data_ = 0;         ///< no earlier command has data in flight
+  std::uint64_t scanned_ = 0;            ///< no earlier command delays the first deferred signal
+  grow_only_queue<proxy_op*> deferred_;  ///< signals
+  std::vector<proxy_op*> pe_quiets_;     ///< that wait for one PE
   std::vector<pending_answer> answers_;
   std::uint64_t pending_quiets_ = 0;
   bool waits_ = false;  ///< since the last take_wait()

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "host/proxy/fifo.hpp"
+#include "host/proxy/grow_only_queue.hpp"
 #include "host/proxy/in_flight_commands.hpp"
 #include "host/proxy/reorder_buffer.hpp"
 #include "host/proxy/send_queue.hpp"
@@ -52,7 +52,7 @@ class exposed_segments {
 };
 
 struct peer_state {
-  peer_state(int number, message_pool& pool, message_output& output) : pe(number), out(number, pool, output) {}
+  peer_state(int number, buffer_pool& pool, message_output& output) : pe(number), out(number, pool, output) {}
 
   /// An operation that takes effect with a message.
   struct pending_ack {
@@ -64,8 +64,8 @@ struct peer_state {
   const int pe;
   send_queue out;
   reorder_buffer in;
-  fifo<pending_ack> pending_acks;  ///< of messages that have not been acknowledged, in their order
-  fifo<proxy_op*> bulk_ops;        ///< that have not been issued as a whole
+  grow_only_queue<pending_ack> pending_acks;  ///< of messages that have not been acknowledged, in their order
+  grow_only_queue<proxy_op*> bulk_ops;        ///< that have not been issued as a whole
   exposed_segments memory;
   std::size_t requested_bytes = 0;  ///< of replies that have not arrived
   std::size_t chunks = 0;           ///< in flight through the transport

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "common/slot_map.hpp"
-#include "host/proxy/local_memory.hpp"
-#include "host/proxy/message_pool.hpp"
+#include "host/proxy/buffer_pool.hpp"
+#include "host/proxy/memory_access.hpp"
 #include "host/proxy/peer_state.hpp"
+#include "host/proxy/proxy_settings.hpp"
 #include "host/proxy/send_queue.hpp"
-#include "host/proxy/settings.hpp"
 #include "host/transport/transport.hpp"
 
 namespace pgas::detail {
@@ -41,7 +41,7 @@ struct proxy_state {
   static constexpr transport_token chunk_token = transport_token{1} << 63;
 
   /// @param message_bytes the most of one message
-  proxy_state(const proxy_settings& how, transport& over, proxy_memory& local, std::size_t message_bytes)
+  proxy_state(const proxy_settings& how, transport& over, memory_access& local, std::size_t message_bytes)
       : settings(how),
         network(over),
         memory(local),
@@ -56,17 +56,17 @@ struct proxy_state {
 
   const proxy_settings& settings;
   transport& network;
-  proxy_memory& memory;
+  memory_access& memory;
   const std::size_t payload;  ///< the most of one message operation
   const std::size_t eager;    ///< larger operations are bulk operations
   proxy_statistics counts;
-  message_pool pool;
+  buffer_pool pool;
   message_output output;
   std::deque<peer_state> peers;     ///< by PE
   std::vector<peer_state*> active;  ///< peers that may have messages to send or bulk operations to issue
   slot_map<pending_request> requests;
   slot_map<chunk_in_flight> chunks;
-  std::vector<pending_request> replies;  ///< arrived; their bytes are visible after proxy_memory::complete()
+  std::vector<pending_request> replies;  ///< arrived; their bytes are visible after memory_access::complete()
   exposed_segments exposed;  ///< of this process, by address: memory that the transport accesses and the host does not
 
   [[nodiscard]] peer_state& to(int pe) noexcept { return peers[static_cast<std::size_t>(pe)]; }

@@ -5,8 +5,8 @@
 #include <array>
 #include <cstdint>
 
-#include "host/proxy/message_format.hpp"
-#include "host/proxy/message_pool.hpp"
+#include "host/proxy/buffer_pool.hpp"
+#include "host/proxy/wire_format.hpp"
 
 namespace pgas::detail {
 
@@ -14,24 +14,24 @@ class reorder_buffer {
  public:
   enum class arrival { in_order, out_of_order, invalid };
 
-  reorder_buffer() { kept_.fill(message_pool::none); }
+  reorder_buffer() { kept_.fill(buffer_pool::none); }
 
   /// Whether message `sequence` is to be executed now, to be kept for later, or can't be one of this sender.
   [[nodiscard]] arrival classify(std::uint64_t sequence) const noexcept {
     if (sequence == executed_ + 1) return arrival::in_order;
-    if (sequence <= executed_ || !in_window(sequence) || kept_[sequence % message_window] != message_pool::none)
+    if (sequence <= executed_ || !in_window(sequence) || kept_[sequence % message_window] != buffer_pool::none)
       return arrival::invalid;
     return arrival::out_of_order;
   }
   /// Whether the sender's window lets it send message `sequence`.
   [[nodiscard]] bool in_window(std::uint64_t sequence) const noexcept { return sequence <= executed_ + message_window; }
-  void keep(std::uint64_t sequence, message_pool::key message) noexcept { kept_[sequence % message_window] = message; }
+  void keep(std::uint64_t sequence, buffer_pool::key message) noexcept { kept_[sequence % message_window] = message; }
   /// Counts the next message as executed; returns the one after it, if that has arrived.
-  [[nodiscard]] message_pool::key executed() noexcept {
+  [[nodiscard]] buffer_pool::key executed() noexcept {
     ++executed_;
-    message_pool::key& next = kept_[(executed_ + 1) % message_window];
-    const message_pool::key message = next;
-    next = message_pool::none;
+    buffer_pool::key& next = kept_[(executed_ + 1) % message_window];
+    const buffer_pool::key message = next;
+    next = buffer_pool::none;
     return message;
   }
   /// The effects of all executed messages are visible.
@@ -40,7 +40,7 @@ class reorder_buffer {
   [[nodiscard]] std::uint64_t completed() const noexcept { return complete_; }
 
  private:
-  std::array<message_pool::key, message_window> kept_;
+  std::array<buffer_pool::key, message_window> kept_;
   std::uint64_t executed_ = 0;
   std::uint64_t complete_ = 0;
 };

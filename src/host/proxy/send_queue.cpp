@@ -23,7 +23,7 @@ bool message_output::defers() const noexcept {
   return memory_.pending() && reads_.size() < enough;
 }
 
-void message_output::send(int pe, message_pool::key message) {
+void message_output::send(int pe, buffer_pool::key message) {
   complete_reads();
   const std::span<const std::byte> bytes = pool_.contents(message);
   if (bytes.size() > sizeof(message_header)) {
@@ -61,20 +61,20 @@ void send_queue::open() {
 }
 
 void send_queue::close() {
-  if (open_ == message_pool::none) return;
+  if (open_ == buffer_pool::none) return;
   closed_.push(open_);
-  open_ = message_pool::none;
+  open_ = buffer_pool::none;
 }
 
 void send_queue::send_closed() {
   while (!closed_.empty() && window_open()) {
-    const message_pool::key message = closed_.front();
+    const buffer_pool::key message = closed_.front();
     closed_.pop();
     send(message, ++sent_);
   }
 }
 
-void send_queue::send(message_pool::key message, std::uint64_t sequence) {
+void send_queue::send(buffer_pool::key message, std::uint64_t sequence) {
   sent_ack_ = completed_;
   ack_delay_ = longest_ack_delay;
   sent_request_ = std::min(awaited_, sent_);  // later messages carry their own request
@@ -92,7 +92,7 @@ bool send_queue::flush(std::uint64_t completed) {
     send_closed();
   }
   if (!must_request_ack() && !must_acknowledge()) return false;
-  const message_pool::key message = pool_.take();
+  const buffer_pool::key message = pool_.take();
   static_cast<void>(pool_.extend(message, sizeof(message_header)));
   send(message, 0);
   return true;
@@ -116,8 +116,8 @@ bool send_queue::acknowledge(std::uint64_t sequence) noexcept {
 }
 
 void send_queue::abandon() noexcept {
-  if (open_ != message_pool::none) pool_.release(open_);
-  open_ = message_pool::none;
+  if (open_ != buffer_pool::none) pool_.release(open_);
+  open_ = buffer_pool::none;
   for (; !closed_.empty(); closed_.pop()) pool_.release(closed_.front());
   abandoned_ = true;
 }

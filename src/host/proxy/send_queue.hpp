@@ -8,12 +8,12 @@
 #include <cstring>
 #include <vector>
 
-#include "host/proxy/fifo.hpp"
+#include "host/proxy/buffer_pool.hpp"
+#include "host/proxy/grow_only_queue.hpp"
 #include "host/proxy/in_flight_commands.hpp"
-#include "host/proxy/local_memory.hpp"
-#include "host/proxy/message_format.hpp"
-#include "host/proxy/message_pool.hpp"
-#include "host/proxy/settings.hpp"
+#include "host/proxy/memory_access.hpp"
+#include "host/proxy/proxy_settings.hpp"
+#include "host/proxy/wire_format.hpp"
 #include "host/transport/transport.hpp"
 
 namespace pgas::detail {
@@ -22,7 +22,7 @@ namespace pgas::detail {
 /// complete.
 class message_output {
  public:
-  message_output(int me, message_pool& pool, proxy_memory& memory, transport& network, proxy_statistics& counts)
+  message_output(int me, buffer_pool& pool, memory_access& memory, transport& network, proxy_statistics& counts)
       : me_(me), pool_(pool), memory_(memory), network_(network), counts_(counts) {}
 
   /// Fills `payload` from local memory, a part of `op`. The payload is there after complete_reads().
@@ -32,18 +32,18 @@ class message_output {
   /// Whether messages should be sent later and together, because the wait for reads is worth sharing.
   [[nodiscard]] bool defers() const noexcept;
   /// Sends a message and takes its buffer over.
-  void send(int pe, message_pool::key message);
+  void send(int pe, buffer_pool::key message);
   /// Messages of this PE to itself, which no transport carries.
-  [[nodiscard]] fifo<message_pool::key>& to_self() noexcept { return to_self_; }
+  [[nodiscard]] grow_only_queue<buffer_pool::key>& to_self() noexcept { return to_self_; }
 
  private:
   const int me_;
-  message_pool& pool_;
-  proxy_memory& memory_;
+  buffer_pool& pool_;
+  memory_access& memory_;
   transport& network_;
   proxy_statistics& counts_;
   std::vector<proxy_op*> reads_;  ///< one entry for each read
-  fifo<message_pool::key> to_self_;
+  grow_only_queue<buffer_pool::key> to_self_;
 };
 
 /// Operations are appended to an open message until it is full or flushed. Those of commands are refused while the
@@ -53,7 +53,7 @@ class message_output {
 /// quarter of the window is filled, or a number of flushes have passed.
 class send_queue {
  public:
-  send_queue(int pe, message_pool& pool, message_output& output) : pe_(pe), pool_(pool), output_(output) {}
+  send_queue(int pe, buffer_pool& pool, message_output& output) : pe_(pe), pool_(pool), output_(output) {}
 
   /// Whether an operation of so many bytes can be appended now, on behalf of a command. May send.
   [[nodiscard]] bool reserve(std::size_t bytes);
@@ -93,7 +93,7 @@ class send_queue {
   [[nodiscard]] bool ack_due(std::uint64_t completed) const noexcept { return sent_ack_ != completed; }
   /// A flush() would send something, now, when the window opens, or when an acknowledgement has waited long enough.
   [[nodiscard]] bool has_work(std::uint64_t completed) const noexcept {
-    return open_ != message_pool::none || !closed_.empty() || ack_due(completed);
+    return open_ != buffer_pool::none || !closed_.empty() || ack_due(completed);
   }
   /// Releases all buffers and sends nothing any more.
   void abandon() noexcept;
@@ -105,21 +105,21 @@ class send_queue {
 
   [[nodiscard]] bool window_open() const noexcept { return sent_ - acknowledged_ < message_window; }
   [[nodiscard]] bool fits(std::size_t bytes) const noexcept {
-    return open_ != message_pool::none && pool_.used(open_) + bytes <= pool_.capacity();
+    return open_ != buffer_pool::none && pool_.used(open_) + bytes <= pool_.capacity();
   }
   void open();
   void close();
   void send_closed();
-  void send(message_pool::key message, std::uint64_t sequence);
+  void send(buffer_pool::key message, std::uint64_t sequence);
   [[nodiscard]] bool must_request_ack() const noexcept;
   [[nodiscard]] bool must_acknowledge() noexcept;
 
   const int pe_;
-  message_pool& pool_;
+  buffer_pool& pool_;
   message_output& output_;
-  message_pool::key open_ = message_pool::none;
-  fifo<message_pool::key> closed_;  ///< full, in the order of their numbers, all below the open one's
-  std::uint64_t last_ = 0;          ///< number given
+  buffer_pool::key open_ = buffer_pool::none;
+  grow_only_queue<buffer_pool::key> closed_;  ///< full, in the order of their numbers, all below the open one's
+  std::uint64_t last_ = 0;                    ///< number given
   std::uint64_t sent_ = 0;
   std::uint64_t acknowledged_ = 0;               ///< by the other side
   std::uint64_t completed_ = 0;                  ///< messages of the other direction that may be acknowledged

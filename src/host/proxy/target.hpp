@@ -7,8 +7,8 @@
 #include <span>
 #include <string>
 
-#include "host/proxy/message_format.hpp"
 #include "host/proxy/proxy_state.hpp"
+#include "host/proxy/wire_format.hpp"
 
 namespace pgas::detail {
 

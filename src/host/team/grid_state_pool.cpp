@@ -37,7 +37,7 @@ grid_state* grid_state_pool::next() {
 grid_state* grid_state_pool::make(std::size_t count) {
   std::vector<grid_state> fresh(count);
   for (grid_state& state : fresh) state.here = here_;
-  local_block made(device_, count * sizeof(grid_state));
+  device_block made(device_, count * sizeof(grid_state));
   device_.copy(made.get(), fresh.data(), count * sizeof(grid_state), nullptr);
   device_.synchronize(nullptr);
   chunks_.push_back(std::move(made));

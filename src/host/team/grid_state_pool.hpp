@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "device/device.hpp"
-#include "device/shared/owned_memory.hpp"
+#include "device/device_memory.hpp"
 #include "pgas/device/impl/sync/grid_barrier.hpp"
 
 namespace pgas::detail {
@@ -36,7 +36,7 @@ class grid_state_pool {
   context here_;
   std::mutex mutex_;
   std::unordered_map<std::uint64_t, grid_state*> by_stream_;
-  std::vector<local_block> chunks_;
+  std::vector<device_block> chunks_;
   grid_state* chunk_ = nullptr;
   std::size_t left_ = 0;  ///< of the chunk
   grid_state* table_ = nullptr;

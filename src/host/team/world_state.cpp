@@ -127,7 +127,7 @@ void world_state::connect_proxied_peers() {
   how.slot = heap_->slot(how.me);
   how.contains = [this](std::uint64_t offset, std::uint64_t bytes) { return heap_->contains_offset(offset, bytes); };
   how.failed = [this](int pe, const std::string& what) { on_proxy_failure(pe, what); };
-  proxied_ = std::make_unique<proxied_peers>(*control_plane_, domains(), *device_, settings_, log_, how);
+  proxied_ = std::make_unique<proxy_service>(*control_plane_, domains(), *device_, settings_, log_, how);
   heap_->attach_proxy(proxied_->through());
   for (std::size_t pe = 0; pe < pes_.size(); ++pe) {
     if (domains().direct(static_cast<int>(pe))) continue;
@@ -159,7 +159,7 @@ void world_state::build_heap() {
   const int me = control_plane_->my_pe();
   const int n = control_plane_->n_pes();
   const first_allocation first(n);
-  team_states_ = std::make_unique<shared_offset_space>(first.states, first.bytes, team_layout::line);
+  team_states_ = std::make_unique<group_offset_allocator>(first.states, first.bytes, team_layout::line);
   void* area = heap_->allocate(first.bytes, 512);
   if (area != heap_->slot(me))
     throw error(code::address_space,
@@ -199,7 +199,7 @@ void world_state::make_context() {
   if (proxied_) context_.routes_ = proxied_->make_table(context_, domain_team_.state().view(), control_);
   set_team(context_, context_.world());  // now with the routes
   grids_ = std::make_unique<grid_state_pool>(*device_, context_);
-  fetches_ = std::make_unique<pending_fetches>(*device_);
+  fetches_ = std::make_unique<nonblocking_fetches>(*device_);
 }
 
 void world_state::report(const std::string& how) {

@@ -12,14 +12,14 @@
 
 #include "common/fork_guard.hpp"
 #include "device/device.hpp"
-#include "device/shared/owned_memory.hpp"
+#include "device/device_memory.hpp"
 #include "host/control/control_plane.hpp"
+#include "host/heap/group_offset_allocator.hpp"
 #include "host/heap/heap.hpp"
-#include "host/heap/shared_offset_space.hpp"
 #include "host/log/log.hpp"
-#include "host/proxy/proxied_peers.hpp"
+#include "host/proxy/proxy_service.hpp"
 #include "host/team/grid_state_pool.hpp"
-#include "host/team/pending_fetches.hpp"
+#include "host/team/nonblocking_fetches.hpp"
 #include "host/topology/domains.hpp"
 #include "pgas/impl/untyped_operations.hpp"
 #include "pgas/stream.hpp"
@@ -94,7 +94,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
   [[nodiscard]] const class heap& heap() const noexcept { return *heap_; }
   [[nodiscard]] class control_plane& control_plane() noexcept { return *control_plane_; }
   /// The offsets in the slots for the states of teams.
-  [[nodiscard]] shared_offset_space& team_states() noexcept { return *team_states_; }
+  [[nodiscard]] group_offset_allocator& team_states() noexcept { return *team_states_; }
   [[nodiscard]] const pgas::context& context() const noexcept { return context_; }
   [[nodiscard]] const std::vector<pe_info>& pes() const noexcept { return pes_; }
   [[nodiscard]] heap_kind kind() const noexcept { return device_->properties().kind; }
@@ -143,8 +143,8 @@ class world_state : public std::enable_shared_from_this<world_state> {
   std::unique_ptr<class device> device_;
   mapped_block mapped_;
   std::unique_ptr<class heap> heap_;
-  std::unique_ptr<proxied_peers> proxied_;  ///< null where all PEs are direct peers
-  std::unique_ptr<shared_offset_space> team_states_;
+  std::unique_ptr<proxy_service> proxied_;  ///< null where all PEs are direct peers
+  std::unique_ptr<group_offset_allocator> team_states_;
   std::mutex stream_mutex_;  ///< guards stream_
   std::optional<pgas::stream> stream_;
   pgas::context context_;
@@ -155,7 +155,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
   unsigned concurrent_pes_ = 0;
   unsigned max_collective_blocks_ = 0;
   std::unique_ptr<grid_state_pool> grids_;
-  std::unique_ptr<pending_fetches> fetches_;
+  std::unique_ptr<nonblocking_fetches> fetches_;
   std::mutex collective_;
   std::atomic<control_block*> control_{nullptr};        ///< host address, for the thread of the control plane
   std::atomic<class device*> failing_device_{nullptr};  ///< the device, for the same thread

@@ -1,5 +1,5 @@
 // Rows of atomic operations on 8-byte integers: latency of one thread, rate of all.
-#include "kernel.hpp"
+#include "timed_kernel.hpp"
 
 namespace pgas::perf::PGAS_PERF_SIDE {
 namespace {
@@ -63,14 +63,14 @@ struct contended_rate : any_block {
   }
 };
 
-double threads(const session&, const point& at) { return static_cast<double>(at.blocks) * at.threads; }
-double once(const session&, const point&) { return 1; }
+double threads(const benchmark_world&, const point& at) { return static_cast<double>(at.blocks) * at.threads; }
+double once(const benchmark_world&, const point&) { return 1; }
 
-std::uint64_t one_wrong(session& s, const point& at, const job& j) {
+std::uint64_t one_wrong(benchmark_world& s, const point& at, const job& j) {
   return s.world().my_pe() == j.to && s.word(j.signals) != std::uint64_t{j.rounds()} * at.blocks * at.threads ? 1 : 0;
 }
 
-std::uint64_t each_wrong(session& s, const point& at, const job& j) {
+std::uint64_t each_wrong(benchmark_world& s, const point& at, const job& j) {
   if (s.world().my_pe() != j.to) return 0;
   return s.differing(j.target, std::size_t{at.blocks} * at.threads, [&](std::size_t i) {
     return ~s.source_word(j.to, i) + j.rounds();

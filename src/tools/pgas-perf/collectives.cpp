@@ -1,6 +1,6 @@
 // Rows of collectives, one after another in a kernel.
-#include "collective_check.hpp"
-#include "kernel.hpp"
+#include "timed_kernel.hpp"
+#include "verify_collective.hpp"
 
 namespace pgas::perf::PGAS_PERF_SIDE {
 namespace {
@@ -114,9 +114,9 @@ struct alltoalls_contiguous {
   }
 };
 
-double once(const session&, const point&) { return 1; }
+double once(const benchmark_world&, const point&) { return 1; }
 
-std::uint64_t early(session& s, const point&, const job& j) { return s.word(j.signals + 1); }
+std::uint64_t early(benchmark_world& s, const point&, const job& j) { return s.word(j.signals + 1); }
 
 }  // namespace
 

@@ -2,7 +2,7 @@
 // rate.
 #include <algorithm>
 
-#include "kernel.hpp"
+#include "timed_kernel.hpp"
 
 namespace pgas::perf::PGAS_PERF_SIDE {
 namespace {
@@ -147,9 +147,9 @@ struct g_latency : one_group {
   }
 };
 
-double bytes(const session&, const point& at) { return static_cast<double>(at.bytes); }
+double bytes(const benchmark_world&, const point& at) { return static_cast<double>(at.bytes); }
 
-double messages(const session& s, const point& at) {
+double messages(const benchmark_world& s, const point& at) {
   const unsigned warp_size = s.world().heap() == heap_kind::cuda ? 32 : 1;
   const unsigned in_block = at.by == scope::block  ? 1
                             : at.by == scope::warp ? (at.threads + warp_size - 1) / warp_size
@@ -158,19 +158,19 @@ double messages(const session& s, const point& at) {
 }
 
 /// Words that `j.from` should have put to `j.to`.
-std::uint64_t put_wrong(session& s, const job& j, std::size_t words) {
+std::uint64_t put_wrong(benchmark_world& s, const job& j, std::size_t words) {
   if (s.world().my_pe() != j.to) return 0;
   return s.differing(j.target, words, [&](std::size_t i) { return s.source_word(j.from, i); });
 }
 
-std::uint64_t all_put_wrong(session& s, const point&, const job& j) { return put_wrong(s, j, j.count); }
+std::uint64_t all_put_wrong(benchmark_world& s, const point&, const job& j) { return put_wrong(s, j, j.count); }
 
-std::uint64_t all_got_wrong(session& s, const point&, const job& j) {
+std::uint64_t all_got_wrong(benchmark_world& s, const point&, const job& j) {
   if (s.world().my_pe() != j.from) return 0;
   return s.differing(j.target, j.count, [&](std::size_t i) { return s.source_word(j.to, i); });
 }
 
-std::uint64_t messages_wrong(session& s, const point& at, const job& j) {
+std::uint64_t messages_wrong(benchmark_world& s, const point& at, const job& j) {
   const std::size_t sent = static_cast<std::size_t>(messages(s, at)) * j.rounds();
   return put_wrong(s, j, std::min(sent, buffer_words / j.count) * j.count);
 }

@@ -1,5 +1,5 @@
 // A stencil whose PEs exchange border rows at every step: an application, where the other rows are single operations.
-#include "kernel.hpp"
+#include "timed_kernel.hpp"
 
 namespace pgas::perf::PGAS_PERF_SIDE {
 namespace {
@@ -102,9 +102,9 @@ struct stencil : any_block {
   }
 };
 
-double once(const session&, const point&) { return 1; }
+double once(const benchmark_world&, const point&) { return 1; }
 
-std::uint64_t cells_wrong(session& s, const point&, const job& j) {
+std::uint64_t cells_wrong(benchmark_world& s, const point&, const job& j) {
   const slab size(j.count);
   const std::uint64_t top = static_cast<std::uint64_t>(s.world().my_pe()) * size.rows;
   return s.differing(j.target + j.rounds() % 2 * size.grid_words() + size.columns, size.rows * size.columns,

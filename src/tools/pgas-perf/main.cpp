@@ -49,7 +49,7 @@ std::uint64_t run(const options& how) {
         pgas::code::invalid_argument,
         fmt::format("nothing to measure: --pair {},{} needs more than {} PEs, or the rows have no such sizes",
                     how.pair[0], how.pair[1], w.n_pes()));
-  session s(w, how.most_bytes);
+  benchmark_world s(w, how.most_bytes);
   const bool prints = w.my_pe() == 0;
   std::vector<result> all;
   if (prints) {

@@ -10,7 +10,7 @@ namespace {
 constexpr std::uint32_t fewest_iterations = 4;
 constexpr std::uint32_t most_iterations = 1'000'000;
 
-double figure_of(const session& s, const row& r, const point& at, double run, std::uint32_t iterations) {
+double figure_of(const benchmark_world& s, const row& r, const point& at, double run, std::uint32_t iterations) {
   const double each = run / iterations;
   switch (r.is) {
     case figure::bandwidth: return r.work(s, at) / each;
@@ -22,7 +22,7 @@ double figure_of(const session& s, const row& r, const point& at, double run, st
 }
 
 /// Iterations of a run of options::milliseconds, estimated from ever longer runs.
-std::uint32_t enough_iterations(session& s, const options& how, const row& r, const point& at, job j) {
+std::uint32_t enough_iterations(benchmark_world& s, const options& how, const row& r, const point& at, job j) {
   const double wanted = how.milliseconds * 1e6;
   for (j.iterations = fewest_iterations;;) {
     s.begin(j);
@@ -89,7 +89,7 @@ std::vector<point> points_of(const row& r, const options& how, world& w) {
   return points;
 }
 
-result measure(session& s, const options& how, const row& r, const point& at) {
+result measure(benchmark_world& s, const options& how, const row& r, const point& at) {
   job j = s.prepare(at, how.pair[0] % s.world().n_pes(), how.pair[1] % s.world().n_pes());
   j.warmup = r.slow ? 1 : how.warmup;
   result found{&r, at, 1, {}, 0, false};

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <vector>
 
+#include "benchmark_row.hpp"
+#include "benchmark_world.hpp"
 #include "options.hpp"
-#include "row.hpp"
-#include "session.hpp"
 
 namespace pgas::perf {
 
@@ -28,6 +28,6 @@ struct result {
 [[nodiscard]] std::vector<point> points_of(const row& r, const options& how, world& w);
 
 /// Measures one point. *Callers* all PEs.
-[[nodiscard]] result measure(session& s, const options& how, const row& r, const point& at);
+[[nodiscard]] result measure(benchmark_world& s, const options& how, const row& r, const point& at);
 
 }  // namespace pgas::perf

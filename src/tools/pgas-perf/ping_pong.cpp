@@ -1,5 +1,5 @@
 // Rows of round trips between two PEs.
-#include "kernel.hpp"
+#include "timed_kernel.hpp"
 
 namespace pgas::perf::PGAS_PERF_SIDE {
 namespace {
@@ -92,21 +92,21 @@ struct packet_ping_pong : one_group {
   }
 };
 
-double once(const session&, const point&) { return 1; }
+double once(const benchmark_world&, const point&) { return 1; }
 
-std::uint64_t signals_wrong(session& s, const point&, const job& j) {
+std::uint64_t signals_wrong(benchmark_world& s, const point&, const job& j) {
   const int me = s.world().my_pe();
   return (me == j.from || me == j.to) && s.word(j.signals) != j.rounds() ? 1 : 0;
 }
 
-std::uint64_t data_wrong(session& s, const point&, const job& j) {
+std::uint64_t data_wrong(benchmark_world& s, const point&, const job& j) {
   const int me = s.world().my_pe();
   if (me != j.from && me != j.to) return 0;
   const int other = me == j.from ? j.to : j.from;
   return s.differing(j.target, j.count, [&](std::size_t i) { return s.source_word(other, i); });
 }
 
-std::uint64_t exchange_wrong(session& s, const point& at, const job& j) {
+std::uint64_t exchange_wrong(benchmark_world& s, const point& at, const job& j) {
   return signals_wrong(s, at, j) + data_wrong(s, at, j);
 }
 

@@ -135,7 +135,7 @@ std::string heat(const pair_map& of) {
 
 }  // namespace
 
-std::vector<pair_map> measure_maps(session& s, const options& how, const std::vector<row>& rows) {
+std::vector<pair_map> measure_maps(benchmark_world& s, const options& how, const std::vector<row>& rows) {
   const auto n = static_cast<std::size_t>(s.world().n_pes());
   std::vector<pair_map> maps;
   const auto measure_all = [&](std::string_view name, std::size_t bytes, bool more_is_better) {

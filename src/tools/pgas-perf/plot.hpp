@@ -17,7 +17,7 @@ struct pair_map {
 };
 
 /// Bandwidth of large puts and latency of small ones between all pairs. *Callers* all PEs.
-[[nodiscard]] std::vector<pair_map> measure_maps(session& s, const options& how, const std::vector<row>& rows);
+[[nodiscard]] std::vector<pair_map> measure_maps(benchmark_world& s, const options& how, const std::vector<row>& rows);
 
 /// The document. Rows without sizes are left out.
 [[nodiscard]] std::string drawing_of(const std::vector<result>& all, const std::vector<pair_map>& maps);

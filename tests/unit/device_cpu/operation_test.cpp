@@ -12,8 +12,8 @@
 #include <thread>
 #include <vector>
 
+#include "device/cpu_grid.hpp"
 #include "device/device.hpp"
-#include "device/grid.hpp"
 #include "pgas/detail/host_device_layout.hpp"
 #include "pgas/detail/isa/ptx.hpp"
 #include "pgas/device/grid.hpp"

@@ -4,7 +4,7 @@
 #include <set>
 
 #include "device/cuda/kernels/kernels.hpp"
-#include "device/shared/collective_kernels.hpp"
+#include "device/shared/execute_collective.hpp"
 
 namespace pgas::unit_test {
 namespace {

@@ -113,7 +113,7 @@ class faulty_device : public detail::device {
   detail::mapped_memory allocate_mapped(std::size_t bytes) override { return inner_->allocate_mapped(bytes); }
   void free_mapped(detail::mapped_memory m) noexcept override { inner_->free_mapped(m); }
   void* allocate_device(std::size_t bytes) override { return inner_->allocate_device(bytes); }
-  void free_local(void* of) noexcept override { inner_->free_local(of); }
+  void free_device(void* of) noexcept override { inner_->free_device(of); }
   detail::stream_handle create_stream() override { return inner_->create_stream(); }
   detail::stream_handle wrap_stream(void* native) override { return inner_->wrap_stream(native); }
   void destroy_stream(detail::stream_handle s) noexcept override { inner_->destroy_stream(s); }

@@ -25,7 +25,7 @@ struct heap_pe {
     if (prepare) prepare(device);
     heap.emplace(
         device, pe.control_plane, settings, pe.log, [this](std::size_t mapped) { grown_to.push_back(mapped); },
-        detail::team_segments::change_callback{}, allow_proxied);
+        detail::team_segment_map::change_callback{}, allow_proxied);
   }
   /// The collective end; what is left must be nothing.
   void leave() {

@@ -59,7 +59,7 @@ TEST_P(registered_by, chunks_are_shared_without_a_copy_and_outlive_the_original)
   const auto ends = run_threads(GetParam(), [](bootstrap& exchange) {
     heap_pe at(exchange);
     chunks memory({2 * MiB, 6 * MiB, 4 * MiB});
-    auto* const alias = static_cast<std::byte*>(at.heap->user_buffers().add(memory.base(), memory.bytes()));
+    auto* const alias = static_cast<std::byte*>(at.heap->registered_buffers().add(memory.base(), memory.bytes()));
     ASSERT_TRUE(at.heap->contains(alias, memory.bytes()));
     EXPECT_FALSE(at.heap->contains(alias, memory.bytes() + 1));
     const int right = (at.me + 1) % at.n;
@@ -77,7 +77,7 @@ TEST_P(registered_by, chunks_are_shared_without_a_copy_and_outlive_the_original)
     int* const cells = at.allocate<int>(1000);
     *cells = 5;
     at.heap->free(cells);
-    at.heap->user_buffers().remove(alias);
+    at.heap->registered_buffers().remove(alias);
     EXPECT_FALSE(at.heap->contains(alias, 1));
     at.leave();
   });
@@ -92,21 +92,21 @@ TEST_P(registered_by, the_same_memory_can_come_again_and_again) {
     const chunks memory({2 * MiB, 2 * MiB});
     void* first = nullptr;
     for (int round = 0; round < 100; ++round) {
-      void* const alias = at.heap->user_buffers().add(memory.base(), memory.bytes());
+      void* const alias = at.heap->registered_buffers().add(memory.base(), memory.bytes());
       if (round == 0) first = alias;
       EXPECT_EQ(alias, first);
-      at.heap->user_buffers().remove(alias);
+      at.heap->registered_buffers().remove(alias);
     }
-    auto* const one = static_cast<int*>(at.heap->user_buffers().add(memory.base(), memory.bytes()));
-    auto* const two = static_cast<int*>(at.heap->user_buffers().add(memory.base(), memory.bytes()));
+    auto* const one = static_cast<int*>(at.heap->registered_buffers().add(memory.base(), memory.bytes()));
+    auto* const two = static_cast<int*>(at.heap->registered_buffers().add(memory.base(), memory.bytes()));
     EXPECT_NE(one, two);
     *one = 3;
     EXPECT_EQ(*two, 3);
-    at.heap->user_buffers().remove(one);
+    at.heap->registered_buffers().remove(one);
     EXPECT_EQ(*two, 3);
-    at.heap->user_buffers().remove(nullptr);
-    at.heap->user_buffers().remove(two);
-    EXPECT_EQ(thrown([&] { at.heap->user_buffers().remove(two); })->code(), code::invalid_free);
+    at.heap->registered_buffers().remove(nullptr);
+    at.heap->registered_buffers().remove(two);
+    EXPECT_EQ(thrown([&] { at.heap->registered_buffers().remove(two); })->code(), code::invalid_free);
     at.leave();
   });
   for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
@@ -121,7 +121,7 @@ void expect_refused(const std::function<void(heap_pe&, const std::function<void(
     heap_pe at(exchange);
     const chunks good({4 * MiB});
     const auto attempt = [&](void* pointer, std::size_t bytes) {
-      const auto failed = thrown([&] { static_cast<void>(at.heap->user_buffers().add(pointer, bytes)); });
+      const auto failed = thrown([&] { static_cast<void>(at.heap->registered_buffers().add(pointer, bytes)); });
       ASSERT_TRUE(failed);
       EXPECT_EQ(failed->code(), expected) << failed->what();
       EXPECT_NE(std::string(failed->what()).find(text), std::string::npos) << failed->what();
@@ -130,8 +130,8 @@ void expect_refused(const std::function<void(heap_pe&, const std::function<void(
       attempt(good.base(), good.bytes());
     else
       prepare(at, attempt);
-    void* const alias = at.heap->user_buffers().add(good.base(), good.bytes());  // all is as it was
-    at.heap->user_buffers().remove(alias);
+    void* const alias = at.heap->registered_buffers().add(good.base(), good.bytes());  // all is as it was
+    at.heap->registered_buffers().remove(alias);
     at.leave();
   });
   for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
@@ -202,7 +202,8 @@ TEST(registration, a_heap_of_named_handles_cannot_take_it) {
     settings.mem_handle = handle_kind::named;
     heap_pe at(exchange, settings);
     const chunks memory({2 * MiB});
-    const auto refused = thrown([&] { static_cast<void>(at.heap->user_buffers().add(memory.base(), memory.bytes())); });
+    const auto refused =
+        thrown([&] { static_cast<void>(at.heap->registered_buffers().add(memory.base(), memory.bytes())); });
     ASSERT_TRUE(refused);
     EXPECT_EQ(refused->code(), code::handle_exchange);
     EXPECT_NE(std::string(refused->what()).find("PGAS_MEM_HANDLE=posix_fd"), std::string::npos) << refused->what();
@@ -227,17 +228,18 @@ TEST_P(registering_fails, on_one_pe_and_leaves_nothing_on_any) {
     const int segments = at.device.segments;
     const int mappings = at.device.mappings;
     if (at.me == 1) at.device.fail_at(which, nth);
-    const auto failed = thrown([&] { static_cast<void>(at.heap->user_buffers().add(memory.base(), memory.bytes())); });
+    const auto failed =
+        thrown([&] { static_cast<void>(at.heap->registered_buffers().add(memory.base(), memory.bytes())); });
     ASSERT_TRUE(failed);
     EXPECT_EQ(failed->pe(), 1);
     EXPECT_EQ(failed->code(), code::device_failed);
     EXPECT_EQ(at.device.segments, segments);
     EXPECT_EQ(at.device.mappings, mappings);
-    EXPECT_EQ(at.heap->team_segments().count(), 0u);
+    EXPECT_EQ(at.heap->team_segment_map().count(), 0u);
     at.device.heal();
-    void* const alias = at.heap->user_buffers().add(memory.base(), memory.bytes());
+    void* const alias = at.heap->registered_buffers().add(memory.base(), memory.bytes());
     EXPECT_TRUE(at.heap->contains(alias, memory.bytes()));
-    at.heap->user_buffers().remove(alias);
+    at.heap->registered_buffers().remove(alias);
     at.heap->free(cells);
     at.leave();
   });

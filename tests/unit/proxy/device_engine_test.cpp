@@ -6,7 +6,7 @@
 #include <cstring>
 #include <vector>
 
-#include "host/proxy/message_format.hpp"
+#include "host/proxy/wire_format.hpp"
 #include "unit/proxy/stepped_world.hpp"
 
 namespace pgas::testing {

@@ -7,7 +7,7 @@
 #include <random>
 #include <thread>
 
-#include "host/proxy/message_format.hpp"
+#include "host/proxy/wire_format.hpp"
 #include "pgas/error.hpp"
 #include "unit/proxy/pes.hpp"
 
@@ -232,7 +232,7 @@ TEST_F(stranger, who_sends_random_messages_does_no_harm) {
 }
 
 /// Memory whose device has failed.
-class broken_memory final : public detail::proxy_memory {
+class broken_memory final : public detail::memory_access {
  public:
   void write(void*, const void*, const detail::block_list&) override { fail(); }
   void read(void*, const void*, const detail::block_list&) override { fail(); }
@@ -258,7 +258,7 @@ TEST(proxy_failure, a_device_that_fails_ends_the_world_but_not_the_process) {
     EXPECT_NE(what.find("the device has left"), std::string::npos) << what;
     ++failures;
   };
-  detail::proxy proxy(settings, network->join(0), memory, log);
+  detail::proxy_thread proxy(settings, network->join(0), memory, log);
   proxy.connect({proxy.address()});
   proxy.add_ring(ring.consumer());
   const producer mine(ring.producers());

@@ -15,7 +15,7 @@
 
 #include "device/device.hpp"
 #include "host/log/log.hpp"
-#include "host/proxy/proxy.hpp"
+#include "host/proxy/proxy_thread.hpp"
 #include "support/transport/faulty.hpp"
 #include "support/transport/loopback.hpp"
 #include "unit/proxy/lazy_device.hpp"
@@ -50,7 +50,7 @@ class proxied_pe {
              detail::proxy_settings settings)
       : slot_(slot_bytes / 8), ring_(8, 6), log_(log_level::warn) {
     if (how.staged) device_ = std::make_unique<lazy_device>();
-    memory_ = how.staged ? detail::make_device_proxy_memory(*device_, how.pinned) : detail::make_host_proxy_memory();
+    memory_ = how.staged ? detail::make_device_memory_access(*device_, how.pinned) : detail::make_host_memory_access();
     settings.me = me;
     settings.n = n;
     settings.slot = slot();
@@ -67,7 +67,7 @@ class proxied_pe {
   [[nodiscard]] std::byte* slot() { return reinterpret_cast<std::byte*>(slot_.data()); }
   [[nodiscard]] std::uint64_t& word(std::uint64_t offset) { return slot_[offset / 8]; }
   [[nodiscard]] std::size_t slot_bytes() const { return slot_.size() * 8; }
-  [[nodiscard]] detail::proxy& proxy() { return *proxy_; }
+  [[nodiscard]] detail::proxy_thread& proxy() { return *proxy_; }
   [[nodiscard]] detail::host_ring& ring() { return ring_; }
   [[nodiscard]] producer produce() const { return producer(ring_.producers()); }
   [[nodiscard]] std::vector<std::pair<int, std::string>> failures() {
@@ -80,10 +80,10 @@ class proxied_pe {
   detail::host_ring ring_;
   log::logger log_;
   std::unique_ptr<detail::device> device_;
-  std::unique_ptr<detail::proxy_memory> memory_;
+  std::unique_ptr<detail::memory_access> memory_;
   std::mutex mutex_;  ///< guards failures_
   std::vector<std::pair<int, std::string>> failures_;
-  std::optional<detail::proxy> proxy_;
+  std::optional<detail::proxy_thread> proxy_;
 };
 
 /// `n` of them, connected.

@@ -71,12 +71,12 @@ TEST(remote_writes, are_not_allowed_where_nothing_orders_them) {
   for (const auto order : {detail::remote_writes::never, detail::remote_writes::after_flush}) {
     const devices_that have(order);
     lazy_device device;
-    const auto memory = detail::make_device_proxy_memory(device, enough);
+    const auto memory = detail::make_device_memory_access(device, enough);
     EXPECT_EQ(memory->transports_may_write(), order != detail::remote_writes::never);
     log::logger log(log_level::warn);
     detail::proxy_settings settings;
     settings.n = 1;
-    detail::proxy mine(settings, std::make_shared<loopback_network>(1)->join(0), *memory, log);
+    detail::proxy_thread mine(settings, std::make_shared<loopback_network>(1)->join(0), *memory, log);
     std::vector<std::byte> bytes(4096);
     EXPECT_EQ(mine.expose(0, bytes.data(), bytes.size()).empty(), order == detail::remote_writes::never);
   }

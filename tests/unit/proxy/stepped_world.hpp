@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "host/proxy/engine.hpp"
+#include "host/proxy/progress_engine.hpp"
 #include "support/transport/loopback.hpp"
 #include "unit/proxy/lazy_device.hpp"
 #include "unit/proxy/pes.hpp"
@@ -72,7 +72,7 @@ class stepped_world {
   [[nodiscard]] std::uint64_t& word(int pe, std::uint64_t offset) { return at(pe).slot[offset / 8]; }
   [[nodiscard]] std::byte* slot(int pe) { return reinterpret_cast<std::byte*>(at(pe).slot.data()); }
   [[nodiscard]] detail::transport& transport(int pe) { return *at(pe).network; }
-  [[nodiscard]] detail::proxy_engine& engine(int pe) { return at(pe).engine; }
+  [[nodiscard]] detail::progress_engine& engine(int pe) { return at(pe).engine; }
   [[nodiscard]] lazy_device& device(int pe) { return at(pe).device; }
   [[nodiscard]] int& failures(int pe) { return at(pe).failures; }
 
@@ -87,8 +87,8 @@ class stepped_world {
                    },
                    [this](int, const std::string&) { ++failures; }},
           ring(log2_commands, 4),
-          memory(pinned != nullptr ? detail::make_device_proxy_memory(device, *pinned)
-                                   : detail::make_host_proxy_memory()),
+          memory(pinned != nullptr ? detail::make_device_memory_access(device, *pinned)
+                                   : detail::make_host_memory_access()),
           network(std::move(transport)),
           engine(settings, *network, *memory) {}
 
@@ -97,9 +97,9 @@ class stepped_world {
     detail::proxy_settings settings;
     detail::host_ring ring;
     lazy_device device;
-    std::unique_ptr<detail::proxy_memory> memory;
+    std::unique_ptr<detail::memory_access> memory;
     std::unique_ptr<detail::transport> network;
-    detail::proxy_engine engine;
+    detail::progress_engine engine;
   };
   [[nodiscard]] stepped_pe& at(int number) { return *pes_[static_cast<std::size_t>(number)]; }
 

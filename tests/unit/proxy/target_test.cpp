@@ -94,7 +94,7 @@ class targets : public ::testing::Test {
       0, peer + 1, memory_.data() + slot_bytes,
       [](std::uint64_t offset, std::uint64_t bytes) { return offset <= slot_bytes && bytes <= slot_bytes - offset; },
       [](int, const std::string&) {}};
-  std::unique_ptr<detail::proxy_memory> host_ = detail::make_host_proxy_memory();
+  std::unique_ptr<detail::memory_access> host_ = detail::make_host_memory_access();
   collecting_transport network_;
   detail::proxy_op op_;
   detail::proxy_state state_{settings_, network_, *host_, message_bytes};

@@ -64,13 +64,13 @@ TEST(team, leaves_nothing_behind_in_any_order) {
       if (c) {
         EXPECT_NE(c.allocate_bytes(1000), nullptr);
       }
-      EXPECT_GT(state.heap().team_segments().count(), 0u);
+      EXPECT_GT(state.heap().team_segment_map().count(), 0u);
       if (round % 2 == 0) a.destroy();
       c.destroy();
       b.destroy();
       cells.reset();
       a.destroy();
-      EXPECT_EQ(state.heap().team_segments().count(), 0u);
+      EXPECT_EQ(state.heap().team_segment_map().count(), 0u);
       EXPECT_EQ(state.team_states().count(), states);
     }
   }));
@@ -141,7 +141,7 @@ TEST(team, overlapping_ones_from_several_threads_at_once) {
         });
     for (std::thread& thread : threads) thread.join();
     w.barrier_all();
-    EXPECT_EQ(w.state().heap().team_segments().count(), 0u);
+    EXPECT_EQ(w.state().heap().team_segment_map().count(), 0u);
     EXPECT_LT(me, 3);
   }));
 }
@@ -153,7 +153,7 @@ TEST(team, memory_grows_and_is_refused_on_all_members_alike) {
     if (t) {
       std::vector<symmetric<char>> parts;
       for (int i = 0; i < 10; ++i) parts.push_back(t.allocate<char>(std::size_t{1} << 20));
-      EXPECT_GE(w.state().heap().team_segments().count(), 2u);
+      EXPECT_GE(w.state().heap().team_segment_map().count(), 2u);
       try {
         static_cast<void>(
             t.allocate<char>(std::size_t{1} << 30));  // more addresses than the slot has for team segments
@@ -163,9 +163,9 @@ TEST(team, memory_grows_and_is_refused_on_all_members_alike) {
         EXPECT_NE(std::string(full.what()).find("nothing was allocated"), std::string::npos) << full.what();
       }
       parts.clear();
-      const std::size_t team_segments = w.state().heap().team_segments().count();
+      const std::size_t team_segment_map = w.state().heap().team_segment_map().count();
       auto across = t.allocate<char>(std::size_t{5} << 20);  // over the border between two team segments
-      EXPECT_EQ(w.state().heap().team_segments().count(), team_segments);
+      EXPECT_EQ(w.state().heap().team_segment_map().count(), team_segment_map);
       EXPECT_TRUE(w.state().heap().contains(across.data(), across.size()));
       EXPECT_TRUE(w.state().heap().peer_has(across.data(), 1));
       EXPECT_FALSE(w.state().heap().peer_has(across.data(), 0));

@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "device/shared/operation.hpp"
+#include "device/operation_request.hpp"
 #include "pgas/device/context.hpp"
 #include "pgas/device/impl/reduce/host_collective_request.hpp"
 #include "pgas/device/impl/reduce/oneshot_reduce.hpp"
@@ -55,7 +55,7 @@ inline constexpr unsigned max_collective_threads = 512;
   return only_barrier ? 32 : max_collective_threads;
 }
 
-/// Filled by library_kernel.cuh. Complete before main() begins, or when the library has been loaded.
+/// Filled by kernel_launcher.cuh. Complete before main() begins, or when the library has been loaded.
 [[nodiscard]] inline std::vector<const void*>& library_kernels() {
   static std::vector<const void*> all;
   return all;

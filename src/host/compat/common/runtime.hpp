@@ -18,7 +18,7 @@
 #include "host/compat/common/global_exit.hpp"
 #include "host/compat/common/handle_table.hpp"
 #include "pgas/bootstrap.hpp"
-#include "pgas/c_interface.hpp"
+#include "pgas/compat_support.hpp"
 #include "pgas/config.hpp"
 #include "pgas/team.hpp"
 #include "pgas/world.hpp"

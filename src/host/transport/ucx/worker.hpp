@@ -5,7 +5,7 @@
 #include <string>
 
 #include "host/transport/transports.hpp"
-#include "host/transport/ucx/library.hpp"
+#include "host/transport/ucx/libucp.hpp"
 
 namespace pgas::detail {
 

@@ -1,0 +1,91 @@
+#include "device/cuda/kernels/kernel_launcher.cuh"
+#include "device/shared/execute_operation.hpp"
+
+namespace pgas::detail::cuda {
+
+namespace {
+
+constexpr unsigned warp = 32;
+constexpr unsigned most_threads = 256;
+
+struct operation_kernel {
+  static constexpr unsigned max_threads = most_threads;
+  __device__ void operator()(const operation_request& request) const { execute_operation(request, this_block()); }
+};
+
+struct strided_kernel {
+  static constexpr unsigned max_threads = most_threads;
+  __device__ void operator()(const operation_request& request) const {
+    const block mine;
+    execute_strided(request, {mine.block_rank() * mine.size() + mine.thread_rank(), mine.num_blocks() * mine.size()});
+  }
+};
+
+/// As many updates at once as there are lanes; reading the list from the host's memory takes longer than the updates.
+/// The lanes go in steps, one after the other: a step begins with each fenced update, and with each on a word that an
+/// earlier lane has, too.
+struct update_kernel {
+  static constexpr unsigned max_threads = warp;
+  __device__ void operator()(batched_atomic* list, unsigned count) const {
+    constexpr unsigned all = ~0u;
+    const unsigned lane = threadIdx.x;
+    const unsigned up_to_me = all >> (warp - 1 - lane);
+    for (unsigned first = 0; first < count; first += warp) {
+      const bool mine = first + lane < count;
+      batched_atomic what;
+      if (mine) what = list[first + lane];
+      // The list follows earlier work of the stream.
+      const bool fenced = mine && (what.fenced || first + lane == 0);
+      const auto place =
+          reinterpret_cast<std::uintptr_t>(what.at) / sizeof(std::uint64_t);  // words of 4 bytes are in it
+      const bool again = (__match_any_sync(all, mine ? place : lane) & up_to_me) != 1u << lane;
+      const unsigned starts = __ballot_sync(all, fenced || (mine && again));
+      const int step_of_mine = __popc(starts & up_to_me);
+      for (int step = 0; step <= __popc(starts); ++step) {
+        __syncwarp();
+        const bool my_turn = mine && step == step_of_mine;
+        // By all lanes: those of later steps are ordered after it as well.
+        if (__any_sync(all, my_turn && fenced)) fence_release();
+        if (my_turn) what.old = execute_update(what);
+      }
+      if (mine && what.fetches) store_relaxed(&list[first + lane].old, what.old);
+    }
+  }
+};
+
+/// Launched for the size of its stack alone.
+struct stack_kernel {
+  static constexpr unsigned max_threads = 32;
+  __device__ void operator()(unsigned at) const {
+    volatile unsigned char stack[used_stack_bytes];  // addressed at will, so that it is memory
+    stack[at % used_stack_bytes] = 1;
+    static_cast<void>(stack[(at + 1) % used_stack_bytes]);
+  }
+};
+
+}  // namespace
+
+cudaError_t launch_updates(batched_atomic* list, unsigned count, cudaStream_t stream) {
+  return kernel_launcher<update_kernel>::launch(1, warp, stream, list, count);
+}
+
+cudaError_t describe_updates(cudaFuncAttributes& about) {
+  return kernel_launcher<update_kernel>::describe<batched_atomic*, unsigned>(about);
+}
+
+cudaError_t launch_operation(const operation_request& request, cudaStream_t stream) {
+  if (request.what == operation_request::kind::strided) {
+    constexpr std::uint64_t threads = most_threads;
+    constexpr std::uint64_t most_blocks = 64;  // as many as a link or the memory needs to be busy
+    const std::uint64_t pieces = request.count * request.bytes / unit_of_copy(request);
+    const std::uint64_t blocks = (pieces + threads * 8 - 1) / (threads * 8);
+    return kernel_launcher<strided_kernel>::launch(static_cast<unsigned>(blocks < most_blocks ? blocks : most_blocks),
+                                                   threads, stream, request);
+  }
+  const bool many = request.what == operation_request::kind::wait && request.count > 32;
+  return kernel_launcher<operation_kernel>::launch(1, many ? most_threads : warp, stream, request);
+}
+
+cudaError_t launch_stack_user(cudaStream_t stream) { return kernel_launcher<stack_kernel>::launch(1, 1, stream, 0u); }
+
+}  // namespace pgas::detail::cuda

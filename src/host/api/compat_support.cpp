@@ -1,0 +1,28 @@
+#include "pgas/compat_support.hpp"
+
+#include "host/config/launch_options.hpp"
+#include "host/config/print_config.hpp"
+#include "host/control/bootstrap_exchange.hpp"
+#include "host/log/log.hpp"
+
+namespace pgas::detail {
+
+bootstrap_options launch_options(const config& settings) { return config_detail::launch_options(settings); }
+
+std::string opening_text(std::string_view interface, std::initializer_list<std::string_view> prefixes) {
+  return config_detail::startup_text(interface, prefixes);
+}
+
+std::string host_identity(const config& settings) { return host_identity(settings.socket_directory); }
+
+interface_log::interface_log() : log_(std::make_unique<log::logger>(log_level::warn)) {}
+interface_log::interface_log(const config& settings) : log_(std::make_unique<log::logger>(settings)) {}
+interface_log::~interface_log() = default;
+
+void interface_log::set_pe(int pe, int n_pes) { log_->set_pe(pe, n_pes); }
+
+void interface_log::write(log_level level, std::string_view text) noexcept {
+  log_->write(level, "{}", fmt::make_format_args(text));
+}
+
+}  // namespace pgas::detail

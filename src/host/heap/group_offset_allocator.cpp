@@ -1,0 +1,61 @@
+#include "host/heap/group_offset_allocator.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "host/control/control_group.hpp"
+
+namespace pgas::detail {
+
+std::optional<std::size_t> group_offset_allocator::take(const control_group& group, std::size_t bytes) {
+  constexpr std::uint64_t nowhere = ~std::uint64_t{0};
+  std::optional<std::size_t> mine = take_here(begin_, bytes);
+  try {
+    for (;;) {
+      const std::vector<std::uint64_t> proposals = gather_value(group, std::uint64_t{mine ? *mine : nowhere});
+      const auto [lowest, highest] = std::minmax_element(proposals.begin(), proposals.end());
+      if (*highest == nowhere) break;
+      if (*lowest == *highest) return mine;
+      if (mine == *highest) continue;
+      release(*mine);
+      mine = take_here(static_cast<std::size_t>(*highest), bytes);
+    }
+  } catch (...) {
+    if (mine) release(*mine);
+    throw;
+  }
+  if (mine) release(*mine);
+  return std::nullopt;
+}
+
+std::optional<std::size_t> group_offset_allocator::take_here(std::size_t from, std::size_t bytes) {
+  if (bytes > end_ - begin_) return std::nullopt;
+  bytes = (bytes + unit_ - 1) / unit_ * unit_;
+  const std::lock_guard lock(mutex_);
+  std::size_t at = from;
+  auto next = taken_.upper_bound(from);
+  if (next != taken_.begin()) {
+    const auto& [offset, size] = *std::prev(next);
+    at = std::max(at, offset + size);
+  }
+  while (next != taken_.end() && next->first - at < bytes) {
+    at = next->first + next->second;
+    ++next;
+  }
+  if (at > end_ || bytes > end_ - at) return std::nullopt;
+  taken_.emplace(at, bytes);
+  return at;
+}
+
+void group_offset_allocator::release(std::size_t offset) noexcept {
+  const std::lock_guard lock(mutex_);
+  taken_.erase(offset);
+}
+
+std::size_t group_offset_allocator::count() const {
+  const std::lock_guard lock(mutex_);
+  return taken_.size();
+}
+
+}  // namespace pgas::detail

@@ -1,0 +1,186 @@
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "device/device_memory.hpp"
+#include "host/proxy/memory_access.hpp"
+
+namespace pgas::detail {
+
+namespace {
+
+/// Mapped memory and its size.
+class sized_block {
+ public:
+  sized_block(device& backend, std::size_t bytes) : bytes_(bytes), memory_(backend, bytes) {}
+
+  [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+  [[nodiscard]] std::byte* on_host() const noexcept { return static_cast<std::byte*>(memory_.on_host()); }
+  [[nodiscard]] void* on_device() const noexcept { return memory_.on_device(); }
+  [[nodiscard]] bool contains(const void* at) const noexcept {
+    return reinterpret_cast<std::uintptr_t>(at) - reinterpret_cast<std::uintptr_t>(on_host()) < bytes_;
+  }
+
+ private:
+  const std::size_t bytes_;
+  const mapped_block memory_;
+};
+
+/// A stream, destroyed before the memory that its work uses.
+class own_stream {
+ public:
+  explicit own_stream(device& backend) : device_(backend), stream_(backend.create_urgent_stream()) {}
+  ~own_stream() { device_.destroy_stream(stream_); }
+  own_stream(const own_stream&) = delete;
+  own_stream& operator=(const own_stream&) = delete;
+
+  [[nodiscard]] stream_handle get() const noexcept { return stream_; }
+
+ private:
+  device& device_;
+  const stream_handle stream_;
+};
+
+/// Copies by a device. All work is enqueued on one stream, which keeps the order, and has its place in pinned memory
+/// until the stream has been synchronized; when the memory is full, at once.
+class device_memory_access final : public memory_access {
+ public:
+  device_memory_access(device& backend, const pinned_sizes& sizes, bool for_peers)
+      : device_(backend),
+        for_peers_(for_peers),
+        remote_writes_(backend.order_of_remote_writes(for_peers)),
+        staging_(backend, sizes.staging_bytes),
+        list_(backend, sizes.updates * sizeof(batched_atomic)),
+        buffers_(backend, sizes.buffer_bytes),
+        most_updates_(sizes.updates),
+        stream_(backend) {
+    results_.reserve(most_updates_);
+  }
+
+  void write(void* to, const void* from, const block_list& blocks) override {
+    launch_updates();
+    const auto* source = static_cast<const std::byte*>(from);
+    for_each_block(to, blocks, [&](std::byte* block) {
+      for (std::size_t done = 0; done < blocks.bytes;) {
+        const std::size_t chunk = reserve_staging(block + done, blocks.bytes - done);
+        std::memcpy(staging_.on_host() + used_, source, chunk);
+        device_.copy(block + done, staging_.on_host() + used_, chunk, stream_.get());
+        used_ += chunk;
+        source += chunk;
+        done += chunk;
+      }
+    });
+  }
+
+  void read(void* to, const void* from, const block_list& blocks) override {
+    launch_updates();
+    auto* target = static_cast<std::byte*>(to);
+    const bool straight = buffers_.contains(to);
+    for_each_block(const_cast<void*>(from), blocks, [&](const std::byte* block) {
+      for (std::size_t done = 0; done < blocks.bytes;) {
+        std::size_t chunk = blocks.bytes - done;
+        if (straight) {
+          device_.copy(target, block + done, chunk, stream_.get());
+          reads_straight_ = true;
+        } else {
+          chunk = reserve_staging(block + done, chunk);
+          device_.copy(staging_.on_host() + used_, block + done, chunk, stream_.get());
+          reads_.push_back({target, used_, chunk});
+          used_ += chunk;
+        }
+        target += chunk;
+        done += chunk;
+      }
+    });
+  }
+
+  void update(const batched_atomic& what, std::byte* old) override {
+    // A copy by the GPU follows earlier work of the stream, writes the word whole, and needs no multiprocessor: waiting
+    // kernels may occupy them all.
+    const bool copies = device_.properties().kind != heap_kind::host;
+    if (copies && what.how == atomic_update::set && old == nullptr && launched_ == results_.size())
+      return write(what.at, &what.value, {size_of(what.as)});
+    if (results_.size() == most_updates_) complete();
+    batched_atomic& mine = updates()[results_.size()];
+    mine = what;
+    mine.fetches = old != nullptr;
+    results_.push_back(old);
+  }
+
+  void complete() override {
+    if (!pending()) return;
+    launch_updates();
+    device_.synchronize(stream_.get());
+    for (const staged_read& each : reads_) std::memcpy(each.to, staging_.on_host() + each.place, each.bytes);
+    for (std::size_t i = 0; i < results_.size(); ++i)
+      if (results_[i] != nullptr) std::memcpy(results_[i], &updates()[i].old, sizeof(batched_atomic::old));
+    reads_.clear();
+    results_.clear();
+    launched_ = used_ = 0;
+    reads_straight_ = false;
+  }
+
+  [[nodiscard]] bool pending() const noexcept override { return used_ != 0 || reads_straight_ || !results_.empty(); }
+  [[nodiscard]] bool host_accessible() const noexcept override { return false; }
+  [[nodiscard]] bool transports_may_write() const noexcept override { return remote_writes_ != remote_writes::never; }
+  void admit_transport_writes() override {
+    if (remote_writes_ == remote_writes::after_flush) device_.flush_remote_writes(for_peers_);
+  }
+  [[nodiscard]] std::span<std::byte> buffers() noexcept override { return {buffers_.on_host(), buffers_.bytes()}; }
+
+ private:
+  struct staged_read {
+    std::byte* to;
+    std::size_t place;
+    std::size_t bytes;
+  };
+
+  template <class F>
+  static void for_each_block(void* first, const block_list& blocks, const F& f) {
+    for (std::size_t i = 0; i < blocks.count; ++i)
+      f(static_cast<std::byte*>(first) + static_cast<std::ptrdiff_t>(i) * blocks.step);
+  }
+
+  [[nodiscard]] batched_atomic* updates() const noexcept { return reinterpret_cast<batched_atomic*>(list_.on_host()); }
+
+  /// Enqueues the batched updates, before later work.
+  void launch_updates() {
+    if (launched_ == results_.size()) return;
+    auto* const list = static_cast<batched_atomic*>(list_.on_device());
+    device_.update({list + launched_, results_.size() - launched_}, stream_.get());
+    launched_ = results_.size();
+  }
+
+  /// Makes room for up to `bytes` of the data at `place`, aligned as there so that words stay whole; returns for how
+  /// many.
+  [[nodiscard]] std::size_t reserve_staging(const std::byte* place, std::size_t bytes) {
+    constexpr std::size_t word = 16;
+    const std::size_t phase = reinterpret_cast<std::uintptr_t>(place) % word;
+    const auto aligned = [&] { return used_ + (phase + word - used_ % word) % word; };
+    if (aligned() >= staging_.bytes()) complete();
+    used_ = aligned();
+    return std::min(bytes, staging_.bytes() - used_);
+  }
+
+  device& device_;
+  const bool for_peers_;
+  const remote_writes remote_writes_;
+  const sized_block staging_;
+  const sized_block list_;
+  const sized_block buffers_;
+  const std::size_t most_updates_;
+  const own_stream stream_;
+  std::size_t used_ = 0;  ///< of staging_, by copies that may be in flight
+  bool reads_straight_ = false;
+  std::vector<staged_read> reads_;
+  std::vector<std::byte*> results_;  ///< for each update of the list, the receiver of its old value
+  std::size_t launched_ = 0;         ///< updates that have been enqueued
+};
+
+}  // namespace
+
+std::unique_ptr<memory_access> make_device_memory_access(device& backend, const pinned_sizes& sizes, bool for_peers) {
+  return std::make_unique<device_memory_access>(backend, sizes, for_peers);
+}
+
+}  // namespace pgas::detail

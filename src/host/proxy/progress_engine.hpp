@@ -1,0 +1,81 @@
+/// @file
+/// The engine of a proxy: one turn after another, without a thread of its own.
+///
+/// Calls go one way. Commands: engine, initiator, the peer's send_queue, message_output, transport. Messages: engine,
+/// target, memory_access. Completions: engine or message_output, in_flight_commands, ring.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "host/proxy/in_flight_commands.hpp"
+#include "host/proxy/initiator.hpp"
+#include "host/proxy/proxy_state.hpp"
+#include "host/proxy/target.hpp"
+
+namespace pgas::detail {
+
+/// Owns the state of a proxy and drives its two halves, the initiator and the target; the transport reports its events
+/// here. *Callers* one thread at a time. *Errors* those of the transport and the memory; after one only fail() and the
+/// destructor may be called.
+class progress_engine final : public transport_events {
+ public:
+  /// All three outlive the last turn.
+  progress_engine(const proxy_settings& settings, transport& network, memory_access& memory);
+
+  /// One turn: handles arrived messages, takes commands, sends messages. Returns whether there was anything to do.
+  bool progress();
+  /// Nothing is in flight: all commands are complete, all messages sent and acknowledged.
+  [[nodiscard]] bool idle() const noexcept;
+  /// Commands or messages wait for other PEs.
+  [[nodiscard]] bool waits_for_peers() const noexcept;
+  /// Acknowledgements wait for a message to travel with, or for a few more turns, which the caller must not delay.
+  [[nodiscard]] bool acks_due() const noexcept;
+
+  void add_ring(ring& source);
+  void remove_ring(const ring& source);
+  [[nodiscard]] bool has_rings() const noexcept { return !rings_.empty(); }
+
+  void add_peer_memory(int pe, std::uint64_t offset, std::size_t bytes, std::span<const std::byte> key);
+  void remove_peer_memory(std::uint64_t offset);
+  /// The transport may use this memory as the local side.
+  void add_exposed(const void* at, std::size_t bytes);
+  void remove_exposed(const void* at) noexcept;
+  /// After the last turn, before the transport disconnects: forgets the memory of peers and ignores their messages.
+  void finish();
+
+  /// The world can't go on: reports it, once, and drops all commands.
+  void fail(int pe, const std::string& what);
+  [[nodiscard]] bool failed() const noexcept { return failed_; }
+  [[nodiscard]] const proxy_statistics& statistics() const noexcept { return state_.counts; }
+
+  // ---- transport_events
+  void message(int from, std::span<const std::byte> bytes) override;
+  void done(transport_token token) override;
+  void lost(int pe, const std::string& why) override;
+
+ private:
+  [[nodiscard]] std::string receive(peer_state& from, std::span<const std::byte> bytes);
+  [[nodiscard]] std::string execute(peer_state& from, std::span<const std::byte> message);
+  [[nodiscard]] bool receive_from_self();
+  void acknowledge(peer_state& of, std::uint64_t sequence);
+  void complete_memory();
+  [[nodiscard]] bool serve(in_flight_commands& from);
+  void flush();
+
+  proxy_state state_;
+  initiator initiator_;
+  target target_;
+  std::vector<std::unique_ptr<in_flight_commands>> rings_;
+  std::vector<std::unique_ptr<in_flight_commands>> retired_;  ///< of removed rings, with operations in flight
+  std::vector<peer_state*> executed_from_;  ///< senders of executed messages whose effects are not visible yet
+  std::vector<peer_state*> leaving_;        ///< lost, while reads may still write into messages to them
+  bool transport_wrote_ = false;            ///< gets of the transport have written memory of this PE
+  bool failed_ = false;
+};
+
+}  // namespace pgas::detail

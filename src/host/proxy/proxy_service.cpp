@@ -1,0 +1,121 @@
+#include "host/proxy/proxy_service.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <optional>
+#include <utility>
+
+#include "common/net/tcp_socket.hpp"
+#include "common/resource_limits.hpp"
+#include "host/control/exchange_results.hpp"
+#include "host/topology/net_devices.hpp"
+#include "host/topology/numa_affinity.hpp"
+#include "host/transport/transports.hpp"
+
+namespace pgas::detail {
+
+namespace {
+
+constexpr std::uint32_t log2_commands = 12;
+constexpr std::uint32_t log2_answers = 11;  // threads that can wait for answers at once
+constexpr std::uint32_t log2_units = 3;     // groups that can reduce proxied data at once
+
+bool one_host(const control_group& everyone) {
+  for (int pe = 1; pe < everyone.n_pes(); ++pe)
+    if (everyone.peer(pe).host_index != everyone.peer(0).host_index) return false;
+  return true;
+}
+
+/// Collective. Anybody can connect to a listening TCP port, so UCX gets no more devices than it needs.
+ucx_settings settings_of(const control_plane& everyone, const config& settings, log::logger& log) {
+  ucx_settings chosen{everyone.my_pe(), one_host(everyone), false, settings.socket_ifname, &log};
+  if (!chosen.one_host) {
+    if (chosen.devices.empty()) chosen.devices = net_devices(everyone.interfaces());
+    return chosen;
+  }
+  const std::string mine = memory_namespaces();
+  const std::vector<contribution> all = everyone.all_gather(std::as_bytes(std::span(mine)));
+  chosen.without_tcp = std::all_of(all.begin(), all.end(), [&](const contribution& each) {
+    return std::ranges::equal(each.bytes, std::as_bytes(std::span(mine)));
+  });
+  if (chosen.without_tcp && chosen.devices.empty()) chosen.devices = net_devices({"lo"});
+  return chosen;
+}
+
+/// Collective: the addresses of all PEs, or the first failure, on all.
+std::vector<blob> exchange_addresses(const control_group& everyone, const std::optional<error>& failed,
+                                     const blob& address) {
+  step_result mine;
+  mine.call.what = collective_step::kind::connect;
+  mine.failure = failed;
+  mine.key = address;
+  std::vector<step_result> all = exchange(everyone, mine);
+  if (const std::optional<error> first = first_failure(all)) throw error(*first);
+  std::vector<blob> addresses;
+  for (step_result& theirs : all) addresses.push_back(std::move(theirs.key));
+  return addresses;
+}
+
+}  // namespace
+
+proxy_service::proxy_service(const control_plane& everyone, const domains& direct, class device& device,
+                             const config& settings, log::logger& log, const proxy_settings& how)
+    : device_(device), direct_(direct), me_(how.me), n_(how.n) {
+  // The proxy's thread and its memory are to be on the NUMA node of the GPU.
+  const locality gpu = locality_of(device.properties().pci, allowed_cpus());
+  const affinity_scope cpus(gpu.cpus);
+  if (!gpu.cpus.empty())
+    log.info("the proxy runs on CPUs {} and has its memory there: NUMA node {}, where the GPU is",
+             fmt::join(gpu.cpus, ","), gpu.node);
+  memory_ = device.properties().kind == heap_kind::host
+                ? make_host_memory_access()
+                : make_device_memory_access(device, {}, direct.members().size() > 1);
+  const ucx_settings network = settings_of(everyone, settings, log);
+  blob address;
+  const std::optional<error> failed = attempt(everyone, "start the proxy", [&] {
+    const no_file_limit_signal no_signal;  // UCX shares memory by files, too
+    // UCX would only warn of an unknown interface, and take another.
+    if (!settings.socket_ifname.empty()) static_cast<void>(own_addresses(settings.socket_ifname));
+    proxy_ = std::make_unique<proxy_thread>(how, make_ucx_transport(network), *memory_, log);
+    address = proxy_->address();
+    shared_ = {device, ring::shared_bytes(log2_commands, log2_answers)};
+    heads_ = {device, ring_view::heads_bytes(log2_answers)};
+    units_ = {device, workspace_view::bytes(log2_units)};
+    next_ = {device, workspace_view::words_bytes(log2_units)};
+    ring_ = std::make_unique<ring>(
+        ring::lay_out(shared_.on_host(), shared_.on_device(), heads_.get(), log2_commands, log2_answers));
+  });
+  std::vector<blob> addresses = exchange_addresses(everyone, failed, address);  // throws where there is no proxy
+  proxy_->connect(std::move(addresses));
+  proxy_->add_ring(*ring_);
+  by_host_ = std::make_unique<host_producer>(*proxy_);
+}
+
+const routes* proxy_service::make_table(const context& here, const team_view& domain, control_block* control) {
+  routes table;
+  table.domain = domain;
+  table.control = here.control_;
+  table.my_slot = here.my_slot_;
+  table.ring = ring_->view();
+  table.workspace.log2_units = log2_units;
+  table.workspace.units = static_cast<std::byte*>(units_.get());
+  table.workspace.next = static_cast<std::uint64_t*>(next_.get());
+  const auto n = static_cast<std::size_t>(n_);
+  slots_.assign(n, routes::proxied);
+  for (const int pe : direct_.members()) slots_[static_cast<std::size_t>(pe)] = direct_.index(pe) - direct_.index(me_);
+  table_ = {device_, sizeof(routes) + n * sizeof(std::int32_t)};
+  auto* const at = static_cast<std::byte*>(table_.get());
+  table.slots = reinterpret_cast<const std::int32_t*>(at + sizeof(routes));
+  device_.copy(at, &table, sizeof(routes), nullptr);
+  device_.copy(at + sizeof(routes), slots_.data(), n * sizeof(std::int32_t), nullptr);
+  device_.synchronize(nullptr);
+  context there = here;
+  there.control_ = table.control = control;
+  table.slots = slots_.data();
+  by_host_->address(there, table);
+  return static_cast<const routes*>(table_.get());
+}
+
+}  // namespace pgas::detail

@@ -1,0 +1,52 @@
+/// @file
+/// A host-called or stream operation: its argument checks, its target address, its completion. *Callers* src/host/api.
+#pragma once
+
+#include "host/team/world_state.hpp"
+#include "pgas/impl/untyped_operations.hpp"
+
+namespace pgas::detail {
+
+/// One operation on its way to the device or the proxy. The caller checks, asks for target(), submits, and finishes.
+class host_operation {
+ public:
+  /// *Errors* not_joined, the first failure of the world; invalid_argument for a stream of another world.
+  host_operation(const op_target& how, const char* what);
+
+  [[nodiscard]] world_state& state() noexcept { return state_; }
+  [[nodiscard]] class device& device() noexcept { return state_.device(); }
+  [[nodiscard]] stream_handle queue() const noexcept { return queue_; }
+
+  /// Throws pe_out_of_range.
+  void check_pe(int pe) const { state_.check_pe(pe, what_); }
+  /// Throws invalid_argument for a value that is no cmp.
+  void check_compare(cmp how) const;
+  /// The address of the symmetric bytes at `local` on PE `pe`; for a proxied peer `local` itself. *Errors*
+  /// outside_heap, misaligned.
+  [[nodiscard]] void* target(const void* local, std::size_t bytes, std::size_t alignment, int pe) const;
+  /// Whether PE `pe` is a proxied peer: then requests name it.
+  [[nodiscard]] bool proxied(int pe) const { return !state_.domains().direct(pe); }
+  /// Directs a request with addresses of target() to PE `pe`, and has it complete there where the call promises that.
+  void address(operation_request& request, int pe) const;
+  /// A request for an atomic operation on PE `pe`, with target() and address() done.
+  [[nodiscard]] operation_request atomic_request(const atomic_op& update, int pe,
+                                                 operation_request::kind what = operation_request::kind::atomic) const;
+  /// Throws unless `memory` can be the local side of an operation on this queue: invalid_argument, capturing.
+  void check_local(const void* memory) const;
+  /// Throws unless kernels can address `memory`: invalid_argument, naming it `role`. Null is fine.
+  void check_kernel_memory(const void* memory, const char* role) const;
+
+  /// Submits a request after address().
+  void submit(const operation_request& request);
+  /// Waits for the operation on PE `pe` in a blocking call.
+  void finish(int pe);
+
+ private:
+  const op_target& how_;
+  world_state& state_;
+  const char* what_;
+  stream_handle queue_;
+  trace_range range_;
+};
+
+}  // namespace pgas::detail

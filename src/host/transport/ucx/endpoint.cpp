@@ -1,0 +1,247 @@
+#include "host/transport/ucx/endpoint.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "common/unique_fd.hpp"
+
+namespace pgas::detail {
+namespace {
+
+/// For UCX to end the requests to a failed peer, and as long again to close the endpoint.
+constexpr std::chrono::seconds close_timeout{1};
+
+}  // namespace
+
+/// Called by UCX from within its progress function and its closing ones.
+struct ucx_callbacks {
+  static void failed(void* arg, ucp_ep_h, ucs_status_t status) {
+    auto& peer = *static_cast<ucx_endpoint*>(arg);
+    peer.fail(peer.worker_.library().status_string(status));
+  }
+
+  static void ended(void* request, ucs_status_t status, void* user_data) {
+    auto& batch = *static_cast<ucx_batch*>(user_data);
+    ucx_endpoint& peer = *batch.peer;
+    --peer.requests_;
+    peer.completions_.request_ended(batch, status);
+    peer.worker_.library().request_free(request);
+  }
+};
+
+ucx_endpoint::ucx_endpoint(int pe, int me, blob address, const ucx_worker& worker, ucx_completion_queue& completions)
+    : pe_(pe), address_(std::move(address)), worker_(worker), completions_(completions) {
+  for (const auto what : {ucx_header::kind::data, ucx_header::kind::connect, ucx_header::kind::disconnect})
+    headers_[static_cast<std::size_t>(what)] = {.what = what, .pe = me};
+}
+
+void ucx_endpoint::fail(const std::string& why) {
+  if (failure_) return;
+  failure_ = why;
+  completions_.add_failed(*this);
+}
+
+void ucx_endpoint::connect() {
+  if (endpoint_ != nullptr || failure_) return;
+  fill_standard_descriptors();  // the program may have closed them since it joined
+  ucp_ep_params_t wanted{};
+  wanted.field_mask =
+      UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE | UCP_EP_PARAM_FIELD_ERR_HANDLER;
+  wanted.address = reinterpret_cast<const ucp_address_t*>(address_.data());
+  wanted.err_mode = UCP_ERR_HANDLING_MODE_PEER;
+  wanted.err_handler = {ucx_callbacks::failed, this};
+  const ucs_status_t status = worker_.library().ep_create(worker_.get(), &wanted, &endpoint_);
+  if (status != UCS_OK) {
+    endpoint_ = nullptr;
+    fail(fmt::format("connecting: {}", worker_.library().status_string(status)));
+    return;
+  }
+  send(ucx_header::kind::connect, {}, std::nullopt);
+}
+
+std::string ucx_endpoint::route() const {
+  if (endpoint_ == nullptr) return {};
+  char* text = nullptr;
+  std::size_t bytes = 0;
+  std::FILE* const stream = ::open_memstream(&text, &bytes);
+  if (stream == nullptr) return {};
+  worker_.library().ep_print_info(endpoint_, stream);
+  std::fclose(stream);
+  // "#   lane[0]:  1:tcp/lo.0 md[1]  -> ...", one line for each device.
+  std::string ways;
+  std::string_view rest(text, bytes);
+  for (auto lane = rest.find("lane["); lane != rest.npos; lane = rest.find("lane[")) {
+    rest.remove_prefix(lane);
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(line.size());
+    const auto begin = line.find(':', std::min(line.find("]:") + 2, line.size()));
+    const auto end = line.find_first_of(". ", begin);
+    if (begin == line.npos || end == line.npos) continue;
+    const std::string_view way = line.substr(begin + 1, end - begin - 1);
+    if (ways.find(way) == ways.npos) ways += fmt::format("{}{}", ways.empty() ? "" : ", ", way);
+  }
+  std::free(text);
+  return ways;
+}
+
+// ---- operations
+
+ucp_request_param_t ucx_endpoint::reporting_to(ucx_batch& batch) const {
+  ucp_request_param_t wanted{};
+  wanted.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+  wanted.cb.send = ucx_callbacks::ended;
+  wanted.user_data = &batch;
+  return wanted;
+}
+
+void ucx_endpoint::started(ucs_status_ptr_t request, ucx_batch& batch) {
+  if (UCS_PTR_IS_PTR(request))
+    ++requests_;  // UCX calls back later, from its progress function only
+  else
+    completions_.request_ended(batch, UCS_PTR_STATUS(request));
+}
+
+ucp_rkey_h ucx_endpoint::rkey_of(std::uint64_t imported, const ucx_memory_key& key) {
+  if (const auto found = rkeys_.find(imported); found != rkeys_.end()) return found->second;
+  ucp_rkey_h made = nullptr;
+  const ucs_status_t status = worker_.library().ep_rkey_unpack(endpoint_, key.rkey.data(), &made);
+  if (status != UCS_OK) {
+    fail(fmt::format("unpacking the key of its memory: {}", worker_.library().status_string(status)));
+    return nullptr;
+  }
+  rkeys_.emplace(imported, made);
+  return made;
+}
+
+bool ucx_endpoint::start() {
+  ++incomplete_;
+  connect();
+  if (failure_ && incomplete_ == 1) completions_.add_failed(*this);  // the failure was no loss before this operation
+  return !failure_;
+}
+
+void ucx_endpoint::put(std::uint64_t imported, const ucx_memory_key& key, std::uint64_t offset, const void* local,
+                       std::size_t bytes, transport_token token) {
+  if (!start()) return;
+  const ucp_rkey_h rkey = rkey_of(imported, key);
+  if (rkey == nullptr) return;
+  if (puts_ == nullptr) {
+    puts_ = &completions_.take(*this, 1);
+    completions_.add_unflushed(*this);
+  }
+  ++puts_->pending;
+  puts_->tokens.push_back(token);
+  const ucp_request_param_t wanted = reporting_to(*puts_);
+  started(worker_.library().put_nbx(endpoint_, local, bytes, key.address + offset, rkey, &wanted), *puts_);
+}
+
+void ucx_endpoint::flush() {
+  if (puts_ == nullptr) return;
+  ucx_batch& batch = *std::exchange(puts_, nullptr);
+  if (endpoint_ == nullptr || failure_) {
+    completions_.request_ended(batch, UCS_ERR_CANCELED);
+    return;
+  }
+  const ucp_request_param_t wanted = reporting_to(batch);
+  started(worker_.library().ep_flush_nbx(endpoint_, &wanted), batch);
+}
+
+void ucx_endpoint::get(std::uint64_t imported, const ucx_memory_key& key, std::uint64_t offset, void* local,
+                       std::size_t bytes, transport_token token) {
+  if (!start()) return;
+  const ucp_rkey_h rkey = rkey_of(imported, key);
+  if (rkey == nullptr) return;
+  ucx_batch& batch = completions_.take(*this, 1);
+  batch.tokens.push_back(token);
+  const ucp_request_param_t wanted = reporting_to(batch);
+  started(worker_.library().get_nbx(endpoint_, local, bytes, key.address + offset, rkey, &wanted), batch);
+}
+
+void ucx_endpoint::send(ucx_header::kind what, std::span<const std::byte> message,
+                        std::optional<transport_token> token) {
+  if (token ? !start() : endpoint_ == nullptr || failure_) return;
+  ucx_batch& batch = completions_.take(*this, 1);
+  if (token) batch.tokens.push_back(*token);
+  ucp_request_param_t wanted = reporting_to(batch);
+  // Eager: messages are small, so that a handshake would cost more than a copy.
+  wanted.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
+  wanted.flags = UCP_AM_SEND_FLAG_EAGER;
+  const ucx_header& header = headers_[static_cast<std::size_t>(what)];
+  const auto& send_in = worker_.library().am_send_nbx;
+  const std::size_t packed_bytes = sizeof header + message.size();
+  if (packed_bytes > batch.packed.size())
+    return started(send_in(endpoint_, 0, &header, sizeof header, message.data(), message.size(), &wanted), batch);
+  std::memcpy(batch.packed.data(), &header, sizeof header);
+  if (!message.empty()) std::memcpy(batch.packed.data() + sizeof header, message.data(), message.size());
+  started(send_in(endpoint_, 0, nullptr, 0, batch.packed.data(), packed_bytes, &wanted), batch);
+}
+
+void ucx_endpoint::forget(std::uint64_t imported) noexcept {
+  const auto found = rkeys_.find(imported);
+  if (found == rkeys_.end() || failure_) return;  // after a failure UCX may still use it, until the endpoint is closed
+  worker_.library().rkey_destroy(found->second);
+  rkeys_.erase(found);
+}
+
+void ucx_endpoint::release_rkeys() noexcept {
+  for (const auto& [imported, rkey] : rkeys_) worker_.library().rkey_destroy(rkey);
+  rkeys_.clear();
+}
+
+// ---- the end
+
+void ucx_endpoint::close() noexcept {
+  if (endpoint_ == nullptr) return;
+  if (requests_ == 0) release_rkeys();
+  ucp_request_param_t wanted{};
+  wanted.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
+  wanted.flags = UCP_EP_CLOSE_FLAG_FORCE;
+  const ucs_status_ptr_t request = worker_.library().ep_close_nbx(std::exchange(endpoint_, nullptr), &wanted);
+  if (UCS_PTR_IS_PTR(request)) closing_ = request;
+  finish_closing();
+}
+
+void ucx_endpoint::finish_closing() noexcept {
+  if (closing_ != nullptr) {
+    if (worker_.library().request_check_status(closing_) == UCS_INPROGRESS) return;
+    worker_.library().request_free(std::exchange(closing_, nullptr));
+  }
+  if (endpoint_ == nullptr) release_rkeys();
+}
+
+bool ucx_endpoint::close_after_failure() noexcept {
+  finish_closing();
+  if (closed()) return true;
+  const auto now = std::chrono::steady_clock::now();
+  if (!close_by_) close_by_ = now + close_timeout;
+  if (endpoint_ != nullptr && (requests_ == 0 || now >= *close_by_)) {
+    // UCX 1.13 crashes when an endpoint is closed while a put over TCP is half sent. Over TCP it ends such requests by
+    // itself, over shared memory it does not.
+    close();
+    close_by_ = now + close_timeout;
+  } else if (closing_ != nullptr && now >= *close_by_) {
+    // Over shared memory the close waits for the dead peer to make room in its queue.
+    worker_.library().request_free(std::exchange(closing_, nullptr));
+    release_rkeys();
+  }
+  return closed();
+}
+
+bool ucx_endpoint::disconnect() {
+  if (failure_) return close_after_failure();
+  if (endpoint_ == nullptr) return true;
+  flush();
+  if (!disconnect_sent_ && requests_ == 0) {
+    disconnect_sent_ = true;
+    send(ucx_header::kind::disconnect, {}, std::nullopt);
+    puts_ = &completions_.take(*this, 1);
+    flush();  // so that also messages have left this process when it ends
+  }
+  return disconnect_sent_ && requests_ == 0 && peer_disconnected_;
+}
+
+}  // namespace pgas::detail

@@ -1,0 +1,68 @@
+/// @file
+/// One PE's part in the benchmark: its world, the buffers of the rows, and the exchange of figures between PEs.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "job.hpp"
+#include "pgas/pgas.hpp"
+
+namespace pgas::perf {
+
+/// *Callers* one thread; functions are collective unless they say otherwise.
+class benchmark_world {
+ public:
+  /// Allocates for rows of up to `max_bytes`.
+  benchmark_world(class world& w, std::size_t max_bytes);
+
+  /// Not collective.
+  [[nodiscard]] class world& world() const { return world_; }
+
+  /// Fills job::source with new random data and job::target with other data, as many words as the point needs.
+  [[nodiscard]] job prepare(const point& at, int from, int to);
+  /// Overwrites the target, so that the check sees the next run alone.
+  void poison(const job& j);
+  /// Begins a run: zeroes signals and packets, then a barrier.
+  void begin(const job& j);
+  /// Returns when all PEs have called it.
+  void barrier() { world_.barrier_all(); }
+
+  /// PE `pe`'s value, on all PEs.
+  [[nodiscard]] double broadcast(int pe, double mine);
+  /// The sum over all PEs, on all of them.
+  [[nodiscard]] std::uint64_t sum(std::uint64_t mine);
+
+  /// Word `i` of PE `pe`'s source. Not collective.
+  [[nodiscard]] std::uint64_t source_word(int pe, std::size_t i) const;
+  /// A word of this PE's heap. Not collective.
+  [[nodiscard]] std::uint64_t word(const std::uint64_t* at) const;
+  /// How many of `count` words of this PE differ from `expected(i)`. Not collective.
+  template <class Expected>
+  [[nodiscard]] std::uint64_t differing(const std::uint64_t* at, std::size_t count, const Expected& expected) {
+    std::uint64_t wrong = 0;
+    for (std::size_t done = 0; done < count; done += staged_words) {
+      const std::size_t now = count - done < staged_words ? count - done : staged_words;
+      get(world_, staging_.data(), at + done, now, world_.my_pe());
+      for (std::size_t i = 0; i < now; ++i) wrong += staging_[i] != expected(done + i);
+    }
+    return wrong;
+  }
+
+ private:
+  static constexpr std::size_t staged_words = 1 << 17;
+
+  template <class Words>
+  void fill(std::uint64_t* at, std::size_t count, const Words& words);
+
+  class world& world_;
+  std::uint64_t serial_ = 0;  ///< of the random data
+  std::vector<std::uint64_t> staging_ = std::vector<std::uint64_t>(staged_words);
+  symmetric<std::uint64_t> source_;
+  symmetric<std::uint64_t> target_;
+  symmetric<std::uint64_t> signals_;
+  symmetric<packet_line> box_;
+  symmetric<std::uint64_t> figures_;  ///< nanoseconds of kernels, then a word for each PE
+};
+
+}  // namespace pgas::perf
