@@ -20,7 +20,7 @@ CLEAN = {
     "  PGAS_API explicit world(int n);\n private:\n  PGAS_API void hidden();\n};\n"
     "namespace detail {\nPGAS_API void inner();\n}  // namespace detail\n",
     "include/pgas/compat/nvshmem.h": '#include "pgas/world.hpp"\n#define NVSHMEM_X 1\n',
-    "src/host/team/team.cpp": '#include "host/config/config.hpp"\n#include "host/heap/heap.hpp"\n#include "host/team/split.hpp"\n',
+    "src/host/team/team.cpp": '#include "host/config/config.hpp"\n#include "host/heap/heap.hpp"\n#include "host/team/team_state.hpp"\n',
     "src/host/log/log.cpp": '#include "host/config/config.hpp"\n',
     "src/host/config/config.cpp": 'char* x = getenv("PGAS_X");  // the one\n',
     "src/host/api/world.cpp": '#include "device/device.hpp"\n#include "pgas/bootstrap.hpp"\n'

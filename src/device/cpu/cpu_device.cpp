@@ -9,7 +9,7 @@
 #include <iterator>
 #include <utility>
 
-#include "device/cpu/external_memory.hpp"
+#include "device/cpu/host_segment.hpp"
 #include "device/shared/execute_collective.hpp"
 #include "device/shared/execute_operation.hpp"
 #include "pgas/error.hpp"

@@ -1,5 +1,3 @@
-#include "device/cpu/external_memory.hpp"
-
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -14,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "device/cpu/host_segment.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::detail {

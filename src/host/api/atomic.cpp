@@ -1,9 +1,12 @@
-// Atomic operations of host threads: blocking operations, with a result or without, and nonblocking fetches. Those on
-// streams are in stream_atomic.cpp.
+// Atomic operations that the host calls: blocking operations, with a result or without, nonblocking fetches, and
+// operations on streams.
 #include "pgas/atomic.hpp"
+
+#include <fmt/format.h>
 
 #include "host/error/device_failure.hpp"
 #include "host/team/host_operation.hpp"
+#include "pgas/stream_atomic.hpp"
 
 namespace pgas::detail {
 
@@ -20,6 +23,21 @@ void begin_fetch(world& w, const atomic_op& update, void* result, int pe) {
   s.check_pe(pe);
   // `result` may be any host memory, which kernels can't write: the next quiet() copies the value there.
   s.state().fetch_nonblocking(s.atomic_request(update, pe), result);
+}
+
+void enqueue_update(const op_target& how, const atomic_op& update, void* result, int pe) {
+  const char* const what = name_of(operation_of(update.how, update.fetches || result != nullptr));
+  host_operation s(how, what);
+  s.check_pe(pe);
+  const std::size_t bytes = size_of(update.as);
+  operation_request request = s.atomic_request(update, pe);
+  if (reinterpret_cast<std::uintptr_t>(result) % bytes != 0)
+    throw error(code::misaligned,
+                fmt::format("{}: the place for the result, {}, is not a multiple of {} bytes", what, result, bytes));
+  s.check_kernel_memory(result, "the place for the result");
+  request.result = result;
+  s.submit(request);
+  s.finish(pe);
 }
 
 }  // namespace pgas::detail

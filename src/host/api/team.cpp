@@ -5,7 +5,6 @@
 #include <exception>
 #include <utility>
 
-#include "host/team/split.hpp"
 #include "host/team/team_state.hpp"
 #include "host/team/world_state.hpp"
 

@@ -12,7 +12,7 @@
 #include "host/control/exchange_results.hpp"
 #include "host/topology/net_devices.hpp"
 #include "host/topology/numa_affinity.hpp"
-#include "host/transport/transports.hpp"
+#include "host/transport/transport.hpp"
 
 namespace pgas::detail {
 

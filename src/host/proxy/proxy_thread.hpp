@@ -17,7 +17,7 @@
 #include <thread>
 #include <vector>
 
-#include "host/heap/memory_exposure.hpp"
+#include "host/heap/shared_segment.hpp"
 #include "host/log/log.hpp"
 #include "host/proxy/memory_access.hpp"
 #include "host/proxy/proxy_settings.hpp"

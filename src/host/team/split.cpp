@@ -1,5 +1,3 @@
-#include "host/team/split.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,6 +7,7 @@
 #include <vector>
 
 #include "host/control/exchange_results.hpp"
+#include "host/team/team_state.hpp"
 #include "host/team/world_state.hpp"
 
 namespace pgas::detail {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -18,8 +19,7 @@
 #include "host/heap/heap.hpp"
 #include "host/log/log.hpp"
 #include "host/proxy/proxy_service.hpp"
-#include "host/team/grid_state_pool.hpp"
-#include "host/team/nonblocking_fetches.hpp"
+#include "host/team/kernel_launch_state.hpp"
 #include "host/topology/domains.hpp"
 #include "pgas/impl/untyped_operations.hpp"
 #include "pgas/stream.hpp"
@@ -27,6 +27,33 @@
 #include "pgas/world.hpp"
 
 namespace pgas::detail {
+
+/// Kernels can't write to pageable host memory: results go to mapped memory, and quiet() copies them to their places.
+class nonblocking_fetches {
+ public:
+  explicit nonblocking_fetches(device& on) : device_(on) {}
+  nonblocking_fetches(const nonblocking_fetches&) = delete;
+  nonblocking_fetches& operator=(const nonblocking_fetches&) = delete;
+
+  /// Calls `enqueue` with the address for a value of up to 8 bytes; the next deliver() copies it to `result`.
+  /// `complete` waits for the internal queue, and is called where all slots are taken.
+  void add(void* result, std::size_t bytes, const std::function<void(void*)>& enqueue,
+           const std::function<void()>& complete);
+  /// Waits by `complete`, then copies all values to their places.
+  void deliver(const std::function<void()>& complete);
+
+ private:
+  struct entry {
+    void* result;
+    std::size_t bytes;
+  };
+  void copy_out(const std::function<void()>& complete);
+
+  device& device_;
+  std::mutex mutex_;
+  mapped_block room_;
+  std::vector<entry> entries_;
+};
 
 /// Shared by the world, its streams and its symmetric<T> objects. Once left, only the destructor and left() may be
 /// called.

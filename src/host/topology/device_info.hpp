@@ -1,5 +1,6 @@
 /// @file
-/// The devices of all PEs, exchanged while joining, and the limits where several PEs share one.
+/// The devices of all PEs, exchanged while joining, and how many blocks they hold beside those of other PEs and of the
+/// proxy.
 #pragma once
 
 #include <span>
@@ -8,6 +9,7 @@
 #include "device/device.hpp"
 #include "pgas/bootstrap.hpp"
 #include "pgas/config.hpp"
+#include "pgas/detail/launch_kernel.hpp"
 
 namespace pgas::detail {
 
@@ -41,5 +43,10 @@ struct device_user {
 /// every device together with those of the other PEs there, as the next kernel of a stream may start while one still
 /// runs. At most 32.
 [[nodiscard]] unsigned max_collective_blocks(std::span<const device_user> users);
+
+/// The limit of a resident grid in a world with proxied peers: the proxy's kernel, which executes their operations on
+/// this PE's memory, needs room beside it. How many of these blocks a GPU holds, in any distribution over its
+/// multiprocessors, with room for one warp of the proxy.
+[[nodiscard]] unsigned blocks_beside_proxy(const resident_kernel& kernel, const device_properties& gpu);
 
 }  // namespace pgas::detail

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "host/transport/transports.hpp"
-
 namespace pgas::detail {
 
 void check_message(int pe, int n_pes, std::size_t bytes, std::size_t most) {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "job.hpp"
+#include "benchmark_row.hpp"
 #include "pgas/pgas.hpp"
 
 namespace pgas::perf {

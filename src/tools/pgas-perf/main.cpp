@@ -11,7 +11,6 @@
 #include "measure.hpp"
 #include "options.hpp"
 #include "pgas/pgas.hpp"
-#include "plot.hpp"
 #include "report.hpp"
 
 namespace {

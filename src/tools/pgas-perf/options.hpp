@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "job.hpp"
+#include "benchmark_row.hpp"
 
 namespace pgas::perf {
 

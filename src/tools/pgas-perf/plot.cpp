@@ -1,5 +1,3 @@
-#include "plot.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,6 +5,8 @@
 #include <iterator>
 #include <limits>
 #include <map>
+
+#include "report.hpp"
 
 namespace pgas::perf {
 

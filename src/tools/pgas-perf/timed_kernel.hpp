@@ -6,7 +6,6 @@
 
 #include "benchmark_row.hpp"
 #include "benchmark_world.hpp"
-#include "job.hpp"
 #include "pgas/device.hpp"
 #include "pgas/pgas.hpp"
 

@@ -1,5 +1,3 @@
-#include "host/proxy/target.hpp"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -12,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "host/proxy/progress_engine.hpp"
 #include "unit/proxy/pes.hpp"
 
 namespace pgas::testing {

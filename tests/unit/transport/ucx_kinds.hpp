@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "host/log/log.hpp"
-#include "host/transport/transports.hpp"
+#include "host/transport/transport.hpp"
 #include "test_pe.hpp"
 
 namespace pgas_test {

@@ -4,7 +4,8 @@
 
 #include <string>
 
-#include "host/transport/transports.hpp"
+#include "host/log/log.hpp"
+#include "host/transport/transport.hpp"
 #include "host/transport/ucx/libucp.hpp"
 
 namespace pgas::detail {

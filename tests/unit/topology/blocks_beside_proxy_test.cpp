@@ -1,7 +1,7 @@
 // Grids beside which the proxy's kernel finds a place.
-#include "host/team/grid_limit.hpp"
-
 #include <gtest/gtest.h>
+
+#include "host/topology/device_info.hpp"
 
 namespace pgas::unit_test {
 namespace {
