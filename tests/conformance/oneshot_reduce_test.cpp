@@ -47,7 +47,7 @@ struct oneshot_rounds {
   PGAS_FN void operator()(const Block& block, const context& ctx) const {
     team_view t = team.of(ctx).channel(test_team::channels);  // the host's
     if (t.my_pe() < 0) return;
-    if (detail::all_direct(ctx, t)) t.push_offset_ = room.offset;  // as the library's teams have it
+    if (detail::all_direct(ctx, t)) t.staging_offset_ = room.offset;  // as the library's teams have it
     const stepping<Block> g(block);
     const std::uint32_t rank = g.thread_rank();
     const std::uint32_t size = g.size();
@@ -87,8 +87,8 @@ void run_rounds(const team_shape& shape) {
   expect_nothing_found(pes, body.found);
 }
 
-TEST(push, teams_of_2) { run_rounds({"2", 2, {0, 1}}); }
-TEST(push, teams_of_3_in_any_order) { run_rounds({"3 of 4", 4, {2, 3, 0}}); }
-TEST(push, teams_of_8) { run_rounds({"8", 8, {0, 1, 2, 3, 4, 5, 6, 7}}); }
+TEST(oneshot_reduce, teams_of_2) { run_rounds({"2", 2, {0, 1}}); }
+TEST(oneshot_reduce, teams_of_3_in_any_order) { run_rounds({"3 of 4", 4, {2, 3, 0}}); }
+TEST(oneshot_reduce, teams_of_8) { run_rounds({"8", 8, {0, 1, 2, 3, 4, 5, 6, 7}}); }
 
 }  // namespace

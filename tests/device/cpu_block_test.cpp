@@ -38,7 +38,7 @@ std::pair<int, int> run_block(std::uint32_t size, const F& f) {
   return {ended, thrown};
 }
 
-TEST(crew, sync_orders_what_members_do) {
+TEST(cpu_block, sync_orders_what_members_do) {
   for (std::uint32_t size : {1u, 2u, 4u, 7u}) {
     std::vector<int> cells(size, 0);  // plain: the thread sanitizer would see a barrier that does not order
     const auto ended = run_block(size, [&](const cpu_block& block) {
@@ -53,7 +53,7 @@ TEST(crew, sync_orders_what_members_do) {
   }
 }
 
-TEST(crew, members_that_return_are_not_waited_for) {
+TEST(cpu_block, members_that_return_are_not_waited_for) {
   std::atomic<int> rounds{0};
   const auto ended = run_block(4, [&](const cpu_block& block) {
     for (std::uint32_t round = 0; round <= block.thread_rank() * 10; ++round) {
@@ -65,7 +65,7 @@ TEST(crew, members_that_return_are_not_waited_for) {
   EXPECT_EQ(rounds, 1 + 11 + 21 + 31);
 }
 
-TEST(crew, a_failing_member_ends_the_others) {
+TEST(cpu_block, a_failing_member_ends_the_others) {
   for (int round = 0; round < 50; ++round) {
     const auto ended = run_block(4, [&](const cpu_block& block) {
       block.sync();
@@ -77,7 +77,7 @@ TEST(crew, a_failing_member_ends_the_others) {
   }
 }
 
-TEST(crew, members_know_their_place) {
+TEST(cpu_block, members_know_their_place) {
   const auto ended = run_block(3, [](const cpu_block& block) {
     EXPECT_EQ(block.block_rank(), 3u);
     EXPECT_EQ(block.num_blocks(), 5u);
@@ -89,7 +89,7 @@ TEST(crew, members_know_their_place) {
   EXPECT_EQ(pgas::detail::place_block(), 0u);
 }
 
-TEST(crew, broadcast_and_any_in_a_row) {
+TEST(cpu_block, broadcast_and_any_in_a_row) {
   const auto ended = run_block(4, [](const cpu_block& block) {
     for (std::uint32_t i = 0; i < 300; ++i) {
       ASSERT_EQ(pgas::detail::broadcast(block, i + block.thread_rank()), i);

@@ -29,7 +29,7 @@ enum class atomic_update : std::uint8_t { fetch, set, add, bit_and, bit_or, bit_
 
 /// The kind of a type that waits or atomic operations take.
 template <class T>
-[[nodiscard]] PGAS_HD constexpr datatype word_kind_of() {
+[[nodiscard]] PGAS_HD constexpr datatype datatype_for() {
   if constexpr (is_float16_type<T> || is_float16_pair_type<T>) {
     constexpr bool bfloat = float16_traits<T>::format == format16::bfloat;
     if constexpr (is_float16_type<T>)

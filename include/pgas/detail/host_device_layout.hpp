@@ -106,10 +106,10 @@ static_assert(sizeof(failure_record) == 64);
 struct alignas(128) control_block {
   std::uint32_t abort;  ///< 0: go on; otherwise 1 + the PE that failed, or abort_no_pe
   std::uint32_t reserved;
-  std::uint64_t heap_bytes;       ///< mapped bytes of each slot, for checks
-  std::uint64_t wait_timeout_ns;  ///< 0: waits have no deadline
-  std::uint64_t windows_begin;    ///< from where to where this PE has memory that only some PEs share, for checks
-  std::uint64_t windows_end;
+  std::uint64_t heap_bytes;           ///< mapped bytes of each slot, for checks
+  std::uint64_t wait_timeout_ns;      ///< 0: waits have no deadline
+  std::uint64_t team_segments_begin;  ///< from where to where this PE has memory that only some PEs share, for checks
+  std::uint64_t team_segments_end;
   alignas(128) failure_record record;
 };
 static_assert(sizeof(control_block) == 256);
@@ -170,18 +170,18 @@ struct team_layout {
   }
   /// The packets that members send to one of them in one collective, on channel 0 or on the host's. There are two
   /// buffers: with 64 teams that makes 10 MiB.
-  [[nodiscard]] PGAS_HD static constexpr std::uint64_t packets_bytes(bool of_host) {
+  [[nodiscard]] PGAS_HD static constexpr std::uint64_t packet_buffer_bytes(bool of_host) {
     return std::uint64_t{of_host ? 16u : 64u} << 10;
   }
   /// The epoch, and a line after it the packets.
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t packets(std::int32_t members, std::int32_t channels,
                                                                bool of_host) {
     return channel_bytes(members) * static_cast<std::uint64_t>(parts(channels)) +
-           (of_host ? line + 2 * packets_bytes(false) : 0);
+           (of_host ? line + 2 * packet_buffer_bytes(false) : 0);
   }
   /// The team_hierarchy.
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t plan(std::int32_t members, std::int32_t channels) {
-    return members > 1 ? packets(members, channels, true) + line + 2 * packets_bytes(true)
+    return members > 1 ? packets(members, channels, true) + line + 2 * packet_buffer_bytes(true)
                        : packets(members, channels, false);
   }
   /// Where the list of members starts.

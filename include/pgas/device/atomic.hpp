@@ -41,7 +41,7 @@ PGAS_FN void update_by_route(const context& ctx, T* dst, T value, std::int32_t p
   ctx.by_route(
       dst, pe, [&] { check(ctx, what, dst, pe); }, direct,
       [&](std::int32_t proxied_pe) {
-        proxied_update(proxy_queue_of(ctx), {what, proxied_pe, ctx.offset(dst)}, Update, word_kind_of<T>(),
+        proxied_update(proxy_queue_of(ctx), {what, proxied_pe, ctx.offset(dst)}, Update, datatype_for<T>(),
                        carried(value));
       });
 }
@@ -55,7 +55,7 @@ template <atomic_update Update, class Word, class T, class Direct>
       dst, pe, [&] { check(ctx, what, dst, pe); }, direct,
       [&](std::int32_t proxied_pe) {
         const std::uint64_t old = proxied_fetch(proxy_queue_of(ctx), {what, proxied_pe, ctx.offset(dst)}, Update,
-                                                word_kind_of<T>(), carried(value), carried(condition));
+                                                datatype_for<T>(), carried(value), carried(condition));
         return bits_as<T>(static_cast<word_of<T>>(old));
       });
 }

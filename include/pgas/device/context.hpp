@@ -76,7 +76,8 @@ class context {
     if (pe < 0 || pe >= n_pes()) return nullptr;
     const std::int32_t there = team_.world_pe(pe);
     const std::uint64_t at = offset(local);
-    const bool mapped = at < control_->heap_bytes || (at >= control_->windows_begin && at < control_->windows_end);
+    const bool mapped =
+        at < control_->heap_bytes || (at >= control_->team_segments_begin && at < control_->team_segments_end);
     return is_direct(there) && mapped ? world_remote(local, there) : nullptr;
   }
 

@@ -61,8 +61,8 @@ class team_view {
   std::int32_t my_pe_ = -1;
   std::int32_t n_channels_ = 0;
   std::int32_t channel_ = 0;
-  std::uint64_t state_offset_ = 0;  ///< of its detail::team_layout from the start of each slot
-  std::uint64_t push_offset_ = 0;   ///< of its detail::oneshot_staging; 0: it has none, or is not the host's view
+  std::uint64_t state_offset_ = 0;    ///< of its detail::team_layout from the start of each slot
+  std::uint64_t staging_offset_ = 0;  ///< of its detail::oneshot_staging; 0: it has none, or is not the host's view
   const std::int32_t* members_ = nullptr;  ///< in this PE's slot; null where start_ and stride_ suffice
 };
 static_assert(sizeof(team_view) == 48 && std::is_trivially_copyable_v<team_view>);

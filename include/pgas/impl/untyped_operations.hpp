@@ -106,18 +106,18 @@ template <class T>
 
 template <class T>
 [[nodiscard]] atomic_op update_of(atomic_update how, const T* target, T value = {}, T condition = {}) {
-  return {how, word_kind_of<T>(), target, bits_of(value), bits_of(condition)};
+  return {how, datatype_for<T>(), target, bits_of(value), bits_of(condition)};
 }
 
 template <class T>
 [[nodiscard]] word_set set_of(const T* words, std::size_t count, const int* status, cmp compare, T value) {
-  return {word_kind_of<T>(), words, count, status, compare, bits_of(value)};
+  return {datatype_for<T>(), words, count, status, compare, bits_of(value)};
 }
 template <class T>
 [[nodiscard]] word_set set_of(const T* words, std::size_t count, const int* status, cmp compare, const T* values) {
   if (values == nullptr && count != 0)
     throw error(code::invalid_argument, "wait_until, test: the values to compare with are null");
-  return {word_kind_of<T>(), words, count, status, compare, 0, values};
+  return {datatype_for<T>(), words, count, status, compare, 0, values};
 }
 
 }  // namespace pgas::detail

@@ -29,7 +29,7 @@ bool evenly_spaced(const control_group& group, const team_view& view) {
 
 std::unique_ptr<team_state> team_state::of_world(world_state& world) {
   team_view view = world.context().world();
-  if (world.domains().only_one()) view.push_offset_ = internal_area::bytes(view.n_pes());
+  if (world.domains().only_one()) view.staging_offset_ = internal_area::bytes(view.n_pes());
   std::unique_ptr<team_state> made(new team_state(world, &world.control_plane(), nullptr, view));
   made->write_hierarchy();
   made->memory_ = &world.heap().memory();
@@ -43,7 +43,7 @@ std::unique_ptr<team_state> team_state::of_some(world_state& world, control_grou
   const control_group* const members_of = group.get();
   team_view view = view_of(*members_of, {default_channels});
   view.state_offset_ = offset;
-  view.push_offset_ = staging;
+  view.staging_offset_ = staging;
   std::unique_ptr<team_state> made(new team_state(world, members_of, std::move(group), view));
   made->write_members();
   made->own_memory_ = world.heap().make_allocator(*members_of);

@@ -150,8 +150,8 @@ void world_state::build_heap() {
     std::atomic_ref(control->heap_bytes).store(mapped_bytes, std::memory_order_release);
   };
   const auto on_team_segments = [control](std::size_t begin, std::size_t end) {
-    std::atomic_ref(control->windows_begin).store(begin, std::memory_order_release);
-    std::atomic_ref(control->windows_end).store(end, std::memory_order_release);
+    std::atomic_ref(control->team_segments_begin).store(begin, std::memory_order_release);
+    std::atomic_ref(control->team_segments_end).store(end, std::memory_order_release);
   };
   heap_ = std::make_unique<class heap>(*device_, *control_plane_, settings_, log_, on_growth, on_team_segments,
                                        settings_.mem_handle == handle_kind::automatic);

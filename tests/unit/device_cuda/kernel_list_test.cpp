@@ -65,7 +65,7 @@ TEST(kernel_list, blocks_come_with_the_data) {
 
 TEST(kernel_list, blocks_are_as_many_as_pushes_need) {
   team_view team;
-  team.push_offset_ = 1 << 20;
+  team.staging_offset_ = 1 << 20;
   collective_request request;
   request.most_blocks = team_layout::most_blocks;
   request.what = collective_kind::reduce;

@@ -83,7 +83,7 @@ TEST(proxy_failure, a_pe_is_lost_after_some_operations) {
 }
 
 /// PE 0 is a proxy, PE 1 a bare transport that sends arbitrary messages.
-class stranger : public ::testing::Test, private detail::transport_events {
+class scripted_peer : public ::testing::Test, private detail::transport_events {
  protected:
   void message(int, std::span<const std::byte> bytes) override {
     std::memcpy(&last_, bytes.data(), sizeof last_);
@@ -92,13 +92,13 @@ class stranger : public ::testing::Test, private detail::transport_events {
   void done(detail::transport_token) override {}
   void lost(int, const std::string&) override {}
 
-  stranger() {
+  scripted_peer() {
     const std::vector<blob> addresses = {pe_.proxy().address(), bare_->address()};
     pe_.proxy().connect(addresses);
     bare_->connect(addresses, *this);
     pe_.proxy().add_ring(pe_.ring().consumer());
   }
-  ~stranger() override {
+  ~scripted_peer() override {
     expect_soon([&] { pe_.proxy().stop(500ms); });
     bare_->disconnect(1s);
   }
@@ -142,7 +142,7 @@ class stranger : public ::testing::Test, private detail::transport_events {
   std::deque<std::vector<std::byte>> sent_;  ///< the transport reads them later
 };
 
-TEST_F(stranger, is_served_if_its_messages_are_valid) {
+TEST_F(scripted_peer, is_served_if_its_messages_are_valid) {
   detail::message_op_header put{detail::message_op_kind::put, {}, {}, 0, 8, 64};
   std::vector<std::byte> ops(24);
   std::memcpy(ops.data(), &put, sizeof put);
@@ -157,55 +157,55 @@ TEST_F(stranger, is_served_if_its_messages_are_valid) {
   EXPECT_TRUE(pe_.failures().empty());
 }
 
-TEST_F(stranger, with_a_message_that_is_too_short_is_refused) {
+TEST_F(scripted_peer, with_a_message_that_is_too_short_is_refused) {
   send(std::vector<std::byte>(10));
   expect_refusal();
 }
 
-TEST_F(stranger, with_an_invalid_header_is_refused) {
+TEST_F(scripted_peer, with_an_invalid_header_is_refused) {
   send(std::vector<std::byte>(100, std::byte{0x11}));
   expect_refusal();
 }
 
-TEST_F(stranger, who_acknowledges_what_was_never_sent_is_refused) {
+TEST_F(scripted_peer, who_acknowledges_what_was_never_sent_is_refused) {
   send(0, 1);
   expect_refusal();
 }
 
-TEST_F(stranger, who_sends_a_message_twice_is_refused) {
+TEST_F(scripted_peer, who_sends_a_message_twice_is_refused) {
   send(1, 0);
   send(1, 0);
   expect_refusal();
 }
 
-TEST_F(stranger, who_sends_beyond_its_window_is_refused) {
+TEST_F(scripted_peer, who_sends_beyond_its_window_is_refused) {
   send(detail::message_window + 1, 0);
   expect_refusal();
 }
 
-TEST_F(stranger, who_requests_an_impossible_acknowledgement_is_refused) {
+TEST_F(scripted_peer, who_requests_an_impossible_acknowledgement_is_refused) {
   send(0, 0, {}, detail::message_window);  // the last of its window
   send(0, 0, {}, detail::message_window + 1);
   expect_refusal();
 }
 
-TEST_F(stranger, whose_acknowledgement_has_operations_is_refused) {
+TEST_F(scripted_peer, whose_acknowledgement_has_operations_is_refused) {
   send(0, 0, std::vector<std::byte>(16));
   expect_refusal();
 }
 
-TEST_F(stranger, with_an_invalid_operation_is_refused) {
+TEST_F(scripted_peer, with_an_invalid_operation_is_refused) {
   send(1, 0, std::vector<std::byte>(16, std::byte{0xff}));
   expect_refusal();
 }
 
-TEST_F(stranger, who_replies_to_no_request_is_refused) {
+TEST_F(scripted_peer, who_replies_to_no_request_is_refused) {
   detail::message_op_header reply{detail::message_op_kind::reply, {}, {}, 0, 0, 1};
   send(1, 0, {reinterpret_cast<const std::byte*>(&reply), sizeof reply});
   expect_refusal();
 }
 
-TEST_F(stranger, who_is_silent_does_not_keep_the_proxy_from_stopping) {
+TEST_F(scripted_peer, who_is_silent_does_not_keep_the_proxy_from_stopping) {
   const std::vector<std::byte> data = pattern(200'000, 1);
   std::vector<std::byte> here(1000);
   const producer ring = pe_.produce();
@@ -218,7 +218,7 @@ TEST_F(stranger, who_is_silent_does_not_keep_the_proxy_from_stopping) {
   EXPECT_TRUE(pe_.failures().empty());
 }
 
-TEST_F(stranger, who_sends_random_messages_does_no_harm) {
+TEST_F(scripted_peer, who_sends_random_messages_does_no_harm) {
   std::mt19937 random(5);
   for (int round = 0; round < 200; ++round) {
     detail::message_header head{random() % 3 + 1, random() % 2, random() % 3, 0};

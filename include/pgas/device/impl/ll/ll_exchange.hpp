@@ -27,15 +27,15 @@ namespace pgas::detail {
                                           team_layout::packets(team.n_pes(), team.n_channels(), team.channel_ != 0));
 }
 /// Bytes of the packets of one epoch.
-[[nodiscard]] PGAS_FN std::uint64_t packets_bytes(const team_view& team) {
-  return team_layout::packets_bytes(team.channel_ != 0);
+[[nodiscard]] PGAS_FN std::uint64_t packet_buffer_bytes(const team_view& team) {
+  return team_layout::packet_buffer_bytes(team.channel_ != 0);
 }
 
 /// Whether the messages of a collective fit the packets, and all members are direct. The same on all members, as team
 /// and message size alone decide.
 [[nodiscard]] PGAS_FN bool fits_ll(const context& ctx, const team_view& team, std::uint64_t units) {
   const auto n = static_cast<std::uint64_t>(team.n_pes());
-  const std::uint64_t room = packets_bytes(team) / ll_unit_packed_bytes;
+  const std::uint64_t room = packet_buffer_bytes(team) / ll_unit_packed_bytes;
   if ((team.channel_ != 0 && team.channel_ != team.n_channels()) || n < 2 || units == 0 || units > room ||
       units * n > room)
     return false;
@@ -50,7 +50,7 @@ struct ll_epoch {
   const control_block* control;
   std::int32_t members;
   std::int32_t me;
-  std::uint32_t room;   ///< packets_bytes()
+  std::uint32_t room;   ///< packet_buffer_bytes()
   std::uint32_t units;  ///< of each message
   std::uint32_t epoch;  ///< 0 before load_epoch()
 
@@ -74,7 +74,7 @@ struct ll_epoch {
           ctx.control_,
           team.n_pes(),
           team.my_pe(),
-          static_cast<std::uint32_t>(packets_bytes(team)),
+          static_cast<std::uint32_t>(packet_buffer_bytes(team)),
           static_cast<std::uint32_t>(units),
           epoch};
 }
@@ -121,7 +121,8 @@ PGAS_COLD void reset_ll_packets(context ctx, G g, team_view team, operation what
   if (g.thread_rank() == 0) store_relaxed(count, 0u);
   auto* const packets = reinterpret_cast<std::byte*>(count) + team_layout::line;
   const auto step = static_cast<std::uint64_t>(g.size()) * 16;
-  for (std::uint64_t at = static_cast<std::uint64_t>(g.thread_rank()) * 16; at < 2 * packets_bytes(team); at += step)
+  for (std::uint64_t at = static_cast<std::uint64_t>(g.thread_rank()) * 16; at < 2 * packet_buffer_bytes(team);
+       at += step)
     store_relaxed(reinterpret_cast<vec16*>(packets + at), vec16{});
   collective_barrier(ctx, g, team, what);  // nobody sends before all have cleared
 }

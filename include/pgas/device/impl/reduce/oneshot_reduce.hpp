@@ -16,7 +16,7 @@ namespace pgas::detail {
 
 /// Whether a team has staging memory, by the host's view of it.
 [[nodiscard]] PGAS_HD constexpr bool has_oneshot_staging(const team_view& team) {
-  return team.push_offset_ != 0 && team.n_pes() > 1 && team.n_pes() <= oneshot_staging::most_members;
+  return team.staging_offset_ != 0 && team.n_pes() > 1 && team.n_pes() <= oneshot_staging::most_members;
 }
 
 /// Bytes that one member stores to another for one block: a power of two, so that the members' parts lie a constant
@@ -140,7 +140,7 @@ PGAS_FN void oneshot_reduce(const context& ctx, const G& g, const team_view& tea
   const oneshot_job job{reinterpret_cast<const std::byte*>(src + begin),
                         reinterpret_cast<std::byte*>(dst + begin),
                         n * sizeof(T),
-                        reinterpret_cast<std::byte*>(ctx.my_slot_ + team.push_offset_) +
+                        reinterpret_cast<std::byte*>(ctx.my_slot_ + team.staging_offset_) +
                             (static_cast<std::uint32_t>(which) * 2 + turn) * oneshot_staging::block_bytes +
                             offset_in_word(src + begin),
                         direct_peer_map(ctx, team),

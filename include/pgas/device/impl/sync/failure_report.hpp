@@ -71,7 +71,7 @@ struct checked_heap {
   if (bytes == 0) return failure::none;
   const control_block& mapped = *heap.control;
   if (!inside(0, load_relaxed(&mapped.heap_bytes)) &&
-      !inside(load_relaxed(&mapped.windows_begin), load_relaxed(&mapped.windows_end)))
+      !inside(load_relaxed(&mapped.team_segments_begin), load_relaxed(&mapped.team_segments_end)))
     return failure::outside_heap;
   if ((heap.my_slot + offset) % alignment != 0) return failure::misaligned;
   return failure::none;
