@@ -2,8 +2,12 @@
 /// Declarations that the sources of libnvshmem_host share.
 #pragma once
 
+#include <dlfcn.h>
+#include <fmt/format.h>
+
 #include <memory>
 #include <optional>
+#include <string_view>
 
 #include "host/compat/common/runtime.hpp"
 #include "pgas/compat/nvshmem/host_abi.h"
@@ -59,6 +63,24 @@ void create_team_init(world& joined);
 
 /// The type of a word for waits and atomic operations. *Errors* invalid_argument for types of one byte.
 [[nodiscard]] detail::datatype datatype_of(compat::number type);
+
+/// The address of the symbol `name` in this process; null if there is none.
+template <class T>
+[[nodiscard]] T* find_loaded(const char* name) {
+  return reinterpret_cast<T*>(::dlsym(RTLD_DEFAULT, name));
+}
+
+/// Looks up the function `name`. *Errors* bootstrap_unavailable naming `library`.
+template <class Function>
+void look_up(Function*& function, const char* name, std::string_view library) {
+  function = find_loaded<Function>(name);
+  if (function == nullptr)
+    throw error(
+        code::bootstrap_unavailable,
+        fmt::format("{} is not loaded in this process, or has no function {}: link the program to it, or load it "
+                    "with RTLD_GLOBAL",
+                    library, name));
+}
 
 /// A bootstrap over `comm`, which points to an MPI_Comm of the MPI that this process has loaded.
 /// *Errors* bootstrap_unavailable where no MPI is loaded, or an unknown one.

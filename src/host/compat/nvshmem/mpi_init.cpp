@@ -3,7 +3,6 @@
 // objects. MPICH's are integers, shared by Intel MPI, MVAPICH and Cray MPICH (https://www.mpich.org/abi/).
 #include <string>
 
-#include "host/compat/common/loaded_library.hpp"
 #include "host/compat/nvshmem/host_library.hpp"
 #include "pgas/impl/mpi_exchange.hpp"
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "host/compat/common/loaded_library.hpp"
 #include "host/compat/nvshmem/host_library.hpp"
 
 namespace pgas::compat {
