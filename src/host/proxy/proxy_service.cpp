@@ -10,7 +10,6 @@
 #include "common/net/tcp_socket.hpp"
 #include "common/resource_limits.hpp"
 #include "host/control/exchange_results.hpp"
-#include "host/topology/net_devices.hpp"
 #include "host/topology/numa_affinity.hpp"
 #include "host/transport/transport.hpp"
 

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <span>
@@ -120,6 +121,16 @@ void check_message(int pe, int n_pes, std::size_t bytes, std::size_t most);
 
 /// *Errors* transport_failed unless [offset, offset + bytes) is inside the `exposed` bytes of `pe`.
 void check_range(int pe, std::uint64_t offset, std::uint64_t bytes, std::uint64_t exposed);
+
+// ---- settings of UCX: by default it takes all network devices of the host, and listens on them
+
+/// `interfaces` and the active ports of InfiniBand, in the format of UCX_NET_DEVICES; empty where there are no
+/// interfaces. @param infiniband the kernel's list of ports
+[[nodiscard]] std::string net_devices(std::vector<std::string> interfaces,
+                                      const std::filesystem::path& infiniband = "/sys/class/infiniband");
+
+/// The same text in processes of one host that share memory by name.
+[[nodiscard]] std::string memory_namespaces();
 
 struct ucx_settings {
   int pe = 0;                  ///< this PE's world number; each message names its sender

@@ -1,17 +1,18 @@
 /// @file
-/// The connection to one PE.
+/// The connection to one PE, and the keys of its memory.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "host/transport/ucx/completion_queue.hpp"
-#include "host/transport/ucx/memory_key.hpp"
 #include "host/transport/ucx/worker.hpp"
+#include "pgas/bootstrap.hpp"
 
 namespace pgas::detail {
 
@@ -27,6 +28,21 @@ struct ucx_header {
   std::int32_t pe = 0;  ///< the sender
 
   static constexpr std::uint32_t expected_magic = 0x7058'5347;
+};
+
+/// The key of exposed memory as PEs exchange it: the address of the memory and the remote key of UCX.
+///
+/// UCX does not check a remote key that it unpacks, so a checksum guards the whole against truncation and mix-ups. It
+/// does not guard against forgery: keys come from members of the job.
+struct ucx_memory_key {
+  std::uint64_t address = 0;
+  std::uint64_t bytes = 0;
+  blob rkey;  ///< the result of ucp_rkey_pack()
+
+  [[nodiscard]] blob packed() const;
+  /// @param pe the sender, for the error
+  /// *Errors* handle_invalid for bytes that packed() has not made.
+  [[nodiscard]] static ucx_memory_key unpack(int pe, std::span<const std::byte> packed);
 };
 
 /// An endpoint, made at the first operation, and its requests in flight. Never calls transport_events: reports to

@@ -13,7 +13,6 @@
 #include "common/unique_fd.hpp"
 #include "host/transport/ucx/completion_queue.hpp"
 #include "host/transport/ucx/endpoint.hpp"
-#include "host/transport/ucx/memory_key.hpp"
 #include "host/transport/ucx/worker.hpp"
 
 namespace pgas::detail {

@@ -1,5 +1,3 @@
-#include "host/topology/net_devices.hpp"
-
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -7,6 +5,7 @@
 
 #include "common/net/address.hpp"
 #include "common/net/tcp_socket.hpp"
+#include "host/transport/transport.hpp"
 
 namespace {
 
