@@ -12,7 +12,7 @@ import check
 
 CLEAN = {
     "include/pgas/detail/compiler.hpp": "#if defined(__CUDACC__)\n#define PGAS_FN __device__\n#endif\n",
-    "include/pgas/detail/isa/ptx.hpp": '#include <cuda/atomic>\ninline void f() { asm volatile("membar.sys;"); }\n',
+    "include/pgas/detail/isa/ptx_memory.hpp": '#include <cuda/atomic>\ninline void f() { asm volatile("membar.sys;"); }\n',
     "include/pgas/types.hpp": '#include "pgas/detail/compiler.hpp"\n',
     "include/pgas/device/put.hpp": '#include <cooperative_groups.h>\n#include "pgas/types.hpp"\n\n/// Copies.\n'
     "template <class T>\nPGAS_FN void put(T*);\nPGAS_FN void put(int*);\n",
@@ -45,7 +45,7 @@ CLEAN = {
 VIOLATIONS = [
     ("layer", "include/pgas/types.hpp", '#include "pgas/device/put.hpp"\n'),
     ("layer", "include/pgas/types.hpp", '#include <pgas/world.hpp>\n'),
-    ("layer", "include/pgas/detail/isa/ptx.hpp", '#include "pgas/types.hpp"\n'),
+    ("layer", "include/pgas/detail/isa/ptx_memory.hpp", '#include "pgas/types.hpp"\n'),
     ("layer", "include/pgas/device/put.hpp", '#include "pgas/world.hpp"\n'),
     ("layer", "include/pgas/world.hpp", '#include "host/team/world_state.hpp"\n'),
     ("third_party", "src/host/api/world.cpp", "#include <cuda_runtime.h>\n"),

@@ -2,7 +2,7 @@
 /// Lanes of a warp that call an operation at the same time, each for itself: they may do the work together.
 #pragma once
 
-#include "pgas/detail/isa/ptx.hpp"
+#include "pgas/detail/isa/ptx_memory.hpp"
 
 namespace pgas::detail {
 

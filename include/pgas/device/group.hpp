@@ -13,7 +13,7 @@
 /// | grid | this_grid(block), see grid.hpp: all threads of all blocks | kernels of launch() |
 #pragma once
 
-#include "pgas/detail/isa/ptx.hpp"
+#include "pgas/detail/isa/ptx_memory.hpp"
 #include "pgas/types.hpp"
 
 #if !defined(__CUDACC__)

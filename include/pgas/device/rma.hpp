@@ -17,7 +17,7 @@
 /// together, eight neighbours at a time; the meaning is the same.
 #pragma once
 
-#include "pgas/detail/isa/ptx.hpp"
+#include "pgas/detail/isa/ptx_memory.hpp"
 #include "pgas/device/context.hpp"
 #include "pgas/device/group.hpp"
 #include "pgas/device/impl/copy/coalesced_copy.hpp"

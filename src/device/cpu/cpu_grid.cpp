@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "device/cpu/cpu_device.hpp"
-#include "pgas/detail/isa/ptx.hpp"
+#include "pgas/detail/isa/ptx_memory.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::detail {

@@ -9,7 +9,7 @@
 #include <system_error>
 #include <utility>
 
-#include "pgas/detail/isa/ptx.hpp"
+#include "pgas/detail/isa/ptx_memory.hpp"
 
 namespace pgas::detail {
 

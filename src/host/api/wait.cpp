@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "host/team/host_operation.hpp"
-#include "pgas/detail/polling.hpp"
+#include "pgas/detail/poll_fairness.hpp"
 #include "pgas/device/wait.hpp"
 
 namespace pgas::detail {

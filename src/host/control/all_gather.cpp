@@ -1,6 +1,4 @@
 // Collectives of the control plane: each member sends its contribution to all others and waits for theirs.
-#include "host/control/all_gather.hpp"
-
 #include <fcntl.h>
 #include <fmt/format.h>
 
@@ -11,6 +9,7 @@
 
 #include "common/join_test_hook.hpp"
 #include "host/control/control_plane_state.hpp"
+#include "host/control/pending_collectives.hpp"
 
 namespace pgas::detail {
 

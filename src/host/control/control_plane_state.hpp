@@ -17,10 +17,10 @@
 #include "common/fork_guard.hpp"
 #include "common/net/event_loop.hpp"
 #include "common/unique_fd.hpp"
-#include "host/control/all_gather.hpp"
 #include "host/control/connection.hpp"
 #include "host/control/control_message.hpp"
 #include "host/control/control_plane.hpp"
+#include "host/control/pending_collectives.hpp"
 #include "host/log/log.hpp"
 
 namespace pgas::detail {
@@ -48,14 +48,14 @@ struct control_plane_state : std::enable_shared_from_this<control_plane_state> {
   void end_group(control_group::identity id) noexcept;
   [[nodiscard]] control_group::identity new_group() noexcept;
 
-  // ---- one thread for each group (collectives.cpp)
+  // ---- one thread for each group (all_gather.cpp)
 
   [[nodiscard]] std::vector<contribution> gather(control_group::identity group, collective call,
                                                  std::span<const std::byte> mine, std::span<const int> fds);
   void leave();
   void check() const;
 
-  // ---- any thread (failure.cpp)
+  // ---- any thread (report_failure.cpp)
 
   void set_failure(const error& cause, log_level level) noexcept;
   void set_failure(const error& cause, origin from) noexcept {
@@ -66,7 +66,7 @@ struct control_plane_state : std::enable_shared_from_this<control_plane_state> {
   /// "PE 2 (host a, pid 123)"
   [[nodiscard]] std::string describe(int pe) const;
 
-  // ---- the reader (reader.cpp)
+  // ---- the reader (reader_thread.cpp)
 
   void start_reader();
   void stop_reader() noexcept;

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <vector>
 
-#include "device/device_memory.hpp"
+#include "device/owned_device_memory.hpp"
 #include "device/shared/execute_operation.hpp"
 
 namespace pgas::detail {

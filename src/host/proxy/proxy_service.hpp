@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "device/device.hpp"
-#include "device/device_memory.hpp"
+#include "device/owned_device_memory.hpp"
 #include "host/control/control_plane.hpp"
 #include "host/log/log.hpp"
 #include "host/proxy/host_producer.hpp"

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "host/proxy/progress_engine.hpp"
-#include "pgas/detail/polling.hpp"
+#include "pgas/detail/poll_fairness.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::detail {

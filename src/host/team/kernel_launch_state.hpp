@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "device/device.hpp"
-#include "device/device_memory.hpp"
+#include "device/owned_device_memory.hpp"
 #include "pgas/device/impl/sync/grid_barrier.hpp"
 
 namespace pgas::detail {

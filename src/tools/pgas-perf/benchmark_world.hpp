@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "benchmark_row.hpp"
+#include "benchmark_list.hpp"
 #include "pgas/pgas.hpp"
 
 namespace pgas::perf {

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <fstream>
 
-#include "benchmark_row.hpp"
+#include "benchmark_list.hpp"
 #include "pgas/pgas.hpp"
 #include "verify_collective.hpp"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "benchmark_row.hpp"
+#include "benchmark_list.hpp"
 #include "benchmark_world.hpp"
 
 namespace pgas::perf {

@@ -4,7 +4,7 @@
 /// namespace of its own: PGAS_PERF_SIDE.
 #pragma once
 
-#include "benchmark_row.hpp"
+#include "benchmark_list.hpp"
 #include "benchmark_world.hpp"
 #include "pgas/device.hpp"
 #include "pgas/pgas.hpp"

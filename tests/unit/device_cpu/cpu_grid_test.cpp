@@ -16,7 +16,7 @@
 
 #include "device/device.hpp"
 #include "pgas/detail/host_device_layout.hpp"
-#include "pgas/detail/isa/ptx.hpp"
+#include "pgas/detail/isa/ptx_memory.hpp"
 #include "pgas/device/grid.hpp"
 #include "pgas/error.hpp"
 #include "unit/control/pes.hpp"

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <thread>
 
-#include "pgas/detail/isa/ptx.hpp"
+#include "pgas/detail/isa/ptx_memory.hpp"
 #include "unit/proxy/pes.hpp"
 
 namespace pgas::testing {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "device/device.hpp"
-#include "pgas/detail/isa/ptx.hpp"
+#include "pgas/detail/isa/ptx_memory.hpp"
 #include "unit/proxy/pes.hpp"
 
 namespace pgas::testing {

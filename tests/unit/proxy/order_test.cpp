@@ -4,7 +4,7 @@
 #include <cstring>
 #include <thread>
 
-#include "pgas/detail/isa/ptx.hpp"
+#include "pgas/detail/isa/ptx_memory.hpp"
 #include "unit/proxy/pes.hpp"
 
 namespace pgas::testing {

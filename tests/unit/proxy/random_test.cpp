@@ -6,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "pgas/detail/isa/ptx.hpp"
+#include "pgas/detail/isa/ptx_memory.hpp"
 #include "pgas/detail/tsan.hpp"
 #include "unit/proxy/pes.hpp"
 

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "pgas/detail/polling.hpp"
+#include "pgas/detail/poll_fairness.hpp"
 
 namespace pgas::testing {
 namespace {

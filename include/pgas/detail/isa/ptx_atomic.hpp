@@ -7,7 +7,7 @@
 #pragma once
 
 #include "pgas/detail/float16.hpp"
-#include "pgas/detail/isa/ptx.hpp"
+#include "pgas/detail/isa/ptx_memory.hpp"
 
 namespace pgas::detail {
 

@@ -1,4 +1,4 @@
-#include "device/cuda/kernels/collective_kernels.cuh"
+#include "device/cuda/kernels/lockstep_grid.cuh"
 
 namespace pgas::detail::cuda {
 

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "pgas/detail/isa/ptx_address_space.hpp"
-#include "pgas/detail/isa/ptx_bulk.hpp"
+#include "pgas/detail/isa/ptx_copy.hpp"
 #include "pgas/device/impl/copy/copy.hpp"
 #include "pgas/device/impl/sync/wait.hpp"
 

@@ -16,7 +16,7 @@
 ///   below 64 registers, so that a kernel of 1024 threads may call them.
 #pragma once
 
-#include "pgas/detail/isa/ptx_bulk.hpp"
+#include "pgas/detail/isa/ptx_copy.hpp"
 #include "pgas/device/group.hpp"
 
 namespace pgas::detail {

@@ -9,7 +9,7 @@
 #include <stdexcept>
 
 #include "pgas/detail/compiler.hpp"
-#include "pgas/detail/isa/ptx.hpp"
+#include "pgas/detail/isa/ptx_memory.hpp"
 
 namespace pgas::detail {
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "pgas/detail/cluster_vote.hpp"
-#include "pgas/detail/isa/ptx.hpp"
+#include "pgas/detail/isa/ptx_memory.hpp"
 #include "pgas/device/group.hpp"
 
 namespace pgas::detail {

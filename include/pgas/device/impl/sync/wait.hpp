@@ -3,19 +3,19 @@
 /// library.
 #pragma once
 
-#include "pgas/detail/polling.hpp"
+#include "pgas/detail/poll_fairness.hpp"
 #include "pgas/device/impl/sync/failure_report.hpp"
 
 namespace pgas::detail {
 
 /// The deadline of a wait, 0 until the first check and ~0 where there is none; and why the wait must end, none while it
 /// may go on.
-struct deadline {
+struct wait_limit {
   std::uint64_t at;
   failure why;
 };
 
-[[nodiscard]] PGAS_FN deadline check_abort(const control_block* control, std::uint64_t at) {
+[[nodiscard]] PGAS_FN wait_limit check_abort(const control_block* control, std::uint64_t at) {
   constexpr std::uint64_t never = ~std::uint64_t{0};
   // A thread of this PE that has given up ends the waits of the others: they may wait for its next operation.
   if (load_relaxed(&control->abort) != 0 || load_relaxed(&control->record.complete) != 0) return {at, failure::aborted};
@@ -35,7 +35,7 @@ struct deadline {
 template <class Poll>
 [[nodiscard]] PGAS_FN failure poll_until(const control_block* control, const Poll& poll,
                                          std::uint32_t between = polls_between_checks) {
-  deadline p{0, failure::none};
+  wait_limit p{0, failure::none};
   for (;;) {
     PGAS_ROLLED
     for (std::uint32_t i = 0; i < between; ++i) {

@@ -3,7 +3,7 @@
 /// `device/wait.hpp`.
 #pragma once
 
-#include "pgas/detail/polling.hpp"
+#include "pgas/detail/poll_fairness.hpp"
 #include "pgas/device/impl/sync/thread_group_vote.hpp"
 #include "pgas/device/impl/sync/wait.hpp"
 
@@ -215,7 +215,7 @@ template <class Set, class Take, PGAS_IS(group) G>
   constexpr std::size_t again = gave_up - 1;
   const bool leads = g.thread_rank() == 0;
   const std::uint32_t between = sweeps_between_checks(set.count / static_cast<std::uint32_t>(g.size()));
-  deadline p{0, failure::none};
+  wait_limit p{0, failure::none};
   for (std::uint32_t polls = 1;; ++polls) {
     const sweep_result mine = find_first(set, part_of(g));
     if (polls % between == 0) {

@@ -1,6 +1,6 @@
 /// @file
 /// A row of the benchmark: the operation measured, its sizes and shapes, and the check of its data. A row is defined in
-/// one place, the file with its kernel; the lists of these files are declared below and joined in rows.cpp.
+/// one place, the file with its kernel; the lists of these files are declared below and joined in benchmark_list.cpp.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // Memory that goes with its owner, whatever happens in between.
-#include "device/device_memory.hpp"
+#include "device/owned_device_memory.hpp"
 
 #include <gtest/gtest.h>
 

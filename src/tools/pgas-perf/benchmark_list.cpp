@@ -1,4 +1,4 @@
-#include "benchmark_row.hpp"
+#include "benchmark_list.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -2,7 +2,7 @@
 /// How threads poll: where a search of several words starts, and how often threads of the host yield.
 #pragma once
 
-#include "pgas/detail/isa/ptx.hpp"
+#include "pgas/detail/isa/ptx_memory.hpp"
 
 namespace pgas::detail {
 

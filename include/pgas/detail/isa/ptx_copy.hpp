@@ -4,7 +4,7 @@
 /// through the read-only path.
 #pragma once
 
-#include "pgas/detail/isa/ptx.hpp"
+#include "pgas/detail/isa/ptx_memory.hpp"
 
 namespace pgas::detail {
 

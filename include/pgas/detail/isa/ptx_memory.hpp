@@ -3,7 +3,7 @@
 /// in C++ terms; this file and its neighbours `ptx_*.hpp` are the only ones with inline assembly.
 ///
 /// Naming: `relaxed` and `release` are strong accesses at system scope, of symmetric memory or of host-mapped memory
-/// (the .global window). What copies are made of is in `ptx_bulk.hpp`.
+/// (the .global window). What copies are made of is in `ptx_copy.hpp`.
 #pragma once
 
 #include "pgas/detail/compiler.hpp"
