@@ -156,6 +156,7 @@ def host_sight(file: Source):
 # The rooms of src/host, the lowest first; those of one line may include one another.
 HOST_ROOMS = (
     ("error", "config", "log"),
+    ("share",),
     ("transport",),
     ("control",),
     ("topology",),

@@ -18,6 +18,7 @@
 #include <string>
 #include <string_view>
 
+#include "common/process_start.hpp"
 #include "common/resource_limits.hpp"
 #include "pgas/error.hpp"
 
@@ -50,24 +51,6 @@ std::uint64_t random_number() {
 }
 
 std::string file_name(std::uint64_t nonce) { return fmt::format("pgas-{:016x}", nonce); }
-
-/// The start time of a process as the kernel counts; 0 where there is no such process. *Errors* code::system where this
-/// one may open no more files.
-std::uint64_t start_of(std::int32_t pid) {
-  const std::string path = fmt::format("/proc/{}/stat", pid);
-  std::ifstream file(path);
-  if (!file && (errno == EMFILE || errno == ENFILE)) throw system_failure(path.c_str(), errno);
-  std::string line;
-  std::getline(file, line);
-  const std::size_t name_end = line.rfind(')');  // the name before it may contain anything
-  if (name_end == std::string::npos) return 0;
-  std::istringstream fields(line.substr(name_end + 1));
-  std::string skipped;
-  for (int field = 3; field < 22; ++field) fields >> skipped;
-  std::uint64_t start = 0;
-  fields >> start;
-  return start;
-}
 
 [[noreturn]] void reject(const std::string& why) { throw error(code::handle_invalid, "the handle " + why); }
 
@@ -104,7 +87,7 @@ unique_fd open_named(const named_handle& name, std::size_t bytes) {
   // The opened file counts: the name may mean another one meanwhile.
   if (::fstat(fd.get(), &about) != 0 || about.st_ino != name.inode || about.st_dev != name.device)
     reject("names another file");
-  if (start_of(name.pid) != name.process_start) reject("is of a process that has ended");
+  if (process_start(name.pid) != name.process_start) reject("is of a process that has ended");
   return fd;
 }
 
@@ -206,7 +189,7 @@ exported_handle host_segment::export_as(handle_kind kind) const {
   named_handle name;
   name.pid = ::getpid();
   name.fd = fd_.get();
-  name.process_start = start_of(name.pid);
+  name.process_start = process_start(name.pid);
   name.inode = about.st_ino;
   name.device = about.st_dev;
   name.bytes = bytes_;

@@ -1,0 +1,169 @@
+/// @file
+/// Memory shared by handle between any two processes: one makes a ticket, a line of text, and another opens it. Neither
+/// a world nor a launcher is needed. `pgas/timeline.hpp` orders what the two do with the memory.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pgas/detail/compiler.hpp"
+
+namespace pgas {
+
+namespace detail {
+class exported_memory;
+class imported_memory;
+}  // namespace detail
+
+/// Where memory is: on a GPU or on the host.
+struct memory_place {
+  int ordinal = -1;  ///< of the GPU, as CUDA counts in this process; -1: the host
+
+  /// Host memory.
+  [[nodiscard]] static constexpr memory_place host() noexcept { return {-1}; }
+  /// Memory of the GPU with this number.
+  [[nodiscard]] static constexpr memory_place gpu(int ordinal) noexcept { return {ordinal}; }
+  /// Two places are the same if they are one device.
+  friend constexpr bool operator==(memory_place, memory_place) = default;
+};
+
+/// What importers may do with memory.
+enum class access : unsigned char { read_only, read_write };
+
+/// Whether importers may get more than what was asked for: the block around an allocation, the rest of a pool.
+enum class whole_block : unsigned char { refuse, allow };
+
+/// How memory is shared.
+struct shared_memory_options {
+  access importers = access::read_write;    ///< read_only is refused where the system does not enforce it
+  whole_block block = whole_block::refuse;  ///< of shared_memory::of()
+};
+
+/// What a ticket allows.
+struct ticket_options {
+  std::chrono::seconds lifetime{0};  ///< from now on; 0: until it is revoked
+  int opens = 0;                     ///< how many processes may open it, one after another or at once; 0: any number
+  std::optional<uid_t> user;         ///< whose processes may open it; not set: those of this process's own user
+};
+
+/// A process that has memory of this one open.
+struct opener {
+  pid_t pid = 0;                                ///< as this process sees it, or as it calls itself where it is not seen
+  uid_t uid = 0;                                ///< its user
+  std::chrono::system_clock::time_point since;  ///< when it opened the memory first
+};
+
+/// The process that shares memory.
+struct memory_exporter {
+  std::string host;           ///< its host name
+  pid_t pid = 0;              ///< as it calls itself
+  uid_t uid = 0;              ///< its user
+  std::uint64_t started = 0;  ///< clock ticks after boot: tells it from a later process with the same number
+};
+
+/// Memory of this process that others may open. Move-only; empty at first.
+///
+/// *Callers* any thread; one at a time for each object. In a child of fork() only the destructor may be called, which
+/// does nothing there.
+/// *Memory* an importer keeps what it has opened until it closes it, whether this object or this process is gone or
+/// not. The destructor forgets all tickets, and frees memory of make() where nobody has it open; else the last importer
+/// frees it, and the log says so.
+class PGAS_API shared_memory {
+ public:
+  shared_memory() noexcept;
+  shared_memory(shared_memory&& other) noexcept;
+  shared_memory& operator=(shared_memory&& other) noexcept;
+  ~shared_memory();
+
+  /// New memory, zeroed on the host, in pieces of its own: nothing else lies in them.
+  /// @param bytes rounded up to 2 MiB, which is what data() has room for; size() is what was asked for.
+  /// *Errors* invalid_argument for 0 bytes; out_of_memory, device_unavailable, device_failed.
+  [[nodiscard]] static shared_memory make(memory_place place, std::size_t bytes,
+                                          const shared_memory_options& options = {});
+
+  /// Memory that exists: of cuMemCreate (one mapped piece or several in a row), of a pool with descriptors
+  /// (cudaMallocFromPoolAsync), of cudaMalloc; on the host shared mappings of memory files (memfd), each mapped whole.
+  /// *Memory* must not be freed before this object, except where an importer is to keep it (cuMemCreate, memfd).
+  /// *Errors* invalid_argument where it is private, managed or pinned host memory or was itself imported, where
+  /// importers would get more than [pointer, pointer + bytes), with the number of bytes and the way out, and where
+  /// read_only can't be enforced.
+  [[nodiscard]] static shared_memory of(void* pointer, std::size_t bytes, const shared_memory_options& options = {});
+
+  /// The memory in this process.
+  [[nodiscard]] void* data() const noexcept;
+  /// In bytes.
+  [[nodiscard]] std::size_t size() const noexcept;
+  /// Whether there is memory.
+  [[nodiscard]] explicit operator bool() const noexcept { return memory_ != nullptr; }
+
+  /// A new ticket: printable text of at most 1024 characters without blanks, which a file, a pipe, an HTTP body or a
+  /// variable can carry. Whoever has it, on this host and as the user that it is for, can open the memory.
+  /// *Errors* invalid_argument; system where no socket or thread can be made, config_value where PGAS_SOCKET_DIR is to
+  /// blame.
+  [[nodiscard]] std::string ticket(const ticket_options& options = {});
+  /// Makes all tickets made so far invalid. Processes that have the memory open keep it.
+  void revoke();
+  /// The processes that have the memory open now. One that died is off the list within a second.
+  [[nodiscard]] std::vector<opener> opened_by() const;
+
+ private:
+  std::unique_ptr<detail::exported_memory> memory_;
+};
+
+/// How a ticket is opened.
+struct open_options {
+  std::chrono::milliseconds timeout{10'000};  ///< how long the exporter may take to answer
+  /// On which device the memory is to be used. Not set: where it lies. A GPU that reaches the memory's own GPU works,
+  /// too.
+  std::optional<memory_place> place;
+};
+
+/// Memory of another process, or of this one, opened by a ticket. Move-only; empty at first.
+///
+/// *Callers* any thread; one at a time for each object. In a child of fork() only the destructor may be called, which
+/// does nothing there.
+/// *Memory* a process maps the same memory once, however often it opens it; the last object to be destroyed unmaps it.
+/// It stays readable and writable when the exporter has freed it or has died.
+class PGAS_API opened_memory {
+ public:
+  opened_memory() noexcept;
+  opened_memory(opened_memory&& other) noexcept;
+  opened_memory& operator=(opened_memory&& other) noexcept;
+  ~opened_memory();
+
+  /// Opens a ticket of shared_memory::ticket(). A ticket that this process has opened before, and whose memory it still
+  /// has, is not counted again; it must not have expired or been revoked.
+  /// *Errors* handle_invalid for text that is no ticket, or is damaged; authentication where it has expired, was
+  /// revoked, was opened as often as it allows, or is for another user; peer_lost where the exporter has ended;
+  /// wait_timeout where it does not answer; peer_unreachable where its memory can't be used here, with the ways that
+  /// were tried; system, out_of_memory.
+  [[nodiscard]] static opened_memory open(std::string_view ticket, const open_options& options = {});
+
+  /// The memory in this process.
+  [[nodiscard]] void* data() const noexcept;
+  /// In bytes, as the exporter's shared_memory::size().
+  [[nodiscard]] std::size_t size() const noexcept;
+  /// Whether there is memory.
+  [[nodiscard]] explicit operator bool() const noexcept { return memory_ != nullptr; }
+  /// What this process may do with it.
+  [[nodiscard]] pgas::access access() const noexcept;
+  /// Whose memory it is.
+  [[nodiscard]] const memory_exporter& exporter() const noexcept;
+  /// Whether the exporter still runs. Takes a system call or two; false within a second after its end. Always true for
+  /// memory of another host, opened by a fabric handle.
+  [[nodiscard]] bool alive() const noexcept;
+  /// *Errors* peer_lost, naming host and process, unless alive().
+  void check() const;
+
+ private:
+  std::shared_ptr<detail::imported_memory> memory_;
+};
+
+}  // namespace pgas

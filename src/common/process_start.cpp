@@ -1,0 +1,38 @@
+#include "common/process_start.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <charconv>
+#include <string_view>
+
+#include "common/system_error.hpp"
+#include "common/unique_fd.hpp"
+#include "pgas/error.hpp"
+
+namespace pgas::detail {
+
+std::uint64_t process_start(pid_t pid) {
+  constexpr int number_of_field = 22;
+  const std::string path = fmt::format("/proc/{}/stat", pid);
+  const unique_fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file && (errno == EMFILE || errno == ENFILE))
+    throw error(code::system, fmt::format("{}: {}; raise the limit (ulimit -n)", path, errno_text(errno)));
+  char text[1024];
+  const ssize_t length = file ? ::read(file.get(), text, sizeof text) : 0;
+  std::string_view rest(text, length > 0 ? static_cast<std::size_t>(length) : 0);
+  const std::size_t name_end = rest.rfind(')');  // the name before it may contain anything
+  if (name_end == std::string_view::npos) return 0;
+  rest.remove_prefix(name_end + 1);
+  for (int field = 3; field <= number_of_field; ++field) {
+    const std::size_t blank = rest.find(' ');
+    if (blank == std::string_view::npos) return 0;
+    rest.remove_prefix(blank + 1);
+  }
+  std::uint64_t start = 0;
+  std::from_chars(rest.data(), rest.data() + rest.size(), start);
+  return start;
+}
+
+}  // namespace pgas::detail

@@ -1,0 +1,218 @@
+#include "host/share/ticket.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <fstream>
+#include <span>
+
+#include "common/net/socket.hpp"
+#include "common/process_start.hpp"
+#include "common/serialize.hpp"
+
+namespace pgas::detail {
+
+namespace {
+
+/// What every ticket's text begins with; a later format has another number.
+constexpr std::string_view prefix = "pgas1.";
+constexpr std::string_view digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+
+/// The fixed part of a ticket as bytes; behind it host, socket and payload, then the code over all of it.
+struct ticket_head {
+  std::uint64_t id;
+  bits128 secret;
+  bits128 machine;
+  std::uint64_t start;
+  std::int64_t expires;
+  std::int32_t pid;
+  std::uint32_t uid;
+  std::int32_t opens;
+  std::uint32_t user;
+  std::uint8_t kind;
+  std::uint8_t host_bytes;
+  std::uint8_t socket_bytes;
+  std::uint8_t reserved;
+  std::uint16_t payload_bytes;
+  std::uint16_t also_reserved;
+};
+static_assert(sizeof(ticket_head) == 80);
+
+constexpr std::size_t max_bytes =
+    sizeof(ticket_head) + ticket::max_host_bytes + ticket::max_socket_bytes + ticket::max_payload + sizeof(bits128);
+static_assert(prefix.size() + (max_bytes * 4 + 2) / 3 <= ticket::max_text);
+
+[[noreturn]] void damaged(std::string_view why) {
+  throw error(code::handle_invalid, fmt::format("the ticket {}: copy it again from where it was made, whole and "
+                                                "unchanged, or ask the exporter for a new one",
+                                                why));
+}
+
+std::string to_text(std::span<const std::byte> bytes) {
+  std::string text(prefix);
+  std::uint32_t bits = 0;
+  int have = 0;
+  for (const std::byte one : bytes) {
+    bits = bits << 8 | std::to_integer<std::uint32_t>(one);
+    for (have += 8; have >= 6; have -= 6) text += digits[bits >> (have - 6) & 63];
+  }
+  if (have > 0) text += digits[bits << (6 - have) & 63];
+  return text;
+}
+
+blob to_bytes(std::string_view text) {
+  static constexpr auto values = [] {
+    std::array<std::int8_t, 256> table{};
+    table.fill(-1);
+    for (std::size_t i = 0; i < digits.size(); ++i)
+      table[static_cast<unsigned char>(digits[i])] = static_cast<std::int8_t>(i);
+    return table;
+  }();
+  blob bytes;
+  std::uint32_t bits = 0;
+  int have = 0;
+  for (const char one : text) {
+    const std::int8_t value = values[static_cast<unsigned char>(one)];
+    if (value < 0) damaged("has characters that none can have");
+    bits = bits << 6 | static_cast<std::uint32_t>(value);
+    have += 6;
+    if (have < 8) continue;
+    have -= 8;
+    bytes.push_back(static_cast<std::byte>(bits >> have & 0xff));
+  }
+  // The last digit has bits to spare. With anything but zeros in them two texts would be one ticket.
+  if (have >= 6 || (bits & ((1u << have) - 1)) != 0) damaged("was cut off or changed");
+  return bytes;
+}
+
+std::span<const std::byte> bytes_in(const std::string& text) { return std::as_bytes(std::span(text)); }
+
+std::string take_text(std::span<const std::byte>& rest, std::size_t bytes) {
+  const auto* start = reinterpret_cast<const char*>(rest.data());
+  std::string text(start, bytes);
+  rest = rest.subspan(bytes);
+  return text;
+}
+
+std::string host_name() {
+  char name[256] = {};
+  return ::gethostname(name, sizeof(name) - 1) == 0 ? name : "unknown";
+}
+
+}  // namespace
+
+std::string_view name_of(ticket_kind kind) noexcept { return kind == ticket_kind::memory ? "memory" : "a timeline"; }
+
+std::string name_of(const ticket_exporter& exporter) {
+  return fmt::format("process {} on {}", exporter.pid, exporter.host);
+}
+
+std::string encode(const ticket& what) {
+  const std::string host = what.exporter.host.substr(0, ticket::max_host_bytes);
+  if (what.exporter.socket.size() > ticket::max_socket_bytes || what.payload.size() > ticket::max_payload)
+    throw error(
+        code::invalid_argument,
+        fmt::format("a ticket has room for {} bytes of socket name and {} of contents, not for {} and {}",
+                    ticket::max_socket_bytes, ticket::max_payload, what.exporter.socket.size(), what.payload.size()));
+  ticket_head head{};
+  head.id = what.id;
+  head.secret = what.secret;
+  head.machine = what.exporter.machine;
+  head.start = what.exporter.start;
+  head.expires = what.expires;
+  head.pid = what.exporter.pid;
+  head.uid = what.exporter.uid;
+  head.opens = what.opens;
+  head.user = what.user;
+  head.kind = static_cast<std::uint8_t>(what.kind);
+  head.host_bytes = static_cast<std::uint8_t>(host.size());
+  head.socket_bytes = static_cast<std::uint8_t>(what.exporter.socket.size());
+  head.payload_bytes = static_cast<std::uint16_t>(what.payload.size());
+  blob bytes;
+  bytes.reserve(max_bytes);
+  const auto append = [&bytes](std::span<const std::byte> part) {
+    bytes.insert(bytes.end(), part.begin(), part.end());
+  };
+  append(bytes_of(head));
+  append(bytes_in(host));
+  append(bytes_in(what.exporter.socket));
+  append(what.payload);
+  append(code_over(what.secret, 't', {bytes}));
+  return to_text(bytes);
+}
+
+ticket decode(std::string_view text) {
+  constexpr std::string_view blanks = " \t\r\n";
+  const std::size_t first = text.find_first_not_of(blanks);
+  if (first == std::string_view::npos) damaged("is empty");
+  text = text.substr(first, text.find_last_not_of(blanks) + 1 - first);
+  if (text.size() > ticket::max_text) damaged(fmt::format("has {} characters, more than any", text.size()));
+  if (!text.starts_with(prefix)) {
+    if (text.starts_with("pgas") && text.find('.') < 8) damaged("is of another version of pgas");
+    damaged("is not one of pgas, whose text begins with \"pgas1.\"");
+  }
+  const blob bytes = to_bytes(text.substr(prefix.size()));
+  ticket_head head{};
+  if (bytes.size() < sizeof head + sizeof(bits128)) damaged("was cut off");
+  std::memcpy(&head, bytes.data(), sizeof head);
+  std::span<const std::byte> rest(bytes);
+  const std::span<const std::byte> covered = rest.first(rest.size() - sizeof(bits128));
+  bits128 code{};
+  std::ranges::copy(rest.last(sizeof code), code.begin());
+  const std::size_t expected = sizeof head + head.host_bytes + head.socket_bytes + head.payload_bytes;
+  if (covered.size() < expected) damaged("was cut off");
+  if (covered.size() != expected || !same_bits(code, code_over(head.secret, 't', {covered}))) damaged("was changed");
+  // Whoever knows the format can make a ticket with a code that fits: nothing below relies on the maker.
+  const bool known = head.kind == static_cast<std::uint8_t>(ticket_kind::memory) ||
+                     head.kind == static_cast<std::uint8_t>(ticket_kind::timeline);
+  if (!known || head.reserved != 0 || head.also_reserved != 0)
+    damaged("opens something that this version does not know");
+  if (head.id == 0 || head.pid <= 0 || head.opens < 0 || head.expires < 0 || head.host_bytes > ticket::max_host_bytes ||
+      head.socket_bytes > ticket::max_socket_bytes || head.payload_bytes > ticket::max_payload)
+    damaged("contradicts itself");
+  ticket result;
+  result.kind = static_cast<ticket_kind>(head.kind);
+  result.id = head.id;
+  result.secret = head.secret;
+  result.exporter.machine = head.machine;
+  result.exporter.pid = head.pid;
+  result.exporter.start = head.start;
+  result.exporter.uid = head.uid;
+  result.expires = head.expires;
+  result.opens = head.opens;
+  result.user = head.user;
+  rest = covered.subspan(sizeof head);
+  result.exporter.host = take_text(rest, head.host_bytes);
+  result.exporter.socket = take_text(rest, head.socket_bytes);
+  result.payload.assign(rest.begin(), rest.end());
+  return result;
+}
+
+bits128 this_machine() {
+  std::string id;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> id;
+  if (id.empty()) id = host_name();
+  return siphash128({}, bytes_in(id));
+}
+
+ticket_exporter this_process(std::string socket) {
+  ticket_exporter self;
+  self.host = host_name().substr(0, ticket::max_host_bytes);
+  self.machine = this_machine();
+  self.pid = ::getpid();
+  self.start = process_start(self.pid);
+  self.uid = ::geteuid();
+  self.socket = std::move(socket);
+  return self;
+}
+
+bits128 code_over(const bits128& secret, char role, std::initializer_list<std::span<const std::byte>> parts) {
+  blob message{static_cast<std::byte>(role)};
+  for (const std::span<const std::byte> part : parts) message.insert(message.end(), part.begin(), part.end());
+  return siphash128(secret, message);
+}
+
+}  // namespace pgas::detail

@@ -1,0 +1,73 @@
+/// @file
+/// Tickets: what one process hands to another so that it can open something of it. As text for people and programs, as
+/// a struct for the library.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "common/siphash.hpp"
+#include "pgas/bootstrap.hpp"
+#include "pgas/error.hpp"
+
+namespace pgas::detail {
+
+/// What a ticket opens.
+enum class ticket_kind : std::uint8_t { memory = 1, timeline = 2 };
+
+/// The name for messages: "memory", "a timeline".
+[[nodiscard]] std::string_view name_of(ticket_kind kind) noexcept;
+
+/// The process that makes tickets, and where it listens.
+struct ticket_exporter {
+  std::string host;         ///< its name, for messages; cut at max_host_bytes
+  bits128 machine{};        ///< of the running kernel: the same for all processes that can share descriptors
+  pid_t pid = 0;            ///< in its own namespace
+  std::uint64_t start = 0;  ///< process_start()
+  uid_t uid = 0;
+  std::string socket;  ///< "@name" in the abstract namespace, or a path
+};
+
+/// A ticket. Expiry, user and number of opens are for messages: the exporter goes by what it remembers.
+struct ticket {
+  static constexpr std::size_t max_text = 1024;
+  static constexpr std::size_t max_host_bytes = 64;
+  static constexpr std::size_t max_socket_bytes = 108;
+  static constexpr std::size_t max_payload = 448;
+
+  ticket_kind kind = ticket_kind::memory;
+  std::uint64_t id = 0;  ///< random, not 0: the exporter's name for the ticket
+  bits128 secret{};      ///< whoever has it has the ticket; never sent over the socket
+  ticket_exporter exporter;
+  std::int64_t expires = 0;  ///< seconds since 1970, 0: never
+  std::int32_t opens = 0;    ///< 0: any number
+  uid_t user = 0;            ///< who may open it
+  blob payload;              ///< by kind
+};
+
+/// One line of at most ticket::max_text characters, each a letter, a digit, '-', '_' or '.'.
+/// *Errors* invalid_argument where socket or payload are too long.
+[[nodiscard]] std::string encode(const ticket& what);
+
+/// The inverse. White space around the text is ignored.
+/// *Errors* handle_invalid saying whether the text is no ticket, of another version, or damaged: a change of any
+/// character is found.
+[[nodiscard]] ticket decode(std::string_view text);
+
+/// This process as an exporter that listens at `socket`.
+[[nodiscard]] ticket_exporter this_process(std::string socket);
+/// Identifies the running kernel.
+[[nodiscard]] bits128 this_machine();
+
+/// "process 4711 on node17".
+[[nodiscard]] std::string name_of(const ticket_exporter& exporter);
+
+/// A keyed code over the parts, one after another; each end of a connection proves with it that it has the ticket.
+/// @param role of the side that makes it, so that no side's code is good for the other
+[[nodiscard]] bits128 code_over(const bits128& secret, char role,
+                                std::initializer_list<std::span<const std::byte>> parts);
+
+}  // namespace pgas::detail
