@@ -50,7 +50,7 @@ struct shared_memory_options {
 struct ticket_options {
   std::chrono::seconds lifetime{0};  ///< from now on; 0: until it is revoked
   int opens = 0;                     ///< how many processes may open it, one after another or at once; 0: any number
-  std::optional<uid_t> user;         ///< whose processes may open it; not set: those of this process's own user
+  std::optional<uid_t> user{};       ///< whose processes may open it; not set: those of this process's own user
 };
 
 /// A process that has memory of this one open.
@@ -122,7 +122,7 @@ struct open_options {
   std::chrono::milliseconds timeout{10'000};  ///< how long the exporter may take to answer
   /// On which device the memory is to be used. Not set: where it lies. A GPU that reaches the memory's own GPU works,
   /// too.
-  std::optional<memory_place> place;
+  std::optional<memory_place> place{};
 };
 
 /// Memory of another process, or of this one, opened by a ticket. Move-only; empty at first.

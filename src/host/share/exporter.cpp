@@ -1,0 +1,212 @@
+// What is exported, and the tickets for it. exporter_session.cpp answers importers.
+#include "host/share/exporter.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "common/system_error.hpp"
+#include "common/thread.hpp"
+#include "host/share/exporter_service.hpp"
+#include "pgas/config.hpp"
+
+namespace pgas::detail {
+
+namespace {
+
+std::uint64_t random_number() {
+  std::uint64_t number = 0;
+  std::memcpy(&number, random_bits().data(), sizeof number);
+  return number | 1;  // never 0
+}
+
+unix_address new_address(const std::string& directory) {
+  return {directory, fmt::format("pgas-share-{}-{:016x}", ::getpid(), random_number())};
+}
+
+constexpr int backlog = 4096;
+
+struct current_exporter {
+  std::mutex mutex;
+  std::weak_ptr<exporter> now;
+};
+
+}  // namespace
+
+std::shared_ptr<exporter> exporter::of_process() {
+  auto& current = of_this_process<current_exporter>();
+  const std::lock_guard lock(current.mutex);
+  std::shared_ptr<exporter> now = current.now.lock();
+  if (!now) {
+    const config settings = config::from_environment();
+    now = std::make_shared<exporter>(settings.socket_directory, settings);
+    current.now = now;
+  }
+  return now;
+}
+
+exporter::exporter(const std::string& directory, const config& settings)
+    : log_(settings),
+      listener_([&] {
+        const unix_address address = new_address(directory);
+        return unix_listener(address, backlog);
+      }()),
+      self_(this_process([this] {
+        sockaddr_un bound{};
+        socklen_t length = sizeof bound;
+        if (::getsockname(listener_.fd(), reinterpret_cast<sockaddr*>(&bound), &length) != 0)
+          throw_system("getsockname");
+        const std::size_t bytes = length - offsetof(sockaddr_un, sun_path);
+        if (bound.sun_path[0] == '\0') return "@" + std::string(bound.sun_path + 1, bytes - 1);
+        return std::string(bound.sun_path);
+      }())),
+      spare_(::open("/dev/null", O_RDONLY | O_CLOEXEC)) {
+  loop_.watch(listener_.fd(), POLLIN, [this](short) { accept(); });
+  thread_ = start_thread("pgas-share", [this] { serve(); });
+  close_after_fork(listener_.fd());
+  log_.debug("sharing at {}", self_.socket);
+}
+
+exporter::~exporter() {
+  stop_ = true;
+  loop_.wake();
+  thread_.join();
+  loop_.end();
+  keep_after_fork(listener_.fd());
+}
+
+std::uint64_t exporter::add(std::shared_ptr<const shared_object> what) {
+  const std::lock_guard lock(mutex_);
+  exports_.emplace(next_, export_record{std::move(what), std::chrono::system_clock::now()});
+  return next_++;
+}
+
+std::string exporter::make_ticket(std::uint64_t of, const ticket_options& options, blob payload) {
+  if (options.lifetime.count() < 0 || options.opens < 0)
+    throw error(code::invalid_argument,
+                fmt::format("a ticket that lives {} seconds and can be opened {} times: neither may be negative",
+                            options.lifetime.count(), options.opens));
+  // So that no clock overflows; it is as good as for ever.
+  const std::chrono::seconds lifetime = std::min<std::chrono::seconds>(options.lifetime, std::chrono::hours(24 * 3650));
+  ticket made;
+  made.id = random_number();
+  made.secret = random_bits();
+  made.exporter = self_;
+  if (lifetime.count() > 0) {
+    const auto until = std::chrono::system_clock::now() + lifetime;
+    made.expires = std::chrono::ceil<std::chrono::seconds>(until.time_since_epoch()).count();
+  }
+  made.opens = options.opens;
+  made.user = options.user.value_or(self_.uid);
+  made.payload = std::move(payload);
+  ticket_record record{of, made.secret, std::nullopt, options.opens, 0, made.user};
+  if (lifetime.count() > 0) record.expires = clock::now() + lifetime;
+  const std::lock_guard lock(mutex_);
+  made.kind = exports_.at(of).what->kind();
+  std::string text = encode(made);
+  // A file's mode keeps other users away before credentials do.
+  if (made.user != self_.uid && self_.socket[0] != '@' && ::chmod(self_.socket.c_str(), 0666) != 0)
+    throw_system("chmod " + self_.socket);
+  std::erase_if(tickets_,
+                [](const auto& entry) { return entry.second.expires && *entry.second.expires < clock::now(); });
+  tickets_.emplace(made.id, record);
+  return text;
+}
+
+void exporter::revoke(std::uint64_t of) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(tickets_, [of](const auto& entry) { return entry.second.of == of; });
+  for (auto& [number, one] : sessions_) {
+    if (one.of != of || one.revoked) continue;
+    one.revoked = true;
+    if (!one.sending) tell(one, share_reply::status::revoked);
+  }
+}
+
+std::vector<opener> exporter::opened_by(std::uint64_t of) const {
+  std::vector<opener> openers;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [number, one] : sessions_) {
+    if (one.of != of) continue;
+    const auto known = std::ranges::find(openers, one.pid, &opener::pid);  // one that has opened several tickets
+    if (known == openers.end())
+      openers.push_back({one.pid, one.owner.uid, one.since});
+    else
+      known->since = std::min(known->since, one.since);
+  }
+  return openers;
+}
+
+void exporter::remove(std::uint64_t of) noexcept {
+  std::string text;
+  std::string holders;
+  std::shared_ptr<const shared_object> last;  // destroyed without the lock
+  {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(tickets_, [of](const auto& entry) { return entry.second.of == of; });
+    last = std::move(exports_.at(of).what);
+    exports_.erase(of);
+    for (auto& [number, one] : sessions_) {
+      if (one.of != of) continue;
+      tell(one, share_reply::status::freed);
+      // The thread sees the end of the connection and drops the session.
+      ::shutdown(one.socket.get(), SHUT_RDWR);
+      fmt::format_to(std::back_inserter(holders), "{}{}", holders.empty() ? "" : ", ", one.pid);
+    }
+    if (!holders.empty()) text = last->text();
+  }
+  if (!holders.empty())
+    log_.info("{} is freed here while other processes have it open ({}): it lives until they close it", text, holders);
+}
+
+std::string exporter::listing() const {
+  using std::chrono::duration_cast;
+  using std::chrono::seconds;
+  const auto now = std::chrono::system_clock::now();
+  const auto age = [now](std::chrono::system_clock::time_point since) {
+    return duration_cast<seconds>(now - since).count();
+  };
+  const std::lock_guard lock(mutex_);
+  std::string text;
+  for (const auto& [number, one] : exports_) {
+    fmt::format_to(std::back_inserter(text), "process {} exports {}, for {} s\n", self_.pid, one.what->text(),
+                   age(one.since));
+    for (const auto& [other, importer] : sessions_)
+      if (importer.of == number)
+        fmt::format_to(std::back_inserter(text), "  open in process {} of user {}, for {} s\n", importer.pid,
+                       importer.owner.uid, age(importer.since));
+  }
+  return text;
+}
+
+registered_export::registered_export(std::shared_ptr<const shared_object> what)
+    : exporter_(exporter::of_process()), id_(exporter_->add(std::move(what))) {}
+
+registered_export::~registered_export() {
+  if (process_.in_creator())
+    exporter_->remove(id_);
+  else
+    new std::shared_ptr<exporter>(std::move(exporter_));  // its thread and its sockets are the parent's
+}
+
+std::string registered_export::make_ticket(const ticket_options& options, blob payload) {
+  if (!process_.in_creator())
+    throw error(
+        code::forked_process,
+        "memory of the parent process: only the process that shares it can make tickets; make them before fork()");
+  return exporter_->make_ticket(id_, options, std::move(payload));
+}
+
+void registered_export::revoke() {
+  if (process_.in_creator()) exporter_->revoke(id_);
+}
+
+std::vector<opener> registered_export::opened_by() const {
+  return process_.in_creator() ? exporter_->opened_by(id_) : std::vector<opener>();
+}
+
+}  // namespace pgas::detail

@@ -1,0 +1,45 @@
+#include "host/share/unforked_fd.hpp"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <mutex>
+#include <set>
+
+namespace pgas::detail {
+
+namespace {
+
+/// The descriptors to be closed. Never destroyed: objects with static lifetime may close theirs after it would be.
+struct registry {
+  std::mutex mutex;
+  std::set<int> open;
+
+  static registry& instance() {
+    static registry& one = *new registry;
+    // fork() while another thread holds the mutex would leave it locked in the child for good.
+    [[maybe_unused]] static const int handled = ::pthread_atfork([] { one.mutex.lock(); }, [] { one.mutex.unlock(); },
+                                                                 [] {
+                                                                   for (const int fd : one.open) ::close(fd);
+                                                                   one.open.clear();
+                                                                   one.mutex.unlock();
+                                                                 });
+    return one;
+  }
+};
+
+}  // namespace
+
+void close_after_fork(int fd) {
+  registry& all = registry::instance();
+  const std::lock_guard lock(all.mutex);
+  all.open.insert(fd);
+}
+
+void keep_after_fork(int fd) noexcept {
+  registry& all = registry::instance();
+  const std::lock_guard lock(all.mutex);
+  all.open.erase(fd);
+}
+
+}  // namespace pgas::detail

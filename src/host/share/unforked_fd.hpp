@@ -1,0 +1,67 @@
+/// @file
+/// Sockets that children of fork() do not keep: while a child has a copy of one end, the other end does not learn that
+/// this process has died.
+#pragma once
+
+#include <atomic>
+#include <utility>
+
+#include "common/fork_guard.hpp"
+#include "common/unique_fd.hpp"
+
+namespace pgas::detail {
+
+/// The T of this process, made by the first call. A child of fork() gets a new one and leaves its parent's as it is, as
+/// a mutex in it may be locked by a thread that the child does not have. Never destroyed.
+template <class T>
+[[nodiscard]] T& of_this_process() {
+  struct owned {
+    fork_guard process;
+    T value;
+  };
+  static std::atomic<owned*> current{nullptr};
+  owned* now = current.load(std::memory_order_acquire);
+  while (now == nullptr || !now->process.in_creator()) {
+    auto* const made = new owned;
+    if (current.compare_exchange_strong(now, made, std::memory_order_acq_rel)) return made->value;
+    delete made;
+  }
+  return now->value;
+}
+
+/// From now on fork() closes `fd` in the child.
+void close_after_fork(int fd);
+/// The inverse, before it is closed here.
+void keep_after_fork(int fd) noexcept;
+
+/// Owns a descriptor that fork() closes in the child. Move-only; empty at first.
+///
+/// *Callers* any thread. In a child an object made by its parent must be neither used nor destroyed: its number may
+/// mean another file there.
+class unforked_fd {
+ public:
+  unforked_fd() = default;
+  explicit unforked_fd(unique_fd fd) : fd_(std::move(fd)) {
+    if (fd_) close_after_fork(fd_.get());
+  }
+  unforked_fd(unforked_fd&& other) noexcept = default;
+  unforked_fd& operator=(unforked_fd&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  unforked_fd(const unforked_fd&) = delete;
+  unforked_fd& operator=(const unforked_fd&) = delete;
+  ~unforked_fd() { close(); }
+
+  [[nodiscard]] int get() const noexcept { return fd_.get(); }
+  [[nodiscard]] explicit operator bool() const noexcept { return static_cast<bool>(fd_); }
+  void close() noexcept {
+    if (fd_) keep_after_fork(fd_.get());
+    fd_.reset();
+  }
+
+ private:
+  unique_fd fd_;
+};
+
+}  // namespace pgas::detail

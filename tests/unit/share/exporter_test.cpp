@@ -1,0 +1,237 @@
+// The exporter of a process and its importers, which are in the same process here.
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+#include <string>
+#include <thread>
+
+#include "code_of.hpp"
+#include "common/net/unix_socket.hpp"
+#include "host/share/importer.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+using pgas::code;
+using namespace pgas::detail;
+using pgas_test::code_of;
+
+/// Pieces that are files with their number in them.
+class numbered_files final : public shared_object {
+ public:
+  explicit numbered_files(std::size_t count) : count_(count) {}
+  [[nodiscard]] ticket_kind kind() const noexcept override { return ticket_kind::timeline; }
+  [[nodiscard]] pgas::blob description() const override { return {std::byte{1}, std::byte{2}, std::byte{3}}; }
+  [[nodiscard]] std::size_t pieces() const noexcept override { return count_; }
+  [[nodiscard]] shared_piece piece(std::size_t number) const override {
+    if (number == fail_at) throw pgas::error(code::device_failed, "no such piece");
+    shared_piece made;
+    made.bytes = 8;
+    made.handle.kind = pgas::handle_kind::posix_fd;
+    made.handle.fd = unique_fd(::memfd_create("numbered", MFD_CLOEXEC));
+    EXPECT_EQ(::pwrite(made.handle.fd.get(), &number, 8, 0), 8);
+    return made;
+  }
+  [[nodiscard]] std::string text() const override { return std::to_string(count_) + " files"; }
+  std::size_t fail_at = ~std::size_t{0};
+
+ private:
+  std::size_t count_;
+};
+
+deadline soon() { return deadline(5s); }
+
+opened_ticket open(const std::string& text) { return open_ticket(decode(text), ticket_kind::timeline, soon()); }
+
+/// Waits for what another thread does.
+template <class Condition>
+bool comes(Condition&& condition) {
+  for (int i = 0; i < 1000; ++i) {
+    if (condition()) return true;
+    std::this_thread::sleep_for(1ms);
+  }
+  return false;
+}
+
+TEST(Exporter, HandsOverEveryPieceInOrder) {
+  for (const std::size_t count : {0u, 1u, 59u, 60u, 61u, 200u, 1000u}) {
+    registered_export shared(std::make_shared<numbered_files>(count));
+    const opened_ticket opened = open(shared.make_ticket({}, {}));
+    EXPECT_EQ(opened.description.size(), 3u);
+    ASSERT_EQ(opened.pieces.size(), count);
+    for (std::size_t i = 0; i < count; ++i) {
+      std::size_t number = 0;
+      EXPECT_EQ(::pread(opened.pieces[i].handle.fd.get(), &number, 8, 0), 8);
+      EXPECT_EQ(number, i);
+    }
+    EXPECT_TRUE(opened.connection->alive());
+  }
+}
+
+TEST(Exporter, ListsWhoHasItOpen) {
+  registered_export shared(std::make_shared<numbered_files>(1));
+  EXPECT_TRUE(shared.opened_by().empty());
+  {
+    const opened_ticket opened = open(shared.make_ticket({}, {}));
+    ASSERT_EQ(shared.opened_by().size(), 1u);
+    EXPECT_EQ(shared.opened_by()[0].pid, ::getpid());
+    EXPECT_EQ(shared.opened_by()[0].uid, ::geteuid());
+    const std::string socket = decode(shared.make_ticket({}, {})).exporter.socket;
+    const std::string list = list_exports(socket, soon());
+    EXPECT_NE(list.find("exports 1 files"), std::string::npos) << list;
+    EXPECT_NE(list.find("open in process " + std::to_string(::getpid())), std::string::npos) << list;
+  }
+  EXPECT_TRUE(comes([&] { return shared.opened_by().empty(); }));
+}
+
+TEST(Exporter, TicketsExpireAreUsedUpAndRevoked) {
+  registered_export shared(std::make_shared<numbered_files>(1));
+  const std::string twice = shared.make_ticket({.opens = 2}, {});
+  { const opened_ticket one = open(twice); }
+  { const opened_ticket two = open(twice); }
+  EXPECT_EQ(code_of([&] { static_cast<void>(open(twice)); }), code::authentication);
+  const std::string brief = shared.make_ticket({.lifetime = 1s}, {});
+  const opened_ticket kept = open(brief);
+  kept.connection->check_ticket();
+  std::this_thread::sleep_for(2100ms);  // a ticket's text has whole seconds
+  EXPECT_EQ(code_of([&] { static_cast<void>(open(brief)); }), code::authentication);
+  EXPECT_EQ(code_of([&] { kept.connection->check_ticket(); }), code::authentication);
+  const std::string lasting = shared.make_ticket({}, {});
+  const opened_ticket held = open(lasting);
+  shared.revoke();
+  EXPECT_EQ(code_of([&] { static_cast<void>(open(lasting)); }), code::authentication);
+  EXPECT_EQ(code_of([&] { held.connection->check_ticket(); }), code::authentication);
+  EXPECT_TRUE(held.connection->alive());
+  EXPECT_EQ(open(shared.make_ticket({}, {})).pieces.size(), 1u);
+}
+
+TEST(Exporter, ExpiryIsTheExportersToo) {
+  registered_export shared(std::make_shared<numbered_files>(1));
+  ticket altered = decode(shared.make_ticket({.lifetime = 1s, .opens = 1}, {}));
+  altered.expires = 0;  // as a forger who has the secret would
+  altered.opens = 0;
+  std::this_thread::sleep_for(1100ms);
+  EXPECT_EQ(code_of([&] { static_cast<void>(open_ticket(altered, ticket_kind::timeline, soon())); }),
+            code::authentication);
+}
+
+TEST(Exporter, RefusesBadOptionsOtherKindsUsersAndSecrets) {
+  registered_export shared(std::make_shared<numbered_files>(1));
+  EXPECT_EQ(code_of([&] { static_cast<void>(shared.make_ticket({.lifetime = -1s}, {})); }), code::invalid_argument);
+  EXPECT_EQ(code_of([&] { static_cast<void>(shared.make_ticket({.opens = -1}, {})); }), code::invalid_argument);
+  EXPECT_EQ(code_of([&] { static_cast<void>(shared.make_ticket({}, pgas::blob(5000))); }), code::invalid_argument);
+  const std::string text = shared.make_ticket({}, {});
+  EXPECT_EQ(code_of([&] { static_cast<void>(open_ticket(decode(text), ticket_kind::memory, soon())); }),
+            code::handle_invalid);
+  EXPECT_EQ(code_of([&] { static_cast<void>(open(shared.make_ticket({.user = ::geteuid() + 1}, {}))); }),
+            code::authentication);
+  for (std::size_t i = 0; i < 16; ++i) {
+    ticket wrong = decode(text);
+    wrong.secret[i] ^= std::byte{1};
+    EXPECT_EQ(code_of([&] { static_cast<void>(open_ticket(wrong, ticket_kind::timeline, soon())); }),
+              code::authentication);
+  }
+  ticket elsewhere = decode(text);
+  elsewhere.exporter.machine[0] ^= std::byte{1};
+  EXPECT_EQ(code_of([&] { static_cast<void>(open_ticket(elsewhere, ticket_kind::timeline, soon())); }),
+            code::peer_unreachable);
+}
+
+TEST(Exporter, LongLifetimesDoNotOverflow) {
+  registered_export shared(std::make_shared<numbered_files>(1));
+  EXPECT_EQ(open(shared.make_ticket({.lifetime = std::chrono::seconds::max()}, {})).pieces.size(), 1u);
+}
+
+TEST(Exporter, FreedThingsEndTheConnectionButNotTheExporter) {
+  auto shared = std::make_unique<registered_export>(std::make_shared<numbered_files>(1));
+  const registered_export other(std::make_shared<numbered_files>(2));
+  const std::string text = shared->make_ticket({}, {});
+  const opened_ticket opened = open(text);
+  shared.reset();
+  EXPECT_EQ(code_of([&] { static_cast<void>(open(text)); }), code::authentication);
+  EXPECT_TRUE(comes([&] { return code_of([&] { opened.connection->check_ticket(); }) != code::system; }));
+}
+
+TEST(Exporter, AFreshOneComesAfterTheLast) {
+  std::string first;
+  {
+    registered_export shared(std::make_shared<numbered_files>(1));
+    first = shared.make_ticket({}, {});
+  }
+  EXPECT_EQ(code_of([&] { static_cast<void>(open(first)); }), code::peer_lost);
+  registered_export shared(std::make_shared<numbered_files>(1));
+  EXPECT_EQ(open(shared.make_ticket({}, {})).pieces.size(), 1u);
+  EXPECT_EQ(code_of([&] { static_cast<void>(open(first)); }), code::peer_lost);
+}
+
+TEST(Exporter, APieceThatCannotBeMadeIsAnErrorAndDoesNotCount) {
+  for (const std::size_t at : {std::size_t{0}, std::size_t{70}}) {
+    auto files = std::make_shared<numbered_files>(100);
+    files->fail_at = at;
+    registered_export shared(files);
+    const std::string once = shared.make_ticket({.opens = 1}, {});
+    EXPECT_EQ(code_of([&] { static_cast<void>(open(once)); }), code::device_failed);
+    EXPECT_EQ(code_of([&] { static_cast<void>(open(once)); }), code::device_failed);
+    EXPECT_TRUE(comes([&] { return shared.opened_by().empty(); }));
+  }
+}
+
+TEST(Exporter, StrangersGetNothingAndCostNothing) {
+  registered_export shared(std::make_shared<numbered_files>(1));
+  const std::string text = shared.make_ticket({}, {});
+  const std::string name = decode(text).exporter.socket.substr(1);
+  const unix_address address("", name);
+  const std::string noise(3000, 'x');
+  std::vector<unique_fd> silent;
+  for (int i = 0; i < 50; ++i) {
+    silent.push_back(connect_to(address).fd);
+    const connect_result noisy = connect_to(address);
+    ASSERT_TRUE(noisy.fd);
+    const std::size_t length = static_cast<std::size_t>(i) * 7;
+    static_cast<void>(send_packet(noisy.fd.get(), std::as_bytes(std::span(noise)).first(length), {}, {}));
+    EXPECT_TRUE(wait_for_events(noisy.fd.get(), POLLIN, soon()));  // the end, or an error
+  }
+  EXPECT_EQ(open(text).pieces.size(), 1u);
+  for (const unique_fd& one : silent) {  // they are closed when their time is over
+    EXPECT_TRUE(wait_for_events(one.get(), POLLIN, soon()));
+  }
+}
+
+TEST(Exporter, TakesAThousandAtOnce) {
+  registered_export shared(std::make_shared<numbered_files>(1));
+  const std::string text = shared.make_ticket({}, {});
+  std::atomic<int> good{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 20; ++t)
+    threads.emplace_back([&] {
+      for (int i = 0; i < 50; ++i)
+        if (open(text).pieces.size() == 1) ++good;
+    });
+  for (std::thread& one : threads) one.join();
+  EXPECT_EQ(good, 1000);
+  EXPECT_TRUE(comes([&] { return shared.opened_by().empty(); }));
+}
+
+TEST(Exporter, RevocationFromOtherThreadsWhileTicketsAreOpened) {
+  registered_export shared(std::make_shared<numbered_files>(3));
+  std::atomic<bool> stop{false};
+  std::thread revoker([&] {
+    while (!stop) shared.revoke();
+  });
+  for (int i = 0; i < 200; ++i) {
+    try {
+      EXPECT_EQ(open(shared.make_ticket({}, {})).pieces.size(), 3u);
+    } catch (const pgas::error& failure) {
+      EXPECT_TRUE(failure.code() == code::authentication || failure.code() == code::peer_lost) << failure.what();
+    }
+    static_cast<void>(shared.opened_by());
+  }
+  stop = true;
+  revoker.join();
+}
+
+}  // namespace
