@@ -8,17 +8,10 @@
 #include <vector>
 
 #include "common/fork_guard.hpp"
-#include "device/device.hpp"
+#include "device/sharing.hpp"
 #include "host/share/ticket.hpp"
-#include "pgas/shared_memory.hpp"
 
 namespace pgas::detail {
-
-/// One piece of a thing that is shared.
-struct shared_piece {
-  exported_handle handle;
-  std::uint64_t bytes = 0;
-};
 
 /// Something that tickets open. *Callers* any thread; the exporter's own calls piece().
 class shared_object {

@@ -1,17 +1,20 @@
 #include "host/share/ticket.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
-#include <fstream>
 #include <span>
 
 #include "common/net/socket.hpp"
 #include "common/process_start.hpp"
 #include "common/serialize.hpp"
+#include "common/system_error.hpp"
+#include "common/unique_fd.hpp"
 
 namespace pgas::detail {
 
@@ -192,10 +195,15 @@ ticket decode(std::string_view text) {
 }
 
 bits128 this_machine() {
-  std::string id;
-  std::ifstream("/proc/sys/kernel/random/boot_id") >> id;
-  if (id.empty()) id = host_name();
-  return siphash128({}, bytes_in(id));
+  static const bits128 machine = [] {
+    const unique_fd file(::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
+    if (!file && (errno == EMFILE || errno == ENFILE)) throw_system("boot_id (raise the limit, ulimit -n)");
+    char id[36] = {};
+    const ssize_t length = file ? ::read(file.get(), id, sizeof id) : 0;
+    const std::string text = length > 0 ? std::string(id, static_cast<std::size_t>(length)) : host_name();
+    return siphash128({}, bytes_in(text));
+  }();
+  return machine;
 }
 
 ticket_exporter this_process(std::string socket) {

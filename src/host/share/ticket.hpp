@@ -59,7 +59,7 @@ struct ticket {
 
 /// This process as an exporter that listens at `socket`.
 [[nodiscard]] ticket_exporter this_process(std::string socket);
-/// Identifies the running kernel.
+/// Identifies the running kernel. *Errors* system where the first call has no descriptor left.
 [[nodiscard]] bits128 this_machine();
 
 /// "process 4711 on node17".

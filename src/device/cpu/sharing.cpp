@@ -1,0 +1,187 @@
+// Host memory that is shared without a world: files of memory, of this library or of the program.
+#include "device/sharing.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "common/resource_limits.hpp"
+#include "common/siphash.hpp"
+#include "common/system_error.hpp"
+#include "device/cpu/host_segment.hpp"
+#include "pgas/error.hpp"
+
+namespace pgas::detail {
+
+namespace {
+
+constexpr std::size_t unit = std::size_t{2} << 20;
+constexpr int seal_future_write = 0x0010;  // F_SEAL_FUTURE_WRITE: Linux 5.1, not in older headers
+
+[[noreturn]] void fail(const char* call, int why) {
+  throw error(why == ENOMEM || why == ENOSPC ? code::out_of_memory : code::system,
+              fmt::format("sharing host memory: {}: {}{}", call, errno_text(why),
+                          why == EMFILE || why == ENFILE ? "; raise the limit (ulimit -n)" : ""));
+}
+
+/// Addresses that are unmapped with their owner.
+class mapping {
+ public:
+  mapping() = default;
+  mapping(void* start, std::size_t bytes) : start_(start), bytes_(bytes) {}
+  mapping(mapping&& other) noexcept
+      : start_(std::exchange(other.start_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+  mapping& operator=(mapping&& other) noexcept {
+    std::swap(start_, other.start_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~mapping() {
+    if (bytes_ > 0) ::munmap(start_, bytes_);
+  }
+  [[nodiscard]] std::byte* start() const noexcept { return static_cast<std::byte*>(start_); }
+
+ private:
+  void* start_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+mapping map_file(int fd, std::size_t bytes, int rights) {
+  void* const start = ::mmap(nullptr, bytes, rights, MAP_SHARED, fd, 0);
+  if (start == MAP_FAILED) fail("mmap", errno);
+  return {start, bytes};
+}
+
+class host_memory final : public exportable_memory {
+ public:
+  host_memory(std::vector<program_file> files, mapping own, void* data, std::size_t bytes, access importers)
+      : files_(std::move(files)), own_(std::move(own)), data_(data) {
+    described_.way = sharing_way::memory_file;
+    described_.read_only = importers == access::read_only ? 1 : 0;
+    described_.bytes = bytes;
+    described_.block = random_bits();
+  }
+
+  [[nodiscard]] void* data() const noexcept override { return data_; }
+  [[nodiscard]] const sharing_description& description() const noexcept override { return described_; }
+  [[nodiscard]] std::size_t pieces() const noexcept override { return files_.size(); }
+  [[nodiscard]] shared_piece piece(std::size_t number) const override {
+    shared_piece made;
+    made.bytes = files_[number].bytes;
+    made.handle.kind = handle_kind::posix_fd;
+    made.handle.fd = unique_fd(::fcntl(files_[number].fd.get(), F_DUPFD_CLOEXEC, 0));
+    if (!made.handle.fd) fail("fcntl(F_DUPFD_CLOEXEC)", errno);
+    return made;
+  }
+
+ private:
+  std::vector<program_file> files_;
+  mapping own_;  ///< empty for memory of the program
+  void* data_;
+  sharing_description described_;
+};
+
+class host_import final : public mapped_import {
+ public:
+  host_import(mapping all, std::size_t offset) : all_(std::move(all)), offset_(offset) {}
+  [[nodiscard]] void* data() const noexcept override { return all_.start() + offset_; }
+
+ private:
+  mapping all_;
+  std::size_t offset_;
+};
+
+bool forbids_writing(int fd) {
+  const int seals = ::fcntl(fd, F_GET_SEALS);
+  return seals >= 0 && (seals & (seal_future_write | F_SEAL_WRITE)) != 0;
+}
+
+[[noreturn]] void reject(const std::string& why) {
+  throw error(code::handle_invalid, "opening host memory: the exporter sent " + why);
+}
+
+/// Unless the file is what was announced, a load could end in SIGBUS.
+void inspect(int fd, const shared_piece& piece) {
+  struct stat about {};
+  if (::fstat(fd, &about) != 0) reject(fmt::format("a descriptor that can't be looked at: {}", errno_text(errno)));
+  if (!S_ISREG(about.st_mode)) reject("something that is not memory");
+  if (static_cast<std::uint64_t>(about.st_size) < piece.bytes)
+    reject(fmt::format("{} bytes and announced {}", about.st_size, piece.bytes));
+}
+
+}  // namespace
+
+std::unique_ptr<exportable_memory> make_host_memory(std::size_t bytes, access importers) {
+  const std::size_t rounded = (bytes + unit - 1) / unit * unit;
+  if (const std::size_t available = available_memory(); rounded < bytes || rounded > available)
+    throw error(code::out_of_memory, fmt::format("{} bytes of host memory were to be shared, {} are available to this "
+                                                 "process",
+                                                 bytes, available));
+  program_file file{unique_fd(::memfd_create("pgas-shared", MFD_CLOEXEC | MFD_ALLOW_SEALING)), rounded};
+  if (!file.fd) fail("memfd_create", errno);
+  const no_file_limit_signal no_signal;
+  if (::ftruncate(file.fd.get(), static_cast<off_t>(rounded)) != 0) {
+    if (errno == EFBIG) throw file_limit_reached(rounded);
+    fail("ftruncate", errno);
+  }
+  if (strict_overcommit() && ::fallocate(file.fd.get(), 0, 0, static_cast<off_t>(rounded)) != 0)
+    fail("fallocate", errno);
+  mapping own = map_file(file.fd.get(), rounded, PROT_READ | PROT_WRITE);
+  // This process keeps the mapping that it has; the kernel gives no one else a writable one.
+  const int read_only = importers == access::read_only ? seal_future_write : 0;
+  if (::fcntl(file.fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL | read_only) != 0) {
+    if (read_only != 0 && errno == EINVAL)
+      throw error(
+          code::invalid_argument,
+          "access::read_only: this kernel can't enforce it for host memory (Linux 5.1 can): share it read_write");
+    fail("fcntl(F_ADD_SEALS)", errno);
+  }
+  std::vector<program_file> files;
+  files.push_back(std::move(file));
+  void* const data = own.start();
+  return std::make_unique<host_memory>(std::move(files), std::move(own), data, bytes, importers);
+}
+
+std::unique_ptr<exportable_memory> adopt_host_memory(void* pointer, std::size_t bytes, access importers) {
+  std::vector<program_file> files = find_program_files(pointer, bytes);
+  if (importers == access::read_only)
+    for (const program_file& file : files)
+      if (!forbids_writing(file.fd.get()))
+        throw error(code::invalid_argument,
+                    fmt::format("access::read_only of the memory at {}: importers could map its file for writing; give "
+                                "the file the seal F_SEAL_FUTURE_WRITE, or use shared_memory::make()",
+                                pointer));
+  return std::make_unique<host_memory>(std::move(files), mapping(), pointer, bytes, importers);
+}
+
+std::unique_ptr<mapped_import> import_host_memory(const sharing_description& what, std::span<shared_piece> pieces) {
+  std::uint64_t all = 0;
+  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  for (const shared_piece& piece : pieces) {
+    if (!piece.handle.fd) reject("a handle without its descriptor");
+    if (piece.bytes == 0 || piece.bytes % page != 0 || all + piece.bytes < all) reject("pieces that can't be mapped");
+    all += piece.bytes;
+  }
+  if (what.way != sharing_way::memory_file || what.bytes == 0 || what.offset > all || what.bytes > all - what.offset)
+    reject("a description that does not fit its pieces");
+  const int rights = what.read_only != 0 ? PROT_READ : PROT_READ | PROT_WRITE;
+  void* const start = ::mmap(nullptr, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (start == MAP_FAILED) fail("mmap", errno);
+  mapping whole(start, all);
+  std::uint64_t at = 0;
+  for (const shared_piece& piece : pieces) {
+    inspect(piece.handle.fd.get(), piece);
+    if (::mmap(whole.start() + at, piece.bytes, rights, MAP_SHARED | MAP_FIXED, piece.handle.fd.get(), 0) == MAP_FAILED)
+      fail("mmap", errno);
+    at += piece.bytes;
+  }
+  return std::make_unique<host_import>(std::move(whole), what.offset);
+}
+
+}  // namespace pgas::detail

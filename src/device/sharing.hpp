@@ -1,0 +1,100 @@
+/// @file
+/// The contract between the host library and a backend for memory that is shared without a world. Two backends fulfil
+/// it, as for device.hpp: host memory and GPUs.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "device/device.hpp"
+#include "pgas/shared_memory.hpp"
+
+namespace pgas::detail {
+
+/// How the pieces of shared memory are exported.
+enum class sharing_way : std::uint8_t {
+  memory_file = 1,  ///< host memory behind descriptors
+  vmm = 2,          ///< cuMemCreate, by descriptor or fabric handle
+  pool = 3,         ///< a memory pool's descriptor and a pointer in it
+  legacy = 4        ///< cudaIpcMemHandle
+};
+
+/// What importers have to know besides the handles.
+struct sharing_description {
+  sharing_way way = sharing_way::memory_file;
+  std::uint8_t read_only = 0;
+  std::uint8_t reserved[6] = {};
+  std::uint64_t bytes = 0;            ///< of the memory that was shared
+  std::uint64_t offset = 0;           ///< of it in the pieces, laid end to end
+  std::array<std::byte, 16> gpu{};    ///< UUID, zeros for the host
+  std::array<std::byte, 16> block{};  ///< tells this memory from all other of its exporter
+};
+static_assert(sizeof(sharing_description) == 56);
+
+/// One piece of a thing that is shared.
+struct shared_piece {
+  exported_handle handle;
+  std::uint64_t bytes = 0;
+};
+
+/// Memory of this process that can be exported. Its destruction frees it where the backend made it.
+/// *Callers* any thread; piece() may run while others do.
+class exportable_memory {
+ public:
+  virtual ~exportable_memory() = default;
+  exportable_memory() = default;
+  exportable_memory(const exportable_memory&) = delete;
+  exportable_memory& operator=(const exportable_memory&) = delete;
+
+  /// The memory that was asked for.
+  [[nodiscard]] virtual void* data() const noexcept = 0;
+  [[nodiscard]] virtual const sharing_description& description() const noexcept = 0;
+  [[nodiscard]] virtual std::size_t pieces() const noexcept = 0;
+  /// *Errors* device_failed, system.
+  [[nodiscard]] virtual shared_piece piece(std::size_t number) const = 0;
+  /// All pieces by fabric handle, for other hosts; none where the memory has no such handles.
+  [[nodiscard]] virtual std::vector<shared_piece> fabric_pieces() const { return {}; }
+};
+
+/// Memory of another process, mapped here; unmapped by its destruction.
+class mapped_import {
+ public:
+  virtual ~mapped_import() = default;
+  mapped_import() = default;
+  mapped_import(const mapped_import&) = delete;
+  mapped_import& operator=(const mapped_import&) = delete;
+
+  /// The memory that was shared, description.offset bytes behind the first piece.
+  [[nodiscard]] virtual void* data() const noexcept = 0;
+};
+
+// ---- host memory
+
+/// *Errors* out_of_memory, system.
+[[nodiscard]] std::unique_ptr<exportable_memory> make_host_memory(std::size_t bytes, access importers);
+/// *Errors* invalid_argument.
+[[nodiscard]] std::unique_ptr<exportable_memory> adopt_host_memory(void* pointer, std::size_t bytes, access importers);
+/// *Errors* handle_invalid, out_of_memory, system.
+[[nodiscard]] std::unique_ptr<mapped_import> import_host_memory(const sharing_description& what,
+                                                                std::span<shared_piece> pieces);
+
+// ---- memory of GPUs; *Errors* device_unavailable where there are none
+
+/// Whether the driver knows the pointer. False without a driver.
+[[nodiscard]] bool is_gpu_memory(const void* pointer) noexcept;
+/// *Errors* out_of_memory, device_failed.
+[[nodiscard]] std::unique_ptr<exportable_memory> make_gpu_memory(int ordinal, std::size_t bytes, access importers);
+/// *Errors* invalid_argument, device_failed.
+[[nodiscard]] std::unique_ptr<exportable_memory> adopt_gpu_memory(void* pointer, std::size_t bytes, access importers,
+                                                                  whole_block block);
+/// Maps for the GPU `ordinal`, or, where it is negative, for the one with description's UUID.
+/// *Errors* peer_unreachable naming what was tried, handle_invalid, out_of_memory, device_failed.
+[[nodiscard]] std::unique_ptr<mapped_import> import_gpu_memory(const sharing_description& what,
+                                                               std::span<shared_piece> pieces, int ordinal);
+
+}  // namespace pgas::detail

@@ -1,0 +1,94 @@
+/// pgas::shared_memory and pgas::opened_memory: checks of arguments, and the choice of a backend.
+#include "pgas/shared_memory.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "host/share/memory.hpp"
+#include "pgas/error.hpp"
+
+namespace pgas {
+
+shared_memory::shared_memory() noexcept = default;
+shared_memory::shared_memory(shared_memory&& other) noexcept = default;
+shared_memory& shared_memory::operator=(shared_memory&& other) noexcept = default;
+shared_memory::~shared_memory() = default;
+
+shared_memory shared_memory::make(memory_place place, std::size_t bytes, const shared_memory_options& options) {
+  if (bytes == 0) throw error(code::invalid_argument, "shared_memory::make: 0 bytes can't be shared");
+  shared_memory made;
+  made.memory_ = std::make_unique<detail::exported_memory>(
+      place == memory_place::host() ? detail::make_host_memory(bytes, options.importers)
+                                    : detail::make_gpu_memory(place.ordinal, bytes, options.importers));
+  return made;
+}
+
+shared_memory shared_memory::of(void* pointer, std::size_t bytes, const shared_memory_options& options) {
+  if (pointer == nullptr || bytes == 0 || reinterpret_cast<std::uintptr_t>(pointer) + bytes < bytes)
+    throw error(code::invalid_argument,
+                fmt::format("shared_memory::of: {} bytes at {} can't be shared", bytes, fmt::ptr(pointer)));
+  if (detail::imported_memory::overlaps(pointer, bytes))
+    throw error(code::invalid_argument, fmt::format("shared_memory::of: the memory at {} belongs to another process, "
+                                                    "which this one has it from: let that process make the ticket",
+                                                    fmt::ptr(pointer)));
+  shared_memory made;
+  made.memory_ = std::make_unique<detail::exported_memory>(
+      detail::is_gpu_memory(pointer) ? detail::adopt_gpu_memory(pointer, bytes, options.importers, options.block)
+                                     : detail::adopt_host_memory(pointer, bytes, options.importers));
+  return made;
+}
+
+namespace {
+
+detail::exported_memory& needed(const std::unique_ptr<detail::exported_memory>& memory) {
+  if (!memory) throw error(code::invalid_argument, "an empty shared_memory has no tickets: make() or of() gives one");
+  return *memory;
+}
+
+}  // namespace
+
+void* shared_memory::data() const noexcept { return memory_ ? memory_->memory().data() : nullptr; }
+std::size_t shared_memory::size() const noexcept { return memory_ ? memory_->memory().description().bytes : 0; }
+std::string shared_memory::ticket(const ticket_options& options) { return needed(memory_).make_ticket(options); }
+void shared_memory::revoke() { needed(memory_).revoke(); }
+std::vector<opener> shared_memory::opened_by() const { return needed(memory_).opened_by(); }
+
+opened_memory::opened_memory() noexcept = default;
+opened_memory::opened_memory(opened_memory&& other) noexcept = default;
+
+opened_memory& opened_memory::operator=(opened_memory&& other) noexcept {
+  std::swap(memory_, other.memory_);
+  return *this;
+}
+
+opened_memory::~opened_memory() {
+  // Mappings and sockets are the parent's, in a child of fork().
+  if (memory_ && !memory_->is_of_this_process()) new std::shared_ptr<detail::imported_memory>(std::move(memory_));
+}
+
+opened_memory opened_memory::open(std::string_view ticket, const open_options& options) {
+  opened_memory opened;
+  opened.memory_ = detail::imported_memory::open(ticket, options);
+  return opened;
+}
+
+void* opened_memory::data() const noexcept { return memory_ ? memory_->data() : nullptr; }
+std::size_t opened_memory::size() const noexcept { return memory_ ? memory_->description().bytes : 0; }
+
+access opened_memory::access() const noexcept {
+  return memory_ && memory_->description().read_only == 0 ? pgas::access::read_write : pgas::access::read_only;
+}
+
+const memory_exporter& opened_memory::exporter() const noexcept {
+  static const memory_exporter nobody;
+  return memory_ ? memory_->exporter() : nobody;
+}
+
+bool opened_memory::alive() const noexcept { return memory_ && memory_->alive(); }
+
+void opened_memory::check() const {
+  if (memory_) memory_->check();
+}
+
+}  // namespace pgas

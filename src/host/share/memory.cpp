@@ -1,0 +1,246 @@
+#include "host/share/memory.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstring>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "common/net/socket.hpp"
+#include "host/log/format_bytes.hpp"
+
+namespace pgas::detail {
+
+namespace {
+
+template <class Value>
+void append(blob& to, const Value& value) {
+  const auto bytes = bytes_of(value);
+  to.insert(to.end(), bytes.begin(), bytes.end());
+}
+
+/// A piece by fabric handle in a ticket.
+struct fabric_piece {
+  std::uint64_t bytes;
+  std::array<std::byte, 64> handle;
+};
+
+/// A ticket's contents: the description, and the handles for other hosts where they fit.
+blob contents_of(const exportable_memory& memory) {
+  blob payload;
+  append(payload, memory.description());
+  const std::vector<shared_piece> pieces = memory.fabric_pieces();
+  if (pieces.size() <= (ticket::max_payload - payload.size()) / sizeof(fabric_piece))
+    for (const shared_piece& piece : pieces) append(payload, fabric_piece{piece.bytes, piece.handle.bytes});
+  return payload;
+}
+
+[[noreturn]] void contradicts(const std::string& who) {
+  throw error(
+      code::handle_invalid,
+      fmt::format("{} describes its memory in another way than this version of pgas: use the same on both sides", who));
+}
+
+sharing_description take_description(std::span<const std::byte>& bytes, const std::string& who) {
+  sharing_description described;
+  if (bytes.size() < sizeof described) contradicts(who);
+  std::memcpy(&described, bytes.data(), sizeof described);
+  bytes = bytes.subspan(sizeof described);
+  const bool known = described.way >= sharing_way::memory_file && described.way <= sharing_way::legacy;
+  if (!known || described.read_only > 1 || described.bytes == 0) contradicts(who);
+  return described;
+}
+
+std::unique_ptr<mapped_import> map(const sharing_description& described, std::span<shared_piece> pieces,
+                                   const open_options& options) {
+  if (described.way != sharing_way::memory_file)
+    return import_gpu_memory(described, pieces, options.place ? options.place->ordinal : -1);
+  if (options.place && *options.place != memory_place::host())
+    throw error(code::peer_unreachable,
+                fmt::format("the ticket is for host memory, which can't be opened on GPU {}: leave "
+                            "open_options::place empty",
+                            options.place->ordinal));
+  return import_host_memory(described, pieces);
+}
+
+class exported_object final : public shared_object {
+ public:
+  explicit exported_object(std::shared_ptr<const exportable_memory> memory) : memory_(std::move(memory)) {}
+  [[nodiscard]] ticket_kind kind() const noexcept override { return ticket_kind::memory; }
+  [[nodiscard]] blob description() const override {
+    blob bytes;
+    append(bytes, memory_->description());
+    return bytes;
+  }
+  [[nodiscard]] std::size_t pieces() const noexcept override { return memory_->pieces(); }
+  [[nodiscard]] shared_piece piece(std::size_t number) const override { return memory_->piece(number); }
+  [[nodiscard]] std::string text() const override {
+    const sharing_description& is = memory_->description();
+    return fmt::format("{} of {} memory{}", format_bytes(is.bytes), is.way == sharing_way::memory_file ? "host" : "GPU",
+                       is.read_only != 0 ? ", read-only" : "");
+  }
+
+ private:
+  std::shared_ptr<const exportable_memory> memory_;
+};
+
+}  // namespace
+
+exported_memory::~exported_memory() {
+  registered_.reset();
+  // The parent's mappings and handles are not this child's to release.
+  if (!process_.in_creator()) new std::shared_ptr<const exportable_memory>(std::move(memory_));
+}
+
+std::string exported_memory::make_ticket(const ticket_options& options) {
+  if (!registered_) registered_ = std::make_unique<registered_export>(std::make_shared<exported_object>(memory_));
+  return registered_->make_ticket(options, contents_of(*memory_));
+}
+
+void exported_memory::revoke() {
+  if (registered_) registered_->revoke();
+}
+
+std::vector<opener> exported_memory::opened_by() const {
+  return registered_ ? registered_->opened_by() : std::vector<opener>();
+}
+
+/// What this process has mapped, and which tickets it is opening just now.
+struct imported_memory::table {
+  using ticket_key = std::pair<std::uint64_t, int>;                  ///< id, place
+  using block_key = std::tuple<pid_t, std::uint64_t, bits128, int>;  ///< exporter, block, place
+  std::mutex mutex;
+  std::condition_variable opened;
+  std::set<ticket_key> opening;
+  std::map<ticket_key, std::weak_ptr<imported_memory>> by_ticket;
+  std::map<block_key, std::weak_ptr<imported_memory>> by_block;
+
+  static table& of_process() { return of_this_process<table>(); }
+
+  [[nodiscard]] std::shared_ptr<imported_memory> find(const ticket_key& key) {
+    const auto known = by_ticket.find(key);
+    return known == by_ticket.end() ? nullptr : known->second.lock();
+  }
+  /// Entries of what is closed go when others come: the maps stay as large as what was open at once.
+  void add(const ticket_key& ticket, const block_key& block, const std::shared_ptr<imported_memory>& memory) {
+    std::erase_if(by_ticket, [](const auto& entry) { return entry.second.expired(); });
+    std::erase_if(by_block, [](const auto& entry) { return entry.second.expired(); });
+    by_ticket[ticket] = memory;
+    by_block[block] = memory;
+  }
+};
+
+imported_memory::imported_memory(const ticket& by, const sharing_description& described,
+                                 std::unique_ptr<mapped_import> mapped)
+    : description_(described),
+      exporter_{by.exporter.host, by.exporter.pid, by.exporter.uid, by.exporter.start},
+      mapped_(std::move(mapped)) {}
+
+std::shared_ptr<imported_memory> imported_memory::open(std::string_view text, const open_options& options) {
+  const deadline limit(options.timeout);
+  const ticket which = decode(text);
+  if (which.kind != ticket_kind::memory)
+    throw error(code::handle_invalid,
+                fmt::format("the ticket of {} opens {}, not memory", name_of(which.exporter), name_of(which.kind)));
+  const int place = options.place ? options.place->ordinal : -1;
+  const table::ticket_key key{which.id, place};
+  table& all = table::of_process();
+  std::unique_lock lock(all.mutex);
+  for (;;) {
+    if (std::shared_ptr<imported_memory> known = all.find(key)) {
+      exporter_connection* const proven = known->connection_for(which);
+      if (proven != nullptr) {
+        lock.unlock();
+        proven->check_ticket();
+        return known;
+      }
+    }
+    // One of several threads opens it: it is counted once, and mapped once.
+    if (all.opening.insert(key).second) break;
+    if (all.opened.wait_until(lock, limit.at()) == std::cv_status::timeout && all.opening.contains(key))
+      throw error(code::wait_timeout, fmt::format("another thread has been opening the ticket of {} all the time",
+                                                  name_of(which.exporter)));
+  }
+  lock.unlock();
+  const auto finish = [&] {
+    all.opening.erase(key);
+    all.opened.notify_all();
+  };
+  try {
+    const std::string who = name_of(which.exporter);
+    opened_ticket opened;
+    std::span<const std::byte> bytes(which.payload);
+    sharing_description described = take_description(bytes, who);
+    const bool by_fabric = which.exporter.machine != this_machine() && !bytes.empty();
+    if (by_fabric) {
+      for (; bytes.size() >= sizeof(fabric_piece); bytes = bytes.subspan(sizeof(fabric_piece))) {
+        fabric_piece one;
+        std::memcpy(&one, bytes.data(), sizeof one);
+        opened.pieces.push_back({{handle_kind::fabric, one.handle, {}, false}, one.bytes});
+      }
+    } else {
+      opened = open_ticket(which, ticket_kind::memory, limit);
+      bytes = opened.description;
+      described = take_description(bytes, who);
+    }
+    const table::block_key block{which.exporter.pid, which.exporter.start, described.block, place};
+    lock.lock();
+    const auto same = all.by_block.find(block);
+    std::shared_ptr<imported_memory> memory = same == all.by_block.end() ? nullptr : same->second.lock();
+    if (!memory) {
+      // Other tickets for the same memory wait: it is mapped once.
+      memory = std::make_shared<imported_memory>(which, described, map(described, opened.pieces, options));
+    }
+    if (opened.connection) memory->add(std::move(opened.connection));
+    all.add(key, block, memory);
+    finish();
+    return memory;
+  } catch (...) {
+    if (!lock.owns_lock()) lock.lock();
+    finish();
+    throw;
+  }
+}
+
+bool imported_memory::overlaps(const void* pointer, std::size_t bytes) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(pointer);
+  table& all = table::of_process();
+  const std::lock_guard lock(all.mutex);
+  return std::ranges::any_of(all.by_block, [&](const auto& entry) {
+    const std::shared_ptr<imported_memory> one = entry.second.lock();
+    if (!one) return false;
+    const auto start = reinterpret_cast<std::uintptr_t>(one->data());
+    return begin < start + one->description().bytes && start < begin + bytes;
+  });
+}
+
+exporter_connection* imported_memory::connection_for(const ticket& which) {
+  const std::lock_guard lock(mutex_);
+  const auto is_it = [&](const auto& one) {
+    return one->opened().id == which.id && same_bits(one->opened().secret, which.secret);
+  };
+  const auto found = std::ranges::find_if(connections_, is_it);
+  return found == connections_.end() ? nullptr : found->get();
+}
+
+void imported_memory::add(std::unique_ptr<exporter_connection> connection) {
+  const std::lock_guard lock(mutex_);
+  // Of a ticket that was revoked nobody asks again; the last connection stays, as alive() needs one.
+  connections_.push_back(std::move(connection));
+}
+
+bool imported_memory::alive() {
+  const std::lock_guard lock(mutex_);
+  return connections_.empty() || connections_.back()->alive();
+}
+
+void imported_memory::check() {
+  const std::lock_guard lock(mutex_);
+  if (!connections_.empty()) connections_.back()->check();
+}
+
+}  // namespace pgas::detail

@@ -1,0 +1,70 @@
+/// @file
+/// Memory behind tickets: what this process exports, and what it has mapped of others.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <vector>
+
+#include "common/fork_guard.hpp"
+#include "device/sharing.hpp"
+#include "host/share/exporter.hpp"
+#include "host/share/importer.hpp"
+#include "pgas/shared_memory.hpp"
+
+namespace pgas::detail {
+
+/// Memory of this process. *Callers* one thread at a time.
+class exported_memory {
+ public:
+  explicit exported_memory(std::shared_ptr<const exportable_memory> memory) : memory_(std::move(memory)) {}
+  ~exported_memory();
+  exported_memory(const exported_memory&) = delete;
+  exported_memory& operator=(const exported_memory&) = delete;
+
+  [[nodiscard]] const exportable_memory& memory() const noexcept { return *memory_; }
+  [[nodiscard]] std::string make_ticket(const ticket_options& options);
+  void revoke();
+  [[nodiscard]] std::vector<opener> opened_by() const;
+
+ private:
+  const fork_guard process_;
+  std::shared_ptr<const exportable_memory> memory_;
+  std::unique_ptr<registered_export> registered_;  ///< from the first ticket on
+};
+
+/// Memory of another process as it is mapped here, once, and the connections of all tickets that have opened it.
+/// *Callers* any thread.
+class imported_memory {
+ public:
+  /// *Errors* as opened_memory::open().
+  [[nodiscard]] static std::shared_ptr<imported_memory> open(std::string_view text, const open_options& options);
+  /// Whether part of [pointer, pointer + bytes) is memory of another process that this one has open.
+  [[nodiscard]] static bool overlaps(const void* pointer, std::size_t bytes);
+
+  imported_memory(const ticket& by, const sharing_description& described, std::unique_ptr<mapped_import> mapped);
+
+  [[nodiscard]] void* data() const noexcept { return mapped_->data(); }
+  [[nodiscard]] const sharing_description& description() const noexcept { return description_; }
+  [[nodiscard]] const memory_exporter& exporter() const noexcept { return exporter_; }
+  [[nodiscard]] bool alive();
+  void check();
+  [[nodiscard]] bool is_of_this_process() const noexcept { return process_.in_creator(); }
+
+ private:
+  struct table;
+
+  /// The connection that has proven the ticket, if one has.
+  [[nodiscard]] exporter_connection* connection_for(const ticket& which);
+  void add(std::unique_ptr<exporter_connection> connection);
+
+  const fork_guard process_;
+  const sharing_description description_;
+  const memory_exporter exporter_;
+  const std::unique_ptr<mapped_import> mapped_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<exporter_connection>> connections_;  ///< only grows; empty: of another host
+};
+
+}  // namespace pgas::detail

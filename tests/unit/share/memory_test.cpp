@@ -1,0 +1,268 @@
+// Memory by tickets on the host heap, opened in the process that shares it.
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "code_of.hpp"
+#include "host/share/ticket.hpp"
+#include "pgas/error.hpp"
+#include "pgas/shared_memory.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+using pgas::code;
+using pgas::memory_place;
+using pgas::opened_memory;
+using pgas::shared_memory;
+using pgas_test::code_of;
+
+constexpr std::size_t unit = std::size_t{2} << 20;
+
+template <class Condition>
+bool comes(Condition&& condition) {
+  for (int i = 0; i < 1000; ++i) {
+    if (condition()) return true;
+    std::this_thread::sleep_for(1ms);
+  }
+  return false;
+}
+
+std::size_t descriptors() {
+  std::size_t count = 0;
+  for ([[maybe_unused]] const auto& one : std::filesystem::directory_iterator("/proc/self/fd")) ++count;
+  return count;
+}
+
+/// Of addresses, in pages.
+std::size_t addresses() {
+  std::size_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages;
+}
+
+TEST(SharedMemory, IsSeenThroughATicket) {
+  shared_memory mine = shared_memory::make(memory_place::host(), 1000);
+  EXPECT_EQ(mine.size(), 1000u);
+  auto* words = static_cast<std::uint32_t*>(mine.data());
+  EXPECT_EQ(words[0], 0u);
+  words[7] = 42;
+  const opened_memory theirs = opened_memory::open(mine.ticket());
+  EXPECT_EQ(theirs.size(), 1000u);
+  EXPECT_NE(theirs.data(), mine.data());
+  EXPECT_EQ(static_cast<std::uint32_t*>(theirs.data())[7], 42u);
+  static_cast<std::uint32_t*>(theirs.data())[8] = 43;
+  EXPECT_EQ(words[8], 43u);
+  EXPECT_EQ(theirs.access(), pgas::access::read_write);
+  EXPECT_EQ(theirs.exporter().pid, ::getpid());
+  EXPECT_EQ(theirs.exporter().uid, ::geteuid());
+  EXPECT_NE(theirs.exporter().started, 0u);
+  EXPECT_TRUE(theirs.alive());
+  theirs.check();
+  ASSERT_EQ(mine.opened_by().size(), 1u);
+  EXPECT_EQ(mine.opened_by()[0].pid, ::getpid());
+}
+
+TEST(SharedMemory, IsMappedOnceHoweverOftenItIsOpened) {
+  shared_memory mine = shared_memory::make(memory_place::host(), unit);
+  const std::string text = mine.ticket({.opens = 1});
+  const std::string other = mine.ticket();
+  const opened_memory one = opened_memory::open(text);
+  const opened_memory again = opened_memory::open(text);
+  const opened_memory by_another = opened_memory::open(other);
+  EXPECT_EQ(one.data(), again.data());
+  EXPECT_EQ(one.data(), by_another.data());
+  EXPECT_EQ(mine.opened_by().size(), 1u);
+}
+
+TEST(SharedMemory, ThreadsOpenATicketTogetherAndItCountsOnce) {
+  for (int round = 0; round < 20; ++round) {
+    shared_memory mine = shared_memory::make(memory_place::host(), unit);
+    const std::string text = mine.ticket({.opens = 1});
+    std::vector<opened_memory> opened(8);
+    std::vector<std::thread> threads;
+    for (opened_memory& one : opened) threads.emplace_back([&] { one = opened_memory::open(text); });
+    for (std::thread& one : threads) one.join();
+    for (const opened_memory& one : opened) EXPECT_EQ(one.data(), opened[0].data());
+  }
+}
+
+TEST(SharedMemory, ReadOnlyIsEnforced) {
+  shared_memory mine = shared_memory::make(memory_place::host(), unit, {.importers = pgas::access::read_only});
+  static_cast<int*>(mine.data())[0] = 5;
+  const opened_memory theirs = opened_memory::open(mine.ticket());
+  EXPECT_EQ(theirs.access(), pgas::access::read_only);
+  EXPECT_EQ(static_cast<const int*>(theirs.data())[0], 5);
+  static_cast<int*>(mine.data())[0] = 6;
+  EXPECT_EQ(static_cast<const int*>(theirs.data())[0], 6);
+  EXPECT_NE(::mprotect(theirs.data(), unit, PROT_READ | PROT_WRITE), 0);
+}
+
+TEST(SharedMemory, OfMemoryThatExists) {
+  const int file = ::memfd_create("program", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  ASSERT_EQ(::ftruncate(file, 8192), 0);
+  void* const at = ::mmap(nullptr, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  ASSERT_NE(at, MAP_FAILED);
+  static_cast<char*>(at)[5000] = 'x';
+  {
+    shared_memory mine = shared_memory::of(at, 8192);
+    EXPECT_EQ(mine.data(), at);
+    const opened_memory theirs = opened_memory::open(mine.ticket());
+    EXPECT_EQ(theirs.size(), 8192u);
+    EXPECT_EQ(static_cast<char*>(theirs.data())[5000], 'x');
+    EXPECT_EQ(code_of([&] { static_cast<void>(shared_memory::of(theirs.data(), 8192)); }), code::invalid_argument);
+  }
+  static_cast<char*>(at)[0] = 'y';  // still the program's
+  // Part of it, more than it, read-only without a seal.
+  EXPECT_EQ(code_of([&] { static_cast<void>(shared_memory::of(at, 4096)); }), code::invalid_argument);
+  EXPECT_EQ(code_of([&] { static_cast<void>(shared_memory::of(at, 1 << 20)); }), code::invalid_argument);
+  EXPECT_EQ(code_of([&] { static_cast<void>(shared_memory::of(at, 8192, {.importers = pgas::access::read_only})); }),
+            code::invalid_argument);
+  ::munmap(at, 8192);
+  ::close(file);
+}
+
+TEST(SharedMemory, RefusesWhatItCannotShare) {
+  EXPECT_EQ(code_of([] { static_cast<void>(shared_memory::make(memory_place::host(), 0)); }), code::invalid_argument);
+  EXPECT_EQ(code_of([] { static_cast<void>(shared_memory::make(memory_place::host(), ~std::size_t{0})); }),
+            code::out_of_memory);
+  EXPECT_EQ(code_of([] { static_cast<void>(shared_memory::make(memory_place::host(), std::size_t{1} << 60)); }),
+            code::out_of_memory);
+  std::vector<char> ordinary(1 << 16);
+  EXPECT_EQ(code_of([&] { static_cast<void>(shared_memory::of(ordinary.data(), ordinary.size())); }),
+            code::invalid_argument);
+  EXPECT_EQ(code_of([] { static_cast<void>(shared_memory::of(nullptr, 10)); }), code::invalid_argument);
+  EXPECT_EQ(code_of([&] { static_cast<void>(shared_memory::of(&ordinary, ~std::size_t{0})); }), code::invalid_argument);
+  shared_memory none;
+  EXPECT_EQ(code_of([&] { static_cast<void>(none.ticket()); }), code::invalid_argument);
+  EXPECT_FALSE(none);
+  EXPECT_FALSE(opened_memory());
+  shared_memory mine = shared_memory::make(memory_place::host(), 10);
+  const std::string text = mine.ticket();
+  EXPECT_EQ(code_of([&] { static_cast<void>(opened_memory::open(text, {.place = memory_place::gpu(0)})); }),
+            code::peer_unreachable);
+}
+
+TEST(SharedMemory, EveryFlippedByteOfATicketIsAnError) {
+  shared_memory mine = shared_memory::make(memory_place::host(), unit);
+  const std::string text = mine.ticket();
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    std::string changed = text;
+    changed[at] = static_cast<char>(~changed[at]);
+    EXPECT_EQ(code_of([&] { static_cast<void>(opened_memory::open(changed)); }), code::handle_invalid);
+  }
+  EXPECT_TRUE(mine.opened_by().empty());
+}
+
+TEST(SharedMemory, LivesUntilTheLastOneClosesIt) {
+  opened_memory theirs;
+  std::string text;
+  {
+    shared_memory mine = shared_memory::make(memory_place::host(), unit);
+    static_cast<int*>(mine.data())[100] = 7;
+    text = mine.ticket();
+    theirs = opened_memory::open(text);
+  }
+  EXPECT_EQ(static_cast<int*>(theirs.data())[100], 7);
+  EXPECT_NE(code_of([&] { static_cast<void>(opened_memory::open(text)); }), code::system);
+}
+
+TEST(SharedMemory, MovesKeepOneOwner) {
+  shared_memory mine = shared_memory::make(memory_place::host(), unit);
+  const std::string text = mine.ticket();
+  shared_memory moved = std::move(mine);
+  opened_memory theirs = opened_memory::open(text);
+  opened_memory also = std::move(theirs);
+  EXPECT_FALSE(theirs);  // NOLINT: that is what is tested
+  EXPECT_TRUE(also);
+  also = opened_memory();
+  EXPECT_TRUE(comes([&] { return moved.opened_by().empty(); }));
+  moved = shared_memory::make(memory_place::host(), unit);
+  EXPECT_EQ(code_of([&] { static_cast<void>(opened_memory::open(text)); }), code::peer_lost);
+}
+
+TEST(SharedMemory, ALongSeriesOfOpensLeavesNothing) {
+  shared_memory mine = shared_memory::make(memory_place::host(), unit);
+  const std::string text = mine.ticket();
+  const auto open_and_close = [&](int times) {
+    for (int i = 0; i < times; ++i) static_cast<void>(opened_memory::open(text));
+  };
+  open_and_close(100);
+  ASSERT_TRUE(comes([&] { return mine.opened_by().empty(); }));
+  const std::size_t fds = descriptors();
+  const std::size_t pages = addresses();
+  open_and_close(2000);
+  EXPECT_TRUE(comes([&] { return mine.opened_by().empty(); }));
+  EXPECT_EQ(descriptors(), fds);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // they have addresses of their own
+  EXPECT_LE(addresses(), pages + 64);
+#endif
+  static_cast<void>(pages);
+}
+
+TEST(SharedMemory, AFullDescriptorTableIsAnErrorAndNotTheEnd) {
+  shared_memory mine = shared_memory::make(memory_place::host(), unit);
+  const std::string text = mine.ticket();
+  { const opened_memory warm = opened_memory::open(text); }
+  ASSERT_TRUE(comes([&] { return mine.opened_by().empty(); }));
+  for (int room = 0; room < 6; ++room) {
+    std::vector<int> taken;
+    for (int fd = ::dup(0); fd >= 0; fd = ::dup(0)) {
+      taken.push_back(fd);
+      if (taken.size() > 1'000'000) break;
+    }
+    for (int i = 0; i < room; ++i) {
+      ::close(taken.back());
+      taken.pop_back();
+    }
+    try {
+      static_cast<void>(opened_memory::open(text, {.timeout = 3s}));
+    } catch (const pgas::error& failure) {
+      EXPECT_EQ(failure.code(), code::system) << room << failure.what();
+    }
+    for (const int fd : taken) ::close(fd);
+    EXPECT_TRUE(comes([&] { return mine.opened_by().empty(); }));
+    EXPECT_TRUE(opened_memory::open(text).alive());
+  }
+}
+
+TEST(SharedMemory, AChildOfForkHasNeitherTicketsNorConnections) {
+  shared_memory mine = shared_memory::make(memory_place::host(), unit);
+  const std::string text = mine.ticket();
+  auto theirs = std::make_unique<opened_memory>(opened_memory::open(text));
+  const pid_t child = ::fork();
+  if (child == 0) {
+    int failed = 0;
+    try {
+      static_cast<void>(mine.ticket());
+      failed = 1;
+    } catch (const pgas::error& failure) {
+      if (failure.code() != code::forked_process) failed = 2;
+    }
+    theirs.reset();
+    // One of its own, with an exporter of its own, and the parent's as any other process.
+    shared_memory own = shared_memory::make(memory_place::host(), unit);
+    if (!opened_memory::open(own.ticket()).alive()) failed = 3;
+    if (opened_memory::open(text).exporter().pid != ::getppid()) failed = 4;
+    ::_exit(failed);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(theirs->alive());
+  EXPECT_TRUE(comes([&] { return mine.opened_by().size() == 1; }));
+  theirs.reset();
+  EXPECT_TRUE(comes([&] { return mine.opened_by().empty(); }));
+}
+
+}  // namespace
