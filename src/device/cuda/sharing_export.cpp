@@ -1,0 +1,326 @@
+// Memory of GPUs that is shared without a world, on the side of its owner.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "common/siphash.hpp"
+#include "device/cuda/shared_chunks.hpp"
+#include "device/sharing.hpp"
+
+namespace pgas::detail {
+
+namespace cuda {
+
+namespace {
+
+/// The blocks in which cudaMalloc takes memory from the driver, and a legacy handle shares it.
+constexpr std::size_t block_bytes = std::size_t{2} << 20;
+
+CUdeviceptr address_of(const void* pointer) { return reinterpret_cast<CUdeviceptr>(pointer); }
+void* pointer_to(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
+
+template <class Value>
+bool ask(Value& value, CUpointer_attribute what, const void* pointer) {
+  return driver().pointer_attribute(&value, what, address_of(pointer)) == CUDA_SUCCESS;
+}
+
+sharing_description describe(sharing_way way, int ordinal, std::size_t bytes, std::size_t offset, access importers) {
+  sharing_description is;
+  is.way = way;
+  is.read_only = importers == access::read_only ? 1 : 0;
+  is.bytes = bytes;
+  is.offset = offset;
+  is.gpu = uuid_of(ordinal);
+  is.block = random_bits();
+  return is;
+}
+
+/// What all ways have in common.
+class gpu_memory : public exportable_memory {
+ public:
+  gpu_memory(primary_context context, void* data, const sharing_description& is)
+      : context_(std::move(context)), data_(data), description_(is) {}
+  [[nodiscard]] void* data() const noexcept override { return data_; }
+  [[nodiscard]] const sharing_description& description() const noexcept override { return description_; }
+
+ protected:
+  const primary_context context_;
+
+ private:
+  void* const data_;
+  const sharing_description description_;
+};
+
+/// Physical memory of cuMemCreate: made here, or the program's.
+class vmm_memory final : public gpu_memory {
+ public:
+  vmm_memory(primary_context context, void* data, const sharing_description& is, chunk_list chunks, bool fabric)
+      : gpu_memory(std::move(context), data, is), chunks_(std::move(chunks)), fabric_(fabric) {}
+  [[nodiscard]] std::size_t pieces() const noexcept override { return chunks_.all().size(); }
+  [[nodiscard]] shared_piece piece(std::size_t number) const override {
+    const chunk& one = chunks_.all()[number];
+    const current_context current(context_.get());
+    int fd = -1;
+    check(driver().export_handle(&fd, one.handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
+          "cuMemExportToShareableHandle (descriptor)");
+    shared_piece made;
+    made.bytes = one.bytes;
+    made.handle.kind = handle_kind::posix_fd;
+    made.handle.fd = unique_fd(fd);
+    return made;
+  }
+  [[nodiscard]] std::vector<shared_piece> fabric_pieces() const override {
+    std::vector<shared_piece> made;
+    if (!fabric_) return made;
+    const current_context current(context_.get());
+    for (const chunk& one : chunks_.all()) {
+      shared_piece piece;
+      piece.bytes = one.bytes;
+      piece.handle.kind = handle_kind::fabric;
+      if (driver().export_handle(piece.handle.bytes.data(), one.handle, CU_MEM_HANDLE_TYPE_FABRIC, 0) != CUDA_SUCCESS)
+        return {};
+      made.push_back(std::move(piece));
+    }
+    return made;
+  }
+
+ private:
+  chunk_list chunks_;
+  bool fabric_;
+};
+
+/// Memory of a pool: the pool's descriptor, and where in it.
+class pool_memory final : public gpu_memory {
+ public:
+  pool_memory(primary_context context, void* data, const sharing_description& is, CUmemoryPool pool)
+      : gpu_memory(std::move(context), data, is), pool_(pool) {}
+  [[nodiscard]] std::size_t pieces() const noexcept override { return 1; }
+  [[nodiscard]] shared_piece piece(std::size_t) const override {
+    const current_context current(context_.get());
+    CUmemPoolPtrExportData where{};
+    static_assert(sizeof where == sizeof(exported_handle::bytes));
+    check(driver().pool_export_pointer(&where, address_of(data())), "cuMemPoolExportPointer");
+    int fd = -1;
+    check(driver().pool_export(&fd, pool_, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
+          "cuMemPoolExportToShareableHandle");
+    shared_piece made;
+    made.bytes = description().bytes;
+    made.handle.kind = handle_kind::posix_fd;
+    made.handle.fd = unique_fd(fd);
+    std::memcpy(made.handle.bytes.data(), &where, sizeof where);
+    return made;
+  }
+
+ private:
+  CUmemoryPool pool_;
+};
+
+class legacy_memory final : public gpu_memory {
+ public:
+  legacy_memory(primary_context context, void* data, const sharing_description& is, std::size_t all,
+                const CUipcMemHandle& handle)
+      : gpu_memory(std::move(context), data, is), all_(all), handle_(handle) {}
+  [[nodiscard]] std::size_t pieces() const noexcept override { return 1; }
+  [[nodiscard]] shared_piece piece(std::size_t) const override {
+    shared_piece made;
+    made.bytes = all_;
+    made.handle.kind = handle_kind::named;
+    static_assert(sizeof handle_ == sizeof(exported_handle::bytes));
+    std::memcpy(made.handle.bytes.data(), &handle_, sizeof handle_);
+    return made;
+  }
+
+ private:
+  std::size_t all_;
+  CUipcMemHandle handle_;
+};
+
+[[noreturn]] void refuse(const void* pointer, std::string_view why) {
+  throw error(code::invalid_argument, fmt::format("shared_memory::of: the memory at {} {}", pointer, why));
+}
+
+void refuse_read_only(const void* pointer, access importers, std::string_view kind) {
+  if (importers == access::read_only)
+    refuse(pointer,
+           fmt::format("{}, and access::read_only is not enforced by the driver for it: share it read_write, or "
+                       "use shared_memory::make()",
+                       kind));
+}
+
+std::unique_ptr<exportable_memory> adopt_chunks(primary_context context, void* pointer, std::size_t bytes,
+                                                access importers, whole_block block) {
+  CUdeviceptr base = 0;
+  std::size_t size = 0;
+  check(driver().address_range(&base, &size, address_of(pointer)), "cuMemGetAddressRange", code::invalid_argument);
+  const std::size_t offset = address_of(pointer) - base;
+  chunk_list chunks;
+  bool fabric = true;
+  for (CUdeviceptr at = base; at < address_of(pointer) + bytes; at += chunks.all().back().bytes) {
+    CUdeviceptr start = 0;
+    chunk one;
+    if (driver().retain_handle(&one.handle, pointer_to(at)) != CUDA_SUCCESS)
+      refuse(pointer, fmt::format("ends after {} bytes, of the {} that were given", at - address_of(pointer), bytes));
+    chunks.add(one);  // which releases it
+    check(driver().address_range(&start, &one.bytes, at), "cuMemGetAddressRange", code::invalid_argument);
+    if (start != at) refuse(pointer, "is mapped in a way that this version does not know");
+    chunks.set_bytes_of_last(one.bytes);
+    CUmemAllocationProp is{};
+    check(driver().properties_of(&is, one.handle), "cuMemGetAllocationPropertiesFromHandle", code::invalid_argument);
+    const auto types = static_cast<unsigned>(is.requestedHandleTypes);
+    if (is.location.type != CU_MEM_LOCATION_TYPE_DEVICE || is.location.id != context.ordinal())
+      refuse(pointer, "lies on several devices");
+    if ((types & CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) == 0)
+      refuse(pointer,
+             "was made by cuMemCreate without descriptors: add CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR to its "
+             "requestedHandleTypes");
+    fabric = fabric && (types & CU_MEM_HANDLE_TYPE_FABRIC) != 0;
+  }
+  if (const std::size_t all = chunks.bytes(); all != bytes && block == whole_block::refuse)
+    refuse(pointer,
+           fmt::format("lies in pieces of {} bytes, of which {} were given: importers would get all of them. Give "
+                       "whole pieces, or allow it (whole_block::allow)",
+                       all, bytes));
+  const sharing_description is = describe(sharing_way::vmm, context.ordinal(), bytes, offset, importers);
+  return std::make_unique<vmm_memory>(std::move(context), pointer, is, std::move(chunks), fabric);
+}
+
+std::unique_ptr<exportable_memory> adopt_pool(primary_context context, void* pointer, std::size_t bytes,
+                                              access importers, whole_block block, CUmemoryPool pool) {
+  refuse_read_only(pointer, importers, "is of a memory pool");
+  CUdeviceptr base = 0;
+  std::size_t size = 0;
+  check(driver().address_range(&base, &size, address_of(pointer)), "cuMemGetAddressRange", code::invalid_argument);
+  if (base != address_of(pointer) || bytes > size)
+    refuse(pointer, fmt::format("is part of an allocation of {} bytes at {}: share that", size, pointer_to(base)));
+  std::uint64_t all = 0;
+  static_cast<void>(driver().pool_attribute(pool, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT, &all));
+  if (block == whole_block::refuse)
+    refuse(pointer,
+           fmt::format("is of a memory pool, and importers get a descriptor of all of the pool, now {} bytes: use "
+                       "shared_memory::make(), or allow it (whole_block::allow)",
+                       all));
+  const sharing_description is = describe(sharing_way::pool, context.ordinal(), bytes, 0, importers);
+  auto made = std::make_unique<pool_memory>(std::move(context), pointer, is, pool);
+  try {
+    static_cast<void>(made->piece(0));
+  } catch (const error& why) {
+    refuse(pointer, fmt::format("is of a pool that can't be shared: make the pool with handleTypes = "
+                                "cudaMemHandleTypePosixFileDescriptor (cudaMemPoolCreate) and allocate from it; {}",
+                                why.what()));
+  }
+  return made;
+}
+
+std::unique_ptr<exportable_memory> adopt_legacy(primary_context context, void* pointer, std::size_t bytes,
+                                                access importers, whole_block block) {
+  refuse_read_only(pointer, importers, "is of cudaMalloc");
+  CUdeviceptr base = 0;
+  std::size_t size = 0;
+  check(driver().address_range(&base, &size, address_of(pointer)), "cuMemGetAddressRange", code::invalid_argument);
+  const std::size_t offset = address_of(pointer) - base;
+  if (bytes > size - offset) refuse(pointer, fmt::format("has {} bytes, not {}", size - offset, bytes));
+  // The driver says how large the allocation is, and not in which block it lies: whatever is in the block goes along.
+  const CUdeviceptr first = base / block_bytes * block_bytes;
+  const CUdeviceptr last = (base + size + block_bytes - 1) / block_bytes * block_bytes;
+  if (block == whole_block::refuse && (offset != 0 || bytes != size || first != base || last != base + size))
+    refuse(pointer,
+           fmt::format("is of cudaMalloc: importers would get the {} bytes of the blocks around it, and {} were "
+                       "given. Use shared_memory::make(), give a whole allocation of a multiple of 2 MiB, or "
+                       "allow it (whole_block::allow)",
+                       last - first, bytes));
+  CUipcMemHandle handle{};
+  check(driver().ipc_export(&handle, address_of(pointer)),
+        fmt::format("the memory at {} can't be shared: it may be of another process, or of an allocator that keeps its "
+                    "kind (cuIpcGetMemHandle)",
+                    pointer),
+        code::invalid_argument);
+  const sharing_description is = describe(sharing_way::legacy, context.ordinal(), bytes, offset, importers);
+  return std::make_unique<legacy_memory>(std::move(context), pointer, is, size, handle);
+}
+
+}  // namespace
+
+}  // namespace cuda
+
+bool is_gpu_memory(const void* pointer) noexcept {
+  try {
+    unsigned type = 0;
+    return cuda::ask(type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, pointer);
+  } catch (const error&) {
+    return false;  // no driver
+  }
+}
+
+std::unique_ptr<exportable_memory> make_gpu_memory(int ordinal, std::size_t bytes, access importers) {
+  using namespace cuda;
+  static_cast<void>(uuid_of(ordinal));  // whether there is such a GPU
+  primary_context context(ordinal);
+  const current_context current(context.get());
+  CUmemAllocationProp wanted{};
+  wanted.type = CU_MEM_ALLOCATION_TYPE_PINNED;
+  wanted.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+  wanted.location.id = ordinal;
+  wanted.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+  std::size_t unit = 0;
+  check(driver().granularity(&unit, &wanted, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED), "cuMemGetAllocationGranularity");
+  unit = std::max(unit, block_bytes);
+  const std::size_t rounded = (bytes + unit - 1) / unit * unit;
+  if (rounded < bytes) throw error(code::out_of_memory, fmt::format("no GPU has {} bytes", bytes));
+  int has_fabric = 0;
+  static_cast<void>(driver().attribute(&has_fabric, CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED, ordinal));
+  chunk one{0, rounded};
+  CUresult result = CUDA_ERROR_NOT_PERMITTED;
+  // The attribute may promise fabric handles that cuMemCreate then refuses: no IMEX channel.
+  if (has_fabric != 0) {
+    CUmemAllocationProp both = wanted;
+    both.requestedHandleTypes =
+        static_cast<CUmemAllocationHandleType>(static_cast<unsigned>(CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) |
+                                               static_cast<unsigned>(CU_MEM_HANDLE_TYPE_FABRIC));
+    result = driver().create(&one.handle, rounded, &both, 0);
+  }
+  const bool fabric = result == CUDA_SUCCESS;
+  if (!fabric) result = driver().create(&one.handle, rounded, &wanted, 0);
+  if (result == CUDA_ERROR_OUT_OF_MEMORY) {
+    std::size_t free = 0;
+    std::size_t total = 0;
+    static_cast<void>(cudaMemGetInfo(&free, &total));
+    throw error(code::out_of_memory, fmt::format("{} bytes to be shared do not fit GPU {}, which has {} of {} free",
+                                                 rounded, ordinal, free, total));
+  }
+  check(result, fmt::format("cuMemCreate of {} bytes to be shared", rounded));
+  chunk_list chunks;
+  chunks.add(one);
+  chunks.map(ordinal, access::read_write);
+  void* const data = pointer_to(chunks.start());
+  const sharing_description is = describe(sharing_way::vmm, ordinal, bytes, 0, importers);
+  return std::make_unique<vmm_memory>(std::move(context), data, is, std::move(chunks), fabric);
+}
+
+std::unique_ptr<exportable_memory> adopt_gpu_memory(void* pointer, std::size_t bytes, access importers,
+                                                    whole_block block) {
+  using namespace cuda;
+  unsigned managed = 0;
+  if (ask(managed, CU_POINTER_ATTRIBUTE_IS_MANAGED, pointer) && managed != 0)
+    refuse(pointer, "is managed memory, which no handle can share: use shared_memory::make() or cudaMalloc");
+  unsigned type = 0;
+  if (!ask(type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE, pointer) || type != CU_MEMORYTYPE_DEVICE)
+    refuse(pointer,
+           "is host memory that the driver has pinned (cudaHostAlloc, cudaHostRegister), which no handle can "
+           "share: use shared_memory::make(memory_place::host(), ...) and register that");
+  int ordinal = -1;
+  if (!ask(ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, pointer)) refuse(pointer, "is on no GPU of this process");
+  primary_context context(ordinal);
+  const current_context current(context.get());
+  CUmemoryPool pool = nullptr;
+  if (ask(pool, CU_POINTER_ATTRIBUTE_MEMPOOL_HANDLE, pointer) && pool != nullptr)
+    return adopt_pool(std::move(context), pointer, bytes, importers, block, pool);
+  CUmemGenericAllocationHandle handle = 0;
+  if (driver().retain_handle(&handle, pointer) == CUDA_SUCCESS) {
+    static_cast<void>(driver().release(handle));
+    return adopt_chunks(std::move(context), pointer, bytes, importers, block);
+  }
+  return adopt_legacy(std::move(context), pointer, bytes, importers, block);
+}
+
+}  // namespace pgas::detail
