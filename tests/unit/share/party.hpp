@@ -1,0 +1,74 @@
+/// @file
+/// Where a party's memory is, and how it reads, writes and copies it: host memory under g++, a GPU's under nvcc.
+#pragma once
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "pgas/shared_memory.hpp"
+
+#if defined(__CUDACC__)
+#include <cuda_runtime.h>
+#endif
+
+namespace party {
+
+#if defined(__CUDACC__)
+
+inline void check(cudaError_t result) {
+  if (result == cudaSuccess) return;
+  std::printf("cuda %s\n", cudaGetErrorName(result));
+  std::fflush(stdout);
+  std::exit(3);
+}
+
+inline constexpr pgas::memory_place place = pgas::memory_place::gpu(0);
+
+inline void copy(void* to, const void* from, std::size_t bytes) {
+  check(cudaMemcpy(to, from, bytes, cudaMemcpyDefault));
+  check(cudaDeviceSynchronize());
+}
+
+inline __global__ void poke(unsigned* at, unsigned value) { *at = value; }
+
+/// By a kernel, which meets the protection of the mapping.
+inline void write(void* at, unsigned value) {
+  poke<<<1, 1>>>(static_cast<unsigned*>(at), value);
+  check(cudaDeviceSynchronize());
+}
+
+inline void* allocate(std::size_t bytes) {
+  void* memory = nullptr;
+  check(cudaMalloc(&memory, bytes));
+  return memory;
+}
+
+#else
+
+inline constexpr pgas::memory_place place = pgas::memory_place::host();
+inline void copy(void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
+inline void write(void* at, unsigned value) { *static_cast<volatile unsigned*>(at) = value; }
+inline void* allocate(std::size_t bytes) {
+  pgas::shared_memory* const kept = new pgas::shared_memory(pgas::shared_memory::make(place, bytes));
+  return kept->data();
+}
+
+#endif
+
+inline unsigned read(const void* at) {
+  unsigned value = 0;
+  copy(&value, at, sizeof value);
+  return value;
+}
+
+/// Microseconds that `work` takes.
+template <class Work>
+double time(Work&& work) {
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count();
+}
+
+}  // namespace party
