@@ -1,0 +1,83 @@
+/// @file
+/// Memory shared by handle, for C: `pgas/shared_memory.hpp` says what each function does. Every function that can fail
+/// returns 0 or the number of an error code (401 for PGAS-E0401, see docs/errors.md) and leaves its results as they
+/// were; pgas_sharing_error() has the text.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+#pragma GCC visibility push(default)
+
+/// Memory of this process that others may open: pgas::shared_memory.
+typedef struct pgas_shared_memory pgas_shared_memory;
+/// Memory of another process: pgas::opened_memory.
+typedef struct pgas_opened_memory pgas_opened_memory;
+
+/// For `flags`.
+enum {
+  PGAS_SHARE_READ_ONLY = 1,   ///< importers may only read
+  PGAS_SHARE_WHOLE_BLOCK = 2  ///< importers may get more than what was asked for
+};
+/// For `place`: this, or the number of a GPU. In pgas_open_memory() also PGAS_PLACE_ANY: where the memory lies.
+enum { PGAS_PLACE_HOST = -1, PGAS_PLACE_ANY = -2 };
+/// A ticket's text and its final 0 fit so many bytes.
+enum { PGAS_TICKET_BYTES = 1025 };
+
+/// What a ticket allows: pgas::ticket_options. All zeros but `user`: this process's own user, until it is revoked.
+typedef struct pgas_ticket_options {
+  uint64_t lifetime_s;  ///< 0: until it is revoked
+  int opens;            ///< 0: any number
+  int64_t user;         ///< whose processes may open it; -1: those of this process's own user
+} pgas_ticket_options;
+
+/// A process that has memory of this one open: pgas::opener.
+typedef struct pgas_opener {
+  pid_t pid;
+  uid_t user;
+  int64_t since_s;  ///< seconds since 1970
+} pgas_opener;
+
+/// The text of the last error on the calling thread; empty at first. Valid until the thread's next failing call.
+const char* pgas_sharing_error(void);
+
+/// shared_memory::make().
+int pgas_share_new(int place, size_t bytes, unsigned flags, pgas_shared_memory** made);
+/// shared_memory::of().
+int pgas_share_existing(void* pointer, size_t bytes, unsigned flags, pgas_shared_memory** made);
+/// The memory in this process.
+void* pgas_shared_data(const pgas_shared_memory* memory);
+/// In bytes.
+size_t pgas_shared_size(const pgas_shared_memory* memory);
+/// A new ticket. @param options may be null @param text room for PGAS_TICKET_BYTES
+int pgas_shared_ticket(pgas_shared_memory* memory, const pgas_ticket_options* options, char* text);
+/// Makes all tickets made so far invalid.
+int pgas_shared_revoke(pgas_shared_memory* memory);
+/// Who has the memory open now. @param list room for `room` of them @param count how many there are, even if more
+int pgas_shared_openers(const pgas_shared_memory* memory, pgas_opener* list, size_t room, size_t* count);
+/// Forgets all tickets, and frees the memory where it was made here. Null is ignored.
+void pgas_shared_free(pgas_shared_memory* memory);
+
+/// opened_memory::open(). @param timeout_ms how long the exporter may take to answer
+int pgas_open_memory(const char* ticket, int place, uint64_t timeout_ms, pgas_opened_memory** opened);
+/// The memory in this process.
+void* pgas_opened_data(const pgas_opened_memory* memory);
+/// In bytes.
+size_t pgas_opened_size(const pgas_opened_memory* memory);
+/// 1 where this process may only read it.
+int pgas_opened_read_only(const pgas_opened_memory* memory);
+/// The exporter's number, as it calls itself.
+pid_t pgas_opened_exporter(const pgas_opened_memory* memory);
+/// 0 while the exporter still runs, else 401 (peer_lost).
+int pgas_opened_check(const pgas_opened_memory* memory);
+/// Unmaps the memory with the last object of this process that has it open. Null is ignored.
+void pgas_opened_close(pgas_opened_memory* memory);
+
+#pragma GCC visibility pop
+#ifdef __cplusplus
+}
+#endif

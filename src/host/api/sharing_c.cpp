@@ -1,0 +1,150 @@
+// The C functions of pgas/sharing.h.
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <string>
+
+#include "pgas/error.hpp"
+#include "pgas/shared_memory.hpp"
+#include "pgas/sharing.h"
+
+struct pgas_shared_memory {
+  pgas::shared_memory is;
+};
+struct pgas_opened_memory {
+  pgas::opened_memory is;
+};
+
+namespace {
+
+thread_local std::string last_error;
+
+/// The status of `work`, which throws.
+template <class Work>
+int status_of(Work&& work) noexcept {
+  try {
+    work();
+    return 0;
+  } catch (const pgas::error& failure) {
+    last_error = failure.what();
+    return static_cast<int>(failure.code());
+  } catch (const std::bad_alloc&) {
+    last_error.clear();
+    return static_cast<int>(pgas::code::out_of_memory);
+  } catch (const std::exception& failure) {
+    last_error = failure.what();
+    return static_cast<int>(pgas::code::system);
+  }
+}
+
+void need(bool given, const char* what) {
+  if (!given) throw pgas::error(pgas::code::invalid_argument, std::string(what) + " is null");
+}
+
+pgas::shared_memory_options options_of(unsigned flags) {
+  if ((flags & ~unsigned{PGAS_SHARE_READ_ONLY | PGAS_SHARE_WHOLE_BLOCK}) != 0)
+    throw pgas::error(pgas::code::invalid_argument,
+                      "flags " + std::to_string(flags) + ": PGAS_SHARE_READ_ONLY and PGAS_SHARE_WHOLE_BLOCK are known");
+  return {(flags & PGAS_SHARE_READ_ONLY) != 0 ? pgas::access::read_only : pgas::access::read_write,
+          (flags & PGAS_SHARE_WHOLE_BLOCK) != 0 ? pgas::whole_block::allow : pgas::whole_block::refuse};
+}
+
+pgas::memory_place place_of(int place) {
+  if (place < PGAS_PLACE_HOST)
+    throw pgas::error(pgas::code::invalid_argument,
+                      "place " + std::to_string(place) + " is neither PGAS_PLACE_HOST nor the number of a GPU");
+  return {place};
+}
+
+/// For lifetimes and timeouts: what no clock can express is as good as for ever.
+std::int64_t cut(std::uint64_t value) { return static_cast<std::int64_t>(std::min<std::uint64_t>(value, 1u << 30)); }
+
+}  // namespace
+
+extern "C" {
+
+const char* pgas_sharing_error(void) { return last_error.c_str(); }
+
+int pgas_share_new(int place, size_t bytes, unsigned flags, pgas_shared_memory** made) {
+  return status_of([&] {
+    need(made != nullptr, "pgas_share_new: made");
+    *made = new pgas_shared_memory{pgas::shared_memory::make(place_of(place), bytes, options_of(flags))};
+  });
+}
+
+int pgas_share_existing(void* pointer, size_t bytes, unsigned flags, pgas_shared_memory** made) {
+  return status_of([&] {
+    need(made != nullptr, "pgas_share_existing: made");
+    *made = new pgas_shared_memory{pgas::shared_memory::of(pointer, bytes, options_of(flags))};
+  });
+}
+
+void* pgas_shared_data(const pgas_shared_memory* memory) { return memory != nullptr ? memory->is.data() : nullptr; }
+size_t pgas_shared_size(const pgas_shared_memory* memory) { return memory != nullptr ? memory->is.size() : 0; }
+
+int pgas_shared_ticket(pgas_shared_memory* memory, const pgas_ticket_options* options, char* text) {
+  return status_of([&] {
+    need(memory != nullptr && text != nullptr, "pgas_shared_ticket: memory or text");
+    pgas::ticket_options wanted;
+    if (options != nullptr) {
+      wanted.lifetime = std::chrono::seconds(cut(options->lifetime_s));
+      wanted.opens = options->opens;
+      if (options->user >= 0) wanted.user = static_cast<uid_t>(options->user);
+    }
+    const std::string made = memory->is.ticket(wanted);
+    std::memcpy(text, made.c_str(), made.size() + 1);
+  });
+}
+
+int pgas_shared_revoke(pgas_shared_memory* memory) {
+  return status_of([&] {
+    need(memory != nullptr, "pgas_shared_revoke: memory");
+    memory->is.revoke();
+  });
+}
+
+int pgas_shared_openers(const pgas_shared_memory* memory, pgas_opener* list, size_t room, size_t* count) {
+  return status_of([&] {
+    need(memory != nullptr && count != nullptr && (list != nullptr || room == 0), "pgas_shared_openers: an argument");
+    const std::vector<pgas::opener> all = memory->is.opened_by();
+    for (std::size_t i = 0; i < std::min(room, all.size()); ++i) {
+      const auto since = all[i].since.time_since_epoch();
+      list[i] = {all[i].pid, all[i].uid, std::chrono::duration_cast<std::chrono::seconds>(since).count()};
+    }
+    *count = all.size();
+  });
+}
+
+void pgas_shared_free(pgas_shared_memory* memory) { delete memory; }
+
+int pgas_open_memory(const char* ticket, int place, uint64_t timeout_ms, pgas_opened_memory** opened) {
+  return status_of([&] {
+    need(ticket != nullptr && opened != nullptr, "pgas_open_memory: ticket or opened");
+    pgas::open_options options;
+    options.timeout = std::chrono::milliseconds(cut(timeout_ms));
+    if (place != PGAS_PLACE_ANY) options.place = place_of(place);
+    *opened = new pgas_opened_memory{pgas::opened_memory::open(ticket, options)};
+  });
+}
+
+void* pgas_opened_data(const pgas_opened_memory* memory) { return memory != nullptr ? memory->is.data() : nullptr; }
+size_t pgas_opened_size(const pgas_opened_memory* memory) { return memory != nullptr ? memory->is.size() : 0; }
+
+int pgas_opened_read_only(const pgas_opened_memory* memory) {
+  return memory == nullptr || memory->is.access() == pgas::access::read_only ? 1 : 0;
+}
+
+pid_t pgas_opened_exporter(const pgas_opened_memory* memory) {
+  return memory != nullptr ? memory->is.exporter().pid : 0;
+}
+
+int pgas_opened_check(const pgas_opened_memory* memory) {
+  return status_of([&] {
+    need(memory != nullptr, "pgas_opened_check: memory");
+    memory->is.check();
+  });
+}
+
+void pgas_opened_close(pgas_opened_memory* memory) { delete memory; }
+
+}  // extern "C"
