@@ -25,7 +25,7 @@ std::uint64_t random_number() {
 }
 
 unix_address new_address(const std::string& directory) {
-  return {directory, fmt::format("pgas-share-{}-{:016x}", ::getpid(), random_number())};
+  return {directory, fmt::format("{}{}-{:016x}", socket_prefix, ::getpid(), random_number())};
 }
 
 constexpr int backlog = 4096;

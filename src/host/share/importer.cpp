@@ -40,7 +40,9 @@ unforked_fd connect(const std::string& who, const std::string& socket, const dea
     switch (made.error) {
       case EAGAIN: break;
       case ECONNREFUSED:
-        if (!address.path().empty()) ::unlink(address.path().c_str());  // nobody listens there ever again
+        // Nobody listens there ever again. A forged ticket could name any file.
+        if (const std::string& path = address.path(); path.substr(path.rfind('/') + 1).starts_with(socket_prefix))
+          ::unlink(path.c_str());
         [[fallthrough]];
       case ENOENT:
         lost(who,

@@ -14,6 +14,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <string_view>
 
 #include "common/siphash.hpp"
 #include "common/unique_fd.hpp"
@@ -74,6 +75,9 @@ inline constexpr std::size_t max_description = 4096;
 inline constexpr std::size_t max_handles = std::size_t{1} << 20;
 inline constexpr std::size_t max_share_packet =
     sizeof(share_reply) + max_description + handles_per_packet * sizeof(share_handle);
+
+/// What names of exporters' sockets begin with; the number of the process follows.
+inline constexpr std::string_view socket_prefix = "pgas-share-";
 
 /// How long a connection may take to say what it wants.
 inline constexpr std::chrono::milliseconds request_timeout{2000};

@@ -1,17 +1,20 @@
 /// @file
 /// pgas-info: prints the version, the options with their values, the error codes, and how the PEs of a job reach one
-/// another; with --markdown the pages of docs/ that are made from the library's tables.
+/// another, what processes share by tickets; with --markdown the pages of docs/ that are made from the library's
+/// tables.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <iterator>
+#include <optional>
 #include <span>
 
 #include "host/config/option_value.hpp"
 #include "host/config/print_config.hpp"
 #include "pgas/error.hpp"
 #include "pgas/world.hpp"
+#include "tools/pgas-info/shared.hpp"
 
 namespace {
 
@@ -131,10 +134,15 @@ int main(int argc, char** argv) {
   bool config = false;
   bool errors = false;
   bool markdown = false;
+  std::optional<pid_t> shared_by;
   bool with_peers = false;
   app.add_flag("--config", config, "list the options, their values now and where each comes from");
   app.add_flag("--errors", errors, "list the error codes with cause and fix");
   app.add_flag("--peers", with_peers, "join, with whatever started it, and list how this PE reaches the others");
+  const CLI::Option* const shared =
+      app.add_option("--shared", shared_by, "list what processes here share by tickets, and who has it open")
+          ->expected(0, 1)
+          ->type_name("[PID]");
   app.add_flag("--markdown", markdown, "print the list as a page of docs/");
   app.set_version_flag("--version", INFO_VERSION);
   CLI11_PARSE(app, argc, argv);
@@ -142,7 +150,9 @@ int main(int argc, char** argv) {
     if (config) fmt::print("{}", configuration(markdown));
     if (errors) fmt::print("{}", markdown ? errors_markdown() : errors_text());
     if (with_peers) fmt::print("{}", peers());
-    if (!config && !errors && !with_peers) fmt::print("{}", about);
+    if (shared->count() > 0)
+      fmt::print("{}", pgas_info::shared_text(pgas::config::from_environment().socket_directory, shared_by));
+    if (!config && !errors && !with_peers && shared->count() == 0) fmt::print("{}", about);
   } catch (const pgas::error& e) {
     fmt::print(stderr, "{}\n", e.what());
     return 1;

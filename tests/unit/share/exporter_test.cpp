@@ -201,6 +201,40 @@ TEST(Exporter, StrangersGetNothingAndCostNothing) {
   }
 }
 
+TEST(Exporter, AnotherProcessUnderItsNameIsFoundOut) {
+  // As after the exporter's end, when a later process has got its number and has taken its socket's name.
+  std::string text;
+  {
+    registered_export shared(std::make_shared<numbered_files>(1));
+    text = shared.make_ticket({}, {});
+  }
+  const ticket old = decode(text);
+  const unix_listener impostor(unix_address("", old.exporter.socket.substr(1)), 8);
+  for (const bool speaks : {true, false}) {
+    std::thread answer([&] {
+      ASSERT_TRUE(wait_for_events(impostor.fd(), POLLIN, soon()));
+      const connect_result from = impostor.accept();
+      share_request request;
+      ASSERT_TRUE(wait_for_events(from.fd.get(), POLLIN, soon()));
+      ASSERT_EQ(receive_packet(from.fd.get(), writable_bytes_of(request)).what, received_packet::status::complete);
+      share_reply head;
+      head.what = share_reply::status::granted;
+      head.code = speaks ? request.code : random_bits();  // it has nothing better than what it was sent
+      EXPECT_EQ(send_packet(from.fd.get(), bytes_of(head), {}, {}), 0);
+      static_cast<void>(wait_for_events(from.fd.get(), POLLIN, soon()));
+    });
+    EXPECT_EQ(code_of([&] { static_cast<void>(open_ticket(old, ticket_kind::timeline, soon())); }),
+              code::authentication);
+    answer.join();
+  }
+  // And one that shares by the library, under the same name or not, does not know the ticket.
+  registered_export later(std::make_shared<numbered_files>(1));
+  ticket moved = old;
+  moved.exporter.socket = decode(later.make_ticket({}, {})).exporter.socket;
+  EXPECT_EQ(code_of([&] { static_cast<void>(open_ticket(moved, ticket_kind::timeline, soon())); }),
+            code::authentication);
+}
+
 TEST(Exporter, TakesAThousandAtOnce) {
   registered_export shared(std::make_shared<numbered_files>(1));
   const std::string text = shared.make_ticket({}, {});

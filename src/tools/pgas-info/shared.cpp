@@ -1,0 +1,70 @@
+#include "tools/pgas-info/shared.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string_view>
+
+#include "host/share/importer.hpp"
+#include "pgas/error.hpp"
+
+namespace pgas_info {
+
+namespace {
+
+constexpr std::string_view prefix = pgas::detail::socket_prefix;
+constexpr std::chrono::milliseconds patience{2000};
+
+}  // namespace
+
+std::vector<std::string> exporter_sockets(const std::string& directory) {
+  std::set<std::string> found;  // accepted connections have their listener's name
+  std::ifstream table("/proc/net/unix");
+  for (std::string line; std::getline(table, line);) {
+    const std::size_t name = line.rfind(' ');
+    if (name != std::string::npos && line.substr(name + 1).starts_with("@" + std::string(prefix)))
+      found.insert(line.substr(name + 1));
+  }
+  std::error_code none;
+  if (!directory.empty())
+    for (auto one = std::filesystem::directory_iterator(directory, none); one != std::filesystem::directory_iterator();
+         one.increment(none))
+      if (one->path().filename().string().starts_with(prefix)) found.insert(one->path().string());
+  return {found.begin(), found.end()};
+}
+
+std::string lines_about(const std::string& list, pid_t pid) {
+  if (list.starts_with(fmt::format("process {} ", pid))) return list;
+  const std::string importer = fmt::format("  open in process {} ", pid);
+  std::istringstream lines(list);
+  std::string text;
+  std::string thing;
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with(' '))
+      thing = line;
+    else if (line.starts_with(importer))
+      text += thing + "\n" + line + "\n";
+  }
+  return text;
+}
+
+std::string shared_text(const std::string& directory, std::optional<pid_t> pid) {
+  std::string text;
+  for (const std::string& socket : exporter_sockets(directory)) {
+    try {
+      const std::string list = pgas::detail::list_exports(socket, pgas::detail::deadline(patience));
+      text += pid ? lines_about(list, *pid) : list;
+    } catch (const pgas::error& why) {
+      // One that has ended since is none. What it concerns is not known of one that does not answer.
+      if (why.code() != pgas::code::peer_lost) text += fmt::format("{}: {}\n", socket, why.what());
+    }
+  }
+  if (text.empty())
+    text = pid ? fmt::format("process {} shares nothing by ticket\n", *pid) : "nothing is shared by ticket here\n";
+  return text;
+}
+
+}  // namespace pgas_info
