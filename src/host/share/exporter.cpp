@@ -12,6 +12,7 @@
 #include "common/system_error.hpp"
 #include "common/thread.hpp"
 #include "host/share/exporter_service.hpp"
+#include "host/share/importer.hpp"
 #include "pgas/config.hpp"
 
 namespace pgas::detail {
@@ -43,6 +44,7 @@ std::shared_ptr<exporter> exporter::of_process() {
   std::shared_ptr<exporter> now = current.now.lock();
   if (!now) {
     const config settings = config::from_environment();
+    if (!settings.socket_directory.empty()) sweep_sockets(settings.socket_directory);
     now = std::make_shared<exporter>(settings.socket_directory, settings);
     current.now = now;
   }

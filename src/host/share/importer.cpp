@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
+#include <exception>
+#include <filesystem>
 #include <thread>
 
 #include "common/net/unix_socket.hpp"
@@ -28,6 +32,15 @@ unix_address address_of(const std::string& socket) {
   return {socket.substr(0, slash), socket.substr(slash + 1)};
 }
 
+/// Removes the file of an exporter that was killed: nobody listens there ever again. A forged ticket could name any
+/// file.
+void remove_dead_socket(const std::string& socket) {
+  const std::string name = socket.substr(socket.rfind('/') + 1);
+  if (!socket.starts_with('@') && name.starts_with(socket_prefix) &&
+      connect_to(address_of(socket)).error == ECONNREFUSED)
+    ::unlink(socket.c_str());
+}
+
 [[noreturn]] void lost(const std::string& who, std::string_view why) {
   throw error(code::peer_lost, fmt::format("{}, which shares what is to be opened, {}", who, why));
 }
@@ -39,11 +52,7 @@ unforked_fd connect(const std::string& who, const std::string& socket, const dea
     if (made.fd) return unforked_fd(std::move(made.fd));
     switch (made.error) {
       case EAGAIN: break;
-      case ECONNREFUSED:
-        // Nobody listens there ever again. A forged ticket could name any file.
-        if (const std::string& path = address.path(); path.substr(path.rfind('/') + 1).starts_with(socket_prefix))
-          ::unlink(path.c_str());
-        [[fallthrough]];
+      case ECONNREFUSED: remove_dead_socket(socket); [[fallthrough]];
       case ENOENT:
         lost(who,
              fmt::format("has ended, has freed it, or is out of reach: nobody listens at {}. Where the two processes "
@@ -232,6 +241,31 @@ std::string list_exports(const std::string& socket, const deadline& limit) {
     if (head.what != share_reply::status::more && head.what != share_reply::status::listed) refused(head, body, who);
     text += as_text(body);
     if (head.what == share_reply::status::listed) return text;
+  }
+}
+
+exporter_connection::~exporter_connection() {
+  try {
+    if (!alive() && !freed_) remove_dead_socket(ticket_.exporter.socket);
+  } catch (const std::exception&) {
+    // The next exporter in the directory does it.
+  }
+}
+
+void sweep_sockets(const std::string& directory) noexcept {
+  constexpr time_t young = 10;  // seconds: it may be about to listen
+  try {
+    std::error_code none;
+    for (auto one = std::filesystem::directory_iterator(directory, none); one != std::filesystem::directory_iterator();
+         one.increment(none)) {
+      struct stat about {};
+      const std::string path = one->path().string();
+      if (::lstat(path.c_str(), &about) == 0 && S_ISSOCK(about.st_mode) && about.st_uid == ::geteuid() &&
+          ::time(nullptr) - about.st_mtime > young)
+        remove_dead_socket(path);
+    }
+  } catch (const std::exception&) {
+    // The next start tries again.
   }
 }
 

@@ -21,6 +21,11 @@ class exporter_connection {
   exporter_connection(ticket opened, unforked_fd socket, unforked_fd process) noexcept
       : ticket_(std::move(opened)), socket_(std::move(socket)), process_(std::move(process)) {}
 
+  /// Leaves no socket behind of an exporter that was killed.
+  ~exporter_connection();
+  exporter_connection(const exporter_connection&) = delete;
+  exporter_connection& operator=(const exporter_connection&) = delete;
+
   [[nodiscard]] const ticket& opened() const noexcept { return ticket_; }
   /// Whether the exporter still runs, by the connection's end and by its process where this one sees it.
   [[nodiscard]] bool alive();
@@ -56,5 +61,8 @@ struct opened_ticket {
 /// What the process that listens at `socket` exports and who has it open, as lines of text. *Errors* authentication for
 /// another user, peer_lost, wait_timeout.
 [[nodiscard]] std::string list_exports(const std::string& socket, const deadline& limit);
+
+/// Removes the sockets of exporters in `directory` that were killed, of this user.
+void sweep_sockets(const std::string& directory) noexcept;
 
 }  // namespace pgas::detail

@@ -274,6 +274,32 @@ def namespaces_need_a_directory():
         assert comes(lambda: not os.listdir(folder)), os.listdir(folder)
 
 
+def a_directory_is_left_clean():
+    with tempfile.TemporaryDirectory() as folder:
+        shared = {"PGAS_SOCKET_DIR": folder}
+        one = exporter(environment=shared)
+        ticket = one.good("ticket")
+        pid_of(one, ticket)
+        assert comes(lambda: one.good("openers") == "openers")
+        other = Party()
+        other.good(f"open {ticket}")
+        one.kill()
+        assert comes(lambda: other.good("alive") == "dead")
+        other.good("close")
+        assert not os.listdir(folder), os.listdir(folder)
+        two = exporter(environment=shared)  # both sides are killed: the next exporter cleans up
+        pid_of(two, two.good("ticket"))
+        two.kill()
+        (left,) = os.listdir(folder)
+        os.utime(os.path.join(folder, left), (1, 1))
+        three = exporter(environment=shared)
+        three.good("ticket")
+        assert left not in os.listdir(folder) and len(os.listdir(folder)) == 1
+        three.end()
+        assert comes(lambda: not os.listdir(folder))
+        other.end()
+
+
 def pgas_info_lists_both_sides():
     info = os.environ.get("SHARE_INFO")
     if not info:
@@ -314,7 +340,7 @@ def costs():
 TESTS = [words_come_through, tickets_end, read_only_is_enforced, users_are_told_apart, an_exporters_death_is_told,
          an_importers_death_is_told, a_freed_memory_lives_on, stopped_exporters_time_out, kills_in_every_state,
          a_long_series_grows_nothing, a_thousand_at_once, a_full_exporter_says_so, namespaces_need_a_directory,
-         pgas_info_lists_both_sides, costs]
+         a_directory_is_left_clean, pgas_info_lists_both_sides, costs]
 
 
 def main():
