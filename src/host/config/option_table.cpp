@@ -111,6 +111,7 @@ constexpr std::array rows{
            .field = &config::socket_directory,
            .help = "A directory for the UNIX sockets of the control plane, for containers that share a file system "
                    "but no network namespace: with it they are one host, without it each is a host of its own. "
+                   "Also for memory shared by ticket: the exporter's setting counts. "
                    "Empty: abstract sockets."},
     option{.name = "PGAS_HEARTBEAT_TIMEOUT",
            .field = &config::heartbeat_timeout,
