@@ -206,7 +206,10 @@ def a_long_series_grows_nothing(times=None):
     assert comes(lambda: one.good("openers") == "openers")
     for name, before, after in (("importer", here, numbers(other)), ("exporter", there, numbers(one))):
         print(f"  {name}: descriptors, mappings, pages, resident pages {before} -> {after}")
-        assert after[0] <= before[0] and after[1] <= before[1] + 2, (name, before, after)
+        assert after[0] <= before[0], (name, before, after)
+        if "SHARE_SANITIZED" in os.environ:  # what is freed is kept for a while
+            continue
+        assert after[1] <= before[1] + 2, (name, before, after)
         assert after[2] <= before[2] + 600 and after[3] <= before[3] + 600, (name, before, after)
     print(f"  {times} opens and closes: {seconds / times * 1e6:.1f} us each")
     one.end()
@@ -237,6 +240,9 @@ def a_thousand_at_once():
 
 
 def a_full_exporter_says_so():
+    if "SHARE_SANITIZED" in os.environ:
+        skipped.append("a_full_exporter_says_so: a sanitizer itself needs descriptors")
+        return
     one = exporter(before=("sh", "-c", 'ulimit -n 24; exec "$0"'))
     ticket = one.good("ticket")
     crowd = [Party() for _ in range(40)]
