@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <vector>
 
 #include "pgas/shared_memory.hpp"
 
@@ -51,8 +52,9 @@ inline constexpr pgas::memory_place place = pgas::memory_place::host();
 inline void copy(void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
 inline void write(void* at, unsigned value) { *static_cast<volatile unsigned*>(at) = value; }
 inline void* allocate(std::size_t bytes) {
-  pgas::shared_memory* const kept = new pgas::shared_memory(pgas::shared_memory::make(place, bytes));
-  return kept->data();
+  static std::vector<pgas::shared_memory> kept;
+  kept.push_back(pgas::shared_memory::make(place, bytes));
+  return kept.back().data();
 }
 
 #endif

@@ -5,6 +5,7 @@ import sys
 import time
 
 PROGRAM = sys.argv[1]
+GPU = "cuda" in os.path.basename(PROGRAM)  # each process has a context there, which takes memory and time
 TOLD = 1.0  # seconds until one side knows of the other's death
 
 

@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 
-from party import TOLD, Party, comes, exporter, pid_of
+from party import GPU, TOLD, Party, comes, exporter, pid_of
 
 skipped = []
 
@@ -158,7 +158,7 @@ def stopped_exporters_time_out():
 def kills_in_every_state():
     """One side is killed after a random time while it opens and closes, and nothing is left."""
     before = leftovers()
-    for i in range(60):
+    for i in range(12 if GPU else 60):
         one = exporter()
         ticket = one.good("ticket")
         pid_of(one, ticket)
@@ -209,7 +209,7 @@ def a_long_series_grows_nothing(times=None):
         assert after[0] <= before[0], (name, before, after)
         if "SHARE_SANITIZED" in os.environ:  # what is freed is kept for a while
             continue
-        assert after[1] <= before[1] + 2, (name, before, after)
+        assert after[1] <= before[1] + (20 if GPU else 2), (name, before, after)
         assert after[2] <= before[2] + 600 and after[3] <= before[3] + 600, (name, before, after)
     print(f"  {times} opens and closes: {seconds / times * 1e6:.1f} us each")
     one.end()
@@ -219,7 +219,7 @@ def a_long_series_grows_nothing(times=None):
 def a_thousand_at_once():
     one = exporter()
     ticket = one.good("ticket")
-    others = [Party() for _ in range(10)]
+    others = [Party() for _ in range(4 if GPU else 10)]
     for other in others:
         other.say(f"together 100 1 {ticket}")
     for other in others:
@@ -227,12 +227,13 @@ def a_thousand_at_once():
     assert comes(lambda: one.good("openers") == "openers")
     for other in others:
         other.end()
-    crowd = [Party() for _ in range(200)]
+    size = 12 if GPU else 200
+    crowd = [Party() for _ in range(size)]
     for other in crowd:
         other.say(f"open {ticket}")
     for other in crowd:
         assert other.hear().startswith("opened")
-    assert len(one.good("openers").split()) == 201
+    assert len(one.good("openers").split()) == size + 1
     for other in crowd:
         other.end()
     assert comes(lambda: one.good("openers") == "openers")
@@ -242,6 +243,9 @@ def a_thousand_at_once():
 def a_full_exporter_says_so():
     if "SHARE_SANITIZED" in os.environ:
         skipped.append("a_full_exporter_says_so: a sanitizer itself needs descriptors")
+        return
+    if GPU:
+        skipped.append("a_full_exporter_says_so: the GPU's driver itself needs descriptors")
         return
     one = exporter(before=("sh", "-c", 'ulimit -n 24; exec "$0"'))
     ticket = one.good("ticket")
