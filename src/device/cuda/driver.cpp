@@ -63,6 +63,9 @@ driver_api load() {
   look_up("cuDevicePrimaryCtxRelease", api.primary_release);
   look_up("cuMemcpyAsync", api.copy_async);
   look_up("cuStreamQuery", api.stream_query);
+  look_up("cuStreamWriteValue64", api.write_value);
+  look_up("cuStreamWaitValue64", api.wait_value);
+  look_up("cuDeviceGetUuid", api.uuid_of);
   look_up("cuFlushGPUDirectRDMAWrites", api.flush_rdma);
   look_up("cuGetErrorName", api.error_name);
   look_up("cuGetErrorString", api.error_string);

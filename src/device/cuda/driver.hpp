@@ -51,6 +51,9 @@ struct driver_api {
   decltype(&cuDevicePrimaryCtxRelease) primary_release = nullptr;
   decltype(&cuMemcpyAsync) copy_async = nullptr;
   decltype(&cuStreamQuery) stream_query = nullptr;
+  decltype(&cuStreamWriteValue64) write_value = nullptr;
+  decltype(&cuStreamWaitValue64) wait_value = nullptr;
+  decltype(&cuDeviceGetUuid) uuid_of = nullptr;
   decltype(&cuFlushGPUDirectRDMAWrites) flush_rdma = nullptr;
   decltype(&cuGetErrorName) error_name = nullptr;
   decltype(&cuGetErrorString) error_string = nullptr;

@@ -1,0 +1,82 @@
+#include "device/stream_sync.hpp"
+
+#include <chrono>
+#include <memory>
+#include <thread>
+#include <utility>
+
+#include "device/cpu/host_stream.hpp"
+#include "pgas/detail/isa/ptx_atomic.hpp"
+#include "pgas/detail/isa/ptx_memory.hpp"
+#include "pgas/detail/polling.hpp"
+
+namespace pgas::detail {
+
+namespace {
+
+/// Polls of a wait before it yields, and before it sleeps: hand-overs between running processes take neither.
+constexpr int quick_polls = 500;
+constexpr int short_polls = 20000;
+constexpr std::chrono::microseconds sleep{50};
+constexpr std::chrono::milliseconds between_checks{1};
+
+/// The word for streams of the host heap; null is the calling thread.
+class cpu_stream_word final : public stream_word {
+ public:
+  explicit cpu_stream_word(std::uint64_t* word) : word_(word) {}
+
+  [[nodiscard]] std::uint64_t* address() const noexcept override { return word_; }
+
+  void write(void* stream, std::uint64_t value, std::shared_ptr<const void> keep) override {
+    if (stream == nullptr) return store_release(word_, value);
+    static_cast<host_stream*>(stream)->run(
+        [word = word_, value, kept = std::move(keep)] { store_release(word, value); },
+        host_stream::place::here_if_idle);
+  }
+
+  void wait(void* stream, std::uint64_t value, std::function<void()> check) override {
+    if (stream == nullptr) return await_word(word_, value, check);
+    static_cast<host_stream*>(stream)->run(
+        [word = word_, value, checked = std::move(check)] { await_word(word, value, checked); },
+        host_stream::place::worker);
+  }
+
+  [[nodiscard]] bool waits_on_device() const noexcept override { return false; }
+
+ private:
+  std::uint64_t* word_;
+};
+
+}  // namespace
+
+void await_word(const std::uint64_t* word, std::uint64_t value, const std::function<void()>& check) {
+  const auto reached = [&] {
+    // Signed, as GPUs compare: what ends the waits of streams ends those of the host.
+    if (static_cast<std::int64_t>(load_relaxed(word) - value) < 0) return false;
+    fence_acquire();
+    return true;
+  };
+  auto next_check = std::chrono::steady_clock::now();
+  for (int polls = 0;; ++polls) {
+    if (reached()) return;
+    if (polls < quick_polls) continue;
+    if (polls % 64 == 0 || polls >= short_polls) {
+      if (const auto now = std::chrono::steady_clock::now(); now >= next_check) {
+        check();
+        next_check = now + between_checks;
+      }
+    }
+    if (polls < short_polls) {
+      yield_now_and_then();
+    } else {
+      polls = short_polls;
+      std::this_thread::sleep_for(sleep);
+    }
+  }
+}
+
+std::unique_ptr<stream_word> make_cpu_stream_word(std::uint64_t* word) {
+  return std::make_unique<cpu_stream_word>(word);
+}
+
+}  // namespace pgas::detail

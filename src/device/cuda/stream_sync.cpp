@@ -1,0 +1,222 @@
+// Words for streams by the driver's stream memory operations, and CUDA's interprocess events.
+#include "device/stream_sync.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <mutex>
+
+#include "device/cuda/driver.hpp"
+
+namespace pgas::detail {
+
+namespace cuda {
+namespace {
+
+/// The primary context of a GPU, which the CUDA runtime of the application uses.
+class primary_context {
+ public:
+  explicit primary_context(int ordinal) : ordinal_(ordinal) {
+    check(driver().primary_retain(&context_, ordinal), "cuDevicePrimaryCtxRetain", code::device_unavailable);
+  }
+  ~primary_context() { static_cast<void>(driver().primary_release(ordinal_)); }
+  primary_context(const primary_context&) = delete;
+  primary_context& operator=(const primary_context&) = delete;
+  [[nodiscard]] CUcontext get() const noexcept { return context_; }
+
+ private:
+  int ordinal_;
+  CUcontext context_ = nullptr;
+};
+
+/// Host memory that this process has registered with CUDA, for all of its GPUs; it can be registered once only.
+class registered_pages {
+ public:
+  void add(std::span<std::byte> pages) {
+    const std::lock_guard lock(mutex_);
+    if (int& users = users_[pages.data()]; users++ > 0) return;
+    const cudaError_t result =
+        cudaHostRegister(pages.data(), pages.size(), cudaHostRegisterMapped | cudaHostRegisterPortable);
+    if (result == cudaSuccess) return;
+    users_.erase(pages.data());
+    check(result, "cudaHostRegister of a timeline's page");
+  }
+  void remove(std::span<std::byte> pages) noexcept {
+    const std::lock_guard lock(mutex_);
+    const auto found = users_.find(pages.data());
+    if (found == users_.end() || --found->second > 0) return;
+    users_.erase(found);
+    if (cudaHostUnregister(pages.data()) != cudaSuccess) static_cast<void>(cudaGetLastError());
+  }
+  /// Never destroyed: objects of the program may outlive it.
+  static registered_pages& of_process() {
+    static auto& one = *new registered_pages;
+    return one;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::byte*, int> users_;
+};
+
+class cuda_stream_word final : public stream_word {
+ public:
+  cuda_stream_word(int ordinal, std::span<std::byte> pages, std::uint64_t* word) : context_(ordinal), pages_(pages) {
+    int supported = 0;
+    check(driver().attribute(&supported, CU_DEVICE_ATTRIBUTE_CAN_USE_64_BIT_STREAM_MEM_OPS, ordinal),
+          "cuDeviceGetAttribute");
+    if (supported == 0)
+      throw error(code::device_unavailable,
+                  fmt::format("GPU {} has no stream memory operations of 64 bits, which a timeline needs: make it on "
+                              "the host, or order the streams with events",
+                              ordinal));
+    const current_context current(context_.get());
+    registered_pages::of_process().add(pages_);
+    void* address = nullptr;
+    const cudaError_t result = cudaHostGetDevicePointer(&address, pages_.data(), 0);
+    if (result != cudaSuccess) {
+      registered_pages::of_process().remove(pages_);
+      check(result, "cudaHostGetDevicePointer");
+    }
+    address_ = reinterpret_cast<std::uint64_t*>(static_cast<std::byte*>(address) +
+                                                (reinterpret_cast<std::byte*>(word) - pages_.data()));
+  }
+  ~cuda_stream_word() override {
+    try {
+      const current_context current(context_.get());
+      registered_pages::of_process().remove(pages_);
+    } catch (const error&) {
+      // The driver is unloading: the registration ends with the process.
+    }
+  }
+
+  [[nodiscard]] std::uint64_t* address() const noexcept override { return address_; }
+
+  void write(void* stream, std::uint64_t value, std::shared_ptr<const void>) override {
+    const in_context current(context_.get());
+    // The default flags: a fence of system scope comes before the store.
+    check(driver().write_value(static_cast<CUstream>(stream), reinterpret_cast<CUdeviceptr>(address_), value,
+                               CU_STREAM_WRITE_VALUE_DEFAULT),
+          "recording in a timeline: cuStreamWriteValue64");
+  }
+
+  void wait(void* stream, std::uint64_t value, std::function<void()>) override {
+    const in_context current(context_.get());
+    check(driver().wait_value(static_cast<CUstream>(stream), reinterpret_cast<CUdeviceptr>(address_), value,
+                              CU_STREAM_WAIT_VALUE_GEQ),
+          "waiting for a timeline: cuStreamWaitValue64");
+  }
+
+  [[nodiscard]] bool waits_on_device() const noexcept override { return true; }
+
+ private:
+  primary_context context_;
+  std::span<std::byte> pages_;
+  std::uint64_t* address_ = nullptr;
+};
+
+class cuda_event final : public device_event {
+ public:
+  explicit cuda_event(int ordinal) : context_(ordinal) {
+    const current_context current(context_.get());
+    check(cudaEventCreateWithFlags(&event_, cudaEventInterprocess | cudaEventDisableTiming),
+          "making an interprocess event");
+  }
+  cuda_event(int ordinal, const event_handle& handle) : context_(ordinal) {
+    const current_context current(context_.get());
+    cudaIpcEventHandle_t opaque{};
+    static_assert(sizeof(opaque) == sizeof(handle));
+    std::memcpy(&opaque, handle.data(), sizeof(opaque));
+    check(cudaIpcOpenEventHandle(&event_, opaque), "cudaIpcOpenEventHandle", code::handle_invalid);
+  }
+  ~cuda_event() override {
+    try {
+      const current_context current(context_.get());
+      if (cudaEventDestroy(event_) != cudaSuccess) static_cast<void>(cudaGetLastError());
+    } catch (const error&) {
+      // The driver is unloading: the event ends with the process.
+    }
+  }
+
+  [[nodiscard]] event_handle handle() const override {
+    const current_context current(context_.get());
+    cudaIpcEventHandle_t opaque{};
+    check(cudaIpcGetEventHandle(&opaque, event_), "cudaIpcGetEventHandle");
+    event_handle bytes{};
+    std::memcpy(bytes.data(), &opaque, sizeof(opaque));
+    return bytes;
+  }
+  void record(void* stream) override {
+    const in_context current(context_.get());
+    refuse_capture(stream, "recorded");
+    check(cudaEventRecord(event_, static_cast<cudaStream_t>(stream)), "recording an interprocess event");
+  }
+  void wait(void* stream) override {
+    const in_context current(context_.get());
+    refuse_capture(stream, "awaited");
+    check(cudaStreamWaitEvent(static_cast<cudaStream_t>(stream), event_, 0), "waiting for an interprocess event");
+  }
+  [[nodiscard]] bool reached() const override {
+    const in_context current(context_.get());
+    const cudaError_t result = cudaEventQuery(event_);
+    if (result == cudaErrorNotReady) {
+      static_cast<void>(cudaGetLastError());
+      return false;
+    }
+    check(result, "asking for an interprocess event");
+    return true;
+  }
+
+ private:
+  /// CUDA's own refusal would end the capture.
+  static void refuse_capture(void* stream, const char* what) {
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    check(cudaStreamIsCapturing(static_cast<cudaStream_t>(stream), &status),
+          "asking whether a stream is being captured");
+    if (status != cudaStreamCaptureStatusNone)
+      throw error(code::capturing,
+                  fmt::format("an interprocess event can't be {} by a stream that is being captured into a graph: use "
+                              "a pgas::timeline, which can",
+                              what));
+  }
+
+  primary_context context_;
+  cudaEvent_t event_ = nullptr;
+};
+
+}  // namespace
+}  // namespace cuda
+
+using namespace cuda;
+
+std::unique_ptr<stream_word> make_cuda_stream_word(int ordinal, std::span<std::byte> pages, std::uint64_t* word) {
+  return std::make_unique<cuda_stream_word>(ordinal, pages, word);
+}
+
+gpu_uuid uuid_of_gpu(int ordinal) {
+  CUuuid found{};
+  check(driver().uuid_of(&found, ordinal), fmt::format("looking for GPU {}", ordinal), code::device_unavailable);
+  gpu_uuid bytes{};
+  static_assert(sizeof(found) == sizeof(bytes));
+  std::memcpy(bytes.data(), &found, sizeof(found));
+  return bytes;
+}
+
+int find_gpu(const gpu_uuid& uuid) {
+  static_cast<void>(driver());
+  int visible = 0;
+  check(cudaGetDeviceCount(&visible), "looking for GPUs", code::device_unavailable);
+  for (int ordinal = 0; ordinal < visible; ++ordinal)
+    if (uuid_of_gpu(ordinal) == uuid) return ordinal;
+  return -1;
+}
+
+std::unique_ptr<device_event> make_device_event(int ordinal) { return std::make_unique<cuda_event>(ordinal); }
+
+std::unique_ptr<device_event> open_device_event(int ordinal, const event_handle& handle) {
+  return std::make_unique<cuda_event>(ordinal, handle);
+}
+
+}  // namespace pgas::detail
