@@ -28,14 +28,14 @@ class stream_word {
   /// @param keep lives until the word has been written, where the device can tell (on the host)
   virtual void write(void* stream, std::uint64_t value, std::shared_ptr<const void> keep) = 0;
   /// Holds the stream until the word is at least `value`, in signed arithmetic of 64 bits. *Order* acquires.
-  /// @param check called now and then where the host waits; its exception ends the wait and is the stream's error
+  /// @param check called where the host waits, as by await_word(); its exception is the stream's error
   virtual void wait(void* stream, std::uint64_t value, std::function<void()> check) = 0;
   /// Whether a wait of a stream runs on the device, which calls no check: only a value of the word ends it.
   [[nodiscard]] virtual bool waits_on_device() const noexcept = 0;
 };
 
 /// Returns when `*word >= value`: polls, then yields, then sleeps. *Order* acquires. *Errors* those of `check`.
-/// @param check called about once in a millisecond
+/// @param check called about once in a millisecond, and at the end
 void await_word(const std::uint64_t* word, std::uint64_t value, const std::function<void()>& check);
 
 /// The word for streams of the host heap.

@@ -58,7 +58,7 @@ void await_word(const std::uint64_t* word, std::uint64_t value, const std::funct
   };
   auto next_check = std::chrono::steady_clock::now();
   for (int polls = 0;; ++polls) {
-    if (reached()) return;
+    if (reached()) return check();
     if (polls < quick_polls) continue;
     if (polls % 64 == 0 || polls >= short_polls) {
       if (const auto now = std::chrono::steady_clock::now(); now >= next_check) {

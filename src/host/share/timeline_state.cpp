@@ -1,0 +1,277 @@
+#include "host/share/timeline_state.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+#include "common/process_start.hpp"
+#include "common/system_error.hpp"
+#include "host/log/log.hpp"
+#include "pgas/detail/isa/ptx_atomic.hpp"
+#include "pgas/detail/isa/ptx_memory.hpp"
+#include "pgas/error.hpp"
+#include "pgas/timeline.hpp"
+
+namespace pgas::detail {
+
+namespace {
+
+/// What the word is set to so that waits end: at least max_value and any value that a wait may be for, as GPUs compare.
+constexpr std::uint64_t released = (std::uint64_t{1} << 63) - 1;
+
+/// How often a waiting thread asks the system whether a process has ended.
+constexpr std::int64_t between_looks_ns = 20'000'000;
+
+/// A process and when it was started, in one word.
+std::uint64_t process_name(pid_t pid) { return process_start(pid) << 32 | static_cast<std::uint32_t>(pid); }
+pid_t pid_in(std::uint64_t name) { return static_cast<pid_t>(name & 0xffffffff); }
+
+std::int64_t now_ns() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+/// The whole pages around what is shared, for registration with CUDA.
+std::span<std::byte> pages_of(timeline_page* page) {
+  const auto bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  return {reinterpret_cast<std::byte*>(page), (sizeof(timeline_page) + bytes - 1) / bytes * bytes};
+}
+
+std::unique_ptr<stream_word> make_word(memory_place place, timeline_page* page) {
+  return place == memory_place::host() ? make_cpu_stream_word(&page->word)
+                                       : make_cuda_stream_word(place.ordinal, pages_of(page), &page->word);
+}
+
+/// The place of whoever has made the timeline, in this process.
+memory_place place_of(const timeline_page& page) {
+  if (page.on_gpu == 0) return memory_place::host();
+  const int ordinal = find_gpu(page.uuid);
+  if (ordinal < 0)
+    throw error(code::device_unavailable,
+                "the timeline was made for streams of a GPU that this process does not see (CUDA_VISIBLE_DEVICES may "
+                "hide it): open it with open_options::place, for streams of another GPU or of the host");
+  return memory_place::gpu(ordinal);
+}
+
+}  // namespace
+
+std::shared_ptr<timeline_state> timeline_state::make(memory_place place) {
+  shared_memory memory = shared_memory::make(memory_place::host(), sizeof(timeline_page));
+  auto* page = ::new (memory.data()) timeline_page{};
+  if (place != memory_place::host()) {
+    page->on_gpu = 1;
+    page->uuid = uuid_of_gpu(place.ordinal);
+  }
+  store_release(&page->magic, timeline_page::expected_magic);
+  return std::make_shared<timeline_state>(std::move(memory), opened_memory(), place);
+}
+
+std::shared_ptr<timeline_state> timeline_state::open(std::string_view ticket, const open_options& options) {
+  open_options for_page = options;
+  for_page.place = memory_place::host();
+  opened_memory memory = opened_memory::open(ticket, for_page);
+  const auto* page = static_cast<const timeline_page*>(memory.data());
+  if (memory.size() < sizeof(timeline_page) || load_relaxed(&page->magic) != timeline_page::expected_magic)
+    throw error(code::handle_invalid,
+                fmt::format("the ticket of process {} is one of memory, not of a timeline: open it with opened_memory",
+                            memory.exporter().pid));
+  fence_acquire();
+  const memory_place place = options.place ? *options.place : place_of(*page);
+  auto state = std::make_shared<timeline_state>(shared_memory(), std::move(memory), place);
+  if (state->phase() != timeline_page::phase::open) state->throw_loss(state->find_loss().value_or(0));
+  return state;
+}
+
+timeline_state::timeline_state(shared_memory mine, opened_memory theirs, memory_place place)
+    : mine_(std::move(mine)),
+      theirs_(std::move(theirs)),
+      page_(static_cast<timeline_page*>(mine_ ? mine_.data() : theirs_.data())),
+      place_(place),
+      me_(process_name(::getpid())),
+      word_(make_word(place, page_)) {}
+
+timeline_state::~timeline_state() {
+  if (!owner_.in_creator()) {
+    static_cast<void>(word_.release());  // CUDA has nothing of this process to undo
+    return;
+  }
+  if (watch_ != nullptr) watch_->remove(*this);
+  if (!mine_) return;
+  store_relaxed(&page_->lost_pid, static_cast<std::uint64_t>(::getpid()));
+  store_relaxed(&page_->last_value, load_relaxed(&page_->word));
+  constexpr auto open = static_cast<std::uint64_t>(timeline_page::phase::open);
+  static_cast<void>(
+      compare_exchange(&page_->phase_word, open, static_cast<std::uint64_t>(timeline_page::phase::destroyed)));
+}
+
+shared_memory& timeline_state::mine() {
+  if (!mine_)
+    throw error(code::invalid_argument,
+                "this timeline was opened by a ticket: tickets are made and revoked where the timeline was made");
+  return mine_;
+}
+
+void timeline_state::check_process() const {
+  if (!owner_.in_creator())
+    throw error(code::forked_process,
+                fmt::format("this timeline belongs to process {}: a child of fork() opens a ticket", owner_.pid()));
+}
+
+timeline_page::phase timeline_state::phase() const {
+  return static_cast<timeline_page::phase>(load_relaxed(&page_->phase_word));
+}
+
+void timeline_state::check_value(std::uint64_t value) {
+  if (value > timeline::max_value)
+    throw error(code::invalid_argument, fmt::format("a timeline has values up to 2^62, not {}", value));
+}
+
+void timeline_state::announce(std::uint64_t value) {
+  check_value(value);
+  if (phase() != timeline_page::phase::open) throw_loss(static_cast<pid_t>(load_relaxed(&page_->lost_pid)));
+  if (load_relaxed(&page_->writer) != me_) store_relaxed(&page_->writer, me_);
+  store_relaxed(&page_->recorded, value);
+}
+
+void timeline_state::record(void* stream, std::uint64_t value) {
+  announce(value);
+  word_->write(stream, value, shared_from_this());
+}
+
+void timeline_state::set(std::uint64_t value) {
+  announce(value);
+  store_release(&page_->word, value);
+}
+
+void timeline_state::wait(void* stream, std::uint64_t value) {
+  check_value(value);
+  if (word_->waits_on_device()) {
+    check_wait(value);
+    watch();
+    for (std::uint64_t most = awaited_; most < value && !awaited_.compare_exchange_weak(most, value);) {
+    }
+  }
+  word_->wait(stream, value, [self = shared_from_this(), value] { self->check_wait(value); });
+}
+
+void timeline_state::wait_host(std::uint64_t value, std::chrono::milliseconds timeout) {
+  check_value(value);
+  const bool bounded = timeout != timeline::forever;
+  const auto end = std::chrono::steady_clock::now() + (bounded ? timeout : std::chrono::milliseconds{0});
+  await_word(&page_->word, value, [&] {
+    check_wait(value);
+    const std::uint64_t seen = load_relaxed(&page_->word);
+    if (bounded && seen < value && std::chrono::steady_clock::now() >= end)
+      throw error(code::wait_timeout,
+                  fmt::format("a timeline stood at {} after {} ms, {} was awaited", seen, timeout.count(), value));
+  });
+}
+
+std::uint64_t timeline_state::query() const {
+  std::uint64_t seen = load_relaxed(&page_->word);
+  if (seen == released) seen = load_relaxed(&page_->last_value);
+  fence_acquire();
+  return seen;
+}
+
+std::uint64_t timeline_state::recorded() const { return load_relaxed(&page_->recorded); }
+
+void timeline_state::check_wait(std::uint64_t value) {
+  const std::uint64_t seen = load_relaxed(&page_->word);
+  if (seen != released) {
+    if (seen >= value) return;
+    if (phase() == timeline_page::phase::open) {
+      const std::int64_t now = now_ns();
+      std::int64_t next = next_look_;
+      if (now < next || !next_look_.compare_exchange_strong(next, now + between_looks_ns)) return;
+    }
+  }
+  if (const auto lost = find_loss()) throw_loss(*lost);
+}
+
+void timeline_state::throw_loss(pid_t lost) const {
+  const std::uint64_t at = query();
+  if (phase() == timeline_page::phase::destroyed)
+    throw error(code::peer_lost, fmt::format("process {}{} has destroyed the timeline at {}", lost, on_host(), at));
+  throw error(code::peer_lost, fmt::format("process {}{} has ended, or has closed the timeline, at {}: values after "
+                                           "that will not come",
+                                           lost, on_host(), at));
+}
+
+std::string timeline_state::on_host() const {
+  return theirs_ ? fmt::format(" on {}", theirs_.exporter().host) : std::string();
+}
+
+std::optional<pid_t> timeline_state::find_loss() {
+  if (phase() != timeline_page::phase::open) return static_cast<pid_t>(load_relaxed(&page_->lost_pid));
+  const std::lock_guard lock(mutex_);
+  return mine_ ? find_lost_opener() : find_lost_exporter();
+}
+
+std::optional<pid_t> timeline_state::find_lost_exporter() {
+  if (theirs_.alive()) return std::nullopt;
+  // Another process may go on recording without the one that has made the timeline.
+  const std::uint64_t writer = load_relaxed(&page_->writer);
+  const pid_t exporter = theirs_.exporter().pid;
+  if (writer != 0 && pid_in(writer) != exporter && process_name(pid_in(writer)) == writer) return std::nullopt;
+  return exporter;
+}
+
+std::optional<pid_t> timeline_state::find_lost_opener() {
+  std::set<pid_t> now;
+  for (const opener& one : mine_.opened_by()) now.insert(one.pid);
+  const bool newcomer = !std::includes(openers_.begin(), openers_.end(), now.begin(), now.end());
+  const std::uint64_t writer = load_relaxed(&page_->writer);
+  if (lost_ && newcomer) {
+    // The place of the lost one has been taken.
+    if (pid_in(writer) == *lost_) static_cast<void>(compare_exchange(&page_->writer, writer, std::uint64_t{0}));
+    lost_.reset();
+  } else if (!lost_ && writer != me_) {
+    const pid_t recorded_last = pid_in(writer);
+    if (openers_.contains(recorded_last) && !now.contains(recorded_last))
+      lost_ = recorded_last;
+    else if (now.empty() && !openers_.empty())
+      lost_ = *openers_.begin();
+  }
+  openers_ = std::move(now);
+  return lost_;
+}
+
+void timeline_state::watch() {
+  auto one = wait_watch::of_process();
+  {
+    const std::lock_guard lock(mutex_);
+    if (watch_ != nullptr) return;
+    watch_ = one;
+  }
+  one->add(*this);
+}
+
+void timeline_state::look() noexcept {
+  const std::uint64_t seen = load_relaxed(&page_->word);
+  if (seen >= awaited_) return;
+  try {
+    if (const auto lost = find_loss()) release_waits(*lost);
+  } catch (const std::exception&) {
+    // The system refuses to say who runs: the next look asks again.
+  }
+}
+
+void timeline_state::release_waits(pid_t lost) {
+  store_relaxed(&page_->lost_pid, static_cast<std::uint64_t>(lost));
+  constexpr auto open = static_cast<std::uint64_t>(timeline_page::phase::open);
+  static_cast<void>(compare_exchange(&page_->phase_word, open, static_cast<std::uint64_t>(timeline_page::phase::lost)));
+  const std::uint64_t last = exchange(&page_->word, released);
+  if (last == released) return;
+  store_relaxed(&page_->last_value, last);
+  log::logger(log_level::warn)
+      .error(
+          "process {}{} has ended while streams of a GPU waited for its timeline, which stands at {} instead of {}: "
+          "the streams go on without",
+          lost, on_host(), last, awaited_.load());
+}
+
+}  // namespace pgas::detail

@@ -1,0 +1,97 @@
+/// @file
+/// One process's part of a timeline: the page that all of them map, and who is to record in it.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/fork_guard.hpp"
+#include "device/stream_sync.hpp"
+#include "host/share/wait_watch.hpp"
+#include "pgas/shared_memory.hpp"
+
+namespace pgas::detail {
+
+/// What the processes share. Each field is an atomic word: any of them may be writing.
+struct timeline_page {
+  static constexpr std::uint64_t expected_magic = 0x31656e696c656d69;  ///< "imeline1"
+  enum class phase : std::uint64_t { open, lost, destroyed };
+
+  std::uint64_t magic;
+  std::uint64_t on_gpu;  ///< whether `uuid` names the maker's GPU
+  gpu_uuid uuid;
+  alignas(128) std::uint64_t word;  ///< the value, or `released` where a wait has been ended
+  alignas(128) std::uint64_t recorded;
+  std::uint64_t writer;      ///< process_name() of who recorded last, 0: nobody
+  std::uint64_t phase_word;  ///< timeline_page::phase
+  std::uint64_t last_value;  ///< of `word`, before it was released
+  std::uint64_t lost_pid;    ///< who has ended
+};
+
+/// What timeline's functions do; its documentation counts.
+class timeline_state final : public std::enable_shared_from_this<timeline_state>, private watched {
+ public:
+  [[nodiscard]] static std::shared_ptr<timeline_state> make(memory_place place);
+  [[nodiscard]] static std::shared_ptr<timeline_state> open(std::string_view ticket, const open_options& options);
+  timeline_state(shared_memory mine, opened_memory theirs, memory_place place);
+  ~timeline_state() override;
+
+  /// The memory, where it was made here. *Errors* invalid_argument.
+  [[nodiscard]] shared_memory& mine();
+  /// Guards mine() and theirs.
+  [[nodiscard]] std::mutex& mutex() noexcept { return mutex_; }
+  /// *Errors* forked_process.
+  void check_process() const;
+
+  void record(void* stream, std::uint64_t value);
+  void set(std::uint64_t value);
+  void wait(void* stream, std::uint64_t value);
+  void wait_host(std::uint64_t value, std::chrono::milliseconds timeout);
+  [[nodiscard]] std::uint64_t query() const;
+  [[nodiscard]] std::uint64_t recorded() const;
+  [[nodiscard]] std::uint64_t* word() const noexcept { return word_->address(); }
+  [[nodiscard]] memory_place place() const noexcept { return place_; }
+  /// The process without which values still to come can't come; none while they can. Not to be called under mutex().
+  [[nodiscard]] std::optional<pid_t> find_loss();
+  /// Throws peer_lost.
+  [[noreturn]] void throw_loss(pid_t lost) const;
+
+ private:
+  void look() noexcept override;
+  /// Has the waits of GPU streams looked after.
+  void watch();
+  static void check_value(std::uint64_t value);
+  /// What comes before a value is recorded.
+  void announce(std::uint64_t value);
+  /// Throws peer_lost where the value has not come and can't; asks the system once in a while only.
+  void check_wait(std::uint64_t value);
+  [[nodiscard]] std::optional<pid_t> find_lost_exporter();
+  [[nodiscard]] std::optional<pid_t> find_lost_opener();
+  [[nodiscard]] timeline_page::phase phase() const;
+  /// " on node17" where the timeline is another process's; for messages.
+  [[nodiscard]] std::string on_host() const;
+  void release_waits(pid_t lost);
+
+  fork_guard owner_;
+  std::mutex mutex_;  ///< guards what follows, up to page_
+  shared_memory mine_;
+  opened_memory theirs_;
+  std::set<pid_t> openers_;    ///< that were there at the last look, in the process that has made the timeline
+  std::optional<pid_t> lost_;  ///< one of them that was to record, until another comes
+  timeline_page* page_;
+  memory_place place_;
+  std::uint64_t me_;  ///< process_name() of this process
+  std::unique_ptr<stream_word> word_;
+  std::atomic<std::uint64_t> awaited_{0};   ///< the largest value that a stream of a GPU waits for
+  std::atomic<std::int64_t> next_look_{0};  ///< of check_now_and_then()
+  std::shared_ptr<wait_watch> watch_;       ///< from the first such wait on
+};
+
+}  // namespace pgas::detail

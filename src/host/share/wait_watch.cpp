@@ -1,0 +1,66 @@
+#include "host/share/wait_watch.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <new>
+
+#include "common/system_error.hpp"
+#include "common/thread.hpp"
+
+namespace pgas::detail {
+
+namespace {
+
+/// An end is told within a second; twice as often leaves time for what else takes some.
+constexpr std::chrono::milliseconds between_looks{200};
+
+}  // namespace
+
+std::shared_ptr<wait_watch> wait_watch::of_process() {
+  struct known {
+    std::mutex mutex;
+    std::weak_ptr<wait_watch> watch;
+  };
+  static auto& now = *new known;  // never destroyed: objects of the program may outlive it
+  const std::lock_guard lock(now.mutex);
+  std::shared_ptr<wait_watch> watch = now.watch.lock();
+  if (watch == nullptr || !watch->owner_.in_creator()) {
+    watch = std::make_shared<wait_watch>();
+    now.watch = watch;
+  }
+  return watch;
+}
+
+wait_watch::wait_watch() : thread_(start_thread("pgas-watch", [this] { run(); })) {}
+
+wait_watch::~wait_watch() {
+  if (!owner_.in_creator()) {
+    // A std::thread that has none to join; its destructor would end the process.
+    new (&thread_) std::thread;
+    return;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  wake_.notify_one();
+  thread_.join();
+}
+
+void wait_watch::add(watched& object) {
+  const std::lock_guard lock(mutex_);
+  objects_.push_back(&object);
+}
+
+void wait_watch::remove(watched& object) noexcept {
+  const std::lock_guard lock(mutex_);
+  std::erase(objects_, &object);
+}
+
+void wait_watch::run() {
+  std::unique_lock lock(mutex_);
+  while (!wake_.wait_for(lock, between_looks, [this] { return stop_; }))
+    for (watched* object : objects_) object->look();
+}
+
+}  // namespace pgas::detail

@@ -1,0 +1,53 @@
+/// @file
+/// Looks after waits that run on a GPU, which nothing but a value of their word can end. Used by timelines.
+#pragma once
+
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "common/fork_guard.hpp"
+
+namespace pgas::detail {
+
+/// An object with such waits.
+class watched {
+ public:
+  watched() = default;
+  virtual ~watched() = default;
+  watched(const watched&) = delete;
+  watched& operator=(const watched&) = delete;
+  /// Called several times a second, by the thread of the watch. Must not throw.
+  virtual void look() noexcept = 0;
+};
+
+/// A thread that runs while any object uses it, one in a process. *Callers* any thread.
+class wait_watch {
+ public:
+  /// The watch of this process, started where there is none. *Errors* system when the thread can't be started.
+  [[nodiscard]] static std::shared_ptr<wait_watch> of_process();
+
+  wait_watch();
+  /// Joins the thread; in a child of fork(), which has no such thread, leaves it alone.
+  ~wait_watch();
+  wait_watch(const wait_watch&) = delete;
+  wait_watch& operator=(const wait_watch&) = delete;
+
+  /// Looks after the object until remove(), which returns when no look is under way.
+  void add(watched& object);
+  void remove(watched& object) noexcept;
+
+ private:
+  void run();
+
+  fork_guard owner_;
+  std::mutex mutex_;  ///< guards what follows; held during looks
+  std::condition_variable wake_;
+  std::vector<watched*> objects_;
+  bool stop_ = false;
+  std::thread thread_;
+};
+
+}  // namespace pgas::detail
