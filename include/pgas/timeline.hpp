@@ -28,9 +28,9 @@ class timeline_state;
 /// Streams are the application's own: a `cudaStream_t` (null: CUDA's default stream) where the place is a GPU. On the
 /// host they are pgas::stream::native() of a world on the host heap; null means the calling thread, at once.
 ///
-/// When the process that records has ended, or has destroyed the timeline, waits for values that will not come end.
-/// wait_host() and waits of streams of the host end with peer_lost. A stream of a GPU goes on within a second, as if
-/// the value had come: check() tells the difference, and the timeline is of no use any more.
+/// When the process that records has ended, or has destroyed the timeline, waits for values that will not come end
+/// within a second. wait_host() throws peer_lost. A stream goes on as if the value had come: one of the host throws at
+/// its synchronize(), for one of a GPU check() tells the difference, and the timeline is of no use any more.
 ///
 /// *Callers* any thread. In a child of fork() only the destructor may be called, which does nothing there.
 /// *Memory* the object lives until all work of GPU streams that records or waits has run, and until no graph with such

@@ -183,7 +183,8 @@ void timeline_state::check_wait(std::uint64_t value) {
   const std::uint64_t seen = load_relaxed(&page_->word);
   if (seen != released) {
     if (seen >= value) return;
-    if (phase() == timeline_page::phase::open) {
+    // Once a process is lost, each of the waits that are enqueued ends at once.
+    if (phase() == timeline_page::phase::open && !known_loss_) {
       const std::int64_t now = now_ns();
       std::int64_t next = next_look_;
       if (now < next || !next_look_.compare_exchange_strong(next, now + between_looks_ns)) return;
@@ -208,7 +209,9 @@ std::string timeline_state::on_host() const {
 std::optional<pid_t> timeline_state::find_loss() {
   if (phase() != timeline_page::phase::open) return static_cast<pid_t>(load_relaxed(&page_->lost_pid));
   const std::lock_guard lock(mutex_);
-  return mine_ ? find_lost_opener() : find_lost_exporter();
+  const auto lost = mine_ ? find_lost_opener() : find_lost_exporter();
+  known_loss_ = lost.has_value();
+  return lost;
 }
 
 std::optional<pid_t> timeline_state::find_lost_exporter() {

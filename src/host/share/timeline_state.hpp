@@ -91,6 +91,7 @@ class timeline_state final : public std::enable_shared_from_this<timeline_state>
   std::unique_ptr<stream_word> word_;
   std::atomic<std::uint64_t> awaited_{0};   ///< the largest value that a stream of a GPU waits for
   std::atomic<std::int64_t> next_look_{0};  ///< of check_now_and_then()
+  std::atomic<bool> known_loss_{false};     ///< find_loss() has found one the last time
   std::shared_ptr<wait_watch> watch_;       ///< from the first such wait on
 };
 

@@ -1,0 +1,59 @@
+"""Runs the two sides of `handover` as processes that are neither parent nor child of one another.
+
+    handover_test.py PROGRAM MODE [ROUNDS]
+
+ordered           every block arrives whole
+unordered         without the wait torn blocks are found, so that `ordered` would find them
+kill-producer     the consumer ends with an error that names the producer, within a second and a half
+kill-consumer     the producer ends likewise
+"""
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+LIMIT = 1.5  # seconds from a death to the other's report; 1 is promised, and the machine is busy
+
+
+def start(program, role, *arguments):
+    return subprocess.Popen([program, role, *map(str, arguments)], stdout=subprocess.PIPE, text=True)
+
+
+def main():
+    program, mode = sys.argv[1:3]
+    rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 20000
+    with tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, "tickets")
+        killing = mode.startswith("kill")
+        producer = start(program, "produce", file, 10**9 if killing else rounds)
+        while not os.path.exists(file):
+            if producer.poll() is not None:
+                sys.exit(f"the producer ended: {producer.communicate()[0]}")
+            time.sleep(0.01)
+        consumer = start(program, "consume", file, 10**9 if killing else rounds, *(["unordered"] if mode == "unordered" else []))
+        if killing:
+            dying, other = (producer, consumer) if mode == "kill-producer" else (consumer, producer)
+            time.sleep(2)
+            begin = time.monotonic()
+            os.kill(dying.pid, signal.SIGKILL)
+            said = other.communicate(timeout=30)[0]
+            seconds = time.monotonic() - begin
+            print(f"{said}the other one ended after {seconds * 1000:.0f} ms")
+            dying.communicate()
+            if other.returncode != 1 or "PGAS-E0401" not in said or f"process {dying.pid} " not in said or seconds > LIMIT:
+                sys.exit(f"status {other.returncode} after {seconds:.2f} s: expected an error that names process {dying.pid}")
+            return
+        said = consumer.communicate()[0]
+        produced = producer.communicate()[0]
+        print(produced + said)
+        if producer.returncode != 0 or consumer.returncode != 0:
+            sys.exit("a side has failed")
+        torn = int(re.search(r", (\d+) torn", said).group(1))
+        if (torn > 0) != (mode == "unordered"):
+            sys.exit(f"{torn} torn blocks")
+
+
+main()
