@@ -105,6 +105,7 @@ timeline_state::~timeline_state() {
   constexpr auto open = static_cast<std::uint64_t>(timeline_page::phase::open);
   static_cast<void>(
       compare_exchange(&page_->phase_word, open, static_cast<std::uint64_t>(timeline_page::phase::destroyed)));
+  if (load_relaxed(&page_->word) < awaited_) static_cast<void>(exchange(&page_->word, released));
 }
 
 shared_memory& timeline_state::mine() {
@@ -190,7 +191,11 @@ void timeline_state::check_wait(std::uint64_t value) {
       if (now < next || !next_look_.compare_exchange_strong(next, now + between_looks_ns)) return;
     }
   }
-  if (const auto lost = find_loss()) throw_loss(*lost);
+  if (const auto lost = find_loss()) {
+    // The caller is about to destroy stream and timeline: waits that are enqueued must have ended by then.
+    if (load_relaxed(&page_->word) < awaited_) release_waits(*lost);
+    throw_loss(*lost);
+  }
 }
 
 void timeline_state::throw_loss(pid_t lost) const {

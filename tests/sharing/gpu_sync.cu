@@ -1,0 +1,307 @@
+// Timelines and interprocess events between two unrelated processes on one GPU.
+//
+//     gpu_sync make FILE MODE     writes the tickets to FILE
+//     gpu_sync open FILE MODE     the other side
+//
+// Modes: order, graph, kernel, event, lost (the maker is killed while a stream of the other waits), latency.
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "pgas/device.hpp"
+#include "pgas/ipc_event.hpp"
+#include "pgas/pgas.hpp"
+#include "pgas/timeline.hpp"
+
+namespace {
+
+int failures = 0;
+
+void expect(bool holds, const char* what, int line) {
+  if (holds) return;
+  std::printf("line %d: not so: %s\n", line, what);
+  ++failures;
+}
+#define PGAS_EXPECT(...) expect(__VA_ARGS__, #__VA_ARGS__, __LINE__)
+
+void check(cudaError_t result, int line) {
+  if (result == cudaSuccess) return;
+  std::printf("line %d: CUDA says %s\n", line, cudaGetErrorString(result));
+  ++failures;
+}
+#define PGAS_CUDA(...) check((__VA_ARGS__), __LINE__)
+
+template <class Call>
+bool fails_with(pgas::code code, const Call& call) {
+  try {
+    call();
+  } catch (const pgas::error& failed) {
+    std::printf("  as expected: %s\n", failed.what());
+    return failed.code() == code;
+  }
+  return false;
+}
+
+__global__ void spin_and_stamp(std::uint64_t spin_ns, std::uint64_t* stamp) {
+  const std::uint64_t begin = pgas::detail::clock_ns();
+  while (pgas::detail::clock_ns() - begin < spin_ns) {
+  }
+  if (stamp != nullptr) pgas::detail::store_relaxed(stamp, pgas::detail::clock_ns());
+}
+
+__global__ void kernel_side(pgas::context ctx, std::uint64_t* awaited, std::uint64_t least, std::uint64_t* set,
+                            std::uint64_t value) {
+  pgas::signal_wait_until(ctx, awaited, pgas::cmp::ge, least);
+  pgas::fence(ctx);
+  pgas::signal_set(ctx, set, value, ctx.my_pe());
+}
+
+/// Both sides of everything; `there` and `back` are recorded by the maker and by the other one.
+struct side {
+  bool maker = false;
+  pgas::timeline there;
+  pgas::timeline back;
+  pgas::ipc_event event;
+  pgas::shared_memory own_stamps;
+  pgas::opened_memory stamps;
+  cudaStream_t stream = nullptr;
+
+  [[nodiscard]] pgas::timeline& mine() { return maker ? there : back; }
+  [[nodiscard]] pgas::timeline& theirs() { return maker ? back : there; }
+  void synchronize() { PGAS_CUDA(cudaStreamSynchronize(stream)); }
+};
+
+side set_up(bool maker, const std::string& file) {
+  side s;
+  s.maker = maker;
+  std::string tickets[4];
+  if (maker) {
+    s.there = pgas::timeline::make(pgas::memory_place::gpu(0));
+    s.back = pgas::timeline::make(pgas::memory_place::gpu(0));
+    s.event = pgas::ipc_event::make(pgas::memory_place::gpu(0));
+    s.own_stamps = pgas::shared_memory::make(pgas::memory_place::host(), 4096);
+    std::ofstream(file + ".new") << s.there.ticket() << '\n'
+                                 << s.back.ticket() << '\n'
+                                 << s.own_stamps.ticket() << '\n'
+                                 << s.event.ticket() << '\n';
+    PGAS_EXPECT(std::rename((file + ".new").c_str(), file.c_str()) == 0);
+  } else {
+    std::ifstream lines(file);
+    for (std::string& ticket : tickets) std::getline(lines, ticket);
+    s.there = pgas::timeline::open(tickets[0]);
+    s.back = pgas::timeline::open(tickets[1]);
+    s.stamps = pgas::opened_memory::open(tickets[2]);
+    s.event = pgas::ipc_event::open(tickets[3]);
+  }
+  PGAS_CUDA(cudaStreamCreateWithFlags(&s.stream, cudaStreamNonBlocking));
+  return s;
+}
+
+/// A stream's record reaches streams and threads of the other process, and a thread's its streams; both are in time.
+void order(side& s) {
+  for (std::uint64_t round = 1; round <= 2000; ++round) {
+    if (s.maker) {
+      s.there.record(s.stream, round);
+      s.back.wait(s.stream, round);
+    } else {
+      s.there.wait(s.stream, round);
+      s.back.record(s.stream, round);
+    }
+  }
+  s.synchronize();
+  PGAS_EXPECT(s.there.query() == 2000 && s.back.query() == 2000);
+  const std::uint64_t next = 3000;
+  if (s.maker) {
+    s.there.set(next);  // a thread to a stream
+    s.back.wait_host(next);
+    spin_and_stamp<<<1, 1, 0, s.stream>>>(20'000'000, nullptr);
+    s.there.record(s.stream, next + 1);
+    PGAS_EXPECT(s.there.query() == next && s.there.recorded() == next + 1);
+    s.back.wait_host(next + 1);
+  } else {
+    s.there.wait(s.stream, next);
+    s.back.record(s.stream, next);
+    s.there.wait_host(next + 1);  // a stream to a thread
+    s.back.set(next + 1);
+  }
+  s.synchronize();
+}
+
+/// Graphs record and wait; each launch does the same again.
+void graph(side& s) {
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t launched = nullptr;
+  PGAS_CUDA(cudaStreamBeginCapture(s.stream, cudaStreamCaptureModeGlobal));
+  if (s.maker) {
+    spin_and_stamp<<<1, 1, 0, s.stream>>>(100'000, nullptr);
+    s.there.record(s.stream, 10);
+    s.back.wait(s.stream, 10);
+  } else {
+    s.there.wait(s.stream, 10);
+    s.back.record(s.stream, 10);
+  }
+  PGAS_EXPECT(fails_with(pgas::code::capturing, [&] { s.event.record(s.stream); }));
+  if (!s.maker) {
+    // By the host: the captured record has not happened.
+    s.there.wait_host(1);
+    PGAS_EXPECT(fails_with(pgas::code::capturing, [&] { s.event.wait(s.stream); }));
+  } else {
+    s.event.record(cudaStreamPerThread);
+    s.there.set(1);
+  }
+  PGAS_CUDA(cudaStreamEndCapture(s.stream, &graph));
+  PGAS_CUDA(cudaGraphInstantiate(&launched, graph, 0));
+  for (std::uint64_t round = 1; round <= 20; ++round) {
+    PGAS_CUDA(cudaGraphLaunch(launched, s.stream));
+    s.synchronize();
+    PGAS_EXPECT(s.theirs().query() >= 10);
+    // Both have seen the other's 10 before either sets its own back.
+    s.mine().set(100 + round);
+    s.theirs().wait_host(100 + round);
+    s.mine().set(200 + round);
+    s.theirs().wait_host(200 + round);
+    if (s.maker) {
+      s.back.set(0);
+      s.there.set(0);
+    } else {
+      while (s.there.query() >= 100) std::this_thread::yield();
+    }
+  }
+  PGAS_CUDA(cudaGraphExecDestroy(launched));
+  PGAS_CUDA(cudaGraphDestroy(graph));
+}
+
+/// Kernels wait and set, by the functions for signals.
+void kernel(side& s) {
+  pgas::world world = pgas::world::join();
+  for (std::uint64_t round = 1; round <= 200; ++round)
+    kernel_side<<<1, 1, 0, s.stream>>>(world.context(), s.theirs().word(), s.maker ? round - 1 : round, s.mine().word(),
+                                       round);
+  s.synchronize();
+  s.theirs().wait_host(200);
+  PGAS_EXPECT(s.mine().query() == 200);
+}
+
+/// An event orders streams; its misuse is an error.
+void event(side& s) {
+  if (s.maker) {
+    s.back.wait_host(1);  // the other one has tried to wait before the first record
+    spin_and_stamp<<<1, 1, 0, s.stream>>>(50'000'000, nullptr);
+    PGAS_EXPECT(s.event.record(s.stream) == 1);
+    s.there.set(1);
+    s.synchronize();
+    s.back.wait_host(2);
+    s.event.wait(s.stream);  // what the other one has recorded
+    s.synchronize();
+    PGAS_EXPECT(s.event.records() == 2 && s.event.reached());
+    s.event = pgas::ipc_event();
+    s.there.set(2);
+    s.back.wait_host(3);
+  } else {
+    PGAS_EXPECT(fails_with(pgas::code::invalid_argument, [&] { s.event.wait(s.stream); }));
+    s.back.set(1);
+    s.there.wait_host(1);
+    PGAS_EXPECT(!s.event.reached());
+    const auto begin = std::chrono::steady_clock::now();
+    s.event.wait(s.stream);
+    s.synchronize();
+    PGAS_EXPECT(std::chrono::steady_clock::now() - begin > std::chrono::milliseconds(10));
+    PGAS_EXPECT(s.event.reached());
+    PGAS_EXPECT(s.event.record(s.stream) == 2);
+    s.back.set(2);
+    s.there.wait_host(2);
+    PGAS_EXPECT(fails_with(pgas::code::peer_lost, [&] { s.event.wait(s.stream); }));
+    s.synchronize();
+    s.back.set(3);
+  }
+}
+
+/// The maker is killed: a stream that waits for it goes on, and check() says why.
+void lost(side& s) {
+  if (s.maker) {
+    s.there.set(5);
+    for (;;) std::this_thread::sleep_for(std::chrono::seconds(1));
+  }
+  s.there.wait_host(5);
+  s.there.wait(s.stream, 7);
+  std::printf("waiting\n");
+  std::fflush(stdout);
+  s.synchronize();
+  PGAS_EXPECT(fails_with(pgas::code::peer_lost, [&] { s.there.check(); }));
+  PGAS_EXPECT(fails_with(pgas::code::peer_lost, [&] { s.there.wait(s.stream, 8); }));
+  PGAS_EXPECT(fails_with(pgas::code::peer_lost, [&] { s.there.wait_host(6); }));
+  PGAS_EXPECT(s.there.query() == 5);
+  PGAS_EXPECT(fails_with(pgas::code::peer_lost, [&] { s.event.wait(s.stream); }));
+  s.synchronize();
+}
+
+/// From the end of one stream's kernel to the start of the other's, which has been enqueued before.
+void latency(side& s) {
+  auto* stamps = static_cast<std::uint64_t*>(s.maker ? s.own_stamps.data() : s.stamps.data());
+  PGAS_CUDA(cudaHostRegister(stamps, 4096, cudaHostRegisterMapped));
+  std::vector<double> taken[2];
+  std::uint64_t step = 0;
+  for (int round = 0; round < 400; ++round) {
+    const int way = round % 2;  // 0: timeline, 1: event
+    const std::uint64_t value = 1'000'000 + static_cast<std::uint64_t>(round);
+    step += 1;
+    if (s.maker) {
+      spin_and_stamp<<<1, 1, 0, s.stream>>>(3'000'000, stamps);
+      if (way == 0)
+        s.there.record(s.stream, value);
+      else
+        s.event.record(s.stream);
+      std::atomic_ref(stamps[2]).store(step);
+      s.back.wait_host(step);
+      s.synchronize();
+    } else {
+      while (std::atomic_ref(stamps[2]).load() != step) {
+      }
+      if (way == 0)
+        s.there.wait(s.stream, value);
+      else
+        s.event.wait(s.stream);
+      spin_and_stamp<<<1, 1, 0, s.stream>>>(0, stamps + 8);
+      s.synchronize();
+      taken[way].push_back((static_cast<double>(stamps[8]) - static_cast<double>(stamps[0])) / 1000);
+      s.back.set(step);
+    }
+  }
+  if (s.maker) return;
+  for (auto& list : taken) std::sort(list.begin(), list.end());
+  const auto at = [&](int way, std::size_t percent) { return taken[way][taken[way].size() * percent / 100]; };
+  std::printf(
+      "stream to stream, median and 10th and 90th percentile of 200: timeline %.1f us (%.1f, %.1f), interprocess "
+      "event %.1f us (%.1f, %.1f): %.2f times\n",
+      at(0, 50), at(0, 10), at(0, 90), at(1, 50), at(1, 10), at(1, 90), at(0, 50) / at(1, 50));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  if (argc < 4) return 2;
+  const std::string mode = argv[3];
+  side s = set_up(std::string(argv[1]) == "make", argv[2]);
+  if (mode == "order") order(s);
+  if (mode == "graph") graph(s);
+  if (mode == "kernel") kernel(s);
+  if (mode == "event") event(s);
+  if (mode == "lost") lost(s);
+  if (mode == "latency") latency(s);
+  // Each keeps what the other may still use.
+  s.mine().set(pgas::timeline::max_value);
+  if (mode != "lost") s.theirs().wait_host(pgas::timeline::max_value);
+  std::printf("%s: %d failures\n", argv[1], failures);
+  return failures == 0 ? 0 : 1;
+} catch (const pgas::error& failed) {
+  std::printf("failed: %s\n", failed.what());
+  return 1;
+}

@@ -1,0 +1,54 @@
+"""Runs the two sides of `gpu_sync` as processes that are neither parent nor child of one another.
+
+    gpu_sync_test.py PROGRAM MODE
+"""
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+
+def main():
+    program, mode = sys.argv[1:3]
+    with tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, "tickets")
+        maker = subprocess.Popen([program, "make", file, mode], stdout=subprocess.PIPE, text=True)
+        while not os.path.exists(file):
+            if maker.poll() is not None:
+                sys.exit(f"the maker ended: {maker.communicate()[0]}")
+            time.sleep(0.01)
+        command = [program, "open", file, mode]
+        if mode == "shm":
+            # A /dev/shm of its own, as a container has.
+            command = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /dev/shm && exec "$@"', "sh", *command]
+        other = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        try:
+            if mode == "lost":
+                if other.stdout.readline() != "waiting\n":
+                    sys.exit("the other one does not wait")
+                time.sleep(0.5)
+                begin = time.monotonic()
+                maker.send_signal(signal.SIGKILL)
+                said = other.communicate(timeout=60)[0]
+                seconds = time.monotonic() - begin
+                print(f"{said}ended after {seconds:.2f} s")
+                if other.returncode != 0 or f"process {maker.pid} " not in said or seconds > 3:
+                    sys.exit("expected errors that name the maker, within a second and what a process takes to end")
+                return
+            said = other.communicate(timeout=60)[0]
+            if mode == "shm":
+                print(said)
+                if "PGAS-E0105" not in said or "different /dev/shm" not in said:
+                    sys.exit("expected an error that names /dev/shm")
+                return
+            print(maker.communicate(timeout=60)[0] + said)
+            if maker.returncode != 0 or other.returncode != 0:
+                sys.exit("a side has failed")
+        finally:
+            maker.kill()
+            other.kill()
+
+
+main()
