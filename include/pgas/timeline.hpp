@@ -2,9 +2,10 @@
 /// A timeline orders the streams, kernels and threads of any two processes: one records a value, the other waits for
 /// it. It needs no world, no launcher and no common /dev/shm, and CUDA graphs may record and wait.
 ///
-/// A timeline is a 64-bit word in host memory, handed over by a ticket as memory is (`pgas/shared_memory.hpp`). Streams
-/// of a GPU reach it by the driver's stream memory operations. Its value begins at 0 and grows; a wait is for at least
-/// a value, so that a late waiter misses nothing. One process should record in a timeline: for two directions make two.
+/// A timeline is a 64-bit word in host memory that a ticket opens, as it opens memory (`pgas/shared_memory.hpp`).
+/// Streams of a GPU reach it by the driver's stream memory operations. Its value begins at 0 and grows; a wait is for
+/// at least a value, so that a late waiter misses nothing. One process should record in a timeline: for two directions
+/// make two.
 #pragma once
 
 #include <chrono>

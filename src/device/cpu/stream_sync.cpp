@@ -14,7 +14,7 @@ namespace pgas::detail {
 
 namespace {
 
-/// Polls of a wait before it yields, and before it sleeps: hand-overs between running processes take neither.
+/// Polls of a wait before it yields, and before it sleeps: a wait for a running process takes neither.
 constexpr int quick_polls = 500;
 constexpr int short_polls = 20000;
 constexpr std::chrono::microseconds sleep{50};
