@@ -180,16 +180,22 @@ std::uint64_t timeline_state::query() const {
 
 std::uint64_t timeline_state::recorded() const { return load_relaxed(&page_->recorded); }
 
+bool timeline_state::look_is_due() {
+  const std::int64_t now = now_ns();
+  std::int64_t next = next_look_;
+  return now >= next && next_look_.compare_exchange_strong(next, now + between_looks_ns);
+}
+
 void timeline_state::check_wait(std::uint64_t value) {
   const std::uint64_t seen = load_relaxed(&page_->word);
   if (seen != released) {
-    if (seen >= value) return;
-    // Once a process is lost, each of the waits that are enqueued ends at once.
-    if (phase() == timeline_page::phase::open && !known_loss_) {
-      const std::int64_t now = now_ns();
-      std::int64_t next = next_look_;
-      if (now < next || !next_look_.compare_exchange_strong(next, now + between_looks_ns)) return;
+    if (seen >= value) {
+      // Whoever records is known, then, when it is missed.
+      if (mine_ && look_is_due()) static_cast<void>(find_loss());
+      return;
     }
+    // Once a process is lost, each of the waits that are enqueued ends at once.
+    if (phase() == timeline_page::phase::open && !known_loss_ && !look_is_due()) return;
   }
   if (const auto lost = find_loss()) {
     // The caller is about to destroy stream and timeline: waits that are enqueued must have ended by then.
@@ -241,6 +247,8 @@ std::optional<pid_t> timeline_state::find_lost_opener() {
     const pid_t recorded_last = pid_in(writer);
     if (openers_.contains(recorded_last) && !now.contains(recorded_last))
       lost_ = recorded_last;
+    else if (now.empty() && writer != 0)
+      lost_ = recorded_last;
     else if (now.empty() && !openers_.empty())
       lost_ = *openers_.begin();
   }
@@ -259,10 +267,9 @@ void timeline_state::watch() {
 }
 
 void timeline_state::look() noexcept {
-  const std::uint64_t seen = load_relaxed(&page_->word);
-  if (seen >= awaited_) return;
   try {
-    if (const auto lost = find_loss()) release_waits(*lost);
+    const auto lost = find_loss();
+    if (lost && load_relaxed(&page_->word) < awaited_) release_waits(*lost);
   } catch (const std::exception&) {
     // The system refuses to say who runs: the next look asks again.
   }

@@ -72,6 +72,8 @@ class timeline_state final : public std::enable_shared_from_this<timeline_state>
   void announce(std::uint64_t value);
   /// Throws peer_lost where the value has not come and can't; asks the system once in a while only.
   void check_wait(std::uint64_t value);
+  /// Whether it is some time since the system was asked last.
+  [[nodiscard]] bool look_is_due();
   [[nodiscard]] std::optional<pid_t> find_lost_exporter();
   [[nodiscard]] std::optional<pid_t> find_lost_opener();
   [[nodiscard]] timeline_page::phase phase() const;

@@ -1,0 +1,175 @@
+// One program fills the buffers of a ring with batches, others take them. Each is started by itself, knows nothing of
+// the others but a folder with tickets, and may be killed and started again at any time.
+//
+//     10_producer_consumer produce FOLDER SEATS BATCHES [PAUSE_US]
+//     10_producer_consumer consume FOLDER SEAT
+//
+// A seat is the place of one consumer, which takes every batch. `full` says which batches are in the ring: the
+// producer's stream records it, the streams of consumers wait for it. `taken` of each seat says which batches may be
+// overwritten.
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "pgas/device.hpp"
+#include "pgas/pgas.hpp"
+#include "pgas/shared_memory.hpp"
+#include "pgas/timeline.hpp"
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::uint64_t slots = 4;
+constexpr std::uint64_t length = 4096;  // of a batch
+
+struct fill {
+  template <pgas::block_group Block>
+  PGAS_FN void operator()(Block block, std::uint64_t* batch, std::uint64_t number) const {
+    for (std::uint64_t i = block.thread_rank(); i < length; i += block.size()) batch[i] = number * length + i;
+  }
+};
+
+/// Counts the values that are not as fill() has left them.
+struct inspect {
+  template <pgas::block_group Block>
+  PGAS_FN void operator()(Block block, pgas::context ctx, const std::uint64_t* batch, std::uint64_t number,
+                          std::uint64_t* wrong) const {
+    std::uint64_t mine = 0;
+    for (std::uint64_t i = block.thread_rank(); i < length; i += block.size()) mine += batch[i] != number * length + i;
+    if (mine > 0) pgas::atomic_add(ctx, wrong, mine, ctx.my_pe());
+  }
+};
+
+/// The world of this process alone: it has the streams, and a kernel's launch.
+struct station {
+  pgas::world world = pgas::world::join();
+  pgas::stream stream{world};
+  pgas::launch_config shape{.blocks = 1, .threads = world.heap() == pgas::heap_kind::cuda ? 256U : 1U, .on = &stream};
+  pgas::memory_place place =
+      world.heap() == pgas::heap_kind::cuda ? pgas::memory_place::gpu(world.device()) : pgas::memory_place::host();
+};
+
+/// Returns when the seat has taken the batch, however often its consumer ends before.
+void await(const pgas::timeline& taken, std::uint64_t batch, int seat) {
+  bool told = false;
+  for (;;) try {
+      return taken.wait_host(batch, milliseconds(100));
+    } catch (const pgas::error& failed) {
+      if (failed.code() == pgas::code::wait_timeout) continue;
+      if (failed.code() != pgas::code::peer_lost) throw;
+      if (!told) std::printf("seat %d is empty: its next consumer goes on where it stopped\n", seat);
+      told = true;
+      std::this_thread::sleep_for(milliseconds(20));
+    }
+}
+
+void produce(const std::string& folder, int seats, std::uint64_t batches, int pause_us) {
+  station here;
+  auto ring = pgas::shared_memory::make(here.place, slots * length * sizeof(std::uint64_t));
+  auto full = pgas::timeline::make(here.place);
+  std::vector<pgas::timeline> taken;
+  for (int seat = 0; seat < seats; ++seat) {
+    taken.push_back(pgas::timeline::make(here.place));
+    const std::string file = folder + "/seat" + std::to_string(seat);
+    std::ofstream(file + ".new") << ring.ticket() << '\n'
+                                 << full.ticket() << '\n'
+                                 << taken.back().ticket() << '\n'
+                                 << batches << '\n';
+    std::rename((file + ".new").c_str(), file.c_str());  // whoever reads it finds all of it
+  }
+  auto* buffers = static_cast<std::uint64_t*>(ring.data());
+  for (std::uint64_t batch = 1; batch <= batches; ++batch) {
+    if (batch > slots)
+      for (int seat = 0; seat < seats; ++seat) await(taken[static_cast<std::size_t>(seat)], batch - slots, seat);
+    pgas::launch(here.world, here.shape, fill{}, buffers + batch % slots * length, batch);
+    full.record(here.stream.native(), batch);
+    if (pause_us > 0) std::this_thread::sleep_for(std::chrono::microseconds(pause_us));
+  }
+  here.stream.synchronize();
+  for (int seat = 0; seat < seats; ++seat) await(taken[static_cast<std::size_t>(seat)], batches, seat);
+  std::printf("produced %llu batches\n", static_cast<unsigned long long>(batches));
+}
+
+/// What a producer has left in the folder for a seat.
+struct offer {
+  std::string ring, full, taken;
+  std::uint64_t batches = 0;
+
+  explicit offer(const std::string& file) {
+    std::ifstream lines(file);
+    lines >> ring >> full >> taken >> batches;
+  }
+};
+
+/// Takes the batches of one producer. Throws peer_lost where it ends before its last.
+std::uint64_t take(station& here, const offer& from, pgas::symmetric<std::uint64_t>& wrong, std::uint64_t& seen_wrong) {
+  auto ring = pgas::opened_memory::open(from.ring);
+  auto full = pgas::timeline::open(from.full);
+  auto taken = pgas::timeline::open(from.taken);
+  auto* buffers = static_cast<std::uint64_t*>(ring.data());
+  std::uint64_t batch = taken.query();
+  while (batch < from.batches) {
+    // As many as the ring has: then the host looks whether all of them have come. A stream whose producer ends goes on
+    // without its batches, and what it has counted since the last look means nothing.
+    const std::uint64_t before = pgas::g(here.world, wrong.data(), 0);
+    for (std::uint64_t i = 0; i < slots && batch < from.batches; ++i) {
+      ++batch;
+      full.wait(here.stream.native(), batch);
+      pgas::launch(here.world, here.shape, inspect{}, here.world.context(), buffers + batch % slots * length, batch,
+                   wrong.data());
+      taken.record(here.stream.native(), batch);
+    }
+    here.stream.synchronize();
+    full.wait_host(batch);
+    seen_wrong += pgas::g(here.world, wrong.data(), 0) - before;
+  }
+  return batch;
+}
+
+int consume(const std::string& folder, int seat) {
+  station here;
+  auto wrong = here.world.allocate<std::uint64_t>(1, pgas::initialize::zero);
+  const std::string file = folder + "/seat" + std::to_string(seat);
+  std::uint64_t seen_wrong = 0;
+  std::string lost;
+  int producers = 0;
+  for (;;) {
+    const offer from(file);
+    if (from.batches == 0 || from.full == lost) {  // none yet, or no other
+      std::this_thread::sleep_for(milliseconds(20));
+      continue;
+    }
+    try {
+      ++producers;
+      const std::uint64_t last = take(here, from, wrong, seen_wrong);
+      std::printf("seat %d: up to batch %llu of producer %d, %llu values wrong\n", seat,
+                  static_cast<unsigned long long>(last), producers, static_cast<unsigned long long>(seen_wrong));
+      return seen_wrong == 0 ? 0 : 1;
+    } catch (const pgas::error& failed) {
+      if (failed.code() != pgas::code::peer_lost) throw;
+      std::printf("seat %d waits for another producer: %s\n", seat, failed.what());
+      lost = from.full;
+    }
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
+  const std::string role = argc > 1 ? argv[1] : "";
+  if (role == "produce" && argc >= 5) {
+    produce(argv[2], std::stoi(argv[3]), std::stoull(argv[4]), argc > 5 ? std::stoi(argv[5]) : 0);
+    return 0;
+  }
+  if (role == "consume" && argc == 4) return consume(argv[2], std::stoi(argv[3]));
+  std::fprintf(stderr, "usage: %s produce FOLDER SEATS BATCHES [PAUSE_US] | consume FOLDER SEAT\n", argv[0]);
+  return 2;
+} catch (const std::exception& failed) {
+  std::fprintf(stderr, "%s\n", failed.what());
+  return 1;
+}
