@@ -1,5 +1,6 @@
 /// @file
-/// Memory shared by handle, for C: `pgas/shared_memory.hpp` says what each function does. Every function that can fail
+/// Memory, timelines and events shared by handle, for C: `pgas/shared_memory.hpp`, `pgas/timeline.hpp` and
+/// `pgas/ipc_event.hpp` say what each function does. Every function that can fail
 /// returns 0 or the number of an error code (401 for PGAS-E0401, see docs/errors.md) and leaves its results as they
 /// were; pgas_sharing_error() has the text.
 #pragma once
@@ -76,6 +77,56 @@ pid_t pgas_opened_exporter(const pgas_opened_memory* memory);
 int pgas_opened_check(const pgas_opened_memory* memory);
 /// Unmaps the memory with the last object of this process that has it open. Null is ignored.
 void pgas_opened_close(pgas_opened_memory* memory);
+
+/// A timeline, made here or opened: pgas::timeline. Streams are a `cudaStream_t` on a GPU, null on the host.
+typedef struct pgas_timeline pgas_timeline;
+/// For `timeout_ms` of pgas_timeline_wait_host(): no end.
+#define PGAS_FOREVER UINT64_MAX
+
+/// timeline::make().
+int pgas_timeline_new(int place, pgas_timeline** made);
+/// timeline::open(). @param timeout_ms how long the exporter may take to answer
+int pgas_timeline_open(const char* ticket, int place, uint64_t timeout_ms, pgas_timeline** opened);
+/// A new ticket. @param options may be null @param text room for PGAS_TICKET_BYTES
+int pgas_timeline_ticket(pgas_timeline* timeline, const pgas_ticket_options* options, char* text);
+/// timeline::record().
+int pgas_timeline_record(pgas_timeline* timeline, void* stream, uint64_t value);
+/// timeline::set().
+int pgas_timeline_set(pgas_timeline* timeline, uint64_t value);
+/// timeline::wait().
+int pgas_timeline_wait(pgas_timeline* timeline, void* stream, uint64_t value);
+/// timeline::wait_host(). 403 (wait_timeout) where the value has not come.
+int pgas_timeline_wait_host(const pgas_timeline* timeline, uint64_t value, uint64_t timeout_ms);
+/// timeline::query().
+int pgas_timeline_query(const pgas_timeline* timeline, uint64_t* value);
+/// timeline::recorded().
+int pgas_timeline_recorded(const pgas_timeline* timeline, uint64_t* value);
+/// timeline::check(): 0, or 401 (peer_lost).
+int pgas_timeline_check(const pgas_timeline* timeline);
+/// timeline::word().
+int pgas_timeline_word(const pgas_timeline* timeline, uint64_t** word);
+/// Destroys or closes it. Null is ignored.
+void pgas_timeline_free(pgas_timeline* timeline);
+
+/// An interprocess event, made here or opened: pgas::ipc_event.
+typedef struct pgas_ipc_event pgas_ipc_event;
+
+/// ipc_event::make().
+int pgas_event_new(int place, pgas_ipc_event** made);
+/// ipc_event::open(). @param timeout_ms how long the exporter may take to answer
+int pgas_event_open(const char* ticket, uint64_t timeout_ms, pgas_ipc_event** opened);
+/// A new ticket. @param options may be null @param text room for PGAS_TICKET_BYTES
+int pgas_event_ticket(pgas_ipc_event* event, const pgas_ticket_options* options, char* text);
+/// ipc_event::record(). @param number of the record; may be null
+int pgas_event_record(pgas_ipc_event* event, void* stream, uint64_t* number);
+/// ipc_event::records().
+int pgas_event_records(const pgas_ipc_event* event, uint64_t* records);
+/// ipc_event::wait().
+int pgas_event_wait(pgas_ipc_event* event, void* stream);
+/// ipc_event::reached(). @param reached 1 or 0
+int pgas_event_reached(const pgas_ipc_event* event, int* reached);
+/// Destroys or closes it. Null is ignored.
+void pgas_event_free(pgas_ipc_event* event);
 
 #pragma GCC visibility pop
 #ifdef __cplusplus

@@ -1,4 +1,6 @@
 // The C functions of pgas/sharing.h.
+#include "host/api/sharing_c.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <exception>
@@ -17,29 +19,7 @@ struct pgas_opened_memory {
 
 namespace {
 
-thread_local std::string last_error;
-
-/// The status of `work`, which throws.
-template <class Work>
-int status_of(Work&& work) noexcept {
-  try {
-    work();
-    return 0;
-  } catch (const pgas::error& failure) {
-    last_error = failure.what();
-    return static_cast<int>(failure.code());
-  } catch (const std::bad_alloc&) {
-    last_error.clear();
-    return static_cast<int>(pgas::code::out_of_memory);
-  } catch (const std::exception& failure) {
-    last_error = failure.what();
-    return static_cast<int>(pgas::code::system);
-  }
-}
-
-void need(bool given, const char* what) {
-  if (!given) throw pgas::error(pgas::code::invalid_argument, std::string(what) + " is null");
-}
+using namespace pgas::sharing_c;
 
 pgas::shared_memory_options options_of(unsigned flags) {
   if ((flags & ~unsigned{PGAS_SHARE_READ_ONLY | PGAS_SHARE_WHOLE_BLOCK}) != 0)
@@ -49,21 +29,11 @@ pgas::shared_memory_options options_of(unsigned flags) {
           (flags & PGAS_SHARE_WHOLE_BLOCK) != 0 ? pgas::whole_block::allow : pgas::whole_block::refuse};
 }
 
-pgas::memory_place place_of(int place) {
-  if (place < PGAS_PLACE_HOST)
-    throw pgas::error(pgas::code::invalid_argument,
-                      "place " + std::to_string(place) + " is neither PGAS_PLACE_HOST nor the number of a GPU");
-  return {place};
-}
-
-/// For lifetimes and timeouts: what no clock can express is as good as for ever.
-std::int64_t cut(std::uint64_t value) { return static_cast<std::int64_t>(std::min<std::uint64_t>(value, 1u << 30)); }
-
 }  // namespace
 
 extern "C" {
 
-const char* pgas_sharing_error(void) { return last_error.c_str(); }
+const char* pgas_sharing_error(void) { return last_error().c_str(); }
 
 int pgas_share_new(int place, size_t bytes, unsigned flags, pgas_shared_memory** made) {
   return status_of([&] {
@@ -85,13 +55,7 @@ size_t pgas_shared_size(const pgas_shared_memory* memory) { return memory != nul
 int pgas_shared_ticket(pgas_shared_memory* memory, const pgas_ticket_options* options, char* text) {
   return status_of([&] {
     need(memory != nullptr && text != nullptr, "pgas_shared_ticket: memory or text");
-    pgas::ticket_options wanted;
-    if (options != nullptr) {
-      wanted.lifetime = std::chrono::seconds(cut(options->lifetime_s));
-      wanted.opens = options->opens;
-      if (options->user >= 0) wanted.user = static_cast<uid_t>(options->user);
-    }
-    const std::string made = memory->is.ticket(wanted);
+    const std::string made = memory->is.ticket(options_of(options));
     std::memcpy(text, made.c_str(), made.size() + 1);
   });
 }
@@ -120,10 +84,7 @@ void pgas_shared_free(pgas_shared_memory* memory) { delete memory; }
 int pgas_open_memory(const char* ticket, int place, uint64_t timeout_ms, pgas_opened_memory** opened) {
   return status_of([&] {
     need(ticket != nullptr && opened != nullptr, "pgas_open_memory: ticket or opened");
-    pgas::open_options options;
-    options.timeout = std::chrono::milliseconds(cut(timeout_ms));
-    if (place != PGAS_PLACE_ANY) options.place = place_of(place);
-    *opened = new pgas_opened_memory{pgas::opened_memory::open(ticket, options)};
+    *opened = new pgas_opened_memory{pgas::opened_memory::open(ticket, options_of(place, timeout_ms))};
   });
 }
 

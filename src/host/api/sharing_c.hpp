@@ -1,0 +1,75 @@
+/// @file
+/// What the C functions of pgas/sharing.h share: errors as numbers with a text for each thread, and arguments of C as
+/// those of C++.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <new>
+#include <string>
+
+#include "pgas/error.hpp"
+#include "pgas/shared_memory.hpp"
+#include "pgas/sharing.h"
+
+namespace pgas::sharing_c {
+
+/// What pgas_sharing_error() says on this thread.
+inline std::string& last_error() {
+  thread_local std::string text;
+  return text;
+}
+
+/// The status of `work`, which throws.
+template <class Work>
+int status_of(Work&& work) noexcept {
+  try {
+    work();
+    return 0;
+  } catch (const error& failure) {
+    last_error() = failure.what();
+    return static_cast<int>(failure.code());
+  } catch (const std::bad_alloc&) {
+    last_error().clear();
+    return static_cast<int>(code::out_of_memory);
+  } catch (const std::exception& failure) {
+    last_error() = failure.what();
+    return static_cast<int>(code::system);
+  }
+}
+
+inline void need(bool given, const char* what) {
+  if (!given) throw error(code::invalid_argument, std::string(what) + " is null");
+}
+
+inline memory_place place_of(int place) {
+  if (place < PGAS_PLACE_HOST)
+    throw error(code::invalid_argument,
+                "place " + std::to_string(place) + " is neither PGAS_PLACE_HOST nor the number of a GPU");
+  return {place};
+}
+
+/// For lifetimes and timeouts: what no clock can express is as good as for ever.
+inline std::int64_t cut(std::uint64_t value) {
+  return static_cast<std::int64_t>(std::min<std::uint64_t>(value, 1u << 30));
+}
+
+inline ticket_options options_of(const pgas_ticket_options* options) {
+  ticket_options wanted;
+  if (options == nullptr) return wanted;
+  wanted.lifetime = std::chrono::seconds(cut(options->lifetime_s));
+  wanted.opens = options->opens;
+  if (options->user >= 0) wanted.user = static_cast<uid_t>(options->user);
+  return wanted;
+}
+
+inline open_options options_of(int place, std::uint64_t timeout_ms) {
+  open_options options;
+  options.timeout = std::chrono::milliseconds(cut(timeout_ms));
+  if (place != PGAS_PLACE_ANY) options.place = place_of(place);
+  return options;
+}
+
+}  // namespace pgas::sharing_c
