@@ -6,6 +6,10 @@ ordered           every block arrives whole
 unordered         without the wait torn blocks are found, so that `ordered` would find them
 kill-producer     the consumer ends with an error that names the producer, within a second and a half
 kill-consumer     the producer ends likewise
+isolated          as ordered, but the consumer has namespaces of its own, as in a container; a socket directory is common
+isolated-kill     as kill-consumer, likewise; the number of the process is that of its own namespace
+
+The last two end with 77, skipped, where the system does not allow namespaces.
 """
 import os
 import re
@@ -18,8 +22,11 @@ import time
 LIMIT = 1.5  # seconds from a death to the other's report; 1 is promised, and the machine is busy
 
 
-def start(program, role, *arguments):
-    return subprocess.Popen([program, role, *map(str, arguments)], stdout=subprocess.PIPE, text=True)
+ISOLATED = ["unshare", "--mount", "--ipc", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"]
+
+
+def start(program, role, *arguments, before=()):
+    return subprocess.Popen([*before, program, role, *map(str, arguments)], stdout=subprocess.PIPE, text=True)
 
 
 def main():
@@ -27,13 +34,20 @@ def main():
     rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 20000
     with tempfile.TemporaryDirectory() as folder:
         file = os.path.join(folder, "tickets")
-        killing = mode.startswith("kill")
+        killing = "kill" in mode
+        isolated = ISOLATED if mode.startswith("isolated") else []
+        if isolated:
+            if subprocess.run([*isolated, "true"], stderr=subprocess.DEVNULL).returncode != 0:
+                print("skipped: no namespaces here")
+                sys.exit(77)
+            os.environ["PGAS_SOCKET_DIR"] = folder
         producer = start(program, "produce", file, 10**9 if killing else rounds)
         while not os.path.exists(file):
             if producer.poll() is not None:
                 sys.exit(f"the producer ended: {producer.communicate()[0]}")
             time.sleep(0.01)
-        consumer = start(program, "consume", file, 10**9 if killing else rounds, *(["unordered"] if mode == "unordered" else []))
+        consumer = start(program, "consume", file, 10**9 if killing else rounds, *(["unordered"] if mode == "unordered" else []),
+                         before=isolated)
         if killing:
             dying, other = (producer, consumer) if mode == "kill-producer" else (consumer, producer)
             time.sleep(2)
@@ -43,7 +57,8 @@ def main():
             seconds = time.monotonic() - begin
             print(f"{said}the other one ended after {seconds * 1000:.0f} ms")
             dying.communicate()
-            if other.returncode != 1 or "PGAS-E0401" not in said or f"process {dying.pid} " not in said or seconds > LIMIT:
+            named = f"process {dying.pid} " if not isolated else "process "
+            if other.returncode != 1 or "PGAS-E0401" not in said or named not in said or seconds > LIMIT:
                 sys.exit(f"status {other.returncode} after {seconds:.2f} s: expected an error that names process {dying.pid}")
             return
         said = consumer.communicate()[0]
