@@ -98,9 +98,6 @@ class pool_memory final : public gpu_memory {
   [[nodiscard]] std::size_t pieces() const noexcept override { return 1; }
   [[nodiscard]] shared_piece piece(std::size_t) const override {
     const current_context current(context_.get());
-    CUmemPoolPtrExportData where{};
-    static_assert(sizeof where == sizeof(exported_handle::bytes));
-    check(driver().pool_export_pointer(&where, address_of(data())), "cuMemPoolExportPointer");
     int fd = -1;
     check(driver().pool_export(&fd, pool_, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
           "cuMemPoolExportToShareableHandle");
@@ -108,6 +105,10 @@ class pool_memory final : public gpu_memory {
     made.bytes = description().bytes;
     made.handle.kind = handle_kind::posix_fd;
     made.handle.fd = unique_fd(fd);
+    // Only allocations of a pool that has been exported can be.
+    CUmemPoolPtrExportData where{};
+    static_assert(sizeof where == sizeof(exported_handle::bytes));
+    check(driver().pool_export_pointer(&where, address_of(data())), "cuMemPoolExportPointer");
     std::memcpy(made.handle.bytes.data(), &where, sizeof where);
     return made;
   }

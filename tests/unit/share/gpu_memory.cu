@@ -23,12 +23,12 @@ namespace {
 
 int failures = 0;
 
-#define PGAS_EXPECT(condition)                                                \
-  do {                                                                        \
-    if (!(condition)) {                                                       \
-      std::printf("%s:%d: failed: %s\n", __FILE__, __LINE__, #condition);     \
-      ++failures;                                                             \
-    }                                                                         \
+#define PGAS_EXPECT(condition)                                            \
+  do {                                                                    \
+    if (!(condition)) {                                                   \
+      std::printf("%s:%d: failed: %s\n", __FILE__, __LINE__, #condition); \
+      ++failures;                                                         \
+    }                                                                     \
   } while (0)
 
 template <class Function>
@@ -221,7 +221,8 @@ void adopt(importer& other) {
   void* of_default = nullptr;
   party::check(cudaMallocAsync(&of_default, 3000, nullptr));
   party::check(cudaDeviceSynchronize());
-  PGAS_EXPECT(refused("the default pool", refusal(of_default, 3000, {.block = pgas::whole_block::allow}), "handleTypes"));
+  PGAS_EXPECT(
+      refused("the default pool", refusal(of_default, 3000, {.block = pgas::whole_block::allow}), "handleTypes"));
 
   void* managed = nullptr;
   party::check(cudaMallocManaged(&managed, unit));
