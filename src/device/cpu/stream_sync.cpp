@@ -8,7 +8,7 @@
 #include "device/cpu/host_stream.hpp"
 #include "pgas/detail/isa/ptx_atomic.hpp"
 #include "pgas/detail/isa/ptx_memory.hpp"
-#include "pgas/detail/polling.hpp"
+#include "pgas/detail/poll_fairness.hpp"
 
 namespace pgas::detail {
 
