@@ -30,7 +30,9 @@ class event_state;
 class PGAS_API ipc_event {
  public:
   ipc_event() noexcept;
+  /// Takes over the event of `other`, which is empty then.
   ipc_event(ipc_event&& other) noexcept;
+  /// The same, after what the destructor does.
   ipc_event& operator=(ipc_event&& other) noexcept;
   ~ipc_event();
 

@@ -78,12 +78,16 @@ struct memory_exporter {
 class PGAS_API shared_memory {
  public:
   shared_memory() noexcept;
+  /// Takes over the memory of `other`, which is empty then.
   shared_memory(shared_memory&& other) noexcept;
+  /// The same, after what the destructor does.
   shared_memory& operator=(shared_memory&& other) noexcept;
   ~shared_memory();
 
   /// New memory, zeroed on the host, in pieces of its own: nothing else lies in them.
-  /// @param bytes rounded up to 2 MiB, which is what data() has room for; size() is what was asked for.
+  /// @param place the GPU, or the host
+  /// @param bytes rounded up to 2 MiB, which is what data() has room for; size() is what was asked for
+  /// @param options `block` is of no meaning here: nothing else lies in the pieces
   /// *Errors* invalid_argument for 0 bytes; out_of_memory, device_unavailable, device_failed.
   [[nodiscard]] static shared_memory make(memory_place place, std::size_t bytes,
                                           const shared_memory_options& options = {});
@@ -119,10 +123,11 @@ class PGAS_API shared_memory {
 
 /// How a ticket is opened.
 struct open_options {
-  std::chrono::milliseconds timeout{10'000};  ///< how long the exporter may take to answer
-  /// On which device the memory is to be used. Not set: where it lies. A GPU that reaches the memory's own GPU works,
-  /// too.
-  std::optional<memory_place> place{};
+  /// How long the exporter may take to answer.
+  std::chrono::milliseconds timeout{10'000};
+  /// The device on which the memory is to be used. Not set: where it lies. A GPU that reaches the memory's own GPU
+  /// works, too.
+  std::optional<memory_place> place = std::nullopt;
 };
 
 /// Memory of another process, or of this one, opened by a ticket. Move-only; empty at first.
@@ -134,7 +139,9 @@ struct open_options {
 class PGAS_API opened_memory {
  public:
   opened_memory() noexcept;
+  /// Takes over the memory of `other`, which is empty then.
   opened_memory(opened_memory&& other) noexcept;
+  /// The same, after what the destructor does.
   opened_memory& operator=(opened_memory&& other) noexcept;
   ~opened_memory();
 

@@ -45,7 +45,9 @@ class PGAS_API timeline {
   static constexpr std::chrono::milliseconds forever = std::chrono::milliseconds::max();
 
   timeline() noexcept;
+  /// Takes over the timeline of `other`, which is empty then.
   timeline(timeline&& other) noexcept;
+  /// The same, after what the destructor does.
   timeline& operator=(timeline&& other) noexcept;
   ~timeline();
 
@@ -53,6 +55,7 @@ class PGAS_API timeline {
   /// GPU, or it has no stream memory operations of 64 bits; as shared_memory::make().
   [[nodiscard]] static timeline make(memory_place place);
   /// Opens a ticket of timeline::ticket().
+  /// @param ticket its text
   /// @param options place: whose streams wait and record here. Not set: those of the maker's GPU or the host.
   /// *Errors* as opened_memory::open(); handle_invalid where the ticket is one of memory; device_unavailable where this
   /// process does not see the maker's GPU; peer_lost where the timeline has ended.
