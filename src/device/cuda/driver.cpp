@@ -65,7 +65,6 @@ driver_api load() {
   look_up("cuStreamQuery", api.stream_query);
   look_up("cuStreamWriteValue64", api.write_value);
   look_up("cuStreamWaitValue64", api.wait_value);
-  look_up("cuDeviceGetUuid", api.uuid_of);
   look_up("cuFlushGPUDirectRDMAWrites", api.flush_rdma);
   look_up("cuGetErrorName", api.error_name);
   look_up("cuGetErrorString", api.error_string);

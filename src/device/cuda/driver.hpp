@@ -53,7 +53,6 @@ struct driver_api {
   decltype(&cuStreamQuery) stream_query = nullptr;
   decltype(&cuStreamWriteValue64) write_value = nullptr;
   decltype(&cuStreamWaitValue64) wait_value = nullptr;
-  decltype(&cuDeviceGetUuid) uuid_of = nullptr;
   decltype(&cuFlushGPUDirectRDMAWrites) flush_rdma = nullptr;
   decltype(&cuGetErrorName) error_name = nullptr;
   decltype(&cuGetErrorString) error_string = nullptr;

@@ -197,7 +197,7 @@ std::unique_ptr<stream_word> make_cuda_stream_word(int ordinal, std::span<std::b
 
 gpu_uuid uuid_of_gpu(int ordinal) {
   CUuuid found{};
-  check(driver().uuid_of(&found, ordinal), fmt::format("looking for GPU {}", ordinal), code::device_unavailable);
+  check(driver().device_uuid(&found, ordinal), fmt::format("looking for GPU {}", ordinal), code::device_unavailable);
   gpu_uuid bytes{};
   static_assert(sizeof(found) == sizeof(bytes));
   std::memcpy(bytes.data(), &found, sizeof(found));
