@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 
 namespace pgas::detail {
@@ -50,9 +51,8 @@ void await_word(const std::uint64_t* word, std::uint64_t value, const std::funct
 using gpu_uuid = std::array<std::byte, 16>;
 /// *Errors* device_unavailable where there is no such GPU.
 [[nodiscard]] gpu_uuid uuid_of_gpu(int ordinal);
-/// The number that the GPU has in this process; -1 where this process does not see it. *Errors* device_unavailable
-/// without a driver.
-[[nodiscard]] int find_gpu(const gpu_uuid& uuid);
+/// The number that the GPU has in this process, if it sees it. *Errors* device_unavailable without a driver.
+[[nodiscard]] std::optional<int> find_gpu(const gpu_uuid& uuid);
 
 /// CUDA's handle of an interprocess event.
 using event_handle = std::array<std::byte, 64>;

@@ -1,5 +1,6 @@
 // Stands in for cuda/ in a build without CUDA.
 #include "device/device.hpp"
+#include "device/sharing.hpp"
 #include "device/stream_sync.hpp"
 #include "pgas/error.hpp"
 
@@ -12,6 +13,8 @@ namespace {
               std::string("this pgas was built without CUDA: build it where nvcc is, or ") + instead);
 }
 
+constexpr const char* share_host = "share host memory (memory_place::host())";
+
 }  // namespace
 
 std::unique_ptr<device> make_cuda_device(const config&, int) { refuse("set PGAS_HEAP=host"); }
@@ -20,8 +23,16 @@ std::unique_ptr<stream_word> make_cuda_stream_word(int, std::span<std::byte>, st
   refuse("make the timeline on the host");
 }
 gpu_uuid uuid_of_gpu(int) { refuse("use memory of the host"); }
-int find_gpu(const gpu_uuid&) { refuse("use memory of the host"); }
+std::optional<int> find_gpu(const gpu_uuid&) { refuse("use memory of the host"); }
 std::unique_ptr<device_event> make_device_event(int) { refuse("use a timeline on the host"); }
 std::unique_ptr<device_event> open_device_event(int, const event_handle&) { refuse("use a timeline on the host"); }
+
+
+bool is_gpu_memory(const void*) noexcept { return false; }
+std::unique_ptr<exportable_memory> make_gpu_memory(int, std::size_t, access) { refuse(share_host); }
+std::unique_ptr<exportable_memory> adopt_gpu_memory(void*, std::size_t, access, whole_block) { refuse(share_host); }
+std::unique_ptr<mapped_import> import_gpu_memory(const sharing_description&, std::span<shared_piece>, int) {
+  refuse(share_host);
+}
 
 }  // namespace pgas::detail

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cstring>
-
 namespace pgas::detail::cuda {
 
 chunk_list::~chunk_list() {
@@ -54,42 +52,6 @@ void chunk_list::unmap() noexcept {
   start_ = 0;
   mapped_ = 0;
   reserved_ = 0;
-}
-
-int visible_gpus() {
-  static_cast<void>(driver());
-  int count = 0;
-  check(cudaGetDeviceCount(&count), "looking for GPUs", code::device_unavailable);
-  return count;
-}
-
-gpu_id uuid_of(int ordinal) {
-  if (const int count = visible_gpus(); ordinal < 0 || ordinal >= count)
-    throw error(code::device_unavailable,
-                fmt::format("there is no GPU {}: this process sees {}, numbered from 0", ordinal, count));
-  CUdevice device = 0;
-  check(driver().device_at(&device, ordinal), "cuDeviceGet", code::device_unavailable);
-  CUuuid uuid{};
-  check(driver().device_uuid(&uuid, device), "cuDeviceGetUuid", code::device_unavailable);
-  gpu_id id;
-  std::memcpy(id.data(), uuid.bytes, id.size());
-  return id;
-}
-
-std::optional<int> gpu_with(const gpu_id& uuid) {
-  const int count = visible_gpus();
-  for (int ordinal = 0; ordinal < count; ++ordinal)
-    if (uuid_of(ordinal) == uuid) return ordinal;
-  return std::nullopt;
-}
-
-std::string text_of(const gpu_id& uuid) {
-  std::string text = "GPU-";
-  for (std::size_t i = 0; i < uuid.size(); ++i) {
-    if (i == 4 || i == 6 || i == 8 || i == 10) text += '-';
-    text += fmt::format("{:02x}", std::to_integer<unsigned>(uuid[i]));
-  }
-  return text;
 }
 
 }  // namespace pgas::detail::cuda

@@ -31,7 +31,7 @@ sharing_description describe(sharing_way way, int ordinal, std::size_t bytes, st
   is.read_only = importers == access::read_only ? 1 : 0;
   is.bytes = bytes;
   is.offset = offset;
-  is.gpu = uuid_of(ordinal);
+  is.gpu = uuid_of_gpu(ordinal);
   is.block = random_bits();
   return is;
 }
@@ -255,7 +255,7 @@ bool is_gpu_memory(const void* pointer) noexcept {
 
 std::unique_ptr<exportable_memory> make_gpu_memory(int ordinal, std::size_t bytes, access importers) {
   using namespace cuda;
-  static_cast<void>(uuid_of(ordinal));  // whether there is such a GPU
+  static_cast<void>(uuid_of_gpu(ordinal));  // whether there is such a GPU
   primary_context context(ordinal);
   const current_context current(context.get());
   CUmemAllocationProp wanted{};

@@ -107,7 +107,7 @@ std::unique_ptr<mapped_import> import_pool(primary_context context, const sharin
   CUmemoryPool pool = nullptr;
   check(driver().pool_import(&pool, as_pointer(piece.handle.fd.get()), CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
         "cuMemPoolImportFromShareableHandle", code::handle_invalid);
-  const bool own_gpu = uuid_of(context.ordinal()) == what.gpu;
+  const bool own_gpu = uuid_of_gpu(context.ordinal()) == what.gpu;
   auto made = std::make_unique<pool_import>(std::move(context), pool);
   made->open(piece, own_gpu);
   return made;
@@ -152,10 +152,10 @@ std::unique_ptr<mapped_import> import_gpu_memory(const sharing_description& what
   using namespace cuda;
   inspect(what, pieces);
   if (ordinal >= 0) {
-    static_cast<void>(uuid_of(ordinal));  // whether there is such a GPU
+    static_cast<void>(uuid_of_gpu(ordinal));  // whether there is such a GPU
     return import_on(ordinal, what, pieces);
   }
-  if (const std::optional<int> own = gpu_with(what.gpu)) return import_on(*own, what, pieces);
+  if (const std::optional<int> own = find_gpu(what.gpu)) return import_on(*own, what, pieces);
   std::string tried = fmt::format("{} is not visible here (CUDA_VISIBLE_DEVICES)", text_of(what.gpu));
   const int count = visible_gpus();
   for (int peer = 0; peer < count; ++peer) {

@@ -3,33 +3,16 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstring>
 #include <map>
 #include <mutex>
 
-#include "device/cuda/driver.hpp"
+#include "device/cuda/primary_context.hpp"
 
 namespace pgas::detail {
 
 namespace cuda {
 namespace {
-
-/// The primary context of a GPU, which the CUDA runtime of the application uses.
-class primary_context {
- public:
-  explicit primary_context(int ordinal) : ordinal_(ordinal) {
-    check(driver().primary_retain(&context_, ordinal), "cuDevicePrimaryCtxRetain", code::device_unavailable);
-  }
-  ~primary_context() { static_cast<void>(driver().primary_release(ordinal_)); }
-  primary_context(const primary_context&) = delete;
-  primary_context& operator=(const primary_context&) = delete;
-  [[nodiscard]] CUcontext get() const noexcept { return context_; }
-
- private:
-  int ordinal_;
-  CUcontext context_ = nullptr;
-};
 
 /// Host memory that this process has registered with CUDA, for all of its GPUs; it can be registered once only.
 class registered_pages {
@@ -84,12 +67,8 @@ class cuda_stream_word final : public stream_word {
                                                 (reinterpret_cast<std::byte*>(word) - pages_.data()));
   }
   ~cuda_stream_word() override {
-    try {
-      const current_context current(context_.get());
-      registered_pages::of_process().remove(pages_);
-    } catch (const error&) {
-      // The driver is unloading: the registration ends with the process.
-    }
+    // While the driver unloads there is no context: the registration ends with the process.
+    if (const quiet_context current(context_); current) registered_pages::of_process().remove(pages_);
   }
 
   [[nodiscard]] std::uint64_t* address() const noexcept override { return address_; }
@@ -132,12 +111,9 @@ class cuda_event final : public device_event {
     check(cudaIpcOpenEventHandle(&event_, opaque), "cudaIpcOpenEventHandle", code::handle_invalid);
   }
   ~cuda_event() override {
-    try {
-      const current_context current(context_.get());
-      if (cudaEventDestroy(event_) != cudaSuccess) static_cast<void>(cudaGetLastError());
-    } catch (const error&) {
-      // The driver is unloading: the event ends with the process.
-    }
+    // While the driver unloads there is no context: the event ends with the process.
+    if (const quiet_context current(context_); current && cudaEventDestroy(event_) != cudaSuccess)
+      static_cast<void>(cudaGetLastError());
   }
 
   [[nodiscard]] event_handle handle() const override {
@@ -193,24 +169,6 @@ using namespace cuda;
 
 std::unique_ptr<stream_word> make_cuda_stream_word(int ordinal, std::span<std::byte> pages, std::uint64_t* word) {
   return std::make_unique<cuda_stream_word>(ordinal, pages, word);
-}
-
-gpu_uuid uuid_of_gpu(int ordinal) {
-  CUuuid found{};
-  check(driver().device_uuid(&found, ordinal), fmt::format("looking for GPU {}", ordinal), code::device_unavailable);
-  gpu_uuid bytes{};
-  static_assert(sizeof(found) == sizeof(bytes));
-  std::memcpy(bytes.data(), &found, sizeof(found));
-  return bytes;
-}
-
-int find_gpu(const gpu_uuid& uuid) {
-  static_cast<void>(driver());
-  int visible = 0;
-  check(cudaGetDeviceCount(&visible), "looking for GPUs", code::device_unavailable);
-  for (int ordinal = 0; ordinal < visible; ++ordinal)
-    if (uuid_of_gpu(ordinal) == uuid) return ordinal;
-  return -1;
 }
 
 std::unique_ptr<device_event> make_device_event(int ordinal) { return std::make_unique<cuda_event>(ordinal); }

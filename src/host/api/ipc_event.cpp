@@ -191,11 +191,11 @@ ipc_event ipc_event::open(std::string_view ticket, const open_options& options) 
                             "events: start both containers with one IPC namespace (--ipc=host, --ipc=container:ID), "
                             "or use a pgas::timeline, which needs none",
                             maker.pid, maker.host));
-  const int ordinal = find_gpu(page->uuid);
-  if (ordinal < 0)
+  const std::optional<int> ordinal = find_gpu(page->uuid);
+  if (!ordinal)
     throw error(code::device_unavailable,
                 "the event is of a GPU that this process does not see (CUDA_VISIBLE_DEVICES may hide it)");
-  auto event = open_device_event(ordinal, page->handle);
+  auto event = open_device_event(*ordinal, page->handle);
   return ipc_event(share(shared_memory(), std::move(memory), std::move(event)));
 }
 

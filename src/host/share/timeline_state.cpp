@@ -48,12 +48,12 @@ std::unique_ptr<stream_word> make_word(memory_place place, timeline_page* page) 
 /// The place of whoever has made the timeline, in this process.
 memory_place place_of(const timeline_page& page) {
   if (page.on_gpu == 0) return memory_place::host();
-  const int ordinal = find_gpu(page.uuid);
-  if (ordinal < 0)
+  const std::optional<int> ordinal = find_gpu(page.uuid);
+  if (!ordinal)
     throw error(code::device_unavailable,
                 "the timeline was made for streams of a GPU that this process does not see (CUDA_VISIBLE_DEVICES may "
                 "hide it): open it with open_options::place, for streams of another GPU or of the host");
-  return memory_place::gpu(ordinal);
+  return memory_place::gpu(*ordinal);
 }
 
 }  // namespace
