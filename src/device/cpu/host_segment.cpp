@@ -158,19 +158,24 @@ std::size_t available_memory() {
   return least;
 }
 
-host_segment host_segment::create(std::size_t bytes) {
+unique_fd create_memory_file(const std::string& name, std::size_t bytes) {
   if (const std::size_t available = available_memory(); bytes > available)
     throw error(
         code::out_of_memory,
         fmt::format("{} bytes of host memory were asked for, {} are available to this process", bytes, available));
-  const std::uint64_t nonce = random_number();
-  unique_fd fd(::memfd_create(file_name(nonce).c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  unique_fd fd(::memfd_create(name.c_str(), MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd) throw system_failure("memfd_create", errno);
   const no_file_limit_signal no_signal;
   if (retry([&] { return ::ftruncate(fd.get(), static_cast<off_t>(bytes)); }) != 0)
     throw errno == EFBIG ? file_limit_reached(bytes) : system_failure("ftruncate", errno);
   if (strict_overcommit() && retry([&] { return ::fallocate(fd.get(), 0, 0, static_cast<off_t>(bytes)); }) != 0)
     throw system_failure("fallocate", errno);
+  return fd;
+}
+
+host_segment host_segment::create(std::size_t bytes) {
+  const std::uint64_t nonce = random_number();
+  unique_fd fd = create_memory_file(file_name(nonce), bytes);
   if (::fcntl(fd.get(), F_ADD_SEALS, seals) != 0) throw system_failure("fcntl(F_ADD_SEALS)", errno);
   return {std::move(fd), bytes, nonce};
 }

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "common/unique_fd.hpp"
@@ -61,6 +62,9 @@ struct named_handle {
 };
 static_assert(sizeof(named_handle) == 64);
 
+/// A new file in memory of `bytes` bytes, without seals. That its pages will exist is checked as by
+/// host_segment::create(). *Errors* out_of_memory, system.
+[[nodiscard]] unique_fd create_memory_file(const std::string& name, std::size_t bytes);
 /// Of the machine, in bytes.
 [[nodiscard]] std::size_t physical_memory() noexcept;
 /// The memory that could be used now: the least of the kernel's estimate, the control group's rest, and, under strict

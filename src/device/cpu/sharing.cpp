@@ -11,7 +11,6 @@
 #include <cerrno>
 #include <utility>
 
-#include "common/resource_limits.hpp"
 #include "common/siphash.hpp"
 #include "common/system_error.hpp"
 #include "device/cpu/host_segment.hpp"
@@ -119,19 +118,8 @@ void inspect(int fd, const shared_piece& piece) {
 
 std::unique_ptr<exportable_memory> make_host_memory(std::size_t bytes, access importers) {
   const std::size_t rounded = (bytes + unit - 1) / unit * unit;
-  if (const std::size_t available = available_memory(); rounded < bytes || rounded > available)
-    throw error(code::out_of_memory, fmt::format("{} bytes of host memory were to be shared, {} are available to this "
-                                                 "process",
-                                                 bytes, available));
-  program_file file{unique_fd(::memfd_create("pgas-shared", MFD_CLOEXEC | MFD_ALLOW_SEALING)), rounded};
-  if (!file.fd) fail("memfd_create", errno);
-  const no_file_limit_signal no_signal;
-  if (::ftruncate(file.fd.get(), static_cast<off_t>(rounded)) != 0) {
-    if (errno == EFBIG) throw file_limit_reached(rounded);
-    fail("ftruncate", errno);
-  }
-  if (strict_overcommit() && ::fallocate(file.fd.get(), 0, 0, static_cast<off_t>(rounded)) != 0)
-    fail("fallocate", errno);
+  if (rounded < bytes) throw error(code::out_of_memory, fmt::format("no host has {} bytes of memory", bytes));
+  program_file file{create_memory_file("pgas-shared", rounded), rounded};
   mapping own = map_file(file.fd.get(), rounded, PROT_READ | PROT_WRITE);
   // This process keeps the mapping that it has; the kernel gives no one else a writable one.
   const int read_only = importers == access::read_only ? seal_future_write : 0;
