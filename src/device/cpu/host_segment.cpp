@@ -18,7 +18,7 @@
 #include <string>
 #include <string_view>
 
-#include "common/process_start.hpp"
+#include "common/process_identity.hpp"
 #include "common/resource_limits.hpp"
 #include "pgas/error.hpp"
 

@@ -9,7 +9,7 @@
 #include <tuple>
 #include <utility>
 
-#include "common/fork_guard.hpp"
+#include "common/process_identity.hpp"
 #include "device/stream_sync.hpp"
 #include "pgas/detail/isa/ptx_atomic.hpp"
 #include "pgas/detail/isa/ptx_memory.hpp"

@@ -14,7 +14,7 @@
 
 #include "common/net/unix_socket.hpp"
 #include "common/printable.hpp"
-#include "common/process_start.hpp"
+#include "common/process_identity.hpp"
 #include "common/system_error.hpp"
 
 namespace pgas::detail {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/fork_guard.hpp"
+#include "common/process_identity.hpp"
 #include "device/sharing.hpp"
 #include "host/share/exporter.hpp"
 #include "host/share/importer.hpp"

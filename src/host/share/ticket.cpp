@@ -11,7 +11,7 @@
 #include <span>
 
 #include "common/net/socket.hpp"
-#include "common/process_start.hpp"
+#include "common/process_identity.hpp"
 #include "common/serialize.hpp"
 #include "common/system_error.hpp"
 #include "common/unique_fd.hpp"

@@ -7,7 +7,7 @@
 #include <new>
 #include <utility>
 
-#include "common/process_start.hpp"
+#include "common/process_identity.hpp"
 #include "common/system_error.hpp"
 #include "host/log/log.hpp"
 #include "pgas/detail/isa/ptx_atomic.hpp"

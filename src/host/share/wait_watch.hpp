@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "common/fork_guard.hpp"
+#include "common/process_identity.hpp"
 
 namespace pgas::detail {
 

@@ -16,7 +16,7 @@
 #include <thread>
 
 #include "common/net/unix_socket.hpp"
-#include "common/process_start.hpp"
+#include "common/process_identity.hpp"
 #include "host/share/importer.hpp"
 #include "pgas/shared_memory.hpp"
 

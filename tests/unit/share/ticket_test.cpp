@@ -9,7 +9,7 @@
 #include <string>
 
 #include "code_of.hpp"
-#include "common/process_start.hpp"
+#include "common/process_identity.hpp"
 
 namespace {
 

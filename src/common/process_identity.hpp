@@ -1,5 +1,6 @@
 /// @file
-/// The process that an object belongs to: a child of fork() has copies of its parent's objects, and no threads.
+/// Which process it is: a child of fork() has copies of its parent's objects and no threads, and the kernel uses the
+/// numbers of processes again.
 #pragma once
 
 #include <pthread.h>
@@ -32,5 +33,13 @@ class fork_guard {
   std::uint64_t generation_;
   pid_t pid_;
 };
+
+/// When process `pid` of this namespace was started, in clock ticks after boot: with the number it names one process
+/// for as long as the machine runs. 0 where there is none, or no /proc. *Errors* code::system where this process may
+/// open no more files.
+[[nodiscard]] std::uint64_t process_start(pid_t pid);
+
+/// A process that a message or a file names still runs, as far as this one can see.
+[[nodiscard]] inline bool still_runs(pid_t pid, std::uint64_t start) { return process_start(pid) == start; }
 
 }  // namespace pgas::detail

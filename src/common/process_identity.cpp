@@ -1,4 +1,4 @@
-#include "common/process_start.hpp"
+#include "common/process_identity.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
