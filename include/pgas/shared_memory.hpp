@@ -86,7 +86,7 @@ class PGAS_API shared_memory {
 
   /// New memory, zeroed on the host, in pieces of its own: nothing else lies in them.
   /// @param place the GPU, or the host
-  /// @param bytes rounded up to 2 MiB, which is what data() has room for; size() is what was asked for
+  /// @param bytes size() returns it; data() has room for the next multiple of 2 MiB
   /// @param options `block` is of no meaning here: nothing else lies in the pieces
   /// *Errors* invalid_argument for 0 bytes; out_of_memory, device_unavailable, device_failed.
   [[nodiscard]] static shared_memory make(memory_place place, std::size_t bytes,

@@ -73,8 +73,8 @@ class PGAS_API world {
   /// Collective: waits for all PEs, then releases all resources. Does nothing the second time.
   void leave();
   /// Ends the world for everyone: waits end, every later call on any PE throws code::aborted with this reason. The
-  /// launcher is told after the PEs (bootstrap::abort()), and ends the job: pgasrun after its --grace-period; those of PMIx
-  /// and MPI may end all processes, this one too, before this returns. *Callers* any thread.
+  /// launcher is told after the PEs (bootstrap::abort()), and ends the job: pgasrun after its --grace-period; those of
+  /// PMIx and MPI may end all processes, this one too, before this returns. *Callers* any thread.
   void abort(std::string_view reason) noexcept;
   /// Throws the first failure of this world (a PE died or aborted), if there was one. *Callers* any thread.
   void check() const;

@@ -27,7 +27,6 @@ std::optional<int> find_gpu(const gpu_uuid&) { refuse("use memory of the host");
 std::unique_ptr<device_event> make_device_event(int) { refuse("use a timeline on the host"); }
 std::unique_ptr<device_event> open_device_event(int, const event_handle&) { refuse("use a timeline on the host"); }
 
-
 bool is_gpu_memory(const void*) noexcept { return false; }
 std::unique_ptr<exportable_memory> make_gpu_memory(int, std::size_t, access) { refuse(share_host); }
 std::unique_ptr<exportable_memory> adopt_gpu_memory(void*, std::size_t, access, whole_block) { refuse(share_host); }

@@ -119,7 +119,7 @@ class kept_events {
     const std::lock_guard lock(mutex_);
     events_.push_back(std::move(event));
   }
-  /// Destroys those that nobody has open any more.
+  /// Destroys the events that no other process has open.
   void clean_up() noexcept {
     const std::lock_guard lock(mutex_);
     std::erase_if(events_, [](const std::shared_ptr<event_state>& event) {

@@ -23,12 +23,6 @@ constexpr milliseconds pause{50};
 constexpr std::size_t max_listing = std::size_t{64} << 10;
 constexpr std::size_t listing_step = 4096;
 
-template <class Value>
-void append(blob& to, const Value& value) {
-  const auto bytes = bytes_of(value);
-  to.insert(to.end(), bytes.begin(), bytes.end());
-}
-
 }  // namespace
 
 bits128 code_of(const bits128& secret, const share_request& request) {

@@ -12,16 +12,11 @@
 
 #include "common/net/socket.hpp"
 #include "host/log/format_bytes.hpp"
+#include "host/share/share_message.hpp"
 
 namespace pgas::detail {
 
 namespace {
-
-template <class Value>
-void append(blob& to, const Value& value) {
-  const auto bytes = bytes_of(value);
-  to.insert(to.end(), bytes.begin(), bytes.end());
-}
 
 /// A piece by fabric handle in a ticket.
 struct fabric_piece {
@@ -125,7 +120,7 @@ struct imported_memory::table {
     const auto known = by_ticket.find(key);
     return known == by_ticket.end() ? nullptr : known->second.lock();
   }
-  /// Entries of what is closed go when others come: the maps stay as large as what was open at once.
+  /// Erases the entries of closed memory first, so that the maps do not grow.
   void add(const ticket_key& ticket, const block_key& block, const std::shared_ptr<imported_memory>& memory) {
     std::erase_if(by_ticket, [](const auto& entry) { return entry.second.expired(); });
     std::erase_if(by_block, [](const auto& entry) { return entry.second.expired(); });

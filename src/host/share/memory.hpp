@@ -1,5 +1,5 @@
 /// @file
-/// Memory behind tickets: what this process exports, and what it has mapped of others.
+/// Memory behind tickets: the exports of this process, and its mappings of other processes' memory.
 #pragma once
 
 #include <memory>

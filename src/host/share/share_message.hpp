@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "common/net/socket.hpp"
 #include "common/siphash.hpp"
 #include "common/unique_fd.hpp"
 #include "device/device.hpp"
@@ -68,6 +69,13 @@ struct share_handle {
   std::array<std::byte, 64> data{};
 };
 static_assert(sizeof(share_handle) == 80);
+
+/// Appends a struct as its bytes.
+template <class Value>
+void append(blob& to, const Value& value) {
+  const auto bytes = bytes_of(value);
+  to.insert(to.end(), bytes.begin(), bytes.end());
+}
 
 /// So many handles fit one packet, by the kernel's limit on descriptors.
 inline constexpr std::size_t handles_per_packet = 60;

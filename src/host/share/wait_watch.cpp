@@ -6,6 +6,7 @@
 
 #include "common/system_error.hpp"
 #include "common/thread.hpp"
+#include "host/share/unforked_fd.hpp"
 
 namespace pgas::detail {
 
@@ -21,10 +22,10 @@ std::shared_ptr<wait_watch> wait_watch::of_process() {
     std::mutex mutex;
     std::weak_ptr<wait_watch> watch;
   };
-  static auto& now = *new known;  // never destroyed: objects of the program may outlive it
+  auto& now = of_this_process<known>();
   const std::lock_guard lock(now.mutex);
   std::shared_ptr<wait_watch> watch = now.watch.lock();
-  if (watch == nullptr || !watch->owner_.in_creator()) {
+  if (watch == nullptr) {
     watch = std::make_shared<wait_watch>();
     now.watch = watch;
   }

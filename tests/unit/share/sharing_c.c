@@ -3,15 +3,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "check.h"
 #include "pgas/sharing.h"
-
-#define CHECK(condition)                                                                           \
-  do {                                                                                             \
-    if (!(condition)) {                                                                            \
-      printf("%s:%d: %s; last error: %s\n", __FILE__, __LINE__, #condition, pgas_sharing_error()); \
-      return 1;                                                                                    \
-    }                                                                                              \
-  } while (0)
 
 int main(void) {
   pgas_shared_memory* mine = NULL;

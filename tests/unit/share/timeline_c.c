@@ -2,15 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "check.h"
 #include "pgas/sharing.h"
-
-#define CHECK(condition)                                                                           \
-  do {                                                                                             \
-    if (!(condition)) {                                                                            \
-      printf("%s:%d: %s; last error: %s\n", __FILE__, __LINE__, #condition, pgas_sharing_error()); \
-      return 1;                                                                                    \
-    }                                                                                              \
-  } while (0)
 
 int main(void) {
   pgas_timeline* mine = NULL;

@@ -9,8 +9,8 @@
 #pragma once
 
 #include "pgas/device/impl/copy/copy.hpp"
-#include "pgas/device/reduce_op.hpp"
 #include "pgas/device/peer_routes.hpp"
+#include "pgas/device/reduce_op.hpp"
 
 namespace pgas::detail {
 
