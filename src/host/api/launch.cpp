@@ -7,9 +7,10 @@
 #include <utility>
 
 #include "device/cpu_grid.hpp"
-#include "host/team/kernel_launch_state.hpp"
+#include "host/team/grid_state_pool.hpp"
+#include "host/team/kernel_registry.hpp"
 #include "host/team/world_state.hpp"
-#include "host/topology/device_info.hpp"
+#include "host/topology/block_limits.hpp"
 
 namespace pgas::detail {
 

@@ -19,7 +19,7 @@
 #include "host/heap/heap.hpp"
 #include "host/log/log.hpp"
 #include "host/proxy/proxy_service.hpp"
-#include "host/team/kernel_launch_state.hpp"
+#include "host/team/grid_state_pool.hpp"
 #include "host/topology/domains.hpp"
 #include "pgas/impl/untyped_operations.hpp"
 #include "pgas/stream.hpp"
@@ -130,7 +130,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
   [[nodiscard]] const team& host_team() const noexcept { return host_team_ ? host_team_ : domain_team_; }
   /// Direct and proxied peers.
   [[nodiscard]] const class domains& domains() const noexcept { return heap_->domains(); }
-  /// The functions of these names in `device_info.hpp`, for this PE.
+  /// The functions of these names in `block_limits.hpp`, for this PE.
   [[nodiscard]] unsigned concurrent_pes() const noexcept { return concurrent_pes_; }
   [[nodiscard]] unsigned max_collective_blocks() const noexcept { return max_collective_blocks_; }
   [[nodiscard]] grid_state_pool& grids() noexcept { return *grids_; }

@@ -1,15 +1,12 @@
 /// @file
-/// The devices of all PEs, exchanged while joining, and how many blocks they hold beside those of other PEs and of the
-/// proxy.
+/// What a PE tells the others of its device while joining.
 #pragma once
 
-#include <span>
 #include <string>
 
 #include "device/device.hpp"
 #include "pgas/bootstrap.hpp"
 #include "pgas/config.hpp"
-#include "pgas/detail/launch_kernel.hpp"
 
 namespace pgas::detail {
 
@@ -20,10 +17,6 @@ struct device_info {
   std::string refusal;  ///< the reason why there is no GPU; empty where there is one
 };
 
-[[nodiscard]] blob encode(const device_info& info);
-/// *Errors* bootstrap_protocol, naming PE `pe`, for malformed bytes.
-[[nodiscard]] device_info decode_device_info(const blob& bytes, int pe);
-
 /// A PE on its device.
 struct device_user {
   int host = 0;
@@ -31,22 +24,8 @@ struct device_user {
   device_info info;
 };
 
-/// The number of PEs, `me` included, whose kernels run on the device at the same time: the PEs of its process, under
-/// MPS those of all processes. The multiprocessors that a process may use are divided by it. Under MPS these ranges
-/// start at the same multiprocessor, so a process with a larger range divides by more.
-[[nodiscard]] unsigned concurrent_pes(std::span<const device_user> users, std::size_t me);
-
-/// Whether another process has the same device, and the kernels of the two run in turns.
-[[nodiscard]] bool takes_turns(std::span<const device_user> users, std::size_t me);
-
-/// The most blocks of the library's collective kernels, whose blocks wait for those of other PEs. Twice as many fit on
-/// every device together with those of the other PEs there, as the next kernel of a stream may start while one still
-/// runs. At most 32.
-[[nodiscard]] unsigned max_collective_blocks(std::span<const device_user> users);
-
-/// The limit of a resident grid in a world with proxied peers: the proxy's kernel, which executes their operations on
-/// this PE's memory, needs room beside it. How many of these blocks a GPU holds, in any distribution over its
-/// multiprocessors, with room for one warp of the proxy.
-[[nodiscard]] unsigned blocks_beside_proxy(const resident_kernel& kernel, const device_properties& gpu);
+[[nodiscard]] blob encode(const device_info& info);
+/// *Errors* bootstrap_protocol, naming PE `pe`, for malformed bytes.
+[[nodiscard]] device_info decode_device_info(const blob& bytes, int pe);
 
 }  // namespace pgas::detail

@@ -5,7 +5,7 @@
 
 #include "common/net/address.hpp"
 #include "common/net/tcp_socket.hpp"
-#include "host/transport/transport.hpp"
+#include "host/transport/ucx_settings.hpp"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "host/log/log.hpp"
-#include "host/transport/transport.hpp"
+#include "host/transport/ucx_settings.hpp"
 #include "test_pe.hpp"
 
 namespace pgas_test {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "host/log/log.hpp"
-#include "host/transport/transport.hpp"
+#include "host/transport/ucx_settings.hpp"
 #include "host/transport/ucx/libucp.hpp"
 
 namespace pgas::detail {

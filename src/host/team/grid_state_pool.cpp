@@ -1,34 +1,8 @@
-#include "host/team/kernel_launch_state.hpp"
+#include "host/team/grid_state_pool.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace pgas::detail {
-
-kernel_registry& kernel_registry::of_process() {
-  static kernel_registry registry;
-  return registry;
-}
-
-void kernel_registry::add(loader load) {
-  const std::lock_guard lock(mutex_);
-  loaders_.push_back(load);
-}
-
-void kernel_registry::remove(loader load) {
-  const std::lock_guard lock(mutex_);
-  const auto found = std::find(loaders_.begin(), loaders_.end(), load);
-  if (found != loaders_.end()) loaders_.erase(found);
-}
-
-void kernel_registry::preload(device& on) {
-  const std::lock_guard lock(mutex_);
-  std::size_t stack_bytes = 0;
-  on.push_context();
-  for (const loader load : loaders_) stack_bytes = std::max(stack_bytes, load());
-  on.pop_context();
-  on.make_room_for_stacks(stack_bytes);
-}
 
 namespace {
 constexpr std::size_t chunk = 64;

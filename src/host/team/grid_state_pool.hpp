@@ -1,6 +1,5 @@
 /// @file
-/// What kernel launches need of the host: the kernels of this process, which a world preloads while joining, and the
-/// state that the blocks of a launch share on a GPU. *Callers* launch() and collectives.
+/// The state that the blocks of a launch share on a GPU. *Callers* launch() and collectives.
 #pragma once
 
 #include <cstddef>
@@ -13,24 +12,6 @@
 #include "pgas/device/impl/sync/grid_barrier.hpp"
 
 namespace pgas::detail {
-
-/// The kernels of launch() that all libraries of this process contain: one for each process. *Callers* any thread;
-/// api/launch.cpp adds and removes kernels.
-class kernel_registry {
- public:
-  /// Loads a kernel and returns the bytes of its stack.
-  using loader = std::size_t (*)();
-
-  [[nodiscard]] static kernel_registry& of_process();
-  void add(loader load);
-  void remove(loader load);
-  /// Loads all kernels on the device and sets memory for the largest stack aside.
-  void preload(device& on);
-
- private:
-  std::mutex mutex_;
-  std::vector<loader> loaders_;
-};
 
 /// Allocates grid_states in device memory. Kernels of one stream follow one another, so a stream keeps one state. A
 /// captured collective gets a state of its own, as its graph may run on any stream. A captured kernel gets a table, of

@@ -1,0 +1,43 @@
+/// @file
+/// The settings of the UCX transport, and its factory. By default UCX takes all network devices of the host, and
+/// listens on them.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "host/transport/transport.hpp"
+
+namespace pgas::log {
+class logger;
+}
+
+namespace pgas::detail {
+
+/// `interfaces` and the active ports of InfiniBand, in the format of UCX_NET_DEVICES; empty where there are no
+/// interfaces. @param infiniband the kernel's list of ports
+[[nodiscard]] std::string net_devices(std::vector<std::string> interfaces,
+                                      const std::filesystem::path& infiniband = "/sys/class/infiniband");
+
+/// The same text in processes of one host that share memory by name.
+[[nodiscard]] std::string memory_namespaces();
+
+struct ucx_settings {
+  int pe = 0;                  ///< this PE's world number; each message names its sender
+  bool one_host = true;        ///< false: no shared memory, as UCX may take two containers for one host
+  bool without_tcp = false;    ///< shared memory reaches all PEs
+  std::string devices{};       ///< network devices to use, separated by commas; empty: UCX chooses
+  log::logger* log = nullptr;  ///< never null in a call; outlives the transport
+};
+
+/// Loads UCX at run time. The user's own UCX_* variables take precedence over these settings.
+///
+/// UCX authenticates nobody, and over TCP it listens on all devices that it may use: anybody who can connect to such a
+/// port can end the process (see docs/security.md). Arriving messages are checked for their shape, not for their
+/// origin. *Errors* transport_failed where UCX is not installed, is too old, can't be started, or was left out of this
+/// build.
+[[nodiscard]] std::unique_ptr<transport> make_ucx_transport(const ucx_settings& settings);
+
+}  // namespace pgas::detail
