@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "common/step_times.hpp"
+
 namespace pgas::detail::cuda {
 
 chunk_list::~chunk_list() {
@@ -21,12 +23,14 @@ void chunk_list::map(int ordinal, access importers) {
   check(driver().address_reserve(&start_, all, 0, 0, 0),
         fmt::format("reserving {} bytes of addresses (cuMemAddressReserve)", all), code::address_space);
   reserved_ = all;
+  step_times::lap("reserve");
   try {
     for (const chunk& one : chunks_) {
       check(driver().map(start_ + mapped_, one.bytes, 0, one.handle, 0),
             fmt::format("cuMemMap of {} bytes of shared memory", one.bytes), code::handle_invalid);
       mapped_ += one.bytes;
     }
+    step_times::lap("map");
     CUmemAccessDesc wanted{};
     wanted.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
     wanted.location.id = ordinal;
@@ -35,6 +39,7 @@ void chunk_list::map(int ordinal, access importers) {
         driver().set_access(start_, all, &wanted, 1),
         fmt::format("cuMemSetAccess for GPU {} (does it reach the memory's GPU? see nvidia-smi topo -p2p rw)", ordinal),
         code::peer_unreachable);
+    step_times::lap("access");
   } catch (...) {
     unmap();
     throw;

@@ -1,10 +1,13 @@
 // Memory of GPUs that is shared without a world, on the side of its owner.
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 #include "common/siphash.hpp"
+#include "common/system_error.hpp"
 #include "device/cuda/shared_chunks.hpp"
 #include "device/sharing.hpp"
 
@@ -56,18 +59,17 @@ class gpu_memory : public exportable_memory {
 class vmm_memory final : public gpu_memory {
  public:
   vmm_memory(primary_context context, void* data, const sharing_description& is, chunk_list chunks, bool fabric)
-      : gpu_memory(std::move(context), data, is), chunks_(std::move(chunks)), fabric_(fabric) {}
+      : gpu_memory(std::move(context), data, is), chunks_(std::move(chunks)), fabric_(fabric) {
+    if (chunks_.all().size() == 1) kept_ = exported(chunks_.all().front());
+  }
   [[nodiscard]] std::size_t pieces() const noexcept override { return chunks_.all().size(); }
   [[nodiscard]] shared_piece piece(std::size_t number) const override {
     const chunk& one = chunks_.all()[number];
-    const current_context current(context_.get());
-    int fd = -1;
-    check(driver().export_handle(&fd, one.handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
-          "cuMemExportToShareableHandle (descriptor)");
     shared_piece made;
     made.bytes = one.bytes;
     made.handle.kind = handle_kind::posix_fd;
-    made.handle.fd = unique_fd(fd);
+    made.handle.fd = kept_ ? unique_fd(::fcntl(kept_.get(), F_DUPFD_CLOEXEC, 0)) : exported(one);
+    if (!made.handle.fd) throw_system("a descriptor of GPU memory");
     return made;
   }
   [[nodiscard]] std::vector<shared_piece> fabric_pieces() const override {
@@ -86,8 +88,17 @@ class vmm_memory final : public gpu_memory {
   }
 
  private:
+  [[nodiscard]] unique_fd exported(const chunk& one) const {
+    const current_context current(context_.get());
+    int fd = -1;
+    check(driver().export_handle(&fd, one.handle, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0),
+          "cuMemExportToShareableHandle (descriptor)");
+    return unique_fd(fd);
+  }
+
   chunk_list chunks_;
   bool fabric_;
+  unique_fd kept_;  ///< of memory in one piece: a copy of it takes no call of the driver, and its close() is short
 };
 
 /// Memory of a pool: the pool's descriptor, and where in it.

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "common/step_times.hpp"
 #include "device/cuda/shared_chunks.hpp"
 #include "device/sharing.hpp"
 
@@ -98,6 +99,7 @@ std::unique_ptr<mapped_import> import_chunks(primary_context context, const shar
     }
     chunks.add(one);
   }
+  step_times::lap("import");
   chunks.map(context.ordinal(), what.read_only != 0 ? access::read_only : access::read_write);
   return std::make_unique<vmm_import>(std::move(context), std::move(chunks), what.offset);
 }
@@ -114,8 +116,10 @@ std::unique_ptr<mapped_import> import_pool(primary_context context, const sharin
 }
 
 std::unique_ptr<mapped_import> import_on(int ordinal, const sharing_description& what, std::span<shared_piece> pieces) {
+  step_times::lap("find the GPU");
   primary_context context(ordinal);
   const current_context current(context.get());
+  step_times::lap("context");
   switch (what.way) {
     case sharing_way::vmm: return import_chunks(std::move(context), what, pieces);
     case sharing_way::pool: return import_pool(std::move(context), what, pieces.front());

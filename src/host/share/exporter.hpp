@@ -26,7 +26,7 @@ class shared_object {
   [[nodiscard]] virtual blob description() const = 0;
   /// At most max_handles.
   [[nodiscard]] virtual std::size_t pieces() const noexcept = 0;
-  /// Made for each importer anew, so that no descriptor is open meanwhile. *Errors* those of the device.
+  /// For each importer anew: what is in it is sent and closed. *Errors* those of the device.
   [[nodiscard]] virtual shared_piece piece(std::size_t number) const = 0;
   /// "memory of 4096 bytes on the host", for lists and the log.
   [[nodiscard]] virtual std::string text() const = 0;

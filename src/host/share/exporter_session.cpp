@@ -8,6 +8,7 @@
 
 #include "common/resource_limits.hpp"
 #include "common/serialize.hpp"
+#include "common/step_times.hpp"
 #include "common/system_error.hpp"
 #include "common/unique_fd.hpp"
 #include "host/share/exporter_service.hpp"
@@ -140,6 +141,9 @@ void exporter::answer(sessions::iterator at, const share_request& request) {
     list(to);
     return drop(at);
   }
+  std::optional<step_times> times;
+  if (log_.enabled(log_level::debug)) times.emplace();
+  const pid_t asking = to.pid != 0 ? to.pid : request.pid;
   bits128 secret;
   try {
     admit(to, request, secret);
@@ -147,7 +151,9 @@ void exporter::answer(sessions::iterator at, const share_request& request) {
     refuse(to.socket.get(), why.code(), text_of(why));
     return drop(at);
   }
+  step_times::lap("admit");
   go_on(at, &request, secret);
+  if (times) log_.debug("answering process {}: {}", asking, times->text());
 }
 
 void exporter::go_on(sessions::iterator at, const share_request* request, const bits128& secret) {
@@ -195,6 +201,8 @@ void exporter::admit(session& from, const share_request& request, bits128& secre
 
 bool exporter::send_more(session& to, const share_request* request, const bits128& secret) {
   const std::size_t all = to.sending->pieces();
+  // Held from the last packet on: revoke() by one who has just got it must find the session complete.
+  std::unique_lock lock(mutex_, std::defer_lock);
   do {
     share_reply head;
     head.what = request != nullptr ? share_reply::status::granted : share_reply::status::more;
@@ -220,6 +228,7 @@ bool exporter::send_more(session& to, const share_request* request, const bits12
       fds.push_back(piece.handle.fd.get());
       owned.push_back(std::move(piece.handle.fd));
     }
+    step_times::lap("export");
     head.bytes = static_cast<std::uint32_t>(body.size());
     blob packet;
     append(packet, head);
@@ -228,17 +237,18 @@ bool exporter::send_more(session& to, const share_request* request, const bits12
       const bits128 code = code_of(secret, *request, packet);
       std::memcpy(packet.data() + offsetof(share_reply, code), code.data(), sizeof code);
     }
+    if (until == all) lock.lock();
     const int failed = send_packet(to.socket.get(), packet, {}, fds);
     if (failed == EAGAIN && request == nullptr) {
       loop_.change(to.socket.get(), POLLIN | POLLOUT);
       return true;
     }
     if (failed != 0) return false;
+    step_times::lap("send");
     to.sent = until;
     request = nullptr;
   } while (to.sent < all);
   loop_.change(to.socket.get(), POLLIN);
-  const std::lock_guard lock(mutex_);
   log_.debug("process {} has opened {}", to.pid, to.sending->text());
   to.sending.reset();
   to.deadline.reset();

@@ -15,6 +15,7 @@
 #include "common/net/unix_socket.hpp"
 #include "common/printable.hpp"
 #include "common/process_identity.hpp"
+#include "common/step_times.hpp"
 #include "common/system_error.hpp"
 
 namespace pgas::detail {
@@ -191,6 +192,7 @@ opened_ticket open_ticket(const ticket& which, ticket_kind kind, const deadline&
                     who));
   if (expired(which)) throw error(code::authentication, expired_text(which.exporter));
   unforked_fd socket = connect(who, which.exporter.socket, limit);
+  step_times::lap("connect");
   share_request request;
   request.ticket = which.id;
   request.nonce = random_bits();
@@ -220,7 +222,9 @@ opened_ticket open_ticket(const ticket& which, ticket_kind kind, const deadline&
   }
   if (result.pieces.size() != first.handles)
     throw error(code::handle_invalid, fmt::format("{} has sent more handles than it has announced", who));
+  step_times::lap("answer");
   unforked_fd process = watch(socket.get(), which.exporter);
+  step_times::lap("look at the exporter");
   result.connection = std::make_unique<exporter_connection>(which, std::move(socket), std::move(process));
   return result;
 }

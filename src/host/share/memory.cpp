@@ -6,13 +6,17 @@
 #include <condition_variable>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <set>
 #include <tuple>
 #include <utility>
 
 #include "common/net/socket.hpp"
+#include "common/step_times.hpp"
 #include "host/log/format_bytes.hpp"
+#include "host/log/log.hpp"
 #include "host/share/share_message.hpp"
+#include "pgas/config.hpp"
 
 namespace pgas::detail {
 
@@ -33,6 +37,24 @@ blob contents_of(const exportable_memory& memory) {
     for (const shared_piece& piece : pieces) append(payload, fabric_piece{piece.bytes, piece.handle.bytes});
   return payload;
 }
+
+/// Where the steps of opening are logged; nowhere if the settings are wrong, which is for others to report.
+class import_log {
+ public:
+  import_log() {
+    try {
+      log_.emplace(config::from_environment());
+    } catch (const error&) {
+    }
+  }
+  [[nodiscard]] static log::logger* verbose() {
+    std::optional<log::logger>& log = of_this_process<import_log>().log_;
+    return log && log->enabled(log_level::debug) ? &*log : nullptr;
+  }
+
+ private:
+  std::optional<log::logger> log_;
+};
 
 [[noreturn]] void contradicts(const std::string& who) {
   throw error(
@@ -167,6 +189,9 @@ std::shared_ptr<imported_memory> imported_memory::open(std::string_view text, co
   };
   try {
     const std::string who = name_of(which.exporter);
+    log::logger* const log = import_log::verbose();
+    std::optional<step_times> times;
+    if (log != nullptr) times.emplace();
     opened_ticket opened;
     std::span<const std::byte> bytes(which.payload);
     sharing_description described = take_description(bytes, who);
@@ -191,6 +216,9 @@ std::shared_ptr<imported_memory> imported_memory::open(std::string_view text, co
       memory = std::make_shared<imported_memory>(which, described, map(described, opened.pieces, options));
     }
     if (opened.connection) memory->add(std::move(opened.connection));
+    opened.pieces.clear();
+    step_times::lap("close descriptors");
+    if (times) log->debug("opening {} bytes of {}: {}", described.bytes, who, times->text());
     all.add(key, block, memory);
     finish();
     return memory;
