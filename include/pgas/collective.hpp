@@ -29,7 +29,7 @@
 /// without a stream, or when the stream is synchronised; peer_lost and aborted end the wait.
 #pragma once
 
-#include "pgas/device/impl/reduce/host_collective_request.hpp"
+#include "pgas/device/impl/reduce/collective_request.hpp"
 #include "pgas/stream.hpp"
 #include "pgas/team.hpp"
 

@@ -19,7 +19,7 @@ namespace pgas::detail {
 
 /// Options for make_bootstrap() from the settings and the launcher's variables, as world::join() uses them.
 /// *Errors* config_value where a variable of the launcher is no number in its range.
-[[nodiscard]] PGAS_API bootstrap_options launch_options(const config& settings);
+[[nodiscard]] PGAS_API bootstrap_options make_bootstrap_options(const config& settings);
 
 /// The text that a program prints as it starts: the version where PREFIX_VERSION is set, the options where PREFIX_INFO
 /// is, of the first prefix that is set; else empty. @param interface its name and version, such as "OpenSHMEM 1.5".

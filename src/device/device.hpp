@@ -16,7 +16,7 @@
 #include "device/operation_request.hpp"
 #include "pgas/config.hpp"
 #include "pgas/device/context.hpp"
-#include "pgas/device/impl/reduce/host_collective_request.hpp"
+#include "pgas/device/impl/reduce/collective_request.hpp"
 
 namespace pgas::detail {
 

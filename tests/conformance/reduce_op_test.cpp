@@ -5,7 +5,7 @@
 #include <complex>
 #include <limits>
 
-#include "pgas/device/impl/reduce/host_collective_request.hpp"
+#include "pgas/device/impl/reduce/collective_request.hpp"
 
 namespace {
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "pgas/device/collective.hpp"
-#include "pgas/device/impl/reduce/host_collective_request.hpp"
+#include "pgas/device/impl/reduce/collective_request.hpp"
 #include "pgas/device/impl/reduce/reduce_loop.hpp"
 
 namespace pgas::detail {

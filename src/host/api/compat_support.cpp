@@ -1,13 +1,15 @@
 #include "pgas/compat_support.hpp"
 
-#include "host/config/launch_options.hpp"
+#include "host/config/bootstrap_options.hpp"
 #include "host/config/print_config.hpp"
 #include "host/control/bootstrap_exchange.hpp"
 #include "host/log/log.hpp"
 
 namespace pgas::detail {
 
-bootstrap_options launch_options(const config& settings) { return config_detail::launch_options(settings); }
+bootstrap_options make_bootstrap_options(const config& settings) {
+  return config_detail::make_bootstrap_options(settings);
+}
 
 std::string opening_text(std::string_view interface, std::initializer_list<std::string_view> prefixes) {
   return config_detail::startup_text(interface, prefixes);

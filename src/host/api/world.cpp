@@ -8,7 +8,7 @@
 
 #include "common/check_struct_size.hpp"
 #include "common/join_test_hook.hpp"
-#include "host/config/launch_options.hpp"
+#include "host/config/bootstrap_options.hpp"
 #include "host/team/world_state.hpp"
 #include "host/topology/domains.hpp"
 
@@ -62,7 +62,7 @@ world world::join() { return join(config::from_environment()); }
 world world::join(const config& settings) {
   detail::check_struct_size("config", settings.struct_size, sizeof(config));
   detail::join_step("bootstrap");
-  chosen_bootstrap chosen = make_bootstrap(config_detail::launch_options(settings));
+  chosen_bootstrap chosen = make_bootstrap(config_detail::make_bootstrap_options(settings));
   static_cast<void>(detail::parse_p2p_sets(settings.p2p, chosen.exchange->size(), true));
   return world(make_state(std::move(chosen.exchange), settings, chosen.description));
 }

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "host/control/control_group.hpp"
-#include "pgas/device/impl/reduce/host_collective_request.hpp"
+#include "pgas/device/impl/reduce/collective_request.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::detail {

@@ -12,7 +12,7 @@
 
 #include "device/operation_request.hpp"
 #include "pgas/device/context.hpp"
-#include "pgas/device/impl/reduce/host_collective_request.hpp"
+#include "pgas/device/impl/reduce/collective_request.hpp"
 #include "pgas/device/impl/reduce/oneshot_reduce.hpp"
 #include "pgas/device/impl/sync/grid_barrier.hpp"
 

@@ -83,7 +83,7 @@ void runtime::start(start_request request) {
     if (settings_->device < 0) settings_->device = request.device;
     log_ = std::make_unique<detail::interface_log>(*settings_);
     if (request.exchange == nullptr) {
-      chosen_bootstrap chosen = make_bootstrap(detail::launch_options(*settings_));
+      chosen_bootstrap chosen = make_bootstrap(detail::make_bootstrap_options(*settings_));
       request.exchange = std::move(chosen.exchange);
       if (request.exchange->rank() == 0) log_->write(log_level::info, "bootstrapped through " + chosen.description);
     }

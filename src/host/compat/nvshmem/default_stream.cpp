@@ -7,6 +7,7 @@
 
 #include "host/compat/nvshmem/cuda_driver.hpp"
 #include "host/compat/nvshmem/host_library.hpp"
+#include "pgas/detail/launch_kernel.hpp"
 
 namespace pgas::compat {
 

@@ -54,7 +54,7 @@ std::unique_ptr<bootstrap> make_uid_bootstrap(const nvshmemx_uniqueid_args_t& ar
   if (args.nranks < 1 || args.myrank < 0 || args.myrank >= args.nranks)
     throw error(code::invalid_argument, fmt::format("rank {} of {}: give the number of processes, and ranks from 0 on",
                                                     args.myrank, args.nranks));
-  bootstrap_options options = detail::launch_options(runtime::instance().settings());
+  bootstrap_options options = detail::make_bootstrap_options(runtime::instance().settings());
   options.method = "tcp";
   options.unique_id.assign(args.id->internal, strnlen(args.id->internal, sizeof args.id->internal));
   options.rank = args.myrank;
@@ -170,7 +170,7 @@ void nvshmemx_hostlib_finalize() {
 int nvshmemx_get_uniqueid(nvshmemx_uniqueid_t* uniqueid) {
   return to_nvshmemx_status("nvshmemx_get_uniqueid", [&] {
     if (uniqueid == nullptr) throw error(code::invalid_argument, "the pointer to the unique id is null");
-    bootstrap_options options = detail::launch_options(runtime::instance().settings());
+    bootstrap_options options = detail::make_bootstrap_options(runtime::instance().settings());
     options.unique_id_length = sizeof(uniqueid->internal) - 1;
     const std::string id = make_unique_id(options);
     *uniqueid = NVSHMEMX_UNIQUEID_INITIALIZER;

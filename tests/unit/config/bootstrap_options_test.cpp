@@ -1,6 +1,6 @@
 /// @file
 /// What launchers leave in the environment, as the bootstrap is told.
-#include "host/config/launch_options.hpp"
+#include "host/config/bootstrap_options.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,14 +12,14 @@
 namespace pgas::config_detail {
 namespace {
 
-TEST(launch_options, carries_the_configuration) {
+TEST(bootstrap_options, carries_the_configuration) {
   config c;
   c.bootstrap = "tcp";
   c.join_timeout = std::chrono::seconds(5);
   c.unique_id = "id";
   c.secret = "s";
   c.socket_ifname = "eth1";
-  const bootstrap_options o = launch_options(c, {});
+  const bootstrap_options o = make_bootstrap_options(c, {});
   EXPECT_EQ(o.method, "tcp");
   EXPECT_EQ(o.timeout, std::chrono::seconds(5));
   EXPECT_EQ(o.unique_id, "id");
@@ -27,8 +27,8 @@ TEST(launch_options, carries_the_configuration) {
   EXPECT_EQ(o.interface, "eth1");
 }
 
-TEST(launch_options, alone_nothing_is_given) {
-  const bootstrap_options o = launch_options({}, {});
+TEST(bootstrap_options, alone_nothing_is_given) {
+  const bootstrap_options o = make_bootstrap_options({}, {});
   EXPECT_EQ(o.rank, -1);
   EXPECT_EQ(o.size, -1);
   EXPECT_EQ(o.local_fd, -1);
@@ -38,25 +38,26 @@ TEST(launch_options, alone_nothing_is_given) {
   EXPECT_FALSE(o.master_port_taken);
 }
 
-TEST(launch_options, pgasrun) {
-  const bootstrap_options o = launch_options({}, {{"PGAS_RANK", "2"}, {"PGAS_SIZE", "4"}, {"PGAS_LOCAL_FD", "7"}});
+TEST(bootstrap_options, pgasrun) {
+  const bootstrap_options o =
+      make_bootstrap_options({}, {{"PGAS_RANK", "2"}, {"PGAS_SIZE", "4"}, {"PGAS_LOCAL_FD", "7"}});
   EXPECT_EQ(o.rank, 2);
   EXPECT_EQ(o.size, 4);
   EXPECT_EQ(o.local_fd, 7);
 }
 
-TEST(launch_options, pmix_needs_rank_and_namespace) {
-  EXPECT_TRUE(launch_options({}, {{"PMIX_RANK", "0"}, {"PMIX_NAMESPACE", "1234"}}).pmix_launcher);
-  EXPECT_FALSE(launch_options({}, {{"PMIX_RANK", "0"}}).pmix_launcher);
+TEST(bootstrap_options, pmix_needs_rank_and_namespace) {
+  EXPECT_TRUE(make_bootstrap_options({}, {{"PMIX_RANK", "0"}, {"PMIX_NAMESPACE", "1234"}}).pmix_launcher);
+  EXPECT_FALSE(make_bootstrap_options({}, {{"PMIX_RANK", "0"}}).pmix_launcher);
 }
 
-TEST(launch_options, torchrun) {
-  const bootstrap_options o = launch_options({}, {{"MASTER_ADDR", "node1"},
-                                                  {"MASTER_PORT", "29500"},
-                                                  {"RANK", "1"},
-                                                  {"WORLD_SIZE", "2"},
-                                                  {"TORCHELASTIC_RUN_ID", "job"},
-                                                  {"TORCHELASTIC_USE_AGENT_STORE", "True"}});
+TEST(bootstrap_options, torchrun) {
+  const bootstrap_options o = make_bootstrap_options({}, {{"MASTER_ADDR", "node1"},
+                                                          {"MASTER_PORT", "29500"},
+                                                          {"RANK", "1"},
+                                                          {"WORLD_SIZE", "2"},
+                                                          {"TORCHELASTIC_RUN_ID", "job"},
+                                                          {"TORCHELASTIC_USE_AGENT_STORE", "True"}});
   EXPECT_EQ(o.master_address, "node1");
   EXPECT_EQ(o.master_port, 29500);
   EXPECT_EQ(o.rank, 1);
@@ -65,21 +66,21 @@ TEST(launch_options, torchrun) {
   EXPECT_TRUE(o.master_port_taken);
 }
 
-TEST(launch_options, half_a_rendezvous_is_none) {
-  const bootstrap_options o = launch_options({}, {{"MASTER_ADDR", "node1"}, {"RANK", "not a number"}});
+TEST(bootstrap_options, half_a_rendezvous_is_none) {
+  const bootstrap_options o = make_bootstrap_options({}, {{"MASTER_ADDR", "node1"}, {"RANK", "not a number"}});
   EXPECT_EQ(o.master_address, "");
   EXPECT_EQ(o.rank, -1);
 }
 
-TEST(launch_options, a_unique_id_with_rank_and_size_is_a_rendezvous) {
+TEST(bootstrap_options, a_unique_id_with_rank_and_size_is_a_rendezvous) {
   const std::string id = make_unique_id();
   config with_id;
   with_id.unique_id = id;
-  EXPECT_EQ(launch_options(with_id, {{"RANK", "1"}}).rank, -1) << "half of it";
+  EXPECT_EQ(make_bootstrap_options(with_id, {{"RANK", "1"}}).rank, -1) << "half of it";
   std::vector<std::thread> pes;
   for (const char* const rank : {"0", "1"})
     pes.emplace_back([&, rank] {
-      const bootstrap_options o = launch_options(with_id, {{"RANK", rank}, {"WORLD_SIZE", "2"}});
+      const bootstrap_options o = make_bootstrap_options(with_id, {{"RANK", rank}, {"WORLD_SIZE", "2"}});
       EXPECT_EQ(o.master_address, "");
       const chosen_bootstrap chosen = make_bootstrap(o);
       EXPECT_EQ(std::to_string(chosen.exchange->rank()), rank);
@@ -89,14 +90,14 @@ TEST(launch_options, a_unique_id_with_rank_and_size_is_a_rendezvous) {
   for (std::thread& pe : pes) pe.join();
 }
 
-TEST(launch_options, own_rank_and_size_win) {
-  const bootstrap_options o = launch_options(
+TEST(bootstrap_options, own_rank_and_size_win) {
+  const bootstrap_options o = make_bootstrap_options(
       {}, {{"PGAS_RANK", "3"}, {"PGAS_SIZE", "4"}, {"MASTER_ADDR", "node1"}, {"RANK", "1"}, {"WORLD_SIZE", "2"}});
   EXPECT_EQ(o.rank, 3);
   EXPECT_EQ(o.size, 4);
 }
 
-TEST(launch_options, nonsense_from_a_launcher_is_an_error_that_names_it) {
+TEST(bootstrap_options, nonsense_from_a_launcher_is_an_error_that_names_it) {
   const std::pair<const char*, const char*> bad[] = {{"PGAS_RANK", "-1"},
                                                      {"PGAS_RANK", "two"},
                                                      {"PGAS_SIZE", "0"},
@@ -104,16 +105,16 @@ TEST(launch_options, nonsense_from_a_launcher_is_an_error_that_names_it) {
                                                      {"PGAS_LOCAL_FD", "3x"}};
   for (const auto& [name, value] : bad) {
     try {
-      (void)launch_options({}, {{name, value}});
+      (void)make_bootstrap_options({}, {{name, value}});
       ADD_FAILURE() << name << '=' << value;
     } catch (const error& e) {
       EXPECT_EQ(e.code(), code::config_value);
       EXPECT_NE(std::string(e.what()).find(std::string(name) + '=' + value), std::string::npos) << e.what();
     }
   }
-  EXPECT_THROW(
-      (void)launch_options({}, {{"MASTER_ADDR", "a"}, {"RANK", "0"}, {"WORLD_SIZE", "1"}, {"MASTER_PORT", "70000"}}),
-      error);
+  EXPECT_THROW((void)make_bootstrap_options(
+                   {}, {{"MASTER_ADDR", "a"}, {"RANK", "0"}, {"WORLD_SIZE", "1"}, {"MASTER_PORT", "70000"}}),
+               error);
 }
 
 }  // namespace

@@ -16,10 +16,10 @@ namespace pgas::config_detail {
 ///
 /// RANK and WORLD_SIZE count only beside MASTER_ADDR or a unique id. A missing variable leaves its option "not given".
 /// *Errors* code::config_value where a variable of pgasrun or torchrun is no number in its range.
-[[nodiscard]] bootstrap_options launch_options(const config& settings, const environment& variables);
+[[nodiscard]] bootstrap_options make_bootstrap_options(const config& settings, const environment& variables);
 
 /// The same for the environment of this process.
 /// *Callers* any thread; the program must not change its environment meanwhile.
-[[nodiscard]] bootstrap_options launch_options(const config& settings);
+[[nodiscard]] bootstrap_options make_bootstrap_options(const config& settings);
 
 }  // namespace pgas::config_detail

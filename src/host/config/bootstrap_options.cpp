@@ -1,4 +1,4 @@
-#include "host/config/launch_options.hpp"
+#include "host/config/bootstrap_options.hpp"
 
 #include <fmt/format.h>
 
@@ -25,7 +25,7 @@ int number(const environment& variables, std::string_view name, int least, int m
 
 }  // namespace
 
-bootstrap_options launch_options(const config& settings, const environment& variables) {
+bootstrap_options make_bootstrap_options(const config& settings, const environment& variables) {
   constexpr int any = std::numeric_limits<int>::max();
   constexpr int largest_port = 65535;
   const auto text = [&](std::string_view name) { return std::string(variables.get(name).value_or("")); };
@@ -58,6 +58,8 @@ bootstrap_options launch_options(const config& settings, const environment& vari
   return result;
 }
 
-bootstrap_options launch_options(const config& settings) { return launch_options(settings, environment::of_process()); }
+bootstrap_options make_bootstrap_options(const config& settings) {
+  return make_bootstrap_options(settings, environment::of_process());
+}
 
 }  // namespace pgas::config_detail
