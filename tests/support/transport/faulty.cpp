@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "host/transport/check_transfer.hpp"
 #include "host/transport/transport.hpp"
 
 namespace pgas::testing {

@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "host/transport/check_transfer.hpp"
+
 namespace pgas::detail {
 namespace {
 

@@ -1,10 +1,18 @@
-#include "host/transport/transport.hpp"
+/// @file
+/// Checks of the arguments of transfers that all transports share.
+#pragma once
 
 #include <fmt/format.h>
 
+#include <cstddef>
+#include <cstdint>
+
+#include "pgas/error.hpp"
+
 namespace pgas::detail {
 
-void check_message(int pe, int n_pes, std::size_t bytes, std::size_t most) {
+/// *Errors* transport_failed unless `pe` is one of `n_pes` and `bytes` are at most `most`.
+inline void check_message(int pe, int n_pes, std::size_t bytes, std::size_t most) {
   if (pe < 0 || pe >= n_pes)
     throw error{code::transport_failed, fmt::format("a message to PE {} where there are {} PEs", pe, n_pes), pe};
   if (bytes > most)
@@ -12,7 +20,8 @@ void check_message(int pe, int n_pes, std::size_t bytes, std::size_t most) {
                 fmt::format("a message of {} bytes to PE {}: cut it into chunks of at most {}", bytes, pe, most), pe};
 }
 
-void check_range(int pe, std::uint64_t offset, std::uint64_t bytes, std::uint64_t exposed) {
+/// *Errors* transport_failed unless [offset, offset + bytes) is inside the `exposed` bytes of `pe`.
+inline void check_range(int pe, std::uint64_t offset, std::uint64_t bytes, std::uint64_t exposed) {
   if (offset > exposed || bytes > exposed - offset)
     throw error{
         code::transport_failed,
