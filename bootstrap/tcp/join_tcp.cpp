@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 #include <netdb.h>
 
-#include <cerrno>
 #include <map>
 #include <mutex>
 #include <thread>
@@ -12,9 +11,7 @@
 #include "bootstrap/tcp/rank0_server.hpp"
 #include "bootstrap/tcp/reach_rank0.hpp"
 #include "bootstrap/tcp/unique_id.hpp"
-#include "common/check_struct_size.hpp"
 #include "common/resource_limits.hpp"
-#include "common/system_error.hpp"
 #include "common/thread.hpp"
 #include "pgas/error.hpp"
 
@@ -237,6 +234,11 @@ std::unique_ptr<bootstrap> join_tcp(const bootstrap_options& options) {
   return joined;
 }
 
+void keep_for_rank0(const std::string& unique_id, std::vector<tcp_listener> listeners) {
+  const std::lock_guard lock{endpoints_mutex};
+  endpoints()[unique_id].listeners = std::move(listeners);
+}
+
 void close_unused(const std::string& unique_id) {
   const std::lock_guard lock{endpoints_mutex};
   const auto found = endpoints().find(unique_id);
@@ -244,26 +246,3 @@ void close_unused(const std::string& unique_id) {
 }
 
 }  // namespace pgas::boot
-
-namespace pgas {
-
-std::string make_unique_id(const bootstrap_options& options) {
-  using namespace boot;
-  detail::check_struct_size("bootstrap_options", options.struct_size, sizeof(bootstrap_options));
-  auto listeners = listen_on(options.interface, 0);
-  if (listeners.empty()) throw_system("opening a listener for a unique id", EADDRINUSE);
-  host_addresses own = own_addresses(options.interface);
-  own.reachable.insert(own.reachable.end(), own.loopback.begin(), own.loopback.end());
-  if (own.reachable.empty())
-    throw error{code::bootstrap_unavailable,
-                "no network interface of this host is up and has an address, not even the loopback. Bring one up (`ip "
-                "link set lo up` is enough for PEs of one host), or start the PEs with pgasrun, which needs none"};
-  unique_id id{random_bits(), {}};
-  for (const tcp_address& one : own.reachable) id.addresses.push_back(one.with_port(listeners.front().port()));
-  std::string text = id.print(options.unique_id_length);
-  const std::lock_guard lock{endpoints_mutex};
-  endpoints()[text].listeners = std::move(listeners);
-  return text;
-}
-
-}  // namespace pgas

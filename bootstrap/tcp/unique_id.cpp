@@ -2,9 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <charconv>
 #include <utility>
 
+#include "common/check_struct_size.hpp"
+#include "common/system_error.hpp"
+#include "pgas/bootstrap.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::boot {
@@ -72,3 +76,25 @@ unique_id unique_id::parse(std::string_view text) {
 }
 
 }  // namespace pgas::boot
+
+namespace pgas {
+
+std::string make_unique_id(const bootstrap_options& options) {
+  using namespace boot;
+  detail::check_struct_size("bootstrap_options", options.struct_size, sizeof(bootstrap_options));
+  auto listeners = listen_on(options.interface, 0);
+  if (listeners.empty()) throw_system("opening a listener for a unique id", EADDRINUSE);
+  host_addresses own = own_addresses(options.interface);
+  own.reachable.insert(own.reachable.end(), own.loopback.begin(), own.loopback.end());
+  if (own.reachable.empty())
+    throw error{code::bootstrap_unavailable,
+                "no network interface of this host is up and has an address, not even the loopback. Bring one up (`ip "
+                "link set lo up` is enough for PEs of one host), or start the PEs with pgasrun, which needs none"};
+  unique_id id{random_bits(), {}};
+  for (const tcp_address& one : own.reachable) id.addresses.push_back(one.with_port(listeners.front().port()));
+  std::string text = id.print(options.unique_id_length);
+  keep_for_rank0(text, std::move(listeners));
+  return text;
+}
+
+}  // namespace pgas

@@ -1,6 +1,6 @@
 /// @file
-/// The printed form of where rank 0 listens: "pgas1-PORT-SECRET-ADDRESS,ADDRESS,..." in hexadecimal and plain
-/// addresses.
+/// Unique ids, which make_unique_id() makes: the printed form of where rank 0 listens:
+/// "pgas1-PORT-SECRET-ADDRESS,ADDRESS,..." in hexadecimal and plain addresses.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/net/address.hpp"
+#include "common/net/tcp_socket.hpp"
 #include "common/siphash.hpp"
 
 namespace pgas::boot {
@@ -26,5 +27,8 @@ struct unique_id {
   /// *Errors* code::bootstrap_protocol where `text` is not a whole unique id.
   [[nodiscard]] static unique_id parse(std::string_view text);
 };
+
+/// Keeps what make_unique_id() opened until rank 0 joins by this id in this process.
+void keep_for_rank0(const std::string& unique_id, std::vector<tcp_listener> listeners);
 
 }  // namespace pgas::boot
