@@ -7,10 +7,11 @@
 /// name, and end the processes of all PEs with status 1, as shmem_global_exit() does.
 #pragma once
 
+#include "shmem/active_set.h"
 #include "shmem/atomic.h"
 #include "shmem/collective.h"
-#include "shmem/deprecated.h"
 #include "shmem/init_memory.h"
+#include "shmem/old_names.h"
 #include "shmem/rma.h"
 #include "shmem/signal_wait.h"
 #include "shmem/team_context.h"

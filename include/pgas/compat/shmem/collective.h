@@ -1,5 +1,5 @@
 /// @file
-/// OpenSHMEM: collectives of teams, which return zero, or nonzero where they failed; collectives of active sets.
+/// OpenSHMEM: collectives of teams, which return zero, or nonzero where they failed.
 #pragma once
 
 #include "types.h"
@@ -47,47 +47,6 @@ PGAS_SHMEM_DECLARE(int, alltoallmem, (shmem_team_t team, void* dest, const void*
 PGAS_SHMEM_DECLARE(int, alltoallsmem,
                    (shmem_team_t team, void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems))
 
-// ---- active sets, of OpenSHMEM 1.4: PEs PE_start, PE_start + 2^logPE_stride, ..., PE_size of them, which all call.
-// `pSync` and `pWrk` are not used ----
-
-#define PGAS_SHMEM_SET int PE_start, int logPE_stride, int PE_size
-
-PGAS_SHMEM_DECLARE(void, barrier, (PGAS_SHMEM_SET, long* pSync))
-PGAS_SHMEM_DECLARE(void, sync, (PGAS_SHMEM_SET, long* pSync))
-
-#define PGAS_SHMEM_SET_SIZED(BITS)                                                                              \
-  PGAS_SHMEM_DECLARE(void, broadcast##BITS,                                                                     \
-                     (void* dest, const void* source, size_t nelems, int PE_root, PGAS_SHMEM_SET, long* pSync)) \
-  PGAS_SHMEM_DECLARE(void, collect##BITS,                                                                       \
-                     (void* dest, const void* source, size_t nelems, PGAS_SHMEM_SET, long* pSync))              \
-  PGAS_SHMEM_DECLARE(void, fcollect##BITS,                                                                      \
-                     (void* dest, const void* source, size_t nelems, PGAS_SHMEM_SET, long* pSync))              \
-  PGAS_SHMEM_DECLARE(void, alltoall##BITS,                                                                      \
-                     (void* dest, const void* source, size_t nelems, PGAS_SHMEM_SET, long* pSync))              \
-  PGAS_SHMEM_DECLARE(                                                                                           \
-      void, alltoalls##BITS,                                                                                    \
-      (void* dest, const void* source, ptrdiff_t dst, ptrdiff_t sst, size_t nelems, PGAS_SHMEM_SET, long* pSync))
-PGAS_SHMEM_SET_SIZED(32)
-PGAS_SHMEM_SET_SIZED(64)
-#undef PGAS_SHMEM_SET_SIZED
-
-#define PGAS_SHMEM_TO_ALL(NAME, TYPE, OP)        \
-  PGAS_SHMEM_DECLARE(void, NAME##_##OP##_to_all, \
-                     (TYPE * dest, const TYPE* source, int nreduce, PGAS_SHMEM_SET, TYPE* pWrk, long* pSync))
-#define PGAS_SET_BITS_TYPE(NAME, TYPE) \
-  PGAS_SHMEM_TO_ALL(NAME, TYPE, and)   \
-  PGAS_SHMEM_TO_ALL(NAME, TYPE, or)    \
-  PGAS_SHMEM_TO_ALL(NAME, TYPE, xor)
-#define PGAS_SET_ORDER_TYPE(NAME, TYPE) \
-  PGAS_SHMEM_TO_ALL(NAME, TYPE, min)    \
-  PGAS_SHMEM_TO_ALL(NAME, TYPE, max)
-#define PGAS_SET_SUM_TYPE(NAME, TYPE) \
-  PGAS_SHMEM_TO_ALL(NAME, TYPE, sum)  \
-  PGAS_SHMEM_TO_ALL(NAME, TYPE, prod)
-#include "../types.inc"
-#undef PGAS_SHMEM_TO_ALL
-#undef PGAS_SHMEM_SET
-
 #ifdef __cplusplus
 }
 #endif
@@ -102,22 +61,13 @@ __extension__ typedef double _Complex pgas_shmem_complexd;
   inline int shmem_##NAME(shmem_team_t team, OF_C* dest, const OF_C* source, size_t count) {                    \
     return shmem_##NAME(team, reinterpret_cast<OF_CXX*>(dest), reinterpret_cast<const OF_CXX*>(source), count); \
   }
-#define PGAS_SHMEM_OF_C_TO_ALL(NAME, OF_C, OF_CXX)                                                                   \
-  inline void shmem_##NAME(OF_C* dest, const OF_C* source, int nreduce, int PE_start, int logPE_stride, int PE_size, \
-                           OF_C* pWrk, long* pSync) {                                                                \
-    shmem_##NAME(reinterpret_cast<OF_CXX*>(dest), reinterpret_cast<const OF_CXX*>(source), nreduce, PE_start,        \
-                 logPE_stride, PE_size, reinterpret_cast<OF_CXX*>(pWrk), pSync);                                     \
-  }
-#define PGAS_SHMEM_ALL_OF_C(NAME, OF_C, OF_CXX)           \
-  PGAS_SHMEM_OF_C(NAME##_sum_reduce, OF_C, OF_CXX)        \
-  PGAS_SHMEM_OF_C(NAME##_prod_reduce, OF_C, OF_CXX)       \
-  PGAS_SHMEM_OF_C(NAME##_sum_inscan, OF_C, OF_CXX)        \
-  PGAS_SHMEM_OF_C(NAME##_sum_exscan, OF_C, OF_CXX)        \
-  PGAS_SHMEM_OF_C_TO_ALL(NAME##_sum_to_all, OF_C, OF_CXX) \
-  PGAS_SHMEM_OF_C_TO_ALL(NAME##_prod_to_all, OF_C, OF_CXX)
+#define PGAS_SHMEM_ALL_OF_C(NAME, OF_C, OF_CXX)     \
+  PGAS_SHMEM_OF_C(NAME##_sum_reduce, OF_C, OF_CXX)  \
+  PGAS_SHMEM_OF_C(NAME##_prod_reduce, OF_C, OF_CXX) \
+  PGAS_SHMEM_OF_C(NAME##_sum_inscan, OF_C, OF_CXX)  \
+  PGAS_SHMEM_OF_C(NAME##_sum_exscan, OF_C, OF_CXX)
 PGAS_SHMEM_ALL_OF_C(complexf, pgas_shmem_complexf, std::complex<float>)
 PGAS_SHMEM_ALL_OF_C(complexd, pgas_shmem_complexd, std::complex<double>)
 #undef PGAS_SHMEM_OF_C
-#undef PGAS_SHMEM_OF_C_TO_ALL
 #undef PGAS_SHMEM_ALL_OF_C
 #endif

@@ -4,13 +4,10 @@
 
 #include <atomic>
 #include <cstdint>
-#include <map>
-#include <memory>
-#include <mutex>
-#include <tuple>
 
 #include "host/compat/common/handle_table.hpp"
 #include "host/compat/common/runtime.hpp"
+#include "host/compat/shmem/active_set_teams.hpp"
 #include "host/compat/shmem/static_data.hpp"
 #include "pgas/compat/shmem.h"
 #include "pgas/team.hpp"
@@ -22,27 +19,6 @@ namespace pgas::compat {
 struct target {
   class world& world;
   int pe;
-};
-
-/// The active sets of OpenSHMEM 1.4 as teams: PEs start, start + 2^log_stride, ..., given in each call. Makes the team
-/// of a set on its first use, and keeps it.
-///
-/// *Callers* any thread of the PEs of a set, at the same point of their collective calls. Only the set's own lock is
-/// held while its team is made, so that sets may first be used in any order that is valid for their collectives.
-class active_sets {
- public:
-  /// *Errors* invalid_argument for an invalid set, or one without this PE; those of team::create_group().
-  [[nodiscard]] const team& find(world& w, int start, int log_stride, int size);
-  /// Drops all teams, after the world was left.
-  void clear();
-
- private:
-  struct entry {
-    std::mutex making;
-    team made;
-  };
-  std::mutex mutex_;
-  std::map<std::tuple<int, int, int>, std::unique_ptr<entry>> entries_;
 };
 
 /// The state of this process. *Callers* any thread; start() and stop() one at a time.
@@ -98,7 +74,7 @@ class shmem_library {
   static constexpr int first_context = 2;  ///< after SHMEM_CTX_INVALID and SHMEM_CTX_DEFAULT
 
   class static_data static_data_;
-  active_sets active_sets_;
+  active_set_teams active_sets_;
   handle_table<context> contexts_{"context", first_context};
   bool exit_handler_set_ = false;
 };
