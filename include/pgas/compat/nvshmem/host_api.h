@@ -1,6 +1,6 @@
 /// @file
 /// Functions that only hosts call: initialization and finalization, symmetric and registered memory, teams. Queries are
-/// in query.h, launches in launch.h.
+/// in query.h, launches in launch.h, queue pairs in qp.h.
 ///
 /// Initialization may come before a GPU is chosen: the first call that needs memory, a barrier or a team then joins
 /// with the current GPU. Each initialization needs a finalization; the last one leaves the world.
@@ -67,9 +67,6 @@ void nvshmemx_buffer_unregister_all(void);
 void* nvshmemx_buffer_register_symmetric(void* buf_ptr, size_t size, int flags);
 /// Collective. *On return* an nvshmemx_status.
 int nvshmemx_buffer_unregister_symmetric(void* mmap_ptr, size_t size);
-
-/// Collective: queue pairs, which are all one here. *Memory* the array is the program's, by new[].
-int nvshmemx_qp_create(int num_qps, nvshmemx_qp_handle_t** out_qp_array);
 
 // ---- teams: an nvshmemx_status is returned; `*new_team` is NVSHMEM_TEAM_INVALID on PEs that are not members, and
 // where it fails ----

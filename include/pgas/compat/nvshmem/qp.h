@@ -1,11 +1,20 @@
 /// @file
-/// One-sided operations on a queue pair. All queue pairs are the one that the plain operations use, so operations are
-/// ordered at least as strictly as asked for.
+/// Queue pairs: making them on the host, and one-sided operations on one in kernels. All are the one that the plain
+/// operations use, so operations are ordered at least as strictly as asked for.
 #pragma once
 
 #include "pgas/compat/nvshmem/host_device.h"
 #include "pgas/compat/nvshmem/rma.h"
 #include "pgas/compat/nvshmem/signal_wait.h"
+
+#if !defined(__CUDACC_RTC__)
+#pragma GCC visibility push(default)
+extern "C" {
+/// Collective: queue pairs, which are all one here. *Memory* the array is the program's, by new[].
+int nvshmemx_qp_create(int num_qps, nvshmemx_qp_handle_t** out_qp_array);
+}  // extern "C"
+#pragma GCC visibility pop
+#endif
 
 #if defined(PGAS_NVSHMEM_ON_DEVICE)
 

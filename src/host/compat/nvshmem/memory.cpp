@@ -7,6 +7,7 @@
 
 #include "host/compat/nvshmem/host_library.hpp"
 #include "pgas/compat/nvshmem/host_api.h"
+#include "pgas/compat/nvshmem/qp.h"
 #include "pgas/registration.hpp"
 #include "pgas/rma.hpp"
 
