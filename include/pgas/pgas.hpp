@@ -1,19 +1,20 @@
 /// @file
-/// The host side of pgas in one include: worlds, the symmetric heap, host-called and stream-ordered operations, launch().
+/// The host side of pgas in one include: worlds, the symmetric heap, host-called and stream-ordered operations,
+/// launch().
 #pragma once
 
-#include "pgas/bootstrap.hpp"  // IWYU pragma: export
-#include "pgas/collective.hpp"  // IWYU pragma: export
-#include "pgas/config.hpp"     // IWYU pragma: export
-#include "pgas/error.hpp"      // IWYU pragma: export
-#include "pgas/heap.hpp"       // IWYU pragma: export
-#include "pgas/launch.hpp"     // IWYU pragma: export
-#include "pgas/lock.hpp"       // IWYU pragma: export
-#include "pgas/registration.hpp"  // IWYU pragma: export
-#include "pgas/rma.hpp"        // IWYU pragma: export
-#include "pgas/stream.hpp"     // IWYU pragma: export
+#include "pgas/bootstrap.hpp"      // IWYU pragma: export
+#include "pgas/collective.hpp"     // IWYU pragma: export
+#include "pgas/config.hpp"         // IWYU pragma: export
+#include "pgas/error.hpp"          // IWYU pragma: export
+#include "pgas/launch.hpp"         // IWYU pragma: export
+#include "pgas/lock.hpp"           // IWYU pragma: export
+#include "pgas/registration.hpp"   // IWYU pragma: export
+#include "pgas/rma.hpp"            // IWYU pragma: export
+#include "pgas/stream.hpp"         // IWYU pragma: export
 #include "pgas/stream_atomic.hpp"  // IWYU pragma: export
 #include "pgas/stream_rma.hpp"     // IWYU pragma: export
-#include "pgas/team.hpp"       // IWYU pragma: export
-#include "pgas/types.hpp"      // IWYU pragma: export
-#include "pgas/world.hpp"      // IWYU pragma: export
+#include "pgas/symmetric.hpp"      // IWYU pragma: export
+#include "pgas/team.hpp"           // IWYU pragma: export
+#include "pgas/types.hpp"          // IWYU pragma: export
+#include "pgas/world.hpp"          // IWYU pragma: export

@@ -7,7 +7,7 @@
 #include <memory>
 #include <utility>
 
-#include "pgas/heap.hpp"
+#include "pgas/symmetric.hpp"
 #include "pgas/types.hpp"
 
 namespace pgas {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "pgas/device/context.hpp"
-#include "pgas/heap.hpp"
+#include "pgas/symmetric.hpp"
 #include "pgas/types.hpp"
 
 namespace pgas {

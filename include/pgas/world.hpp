@@ -11,7 +11,7 @@
 #include "pgas/config.hpp"
 #include "pgas/device/context.hpp"
 #include "pgas/error.hpp"
-#include "pgas/heap.hpp"
+#include "pgas/symmetric.hpp"
 
 namespace pgas {
 

@@ -144,25 +144,4 @@ team team::create_group(std::span<const int> members, std::uint64_t key, const t
   return team(detail::make_group(state(), members, key, how));
 }
 
-void* team::allocate_bytes(std::size_t count, std::size_t size, std::size_t alignment, initialize how) const {
-  detail::team_state& state = checked(*this);
-  const detail::trace_range range(state.world(), "pgas::team::allocate");
-  const std::lock_guard lock(state.collective_mutex());
-  const std::size_t bytes = detail::byte_count(count, size);
-  void* memory = state.memory().allocate(bytes, alignment, how == initialize::zero);
-  if (how == initialize::zero && memory != nullptr) {
-    state.world().device().fill(memory, 0, bytes, nullptr);
-    state.world().synchronize(nullptr);
-    state.group().barrier();
-  }
-  return memory;
-}
-
-void team::free(void* pointer) const {
-  detail::team_state& state = checked(*this);
-  const detail::trace_range range(state.world(), "pgas::team::free");
-  const std::lock_guard lock(state.collective_mutex());
-  state.memory().free(pointer);
-}
-
 }  // namespace pgas

@@ -17,7 +17,7 @@
 #include "host/log/log.hpp"
 #include "host/topology/p2p_probe.hpp"
 #include "pgas/config.hpp"
-#include "pgas/heap.hpp"
+#include "pgas/symmetric.hpp"
 
 namespace pgas::detail {
 

@@ -17,7 +17,7 @@
 #include "host/heap/offset_allocator.hpp"
 #include "host/heap/shared_segment.hpp"
 #include "host/heap/team_segment_map.hpp"
-#include "pgas/heap.hpp"
+#include "pgas/symmetric.hpp"
 
 namespace pgas::detail {
 
