@@ -8,6 +8,7 @@
 /// *Callers* any thread. *Errors* as in rma.hpp.
 #pragma once
 
+#include "pgas/element_types.hpp"
 #include "pgas/impl/untyped_operations.hpp"
 
 namespace pgas {

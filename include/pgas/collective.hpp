@@ -30,6 +30,7 @@
 #pragma once
 
 #include "pgas/device/impl/reduce/collective_request.hpp"
+#include "pgas/element_types.hpp"
 #include "pgas/stream.hpp"
 #include "pgas/team.hpp"
 

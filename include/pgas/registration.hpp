@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "pgas/symmetric.hpp"
-#include "pgas/types.hpp"
 
 namespace pgas {
 

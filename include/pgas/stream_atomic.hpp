@@ -8,6 +8,7 @@
 /// stream_rma.hpp.
 #pragma once
 
+#include "pgas/element_types.hpp"
 #include "pgas/impl/untyped_operations.hpp"
 #include "pgas/stream.hpp"
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-#include "pgas/types.hpp"
+#include "pgas/element_types.hpp"
 
 namespace pgas {
 

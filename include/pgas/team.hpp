@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "pgas/device/context.hpp"
+#include "pgas/element_types.hpp"
 #include "pgas/symmetric.hpp"
-#include "pgas/types.hpp"
 
 namespace pgas {
 

@@ -4,7 +4,7 @@
 
 #include "pgas/detail/datatype.hpp"
 #include "pgas/device/context.hpp"
-#include "pgas/types.hpp"
+#include "pgas/signal_types.hpp"
 
 namespace pgas::detail {
 

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "pgas/types.hpp"
+#include "pgas/signal_types.hpp"
 
 namespace pgas_random {
 

@@ -13,8 +13,8 @@
 /// | grid | this_grid(block), see grid.hpp: all threads of all blocks | kernels of launch() |
 #pragma once
 
+#include "pgas/detail/compiler.hpp"
 #include "pgas/detail/isa/ptx_memory.hpp"
-#include "pgas/types.hpp"
 
 #if !defined(__CUDACC__)
 #include "pgas/device/impl/sync/cpu_block.hpp"

@@ -12,6 +12,8 @@
 #include "pgas/device/impl/copy/coalesced_copy.hpp"
 #include "pgas/device/impl/proxy/proxied_copy.hpp"
 #include "pgas/device/wait.hpp"
+#include "pgas/element_types.hpp"
+#include "pgas/signal_types.hpp"
 
 namespace pgas {
 namespace detail {

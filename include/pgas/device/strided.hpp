@@ -10,6 +10,7 @@
 #include "pgas/device/group.hpp"
 #include "pgas/device/impl/copy/strided_copy.hpp"
 #include "pgas/device/impl/proxy/proxied_copy.hpp"
+#include "pgas/element_types.hpp"
 
 namespace pgas {
 namespace detail {

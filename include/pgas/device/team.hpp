@@ -3,8 +3,8 @@
 /// team::view() on the host, and by context::world(), domain() and team() in kernels.
 #pragma once
 
+#include "pgas/detail/compiler.hpp"
 #include "pgas/detail/host_device_layout.hpp"
-#include "pgas/types.hpp"
 
 namespace pgas {
 

@@ -13,6 +13,8 @@
 #pragma once
 
 #include "pgas/device/impl/sync/wait_set.hpp"
+#include "pgas/element_types.hpp"
+#include "pgas/signal_types.hpp"
 
 namespace pgas {
 

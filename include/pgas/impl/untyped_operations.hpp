@@ -6,7 +6,7 @@
 #include <cstddef>
 
 #include "pgas/detail/datatype.hpp"
-#include "pgas/types.hpp"
+#include "pgas/signal_types.hpp"
 #include "pgas/world.hpp"
 
 namespace pgas::detail {

@@ -2,10 +2,7 @@
 
 #include <utility>
 
-#include "host/team/host_operation.hpp"
 #include "host/team/world_state.hpp"
-#include "pgas/collective.hpp"
-#include "pgas/stream_rma.hpp"
 
 namespace pgas {
 
@@ -60,45 +57,5 @@ void* stream::native(const detail::world_state& of) const {
     throw error(code::invalid_argument, "this stream belongs to another world: make one of this world");
   return native_;
 }
-
-namespace detail {
-
-void enqueue_wait(world& w, const stream& on, const word_set& set) {
-  const op_target how = on_stream(w, on);
-  host_operation s(how, "wait_until on a stream");
-  s.check_compare(set.compare);
-  if (set.count == 0) return;
-  const std::size_t bytes = size_of(set.as);
-  s.state().check_symmetric(set.words, byte_count(set.count, bytes), bytes, "wait_until on a stream");
-  s.check_kernel_memory(set.status, "the status array");
-  s.check_kernel_memory(set.values, "the array of values");
-  operation_request request;
-  request.what = operation_request::kind::wait;
-  request.as = set.as;
-  request.compare = set.compare;
-  request.from = set.words;
-  request.count = set.count;
-  request.status = set.status;
-  request.values = set.values;
-  request.value[0] = set.value;
-  request.here = s.state().context();
-  s.device().enqueue(request, s.queue());
-}
-
-}  // namespace detail
-
-void quiet(world& w, const stream& on) {
-  const detail::op_target how = detail::on_stream(w, on);
-  detail::host_operation s(how, "quiet on a stream");
-  detail::operation_request request;
-  request.what = detail::operation_request::kind::quiet;
-  request.here = s.state().context();
-  s.device().enqueue(request, s.queue());
-}
-
-void fence(world& w, const stream& on) { quiet(w, on); }
-
-void barrier_all(world& w, const stream& on) { barrier(w.team(), on); }
-void sync_all(world& w, const stream& on) { sync(w.team(), on); }
 
 }  // namespace pgas

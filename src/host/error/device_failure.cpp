@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "pgas/types.hpp"
+#include "pgas/signal_types.hpp"
 
 namespace pgas::detail {
 

@@ -6,7 +6,7 @@
 #include <initializer_list>
 #include <string>
 
-#include "pgas/types.hpp"
+#include "pgas/signal_types.hpp"
 
 namespace pgas::unit_test {
 namespace {

@@ -18,6 +18,7 @@
 
 #include "pgas/device/impl/ll/ll_packet.hpp"
 #include "pgas/device/impl/sync/barrier.hpp"
+#include "pgas/signal_types.hpp"
 
 namespace pgas::detail {
 

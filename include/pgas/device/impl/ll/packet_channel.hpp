@@ -17,6 +17,7 @@
 #include "pgas/device/impl/ll/ll_packet.hpp"
 #include "pgas/device/impl/sync/thread_group_vote.hpp"
 #include "pgas/device/signal.hpp"
+#include "pgas/signal_types.hpp"
 
 namespace pgas {
 

@@ -10,7 +10,7 @@
 
 #include "pgas/detail/isa/ptx_address_space.hpp"
 #include "pgas/device/impl/proxy/proxied_ops.hpp"
-#include "pgas/types.hpp"
+#include "pgas/signal_types.hpp"
 
 namespace pgas::detail {
 

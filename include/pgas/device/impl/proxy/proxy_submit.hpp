@@ -12,6 +12,7 @@
 #pragma once
 
 #include "pgas/device/impl/sync/wait.hpp"
+#include "pgas/signal_types.hpp"
 
 namespace pgas::detail {
 

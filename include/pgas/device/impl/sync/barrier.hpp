@@ -13,6 +13,7 @@
 
 #include "pgas/device/impl/hierarchy/domain_barrier.hpp"
 #include "pgas/device/impl/sync/thread_group_vote.hpp"
+#include "pgas/signal_types.hpp"
 
 namespace pgas::detail {
 

@@ -6,6 +6,7 @@
 #include "pgas/detail/isa/ptx_atomic.hpp"
 #include "pgas/device/context.hpp"
 #include "pgas/device/group.hpp"
+#include "pgas/signal_types.hpp"
 
 namespace pgas::detail {
 

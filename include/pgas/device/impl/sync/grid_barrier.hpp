@@ -9,6 +9,7 @@
 #include "pgas/detail/isa/ptx_gpu_scope.hpp"
 #include "pgas/device/group.hpp"
 #include "pgas/device/impl/sync/wait.hpp"
+#include "pgas/signal_types.hpp"
 
 namespace pgas::detail {
 

@@ -15,6 +15,7 @@
 #include "pgas/device/impl/proxy/proxied_ops.hpp"
 #include "pgas/device/impl/sync/thread_group_vote.hpp"
 #include "pgas/device/impl/sync/wait.hpp"
+#include "pgas/signal_types.hpp"
 
 namespace pgas::detail {
 

@@ -5,6 +5,7 @@
 
 #include "pgas/detail/poll_fairness.hpp"
 #include "pgas/device/impl/sync/failure_report.hpp"
+#include "pgas/signal_types.hpp"
 
 namespace pgas::detail {
 

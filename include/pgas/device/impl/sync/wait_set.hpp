@@ -6,6 +6,7 @@
 #include "pgas/detail/poll_fairness.hpp"
 #include "pgas/device/impl/sync/thread_group_vote.hpp"
 #include "pgas/device/impl/sync/wait.hpp"
+#include "pgas/signal_types.hpp"
 
 namespace pgas::detail {
 

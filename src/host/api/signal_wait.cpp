@@ -1,5 +1,5 @@
 // Waits and tests called from the host: polls a set of words, with pauses that grow.
-#include "pgas/wait.hpp"
+#include "pgas/signal_wait.hpp"
 
 #include <fmt/format.h>
 

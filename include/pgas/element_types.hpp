@@ -1,6 +1,5 @@
 /// @file
-/// Types shared by host and device code: the element types of operations, comparisons, signals. No CUDA header, no
-/// state.
+/// The types of elements that operations take, on host and device. No CUDA header, no state.
 #pragma once
 
 #include "pgas/detail/compiler.hpp"
@@ -45,30 +44,4 @@ template <class T>
 concept wait_type = is_wait_type<T>;
 #endif
 
-/// How a wait or a test compares the word with the given value: `seen cmp value`.
-enum class cmp : std::int32_t { eq = 0, ne = 1, gt = 2, le = 3, lt = 4, ge = 5 };
-
-/// The update of the signal word by put_signal, after its data has arrived.
-enum class signal_op : std::int32_t { set = 9, add = 10 };
-
-/// The type of a signal word in the symmetric heap.
-using signal_t = std::uint64_t;
-
-namespace detail {
-
-/// `seen op value`, the same for waits and tests of host and device.
-template <class T>
-[[nodiscard]] PGAS_HD constexpr bool compare(T seen, cmp op, T value) {
-  switch (op) {
-    case cmp::eq: return seen == value;
-    case cmp::ne: return seen != value;
-    case cmp::gt: return seen > value;
-    case cmp::le: return seen <= value;
-    case cmp::lt: return seen < value;
-    case cmp::ge: return seen >= value;
-  }
-  return false;
-}
-
-}  // namespace detail
 }  // namespace pgas
