@@ -3,7 +3,7 @@
 /// packed pairs) are recognised by name, without their headers, and treated alike.
 #pragma once
 
-#include "pgas/detail/isa/ptx_float16.hpp"
+#include "pgas/detail/isa/ptx_float16_conversion.hpp"
 
 #if defined(__CUDACC__)
 struct __half;

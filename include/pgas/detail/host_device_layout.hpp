@@ -3,7 +3,7 @@
 /// publishes to running kernels, and the record of a kernel that gives up.
 #pragma once
 
-#include "pgas/detail/datatype.hpp"
+#include "pgas/detail/word_operation.hpp"
 
 namespace pgas::detail {
 

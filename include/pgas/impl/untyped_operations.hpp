@@ -5,7 +5,7 @@
 #include <bit>
 #include <cstddef>
 
-#include "pgas/detail/datatype.hpp"
+#include "pgas/detail/word_operation.hpp"
 #include "pgas/signal_types.hpp"
 #include "pgas/world.hpp"
 

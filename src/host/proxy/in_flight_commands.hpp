@@ -8,7 +8,7 @@
 
 #include "host/proxy/grow_only_queue.hpp"
 #include "host/proxy/ring.hpp"
-#include "pgas/detail/command.hpp"
+#include "pgas/detail/proxy_ring.hpp"
 
 namespace pgas::detail {
 
@@ -43,7 +43,7 @@ struct proxy_op {
   }
 };
 
-/// The rules of order that command.hpp states, for operations in messages and for `unordered` ones:
+/// The rules of order that proxy_ring.hpp states, for operations in messages and for `unordered` ones:
 ///
 /// * Message operations to one PE take effect in the order in which they are appended. Bulk operations, gets and
 ///   deferred signals are `unordered`: they do not.

@@ -9,7 +9,7 @@
 #include <span>
 
 #include "device/operation_request.hpp"
-#include "pgas/detail/datatype.hpp"
+#include "pgas/detail/word_operation.hpp"
 
 namespace pgas::detail {
 

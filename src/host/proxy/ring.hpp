@@ -1,13 +1,13 @@
 /// @file
 /// The consumer's side of a ring: its memory, its next command, and the words that producers poll. The protocol between
-/// producers and the proxy is in pgas/detail/command.hpp.
+/// producers and the proxy is in pgas/detail/proxy_ring.hpp.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 
-#include "pgas/detail/command.hpp"
+#include "pgas/detail/proxy_ring.hpp"
 
 namespace pgas::detail {
 

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "pgas/detail/datatype.hpp"
+#include "pgas/detail/word_operation.hpp"
 
 namespace pgas::detail {
 

@@ -1,5 +1,5 @@
 /// @file
-/// Threads of the host as producers of a ring, by the protocol of command.hpp, for tests of the consumer.
+/// Threads of the host as producers of a ring, by the protocol of proxy_ring.hpp, for tests of the consumer.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@
 #include <string>
 #include <thread>
 
-#include "pgas/detail/command.hpp"
+#include "pgas/detail/proxy_ring.hpp"
 
 namespace pgas::testing {
 

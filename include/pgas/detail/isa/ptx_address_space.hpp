@@ -1,5 +1,6 @@
 /// @file
-/// Which memory an address belongs to. On a GPU that decides who else can reach it; on the CPU all memory is alike.
+/// Which memory an address belongs to, and addresses within one kind. On a GPU that decides who else can reach it; on
+/// the CPU all memory is alike.
 /// (By hand: of __isLocal() and the like nvcc makes broken code where the pointer has been cast.)
 #pragma once
 
@@ -39,6 +40,22 @@ namespace pgas::detail {
 #endif
   return yes != 0;
 }
+
+#if defined(__CUDA_ARCH__)
+/// Operands of instructions on the .shared and the .global window, for pointers that only the program knows to point
+/// there. Not by __cvta_generic_to_*(): nvcc makes broken addresses of it where a pointer turns out to be another one
+/// on a path that is never taken.
+[[nodiscard]] PGAS_FN std::uint32_t shared_address(const void* p) {
+  std::uint64_t address;
+  asm("cvta.to.shared.u64 %0, %1;" : "=l"(address) : "l"(p));
+  return static_cast<std::uint32_t>(address);
+}
+[[nodiscard]] PGAS_FN std::uint64_t global_address(const void* p) {
+  std::uint64_t address;
+  asm("cvta.to.global.u64 %0, %1;" : "=l"(address) : "l"(p));
+  return address;
+}
+#endif
 
 /// `Bytes` bytes of shared memory, the same on all threads of the block and wherever it is called; null on the CPU.
 template <std::size_t Bytes>

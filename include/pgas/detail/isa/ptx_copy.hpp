@@ -4,6 +4,7 @@
 /// through the read-only path.
 #pragma once
 
+#include "pgas/detail/isa/ptx_address_space.hpp"
 #include "pgas/detail/isa/ptx_memory.hpp"
 
 namespace pgas::detail {
@@ -147,20 +148,6 @@ PGAS_FN void prefetch(const void* p) {
 #define PGAS_HAS_BULK_COPIES 1
 
 namespace pgas::detail {
-
-/// Operands of instructions on the .shared and the .global window, for pointers that only the program knows to point
-/// there. Not by __cvta_generic_to_*(): nvcc makes broken addresses of it where a pointer turns out to be another one
-/// on a path that is never taken.
-[[nodiscard]] PGAS_FN std::uint32_t shared_address(const void* p) {
-  std::uint64_t address;
-  asm("cvta.to.shared.u64 %0, %1;" : "=l"(address) : "l"(p));
-  return static_cast<std::uint32_t>(address);
-}
-[[nodiscard]] PGAS_FN std::uint64_t global_address(const void* p) {
-  std::uint64_t address;
-  asm("cvta.to.global.u64 %0, %1;" : "=l"(address) : "l"(p));
-  return address;
-}
 
 /// Makes earlier accesses of threads visible to bulk copies that the caller starts.
 PGAS_FN void fence_proxy_async() { asm volatile("fence.proxy.async;" ::: "memory"); }

@@ -1,5 +1,5 @@
 /// @file
-/// The producers' side of the command ring (`detail/command.hpp`): submits a command to the proxy and waits for its
+/// The producers' side of the command ring (`detail/proxy_ring.hpp`): submits a command to the proxy and waits for its
 /// answer. Used by `proxied_ops.hpp`, `proxied_copy.hpp` and `domain_barrier.hpp`. Multi-producer ring with tickets and
 /// laps.
 ///

@@ -1,6 +1,6 @@
 /// @file
-/// Commands to the proxy for operations on proxied PEs, their ring, and the answers. A ring has any number of producers
-/// (threads of kernels or of the host) and one consumer, the proxy thread of the same PE.
+/// The ring of commands to the proxy for operations on proxied PEs, the answers, and the workspace of groups. A ring
+/// has any number of producers (threads of kernels or of the host) and one consumer, the proxy thread of the same PE.
 ///
 /// A producer takes a number n (adds one to ring_heads::next), waits until command n - size has been taken
 /// (ring_progress::taken > n - size), fills slot n % size and releases it by writing the lap, n / size + 1, to
@@ -16,7 +16,7 @@
 /// where a parity bit in each 16 bytes would rely on 16-byte stores being atomic.)
 #pragma once
 
-#include "pgas/detail/datatype.hpp"
+#include "pgas/detail/word_operation.hpp"
 
 namespace pgas::detail {
 

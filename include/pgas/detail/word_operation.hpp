@@ -1,5 +1,6 @@
 /// @file
-/// Types and atomic operations as values, for operations that the host library carries out for its templates.
+/// The type of a word and what an atomic operation does to it, as values: for operations that the host library, or the
+/// proxy, executes for templates.
 #pragma once
 
 #include "pgas/detail/compiler.hpp"
