@@ -16,6 +16,7 @@
 #include "pgas/device/reduce.hpp"
 #include "pgas/device/reduce_op.hpp"
 #include "pgas/device/rma.hpp"
+#include "pgas/device/scan.hpp"
 #include "pgas/device/signal.hpp"
 #include "pgas/device/strided.hpp"
 #include "pgas/device/wait.hpp"

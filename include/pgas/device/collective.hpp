@@ -30,6 +30,7 @@
 #include "pgas/device/impl/copy/collective_copy.hpp"
 #include "pgas/device/impl/ll/ll_copy.hpp"
 #include "pgas/device/reduce.hpp"
+#include "pgas/device/scan.hpp"
 #include "pgas/element_types.hpp"
 
 namespace pgas {

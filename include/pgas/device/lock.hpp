@@ -7,6 +7,7 @@
 /// team. While it is in use nothing else may write the word.
 #pragma once
 
+#include "pgas/device/impl/sync/argument_check.hpp"
 #include "pgas/device/impl/sync/mcs_lock.hpp"
 
 namespace pgas {

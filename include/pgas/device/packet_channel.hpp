@@ -24,6 +24,7 @@
 #pragma once
 
 #include "pgas/device/impl/ll/packet_channel.hpp"
+#include "pgas/device/impl/sync/argument_check.hpp"
 #include "pgas/element_types.hpp"
 
 namespace pgas {

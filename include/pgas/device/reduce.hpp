@@ -1,6 +1,6 @@
 /// @file
-/// Reductions and scans over the members' elements. `reduce_op.hpp` has the operations; a program's own function
-/// objects are as good. `impl/reduce/algorithm.hpp` has the table of algorithms. For all of them, beside
+/// Reductions of the members' elements. `reduce_op.hpp` has the operations; a program's own function objects are as
+/// good. `impl/reduce/algorithm.hpp` has the table of algorithms, `scan.hpp` scans. For all of them, beside
 /// `collective.hpp`:
 ///
 /// *Memory* `src` and `dst` are symmetric. `src` may be written before the call by any thread that the group is ordered
@@ -35,9 +35,8 @@ PGAS_FN void check_reduce(const context& ctx, const G& g, const team_view& team,
   check_collective(ctx, g, team, call);
 }
 
-/// Distinguish the kinds of one operation in a comparison of calls.
+/// Distinguishes the kinds of one operation in a comparison of calls.
 inline constexpr std::uint32_t rooted_variant = 0x100;
-inline constexpr std::uint32_t exclusive_variant = 0x200;
 
 }  // namespace detail
 
@@ -94,40 +93,6 @@ PGAS_FN void reduce_scatter(const context& ctx, const G& g, const team_view& tea
 template <class T, PGAS_IS(reduce_op<T>) Op>
 PGAS_FN void reduce_scatter(const context& ctx, const team_view& team, T* dst, const T* src, std::size_t count, Op op) {
   reduce_scatter(ctx, this_thread{}, team, dst, src, count, op);
-}
-
-/// Member k gets the `count` elements of the members 0 to k combined.
-template <class T, PGAS_IS(reduce_op<T>) Op, PGAS_IS(group) G>
-PGAS_FN void inclusive_scan(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
-                            std::size_t count, Op op) {
-  constexpr auto what = detail::operation::scan;
-  if (ctx.checks()) PGAS_UNLIKELY
-    detail::check_reduce<T>(ctx, g, team, op, {what, 0, 0, count, 1, 1, 0, dst}, dst, count, src, count);
-  detail::twoshot_reduce<detail::reduce_result::inclusive>(ctx, g, team, dst, src, count, op, 0, 0, what);
-}
-
-/// inclusive_scan() by one thread of each member.
-template <class T, PGAS_IS(reduce_op<T>) Op>
-PGAS_FN void inclusive_scan(const context& ctx, const team_view& team, T* dst, const T* src, std::size_t count, Op op) {
-  inclusive_scan(ctx, this_thread{}, team, dst, src, count, op);
-}
-
-/// Member k gets the `count` elements of the members 0 to k - 1 combined; member 0 gets the operation's neutral
-/// element.
-template <class T, PGAS_IS(scan_op<T>) Op, PGAS_IS(group) G>
-PGAS_FN void exclusive_scan(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
-                            std::size_t count, Op op) {
-  constexpr auto what = detail::operation::scan;
-  if (ctx.checks()) PGAS_UNLIKELY
-    detail::check_reduce<T>(ctx, g, team, op, {what, detail::exclusive_variant, 0, count, 1, 1, 0, dst}, dst, count,
-                            src, count);
-  detail::twoshot_reduce<detail::reduce_result::exclusive>(ctx, g, team, dst, src, count, op, 0, 0, what);
-}
-
-/// exclusive_scan() by one thread of each member.
-template <class T, PGAS_IS(scan_op<T>) Op>
-PGAS_FN void exclusive_scan(const context& ctx, const team_view& team, T* dst, const T* src, std::size_t count, Op op) {
-  exclusive_scan(ctx, this_thread{}, team, dst, src, count, op);
 }
 
 }  // namespace pgas

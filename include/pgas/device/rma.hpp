@@ -22,6 +22,7 @@
 #include "pgas/device/group.hpp"
 #include "pgas/device/impl/copy/coalesced_copy.hpp"
 #include "pgas/device/impl/proxy/proxied_copy.hpp"
+#include "pgas/device/impl/sync/argument_check.hpp"
 #include "pgas/element_types.hpp"
 
 namespace pgas {

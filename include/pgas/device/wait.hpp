@@ -12,6 +12,7 @@
 /// once. Words are compared all with one value, or word i with values[i] (OpenSHMEM's _vector forms).
 #pragma once
 
+#include "pgas/device/impl/sync/argument_check.hpp"
 #include "pgas/device/impl/sync/wait_set.hpp"
 #include "pgas/element_types.hpp"
 #include "pgas/signal_types.hpp"

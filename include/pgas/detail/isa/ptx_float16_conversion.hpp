@@ -49,8 +49,8 @@ template <format16 Format>
     if (magnitude >= 0x477ff000u) return static_cast<std::uint16_t>(sign | 0x7c00u);  // rounds beyond 65504
     if (magnitude < 0x38800000u) {
       // Subnormal: adding 0.5 puts the last bit kept at the last bit of a float, which rounds it.
-      const float shifted = __builtin_bit_cast(float, magnitude) + 0.5F;
-      return static_cast<std::uint16_t>(sign | (__builtin_bit_cast(std::uint32_t, shifted) - 0x3f000000u));
+      const float raised = __builtin_bit_cast(float, magnitude) + 0.5F;
+      return static_cast<std::uint16_t>(sign | (__builtin_bit_cast(std::uint32_t, raised) - 0x3f000000u));
     }
     const std::uint32_t rounded = magnitude + 0xfffu + (magnitude >> 13 & 1u) - (112u << 23);
     return static_cast<std::uint16_t>(sign | rounded >> 13);

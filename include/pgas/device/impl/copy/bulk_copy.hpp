@@ -7,6 +7,7 @@
 #include "pgas/detail/isa/ptx_address_space.hpp"
 #include "pgas/detail/isa/ptx_copy.hpp"
 #include "pgas/device/impl/copy/copy.hpp"
+#include "pgas/device/impl/sync/argument_check.hpp"
 #include "pgas/device/impl/sync/wait.hpp"
 
 namespace pgas::detail {

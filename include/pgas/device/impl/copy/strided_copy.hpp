@@ -3,7 +3,7 @@
 #pragma once
 
 #include "pgas/device/impl/copy/coalesced_copy.hpp"
-#include "pgas/device/impl/sync/failure_report.hpp"
+#include "pgas/device/impl/sync/argument_check.hpp"
 
 namespace pgas::detail {
 

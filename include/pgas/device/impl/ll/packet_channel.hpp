@@ -15,6 +15,7 @@
 #pragma once
 
 #include "pgas/device/impl/ll/ll_packet.hpp"
+#include "pgas/device/impl/sync/argument_check.hpp"
 #include "pgas/device/impl/sync/thread_group_vote.hpp"
 #include "pgas/device/signal.hpp"
 #include "pgas/signal_types.hpp"

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "pgas/device/impl/hierarchy/domain_barrier.hpp"
+#include "pgas/device/impl/sync/argument_check.hpp"
 #include "pgas/device/impl/sync/thread_group_vote.hpp"
 #include "pgas/signal_types.hpp"
 

@@ -4,6 +4,7 @@
 /// call, one barrier, and each compares.
 #pragma once
 
+#include "pgas/device/impl/sync/argument_check.hpp"
 #include "pgas/device/impl/sync/barrier.hpp"
 
 namespace pgas::detail {

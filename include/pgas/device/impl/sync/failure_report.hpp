@@ -1,12 +1,11 @@
 /// @file
-/// How a device operation gives up: a record in the PE's control block for the host, then the end of the kernel; and
-/// the argument checks. Used by every operation.
+/// How a device operation gives up: a record in the PE's control block for the host, then the end of the kernel. Used
+/// by every operation.
 #pragma once
 
 #include "pgas/detail/isa/ptx_atomic.hpp"
 #include "pgas/device/context.hpp"
 #include "pgas/device/group.hpp"
-#include "pgas/signal_types.hpp"
 
 namespace pgas::detail {
 
@@ -38,93 +37,6 @@ PGAS_COLD void leave_record(control_block* control, std::uintptr_t my_slot, fail
 /// leave_record() for callers with a context.
 PGAS_FN void report(const context& ctx, const failure_record& found) {
   leave_record(ctx.control_, ctx.my_slot_, found);
-}
-
-/// A record of an operation that found its arguments wrong.
-[[nodiscard]] PGAS_FN failure_record bad_argument(failure why, operation what, std::int32_t pe, std::uint64_t offset,
-                                                  std::uint64_t bytes) {
-  failure_record found{};
-  found.why = why;
-  found.what = what;
-  found.pe = pe;
-  found.heap_offset = offset;
-  found.bytes = bytes;
-  return found;
-}
-
-/// What the checks need of a context: the few registers that a call costs.
-struct checked_heap {
-  control_block* control;
-  std::uintptr_t my_slot;
-  std::int32_t n_pes;
-};
-[[nodiscard]] PGAS_FN checked_heap checked_heap_of(const context& ctx) {
-  return {ctx.control_, ctx.my_slot_, ctx.n_pes()};
-}
-
-/// What is wrong with an access to `bytes` bytes from `offset` of a slot on, on PE `pe`; failure::none if nothing.
-[[nodiscard]] PGAS_FN failure find_fault(const checked_heap& heap, std::uint64_t offset, std::uint64_t bytes,
-                                         std::size_t alignment, std::int32_t pe) {
-  const auto inside = [&](std::uint64_t begin, std::uint64_t end) {
-    return offset >= begin && offset <= end && bytes <= end - offset;
-  };
-  if (pe < 0 || pe >= heap.n_pes) return failure::pe_out_of_range;
-  if (bytes == 0) return failure::none;
-  const control_block& mapped = *heap.control;
-  if (!inside(0, load_relaxed(&mapped.heap_bytes)) &&
-      !inside(load_relaxed(&mapped.team_segments_begin), load_relaxed(&mapped.team_segments_end)))
-    return failure::outside_heap;
-  if ((heap.my_slot + offset) % alignment != 0) return failure::misaligned;
-  return failure::none;
-}
-
-/// The same, and ends the caller: every device operation with checks on. In line for operations on one word, whose
-/// kernels are to stay small; out of line for the others.
-PGAS_FN void check_here(const checked_heap& heap, operation what, const volatile void* local, std::uint64_t bytes,
-                        std::size_t alignment, std::int32_t pe) {
-  const std::uint64_t offset = reinterpret_cast<std::uintptr_t>(local) - heap.my_slot;
-  const failure why = find_fault(heap, offset, bytes, alignment, pe);
-  if (why == failure::none) return;
-  leave_record(heap.control, heap.my_slot, bad_argument(why, what, pe, offset, bytes));
-  end_thread();
-}
-PGAS_COLD void check_out_of_line(checked_heap heap, operation what, const volatile void* local, std::uint64_t bytes,
-                                 std::size_t alignment, std::int32_t pe) {
-  check_here(heap, what, local, bytes, alignment, pe);
-}
-
-/// Ends the thread for an argument that is no address.
-PGAS_COLD void refuse(checked_heap heap, operation what, const volatile void* local) {
-  const std::uint64_t offset = reinterpret_cast<std::uintptr_t>(local) - heap.my_slot;
-  leave_record(heap.control, heap.my_slot, bad_argument(failure::no_such_value, what, -1, offset, 0));
-  end_thread();
-}
-
-/// Does so, if checks are on, unless the call is `sound`: its enumerators are known, its values to compare with are
-/// there.
-PGAS_FN void check_sound(const context& ctx, operation what, const volatile void* local, bool sound) {
-  if (ctx.checks()) PGAS_UNLIKELY {
-    if (!sound) refuse(checked_heap_of(ctx), what, local);
-  }
-}
-[[nodiscard]] PGAS_FN bool known(cmp op) { return op >= cmp::eq && op <= cmp::ge; }
-[[nodiscard]] PGAS_FN bool known(signal_op op) { return op == signal_op::set || op == signal_op::add; }
-
-/// Checks an access to the element at `local` on PE `pe`, if checks are on.
-template <class T>
-PGAS_FN void check(const context& ctx, operation what, const T* local, std::int32_t pe) {
-  if (ctx.checks()) PGAS_UNLIKELY
-    check_here(checked_heap_of(ctx), what, local, sizeof(T), alignof(T), pe);
-}
-
-/// The same for `count` elements.
-template <class T>
-PGAS_FN void check(const context& ctx, operation what, const T* local, std::size_t count, std::int32_t pe) {
-  constexpr std::uint64_t huge = ~std::uint64_t{0};
-  if (ctx.checks()) PGAS_UNLIKELY {
-    check_out_of_line(checked_heap_of(ctx), what, local, count > huge / sizeof(T) ? huge : count * sizeof(T),
-                      alignof(T), pe);
-  }
 }
 
 }  // namespace pgas::detail

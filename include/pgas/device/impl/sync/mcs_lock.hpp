@@ -13,6 +13,7 @@
 #pragma once
 
 #include "pgas/device/impl/proxy/proxied_ops.hpp"
+#include "pgas/device/impl/sync/argument_check.hpp"
 #include "pgas/device/impl/sync/thread_group_vote.hpp"
 #include "pgas/device/impl/sync/wait.hpp"
 #include "pgas/signal_types.hpp"

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "pgas/detail/poll_fairness.hpp"
+#include "pgas/device/impl/sync/argument_check.hpp"
 #include "pgas/device/impl/sync/thread_group_vote.hpp"
 #include "pgas/device/impl/sync/wait.hpp"
 #include "pgas/signal_types.hpp"

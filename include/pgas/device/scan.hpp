@@ -1,0 +1,50 @@
+/// @file
+/// Scans, or prefix reductions: each member gets the elements of the members before it combined. Memory, units and
+/// order are those of `reduce.hpp`.
+#pragma once
+
+#include "pgas/device/reduce.hpp"
+
+namespace pgas {
+namespace detail {
+
+/// Distinguishes an exclusive scan in a comparison of calls.
+inline constexpr std::uint32_t exclusive_variant = 0x200;
+
+}  // namespace detail
+
+/// Member k gets the `count` elements of the members 0 to k combined.
+template <class T, PGAS_IS(reduce_op<T>) Op, PGAS_IS(group) G>
+PGAS_FN void inclusive_scan(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
+                            std::size_t count, Op op) {
+  constexpr auto what = detail::operation::scan;
+  if (ctx.checks()) PGAS_UNLIKELY
+    detail::check_reduce<T>(ctx, g, team, op, {what, 0, 0, count, 1, 1, 0, dst}, dst, count, src, count);
+  detail::twoshot_reduce<detail::reduce_result::inclusive>(ctx, g, team, dst, src, count, op, 0, 0, what);
+}
+
+/// inclusive_scan() by one thread of each member.
+template <class T, PGAS_IS(reduce_op<T>) Op>
+PGAS_FN void inclusive_scan(const context& ctx, const team_view& team, T* dst, const T* src, std::size_t count, Op op) {
+  inclusive_scan(ctx, this_thread{}, team, dst, src, count, op);
+}
+
+/// Member k gets the `count` elements of the members 0 to k - 1 combined; member 0 gets the operation's neutral
+/// element.
+template <class T, PGAS_IS(scan_op<T>) Op, PGAS_IS(group) G>
+PGAS_FN void exclusive_scan(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
+                            std::size_t count, Op op) {
+  constexpr auto what = detail::operation::scan;
+  if (ctx.checks()) PGAS_UNLIKELY
+    detail::check_reduce<T>(ctx, g, team, op, {what, detail::exclusive_variant, 0, count, 1, 1, 0, dst}, dst, count,
+                            src, count);
+  detail::twoshot_reduce<detail::reduce_result::exclusive>(ctx, g, team, dst, src, count, op, 0, 0, what);
+}
+
+/// exclusive_scan() by one thread of each member.
+template <class T, PGAS_IS(scan_op<T>) Op>
+PGAS_FN void exclusive_scan(const context& ctx, const team_view& team, T* dst, const T* src, std::size_t count, Op op) {
+  exclusive_scan(ctx, this_thread{}, team, dst, src, count, op);
+}
+
+}  // namespace pgas
