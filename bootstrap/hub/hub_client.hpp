@@ -8,7 +8,7 @@
 
 #include "bootstrap/hub/hub_protocol.hpp"
 #include "common/deadline.hpp"
-#include "common/process_identity.hpp"
+#include "common/fork_guard.hpp"
 #include "common/unique_fd.hpp"
 #include "pgas/bootstrap.hpp"
 

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "common/deadline.hpp"
-#include "common/process_identity.hpp"
+#include "common/fork_guard.hpp"
 #include "pgas/bootstrap.hpp"
 #include "pgas/error.hpp"
 

@@ -9,7 +9,7 @@
 #include <tuple>
 #include <utility>
 
-#include "common/process_identity.hpp"
+#include "common/fork_guard.hpp"
 #include "device/stream_sync.hpp"
 #include "pgas/detail/isa/ptx_atomic.hpp"
 #include "pgas/detail/isa/ptx_memory.hpp"

@@ -14,8 +14,8 @@
 #include <thread>
 #include <vector>
 
+#include "common/fork_guard.hpp"
 #include "common/net/event_loop.hpp"
-#include "common/process_identity.hpp"
 #include "common/unique_fd.hpp"
 #include "host/control/connection.hpp"
 #include "host/control/control_message.hpp"

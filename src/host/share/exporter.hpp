@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "common/process_identity.hpp"
+#include "common/fork_guard.hpp"
 #include "device/sharing.hpp"
 #include "host/share/ticket.hpp"
 

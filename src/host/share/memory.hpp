@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/process_identity.hpp"
+#include "common/fork_guard.hpp"
 #include "device/sharing.hpp"
 #include "host/share/exporter.hpp"
 #include "host/share/importer.hpp"

@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/process_identity.hpp"
+#include "common/fork_guard.hpp"
 #include "device/stream_sync.hpp"
 #include "host/share/wait_watch.hpp"
 #include "pgas/shared_memory.hpp"

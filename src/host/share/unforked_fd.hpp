@@ -6,7 +6,7 @@
 #include <atomic>
 #include <utility>
 
-#include "common/process_identity.hpp"
+#include "common/fork_guard.hpp"
 #include "common/unique_fd.hpp"
 
 namespace pgas::detail {

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "common/process_identity.hpp"
+#include "common/fork_guard.hpp"
 
 namespace pgas::detail {
 

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "common/process_identity.hpp"
+#include "common/fork_guard.hpp"
 #include "device/device.hpp"
 #include "device/owned_device_memory.hpp"
 #include "host/control/control_plane.hpp"

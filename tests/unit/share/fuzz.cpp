@@ -16,7 +16,6 @@
 #include <thread>
 
 #include "common/net/unix_socket.hpp"
-#include "common/process_identity.hpp"
 #include "host/share/importer.hpp"
 #include "pgas/shared_memory.hpp"
 

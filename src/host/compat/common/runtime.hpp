@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "common/process_identity.hpp"
+#include "common/fork_guard.hpp"
 #include "host/compat/common/global_exit.hpp"
 #include "host/compat/common/handle_table.hpp"
 #include "pgas/bootstrap.hpp"

@@ -1,0 +1,36 @@
+/// @file
+/// Whether this is a child of fork(), which has copies of its parent's objects and none of its threads.
+#pragma once
+
+#include <pthread.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdint>
+
+namespace pgas::detail {
+
+/// Remembers the process that has made it.
+class fork_guard {
+ public:
+  fork_guard() noexcept : generation_(generation().load(std::memory_order_relaxed)), pid_(::getpid()) {}
+
+  /// Whether this is that process, and not one that fork() has made of it. Costs a load, not a system call.
+  [[nodiscard]] bool in_creator() const noexcept { return generation_ == generation().load(std::memory_order_relaxed); }
+  [[nodiscard]] pid_t pid() const noexcept { return pid_; }
+
+ private:
+  /// The number of forks between the process that loaded the library and this one.
+  static std::atomic<std::uint64_t>& generation() noexcept {
+    static std::atomic<std::uint64_t> count{0};
+    [[maybe_unused]] static const int counted =
+        ::pthread_atfork(nullptr, nullptr, [] { count.fetch_add(1, std::memory_order_relaxed); });
+    return count;
+  }
+
+  std::uint64_t generation_;
+  pid_t pid_;
+};
+
+}  // namespace pgas::detail
