@@ -11,8 +11,9 @@
 #include <span>
 #include <string_view>
 
+#include "common/encode_error.hpp"
 #include "common/net/framing.hpp"
-#include "common/serialize.hpp"
+#include "common/pack.hpp"
 
 namespace pgas::boot {
 

@@ -12,7 +12,7 @@
 #include <fstream>
 #include <map>
 
-#include "common/serialize.hpp"
+#include "common/pack.hpp"
 #include "pgas/detail/host_device_layout.hpp"
 
 namespace pgas::detail {

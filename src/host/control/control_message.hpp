@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "common/serialize.hpp"
+#include "common/encode_error.hpp"  // of failures
 
 namespace pgas::detail {
 

@@ -6,8 +6,8 @@
 #include <cstring>
 #include <exception>
 
+#include "common/encode_error.hpp"
 #include "common/resource_limits.hpp"
-#include "common/serialize.hpp"
 #include "common/step_times.hpp"
 #include "common/system_error.hpp"
 #include "common/unique_fd.hpp"

@@ -12,7 +12,6 @@
 
 #include "common/net/socket.hpp"
 #include "common/process_identity.hpp"
-#include "common/serialize.hpp"
 #include "common/system_error.hpp"
 #include "common/unique_fd.hpp"
 

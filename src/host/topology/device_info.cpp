@@ -4,7 +4,7 @@
 
 #include <charconv>
 
-#include "common/serialize.hpp"
+#include "common/pack.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::detail {

@@ -1,6 +1,6 @@
 /// @file
-/// Errors, lists of strings and lists of contributions as bytes. Both ends are of one version of the library, which
-/// they have checked, and of one byte order.
+/// Lists of strings and lists of contributions as bytes. Both ends are of one version of the library, which they have
+/// checked, and of one byte order.
 #pragma once
 
 #include <bit>
@@ -10,18 +10,10 @@
 #include <vector>
 
 #include "pgas/bootstrap.hpp"
-#include "pgas/error.hpp"
 
 namespace pgas::detail {
 
 static_assert(std::endian::native == std::endian::little, "numbers travel as they lie in memory");
-
-/// An error: its code and PE, then its text without the code, cut at 8 KiB.
-[[nodiscard]] blob encode_error(const error& failure);
-/// *Errors* bootstrap_protocol when it is none.
-[[nodiscard]] error decode_error(std::span<const std::byte> bytes);
-/// The text of an error after its code.
-[[nodiscard]] std::string text_of(const error& failure);
 
 /// The strings, each ended by a zero byte.
 [[nodiscard]] blob join_fields(std::initializer_list<std::string> fields);

@@ -1,0 +1,25 @@
+/// @file
+/// Errors as bytes, for other PEs. Both ends are of one version of the library, which they have checked, and of one
+/// byte order.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "pgas/bootstrap.hpp"
+#include "pgas/error.hpp"
+
+namespace pgas::detail {
+
+/// An error: its code and PE, then its text without the code, cut at 8 KiB.
+[[nodiscard]] blob encode_error(const error& failure);
+/// *Errors* bootstrap_protocol when it is none.
+[[nodiscard]] error decode_error(std::span<const std::byte> bytes);
+/// The text of an error after its code.
+[[nodiscard]] std::string text_of(const error& failure);
+
+/// *Errors* bootstrap_protocol, with the cause of `what`, which a peer sent: other versions, or other calls.
+[[noreturn]] void throw_malformed(const std::string& what);
+
+}  // namespace pgas::detail
