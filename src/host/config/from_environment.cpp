@@ -1,13 +1,12 @@
 /// @file
 /// config::from_environment(): reads the environment, and logs each remark on it once per process.
-#include "pgas/config.hpp"
-
 #include <mutex>
 #include <set>
 
 #include "common/check_struct_size.hpp"
 #include "host/config/read_environment.hpp"
 #include "host/log/log.hpp"
+#include "pgas/config.hpp"
 
 namespace pgas {
 namespace {
