@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "host/control/collective_agreement.hpp"
+#include "host/control/agree_on_call.hpp"
 #include "host/team/team_state.hpp"
 #include "host/team/world_state.hpp"
 

@@ -1,4 +1,4 @@
-#include "host/control/collective_agreement.hpp"
+#include "host/control/agree_on_call.hpp"
 
 #include <fmt/format.h>
 
