@@ -3,7 +3,7 @@
 #include "host/config/bootstrap_options.hpp"
 #include "host/config/print_config.hpp"
 #include "host/control/bootstrap_exchange.hpp"
-#include "host/log/log.hpp"
+#include "host/log/logger.hpp"
 
 namespace pgas::detail {
 

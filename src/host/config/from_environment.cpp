@@ -5,7 +5,7 @@
 
 #include "common/check_struct_size.hpp"
 #include "host/config/read_environment.hpp"
-#include "host/log/log.hpp"
+#include "host/log/logger.hpp"
 #include "pgas/config.hpp"
 
 namespace pgas {

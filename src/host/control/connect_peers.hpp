@@ -10,7 +10,7 @@
 #include "common/net/unix_socket.hpp"
 #include "common/unique_fd.hpp"
 #include "host/control/bootstrap_exchange.hpp"
-#include "host/log/log.hpp"
+#include "host/log/logger.hpp"
 #include "pgas/config.hpp"
 
 namespace pgas::detail {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "host/control/control_group.hpp"
-#include "host/log/log.hpp"
+#include "host/log/logger.hpp"
 #include "pgas/bootstrap.hpp"
 #include "pgas/config.hpp"
 #include "pgas/error.hpp"

@@ -21,7 +21,7 @@
 #include "host/control/control_message.hpp"
 #include "host/control/control_plane.hpp"
 #include "host/control/pending_collectives.hpp"
-#include "host/log/log.hpp"
+#include "host/log/logger.hpp"
 
 namespace pgas::detail {
 

@@ -14,7 +14,7 @@
 #include "host/heap/shared_segment.hpp"
 #include "host/heap/symmetric_allocator.hpp"
 #include "host/heap/team_segment_map.hpp"
-#include "host/log/log.hpp"
+#include "host/log/logger.hpp"
 #include "host/topology/p2p_probe.hpp"
 #include "pgas/config.hpp"
 #include "pgas/symmetric.hpp"

@@ -13,7 +13,7 @@
 #include "device/device.hpp"
 #include "device/owned_device_memory.hpp"
 #include "host/control/control_plane.hpp"
-#include "host/log/log.hpp"
+#include "host/log/logger.hpp"
 #include "host/proxy/host_producer.hpp"
 #include "host/proxy/memory_access.hpp"
 #include "host/proxy/proxy_thread.hpp"

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "host/heap/shared_segment.hpp"
-#include "host/log/log.hpp"
+#include "host/log/logger.hpp"
 #include "host/proxy/memory_access.hpp"
 #include "host/proxy/proxy_settings.hpp"
 #include "host/proxy/ring.hpp"

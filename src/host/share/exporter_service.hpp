@@ -8,7 +8,7 @@
 
 #include "common/net/event_loop.hpp"
 #include "common/net/unix_socket.hpp"
-#include "host/log/log.hpp"
+#include "host/log/logger.hpp"
 #include "host/share/exporter.hpp"
 #include "host/share/share_message.hpp"
 #include "host/share/unforked_fd.hpp"

@@ -14,7 +14,7 @@
 #include "common/net/socket.hpp"
 #include "common/step_times.hpp"
 #include "host/log/format_bytes.hpp"
-#include "host/log/log.hpp"
+#include "host/log/logger.hpp"
 #include "host/share/share_message.hpp"
 #include "pgas/config.hpp"
 

@@ -9,7 +9,7 @@
 
 #include "common/process_identity.hpp"
 #include "common/system_error.hpp"
-#include "host/log/log.hpp"
+#include "host/log/logger.hpp"
 #include "pgas/detail/isa/ptx_atomic.hpp"
 #include "pgas/detail/isa/ptx_memory.hpp"
 #include "pgas/error.hpp"

@@ -17,7 +17,7 @@
 #include "host/control/control_plane.hpp"
 #include "host/heap/group_offset_allocator.hpp"
 #include "host/heap/heap.hpp"
-#include "host/log/log.hpp"
+#include "host/log/logger.hpp"
 #include "host/proxy/proxy_service.hpp"
 #include "host/team/grid_state_pool.hpp"
 #include "host/topology/domains.hpp"

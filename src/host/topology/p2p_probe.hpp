@@ -7,7 +7,7 @@
 
 #include "device/device.hpp"
 #include "host/control/control_group.hpp"
-#include "host/log/log.hpp"
+#include "host/log/logger.hpp"
 #include "host/topology/domains.hpp"
 #include "pgas/config.hpp"
 

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "host/log/log.hpp"
+#include "host/log/logger.hpp"
 #include "host/transport/transport.hpp"
 
 namespace pgas::testing {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "device/device.hpp"
-#include "host/log/log.hpp"
+#include "host/log/logger.hpp"
 #include "host/proxy/proxy_thread.hpp"
 #include "support/transport/faulty.hpp"
 #include "support/transport/loopback.hpp"

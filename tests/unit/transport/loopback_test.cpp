@@ -4,7 +4,7 @@
 
 #include "code_of.hpp"
 #include "contract_test.hpp"
-#include "host/log/log.hpp"
+#include "host/log/logger.hpp"
 #include "support/transport/faulty.hpp"
 #include "support/transport/traced.hpp"
 

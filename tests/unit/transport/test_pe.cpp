@@ -3,7 +3,7 @@
 #include <optional>
 #include <thread>
 
-#include "host/log/log.hpp"
+#include "host/log/logger.hpp"
 #include "support/transport/faulty.hpp"
 #include "support/transport/loopback.hpp"
 #include "support/transport/traced.hpp"

@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "host/log/log.hpp"
+#include "host/log/logger.hpp"
 #include "host/transport/ucx_settings.hpp"
 #include "test_pe.hpp"
 

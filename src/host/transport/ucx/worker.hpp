@@ -4,9 +4,9 @@
 
 #include <string>
 
-#include "host/log/log.hpp"
-#include "host/transport/ucx_settings.hpp"
+#include "host/log/logger.hpp"
 #include "host/transport/ucx/libucp.hpp"
+#include "host/transport/ucx_settings.hpp"
 
 namespace pgas::detail {
 

@@ -1,4 +1,4 @@
-#include "host/log/log.hpp"
+#include "host/log/logger.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

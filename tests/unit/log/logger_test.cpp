@@ -1,6 +1,6 @@
 /// @file
 /// Log lines: their form, their levels, their destination, and that lines of many threads stay whole.
-#include "host/log/log.hpp"
+#include "host/log/logger.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
