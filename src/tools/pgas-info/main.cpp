@@ -14,7 +14,7 @@
 #include "host/config/print_config.hpp"
 #include "pgas/error.hpp"
 #include "pgas/world.hpp"
-#include "tools/pgas-info/shared.hpp"
+#include "tools/pgas-info/shared_by_ticket.hpp"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "tools/pgas-info/shared.hpp"
+#include "tools/pgas-info/shared_by_ticket.hpp"
 
 #include <fmt/format.h>
 
