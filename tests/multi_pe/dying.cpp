@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "common/join_test_hook.hpp"
+#include "common/join_steps.hpp"
 #include "pgas/device.hpp"
 #include "pgas/pgas.hpp"
 

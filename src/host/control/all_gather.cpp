@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-#include "common/join_test_hook.hpp"
+#include "common/join_steps.hpp"
 #include "host/control/control_plane_state.hpp"
 #include "host/control/pending_collectives.hpp"
 

@@ -8,7 +8,7 @@
 #include <numeric>
 #include <utility>
 
-#include "common/join_test_hook.hpp"
+#include "common/join_steps.hpp"
 #include "common/resource_limits.hpp"
 #include "host/control/bootstrap_exchange.hpp"
 #include "host/control/connect_peers.hpp"
