@@ -8,7 +8,7 @@
 
 #include "device/cpu_grid.hpp"
 #include "host/team/grid_state_pool.hpp"
-#include "host/team/kernel_registry.hpp"
+#include "host/team/preload_kernels.hpp"
 #include "host/team/world_state.hpp"
 #include "host/topology/block_limits.hpp"
 

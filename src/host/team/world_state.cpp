@@ -11,7 +11,7 @@
 #include "host/control/control_plane.hpp"
 #include "host/error/device_failure.hpp"
 #include "host/heap/heap_parameters.hpp"
-#include "host/team/kernel_registry.hpp"
+#include "host/team/preload_kernels.hpp"
 #include "host/team/team_state.hpp"
 #include "host/topology/block_limits.hpp"
 #include "host/topology/device_info.hpp"

@@ -1,4 +1,4 @@
-#include "host/team/kernel_registry.hpp"
+#include "host/team/preload_kernels.hpp"
 
 #include <algorithm>
 
