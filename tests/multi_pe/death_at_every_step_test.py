@@ -1,6 +1,6 @@
 """Lets one PE die, in every way, at every step: the others are to be told by name in time, and nothing may be left.
 
-    dying_test.py PGASRUN PROGRAM PART [MPIRUN] [--proxies] [--full]
+    death_at_every_step_test.py PGASRUN PROGRAM PART [MPIRUN] [--proxies] [--full]
 
 PART: join (each way at steps of joining), stop (a PE is stopped at each step of joining), run (each way at each step after
 that). Each pair of way and step is tried at least once, with numbers of PEs, launchers and routes by turns; --full

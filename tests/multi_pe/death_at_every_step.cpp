@@ -1,7 +1,7 @@
 // A program of which one PE dies, in some way, at some step. The others say what they are told, and when, in a file
 // that outlives whatever the launcher does to them.
-//     dying steps                    prints the steps of joining, in order
-//     dying WAY STEP VICTIM REPORT   WAY: kill segv exit exec fork stop
+//     death_at_every_step steps                    prints the steps of joining, in order
+//     death_at_every_step WAY STEP VICTIM REPORT   WAY: kill segv exit exec fork stop
 //         STEP: "join:NAME:K", the K-th step of joining that is called so, or allocate barrier put collective lock
 //         leave
 #include <fcntl.h>
