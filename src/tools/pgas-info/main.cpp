@@ -95,7 +95,7 @@ std::string errors_markdown() {
   std::string text =
       "# Error codes\n"
       "\n"
-      "<!-- Printed by `pgas-info --errors --markdown` from src/host/error/error.cpp; change it there. -->\n"
+      "<!-- Printed by `pgas-info --errors --markdown` from src/host/error/error_table.cpp; change it there. -->\n"
       "\n"
       "The host API throws `pgas::error`; its text starts with one of these codes. A code keeps its meaning for good.\n"
       "\n";
