@@ -1,5 +1,5 @@
 /// @file
-/// The settings of a proxy and its statistics.
+/// The settings of a proxy: its callbacks, and the sizes of messages and chunks.
 #pragma once
 
 #include <cstddef>
@@ -24,18 +24,6 @@ struct proxy_settings {
   std::size_t chunk_bytes = std::size_t{512} << 10;  ///< bulk operations are cut into chunks of this size
   std::size_t chunks_in_flight = 8;                  ///< to or from one PE
   std::size_t reply_bytes = std::size_t{512} << 10;  ///< requested of one PE by message and not yet here
-};
-
-/// Counts since the start.
-struct proxy_statistics {
-  std::uint64_t commands = 0;          ///< taken from rings
-  std::uint64_t messages = 0;          ///< sent, with operations
-  std::uint64_t message_bytes = 0;     ///< in them
-  std::uint64_t acknowledgements = 0;  ///< sent without operations, and requests for them
-  std::uint64_t message_ops = 0;       ///< executed for other PEs
-  std::uint64_t early_messages = 0;    ///< received out of order
-  std::uint64_t chunks = 0;            ///< put or got by the transport itself
-  std::uint64_t chunk_bytes = 0;
 };
 
 }  // namespace pgas::detail

@@ -16,6 +16,7 @@
 #include "host/proxy/in_flight_commands.hpp"
 #include "host/proxy/memory_access.hpp"
 #include "host/proxy/proxy_settings.hpp"
+#include "host/proxy/proxy_statistics.hpp"
 #include "host/proxy/send_queue.hpp"
 #include "host/proxy/wire_format.hpp"
 #include "host/transport/transport.hpp"

@@ -234,12 +234,7 @@ void proxy_thread::stop(std::chrono::milliseconds limit) noexcept {
     changed_.notify_all();
     network_->wake();
     thread_.join();
-    const proxy_statistics counts = engine_->statistics();
-    log_.debug(
-        "the proxy took {} commands, sent {} messages of {} bytes and {} acknowledgements, put and got {} bytes in {} "
-        "chunks",
-        counts.commands, counts.messages, counts.message_bytes, counts.acknowledgements, counts.chunk_bytes,
-        counts.chunks);
+    log_.debug("{}", summary_of(engine_->statistics()));
   }
   if (!std::exchange(connected_, false)) return;
   engine_->finish();

@@ -21,6 +21,7 @@
 #include "host/log/logger.hpp"
 #include "host/proxy/memory_access.hpp"
 #include "host/proxy/proxy_settings.hpp"
+#include "host/proxy/proxy_statistics.hpp"
 #include "host/proxy/ring.hpp"
 #include "host/transport/transport.hpp"
 #include "pgas/bootstrap.hpp"
