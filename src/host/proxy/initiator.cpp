@@ -265,7 +265,7 @@ bool initiator::issue_chunk(peer_state& to, proxy_op& op, const exposed_segments
                                        state_.settings.chunk_bytes, cache_line);
   const std::uint64_t key = state_.chunks.take();
   state_.chunks[key] = {&op, &to};
-  const transport_token token = proxy_state::chunk_token | key;
+  const transport_token token = engine_state::chunk_token | key;
   ++op.parts;
   ++op.chunks;
   ++to.chunks;

@@ -72,8 +72,8 @@ void progress_engine::flush() {
 }
 
 void progress_engine::done(transport_token token) {
-  if ((token & proxy_state::chunk_token) == 0) return state_.pool.release(token);
-  const std::uint64_t key = token & ~proxy_state::chunk_token;
+  if ((token & engine_state::chunk_token) == 0) return state_.pool.release(token);
+  const std::uint64_t key = token & ~engine_state::chunk_token;
   const chunk_in_flight chunk = state_.chunks[key];
   state_.chunks.release(key);
   --chunk.peer->chunks;

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
+#include "host/proxy/engine_state.hpp"
 #include "host/proxy/in_flight_commands.hpp"
-#include "host/proxy/proxy_state.hpp"
 #include "host/proxy/wire_format.hpp"
 
 namespace pgas::detail {
@@ -24,7 +24,7 @@ namespace pgas::detail {
 /// can access both sides, else as message operations.
 class initiator {
  public:
-  explicit initiator(proxy_state& state) : state_(state) {}
+  explicit initiator(engine_state& state) : state_(state) {}
 
   /// Takes commands until the ring is empty, one has to wait, or the turn is over; returns how many. `invalid` names a
   /// command that no producer can have meant, and why.
@@ -57,12 +57,12 @@ class initiator {
   void expect_ack(peer_state& to, proxy_op& op, bool is_signal);
   [[nodiscard]] bool transport_may_use(const std::byte* local, std::size_t bytes) const noexcept;
 
-  proxy_state& state_;
+  engine_state& state_;
 };
 
 class target {
  public:
-  explicit target(proxy_state& state) : state_(state) {}
+  explicit target(engine_state& state) : state_(state) {}
 
   /// Executes the operations of a message of PE `from`, one after another. Returns why the first invalid one is
   /// refused, which is not executed, nor is any later one. Empty: all were valid.
@@ -91,7 +91,7 @@ class target {
   [[nodiscard]] std::string word_error(std::uint64_t offset, datatype as) const;
   [[nodiscard]] std::byte* address(std::uint64_t offset) const noexcept { return state_.settings.slot + offset; }
 
-  proxy_state& state_;
+  engine_state& state_;
   bool written_ = false;
 };
 
@@ -143,7 +143,7 @@ class progress_engine final : public transport_events {
   [[nodiscard]] bool serve(in_flight_commands& from);
   void flush();
 
-  proxy_state state_;
+  engine_state state_;
   initiator initiator_;
   target target_;
   std::vector<std::unique_ptr<in_flight_commands>> rings_;

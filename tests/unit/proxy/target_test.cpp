@@ -96,7 +96,7 @@ class targets : public ::testing::Test {
   std::unique_ptr<detail::memory_access> host_ = detail::make_host_memory_access();
   collecting_transport network_;
   detail::proxy_op op_;
-  detail::proxy_state state_{settings_, network_, *host_, message_bytes};
+  detail::engine_state state_{settings_, network_, *host_, message_bytes};
   detail::target target_{state_};
 };
 

@@ -1,25 +1,17 @@
 /// @file
-/// The state of a proxy, for each peer and as a whole, that its initiator, target and engine share. All three call down
-/// into it; it calls none of them.
+/// What a proxy knows of each peer: messages to and from it, operations that wait for it, its memory.
 #pragma once
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <vector>
 
-#include "common/slot_map.hpp"
 #include "host/proxy/buffer_pool.hpp"
 #include "host/proxy/grow_only_queue.hpp"
 #include "host/proxy/in_flight_commands.hpp"
-#include "host/proxy/memory_access.hpp"
-#include "host/proxy/proxy_settings.hpp"
-#include "host/proxy/proxy_statistics.hpp"
 #include "host/proxy/send_queue.hpp"
 #include "host/proxy/wire_format.hpp"
-#include "host/transport/transport.hpp"
 
 namespace pgas::detail {
 
@@ -115,73 +107,7 @@ struct peer_state {
   std::size_t chunks = 0;           ///< in flight through the transport
   std::size_t new_chunks = 0;       ///< of these, issued in this turn
   bool lost = false;
-  bool active = false;  ///< in proxy_state::active
-};
-
-/// A request by message whose reply has not arrived.
-struct pending_request {
-  proxy_op* op = nullptr;
-  int pe = -1;
-  std::byte* local = nullptr;  ///< receives the bytes; null: they are the answer of the command
-  block_list blocks;           ///< at `local`
-  std::size_t bytes = 0;       ///< of the reply
-
-  /// Its share of proxy_settings::reply_bytes: a small reply costs as much as one of 64 bytes.
-  [[nodiscard]] static std::size_t cost(std::size_t bytes) noexcept { return std::max(bytes, std::size_t{64}); }
-};
-
-/// A put or get that the transport executes.
-struct chunk_in_flight {
-  proxy_op* op = nullptr;
-  peer_state* peer = nullptr;
-};
-
-struct proxy_state {
-  /// Distinguishes chunks from messages in transport tokens; the rest is a key.
-  static constexpr transport_token chunk_token = transport_token{1} << 63;
-
-  /// @param message_bytes the most of one message
-  proxy_state(const proxy_settings& how, transport& over, memory_access& local, std::size_t message_bytes)
-      : settings(how),
-        network(over),
-        memory(local),
-        payload(payload_limit(message_bytes)),
-        eager(std::min(how.eager_bytes, payload)),
-        pool(message_bytes, local.buffers()),
-        output(how.me, pool, local, over, counts) {
-    for (int pe = 0; pe < how.n; ++pe) peers.emplace_back(pe, pool, output);
-  }
-  proxy_state(const proxy_state&) = delete;
-  proxy_state& operator=(const proxy_state&) = delete;
-
-  const proxy_settings& settings;
-  transport& network;
-  memory_access& memory;
-  const std::size_t payload;  ///< the most of one message operation
-  const std::size_t eager;    ///< larger operations are bulk operations
-  proxy_statistics counts;
-  buffer_pool pool;
-  message_output output;
-  std::deque<peer_state> peers;     ///< by PE
-  std::vector<peer_state*> active;  ///< peers that may have messages to send or bulk operations to issue
-  slot_map<pending_request> requests;
-  slot_map<chunk_in_flight> chunks;
-  std::vector<pending_request> replies;  ///< arrived; their bytes are visible after memory_access::complete()
-  exposed_segments exposed;  ///< of this process, by address: memory that the transport accesses and the host does not
-
-  [[nodiscard]] peer_state& to(int pe) noexcept { return peers[static_cast<std::size_t>(pe)]; }
-  /// Has the engine look at `peer` at the end of this turn.
-  void touch(peer_state& peer) {
-    if (peer.active) return;
-    peer.active = true;
-    active.push_back(&peer);
-  }
-  /// A producer waits for all that is in flight to `peer`.
-  void await_acks(peer_state& peer) {
-    if (peer.pending_acks.empty()) return;
-    peer.out.await(peer.pending_acks.back().sequence);
-    touch(peer);
-  }
+  bool active = false;  ///< in engine_state::active
 };
 
 }  // namespace pgas::detail
