@@ -2,12 +2,11 @@
 /// Domains: the PEs that reach one another's memory by load and store.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
+#include <map>
 #include <span>
-#include <string>
 #include <vector>
-
-#include "host/control/control_group.hpp"
-#include "pgas/error.hpp"
 
 namespace pgas::detail {
 
@@ -16,7 +15,16 @@ namespace pgas::detail {
 class domains {
  public:
   /// @param group_of a number for each PE, the same for those of a domain
-  domains(int me, const std::vector<int>& group_of);
+  domains(int me, const std::vector<int>& group_of) : group_of_(group_of), index_(group_of.size(), -1) {
+    const int mine = group_of[static_cast<std::size_t>(me)];
+    std::map<int, int> sizes;
+    for (std::size_t pe = 0; pe < group_of.size(); ++pe) {
+      largest_ = std::max(largest_, ++sizes[group_of[pe]]);
+      if (group_of[pe] != mine) continue;
+      index_[pe] = static_cast<int>(members_.size());
+      members_.push_back(static_cast<int>(pe));
+    }
+  }
 
   /// The members of this PE's domain, in ascending order.
   [[nodiscard]] std::span<const int> members() const noexcept { return members_; }
@@ -39,15 +47,5 @@ class domains {
   std::vector<int> index_;  ///< by PE
   int largest_ = 0;
 };
-
-/// The sets of PGAS_P2P for `n` PEs: for each PE the number of its set, whose members may share memory. `all`: one
-/// set. Lists such as `0,2/1,3`: a PE that no list names is in a set of its own. *Errors* config_value.
-/// @param of_job whether the `n` PEs are the whole job: then larger numbers are errors. Worlds of some PEs of a job,
-/// and processes alone, ignore them
-[[nodiscard]] std::vector<int> parse_p2p_sets(const std::string& direct, int n, bool of_job = false);
-
-/// Collective: the sets of parse_p2p_sets(). *Errors* config_value, the same on all PEs, also where the setting
-/// differs.
-[[nodiscard]] std::vector<int> agree_on_p2p_sets(const control_group& everyone, const std::string& direct);
 
 }  // namespace pgas::detail

@@ -10,6 +10,7 @@
 
 #include "host/control/control_group.hpp"
 #include "host/control/control_message.hpp"
+#include "host/topology/p2p_sets.hpp"
 #include "host/control/exchange_results.hpp"
 
 namespace pgas::detail {

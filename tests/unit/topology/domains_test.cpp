@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "host/topology/p2p_sets.hpp"
 #include "unit/control/fixtures.hpp"
 
 namespace pgas::unit_test {

@@ -1,11 +1,11 @@
-#include "host/topology/domains.hpp"
+#include "host/topology/p2p_sets.hpp"
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <charconv>
-#include <map>
 #include <string_view>
+
+#include "pgas/error.hpp"
 
 namespace pgas::detail {
 
@@ -48,17 +48,6 @@ std::vector<int> parse_p2p_sets(const std::string& direct, int n, bool of_job) {
   for (int& set : set_of)
     if (set == nobody) set = ++sets;
   return set_of;
-}
-
-domains::domains(int me, const std::vector<int>& group_of) : group_of_(group_of), index_(group_of.size(), -1) {
-  const int mine = group_of[static_cast<std::size_t>(me)];
-  std::map<int, int> sizes;
-  for (std::size_t pe = 0; pe < group_of.size(); ++pe) {
-    largest_ = std::max(largest_, ++sizes[group_of[pe]]);
-    if (group_of[pe] != mine) continue;
-    index_[pe] = static_cast<int>(members_.size());
-    members_.push_back(static_cast<int>(pe));
-  }
 }
 
 std::vector<int> agree_on_p2p_sets(const control_group& everyone, const std::string& direct) {

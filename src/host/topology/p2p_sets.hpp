@@ -1,0 +1,23 @@
+/// @file
+/// PGAS_P2P: the sets of PEs that may share memory. Those of one set become a domain where a kind of handle works
+/// between all of them, see p2p_probe.hpp; PEs of different sets are proxied peers, as if they were on different hosts.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "host/control/control_group.hpp"
+
+namespace pgas::detail {
+
+/// The sets of PGAS_P2P for `n` PEs: for each PE the number of its set, whose members may share memory. `all`: one
+/// set. Lists such as `0,2/1,3`: a PE that no list names is in a set of its own. *Errors* config_value.
+/// @param of_job whether the `n` PEs are the whole job: then larger numbers are errors. Worlds of some PEs of a job,
+/// and processes alone, ignore them
+[[nodiscard]] std::vector<int> parse_p2p_sets(const std::string& direct, int n, bool of_job = false);
+
+/// Collective: the sets of parse_p2p_sets(). *Errors* config_value, the same on all PEs, also where the setting
+/// differs.
+[[nodiscard]] std::vector<int> agree_on_p2p_sets(const control_group& everyone, const std::string& direct);
+
+}  // namespace pgas::detail
