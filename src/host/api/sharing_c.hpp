@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <cstring>
 #include <exception>
 #include <new>
 #include <string>
@@ -70,6 +71,25 @@ inline open_options options_of(int place, std::uint64_t timeout_ms) {
   options.timeout = std::chrono::milliseconds(cut(timeout_ms));
   if (place != PGAS_PLACE_ANY) options.place = place_of(place);
   return options;
+}
+
+/// The status of `work` with what is behind the handle.
+template <class Handle, class Work>
+int status_with(Handle* handle, const char* name, const Work& work) noexcept {
+  return status_of([&] {
+    need(handle != nullptr, name);
+    work(handle->is);
+  });
+}
+
+/// A ticket as text of C.
+template <class Handle>
+int ticket_of(Handle* handle, const pgas_ticket_options* options, char* text, const char* name) noexcept {
+  return status_with(handle, name, [&](auto& what) {
+    need(text != nullptr, "the room for the ticket");
+    const std::string made = what.ticket(options_of(options));
+    std::memcpy(text, made.c_str(), made.size() + 1);
+  });
 }
 
 }  // namespace pgas::sharing_c

@@ -1,0 +1,54 @@
+// The C functions of pgas/sharing.h for interprocess events.
+#include "host/api/sharing_c.hpp"
+#include "pgas/ipc_event.hpp"
+
+struct pgas_ipc_event {
+  pgas::ipc_event is;
+};
+
+using namespace pgas::sharing_c;
+
+extern "C" {
+
+int pgas_event_new(int place, pgas_ipc_event** made) {
+  return status_of([&] {
+    need(made != nullptr, "pgas_event_new: made");
+    *made = new pgas_ipc_event{pgas::ipc_event::make(place_of(place))};
+  });
+}
+
+int pgas_event_open(const char* ticket, uint64_t timeout_ms, pgas_ipc_event** opened) {
+  return status_of([&] {
+    need(ticket != nullptr && opened != nullptr, "pgas_event_open: ticket or opened");
+    *opened = new pgas_ipc_event{pgas::ipc_event::open(ticket, options_of(PGAS_PLACE_ANY, timeout_ms))};
+  });
+}
+
+int pgas_event_ticket(pgas_ipc_event* event, const pgas_ticket_options* options, char* text) {
+  return ticket_of(event, options, text, "pgas_event_ticket: event");
+}
+
+int pgas_event_record(pgas_ipc_event* event, void* stream, uint64_t* number) {
+  return status_with(event, "pgas_event_record: event", [&](auto& what) {
+    const std::uint64_t made = what.record(stream);
+    if (number != nullptr) *number = made;
+  });
+}
+int pgas_event_records(const pgas_ipc_event* event, uint64_t* records) {
+  return status_with(event, "pgas_event_records: event", [&](auto& what) {
+    need(records != nullptr, "pgas_event_records: records");
+    *records = what.records();
+  });
+}
+int pgas_event_wait(pgas_ipc_event* event, void* stream) {
+  return status_with(event, "pgas_event_wait: event", [&](auto& what) { what.wait(stream); });
+}
+int pgas_event_reached(const pgas_ipc_event* event, int* reached) {
+  return status_with(event, "pgas_event_reached: event", [&](auto& what) {
+    need(reached != nullptr, "pgas_event_reached: reached");
+    *reached = what.reached() ? 1 : 0;
+  });
+}
+void pgas_event_free(pgas_ipc_event* event) { delete event; }
+
+}  // extern "C"
