@@ -1,6 +1,6 @@
 /// @file
 /// All device operations, for kernels. Header-only; the only input from the library at run time is the pgas::context.
-/// `device/README.md` holds the memory model.
+/// `device/MEMORY_MODEL.md` holds the memory model.
 #pragma once
 
 #include "pgas/device/atomic.hpp"

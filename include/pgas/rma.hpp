@@ -5,8 +5,8 @@
 /// Local memory may be of any kind: the heap, GPU memory, pinned or pageable host memory.
 ///
 /// Functions named `_nbi` return when the operation is enqueued: local memory must stay valid and unchanged until
-/// quiet(). Operations on direct peers are executed in the order of the calls; for proxied peers device/README.md has
-/// the order. All other functions return when the operation is complete at its target.
+/// quiet(). Operations on direct peers are executed in the order of the calls; for proxied peers
+/// device/MEMORY_MODEL.md has the order. All other functions return when the operation is complete at its target.
 ///
 /// *Callers* any thread. *Errors* of all functions: pe_out_of_range, outside_heap, misaligned, invalid_argument; the
 /// first failure of the world. Arguments are checked before anything is done.

@@ -1,5 +1,6 @@
 /// @file
-/// Order and completion of earlier operations. README.md beside this file says what they mean in C++ and PTX terms.
+/// Order and completion of earlier operations. MEMORY_MODEL.md beside this file says what they mean in C++ and PTX
+/// terms.
 ///
 /// Forms that name PEs order operations to these PEs only. Where all PEs are direct one fence covers all of them, so
 /// they cost the same. With proxied PEs they cost less: a fence() for one of them is a command that nobody waits for,

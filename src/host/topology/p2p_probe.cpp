@@ -10,8 +10,8 @@
 
 #include "host/control/control_group.hpp"
 #include "host/control/control_message.hpp"
-#include "host/topology/p2p_sets.hpp"
 #include "host/control/exchange_results.hpp"
+#include "host/topology/p2p_sets.hpp"
 
 namespace pgas::detail {
 
