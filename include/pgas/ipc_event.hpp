@@ -58,13 +58,16 @@ class PGAS_API ipc_event {
   std::uint64_t record(void* stream);
   /// How often the event has been recorded, by all processes. The host may wait for a number before it calls wait().
   [[nodiscard]] std::uint64_t records() const;
-  /// Holds the stream until the last record has been reached.
+  /// Holds the stream until the last record has been reached. Where the process that was to reach it has ended, the
+  /// stream goes on within a second as if it had, the log says so, and check() throws.
   /// *Errors* capturing: CUDA allows no such wait in a graph; invalid_argument where the event was never recorded;
   /// peer_lost, naming host and process, where the one that has made the event has ended or has destroyed it: CUDA
   /// would wait for ever.
   void wait(void* stream);
   /// Whether the last record has been reached. *Errors* as wait(), less capturing.
   [[nodiscard]] bool reached() const;
+  /// *Errors* peer_lost, naming the process, where a wait has ended without its record, or would have no end.
+  void check() const;
 
  private:
   explicit ipc_event(std::shared_ptr<detail::event_state> state) noexcept;

@@ -18,9 +18,12 @@
 namespace pgas {
 
 namespace detail {
+class carried_timeline;
 class exported_memory;
 class imported_memory;
 }  // namespace detail
+
+class timeline;
 
 /// Where memory is: on a GPU or on the host.
 struct memory_place {
@@ -51,6 +54,11 @@ struct ticket_options {
   std::chrono::seconds lifetime{0};  ///< from now on; 0: until it is revoked
   int opens = 0;                     ///< how many processes may open it, one after another or at once; 0: any number
   std::optional<uid_t> user{};       ///< whose processes may open it; not set: those of this process's own user
+  /// Says when the memory is ready: a timeline made by this process (`pgas/timeline.hpp`) in which it records once the
+  /// memory is filled, and each time that it is filled anew. Whoever opens the ticket waits for the last record, and
+  /// can do so again: opened_memory::wait(). One timeline may go with any number of tickets. Not for tickets of
+  /// timelines and events.
+  const timeline* ready = nullptr;
 };
 
 /// A process that has memory of this one open.
@@ -109,8 +117,8 @@ class PGAS_API shared_memory {
 
   /// A new ticket: printable text of at most 1024 characters without blanks, which a file, a pipe, an HTTP body or a
   /// variable can carry. Whoever has it, on this host and as the user that it is for, can open the memory.
-  /// *Errors* invalid_argument; system where no socket or thread can be made, config_value where PGAS_SOCKET_DIR is to
-  /// blame.
+  /// *Errors* invalid_argument, also where `ready` was opened here and not made; system where no socket or thread can
+  /// be made, config_value where PGAS_SOCKET_DIR is to blame.
   [[nodiscard]] std::string ticket(const ticket_options& options = {});
   /// Makes all tickets made so far invalid. Processes that have the memory open keep it.
   void revoke();
@@ -123,11 +131,13 @@ class PGAS_API shared_memory {
 
 /// How a ticket is opened.
 struct open_options {
-  /// How long the exporter may take to answer.
+  /// How long the exporter may take to answer, and to get the memory ready where the ticket carries a timeline.
   std::chrono::milliseconds timeout{10'000};
   /// The device on which the memory is to be used. Not set: where it lies. A GPU that reaches the memory's own GPU
   /// works, too.
   std::optional<memory_place> place = std::nullopt;
+  /// Whether opened_memory::open() waits until the memory is ready. Else opened_memory::wait() does, before it is used.
+  bool wait_until_ready = true;
 };
 
 /// Memory of another process, or of this one, opened by a ticket. Move-only; empty at first.
@@ -147,10 +157,12 @@ class PGAS_API opened_memory {
 
   /// Opens a ticket of shared_memory::ticket(). A ticket that this process has opened before, and whose memory it still
   /// has, is not counted again; it must not have expired or been revoked.
+  /// A ticket that carries a timeline (ticket_options::ready) is opened when the memory is ready, each time again: the
+  /// host waits as wait_host() does, unless open_options say otherwise.
   /// *Errors* handle_invalid for text that is no ticket, or is damaged; authentication where it has expired, was
-  /// revoked, was opened as often as it allows, or is for another user; peer_lost where the exporter has ended;
-  /// wait_timeout where it does not answer; peer_unreachable where its memory can't be used here, with the ways that
-  /// were tried; system, out_of_memory.
+  /// revoked, was opened as often as it allows, is for another user, or its timeline was destroyed; peer_lost where the
+  /// exporter has ended; wait_timeout where it does not answer, or has not got the memory ready, with its number;
+  /// peer_unreachable where its memory can't be used here, with the ways that were tried; system, out_of_memory.
   [[nodiscard]] static opened_memory open(std::string_view ticket, const open_options& options = {});
 
   /// The memory in this process.
@@ -166,11 +178,27 @@ class PGAS_API opened_memory {
   /// Whether the exporter still runs. Takes a system call or two; false within a second after its end. Always true for
   /// memory of another host, opened by a fabric handle.
   [[nodiscard]] bool alive() const noexcept;
-  /// *Errors* peer_lost, naming host and process, unless alive().
+  /// *Errors* peer_lost, naming host and process, unless alive(), and where a wait() of a GPU's stream has ended
+  /// without what it waited for.
   void check() const;
 
+  /// Whether the ticket carries a timeline, so that wait() and wait_host() can be called.
+  [[nodiscard]] bool has_timeline() const noexcept { return ready_ != nullptr; }
+  /// Holds the stream until all that the exporter has recorded by now has been reached, and at least one record. What
+  /// is enqueued later sees the memory as it was then, or newer.
+  /// @param stream a `cudaStream_t` of the GPU that the memory is used on; for memory of the host as timeline::wait()
+  /// *Errors* invalid_argument without a timeline; as timeline::wait(). A stream of a GPU goes on where the exporter
+  /// ends: check() tells.
+  void wait(void* stream) const;
+  /// The same for the calling thread. *Errors* invalid_argument without a timeline; wait_timeout, and peer_lost within
+  /// a second, both naming host and process.
+  void wait_host(std::chrono::milliseconds timeout = std::chrono::milliseconds::max()) const;
+
  private:
+  [[nodiscard]] detail::carried_timeline& ready() const;
+
   std::shared_ptr<detail::imported_memory> memory_;
+  std::shared_ptr<detail::carried_timeline> ready_;  // of the ticket that this object was opened by
 };
 
 }  // namespace pgas

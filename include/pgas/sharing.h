@@ -28,12 +28,16 @@ enum {
 enum { PGAS_PLACE_HOST = -1, PGAS_PLACE_ANY = -2 };
 /// A ticket's text and its final 0 fit so many bytes.
 enum { PGAS_TICKET_BYTES = 1025 };
+/// For `timeout_ms` of pgas_timeline_wait_host() and pgas_opened_wait_host(): no end.
+#define PGAS_FOREVER UINT64_MAX
 
-/// What a ticket allows: pgas::ticket_options. All zeros but `user`: this process's own user, until it is revoked.
+/// What a ticket allows: pgas::ticket_options. All zeros but `user`: this process's own user, until it
+/// is revoked.
 typedef struct pgas_ticket_options {
-  uint64_t lifetime_s;  ///< 0: until it is revoked
-  int opens;            ///< 0: any number
-  int64_t user;         ///< whose processes may open it; -1: those of this process's own user
+  uint64_t lifetime_s;                ///< 0: until it is revoked
+  int opens;                          ///< 0: any number
+  int64_t user;                       ///< whose processes may open it; -1: those of this process's own user
+  const struct pgas_timeline* ready;  ///< says when the memory is ready; null: the ticket carries no timeline
 } pgas_ticket_options;
 
 /// A process that has memory of this one open: pgas::opener.
@@ -63,8 +67,17 @@ int pgas_shared_openers(const pgas_shared_memory* memory, pgas_opener* list, siz
 /// Forgets all tickets, and frees the memory where it was made here. Null is ignored.
 void pgas_shared_free(pgas_shared_memory* memory);
 
-/// opened_memory::open(). @param timeout_ms how long the exporter may take to answer
+/// opened_memory::open(). Waits until the memory is ready, where the ticket carries a timeline.
+/// @param timeout_ms how long the exporter may take to answer and to get it ready
 int pgas_open_memory(const char* ticket, int place, uint64_t timeout_ms, pgas_opened_memory** opened);
+/// The same without waiting until the memory is ready: pgas_opened_wait() or pgas_opened_wait_host() does.
+int pgas_open_memory_unready(const char* ticket, int place, uint64_t timeout_ms, pgas_opened_memory** opened);
+/// 1 where the ticket carries a timeline.
+int pgas_opened_has_timeline(const pgas_opened_memory* memory);
+/// opened_memory::wait(): for what the exporter has recorded by now. @param stream a `cudaStream_t`, null on the host
+int pgas_opened_wait(const pgas_opened_memory* memory, void* stream);
+/// opened_memory::wait_host(). 403 (wait_timeout) where the memory is not ready in time; PGAS_FOREVER: no end.
+int pgas_opened_wait_host(const pgas_opened_memory* memory, uint64_t timeout_ms);
 /// The memory in this process.
 void* pgas_opened_data(const pgas_opened_memory* memory);
 /// In bytes.
@@ -80,9 +93,6 @@ void pgas_opened_close(pgas_opened_memory* memory);
 
 /// A timeline, made here or opened: pgas::timeline. Streams are a `cudaStream_t` on a GPU, null on the host.
 typedef struct pgas_timeline pgas_timeline;
-/// For `timeout_ms` of pgas_timeline_wait_host(): no end.
-#define PGAS_FOREVER UINT64_MAX
-
 /// timeline::make().
 int pgas_timeline_new(int place, pgas_timeline** made);
 /// timeline::open(). @param timeout_ms how long the exporter may take to answer
@@ -125,6 +135,8 @@ int pgas_event_records(const pgas_ipc_event* event, uint64_t* records);
 int pgas_event_wait(pgas_ipc_event* event, void* stream);
 /// ipc_event::reached(). @param reached 1 or 0
 int pgas_event_reached(const pgas_ipc_event* event, int* reached);
+/// ipc_event::check(): 0, or 401 (peer_lost).
+int pgas_event_check(const pgas_ipc_event* event);
 /// Destroys or closes it. Null is ignored.
 void pgas_event_free(pgas_ipc_event* event);
 

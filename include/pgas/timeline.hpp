@@ -57,8 +57,9 @@ class PGAS_API timeline {
   /// Opens a ticket of timeline::ticket().
   /// @param ticket its text
   /// @param options place: whose streams wait and record here. Not set: those of the maker's GPU or the host.
-  /// *Errors* as opened_memory::open(); handle_invalid where the ticket is one of memory; device_unavailable where this
-  /// process does not see the maker's GPU; peer_lost where the timeline has ended.
+  /// *Errors* as opened_memory::open(); handle_invalid where the ticket is one of memory, even if it carries a
+  /// timeline; device_unavailable where this process does not see the maker's GPU; peer_lost where the timeline has
+  /// ended.
   [[nodiscard]] static timeline open(std::string_view ticket, const open_options& options = {});
 
   /// A new ticket, as shared_memory::ticket(). *Errors* invalid_argument unless the timeline was made here.
@@ -102,6 +103,7 @@ class PGAS_API timeline {
   void check() const;
 
  private:
+  friend class shared_memory;  // whose tickets carry timelines
   explicit timeline(std::shared_ptr<detail::timeline_state> state) noexcept;
   [[nodiscard]] detail::timeline_state& state() const;
   std::shared_ptr<detail::timeline_state> state_;

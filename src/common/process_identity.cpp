@@ -14,7 +14,7 @@
 namespace pgas::detail {
 
 std::uint64_t process_start(pid_t pid) {
-  constexpr int number_of_field = 22;
+  enum { state = 3, threads = 20, start_time = 22 };  // numbers of fields
   const std::string path = fmt::format("/proc/{}/stat", pid);
   const unique_fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file && (errno == EMFILE || errno == ENFILE))
@@ -25,14 +25,18 @@ std::uint64_t process_start(pid_t pid) {
   const std::size_t name_end = rest.rfind(')');  // the name before it may contain anything
   if (name_end == std::string_view::npos) return 0;
   rest.remove_prefix(name_end + 1);
-  for (int field = 3; field <= number_of_field; ++field) {
+  bool ended = false;
+  for (int field = state; field <= start_time; ++field) {
     const std::size_t blank = rest.find(' ');
     if (blank == std::string_view::npos) return 0;
     rest.remove_prefix(blank + 1);
+    if (field == state) ended = rest.starts_with('Z') || rest.starts_with('X');
+    // Its first thread may have ended, and others go on.
+    if (field == threads && ended && !rest.starts_with("0 ") && !rest.starts_with("1 ")) ended = false;
   }
   std::uint64_t start = 0;
   std::from_chars(rest.data(), rest.data() + rest.size(), start);
-  return start;
+  return ended ? 0 : start;
 }
 
 }  // namespace pgas::detail

@@ -28,7 +28,8 @@ enum class sharing_way : std::uint8_t {
 struct sharing_description {
   sharing_way way = sharing_way::memory_file;
   std::uint8_t read_only = 0;
-  std::uint8_t reserved[6] = {};
+  std::uint8_t carries_timeline = 0;  ///< in a ticket: a timeline goes with it
+  std::uint8_t reserved[5] = {};
   std::uint64_t bytes = 0;            ///< of the memory that was shared
   std::uint64_t offset = 0;           ///< of it in the pieces, laid end to end
   std::array<std::byte, 16> gpu{};    ///< UUID, zeros for the host
@@ -71,6 +72,8 @@ class mapped_import {
 
   /// The memory that was shared, description.offset bytes behind the first piece.
   [[nodiscard]] virtual void* data() const noexcept = 0;
+  /// The number of the GPU that it is mapped for, -1: the host.
+  [[nodiscard]] virtual int ordinal() const noexcept { return -1; }
 };
 
 // ---- host memory

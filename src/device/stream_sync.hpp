@@ -73,6 +73,8 @@ class device_event {
   virtual void wait(void* stream) = 0;
   /// Whether the last record has been reached.
   [[nodiscard]] virtual bool reached() const = 0;
+  /// Ends waits for records that will not be reached: records the event now, in a stream of its own.
+  virtual void release_waits() = 0;
 };
 
 /// *Errors* device_unavailable, device_failed.

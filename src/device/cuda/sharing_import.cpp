@@ -22,6 +22,7 @@ class vmm_import final : public mapped_import {
   vmm_import(primary_context context, chunk_list chunks, std::size_t offset)
       : context_(std::move(context)), chunks_(std::move(chunks)), offset_(offset) {}
   [[nodiscard]] void* data() const noexcept override { return pointer_to(chunks_.start() + offset_); }
+  [[nodiscard]] int ordinal() const noexcept override { return context_.ordinal(); }
 
  private:
   primary_context context_;  // outlives the mapping
@@ -49,6 +50,7 @@ class pool_import final : public mapped_import {
     check(driver().pool_import_pointer(&start_, pool_, &where), "cuMemPoolImportPointer", code::handle_invalid);
   }
   [[nodiscard]] void* data() const noexcept override { return pointer_to(start_); }
+  [[nodiscard]] int ordinal() const noexcept override { return context_.ordinal(); }
 
  private:
   primary_context context_;
@@ -71,6 +73,7 @@ class legacy_import final : public mapped_import {
     static_cast<void>(driver().ipc_close(start_));
   }
   [[nodiscard]] void* data() const noexcept override { return pointer_to(start_ + offset_); }
+  [[nodiscard]] int ordinal() const noexcept override { return context_.ordinal(); }
 
  private:
   primary_context context_;

@@ -112,8 +112,11 @@ class cuda_event final : public device_event {
   }
   ~cuda_event() override {
     // While the driver unloads there is no context: the event ends with the process.
-    if (const quiet_context current(context_); current && cudaEventDestroy(event_) != cudaSuccess)
-      static_cast<void>(cudaGetLastError());
+    if (const quiet_context current(context_); current) {
+      if (cudaEventDestroy(event_) != cudaSuccess) static_cast<void>(cudaGetLastError());
+      if (own_stream_ != nullptr && cudaStreamDestroy(own_stream_) != cudaSuccess)
+        static_cast<void>(cudaGetLastError());
+    }
   }
 
   [[nodiscard]] event_handle handle() const override {
@@ -144,6 +147,12 @@ class cuda_event final : public device_event {
     check(result, "asking for an interprocess event");
     return true;
   }
+  void release_waits() override {
+    const current_context current(context_.get());
+    if (own_stream_ == nullptr)
+      check(cudaStreamCreateWithFlags(&own_stream_, cudaStreamNonBlocking), "a stream that records an event");
+    check(cudaEventRecord(event_, own_stream_), "recording an interprocess event whose recorder has ended");
+  }
 
  private:
   /// CUDA's own refusal would end the capture.
@@ -160,6 +169,7 @@ class cuda_event final : public device_event {
 
   primary_context context_;
   cudaEvent_t event_ = nullptr;
+  cudaStream_t own_stream_ = nullptr;  ///< of release_waits()
 };
 
 }  // namespace

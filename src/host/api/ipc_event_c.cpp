@@ -49,6 +49,9 @@ int pgas_event_reached(const pgas_ipc_event* event, int* reached) {
     *reached = what.reached() ? 1 : 0;
   });
 }
+int pgas_event_check(const pgas_ipc_event* event) {
+  return status_with(event, "pgas_event_check: event", [](auto& what) { what.check(); });
+}
 void pgas_event_free(pgas_ipc_event* event) { delete event; }
 
 }  // extern "C"

@@ -5,8 +5,11 @@
 
 #include <utility>
 
+#include "host/share/carried_timeline.hpp"
 #include "host/share/memory.hpp"
+#include "host/share/timeline_state.hpp"
 #include "pgas/error.hpp"
+#include "pgas/timeline.hpp"
 
 namespace pgas {
 
@@ -50,7 +53,10 @@ detail::exported_memory& needed(const std::unique_ptr<detail::exported_memory>& 
 
 void* shared_memory::data() const noexcept { return memory_ ? memory_->memory().data() : nullptr; }
 std::size_t shared_memory::size() const noexcept { return memory_ ? memory_->memory().description().bytes : 0; }
-std::string shared_memory::ticket(const ticket_options& options) { return needed(memory_).make_ticket(options); }
+std::string shared_memory::ticket(const ticket_options& options) {
+  detail::exported_memory& mine = needed(memory_);
+  return mine.make_ticket(options, options.ready != nullptr ? options.ready->state().export_id() : 0);
+}
 void shared_memory::revoke() { needed(memory_).revoke(); }
 std::vector<opener> shared_memory::opened_by() const { return needed(memory_).opened_by(); }
 
@@ -59,6 +65,7 @@ opened_memory::opened_memory(opened_memory&& other) noexcept = default;
 
 opened_memory& opened_memory::operator=(opened_memory&& other) noexcept {
   std::swap(memory_, other.memory_);
+  std::swap(ready_, other.ready_);
   return *this;
 }
 
@@ -68,8 +75,14 @@ opened_memory::~opened_memory() {
 }
 
 opened_memory opened_memory::open(std::string_view ticket, const open_options& options) {
+  using namespace detail;
+  const deadline limit(options.timeout);
+  const detail::ticket which = decode(ticket, ticket_kind::memory);
   opened_memory opened;
-  opened.memory_ = detail::imported_memory::open(ticket, options);
+  opened.memory_ = imported_memory::open(which, ticket_kind::memory, options);
+  if (!carries_timeline(which)) return opened;
+  opened.ready_ = std::make_shared<carried_timeline>(which, opened.memory_->place(), limit);
+  if (options.wait_until_ready) opened.ready_->wait_host(limit);
   return opened;
 }
 
@@ -89,6 +102,19 @@ bool opened_memory::alive() const noexcept { return memory_ && memory_->alive();
 
 void opened_memory::check() const {
   if (memory_) memory_->check();
+  if (ready_) ready_->check();
 }
+
+detail::carried_timeline& opened_memory::ready() const {
+  if (!ready_)
+    throw error(code::invalid_argument,
+                memory_ ? "the memory was opened by a ticket without a timeline: nothing says when it is ready; its "
+                          "exporter can give one (ticket_options::ready)"
+                        : "this opened_memory is empty: it was moved from, or nothing was opened");
+  return *ready_;
+}
+
+void opened_memory::wait(void* stream) const { ready().wait(stream); }
+void opened_memory::wait_host(std::chrono::milliseconds timeout) const { ready().wait_host(timeout); }
 
 }  // namespace pgas

@@ -88,6 +88,33 @@ int pgas_open_memory(const char* ticket, int place, uint64_t timeout_ms, pgas_op
   });
 }
 
+int pgas_open_memory_unready(const char* ticket, int place, uint64_t timeout_ms, pgas_opened_memory** opened) {
+  return status_of([&] {
+    need(ticket != nullptr && opened != nullptr, "pgas_open_memory_unready: ticket or opened");
+    pgas::open_options options = options_of(place, timeout_ms);
+    options.wait_until_ready = false;
+    *opened = new pgas_opened_memory{pgas::opened_memory::open(ticket, options)};
+  });
+}
+
+int pgas_opened_has_timeline(const pgas_opened_memory* memory) {
+  return memory != nullptr && memory->is.has_timeline() ? 1 : 0;
+}
+
+int pgas_opened_wait(const pgas_opened_memory* memory, void* stream) {
+  return status_of([&] {
+    need(memory != nullptr, "pgas_opened_wait: memory");
+    memory->is.wait(stream);
+  });
+}
+
+int pgas_opened_wait_host(const pgas_opened_memory* memory, uint64_t timeout_ms) {
+  return status_of([&] {
+    need(memory != nullptr, "pgas_opened_wait_host: memory");
+    memory->is.wait_host(wait_of(timeout_ms));
+  });
+}
+
 void* pgas_opened_data(const pgas_opened_memory* memory) { return memory != nullptr ? memory->is.data() : nullptr; }
 size_t pgas_opened_size(const pgas_opened_memory* memory) { return memory != nullptr ? memory->is.size() : 0; }
 

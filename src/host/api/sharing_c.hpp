@@ -14,6 +14,11 @@
 #include "pgas/error.hpp"
 #include "pgas/shared_memory.hpp"
 #include "pgas/sharing.h"
+#include "pgas/timeline.hpp"
+
+struct pgas_timeline {
+  pgas::timeline is;
+};
 
 namespace pgas::sharing_c {
 
@@ -63,7 +68,13 @@ inline ticket_options options_of(const pgas_ticket_options* options) {
   wanted.lifetime = std::chrono::seconds(cut(options->lifetime_s));
   wanted.opens = options->opens;
   if (options->user >= 0) wanted.user = static_cast<uid_t>(options->user);
+  if (options->ready != nullptr) wanted.ready = &options->ready->is;
   return wanted;
+}
+
+/// A timeout of C, which may be PGAS_FOREVER.
+inline std::chrono::milliseconds wait_of(std::uint64_t timeout_ms) {
+  return timeout_ms == PGAS_FOREVER ? timeline::forever : std::chrono::milliseconds(cut(timeout_ms));
 }
 
 inline open_options options_of(int place, std::uint64_t timeout_ms) {

@@ -18,7 +18,7 @@ timeline::timeline(std::shared_ptr<detail::timeline_state> state) noexcept : sta
 timeline timeline::make(memory_place place) { return timeline(detail::timeline_state::make(place)); }
 
 timeline timeline::open(std::string_view ticket, const open_options& options) {
-  return timeline(detail::timeline_state::open(ticket, options));
+  return timeline(detail::timeline_state::open(detail::decode(ticket, detail::ticket_kind::timeline), options));
 }
 
 detail::timeline_state& timeline::state() const {
@@ -30,17 +30,17 @@ detail::timeline_state& timeline::state() const {
 
 std::string timeline::ticket(const ticket_options& options) {
   const std::lock_guard lock(state().mutex());
-  return state_->mine().ticket(options);
+  return state_->shared().make_ticket(options);
 }
 
 void timeline::revoke() {
   const std::lock_guard lock(state().mutex());
-  state_->mine().revoke();
+  state_->shared().mine().revoke();
 }
 
 std::vector<opener> timeline::opened_by() const {
   const std::lock_guard lock(state().mutex());
-  return state_->mine().opened_by();
+  return state_->shared().mine().opened_by();
 }
 
 void timeline::record(void* stream, std::uint64_t value) { state().record(stream, value); }

@@ -2,10 +2,6 @@
 #include "host/api/sharing_c.hpp"
 #include "pgas/timeline.hpp"
 
-struct pgas_timeline {
-  pgas::timeline is;
-};
-
 using namespace pgas::sharing_c;
 
 extern "C" {
@@ -39,10 +35,8 @@ int pgas_timeline_wait(pgas_timeline* timeline, void* stream, uint64_t value) {
 }
 
 int pgas_timeline_wait_host(const pgas_timeline* timeline, uint64_t value, uint64_t timeout_ms) {
-  return status_with(timeline, "pgas_timeline_wait_host: timeline", [&](auto& what) {
-    what.wait_host(value,
-                   timeout_ms == PGAS_FOREVER ? pgas::timeline::forever : std::chrono::milliseconds(cut(timeout_ms)));
-  });
+  return status_with(timeline, "pgas_timeline_wait_host: timeline",
+                     [&](auto& what) { what.wait_host(value, wait_of(timeout_ms)); });
 }
 
 int pgas_timeline_query(const pgas_timeline* timeline, uint64_t* value) {

@@ -87,7 +87,8 @@ std::uint64_t exporter::add(std::shared_ptr<const shared_object> what) {
   return next_++;
 }
 
-std::string exporter::make_ticket(std::uint64_t of, const ticket_options& options, blob payload) {
+std::string exporter::make_ticket(std::uint64_t of, const ticket_options& options, blob payload,
+                                  std::uint64_t carried) {
   if (options.lifetime.count() < 0 || options.opens < 0)
     throw error(code::invalid_argument,
                 fmt::format("a ticket that lives {} seconds and can be opened {} times: neither may be negative",
@@ -105,7 +106,7 @@ std::string exporter::make_ticket(std::uint64_t of, const ticket_options& option
   made.opens = options.opens;
   made.user = options.user.value_or(self_.uid);
   made.payload = std::move(payload);
-  ticket_record record{of, made.secret, std::nullopt, options.opens, 0, made.user};
+  ticket_record record{of, carried, made.secret, std::nullopt, options.opens, 0, made.user};
   if (lifetime.count() > 0) record.expires = clock::now() + lifetime;
   const std::lock_guard lock(mutex_);
   made.kind = exports_.at(of).what->kind();
@@ -195,12 +196,12 @@ registered_export::~registered_export() {
     new std::shared_ptr<exporter>(std::move(exporter_));  // its thread and its sockets are the parent's
 }
 
-std::string registered_export::make_ticket(const ticket_options& options, blob payload) {
+std::string registered_export::make_ticket(const ticket_options& options, blob payload, std::uint64_t carried) {
   if (!process_.in_creator())
     throw error(
         code::forked_process,
         "memory of the parent process: only the process that shares it can make tickets; make them before fork()");
-  return exporter_->make_ticket(id_, options, std::move(payload));
+  return exporter_->make_ticket(id_, options, std::move(payload), carried);
 }
 
 void registered_export::revoke() {

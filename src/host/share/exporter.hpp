@@ -47,8 +47,11 @@ class registered_export {
   registered_export& operator=(const registered_export&) = delete;
 
   /// @param payload at most ticket::max_payload bytes, readable by whoever has the ticket.
+  /// @param carried the id() of the timeline that goes with it, 0: none
   /// *Errors* invalid_argument, system, forked_process.
-  [[nodiscard]] std::string make_ticket(const ticket_options& options, blob payload);
+  [[nodiscard]] std::string make_ticket(const ticket_options& options, blob payload, std::uint64_t carried = 0);
+  /// The exporter's name for the thing.
+  [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
   /// All tickets for it.
   void revoke();
   [[nodiscard]] std::vector<opener> opened_by() const;

@@ -28,7 +28,8 @@ class exporter {
   exporter& operator=(const exporter&) = delete;
 
   [[nodiscard]] std::uint64_t add(std::shared_ptr<const shared_object> what);
-  [[nodiscard]] std::string make_ticket(std::uint64_t of, const ticket_options& options, blob payload);
+  [[nodiscard]] std::string make_ticket(std::uint64_t of, const ticket_options& options, blob payload,
+                                        std::uint64_t carried);
   void revoke(std::uint64_t of);
   [[nodiscard]] std::vector<opener> opened_by(std::uint64_t of) const;
   void remove(std::uint64_t of) noexcept;
@@ -40,6 +41,7 @@ class exporter {
   };
   struct ticket_record {
     std::uint64_t of;
+    std::uint64_t carried;  ///< the timeline that goes with it, 0: none
     bits128 secret;
     std::optional<clock::time_point> expires;
     int opens;
@@ -53,7 +55,7 @@ class exporter {
     pid_t pid = 0;                                 ///< that the importer has
     std::optional<clock::time_point> deadline;     ///< until the last handle is sent
     std::uint64_t of = 0;                          ///< what it has opened, 0: nothing yet
-    std::uint64_t ticket = 0;                      ///< and by which ticket
+    std::uint64_t ticket = 0;                      ///< and by which ticket; 0 for a timeline that one carries
     std::chrono::system_clock::time_point since;   ///< when
     std::shared_ptr<const shared_object> sending;  ///< while handles are still to be sent
     std::size_t sent = 0;                          ///< handles
@@ -71,6 +73,8 @@ class exporter {
   void answer(sessions::iterator at, const share_request& request);
   /// Counts the request as granted where it may be; else throws what is to be told.
   void admit(session& from, const share_request& request, bits128& secret);
+  /// The timeline that a ticket carries, for a process that has opened the ticket.
+  [[nodiscard]] std::uint64_t carried_for(const session& from, const share_request& request, const ticket_record& by);
   /// Sends what a session is to get, or ends it.
   void go_on(sessions::iterator at, const share_request* request, const bits128& secret);
   /// The next handles, as far as the socket takes them. False when it has failed.

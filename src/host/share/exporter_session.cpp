@@ -173,7 +173,8 @@ void exporter::admit(session& from, const share_request& request, bits128& secre
   const std::lock_guard lock(mutex_);
   const auto known = tickets_.find(request.ticket);
   // One who guesses numbers does not learn which exist.
-  if (request.what != share_request::kind::open || known == tickets_.end() ||
+  const bool wants_timeline = request.what == share_request::kind::timeline;
+  if ((request.what != share_request::kind::open && !wants_timeline) || known == tickets_.end() ||
       !same_bits(request.code, code_of(known->second.secret, request)))
     throw error(code::authentication, fmt::format("{} does not know the ticket: it was revoked, has expired, or was "
                                                   "never made there; ask for a new one",
@@ -186,17 +187,37 @@ void exporter::admit(session& from, const share_request& request, bits128& secre
                             one.user, from.owner.uid, name_of(self_)));
   if (one.expires && clock::now() >= *one.expires)
     throw error(code::authentication, fmt::format("the ticket has expired: ask {} for a new one", name_of(self_)));
-  if (one.opens > 0 && one.opened >= one.opens)
+  if (wants_timeline) {
+    from.of = carried_for(from, request, one);
+  } else if (one.opens > 0 && one.opened >= one.opens) {
     throw error(code::authentication, fmt::format("the ticket was opened {} times, as often as it allows: ask {} for "
                                                   "a new one",
                                                   one.opened, name_of(self_)));
+  } else {
+    ++one.opened;
+    from.of = one.of;
+    from.ticket = request.ticket;
+  }
   secret = one.secret;
-  ++one.opened;
-  from.of = one.of;
-  from.ticket = request.ticket;
   from.since = std::chrono::system_clock::now();
   if (from.pid == 0) from.pid = request.pid;
-  from.sending = exports_.at(one.of).what;
+  from.sending = exports_.at(from.of).what;
+}
+
+std::uint64_t exporter::carried_for(const session& from, const share_request& request, const ticket_record& by) {
+  // Who may open the ticket has been counted; the timeline goes to the same ones.
+  bool has_opened = false;
+  for (const auto& [number, other] : sessions_)
+    has_opened = has_opened || (other.ticket == request.ticket && other.owner.pid == from.owner.pid);
+  if (!has_opened)
+    throw error(code::authentication,
+                fmt::format("{} gives a timeline to those who have opened the memory with it: open the ticket",
+                            name_of(self_)));
+  if (by.carried == 0 || !exports_.contains(by.carried))
+    throw error(
+        code::authentication,
+        fmt::format("{} has destroyed the timeline that the ticket carries: ask it for a new one", name_of(self_)));
+  return by.carried;
 }
 
 bool exporter::send_more(session& to, const share_request* request, const bits128& secret) {

@@ -181,7 +181,8 @@ bool expired(const ticket& which) {
 
 opened_ticket open_ticket(const ticket& which, ticket_kind kind, const deadline& limit) {
   const std::string who = name_of(which.exporter);
-  if (which.kind != kind)
+  const bool carried = kind == ticket_kind::timeline && which.kind == ticket_kind::memory;
+  if (which.kind != kind && !carried)
     throw error(code::handle_invalid,
                 fmt::format("the ticket of {} opens {}, not {}", who, name_of(which.kind), name_of(kind)));
   if (which.exporter.machine != this_machine())
@@ -194,6 +195,7 @@ opened_ticket open_ticket(const ticket& which, ticket_kind kind, const deadline&
   unforked_fd socket = connect(who, which.exporter.socket, limit);
   step_times::lap("connect");
   share_request request;
+  request.what = carried ? share_request::kind::timeline : share_request::kind::open;
   request.ticket = which.id;
   request.nonce = random_bits();
   request.pid = ::getpid();

@@ -55,7 +55,8 @@ struct opened_ticket {
   std::vector<shared_piece> pieces;
 };
 
-/// Opens a ticket. *Errors* as opened_memory::open(); also handle_invalid unless it is of this kind.
+/// Opens a ticket. *Errors* as opened_memory::open(); also handle_invalid unless it is of this kind, or, where that is
+/// a timeline, of memory that carries one.
 [[nodiscard]] opened_ticket open_ticket(const ticket& which, ticket_kind kind, const deadline& limit);
 
 /// What the process that listens at `socket` exports and who has it open, as lines of text. *Errors* authentication for

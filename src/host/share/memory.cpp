@@ -29,9 +29,11 @@ struct fabric_piece {
 };
 
 /// A ticket's contents: the description, and the handles for other hosts where they fit.
-blob contents_of(const exportable_memory& memory) {
+blob contents_of(const exportable_memory& memory, bool carries_timeline) {
   blob payload;
-  append(payload, memory.description());
+  sharing_description described = memory.description();
+  described.carries_timeline = carries_timeline ? 1 : 0;
+  append(payload, described);
   const std::vector<shared_piece> pieces = memory.fabric_pieces();
   if (pieces.size() <= (ticket::max_payload - payload.size()) / sizeof(fabric_piece))
     for (const shared_piece& piece : pieces) append(payload, fabric_piece{piece.bytes, piece.handle.bytes});
@@ -68,7 +70,7 @@ sharing_description take_description(std::span<const std::byte>& bytes, const st
   std::memcpy(&described, bytes.data(), sizeof described);
   bytes = bytes.subspan(sizeof described);
   const bool known = described.way >= sharing_way::memory_file && described.way <= sharing_way::legacy;
-  if (!known || described.read_only > 1 || described.bytes == 0) contradicts(who);
+  if (!known || described.read_only > 1 || described.carries_timeline > 1 || described.bytes == 0) contradicts(who);
   return described;
 }
 
@@ -86,8 +88,9 @@ std::unique_ptr<mapped_import> map(const sharing_description& described, std::sp
 
 class exported_object final : public shared_object {
  public:
-  explicit exported_object(std::shared_ptr<const exportable_memory> memory) : memory_(std::move(memory)) {}
-  [[nodiscard]] ticket_kind kind() const noexcept override { return ticket_kind::memory; }
+  exported_object(std::shared_ptr<const exportable_memory> memory, ticket_kind kind)
+      : memory_(std::move(memory)), kind_(kind) {}
+  [[nodiscard]] ticket_kind kind() const noexcept override { return kind_; }
   [[nodiscard]] blob description() const override {
     blob bytes;
     append(bytes, memory_->description());
@@ -96,6 +99,7 @@ class exported_object final : public shared_object {
   [[nodiscard]] std::size_t pieces() const noexcept override { return memory_->pieces(); }
   [[nodiscard]] shared_piece piece(std::size_t number) const override { return memory_->piece(number); }
   [[nodiscard]] std::string text() const override {
+    if (kind_ != ticket_kind::memory) return std::string(name_of(kind_));
     const sharing_description& is = memory_->description();
     return fmt::format("{} of {} memory{}", format_bytes(is.bytes), is.way == sharing_way::memory_file ? "host" : "GPU",
                        is.read_only != 0 ? ", read-only" : "");
@@ -103,6 +107,7 @@ class exported_object final : public shared_object {
 
  private:
   std::shared_ptr<const exportable_memory> memory_;
+  ticket_kind kind_;
 };
 
 }  // namespace
@@ -113,10 +118,17 @@ exported_memory::~exported_memory() {
   if (!process_.in_creator()) new std::shared_ptr<const exportable_memory>(std::move(memory_));
 }
 
-std::string exported_memory::make_ticket(const ticket_options& options) {
-  if (!registered_) registered_ = std::make_unique<registered_export>(std::make_shared<exported_object>(memory_));
-  return registered_->make_ticket(options, contents_of(*memory_));
+registered_export& exported_memory::registered() {
+  if (!registered_)
+    registered_ = std::make_unique<registered_export>(std::make_shared<exported_object>(memory_, kind_));
+  return *registered_;
 }
+
+std::string exported_memory::make_ticket(const ticket_options& options, std::uint64_t carried) {
+  return registered().make_ticket(options, contents_of(*memory_, carried != 0), carried);
+}
+
+std::uint64_t exported_memory::export_id() { return registered().id(); }
 
 void exported_memory::revoke() {
   if (registered_) registered_->revoke();
@@ -128,7 +140,7 @@ std::vector<opener> exported_memory::opened_by() const {
 
 /// What this process has mapped, and which tickets it is opening just now.
 struct imported_memory::table {
-  using ticket_key = std::pair<std::uint64_t, int>;                  ///< id, place
+  using ticket_key = std::tuple<std::uint64_t, ticket_kind, int>;    ///< id, what it was opened for, place
   using block_key = std::tuple<pid_t, std::uint64_t, bits128, int>;  ///< exporter, block, place
   std::mutex mutex;
   std::condition_variable opened;
@@ -157,14 +169,16 @@ imported_memory::imported_memory(const ticket& by, const sharing_description& de
       exporter_{by.exporter.host, by.exporter.pid, by.exporter.uid, by.exporter.start},
       mapped_(std::move(mapped)) {}
 
-std::shared_ptr<imported_memory> imported_memory::open(std::string_view text, const open_options& options) {
+bool carries_timeline(const ticket& which) {
+  std::span<const std::byte> bytes(which.payload);
+  return which.kind == ticket_kind::memory && take_description(bytes, name_of(which.exporter)).carries_timeline != 0;
+}
+
+std::shared_ptr<imported_memory> imported_memory::open(const ticket& which, ticket_kind kind,
+                                                       const open_options& options) {
   const deadline limit(options.timeout);
-  const ticket which = decode(text);
-  if (which.kind != ticket_kind::memory)
-    throw error(code::handle_invalid,
-                fmt::format("the ticket of {} opens {}, not memory", name_of(which.exporter), name_of(which.kind)));
   const int place = options.place ? options.place->ordinal : -1;
-  const table::ticket_key key{which.id, place};
+  const table::ticket_key key{which.id, kind, place};
   table& all = table::of_process();
   std::unique_lock lock(all.mutex);
   for (;;) {
@@ -195,7 +209,8 @@ std::shared_ptr<imported_memory> imported_memory::open(std::string_view text, co
     opened_ticket opened;
     std::span<const std::byte> bytes(which.payload);
     sharing_description described = take_description(bytes, who);
-    const bool by_fabric = which.exporter.machine != this_machine() && !bytes.empty();
+    const bool by_fabric =
+        kind == which.kind && kind == ticket_kind::memory && which.exporter.machine != this_machine() && !bytes.empty();
     if (by_fabric) {
       for (; bytes.size() >= sizeof(fabric_piece); bytes = bytes.subspan(sizeof(fabric_piece))) {
         fabric_piece one;
@@ -203,7 +218,7 @@ std::shared_ptr<imported_memory> imported_memory::open(std::string_view text, co
         opened.pieces.push_back({{handle_kind::fabric, one.handle, {}, false}, one.bytes});
       }
     } else {
-      opened = open_ticket(which, ticket_kind::memory, limit);
+      opened = open_ticket(which, kind, limit);
       bytes = opened.description;
       described = take_description(bytes, who);
     }

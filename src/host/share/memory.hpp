@@ -18,34 +18,48 @@ namespace pgas::detail {
 /// Memory of this process. *Callers* one thread at a time.
 class exported_memory {
  public:
-  explicit exported_memory(std::shared_ptr<const exportable_memory> memory) : memory_(std::move(memory)) {}
+  explicit exported_memory(std::shared_ptr<const exportable_memory> memory, ticket_kind kind = ticket_kind::memory)
+      : memory_(std::move(memory)), kind_(kind) {}
   ~exported_memory();
   exported_memory(const exported_memory&) = delete;
   exported_memory& operator=(const exported_memory&) = delete;
 
   [[nodiscard]] const exportable_memory& memory() const noexcept { return *memory_; }
-  [[nodiscard]] std::string make_ticket(const ticket_options& options);
+  /// @param carried the export_id() of the timeline that goes with it, 0: none
+  [[nodiscard]] std::string make_ticket(const ticket_options& options, std::uint64_t carried = 0);
+  /// The exporter's name for it. *Errors* as make_ticket().
+  [[nodiscard]] std::uint64_t export_id();
   void revoke();
   [[nodiscard]] std::vector<opener> opened_by() const;
 
  private:
   const fork_guard process_;
+  [[nodiscard]] registered_export& registered();
+
   std::shared_ptr<const exportable_memory> memory_;
+  ticket_kind kind_;                               ///< what its tickets open
   std::unique_ptr<registered_export> registered_;  ///< from the first ticket on
 };
+
+/// Whether a timeline goes with the memory of a ticket. *Errors* handle_invalid.
+[[nodiscard]] bool carries_timeline(const ticket& which);
 
 /// Memory of another process as it is mapped here, once, and the connections of all tickets that have opened it.
 /// *Callers* any thread.
 class imported_memory {
  public:
+  /// @param kind what is to be opened: where `which` is of memory and this is a timeline, the one that it carries
   /// *Errors* as opened_memory::open().
-  [[nodiscard]] static std::shared_ptr<imported_memory> open(std::string_view text, const open_options& options);
+  [[nodiscard]] static std::shared_ptr<imported_memory> open(const ticket& which, ticket_kind kind,
+                                                             const open_options& options);
   /// Whether part of [pointer, pointer + bytes) is memory of another process that this one has open.
   [[nodiscard]] static bool overlaps(const void* pointer, std::size_t bytes);
 
   imported_memory(const ticket& by, const sharing_description& described, std::unique_ptr<mapped_import> mapped);
 
   [[nodiscard]] void* data() const noexcept { return mapped_->data(); }
+  /// Where it is mapped to be used.
+  [[nodiscard]] memory_place place() const noexcept { return {mapped_->ordinal()}; }
   [[nodiscard]] const sharing_description& description() const noexcept { return description_; }
   [[nodiscard]] const memory_exporter& exporter() const noexcept { return exporter_; }
   [[nodiscard]] bool alive();

@@ -28,8 +28,9 @@ struct share_request {
   static constexpr std::uint32_t expected_magic = 0x51534750;  // "PGSQ"
   static constexpr std::uint16_t current_version = 1;
   enum class kind : std::uint16_t {
-    open = 1,  ///< a ticket
-    list = 2   ///< what this process exports: for its own user and root, without a ticket
+    open = 1,     ///< a ticket
+    list = 2,     ///< what this process exports: for its own user and root, without a ticket
+    timeline = 3  ///< that which a ticket of memory carries, while the process has the memory open by it
   };
 
   std::uint32_t magic = expected_magic;

@@ -106,7 +106,14 @@ std::string host_name() {
 
 }  // namespace
 
-std::string_view name_of(ticket_kind kind) noexcept { return kind == ticket_kind::memory ? "memory" : "a timeline"; }
+std::string_view name_of(ticket_kind kind) noexcept {
+  switch (kind) {
+    case ticket_kind::memory: return "memory";
+    case ticket_kind::timeline: return "a timeline";
+    case ticket_kind::event: return "an event";
+  }
+  return "something unknown";
+}
 
 std::string name_of(const ticket_exporter& exporter) {
   return fmt::format("process {} on {}", exporter.pid, exporter.host);
@@ -168,8 +175,8 @@ ticket decode(std::string_view text) {
   if (covered.size() < expected) damaged("was cut off");
   if (covered.size() != expected || !same_bits(code, code_over(head.secret, 't', {covered}))) damaged("was changed");
   // Whoever knows the format can make a ticket with a code that fits: nothing below relies on the maker.
-  const bool known = head.kind == static_cast<std::uint8_t>(ticket_kind::memory) ||
-                     head.kind == static_cast<std::uint8_t>(ticket_kind::timeline);
+  const bool known = head.kind >= static_cast<std::uint8_t>(ticket_kind::memory) &&
+                     head.kind <= static_cast<std::uint8_t>(ticket_kind::event);
   if (!known || head.reserved != 0 || head.also_reserved != 0)
     damaged("opens something that this version does not know");
   if (head.id == 0 || head.pid <= 0 || head.opens < 0 || head.expires < 0 || head.host_bytes > ticket::max_host_bytes ||
@@ -191,6 +198,13 @@ ticket decode(std::string_view text) {
   result.exporter.socket = take_text(rest, head.socket_bytes);
   result.payload.assign(rest.begin(), rest.end());
   return result;
+}
+
+ticket decode(std::string_view text, ticket_kind kind) {
+  ticket which = decode(text);
+  if (which.kind == kind) return which;
+  throw error(code::handle_invalid, fmt::format("the ticket of {} opens {}, not {}", name_of(which.exporter),
+                                                name_of(which.kind), name_of(kind)));
 }
 
 bits128 this_machine() {

@@ -16,9 +16,9 @@
 namespace pgas::detail {
 
 /// What a ticket opens.
-enum class ticket_kind : std::uint8_t { memory = 1, timeline = 2 };
+enum class ticket_kind : std::uint8_t { memory = 1, timeline = 2, event = 3 };
 
-/// The name for messages: "memory", "a timeline".
+/// The name for messages: "memory", "a timeline", "an event".
 [[nodiscard]] std::string_view name_of(ticket_kind kind) noexcept;
 
 /// The process that makes tickets, and where it listens.
@@ -56,6 +56,8 @@ struct ticket {
 /// *Errors* handle_invalid saying whether the text is no ticket, of another version, or damaged: a change of any
 /// character is found.
 [[nodiscard]] ticket decode(std::string_view text);
+/// The same for a ticket that has to be of this kind. *Errors* also handle_invalid where it is of another.
+[[nodiscard]] ticket decode(std::string_view text, ticket_kind kind);
 
 /// This process as an exporter that listens at `socket`.
 [[nodiscard]] ticket_exporter this_process(std::string socket);

@@ -25,10 +25,6 @@ constexpr std::uint64_t released = (std::uint64_t{1} << 63) - 1;
 /// How often a waiting thread asks the system whether a process has ended.
 constexpr std::int64_t between_looks_ns = 20'000'000;
 
-/// A process and when it was started, in one word.
-std::uint64_t process_name(pid_t pid) { return process_start(pid) << 32 | static_cast<std::uint32_t>(pid); }
-pid_t pid_in(std::uint64_t name) { return static_cast<pid_t>(name & 0xffffffff); }
-
 std::int64_t now_ns() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
       .count();
@@ -59,36 +55,30 @@ memory_place place_of(const timeline_page& page) {
 }  // namespace
 
 std::shared_ptr<timeline_state> timeline_state::make(memory_place place) {
-  shared_memory memory = shared_memory::make(memory_place::host(), sizeof(timeline_page));
-  auto* page = ::new (memory.data()) timeline_page{};
+  shared_page shared = shared_page::make(ticket_kind::timeline, sizeof(timeline_page));
+  auto* page = ::new (shared.data()) timeline_page{};
   if (place != memory_place::host()) {
     page->on_gpu = 1;
     page->uuid = uuid_of_gpu(place.ordinal);
   }
-  store_release(&page->magic, timeline_page::expected_magic);
-  return std::make_shared<timeline_state>(std::move(memory), opened_memory(), place);
+  return std::make_shared<timeline_state>(std::move(shared), place);
 }
 
-std::shared_ptr<timeline_state> timeline_state::open(std::string_view ticket, const open_options& options) {
-  open_options for_page = options;
-  for_page.place = memory_place::host();
-  opened_memory memory = opened_memory::open(ticket, for_page);
-  const auto* page = static_cast<const timeline_page*>(memory.data());
-  if (memory.size() < sizeof(timeline_page) || load_relaxed(&page->magic) != timeline_page::expected_magic)
-    throw error(code::handle_invalid,
-                fmt::format("the ticket of process {} is one of memory, not of a timeline: open it with opened_memory",
-                            memory.exporter().pid));
-  fence_acquire();
-  const memory_place place = options.place ? *options.place : place_of(*page);
-  auto state = std::make_shared<timeline_state>(shared_memory(), std::move(memory), place);
+std::shared_ptr<timeline_state> timeline_state::open(const ticket& which, const open_options& options) {
+  shared_page shared = shared_page::open(ticket_kind::timeline, which, sizeof(timeline_page), options);
+  const memory_place place = options.place ? *options.place : place_of(*static_cast<timeline_page*>(shared.data()));
+  auto state = std::make_shared<timeline_state>(std::move(shared), place);
   if (state->phase() != timeline_page::phase::open) state->throw_loss(state->find_loss().value_or(0));
   return state;
 }
 
-timeline_state::timeline_state(shared_memory mine, opened_memory theirs, memory_place place)
-    : mine_(std::move(mine)),
-      theirs_(std::move(theirs)),
-      page_(static_cast<timeline_page*>(mine_ ? mine_.data() : theirs_.data())),
+std::shared_ptr<timeline_state> timeline_state::again(std::optional<memory_place> place) const {
+  return std::make_shared<timeline_state>(shared_.again(), place ? *place : place_of(*page_));
+}
+
+timeline_state::timeline_state(shared_page shared, memory_place place)
+    : shared_(std::move(shared)),
+      page_(static_cast<timeline_page*>(shared_.data())),
       place_(place),
       me_(process_name(::getpid())),
       word_(make_word(place, page_)) {}
@@ -99,7 +89,7 @@ timeline_state::~timeline_state() {
     return;
   }
   if (watch_ != nullptr) watch_->remove(*this);
-  if (!mine_) return;
+  if (!shared_.is_mine()) return;
   store_relaxed(&page_->lost_pid, static_cast<std::uint64_t>(::getpid()));
   store_relaxed(&page_->last_value, load_relaxed(&page_->word));
   constexpr auto open = static_cast<std::uint64_t>(timeline_page::phase::open);
@@ -108,11 +98,9 @@ timeline_state::~timeline_state() {
   if (load_relaxed(&page_->word) < awaited_) static_cast<void>(exchange(&page_->word, released));
 }
 
-shared_memory& timeline_state::mine() {
-  if (!mine_)
-    throw error(code::invalid_argument,
-                "this timeline was opened by a ticket: tickets are made and revoked where the timeline was made");
-  return mine_;
+std::uint64_t timeline_state::export_id() {
+  const std::lock_guard lock(mutex_);
+  return shared_.mine().export_id();
 }
 
 void timeline_state::check_process() const {
@@ -191,7 +179,7 @@ void timeline_state::check_wait(std::uint64_t value) {
   if (seen != released) {
     if (seen >= value) {
       // Whoever records is known, then, when it is missed.
-      if (mine_ && look_is_due()) static_cast<void>(find_loss());
+      if (shared_.is_mine() && look_is_due()) static_cast<void>(find_loss());
       return;
     }
     // Once a process is lost, each of the waits that are enqueued ends at once.
@@ -213,30 +201,34 @@ void timeline_state::throw_loss(pid_t lost) const {
                                            lost, on_host(), at));
 }
 
+void timeline_state::check_waits() const {
+  if (load_relaxed(&page_->word) == released) throw_loss(static_cast<pid_t>(load_relaxed(&page_->lost_pid)));
+}
+
 std::string timeline_state::on_host() const {
-  return theirs_ ? fmt::format(" on {}", theirs_.exporter().host) : std::string();
+  return shared_.is_mine() ? std::string() : fmt::format(" on {}", shared_.exporter().host);
 }
 
 std::optional<pid_t> timeline_state::find_loss() {
   if (phase() != timeline_page::phase::open) return static_cast<pid_t>(load_relaxed(&page_->lost_pid));
   const std::lock_guard lock(mutex_);
-  const auto lost = mine_ ? find_lost_opener() : find_lost_exporter();
+  const auto lost = shared_.is_mine() ? find_lost_opener() : find_lost_exporter();
   known_loss_ = lost.has_value();
   return lost;
 }
 
 std::optional<pid_t> timeline_state::find_lost_exporter() {
-  if (theirs_.alive()) return std::nullopt;
+  if (shared_.alive()) return std::nullopt;
   // Another process may go on recording without the one that has made the timeline.
   const std::uint64_t writer = load_relaxed(&page_->writer);
-  const pid_t exporter = theirs_.exporter().pid;
+  const pid_t exporter = shared_.exporter().pid;
   if (writer != 0 && pid_in(writer) != exporter && process_name(pid_in(writer)) == writer) return std::nullopt;
   return exporter;
 }
 
 std::optional<pid_t> timeline_state::find_lost_opener() {
   std::set<pid_t> now;
-  for (const opener& one : mine_.opened_by()) now.insert(one.pid);
+  for (const opener& one : shared_.mine().opened_by()) now.insert(one.pid);
   const bool newcomer = !std::includes(openers_.begin(), openers_.end(), now.begin(), now.end());
   const std::uint64_t writer = load_relaxed(&page_->writer);
   if (lost_ && newcomer) {

@@ -14,6 +14,7 @@
 
 #include "common/fork_guard.hpp"
 #include "device/stream_sync.hpp"
+#include "host/share/shared_page.hpp"
 #include "host/share/wait_watch.hpp"
 #include "pgas/shared_memory.hpp"
 
@@ -21,10 +22,8 @@ namespace pgas::detail {
 
 /// What the processes share. Each field is an atomic word: any of them may be writing.
 struct timeline_page {
-  static constexpr std::uint64_t expected_magic = 0x31656e696c656d69;  ///< "imeline1"
   enum class phase : std::uint64_t { open, lost, destroyed };
 
-  std::uint64_t magic;
   std::uint64_t on_gpu;  ///< whether `uuid` names the maker's GPU
   gpu_uuid uuid;
   alignas(128) std::uint64_t word;  ///< the value, or `released` where a wait has been ended
@@ -39,14 +38,18 @@ struct timeline_page {
 class timeline_state final : public std::enable_shared_from_this<timeline_state>, private watched {
  public:
   [[nodiscard]] static std::shared_ptr<timeline_state> make(memory_place place);
-  [[nodiscard]] static std::shared_ptr<timeline_state> open(std::string_view ticket, const open_options& options);
-  timeline_state(shared_memory mine, opened_memory theirs, memory_place place);
+  /// Opens a ticket of a timeline, or the timeline that a ticket of memory carries.
+  [[nodiscard]] static std::shared_ptr<timeline_state> open(const ticket& which, const open_options& options);
+  timeline_state(shared_page shared, memory_place place);
+  /// One that was opened, for streams of `place`; not set: of its maker's. *Errors* device_unavailable.
+  [[nodiscard]] std::shared_ptr<timeline_state> again(std::optional<memory_place> place) const;
   ~timeline_state() override;
 
-  /// The memory, where it was made here. *Errors* invalid_argument.
-  [[nodiscard]] shared_memory& mine();
-  /// Guards mine() and theirs.
+  /// What tickets open. Guarded by mutex().
+  [[nodiscard]] shared_page& shared() noexcept { return shared_; }
   [[nodiscard]] std::mutex& mutex() noexcept { return mutex_; }
+  /// By which a ticket of memory carries it. *Errors* invalid_argument unless it was made here.
+  [[nodiscard]] std::uint64_t export_id();
   /// *Errors* forked_process.
   void check_process() const;
 
@@ -62,6 +65,8 @@ class timeline_state final : public std::enable_shared_from_this<timeline_state>
   [[nodiscard]] std::optional<pid_t> find_loss();
   /// Throws peer_lost.
   [[noreturn]] void throw_loss(pid_t lost) const;
+  /// *Errors* peer_lost where waits of streams have ended without their value.
+  void check_waits() const;
 
  private:
   void look() noexcept override;
@@ -83,8 +88,7 @@ class timeline_state final : public std::enable_shared_from_this<timeline_state>
 
   fork_guard owner_;
   std::mutex mutex_;  ///< guards what follows, up to page_
-  shared_memory mine_;
-  opened_memory theirs_;
+  shared_page shared_;
   std::set<pid_t> openers_;    ///< that were there at the last look, in the process that has made the timeline
   std::optional<pid_t> lost_;  ///< one of them that was to record, until another comes
   timeline_page* page_;

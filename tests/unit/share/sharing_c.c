@@ -11,7 +11,8 @@ int main(void) {
   pgas_opened_memory* theirs = NULL;
   pgas_opened_memory* not_opened = NULL;
   char ticket[PGAS_TICKET_BYTES];
-  pgas_ticket_options options = {3600, 1, -1};
+  pgas_ticket_options options = {3600, 1, -1, NULL};
+  pgas_timeline* ready = NULL;
   pgas_opener openers[4];
   size_t count = 0;
 
@@ -43,6 +44,25 @@ int main(void) {
   CHECK(count == 1 && openers[0].pid == getpid() && openers[0].user == geteuid() && openers[0].since_s > 0);
   CHECK(pgas_shared_openers(mine, NULL, 0, &count) == 0 && count == 1);
 
+  /* A timeline says when it is ready. */
+  CHECK(pgas_opened_has_timeline(theirs) == 0);
+  CHECK(pgas_opened_wait(theirs, NULL) == 304 && pgas_opened_wait_host(theirs, 10) == 304);
+  pgas_opened_close(theirs);
+  theirs = NULL;
+  CHECK(pgas_timeline_new(PGAS_PLACE_HOST, &ready) == 0);
+  options.opens = 0;
+  options.ready = ready;
+  CHECK(pgas_shared_ticket(mine, &options, ticket) == 0);
+  CHECK(pgas_open_memory(ticket, PGAS_PLACE_ANY, 20, &theirs) == 403 && theirs == NULL);
+  CHECK(pgas_open_memory_unready(ticket, PGAS_PLACE_ANY, 5000, &theirs) == 0);
+  CHECK(pgas_opened_has_timeline(theirs) == 1);
+  CHECK(pgas_opened_wait_host(theirs, 10) == 403);
+  CHECK(pgas_timeline_set(ready, 1) == 0);
+  CHECK(pgas_opened_wait_host(theirs, PGAS_FOREVER) == 0 && pgas_opened_wait(theirs, NULL) == 0);
+  pgas_opened_close(theirs);
+  CHECK(pgas_open_memory(ticket, PGAS_PLACE_ANY, 5000, &theirs) == 0);
+  pgas_timeline_free(ready);
+
   CHECK(pgas_shared_revoke(mine) == 0);
   CHECK(pgas_open_memory(ticket, PGAS_PLACE_HOST, 5000, &not_opened) == 104);
   pgas_opened_close(theirs);
@@ -50,6 +70,7 @@ int main(void) {
   pgas_shared_free(mine);
   pgas_shared_free(NULL);
   CHECK(pgas_shared_data(NULL) == NULL && pgas_opened_data(NULL) == NULL);
-  CHECK(pgas_opened_check(NULL) == 304);
+  CHECK(pgas_opened_check(NULL) == 304 && pgas_opened_wait(NULL, NULL) == 304);
+  CHECK(pgas_opened_has_timeline(NULL) == 0);
   return 0;
 }

@@ -11,7 +11,7 @@ int main(void) {
   pgas_ipc_event* event = NULL;
   pgas_shared_memory* memory = NULL;
   char ticket[PGAS_TICKET_BYTES];
-  pgas_ticket_options options = {3600, 1, -1};
+  pgas_ticket_options options = {3600, 1, -1, NULL};
   uint64_t value = 99;
   uint64_t* word = NULL;
   int reached = 0;
@@ -52,7 +52,7 @@ int main(void) {
   CHECK(pgas_shared_ticket(memory, NULL, ticket) == 0);
   CHECK(pgas_event_open(ticket, 5000, &event) == 204 && event == NULL);
   CHECK(pgas_event_record(NULL, NULL, NULL) == 304);
-  CHECK(pgas_event_reached(NULL, &reached) == 304);
+  CHECK(pgas_event_reached(NULL, &reached) == 304 && pgas_event_check(NULL) == 304);
   pgas_event_free(NULL);
   pgas_shared_free(memory);
   return 0;

@@ -1,0 +1,47 @@
+#include "host/share/shared_page.hpp"
+
+#include <fmt/format.h>
+
+#include "device/sharing.hpp"
+#include "pgas/error.hpp"
+
+namespace pgas::detail {
+
+shared_page shared_page::make(ticket_kind kind, std::size_t bytes) {
+  return {kind, std::make_unique<exported_memory>(make_host_memory(bytes, access::read_write), kind), nullptr};
+}
+
+shared_page shared_page::open(ticket_kind kind, const ticket& which, std::size_t bytes, const open_options& options) {
+  open_options for_page = options;
+  for_page.place = memory_place::host();
+  shared_page opened(kind, nullptr, imported_memory::open(which, kind, for_page));
+  const sharing_description& is = opened.theirs_->description();
+  if (is.way != sharing_way::memory_file || is.bytes < bytes || is.read_only != 0)
+    throw error(code::handle_invalid,
+                fmt::format("the ticket of {} opens something else than {}: use the same version of pgas on both sides",
+                            name_of(which.exporter), name_of(kind)));
+  return opened;
+}
+
+shared_page::~shared_page() {
+  // Mappings and sockets are the parent's, in a child of fork().
+  if (theirs_ && !theirs_->is_of_this_process()) new std::shared_ptr<imported_memory>(std::move(theirs_));
+}
+
+exported_memory& shared_page::mine() {
+  if (!mine_)
+    throw error(code::invalid_argument,
+                fmt::format("this object was opened by a ticket of {}: tickets are made and revoked where it was made",
+                            name_of(kind_)));
+  return *mine_;
+}
+
+std::string shared_page::make_ticket(const ticket_options& options) {
+  if (options.ready != nullptr)
+    throw error(code::invalid_argument, fmt::format("ticket_options::ready: a ticket of memory can carry a timeline, "
+                                                    "one of {} can't",
+                                                    name_of(kind_)));
+  return mine().make_ticket(options);
+}
+
+}  // namespace pgas::detail

@@ -1,0 +1,53 @@
+/// @file
+/// A page of host memory that tickets of one kind open: what timelines and events have in common.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "host/share/memory.hpp"
+#include "host/share/ticket.hpp"
+
+namespace pgas::detail {
+
+/// The page, made here or opened. Move-only.
+///
+/// *Callers* one thread at a time, but for alive() and what is const. In a child of fork() only the destructor, which
+/// does nothing there.
+class shared_page {
+ public:
+  /// A page of zeros. *Errors* as shared_memory::make().
+  [[nodiscard]] static shared_page make(ticket_kind kind, std::size_t bytes);
+  /// Opens a ticket of this kind; where `kind` is a timeline also the one that a ticket of memory carries.
+  /// *Errors* as opened_memory::open(); handle_invalid where the page is smaller than `bytes`.
+  [[nodiscard]] static shared_page open(ticket_kind kind, const ticket& which, std::size_t bytes,
+                                        const open_options& options);
+  shared_page(shared_page&&) noexcept = default;
+  shared_page& operator=(shared_page&&) = delete;
+  ~shared_page();
+
+  /// Of one that was opened: the same page.
+  [[nodiscard]] shared_page again() const { return {kind_, nullptr, theirs_}; }
+  [[nodiscard]] void* data() const noexcept { return mine_ ? mine_->memory().data() : theirs_->data(); }
+  [[nodiscard]] bool is_mine() const noexcept { return mine_ != nullptr; }
+
+  /// For tickets. *Errors* invalid_argument unless it was made here.
+  [[nodiscard]] exported_memory& mine();
+  [[nodiscard]] std::string make_ticket(const ticket_options& options);
+
+  /// Of one that was opened: its maker.
+  [[nodiscard]] const memory_exporter& exporter() const noexcept { return theirs_->exporter(); }
+  [[nodiscard]] bool alive() const { return theirs_->alive(); }
+
+ private:
+  shared_page(ticket_kind kind, std::unique_ptr<exported_memory> mine, std::shared_ptr<imported_memory> theirs)
+      : kind_(kind), mine_(std::move(mine)), theirs_(std::move(theirs)) {}
+
+  ticket_kind kind_;
+  std::unique_ptr<exported_memory> mine_;
+  std::shared_ptr<imported_memory> theirs_;
+};
+
+}  // namespace pgas::detail

@@ -1,0 +1,62 @@
+"""Runs the two sides of `ready` as processes that are neither parent nor child of one another.
+
+    ready_test.py PROGRAM MODE [ROUNDS]
+
+open, host, stream    every block arrives whole, by open() of the same ticket, or by a wait of the host or a stream
+none                  without a wait each block is torn, so that the others would find it
+kill-open, kill-stream    the filling side is killed while the other waits: that ends with an error that names it
+"""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+
+def main():
+    program, mode = sys.argv[1:3]
+    rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 300
+    with tempfile.TemporaryDirectory() as folder:
+        file = os.path.join(folder, "tickets")
+
+        def start(*arguments):
+            return subprocess.Popen([program, *map(str, arguments)], stdout=subprocess.PIPE, text=True)
+
+        killing = mode.startswith("kill-")
+        filler = start("fill", file, rounds, 10**6 if killing else 2)
+        taker = None
+        try:
+            while not os.path.exists(file):
+                if filler.poll() is not None:
+                    sys.exit(f"the filling side ended: {filler.communicate()[0]}")
+                time.sleep(0.01)
+            taker = start("take", file, rounds, mode.removeprefix("kill-"))
+            if killing:
+                if taker.stdout.readline() != "round 1\n":
+                    sys.exit("the taking side does not wait")
+                time.sleep(1)
+                if taker.poll() is not None:
+                    sys.exit(f"the taking side has not waited: {taker.communicate()[0]}")
+                begin = time.monotonic()
+                filler.kill()
+                said = taker.communicate(timeout=60)[0]
+                seconds = time.monotonic() - begin
+                print(f"{said}the other side ended after {seconds:.2f} s")
+                if taker.returncode != 1 or seconds > 3 or f"process {filler.pid} " not in said:
+                    sys.exit("expected an error that names the process")
+                return
+            said = taker.communicate(timeout=100)[0]
+            print(filler.communicate(timeout=20)[0] + said)
+            if filler.returncode != 0 or taker.returncode != 0:
+                sys.exit("a side has failed")
+            torn = int(re.search(r", (\d+) torn", said).group(1))
+            if (torn > 0) != (mode == "none"):
+                sys.exit(f"{torn} torn blocks")
+        finally:
+            for process in (filler, taker):
+                if process is not None:
+                    process.kill()
+
+
+main()

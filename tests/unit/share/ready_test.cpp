@@ -1,0 +1,220 @@
+// Tickets of memory that carry a timeline, on the host heap, in one process: what is waited for, and when not.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <thread>
+
+#include "code_of.hpp"
+#include "host/share/importer.hpp"
+#include "host/share/timeline_state.hpp"
+#include "pgas/detail/isa/ptx_memory.hpp"
+#include "pgas/error.hpp"
+#include "pgas/shared_memory.hpp"
+#include "pgas/timeline.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+using pgas::code;
+using pgas::memory_place;
+using pgas::opened_memory;
+using pgas::shared_memory;
+using pgas::timeline;
+using pgas::detail::timeline_page;
+using pgas_test::code_of;
+
+/// A stream that has been told to record a value, and gets there when the test says so.
+class slow_stream {
+ public:
+  explicit slow_stream(const timeline& records_in)
+      : page_(reinterpret_cast<timeline_page*>(reinterpret_cast<std::byte*>(records_in.word()) -
+                                               offsetof(timeline_page, word))) {}
+  void enqueue_record(std::uint64_t value) { pgas::detail::store_relaxed(&page_->recorded, value); }
+  void get_there() { pgas::detail::store_release(&page_->word, pgas::detail::load_relaxed(&page_->recorded)); }
+
+ private:
+  timeline_page* page_;
+};
+
+std::string text_of(const auto& call) {
+  try {
+    call();
+  } catch (const pgas::error& failed) {
+    return failed.what();
+  }
+  return "no error";
+}
+
+bool comes(const auto& condition) {
+  for (int i = 0; i < 1000; ++i) {
+    if (condition()) return true;
+    std::this_thread::sleep_for(1ms);
+  }
+  return false;
+}
+
+std::size_t descriptors() {
+  std::size_t count = 0;
+  for ([[maybe_unused]] const auto& one : std::filesystem::directory_iterator("/proc/self/fd")) ++count;
+  return count;
+}
+
+/// Memory with a timeline, and a ticket for both.
+struct made {
+  shared_memory memory = shared_memory::make(memory_place::host(), 4096);
+  timeline ready = timeline::make(memory_place::host());
+  slow_stream stream{ready};
+  std::string ticket = memory.ticket({.ready = &ready});
+
+  [[nodiscard]] volatile int* words() const { return static_cast<volatile int*>(memory.data()); }
+};
+
+void open_for(const std::string& ticket, std::chrono::milliseconds timeout) {
+  static_cast<void>(opened_memory::open(ticket, {.timeout = timeout}));
+}
+
+TEST(Ready, TicketsAreShortAndEveryFlippedByteIsAnError) {
+  const made here;
+  EXPECT_LE(here.ticket.size(), 1024u);
+  for (std::size_t at = 0; at < here.ticket.size(); ++at) {
+    std::string changed = here.ticket;
+    changed[at] = static_cast<char>(~changed[at]);
+    EXPECT_EQ(code_of([&] { open_for(changed, 1s); }), code::handle_invalid);
+  }
+}
+
+TEST(Ready, OpenWaitsForTheFirstRecord) {
+  made here;
+  const std::string said = text_of([&] { open_for(here.ticket, 50ms); });
+  EXPECT_NE(said.find("PGAS-E0403"), std::string::npos) << said;
+  EXPECT_NE(said.find("process " + std::to_string(::getpid()) + " "), std::string::npos) << said;
+  EXPECT_NE(said.find("has not recorded anything"), std::string::npos) << said;
+  EXPECT_TRUE(comes([&] { return here.memory.opened_by().empty() && here.ready.opened_by().empty(); }));
+  here.ready.set(7);
+  open_for(here.ticket, 50ms);
+}
+
+TEST(Ready, OpenWaitsEachTimeForWhatWasRecordedLast) {
+  made here;
+  here.ready.set(1);
+  const opened_memory kept = opened_memory::open(here.ticket);
+  EXPECT_TRUE(kept.has_timeline());
+  for (std::uint64_t round = 2; round < 6; ++round) {
+    here.stream.enqueue_record(round);
+    const std::string said = text_of([&] { open_for(here.ticket, 20ms); });
+    EXPECT_NE(said.find("it has recorded " + std::to_string(round)), std::string::npos) << said;
+    std::thread later([&] {
+      std::this_thread::sleep_for(30ms);
+      here.words()[0] = static_cast<int>(round);
+      here.stream.get_there();
+    });
+    const opened_memory again = opened_memory::open(here.ticket);
+    EXPECT_EQ(static_cast<volatile int*>(again.data())[0], static_cast<int>(round));
+    later.join();
+  }
+}
+
+TEST(Ready, WhoHasItOpenWaitsAgain) {
+  made here;
+  const opened_memory theirs = opened_memory::open(here.ticket, {.wait_until_ready = false});
+  std::uint64_t round = 0;
+  const auto expect_waits = [&](const auto& wait) {
+    here.stream.enqueue_record(++round);
+    EXPECT_EQ(code_of([&] { theirs.wait_host(5ms); }), code::wait_timeout);
+    std::thread later([&] {
+      std::this_thread::sleep_for(30ms);
+      here.words()[1] = static_cast<int>(round);
+      here.stream.get_there();
+    });
+    wait();
+    EXPECT_EQ(static_cast<volatile int*>(theirs.data())[1], static_cast<int>(round));
+    later.join();
+  };
+  expect_waits([&] { theirs.wait_host(); });
+  expect_waits([&] { theirs.wait_host(10s); });
+  expect_waits([&] { theirs.wait(nullptr); });
+  theirs.check();
+}
+
+TEST(Ready, IsForTicketsOfMemoryAndTimelinesOfTheirMaker) {
+  made here;
+  shared_memory plain = shared_memory::make(memory_place::host(), 4096);
+  const opened_memory without = opened_memory::open(plain.ticket());
+  EXPECT_FALSE(without.has_timeline());
+  EXPECT_EQ(code_of([&] { without.wait_host(1ms); }), code::invalid_argument);
+  EXPECT_EQ(code_of([&] { without.wait(nullptr); }), code::invalid_argument);
+  EXPECT_EQ(code_of([] { opened_memory().wait(nullptr); }), code::invalid_argument);
+  const timeline opened = timeline::open(here.ready.ticket());
+  const timeline empty;
+  EXPECT_EQ(code_of([&] { static_cast<void>(plain.ticket({.ready = &opened})); }), code::invalid_argument);
+  EXPECT_EQ(code_of([&] { static_cast<void>(plain.ticket({.ready = &empty})); }), code::invalid_argument);
+  EXPECT_EQ(code_of([&] { static_cast<void>(here.ready.ticket({.ready = &here.ready})); }), code::invalid_argument);
+  // Neither ticket opens what is of the other kind.
+  EXPECT_EQ(code_of([&] { static_cast<void>(timeline::open(here.ticket)); }), code::handle_invalid);
+  EXPECT_EQ(code_of([&] { static_cast<void>(opened_memory::open(here.ready.ticket())); }), code::handle_invalid);
+}
+
+TEST(Ready, GoesToThoseWhoHaveOpenedTheMemory) {
+  using namespace pgas::detail;
+  made here;
+  here.ready.set(1);
+  const auto ask = [&] {
+    static_cast<void>(open_ticket(decode(here.ticket), ticket_kind::timeline, deadline(milliseconds(2000))));
+  };
+  EXPECT_EQ(code_of(ask), code::authentication);
+  opened_memory theirs = opened_memory::open(here.ticket);
+  ask();
+  theirs = opened_memory();
+  EXPECT_TRUE(comes([&] { return here.memory.opened_by().empty(); }));
+  EXPECT_EQ(code_of(ask), code::authentication);
+  // And is not counted as an open.
+  const std::string once = here.memory.ticket({.opens = 1, .ready = &here.ready});
+  theirs = opened_memory::open(once);
+  open_for(once, 1s);
+  EXPECT_EQ(here.ready.opened_by().size(), 1u);
+  here.memory.revoke();
+  EXPECT_EQ(code_of([&] { open_for(once, 1s); }), code::authentication);
+  // One without a timeline gives none, whatever the request says.
+  const std::string plain = here.memory.ticket();
+  theirs = opened_memory::open(plain);
+  EXPECT_EQ(code_of([&] {
+              static_cast<void>(open_ticket(decode(plain), ticket_kind::timeline, deadline(milliseconds(2000))));
+            }),
+            code::authentication);
+}
+
+TEST(Ready, AnEndOfTheTimelineIsTold) {
+  made here;
+  here.ready.set(1);
+  opened_memory theirs = opened_memory::open(here.ticket);
+  here.stream.enqueue_record(2);
+  std::thread later([&] {
+    std::this_thread::sleep_for(50ms);
+    here.ready = timeline();
+  });
+  const std::string said = text_of([&] { theirs.wait_host(10s); });
+  EXPECT_NE(said.find("PGAS-E0401"), std::string::npos) << said;
+  EXPECT_NE(said.find("process " + std::to_string(::getpid()) + " "), std::string::npos) << said;
+  later.join();
+  EXPECT_EQ(code_of([&] { open_for(here.ticket, 1s); }), code::peer_lost);
+  theirs = opened_memory();
+  EXPECT_TRUE(comes([&] { return here.memory.opened_by().empty(); }));
+  EXPECT_EQ(code_of([&] { open_for(here.ticket, 1s); }), code::authentication);
+}
+
+TEST(Ready, ALongSeriesOfOpensLeavesNothing) {
+  made here;
+  here.ready.set(1);
+  const auto none_open = [&] { return here.memory.opened_by().empty() && here.ready.opened_by().empty(); };
+  for (int i = 0; i < 100; ++i) open_for(here.ticket, 10s);
+  ASSERT_TRUE(comes(none_open));
+  const std::size_t before = descriptors();
+  for (int i = 0; i < 1000; ++i) open_for(here.ticket, 10s);
+  EXPECT_TRUE(comes(none_open));
+  EXPECT_EQ(descriptors(), before);
+}
+
+}  // namespace
