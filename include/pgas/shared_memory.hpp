@@ -195,8 +195,6 @@ class PGAS_API opened_memory {
   void wait_host(std::chrono::milliseconds timeout = std::chrono::milliseconds::max()) const;
 
  private:
-  [[nodiscard]] detail::carried_timeline& ready() const;
-
   std::shared_ptr<detail::imported_memory> memory_;
   std::shared_ptr<detail::carried_timeline> ready_;  // of the ticket that this object was opened by
 };

@@ -3,7 +3,8 @@
 //     gpu_sync make FILE MODE     writes the tickets to FILE
 //     gpu_sync open FILE MODE     the other side
 //
-// Modes: order, graph, kernel, event, lost (the maker is killed while a stream of the other waits), latency.
+// Modes: order, graph, kernel, event, lost and event-lost (the maker is killed while a stream of the other waits for
+// its timeline, for its event), event-taker (the other way round: the one that opened it is killed), latency.
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -243,6 +244,34 @@ void lost(side& s) {
   s.synchronize();
 }
 
+/// The one that has recorded an event is killed before its stream gets there: the other's stream goes on, and check()
+/// says why.
+void event_lost(side& s, bool maker_dies) {
+  if (s.maker == maker_dies) {
+    spin_and_stamp<<<1, 1, 0, s.stream>>>(600'000'000'000, nullptr);
+    s.event.record(s.stream);
+    s.mine().set(5);
+    for (;;) std::this_thread::sleep_for(std::chrono::seconds(1));
+  }
+  s.theirs().wait_host(5);
+  PGAS_EXPECT(!s.event.reached());
+  s.event.wait(s.stream);
+  spin_and_stamp<<<1, 1, 0, s.stream>>>(0, nullptr);
+  std::printf("waiting\n");
+  std::fflush(stdout);
+  s.synchronize();
+  PGAS_EXPECT(fails_with(pgas::code::peer_lost, [&] { s.event.check(); }));
+  if (!maker_dies) {
+    // The event is this process's own, and goes on with whoever records it next.
+    s.event.record(s.stream);
+    s.event.wait(s.stream);
+    s.synchronize();
+    PGAS_EXPECT(s.event.reached());
+  } else {
+    PGAS_EXPECT(fails_with(pgas::code::peer_lost, [&] { s.event.wait(s.stream); }));
+  }
+}
+
 /// From the end of one stream's kernel to the start of the other's, which has been enqueued before.
 void latency(side& s) {
   auto* stamps = static_cast<std::uint64_t*>(s.maker ? s.own_stamps.data() : s.stamps.data());
@@ -295,10 +324,12 @@ int main(int argc, char** argv) try {
   if (mode == "kernel") kernel(s);
   if (mode == "event") event(s);
   if (mode == "lost") lost(s);
+  if (mode == "event-lost") event_lost(s, true);
+  if (mode == "event-taker") event_lost(s, false);
   if (mode == "latency") latency(s);
   // Each keeps what the other may still use.
   s.mine().set(pgas::timeline::max_value);
-  if (mode != "lost") s.theirs().wait_host(pgas::timeline::max_value);
+  if (mode != "lost" && !mode.starts_with("event-")) s.theirs().wait_host(pgas::timeline::max_value);
   std::printf("%s: %d failures\n", argv[1], failures);
   return failures == 0 ? 0 : 1;
 } catch (const pgas::error& failed) {

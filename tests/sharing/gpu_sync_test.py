@@ -25,17 +25,20 @@ def main():
             command = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /dev/shm && exec "$@"', "sh", *command]
         other = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         try:
-            if mode == "lost":
-                if other.stdout.readline() != "waiting\n":
-                    sys.exit("the other one does not wait")
+            if mode in ("lost", "event-lost", "event-taker"):
+                dying, waiting = (other, maker) if mode == "event-taker" else (maker, other)
+                if waiting.stdout.readline() != "waiting\n":
+                    sys.exit(f"the other one does not wait: {waiting.communicate()[0]}")
                 time.sleep(0.5)
+                if waiting.poll() is not None:
+                    sys.exit(f"the other one has not waited: {waiting.communicate()[0]}")
                 begin = time.monotonic()
-                maker.send_signal(signal.SIGKILL)
-                said = other.communicate(timeout=60)[0]
+                dying.send_signal(signal.SIGKILL)
+                said = waiting.communicate(timeout=60)[0]
                 seconds = time.monotonic() - begin
                 print(f"{said}ended after {seconds:.2f} s")
-                if other.returncode != 0 or f"process {maker.pid} " not in said or seconds > 3:
-                    sys.exit("expected errors that name the maker, within a second and what a process takes to end")
+                if waiting.returncode != 0 or f"process {dying.pid} " not in said or seconds > 3:
+                    sys.exit("expected errors that name the killed one, within a second and what a process takes to end")
                 return
             said = other.communicate(timeout=60)[0]
             if mode == "shm":

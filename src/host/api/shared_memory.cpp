@@ -105,16 +105,20 @@ void opened_memory::check() const {
   if (ready_) ready_->check();
 }
 
-detail::carried_timeline& opened_memory::ready() const {
-  if (!ready_)
-    throw error(code::invalid_argument,
-                memory_ ? "the memory was opened by a ticket without a timeline: nothing says when it is ready; its "
-                          "exporter can give one (ticket_options::ready)"
-                        : "this opened_memory is empty: it was moved from, or nothing was opened");
-  return *ready_;
+namespace {
+
+detail::carried_timeline& needed(const std::shared_ptr<detail::carried_timeline>& ready) {
+  if (!ready)
+    throw error(
+        code::invalid_argument,
+        "the memory was opened by a ticket without a timeline, or none was opened: nothing says when it is ready; "
+        "its exporter can give a timeline (ticket_options::ready)");
+  return *ready;
 }
 
-void opened_memory::wait(void* stream) const { ready().wait(stream); }
-void opened_memory::wait_host(std::chrono::milliseconds timeout) const { ready().wait_host(timeout); }
+}  // namespace
+
+void opened_memory::wait(void* stream) const { needed(ready_).wait(stream); }
+void opened_memory::wait_host(std::chrono::milliseconds timeout) const { needed(ready_).wait_host(timeout); }
 
 }  // namespace pgas
