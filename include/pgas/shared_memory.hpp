@@ -40,7 +40,10 @@ struct memory_place {
 /// What importers may do with memory.
 enum class access : unsigned char { read_only, read_write };
 
-/// Whether importers may get more than what was asked for: the block around an allocation, the rest of a pool.
+/// Whether importers may get more than what was asked for: the block around an allocation of cudaMalloc, the pieces of
+/// cuMemCreate that it is part of, or a memory pool. A pool's descriptor is one of the whole pool: whoever has it can
+/// reach all that is allocated from the pool, now and later, even if there is only one allocation now. So memory of
+/// pools always takes `allow`, and a pool of its own for what is to be shared discloses the least.
 enum class whole_block : unsigned char { refuse, allow };
 
 /// How memory is shared.

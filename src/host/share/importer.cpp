@@ -10,6 +10,7 @@
 #include <cstring>
 #include <exception>
 #include <filesystem>
+#include <set>
 #include <thread>
 
 #include "common/net/unix_socket.hpp"
@@ -42,18 +43,34 @@ void remove_dead_socket(const std::string& socket) {
     ::unlink(socket.c_str());
 }
 
+/// What exporters beside this one have left that were killed together with all who knew them. Once in a process.
+void sweep_beside(const std::string& socket) {
+  if (socket.starts_with('@')) return;
+  struct swept {
+    std::mutex mutex;
+    std::set<std::string> directories;
+  };
+  auto& done = of_this_process<swept>();
+  const std::string directory = socket.substr(0, socket.rfind('/'));
+  const std::lock_guard lock(done.mutex);
+  if (done.directories.insert(directory).second) sweep_sockets(directory);
+}
+
 [[noreturn]] void lost(const std::string& who, std::string_view why) {
   throw error(code::peer_lost, fmt::format("{}, which shares what is to be opened, {}", who, why));
 }
 
-unforked_fd connect(const std::string& who, const std::string& socket, const deadline& limit) {
+/// @param was_there it has listened there, as a ticket tells; else it may be about to
+unforked_fd connect(const std::string& who, const std::string& socket, bool was_there, const deadline& limit) {
   const unix_address address = address_of(socket);
   for (;;) {
     connect_result made = connect_to(address);
     if (made.fd) return unforked_fd(std::move(made.fd));
     switch (made.error) {
       case EAGAIN: break;
-      case ECONNREFUSED: remove_dead_socket(socket); [[fallthrough]];
+      case ECONNREFUSED:
+        if (was_there) remove_dead_socket(socket);
+        [[fallthrough]];
       case ENOENT:
         lost(who,
              fmt::format("has ended, has freed it, or is out of reach: nobody listens at {}. Where the two processes "
@@ -192,7 +209,7 @@ opened_ticket open_ticket(const ticket& which, ticket_kind kind, const deadline&
                     "to here. Memory of a GPU can be opened there where it has a fabric handle",
                     who));
   if (expired(which)) throw error(code::authentication, expired_text(which.exporter));
-  unforked_fd socket = connect(who, which.exporter.socket, limit);
+  unforked_fd socket = connect(who, which.exporter.socket, true, limit);
   step_times::lap("connect");
   share_request request;
   request.what = carried ? share_request::kind::timeline : share_request::kind::open;
@@ -227,13 +244,14 @@ opened_ticket open_ticket(const ticket& which, ticket_kind kind, const deadline&
   step_times::lap("answer");
   unforked_fd process = watch(socket.get(), which.exporter);
   step_times::lap("look at the exporter");
+  sweep_beside(which.exporter.socket);
   result.connection = std::make_unique<exporter_connection>(which, std::move(socket), std::move(process));
   return result;
 }
 
 std::string list_exports(const std::string& socket, const deadline& limit) {
   const std::string who = "the process at " + socket;
-  const unforked_fd fd = connect(who, socket, limit);
+  const unforked_fd fd = connect(who, socket, false, limit);
   share_request request;
   request.what = share_request::kind::list;
   request.pid = ::getpid();

@@ -53,6 +53,7 @@ std::string lines_about(const std::string& list, pid_t pid) {
 
 std::string shared_text(const std::string& directory, std::optional<pid_t> pid) {
   std::string text;
+  if (!directory.empty()) pgas::detail::sweep_sockets(directory);
   for (const std::string& socket : exporter_sockets(directory)) {
     try {
       const std::string list = pgas::detail::list_exports(socket, pgas::detail::deadline(patience));
