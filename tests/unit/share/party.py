@@ -7,6 +7,7 @@ import time
 PROGRAM = sys.argv[1]
 GPU = "cuda" in os.path.basename(PROGRAM)  # each process has a context there, which takes memory and time
 TOLD = 1.0  # seconds until one side knows of the other's death
+skipped = []  # tests, and why
 
 
 class Party:

@@ -7,15 +7,12 @@ so that none is parent or child of one another or of this script.
 """
 import os
 import signal
-import socket
 import subprocess
 import sys
-import tempfile
 import time
 
-from party import GPU, PROGRAM, TOLD, Party, comes, exporter, pid_of
-
-skipped = []
+from party import GPU, TOLD, Party, comes, exporter, pid_of, skipped
+from places import a_directory_is_left_clean, a_reused_pid_is_another_process, namespaces_need_a_directory
 
 
 def words_come_through():
@@ -260,98 +257,6 @@ def a_full_exporter_says_so():
     assert comes(lambda: one.good("openers") == "openers")
     Party().good(f"open {ticket}")
     one.end()
-
-
-def namespaces_need_a_directory():
-    apart = ("unshare", "--mount", "--pid", "--fork", "--ipc", "--net", "--mount-proc")
-    if subprocess.run([*apart, "true"], stderr=subprocess.DEVNULL).returncode != 0:
-        skipped.append("namespaces_need_a_directory: no right to unshare")
-        return
-    with tempfile.TemporaryDirectory() as folder:
-        one = exporter(before=apart)
-        Party(before=apart).bad(f"open {one.good('ticket')}", "PGAS-E0401", "PGAS_SOCKET_DIR")
-        one.end()
-        shared = {"PGAS_SOCKET_DIR": folder}
-        one = exporter(before=apart, environment=shared)
-        other = Party(before=apart)
-        other.good(f"open {one.good('ticket')}")
-        other.good("write 64 12")
-        assert one.good("read 64") == "12"
-        assert len(one.good("openers").split()) == 2
-        assert other.good("alive") == "alive"
-        one.end()
-        assert comes(lambda: other.good("alive") == "dead")
-        other.end()
-        assert comes(lambda: not os.listdir(folder)), os.listdir(folder)
-
-
-def nobody_listens(path):
-    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as one:
-        try:
-            one.connect(path)
-        except ConnectionRefusedError:
-            return True
-    return False
-
-
-def a_directory_is_left_clean():
-    with tempfile.TemporaryDirectory() as folder:
-        shared = {"PGAS_SOCKET_DIR": folder}
-        one = exporter(environment=shared)
-        ticket = one.good("ticket")
-        pid_of(one, ticket)
-        assert comes(lambda: one.good("openers") == "openers")
-        other = Party()
-        other.good(f"open {ticket}")
-        one.kill()
-        assert comes(lambda: other.good("alive") == "dead")
-        other.good("close")
-        assert not os.listdir(folder), os.listdir(folder)
-        two = exporter(environment=shared)  # both sides are killed: the next exporter cleans up
-        pid_of(two, two.good("ticket"))
-        assert comes(lambda: two.good("openers") == "openers")
-        two.kill()
-        (left,) = os.listdir(folder)
-        assert comes(lambda: nobody_listens(os.path.join(folder, left)))
-        os.utime(os.path.join(folder, left), (1, 1))
-        three = exporter(environment=shared)
-        three.good("ticket")
-        assert left not in os.listdir(folder) and len(os.listdir(folder)) == 1
-
-        def killed():
-            """The file of an exporter that was killed some time ago, and whom nobody knows."""
-            before = set(os.listdir(folder))
-            one = exporter(environment=shared)
-            pid_of(one, one.good("ticket"))
-            assert comes(lambda: one.good("openers") == "openers")
-            one.kill()
-            (left,) = set(os.listdir(folder)) - before
-            assert comes(lambda: nobody_listens(os.path.join(folder, left)))
-            os.utime(os.path.join(folder, left), (1, 1))
-            return left
-
-        left = killed()  # whoever comes next to that directory as an importer
-        Party().good(f"open {three.good('ticket')}")
-        assert comes(lambda: left not in os.listdir(folder))
-        info = os.environ.get("SHARE_INFO")
-        if info:
-            left = killed()
-            subprocess.run([info, "--shared"], env={**os.environ, **shared}, stdout=subprocess.DEVNULL, check=True)
-            assert left not in os.listdir(folder) and len(os.listdir(folder)) == 1
-        three.end()
-        assert comes(lambda: not os.listdir(folder))
-        other.end()
-
-
-def a_reused_pid_is_another_process():
-    """In a PID namespace of its own, where numbers can be chosen."""
-    apart = ("unshare", "--pid", "--fork", "--mount-proc", "--kill-child")
-    choose = "/proc/sys/kernel/ns_last_pid"
-    if subprocess.run([*apart, "sh", "-c", f"echo 500 > {choose}"], stderr=subprocess.DEVNULL).returncode != 0:
-        skipped.append("a_reused_pid_is_another_process: no right to unshare, or no choice of PIDs")
-        return
-    subprocess.run([*apart, sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)), "reused_pid.py"), PROGRAM],
-                   check=True, timeout=60)
 
 
 def pgas_info_lists_both_sides():
