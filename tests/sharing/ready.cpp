@@ -100,7 +100,7 @@ void take(pgas::world& world, const std::string& file, std::uint64_t rounds, con
   for (std::uint64_t round = 1; round <= rounds; ++round) {
     await(std::atomic_ref(count->launched), round);
     pgas::opened_memory again;
-    std::printf("round %llu\n", static_cast<unsigned long long>(round));
+    if (round == 1) std::printf("waiting\n");
     if (mode == "open") again = pgas::opened_memory::open(tickets[0]);
     if (mode == "host") kept.wait_host(std::chrono::seconds(10));
     if (mode == "stream") kept.wait(stream.native());

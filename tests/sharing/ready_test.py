@@ -3,8 +3,11 @@
     ready_test.py PROGRAM MODE [ROUNDS]
 
 open, host, stream    every block arrives whole, by open() of the same ticket, or by a wait of the host or a stream
+isolated              as open, but the taking side has namespaces of its own, as in a container; a socket directory is common
 none                  without a wait each block is torn, so that the others would find it
 kill-open, kill-stream    the filling side is killed while the other waits: that ends with an error that names it
+
+`isolated` ends with 77, skipped, where the system does not allow namespaces.
 """
 import os
 import re
@@ -20,9 +23,15 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         file = os.path.join(folder, "tickets")
 
-        def start(*arguments):
-            return subprocess.Popen([program, *map(str, arguments)], stdout=subprocess.PIPE, text=True)
+        def start(*arguments, before=()):
+            return subprocess.Popen([*before, program, *map(str, arguments)], stdout=subprocess.PIPE, text=True)
 
+        apart = ["unshare", "--mount", "--ipc", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"] if mode == "isolated" else []
+        if apart:
+            if subprocess.run([*apart, "true"], stderr=subprocess.DEVNULL).returncode != 0:
+                print("skipped: no namespaces here")
+                sys.exit(77)
+            os.environ["PGAS_SOCKET_DIR"] = folder
         killing = mode.startswith("kill-")
         filler = start("fill", file, rounds, 10**6 if killing else 2)
         taker = None
@@ -31,9 +40,9 @@ def main():
                 if filler.poll() is not None:
                     sys.exit(f"the filling side ended: {filler.communicate()[0]}")
                 time.sleep(0.01)
-            taker = start("take", file, rounds, mode.removeprefix("kill-"))
+            taker = start("take", file, rounds, "open" if apart else mode.removeprefix("kill-"), before=apart)
             if killing:
-                if taker.stdout.readline() != "round 1\n":
+                if taker.stdout.readline() != "waiting\n":
                     sys.exit("the taking side does not wait")
                 time.sleep(1)
                 if taker.poll() is not None:

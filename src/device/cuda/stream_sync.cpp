@@ -133,6 +133,7 @@ class cuda_event final : public device_event {
     check(cudaEventRecord(event_, static_cast<cudaStream_t>(stream)), "recording an interprocess event");
   }
   void wait(void* stream) override {
+    make_own_stream();
     const in_context current(context_.get());
     refuse_capture(stream, "awaited");
     check(cudaStreamWaitEvent(static_cast<cudaStream_t>(stream), event_, 0), "waiting for an interprocess event");
@@ -148,13 +149,24 @@ class cuda_event final : public device_event {
     return true;
   }
   void release_waits() override {
-    const current_context current(context_.get());
-    if (own_stream_ == nullptr)
-      check(cudaStreamCreateWithFlags(&own_stream_, cudaStreamNonBlocking), "a stream that records an event");
+    make_own_stream();
+    const in_context current(context_.get());
     check(cudaEventRecord(event_, own_stream_), "recording an interprocess event whose recorder has ended");
   }
 
  private:
+  /// Made before there are waits, and of the highest priority: streams of one priority may share a queue of the GPU, in
+  /// which a record would come after a wait.
+  void make_own_stream() {
+    std::call_once(own_stream_made_, [this] {
+      const current_context current(context_.get());
+      int least = 0;
+      int greatest = 0;
+      check(cudaDeviceGetStreamPriorityRange(&least, &greatest), "cudaDeviceGetStreamPriorityRange");
+      check(cudaStreamCreateWithPriority(&own_stream_, cudaStreamNonBlocking, greatest),
+            "a stream that records an event");
+    });
+  }
   /// CUDA's own refusal would end the capture.
   static void refuse_capture(void* stream, const char* what) {
     cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
@@ -169,6 +181,7 @@ class cuda_event final : public device_event {
 
   primary_context context_;
   cudaEvent_t event_ = nullptr;
+  std::once_flag own_stream_made_;
   cudaStream_t own_stream_ = nullptr;  ///< of release_waits()
 };
 

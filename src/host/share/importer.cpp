@@ -202,6 +202,11 @@ opened_ticket open_ticket(const ticket& which, ticket_kind kind, const deadline&
   if (which.kind != kind && !carried)
     throw error(code::handle_invalid,
                 fmt::format("the ticket of {} opens {}, not {}", who, name_of(which.kind), name_of(kind)));
+  if (which.exporter.machine != this_machine() && carried)
+    throw error(code::peer_unreachable,
+                fmt::format("{} is on another host, and the ticket of its memory carries a timeline, which can't be "
+                            "opened there: ask for a ticket without one, and order the two sides otherwise",
+                            who));
   if (which.exporter.machine != this_machine())
     throw error(
         code::peer_unreachable,

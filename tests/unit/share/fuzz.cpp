@@ -18,6 +18,7 @@
 #include "common/net/unix_socket.hpp"
 #include "host/share/importer.hpp"
 #include "pgas/shared_memory.hpp"
+#include "pgas/timeline.hpp"
 
 namespace {
 
@@ -114,7 +115,7 @@ void fuzz_request(const ticket& good) {
   request.ticket = below(3) == 0 ? random_source() : good.id;
   request.nonce = random_bits();
   request.pid = static_cast<std::int32_t>(random_source());
-  request.what = static_cast<share_request::kind>(below(4));
+  request.what = static_cast<share_request::kind>(below(5));
   request.code = below(3) == 0 ? random_bits() : code_of(good.secret, request);
   pgas::blob packet = as_blob(bytes_of(request));
   if (below(3) != 0) mutate(packet);
@@ -141,6 +142,7 @@ void fuzz_reply() {
   sharing_description described;
   described.bytes = 4096;
   described.block = random_bits();
+  described.carries_timeline = below(16) == 0 ? 1 : 0;  // nobody answers then
   made.payload = as_blob(bytes_of(described));
   const std::string text = encode(made);
   const std::uint64_t seed = random_source();
@@ -197,11 +199,14 @@ int main(int argc, char** argv) {
   random_source.seed(seed);
   fmt::print("seed {}\n", seed);
   pgas::shared_memory mine = pgas::shared_memory::make(pgas::memory_place::host(), 1 << 20);
-  const std::string good = mine.ticket();
+  auto ready = pgas::timeline::make(pgas::memory_place::host());
+  ready.set(1);
+  const std::string good = mine.ticket({.ready = &ready});
   const ticket parts = decode(good);
   { const auto warm = pgas::opened_memory::open(good); }
   const auto idle = [&] {
-    for (int i = 0; i < 5000 && !mine.opened_by().empty(); ++i) std::this_thread::sleep_for(1ms);
+    for (int i = 0; i < 5000 && !(mine.opened_by().empty() && ready.opened_by().empty()); ++i)
+      std::this_thread::sleep_for(1ms);
     std::this_thread::sleep_for(request_timeout + 500ms);  // silent connections have ended
   };
   idle();
