@@ -64,7 +64,8 @@ class PGAS_API timeline {
 
   /// A new ticket, as shared_memory::ticket(). *Errors* invalid_argument unless the timeline was made here.
   [[nodiscard]] std::string ticket(const ticket_options& options = {});
-  /// Makes all tickets made so far invalid. Who has the timeline open keeps it. *Errors* as ticket().
+  /// Makes all tickets made so far invalid, also those of memory that carry it. Who has the timeline open keeps it.
+  /// *Errors* as ticket().
   void revoke();
   /// The processes that have the timeline open now. *Errors* as ticket().
   [[nodiscard]] std::vector<opener> opened_by() const;

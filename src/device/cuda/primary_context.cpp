@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
+#include <vector>
 
 namespace pgas::detail {
 
@@ -24,28 +26,41 @@ std::string text_of(const gpu_uuid& uuid) {
   return text;
 }
 
+namespace {
+
+/// By number. They are asked for once: which GPUs a process sees does not change.
+const std::vector<gpu_uuid>& visible_uuids() {
+  static const std::vector<gpu_uuid> all = [] {
+    std::vector<gpu_uuid> found(static_cast<std::size_t>(visible_gpus()));
+    for (std::size_t ordinal = 0; ordinal < found.size(); ++ordinal) {
+      CUdevice device = 0;
+      check(driver().device_at(&device, static_cast<int>(ordinal)), "cuDeviceGet", code::device_unavailable);
+      CUuuid uuid{};
+      check(driver().device_uuid(&uuid, device), "cuDeviceGetUuid", code::device_unavailable);
+      static_assert(sizeof uuid == sizeof(gpu_uuid));
+      std::memcpy(found[ordinal].data(), &uuid, sizeof uuid);
+    }
+    return found;
+  }();
+  return all;
+}
+
+}  // namespace
 }  // namespace cuda
 
 gpu_uuid uuid_of_gpu(int ordinal) {
   using namespace cuda;
-  if (const int count = visible_gpus(); ordinal < 0 || ordinal >= count)
+  const std::vector<gpu_uuid>& all = visible_uuids();
+  if (ordinal < 0 || static_cast<std::size_t>(ordinal) >= all.size())
     throw error(code::device_unavailable,
-                fmt::format("there is no GPU {}: this process sees {}, numbered from 0", ordinal, count));
-  CUdevice device = 0;
-  check(driver().device_at(&device, ordinal), "cuDeviceGet", code::device_unavailable);
-  CUuuid uuid{};
-  check(driver().device_uuid(&uuid, device), "cuDeviceGetUuid", code::device_unavailable);
-  gpu_uuid bytes;
-  static_assert(sizeof uuid == sizeof bytes);
-  std::memcpy(bytes.data(), &uuid, sizeof uuid);
-  return bytes;
+                fmt::format("there is no GPU {}: this process sees {}, numbered from 0", ordinal, all.size()));
+  return all[static_cast<std::size_t>(ordinal)];
 }
 
 std::optional<int> find_gpu(const gpu_uuid& uuid) {
-  const int count = cuda::visible_gpus();
-  for (int ordinal = 0; ordinal < count; ++ordinal)
-    if (uuid_of_gpu(ordinal) == uuid) return ordinal;
-  return std::nullopt;
+  const std::vector<gpu_uuid>& all = cuda::visible_uuids();
+  const auto found = std::ranges::find(all, uuid);
+  return found == all.end() ? std::nullopt : std::optional<int>(static_cast<int>(found - all.begin()));
 }
 
 }  // namespace pgas::detail

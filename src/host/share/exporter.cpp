@@ -122,7 +122,7 @@ std::string exporter::make_ticket(std::uint64_t of, const ticket_options& option
 
 void exporter::revoke(std::uint64_t of) {
   const std::lock_guard lock(mutex_);
-  std::erase_if(tickets_, [of](const auto& entry) { return entry.second.of == of; });
+  std::erase_if(tickets_, [of](const auto& entry) { return entry.second.of == of || entry.second.carried == of; });
   for (auto& [number, one] : sessions_) {
     if (one.of != of || one.revoked) continue;
     one.revoked = true;

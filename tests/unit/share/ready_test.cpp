@@ -186,6 +186,20 @@ TEST(Ready, GoesToThoseWhoHaveOpenedTheMemory) {
             code::authentication);
 }
 
+TEST(Ready, ARevokedTimelineTakesTheTicketAlong) {
+  made here;
+  here.ready.set(1);
+  opened_memory theirs = opened_memory::open(here.ticket);
+  here.ready.revoke();
+  EXPECT_EQ(code_of([&] { open_for(here.ticket, 1s); }), code::authentication);
+  here.ready.set(2);
+  theirs.wait_host(1s);  // what is open stays
+  theirs = opened_memory();
+  EXPECT_TRUE(comes([&] { return here.memory.opened_by().empty(); }));
+  EXPECT_EQ(code_of([&] { open_for(here.ticket, 1s); }), code::authentication);
+  open_for(here.memory.ticket({.ready = &here.ready}), 1s);
+}
+
 TEST(Ready, AnEndOfTheTimelineIsTold) {
   made here;
   here.ready.set(1);
