@@ -107,7 +107,7 @@ event_state::event_state(shared_page shared, std::unique_ptr<device_event> event
     : shared_(std::move(shared)),
       event_(std::move(event)),
       page_(static_cast<event_page*>(shared_.data())),
-      me_(process_name(::getpid())) {}
+      me_(this_process_name()) {}
 
 event_state::~event_state() {
   if (watch_ != nullptr && owner_.in_creator()) watch_->remove(*this);

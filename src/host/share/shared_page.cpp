@@ -1,11 +1,21 @@
 #include "host/share/shared_page.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include "common/process_identity.hpp"
 #include "device/sharing.hpp"
+#include "host/share/unforked_fd.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::detail {
+
+std::uint64_t this_process_name() {
+  struct known {
+    std::uint64_t name = process_name(::getpid());
+  };
+  return of_this_process<known>().name;
+}
 
 shared_page shared_page::make(ticket_kind kind, std::size_t bytes) {
   return {kind, std::make_unique<exported_memory>(make_host_memory(bytes, access::read_write), kind), nullptr};

@@ -12,6 +12,9 @@
 
 namespace pgas::detail {
 
+/// process_name() of this process, read once. *Errors* system.
+[[nodiscard]] std::uint64_t this_process_name();
+
 /// The page, made here or opened. Move-only.
 ///
 /// *Callers* one thread at a time, but for alive() and what is const. In a child of fork() only the destructor, which

@@ -80,7 +80,7 @@ timeline_state::timeline_state(shared_page shared, memory_place place)
     : shared_(std::move(shared)),
       page_(static_cast<timeline_page*>(shared_.data())),
       place_(place),
-      me_(process_name(::getpid())),
+      me_(this_process_name()),
       word_(make_word(place, page_)) {}
 
 timeline_state::~timeline_state() {

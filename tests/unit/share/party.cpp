@@ -16,10 +16,12 @@
 #include <vector>
 
 #include "pgas/error.hpp"
+#include "pgas/timeline.hpp"
 
 namespace {
 
 pgas::shared_memory mine;
+pgas::timeline ready;
 std::vector<pgas::opened_memory> opened;
 
 std::string numbers() {
@@ -64,6 +66,15 @@ std::string answer(const std::string& line) {
     options.lifetime = std::chrono::seconds(seconds);
     if (user >= 0) options.user = static_cast<uid_t>(user);
     out << mine.ticket(options);
+  } else if (what == "ready") {  // [USER]: a ticket that carries a timeline; the memory is ready
+    pgas::ticket_options options;
+    long user = -1;
+    words >> user;
+    if (user >= 0) options.user = static_cast<uid_t>(user);
+    ready = pgas::timeline::make(party::place);
+    ready.set(1);
+    options.ready = &ready;
+    out << mine.ticket(options);
   } else if (what == "open") {  // TICKET
     std::string ticket;
     words >> ticket;
@@ -95,6 +106,7 @@ std::string answer(const std::string& line) {
     out << "revoked";
   } else if (what == "free") {
     mine = pgas::shared_memory();
+    ready = pgas::timeline();
     out << "freed";
   } else if (what == "close") {
     opened.clear();

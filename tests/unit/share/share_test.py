@@ -89,6 +89,8 @@ def users_are_told_apart():
     stranger.good(f"open {for_them}")
     stranger.good("write 0 9")
     assert one.good("read 0") == "9"
+    stranger.bad(f"open {one.good('ready')}", "PGAS-E0104", "for processes of user 0")
+    stranger.good(f"open {one.good(f'ready {nobody}')}")  # the timeline goes to the same ones
     Party().bad(f"open {for_them}", "PGAS-E0104", f"user {nobody}")
     one.end()
     stranger.end()
@@ -289,6 +291,8 @@ def costs():
     other.good(f"open {ticket}")
     other.good("write 0 1")
     here, there = map(float, other.good("bandwidth").split())
+    with_timeline = Party().good(f"times {one.good('ready')}").split()
+    print("  with a timeline: first {} us, again {} us".format(*with_timeline))
     print(f"  open: first {first:.1f} us, again {again:.2f} us; copies: local {here:.2f} GB/s, opened {there:.2f} GB/s")
     if "SHARE_STRICT" in os.environ:
         assert again <= 5 and there >= here * 0.99
