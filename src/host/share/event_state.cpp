@@ -127,6 +127,7 @@ std::uint64_t event_state::record(void* stream) {
 void event_state::wait(void* stream) {
   check_recorded();
   watch();
+  lost_ = 0;
   awaited_ = true;
   event_->wait(stream);
 }
@@ -186,23 +187,39 @@ void event_state::watch() {
   one->add(*this);
 }
 
+bool event_state::may_wait() const {
+  try {
+    return !event_->reached();
+  } catch (const error&) {
+    return true;  // the driver has nothing to say of an event whose recorder has ended
+  }
+}
+
 void event_state::look() noexcept {
   try {
-    if (!awaited_) return;
-    const bool all_reached = event_->reached();
-    if (all_reached) return;
+    if (!awaited_ || !may_wait()) return;
     const auto lost = find_lost_recorder();
     if (!lost) return;
-    event_->release_waits();
-    awaited_ = false;
-    lost_ = *lost;
-    log::logger(log_level::warn)
-        .error(
-            "process {} has ended while streams of a GPU waited for an interprocess event that it had recorded: they "
-            "go on without",
-            *lost);
+    const bool first = lost_.exchange(*lost) != *lost;
+    try {
+      event_->release_waits();
+      awaited_ = false;
+      if (first)
+        log::logger(log_level::warn)
+            .error(
+                "process {} has ended while streams of a GPU waited for an interprocess event that it had recorded: "
+                "they go on without",
+                *lost);
+    } catch (const error& failed) {
+      if (first)
+        log::logger(log_level::warn)
+            .error(
+                "process {} has ended while streams of a GPU waited for an interprocess event that it had recorded, "
+                "and they can't be told: {}",
+                *lost, failed.what());
+    }
   } catch (const std::exception&) {
-    // The system or the driver refuses an answer: the next look asks again.
+    // The system refuses to say who runs: the next look asks again.
   }
 }
 

@@ -56,6 +56,8 @@ class event_state final : private watched {
  private:
   void look() noexcept override;
   void watch();
+  /// Whether streams may wait for the last record.
+  [[nodiscard]] bool may_wait() const;
   void check_maker();
   void check_recorded();
   /// Who recorded last, where that process has ended.
@@ -68,7 +70,7 @@ class event_state final : private watched {
   event_page* page_;
   std::uint64_t me_;                   ///< process_name() of this process
   std::atomic<bool> awaited_{false};   ///< a stream may wait
-  std::atomic<pid_t> lost_{0};         ///< who has ended before its record was reached
+  std::atomic<pid_t> lost_{0};         ///< who has ended before its record was reached, since the last wait()
   std::shared_ptr<wait_watch> watch_;  ///< from the first wait on
 };
 
