@@ -102,7 +102,7 @@ std::string receive(int from, int* fd = nullptr) {
   message.msg_control = control;
   message.msg_controllen = sizeof control;
   const ssize_t count = ::recvmsg(from, &message, MSG_CMSG_CLOEXEC);
-  need(count >= 0, "recvmsg");
+  need(count > 0, "recvmsg (did the other side end?)");
   if (cmsghdr* const head = CMSG_FIRSTHDR(&message); head != nullptr && fd != nullptr)
     std::memcpy(fd, CMSG_DATA(head), sizeof *fd);
   return {bytes, static_cast<std::size_t>(count)};
@@ -130,7 +130,8 @@ int export_for(int socket) {
   const int kept = exported(own);
   pgas::shared_memory small = pgas::shared_memory::make(party::place, unit);
   pgas::shared_memory wide = pgas::shared_memory::make(party::place, large);
-  pgas::shared_memory by_legacy = pgas::shared_memory::of(party::allocate(unit), unit);
+  pgas::shared_memory by_legacy =
+      pgas::shared_memory::of(party::allocate(unit), unit, {.block = pgas::whole_block::allow});
   for (;;) {
     const std::string asked = receive(socket);
     if (asked == "e") {  // exported for this one importer
@@ -166,7 +167,8 @@ class steps {
     return all[all.size() / 2];
   }
   void print(const char* title) {
-    std::printf("%s (us, medians of %zu)\n", title, times_.begin()->second.size());
+    if (order_.empty()) return static_cast<void>(std::printf("%s: nothing was measured\n", title));
+    std::printf("%s (us, medians of %zu)\n", title, times_[order_.front()].size());
     for (const std::string& name : order_) std::printf("    %-24s %9.1f\n", name.c_str(), median(name));
     std::fflush(stdout);
   }
