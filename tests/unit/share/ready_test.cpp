@@ -1,9 +1,11 @@
 // Tickets of memory that carry a timeline, on the host heap, in one process: what is waited for, and when not.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstddef>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <thread>
 
@@ -217,6 +219,28 @@ TEST(Ready, AnEndOfTheTimelineIsTold) {
   theirs = opened_memory();
   EXPECT_TRUE(comes([&] { return here.memory.opened_by().empty(); }));
   EXPECT_EQ(code_of([&] { open_for(here.ticket, 1s); }), code::authentication);
+}
+
+TEST(Ready, AChildOfForkHasNeitherTicketNorWait) {
+  made here;
+  here.ready.set(1);
+  auto theirs = std::make_unique<opened_memory>(opened_memory::open(here.ticket));
+  const pid_t child = ::fork();
+  if (child == 0) {
+    int failed = 0;
+    if (code_of([&] { theirs->wait_host(1ms); }) != code::forked_process) failed |= 1;
+    if (code_of([&] { theirs->wait(nullptr); }) != code::forked_process) failed |= 2;
+    if (code_of([&] { static_cast<void>(here.memory.ticket({.ready = &here.ready})); }) != code::forked_process)
+      failed |= 4;
+    theirs.reset();
+    open_for(here.ticket, 10s);  // as any other process
+    ::_exit(failed);
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  theirs->wait_host(1s);
+  theirs->check();
 }
 
 TEST(Ready, ALongSeriesOfOpensLeavesNothing) {
