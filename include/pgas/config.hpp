@@ -16,7 +16,7 @@ namespace pgas {
 enum class heap_kind { automatic, cuda, host };
 
 /// The kind of handle by which a segment is shared with another process.
-enum class handle_kind : std::uint8_t { automatic, fabric, posix_fd, named };
+enum class handle_kind : std::uint8_t { automatic, fabric, posix_fd, named, cuda_ipc };
 
 /// How much the library logs.
 enum class log_level { error, warn, info, debug };

@@ -17,6 +17,7 @@
 #include "pgas/config.hpp"
 #include "pgas/device/context.hpp"
 #include "pgas/device/impl/reduce/collective_request.hpp"
+#include "pgas/error.hpp"
 
 namespace pgas::detail {
 
@@ -102,6 +103,13 @@ class device {
   /// They live until destroy(), even if the program frees its own. *Errors* invalid_argument, handle_exchange with the
   /// reason.
   [[nodiscard]] virtual std::vector<external_segment> retain(void* pointer, std::size_t bytes, handle_kind kind) = 0;
+  /// Whether the device itself chooses where segments of this kind lie, from create() or import_segment() to destroy():
+  /// address_of() tells, and map() does not take them. Not all such kinds are among handle_kinds().
+  [[nodiscard]] virtual bool places(handle_kind) const noexcept { return false; }
+  /// The address of a segment of such a kind, readable and writable for this device.
+  [[nodiscard]] virtual void* address_of(segment_id) {
+    throw error(code::invalid_argument, "a segment has the address that it is mapped at");
+  }
   /// Releases a created or imported segment; the memory is freed when the last mapping anywhere is gone.
   virtual void destroy(segment_id segment) noexcept = 0;
 

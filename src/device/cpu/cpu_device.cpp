@@ -91,11 +91,13 @@ void cpu_device::release(void* address, std::size_t bytes) noexcept {
 std::vector<handle_kind> cpu_device::handle_kinds() const { return {handle_kind::posix_fd, handle_kind::named}; }
 
 segment_id cpu_device::create(std::size_t bytes, handle_kind kind) {
-  if (kind != handle_kind::posix_fd && kind != handle_kind::named)
+  if (kind != handle_kind::posix_fd && kind != handle_kind::named && kind != handle_kind::cuda_ipc)
     throw error(code::device_failed, "host memory can be shared by posix_fd and named handles only");
   if (bytes == 0 || bytes % unit != 0)
     throw error(code::invalid_argument, fmt::format("a segment of {} bytes is not a multiple of {}", bytes, unit));
-  return keep(host_segment::create(bytes), kind);
+  const segment_id made = keep(host_segment::create(bytes), kind);
+  if (places(kind)) place(made);
+  return made;
 }
 
 exported_handle cpu_device::export_segment(segment_id segment) {
@@ -104,7 +106,9 @@ exported_handle cpu_device::export_segment(segment_id segment) {
 }
 
 segment_id cpu_device::import_segment(const exported_handle& handle, std::size_t bytes) {
-  return keep(host_segment::import(handle, bytes), handle.kind);
+  const segment_id imported = keep(host_segment::import(handle, bytes), handle.kind);
+  if (places(handle.kind)) place(imported);
+  return imported;
 }
 
 segment_id cpu_device::keep(host_segment memory, handle_kind kind) {
@@ -113,6 +117,26 @@ segment_id cpu_device::keep(host_segment memory, handle_kind kind) {
   segments_.emplace(id, owned_segment{std::move(memory), kind});
   return segment_id{id};
 }
+
+void cpu_device::place(segment_id segment) {
+  const std::size_t bytes = find(segment).memory.bytes();
+  void* at = nullptr;
+  try {
+    constexpr std::uint64_t most_units = std::uint64_t{1} << 23;  // 16 TiB
+    constexpr std::uintptr_t first = 0x1100'0000'0000;
+    at = reserve(bytes, reinterpret_cast<void*>(first + random_number() % most_units * unit));
+    if (at == nullptr) at = reserve(bytes, nullptr);
+    map(at, bytes, segment);
+  } catch (...) {
+    if (at != nullptr) release(at, bytes);
+    destroy(segment);
+    throw;
+  }
+  const std::lock_guard lock(mutex_);
+  segments_.find(static_cast<std::uint64_t>(segment))->second.at = at;
+}
+
+void* cpu_device::address_of(segment_id segment) { return find(segment).at; }
 
 const cpu_device::owned_segment& cpu_device::find(segment_id segment) const {
   const std::lock_guard lock(mutex_);
@@ -161,8 +185,12 @@ std::vector<external_segment> cpu_device::retain(void* pointer, std::size_t byte
 }
 
 void cpu_device::destroy(segment_id segment) noexcept {
-  const std::lock_guard lock(mutex_);
-  segments_.erase(static_cast<std::uint64_t>(segment));
+  std::unordered_map<std::uint64_t, owned_segment>::node_type removed;
+  {
+    const std::lock_guard lock(mutex_);
+    removed = segments_.extract(static_cast<std::uint64_t>(segment));
+  }
+  if (removed && removed.mapped().at != nullptr) release(removed.mapped().at, removed.mapped().memory.bytes());
 }
 
 mapped_memory cpu_device::allocate_mapped(std::size_t bytes) {

@@ -32,6 +32,8 @@ class cpu_device final : public device {
   void map(void* address, std::size_t bytes, segment_id segment) override;
   void unmap(void* address, std::size_t bytes) noexcept override;
   [[nodiscard]] std::vector<external_segment> retain(void* pointer, std::size_t bytes, handle_kind kind) override;
+  [[nodiscard]] bool places(handle_kind kind) const noexcept override { return kind == handle_kind::cuda_ipc; }
+  [[nodiscard]] void* address_of(segment_id segment) override;
   void destroy(segment_id segment) noexcept override;
 
   [[nodiscard]] mapped_memory allocate_mapped(std::size_t bytes) override;
@@ -65,9 +67,13 @@ class cpu_device final : public device {
   struct owned_segment {
     host_segment memory;
     handle_kind kind;
+    void* at = nullptr;  ///< of kinds that are placed here
   };
   [[nodiscard]] segment_id keep(host_segment memory, handle_kind kind);
   [[nodiscard]] const owned_segment& find(segment_id segment) const;
+  /// Maps a segment of a kind that is placed here, at an address that tells nothing about others. Undone where it
+  /// fails.
+  void place(segment_id segment);
 
   device_properties properties_;
   mutable std::mutex mutex_;                        ///< guards what follows, up to the streams

@@ -44,12 +44,6 @@ auto retry(Call&& call) {
   }
 }
 
-std::uint64_t random_number() {
-  std::uint64_t number = 0;
-  retry([&] { return ::getrandom(&number, sizeof(number), 0); });
-  return number;
-}
-
 std::string file_name(std::uint64_t nonce) { return fmt::format("pgas-{:016x}", nonce); }
 
 [[noreturn]] void reject(const std::string& why) { throw error(code::handle_invalid, "the handle " + why); }
@@ -144,6 +138,12 @@ std::size_t control_group_rest() {
 
 }  // namespace
 
+std::uint64_t random_number() {
+  std::uint64_t number = 0;
+  retry([&] { return ::getrandom(&number, sizeof(number), 0); });
+  return number;
+}
+
 std::size_t physical_memory() noexcept {
   const long pages = ::sysconf(_SC_PHYS_PAGES);
   const long page = ::sysconf(_SC_PAGESIZE);
@@ -215,7 +215,8 @@ host_segment host_segment::import(const exported_handle& handle, std::size_t byt
         throw system_failure("fcntl(F_DUPFD_CLOEXEC)", errno);
       }
       break;
-    case handle_kind::named: fd = open_named(std::bit_cast<named_handle>(handle.bytes), bytes); break;
+    case handle_kind::named:
+    case handle_kind::cuda_ipc: fd = open_named(std::bit_cast<named_handle>(handle.bytes), bytes); break;
     default: reject("is of a kind that host memory does not have");
   }
   inspect(fd.get(), bytes, handle.foreign);

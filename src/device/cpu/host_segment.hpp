@@ -62,6 +62,8 @@ struct named_handle {
 };
 static_assert(sizeof(named_handle) == 64);
 
+/// From the kernel.
+[[nodiscard]] std::uint64_t random_number();
 /// A new file in memory of `bytes` bytes, without seals. That its pages will exist is checked as by
 /// host_segment::create(). *Errors* out_of_memory, system.
 [[nodiscard]] unique_fd create_memory_file(const std::string& name, std::size_t bytes);

@@ -8,7 +8,7 @@ namespace {
 constexpr std::string_view bootstrap_words[] = {"auto", "pmix", "tcp", "local", "singleton"};
 constexpr translation former_bootstrap_words[] = {{"alone", "singleton"}};
 constexpr std::string_view heap_words[] = {"auto", "cuda", "host"};
-constexpr std::string_view handle_words[] = {"auto", "fabric", "posix_fd", "named"};
+constexpr std::string_view handle_words[] = {"auto", "fabric", "posix_fd", "named", "cuda_ipc"};
 constexpr translation former_handle_words[] = {{"fd", "posix_fd"}};
 constexpr std::string_view log_words[] = {"error", "warn", "info", "debug"};
 
@@ -73,7 +73,10 @@ constexpr std::array rows{
     option{.name = "PGAS_MEM_HANDLE",
            .field = &config::mem_handle,
            .help = "The kind of handle by which processes share memory. auto takes the first that works between all "
-                   "PEs.",
+                   "PEs. cuda_ipc, the legacy handles of cudaMalloc, is for drivers without the others: each PE makes "
+                   "its whole heap at once, PGAS_HEAP_LIMIT or else the larger of 1G and PGAS_SEGMENT_SIZE, and a "
+                   "quarter as much (at least 32M) for memory of teams; the program's own memory can't be registered. "
+                   "On the host heap it gives such a heap of named handles, for tests.",
            .former = "PGAS_HANDLE",
            .former_words = former_handle_words,
            .aliases = handle_aliases,

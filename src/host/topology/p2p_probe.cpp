@@ -30,8 +30,14 @@ kind_list offered(const device& device, handle_kind wanted, bool allow_proxied) 
   std::size_t count = 0;
   for (const handle_kind kind : device.handle_kinds())
     if ((wanted == handle_kind::automatic || kind == wanted) && count < list.kinds.size()) list.kinds[count++] = kind;
+  // A device may have it for those who ask only.
+  if (count == 0 && device.places(wanted)) list.kinds[count++] = wanted;
   return list;
 }
+
+/// What is different where the device chooses addresses, for the log.
+constexpr const char* fixed_size =
+    ", so each PE makes its whole heap at once (PGAS_HEAP_LIMIT) and can't register other memory";
 
 /// The result of one attempt.
 struct finding {
@@ -58,6 +64,7 @@ class probe_segment {
 /// Imports and maps a segment, somewhere, for a moment.
 void try_to_map(device& device, const exported_handle& handle, std::size_t bytes) {
   const segment_id segment = device.import_segment(handle, bytes);
+  if (device.places(handle.kind)) return device.destroy(segment);
   void* at = nullptr;
   try {
     at = device.reserve(bytes, nullptr);
@@ -196,9 +203,15 @@ probe_result probe_handle_kinds(device& device, const control_group& everyone, c
     }
     finding found = probe.attempt_kind(kind);
     if (found.made && probe.complete(found.group_of)) {
-      if (everyone.my_pe() == 0)
-        log.info("memory is shared by {} handles{}{}", to_string(kind),
-                 refusals.empty() ? "" : "; tried before: ", refusals);
+      if (everyone.my_pe() == 0) {
+        const std::string choice =
+            fmt::format("memory is shared by {} handles{}{}{}", to_string(kind), device.places(kind) ? fixed_size : "",
+                        refusals.empty() ? "" : "; tried before: ", refusals);
+        if (device.places(kind) && wanted != kind)
+          log.warn("{}", choice);
+        else
+          log.info("{}", choice);
+      }
       return {kind, domains(everyone.my_pe(), found.group_of)};
     }
     constexpr std::size_t enough = 4;
@@ -235,6 +248,7 @@ std::string to_string(handle_kind kind) {
     case handle_kind::fabric: return "fabric";
     case handle_kind::posix_fd: return "posix_fd";
     case handle_kind::named: return "named";
+    case handle_kind::cuda_ipc: return "cuda_ipc";
   }
   return "unknown";
 }

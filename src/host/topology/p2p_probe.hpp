@@ -22,7 +22,8 @@ struct probe_result {
 /// Collective: the first kind by which all PEs of each host can map one another's segments, of the kinds and sets that
 /// `settings` allow. Attributes are not asked: drivers announce kinds that they then refuse. Where a kind also works
 /// between hosts (fabric handles), these are one domain. Where no kind works on every host and PEs may be proxied: the
-/// kind that leaves the fewest domains, with a warning. Logs one line on PE 0. *Errors* handle_exchange with the answer
+/// kind that leaves the fewest domains, with a warning. Logs one line on PE 0, as a warning where the heap can't grow
+/// (device::places) and nobody asked for that. *Errors* handle_exchange with the answer
 /// to each attempt, config_value; the same on all PEs.
 /// @param bytes of the segments that are tried
 [[nodiscard]] probe_result probe_handle_kinds(device& device, const control_group& everyone, const config& settings,

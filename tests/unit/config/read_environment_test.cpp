@@ -90,6 +90,7 @@ TEST(read, every_word_of_an_enumeration_has_its_value) {
   EXPECT_EQ(read({{"PGAS_MEM_HANDLE", "auto"}}).settings.mem_handle, handle_kind::automatic);
   EXPECT_EQ(read({{"PGAS_MEM_HANDLE", "fabric"}}).settings.mem_handle, handle_kind::fabric);
   EXPECT_EQ(read({{"PGAS_MEM_HANDLE", "posix_fd"}}).settings.mem_handle, handle_kind::posix_fd);
+  EXPECT_EQ(read({{"PGAS_MEM_HANDLE", "cuda_ipc"}}).settings.mem_handle, handle_kind::cuda_ipc);
   EXPECT_EQ(read({{"PGAS_LOG", "error"}}).settings.log, log_level::error);
   EXPECT_EQ(read({{"PGAS_LOG", "warn"}}).settings.log, log_level::warn);
   EXPECT_EQ(read({{"PGAS_LOG", "info"}}).settings.log, log_level::info);

@@ -95,6 +95,31 @@ TEST_F(cpu_memory, two_mappings_of_a_segment_are_the_same_memory) {
   }
 }
 
+TEST_F(cpu_memory, segments_that_are_placed_are_the_same_memory_at_addresses_of_their_own) {
+  ASSERT_TRUE(device_->places(handle_kind::cuda_ipc));
+  for (const handle_kind kind : device_->handle_kinds()) EXPECT_FALSE(device_->places(kind)) << "only for who asks";
+  const segment_id made = device_->create(2 * unit, handle_kind::cuda_ipc);
+  const exported_handle handle = device_->export_segment(made);
+  EXPECT_EQ(handle.kind, handle_kind::cuda_ipc);
+  const segment_id first = device_->import_segment(handle, 2 * unit);
+  const segment_id second = device_->import_segment(handle, 2 * unit);
+  const auto at = [this](segment_id segment) { return static_cast<std::byte*>(device_->address_of(segment)); };
+  for (const segment_id segment : {made, first, second})
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(at(segment)) % unit, 0u);
+  EXPECT_NE(at(made), at(first));
+  EXPECT_NE(at(first), at(second));
+  at(made)[2 * unit - 1] = std::byte{42};
+  EXPECT_EQ(at(first)[2 * unit - 1], std::byte{42});
+  EXPECT_EQ(code_of([&] { static_cast<void>(device_->import_segment(handle, unit)); }), code::handle_invalid);
+  std::byte* const was = at(first);
+  device_->destroy(made);
+  device_->destroy(first);
+  EXPECT_EQ(device_->reserve(2 * unit, was), was) << "its addresses are free again";
+  device_->release(was, 2 * unit);
+  EXPECT_EQ(at(second)[2 * unit - 1], std::byte{42}) << "the memory lives as long as one of them";
+  device_->destroy(second);
+}
+
 TEST_F(cpu_memory, what_is_not_mapped_cannot_be_touched) {
   auto* at = static_cast<std::byte*>(device_->reserve(2 * unit, nullptr));
   const segment_id made = device_->create(unit, handle_kind::posix_fd);
