@@ -23,7 +23,7 @@ struct heap_usage {
 struct heap_layout {
   void* base = nullptr;    ///< start of this PE's slot
   std::size_t mapped = 0;  ///< bytes of the slot with memory
-  std::size_t stride = 0;  ///< bytes between the slots of successive PEs
+  std::size_t stride = 0;  ///< bytes between the slots of successive PEs; with PGAS_MEM_HANDLE=cuda_ipc, of a slot
   bool same_base = false;  ///< all PEs have the slots at the same addresses: a pointer into them is valid on every PE
 };
 

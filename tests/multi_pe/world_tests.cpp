@@ -150,6 +150,25 @@ TEST(Heap, an_impossible_request_fails_everywhere_and_changes_nothing) {
   world.barrier_all();
 }
 
+TEST(Heap, where_the_device_chooses_addresses_has_its_size_from_the_start) {
+  pgas::config fixed = pgas::config::from_environment();
+  fixed.mem_handle = pgas::handle_kind::cuda_ipc;
+  fixed.heap_limit = 64 << 20;
+  pgas::world world = pgas::world::join(fixed);
+  EXPECT_EQ(world.usage().mapped, std::size_t{64} << 20);
+  EXPECT_EQ(world.layout().stride, std::size_t{96} << 20) << "with that of teams";
+  auto cells = world.allocate<int>(1 << 20, pgas::initialize::zero);
+  const int right = (world.my_pe() + 1) % world.n_pes();
+  pgas::p(world, cells.data() + (1 << 20) - 1, world.my_pe(), right);
+  world.barrier_all();
+  EXPECT_EQ(pgas::g(world, cells.data() + (1 << 20) - 1, right), world.my_pe());
+  std::vector<char> memory(2 << 20);
+  EXPECT_EQ(code_of([&] { static_cast<void>(pgas::register_symmetric(world, memory.data(), memory.size())); }),
+            code::handle_exchange);
+  EXPECT_EQ(code_of([&] { static_cast<void>(world.allocate_bytes(64 << 20)); }), code::out_of_memory);
+  world.barrier_all();
+}
+
 TEST(Heap, wrong_frees_are_refused) {
   pgas::world world = pgas::world::join();
   auto* p = static_cast<char*>(world.allocate_bytes(1000));
@@ -197,9 +216,8 @@ TEST(Rma, kernels_address_a_peer_where_the_host_does) {
   auto cell = world.allocate<int>(2);
   const pgas::context ctx = world.context();
   for (int pe = 0; pe < world.n_pes(); ++pe) EXPECT_EQ(world.ptr(cell.data(), pe) != nullptr, world.pe(pe).direct);
-  // The table of direct and proxied PEs of a context is in the memory of the device.
-  const bool proxy_service = world.domain_team().n_pes() < world.n_pes();
-  if (proxy_service && world.heap() == pgas::heap_kind::cuda) return world.barrier_all();
+  // A context's table of routes, where it has one, is in the memory of the device.
+  if (ctx.routes_ != nullptr && world.heap() == pgas::heap_kind::cuda) return world.barrier_all();
   for (int pe = 0; pe < world.n_pes(); ++pe) {
     EXPECT_EQ(ctx.ptr(cell.data(), pe), world.ptr(cell.data(), pe));
     EXPECT_EQ(ctx.reaches(pe), world.pe(pe).direct);

@@ -10,8 +10,8 @@ namespace pgas {
 namespace detail {
 
 /// The distance in slots from this PE's slot to that of member `pe` of a team, where arithmetic does not tell: the team
-/// is a list, or some PEs are proxied and have no slot. Of a proxied one: routes::proxied, plus its number in the
-/// world.
+/// is a list, some PEs are proxied and have no slot, or the slots do not lie in a row. Of a proxied one:
+/// routes::proxied, plus its number in the world.
 [[nodiscard]] PGAS_FN std::int32_t listed_slots(const routes* table, const std::int32_t* members, std::int32_t start,
                                                 std::int32_t stride, std::int32_t pe, std::int32_t world_pe) {
   const std::int32_t there = members == nullptr ? start + pe * stride : members[pe];
@@ -22,10 +22,9 @@ namespace detail {
 
 /// Why an operation may be more than arithmetic and an access: bits of context::flags_. It tests them all at once.
 struct slow_path {
-  static constexpr std::uint32_t checks =
-      1;  ///< Why an operation takes the slow path: bits of context::flags_, tested all at once.
+  static constexpr std::uint32_t checks = 1;
   static constexpr std::uint32_t list = 2;   ///< the team is a list
-  static constexpr std::uint32_t proxy = 4;  ///< some PEs are proxied
+  static constexpr std::uint32_t proxy = 4;  ///< the table of routes tells: some PEs are proxied, or slots lie anywhere
 };
 
 }  // namespace detail
@@ -36,7 +35,7 @@ struct slow_path {
 /// left.
 ///
 /// *Callers* any thread on the GPU; on the host what PEs and teams are numbered, and, where a C++ compiler compiles the
-/// caller, addresses too (on GPU heaps with proxied PEs on the GPU only).
+/// caller, addresses too (on GPU heaps with proxied PEs, or shared by cuda_ipc, on the GPU only).
 class context {
  public:
   /// This PE's number in the team of this context: in the world, unless the context was made from another team.
@@ -56,8 +55,8 @@ class context {
   [[nodiscard]] PGAS_FN bool reaches(std::int32_t pe) const { return !has_proxied() || is_direct(team_.world_pe(pe)); }
 
   /// PE `pe`'s address of this PE's `local`: arithmetic only, no memory access, unless this context's team is an
-  /// irregular list. *Memory* `local` must point into this PE's slot; the result may be loaded and stored directly.
-  /// Null where reaches(pe) does not hold.
+  /// irregular list, some PEs are proxied, or the heap is shared by cuda_ipc. *Memory* `local` must point into this
+  /// PE's slot; the result may be loaded and stored directly. Null where reaches(pe) does not hold.
   template <class T>
   [[nodiscard]] PGAS_FN T* remote(T* local, std::int32_t pe) const {
     std::int32_t slots = pe * team_.stride_ + bias_;
@@ -126,7 +125,7 @@ class context {
     }
     return direct(moved(local, slots));
   }
-  /// For the library's own use: whether some PEs are proxied.
+  /// For the library's own use: whether some PEs are proxied, or may be, as the table of routes tells.
   [[nodiscard]] PGAS_FN bool has_proxied() const { return (flags_ & detail::slow_path::proxy) != 0; }
   /// For the library's own use: reaches() by the world's numbers.
   [[nodiscard]] PGAS_FN bool is_direct(std::int32_t world_pe) const {
@@ -142,7 +141,7 @@ class context {
   std::uint32_t flags_ = 0;                   ///< detail::care
   std::uintptr_t my_slot_ = 0;                ///< start of this PE's slot
   detail::control_block* control_ = nullptr;  ///< as kernels of this PE see it
-  const detail::routes* routes_ = nullptr;    ///< null where all PEs are reached by load and store
+  const detail::routes* routes_ = nullptr;    ///< null where all PEs are direct and slots lie in a row
   team_view team_;
 
  private:

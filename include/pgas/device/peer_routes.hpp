@@ -7,12 +7,13 @@
 
 namespace pgas::detail {
 
-/// In memory that kernels of this PE read; a context without one reaches all PEs by load and store.
+/// In memory that kernels of this PE read; a context without one reaches all PEs by load and store, by arithmetic. With
+/// one all PEs may be direct, too, in slots that lie anywhere: then the ring never has a command.
 struct routes {
   /// In `slots`: load and store don't get there, the proxy does.
   static constexpr std::int32_t proxied = -0x7fffffff - 1;
 
-  /// By PE of the world: its slot's distance from this PE's, or `proxied`.
+  /// By PE of the world: its slot's distance from this PE's, in units of context::log2_stride_, or `proxied`.
   const std::int32_t* slots = nullptr;
   team_view domain;  ///< the PEs that are not proxied, this one among them
   ring_view ring;

@@ -185,8 +185,7 @@ heap_layout world::layout() const {
   const detail::world_state& state = this->state();
   state.check();
   const detail::heap& heap = state.heap();
-  return {heap.slot(state.context().my_pe()), heap.mapped_bytes(), std::size_t{1} << heap.log2_stride(),
-          heap.same_base()};
+  return {heap.slot(state.context().my_pe()), heap.mapped_bytes(), heap.slot_bytes(), heap.same_base()};
 }
 
 bool world::accessible(int pe) const {

@@ -50,15 +50,23 @@ heap::heap(device& device, const control_group& everyone, const config& settings
       parameters_(agree_on_parameters(everyone, device, settings)),
       probed_(probe_handle_kinds(device, everyone, settings, parameters_.unit, allow_proxied, log)),
       slots_([&] {
+        if (device.places(probed_.kind)) {
+          parameters_ = with_blocks(parameters_);
+          return address_layout(device, everyone, probed_.domains, probed_.kind, parameters_.limit, parameters_.teams);
+        }
         const int slots = probed_.domains.largest();
         parameters_ = with_strides(parameters_, slots, first_allocation(everyone.n_pes()));
         return address_layout(device, everyone, slots, parameters_.stride, parameters_.least_stride, parameters_.unit);
       }()),
       sharing_(device, slots_, probed_.domains, probed_.kind),
-      team_segments_(slots_.stride() / 2, slots_.stride(), parameters_.unit, std::move(on_team_segments)),
+      team_segments_(slots_.team_begin(), slots_.slot_bytes(), parameters_.unit, std::move(on_team_segments)),
       memory_(everyone, sharing_, parameters_,
-              std::make_unique<contiguous_growth>(parameters_, slots_.stride() / 2, std::move(on_growth))),
-      registered_buffers_(everyone, sharing_, parameters_, team_segments_) {}
+              std::make_unique<contiguous_growth>(parameters_, slots_.team_begin(), std::move(on_growth))),
+      registered_buffers_(everyone, sharing_, parameters_, team_segments_),
+      distances_(static_cast<std::size_t>(everyone.n_pes())) {
+  for (const int pe : domains().members())
+    distances_[static_cast<std::size_t>(pe)] = slots_.distance(domains().index(my_pe_), domains().index(pe));
+}
 
 std::unique_ptr<symmetric_allocator> heap::make_allocator(const control_group& members) {
   return std::make_unique<symmetric_allocator>(members, sharing_, parameters_,
@@ -76,6 +84,12 @@ void* registered_buffers::add(void* pointer, std::size_t bytes) {
   mine.call = {collective_step::kind::add_buffer, 0, bytes, 0, collective_step::nowhere};
   mine.failure = attempt(group_, fmt::format("register {} at {}", format_bytes(bytes), pointer), [&] {
     if (pointer == nullptr || bytes == 0) throw error(code::invalid_argument, "there is no memory");
+    if (sharing_.slots().has_memory())
+      throw error(code::handle_exchange,
+                  fmt::format("the heap shares memory by {}, which gives a process no choice of addresses, so memory "
+                              "made elsewhere can't get a place in the slots: use world::allocate(), or "
+                              "pgas::shared_memory, or another PGAS_MEM_HANDLE where there is one",
+                              to_string(sharing_.kind())));
     const std::uint64_t unit = parameters_.unit;
     if (bytes % unit != 0)
       throw error(code::invalid_argument, fmt::format("the size is not a multiple of {}", format_bytes(unit)));

@@ -4,8 +4,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <set>
+#include <span>
+#include <vector>
 
 #include "device/device.hpp"
 #include "host/control/control_group.hpp"
@@ -85,6 +88,14 @@ class heap {
   /// Where the slot of PE `pe` starts, a direct peer.
   [[nodiscard]] std::byte* slot(int pe) const noexcept { return sharing_.slot(pe); }
   [[nodiscard]] int log2_stride() const noexcept { return slots_.log2_stride(); }
+  /// Bytes of a slot.
+  [[nodiscard]] std::size_t slot_bytes() const noexcept { return slots_.slot_bytes(); }
+  /// By PE, of direct peers: how far their slots are from this PE's, in units of log2_stride().
+  [[nodiscard]] std::span<const std::int32_t> distances() const noexcept { return distances_; }
+  /// Whether slots lie in a row, by domains::index(). If not, peers' addresses are looked up in distances().
+  [[nodiscard]] bool in_a_row() const noexcept { return !slots_.has_memory(); }
+  /// Gives back memory of peers that they may not free before; where there is such memory. Nobody uses it any more.
+  void close_peers() noexcept { slots_.close_peers(); }
   /// Whether all PEs have the layout at the same address.
   [[nodiscard]] bool same_base() const noexcept { return slots_.same_base(); }
   [[nodiscard]] handle_kind kind() const noexcept { return probed_.kind; }
@@ -114,6 +125,7 @@ class heap {
   class team_segment_map team_segments_;
   symmetric_allocator memory_;
   class registered_buffers registered_buffers_;
+  std::vector<std::int32_t> distances_;
 };
 
 }  // namespace pgas::detail

@@ -70,4 +70,14 @@ heap_parameters with_strides(heap_parameters parameters, int slots, const first_
   return parameters;
 }
 
+heap_parameters with_blocks(heap_parameters parameters) {
+  constexpr std::uint64_t usual = std::uint64_t{1} << 30;
+  constexpr std::uint64_t least_for_teams = std::uint64_t{32} << 20;
+  if (parameters.limit_is_set == 0)
+    parameters.limit = std::min(parameters.limit, round_up(std::max(parameters.segment, usual), parameters.unit));
+  parameters.segment = parameters.limit;
+  parameters.teams = round_up(std::max(parameters.limit / 4, least_for_teams), parameters.unit);
+  return parameters;
+}
+
 }  // namespace pgas::detail

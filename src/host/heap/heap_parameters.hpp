@@ -22,6 +22,7 @@ struct heap_parameters {
   std::uint64_t least_stride = 0;  ///< how far it may be halved where addresses are short
   std::uint64_t segment = 0;       ///< bytes of the first segment
   std::uint64_t limit_is_set = 0;
+  std::uint64_t teams = 0;  ///< bytes for memory of teams where all memory is there from the start, else 0
 };
 
 [[nodiscard]] constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {
@@ -43,5 +44,9 @@ struct first_allocation {
 /// The parameters with the strides of `slots` slots: the lower half of each is for the heap of all PEs, the upper half
 /// for team segments.
 [[nodiscard]] heap_parameters with_strides(heap_parameters parameters, int slots, const first_allocation& first);
+
+/// The parameters where the device chooses addresses, so that the heap has all its memory from the start: its limit is
+/// what was asked for, or else a size that fits several PEs of a GPU.
+[[nodiscard]] heap_parameters with_blocks(heap_parameters parameters);
 
 }  // namespace pgas::detail

@@ -31,7 +31,12 @@ void shared_segment::adopt(segment_id segment) { segments_.push_back(segment); }
 
 exported_handle shared_segment::export_own() { return device_.export_segment(segments_.front()); }
 
-void shared_segment::map_own(void* address) { map(address, segments_.front()); }
+void shared_segment::map_own(void* address) {
+  map(address, segments_.front());
+  own_ = address;
+}
+
+void shared_segment::place_own(void* address) noexcept { own_ = address; }
 
 void shared_segment::map_peer(void* address, const exported_handle& handle) {
   segments_.reserve(segments_.size() + 1);
@@ -40,7 +45,7 @@ void shared_segment::map_peer(void* address, const exported_handle& handle) {
 }
 
 blob shared_segment::expose(memory_exposure& proxied, std::size_t offset) {
-  blob key = proxied.expose(offset, mapped_.front(), bytes_);
+  blob key = proxied.expose(offset, own_, bytes_);
   exposed_by_ = &proxied;
   offset_ = offset;
   return key;
@@ -65,6 +70,7 @@ std::unique_ptr<shared_segment> segment_sharing::share(const control_group& grou
                            fmt::format("{} a segment of {} to share by {}", ready ? "export" : "make",
                                        format_bytes(bytes), to_string(kind_)),
                            [&] {
+                             if (slots_.has_memory()) return;
                              if (!ready) segment->create(kind_);
                              if (domains_.members().size() > 1) mine.handle = segment->export_own();
                            });
@@ -79,12 +85,15 @@ std::unique_ptr<shared_segment> segment_sharing::share(const control_group& grou
     const int member = (me + step) % n;
     step_result& theirs = all[static_cast<std::size_t>(member)];
     const int pe = group.world_pe(member);
-    if (!domains_.direct(pe)) continue;
+    if (!domains_.direct(pe) || (slots_.has_memory() && member != me)) continue;
     outcome.failure =
         attempt(group, member == me ? "map its own segment" : fmt::format("map the segment of PE {}", pe), [&] {
           void* address = slot(pe) + offset;
           if (member == me) {
-            segment->map_own(address);
+            if (slots_.has_memory())
+              segment->place_own(address);
+            else
+              segment->map_own(address);
             if (proxied_ != nullptr) outcome.key = segment->expose(*proxied_, offset);
             return;
           }

@@ -54,6 +54,8 @@ class shared_segment {
   /// Maps this PE's own segment, or imports and maps a peer's.
   void map_own(void* address);
   void map_peer(void* address, const exported_handle& handle);
+  /// This PE's segment is memory that is there already, and nothing else is needed.
+  void place_own(void* address) noexcept;
   /// Exposes the segment to proxied peers and returns their key; empty where only messages get there.
   [[nodiscard]] blob expose(memory_exposure& proxied, std::size_t offset);
   [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
@@ -65,6 +67,7 @@ class shared_segment {
   std::size_t bytes_;
   std::vector<segment_id> segments_;  ///< this PE's first
   std::vector<void*> mapped_;
+  void* own_ = nullptr;
   memory_exposure* exposed_by_ = nullptr;
   std::size_t offset_ = 0;  ///< at which it is exposed
 };
@@ -79,7 +82,8 @@ class segment_sharing {
   void attach_proxy(memory_exposure& proxied) noexcept { proxied_ = &proxied; }
 
   /// Collective: creates, exports, exchanges, imports and maps a segment of every member at `offset` of the slots, or
-  /// exposes it by the proxy. It works for all members, or none keeps anything of it, a `ready` segment included.
+  /// exposes it by the proxy. Where slots have memory it is part of that. It works for all members, or none keeps
+  /// anything of it, a `ready` segment included.
   /// @param mine the call, the same on all members, and why this PE can't take part, if it can't
   /// @param ready the segment that this PE shares; none: a new one
   /// *Errors* the first failure, or asymmetric_call when the calls differ: the same on all members. Those of

@@ -15,6 +15,10 @@ namespace pgas::detail {
 namespace {
 
 const char* heap_limit_source(const heap_parameters& parameters, std::size_t slot_bytes) {
+  if (parameters.teams != 0)
+    return parameters.limit_is_set != 0
+               ? "PGAS_HEAP_LIMIT"
+               : "all that PEs which share memory by cuda_ipc make when they join; PGAS_HEAP_LIMIT changes it";
   if (slot_bytes < parameters.limit) return "the addresses of a slot; PGAS_HEAP_STRIDE and ulimit -v change it";
   if (parameters.limit_is_set != 0) return "PGAS_HEAP_LIMIT";
   return "the memory of the device; PGAS_HEAP_LIMIT changes it";
@@ -49,7 +53,10 @@ void contiguous_growth::clear() noexcept {
 
 team_growth::team_growth(const heap_parameters& parameters, team_segment_map& segments)
     : growth_policy(segments.end() - segments.begin(),
-                    "the addresses that a slot has for teams; PGAS_HEAP_STRIDE changes it", parameters.unit),
+                    parameters.teams != 0
+                        ? "the memory for teams, a quarter of that of the heap: PGAS_HEAP_LIMIT changes both"
+                        : "the addresses that a slot has for teams; PGAS_HEAP_STRIDE changes it",
+                    parameters.unit),
       segments_(segments),
       unit_(parameters.unit) {}
 
@@ -148,8 +155,9 @@ std::optional<error> symmetric_allocator::refuse_alignment(std::size_t alignment
   if (std::has_single_bit(alignment) && alignment <= largest_alignment()) return std::nullopt;
   return error(code::invalid_argument,
                fmt::format("alignment {} is not a power of two up to {}, which the addresses of the "
-                           "heap are multiples of; a larger PGAS_HEAP_STRIDE makes that larger",
-                           alignment, largest_alignment()));
+                           "heap are multiples of; a larger {} makes that larger",
+                           alignment, largest_alignment(),
+                           parameters_.teams != 0 ? "PGAS_HEAP_LIMIT, up to 1G," : "PGAS_HEAP_STRIDE"));
 }
 
 void* symmetric_allocator::allocate(std::size_t bytes, std::size_t alignment, bool zeros) {

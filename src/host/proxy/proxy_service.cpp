@@ -61,7 +61,7 @@ std::vector<blob> exchange_addresses(const control_group& everyone, const std::o
 
 proxy_service::proxy_service(const control_plane& everyone, const domains& direct, class device& device,
                              const config& settings, log::logger& log, const proxy_settings& how)
-    : device_(device), direct_(direct), me_(how.me), n_(how.n) {
+    : device_(device), direct_(direct) {
   // The proxy's thread and its memory are to be on the NUMA node of the GPU.
   const locality gpu = locality_of(device.properties().pci, allowed_cpus());
   const affinity_scope cpus(gpu.cpus);
@@ -92,7 +92,8 @@ proxy_service::proxy_service(const control_plane& everyone, const domains& direc
   by_host_ = std::make_unique<host_producer>(*proxy_);
 }
 
-const routes* proxy_service::make_table(const context& here, const team_view& domain, control_block* control) {
+const routes* proxy_service::make_table(const context& here, const team_view& domain, control_block* control,
+                                        std::span<const std::int32_t> distances) {
   routes table;
   table.domain = domain;
   table.control = here.control_;
@@ -101,20 +102,12 @@ const routes* proxy_service::make_table(const context& here, const team_view& do
   table.workspace.log2_units = log2_units;
   table.workspace.units = static_cast<std::byte*>(units_.get());
   table.workspace.next = static_cast<std::uint64_t*>(next_.get());
-  const auto n = static_cast<std::size_t>(n_);
-  slots_.assign(n, routes::proxied);
-  for (const int pe : direct_.members()) slots_[static_cast<std::size_t>(pe)] = direct_.index(pe) - direct_.index(me_);
-  table_ = {device_, sizeof(routes) + n * sizeof(std::int32_t)};
-  auto* const at = static_cast<std::byte*>(table_.get());
-  table.slots = reinterpret_cast<const std::int32_t*>(at + sizeof(routes));
-  device_.copy(at, &table, sizeof(routes), nullptr);
-  device_.copy(at + sizeof(routes), slots_.data(), n * sizeof(std::int32_t), nullptr);
-  device_.synchronize(nullptr);
+  table_ = {device_, table, direct_, distances};
   context there = here;
   there.control_ = table.control = control;
-  table.slots = slots_.data();
+  table.slots = table_.slots();
   by_host_->address(there, table);
-  return static_cast<const routes*>(table_.get());
+  return table_.get();
 }
 
 }  // namespace pgas::detail

@@ -8,7 +8,6 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "device/device.hpp"
 #include "device/owned_device_memory.hpp"
@@ -17,6 +16,7 @@
 #include "host/proxy/host_producer.hpp"
 #include "host/proxy/memory_access.hpp"
 #include "host/proxy/proxy_thread.hpp"
+#include "host/proxy/route_table.hpp"
 #include "host/topology/domains.hpp"
 #include "pgas/config.hpp"
 #include "pgas/device/peer_routes.hpp"
@@ -37,24 +37,23 @@ class proxy_service {
   /// For threads of the host; after make_table().
   [[nodiscard]] host_producer& by_host() noexcept { return *by_host_; }
   /// Makes the table for contexts; once. @param here the context without it @param domain the team of direct PEs @param
-  /// control the address on the host of the block that `here` knows by its address on the device
-  [[nodiscard]] const routes* make_table(const context& here, const team_view& domain, control_block* control);
+  /// control the address on the host of the block that `here` knows by its address on the device @param distances by
+  /// PE, of direct ones, of their slots from this PE's
+  [[nodiscard]] const routes* make_table(const context& here, const team_view& domain, control_block* control,
+                                         std::span<const std::int32_t> distances);
   /// After all PEs have agreed to leave: nothing is in flight.
   void stop(std::chrono::milliseconds limit) noexcept { proxy_->stop(limit); }
 
  private:
   device& device_;
   const domains& direct_;
-  const int me_;
-  const int n_;
   std::unique_ptr<memory_access> memory_;
   mapped_block shared_;  ///< of the ring
   device_block heads_;   ///< of its producers
   device_block units_;   ///< of the workspace
   device_block next_;    ///< of the workspace
-  device_block table_;   ///< a `routes` and its slots
+  route_table table_;
   std::unique_ptr<ring> ring_;
-  std::vector<std::int32_t> slots_;         ///< routes::slots for threads of the host
   std::unique_ptr<host_producer> by_host_;  ///< outlives the proxy, which polls its ring
   std::unique_ptr<proxy_thread> proxy_;     ///< destroyed first: uses all members above
 };

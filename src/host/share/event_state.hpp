@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "common/process_identity.hpp"
+#include "common/fork_guard.hpp"
 #include "device/stream_sync.hpp"
 #include "host/share/shared_page.hpp"
 #include "host/share/wait_watch.hpp"

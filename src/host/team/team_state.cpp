@@ -89,11 +89,11 @@ void team_state::write_members() {
 
 void team_state::write_hierarchy() {
   const domains& domains = world_.domains();
-  if (domains.only_one()) return;
+  if (domains.only_one() && world_.heap().in_a_row()) return;
   const int me = world_.context().my_pe();
   std::vector<std::int32_t> hierarchy(static_cast<std::size_t>(team_hierarchy::size(view_.n_pes())));
   team_hierarchy::write(hierarchy.data(), members().data(), view_.n_pes(), me, domains.numbers().data(),
-                        domains.indices().data());
+                        world_.heap().distances().data());
   std::byte* const at =
       world_.heap().slot(me) + view_.state_offset_ + team_layout::plan(view_.n_pes(), view_.n_channels());
   world_.device().copy(at, hierarchy.data(), hierarchy.size() * sizeof(std::int32_t), nullptr);

@@ -58,6 +58,7 @@ void world_state::free_control() noexcept {
   grids_.reset();
   fetches_.reset();
   proxied_.reset();
+  direct_routes_ = {};
   mapped_ = {};
 }
 
@@ -197,7 +198,13 @@ void world_state::make_teams() {
 }
 
 void world_state::make_context() {
-  if (proxied_) context_.routes_ = proxied_->make_table(context_, domain_team_.state().view(), control_);
+  const team_view& domain = domain_team_.state().view();
+  if (proxied_) {
+    context_.routes_ = proxied_->make_table(context_, domain, control_, heap_->distances());
+  } else if (!heap_->in_a_row() && context_.n_world_ > 1) {
+    direct_routes_ = {*device_, context_, domain, domains(), heap_->distances()};
+    context_.routes_ = direct_routes_.get();
+  }
   set_team(context_, context_.world());  // now with the routes
   grids_ = std::make_unique<grid_state_pool>(*device_, context_);
   fetches_ = std::make_unique<nonblocking_fetches>(*device_);
@@ -215,6 +222,8 @@ void world_state::report(const std::string& how) {
               : sharing > 1             ? fmt::format(" {}, shared by {} PEs", pes_[pe].device_uuid, sharing)
                                         : " " + pes_[pe].device_uuid);
   }
+  if (!heap_->in_a_row())
+    return log_.info("slots of {} MiB, each where the device put it on each PE", heap_->slot_bytes() >> 20);
   log_.info("slots of {} GiB at {}, {} on all PEs", (std::uint64_t{1} << heap_->log2_stride()) >> 30,
             fmt::ptr(heap_->slot(0)), heap_->same_base() ? "the same" : "not the same");
 }
@@ -266,6 +275,12 @@ void world_state::leave() {
   attempt([&] {
     if (stream_) stream_->synchronize();
     complete();
+  });
+  attempt([&] {
+    if (heap_->in_a_row()) return;
+    control_plane_->barrier();  // nobody uses memory of others any more
+    heap_->close_peers();
+    control_plane_->barrier();  // nor has it
   });
   leaving_ = true;
   attempt([&] { control_plane_->leave(); });

@@ -96,6 +96,8 @@ class faulty_device : public detail::device {
     ++segments;
     return made;
   }
+  bool places(handle_kind of) const noexcept override { return inner_->places(of); }
+  void* address_of(detail::segment_id segment) override { return inner_->address_of(segment); }
   void map(void* address, std::size_t bytes, detail::segment_id segment) override {
     trip(step::map, kind_of_[segment]);
     inner_->map(address, bytes, segment);

@@ -12,7 +12,8 @@ namespace {
 
 class kinds_between_processes : public testing::TestWithParam<std::tuple<handle_kind, int>> {};
 INSTANTIATE_TEST_SUITE_P(all, kinds_between_processes,
-                         testing::Combine(testing::Values(handle_kind::posix_fd, handle_kind::named),
+                         testing::Combine(testing::Values(handle_kind::posix_fd, handle_kind::named,
+                                                          handle_kind::cuda_ipc),
                                           testing::Values(1, 2, 4, 8)));
 
 TEST_P(kinds_between_processes, carry_a_heap) {
@@ -25,7 +26,7 @@ TEST_P(kinds_between_processes, carry_a_heap) {
     {
       heap_pe at(exchange, settings);
       require(at.heap->kind() == kind, "the kind asked for");
-      require(at.heap->same_base(), "one base");
+      require(at.heap->same_base() == (kind != handle_kind::cuda_ipc || at.n == 1), "one base");
       for (int round = 0; round < 3; ++round) {
         const std::size_t count = (std::size_t{1} + 5 * static_cast<std::size_t>(round)) * MiB;
         auto* p = at.allocate<std::int32_t>(count);
@@ -43,7 +44,7 @@ TEST_P(kinds_between_processes, carry_a_heap) {
 }
 
 TEST(sharing, a_dead_pes_memory_stays_readable) {
-  for (const handle_kind kind : {handle_kind::posix_fd, handle_kind::named}) {
+  for (const handle_kind kind : {handle_kind::posix_fd, handle_kind::named, handle_kind::cuda_ipc}) {
     const auto ends = run_processes(3, [kind](bootstrap& exchange) {
       config settings = small_heap();
       settings.mem_handle = kind;

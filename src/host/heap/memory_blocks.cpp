@@ -1,0 +1,86 @@
+#include "host/heap/memory_blocks.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <optional>
+
+#include "host/control/exchange_results.hpp"
+#include "host/log/format_bytes.hpp"
+#include "host/topology/p2p_probe.hpp"
+
+namespace pgas::detail {
+
+memory_blocks::memory_blocks(device& device, const control_group& everyone, const domains& domains, handle_kind kind,
+                             std::size_t bytes, std::size_t alignment)
+    : device_(device), addresses_(domains.members().size()) {
+  const int me = everyone.my_pe();
+  const std::size_t whole = bytes + alignment - unit;
+  const auto slot_of = [&](int pe) -> std::byte*& { return addresses_[static_cast<std::size_t>(domains.index(pe))]; };
+  own_.reserve(1);
+  imported_.reserve(addresses_.size());
+  try {
+    step_result mine;
+    mine.call = {collective_step::kind::probe, 0, bytes, alignment, collective_step::nowhere};
+    mine.failure =
+        attempt(everyone,
+                fmt::format("make its whole heap of {} at once, to share it by {} (PGAS_HEAP_LIMIT makes it smaller)",
+                            format_bytes(whole), to_string(kind)),
+                [&] {
+                  own_.push_back(device_.create(whole, kind));
+                  std::byte* const start = start_of(own_.front());
+                  const std::uint64_t skipped = -reinterpret_cast<std::uintptr_t>(start) & (alignment - 1);
+                  slot_of(me) = start + skipped;
+                  mine.key.resize(sizeof skipped);
+                  std::memcpy(mine.key.data(), &skipped, sizeof skipped);
+                  if (domains.members().size() > 1) mine.handle = device_.export_segment(own_.front());
+                });
+    const std::vector<step_result> all = exchange(everyone, mine);
+    check_step(all);
+
+    step_result outcome;
+    outcome.call = mine.call;
+    for (const int pe : domains.members()) {
+      if (pe == me || outcome.failure) continue;
+      outcome.failure = attempt(everyone, fmt::format("import the heap of PE {}", pe), [&] {
+        const step_result& theirs = all[static_cast<std::size_t>(pe)];
+        std::uint64_t skipped = alignment;
+        if (theirs.key.size() == sizeof skipped) std::memcpy(&skipped, theirs.key.data(), sizeof skipped);
+        if (skipped >= alignment || skipped % unit != 0)
+          throw error(code::handle_invalid, "it does not say where its slot begins");
+        imported_.push_back(device_.import_segment(theirs.handle, whole));
+        slot_of(pe) = start_of(imported_.back()) + skipped;
+      });
+    }
+    const std::vector<step_result> outcomes = exchange(everyone, outcome);
+    if (const std::optional<error> failed = first_failure(outcomes)) {
+      close_peers();
+      everyone.barrier();  // owners free theirs when nobody has them open
+      throw error(*failed);
+    }
+  } catch (...) {
+    release();
+    throw;
+  }
+}
+
+memory_blocks::~memory_blocks() { release(); }
+
+std::byte* memory_blocks::start_of(segment_id segment) const {
+  auto* const at = static_cast<std::byte*>(device_.address_of(segment));
+  if (reinterpret_cast<std::uintptr_t>(at) % unit != 0)
+    throw error(code::address_space, fmt::format("the device put it to {}, which is not a multiple of {}", fmt::ptr(at),
+                                                 format_bytes(unit)));
+  return at;
+}
+
+void memory_blocks::close_peers() noexcept {
+  for (; !imported_.empty(); imported_.pop_back()) device_.destroy(imported_.back());
+}
+
+void memory_blocks::release() noexcept {
+  close_peers();
+  for (; !own_.empty(); own_.pop_back()) device_.destroy(own_.back());
+}
+
+}  // namespace pgas::detail
