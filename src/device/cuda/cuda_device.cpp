@@ -51,7 +51,7 @@ nvtxDomainHandle_t profiler_domain() {
 
 }  // namespace
 
-cuda_device::cuda_device(int ordinal) : ordinal_(ordinal) {
+cuda_device::cuda_device(int ordinal) : ordinal_(ordinal), legacy_(ordinal) {
   check(driver().primary_retain(&context_, ordinal), "cuDevicePrimaryCtxRetain", code::device_unavailable);
   try {
     set_up();
@@ -75,12 +75,12 @@ void cuda_device::set_up() {
   properties_.multiprocessors = static_cast<unsigned>(described.multiProcessorCount);
   properties_.runs_processes_at_once = has(CU_DEVICE_ATTRIBUTE_MPS_ENABLED);
   reaches_pageable_ = has(CU_DEVICE_ATTRIBUTE_PAGEABLE_MEMORY_ACCESS);
-  if (!has(CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED))
-    throw error(code::device_unavailable,
-                fmt::format("{} has no virtual memory management (cuMemCreate): set PGAS_HEAP=host", properties_.name));
-  const CUmemAllocationProp any = allocation_properties(handle_kind::posix_fd);
-  check(driver().granularity(&granularity_, &any, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED),
-        "cuMemGetAllocationGranularity");
+  granularity_ = legacy_segments::block_bytes;
+  if (has(CU_DEVICE_ATTRIBUTE_VIRTUAL_MEMORY_MANAGEMENT_SUPPORTED)) {
+    const CUmemAllocationProp any = allocation_properties(handle_kind::posix_fd);
+    check(driver().granularity(&granularity_, &any, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED),
+          "cuMemGetAllocationGranularity");
+  }
   check(cudaStreamCreateWithFlags(&internal_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
   result_ = allocate_mapped(128);
   std::size_t stack_bytes = 0;

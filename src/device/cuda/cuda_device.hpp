@@ -1,6 +1,6 @@
 /// @file
 /// The GPU backend: physical memory by cuMemCreate, shared as fabric handles or POSIX descriptors, mapped into the
-/// layout.
+/// layout; or else memory of cuMemAlloc, shared by legacy handles.
 #pragma once
 
 #include <atomic>
@@ -9,6 +9,7 @@
 #include <set>
 
 #include "device/cuda/driver.hpp"
+#include "device/cuda/legacy_segments.hpp"
 #include "device/device.hpp"
 
 namespace pgas::detail::cuda {
@@ -33,6 +34,8 @@ class cuda_device final : public device {
   void map(void* address, std::size_t bytes, segment_id segment) override;
   void unmap(void* address, std::size_t bytes) noexcept override;
   [[nodiscard]] std::vector<external_segment> retain(void* pointer, std::size_t bytes, handle_kind kind) override;
+  [[nodiscard]] bool places(handle_kind kind) const noexcept override { return kind == handle_kind::cuda_ipc; }
+  [[nodiscard]] void* address_of(segment_id segment) override { return legacy_.address_of(segment); }
   void destroy(segment_id segment) noexcept override;
 
   [[nodiscard]] mapped_memory allocate_mapped(std::size_t bytes) override;
@@ -71,6 +74,7 @@ class cuda_device final : public device {
   [[nodiscard]] CUmemAllocationProp allocation_properties(handle_kind kind) const;
   /// The piece that starts at `at`, of which no more than `most` bytes were given.
   [[nodiscard]] external_segment retain_piece(void* at, std::size_t most, handle_kind kind);
+  void destroy_legacy(segment_id segment) noexcept;
   /// What the constructor does once there is a context.
   void set_up();
   void release() noexcept;
@@ -117,6 +121,7 @@ class cuda_device final : public device {
   std::atomic<std::int64_t> failed_at_ms_{0};  ///< on the steady clock, 0: the world stands
   /// A kernel was given up. What it may still use is left to the end of the process: giving it back would wait for it.
   std::atomic<bool> lost_kernel_{false};
+  legacy_segments legacy_;
   std::mutex handles_mutex_;
   /// The requested handle kind of each created segment. The driver has no such query for imported ones, which are never
   /// exported.

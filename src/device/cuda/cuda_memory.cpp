@@ -74,11 +74,13 @@ std::vector<handle_kind> cuda_device::handle_kinds() const {
   // The attribute may promise fabric handles that cuMemCreate then refuses (no IMEX channel): the probe decides.
   if (has(CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_FABRIC_SUPPORTED)) kinds.push_back(handle_kind::fabric);
   if (has(CU_DEVICE_ATTRIBUTE_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR_SUPPORTED)) kinds.push_back(handle_kind::posix_fd);
+  kinds.push_back(handle_kind::cuda_ipc);  // last: a heap that can't grow
   return kinds;
 }
 
 segment_id cuda_device::create(std::size_t bytes, handle_kind kind) {
   const current_context current(context_);
+  if (places(kind)) return legacy_.create(bytes);
   const CUmemAllocationProp wanted = allocation_properties(kind);
   CUmemGenericAllocationHandle handle = 0;
   const CUresult result = driver().create(&handle, bytes, &wanted, 0);
@@ -98,6 +100,10 @@ segment_id cuda_device::create(std::size_t bytes, handle_kind kind) {
 }
 
 exported_handle cuda_device::export_segment(segment_id segment) {
+  if (legacy_.address_of(segment) != nullptr) {
+    const current_context current(context_);
+    return legacy_.export_segment(segment);
+  }
   exported_handle exported;
   {
     const std::lock_guard lock(handles_mutex_);
@@ -120,6 +126,7 @@ exported_handle cuda_device::export_segment(segment_id segment) {
 
 segment_id cuda_device::import_segment(const exported_handle& handle, std::size_t bytes) {
   const current_context current(context_);
+  if (places(handle.kind)) return legacy_.import_segment(handle, bytes);
   CUmemGenericAllocationHandle imported = 0;
   const std::string what = fmt::format("importing a peer's segment of {} MiB", bytes >> 20);
   if (handle.kind == handle_kind::fabric) {
@@ -209,8 +216,16 @@ external_segment cuda_device::retain_piece(void* at, std::size_t most, handle_ki
   }
 }
 
+void cuda_device::destroy_legacy(segment_id segment) noexcept {
+  if (lost_kernel_ || driver().ctx_push(context_) != CUDA_SUCCESS) return legacy_.forget(segment);
+  legacy_.destroy(segment);
+  CUcontext ignored = nullptr;
+  static_cast<void>(driver().ctx_pop(&ignored));
+}
+
 void cuda_device::destroy(segment_id segment) noexcept {
   const relaxed_capture_scope undisturbed;
+  if (legacy_.address_of(segment) != nullptr) return destroy_legacy(segment);
   if (!lost_kernel_) static_cast<void>(driver().release(handle_of(segment)));
   const std::lock_guard lock(handles_mutex_);
   // One only: memory that was registered twice has the same handle twice.

@@ -41,6 +41,7 @@ driver_api load() {
   look_up("cuMemGetAllocationPropertiesFromHandle", api.properties_of);
   look_up("cuMemGetAddressRange", api.address_range);
   look_up("cuPointerGetAttribute", api.pointer_attribute);
+  look_up("cuMemAlloc", api.alloc);
   look_up("cuMemFree", api.free);
   look_up("cuIpcGetMemHandle", api.ipc_export);
   look_up("cuIpcOpenMemHandle", api.ipc_open);

@@ -29,6 +29,7 @@ struct driver_api {
   decltype(&cuMemGetAllocationPropertiesFromHandle) properties_of = nullptr;
   decltype(&cuMemGetAddressRange) address_range = nullptr;
   decltype(&cuPointerGetAttribute) pointer_attribute = nullptr;
+  decltype(&cuMemAlloc) alloc = nullptr;
   decltype(&cuMemFree) free = nullptr;
   decltype(&cuIpcGetMemHandle) ipc_export = nullptr;
   decltype(&cuIpcOpenMemHandle) ipc_open = nullptr;
