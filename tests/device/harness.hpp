@@ -41,6 +41,14 @@ inline int& asked_domain() {
   static int value = 0;
   return value;
 }
+/// `--scattered` of the command line: slots lie anywhere, as where the device chooses addresses
+/// (PGAS_MEM_HANDLE=cuda_ipc), and the table of routes has their distances.
+inline bool& asked_scattered() {
+  static bool value = false;
+  return value;
+}
+/// The number by which distances of scattered slots are counted, as in the library: 2 MiB.
+inline constexpr std::uint16_t log2_scatter_unit = 21;
 inline std::uint32_t& asked_fault_seed() {
   static std::uint32_t value = 0;
   return value;

@@ -11,6 +11,8 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "proxies.hpp"
 
@@ -38,10 +40,10 @@ class pe_set {
  public:
   explicit pe_set(int n_pes, pe_options options = {}) : n_(n_pes), controls_(static_cast<std::size_t>(n_pes)) {
     while (std::size_t{1} << log2_stride_ < options.heap_bytes) ++log2_stride_;
-    bytes_ = static_cast<std::size_t>(n_pes) << log2_stride_;
-    void* const at = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (at == MAP_FAILED) throw std::bad_alloc();
-    base_ = static_cast<std::byte*>(at);
+    if (asked_scattered())
+      scatter(std::size_t{1} << log2_stride_);
+    else
+      line_up();
     used_ = (detail::internal_area::bytes(n_pes) + 511) / 512 * 512;
     checks_ = options.checks;
     for (auto& control : controls_) {
@@ -49,16 +51,16 @@ class pe_set {
       control.wait_timeout_ns = static_cast<std::uint64_t>(std::chrono::nanoseconds(options.timeout).count());
     }
     if (options.domain != 0 || asked_domain() != 0) domain_ = options.domain != 0 ? options.domain : asked_domain();
-    if (domain_ < n_pes) {
+    if (domain_ < n_pes || asked_scattered()) {
       write_plans_of_world(*this);
       proxies_.emplace(
-          proxied_layout{n_pes, domain_, {}, base_, log2_stride_, options.heap_bytes, asked_fault_seed()},
+          proxied_layout{n_pes, domain_, {}, slots_, log2_stride_, options.heap_bytes, asked_fault_seed()},
           [this](int pe) { return &control(pe); }, [this](int lost) { abort(static_cast<std::uint32_t>(lost) + 1); });
     }
   }
   ~pe_set() {
     proxies_.reset();
-    munmap(base_, bytes_);
+    for (const auto& [at, bytes] : mapped_) munmap(at, bytes);
   }
   pe_set(const pe_set&) = delete;
   pe_set& operator=(const pe_set&) = delete;
@@ -66,6 +68,10 @@ class pe_set {
   [[nodiscard]] int n_pes() const { return n_; }
   /// How many neighbours reach each other by load and store.
   [[nodiscard]] int domain() const { return domain_; }
+  /// Between the slots of two PEs, as contexts count.
+  [[nodiscard]] std::int32_t distance(int from, int to) const {
+    return static_cast<std::int32_t>((slot(to) - slot(from)) >> log2_stride_);
+  }
 
   template <class T>
   sym<T> allocate(std::size_t count, std::size_t alignment = 512) {
@@ -164,15 +170,37 @@ class pe_set {
   }
 
  private:
-  [[nodiscard]] std::byte* slot(int pe) const { return base_ + (static_cast<std::size_t>(pe) << log2_stride_); }
+  [[nodiscard]] std::byte* slot(int pe) const { return slots_[static_cast<std::size_t>(pe)]; }
+  std::byte* map(std::size_t bytes, void* hint = nullptr) {
+    void* const at = mmap(hint, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED) throw std::bad_alloc();
+    mapped_.emplace_back(at, bytes);
+    return static_cast<std::byte*>(at);
+  }
+  void line_up() {
+    std::byte* const base = map(static_cast<std::size_t>(n_) << log2_stride_);
+    for (int pe = 0; pe < n_; ++pe) slots_.push_back(base + (static_cast<std::size_t>(pe) << log2_stride_));
+  }
+  /// Far from one another where the system takes hints, which some sanitizers don't; never at regular distances.
+  void scatter(std::size_t slot_bytes) {
+    log2_stride_ = log2_scatter_unit;
+    constexpr std::uintptr_t unit = std::uintptr_t{1} << log2_scatter_unit;
+    std::uintptr_t hint = 0x1100'0000'0000;
+    for (int pe = 0; pe < n_; ++pe) {
+      hint += (pe % 2 == 0 ? 701 : -389) * static_cast<std::intptr_t>(unit) * (pe + 1);
+      std::byte* const at =
+          map(slot_bytes + static_cast<std::size_t>(pe * pe + 1) * unit, reinterpret_cast<void*>(hint));
+      slots_.push_back(reinterpret_cast<std::byte*>((reinterpret_cast<std::uintptr_t>(at) + unit - 1) & ~(unit - 1)));
+    }
+  }
 
   int n_;
   int domain_ = n_;
   std::uint16_t log2_stride_ = 16;
   bool checks_ = false;
-  std::size_t bytes_ = 0;
   std::size_t used_ = 0;
-  std::byte* base_ = nullptr;
+  std::vector<std::pair<void*, std::size_t>> mapped_;
+  std::vector<std::byte*> slots_;
   std::deque<detail::control_block> controls_;
   std::optional<proxies> proxies_;
 };

@@ -13,6 +13,8 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "proxies.hpp"
 
@@ -89,7 +91,10 @@ class pe_set {
     must(driver_.granularity(&granularity, &property, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED), "granularity");
     heap_bytes_ = (options.heap_bytes + granularity - 1) / granularity * granularity;
     while (std::size_t{1} << log2_stride_ < heap_bytes_) ++log2_stride_;
-    must(driver_.reserve(&base_, static_cast<std::size_t>(n_) << log2_stride_, 0, 0, 0), "reserve");
+    if (asked_scattered())
+      scatter(std::size_t{1} << log2_stride_);
+    else
+      line_up();
 
     std::vector<CUmemAccessDesc> access(static_cast<std::size_t>(used_gpus_));
     for (int gpu = 0; gpu < used_gpus_; ++gpu) {
@@ -126,9 +131,10 @@ class pe_set {
     }
     used_ = (detail::internal_area::bytes(n_) + 511) / 512 * 512;
     if (options.domain != 0 || asked_domain() != 0) domain_ = options.domain != 0 ? options.domain : asked_domain();
-    if (domain_ < n_) {
+    if (domain_ < n_ || asked_scattered()) {
       write_plans_of_world(*this);
-      proxied_layout layout{n_, domain_, {}, slot(0), log2_stride_, options.heap_bytes, asked_fault_seed()};
+      proxied_layout layout{n_, domain_, {}, {}, log2_stride_, options.heap_bytes, asked_fault_seed()};
+      for (int pe = 0; pe < n_; ++pe) layout.slots.push_back(slot(pe));
       for (int pe = 0; pe < n_; ++pe) layout.gpus.push_back(gpu_of(pe));
       proxies_.emplace(
           layout, [this](int pe) { return &control(pe); },
@@ -143,7 +149,7 @@ class pe_set {
       cudaFree(grids_[static_cast<std::size_t>(pe)]);
       driver_.unmap(address(pe), heap_bytes_);
     }
-    driver_.release_range(base_, static_cast<std::size_t>(n_) << log2_stride_);
+    for (const auto& [at, bytes] : reserved_) driver_.release_range(at, bytes);
     cudaFreeHost(controls_);
   }
   pe_set(const pe_set&) = delete;
@@ -152,6 +158,10 @@ class pe_set {
   [[nodiscard]] int n_pes() const { return n_; }
   /// How many neighbours reach each other by load and store.
   [[nodiscard]] int domain() const { return domain_; }
+  /// Between the slots of two PEs, as contexts count.
+  [[nodiscard]] std::int32_t distance(int from, int to) const {
+    return static_cast<std::int32_t>((slot(to) - slot(from)) >> log2_stride_);
+  }
 
   template <class T>
   sym<T> allocate(std::size_t count, std::size_t alignment = 512) {
@@ -261,7 +271,27 @@ class pe_set {
 
  private:
   [[nodiscard]] int gpu_of(int pe) const { return pe % used_gpus_; }
-  [[nodiscard]] CUdeviceptr address(int pe) const { return base_ + (static_cast<CUdeviceptr>(pe) << log2_stride_); }
+  [[nodiscard]] CUdeviceptr address(int pe) const { return slots_[static_cast<std::size_t>(pe)]; }
+  CUdeviceptr reserve(std::size_t bytes) {
+    CUdeviceptr at = 0;
+    must(driver_.reserve(&at, bytes, std::size_t{1} << log2_scatter_unit, 0, 0), "reserve");
+    reserved_.emplace_back(at, bytes);
+    return at;
+  }
+  void line_up() {
+    const CUdeviceptr base = reserve(static_cast<std::size_t>(n_) << log2_stride_);
+    for (int pe = 0; pe < n_; ++pe) slots_.push_back(base + (static_cast<CUdeviceptr>(pe) << log2_stride_));
+  }
+  /// At no regular distances, and not in the order of the PEs.
+  void scatter(std::size_t slot_bytes) {
+    log2_stride_ = log2_scatter_unit;
+    slots_.resize(static_cast<std::size_t>(n_));
+    for (int i = 0; i < n_; ++i) {
+      const int pe = i % 2 == 0 ? i / 2 : n_ - 1 - i / 2;
+      slots_[static_cast<std::size_t>(pe)] =
+          reserve(slot_bytes + (static_cast<std::size_t>(i * i + 1) << log2_scatter_unit));
+    }
+  }
   [[nodiscard]] std::byte* slot(int pe) const { return reinterpret_cast<std::byte*>(address(pe)); }
 
   driver driver_;
@@ -272,7 +302,8 @@ class pe_set {
   std::uint16_t log2_stride_ = 21;
   std::size_t heap_bytes_ = 0;
   std::size_t used_ = 0;
-  CUdeviceptr base_ = 0;
+  std::vector<std::pair<CUdeviceptr, std::size_t>> reserved_;
+  std::vector<CUdeviceptr> slots_;
   std::vector<cudaStream_t> streams_;
   std::vector<detail::grid_state*> grids_;
   detail::control_block* controls_ = nullptr;

@@ -1,6 +1,6 @@
 // The test programs' entry: on GPUs it says which, or that there is none. Options beside GoogleTest's: `--gpus=N` uses
-// N of more GPUs, `--rounds=N` sets the rounds of the stress test, and the most that others make; `--domain=N` and
-// `--faulty` see harness.hpp.
+// N of more GPUs, `--rounds=N` sets the rounds of the stress test, and the most that others make; `--domain=N`,
+// `--scattered` and `--faulty` see harness.hpp.
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
@@ -51,6 +51,7 @@ int main(int argc, char** argv) {
     if (const std::uint64_t n = number_after("--gpus=", argv[i])) gpus = n;
     if (const std::uint64_t n = number_after("--rounds=", argv[i])) pgas_test::asked_rounds() = n;
     if (const std::uint64_t n = number_after("--domain=", argv[i])) pgas_test::asked_domain() = static_cast<int>(n);
+    if (std::string_view(argv[i]) == "--scattered") pgas_test::asked_scattered() = true;
     if (std::string_view(argv[i]) == "--faulty") pgas_test::asked_fault_seed() = 1;
     if (const std::uint64_t n = number_after("--faulty=", argv[i]))
       pgas_test::asked_fault_seed() = static_cast<std::uint32_t>(n);

@@ -15,13 +15,13 @@ template <class Pes>
 void write_plans(Pes& pes, const std::vector<std::int32_t>& members, std::uint64_t state, std::int32_t channels) {
   const int n_pes = pes.n_pes();
   const int domain = pes.domain();
-  if (domain >= n_pes) return;
+  if (domain >= n_pes && !asked_scattered()) return;
   const auto n = static_cast<std::int32_t>(members.size());
   std::vector<std::int32_t> domain_of;
   std::vector<std::int32_t> slot_of;
   for (int pe = 0; pe < n_pes; ++pe) {
     domain_of.push_back(pe / domain);
-    slot_of.push_back(pe);
+    slot_of.push_back(pes.distance(0, pe));
   }
   std::vector<std::int32_t> plan(static_cast<std::size_t>(detail::team_hierarchy::size(n)));
   for (int pe = 0; pe < n_pes; ++pe) {

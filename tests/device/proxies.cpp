@@ -81,9 +81,7 @@ struct proxies::state {
   }
 
   [[nodiscard]] one_pe& at(int pe) { return pes[static_cast<std::size_t>(pe)]; }
-  [[nodiscard]] std::byte* slot(int pe) const {
-    return where.base + (static_cast<std::size_t>(pe) << where.log2_stride);
-  }
+  [[nodiscard]] std::byte* slot(int pe) const { return where.slots[static_cast<std::size_t>(pe)]; }
 
   void make_proxy(int pe, const std::function<void(int)>& failed) {
     d::proxy_settings settings;
@@ -109,7 +107,9 @@ struct proxies::state {
     const int size = std::min(where.domain, where.n_pes - first);
     std::vector<std::int32_t> slots;
     for (int other = 0; other < where.n_pes; ++other)
-      slots.push_back(other >= first && other < first + size ? other - pe : d::routes::proxied);
+      slots.push_back(other >= first && other < first + size
+                          ? static_cast<std::int32_t>((slot(other) - slot(pe)) >> where.log2_stride)
+                          : d::routes::proxied);
     auto* const on_device = static_cast<std::byte*>(mine.table);
     d::routes table;
     table.slots = reinterpret_cast<const std::int32_t*>(on_device + sizeof table);

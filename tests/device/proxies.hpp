@@ -16,8 +16,8 @@ struct proxied_layout {
   int n_pes;
   int domain;             ///< PEs that reach each other directly: so many neighbours, the last domain may have fewer
   std::vector<int> gpus;  ///< of each PE; empty: the slots are memory of the host
-  std::byte* base;
-  std::uint16_t log2_stride;
+  std::vector<std::byte*> slots;
+  std::uint16_t log2_stride;  ///< by which their distances are counted
   std::size_t slot_bytes;
   std::uint32_t fault_seed;  ///< of transports that hold back and reorder; 0: good ones
 };
