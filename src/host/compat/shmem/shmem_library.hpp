@@ -10,6 +10,7 @@
 #include "host/compat/shmem/active_set_teams.hpp"
 #include "host/compat/shmem/static_data.hpp"
 #include "pgas/compat/shmem.h"
+#include "pgas/signal_types.hpp"
 #include "pgas/team.hpp"
 #include "pgas/world.hpp"
 
