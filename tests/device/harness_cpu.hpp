@@ -68,6 +68,7 @@ class pe_set {
   [[nodiscard]] int n_pes() const { return n_; }
   /// How many neighbours reach each other by load and store.
   [[nodiscard]] int domain() const { return domain_; }
+  [[nodiscard]] bool scattered() const { return asked_scattered(); }
   /// Between the slots of two PEs, as contexts count.
   [[nodiscard]] std::int32_t distance(int from, int to) const {
     return static_cast<std::int32_t>((slot(to) - slot(from)) >> log2_stride_);
@@ -185,9 +186,9 @@ class pe_set {
   void scatter(std::size_t slot_bytes) {
     log2_stride_ = log2_scatter_unit;
     constexpr std::uintptr_t unit = std::uintptr_t{1} << log2_scatter_unit;
-    std::uintptr_t hint = 0x1100'0000'0000;
+    constexpr std::uintptr_t first = 0x1100'0000'0000;
     for (int pe = 0; pe < n_; ++pe) {
-      hint += (pe % 2 == 0 ? 701 : -389) * static_cast<std::intptr_t>(unit) * (pe + 1);
+      const std::uintptr_t hint = first + static_cast<std::uintptr_t>(pe * 389 % 701) * (unit << 7);
       std::byte* const at =
           map(slot_bytes + static_cast<std::size_t>(pe * pe + 1) * unit, reinterpret_cast<void*>(hint));
       slots_.push_back(reinterpret_cast<std::byte*>((reinterpret_cast<std::uintptr_t>(at) + unit - 1) & ~(unit - 1)));

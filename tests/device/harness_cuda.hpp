@@ -158,6 +158,7 @@ class pe_set {
   [[nodiscard]] int n_pes() const { return n_; }
   /// How many neighbours reach each other by load and store.
   [[nodiscard]] int domain() const { return domain_; }
+  [[nodiscard]] bool scattered() const { return asked_scattered(); }
   /// Between the slots of two PEs, as contexts count.
   [[nodiscard]] std::int32_t distance(int from, int to) const {
     return static_cast<std::int32_t>((slot(to) - slot(from)) >> log2_stride_);

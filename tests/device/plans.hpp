@@ -15,7 +15,7 @@ template <class Pes>
 void write_plans(Pes& pes, const std::vector<std::int32_t>& members, std::uint64_t state, std::int32_t channels) {
   const int n_pes = pes.n_pes();
   const int domain = pes.domain();
-  if (domain >= n_pes && !asked_scattered()) return;
+  if (domain >= n_pes && !pes.scattered()) return;
   const auto n = static_cast<std::int32_t>(members.size());
   std::vector<std::int32_t> domain_of;
   std::vector<std::int32_t> slot_of;

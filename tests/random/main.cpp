@@ -3,7 +3,7 @@
 // the program that fails, and the command that repeats it.
 //
 //   random_cpu [--seconds=N | --total=N] [--seed=S] [--pes=N] [--blocks=N] [--operations=N] [--gpus=N] [--domain=N]
-//              [--faulty=SEED]
+//              [--faulty=SEED] [--scattered=1]
 //
 // --operations is the length of one program; --total how many are done in all, however long it takes. With a seed, that
 // one program is run, or with --total those from it on. Without --pes and --blocks the seed chooses.
@@ -29,6 +29,7 @@ struct options {
   std::uint64_t gpus = 0;
   std::uint64_t domain = 0;
   std::uint64_t faulty = 0;
+  std::uint64_t scattered = 0;
 };
 
 std::optional<options> read_options(int argc, char** argv) {
@@ -43,7 +44,8 @@ std::optional<options> read_options(int argc, char** argv) {
     for (const named& option :
          {named{"--seconds=", all.seconds}, named{"--total=", all.total}, named{"--seed=", all.seed},
           named{"--pes=", all.pes}, named{"--blocks=", all.blocks}, named{"--operations=", all.operations},
-          named{"--gpus=", all.gpus}, named{"--domain=", all.domain}, named{"--faulty=", all.faulty}}) {
+          named{"--gpus=", all.gpus}, named{"--domain=", all.domain}, named{"--faulty=", all.faulty},
+          named{"--scattered=", all.scattered}}) {
       if (argument.substr(0, option.name.size()) != option.name) continue;
       char* end = nullptr;
       option.value = std::strtoull(argv[i] + option.name.size(), &end, 10);
@@ -107,9 +109,10 @@ void report(const char* program, const program_choice& failed, const mismatch& f
   }
   shorter.operations = shortest.last;
   std::printf("The first %u operations are enough:\n%s", shortest.last, shortest.text.c_str());
-  std::printf("Repeat it with: %s --seed=%llu --pes=%d --blocks=%d --operations=%u --domain=%d --faulty=%u\n", program,
-              static_cast<unsigned long long>(failed.seed), failed.pes, failed.blocks, shortest.last,
-              pgas_test::asked_domain(), pgas_test::asked_fault_seed());
+  std::printf(
+      "Repeat it with: %s --seed=%llu --pes=%d --blocks=%d --operations=%u --domain=%d --faulty=%u --scattered=%d\n",
+      program, static_cast<unsigned long long>(failed.seed), failed.pes, failed.blocks, shortest.last,
+      pgas_test::asked_domain(), pgas_test::asked_fault_seed(), pgas_test::asked_scattered() ? 1 : 0);
 }
 
 int run_all(const char* program, const options& wanted) {
@@ -150,6 +153,7 @@ int main(int argc, char** argv) {
   if (!wanted) return 2;
   pgas_test::asked_domain() = static_cast<int>(wanted->domain);
   pgas_test::asked_fault_seed() = static_cast<std::uint32_t>(wanted->faulty);
+  pgas_test::asked_scattered() = wanted->scattered != 0;
 #if defined(__CUDACC__)
   int& gpus = pgas_test::gpus();
   if (gpus == 0) {
