@@ -144,15 +144,18 @@ struct proxies::state {
 proxies::proxies(const proxied_layout& where, const std::function<d::control_block*(int)>& control_of,
                  std::function<void(int)> failed)
     : state_(std::make_unique<state>(where)) {
+  // As in the library, PEs that are all direct have a ring for nobody.
+  const bool needed = where.domain < where.n_pes;
   for (int pe = 0; pe < where.n_pes; ++pe) {
-    state_->make_proxy(pe, failed);
+    if (needed) state_->make_proxy(pe, failed);
     state_->set_routes(pe, control_of(pe));
   }
-  state_->connect();
+  if (needed) state_->connect();
 }
 
 proxies::~proxies() {
-  for (one_pe& each : state_->pes) each.proxy->stop(std::chrono::seconds(1));
+  for (one_pe& each : state_->pes)
+    if (each.proxy) each.proxy->stop(std::chrono::seconds(1));
 }
 
 const d::routes* proxies::routes_of(int pe) const { return static_cast<const d::routes*>(state_->at(pe).table); }
@@ -173,6 +176,7 @@ void proxies::settle(const std::function<bool()>& given_up) {
 proxies::carried proxies::traffic() {
   carried all{};
   for (one_pe& each : state_->pes) {
+    if (!each.proxy) continue;
     const d::proxy_statistics counts = each.proxy->statistics();
     all.bytes += counts.message_bytes + counts.chunk_bytes;
     all.commands += counts.commands;
