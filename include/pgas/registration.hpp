@@ -23,9 +23,9 @@ class world;
 /// descriptor; a fabric handle where the log says so), one or more, whole, one behind the other. Memory of cudaMalloc
 /// cannot be shared in this way. On the host heap: a shared mapping of memory files (memfd, or a file in /dev/shm) that
 /// are open for writing in this process, each mapped whole. All sizes are multiples of 2 MiB, or of the larger
-/// granularity of the GPU. With PGAS_MEM_HANDLE=cuda_ipc there is no such memory. The memory lives until it is unregistered, even if its maker releases it before. *Errors*
-/// invalid_argument, handle_exchange or out_of_memory naming the PE and the reason, asymmetric_call: the same on all
-/// PEs, and nothing has changed anywhere.
+/// granularity of the GPU. With PGAS_MEM_HANDLE=cuda_ipc there is no such memory. The memory lives until it is
+/// unregistered, even if its maker releases it before. *Errors* invalid_argument, handle_exchange or out_of_memory
+/// naming the PE and the reason, asymmetric_call: the same on all PEs, and nothing has changed anywhere.
 [[nodiscard]] PGAS_API void* register_symmetric(world& w, void* pointer, std::size_t bytes);
 
 /// Collective: unmaps the second address. Null is ignored.
