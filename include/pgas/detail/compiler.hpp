@@ -22,13 +22,16 @@ namespace std = ::cuda::std;
 /// both sides. PGAS_OUTLINE marks device code that stays out of line, so that it does not cost the caller registers;
 /// PGAS_COLD marks such code that is rarely executed; PGAS_OUTLINE_IN_UNIT marks long code with many callers.
 #if defined(__CUDACC__)
-#define PGAS_FN __device__ __forceinline__
-#define PGAS_HD __host__ __device__ __forceinline__
+#if !defined(PGAS_INLINED)  // `inline` where nobody runs what is compiled: that takes half the time
+#define PGAS_INLINED __forceinline__
+#endif
+#define PGAS_FN __device__ PGAS_INLINED
+#define PGAS_HD __host__ __device__ PGAS_INLINED
 // With -rdc=true a function out of line takes registers as if it could be called from anywhere, more than a kernel with
 // blocks of 1024 threads has: there they are inlined, except code that would make compiling slow. That gets internal
 // linkage, and so is compiled once more for kernels that have a limit.
 #if defined(__CUDACC_RDC__)
-#define PGAS_OUTLINE __device__ __forceinline__
+#define PGAS_OUTLINE __device__ PGAS_INLINED
 #define PGAS_OUTLINE_IN_UNIT static __device__ __noinline__
 #else
 #define PGAS_OUTLINE __device__ __noinline__ inline

@@ -25,11 +25,11 @@
 #if defined(PGAS_NVSHMEM_ON_DEVICE)
 
 #if defined(__CUDACC_RTC__)
-#define PGAS_NVSHMEM_FN __device__ __forceinline__
+#define PGAS_NVSHMEM_FN __device__ PGAS_INLINED
 #else
-#define PGAS_NVSHMEM_FN __host__ __device__ __forceinline__
+#define PGAS_NVSHMEM_FN __host__ __device__ PGAS_INLINED
 #endif
-#define PGAS_NVSHMEM_DEVICE_FN __device__ __forceinline__
+#define PGAS_NVSHMEM_DEVICE_FN __device__ PGAS_INLINED
 #define PGAS_NVSHMEM_DEVICE_ONLY(...) __VA_ARGS__
 /// The context of all operations.
 #define PGAS_NVSHMEM_CONTEXT pgas_nvshmem_device_state.context
