@@ -83,6 +83,17 @@ if(PGAS_WERROR)
     "$<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings;-Xcompiler=-Werror>")
 endif()
 
+# pgas_precompiled(TARGET PRIVATE HEADERS... | REUSE_FROM TARGET): what the sources begin with, compiled once. ccache keeps what
+# includes that if it is told so.
+function(pgas_precompiled target)
+  target_precompile_headers(${target} ${ARGN})
+  if(CMAKE_CXX_COMPILER_LAUNCHER MATCHES "ccache$" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    set_target_properties(${target} PROPERTIES
+      CXX_COMPILER_LAUNCHER "env;CCACHE_SLOPPINESS=pch_defines,time_macros;${CMAKE_CXX_COMPILER_LAUNCHER}")
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
+  endif()
+endfunction()
+
 # Sanitizers, one of: address (with undefined), thread.
 set(PGAS_SANITIZE "" CACHE STRING "address (with undefined) or thread")
 if(PGAS_SANITIZE STREQUAL "address")
