@@ -25,6 +25,7 @@ enum class failure : std::uint32_t {
   too_long,         ///< a message is longer than its channel has room for
   out_of_turn,      ///< a second message was sent, or waited for, before one went the other way
   no_such_value,    ///< an enumerator that there is not, or no values to compare with; found with checks on
+  not_direct,       ///< a kernel that has only loads and stores addressed a proxied PE
 };
 
 /// The device operation that a record is about.

@@ -67,6 +67,7 @@ TEST(failure_text, says_what_was_wrong_with_a_call) {
   expect_said(failure::not_a_member, operation::reduce, code::invalid_argument, {"reduce", "not a member"});
   expect_said(failure::bad_channel, operation::sync, code::invalid_argument, {"no channel 96"});
   expect_said(failure::asymmetric, operation::fcollect, code::asymmetric_call, {"fcollect", "PE 7 called another"});
+  expect_said(failure::not_direct, operation::put, code::invalid_argument, {"put", "PE 7 is proxied", "the domain"});
   expect_said(failure::not_held, operation::lock, code::invalid_argument, {"does not hold the lock"});
 }
 
