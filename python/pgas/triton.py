@@ -1,0 +1,361 @@
+"""Communication in Triton kernels: functions to call from `@triton.jit` code on a context tensor.
+
+    import pgas, pgas.triton as shm
+
+    @triton.jit
+    def shift(ctx, halo, row, count, arrived):
+        right = (shm.my_pe(ctx) + 1) % shm.n_pes(ctx)
+        shm.put_signal(ctx, halo, row, count, arrived, 1, "set", right)
+        shm.wait_until(ctx, arrived, "ge", 1)
+
+    shift[(1,)](shm.context(world), halo, row, halo.numel(), arrived)
+
+They are Triton source like the kernel: nothing is linked, no hook is needed, and a peer's memory is an address that `tl.load` and
+`tl.store` take. A program (a block of threads) calls them as a whole, like everything in Triton; arguments are those of C++'s
+`pgas/device`, and so are the meanings: `put`, `put_signal`, `wait_until` and `barrier` here and there work on the same words.
+
+Order. Triton promises nothing about memory between threads of a program, PTX does: `tl.debug_barrier()` is `bar.sync`, after which one
+thread's release is cumulative over what the others did before it. So the functions that tell others something, `put_signal`,
+`signal_set`, `signal_add`, `fence`, `quiet` and `barrier`, begin with one; then one thread releases at system scope. A wait polls by one
+thread, which acquires, and ends with a vote of all, a barrier too: later loads of any thread come after. What a wait has seen is visible
+to the program that waited; other programs of the grid need a wait of their own.
+
+Waits are bounded: when the world has failed, or PGAS_WAIT_TIMEOUT has passed, the program leaves a record and ends, and the host raises
+at its next call. Needs Triton 3.6, NVIDIA GPUs from sm_70 on, `num_ctas=1`, and not to be called in warp-specialized regions, where
+not all threads come. With TRITON_INTERPRET=1 kernels run on CPU tensors in the host heap, one process a PE.
+"""
+
+import hashlib
+import inspect
+
+import triton
+import triton.language as tl
+
+from pgas import _layout, _ptx, _triton_interpreted
+from pgas._layout import CMP_EQ, CMP_GE, CMP_GT, CMP_LE, CMP_LT, CMP_NE, OPERATION_PUT
+from pgas._triton_context import context
+
+__all__ = ["atomic_add", "barrier", "context", "fence", "get", "my_pe", "n_pes", "peer", "put", "put_signal", "quiet", "signal_add",
+           "signal_fetch", "signal_set", "wait_until"]
+
+_INTERPRETED = tl.constexpr(triton.knobs.runtime.interpret)
+_COMPARISONS = {"eq": CMP_EQ, "ne": CMP_NE, "gt": CMP_GT, "le": CMP_LE, "lt": CMP_LT, "ge": CMP_GE}
+
+# Triton keeps compiled kernels on disk, by their source and such constants: this one stands for the source of the PTX.
+_PTX = tl.constexpr(hashlib.sha256((inspect.getsource(_ptx) + inspect.getsource(_layout)).encode()).hexdigest())
+for _text in (_ptx.wait, _ptx.barrier, _ptx.refuse, _ptx.fence):
+    _text.__triton_builtin__ = True  # Triton looks through functions for others that kernels call, and would refuse these
+
+_WORLD_PE = tl.constexpr(_layout.CONTEXT_WORLD_PE)
+_BIAS = tl.constexpr(_layout.CONTEXT_BIAS)
+_LOG2_STRIDE = tl.constexpr(_layout.CONTEXT_LOG2_STRIDE)
+_FLAGS = tl.constexpr(_layout.CONTEXT_FLAGS)
+_MY_SLOT = tl.constexpr(_layout.CONTEXT_MY_SLOT)
+_CONTROL = tl.constexpr(_layout.CONTEXT_CONTROL)
+_ROUTES = tl.constexpr(_layout.CONTEXT_ROUTES)
+_ROUTES_SLOTS = tl.constexpr(_layout.ROUTES_SLOTS)
+_START = tl.constexpr(_layout.TEAM_START)
+_STEP = tl.constexpr(_layout.TEAM_STRIDE)
+_N_PES = tl.constexpr(_layout.TEAM_N_PES)
+_MY_PE = tl.constexpr(_layout.TEAM_MY_PE)
+_STATE_OFFSET = tl.constexpr(_layout.TEAM_STATE_OFFSET)
+_MEMBERS = tl.constexpr(_layout.TEAM_MEMBERS)
+_NOT_ARITHMETIC = tl.constexpr(_layout.FLAG_LIST | _layout.FLAG_PROXY)
+_PROXIED = tl.constexpr(_layout.ROUTES_PROXIED)
+_MEMBER_BYTES = tl.constexpr(_layout.CHANNEL_BYTES_OF_MEMBER)
+_BESIDES = tl.constexpr(_layout.CHANNEL_BYTES_BESIDES)
+_LINE = tl.constexpr(_layout.CHANNEL_LINE)
+
+
+# ---- decided while a kernel is compiled ----
+
+
+@triton.constexpr_function
+def _one_sided_fences():
+    return bool(tl.target_info.cuda_capability_geq(9, 0))
+
+
+@triton.constexpr_function
+def _wait_ptx(op, dtype, one_sided, version):
+    if op not in _COMPARISONS:
+        raise ValueError(f"wait_until: no comparison {op!r}: one of {', '.join(_COMPARISONS)}")
+    if not dtype.is_int() or dtype.primitive_bitwidth not in (32, 64):
+        raise TypeError(f"wait_until: words are integers of 4 or 8 bytes, not {dtype}")
+    return _ptx.wait(_COMPARISONS[op], dtype.primitive_bitwidth, dtype.is_int_signed(), one_sided)
+
+
+@triton.constexpr_function
+def _wait_constraints(dtype):
+    return f"=&r,l,{'l' if dtype.primitive_bitwidth == 64 else 'r'},l,l"
+
+
+@triton.constexpr_function
+def _barrier_ptx(one_sided, version):
+    return _ptx.barrier(one_sided)
+
+
+@triton.constexpr_function
+def _refuse_ptx(version):
+    return _ptx.refuse(OPERATION_PUT)
+
+
+@triton.constexpr_function
+def _fence_ptx(sequential, version):
+    return _ptx.fence(sequential)
+
+
+@triton.constexpr_function
+def _log2_bytes(dtype):
+    return (max(dtype.primitive_bitwidth, 8) // 8).bit_length() - 1
+
+
+@triton.constexpr_function
+def _check_signal_op(op):
+    if op not in ("set", "add"):
+        raise ValueError(f"put_signal: no operation {op!r}: 'set' or 'add'")
+    return op
+
+
+# ---- the context ----
+
+
+@triton.jit
+def _address(pointer):
+    return pointer.to(tl.uint64, bitcast=True)
+
+
+@triton.jit
+def _load32(address):
+    # By the read-only path, as it never changes: pure, so that loops load it once.
+    if _INTERPRETED:
+        value = tl.load(address.to(tl.pointer_type(tl.int32), bitcast=True))
+    else:
+        value = tl.inline_asm_elementwise("ld.global.nc.s32 $0, [$1];", "=r,l", [address], dtype=tl.int32, is_pure=True, pack=1)
+    return value
+
+
+@triton.jit
+def _load64(address):
+    if _INTERPRETED:
+        value = tl.load(address.to(tl.pointer_type(tl.uint64), bitcast=True))
+    else:
+        value = tl.inline_asm_elementwise("ld.global.nc.u64 $0, [$1];", "=l,l", [address], dtype=tl.uint64, is_pure=True, pack=1)
+    return value
+
+
+@triton.jit
+def my_pe(ctx):
+    """This PE's number in the context's team, mostly the world."""
+    return _load32(_address(ctx) + _MY_PE)
+
+
+@triton.jit
+def n_pes(ctx):
+    """How many PEs that team has."""
+    return _load32(_address(ctx) + _N_PES)
+
+
+@triton.jit
+def _distances(ctx):
+    """The table of distances by PE of the world; null where all PEs are direct."""
+    routes = _load64(_address(ctx) + _ROUTES)
+    table = routes
+    if routes != 0:
+        table = _load64(routes + _ROUTES_SLOTS)
+    return table
+
+
+@triton.jit
+def _listed_slots(ctx, offset, pe):
+    """How many slots PE `pe` is away where arithmetic does not tell. Ends the program where it is proxied."""
+    here = _address(ctx)
+    members = _load64(here + _MEMBERS)
+    there = _load32(here + _START) + pe * _load32(here + _STEP)
+    if members != 0:
+        there = _load32(members + 4 * pe.to(tl.uint64))
+    table = _distances(ctx)
+    slots = there - _load32(here + _WORLD_PE)
+    if table != 0:
+        slots = _load32(table + 4 * there.to(tl.uint64))
+    if slots == _PROXIED:
+        _refuse(_load64(here + _CONTROL), _load64(here + _MY_SLOT), there, offset)
+    return slots
+
+
+@triton.jit
+def _refuse(control, my_slot, pe, offset):
+    if _INTERPRETED:
+        _triton_interpreted.refuse(control, my_slot, pe, offset)
+    else:
+        tl.inline_asm_elementwise(_refuse_ptx(_PTX), "=&r,l,l,r,l,~{memory}", [control, my_slot, pe, offset - my_slot],
+                                  dtype=tl.int32, is_pure=False, pack=1)
+
+
+@triton.jit
+def _slots(ctx, offset, pe):
+    here = _address(ctx)
+    pe = pe + tl.zeros((), tl.int32)
+    slots = pe * _load32(here + _STEP) + _load32(here + _BIAS)
+    if (_load32(here + _FLAGS) & _NOT_ARITHMETIC) != 0:
+        slots = _listed_slots(ctx, offset, pe)
+    return slots
+
+
+@triton.jit
+def peer(ctx, local, pe):
+    """PE `pe`'s address of this PE's `local`, a pointer or a tensor of pointers into symmetric memory.
+
+    Arithmetic only, where the team is evenly spaced. A PE that load and store do not reach ends the program, and the host raises.
+    """
+    LOG2_BYTES: tl.constexpr = _log2_bytes(local.dtype.element_ty)
+    slots = _slots(ctx, _load64(_address(ctx) + _MY_SLOT), pe)
+    distance = slots.to(tl.int64) << (_load32(_address(ctx) + _LOG2_STRIDE) - LOG2_BYTES).to(tl.int64)
+    return local + tl.multiple_of(distance, 16)  # as aligned as `local`, so that copies are of whole vectors
+
+
+# ---- copies ----
+
+
+@triton.jit
+def _copy(to, source, count, BLOCK: tl.constexpr):
+    for begin in range(0, count, BLOCK):
+        at = begin + tl.arange(0, BLOCK)
+        inside = at < count
+        # L2 has what peers have stored; a line in L1 may be older.
+        tl.store(to + at, tl.load(source + at, inside, cache_modifier=".cg"), inside)
+
+
+@triton.jit
+def put(ctx, dst, src, count, pe, BLOCK: tl.constexpr = 1024):
+    """Copies `count` elements from `src`, any memory of this GPU, to PE `pe`'s copy of `dst`; BLOCK of them at a time.
+
+    Earlier stores of the program to `src` are sent. On return `src` may be reused; the data is in flight. Order: none; `put_signal`,
+    `fence`, `quiet` and `barrier` add it.
+    """
+    tl.debug_barrier()
+    _copy(peer(ctx, dst, pe), src, count, BLOCK)
+    tl.debug_barrier()
+
+
+@triton.jit
+def get(ctx, dst, src, count, pe, BLOCK: tl.constexpr = 1024):
+    """Copies `count` elements from PE `pe`'s copy of `src` to `dst`, any memory of this GPU; on return all of them are there.
+
+    What another PE has stored is seen if a wait or a barrier has ordered it before.
+    """
+    tl.debug_barrier()
+    _copy(dst, peer(ctx, src, pe), count, BLOCK)
+    tl.debug_barrier()
+
+
+# ---- signals ----
+
+
+@triton.jit
+def _signal(there, value, op: tl.constexpr, sem: tl.constexpr):
+    OP: tl.constexpr = _check_signal_op(op)
+    if OP == "add":
+        tl.atomic_add(there, value, sem=sem, scope="sys")
+    else:
+        tl.atomic_xchg(there, value, sem=sem, scope="sys")
+
+
+@triton.jit
+def put_signal(ctx, dst, src, count, sig, value, op: tl.constexpr, pe, BLOCK: tl.constexpr = 1024):
+    """put(), then sets PE `pe`'s signal word to `value` (`op` "set") or adds to it ("add").
+
+    Whoever sees the signal by a wait sees the data, and all earlier stores of the program, to whatever PE. A count of 0 sends the signal
+    alone.
+    """
+    tl.debug_barrier()
+    _copy(peer(ctx, dst, pe), src, count, BLOCK)
+    tl.debug_barrier()
+    _signal(peer(ctx, sig, pe), value, op, "release")
+
+
+@triton.jit
+def signal_set(ctx, sig, value, pe):
+    """Sets PE `pe`'s signal word. Earlier stores of the program are visible to whoever sees it by a wait."""
+    tl.debug_barrier()
+    _signal(peer(ctx, sig, pe), value, "set", "release")
+
+
+@triton.jit
+def signal_add(ctx, sig, value, pe):
+    """Adds to PE `pe`'s signal word. Earlier stores of the program are visible to whoever sees it by a wait."""
+    tl.debug_barrier()
+    _signal(peer(ctx, sig, pe), value, "add", "release")
+
+
+@triton.jit
+def signal_fetch(ctx, sig):
+    """This PE's own signal word. What was sent before that value is visible."""
+    return tl.atomic_add(sig, 0, sem="acquire", scope="sys")
+
+
+@triton.jit
+def atomic_add(ctx, dst, value, pe):
+    """Adds `value` to PE `pe`'s word and returns the old one: relaxed, atomic with every PE's atomics and signals."""
+    return tl.atomic_add(peer(ctx, dst, pe), value, sem="relaxed", scope="sys")
+
+
+@triton.jit
+def wait_until(ctx, word, op: tl.constexpr, value):
+    """Waits until this PE's own `word`, an integer of 4 or 8 bytes, is as compared: `op` is eq, ne, gt, le, lt or ge.
+
+    All that was sent before the value is visible on return. Ends the program if the world fails or the wait takes too long.
+    """
+    here = _address(ctx)
+    value = value + tl.zeros((), word.dtype.element_ty)
+    if _INTERPRETED:
+        _triton_interpreted.wait(word, op, value, _load64(here + _CONTROL), _load64(here + _MY_SLOT))
+    else:
+        WORD: tl.constexpr = word.dtype.element_ty
+        tl.inline_asm_elementwise(_wait_ptx(op, WORD, _one_sided_fences(), _PTX), _wait_constraints(WORD) + ",~{memory}",
+                                  [_address(word), value, _load64(here + _CONTROL), _load64(here + _MY_SLOT)],
+                                  dtype=tl.int32, is_pure=False, pack=1)
+
+
+# ---- order, and all PEs together ----
+
+
+@triton.jit
+def _fence(SEQUENTIAL: tl.constexpr):
+    tl.debug_barrier()
+    if not _INTERPRETED:
+        tl.inline_asm_elementwise(_fence_ptx(SEQUENTIAL, _PTX), "=&r,~{memory}", [], dtype=tl.int32, is_pure=False, pack=1)
+    tl.debug_barrier()
+
+
+@triton.jit
+def fence(ctx):
+    """Orders earlier stores, puts and atomics of the program before its later ones, to each PE and across PEs."""
+    _fence(False)
+
+
+@triton.jit
+def quiet(ctx):
+    """Completes earlier operations of the program: they are visible to all PEs, and later loads come after them."""
+    _fence(True)
+
+
+@triton.jit
+def barrier(ctx, channel: tl.constexpr = 0):
+    """Returns when all PEs of the context's team have called it; orders everything before it, anywhere, before everything after it.
+
+    Called by one program of each PE. Programs that call it at the same time each have a `channel` of their own, the same on all PEs.
+    """
+    tl.debug_barrier()
+    here = _address(ctx)
+    members = n_pes(ctx)
+    bytes_of_channel = (members * _MEMBER_BYTES + _BESIDES + _LINE - 1) // _LINE * _LINE
+    my_slot = _load64(here + _MY_SLOT)
+    state = my_slot + _load64(here + _STATE_OFFSET) + (bytes_of_channel * channel).to(tl.uint64)
+    if _INTERPRETED:
+        _triton_interpreted.barrier(state, _load64(here + _CONTROL), my_slot, _address(ctx))
+    else:
+        tl.inline_asm_elementwise(
+            _barrier_ptx(_one_sided_fences(), _PTX), "=&r,l,l,l,l,l,r,r,r,r,r,r,~{memory}",
+            [state, _load64(here + _CONTROL), my_slot, _load64(here + _MEMBERS), _distances(ctx), my_pe(ctx), members,
+             _load32(here + _START), _load32(here + _STEP), _load32(here + _WORLD_PE), _load32(here + _LOG2_STRIDE)],
+            dtype=tl.int32, is_pure=False, pack=1)
