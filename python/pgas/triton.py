@@ -33,7 +33,7 @@ import triton.language as tl
 
 from pgas import _layout, _ptx, _triton_interpreted
 from pgas._layout import CMP_EQ, CMP_GE, CMP_GT, CMP_LE, CMP_LT, CMP_NE, OPERATION_PUT
-from pgas._triton_context import context
+from pgas._context import context
 
 __all__ = ["atomic_add", "barrier", "context", "fence", "get", "my_pe", "n_pes", "peer", "put", "put_signal", "quiet", "signal_add",
            "signal_fetch", "signal_set", "wait_until"]

@@ -7,10 +7,14 @@ import pytest
 
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE))
+ROOT = HERE.parents[2]
 try:
-    import pgas  # noqa: F401
+    import pgas
 except ImportError:
-    sys.path.append(str(HERE.parents[2] / "python"))
+    sys.path.append(str(ROOT / "python"))
+    import pgas
+if not hasattr(pgas, "include_dirs"):  # a folder of sources, without the extension
+    pgas.include_dirs = lambda: [ROOT / "include"]
 
 
 def pytest_configure(config):

@@ -124,7 +124,7 @@ def test_a_list_of_members_is_followed():
 
 def test_a_context_of_another_version_is_refused():
     from pgas import _layout as at
-    from pgas._triton_context import context_bytes
+    from pgas._context import context_bytes
 
     raw = bytearray(at.CONTEXT_BYTES)
     struct.pack_into("<I", raw, at.CONTEXT_ABI, at.ABI + 1)

@@ -1,4 +1,4 @@
-"""The context of a world, or of a team, as a tensor for Triton kernels."""
+"""The context of a world or a team: its bytes, and a tensor of them for Triton kernels."""
 
 import struct
 

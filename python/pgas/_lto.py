@@ -1,0 +1,71 @@
+"""LTO-IR of generated device code, by NVRTC, kept in the user's cache directory under a hash of all that it is made from."""
+
+import hashlib
+import os
+import pathlib
+import tempfile
+
+from pgas import nvrtc
+
+
+def cache_directory() -> pathlib.Path:
+    """PGAS_CACHE_DIR, or `pgas` in the user's cache directory."""
+    named = os.environ.get("PGAS_CACHE_DIR")
+    if named:
+        return pathlib.Path(named)
+    return pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "pgas"
+
+
+def _headers_digest() -> str:
+    """Of all headers of the package: kernels are made of them."""
+    digest = hashlib.sha256()
+    for directory in nvrtc._package_include_dirs():
+        for path in sorted(pathlib.Path(directory).glob("pgas/**/*.hpp")):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _check(binding, status, what: str, log: str = "") -> None:
+    if int(status) != 0:
+        raise RuntimeError(f"{what} failed: {binding.nvrtcGetErrorString(status)[1].decode()}\n{log}".rstrip())
+
+
+def _compile(text: str, options: tuple[str, ...]) -> bytes:
+    from cuda.bindings import nvrtc as binding
+
+    status, program = binding.nvrtcCreateProgram(text.encode(), b"pgas_device.cu", 0, [], [])
+    _check(binding, status, "nvrtcCreateProgram")
+    try:
+        (status,) = binding.nvrtcCompileProgram(program, len(options), [option.encode() for option in options])
+        log = b" " * binding.nvrtcGetProgramLogSize(program)[1]
+        binding.nvrtcGetProgramLog(program, log)
+        _check(binding, status, "compiling pgas's device operations", log.decode().strip(" \0"))
+        status, size = binding.nvrtcGetLTOIRSize(program)
+        _check(binding, status, "nvrtcGetLTOIRSize")
+        code = b" " * size
+        _check(binding, binding.nvrtcGetLTOIR(program, code)[0], "nvrtcGetLTOIR")
+        return code
+    finally:
+        binding.nvrtcDestroyProgram(program)
+
+
+def build(text: str, arch: str) -> bytes:
+    """The LTO-IR of `text` for `arch`, such as "90". A few seconds the first time; no nvcc is needed."""
+    from cuda.bindings import nvrtc as binding
+
+    options = nvrtc.compile_options(arch=f"compute_{arch}") + ("-dlto",)
+    made_from = repr((text, options, binding.nvrtcVersion(), _headers_digest()))
+    kept = cache_directory() / f"{hashlib.sha256(made_from.encode()).hexdigest()}.ltoir"
+    try:
+        return kept.read_bytes()
+    except OSError:
+        pass
+    code = _compile(text, options)
+    try:
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=kept.parent, delete=False) as file:
+            file.write(code)
+        os.replace(file.name, kept)  # processes that build at the same time write the same
+    except OSError:
+        pass  # a home without room: it is compiled again next time
+    return code

@@ -1,0 +1,37 @@
+"""CuPy kernels that include pgas/device.hpp.
+
+    import cupy, pgas, pgas.cupy
+
+    module = pgas.cupy.raw_module(r'''
+      #include <pgas/device.hpp>
+      extern "C" __global__ void shift(pgas::context ctx, float* halo, const float* row, int n, pgas::signal_t* arrived) {
+        const int right = (ctx.my_pe() + 1) % ctx.n_pes();
+        pgas::put_signal(ctx, pgas::block(), halo, row, n, arrived, 1, pgas::signal_op::set, right);
+        pgas::wait_until(ctx, pgas::block(), arrived, pgas::cmp::ge, pgas::signal_t{1});
+      }''')
+    shift = module.get_function("shift")
+    shift((1,), (256,), (pgas.cupy.context(world), halo, row, numpy.int32(row.size), arrived))
+
+The kernel is CUDA C++: all operations of pgas/device.hpp, proxied PEs included, with the meaning that they have there. Scalars go to CuPy
+as NumPy scalars of the parameter's type. Kernels that wait for other PEs have to be resident on the GPU, all blocks at once.
+"""
+
+from pgas._context import context_bytes
+from pgas.nvrtc import STANDARD, compile_options
+
+__all__ = ["context", "raw_module"]
+
+
+def context(of):
+    """The context of a world or a team as an argument of kernels, for their parameter `pgas::context`; by value, so it may be kept."""
+    import numpy
+
+    raw = context_bytes(of)
+    return numpy.frombuffer(raw, dtype=numpy.dtype((numpy.void, len(raw))))[0]
+
+
+def raw_module(source: str, *, std: str = STANDARD, options=(), **others):
+    """A cupy.RawModule whose source may include pgas/device.hpp. `options` and `others` go to it, such as name_expressions."""
+    import cupy
+
+    return cupy.RawModule(code=source, backend="nvrtc", options=compile_options(std=std) + tuple(options), **others)

@@ -1,0 +1,207 @@
+"""The device API in Numba kernels.
+
+    import pgas.numba as shm
+
+    @shm.jit
+    def shift(ctx, halo, row, arrived):
+        right = (shm.my_pe(ctx) + 1) % shm.n_pes(ctx)
+        shm.put_signal_block(ctx, halo, row, row.size, arrived, 1, shm.SET, right)
+        shm.wait_until_block(ctx, arrived, shm.GE, 1)
+
+    shift[1, 128](shm.context(world), halo, row, arrived)
+
+Functions and arguments are those of pgas/device, for one thread (`put`), a warp (`put_warp`) or a block (`put_block`), all threads of
+which call it together. Arrays of the symmetric heap go where C++ has pointers: `halo[i:]` is the address of an element. `peer(ctx, x, pe)`
+is `x` in another PE's memory, for plain loads and stores.
+
+`jit` is numba.cuda.jit with link-time optimization. What a kernel calls is linked with it: LTO-IR that NVRTC makes on first use for
+the GPU at hand, some seconds, and that is kept in the user's cache directory (PGAS_CACHE_DIR). It has no state, so that modules need no
+hook. Needs numba-cuda 0.30, with its cuda-bindings and nvJitLink.
+"""
+
+from numba import cuda
+from numba.cuda import types
+from numba.cuda.core.errors import TypingError
+from numba.cuda.extending import intrinsic, overload
+
+from pgas import _device_table as table
+from pgas import _lto
+from pgas._context import context_bytes
+from pgas._layout import CMP_EQ as EQ
+from pgas._layout import CMP_GE as GE
+from pgas._layout import CMP_GT as GT
+from pgas._layout import CMP_LE as LE
+from pgas._layout import CMP_LT as LT
+from pgas._layout import CMP_NE as NE
+from pgas._layout import SIGNAL_ADD as ADD
+from pgas._layout import SIGNAL_SET as SET
+
+__all__ = ["ADD", "EQ", "GE", "GT", "LE", "LT", "NE", "SET", "context", "jit", "peer"]  # and all of _device_table
+
+
+def context(of):
+    """The context of a world or a team as a device array, the first argument of every function here. Make it once, pass it often."""
+    import numpy
+
+    return cuda.to_device(numpy.frombuffer(context_bytes(of), dtype=numpy.uint64))
+
+
+def jit(*arguments, **options):
+    """numba.cuda.jit for kernels that call these functions."""
+    return cuda.jit(*arguments, **{"lto": True} | options)
+
+
+class _Library(cuda.LTOIR):
+    """A family of functions, compiled when a kernel is first linked with it, for the GPU that is current then."""
+
+    def __init__(self, family: str):
+        super().__init__(b"", name=f"pgas_{family}.ltoir")
+        self._family = family
+        self._built: dict[str, bytes] = {}
+
+    @property
+    def data(self) -> bytes:
+        major, minor = cuda.get_current_device().compute_capability
+        arch = f"{major}{minor}"
+        if arch not in self._built:
+            self._built[arch] = _lto.build(table.source(self._family), arch)
+        return self._built[arch]
+
+
+_LIBRARIES = {family: _Library(family) for family in table.FAMILIES}
+
+
+# ---- what Numba gives and takes ----
+
+
+@intrinsic
+def _address(typingctx, of):
+    """An array's, pointer's or integer's address as a number."""
+    if isinstance(of, types.Array):
+        def generate(context, builder, signature, arguments):
+            array = context.make_array(signature.args[0])(context, builder, arguments[0])
+            return builder.ptrtoint(array.data, context.get_value_type(types.uint64))
+    elif isinstance(of, types.CPointer):
+        def generate(context, builder, signature, arguments):
+            return builder.ptrtoint(arguments[0], context.get_value_type(types.uint64))
+    elif isinstance(of, types.Integer):
+        def generate(context, builder, signature, arguments):
+            return context.cast(builder, arguments[0], signature.args[0], types.uint64)
+    else:
+        raise TypingError(f"pgas.numba: an array of the symmetric heap is needed here, not {of}")
+    return types.uint64(of), generate
+
+
+@intrinsic
+def _at(typingctx, array, address):
+    """`array` with its data elsewhere."""
+    def generate(context, builder, signature, arguments):
+        kind = signature.args[0]
+        moved = context.make_array(kind)(context, builder, arguments[0])
+        moved.data = builder.inttoptr(arguments[1], moved.data.type)
+        return moved._getvalue()
+
+    return array(array, types.uint64), generate
+
+
+def _element_of(row: table.Operation, given: dict) -> str:
+    """Which of an operation's types it is called for."""
+    arrays = [given[name] for name in row.parameters if table.PARAMETERS[name][0] == "array"]
+    for array in arrays:
+        if not isinstance(array, types.Array):
+            raise TypingError(f"pgas.numba.{row.name}: an array of the symmetric heap is needed, not {array}")
+        if array.dtype != arrays[0].dtype:
+            raise TypingError(f"pgas.numba.{row.name}: arrays of {arrays[0].dtype} and of {array.dtype}: both have to have the same elements")
+    of = arrays[0].dtype
+    if row.types == table.PIECES:
+        return f"uint{8 * of.bitwidth // 8}" if getattr(of, "bitwidth", 0) in (8, 16, 32, 64) else "uint8"
+    if row.types == ("uint8",):
+        return "uint8"
+    if str(of) not in row.types:
+        raise TypingError(f"pgas.numba.{row.name}: elements are {', '.join(row.types)}, not {of}")
+    return str(of)
+
+
+_DECLARED: dict[str, object] = {}
+
+
+def _declared(row: table.Operation, element: str | None, group: str):
+    """The C function, declared for Numba."""
+    symbol = row.symbol(element, group)
+    if symbol not in _DECLARED:
+        kinds = {"array": "uint64", "signal": "uint64", "element": element}
+        parameters = [getattr(types, kinds.get(kind, kind)) for kind in ["uint64"] + [table.PARAMETERS[name][0] for name in row.parameters]]
+        result = row.result_type(element)
+        _DECLARED[symbol] = cuda.declare_device(symbol, (types.none if result == "void" else getattr(types, result))(*parameters),
+                                                link=_LIBRARIES[row.family])
+    return _DECLARED[symbol]
+
+
+def _implementation(row: table.Operation, group: str):
+    """What Numba's overload() takes: from the types of a call's arguments, a function that calls the C function."""
+    def choose(ctx, *rest):
+        element = _element_of(row, dict(zip(row.parameters, rest))) if row.types else None
+        names = {"call": _declared(row, element, group), "address": _address, "uint64": types.uint64, "int32": types.int32}
+        passed = ["address(ctx)"]
+        for name in row.parameters:
+            kind = table.PARAMETERS[name][0]
+            if kind in ("array", "signal"):
+                passed.append(f"address({name})")
+            elif kind == "element":
+                names["element"] = getattr(types, element)
+                passed.append(f"element({name})")
+            elif name == "count" and row.types == table.PIECES:
+                of = rest[0].dtype
+                whole = getattr(of, "bitwidth", 0) in (8, 16, 32, 64)
+                passed.append("uint64(count)" if whole else f"uint64(count) * uint64({_bytes_of(of)})")
+            else:
+                passed.append(f"{kind}({name})")
+        exec(f"def call_it({', '.join(('ctx',) + row.parameters)}):\n    return call({', '.join(passed)})", names)
+        return names["call_it"]
+
+    parameters = ", ".join(("ctx",) + row.parameters)
+    scope = {"choose": choose}
+    exec(f"def implement({parameters}):\n    return choose({parameters})", scope)
+    return scope["implement"]
+
+
+def _bytes_of(dtype) -> int:
+    from numba.cuda.np.numpy_support import as_dtype
+
+    return as_dtype(dtype).itemsize
+
+
+def _define(row: table.Operation, group: str):
+    """The function that kernels call by name."""
+    name = row.name + group
+    scope: dict[str, object] = {}
+    exec(f"def {name}({', '.join(('ctx',) + row.parameters)}):\n    raise TypeError('pgas.numba.{name} is called by kernels')", scope)
+    function = scope[name]
+    function.__module__ = __name__
+    function.__doc__ = row.doc + {"": "", "_warp": " Called by all threads of a warp.", "_block": " Called by all threads of a block."}[group]
+    overload(function)(_implementation(row, group))
+    globals()[name] = function
+    __all__.append(name)
+
+
+for _each in table.OPERATIONS:
+    for _group in _each.groups:
+        _define(_each, _group)
+
+
+def peer(ctx, array, pe):
+    """`array` in PE `pe`'s memory, for loads and stores. Its address is null where these do not reach it."""
+    raise TypeError("pgas.numba.peer is called by kernels")
+
+
+@overload(peer, inline="always")  # Numba lets a function of its own return no other array than it was given
+def _peer(ctx, array, pe):
+    row = next(each for each in table.OPERATIONS if each.name == "peer_address")
+    address_of_peer, address, moved, int32 = _declared(row, "uint8", ""), _address, _at, types.int32
+    if not isinstance(array, types.Array):
+        raise TypingError(f"pgas.numba.peer: an array of the symmetric heap is needed, not {array}")
+
+    def implement(ctx, array, pe):
+        return moved(array, address_of_peer(address(ctx), address(array), int32(pe)))
+
+    return implement

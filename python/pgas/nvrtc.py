@@ -1,0 +1,84 @@
+"""Options for compilers at run time, NVRTC above all: kernels in CUDA C++ that include pgas/device.hpp.
+
+    from cuda.core import Program
+    code = Program(source, "c++", pgas.nvrtc.program_options(arch="sm_90")).compile("cubin")
+
+`compile_options()` has the same as text, for CuPy (pgas.cupy) and for NVRTC itself. A kernel takes the world's context by value, as its
+parameter `pgas::context ctx`. Nothing is linked, and modules need no hook: all that kernels know of the world is in the context.
+"""
+
+import os
+import pathlib
+import sysconfig
+
+__all__ = ["compile_options", "include_dirs", "program_options"]
+
+STANDARD = "c++17"
+
+
+def _package_include_dirs() -> list[str]:
+    import pgas
+
+    return [os.fspath(each) for each in pgas.include_dirs()]
+
+
+def _from_pathfinder() -> list[pathlib.Path]:
+    try:
+        from cuda.pathfinder import find_nvidia_header_directory as find
+    except ImportError:
+        return []
+    found = []
+    for library in ("cudart", "cccl"):
+        try:
+            directory = find(library)
+        except Exception:
+            directory = None
+        if directory:
+            found.append(pathlib.Path(directory))
+    return found
+
+
+def _candidates() -> list[pathlib.Path]:
+    """Where CUDA's headers may be, the most explicit place first."""
+    named = [pathlib.Path(os.environ[name]) / "include" for name in ("CUDA_PATH", "CUDA_HOME") if os.environ.get(name)]
+    wheels = [packages / "nvidia" / part / "include"
+              for packages in {pathlib.Path(sysconfig.get_path(kind)) for kind in ("purelib", "platlib")}
+              for part in ("cu13", "cuda_runtime", "cuda_cccl")]
+    return named + _from_pathfinder() + wheels + [pathlib.Path("/usr/local/cuda/include")]
+
+
+def include_dirs() -> list[str]:
+    """The directories of pgas/device.hpp, of CUDA's headers where they are found, and of libcu++ (`cuda/std`), which NVRTC needs.
+
+    The toolkit has them, and so have the wheels nvidia-cuda-runtime and nvidia-cuda-cccl; CUDA_PATH goes first.
+    """
+    runtime = cccl = None
+    candidates = _candidates()
+    for each in candidates:
+        if runtime is None and (each / "cuda_runtime.h").exists():
+            runtime = each
+        for inner in (each / "cccl", each):
+            if cccl is None and (inner / "cuda" / "std" / "type_traits").exists():
+                cccl = inner
+    if cccl is None:
+        raise FileNotFoundError("no header cuda/std/type_traits, which kernels compiled at run time need: install the wheel "
+                                "nvidia-cuda-cccl, or set CUDA_PATH to a CUDA toolkit. Looked in " + ", ".join(map(str, candidates)))
+    return _package_include_dirs() + list(dict.fromkeys(os.fspath(each) for each in (runtime, cccl) if each))
+
+
+def compile_options(arch: str | None = None, std: str = STANDARD) -> tuple[str, ...]:
+    """Options for NVRTC. `arch`, such as "sm_90", is for callers of NVRTC itself; CuPy has its own."""
+    target = (f"--gpu-architecture={arch}",) if arch else ()
+    return target + (f"--std={std}", "-default-device") + tuple(f"--include-path={each}" for each in include_dirs())
+
+
+def program_options(arch: str | None = None, std: str = STANDARD, **others):
+    """The same as cuda.core.ProgramOptions. `others` are further fields of it; without `arch` it takes the current GPU's."""
+    try:
+        from cuda.core import ProgramOptions
+    except ImportError:
+        from cuda.core.experimental import ProgramOptions
+
+    if arch:
+        others["arch"] = arch
+    return ProgramOptions(std=std, include_path=include_dirs(), device_as_default_execution_space=True, **others)

@@ -1,0 +1,66 @@
+"""The conformance body over all front ends, on one GPU with 2 and 4 PEs; where the library is, Triton's interpreter on the host heap too."""
+
+import importlib.util
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+import pgas
+
+HERE = pathlib.Path(__file__).parent
+NEEDS = {"triton": ["triton", "torch"], "cupy": ["cupy"], "numba": ["numba_cuda", "cupy"]}
+CHECKS = 6
+
+
+def launcher() -> str:
+    if not hasattr(pgas, "join"):
+        pytest.skip("the package's extension is not built")
+    beside = pathlib.Path(sys.executable).parent / "pgasrun"
+    found = os.environ.get("PGASRUN") or (str(beside) if beside.exists() else shutil.which("pgasrun"))
+    if not found:
+        pytest.skip("no pgasrun: set PGASRUN")
+    return found
+
+
+def run(program, *words, n_pes, **environment):
+    path = os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")])
+    return subprocess.run([launcher(), "-n", str(n_pes), sys.executable, str(HERE / program), *words],
+                          env=os.environ | {"PYTHONPATH": path, "PGAS_WAIT_TIMEOUT": "20000"} | environment,
+                          capture_output=True, text=True, timeout=300, check=False)
+
+
+def need(front_end):
+    for module in NEEDS[front_end]:
+        if importlib.util.find_spec(module) is None:
+            pytest.skip(f"no {module}")
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("n_pes", [1, 2, 4])
+@pytest.mark.parametrize("front_end", NEEDS)
+def test_on_a_gpu(front_end, n_pes):
+    need(front_end)
+    done = run("conformance.py", front_end, n_pes=n_pes, PGAS_HEAP="cuda")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("ok check_") == CHECKS, done.stdout
+
+
+@pytest.mark.parametrize("n_pes", [2, 4])
+def test_interpreted_on_the_host_heap(n_pes):
+    need("triton")
+    done = run("conformance.py", "triton", n_pes=n_pes, PGAS_HEAP="host", TRITON_INTERPRET="1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("ok check_") == CHECKS, done.stdout
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("front_end", NEEDS)
+def test_a_lost_wait_raises_on_the_host(front_end):
+    need(front_end)
+    done = run("lost_wait.py", front_end, n_pes=2, PGAS_HEAP="cuda", PGAS_WAIT_TIMEOUT="500")
+    assert "raised: " in done.stdout and "PGAS_WAIT_TIMEOUT" in done.stdout, done.stdout + done.stderr
+    assert "had to become >= 7 and was last seen as 0" in done.stdout, done.stdout
