@@ -47,9 +47,11 @@ def context(of, device=None, direct_only: bool = False):
     if not direct_only:
         check_direct(raw)
     if device is None:
-        device = getattr(of, "device", None)
-    if device is None:
-        device = torch.cuda.current_device() if torch.cuda.is_available() else -1
+        world = getattr(of, "world", of)  # a team knows its world
+        if hasattr(world, "device"):
+            device = "cpu" if world.device is None else world.device
+        else:
+            device = torch.cuda.current_device() if torch.cuda.is_available() else "cpu"
     if isinstance(device, int):
-        device = f"cuda:{device}" if device >= 0 else "cpu"
+        device = f"cuda:{device}"
     return torch.frombuffer(bytearray(raw), dtype=torch.int64).to(device)

@@ -27,7 +27,13 @@ class Checks:
 
     def run(self, kernel, *arguments):
         self.launch(kernel, *arguments)
-        self.world.synchronize()
+        self.launch.wait()
+        self.world.check()
+
+    def meet(self):
+        """All PEs' work on their GPUs so far is done."""
+        self.launch.wait()
+        self.world.barrier(stream=None)
 
     def fill(self, array, first):
         """array[i] = first + i."""
@@ -44,33 +50,31 @@ class Checks:
         world, right, left = self.world, *self.neighbours()
         dst, src = self.zeros(COUNT, "int32"), self.zeros(COUNT, "int32")
         self.fill(src, 10_000 * world.my_pe)
-        world.barrier()
+        self.meet()
         self.run("put", dst, src, COUNT, right)
-        world.barrier()
+        self.meet()
         self.expect(dst, range(10_000 * left, 10_000 * left + COUNT), "put from the left")
 
     def check_get(self):
         world, right, _ = self.world, *self.neighbours()
         dst, src = self.zeros(COUNT, "float32"), self.zeros(COUNT, "float32")
         self.fill(src, 10_000 * world.my_pe)
-        world.synchronize()
-        world.barrier()
+        self.meet()
         self.run("get", dst, src, COUNT, right)
         self.expect(dst, range(10_000 * right, 10_000 * right + COUNT), "get from the right")
-        world.barrier()
+        self.meet()
 
     def check_ring(self):
         world, n = self.world, self.world.n_pes
         dst, src = self.zeros(COUNT, "int32"), self.zeros(COUNT, "int32")
         arrived, taken = self.zeros(1, "int64"), self.zeros(1, "int64")
         self.fill(src, 10_000 * world.my_pe)
-        world.synchronize()
-        world.barrier()
+        self.meet()
         self.run("ring", dst, src, COUNT, arrived, taken, ROUNDS)
         origin = (world.my_pe - ROUNDS) % n
         first = 10_000 * origin + ROUNDS - 1
         self.expect(dst, range(first, first + COUNT), f"message of PE {origin} after {ROUNDS} hops")
-        world.barrier()
+        self.meet()
         self.expect(taken, [ROUNDS], "messages that the right has taken")
 
     def check_atomic_add(self):
@@ -79,7 +83,7 @@ class Checks:
         for pe in range(n):
             for _ in range(3):
                 self.run("add", word, world.my_pe + 1, pe)
-        world.barrier()
+        self.meet()
         self.expect(word, [3 * n * (n + 1) // 2], "sum of all PEs' additions")
 
     def check_barrier(self):
@@ -102,7 +106,7 @@ def check_all(world, front_end):
     for name in sorted(vars(Checks)):
         if name.startswith("check_"):
             getattr(checks, name)()
-            world.barrier()
+            checks.meet()
             if world.my_pe == 0:
                 print(f"ok {name}", flush=True)
 

@@ -78,3 +78,8 @@ class Launcher:
         types = iter(SCALARS[name])
         arguments = [each if hasattr(each, "dtype") else self.types[next(types)](each) for each in arguments]
         self.module.get_function(function)((1,), (128,), (self.context, *arguments))
+
+    def wait(self):
+        import cupy
+
+        cupy.cuda.runtime.deviceSynchronize()

@@ -1,4 +1,4 @@
-"""A kernel waits for a signal that nobody sends: PE 0 raises what the kernel recorded. `pgasrun -n 2 python lost_wait.py triton`."""
+"""A kernel waits for a signal that nobody sends: the host raises what the kernel recorded. `pgasrun -n 1 python lost_wait.py triton`."""
 
 import importlib
 import sys
@@ -11,13 +11,13 @@ def main() -> int:
     world = pgas.join()
     word = world.zeros(1, "int64", like=front_end.LIBRARY)
     launch = front_end.Launcher(world)
-    if world.my_pe != 0:
-        world.barrier()  # ends with PE 0's error
-        return 0
     try:
         launch("wait", word, 7)
+        launch.wait()
+    except Exception as ended:  # the interpreter's kernels end by one; those of GPUs just end
+        print(f"ended: {ended}", flush=True)
+    try:
         world.synchronize()
-        world.check()
     except pgas.Error as error:
         print(f"raised: {error}", flush=True)
         world.abort("the test is over")

@@ -77,3 +77,6 @@ class Launcher:
 
     def __call__(self, name, *arguments):
         KERNELS[name][1, 128](self.context, *arguments)
+
+    def wait(self):
+        cuda.synchronize()

@@ -22,7 +22,7 @@ class World:
     """One PE's view."""
 
     def __init__(self, heap: mmap.mmap, my_pe: int, n_pes: int, wait_timeout_ns: int):
-        self.my_pe, self.n_pes, self.device = my_pe, n_pes, -1
+        self.my_pe, self.n_pes, self.device = my_pe, n_pes, None
         self._heap = heap
         self._base = ctypes.addressof(ctypes.c_char.from_buffer(heap))
         self._next = FIRST_ARRAY
@@ -57,7 +57,7 @@ class World:
         self.barrier()
         return made
 
-    def barrier(self) -> None:
+    def barrier(self, stream=None) -> None:
         """By a word for each PE at the end of the heap; the tests' time limit bounds it."""
         self._rounds += 1
         words = self._base + self.n_pes * STRIDE
@@ -65,8 +65,8 @@ class World:
         while any(ctypes.c_uint64.from_address(words + 8 * pe).value < self._rounds for pe in range(self.n_pes)):
             os.sched_yield()
 
-    def synchronize(self) -> None:
-        pass
+    def check(self) -> None:
+        assert self.record()["complete"] == 0, self.record()
 
     def record(self) -> dict[str, int]:
         """The failure record."""

@@ -29,7 +29,7 @@ def launcher() -> str:
 def run(program, *words, n_pes, **environment):
     path = os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")])
     return subprocess.run([launcher(), "-n", str(n_pes), sys.executable, str(HERE / program), *words],
-                          env=os.environ | {"PYTHONPATH": path, "PGAS_WAIT_TIMEOUT": "20000"} | environment,
+                          env=os.environ | {"PYTHONPATH": path, "PGAS_WAIT_TIMEOUT": "20s"} | environment,
                           capture_output=True, text=True, timeout=300, check=False)
 
 
@@ -57,10 +57,19 @@ def test_interpreted_on_the_host_heap(n_pes):
     assert done.stdout.count("ok check_") == CHECKS, done.stdout
 
 
+def expect_lost(front_end, **environment):
+    done = run("lost_wait.py", front_end, n_pes=1, PGAS_WAIT_TIMEOUT="500ms", **environment)
+    assert "raised: " in done.stdout and "PGAS_WAIT_TIMEOUT" in done.stdout, done.stdout + done.stderr
+    assert "had to become >= 7 and was last seen as 0" in done.stdout, done.stdout
+
+
 @pytest.mark.gpu
 @pytest.mark.parametrize("front_end", NEEDS)
 def test_a_lost_wait_raises_on_the_host(front_end):
     need(front_end)
-    done = run("lost_wait.py", front_end, n_pes=2, PGAS_HEAP="cuda", PGAS_WAIT_TIMEOUT="500")
-    assert "raised: " in done.stdout and "PGAS_WAIT_TIMEOUT" in done.stdout, done.stdout + done.stderr
-    assert "had to become >= 7 and was last seen as 0" in done.stdout, done.stdout
+    expect_lost(front_end, PGAS_HEAP="cuda")
+
+
+def test_a_lost_wait_of_the_interpreter_raises_on_the_host():
+    need("triton")
+    expect_lost("triton", PGAS_HEAP="host", TRITON_INTERPRET="1")

@@ -97,12 +97,12 @@ def test_a_proxied_pe_ends_the_kernel_and_is_named():
     routes = (ctypes.c_uint64 * 32)(ctypes.addressof(slots))
     raw = world.context_bytes(flags=at.FLAG_PROXY, routes=ctypes.addressof(routes))
     try:
-        shm.context(raw, device=-1)
+        shm.context(raw, device="cpu")
     except ValueError as refused:
         assert "proxied" in str(refused) and "direct_only=True" in str(refused), refused
     else:
         raise AssertionError("a context with proxied PEs was made unasked")
-    launch.context = shm.context(raw, device=-1, direct_only=True)
+    launch.context = shm.context(raw, device="cpu", direct_only=True)
     launch("add", word, 5, world.my_pe)
     assert word.tolist() == [5]
     """ + EXPECT_END + """
@@ -115,7 +115,7 @@ def test_a_list_of_members_is_followed():
     import pgas.triton as shm
     members = (ctypes.c_int32 * 2)(1, 0)
     raw = world.context_bytes(flags=at.FLAG_LIST, members=ctypes.addressof(members))
-    launch.context = shm.context(raw, device=-1)
+    launch.context = shm.context(raw, device="cpu")
     launch("add", word, world.my_pe + 5, 0)  # member 0 is PE 1
     world.barrier()
     assert word.tolist() == [[0], [11]][world.my_pe], word

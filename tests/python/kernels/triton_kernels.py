@@ -73,8 +73,14 @@ KERNELS = {each.__name__: each for each in (put, get, ring, add, barriers, wait,
 
 class Launcher:
     def __init__(self, world):
-        self.context = shm.context(world.context_bytes() if hasattr(world, "context_bytes") else world,
-                                   device=world.device)
+        stands_in = hasattr(world, "context_bytes")
+        self.context = shm.context(world.context_bytes(), device="cpu") if stands_in else shm.context(world)
 
     def __call__(self, name, *arguments):
         KERNELS[name][(1,)](self.context, *arguments)
+
+    def wait(self):
+        if self.context.is_cuda:
+            import torch
+
+            torch.cuda.synchronize()
