@@ -1,6 +1,6 @@
 """A one-shot all-reduce in Triton: every PE stores its numbers at all others, and each one adds up what has come.
 
-One step over the links, for messages that are short enough that sending them n times costs less than a second step. Programs are
+One step instead of two, for messages that are so short that sending them n times costs less than a second step. Programs are
 independent: each has a slice of the numbers, room for it from every PE, and a signal for each PE.
 
     pgasrun -n 4 python triton_all_reduce.py

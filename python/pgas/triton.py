@@ -125,21 +125,22 @@ def _address(pointer):
 
 
 @triton.jit
-def _load32(address):
-    # By the read-only path, as it never changes: pure, so that loops load it once.
+def _load32(address, PURE: tl.constexpr = True):
+    # By the read-only path, as none of this ever changes. Pure, so that loops load it once; not where the address may be null, as
+    # what is pure may be executed before the question.
     if _INTERPRETED:
         value = tl.load(address.to(tl.pointer_type(tl.int32), bitcast=True))
     else:
-        value = tl.inline_asm_elementwise("ld.global.nc.s32 $0, [$1];", "=r,l", [address], dtype=tl.int32, is_pure=True, pack=1)
+        value = tl.inline_asm_elementwise("ld.global.nc.s32 $0, [$1];", "=r,l", [address], dtype=tl.int32, is_pure=PURE, pack=1)
     return value
 
 
 @triton.jit
-def _load64(address):
+def _load64(address, PURE: tl.constexpr = True):
     if _INTERPRETED:
         value = tl.load(address.to(tl.pointer_type(tl.uint64), bitcast=True))
     else:
-        value = tl.inline_asm_elementwise("ld.global.nc.u64 $0, [$1];", "=l,l", [address], dtype=tl.uint64, is_pure=True, pack=1)
+        value = tl.inline_asm_elementwise("ld.global.nc.u64 $0, [$1];", "=l,l", [address], dtype=tl.uint64, is_pure=PURE, pack=1)
     return value
 
 
@@ -161,7 +162,7 @@ def _distances(ctx):
     routes = _load64(_address(ctx) + _ROUTES)
     table = routes
     if routes != 0:
-        table = _load64(routes + _ROUTES_SLOTS)
+        table = _load64(routes + _ROUTES_SLOTS, False)
     return table
 
 
@@ -172,11 +173,11 @@ def _listed_slots(ctx, offset, pe):
     members = _load64(here + _MEMBERS)
     there = _load32(here + _START) + pe * _load32(here + _STEP)
     if members != 0:
-        there = _load32(members + 4 * pe.to(tl.uint64))
+        there = _load32(members + 4 * pe.to(tl.uint64), False)
     table = _distances(ctx)
     slots = there - _load32(here + _WORLD_PE)
     if table != 0:
-        slots = _load32(table + 4 * there.to(tl.uint64))
+        slots = _load32(table + 4 * there.to(tl.uint64), False)
     if slots == _PROXIED:
         _refuse(_load64(here + _CONTROL), _load64(here + _MY_SLOT), there, offset)
     return slots

@@ -64,6 +64,13 @@ def test_a_kernel_links_into_one_function(name):
     assert b"pgas_" not in cubin, "operations are in line, and what is not called is left out"
 
 
+def test_what_a_kernel_calls_is_linked_without_being_asked_for():
+    from numba.cuda.compiler import compile_cuda
+
+    found = compile_cuda(numba_kernels.ring.py_func, types.void, (CONTEXT, *ARGUMENTS["ring"]), cc=(9, 0))
+    assert {each.name for each in found.library._linking_files} == {"pgas_sync.ltoir", "pgas_copy.ltoir"}
+
+
 def test_without_the_library_it_does_not_link():
     with pytest.raises(Exception):
         linked(compiled(numba_kernels.add, *ARGUMENTS["add"]))

@@ -1,0 +1,110 @@
+"""Round trip of put_signal between PEs 0 and 1 in Triton, beside the same loop in CUDA C++ on the same words, in the same run.
+
+    pgasrun -n 2 python latency.py            prints microseconds of both, and fails if Triton's takes over 10 % more
+    pgasrun -n 2 pgas-perf -b 8 -e 8K put_signal_pp     the same in pgas-perf (scope block)
+
+Both kernels have one block of 128 threads; times are medians of launches of ROUNDS round trips, in turns.
+"""
+
+import argparse
+import json
+import statistics
+import sys
+
+import numpy
+import pgas
+import pgas.cupy
+import pgas.triton as shm
+import torch
+import triton
+
+ROUNDS = 2000
+LAUNCHES = 9
+THREADS = 128
+SIZES = (2, 256, 2048)  # elements of 4 bytes
+
+SOURCE = r"""
+#include <pgas/device.hpp>
+
+extern "C" __global__ void ping_pong(pgas::context ctx, int* dst, const int* src, int count, pgas::signal_t* sig, long long first, int rounds) {
+  const int me = ctx.my_pe();
+  for (int i = 0; i < rounds; ++i) {
+    const pgas::signal_t value = first + i;
+    if (me == 0) pgas::put_signal(ctx, pgas::block(), dst, src, count, sig, value, pgas::signal_op::set, 1);
+    pgas::wait_until(ctx, pgas::block(), sig, pgas::cmp::ge, value);
+    if (me == 1) pgas::put_signal(ctx, pgas::block(), dst, src, count, sig, value, pgas::signal_op::set, 0);
+  }
+}
+"""
+
+
+@triton.jit
+def ping_pong(ctx, dst, src, count, sig, first, rounds, BLOCK: triton.language.constexpr):
+    me = shm.my_pe(ctx)
+    for i in range(rounds):
+        value = first + i
+        if me == 0:
+            shm.put_signal(ctx, dst, src, count, sig, value, "set", 1, BLOCK=BLOCK)
+        shm.wait_until(ctx, sig, "ge", value)
+        if me == 1:
+            shm.put_signal(ctx, dst, src, count, sig, value, "set", 0, BLOCK=BLOCK)
+
+
+class Bench:
+    def __init__(self, world):
+        self.world = world
+        self.dst, self.src = (world.zeros(max(SIZES), "int32", like="torch") for _ in range(2))
+        self.sig = world.zeros(1, "int64", like="torch")
+        self.next = 1
+        self.context, self.cuda_context = shm.context(world), pgas.cupy.context(world)
+        self.cuda = pgas.cupy.raw_module(SOURCE).get_function("ping_pong")
+
+    def by_triton(self, count):
+        ping_pong[(1,)](self.context, self.dst, self.src, count, self.sig, self.next, ROUNDS, BLOCK=min(1024, max(128, count)),
+                        num_warps=THREADS // 32)
+
+    def by_cuda(self, count):
+        pointers = [numpy.uint64(each.data_ptr()) for each in (self.dst, self.src, self.sig)]
+        self.cuda((1,), (THREADS,), (self.cuda_context, pointers[0], pointers[1], numpy.int32(count), pointers[2], numpy.int64(self.next),
+                                     numpy.int32(ROUNDS)))
+
+    def microseconds(self, launch, count):
+        """Of one round trip. CuPy and Triton launch on the default stream, as torch's events do."""
+        torch.cuda.synchronize()
+        self.world.barrier(stream=None)
+        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+        begin.record()
+        launch(count)
+        end.record()
+        torch.cuda.synchronize()
+        self.world.check()
+        self.next += ROUNDS
+        return begin.elapsed_time(end) * 1000 / ROUNDS
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--limit", type=float, default=1.1, help="most of Triton's time over CUDA's")
+    options = parser.parse_args()
+    worst = 0.0
+    with pgas.join() as world:
+        torch.cuda.set_device(world.device)
+        bench = Bench(world)
+        for count in SIZES:
+            times = {"triton": [], "cuda": []}
+            for i in range(LAUNCHES + 1):
+                for name, launch in (("triton", bench.by_triton), ("cuda", bench.by_cuda)):
+                    took = bench.microseconds(launch, count)
+                    if i > 0:  # the first one compiles
+                        times[name].append(took)
+            found = {name: statistics.median(each) for name, each in times.items()}
+            ratio = found["triton"] / found["cuda"]
+            worst = max(worst, ratio)
+            if world.my_pe == 0:
+                print(json.dumps({"bytes": 4 * count, "triton_us": round(found["triton"], 3), "cuda_us": round(found["cuda"], 3),
+                                  "ratio": round(ratio, 3)}), flush=True)
+    return 0 if worst <= options.limit else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
