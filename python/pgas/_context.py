@@ -1,15 +1,17 @@
 """The context of a world or a team: its bytes, and a tensor of them for Triton kernels."""
 
-import struct
+from __future__ import annotations
+
+from typing import Any
 
 from pgas import _layout
 
 
 def _field(raw: bytes, at: int) -> int:
-    return struct.unpack_from("<i", raw, at)[0]
+    return int.from_bytes(raw[at:at + 4], "little", signed=True)
 
 
-def context_bytes(of) -> bytes:
+def context_bytes(of: Any) -> bytes:
     """The bytes of the C++ struct pgas::context: `of` is a world, a team, a context, or these bytes."""
     if not isinstance(of, (bytes, bytearray, memoryview)):
         inner = getattr(of, "context", of)
@@ -32,7 +34,7 @@ def check_direct(raw: bytes) -> None:
                          "pgas.numba), which serve proxied PEs too")
 
 
-def context(of, device=None, direct_only: bool = False):
+def context(of: Any, device: Any = None, direct_only: bool = False) -> Any:
     """The context tensor that the functions of pgas.triton take: int64, on the GPU of the world.
 
     It may be made once, and passed to any number of kernels until the world is left.

@@ -4,8 +4,11 @@ Languages that link device code by C names take these: pgas.numba does. A row is
 its parameters, for each type of element and each group of threads that it has. `{g}` in an expression is the group with its comma.
 """
 
+from __future__ import annotations
+
 import dataclasses
 import itertools
+from typing import Any, Iterator
 
 # Names of types here: (C++, bytes, is integer).
 TYPES = {
@@ -38,18 +41,18 @@ class Operation:
     groups: tuple[str, ...] = THREAD
     doc: str = ""
 
-    def variants(self):
-        """(element type or None, group) of each function."""
-        return itertools.product(self.types or (None,), self.groups)
+    def variants(self) -> Iterator[tuple[str, str]]:
+        """(element type, or nothing where it has none; group) of each function."""
+        return itertools.product(self.types or ("",), self.groups)
 
-    def symbol(self, element: str | None, group: str) -> str:
+    def symbol(self, element: str, group: str) -> str:
         return f"pgas_{self.name}{group}" + (f"_{element}" if element else "")
 
-    def result_type(self, element: str | None) -> str:
+    def result_type(self, element: str) -> str:
         return element if self.result == "T" else self.result
 
 
-def _row(name, family, expression, parameters, **others) -> Operation:
+def _row(name: str, family: str, expression: str, parameters: str, **others: Any) -> Operation:
     return Operation(name, family, expression, tuple(parameters.split()), **others)
 
 
@@ -122,7 +125,7 @@ static __device__ __forceinline__ context context_at(unsigned long long address)
 """
 
 
-def _function(row: Operation, element: str | None, group: str) -> str:
+def _function(row: Operation, element: str, group: str) -> str:
     parameters, values = ["unsigned long long context_address"], ["const context ctx = context_at(context_address);"]
     for name in row.parameters:
         kind, of = PARAMETERS[name]

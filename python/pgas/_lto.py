@@ -1,9 +1,12 @@
 """LTO-IR of generated device code, by NVRTC, kept in the user's cache directory under a hash of all that it is made from."""
 
+from __future__ import annotations
+
 import hashlib
 import os
 import pathlib
 import tempfile
+from typing import Any
 
 from pgas import nvrtc
 
@@ -25,7 +28,7 @@ def _headers_digest() -> str:
     return digest.hexdigest()
 
 
-def _check(binding, status, what: str, log: str = "") -> None:
+def _check(binding: Any, status: Any, what: str, log: str = "") -> None:
     if int(status) != 0:
         raise RuntimeError(f"{what} failed: {binding.nvrtcGetErrorString(status)[1].decode()}\n{log}".rstrip())
 
@@ -42,7 +45,7 @@ def _compile(text: str, options: tuple[str, ...]) -> bytes:
         _check(binding, status, "compiling pgas's device operations", log.decode().strip(" \0"))
         status, size = binding.nvrtcGetLTOIRSize(program)
         _check(binding, status, "nvrtcGetLTOIRSize")
-        code = b" " * size
+        code: bytes = b" " * size
         _check(binding, binding.nvrtcGetLTOIR(program, code)[0], "nvrtcGetLTOIR")
         return code
     finally:

@@ -3,6 +3,9 @@
 Programs of a grid run one after the other here, so a program may wait for other PEs, but not for a later program of its own.
 """
 
+# mypy: ignore-errors
+# (scalars of Triton's interpreter.)
+
 import ctypes
 import operator
 import time

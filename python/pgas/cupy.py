@@ -16,13 +16,17 @@ The kernel is CUDA C++: all operations of pgas/device.hpp, proxied PEs included,
 as NumPy scalars of the parameter's type. Kernels that wait for other PEs have to be resident on the GPU, all blocks at once.
 """
 
+from __future__ import annotations
+
+from typing import Any, Sequence
+
 from pgas._context import context_bytes
 from pgas.nvrtc import STANDARD, compile_options
 
 __all__ = ["context", "raw_module"]
 
 
-def context(of):
+def context(of: Any) -> Any:
     """The context of a world or a team as an argument of kernels, for their parameter `pgas::context`; by value, so it may be kept."""
     import numpy
 
@@ -30,7 +34,7 @@ def context(of):
     return numpy.frombuffer(raw, dtype=numpy.dtype((numpy.void, len(raw))))[0]
 
 
-def raw_module(source: str, *, std: str = STANDARD, options=(), **others):
+def raw_module(source: str, *, std: str = STANDARD, options: Sequence[str] = (), **others: Any) -> Any:
     """A cupy.RawModule whose source may include pgas/device.hpp. `options` and `others` go to it, such as name_expressions."""
     import cupy
 

@@ -19,6 +19,9 @@ the GPU at hand, some seconds, and that is kept in the user's cache directory (P
 hook. Needs numba-cuda 0.30, with its cuda-bindings and nvJitLink.
 """
 
+# mypy: ignore-errors
+# (most functions are made from a table, and Numba's types are not Python's.)
+
 from numba import cuda
 from numba.cuda import types
 from numba.cuda.core.errors import TypingError
@@ -125,7 +128,7 @@ def _element_of(row: table.Operation, given: dict) -> str:
 _DECLARED: dict[str, object] = {}
 
 
-def _declared(row: table.Operation, element: str | None, group: str):
+def _declared(row: table.Operation, element: str, group: str):
     """The C function, declared for Numba."""
     symbol = row.symbol(element, group)
     if symbol not in _DECLARED:
@@ -140,7 +143,7 @@ def _declared(row: table.Operation, element: str | None, group: str):
 def _implementation(row: table.Operation, group: str):
     """What Numba's overload() takes: from the types of a call's arguments, a function that calls the C function."""
     def choose(ctx, *rest):
-        element = _element_of(row, dict(zip(row.parameters, rest))) if row.types else None
+        element = _element_of(row, dict(zip(row.parameters, rest))) if row.types else ""
         names = {"call": _declared(row, element, group), "address": _address, "uint64": types.uint64, "int32": types.int32}
         passed = ["address(ctx)"]
         for name in row.parameters:

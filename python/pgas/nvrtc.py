@@ -7,9 +7,12 @@
 parameter `pgas::context ctx`. Nothing is linked, and modules need no hook: all that kernels know of the world is in the context.
 """
 
+from __future__ import annotations
+
 import os
 import pathlib
 import sysconfig
+from typing import Any
 
 __all__ = ["compile_options", "include_dirs", "program_options"]
 
@@ -19,7 +22,7 @@ STANDARD = "c++17"
 def _package_include_dirs() -> list[str]:
     import pgas
 
-    return [os.fspath(each) for each in pgas.include_dirs()]
+    return [os.fspath(each) for each in pgas.include_dirs()]  # type: ignore[attr-defined, unused-ignore]
 
 
 def _from_pathfinder() -> list[pathlib.Path]:
@@ -72,7 +75,7 @@ def compile_options(arch: str | None = None, std: str = STANDARD) -> tuple[str, 
     return target + (f"--std={std}", "-default-device") + tuple(f"--include-path={each}" for each in include_dirs())
 
 
-def program_options(arch: str | None = None, std: str = STANDARD, **others):
+def program_options(arch: str | None = None, std: str = STANDARD, **others: Any) -> Any:
     """The same as cuda.core.ProgramOptions. `others` are further fields of it; without `arch` it takes the current GPU's."""
     try:
         from cuda.core import ProgramOptions

@@ -25,6 +25,9 @@ at its next call. Needs Triton 3.6, NVIDIA GPUs from sm_70 on, `num_ctas=1`, and
 not all threads come. With TRITON_INTERPRET=1 kernels run on CPU tensors in the host heap, one process a PE.
 """
 
+# mypy: ignore-errors
+# (kernels are written in Triton, which only looks like Python.)
+
 import hashlib
 import inspect
 

@@ -17,7 +17,16 @@ def raw_context():
     return bytes(raw)
 
 
-def test_the_directories_exist_and_have_the_headers():
+@pytest.fixture
+def headers():
+    """CUDA's, which a machine without toolkit and wheels has not."""
+    try:
+        nvrtc.include_dirs()
+    except FileNotFoundError as missing:
+        pytest.skip(str(missing))
+
+
+def test_the_directories_exist_and_have_the_headers(headers):
     directories = [pathlib.Path(each) for each in nvrtc.include_dirs()]
     assert all(each.is_dir() for each in directories), directories
     for header in ("pgas/device.hpp", "cuda/std/cstdint"):
@@ -30,7 +39,7 @@ def test_what_is_missing_is_named(monkeypatch):
         nvrtc.include_dirs()
 
 
-def test_the_architecture_is_an_option_where_it_is_asked_for():
+def test_the_architecture_is_an_option_where_it_is_asked_for(headers):
     assert "--gpu-architecture=sm_90" in nvrtc.compile_options(arch="sm_90")
     assert not any("architecture" in each for each in nvrtc.compile_options())
 
@@ -46,7 +55,7 @@ def test_cuda_core_compiles_the_kernels(arch):
     assert ".extern .global" not in code
 
 
-def test_nvrtc_compiles_the_kernels_with_the_options_as_text():
+def test_nvrtc_compiles_the_kernels_with_the_options_as_text(headers):
     binding = pytest.importorskip("cuda.bindings.nvrtc")
     status, program = binding.nvrtcCreateProgram(cupy_kernels.SOURCE.encode(), b"kernels.cu", 0, [], [])
     assert status == 0
