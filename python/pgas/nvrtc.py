@@ -4,7 +4,7 @@
     code = Program(source, "c++", pgas.nvrtc.program_options(arch="sm_90")).compile("cubin")
 
 `compile_options()` has the same as text, for CuPy (pgas.cupy) and for NVRTC itself. A kernel takes the world's context by value, as its
-parameter `pgas::context ctx`. Nothing is linked, and modules need no hook: all that kernels know of the world is in the context.
+parameter `pgas::context ctx`, or a pointer to a copy on the GPU where a launcher takes no structs, as cuda.core's. Nothing is linked, and modules need no hook: all that kernels know of the world is in the context.
 """
 
 from __future__ import annotations

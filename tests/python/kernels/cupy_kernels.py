@@ -65,10 +65,12 @@ SCALARS = {"put": "ii", "get": "ii", "ring": "ii", "add": "qi", "barriers": "i",
 
 class Launcher:
     def __init__(self, world):
+        import cupy
         import numpy
 
         import pgas.cupy
 
+        cupy.cuda.Device(world.device).use()
         self.context = pgas.cupy.context(world)
         self.types = {"i": numpy.int32, "q": numpy.int64}
         self.module = pgas.cupy.raw_module(SOURCE, name_expressions=[each for of in TEMPLATES.values() for each in of.values()])

@@ -73,6 +73,7 @@ KERNELS = {"put": put, "get": get, "ring": ring, "add": add, "barriers": barrier
 
 class Launcher:
     def __init__(self, world):
+        cuda.select_device(world.device)
         self.context = shm.context(world)
 
     def __call__(self, name, *arguments):

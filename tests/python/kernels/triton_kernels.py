@@ -73,6 +73,10 @@ KERNELS = {each.__name__: each for each in (put, get, ring, add, barriers, wait,
 
 class Launcher:
     def __init__(self, world):
+        if world.device is not None:
+            import torch
+
+            torch.cuda.set_device(world.device)
         stands_in = hasattr(world, "context_bytes")
         self.context = shm.context(world.context_bytes(), device="cpu") if stands_in else shm.context(world)
 
