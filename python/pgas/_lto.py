@@ -19,15 +19,6 @@ def cache_directory() -> pathlib.Path:
     return pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "pgas"
 
 
-def _headers_digest() -> str:
-    """Of all headers of the package: kernels are made of them."""
-    digest = hashlib.sha256()
-    for directory in nvrtc._package_include_dirs():
-        for path in sorted(pathlib.Path(directory).glob("pgas/**/*.hpp")):
-            digest.update(path.read_bytes())
-    return digest.hexdigest()
-
-
 def _check(binding: Any, status: Any, what: str, log: str = "") -> None:
     if int(status) != 0:
         raise RuntimeError(f"{what} failed: {binding.nvrtcGetErrorString(status)[1].decode()}\n{log}".rstrip())
@@ -57,7 +48,7 @@ def build(text: str, arch: str) -> bytes:
     from cuda.bindings import nvrtc as binding
 
     options = nvrtc.compile_options(arch=f"compute_{arch}") + ("-dlto",)
-    made_from = repr((text, options, binding.nvrtcVersion(), _headers_digest()))
+    made_from = repr((text, options, binding.nvrtcVersion(), nvrtc.headers_digest()))
     kept = cache_directory() / f"{hashlib.sha256(made_from.encode()).hexdigest()}.ltoir"
     try:
         return kept.read_bytes()

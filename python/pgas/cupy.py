@@ -21,7 +21,7 @@ from __future__ import annotations
 from typing import Any, Sequence
 
 from pgas._context import context_bytes
-from pgas.nvrtc import STANDARD, compile_options
+from pgas.nvrtc import STANDARD, compile_options, headers_digest
 
 __all__ = ["context", "raw_module"]
 
@@ -38,4 +38,6 @@ def raw_module(source: str, *, std: str = STANDARD, options: Sequence[str] = (),
     """A cupy.RawModule whose source may include pgas/device.hpp. `options` and `others` go to it, such as name_expressions."""
     import cupy
 
-    return cupy.RawModule(code=source, backend="nvrtc", options=compile_options(std=std) + tuple(options), **others)
+    # CuPy keeps compiled modules on disk by source and options, so that those of other headers need another option.
+    version = f"-DPGAS_HEADERS={headers_digest()[:16]}"
+    return cupy.RawModule(code=source, backend="nvrtc", options=(*compile_options(std=std), version, *options), **others)

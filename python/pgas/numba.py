@@ -22,10 +22,13 @@ hook. Needs numba-cuda 0.30, with its cuda-bindings and nvJitLink.
 # mypy: ignore-errors
 # (most functions are made from a table, and Numba's types are not Python's.)
 
-from numba import cuda
-from numba.cuda import types
-from numba.cuda.core.errors import TypingError
-from numba.cuda.extending import intrinsic, overload
+try:
+    from numba import cuda
+    from numba.cuda import types
+    from numba.cuda.core.errors import TypingError
+    from numba.cuda.extending import intrinsic, overload
+except ImportError as missing:
+    raise ImportError(f"pgas.numba needs numba-cuda 0.30 or newer: pip install 'numba-cuda[cu13]' ({missing})") from missing
 
 from pgas import _device_table as table
 from pgas import _lto

@@ -9,12 +9,13 @@ parameter `pgas::context ctx`, or a pointer to a copy on the GPU where a launche
 
 from __future__ import annotations
 
+import hashlib
 import os
 import pathlib
 import sysconfig
 from typing import Any
 
-__all__ = ["compile_options", "include_dirs", "program_options"]
+__all__ = ["compile_options", "headers_digest", "include_dirs", "program_options"]
 
 STANDARD = "c++17"
 
@@ -23,6 +24,15 @@ def _package_include_dirs() -> list[str]:
     import pgas
 
     return [os.fspath(each) for each in pgas.include_dirs()]  # type: ignore[attr-defined, unused-ignore]
+
+
+def headers_digest() -> str:
+    """A hash of the package's headers, for caches of compiled kernels: compilers at run time do not look whether a header has changed."""
+    digest = hashlib.sha256()
+    for directory in _package_include_dirs():
+        for path in sorted(pathlib.Path(directory).glob("pgas/**/*.hpp")):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
 
 
 def _from_pathfinder() -> list[pathlib.Path]:

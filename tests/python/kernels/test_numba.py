@@ -64,6 +64,15 @@ def test_a_kernel_links_into_one_function(name):
     assert b"pgas_" not in cubin, "operations are in line, and what is not called is left out"
 
 
+def test_the_example_links(monkeypatch):
+    pytest.importorskip("cupy")
+    from test_examples import kernels_of
+
+    kernel = kernels_of("numba_kernel.py", monkeypatch)["totals_before"]
+    numbers = types.Array(types.float64, 1, "C")
+    assert b"pgas_" not in linked(compiled(kernel, numbers, numbers, INT64, numbers), *libraries())
+
+
 def test_what_a_kernel_calls_is_linked_without_being_asked_for():
     from numba.cuda.compiler import compile_cuda
 

@@ -55,9 +55,15 @@ def test_cuda_core_compiles_the_kernels(arch):
     assert ".extern .global" not in code
 
 
-def test_nvrtc_compiles_the_kernels_with_the_options_as_text(headers):
+def example():
+    text = (pathlib.Path(__file__).parents[3] / "examples" / "python" / "cupy_kernel.py").read_text()
+    return text.split('r"""')[1].split('"""')[0]
+
+
+@pytest.mark.parametrize("source", [cupy_kernels.SOURCE, example()], ids=["conformance", "example"])
+def test_nvrtc_compiles_the_kernels_with_the_options_as_text(headers, source):
     binding = pytest.importorskip("cuda.bindings.nvrtc")
-    status, program = binding.nvrtcCreateProgram(cupy_kernels.SOURCE.encode(), b"kernels.cu", 0, [], [])
+    status, program = binding.nvrtcCreateProgram(source.encode(), b"kernels.cu", 0, [], [])
     assert status == 0
     options = [each.encode() for each in nvrtc.compile_options(arch="compute_90")]
     (status,) = binding.nvrtcCompileProgram(program, len(options), options)
@@ -66,6 +72,22 @@ def test_nvrtc_compiles_the_kernels_with_the_options_as_text(headers):
     binding.nvrtcGetProgramLog(program, log)
     binding.nvrtcDestroyProgram(program)
     assert status == 0, log.decode()
+
+
+def test_modules_of_cupy_are_compiled_anew_for_other_headers(monkeypatch, tmp_path):
+    cupy = pytest.importorskip("cupy")
+    import pgas.cupy
+
+    made = []
+    monkeypatch.setattr(cupy, "RawModule", lambda **given: made.append(given))
+    monkeypatch.setattr(pgas.cupy, "compile_options", lambda std: (f"--std={std}",))
+    for text in ("// one", "// two", "// two"):
+        (tmp_path / "pgas").mkdir(exist_ok=True)
+        (tmp_path / "pgas" / "device.hpp").write_text(text)
+        monkeypatch.setattr(nvrtc, "_package_include_dirs", lambda: [tmp_path])
+        pgas.cupy.raw_module("source", options=("-lineinfo",), name_expressions=["f<int>"])
+    assert made[0]["options"] != made[1]["options"] == made[2]["options"]
+    assert made[0]["options"][-1] == "-lineinfo" and made[0]["name_expressions"] == ["f<int>"]
 
 
 def test_the_context_is_an_argument_of_its_size():
