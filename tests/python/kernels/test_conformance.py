@@ -1,42 +1,10 @@
 """The conformance body over all front ends, on one GPU with 2 and 4 PEs; where the library is, Triton's interpreter on the host heap too."""
 
-import importlib.util
-import os
-import pathlib
-import shutil
-import subprocess
-import sys
-
 import pytest
 
-import pgas
+from kernel_jobs import NEEDS, need, run
 
-HERE = pathlib.Path(__file__).parent
-NEEDS = {"triton": ["triton", "torch"], "cupy": ["cupy"], "numba": ["numba_cuda", "cupy"]}
 CHECKS = 6
-
-
-def launcher() -> str:
-    if not hasattr(pgas, "join"):
-        pytest.skip("the package's extension is not built")
-    beside = pathlib.Path(sys.executable).parent / "pgasrun"
-    found = os.environ.get("PGASRUN") or (str(beside) if beside.exists() else shutil.which("pgasrun"))
-    if not found:
-        pytest.skip("no pgasrun: set PGASRUN")
-    return found
-
-
-def run(program, *words, n_pes, **environment):
-    path = os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")])
-    return subprocess.run([launcher(), "-n", str(n_pes), sys.executable, str(HERE / program), *words],
-                          env=os.environ | {"PYTHONPATH": path, "PGAS_WAIT_TIMEOUT": "20s"} | environment,
-                          capture_output=True, text=True, timeout=300, check=False)
-
-
-def need(front_end):
-    for module in NEEDS[front_end]:
-        if importlib.util.find_spec(module) is None:
-            pytest.skip(f"no {module}")
 
 
 @pytest.mark.gpu

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from test_conformance import need, run
+from kernel_jobs import need, run
 
 
 @pytest.mark.gpu

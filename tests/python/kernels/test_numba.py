@@ -66,7 +66,7 @@ def test_a_kernel_links_into_one_function(name):
 
 def test_the_example_links(monkeypatch):
     pytest.importorskip("cupy")
-    from test_examples import kernels_of
+    from kernel_jobs import kernels_of
 
     kernel = kernels_of("numba_kernel.py", monkeypatch)["totals_before"]
     numbers = types.Array(types.float64, 1, "C")

@@ -2,17 +2,14 @@
 
 import importlib.util
 import os
-import pathlib
 import re
 import subprocess
 import sys
 
 import pytest
 
-import pgas
-from test_conformance import launcher
+from kernel_jobs import EXAMPLES, kernels_of, launcher
 
-EXAMPLES = pathlib.Path(__file__).resolve().parents[3] / "examples" / "python"
 SMALL = {"triton_halo.py": ["--rows", "16", "--width", "130", "--steps", "12"]}
 TRITON = ("triton_ring.py", "triton_all_reduce.py", "triton_halo.py", "triton_moe.py")
 NEEDS = {"cupy_kernel.py": ["cupy"], "numba_kernel.py": ["numba_cuda", "cupy"]} | {name: ["triton", "torch"] for name in TRITON}
@@ -45,23 +42,6 @@ def test_the_halo_exchange_draws_its_result(tmp_path):
     pytest.importorskip("matplotlib")
     run("triton_halo.py", 2, *SMALL["triton_halo.py"], "--plot", str(tmp_path / "plate.png"), PGAS_HEAP="host", TRITON_INTERPRET="1")
     assert (tmp_path / "plate.png").read_bytes().startswith(b"\x89PNG")
-
-
-class Joining(Exception):
-    """Raised in the place of pgas.join(): all before it has been defined."""
-
-
-def kernels_of(name, monkeypatch):
-    def join():
-        raise Joining
-
-    monkeypatch.setattr(pgas, "join", join, raising=False)
-    monkeypatch.setattr(sys, "argv", [name])
-    scope = {"__name__": "__main__"}
-    path = EXAMPLES / name
-    with pytest.raises(Joining):
-        exec(compile(path.read_text(), str(path), "exec"), scope)
-    return scope
 
 
 POINTERS = {"ctx": "*i64", "arrived": "*i64", "expected": "*i64", "done": "*i64", "counts": "*i64", "origin": "*i32", "expert": "*i32",
