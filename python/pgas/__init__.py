@@ -1,0 +1,75 @@
+"""pgas: one-sided communication for GPU kernels, from Python.
+
+    import pgas
+
+    with pgas.join() as world:
+        x = world.zeros(4, "float32")
+        world.put(x, x + world.my_pe, (world.my_pe + 1) % world.n_pes)
+        world.barrier()
+
+Importing joins nothing and touches no GPU. docs/python.md is the guide.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from ._error import Code, Error
+
+if TYPE_CHECKING:
+    from ._build import cmake_dir, include_dirs, library_dir
+    from ._core import Memory
+    from ._join import join, make_unique_id
+    from ._share import OpenedArray, Ticket, Timeline, opened, share, shared_empty
+    from ._share import open_ticket as open
+    from ._stream import CURRENT, Stream
+    from ._team import Team
+    from ._versions import show_versions
+    from ._world import Context, World
+
+    __version__: str
+
+# Where each name is. A module is imported when its first name is used.
+_places = {
+    "CURRENT": "_stream",
+    "Context": "_world",
+    "Memory": "_core",
+    "OpenedArray": "_share",
+    "Stream": "_stream",
+    "Team": "_team",
+    "Ticket": "_share",
+    "Timeline": "_share",
+    "World": "_world",
+    "cmake_dir": "_build",
+    "compile_options": "_compile",
+    "include_dirs": "_build",
+    "join": "_join",
+    "library_dir": "_build",
+    "make_unique_id": "_join",
+    "open": "_share",
+    "opened": "_share",
+    "share": "_share",
+    "shared_empty": "_share",
+    "show_versions": "_versions",
+}
+_modules = ("cupy", "numba", "torch", "triton")
+
+__all__ = ["Code", "Error", *sorted(name for name in _places if name != "compile_options")]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return importlib.import_module("pgas._core").version
+    if name in _modules:
+        return importlib.import_module(f"pgas.{name}")
+    if name not in _places:
+        raise AttributeError(f"module 'pgas' has no attribute '{name}'")
+    module = importlib.import_module(f"pgas.{_places[name]}")
+    value = getattr(module, "open_ticket" if name == "open" else name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_places, "__version__"])

@@ -1,0 +1,229 @@
+"""Arrays of all libraries: what the library needs to know of one, and how memory becomes one."""
+
+from __future__ import annotations
+
+import struct
+import sys
+from typing import Any, Callable, NamedTuple, Sequence
+
+from ._core import Memory
+
+
+class Array(NamedTuple):
+    """An array as the C++ library takes it."""
+
+    ptr: int
+    count: int
+    itemsize: int
+    dtype: str
+    shape: tuple[int, ...]
+    strides: tuple[int, ...] | None
+    """In elements; None in C order."""
+    library: str
+    gpu: int | None
+    source: Any
+
+
+# How Python numbers become words, and words numbers.
+_formats = {
+    "int8": "<b", "uint8": "<B", "int16": "<h", "uint16": "<H", "int32": "<i", "uint32": "<I", "int64": "<q",
+    "uint64": "<Q", "float16": "<e", "float32": "<f", "float64": "<d", "bool": "<?",
+}
+
+
+def word_bytes(value: Any, dtype: str) -> bytes:
+    """The bytes of one number."""
+    if dtype == "bfloat16":
+        bits = struct.unpack("<I", struct.pack("<f", value))[0]
+        if value == value:  # rounds to nearest, ties to even; a NaN stays one
+            bits += 0x7FFF + (bits >> 16 & 1)
+        return struct.pack("<H", bits >> 16 & 0xFFFF)
+    if dtype not in _formats:
+        raise TypeError(f"no single value of type {dtype} can be given: pass an array")
+    kind = float if dtype.startswith("float") else int
+    try:
+        return struct.pack(_formats[dtype], kind(value))
+    except struct.error as wrong:
+        raise OverflowError(f"{value} does not fit in {dtype}") from wrong
+
+
+def word_bits(value: Any, dtype: str) -> int:
+    """The bit pattern of one number."""
+    return int.from_bytes(word_bytes(value, dtype), "little")
+
+
+def number_of(bits: int, dtype: str, itemsize: int) -> Any:
+    """The number with a bit pattern."""
+    if dtype == "bfloat16":
+        return struct.unpack("<f", struct.pack("<I", bits << 16))[0]
+    return struct.unpack(_formats[dtype], bits.to_bytes(itemsize, "little"))[0]
+
+
+def _contiguous(shape: Sequence[int], strides: Sequence[int]) -> bool:
+    step = 1
+    for extent, stride in zip(reversed(shape), reversed(strides)):
+        if extent != 1 and stride != step:
+            return 0 in shape
+        step *= extent
+    return True
+
+
+def _of_numpy(x: Any) -> Array:
+    strides = None
+    if not x.flags.c_contiguous:
+        strides = tuple(s // x.itemsize for s in x.strides)
+        if any(s % x.itemsize for s in x.strides):
+            raise ValueError("an array with strides that are no multiple of its elements: copy it first")
+    return Array(x.__array_interface__["data"][0], x.size, x.itemsize, x.dtype.name, x.shape, strides, "numpy", None, x)
+
+
+_torch_names: dict[Any, str] = {}
+
+
+def _of_torch(x: Any) -> Array:
+    dtype = x.dtype
+    name = _torch_names.get(dtype)
+    if name is None:
+        name = _torch_names[dtype] = str(dtype).removeprefix("torch.")
+    strides = None if x.is_contiguous() else tuple(x.stride())
+    return Array(x.data_ptr(), x.numel(), x.element_size(), name, tuple(x.shape), strides, "torch", x.get_device() if x.is_cuda else None, x)
+
+
+def _of_cupy(x: Any) -> Array:
+    strides = None if x.flags.c_contiguous else tuple(s // x.itemsize for s in x.strides)
+    return Array(x.data.ptr, x.size, x.itemsize, x.dtype.name, x.shape, strides, "cupy", x.device.id, x)
+
+
+def _of_jax(x: Any) -> Array:
+    x.block_until_ready()
+    device = next(iter(x.devices()))
+    gpu = device.local_hardware_id if device.platform in ("gpu", "cuda") else None
+    return Array(x.unsafe_buffer_pointer(), x.size, x.dtype.itemsize, x.dtype.name, x.shape, None, "jax", gpu, x)
+
+
+def _of_memory(x: Memory) -> Array:
+    strides = None if _contiguous(x.shape, x.strides) else x.strides
+    count = x.nbytes // x.itemsize
+    return Array(x.ptr, count, x.itemsize, x.dtype, x.shape, strides, "memory", x.device, x)
+
+
+def _of_interface(x: Any) -> Array:
+    import numpy as np
+
+    if hasattr(x, "__cuda_array_interface__"):
+        about = x.__cuda_array_interface__
+        dtype = np.dtype(about["typestr"])
+        shape = tuple(about["shape"])
+        steps = about.get("strides")
+        strides = None if steps is None else tuple(s // dtype.itemsize for s in steps)
+        if strides is not None and _contiguous(shape, strides):
+            strides = None
+        count = 1
+        for extent in shape:
+            count *= extent
+        return Array(about["data"][0], count, dtype.itemsize, dtype.name, shape, strides, "memory", 0, x)
+    try:
+        return _of_numpy(np.asarray(memoryview(x)))._replace(source=x)
+    except TypeError:
+        pass
+    raise TypeError(f"{type(x).__name__} is no array that pgas knows: it takes those of NumPy, torch, CuPy and JAX, "
+                    "pgas.Memory, and what has __cuda_array_interface__ or a buffer. (One element of a NumPy array is a "
+                    "copy: pass a[0:1] for a[0].)")
+
+
+_known: dict[type, Callable[[Any], Array]] = {Memory: _of_memory}
+
+
+def _find(kind: type) -> Callable[[Any], Array]:
+    for base in kind.__mro__:
+        root = base.__module__.split(".")[0]
+        if root == "numpy" and base.__name__ == "ndarray":
+            return _of_numpy
+        if root == "torch" and base.__name__ == "Tensor":
+            return _of_torch
+        if root == "cupy" and base.__name__ == "ndarray":
+            return _of_cupy
+        if root in ("jaxlib", "jax") and "Array" in base.__name__:
+            return _of_jax
+    return _of_interface
+
+
+def describe(x: Any) -> Array:
+    """What the C++ library needs to know of an array."""
+    kind = type(x)
+    handler = _known.get(kind)
+    if handler is None:
+        handler = _known[kind] = _find(kind)
+    return handler(x)
+
+
+def dtype_name(dtype: Any) -> str:
+    """The name of an element type, from that of any library."""
+    if isinstance(dtype, str) and dtype in ("bfloat16", "bool", *_formats):
+        return dtype
+    text = str(dtype)
+    if text.startswith("torch."):
+        return text.removeprefix("torch.")
+    import numpy as np
+
+    return str(np.dtype(dtype).name)
+
+
+def library_of(like: Any, on_gpu: bool) -> str:
+    """The library that `like` stands for: an array of it, its name, or None for the usual one."""
+    if like is None:
+        if not on_gpu:
+            return "numpy"
+        for name in ("torch", "cupy", "jax"):
+            if name in sys.modules:
+                return name
+        raise ValueError("arrays on a GPU are of torch, CuPy or JAX: import one of them before, or pass like='torch'")
+    if isinstance(like, str):
+        if like not in ("numpy", "torch", "cupy", "jax", "memory"):
+            raise ValueError(f"like='{like}': choose 'numpy', 'torch', 'cupy', 'jax' or 'memory', or pass an array")
+        return like
+    if type(like).__name__ == "module":
+        return library_of(like.__name__.split(".")[0], on_gpu)
+    return describe(like).library
+
+
+def make(memory: Memory, library: str) -> Any:
+    """The memory as an array of a library, which keeps the memory alive."""
+    if library == "memory":
+        return memory
+    if library == "numpy":
+        import numpy as np
+
+        if memory.device is not None:
+            raise ValueError("NumPy can't use memory of a GPU: pass like='torch', 'cupy' or 'jax'")
+        if memory.dtype == "bfloat16":
+            import ml_dtypes  # type: ignore[import-not-found, import-untyped, unused-ignore]
+
+            return np.asarray(memory.view(memory.shape, "uint16", 0, memory.strides)).view(ml_dtypes.bfloat16)
+        return np.asarray(memory)
+    if library == "torch":
+        import torch
+
+        return torch.from_dlpack(memory)
+    if library == "cupy":
+        import cupy  # type: ignore[import-not-found, import-untyped, unused-ignore]
+
+        return cupy.from_dlpack(memory)
+    if library == "jax":
+        import jax.dlpack  # type: ignore[import-not-found, import-untyped, unused-ignore]
+
+        return jax.dlpack.from_dlpack(memory)
+    raise ValueError(f"there are no arrays of '{library}'")
+
+
+def extent_bytes(x: Array) -> tuple[int, int]:
+    """The lowest address of an array, and the bytes from there to its end."""
+    low = high = 0
+    if x.count > 0:
+        for size, stride in zip(x.shape, x.strides or ()):
+            reach = (size - 1) * stride
+            low, high = (low + reach, high) if reach < 0 else (low, high + reach)
+        if x.strides is None:
+            high = x.count - 1
+        high += 1
+    return x.ptr + low * x.itemsize, (high - low) * x.itemsize

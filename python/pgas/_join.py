@@ -1,0 +1,96 @@
+"""Joining a world, and the end of the program."""
+
+from __future__ import annotations
+
+import atexit
+import sys
+import traceback
+from typing import Any
+
+from . import _core
+from ._world import World
+
+
+def make_unique_id() -> str:
+    """A word by which processes join: one makes it, as PE 0, and all pass it to join(unique_id=)."""
+    return _core.make_unique_id()
+
+
+def _exchange_id(rank: int, share: Any) -> str:
+    """Rank 0's new id on all ranks, or its failure."""
+    made: tuple[str, str] = ("", "")
+    if rank == 0:
+        try:
+            made = (make_unique_id(), "")
+        except Exception as failed:
+            made = ("", str(failed))
+    made = share(made)
+    if made[1]:
+        raise RuntimeError(f"rank 0 could not make an id to join by: {made[1]}")
+    return made[0]
+
+
+def _id_of_group(group: Any) -> tuple[str, int, int]:
+    import torch.distributed as dist
+
+    if not dist.is_initialized():
+        raise RuntimeError("join(group=): call torch.distributed.init_process_group() before")
+    if group is True:
+        group = dist.group.WORLD
+    rank = dist.get_rank(group)
+    if rank < 0:
+        raise ValueError("join(group=): this process is not in the group")
+
+    def share(made: tuple[str, str]) -> Any:
+        box = [made]
+        dist.broadcast_object_list(box, src=dist.get_global_rank(group, 0), group=group)
+        return box[0]
+
+    return _exchange_id(rank, share), rank, dist.get_world_size(group)
+
+
+def _id_of_comm(comm: Any) -> tuple[str, int, int]:
+    rank = comm.Get_rank()
+    return _exchange_id(rank, lambda made: comm.bcast(made, root=0)), rank, comm.Get_size()
+
+
+def join(*, group: Any = None, comm: Any = None, unique_id: str | None = None, rank: int | None = None, size: int | None = None,
+         like: Any = None, heap: str | None = None, device: int | None = None, join_timeout: float | None = None,
+         wait_timeout: float | None = None, checks: bool | None = None) -> World:
+    """Joins the world of the launcher that started this process (pgasrun, mpirun, srun, torchrun), or makes a world of one
+    where there is none. Collective.
+
+    group: joins the processes of this torch.distributed group, True for all. comm: those of this mpi4py communicator.
+    unique_id, with rank and size: those that have the same make_unique_id(). like: the library of arrays, by name. heap: 'auto',
+    'cuda' or 'host'. device: the number of the GPU. join_timeout, wait_timeout: seconds. checks: arguments of all calls and
+    kernels are checked. What is not given comes from the environment (`pgas-info --config`)."""
+    settings: dict[str, Any] = {}
+    for name, value in (("heap", heap), ("device", device), ("join_timeout", join_timeout), ("wait_timeout", wait_timeout), ("checks", checks)):
+        if value is not None:
+            settings[name] = value
+    if sum(way is not None for way in (group, comm, unique_id)) > 1:
+        raise ValueError("join: give one of group, comm and unique_id")
+    if group is not None:
+        unique_id, rank, size = _id_of_group(group)
+    elif comm is not None:
+        unique_id, rank, size = _id_of_comm(comm)
+    elif unique_id is None and (rank is not None or size is not None):
+        raise ValueError("join: rank and size belong to unique_id")
+    if unique_id is None:
+        core = _core.join(settings)
+    elif rank is None or size is None:
+        raise ValueError("join: unique_id needs rank and size")
+    else:
+        core = _core.join_by_id(settings, unique_id, rank, size)
+    return World(core, like)
+
+
+@atexit.register
+def _end() -> None:
+    """An exception that ended the program aborts its worlds, with its text. Else they are left once Python has ended."""
+    raised = getattr(sys, "last_exc", None) or getattr(sys, "last_value", None)
+    if raised is None or hasattr(sys, "ps1") or sys.flags.interactive:
+        return
+    lines = traceback.extract_tb(raised.__traceback__)
+    at = f" at {lines[-1].filename}:{lines[-1].lineno}" if lines else ""
+    _core.abort_all(f"{type(raised).__name__}: {raised}{at}")

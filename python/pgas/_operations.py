@@ -1,0 +1,298 @@
+"""One-sided operations of a world: copies, signals, waits, atomics."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Iterator, Sequence
+
+from ._arrays import Array, describe, number_of, word_bits, word_bytes
+from ._stream import CURRENT, resolve
+
+if TYPE_CHECKING:
+    from . import _core
+    from ._world import World
+
+_comparisons = {"==": 0, "!=": 1, ">": 2, "<=": 3, "<": 4, ">=": 5, "eq": 0, "ne": 1, "gt": 2, "le": 3, "lt": 4, "ge": 5}
+
+
+def _compare(how: str) -> int:
+    if how not in _comparisons:
+        raise ValueError(f"there is no comparison '{how}': choose ==, !=, >, <=, <, >= (or eq, ne, gt, le, lt, ge)")
+    return _comparisons[how]
+
+
+def _word(x: Any, what: str) -> Array:
+    about = describe(x)
+    if about.count != 1:
+        raise ValueError(f"{what}: one word is needed, not {about.count}: pass a[i:i+1] (NumPy), or a[i] (torch, CuPy)")
+    return about
+
+
+def _signal_word(x: Any, what: str) -> Array:
+    about = _word(x, what)
+    if about.dtype not in ("uint64", "int64"):
+        raise TypeError(f"{what}: a signal is a uint64 or an int64, not {about.dtype}")
+    return about
+
+
+class Operations:
+    """World has them. `stream=` is, for all: pgas.CURRENT, the current stream of the array's library on a GPU; None, then the
+    call returns when the operation is complete; or a stream of torch or CuPy, a pgas.Stream, or the number of a cudaStream_t. On the host heap the default blocks."""
+
+    _core: _core.World
+    device: int | None
+
+    def _world(self) -> World:
+        return self  # type: ignore[return-value]
+
+    # ---- copies -----------------------------------------------------------------------------------------------------
+
+    def _copy(self, get: bool, to: Any, source: Any, pe: int, stream: Any, nbi: bool) -> None:
+        here = describe(to)
+        if not get and isinstance(source, (int, float, bool)):
+            self.p(to, source, pe, stream=stream)
+            return
+        there = describe(source)
+        if here.dtype != there.dtype:
+            raise TypeError(f"{'get' if get else 'put'}: the destination is of {here.dtype}, the source of {there.dtype}")
+        if here.count != there.count:
+            raise ValueError(f"{'get' if get else 'put'}: the destination has {here.count} elements, {tuple(here.shape)}, "
+                             f"the source {there.count}, {tuple(there.shape)}")
+        queue = resolve(self._world(), stream, *((there, here) if get else (here, there)))
+        if here.strides is None and there.strides is None:
+            self._core.copy(get, here.ptr, there.ptr, here.count * here.itemsize, pe, queue, nbi)
+            return
+        if tuple(here.shape) != tuple(there.shape):
+            raise ValueError(f"{'get' if get else 'put'}: arrays with strides have the same shape, not {tuple(here.shape)} and "
+                             f"{tuple(there.shape)}")
+        self._core.copy_strided(get, here.ptr, there.ptr, here.shape, _strides(here), _strides(there), here.itemsize, pe, queue, nbi)
+
+    def put(self, destination: Any, source: Any, pe: int, *, stream: Any = CURRENT, nbi: bool = False) -> None:
+        """Copies to PE `pe`'s part of `destination`. Either may have strides. A number goes to a destination of one element.
+        With `nbi`, and without a stream, it need not be complete before quiet(): keep the source until then."""
+        self._copy(False, destination, source, pe, stream, nbi)
+
+    def get(self, destination: Any, source: Any, pe: int, *, stream: Any = CURRENT, nbi: bool = False) -> None:
+        """Copies PE `pe`'s part of `source` to `destination`."""
+        self._copy(True, destination, source, pe, stream, nbi)
+
+    def p(self, destination: Any, value: Any, pe: int, *, stream: Any = CURRENT) -> None:
+        """Writes one number, which arrives whole."""
+        word = _word(destination, "p")
+        self._core.store(word.ptr, word_bytes(value, word.dtype), pe, resolve(self._world(), stream, word))
+
+    def g(self, source: Any, pe: int) -> Any:
+        """Reads one number."""
+        word = _word(source, "g")
+        raw = self._core.load(word.ptr, word.itemsize, pe)
+        return number_of(int.from_bytes(raw, "little"), word.dtype, word.itemsize)
+
+    def put_signal(self, destination: Any, source: Any, signal: Any, value: int, pe: int, *, op: str = "set",
+                   stream: Any = CURRENT, nbi: bool = False) -> None:
+        """put(), then sets the signal word of PE `pe`, or with op='add' adds to it. Whoever sees the signal sees the data."""
+        if op not in ("set", "add"):
+            raise ValueError(f"put_signal: op is 'set' or 'add', not '{op}'")
+        word = _signal_word(signal, "put_signal")
+        here, there = describe(destination), describe(source)
+        if here.strides is not None or there.strides is not None:
+            self.put(destination, source, pe, stream=stream, nbi=nbi)
+            self._core.signal(word.ptr, value, op == "add", pe, resolve(self._world(), stream, here, there, word))
+            return
+        if here.dtype != there.dtype or here.count != there.count:
+            raise TypeError(f"put_signal: the destination is {here.count} of {here.dtype}, the source {there.count} of {there.dtype}")
+        queue = resolve(self._world(), stream, here, there, word)
+        self._core.put_signal(here.ptr, there.ptr, here.count * here.itemsize, word.ptr, value, op == "add", pe, queue, nbi)
+
+    # ---- signals and waits ------------------------------------------------------------------------------------------
+
+    def signal_set(self, signal: Any, value: int, pe: int, *, stream: Any = CURRENT) -> None:
+        """Sets a signal word of PE `pe`, after all earlier operations on that PE: of this thread, or of the stream."""
+        word = _signal_word(signal, "signal_set")
+        self._core.signal(word.ptr, value, False, pe, resolve(self._world(), stream, word))
+
+    def signal_add(self, signal: Any, value: int, pe: int, *, stream: Any = CURRENT) -> None:
+        """Adds to a signal word of PE `pe`, in the same order."""
+        word = _signal_word(signal, "signal_add")
+        self._core.signal(word.ptr, value, True, pe, resolve(self._world(), stream, word))
+
+    def signal_fetch(self, signal: Any) -> int:
+        """This PE's own signal word."""
+        return self._core.signal_fetch(_signal_word(signal, "signal_fetch").ptr)
+
+    def _wait(self, words: Any, which: str, how: str, values: Any, status: Sequence[int] | None, timeout: float | None,
+              once: bool) -> Any:
+        about = describe(words)
+        if about.strides is not None:
+            raise ValueError("a wait: the words lie one behind the other")
+        if isinstance(values, (int, float)):
+            raw = word_bytes(values, about.dtype)
+        else:
+            raw = b"".join(word_bytes(int(value), about.dtype) for value in values)
+        return self._core.wait(about.dtype, about.ptr, about.count, which, _compare(how), raw, list(status or ()),
+                               -1.0 if timeout is None else timeout, once)
+
+    def wait_until(self, words: Any, how: str, value: int, *, timeout: float | None = None, stream: Any = None) -> None:
+        """Waits until this PE's own words all compare so with `value`: wait_until(signal, '>=', 1). With a stream the stream
+        waits, and the call returns. Ctrl-C ends a wait without a stream, and leaves the world as it is.
+
+        `timeout` is seconds; without it PGAS_WAIT_TIMEOUT counts."""
+        about = describe(words)
+        queue = resolve(self._world(), stream, about)
+        if queue is not None:
+            self._core.wait_on_stream(about.dtype, about.ptr, about.count, _compare(how), word_bytes(value, about.dtype), queue)
+        else:
+            self._wait(words, "all", how, value, None, timeout, False)
+
+    def wait_until_all(self, words: Any, how: str, values: Any, *, status: Sequence[int] | None = None,
+                       timeout: float | None = None) -> None:
+        """Waits until every word has compared so with the value, or with its own one. Words with a status other than 0 are
+        left out."""
+        self._wait(words, "all", how, values, status, timeout, False)
+
+    def wait_until_any(self, words: Any, how: str, values: Any, *, status: Sequence[int] | None = None,
+                       timeout: float | None = None) -> int | None:
+        """Waits until some word does; returns its index, None where there are no words."""
+        return self._wait(words, "any", how, values, status, timeout, False)  # type: ignore[no-any-return]
+
+    def wait_until_some(self, words: Any, how: str, values: Any, *, status: Sequence[int] | None = None,
+                        timeout: float | None = None) -> list[int]:
+        """Waits until some words do; returns their indices, ascending."""
+        return self._wait(words, "some", how, values, status, timeout, False)  # type: ignore[no-any-return]
+
+    def test(self, words: Any, how: str, value: int) -> bool:
+        """Whether all words compare so now."""
+        return bool(self._wait(words, "all", how, value, None, None, True))
+
+    def test_any(self, words: Any, how: str, values: Any, *, status: Sequence[int] | None = None) -> int | None:
+        """The index of a word that compares so now; None where none does."""
+        return self._wait(words, "any", how, values, status, None, True)  # type: ignore[no-any-return]
+
+    def test_some(self, words: Any, how: str, values: Any, *, status: Sequence[int] | None = None) -> list[int]:
+        """The indices of all words that compare so now."""
+        return self._wait(words, "some", how, values, status, None, True)  # type: ignore[no-any-return]
+
+    # ---- atomics ----------------------------------------------------------------------------------------------------
+
+    def _atomic(self, name: str, target: Any, value: Any, pe: int, stream: Any, condition: Any = 0) -> None:
+        word = _word(target, f"atomic_{name}")
+        self._core.atomic(name, word.dtype, word.ptr, word_bits(value, word.dtype), word_bits(condition, word.dtype), False, pe,
+                          resolve(self._world(), stream, word), 0)
+
+    def _atomic_fetch(self, name: str, target: Any, value: Any, pe: int, out: Any, stream: Any, condition: Any = 0) -> Any:
+        word = _word(target, f"atomic_{name}")
+        bits = word_bits(value, word.dtype), word_bits(condition, word.dtype)
+        if out is None:
+            old = self._core.atomic(name, word.dtype, word.ptr, *bits, True, pe, None, 0)
+            return number_of(old or 0, word.dtype, word.itemsize)
+        result = _word(out, "out")
+        if result.dtype != word.dtype:
+            raise TypeError(f"atomic_{name}: out is of {result.dtype}, the word of {word.dtype}")
+        queue = resolve(self._world(), stream, word, result)
+        if queue is None:
+            raise ValueError(f"atomic_{name}: out= is for streams; without one the old value is returned")
+        self._core.atomic(name, word.dtype, word.ptr, *bits, True, pe, queue, result.ptr)
+        return None
+
+    def atomic_fetch(self, target: Any, pe: int, *, out: Any = None, stream: Any = CURRENT) -> Any:
+        """Reads one word. As all that fetch: returns the value before the operation; with `out` it is written there, in the
+        order of the stream."""
+        return self._atomic_fetch("fetch", target, 0, pe, out, stream)
+
+    def atomic_set(self, target: Any, value: Any, pe: int, *, stream: Any = CURRENT) -> None:
+        """Writes the word."""
+        self._atomic("set", target, value, pe, stream)
+
+    def atomic_swap(self, target: Any, value: Any, pe: int, *, out: Any = None, stream: Any = CURRENT) -> Any:
+        """Writes the word, and gives the old value."""
+        return self._atomic_fetch("swap", target, value, pe, out, stream)
+
+    def atomic_compare_swap(self, target: Any, condition: Any, value: Any, pe: int, *, out: Any = None, stream: Any = CURRENT) -> Any:
+        """Writes `value` where the word equals `condition`, bit for bit, and gives the old value."""
+        return self._atomic_fetch("compare_swap", target, value, pe, out, stream, condition)
+
+    def atomic_add(self, target: Any, value: Any, pe: int, *, stream: Any = CURRENT) -> None:
+        """Adds."""
+        self._atomic("add", target, value, pe, stream)
+
+    def atomic_fetch_add(self, target: Any, value: Any, pe: int, *, out: Any = None, stream: Any = CURRENT) -> Any:
+        """Adds, and gives the old value."""
+        return self._atomic_fetch("add", target, value, pe, out, stream)
+
+    def atomic_inc(self, target: Any, pe: int, *, stream: Any = CURRENT) -> None:
+        """Adds one."""
+        self._atomic("add", target, 1, pe, stream)
+
+    def atomic_fetch_inc(self, target: Any, pe: int, *, out: Any = None, stream: Any = CURRENT) -> Any:
+        """Adds one, and gives the old value."""
+        return self._atomic_fetch("add", target, 1, pe, out, stream)
+
+    def atomic_and(self, target: Any, value: int, pe: int, *, stream: Any = CURRENT) -> None:
+        """Clears the bits that are zero in `value`."""
+        self._atomic("and", target, value, pe, stream)
+
+    def atomic_fetch_and(self, target: Any, value: int, pe: int, *, out: Any = None, stream: Any = CURRENT) -> Any:
+        """The same, and gives the old value."""
+        return self._atomic_fetch("and", target, value, pe, out, stream)
+
+    def atomic_or(self, target: Any, value: int, pe: int, *, stream: Any = CURRENT) -> None:
+        """Sets the bits that are one in `value`."""
+        self._atomic("or", target, value, pe, stream)
+
+    def atomic_fetch_or(self, target: Any, value: int, pe: int, *, out: Any = None, stream: Any = CURRENT) -> Any:
+        """The same, and gives the old value."""
+        return self._atomic_fetch("or", target, value, pe, out, stream)
+
+    def atomic_xor(self, target: Any, value: int, pe: int, *, stream: Any = CURRENT) -> None:
+        """Flips the bits that are one in `value`."""
+        self._atomic("xor", target, value, pe, stream)
+
+    def atomic_fetch_xor(self, target: Any, value: int, pe: int, *, out: Any = None, stream: Any = CURRENT) -> Any:
+        """The same, and gives the old value."""
+        return self._atomic_fetch("xor", target, value, pe, out, stream)
+
+    def atomic_min(self, target: Any, value: Any, pe: int, *, stream: Any = CURRENT) -> None:
+        """Writes `value` where it is smaller."""
+        self._atomic("min", target, value, pe, stream)
+
+    def atomic_fetch_min(self, target: Any, value: Any, pe: int, *, out: Any = None, stream: Any = CURRENT) -> Any:
+        """The same, and gives the old value."""
+        return self._atomic_fetch("min", target, value, pe, out, stream)
+
+    def atomic_max(self, target: Any, value: Any, pe: int, *, stream: Any = CURRENT) -> None:
+        """Writes `value` where it is larger."""
+        self._atomic("max", target, value, pe, stream)
+
+    def atomic_fetch_max(self, target: Any, value: Any, pe: int, *, out: Any = None, stream: Any = CURRENT) -> Any:
+        """The same, and gives the old value."""
+        return self._atomic_fetch("max", target, value, pe, out, stream)
+
+    # ---- order ------------------------------------------------------------------------------------------------------
+
+    def quiet(self, *, stream: Any = CURRENT) -> None:
+        """Completes earlier operations at their targets: of the host, or of the stream."""
+        self._core.quiet(resolve(self._world(), stream))
+
+    def fence(self, *, stream: Any = CURRENT) -> None:
+        """Orders earlier operations before later ones, to each PE."""
+        self._core.fence(resolve(self._world(), stream))
+
+    @contextmanager
+    def lock(self, word: Any) -> Iterator[None]:
+        """`with world.lock(word):` is entered by one PE at a time. The word is a uint64 or int64 of the heap, zero at first."""
+        at = _signal_word(word, "lock").ptr
+        self._core.set_lock(at)
+        try:
+            yield
+        finally:
+            self._core.clear_lock(at)
+
+
+def _strides(of: Array) -> tuple[int, ...]:
+    if of.strides is not None:
+        return of.strides
+    made: list[int] = []
+    step = 1
+    for extent in reversed(of.shape):
+        made.append(step)
+        step *= extent
+    return tuple(reversed(made))

@@ -1,0 +1,263 @@
+"""Arrays and timelines shared by ticket, between any two processes of a host, without a world."""
+
+from __future__ import annotations
+
+import base64
+import json
+import weakref
+from typing import Any, Mapping, NamedTuple, Sequence
+
+from . import _core
+from ._arrays import Array, describe, dtype_name, extent_bytes, library_of, make
+from ._stream import CURRENT, _current_of, native_of
+
+_mark = "pgas-arrays:"
+
+
+class Opener(NamedTuple):
+    """A process that has something of this one open."""
+
+    pid: int
+    uid: int
+    since: float
+    """Seconds since 1970."""
+
+
+class Ticket(str):
+    """A word that opens shared arrays: pgas.open(ticket). It can go through a file, a pipe or a variable as any text."""
+
+    _shared: Sequence[_core.SharedMemory] = ()
+
+    def revoke(self) -> None:
+        """Makes all tickets of the arrays invalid. Who has them open keeps them."""
+        for one in self._shared:
+            one.revoke()
+
+    def opened_by(self) -> list[Opener]:
+        """The processes that have the arrays open now."""
+        found = {row for one in self._shared for row in one.opened_by()}
+        return sorted(Opener(*row) for row in found)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (str, (str(self),))
+
+
+class OpenedArray(NamedTuple):
+    """Where an opened array comes from, by opened()."""
+
+    host: str
+    pid: int
+    uid: int
+    alive: bool
+    """Whether the process that shares it still runs."""
+
+
+# What this process shares: by the start of the memory, while an array of it lives.
+_shared: dict[int, _core.SharedMemory] = {}
+# What it has opened, by the start of the memory.
+_opened: weakref.WeakValueDictionary[int, _core.OpenedMemory] = weakref.WeakValueDictionary()
+
+
+def shared_empty(shape: int | Sequence[int], dtype: Any = "float32", *, like: Any = None, device: int | None = None,
+                 read_only: bool = False) -> Any:
+    """An array in memory of its own that share() can share: on the host, or on the GPU with this number.
+
+    `read_only`: others may only read it. Memory of the host is zero at first."""
+    extents = (shape,) if isinstance(shape, int) else tuple(shape)
+    name = dtype_name(dtype)
+    size = _core.itemsize(name)
+    for extent in extents:
+        size *= extent
+    if size == 0:
+        raise ValueError(f"shared_empty: the shape {extents} has no elements")
+    shared = _core.SharedMemory.make(device, size, read_only)
+    made = make(shared.memory.view(extents, name), library_of(like, device is not None))
+    _keep(made, describe(made).ptr, shared)
+    return made
+
+
+def _keep(array: Any, start: int, shared: _core.SharedMemory) -> None:
+    _shared[start] = shared
+    weakref.finalize(array, _shared.pop, start, None)
+
+
+def _shared_of(about: Array, read_only: bool, whole_block: bool) -> tuple[_core.SharedMemory, int]:
+    """What shares the memory of an array, and where it begins in there."""
+    begin, size = extent_bytes(about)
+    for start, shared in list(_shared.items()):
+        if start <= begin and begin + size <= start + shared.memory.nbytes:
+            return shared, begin - start
+    if about.library == "torch":
+        # The memory of all arrays that share one storage.
+        storage = about.source.untyped_storage()
+        begin, size = storage.data_ptr(), storage.nbytes()
+    shared = _core.SharedMemory.of(begin, size, about.gpu, read_only, whole_block)
+    _keep(about.source, begin, shared)
+    return shared, extent_bytes(about)[0] - begin
+
+
+def share(arrays: Any, *, read_only: bool = False, whole_block: bool = False, lifetime: float | None = None,
+          opens: int | None = None, user: int | None = None) -> Ticket:
+    """A ticket for an array, or for a mapping of names to arrays, such as a state_dict: whoever opens it uses the same memory.
+
+    The array is of shared_empty(), or of memory that a handle can share: torch and CuPy on a GPU. Tickets are valid as long as
+    the array object lives. `whole_block`: also where the handle discloses the memory around the array, as with PyTorch's
+    allocator. lifetime: seconds. opens: how many processes may open it. user: the number of the user that may, instead of
+    this one."""
+    named: Mapping[str, Any] = arrays if isinstance(arrays, Mapping) else {"": arrays}
+    tickets: dict[int, int] = {}
+    used: list[_core.SharedMemory] = []
+    rows = []
+    for name, array in named.items():
+        about = describe(array)
+        if about.count == 0:
+            rows.append([name, -1, 0, about.dtype, list(about.shape), None, about.library])
+            continue
+        shared, offset = _shared_of(about, read_only, whole_block)
+        if id(shared) not in tickets:
+            tickets[id(shared)] = len(used)
+            used.append(shared)
+        low = extent_bytes(about)[0]
+        strides = None if about.strides is None else list(about.strides)
+        rows.append([name, tickets[id(shared)], offset + about.ptr - low, about.dtype, list(about.shape), strides, about.library])
+    content = {"mapping": isinstance(arrays, Mapping), "tickets": [one.ticket(lifetime, opens, user) for one in used],
+               "gpus": [one.memory.device for one in used], "arrays": rows}
+    text = base64.urlsafe_b64encode(json.dumps(content, separators=(",", ":")).encode()).decode()
+    made = Ticket(_mark + text)
+    made._shared = used
+    return made
+
+
+def _content_of(ticket: str) -> dict[str, Any]:
+    damaged = "open: this is no ticket of pgas.share(), or it is damaged: pass the whole word"
+    if not ticket.startswith(_mark):
+        _core.raise_error(204, damaged, -1)
+    try:
+        content = json.loads(base64.b64decode(ticket[len(_mark):], altchars=b"-_", validate=True))
+        count = len(content["tickets"])
+        for name, which, offset, dtype, shape, strides, library in content["arrays"]:
+            if not (-1 <= which < count and offset >= 0 and isinstance(name, str)):
+                raise ValueError(which)
+        return dict(content)
+    except (ValueError, KeyError, TypeError):
+        _core.raise_error(204, damaged, -1)
+        raise
+
+
+def open_ticket(ticket: str, *, like: Any = None, device: Any = None, timeout: float = 10.0) -> Any:
+    """The arrays of a ticket, in the memory of the process that shares them: an array, or a dict of them.
+
+    `like`: of which library they are; else of that of the exporter. device: the number of the GPU, or 'host', on which they are
+    used; else where the memory lies. timeout: seconds that the exporter may take to answer."""
+    content = _content_of(ticket)
+    memories: list[_core.Memory] = []
+    for text, gpu in zip(content["tickets"], content["gpus"]):
+        opened = _core.OpenedMemory.open(text, timeout, device)
+        place = device if isinstance(device, int) else gpu
+        memory = opened.memory(place)
+        memories.append(memory)
+        _opened[memory.ptr] = opened
+    arrays: dict[str, Any] = {}
+    for name, which, offset, dtype, shape, strides, library in content["arrays"]:
+        if which < 0:
+            part = _core.SharedMemory.make(None, 1, False).memory.view(shape, dtype)
+        else:
+            part = memories[which].view(shape, dtype, offset, strides)
+        wanted = library if like is None else library_of(like, part.device is not None)
+        arrays[name] = _writable_or_not(part, wanted)
+    return arrays if content["mapping"] else arrays[""]
+
+
+def _writable_or_not(memory: _core.Memory, library: str) -> Any:
+    if library == "torch" and memory.readonly:
+        raise TypeError("open: the memory is read-only, which torch has no tensors for: pass like='numpy', 'cupy' or 'memory'")
+    return make(memory, library)
+
+
+def opened(array: Any) -> OpenedArray:
+    """Who shares an opened array, and whether that process still runs."""
+    begin, size = extent_bytes(describe(array))
+    for start, one in list(_opened.items()):
+        if start <= begin and begin + size <= start + one.memory(None).nbytes:
+            return OpenedArray(*one.exporter, one.alive)
+    raise ValueError("opened: the array was not opened by pgas.open()")
+
+
+class Timeline:
+    """A 64-bit value that grows, by which streams and threads of two processes are ordered: one records, the other waits. Made
+    by Timeline(), or opened by Timeline.open(). docs/sharing.md says what happens when a side ends."""
+
+    def __init__(self, device: int | None = None, *, _core_timeline: _core.Timeline | None = None) -> None:
+        self._timeline = _core.Timeline.make(device) if _core_timeline is None else _core_timeline
+        self.device = self._timeline.gpu
+        """The number of the GPU whose streams use it; None for the host."""
+
+    @classmethod
+    def open(cls, ticket: str, *, device: Any = None, timeout: float = 10.0) -> Timeline:
+        """The timeline of another process."""
+        return cls(_core_timeline=_core.Timeline.open(ticket, timeout, device))
+
+    def ticket(self, *, lifetime: float | None = None, opens: int | None = None, user: int | None = None) -> str:
+        """A new ticket for open(). Only of a timeline that was made here."""
+        return self._timeline.ticket(lifetime, opens, user)
+
+    def revoke(self) -> None:
+        """Makes all tickets invalid."""
+        self._timeline.revoke()
+
+    def opened_by(self) -> list[Opener]:
+        """The processes that have it open now."""
+        return [Opener(*row) for row in self._timeline.opened_by()]
+
+    def _queue(self, stream: Any) -> Any:
+        if stream is not CURRENT:
+            return native_of(stream)
+        if self.device is None:
+            return None
+        current = _current_of(library_of(None, True), self.device)
+        if current is None:
+            raise ValueError("Timeline: JAX has no current stream: pass stream=")
+        return current
+
+    def record(self, value: int, *, stream: Any = CURRENT) -> None:
+        """Sets the value when the stream gets there; on the host now. Whoever waits for it sees all earlier work."""
+        self._timeline.record(self._queue(stream), value)
+
+    def set(self, value: int) -> None:
+        """Sets the value now."""
+        self._timeline.set(value)
+
+    def wait(self, value: int, *, stream: Any = CURRENT, timeout: float | None = None) -> None:
+        """Holds the stream until the value is at least `value`; on the host the call waits, at most `timeout` seconds."""
+        if self.device is None:
+            self.wait_host(value, timeout=timeout)
+        else:
+            self._timeline.wait(self._queue(stream), value)
+
+    def wait_host(self, value: int, *, timeout: float | None = None) -> None:
+        """Returns when the value is at least `value`. Ctrl-C ends the wait."""
+        self._timeline.wait_host(value, timeout)
+
+    def query(self) -> int:
+        """The value now."""
+        return self._timeline.query()
+
+    def recorded(self) -> int:
+        """The last value that was recorded, reached or not."""
+        return self._timeline.recorded()
+
+    @property
+    def word(self) -> int:
+        """The address of the value, for kernels of its place."""
+        return self._timeline.word
+
+    @property
+    def alive(self) -> bool:
+        """Whether the values still to come can come."""
+        return self._timeline.alive
+
+    def check(self) -> None:
+        """Raises where a wait has ended, or would end, without its value."""
+        self._timeline.check()
+
+

@@ -1,0 +1,87 @@
+"""Streams: queues of work that runs in order, beside the program."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from . import _core
+from ._arrays import Array
+
+if TYPE_CHECKING:
+    from ._world import World
+
+
+class _Current:
+    """The type of CURRENT."""
+
+    def __repr__(self) -> str:
+        return "pgas.CURRENT"
+
+
+CURRENT = _Current()
+"""The default of stream=: the current stream of the array's library on a GPU; on the host heap the call blocks."""
+
+
+class Stream:
+    """A stream of a world: on a GPU heap a CUDA stream, on the host heap a thread with a queue. Arrays that operations
+    on it use are kept until it is synchronized."""
+
+    def __init__(self, world: World) -> None:
+        self._stream = _core.Stream(world._core)
+        self._held: list[Any] = []
+
+    @property
+    def native(self) -> int:
+        """The cudaStream_t, as a number."""
+        return self._stream.native
+
+    def __cuda_stream__(self) -> tuple[int, int]:
+        return (0, self.native)
+
+    def synchronize(self) -> None:
+        """Returns when the work on it is done. Errors of that work are raised here."""
+        held, self._held = self._held, []
+        try:
+            self._stream._synchronize()
+        finally:
+            held.clear()
+
+
+def _current_of(library: str, gpu: int) -> int | None:
+    if library == "torch":
+        # torch.cuda.current_stream(gpu).cuda_stream, without the object.
+        return int(sys.modules["torch"]._C._cuda_getCurrentRawStream(gpu))
+    if library == "cupy":
+        return int(sys.modules["cupy"].cuda.get_current_stream(gpu).ptr)
+    return None
+
+
+def native_of(stream: Any) -> Any:
+    """A stream as the C++ library takes it: None, a number, or its own kind."""
+    if stream is None or isinstance(stream, int):
+        return stream
+    if isinstance(stream, Stream):
+        return stream._stream
+    if hasattr(stream, "cuda_stream"):  # torch
+        return int(stream.cuda_stream)
+    if hasattr(stream, "__cuda_stream__"):
+        return int(stream.__cuda_stream__()[1])
+    if hasattr(stream, "ptr"):  # CuPy
+        return int(stream.ptr)
+    raise TypeError(f"stream={stream!r}: pass a stream of torch or CuPy, a pgas.Stream, the number of a cudaStream_t, or None to "
+                    "block")
+
+
+def resolve(world: World, stream: Any, *arrays: Array) -> Any:
+    """The stream for an operation on these arrays, the first of which decides which one is current."""
+    if stream is None:
+        return None
+    if stream is CURRENT:
+        gpu = world.device
+        if gpu is None:
+            return None
+        return _current_of(arrays[0].library if arrays else world.library, gpu)
+    if isinstance(stream, Stream):
+        stream._held.extend(one.source for one in arrays)
+    return native_of(stream)

@@ -1,0 +1,178 @@
+"""Teams, and collectives."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Sequence
+
+from . import _core
+from ._arrays import Array, describe
+from ._stream import CURRENT, resolve
+
+if TYPE_CHECKING:
+    from ._world import Context, World
+
+_operations = {"avg": None, "sum": "sum", "product": "prod", "prod": "prod", "min": "min", "max": "max", "band": "band", "bor": "bor",
+               "bxor": "bxor", "and": "band", "or": "bor", "xor": "bxor"}
+
+
+def _operation(op: Any) -> str:
+    """A name of torch, such as ReduceOp.SUM or 'sum', or of OpenSHMEM."""
+    name = op if isinstance(op, str) else str(op)
+    name = name.rsplit(".", 1)[-1].lower()
+    found = _operations.get(name)
+    if found is None:
+        raise ValueError(f"there is no reduction '{op}': choose sum, prod, min, max, band, bor or bxor")
+    return found
+
+
+def _plain(x: Any, what: str) -> Array:
+    about = describe(x)
+    if about.strides is not None:
+        raise ValueError(f"{what}: arrays are in C order, not with strides: copy into an array of its own")
+    return about
+
+
+class Collectives:
+    """Collectives of a world, or of a team. All members call, in the same order. Arrays are symmetric memory: of world.empty(),
+    zeros() or full(). `stream=` as in pgas.World."""
+
+    my_pe: int
+    n_pes: int
+
+    def _members(self) -> tuple[World, _core.Team]:
+        world: Any = self
+        return world, world._core.team
+
+    def _collective(self, name: str, out: Any, x: Any, stream: Any, *, out_blocks: int = 1, in_blocks: int = 1, op: Any = "sum",
+                    root: int = 0, any_count: bool = False) -> None:
+        to, source = _plain(out, name), _plain(x, name)
+        if to.dtype != source.dtype:
+            raise TypeError(f"{name}: the output is of {to.dtype}, the input of {source.dtype}")
+        count = source.count // in_blocks
+        if count * in_blocks != source.count:
+            raise ValueError(f"{name}: the input has {source.count} elements, which {in_blocks} members can't share equally")
+        if not any_count and to.count != count * out_blocks:
+            raise ValueError(f"{name}: for an input of {source.count} elements the output has {count * out_blocks}, not {to.count}")
+        world, core = self._members()
+        core.collective(name, to.dtype, _operation(op), to.ptr, source.ptr, count, root, (1, 1), resolve(world, stream, to, source))
+
+    def barrier(self, *, stream: Any = CURRENT) -> None:
+        """Returns when all members have called it and the earlier operations of the host are complete; on a stream, in its
+        order."""
+        world, core = self._members()
+        core.barrier(resolve(world, stream))
+
+    def sync(self, *, stream: Any = CURRENT) -> None:
+        """Returns when all members have called it; their operations may be incomplete."""
+        world, core = self._members()
+        core.sync(resolve(world, stream))
+
+    def broadcast(self, x: Any, root: int = 0, *, source: Any = None, stream: Any = CURRENT) -> None:
+        """Member `root`'s elements, on every member: in place, or from `source` on the root."""
+        self._collective("broadcast", x, x if source is None else source, stream, root=root)
+
+    def all_reduce(self, x: Any, op: Any = "sum", *, out: Any = None, stream: Any = CURRENT) -> None:
+        """Every member's elements combined, on every member: in place, or into `out`."""
+        self._collective("all_reduce", x if out is None else out, x, stream, op=op)
+
+    def reduce(self, x: Any, root: int = 0, op: Any = "sum", *, out: Any = None, stream: Any = CURRENT) -> None:
+        """all_reduce() to one member; the memory of the others is not written."""
+        self._collective("reduce", x if out is None else out, x, stream, op=op, root=root)
+
+    def reduce_scatter(self, out: Any, x: Any, op: Any = "sum", *, stream: Any = CURRENT) -> None:
+        """Every member's elements combined; member k gets block k."""
+        self._collective("reduce_scatter", out, x, stream, op=op, in_blocks=self.n_pes)
+
+    def all_gather(self, out: Any, x: Any, *, stream: Any = CURRENT) -> None:
+        """Every member's elements one behind the other, on every member."""
+        self._collective("all_gather", out, x, stream, out_blocks=self.n_pes)
+
+    def all_gather_v(self, out: Any, x: Any, *, stream: Any = CURRENT) -> None:
+        """all_gather() of counts that differ. `out` has room for all; with checks on that is verified."""
+        self._collective("all_gather_v", out, x, stream, any_count=True)
+
+    def all_to_all(self, out: Any, x: Any, *, stream: Any = CURRENT) -> None:
+        """Block j of member i's `x` becomes block i of member j's `out`."""
+        self._collective("all_to_all", out, x, stream, in_blocks=self.n_pes, out_blocks=self.n_pes)
+
+    def inclusive_scan(self, x: Any, op: Any = "sum", *, out: Any = None, stream: Any = CURRENT) -> None:
+        """Member k gets the elements of members 0 to k combined."""
+        self._collective("inclusive_scan", x if out is None else out, x, stream, op=op)
+
+    def exclusive_scan(self, x: Any, op: Any = "sum", *, out: Any = None, stream: Any = CURRENT) -> None:
+        """Member k gets the elements of members 0 to k - 1 combined, member 0 the neutral element."""
+        self._collective("exclusive_scan", x if out is None else out, x, stream, op=op)
+
+    # torch's longer names, and OpenSHMEM's.
+    all_gather_into_tensor = all_gather
+    reduce_scatter_tensor = reduce_scatter
+    all_to_all_single = all_to_all
+    fcollect = all_gather
+    alltoall = all_to_all
+    reduce_to_root = reduce
+    barrier_all = barrier
+    sync_all = sync
+
+
+class Team(Collectives):
+    """An ordered set of PEs of a world, with numbers of its own. Dropping one is local: it is destroyed when the world is
+    left. destroy(), or leaving a `with`, destroys it at once, and is collective over its members."""
+
+    def __init__(self, world: World, core: _core.Team) -> None:
+        self.world = world
+        """The world that it belongs to."""
+        self._team = core
+        if core.is_member:
+            self.my_pe = core.my_pe
+            self.n_pes = core.n_pes
+
+    def __bool__(self) -> bool:
+        """Whether this PE is a member."""
+        return self._team.is_member
+
+    def __enter__(self) -> Team:
+        return self
+
+    def __exit__(self, kind: Any, raised: BaseException | None, trace: Any) -> None:
+        if raised is None:
+            self.destroy()
+
+    def _members(self) -> tuple[World, _core.Team]:
+        return self.world, self._team
+
+    @property
+    def context(self) -> Context:
+        """The argument of kernels whose operations take this team's numbers."""
+        from ._world import Context
+
+        return Context(self._team.context_bytes())
+
+    def world_pe(self, pe: int) -> int:
+        """The world's number of member `pe`."""
+        return self._team.world_pe(pe)
+
+    def translate_pe(self, pe: int, to: Team) -> int:
+        """The number of member `pe` in another team of the world; -1 if it is no member there."""
+        return self._team.translate_pe(pe, to._team)
+
+    def split_strided(self, start: int, stride: int, size: int) -> Team:
+        """Collective over this team: members start, start + stride, and so on, `size` of them. Others get an empty team."""
+        return Team(self.world, self._team.split_strided(start, stride, size))
+
+    def split(self, color: int, key: int = 0) -> Team:
+        """Collective over this team: members of the same color make a team, in the order of key, then of their number here. A
+        negative color gets an empty one."""
+        return Team(self.world, self._team.split(color, key))
+
+    def split_list(self, members: Sequence[int]) -> Team:
+        """Collective over this team: a team of these members, in this order."""
+        return Team(self.world, self._team.split_list(list(members)))
+
+    def split_2d(self, x_range: int) -> tuple[Team, Team]:
+        """Collective over this team: numbers its members row by row, `x_range` in a row; this PE's row and column."""
+        row, column = self._team.split_2d(x_range)
+        return Team(self.world, row), Team(self.world, column)
+
+    def destroy(self) -> None:
+        """Collective over its members: gives its memory back. Kernels and streams that use it must have ended."""
+        self._team.destroy()

@@ -1,0 +1,239 @@
+"""Worlds, and arrays on their heap."""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from types import TracebackType
+from typing import Any, Sequence
+
+from . import _core
+from ._arrays import describe, dtype_name, extent_bytes, library_of, make
+from ._core import Memory
+from ._error import Code, Error
+from ._operations import Operations
+from ._stream import CURRENT, Stream, native_of, resolve
+from ._team import Collectives, Team
+
+_package = os.path.dirname(os.path.abspath(__file__))
+
+
+def _caller() -> str:
+    """The line of the program that called."""
+    frame: Any = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_package):
+        frame = frame.f_back
+    return "?" if frame is None else f"{frame.f_code.co_filename[-300:]}:{frame.f_lineno}"
+
+
+def _shape_of(shape: int | Sequence[int]) -> tuple[int, ...]:
+    made = (shape,) if isinstance(shape, int) else tuple(int(extent) for extent in shape)
+    if any(extent < 0 for extent in made):
+        raise ValueError(f"the shape {made} has a negative extent")
+    return made
+
+
+class Context:
+    """All that a kernel needs of a world or a team: the struct pgas::context of C++, by its bytes."""
+
+    def __init__(self, raw: bytes) -> None:
+        self.bytes = raw
+
+    def __repr__(self) -> str:
+        return f"<pgas.Context of {len(self.bytes)} bytes>"
+
+
+class World(Operations, Collectives):
+    """The PEs that joined together. Made by pgas.join(); `with` leaves it."""
+
+    def __init__(self, core: _core.World, like: Any = None) -> None:
+        self._core = core
+        self._like = like
+        self.my_pe: int = core.my_pe
+        """This PE's number."""
+        self.n_pes: int = core.n_pes
+        """How many PEs there are."""
+        self.device: int | None = core.device
+        """The number of this PE's GPU, as CUDA counts here; None on the host heap."""
+
+    def __repr__(self) -> str:
+        place = "the host heap" if self.device is None else f"GPU {self.device}"
+        return f"<pgas.World: PE {self.my_pe} of {self.n_pes} on {place}{', left' if self._core.left else ''}>"
+
+    # ---- the world itself -------------------------------------------------------------------------------------------
+
+    def __enter__(self) -> World:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, raised: BaseException | None, trace: TracebackType | None) -> None:
+        planned = raised is None or (isinstance(raised, SystemExit) and raised.code in (None, 0))
+        if planned:
+            self.leave()
+            return
+        while trace is not None and trace.tb_next is not None:
+            trace = trace.tb_next
+        at = "" if trace is None else f" at {trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}"
+        self.abort(f"{type(raised).__name__}: {raised}{at}")
+        try:
+            self.leave()
+        except Error:
+            pass  # the first failure of the world, which is on its way already
+
+    def leave(self) -> None:
+        """Collective: waits for all PEs, then gives all resources back. The arrays of the world are invalid afterwards: their
+        memory is gone, and touching it ends the process. Does nothing the second time."""
+        self._core.leave()
+
+    def abort(self, reason: str) -> None:
+        """Ends the world for all PEs: their calls raise, with this reason."""
+        self._core.abort(reason)
+
+    def check(self) -> None:
+        """Raises the first failure of the world, if there was one."""
+        self._core.check()
+
+    def info(self, pe: int) -> dict[str, Any]:
+        """The properties of a PE: host, pid, device, route and more."""
+        return self._core.info(pe)
+
+    def usage(self) -> dict[str, int]:
+        """The use of this PE's part of the heap, in bytes, and how many arrays there are, and are dropped but not yet given
+        back."""
+        return self._core.usage()
+
+    @property
+    def context(self) -> Context:
+        """The argument of kernels."""
+        return Context(self._core.context_bytes())
+
+    @property
+    def team(self) -> Team:
+        """All PEs."""
+        return Team(self, self._core.team)
+
+    @property
+    def domain_team(self) -> Team:
+        """The PEs whose memory this one loads and stores directly, itself included."""
+        return Team(self, self._core.domain_team)
+
+    @property
+    def host_team(self) -> Team:
+        """The PEs of this host."""
+        return Team(self, self._core.host_team)
+
+    @property
+    def library(self) -> str:
+        """The library of arrays for which nothing else was asked."""
+        return library_of(self._like, self.device is not None)
+
+    def stream(self) -> Stream:
+        """A new stream of the world."""
+        return Stream(self)
+
+    def synchronize(self, stream: Any = CURRENT) -> None:
+        """Waits for a stream; failures of its work are raised here."""
+        if isinstance(stream, Stream):
+            stream.synchronize()
+        else:
+            self._core.synchronize(resolve(self, stream) if stream is CURRENT else native_of(stream))
+
+    # ---- arrays -----------------------------------------------------------------------------------------------------
+
+    def _allocate(self, what: str, nbytes: int, alignment: int, zero: bool) -> Memory:
+        call = f"{what} at {_caller()}"
+        try:
+            return self._core.allocate(nbytes, alignment, zero, call)
+        except Error as failed:
+            if failed.code is not Code.out_of_memory:
+                raise
+        # All PEs get here. Arrays in cycles of references are dropped by the collector only.
+        gc.collect()
+        return self._core.allocate(nbytes, alignment, zero, call)
+
+    def _array(self, what: str, shape: int | Sequence[int], dtype: Any, like: Any, zero: bool) -> Any:
+        extents = _shape_of(shape)
+        template = None if like is None or isinstance(like, str) or type(like).__name__ == "module" else describe(like)
+        if dtype is None:
+            dtype = "float32" if template is None else template.dtype
+        name = dtype_name(dtype)
+        library = library_of(self._like if like is None else like, self.device is not None)
+        size = _core.itemsize(name)
+        for extent in extents:
+            size *= extent
+        memory = self._allocate(f"{what}({extents}, {name})", size, max(16, _core.itemsize(name)), zero)
+        return make(memory.view(extents, name), library)
+
+    def empty(self, shape: int | Sequence[int], dtype: Any = None, *, like: Any = None) -> Any:
+        """Collective: an array on the heap of every PE, with the same shape and type on all of them, not initialized.
+
+        `like` is an array whose library, and type where none is given, the new one has; or the name of the library. Dropping
+        the array is local, in any order; its memory is given back by the next collective call that allocates, or collect()."""
+        return self._array("empty", shape, dtype, like, False)
+
+    def zeros(self, shape: int | Sequence[int], dtype: Any = None, *, like: Any = None) -> Any:
+        """empty(), and all of it is zero on all PEs when it returns."""
+        return self._array("zeros", shape, dtype, like, True)
+
+    def full(self, shape: int | Sequence[int], fill_value: Any, dtype: Any = None, *, like: Any = None) -> Any:
+        """empty(), and all of it has this value on all PEs when it returns. PEs may give different values."""
+        if dtype is None and (like is None or isinstance(like, str)):
+            dtype = {bool: "bool", int: "int64", complex: "complex64"}.get(type(fill_value), "float32")
+        made = self._array("full", shape, dtype, like, False)
+        about = describe(made)
+        if about.library == "jax" or about.library == "memory":
+            raise TypeError("full: arrays of JAX can't be written, and plain memory has no values: use zeros() or empty()")
+        made[...] = fill_value
+        if self.device is not None:
+            self.synchronize(resolve(self, CURRENT, about))
+        self.barrier(stream=None)
+        return made
+
+    def allocate(self, nbytes: int, *, alignment: int = 16, zero: bool = False) -> Memory:
+        """Collective: plain memory on the heap of every PE, for libraries that take DLPack, the CUDA array interface or, on
+        the host heap, buffers."""
+        return self._allocate(f"allocate({nbytes}, alignment={alignment}, zero={zero})", nbytes, alignment, zero)
+
+    def collect(self) -> int:
+        """Collective: gives back the memory of arrays that all PEs have dropped; returns how many."""
+        return self._core.collect(f"collect() at {_caller()}")
+
+    def peer(self, x: Any, pe: int) -> Any:
+        """PE `pe`'s part of an array, as an array of the same library for loads and stores; None where it is proxied."""
+        about = describe(x)
+        begin, size = extent_bytes(about)
+        memory = self._core.peer(begin, size, pe)
+        if memory is None:
+            return None
+        return make(memory.view(about.shape, about.dtype, about.ptr - begin, about.strides), about.library)
+
+    def peers(self, x: Any) -> list[Any]:
+        """peer() of every PE, in the order of their numbers."""
+        return [self.peer(x, pe) for pe in range(self.n_pes)]
+
+    def ptrs(self, x: Any) -> Any:
+        """The addresses of the array on every PE, as 64-bit integers in an array of the same library, on the same device; 0
+        where a PE is proxied."""
+        about = describe(x)
+        numbers = [self._core.remote(about.ptr, pe) for pe in range(self.n_pes)]
+        if about.library == "torch":
+            import torch
+
+            return torch.tensor(numbers, dtype=torch.int64, device=about.source.device)
+        if about.library == "cupy":
+            import cupy  # type: ignore[import-not-found, import-untyped, unused-ignore]
+
+            return cupy.asarray(numbers, dtype="uint64")
+        if about.library == "jax":
+            import jax  # type: ignore[import-not-found, import-untyped, unused-ignore]
+            import numpy
+
+            low_and_high = numpy.asarray(numbers, "uint64").view("uint32")  # JAX has no 64-bit integers unless told
+            return jax.device_put(low_and_high, next(iter(about.source.devices())))
+        import numpy
+
+        return numpy.asarray(numbers, "uint64")
+
+    def accessible(self, x: Any, pe: int) -> bool:
+        """Whether operations on the array can reach PE `pe`: whether it is symmetric memory of that PE."""
+        return self._core.accessible(describe(x).ptr, pe)

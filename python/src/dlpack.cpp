@@ -1,0 +1,103 @@
+// DLPack, a layout in memory that array libraries exchange arrays by. Its structs are here, as it asks for.
+#include <memory>
+#include <utility>
+
+#include "memory.hpp"
+
+namespace nb = nanobind;
+
+namespace pgas::python {
+namespace {
+
+struct dl_tensor {
+  void* data;
+  std::int32_t device_type;
+  std::int32_t device_id;
+  std::int32_t ndim;
+  std::uint8_t code;
+  std::uint8_t bits;
+  std::uint16_t lanes;
+  std::int64_t* shape;
+  std::int64_t* strides;
+  std::uint64_t byte_offset;
+};
+
+/// Before version 1.0.
+struct unversioned {
+  dl_tensor tensor;
+  void* context;
+  void (*deleter)(unversioned*);
+
+  static constexpr const char* name = "dltensor";
+};
+
+/// From version 1.0 on.
+struct versioned {
+  std::uint32_t major;
+  std::uint32_t minor;
+  void* context;
+  void (*deleter)(versioned*);
+  std::uint64_t flags;
+  dl_tensor tensor;
+
+  static constexpr const char* name = "dltensor_versioned";
+};
+static_assert(sizeof(dl_tensor) == 48 && sizeof(unversioned) == 64 && sizeof(versioned) == 80);
+
+constexpr std::int32_t on_cpu = 1;
+constexpr std::int32_t on_cuda = 2;
+constexpr std::uint64_t flag_read_only = 1;
+
+/// What a capsule points to, and what that points to.
+template <class Managed>
+struct exported {
+  Managed managed{};
+  memory of;
+  std::vector<std::int64_t> strides;
+
+  explicit exported(const memory& from) : of(from), strides(from.all_strides()) {
+    managed.tensor = {of.data,
+                      of.gpu < 0 ? on_cpu : on_cuda,
+                      of.gpu < 0 ? 0 : of.gpu,
+                      static_cast<std::int32_t>(of.shape.size()),
+                      of.type.code,
+                      of.type.bits,
+                      1,
+                      of.shape.data(),
+                      strides.data(),
+                      0};
+    managed.context = this;
+    // The consumer calls it when it has done with the memory, from any thread, with the GIL or without.
+    managed.deleter = [](Managed* self) { delete static_cast<exported*>(self->context); };
+    if constexpr (std::is_same_v<Managed, versioned>) {
+      managed.major = 1;
+      managed.minor = 0;
+      managed.flags = of.read_only ? flag_read_only : 0;
+    }
+  }
+};
+
+template <class Managed>
+nb::object capsule_of(const memory& from) {
+  auto made = std::make_unique<exported<Managed>>(from);
+  // A consumer renames the capsule; one that still has its name was not consumed.
+  PyObject* const capsule = PyCapsule_New(&made->managed, Managed::name, [](PyObject* self) {
+    if (PyCapsule_IsValid(self, Managed::name) == 0) return;
+    auto* const managed = static_cast<Managed*>(PyCapsule_GetPointer(self, Managed::name));
+    managed->deleter(managed);
+  });
+  if (capsule == nullptr) throw nb::python_error();
+  static_cast<void>(made.release());
+  return nb::steal(capsule);
+}
+
+}  // namespace
+
+nb::object to_dlpack(const memory& of, bool with_version) {
+  if (of.read_only && !with_version)
+    throw nb::buffer_error(
+        "the memory is read-only, which DLPack before version 1.0 can't say: pass max_version=(1, 0)");
+  return with_version ? capsule_of<versioned>(of) : capsule_of<unversioned>(of);
+}
+
+}  // namespace pgas::python

@@ -1,0 +1,45 @@
+#include "error.hpp"
+
+#include <nanobind/stl/string.h>
+
+namespace nb = nanobind;
+
+namespace pgas::python {
+namespace {
+
+/// The class pgas.Error. Looked up at the first error: the module that has it imports this one.
+PyObject* error_class = nullptr;
+
+void translate(const std::exception_ptr& thrown, void*) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const error& e) {
+    if (error_class == nullptr)
+      error_class = nb::object(nb::module_::import_("pgas._error").attr("Error")).release().ptr();
+    const nb::object made = nb::handle(error_class)(e.what(), static_cast<int>(e.code()), e.pe());
+    PyErr_SetObject(error_class, made.ptr());
+  }
+}
+
+}  // namespace
+
+void bind_errors(nb::module_& m) {
+  nb::register_exception_translator(translate);
+  m.def(
+      "error_table",
+      [] {
+        nb::list rows;
+        for (const error_info& row : error_table())
+          rows.append(nb::make_tuple(static_cast<int>(row.code), nb::str(row.name.data(), row.name.size()),
+                                     nb::str(row.cause.data(), row.cause.size()),
+                                     nb::str(row.fix.data(), row.fix.size())));
+        return rows;
+      },
+      "The error codes: number, name, cause and fix of each.");
+  m.def("raise_error",
+        [](int number, const std::string& message, int pe) { throw error(static_cast<code>(number), message, pe); });
+}
+
+void release_errors() noexcept { Py_CLEAR(error_class); }
+
+}  // namespace pgas::python

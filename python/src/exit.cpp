@@ -1,0 +1,97 @@
+// The end of the process with worlds still joined. Python's own end has come before: no code here may use it.
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <thread>
+
+#include "world.hpp"
+
+namespace pgas::python {
+namespace {
+
+struct joined_worlds {
+  std::mutex mutex;
+  std::vector<std::shared_ptr<joined_world>> list;
+  pid_t process = 0;
+};
+
+/// Lives to the end of the process.
+joined_worlds& all() {
+  static auto* const worlds = new joined_worlds;
+  return *worlds;
+}
+
+std::vector<std::shared_ptr<joined_world>> still_joined() {
+  joined_worlds& worlds = all();
+  if (worlds.process != getpid()) return {};  // a child of fork() is no member
+  const std::lock_guard lock(worlds.mutex);
+  std::vector<std::shared_ptr<joined_world>> found;
+  for (const auto& one : worlds.list)
+    if (!one->left()) found.push_back(one);
+  return found;
+}
+
+/// Leaves, but aborts the world if the others do not come.
+void leave_in_time(joined_world& of) {
+  const auto limit = of.get().settings().join_timeout;
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool done = false;
+  std::thread waiting([&] {
+    std::unique_lock lock(mutex);
+    if (!changed.wait_for(lock, limit, [&] { return done; }))
+      of.abort("a PE ended its program without leaving, and has waited " + std::to_string(limit.count() / 1000) +
+               " s for the others: call world.leave() on all PEs, or use 'with pgas.join() as world'");
+  });
+  try {
+    of.leave();
+  } catch (const std::exception&) {
+    // Logged where it was decided.
+  }
+  {
+    const std::lock_guard lock(mutex);
+    done = true;
+    changed.notify_all();
+  }
+  waiting.join();
+}
+
+/// glibc tells it the status of exit(), which decides whether this is an end as planned.
+void at_exit(int status, void*) {
+  for (const auto& one : still_joined()) {
+    if (status != 0)
+      one->abort("the program ends with status " + std::to_string(status) + ", without leaving the world");
+    else
+      leave_in_time(*one);
+  }
+}
+
+}  // namespace
+
+void leave_at_exit(const std::shared_ptr<joined_world>& of) {
+  joined_worlds& worlds = all();
+  const std::lock_guard lock(worlds.mutex);
+  if (worlds.process != getpid()) {
+    // After everything that joining has loaded, so that it runs before any of that is unloaded.
+    if (on_exit(at_exit, nullptr) != 0) throw error(code::system, "on_exit: no room for another function");
+    // In a child of fork() the parent's worlds are left alone, not destroyed: the library does not expect that.
+    new std::vector<std::shared_ptr<joined_world>>(std::move(worlds.list));
+    worlds.list = {};
+    worlds.process = getpid();
+  }
+  std::erase_if(worlds.list, [](const auto& one) { return one->left(); });
+  worlds.list.push_back(of);
+}
+
+void abort_all(const std::string& reason) noexcept {
+  try {
+    for (const auto& one : still_joined()) one->abort(reason);
+  } catch (const std::exception&) {
+    // No memory for the list: the end of the process tells the others as well.
+  }
+}
+
+}  // namespace pgas::python

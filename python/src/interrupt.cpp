@@ -1,0 +1,141 @@
+#include "interrupt.hpp"
+
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+
+namespace nb = nanobind;
+
+namespace pgas::python {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// How long a signal may wait for its handler.
+constexpr auto signal_latency = 20ms;
+
+struct task {
+  std::function<void()> body;
+  std::exception_ptr failed;
+  bool done = false;
+};
+
+/// A thread that runs one task at a time. It ends when nobody refers to it any more, and is never waited for.
+struct runner {
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::shared_ptr<task> next;
+  bool closed = false;
+  pid_t process = getpid();
+};
+
+void serve(const std::shared_ptr<runner>& self) {
+  std::unique_lock lock(self->mutex);
+  for (;;) {
+    self->changed.wait(lock, [&] { return self->next != nullptr || self->closed; });
+    if (self->next == nullptr) return;
+    const std::shared_ptr<task> job = std::move(self->next);
+    lock.unlock();
+    try {
+      job->body();
+    } catch (...) {
+      job->failed = std::current_exception();
+    }
+    lock.lock();
+    job->done = true;
+    self->changed.notify_all();
+  }
+}
+
+/// The thread that is free now. Used by the main thread only, with the GIL.
+std::shared_ptr<runner>* idle = new std::shared_ptr<runner>;
+
+std::shared_ptr<runner> take() {
+  if (*idle != nullptr && (*idle)->process == getpid()) return std::exchange(*idle, nullptr);
+  // A child of fork() has its parent's object, without the thread; locks in it may be held for ever.
+  if (*idle != nullptr) new std::shared_ptr<runner>(std::exchange(*idle, nullptr));
+  auto made = std::make_shared<runner>();
+  // Signals are for the threads of the program.
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    std::thread([made] { serve(made); }).detach();
+  } catch (...) {
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    throw;
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  return made;
+}
+
+void give(std::shared_ptr<runner> used) {
+  if (*idle == nullptr) {
+    *idle = std::move(used);
+    return;
+  }
+  const std::lock_guard lock(used->mutex);  // a handler of a signal has called the library, too
+  used->closed = true;
+  used->changed.notify_all();
+}
+
+}  // namespace
+
+bool on_main_thread() {
+  static pid_t process = 0;
+  static unsigned long main_thread = 0;
+  if (process != getpid()) {
+    main_thread = nb::cast<unsigned long>(nb::module_::import_("threading").attr("main_thread")().attr("ident"));
+    process = getpid();
+  }
+  return PyThread_get_thread_ident() == main_thread;
+}
+
+void run_elsewhere(std::function<void()> body, const std::function<void()>& interrupt, bool abandon) {
+  std::shared_ptr<runner> thread = take();
+  const auto job = std::make_shared<task>();
+  job->body = std::move(body);
+  {
+    const std::lock_guard lock(thread->mutex);
+    thread->next = job;
+    thread->changed.notify_all();
+  }
+  const auto wait = [&](std::optional<std::chrono::milliseconds> limit) {
+    const nb::gil_scoped_release free;
+    std::unique_lock lock(thread->mutex);
+    if (limit) return thread->changed.wait_for(lock, *limit, [&] { return job->done; });
+    thread->changed.wait(lock, [&] { return job->done; });
+    return true;
+  };
+  while (!wait(signal_latency)) {
+    if (PyErr_CheckSignals() == 0) continue;
+    nb::python_error raised;
+    {
+      const nb::gil_scoped_release free;
+      interrupt();
+    }
+    if (abandon) {
+      const std::lock_guard lock(thread->mutex);
+      thread->closed = true;
+    } else {
+      wait(std::nullopt);
+      give(std::move(thread));
+    }
+    throw raised;
+  }
+  give(std::move(thread));
+  if (job->failed) std::rethrow_exception(job->failed);
+}
+
+void check_signals() {
+  const nb::gil_scoped_acquire held;
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+}  // namespace pgas::python

@@ -1,0 +1,45 @@
+/// @file
+/// Blocking calls of the library that Ctrl-C ends. Python runs handlers of signals in its main thread only, and the
+/// library's waits do not return for a signal. So the main thread lends a blocking call to a second thread, and looks
+/// at its signals while it waits. Other threads call directly: no signal ends them.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <type_traits>
+
+namespace pgas::python {
+
+/// Whether the calling thread is the one in which Python runs handlers of signals.
+[[nodiscard]] bool on_main_thread();
+
+/// Runs `body` in the second thread and returns when it has; throws what it throws. *Callers* the main thread, with the
+/// GIL, which is free meanwhile.
+/// @param interrupt called, without the GIL, when a handler has raised: it makes `body` end soon.
+/// @param abandon whether the call returns at once then, while `body` goes on; else it waits for its end
+void run_elsewhere(std::function<void()> body, const std::function<void()>& interrupt, bool abandon);
+
+/// `body()`, without the GIL; Ctrl-C calls `interrupt`, and its exception is thrown once `body` has ended.
+template <class Body>
+auto interruptible(const Body& body, const std::function<void()>& interrupt) {
+  using result = std::invoke_result_t<const Body&>;
+  if (!on_main_thread()) {
+    const nanobind::gil_scoped_release free;
+    return body();
+  }
+  if constexpr (std::is_void_v<result>) {
+    run_elsewhere([&] { body(); }, interrupt, false);
+  } else {
+    std::optional<result> value;
+    run_elsewhere([&] { value.emplace(body()); }, interrupt, false);
+    return std::move(*value);
+  }
+}
+
+/// Throws what a handler of a signal has raised since the last call. *Callers* any thread, without the GIL.
+void check_signals();
+
+}  // namespace pgas::python

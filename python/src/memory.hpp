@@ -1,0 +1,56 @@
+/// @file
+/// Memory as Python sees it: an address with a shape and a type, which keeps what it lies in alive. Arrays of all
+/// libraries are made from it, by DLPack, the buffer protocol or the CUDA array interface.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pgas::python {
+
+/// An element type: DLPack's numbers.
+struct element_type {
+  std::uint8_t code = 1;
+  std::uint8_t bits = 8;
+
+  [[nodiscard]] std::int64_t bytes() const { return bits / 8; }
+  friend bool operator==(element_type, element_type) = default;
+};
+/// From NumPy's and torch's name, such as float32. *Errors* invalid_argument.
+[[nodiscard]] element_type element_type_of(std::string_view name);
+/// The name. *Errors* invalid_argument.
+[[nodiscard]] std::string name_of(element_type type);
+
+/// An array of plain memory. Copies refer to the same memory.
+struct memory {
+  std::shared_ptr<const void> owner;  ///< what has to live as long as the memory is used
+  std::byte* data = nullptr;
+  std::vector<std::int64_t> shape;
+  std::vector<std::int64_t> strides;  ///< elements; empty: C order
+  element_type type;
+  int gpu = -1;  ///< as CUDA counts; -1: host memory
+  bool read_only = false;
+
+  /// Elements, as the shape has them.
+  [[nodiscard]] std::int64_t count() const;
+  /// The strides in elements, also where none are stored.
+  [[nodiscard]] std::vector<std::int64_t> all_strides() const;
+};
+
+/// Memory of `bytes` bytes.
+[[nodiscard]] memory plain_memory(std::shared_ptr<const void> owner, void* data, std::size_t bytes, int gpu,
+                                  bool read_only = false);
+
+/// A DLPack capsule of the memory, which keeps its owner alive.
+[[nodiscard]] nanobind::object to_dlpack(const memory& of, bool versioned);
+
+/// The Python class Memory.
+void bind_memory(nanobind::module_& m);
+
+}  // namespace pgas::python

@@ -1,0 +1,21 @@
+// The extension pgas._core: the C++ library as Python calls it. The package's Python code gives it addresses and sizes,
+// which it takes from arrays.
+#include <nanobind/nanobind.h>
+
+#include "error.hpp"
+#include "world.hpp"
+
+namespace nb = nanobind;
+
+NB_MODULE(_core, m) {
+  m.doc() = "The C++ library pgas. Use the package pgas.";
+  // Python ends with worlds still joined, and arrays of theirs may be alive: what they keep is no leak.
+  nb::set_leak_warnings(false);
+  pgas::python::bind_errors(m);
+  pgas::python::bind_memory(m);
+  pgas::python::bind_world(m);
+  pgas::python::bind_sharing(m);
+  m.attr("version") = PGAS_VERSION;
+  m.def("leak_warnings", &nb::set_leak_warnings, nb::arg("on"), "nanobind's report of leaked objects, for tests.");
+  m.def("release_errors", &pgas::python::release_errors);
+}

@@ -1,0 +1,213 @@
+// Memory and timelines shared by ticket, without a world.
+#include <nanobind/stl/chrono.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+
+#include "error.hpp"
+#include "pgas/shared_memory.hpp"
+#include "pgas/timeline.hpp"
+#include "world.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace pgas::python {
+namespace {
+
+using seconds = std::chrono::duration<double>;
+
+std::chrono::milliseconds milliseconds(double s) {
+  return std::chrono::milliseconds(static_cast<std::int64_t>(s * 1000));
+}
+
+memory_place place_of(std::optional<int> gpu) { return gpu ? memory_place::gpu(*gpu) : memory_place::host(); }
+
+shared_memory_options options_of(bool read_only, bool whole_block) {
+  return {read_only ? access::read_only : access::read_write, whole_block ? whole_block::allow : whole_block::refuse};
+}
+
+ticket_options options_of(std::optional<double> lifetime, std::optional<int> opens, std::optional<unsigned> user) {
+  ticket_options made;
+  if (lifetime) made.lifetime = std::chrono::seconds(static_cast<std::int64_t>(*lifetime + 0.999));
+  if (opens) made.opens = *opens;
+  if (user) made.user = static_cast<uid_t>(*user);
+  return made;
+}
+
+open_options opening(double timeout, nb::handle device) {
+  open_options made;
+  made.timeout = milliseconds(timeout);
+  if (device.is(nb::str("host")) || nb::isinstance<nb::str>(device))
+    made.place = memory_place::host();
+  else if (!device.is_none())
+    made.place = memory_place::gpu(nb::cast<int>(device));
+  return made;
+}
+
+nb::list list_of(const std::vector<opener>& openers) {
+  nb::list made;
+  for (const opener& one : openers)
+    made.append(nb::make_tuple(one.pid, one.uid, std::chrono::duration<double>(one.since.time_since_epoch()).count()));
+  return made;
+}
+
+/// Memory that this process shares, which arrays of it keep alive.
+struct exported {
+  shared_memory of;
+  int gpu = -1;
+};
+/// Memory that this process has opened.
+struct imported {
+  opened_memory of;
+};
+
+void bind_memory_sharing(nb::module_& m) {
+  nb::class_<exported>(m, "SharedMemory", nb::is_weak_referenceable())
+      .def_static(
+          "make",
+          [](std::optional<int> gpu, std::size_t bytes, bool read_only) {
+            const nb::gil_scoped_release free;
+            return std::make_shared<exported>(
+                exported{shared_memory::make(place_of(gpu), bytes, options_of(read_only, false)), gpu.value_or(-1)});
+          },
+          "gpu"_a, "bytes"_a, "read_only"_a)
+      .def_static(
+          "of",
+          [](std::uintptr_t data, std::size_t bytes, std::optional<int> gpu, bool read_only, bool whole_block) {
+            const nb::gil_scoped_release free;
+            return std::make_shared<exported>(
+                exported{shared_memory::of(reinterpret_cast<void*>(data), bytes, options_of(read_only, whole_block)),
+                         gpu.value_or(-1)});
+          },
+          "ptr"_a, "bytes"_a, "gpu"_a, "read_only"_a, "whole_block"_a)
+      .def_prop_ro(
+          "memory",
+          [](const std::shared_ptr<exported>& s) { return plain_memory(s, s->of.data(), s->of.size(), s->gpu); })
+      .def(
+          "ticket",
+          [](exported& s, std::optional<double> lifetime, std::optional<int> opens, std::optional<unsigned> user) {
+            const nb::gil_scoped_release free;
+            return s.of.ticket(options_of(lifetime, opens, user));
+          },
+          "lifetime"_a = nb::none(), "opens"_a = nb::none(), "user"_a = nb::none())
+      .def("revoke", [](exported& s) { s.of.revoke(); })
+      .def("opened_by", [](const exported& s) { return list_of(s.of.opened_by()); });
+  nb::class_<imported>(m, "OpenedMemory", nb::is_weak_referenceable())
+      .def_static(
+          "open",
+          [](const std::string& ticket, double timeout, nb::handle device) {
+            const open_options options = opening(timeout, device);
+            const auto made = std::make_shared<imported>();
+            const nb::gil_scoped_release free;
+            made->of = opened_memory::open(ticket, options);
+            return made;
+          },
+          "ticket"_a, "timeout"_a, "device"_a.none())
+      .def(
+          "memory",
+          [](const std::shared_ptr<imported>& s, std::optional<int> gpu) {
+            return plain_memory(s, s->of.data(), s->of.size(), gpu.value_or(-1), s->of.access() == access::read_only);
+          },
+          "gpu"_a)
+      .def_prop_ro("exporter",
+                   [](const imported& s) {
+                     const memory_exporter& from = s.of.exporter();
+                     return nb::make_tuple(from.host, from.pid, from.uid);
+                   })
+      .def_prop_ro("alive", [](const imported& s) { return s.of.alive(); })
+      .def("check", [](const imported& s) { s.of.check(); });
+}
+
+/// Waits in steps, between which signals are looked at.
+void wait_host(const timeline& of, std::uint64_t value, std::optional<double> timeout) {
+  using clock = std::chrono::steady_clock;
+  const auto end = clock::now() + std::chrono::duration_cast<clock::duration>(seconds(timeout.value_or(0)));
+  const bool interruptible_here = on_main_thread();
+  const nb::gil_scoped_release free;
+  for (;;) {
+    auto step = std::chrono::milliseconds(20);
+    bool last = false;
+    if (timeout) {
+      const auto rest = std::chrono::duration_cast<std::chrono::milliseconds>(end - clock::now());
+      last = rest <= step;
+      step = std::max(std::min(step, rest), std::chrono::milliseconds(0));
+    }
+    try {
+      of.wait_host(value, step);
+      return;
+    } catch (const error& e) {
+      if (e.code() != code::wait_timeout || last) throw;
+    }
+    if (interruptible_here) check_signals();
+  }
+}
+
+void* stream_of(nb::handle on) {
+  return on.is_none() ? nullptr : reinterpret_cast<void*>(nb::cast<std::uintptr_t>(on));
+}
+
+void bind_timelines(nb::module_& m) {
+  nb::class_<timeline>(m, "Timeline", nb::is_weak_referenceable())
+      .def_static(
+          "make",
+          [](std::optional<int> gpu) {
+            const nb::gil_scoped_release free;
+            return timeline::make(place_of(gpu));
+          },
+          "gpu"_a)
+      .def_static(
+          "open",
+          [](const std::string& ticket, double timeout, nb::handle device) {
+            const open_options options = opening(timeout, device);
+            const nb::gil_scoped_release free;
+            return timeline::open(ticket, options);
+          },
+          "ticket"_a, "timeout"_a, "device"_a.none())
+      .def(
+          "ticket",
+          [](timeline& t, std::optional<double> lifetime, std::optional<int> opens, std::optional<unsigned> user) {
+            const nb::gil_scoped_release free;
+            return t.ticket(options_of(lifetime, opens, user));
+          },
+          "lifetime"_a = nb::none(), "opens"_a = nb::none(), "user"_a = nb::none())
+      .def("revoke", &timeline::revoke)
+      .def("opened_by", [](const timeline& t) { return list_of(t.opened_by()); })
+      .def(
+          "record",
+          [](timeline& t, nb::handle on, std::uint64_t value) {
+            void* const stream = stream_of(on);
+            const nb::gil_scoped_release free;
+            t.record(stream, value);
+          },
+          "stream"_a.none(), "value"_a)
+      .def("set", &timeline::set, "value"_a)
+      .def(
+          "wait",
+          [](timeline& t, nb::handle on, std::uint64_t value) {
+            void* const stream = stream_of(on);
+            const nb::gil_scoped_release free;
+            t.wait(stream, value);
+          },
+          "stream"_a.none(), "value"_a)
+      .def("wait_host", &wait_host, "value"_a, "timeout"_a)
+      .def("query", &timeline::query)
+      .def("recorded", &timeline::recorded)
+      .def_prop_ro("word", [](const timeline& t) { return reinterpret_cast<std::uintptr_t>(t.word()); })
+      .def_prop_ro("gpu",
+                   [](const timeline& t) {
+                     const int ordinal = t.place().ordinal;
+                     return ordinal < 0 ? std::optional<int>() : ordinal;
+                   })
+      .def_prop_ro("alive", &timeline::alive)
+      .def("check", &timeline::check);
+}
+
+}  // namespace
+
+void bind_sharing(nb::module_& m) {
+  bind_memory_sharing(m);
+  bind_timelines(m);
+}
+
+}  // namespace pgas::python

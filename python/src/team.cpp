@@ -1,0 +1,210 @@
+// The Python class Team: members of a world, and collectives.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <array>
+
+#include "error.hpp"
+#include "world.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace pgas::python {
+namespace {
+
+using detail::collective_kind;
+using detail::collective_request;
+using detail::number_type;
+using detail::reduction;
+
+/// A team of a world, as Python holds it. Dropping it is local; destroy() is collective.
+class python_team {
+ public:
+  /// One that the world has by itself.
+  python_team(std::shared_ptr<joined_world> of, const team& built_in) : of_(std::move(of)), built_in_(&built_in) {}
+  python_team(std::shared_ptr<joined_world> of, team&& made) : of_(std::move(of)), made_(std::move(made)) {}
+  python_team(python_team&&) = default;
+  ~python_team() {
+    if (of_ != nullptr && made_) of_->keep(std::move(made_));
+  }
+
+  [[nodiscard]] const team& get() const {
+    static_cast<void>(of_->get());
+    const team& one = built_in_ != nullptr ? *built_in_ : made_;
+    if (!one) refuse("this PE is not a member of the team, or the team was destroyed");
+    return one;
+  }
+  [[nodiscard]] bool is_member() const { return built_in_ != nullptr || static_cast<bool>(made_); }
+  [[nodiscard]] joined_world& of() const { return *of_; }
+  [[nodiscard]] const std::shared_ptr<joined_world>& shared_of() const { return of_; }
+  void destroy() {
+    if (built_in_ == nullptr && made_) of_->blocking([&] { made_.destroy(); });
+  }
+
+ private:
+  std::shared_ptr<joined_world> of_;
+  const team* built_in_ = nullptr;
+  team made_;
+};
+
+template <class Split>
+python_team split_by(const python_team& from, const Split& split) {
+  return {from.shared_of(), from.of().blocking([&] { return split(from.get()); })};
+}
+
+struct named_kind {
+  const char* name;
+  collective_kind what;
+  bool reduces;
+};
+constexpr std::array kinds{
+    named_kind{"broadcast", collective_kind::broadcast, false},
+    named_kind{"all_gather", collective_kind::fcollect, false},
+    named_kind{"all_gather_v", collective_kind::collect, false},
+    named_kind{"all_to_all", collective_kind::alltoall, false},
+    named_kind{"all_to_all_strided", collective_kind::alltoalls, false},
+    named_kind{"all_reduce", collective_kind::reduce, true},
+    named_kind{"reduce", collective_kind::reduce_to_root, true},
+    named_kind{"reduce_scatter", collective_kind::reduce_scatter, true},
+    named_kind{"inclusive_scan", collective_kind::inclusive_scan, true},
+    named_kind{"exclusive_scan", collective_kind::exclusive_scan, true},
+};
+constexpr std::array reductions{
+    std::pair{"sum", reduction::sum},      std::pair{"prod", reduction::prod},    std::pair{"min", reduction::min},
+    std::pair{"max", reduction::max},      std::pair{"band", reduction::bit_and}, std::pair{"bor", reduction::bit_or},
+    std::pair{"bxor", reduction::bit_xor},
+};
+
+reduction reduction_of(const std::string& name) {
+  for (const auto& [known, op] : reductions)
+    if (name == known) return op;
+  refuse("there is no reduction '" + name + "': choose sum, prod, min, max, band, bor or bxor");
+}
+
+/// The number that the library has for elements of a type: signs count for min and max only.
+number_type number_of(element_type type, reduction op, const std::string& name) {
+  const bool ordered = op == reduction::min || op == reduction::max;
+  const bool bitwise = op == reduction::bit_and || op == reduction::bit_or || op == reduction::bit_xor;
+  const int by_width = type.bits == 8 ? 0 : type.bits == 16 ? 1 : type.bits == 32 ? 2 : 3;
+  const auto integer = [&](number_type first) { return static_cast<number_type>(static_cast<int>(first) + by_width); };
+  if (type.code == 0) return integer(ordered ? number_type::i8 : number_type::u8);
+  if (type.code == 1) return integer(number_type::u8);
+  if (type.code == 6 && (bitwise || ordered)) return number_type::u8;  // bytes of 0 and 1
+  if (bitwise || (ordered && type.code == 5) || type.code == 6)
+    refuse("there is no reduction '" + name + "' of " + name_of(type));
+  if (type.code == 4) return number_type::bf16;
+  if (type.code == 5) return type.bits == 64 ? number_type::complex_f32 : number_type::complex_f64;
+  return type.bits == 16 ? number_type::f16 : type.bits == 32 ? number_type::f32 : number_type::f64;
+}
+
+/// @param root of broadcast and reduce @param strides of all_to_all_strided, elements: destination and source
+void collective(const python_team& of, const std::string& name, const std::string& type, const std::string& op,
+                std::uintptr_t dst, std::uintptr_t src, std::size_t count, int root,
+                std::pair<std::int64_t, std::int64_t> strides, nb::handle on) {
+  const named_kind* kind = nullptr;
+  for (const named_kind& row : kinds)
+    if (name == row.name) kind = &row;
+  if (kind == nullptr) refuse("there is no collective '" + name + "'");
+  const element_type elements = element_type_of(type);
+  collective_request request;
+  request.what = kind->what;
+  request.element_bytes = static_cast<std::size_t>(elements.bytes());
+  request.alignment = static_cast<std::uint8_t>(
+      std::min<std::int64_t>(elements.code == 5 ? elements.bytes() / 2 : elements.bytes(), 8));
+  request.count = count;
+  request.dst = reinterpret_cast<void*>(dst);
+  request.src = reinterpret_cast<const void*>(src);
+  request.root = root;
+  request.dst_stride = strides.first;
+  request.src_stride = strides.second;
+  if (kind->reduces) {
+    request.op = reduction_of(op);
+    request.type = number_of(elements, request.op, op);
+  }
+  const stream_argument where(of.of(), on);
+  if (where.get() != nullptr) {
+    const nb::gil_scoped_release free;
+    detail::run_collective(of.get(), where.get(), request);
+  } else {
+    of.of().blocking([&] { detail::run_collective(of.get(), nullptr, request); });
+  }
+}
+
+/// barrier() or sync().
+template <auto Blocking, auto Enqueued>
+void wait_for_members(const python_team& of, nb::handle on) {
+  const stream_argument where(of.of(), on);
+  if (where.get() != nullptr) {
+    const nb::gil_scoped_release free;
+    Enqueued(of.get(), *where.get());
+  } else {
+    of.of().blocking([&] { Blocking(of.get()); });
+  }
+}
+
+}  // namespace
+
+void bind_teams(nb::module_& m, nb::class_<joined_world>& c) {
+  nb::class_<python_team>(m, "Team", nb::is_weak_referenceable())
+      .def_prop_ro("is_member", &python_team::is_member)
+      .def_prop_ro("my_pe", [](const python_team& t) { return t.get().my_pe(); })
+      .def_prop_ro("n_pes", [](const python_team& t) { return t.get().n_pes(); })
+      .def(
+          "world_pe", [](const python_team& t, int pe) { return t.get().world_pe(pe); }, "pe"_a)
+      .def(
+          "translate_pe",
+          [](const python_team& t, int pe, const python_team& to) { return t.get().translate_pe(pe, to.get()); },
+          "pe"_a, "to"_a)
+      .def("context_bytes",
+           [](const python_team& t) {
+             const context made = t.get().context();
+             return nb::bytes(reinterpret_cast<const char*>(&made), sizeof made);
+           })
+      .def(
+          "split_strided",
+          [](const python_team& t, int start, int stride, int size) {
+            return split_by(t, [&](const team& from) { return from.split_strided(start, stride, size); });
+          },
+          "start"_a, "stride"_a, "size"_a)
+      .def(
+          "split",
+          [](const python_team& t, int color, int key) {
+            return split_by(t, [&](const team& from) { return from.split(color, key); });
+          },
+          "color"_a, "key"_a)
+      .def(
+          "split_list",
+          [](const python_team& t, const std::vector<int>& members) {
+            return split_by(t, [&](const team& from) { return from.split_list(members); });
+          },
+          "members"_a)
+      .def(
+          "split_2d",
+          [](const python_team& t, int x_range) {
+            auto [x, y] = t.of().blocking([&] { return t.get().split_2d(x_range); });
+            return std::pair(python_team(t.shared_of(), std::move(x)), python_team(t.shared_of(), std::move(y)));
+          },
+          "x_range"_a)
+      .def("destroy", &python_team::destroy)
+      .def("barrier",
+           &wait_for_members<static_cast<void (*)(const team&)>(&barrier),
+                             static_cast<void (*)(const team&, const stream&)>(&barrier)>,
+           "stream"_a.none())
+      .def("sync",
+           &wait_for_members<static_cast<void (*)(const team&)>(&sync),
+                             static_cast<void (*)(const team&, const stream&)>(&sync)>,
+           "stream"_a.none())
+      .def("collective", &collective, "name"_a, "dtype"_a, "op"_a, "dst"_a, "src"_a, "count"_a, "root"_a, "strides"_a,
+           "stream"_a.none());
+  c.def_prop_ro("team", [](const std::shared_ptr<joined_world>& of) { return python_team(of, of->get().team()); })
+      .def_prop_ro("domain_team",
+                   [](const std::shared_ptr<joined_world>& of) { return python_team(of, of->get().domain_team()); })
+      .def_prop_ro("host_team",
+                   [](const std::shared_ptr<joined_world>& of) { return python_team(of, of->get().host_team()); });
+}
+
+}  // namespace pgas::python

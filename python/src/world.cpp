@@ -1,0 +1,237 @@
+// The Python classes World and Stream.
+#include "world.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstring>
+
+#include "error.hpp"
+#include "pgas/compat_support.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace pgas::python {
+namespace {
+
+/// Joins in the second thread. After Ctrl-C the call returns, and the world that may still come about is aborted.
+std::shared_ptr<joined_world> join_elsewhere(std::function<world()> join) {
+  struct result {
+    std::mutex mutex;
+    bool given_up = false;
+    std::shared_ptr<joined_world> joined;
+  };
+  const auto shared = std::make_shared<result>();
+  const auto body = [shared, join = std::move(join)] {
+    world made = join();
+    const std::lock_guard lock(shared->mutex);
+    if (shared->given_up) {
+      made.abort("joining was interrupted by Ctrl-C on PE " + std::to_string(made.my_pe()));
+      return;
+    }
+    shared->joined = std::make_shared<joined_world>(std::move(made));
+  };
+  if (on_main_thread()) {
+    run_elsewhere(
+        body,
+        [shared] {
+          const std::lock_guard lock(shared->mutex);
+          shared->given_up = true;
+          if (shared->joined) shared->joined->abort("joining was interrupted by Ctrl-C");
+        },
+        true);
+  } else {
+    const nb::gil_scoped_release free;
+    body();
+  }
+  leave_at_exit(shared->joined);
+  return shared->joined;
+}
+
+config settings_from(const nb::dict& given) {
+  config settings = config::from_environment();
+  for (const auto [key, value] : given) {
+    const auto name = nb::cast<std::string>(key);
+    const auto milliseconds = [&] {
+      return std::chrono::milliseconds(static_cast<std::int64_t>(nb::cast<double>(value) * 1000));
+    };
+    if (name == "heap") {
+      const auto kind = nb::cast<std::string>(value);
+      if (kind != "auto" && kind != "cuda" && kind != "host")
+        refuse("join: heap is 'auto', 'cuda' or 'host', not '" + kind + "'");
+      settings.heap = kind == "auto" ? heap_kind::automatic : kind == "cuda" ? heap_kind::cuda : heap_kind::host;
+    } else if (name == "device") {
+      settings.device = nb::cast<int>(value);
+    } else if (name == "join_timeout") {
+      settings.join_timeout = milliseconds();
+    } else if (name == "wait_timeout") {
+      settings.wait_timeout = milliseconds();
+    } else if (name == "checks") {
+      settings.checks = nb::cast<bool>(value);
+    } else {
+      refuse("join: there is no setting '" + name + "'");
+    }
+  }
+  return settings;
+}
+
+template <class Pod>
+nb::bytes bytes_of(const Pod& pod) {
+  static_assert(std::is_trivially_copyable_v<Pod>);
+  return nb::bytes(reinterpret_cast<const char*>(&pod), sizeof pod);
+}
+
+nb::dict info_of(joined_world& of, int pe) {
+  const pe_info& info = of.get().pe(pe);
+  nb::dict made;
+  made["host"] = info.host;
+  made["pid"] = info.pid;
+  made["local_rank"] = info.local_rank;
+  made["device"] = info.device;
+  made["device_uuid"] = info.device_uuid;
+  made["direct"] = info.direct;
+  made["route"] = info.route;
+  made["takes_turns"] = info.takes_turns;
+  return made;
+}
+
+nb::dict usage_of(joined_world& of) {
+  const heap_usage usage = of.blocking([&] { return of.get().usage(); });
+  const auto [live, dropped] = of.allocations();
+  nb::dict made;
+  made["used"] = usage.used;
+  made["mapped"] = usage.mapped;
+  made["limit"] = usage.limit;
+  made["largest_free"] = usage.largest_free;
+  made["arrays"] = live;
+  made["dropped"] = dropped;
+  return made;
+}
+
+/// A stream that waits for its work when Python drops it, without the GIL.
+struct python_stream {
+  std::shared_ptr<joined_world> of;
+  std::optional<stream> on;
+
+  explicit python_stream(std::shared_ptr<joined_world> world) : of(std::move(world)) { on.emplace(of->get()); }
+  python_stream(const python_stream&) = delete;
+  python_stream& operator=(const python_stream&) = delete;
+  ~python_stream() {
+    const nb::gil_scoped_release free;
+    on.reset();
+  }
+};
+
+void bind_stream(nb::module_& m) {
+  nb::class_<python_stream>(m, "Stream", nb::is_weak_referenceable(), nb::dynamic_attr(),
+                            "A stream of a world: on a GPU heap a CUDA stream, on the host heap a thread with a queue.")
+      .def(nb::init<std::shared_ptr<joined_world>>(), "world"_a)
+      .def_prop_ro(
+          "native", [](const python_stream& s) { return reinterpret_cast<std::uintptr_t>(s.on->native()); },
+          "The cudaStream_t, as a number.")
+      .def("_synchronize", [](python_stream& s) { s.of->blocking([&] { s.on->synchronize(); }); })
+      .def("__cuda_stream__",
+           [](const python_stream& s) { return nb::make_tuple(0, reinterpret_cast<std::uintptr_t>(s.on->native())); });
+}
+
+}  // namespace
+
+std::shared_ptr<joined_world> join_launched(const config& settings) {
+  return join_elsewhere([settings] { return world::join(settings); });
+}
+
+std::shared_ptr<joined_world> join_by_id(const config& settings, const std::string& unique_id, int rank, int size) {
+  bootstrap_options options = detail::launch_options(settings);
+  options.method = "tcp";
+  options.unique_id = unique_id;
+  options.rank = rank;
+  options.size = size;
+  options.timeout = settings.join_timeout;
+  return join_elsewhere([=] { return world::join(make_bootstrap(options).exchange, settings); });
+}
+
+stream_argument::stream_argument(joined_world& of, nb::handle given) {
+  if (given.is_none()) return;
+  if (nb::isinstance<python_stream>(given))
+    borrowed_ = &*nb::cast<python_stream&>(given).on;
+  else
+    owned_.emplace(stream::wrap(of.get(), reinterpret_cast<void*>(nb::cast<std::uintptr_t>(given))));
+}
+
+void bind_world(nb::module_& m) {
+  m.def(
+      "join", [](const nb::dict& settings) { return join_launched(settings_from(settings)); }, "settings"_a);
+  m.def(
+      "join_by_id",
+      [](const nb::dict& settings, const std::string& unique_id, int rank, int size) {
+        return join_by_id(settings_from(settings), unique_id, rank, size);
+      },
+      "settings"_a, "unique_id"_a, "rank"_a, "size"_a);
+  m.def(
+      "make_unique_id",
+      [] {
+        const bootstrap_options options = detail::launch_options(config::from_environment());
+        const nb::gil_scoped_release free;
+        return make_unique_id(options);
+      },
+      "A word by which processes join: make it on PE 0, and give it to all.");
+  m.def("abort_all", &abort_all, "reason"_a);
+
+  nb::class_<joined_world> c(m, "World", nb::is_weak_referenceable());
+  c.def_prop_ro("my_pe", [](joined_world& of) { return of.get().my_pe(); })
+      .def_prop_ro("n_pes", [](joined_world& of) { return of.get().n_pes(); })
+      .def_prop_ro("device",
+                   [](joined_world& of) {
+                     const int ordinal = of.get().device();
+                     return ordinal < 0 ? std::optional<int>() : ordinal;
+                   })
+      .def_prop_ro("left", &joined_world::left)
+      .def("context_bytes", [](joined_world& of) { return bytes_of(of.get().context()); })
+      .def("info", &info_of, "pe"_a)
+      .def("usage", &usage_of)
+      .def("check", [](joined_world& of) { of.get().check(); })
+      .def("abort", &joined_world::abort, "reason"_a, nb::call_guard<nb::gil_scoped_release>())
+      .def("leave",
+           [](joined_world& of) {
+             if (!of.left()) of.blocking([&] { of.leave(); });
+           })
+      .def("barrier", [](joined_world& of) { of.blocking([&] { of.get().barrier_all(); }); })
+      .def(
+          "synchronize",
+          [](joined_world& of, nb::handle on) {
+            stream_argument target(of, on);
+            of.blocking([&] {
+              target.get() != nullptr ? const_cast<stream*>(target.get())->synchronize() : of.get().synchronize();
+            });
+          },
+          "stream"_a = nb::none())
+      .def(
+          "allocate",
+          [](joined_world& of, std::size_t bytes, std::size_t alignment, bool zero, const std::string& call) {
+            return of.blocking([&] { return of.allocate(bytes, alignment, zero, call); });
+          },
+          "bytes"_a, "alignment"_a, "zero"_a, "call"_a)
+      .def(
+          "collect",
+          [](joined_world& of, const std::string& call) { return of.blocking([&] { return of.collect(call); }); },
+          "call"_a)
+      .def("peer", &joined_world::peer, "ptr"_a, "bytes"_a, "pe"_a)
+      .def(
+          "remote",
+          [](joined_world& of, std::uintptr_t ptr, int pe) {
+            return reinterpret_cast<std::uintptr_t>(of.get().ptr(reinterpret_cast<std::byte*>(ptr), pe));
+          },
+          "ptr"_a, "pe"_a)
+      .def("accessible", [](joined_world& of, std::uintptr_t ptr, int pe) {
+        return of.get().accessible(reinterpret_cast<const void*>(ptr), pe);
+      });
+  bind_stream(m);
+  bind_operations(c);
+  bind_teams(m, c);
+}
+
+}  // namespace pgas::python

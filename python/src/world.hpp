@@ -1,0 +1,125 @@
+/// @file
+/// A world as Python holds it. The C++ world is kept until it is left or the process ends, whatever happens to Python
+/// objects: dropping a reference is never collective.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "interrupt.hpp"
+#include "memory.hpp"
+#include "pgas/pgas.hpp"
+
+namespace pgas::python {
+
+/// A world, and what Python has allocated in it.
+class joined_world : public std::enable_shared_from_this<joined_world> {
+ public:
+  explicit joined_world(world&& joined);
+  joined_world(const joined_world&) = delete;
+  joined_world& operator=(const joined_world&) = delete;
+
+  /// The C++ world. *Errors* not_joined.
+  [[nodiscard]] world& get();
+  [[nodiscard]] bool left() const { return left_; }
+
+  /// body(), which may wait for other PEs. Ctrl-C aborts the world, as a collective that one PE has left can't be
+  /// completed. *Callers* with the GIL, which is free meanwhile.
+  template <class Body>
+  auto blocking(const Body& body) {
+    static_cast<void>(get());
+    return interruptible(body, [this] { world_->abort("interrupted by Ctrl-C on PE " + std::to_string(my_pe_)); });
+  }
+
+  /// Collective: an allocation, after memory that all PEs have dropped was freed. The text describes the call for
+  /// PEs that make another one. *Callers* without the GIL. *Errors* asymmetric_call, out_of_memory.
+  [[nodiscard]] memory allocate(std::size_t bytes, std::size_t alignment, bool zero, const std::string& call);
+  /// Collective: frees the memory that all PEs have dropped; returns how many allocations. *Callers* without the GIL.
+  std::size_t collect(const std::string& call);
+  /// PE `pe`'s part of what lies at [from, from + bytes) here. Nothing if it is proxied. It keeps the allocation alive.
+  [[nodiscard]] std::optional<memory> peer(std::uintptr_t from, std::size_t bytes, int pe);
+  /// How many allocations are not yet freed, and how many of these this PE has dropped.
+  [[nodiscard]] std::pair<std::size_t, std::size_t> allocations();
+
+  /// Keeps a team until the world is left: destroying it is collective, dropping the Python object is not.
+  void keep(team&& dropped);
+
+  /// Collective: leaves. *Callers* without the GIL.
+  void leave();
+  /// world::abort().
+  void abort(const std::string& reason) noexcept;
+
+ private:
+  class allocation;
+  struct entry {
+    void* data = nullptr;
+    std::size_t bytes = 0;
+    std::weak_ptr<const allocation> owner;
+    bool dropped = false;
+  };
+
+  void drop(std::uint64_t id) noexcept;
+  /// What all PEs have dropped, if all make this call. Collective.
+  [[nodiscard]] std::vector<std::uint64_t> agree(const std::string& call);
+  [[noreturn]] void report_difference(const std::string& call);
+  void free_all(const std::vector<std::uint64_t>& ids);
+  void reserve_words(std::size_t count);
+
+  std::optional<world> world_;
+  const int my_pe_;
+  const int n_pes_;
+  const int gpu_;
+  std::atomic<bool> left_{false};
+
+  std::mutex collective_;  ///< one call of agree() and what follows at a time
+  std::size_t room_ = 0;   ///< words of words_, half of them for results
+  std::uint64_t* words_ = nullptr;
+  char* texts_ = nullptr;
+
+  std::mutex table_;
+  std::map<std::uint64_t, entry> live_;  ///< by number, which is the same on all PEs
+  std::uint64_t next_ = 0;
+  std::vector<team> dropped_teams_;
+};
+
+/// Joins without a thread of Python in between: as world::join(), but Ctrl-C returns at once.
+[[nodiscard]] std::shared_ptr<joined_world> join_launched(const config& settings);
+/// Joins the processes that have the same id.
+[[nodiscard]] std::shared_ptr<joined_world> join_by_id(const config& settings, const std::string& unique_id, int rank,
+                                                       int size);
+
+/// Leaves the worlds of this process at its end, see exit.cpp.
+void leave_at_exit(const std::shared_ptr<joined_world>& of);
+/// Aborts the worlds that are still joined. *Callers* any thread.
+void abort_all(const std::string& reason) noexcept;
+
+/// Waits for all work of a GPU, on all streams of this process. *Errors* device_failed.
+void synchronize_gpu(int ordinal);
+
+/// The Python classes World and Stream, and joining.
+void bind_world(nanobind::module_& m);
+/// World's operations on memory of other PEs.
+void bind_operations(nanobind::class_<joined_world>& c);
+/// The Python class Team, with collectives.
+void bind_teams(nanobind::module_& m, nanobind::class_<joined_world>& c);
+/// Sharing by tickets, and timelines.
+void bind_sharing(nanobind::module_& m);
+
+/// `stream=` of Python: None is blocking, a number is a cudaStream_t, and there is the class Stream.
+class stream_argument {
+ public:
+  stream_argument(joined_world& of, nanobind::handle given);
+  /// Null: the call blocks.
+  [[nodiscard]] const stream* get() const { return owned_ ? &*owned_ : borrowed_; }
+
+ private:
+  std::optional<stream> owned_;
+  const stream* borrowed_ = nullptr;
+};
+
+}  // namespace pgas::python
