@@ -309,13 +309,13 @@ void wait_on_stream(joined_world& of, const std::string& type, address words, st
 }  // namespace
 
 void bind_operations(nb::class_<joined_world>& c) {
-  c.def("copy", &copy, "get"_a, "to"_a, "from"_a, "bytes"_a, "pe"_a, "stream"_a.none(), "nbi"_a)
-      .def("copy_strided", &copy_strided, "get"_a, "to"_a, "from"_a, "shape"_a, "to_strides"_a, "from_strides"_a,
+  c.def("copy", &copy, "get"_a, "to"_a, "source"_a, "bytes"_a, "pe"_a, "stream"_a.none(), "nbi"_a)
+      .def("copy_strided", &copy_strided, "get"_a, "to"_a, "source"_a, "shape"_a, "to_strides"_a, "source_strides"_a,
            "itemsize"_a, "pe"_a, "stream"_a.none(), "nbi"_a)
       .def("store", &store, "to"_a, "value"_a, "pe"_a, "stream"_a.none())
-      .def("load", &load, "from"_a, "bytes"_a, "pe"_a)
-      .def("put_signal", &put_signal, "to"_a, "from"_a, "bytes"_a, "signal"_a, "value"_a, "add"_a, "pe"_a, "stream"_a.none(),
-           "nbi"_a)
+      .def("load", &load, "source"_a, "bytes"_a, "pe"_a)
+      .def("put_signal", &put_signal, "to"_a, "source"_a, "bytes"_a, "signal"_a, "value"_a, "add"_a, "pe"_a,
+           "stream"_a.none(), "nbi"_a)
       .def("signal", &signal, "word"_a, "value"_a, "add"_a, "pe"_a, "stream"_a.none())
       .def(
           "signal_fetch",
@@ -328,7 +328,8 @@ void bind_operations(nb::class_<joined_world>& c) {
            "stream"_a.none(), "result"_a)
       .def("wait", &wait, "dtype"_a, "words"_a, "count"_a, "which"_a, "compare"_a, "values"_a, "status"_a, "timeout"_a,
            "once"_a)
-      .def("wait_on_stream", &wait_on_stream, "dtype"_a, "words"_a, "count"_a, "compare"_a, "value"_a, "stream"_a.none())
+      .def("wait_on_stream", &wait_on_stream, "dtype"_a, "words"_a, "count"_a, "compare"_a, "value"_a,
+           "stream"_a.none())
       .def(
           "quiet",
           [](joined_world& of, nb::handle on) {

@@ -226,9 +226,12 @@ void bind_world(nb::module_& m) {
             return reinterpret_cast<std::uintptr_t>(of.get().ptr(reinterpret_cast<std::byte*>(ptr), pe));
           },
           "ptr"_a, "pe"_a)
-      .def("accessible", [](joined_world& of, std::uintptr_t ptr, int pe) {
-        return of.get().accessible(reinterpret_cast<const void*>(ptr), pe);
-      });
+      .def(
+          "accessible",
+          [](joined_world& of, std::uintptr_t ptr, int pe) {
+            return of.get().accessible(reinterpret_cast<const void*>(ptr), pe);
+          },
+          "ptr"_a, "pe"_a);
   bind_stream(m);
   bind_operations(c);
   bind_teams(m, c);

@@ -1,0 +1,61 @@
+"""Starts programs on several PEs, on the host heap unless a test is for GPUs."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import time
+
+import pytest
+
+PROGRAMS = pathlib.Path(__file__).resolve().parent / "pe"
+
+
+class Job:
+    """What a job has printed, and how it ended."""
+
+    def __init__(self, done: subprocess.CompletedProcess, seconds: float):
+        self.status, self.out, self.err, self.seconds = done.returncode, done.stdout, done.stderr, seconds
+
+    def check(self) -> "Job":
+        assert self.status == 0, f"status {self.status}\n{self.out}\n{self.err}"
+        assert "warn:" not in self.err and "error:" not in self.err, self.err
+        return self
+
+
+def environment(**changes):
+    made = {**os.environ, "PGAS_HEAP": "host", "PYTHONFAULTHANDLER": "1", **changes}
+    return {name: value for name, value in made.items() if value is not None}
+
+
+def run(command, *, timeout=60, **changes) -> Job:
+    begin = time.monotonic()
+    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=timeout,
+                          env=environment(**changes))
+    return Job(done, time.monotonic() - begin)
+
+
+def launcher(n):
+    return [pathlib.Path(sys.executable).parent / "pgasrun", "-n", n, sys.executable]
+
+
+@pytest.fixture
+def launch():
+    """launch(n, PROGRAM of pe/ or code, ...): runs it on n PEs."""
+
+    def start(n, program, *arguments, **options) -> Job:
+        code = [PROGRAMS / program] if program.endswith(".py") else ["-c", program]
+        return run([*launcher(n), *code, *arguments], **options)
+
+    return start
+
+
+@pytest.fixture(scope="module")
+def world():
+    """A world of one PE, in this process."""
+    import pgas
+
+    os.environ.setdefault("PGAS_HEAP", "host")
+    os.environ["PGAS_BOOTSTRAP"] = "singleton"
+    with pgas.join() as joined:
+        yield joined

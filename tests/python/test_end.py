@@ -1,0 +1,171 @@
+"""How programs end: as planned, in the middle, killed, interrupted."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from conftest import environment, launcher
+
+MIDDLE = """
+import os, signal, sys, time, pgas
+world = pgas.join()
+x = world.zeros(4)
+if world.my_pe == 1:
+    {how}
+begin = time.monotonic()
+try:
+    {wait}
+except pgas.Error as failed:
+    print("PE", world.my_pe, failed.code.name, failed.pe, round(time.monotonic() - begin, 1), failed)
+    sys.exit(5)
+"""
+
+
+@pytest.mark.parametrize("how, cause", [
+    ("raise ValueError('the matrix is singular')", "ValueError: the matrix is singular at <string>:6"),
+    ("sys.exit(3)", "ends with status 3, without leaving"),
+    ("sys.exit('no input')", "ends with status 1, without leaving"),
+    ("with world: 1 / 0", "ZeroDivisionError: division by zero at <string>:6"),
+    ("world.abort('enough')", "enough"),
+    ("raise KeyboardInterrupt", "KeyboardInterrupt"),
+])
+def test_an_end_in_the_middle_ends_the_job_and_says_why(launch, how, cause):
+    job = launch(3, MIDDLE.format(how=how, wait="world.barrier()"))
+    assert job.status != 0
+    assert job.out.count("aborted 1") >= 1 and cause in job.out, job.out + job.err
+    assert cause in job.err
+    assert job.seconds < 15
+
+
+@pytest.mark.parametrize("wait", ["world.barrier()", "world.wait_until(world.zeros(1, 'int64'), '==', 1)", "world.all_reduce(x)",
+                                  "world.zeros(3)", "world.collect()", "world.leave()"])
+def test_a_killed_pe_raises_on_the_others_within_two_seconds(launch, wait):
+    code = MIDDLE.format(how="time.sleep(0.5); os.kill(os.getpid(), signal.SIGKILL)", wait=wait)
+    if "zeros(1" in wait:
+        code = code.replace("x = world.zeros(4)", "x = world.zeros(1, 'int64')").replace("world.zeros(1, 'int64')), '", "x), '")
+        code = code.replace("world.wait_until(world.zeros(1, 'int64'), ", "world.wait_until(x, ")
+    job = launch(3, code)
+    lines = [line for line in job.out.splitlines() if line.startswith("PE")]
+    assert len(lines) == 2, job.out + job.err
+    for line in lines:
+        words = line.split()
+        assert words[2] == "peer_lost" and words[3] == "1", line
+        assert float(words[4]) < 2.5, line
+
+
+@pytest.mark.parametrize("end", ["", "world.leave()", "world.leave(); world.leave()", "sys.exit(0)", "del world, x",
+                                 "import gc; world.me = world; del world; gc.collect()"])
+def test_a_planned_end_leaves_in_any_way(launch, end):
+    launch(3, f"import sys, pgas\nworld = pgas.join()\nx = world.zeros(4)\n{end}").check()
+
+
+def test_after_leaving_calls_raise_and_another_world_can_be_joined(launch):
+    launch(2, """
+import pgas
+with pgas.join() as world:
+    x = world.zeros(4)
+    one = world.team
+world.leave()
+for call in (world.barrier, world.check, lambda: world.zeros(3), lambda: world.context, one.barrier, lambda: world.put(x, x, 0)):
+    try:
+        call()
+    except pgas.Error as failed:
+        assert failed.code is pgas.Code.not_joined, failed
+    else:
+        raise SystemExit("a call was accepted")
+del x
+assert "left" in repr(world)
+""").check()
+
+
+def test_a_child_of_fork_is_no_member_and_ends_quietly(launch):
+    launch(2, """
+import os, sys, pgas
+world = pgas.join()
+x = world.zeros(4)
+world.barrier()
+child = os.fork()
+if child == 0:
+    try:
+        world.barrier()
+    except pgas.Error as failed:
+        sys.exit(7 if failed.code is pgas.Code.forked_process else 8)
+    sys.exit(9)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+world.barrier()
+world.leave()
+""").check()
+
+
+INTERRUPTED = """
+import os, signal, sys, threading, time, pgas
+world = pgas.join()
+x = world.zeros(1, "int64")
+world.barrier()
+if world.my_pe == 0:
+    threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    begin = time.monotonic()
+    try:
+        {wait}
+    except KeyboardInterrupt:
+        assert 0.3 < time.monotonic() - begin < 3, time.monotonic() - begin
+        print("interrupted")
+    {after}
+else:
+    {other}
+world.leave()
+"""
+
+
+@pytest.mark.parametrize("wait", ["world.wait_until(x, '==', 1)", "world.wait_until_any(x, '==', 1)", "pgas.Timeline().wait(1)"])
+def test_ctrl_c_ends_a_wait_and_the_world_goes_on(launch, wait):
+    job = launch(2, INTERRUPTED.format(wait=wait, after="world.barrier()", other="world.barrier()")).check()
+    assert job.out == "interrupted\n"
+
+
+@pytest.mark.parametrize("wait", ["world.barrier()", "world.all_reduce(x)", "world.zeros(5)", "world.leave()",
+                                  "s = world.stream(); world.wait_until(x, '==', 1, stream=s); s.synchronize()"])
+def test_ctrl_c_ends_a_collective_and_with_it_the_world(launch, wait):
+    other = """
+    try:
+        world.wait_until(x, '==', 1)
+    except pgas.Error as failed:
+        assert failed.code is pgas.Code.aborted, failed
+        print(failed)
+        os._exit(0)
+"""
+    job = launch(2, INTERRUPTED.format(wait=wait, after="os._exit(0)", other=other))
+    assert "interrupted\n" in job.out and "interrupted by Ctrl-C on PE 0" in job.out, job.out + job.err
+
+
+def test_ctrl_c_ends_joining():
+    code = "import pgas\nid = pgas.make_unique_id()\nprint('go', flush=True)\npgas.join(unique_id=id, rank=0, size=2)"
+    with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                          env=environment()) as process:
+        assert process.stdout.readline() == "go\n"
+        time.sleep(0.5)
+        begin = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=20)
+        assert time.monotonic() - begin < 3
+    assert process.returncode == -signal.SIGINT and "KeyboardInterrupt" in err
+
+
+def test_a_handler_that_does_not_raise_runs_and_the_wait_goes_on(launch):
+    job = launch(2, """
+import os, signal, threading, time, pgas
+world = pgas.join()
+signal.signal(signal.SIGUSR1, lambda *_: print("handled", flush=True))
+if world.my_pe == 0:
+    threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGUSR1)).start()
+else:
+    time.sleep(1)
+world.barrier()
+world.leave()
+""").check()
+    assert job.out == "handled\n"
