@@ -13,7 +13,7 @@ class Array(NamedTuple):
     """An array as the C++ library takes it."""
 
     ptr: int
-    count: int
+    size: int
     itemsize: int
     dtype: str
     shape: tuple[int, ...]
@@ -86,7 +86,8 @@ def _of_torch(x: Any) -> Array:
     if name is None:
         name = _torch_names[dtype] = str(dtype).removeprefix("torch.")
     strides = None if x.is_contiguous() else tuple(x.stride())
-    return Array(x.data_ptr(), x.numel(), x.element_size(), name, tuple(x.shape), strides, "torch", x.get_device() if x.is_cuda else None, x)
+    gpu = x.get_device() if x.is_cuda else None
+    return Array(x.data_ptr(), x.numel(), x.element_size(), name, tuple(x.shape), strides, "torch", gpu, x)
 
 
 def _of_cupy(x: Any) -> Array:
@@ -197,7 +198,7 @@ def make(memory: Memory, library: str) -> Any:
         if memory.device is not None:
             raise ValueError("NumPy can't use memory of a GPU: pass like='torch', 'cupy' or 'jax'")
         if memory.dtype == "bfloat16":
-            import ml_dtypes  # type: ignore[import-not-found, import-untyped, unused-ignore]
+            import ml_dtypes
 
             return np.asarray(memory.view(memory.shape, "uint16", 0, memory.strides)).view(ml_dtypes.bfloat16)
         return np.asarray(memory)
@@ -206,11 +207,11 @@ def make(memory: Memory, library: str) -> Any:
 
         return torch.from_dlpack(memory)
     if library == "cupy":
-        import cupy  # type: ignore[import-not-found, import-untyped, unused-ignore]
+        import cupy
 
         return cupy.from_dlpack(memory)
     if library == "jax":
-        import jax.dlpack  # type: ignore[import-not-found, import-untyped, unused-ignore]
+        import jax.dlpack
 
         return jax.dlpack.from_dlpack(memory)
     raise ValueError(f"there are no arrays of '{library}'")
@@ -219,11 +220,11 @@ def make(memory: Memory, library: str) -> Any:
 def extent_bytes(x: Array) -> tuple[int, int]:
     """The lowest address of an array, and the bytes from there to its end."""
     low = high = 0
-    if x.count > 0:
+    if x.size > 0:
         for size, stride in zip(x.shape, x.strides or ()):
             reach = (size - 1) * stride
             low, high = (low + reach, high) if reach < 0 else (low, high + reach)
         if x.strides is None:
-            high = x.count - 1
+            high = x.size - 1
         high += 1
     return x.ptr + low * x.itemsize, (high - low) * x.itemsize

@@ -64,10 +64,8 @@ def join(*, group: Any = None, comm: Any = None, unique_id: str | None = None, r
     unique_id, with rank and size: those that have the same make_unique_id(). like: the library of arrays, by name. heap: 'auto',
     'cuda' or 'host'. device: the number of the GPU. join_timeout, wait_timeout: seconds. checks: arguments of all calls and
     kernels are checked. What is not given comes from the environment (`pgas-info --config`)."""
-    settings: dict[str, Any] = {}
-    for name, value in (("heap", heap), ("device", device), ("join_timeout", join_timeout), ("wait_timeout", wait_timeout), ("checks", checks)):
-        if value is not None:
-            settings[name] = value
+    given = {"heap": heap, "device": device, "join_timeout": join_timeout, "wait_timeout": wait_timeout, "checks": checks}
+    settings = {name: value for name, value in given.items() if value is not None}
     if sum(way is not None for way in (group, comm, unique_id)) > 1:
         raise ValueError("join: give one of group, comm and unique_id")
     if group is not None:

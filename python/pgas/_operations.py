@@ -23,8 +23,8 @@ def _compare(how: str) -> int:
 
 def _word(x: Any, what: str) -> Array:
     about = describe(x)
-    if about.count != 1:
-        raise ValueError(f"{what}: one word is needed, not {about.count}: pass a[i:i+1] (NumPy), or a[i] (torch, CuPy)")
+    if about.size != 1:
+        raise ValueError(f"{what}: one word is needed, not {about.size}: pass a[i:i+1] (NumPy), or a[i] (torch, CuPy)")
     return about
 
 
@@ -36,8 +36,9 @@ def _signal_word(x: Any, what: str) -> Array:
 
 
 class Operations:
-    """World has them. `stream=` is, for all: pgas.CURRENT, the current stream of the array's library on a GPU; None, then the
-    call returns when the operation is complete; or a stream of torch or CuPy, a pgas.Stream, or the number of a cudaStream_t. On the host heap the default blocks."""
+    """World has them. `stream=` is, for all: pgas.CURRENT, the current stream of the array's library on a GPU (on the host heap
+    the call blocks); None, then the call returns when the operation is complete; or a stream of torch or CuPy, a pgas.Stream,
+    or the number of a cudaStream_t."""
 
     _core: _core.World
     device: int | None
@@ -55,17 +56,18 @@ class Operations:
         there = describe(source)
         if here.dtype != there.dtype:
             raise TypeError(f"{'get' if get else 'put'}: the destination is of {here.dtype}, the source of {there.dtype}")
-        if here.count != there.count:
-            raise ValueError(f"{'get' if get else 'put'}: the destination has {here.count} elements, {tuple(here.shape)}, "
-                             f"the source {there.count}, {tuple(there.shape)}")
+        if here.size != there.size:
+            raise ValueError(f"{'get' if get else 'put'}: the destination has {here.size} elements, {tuple(here.shape)}, "
+                             f"the source {there.size}, {tuple(there.shape)}")
         queue = resolve(self._world(), stream, *((there, here) if get else (here, there)))
         if here.strides is None and there.strides is None:
-            self._core.copy(get, here.ptr, there.ptr, here.count * here.itemsize, pe, queue, nbi)
+            self._core.copy(get, here.ptr, there.ptr, here.size * here.itemsize, pe, queue, nbi)
             return
         if tuple(here.shape) != tuple(there.shape):
             raise ValueError(f"{'get' if get else 'put'}: arrays with strides have the same shape, not {tuple(here.shape)} and "
                              f"{tuple(there.shape)}")
-        self._core.copy_strided(get, here.ptr, there.ptr, here.shape, _strides(here), _strides(there), here.itemsize, pe, queue, nbi)
+        self._core.copy_strided(get, here.ptr, there.ptr, here.shape, _strides(here), _strides(there), here.itemsize, pe, queue,
+                                nbi)
 
     def put(self, destination: Any, source: Any, pe: int, *, stream: Any = CURRENT, nbi: bool = False) -> None:
         """Copies to PE `pe`'s part of `destination`. Either may have strides. A number goes to a destination of one element.
@@ -98,10 +100,11 @@ class Operations:
             self.put(destination, source, pe, stream=stream, nbi=nbi)
             self._core.signal(word.ptr, value, op == "add", pe, resolve(self._world(), stream, here, there, word))
             return
-        if here.dtype != there.dtype or here.count != there.count:
-            raise TypeError(f"put_signal: the destination is {here.count} of {here.dtype}, the source {there.count} of {there.dtype}")
+        if here.dtype != there.dtype or here.size != there.size:
+            raise TypeError(f"put_signal: the destination is {here.size} of {here.dtype}, the source {there.size} of "
+                            f"{there.dtype}")
         queue = resolve(self._world(), stream, here, there, word)
-        self._core.put_signal(here.ptr, there.ptr, here.count * here.itemsize, word.ptr, value, op == "add", pe, queue, nbi)
+        self._core.put_signal(here.ptr, there.ptr, here.size * here.itemsize, word.ptr, value, op == "add", pe, queue, nbi)
 
     # ---- signals and waits ------------------------------------------------------------------------------------------
 
@@ -128,7 +131,7 @@ class Operations:
             raw = word_bytes(values, about.dtype)
         else:
             raw = b"".join(word_bytes(int(value), about.dtype) for value in values)
-        return self._core.wait(about.dtype, about.ptr, about.count, which, _compare(how), raw, list(status or ()),
+        return self._core.wait(about.dtype, about.ptr, about.size, which, _compare(how), raw, list(status or ()),
                                -1.0 if timeout is None else timeout, once)
 
     def wait_until(self, words: Any, how: str, value: int, *, timeout: float | None = None, stream: Any = None) -> None:
@@ -139,7 +142,7 @@ class Operations:
         about = describe(words)
         queue = resolve(self._world(), stream, about)
         if queue is not None:
-            self._core.wait_on_stream(about.dtype, about.ptr, about.count, _compare(how), word_bytes(value, about.dtype), queue)
+            self._core.wait_on_stream(about.dtype, about.ptr, about.size, _compare(how), word_bytes(value, about.dtype), queue)
         else:
             self._wait(words, "all", how, value, None, timeout, False)
 
@@ -206,7 +209,8 @@ class Operations:
         """Writes the word, and gives the old value."""
         return self._atomic_fetch("swap", target, value, pe, out, stream)
 
-    def atomic_compare_swap(self, target: Any, condition: Any, value: Any, pe: int, *, out: Any = None, stream: Any = CURRENT) -> Any:
+    def atomic_compare_swap(self, target: Any, condition: Any, value: Any, pe: int, *, out: Any = None,
+                            stream: Any = CURRENT) -> Any:
         """Writes `value` where the word equals `condition`, bit for bit, and gives the old value."""
         return self._atomic_fetch("compare_swap", target, value, pe, out, stream, condition)
 

@@ -110,7 +110,7 @@ def share(arrays: Any, *, read_only: bool = False, whole_block: bool = False, li
     rows = []
     for name, array in named.items():
         about = describe(array)
-        if about.count == 0:
+        if about.size == 0:
             rows.append([name, -1, 0, about.dtype, list(about.shape), None, about.library])
             continue
         shared, offset = _shared_of(about, read_only, whole_block)

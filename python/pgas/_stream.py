@@ -43,7 +43,7 @@ class Stream:
         """Returns when the work on it is done. Errors of that work are raised here."""
         held, self._held = self._held, []
         try:
-            self._stream._synchronize()
+            self._stream.synchronize()
         finally:
             held.clear()
 

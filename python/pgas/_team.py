@@ -11,7 +11,7 @@ from ._stream import CURRENT, resolve
 if TYPE_CHECKING:
     from ._world import Context, World
 
-_operations = {"avg": None, "sum": "sum", "product": "prod", "prod": "prod", "min": "min", "max": "max", "band": "band", "bor": "bor",
+_operations = {"sum": "sum", "product": "prod", "prod": "prod", "min": "min", "max": "max", "band": "band", "bor": "bor",
                "bxor": "bxor", "and": "band", "or": "bor", "xor": "bxor"}
 
 
@@ -48,11 +48,11 @@ class Collectives:
         to, source = _plain(out, name), _plain(x, name)
         if to.dtype != source.dtype:
             raise TypeError(f"{name}: the output is of {to.dtype}, the input of {source.dtype}")
-        count = source.count // in_blocks
-        if count * in_blocks != source.count:
-            raise ValueError(f"{name}: the input has {source.count} elements, which {in_blocks} members can't share equally")
-        if not any_count and to.count != count * out_blocks:
-            raise ValueError(f"{name}: for an input of {source.count} elements the output has {count * out_blocks}, not {to.count}")
+        count = source.size // in_blocks
+        if count * in_blocks != source.size:
+            raise ValueError(f"{name}: the input has {source.size} elements, which {in_blocks} members can't share equally")
+        if not any_count and to.size != count * out_blocks:
+            raise ValueError(f"{name}: for an input of {source.size} elements the output has {count * out_blocks}, not {to.size}")
         world, core = self._members()
         core.collective(name, to.dtype, _operation(op), to.ptr, source.ptr, count, root, (1, 1), resolve(world, stream, to, source))
 

@@ -221,11 +221,11 @@ class World(Operations, Collectives):
 
             return torch.tensor(numbers, dtype=torch.int64, device=about.source.device)
         if about.library == "cupy":
-            import cupy  # type: ignore[import-not-found, import-untyped, unused-ignore]
+            import cupy
 
             return cupy.asarray(numbers, dtype="uint64")
         if about.library == "jax":
-            import jax  # type: ignore[import-not-found, import-untyped, unused-ignore]
+            import jax
             import numpy
 
             low_and_high = numpy.asarray(numbers, "uint64").view("uint32")  # JAX has no 64-bit integers unless told

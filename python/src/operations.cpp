@@ -212,6 +212,7 @@ struct waited_words {
 void describe(waited_words& made, const std::string& type, address words, std::size_t count, int compare,
               const nb::bytes& values, const std::vector<int>& status) {
   const detail::datatype as = datatype_of(type);
+  if (as > detail::datatype::u64) refuse("a wait, or a test, is of words that are integers, not of " + type);
   const std::size_t size = detail::size_of(as);
   const bool one = values.size() == size;
   if (!one && values.size() != size * count) throw nb::value_error("a wait: one value for all words, or one for each");

@@ -133,7 +133,7 @@ void bind_stream(nb::module_& m) {
       .def_prop_ro(
           "native", [](const python_stream& s) { return reinterpret_cast<std::uintptr_t>(s.on->native()); },
           "The cudaStream_t, as a number.")
-      .def("_synchronize", [](python_stream& s) { s.of->blocking([&] { s.on->synchronize(); }); })
+      .def("synchronize", [](python_stream& s) { s.of->blocking([&] { s.on->synchronize(); }); })
       .def("__cuda_stream__",
            [](const python_stream& s) { return nb::make_tuple(0, reinterpret_cast<std::uintptr_t>(s.on->native())); });
 }

@@ -1,0 +1,134 @@
+"""The installed package: what is in it, what it needs, what importing it does."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import pgas
+from conftest import environment, run
+
+PACKAGE = pathlib.Path(pgas.__file__).parent
+SCRIPTS = pathlib.Path(sys.executable).parent
+
+
+def needed(file):
+    """The libraries that the loader takes for a file, by name."""
+    done = subprocess.run(["ldd", file], capture_output=True, text=True, check=True)
+    assert "not found" not in done.stdout, done.stdout
+    return {line.split()[0].split("/")[-1] for line in done.stdout.splitlines()}
+
+
+@pytest.mark.parametrize("file", [*sorted(PACKAGE.glob("_core*.so")), *sorted((PACKAGE / "lib").glob("lib*.so.*")),
+                                  *sorted((PACKAGE / "bin").iterdir())], ids=lambda file: file.name)
+def test_nothing_of_cuda_ucx_or_pmix_is_linked(file):
+    allowed = ("libc.", "libm.", "libdl.", "libpthread.", "librt.", "libstdc++.", "libgcc_s.", "ld-linux", "linux-vdso", "libfmt.", "libpgas.")
+    assert not [name for name in needed(file) if not name.startswith(allowed)]
+
+
+def test_nothing_of_them_is_bundled():
+    names = {file.name for file in PACKAGE.rglob("*") if file.is_file() and ".so" in file.name}
+    assert {name.split(".so")[0].split(".")[0] for name in names} <= {"_core", "libpgas", "libfmt"}
+    if sys.version_info >= (3, 12):
+        assert "_core.abi3.so" in names
+
+
+def test_importing_joins_nothing_and_touches_no_gpu():
+    run([sys.executable, "-c", """
+import os, sys, threading
+import pgas
+maps = open("/proc/self/maps").read()
+assert "libcuda" not in maps and "libucp" not in maps and "libpmix" not in maps
+assert not {"numpy", "torch", "cupy", "jax", "triton"} & set(sys.modules), set(sys.modules)
+assert len(os.listdir("/proc/self/task")) == 1
+assert not [fd for fd in os.listdir("/proc/self/fd") if int(fd) > 3]
+"""]).check()
+
+
+def test_versions_are_shown_and_name_the_library():
+    job = run([sys.executable, "-c", "import pgas; pgas.show_versions()"]).check()
+    assert f"pgas      {pgas.__version__} (" in job.out and "numpy " in job.out and str(PACKAGE / "lib") in job.out
+
+
+def test_headers_library_and_cmake_package_are_found():
+    assert pathlib.Path(pgas.include_dirs()[0], "pgas/device.hpp").exists()
+    assert pathlib.Path(pgas.cmake_dir(), "pgas-config.cmake").exists()
+    flags = run([SCRIPTS / "pgas-config", "--cflags", "--libs"]).check().out
+    assert f"-I{pgas.include_dirs()[0]}" in flags and f"-L{pgas.library_dir()}" in flags
+    assert run([SCRIPTS / "pgas-config", "--version"]).check().out.strip() == pgas.__version__
+    assert run([SCRIPTS / "pgas-config"]).status == 2
+    from importlib.metadata import entry_points
+
+    assert [entry.value for entry in entry_points(group="cmake.prefix") if entry.name == "pgas"] == ["pgas"]
+
+
+def test_the_programs_run():
+    assert "pgasrun" in run([SCRIPTS / "pgasrun", "--help"]).check().out
+    assert pgas.__version__ in run([SCRIPTS / "pgas-info"]).check().out
+    job = run([SCRIPTS / "pgasrun", "-n", "2", SCRIPTS / "pgas-perf", "--help"]).check()
+    assert job.out
+
+
+def test_every_name_is_there_and_others_are_not():
+    for name in pgas.__all__:
+        assert getattr(pgas, name) is not None and name in dir(pgas)
+    with pytest.raises(AttributeError):
+        pgas.init
+
+
+@pytest.mark.skipif(not os.environ.get("PGAS_TEST_CXX"), reason="PGAS_TEST_CXX names no compiler")
+def test_a_program_of_cxx_is_built_with_the_wheel(tmp_path):
+    (tmp_path / "main.cpp").write_text("#include <pgas/pgas.hpp>\n#include <cstdio>\n"
+                                       "int main() { auto world = pgas::world::join(); std::printf(\"%d\\n\", world.n_pes()); }\n")
+    flags = run([SCRIPTS / "pgas-config", "--cflags", "--libs"]).check().out.split()
+    run([os.environ["PGAS_TEST_CXX"], tmp_path / "main.cpp", "-o", tmp_path / "main", *flags], timeout=120).check()
+    assert run([SCRIPTS / "pgasrun", "-n", "2", tmp_path / "main"]).check().out == "2\n2\n"
+
+
+def test_nanobind_reports_no_leak():
+    """At the end of a program that has used most of it, and has let go of it."""
+    job = run([sys.executable, "-c", """
+import gc
+import numpy as np
+import pgas
+from pgas import _core
+_core.leak_warnings(True)
+def main():
+    with pgas.join() as world:
+        x = world.zeros((3, 4))
+        world.put(x, np.ones((3, 4), "float32"), 0)
+        team, stream = world.team.split(0), world.stream()
+        world.all_reduce(x, stream=stream)
+        stream.synchronize()
+        shared = pgas.shared_empty(3)
+        y = pgas.open(pgas.share(shared))
+        line = pgas.Timeline()
+        try:
+            world.put(x, x, 5)
+        except pgas.Error:
+            pass
+main()
+gc.collect()
+_core.release_errors()
+"""]).check()
+    assert "leaked" not in job.err and "nanobind" not in job.err, job.err
+
+
+def test_a_sub_interpreter_is_refused():
+    job = run([sys.executable, "-c", """
+import sys
+try:
+    import _interpreters as interpreters
+except ImportError:
+    import _xxsubinterpreters as interpreters
+import pgas
+made = interpreters.create()
+try:
+    failed = interpreters.run_string(made, "import pgas")
+except Exception as wrong:
+    failed = wrong
+print("refused" if failed else "accepted")
+"""])
+    assert job.out == "refused\n", job.out + job.err

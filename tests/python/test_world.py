@@ -1,0 +1,148 @@
+"""Programs on several PEs; what each checks is in pe/."""
+
+import os
+import subprocess
+import sys
+import types
+
+import pytest
+
+from conftest import environment, run
+
+
+@pytest.mark.parametrize("n", [1, 4])
+def test_operations(launch, n):
+    assert launch(n, "operations.py").check().out.count("is content") == n
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_collectives(launch, n):
+    assert launch(n, "collectives.py").check().out.count("is content") == n
+
+
+def test_ten_thousand_arrays_dropped_in_other_orders_on_each_pe(launch):
+    assert launch(3, "dropping.py", "10000", timeout=120).check().out.count("is content") == 3
+
+
+JOIN = """
+import sys, pgas
+{prepare}
+with pgas.join({how}) as world:
+    assert world.n_pes == 3, world
+    x = world.full(1, world.my_pe, "int64")
+    world.all_reduce(x)
+    print(world.my_pe, x[0])
+"""
+
+
+def join_three(prepare, how, **changes):
+    """Three processes that no launcher connects."""
+    code = JOIN.format(prepare=prepare, how=how)
+    processes = [subprocess.Popen([sys.executable, "-c", code, str(rank)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                  env=environment(RANK=str(rank), **changes)) for rank in range(3)]
+    return processes
+
+
+def test_joining_by_a_unique_id():
+    import pgas
+
+    processes = join_three("id = sys.stdin.readline().strip()\nif id == 'make': id = pgas.make_unique_id(); print(id, flush=True)",
+                           "unique_id=id, rank=int(sys.argv[1]), size=3")
+    processes[0].stdin.write("make\n")
+    processes[0].stdin.flush()
+    made = processes[0].stdout.readline()
+    assert len(made) > 20
+    for process in processes[1:]:
+        process.stdin.write(made)
+        process.stdin.flush()
+    found = [process.communicate(timeout=40)[0] for process in processes]
+    assert found == ["0 3\n", "1 3\n", "2 3\n"]
+    assert pgas.make_unique_id() != pgas.make_unique_id()
+
+
+def test_joining_by_a_communicator():
+    """Of mpi4py: here by one that has its three functions, over a pipe of the test."""
+    comm = """
+import json
+class Comm:
+    def Get_rank(self): return int(sys.argv[1])
+    def Get_size(self): return 3
+    def bcast(self, value, root):
+        assert root == 0
+        if self.Get_rank() == 0:
+            print(json.dumps(value), flush=True)
+            return value
+        return json.loads(sys.stdin.readline())
+"""
+    processes = join_three(comm, "comm=Comm()")
+    made = processes[0].stdout.readline()
+    for process in processes[1:]:
+        process.stdin.write(made)
+        process.stdin.flush()
+    assert [process.communicate(timeout=40)[0] for process in processes] == ["0 3\n", "1 3\n", "2 3\n"]
+
+
+def test_joining_by_a_group_of_torch(launch):
+    pytest.importorskip("torch")
+    prepare = """
+import torch, torch.distributed as dist
+dist.init_process_group("gloo", rank=int(sys.argv[1]), world_size=3)
+"""
+    for process in (processes := join_three(prepare, "group=True", MASTER_ADDR="127.0.0.1", MASTER_PORT="29417", WORLD_SIZE="3",
+                                            PGAS_BOOTSTRAP="auto")):
+        pass
+    assert [process.communicate(timeout=60)[0].split("\n")[-2] for process in processes] == ["0 3", "1 3", "2 3"]
+
+
+def test_several_worlds_at_once(launch):
+    launch(2, """
+import pgas
+with pgas.join() as world:
+    with pgas.join() if False else world.team.split(0) as team:
+        pass
+    box = world.zeros(255, "uint8")
+    if world.my_pe == 0:
+        word = pgas.make_unique_id().encode()
+        box[:len(word)] = list(word)
+    world.broadcast(box)
+    with pgas.join(unique_id=bytes(box).rstrip(b"\\0").decode(), rank=world.my_pe, size=2, wait_timeout=9) as other:
+        x = other.full(4, world.my_pe, "int32")
+        other.all_reduce(x)
+        assert (x == 1).all()
+        for call in (lambda: world.put(x, x, 0), lambda: world.peer(x, 0)):
+            try:
+                call()
+                raise SystemExit("memory of another world was accepted")
+            except pgas.Error as wrong:
+                assert wrong.code is pgas.Code.outside_heap
+        world.barrier()
+    world.barrier()
+""").check()
+
+
+@pytest.mark.parametrize("arguments, error", [
+    ("rank=0", "ValueError"), ("unique_id='x'", "ValueError"), ("unique_id='x', rank=0, size=1", "Error"),
+    ("heap='disk'", "Error"), ("unique_id='x', comm=1, rank=0, size=1", "ValueError"), ("heap='cuda'", "Error"),
+])
+def test_what_join_does_not_take(arguments, error):
+    if "cuda" in arguments and os.path.exists("/dev/nvidiactl"):
+        pytest.skip("there is a GPU")
+    job = run([sys.executable, "-c", f"import pgas\ntry: pgas.join({arguments})\nexcept {'pgas.Error' if error == 'Error' else error} as e: print('refused')"])
+    assert job.out == "refused\n", job.err
+
+
+def test_errors_have_code_pe_cause_and_fix(world):
+    import pickle
+
+    import pgas
+    from pgas import _core
+
+    assert [(code.value, code.name) for code in pgas.Code] == [row[:2] for row in _core.error_table()]
+    x = world.zeros(4)
+    with pytest.raises(pgas.Error) as caught:
+        world.put(x, x, 3)
+    failed = caught.value
+    assert failed.code is pgas.Code.pe_out_of_range and failed.pe == 3 and str(failed.code) == "PGAS-E0301"
+    assert str(failed).startswith("PGAS-E0301: ") and failed.cause and failed.fix
+    again = pickle.loads(pickle.dumps(failed))
+    assert (str(again), again.code, again.pe) == (str(failed), failed.code, failed.pe)
