@@ -7,6 +7,10 @@ from typing import Any
 
 from . import _core
 
+# The extension's classes and threads belong to one interpreter.
+if not _core.in_main_interpreter():
+    raise ImportError("pgas is for the main interpreter: sub-interpreters can't import it; use processes")
+
 
 class Code(enum.IntEnum):
     """The stable numbers of failures; docs/errors.md has cause and fix of each."""

@@ -15,6 +15,9 @@ NB_MODULE(_core, m) {
   pgas::python::bind_memory(m);
   pgas::python::bind_world(m);
   pgas::python::bind_sharing(m);
+  m.def(
+      "in_main_interpreter", [] { return PyInterpreterState_GetID(PyInterpreterState_Get()) == 0; },
+      "False in a sub-interpreter, where the extension is not allowed.");
   m.attr("version") = PGAS_VERSION;
   m.def("leak_warnings", &nb::set_leak_warnings, nb::arg("on"), "nanobind's report of leaked objects, for tests.");
   m.def("release_errors", &pgas::python::release_errors);

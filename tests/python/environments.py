@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""Builds the wheel, and makes the clean environments in which it is tested.
+
+Usage: environments.py --build TREE --work DIR [--python PYTHON] [--launcher LAUNCHER] [--wheel-only DIR]
+
+The library comes from the build tree TREE. In DIR are then the wheel, `builder` (an environment that builds) and `clean` (one
+that has the wheel, NumPy and pytest; no compiler is on its PATH when tests run). With --wheel-only the wheel is put there, and
+no more is done. Without the package index the exit status is 77: skipped.
+"""
+
+import argparse
+import hashlib
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILDER = ["scikit-build-core>=0.10", "nanobind>=2.8", "ninja", "cmake>=3.26"]
+CLEAN = ["numpy", "pytest>=8", "mypy>=1.11"]
+SKIPPED = 77
+
+
+def call(*command, **options):
+    words = [str(word) for word in command]
+    done = subprocess.run(words, capture_output=True, text=True, **options)
+    if done.returncode != 0:
+        sys.stderr.write(f"{' '.join(words)}\n{done.stdout}{done.stderr}")
+    return done
+
+
+def environment(where: pathlib.Path, python: str, packages) -> pathlib.Path:
+    """The interpreter of an environment with these packages. One that is there, with the same, is used again."""
+    wanted = hashlib.sha256(repr((python, packages)).encode()).hexdigest()
+    stamp = where / "packages"
+    found = where / "bin" / "python"
+    if stamp.exists() and stamp.read_text() == wanted:
+        return found
+    shutil.rmtree(where, ignore_errors=True)
+    done = call(python, "-m", "venv", where)
+    if done.returncode == 0:
+        done = call(found, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--retries", 1, "--timeout", 20, *packages)
+    if done.returncode != 0:
+        shutil.rmtree(where, ignore_errors=True)
+        missing = ("ensurepip", "No matching distribution", "Could not find a version", "ConnectionError", "timed out", "Max retries")
+        if any(word in done.stdout + done.stderr for word in missing):
+            print(f"skipped: pip can't install {', '.join(packages)} here")
+            raise SystemExit(SKIPPED)
+        raise SystemExit(1)
+    stamp.write_text(wanted)
+    return found
+
+
+def build(builder: pathlib.Path, where: pathlib.Path, tree: pathlib.Path, launcher: str) -> pathlib.Path:
+    shutil.rmtree(where, ignore_errors=True)
+    options = ["-C", f"cmake.define.PGAS_BUILD={tree}", "-C", f"build-dir={where.parent}/extension-{{wheel_tag}}"]
+    if launcher:
+        options += ["-C", f"cmake.define.CMAKE_CXX_COMPILER_LAUNCHER={launcher}"]
+    path = {"PATH": f"{builder.parent}:/usr/local/bin:/usr/bin:/bin"}
+    done = call(builder, "-m", "pip", "wheel", ROOT / "python", "--no-deps", "--no-build-isolation", "-q",
+                "--disable-pip-version-check", "-w", where, *options, env={**os.environ, **path})
+    if done.returncode != 0:
+        raise SystemExit(1)
+    return next(where.glob("*.whl"))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("--work", type=pathlib.Path, required=True)
+    parser.add_argument("--python", default=sys.executable)
+    parser.add_argument("--launcher", default="")
+    parser.add_argument("--wheel-only", type=pathlib.Path)
+    given = parser.parse_args()
+    headers = call(given.python, "-c", "import sysconfig; print(sysconfig.get_path('include'))").stdout.strip()
+    if not pathlib.Path(headers, "Python.h").exists():
+        print(f"skipped: {given.python} has no headers: install python3-dev")
+        raise SystemExit(SKIPPED)
+    given.work.mkdir(parents=True, exist_ok=True)
+    work = given.work.resolve()
+    builder = environment(work / "builder", given.python, BUILDER)
+    wheel = build(builder, work / "wheel", given.build.resolve(), given.launcher)
+    if given.wheel_only:
+        given.wheel_only.mkdir(parents=True, exist_ok=True)
+        print(shutil.copy(wheel, given.wheel_only))
+        return
+    clean = environment(work / "clean", given.python, CLEAN)
+    done = call(clean, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-deps", "--force-reinstall", wheel)
+    if done.returncode != 0:
+        raise SystemExit(1)
+    print(f"{wheel.name}, tested by {clean}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,32 @@
+"""The examples do what they say. Those of kernels have tests of their own."""
+
+import pathlib
+import sys
+
+import numpy as np
+import pytest
+
+from conftest import launcher, run
+
+EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "examples" / "python"
+
+
+def test_numpy_ring():
+    job = run([*launcher(4), EXAMPLES / "numpy_ring.py"]).check()
+    assert sorted(job.out.splitlines()) == [f"PE {pe} of 4 has got {(pe - 1) % 4} from its left" for pe in range(4)]
+
+
+@pytest.mark.parametrize("n", [1, 3])
+def test_numpy_halo(n):
+    job = run([*launcher(n), EXAMPLES / "numpy_halo.py", "--size", 50, "--steps", 60]).check()
+    plate = np.zeros((52, 50))
+    plate[:, 0] = 1
+    for _ in range(60):
+        new = plate.copy()
+        new[1:-1, 1:-1] = 0.25 * (plate[:-2, 1:-1] + plate[2:, 1:-1] + plate[1:-1, :-2] + plate[1:-1, 2:])
+        plate = new
+    assert job.out == f"50 x 50, 60 steps: the plate holds {plate[1:-1].sum() / 2500:.6f}\n"
+
+
+def test_share_array():
+    assert run([sys.executable, EXAMPLES / "share_array.py"]).check().out.endswith("by the other process: 100.0\n")
