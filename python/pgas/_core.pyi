@@ -162,6 +162,8 @@ class Stream:
     def native(self) -> int:
         """The cudaStream_t, as a number."""
 
+    def synchronize(self) -> None: ...
+
     def __cuda_stream__(self) -> tuple[int, int]: ...
 
 class Team:
@@ -266,5 +268,8 @@ version: str = '0.1.0'
 
 def leak_warnings(on: bool) -> None:
     """nanobind's report of leaked objects, for tests."""
+
+def in_main_interpreter() -> bool:
+    """False in a sub-interpreter, where the extension is not allowed."""
 
 def release_errors() -> None: ...
