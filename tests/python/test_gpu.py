@@ -1,0 +1,95 @@
+"""On a GPU, with 1, 2 and 4 PEs that share it (under MPS if that runs): `pytest -m gpu`. Libraries that are not installed are skipped."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from conftest import launcher, run
+
+pytestmark = pytest.mark.gpu
+
+
+@pytest.fixture(autouse=True)
+def a_gpu():
+    if shutil.which("nvidia-smi") is None or subprocess.run(["nvidia-smi", "-L"], capture_output=True).returncode != 0:
+        pytest.skip("no GPU")
+
+
+@pytest.mark.parametrize("n", [1, 2, 4])
+@pytest.mark.parametrize("library", ["torch", "cupy", "jax"])
+def test_arrays_and_operations(library, n):
+    pytest.importorskip(library)
+    program = os.path.join(os.path.dirname(__file__), "pe", "gpu.py")
+    # JAX would take three quarters of the GPU's memory for each PE.
+    job = run([*launcher(n), program, library], timeout=300, PGAS_HEAP="cuda", XLA_PYTHON_CLIENT_PREALLOCATE="false")
+    assert job.status == 0 and job.out.count("is content") == n, job.out + job.err
+    print(job.out)
+
+
+@pytest.mark.parametrize("library", ["torch", "cupy"])
+def test_a_dead_pe_is_reported_while_a_stream_is_waited_for(library):
+    pytest.importorskip(library)
+    code = f"""
+import os, signal, time, {library}, pgas
+world = pgas.join(like="{library}", heap="cuda")
+x = world.zeros(1, "int64")
+world.barrier(stream=None)
+if world.my_pe == 1:
+    time.sleep(1)
+    os.kill(os.getpid(), signal.SIGKILL)
+world.wait_until(x, "==", 1, stream=pgas.CURRENT)
+begin = time.monotonic()
+try:
+    world.synchronize()
+except pgas.Error as failed:
+    print(failed.code.name, failed.pe, time.monotonic() - begin < 3)
+os._exit(0)
+"""
+    job = run([*launcher(2), "-c", code], timeout=120, PGAS_HEAP="cuda")
+    assert "peer_lost 1 True\n" in job.out, job.out + job.err
+
+
+IMPORTER = """
+import sys, torch, pgas
+weights = pgas.open(sys.argv[1])
+ready, done = pgas.Timeline.open(sys.argv[2]), pgas.Timeline.open(sys.argv[3])
+ready.wait(1)
+assert all((tensor == 3).all() for tensor in weights.values())
+for tensor in weights.values():
+    tensor += 1
+done.record(1)
+torch.cuda.synchronize()
+print(sorted(weights), pgas.opened(weights["bias"]).alive)
+"""
+
+
+def test_tensors_shared_between_processes_of_one_gpu():
+    torch = pytest.importorskip("torch")
+    import pgas
+
+    weights = {"weight": pgas.shared_empty((256, 256), torch.float32, like="torch", device=0),
+               "bias": pgas.shared_empty(256, torch.bfloat16, like="torch", device=0)}
+    for tensor in weights.values():
+        tensor.fill_(3)
+    ready, done = pgas.Timeline(0), pgas.Timeline(0)
+    ready.record(1)
+    with subprocess.Popen([sys.executable, "-c", IMPORTER, pgas.share(weights), ready.ticket(), done.ticket()], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True) as process:
+        done.wait_host(1, timeout=60)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 0 and out == "['bias', 'weight'] True\n", err
+    assert all((tensor == 4).all() for tensor in weights.values())
+
+
+def test_a_state_dict_of_torchs_allocator_says_what_else_it_would_disclose():
+    torch = pytest.importorskip("torch")
+    import pgas
+
+    model = torch.nn.Linear(300, 300, device="cuda")
+    with pytest.raises(pgas.Error) as refused:
+        pgas.share(model.state_dict())
+    assert refused.value.code is pgas.Code.invalid_argument
+    assert pgas.share(model.state_dict(), whole_block=True).startswith("pgas-arrays:")
