@@ -7,6 +7,7 @@ import sys
 from typing import Any, Callable, NamedTuple, Sequence
 
 from ._core import Memory
+from ._opaque import hide_from_torch
 
 
 class Array(NamedTuple):
@@ -141,6 +142,7 @@ def _find(kind: type) -> Callable[[Any], Array]:
         if root == "numpy" and base.__name__ == "ndarray":
             return _of_numpy
         if root == "torch" and base.__name__ == "Tensor":
+            hide_from_torch()
             return _of_torch
         if root == "cupy" and base.__name__ == "ndarray":
             return _of_cupy
@@ -205,6 +207,7 @@ def make(memory: Memory, library: str) -> Any:
     if library == "torch":
         import torch
 
+        hide_from_torch()
         return torch.from_dlpack(memory)
     if library == "cupy":
         import cupy

@@ -50,6 +50,7 @@ with pgas.join() as world:
             world.broadcast(x, n - 1)
             assert (x == everyone[n - 1]).all()
 
+    pair = world.zeros((2, 2), "int32")
     flags = world.full(3, me == 0, "bool")
     world.all_reduce(flags, "bor")
     assert flags.all()
@@ -83,7 +84,7 @@ with pgas.join() as world:
     assert backwards.my_pe == n - 1 - me
     backwards.destroy()
     for wrong in (lambda: backwards.barrier(), lambda: world.all_reduce(value, "avg"), lambda: world.all_gather(joint[1:], part),
-                  lambda: world.all_reduce(np.zeros(3)), lambda: world.reduce(value, n), lambda: world.all_reduce(part[::2]),
+                  lambda: world.all_reduce(np.zeros(3)), lambda: world.reduce(value, n), lambda: world.all_reduce(pair[:, 0]),
                   lambda: world.all_reduce(flags, "sum")):
         try:
             wrong()

@@ -45,6 +45,9 @@ with pgas.join(like=library, heap="cuda", wait_timeout=60) as world:
     def stream():
         return torch.cuda.Stream() if library == "torch" else cupy.cuda.Stream(non_blocking=True)
 
+    def wait_for_gpu():
+        (torch.cuda.synchronize if library == "torch" else cupy.cuda.Device().synchronize)()
+
     def on(one):
         return torch.cuda.stream(one) if library == "torch" else one
 
@@ -52,7 +55,8 @@ with pgas.join(like=library, heap="cuda", wait_timeout=60) as world:
     signal = world.zeros(4, "int64")
     ready = world.zeros(4, "int64")
     copies = []
-    with on(stream()) as _:
+    wait_for_gpu()
+    with on(stream()):
         for i in range(1, 101):
             mine += me + 1
             world.put_signal(x, mine, signal[0:1], i, right)
@@ -99,7 +103,8 @@ with pgas.join(like=library, heap="cuda", wait_timeout=60) as world:
         for _ in range(5):
             graph.replay()
         world.synchronize(torch.cuda.current_stream())
-        torch.cuda.synchronize()
+        wait_for_gpu()
+        world.barrier(stream=None)
         assert (value == float(n) ** 5).all() and (world.peer(x, right) == mine).all()
 
     # Peers' memory, and the table of addresses.
@@ -108,7 +113,7 @@ with pgas.join(like=library, heap="cuda", wait_timeout=60) as world:
     there += 1
     addresses = world.ptrs(total)
     assert int(addresses[me]) == (total.data_ptr() if library == "torch" else total.data.ptr)
-    (torch.cuda.synchronize if library == "torch" else cupy.cuda.Device().synchronize)()
+    wait_for_gpu()
     world.barrier(stream=None)
     assert (total == n * (n + 1) / 2 + 1).all()
 

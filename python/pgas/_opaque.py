@@ -1,0 +1,52 @@
+"""Keeps torch.compile out of the package: it calls operations between its graphs, and looks into none. What it looks into it may
+take for constant, such as the current stream."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from typing import Any, Callable, Iterator
+
+_done = False
+
+
+def _functions() -> Iterator[Any]:
+    for name, module in list(sys.modules.items()):
+        if not name.startswith("pgas._") or module is None:
+            continue
+        for value in list(vars(module).values()):
+            if getattr(value, "__module__", None) != name:
+                continue
+            if inspect.isfunction(value):
+                yield value
+            elif inspect.isclass(value):
+                for member in vars(value).values():
+                    found = inspect.unwrap(getattr(member, "fget", None) or getattr(member, "__func__", member) or member)
+                    if inspect.isfunction(found):
+                        yield found
+
+
+def _skipper() -> Callable[[Any], None] | None:
+    """torch._dynamo.skip, for code. From where it is implemented: importing torch._dynamo takes seconds."""
+    try:
+        from torch._C._dynamo import eval_frame
+
+        if hasattr(eval_frame, "skip_code"):
+            return eval_frame.skip_code  # type: ignore[no-any-return]
+        strategy = eval_frame._FrameExecStrategy(eval_frame._FrameAction.SKIP, eval_frame._FrameAction.DEFAULT)
+        return lambda code: eval_frame.set_code_exec_strategy(code, strategy)
+    except (ImportError, AttributeError):  # of a torch that has it elsewhere: calls break the graph all the same
+        return None
+
+
+def hide_from_torch() -> None:
+    """Called when the first tensor is seen, so that torch is not imported for it."""
+    global _done
+    if _done:
+        return
+    _done = True
+    skip = _skipper()
+    for function in _functions():
+        function._torchdynamo_disable = True  # while a caller is traced
+        if skip is not None:
+            skip(function.__code__)  # when it is called
