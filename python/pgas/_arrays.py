@@ -21,7 +21,6 @@ class Array(NamedTuple):
     strides: tuple[int, ...] | None
     """In elements; None in C order."""
     library: str
-    gpu: int | None
     source: Any
 
 
@@ -69,44 +68,53 @@ def _contiguous(shape: Sequence[int], strides: Sequence[int]) -> bool:
     return True
 
 
+# These run for each argument of each call: what does not change is looked up, and tuples are made without Array's own function.
+_new = tuple.__new__
+_numpy_types: dict[Any, tuple[str, int]] = {}
+_torch_types: dict[Any, tuple[str, int]] = {}
+
+
+def _type_of_numpy(dtype: Any) -> tuple[str, int]:
+    found = _numpy_types[dtype] = (str(dtype.name), int(dtype.itemsize))
+    return found
+
+
 def _of_numpy(x: Any) -> Array:
+    dtype = x.dtype
+    name, itemsize = _numpy_types.get(dtype) or _type_of_numpy(dtype)
     strides = None
     if not x.flags.c_contiguous:
-        strides = tuple(s // x.itemsize for s in x.strides)
-        if any(s % x.itemsize for s in x.strides):
+        strides = tuple(s // itemsize for s in x.strides)
+        if any(s % itemsize for s in x.strides):
             raise ValueError("an array with strides that are no multiple of its elements: copy it first")
-    return Array(x.__array_interface__["data"][0], x.size, x.itemsize, x.dtype.name, x.shape, strides, "numpy", None, x)
-
-
-_torch_names: dict[Any, str] = {}
+    return _new(Array, (x.__array_interface__["data"][0], x.size, itemsize, name, x.shape, strides, "numpy", x))
 
 
 def _of_torch(x: Any) -> Array:
     dtype = x.dtype
-    name = _torch_names.get(dtype)
-    if name is None:
-        name = _torch_names[dtype] = str(dtype).removeprefix("torch.")
+    found = _torch_types.get(dtype)
+    if found is None:
+        found = _torch_types[dtype] = (str(dtype).removeprefix("torch."), x.element_size())
     strides = None if x.is_contiguous() else tuple(x.stride())
-    gpu = x.get_device() if x.is_cuda else None
-    return Array(x.data_ptr(), x.numel(), x.element_size(), name, tuple(x.shape), strides, "torch", gpu, x)
+    return _new(Array, (x.data_ptr(), x.numel(), found[1], found[0], x.shape, strides, "torch", x))
 
 
 def _of_cupy(x: Any) -> Array:
-    strides = None if x.flags.c_contiguous else tuple(s // x.itemsize for s in x.strides)
-    return Array(x.data.ptr, x.size, x.itemsize, x.dtype.name, x.shape, strides, "cupy", x.device.id, x)
+    dtype = x.dtype
+    name, itemsize = _numpy_types.get(dtype) or _type_of_numpy(dtype)
+    strides = None if x.flags.c_contiguous else tuple(s // itemsize for s in x.strides)
+    return _new(Array, (x.data.ptr, x.size, itemsize, name, x.shape, strides, "cupy", x))
 
 
 def _of_jax(x: Any) -> Array:
     x.block_until_ready()
-    device = next(iter(x.devices()))
-    gpu = device.local_hardware_id if device.platform in ("gpu", "cuda") else None
-    return Array(x.unsafe_buffer_pointer(), x.size, x.dtype.itemsize, x.dtype.name, x.shape, None, "jax", gpu, x)
+    return Array(x.unsafe_buffer_pointer(), x.size, x.dtype.itemsize, x.dtype.name, x.shape, None, "jax", x)
 
 
 def _of_memory(x: Memory) -> Array:
     strides = None if _contiguous(x.shape, x.strides) else x.strides
     count = x.nbytes // x.itemsize
-    return Array(x.ptr, count, x.itemsize, x.dtype, x.shape, strides, "memory", x.device, x)
+    return Array(x.ptr, count, x.itemsize, x.dtype, x.shape, strides, "memory", x)
 
 
 def _of_interface(x: Any) -> Array:
@@ -123,7 +131,7 @@ def _of_interface(x: Any) -> Array:
         count = 1
         for extent in shape:
             count *= extent
-        return Array(about["data"][0], count, dtype.itemsize, dtype.name, shape, strides, "memory", 0, x)
+        return Array(about["data"][0], count, dtype.itemsize, dtype.name, shape, strides, "memory", x)
     try:
         return _of_numpy(np.asarray(memoryview(x)))._replace(source=x)
     except TypeError:
@@ -158,6 +166,22 @@ def describe(x: Any) -> Array:
     if handler is None:
         handler = _known[kind] = _find(kind)
     return handler(x)
+
+
+def gpu_of(x: Array) -> int | None:
+    """The number of the GPU that an array is on; None for the host."""
+    of = x.source
+    if x.library == "torch":
+        return int(of.get_device()) if of.is_cuda else None
+    if x.library == "cupy":
+        return int(of.device.id)
+    if x.library == "jax":
+        device = next(iter(of.devices()))
+        return int(device.local_hardware_id) if device.platform in ("gpu", "cuda") else None
+    if hasattr(of, "__dlpack_device__"):
+        kind, number = of.__dlpack_device__()
+        return int(number) if kind == 2 else None
+    return 0 if hasattr(of, "__cuda_array_interface__") else None
 
 
 def dtype_name(dtype: Any) -> str:

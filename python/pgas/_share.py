@@ -8,7 +8,7 @@ import weakref
 from typing import Any, Mapping, NamedTuple, Sequence
 
 from . import _core
-from ._arrays import Array, describe, dtype_name, extent_bytes, library_of, make
+from ._arrays import Array, describe, dtype_name, extent_bytes, gpu_of, library_of, make
 from ._stream import CURRENT, _current_of, native_of
 
 _mark = "pgas-arrays:"
@@ -91,7 +91,7 @@ def _shared_of(about: Array, read_only: bool, whole_block: bool) -> tuple[_core.
         # The memory of all arrays that share one storage.
         storage = about.source.untyped_storage()
         begin, size = storage.data_ptr(), storage.nbytes()
-    shared = _core.SharedMemory.of(begin, size, about.gpu, read_only, whole_block)
+    shared = _core.SharedMemory.of(begin, size, gpu_of(about), read_only, whole_block)
     _keep(about.source, begin, shared)
     return shared, extent_bytes(about)[0] - begin
 

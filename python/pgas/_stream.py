@@ -51,7 +51,8 @@ class Stream:
 def _current_of(library: str, gpu: int) -> int | None:
     if library == "torch":
         # torch.cuda.current_stream(gpu).cuda_stream, without the object.
-        return int(sys.modules["torch"]._C._cuda_getCurrentRawStream(gpu))
+        native: int = sys.modules["torch"]._C._cuda_getCurrentRawStream(gpu)
+        return native
     if library == "cupy":
         return int(sys.modules["cupy"].cuda.get_current_stream(gpu).ptr)
     return None
