@@ -1,5 +1,6 @@
 """The examples do what they say. Those of kernels have tests of their own."""
 
+import json
 import pathlib
 import sys
 
@@ -30,3 +31,12 @@ def test_numpy_halo(n):
 
 def test_share_array():
     assert run([sys.executable, EXAMPLES / "share_array.py"]).check().out.endswith("by the other process: 100.0\n")
+
+
+def test_the_notebook():
+    cells = json.loads((EXAMPLES / "four_pes.ipynb").read_text())["cells"]
+    code = "\n\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+    lines = run([sys.executable, "-W", "ignore::DeprecationWarning", "-c", code]).check().out.splitlines()
+    assert lines[0] == str([[(pe - 1) % 4] * 3 for pe in range(4)]) and lines[1] == str([[10 * pe] * 4 for pe in range(4)])
+    estimates = json.loads(lines[2])
+    assert len(set(estimates)) == 1 and abs(estimates[0] - 3.1416) < 0.01
