@@ -55,7 +55,8 @@ def world():
     """A world of one PE, in this process."""
     import pgas
 
-    os.environ.setdefault("PGAS_HEAP", "host")
-    os.environ["PGAS_BOOTSTRAP"] = "singleton"
-    with pgas.join() as joined:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PGAS_BOOTSTRAP", "singleton")
+        joined = pgas.join(heap="host")
+    with joined:
         yield joined
