@@ -47,9 +47,9 @@ void leave_in_time(joined_world& of) {
                " s for the others: call world.leave() on all PEs, or use 'with pgas.join() as world'");
   });
   try {
-    of.leave();
+    of.await_leave();
   } catch (const std::exception&) {
-    // Logged where it was decided.
+    // leave() has the same failure.
   }
   {
     const std::lock_guard lock(mutex);
@@ -57,6 +57,11 @@ void leave_in_time(joined_world& of) {
     changed.notify_all();
   }
   waiting.join();
+  try {
+    of.leave();
+  } catch (const std::exception&) {
+    // Logged where it was decided.
+  }
 }
 
 /// glibc tells it the status of exit(), which decides whether this is an end as planned.

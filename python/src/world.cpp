@@ -197,7 +197,14 @@ void bind_world(nb::module_& m) {
       .def("abort", &joined_world::abort, "reason"_a, nb::call_guard<nb::gil_scoped_release>())
       .def("leave",
            [](joined_world& of) {
-             if (!of.left()) of.blocking([&] { of.leave(); });
+             if (of.left()) return;
+             try {
+               of.blocking([&] { of.await_leave(); });
+             } catch (const error&) {
+               // leave() throws the failure of the world.
+             }
+             const nb::gil_scoped_release free;
+             of.leave();
            })
       .def("barrier", [](joined_world& of) { of.blocking([&] { of.get().barrier_all(); }); })
       .def(

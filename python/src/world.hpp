@@ -49,7 +49,10 @@ class joined_world : public std::enable_shared_from_this<joined_world> {
   /// Keeps a team until the world is left: destroying it is collective, dropping the Python object is not.
   void keep(team&& dropped);
 
-  /// Collective: leaves. *Callers* without the GIL.
+  /// Collective: waits for all PEs to come to their end. The world may be aborted meanwhile, while leave(), which is
+  /// short then, takes apart what abort() uses. *Callers* without the GIL.
+  void await_leave() { get().barrier_all(); }
+  /// Collective: leaves, after await_leave(). *Callers* without the GIL.
   void leave();
   /// world::abort().
   void abort(const std::string& reason) noexcept;

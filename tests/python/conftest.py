@@ -24,7 +24,8 @@ class Job:
 
 
 def environment(**changes):
-    made = {**os.environ, "PGAS_HEAP": "host", "PYTHONFAULTHANDLER": "1", **changes}
+    # Lines of several PEs are not mixed where each is written at once: PYTHONUNBUFFERED would write their parts.
+    made = {**os.environ, "PGAS_HEAP": "host", "PYTHONFAULTHANDLER": "1", "PYTHONUNBUFFERED": None, **changes}
     return {name: value for name, value in made.items() if value is not None}
 
 

@@ -108,7 +108,7 @@ if world.my_pe == 0:
         {wait}
     except KeyboardInterrupt:
         assert 0.3 < time.monotonic() - begin < 3, time.monotonic() - begin
-        print("interrupted")
+        print("interrupted", flush=True)
     {after}
 else:
     {other}
@@ -130,7 +130,7 @@ def test_ctrl_c_ends_a_collective_and_with_it_the_world(launch, wait):
         world.wait_until(x, '==', 1)
     except pgas.Error as failed:
         assert failed.code is pgas.Code.aborted, failed
-        print(failed)
+        print(failed, flush=True)
         os._exit(0)
 """
     job = launch(2, INTERRUPTED.format(wait=wait, after="os._exit(0)", other=other))

@@ -45,7 +45,7 @@ begin = time.monotonic()
 try:
     world.synchronize()
 except pgas.Error as failed:
-    print(failed.code.name, failed.pe, time.monotonic() - begin < 3)
+    print(failed.code.name, failed.pe, time.monotonic() - begin < 3, flush=True)
 os._exit(0)
 """
     job = run([*launcher(2), "-c", code], timeout=120, PGAS_HEAP="cuda")
