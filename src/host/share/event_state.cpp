@@ -10,7 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "host/log/log.hpp"
+#include "common/process_identity.hpp"
+#include "host/log/logger.hpp"
 #include "pgas/detail/isa/ptx_atomic.hpp"
 #include "pgas/detail/isa/ptx_memory.hpp"
 #include "pgas/error.hpp"
