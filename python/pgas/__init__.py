@@ -42,7 +42,7 @@ _places = {
     "Timeline": "_share",
     "World": "_world",
     "cmake_dir": "_build",
-    "compile_options": "_compile",
+    "compile_options": "nvrtc",
     "include_dirs": "_build",
     "join": "_join",
     "library_dir": "_build",
@@ -53,7 +53,7 @@ _places = {
     "shared_empty": "_share",
     "show_versions": "_versions",
 }
-_modules = ("cupy", "numba", "triton")
+_modules = ("cupy", "numba", "nvrtc", "triton")
 
 __all__ = ["Code", "Error", *sorted(name for name in _places if name != "compile_options")]
 

@@ -10,7 +10,6 @@ from ._stream import CURRENT, resolve
 
 if TYPE_CHECKING:
     from . import _core
-    from ._world import World
 
 _comparisons = {"==": 0, "!=": 1, ">": 2, "<=": 3, "<": 4, ">=": 5, "eq": 0, "ne": 1, "gt": 2, "le": 3, "lt": 4, "ge": 5}
 
@@ -43,9 +42,6 @@ class Operations:
     _core: _core.World
     device: int | None
 
-    def _world(self) -> World:
-        return self  # type: ignore[return-value]
-
     # ---- copies -----------------------------------------------------------------------------------------------------
 
     def _copy(self, get: bool, to: Any, source: Any, pe: int, stream: Any, nbi: bool) -> None:
@@ -59,7 +55,7 @@ class Operations:
         if here.size != there.size:
             raise ValueError(f"{'get' if get else 'put'}: the destination has {here.size} elements, {tuple(here.shape)}, "
                              f"the source {there.size}, {tuple(there.shape)}")
-        queue = resolve(self._world(), stream, *((there, here) if get else (here, there)))
+        queue = resolve(self, stream, *((there, here) if get else (here, there)))
         if here.strides is None and there.strides is None:
             self._core.copy(get, here.ptr, there.ptr, here.size * here.itemsize, pe, queue, nbi)
             return
@@ -81,7 +77,7 @@ class Operations:
     def p(self, destination: Any, value: Any, pe: int, *, stream: Any = CURRENT) -> None:
         """Writes one number, which arrives whole."""
         word = _word(destination, "p")
-        self._core.store(word.ptr, word_bytes(value, word.dtype), pe, resolve(self._world(), stream, word))
+        self._core.store(word.ptr, word_bytes(value, word.dtype), pe, resolve(self, stream, word))
 
     def g(self, source: Any, pe: int) -> Any:
         """Reads one number."""
@@ -98,12 +94,12 @@ class Operations:
         here, there = describe(destination), describe(source)
         if here.strides is not None or there.strides is not None:
             self.put(destination, source, pe, stream=stream, nbi=nbi)
-            self._core.signal(word.ptr, value, op == "add", pe, resolve(self._world(), stream, here, there, word))
+            self._core.signal(word.ptr, value, op == "add", pe, resolve(self, stream, here, there, word))
             return
         if here.dtype != there.dtype or here.size != there.size:
             raise TypeError(f"put_signal: the destination is {here.size} of {here.dtype}, the source {there.size} of "
                             f"{there.dtype}")
-        queue = resolve(self._world(), stream, here, there, word)
+        queue = resolve(self, stream, here, there, word)
         self._core.put_signal(here.ptr, there.ptr, here.size * here.itemsize, word.ptr, value, op == "add", pe, queue, nbi)
 
     # ---- signals and waits ------------------------------------------------------------------------------------------
@@ -111,12 +107,12 @@ class Operations:
     def signal_set(self, signal: Any, value: int, pe: int, *, stream: Any = CURRENT) -> None:
         """Sets a signal word of PE `pe`, after all earlier operations on that PE: of this thread, or of the stream."""
         word = _signal_word(signal, "signal_set")
-        self._core.signal(word.ptr, value, False, pe, resolve(self._world(), stream, word))
+        self._core.signal(word.ptr, value, False, pe, resolve(self, stream, word))
 
     def signal_add(self, signal: Any, value: int, pe: int, *, stream: Any = CURRENT) -> None:
         """Adds to a signal word of PE `pe`, in the same order."""
         word = _signal_word(signal, "signal_add")
-        self._core.signal(word.ptr, value, True, pe, resolve(self._world(), stream, word))
+        self._core.signal(word.ptr, value, True, pe, resolve(self, stream, word))
 
     def signal_fetch(self, signal: Any) -> int:
         """This PE's own signal word."""
@@ -140,7 +136,7 @@ class Operations:
 
         `timeout` is seconds; without it PGAS_WAIT_TIMEOUT counts."""
         about = describe(words)
-        queue = resolve(self._world(), stream, about)
+        queue = resolve(self, stream, about)
         if queue is not None:
             self._core.wait_on_stream(about.dtype, about.ptr, about.size, _compare(how), word_bytes(value, about.dtype), queue)
         else:
@@ -179,7 +175,7 @@ class Operations:
     def _atomic(self, name: str, target: Any, value: Any, pe: int, stream: Any, condition: Any = 0) -> None:
         word = _word(target, f"atomic_{name}")
         self._core.atomic(name, word.dtype, word.ptr, word_bits(value, word.dtype), word_bits(condition, word.dtype), False, pe,
-                          resolve(self._world(), stream, word), 0)
+                          resolve(self, stream, word), 0)
 
     def _atomic_fetch(self, name: str, target: Any, value: Any, pe: int, out: Any, stream: Any, condition: Any = 0) -> Any:
         word = _word(target, f"atomic_{name}")
@@ -190,7 +186,7 @@ class Operations:
         result = _word(out, "out")
         if result.dtype != word.dtype:
             raise TypeError(f"atomic_{name}: out is of {result.dtype}, the word of {word.dtype}")
-        queue = resolve(self._world(), stream, word, result)
+        queue = resolve(self, stream, word, result)
         if queue is None:
             raise ValueError(f"atomic_{name}: out= is for streams; without one the old value is returned")
         self._core.atomic(name, word.dtype, word.ptr, *bits, True, pe, queue, result.ptr)
@@ -274,11 +270,11 @@ class Operations:
 
     def quiet(self, *, stream: Any = CURRENT) -> None:
         """Completes earlier operations at their targets: of the host, or of the stream."""
-        self._core.quiet(resolve(self._world(), stream))
+        self._core.quiet(resolve(self, stream))
 
     def fence(self, *, stream: Any = CURRENT) -> None:
         """Orders earlier operations before later ones, to each PE."""
-        self._core.fence(resolve(self._world(), stream))
+        self._core.fence(resolve(self, stream))
 
     @contextmanager
     def lock(self, word: Any) -> Iterator[None]:

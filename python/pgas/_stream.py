@@ -74,7 +74,7 @@ def native_of(stream: Any) -> Any:
                     "block")
 
 
-def resolve(world: World, stream: Any, *arrays: Array) -> Any:
+def resolve(world: Any, stream: Any, *arrays: Array) -> Any:
     """The stream for an operation on these arrays, the first of which decides which one is current."""
     if stream is None:
         return None
