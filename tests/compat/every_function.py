@@ -49,6 +49,7 @@ def main() -> int:
     interface, output, header, *compiler = sys.argv[1:]
     text = subprocess.run([*compiler, "-E", "-P", "-x", "c++" if interface == "nvshmem" else "c", "-"], input=f"#include <{header}>\n",
                           check=True, capture_output=True, text=True).stdout
+    text = re.sub("^#pragma.*$", "", text, flags=re.M)
     functions = {}
     for result, name, parameters in DECLARATION.findall(text):
         if not LEFT_OUT.fullmatch(name) and not result.startswith("return"):
