@@ -145,7 +145,7 @@ std::shared_ptr<joined_world> join_launched(const config& settings) {
 }
 
 std::shared_ptr<joined_world> join_by_id(const config& settings, const std::string& unique_id, int rank, int size) {
-  bootstrap_options options = detail::launch_options(settings);
+  bootstrap_options options = detail::make_bootstrap_options(settings);
   options.method = "tcp";
   options.unique_id = unique_id;
   options.rank = rank;
@@ -174,7 +174,7 @@ void bind_world(nb::module_& m) {
   m.def(
       "make_unique_id",
       [] {
-        const bootstrap_options options = detail::launch_options(config::from_environment());
+        const bootstrap_options options = detail::make_bootstrap_options(config::from_environment());
         const nb::gil_scoped_release free;
         return make_unique_id(options);
       },
