@@ -59,7 +59,9 @@ class PGAS_API ipc_event {
   /// How often the event has been recorded, by all processes. The host may wait for a number before it calls wait().
   [[nodiscard]] std::uint64_t records() const;
   /// Holds the stream until the last record has been reached. Where the process that was to reach it has ended, the
-  /// stream goes on within a second as if it had, the log says so, and check() throws.
+  /// library records the event in its place within a second, the log says so, and check() throws. Whether that ends a
+  /// wait which is in a stream already is CUDA's decision: driver 580 on an H100 kept it for ever. A timeline's wait
+  /// ends (`pgas/timeline.hpp`).
   /// *Errors* capturing: CUDA allows no such wait in a graph; invalid_argument where the event was never recorded;
   /// peer_lost, naming host and process, where the one that has made the event has ended or has destroyed it: CUDA
   /// would wait for ever.
