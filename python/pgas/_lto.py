@@ -12,10 +12,7 @@ from pgas import nvrtc
 
 
 def cache_directory() -> pathlib.Path:
-    """PGAS_CACHE_DIR, or `pgas` in the user's cache directory."""
-    named = os.environ.get("PGAS_CACHE_DIR")
-    if named:
-        return pathlib.Path(named)
+    """`pgas` in the user's cache directory: $XDG_CACHE_HOME, else ~/.cache."""
     return pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "pgas"
 
 

@@ -31,7 +31,7 @@ ARGUMENTS = {
 def a_gpu_to_compile_for(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(dispatcher, "get_current_device", lambda: python_types.SimpleNamespace(compute_capability=(9, 0)))
-        patch.setenv("PGAS_CACHE_DIR", str(tmp_path_factory.mktemp("lto")))
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("lto")))
         yield
 
 
@@ -112,7 +112,7 @@ def test_outside_of_kernels_the_functions_say_so():
 
 
 def test_what_was_compiled_is_kept_under_a_hash_of_what_it_was_made_from(tmp_path, monkeypatch):
-    monkeypatch.setenv("PGAS_CACHE_DIR", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     made = []
     monkeypatch.setattr(_lto, "_compile", lambda text, options: made.append((text, options)) or b"code of " + text.encode())
     assert _lto.build("one", "90") == _lto.build("one", "90") == b"code of one"
@@ -126,12 +126,12 @@ def test_what_was_compiled_is_kept_under_a_hash_of_what_it_was_made_from(tmp_pat
     monkeypatch.setattr(nvrtc, "_package_include_dirs", lambda: [headers.parent])
     _lto.build("one", "90")
     assert len(made) == 4
-    assert len(list(tmp_path.glob("*.ltoir"))) == 4 and not list(tmp_path.glob("tmp*"))
+    assert len(list((tmp_path / "pgas").glob("*.ltoir"))) == 4 and not list((tmp_path / "pgas").glob("tmp*"))
 
 
 def test_a_cache_that_can_not_be_written_is_done_without(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
-    monkeypatch.setenv("PGAS_CACHE_DIR", str(tmp_path / "file"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     monkeypatch.setattr(_lto, "_compile", lambda text, options: b"code")
     assert _lto.build("one", "90") == b"code"
 

@@ -87,7 +87,7 @@ with pgas.join(like=library, heap="cuda", wait_timeout=60) as world:
     assert int(signal[1]) == 9
 
     # Collectives on the current stream, and in a graph that is replayed.
-    total = world.full(1000, me + 1)
+    total = world.full(1000, float(me + 1))
     out = world.empty(1000 * n)
     world.all_reduce(total)
     world.all_gather(out, total)
