@@ -31,8 +31,7 @@ enum { PGAS_TICKET_BYTES = 1025 };
 /// For `timeout_ms` of pgas_timeline_wait_host() and pgas_opened_wait_host(): no end.
 #define PGAS_FOREVER UINT64_MAX
 
-/// What a ticket allows: pgas::ticket_options. All zeros but `user`: this process's own user, until it
-/// is revoked.
+/// What a ticket allows: pgas::ticket_options. All zeros but `user`: this process's own user, until it is revoked.
 typedef struct pgas_ticket_options {
   uint64_t lifetime_s;                ///< 0: until it is revoked
   int opens;                          ///< 0: any number

@@ -208,8 +208,9 @@ void event_state::look() noexcept {
       if (first)
         log::logger(log_level::warn)
             .error(
-                "process {} has ended while streams of a GPU waited for an interprocess event that it had recorded: "
-                "they go on without",
+                "process {} has ended while streams of a GPU waited for an interprocess event that it had recorded; it "
+                "was recorded in its place. A stream that waits on all the same ends with its program: where programs "
+                "may die, use a timeline",
                 *lost);
     } catch (const error& failed) {
       if (first)
