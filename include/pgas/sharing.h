@@ -122,10 +122,14 @@ typedef struct pgas_ipc_event pgas_ipc_event;
 
 /// ipc_event::make().
 int pgas_event_new(int place, pgas_ipc_event** made);
+/// ipc_event::of(). @param event a cudaEvent_t
+int pgas_event_of(int place, void* event, pgas_ipc_event** made);
 /// ipc_event::open(). @param timeout_ms how long the exporter may take to answer
 int pgas_event_open(const char* ticket, uint64_t timeout_ms, pgas_ipc_event** opened);
 /// A new ticket. @param options may be null @param text room for PGAS_TICKET_BYTES
 int pgas_event_ticket(pgas_ipc_event* event, const pgas_ticket_options* options, char* text);
+/// ipc_event::cuda_event().
+int pgas_event_cuda(const pgas_ipc_event* event, void** cuda_event);
 /// ipc_event::record(). @param number of the record; may be null
 int pgas_event_record(pgas_ipc_event* event, void* stream, uint64_t* number);
 /// ipc_event::records().

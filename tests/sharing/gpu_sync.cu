@@ -70,6 +70,7 @@ struct side {
   bool maker = false;
   pgas::timeline there;
   pgas::timeline back;
+  cudaEvent_t of_program = nullptr;  ///< the maker's, which `event` shares
   pgas::ipc_event event;
   pgas::shared_memory own_stamps;
   pgas::opened_memory stamps;
@@ -87,7 +88,8 @@ side set_up(bool maker, const std::string& file) {
   if (maker) {
     s.there = pgas::timeline::make(pgas::memory_place::gpu(0));
     s.back = pgas::timeline::make(pgas::memory_place::gpu(0));
-    s.event = pgas::ipc_event::make(pgas::memory_place::gpu(0));
+    PGAS_CUDA(cudaEventCreateWithFlags(&s.of_program, cudaEventInterprocess | cudaEventDisableTiming));
+    s.event = pgas::ipc_event::of(pgas::memory_place::gpu(0), s.of_program);
     s.own_stamps = pgas::shared_memory::make(pgas::memory_place::host(), 4096);
     std::ofstream(file + ".new") << s.there.ticket() << '\n'
                                  << s.back.ticket() << '\n'
@@ -194,6 +196,13 @@ void kernel(side& s) {
 /// An event orders streams; its misuse is an error.
 void event(side& s) {
   if (s.maker) {
+    cudaEvent_t private_event = nullptr;
+    PGAS_CUDA(cudaEventCreate(&private_event));
+    PGAS_EXPECT(fails_with(pgas::code::invalid_argument,
+                           [&] { static_cast<void>(pgas::ipc_event::of(pgas::memory_place::gpu(0), private_event)); }));
+    PGAS_CUDA(cudaEventDestroy(private_event));
+    PGAS_EXPECT(s.event.cuda_event() == s.of_program);
+    PGAS_EXPECT(pgas::ipc_event::make(pgas::memory_place::gpu(0)).cuda_event() != nullptr);
     s.back.wait_host(1);  // the other one has tried to wait before the first record
     spin_and_stamp<<<1, 1, 0, s.stream>>>(50'000'000, nullptr);
     PGAS_EXPECT(s.event.record(s.stream) == 1);
@@ -203,6 +212,11 @@ void event(side& s) {
     s.event.wait(s.stream);  // what the other one has recorded
     s.synchronize();
     PGAS_EXPECT(s.event.records() == 2 && s.event.reached());
+    // More records than may be under way.
+    for (std::uint64_t n = 3; n <= 3000; ++n) PGAS_EXPECT(s.event.record(s.stream) == n);
+    s.event.wait(s.stream);
+    s.synchronize();
+    PGAS_EXPECT(s.event.reached());
     s.event = pgas::ipc_event();
     s.there.set(2);
     s.back.wait_host(3);
@@ -216,6 +230,8 @@ void event(side& s) {
     s.synchronize();
     PGAS_EXPECT(std::chrono::steady_clock::now() - begin > std::chrono::milliseconds(10));
     PGAS_EXPECT(s.event.reached());
+    // Code that knows CUDA's event only sees the same record.
+    PGAS_EXPECT(cudaEventQuery(static_cast<cudaEvent_t>(s.event.cuda_event())) == cudaSuccess);
     PGAS_EXPECT(s.event.record(s.stream) == 2);
     s.back.set(2);
     s.there.wait_host(2);
@@ -276,16 +292,19 @@ void event_lost(side& s, bool maker_dies) {
 void latency(side& s) {
   auto* stamps = static_cast<std::uint64_t*>(s.maker ? s.own_stamps.data() : s.stamps.data());
   PGAS_CUDA(cudaHostRegister(stamps, 4096, cudaHostRegisterMapped));
-  std::vector<double> taken[2];
+  std::vector<double> taken[3];
+  const auto cuda_event = static_cast<cudaEvent_t>(s.event.cuda_event());
   std::uint64_t step = 0;
-  for (int round = 0; round < 400; ++round) {
-    const int way = round % 2;  // 0: timeline, 1: event
+  for (int round = 0; round < 600; ++round) {
+    const int way = round % 3;  // 0: timeline, 1: CUDA's own calls, 2: ipc_event
     const std::uint64_t value = 1'000'000 + static_cast<std::uint64_t>(round);
     step += 1;
     if (s.maker) {
       spin_and_stamp<<<1, 1, 0, s.stream>>>(3'000'000, stamps);
       if (way == 0)
         s.there.record(s.stream, value);
+      else if (way == 1)
+        PGAS_CUDA(cudaEventRecord(cuda_event, s.stream));
       else
         s.event.record(s.stream);
       std::atomic_ref(stamps[2]).store(step);
@@ -296,6 +315,8 @@ void latency(side& s) {
       }
       if (way == 0)
         s.there.wait(s.stream, value);
+      else if (way == 1)
+        PGAS_CUDA(cudaStreamWaitEvent(s.stream, cuda_event, 0));
       else
         s.event.wait(s.stream);
       spin_and_stamp<<<1, 1, 0, s.stream>>>(0, stamps + 8);
@@ -305,12 +326,14 @@ void latency(side& s) {
     }
   }
   if (s.maker) return;
-  for (auto& list : taken) std::sort(list.begin(), list.end());
+  for (std::vector<double>& list : taken) std::sort(list.begin(), list.end());
   const auto at = [&](int way, std::size_t percent) { return taken[way][taken[way].size() * percent / 100]; };
-  std::printf(
-      "stream to stream, median and 10th and 90th percentile of 200: timeline %.1f us (%.1f, %.1f), interprocess "
-      "event %.1f us (%.1f, %.1f): %.2f times\n",
-      at(0, 50), at(0, 10), at(0, 90), at(1, 50), at(1, 10), at(1, 90), at(0, 50) / at(1, 50));
+  const char* names[] = {"timeline", "cudaStreamWaitEvent", "ipc_event"};
+  std::printf("stream to stream, median (10th and 90th percentile) of 200:");
+  for (int way = 0; way < 3; ++way)
+    std::printf(" %s %.1f us (%.1f, %.1f), %.2f times CUDA's;", names[way], at(way, 50), at(way, 10), at(way, 90),
+                at(way, 50) / at(1, 50));
+  std::printf("\n");
 }
 
 }  // namespace

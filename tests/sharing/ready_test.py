@@ -19,7 +19,7 @@ import time
 
 def main():
     program, mode = sys.argv[1:3]
-    rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 300
+    rounds = int(sys.argv[3]) if len(sys.argv) > 3 else 100 if mode == "none" else 300
     with tempfile.TemporaryDirectory() as folder:
         file = os.path.join(folder, "tickets")
 
@@ -33,7 +33,8 @@ def main():
                 sys.exit(77)
             os.environ["PGAS_SOCKET_DIR"] = folder
         killing = mode.startswith("kill-")
-        filler = start("fill", file, rounds, 10**6 if killing else 2)
+        # Kernels of two programs take turns of some milliseconds on a GPU: what tears a block is longer than a turn.
+        filler = start("fill", file, rounds, 10**6 if killing else 25 if mode == "none" else 2)
         taker = None
         try:
             while not os.path.exists(file):

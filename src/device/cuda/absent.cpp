@@ -1,7 +1,9 @@
 // Stands in for cuda/ in a build without CUDA.
 #include "device/device.hpp"
+#include "device/device_event.hpp"
+#include "device/gpu_uuid.hpp"
 #include "device/sharing.hpp"
-#include "device/stream_sync.hpp"
+#include "device/stream_words.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::detail {
@@ -19,12 +21,13 @@ constexpr const char* share_host = "share host memory (memory_place::host())";
 
 std::unique_ptr<device> make_cuda_device(const config&, int) { refuse("set PGAS_HEAP=host"); }
 
-std::unique_ptr<stream_word> make_cuda_stream_word(int, std::span<std::byte>, std::uint64_t*) {
+std::unique_ptr<stream_words> make_cuda_stream_words(int, std::span<std::byte>) {
   refuse("make the timeline on the host");
 }
 gpu_uuid uuid_of_gpu(int) { refuse("use memory of the host"); }
 std::optional<int> find_gpu(const gpu_uuid&) { refuse("use memory of the host"); }
 std::unique_ptr<device_event> make_device_event(int) { refuse("use a timeline on the host"); }
+std::unique_ptr<device_event> adopt_device_event(int, void*) { refuse("use a timeline on the host"); }
 std::unique_ptr<device_event> open_device_event(int, const event_handle&) { refuse("use a timeline on the host"); }
 
 bool is_gpu_memory(const void*) noexcept { return false; }

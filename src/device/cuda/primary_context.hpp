@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "device/cuda/driver.hpp"
-#include "device/stream_sync.hpp"
+#include "device/gpu_uuid.hpp"
 
 namespace pgas::detail::cuda {
 

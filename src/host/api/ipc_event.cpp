@@ -17,6 +17,10 @@ ipc_event::ipc_event(std::shared_ptr<detail::event_state> state) noexcept : stat
 
 ipc_event ipc_event::make(memory_place place) { return ipc_event(detail::event_state::make(place)); }
 
+ipc_event ipc_event::of(memory_place place, void* event) {
+  return ipc_event(detail::event_state::of(place, event));
+}
+
 ipc_event ipc_event::open(std::string_view ticket, const open_options& options) {
   return ipc_event(detail::event_state::open(ticket, options));
 }
@@ -42,6 +46,7 @@ std::vector<opener> ipc_event::opened_by() const {
   return state_->shared().mine().opened_by();
 }
 
+void* ipc_event::cuda_event() const { return state().native(); }
 std::uint64_t ipc_event::record(void* stream) { return state().record(stream); }
 std::uint64_t ipc_event::records() const { return state().records(); }
 void ipc_event::wait(void* stream) { state().wait(stream); }

@@ -17,6 +17,13 @@ int pgas_event_new(int place, pgas_ipc_event** made) {
   });
 }
 
+int pgas_event_of(int place, void* event, pgas_ipc_event** made) {
+  return status_of([&] {
+    need(made != nullptr, "pgas_event_of: made");
+    *made = new pgas_ipc_event{pgas::ipc_event::of(place_of(place), event)};
+  });
+}
+
 int pgas_event_open(const char* ticket, uint64_t timeout_ms, pgas_ipc_event** opened) {
   return status_of([&] {
     need(ticket != nullptr && opened != nullptr, "pgas_event_open: ticket or opened");
@@ -28,6 +35,12 @@ int pgas_event_ticket(pgas_ipc_event* event, const pgas_ticket_options* options,
   return ticket_of(event, options, text, "pgas_event_ticket: event");
 }
 
+int pgas_event_cuda(const pgas_ipc_event* event, void** cuda_event) {
+  return status_with(event, "pgas_event_cuda: event", [&](auto& what) {
+    need(cuda_event != nullptr, "pgas_event_cuda: cuda_event");
+    *cuda_event = what.cuda_event();
+  });
+}
 int pgas_event_record(pgas_ipc_event* event, void* stream, uint64_t* number) {
   return status_with(event, "pgas_event_record: event", [&](auto& what) {
     const std::uint64_t made = what.record(stream);

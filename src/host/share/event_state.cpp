@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <new>
 #include <tuple>
 #include <utility>
@@ -12,8 +13,6 @@
 
 #include "common/process_identity.hpp"
 #include "host/log/logger.hpp"
-#include "pgas/detail/isa/ptx_atomic.hpp"
-#include "pgas/detail/isa/ptx_memory.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::detail {
@@ -28,7 +27,8 @@ std::pair<std::uint64_t, std::uint64_t> shm_identity() {
   return {about.st_dev, about.st_ino};
 }
 
-/// Events that were destroyed while other processes had them open: CUDA's wait for one that is gone has no end.
+/// Events that the program has destroyed while other processes had them open, or streams were to use their pages:
+/// CUDA's wait for an event that is gone has no end.
 class kept_events {
  public:
   static kept_events& of_process() {
@@ -39,12 +39,11 @@ class kept_events {
     const std::lock_guard lock(mutex_);
     events_.push_back(std::move(event));
   }
-  /// Destroys the events that no other process has open.
+  /// Destroys those that can end.
   void clean_up() noexcept {
     const std::lock_guard lock(mutex_);
     std::erase_if(events_, [](const std::shared_ptr<event_state>& event) {
-      const std::lock_guard memory(event->mutex());
-      return !event->is_of_this_process() || event->shared().mine().opened_by().empty();
+      return !event->is_of_this_process() || event->can_end();
     });
   }
 
@@ -57,38 +56,51 @@ class kept_events {
 void retire(event_state* last) noexcept {
   if (!last->is_of_this_process()) return;  // a child of fork() has no CUDA to destroy it with
   std::shared_ptr<event_state> event(last);
-  if (!event->shared().is_mine()) return;
-  event->set_destroyed();
+  if (event->shared().is_mine()) event->set_destroyed();
   kept_events::of_process().keep(std::move(event));
   kept_events::of_process().clean_up();
 }
 
-std::shared_ptr<event_state> share(shared_page page, std::unique_ptr<device_event> event) {
-  return {new event_state(std::move(page), std::move(event)), retire};
+/// *Errors* device_unavailable.
+void refuse_host(memory_place place) {
+  if (place == memory_place::host())
+    throw error(code::device_unavailable,
+                "interprocess events are CUDA's, the host has none: make a pgas::timeline, which is for both");
 }
 
 }  // namespace
 
-std::shared_ptr<event_state> event_state::make(memory_place place) {
-  if (place == memory_place::host())
-    throw error(code::device_unavailable,
-                "interprocess events are CUDA's, the host has none: make a pgas::timeline, which is for both");
+std::shared_ptr<event_state> event_state::share(int ordinal, std::unique_ptr<device_event> event) {
   kept_events::of_process().clean_up();
-  auto event = make_device_event(place.ordinal);
   shared_page shared = shared_page::make(ticket_kind::event, sizeof(event_page));
   auto* page = ::new (shared.data()) event_page{};
-  page->uuid = uuid_of_gpu(place.ordinal);
+  page->uuid = uuid_of_gpu(ordinal);
   page->handle = event->handle();
   std::tie(page->shm_device, page->shm_inode) = shm_identity();
-  return share(std::move(shared), std::move(event));
+  std::shared_ptr<event_state> made(new event_state(std::move(shared), ordinal, std::move(event)), retire);
+  // Processes that opened it may not see one another's end, as it does.
+  made->watch();
+  return made;
+}
+
+std::shared_ptr<event_state> event_state::make(memory_place place) {
+  refuse_host(place);
+  return share(place.ordinal, make_device_event(place.ordinal));
+}
+
+std::shared_ptr<event_state> event_state::of(memory_place place, void* event) {
+  refuse_host(place);
+  if (event == nullptr) throw error(code::invalid_argument, "ipc_event::of() needs a cudaEvent_t, not null");
+  return share(place.ordinal, adopt_device_event(place.ordinal, event));
 }
 
 std::shared_ptr<event_state> event_state::open(std::string_view ticket, const open_options& options) {
+  kept_events::of_process().clean_up();
   shared_page shared =
       shared_page::open(ticket_kind::event, decode(ticket, ticket_kind::event), sizeof(event_page), options);
-  const auto* page = static_cast<const event_page*>(shared.data());
+  auto* page = static_cast<event_page*>(shared.data());
   const memory_exporter& maker = shared.exporter();
-  if (load_relaxed(&page->destroyed) != 0)
+  if (std::atomic_ref(page->destroyed) != 0)
     throw error(code::peer_lost, fmt::format("process {} on {} has destroyed the event", maker.pid, maker.host));
   if (std::pair(page->shm_device, page->shm_inode) != shm_identity())
     throw error(code::peer_unreachable,
@@ -101,59 +113,63 @@ std::shared_ptr<event_state> event_state::open(std::string_view ticket, const op
     throw error(code::device_unavailable,
                 "the event is of a GPU that this process does not see (CUDA_VISIBLE_DEVICES may hide it)");
   auto event = open_device_event(*ordinal, page->handle);
-  return share(std::move(shared), std::move(event));
+  return {new event_state(std::move(shared), *ordinal, std::move(event)), retire};
 }
 
-event_state::event_state(shared_page shared, std::unique_ptr<device_event> event)
+event_state::event_state(shared_page shared, int ordinal, std::unique_ptr<device_event> event)
     : shared_(std::move(shared)),
       event_(std::move(event)),
       page_(static_cast<event_page*>(shared_.data())),
-      me_(this_process_name()) {}
+      me_(this_process_name()),
+      records_(page_->records, make_cuda_stream_words(ordinal, shared_.pages(sizeof(event_page))), me_,
+               [this](std::uint64_t name) { return end_of(name); }) {}
 
 event_state::~event_state() {
   if (watch_ != nullptr && owner_.in_creator()) watch_->remove(*this);
 }
 
-void event_state::set_destroyed() noexcept { store_release(&page_->destroyed, std::uint64_t{1}); }
+void event_state::set_destroyed() noexcept { std::atomic_ref(page_->destroyed) = 1; }
 
-std::uint64_t event_state::records() const { return load_relaxed(&page_->records); }
+bool event_state::can_end() {
+  if (!records_.is_quiet()) return false;
+  const std::lock_guard lock(mutex_);
+  return !shared_.is_mine() || shared_.mine().opened_by().empty();
+}
 
 std::uint64_t event_state::record(void* stream) {
   check_maker();
-  event_->record(stream);
-  if (load_relaxed(&page_->recorder) != me_) store_relaxed(&page_->recorder, me_);
-  return fetch<rmw::add>(&page_->records, std::uint64_t{1}) + 1;
+  event_->refuse_capture(stream, "recorded");
+  return records_.record(stream, [&] { event_->record(stream); });
 }
 
 void event_state::wait(void* stream) {
   check_recorded();
+  event_->refuse_capture(stream, "awaited");
   watch();
-  lost_ = 0;
-  awaited_ = true;
-  event_->wait(stream);
+  records_.wait(stream);
 }
 
 bool event_state::reached() {
   check_recorded();
-  return event_->reached();
+  return records_.reached(records_.count());
 }
 
 void event_state::check() {
   check_maker();
-  if (const pid_t lost = lost_)
-    throw error(code::peer_lost,
-                fmt::format("process {} has ended before a stream had reached its record: waits for it went on", lost));
+  if (const auto lost = records_.lost_wait())
+    throw error(
+        code::peer_lost,
+        fmt::format("process {} has ended before a stream had reached its record: waits for it went on", *lost));
 }
 
 void event_state::check_maker() {
   if (shared_.is_mine()) return;
   const std::lock_guard lock(mutex_);
   const memory_exporter& maker = shared_.exporter();
-  const bool destroyed = load_relaxed(&page_->destroyed) != 0;
+  const bool destroyed = std::atomic_ref(page_->destroyed) != 0;
   if (destroyed || !shared_.alive())
-    throw error(code::peer_lost,
-                fmt::format("process {} on {}, which made the event, {}: a wait for it could last for ever", maker.pid,
-                            maker.host, destroyed ? "has destroyed it" : "has ended"));
+    throw error(code::peer_lost, fmt::format("process {} on {}, which made the event, {}", maker.pid, maker.host,
+                                             destroyed ? "has destroyed it" : "has ended"));
 }
 
 void event_state::check_recorded() {
@@ -164,15 +180,14 @@ void event_state::check_recorded() {
                 "first, or use a pgas::timeline, whose waits are for a value");
 }
 
-std::optional<pid_t> event_state::find_lost_recorder() {
-  const std::uint64_t recorder = load_relaxed(&page_->recorder);
-  if (recorder == 0 || recorder == me_) return std::nullopt;
-  const pid_t pid = pid_in(recorder);
+std::optional<pid_t> event_state::end_of(std::uint64_t name) {
+  if (name == 0 || name == me_) return std::nullopt;
+  const pid_t pid = pid_in(name);
   const std::lock_guard lock(mutex_);
   if (!shared_.is_mine() && pid == shared_.exporter().pid)
     return shared_.alive() ? std::nullopt : std::optional<pid_t>(pid);
-  if (process_name(pid) == recorder) return std::nullopt;
-  // It has ended, or is of another PID namespace: then its connection tells.
+  if (process_name(pid) == name) return std::nullopt;
+  // It has ended, or is of another PID namespace: then its connection to the maker tells.
   if (!shared_.is_mine()) return shared_.alive() ? std::nullopt : std::optional<pid_t>(pid);
   const std::vector<opener> now = shared_.mine().opened_by();
   return std::ranges::find(now, pid, &opener::pid) == now.end() ? std::optional<pid_t>(pid) : std::nullopt;
@@ -188,38 +203,14 @@ void event_state::watch() {
   one->add(*this);
 }
 
-bool event_state::may_wait() const {
-  try {
-    return !event_->reached();
-  } catch (const error&) {
-    return true;  // the driver has nothing to say of an event whose recorder has ended
-  }
-}
-
 void event_state::look() noexcept {
   try {
-    if (!awaited_ || !may_wait()) return;
-    const auto lost = find_lost_recorder();
-    if (!lost) return;
-    const bool first = lost_.exchange(*lost) != *lost;
-    try {
-      event_->release_waits();
-      awaited_ = false;
-      if (first)
-        log::logger(log_level::warn)
-            .error(
-                "process {} has ended while streams of a GPU waited for an interprocess event that it had recorded; it "
-                "was recorded in its place. A stream that waits on all the same ends with its program: where programs "
-                "may die, use a timeline",
-                *lost);
-    } catch (const error& failed) {
-      if (first)
-        log::logger(log_level::warn)
-            .error(
-                "process {} has ended while streams of a GPU waited for an interprocess event that it had recorded, "
-                "and they can't be told: {}",
-                *lost, failed.what());
-    }
+    if (const auto lost = records_.release_lost())
+      log::logger(log_level::warn)
+          .error(
+              "process {} has ended before its stream had reached its record of an interprocess event: waits for it "
+              "go on without",
+              *lost);
   } catch (const std::exception&) {
     // The system refuses to say who runs: the next look asks again.
   }

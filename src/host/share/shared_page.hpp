@@ -2,7 +2,9 @@
 /// A page of host memory that tickets of one kind open: what timelines and events have in common.
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +36,8 @@ class shared_page {
   /// Of one that was opened: the same page.
   [[nodiscard]] shared_page again() const { return {kind_, nullptr, theirs_}; }
   [[nodiscard]] void* data() const noexcept { return mine_ ? mine_->memory().data() : theirs_->data(); }
+  /// The whole pages that its first `bytes` bytes lie in.
+  [[nodiscard]] std::span<std::byte> pages(std::size_t bytes) const noexcept;
   [[nodiscard]] bool is_mine() const noexcept { return mine_ != nullptr; }
 
   /// For tickets. *Errors* invalid_argument unless it was made here.

@@ -30,15 +30,9 @@ std::int64_t now_ns() {
       .count();
 }
 
-/// The whole pages around what is shared, for registration with CUDA.
-std::span<std::byte> pages_of(timeline_page* page) {
-  const auto bytes = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  return {reinterpret_cast<std::byte*>(page), (sizeof(timeline_page) + bytes - 1) / bytes * bytes};
-}
-
-std::unique_ptr<stream_word> make_word(memory_place place, timeline_page* page) {
-  return place == memory_place::host() ? make_cpu_stream_word(&page->word)
-                                       : make_cuda_stream_word(place.ordinal, pages_of(page), &page->word);
+std::unique_ptr<stream_words> make_words(memory_place place, const shared_page& shared) {
+  return place == memory_place::host() ? make_cpu_stream_words()
+                                       : make_cuda_stream_words(place.ordinal, shared.pages(sizeof(timeline_page)));
 }
 
 /// The place of whoever has made the timeline, in this process.
@@ -81,11 +75,11 @@ timeline_state::timeline_state(shared_page shared, memory_place place)
       page_(static_cast<timeline_page*>(shared_.data())),
       place_(place),
       me_(this_process_name()),
-      word_(make_word(place, page_)) {}
+      words_(make_words(place, shared_)) {}
 
 timeline_state::~timeline_state() {
   if (!owner_.in_creator()) {
-    static_cast<void>(word_.release());  // CUDA has nothing of this process to undo
+    static_cast<void>(words_.release());  // CUDA has nothing of this process to undo
     return;
   }
   if (watch_ != nullptr) watch_->remove(*this);
@@ -127,7 +121,7 @@ void timeline_state::announce(std::uint64_t value) {
 
 void timeline_state::record(void* stream, std::uint64_t value) {
   announce(value);
-  word_->write(stream, value, shared_from_this());
+  words_->write(stream, &page_->word, value, shared_from_this());
 }
 
 void timeline_state::set(std::uint64_t value) {
@@ -137,13 +131,13 @@ void timeline_state::set(std::uint64_t value) {
 
 void timeline_state::wait(void* stream, std::uint64_t value) {
   check_value(value);
-  if (word_->waits_on_device()) {
+  if (words_->wait_on_device()) {
     check_wait(value);
     watch();
     for (std::uint64_t most = awaited_; most < value && !awaited_.compare_exchange_weak(most, value);) {
     }
   }
-  word_->wait(stream, value, [self = shared_from_this(), value] { self->check_wait(value); });
+  words_->wait(stream, &page_->word, value, [self = shared_from_this(), value] { self->check_wait(value); });
 }
 
 void timeline_state::wait_host(std::uint64_t value, std::chrono::milliseconds timeout) {

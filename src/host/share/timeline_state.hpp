@@ -13,7 +13,8 @@
 #include <vector>
 
 #include "common/fork_guard.hpp"
-#include "device/stream_sync.hpp"
+#include "device/gpu_uuid.hpp"
+#include "device/stream_words.hpp"
 #include "host/share/shared_page.hpp"
 #include "host/share/wait_watch.hpp"
 #include "pgas/shared_memory.hpp"
@@ -59,7 +60,7 @@ class timeline_state final : public std::enable_shared_from_this<timeline_state>
   void wait_host(std::uint64_t value, std::chrono::milliseconds timeout);
   [[nodiscard]] std::uint64_t query() const;
   [[nodiscard]] std::uint64_t recorded() const;
-  [[nodiscard]] std::uint64_t* word() const noexcept { return word_->address(); }
+  [[nodiscard]] std::uint64_t* word() const noexcept { return words_->address(&page_->word); }
   [[nodiscard]] memory_place place() const noexcept { return place_; }
   /// The process without which values still to come can't come; none while they can. Not to be called under mutex().
   [[nodiscard]] std::optional<pid_t> find_loss();
@@ -94,7 +95,7 @@ class timeline_state final : public std::enable_shared_from_this<timeline_state>
   timeline_page* page_;
   memory_place place_;
   std::uint64_t me_;  ///< process_name() of this process
-  std::unique_ptr<stream_word> word_;
+  std::unique_ptr<stream_words> words_;
   std::atomic<std::uint64_t> awaited_{0};   ///< the largest value that a stream of a GPU waits for
   std::atomic<std::int64_t> next_look_{0};  ///< of check_now_and_then()
   std::atomic<bool> known_loss_{false};     ///< find_loss() has found one the last time

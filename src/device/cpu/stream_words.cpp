@@ -1,4 +1,4 @@
-#include "device/stream_sync.hpp"
+#include "device/stream_words.hpp"
 
 #include <chrono>
 #include <memory>
@@ -20,31 +20,24 @@ constexpr int short_polls = 20000;
 constexpr std::chrono::microseconds sleep{50};
 constexpr std::chrono::milliseconds between_checks{1};
 
-/// The word for streams of the host heap; null is the calling thread.
-class cpu_stream_word final : public stream_word {
+/// A null stream is the calling thread.
+class cpu_stream_words final : public stream_words {
  public:
-  explicit cpu_stream_word(std::uint64_t* word) : word_(word) {}
+  [[nodiscard]] std::uint64_t* address(std::uint64_t* word) const noexcept override { return word; }
 
-  [[nodiscard]] std::uint64_t* address() const noexcept override { return word_; }
-
-  void write(void* stream, std::uint64_t value, std::shared_ptr<const void> keep) override {
-    if (stream == nullptr) return store_release(word_, value);
-    static_cast<host_stream*>(stream)->run(
-        [word = word_, value, kept = std::move(keep)] { store_release(word, value); },
-        host_stream::place::here_if_idle);
+  void write(void* stream, std::uint64_t* word, std::uint64_t value, std::shared_ptr<const void> keep) override {
+    if (stream == nullptr) return store_release(word, value);
+    static_cast<host_stream*>(stream)->run([word, value, kept = std::move(keep)] { store_release(word, value); },
+                                           host_stream::place::here_if_idle);
   }
 
-  void wait(void* stream, std::uint64_t value, std::function<void()> check) override {
-    if (stream == nullptr) return await_word(word_, value, check);
+  void wait(void* stream, std::uint64_t* word, std::uint64_t value, std::function<void()> check) override {
+    if (stream == nullptr) return await_word(word, value, check);
     static_cast<host_stream*>(stream)->run(
-        [word = word_, value, checked = std::move(check)] { await_word(word, value, checked); },
-        host_stream::place::worker);
+        [word, value, checked = std::move(check)] { await_word(word, value, checked); }, host_stream::place::worker);
   }
 
-  [[nodiscard]] bool waits_on_device() const noexcept override { return false; }
-
- private:
-  std::uint64_t* word_;
+  [[nodiscard]] bool wait_on_device() const noexcept override { return false; }
 };
 
 }  // namespace
@@ -75,8 +68,6 @@ void await_word(const std::uint64_t* word, std::uint64_t value, const std::funct
   }
 }
 
-std::unique_ptr<stream_word> make_cpu_stream_word(std::uint64_t* word) {
-  return std::make_unique<cpu_stream_word>(word);
-}
+std::unique_ptr<stream_words> make_cpu_stream_words() { return std::make_unique<cpu_stream_words>(); }
 
 }  // namespace pgas::detail

@@ -1,0 +1,19 @@
+/// @file
+/// GPUs by UUID: the number that a GPU has differs between processes (CUDA_VISIBLE_DEVICES).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+
+namespace pgas::detail {
+
+/// The bytes of a GPU's UUID.
+using gpu_uuid = std::array<std::byte, 16>;
+
+/// @param ordinal as the CUDA runtime counts. *Errors* device_unavailable where there is no such GPU.
+[[nodiscard]] gpu_uuid uuid_of_gpu(int ordinal);
+/// The number that the GPU has in this process, if it sees it. *Errors* device_unavailable without a driver.
+[[nodiscard]] std::optional<int> find_gpu(const gpu_uuid& uuid);
+
+}  // namespace pgas::detail

@@ -1,0 +1,124 @@
+#include "host/share/event_records.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+#include "common/process_identity.hpp"
+#include "pgas/error.hpp"
+
+namespace pgas::detail {
+
+namespace {
+
+/// For which a process may make one record: it takes microseconds.
+constexpr std::chrono::seconds longest_recording{10};
+
+std::atomic_ref<std::uint64_t> atomic(std::uint64_t& word) { return std::atomic_ref(word); }
+
+}  // namespace
+
+std::uint64_t event_records::count() const { return atomic(page_.records); }
+
+bool event_records::reached(std::uint64_t number) const { return atomic(page_.of(number).reached) >= number; }
+
+void event_records::become_recorder() {
+  const auto end = std::chrono::steady_clock::now() + longest_recording;
+  for (std::uint64_t holder = 0; !atomic(page_.recording).compare_exchange_strong(holder, me_);) {
+    // One that has ended has left the page as it was before its record, or with its name in it.
+    if (holder == 0 || ended_(holder)) continue;
+    if (std::chrono::steady_clock::now() >= end)
+      throw error(code::wait_timeout, fmt::format("process {} has been recording this event for {} s: is it stopped?",
+                                                  pid_in(holder), longest_recording.count()));
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+    holder = 0;
+  }
+}
+
+std::uint64_t event_records::claim_next() {
+  for (;;) {
+    const std::uint64_t next = count() + 1;
+    if (next > record_page::most_under_way)
+      await_word(&page_.of(next).reached, next - record_page::most_under_way, [this] { release_lost(); });
+    become_recorder();
+    const std::uint64_t now = count() + 1;
+    if (now <= record_page::most_under_way || reached(now - record_page::most_under_way)) return now;
+    atomic(page_.recording) = 0;
+  }
+}
+
+std::uint64_t event_records::record(void* stream, const std::function<void()>& beside) {
+  const std::lock_guard lock(recording_);
+  const std::uint64_t number = claim_next();
+  record_page::slot& slot = page_.of(number);
+  try {
+    beside();
+    atomic(slot.recorder) = me_;
+    // From here on there may be waits for the number, and only its word ends them.
+    atomic(page_.records) = number;
+    words_->write(stream, &slot.reached, number, nullptr);
+  } catch (...) {
+    if (count() == number) atomic(slot.reached) = number;
+    atomic(page_.recording) = 0;
+    throw;
+  }
+  atomic(page_.recording) = 0;
+  return number;
+}
+
+void event_records::wait(void* stream) {
+  const std::uint64_t last = count();
+  awaited_ = last;
+  words_->wait(stream, &page_.of(last).reached, last, [] {});
+}
+
+std::uint64_t event_records::oldest_under_way(std::uint64_t last) {
+  return last - std::min(last, record_page::most_under_way) + 1;
+}
+
+bool event_records::is_quiet() const {
+  if (const std::uint64_t awaited = awaited_; awaited != 0 && !reached(awaited)) return false;
+  const std::uint64_t last = count();
+  for (std::uint64_t n = oldest_under_way(last); n <= last; ++n)
+    if (atomic(page_.of(n).recorder) == me_ && !reached(n)) return false;
+  return true;
+}
+
+std::optional<pid_t> event_records::release_lost() {
+  std::optional<pid_t> found;
+  std::uint64_t running = me_;
+  const std::uint64_t last = count();
+  for (std::uint64_t n = oldest_under_way(last); n <= last; ++n) {
+    record_page::slot& slot = page_.of(n);
+    std::uint64_t seen = atomic(slot.reached);
+    if (seen >= n) continue;
+    const std::uint64_t recorder = atomic(slot.recorder);
+    if (recorder == running) continue;
+    const std::optional<pid_t> lost = ended_(recorder);
+    if (!lost) {
+      running = recorder;
+      continue;
+    }
+    atomic(slot.lost) = n;
+    if (atomic(slot.reached).compare_exchange_strong(seen, n)) {
+      found = lost;
+    } else {
+      // Its stream got there before the end.
+      std::uint64_t mark = n;
+      atomic(slot.lost).compare_exchange_strong(mark, 0);
+    }
+  }
+  return found;
+}
+
+std::optional<pid_t> event_records::lost_wait() const {
+  const std::uint64_t number = awaited_;
+  record_page::slot& slot = page_.of(number);
+  if (number == 0 || !reached(number) || atomic(slot.lost) != number) return std::nullopt;
+  return pid_in(atomic(slot.recorder));
+}
+
+}  // namespace pgas::detail

@@ -1,0 +1,82 @@
+/// @file
+/// The records of an interprocess event as all of its processes see them: who has made which, and which were reached.
+///
+/// CUDA's own wait for an event has no end where the process that was to reach it has ended (driver 580: recording the
+/// event again does not end it). Here a stream's record is a write of its number into a word, and a wait is for that
+/// word, which whoever notices the end writes instead.
+#pragma once
+
+#include <sys/types.h>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+#include "device/stream_words.hpp"
+
+namespace pgas::detail {
+
+/// What the processes share; zeros at first. Each field is an atomic word.
+struct record_page {
+  /// Records that streams have not reached may be so many, over all processes: as many as CUDA queues in a stream.
+  static constexpr std::uint64_t most_under_way = 1024;
+
+  /// Of the records n, n + most_under_way, ...: only the last of them can be under way.
+  struct slot {
+    std::uint64_t reached;   ///< the number of the last record that was reached
+    std::uint64_t recorder;  ///< process_name() of who has made the last one
+    std::uint64_t lost;      ///< the number of the last one that was not reached, as its process has ended
+  };
+
+  std::uint64_t records;    ///< the number of the last one
+  std::uint64_t recording;  ///< process_name() of who is making one, 0: nobody
+  std::array<slot, most_under_way> slots;
+
+  [[nodiscard]] slot& of(std::uint64_t number) noexcept { return slots[number % most_under_way]; }
+};
+
+/// One process's part. *Callers* any thread.
+class event_records {
+ public:
+  /// Whether a process has ended: its number then. @param name as process_name() *Errors* system.
+  using end_of_process = std::function<std::optional<pid_t>(std::uint64_t name)>;
+
+  /// @param me process_name() of this process
+  event_records(record_page& page, std::unique_ptr<stream_words> words, std::uint64_t me, end_of_process ended)
+      : page_(page), words_(std::move(words)), me_(me), ended_(std::move(ended)) {}
+
+  /// The number of the last record, 0: none.
+  [[nodiscard]] std::uint64_t count() const;
+  /// Makes a record. Waits while `most_under_way` are under way.
+  /// @param beside called with the number claimed, before the word is enqueued
+  /// *On return* its number. *Errors* wait_timeout where a process was stopped while it made one; those of `beside`.
+  std::uint64_t record(void* stream, const std::function<void()>& beside);
+  /// Holds the stream until the last record has been reached, or its process has ended.
+  void wait(void* stream);
+  [[nodiscard]] bool reached(std::uint64_t number) const;
+  /// Whether no stream of this process is to write to the page any more, or waits for a word of it.
+  [[nodiscard]] bool is_quiet() const;
+  /// Lets the waits for records of processes that have ended go on. *On return* the last such process that was found.
+  std::optional<pid_t> release_lost();
+  /// The process that has ended before its record was reached, for which wait() was called last.
+  [[nodiscard]] std::optional<pid_t> lost_wait() const;
+
+ private:
+  /// Returns when no more than `most_under_way` would be, and this process alone makes records.
+  std::uint64_t claim_next();
+  void become_recorder();
+  [[nodiscard]] static std::uint64_t oldest_under_way(std::uint64_t last);
+
+  record_page& page_;
+  std::unique_ptr<stream_words> words_;
+  std::uint64_t me_;
+  end_of_process ended_;
+  std::mutex recording_;  ///< one thread of this process at a time
+  std::atomic<std::uint64_t> awaited_{0};
+};
+
+}  // namespace pgas::detail
