@@ -80,6 +80,17 @@ std::string answer(const std::string& line) {
     words >> ticket;
     opened.push_back(pgas::opened_memory::open(ticket));
     out << "opened " << opened.back().size() << " " << opened.back().exporter().pid;
+  } else if (what == "open_on") {  // GPU TICKET: from now on kernels run on that GPU
+    int ordinal = 0;
+    std::string ticket;
+    words >> ordinal >> ticket;
+    opened.push_back(pgas::opened_memory::open(ticket, {.place = pgas::memory_place::gpu(ordinal)}));
+    party::use(ordinal);
+    out << "opened " << opened.back().size();
+  } else if (what == "on_its_gpu") {  // the same for the GPU of the one opened last: its number here
+    const int ordinal = party::gpu_of(opened.back().data());
+    party::use(ordinal);
+    out << ordinal;
   } else if (what == "write") {  // OFFSET VALUE, of the one opened last, else of what is shared
     std::size_t offset = 0;
     unsigned value = 0;

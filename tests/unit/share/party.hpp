@@ -40,6 +40,15 @@ inline void write(void* at, unsigned value) {
   check(cudaDeviceSynchronize());
 }
 
+/// The GPU, as this process numbers them, whose memory this is.
+inline int gpu_of(const void* memory) {
+  cudaPointerAttributes about{};
+  check(cudaPointerGetAttributes(&about, memory));
+  return about.device;
+}
+/// Kernels of write() run there.
+inline void use(int ordinal) { check(cudaSetDevice(ordinal)); }
+
 inline void* allocate(std::size_t bytes) {
   void* memory = nullptr;
   check(cudaMalloc(&memory, bytes));
@@ -51,6 +60,8 @@ inline void* allocate(std::size_t bytes) {
 inline constexpr pgas::memory_place place = pgas::memory_place::host();
 inline void copy(void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
 inline void write(void* at, unsigned value) { *static_cast<volatile unsigned*>(at) = value; }
+inline int gpu_of(const void*) { return -1; }
+inline void use(int) {}
 inline void* allocate(std::size_t bytes) {
   static std::vector<pgas::shared_memory> kept;
   kept.push_back(pgas::shared_memory::make(place, bytes));

@@ -5,7 +5,7 @@ import subprocess
 import sys
 import tempfile
 
-from party import PROGRAM, Party, comes, exporter, pid_of, skipped
+from party import GPU, PROGRAM, Party, comes, exporter, pid_of, skipped
 
 
 def namespaces_need_a_directory():
@@ -98,3 +98,47 @@ def a_reused_pid_is_another_process():
         return
     subprocess.run([*apart, sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)), "reused_pid.py"), PROGRAM],
                    check=True, timeout=60)
+
+
+def uuids():
+    """Of the GPUs that a program sees."""
+    said = subprocess.run(["nvidia-smi", "--query-gpu=uuid", "--format=csv,noheader"], capture_output=True, text=True)
+    all_ = said.stdout.split() if said.returncode == 0 else []
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if visible is None:
+        return all_
+    return [one if one.startswith("GPU-") else all_[int(one)] for one in visible.split(",") if one]
+
+
+def gpus_go_by_uuid():
+    """Memory of the GPU that is the first here and the second there, of a peer, and of one that is hidden."""
+    if not GPU:
+        return
+    seen = uuids()
+    if len(seen) < 2:
+        skipped.append("gpus_go_by_uuid: needs two GPUs")
+        return
+    one = exporter(environment={"CUDA_VISIBLE_DEVICES": f"{seen[0]},{seen[1]}"})
+    turned = Party(environment={"CUDA_VISIBLE_DEVICES": f"{seen[1]},{seen[0]}"})
+    turned.good(f"open {one.good('ticket')}")
+    assert turned.good("on_its_gpu") == "1"
+    turned.good("write 64 21")
+    assert one.good("read 64") == "21"
+    turned.end()
+    peer = Party(environment={"CUDA_VISIBLE_DEVICES": f"{seen[0]},{seen[1]}"})
+    peer.good(f"open_on 1 {one.good('ticket')}")  # the memory is of GPU 0, and GPU 1 uses it
+    peer.good("write 128 22")
+    assert one.good("read 128") == "22"
+    one.good("write 128 23")
+    assert peer.good("read 128") == "23"
+    peer.end()
+    hidden = Party(environment={"CUDA_VISIBLE_DEVICES": seen[1]})
+    said = hidden.ask(f"open {one.good('ticket')}")
+    print(f"  a hidden GPU's memory: {said}")
+    if said.startswith("opened"):
+        hidden.good("write 192 24")
+        assert one.good("read 192") == "24"
+    else:
+        assert "PGAS-E0105" in said and seen[0] in said and "CUDA_VISIBLE_DEVICES" in said and "as its peer" in said, said
+    hidden.end()
+    one.end()
