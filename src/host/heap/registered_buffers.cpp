@@ -1,0 +1,120 @@
+#include "host/heap/registered_buffers.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "host/control/exchange_results.hpp"
+#include "host/log/format_bytes.hpp"
+#include "host/topology/p2p_probe.hpp"
+
+namespace pgas::detail {
+
+namespace {
+
+/// Segments of the program's memory that the device holds, until a shared_segment takes each over.
+class held_segments {
+ public:
+  explicit held_segments(device& device) : device_(device) {}
+  ~held_segments() {
+    for (std::size_t i = taken_; i < segments_.size(); ++i) device_.destroy(segments_[i].segment);
+  }
+  held_segments(const held_segments&) = delete;
+  held_segments& operator=(const held_segments&) = delete;
+
+  void hold(std::vector<external_segment> segments) { segments_ = std::move(segments); }
+  [[nodiscard]] const std::vector<external_segment>& all() const noexcept { return segments_; }
+  [[nodiscard]] segment_id take_next() { return segments_[taken_++].segment; }
+
+ private:
+  device& device_;
+  std::vector<external_segment> segments_;
+  std::size_t taken_ = 0;
+};
+
+/// A number that differs where the sizes do (FNV-1a).
+std::uint64_t digest(const std::vector<external_segment>& segments) {
+  std::uint64_t sum = 14695981039346656037u;
+  for (const external_segment& segment : segments) sum = (sum ^ segment.bytes) * 1099511628211u;
+  return sum;
+}
+
+}  // namespace
+
+void* registered_buffers::add(void* pointer, std::size_t bytes) {
+  held_segments held(sharing_.device());
+  step_result mine;
+  mine.call = {collective_step::kind::add_buffer, 0, bytes, 0, collective_step::nowhere};
+  mine.failure = attempt(group_, fmt::format("register {} at {}", format_bytes(bytes), pointer), [&] {
+    if (pointer == nullptr || bytes == 0) throw error(code::invalid_argument, "there is no memory");
+    if (sharing_.slots().has_memory())
+      throw error(code::handle_exchange,
+                  fmt::format("the heap shares memory by {}, which gives a process no choice of addresses, so memory "
+                              "made elsewhere can't get a place in the slots: use world::allocate(), or "
+                              "pgas::shared_memory, or another PGAS_MEM_HANDLE where there is one",
+                              to_string(sharing_.kind())));
+    const std::uint64_t unit = parameters_.unit;
+    if (bytes % unit != 0)
+      throw error(code::invalid_argument, fmt::format("the size is not a multiple of {}", format_bytes(unit)));
+    const auto offset =
+        reinterpret_cast<std::uintptr_t>(pointer) - reinterpret_cast<std::uintptr_t>(sharing_.slots().slot(0));
+    if (offset < sharing_.slots().bytes()) throw error(code::invalid_argument, "it is symmetric memory already");
+    held.hold(sharing_.device().retain(pointer, bytes, sharing_.kind()));
+    for (const external_segment& segment : held.all())
+      if (segment.bytes % unit != 0)
+        throw error(code::invalid_argument, fmt::format("a segment of {} is not a multiple of {}",
+                                                        format_bytes(segment.bytes), format_bytes(unit)));
+  });
+  if (!mine.failure) {
+    mine.call.alignment = held.all().size();
+    mine.call.offset = digest(held.all());
+  }
+  check_step(exchange(group_, mine));
+
+  const std::optional<std::size_t> at = team_segments_.reserve(group_, bytes);
+  if (!at)
+    throw error(code::out_of_memory,
+                fmt::format("the slots have no addresses left for {} more of registered memory: raise PGAS_HEAP_STRIDE",
+                            format_bytes(bytes)));
+  std::vector<std::unique_ptr<shared_segment>> segments;
+  try {
+    std::size_t done = 0;
+    for (const external_segment& segment : held.all()) {
+      step_result step;
+      step.call = mine.call;
+      segments.push_back(sharing_.share(group_, *at + done, segment.bytes, std::move(step), held.take_next()));
+      done += segment.bytes;
+    }
+  } catch (...) {
+    segments.clear();
+    team_segments_.remove(*at);
+    throw;
+  }
+  team_segments_.add(*at, group_, std::move(segments));
+  offsets_.insert(*at);
+  sharing_.barrier_if_proxied(group_);
+  return own_slot() + *at;
+}
+
+void registered_buffers::remove(void* alias) {
+  step_result mine;
+  mine.call.what = collective_step::kind::remove_buffer;
+  if (alias != nullptr) {
+    mine.call.offset = reinterpret_cast<std::uintptr_t>(alias) - reinterpret_cast<std::uintptr_t>(own_slot());
+    mine.failure = attempt(group_, fmt::format("unregister {}", alias), [&] {
+      if (!offsets_.contains(mine.call.offset))
+        throw error(code::invalid_free, "no registration starts there: was it unregistered before?");
+    });
+  }
+  // The barrier after which no PE uses the memory.
+  check_step(exchange(group_, mine));
+  if (alias == nullptr) return;
+  offsets_.erase(mine.call.offset);
+  team_segments_.remove(mine.call.offset);
+}
+
+}  // namespace pgas::detail
