@@ -1,65 +1,107 @@
 /// @file
-/// What this process shares: things, the tickets for them, and the thread that hands them over to those who have one.
+/// The exporter of a process: its registered things and tickets, its socket, and the thread that answers importers.
 #pragma once
 
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
+#include <map>
+#include <mutex>
+#include <thread>
 
-#include "common/fork_guard.hpp"
-#include "device/sharing.hpp"
-#include "host/share/ticket.hpp"
+#include "common/net/event_loop.hpp"
+#include "common/net/unix_socket.hpp"
+#include "host/log/logger.hpp"
+#include "host/share/registered_export.hpp"
+#include "host/share/share_message.hpp"
+#include "host/share/unforked_fd.hpp"
 
 namespace pgas::detail {
 
-/// Something that tickets open. *Callers* any thread; the exporter's own calls piece().
-class shared_object {
+/// *Callers* any thread, unless said otherwise.
+class exporter {
  public:
-  virtual ~shared_object() = default;
-  shared_object() = default;
-  shared_object(const shared_object&) = delete;
-  shared_object& operator=(const shared_object&) = delete;
+  /// That of this process, which ends with its last owner.
+  [[nodiscard]] static std::shared_ptr<exporter> of_process();
 
-  [[nodiscard]] virtual ticket_kind kind() const noexcept = 0;
-  /// For importers, at most max_description bytes.
-  [[nodiscard]] virtual blob description() const = 0;
-  /// At most max_handles.
-  [[nodiscard]] virtual std::size_t pieces() const noexcept = 0;
-  /// For each importer anew: what is in it is sent and closed. *Errors* those of the device.
-  [[nodiscard]] virtual shared_piece piece(std::size_t number) const = 0;
-  /// "memory of 4096 bytes on the host", for lists and the log.
-  [[nodiscard]] virtual std::string text() const = 0;
-};
+  /// Listens in `directory`, or under an abstract name where it is empty. *Errors* system, config_value.
+  exporter(const std::string& directory, const config& settings);
+  ~exporter();
+  exporter(const exporter&) = delete;
+  exporter& operator=(const exporter&) = delete;
 
-class exporter;
-
-/// Registers a thing with the exporter of this process, which starts with the first and ends with the last. Its
-/// destruction revokes all tickets and tells importers that nothing more comes; they keep what they have.
-///
-/// *Callers* any thread. In a child of fork() the destructor does nothing, and ticket() throws forked_process.
-class registered_export {
- public:
-  /// *Errors* system, config_value.
-  explicit registered_export(std::shared_ptr<const shared_object> what);
-  ~registered_export();
-  registered_export(const registered_export&) = delete;
-  registered_export& operator=(const registered_export&) = delete;
-
-  /// @param payload at most ticket::max_payload bytes, readable by whoever has the ticket.
-  /// @param carried the id() of the timeline that goes with it, 0: none
-  /// *Errors* invalid_argument, system, forked_process.
-  [[nodiscard]] std::string make_ticket(const ticket_options& options, blob payload, std::uint64_t carried = 0);
-  /// The exporter's name for the thing.
-  [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
-  /// All tickets for it.
-  void revoke();
-  [[nodiscard]] std::vector<opener> opened_by() const;
+  [[nodiscard]] std::uint64_t add(std::shared_ptr<const shared_object> what);
+  [[nodiscard]] std::string make_ticket(std::uint64_t of, const ticket_options& options, blob payload,
+                                        std::uint64_t carried);
+  void revoke(std::uint64_t of);
+  [[nodiscard]] std::vector<opener> opened_by(std::uint64_t of) const;
+  void remove(std::uint64_t of) noexcept;
 
  private:
-  const fork_guard process_;
-  std::shared_ptr<exporter> exporter_;
-  std::uint64_t id_ = 0;
+  struct export_record {
+    std::shared_ptr<const shared_object> what;
+    std::chrono::system_clock::time_point since;
+  };
+  struct ticket_record {
+    std::uint64_t of;
+    std::uint64_t carried;  ///< the timeline that goes with it, 0: none
+    bits128 secret;
+    std::optional<clock::time_point> expires;
+    int opens;
+    int opened = 0;
+    uid_t user;
+  };
+  /// A connection. Only the thread changes it, with the mutex held where others read.
+  struct session {
+    unforked_fd socket;
+    socket_owner owner{};
+    pid_t pid = 0;                                 ///< that the importer has
+    std::optional<clock::time_point> deadline;     ///< until the last handle is sent
+    std::uint64_t of = 0;                          ///< what it has opened, 0: nothing yet
+    std::uint64_t ticket = 0;                      ///< and by which ticket; 0 for a timeline that one carries
+    std::chrono::system_clock::time_point since;   ///< when
+    std::shared_ptr<const shared_object> sending;  ///< while handles are still to be sent
+    std::size_t sent = 0;                          ///< handles
+    bool revoked = false;                          ///< to be told of once all handles are sent
+  };
+  using sessions = std::map<std::uint64_t, session>;
+
+  // ---- of the thread
+
+  void serve();
+  void accept();
+  /// For want of a descriptor the next one that waits is told so.
+  void turn_away(int why);
+  void receive(std::uint64_t number);
+  void answer(sessions::iterator at, const share_request& request);
+  /// Counts the request as granted where it may be; else throws what is to be told.
+  void admit(session& from, const share_request& request, bits128& secret);
+  /// The timeline that a ticket carries, for a process that has opened the ticket.
+  [[nodiscard]] std::uint64_t carried_for(const session& from, const share_request& request, const ticket_record& by);
+  /// Sends what a session is to get, or ends it.
+  void go_on(sessions::iterator at, const share_request* request, const bits128& secret);
+  /// The next handles, as far as the socket takes them. False when it has failed.
+  [[nodiscard]] bool send_more(session& to, const share_request* request, const bits128& secret);
+  void list(const session& to);
+  void refuse(int socket, code why, std::string_view text) noexcept;
+  static void tell(const session& to, share_reply::status what) noexcept;
+  void drop(sessions::iterator at);
+  void drop_late();
+  [[nodiscard]] bool expects(uid_t user) const;
+  [[nodiscard]] std::string listing() const;
+
+  log::logger log_;
+  unix_listener listener_;
+  const ticket_exporter self_;
+  event_loop loop_;
+  unique_fd spare_;  ///< given up for a moment where no other descriptor is left
+  mutable std::mutex mutex_;
+  std::map<std::uint64_t, export_record> exports_;
+  std::map<std::uint64_t, ticket_record> tickets_;
+  sessions sessions_;
+  std::uint64_t next_ = 1;
+  std::size_t pending_ = 0;  ///< sessions with a deadline
+  bool paused_ = false;      ///< no more connections are accepted for now
+  std::optional<clock::time_point> resume_;
+  std::atomic<bool> stop_{false};
+  std::thread thread_;
 };
 
 }  // namespace pgas::detail

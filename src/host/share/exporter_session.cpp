@@ -11,7 +11,7 @@
 #include "common/step_times.hpp"
 #include "common/system_error.hpp"
 #include "common/unique_fd.hpp"
-#include "host/share/exporter_service.hpp"
+#include "host/share/exporter.hpp"
 
 namespace pgas::detail {
 

@@ -9,8 +9,8 @@
 
 #include "common/fork_guard.hpp"
 #include "device/sharing.hpp"
-#include "host/share/exporter.hpp"
 #include "host/share/importer.hpp"
+#include "host/share/registered_export.hpp"
 #include "pgas/shared_memory.hpp"
 
 namespace pgas::detail {

@@ -1,0 +1,65 @@
+/// @file
+/// What this process shares: things, and their registration with the exporter, which makes the tickets for them.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "common/fork_guard.hpp"
+#include "device/sharing.hpp"
+#include "host/share/ticket.hpp"
+
+namespace pgas::detail {
+
+/// Something that tickets open. *Callers* any thread; the exporter's own calls piece().
+class shared_object {
+ public:
+  virtual ~shared_object() = default;
+  shared_object() = default;
+  shared_object(const shared_object&) = delete;
+  shared_object& operator=(const shared_object&) = delete;
+
+  [[nodiscard]] virtual ticket_kind kind() const noexcept = 0;
+  /// For importers, at most max_description bytes.
+  [[nodiscard]] virtual blob description() const = 0;
+  /// At most max_handles.
+  [[nodiscard]] virtual std::size_t pieces() const noexcept = 0;
+  /// For each importer anew: what is in it is sent and closed. *Errors* those of the device.
+  [[nodiscard]] virtual shared_piece piece(std::size_t number) const = 0;
+  /// "memory of 4096 bytes on the host", for lists and the log.
+  [[nodiscard]] virtual std::string text() const = 0;
+};
+
+class exporter;
+
+/// Registers a thing with the exporter of this process, which starts with the first and ends with the last. Its
+/// destruction revokes all tickets and tells importers that nothing more comes; they keep what they have.
+///
+/// *Callers* any thread. In a child of fork() the destructor does nothing, and ticket() throws forked_process.
+class registered_export {
+ public:
+  /// *Errors* system, config_value.
+  explicit registered_export(std::shared_ptr<const shared_object> what);
+  ~registered_export();
+  registered_export(const registered_export&) = delete;
+  registered_export& operator=(const registered_export&) = delete;
+
+  /// @param payload at most ticket::max_payload bytes, readable by whoever has the ticket.
+  /// @param carried the id() of the timeline that goes with it, 0: none
+  /// *Errors* invalid_argument, system, forked_process.
+  [[nodiscard]] std::string make_ticket(const ticket_options& options, blob payload, std::uint64_t carried = 0);
+  /// The exporter's name for the thing.
+  [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
+  /// All tickets for it.
+  void revoke();
+  [[nodiscard]] std::vector<opener> opened_by() const;
+
+ private:
+  const fork_guard process_;
+  std::shared_ptr<exporter> exporter_;
+  std::uint64_t id_ = 0;
+};
+
+}  // namespace pgas::detail
