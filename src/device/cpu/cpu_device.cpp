@@ -9,6 +9,7 @@
 #include <iterator>
 #include <utility>
 
+#include "device/cpu/find_program_files.hpp"
 #include "device/cpu/host_segment.hpp"
 #include "device/shared/execute_collective.hpp"
 #include "device/shared/execute_operation.hpp"

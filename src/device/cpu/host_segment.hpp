@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "common/unique_fd.hpp"
 #include "device/device.hpp"
@@ -74,15 +73,5 @@ static_assert(sizeof(named_handle) == 64);
 [[nodiscard]] std::size_t available_memory();
 /// Whether the kernel refuses to promise more than it has (vm.overcommit_memory=2).
 [[nodiscard]] bool strict_overcommit();
-
-/// A file of memory that is mapped whole.
-struct program_file {
-  unique_fd fd;  ///< opened anew
-  std::size_t bytes;
-};
-
-/// The files behind [pointer, pointer + bytes), in order. *Errors* invalid_argument saying what is mapped there
-/// instead.
-[[nodiscard]] std::vector<program_file> find_program_files(const void* pointer, std::size_t bytes);
 
 }  // namespace pgas::detail

@@ -13,6 +13,7 @@
 
 #include "common/siphash.hpp"
 #include "common/system_error.hpp"
+#include "device/cpu/find_program_files.hpp"
 #include "device/cpu/host_segment.hpp"
 #include "pgas/error.hpp"
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <set>
 
-#include "device/cuda/driver.hpp"
+#include "device/cuda/context_scope.hpp"
 #include "device/cuda/legacy_segments.hpp"
 #include "device/device.hpp"
 

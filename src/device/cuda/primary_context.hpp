@@ -1,11 +1,12 @@
 /// @file
-/// The GPUs that this process sees, and their primary contexts, for what is shared without a world.
+/// Primary contexts of GPUs, for what is shared without a world. What visible_gpus.cpp tells of the GPUs is declared
+/// here, too.
 #pragma once
 
 #include <string>
 #include <utility>
 
-#include "device/cuda/driver.hpp"
+#include "device/cuda/context_scope.hpp"
 #include "device/gpu_uuid.hpp"
 
 namespace pgas::detail::cuda {

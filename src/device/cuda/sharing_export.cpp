@@ -8,7 +8,7 @@
 
 #include "common/siphash.hpp"
 #include "common/system_error.hpp"
-#include "device/cuda/shared_chunks.hpp"
+#include "device/cuda/chunk_list.hpp"
 #include "device/sharing.hpp"
 
 namespace pgas::detail {

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "common/step_times.hpp"
-#include "device/cuda/shared_chunks.hpp"
+#include "device/cuda/chunk_list.hpp"
 #include "device/sharing.hpp"
 
 namespace pgas::detail {

@@ -1,4 +1,4 @@
-#include "device/cuda/kernels/lockstep_grid.cuh"
+#include "device/cuda/kernels/collective_grid.cuh"
 
 namespace pgas::detail::cuda {
 
@@ -8,7 +8,7 @@ struct move_kernel {
   static constexpr unsigned max_threads = max_collective_threads;
   __device__ void operator()(const context& here, const team_view& team, const collective_request& request,
                              grid_state* blocks) const {
-    execute_move(here, lockstep_grid(launched_block(blocks)), team, request);
+    execute_move(here, collective_grid(launched_block(blocks)), team, request);
   }
 };
 

@@ -1,3 +1,5 @@
+#include "device/cpu/find_program_files.hpp"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -12,7 +14,6 @@
 #include <string>
 #include <utility>
 
-#include "device/cpu/host_segment.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::detail {

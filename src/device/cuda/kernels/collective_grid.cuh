@@ -1,5 +1,6 @@
 /// @file
-/// The group that executes a collective of the host, and the reduction's kernel for a group of types.
+/// The group that executes a collective of the host: a grid with as many blocks on every member, in lockstep block by
+/// block. And the launch of the reduction's kernel for a group of types.
 #pragma once
 
 #include "device/cuda/kernels/kernel_launcher.cuh"
@@ -11,9 +12,9 @@ namespace pgas::detail::cuda {
 /// All threads of a kernel with as many blocks on every member of the team: before a collective's first access to other
 /// members' memory, and after its last, each block has a barrier with the same block of the others only
 /// (lockstep_barrier()).
-class lockstep_grid : public grid {
+class collective_grid : public grid {
  public:
-  explicit __device__ lockstep_grid(const launched_block& part) : grid(part), part_(part) {}
+  explicit __device__ collective_grid(const launched_block& part) : grid(part), part_(part) {}
   /// The block that the calling thread is of.
   [[nodiscard]] __device__ const launched_block& part() const { return part_; }
 

@@ -1,4 +1,4 @@
-#include "device/cuda/shared_chunks.hpp"
+#include "device/cuda/chunk_list.hpp"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,52 @@
+/// @file
+/// Scopes around calls of CUDA: in which a context is current, and in which no capture of a stream is invalidated.
+#pragma once
+
+#include "device/cuda/driver.hpp"
+
+namespace pgas::detail::cuda {
+
+/// For its lifetime, CUDA calls of this thread that concern no capturing stream do not invalidate a capture, whatever
+/// its mode (cudaStreamCaptureModeGlobal forbids cudaMalloc and others otherwise). Nests.
+class relaxed_capture_scope {
+ public:
+  relaxed_capture_scope() noexcept { static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_)); }
+  ~relaxed_capture_scope() { static_cast<void>(cudaThreadExchangeStreamCaptureMode(&mode_)); }
+  relaxed_capture_scope(const relaxed_capture_scope&) = delete;
+  relaxed_capture_scope& operator=(const relaxed_capture_scope&) = delete;
+
+ private:
+  cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+};
+
+/// Makes a context current for a scope, unless it is already, as on most threads: some calls are made often, and are
+/// short.
+class in_context {
+ public:
+  explicit in_context(CUcontext context) {
+    CUcontext now = nullptr;
+    pushed_ = driver().ctx_current(&now) != CUDA_SUCCESS || now != context;
+    if (pushed_) check(driver().ctx_push(context), "cuCtxPushCurrent");
+  }
+  ~in_context() {
+    CUcontext ignored = nullptr;
+    if (pushed_) static_cast<void>(driver().ctx_pop(&ignored));
+  }
+  in_context(const in_context&) = delete;
+  in_context& operator=(const in_context&) = delete;
+
+ private:
+  bool pushed_ = false;
+};
+
+/// The same for calls that must not invalidate captures.
+class current_context {
+ public:
+  explicit current_context(CUcontext context) : in_context_(context) {}
+
+ private:
+  relaxed_capture_scope undisturbed_;
+  in_context in_context_;
+};
+
+}  // namespace pgas::detail::cuda
