@@ -8,8 +8,8 @@
 /// *Callers* any thread. *Errors* as in rma.hpp.
 #pragma once
 
-#include "pgas/element_types.hpp"
 #include "pgas/impl/untyped_operations.hpp"
+#include "pgas/type_requirements.hpp"
 
 namespace pgas {
 namespace detail {

@@ -30,9 +30,9 @@
 #pragma once
 
 #include "pgas/device/impl/reduce/collective_request.hpp"
-#include "pgas/element_types.hpp"
 #include "pgas/stream.hpp"
 #include "pgas/team.hpp"
+#include "pgas/type_requirements.hpp"
 
 namespace pgas {
 namespace detail {

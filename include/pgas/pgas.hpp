@@ -6,7 +6,6 @@
 #include "pgas/bootstrap.hpp"           // IWYU pragma: export
 #include "pgas/collective.hpp"          // IWYU pragma: export
 #include "pgas/config.hpp"              // IWYU pragma: export
-#include "pgas/element_types.hpp"       // IWYU pragma: export
 #include "pgas/error.hpp"               // IWYU pragma: export
 #include "pgas/launch.hpp"              // IWYU pragma: export
 #include "pgas/lock.hpp"                // IWYU pragma: export
@@ -20,4 +19,5 @@
 #include "pgas/stream_signal_wait.hpp"  // IWYU pragma: export
 #include "pgas/symmetric.hpp"           // IWYU pragma: export
 #include "pgas/team.hpp"                // IWYU pragma: export
+#include "pgas/type_requirements.hpp"   // IWYU pragma: export
 #include "pgas/world.hpp"               // IWYU pragma: export

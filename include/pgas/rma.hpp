@@ -13,10 +13,10 @@
 #pragma once
 
 #include "pgas/atomic.hpp"  // IWYU pragma: export
-#include "pgas/element_types.hpp"
 #include "pgas/impl/untyped_operations.hpp"
 #include "pgas/signal_types.hpp"
 #include "pgas/signal_wait.hpp"  // IWYU pragma: export
+#include "pgas/type_requirements.hpp"
 #include "pgas/world.hpp"
 
 namespace pgas {

@@ -8,9 +8,9 @@
 /// stream_rma.hpp.
 #pragma once
 
-#include "pgas/element_types.hpp"
 #include "pgas/impl/untyped_operations.hpp"
 #include "pgas/stream.hpp"
+#include "pgas/type_requirements.hpp"
 
 namespace pgas {
 namespace detail {

@@ -12,11 +12,11 @@
 /// another world); capturing, for pageable memory in a capture. stream::synchronize() throws later failures.
 #pragma once
 
-#include "pgas/element_types.hpp"
 #include "pgas/impl/untyped_operations.hpp"
 #include "pgas/signal_types.hpp"
 #include "pgas/stream.hpp"
 #include "pgas/stream_signal_wait.hpp"  // IWYU pragma: export
+#include "pgas/type_requirements.hpp"
 
 namespace pgas {
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <utility>
 
-#include "pgas/element_types.hpp"
+#include "pgas/type_requirements.hpp"
 
 namespace pgas {
 

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "pgas/device/context.hpp"
-#include "pgas/element_types.hpp"
 #include "pgas/symmetric.hpp"
+#include "pgas/type_requirements.hpp"
 
 namespace pgas {
 

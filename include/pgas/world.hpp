@@ -10,9 +10,9 @@
 #include "pgas/bootstrap.hpp"
 #include "pgas/config.hpp"
 #include "pgas/device/context.hpp"
-#include "pgas/element_types.hpp"
 #include "pgas/error.hpp"
 #include "pgas/symmetric.hpp"
+#include "pgas/type_requirements.hpp"
 
 namespace pgas {
 

@@ -86,7 +86,7 @@ def public_layer(name: str) -> str:
     """The layer of a public header, from its path after `pgas/`."""
     if name.startswith(("detail/", "compat/", "device/")):
         return name.split("/")[0]
-    if name in ("element_types.hpp", "signal_types.hpp", "error.hpp", "config.hpp"):
+    if name in ("type_requirements.hpp", "signal_types.hpp", "error.hpp", "config.hpp"):
         return "base"
     return "device" if name == "device.hpp" else "host"
 
@@ -101,7 +101,7 @@ LAYERS_BELOW = {
 
 
 def layer(file: Source):
-    """detail <- element and signal types, error, config <- device <- compat; the rest of the host API is beside compat."""
+    """detail <- type requirements and signal types, error, config <- device <- compat; the rest of the host API is beside compat."""
     if not file.under("include/pgas"):
         return
     mine = public_layer(file.path[len("include/pgas/") :])

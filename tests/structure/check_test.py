@@ -13,8 +13,8 @@ import check
 CLEAN = {
     "include/pgas/detail/compiler.hpp": "#if defined(__CUDACC__)\n#define PGAS_FN __device__\n#endif\n",
     "include/pgas/detail/isa/ptx_memory.hpp": '#include <cuda/atomic>\ninline void f() { asm volatile("membar.sys;"); }\n',
-    "include/pgas/element_types.hpp": '#include "pgas/detail/compiler.hpp"\n',
-    "include/pgas/device/put.hpp": '#include <cooperative_groups.h>\n#include "pgas/element_types.hpp"\n\n/// Copies.\n'
+    "include/pgas/type_requirements.hpp": '#include "pgas/detail/compiler.hpp"\n',
+    "include/pgas/device/put.hpp": '#include <cooperative_groups.h>\n#include "pgas/type_requirements.hpp"\n\n/// Copies.\n'
     "template <class T>\nPGAS_FN void put(T*);\nPGAS_FN void put(int*);\n",
     "include/pgas/world.hpp": '#include "pgas/device/put.hpp"\n\n/// A world.\nclass PGAS_API world {\n public:\n'
     "  PGAS_API explicit world(int n);\n private:\n  PGAS_API void hidden();\n};\n"
@@ -27,7 +27,7 @@ CLEAN = {
     "// may call getenv(), abort() or exit(1) in a comment\nconst char* text = \"asm(); exit(1)\";\nlong big = 1'000;\n"
     "void world::abort(std::string_view) noexcept {}\nvoid f(world& w) { w.abort(); w.exit(); }\n",
     "src/host/transport/ucx/ucx.cpp": "#include <ucp/api/ucp.h>\n",
-    "src/device/device.hpp": '#include "pgas/element_types.hpp"\n',
+    "src/device/device.hpp": '#include "pgas/type_requirements.hpp"\n',
     "src/device/cuda/cuda.cpp": '#include <cuda.h>\n#include "device/device.hpp"\n',
     "src/device/cpu/cpu.cpp": '#include "device/device.hpp"\n',
     "src/tools/tool.cpp": "int main() { exit(1); }\n",
@@ -43,9 +43,9 @@ CLEAN = {
 
 # rule, file, text appended to it (or the whole of a new file)
 VIOLATIONS = [
-    ("layer", "include/pgas/element_types.hpp", '#include "pgas/device/put.hpp"\n'),
-    ("layer", "include/pgas/element_types.hpp", '#include <pgas/world.hpp>\n'),
-    ("layer", "include/pgas/detail/isa/ptx_memory.hpp", '#include "pgas/element_types.hpp"\n'),
+    ("layer", "include/pgas/type_requirements.hpp", '#include "pgas/device/put.hpp"\n'),
+    ("layer", "include/pgas/type_requirements.hpp", '#include <pgas/world.hpp>\n'),
+    ("layer", "include/pgas/detail/isa/ptx_memory.hpp", '#include "pgas/type_requirements.hpp"\n'),
     ("layer", "include/pgas/device/put.hpp", '#include "pgas/world.hpp"\n'),
     ("layer", "include/pgas/world.hpp", '#include "host/team/world_state.hpp"\n'),
     ("third_party", "src/host/api/world.cpp", "#include <cuda_runtime.h>\n"),
@@ -82,9 +82,9 @@ VIOLATIONS = [
     ("inline_asm", "src/device/cpu/cpu.cpp", 'void g() { __asm__("nop"); }\n'),
     ("compiler_macro", "include/pgas/device/put.hpp", "#if defined(__CUDACC__)\n#endif\n"),
     ("compiler_macro", "src/device/cpu/cpu.cpp", "#ifdef __CUDA_ARCH__\n#endif\n"),
-    ("macro_name", "include/pgas/element_types.hpp", "#define CHECK 1\n"),
+    ("macro_name", "include/pgas/type_requirements.hpp", "#define CHECK 1\n"),
     ("macro_name", "include/pgas/compat/nvshmem.h", "#define CHECK 1\n"),
-    ("macro_count", "include/pgas/element_types.hpp", "".join(f"#define PGAS_{n} {n}\n" for n in range(14))),
+    ("macro_count", "include/pgas/type_requirements.hpp", "".join(f"#define PGAS_{n} {n}\n" for n in range(14))),
     ("header_head", "src/device/other.hpp", "#pragma once\n"),
     ("header_head", "src/device/other.hpp", "/// @file\n/// Says what it is for.\n"),
     ("documented", "include/pgas/device/put.hpp", "\ntemplate <class T>\n[[nodiscard]] PGAS_FN T get(T*);\n"),

@@ -14,8 +14,8 @@
 #include "pgas/device/impl/copy/bulk_copy.hpp"
 #include "pgas/device/rma.hpp"
 #include "pgas/device/signal.hpp"
-#include "pgas/element_types.hpp"
 #include "pgas/signal_types.hpp"
+#include "pgas/type_requirements.hpp"
 
 namespace pgas {
 

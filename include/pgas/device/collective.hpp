@@ -31,7 +31,7 @@
 #include "pgas/device/impl/ll/ll_copy.hpp"
 #include "pgas/device/reduce.hpp"
 #include "pgas/device/scan.hpp"
-#include "pgas/element_types.hpp"
+#include "pgas/type_requirements.hpp"
 
 namespace pgas {
 

@@ -3,11 +3,16 @@
 /// shared libraries, modules and worlds.
 #pragma once
 
+#include "pgas/detail/failure_record.hpp"
 #include "pgas/device/peer_routes.hpp"
 
 namespace pgas {
 
 namespace detail {
+
+/// Changes whenever pgas::context or a struct of detail/failure_record.hpp or detail/team_layout.hpp changes its layout
+/// or meaning.
+inline constexpr std::uint32_t abi_version = 10;
 
 /// The distance in slots from this PE's slot to that of member `pe` of a team, where arithmetic does not tell: the team
 /// is a list, some PEs are proxied and have no slot, or the slots do not lie in a row. Of a proxied one:

@@ -25,7 +25,7 @@
 
 #include "pgas/device/impl/ll/packet_channel.hpp"
 #include "pgas/device/impl/sync/argument_check.hpp"
-#include "pgas/element_types.hpp"
+#include "pgas/type_requirements.hpp"
 
 namespace pgas {
 

@@ -2,6 +2,7 @@
 /// The routes of a PE to the others: the proxy's queue where some are proxied, and the distances of their slots.
 #pragma once
 
+#include "pgas/detail/failure_record.hpp"
 #include "pgas/detail/proxy_ring.hpp"
 #include "pgas/device/team.hpp"
 

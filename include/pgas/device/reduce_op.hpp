@@ -4,7 +4,7 @@
 #pragma once
 
 #include "pgas/detail/number_traits.hpp"
-#include "pgas/element_types.hpp"
+#include "pgas/type_requirements.hpp"
 
 namespace pgas {
 namespace detail {

@@ -23,7 +23,7 @@
 #include "pgas/device/impl/copy/coalesced_copy.hpp"
 #include "pgas/device/impl/proxy/proxied_copy.hpp"
 #include "pgas/device/impl/sync/argument_check.hpp"
-#include "pgas/element_types.hpp"
+#include "pgas/type_requirements.hpp"
 
 namespace pgas {
 namespace detail {

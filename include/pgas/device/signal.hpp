@@ -13,8 +13,8 @@
 #include "pgas/device/impl/proxy/proxied_copy.hpp"
 #include "pgas/device/impl/sync/argument_check.hpp"
 #include "pgas/device/wait.hpp"
-#include "pgas/element_types.hpp"
 #include "pgas/signal_types.hpp"
+#include "pgas/type_requirements.hpp"
 
 namespace pgas {
 namespace detail {

@@ -10,7 +10,7 @@
 #include "pgas/device/group.hpp"
 #include "pgas/device/impl/copy/strided_copy.hpp"
 #include "pgas/device/impl/proxy/proxied_copy.hpp"
-#include "pgas/element_types.hpp"
+#include "pgas/type_requirements.hpp"
 
 namespace pgas {
 namespace detail {

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "pgas/detail/compiler.hpp"
-#include "pgas/detail/host_device_layout.hpp"
+#include "pgas/detail/team_layout.hpp"
 
 namespace pgas {
 

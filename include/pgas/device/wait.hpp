@@ -14,8 +14,8 @@
 
 #include "pgas/device/impl/sync/argument_check.hpp"
 #include "pgas/device/impl/sync/wait_set.hpp"
-#include "pgas/element_types.hpp"
 #include "pgas/signal_types.hpp"
+#include "pgas/type_requirements.hpp"
 
 namespace pgas {
 

@@ -13,7 +13,7 @@
 #include <map>
 
 #include "common/pack.hpp"
-#include "pgas/detail/host_device_layout.hpp"
+#include "pgas/device/context.hpp"
 
 namespace pgas::detail {
 

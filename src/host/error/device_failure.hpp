@@ -3,7 +3,7 @@
 #pragma once
 
 #include "pgas/config.hpp"
-#include "pgas/detail/host_device_layout.hpp"
+#include "pgas/detail/failure_record.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::detail {

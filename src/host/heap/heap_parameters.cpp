@@ -8,7 +8,7 @@
 
 #include "host/control/control_group.hpp"
 #include "host/heap/offset_allocator.hpp"
-#include "pgas/detail/host_device_layout.hpp"
+#include "pgas/detail/team_layout.hpp"
 
 namespace pgas::detail {
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "pgas/detail/host_device_layout.hpp"
+#include "pgas/detail/team_layout.hpp"
 
 namespace pgas::detail {
 

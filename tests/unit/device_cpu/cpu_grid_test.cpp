@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "device/device.hpp"
-#include "pgas/detail/host_device_layout.hpp"
 #include "pgas/detail/isa/ptx_memory.hpp"
+#include "pgas/device/context.hpp"
 #include "pgas/device/grid.hpp"
 #include "pgas/error.hpp"
 #include "unit/control/pes.hpp"

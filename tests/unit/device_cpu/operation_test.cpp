@@ -14,8 +14,8 @@
 
 #include "device/cpu_grid.hpp"
 #include "device/device.hpp"
-#include "pgas/detail/host_device_layout.hpp"
 #include "pgas/detail/isa/ptx_memory.hpp"
+#include "pgas/device/context.hpp"
 #include "pgas/device/grid.hpp"
 #include "pgas/error.hpp"
 #include "unit/control/pes.hpp"

@@ -14,7 +14,7 @@
 
 #include "device/cpu_grid.hpp"
 #include "device/device.hpp"
-#include "pgas/detail/host_device_layout.hpp"
+#include "pgas/detail/failure_record.hpp"
 #include "pgas/detail/isa/ptx_memory.hpp"
 #include "pgas/device/grid.hpp"
 #include "pgas/error.hpp"

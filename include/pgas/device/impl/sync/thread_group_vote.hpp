@@ -3,8 +3,8 @@
 /// them is listed here; any other one is a compile error.
 #pragma once
 
+#include "pgas/detail/cluster_vote.hpp"
 #include "pgas/detail/isa/ptx_memory.hpp"
-#include "pgas/detail/thread_block_cluster.hpp"
 #include "pgas/device/group.hpp"
 
 namespace pgas::detail {

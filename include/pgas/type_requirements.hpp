@@ -1,5 +1,6 @@
 /// @file
-/// The types of elements that operations take, on host and device. No CUDA header, no state.
+/// What operations require of the types of their elements, on host and device, as concepts and as constants: rma_type,
+/// amo_type, wait_type. No CUDA header, no state.
 #pragma once
 
 #include "pgas/detail/compiler.hpp"

@@ -1,0 +1,116 @@
+/// @file
+/// The record that a kernel leaves when it gives up, with the names of failures and operations in it, and the control
+/// block around it: what the host tells running kernels.
+#pragma once
+
+#include "pgas/detail/word_operation.hpp"
+
+namespace pgas::detail {
+
+/// Why a device operation ended early. The host turns it into a pgas::error.
+enum class failure : std::uint32_t {
+  none = 0,
+  aborted,          ///< the abort word was set: a peer died or gave up
+  timed_out,        ///< the wait outlived its deadline
+  pe_out_of_range,  ///< found with checks on
+  outside_heap,     ///< found with checks on
+  misaligned,       ///< found with checks on
+  not_a_member,     ///< a collective of a team that this PE is not in; found with checks on
+  bad_channel,      ///< a channel that the team does not have; found with checks on
+  asymmetric,       ///< PEs called different collectives, or with different sizes; found with checks on
+  not_held,         ///< a lock was cleared by a PE that does not hold it
+  too_long,         ///< a message is longer than its channel has room for
+  out_of_turn,      ///< a second message was sent, or waited for, before one went the other way
+  no_such_value,    ///< an enumerator that there is not, or no values to compare with; found with checks on
+  not_direct,       ///< a kernel that has only loads and stores addressed a proxied PE
+};
+
+/// The device operation that a record is about.
+enum class operation : std::uint32_t {
+  none = 0,
+  put,
+  get,
+  p,
+  g,
+  put_signal,
+  signal,
+  atomic,
+  wait,
+  barrier,
+  sync,
+  iput,
+  iget,
+  broadcast,
+  fcollect,
+  collect,
+  alltoall,
+  alltoalls,
+  reduce,
+  reduce_scatter,
+  scan,
+  lock,
+  grid_sync,
+  fence,
+  quiet,
+  send,
+  receive,
+  bulk_copy,
+  atomic_fetch,  ///< from here on as atomic_update
+  atomic_set,
+  atomic_add,
+  atomic_and,
+  atomic_or,
+  atomic_xor,
+  atomic_min,
+  atomic_max,
+  atomic_swap,
+  atomic_compare_swap,
+  atomic_fetch_add,  ///< as atomic_add and on, with the old value
+  atomic_fetch_and,
+  atomic_fetch_or,
+  atomic_fetch_xor,
+  atomic_fetch_min,
+  atomic_fetch_max,
+};
+
+/// What an atomic operation is called that gives the old value back, or not.
+[[nodiscard]] PGAS_HD constexpr operation operation_of(atomic_update how, bool fetches) {
+  const bool has_both = how >= atomic_update::add && how <= atomic_update::max;
+  const auto first =
+      static_cast<std::uint32_t>(fetches && has_both ? operation::atomic_fetch_add : operation::atomic_fetch);
+  const auto skipped = static_cast<std::uint32_t>(fetches && has_both ? atomic_update::add : atomic_update::fetch);
+  return static_cast<operation>(first + static_cast<std::uint32_t>(how) - skipped);
+}
+
+/// Left by the first device thread of a PE that gave up.
+struct failure_record {
+  std::uint32_t complete;  ///< 0: no record; 1: all of it is there
+  failure why;
+  operation what;
+  std::int32_t pe;            ///< the PE addressed or waited for, -1 if the wait does not know
+  std::uint64_t heap_offset;  ///< of the word or the buffer, from the start of the slot
+  std::uint64_t bytes;        ///< of the access
+  std::uint64_t expected;     ///< what the wait compared with
+  std::uint64_t seen;         ///< what it saw last
+  std::int32_t compare;       ///< pgas::cmp
+  std::uint32_t block;        ///< linear block index
+  std::uint32_t thread;       ///< linear thread index in its block
+  std::uint32_t reserved;
+};
+static_assert(sizeof(failure_record) == 64);
+
+/// Host memory that kernels can read, one per PE and world. The host writes the first line, kernels write the record.
+struct alignas(128) control_block {
+  std::uint32_t abort;  ///< 0: go on; otherwise 1 + the PE that failed, or abort_no_pe
+  std::uint32_t reserved;
+  std::uint64_t heap_bytes;           ///< mapped bytes of each slot, for checks
+  std::uint64_t wait_timeout_ns;      ///< 0: waits have no deadline
+  std::uint64_t team_segments_begin;  ///< from where to where this PE has memory that only some PEs share, for checks
+  std::uint64_t team_segments_end;
+  alignas(128) failure_record record;
+};
+static_assert(sizeof(control_block) == 256);
+
+inline constexpr std::uint32_t abort_no_pe = 0xffffffffu;
+
+}  // namespace pgas::detail
