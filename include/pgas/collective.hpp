@@ -74,6 +74,12 @@ PGAS_API void sync(const team& of);
 /// The same in the order of the stream.
 PGAS_API void sync(const team& of, const stream& on);
 
+/// Collective: a barrier of all PEs in the order of the stream; the effects of earlier work are visible to every PE
+/// after it. *Order* all PEs enqueue the barriers and syncs of a world in the same order, on one stream at a time.
+PGAS_API void barrier_all(world& w, const stream& on);
+/// Collective: holds the stream until the streams of all PEs are at the call. *Order* none for earlier work.
+PGAS_API void sync_all(world& w, const stream& on);
+
 /// Member `root`'s elements, on every member. *Memory* `src` is read on the root only. In place: `dst == src` on the
 /// root.
 template <rma_type T>

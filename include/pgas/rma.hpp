@@ -14,9 +14,9 @@
 
 #include "pgas/atomic.hpp"  // IWYU pragma: export
 #include "pgas/impl/untyped_operations.hpp"
-#include "pgas/signal_types.hpp"
-#include "pgas/signal_wait.hpp"  // IWYU pragma: export
+#include "pgas/signal.hpp"  // IWYU pragma: export
 #include "pgas/type_requirements.hpp"
+#include "pgas/wait.hpp"  // IWYU pragma: export
 #include "pgas/world.hpp"
 
 namespace pgas {
@@ -121,21 +121,6 @@ void ibget_nbi(world& w, T* destination, const T* source, std::ptrdiff_t destina
                std::ptrdiff_t source_stride, std::size_t block_size, std::size_t count, int pe) {
   detail::get_strided(detail::nonblocking(w), destination, source,
                       {destination_stride, source_stride, block_size, count, sizeof(T)}, pe);
-}
-
-/// put(), then the signal. *Order* a PE that sees the signal sees the data.
-template <rma_type T>
-void put_signal(world& w, T* destination, const T* source, std::size_t count, signal_t* signal, signal_t value,
-                signal_op op, int pe) {
-  detail::put_signal_bytes(detail::blocking(w), destination, source, detail::byte_count(count, sizeof(T)), signal,
-                           value, op, pe);
-}
-/// put_signal() that need not be complete.
-template <rma_type T>
-void put_signal_nbi(world& w, T* destination, const T* source, std::size_t count, signal_t* signal, signal_t value,
-                    signal_op op, int pe) {
-  detail::put_signal_bytes(detail::nonblocking(w), destination, source, detail::byte_count(count, sizeof(T)), signal,
-                           value, op, pe);
 }
 
 /// Orders host operations before it before those after it, to each PE.

@@ -1,7 +1,7 @@
 /// @file
 /// Streams: queues of work that runs in order, asynchronously to the host. On a GPU heap a stream is a CUDA stream; on
-/// the host heap it is a thread with a queue. The operations on streams are in stream_rma.hpp, stream_atomic.hpp and
-/// stream_signal_wait.hpp.
+/// the host heap it is a thread with a queue. The operations on streams are in stream_rma.hpp, stream_signal.hpp,
+/// stream_wait.hpp, stream_atomic.hpp and collective.hpp.
 ///
 /// A CUDA stream may be captured into a graph: enqueued work then becomes part of the graph, which can be replayed any
 /// number of times. A call that would have to wait for the stream throws code::capturing and leaves the capture as it

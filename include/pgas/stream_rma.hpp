@@ -13,9 +13,9 @@
 #pragma once
 
 #include "pgas/impl/untyped_operations.hpp"
-#include "pgas/signal_types.hpp"
 #include "pgas/stream.hpp"
-#include "pgas/stream_signal_wait.hpp"  // IWYU pragma: export
+#include "pgas/stream_signal.hpp"  // IWYU pragma: export
+#include "pgas/stream_wait.hpp"    // IWYU pragma: export
 #include "pgas/type_requirements.hpp"
 
 namespace pgas {
@@ -71,23 +71,9 @@ void ibget(world& w, const stream& on, T* destination, const T* source, std::ptr
                       {destination_stride, source_stride, block_size, count, sizeof(T)}, pe);
 }
 
-/// put_signal() in the order of the stream. *Order* a PE that sees the signal sees the data and all earlier work of
-/// the stream.
-template <rma_type T>
-void put_signal(world& w, const stream& on, T* destination, const T* source, std::size_t count, signal_t* signal,
-                signal_t value, signal_op op, int pe) {
-  detail::put_signal_bytes(detail::on_stream(w, on), destination, source, detail::byte_count(count, sizeof(T)), signal,
-                           value, op, pe);
-}
 /// Orders earlier work of the stream, kernels included, before later work, to each PE.
 PGAS_API void fence(world& w, const stream& on);
 /// Completes earlier work of the stream, kernels included, at its targets before later work begins.
 PGAS_API void quiet(world& w, const stream& on);
-
-/// Collective: a barrier of all PEs in the order of the stream; the effects of earlier work are visible to every PE
-/// after it. *Order* all PEs enqueue the barriers and syncs of a world in the same order, on one stream at a time.
-PGAS_API void barrier_all(world& w, const stream& on);
-/// Collective: holds the stream until the streams of all PEs are at the call. *Order* none for earlier work.
-PGAS_API void sync_all(world& w, const stream& on);
 
 }  // namespace pgas

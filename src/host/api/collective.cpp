@@ -157,4 +157,7 @@ void barrier(const team& of, const stream& on) { detail::barrier_on_stream(of, o
 void sync(const team& of) { detail::host_barrier(of, "pgas::sync", false); }
 void sync(const team& of, const stream& on) { detail::barrier_on_stream(of, on, detail::collective_kind::sync); }
 
+void barrier_all(world& w, const stream& on) { barrier(w.team(), on); }
+void sync_all(world& w, const stream& on) { sync(w.team(), on); }
+
 }  // namespace pgas

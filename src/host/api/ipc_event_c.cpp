@@ -1,5 +1,5 @@
 // The C functions of pgas/sharing.h for interprocess events.
-#include "host/api/sharing_c.hpp"
+#include "host/api/c_conversions.hpp"
 #include "pgas/ipc_event.hpp"
 
 struct pgas_ipc_event {

@@ -1,3 +1,4 @@
+// Copies and signalled copies, fence and quiet, called from the host and on streams: one function makes both.
 #include "pgas/rma.hpp"
 
 #include <fmt/format.h>
@@ -6,6 +7,8 @@
 #include <limits>
 
 #include "host/team/host_operation.hpp"
+#include "host/team/world_state.hpp"
+#include "pgas/stream_rma.hpp"
 
 namespace pgas {
 
@@ -167,5 +170,16 @@ void quiet(world& w) {
   detail::host_operation s(how, "quiet");
   s.state().quiet();
 }
+
+void quiet(world& w, const stream& on) {
+  const detail::op_target how = detail::on_stream(w, on);
+  detail::host_operation s(how, "quiet on a stream");
+  detail::operation_request request;
+  request.what = detail::operation_request::kind::quiet;
+  request.here = s.state().context();
+  s.device().enqueue(request, s.queue());
+}
+
+void fence(world& w, const stream& on) { quiet(w, on); }
 
 }  // namespace pgas

@@ -1,11 +1,10 @@
 // The C functions of pgas/sharing.h.
-#include "host/api/sharing_c.hpp"
-
 #include <algorithm>
 #include <cstring>
 #include <exception>
 #include <string>
 
+#include "host/api/c_conversions.hpp"
 #include "pgas/error.hpp"
 #include "pgas/shared_memory.hpp"
 #include "pgas/sharing.h"

@@ -1,5 +1,5 @@
 // The C functions of pgas/sharing.h for timelines.
-#include "host/api/sharing_c.hpp"
+#include "host/api/c_conversions.hpp"
 #include "pgas/timeline.hpp"
 
 using namespace pgas::sharing_c;

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "host/compat/nvshmem/host_library.hpp"
-#include "pgas/stream_rma.hpp"
+#include "pgas/stream_wait.hpp"
 
 namespace pgas::compat {
 

@@ -1,7 +1,7 @@
 // shmem.h: names that OpenSHMEM 1.2 to 1.4 replaced.
 #include "host/compat/shmem/define_function.hpp"
 #include "pgas/atomic.hpp"
-#include "pgas/signal_wait.hpp"
+#include "pgas/wait.hpp"
 
 namespace {
 

@@ -1,11 +1,10 @@
 // shmem.h: signals, copies that end with one, waits and tests, locks.
-#include "pgas/signal_wait.hpp"
-
 #include <fmt/format.h>
 
 #include "host/compat/shmem/define_function.hpp"
 #include "pgas/lock.hpp"
 #include "pgas/rma.hpp"
+#include "pgas/signal.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
 /// @file
-/// Signals and waits called from the host, on words that other PEs write with put_signal, p, or atomic operations.
+/// Waits and tests called from the host, on words that other PEs write with put_signal, p, or atomic operations.
 ///
 /// A wait, or a test that returns true, acquires: later host operations see the data sent before the value. Waits are
 /// bounded: they end with the world's first failure, and with wait_timeout when PGAS_WAIT_TIMEOUT is set. Words are
@@ -15,28 +15,10 @@
 
 namespace pgas {
 
-/// Sets a signal word on PE `pe`. *Order* a PE that sees the new value through a wait, a test or signal_fetch also sees
-/// all earlier host operations of this thread on that PE.
-inline void signal_set(world& w, signal_t* signal, signal_t value, int pe) {
-  detail::fetch_update(w, {detail::atomic_update::set, detail::datatype::u64, signal, value, 0, true}, pe);
-}
-/// Adds to a signal word on PE `pe`. *Order* as signal_set().
-inline void signal_add(world& w, signal_t* signal, signal_t value, int pe) {
-  detail::fetch_update(w, {detail::atomic_update::add, detail::datatype::u64, signal, value, 0, true}, pe);
-}
-/// Reads this PE's own signal word.
-[[nodiscard]] inline signal_t signal_fetch(world& w, const signal_t* signal) {
-  return detail::fetch_update(w, {detail::atomic_update::fetch, detail::datatype::u64, signal}, w.my_pe());
-}
-
 /// Waits until this PE's own `*variable` satisfies `seen op value`; returns the value seen.
 template <wait_type T>
 T wait_until(world& w, const T* variable, cmp op, std::type_identity_t<T> value) {
   return detail::from_bits<T>(detail::wait_word(w, detail::set_of(variable, 1, nullptr, op, value)));
-}
-/// wait_until() on a signal word.
-inline signal_t signal_wait_until(world& w, const signal_t* signal, cmp op, signal_t value) {
-  return wait_until(w, signal, op, value);
 }
 
 /// Waits until every word of the set has satisfied the comparison with `value`.

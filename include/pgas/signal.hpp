@@ -1,0 +1,48 @@
+/// @file
+/// Signals called from the host: copies that end with one, signals alone, and waits for them. The other waits are in
+/// wait.hpp.
+///
+/// *Callers* any thread. *Errors* as in rma.hpp.
+#pragma once
+
+#include "pgas/impl/untyped_operations.hpp"
+#include "pgas/signal_types.hpp"
+#include "pgas/type_requirements.hpp"
+#include "pgas/wait.hpp"
+
+namespace pgas {
+
+/// put(), then the signal. *Order* a PE that sees the signal sees the data.
+template <rma_type T>
+void put_signal(world& w, T* destination, const T* source, std::size_t count, signal_t* signal, signal_t value,
+                signal_op op, int pe) {
+  detail::put_signal_bytes(detail::blocking(w), destination, source, detail::byte_count(count, sizeof(T)), signal,
+                           value, op, pe);
+}
+/// put_signal() that need not be complete.
+template <rma_type T>
+void put_signal_nbi(world& w, T* destination, const T* source, std::size_t count, signal_t* signal, signal_t value,
+                    signal_op op, int pe) {
+  detail::put_signal_bytes(detail::nonblocking(w), destination, source, detail::byte_count(count, sizeof(T)), signal,
+                           value, op, pe);
+}
+
+/// Sets a signal word on PE `pe`. *Order* a PE that sees the new value through a wait, a test or signal_fetch also sees
+/// all earlier host operations of this thread on that PE.
+inline void signal_set(world& w, signal_t* signal, signal_t value, int pe) {
+  detail::fetch_update(w, {detail::atomic_update::set, detail::datatype::u64, signal, value, 0, true}, pe);
+}
+/// Adds to a signal word on PE `pe`. *Order* as signal_set().
+inline void signal_add(world& w, signal_t* signal, signal_t value, int pe) {
+  detail::fetch_update(w, {detail::atomic_update::add, detail::datatype::u64, signal, value, 0, true}, pe);
+}
+/// Reads this PE's own signal word.
+[[nodiscard]] inline signal_t signal_fetch(world& w, const signal_t* signal) {
+  return detail::fetch_update(w, {detail::atomic_update::fetch, detail::datatype::u64, signal}, w.my_pe());
+}
+/// wait_until() on a signal word.
+inline signal_t signal_wait_until(world& w, const signal_t* signal, cmp op, signal_t value) {
+  return wait_until(w, signal, op, value);
+}
+
+}  // namespace pgas
