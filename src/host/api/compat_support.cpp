@@ -1,7 +1,7 @@
 #include "pgas/compat_support.hpp"
 
 #include "host/config/bootstrap_options.hpp"
-#include "host/config/print_config.hpp"
+#include "host/config/config_text.hpp"
 #include "host/control/bootstrap_exchange.hpp"
 #include "host/log/logger.hpp"
 

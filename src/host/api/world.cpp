@@ -7,7 +7,7 @@
 #include "common/join_steps.hpp"
 #include "host/config/bootstrap_options.hpp"
 #include "host/team/world_state.hpp"
-#include "host/topology/p2p_sets.hpp"
+#include "host/topology/p2p_setting.hpp"
 
 namespace pgas {
 

@@ -7,7 +7,7 @@
 
 #include "host/control/exchange_results.hpp"
 #include "host/log/format_bytes.hpp"
-#include "host/topology/p2p_probe.hpp"
+#include "host/topology/probe_handle_kinds.hpp"
 
 namespace pgas::detail {
 

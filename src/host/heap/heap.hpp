@@ -18,7 +18,7 @@
 #include "host/heap/symmetric_allocator.hpp"
 #include "host/heap/team_segment_map.hpp"
 #include "host/log/logger.hpp"
-#include "host/topology/p2p_probe.hpp"
+#include "host/topology/probe_handle_kinds.hpp"
 #include "pgas/config.hpp"
 #include "pgas/symmetric.hpp"
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "host/log/format_bytes.hpp"
-#include "host/topology/p2p_probe.hpp"
+#include "host/topology/probe_handle_kinds.hpp"
 
 namespace pgas::detail {
 

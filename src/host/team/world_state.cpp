@@ -11,7 +11,7 @@
 #include "host/control/control_plane.hpp"
 #include "host/error/device_failure.hpp"
 #include "host/heap/heap_parameters.hpp"
-#include "host/team/preload_kernels.hpp"
+#include "host/team/launch_kernel_registry.hpp"
 #include "host/team/team_state.hpp"
 #include "host/topology/block_limits.hpp"
 #include "host/topology/device_info.hpp"
@@ -106,7 +106,7 @@ void world_state::choose_device() {
     device_ = make_cpu_device();
     for (device_info& info : infos) info.properties = device_->properties();
   }
-  if (device_->properties().kind != heap_kind::host) kernel_registry::of_process().preload(*device_);
+  if (device_->properties().kind != heap_kind::host) launch_kernel_registry::of_process().preload(*device_);
   std::vector<device_user> users;
   for (int pe = 0; pe < n; ++pe) {
     const device_info& info = infos[static_cast<std::size_t>(pe)];

@@ -10,8 +10,8 @@
 #include <optional>
 #include <span>
 
+#include "host/config/config_text.hpp"
 #include "host/config/option_value.hpp"
-#include "host/config/print_config.hpp"
 #include "pgas/error.hpp"
 #include "pgas/world.hpp"
 #include "tools/pgas-info/shared_by_ticket.hpp"

@@ -11,8 +11,8 @@
 #include <set>
 #include <sstream>
 
+#include "host/config/config_text.hpp"
 #include "host/config/option_value.hpp"
-#include "host/config/print_config.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::config_detail {

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "host/topology/p2p_sets.hpp"
+#include "host/topology/p2p_setting.hpp"
 #include "unit/control/fixtures.hpp"
 
 namespace pgas::unit_test {

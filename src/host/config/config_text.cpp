@@ -1,4 +1,4 @@
-#include "host/config/print_config.hpp"
+#include "host/config/config_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

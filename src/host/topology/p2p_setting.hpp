@@ -1,6 +1,7 @@
 /// @file
-/// PGAS_P2P: the sets of PEs that may share memory. Those of one set become a domain where a kind of handle works
-/// between all of them, see p2p_probe.hpp; PEs of different sets are proxied peers, as if they were on different hosts.
+/// The setting PGAS_P2P: the sets of PEs that may share memory. Those of one set become a domain where a kind of handle
+/// works between all of them, see probe_handle_kinds.hpp; PEs of different sets are proxied peers, as if they were on
+/// different hosts.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-#include "host/topology/p2p_probe.hpp"
+#include "host/topology/probe_handle_kinds.hpp"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include "host/control/control_group.hpp"
 #include "host/control/control_message.hpp"
 #include "host/control/exchange_results.hpp"
-#include "host/topology/p2p_sets.hpp"
+#include "host/topology/p2p_setting.hpp"
 
 namespace pgas::detail {
 

@@ -1,5 +1,5 @@
 // The sets of PGAS_P2P: what it may say, and that all PEs say the same.
-#include "host/topology/p2p_sets.hpp"
+#include "host/topology/p2p_setting.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ namespace {
 
 using detail::parse_p2p_sets;
 
-TEST(p2p_sets, all_pes_are_in_one_set_unless_told_otherwise) {
+TEST(p2p_setting, all_pes_are_in_one_set_unless_told_otherwise) {
   EXPECT_EQ(parse_p2p_sets("all", 3), (std::vector<int>{0, 0, 0}));
   EXPECT_EQ(parse_p2p_sets("all", 1), (std::vector<int>{0}));
 }
@@ -31,14 +31,14 @@ std::vector<std::vector<int>> sets(const std::string& direct, int n) {
   return all;
 }
 
-TEST(p2p_sets, zero_takes_all_pes_apart) { EXPECT_EQ(sets("0", 3), (std::vector<std::vector<int>>{{0}, {1}, {2}})); }
+TEST(p2p_setting, zero_takes_all_pes_apart) { EXPECT_EQ(sets("0", 3), (std::vector<std::vector<int>>{{0}, {1}, {2}})); }
 
-TEST(p2p_sets, lists_name_the_sets_and_the_rest_is_alone) {
+TEST(p2p_setting, lists_name_the_sets_and_the_rest_is_alone) {
   EXPECT_EQ(sets("0,2/1,3", 5), (std::vector<std::vector<int>>{{0, 2}, {1, 3}, {0, 2}, {1, 3}, {4}}));
   EXPECT_EQ(sets("3,1", 4), (std::vector<std::vector<int>>{{0}, {1, 3}, {2}, {1, 3}}));
 }
 
-TEST(p2p_sets, pes_that_the_job_does_not_have_are_refused) {
+TEST(p2p_setting, pes_that_the_job_does_not_have_are_refused) {
   for (const char* direct : {"0,5", "0,2/1,3", "2"}) {
     try {
       static_cast<void>(parse_p2p_sets(direct, 2, true));
@@ -54,7 +54,7 @@ TEST(p2p_sets, pes_that_the_job_does_not_have_are_refused) {
   EXPECT_EQ(sets("0,2/1,3", 2), (std::vector<std::vector<int>>{{0}, {1}})) << "a world of some PEs of the job";
 }
 
-TEST(p2p_sets, nonsense_is_refused_with_what_is_allowed) {
+TEST(p2p_setting, nonsense_is_refused_with_what_is_allowed) {
   for (const char* nonsense : {"", "none", "0,", "/1", "0,,1", "-1", "0;1", "1,1", "0/0", "0 1", "99999999999"}) {
     try {
       static_cast<void>(parse_p2p_sets(nonsense, 4));
@@ -66,7 +66,7 @@ TEST(p2p_sets, nonsense_is_refused_with_what_is_allowed) {
   }
 }
 
-TEST(p2p_sets, a_setting_that_differs_is_refused_on_all_pes) {
+TEST(p2p_setting, a_setting_that_differs_is_refused_on_all_pes) {
   const auto outcomes = run_threads(3, [](bootstrap& exchange) {
     joined_pe pe(exchange, quick());
     static_cast<void>(detail::agree_on_p2p_sets(pe.control_plane, pe.control_plane.my_pe() == 2 ? "0" : "all"));

@@ -1,4 +1,4 @@
-#include "host/topology/p2p_sets.hpp"
+#include "host/topology/p2p_setting.hpp"
 
 #include <fmt/format.h>
 
@@ -14,9 +14,8 @@ namespace {
 [[noreturn]] void refuse(const std::string& direct, const std::string& why) {
   throw error(
       code::config_value,
-      fmt::format(
-          "PGAS_P2P={}: {}; allowed are `all`, `0` (no two PEs share memory), and sets of PEs such as 0,2/1,3",
-          direct, why));
+      fmt::format("PGAS_P2P={}: {}; allowed are `all`, `0` (no two PEs share memory), and sets of PEs such as 0,2/1,3",
+                  direct, why));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 /// @file
-/// The options as text for a terminal: `pgas-info --config`, SHMEM_INFO.
+/// The options as text for a terminal: `pgas-info --config`, and what SHMEM_INFO and the like print at the start.
 #pragma once
 
 #include <initializer_list>

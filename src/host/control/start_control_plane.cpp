@@ -1,0 +1,184 @@
+// Starting the control plane: the PEs' addresses go over the bootstrap, each PE connects to all others, all agree on
+// the outcome, and the reader thread begins.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "common/join_steps.hpp"
+#include "common/resource_limits.hpp"
+#include "host/control/bootstrap_exchange.hpp"
+#include "host/control/connect_peers.hpp"
+#include "host/control/control_plane_state.hpp"
+
+namespace pgas::detail {
+
+namespace {
+
+constexpr auto time_to_agree = std::chrono::milliseconds(500);
+
+/// Collective: exchanges the failures of all PEs, so that every PE throws the same error, the most informative one. Its
+/// own where the exchange itself fails because this PE's failure kept others from it.
+void agree_on_outcome(bootstrap& exchange, const std::optional<error>& mine) {
+  std::vector<blob> all;
+  try {
+    all = exchange.all_gather(mine ? encode_error(*mine) : blob());
+  } catch (const error& nobody) {
+    // If a third PE did not come, its absence is the cause: this PE has only seen a peer give up.
+    const bool about_another = mine && nobody.pe() >= 0 && nobody.pe() != mine->pe();
+    if (mine && nobody.code() == code::bootstrap_timeout && !about_another) throw error(*mine);
+    throw;
+  }
+  std::optional<error> chosen;
+  const auto weight = [](const error& e) {
+    // peer_lost and bootstrap_timeout are consequences, on the other PEs, of a failure on one PE.
+    return e.code() == code::peer_lost ? 0 : e.code() == code::bootstrap_timeout ? 1 : 2;
+  };
+  for (const blob& bytes : all) {
+    if (bytes.empty()) continue;
+    const error theirs = decode_error(bytes);
+    if (!chosen || weight(theirs) > weight(*chosen)) chosen = theirs;
+  }
+  if (chosen) throw error(*chosen);
+}
+
+std::vector<blob> gather_all(bootstrap& exchange, const blob& mine) {
+  std::vector<blob> answers = exchange.all_gather(mine);
+  const auto size = static_cast<std::size_t>(exchange.size());
+  if (answers.size() != size)
+    throw error(code::bootstrap_protocol,
+                fmt::format("the bootstrap's all_gather returned {} contributions for {} PEs", answers.size(), size));
+  return answers;
+}
+
+std::vector<peer_info> make_peers(const std::vector<peer_descriptor>& all) {
+  const std::vector<int> hosts = hosts_of(all);
+  std::vector<peer_info> peers;
+  for (std::size_t pe = 0; pe < all.size(); ++pe) {
+    const auto before = std::count(hosts.begin(), hosts.begin() + static_cast<std::ptrdiff_t>(pe), hosts[pe]);
+    peers.push_back({all[pe].host, std::stoi(all[pe].pid), hosts[pe], static_cast<int>(before)});
+  }
+  return peers;
+}
+
+/// Two containers of one machine may have been intended as one host.
+void log_separate_namespaces(const std::vector<peer_descriptor>& all, log::logger& log) {
+  const std::vector<int> hosts = hosts_of(all);
+  for (std::size_t pe = 1; pe < all.size(); ++pe)
+    if (all[pe].boot_id == all[0].boot_id && hosts[pe] != hosts[0])
+      return log.info(
+          "PE 0 and PE {} are in different network namespaces of one machine, as in two containers, and count as two "
+          "hosts: set PGAS_SOCKET_DIR to a directory that both have mounted to make them one",
+          pe);
+}
+
+/// Collective: opens a TCP port into `listener` and exchanges the endpoints of all PEs. A failure becomes part of the
+/// PE's descriptor, as that of its UNIX socket does.
+std::vector<tcp_endpoints> listen_for_other_hosts(bootstrap& exchange, const config& settings,
+                                                  std::optional<tcp_listener>& listener,
+                                                  std::vector<peer_descriptor>& all) {
+  tcp_endpoints mine;
+  mine.peer_timeout = settings.heartbeat_timeout;
+  try {
+    listener.emplace(listen_anywhere());
+    const host_addresses own = own_addresses(settings.socket_ifname);
+    for (const tcp_address& address : own.reachable.empty() ? own.loopback : own.reachable)
+      if (listener->takes(address.family())) mine.addresses.push_back(address.with_port(listener->port()));
+  } catch (const error& why) {
+    mine.failure = text_of(why);
+  }
+  std::vector<tcp_endpoints> endpoints = decode_endpoints(gather_all(exchange, encode(mine)));
+  for (std::size_t pe = 0; pe < all.size(); ++pe) all[pe].failure = endpoints[pe].failure;
+  if (const std::optional<error> why = validate(all)) throw error(*why);
+  return endpoints;
+}
+
+}  // namespace
+
+control_plane_state::control_plane_state(bootstrap& exchange, const config& settings, log::logger& logger,
+                                         control_plane::failure_callback callback)
+    : me(exchange.rank()),
+      join_timeout(settings.join_timeout),
+      wait_timeout(settings.wait_timeout),
+      peer_timeout(settings.heartbeat_timeout),
+      log(logger),
+      on_failure(std::move(callback)) {
+  const int size = exchange.size();
+  if (size < 1 || me < 0 || me >= size)
+    throw error(code::bootstrap_protocol, fmt::format("the bootstrap says that this is PE {} of {}", me, size));
+  join_step("listen");
+  peer_descriptor mine = make_descriptor(settings.socket_directory);
+  std::optional<unix_listener> listener;
+  if (size > 1) {
+    allow_descriptors_for(size);
+    // Opened before the descriptors are exchanged: a PE that knows the name connects at once. A failure is part of the
+    // descriptor, so that no PE waits for this one.
+    try {
+      listener.emplace(unix_address(settings.socket_directory, mine.socket_name), size + 64);
+    } catch (const error& why) {
+      mine.failure = text_of(why);
+    }
+  }
+  join_step("introduce");
+  std::vector<peer_descriptor> all = decode_descriptors(gather_all(exchange, encode(mine)));
+  if (const std::optional<error> why = validate(all)) throw error(*why);
+  peers = make_peers(all);
+  no_memory = error(code::system, describe(me) + " ran out of host memory: run fewer PEs on this host", me);
+  departed.assign(all.size(), false);
+  ended.assign(all.size(), false);
+  connections.resize(all.size());
+  if (size == 1) return;
+
+  // All PEs have come. The limit holds for the steps from here on together.
+  const clock::time_point joined_by = clock::now() + join_timeout;
+  const auto set_time_left = [&](std::chrono::milliseconds most) {
+    const auto time_left = std::chrono::ceil<std::chrono::milliseconds>(joined_by - clock::now());
+    exchange.set_time_limit(std::clamp(time_left, std::chrono::milliseconds(1), most));
+  };
+  std::optional<tcp_listener> tcp;
+  std::vector<tcp_endpoints> endpoints;
+  if (several_hosts()) {
+    if (me == 0) log_separate_namespaces(all, log);
+    set_time_left(join_timeout);
+    endpoints = listen_for_other_hosts(exchange, settings, tcp, all);
+    for (const tcp_endpoints& one : endpoints) peer_timeout = std::min(peer_timeout, one.peer_timeout);
+  }
+  join_step("connect");
+  std::optional<error> failed_here;
+  bool one_died = false;
+  try {
+    std::vector<unique_fd> sockets = connect_peers(all, me, *listener, settings, log, tcp ? &*tcp : nullptr, endpoints);
+    buffer.resize(sizeof(message_header) + max_contribution);
+    for (int pe = 0; pe < size; ++pe) {
+      unique_fd& socket = sockets[static_cast<std::size_t>(pe)];
+      std::unique_ptr<connection>& to = connections[static_cast<std::size_t>(pe)];
+      if (!socket) continue;
+      if (on_this_host(pe))
+        to = std::make_unique<unix_connection>(std::move(socket), buffer);
+      else
+        to = std::make_unique<tcp_connection>(std::move(socket));
+    }
+    loop.emplace();
+    for (int pe = 0; pe < size; ++pe) {  // last: if descriptors run out, these are dispensable
+      if (pe == me || !on_this_host(pe)) continue;
+      unique_fd process = open_pidfd(connections[static_cast<std::size_t>(pe)]->fd());
+      if (process) processes.push_back({pe, std::move(process)});
+    }
+  } catch (const pe_has_died& why) {
+    failed_here = why;
+    one_died = true;
+  } catch (const error& why) {
+    failed_here = why;
+  }
+  listener.reset();
+  tcp.reset();
+  join_step("agree");
+  // After a death not all PEs can come, and the others have seen it, too.
+  set_time_left(one_died ? std::min(time_to_agree, join_timeout) : join_timeout);
+  agree_on_outcome(exchange, failed_here);
+  start_reader();
+}
+
+}  // namespace pgas::detail
