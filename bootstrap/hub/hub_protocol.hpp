@@ -13,7 +13,7 @@
 
 #include "common/encode_error.hpp"
 #include "common/net/framing.hpp"
-#include "common/pack.hpp"
+#include "common/pack_lists.hpp"
 
 namespace pgas::boot {
 

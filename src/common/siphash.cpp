@@ -39,7 +39,7 @@ struct sip_state {
   [[nodiscard]] std::uint64_t fold() const { return v0 ^ v1 ^ v2 ^ v3; }
 };
 
-// Words are little-endian, as is every host of a job (common/pack.hpp asserts it).
+// Words are little-endian, as is every host of a job (common/pack_lists.hpp asserts it).
 [[nodiscard]] std::uint64_t load(std::span<const std::byte> bytes) {
   std::uint64_t word = 0;
   std::ranges::copy(bytes, std::as_writable_bytes(std::span{&word, 1}).begin());

@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "common/join_steps.hpp"
+#include "common/join_step_hook.hpp"
 #include "pgas/device.hpp"
 #include "pgas/pgas.hpp"
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "common/check_struct_size.hpp"
-#include "common/join_steps.hpp"
+#include "common/join_step_hook.hpp"
 #include "host/config/bootstrap_options.hpp"
 #include "host/team/world_state.hpp"
 #include "host/topology/p2p_setting.hpp"

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-#include "common/join_steps.hpp"
+#include "common/join_step_hook.hpp"
 #include "host/control/control_plane_state.hpp"
 #include "host/control/pending_collectives.hpp"
 

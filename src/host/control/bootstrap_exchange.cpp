@@ -12,7 +12,7 @@
 #include <fstream>
 #include <map>
 
-#include "common/pack.hpp"
+#include "common/pack_lists.hpp"
 #include "pgas/device/context.hpp"
 
 namespace pgas::detail {

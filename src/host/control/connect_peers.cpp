@@ -13,7 +13,7 @@
 #include <set>
 #include <utility>
 
-#include "common/join_steps.hpp"
+#include "common/join_step_hook.hpp"
 #include "common/net/handshake.hpp"
 #include "common/net/tcp_connector.hpp"
 #include "common/system_error.hpp"

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-#include "common/join_steps.hpp"
+#include "common/join_step_hook.hpp"
 #include "common/resource_limits.hpp"
 #include "host/control/bootstrap_exchange.hpp"
 #include "host/control/connect_peers.hpp"

@@ -6,7 +6,7 @@
 #include <atomic>
 #include <exception>
 
-#include "common/join_steps.hpp"
+#include "common/join_step_hook.hpp"
 #include "common/unique_fd.hpp"
 #include "host/control/control_plane.hpp"
 #include "host/error/device_failure.hpp"

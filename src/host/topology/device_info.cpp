@@ -4,7 +4,7 @@
 
 #include <charconv>
 
-#include "common/pack.hpp"
+#include "common/pack_lists.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::detail {

@@ -1,4 +1,4 @@
-#include "common/pack.hpp"
+#include "common/pack_lists.hpp"
 
 #include <algorithm>
 #include <cstdint>
