@@ -1,9 +1,8 @@
-// One-sided operations and signals, called by the host or enqueued on a stream.
-#include "pgas/rma.hpp"
-
+// One-sided operations: copies, signals, atomics, fence and quiet, called by the host or enqueued on a stream.
 #include <fmt/format.h>
 
 #include "host/compat/nvshmem/host_library.hpp"
+#include "pgas/rma.hpp"
 #include "pgas/stream_rma.hpp"
 
 namespace pgas::compat {

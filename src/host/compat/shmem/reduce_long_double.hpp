@@ -1,0 +1,43 @@
+/// @file
+/// Reductions of long double, a type of shmem.h that pgas has no reductions of.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "pgas/collective.hpp"
+#include "pgas/rma.hpp"
+
+namespace pgas::compat {
+
+/// The operations of pgas::op on long double.
+struct long_double_sum {
+  long double operator()(long double a, long double b) const { return a + b; }
+};
+struct long_double_product {
+  long double operator()(long double a, long double b) const { return a * b; }
+};
+struct long_double_min {
+  long double operator()(long double a, long double b) const { return b < a || b != b ? b : a; }
+};
+struct long_double_max {
+  long double operator()(long double a, long double b) const { return a < b || b != b ? b : a; }
+};
+
+/// Collective over `of`: combines the elements of members 0 to end - 1 in their order into this member's `dst`; zeros
+/// where `end` is 0. In place: `dst == src`. Each member gets the elements of the others between two barriers.
+template <class Op>
+void reduce_long_double(class world& w, const team& of, long double* dst, const long double* src, std::size_t count,
+                        int end, Op op) {
+  std::vector<long double> result(count);
+  std::vector<long double> theirs(count);
+  barrier(of);
+  for (int pe = 0; pe < end; ++pe) {
+    get(w, (pe == 0 ? result : theirs).data(), src, count, of.world_pe(pe));
+    for (std::size_t i = 0; pe > 0 && i < count; ++i) result[i] = op(result[i], theirs[i]);
+  }
+  barrier(of);
+  put(w, dst, result.data(), count, w.my_pe());
+}
+
+}  // namespace pgas::compat
