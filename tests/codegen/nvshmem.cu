@@ -1,4 +1,4 @@
-// Each operation twice: as pgas has it and as NVSHMEM programs call it. same.py compares what they compile to.
+// Each operation twice: as pgas has it and as NVSHMEM programs call it. same_machine_code.py compares what they compile to.
 #include <pgas/compat/nvshmem.h>
 #include <pgas/device.hpp>
 

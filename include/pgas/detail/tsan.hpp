@@ -6,7 +6,7 @@
 /// * a release fence marks the thread; its later relaxed stores are releases, until it writes bulk data again;
 /// * relaxed loads note their address; an acquire fence acquires what was released to the noted addresses.
 ///
-/// Used by `ptx.hpp` and `ptx_atomic.hpp` only, and empty without the sanitizer.
+/// Used by `ptx_memory.hpp` and `ptx_atomic.hpp` only, and empty without the sanitizer.
 #pragma once
 
 #include "pgas/detail/compiler.hpp"

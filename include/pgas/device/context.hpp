@@ -143,7 +143,7 @@ class context {
   std::int32_t n_world_ = 0;
   std::int32_t bias_ = 0;  ///< team_.start_ - world_pe_
   std::uint32_t log2_stride_ = 0;
-  std::uint32_t flags_ = 0;                   ///< detail::care
+  std::uint32_t flags_ = 0;                   ///< detail::slow_path
   std::uintptr_t my_slot_ = 0;                ///< start of this PE's slot
   detail::control_block* control_ = nullptr;  ///< as kernels of this PE see it
   const detail::routes* routes_ = nullptr;    ///< null where all PEs are direct and slots lie in a row

@@ -1,5 +1,5 @@
 /// @file
-/// Read-modify-write operations at system scope: PTX beside its C++ meaning, as in `ptx.hpp`. `reduce` sends the
+/// Read-modify-write operations at system scope: PTX beside its C++ meaning, as in `ptx_memory.hpp`. `reduce` sends the
 /// operand and forgets it (`red`, no way back); `fetch` waits for the old value (`atom`).
 ///
 /// Operands: integers of 4 and 8 bytes; for `add` also float, double, and 16-bit floating point, alone or packed.

@@ -1,6 +1,6 @@
 /// @file
-/// Accesses at the scope of one GPU, for communication among its blocks: PTX beside its C++ meaning, as in `ptx.hpp`.
-/// On the CPU there is one scope only.
+/// Accesses at the scope of one GPU, for communication among its blocks: PTX beside its C++ meaning, as in
+/// `ptx_memory.hpp`. On the CPU there is one scope only.
 #pragma once
 
 #include "pgas/detail/isa/ptx_atomic.hpp"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks what shared libraries export against the list of it.
 
-Usage: exports.py LIST NM LIBRARY...
+Usage: check_exports.py LIST NM LIBRARY...
 
 Weak symbols of C++ are left out: they are inline functions, templates and type information, which each program that uses
 them has as well, and which differ between compilers.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Checks that include/pgas/README.md, the table of all calls, and the headers name the same functions.
 
-Usage: calls.py ROOT
+Usage: check_calls.py ROOT
 
 Every function at namespace scope of a public header (impl/, detail/ and compat/ aside), and every member function of the
 classes that users call, must stand in the README between backticks; every name between backticks in its tables must be a

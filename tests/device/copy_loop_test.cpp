@@ -74,9 +74,9 @@ void copy_case(std::uint32_t threads, std::size_t to_offset, std::size_t from_of
       << pgas::detail::unit_of<T>;
 }
 
-class copy_engine : public testing::TestWithParam<std::uint32_t> {};
+class copy_loop : public testing::TestWithParam<std::uint32_t> {};
 
-TEST_P(copy_engine, every_alignment_of_bytes) {
+TEST_P(copy_loop, every_alignment_of_bytes) {
   const std::uint32_t threads = GetParam();
   const std::size_t step = threads > 40 ? 5 : 1;  // few alignments, all remainders, for the sizes that take long
   for (std::size_t to = 0; to < 16; to += step) {
@@ -90,7 +90,7 @@ TEST_P(copy_engine, every_alignment_of_bytes) {
   }
 }
 
-TEST_P(copy_engine, every_alignment_of_wider_units) {
+TEST_P(copy_loop, every_alignment_of_wider_units) {
   const std::uint32_t threads = GetParam();
   for (const std::size_t count : sizes{1, 2, 3, 4, 5, 7, 8, 9, 31, 33, 64, 100, 513, 2051}) {
     for (std::size_t to = 0; to < 16; to += 2) {
@@ -110,7 +110,7 @@ TEST_P(copy_engine, every_alignment_of_wider_units) {
   }
 }
 
-TEST_P(copy_engine, many_tiles) {
+TEST_P(copy_loop, many_tiles) {
   const std::uint32_t threads = GetParam();
   for (const std::size_t bytes : sizes{65536, 65536 + 3, 300'000 + 13}) {
     for (const std::size_t to : sizes{0, 4, 15}) {
@@ -122,7 +122,7 @@ TEST_P(copy_engine, many_tiles) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(threads, copy_engine, testing::Values(1, 2, 7, 31, 32, 33, 96, 256, 511, 512, 1024),
+INSTANTIATE_TEST_SUITE_P(threads, copy_loop, testing::Values(1, 2, 7, 31, 32, 33, 96, 256, 511, 512, 1024),
                          testing::PrintToStringParamName());
 
 }  // namespace

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compiles KERNELS with nvcc and compares the machine code of each pair NAME_native, NAME_nvshmem.
 
-Usage: same.py KERNELS --nvcc NVCC --include DIR --arch 90 --cuobjdump CUOBJDUMP
+Usage: same_machine_code.py KERNELS --nvcc NVCC --include DIR --arch 90 --cuobjdump CUOBJDUMP
 
 The native call finds its context among the kernel's parameters, the other one in constant memory, and the compiler gives
 out registers and moves instructions by that. What they do to memory must be the same all the same: as many loads, stores,

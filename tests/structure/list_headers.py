@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Prints the headers under ROOT/include, for the build to compile each alone: one name a line, as includes have it.
 
-Usage: headers.py ROOT [--of HEADER]
+Usage: list_headers.py ROOT [--of HEADER]
 
 With --of only that header and those that it includes, directly or not.
 """

@@ -243,8 +243,8 @@ void run_late() {
   }
 }
 
-TEST(front_sync, a_put_sends_what_threads_stored_late) { run_late<late_puts>(); }
-TEST(front_sync, a_get_leaves_alone_what_threads_load_late) { run_late<late_gets>(); }
-TEST(front_sync, a_collective_takes_what_threads_stored_late) { run_late<late_collectives>(); }
+TEST(implicit_sync, a_put_sends_what_threads_stored_late) { run_late<late_puts>(); }
+TEST(implicit_sync, a_get_leaves_alone_what_threads_load_late) { run_late<late_gets>(); }
+TEST(implicit_sync, a_collective_takes_what_threads_stored_late) { run_late<late_collectives>(); }
 
 }  // namespace
