@@ -18,7 +18,7 @@
 #include "pgas/stream_rma.hpp"         // IWYU pragma: export
 #include "pgas/stream_signal.hpp"      // IWYU pragma: export
 #include "pgas/stream_wait.hpp"        // IWYU pragma: export
-#include "pgas/symmetric.hpp"          // IWYU pragma: export
+#include "pgas/symmetric_memory.hpp"   // IWYU pragma: export
 #include "pgas/team.hpp"               // IWYU pragma: export
 #include "pgas/type_requirements.hpp"  // IWYU pragma: export
 #include "pgas/wait.hpp"               // IWYU pragma: export

@@ -7,7 +7,7 @@
 #include <memory>
 #include <utility>
 
-#include "pgas/symmetric.hpp"
+#include "pgas/symmetric_memory.hpp"
 
 namespace pgas {
 

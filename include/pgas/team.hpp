@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "pgas/device/context.hpp"
-#include "pgas/symmetric.hpp"
+#include "pgas/symmetric_memory.hpp"
 #include "pgas/type_requirements.hpp"
 
 namespace pgas {

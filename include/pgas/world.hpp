@@ -11,7 +11,7 @@
 #include "pgas/config.hpp"
 #include "pgas/device/context.hpp"
 #include "pgas/error.hpp"
-#include "pgas/symmetric.hpp"
+#include "pgas/symmetric_memory.hpp"
 #include "pgas/type_requirements.hpp"
 
 namespace pgas {

@@ -20,7 +20,7 @@
 #include "host/log/logger.hpp"
 #include "host/topology/probe_handle_kinds.hpp"
 #include "pgas/config.hpp"
-#include "pgas/symmetric.hpp"
+#include "pgas/symmetric_memory.hpp"
 
 namespace pgas::detail {
 

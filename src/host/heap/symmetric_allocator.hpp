@@ -14,7 +14,7 @@
 #include "host/heap/heap_parameters.hpp"
 #include "host/heap/offset_allocator.hpp"
 #include "host/heap/shared_segment.hpp"
-#include "pgas/symmetric.hpp"
+#include "pgas/symmetric_memory.hpp"
 
 namespace pgas::detail {
 

@@ -1,5 +1,5 @@
 // Symmetric memory of worlds and teams: allocating, resizing and freeing it, and its addresses.
-#include "pgas/symmetric.hpp"
+#include "pgas/symmetric_memory.hpp"
 
 #include <fmt/format.h>
 
