@@ -1,0 +1,154 @@
+#!/usr/bin/env bash
+# Runs the GPU tests of the Python package with an interpreter that has torch, Triton, CuPy, JAX or Numba; what is missing is skipped.
+# Nothing is installed or fetched: a wheel is unpacked into a temporary folder, which needs no permission to write elsewhere.
+#
+#   tests/python/on_gpu.sh dist/pgas-*.whl          also PYTHON (default python3), and:
+#     OUT     folder for the output of each program (default: a temporary one, which is kept if something failed)
+#     LIMIT   seconds for all of it (default 300); what has no time left is skipped
+#     JOBS    programs at a time (default 4); timings run alone
+#     ONLY    a pattern of bash: the programs whose names match, such as 'conformance*'
+#     NUMPY   a wheel of NumPy, or a folder that has it, for the programs with Numba, which refuses newer ones than it knows
+#     MPS=no  to start no MPS; otherwise one is started unless CUDA_MPS_PIPE_DIRECTORY says that there is one
+#
+# One line for each program: passed, failed or skipped, its seconds, its name, and why. The exit status is 1 if one failed.
+set -uo pipefail
+
+usage() { sed -n '2,/^set/{/^#/p}' "$0" | cut -c3-; exit 2; }
+[ $# = 1 ] || usage
+here=$(cd "$(dirname "$0")" && pwd)
+examples=$(cd "$here/../../examples/python" && pwd)
+python=${PYTHON:-python3}
+limit=${LIMIT:-300} jobs=${JOBS:-4}
+temporary=$(mktemp -d)
+out=${OUT:-$temporary/out}
+mkdir -p "$out/status"
+mps=no
+
+finish() {
+  local failed
+  failed=$(find "$out/status" -type f -name '*.failed' | wc -l)
+  if [ "$mps" = yes ]; then echo quit | nvidia-cuda-mps-control >/dev/null 2>&1; fi
+  if [ "$out" != "$temporary/out" ] || [ "$failed" = 0 ]; then rm -rf "$temporary"; else echo "output: $out"; fi
+  rm -rf "$out/status"
+}
+trap finish EXIT
+
+unpack() { "$python" -m zipfile -e "$1" "$2"; }
+unpack "$1" "$temporary/site" || exit 2
+chmod +x "$temporary"/site/pgas/bin/*
+export PATH=$temporary/site/pgas/bin:$PATH PYTHONPATH=$temporary/site:$here/kernels PYTHONDONTWRITEBYTECODE=1 PYTHONFAULTHANDLER=1
+export PGASRUN=$temporary/site/pgas/bin/pgasrun PGAS_HEAP=cuda PGAS_WAIT_TIMEOUT=${PGAS_WAIT_TIMEOUT:-20s}
+export TRITON_CACHE_DIR=$temporary/triton XDG_CACHE_HOME=$temporary/cache CUPY_CACHE_DIR=$temporary/cupy
+export XLA_PYTHON_CLIENT_PREALLOCATE=false  # JAX would take three quarters of the GPU's memory for each PE
+numba_path=$PYTHONPATH
+case ${NUMPY:-} in
+  '') ;;
+  *.whl) unpack "$NUMPY" "$temporary/numpy" && numba_path=$temporary/numpy:$PYTHONPATH ;;
+  *) numba_path=$NUMPY:$PYTHONPATH ;;
+esac
+
+# Several PEs share a GPU by turns, unless MPS lets them run at the same time: kernels that wait for one another need that.
+if [ "${MPS:-yes}" != no ] && [ -z "${CUDA_MPS_PIPE_DIRECTORY:-}" ] && command -v nvidia-cuda-mps-control >/dev/null; then
+  export CUDA_MPS_PIPE_DIRECTORY=$temporary/mps CUDA_MPS_LOG_DIRECTORY=$temporary/mps
+  mkdir -p "$temporary/mps"
+  nvidia-cuda-mps-control -d && mps=yes
+fi
+
+# ---- one program ----------------------------------------------------------------------------------------------------
+
+has() { "$python" -c 'import importlib.util, sys; sys.exit(any(importlib.util.find_spec(m) is None for m in sys.argv[1:]))' "$@"; }
+declare -A there
+missing() {  # the first of these modules that is not there
+  local module
+  for module in "$@"; do
+    if [ -z "${there[$module]:-}" ]; then has "$module" && there[$module]=yes || there[$module]=no; fi
+    [ "${there[$module]}" = yes ] || { echo "$module"; return; }
+  done
+}
+
+report() { printf '%-7s %4ss  %s%s\n' "$1" "$2" "$3" "${4:+  ($4)}"; }
+
+# program NAME SECONDS "MODULES" EXPECTED COMMAND...: passes if it ends with 0 and, where EXPECTED is not empty, prints that.
+program() {
+  local name=$1 seconds=$2 modules=$3 expected=$4 lacks left began status took log
+  shift 4
+  # shellcheck disable=SC2053  # a pattern on purpose
+  [[ $name == ${ONLY:-*} ]] || return 0
+  # shellcheck disable=SC2086  # words on purpose
+  lacks=$(missing $modules)
+  if [ -n "$lacks" ]; then report skipped 0 "$name" "no $lacks"; return 0; fi
+  left=$((limit - SECONDS))
+  if [ "$left" -lt 10 ]; then report skipped 0 "$name" "no time left"; return 0; fi
+  if [ "$seconds" -gt "$left" ]; then seconds=$left; fi
+  log=$out/${name//[^A-Za-z0-9_.-]/_}.txt
+  began=$SECONDS
+  timeout -k 5 "$seconds" "$@" >"$log" 2>&1
+  status=$?
+  took=$((SECONDS - began))
+  if [ "$status" = 124 ] || [ "$status" = 137 ]; then
+    report failed "$took" "$name" "did not end within $seconds s; $log"
+  elif [ "$status" != 0 ] || ! grep -q -e "$expected" "$log"; then
+    report failed "$took" "$name" "status $status: $(grep -E 'Error|error:|invalid|Fatal|free\(\)|rror' "$log" | tail -n 1 | cut -c1-160); $log"
+  else
+    report passed "$took" "$name"
+    grep -h '^result: ' "$log" | sed 's/^result: /         /'
+    return 0
+  fi
+  touch "$out/status/${log##*/}.failed"
+}
+
+# The same, beside others.
+beside() {
+  while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do wait -n; done
+  program "$@" &
+}
+
+run() { echo "$PGASRUN -n $1 $python"; }
+
+# ---- what is there --------------------------------------------------------------------------------------------------
+
+"$python" - <<'TEXT'
+import importlib.metadata as about, platform
+def version(name):
+    try:
+        return f"{name} {about.version(name)}"
+    except about.PackageNotFoundError:
+        return f"no {name}"
+names = ("torch", "triton", "cupy-cuda12x", "cupy-cuda13x", "jax", "numba", "numba-cuda", "numpy")
+print(f"Python {platform.python_version()}: {', '.join(version(name) for name in names)}")
+TEXT
+"$python" -c 'import pgas; pgas.show_versions()' >"$out/versions.txt" 2>&1 || { cat "$out/versions.txt"; exit 1; }
+
+for modules in torch cupy jax numba_cuda triton; do missing $modules >/dev/null; done  # asked once, not by each program
+
+# ---- programs -------------------------------------------------------------------------------------------------------
+
+program import_orders 150 "torch triton" "" "$python" "$here/pe/import_orders.py"
+for front_end in triton cupy numba; do
+  case $front_end in triton) needs="torch triton" ;; cupy) needs=cupy ;; numba) needs="numba_cuda cupy" ;; esac
+  with=()
+  if [ $front_end = numba ]; then with=(env "PYTHONPATH=$numba_path"); fi
+  for n in 1 2 4; do
+    beside "conformance $front_end $n" 120 "$needs" "ok check_signals" "${with[@]}" $(run $n) "$here/kernels/conformance.py" $front_end
+  done
+  beside "lost_wait $front_end" 60 "$needs" "had to become >= 7" "${with[@]}" env PGAS_WAIT_TIMEOUT=500ms $(run 1) "$here/kernels/lost_wait.py" $front_end
+done
+for library in torch cupy jax; do
+  for n in 1 2 4; do beside "gpu.py $library $n" 120 "$library" "is content" $(run $n) "$here/pe/gpu.py" $library; done
+done
+for example in triton_ring triton_all_reduce triton_halo triton_moe cupy_kernel numba_kernel; do
+  with=()
+  case $example in
+    triton_*) needs="torch triton" ;;
+    cupy_*) needs=cupy ;;
+    numba_*) needs="numba_cuda cupy"; with=(env "PYTHONPATH=$numba_path") ;;
+  esac
+  for n in 2 4; do beside "$example $n" 120 "$needs" "^PE" "${with[@]}" $(run $n) "$examples/$example.py"; done
+done
+beside "pytest test_gpu.py (sharing, dead PE)" 150 "pytest torch" "" "$python" -m pytest -p no:cacheprovider -q -rs -m gpu "$here/test_gpu.py" -k "not operations"
+wait
+# Alone, as these are times.
+program "latency.py" 120 "torch triton cupy" "ratio" $(run 2) "$here/kernels/latency.py"
+program "overhead.py torch" 90 torch "result" $(run 2) "$here/pe/overhead.py" torch
+program "overhead.py cupy" 90 cupy "result" $(run 2) "$here/pe/overhead.py" cupy
+[ -z "$(find "$out/status" -name '*.failed')" ]

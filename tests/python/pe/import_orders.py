@@ -1,0 +1,149 @@
+"""Tells which order of imports, and which step after them, ends a process that uses pgas, torch and Triton.
+
+    python import_orders.py                      every order, each in a process of its own; on a GPU heap where there is a GPU
+    python import_orders.py torch,triton,pgas    one order, in this process: what the parent starts
+
+A process prints each step before it takes it, so the last one printed is the one that failed. One that ends by a signal says where:
+Python's stack, and the C stack by names of libraries. It is then started again under glibc's checks of the heap, which end it at the
+first bad free() instead of a later one.
+"""
+
+import ctypes
+import faulthandler
+import itertools
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+
+MODULES = ("torch", "triton", "pgas")
+LIMIT = 120
+CHECKED = {"MALLOC_CHECK_": "3", "MALLOC_PERTURB_": "165", "LD_PRELOAD": "libc_malloc_debug.so.0"}
+
+
+def step(text):
+    print(f"  {text}", flush=True)
+
+
+def show_c_stack_on_abort():
+    """What a debugger would show, by the names that libraries export."""
+    libc = ctypes.CDLL(None)
+    frames = (ctypes.c_void_p * 64)()
+    libc.backtrace(frames, 64)  # loads what it needs before it is needed
+
+    @ctypes.CFUNCTYPE(None, ctypes.c_int)
+    def aborted(number):
+        libc.backtrace_symbols_fd(frames, libc.backtrace(frames, 64), 2)
+        faulthandler.dump_traceback(all_threads=True)
+        libc.signal(number, 0)
+        os.kill(os.getpid(), number)
+
+    libc.signal(signal.SIGABRT, aborted)
+    return aborted
+
+
+def show_libraries():
+    """Of each library that may be there twice, where it is from."""
+    paths = {line.split()[-1] for line in pathlib.Path("/proc/self/maps").read_text().splitlines() if ".so" in line}
+    for path in sorted(paths):
+        if any(name in path for name in ("libstdc++", "libgcc_s", "libpgas", "libfmt", "libcudart", "libcuda.so", "libucs", "malloc", "_core.")):
+            step(f"loaded {path}")
+
+
+def use(world):
+    import torch
+
+    if world.device is not None:
+        step("torch.cuda.set_device")
+        torch.cuda.set_device(world.device)
+    step("world.zeros as a tensor")
+    x = world.zeros(1024, "float32", like="torch")
+    step("a tensor is written and read")
+    x += 1
+    assert float(x.sum()) == 1024
+    step("put, barrier")
+    world.put(x, x, world.my_pe)
+    world.barrier()
+    world.synchronize()
+    step("pgas.triton")
+    import pgas.triton as shm
+
+    context = shm.context(world)
+    if world.device is not None:
+        use_triton(world, shm, context, x)
+    step("tensors are dropped")
+    del x, context
+    world.collect()
+    step("the world is left")
+
+
+def use_triton(world, shm, context, x):
+    import torch
+    import triton_programs
+
+    step("Triton's driver")
+    import triton
+
+    print(f"    {triton.runtime.driver.active.get_current_target()}", flush=True)
+    step("a Triton kernel without pgas")
+    y = torch.zeros(1024, device=f"cuda:{world.device}")
+    triton_programs.increment[(8,)](y, BLOCK=128)
+    torch.cuda.synchronize()
+    assert float(y.sum()) == 1024
+    step("a Triton kernel on the heap")
+    triton_programs.increment[(8,)](x, BLOCK=128)
+    torch.cuda.synchronize()
+    step("a Triton kernel with pgas.triton")
+    word = world.zeros(1, "int64", like="torch")
+    triton_programs.signal_self[(1,)](context, word)
+    world.synchronize()
+    assert int(word) == 1
+
+
+def one(order):
+    faulthandler.enable()
+    kept = show_c_stack_on_abort()  # noqa: F841: it has to live
+    for name in order.split(","):
+        step(f"import {name}")
+        if name == "pgas":
+            import pgas._core  # noqa: F401: the extension, which `import pgas` alone may load later
+        else:
+            __import__(name)
+    import pgas
+
+    step("join")
+    with pgas.join() as world:
+        show_libraries()
+        use(world)
+    step("end of the program")
+    return 0
+
+
+def start(order, **environment):
+    done = subprocess.run([sys.executable, __file__, order], capture_output=True, text=True, timeout=LIMIT, check=False, errors="replace",
+                          env=os.environ | environment)
+    return done.returncode, done.stdout, done.stderr
+
+
+def main():
+    if len(sys.argv) > 1:
+        return one(sys.argv[1])
+    bad = []
+    for order in map(",".join, itertools.permutations(MODULES)):
+        try:
+            status, out, err = start(order)
+        except subprocess.TimeoutExpired as late:
+            status, out, err = f"none within {LIMIT} s", (late.stdout or b"").decode(errors="replace"), ""
+        steps = [line.strip() for line in out.splitlines() if not line.startswith("  loaded")]
+        print(f"{order}: {'passed' if status == 0 else f'failed at step: {steps[-1] if steps else None}'} (status {status})", flush=True)
+        if status != 0:
+            bad.append(order)
+            if len(bad) == 1:  # the others mostly say the same
+                print(f"{out}\n{err}\n--- the same with glibc's checks of the heap:", flush=True)
+                print(*start(order, **CHECKED)[1:], sep="\n", flush=True)
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
