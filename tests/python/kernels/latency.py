@@ -11,6 +11,7 @@ import json
 import statistics
 import sys
 
+import cupy
 import numpy
 import pgas
 import pgas.cupy
@@ -90,6 +91,7 @@ def main() -> int:
     worst = 0.0
     with pgas.join() as world:
         torch.cuda.set_device(world.device)
+        cupy.cuda.Device(world.device).use()
         bench = Bench(world)
         for count in SIZES:
             times = {"triton": [], "cuda": []}

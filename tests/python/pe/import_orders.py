@@ -8,6 +8,7 @@ Python's stack, and the C stack by names of libraries. It is then started again 
 first bad free() instead of a later one.
 """
 
+import concurrent.futures
 import ctypes
 import faulthandler
 import itertools
@@ -121,8 +122,11 @@ def one(order):
 
 
 def start(order, **environment):
-    done = subprocess.run([sys.executable, __file__, order], capture_output=True, text=True, timeout=LIMIT, check=False, errors="replace",
-                          env=os.environ | environment)
+    try:
+        done = subprocess.run([sys.executable, __file__, order], capture_output=True, text=True, timeout=LIMIT, check=False,
+                              errors="replace", env=os.environ | environment)
+    except subprocess.TimeoutExpired as late:
+        return f"none within {LIMIT} s", (late.stdout or b"").decode(errors="replace"), (late.stderr or b"").decode(errors="replace")
     return done.returncode, done.stdout, done.stderr
 
 
@@ -130,11 +134,10 @@ def main():
     if len(sys.argv) > 1:
         return one(sys.argv[1])
     bad = []
-    for order in map(",".join, itertools.permutations(MODULES)):
-        try:
-            status, out, err = start(order)
-        except subprocess.TimeoutExpired as late:
-            status, out, err = f"none within {LIMIT} s", (late.stdout or b"").decode(errors="replace"), ""
+    orders = [",".join(order) for order in itertools.permutations(MODULES)]
+    with concurrent.futures.ThreadPoolExecutor(max(1, (os.cpu_count() or 1) // 2)) as several:
+        ended = several.map(start, orders)
+    for order, (status, out, err) in zip(orders, ended):
         steps = [line.strip() for line in out.splitlines() if not line.startswith("  loaded")]
         print(f"{order}: {'passed' if status == 0 else f'failed at step: {steps[-1] if steps else None}'} (status {status})", flush=True)
         if status != 0:
