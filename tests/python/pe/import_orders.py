@@ -1,6 +1,7 @@
 """Tells which order of imports, and which step after them, ends a process that uses pgas, torch and Triton.
 
-    python import_orders.py                      every order, each in a process of its own; on a GPU heap where there is a GPU
+    python import_orders.py                      every order, each in a process of its own; on a GPU heap where there is a GPU.
+                                                 Orders of two modules tell whether these two get on without the third
     python import_orders.py torch,triton,pgas    one order, in this process: what the parent starts
 
 A process prints each step before it takes it, so the last one printed is the one that failed. One that ends by a signal says where:
@@ -79,6 +80,17 @@ def use(world):
     step("the world is left")
 
 
+def use_without_pgas():
+    import torch
+    import triton
+
+    if torch.cuda.is_available():
+        step("torch on the GPU")
+        assert float(torch.ones(1024, device="cuda").sum()) == 1024
+        step("Triton's driver")
+        print(f"    {triton.runtime.driver.active.get_current_target()}", flush=True)
+
+
 def use_triton(world, shm, context, x):
     import torch
     import triton_programs
@@ -111,12 +123,15 @@ def one(order):
             import pgas._core  # noqa: F401: the extension, which `import pgas` alone may load later
         else:
             __import__(name)
-    import pgas
+    if "pgas" not in order:
+        use_without_pgas()
+    elif "torch" in order:
+        import pgas
 
-    step("join")
-    with pgas.join() as world:
-        show_libraries()
-        use(world)
+        step("join")
+        with pgas.join() as world:
+            show_libraries()
+            use(world)
     step("end of the program")
     return 0
 
@@ -134,15 +149,15 @@ def main():
     if len(sys.argv) > 1:
         return one(sys.argv[1])
     bad = []
-    orders = [",".join(order) for order in itertools.permutations(MODULES)]
+    orders = [",".join(order) for count in (2, 3) for order in itertools.permutations(MODULES, count)]
     with concurrent.futures.ThreadPoolExecutor(max(1, (os.cpu_count() or 1) // 2)) as several:
         ended = several.map(start, orders)
     for order, (status, out, err) in zip(orders, ended):
         steps = [line.strip() for line in out.splitlines() if not line.startswith("  loaded")]
         print(f"{order}: {'passed' if status == 0 else f'failed at step: {steps[-1] if steps else None}'} (status {status})", flush=True)
         if status != 0:
-            bad.append(order)
-            if len(bad) == 1:  # the others mostly say the same
+            bad.append((order, steps[-1:]))
+            if [step for _, step in bad].count(steps[-1:]) == 1:  # others that fail at the same step mostly say the same
                 print(f"{out}\n{err}\n--- the same with glibc's checks of the heap:", flush=True)
                 print(*start(order, **CHECKED)[1:], sep="\n", flush=True)
     return 1 if bad else 0
