@@ -94,6 +94,7 @@ program() {
     grep -hE '^(result: |\{")' "$log" | sed -E 's/^(result: )?/                /'
     return 0
   fi
+  grep -h 'failed at step' "$log" | sed 's/^/                /'
   touch "$out/status/${log##*/}.failed"
 }
 

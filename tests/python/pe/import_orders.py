@@ -21,6 +21,7 @@ import sys
 
 MODULES = ("torch", "triton", "pgas")
 LIMIT = 120
+OF_INTEREST = ("libstdc++", "libgcc_s", "libpgas", "libfmt", "libcudart", "libcuda.so", "libucs", "malloc", "_core.")
 CHECKED = {"MALLOC_CHECK_": "3", "MALLOC_PERTURB_": "165", "LD_PRELOAD": "libc_malloc_debug.so.0"}
 
 
@@ -49,7 +50,7 @@ def show_libraries():
     """Of each library that may be there twice, where it is from."""
     paths = {line.split()[-1] for line in pathlib.Path("/proc/self/maps").read_text().splitlines() if ".so" in line}
     for path in sorted(paths):
-        if any(name in path for name in ("libstdc++", "libgcc_s", "libpgas", "libfmt", "libcudart", "libcuda.so", "libucs", "malloc", "_core.")):
+        if any(name in path for name in OF_INTEREST):
             step(f"loaded {path}")
 
 
