@@ -18,14 +18,14 @@ from typing import TYPE_CHECKING, Any
 from ._error import Code, Error
 
 if TYPE_CHECKING:
-    from ._build import cmake_dir, include_dirs, library_dir
+    from ._paths import cmake_dir, include_dirs, library_dir
     from ._core import Memory
     from ._join import join, make_unique_id
     from ._share import OpenedArray, Ticket, Timeline, opened, share, shared_empty
     from ._share import open_ticket as open
     from ._stream import CURRENT, Stream
     from ._team import Team
-    from ._versions import show_versions
+    from ._show_versions import show_versions
     from ._world import Context, World
 
     __version__: str
@@ -41,17 +41,17 @@ _places = {
     "Ticket": "_share",
     "Timeline": "_share",
     "World": "_world",
-    "cmake_dir": "_build",
+    "cmake_dir": "_paths",
     "compile_options": "nvrtc",
-    "include_dirs": "_build",
+    "include_dirs": "_paths",
     "join": "_join",
-    "library_dir": "_build",
+    "library_dir": "_paths",
     "make_unique_id": "_join",
     "open": "_share",
     "opened": "_share",
     "share": "_share",
     "shared_empty": "_share",
-    "show_versions": "_versions",
+    "show_versions": "_show_versions",
 }
 _modules = ("cupy", "numba", "nvrtc", "triton")
 

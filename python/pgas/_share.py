@@ -8,7 +8,7 @@ import weakref
 from typing import Any, Mapping, NamedTuple, Sequence
 
 from . import _core
-from ._arrays import Array, describe, dtype_name, extent_bytes, gpu_of, library_of, make
+from ._array_interop import Array, describe, dtype_name, extent_bytes, gpu_of, library_of, make
 from ._stream import CURRENT, _current_of, native_of
 
 _mark = "pgas-arrays:"

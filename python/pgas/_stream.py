@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from . import _core
-from ._arrays import Array
+from ._array_interop import Array
 
 if TYPE_CHECKING:
     from ._world import World

@@ -7,11 +7,11 @@ import os
 import sys
 from typing import NoReturn
 
-from . import _build
+from . import _paths
 
 
 def _run(name: str) -> NoReturn:
-    program = os.path.join(os.path.dirname(_build.library_dir()), "bin", name)
+    program = os.path.join(os.path.dirname(_paths.library_dir()), "bin", name)
     if not os.access(program, os.X_OK):  # some installers drop the permission
         os.chmod(program, 0o755)
     os.execv(program, [name, *sys.argv[1:]])
@@ -40,22 +40,22 @@ def pgas_config() -> None:
                          ("--cmakedir", "directory of the CMake package"), ("--version", "the version")):
         parser.add_argument(option, action="store_true", help=what)
     given = parser.parse_args()
-    lib = _build.library_dir()
+    lib = _paths.library_dir()
     words = []
     if given.version:
         from ._core import version
 
         words.append(version)
     if given.cflags:
-        words += ["-std=c++20", *(f"-I{one}" for one in _build.include_dirs())]
+        words += ["-std=c++20", *(f"-I{one}" for one in _paths.include_dirs())]
     if given.libs:
         words += [f"-L{lib}", f"-Wl,-rpath,{lib}", "-lpgas"]
     if given.includedir:
-        words += _build.include_dirs()
+        words += _paths.include_dirs()
     if given.libdir:
         words.append(lib)
     if given.cmakedir:
-        words.append(_build.cmake_dir())
+        words.append(_paths.cmake_dir())
     if not words:
         parser.error("ask for something")
     print(" ".join(words))

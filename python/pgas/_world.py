@@ -9,12 +9,13 @@ from types import TracebackType
 from typing import Any, Sequence
 
 from . import _core
-from ._arrays import describe, dtype_name, extent_bytes, library_of, make
+from ._array_interop import describe, dtype_name, extent_bytes, library_of, make
+from ._collectives import Collectives
 from ._core import Memory
 from ._error import Code, Error
-from ._operations import Operations
+from ._one_sided import Operations
 from ._stream import CURRENT, Stream, native_of, resolve
-from ._team import Collectives, Team
+from ._team import Team
 
 _package = os.path.dirname(os.path.abspath(__file__))
 
@@ -49,6 +50,7 @@ class World(Operations, Collectives):
 
     def __init__(self, core: _core.World, like: Any = None) -> None:
         self._core = core
+        self._everyone = core.team
         self._like = like
         self.my_pe: int = core.my_pe
         """This PE's number."""
@@ -110,7 +112,7 @@ class World(Operations, Collectives):
     @property
     def team(self) -> Team:
         """All PEs."""
-        return Team(self, self._core.team)
+        return Team(self, self._everyone)
 
     @property
     def domain_team(self) -> Team:

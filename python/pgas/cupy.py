@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from typing import Any, Sequence
 
-from pgas._context import context_bytes
+from pgas._context_tensor import context_bytes
 from pgas.nvrtc import STANDARD, compile_options, headers_digest
 
 __all__ = ["context", "raw_module"]

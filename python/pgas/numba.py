@@ -32,7 +32,7 @@ except ImportError as missing:
 
 from pgas import _device_table as table
 from pgas import _lto
-from pgas._context import context_bytes
+from pgas._context_tensor import context_bytes
 from pgas._layout import CMP_EQ as EQ
 from pgas._layout import CMP_GE as GE
 from pgas._layout import CMP_GT as GT

@@ -36,7 +36,7 @@ import triton.language as tl
 
 from pgas import _layout, _ptx, _triton_interpreted
 from pgas._layout import CMP_EQ, CMP_GE, CMP_GT, CMP_LE, CMP_LT, CMP_NE, OPERATION_PUT
-from pgas._context import context
+from pgas._context_tensor import context
 
 if tuple(int(part) for part in triton.__version__.split(".")[:2]) < (3, 6):
     raise ImportError(f"pgas.triton needs Triton 3.6 or newer, and this is {triton.__version__}: torch 2.11 brings it, or pip install -U triton")

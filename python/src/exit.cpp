@@ -7,7 +7,7 @@
 #include <condition_variable>
 #include <thread>
 
-#include "world.hpp"
+#include "joined_world.hpp"
 
 namespace pgas::python {
 namespace {

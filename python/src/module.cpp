@@ -3,7 +3,7 @@
 #include <nanobind/nanobind.h>
 
 #include "error.hpp"
-#include "world.hpp"
+#include "joined_world.hpp"
 
 namespace nb = nanobind;
 

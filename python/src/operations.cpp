@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "error.hpp"
-#include "world.hpp"
+#include "joined_world.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -5,9 +5,9 @@
 #include <nanobind/stl/string.h>
 
 #include "error.hpp"
+#include "joined_world.hpp"
 #include "pgas/shared_memory.hpp"
 #include "pgas/timeline.hpp"
-#include "world.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -8,7 +8,7 @@
 #include <array>
 
 #include "error.hpp"
-#include "world.hpp"
+#include "joined_world.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

@@ -1,6 +1,4 @@
 // The Python classes World and Stream.
-#include "world.hpp"
-
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -10,6 +8,7 @@
 #include <cstring>
 
 #include "error.hpp"
+#include "joined_world.hpp"
 #include "pgas/compat_support.hpp"
 
 namespace nb = nanobind;

@@ -1,4 +1,4 @@
-"""Finds the helpers beside the tests, and the package in the sources where it is not installed."""
+"""Finds the helpers beside the tests."""
 
 import ctypes
 import pathlib
@@ -8,14 +8,6 @@ import pytest
 
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE))
-ROOT = HERE.parents[2]
-try:
-    import pgas
-except ImportError:
-    sys.path.append(str(ROOT / "python"))
-    import pgas
-if not hasattr(pgas, "include_dirs"):  # a folder of sources, without the extension
-    pgas.include_dirs = lambda: [ROOT / "include"]
 
 
 def pytest_configure(config):

@@ -1,4 +1,4 @@
-"""Kernels in Triton's interpreter, between processes: what they do, and how they give up. Needs torch, but no GPU and no library."""
+"""Kernels in Triton's interpreter, between processes: what they do, and how they give up. Needs torch, but no GPU."""
 
 import os
 import pathlib
@@ -41,7 +41,7 @@ EXPECT_END = """
 
 
 def run(words, **environment):
-    path = os.pathsep.join([str(HERE), str(HERE.parents[2] / "python"), os.environ.get("PYTHONPATH", "")])
+    path = os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")])
     return subprocess.run([sys.executable, *words], env=os.environ | {"TRITON_INTERPRET": "1", "PYTHONPATH": path} | environment,
                           cwd=HERE, capture_output=True, text=True, timeout=120, check=False)
 
@@ -124,7 +124,7 @@ def test_a_list_of_members_is_followed():
 
 def test_a_context_of_another_version_is_refused():
     from pgas import _layout as at
-    from pgas._context import context_bytes
+    from pgas._context_tensor import context_bytes
 
     raw = bytearray(at.CONTEXT_BYTES)
     struct.pack_into("<I", raw, at.CONTEXT_ABI, at.ABI + 1)

@@ -16,7 +16,7 @@ else:
     import jax.numpy as jnp
 
 import pgas
-import pgas._arrays
+import pgas._array_interop
 import pgas._stream
 
 with pgas.join(like=library, heap="cuda", wait_timeout=60) as world:
@@ -36,7 +36,7 @@ with pgas.join(like=library, heap="cuda", wait_timeout=60) as world:
     if library == "jax":
         world.put(x, jnp.full((64, 64), me + 1.0), right)
         world.barrier()
-        assert world.g(pgas._arrays.make(world._core.peer(x.unsafe_buffer_pointer(), x.nbytes, me).view((1,), "float32"), "memory"), me) == left + 1
+        assert world.g(pgas._array_interop.make(world._core.peer(x.unsafe_buffer_pointer(), x.nbytes, me).view((1,), "float32"), "memory"), me) == left + 1
         print(f"PE {me} is content")
         world.leave()
         sys.exit(0)
@@ -133,8 +133,8 @@ with pgas.join(like=library, heap="cuda", wait_timeout=60) as world:
     gc.collect()
 
     # What a call costs, beside the same call with its arguments ready.
-    about, queue = pgas._arrays.describe(x), pgas._stream.resolve(world, pgas.CURRENT, pgas._arrays.describe(x))
-    source = pgas._arrays.describe(mine)
+    about, queue = pgas._array_interop.describe(x), pgas._stream.resolve(world, pgas.CURRENT, pgas._array_interop.describe(x))
+    source = pgas._array_interop.describe(mine)
 
     def cost(call):
         best = 1e9
@@ -151,7 +151,7 @@ with pgas.join(like=library, heap="cuda", wait_timeout=60) as world:
     world.barrier(stream=None)
     reduce_python = cost(lambda: world.all_reduce(total))
     reduce_core = world.team._team
-    vector = pgas._arrays.describe(total)
+    vector = pgas._array_interop.describe(total)
     world.barrier(stream=None)
     reduce_extension = cost(lambda: reduce_core.collective("all_reduce", "float32", "sum", vector.ptr, vector.ptr, 1000, 0, (1, 1), queue))
     print(f"PE {me}: put {python:.2f} us, of which Python {python - extension:.2f}; all_reduce {reduce_python:.2f} us, of which Python "

@@ -7,7 +7,7 @@ import sys
 from typing import Any, Callable, NamedTuple, Sequence
 
 from ._core import Memory
-from ._opaque import hide_from_torch
+from ._hide_from_torch_compile import hide_from_torch
 
 
 class Array(NamedTuple):

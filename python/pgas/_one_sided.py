@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Iterator, Sequence
 
-from ._arrays import Array, describe, number_of, word_bits, word_bytes
+from ._array_interop import Array, describe, number_of, word_bits, word_bytes
 from ._stream import CURRENT, resolve
 
 if TYPE_CHECKING:

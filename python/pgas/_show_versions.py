@@ -22,10 +22,10 @@ def _driver() -> str:
 
 def show_versions(file: TextIO | None = None) -> None:
     """Prints the versions of pgas, of Python, and of the libraries that it works with. Touches no GPU."""
-    from . import _build, _core
+    from . import _core, _paths
 
     out = sys.stdout if file is None else file
-    print(f"pgas      {_core.version} ({_build.library_dir()})", file=out)
+    print(f"pgas      {_core.version} ({_paths.library_dir()})", file=out)
     print(f"Python    {platform.python_version()} ({platform.platform()})", file=out)
     print(f"CUDA      {_driver()} (driver)", file=out)
     for package in ("numpy", "torch", "triton", "cupy", "cupy-cuda12x", "cupy-cuda13x", "jax", "numba-cuda", "mpi4py", "nanobind"):

@@ -1,9 +1,9 @@
 // Memory of the heap whose references Python drops in any order. What a PE has dropped is only marked. The next
 // collective call finds out what all PEs have dropped, and frees that in the order of its numbers.
+#include "joined_world.hpp"
+
 #include <algorithm>
 #include <cstring>
-
-#include "world.hpp"
 
 namespace pgas::python {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "world.hpp"
+#include "joined_world.hpp"
 
 namespace pgas::python {
 namespace {

@@ -1,0 +1,115 @@
+"""Collectives of a world or a team."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ._array_interop import Array, describe
+from ._stream import CURRENT, resolve
+
+if TYPE_CHECKING:
+    from . import _core
+    from ._world import World
+
+_operations = {"sum": "sum", "product": "prod", "prod": "prod", "min": "min", "max": "max", "band": "band", "bor": "bor",
+               "bxor": "bxor", "and": "band", "or": "bor", "xor": "bxor"}
+
+
+def _operation(op: Any) -> str:
+    """A name of torch, such as ReduceOp.SUM or 'sum', or of OpenSHMEM."""
+    found = _operations.get(op) if isinstance(op, str) else None
+    if found is None:
+        found = _operations.get(str(op).rsplit(".", 1)[-1].lower())
+    if found is None:
+        raise ValueError(f"there is no reduction '{op}': choose sum, prod, min, max, band, bor or bxor")
+    return found
+
+
+def _plain(x: Any, what: str) -> Array:
+    about = describe(x)
+    if about.strides is not None:
+        raise ValueError(f"{what}: arrays are in C order, not with strides: copy into an array of its own")
+    return about
+
+
+class Collectives:
+    """Collectives of a world, or of a team. All members call, in the same order. Arrays are symmetric memory: of world.empty(),
+    zeros() or full(). `stream=` as in pgas.World."""
+
+    my_pe: int
+    n_pes: int
+
+    def _members(self) -> tuple[World, _core.Team]:
+        world: Any = self
+        return world, world._everyone
+
+    def _collective(self, name: str, out: Any, x: Any, stream: Any, *, out_blocks: int = 1, in_blocks: int = 1, op: Any = "sum",
+                    root: int = 0, any_count: bool = False) -> None:
+        source = _plain(x, name)
+        to = source if out is x else _plain(out, name)
+        if to.dtype != source.dtype:
+            raise TypeError(f"{name}: the output is of {to.dtype}, the input of {source.dtype}")
+        count = source.size // in_blocks
+        if count * in_blocks != source.size:
+            raise ValueError(f"{name}: the input has {source.size} elements, which {in_blocks} members can't share equally")
+        if not any_count and to.size != count * out_blocks:
+            raise ValueError(f"{name}: for an input of {source.size} elements the output has {count * out_blocks}, not {to.size}")
+        world, core = self._members()
+        core.collective(name, to.dtype, _operation(op), to.ptr, source.ptr, count, root, (1, 1), resolve(world, stream, to, source))
+
+    def barrier(self, *, stream: Any = CURRENT) -> None:
+        """Returns when all members have called it and the earlier operations of the host are complete; on a stream, in its
+        order."""
+        world, core = self._members()
+        core.barrier(resolve(world, stream))
+
+    def sync(self, *, stream: Any = CURRENT) -> None:
+        """Returns when all members have called it; their operations may be incomplete."""
+        world, core = self._members()
+        core.sync(resolve(world, stream))
+
+    def broadcast(self, x: Any, root: int = 0, *, source: Any = None, stream: Any = CURRENT) -> None:
+        """Member `root`'s elements, on every member: in place, or from `source` on the root."""
+        self._collective("broadcast", x, x if source is None else source, stream, root=root)
+
+    def all_reduce(self, x: Any, op: Any = "sum", *, out: Any = None, stream: Any = CURRENT) -> None:
+        """Every member's elements combined, on every member: in place, or into `out`."""
+        self._collective("all_reduce", x if out is None else out, x, stream, op=op)
+
+    def reduce(self, x: Any, root: int = 0, op: Any = "sum", *, out: Any = None, stream: Any = CURRENT) -> None:
+        """all_reduce() to one member; the memory of the others is not written."""
+        self._collective("reduce", x if out is None else out, x, stream, op=op, root=root)
+
+    def reduce_scatter(self, out: Any, x: Any, op: Any = "sum", *, stream: Any = CURRENT) -> None:
+        """Every member's elements combined; member k gets block k."""
+        self._collective("reduce_scatter", out, x, stream, op=op, in_blocks=self.n_pes)
+
+    def all_gather(self, out: Any, x: Any, *, stream: Any = CURRENT) -> None:
+        """Every member's elements one behind the other, on every member."""
+        self._collective("all_gather", out, x, stream, out_blocks=self.n_pes)
+
+    def all_gather_v(self, out: Any, x: Any, *, stream: Any = CURRENT) -> None:
+        """all_gather() of counts that differ. `out` has room for all; with checks on that is verified."""
+        self._collective("all_gather_v", out, x, stream, any_count=True)
+
+    def all_to_all(self, out: Any, x: Any, *, stream: Any = CURRENT) -> None:
+        """Block j of member i's `x` becomes block i of member j's `out`."""
+        self._collective("all_to_all", out, x, stream, in_blocks=self.n_pes, out_blocks=self.n_pes)
+
+    def inclusive_scan(self, x: Any, op: Any = "sum", *, out: Any = None, stream: Any = CURRENT) -> None:
+        """Member k gets the elements of members 0 to k combined."""
+        self._collective("inclusive_scan", x if out is None else out, x, stream, op=op)
+
+    def exclusive_scan(self, x: Any, op: Any = "sum", *, out: Any = None, stream: Any = CURRENT) -> None:
+        """Member k gets the elements of members 0 to k - 1 combined, member 0 the neutral element."""
+        self._collective("exclusive_scan", x if out is None else out, x, stream, op=op)
+
+    # torch's longer names, and OpenSHMEM's.
+    all_gather_into_tensor = all_gather
+    reduce_scatter_tensor = reduce_scatter
+    all_to_all_single = all_to_all
+    fcollect = all_gather
+    alltoall = all_to_all
+    reduce_to_root = reduce
+    barrier_all = barrier
+    sync_all = sync
