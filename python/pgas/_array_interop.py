@@ -7,7 +7,6 @@ import sys
 from typing import Any, Callable, NamedTuple, Sequence
 
 from ._core import Memory
-from ._hide_from_torch_compile import hide_from_torch
 
 
 class Array(NamedTuple):
@@ -150,6 +149,8 @@ def _find(kind: type) -> Callable[[Any], Array]:
         if root == "numpy" and base.__name__ == "ndarray":
             return _of_numpy
         if root == "torch" and base.__name__ == "Tensor":
+            from ._hide_from_torch_compile import hide_from_torch
+
             hide_from_torch()
             return _of_torch
         if root == "cupy" and base.__name__ == "ndarray":
@@ -230,6 +231,8 @@ def make(memory: Memory, library: str) -> Any:
         return np.asarray(memory)
     if library == "torch":
         import torch
+
+        from ._hide_from_torch_compile import hide_from_torch
 
         hide_from_torch()
         return torch.from_dlpack(memory)

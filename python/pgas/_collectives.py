@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from . import _tracing
 from ._array_interop import Array, describe
 from ._stream import CURRENT, resolve
+from ._tracing import fits, traceable
 
 if TYPE_CHECKING:
     from . import _core
@@ -15,6 +17,7 @@ _operations = {"sum": "sum", "product": "prod", "prod": "prod", "min": "min", "m
                "bxor": "bxor", "and": "band", "or": "bor", "xor": "bxor"}
 
 
+@traceable
 def _operation(op: Any) -> str:
     """A name of torch, such as ReduceOp.SUM or 'sum', or of OpenSHMEM."""
     found = _operations.get(op) if isinstance(op, str) else None
@@ -32,19 +35,35 @@ def _plain(x: Any, what: str) -> Array:
     return about
 
 
+@traceable
+def _trace_collective(group: Any, name: str, out: Any, x: Any, op: Any, root: int, blocks: list[int], current: bool) -> None:
+    node = _tracing.operators
+    order = node.order_of(group._members()[0])
+    if out is x:
+        node.collective_in_place(order, x, name, _operation(op), root, blocks, group._number, current)
+    else:
+        node.collective(order, out, x, name, _operation(op), root, blocks, group._number, current)
+
+
 class Collectives:
     """Collectives of a world, or of a team. All members call, in the same order. Arrays are symmetric memory: of world.empty(),
     zeros() or full(). `stream=` as in pgas.World."""
 
     my_pe: int
     n_pes: int
+    _number: int
 
+    @traceable
     def _members(self) -> tuple[World, _core.Team]:
         world: Any = self
         return world, world._everyone
 
+    @traceable
     def _collective(self, name: str, out: Any, x: Any, stream: Any, *, out_blocks: int = 1, in_blocks: int = 1, op: Any = "sum",
                     root: int = 0, any_count: bool = False) -> None:
+        if _tracing.traced() and fits(stream):
+            _trace_collective(self, name, out, x, op, root, [in_blocks, 0 if any_count else out_blocks], stream is CURRENT)
+            return
         source = _plain(x, name)
         to = source if out is x else _plain(out, name)
         if to.dtype != source.dtype:
@@ -57,49 +76,68 @@ class Collectives:
         world, core = self._members()
         core.collective(name, to.dtype, _operation(op), to.ptr, source.ptr, count, root, (1, 1), resolve(world, stream, to, source))
 
+    @traceable
     def barrier(self, *, stream: Any = CURRENT) -> None:
         """Returns when all members have called it and the earlier operations of the host are complete; on a stream, in its
         order."""
+        if _tracing.traced() and fits(stream):
+            node = _tracing.operators
+            node.meet(node.order_of(self._members()[0]), "barrier", self._number, stream is CURRENT)
+            return
         world, core = self._members()
         core.barrier(resolve(world, stream))
 
+    @traceable
     def sync(self, *, stream: Any = CURRENT) -> None:
         """Returns when all members have called it; their operations may be incomplete."""
+        if _tracing.traced() and fits(stream):
+            node = _tracing.operators
+            node.meet(node.order_of(self._members()[0]), "sync", self._number, stream is CURRENT)
+            return
         world, core = self._members()
         core.sync(resolve(world, stream))
 
+    @traceable
     def broadcast(self, x: Any, root: int = 0, *, source: Any = None, stream: Any = CURRENT) -> None:
         """Member `root`'s elements, on every member: in place, or from `source` on the root."""
         self._collective("broadcast", x, x if source is None else source, stream, root=root)
 
+    @traceable
     def all_reduce(self, x: Any, op: Any = "sum", *, out: Any = None, stream: Any = CURRENT) -> None:
         """Every member's elements combined, on every member: in place, or into `out`."""
         self._collective("all_reduce", x if out is None else out, x, stream, op=op)
 
+    @traceable
     def reduce(self, x: Any, root: int = 0, op: Any = "sum", *, out: Any = None, stream: Any = CURRENT) -> None:
         """all_reduce() to one member; the memory of the others is not written."""
         self._collective("reduce", x if out is None else out, x, stream, op=op, root=root)
 
+    @traceable
     def reduce_scatter(self, out: Any, x: Any, op: Any = "sum", *, stream: Any = CURRENT) -> None:
         """Every member's elements combined; member k gets block k."""
         self._collective("reduce_scatter", out, x, stream, op=op, in_blocks=self.n_pes)
 
+    @traceable
     def all_gather(self, out: Any, x: Any, *, stream: Any = CURRENT) -> None:
         """Every member's elements one behind the other, on every member."""
         self._collective("all_gather", out, x, stream, out_blocks=self.n_pes)
 
+    @traceable
     def all_gather_v(self, out: Any, x: Any, *, stream: Any = CURRENT) -> None:
         """all_gather() of counts that differ. `out` has room for all; with checks on that is verified."""
         self._collective("all_gather_v", out, x, stream, any_count=True)
 
+    @traceable
     def all_to_all(self, out: Any, x: Any, *, stream: Any = CURRENT) -> None:
         """Block j of member i's `x` becomes block i of member j's `out`."""
         self._collective("all_to_all", out, x, stream, in_blocks=self.n_pes, out_blocks=self.n_pes)
 
+    @traceable
     def inclusive_scan(self, x: Any, op: Any = "sum", *, out: Any = None, stream: Any = CURRENT) -> None:
         """Member k gets the elements of members 0 to k combined."""
         self._collective("inclusive_scan", x if out is None else out, x, stream, op=op)
 
+    @traceable
     def exclusive_scan(self, x: Any, op: Any = "sum", *, out: Any = None, stream: Any = CURRENT) -> None:
         """Member k gets the elements of members 0 to k - 1 combined, member 0 the neutral element."""
         self._collective("exclusive_scan", x if out is None else out, x, stream, op=op)

@@ -1,5 +1,5 @@
-"""Keeps torch.compile out of the package: it calls operations between its graphs, and looks into none. What it looks into it may
-take for constant, such as the current stream."""
+"""Keeps torch.compile out of the package, but for what comes to an operator (_tracing.py): the rest is called between graphs. What it
+looks into it may take for constant, such as the current stream."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ import inspect
 import sys
 from typing import Any, Callable, Iterator
 
+from . import _tracing
+
 _done = False
 
 
 def _functions() -> Iterator[Any]:
     for name, module in list(sys.modules.items()):
-        if not name.startswith("pgas._") or module is None:
+        if not name.startswith("pgas._") or module is None or name == "pgas._torch_operators":
             continue
         for value in list(vars(module).values()):
             if getattr(value, "__module__", None) != name:
@@ -45,8 +47,15 @@ def hide_from_torch() -> None:
     if _done:
         return
     _done = True
+    import torch
+
+    from . import _torch_operators
+
+    _tracing.operators = _torch_operators
+    _tracing.traced = torch.compiler.is_dynamo_compiling
     skip = _skipper()
     for function in _functions():
-        function._torchdynamo_disable = True  # while a caller is traced
+        if function not in _tracing.functions:
+            function._torchdynamo_disable = True  # while a caller is traced
         if skip is not None:
             skip(function.__code__)  # when it is called

@@ -5,8 +5,10 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Iterator, Sequence
 
+from . import _tracing
 from ._array_interop import Array, describe, number_of, word_bits, word_bytes
 from ._stream import CURRENT, resolve
+from ._tracing import fits, traceable
 
 if TYPE_CHECKING:
     from . import _core
@@ -34,17 +36,34 @@ def _signal_word(x: Any, what: str) -> Array:
     return about
 
 
+@traceable
+def _trace_copy(world: Any, get: bool, to: Any, source: Any, pe: int, current: bool) -> None:
+    node = _tracing.operators
+    order = node.order_of(world)
+    if get:
+        node.get(order, to, source, world._number, pe, current)
+    elif isinstance(source, (int, float, bool)):
+        node.put_number(order, to, source, world._number, pe, current)
+    else:
+        node.put(order, to, source, world._number, pe, current)
+
+
 class Operations:
     """World has them. `stream=` is, for all: pgas.CURRENT, the current stream of the array's library on a GPU (on the host heap
     the call blocks); None, then the call returns when the operation is complete; or a stream of torch or CuPy, a pgas.Stream,
     or the number of a cudaStream_t."""
 
     _core: _core.World
+    _number: int
     device: int | None
 
     # ---- copies -----------------------------------------------------------------------------------------------------
 
+    @traceable
     def _copy(self, get: bool, to: Any, source: Any, pe: int, stream: Any, nbi: bool) -> None:
+        if _tracing.traced() and fits(stream):
+            _trace_copy(self, get, to, source, pe, stream is CURRENT)
+            return
         here = describe(to)
         if not get and isinstance(source, (int, float, bool)):
             self.p(to, source, pe, stream=stream)
@@ -65,17 +84,24 @@ class Operations:
         self._core.copy_strided(get, here.ptr, there.ptr, here.shape, _strides(here), _strides(there), here.itemsize, pe, queue,
                                 nbi)
 
+    @traceable
     def put(self, destination: Any, source: Any, pe: int, *, stream: Any = CURRENT, nbi: bool = False) -> None:
         """Copies to PE `pe`'s part of `destination`. Either may have strides. A number goes to a destination of one element.
         With `nbi`, and without a stream, it need not be complete before quiet(): keep the source until then."""
         self._copy(False, destination, source, pe, stream, nbi)
 
+    @traceable
     def get(self, destination: Any, source: Any, pe: int, *, stream: Any = CURRENT, nbi: bool = False) -> None:
         """Copies PE `pe`'s part of `source` to `destination`."""
         self._copy(True, destination, source, pe, stream, nbi)
 
+    @traceable
     def p(self, destination: Any, value: Any, pe: int, *, stream: Any = CURRENT) -> None:
         """Writes one number, which arrives whole."""
+        if _tracing.traced() and fits(stream):
+            node = _tracing.operators
+            node.put_number(node.order_of(self), destination, value, self._number, pe, stream is CURRENT)
+            return
         word = _word(destination, "p")
         self._core.store(word.ptr, word_bytes(value, word.dtype), pe, resolve(self, stream, word))
 
@@ -85,9 +111,14 @@ class Operations:
         raw = self._core.load(word.ptr, word.itemsize, pe)
         return number_of(int.from_bytes(raw, "little"), word.dtype, word.itemsize)
 
+    @traceable
     def put_signal(self, destination: Any, source: Any, signal: Any, value: int, pe: int, *, op: str = "set",
                    stream: Any = CURRENT, nbi: bool = False) -> None:
         """put(), then sets the signal word of PE `pe`, or with op='add' adds to it. Whoever sees the signal sees the data."""
+        if _tracing.traced() and fits(stream):
+            node = _tracing.operators
+            node.put_signal(node.order_of(self), destination, source, signal, value, self._number, pe, op, stream is CURRENT)
+            return
         if op not in ("set", "add"):
             raise ValueError(f"put_signal: op is 'set' or 'add', not '{op}'")
         word = _signal_word(signal, "put_signal")
@@ -104,13 +135,23 @@ class Operations:
 
     # ---- signals and waits ------------------------------------------------------------------------------------------
 
+    @traceable
     def signal_set(self, signal: Any, value: int, pe: int, *, stream: Any = CURRENT) -> None:
         """Sets a signal word of PE `pe`, after all earlier operations on that PE: of this thread, or of the stream."""
+        if _tracing.traced() and fits(stream):
+            node = _tracing.operators
+            node.signal(node.order_of(self), signal, value, self._number, pe, False, stream is CURRENT)
+            return
         word = _signal_word(signal, "signal_set")
         self._core.signal(word.ptr, value, False, pe, resolve(self, stream, word))
 
+    @traceable
     def signal_add(self, signal: Any, value: int, pe: int, *, stream: Any = CURRENT) -> None:
         """Adds to a signal word of PE `pe`, in the same order."""
+        if _tracing.traced() and fits(stream):
+            node = _tracing.operators
+            node.signal(node.order_of(self), signal, value, self._number, pe, True, stream is CURRENT)
+            return
         word = _signal_word(signal, "signal_add")
         self._core.signal(word.ptr, value, True, pe, resolve(self, stream, word))
 
@@ -130,11 +171,16 @@ class Operations:
         return self._core.wait(about.dtype, about.ptr, about.size, which, _compare(how), raw, list(status or ()),
                                -1.0 if timeout is None else timeout, once)
 
+    @traceable
     def wait_until(self, words: Any, how: str, value: int, *, timeout: float | None = None, stream: Any = None) -> None:
         """Waits until this PE's own words all compare so with `value`: wait_until(signal, '>=', 1). With a stream the stream
         waits, and the call returns. Ctrl-C ends a wait without a stream, and leaves the world as it is.
 
         `timeout` is seconds; without it PGAS_WAIT_TIMEOUT counts."""
+        if _tracing.traced() and fits(stream):
+            node = _tracing.operators
+            node.wait_until(node.order_of(self), words, how, value, self._number, timeout, stream is CURRENT)
+            return
         about = describe(words)
         queue = resolve(self, stream, about)
         if queue is not None:
@@ -172,7 +218,12 @@ class Operations:
 
     # ---- atomics ----------------------------------------------------------------------------------------------------
 
+    @traceable
     def _atomic(self, name: str, target: Any, value: Any, pe: int, stream: Any, condition: Any = 0) -> None:
+        if _tracing.traced() and fits(stream) and not condition:
+            node = _tracing.operators
+            node.atomic(node.order_of(self), target, name, value, self._number, pe, stream is CURRENT)
+            return
         word = _word(target, f"atomic_{name}")
         self._core.atomic(name, word.dtype, word.ptr, word_bits(value, word.dtype), word_bits(condition, word.dtype), False, pe,
                           resolve(self, stream, word), 0)
@@ -197,6 +248,7 @@ class Operations:
         order of the stream."""
         return self._atomic_fetch("fetch", target, 0, pe, out, stream)
 
+    @traceable
     def atomic_set(self, target: Any, value: Any, pe: int, *, stream: Any = CURRENT) -> None:
         """Writes the word."""
         self._atomic("set", target, value, pe, stream)
@@ -210,6 +262,7 @@ class Operations:
         """Writes `value` where the word equals `condition`, bit for bit, and gives the old value."""
         return self._atomic_fetch("compare_swap", target, value, pe, out, stream, condition)
 
+    @traceable
     def atomic_add(self, target: Any, value: Any, pe: int, *, stream: Any = CURRENT) -> None:
         """Adds."""
         self._atomic("add", target, value, pe, stream)
@@ -218,6 +271,7 @@ class Operations:
         """Adds, and gives the old value."""
         return self._atomic_fetch("add", target, value, pe, out, stream)
 
+    @traceable
     def atomic_inc(self, target: Any, pe: int, *, stream: Any = CURRENT) -> None:
         """Adds one."""
         self._atomic("add", target, 1, pe, stream)
@@ -226,6 +280,7 @@ class Operations:
         """Adds one, and gives the old value."""
         return self._atomic_fetch("add", target, 1, pe, out, stream)
 
+    @traceable
     def atomic_and(self, target: Any, value: int, pe: int, *, stream: Any = CURRENT) -> None:
         """Clears the bits that are zero in `value`."""
         self._atomic("and", target, value, pe, stream)
@@ -234,6 +289,7 @@ class Operations:
         """The same, and gives the old value."""
         return self._atomic_fetch("and", target, value, pe, out, stream)
 
+    @traceable
     def atomic_or(self, target: Any, value: int, pe: int, *, stream: Any = CURRENT) -> None:
         """Sets the bits that are one in `value`."""
         self._atomic("or", target, value, pe, stream)
@@ -242,6 +298,7 @@ class Operations:
         """The same, and gives the old value."""
         return self._atomic_fetch("or", target, value, pe, out, stream)
 
+    @traceable
     def atomic_xor(self, target: Any, value: int, pe: int, *, stream: Any = CURRENT) -> None:
         """Flips the bits that are one in `value`."""
         self._atomic("xor", target, value, pe, stream)
@@ -250,6 +307,7 @@ class Operations:
         """The same, and gives the old value."""
         return self._atomic_fetch("xor", target, value, pe, out, stream)
 
+    @traceable
     def atomic_min(self, target: Any, value: Any, pe: int, *, stream: Any = CURRENT) -> None:
         """Writes `value` where it is smaller."""
         self._atomic("min", target, value, pe, stream)
@@ -258,6 +316,7 @@ class Operations:
         """The same, and gives the old value."""
         return self._atomic_fetch("min", target, value, pe, out, stream)
 
+    @traceable
     def atomic_max(self, target: Any, value: Any, pe: int, *, stream: Any = CURRENT) -> None:
         """Writes `value` where it is larger."""
         self._atomic("max", target, value, pe, stream)
@@ -268,12 +327,22 @@ class Operations:
 
     # ---- order ------------------------------------------------------------------------------------------------------
 
+    @traceable
     def quiet(self, *, stream: Any = CURRENT) -> None:
         """Completes earlier operations at their targets: of the host, or of the stream."""
+        if _tracing.traced() and fits(stream):
+            node = _tracing.operators
+            node.meet(node.order_of(self), "quiet", self._number, stream is CURRENT)
+            return
         self._core.quiet(resolve(self, stream))
 
+    @traceable
     def fence(self, *, stream: Any = CURRENT) -> None:
         """Orders earlier operations before later ones, to each PE."""
+        if _tracing.traced() and fits(stream):
+            node = _tracing.operators
+            node.meet(node.order_of(self), "fence", self._number, stream is CURRENT)
+            return
         self._core.fence(resolve(self, stream))
 
     @contextmanager

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Sequence
 
 from . import _core
 from ._collectives import Collectives
+from ._tracing import number_of, traceable
 
 if TYPE_CHECKING:
     from ._world import Context, World
@@ -19,6 +20,7 @@ class Team(Collectives):
         self.world = world
         """The world that it belongs to."""
         self._team = core
+        self._number = number_of(self)
         if core.is_member:
             self.my_pe = core.my_pe
             self.n_pes = core.n_pes
@@ -34,6 +36,7 @@ class Team(Collectives):
         if raised is None:
             self.destroy()
 
+    @traceable
     def _members(self) -> tuple[World, _core.Team]:
         return self.world, self._team
 

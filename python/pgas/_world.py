@@ -8,7 +8,7 @@ import sys
 from types import TracebackType
 from typing import Any, Sequence
 
-from . import _core
+from . import _core, _tracing
 from ._array_interop import describe, dtype_name, extent_bytes, library_of, make
 from ._collectives import Collectives
 from ._core import Memory
@@ -51,6 +51,7 @@ class World(Operations, Collectives):
     def __init__(self, core: _core.World, like: Any = None) -> None:
         self._core = core
         self._everyone = core.team
+        self._number = _tracing.number_of(self)
         self._like = like
         self.my_pe: int = core.my_pe
         """This PE's number."""
@@ -85,6 +86,8 @@ class World(Operations, Collectives):
     def leave(self) -> None:
         """Collective: waits for all PEs, then gives all resources back. The arrays of the world are invalid afterwards: their
         memory is gone, and touching it ends the process. Does nothing the second time."""
+        if _tracing.operators is not None:
+            _tracing.operators.release(self._number)
         self._core.leave()
 
     def abort(self, reason: str) -> None:
@@ -164,7 +167,10 @@ class World(Operations, Collectives):
         for extent in extents:
             size *= extent
         memory = self._allocate(f"{what}({extents}, {name})", size, max(16, _core.itemsize(name)), zero)
-        return make(memory.view(extents, name), library)
+        made = make(memory.view(extents, name), library)
+        if library == "torch":
+            _tracing.operators.order_for(self.device)
+        return made
 
     def empty(self, shape: int | Sequence[int], dtype: Any = None, *, like: Any = None) -> Any:
         """Collective: an array on the heap of every PE, with the same shape and type on all of them, not initialized.

@@ -185,26 +185,3 @@ def test_torch_on_the_host_heap(world):
     assert world.collect() == 0
     del view, half, signal
     assert world.collect() == 3
-
-
-def test_torch_compile_calls_operations_between_its_graphs(world):
-    torch = pytest.importorskip("torch")
-    x, y = world.zeros(8, like="torch"), world.zeros(8, like="torch")
-    signal = world.zeros(1, torch.int64, like="torch")
-
-    @torch.compile(backend="eager")
-    def step(a):
-        x.copy_(a * 2)
-        world.put(y, x, 0)
-        world.all_reduce(y)
-        world.put_signal(y, x, signal, 3, 0)
-        world.wait_until(signal, ">=", 3)
-        return y + 1
-
-    torch._dynamo.utils.counters.clear()
-    for i in range(3):
-        assert (step(torch.full((8,), float(i))) == 2.0 * i + 1).all()
-    breaks = torch._dynamo.utils.counters["graph_break"]
-    assert breaks and all("disable" in reason for reason in breaks), breaks
-
-

@@ -1,0 +1,142 @@
+"""Operations as custom operators of torch, so that functions with calls of pgas are compiled without breaks. Imported when the first
+tensor is seen.
+
+What the compiler is told: an operator writes what the call writes in this PE's memory at once. Memory that others write it doesn't know
+of: a destination in another PE counts as read, which keeps the tensor itself, at its place in the heap, as the argument. All operators
+of a world write `order`, a tensor of one element: that keeps them, and their order.
+"""
+
+from __future__ import annotations
+
+from typing import Any, List, Optional
+
+import torch
+from torch import Tensor
+
+from ._stream import CURRENT
+from ._tracing import groups, traceable
+
+_orders: dict[int, Tensor] = {}
+
+
+def order_for(device: int | None) -> None:
+    """Makes the tensor of a device, before a function with operators is traced."""
+    number = -1 if device is None else device
+    if number not in _orders:
+        _orders[number] = torch.zeros(1, dtype=torch.uint8, device="cpu" if device is None else f"cuda:{device}")
+
+
+@traceable
+def order_of(world: Any) -> Tensor:
+    return _orders[-1 if world.device is None else world.device]
+
+
+def _stream(current: bool) -> Any:
+    return CURRENT if current else None
+
+
+# ---- one-sided ------------------------------------------------------------------------------------------------------
+
+
+@torch.library.custom_op("pgas::put", mutates_args=("order",))
+def put(order: Tensor, destination: Tensor, source: Tensor, world: int, pe: int, current: bool) -> None:
+    groups[world].put(destination, source, pe, stream=_stream(current))
+
+
+@torch.library.custom_op("pgas::put_number", mutates_args=("order",))
+def put_number(order: Tensor, destination: Tensor, value: float, world: int, pe: int, current: bool) -> None:
+    whole = not destination.dtype.is_floating_point
+    groups[world].p(destination, int(value) if whole else value, pe, stream=_stream(current))
+
+
+@torch.library.custom_op("pgas::get", mutates_args=("order", "destination"))
+def get(order: Tensor, destination: Tensor, source: Tensor, world: int, pe: int, current: bool) -> None:
+    groups[world].get(destination, source, pe, stream=_stream(current))
+
+
+@torch.library.custom_op("pgas::put_signal", mutates_args=("order",))
+def put_signal(order: Tensor, destination: Tensor, source: Tensor, signal: Tensor, value: int, world: int, pe: int, op: str,
+               current: bool) -> None:
+    groups[world].put_signal(destination, source, signal, value, pe, op=op, stream=_stream(current))
+
+
+@torch.library.custom_op("pgas::signal", mutates_args=("order",))
+def signal(order: Tensor, word: Tensor, value: int, world: int, pe: int, add: bool, current: bool) -> None:
+    of = groups[world]
+    (of.signal_add if add else of.signal_set)(word, value, pe, stream=_stream(current))
+
+
+@torch.library.custom_op("pgas::wait_until", mutates_args=("order",))
+def wait_until(order: Tensor, words: Tensor, how: str, value: int, world: int, timeout: Optional[float], current: bool) -> None:
+    groups[world].wait_until(words, how, value, timeout=timeout, stream=_stream(current))
+
+
+@torch.library.custom_op("pgas::atomic", mutates_args=("order",))
+def atomic(order: Tensor, word: Tensor, name: str, value: float, world: int, pe: int, current: bool) -> None:
+    whole = not word.dtype.is_floating_point
+    groups[world]._atomic(name, word, int(value) if whole else value, pe, _stream(current))
+
+
+@torch.library.custom_op("pgas::meet", mutates_args=("order",))
+def meet(order: Tensor, name: str, group: int, current: bool) -> None:
+    """barrier, sync, quiet or fence."""
+    getattr(groups[group], name)(stream=_stream(current))
+
+
+# ---- collectives ----------------------------------------------------------------------------------------------------
+
+_staged: dict[tuple[int, str, torch.dtype], Tensor] = {}
+
+
+def _on_heap(group: Any, x: Tensor, what: str) -> Tensor:
+    """The tensor, or as much memory of the heap: a compiler may hand over a copy. All PEs have the same graph, so all need it."""
+    world, _ = group._members()
+    if x.numel() == 0 or world._core.accessible(x.data_ptr(), world.my_pe):
+        return x
+    if world is not group:
+        raise ValueError("a compiled collective of a team got a copy of its array: write to that array in another function, or use the "
+                         "world's collectives")
+    key = (group._number, what, x.dtype)
+    found = _staged.get(key)
+    if found is None or found.numel() < x.numel():
+        found = _staged[key] = world.empty(x.numel(), x.dtype, like="torch")
+    return found[:x.numel()].view(x.shape)
+
+
+def release(number: int) -> None:
+    """Lets go of what a world has lent to its collectives."""
+    for key in [key for key in _staged if key[0] == number]:
+        del _staged[key]
+
+
+def _run(name: str, group: int, out: Tensor, x: Optional[Tensor], op: str, root: int, blocks: List[int], current: bool) -> None:
+    of = groups[group]
+    to = _on_heap(of, out, "out")
+    source = to if x is None else _on_heap(of, x, "in")
+    for lent, own in ((to, out), (source, x)):
+        if own is not None and lent is not own:
+            lent.copy_(own)
+    of._collective(name, to, source, _stream(current), op=op, root=root, in_blocks=blocks[0], out_blocks=blocks[1],
+                   any_count=blocks[1] == 0)
+    if to is not out:
+        out.copy_(to)
+
+
+@torch.library.custom_op("pgas::collective", mutates_args=("order", "out"))
+def collective(order: Tensor, out: Tensor, x: Tensor, name: str, op: str, root: int, blocks: List[int], group: int,
+               current: bool) -> None:
+    _run(name, group, out, x, op, root, blocks, current)
+
+
+@torch.library.custom_op("pgas::collective_in_place", mutates_args=("order", "x"))
+def collective_in_place(order: Tensor, x: Tensor, name: str, op: str, root: int, blocks: List[int], group: int,
+                        current: bool) -> None:
+    _run(name, group, x, None, op, root, blocks, current)
+
+
+def _nothing(*arguments: Any) -> None:
+    """What an operator does to tensors without memory: it returns none, and has no shape to work out."""
+
+
+for _operator in (put, put_number, get, put_signal, signal, wait_until, atomic, meet, collective, collective_in_place):
+    _operator.register_fake(_nothing)

@@ -1,0 +1,50 @@
+"""Whether torch.compile is tracing the caller. The operations ask at each call: where it is, they call those of
+_torch_operators.py, which become nodes of the graph."""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from typing import Any, Callable, TypeVar
+
+from ._stream import CURRENT
+
+groups: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
+"""The worlds and teams, by the number that a node of a graph has for them."""
+_numbers = itertools.count()
+
+
+def _never() -> bool:
+    return False
+
+
+traced = _never
+"""Replaced when the first tensor of torch is seen."""
+operators: Any = None
+"""The module _torch_operators, from then on."""
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+functions: set[Any] = set()
+"""Those that torch.compile may look into."""
+
+
+def traceable(function: Function) -> Function:
+    """Marks a function that comes to an operator where it is traced."""
+    functions.add(function)
+    return function
+
+
+def number_of(group: Any) -> int:
+    """A new number for a world or a team."""
+    number = next(_numbers)
+    groups[number] = group
+    return number
+
+
+def fits(stream: Any) -> bool:
+    """Whether a node can say this stream. With another one the graph breaks, and the call is made as always."""
+    return stream is CURRENT or stream is None
+
+
+traceable(fits)
