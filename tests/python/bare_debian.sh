@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# Installs a wheel on a bare Debian without a compiler, made by debootstrap, and runs programs of 4 PEs there on the host heap.
+#
+#   tests/python/bare_debian.sh dist/pgas-*.whl     needs root, debootstrap, Debian's packages and the package index; two minutes
+#     PYTHON   the interpreter whose pip downloads NumPy (default: python3)
+#     MIRROR   Debian's packages (default: http://deb.debian.org/debian)
+#
+# A wheel for Python 3.11 is tried on Debian 12, one for 3.12 and later (abi3) on Debian 13. Where root, debootstrap or the network are
+# missing the exit status is 77: skipped. Nothing is left behind.
+set -euo pipefail
+
+skip() { echo "skipped: $*"; exit 77; }
+[ $# = 1 ] || { sed -n '2,/^set/{/^#/p}' "$0" | cut -c3-; exit 2; }
+wheel=$(readlink -f "$1")
+examples=$(cd "$(dirname "$0")/../../examples/python" && pwd)
+[ "$(id -u)" = 0 ] || skip "debootstrap needs root"
+command -v debootstrap >/dev/null || skip "no debootstrap: apt-get install debootstrap"
+case $wheel in
+  *-cp311-*) suite=bookworm version=3.11 ;;
+  *-abi3-*) suite=trixie version=3.13 ;;
+  *) skip "no release of Debian has the Python of ${wheel##*/}" ;;
+esac
+
+root=$(mktemp -d)
+mounted=()
+finish() {
+  local each
+  for each in "${mounted[@]}"; do umount "$each" || return 1; done
+  rm -rf --one-file-system "$root"
+}
+trap finish EXIT
+
+debootstrap --variant=minbase --include=python3,python3-venv "$suite" "$root" "${MIRROR:-http://deb.debian.org/debian}" >"$root.log" 2>&1 ||
+  { tail -n 3 "$root.log"; rm -f "$root.log"; skip "debootstrap has failed"; }
+rm -f "$root.log"
+mount -t proc proc "$root/proc" && mounted+=("$root/proc")
+mkdir -p "$root/dev/shm" && mount -t tmpfs tmpfs "$root/dev/shm" && mounted+=("$root/dev/shm")
+
+mkdir "$root/wheels" "$root/examples"
+cp "$wheel" "$root/wheels/"
+cp "$examples"/{numpy_ring,numpy_halo,share_array}.py "$root/examples/"
+# Outside, where the index is known: the system inside has neither its settings nor its certificates.
+"${PYTHON:-python3}" -m pip download -q --disable-pip-version-check --only-binary :all: --python-version "$version" -d "$root/wheels" numpy ||
+  skip "pip can't download NumPy here"
+
+inside() { chroot "$root" /usr/bin/env -i PATH=/env/bin:/usr/bin:/bin HOME=/root LANG=C.UTF-8 PGAS_HEAP=host "$@"; }
+for compiler in cc gcc g++ clang nvcc cmake ninja; do
+  if inside sh -c "command -v $compiler" >/dev/null; then echo "there is a compiler: $compiler"; exit 1; fi
+done
+inside python3 -m venv /env
+inside pip install -q --disable-pip-version-check --no-index --find-links /wheels pgas
+inside python -c 'import pgas; pgas.show_versions()'
+inside pgas-info >/dev/null
+for program in numpy_ring numpy_halo; do
+  echo "== pgasrun -n 4 python $program.py"
+  inside timeout 60 pgasrun -n 4 python "/examples/$program.py"
+done
+echo "== python share_array.py"
+inside timeout 60 python /examples/share_array.py
+echo "passed on $suite, $(inside python --version)"
