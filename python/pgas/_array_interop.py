@@ -215,6 +215,19 @@ def library_of(like: Any, on_gpu: bool) -> str:
     return describe(like).library
 
 
+def _as_jax(memory: Memory) -> Any:
+    import jax.dlpack
+
+    made = jax.dlpack.from_dlpack(memory)
+    if made.unsafe_buffer_pointer() == memory.ptr and made.dtype.name == memory.dtype:
+        return made
+    # JAX has copied it instead, and the copy is on no heap.
+    if made.dtype.name != memory.dtype:
+        raise TypeError(f"JAX makes {made.dtype.name} of {memory.dtype}: choose another type, or call jax.config.update('jax_enable_x64', "
+                        "True) first")
+    raise ValueError(f"JAX takes memory aligned to 64 bytes, not {memory.ptr:#x}: begin views at multiples of 64 bytes")
+
+
 def make(memory: Memory, library: str) -> Any:
     """The memory as an array of a library, which keeps the memory alive."""
     if library == "memory":
@@ -241,9 +254,7 @@ def make(memory: Memory, library: str) -> Any:
 
         return cupy.from_dlpack(memory)
     if library == "jax":
-        import jax.dlpack
-
-        return jax.dlpack.from_dlpack(memory)
+        return _as_jax(memory)
     raise ValueError(f"there are no arrays of '{library}'")
 
 

@@ -17,6 +17,7 @@ from ._one_sided import Operations
 from ._stream import CURRENT, Stream, native_of, resolve
 from ._team import Team
 
+_alignment = 64  # what JAX wants; the same on all PEs, whatever their libraries
 _package = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -166,7 +167,7 @@ class World(Operations, Collectives):
         size = _core.itemsize(name)
         for extent in extents:
             size *= extent
-        memory = self._allocate(f"{what}({extents}, {name})", size, max(16, _core.itemsize(name)), zero)
+        memory = self._allocate(f"{what}({extents}, {name})", size, _alignment, zero)
         made = make(memory.view(extents, name), library)
         if library == "torch":
             _tracing.operators.order_for(self.device)

@@ -5,7 +5,7 @@ Usage: environments.py --build TREE --work DIR [--python PYTHON] [--launcher LAU
 
 The library comes from the build tree TREE. In DIR are then the wheel, `builder` (an environment that builds) and `clean` (one
 that has the wheel, NumPy and pytest; no compiler is on its PATH when tests run). With --wheel-only the wheel is put there, and
-no more is done. Without the package index the exit status is 77: skipped.
+no more is done. With --sdist a source distribution is put there, and a wheel is built of it, library and all. Without the package index the exit status is 77: skipped.
 """
 
 import argparse
@@ -52,17 +52,28 @@ def environment(where: pathlib.Path, python: str, packages) -> pathlib.Path:
     return found
 
 
-def build(builder: pathlib.Path, where: pathlib.Path, tree: pathlib.Path, launcher: str) -> pathlib.Path:
+def build(builder: pathlib.Path, where: pathlib.Path, launcher: str, source: pathlib.Path, *options: str) -> pathlib.Path:
+    """A wheel of the folder or the source distribution `source`."""
     shutil.rmtree(where, ignore_errors=True)
-    options = ["-C", f"cmake.define.PGAS_BUILD={tree}", "-C", f"build-dir={where.parent}/extension-{{wheel_tag}}"]
+    options = [word for option in options for word in ("-C", option)]
     if launcher:
         options += ["-C", f"cmake.define.CMAKE_CXX_COMPILER_LAUNCHER={launcher}"]
     path = {"PATH": f"{builder.parent}:/usr/local/bin:/usr/bin:/bin"}
-    done = call(builder, "-m", "pip", "wheel", ROOT / "python", "--no-deps", "--no-build-isolation", "-q",
+    done = call(builder, "-m", "pip", "wheel", source, "--no-deps", "--no-build-isolation", "-q",
                 "--disable-pip-version-check", "-w", where, *options, env={**os.environ, **path})
     if done.returncode != 0:
         raise SystemExit(1)
     return next(where.glob("*.whl"))
+
+
+def build_sdist(builder: pathlib.Path, where: pathlib.Path) -> pathlib.Path:
+    """What `python -m build --sdist` makes."""
+    shutil.rmtree(where, ignore_errors=True)
+    where.mkdir(parents=True)
+    make = "import sys; from scikit_build_core.build import build_sdist; build_sdist(sys.argv[1])"
+    if call(builder, "-c", make, where, cwd=ROOT).returncode != 0:
+        raise SystemExit(1)
+    return next(where.glob("*.tar.gz"))
 
 
 def main() -> None:
@@ -72,6 +83,7 @@ def main() -> None:
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--launcher", default="")
     parser.add_argument("--wheel-only", type=pathlib.Path)
+    parser.add_argument("--sdist", type=pathlib.Path)
     given = parser.parse_args()
     headers = call(given.python, "-c", "import sysconfig; print(sysconfig.get_path('include'))").stdout.strip()
     if not pathlib.Path(headers, "Python.h").exists():
@@ -80,7 +92,13 @@ def main() -> None:
     given.work.mkdir(parents=True, exist_ok=True)
     work = given.work.resolve()
     builder = environment(work / "builder", given.python, BUILDER)
-    wheel = build(builder, work / "wheel", given.build.resolve(), given.launcher)
+    if given.sdist:
+        sdist = build_sdist(builder, given.sdist)
+        made = build(builder, given.sdist / "wheel", given.launcher, sdist, "cmake.define.PGAS_CUDA=OFF")
+        print(f"{sdist}, {sdist.stat().st_size >> 10} KiB; of it {made.name}")
+        return
+    wheel = build(builder, work / "wheel", given.launcher, ROOT, f"cmake.define.PGAS_BUILD={given.build.resolve()}",
+                  f"build-dir={work}/extension-{{wheel_tag}}")
     if given.wheel_only:
         given.wheel_only.mkdir(parents=True, exist_ok=True)
         print(shutil.copy(wheel, given.wheel_only))

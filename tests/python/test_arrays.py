@@ -185,3 +185,32 @@ def test_torch_on_the_host_heap(world):
     assert world.collect() == 0
     del view, half, signal
     assert world.collect() == 3
+
+
+def test_jax_on_the_host_heap(world):
+    jax = pytest.importorskip("jax")
+    import jax.numpy as jnp
+    import numpy as np
+
+    x = world.zeros((3, 5), "float32", like="jax")
+    assert isinstance(x, jax.Array) and x.shape == (3, 5)
+    world.put(x, jnp.arange(15.0).reshape(3, 5), 0)
+    assert (np.asarray(x) == np.arange(15).reshape(3, 5)).all()
+    world.all_reduce(x, "max")
+    assert float(jax.jit(lambda a: a.sum())(x)) == 105
+    here = world.empty((3, 5), "float32", like="numpy")
+    world.get(here, x, 0)
+    assert here[2, 4] == 14 and (np.asarray(world.peer(x, 0)) == here).all()
+    low, high = (int(each) for each in np.asarray(world.ptrs(x)).view("uint32"))
+    assert high << 32 | low == x.unsafe_buffer_pointer()
+    for dtype in ("int8", "uint32", "float16", "bfloat16", "complex64", "bool"):
+        made = world.zeros(7, dtype, like="jax")
+        assert made.dtype.name == dtype and world.accessible(made, 0)
+    for dtype in ("int64", "float64"):  # which JAX would copy into smaller ones
+        with pytest.raises(TypeError, match="jax_enable_x64"):
+            world.zeros(7, dtype, like="jax")
+    with pytest.raises(TypeError, match="can't be written"):
+        world.full(3, 1.0, like="jax")
+    del x, here, made
+    world.collect()
+    assert world.usage()["arrays"] == world.usage()["dropped"]
