@@ -9,9 +9,11 @@ no more is done. With --sdist a source distribution is put there, and a wheel is
 """
 
 import argparse
+import concurrent.futures
 import hashlib
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -19,6 +21,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILDER = ["scikit-build-core>=0.10", "nanobind>=2.8", "ninja", "cmake>=3.26"]
 CLEAN = ["numpy", "pytest>=8", "mypy>=1.11"]
+AUDITOR = ["auditwheel>=6", "wheel"]
 SKIPPED = 77
 
 
@@ -30,7 +33,7 @@ def call(*command, **options):
     return done
 
 
-def environment(where: pathlib.Path, python: str, packages) -> pathlib.Path:
+def environment(where: pathlib.Path, python: str, packages, *options: str) -> pathlib.Path:
     """The interpreter of an environment with these packages. One that is there, with the same, is used again."""
     wanted = hashlib.sha256(repr((python, packages)).encode()).hexdigest()
     stamp = where / "packages"
@@ -40,7 +43,7 @@ def environment(where: pathlib.Path, python: str, packages) -> pathlib.Path:
     shutil.rmtree(where, ignore_errors=True)
     done = call(python, "-m", "venv", where)
     if done.returncode == 0:
-        done = call(found, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--retries", 1, "--timeout", 20, *packages)
+        done = call(found, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--retries", 1, "--timeout", 20, *options, *packages)
     if done.returncode != 0:
         shutil.rmtree(where, ignore_errors=True)
         missing = ("ensurepip", "No matching distribution", "Could not find a version", "ConnectionError", "timed out", "Max retries")
@@ -76,6 +79,26 @@ def build_sdist(builder: pathlib.Path, where: pathlib.Path) -> pathlib.Path:
     return next(where.glob("*.tar.gz"))
 
 
+def tagged(wheel: pathlib.Path, where: pathlib.Path, auditor: pathlib.Path, python: str) -> pathlib.Path:
+    """A copy whose name says for which C libraries it is: manylinux_2_N, of what the libraries inside need. Nothing is added."""
+    try:
+        found = environment(auditor, python, AUDITOR)
+    except SystemExit:
+        print("without auditwheel the wheel has no tag of manylinux: it is for this machine's C library")
+        return pathlib.Path(shutil.copy(wheel, where))
+    shown = call(found, "-m", "auditwheel", "show", wheel)
+    platform = re.search(r'platform tag: "(manylinux_\w+)"', " ".join(shown.stdout.split()))
+    if platform is None:
+        raise SystemExit(f"auditwheel finds no tag for {wheel.name}\n{shown.stdout}{shown.stderr}")
+    for old in where.glob(f"{'-'.join(wheel.name.split('-')[:4])}-*.whl"):
+        old.unlink()
+    copy = shutil.copy(wheel, where)
+    done = call(found, "-m", "wheel", "tags", "--remove", "--platform-tag", platform[1], copy)
+    if done.returncode != 0:
+        raise SystemExit(1)
+    return where / done.stdout.split()[-1]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, required=True)
@@ -91,7 +114,9 @@ def main() -> None:
         raise SystemExit(SKIPPED)
     given.work.mkdir(parents=True, exist_ok=True)
     work = given.work.resolve()
-    builder = environment(work / "builder", given.python, BUILDER)
+    others = concurrent.futures.ThreadPoolExecutor()  # pip waits for the network, and installs on one core
+    clean = None if given.wheel_only or given.sdist else others.submit(environment, work / "clean", given.python, CLEAN)
+    builder = environment(work / "builder", given.python, BUILDER, "--no-compile")
     if given.sdist:
         sdist = build_sdist(builder, given.sdist)
         made = build(builder, given.sdist / "wheel", given.launcher, sdist, "cmake.define.PGAS_CUDA=OFF")
@@ -101,13 +126,13 @@ def main() -> None:
                   f"build-dir={work}/extension-{{wheel_tag}}")
     if given.wheel_only:
         given.wheel_only.mkdir(parents=True, exist_ok=True)
-        print(shutil.copy(wheel, given.wheel_only))
+        print(tagged(wheel, given.wheel_only, work / "auditor", given.python))
         return
-    clean = environment(work / "clean", given.python, CLEAN)
-    done = call(clean, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-deps", "--force-reinstall", wheel)
+    found = clean.result()
+    done = call(found, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-deps", "--force-reinstall", wheel)
     if done.returncode != 0:
         raise SystemExit(1)
-    print(f"{wheel.name}, tested by {clean}")
+    print(f"{wheel.name}, tested by {found}")
 
 
 if __name__ == "__main__":

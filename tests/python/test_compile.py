@@ -4,7 +4,10 @@ import shutil
 
 import pytest
 
-pytest.importorskip("torch", minversion="2.6")
+
+@pytest.fixture(autouse=True)
+def a_torch():
+    pytest.importorskip("torch", minversion="2.6")
 
 
 @pytest.mark.parametrize("backend", ["eager", "aot_eager", "inductor"])

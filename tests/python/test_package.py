@@ -4,6 +4,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import sysconfig
 
 import pytest
 
@@ -132,3 +133,9 @@ except Exception as wrong:
 print("refused" if failed else "accepted")
 """])
     assert job.out == "refused\n", job.out + job.err
+
+
+@pytest.mark.skipif(not sysconfig.get_config_var("Py_GIL_DISABLED"), reason="not a free-threaded Python")
+def test_a_free_threaded_python_takes_its_lock_back():
+    job = run([sys.executable, "-W", "ignore", "-c", "import sys, pgas; print(sys._is_gil_enabled())"]).check()
+    assert job.out == "True\n"
