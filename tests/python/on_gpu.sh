@@ -137,6 +137,9 @@ done
 for library in torch cupy jax; do
   for n in 1 2 4; do beside "gpu.py $library $n" 120 "$library" "is content" $(run $n) "$here/pe/gpu.py" $library; done
 done
+for backend in aot_eager inductor; do
+  beside "compiled.py $backend 2" 120 torch "is content" $(run 2) "$here/pe/compiled.py" $backend --gpu
+done
 for example in triton_ring triton_all_reduce triton_halo triton_moe cupy_kernel numba_kernel; do
   with=()
   case $example in

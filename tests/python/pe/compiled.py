@@ -92,12 +92,14 @@ with pgas.join(heap="cuda" if "--gpu" in sys.argv else "host", like="torch") as 
 
     @torch.compile(backend=backend)
     def broken(a):
-        world.put(y, a + 1, right, stream=stream)
+        world.put(y, a, right, stream=stream)
         stream.synchronize()
         world.barrier(stream=None)
         return a * world.g(y[0:1], me)
 
-    assert (broken(filled(2)) == 6).all()
+    three = filled(3)
+    world.synchronize()  # that stream does not wait for the current one
+    assert (broken(three) == 9).all()
     assert torch._dynamo.utils.counters["graph_break"]
 
     # A copy that a compiler has made of a team's array is refused, not reduced somewhere else.
