@@ -245,9 +245,12 @@ def make(memory: Memory, library: str) -> Any:
     if library == "torch":
         import torch
 
+        from . import _tracing
         from ._hide_from_torch_compile import hide_from_torch
 
         hide_from_torch()
+        if _tracing.operators is not None:
+            _tracing.operators.order_for(memory.device)
         return torch.from_dlpack(memory)
     if library == "cupy":
         import cupy

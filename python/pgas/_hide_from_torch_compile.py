@@ -49,10 +49,13 @@ def hide_from_torch() -> None:
     _done = True
     import torch
 
-    from . import _torch_operators
+    if hasattr(torch.library, "custom_op") and hasattr(torch.compiler, "is_dynamo_compiling"):  # from torch 2.4 on
+        from . import _torch_operators
 
-    _tracing.operators = _torch_operators
-    _tracing.traced = torch.compiler.is_dynamo_compiling
+        _tracing.operators = _torch_operators
+        _tracing.traced = torch.compiler.is_dynamo_compiling
+    else:
+        _tracing.functions.clear()
     skip = _skipper()
     for function in _functions():
         if function not in _tracing.functions:

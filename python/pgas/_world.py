@@ -168,10 +168,7 @@ class World(Operations, Collectives):
         for extent in extents:
             size *= extent
         memory = self._allocate(f"{what}({extents}, {name})", size, _alignment, zero)
-        made = make(memory.view(extents, name), library)
-        if library == "torch":
-            _tracing.operators.order_for(self.device)
-        return made
+        return make(memory.view(extents, name), library)
 
     def empty(self, shape: int | Sequence[int], dtype: Any = None, *, like: Any = None) -> Any:
         """Collective: an array on the heap of every PE, with the same shape and type on all of them, not initialized.
