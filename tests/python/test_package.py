@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import sysconfig
@@ -34,6 +35,18 @@ def test_nothing_of_them_is_bundled():
     assert {name.split(".so")[0].split(".")[0] for name in names} <= {"_core", "libpgas", "libfmt"}
     if sys.version_info >= (3, 12):
         assert "_core.abi3.so" in names
+
+
+def test_the_library_takes_nothing_of_the_extension_nor_anybody_of_both():
+    """Templates of the standard library differ between compilers: those of one library must not become another's."""
+    job = run([sys.executable, "-c", "import numpy, pgas._core"], LD_DEBUG="bindings", LD_BIND_NOW="1")
+    bound = re.findall(r"binding file (\S+) \[\d+\] to (\S+) \[\d+\]: \w+ symbol `(\w+)'", job.err)
+    names = [(os.path.basename(user), os.path.basename(of), symbol) for user, of, symbol in bound]
+    assert any(user.startswith("_core.") and of.startswith("libpgas.") for user, of, _ in names)
+    ours = ("_core.abi3", "_core.cpython", "libpgas.")
+    wrong = [one for one in names if one[1].startswith(ours) and not one[0].startswith(ours)]
+    wrong += [one for one in names if one[0].startswith("libpgas.") and one[1].startswith("_core.")]
+    assert not wrong, wrong
 
 
 def test_importing_joins_nothing_and_touches_no_gpu():
