@@ -27,7 +27,7 @@ mps=no
 finish() {
   local failed
   failed=$(find "$out/status" -type f -name '*.failed' | wc -l)
-  if [ "$mps" = yes ]; then echo quit | nvidia-cuda-mps-control >/dev/null 2>&1; fi
+  if [ "$mps" = yes ]; then echo quit -t 10 | timeout 30 nvidia-cuda-mps-control >/dev/null 2>&1; fi
   if [ "$out" != "$temporary/out" ] || [ "$failed" = 0 ]; then rm -rf "$temporary"; else echo "output: $out"; fi
   rm -rf "$out/status"
 }

@@ -112,7 +112,9 @@ _core.leak_warnings(True)
 def main():
     with pgas.join() as world:
         x = world.zeros((3, 4))
-        world.put(x, np.ones((3, 4), "float32"), 0)
+        ones = np.ones((3, 4), "float32")
+        for _ in range(100_000):
+            world.put(x, ones, 0)
         team, stream = world.team.split(0), world.stream()
         world.all_reduce(x, stream=stream)
         stream.synchronize()
