@@ -1,9 +1,9 @@
 // Stands in for cuda/ in a build without CUDA.
 #include "device/device.hpp"
 #include "device/device_event.hpp"
-#include "device/gpu_uuid.hpp"
 #include "device/sharing.hpp"
 #include "device/stream_words.hpp"
+#include "device/visible_gpus.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::detail {

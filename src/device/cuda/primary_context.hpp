@@ -1,13 +1,10 @@
 /// @file
-/// Primary contexts of GPUs, for what is shared without a world. What visible_gpus.cpp tells of the GPUs is declared
-/// here, too.
+/// Primary contexts of GPUs, for what is shared without a world.
 #pragma once
 
-#include <string>
 #include <utility>
 
 #include "device/cuda/context_scope.hpp"
-#include "device/gpu_uuid.hpp"
 
 namespace pgas::detail::cuda {
 
@@ -49,10 +46,5 @@ class quiet_context {
   relaxed_capture_scope undisturbed_;
   bool pushed_;
 };
-
-/// *Errors* device_unavailable.
-[[nodiscard]] int visible_gpus();
-/// "GPU-0123...", as nvidia-smi prints it.
-[[nodiscard]] std::string text_of(const gpu_uuid& uuid);
 
 }  // namespace pgas::detail::cuda

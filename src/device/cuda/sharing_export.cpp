@@ -10,6 +10,7 @@
 #include "common/system_error.hpp"
 #include "device/cuda/chunk_list.hpp"
 #include "device/sharing.hpp"
+#include "device/visible_gpus.hpp"
 
 namespace pgas::detail {
 

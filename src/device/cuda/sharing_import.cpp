@@ -6,6 +6,7 @@
 #include "common/step_times.hpp"
 #include "device/cuda/chunk_list.hpp"
 #include "device/sharing.hpp"
+#include "device/visible_gpus.hpp"
 
 namespace pgas::detail {
 

@@ -1,4 +1,4 @@
-#include "device/cuda/primary_context.hpp"
+#include "device/visible_gpus.hpp"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,12 @@
 #include <cstring>
 #include <vector>
 
+#include "device/cuda/driver.hpp"
+
 namespace pgas::detail {
 
-namespace cuda {
+using cuda::check;
+using cuda::driver;
 
 int visible_gpus() {
   static_cast<void>(driver());
@@ -46,10 +49,8 @@ const std::vector<gpu_uuid>& visible_uuids() {
 }
 
 }  // namespace
-}  // namespace cuda
 
 gpu_uuid uuid_of_gpu(int ordinal) {
-  using namespace cuda;
   const std::vector<gpu_uuid>& all = visible_uuids();
   if (ordinal < 0 || static_cast<std::size_t>(ordinal) >= all.size())
     throw error(code::device_unavailable,
@@ -58,7 +59,7 @@ gpu_uuid uuid_of_gpu(int ordinal) {
 }
 
 std::optional<int> find_gpu(const gpu_uuid& uuid) {
-  const std::vector<gpu_uuid>& all = cuda::visible_uuids();
+  const std::vector<gpu_uuid>& all = visible_uuids();
   const auto found = std::ranges::find(all, uuid);
   return found == all.end() ? std::nullopt : std::optional<int>(static_cast<int>(found - all.begin()));
 }

@@ -153,11 +153,12 @@ error describe(const failure_record& record, int my_pe, const config& settings) 
                           where),
               record.pe};
     case failure::not_direct:
-      return {code::invalid_argument,
-              fmt::format("{}: PE {} is proxied, and kernels of this language have only loads and stores: use a team of "
-                          "direct PEs (the domain), operations of the host, or a kernel that calls the device headers",
-                          where, record.pe),
-              record.pe};
+      return {
+          code::invalid_argument,
+          fmt::format("{}: PE {} is proxied, and kernels of this language have only loads and stores: use a team of "
+                      "direct PEs (the domain), operations of the host, or a kernel that calls the device headers",
+                      where, record.pe),
+          record.pe};
     case failure::out_of_turn:
       return {
           code::invalid_argument,

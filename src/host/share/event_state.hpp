@@ -10,7 +10,7 @@
 
 #include "common/fork_guard.hpp"
 #include "device/device_event.hpp"
-#include "device/gpu_uuid.hpp"
+#include "device/visible_gpus.hpp"
 #include "host/share/event_records.hpp"
 #include "host/share/shared_page.hpp"
 #include "host/share/wait_watch.hpp"

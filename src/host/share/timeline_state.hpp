@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "common/fork_guard.hpp"
-#include "device/gpu_uuid.hpp"
+#include "device/visible_gpus.hpp"
 #include "device/stream_words.hpp"
 #include "host/share/shared_page.hpp"
 #include "host/share/wait_watch.hpp"
