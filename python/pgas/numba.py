@@ -26,6 +26,7 @@ try:
     from numba import cuda
     from numba.cuda import types
     from numba.cuda.core.errors import TypingError
+    from numba.cuda.core.ir_utils import alias_func_extensions
     from numba.cuda.extending import intrinsic, overload
 except ImportError as missing:
     raise ImportError(f"pgas.numba needs numba-cuda 0.30 or newer: pip install 'numba-cuda[cu13]' ({missing})") from missing
@@ -96,18 +97,6 @@ def _address(typingctx, of):
     else:
         raise TypingError(f"pgas.numba: an array of the symmetric heap is needed here, not {of}")
     return types.uint64(of), generate
-
-
-@intrinsic
-def _at(typingctx, array, address):
-    """`array` with its data elsewhere."""
-    def generate(context, builder, signature, arguments):
-        kind = signature.args[0]
-        moved = context.make_array(kind)(context, builder, arguments[0])
-        moved.data = builder.inttoptr(arguments[1], moved.data.type)
-        return moved._getvalue()
-
-    return array(array, types.uint64), generate
 
 
 def _element_of(row: table.Operation, given: dict) -> str:
@@ -195,19 +184,33 @@ for _each in table.OPERATIONS:
         _define(_each, _group)
 
 
-def peer(ctx, array, pe):
+@intrinsic
+def peer(typingctx, ctx, array, pe):
     """`array` in PE `pe`'s memory, for loads and stores. Its address is null where these do not reach it."""
-    raise TypeError("pgas.numba.peer is called by kernels")
-
-
-@overload(peer, inline="always")  # Numba lets a function of its own return no other array than it was given
-def _peer(ctx, array, pe):
+    # Intrinsic, as Numba lets a function of its own return no other array than it was given.
     row = next(each for each in table.OPERATIONS if each.name == "peer_address")
-    address_of_peer, address, moved, int32 = _declared(row, "uint8", ""), _address, _at, types.int32
+    address_of_peer, address, int32 = _declared(row, "uint8", ""), _address, types.int32
     if not isinstance(array, types.Array):
         raise TypingError(f"pgas.numba.peer: an array of the symmetric heap is needed, not {array}")
 
-    def implement(ctx, array, pe):
-        return moved(array, address_of_peer(address(ctx), address(array), int32(pe)))
+    def address_there(ctx, array, pe):
+        return address_of_peer(address(ctx), address(array), int32(pe))
 
-    return implement
+    def generate(context, builder, signature, arguments):
+        there = context.compile_internal(builder, address_there, types.uint64(*signature.args), arguments)
+        moved = context.make_array(signature.return_type)(context, builder, arguments[1])
+        byte = context.get_value_type(types.uint8).as_pointer()
+        # So many bytes from where it is: NVVM drops stores to a pointer that is made of a number.
+        distance = builder.sub(there, builder.ptrtoint(moved.data, there.type))
+        moved.data = builder.bitcast(builder.gep(builder.bitcast(moved.data, byte), [distance]), moved.data.type)
+        return moved._getvalue()
+
+    return array(ctx, array, pe), generate
+
+
+def _peer_is_symmetric(result, arguments, aliases, of_arguments):
+    of_arguments.add(result)
+
+
+# Numba removes stores to arrays that it takes for a function's own.
+alias_func_extensions[("peer", "pgas.numba")] = _peer_is_symmetric

@@ -39,6 +39,7 @@ class joined_world::allocation {
 
 joined_world::joined_world(world&& joined)
     : world_(std::move(joined)), my_pe_(world_->my_pe()), n_pes_(world_->n_pes()), gpu_(world_->device()) {
+  everyone_ = world_->team().split_strided(0, 1, n_pes_);
   texts_ = static_cast<char*>(world_->allocate_bytes(text_bytes * (static_cast<std::size_t>(n_pes_) + 1)));
   reserve_words(64);
 }
@@ -99,7 +100,7 @@ std::vector<std::uint64_t> joined_world::agree(const std::string& call) {
   reserve_words(mine.size());
   std::uint64_t* const result = words_ + room_ / 2;
   put(*world_, words_, mine.data(), mine.size(), my_pe_);
-  reduce(world_->team(), result, words_, mine.size(), op::bit_and{});
+  reduce(everyone_, result, words_, mine.size(), op::bit_and{});
   std::vector<std::uint64_t> all(mine.size());
   pgas::get(*world_, all.data(), result, all.size(), my_pe_);
   // A bit of the hash, or of its complement, is lost where any two differ.
@@ -115,7 +116,7 @@ void joined_world::report_difference(const std::string& call) {
   std::vector<char> texts(text_bytes * (static_cast<std::size_t>(n_pes_) + 1));
   call.copy(texts.data(), text_bytes - 1);
   put(*world_, texts_, texts.data(), text_bytes, my_pe_);
-  fcollect(world_->team(), texts_ + text_bytes, texts_, text_bytes);
+  fcollect(everyone_, texts_ + text_bytes, texts_, text_bytes);
   pgas::get(*world_, texts.data(), texts_, texts.size(), my_pe_);
   const auto text_of = [&](int pe) {
     return std::string(texts.data() + text_bytes * (static_cast<std::size_t>(pe) + 1));
@@ -197,6 +198,7 @@ void joined_world::leave() {
     left_ = true;
     live_.clear();
     teams = std::move(dropped_teams_);
+    teams.push_back(std::move(everyone_));
   }
   // Once the world was left, teams are destroyed without another PE.
   world_->leave();

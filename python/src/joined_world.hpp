@@ -73,6 +73,9 @@ class joined_world : public std::enable_shared_from_this<joined_world> {
   void free_all(const std::vector<std::uint64_t>& ids);
   void reserve_words(std::size_t count);
 
+  /// All PEs, for agree(): collectives on streams use the world's own team, and may be under way. It outlives the
+  /// world: destroying it before is collective.
+  team everyone_;
   std::optional<world> world_;
   const int my_pe_;
   const int n_pes_;

@@ -254,7 +254,6 @@ void lost(side& s) {
   s.there.wait_host(5);
   s.there.wait(s.stream, 7);
   std::printf("waiting\n");
-  std::fflush(stdout);
   s.synchronize();
   PGAS_EXPECT(fails_with(pgas::code::peer_lost, [&] { s.there.check(); }));
   PGAS_EXPECT(fails_with(pgas::code::peer_lost, [&] { s.there.wait(s.stream, 8); }));
@@ -278,14 +277,16 @@ void event_lost(side& s, bool maker_dies) {
   s.event.wait(s.stream);
   spin_and_stamp<<<1, 1, 0, s.stream>>>(0, nullptr);
   std::printf("waiting\n");
-  std::fflush(stdout);
   s.synchronize();
   PGAS_EXPECT(fails_with(pgas::code::peer_lost, [&] { s.event.check(); }));
   if (!maker_dies) {
     // The event is this process's own, and goes on with whoever records it next.
+    std::printf("recording again\n");
     s.event.record(s.stream);
+    std::printf("waiting for that\n");
     s.event.wait(s.stream);
     s.synchronize();
+    std::printf("reached\n");
     PGAS_EXPECT(s.event.reached());
   } else {
     PGAS_EXPECT(fails_with(pgas::code::peer_lost, [&] { s.event.wait(s.stream); }));
@@ -344,6 +345,7 @@ void latency(side& s) {
 
 int main(int argc, char** argv) try {
   if (argc < 4) return 2;
+  static_cast<void>(std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ));  // how far a side came is told when it hangs, too
   const std::string mode = argv[3];
   side s = set_up(std::string(argv[1]) == "make", argv[2]);
   if (mode == "order") order(s);

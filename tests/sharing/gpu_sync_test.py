@@ -10,6 +10,15 @@ import tempfile
 import time
 
 
+def output_of(side):
+    """What it has printed when it ends; one that hangs is ended."""
+    try:
+        return side.communicate(timeout=60)[0]
+    except subprocess.TimeoutExpired:
+        side.kill()
+        sys.exit(f"a side hangs: {side.communicate()[0]}")
+
+
 def main():
     program, mode = sys.argv[1:3]
     with tempfile.TemporaryDirectory() as folder:
@@ -34,19 +43,19 @@ def main():
                     sys.exit(f"the other one has not waited: {waiting.communicate()[0]}")
                 begin = time.monotonic()
                 dying.send_signal(signal.SIGKILL)
-                said = waiting.communicate(timeout=60)[0]
+                said = output_of(waiting)
                 seconds = time.monotonic() - begin
                 print(f"{said}ended after {seconds:.2f} s")
                 if waiting.returncode != 0 or f"process {dying.pid} " not in said or seconds > 3:
                     sys.exit("expected errors that name the killed one, within a second and what a process takes to end")
                 return
-            said = other.communicate(timeout=60)[0]
+            said = output_of(other)
             if mode == "shm":
                 print(said)
                 if "PGAS-E0105" not in said or "different /dev/shm" not in said:
                     sys.exit("expected an error that names /dev/shm")
                 return
-            print(maker.communicate(timeout=60)[0] + said)
+            print(output_of(maker) + said)
             if maker.returncode != 0 or other.returncode != 0:
                 sys.exit("a side has failed")
         finally:

@@ -64,6 +64,12 @@ def test_a_kernel_links_into_one_function(name):
     assert b"pgas_" not in cubin, "operations are in line, and what is not called is left out"
 
 
+def test_stores_to_peers_are_compiled():
+    code, _ = cuda.compile(numba_kernels.barriers.py_func, types.none(CONTEXT, *ARGUMENTS["barriers"]), device=False, abi="numba",
+                           output="ptx", cc=(9, 0))
+    assert code.count("st.global.u64") == 2, "to the peer, and the count of what is wrong"
+
+
 def test_the_example_links(monkeypatch):
     pytest.importorskip("cupy")
     from kernel_jobs import kernels_of
@@ -78,6 +84,13 @@ def test_what_a_kernel_calls_is_linked_without_being_asked_for():
 
     found = compile_cuda(numba_kernels.ring.py_func, types.void, (CONTEXT, *ARGUMENTS["ring"]), cc=(9, 0))
     assert {each.name for each in found.library._linking_files} == {"pgas_sync.ltoir", "pgas_copy.ltoir"}
+
+    @shm.jit
+    def store(ctx, x):
+        shm.peer(ctx, x, 1)[3] = 17
+
+    found = compile_cuda(store.py_func, types.void, (CONTEXT, INT64), cc=(9, 0))
+    assert {each.name for each in found.library._linking_files} == {"pgas_sync.ltoir"}
 
 
 def test_without_the_library_it_does_not_link():

@@ -81,6 +81,7 @@ with pgas.join(like=library, heap="cuda", wait_timeout=60) as world:
     world.barrier()
     world.synchronize()
     assert int(old[0]) == 0 and int(signal[1]) == 7 == world.g(signal[1:2], me)
+    world.barrier(stream=None)  # all have looked
     world.p(signal[1:2], 9, right)
     world.barrier()
     world.synchronize()
@@ -93,6 +94,13 @@ with pgas.join(like=library, heap="cuda", wait_timeout=60) as world:
     world.all_gather(out, total)
     world.synchronize()
     assert (out == n * (n + 1) / 2).all()
+    highest = world.full(1000, float(me))
+    for _ in range(50):  # arrays are made while collectives are under way
+        world.all_reduce(highest, "max")
+        world.barrier()
+        world.empty(100)
+    world.synchronize()
+    assert (highest == n - 1).all()
     world.barrier(stream=None)
     if library == "torch":
         value = world.full(1000, 1.0)
