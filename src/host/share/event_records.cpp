@@ -55,7 +55,7 @@ std::uint64_t event_records::record(void* stream, const std::function<void()>& b
   const std::uint64_t number = claim_next();
   record_page::slot& slot = page_.of(number);
   try {
-    beside();
+    if (atomic(page_.any_lost) == 0) beside();
     atomic(slot.recorder) = me_;
     // From here on there may be waits for the number, and only its word ends them.
     atomic(page_.records) = number;
@@ -104,6 +104,7 @@ std::optional<pid_t> event_records::release_lost() {
     }
     atomic(slot.lost) = n;
     if (atomic(slot.reached).compare_exchange_strong(seen, n)) {
+      atomic(page_.any_lost) = 1;
       found = lost;
     } else {
       // Its stream got there before the end.

@@ -34,6 +34,7 @@ struct record_page {
 
   std::uint64_t records;    ///< the number of the last one
   std::uint64_t recording;  ///< process_name() of who is making one, 0: nobody
+  std::uint64_t any_lost;   ///< 1 from the first record on that was not reached, as its process has ended
   std::array<slot, most_under_way> slots;
 
   [[nodiscard]] slot& of(std::uint64_t number) noexcept { return slots[number % most_under_way]; }
@@ -52,7 +53,8 @@ class event_records {
   /// The number of the last record, 0: none.
   [[nodiscard]] std::uint64_t count() const;
   /// Makes a record. Waits while `most_under_way` are under way.
-  /// @param beside called with the number claimed, before the word is enqueued
+  /// @param beside called with the number claimed, before the word is enqueued. No more after a record was lost: a
+  /// stream that records CUDA's event again waits for the lost record, for ever (driver 580)
   /// *On return* its number. *Errors* wait_timeout where a process was stopped while it made one; those of `beside`.
   std::uint64_t record(void* stream, const std::function<void()>& beside);
   /// Holds the stream until the last record has been reached, or its process has ended.

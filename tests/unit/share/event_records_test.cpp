@@ -86,8 +86,8 @@ TEST_F(event_records_test, the_end_of_a_recorder_ends_waits_and_says_whose) {
   device_->synchronize(waiting);
   EXPECT_EQ(eight.lost_wait(), std::optional<pid_t>(7));
   EXPECT_EQ(eight.release_lost(), std::nullopt);
-  // The event goes on with another recorder, and the next wait has lost nothing.
-  EXPECT_EQ(eight.record(nullptr, nothing_), 3U);
+  // The event goes on with another recorder, and the next wait has lost nothing. CUDA's event can't go on.
+  EXPECT_EQ(eight.record(nullptr, [] { FAIL() << "a stream that records CUDA's event would stop"; }), 3U);
   eight.wait(waiting);
   device_->synchronize(waiting);
   EXPECT_EQ(eight.lost_wait(), std::nullopt);
