@@ -64,6 +64,10 @@ class Collectives:
         if _tracing.traced() and fits(stream):
             _trace_collective(self, name, out, x, op, root, [in_blocks, 0 if any_count else out_blocks], stream is CURRENT)
             return
+        world, core = self._members()
+        operation = _operation(op)
+        if stream is CURRENT and core.collective_arrays(name, operation, out, x, in_blocks, 0 if any_count else out_blocks, root):
+            return
         source = _plain(x, name)
         to = source if out is x else _plain(out, name)
         if to.dtype != source.dtype:
@@ -73,8 +77,7 @@ class Collectives:
             raise ValueError(f"{name}: the input has {source.size} elements, which {in_blocks} members can't share equally")
         if not any_count and to.size != count * out_blocks:
             raise ValueError(f"{name}: for an input of {source.size} elements the output has {count * out_blocks}, not {to.size}")
-        world, core = self._members()
-        core.collective(name, to.dtype, _operation(op), to.ptr, source.ptr, count, root, (1, 1), resolve(world, stream, to, source))
+        core.collective(name, to.dtype, operation, to.ptr, source.ptr, count, root, (1, 1), resolve(world, stream, to, source))
 
     @traceable
     def barrier(self, *, stream: Any = CURRENT) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pgas import _layout
+from pgas import _struct_offsets
 
 
 def _field(raw: bytes, at: int) -> int:
@@ -18,16 +18,16 @@ def context_bytes(of: Any) -> bytes:
         inner = inner() if callable(inner) else inner
         of = inner.bytes() if callable(inner.bytes) else inner.bytes
     raw = bytes(of)
-    if len(raw) != _layout.CONTEXT_BYTES or _field(raw, _layout.CONTEXT_ABI) != _layout.ABI:
-        found = f"{_field(raw, _layout.CONTEXT_ABI):#x}" if len(raw) >= 4 else "none"
-        raise RuntimeError(f"the context has {len(raw)} bytes of layout {found}, this package knows {_layout.CONTEXT_BYTES} bytes of "
-                           f"layout {_layout.ABI:#x}: the library and the Python package are of different versions, install both anew")
+    if len(raw) != _struct_offsets.CONTEXT_BYTES or _field(raw, _struct_offsets.CONTEXT_ABI) != _struct_offsets.ABI:
+        found = f"{_field(raw, _struct_offsets.CONTEXT_ABI):#x}" if len(raw) >= 4 else "none"
+        raise RuntimeError(f"the context has {len(raw)} bytes of layout {found}, this package knows {_struct_offsets.CONTEXT_BYTES} bytes of "
+                           f"layout {_struct_offsets.ABI:#x}: the library and the Python package are of different versions, install both anew")
     return raw
 
 
 def check_direct(raw: bytes) -> None:
     """Raises where kernels that have only loads and stores would not reach all PEs."""
-    if _field(raw, _layout.CONTEXT_FLAGS) & _layout.FLAG_PROXY:
+    if _field(raw, _struct_offsets.CONTEXT_FLAGS) & _struct_offsets.FLAG_PROXY:
         raise ValueError("some PEs of this world are proxied: on another host, or on a GPU that load and store do not reach, and Triton "
                          "kernels have nothing but loads and stores. Pass direct_only=True for kernels that address direct PEs only "
                          "(pgas-info tells which they are), or use operations of the host or of pgas/device.hpp (pgas.nvrtc, "

@@ -64,6 +64,8 @@ class Operations:
         if _tracing.traced() and fits(stream):
             _trace_copy(self, get, to, source, pe, stream is CURRENT)
             return
+        if stream is CURRENT and self._core.copy_arrays(get, to, source, pe, nbi):
+            return
         here = describe(to)
         if not get and isinstance(source, (int, float, bool)):
             self.p(to, source, pe, stream=stream)

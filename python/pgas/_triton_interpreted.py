@@ -12,7 +12,7 @@ import time
 
 import triton.language as tl
 
-from pgas import _layout as at
+from pgas import _struct_offsets as at
 
 COMPARE = {"eq": operator.eq, "ne": operator.ne, "gt": operator.gt, "le": operator.le, "lt": operator.lt, "ge": operator.ge}
 NUMBER_OF = {"eq": at.CMP_EQ, "ne": at.CMP_NE, "gt": at.CMP_GT, "le": at.CMP_LE, "lt": at.CMP_LT, "ge": at.CMP_GE}
@@ -76,7 +76,7 @@ def _called_by_kernels(function):
 
 @_called_by_kernels
 def wait(word, op, value, control, my_slot) -> None:
-    """pgas._ptx.wait."""
+    """pgas._triton_ptx.wait."""
     op = getattr(op, "value", op)
     seen = 0
 
@@ -91,13 +91,13 @@ def wait(word, op, value, control, my_slot) -> None:
 
 @_called_by_kernels
 def refuse(control, my_slot, pe, offset) -> None:
-    """pgas._ptx.refuse."""
+    """pgas._triton_ptx.refuse."""
     _leave_record(_number(control), _number(my_slot), at.FAILURE_NOT_DIRECT, at.OPERATION_PUT, _number(pe), _number(offset), 0, 0, at.CMP_EQ)
 
 
 @_called_by_kernels
 def barrier(state, control, my_slot, context) -> None:
-    """pgas._ptx.barrier, of teams without proxied members."""
+    """pgas._triton_ptx.barrier, of teams without proxied members."""
     state, control, my_slot, context = (_number(each) for each in (state, control, my_slot, context))
     me, n, first, step, here = (_int32(context + field).value for field in (at.TEAM_MY_PE, at.TEAM_N_PES, at.TEAM_START, at.TEAM_STRIDE,
                                                                             at.CONTEXT_WORLD_PE))

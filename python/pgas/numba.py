@@ -34,14 +34,14 @@ except ImportError as missing:
 from pgas import _device_table as table
 from pgas import _lto
 from pgas._context_tensor import context_bytes
-from pgas._layout import CMP_EQ as EQ
-from pgas._layout import CMP_GE as GE
-from pgas._layout import CMP_GT as GT
-from pgas._layout import CMP_LE as LE
-from pgas._layout import CMP_LT as LT
-from pgas._layout import CMP_NE as NE
-from pgas._layout import SIGNAL_ADD as ADD
-from pgas._layout import SIGNAL_SET as SET
+from pgas._struct_offsets import CMP_EQ as EQ
+from pgas._struct_offsets import CMP_GE as GE
+from pgas._struct_offsets import CMP_GT as GT
+from pgas._struct_offsets import CMP_LE as LE
+from pgas._struct_offsets import CMP_LT as LT
+from pgas._struct_offsets import CMP_NE as NE
+from pgas._struct_offsets import SIGNAL_ADD as ADD
+from pgas._struct_offsets import SIGNAL_SET as SET
 
 __all__ = ["ADD", "EQ", "GE", "GT", "LE", "LT", "NE", "SET", "context", "jit", "peer"]  # and all of _device_table
 

@@ -34,8 +34,8 @@ import inspect
 import triton
 import triton.language as tl
 
-from pgas import _layout, _ptx, _triton_interpreted
-from pgas._layout import CMP_EQ, CMP_GE, CMP_GT, CMP_LE, CMP_LT, CMP_NE, OPERATION_PUT
+from pgas import _struct_offsets, _triton_ptx, _triton_interpreted
+from pgas._struct_offsets import CMP_EQ, CMP_GE, CMP_GT, CMP_LE, CMP_LT, CMP_NE, OPERATION_PUT
 from pgas._context_tensor import context
 
 if tuple(int(part) for part in triton.__version__.split(".")[:2]) < (3, 6):
@@ -48,29 +48,29 @@ _INTERPRETED = tl.constexpr(triton.knobs.runtime.interpret)
 _COMPARISONS = {"eq": CMP_EQ, "ne": CMP_NE, "gt": CMP_GT, "le": CMP_LE, "lt": CMP_LT, "ge": CMP_GE}
 
 # Triton keeps compiled kernels on disk, by their source and such constants: this one stands for the source of the PTX.
-_PTX = tl.constexpr(hashlib.sha256((inspect.getsource(_ptx) + inspect.getsource(_layout)).encode()).hexdigest())
-for _text in (_ptx.wait, _ptx.barrier, _ptx.refuse, _ptx.fence):
+_PTX = tl.constexpr(hashlib.sha256((inspect.getsource(_triton_ptx) + inspect.getsource(_struct_offsets)).encode()).hexdigest())
+for _text in (_triton_ptx.wait, _triton_ptx.barrier, _triton_ptx.refuse, _triton_ptx.fence):
     _text.__triton_builtin__ = True  # Triton looks through functions for others that kernels call, and would refuse these
 
-_WORLD_PE = tl.constexpr(_layout.CONTEXT_WORLD_PE)
-_BIAS = tl.constexpr(_layout.CONTEXT_BIAS)
-_LOG2_STRIDE = tl.constexpr(_layout.CONTEXT_LOG2_STRIDE)
-_FLAGS = tl.constexpr(_layout.CONTEXT_FLAGS)
-_MY_SLOT = tl.constexpr(_layout.CONTEXT_MY_SLOT)
-_CONTROL = tl.constexpr(_layout.CONTEXT_CONTROL)
-_ROUTES = tl.constexpr(_layout.CONTEXT_ROUTES)
-_ROUTES_SLOTS = tl.constexpr(_layout.ROUTES_SLOTS)
-_START = tl.constexpr(_layout.TEAM_START)
-_STEP = tl.constexpr(_layout.TEAM_STRIDE)
-_N_PES = tl.constexpr(_layout.TEAM_N_PES)
-_MY_PE = tl.constexpr(_layout.TEAM_MY_PE)
-_STATE_OFFSET = tl.constexpr(_layout.TEAM_STATE_OFFSET)
-_MEMBERS = tl.constexpr(_layout.TEAM_MEMBERS)
-_NOT_ARITHMETIC = tl.constexpr(_layout.FLAG_LIST | _layout.FLAG_PROXY)
-_PROXIED = tl.constexpr(_layout.ROUTES_PROXIED)
-_MEMBER_BYTES = tl.constexpr(_layout.CHANNEL_BYTES_OF_MEMBER)
-_BESIDES = tl.constexpr(_layout.CHANNEL_BYTES_BESIDES)
-_LINE = tl.constexpr(_layout.CHANNEL_LINE)
+_WORLD_PE = tl.constexpr(_struct_offsets.CONTEXT_WORLD_PE)
+_BIAS = tl.constexpr(_struct_offsets.CONTEXT_BIAS)
+_LOG2_STRIDE = tl.constexpr(_struct_offsets.CONTEXT_LOG2_STRIDE)
+_FLAGS = tl.constexpr(_struct_offsets.CONTEXT_FLAGS)
+_MY_SLOT = tl.constexpr(_struct_offsets.CONTEXT_MY_SLOT)
+_CONTROL = tl.constexpr(_struct_offsets.CONTEXT_CONTROL)
+_ROUTES = tl.constexpr(_struct_offsets.CONTEXT_ROUTES)
+_ROUTES_SLOTS = tl.constexpr(_struct_offsets.ROUTES_SLOTS)
+_START = tl.constexpr(_struct_offsets.TEAM_START)
+_STEP = tl.constexpr(_struct_offsets.TEAM_STRIDE)
+_N_PES = tl.constexpr(_struct_offsets.TEAM_N_PES)
+_MY_PE = tl.constexpr(_struct_offsets.TEAM_MY_PE)
+_STATE_OFFSET = tl.constexpr(_struct_offsets.TEAM_STATE_OFFSET)
+_MEMBERS = tl.constexpr(_struct_offsets.TEAM_MEMBERS)
+_NOT_ARITHMETIC = tl.constexpr(_struct_offsets.FLAG_LIST | _struct_offsets.FLAG_PROXY)
+_PROXIED = tl.constexpr(_struct_offsets.ROUTES_PROXIED)
+_MEMBER_BYTES = tl.constexpr(_struct_offsets.CHANNEL_BYTES_OF_MEMBER)
+_BESIDES = tl.constexpr(_struct_offsets.CHANNEL_BYTES_BESIDES)
+_LINE = tl.constexpr(_struct_offsets.CHANNEL_LINE)
 
 
 # ---- decided while a kernel is compiled ----
@@ -87,7 +87,7 @@ def _wait_ptx(op, dtype, one_sided, version):
         raise ValueError(f"wait_until: no comparison {op!r}: one of {', '.join(_COMPARISONS)}")
     if not dtype.is_int() or dtype.primitive_bitwidth not in (32, 64):
         raise TypeError(f"wait_until: words are integers of 4 or 8 bytes, not {dtype}")
-    return _ptx.wait(_COMPARISONS[op], dtype.primitive_bitwidth, dtype.is_int_signed(), one_sided)
+    return _triton_ptx.wait(_COMPARISONS[op], dtype.primitive_bitwidth, dtype.is_int_signed(), one_sided)
 
 
 @triton.constexpr_function
@@ -97,17 +97,17 @@ def _wait_constraints(dtype):
 
 @triton.constexpr_function
 def _barrier_ptx(one_sided, version):
-    return _ptx.barrier(one_sided)
+    return _triton_ptx.barrier(one_sided)
 
 
 @triton.constexpr_function
 def _refuse_ptx(version):
-    return _ptx.refuse(OPERATION_PUT)
+    return _triton_ptx.refuse(OPERATION_PUT)
 
 
 @triton.constexpr_function
 def _fence_ptx(sequential, version):
-    return _ptx.fence(sequential)
+    return _triton_ptx.fence(sequential)
 
 
 @triton.constexpr_function

@@ -11,8 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "exchanged_array.hpp"
 #include "interrupt.hpp"
-#include "memory.hpp"
+#include "memory_class.hpp"
 #include "pgas/pgas.hpp"
 
 namespace pgas::python {
@@ -120,6 +121,8 @@ void bind_sharing(nanobind::module_& m);
 class stream_argument {
  public:
   stream_argument(joined_world& of, nanobind::handle given);
+  /// The current one of the arrays' library on a GPU; on the host heap null.
+  stream_argument(joined_world& of, const exchanged_pair& arrays);
   /// Null: the call blocks.
   [[nodiscard]] const stream* get() const { return owned_ ? &*owned_ : borrowed_; }
 

@@ -1,26 +1,14 @@
-// DLPack, a layout in memory that array libraries exchange arrays by. Its structs are here, as it asks for.
+// Memory as a capsule of DLPack.
 #include <memory>
 #include <utility>
 
-#include "memory.hpp"
+#include "dl_tensor.hpp"
+#include "memory_class.hpp"
 
 namespace nb = nanobind;
 
 namespace pgas::python {
 namespace {
-
-struct dl_tensor {
-  void* data;
-  std::int32_t device_type;
-  std::int32_t device_id;
-  std::int32_t ndim;
-  std::uint8_t code;
-  std::uint8_t bits;
-  std::uint16_t lanes;
-  std::int64_t* shape;
-  std::int64_t* strides;
-  std::uint64_t byte_offset;
-};
 
 /// Before version 1.0.
 struct unversioned {
@@ -42,10 +30,8 @@ struct versioned {
 
   static constexpr const char* name = "dltensor_versioned";
 };
-static_assert(sizeof(dl_tensor) == 48 && sizeof(unversioned) == 64 && sizeof(versioned) == 80);
+static_assert(sizeof(unversioned) == 64 && sizeof(versioned) == 80);
 
-constexpr std::int32_t on_cpu = 1;
-constexpr std::int32_t on_cuda = 2;
 constexpr std::uint64_t flag_read_only = 1;
 
 /// What a capsule points to, and what that points to.

@@ -161,6 +161,14 @@ stream_argument::stream_argument(joined_world& of, nb::handle given) {
     owned_.emplace(stream::wrap(of.get(), reinterpret_cast<void*>(nb::cast<std::uintptr_t>(given))));
 }
 
+stream_argument::stream_argument(joined_world& of, const exchanged_pair& arrays) {
+  world& w = of.get();
+  if (w.device() < 0) return;
+  const std::optional<void*> native = arrays.current_stream(w.device());
+  if (!native) refuse("the library of these arrays does not say which stream is current: pass stream=");
+  owned_.emplace(stream::wrap(w, *native));
+}
+
 void bind_world(nb::module_& m) {
   m.def(
       "join", [](const nb::dict& settings) { return join_launched(settings_from(settings)); }, "settings"_a);

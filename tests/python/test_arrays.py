@@ -166,6 +166,21 @@ def test_eight_threads_at_once(world):
     assert not failed and world.g(word, 0) == 8 * 500
 
 
+def test_arrays_with_dlpacks_table_are_read_without_python(world):
+    torch = pytest.importorskip("torch")
+    if not hasattr(torch.Tensor, "__dlpack_c_exchange_api__"):
+        pytest.skip("this torch has no table: 2.10 and newer have")
+    x, y = world.zeros(12, torch.float32, like="torch"), torch.arange(12.0)
+    copy, together = world._core.copy_arrays, world._everyone.collective_arrays
+    assert copy(False, x, y, 0, False) and (x == y).all()
+    assert copy(True, y[3:4], x[5:6], 0, False) and y[3] == 5
+    assert together("all_reduce", "sum", x, x, 1, 1, 0)
+    # What the table can't say, or is wrong, goes the other way.
+    assert not copy(False, x, y.double(), 0, False) and not copy(False, x, y[:3], 0, False)
+    assert not copy(False, x.view(3, 4).T, y.view(4, 3), 0, False) and not copy(False, x, y.numpy(), 0, False)
+    assert not copy(False, x.numpy(), y.numpy(), 0, False) and not together("all_gather", "sum", x, x, 1, 2, 0)
+
+
 def test_torch_on_the_host_heap(world):
     torch = pytest.importorskip("torch")
     x = world.zeros((3, 4), torch.float32, like="torch")

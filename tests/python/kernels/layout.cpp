@@ -1,6 +1,6 @@
-// Prints python/pgas/_layout.py: what kernels written in Python know of the structs that the library and its kernels
+// Prints python/pgas/_struct_offsets.py: what kernels written in Python know of the structs that the library and its kernels
 // share. The test python.layout compares; after a change of a struct, `build/cpu/bin/pgas_python_layout >
-// python/pgas/_layout.py` brings it up to date.
+// python/pgas/_struct_offsets.py` brings it up to date.
 #include <cstddef>
 #include <cstdio>
 

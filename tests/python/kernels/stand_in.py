@@ -1,7 +1,7 @@
 """A world of forked processes whose heap is a file mapping: as much of the library as interpreted kernels see.
 
 The tests of what kernels do on the host need it where the extension is not built. The bytes of contexts and control blocks are those
-that the library writes (pgas/_layout.py, which a test compares with the C++ structs).
+that the library writes (pgas/_struct_offsets.py, which a test compares with the C++ structs).
 """
 
 import ctypes
@@ -10,7 +10,7 @@ import os
 import struct
 import traceback
 
-from pgas import _layout as at
+from pgas import _struct_offsets as at
 
 LOG2_STRIDE = 20
 STRIDE = 1 << LOG2_STRIDE

@@ -6,14 +6,14 @@ import struct
 import pytest
 
 import cupy_kernels
-from pgas import _layout, nvrtc
+from pgas import _struct_offsets, nvrtc
 
 NAMES = ("put", "get", "ring", "add", "barriers", "wait", "signals")
 
 
 def raw_context():
-    raw = bytearray(range(_layout.CONTEXT_BYTES))
-    struct.pack_into("<I", raw, _layout.CONTEXT_ABI, _layout.ABI)
+    raw = bytearray(range(_struct_offsets.CONTEXT_BYTES))
+    struct.pack_into("<I", raw, _struct_offsets.CONTEXT_ABI, _struct_offsets.ABI)
     return bytes(raw)
 
 

@@ -16,7 +16,7 @@ PROGRAM = """
 import ctypes, sys, time
 import stand_in
 import triton_kernels
-from pgas import _layout as at
+from pgas import _struct_offsets as at
 from triton.runtime.errors import InterpreterError
 
 def body(world):
@@ -123,7 +123,7 @@ def test_a_list_of_members_is_followed():
 
 
 def test_a_context_of_another_version_is_refused():
-    from pgas import _layout as at
+    from pgas import _struct_offsets as at
     from pgas._context_tensor import context_bytes
 
     raw = bytearray(at.CONTEXT_BYTES)

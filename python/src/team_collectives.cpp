@@ -79,14 +79,20 @@ constexpr std::array reductions{
     std::pair{"bxor", reduction::bit_xor},
 };
 
-reduction reduction_of(const std::string& name) {
+const named_kind& kind_of(std::string_view name) {
+  for (const named_kind& row : kinds)
+    if (name == row.name) return row;
+  refuse("there is no collective '" + std::string(name) + "'");
+}
+
+reduction reduction_of(std::string_view name) {
   for (const auto& [known, op] : reductions)
     if (name == known) return op;
-  refuse("there is no reduction '" + name + "': choose sum, prod, min, max, band, bor or bxor");
+  refuse("there is no reduction '" + std::string(name) + "': choose sum, prod, min, max, band, bor or bxor");
 }
 
 /// The number that the library has for elements of a type: signs count for min and max only.
-number_type number_of(element_type type, reduction op, const std::string& name) {
+number_type number_of(element_type type, reduction op, std::string_view name) {
   const bool ordered = op == reduction::min || op == reduction::max;
   const bool bitwise = op == reduction::bit_and || op == reduction::bit_or || op == reduction::bit_xor;
   const int by_width = type.bits == 8 ? 0 : type.bits == 16 ? 1 : type.bits == 32 ? 2 : 3;
@@ -95,43 +101,66 @@ number_type number_of(element_type type, reduction op, const std::string& name) 
   if (type.code == 1) return integer(number_type::u8);
   if (type.code == 6 && (bitwise || ordered)) return number_type::u8;  // bytes of 0 and 1
   if (bitwise || (ordered && type.code == 5) || type.code == 6)
-    refuse("there is no reduction '" + name + "' of " + name_of(type));
+    refuse("there is no reduction '" + std::string(name) + "' of " + name_of(type));
   if (type.code == 4) return number_type::bf16;
   if (type.code == 5) return type.bits == 64 ? number_type::complex_f32 : number_type::complex_f64;
   return type.bits == 16 ? number_type::f16 : type.bits == 32 ? number_type::f32 : number_type::f64;
 }
 
-/// @param root of broadcast and reduce @param strides of all_to_all_strided, elements: destination and source
-void collective(const python_team& of, const std::string& name, const std::string& type, const std::string& op,
-                std::uintptr_t dst, std::uintptr_t src, std::size_t count, int root,
-                std::pair<std::int64_t, std::int64_t> strides, nb::handle on) {
-  const named_kind* kind = nullptr;
-  for (const named_kind& row : kinds)
-    if (name == row.name) kind = &row;
-  if (kind == nullptr) refuse("there is no collective '" + name + "'");
-  const element_type elements = element_type_of(type);
+/// What does not depend on addresses and counts.
+collective_request request_for(const named_kind& kind, element_type elements, const char* op, int root) {
   collective_request request;
-  request.what = kind->what;
+  request.what = kind.what;
   request.element_bytes = static_cast<std::size_t>(elements.bytes());
   request.alignment = static_cast<std::uint8_t>(
       std::min<std::int64_t>(elements.code == 5 ? elements.bytes() / 2 : elements.bytes(), 8));
-  request.count = count;
-  request.dst = reinterpret_cast<void*>(dst);
-  request.src = reinterpret_cast<const void*>(src);
   request.root = root;
-  request.dst_stride = strides.first;
-  request.src_stride = strides.second;
-  if (kind->reduces) {
+  if (kind.reduces) {
     request.op = reduction_of(op);
     request.type = number_of(elements, request.op, op);
   }
-  const stream_argument where(of.of(), on);
+  return request;
+}
+
+void run(const python_team& of, const stream_argument& where, const collective_request& request) {
   if (where.get() != nullptr) {
     const nb::gil_scoped_release free;
     detail::run_collective(of.get(), where.get(), request);
   } else {
     of.of().blocking([&] { detail::run_collective(of.get(), nullptr, request); });
   }
+}
+
+/// @param root of broadcast and reduce @param strides of all_to_all_strided, elements: destination and source
+void collective(const python_team& of, const char* name, const std::string& type, const char* op, std::uintptr_t dst,
+                std::uintptr_t src, std::size_t count, int root, std::pair<std::int64_t, std::int64_t> strides,
+                nb::handle on) {
+  collective_request request = request_for(kind_of(name), element_type_of(type), op, root);
+  request.count = count;
+  request.dst = reinterpret_cast<void*>(dst);
+  request.src = reinterpret_cast<const void*>(src);
+  request.dst_stride = strides.first;
+  request.src_stride = strides.second;
+  run(of, stream_argument(of.of(), on), request);
+}
+
+/// collective() in the current stream, for arrays that exchanged_pair takes. Whether it was one; nothing was done
+/// otherwise.
+/// @param in_blocks how many blocks of elements the input has @param out_blocks the same of the output; 0: any number
+bool collective_arrays(const python_team& of, const char* name, const char* op, nb::handle out, nb::handle in,
+                       std::size_t in_blocks, std::size_t out_blocks, int root) {
+  const auto both = exchanged_pair::of(out, in);
+  if (!both) return false;
+  const std::size_t count = both->second().count / in_blocks;
+  if (count * in_blocks != both->second().count || (out_blocks != 0 && both->first().count != count * out_blocks))
+    return false;
+  collective_request request = request_for(kind_of(name), both->first().type, op, root);
+  request.count = count;
+  request.dst = reinterpret_cast<void*>(both->first().data);
+  request.src = reinterpret_cast<const void*>(both->second().data);
+  request.dst_stride = request.src_stride = 1;
+  run(of, stream_argument(of.of(), *both), request);
+  return true;
 }
 
 /// barrier() or sync().
@@ -199,7 +228,9 @@ void bind_teams(nb::module_& m, nb::class_<joined_world>& c) {
                              static_cast<void (*)(const team&, const stream&)>(&sync)>,
            "stream"_a.none())
       .def("collective", &collective, "name"_a, "dtype"_a, "op"_a, "dst"_a, "src"_a, "count"_a, "root"_a, "strides"_a,
-           "stream"_a.none());
+           "stream"_a.none())
+      .def("collective_arrays", &collective_arrays, "name"_a, "op"_a, "out"_a, "x"_a, "in_blocks"_a, "out_blocks"_a,
+           "root"_a);
   c.def_prop_ro("team", [](const std::shared_ptr<joined_world>& of) { return python_team(of, of->get().team()); })
       .def_prop_ro("domain_team",
                    [](const std::shared_ptr<joined_world>& of) { return python_team(of, of->get().domain_team()); })

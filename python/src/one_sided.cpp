@@ -25,7 +25,9 @@ void* pointer(address at) { return reinterpret_cast<void*>(at); }
 /// Where an operation runs: in a stream, or here, complete at its return or later.
 class place {
  public:
-  place(joined_world& of, nb::handle on, bool nbi) : of_(of), stream_(of, on), nbi_(nbi) {}
+  /// @param on `stream=`, or the arrays whose library's current stream it is
+  template <class On>
+  place(joined_world& of, const On& on, bool nbi) : of_(of), stream_(of, on), nbi_(nbi) {}
   [[nodiscard]] detail::op_target target() const {
     world& w = of_.get();
     if (stream_.get() != nullptr) return detail::on_stream(w, *stream_.get());
@@ -51,13 +53,25 @@ detail::datatype datatype_of(const std::string& name) {
   refuse("an atomic operation, or a wait, takes no words of type " + name);
 }
 
-void copy(joined_world& of, bool get, address to, address from, std::size_t bytes, int pe, nb::handle on, bool nbi) {
-  const place where(of, on, nbi);
+void copy_at(const place& where, bool get, address to, address from, std::size_t bytes, int pe) {
   const nb::gil_scoped_release free;
   if (get)
     detail::get_bytes(where.target(), pointer(to), pointer(from), bytes, pe);
   else
     detail::put_bytes(where.target(), pointer(to), pointer(from), bytes, pe);
+}
+
+void copy(joined_world& of, bool get, address to, address from, std::size_t bytes, int pe, nb::handle on, bool nbi) {
+  copy_at(place(of, on, nbi), get, to, from, bytes, pe);
+}
+
+/// copy() in the current stream, for arrays that exchanged_pair takes. Whether it was one; nothing was done otherwise.
+bool copy_arrays(joined_world& of, bool get, nb::handle to, nb::handle from, int pe, bool nbi) {
+  const auto both = exchanged_pair::of(to, from);
+  if (!both || both->first().count != both->second().count) return false;
+  copy_at(place(of, *both, nbi), get, both->first().data, both->second().data,
+          both->first().count * static_cast<std::size_t>(both->first().type.bytes()), pe);
+  return true;
 }
 
 /// One dimension of a strided copy: extent, and strides in elements.
@@ -311,6 +325,7 @@ void wait_on_stream(joined_world& of, const std::string& type, address words, st
 
 void bind_operations(nb::class_<joined_world>& c) {
   c.def("copy", &copy, "get"_a, "to"_a, "source"_a, "bytes"_a, "pe"_a, "stream"_a.none(), "nbi"_a)
+      .def("copy_arrays", &copy_arrays, "get"_a, "to"_a, "source"_a, "pe"_a, "nbi"_a)
       .def("copy_strided", &copy_strided, "get"_a, "to"_a, "source"_a, "shape"_a, "to_strides"_a, "source_strides"_a,
            "itemsize"_a, "pe"_a, "stream"_a.none(), "nbi"_a)
       .def("store", &store, "to"_a, "value"_a, "pe"_a, "stream"_a.none())

@@ -8,7 +8,7 @@ The threads of a program vote at the end of a wait, `bar.red.or`, which also ord
 given up, all end, by `exit`, as if the kernel had returned. No trap: the GPU's context stays valid.
 """
 
-from pgas import _layout as at
+from pgas import _struct_offsets as at
 
 # As in pgas/detail/isa/ptx_memory.hpp: a check of abort word and clock reads host memory, so it comes after 0.6 ms.
 POLLS_BETWEEN_CHECKS = 4096

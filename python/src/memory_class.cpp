@@ -1,4 +1,4 @@
-#include "memory.hpp"
+#include "memory_class.hpp"
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
