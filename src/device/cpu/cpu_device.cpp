@@ -9,7 +9,7 @@
 #include <iterator>
 #include <utility>
 
-#include "device/cpu/find_program_files.hpp"
+#include "device/cpu/files_behind_memory.hpp"
 #include "device/cpu/host_segment.hpp"
 #include "device/shared/execute_collective.hpp"
 #include "device/shared/execute_operation.hpp"
@@ -180,7 +180,7 @@ std::vector<external_segment> cpu_device::retain(void* pointer, std::size_t byte
         code::handle_exchange,
         "the heap shares memory by named handles, which memory made elsewhere has not: use PGAS_MEM_HANDLE=posix_fd");
   std::vector<external_segment> pieces;
-  for (program_file& file : find_program_files(pointer, bytes))
+  for (program_file& file : files_behind_memory(pointer, bytes))
     pieces.push_back({keep(host_segment::of_program(std::move(file.fd), file.bytes), kind), file.bytes});
   return pieces;
 }

@@ -13,7 +13,7 @@
 
 #include "common/siphash.hpp"
 #include "common/system_error.hpp"
-#include "device/cpu/find_program_files.hpp"
+#include "device/cpu/files_behind_memory.hpp"
 #include "device/cpu/host_segment.hpp"
 #include "pgas/error.hpp"
 
@@ -138,7 +138,7 @@ std::unique_ptr<exportable_memory> make_host_memory(std::size_t bytes, access im
 }
 
 std::unique_ptr<exportable_memory> adopt_host_memory(void* pointer, std::size_t bytes, access importers) {
-  std::vector<program_file> files = find_program_files(pointer, bytes);
+  std::vector<program_file> files = files_behind_memory(pointer, bytes);
   if (importers == access::read_only)
     for (const program_file& file : files)
       if (!forbids_writing(file.fd.get()))

@@ -2,7 +2,7 @@
 
 #include "host/config/bootstrap_options.hpp"
 #include "host/config/config_text.hpp"
-#include "host/control/bootstrap_exchange.hpp"
+#include "host/control/peer_descriptor.hpp"
 #include "host/log/logger.hpp"
 
 namespace pgas::detail {

@@ -9,7 +9,7 @@
 #include "common/net/tcp_socket.hpp"
 #include "common/net/unix_socket.hpp"
 #include "common/unique_fd.hpp"
-#include "host/control/bootstrap_exchange.hpp"
+#include "host/control/peer_descriptor.hpp"
 #include "host/log/logger.hpp"
 #include "pgas/config.hpp"
 

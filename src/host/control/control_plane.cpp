@@ -1,5 +1,5 @@
-// The calls of a control plane. Its start is in start_control_plane.cpp, its collectives are in all_gather.cpp, its end
-// and failures in report_failure.cpp.
+// The calls of a control plane. Its start is in start_control_plane.cpp, its collectives are in
+// control_collectives.cpp, its end and failures in report_failure.cpp.
 #include "host/control/control_plane.hpp"
 
 #include <fmt/format.h>

@@ -48,7 +48,7 @@ struct control_plane_state : std::enable_shared_from_this<control_plane_state> {
   void end_group(control_group::identity id) noexcept;
   [[nodiscard]] control_group::identity new_group() noexcept;
 
-  // ---- one thread for each group (all_gather.cpp)
+  // ---- one thread for each group (control_collectives.cpp)
 
   [[nodiscard]] std::vector<contribution> gather(control_group::identity group, collective call,
                                                  std::span<const std::byte> mine, std::span<const int> fds);

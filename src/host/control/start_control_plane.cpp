@@ -9,9 +9,9 @@
 
 #include "common/join_step_hook.hpp"
 #include "common/resource_limits.hpp"
-#include "host/control/bootstrap_exchange.hpp"
 #include "host/control/connect_peers.hpp"
 #include "host/control/control_plane_state.hpp"
+#include "host/control/peer_descriptor.hpp"
 
 namespace pgas::detail {
 

@@ -9,7 +9,7 @@
 #include "common/net/event_loop.hpp"
 #include "common/net/unix_socket.hpp"
 #include "host/log/logger.hpp"
-#include "host/share/registered_export.hpp"
+#include "host/share/export_registration.hpp"
 #include "host/share/share_message.hpp"
 #include "host/share/unforked_fd.hpp"
 

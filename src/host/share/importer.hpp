@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "common/deadline.hpp"
-#include "host/share/registered_export.hpp"
+#include "host/share/export_registration.hpp"
 #include "host/share/share_message.hpp"
 #include "host/share/ticket.hpp"
 #include "host/share/unforked_fd.hpp"

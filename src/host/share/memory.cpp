@@ -118,9 +118,9 @@ exported_memory::~exported_memory() {
   if (!process_.in_creator()) new std::shared_ptr<const exportable_memory>(std::move(memory_));
 }
 
-registered_export& exported_memory::registered() {
+export_registration& exported_memory::registered() {
   if (!registered_)
-    registered_ = std::make_unique<registered_export>(std::make_shared<exported_object>(memory_, kind_));
+    registered_ = std::make_unique<export_registration>(std::make_shared<exported_object>(memory_, kind_));
   return *registered_;
 }
 

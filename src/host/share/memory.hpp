@@ -9,8 +9,8 @@
 
 #include "common/fork_guard.hpp"
 #include "device/sharing.hpp"
+#include "host/share/export_registration.hpp"
 #include "host/share/importer.hpp"
-#include "host/share/registered_export.hpp"
 #include "pgas/shared_memory.hpp"
 
 namespace pgas::detail {
@@ -34,11 +34,11 @@ class exported_memory {
 
  private:
   const fork_guard process_;
-  [[nodiscard]] registered_export& registered();
+  [[nodiscard]] export_registration& registered();
 
   std::shared_ptr<const exportable_memory> memory_;
-  ticket_kind kind_;                               ///< what its tickets open
-  std::unique_ptr<registered_export> registered_;  ///< from the first ticket on
+  ticket_kind kind_;                                 ///< what its tickets open
+  std::unique_ptr<export_registration> registered_;  ///< from the first ticket on
 };
 
 /// Whether a timeline goes with the memory of a ticket. *Errors* handle_invalid.

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "common/fork_guard.hpp"
-#include "device/visible_gpus.hpp"
 #include "device/stream_words.hpp"
+#include "device/visible_gpus.hpp"
 #include "host/share/shared_page.hpp"
 #include "host/share/wait_watch.hpp"
 #include "pgas/shared_memory.hpp"

@@ -14,7 +14,7 @@
 #include "host/config/option_value.hpp"
 #include "pgas/error.hpp"
 #include "pgas/world.hpp"
-#include "tools/pgas-info/shared_by_ticket.hpp"
+#include "tools/pgas-info/list_shared.hpp"
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "host/control/bootstrap_exchange.hpp"
+#include "host/control/peer_descriptor.hpp"
 #include "unit/control/fixtures.hpp"
 #include "unit/control/strangers.hpp"
 

@@ -14,8 +14,8 @@
 #include <thread>
 
 #include "common/net/unix_socket.hpp"
-#include "host/control/bootstrap_exchange.hpp"
 #include "host/control/connect_peers.hpp"
+#include "host/control/peer_descriptor.hpp"
 #include "unit/control/fixtures.hpp"
 #include "unit/control/strangers.hpp"
 

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <thread>
 
-#include "host/control/bootstrap_exchange.hpp"
+#include "host/control/peer_descriptor.hpp"
 
 namespace pgas::unit_test {
 

@@ -1,10 +1,11 @@
 // Where the heap lies: agreement on one base, and what happens when there is none.
+#include "host/heap/address_layout.hpp"
+
 #include <gtest/gtest.h>
 
 #include <mutex>
 #include <set>
 
-#include "host/heap/address_layout.hpp"
 #include "unit/heap/heap_fixture.hpp"
 
 namespace pgas::unit_test {

@@ -59,7 +59,7 @@ bool comes(Condition&& condition) {
 
 TEST(Exporter, HandsOverEveryPieceInOrder) {
   for (const std::size_t count : {0u, 1u, 59u, 60u, 61u, 200u, 1000u}) {
-    registered_export shared(std::make_shared<numbered_files>(count));
+    export_registration shared(std::make_shared<numbered_files>(count));
     const opened_ticket opened = open(shared.make_ticket({}, {}));
     EXPECT_EQ(opened.description.size(), 3u);
     ASSERT_EQ(opened.pieces.size(), count);
@@ -73,7 +73,7 @@ TEST(Exporter, HandsOverEveryPieceInOrder) {
 }
 
 TEST(Exporter, ListsWhoHasItOpen) {
-  registered_export shared(std::make_shared<numbered_files>(1));
+  export_registration shared(std::make_shared<numbered_files>(1));
   EXPECT_TRUE(shared.opened_by().empty());
   {
     const opened_ticket opened = open(shared.make_ticket({}, {}));
@@ -89,7 +89,7 @@ TEST(Exporter, ListsWhoHasItOpen) {
 }
 
 TEST(Exporter, TicketsExpireAreUsedUpAndRevoked) {
-  registered_export shared(std::make_shared<numbered_files>(1));
+  export_registration shared(std::make_shared<numbered_files>(1));
   const std::string twice = shared.make_ticket({.opens = 2}, {});
   { const opened_ticket one = open(twice); }
   { const opened_ticket two = open(twice); }
@@ -110,7 +110,7 @@ TEST(Exporter, TicketsExpireAreUsedUpAndRevoked) {
 }
 
 TEST(Exporter, ExpiryIsTheExportersToo) {
-  registered_export shared(std::make_shared<numbered_files>(1));
+  export_registration shared(std::make_shared<numbered_files>(1));
   ticket altered = decode(shared.make_ticket({.lifetime = 1s, .opens = 1}, {}));
   altered.expires = 0;  // as a forger who has the secret would
   altered.opens = 0;
@@ -120,7 +120,7 @@ TEST(Exporter, ExpiryIsTheExportersToo) {
 }
 
 TEST(Exporter, RefusesBadOptionsOtherKindsUsersAndSecrets) {
-  registered_export shared(std::make_shared<numbered_files>(1));
+  export_registration shared(std::make_shared<numbered_files>(1));
   EXPECT_EQ(code_of([&] { static_cast<void>(shared.make_ticket({.lifetime = -1s}, {})); }), code::invalid_argument);
   EXPECT_EQ(code_of([&] { static_cast<void>(shared.make_ticket({.opens = -1}, {})); }), code::invalid_argument);
   EXPECT_EQ(code_of([&] { static_cast<void>(shared.make_ticket({}, pgas::blob(5000))); }), code::invalid_argument);
@@ -142,13 +142,13 @@ TEST(Exporter, RefusesBadOptionsOtherKindsUsersAndSecrets) {
 }
 
 TEST(Exporter, LongLifetimesDoNotOverflow) {
-  registered_export shared(std::make_shared<numbered_files>(1));
+  export_registration shared(std::make_shared<numbered_files>(1));
   EXPECT_EQ(open(shared.make_ticket({.lifetime = std::chrono::seconds::max()}, {})).pieces.size(), 1u);
 }
 
 TEST(Exporter, FreedThingsEndTheConnectionButNotTheExporter) {
-  auto shared = std::make_unique<registered_export>(std::make_shared<numbered_files>(1));
-  const registered_export other(std::make_shared<numbered_files>(2));
+  auto shared = std::make_unique<export_registration>(std::make_shared<numbered_files>(1));
+  const export_registration other(std::make_shared<numbered_files>(2));
   const std::string text = shared->make_ticket({}, {});
   const opened_ticket opened = open(text);
   shared.reset();
@@ -159,11 +159,11 @@ TEST(Exporter, FreedThingsEndTheConnectionButNotTheExporter) {
 TEST(Exporter, AFreshOneComesAfterTheLast) {
   std::string first;
   {
-    registered_export shared(std::make_shared<numbered_files>(1));
+    export_registration shared(std::make_shared<numbered_files>(1));
     first = shared.make_ticket({}, {});
   }
   EXPECT_EQ(code_of([&] { static_cast<void>(open(first)); }), code::peer_lost);
-  registered_export shared(std::make_shared<numbered_files>(1));
+  export_registration shared(std::make_shared<numbered_files>(1));
   EXPECT_EQ(open(shared.make_ticket({}, {})).pieces.size(), 1u);
   EXPECT_EQ(code_of([&] { static_cast<void>(open(first)); }), code::peer_lost);
 }
@@ -172,7 +172,7 @@ TEST(Exporter, APieceThatCannotBeMadeIsAnErrorAndDoesNotCount) {
   for (const std::size_t at : {std::size_t{0}, std::size_t{70}}) {
     auto files = std::make_shared<numbered_files>(100);
     files->fail_at = at;
-    registered_export shared(files);
+    export_registration shared(files);
     const std::string once = shared.make_ticket({.opens = 1}, {});
     EXPECT_EQ(code_of([&] { static_cast<void>(open(once)); }), code::device_failed);
     EXPECT_EQ(code_of([&] { static_cast<void>(open(once)); }), code::device_failed);
@@ -181,7 +181,7 @@ TEST(Exporter, APieceThatCannotBeMadeIsAnErrorAndDoesNotCount) {
 }
 
 TEST(Exporter, StrangersGetNothingAndCostNothing) {
-  registered_export shared(std::make_shared<numbered_files>(1));
+  export_registration shared(std::make_shared<numbered_files>(1));
   const std::string text = shared.make_ticket({}, {});
   const std::string name = decode(text).exporter.socket.substr(1);
   const unix_address address("", name);
@@ -205,7 +205,7 @@ TEST(Exporter, AnotherProcessUnderItsNameIsFoundOut) {
   // As after the exporter's end, when a later process has got its number and has taken its socket's name.
   std::string text;
   {
-    registered_export shared(std::make_shared<numbered_files>(1));
+    export_registration shared(std::make_shared<numbered_files>(1));
     text = shared.make_ticket({}, {});
   }
   const ticket old = decode(text);
@@ -228,7 +228,7 @@ TEST(Exporter, AnotherProcessUnderItsNameIsFoundOut) {
     answer.join();
   }
   // And one that shares by the library, under the same name or not, does not know the ticket.
-  registered_export later(std::make_shared<numbered_files>(1));
+  export_registration later(std::make_shared<numbered_files>(1));
   ticket moved = old;
   moved.exporter.socket = decode(later.make_ticket({}, {})).exporter.socket;
   EXPECT_EQ(code_of([&] { static_cast<void>(open_ticket(moved, ticket_kind::timeline, soon())); }),
@@ -236,7 +236,7 @@ TEST(Exporter, AnotherProcessUnderItsNameIsFoundOut) {
 }
 
 TEST(Exporter, TakesAThousandAtOnce) {
-  registered_export shared(std::make_shared<numbered_files>(1));
+  export_registration shared(std::make_shared<numbered_files>(1));
   const std::string text = shared.make_ticket({}, {});
   std::atomic<int> good{0};
   std::vector<std::thread> threads;
@@ -251,7 +251,7 @@ TEST(Exporter, TakesAThousandAtOnce) {
 }
 
 TEST(Exporter, RevocationFromOtherThreadsWhileTicketsAreOpened) {
-  registered_export shared(std::make_shared<numbered_files>(3));
+  export_registration shared(std::make_shared<numbered_files>(3));
   std::atomic<bool> stop{false};
   std::thread revoker([&] {
     while (!stop) shared.revoke();

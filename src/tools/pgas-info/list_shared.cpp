@@ -1,4 +1,4 @@
-#include "tools/pgas-info/shared_by_ticket.hpp"
+#include "tools/pgas-info/list_shared.hpp"
 
 #include <fmt/format.h>
 

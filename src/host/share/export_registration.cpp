@@ -1,4 +1,4 @@
-#include "host/share/registered_export.hpp"
+#include "host/share/export_registration.hpp"
 
 #include <utility>
 
@@ -6,17 +6,17 @@
 
 namespace pgas::detail {
 
-registered_export::registered_export(std::shared_ptr<const shared_object> what)
+export_registration::export_registration(std::shared_ptr<const shared_object> what)
     : exporter_(exporter::of_process()), id_(exporter_->add(std::move(what))) {}
 
-registered_export::~registered_export() {
+export_registration::~export_registration() {
   if (process_.in_creator())
     exporter_->remove(id_);
   else
     new std::shared_ptr<exporter>(std::move(exporter_));  // its thread and its sockets are the parent's
 }
 
-std::string registered_export::make_ticket(const ticket_options& options, blob payload, std::uint64_t carried) {
+std::string export_registration::make_ticket(const ticket_options& options, blob payload, std::uint64_t carried) {
   if (!process_.in_creator())
     throw error(
         code::forked_process,
@@ -24,11 +24,11 @@ std::string registered_export::make_ticket(const ticket_options& options, blob p
   return exporter_->make_ticket(id_, options, std::move(payload), carried);
 }
 
-void registered_export::revoke() {
+void export_registration::revoke() {
   if (process_.in_creator()) exporter_->revoke(id_);
 }
 
-std::vector<opener> registered_export::opened_by() const {
+std::vector<opener> export_registration::opened_by() const {
   return process_.in_creator() ? exporter_->opened_by(id_) : std::vector<opener>();
 }
 

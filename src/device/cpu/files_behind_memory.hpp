@@ -20,6 +20,6 @@ struct program_file {
 /// The files behind [pointer, pointer + bytes), in order. *Errors* invalid_argument saying what is mapped there
 /// instead: private memory, a part of a file, a file that has no descriptor open in this process any more, nothing.
 /// *Callers* any thread, while no other one changes these mappings.
-[[nodiscard]] std::vector<program_file> find_program_files(const void* pointer, std::size_t bytes);
+[[nodiscard]] std::vector<program_file> files_behind_memory(const void* pointer, std::size_t bytes);
 
 }  // namespace pgas::detail

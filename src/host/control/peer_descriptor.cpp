@@ -1,4 +1,4 @@
-#include "host/control/bootstrap_exchange.hpp"
+#include "host/control/peer_descriptor.hpp"
 
 #include <fmt/format.h>
 #include <sys/random.h>

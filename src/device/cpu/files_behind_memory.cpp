@@ -1,4 +1,4 @@
-#include "device/cpu/find_program_files.hpp"
+#include "device/cpu/files_behind_memory.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -85,7 +85,7 @@ unique_fd find_descriptor(const mapping& of) {
 
 }  // namespace
 
-std::vector<program_file> find_program_files(const void* pointer, std::size_t bytes) {
+std::vector<program_file> files_behind_memory(const void* pointer, std::size_t bytes) {
   const auto begin = reinterpret_cast<std::uintptr_t>(pointer);
   const std::uintptr_t end = begin + bytes;
   std::vector<program_file> files;

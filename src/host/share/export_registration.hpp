@@ -38,13 +38,13 @@ class exporter;
 /// destruction revokes all tickets and tells importers that nothing more comes; they keep what they have.
 ///
 /// *Callers* any thread. In a child of fork() the destructor does nothing, and ticket() throws forked_process.
-class registered_export {
+class export_registration {
  public:
   /// *Errors* system, config_value.
-  explicit registered_export(std::shared_ptr<const shared_object> what);
-  ~registered_export();
-  registered_export(const registered_export&) = delete;
-  registered_export& operator=(const registered_export&) = delete;
+  explicit export_registration(std::shared_ptr<const shared_object> what);
+  ~export_registration();
+  export_registration(const export_registration&) = delete;
+  export_registration& operator=(const export_registration&) = delete;
 
   /// @param payload at most ticket::max_payload bytes, readable by whoever has the ticket.
   /// @param carried the id() of the timeline that goes with it, 0: none
