@@ -1,6 +1,6 @@
 /// @file
-/// Arrays of libraries that have DLPack's table of C functions (`__dlpack_c_exchange_api__`, DLPack 1.2; torch
-/// from 2.10 on): what an array is, and the current stream, without calls of Python, which cost more than an operation.
+/// Arrays of libraries that have DLPack's table of C functions (`__dlpack_c_exchange_api__`, which torch
+/// 2.11 has): what an array is, and the current stream, without calls of Python, which cost more than an operation.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -169,7 +169,7 @@ def test_eight_threads_at_once(world):
 def test_arrays_with_dlpacks_table_are_read_without_python(world):
     torch = pytest.importorskip("torch")
     if not hasattr(torch.Tensor, "__dlpack_c_exchange_api__"):
-        pytest.skip("this torch has no table: 2.10 and newer have")
+        pytest.skip("this torch has no table: 2.11 has")
     x, y = world.zeros(12, torch.float32, like="torch"), torch.arange(12.0)
     copy, together = world._core.copy_arrays, world._everyone.collective_arrays
     assert copy(False, x, y, 0, False) and (x == y).all()
