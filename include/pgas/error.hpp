@@ -52,12 +52,19 @@ enum class code : int {
   system = 701,  ///< a system call failed; the message names it and its errno
 };
 
-/// The exception that every host entry point throws. Thread-safe to copy; the text starts with the code.
+/// The exception that every host entry point throws. Thread-safe to copy; the text starts with the code. None of its
+/// functions is inline: a program may have another C++ runtime than the library (-static-libstdc++), and each runtime
+/// frees only texts of its own.
 class PGAS_API error : public std::runtime_error {
  public:
   /// @param code the kind of failure; @param message cause and fix, without the code; @param pe the PE concerned, -1 if
   /// none.
   error(pgas::code code, std::string_view message, int pe = -1);
+  error(const error& other) noexcept;
+  error(error&& other) noexcept;
+  error& operator=(const error& other) noexcept;
+  error& operator=(error&& other) noexcept;
+  ~error() override;
 
   /// The kind of failure.
   [[nodiscard]] pgas::code code() const noexcept { return code_; }

@@ -18,5 +18,10 @@ std::string to_string(pgas::code c) {
 
 error::error(pgas::code code, std::string_view message, int pe)
     : std::runtime_error((to_string(code) + ": ").append(detail::printable(message))), code_(code), pe_(pe) {}
+error::error(const error& other) noexcept = default;
+error::error(error&& other) noexcept = default;
+error& error::operator=(const error& other) noexcept = default;
+error& error::operator=(error&& other) noexcept = default;
+error::~error() = default;
 
 }  // namespace pgas
