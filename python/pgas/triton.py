@@ -234,7 +234,8 @@ def _copy(to, source, count, BLOCK: tl.constexpr):
 
 @triton.jit
 def put(ctx, dst, src, count, pe, BLOCK: tl.constexpr = 1024):
-    """Copies `count` elements from `src`, any memory of this GPU, to PE `pe`'s copy of `dst`; BLOCK of them at a time.
+    """Copies `count` elements from `src`, any memory of this GPU, to PE `pe`'s copy of `dst`; BLOCK of them at a time. What is
+    under way at once are BLOCK elements: 64 bytes for each thread, 2048 int32 for four warps, keep a round trip short.
 
     Earlier stores of the program to `src` are sent. On return `src` may be reused; the data is in flight. Order: none; `put_signal`,
     `fence`, `quiet` and `barrier` add it.

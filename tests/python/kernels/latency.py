@@ -53,7 +53,8 @@ def ring(ctx, dst, src, count, sig, first, rounds, BLOCK: tl.constexpr):
 
 
 class Bench:
-    def __init__(self, world):
+    def __init__(self, world, most):
+        self.most = most
         self.world = world
         self.dst, self.src = (world.zeros(max(SIZES), "int32", like="torch") for _ in range(2))
         self.next = 3  # odd: Triton compiles anew for 1 and for multiples of 16
@@ -62,7 +63,7 @@ class Bench:
         self.cuda = pgas.cupy.raw_module(SOURCE).get_function("ring")
 
     def by_triton(self, count):
-        ring[(1,)](self.context, self.dst, self.src, count, self.sig, self.next, ROUNDS, BLOCK=min(1024, max(128, count)),
+        ring[(1,)](self.context, self.dst, self.src, count, self.sig, self.next, ROUNDS, BLOCK=min(self.most, max(128, count)),
                    num_warps=THREADS // 32)
 
     def by_cuda(self, count):
@@ -87,12 +88,13 @@ class Bench:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--limit", type=float, default=1.1, help="most of Triton's time over CUDA's")
+    parser.add_argument("--block", type=int, default=2048, help="most elements that Triton copies at a time")
     options = parser.parse_args()
     worst = 0.0
     with pgas.join() as world:
         torch.cuda.set_device(world.device)
         cupy.cuda.Device(world.device).use()
-        bench = Bench(world)
+        bench = Bench(world, options.block)
         for count in SIZES:
             times = {"triton": [], "cuda": []}
             for i in range(LAUNCHES + 1):
