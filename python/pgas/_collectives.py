@@ -38,7 +38,7 @@ def _plain(x: Any, what: str) -> Array:
 @traceable
 def _trace_collective(group: Any, name: str, out: Any, x: Any, op: Any, root: int, blocks: list[int], current: bool) -> None:
     node = _tracing.operators
-    order = node.order_of(group._members()[0])
+    order = node.order_of(group._world())
     if out is x:
         node.collective_in_place(order, x, name, _operation(op), root, blocks, group._number, current)
     else:
@@ -52,11 +52,12 @@ class Collectives:
     my_pe: int
     n_pes: int
     _number: int
+    _group: _core.Team
 
     @traceable
-    def _members(self) -> tuple[World, _core.Team]:
+    def _world(self) -> World:
         world: Any = self
-        return world, world._everyone
+        return world
 
     @traceable
     def _collective(self, name: str, out: Any, x: Any, stream: Any, *, out_blocks: int = 1, in_blocks: int = 1, op: Any = "sum",
@@ -64,9 +65,9 @@ class Collectives:
         if _tracing.traced() and fits(stream):
             _trace_collective(self, name, out, x, op, root, [in_blocks, 0 if any_count else out_blocks], stream is CURRENT)
             return
-        world, core = self._members()
-        operation = _operation(op)
-        if stream is CURRENT and core.collective_arrays(name, operation, out, x, in_blocks, 0 if any_count else out_blocks, root):
+        operation = op if op == "sum" else _operation(op)
+        group = self._group
+        if stream is CURRENT and group.collective_arrays(name, operation, out, x, in_blocks, 0 if any_count else out_blocks, root):
             return
         source = _plain(x, name)
         to = source if out is x else _plain(out, name)
@@ -77,7 +78,8 @@ class Collectives:
             raise ValueError(f"{name}: the input has {source.size} elements, which {in_blocks} members can't share equally")
         if not any_count and to.size != count * out_blocks:
             raise ValueError(f"{name}: for an input of {source.size} elements the output has {count * out_blocks}, not {to.size}")
-        core.collective(name, to.dtype, operation, to.ptr, source.ptr, count, root, (1, 1), resolve(world, stream, to, source))
+        where = resolve(self._world(), stream, to, source)
+        group.collective(name, to.dtype, operation, to.ptr, source.ptr, count, root, (1, 1), where)
 
     @traceable
     def barrier(self, *, stream: Any = CURRENT) -> None:
@@ -85,20 +87,18 @@ class Collectives:
         order."""
         if _tracing.traced() and fits(stream):
             node = _tracing.operators
-            node.meet(node.order_of(self._members()[0]), "barrier", self._number, stream is CURRENT)
+            node.meet(node.order_of(self._world()), "barrier", self._number, stream is CURRENT)
             return
-        world, core = self._members()
-        core.barrier(resolve(world, stream))
+        self._group.barrier(resolve(self._world(), stream))
 
     @traceable
     def sync(self, *, stream: Any = CURRENT) -> None:
         """Returns when all members have called it; their operations may be incomplete."""
         if _tracing.traced() and fits(stream):
             node = _tracing.operators
-            node.meet(node.order_of(self._members()[0]), "sync", self._number, stream is CURRENT)
+            node.meet(node.order_of(self._world()), "sync", self._number, stream is CURRENT)
             return
-        world, core = self._members()
-        core.sync(resolve(world, stream))
+        self._group.sync(resolve(self._world(), stream))
 
     @traceable
     def broadcast(self, x: Any, root: int = 0, *, source: Any = None, stream: Any = CURRENT) -> None:

@@ -19,7 +19,7 @@ class Team(Collectives):
     def __init__(self, world: World, core: _core.Team) -> None:
         self.world = world
         """The world that it belongs to."""
-        self._team = core
+        self._group = core
         self._number = number_of(self)
         if core.is_member:
             self.my_pe = core.my_pe
@@ -27,7 +27,7 @@ class Team(Collectives):
 
     def __bool__(self) -> bool:
         """Whether this PE is a member."""
-        return self._team.is_member
+        return self._group.is_member
 
     def __enter__(self) -> Team:
         return self
@@ -37,42 +37,42 @@ class Team(Collectives):
             self.destroy()
 
     @traceable
-    def _members(self) -> tuple[World, _core.Team]:
-        return self.world, self._team
+    def _world(self) -> World:
+        return self.world
 
     @property
     def context(self) -> Context:
         """The argument of kernels whose operations take this team's numbers."""
         from ._world import Context
 
-        return Context(self._team.context_bytes())
+        return Context(self._group.context_bytes())
 
     def world_pe(self, pe: int) -> int:
         """The world's number of member `pe`."""
-        return self._team.world_pe(pe)
+        return self._group.world_pe(pe)
 
     def translate_pe(self, pe: int, to: Team) -> int:
         """The number of member `pe` in another team of the world; -1 if it is no member there."""
-        return self._team.translate_pe(pe, to._team)
+        return self._group.translate_pe(pe, to._group)
 
     def split_strided(self, start: int, stride: int, size: int) -> Team:
         """Collective over this team: members start, start + stride, and so on, `size` of them. Others get an empty team."""
-        return Team(self.world, self._team.split_strided(start, stride, size))
+        return Team(self.world, self._group.split_strided(start, stride, size))
 
     def split(self, color: int, key: int = 0) -> Team:
         """Collective over this team: members of the same color make a team, in the order of key, then of their number here. A
         negative color gets an empty one."""
-        return Team(self.world, self._team.split(color, key))
+        return Team(self.world, self._group.split(color, key))
 
     def split_list(self, members: Sequence[int]) -> Team:
         """Collective over this team: a team of these members, in this order."""
-        return Team(self.world, self._team.split_list(list(members)))
+        return Team(self.world, self._group.split_list(list(members)))
 
     def split_2d(self, x_range: int) -> tuple[Team, Team]:
         """Collective over this team: numbers its members row by row, `x_range` in a row; this PE's row and column."""
-        row, column = self._team.split_2d(x_range)
+        row, column = self._group.split_2d(x_range)
         return Team(self.world, row), Team(self.world, column)
 
     def destroy(self) -> None:
         """Collective over its members: gives its memory back. Kernels and streams that use it must have ended."""
-        self._team.destroy()
+        self._group.destroy()

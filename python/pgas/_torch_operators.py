@@ -90,7 +90,7 @@ _staged: dict[tuple[int, str, torch.dtype], Tensor] = {}
 
 def _on_heap(group: Any, x: Tensor, what: str) -> Tensor:
     """The tensor, or as much memory of the heap: a compiler may pass a copy. All PEs have the same graph, so all need it."""
-    world, _ = group._members()
+    world = group._world()
     if x.numel() == 0 or world._core.accessible(x.data_ptr(), world.my_pe):
         return x
     if world is not group:

@@ -51,7 +51,7 @@ class World(Operations, Collectives):
 
     def __init__(self, core: _core.World, like: Any = None) -> None:
         self._core = core
-        self._everyone = core.team
+        self._group = core.team
         self._number = _tracing.number_of(self)
         self._like = like
         self.my_pe: int = core.my_pe
@@ -116,7 +116,7 @@ class World(Operations, Collectives):
     @property
     def team(self) -> Team:
         """All PEs."""
-        return Team(self, self._everyone)
+        return Team(self, self._group)
 
     @property
     def domain_team(self) -> Team:

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "exchanged_array.hpp"
+#include "array_library.hpp"
 #include "interrupt.hpp"
 #include "memory_class.hpp"
 #include "pgas/pgas.hpp"
@@ -122,7 +122,7 @@ class stream_argument {
  public:
   stream_argument(joined_world& of, nanobind::handle given);
   /// The current one of the arrays' library on a GPU; on the host heap null.
-  stream_argument(joined_world& of, const exchanged_pair& arrays);
+  stream_argument(joined_world& of, const array_pair& arrays);
   /// Null: the call blocks.
   [[nodiscard]] const stream* get() const { return owned_ ? &*owned_ : borrowed_; }
 

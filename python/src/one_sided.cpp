@@ -65,9 +65,9 @@ void copy(joined_world& of, bool get, address to, address from, std::size_t byte
   copy_at(place(of, on, nbi), get, to, from, bytes, pe);
 }
 
-/// copy() in the current stream, for arrays that exchanged_pair takes. Whether it was one; nothing was done otherwise.
+/// copy() in the current stream, for arrays that array_pair takes. Whether it was one; nothing was done otherwise.
 bool copy_arrays(joined_world& of, bool get, nb::handle to, nb::handle from, int pe, bool nbi) {
-  const auto both = exchanged_pair::of(to, from);
+  const auto both = array_pair::of(to, from);
   if (!both || both->first().count != both->second().count) return false;
   copy_at(place(of, *both, nbi), get, both->first().data, both->second().data,
           both->first().count * static_cast<std::size_t>(both->first().type.bytes()), pe);

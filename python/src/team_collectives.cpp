@@ -144,12 +144,12 @@ void collective(const python_team& of, const char* name, const std::string& type
   run(of, stream_argument(of.of(), on), request);
 }
 
-/// collective() in the current stream, for arrays that exchanged_pair takes. Whether it was one; nothing was done
+/// collective() in the current stream, for arrays that array_pair takes. Whether it was one; nothing was done
 /// otherwise.
 /// @param in_blocks how many blocks of elements the input has @param out_blocks the same of the output; 0: any number
 bool collective_arrays(const python_team& of, const char* name, const char* op, nb::handle out, nb::handle in,
                        std::size_t in_blocks, std::size_t out_blocks, int root) {
-  const auto both = exchanged_pair::of(out, in);
+  const auto both = array_pair::of(out, in);
   if (!both) return false;
   const std::size_t count = both->second().count / in_blocks;
   if (count * in_blocks != both->second().count || (out_blocks != 0 && both->first().count != count * out_blocks))

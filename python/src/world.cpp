@@ -161,7 +161,7 @@ stream_argument::stream_argument(joined_world& of, nb::handle given) {
     owned_.emplace(stream::wrap(of.get(), reinterpret_cast<void*>(nb::cast<std::uintptr_t>(given))));
 }
 
-stream_argument::stream_argument(joined_world& of, const exchanged_pair& arrays) {
+stream_argument::stream_argument(joined_world& of, const array_pair& arrays) {
   world& w = of.get();
   if (w.device() < 0) return;
   const std::optional<void*> native = arrays.current_stream(w.device());

@@ -171,7 +171,7 @@ def test_arrays_with_dlpacks_table_are_read_without_python(world):
     if not hasattr(torch.Tensor, "__dlpack_c_exchange_api__"):
         pytest.skip("this torch has no table: 2.11 has")
     x, y = world.zeros(12, torch.float32, like="torch"), torch.arange(12.0)
-    copy, together = world._core.copy_arrays, world._everyone.collective_arrays
+    copy, together = world._core.copy_arrays, world._group.collective_arrays
     assert copy(False, x, y, 0, False) and (x == y).all()
     assert copy(True, y[3:4], x[5:6], 0, False) and y[3] == 5
     assert together("all_reduce", "sum", x, x, 1, 1, 0)

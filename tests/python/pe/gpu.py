@@ -140,6 +140,10 @@ with pgas.join(like=library, heap="cuda", wait_timeout=60) as world:
     del there
     gc.collect()
 
+    # What an array is, is read without Python.
+    if library == "cupy" or hasattr(torch.Tensor, "__dlpack_c_exchange_api__"):
+        assert world._core.copy_arrays(False, x, mine, me, False) and not world._core.copy_arrays(False, x.T, mine, me, False)
+
     # What a call costs, beside the same call with its arguments ready.
     about, queue = pgas._array_interop.describe(x), pgas._stream.resolve(world, pgas.CURRENT, pgas._array_interop.describe(x))
     source = pgas._array_interop.describe(mine)
@@ -158,7 +162,7 @@ with pgas.join(like=library, heap="cuda", wait_timeout=60) as world:
     extension = cost(lambda: world._core.copy(False, about.ptr, source.ptr, about.size * 4, me, queue, False))
     world.barrier(stream=None)
     reduce_python = cost(lambda: world.all_reduce(total))
-    reduce_core = world.team._team
+    reduce_core = world.team._group
     vector = pgas._array_interop.describe(total)
     world.barrier(stream=None)
     reduce_extension = cost(lambda: reduce_core.collective("all_reduce", "float32", "sum", vector.ptr, vector.ptr, 1000, 0, (1, 1), queue))

@@ -1,0 +1,44 @@
+#include "array_library.hpp"
+
+#include <mutex>
+#include <vector>
+
+namespace nb = nanobind;
+
+namespace pgas::python {
+
+const array_library* array_library::of(nb::handle array) {
+  struct known {
+    nb::handle type;  // kept, so that no other type gets its address
+    const array_library* library;
+  };
+  static auto& all = *new std::vector<known>;
+  static auto& lock = *new std::mutex;
+  const nb::handle type = array.type();
+  {
+    const std::lock_guard guard(lock);
+    for (const known& one : all)
+      if (one.type.is(type)) return one.library;
+  }
+  // Without the lock: this runs Python, which may let another thread go on. A type that two threads find is there
+  // twice.
+  const array_library* found = find_dlpack_library(type);
+  if (found == nullptr) found = find_cupy(type);
+  const std::lock_guard guard(lock);
+  all.push_back({type.inc_ref(), found});
+  return found;
+}
+
+std::optional<array_pair> array_pair::of(nb::handle first, nb::handle second) {
+  const array_library* const library = array_library::of(first);
+  if (library == nullptr) return std::nullopt;
+  const std::optional<array_description> one = library->describe(first);
+  if (!one) return std::nullopt;
+  if (second.is(first)) return array_pair(*library, *one, *one);
+  if (array_library::of(second) != library) return std::nullopt;
+  const std::optional<array_description> other = library->describe(second);
+  if (!other || other->type != one->type) return std::nullopt;
+  return array_pair(*library, *one, *other);
+}
+
+}  // namespace pgas::python

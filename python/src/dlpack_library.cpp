@@ -1,0 +1,78 @@
+// Arrays of libraries that have DLPack's table of C functions.
+#include "array_library.hpp"
+#include "dl_tensor.hpp"
+
+namespace nb = nanobind;
+
+namespace pgas::python {
+namespace {
+
+/// DLPackExchangeAPI. A library that grows it appends.
+struct exchange_table {
+  std::uint32_t major;
+  std::uint32_t minor;
+  const void* previous;
+  void* allocate;
+  void* managed_tensor_from_object;
+  void* managed_tensor_to_object;
+  int (*tensor_from_object)(void* object, dl_tensor* to);  ///< null where the library has none
+  int (*current_stream)(std::int32_t device_type, std::int32_t device, void** stream);
+};
+
+constexpr std::uint32_t known_major = 1;
+
+/// Whether the strides are those of C order.
+bool in_c_order(const dl_tensor& of) {
+  if (of.strides == nullptr) return true;
+  std::int64_t step = 1;
+  for (std::int32_t i = of.ndim; i-- > 0;) {
+    if (of.shape[i] != 1 && of.strides[i] != step) return false;
+    step *= of.shape[i];
+  }
+  return true;
+}
+
+class dlpack_library final : public array_library {
+ public:
+  explicit dlpack_library(const exchange_table& functions) : functions_(functions) {}
+
+  [[nodiscard]] std::optional<array_description> describe(nb::handle array) const override {
+    dl_tensor about{};
+    if (functions_.tensor_from_object(array.ptr(), &about) != 0) {
+      PyErr_Clear();  // the caller finds out in another way what is wrong with it
+      return std::nullopt;
+    }
+    if (about.lanes != 1 || about.bits % 8 != 0 || !in_c_order(about)) return std::nullopt;
+    array_description to;
+    to.data = reinterpret_cast<std::uintptr_t>(about.data) + about.byte_offset;
+    to.count = 1;
+    for (std::int32_t i = 0; i < about.ndim; ++i) to.count *= static_cast<std::size_t>(about.shape[i]);
+    to.type = {about.code, about.bits};
+    return to;
+  }
+
+  [[nodiscard]] std::optional<void*> current_stream(int gpu) const override {
+    void* stream = nullptr;
+    if (functions_.current_stream == nullptr || functions_.current_stream(on_cuda, gpu, &stream) != 0) {
+      PyErr_Clear();
+      return std::nullopt;
+    }
+    return stream;
+  }
+
+ private:
+  const exchange_table& functions_;
+};
+
+}  // namespace
+
+const array_library* find_dlpack_library(nb::handle type) {
+  const nb::object capsule = nb::getattr(type, "__dlpack_c_exchange_api__", nb::none());
+  if (PyCapsule_IsValid(capsule.ptr(), "dlpack_exchange_api") == 0) return nullptr;
+  const auto* const table =
+      static_cast<const exchange_table*>(PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
+  if (table->major != known_major || table->tensor_from_object == nullptr) return nullptr;
+  return new dlpack_library(*table);
+}
+
+}  // namespace pgas::python
