@@ -25,18 +25,20 @@ class world;
 /// *Memory* each PE may make its own alone, at any time: `shared_memory::make({w.device()}, bytes)` gives memory of the
 /// right kind, in one piece, on the host heap and on GPUs, and discloses nothing as long as no ticket is made. Memory
 /// of others works too. On a GPU heap: pieces of cuMemCreate on this PE's GPU with the kind of handle of the heap (a
-/// file descriptor; a fabric handle where the log says so), one or more, one behind the other. Memory of cudaMalloc and
-/// of pools has no such pieces. On the host heap: a shared mapping of memory files (memfd, or a file in /dev/shm) that
-/// are open for writing in this process, one or more. Each piece is given whole: a handle stands for all of its piece,
-/// and so does the mapping of a peer. Part of one is refused, with the piece's size. All sizes are multiples of 2 MiB,
-/// or of the larger granularity of the GPU. With PGAS_MEM_HANDLE=cuda_ipc there is no such memory. The pieces live
-/// until the registration has ended, even if their maker frees its own before. The same memory may be registered with
-/// several teams, and several times with one: each has an alias and an end of its own. An alias is symmetric memory
-/// already, and is refused. PEs that are not members have no memory there: host operations on them throw outside_heap,
-/// device operations must not address them. *On return* the alias is valid on all members, until it is unregistered, or
-/// the team is destroyed, or the world left. *Errors* invalid_argument, handle_exchange or out_of_memory naming the PE
-/// and the reason; asymmetric_call naming the first PE whose size differs, with both sizes: the same on all members,
-/// and nothing has changed anywhere. peer_lost.
+/// file descriptor; a fabric handle where the log says so), one or more, one behind the other; memory of cudaMalloc and
+/// of pools has none. On the host heap: a shared mapping of memory files (memfd, or a file in /dev/shm) that are open
+/// for writing in this process, one or more. A handle stands for all of its piece, so each piece is given whole: part
+/// of one is refused, with its size. All sizes are multiples of 2 MiB, or of the larger granularity of the GPU. With
+/// PGAS_MEM_HANDLE=cuda_ipc there is no such memory.
+///
+/// The pieces live until the registration has ended, even if their maker frees its own before. The same memory may be
+/// registered with several teams, and several times with one: each has an alias and an end of its own. An alias is
+/// symmetric memory already, and is refused. PEs that are not members have no memory there: host operations on them
+/// throw outside_heap, device operations must not address them.
+///
+/// *On return* the alias is valid on all members, until it is unregistered, the team is destroyed or the world left.
+/// *Errors* invalid_argument, handle_exchange or out_of_memory naming the PE and the reason; asymmetric_call naming
+/// the first PE whose size differs, with both sizes: the same on all members, and nothing has changed anywhere.
 [[nodiscard]] PGAS_API void* register_symmetric(const team& t, void* pointer, std::size_t bytes);
 /// The same for all PEs: with world::team().
 [[nodiscard]] PGAS_API void* register_symmetric(world& w, void* pointer, std::size_t bytes);
@@ -77,9 +79,8 @@ struct registration_usage {
 /// any order on the members. They never wait, and do nothing else once the team was destroyed or the world left.
 /// *Memory* the alias stays mapped until all members have released the registration and then make one of the calls of
 /// collect_released(): a late store of a peer never faults. The pieces live as long. Where a member never releases one,
-/// its addresses and pieces stay taken on all members until the team is destroyed or the world left, and the others
-/// lose nothing else; register_symmetric() names that PE if addresses run out. *Errors* destruction and release() have
-/// none.
+/// its addresses and pieces stay taken on all members until the team is destroyed or the world left, and nothing else
+/// does; register_symmetric() names that PE if addresses run out.
 class PGAS_API registration {
  public:
   registration() = default;

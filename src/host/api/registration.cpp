@@ -1,49 +1,67 @@
+// Registered buffers of teams; those of all PEs are the world's team's.
 #include "pgas/registration.hpp"
 
+#include "host/team/team_state.hpp"
 #include "host/team/world_state.hpp"
+#include "pgas/team.hpp"
 #include "pgas/world.hpp"
 
 namespace pgas {
 
+namespace {
+
+/// `call` with the team's registered buffers, one host-side collective of the team at a time.
+template <class Call>
+auto with_buffers(const team& t, const char* name, const Call& call) {
+  detail::team_state& state = t.state();
+  state.check();
+  const detail::trace_range range(state.world(), name);
+  const std::lock_guard lock(state.collective_mutex());
+  return call(state.memory().registered_buffers());
+}
+
+void* add(const team& t, void* pointer, std::size_t bytes, const detail::registered_buffers::released_flag& released) {
+  return with_buffers(t, "pgas::register_symmetric",
+                      [&](detail::registered_buffers& buffers) { return buffers.add(pointer, bytes, released); });
+}
+
+}  // namespace
+
+void* register_symmetric(const team& t, void* pointer, std::size_t bytes) { return add(t, pointer, bytes, nullptr); }
 void* register_symmetric(world& w, void* pointer, std::size_t bytes) {
-  detail::world_state& state = w.state();
-  state.check();
-  const detail::trace_range range(state, "pgas::register_symmetric");
-  const std::lock_guard lock(state.collective_mutex());
-  return state.heap().registered_buffers().add(pointer, bytes);
+  return register_symmetric(w.team(), pointer, bytes);
 }
 
-void unregister_symmetric(world& w, void* alias) {
-  detail::world_state& state = w.state();
-  state.check();
-  const detail::trace_range range(state, "pgas::unregister_symmetric");
-  const std::lock_guard lock(state.collective_mutex());
-  state.complete();
-  state.heap().registered_buffers().remove(alias);
+void unregister_symmetric(const team& t, void* alias) {
+  with_buffers(t, "pgas::unregister_symmetric", [&](detail::registered_buffers& buffers) {
+    t.state().world().complete();
+    buffers.remove(alias);
+  });
 }
+void unregister_symmetric(world& w, void* alias) { unregister_symmetric(w.team(), alias); }
 
-registration::registration(world& w, void* pointer, std::size_t bytes)
-    : world_(w.state().shared_from_this()), alias_(register_symmetric(w, pointer, bytes)), bytes_(bytes) {}
+std::size_t collect_released(const team& t) {
+  return with_buffers(t, "pgas::collect_released",
+                      [](detail::registered_buffers& buffers) { return buffers.collect(); });
+}
+std::size_t collect_released(world& w) { return collect_released(w.team()); }
 
-void registration::reset() noexcept {
-  const std::shared_ptr<detail::world_state> world = std::move(world_);
-  void* const alias = std::exchange(alias_, nullptr);
+registration_usage registrations(const team& t) {
+  return with_buffers(t, "pgas::registrations",
+                      [](const detail::registered_buffers& buffers) { return buffers.usage(); });
+}
+registration_usage registrations(const world& w) { return registrations(w.team()); }
+
+registration::registration(const team& t, void* pointer, std::size_t bytes)
+    : released_(std::make_shared<std::atomic<bool>>(false)), alias_(add(t, pointer, bytes, released_)), bytes_(bytes) {}
+
+registration::registration(world& w, void* pointer, std::size_t bytes) : registration(w.team(), pointer, bytes) {}
+
+void registration::release() noexcept {
+  if (released_) released_->store(true, std::memory_order_release);
+  released_.reset();
+  alias_ = nullptr;
   bytes_ = 0;
-  if (alias == nullptr || world->left()) return;
-  try {
-    if (world->unwinding()) {
-      world->abandon();
-      return;
-    }
-    const std::lock_guard lock(world->collective_mutex());
-    world->check();
-    world->complete();
-    world->heap().registered_buffers().remove(alias);
-  } catch (const error&) {
-    // The world has failed: the mappings are removed when it is left.
-  } catch (const std::exception& why) {
-    world->fail(why.what());  // out of host memory: the other PEs would wait
-  }
 }
 
 }  // namespace pgas

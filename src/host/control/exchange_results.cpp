@@ -14,8 +14,11 @@ namespace pgas::detail {
 
 namespace {
 
-/// The head of a message; the key and the error follow it.
+/// The head of a message; the key, the offsets of released buffers and the error follow it.
 struct wire_step {
+  static constexpr std::uint32_t expected_magic = 0x73746570;
+  std::uint32_t magic;
+  std::uint32_t released;
   collective_step call;
   std::array<std::byte, 64> handle;
   handle_kind kind;
@@ -24,10 +27,12 @@ struct wire_step {
   std::uint8_t reserved;
   std::uint32_t key_bytes;
 };
-static_assert(std::is_trivially_copyable_v<wire_step> && sizeof(wire_step) == 104);
+static_assert(std::is_trivially_copyable_v<wire_step> && sizeof(wire_step) == 112);
 
 blob encode(const step_result& mine) {
-  wire_step head{mine.call,
+  wire_step head{wire_step::expected_magic,
+                 static_cast<std::uint32_t>(mine.released.size()),
+                 mine.call,
                  mine.handle.bytes,
                  mine.handle.kind,
                  mine.failure.has_value(),
@@ -37,6 +42,8 @@ blob encode(const step_result& mine) {
   blob bytes(sizeof(head));
   std::memcpy(bytes.data(), &head, sizeof(head));
   bytes.insert(bytes.end(), mine.key.begin(), mine.key.end());
+  const auto offsets = std::as_bytes(std::span(mine.released));
+  bytes.insert(bytes.end(), offsets.begin(), offsets.end());
   if (mine.failure) {
     const blob why = encode_error(*mine.failure);
     bytes.insert(bytes.end(), why.begin(), why.end());
@@ -46,19 +53,23 @@ blob encode(const step_result& mine) {
 
 step_result decode(contribution& from, int pe) {
   wire_step head;
-  if (from.bytes.size() < sizeof(head))
+  if (from.bytes.size() >= sizeof(head)) std::memcpy(&head, from.bytes.data(), sizeof(head));
+  if (from.bytes.size() < sizeof(head) || head.magic != wire_step::expected_magic)
     throw error(
         code::asymmetric_call,
         fmt::format(
             "PE {} makes another collective call than this PE: all PEs must make the same calls in the same order", pe),
         pe);
-  std::memcpy(&head, from.bytes.data(), sizeof(head));
   std::span<const std::byte> rest = std::span(from.bytes).subspan(sizeof(head));
-  if (head.key_bytes > rest.size())
+  const std::size_t released_bytes = head.released * sizeof(std::uint64_t);
+  if (head.key_bytes > rest.size() || released_bytes > rest.size() - head.key_bytes)
     throw error(code::bootstrap_protocol, fmt::format("PE {} sent a malformed result of a collective step", pe), pe);
   step_result result;
   result.key.assign(rest.begin(), rest.begin() + head.key_bytes);
   rest = rest.subspan(head.key_bytes);
+  result.released.resize(head.released);
+  if (released_bytes != 0) std::memcpy(result.released.data(), rest.data(), released_bytes);
+  rest = rest.subspan(released_bytes);
   result.pe = pe;
   result.call = head.call;
   result.handle.foreign = head.foreign != 0;
@@ -85,6 +96,7 @@ std::string text_of(const collective_step& call) {
       return fmt::format("registers {} bytes in {} segments{}", call.bytes, call.alignment,
                          call.offset == collective_step::nowhere ? "" : fmt::format(" (of sizes {:x})", call.offset));
     case collective_step::kind::connect: return "is joining";
+    case collective_step::kind::collect: return "collects released registrations";
     case collective_step::kind::remove_buffer: return fmt::format("unregisters heap offset {:#x}", call.offset);
   }
   return "makes an unknown call";

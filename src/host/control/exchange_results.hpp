@@ -26,7 +26,8 @@ struct collective_step {
     add_team = 5,
     add_buffer = 6,
     remove_buffer = 7,
-    connect = 8
+    connect = 8,
+    collect = 9
   };
   static constexpr std::uint64_t nowhere = ~std::uint64_t{0};
 
@@ -44,9 +45,10 @@ struct step_result {
   collective_step call;
   std::optional<error> failure;
   exported_handle handle;
-  blob key;               ///< for PEs that reach the segment by the proxy; empty where only messages get there
-  bool fds_lost = false;  ///< a descriptor was sent and could not be received
-  int pe = -1;            ///< the world's number of the PE
+  blob key;  ///< for PEs that reach the segment by the proxy; empty where only messages get there
+  std::vector<std::uint64_t> released;  ///< offsets of registered buffers, see registered_buffers::exchange()
+  bool fds_lost = false;                ///< a descriptor was sent and could not be received
+  int pe = -1;                          ///< the world's number of the PE
 };
 
 /// Collective: the results of all members, by member. A descriptor in `mine` is duplicated to the others and stays open

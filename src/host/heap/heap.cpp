@@ -21,16 +21,15 @@ heap::heap(device& device, const control_group& everyone, const config& settings
       }()),
       sharing_(device, slots_, probed_.domains, probed_.kind),
       team_segments_(slots_.team_begin(), slots_.slot_bytes(), parameters_.unit, std::move(on_team_segments)),
-      memory_(everyone, sharing_, parameters_,
+      memory_(everyone, sharing_, parameters_, team_segments_,
               std::make_unique<contiguous_growth>(parameters_, slots_.team_begin(), std::move(on_growth))),
-      registered_buffers_(everyone, sharing_, parameters_, team_segments_),
       distances_(static_cast<std::size_t>(everyone.n_pes())) {
   for (const int pe : domains().members())
     distances_[static_cast<std::size_t>(pe)] = slots_.distance(domains().index(my_pe_), domains().index(pe));
 }
 
 std::unique_ptr<symmetric_allocator> heap::make_allocator(const control_group& members) {
-  return std::make_unique<symmetric_allocator>(members, sharing_, parameters_,
+  return std::make_unique<symmetric_allocator>(members, sharing_, parameters_, team_segments_,
                                                std::make_unique<team_growth>(parameters_, team_segments_));
 }
 

@@ -5,15 +5,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "device/device.hpp"
 #include "host/control/control_group.hpp"
 #include "host/heap/address_layout.hpp"
 #include "host/heap/heap_parameters.hpp"
-#include "host/heap/registered_buffers.hpp"
 #include "host/heap/shared_segment.hpp"
 #include "host/heap/symmetric_allocator.hpp"
 #include "host/heap/team_segment_map.hpp"
@@ -43,6 +44,8 @@ class heap {
   [[nodiscard]] const class domains& domains() const noexcept { return probed_.domains; }
   /// Segments that are made from now on are exposed by `proxied`, which outlives the heap.
   void attach_proxy(memory_exposure& proxied) noexcept { sharing_.attach_proxy(proxied); }
+  /// segment_sharing::set_completion().
+  void set_completion(std::function<void()> complete) { sharing_.set_completion(std::move(complete)); }
   [[nodiscard]] const heap_parameters& parameters() const noexcept { return parameters_; }
 
   /// The memory of all PEs. *Callers* one thread at a time.
@@ -50,8 +53,8 @@ class heap {
   /// The same for the members of a group, which must outlive it.
   [[nodiscard]] std::unique_ptr<symmetric_allocator> make_allocator(const control_group& members);
   [[nodiscard]] class team_segment_map& team_segment_map() noexcept { return team_segments_; }
-  /// Memory that the program made. *Callers* as memory().
-  [[nodiscard]] class registered_buffers& registered_buffers() noexcept { return registered_buffers_; }
+  /// Memory that the program made, of all PEs. *Callers* as memory().
+  [[nodiscard]] class registered_buffers& registered_buffers() noexcept { return memory_.registered_buffers(); }
 
   [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment, bool zeros = false) {
     return memory_.allocate(bytes, alignment, zeros);
@@ -100,7 +103,6 @@ class heap {
   segment_sharing sharing_;
   class team_segment_map team_segments_;
   symmetric_allocator memory_;
-  class registered_buffers registered_buffers_;
   std::vector<std::int32_t> distances_;
 };
 

@@ -104,6 +104,7 @@ error symmetric_allocator::out_of_memory(const error& first, const collective_st
 }
 
 void symmetric_allocator::grow(offset_allocator::request wanted, const collective_step& call) {
+  if (!buffers_.empty()) static_cast<void>(buffers_.collect());  // they may have what is lacking
   const std::size_t unit = parameters_.unit;
   std::size_t needed = std::numeric_limits<std::size_t>::max();
   if (call.bytes <= offset_allocator::largest_request) needed = growth_->growth_needed(offsets_, wanted);

@@ -2,13 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
-#include "host/control/exchange_results.hpp"
 #include "host/log/format_bytes.hpp"
 #include "host/topology/probe_handle_kinds.hpp"
 
@@ -43,9 +44,12 @@ std::uint64_t digest(const std::vector<external_segment>& segments) {
   return sum;
 }
 
+/// The offsets that a member tells in one exchange at most; the rest follows in the next.
+constexpr std::size_t most_told = 4096;
+
 }  // namespace
 
-void* registered_buffers::add(void* pointer, std::size_t bytes) {
+void* registered_buffers::add(void* pointer, std::size_t bytes, released_flag released) {
   held_segments held(sharing_.device());
   step_result mine;
   mine.call = {collective_step::kind::add_buffer, 0, bytes, 0, collective_step::nowhere};
@@ -73,13 +77,10 @@ void* registered_buffers::add(void* pointer, std::size_t bytes) {
     mine.call.alignment = held.all().size();
     mine.call.offset = digest(held.all());
   }
-  check_step(exchange(group_, mine));
+  check_step(exchange(mine));
 
   const std::optional<std::size_t> at = team_segments_.reserve(group_, bytes);
-  if (!at)
-    throw error(code::out_of_memory,
-                fmt::format("the slots have no addresses left for {} more of registered memory: raise PGAS_HEAP_STRIDE",
-                            format_bytes(bytes)));
+  if (!at) throw error(no_addresses(bytes));
   std::vector<std::unique_ptr<shared_segment>> segments;
   try {
     std::size_t done = 0;
@@ -95,7 +96,7 @@ void* registered_buffers::add(void* pointer, std::size_t bytes) {
     throw;
   }
   team_segments_.add(*at, group_, std::move(segments));
-  offsets_.insert(*at);
+  buffers_[*at] = {bytes, std::move(released), std::vector<bool>(static_cast<std::size_t>(group_.n_pes()))};
   sharing_.barrier_if_proxied(group_);
   return own_slot() + *at;
 }
@@ -106,15 +107,99 @@ void registered_buffers::remove(void* alias) {
   if (alias != nullptr) {
     mine.call.offset = reinterpret_cast<std::uintptr_t>(alias) - reinterpret_cast<std::uintptr_t>(own_slot());
     mine.failure = attempt(group_, fmt::format("unregister {}", alias), [&] {
-      if (!offsets_.contains(mine.call.offset))
+      if (!buffers_.contains(mine.call.offset))
         throw error(code::invalid_free, "no registration starts there: was it unregistered before?");
     });
   }
   // The barrier after which no PE uses the memory.
-  check_step(exchange(group_, mine));
-  if (alias == nullptr) return;
-  offsets_.erase(mine.call.offset);
-  team_segments_.remove(mine.call.offset);
+  check_step(exchange(mine));
+  // Where all have released it, too, it has ended already.
+  if (alias != nullptr && buffers_.erase(mine.call.offset) != 0) team_segments_.remove(mine.call.offset);
+}
+
+std::size_t registered_buffers::collect() {
+  const std::size_t before = buffers_.size();
+  for (bool more = true; more;) {
+    step_result mine;
+    mine.call.what = collective_step::kind::collect;
+    const std::vector<step_result> all = exchange(mine);
+    check_step(all);
+    more = std::any_of(all.begin(), all.end(), [](const step_result& of) { return of.released.size() == most_told; });
+  }
+  return before - buffers_.size();
+}
+
+std::vector<step_result> registered_buffers::exchange(step_result& mine) {
+  mine.released = newly_released();
+  std::vector<step_result> all = detail::exchange(group_, mine);
+  bool any = false;
+  for (std::size_t member = 0; member < all.size(); ++member)
+    for (const std::uint64_t offset : all[member].released)
+      if (const auto told = buffers_.find(offset); told != buffers_.end())
+        any = told->second.released_by[member] = true;
+  if (any) end_where_all_released();
+  return all;
+}
+
+std::vector<std::uint64_t> registered_buffers::newly_released() const {
+  const auto me = static_cast<std::size_t>(group_.my_pe());
+  std::vector<std::uint64_t> offsets;
+  for (const auto& [offset, of] : buffers_) {
+    if (of.released_by[me] || !of.released || !of.released->load(std::memory_order_acquire)) continue;
+    offsets.push_back(offset);
+    if (offsets.size() == most_told) break;
+  }
+  if (offsets.empty()) return offsets;
+  try {
+    sharing_.complete();
+  } catch (const std::exception&) {
+    offsets.clear();  // operations on them may never end; whoever waits for those gets the error
+  }
+  return offsets;
+}
+
+void registered_buffers::end_where_all_released() {
+  for (auto of = buffers_.begin(); of != buffers_.end();) {
+    const std::vector<bool>& by = of->second.released_by;
+    if (std::find(by.begin(), by.end(), false) != by.end()) {
+      ++of;
+      continue;
+    }
+    team_segments_.remove(of->first);
+    of = buffers_.erase(of);
+  }
+}
+
+void registered_buffers::clear() noexcept {
+  for (const auto& [offset, of] : buffers_) team_segments_.remove(offset);
+  buffers_.clear();
+}
+
+registration_usage registered_buffers::usage() const {
+  registration_usage now;
+  for (const auto& [offset, of] : buffers_) {
+    ++now.registered;
+    now.bytes += of.bytes;
+    if (of.released && of.released->load(std::memory_order_acquire)) ++now.released;
+  }
+  return now;
+}
+
+error registered_buffers::no_addresses(std::size_t bytes) const {
+  std::string held;
+  for (const auto& [offset, of] : buffers_) {
+    const auto released = std::find(of.released_by.begin(), of.released_by.end(), true);
+    if (released == of.released_by.end()) continue;
+    const auto holder = std::find(of.released_by.begin(), of.released_by.end(), false);
+    const auto pe_of = [&](auto member) { return group_.world_pe(static_cast<int>(member - of.released_by.begin())); };
+    held = fmt::format("; PE {} has not released the registration of {} at heap offset {:#x}, which PE {} has released",
+                       pe_of(holder), format_bytes(of.bytes), offset, pe_of(released));
+    break;
+  }
+  return error(code::out_of_memory,
+               fmt::format("the slots have no addresses left for {} more of registered memory, beside {} registrations "
+                           "of this team{}: release some, or raise PGAS_HEAP_STRIDE",
+                           format_bytes(bytes), buffers_.size(), held));
 }
 
 }  // namespace pgas::detail

@@ -4,9 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "device/device.hpp"
@@ -81,6 +83,12 @@ class segment_sharing {
   /// Segments that are made from now on are exposed by `proxied`, which outlives them.
   void attach_proxy(memory_exposure& proxied) noexcept { proxied_ = &proxied; }
 
+  /// Completes the operations of this PE's host threads, before others learn that it uses memory no more.
+  void set_completion(std::function<void()> complete) { complete_ = std::move(complete); }
+  void complete() const {
+    if (complete_) complete_();
+  }
+
   /// Collective: creates, exports, exchanges, imports and maps a segment of every member at `offset` of the slots, or
   /// exposes it by the proxy. Where slots have memory it is part of that. It works for all members, or none keeps
   /// anything of it, a `ready` segment included.
@@ -111,6 +119,7 @@ class segment_sharing {
   const domains& domains_;
   const handle_kind kind_;
   memory_exposure* proxied_ = nullptr;  ///< null where all PEs are direct peers
+  std::function<void()> complete_;
 };
 
 }  // namespace pgas::detail

@@ -12,6 +12,7 @@
 namespace pgas::detail {
 
 void symmetric_allocator::clear() noexcept {
+  buffers_.clear();
   growth_->clear();
   offsets_ = {};
   mapped_ = 0;
@@ -40,7 +41,7 @@ void* symmetric_allocator::allocate(std::size_t bytes, std::size_t alignment, bo
   if (parameters_.checks != 0) {
     step_result mine;
     mine.call = call;
-    if (const std::optional<error> different = find_mismatch(exchange(group_, mine))) throw error(*different);
+    if (const std::optional<error> different = find_mismatch(buffers_.exchange(mine))) throw error(*different);
   }
   if (refused) throw error(*refused);
   if (bytes == 0) return nullptr;
@@ -69,7 +70,7 @@ void symmetric_allocator::free(void* pointer) {
     });
   }
   // The barrier before which no PE may allocate the memory again; comparing the calls costs nothing more.
-  check_step(exchange(group_, mine));
+  check_step(buffers_.exchange(mine));
   if (pointer != nullptr) offsets_.free(static_cast<std::size_t>(mine.call.offset));
 }
 

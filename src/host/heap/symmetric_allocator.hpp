@@ -1,5 +1,5 @@
 /// @file
-/// Allocations that all members of a group make together.
+/// Allocations that all members of a group make together, and the buffers that they register.
 #pragma once
 
 #include <atomic>
@@ -13,6 +13,7 @@
 #include "host/heap/heap_growth.hpp"
 #include "host/heap/heap_parameters.hpp"
 #include "host/heap/offset_allocator.hpp"
+#include "host/heap/registered_buffers.hpp"
 #include "host/heap/shared_segment.hpp"
 #include "pgas/symmetric_memory.hpp"
 
@@ -22,10 +23,14 @@ namespace pgas::detail {
 /// members communicate only when a segment is needed. *Callers* one thread at a time.
 class symmetric_allocator {
  public:
-  /// `group`, `sharing` and `parameters` outlive it.
+  /// All but `growth` outlive it.
   symmetric_allocator(const control_group& group, segment_sharing& sharing, const heap_parameters& parameters,
-                      std::unique_ptr<growth_policy> growth)
-      : group_(group), sharing_(sharing), parameters_(parameters), growth_(std::move(growth)) {}
+                      team_segment_map& segments, std::unique_ptr<growth_policy> growth)
+      : group_(group),
+        sharing_(sharing),
+        parameters_(parameters),
+        growth_(std::move(growth)),
+        buffers_(group, sharing, parameters, segments) {}
   symmetric_allocator(const symmetric_allocator&) = delete;
   symmetric_allocator& operator=(const symmetric_allocator&) = delete;
 
@@ -42,7 +47,8 @@ class symmetric_allocator {
   /// Collective, with a barrier before the memory can be allocated again. Null is ignored.
   /// *Errors* invalid_free, before the barrier.
   void free(void* pointer);
-  /// Unmaps all segments and forgets all allocations. Members wait for one another before.
+  [[nodiscard]] class registered_buffers& registered_buffers() noexcept { return buffers_; }
+  /// Unmaps all segments and forgets all allocations and registrations. Members wait for one another before.
   void clear() noexcept;
 
   [[nodiscard]] heap_usage usage() const;
@@ -64,6 +70,7 @@ class symmetric_allocator {
   const heap_parameters& parameters_;
   const std::unique_ptr<growth_policy> growth_;
   offset_allocator offsets_;
+  class registered_buffers buffers_;
   std::atomic<std::size_t> mapped_{0};
 };
 

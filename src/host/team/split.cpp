@@ -175,7 +175,7 @@ std::shared_ptr<team_state> split(team_state& parent, split_call mine, std::span
       made = std::make_shared<team_state>(parent.shared_world(), std::move(own), team_config{mine.channels});
     });
   // Also the barrier before which nobody uses the new team.
-  if (const std::optional<error> failed = first_failure(exchange(group, outcome))) {
+  if (const std::optional<error> failed = first_failure(parent.memory().registered_buffers().exchange(outcome))) {
     if (made) made->release();
     throw error(*failed);
   }

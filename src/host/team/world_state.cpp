@@ -157,6 +157,7 @@ void world_state::build_heap() {
   };
   heap_ = std::make_unique<class heap>(*device_, *control_plane_, settings_, log_, on_growth, on_team_segments,
                                        settings_.mem_handle == handle_kind::automatic);
+  heap_->set_completion([this] { complete(); });
   connect_proxied_peers();
   const int me = control_plane_->my_pe();
   const int n = control_plane_->n_pes();
