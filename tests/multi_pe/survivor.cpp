@@ -2,6 +2,7 @@
 //     survivor device-wait | device-barrier | host-wait | host-barrier
 //     survivor host-lock       PE 1 holds a lock that the others want
 //     survivor host-put        the others put to everybody, without an end
+//     survivor host-register   all, PE 1 too, register memory with a team and release it, without an end
 //     survivor device-spin     a kernel that waits in a loop of its own and never ends; only on GPUs
 //     survivor MODE counted    says also what of the world it still holds after it has left
 #include <unistd.h>
@@ -12,10 +13,12 @@
 #include <optional>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "holdings.hpp"
 #include "pgas/device.hpp"
 #include "pgas/pgas.hpp"
+#include "pgas/shared_memory.hpp"
 
 struct wait_for_ever {
   template <pgas::block_group Block>
@@ -45,6 +48,16 @@ pgas::unit_test::holdings before_joining() {
     world.leave();
   }
   return pgas::unit_test::count_holdings();
+}
+
+/// The members release in different orders, so that registrations end in other calls than those that were released
+/// last.
+[[noreturn]] void register_without_end(pgas::world& world) {
+  const pgas::team team = world.team().split(0, -world.my_pe());
+  const pgas::shared_memory memory = pgas::shared_memory::make({world.device()}, 2 << 20);
+  std::vector<pgas::registration> held(3);
+  for (std::size_t i = 0;; ++i)
+    held[(i + i % static_cast<std::size_t>(world.my_pe() + 1)) % held.size()] = {team, memory.data(), memory.size()};
 }
 
 void say_what_is_kept(int me, const pgas::unit_test::holdings& before) {
@@ -77,6 +90,7 @@ int main(int argc, char** argv) {
     world.barrier_all();
     std::printf("ready %d %d\n", me, static_cast<int>(getpid()));
     std::fflush(stdout);
+    if (mode == "host-register") register_without_end(world);
     if (me == 1) pause();
     if (mode == "device-wait" || mode == "device-barrier") {
       pgas::launch(world, {.blocks = 2, .threads = 64}, wait_for_ever{}, world.context(), signal.data(),

@@ -275,6 +275,11 @@ std::unique_ptr<exportable_memory> make_gpu_memory(int ordinal, std::size_t byte
   wanted.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
   wanted.location.id = ordinal;
   wanted.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
+  // As segments of the heap have it: the memory may be registered with a team whose members are proxied.
+  int has_rdma = 0;
+  static_cast<void>(
+      driver().attribute(&has_rdma, CU_DEVICE_ATTRIBUTE_GPU_DIRECT_RDMA_WITH_CUDA_VMM_SUPPORTED, ordinal));
+  wanted.allocFlags.gpuDirectRDMACapable = has_rdma != 0 ? 1 : 0;
   std::size_t unit = 0;
   check(driver().granularity(&unit, &wanted, CU_MEM_ALLOC_GRANULARITY_RECOMMENDED), "cuMemGetAllocationGranularity");
   unit = std::max(unit, block_bytes);
