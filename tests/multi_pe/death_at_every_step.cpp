@@ -3,7 +3,7 @@
 //     death_at_every_step steps                    prints the steps of joining, in order
 //     death_at_every_step WAY STEP VICTIM REPORT   WAY: kill segv exit exec fork stop
 //         STEP: "join:NAME:K", the K-th step of joining that is called so, or allocate barrier put collective lock
-//         leave
+//         register leave
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -21,6 +21,7 @@
 #include "common/join_step_hook.hpp"
 #include "pgas/device.hpp"
 #include "pgas/pgas.hpp"
+#include "pgas/shared_memory.hpp"
 
 namespace {
 
@@ -108,6 +109,10 @@ void be_in(pgas::world& world, const std::string& step, int victim) {
       pgas::atomic_add(world, words.data(), std::uint64_t{1}, victim);
       if (!dies) world.check();
     }
+  } else if (step == "register") {
+    const pgas::team team = world.team().split(0, 0);
+    const pgas::shared_memory memory = pgas::shared_memory::make({world.device()}, 2 << 20);
+    repeat_until_dead(dies, name, [&] { pgas::registration(team, memory.data(), memory.size()).release(); });
   } else if (step == "lock") {
     if (dies) pgas::set_lock(world, lock.data());
     world.barrier_all();

@@ -21,7 +21,7 @@ from pathlib import Path
 from leftovers import alive, leftovers
 
 WAYS = ("kill", "segv", "exit", "exec", "fork", "stop")
-STEPS = ("allocate", "barrier", "put", "collective", "lock", "leave")
+STEPS = ("allocate", "barrier", "put", "collective", "lock", "register", "leave")
 JOIN_LIMIT = 1.5  # seconds, PGAS_JOIN_TIMEOUT
 WAIT_LIMIT = 1.0  # seconds, PGAS_WAIT_TIMEOUT, where nothing but that tells
 TOLD_WITHIN = 1.0  # seconds from the death, or from the limit where one is stopped

@@ -48,7 +48,7 @@ constexpr std::array rows{
                "heap the limit of file sizes (`ulimit -f`), because the system counts shared memory as a file. "
                "Nothing was allocated on any PE.",
                "Free memory of other programs on the GPU that the message names, ask for less, or raise the limit "
-               "that it names."},
+               "that it names. Registrations keep their memory until all members of the team have released them."},
     error_info{code::address_space, "address_space",
                "The virtual layout, stride times number of PEs, could not be reserved: `ulimit -v` is set, or the "
                "stride is too large.",
@@ -68,8 +68,10 @@ constexpr std::array rows{
                "Make the same collective calls in the same order with the same sizes on every PE. The message "
                "shows what each PE passed."},
     error_info{code::invalid_free, "invalid_free",
-               "A pointer was freed twice, or it is not the start of an allocation of this world.",
-               "Free each pointer that allocate() returned once, on every PE."},
+               "A pointer was freed or unregistered twice, or it is not the start of an allocation of this world, or of "
+               "what was registered with this team.",
+               "Free each pointer that allocate() returned once, on every PE, and unregister what register_symmetric() "
+               "returned with the team that it was registered with."},
     error_info{code::pe_out_of_range, "pe_out_of_range", "A PE number is not in 0..n_pes-1.",
                "Compare with context::n_pes() or world::n_pes(); the usual place is the edge of a grid."},
     error_info{code::outside_heap, "outside_heap",
