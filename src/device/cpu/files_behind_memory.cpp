@@ -54,7 +54,8 @@ std::vector<mapping> mappings_in(std::uintptr_t begin, std::uintptr_t end) {
   std::string line;
   while (std::getline(maps, line)) {
     const std::optional<mapping> row = parse(line);
-    if (!row || row->end <= begin || row->begin >= end) continue;
+    if (!row || row->end <= begin) continue;
+    if (row->begin >= end) break;  // they are sorted
     mapping* const last = found.empty() ? nullptr : &found.back();
     if (last != nullptr && last->end == row->begin && last->rights == row->rights && last->device == row->device &&
         last->inode == row->inode && last->offset + (last->end - last->begin) == row->offset && row->inode != 0)

@@ -44,8 +44,8 @@ std::uint64_t digest(const std::vector<external_segment>& segments) {
   return sum;
 }
 
-/// The offsets that a member tells in one exchange at most; the rest follows in the next.
-constexpr std::size_t most_told = 4096;
+/// So many offsets a member tells in one exchange at most; the rest follows in the next.
+constexpr std::size_t most_told = 512;
 
 }  // namespace
 

@@ -185,6 +185,24 @@ TEST(registration, many_dropped_in_different_orders_neither_grow_nor_mismatch) {
   EXPECT_EQ(pgas::unit_test::settle_at(before), before);
 }
 
+TEST(registration, more_at_once_than_one_exchange_tells_of) {
+  config settings = small_world();
+  settings.heap_stride = std::size_t{8} << 30;
+  expect_no_error(run_worlds(
+      2,
+      [](world& w) {
+        const shared_memory memory = shared_memory::make({w.device()}, 2 * MiB);
+        std::vector<registration> held;
+        for (int i = 0; i < 560; ++i) held.emplace_back(w, memory.data(), memory.size());
+        if (w.my_pe() == 0) std::reverse(held.begin(), held.end());
+        while (held.size() > 20) held.pop_back();
+        EXPECT_EQ(registrations(w).released, 540u);
+        EXPECT_EQ(collect_released(w), 520u) << "the others have been released by one PE only";
+        EXPECT_EQ(registrations(w).registered, 40u);
+      },
+      settings));
+}
+
 TEST(registration, that_one_pe_never_releases_is_named_when_addresses_run_out) {
   expect_no_error(run_worlds(3, [](world& w) {
     const team all = w.team().split(0, 0);
