@@ -273,6 +273,21 @@ TEST(registration, is_refused_where_sizes_differ_or_a_piece_is_not_whole) {
   }));
 }
 
+TEST(registration, is_refused_where_the_device_chooses_addresses) {
+  config settings = small_world();
+  settings.mem_handle = handle_kind::cuda_ipc;
+  expect_no_error(run_worlds(
+      2,
+      [](world& w) {
+        const team both = w.team().split(0, 0);
+        const shared_memory memory = shared_memory::make({w.device()}, 2 * MiB);
+        EXPECT_EQ(code_of([&] { const registration alias(both, memory.data(), memory.size()); }),
+                  code::handle_exchange);
+        EXPECT_EQ(collect_released(both), 0u);
+      },
+      settings));
+}
+
 TEST(registration, unregistered_at_once_may_still_be_released) {
   expect_no_error(run_worlds(2, [](world& w) {
     buffer mine(w, w.team());
