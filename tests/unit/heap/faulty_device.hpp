@@ -2,6 +2,8 @@
 /// A device that fails when it is told to, and otherwise does what the one behind it does.
 #pragma once
 
+#include <signal.h>
+
 #include <map>
 #include <memory>
 #include <optional>
@@ -22,6 +24,8 @@ class faulty_device : public detail::device {
 
   /// From now on, the n-th call (from 1) of `which` throws.
   void fail_at(step which, int n, code why = code::device_failed) { plan_ = {which, n, why}; }
+  /// The n-th call of `which` kills this process.
+  void die_at(step which, int n) { plan_ = {which, n, std::nullopt}; }
   /// Every call of `which` for this kind throws, as a driver's that announces what it then refuses.
   void refuse(step which, handle_kind of) { refused_[of] = which; }
   void heal() {
@@ -145,13 +149,15 @@ class faulty_device : public detail::device {
   struct fault {
     step which;
     int countdown;
-    code why;
+    std::optional<code> why;  ///< none: dies
   };
   void trip(step which, handle_kind as) {
     const auto refused = refused_.find(as);
     if (refused != refused_.end() && refused->second == which)
       throw error(code::device_failed, "ERROR_NOT_PERMITTED in this test");
-    if (plan_ && plan_->which == which && --plan_->countdown == 0) throw error(plan_->why, "made to fail in this test");
+    if (!plan_ || plan_->which != which || --plan_->countdown != 0) return;
+    if (!plan_->why) ::raise(SIGKILL);
+    throw error(*plan_->why, "made to fail in this test");
   }
 
   std::unique_ptr<detail::device> inner_;
