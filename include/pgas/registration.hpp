@@ -28,8 +28,8 @@ class world;
 /// file descriptor; a fabric handle where the log says so), one or more, one behind the other; memory of cudaMalloc and
 /// of pools has none. On the host heap: a shared mapping of memory files (memfd, or a file in /dev/shm) that are open
 /// for writing in this process, one or more. A handle stands for all of its piece, so each piece is given whole: part
-/// of one is refused, with its size. All sizes are multiples of 2 MiB, or of the larger granularity of the GPU. With
-/// PGAS_MEM_HANDLE=cuda_ipc there is no such memory.
+/// of one is refused, with its size. All sizes are multiples of 2 MiB, or of the larger granularity of the GPU, to
+/// which shared_memory::make() rounds up. With PGAS_MEM_HANDLE=cuda_ipc there is no such memory.
 ///
 /// The pieces live until the registration has ended, even if their maker frees its own before. The same memory may be
 /// registered with several teams, and several times with one: each has an alias and an end of its own. An alias is

@@ -63,7 +63,10 @@ void* registered_buffers::add(void* pointer, std::size_t bytes, released_flag re
                               to_string(sharing_.kind())));
     const std::uint64_t unit = parameters_.unit;
     if (bytes % unit != 0)
-      throw error(code::invalid_argument, fmt::format("the size is not a multiple of {}", format_bytes(unit)));
+      throw error(code::invalid_argument,
+                  fmt::format("{} bytes are not a multiple of {}: give pieces whole, as shared_memory::make() rounds "
+                              "them up",
+                              bytes, format_bytes(unit)));
     const auto offset =
         reinterpret_cast<std::uintptr_t>(pointer) - reinterpret_cast<std::uintptr_t>(sharing_.slots().slot(0));
     if (offset < sharing_.slots().bytes()) throw error(code::invalid_argument, "it is symmetric memory already");

@@ -264,6 +264,10 @@ TEST(registration, is_refused_where_sizes_differ_or_a_piece_is_not_whole) {
       EXPECT_NE(text.find("PE 2 registers 6291456 bytes"), std::string::npos) << text;
     }
     EXPECT_EQ(code_of([&] { const registration part(back, memory.data(), 2 * MiB); }), code::invalid_argument);
+    const shared_memory small = shared_memory::make({w.device()}, 100);  // in a piece of 2 MiB
+    EXPECT_EQ(code_of([&] { const registration alias(back, small.data(), small.size()); }), code::invalid_argument);
+    { const registration alias(back, small.data(), 2 * MiB); }
+    EXPECT_EQ(collect_released(back), 1u);
     EXPECT_EQ(code_of([&] { unregister_symmetric(back, memory.data()); }), code::invalid_free);
     const buffer good(w, back);
     EXPECT_EQ(code_of([&] { unregister_symmetric(w, good.alias.data()); }), code::invalid_free) << "of another team";
