@@ -67,11 +67,12 @@ constexpr std::array rows{
                "PEs called a collective function with different arguments, or different functions.",
                "Make the same collective calls in the same order with the same sizes on every PE. The message "
                "shows what each PE passed."},
-    error_info{code::invalid_free, "invalid_free",
-               "A pointer was freed or unregistered twice, or it is not the start of an allocation of this world, or of "
-               "what was registered with this team.",
-               "Free each pointer that allocate() returned once, on every PE, and unregister what register_symmetric() "
-               "returned with the team that it was registered with."},
+    error_info{
+        code::invalid_free, "invalid_free",
+        "A pointer was freed or unregistered twice, or it is not the start of an allocation of this world, or of "
+        "what was registered with this team.",
+        "Free each pointer that allocate() returned once, on every PE, and unregister what register_symmetric() "
+        "returned with the team that it was registered with."},
     error_info{code::pe_out_of_range, "pe_out_of_range", "A PE number is not in 0..n_pes-1.",
                "Compare with context::n_pes() or world::n_pes(); the usual place is the edge of a grid."},
     error_info{code::outside_heap, "outside_heap",
