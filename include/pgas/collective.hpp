@@ -30,6 +30,7 @@
 #pragma once
 
 #include "pgas/device/impl/reduce/collective_request.hpp"
+#include "pgas/signal_types.hpp"
 #include "pgas/stream.hpp"
 #include "pgas/team.hpp"
 #include "pgas/type_requirements.hpp"
@@ -69,6 +70,19 @@ template <class Op, class T>
 PGAS_API void barrier(const team& of);
 /// A barrier of the members in the order of the stream; the effects of its earlier work are visible to them after it.
 PGAS_API void barrier(const team& of, const stream& on);
+/// The same by words of the caller, so that several barriers of one team can be under way at once, each on a stream of
+/// its own. Other PEs' kernels may take part by hand: a member adds 1 to its word, words[my_pe()], on each member
+/// including itself, and takes 1 off each of its own words once it is at least 1.
+/// *Memory* `words`: n_pes() words of symmetric memory of the team, aligned to 8 bytes, zero before the first barrier;
+/// zero again whenever all members are through. @param limit how long it may take in place of PGAS_WAIT_TIMEOUT; 0:
+/// that *Order* as the one before. In a CUDA graph it can be replayed any number of times. *Errors* outside_heap,
+/// misaligned, invalid_argument; when the stream is synchronized wait_timeout, naming the PE that is missing.
+PGAS_API void barrier(const team& of, const stream& on, signal_t* words, std::chrono::milliseconds limit = {});
+/// The half of it that waits, for member `from` alone: holds the stream until words[from] is at least 1, and takes 1
+/// off. The other half is signal_add() to words[my_pe()] of another member. Otherwise as that barrier, also its errors;
+/// and pe_out_of_range.
+PGAS_API void signal_take(const team& of, const stream& on, signal_t* words, int from,
+                          std::chrono::milliseconds limit = {});
 /// Returns when every member has called it; their operations may be incomplete.
 PGAS_API void sync(const team& of);
 /// The same in the order of the stream.

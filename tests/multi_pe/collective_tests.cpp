@@ -3,6 +3,7 @@
 #include "collective_tests.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <numeric>
 #include <thread>
 
@@ -120,6 +121,56 @@ TEST(HostCollective, a_stream_of_them) {
   pgas::barrier(team);
 }
 
+// On each of two streams, 200 barriers by words of its own: what was put before is there behind. Then signals to one
+// neighbour, by hand.
+TEST(HostCollective, barriers_by_words) {
+  const pgas::team& team = world().team();
+  const int n = team.n_pes();
+  const int me = team.my_pe();
+  const int right = (me + 1) % n;
+  const int left = (me + n - 1) % n;
+  const auto size = static_cast<std::size_t>(n);
+  constexpr std::size_t channels = 2;
+  constexpr std::size_t rounds = 200;
+  array<pgas::signal_t> words(channels * size);
+  array<int> number(channels);
+  array<int> seen(channels * rounds);
+  array<int> source(rounds);
+  std::vector<int> counting(rounds);
+  std::iota(counting.begin(), counting.end(), 1);
+  words.write(std::vector<pgas::signal_t>(channels * size, 0));
+  source.write(counting);
+  pgas::barrier(team);
+  std::vector<pgas::stream> on;
+  for (std::size_t c = 0; c < channels; ++c) on.emplace_back(world());
+  for (std::size_t i = 0; i < rounds; ++i) {
+    // The streams meet in another order on odd PEs: they have nothing to do with one another.
+    for (std::size_t k = 0; k < channels; ++k) {
+      const std::size_t c = me % 2 == 0 ? k : channels - 1 - k;
+      pgas::signal_t* const own = words.data() + c * size;
+      pgas::put(world(), on[c], number.data() + c, source.data() + i, 1, right);
+      pgas::barrier(team, on[c], own);
+      pgas::put(world(), on[c], seen.data() + c * rounds + i, number.data() + c, 1, me);
+      if (i % 2 == 0) {
+        pgas::barrier(team, on[c], own, std::chrono::seconds(60));
+        continue;
+      }
+      pgas::signal_add(world(), on[c], own + me, 1, team.world_pe(left));
+      pgas::signal_take(team, on[c], own, right);
+    }
+  }
+  for (pgas::stream& each : on) each.synchronize();
+  for (std::size_t c = 0; c < channels; ++c) {
+    const std::vector<int> all = seen.read(channels * rounds);
+    EXPECT_EQ(std::vector<int>(all.begin() + static_cast<std::ptrdiff_t>(c * rounds),
+                               all.begin() + static_cast<std::ptrdiff_t>((c + 1) * rounds)),
+              counting);
+  }
+  pgas::barrier(team);
+  EXPECT_EQ(words.read(channels * size), std::vector<pgas::signal_t>(channels * size, 0));
+  pgas::barrier(team);
+}
+
 TEST(HostCollective, in_place) {
   const pgas::team& team = world().team();
   const std::size_t count = 1000;
@@ -194,7 +245,15 @@ TEST(HostCollective, bad_arguments) {
   pgas::stream moved(world());
   const pgas::stream on(std::move(moved));
   EXPECT_EQ(code_of([&] { pgas::barrier(team, moved); }), code::invalid_argument);  // NOLINT: that is what is tried
-  pgas::reduce(team, good, static_cast<int*>(nullptr), 0, sum);                     // nothing to do, but all meet
+  std::vector<pgas::signal_t> outside_words(static_cast<std::size_t>(n));
+  array<pgas::signal_t> words(static_cast<std::size_t>(n));
+  EXPECT_EQ(code_of([&] { pgas::barrier(team, on, outside_words.data()); }), code::outside_heap);
+  EXPECT_EQ(code_of([&] { pgas::barrier(team, on, nullptr); }), code::invalid_argument);
+  EXPECT_EQ(code_of([&] { pgas::barrier(team, on, words.data(), std::chrono::milliseconds(-1)); }),
+            code::invalid_argument);
+  EXPECT_EQ(code_of([&] { pgas::signal_take(team, on, words.data(), n); }), code::pe_out_of_range);
+  EXPECT_EQ(code_of([&] { pgas::signal_take(team, on, words.data(), -1); }), code::pe_out_of_range);
+  pgas::reduce(team, good, static_cast<int*>(nullptr), 0, sum);  // nothing to do, but all meet
   pgas::barrier(team);
 }
 

@@ -1,6 +1,7 @@
 // Calls that do not fit together, or that one PE makes wrong: each PE has to throw the same named error at once.
 //
 //     misuse MODE
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <string_view>
@@ -63,6 +64,20 @@ const mode modes[] = {
          static_cast<void>(world.team().create_group(members, 5));
        else
          throw pgas::error(pgas::code::asymmetric_call, "splits by a list of 2 (1 0)");  // it is no member
+     }},
+    {"signal_never_given", pgas::code::wait_timeout, "gave up after 200 ms: the word at",
+     [](pgas::world& world, int* memory) {
+       auto* const words = reinterpret_cast<pgas::signal_t*>(memory);
+       pgas::stream on(world);
+       const std::vector<int> zeros(20);
+       if (world.my_pe() != 0) throw pgas::error(pgas::code::wait_timeout, "gave up after 200 ms: the word at");
+       pgas::put(world, memory, zeros.data(), zeros.size(), 0);
+       pgas::signal_take(world.team(), on, words, 1, std::chrono::milliseconds(200));
+       try {
+         on.synchronize();
+       } catch (const pgas::error& said) {
+         if (said.pe() == 1) throw;
+       }
      }},
     {"zeros_on_one", pgas::code::asymmetric_call, "of zeros",
      [](pgas::world& world, int*) {

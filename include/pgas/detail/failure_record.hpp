@@ -95,7 +95,7 @@ struct failure_record {
   std::int32_t compare;       ///< pgas::cmp
   std::uint32_t block;        ///< linear block index
   std::uint32_t thread;       ///< linear thread index in its block
-  std::uint32_t reserved;
+  std::uint32_t limit_ms;     ///< of the wait; 0: PGAS_WAIT_TIMEOUT
 };
 static_assert(sizeof(failure_record) == 64);
 

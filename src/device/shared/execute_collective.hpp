@@ -2,6 +2,7 @@
 /// A collective_request executed by the device operations. Both backends use it: one calls, one launches.
 #pragma once
 
+#include "device/shared/word_barrier.hpp"
 #include "pgas/device/collective.hpp"
 #include "pgas/device/impl/reduce/collective_request.hpp"
 #include "pgas/device/impl/reduce/reduce_loop.hpp"
@@ -149,6 +150,7 @@ PGAS_FN void execute_move(const context& ctx, const G& g, const team_view& team,
   switch (r.what) {
     case collective_kind::barrier: return barrier(ctx, g, team);
     case collective_kind::sync: return sync(ctx, g, team);
+    case collective_kind::meet: return meet(ctx, g, team, static_cast<signal_t*>(r.dst), r.root, r.limit_ms);
     case collective_kind::broadcast: return broadcast(ctx, g, team, dst, src, bytes, r.root);
     case collective_kind::fcollect: return fcollect(ctx, g, team, dst, src, bytes);
     case collective_kind::collect: return collect(ctx, g, team, dst, src, bytes);

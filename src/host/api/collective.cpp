@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <chrono>
+#include <cstdint>
+#include <limits>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -48,6 +51,7 @@ footprint footprint_of(const collective_request& r, const team_view& team) {
   const std::size_t one = span_bytes(r, r.count, 1);
   const std::size_t all = span_bytes(r, blocks, 1);
   switch (r.what) {
+    case collective_kind::meet: return {n * sizeof(signal_t), 0};
     case collective_kind::broadcast: return {one, team.my_pe() == r.root ? one : 0};
     case collective_kind::fcollect: return {all, one, me * one, one};
     case collective_kind::collect: return {one, one};  // the offset of this PE's elements is only known later
@@ -149,6 +153,22 @@ void barrier_on_stream(const team& of, const stream& on, collective_kind what) {
   run_collective(of, &on, request);
 }
 
+/// @param from the member to wait for, -1: a barrier of all
+void meet(const team& of, const stream& on, signal_t* words, int from, std::chrono::milliseconds limit) {
+  constexpr std::int64_t most_ms = std::numeric_limits<std::uint32_t>::max();
+  if (limit.count() < 0 || limit.count() > most_ms)
+    throw error(
+        code::invalid_argument,
+        fmt::format("a barrier by words: the limit is 0 (PGAS_WAIT_TIMEOUT) to {} ms, not {}", most_ms, limit.count()));
+  collective_request request;
+  request.what = collective_kind::meet;
+  request.root = from;
+  request.alignment = alignof(signal_t);
+  request.dst = words;
+  request.limit_ms = static_cast<std::uint32_t>(limit.count());
+  run_collective(of, &on, request);
+}
+
 }  // namespace
 }  // namespace detail
 
@@ -156,6 +176,16 @@ void barrier(const team& of) { detail::host_barrier(of, "pgas::barrier", true); 
 void barrier(const team& of, const stream& on) { detail::barrier_on_stream(of, on, detail::collective_kind::barrier); }
 void sync(const team& of) { detail::host_barrier(of, "pgas::sync", false); }
 void sync(const team& of, const stream& on) { detail::barrier_on_stream(of, on, detail::collective_kind::sync); }
+
+void barrier(const team& of, const stream& on, signal_t* words, std::chrono::milliseconds limit) {
+  detail::meet(of, on, words, -1, limit);
+}
+void signal_take(const team& of, const stream& on, signal_t* words, int from, std::chrono::milliseconds limit) {
+  if (from < 0 || from >= of.n_pes())
+    throw error(code::pe_out_of_range,
+                fmt::format("signal_take: the team has no PE {}, its PEs are 0 to {}", from, of.n_pes() - 1), from);
+  detail::meet(of, on, words, from, limit);
+}
 
 void barrier_all(world& w, const stream& on) { barrier(w.team(), on); }
 void sync_all(world& w, const stream& on) { sync(w.team(), on); }

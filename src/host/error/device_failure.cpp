@@ -95,10 +95,13 @@ error describe(const failure_record& record, int my_pe, const config& settings) 
     case failure::aborted:
       return {code::aborted, fmt::format("{} was ended because the world has failed: {}", where, wait), record.pe};
     case failure::timed_out:
-      return {code::wait_timeout,
-              fmt::format("{} gave up after {} ms (PGAS_WAIT_TIMEOUT): {}{}", where, settings.wait_timeout.count(),
-                          wait, names_word ? ". Look for the PE that should have written it, or raise the limit" : ""),
-              record.pe};
+      return {
+          code::wait_timeout,
+          fmt::format("{} gave up after {}: {}{}", where,
+                      record.limit_ms != 0 ? fmt::format("{} ms", record.limit_ms)
+                                           : fmt::format("{} ms (PGAS_WAIT_TIMEOUT)", settings.wait_timeout.count()),
+                      wait, names_word ? ". Look for the PE that should have written it, or raise the limit" : ""),
+          record.pe};
     case failure::pe_out_of_range:
       return {code::pe_out_of_range, fmt::format("{}: PE {} does not exist", where, record.pe), record.pe};
     case failure::outside_heap:

@@ -10,6 +10,7 @@ namespace pgas::detail {
 enum class collective_kind : std::uint8_t {
   barrier,
   sync,
+  meet,  ///< a barrier by words of the caller, or half of one
   broadcast,
   fcollect,
   collect,
@@ -54,7 +55,7 @@ struct collective_request {
   reduction op = reduction::none;
   number_type type = number_type::none;
   std::uint8_t alignment = 1;  ///< of dst and src, 1 to 8 bytes
-  std::int32_t root = 0;
+  std::int32_t root = 0;                ///< of meet: the member to wait for, -1: a barrier of all
   std::uint32_t most_blocks = 1;  ///< that carry it out; filled in by the library, the same on all members
   std::size_t element_bytes = 0;
   std::size_t count = 0;          ///< elements
@@ -62,6 +63,7 @@ struct collective_request {
   std::ptrdiff_t src_stride = 1;
   void* dst = nullptr;
   const void* src = nullptr;
+  std::uint32_t limit_ms = 0;  ///< of meet, in place of PGAS_WAIT_TIMEOUT; 0: that
 };
 
 /// The number_type of an integer type, by its width.

@@ -23,6 +23,7 @@ PGAS_COLD void leave_record(control_block* control, std::uintptr_t my_slot, fail
     record->expected = found.expected;
     record->seen = found.seen;
     record->compare = found.compare;
+    record->limit_ms = found.limit_ms;
     record->block = place_block();
     record->thread = place_thread();
     fence_release();

@@ -32,11 +32,12 @@ struct wait_limit {
 }
 
 /// Calls `poll` until it returns true, the world is aborted or the deadline passes. `poll` makes relaxed loads; the
-/// caller adds the acquire fence. @param between polls from one check to the next
+/// caller adds the acquire fence. @param between polls from one check to the next @param deadline in place of the
+/// world's, as clock_ns() counts; 0: the world's
 template <class Poll>
 [[nodiscard]] PGAS_FN failure poll_until(const control_block* control, const Poll& poll,
-                                         std::uint32_t between = polls_between_checks) {
-  wait_limit p{0, failure::none};
+                                         std::uint32_t between = polls_between_checks, std::uint64_t deadline = 0) {
+  wait_limit p{deadline, failure::none};
   for (;;) {
     PGAS_ROLLED
     for (std::uint32_t i = 0; i < between; ++i) {

@@ -1,0 +1,58 @@
+/// @file
+/// Barriers by words of the caller: semaphores, one for each member. Each member adds one to its word on every other
+/// one, and takes one off each of its own. Nothing depends on how often that was done, so a graph can be replayed; and
+/// the words are zero when all are through.
+#pragma once
+
+#include "pgas/device/atomic.hpp"
+#include "pgas/device/collective.hpp"
+#include "pgas/device/fence_quiet.hpp"
+#include "pgas/device/signal.hpp"
+
+namespace pgas::detail {
+
+/// Waits for member `from`, and takes its signal. The calling thread alone. False if it gave up.
+PGAS_FN bool take_signal(const context& ctx, const team_view& team, signal_t* words, std::int32_t from, operation what,
+                         std::uint32_t limit_ms) {
+  constexpr std::uint64_t ns_per_ms = 1'000'000;
+  signal_t seen = 0;
+  const std::uint64_t deadline = limit_ms == 0 ? 0 : clock_ns() + limit_ms * ns_per_ms;
+  const failure why = poll_until(
+      ctx.control_,
+      [&] {
+        seen = load_relaxed(words + from);
+        return seen >= 1;
+      },
+      polls_between_checks, deadline);
+  if (why != failure::none) PGAS_UNLIKELY {
+    failure_record lost =
+        lost_wait(why, what, team.world_pe(from), ctx.offset(words + from), cmp::ge, signal_t{1}, seen);
+    lost.limit_ms = limit_ms;
+    report(ctx, lost);
+    return false;
+  }
+  fence_acquire();
+  atomic_add(ctx, words + from, ~signal_t{0}, ctx.my_pe());
+  return true;
+}
+
+/// The barrier, or for a member `from` the second half of one, for this member alone.
+template <group G>
+PGAS_FN void meet(const context& ctx, const G& g, const team_view& team, signal_t* words, std::int32_t from,
+                  std::uint32_t limit_ms) {
+  const auto rank = static_cast<std::int32_t>(g.thread_rank());
+  const auto size = static_cast<std::int32_t>(g.size());
+  bool complete = true;
+  if (from >= 0) {
+    if (rank == 0) complete = take_signal(ctx, team, words, from, operation::wait, limit_ms);
+  } else {
+    quiet(ctx, g);
+    for (std::int32_t to = rank; to < team.n_pes(); to += size)
+      signal_add(ctx, words + team.my_pe(), 1, team.world_pe(to));
+    for (std::int32_t each = rank; complete && each < team.n_pes(); each += size)
+      complete = take_signal(ctx, team, words, each, operation::barrier, limit_ms);
+  }
+  exit_if_any(g, !complete);
+}
+
+}  // namespace pgas::detail
