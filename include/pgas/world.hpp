@@ -77,7 +77,8 @@ class PGAS_API world {
   /// launcher is told after the PEs (bootstrap::abort()), and ends the job: pgasrun after its --grace-period; those of
   /// PMIx and MPI may end all processes, this one too, before this returns. *Callers* any thread.
   void abort(std::string_view reason) noexcept;
-  /// Throws the first failure of this world (a PE died or aborted), if there was one. *Callers* any thread.
+  /// Throws the first failure of this world, if there was one: a PE died or aborted, or a kernel of this PE gave up.
+  /// Waits for nothing. *Callers* any thread.
   void check() const;
 
   /// This PE's number. *Callers* any thread.

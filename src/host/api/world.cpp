@@ -76,7 +76,11 @@ void world::abort(std::string_view reason) noexcept {
   if (state_ && !state_->left()) state_->abort(reason);
 }
 
-void world::check() const { state_of(state_).check(); }
+void world::check() const {
+  const detail::world_state& state = state_of(state_);
+  state.check();
+  state.rethrow_failure();
+}
 int world::my_pe() const { return state_of(state_).context().my_pe(); }
 int world::n_pes() const { return state_of(state_).context().n_pes(); }
 

@@ -87,6 +87,8 @@ class world_state : public std::enable_shared_from_this<world_state> {
 
   /// Throws not_joined after leave(), and the first failure of the world.
   void check() const;
+  /// Throws the cause of an error of the device, where it is known: a kernel's record, the failure of the world.
+  void rethrow_failure() const;
   /// Throws pe_out_of_range, naming the caller `what`.
   void check_pe(int pe, const char* what) const;
   /// Throws outside_heap unless [pointer, pointer + bytes) is this PE's mapped symmetric memory; misaligned.
@@ -155,8 +157,6 @@ class world_state : public std::enable_shared_from_this<world_state> {
   [[nodiscard]] std::optional<error> recorded_failure() const;
   /// Completes the operations of host threads on proxied peers.
   void flush_proxied();
-  /// Throws the cause of an error of the device, where it is known: a kernel's record, the failure of the world.
-  void rethrow_failure() const;
   [[noreturn]] void give_up() const;
   /// Releases all parts but the device and the control words, which streams may still use. The control plane ends
   /// before the device does, as its thread tells the device of failures.
