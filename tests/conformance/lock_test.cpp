@@ -199,7 +199,7 @@ TEST(lock, a_wait_in_vain_names_who_is_ahead) {
   for (const bool by_abort : {false, true}) {
     for (const std::int32_t holder : {0, 2}) {
       for (const scope by : all_scopes) {
-        pe_set pes(3, {.timeout = std::chrono::milliseconds(by_abort ? 60'000 : 300)});
+        pe_set pes(3, {.timeout = std::chrono::milliseconds(by_abort ? 60'000 : 100)});
         const selfish_body body{pes.allocate<lock_t>(1), pes.allocate<std::uint32_t>(1), holder, by};
         const std::vector<bool> gave_up = pes.run_out({1, 2}, body, [&] {
           if (!by_abort) return;
