@@ -86,6 +86,10 @@ class World:
     @property
     def left(self) -> bool: ...
 
+    @property
+    def native(self) -> int:
+        """The address of the pgas::world, for other extensions: valid while this object lives."""
+
     def context_bytes(self) -> bytes: ...
 
     def info(self, pe: int) -> dict[str, Any]: ...
@@ -189,6 +193,12 @@ class Team:
     def split(self, color: int, key: int) -> Team: ...
 
     def split_list(self, members: Sequence[int]) -> Team: ...
+
+    def create_group(self, members: Sequence[int], key: int) -> Team: ...
+
+    @property
+    def native(self) -> int:
+        """The address of the pgas::team, for other extensions: valid while this object lives."""
 
     def split_2d(self, x_range: int) -> tuple[Team, Team]: ...
 

@@ -68,6 +68,11 @@ class Team(Collectives):
         """Collective over this team: a team of these members, in this order."""
         return Team(self.world, self._group.split_list(list(members)))
 
+    def create_group(self, members: Sequence[int], key: int) -> Team:
+        """Collective over `members` alone, this team's numbers in the order of the new one. `key`, below 2**62, is the same on
+        all of them, and differs from those of other groups that share a member."""
+        return Team(self.world, self._group.create_group(list(members), key))
+
     def split_2d(self, x_range: int) -> tuple[Team, Team]:
         """Collective over this team: numbers its members row by row, `x_range` in a row; this PE's row and column."""
         row, column = self._group.split_2d(x_range)

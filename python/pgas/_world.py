@@ -16,6 +16,7 @@ from ._error import Code, Error
 from ._one_sided import Operations
 from ._stream import CURRENT, Stream, native_of, resolve
 from ._team import Team
+from ._tracing import traceable
 
 _alignment = 64  # what JAX wants; the same on all PEs, whatever their libraries
 _package = os.path.dirname(os.path.abspath(__file__))
@@ -64,6 +65,10 @@ class World(Operations, Collectives):
     def __repr__(self) -> str:
         place = "the host heap" if self.device is None else f"GPU {self.device}"
         return f"<pgas.World: PE {self.my_pe} of {self.n_pes} on {place}{', left' if self._core.left else ''}>"
+
+    @traceable
+    def _world(self) -> World:
+        return self
 
     # ---- the world itself -------------------------------------------------------------------------------------------
 

@@ -212,6 +212,15 @@ void bind_teams(nb::module_& m, nb::class_<joined_world>& c) {
           },
           "members"_a)
       .def(
+          "create_group",
+          [](const python_team& t, const std::vector<int>& members, std::uint64_t key) {
+            return split_by(t, [&](const team& from) { return from.create_group(members, key); });
+          },
+          "members"_a, "key"_a)
+      .def_prop_ro(
+          "native", [](const python_team& t) { return reinterpret_cast<std::uintptr_t>(&t.get()); },
+          "The address of the pgas::team, for other extensions: valid while this object lives.")
+      .def(
           "split_2d",
           [](const python_team& t, int x_range) {
             auto [x, y] = t.of().blocking([&] { return t.get().split_2d(x_range); });

@@ -197,6 +197,9 @@ void bind_world(nb::module_& m) {
                      return ordinal < 0 ? std::optional<int>() : ordinal;
                    })
       .def_prop_ro("left", &joined_world::left)
+      .def_prop_ro(
+          "native", [](joined_world& of) { return reinterpret_cast<std::uintptr_t>(&of.get()); },
+          "The address of the pgas::world, for other extensions: valid while this object lives.")
       .def("context_bytes", [](joined_world& of) { return bytes_of(of.get().context()); })
       .def("info", &info_of, "pe"_a)
       .def("usage", &usage_of)
