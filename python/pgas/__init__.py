@@ -53,7 +53,7 @@ _places = {
     "shared_empty": "_share",
     "show_versions": "_show_versions",
 }
-_modules = ("cupy", "numba", "nvrtc", "triton")
+_modules = ("cupy", "numba", "nvrtc", "torch", "triton")
 
 __all__ = ["Code", "Error", *sorted(name for name in _places if name != "compile_options")]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import sys
 import weakref
 from typing import Any, Mapping, NamedTuple, Sequence
 
@@ -81,6 +82,18 @@ def _keep(array: Any, start: int, shared: _core.SharedMemory) -> None:
     weakref.finalize(array, _shared.pop, start, None)
 
 
+def _with_signal_pad(begin: int, size: int, whole_block: bool) -> tuple[int, int]:
+    """A tensor of torch's symmetric memory as its whole block, which is what a handle can share."""
+    backend = sys.modules.get("pgas.torch")
+    block: tuple[int, int] | None = None if backend is None else backend._block_of(begin)
+    if block is None:
+        return begin, size
+    if not whole_block:
+        _core.raise_error(304, "share: a tensor of torch's symmetric memory has its signal pad in the same block: whole_block=True "
+                               "shares both", -1)
+    return block
+
+
 def _shared_of(about: Array, read_only: bool, whole_block: bool) -> tuple[_core.SharedMemory, int]:
     """What shares the memory of an array, and where it begins in there."""
     begin, size = extent_bytes(about)
@@ -90,7 +103,7 @@ def _shared_of(about: Array, read_only: bool, whole_block: bool) -> tuple[_core.
     if about.library == "torch":
         # The memory of all arrays that share one storage.
         storage = about.source.untyped_storage()
-        begin, size = storage.data_ptr(), storage.nbytes()
+        begin, size = _with_signal_pad(storage.data_ptr(), storage.nbytes(), whole_block)
     shared = _core.SharedMemory.of(begin, size, gpu_of(about), read_only, whole_block)
     _keep(about.source, begin, shared)
     return shared, extent_bytes(about)[0] - begin

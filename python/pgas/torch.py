@@ -1,0 +1,296 @@
+"""torch's symmetric memory on pgas: torch.distributed._symmetric_memory with the backend "PGAS".
+
+    import torch.distributed as dist
+    import torch.distributed._symmetric_memory as symm_mem
+    import pgas.torch
+
+    dist.init_process_group("gloo")
+    pgas.torch.enable(group=True)
+    x = symm_mem.empty(1024, device="cuda")
+    handle = symm_mem.rendezvous(x, dist.group.WORLD)
+
+Programs need no other change. docs/torch.md is the guide.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import threading
+import time
+from typing import Any
+
+import torch
+import torch.distributed as dist
+
+from . import _core, _torch_build, _torch_launch
+from ._collectives import _operation
+from ._error import Error
+from ._join import join
+from ._stream import _current_of
+from ._team import Team
+from ._world import World
+
+_extension: Any = None
+_world: World | None = None
+_groups: dict[str, _Group] = {}
+_generations: dict[str, int] = {}
+_lock = threading.RLock()
+_pool: Any = None
+_GROUP_TIMEOUT = 60.0
+
+
+class _Group:
+    """What belongs to a process group: kept until another world is enabled."""
+
+    def __init__(self, team: Team, slot: int, pages: list[Any]) -> None:
+        self.team = team
+        self.slot = slot
+        self.pages = pages
+
+
+def world() -> World:
+    """The world of the backend. *Errors* where enable() was not called."""
+    if _world is None or _world._core.left:
+        raise Error("pgas.torch: call pgas.torch.enable() before", 305)
+    return _world
+
+
+def enable(world: World | None = None, *, group: Any = None) -> World:
+    """Makes pgas the backend of torch's symmetric memory, and returns the world. Collective.
+
+    world: one that was joined. Else this joins: the processes of torch's `group`, True for all of them; or without a group those of
+    the launcher. On a GPU, call torch.cuda.set_device() before: the world uses that one. Once for a process; after the world
+    was left, again for another one."""
+    global _extension, _world
+    with _lock:
+        if world is None:
+            if group is None and dist.is_available() and dist.is_initialized():
+                group = True
+            device = torch.cuda.current_device() if torch.cuda.is_available() else None
+            world = join(group=group, device=device, like="torch")
+        if _extension is None:
+            _extension = _torch_build.load()
+        _groups.clear()
+        _staged.clear()
+        _world = world
+        _extension.enable(world._core.native, _meet, Error)
+        torch._C._distributed_c10d._SymmetricMemory.set_backend("PGAS")
+        return world
+
+
+def init_process_group(backend: str = "gloo", *, device: int | None = None, **options: Any) -> World:
+    """dist.init_process_group() and enable() in one, under any launcher: torchrun, pgasrun, mpirun, srun. Collective; returns the world.
+
+    device: the number of the GPU, which becomes torch's current one; else the one that the program has set, or one by the rank on its
+    host. The rest is torch's. Ranks of one GPU can't have "nccl"."""
+    return enable(_torch_launch.join_with_process_group(backend, device, options))
+
+
+def _block_of(address: int) -> tuple[int, int] | None:
+    """Start and bytes of the block of symmetric memory around an address, if it is in one."""
+    return None if _extension is None or _world is None else _extension.block_of(address)
+
+
+# ---- groups ---------------------------------------------------------------------------------------------------------
+
+
+def _name_of(group: Any) -> str:
+    if group is None:
+        group = dist.group.WORLD
+    if isinstance(group, str):
+        return group
+    return str(group.group_name)
+
+
+def _exchange(joined: World, store: Any, rank: int, n: int, name: str, mine: dict[str, Any]) -> list[dict[str, Any]]:
+    """What each rank of a group has said of itself. Ends when the world fails; a wait of the store would not."""
+    store.set(str(rank), json.dumps(mine))
+    end = time.monotonic() + _GROUP_TIMEOUT
+    for each in range(n):
+        while not store.check([str(each)]):
+            joined.check()
+            if time.monotonic() > end:
+                raise Error(f"pgas.torch: rank {each} of group '{name}' has not come to its first rendezvous for {_GROUP_TIMEOUT:.0f} s: all "
+                            "ranks of a group make the same calls", 403)
+            time.sleep(0.001)
+    return [json.loads(store.get(str(each))) for each in range(n)]
+
+
+def _meet(name: str) -> None:
+    """Collective over the group: its team, its words in blocks, and the pages by which its ranks compare what they do."""
+    joined = world()
+    with _lock:
+        if name in _groups:
+            return
+        process_group = dist.distributed_c10d._resolve_process_group(name)
+        generation = _generations[name] = _generations.get(name, 0) + 1
+        store = dist.PrefixStore(f"pgas/{generation}/{name}", dist.distributed_c10d._get_process_group_store(process_group))
+        rank, n = process_group.rank(), process_group.size()
+        page = _core.SharedMemory.make(None, _extension.page_bytes, False)
+        mine = {"pe": joined.my_pe, "slots": [each.slot for each in _groups.values()], "ticket": page.ticket(),
+                "rank": dist.get_rank()}
+        all_ranks = _exchange(joined, store, rank, n, name, mine)
+        taken = {slot for each in all_ranks for slot in each["slots"]}
+        free = [slot for slot in range(_extension.groups_of_a_block) if slot not in taken]
+        if not free:
+            raise Error(f"pgas.torch: ranks of group '{name}' are in {_extension.groups_of_a_block} other groups, which is as many as there "
+                        "can be", 304)
+        members = [each["pe"] for each in all_ranks]
+        key = int.from_bytes(hashlib.sha256(f"{generation}/{name}".encode()).digest()[:7], "big")
+        team = joined.team.create_group(members, key)
+        here = joined._core.info(joined.my_pe)["host"]
+        pages: list[Any] = []
+        for each, other in enumerate(all_ranks):
+            if each == rank:
+                pages.append(page)
+            elif joined._core.info(other["pe"])["host"] == here:
+                pages.append(_core.OpenedMemory.open(other["ticket"], 60.0, None))
+            else:
+                pages.append(None)
+        _extension.add_group(name, team._group.native, free[0], [each["rank"] for each in all_ranks],
+                             [0 if each is None else _address(each) for each in pages])
+        _groups[name] = _Group(team, free[0], pages)
+        team.sync(stream=None)
+        page.revoke()  # all have it open
+
+
+def _address(page: Any) -> int:
+    memory = page.memory if isinstance(page, _core.SharedMemory) else page.memory(None)
+    return int(memory.ptr)
+
+
+# ---- memory pools ---------------------------------------------------------------------------------------------------
+
+
+def mem_pool(group: Any = None) -> Any:
+    """A torch.cuda.MemPool of symmetric memory: what torch allocates in `with torch.cuda.use_mem_pool(pgas.torch.mem_pool()):` can
+    meet by symm_mem.rendezvous(tensor, group). The same pool at each call. A segment holds one tensor, as its signal pad is
+    that of the segment. `group` is met now, collectively, where it is given; later otherwise."""
+    global _pool
+    world()
+    if group is not None:
+        _meet(_name_of(group))
+    if _pool is None:
+        allocator = torch.cuda.memory.CUDAPluggableAllocator(_extension.__file__, "pgas_torch_pool_allocate", "pgas_torch_pool_free")
+        try:
+            _pool = (torch.cuda.MemPool(allocator.allocator(), use_on_oom=False, no_split=True), allocator)
+        except TypeError:  # of a torch before 2.10, which has no such words
+            _pool = (torch.cuda.MemPool(allocator.allocator()), allocator)
+    return _pool[0]
+
+
+# ---- collectives ----------------------------------------------------------------------------------------------------
+
+
+_staged: dict[tuple[str, str, torch.dtype], torch.Tensor] = {}
+
+
+def _symmetric(x: torch.Tensor, name: str, what: str) -> torch.Tensor:
+    """The tensor, or as much symmetric memory: a compiler may pass a copy. All ranks have the same graph, so all need it."""
+    if x.numel() == 0 or _extension.has_allocation(x.data_ptr()):
+        return x
+    key = (name, what, x.dtype)
+    found = _staged.get(key)
+    if found is None or found.numel() < x.numel():
+        found = torch._C._distributed_c10d._SymmetricMemory.empty_strided_p2p((x.numel(),), (1,), x.dtype, x.device, None)
+        torch._C._distributed_c10d._SymmetricMemory.rendezvous(found, name)
+        _staged[key] = found
+    return found[:x.numel()].view(x.shape)
+
+
+def _run(what: str, out: torch.Tensor, x: torch.Tensor, name: str, op: str = "sum", root: int = 0, in_blocks: int = 1,
+         out_blocks: int = 1) -> None:
+    if out.dtype != x.dtype or not out.is_contiguous() or not x.is_contiguous():
+        raise ValueError(f"pgas.torch.{what}: tensors are contiguous and of one type, not {out.dtype} and {x.dtype}")
+    count = x.numel() // in_blocks
+    if count * in_blocks != x.numel() or out.numel() != count * out_blocks:
+        raise ValueError(f"pgas.torch.{what}: {x.numel()} elements in and {out.numel()} out do not fit: {in_blocks} blocks in, {out_blocks} "
+                         "out")
+    joined = world()
+    joined.check()
+    if name not in _groups:
+        _meet(name)
+    to = _symmetric(out, name, "out")
+    source = to if out is x else _symmetric(x, name, "in")
+    if source is not x:
+        source.copy_(x)
+    stream = None if joined.device is None else _current_of("torch", joined.device)
+    dtype = str(x.dtype).removeprefix("torch.")
+    dst, src = (0 if each.numel() == 0 else _extension.alias(each.data_ptr(), name) for each in (to, source))
+    _groups[name].team._group.collective(what, dtype, _operation(op), dst, src, count, root, (1, 1), stream)
+    if to is not out:
+        out.copy_(to)
+
+
+def _size(name: str) -> int:
+    if name not in _groups:
+        _meet(name)
+    return _groups[name].team.n_pes
+
+
+@torch.library.custom_op("pgas_symm::all_reduce", mutates_args=("x",))
+def _all_reduce(x: torch.Tensor, op: str, group: str) -> None:
+    _run("all_reduce", x, x, group, op)
+
+
+@torch.library.custom_op("pgas_symm::broadcast", mutates_args=("x",))
+def _broadcast(x: torch.Tensor, root: int, group: str) -> None:
+    _run("broadcast", x, x, group, root=root)
+
+
+@torch.library.custom_op("pgas_symm::all_gather", mutates_args=("out",))
+def _all_gather(out: torch.Tensor, x: torch.Tensor, group: str) -> None:
+    _run("all_gather", out, x, group, out_blocks=_size(group))
+
+
+@torch.library.custom_op("pgas_symm::reduce_scatter", mutates_args=("out",))
+def _reduce_scatter(out: torch.Tensor, x: torch.Tensor, op: str, group: str) -> None:
+    _run("reduce_scatter", out, x, group, op, in_blocks=_size(group))
+
+
+@torch.library.custom_op("pgas_symm::all_to_all", mutates_args=("out",))
+def _all_to_all(out: torch.Tensor, x: torch.Tensor, group: str) -> None:
+    n = _size(group)
+    _run("all_to_all", out, x, group, in_blocks=n, out_blocks=n)
+
+
+# These change what they are given and return nothing, which is all that a compiler has to know of them.
+for _each in (_all_reduce, _broadcast, _all_gather, _reduce_scatter, _all_to_all):
+    _each.register_fake(lambda *_: None)
+
+
+def all_reduce(x: torch.Tensor, op: str = "sum", group: Any = None) -> torch.Tensor:
+    """The tensors of all ranks combined, on every rank, in place; in the current stream. op: sum, prod, min, max, band, bor, bxor.
+
+    Here and below, tensors were given to symm_mem.rendezvous() with this group. Others are copied to and from symmetric memory that
+    the group keeps, on all ranks or none."""
+    _all_reduce(x, op, _name_of(group))
+    return x
+
+
+def broadcast(x: torch.Tensor, root: int = 0, group: Any = None) -> torch.Tensor:
+    """The tensor of rank `root` of the group, on every rank, in place."""
+    _broadcast(x, root, _name_of(group))
+    return x
+
+
+def all_gather(out: torch.Tensor, x: torch.Tensor, group: Any = None) -> torch.Tensor:
+    """The tensors of all ranks one behind the other, in `out` of every rank."""
+    _all_gather(out, x, _name_of(group))
+    return out
+
+
+def reduce_scatter(out: torch.Tensor, x: torch.Tensor, op: str = "sum", group: Any = None) -> torch.Tensor:
+    """The tensors of all ranks combined; block k of the result in `out` of rank k."""
+    _reduce_scatter(out, x, op, _name_of(group))
+    return out
+
+
+def all_to_all(out: torch.Tensor, x: torch.Tensor, group: Any = None) -> torch.Tensor:
+    """Block j of rank i's `x` becomes block i of rank j's `out`."""
+    _all_to_all(out, x, _name_of(group))
+    return out
+
+
+__all__ = ["all_gather", "all_reduce", "all_to_all", "broadcast", "enable", "init_process_group", "mem_pool", "reduce_scatter", "world"]

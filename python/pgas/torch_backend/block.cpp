@@ -1,0 +1,77 @@
+#include "block.hpp"
+
+#include <c10/core/impl/VirtualGuardImpl.h>
+
+#include <utility>
+
+#include "group_view.hpp"
+#include "wait_for_gpu.hpp"
+
+namespace pgas::torch_backend {
+namespace {
+
+constexpr std::size_t alignment = 128;
+constexpr std::size_t granularity = std::size_t{2} << 20;
+
+constexpr std::size_t round_up(std::size_t value, std::size_t to) { return (value + to - 1) / to * to; }
+
+memory_place place_of(int device) { return device < 0 ? memory_place::host() : memory_place::gpu(device); }
+
+}  // namespace
+
+block::block(int device, std::size_t bytes, std::size_t pad_bytes, std::optional<std::string> group)
+    : device_(device),
+      bytes_(bytes),
+      pad_bytes_(pad_bytes),
+      pad_offset_(round_up(bytes, alignment)),
+      words_begin_(round_up(pad_offset_ + pad_bytes, alignment)),
+      total_(round_up(words_begin_ + groups * 2 * words() * sizeof(signal_t), granularity)),
+      memory_(shared_memory::make(place_of(device), total_)),
+      group_(std::move(group)) {}
+
+std::size_t block::words_offset(std::size_t group_slot) const {
+  return words_begin_ + group_slot * 2 * words() * sizeof(signal_t);
+}
+
+void* block_table::allocate(std::size_t bytes, std::size_t pad_bytes, std::optional<std::string> group) {
+  release_freed();
+  auto made = std::make_shared<block>(device_, bytes, pad_bytes, std::move(group));
+  void* const buffer = made->data();
+  const std::lock_guard guard(lock_);
+  blocks_.emplace(made->data(), std::move(made));
+  return buffer;
+}
+
+void block_table::free(void* buffer) {
+  const std::lock_guard guard(lock_);
+  const auto found = blocks_.find(static_cast<std::byte*>(buffer));
+  if (found == blocks_.end())
+    throw error(code::invalid_free, "pgas.torch: no symmetric allocation of this process starts there");
+  freed_.push_back(std::move(found->second));
+  blocks_.erase(found);
+}
+
+void block_table::release_freed() {
+  std::vector<std::shared_ptr<block>> freed;
+  {
+    const std::lock_guard guard(lock_);
+    if (freed_.empty()) return;
+    if (device_ >= 0 && is_capturing(device_)) return;
+    freed.swap(freed_);
+  }
+  if (device_ >= 0) wait_for_gpu(device_);
+  for (const std::shared_ptr<block>& each : freed) each->views.clear();
+}
+
+std::optional<block_table::place> block_table::find(const void* address) {
+  const std::lock_guard guard(lock_);
+  const auto* const wanted = static_cast<const std::byte*>(address);
+  auto behind = blocks_.upper_bound(const_cast<std::byte*>(wanted));
+  if (behind == blocks_.begin()) return std::nullopt;
+  const std::shared_ptr<block>& candidate = std::prev(behind)->second;
+  const auto offset = static_cast<std::size_t>(wanted - candidate->data());
+  if (offset >= std::max<std::size_t>(candidate->bytes(), 1)) return std::nullopt;
+  return place{candidate, offset};
+}
+
+}  // namespace pgas::torch_backend

@@ -1,0 +1,71 @@
+#include "group.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+namespace pgas::torch_backend {
+namespace {
+
+std::string text_of(const rendezvous_log::entry& entry) {
+  return "allocation " + std::to_string(entry.allocation) + " of " + std::to_string(entry.bytes) + " bytes at offset " +
+         std::to_string(entry.offset);
+}
+
+}  // namespace
+
+rendezvous_log::entry rendezvous_log::read(const rendezvous_page& page, std::uint64_t number) {
+  const rendezvous_record& found = page.records[number % rendezvous_page::length];
+  return {found.allocation.load(std::memory_order_relaxed), found.offset.load(std::memory_order_relaxed),
+          found.bytes.load(std::memory_order_relaxed)};
+}
+
+void rendezvous_log::await_room(std::uint64_t number, const world& of) const {
+  constexpr auto limit = std::chrono::seconds(60);
+  const auto end = std::chrono::steady_clock::now() + limit;
+  for (std::size_t rank = 0; rank < pages_.size(); ++rank) {
+    while (pages_[rank] != nullptr &&
+           pages_[rank]->calls.load(std::memory_order_acquire) + rendezvous_page::length <= number) {
+      of.check();
+      if (std::chrono::steady_clock::now() >= end)
+        throw error(code::wait_timeout, "pgas.torch: rendezvous " + std::to_string(number) + " of group '" + group_ +
+                                            "': rank " + std::to_string(rank) + " has made " +
+                                            std::to_string(pages_[rank]->calls.load()) +
+                                            " of them, and none for 60 s: all ranks make the same ones");
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+}
+
+void rendezvous_log::compare(std::size_t rank, std::uint64_t up_to) {
+  const rendezvous_page* const theirs = pages_[rank];
+  const std::uint64_t last = std::min(theirs->calls.load(std::memory_order_acquire), up_to);
+  while (compared_[rank] < last && difference_.empty()) {
+    const std::uint64_t number = ++compared_[rank];
+    const entry here = read(*pages_[static_cast<std::size_t>(rank_)], number);
+    const entry there = read(*theirs, number);
+    if (here == there) continue;
+    different_rank_ = static_cast<int>(rank);
+    difference_ =
+        "pgas.torch: at rendezvous " + std::to_string(number) + " of group '" + group_ + "' rank " +
+        std::to_string(rank) + " has " + text_of(there) + ", rank " + std::to_string(rank_) + " has " + text_of(here) +
+        ": all ranks meet over the same tensors in the same order. In a memory pool they also have to free and "
+        "reuse its blocks in the same order: make the same allocations on all ranks while the pool is used";
+  }
+}
+
+void rendezvous_log::enter(const entry& mine, const world& of) {
+  rendezvous_page& page = *pages_[static_cast<std::size_t>(rank_)];
+  const std::uint64_t number = page.calls.load(std::memory_order_relaxed) + 1;
+  await_room(number, of);
+  rendezvous_record& record = page.records[number % rendezvous_page::length];
+  record.allocation.store(mine.allocation, std::memory_order_relaxed);
+  record.offset.store(mine.offset, std::memory_order_relaxed);
+  record.bytes.store(mine.bytes, std::memory_order_relaxed);
+  page.calls.store(number, std::memory_order_release);
+  for (std::size_t rank = 0; rank < pages_.size(); ++rank)
+    if (pages_[rank] != nullptr && static_cast<int>(rank) != rank_) compare(rank, number);
+  if (!difference_.empty()) throw error(code::asymmetric_call, difference_, different_rank_);
+}
+
+}  // namespace pgas::torch_backend

@@ -1,0 +1,72 @@
+/// @file
+/// A block as the ranks of a group see it, and torch's handle of it.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "block.hpp"
+#include "group.hpp"
+
+namespace pgas::torch_backend {
+
+/// A block that a group has registered. Dropping it is local: the addresses stay mapped until all ranks have dropped
+/// theirs.
+///
+/// *Memory* this rank's own part is used at its first address only, that of torch's tensor; words are used by this
+/// backend at the second one, the alias.
+class group_view {
+ public:
+  /// Collective over the group. @param device of torch @param number of the allocation in the group
+  group_view(world& w, const std::shared_ptr<group>& of, const std::shared_ptr<block>& from, c10::Device device,
+             std::uint64_t number);
+
+  [[nodiscard]] const std::vector<void*>& buffers() const { return buffers_; }
+  [[nodiscard]] const std::vector<void*>& pads() const { return pads_; }
+  [[nodiscard]] void** buffers_on_device() const { return static_cast<void**>(table_.data_ptr()); }
+  [[nodiscard]] void** pads_on_device() const { return buffers_on_device() + buffers_.size(); }
+  [[nodiscard]] int* ranks_on_device() const {
+    return reinterpret_cast<int*>(buffers_on_device() + 2 * buffers_.size());
+  }
+  [[nodiscard]] std::size_t bytes() const { return bytes_; }
+  [[nodiscard]] std::uint64_t number() const { return number_; }
+  [[nodiscard]] const group& of() const { return *group_; }
+  [[nodiscard]] c10::Device device() const { return device_; }
+  /// The symmetric address of a byte of the buffer.
+  [[nodiscard]] std::byte* alias(std::size_t offset) const {
+    return static_cast<std::byte*>(registered_.data()) + offset;
+  }
+
+  /// In torch's current stream on a GPU; on the host heap they return when they are done.
+  void barrier(int channel, std::size_t timeout_ms);
+  void put_signal(int to, int channel);
+  void wait_signal(int from, int channel, std::size_t timeout_ms);
+
+ private:
+  /// The words of a channel; of put_signal() after those of barriers. *Errors* invalid_argument.
+  [[nodiscard]] signal_t* words(int channel, bool of_put_signal, const char* what) const;
+  /// Calls body(the stream), and waits for it on the host heap.
+  template <class Body>
+  void on_stream(int channel, const Body& body);
+
+  world& world_;
+  std::shared_ptr<group> group_;
+  c10::Device device_;
+  std::size_t bytes_;
+  std::uint64_t number_;
+  std::size_t words_offset_;
+  std::size_t words_;
+  registration registered_;
+  std::vector<void*> buffers_;
+  std::vector<void*> pads_;
+  at::Tensor table_;  ///< on the device: buffers, pads, global ranks
+  std::mutex streams_lock_;
+  std::map<int, stream> streams_;  ///< of the host heap, by channel
+};
+
+}  // namespace pgas::torch_backend

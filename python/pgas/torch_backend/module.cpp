@@ -1,0 +1,173 @@
+// The backend "PGAS" of torch.distributed._symmetric_memory, and what pgas/torch.py calls of it.
+#include <c10/core/Device.h>
+#include <torch/csrc/utils/pybind.h>
+
+#include <torch/csrc/distributed/c10d/symm_mem/SymmetricMemory.hpp>
+
+#include "backend.hpp"
+
+namespace py = pybind11;
+
+namespace pgas::torch_backend {
+namespace {
+
+namespace symm = c10d::symmetric_memory;
+
+/// Without Python's lock in a scope, where the thread has it.
+class without_gil {
+ public:
+  without_gil() : state_(PyGILState_Check() != 0 ? PyEval_SaveThread() : nullptr) {}
+  ~without_gil() {
+    if (state_ != nullptr) PyEval_RestoreThread(state_);
+  }
+  without_gil(const without_gil&) = delete;
+  without_gil& operator=(const without_gil&) = delete;
+
+ private:
+  PyThreadState* state_;
+};
+
+/// A tensor's place in a block, as a group has it.
+class handle final : public symm::SymmetricMemory {
+ public:
+  handle(std::shared_ptr<group_view> view, std::size_t offset) : view_(std::move(view)), offset_(offset) {}
+
+  std::vector<void*> get_buffer_ptrs() override { return view_->buffers(); }
+  std::vector<void*> get_signal_pad_ptrs() override { return view_->pads(); }
+  void** get_buffer_ptrs_dev() override { return view_->buffers_on_device(); }
+  void** get_signal_pad_ptrs_dev() override { return view_->pads_on_device(); }
+  size_t get_buffer_size() override { return view_->bytes(); }
+  size_t get_offset() override { return offset_; }
+  bool has_multicast_support() override { return false; }
+  void* get_multicast_ptr() override { return nullptr; }
+  void barrier(int channel, size_t timeout_ms) override {
+    const without_gil free;
+    view_->barrier(channel, timeout_ms);
+  }
+  void put_signal(int dst_rank, int channel, size_t /*timeout_ms: it waits for nothing*/) override {
+    const without_gil free;
+    view_->put_signal(dst_rank, channel);
+  }
+  void wait_signal(int src_rank, int channel, size_t timeout_ms) override {
+    const without_gil free;
+    view_->wait_signal(src_rank, channel, timeout_ms);
+  }
+  int get_rank() override { return view_->of().members().my_pe(); }
+  int get_world_size() override { return view_->of().members().n_pes(); }
+  c10::Device get_device() override { return view_->device(); }
+  const std::vector<int>& get_rank_to_global_rank() override { return view_->of().global_ranks(); }
+  int* get_rank_to_global_rank_dev() override { return view_->ranks_on_device(); }
+  bool world_within_direct_access() override {
+    for (const void* const each : view_->buffers())
+      if (each == nullptr) return false;
+    return true;
+  }
+
+ private:
+  std::shared_ptr<group_view> view_;
+  std::size_t offset_;
+};
+
+/// Functions that only some versions of torch have are not marked as overriding.
+class allocator final : public symm::SymmetricMemoryAllocator {
+ public:
+  explicit allocator(c10::DeviceType type) : type_(type) {}
+
+  void* alloc(size_t size, int device, const std::optional<std::string>& group) override {
+    return backend::get().allocate(size, device, symm::get_signal_pad_size(), group);
+  }
+  void free(void* buffer) override {
+    if (!symm::is_finalizing()) backend::get().blocks().free(buffer);
+  }
+  size_t get_alloc_size(void* buffer) override { return backend::get().place_of(buffer).of->bytes(); }
+  c10::intrusive_ptr<symm::SymmetricMemory> rendezvous(void* buffer, const std::optional<std::string>& group) override {
+    const without_gil free;
+    auto [view, offset] = backend::get().rendezvous(buffer, group);
+    return c10::make_intrusive<handle>(std::move(view), offset);
+  }
+  bool has_multicast_support(int /*device*/) override { return false; }
+  c10::DeviceType supported_device_type() override { return type_; }
+  std::string name() override { return "PGAS"; }
+  bool has_allocation(void* buffer) { return backend::get().blocks().find(buffer).has_value(); }
+  int64_t get_alloc_id(void* buffer) {
+    const auto found = backend::get().blocks().find(buffer);
+    return found ? static_cast<int64_t>(found->offset)
+                 : -1;  // the log of the group compares more than torch does by this
+  }
+
+ private:
+  c10::DeviceType type_;
+};
+
+/// As pgas.Error of Python, whose class `raise` makes.
+void translate_errors(const py::object& raise) {
+  static const auto* const make = new py::object(raise);
+  py::register_exception_translator([](std::exception_ptr thrown) {
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const error& e) {
+      const py::object made = (*make)(e.what(), static_cast<int>(e.code()), e.pe());
+      PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(made.ptr())), made.ptr());
+    }
+  });
+}
+
+void enable(std::uintptr_t world_address, const py::object& find_group, const py::object& error_class) {
+  static bool registered = false;
+  auto& joined = *reinterpret_cast<world*>(world_address);
+  backend::set(joined, [find = std::make_shared<py::object>(find_group)](const std::string& name) {
+    const py::gil_scoped_acquire lock;
+    (*find)(name);
+  });
+  if (registered) return;
+  registered = true;
+  translate_errors(error_class);
+  const auto type = joined.device() < 0 ? c10::DeviceType::CPU : c10::DeviceType::CUDA;
+  symm::register_availability("PGAS", c10::make_intrusive<allocator>(type));
+}
+
+void add_group(const std::string& name, std::uintptr_t members, std::size_t slot, std::vector<int> global_ranks,
+               const std::vector<std::uintptr_t>& pages) {
+  std::vector<rendezvous_page*> mapped;
+  for (const std::uintptr_t each : pages) mapped.push_back(reinterpret_cast<rendezvous_page*>(each));
+  backend::get().add(std::make_shared<group>(name, *reinterpret_cast<const team*>(members), slot,
+                                             std::move(global_ranks), std::move(mapped)),
+                     name);
+}
+
+}  // namespace
+}  // namespace pgas::torch_backend
+
+// For torch.cuda.memory.CUDAPluggableAllocator, which finds them by their names.
+extern "C" {
+[[gnu::visibility("default")]] void* pgas_torch_pool_allocate(std::ptrdiff_t bytes, int device, void* /*stream*/) {
+  return pgas::torch_backend::backend::get().allocate(static_cast<std::size_t>(bytes), device,
+                                                      c10d::symmetric_memory::get_signal_pad_size(), std::nullopt);
+}
+[[gnu::visibility("default")]] void pgas_torch_pool_free(void* buffer, std::ptrdiff_t, int, void* /*stream*/) {
+  if (!c10d::symmetric_memory::is_finalizing()) pgas::torch_backend::backend::get().blocks().free(buffer);
+}
+}
+
+PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {
+  using namespace pgas::torch_backend;
+  m.def("enable", &enable);
+  m.def("add_group", &add_group);
+  m.def("alias", [](std::uintptr_t address, const std::string& group) {
+    return reinterpret_cast<std::uintptr_t>(backend::get().alias(reinterpret_cast<const void*>(address), group));
+  });
+  m.def("has_allocation", [](std::uintptr_t address) {
+    return backend::get().blocks().find(reinterpret_cast<const void*>(address)).has_value();
+  });
+  m.def("block_of", [](std::uintptr_t address) -> std::optional<std::pair<std::uintptr_t, std::size_t>> {
+    const auto found = backend::get().blocks().find(reinterpret_cast<const void*>(address));
+    if (!found) return std::nullopt;
+    return std::pair(reinterpret_cast<std::uintptr_t>(found->of->data()), found->of->total());
+  });
+  m.def("release_freed", [] {
+    const without_gil free;
+    backend::get().blocks().release_freed();
+  });
+  m.attr("groups_of_a_block") = block::groups;
+  m.attr("page_bytes") = sizeof(rendezvous_page);
+}
