@@ -149,9 +149,29 @@ for example in triton_ring triton_all_reduce triton_halo triton_moe cupy_kernel 
   esac
   for n in 2 4; do beside "$example $n" 120 "$needs" "^PE" "${with[@]}" $(run $n) "$examples/$example.py"; done
 done
+# torch's symmetric memory: its extension is built with the wheel, or compiled here, once.
+symm_mem="torch"
+if ! ls "$temporary"/site/pgas/_torch_backend.*.so >/dev/null 2>&1; then
+  if command -v "${CXX:-c++}" >/dev/null; then
+    program "pgas.torch is compiled" 200 torch "" "$python" -c "import pgas._torch_build as build; build.load()"
+  else
+    symm_mem="torch c++"  # is no module, so the programs are skipped
+  fi
+fi
+for n in 2 4; do
+  beside "torch_symm_mem.py $n" 200 "$symm_mem" "is content" $(run $n) "$here/pe/torch_symm_mem.py" "$temporary/meeting.$n"
+  beside "torch_operators.py $n" 120 "$symm_mem" "is content" $(run $n) "$here/pe/torch_operators.py"
+  beside "torch_symm_mem.py divergence $n" 90 "$symm_mem" "is content" $(run $n) "$here/pe/torch_symm_mem.py" "$temporary/divergence.$n" divergence
+  for example in tutorial all_reduce matmul shared_weights; do
+    needs=$symm_mem
+    case $example in all_reduce | matmul) needs+=" triton" ;; esac
+    beside "symm_mem_$example $n" 120 "$needs" "^PE" $(run $n) "$examples/symm_mem_$example.py"
+  done
+done
 wait
 # Alone: one kills a PE, which under MPS others would notice, and the rest are times.
 program "pytest test_gpu.py (sharing, dead PE)" 150 "pytest torch" "" "$python" -m pytest -p no:cacheprovider -q -rs -m gpu "$here/test_gpu.py" -k "not operations"
+program "torch_symm_mem.py lost_signal" 90 "$symm_mem" "rank 0 was told" bash -c '"$@"; true' -- $(run 2) "$here/pe/torch_symm_mem.py" "$temporary/lost" lost_signal
 program "latency.py" 120 "torch triton cupy" "ratio" $(run 2) "$here/kernels/latency.py"
 program "overhead.py torch" 90 torch "result" $(run 2) "$here/pe/overhead.py" torch
 program "overhead.py cupy" 90 cupy "result" $(run 2) "$here/pe/overhead.py" cupy

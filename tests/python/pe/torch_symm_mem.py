@@ -1,0 +1,334 @@
+"""torch's symmetric memory with the backend PGAS, on the host heap or on GPUs, which ranks may share.
+
+    pgasrun -n 4 python torch_symm_mem.py FILE [PART...]      FILE: where torch.distributed meets; not there yet
+    torchrun --nproc-per-node 4 torch_symm_mem.py env [PART...]
+"""
+
+import gc
+import os
+import random
+import signal
+import sys
+import time
+
+import torch
+import torch.distributed as dist
+import torch.distributed._symmetric_memory as symm_mem
+
+import pgas
+import pgas.torch
+
+meeting = sys.argv[1]
+on_gpu = os.environ.get("PGAS_HEAP") != "host"
+if on_gpu:
+    torch.cuda.set_device(int(os.environ.get("LOCAL_RANK", 0)) % torch.cuda.device_count())
+if meeting == "env":
+    dist.init_process_group("gloo")
+    world = pgas.torch.enable(group=True)
+else:
+    world = pgas.join(like="torch", device=0 if on_gpu else None)
+    dist.init_process_group("gloo", init_method=f"file://{meeting}", rank=world.my_pe, world_size=world.n_pes)
+    assert pgas.torch.enable(world) is world
+rank, n = dist.get_rank(), dist.get_world_size()
+device = torch.device("cuda", torch.cuda.current_device()) if on_gpu else torch.device("cpu")
+everyone = dist.group.WORLD
+right, left = (rank + 1) % n, (rank - 1) % n
+
+
+def done():
+    if on_gpu:
+        torch.cuda.synchronize()
+
+
+def met(shape, dtype=torch.float32, group=everyone):
+    x = symm_mem.empty(shape, dtype=dtype, device=device)
+    return x, symm_mem.rendezvous(x, group)
+
+
+def raises(call, *words):
+    """The pgas.Error of a call, with these words in it."""
+    try:
+        call()
+        done()
+        world.check()
+    except pgas.Error as said:
+        assert all(str(word) in str(said) for word in words), said
+        return said
+    raise AssertionError(f"no error with {words}")
+
+
+def buffers():
+    """Allocation, rendezvous, peers' buffers with offsets and types, signal pads."""
+    assert symm_mem.get_backend(device) == "PGAS"
+    x, handle = met((4, 8))
+    assert (handle.rank, handle.world_size, handle.buffer_size) == (rank, n, 128) and not handle.multicast_ptr
+    assert handle.buffer_ptrs[rank] == x.data_ptr() and len(handle.signal_pad_ptrs) == n and handle.offset == 0
+    x.fill_(rank)
+    handle.barrier()
+    for peer in range(n):
+        there = handle.get_buffer(peer, (4, 8), torch.float32)
+        assert there.device == device and (there == peer).all()
+        assert (handle.get_buffer(peer, (3,), torch.float32, 5) == peer).all()
+    assert (handle.get_remote_tensor(right, (4, 8), torch.float32) == right).all()
+    handle.barrier()
+    handle.get_buffer(right, (2,), torch.int64, 1).fill_(100 + rank)
+    handle.barrier()
+    assert x.view(torch.int64).flatten()[1:3].tolist() == [100 + left] * 2
+    assert (handle.get_signal_pad(rank) == 0).all() and handle.get_signal_pad(right, (4,), torch.int64).shape == (4,)
+    assert handle.buffer_ptrs_dev != 0 and handle.signal_pad_ptrs_dev != 0
+    again = symm_mem.rendezvous(x, everyone)
+    assert again.buffer_ptrs == handle.buffer_ptrs
+    handle.barrier()
+    try:
+        symm_mem.rendezvous(torch.empty(4, device=device), everyone)
+        raise AssertionError("a tensor of torch's own is no symmetric memory")
+    except pgas.Error as said:
+        assert "symm_mem.empty()" in str(said)
+
+
+def signals():
+    """Barriers and signals by channel."""
+    x, handle = met(64, torch.int32)
+    for i in range(50):
+        x[0] = i
+        handle.barrier(channel=i % 4, timeout_ms=20000)
+        assert handle.get_buffer(right, (1,), torch.int32).item() == i
+        handle.barrier(channel=4)
+    for i in range(50):
+        handle.get_buffer(right, (1,), torch.int32, 1).fill_(i)
+        handle.put_signal(right, channel=3)
+        handle.wait_signal(left, channel=3, timeout_ms=20000)
+        assert x[1].item() == i
+        handle.barrier()
+    done()
+    raises(lambda: handle.barrier(channel=1 << 20), "there is no channel", "set_signal_pad_size")
+    raises(lambda: handle.put_signal(n, channel=0), "no rank")
+
+
+def subgroups():
+    """The two halves, and the odd ones; one tensor in several groups."""
+    groups = [dist.new_group(list(range(n // 2 or 1))), dist.new_group(list(range(n // 2 or 1, n)) or [0]), dist.new_group(list(range(0, n, 2)))]
+    x, whole = met(16)
+    for number, group in enumerate(groups):
+        if dist.get_rank(group) < 0:
+            continue
+        y, handle = met(16, group=group)
+        both = symm_mem.rendezvous(x, group)
+        me, size = dist.get_rank(group), dist.get_world_size(group)
+        for z, view in ((x, both), (y, handle)):
+            z.fill_(100 * number + me)
+            view.barrier()
+            assert [view.get_buffer(peer, (1,), torch.float32).item() for peer in range(size)] == [100 * number + peer for peer in range(size)]
+            view.barrier()
+        total = pgas.torch.all_reduce(y, "sum", group)
+        assert (total == 100 * number * size + size * (size - 1) // 2).all()
+    whole.barrier()
+    dist.barrier()
+
+
+def collectives():
+    """Those of pgas.torch, also compiled."""
+    x, _ = met(n * 8)
+    y, _ = met(n * 8)
+    small, _ = met(8)
+    x.fill_(rank + 1)
+    assert (pgas.torch.all_reduce(x) == n * (n + 1) / 2).all()
+    small.fill_(rank)
+    assert pgas.torch.all_gather(y, small).view(n, 8)[:, 0].tolist() == list(range(n))
+    x.copy_(torch.arange(n * 8))
+    pgas.torch.reduce_scatter(small, x, "max")
+    assert small.tolist() == list(range(rank * 8, rank * 8 + 8))
+    x.fill_(rank)
+    assert pgas.torch.all_to_all(y, x).view(n, 8)[:, 0].tolist() == list(range(n))
+    x.fill_(rank)
+    assert (pgas.torch.broadcast(x, n - 1) == n - 1).all()
+
+    @torch.compile(backend="aot_eager", fullgraph=True)
+    def step(x):
+        x.mul_(2)
+        pgas.torch.all_reduce(x, "sum")
+        return x + 1
+
+    for _ in range(3):
+        x.fill_(1)
+        assert (step(x) == 2 * n + 1).all()
+    assert (pgas.torch.all_reduce(torch.ones(4, device=device)) == n).all()  # through memory of the group
+    late = torch.empty(4, device=device)
+    try:
+        pgas.torch.all_gather(late, late)
+        raise AssertionError("sizes that do not fit")
+    except ValueError as said:
+        assert n == 1 or "do not fit" in str(said)
+    except AssertionError:
+        assert n == 1
+
+
+def dropping(count=1000):
+    """Tensors that each rank drops in an order of its own, with exceptions in between."""
+    order = random.Random(rank)
+    count = int(count)
+    kept = []
+    descriptors = len(os.listdir("/proc/self/fd"))
+    for i in range(count):
+        x, handle = met(256)
+        if i % 100 == 0:
+            x.fill_(rank)
+            handle.barrier()
+            assert (handle.get_buffer(right, (256,), torch.float32) == right).all()
+            handle.barrier()
+        kept.append((x, handle) if i % 3 else (x, None))
+        try:
+            if i % 7 == 0:
+                raise KeyError(kept)
+        except KeyError:
+            pass
+        while len(kept) > 8:
+            kept.pop(order.randrange(len(kept)))
+    kept.clear()
+    del x, handle
+    gc.collect()
+    met(16)
+    assert len(os.listdir("/proc/self/fd")) < descriptors + 100, len(os.listdir("/proc/self/fd"))
+    dist.barrier()
+
+
+def pool():
+    """Memory of a torch.cuda.MemPool: results of torch's operators, blocks that are freed and used again, streams."""
+    if not on_gpu:
+        return
+    memory = pgas.torch.mem_pool(everyone)
+    a, b = torch.randn(256, 256, device=device), torch.randn(256, 256, device=device)
+    for i in range(10):
+        with torch.cuda.use_mem_pool(memory):
+            y = torch.mm(a, b)
+            z = torch.full((1000,), float(rank), device=device)
+        hy, hz = symm_mem.rendezvous(y, everyone), symm_mem.rendezvous(z, everyone)
+        assert hy.buffer_ptrs[rank] + hy.offset == y.data_ptr()
+        hz.barrier()
+        assert (hz.get_remote_tensor(right, (1000,), torch.float32) == right).all()
+        assert torch.allclose(pgas.torch.all_reduce(y.clone() if i % 2 else y), sum_of(torch.mm(a, b)), rtol=1e-3, atol=1e-2)
+        hz.barrier()
+        with torch.cuda.stream(torch.cuda.Stream()):
+            hz.barrier(channel=1)
+        done()
+        del y, z, hy, hz
+        if i % 3 == 2:
+            torch.cuda.empty_cache()
+        dist.barrier()
+
+
+def sum_of(x):
+    """Of all ranks, by the host."""
+    total = x.cpu()
+    dist.all_reduce(total)
+    return total.to(device)
+
+
+def graph():
+    """Barriers, signals and a collective in a CUDA graph, replayed."""
+    if not on_gpu:
+        return
+    x, handle = met(64, torch.int32)
+    y, _ = met(64, torch.int32)
+    x.zero_()
+    done()
+    dist.barrier()
+    there = handle.get_buffer(right, (64,), torch.int32)
+
+    def step():
+        there.add_(1)
+        handle.barrier()
+        y.copy_(x)
+        pgas.torch.all_reduce(y)
+        handle.put_signal(right, channel=1)
+        handle.wait_signal(left, channel=1)
+
+    own = torch.cuda.Stream()
+    with torch.cuda.stream(own):
+        step()
+    own.synchronize()
+    dist.barrier()
+    captured = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(captured, stream=own):
+        step()
+    for i in range(20):
+        captured.replay()
+        done()
+        assert x[0].item() == i + 2 and y[5].item() == n * (i + 2), (x[0].item(), y[5].item())
+        dist.barrier()
+
+
+def torch_operators():
+    """torch's own operators that need addresses only, and one that needs multicast."""
+    if not on_gpu:
+        return
+    name = everyone.group_name
+    x, _ = met(8192, torch.bfloat16)
+    for operator in (torch.ops.symm_mem.one_shot_all_reduce, torch.ops.symm_mem.two_shot_all_reduce_):
+        x.fill_(rank + 1)
+        assert (operator(x, "sum", name) == n * (n + 1) / 2).all(), operator
+        done()
+        dist.barrier()
+    try:
+        torch.ops.symm_mem.multimem_all_reduce_(x, "sum", name)
+        raise AssertionError("there is no multicast")
+    except RuntimeError as said:
+        print("multimem_all_reduce_:", str(said).splitlines()[0], flush=True)
+
+
+def divergence():
+    """Ranks that meet over different tensors are told, each of them, and by name. The last part: the group is of no use then."""
+    a, _ = met(16)
+    b, _ = met(32)
+    dist.barrier()
+    mine = a if rank == 0 else b
+    met_both = []
+    for _ in range(2):
+        try:
+            symm_mem.rendezvous(mine, everyone)
+            met_both.append(None)
+        except pgas.Error as said:
+            assert said.code == pgas.Code.asymmetric_call and "rank 0 has" in str(said) or "has allocation" in str(said)
+            met_both.append(str(said))
+        dist.barrier()
+    if n > 1:
+        assert met_both[1] is not None and "of 64 bytes" in met_both[1] and "of 128 bytes" in met_both[1], met_both
+
+
+def lost_signal():
+    """A wait that nobody ends names the rank. The last part: the world has failed then."""
+    _, handle = met(16)
+    if rank == 0:
+        raises(lambda: handle.wait_signal(n - 1, channel=0, timeout_ms=300), "300 ms", f"PE {n - 1}")
+        print("rank 0 was told", flush=True)
+        os._exit(0)
+    time.sleep(20)
+
+
+def killed_in(where):
+    """Rank 1 is killed while the others wait for it. The last part."""
+    x, handle = met(16, torch.int64)
+    pgas.torch.all_reduce(x)  # the first call loads what it needs
+    late = dist.new_group() if where == "group" else None
+    dist.barrier()
+    if rank == 1:
+        time.sleep(0.5)
+        os.kill(os.getpid(), signal.SIGKILL)
+    calls = {"rendezvous": lambda: met(32), "group": lambda: symm_mem.rendezvous(x, late), "barrier": lambda: handle.barrier(),
+             "signal": lambda: handle.wait_signal(1, channel=0), "collective": lambda: pgas.torch.all_reduce(x)}
+    began = time.monotonic()
+    said = raises(calls[where])
+    assert said.code == pgas.Code.peer_lost and said.pe == 1, said
+    print(f"lost rank 1 after {time.monotonic() - began - 0.5:.2f} s", flush=True)
+    os._exit(0)
+
+
+parts = [buffers, signals, subgroups, collectives, pool, graph, torch_operators, dropping]
+for name in sys.argv[2:] or [part.__name__ for part in parts]:
+    globals()[name.split(":")[0]](*name.split(":")[1:])
+    if rank == 0:
+        print(f"{name} passed", flush=True)
+done()
+print(f"rank {rank} is content", flush=True)
+dist.barrier()
+dist.destroy_process_group()

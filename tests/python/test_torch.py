@@ -1,0 +1,45 @@
+"""torch's symmetric memory with the backend PGAS, on the host heap."""
+
+import pathlib
+import sys
+
+import pytest
+
+from conftest import launcher, run
+
+pytest.importorskip("torch")
+PROGRAM = pathlib.Path(__file__).parent / "pe" / "torch_symm_mem.py"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compiled():
+    """The extension, once, before many processes ask for it."""
+    run([sys.executable, "-c", "import pgas._torch_build; pgas._torch_build.load()"], timeout=300).check()
+
+
+@pytest.mark.parametrize("n", [1, 2, 4])
+def test_all_parts(n, tmp_path):
+    job = run([*launcher(n), PROGRAM, tmp_path / "meeting"], timeout=120).check()
+    assert job.out.count("is content") == n
+
+
+def test_by_torchrun():
+    job = run([sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", 2, PROGRAM, "env", "buffers", "signals"],
+              timeout=120).check()
+    assert job.out.count("is content") == 2
+
+
+@pytest.mark.parametrize("n", [2, 4])
+def test_ranks_that_differ_are_named(n, tmp_path):
+    assert run([*launcher(n), PROGRAM, tmp_path / "meeting", "divergence"], timeout=60).check().out.count("is content") == n
+
+
+def test_a_signal_that_does_not_come_names_the_rank(tmp_path):
+    assert "rank 0 was told" in run([*launcher(2), PROGRAM, tmp_path / "meeting", "lost_signal"], timeout=60).out
+
+
+@pytest.mark.parametrize("where", ["rendezvous", "group", "barrier", "signal", "collective"])
+def test_a_killed_rank_raises_on_the_others_within_two_seconds(where, tmp_path):
+    job = run([*launcher(3), PROGRAM, tmp_path / "meeting", f"killed_in:{where}"], timeout=60)
+    told = [float(line.split()[-2]) for line in job.out.splitlines() if "lost rank 1 after" in line]
+    assert len(told) == 2 and max(told) < 2.5, job.out + job.err
