@@ -33,6 +33,22 @@ def test_share_array():
     assert run([sys.executable, EXAMPLES / "share_array.py"]).check().out.endswith("by the other process: 100.0\n")
 
 
+@pytest.mark.parametrize("n", [2, 4])
+@pytest.mark.parametrize("name", ["tutorial", "all_reduce", "matmul", "shared_weights"])
+def test_symmetric_memory_of_torch(name, n):
+    pytest.importorskip("torch")
+    if name in ("all_reduce", "matmul"):
+        pytest.importorskip("triton", minversion="3.6")
+    job = run([*launcher(n), EXAMPLES / f"symm_mem_{name}.py"], timeout=180, TRITON_INTERPRET="1").check()
+    assert sorted(line[:4] for line in job.out.splitlines()) == [f"PE {pe}" for pe in range(n)]
+
+
+def test_symmetric_memory_of_torch_by_torchrun():
+    pytest.importorskip("torch")
+    job = run([sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", 2, EXAMPLES / "symm_mem_tutorial.py"], timeout=180)
+    assert job.check().out.count("are right") == 2
+
+
 def test_the_notebook():
     cells = json.loads((EXAMPLES / "four_pes.ipynb").read_text())["cells"]
     code = "\n\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")

@@ -12,7 +12,8 @@ from kernel_jobs import EXAMPLES, kernels_of, launcher
 
 SMALL = {"triton_halo.py": ["--rows", "16", "--width", "130", "--steps", "12"]}
 TRITON = ("triton_ring.py", "triton_all_reduce.py", "triton_halo.py", "triton_moe.py")
-NEEDS = {"cupy_kernel.py": ["cupy"], "numba_kernel.py": ["numba_cuda", "cupy"]} | {name: ["triton", "torch"] for name in TRITON}
+SYMM_MEM = ("symm_mem_all_reduce.py", "symm_mem_matmul.py")
+NEEDS = {"cupy_kernel.py": ["cupy"], "numba_kernel.py": ["numba_cuda", "cupy"]} | {name: ["triton", "torch"] for name in TRITON + SYMM_MEM}
 
 
 def run(name, n_pes, *words, **environment):
@@ -46,11 +47,13 @@ def test_the_halo_exchange_draws_its_result(tmp_path):
 
 POINTERS = {"ctx": "*i64", "arrived": "*i64", "expected": "*i64", "done": "*i64", "counts": "*i64", "origin": "*i32", "expert": "*i32",
             "slot": "*i32"} | {name: "*fp32" for name in ("inbox", "row", "out", "x", "staging", "old", "new", "tokens", "returned", "weights")}
-CONSTANTS = {"BLOCK": 128, "HIDDEN": 256, "TOP": 2, "ROOM": 96}
+POINTERS |= {"b": "*fp16", "buffers": "i64", "pads": "i64"}
+CONSTANTS = {"BLOCK": 128, "HIDDEN": 256, "TOP": 2, "ROOM": 96, "TRIES": 1000, "ROWS": 64, "COLUMNS": 64, "INNER": 64}
 
 
 @pytest.mark.parametrize("name, kernel", [("triton_ring.py", "shift"), ("triton_all_reduce.py", "all_reduce"), ("triton_halo.py", "step"),
-                                          ("triton_moe.py", "dispatch"), ("triton_moe.py", "apply_expert"), ("triton_moe.py", "combine")])
+                                          ("triton_moe.py", "dispatch"), ("triton_moe.py", "apply_expert"), ("triton_moe.py", "combine"),
+                                          ("symm_mem_all_reduce.py", "all_reduce"), ("symm_mem_matmul.py", "all_gather_matmul")])
 def test_kernels_compile_for_a_gpu(name, kernel, monkeypatch, tmp_path):
     triton = pytest.importorskip("triton", minversion="3.6")
     pytest.importorskip("torch")
