@@ -43,3 +43,24 @@ def test_a_killed_rank_raises_on_the_others_within_two_seconds(where, tmp_path):
     job = run([*launcher(3), PROGRAM, tmp_path / "meeting", f"killed_in:{where}"], timeout=60)
     told = [float(line.split()[-2]) for line in job.out.splitlines() if "lost rank 1 after" in line]
     assert len(told) == 2 and max(told) < 2.5, job.out + job.err
+
+
+def test_a_symmetric_tensor_is_shared_with_its_signal_pad_or_not_at_all(launch):
+    job = launch(1, "import torch.distributed._symmetric_memory as symm_mem, pgas, pgas.torch\n"
+                    "pgas.torch.init_process_group()\n"
+                    "x = symm_mem.empty(1000)\n"
+                    "try:\n"
+                    "    pgas.share(x)\n"
+                    "except pgas.Error as said:\n"
+                    "    print(said)\n"
+                    "x.fill_(7)\n"
+                    "ticket = pgas.share({'x': x[10:20]}, whole_block=True)\n"
+                    "import subprocess, sys\n"
+                    "code = f'import pgas; print(pgas.open({str(ticket)!r})[\"x\"].tolist())'\n"
+                    "print(subprocess.run([sys.executable, '-c', code], capture_output=True, text=True).stdout)", timeout=120).check()
+    assert "whole_block=True shares both" in job.out and str([7.0] * 10) in job.out
+
+
+def test_without_a_launcher_there_is_one_rank():
+    code = "import pgas.torch, torch.distributed as dist; pgas.torch.init_process_group(); print(dist.get_world_size())"
+    assert run([sys.executable, "-c", code], timeout=120).check().out == "1\n"
