@@ -1,5 +1,6 @@
 """Starts kernels' programs on several PEs, and finds the kernels of examples."""
 
+import importlib
 import importlib.util
 import os
 import pathlib
@@ -48,9 +49,7 @@ def kernels_of(name, monkeypatch):
         raise Joining
 
     if name.startswith("symm_mem"):
-        import pgas.torch
-
-        monkeypatch.setattr(pgas.torch, "init_process_group", join)
+        monkeypatch.setattr(importlib.import_module("pgas.torch"), "init_process_group", join)
     monkeypatch.setattr(pgas, "join", join, raising=False)
     monkeypatch.setattr(sys, "argv", [name])
     scope = {"__name__": "__main__"}

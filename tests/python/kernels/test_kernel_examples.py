@@ -21,7 +21,7 @@ def run(name, n_pes, *words, **environment):
         if importlib.util.find_spec(module) is None:
             pytest.skip(f"no {module}")
     done = subprocess.run([launcher(), "-n", str(n_pes), sys.executable, str(EXAMPLES / name), *words],
-                          env=os.environ | {"PGAS_WAIT_TIMEOUT": "30s"} | environment, capture_output=True, text=True, timeout=300, check=False)
+                          env=os.environ | {"PGAS_WAIT_TIMEOUT": "30s", "PYTHONUNBUFFERED": ""} | environment, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     said = re.findall(r"^PE (\d+)", done.stdout, flags=re.M)
     assert sorted(map(int, said)) == list(range(n_pes)), done.stdout
