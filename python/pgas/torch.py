@@ -18,7 +18,7 @@ import hashlib
 import json
 import threading
 import time
-from typing import Any
+from typing import Any, NoReturn
 
 import torch
 import torch.distributed as dist
@@ -40,6 +40,11 @@ _pool: Any = None
 _GROUP_TIMEOUT = 60.0
 
 
+def _refuse(code: int, message: str) -> NoReturn:
+    _core.raise_error(code, message, -1)
+    raise AssertionError
+
+
 class _Group:
     """What belongs to a process group: kept until another world is enabled."""
 
@@ -52,7 +57,7 @@ class _Group:
 def world() -> World:
     """The world of the backend. *Errors* where enable() was not called."""
     if _world is None or _world._core.left:
-        raise Error("pgas.torch: call pgas.torch.enable() before", 305)
+        _refuse(305, "pgas.torch: call pgas.torch.enable() before")
     return _world
 
 
@@ -111,8 +116,8 @@ def _exchange(joined: World, store: Any, rank: int, n: int, name: str, mine: dic
         while not store.check([str(each)]):
             joined.check()
             if time.monotonic() > end:
-                raise Error(f"pgas.torch: rank {each} of group '{name}' has not come to its first rendezvous for {_GROUP_TIMEOUT:.0f} s: all "
-                            "ranks of a group make the same calls", 403)
+                _refuse(403, f"pgas.torch: rank {each} of group '{name}' has not come to its first rendezvous for {_GROUP_TIMEOUT:.0f} s: all "
+                        "ranks of a group make the same calls")
             time.sleep(0.001)
     return [json.loads(store.get(str(each))) for each in range(n)]
 
@@ -134,8 +139,8 @@ def _meet(name: str) -> None:
         taken = {slot for each in all_ranks for slot in each["slots"]}
         free = [slot for slot in range(_extension.groups_of_a_block) if slot not in taken]
         if not free:
-            raise Error(f"pgas.torch: ranks of group '{name}' are in {_extension.groups_of_a_block} other groups, which is as many as there "
-                        "can be", 304)
+            _refuse(304, f"pgas.torch: ranks of group '{name}' are in {_extension.groups_of_a_block} other groups, which is as many as there "
+                    "can be")
         members = [each["pe"] for each in all_ranks]
         key = int.from_bytes(hashlib.sha256(f"{generation}/{name}".encode()).digest()[:7], "big")
         team = joined.team.create_group(members, key)

@@ -7,13 +7,13 @@ import pytest
 
 from conftest import launcher, run
 
-pytest.importorskip("torch")
 PROGRAM = pathlib.Path(__file__).parent / "pe" / "torch_symm_mem.py"
 
 
 @pytest.fixture(scope="session", autouse=True)
 def compiled():
     """The extension, once, before many processes ask for it."""
+    pytest.importorskip("torch")
     run([sys.executable, "-c", "import pgas._torch_build; pgas._torch_build.load()"], timeout=300).check()
 
 
@@ -30,8 +30,9 @@ def test_by_torchrun():
 
 
 @pytest.mark.parametrize("n", [2, 4])
-def test_ranks_that_differ_are_named(n, tmp_path):
-    assert run([*launcher(n), PROGRAM, tmp_path / "meeting", "divergence"], timeout=60).check().out.count("is content") == n
+@pytest.mark.parametrize("part", ["divergence", "first_divergence"])
+def test_ranks_that_differ_are_named(n, part, tmp_path):
+    assert run([*launcher(n), PROGRAM, tmp_path / "meeting", part], timeout=60).check().out.count("is content") == n
 
 
 def test_a_signal_that_does_not_come_names_the_rank(tmp_path):

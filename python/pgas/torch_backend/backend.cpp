@@ -66,6 +66,7 @@ std::pair<std::shared_ptr<group_view>, std::size_t> backend::rendezvous(const vo
   const std::uint64_t number = view ? view->number() : of->allocations;
   of->log().enter({number, at.offset, at.of->bytes()}, world_);
   if (!view) {
+    of->log().await_others(world_);
     blocks_.release_freed();
     const auto device = world_.device() < 0
                             ? c10::Device(c10::DeviceType::CPU)

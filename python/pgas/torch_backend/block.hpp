@@ -66,8 +66,8 @@ class block_table {
 
   /// A new block's buffer. Local. *Errors* out_of_memory, device_failed.
   [[nodiscard]] void* allocate(std::size_t bytes, std::size_t pad_bytes, std::optional<std::string> group);
-  /// Forgets a block. Local; the memory is given back by the next allocate() or release_freed() that finds the GPU idle, as
-  /// work that uses it may be under way. *Errors* invalid_free.
+  /// Forgets a block. Local; the memory is given back by the next allocate() or release_freed() that finds the GPU
+  /// idle, as work that uses it may be under way. *Errors* invalid_free.
   void free(void* buffer);
   /// Waits for the work of the GPU, and gives back what was freed before. Does nothing while a stream is captured.
   void release_freed();

@@ -65,6 +65,29 @@ void rendezvous_log::enter(const entry& mine, const world& of) {
   page.calls.store(number, std::memory_order_release);
   for (std::size_t rank = 0; rank < pages_.size(); ++rank)
     if (pages_[rank] != nullptr && static_cast<int>(rank) != rank_) compare(rank, number);
+  throw_difference();
+}
+
+void rendezvous_log::await_others(const world& of) {
+  constexpr int spins = 1000;
+  const std::uint64_t number = pages_[static_cast<std::size_t>(rank_)]->calls.load(std::memory_order_relaxed);
+  int polls = 0;
+  for (std::size_t rank = 0; rank < pages_.size(); ++rank) {
+    if (pages_[rank] == nullptr) continue;
+    while (pages_[rank]->calls.load(std::memory_order_acquire) < number) {
+      if (++polls < spins) {
+        std::this_thread::yield();
+        continue;
+      }
+      of.check();
+      std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
+    if (static_cast<int>(rank) != rank_) compare(rank, number);
+    throw_difference();
+  }
+}
+
+void rendezvous_log::throw_difference() const {
   if (!difference_.empty()) throw error(code::asymmetric_call, difference_, different_rank_);
 }
 

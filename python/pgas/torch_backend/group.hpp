@@ -49,10 +49,14 @@ class rendezvous_log {
   /// The next call of this rank. A rank that is a whole ring ahead of another waits for it.
   /// *Errors* asymmetric_call, naming the first rank that differs, from then on at each call; wait_timeout.
   void enter(const entry& mine, const world& of);
+  /// Returns when the other ranks have made the same call as this one's last, before something in which all have to
+  /// take part. *Errors* as enter(); those of the world.
+  void await_others(const world& of);
 
  private:
   void await_room(std::uint64_t number, const world& of) const;
   void compare(std::size_t rank, std::uint64_t up_to);
+  void throw_difference() const;
   [[nodiscard]] static entry read(const rendezvous_page& page, std::uint64_t number);
 
   std::string group_;

@@ -81,6 +81,13 @@ class allocator final : public symm::SymmetricMemoryAllocator {
   }
   size_t get_alloc_size(void* buffer) override { return backend::get().place_of(buffer).of->bytes(); }
   c10::intrusive_ptr<symm::SymmetricMemory> rendezvous(void* buffer, const std::optional<std::string>& group) override {
+    if (!backend::get().blocks().find(buffer)) {  // as torch's operators ask whether memory is symmetric
+      TORCH_WARN_ONCE(
+          "pgas.torch: rendezvous() of a tensor that is not symmetric memory returns None: allocate it by "
+          "symm_mem.empty(), or "
+          "within torch.cuda.use_mem_pool(pgas.torch.mem_pool())");
+      return nullptr;
+    }
     const without_gil free;
     auto [view, offset] = backend::get().rendezvous(buffer, group);
     return c10::make_intrusive<handle>(std::move(view), offset);
