@@ -74,9 +74,10 @@ PGAS_API void barrier(const team& of, const stream& on);
 /// its own. Other PEs' kernels may take part by hand: a member adds 1 to its word, words[my_pe()], on each member
 /// including itself, and takes 1 off each of its own words once it is at least 1.
 /// *Memory* `words`: n_pes() words of symmetric memory of the team, aligned to 8 bytes, zero before the first barrier;
-/// zero again whenever all members are through. @param limit how long it may take in place of PGAS_WAIT_TIMEOUT; 0:
-/// that *Order* as the one before. In a CUDA graph it can be replayed any number of times. *Errors* outside_heap,
-/// misaligned, invalid_argument; when the stream is synchronized wait_timeout, naming the PE that is missing.
+/// zero again whenever all members are through. *Units* `limit`: how long it may take, in place of PGAS_WAIT_TIMEOUT;
+/// 0: as long as that says. *Order* as the one before. In a CUDA graph it can be replayed any number of times.
+/// *Errors* outside_heap, misaligned, invalid_argument; when the stream is synchronized wait_timeout, naming the PE
+/// that is missing.
 PGAS_API void barrier(const team& of, const stream& on, signal_t* words, std::chrono::milliseconds limit = {});
 /// The half of it that waits, for member `from` alone: holds the stream until words[from] is at least 1, and takes 1
 /// off. The other half is signal_add() to words[my_pe()] of another member. Otherwise as that barrier, also its errors;

@@ -60,9 +60,13 @@ class PGAS_API error : public std::runtime_error {
   /// @param code the kind of failure; @param message cause and fix, without the code; @param pe the PE concerned, -1 if
   /// none.
   error(pgas::code code, std::string_view message, int pe = -1);
+  /// A copy, which shares the text.
   error(const error& other) noexcept;
+  /// Takes over the text of `other`, which is empty then.
   error(error&& other) noexcept;
+  /// A copy, which shares the text.
   error& operator=(const error& other) noexcept;
+  /// Takes over the text of `other`.
   error& operator=(error&& other) noexcept;
   ~error() override;
 
