@@ -1,4 +1,5 @@
-"""The extension that is torch's backend, for the torch that is there: built with the wheel, or compiled at first use."""
+"""The extension that is torch's backend, for the torch that is there: a file for it beside this one, or compiled at first
+use."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 #include "block.hpp"
 
-#include <c10/core/impl/VirtualGuardImpl.h>
-
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "group_view.hpp"

@@ -39,8 +39,8 @@ class registered_buffers {
   void remove(void* alias);
   /// pgas::collect_released().
   std::size_t collect();
-  /// exchange() of the members, in which they also tell one another what they have released. What all have is unmapped
-  /// when it returns. It writes mine.released.
+  /// exchange() of the members, in which they also tell one another what they have released. What all have
+  /// released is unmapped when it returns. It writes mine.released.
   [[nodiscard]] std::vector<step_result> exchange(step_result& mine);
   /// Unmaps all. Members wait for one another before.
   void clear() noexcept;
