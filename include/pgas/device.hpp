@@ -8,6 +8,7 @@
 #include "pgas/device/bulk.hpp"
 #include "pgas/device/collective.hpp"
 #include "pgas/device/context.hpp"
+#include "pgas/device/direct_context.hpp"
 #include "pgas/device/fence_quiet.hpp"
 #include "pgas/device/grid.hpp"
 #include "pgas/device/group.hpp"

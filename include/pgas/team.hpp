@@ -8,7 +8,7 @@
 #include <span>
 #include <utility>
 
-#include "pgas/device/context.hpp"
+#include "pgas/device/direct_context.hpp"
 #include "pgas/symmetric_memory.hpp"
 #include "pgas/type_requirements.hpp"
 
@@ -68,6 +68,10 @@ class PGAS_API team {
   /// A context whose operations take this team's PE numbers: an ordering domain of its own. Free to make and to
   /// drop. *Callers* any thread.
   [[nodiscard]] pgas::context context() const;
+  /// The same for kernels that need no other route than load and store, which compile to less.
+  /// *Callers* any thread. *Errors* peer_unreachable, naming a PE: not all members are reached by load and store, at
+  /// evenly spaced addresses. invalid_argument: the members are not evenly spaced in the world.
+  [[nodiscard]] pgas::direct_context direct_context() const;
 
   /// Collective over this team: members start, start + stride, ... `size` of them; a stride may be negative.
   /// *On return* the new team on its members, an empty one on the others.

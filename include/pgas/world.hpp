@@ -9,7 +9,7 @@
 
 #include "pgas/bootstrap.hpp"
 #include "pgas/config.hpp"
-#include "pgas/device/context.hpp"
+#include "pgas/device/direct_context.hpp"
 #include "pgas/error.hpp"
 #include "pgas/symmetric_memory.hpp"
 #include "pgas/type_requirements.hpp"
@@ -97,6 +97,9 @@ class PGAS_API world {
 
   /// The context, which kernels take by value.
   [[nodiscard]] pgas::context context() const;
+  /// The same for kernels that need no other route than load and store, which compile to less.
+  /// *Errors* peer_unreachable, naming a PE: not all of them are reached by load and store, at evenly spaced addresses.
+  [[nodiscard]] pgas::direct_context direct_context() const;
 
   /// All PEs, as a team. This and the next two are teams that the world has by itself: they end with it, and are not
   /// destroyed. *Callers* any thread.

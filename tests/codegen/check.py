@@ -3,10 +3,11 @@
 
 Usage: check.py STAGE KERNELS --nvcc NVCC --include DIR --arch 90 [--cuobjdump CUOBJDUMP]
 
-STAGE is ptx (with the register counts) or sass. Exit status 77 means that the stage cannot be looked at here.
+STAGE is ptx (with registers and stacks) or sass. Exit status 77 means that the stage cannot be looked at here.
 """
 
 import argparse
+import os
 import pathlib
 import re
 import subprocess
@@ -15,7 +16,7 @@ import tempfile
 from typing import NamedTuple
 
 SKIPPED = 77
-EXPECTATION = re.compile(r"//  (ptx|sass|callee|size|registers)\s+(.*)")
+EXPECTATION = re.compile(r"//  (ptx|sass|callee|size|general|registers|stack)\s+(.*)")
 
 
 class Expectation(NamedTuple):
@@ -37,11 +38,17 @@ def expectations(source: str) -> list[Expectation]:
     return found
 
 
-def run(command: list[str]) -> str:
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+def run(command: list[str], **options) -> str:
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
     if done.returncode != 0:
         raise SystemExit(" ".join(command) + "\n" + done.stdout)
     return done.stdout
+
+
+def disassembled(cuobjdump: str, cubin: str) -> str:
+    """The machine code as text. cuobjdump calls nvdisasm, which lies beside it."""
+    return run([cuobjdump, "-sass", cubin],
+               env=dict(os.environ, PATH=f"{pathlib.Path(cuobjdump).parent}{os.pathsep}{os.environ['PATH']}"))
 
 
 # ---- what the compiler made -----------------------------------------------------------------------------------------
@@ -114,7 +121,8 @@ def count_fault(what: str, often: str, pattern: str, code: list[str]) -> str | N
 
 def check_ptx(wanted: list[Expectation], ptx: str, ptxas: str) -> list[str]:
     functions = ptx_functions(ptx)
-    used = dict(re.findall(r"Compiling entry function '(\w+)'.*?Used (\d+) registers", ptxas, flags=re.S))
+    about = re.findall(r"Compiling entry function '(\w+)'.*?(\d+) bytes stack frame.*?Used (\d+) registers", ptxas, re.S)
+    used = {name: {"stack": int(stack), "registers": int(registers)} for name, stack, registers in about}
     faults = [f"ptxas spills: {line.strip()}" for line in ptxas.splitlines() if re.search(r"[1-9]\d* bytes spill", line)]
     for kernel, kind, text in wanted:
         if kernel not in functions:
@@ -128,23 +136,26 @@ def check_ptx(wanted: list[Expectation], ptx: str, ptxas: str) -> list[str]:
             if not callees:
                 faults.append(f"{kernel}: calls nothing like {name}")
             faults += [count_fault(f"{kernel}, {c}", often, pattern, functions[c]) for c in sorted(callees)]
-        elif kind == "registers" and int(used.get(kernel, 999)) > int(text):
-            faults.append(f"{kernel}: {used.get(kernel)} registers, at most {text}")
+        elif kind in ("registers", "stack") and used[kernel][kind] > int(text):
+            faults.append(f"{kernel}: {used[kernel][kind]} of {kind}, at most {text}")
     return [f for f in faults if f]
 
 
-def check_sass(wanted: list[Expectation], sass: str) -> list[str]:
-    functions = sass_functions(sass)
+def check_sass(wanted: list[Expectation], direct: str, general: str) -> list[str]:
+    functions = {"general": sass_functions(general)}
+    functions["size"] = functions["sass"] = sass_functions(direct)
     faults = []
     for kernel, kind, text in wanted:
-        code = functions.get(kernel)
+        if kind not in functions:
+            continue
+        code = functions[kind].get(kernel)
         if not code:
             faults.append(f"{kernel}: not in the SASS")
         elif kind == "sass":
             often, pattern = text.split(maxsplit=1)
             faults.append(count_fault(kernel, often, pattern, code))
-        elif kind == "size" and len(code) > int(text):
-            faults.append(f"{kernel}: {len(code)} instructions, at most {text}")
+        elif len(code) > int(text):
+            faults.append(f"{kernel}: {len(code)} instructions ({kind}), at most {text}")
     return [f for f in faults if f]
 
 
@@ -171,8 +182,11 @@ def main() -> int:
             run([*direct, "-ptx", "-o", f"{folder}/kernels.ptx"])
             faults = check_ptx(wanted, pathlib.Path(f"{folder}/kernels.ptx").read_text(), ptxas)
         else:
-            run([*direct, "-cubin", "-o", cubin])
-            faults = check_sass(wanted, run([options.cuobjdump, "-sass", cubin]))
+            machine_code = []
+            for variant in (direct, compiler):
+                run([*variant, "-cubin", "-o", cubin])
+                machine_code.append(disassembled(options.cuobjdump, cubin))
+            faults = check_sass(wanted, *machine_code)
     for fault in faults:
         print(fault)
     print(f"{len(wanted)} expectations, {len(faults)} not met")

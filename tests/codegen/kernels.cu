@@ -1,24 +1,19 @@
 // What each operation must compile to. Above every kernel, check.py's expectations: a stage (ptx or sass), how often,
 // and a regular expression for one instruction. `sass` looks at the kernel's own code up to the first out-of-line
 // function; `callee` at the out-of-line functions of the PTX that it calls whose name matches. All of these are about
-// the way that an operation takes where load and store reach the PE and nothing is checked. `registers` is about the
-// whole.
+// direct_context: the way that an operation takes where load and store reach the PE and nothing is checked. `size` is
+// the most instructions of its own code, `general` the same with the general context. `registers` and `stack` are about
+// the whole of the latter.
 #include <pgas/device.hpp>
 
 using namespace pgas;
 
 #if defined(CODEGEN_DIRECT)
-// A context of which the compiler knows that: what is for other cases is left out.
-struct any_context {
-  context given;
-  __device__ operator context() const {
-    context ctx = given;
-    ctx.flags_ = 0;
-    return ctx;
-  }
-};
+using any_context = direct_context;
+using any_peer = direct_peer;
 #else
 using any_context = context;
+using any_peer = peer;
 #endif
 
 extern "C" {
@@ -28,9 +23,23 @@ extern "C" {
 //  ptx  0   ld\.(relaxed|global|weak|volatile|u|b|f|v)
 //  sass 1   STG\.E\.STRONG\.SYS
 //  sass 0   LDG|LD\.|MEMBAR|CCTL
-//  size 32
+//  size 16
+//  general 40
+//  stack 0
 //  registers 32
 __global__ void p_float(any_context ctx, float* dst, float value, int pe) { p(ctx, dst, value, pe); }
+
+// Only an addition to the address.
+//  ptx  1   st\.relaxed\.sys\.global\.u32
+//  size 12
+//  general 40
+__global__ void p_to_peer(any_context ctx, float* dst, float value, any_peer pe) { p(ctx, dst, value, pe); }
+
+//  ptx  1   st\.relaxed\.sys\.global\.u64
+//  size 20
+//  general 45
+//  stack 0
+__global__ void set_signal(any_context ctx, signal_t* sig, signal_t value, int pe) { signal_set(ctx, sig, value, pe); }
 
 // Sixteen bytes go in one instruction.
 //  ptx  1   st\.relaxed\.sys\.global\.v2\.u64
@@ -43,7 +52,9 @@ __global__ void p_sixteen_bytes(any_context ctx, detail::vec16* dst, detail::vec
 //  ptx  1   ld\.relaxed\.sys\.global\.u64
 //  sass 1   LDG\.E\.64\.STRONG\.SYS
 //  sass 0   MEMBAR|CCTL
-//  registers 32
+//  general 40
+//  stack 0
+//  registers 40
 __global__ void g_double(any_context ctx, double* out, const double* src, int pe) { *out = g(ctx, src, pe); }
 
 // A sync in front and one behind. Whole 16-byte words, eight or four loads before the first store, never through the
@@ -54,6 +65,8 @@ __global__ void g_double(any_context ctx, double* out, const double* src, int pe
 //  callee copy_long 4+  st\.global\.v4\.u32
 //  callee copy_long 0   ld\.global\.nc|\.L1::no_allocate
 //  ptx  0   ld\.global
+//  general 700
+//  stack 0
 //  registers 64
 __global__ void put_block(any_context ctx, float* dst, const float* src, std::size_t n, int pe) {
   put(ctx, this_block(), dst, src, n, pe);
@@ -67,6 +80,8 @@ __global__ void put_block(any_context ctx, float* dst, const float* src, std::si
 //  callee copy_long 3   fence\.acquire\.sys
 //  callee copy_long 8+  st\.v4\.u32
 //  callee copy_long 0   ld\.global
+//  general 700
+//  stack 0
 //  registers 64
 __global__ void get_block(any_context ctx, float* dst, const float* src, std::size_t n, int pe) {
   get(ctx, this_block(), dst, src, n, pe);
@@ -105,7 +120,7 @@ __global__ void get_one(any_context ctx, double* dst, const double* src, int pe)
 
 // A stencil that sends its halo value by value, in blocks of 1024 threads: two of them on a multiprocessor.
 //  ptx  2   st\.relaxed\.sys\.global\.u32
-//  registers 32
+//  registers 40
 __global__ void stencil(any_context ctx, float* to, const float* from, int nx, int first, int last, int top,
                         int bottom) {
   const int x = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x) + 1;
@@ -144,6 +159,9 @@ __global__ void ibget_warp(any_context ctx, detail::vec16* dst, const detail::ve
 //  ptx  0   fence|membar
 //  sass 1   MEMBAR\.ALL\.SYS
 //  sass 0   CCTL|MEMBAR\.SC
+//  size 450
+//  general 800
+//  stack 0
 //  registers 64
 __global__ void put_signal_block(any_context ctx, float* dst, const float* src, std::size_t n, signal_t* sig, int pe) {
   put_signal(ctx, this_block(), dst, src, n, sig, 1, signal_op::set, pe);
@@ -196,6 +214,8 @@ __global__ void sync_thread(any_context ctx) { sync(ctx); }
 //  ptx  0   fence\.(acq_rel|sc)|atom\.|ld\.global
 //  sass 1   MEMBAR\.ALL\.SYS
 //  sass 0   MEMBAR\.SC|ATOM
+//  general 400
+//  registers 48
 __global__ void barrier_block(any_context ctx) { barrier(ctx, this_block()); }
 
 // One thread has the copy unit move data through shared memory: nothing of it in registers, and no fence of the whole
@@ -315,6 +335,8 @@ __global__ void fetch_int32(any_context ctx, int* out, const int* src, int pe) {
 //  ptx  1   atom\.relaxed\.sys\.global\.add\.u64
 //  sass 1   ATOMG?\.E\.ADD\.64\.STRONG\.SYS
 //  sass 0   MEMBAR
+//  general 60
+//  stack 0
 __global__ void fetch_add_uint64(any_context ctx, std::uint64_t* out, std::uint64_t* dst, int pe) {
   *out = atomic_fetch_add(ctx, dst, 1, pe);
 }

@@ -58,7 +58,7 @@ def main() -> int:
         check.run([options.nvcc, "-std=c++20", f"-arch=sm_{options.arch}", f"-I{options.include}", "-cubin", "-o", cubin,
                    str(options.kernels)])
         functions = {name: [text for _, text in instructions]
-                     for name, instructions in check.sass_code(check.run([options.cuobjdump, "-sass", cubin])).items()}
+                     for name, instructions in check.sass_code(check.disassembled(options.cuobjdump, cubin)).items()}
 
     pairs = [name.removesuffix("_native") for name in functions if name.endswith("_native")]
     faults = 0

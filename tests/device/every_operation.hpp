@@ -1,6 +1,6 @@
 /// @file
-/// Every device operation once, for one kind of group: so that all templates are instantiated, in whatever language and
-/// by whatever compiler includes this, NVRTC among them. It needs nothing but the device headers.
+/// Every device operation once, for one kind of context and of group: so that all templates are instantiated, in
+/// whatever language and by whatever compiler includes this, NVRTC among them. It needs nothing but the device headers.
 #pragma once
 
 #include <pgas/device.hpp>
@@ -46,13 +46,16 @@ struct last_one {
   PGAS_HD int operator()(int, int b) const { return b; }
 };
 
+/// How a neighbour is named: by its number, or as a peer of the context.
+enum class naming { number, peer };
+
 /// `Group` is one kind of group, or nothing at all: then the operations are called without.
-template <class... Group>
+template <class Context, naming Naming, class... Group>
 class every_operation {
  public:
   /// One group of each PE, or one thread, does it; of two PEs or more, eight at most. Returns 0, or which check of the
   /// calling thread was the first to fail.
-  PGAS_FN static int run(const pgas::context& ctx, workplace& here, const Group&... g) {
+  PGAS_FN static int run(const Context& ctx, workplace& here, const Group&... g) {
     every_operation all(ctx, here);
     all.copies(g...);
     all.strided_copies(g...);
@@ -74,13 +77,22 @@ class every_operation {
  private:
   static constexpr int n = workplace::n;
 
-  PGAS_FN every_operation(const pgas::context& ctx, workplace& here)
+  PGAS_FN every_operation(const Context& ctx, workplace& here)
       : ctx_(ctx),
         here_(here),
         me_(ctx.my_pe()),
         n_pes_(ctx.n_pes()),
         right_((me_ + 1) % n_pes_),
-        left_((me_ + n_pes_ - 1) % n_pes_) {}
+        left_((me_ + n_pes_ - 1) % n_pes_),
+        to_right_(named(right_)) {}
+
+  /// As operations take it.
+  PGAS_FN auto named(int pe) const {
+    if constexpr (Naming == naming::peer)
+      return ctx_.peer(pe);
+    else
+      return pe;
+  }
 
   PGAS_FN static bool leads(const Group&... g) { return (true && ... && (g.thread_rank() == 0)); }
 
@@ -101,13 +113,13 @@ class every_operation {
     }
     pgas::barrier(ctx_, g...);
     int* const in = here_.in;
-    pgas::put(ctx_, g..., in, here_.out, n, right_);
-    pgas::put_nbi(ctx_, g..., in + n, here_.out, n, right_);
-    pgas::get(ctx_, g..., in + 2 * n, here_.out, n, right_);
-    pgas::get_nbi(ctx_, g..., in + 3 * n, here_.out, n, right_);
+    pgas::put(ctx_, g..., in, here_.out, n, to_right_);
+    pgas::put_nbi(ctx_, g..., in + n, here_.out, n, to_right_);
+    pgas::get(ctx_, g..., in + 2 * n, here_.out, n, to_right_);
+    pgas::get_nbi(ctx_, g..., in + 3 * n, here_.out, n, to_right_);
     if (leads(g...)) {
-      pgas::p(ctx_, in + 4 * n, 7, right_);
-      expect(pgas::g(ctx_, here_.out + 1, right_) == 100 * right_ + 1);
+      pgas::p(ctx_, in + 4 * n, 7, to_right_);
+      expect(pgas::g(ctx_, here_.out + 1, to_right_) == 100 * right_ + 1);
       expect(ctx_.ptr(here_.out, n_pes_) == nullptr);
       if (ctx_.reaches(right_))
         expect(ctx_.ptr(here_.out, right_) == ctx_.remote(here_.out, right_));
@@ -125,14 +137,14 @@ class every_operation {
 
   PGAS_FN void strided_copies(const Group&... g) {
     int* const in = here_.in;
-    pgas::iput(ctx_, g..., in, here_.out, 2, 1, 4, right_);
-    pgas::iput_nbi(ctx_, g..., in + n, here_.out, 2, 1, 4, right_);
-    pgas::ibput(ctx_, g..., in + 2 * n, here_.out, 4, 2, 2, 2, right_);
-    pgas::ibput_nbi(ctx_, g..., in + 3 * n, here_.out, 4, 2, 2, 2, right_);
-    pgas::iget(ctx_, g..., in + 4 * n, here_.out, 2, 1, 4, right_);
-    pgas::iget_nbi(ctx_, g..., in + 5 * n, here_.out, 2, 1, 4, right_);
-    pgas::ibget(ctx_, g..., in + 6 * n, here_.out, 4, 2, 2, 2, right_);
-    pgas::ibget_nbi(ctx_, g..., in + 7 * n, here_.out, 4, 2, 2, 2, right_);
+    pgas::iput(ctx_, g..., in, here_.out, 2, 1, 4, to_right_);
+    pgas::iput_nbi(ctx_, g..., in + n, here_.out, 2, 1, 4, to_right_);
+    pgas::ibput(ctx_, g..., in + 2 * n, here_.out, 4, 2, 2, 2, to_right_);
+    pgas::ibput_nbi(ctx_, g..., in + 3 * n, here_.out, 4, 2, 2, 2, to_right_);
+    pgas::iget(ctx_, g..., in + 4 * n, here_.out, 2, 1, 4, to_right_);
+    pgas::iget_nbi(ctx_, g..., in + 5 * n, here_.out, 2, 1, 4, to_right_);
+    pgas::ibget(ctx_, g..., in + 6 * n, here_.out, 4, 2, 2, 2, to_right_);
+    pgas::ibget_nbi(ctx_, g..., in + 7 * n, here_.out, 4, 2, 2, 2, to_right_);
     pgas::barrier(ctx_, g...);
     for (int i = 0; i < 4; ++i) {
       const int pe = i < 2 ? left_ : right_;
@@ -148,15 +160,15 @@ class every_operation {
   PGAS_FN void signals(const Group&... g) {
     pgas::signal_t* const arrived = &here_.arrived;
     pgas::signal_t* const counted = &here_.counted;
-    pgas::put_signal(ctx_, g..., here_.in, here_.out, n, arrived, 5, pgas::signal_op::set, right_);
+    pgas::put_signal(ctx_, g..., here_.in, here_.out, n, arrived, 5, pgas::signal_op::set, to_right_);
     expect(pgas::signal_wait_until(ctx_, g..., arrived, pgas::cmp::eq, 5) == 5);
     expect_from(left_, here_.in);
-    pgas::put_signal_nbi(ctx_, g..., here_.in + n, here_.out, n, counted, 2, pgas::signal_op::add, right_);
-    pgas::signal_add(ctx_, g..., counted, 3, right_);
+    pgas::put_signal_nbi(ctx_, g..., here_.in + n, here_.out, n, counted, 2, pgas::signal_op::add, to_right_);
+    pgas::signal_add(ctx_, g..., counted, 3, to_right_);
     expect(pgas::signal_take(ctx_, g..., counted, 5) == 0);
     expect_from(left_, here_.in + n);
     pgas::barrier(ctx_, g...);
-    pgas::signal_set(ctx_, g..., arrived, 6, right_);
+    pgas::signal_set(ctx_, g..., arrived, 6, to_right_);
     pgas::wait_until(ctx_, g..., arrived, pgas::cmp::eq, 6);
     expect(pgas::signal_fetch(ctx_, g..., arrived) == 6);
     pgas::fence_proxy_async();
@@ -170,7 +182,7 @@ class every_operation {
     const int status[4] = {0, 1, 0, 0};
     const short values[4] = {1, 0, 3, 4};
     if (leads(g...)) {
-      for (int i = 0; i < 4; ++i) pgas::p(ctx_, here_.flags + i, values[i], right_);
+      for (int i = 0; i < 4; ++i) pgas::p(ctx_, here_.flags + i, values[i], to_right_);
     }
     pgas::wait_until_all(ctx_, g..., flags, 4, status, cmp::gt, 0);
     pgas::wait_until_all(ctx_, g..., flags, 4, nullptr, cmp::eq, values);
@@ -201,58 +213,58 @@ class every_operation {
     int* const word = &here_.word;
     unsigned long long* const bits = &here_.bits;
     float* const real = &here_.real;
-    pgas::atomic_set(ctx_, word, 10, right_);
-    pgas::atomic_add(ctx_, word, 5, right_);
-    pgas::atomic_inc(ctx_, word, right_);
-    pgas::atomic_min(ctx_, word, 12, right_);
-    pgas::atomic_max(ctx_, word, 14, right_);
-    expect(pgas::atomic_fetch(ctx_, word, right_) == 14);
-    expect(pgas::atomic_swap(ctx_, word, 20, right_) == 14);
-    expect(pgas::atomic_compare_swap(ctx_, word, 20, 30, right_) == 20);
-    expect(pgas::atomic_fetch_add(ctx_, word, 1, right_) == 30);
-    expect(pgas::atomic_fetch_inc(ctx_, word, right_) == 31);
-    expect(pgas::atomic_fetch_min(ctx_, word, 7, right_) == 32);
-    expect(pgas::atomic_fetch_max(ctx_, word, 8, right_) == 7);
-    pgas::atomic_or(ctx_, bits, 0xff, right_);
-    pgas::atomic_and(ctx_, bits, 0x0f, right_);
-    pgas::atomic_xor(ctx_, bits, 0x01, right_);
-    expect(pgas::atomic_fetch_or(ctx_, bits, 0x10, right_) == 0x0e);
-    expect(pgas::atomic_fetch_and(ctx_, bits, 0x18, right_) == 0x1e);
-    expect(pgas::atomic_fetch_xor(ctx_, bits, 0x08, right_) == 0x18);
-    pgas::atomic_add(ctx_, real, 1.5F, right_);
-    pgas::atomic_max(ctx_, real, 2.5F, right_);
-    expect(pgas::atomic_fetch_min(ctx_, real, 0.5F, right_) == 2.5F);
+    pgas::atomic_set(ctx_, word, 10, to_right_);
+    pgas::atomic_add(ctx_, word, 5, to_right_);
+    pgas::atomic_inc(ctx_, word, to_right_);
+    pgas::atomic_min(ctx_, word, 12, to_right_);
+    pgas::atomic_max(ctx_, word, 14, to_right_);
+    expect(pgas::atomic_fetch(ctx_, word, to_right_) == 14);
+    expect(pgas::atomic_swap(ctx_, word, 20, to_right_) == 14);
+    expect(pgas::atomic_compare_swap(ctx_, word, 20, 30, to_right_) == 20);
+    expect(pgas::atomic_fetch_add(ctx_, word, 1, to_right_) == 30);
+    expect(pgas::atomic_fetch_inc(ctx_, word, to_right_) == 31);
+    expect(pgas::atomic_fetch_min(ctx_, word, 7, to_right_) == 32);
+    expect(pgas::atomic_fetch_max(ctx_, word, 8, to_right_) == 7);
+    pgas::atomic_or(ctx_, bits, 0xff, to_right_);
+    pgas::atomic_and(ctx_, bits, 0x0f, to_right_);
+    pgas::atomic_xor(ctx_, bits, 0x01, to_right_);
+    expect(pgas::atomic_fetch_or(ctx_, bits, 0x10, to_right_) == 0x0e);
+    expect(pgas::atomic_fetch_and(ctx_, bits, 0x18, to_right_) == 0x1e);
+    expect(pgas::atomic_fetch_xor(ctx_, bits, 0x08, to_right_) == 0x18);
+    pgas::atomic_add(ctx_, real, 1.5F, to_right_);
+    pgas::atomic_max(ctx_, real, 2.5F, to_right_);
+    expect(pgas::atomic_fetch_min(ctx_, real, 0.5F, to_right_) == 2.5F);
   }
 
   PGAS_FN void atomics_later() {  // word 8, bits 0x10, real 0.5
     int* const word = &here_.word;
     unsigned long long* const bits = &here_.bits;
-    pgas::atomic_fetch_nbi(ctx_, &here_.old_word, word, right_);
-    pgas::atomic_swap_nbi(ctx_, &here_.old_word, word, 20, right_);
-    pgas::atomic_compare_swap_nbi(ctx_, &here_.old_word, word, 20, 30, right_);
-    pgas::atomic_fetch_inc_nbi(ctx_, &here_.old_word, word, right_);
-    pgas::atomic_fetch_add_nbi(ctx_, &here_.old_word, word, 4, right_);
-    pgas::atomic_fetch_min_nbi(ctx_, &here_.old_word, word, 5, right_);
-    pgas::atomic_fetch_max_nbi(ctx_, &here_.old_word, word, 6, right_);
-    pgas::atomic_fetch_and_nbi(ctx_, &here_.old_bits, bits, 0, right_);
-    pgas::atomic_fetch_or_nbi(ctx_, &here_.old_bits, bits, 3, right_);
-    pgas::atomic_fetch_xor_nbi(ctx_, &here_.old_bits, bits, 1, right_);
-    pgas::atomic_fetch_add_nbi(ctx_, &here_.old_real, &here_.real, 1, right_);
+    pgas::atomic_fetch_nbi(ctx_, &here_.old_word, word, to_right_);
+    pgas::atomic_swap_nbi(ctx_, &here_.old_word, word, 20, to_right_);
+    pgas::atomic_compare_swap_nbi(ctx_, &here_.old_word, word, 20, 30, to_right_);
+    pgas::atomic_fetch_inc_nbi(ctx_, &here_.old_word, word, to_right_);
+    pgas::atomic_fetch_add_nbi(ctx_, &here_.old_word, word, 4, to_right_);
+    pgas::atomic_fetch_min_nbi(ctx_, &here_.old_word, word, 5, to_right_);
+    pgas::atomic_fetch_max_nbi(ctx_, &here_.old_word, word, 6, to_right_);
+    pgas::atomic_fetch_and_nbi(ctx_, &here_.old_bits, bits, 0, to_right_);
+    pgas::atomic_fetch_or_nbi(ctx_, &here_.old_bits, bits, 3, to_right_);
+    pgas::atomic_fetch_xor_nbi(ctx_, &here_.old_bits, bits, 1, to_right_);
+    pgas::atomic_fetch_add_nbi(ctx_, &here_.old_real, &here_.real, 1, to_right_);
     pgas::quiet(ctx_);
     expect(here_.old_word == 5 && here_.old_bits == 3 && here_.old_real == 0.5F);
-    expect(pgas::atomic_fetch(ctx_, word, right_) == 6 && pgas::atomic_fetch(ctx_, bits, right_) == 2);
+    expect(pgas::atomic_fetch(ctx_, word, to_right_) == 6 && pgas::atomic_fetch(ctx_, bits, to_right_) == 2);
   }
 
   PGAS_FN void narrow_atomics() {
-    pgas::atomic_set(ctx_, &here_.half, pgas::float16(1.5F), right_);
-    pgas::atomic_add(ctx_, &here_.half, pgas::float16(2.5F), right_);
-    expect(pgas::atomic_fetch_add(ctx_, &here_.half, pgas::float16(1.0F), right_) == pgas::float16(4.0F));
-    expect(pgas::atomic_fetch(ctx_, &here_.half, right_) != pgas::float16(4.0F));
+    pgas::atomic_set(ctx_, &here_.half, pgas::float16(1.5F), to_right_);
+    pgas::atomic_add(ctx_, &here_.half, pgas::float16(2.5F), to_right_);
+    expect(pgas::atomic_fetch_add(ctx_, &here_.half, pgas::float16(1.0F), to_right_) == pgas::float16(4.0F));
+    expect(pgas::atomic_fetch(ctx_, &here_.half, to_right_) != pgas::float16(4.0F));
     pgas::float16_pair both;
     both.x = pgas::float16(1.0F);
     both.y = pgas::float16(2.0F);
-    pgas::atomic_add(ctx_, &here_.pair, both, right_);
-    expect(pgas::atomic_fetch_add(ctx_, &here_.pair, both, right_).y == both.y);
+    pgas::atomic_add(ctx_, &here_.pair, both, to_right_);
+    expect(pgas::atomic_fetch_add(ctx_, &here_.pair, both, to_right_).y == both.y);
   }
 
   PGAS_FN void locks(const Group&... g) {
@@ -325,7 +337,7 @@ class every_operation {
   }
 
   PGAS_FN void meetings(const Group&... g) {
-    const pgas::team_view team = ctx_.world().channel(1);
+    const pgas::team_view team = ctx_.team().channel(1);
     const int pes[2] = {left_, right_};
     const auto right = static_cast<short>(right_);  // a number of another type is no group
     pgas::fence(ctx_, g...);
@@ -337,24 +349,28 @@ class every_operation {
     pgas::sync(ctx_, g..., team);
     pgas::barrier_arrive(ctx_, g..., team);
     pgas::barrier_wait(ctx_, g..., team);
-    expect((pgas::translate_pe(team, right_, ctx_.domain()) >= 0) == ctx_.reaches(right_));
+    pgas::fence(ctx_, g..., to_right_);
+    pgas::quiet(ctx_, g..., to_right_);
+    const pgas::context general = ctx_;
+    expect((pgas::translate_pe(team, right_, general.domain()) >= 0) == ctx_.reaches(right_));
     pgas::barrier(ctx_, g..., team);
   }
 
-  const pgas::context& ctx_;
+  const Context& ctx_;
   workplace& here_;
   int me_;
   int n_pes_;
   int right_;
   int left_;
+  decltype(pgas::detail::some<every_operation>().named(0)) to_right_;
   int checks_ = 0;
   int failed_ = 0;
 };
 
 /// `Group...` as it is deduced.
-template <class... Group>
-PGAS_FN int do_every_operation(const pgas::context& ctx, workplace& here, const Group&... g) {
-  return every_operation<Group...>::run(ctx, here, g...);
+template <naming Naming = naming::number, class Context, class... Group>
+PGAS_FN int do_every_operation(const Context& ctx, workplace& here, const Group&... g) {
+  return every_operation<Context, Naming, Group...>::run(ctx, here, g...);
 }
 
 }  // namespace pgas_test

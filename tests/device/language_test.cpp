@@ -14,14 +14,29 @@ using namespace pgas_test;
 /// Who makes the calls: a thread without naming a group, a thread, a warp, a block, or all blocks.
 enum class caller { nobody, thread, warp, block, grid };
 
+/// With which context, and how PEs are named.
+enum class manner { general, general_peer, direct, direct_peer };
+
 struct all_operations {
   sym<workplace> place;
   findings found;
   caller who;
+  manner how;
 
   template <class... Group>
   void call(const context& ctx, const Group&... g) const {
-    found.equal(ctx, static_cast<std::uint64_t>(who), 0, do_every_operation(ctx, *place.at(ctx), g...));
+    found.equal(ctx, static_cast<std::uint64_t>(who), 0, failed_check(ctx, g...));
+  }
+  template <class... Group>
+  int failed_check(const context& ctx, const Group&... g) const {
+    workplace& here = *place.at(ctx);
+    switch (how) {
+      case manner::general: return do_every_operation(ctx, here, g...);
+      case manner::general_peer: return do_every_operation<naming::peer>(ctx, here, g...);
+      case manner::direct: return do_every_operation(direct_context(ctx), here, g...);
+      case manner::direct_peer: return do_every_operation<naming::peer>(direct_context(ctx), here, g...);
+    }
+    return -1;
   }
 
   void operator()(const block& b, const context& ctx) const {
@@ -37,20 +52,38 @@ struct all_operations {
   }
 };
 
+void try_every_operation(const pe_options& options, manner how) {
+  for (const int n_pes : {2, 3}) {
+    pe_set pes(n_pes, options);
+    const findings found = make_findings(pes);
+    for (const caller who : {caller::nobody, caller::thread, caller::warp, caller::block, caller::grid}) {
+      pes.run({2, 3}, all_operations{pes.allocate<workplace>(1), found, who, how});
+      if (testing::Test::HasFatalFailure()) return;
+    }
+    expect_nothing_found(pes, found);
+  }
+}
+
 TEST(language, every_operation_works_in_cxx17) {
   for (const bool checks : {false, true}) {
-    for (const int n_pes : {2, 3}) {
-      pe_options options;
-      options.checks = checks;
-      pe_set pes(n_pes, options);
-      const findings found = make_findings(pes);
-      for (const caller who : {caller::nobody, caller::thread, caller::warp, caller::block, caller::grid}) {
-        pes.run({2, 3}, all_operations{pes.allocate<workplace>(1), found, who});
-        if (HasFatalFailure()) return;
-      }
-      expect_nothing_found(pes, found);
-    }
+    pe_options options;
+    options.checks = checks;
+    try_every_operation(options, manner::general);
+    try_every_operation(options, manner::general_peer);
   }
+}
+
+TEST(language, every_operation_takes_peers_of_all_routes) {
+  pe_options options;
+  options.domain = 1;
+  try_every_operation(options, manner::general_peer);
+  options.domain = 2;
+  try_every_operation(options, manner::general_peer);
+}
+
+TEST(language, every_operation_takes_a_direct_context) {
+  try_every_operation({}, manner::direct);
+  try_every_operation({}, manner::direct_peer);
 }
 
 /// The members of a group without sync().

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <numeric>
 #include <thread>
 #include <vector>
 
@@ -16,6 +15,7 @@
 namespace {
 
 using pgas::code;
+using pgas_test::code_if_any;
 using pgas_test::code_of;
 
 // A barrier by kernel, then what everyone put there before it is read: `rounds` times.
@@ -38,9 +38,9 @@ struct meet {
 
 // A ring of puts and atomics in the numbers of the context's team.
 struct ring {
-  template <pgas::block_group Block>
-  PGAS_FN void operator()(Block block, pgas::context ctx, std::int64_t* cells) const {
-    const int right = (ctx.my_pe() + 1) % ctx.n_pes();
+  template <pgas::block_group Block, class Context>
+  PGAS_FN void operator()(Block block, Context ctx, std::int64_t* cells) const {
+    const auto right = ctx.peer((ctx.my_pe() + 1) % ctx.n_pes());
     if (block.thread_rank() == 0) {
       pgas::p(ctx, cells, static_cast<std::int64_t>(100 + ctx.my_pe()), right);
       const std::int64_t value = 200 + ctx.my_pe();
@@ -50,6 +50,13 @@ struct ring {
     pgas::barrier(ctx, block, ctx.team());
   }
 };
+
+// Members as the world numbers them: start, start + stride, ...
+std::vector<int> strided(int start, int stride, int size) {
+  std::vector<int> members;
+  for (int i = 0; i < size; ++i) members.push_back(start + i * stride);
+  return members;
+}
 
 class Team : public testing::Test {
  protected:
@@ -81,37 +88,49 @@ class Team : public testing::Test {
     pgas::launch(world, {.blocks = 1, .threads = 2}, meet{}, ctx, team.view(), cells.data(), wrong, 20);
     world.synchronize();
     EXPECT_EQ(pgas::g(world, wrong, me), 0);
+    run_ring(team, ctx, cells.data());
+    pgas::direct_context direct;
+    const code refused = code_if_any([&] { direct = team.direct_context(); });
+    EXPECT_EQ(refused, expected_of_direct_context(members));
+    if (refused == code{}) run_ring(team, direct, cells.data());
+  }
+
+  template <class Context>
+  void run_ring(const pgas::team& team, const Context& ctx, std::int64_t* cells) {
     pgas::barrier(team);
-    for (std::size_t i = 0; i < 3; ++i) pgas::p(world, cells.data() + i, std::int64_t{0}, me);
+    for (std::size_t i = 0; i < 3; ++i) pgas::p(world, cells + i, std::int64_t{0}, me);
     pgas::barrier(team);
-    pgas::launch(world, {.blocks = 1, .threads = 2}, ring{}, ctx, cells.data());
+    pgas::launch(world, {.blocks = 1, .threads = 2}, ring{}, ctx, cells);
     world.synchronize();
     const int left = (team.my_pe() + team.n_pes() - 1) % team.n_pes();
-    EXPECT_EQ(pgas::g(world, cells.data(), me), 100 + left);
-    EXPECT_EQ(pgas::g(world, cells.data() + 1, me), 200 + left);
+    EXPECT_EQ(pgas::g(world, cells, me), 100 + left);
+    EXPECT_EQ(pgas::g(world, cells + 1, me), 200 + left);
     pgas::barrier(team);
     if (team.my_pe() == 0) {
-      EXPECT_EQ(pgas::g(world, cells.data() + 2, me), team.n_pes() * (team.n_pes() + 1) / 2);
+      EXPECT_EQ(pgas::g(world, cells + 2, me), team.n_pes() * (team.n_pes() + 1) / 2);
     }
   }
 
-  std::vector<int> everyone() const {
-    std::vector<int> pes(static_cast<std::size_t>(n));
-    std::iota(pes.begin(), pes.end(), 0);
-    return pes;
+  // What team::direct_context() throws for a team of these members; code{}: nothing.
+  code expected_of_direct_context(const std::vector<int>& members) const {
+    for (std::size_t i = 2; i < members.size(); ++i)
+      if (members[i] - members[i - 1] != members[1] - members[0]) return code::invalid_argument;
+    using kind = pgas::handle_kind;
+    const bool anywhere = world.heap() == pgas::heap_kind::cuda && world.settings().mem_handle == kind::cuda_ipc;
+    for (const int pe : members) {
+      if (!world.pe(pe).direct || (anywhere && pe != me)) return code::peer_unreachable;
+      for (int between = std::min(pe, me); between < std::max(pe, me); ++between)
+        if (!world.pe(between).direct) return code::peer_unreachable;  // the domain has a gap
+    }
+    return code{};
   }
+
+  std::vector<int> everyone() const { return strided(0, 1, n); }
 
   pgas::world world;
   const int me;
   const int n;
 };
-
-// Members as the world numbers them: start, start + stride, ...
-std::vector<int> strided(int start, int stride, int size) {
-  std::vector<int> members;
-  for (int i = 0; i < size; ++i) members.push_back(start + i * stride);
-  return members;
-}
 
 bool has(const std::vector<int>& members, int pe) {
   return std::find(members.begin(), members.end(), pe) != members.end();

@@ -17,6 +17,9 @@ extern "C" __global__ void by_thread(pgas::context ctx, workplace* here, int* re
 extern "C" __global__ void by_block(pgas::context ctx, workplace* here, int* result) {
   *result = do_every_operation(ctx, *here, pgas::this_block());
 }
+extern "C" __global__ void by_thread_directly(pgas::direct_context ctx, workplace* here, int* result) {
+  *result = do_every_operation<pgas_test::naming::peer>(ctx, *here);
+}
 #if !defined(__CUDACC_RTC__)
 extern "C" __global__ void by_tile(pgas::context ctx, workplace* here, int* result) {
   const auto block = cooperative_groups::this_thread_block();
@@ -25,6 +28,10 @@ extern "C" __global__ void by_tile(pgas::context ctx, workplace* here, int* resu
 #endif
 
 #else
+
+int directly(const pgas::direct_context& ctx, workplace& here, const pgas::block& block) {
+  return do_every_operation<pgas_test::naming::peer>(ctx, here, block);
+}
 
 int by_all(const pgas::context& ctx, workplace& here, const pgas::block& block) {
   return do_every_operation(ctx, here) + do_every_operation(ctx, here, pgas::this_thread{}) +

@@ -38,26 +38,27 @@ template <class T>
 
 /// Updates the word of PE `pe`: by `direct`, or as `Update` by the proxy.
 template <atomic_update Update, class T, class Direct>
-PGAS_FN void update_by_route(const context& ctx, T* dst, T value, std::int32_t pe, const Direct& direct) {
-  constexpr operation what = operation_of(Update, false);
+PGAS_FN void update_by_route(const context& ctx, T* dst, T value, pe_or_peer pe, Direct direct) {
   ctx.by_route(
-      dst, pe, [&] { check(ctx, what, dst, pe); }, direct,
-      [&](std::int32_t proxied_pe) {
-        proxied_update(proxy_queue_of(ctx), {what, proxied_pe, ctx.offset(dst)}, Update, datatype_for<T>(),
-                       carried(value));
+      dst, pe, [=](const context& here) { check(here, operation_of(Update, false), dst, pe.pe()); },
+      [=](const context&, T* there) { direct(there); },
+      [=](const context& here, std::int32_t proxied_pe) {
+        proxied_update(proxy_queue_of(here), {operation_of(Update, false), proxied_pe, here.offset(dst)}, Update,
+                       datatype_for<T>(), carried(value));
       });
 }
 
 /// The same for operations with a result.
 template <atomic_update Update, class Word, class T, class Direct>
-[[nodiscard]] PGAS_FN T fetch_by_route(const context& ctx, Word* dst, T value, std::int32_t pe, const Direct& direct,
+[[nodiscard]] PGAS_FN T fetch_by_route(const context& ctx, Word* dst, T value, pe_or_peer pe, Direct direct,
                                        T condition = T{}) {
-  constexpr operation what = operation_of(Update, true);
   return ctx.by_route(
-      dst, pe, [&] { check(ctx, what, dst, pe); }, direct,
-      [&](std::int32_t proxied_pe) {
-        const std::uint64_t old = proxied_fetch(proxy_queue_of(ctx), {what, proxied_pe, ctx.offset(dst)}, Update,
-                                                datatype_for<T>(), carried(value), carried(condition));
+      dst, pe, [=](const context& here) { check(here, operation_of(Update, true), dst, pe.pe()); },
+      [=](const context&, Word* there) { return direct(there); },
+      [=](const context& here, std::int32_t proxied_pe) {
+        const std::uint64_t old =
+            proxied_fetch(proxy_queue_of(here), {operation_of(Update, true), proxied_pe, here.offset(dst)}, Update,
+                          datatype_for<T>(), carried(value), carried(condition));
         return bits_as<T>(static_cast<word_of<T>>(old));
       });
 }
@@ -67,7 +68,7 @@ template <atomic_update Update, class Word, class T, class Direct>
 /// Reads the word.
 /// *Callers* any thread. *Memory* `src` is symmetric. *Order* none.
 template <PGAS_IS(amo_add_type) T>
-[[nodiscard]] PGAS_FN T atomic_fetch(const context& ctx, const T* src, std::int32_t pe) {
+[[nodiscard]] PGAS_FN T atomic_fetch(const context& ctx, const T* src, pe_or_peer pe) {
   return detail::fetch_by_route<detail::atomic_update::fetch>(
       ctx, src, T{}, pe, [](const T* there) { return detail::load_relaxed(there); });
 }
@@ -75,145 +76,145 @@ template <PGAS_IS(amo_add_type) T>
 /// Writes the word.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
 template <PGAS_IS(amo_add_type) T>
-PGAS_FN void atomic_set(const context& ctx, T* dst, detail::type_identity_t<T> value, std::int32_t pe) {
+PGAS_FN void atomic_set(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   detail::update_by_route<detail::atomic_update::set>(ctx, dst, value, pe,
-                                                      [&](T* there) { detail::store_relaxed(there, value); });
+                                                      [=](T* there) { detail::store_relaxed(there, value); });
 }
 
 /// Adds `value`.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
 template <PGAS_IS(amo_add_type) T>
-PGAS_FN void atomic_add(const context& ctx, T* dst, detail::type_identity_t<T> value, std::int32_t pe) {
+PGAS_FN void atomic_add(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   detail::update_by_route<detail::atomic_update::add>(
-      ctx, dst, value, pe, [&](T* there) { detail::reduce<detail::rmw::add>(there, value); });
+      ctx, dst, value, pe, [=](T* there) { detail::reduce<detail::rmw::add>(there, value); });
 }
 
 /// Adds one.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
 template <PGAS_IS(amo_integer) T>
-PGAS_FN void atomic_inc(const context& ctx, T* dst, std::int32_t pe) {
+PGAS_FN void atomic_inc(const context& ctx, T* dst, pe_or_peer pe) {
   detail::update_by_route<detail::atomic_update::add>(ctx, dst, T{1}, pe,
-                                                      [&](T* there) { detail::reduce<detail::rmw::add>(there, T{1}); });
+                                                      [=](T* there) { detail::reduce<detail::rmw::add>(there, T{1}); });
 }
 
 /// Clears the bits that `value` has not.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
 template <PGAS_IS(amo_integer) T>
-PGAS_FN void atomic_and(const context& ctx, T* dst, detail::type_identity_t<T> value, std::int32_t pe) {
+PGAS_FN void atomic_and(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   detail::update_by_route<detail::atomic_update::bit_and>(
-      ctx, dst, value, pe, [&](T* there) { detail::reduce<detail::rmw::bit_and>(there, value); });
+      ctx, dst, value, pe, [=](T* there) { detail::reduce<detail::rmw::bit_and>(there, value); });
 }
 
 /// Sets the bits that `value` has.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
 template <PGAS_IS(amo_integer) T>
-PGAS_FN void atomic_or(const context& ctx, T* dst, detail::type_identity_t<T> value, std::int32_t pe) {
+PGAS_FN void atomic_or(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   detail::update_by_route<detail::atomic_update::bit_or>(
-      ctx, dst, value, pe, [&](T* there) { detail::reduce<detail::rmw::bit_or>(there, value); });
+      ctx, dst, value, pe, [=](T* there) { detail::reduce<detail::rmw::bit_or>(there, value); });
 }
 
 /// Flips the bits that `value` has.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
 template <PGAS_IS(amo_integer) T>
-PGAS_FN void atomic_xor(const context& ctx, T* dst, detail::type_identity_t<T> value, std::int32_t pe) {
+PGAS_FN void atomic_xor(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   detail::update_by_route<detail::atomic_update::bit_xor>(
-      ctx, dst, value, pe, [&](T* there) { detail::reduce<detail::rmw::bit_xor>(there, value); });
+      ctx, dst, value, pe, [=](T* there) { detail::reduce<detail::rmw::bit_xor>(there, value); });
 }
 
 /// Writes `value` if it is less than the word.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
 template <PGAS_IS(amo_type) T>
-PGAS_FN void atomic_min(const context& ctx, T* dst, detail::type_identity_t<T> value, std::int32_t pe) {
+PGAS_FN void atomic_min(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   detail::update_by_route<detail::atomic_update::min>(
-      ctx, dst, value, pe, [&](T* there) { detail::reduce_order<detail::rmw::min>(there, value); });
+      ctx, dst, value, pe, [=](T* there) { detail::reduce_order<detail::rmw::min>(there, value); });
 }
 
 /// Writes `value` if it is greater than the word.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* issued; quiet() completes it. *Order* none.
 template <PGAS_IS(amo_type) T>
-PGAS_FN void atomic_max(const context& ctx, T* dst, detail::type_identity_t<T> value, std::int32_t pe) {
+PGAS_FN void atomic_max(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   detail::update_by_route<detail::atomic_update::max>(
-      ctx, dst, value, pe, [&](T* there) { detail::reduce_order<detail::rmw::max>(there, value); });
+      ctx, dst, value, pe, [=](T* there) { detail::reduce_order<detail::rmw::max>(there, value); });
 }
 
 /// Writes the word and returns what it held.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
 template <PGAS_IS(amo_type) T>
-PGAS_FN T atomic_swap(const context& ctx, T* dst, detail::type_identity_t<T> value, std::int32_t pe) {
+PGAS_FN T atomic_swap(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   return detail::fetch_by_route<detail::atomic_update::swap>(ctx, dst, value, pe,
-                                                             [&](T* there) { return detail::exchange(there, value); });
+                                                             [=](T* there) { return detail::exchange(there, value); });
 }
 
 /// Writes `value` if the word equals `condition`; returns what it held.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
 template <PGAS_IS(amo_type) T>
 PGAS_FN T atomic_compare_swap(const context& ctx, T* dst, detail::type_identity_t<T> condition,
-                              detail::type_identity_t<T> value, std::int32_t pe) {
+                              detail::type_identity_t<T> value, pe_or_peer pe) {
   return detail::fetch_by_route<detail::atomic_update::compare_swap>(
-      ctx, dst, value, pe, [&](T* there) { return detail::compare_exchange(there, condition, value); }, condition);
+      ctx, dst, value, pe, [=](T* there) { return detail::compare_exchange(there, condition, value); }, condition);
 }
 
 /// Adds `value` and returns what the word held.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
 template <PGAS_IS(amo_add_type) T>
-PGAS_FN T atomic_fetch_add(const context& ctx, T* dst, detail::type_identity_t<T> value, std::int32_t pe) {
+PGAS_FN T atomic_fetch_add(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   return detail::fetch_by_route<detail::atomic_update::add>(
-      ctx, dst, value, pe, [&](T* there) { return detail::fetch<detail::rmw::add>(there, value); });
+      ctx, dst, value, pe, [=](T* there) { return detail::fetch<detail::rmw::add>(there, value); });
 }
 
 /// Adds one and returns what the word held.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
 template <PGAS_IS(amo_integer) T>
-PGAS_FN T atomic_fetch_inc(const context& ctx, T* dst, std::int32_t pe) {
+PGAS_FN T atomic_fetch_inc(const context& ctx, T* dst, pe_or_peer pe) {
   return detail::fetch_by_route<detail::atomic_update::add>(
-      ctx, dst, T{1}, pe, [&](T* there) { return detail::fetch<detail::rmw::add>(there, T{1}); });
+      ctx, dst, T{1}, pe, [=](T* there) { return detail::fetch<detail::rmw::add>(there, T{1}); });
 }
 
 /// atomic_and() that returns what the word held.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
 template <PGAS_IS(amo_integer) T>
-PGAS_FN T atomic_fetch_and(const context& ctx, T* dst, detail::type_identity_t<T> value, std::int32_t pe) {
+PGAS_FN T atomic_fetch_and(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   return detail::fetch_by_route<detail::atomic_update::bit_and>(
-      ctx, dst, value, pe, [&](T* there) { return detail::fetch<detail::rmw::bit_and>(there, value); });
+      ctx, dst, value, pe, [=](T* there) { return detail::fetch<detail::rmw::bit_and>(there, value); });
 }
 
 /// atomic_or() that returns what the word held.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
 template <PGAS_IS(amo_integer) T>
-PGAS_FN T atomic_fetch_or(const context& ctx, T* dst, detail::type_identity_t<T> value, std::int32_t pe) {
+PGAS_FN T atomic_fetch_or(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   return detail::fetch_by_route<detail::atomic_update::bit_or>(
-      ctx, dst, value, pe, [&](T* there) { return detail::fetch<detail::rmw::bit_or>(there, value); });
+      ctx, dst, value, pe, [=](T* there) { return detail::fetch<detail::rmw::bit_or>(there, value); });
 }
 
 /// atomic_xor() that returns what the word held.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
 template <PGAS_IS(amo_integer) T>
-PGAS_FN T atomic_fetch_xor(const context& ctx, T* dst, detail::type_identity_t<T> value, std::int32_t pe) {
+PGAS_FN T atomic_fetch_xor(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   return detail::fetch_by_route<detail::atomic_update::bit_xor>(
-      ctx, dst, value, pe, [&](T* there) { return detail::fetch<detail::rmw::bit_xor>(there, value); });
+      ctx, dst, value, pe, [=](T* there) { return detail::fetch<detail::rmw::bit_xor>(there, value); });
 }
 
 /// atomic_min() that returns what the word held.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
 template <PGAS_IS(amo_type) T>
-PGAS_FN T atomic_fetch_min(const context& ctx, T* dst, detail::type_identity_t<T> value, std::int32_t pe) {
+PGAS_FN T atomic_fetch_min(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   return detail::fetch_by_route<detail::atomic_update::min>(
-      ctx, dst, value, pe, [&](T* there) { return detail::fetch_order<detail::rmw::min>(there, value); });
+      ctx, dst, value, pe, [=](T* there) { return detail::fetch_order<detail::rmw::min>(there, value); });
 }
 
 /// atomic_max() that returns what the word held.
 /// *Callers* any thread. *Memory* `dst` is symmetric. *On return* done at the target. *Order* none.
 template <PGAS_IS(amo_type) T>
-PGAS_FN T atomic_fetch_max(const context& ctx, T* dst, detail::type_identity_t<T> value, std::int32_t pe) {
+PGAS_FN T atomic_fetch_max(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   return detail::fetch_by_route<detail::atomic_update::max>(
-      ctx, dst, value, pe, [&](T* there) { return detail::fetch_order<detail::rmw::max>(there, value); });
+      ctx, dst, value, pe, [=](T* there) { return detail::fetch_order<detail::rmw::max>(there, value); });
 }
 
 /// atomic_fetch() that need not be done on return.
 /// *Callers* any thread. *Memory* `src` is symmetric; `result` is any memory of this PE. *On return* issued; quiet()
 /// makes `*result` valid. *Order* none.
 template <PGAS_IS(amo_add_type) T>
-PGAS_FN void atomic_fetch_nbi(const context& ctx, detail::type_identity_t<T>* result, const T* src, std::int32_t pe) {
+PGAS_FN void atomic_fetch_nbi(const context& ctx, detail::type_identity_t<T>* result, const T* src, pe_or_peer pe) {
   *result = atomic_fetch(ctx, src, pe);
 }
 
@@ -222,7 +223,7 @@ PGAS_FN void atomic_fetch_nbi(const context& ctx, detail::type_identity_t<T>* re
 /// completes it and makes `*result` valid. *Order* none.
 template <PGAS_IS(amo_type) T>
 PGAS_FN void atomic_swap_nbi(const context& ctx, detail::type_identity_t<T>* result, T* dst,
-                             detail::type_identity_t<T> value, std::int32_t pe) {
+                             detail::type_identity_t<T> value, pe_or_peer pe) {
   *result = atomic_swap(ctx, dst, value, pe);
 }
 
@@ -232,7 +233,7 @@ PGAS_FN void atomic_swap_nbi(const context& ctx, detail::type_identity_t<T>* res
 template <PGAS_IS(amo_type) T>
 PGAS_FN void atomic_compare_swap_nbi(const context& ctx, detail::type_identity_t<T>* result, T* dst,
                                      detail::type_identity_t<T> condition, detail::type_identity_t<T> value,
-                                     std::int32_t pe) {
+                                     pe_or_peer pe) {
   *result = atomic_compare_swap(ctx, dst, condition, value, pe);
 }
 
@@ -240,7 +241,7 @@ PGAS_FN void atomic_compare_swap_nbi(const context& ctx, detail::type_identity_t
 /// *Callers* any thread. *Memory* `dst` is symmetric; `result` is any memory of this PE. *On return* issued; quiet()
 /// completes it and makes `*result` valid. *Order* none.
 template <PGAS_IS(amo_integer) T>
-PGAS_FN void atomic_fetch_inc_nbi(const context& ctx, detail::type_identity_t<T>* result, T* dst, std::int32_t pe) {
+PGAS_FN void atomic_fetch_inc_nbi(const context& ctx, detail::type_identity_t<T>* result, T* dst, pe_or_peer pe) {
   *result = atomic_fetch_inc(ctx, dst, pe);
 }
 
@@ -249,7 +250,7 @@ PGAS_FN void atomic_fetch_inc_nbi(const context& ctx, detail::type_identity_t<T>
 /// completes it and makes `*result` valid. *Order* none.
 template <PGAS_IS(amo_add_type) T>
 PGAS_FN void atomic_fetch_add_nbi(const context& ctx, detail::type_identity_t<T>* result, T* dst,
-                                  detail::type_identity_t<T> value, std::int32_t pe) {
+                                  detail::type_identity_t<T> value, pe_or_peer pe) {
   *result = atomic_fetch_add(ctx, dst, value, pe);
 }
 
@@ -258,7 +259,7 @@ PGAS_FN void atomic_fetch_add_nbi(const context& ctx, detail::type_identity_t<T>
 /// completes it and makes `*result` valid. *Order* none.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN void atomic_fetch_and_nbi(const context& ctx, detail::type_identity_t<T>* result, T* dst,
-                                  detail::type_identity_t<T> value, std::int32_t pe) {
+                                  detail::type_identity_t<T> value, pe_or_peer pe) {
   *result = atomic_fetch_and(ctx, dst, value, pe);
 }
 
@@ -267,7 +268,7 @@ PGAS_FN void atomic_fetch_and_nbi(const context& ctx, detail::type_identity_t<T>
 /// completes it and makes `*result` valid. *Order* none.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN void atomic_fetch_or_nbi(const context& ctx, detail::type_identity_t<T>* result, T* dst,
-                                 detail::type_identity_t<T> value, std::int32_t pe) {
+                                 detail::type_identity_t<T> value, pe_or_peer pe) {
   *result = atomic_fetch_or(ctx, dst, value, pe);
 }
 
@@ -276,7 +277,7 @@ PGAS_FN void atomic_fetch_or_nbi(const context& ctx, detail::type_identity_t<T>*
 /// completes it and makes `*result` valid. *Order* none.
 template <PGAS_IS(amo_integer) T>
 PGAS_FN void atomic_fetch_xor_nbi(const context& ctx, detail::type_identity_t<T>* result, T* dst,
-                                  detail::type_identity_t<T> value, std::int32_t pe) {
+                                  detail::type_identity_t<T> value, pe_or_peer pe) {
   *result = atomic_fetch_xor(ctx, dst, value, pe);
 }
 
@@ -285,7 +286,7 @@ PGAS_FN void atomic_fetch_xor_nbi(const context& ctx, detail::type_identity_t<T>
 /// completes it and makes `*result` valid. *Order* none.
 template <PGAS_IS(amo_type) T>
 PGAS_FN void atomic_fetch_min_nbi(const context& ctx, detail::type_identity_t<T>* result, T* dst,
-                                  detail::type_identity_t<T> value, std::int32_t pe) {
+                                  detail::type_identity_t<T> value, pe_or_peer pe) {
   *result = atomic_fetch_min(ctx, dst, value, pe);
 }
 
@@ -294,7 +295,7 @@ PGAS_FN void atomic_fetch_min_nbi(const context& ctx, detail::type_identity_t<T>
 /// completes it and makes `*result` valid. *Order* none.
 template <PGAS_IS(amo_type) T>
 PGAS_FN void atomic_fetch_max_nbi(const context& ctx, detail::type_identity_t<T>* result, T* dst,
-                                  detail::type_identity_t<T> value, std::int32_t pe) {
+                                  detail::type_identity_t<T> value, pe_or_peer pe) {
   *result = atomic_fetch_max(ctx, dst, value, pe);
 }
 

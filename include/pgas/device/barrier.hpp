@@ -3,6 +3,7 @@
 /// work between them, and sync (all have called, nothing else).
 #pragma once
 
+#include "pgas/device/direct_context.hpp"
 #include "pgas/device/impl/sync/barrier.hpp"
 
 namespace pgas {
@@ -30,6 +31,15 @@ PGAS_FN void barrier(const context& ctx, const G& g) {
 
 /// barrier() of all PEs, called by one thread of each.
 PGAS_FN void barrier(const context& ctx) { barrier(ctx, this_thread{}, ctx.world()); }
+
+/// barrier() of the members of the context's team.
+template <PGAS_IS(group) G>
+PGAS_FN detail::if_group<G> barrier(const direct_context& ctx, const G& g) {
+  barrier(ctx, g, ctx.team());
+}
+
+/// barrier() of the members of the context's team, called by one thread of each.
+PGAS_FN void barrier(const direct_context& ctx) { barrier(ctx, this_thread{}, ctx.team()); }
 
 /// The first half of a barrier(): arrives, and does not wait.
 ///
@@ -81,5 +91,14 @@ PGAS_FN void sync(const context& ctx, const G& g) {
 
 /// sync() of all PEs, called by one thread of each.
 PGAS_FN void sync(const context& ctx) { sync(ctx, this_thread{}, ctx.world()); }
+
+/// sync() of the members of the context's team.
+template <PGAS_IS(group) G>
+PGAS_FN detail::if_group<G> sync(const direct_context& ctx, const G& g) {
+  sync(ctx, g, ctx.team());
+}
+
+/// sync() of the members of the context's team, called by one thread of each.
+PGAS_FN void sync(const direct_context& ctx) { sync(ctx, this_thread{}, ctx.team()); }
 
 }  // namespace pgas

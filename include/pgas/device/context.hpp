@@ -4,6 +4,7 @@
 #pragma once
 
 #include "pgas/detail/failure_record.hpp"
+#include "pgas/device/peer.hpp"
 #include "pgas/device/peer_routes.hpp"
 
 namespace pgas {
@@ -63,14 +64,28 @@ class context {
   /// irregular list, some PEs are proxied, or the heap is shared by cuda_ipc. *Memory* `local` must point into this
   /// PE's slot; the result may be loaded and stored directly. Null where reaches(pe) does not hold.
   template <class T>
-  [[nodiscard]] PGAS_FN T* remote(T* local, std::int32_t pe) const {
-    std::int32_t slots = pe * team_.stride_ + bias_;
+  [[nodiscard]] PGAS_FN T* remote(T* local, pe_or_peer pe) const {
+    if (pe.is_found()) return moved_by(local, pe.distance());
+    std::int32_t slots = pe.pe() * team_.stride_ + bias_;
     if ((flags_ & (detail::slow_path::list | detail::slow_path::proxy)) != 0) PGAS_UNLIKELY {
-      slots = listed_slots(pe);
+      slots = listed_slots(pe.pe());
       if (slots < detail::routes::proxied / 2) PGAS_UNLIKELY
         return nullptr;
     }
     return moved(local, slots);
+  }
+
+  /// PE `pe`, looked up once: for many operations on it.
+  [[nodiscard]] PGAS_FN pgas::peer peer(std::int32_t pe) const {
+    pgas::peer found;
+    found.pe_ = pe;
+    std::int32_t slots = pe * team_.stride_ + bias_;
+    if (flags_ != 0) PGAS_UNLIKELY {
+      if (!checks()) slots = listed_slots(pe);  // with checks `pe` may be any number
+      found.slow_ = checks() || slots < detail::routes::proxied / 2 ? 1 : 0;
+    }
+    found.distance_ = distance_of(slots);
+    return found;
   }
 
   /// remote() with checks: null unless `local` points into this PE's mapped heap and `pe` is a direct PE. Of a team's
@@ -98,26 +113,22 @@ class context {
   [[nodiscard]] PGAS_FN T* world_remote(T* local, std::int32_t world_pe) const {
     return moved(local, has_proxied() ? routes_->slots[world_pe] : world_pe - world_pe_);
   }
-  /// For the library's own use: calls `direct` with the address of PE `pe`'s copy of `local`, or for a proxied PE
-  /// `proxied` with its number in the world. `check`, which checks the arguments if checks are on, is called where they
-  /// may be. One test on the way to `direct`.
+  /// For the library's own use: an operation on PE `pe`'s copy of `local`. Calls direct(this context, its address); for
+  /// a proxied PE proxied(this context, its number in the world). check(this context) comes before, where arguments may
+  /// be checked. On the way to `direct` there is one test; all else is out of line. What is called captures by value,
+  /// as addresses of the caller's variables would put them into memory, and no context.
   template <class T, class Check, class Direct, class Proxied>
-  PGAS_FN auto by_route(T* local, std::int32_t pe, const Check& check, const Direct& direct,
-                        const Proxied& proxied) const {
-    std::int32_t slots = pe * team_.stride_ + bias_;
-    if (flags_ != 0) PGAS_UNLIKELY {
-      check();
-      slots = listed_slots(pe);
-      if (slots < detail::routes::proxied / 2) PGAS_UNLIKELY
-        return proxied(slots - detail::routes::proxied);
-    }
-    return direct(moved(local, slots));
+  PGAS_FN auto by_route(T* local, pe_or_peer pe, Check check, Direct direct, Proxied proxied) const {
+    if (pe.is_found()) return direct(*this, moved_by(local, pe.distance()));
+    if (flags_ != 0) PGAS_UNLIKELY
+      return careful_call(*this, local, pe.pe(), check, direct, proxied);
+    return direct(*this, moved(local, pe.pe() * team_.stride_ + bias_));
   }
   /// The same where the arguments have been checked.
   template <class T, class Direct, class Proxied>
-  PGAS_FN auto by_route(T* local, std::int32_t pe, const Direct& direct, const Proxied& proxied) const {
+  PGAS_FN auto by_route(T* local, pe_or_peer pe, Direct direct, Proxied proxied) const {
     return by_route(
-        local, pe, [] {}, direct, proxied);
+        local, pe, [](const context&) {}, direct, proxied);
   }
   /// For the library's own use: the same by the world's numbers.
   template <class T, class Direct, class Proxied>
@@ -153,10 +164,26 @@ class context {
   [[nodiscard]] PGAS_FN std::int32_t listed_slots(std::int32_t pe) const {
     return detail::listed_slots(routes_, team_.members_, team_.start_, team_.stride_, pe, world_pe_);
   }
+  [[nodiscard]] PGAS_HD std::uintptr_t distance_of(std::int32_t slots) const {
+    return static_cast<std::uintptr_t>(static_cast<std::intptr_t>(slots)) << log2_stride_;
+  }
+  template <class T>
+  [[nodiscard]] PGAS_HD static T* moved_by(T* local, std::uintptr_t distance) {
+    return reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(local) + distance);
+  }
   template <class T>
   [[nodiscard]] PGAS_HD T* moved(T* local, std::int32_t slots) const {
-    const auto distance = static_cast<std::uintptr_t>(static_cast<std::intptr_t>(slots)) << log2_stride_;
-    return reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(local) + distance);
+    return moved_by(local, distance_of(slots));
+  }
+  /// by_route() where something is to be checked, or arithmetic does not tell the route. Arguments by value: they stay
+  /// in registers, and only those that are used.
+  template <class T, class Check, class Direct, class Proxied>
+  PGAS_COLD static auto careful_call(context ctx, T* local, std::int32_t pe, Check check, Direct direct,
+                                     Proxied proxied) {
+    check(ctx);
+    const std::int32_t slots = ctx.listed_slots(pe);
+    if (slots < detail::routes::proxied / 2) return proxied(ctx, slots - detail::routes::proxied);
+    return direct(ctx, ctx.moved(local, slots));
   }
   /// The team of `n` neighbours from `first` on.
   [[nodiscard]] PGAS_HD team_view row_of(std::int32_t first, std::int32_t n, std::uint64_t state) const {

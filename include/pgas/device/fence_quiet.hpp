@@ -30,10 +30,6 @@ PGAS_FN void check_pes(const context& ctx, const std::int32_t* pes, std::size_t 
   }
 }
 
-/// void, for groups: in C++17 it keeps a PE's number from being taken for one.
-template <class G>
-using if_group = std::enable_if_t<is_group<G>>;
-
 /// Calls `f` with the world's number of PE `pe` if it is proxied.
 template <class F>
 PGAS_FN void if_proxied(const context& ctx, std::int32_t pe, const F& f) {
@@ -73,9 +69,9 @@ PGAS_FN void fence(const context& ctx) {
 
 /// fence() for operations to PE `pe` alone.
 /// *Callers* any thread.
-PGAS_FN void fence(const context& ctx, std::int32_t pe) {
-  detail::check_pe(ctx, detail::operation::fence, pe);
-  detail::if_proxied(ctx, pe,
+PGAS_FN void fence(const context& ctx, pe_or_peer pe) {
+  detail::check_pe(ctx, detail::operation::fence, pe.pe());
+  detail::if_proxied(ctx, pe.pe(),
                      [&](std::int32_t proxied_pe) { detail::proxied_fence(detail::proxy_queue_of(ctx), proxied_pe); });
   detail::fence_release();
 }
@@ -92,9 +88,9 @@ PGAS_FN detail::if_group<G> fence(const context& ctx, const G& g) {
 
 /// fence() for the operations of all threads of a group to PE `pe`. *Callers* all threads of the group `g`, converged.
 template <PGAS_IS(group) G>
-PGAS_FN detail::if_group<G> fence(const context& ctx, const G& g, std::int32_t pe) {
-  detail::check_pe(ctx, detail::operation::fence, pe);
-  detail::if_proxied(ctx, pe, [&](std::int32_t proxied_pe) {
+PGAS_FN detail::if_group<G> fence(const context& ctx, const G& g, pe_or_peer pe) {
+  detail::check_pe(ctx, detail::operation::fence, pe.pe());
+  detail::if_proxied(ctx, pe.pe(), [&](std::int32_t proxied_pe) {
     g.sync();
     if (g.thread_rank() == 0) detail::proxied_fence(detail::proxy_queue_of(ctx), proxied_pe);
   });
@@ -113,9 +109,9 @@ PGAS_FN void quiet(const context& ctx) {
 
 /// quiet() for operations to PE `pe` alone.
 /// *Callers* any thread.
-PGAS_FN void quiet(const context& ctx, std::int32_t pe) {
-  detail::check_pe(ctx, detail::operation::quiet, pe);
-  detail::if_proxied(ctx, pe, [&](std::int32_t proxied_pe) {
+PGAS_FN void quiet(const context& ctx, pe_or_peer pe) {
+  detail::check_pe(ctx, detail::operation::quiet, pe.pe());
+  detail::if_proxied(ctx, pe.pe(), [&](std::int32_t proxied_pe) {
     detail::drain_or_end(detail::proxy_queue_of(ctx), detail::operation::quiet, proxied_pe);
   });
   detail::fence_sc();
@@ -142,9 +138,9 @@ PGAS_FN detail::if_group<G> quiet(const context& ctx, const G& g) {
 
 /// quiet() for the operations of all threads of a group to PE `pe`. *Callers* all threads of the group `g`, converged.
 template <PGAS_IS(group) G>
-PGAS_FN detail::if_group<G> quiet(const context& ctx, const G& g, std::int32_t pe) {
-  detail::check_pe(ctx, detail::operation::quiet, pe);
-  detail::if_proxied(ctx, pe, [&](std::int32_t proxied_pe) {
+PGAS_FN detail::if_group<G> quiet(const context& ctx, const G& g, pe_or_peer pe) {
+  detail::check_pe(ctx, detail::operation::quiet, pe.pe());
+  detail::if_proxied(ctx, pe.pe(), [&](std::int32_t proxied_pe) {
     detail::drain_by_leader(detail::proxy_queue_of(ctx), g, detail::operation::quiet, proxied_pe);
   });
   detail::fence_for_all(g, [] { detail::fence_sc(); });

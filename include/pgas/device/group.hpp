@@ -39,6 +39,12 @@ using block_members =
 template <class G>
 inline constexpr bool is_group = detail::valid<detail::group_members, G>;
 
+namespace detail {
+/// void, for groups: in C++17 it keeps other arguments, such as a PE's number, from being taken for one.
+template <class G>
+using if_group = std::enable_if_t<is_group<G>>;
+}  // namespace detail
+
 /// A group that is one block of a grid. Names as in cooperative_groups::grid_group.
 template <class G>
 inline constexpr bool is_block_group = (is_group<G> && detail::valid<detail::block_members, G>);

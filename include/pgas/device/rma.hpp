@@ -73,33 +73,33 @@ template <class T>
 
 /// Every put(). @param copy_to stores the data at an address that load and store reach
 template <completion When, class T, PGAS_IS(group) G, class Copy>
-PGAS_FN void put_by_route(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, std::int32_t pe,
-                          const Copy& copy_to) {
+PGAS_FN void put_by_route(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, pe_or_peer pe,
+                          Copy copy_to) {
   g.sync();  // earlier accesses of the group's threads are covered
   ctx.by_route(
-      dst, pe, [&] { check(ctx, operation::put, dst, count, pe); },
-      [&](T* there) {
+      dst, pe, [=](const context& here) { check(here, operation::put, dst, count, pe.pe()); },
+      [=](const context&, T* there) {
         copy_to(there);
         if constexpr (When == completion::local_done) g.sync();
       },
-      [&](std::int32_t proxied_pe) {
-        proxied_put(proxied_copy{proxy_queue_of(ctx), proxied_pe, dst, src, count * sizeof(T), When}, g);
+      [=](const context& here, std::int32_t proxied_pe) {
+        proxied_put(proxied_copy{proxy_queue_of(here), proxied_pe, dst, src, count * sizeof(T), When}, g);
       });
 }
 
 /// Every get(). @param copy_from loads it from a direct address
 template <completion When, class T, PGAS_IS(group) G, class Copy>
-PGAS_FN void get_by_route(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, std::int32_t pe,
-                          const Copy& copy_from) {
+PGAS_FN void get_by_route(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, pe_or_peer pe,
+                          Copy copy_from) {
   g.sync();  // earlier accesses of the group's threads are covered
   ctx.by_route(
-      src, pe, [&] { check(ctx, operation::get, src, count, pe); },
-      [&](const T* there) {
+      src, pe, [=](const context& here) { check(here, operation::get, src, count, pe.pe()); },
+      [=](const context&, const T* there) {
         copy_from(there);
         if constexpr (When == completion::local_done) g.sync();
       },
-      [&](std::int32_t proxied_pe) {
-        proxied_get(proxied_copy{proxy_queue_of(ctx), proxied_pe, src, dst, count * sizeof(T), When}, g);
+      [=](const context& here, std::int32_t proxied_pe) {
+        proxied_get(proxied_copy{proxy_queue_of(here), proxied_pe, src, dst, count * sizeof(T), When}, g);
       });
 }
 
@@ -111,12 +111,12 @@ PGAS_FN void get_by_route(const context& ctx, const G& g, T* dst, const T* src, 
 /// completes it. *Order* none by itself. Values of 1, 2, 4, 8 bytes whose alignment is their size arrive whole, as an
 /// atomic_set would, so that a wait may look at them; others arrive in pieces of their alignment, of at most 8 bytes.
 template <PGAS_IS(rma_type) T>
-PGAS_FN void p(const context& ctx, T* dst, detail::type_identity_t<T> value, std::int32_t pe) {
+PGAS_FN void p(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
   ctx.by_route(
-      dst, pe, [&] { detail::check(ctx, detail::operation::p, dst, pe); },
-      [&](T* there) { detail::store_value(there, value); },
-      [&](std::int32_t proxied_pe) {
-        detail::proxied_p(detail::proxy_queue_of(ctx), proxied_pe, ctx.offset(dst), value);
+      dst, pe, [=](const context& here) { detail::check(here, detail::operation::p, dst, pe.pe()); },
+      [=](const context&, T* there) { detail::store_value(there, value); },
+      [=](const context& here, std::int32_t proxied_pe) {
+        detail::proxied_p(detail::proxy_queue_of(here), proxied_pe, here.offset(dst), value);
       });
 }
 
@@ -125,12 +125,12 @@ PGAS_FN void p(const context& ctx, T* dst, detail::type_identity_t<T> value, std
 /// *Callers* any thread; independent calls overlap, about a microsecond each. *Memory* `src` is symmetric. *On return*
 /// the value. *Order* none by itself, but it always asks the memory, never a cached copy: a loop of g() sees progress.
 template <PGAS_IS(rma_type) T>
-[[nodiscard]] PGAS_FN T g(const context& ctx, const T* src, std::int32_t pe) {
+[[nodiscard]] PGAS_FN T g(const context& ctx, const T* src, pe_or_peer pe) {
   return ctx.by_route(
-      src, pe, [&] { detail::check(ctx, detail::operation::g, src, pe); },
-      [&](const T* there) { return detail::load_value(there); },
-      [&](std::int32_t proxied_pe) {
-        return detail::proxied_g<T>(detail::proxy_queue_of(ctx), proxied_pe, ctx.offset(src));
+      src, pe, [=](const context& here) { detail::check(here, detail::operation::g, src, pe.pe()); },
+      [=](const context&, const T* there) { return detail::load_value(there); },
+      [=](const context& here, std::int32_t proxied_pe) {
+        return detail::proxied_g<T>(detail::proxy_queue_of(here), proxied_pe, here.offset(src));
       });
 }
 
@@ -142,9 +142,9 @@ template <PGAS_IS(rma_type) T>
 /// read before quiet(). *Order* earlier stores to `src` by any thread of the group are sent. None else; fence(),
 /// quiet() or a put_signal add it.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
-PGAS_FN void put_nbi(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, std::int32_t pe) {
+PGAS_FN void put_nbi(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
   detail::put_by_route<detail::completion::submitted>(
-      ctx, g, dst, src, count, pe, [&](T* there) { detail::copy_by<detail::direction::put>(g, there, src, count); });
+      ctx, g, dst, src, count, pe, [=](T* there) { detail::copy_by<detail::direction::put>(g, there, src, count); });
 }
 
 /// Copies `count` elements to PE `pe`.
@@ -154,9 +154,9 @@ PGAS_FN void put_nbi(const context& ctx, const G& g, T* dst, const T* src, std::
 /// flight. *Order* earlier stores to `src` by any thread of the group are sent. None else; fence(), quiet() or a
 /// put_signal add it.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
-PGAS_FN void put(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, std::int32_t pe) {
+PGAS_FN void put(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
   detail::put_by_route<detail::completion::local_done>(
-      ctx, g, dst, src, count, pe, [&](T* there) { detail::copy_by<detail::direction::put>(g, there, src, count); });
+      ctx, g, dst, src, count, pe, [=](T* there) { detail::copy_by<detail::direction::put>(g, there, src, count); });
 }
 
 /// Copies `count` elements from PE `pe` and does not wait for the group.
@@ -167,8 +167,8 @@ PGAS_FN void put(const context& ctx, const G& g, T* dst, const T* src, std::size
 /// earlier accesses to `dst` by any thread of the group come before. None else: the source PE's stores are seen if a
 /// wait or a barrier has ordered them before.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
-PGAS_FN void get_nbi(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, std::int32_t pe) {
-  detail::get_by_route<detail::completion::submitted>(ctx, g, dst, src, count, pe, [&](const T* there) {
+PGAS_FN void get_nbi(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
+  detail::get_by_route<detail::completion::submitted>(ctx, g, dst, src, count, pe, [=](const T* there) {
     detail::copy_by<detail::direction::get>(g, dst, there, count);
   });
 }
@@ -179,33 +179,33 @@ PGAS_FN void get_nbi(const context& ctx, const G& g, T* dst, const T* src, std::
 /// symmetric; `dst` is any memory of this PE, shared memory included. *On return* `dst` holds the data, for every
 /// thread of the group. *Order* as for get_nbi().
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
-PGAS_FN void get(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, std::int32_t pe) {
-  detail::get_by_route<detail::completion::local_done>(ctx, g, dst, src, count, pe, [&](const T* there) {
+PGAS_FN void get(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
+  detail::get_by_route<detail::completion::local_done>(ctx, g, dst, src, count, pe, [=](const T* there) {
     detail::copy_by<detail::direction::get>(g, dst, there, count);
   });
 }
 
 /// put() by the calling thread alone.
 template <PGAS_IS(rma_type) T>
-PGAS_FN void put(const context& ctx, T* dst, const T* src, std::size_t count, std::int32_t pe) {
+PGAS_FN void put(const context& ctx, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
   put(ctx, this_thread{}, dst, src, count, pe);
 }
 
 /// put_nbi() by the calling thread alone.
 template <PGAS_IS(rma_type) T>
-PGAS_FN void put_nbi(const context& ctx, T* dst, const T* src, std::size_t count, std::int32_t pe) {
+PGAS_FN void put_nbi(const context& ctx, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
   put_nbi(ctx, this_thread{}, dst, src, count, pe);
 }
 
 /// get() by the calling thread alone.
 template <PGAS_IS(rma_type) T>
-PGAS_FN void get(const context& ctx, T* dst, const T* src, std::size_t count, std::int32_t pe) {
+PGAS_FN void get(const context& ctx, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
   get(ctx, this_thread{}, dst, src, count, pe);
 }
 
 /// get_nbi() by the calling thread alone.
 template <PGAS_IS(rma_type) T>
-PGAS_FN void get_nbi(const context& ctx, T* dst, const T* src, std::size_t count, std::int32_t pe) {
+PGAS_FN void get_nbi(const context& ctx, T* dst, const T* src, std::size_t count, pe_or_peer pe) {
   get_nbi(ctx, this_thread{}, dst, src, count, pe);
 }
 

@@ -31,24 +31,24 @@ PGAS_FN void signal_release(signal_t* sig, signal_t value, signal_op op) {
 /// Every put_signal(). @param copy_to stores the data at an address that load and store reach
 template <completion When, class T, PGAS_IS(group) G, class Copy>
 PGAS_FN void put_signal_by_route(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, signal_t* sig,
-                                 signal_t value, signal_op op, std::int32_t pe, const Copy& copy_to) {
+                                 signal_t value, signal_op op, pe_or_peer pe, Copy copy_to) {
   g.sync();  // earlier accesses of the group's threads are covered
   ctx.by_route(
       dst, pe,
-      [&] {
-        check(ctx, operation::put_signal, dst, count, pe);
-        check(ctx, operation::put_signal, sig, pe);
-        check_sound(ctx, operation::put_signal, sig, known(op));
+      [=](const context& here) {
+        check(here, operation::put_signal, dst, count, pe.pe());
+        check(here, operation::put_signal, sig, pe.pe());
+        check_sound(here, operation::put_signal, sig, known(op));
       },
-      [&](T* there) {
+      [=](const context& here, T* there) {
         copy_to(there);
         g.sync();
-        if (ctx.has_proxied()) PGAS_UNLIKELY
-          drain_by_leader(proxy_queue_of(ctx), g, operation::put_signal, -1);
-        if (g.thread_rank() == 0) signal_release(ctx.remote(sig, pe), value, op);
+        if (here.has_proxied()) PGAS_UNLIKELY
+          drain_by_leader(proxy_queue_of(here), g, operation::put_signal, -1);
+        if (g.thread_rank() == 0) signal_release(here.remote(sig, pe), value, op);
       },
-      [&](std::int32_t proxied_pe) {
-        proxied_put_signal(proxied_copy{proxy_queue_of(ctx), proxied_pe, dst, src, count * sizeof(T), When},
+      [=](const context& here, std::int32_t proxied_pe) {
+        proxied_put_signal(proxied_copy{proxy_queue_of(here), proxied_pe, dst, src, count * sizeof(T), When},
                            {sig, value, op}, g);
       });
 }
@@ -94,53 +94,53 @@ template <PGAS_IS(group) G, class Find>
 /// route, without a sync by the caller; of proxied signals only those to PE `pe`.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void put_signal(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, signal_t* sig,
-                        signal_t value, signal_op op, std::int32_t pe) {
+                        signal_t value, signal_op op, pe_or_peer pe) {
   detail::put_signal_by_route<detail::completion::local_done>(
       ctx, g, dst, src, count, sig, value, op, pe,
-      [&](T* there) { detail::copy_by<detail::direction::put>(g, there, src, count); });
+      [=](T* there) { detail::copy_by<detail::direction::put>(g, there, src, count); });
 }
 
 /// put_signal() that need not have read `src` when it returns: it has not, before quiet(), if PE `pe` is proxied. Else
 /// the group waits for its own reads before it signals, so that it is the same.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void put_signal_nbi(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, signal_t* sig,
-                            signal_t value, signal_op op, std::int32_t pe) {
+                            signal_t value, signal_op op, pe_or_peer pe) {
   detail::put_signal_by_route<detail::completion::submitted>(
       ctx, g, dst, src, count, sig, value, op, pe,
-      [&](T* there) { detail::copy_by<detail::direction::put>(g, there, src, count); });
+      [=](T* there) { detail::copy_by<detail::direction::put>(g, there, src, count); });
 }
 
 /// put_signal() by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void put_signal(const context& ctx, T* dst, const T* src, std::size_t count, signal_t* sig, signal_t value,
-                        signal_op op, std::int32_t pe) {
+                        signal_op op, pe_or_peer pe) {
   put_signal(ctx, this_thread{}, dst, src, count, sig, value, op, pe);
 }
 
 /// put_signal_nbi() by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void put_signal_nbi(const context& ctx, T* dst, const T* src, std::size_t count, signal_t* sig, signal_t value,
-                            signal_op op, std::int32_t pe) {
+                            signal_op op, pe_or_peer pe) {
   put_signal_nbi(ctx, this_thread{}, dst, src, count, sig, value, op, pe);
 }
 
 /// Sets PE `pe`'s signal word.
 /// *Callers* any thread. *Memory* `sig` is symmetric. *On return* issued; quiet() completes it. *Order* none: use
 /// fence() before it, or put_signal(), to send word of data.
-PGAS_FN void signal_set(const context& ctx, signal_t* sig, signal_t value, std::int32_t pe) {
+PGAS_FN void signal_set(const context& ctx, signal_t* sig, signal_t value, pe_or_peer pe) {
   ctx.by_route(
-      sig, pe, [&] { detail::check(ctx, detail::operation::signal, sig, pe); },
-      [&](signal_t* there) { detail::store_relaxed(there, value); },
-      [&](std::int32_t proxied_pe) {
-        detail::proxied_update(detail::proxy_queue_of(ctx), {detail::operation::signal, proxied_pe, ctx.offset(sig)},
+      sig, pe, [=](const context& here) { detail::check(here, detail::operation::signal, sig, pe.pe()); },
+      [=](const context&, signal_t* there) { detail::store_relaxed(there, value); },
+      [=](const context& here, std::int32_t proxied_pe) {
+        detail::proxied_update(detail::proxy_queue_of(here), {detail::operation::signal, proxied_pe, here.offset(sig)},
                                detail::atomic_update::set, detail::datatype::u64, value);
       });
 }
 
 /// signal_set() once for a group, after a sync of it. *Callers* all threads of the group `g`, converged.
 template <PGAS_IS(group) G>
-PGAS_FN void signal_set(const context& ctx, const G& g, signal_t* sig, signal_t value, std::int32_t pe) {
-  detail::check(ctx, detail::operation::signal, sig, pe);  // by all, as all end
+PGAS_FN void signal_set(const context& ctx, const G& g, signal_t* sig, signal_t value, pe_or_peer pe) {
+  detail::check(ctx, detail::operation::signal, sig, pe.pe());  // by all, as all end
   g.sync();
   if (g.thread_rank() == 0) signal_set(ctx, sig, value, pe);
 }
@@ -148,20 +148,20 @@ PGAS_FN void signal_set(const context& ctx, const G& g, signal_t* sig, signal_t 
 /// Adds to PE `pe`'s signal word.
 /// *Callers* any thread. *Memory* `sig` is symmetric. *On return* issued; quiet() completes it. *Order* as
 /// signal_set().
-PGAS_FN void signal_add(const context& ctx, signal_t* sig, signal_t value, std::int32_t pe) {
+PGAS_FN void signal_add(const context& ctx, signal_t* sig, signal_t value, pe_or_peer pe) {
   ctx.by_route(
-      sig, pe, [&] { detail::check(ctx, detail::operation::signal, sig, pe); },
-      [&](signal_t* there) { detail::reduce<detail::rmw::add>(there, value); },
-      [&](std::int32_t proxied_pe) {
-        detail::proxied_update(detail::proxy_queue_of(ctx), {detail::operation::signal, proxied_pe, ctx.offset(sig)},
+      sig, pe, [=](const context& here) { detail::check(here, detail::operation::signal, sig, pe.pe()); },
+      [=](const context&, signal_t* there) { detail::reduce<detail::rmw::add>(there, value); },
+      [=](const context& here, std::int32_t proxied_pe) {
+        detail::proxied_update(detail::proxy_queue_of(here), {detail::operation::signal, proxied_pe, here.offset(sig)},
                                detail::atomic_update::add, detail::datatype::u64, value);
       });
 }
 
 /// signal_add() once for a group, after a sync of it. *Callers* all threads of the group `g`, converged.
 template <PGAS_IS(group) G>
-PGAS_FN void signal_add(const context& ctx, const G& g, signal_t* sig, signal_t value, std::int32_t pe) {
-  detail::check(ctx, detail::operation::signal, sig, pe);
+PGAS_FN void signal_add(const context& ctx, const G& g, signal_t* sig, signal_t value, pe_or_peer pe) {
+  detail::check(ctx, detail::operation::signal, sig, pe.pe());
   g.sync();
   if (g.thread_rank() == 0) signal_add(ctx, sig, value, pe);
 }

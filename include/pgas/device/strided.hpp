@@ -18,16 +18,17 @@ namespace detail {
 /// All strided puts. @param block elements of a block
 template <completion When, class T, PGAS_IS(group) G>
 PGAS_FN void put_strided_by_route(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
-                                  std::ptrdiff_t src_stride, std::size_t block, std::size_t count, std::int32_t pe) {
+                                  std::ptrdiff_t src_stride, std::size_t block, std::size_t count, pe_or_peer pe) {
   g.sync();  // earlier accesses of the group's threads are covered
   ctx.by_route(
-      dst, pe, [&] { check_strided(ctx, operation::iput, dst, dst_stride, block, count, pe); },
-      [&](T* there) {
+      dst, pe,
+      [=](const context& here) { check_strided(here, operation::iput, dst, dst_stride, block, count, pe.pe()); },
+      [=](const context&, T* there) {
         copy_strided<direction::put>(g, there, src, dst_stride, src_stride, block, count);
         if constexpr (When == completion::local_done) g.sync();
       },
-      [&](std::int32_t proxied_pe) {
-        proxied_strided<direction::put>(proxy_queue_of(ctx), g, proxied_pe, dst, src,
+      [=](const context& here, std::int32_t proxied_pe) {
+        proxied_strided<direction::put>(proxy_queue_of(here), g, proxied_pe, dst, src,
                                         strided_range_of<T>(block, count, src_stride, dst_stride), When);
       });
 }
@@ -35,16 +36,17 @@ PGAS_FN void put_strided_by_route(const context& ctx, const G& g, T* dst, const 
 /// All strided gets.
 template <completion When, class T, PGAS_IS(group) G>
 PGAS_FN void get_strided_by_route(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
-                                  std::ptrdiff_t src_stride, std::size_t block, std::size_t count, std::int32_t pe) {
+                                  std::ptrdiff_t src_stride, std::size_t block, std::size_t count, pe_or_peer pe) {
   g.sync();  // earlier accesses of the group's threads are covered
   ctx.by_route(
-      src, pe, [&] { check_strided(ctx, operation::iget, src, src_stride, block, count, pe); },
-      [&](const T* there) {
+      src, pe,
+      [=](const context& here) { check_strided(here, operation::iget, src, src_stride, block, count, pe.pe()); },
+      [=](const context&, const T* there) {
         copy_strided<direction::get>(g, dst, there, dst_stride, src_stride, block, count);
         if constexpr (When == completion::local_done) g.sync();
       },
-      [&](std::int32_t proxied_pe) {
-        proxied_strided<direction::get>(proxy_queue_of(ctx), g, proxied_pe, src, dst,
+      [=](const context& here, std::int32_t proxied_pe) {
+        proxied_strided<direction::get>(proxy_queue_of(here), g, proxied_pe, src, dst,
                                         strided_range_of<T>(block, count, dst_stride, src_stride), When);
       });
 }
@@ -59,28 +61,28 @@ PGAS_FN void get_strided_by_route(const context& ctx, const G& g, T* dst, const 
 /// put_nbi().
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void iput_nbi(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
-                      std::ptrdiff_t src_stride, std::size_t count, std::int32_t pe) {
+                      std::ptrdiff_t src_stride, std::size_t count, pe_or_peer pe) {
   detail::put_strided_by_route<detail::completion::submitted>(ctx, g, dst, src, dst_stride, src_stride, 1, count, pe);
 }
 
 /// iput_nbi() that returns as put() does. *Callers* all threads of the group `g`, converged, same arguments.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void iput(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
-                  std::ptrdiff_t src_stride, std::size_t count, std::int32_t pe) {
+                  std::ptrdiff_t src_stride, std::size_t count, pe_or_peer pe) {
   detail::put_strided_by_route<detail::completion::local_done>(ctx, g, dst, src, dst_stride, src_stride, 1, count, pe);
 }
 
 /// iput_nbi() by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void iput_nbi(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
-                      std::size_t count, std::int32_t pe) {
+                      std::size_t count, pe_or_peer pe) {
   iput_nbi(ctx, this_thread{}, dst, src, dst_stride, src_stride, count, pe);
 }
 
 /// iput() by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void iput(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
-                  std::size_t count, std::int32_t pe) {
+                  std::size_t count, pe_or_peer pe) {
   iput(ctx, this_thread{}, dst, src, dst_stride, src_stride, count, pe);
 }
 
@@ -92,28 +94,28 @@ PGAS_FN void iput(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_s
 /// get_nbi().
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void iget_nbi(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
-                      std::ptrdiff_t src_stride, std::size_t count, std::int32_t pe) {
+                      std::ptrdiff_t src_stride, std::size_t count, pe_or_peer pe) {
   detail::get_strided_by_route<detail::completion::submitted>(ctx, g, dst, src, dst_stride, src_stride, 1, count, pe);
 }
 
 /// iget_nbi() that returns as get() does. *Callers* all threads of the group `g`, converged, same arguments.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void iget(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
-                  std::ptrdiff_t src_stride, std::size_t count, std::int32_t pe) {
+                  std::ptrdiff_t src_stride, std::size_t count, pe_or_peer pe) {
   detail::get_strided_by_route<detail::completion::local_done>(ctx, g, dst, src, dst_stride, src_stride, 1, count, pe);
 }
 
 /// iget_nbi() by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void iget_nbi(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
-                      std::size_t count, std::int32_t pe) {
+                      std::size_t count, pe_or_peer pe) {
   iget_nbi(ctx, this_thread{}, dst, src, dst_stride, src_stride, count, pe);
 }
 
 /// iget() by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void iget(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
-                  std::size_t count, std::int32_t pe) {
+                  std::size_t count, pe_or_peer pe) {
   iget(ctx, this_thread{}, dst, src, dst_stride, src_stride, count, pe);
 }
 
@@ -125,7 +127,7 @@ PGAS_FN void iget(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_s
 /// *On return* as put_nbi(). *Order* as put_nbi().
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void ibput_nbi(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
-                       std::ptrdiff_t src_stride, std::size_t block_size, std::size_t count, std::int32_t pe) {
+                       std::ptrdiff_t src_stride, std::size_t block_size, std::size_t count, pe_or_peer pe) {
   detail::put_strided_by_route<detail::completion::submitted>(ctx, g, dst, src, dst_stride, src_stride, block_size,
                                                               count, pe);
 }
@@ -133,7 +135,7 @@ PGAS_FN void ibput_nbi(const context& ctx, const G& g, T* dst, const T* src, std
 /// ibput_nbi() that returns as put() does. *Callers* all threads of the group `g`, converged, same arguments.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void ibput(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
-                   std::ptrdiff_t src_stride, std::size_t block_size, std::size_t count, std::int32_t pe) {
+                   std::ptrdiff_t src_stride, std::size_t block_size, std::size_t count, pe_or_peer pe) {
   detail::put_strided_by_route<detail::completion::local_done>(ctx, g, dst, src, dst_stride, src_stride, block_size,
                                                                count, pe);
 }
@@ -141,14 +143,14 @@ PGAS_FN void ibput(const context& ctx, const G& g, T* dst, const T* src, std::pt
 /// ibput_nbi() by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void ibput_nbi(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
-                       std::size_t block_size, std::size_t count, std::int32_t pe) {
+                       std::size_t block_size, std::size_t count, pe_or_peer pe) {
   ibput_nbi(ctx, this_thread{}, dst, src, dst_stride, src_stride, block_size, count, pe);
 }
 
 /// ibput() by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void ibput(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
-                   std::size_t block_size, std::size_t count, std::int32_t pe) {
+                   std::size_t block_size, std::size_t count, pe_or_peer pe) {
   ibput(ctx, this_thread{}, dst, src, dst_stride, src_stride, block_size, count, pe);
 }
 
@@ -160,7 +162,7 @@ PGAS_FN void ibput(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_
 /// *On return* as get_nbi(). *Order* as get_nbi().
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void ibget_nbi(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
-                       std::ptrdiff_t src_stride, std::size_t block_size, std::size_t count, std::int32_t pe) {
+                       std::ptrdiff_t src_stride, std::size_t block_size, std::size_t count, pe_or_peer pe) {
   detail::get_strided_by_route<detail::completion::submitted>(ctx, g, dst, src, dst_stride, src_stride, block_size,
                                                               count, pe);
 }
@@ -168,7 +170,7 @@ PGAS_FN void ibget_nbi(const context& ctx, const G& g, T* dst, const T* src, std
 /// ibget_nbi() that returns as get() does. *Callers* all threads of the group `g`, converged, same arguments.
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void ibget(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
-                   std::ptrdiff_t src_stride, std::size_t block_size, std::size_t count, std::int32_t pe) {
+                   std::ptrdiff_t src_stride, std::size_t block_size, std::size_t count, pe_or_peer pe) {
   detail::get_strided_by_route<detail::completion::local_done>(ctx, g, dst, src, dst_stride, src_stride, block_size,
                                                                count, pe);
 }
@@ -176,14 +178,14 @@ PGAS_FN void ibget(const context& ctx, const G& g, T* dst, const T* src, std::pt
 /// ibget_nbi() by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void ibget_nbi(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
-                       std::size_t block_size, std::size_t count, std::int32_t pe) {
+                       std::size_t block_size, std::size_t count, pe_or_peer pe) {
   ibget_nbi(ctx, this_thread{}, dst, src, dst_stride, src_stride, block_size, count, pe);
 }
 
 /// ibget() by the calling thread alone.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void ibget(const context& ctx, T* dst, const T* src, std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride,
-                   std::size_t block_size, std::size_t count, std::int32_t pe) {
+                   std::size_t block_size, std::size_t count, pe_or_peer pe) {
   ibget(ctx, this_thread{}, dst, src, dst_stride, src_stride, block_size, count, pe);
 }
 

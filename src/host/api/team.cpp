@@ -98,6 +98,11 @@ context team::context() const {
   return ctx;
 }
 
+direct_context team::direct_context() const {
+  checked(*this).check_direct();
+  return pgas::direct_context(context());
+}
+
 team team::split_strided(int start, int stride, int size, const team_config& how) const {
   detail::split_call call;
   call.what = detail::split_call::kind::strided;

@@ -6,6 +6,7 @@
 #include "common/check_struct_size.hpp"
 #include "common/join_step_hook.hpp"
 #include "host/config/bootstrap_options.hpp"
+#include "host/team/team_state.hpp"
 #include "host/team/world_state.hpp"
 #include "host/topology/p2p_setting.hpp"
 
@@ -97,6 +98,12 @@ const config& world::settings() const { return state_of(state_).settings(); }
 pgas::context world::context() const {
   state_of(state_).check();
   return state_->context();
+}
+
+pgas::direct_context world::direct_context() const {
+  state_of(state_).check();
+  state_->world_team().state().check_direct();
+  return pgas::direct_context(state_->context());
 }
 
 const team& world::team() const {

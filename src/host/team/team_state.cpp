@@ -1,5 +1,7 @@
 #include "host/team/team_state.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
 #include "host/team/world_state.hpp"
@@ -124,6 +126,25 @@ std::shared_ptr<world_state> team_state::shared_world() const { return world_.sh
 void team_state::check() const {
   world_.check();
   if (released_) throw error(code::invalid_argument, "this team was destroyed");
+}
+
+void team_state::check_direct() const {
+  check();
+  if (view_.members_ != nullptr)
+    throw error(
+        code::invalid_argument,
+        "direct_context: the members of this team are not evenly spaced in the world: take context(), which looks "
+        "them up");
+  const int me = world_.context().world_pe_;
+  for (const int pe : members()) {
+    const char* why = nullptr;
+    if (!world_.domains().direct(pe))
+      why = "is not reached by load and store";
+    else if (world_.heap().distances()[static_cast<std::size_t>(pe)] != pe - me)
+      why = "has its memory at an address that only a table tells (memory shared by cuda_ipc, or a domain with gaps)";
+    if (why != nullptr)
+      throw error(code::peer_unreachable, fmt::format("direct_context: PE {} {}: take context()", pe, why), pe);
+  }
 }
 
 stream_handle team_state::stream() {

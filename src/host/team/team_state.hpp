@@ -41,6 +41,8 @@ class team_state {
   [[nodiscard]] std::shared_ptr<world_state> shared_world() const;
   /// Throws not_joined, the world's first failure, or invalid_argument for a team that was destroyed.
   void check() const;
+  /// Throws unless pgas::direct_context stands for this team: its errors.
+  void check_direct() const;
   /// The team on channel 0.
   [[nodiscard]] const team_view& view() const noexcept { return view_; }
   /// The team on the channel behind the last one, which is reserved for collectives that the host calls.

@@ -107,8 +107,7 @@ PGAS_FN void exit_if_lost(const G& g, bool lost, completion when) {
   }
 }
 
-/// A proxied copy as the threads of a group call it. Passed in memory: nvcc loads arguments in registers at the top of
-/// the loop around the call, whether the call is made or not.
+/// A proxied copy as the threads of a group call it.
 struct proxied_copy {
   proxy_queue queue;
   std::int32_t pe;     ///< in the world
@@ -120,7 +119,7 @@ struct proxied_copy {
 
 /// put(), put_nbi(). *Callers* all threads of the group.
 template <PGAS_IS(group) G>
-PGAS_COLD void proxied_put(const proxied_copy& call, G g) {
+PGAS_COLD void proxied_put(proxied_copy call, G g) {
   const op_info about{operation::put, call.pe, call.queue.offset(call.remote)};
   bool lost = false;
   if (call.bytes <= sizeof(payload) || !is_global(call.local)) {
@@ -133,7 +132,7 @@ PGAS_COLD void proxied_put(const proxied_copy& call, G g) {
 
 /// get(), get_nbi(). *Callers* all threads of the group.
 template <PGAS_IS(group) G>
-PGAS_COLD void proxied_get(const proxied_copy& call, G g) {
+PGAS_COLD void proxied_get(proxied_copy call, G g) {
   const op_info about{operation::get, call.pe, call.queue.offset(call.remote)};
   bool lost = false;
   if (call.bytes <= sizeof(payload) || !is_global(call.local)) {
@@ -180,7 +179,7 @@ PGAS_COLD void proxied_strided(proxy_queue queue, G g, std::int32_t pe, const vo
 
 /// put_signal(), put_signal_nbi(). *Callers* all threads of the group.
 template <PGAS_IS(group) G>
-PGAS_COLD void proxied_put_signal(const proxied_copy& call, const trailing_signal& signal, G g) {
+PGAS_COLD void proxied_put_signal(proxied_copy call, trailing_signal signal, G g) {
   const op_info about{operation::put_signal, call.pe, call.queue.offset(call.remote)};
   auto kind = command_kind::put_signal;
   auto local = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(call.local));

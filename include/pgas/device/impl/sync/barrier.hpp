@@ -149,12 +149,20 @@ template <PGAS_IS(group) G>
   return await_share(ctx, team, what, static_cast<std::int32_t>(g.thread_rank()), static_cast<std::int32_t>(g.size()));
 }
 
+/// A barrier that ends the group if it gives up, where something is to be checked or members may be proxied.
+template <arrival Arrival, PGAS_IS(group) G>
+PGAS_COLD void careful_barrier(context ctx, G g, team_view team, operation what) {
+  if (ctx.checks()) check_member(ctx, team, what);
+  arrive<Arrival>(ctx, g, team);
+  exit_if_any(g, !await(ctx, g, team, what));
+}
+
 /// A barrier that ends the group if it gives up. @param what the operation in records
 template <arrival Arrival, PGAS_IS(group) G>
 PGAS_FN void barrier_or_end(const context& ctx, const G& g, const team_view& team,
                             operation what = barrier_operation<Arrival>) {
-  if (ctx.checks()) PGAS_UNLIKELY
-    check_member(ctx, team, what);
+  if (ctx.flags_ != 0) PGAS_UNLIKELY
+    return careful_barrier<Arrival>(ctx, g, team, what);
   arrive<Arrival>(ctx, g, team);
   exit_if_any(g, !await(ctx, g, team, what));
 }

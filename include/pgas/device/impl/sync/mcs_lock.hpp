@@ -123,24 +123,27 @@ class device_lock_words {
   }
   PGAS_FN void merge(std::uint32_t lock_word::*half, std::int32_t pe, std::uint32_t bits) const {
     ctx_.by_route(
-        &(lock_->*half), pe, [&](std::uint32_t* there) { reduce<rmw::bit_or>(there, bits); },
-        [&](std::int32_t proxied_pe) {
-          proxied_update(proxy_queue_of(ctx_), {operation::lock, proxied_pe, ctx_.offset(&(lock_->*half))},
-                         atomic_update::bit_or, datatype::u32, bits);
+        &(lock_->*half), pe, [=](const context&, std::uint32_t* there) { reduce<rmw::bit_or>(there, bits); },
+        [=, at = &(lock_->*half)](const context& here, std::int32_t proxied_pe) {
+          proxied_update(proxy_queue_of(here), {operation::lock, proxied_pe, here.offset(at)}, atomic_update::bit_or,
+                         datatype::u32, bits);
         });
   }
   [[nodiscard]] PGAS_FN std::uint32_t exchange(std::uint32_t lock_word::*half, std::int32_t pe,
                                                std::uint32_t value) const {
     return ctx_.by_route(
-        &(lock_->*half), pe, [&](std::uint32_t* there) { return detail::exchange(there, value); },
-        [&](std::int32_t proxied_pe) { return by_proxy(half, proxied_pe, atomic_update::swap, value, 0); });
+        &(lock_->*half), pe, [=](const context&, std::uint32_t* there) { return detail::exchange(there, value); },
+        [=, at = &(lock_->*half)](const context& here, std::int32_t proxied_pe) {
+          return by_proxy(here, at, proxied_pe, atomic_update::swap, value, 0);
+        });
   }
   [[nodiscard]] PGAS_FN std::uint32_t compare_exchange(std::uint32_t lock_word::*half, std::int32_t pe,
                                                        std::uint32_t condition, std::uint32_t value) const {
     return ctx_.by_route(
-        &(lock_->*half), pe, [&](std::uint32_t* there) { return detail::compare_exchange(there, condition, value); },
-        [&](std::int32_t proxied_pe) {
-          return by_proxy(half, proxied_pe, atomic_update::compare_swap, value, condition);
+        &(lock_->*half), pe,
+        [=](const context&, std::uint32_t* there) { return detail::compare_exchange(there, condition, value); },
+        [=, at = &(lock_->*half)](const context& here, std::int32_t proxied_pe) {
+          return by_proxy(here, at, proxied_pe, atomic_update::compare_swap, value, condition);
         });
   }
   /// Earlier operations of this thread come before its next access to the lock, by any route.
@@ -161,12 +164,11 @@ class device_lock_words {
   }
 
  private:
-  [[nodiscard]] PGAS_FN std::uint32_t by_proxy(std::uint32_t lock_word::*half, std::int32_t world_pe,
-                                               atomic_update update, std::uint32_t value,
-                                               std::uint32_t condition) const {
-    return static_cast<std::uint32_t>(proxied_fetch(proxy_queue_of(ctx_),
-                                                    {operation::lock, world_pe, ctx_.offset(&(lock_->*half))}, update,
-                                                    datatype::u32, value, condition));
+  [[nodiscard]] PGAS_FN static std::uint32_t by_proxy(const context& ctx, std::uint32_t* at, std::int32_t world_pe,
+                                                      atomic_update update, std::uint32_t value,
+                                                      std::uint32_t condition) {
+    return static_cast<std::uint32_t>(proxied_fetch(proxy_queue_of(ctx), {operation::lock, world_pe, ctx.offset(at)},
+                                                    update, datatype::u32, value, condition));
   }
 
   const context& ctx_;
