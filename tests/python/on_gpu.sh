@@ -161,6 +161,12 @@ fi
 for n in 2 4; do
   beside "torch_symm_mem.py $n" 200 "$symm_mem" "is content" $(run $n) "$here/pe/torch_symm_mem.py" "$temporary/meeting.$n"
   beside "torch_operators.py $n" 120 "$symm_mem" "is content" $(run $n) "$here/pe/torch_operators.py"
+  beside "torch_symm_mem.py expandable segments $n" 120 "$symm_mem" "is content" env PYTORCH_ALLOC_CONF=expandable_segments:True $(run $n) \
+    "$here/pe/torch_symm_mem.py" "$temporary/expandable.$n" expandable pool
+  beside "torch_symm_mem.py torchrun $n" 200 "$symm_mem" "is content" "$python" -m torch.distributed.run --nproc-per-node $n \
+    --master-port $((29500 + n)) "$here/pe/torch_symm_mem.py" env
+  beside "torch_symm_mem.py first_divergence $n" 90 "$symm_mem" "is content" $(run $n) "$here/pe/torch_symm_mem.py" "$temporary/first.$n" \
+    first_divergence
   beside "torch_symm_mem.py divergence $n" 90 "$symm_mem" "is content" $(run $n) "$here/pe/torch_symm_mem.py" "$temporary/divergence.$n" divergence
   for example in tutorial all_reduce matmul shared_weights; do
     needs=$symm_mem
@@ -168,11 +174,14 @@ for n in 2 4; do
     beside "symm_mem_$example $n" 120 "$needs" "^PE" $(run $n) "$examples/symm_mem_$example.py"
   done
 done
+beside "torch_symm_mem.py inductor 2" 120 "$symm_mem" "is content" $(run 2) "$here/pe/torch_symm_mem.py" "$temporary/inductor" inductor
 wait
 # Alone: one kills a PE, which under MPS others would notice, and the rest are times.
 program "pytest test_gpu.py (sharing, dead PE)" 150 "pytest torch" "" "$python" -m pytest -p no:cacheprovider -q -rs -m gpu "$here/test_gpu.py" -k "not operations"
 program "torch_symm_mem.py lost_signal" 90 "$symm_mem" "rank 0 was told" bash -c '"$@"; true' -- $(run 2) "$here/pe/torch_symm_mem.py" "$temporary/lost" lost_signal
 program "latency.py" 120 "torch triton cupy" "ratio" $(run 2) "$here/kernels/latency.py"
+program "torch_costs.py" 120 "$symm_mem triton" "result" env TORCH_SYMM_MEM_ALLOW_OVERLAPPING_DEVICES=1 TORCH_SYMM_MEM_DISABLE_MULTICAST=1 \
+  $(run 4) "$here/pe/torch_costs.py" "$temporary/costs"
 program "overhead.py torch" 90 torch "result" $(run 2) "$here/pe/overhead.py" torch
 program "overhead.py cupy" 90 cupy "result" $(run 2) "$here/pe/overhead.py" cupy
 [ -z "$(find "$out/status" -name '*.failed')" ]

@@ -1,7 +1,9 @@
-"""What a rendezvous costs, and how fast a Triton kernel reads a peer's memory, with one backend of torch's symmetric memory.
+"""What a rendezvous costs, and how fast a Triton kernel reads a peer's memory: on pgas' addresses, on those of torch's backend CUDA, and
+on those of plain cudaMalloc() memory, in turns, so that all see the same clocks and neighbours.
 
-    pgasrun -n 2 python torch_costs.py FILE PGAS      and the same with CUDA, in the same run; FILE: where they meet, a new one each
+    pgasrun -n 4 python torch_costs.py FILE           FILE: where they meet, not there yet
 
+Ranks 0 and 1 have the backend PGAS, ranks 2 and 3 CUDA, as a process can't change it; rank 1 and 3 use the second GPU, if there is one.
 Ranks that share a GPU need MPS, and for CUDA TORCH_SYMM_MEM_ALLOW_OVERLAPPING_DEVICES=1 and TORCH_SYMM_MEM_DISABLE_MULTICAST=1.
 """
 
@@ -14,18 +16,23 @@ import time
 import torch
 import torch.distributed as dist
 import torch.distributed._symmetric_memory as symm_mem
+import torch.multiprocessing.reductions as reductions
 import triton
 import triton.language as tl
 
-rank, n = int(os.environ["PGAS_RANK"]), int(os.environ["PGAS_SIZE"])
-meeting, backend = sys.argv[1], sys.argv[2]
-device = torch.device("cuda", rank % torch.cuda.device_count())
+rank, n, meeting = int(os.environ["PGAS_RANK"]), int(os.environ["PGAS_SIZE"]), sys.argv[1]
+assert n == 4, "run it on 4 PEs"
+backend, me, pair = ("PGAS", "CUDA")[rank // 2], rank % 2, rank // 2
+device = torch.device("cuda", me % torch.cuda.device_count())
 torch.cuda.set_device(device)
 dist.init_process_group("gloo", init_method=f"file://{meeting}", rank=rank, world_size=n)
+groups = [dist.new_group([0, 1]), dist.new_group([2, 3])]
+group = groups[pair]
 if backend == "PGAS":
+    import pgas
     import pgas.torch
 
-    pgas.torch.enable(group=True)
+    pgas.torch.enable(pgas.join(group=group, device=device.index, like="torch"))
 elif symm_mem.get_backend(device) != backend:
     symm_mem.set_backend(backend)
 
@@ -36,47 +43,107 @@ def copy(to, source, BLOCK: tl.constexpr):
     tl.store(to + at, tl.load(source + at))
 
 
+def in_turns(i, mine):
+    """mine() of the ranks of each backend, one backend after the other, the first one by turns."""
+    made = None
+    for turn in ((0, 1), (1, 0))[i % 2]:
+        torch.cuda.synchronize()
+        dist.barrier()
+        if turn == pair:
+            made = mine()
+    return made
+
+
 def microseconds(call):
-    torch.cuda.synchronize()
-    dist.barrier()
     began = time.perf_counter()
     made = call()
     return (time.perf_counter() - began) * 1e6, made
 
 
+# ---- allocation and rendezvous --------------------------------------------------------------------------------------
+
 times = {"empty": [], "first": [], "again": []}
 kept = []
 for i in range(40):
-    took, x = microseconds(lambda: symm_mem.empty(1 << 20, device=device))
+    took, x = in_turns(i, lambda: microseconds(lambda: symm_mem.empty(1 << 20, device=device)))
     times["empty"].append(took)
-    took, handle = microseconds(lambda: symm_mem.rendezvous(x, dist.group.WORLD))
+    took, handle = in_turns(i, lambda: microseconds(lambda: symm_mem.rendezvous(x, group)))
     times["first"].append(took)
-    took, _ = microseconds(lambda: symm_mem.rendezvous(x, dist.group.WORLD))
+    took, _ = in_turns(i, lambda: microseconds(lambda: symm_mem.rendezvous(x, group)))
     times["again"].append(took)
     kept.append((x, handle))
 kept.clear()
 
-count = 1 << 26
+# ---- a kernel that reads a peer -------------------------------------------------------------------------------------
+
+count, repeats, pairs = 1 << 26, 10, 30
 x = symm_mem.empty(count, device=device)
-handle = symm_mem.rendezvous(x, dist.group.WORLD)
-there = handle.get_buffer((rank + 1) % n, (count,), torch.float32)
+handle = symm_mem.rendezvous(x, group)
+there = handle.get_buffer(1 - me, (count,), torch.float32)
 here = torch.empty(count, device=device)
 x.fill_(rank)
-rates = []
-for i in range(22):
+
+
+def plain_memory():
+    """The same of the peer by cudaMalloc() and a handle of CUDA IPC, as torch shares tensors; None if it does not here."""
+    try:
+        own = torch.full((count,), float(rank), device=device)
+        shared, failed = reductions.reduce_tensor(own), None
+    except RuntimeError as said:
+        own, shared, failed = None, None, str(said).splitlines()[0]
+    all_shared = [None] * 2
+    dist.all_gather_object(all_shared, shared, group=group)
+    try:
+        rebuild, arguments = all_shared[1 - me]
+        peer = rebuild(*arguments)
+    except (RuntimeError, TypeError) as said:
+        peer, failed = None, failed or str(said).splitlines()[0]
+    all_failed = [None] * n
+    dist.all_gather_object(all_failed, failed)
+    return own, None if any(all_failed) else peer, next((each for each in all_failed if each), None)
+
+
+def gigabytes_per_second(source):
+    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    for _ in range(3):
+        copy[(count // 1024,)](here, source, BLOCK=1024)
+    begin.record()
+    for _ in range(repeats):
+        copy[(count // 1024,)](here, source, BLOCK=1024)
+    end.record()
     torch.cuda.synchronize()
-    dist.barrier()
-    if rank == 0:
-        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        begin.record()
-        copy[(count // 1024,)](here, there, BLOCK=1024)
-        end.record()
-        torch.cuda.synchronize()
-        rates.append(4 * count / begin.elapsed_time(end) / 1e6)
-dist.barrier()
+    assert (here == rank + 1).all(), "that was other memory"
+    return 4 * count * repeats / begin.elapsed_time(end) / 1e6
+
+
+own, plain, no_plain = plain_memory()
+rates, plain_rates = [], []
+for i in range(pairs + 2):
+    rate = in_turns(i, lambda: gigabytes_per_second(there) if me == 0 else None)
+    plain_rate = in_turns(i, lambda: gigabytes_per_second(plain) if me == 0 and plain is not None else None)
+    if i >= 2 and me == 0:
+        rates.append(rate)
+        plain_rates.append(plain_rate)
+
+all_rates = [None] * n
+dist.all_gather_object(all_rates, {"backend": backend, "rates": rates, "plain": plain_rates,
+                                   **{f"{name}_us": round(statistics.median(each[2:]), 1) for name, each in times.items()}})
 if rank == 0:
-    assert (here == 1 % n).all()
-    print(json.dumps({"backend": backend, **{f"{name}_us": round(statistics.median(each[2:]), 1) for name, each in times.items()},
-                      "triton_reads_GBps": round(statistics.median(rates[2:]), 1)}), flush=True)
+    of_pgas, of_cuda = all_rates[0], all_rates[2]
+    for each in (of_pgas, of_cuda):
+        print(json.dumps({"backend": each["backend"], **{f"{name}_us": each[f"{name}_us"] for name in times},
+                          "triton_reads_GBps": round(statistics.median(each["rates"]), 1)}))
+
+    def ratio(over, under):
+        each = sorted(a / b for a, b in zip(over, under, strict=True))
+        return {"median": round(statistics.median(each), 4), "lowest": round(each[0], 4), "highest": round(each[-1], 4), "pairs": len(each)}
+
+    print("result:", json.dumps({"GPUs": torch.cuda.device_count(), "triton reads, PGAS to CUDA": ratio(of_pgas["rates"], of_cuda["rates"])}))
+    if plain is not None:
+        print("result:", json.dumps({"triton reads, PGAS to cudaMalloc() memory, same process": ratio(of_pgas["rates"], of_pgas["plain"]),
+                                     "CUDA to it": ratio(of_cuda["rates"], of_cuda["plain"])}), flush=True)
+    else:
+        print(f"no plain memory: {no_plain}", flush=True)
 dist.barrier()
+del own, plain  # after all have read it
 dist.destroy_process_group()

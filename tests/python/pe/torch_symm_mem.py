@@ -78,6 +78,8 @@ def buffers():
     assert handle.buffer_ptrs_dev != 0 and handle.signal_pad_ptrs_dev != 0
     again = symm_mem.rendezvous(x, everyone)
     assert again.buffer_ptrs == handle.buffer_ptrs
+    of_view = symm_mem.rendezvous(x[1:, 2:], everyone)  # torch gives a backend the storage of a view, so this is the whole tensor's
+    assert (of_view.offset, of_view.buffer_size, of_view.buffer_ptrs) == (0, 128, handle.buffer_ptrs)
     handle.barrier()
     assert symm_mem.rendezvous(torch.empty(4, device=device), everyone) is None  # as torch's operators ask whether it is symmetric
 
@@ -99,6 +101,22 @@ def signals():
     done()
     raises(lambda: handle.barrier(channel=1 << 20), "there is no channel", "set_signal_pad_size")
     raises(lambda: handle.put_signal(n, channel=0), "no rank")
+
+
+def waits_for_others():
+    """A rank that comes late to the first rendezvous over a tensor is waited for."""
+    for late in range(n):
+        x = symm_mem.empty(64, device=device)
+        dist.barrier()
+        began = time.monotonic()
+        if rank == late:
+            time.sleep(0.3)
+        handle = symm_mem.rendezvous(x, everyone)
+        assert 0.25 < time.monotonic() - began < 20
+        x.fill_(rank)
+        handle.barrier()
+        assert (handle.get_buffer(late, (64,), torch.float32) == late).all()
+        handle.barrier()
 
 
 def subgroups():
@@ -159,6 +177,21 @@ def collectives():
         assert n == 1
 
 
+def inductor():
+    """A step that inductor compiles whole, with a collective in it."""
+
+    @torch.compile(backend="inductor", fullgraph=True)
+    def step(x, factor):
+        y = torch.relu(x * factor)
+        pgas.torch.all_reduce(y, "sum")
+        return y.sum() + 1
+
+    x, _ = met(256)
+    for i in range(3):
+        x.fill_(rank + i)
+        assert step(x, 2.0).item() == 256 * 2 * (n * (n - 1) / 2 + n * i) + 1
+
+
 def dropping(count=1000):
     """Tensors that each rank drops in an order of its own, with exceptions in between."""
     order = random.Random(rank)
@@ -190,8 +223,6 @@ def dropping(count=1000):
 
 def pool():
     """Memory of a torch.cuda.MemPool: results of torch's operators, blocks that are freed and used again, streams."""
-    if not on_gpu:
-        return
     memory = pgas.torch.mem_pool(everyone)
     a, b = torch.randn(256, 256, device=device), torch.randn(256, 256, device=device)
     for i in range(10):
@@ -213,6 +244,36 @@ def pool():
         dist.barrier()
 
 
+def expandable():
+    """The same beside torch's expandable segments, PYTORCH_ALLOC_CONF=expandable_segments:True, which are no symmetric memory."""
+    plain = [torch.zeros(1 << 22, device=device)]
+    assert any(each["is_expandable"] for each in torch.cuda.memory_snapshot()), "set PYTORCH_ALLOC_CONF=expandable_segments:True"
+    assert symm_mem.rendezvous(plain[0], everyone) is None
+    memory = pgas.torch.mem_pool(everyone)
+    kept = []
+    for i in range(12):
+        count = 100_000 + 1000 * i
+        with torch.cuda.use_mem_pool(memory):
+            y = torch.full((count,), 100 * rank + i, device=device)
+        plain.append(torch.full((1 << 22,), i, device=device))  # the segment grows
+        handle = symm_mem.rendezvous(y, everyone)
+        handle.barrier()
+        assert (handle.get_remote_tensor(right, (count,), torch.int64) == 100 * right + i).all()
+        handle.barrier()
+        kept.append((y, handle, i))
+        if i % 4 == 3:
+            del plain[1:]
+            torch.cuda.empty_cache()  # gives back the end of the segment, and blocks of the pool
+        if len(kept) > 3:
+            kept.pop(i % 3)
+        for older, of, number in kept:
+            assert (older == 100 * rank + number).all()
+            assert (of.get_remote_tensor(right, older.shape, torch.int64) == 100 * right + number).all()
+        done()
+        dist.barrier()
+    assert (plain[0] == 0).all()
+
+
 def sum_of(x):
     """Of all ranks, by the host."""
     total = x.cpu()
@@ -222,8 +283,6 @@ def sum_of(x):
 
 def graph():
     """Barriers, signals and a collective in a CUDA graph, replayed."""
-    if not on_gpu:
-        return
     x, handle = met(64, torch.int32)
     y, _ = met(64, torch.int32)
     x.zero_()
@@ -256,8 +315,6 @@ def graph():
 
 def torch_operators():
     """torch's own operators that need addresses only, and one that needs multicast."""
-    if not on_gpu:
-        return
     name = everyone.group_name
     x, _ = met(8192, torch.bfloat16)
     for operator in (torch.ops.symm_mem.one_shot_all_reduce, torch.ops.symm_mem.two_shot_all_reduce_):
@@ -329,7 +386,7 @@ def killed_in(where):
     os._exit(0)
 
 
-parts = [buffers, signals, subgroups, collectives, pool, graph, torch_operators, dropping]
+parts = [buffers, signals, waits_for_others, subgroups, collectives, *([pool, graph, torch_operators] if on_gpu else []), dropping]
 for name in sys.argv[2:] or [part.__name__ for part in parts]:
     globals()[name.split(":")[0]](*name.split(":")[1:])
     if rank == 0:
