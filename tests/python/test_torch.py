@@ -35,8 +35,9 @@ def test_ranks_that_differ_are_named(n, part, tmp_path):
     assert run([*launcher(n), PROGRAM, tmp_path / "meeting", part], timeout=60).check().out.count("is content") == n
 
 
-def test_a_signal_that_does_not_come_names_the_rank(tmp_path):
-    assert "rank 0 was told" in run([*launcher(2), PROGRAM, tmp_path / "meeting", "lost_signal"], timeout=60).out
+@pytest.mark.parametrize("which", ["wait", "put"])
+def test_a_signal_that_is_not_answered_names_the_rank(which, tmp_path):
+    assert "rank 0 was told" in run([*launcher(2), PROGRAM, tmp_path / "meeting", f"lost_signal:{which}"], timeout=60).out
 
 
 @pytest.mark.parametrize("where", ["rendezvous", "group", "barrier", "signal", "collective"])

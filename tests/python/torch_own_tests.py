@@ -242,6 +242,10 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for name, outcome in [(name, pool.submit(measure, options, name, folder, until)) for name, known in found.items() if known is None]:
             found[name] = outcome.result()
+    for name in [name for name, (status, *_) in found.items() if status == "failed"]:  # whatever ran beside it
+        status, reason, took = measure(options, name, folder, until)
+        if status != "not run":
+            found[name] = status, "alone, after it had failed beside others" if status == "passed" else reason, took
     # Tests of one function with other parameters are one line, if the same became of them.
     functions = sorted(re.findall(r"^    def (test_\w+)", options.file.read_text(), re.MULTILINE), key=len, reverse=True)
     lines = {}

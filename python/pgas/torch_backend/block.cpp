@@ -25,12 +25,12 @@ block::block(int device, std::size_t bytes, std::size_t pad_bytes, std::optional
       pad_bytes_(pad_bytes),
       pad_offset_(round_up(bytes, alignment)),
       words_begin_(round_up(pad_offset_ + pad_bytes, alignment)),
-      total_(round_up(words_begin_ + groups * 2 * words() * sizeof(signal_t), granularity)),
+      total_(round_up(words_begin_ + groups * kinds_of_words * words() * sizeof(signal_t), granularity)),
       memory_(shared_memory::make(place_of(device), total_)),
       group_(std::move(group)) {}
 
 std::size_t block::words_offset(std::size_t group_slot) const {
-  return words_begin_ + group_slot * 2 * words() * sizeof(signal_t);
+  return words_begin_ + group_slot * kinds_of_words * words() * sizeof(signal_t);
 }
 
 void* block_table::allocate(std::size_t bytes, std::size_t pad_bytes, std::optional<std::string> group) {
@@ -57,8 +57,15 @@ void block_table::release_freed() {
     const std::lock_guard guard(lock_);
     if (freed_.empty()) return;
     if (device_ >= 0 && is_capturing(device_)) return;
-    freed.swap(freed_);
+    const auto has_handle = [](const std::shared_ptr<block>& each) {
+      return std::any_of(each->views.begin(), each->views.end(),
+                         [](const auto& view) { return view.second.use_count() > 1; });
+    };
+    const auto first = std::partition(freed_.begin(), freed_.end(), has_handle);
+    freed.assign(std::make_move_iterator(first), std::make_move_iterator(freed_.end()));
+    freed_.erase(first, freed_.end());
   }
+  if (freed.empty()) return;
   if (device_ >= 0) wait_for_gpu(device_);
   for (const std::shared_ptr<block>& each : freed) each->views.clear();
 }

@@ -35,10 +35,11 @@ class block {
   [[nodiscard]] std::size_t total() const { return total_; }
   [[nodiscard]] std::size_t pad_offset() const { return pad_offset_; }
   [[nodiscard]] std::size_t pad_bytes() const { return pad_bytes_; }
-  /// Where the words of a group begin: first those of barriers, then those of put_signal().
+  /// Where the words of a group begin: those of barriers, those of put_signal(), and those by which it is answered.
   [[nodiscard]] std::size_t words_offset(std::size_t group_slot) const;
-  /// Words of barriers; as many of put_signal().
+  /// Words of barriers; as many of each other kind.
   [[nodiscard]] std::size_t words() const { return pad_bytes_ / sizeof(std::uint32_t); }
+  static constexpr std::size_t kinds_of_words = 3;
   [[nodiscard]] int device() const { return device_; }
   /// The group that it was allocated for, if one was named.
   [[nodiscard]] const std::optional<std::string>& group() const { return group_; }
@@ -66,10 +67,11 @@ class block_table {
 
   /// A new block's buffer. Local. *Errors* out_of_memory, device_failed.
   [[nodiscard]] void* allocate(std::size_t bytes, std::size_t pad_bytes, std::optional<std::string> group);
-  /// Forgets a block. Local; the memory is given back by the next allocate() or release_freed() that finds the GPU
-  /// idle, as work that uses it may be under way. *Errors* invalid_free.
+  /// Forgets a block. Local; the memory is given back by the next allocate() or release_freed() that finds no handle of
+  /// it left and the GPU idle, as work that uses it may be under way. *Errors* invalid_free.
   void free(void* buffer);
-  /// Waits for the work of the GPU, and gives back what was freed before. Does nothing while a stream is captured.
+  /// Waits for the work of the GPU, and gives back what was freed before and has no handle. Does nothing while a stream
+  /// is captured.
   void release_freed();
 
   struct place {

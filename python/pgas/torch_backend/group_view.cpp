@@ -25,13 +25,15 @@ group_view::group_view(world& w, const std::shared_ptr<group>& of, const std::sh
       words_offset_(from->words_offset(of->slot())),
       words_(from->words()),
       registered_(of->members(), from->data(), from->total()) {
-  const auto zero = [&](std::size_t offset, std::size_t bytes) {
-    const std::vector<std::byte> zeros(bytes);
-    put(world_, alias(offset), zeros.data(), bytes, world_.my_pe());
-  };
-  if (!from->zeroed) zero(from->pad_offset(), from->pad_bytes());
+  if (!from->zeroed) {
+    const std::vector<std::byte> zeros(from->pad_bytes());
+    put(world_, alias(from->pad_offset()), zeros.data(), zeros.size(), world_.my_pe());
+  }
   from->zeroed = true;
-  zero(words_offset_, 2 * words_ * sizeof(signal_t));
+  std::vector<signal_t> initial(block::kinds_of_words * words_, 0);
+  std::fill_n(initial.begin() + static_cast<std::ptrdiff_t>(2 * words_), words_, 1);  // no signal waits for an answer
+  put(world_, alias(words_offset_), reinterpret_cast<const std::byte*>(initial.data()),
+      initial.size() * sizeof(signal_t), world_.my_pe());
   const team& members = of->members();
   for (int rank = 0; rank < members.n_pes(); ++rank) {
     std::byte* const there = rank == members.my_pe() ? from->data() : world_.ptr(alias(0), members.world_pe(rank));
@@ -45,10 +47,10 @@ group_view::group_view(world& w, const std::shared_ptr<group>& of, const std::sh
             reinterpret_cast<int*>(all.data() + 2 * buffers_.size()));
   table_ = at::from_blob(all.data(), {static_cast<std::int64_t>(all.size())}, at::kLong).clone().to(device_);
   if (device_.is_cuda()) wait_for_gpu(device_.index());
-  pgas::barrier(members);  // all pads are zero
+  pgas::barrier(members);  // all pads and words are as they have to be
 }
 
-signal_t* group_view::words(int channel, bool of_put_signal, const char* what) const {
+signal_t* group_view::words(int channel, kind which, const char* what) const {
   const auto n = static_cast<std::size_t>(group_->members().n_pes());
   const std::size_t channels = words_ / n;
   if (channel < 0 || static_cast<std::size_t>(channel) >= channels)
@@ -58,7 +60,7 @@ signal_t* group_view::words(int channel, bool of_put_signal, const char* what) c
                                             std::to_string(channels - 1) + " for " + std::to_string(n) +
                                             " ranks; set_signal_pad_size() before the allocation gives more");
   auto* const first = reinterpret_cast<signal_t*>(alias(words_offset_));
-  return first + (of_put_signal ? words_ : 0) + static_cast<std::size_t>(channel) * n;
+  return first + static_cast<std::size_t>(which) * words_ + static_cast<std::size_t>(channel) * n;
 }
 
 template <class Body>
@@ -75,22 +77,30 @@ void group_view::on_stream(int channel, const Body& body) {
 }
 
 void group_view::barrier(int channel, std::size_t timeout_ms) {
-  signal_t* const first = words(channel, false, "barrier");
+  signal_t* const first = words(channel, kind::of_barrier, "barrier");
   on_stream(channel, [&](const stream& on) { pgas::barrier(group_->members(), on, first, limit_of(timeout_ms)); });
 }
 
-void group_view::put_signal(int to, int channel) {
+void group_view::put_signal(int to, int channel, std::size_t timeout_ms) {
   const team& members = group_->members();
   if (to < 0 || to >= members.n_pes())
     throw error(code::pe_out_of_range, "pgas.torch: put_signal: the group has no rank " + std::to_string(to), to);
-  signal_t* const first = words(channel, true, "put_signal");
-  on_stream(channel,
-            [&](const stream& on) { signal_add(world_, on, first + members.my_pe(), 1, members.world_pe(to)); });
+  signal_t* const first = words(channel, kind::of_signal, "put_signal");
+  signal_t* const answers = words(channel, kind::of_answer, "put_signal");
+  on_stream(channel, [&](const stream& on) {
+    signal_take(members, on, answers, to, limit_of(timeout_ms));
+    signal_add(world_, on, first + members.my_pe(), 1, members.world_pe(to));
+  });
 }
 
 void group_view::wait_signal(int from, int channel, std::size_t timeout_ms) {
-  signal_t* const first = words(channel, true, "wait_signal");
-  on_stream(channel, [&](const stream& on) { signal_take(group_->members(), on, first, from, limit_of(timeout_ms)); });
+  const team& members = group_->members();
+  signal_t* const first = words(channel, kind::of_signal, "wait_signal");
+  signal_t* const answers = words(channel, kind::of_answer, "wait_signal");
+  on_stream(channel, [&](const stream& on) {
+    signal_take(members, on, first, from, limit_of(timeout_ms));
+    signal_add(world_, on, answers + members.my_pe(), 1, members.world_pe(from));
+  });
 }
 
 }  // namespace pgas::torch_backend

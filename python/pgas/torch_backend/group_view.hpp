@@ -16,7 +16,7 @@
 namespace pgas::torch_backend {
 
 /// A block that a group has registered. Dropping it is local: the addresses stay mapped until all ranks have dropped
-/// theirs.
+/// theirs. The block lives as long.
 ///
 /// *Memory* this rank's own part is used at its first address only, that of torch's tensor; words are used by this
 /// backend at the second one, the alias.
@@ -44,12 +44,15 @@ class group_view {
 
   /// In torch's current stream on a GPU; on the host heap they return when they are done.
   void barrier(int channel, std::size_t timeout_ms);
-  void put_signal(int to, int channel);
+  /// Waits until `to` has waited for the last signal of this channel, as with torch's backends, and sends another one.
+  void put_signal(int to, int channel, std::size_t timeout_ms);
   void wait_signal(int from, int channel, std::size_t timeout_ms);
 
  private:
-  /// The words of a channel; of put_signal() after those of barriers. *Errors* invalid_argument.
-  [[nodiscard]] signal_t* words(int channel, bool of_put_signal, const char* what) const;
+  /// In their order in memory.
+  enum class kind : std::size_t { of_barrier, of_signal, of_answer };
+  /// The words of a channel, one for each rank. *Errors* invalid_argument.
+  [[nodiscard]] signal_t* words(int channel, kind which, const char* what) const;
   /// Calls body(the stream), and waits for it on the host heap.
   template <class Body>
   void on_stream(int channel, const Body& body);

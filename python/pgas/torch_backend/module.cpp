@@ -44,9 +44,9 @@ class handle final : public symm::SymmetricMemory {
     const without_gil free;
     view_->barrier(channel, timeout_ms);
   }
-  void put_signal(int dst_rank, int channel, size_t /*timeout_ms: it waits for nothing*/) override {
+  void put_signal(int dst_rank, int channel, size_t timeout_ms) override {
     const without_gil free;
-    view_->put_signal(dst_rank, channel);
+    view_->put_signal(dst_rank, channel, timeout_ms);
   }
   void wait_signal(int src_rank, int channel, size_t timeout_ms) override {
     const without_gil free;

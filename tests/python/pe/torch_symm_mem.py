@@ -84,6 +84,18 @@ def buffers():
     assert symm_mem.rendezvous(torch.empty(4, device=device), everyone) is None  # as torch's operators ask whether it is symmetric
 
 
+def handle_alone():
+    """A handle keeps the memory, as those of torch's backends do, also of this rank."""
+    handle = met(1 << 19)[1]
+    own = handle.get_buffer(rank, (1 << 19,), torch.float32)
+    own.fill_(rank + 1)
+    handle.barrier()
+    others = [met(1 << 19)[0].fill_(-1) for _ in range(3)]
+    assert (own == rank + 1).all() and (handle.get_buffer(right, (1 << 19,), torch.float32) == right + 1).all()
+    del others
+    handle.barrier()
+
+
 def signals():
     """Barriers and signals by channel."""
     x, handle = met(64, torch.int32)
@@ -98,7 +110,21 @@ def signals():
         handle.wait_signal(left, channel=3, timeout_ms=20000)
         assert x[1].item() == i
         handle.barrier()
+    if n > 1:  # a second signal waits until the first one has been waited for
+        x[2] = 0
+        done()
+        dist.barrier()
+        if rank == 0:
+            handle.put_signal(1, channel=5)
+            handle.put_signal(1, channel=5)
+            handle.get_buffer(1, (1,), torch.int32, 2).fill_(1)
+        elif rank == 1:
+            time.sleep(0.3)
+            assert x[2].item() == 0
+            handle.wait_signal(0, channel=5)
+            handle.wait_signal(0, channel=5)
     done()
+    dist.barrier()
     raises(lambda: handle.barrier(channel=1 << 20), "there is no channel", "set_signal_pad_size")
     raises(lambda: handle.put_signal(n, channel=0), "no rank")
 
@@ -358,11 +384,14 @@ def first_divergence():
     dist.barrier()
 
 
-def lost_signal():
+def lost_signal(which="wait"):
     """A wait that nobody ends names the rank. The last part: the world has failed then."""
     _, handle = met(16)
     if rank == 0:
-        raises(lambda: handle.wait_signal(n - 1, channel=0, timeout_ms=300), "300 ms", f"PE {n - 1}")
+        if which == "put":
+            handle.put_signal(n - 1, channel=0)
+        call = handle.wait_signal if which == "wait" else handle.put_signal
+        raises(lambda: call(n - 1, channel=0, timeout_ms=300), "300 ms", f"PE {n - 1}")
         print("rank 0 was told", flush=True)
         os._exit(0)
     time.sleep(20)
@@ -386,7 +415,7 @@ def killed_in(where):
     os._exit(0)
 
 
-parts = [buffers, signals, waits_for_others, subgroups, collectives, *([pool, graph, torch_operators] if on_gpu else []), dropping]
+parts = [buffers, handle_alone, signals, waits_for_others, subgroups, collectives, *([pool, graph, torch_operators] if on_gpu else []), dropping]
 for name in sys.argv[2:] or [part.__name__ for part in parts]:
     globals()[name.split(":")[0]](*name.split(":")[1:])
     if rank == 0:
