@@ -3,7 +3,8 @@
 
 Usage: check.py STAGE KERNELS --nvcc NVCC --include DIR --arch 90 [--cuobjdump CUOBJDUMP]
 
-STAGE is ptx (with registers and stacks) or sass. Exit status 77 means that the stage cannot be looked at here.
+STAGE is ptx (with registers and stacks), sass, or sizes, which prints a table of what the kernels with a limit of their
+size compile to. Exit status 77 means that the stage cannot be looked at here.
 """
 
 import argparse
@@ -159,16 +160,26 @@ def check_sass(wanted: list[Expectation], direct: str, general: str) -> list[str
     return [f for f in faults if f]
 
 
+def print_sizes(wanted: list[Expectation], direct: str, general: str) -> None:
+    """A line for each kernel: its own instructions, and with what it calls out of line."""
+    print("| kernel | direct_context | context | with what it calls |\n| --- | ---: | ---: | ---: |")
+    own, general_own = sass_functions(direct), sass_functions(general)
+    everything = sass_code(general)
+    for kernel in dict.fromkeys(e.kernel for e in wanted if e.kind in ("size", "general")):
+        whole = sum(not text.startswith("NOP") for _, text in everything[kernel])
+        print(f"| `{kernel}` | {len(own[kernel])} | {len(general_own[kernel])} | {whole} |")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("stage", choices=["ptx", "sass"])
+    parser.add_argument("stage", choices=["ptx", "sass", "sizes"])
     parser.add_argument("kernels", type=pathlib.Path)
     parser.add_argument("--nvcc", required=True)
     parser.add_argument("--include", required=True)
     parser.add_argument("--arch", required=True)
     parser.add_argument("--cuobjdump", default="")
     options = parser.parse_args()
-    if options.stage == "sass" and (not options.cuobjdump or not options.arch.startswith("90")):
+    if options.stage != "ptx" and (not options.cuobjdump or not options.arch.startswith("90")):
         print("skipped: SASS is compared for sm_90 and needs cuobjdump")
         return SKIPPED
 
@@ -186,6 +197,9 @@ def main() -> int:
             for variant in (direct, compiler):
                 run([*variant, "-cubin", "-o", cubin])
                 machine_code.append(disassembled(options.cuobjdump, cubin))
+            if options.stage == "sizes":
+                print_sizes(wanted, *machine_code)
+                return 0
             faults = check_sass(wanted, *machine_code)
     for fault in faults:
         print(fault)
