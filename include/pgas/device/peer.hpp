@@ -34,8 +34,11 @@ class direct_peer {
 /// A PE as operations take it: its number in the context's team, or a peer. Made by the call itself.
 class pe_or_peer {
  public:
+  /// A PE by its number in the context's team.
   PGAS_HD pe_or_peer(std::int32_t pe) : pe_(pe) {}
+  /// A peer of the same context.
   PGAS_HD pe_or_peer(const peer& found) : pe_(found.pe_), found_(found.slow_ == 0), distance_(found.distance_) {}
+  /// The same of a direct_context.
   PGAS_HD pe_or_peer(const direct_peer& found) : pe_(found.pe_), found_(true), distance_(found.distance_) {}
 
   /// Its number in the context's team.
