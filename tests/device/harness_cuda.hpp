@@ -70,9 +70,13 @@ struct driver {
   }
 };
 
-/// Entry point of every body. Bodies must fit 1024 threads, as programs' kernels do.
+/// Entry point of every body. Bodies must fit 1024 threads, as programs' kernels do. Built with PGAS_TEST_DIRECT the
+/// bodies run with a direct_context, wherever one may stand.
 template <class Body>
 __global__ void __launch_bounds__(1024) body_kernel(context ctx, detail::grid_state* grid, Body body) {
+#if defined(PGAS_TEST_DIRECT)
+  if (ctx.flags_ == 0) return body(launched_block(grid), static_cast<context>(direct_context(ctx)));
+#endif
   body(launched_block(grid), ctx);
 }
 
