@@ -39,6 +39,7 @@ if(NOT PGAS_CUDA STREQUAL "OFF")
     set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
     find_package(CUDAToolkit REQUIRED)
     set(PGAS_HAVE_CUDA ON)
+    set(PGAS_COMPILED_ONLY --Ofast-compile=max)  # for what PGAS_CUDA_COMPILED_ONLY names
   elseif(PGAS_CUDA STREQUAL "ON")
     message(FATAL_ERROR "PGAS_CUDA=ON, but no nvcc was found: put it on PATH or set CMAKE_CUDA_COMPILER")
   endif()
