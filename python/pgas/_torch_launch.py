@@ -48,7 +48,7 @@ def _use_gpu_of(joined: World) -> None:
 
 def _store_of(joined: World) -> Any:
     """A store that PE 0 serves. The others get its address by a broadcast of the world."""
-    on_one_host = len({joined.info(pe)["host"] for pe in range(joined.n_pes)}) == 1
+    on_one_host = joined.host_team.n_pes == joined.n_pes
     address = joined.zeros(_ADDRESS_BYTES, "uint8")
     if joined.my_pe == 0:
         name = "localhost" if on_one_host else socket.gethostname()

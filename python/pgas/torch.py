@@ -144,12 +144,12 @@ def _meet(name: str) -> None:
         members = [each["pe"] for each in all_ranks]
         key = int.from_bytes(hashlib.sha256(f"{generation}/{name}".encode()).digest()[:7], "big")
         team = joined.team.create_group(members, key)
-        here = joined._core.info(joined.my_pe)["host"]
+        on_this_host = _pes_of_this_host(joined)
         pages: list[Any] = []
         for each, other in enumerate(all_ranks):
             if each == rank:
                 pages.append(page)
-            elif joined._core.info(other["pe"])["host"] == here:
+            elif other["pe"] in on_this_host:
                 pages.append(_core.OpenedMemory.open(other["ticket"], 60.0, None))
             else:
                 pages.append(None)
@@ -158,6 +158,12 @@ def _meet(name: str) -> None:
         _groups[name] = _Group(team, free[0], pages)
         team.sync(stream=None)
         page.revoke()  # all have it open
+
+
+def _pes_of_this_host(joined: World) -> set[int]:
+    """Those that tickets reach: containers may have one host name."""
+    host = joined.host_team
+    return {host.world_pe(pe) for pe in range(host.n_pes)}
 
 
 def _address(page: Any) -> int:

@@ -66,3 +66,61 @@ def test_a_symmetric_tensor_is_shared_with_its_signal_pad_or_not_at_all(launch):
 def test_without_a_launcher_there_is_one_rank():
     code = "import pgas.torch, torch.distributed as dist; pgas.torch.init_process_group(); print(dist.get_world_size())"
     assert run([sys.executable, "-c", code], timeout=120).check().out == "1\n"
+
+
+OWN_TESTS = """
+import time
+import torch
+import torch.distributed as dist
+import torch.distributed._symmetric_memory as symm_mem
+from torch.testing._internal.common_distributed import MultiProcContinuousTest, MultiProcessTestCase, skip_if_lt_x_gpu
+from torch.testing._internal.common_utils import TestCase
+
+
+class Continuous(MultiProcContinuousTest):
+    @skip_if_lt_x_gpu(2)
+    def test_right(self):
+        assert symm_mem.get_backend(self.device) == "PGAS"
+        x = symm_mem.empty(8, device=self.device).fill_(self.rank)
+        handle = symm_mem.rendezvous(x, dist.group.WORLD)
+        handle.barrier()
+        assert self.world_size == 2
+        self.assertTrue(handle.get_buffer(1 - self.rank, (8,), x.dtype).eq(1 - self.rank).all())
+        handle.barrier()
+
+    @skip_if_lt_x_gpu(4)
+    def test_of_four(self):
+        raise AssertionError("it has two ranks")
+
+
+class Forked(MultiProcessTestCase):
+    def setUp(self):
+        super().setUp()
+        self._spawn_processes()
+
+    def test_wrong(self):
+        dist.init_process_group("nccl", world_size=self.world_size, rank=self.rank, store=dist.FileStore(self.file_name, self.world_size))
+        handle = symm_mem.rendezvous(symm_mem.empty(8, device=self.device), dist.group.WORLD)
+        self.assertEqual(handle.world_size, 2 + self.rank)
+
+    def test_endless(self):
+        time.sleep(1000)
+
+
+class Single(TestCase):
+    def test_alone(self):
+        symm_mem.empty(8).fill_(1)
+        self.assertEqual(symm_mem.get_backend("cpu"), "PGAS")
+"""
+
+
+def test_torchs_own_tests_can_pass_fail_and_hang(tmp_path):
+    pytest.importorskip("expecttest")
+    (tmp_path / "own.py").write_text(OWN_TESTS)
+    runner = pathlib.Path(__file__).parent / "torch_own_tests.py"
+    job = run([sys.executable, runner, tmp_path / "own.py", "--limit", 40], timeout=200, OUT=tmp_path)
+    outcomes = {line.split("  ")[-1].split(":")[0].strip(): line for line in job.out.splitlines()}
+    assert job.status == 1 and "5 tests: 2 passed, 2 failed, 1 can't run, 0 not run" in job.out, job.out + job.err
+    assert outcomes["Continuous.test_right"].startswith("passed") and outcomes["Continuous.test_of_four"].endswith("needs more ranks")
+    assert outcomes["Forked.test_wrong"].startswith("failed") and "Scalars are not equal" in outcomes["Forked.test_wrong"]
+    assert "did not end within" in outcomes["Forked.test_endless"]

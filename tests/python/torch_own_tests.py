@@ -212,12 +212,12 @@ def short(reason):
     return reason
 
 
-def measure(options, name, folder, until):
+def measure(options, name, folder, until, limit):
     left = until - time.monotonic()
     if left < 5:
         return "not run", "no time was left", 0.0
     began = time.monotonic()
-    limit = min(options.limit, left)
+    limit = min(limit, left)
     output, ended = call(options, [*sys.argv[1:], "--one", name], folder / f"{name}.txt", limit)
     took = time.monotonic() - began
     said = [json.loads(line)["result"] for line in output.splitlines() if line.startswith('{"result"')]
@@ -242,10 +242,10 @@ def main():
     found = {each["test"]: ("can't run", short(each["skip"]), 0.0) if each["skip"] else None for each in listed[1:]}
     found = {name: known for name, known in found.items() if matches(name, options.only) and not matches(name, options.leave_out)}
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for name, outcome in [(name, pool.submit(measure, options, name, folder, until)) for name, known in found.items() if known is None]:
-            found[name] = outcome.result()
+        begun = {name: pool.submit(measure, options, name, folder, until, options.limit) for name, known in found.items() if known is None}
+        found.update({name: outcome.result() for name, outcome in begun.items()})
     for name in [name for name, (status, *_) in found.items() if status == "failed"]:  # whatever ran beside it
-        status, reason, took = measure(options, name, folder, until)
+        status, reason, took = measure(options, name, folder, until, options.limit / 2)
         if status != "not run":
             found[name] = status, "alone, after it had failed beside others" if status == "passed" else reason, took
     # Tests of one function with other parameters are one line, if the same became of them.

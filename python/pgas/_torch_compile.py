@@ -1,0 +1,79 @@
+"""How torch's backend is compiled: at its first use by _torch_build.py, or as a program when a wheel is built where torch is.
+
+    python _torch_compile.py --name                                         prints the name of the extension's file
+    python _torch_compile.py FILE --include DIR --library DIR COMPILER...   compiles it for a wheel; COMPILER may have a launcher before it
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import pathlib
+import subprocess
+import sys
+import sysconfig
+import tempfile
+from collections.abc import Sequence
+
+if __name__ == "__main__":
+    sys.path.pop(0)  # this folder, which has a torch.py, too
+
+import torch
+
+name = "_torch_backend"
+sources = pathlib.Path(__file__).resolve().parent / "torch_backend"
+
+
+def file_name() -> str:
+    """torch's C++ interface is that of each version and build; the extension is for one Python too."""
+    version = torch.__version__.replace("+", "_")
+    return f"{name}.{version}.{sys.implementation.cache_tag}.so"
+
+
+def _command(source: pathlib.Path, made: pathlib.Path, compiler: Sequence[str], include: Sequence[str], library: str,
+             found_in: Sequence[str]) -> list[str]:
+    abi = int(torch._C._GLIBCXX_USE_CXX11_ABI)
+    # As torch.utils.cpp_extension has them, which needs ninja and looks for nvcc.
+    torch_lib = pathlib.Path(torch.__file__).parent / "lib"
+    torch_include = pathlib.Path(torch.__file__).parent / "include"
+    headers = [torch_include, torch_include / "torch" / "csrc" / "api" / "include", sysconfig.get_paths()["include"]]
+    return [*compiler, "-std=c++20", "-O2", "-g0", "-fPIC", "-shared", "-fvisibility=hidden", "-w", f"-D_GLIBCXX_USE_CXX11_ABI={abi}",
+            f"-DTORCH_EXTENSION_NAME={name}", f"-I{sources}", *(f"-I{each}" for each in include),
+            *(word for each in headers for word in ("-isystem", str(each))),
+            str(source), "-o", str(made), f"-L{torch_lib}", "-lc10", "-ltorch_cpu", "-ltorch_python", f"-L{library}", "-lpgas",
+            *(f"-Wl,-rpath,{each}" for each in (found_in or (str(torch_lib), library))), "-Wl,--exclude-libs,ALL", "-ldl"]
+
+
+def compile_to(made: pathlib.Path, compiler: Sequence[str], include: Sequence[str], library: str, found_in: Sequence[str] = ()) -> None:
+    """Compiles the extension to the file `made`, as one unit: most of the time goes into torch's headers. Some 40 s.
+
+    found_in: where it looks for libraries when it is loaded, else where they are now. *Errors* RuntimeError, with the compiler's words."""
+    with tempfile.TemporaryDirectory(dir=made.parent) as folder:
+        unit = pathlib.Path(folder) / "unit.cpp"
+        unit.write_text("".join(f'#include "{each.name}"\n' for each in sorted(sources.glob("*.cpp"))))
+        out = pathlib.Path(folder) / "made.so"
+        done = subprocess.run(_command(unit, out, compiler, include, library, found_in), capture_output=True, text=True)
+        if done.returncode != 0:
+            raise RuntimeError(f"compiling pgas.torch for torch {torch.__version__} failed; a compiler of C++20 is needed (CXX names "
+                               f"one):\n{done.stderr[-4000:]}")
+        os.replace(out, made)
+
+
+def _main() -> None:
+    parser = argparse.ArgumentParser(description="Compiles the backend of torch's symmetric memory for this Python's torch")
+    parser.add_argument("--name", action="store_true", help="print the name of the file")
+    parser.add_argument("--include", default="", help="pgas' headers")
+    parser.add_argument("--library", default="", help="the folder of libpgas.so")
+    parser.add_argument("made", nargs="?", type=pathlib.Path)
+    parser.add_argument("compiler", nargs="*", default=["c++"])
+    given = parser.parse_args()
+    if given.name:
+        print(file_name())
+    elif given.made is None:
+        parser.error("name the file to make")
+    else:  # in a wheel, it lies beside lib/, and torch beside pgas/
+        compile_to(given.made, given.compiler, [given.include], given.library, ("$ORIGIN/lib", "$ORIGIN/../torch/lib"))
+
+
+if __name__ == "__main__":
+    _main()

@@ -1,0 +1,131 @@
+"""Parts of torch_symm_mem.py that need a GPU or a compiler: memory pools, CUDA graphs, torch's own operators, inductor."""
+
+import torch
+import torch.distributed as dist
+import torch.distributed._symmetric_memory as symm_mem
+
+import pgas.torch
+from torch_job import device, done, everyone, left, met, n, rank, right
+
+
+def pool():
+    """Memory of a torch.cuda.MemPool: results of torch's operators, blocks that are freed and used again, streams."""
+    memory = pgas.torch.mem_pool(everyone)
+    a, b = torch.randn(256, 256, device=device), torch.randn(256, 256, device=device)
+    for i in range(10):
+        with torch.cuda.use_mem_pool(memory):
+            y = torch.mm(a, b)
+            z = torch.full((1000,), float(rank), device=device)
+        hy, hz = symm_mem.rendezvous(y, everyone), symm_mem.rendezvous(z, everyone)
+        assert hy.buffer_ptrs[rank] + hy.offset == y.data_ptr()
+        hz.barrier()
+        assert (hz.get_remote_tensor(right, (1000,), torch.float32) == right).all()
+        assert torch.allclose(pgas.torch.all_reduce(y.clone() if i % 2 else y), sum_of(torch.mm(a, b)), rtol=1e-3, atol=1e-2)
+        hz.barrier()
+        with torch.cuda.stream(torch.cuda.Stream()):
+            hz.barrier(channel=1)
+        done()
+        del y, z, hy, hz
+        if i % 3 == 2:
+            torch.cuda.empty_cache()
+        dist.barrier()
+
+
+def expandable():
+    """The same beside torch's expandable segments, PYTORCH_ALLOC_CONF=expandable_segments:True, which are no symmetric memory."""
+    plain = [torch.zeros(1 << 22, device=device)]
+    assert any(each["is_expandable"] for each in torch.cuda.memory_snapshot()), "set PYTORCH_ALLOC_CONF=expandable_segments:True"
+    assert symm_mem.rendezvous(plain[0], everyone) is None
+    memory = pgas.torch.mem_pool(everyone)
+    kept = []
+    for i in range(12):
+        count = 100_000 + 1000 * i
+        with torch.cuda.use_mem_pool(memory):
+            y = torch.full((count,), 100 * rank + i, device=device)
+        plain.append(torch.full((1 << 22,), i, device=device))  # the segment grows
+        handle = symm_mem.rendezvous(y, everyone)
+        handle.barrier()
+        assert (handle.get_remote_tensor(right, (count,), torch.int64) == 100 * right + i).all()
+        handle.barrier()
+        kept.append((y, handle, i))
+        if i % 4 == 3:
+            del plain[1:]
+            torch.cuda.empty_cache()  # gives back the end of the segment, and blocks of the pool
+        if len(kept) > 3:
+            kept.pop(i % 3)
+        for older, of, number in kept:
+            assert (older == 100 * rank + number).all()
+            assert (of.get_remote_tensor(right, older.shape, torch.int64) == 100 * right + number).all()
+        done()
+        dist.barrier()
+    assert (plain[0] == 0).all()
+
+
+def sum_of(x):
+    """Of all ranks, by the host."""
+    total = x.cpu()
+    dist.all_reduce(total)
+    return total.to(device)
+
+
+def graph():
+    """Barriers, signals and a collective in a CUDA graph, replayed."""
+    x, handle = met(64, torch.int32)
+    y, _ = met(64, torch.int32)
+    x.zero_()
+    done()
+    dist.barrier()
+    there = handle.get_buffer(right, (64,), torch.int32)
+
+    def step():
+        there.add_(1)
+        handle.barrier()
+        y.copy_(x)
+        pgas.torch.all_reduce(y)
+        handle.put_signal(right, channel=1)
+        handle.wait_signal(left, channel=1)
+
+    own = torch.cuda.Stream()
+    with torch.cuda.stream(own):
+        step()
+    own.synchronize()
+    dist.barrier()
+    captured = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(captured, stream=own):
+        step()
+    for i in range(20):
+        captured.replay()
+        done()
+        assert x[0].item() == i + 2 and y[5].item() == n * (i + 2), (x[0].item(), y[5].item())
+        dist.barrier()
+
+
+def torch_operators():
+    """torch's own operators that need addresses only, and one that needs multicast."""
+    name = everyone.group_name
+    x, _ = met(8192, torch.bfloat16)
+    for operator in (torch.ops.symm_mem.one_shot_all_reduce, torch.ops.symm_mem.two_shot_all_reduce_):
+        x.fill_(rank + 1)
+        assert (operator(x, "sum", name) == n * (n + 1) / 2).all(), operator
+        done()
+        dist.barrier()
+    try:
+        torch.ops.symm_mem.multimem_all_reduce_(x, "sum", name)
+        raise AssertionError("there is no multicast")
+    except RuntimeError as said:
+        print("multimem_all_reduce_:", str(said).splitlines()[0], flush=True)
+
+
+def inductor():
+    """A step that inductor compiles whole, with a collective in it."""
+
+    @torch.compile(backend="inductor", fullgraph=True)
+    def step(x, factor):
+        y = torch.relu(x * factor)
+        pgas.torch.all_reduce(y, "sum")
+        return y.sum() + 1
+
+    x, _ = met(256)
+    for i in range(3):
+        x.fill_(rank + i)
+        assert step(x, 2.0).item() == 256 * 2 * (n * (n - 1) / 2 + n * i) + 1
