@@ -10,7 +10,8 @@ What is changed of it, and nothing else:
 * Tests that need multicast are left out without asking the GPU: asked at import, torch would fix the backend then.
 * Tests of timeouts: torch.cuda.synchronize() also says what a wait of pgas has given up, which torch's kernels say by a trap.
 * Only where there are more ranks than GPUs, marked as "shared": rank r has GPU r % GPUs as its `device`; "2 GPUs are needed" means 2
-  ranks; the test whether GPUs reach one another is left out; the process group is gloo, as NCCL wants a GPU for each rank.
+  ranks; the test whether GPUs reach one another is left out; the process group is gloo, as NCCL wants a GPU for each rank, and the
+  collectives by which tests make the result that they expect go through the host's memory, 8-bit floats as bytes, as gloo asks for.
 * --backend CUDA changes only the last: what fails there, too, is torch's or the machine's.
 """
 
@@ -104,10 +105,27 @@ def adapt(options):
 
         torch.cuda.synchronize = synchronize_and_check
     if shared:
+        expect_by_host(torch)
         os.environ["TORCH_SYMM_MEM_ALLOW_OVERLAPPING_DEVICES"] = "1"
         common_utils.requires_cuda_p2p_access = lambda: lambda of: of
         common_distributed.skip_if_lt_x_gpu = lambda x, **_: unittest.skipIf(options.ranks < x, f"Need at least {x} ranks")
     return gpus, shared
+
+
+def expect_by_host(torch):
+    """Collectives by which tests make what they expect, of tensors of a GPU, with gloo."""
+    functional = torch.ops._c10d_functional
+    gather, reduce_scatter = functional.all_gather_into_tensor, functional.reduce_scatter_tensor
+
+    def all_gather_into_tensor(x, *words):
+        as_bytes = x.element_size() == 1
+        gathered = functional.wait_tensor(gather(x.contiguous().cpu().view(torch.uint8) if as_bytes else x.cpu(), *words))
+        return (gathered.view(x.dtype) if as_bytes else gathered).to(x.device)
+
+    def reduce_scatter_tensor(x, *words):
+        return functional.wait_tensor(reduce_scatter(x.cpu(), *words)).to(x.device)
+
+    functional.all_gather_into_tensor, functional.reduce_scatter_tensor = all_gather_into_tensor, reduce_scatter_tensor
 
 
 def load(options):
