@@ -28,6 +28,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import traceback
 import unittest
@@ -69,6 +70,24 @@ def use_backend(options):
     return None
 
 
+def end_parent_in(seconds):
+    """Of a rank that has failed: torch's parent waits for the ranks in their order, and for ever for one that has gone or hangs."""
+    if __name__ == "__mp_main__":
+        timer = threading.Timer(seconds, os.kill, (os.getppid(), signal.SIGTERM))
+        timer.daemon = True
+        timer.start()
+
+
+def used(options):
+    try:
+        return use_backend(options)
+    except Exception:
+        traceback.print_exc()
+        end_parent_in(1)
+        time.sleep(5)
+        raise
+
+
 def adapt(options):
     """Before torch's file is imported. Returns how many GPUs there are, 0 for the host heap, and whether ranks share them."""
     import torch
@@ -84,11 +103,11 @@ def adapt(options):
     def init_process_group(backend=None, *args, **words):
         original("gloo" if shared else backend, *args, **words)
         if gpus == 0:
-            return use_backend(options)
+            return used(options)
         before = torch.cuda.current_device()  # a test may want to set none, but a rank of a world has one
         torch.cuda.set_device(dist.get_rank() % gpus)
         try:
-            return use_backend(options)
+            return used(options)
         finally:
             torch.cuda.set_device(before)
 
@@ -145,8 +164,9 @@ def load(options):
             def run(cls, test_id, told=told, **words):
                 try:
                     told(cls, test_id, **words)
-                except Exception:  # torch's parent waits for the ranks in order, so it may never say this
+                except Exception:
                     traceback.print_exc()
+                    end_parent_in(10)
                     raise
 
             case._run_test_given_id = classmethod(run)
