@@ -49,6 +49,16 @@ struct last_one {
 /// How a neighbour is named: by its number, or as a peer of the context.
 enum class naming { number, peer };
 
+/// What names it then.
+template <class Context, naming>
+struct name_of {
+  using type = int;
+};
+template <class Context>
+struct name_of<Context, naming::peer> {
+  using type = decltype(pgas::detail::some<Context>().peer(0));
+};
+
 /// `Group` is one kind of group, or nothing at all: then the operations are called without.
 template <class Context, naming Naming, class... Group>
 class every_operation {
@@ -362,7 +372,7 @@ class every_operation {
   int n_pes_;
   int right_;
   int left_;
-  decltype(pgas::detail::some<every_operation>().named(0)) to_right_;
+  typename name_of<Context, Naming>::type to_right_;
   int checks_ = 0;
   int failed_ = 0;
 };

@@ -115,8 +115,7 @@ class Team : public testing::Test {
   code expected_of_direct_context(const std::vector<int>& members) const {
     for (std::size_t i = 2; i < members.size(); ++i)
       if (members[i] - members[i - 1] != members[1] - members[0]) return code::invalid_argument;
-    using kind = pgas::handle_kind;
-    const bool anywhere = world.heap() == pgas::heap_kind::cuda && world.settings().mem_handle == kind::cuda_ipc;
+    const bool anywhere = world.settings().mem_handle == pgas::handle_kind::cuda_ipc;  // on the host heap, too
     for (const int pe : members) {
       if (!world.pe(pe).direct || (anywhere && pe != me)) return code::peer_unreachable;
       for (int between = std::min(pe, me); between < std::max(pe, me); ++between)

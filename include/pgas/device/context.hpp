@@ -120,7 +120,7 @@ class context {
   template <class T, class Check, class Direct, class Proxied>
   PGAS_FN auto by_route(T* local, pe_or_peer pe, Check check, Direct direct, Proxied proxied) const {
     if (pe.is_found()) return direct(*this, moved_by(local, pe.distance()));
-    if (flags_ != 0) PGAS_UNLIKELY
+    if (pe.is_slow() || flags_ != 0) PGAS_UNLIKELY
       return careful_call(*this, local, pe.pe(), check, direct, proxied);
     return direct(*this, moved(local, pe.pe() * team_.stride_ + bias_));
   }

@@ -35,22 +35,27 @@ class direct_peer {
 class pe_or_peer {
  public:
   /// A PE by its number in the context's team.
-  PGAS_HD pe_or_peer(std::int32_t pe) : pe_(pe) {}
+  PGAS_HD pe_or_peer(std::int32_t pe) : pe_(pe), is_(by_number) {}
   /// A peer of the same context.
-  PGAS_HD pe_or_peer(const peer& found) : pe_(found.pe_), found_(found.slow_ == 0), distance_(found.distance_) {}
+  PGAS_HD pe_or_peer(const peer& found)
+      : pe_(found.pe_), is_(found.slow_ == 0 ? by_distance : by_slow_path), distance_(found.distance_) {}
   /// The same of a direct_context.
-  PGAS_HD pe_or_peer(const direct_peer& found) : pe_(found.pe_), found_(true), distance_(found.distance_) {}
+  PGAS_HD pe_or_peer(const direct_peer& found) : pe_(found.pe_), is_(by_distance), distance_(found.distance_) {}
 
   /// Its number in the context's team.
   [[nodiscard]] PGAS_HD std::int32_t pe() const { return pe_; }
   /// For the library's own use: whether distance() is known, and load and store are all that is to be done.
-  [[nodiscard]] PGAS_HD bool is_found() const { return found_; }
+  [[nodiscard]] PGAS_HD bool is_found() const { return is_ == by_distance; }
+  /// For the library's own use: whether it is known that they are not.
+  [[nodiscard]] PGAS_HD bool is_slow() const { return is_ == by_slow_path; }
   /// For the library's own use: bytes from this PE's slot to that PE's.
   [[nodiscard]] PGAS_HD std::uintptr_t distance() const { return distance_; }
 
  private:
+  enum reached : std::uint32_t { by_number, by_distance, by_slow_path };
+
   std::int32_t pe_;
-  bool found_ = false;
+  reached is_;
   std::uintptr_t distance_ = 0;
 };
 
