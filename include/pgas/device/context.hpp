@@ -121,7 +121,7 @@ class context {
   PGAS_FN auto by_route(T* local, pe_or_peer pe, Check check, Direct direct, Proxied proxied) const {
     if (pe.is_found()) return direct(*this, moved_by(local, pe.distance()));
     if (pe.is_slow() || flags_ != 0) PGAS_UNLIKELY
-      return careful_call(*this, local, pe.pe(), check, direct, proxied);
+      return slow_path_call(*this, local, pe.pe(), check, direct, proxied);
     return direct(*this, moved(local, pe.pe() * team_.stride_ + bias_));
   }
   /// The same where the arguments have been checked.
@@ -178,8 +178,8 @@ class context {
   /// by_route() where something is to be checked, or arithmetic does not tell the route. Arguments by value: they stay
   /// in registers, and only those that are used.
   template <class T, class Check, class Direct, class Proxied>
-  PGAS_COLD static auto careful_call(context ctx, T* local, std::int32_t pe, Check check, Direct direct,
-                                     Proxied proxied) {
+  PGAS_COLD static auto slow_path_call(context ctx, T* local, std::int32_t pe, Check check, Direct direct,
+                                       Proxied proxied) {
     check(ctx);
     const std::int32_t slots = ctx.listed_slots(pe);
     if (slots < detail::routes::proxied / 2) return proxied(ctx, slots - detail::routes::proxied);

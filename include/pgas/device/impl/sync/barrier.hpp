@@ -151,7 +151,7 @@ template <PGAS_IS(group) G>
 
 /// A barrier that ends the group if it gives up, where something is to be checked or members may be proxied.
 template <arrival Arrival, PGAS_IS(group) G>
-PGAS_COLD void careful_barrier(context ctx, G g, team_view team, operation what) {
+PGAS_COLD void slow_path_barrier(context ctx, G g, team_view team, operation what) {
   if (ctx.checks()) check_member(ctx, team, what);
   arrive<Arrival>(ctx, g, team);
   exit_if_any(g, !await(ctx, g, team, what));
@@ -162,7 +162,7 @@ template <arrival Arrival, PGAS_IS(group) G>
 PGAS_FN void barrier_or_end(const context& ctx, const G& g, const team_view& team,
                             operation what = barrier_operation<Arrival>) {
   if (ctx.flags_ != 0) PGAS_UNLIKELY
-    return careful_barrier<Arrival>(ctx, g, team, what);
+    return slow_path_barrier<Arrival>(ctx, g, team, what);
   arrive<Arrival>(ctx, g, team);
   exit_if_any(g, !await(ctx, g, team, what));
 }
