@@ -175,8 +175,8 @@ class context {
   [[nodiscard]] PGAS_HD T* moved(T* local, std::int32_t slots) const {
     return moved_by(local, distance_of(slots));
   }
-  /// by_route() where something is to be checked, or arithmetic does not tell the route. Arguments by value: they stay
-  /// in registers, and only those that are used.
+  /// by_route() where something is to be checked, or arithmetic does not tell the route. Arguments go by value: so the
+  /// compiler keeps them in registers, and leaves out members that nobody uses.
   template <class T, class Check, class Direct, class Proxied>
   PGAS_COLD static auto slow_path_call(context ctx, T* local, std::int32_t pe, Check check, Direct direct,
                                        Proxied proxied) {
