@@ -2,6 +2,9 @@
 /// NVSHMEM's interface over pgas: existing programs compile unchanged. Host functions are declared in any C++17 unit,
 /// device functions under nvcc, with and without -rdc=true. Link to nvshmem_host (and nvshmem_device, which is empty).
 ///
+/// With PGAS_NVSHMEM_DIRECT defined before the first include, all PEs must be reached by load and store: device calls
+/// compile to that alone (pgas::direct_context), and a job where it does not hold ends with an error when it joins.
+///
 /// *Errors* functions of the host that return a status or a pointer return nonzero or null. All others log the failure
 /// with their name, and end the processes of all PEs with status 1, as nvshmem_global_exit() does.
 #pragma once

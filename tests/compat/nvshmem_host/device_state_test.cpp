@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -83,6 +84,18 @@ TEST_F(compat_state, a_unit_that_cannot_be_written_is_an_error_except_at_the_end
   EXPECT_THROW(publish(2), pgas::error);
   registry.withdraw();
   EXPECT_EQ(seen, std::vector<int>({2, 0}));
+}
+
+TEST_F(compat_state, a_unit_for_direct_peers_only_says_so_where_some_are_not) {
+  registry.add(first);
+  fails = pgas_nvshmem_not_direct;
+  try {
+    publish(2);
+    FAIL() << "no error";
+  } catch (const pgas::error& said) {
+    EXPECT_EQ(said.code(), pgas::code::peer_unreachable);
+    EXPECT_NE(std::string(said.what()).find("compile it without PGAS_NVSHMEM_DIRECT"), std::string::npos);
+  }
 }
 
 TEST_F(compat_state, a_unit_that_cannot_be_written_while_it_is_loaded_is_tried_again_with_the_next) {

@@ -74,7 +74,8 @@ def rows_files():
 
 
 def pgas_backends(build):
-    """pgas as nvshmem.h, and kernels without a library over memory that pgas has mapped."""
+    """pgas as nvshmem.h, with the context that works everywhere and with that of load and store only; and kernels without a library
+    over memory that pgas has mapped."""
     found = glob.glob(os.path.join(build, "**", "libnvshmem_host.so"), recursive=True)
     if not found:
         raise BuildError(f"no libnvshmem_host.so in {build}: build the target nvshmem_host")
@@ -86,6 +87,7 @@ def pgas_backends(build):
     commit = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], capture_output=True, text=True, check=False)
     versions = {"pgas": commit.stdout.strip() or "of this tree"}
     return [Backend("pgas", COMMON + public + native, includes, link, paths, versions),
+            Backend("pgas-direct", COMMON + public + native, [*includes, "-DPGAS_NVSHMEM_DIRECT"], link, paths, {}),
             Backend("raw", COMMON + RAW, [*includes, "-DRAW"], link, paths, {})]
 
 

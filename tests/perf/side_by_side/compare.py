@@ -44,8 +44,9 @@ def read_arguments():
     parser.add_argument("--pes", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=3, help="how often every program is run")
     parser.add_argument("--only", default="", help="rows whose name has this in it: a regular expression")
-    parser.add_argument("--backends", default="pgas,nvshmem,raw,nccl", help="of pgas, nvshmem, nvshmem-inlined, raw, nccl; the last "
-                        "but one is NVSHMEM with its device code inlined: its column has the better of both")
+    parser.add_argument("--backends", default="pgas,pgas-direct,nvshmem,raw,nccl", help="of pgas, pgas-direct (compiled with "
+                        "PGAS_NVSHMEM_DIRECT), nvshmem, nvshmem-inlined (its device code inlined: the column has the better of both), "
+                        "raw, nccl")
     parser.add_argument("--quick", action="store_true", help="one round of short runs: only to see that all works")
     parser.add_argument("--share", action="store_true", help="PEs may share GPUs, under MPS (docs/performance.md)")
     parser.add_argument("-n", type=int, default=0, help="iterations of a run; default: by the time that they take")

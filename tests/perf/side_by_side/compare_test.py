@@ -86,7 +86,15 @@ class Comparing(unittest.TestCase):
         every.add("nvshmem", *self.run_program(1, "crash", value=3.0))
         self.assertIn("ahead of NVSHMEM in 4 of 4 rows", every.summary())
         words = every.table()[1]
-        self.assertEqual(words[words.index("2"):][:2] + [words[8]], ["2", "3", "1.5"])
+        named = dict(zip(every.table()[0], words, strict=True))
+        self.assertEqual([named[name] for name in ("pgas", "direct", "NVSHMEM", "to NVSHMEM", "direct of raw")], ["2", "", "3", "1.5", ""])
+
+    def test_direct_has_a_column_of_its_own(self):
+        every = results.Results(2)
+        for backend, value in (("pgas", 2.0), ("pgas-direct", 1.6), ("raw", 1.5)):
+            every.add(backend, *self.run_program(value=value))
+        named = dict(zip(*every.table()[:2], strict=True))
+        self.assertEqual([named[name] for name in ("pgas", "direct", "of raw", "direct of raw")], ["2", "1.6", "75 %", "94 %"])
 
     def test_targets(self):
         def met(pes, row, size, better, **values):

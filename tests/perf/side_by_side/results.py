@@ -12,7 +12,8 @@ HEAD = """# Side by side
 The same kernels with pgas, with NVSHMEM, and by hand; NCCL for collectives on a stream. This file is written by
 `tests/perf/side_by_side/compare.py`, never by hand: [docs/performance.md](../../docs/performance.md) says how to run it and what
 the rows are. Figures are medians over the rounds, of which each is the median of several runs; the programs took turns on the
-same GPUs. A ratio above 1 means that pgas is ahead. Data were checked after the timed runs.
+same GPUs. A ratio above 1 means that pgas is ahead. "direct" is pgas compiled with PGAS_NVSHMEM_DIRECT; targets are those of pgas
+without it. Data were checked after the timed runs.
 """
 
 
@@ -33,9 +34,9 @@ class Line:
         found = [statistics.median(self.values[name]) for name in backends if name in self.values]
         return (max if self.higher_is_better else min)(found) if found else None
 
-    def ahead(self, of):
+    def ahead(self, of, ours="pgas"):
         """How many times better than another figure pgas is, or None."""
-        ours = self.best("pgas")
+        ours = self.best(ours)
         if ours is None or of is None or ours <= 0 or of <= 0:
             return None
         return ours / of if self.higher_is_better else of / ours
@@ -91,8 +92,8 @@ class Results:
 
     def table(self):
         """Rows of words, the first one the head."""
-        every = [["row", "size", "by", "unit", "pgas", "NVSHMEM", "raw", "NCCL", "to NVSHMEM", "of raw", "to NCCL", "target",
-                  "met", "spread"]]
+        every = [["row", "size", "by", "unit", "pgas", "direct", "NVSHMEM", "raw", "NCCL", "to NVSHMEM", "of raw", "direct of raw",
+                  "to NCCL", "target", "met", "spread"]]
         for line in self.lines.values():
             row, wanted = line.row, line.wanted(self.pes)
             theirs = line.best("nvshmem", "nvshmem-inlined")
@@ -100,8 +101,9 @@ class Results:
             spread = line.spread()
             every.append([
                 row["row"], size(row["bytes"]), shape(row), row["unit"], self.cell(line, "pgas"),
-                self.cell(line, "nvshmem", "nvshmem-inlined"), self.cell(line, "raw"), self.cell(line, "nccl"),
-                number(line.ahead(theirs)), percent(line.ahead(line.best("raw"))), number(line.ahead(line.best("nccl"))),
+                self.cell(line, "pgas-direct"), self.cell(line, "nvshmem", "nvshmem-inlined"), self.cell(line, "raw"),
+                self.cell(line, "nccl"), number(line.ahead(theirs)), percent(line.ahead(line.best("raw"))),
+                percent(line.ahead(line.best("raw"), "pgas-direct")), number(line.ahead(line.best("nccl"))),
                 sign + number(wanted), line.met(self.pes), percent(spread)])
         return every
 

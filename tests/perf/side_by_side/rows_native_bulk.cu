@@ -1,9 +1,8 @@
 // Round trips of a put with signal by one thread, through the shared memory of its block: pgas' bulk_copier. NVSHMEM
 // has no such thing.
-#include <pgas/device.hpp>
-
 #include "bench.hpp"
 #include "kernel.cuh"
+#include "native.cuh"
 #include "operations.cuh"
 
 namespace side_by_side {
@@ -13,7 +12,7 @@ namespace {
 __global__ void put_signal_bulk_pp(arguments a) {
   __shared__ alignas(128) std::byte room[std::size_t{47} << 10];
   if (a.me > 1) return;
-  const pgas::context& ctx = pgas_nvshmem_device_state.context;
+  const auto& ctx = context();
   pgas::bulk_copier by(room, sizeof room);
   repeat(a, [&](int i) {
     const auto value = static_cast<std::uint64_t>(i) + 1;

@@ -5,7 +5,7 @@
 #include "operations.cuh"
 
 #if !defined(RAW)
-#include <pgas/device.hpp>
+#include "native.cuh"
 #endif
 
 namespace side_by_side {
@@ -55,14 +55,14 @@ struct channel {
   pgas::packet_channel between;
 
   __device__ explicit channel(const arguments& a)
-      : between(pgas_nvshmem_device_state.context, pgas::this_block(), reinterpret_cast<pgas::packet_line*>(a.signal),
+      : between(context(), pgas::this_block(), reinterpret_cast<pgas::packet_line*>(a.signal),
                 reinterpret_cast<pgas::packet_line*>(a.signal), longest, a.peer) {}
 
   __device__ void send(const arguments& a) {
-    pgas::send(pgas_nvshmem_device_state.context, pgas::this_block(), between, a.source, a.words);
+    pgas::send(context(), pgas::this_block(), between, a.source, a.words);
   }
   __device__ void receive(const arguments& a) {
-    pgas::receive(pgas_nvshmem_device_state.context, pgas::this_block(), between, a.dest, a.words);
+    pgas::receive(context(), pgas::this_block(), between, a.dest, a.words);
   }
 };
 

@@ -11,7 +11,7 @@
 
 #include <cstdint>
 
-#include "pgas/device/context.hpp"
+#include "pgas/device/direct_context.hpp"
 
 /// Team numbers that kernels know; bounds the size of a copy.
 inline constexpr std::int32_t pgas_nvshmem_max_teams = 128;
@@ -22,9 +22,12 @@ struct pgas_nvshmem_state {
   pgas::team_view teams[pgas_nvshmem_max_teams];
 };
 
+/// What a setter returns whose unit is compiled with PGAS_NVSHMEM_DIRECT, where some PEs are proxied or slots lie anywhere.
+inline constexpr int pgas_nvshmem_not_direct = -1;
+
 #if !defined(__CUDACC_RTC__)
 extern "C" {
-/// Writes one copy on the current device. Returns the CUDA runtime's status.
+/// Writes one copy on the current device. Returns the CUDA runtime's status, or pgas_nvshmem_not_direct.
 typedef int (*pgas_nvshmem_state_setter)(const pgas_nvshmem_state* state);
 
 /// Registers a copy: `set` is called now if there is a state, and with each new one.
@@ -58,6 +61,9 @@ class pgas_nvshmem_registration {
  private:
   /// On a new stream: a copy on the default stream would wait for running kernels, which may wait for this PE.
   static int set(const pgas_nvshmem_state* state) {
+#if defined(PGAS_NVSHMEM_DIRECT)
+    if (state->context.routes_ != nullptr) return pgas_nvshmem_not_direct;
+#endif
     cudaStream_t stream = nullptr;
     cudaError_t status = cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
     if (status != cudaSuccess) return static_cast<int>(status);

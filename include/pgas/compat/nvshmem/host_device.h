@@ -31,8 +31,12 @@
 #endif
 #define PGAS_NVSHMEM_DEVICE_FN __device__ PGAS_INLINED
 #define PGAS_NVSHMEM_DEVICE_ONLY(...) __VA_ARGS__
-/// The context of all operations.
+/// The context of all operations. With PGAS_NVSHMEM_DIRECT the program says that all PEs are reached by load and store.
+#if defined(PGAS_NVSHMEM_DIRECT)
+#define PGAS_NVSHMEM_CONTEXT pgas::direct_context(pgas_nvshmem_device_state.context)
+#else
 #define PGAS_NVSHMEM_CONTEXT pgas_nvshmem_device_state.context
+#endif
 /// The calling threads, by the name of their scope.
 #define PGAS_NVSHMEM_GROUP_warp pgas::this_warp(pgas::this_block())
 #define PGAS_NVSHMEM_GROUP_block pgas::this_block()

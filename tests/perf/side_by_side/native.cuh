@@ -1,0 +1,16 @@
+/// @file
+/// For rows that NVSHMEM has no names for: pgas' own operations, on the context that nvshmem.h would use.
+#pragma once
+
+#include <nvshmem.h>
+#include <pgas/device.hpp>
+
+namespace side_by_side {
+
+#if defined(PGAS_NVSHMEM_DIRECT)
+__device__ inline pgas::direct_context context() { return pgas::direct_context(pgas_nvshmem_device_state.context); }
+#else
+__device__ inline const pgas::context& context() { return pgas_nvshmem_device_state.context; }
+#endif
+
+}  // namespace side_by_side
