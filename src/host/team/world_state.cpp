@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdlib>
 #include <exception>
 
 #include "common/join_step_hook.hpp"
@@ -136,6 +137,11 @@ void world_state::connect_proxied_peers() {
     pes_[pe].direct = false;
     pes_[pe].route = "proxy over " + proxied_->through().transport_name();
   }
+  if (how.me == 0 && lacks_queue_for_proxy(device_->properties(), std::getenv("CUDA_DEVICE_MAX_CONNECTIONS")))
+    log_.warn(
+        "some PEs are reached by proxies under MPS, where CUDA gives a process few hardware queues: kernels that wait "
+        "in two streams or more can keep the proxy's kernel from running, and wait for ever. Set "
+        "CUDA_DEVICE_MAX_CONNECTIONS=4, or one more than streams that wait; all processes of a GPU share some 64");
 }
 
 void world_state::build_heap() {

@@ -1,6 +1,7 @@
 #include "host/topology/block_limits.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "pgas/detail/team_layout.hpp"
 
@@ -66,6 +67,11 @@ unsigned blocks_beside_proxy(const resident_kernel& kernel, const device_propert
   while (blocks > 0 && !fits_beside(blocks)) --blocks;
   // By the pigeonhole principle one multiprocessor then has at most `blocks`.
   return (blocks + 1) * kernel.multiprocessors - 1;
+}
+
+bool lacks_queue_for_proxy(const device_properties& gpu, const char* connections) {
+  constexpr int enough = 4;  // of two streams that wait; more of them need more
+  return gpu.runs_processes_at_once && (connections == nullptr || std::atoi(connections) < enough);
 }
 
 }  // namespace pgas::detail

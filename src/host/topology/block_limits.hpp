@@ -27,4 +27,9 @@ namespace pgas::detail {
 /// multiprocessors, with room for one warp of the proxy.
 [[nodiscard]] unsigned blocks_beside_proxy(const resident_kernel& kernel, const device_properties& gpu);
 
+/// Whether the proxy's kernel may get stuck behind kernels of the same process that wait for it: under MPS CUDA gives a
+/// process few hardware queues (on an H100 with CUDA 13 two streams that wait fill them), unless
+/// CUDA_DEVICE_MAX_CONNECTIONS, here `connections` or null, asks for more.
+[[nodiscard]] bool lacks_queue_for_proxy(const device_properties& gpu, const char* connections);
+
 }  // namespace pgas::detail

@@ -1,4 +1,6 @@
 // When the copies of the device state are written.
+#include "host/compat/nvshmem/device_state.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -6,8 +8,6 @@
 #include <string>
 #include <thread>
 #include <vector>
-
-#include "host/compat/nvshmem/device_state.hpp"
 
 namespace {
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <nvshmem.h>
+
 #include <pgas/device.hpp>
 
 namespace side_by_side {

@@ -34,6 +34,16 @@ detail::device_properties h200(unsigned proxy_registers = 40) {
   return gpu;
 }
 
+TEST(lacks_queue_for_proxy, under_mps_unless_more_are_asked_for) {
+  const detail::device_properties by_turns = info_of("a", 132).properties;
+  const detail::device_properties under_mps = info_of("a", 132, true).properties;
+  EXPECT_FALSE(detail::lacks_queue_for_proxy(by_turns, nullptr));
+  EXPECT_TRUE(detail::lacks_queue_for_proxy(under_mps, nullptr));
+  EXPECT_TRUE(detail::lacks_queue_for_proxy(under_mps, "2"));
+  EXPECT_FALSE(detail::lacks_queue_for_proxy(under_mps, "4"));
+  EXPECT_FALSE(detail::lacks_queue_for_proxy(under_mps, "32"));
+}
+
 TEST(blocks_beside_proxy, is_one_block_where_a_block_is_more_than_the_proxy_needs) {
   EXPECT_EQ(blocks_beside_proxy({.multiprocessors = 132, .each = 8, .threads = 256, .registers = 32}, h200()),
             8 * 132u - 1);

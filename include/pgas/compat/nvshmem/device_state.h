@@ -22,7 +22,8 @@ struct pgas_nvshmem_state {
   pgas::team_view teams[pgas_nvshmem_max_teams];
 };
 
-/// What a setter returns whose unit is compiled with PGAS_NVSHMEM_DIRECT, where some PEs are proxied or slots lie anywhere.
+/// What a setter returns whose unit is compiled with PGAS_NVSHMEM_DIRECT, where some PEs are proxied or slots lie
+/// anywhere.
 inline constexpr int pgas_nvshmem_not_direct = -1;
 
 #if !defined(__CUDACC_RTC__)
