@@ -4,8 +4,8 @@ Printed by tests/python/kernels/layout.cpp from the library's own headers, and c
 """
 
 # pgas::context
-ABI = 0xa0060
-CONTEXT_BYTES = 96
+ABI = 0xb0068
+CONTEXT_BYTES = 104
 CONTEXT_ABI = 0
 CONTEXT_WORLD_PE = 4
 CONTEXT_N_WORLD = 8

@@ -124,7 +124,7 @@ struct sequence_body {
 
   template <class Block>
   PGAS_FN void operator()(const Block& block, const context& world) const {
-    const context ctx = with_team(world, team);
+    const team_context ctx(world, team);
     if (ctx.my_pe() != 0 || global_rank(block) != 0) return;
     T model[most_members] = {};
     constexpr std::uint32_t operations = std::is_integral_v<T> ? 10 : 6;
@@ -181,7 +181,7 @@ struct crowd_body {
 
   template <class Block>
   PGAS_FN void operator()(const Block& block, const context& world) const {
-    const context ctx = with_team(world, team);
+    const team_context ctx(world, team);
     if (ctx.my_pe() < 0) return;
     const std::int32_t pe = ctx.n_pes() - 1;
     const std::uint32_t me = static_cast<std::uint32_t>(ctx.my_pe()) * global_size(block) + global_rank(block);

@@ -166,7 +166,7 @@ void expect_inside(pe_set& pes, const exercise& body, const team_shape& shape, s
 struct own_groups : exercise {
   template <class Block>
   PGAS_FN void operator()(const Block& block, const context& world) const {
-    const context ctx = with_team(world, team);
+    const team_context ctx(world, team);
     if (ctx.my_pe() < 0) return;
     const warp w = this_warp(block);
     if (block.thread_rank() == 0) everything(ctx, this_thread{}, 0);
@@ -193,7 +193,7 @@ TEST(group, own_groups_make_every_call) {
 struct whole_grid : exercise {
   template <class Block>
   PGAS_FN void operator()(const Block& block, const context& world) const {
-    const context ctx = with_team(world, team);
+    const team_context ctx(world, team);
     if (ctx.my_pe() >= 0) everything(ctx, this_grid(block), 0);
   }
 };
@@ -215,7 +215,7 @@ namespace cg = cooperative_groups;
 struct cooperative_block : exercise {
   template <class Block>
   PGAS_FN void operator()(const Block&, const context& world) const {
-    const context ctx = with_team(world, team);
+    const team_context ctx(world, team);
     if (ctx.my_pe() < 0) return;
     const cg::thread_block block = cg::this_thread_block();
     everything(ctx, block, 0);
@@ -242,7 +242,7 @@ TEST(group, cooperative_groups_make_every_call) {
 __global__ void __launch_bounds__(1024) __cluster_dims__(2, 1, 1)
     cluster_kernel([[maybe_unused]] context world, [[maybe_unused]] exercise body, [[maybe_unused]] bool in_vain) {
 #if defined(_CG_HAS_CLUSTER_GROUP)
-  const context ctx = with_team(world, body.team);
+  const team_context ctx(world, body.team);
   if (ctx.my_pe() < 0) return;
   if (in_vain) {
     if (ctx.my_pe() == 0) wait_until(ctx, cg::this_cluster(), body.sigs.at(ctx), cmp::eq, 99);

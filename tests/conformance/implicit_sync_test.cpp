@@ -115,7 +115,7 @@ struct late_puts : late_body {
 
   template <class Block>
   PGAS_FN void operator()(const Block& block, const context& world) const {
-    const context ctx = with_team(world, team);
+    const team_context ctx(world, team);
     if (ctx.my_pe() < 0) return;
     with_scope(by, block, [&](const auto& g) { exercise(ctx, g); });
   }
@@ -167,7 +167,7 @@ struct late_gets : late_body {
 
   template <class Block>
   PGAS_FN void operator()(const Block& block, const context& world) const {
-    const context ctx = with_team(world, team);
+    const team_context ctx(world, team);
     if (ctx.my_pe() < 0) return;
     with_scope(by, block, [&](const auto& g) { exercise(ctx, g); });
   }
@@ -214,7 +214,7 @@ struct late_collectives : late_body {
 
   template <class Block>
   PGAS_FN void operator()(const Block& block, const context& world) const {
-    const context ctx = with_team(world, team);
+    const team_context ctx(world, team);
     if (ctx.my_pe() < 0) return;
     with_scope(by, block, [&](const auto& g) { exercise(ctx, g); });
   }

@@ -44,7 +44,7 @@ struct guarded_words {
 
   template <class Block>
   PGAS_FN void operator()(const Block& block, const context& world) const {
-    const context ctx = with_team(world, team);
+    const team_context ctx(world, team);
     if (ctx.my_pe() < 0) return;
     with_scope(by, block, [&](const auto& g) {
       PGAS_ROLLED
@@ -112,7 +112,7 @@ struct queue_body {
 
   template <class Block>
   PGAS_FN void operator()(const Block& block, const context& world) const {
-    const context ctx = with_team(world, team);
+    const team_context ctx(world, team);
     if (ctx.my_pe() < 0 || block.thread_rank() != 0) return;
     if (ctx.my_pe() == 0) {
       set_lock(ctx, lock.at(ctx));

@@ -8,11 +8,14 @@
 namespace pgas_test {
 
 /// The world's context with the numbers of a team.
-PGAS_FN context with_team(const context& world, const test_team& team) {
-  context ctx = world;
-  detail::set_team(ctx, team.of(world));
-  return ctx;
-}
+struct team_context : context {
+  PGAS_FN team_context(const context& world, const test_team& team) : context(world) {
+    detail::set_team(*this, team.of(world));
+    copy_ = this;
+  }
+  team_context(const team_context&) = delete;
+  team_context& operator=(const team_context&) = delete;
+};
 
 /// The members before and after this PE, in a ring.
 PGAS_FN std::int32_t next_member(const context& ctx) { return (ctx.my_pe() + 1) % ctx.n_pes(); }

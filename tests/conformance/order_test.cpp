@@ -73,7 +73,7 @@ struct passing_body {
 
   template <class Block>
   PGAS_FN void operator()(const Block& block, const context& world) const {
-    const context ctx = with_team(world, team);
+    const team_context ctx(world, team);
     if (ctx.my_pe() < 0) return;
     with_scope(by, block, [&](const auto& g) {
       PGAS_ROLLED
@@ -116,7 +116,7 @@ struct counted_body {
 
   template <class Block>
   PGAS_FN void operator()(const Block& block, const context& world) const {
-    const context ctx = with_team(world, team);
+    const team_context ctx(world, team);
     if (ctx.my_pe() < 0 || block.thread_rank() != 0) return;
     const std::int32_t target = ctx.n_pes() - 1;
     if (block.block_rank() == 0) {
@@ -174,7 +174,7 @@ struct results_body {
 
   template <class Block>
   PGAS_FN void operator()(const Block& block, const context& world) const {
-    const context ctx = with_team(world, team);
+    const team_context ctx(world, team);
     if (ctx.my_pe() < 0 || block.thread_rank() != 0) return;
     const std::int32_t pe = next_member(ctx);
     for (std::uint32_t i = 0; i < 30; ++i) {

@@ -60,7 +60,7 @@ struct copy_body {
 
   template <class Block>
   PGAS_FN void operator()(const Block& block, const context& world) const {
-    const context ctx = with_team(world, team);
+    const team_context ctx(world, team);
     if (ctx.my_pe() < 0 || block.block_rank() != 0) return;
     with_scope(c.by, block, [&](const auto& g) { by_group(ctx, g); });
   }
@@ -211,7 +211,7 @@ struct values_body {
 
   template <class Block>
   PGAS_FN void operator()(const Block& block, const context& world) const {
-    const context ctx = with_team(world, team);
+    const team_context ctx(world, team);
     if (ctx.my_pe() < 0) return;
     const std::uint32_t rank = global_rank(block);
     exchange_all<1>(ctx, rank, 0, std::make_index_sequence<16>{});
@@ -263,7 +263,7 @@ struct everyone_alone {
 
   template <class Block>
   PGAS_FN void operator()(const Block& block, const context& world) const {
-    const context ctx = with_team(world, team);
+    const team_context ctx(world, team);
     if (ctx.my_pe() < 0) return;
     const std::uint32_t thread = global_rank(block);
     const request r = of(thread, seed);

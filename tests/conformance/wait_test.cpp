@@ -79,7 +79,7 @@ struct arriving_body {
 
   template <class Block>
   PGAS_FN void operator()(const Block& block, const context& world) const {
-    const context ctx = with_team(world, team);
+    const team_context ctx(world, team);
     if (ctx.my_pe() < 0) return;
     if (block.block_rank() == 1) {
       send(ctx, block);

@@ -26,6 +26,7 @@ TEST(route, deadlines_end_waits_for_an_answer_and_for_room) {
       detail::routes table = *ctx.routes_;
       table.ring = ring.view();
       ctx.routes_ = &table;
+      ctx.copy_ = &ctx;
       if (what == detail::operation::atomic_fetch_add) {
         static_cast<void>(atomic_fetch_add(ctx, word.at(ctx), 1, 1));
       } else {

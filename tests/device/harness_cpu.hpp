@@ -57,6 +57,8 @@ class pe_set {
           proxied_layout{n_pes, domain_, {}, slots_, log2_stride_, options.heap_bytes, asked_fault_seed()},
           [this](int pe) { return &control(pe); }, [this](int lost) { abort(static_cast<std::uint32_t>(lost) + 1); });
     }
+    copies_.resize(static_cast<std::size_t>(n_pes));
+    for (int pe = 0; pe < n_pes; ++pe) copies_[static_cast<std::size_t>(pe)] = context_of(pe);
   }
   ~pe_set() {
     proxies_.reset();
@@ -107,6 +109,7 @@ class pe_set {
     ctx.control_ = const_cast<detail::control_block*>(&controls_[static_cast<std::size_t>(pe)]);
     if (proxies_) ctx.routes_ = proxies_->routes_of(pe);
     detail::set_team(ctx, ctx.world());
+    ctx.copy_ = &copies_[static_cast<std::size_t>(pe)];
     return ctx;
   }
   [[nodiscard]] detail::control_block& control(int pe) { return controls_[static_cast<std::size_t>(pe)]; }
@@ -203,6 +206,7 @@ class pe_set {
   std::vector<std::pair<void*, std::size_t>> mapped_;
   std::vector<std::byte*> slots_;
   std::deque<detail::control_block> controls_;
+  std::vector<context> copies_;
   std::optional<proxies> proxies_;
 };
 

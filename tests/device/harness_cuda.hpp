@@ -144,6 +144,12 @@ class pe_set {
           layout, [this](int pe) { return &control(pe); },
           [this](int lost) { abort(static_cast<std::uint32_t>(lost) + 1); });
     }
+    void* copies = nullptr;
+    must(cudaHostAlloc(&copies, static_cast<std::size_t>(n_) * sizeof(context),
+                       cudaHostAllocPortable | cudaHostAllocMapped),
+         "copies of contexts");
+    copies_ = static_cast<context*>(copies);
+    for (int pe = 0; pe < n_; ++pe) copies_[pe] = context_of(pe);
   }
   ~pe_set() {
     proxies_.reset();
@@ -155,6 +161,7 @@ class pe_set {
     }
     for (const auto& [at, bytes] : reserved_) driver_.release_range(at, bytes);
     cudaFreeHost(controls_);
+    cudaFreeHost(copies_);
   }
   pe_set(const pe_set&) = delete;
   pe_set& operator=(const pe_set&) = delete;
@@ -204,6 +211,7 @@ class pe_set {
     ctx.control_ = controls_ + pe;
     if (proxies_) ctx.routes_ = proxies_->routes_of(pe);
     detail::set_team(ctx, ctx.world());
+    ctx.copy_ = copies_ + pe;
     return ctx;
   }
   [[nodiscard]] detail::control_block& control(int pe) { return controls_[pe]; }
@@ -312,6 +320,7 @@ class pe_set {
   std::vector<cudaStream_t> streams_;
   std::vector<detail::grid_state*> grids_;
   detail::control_block* controls_ = nullptr;
+  context* copies_ = nullptr;
   std::optional<proxies> proxies_;
 };
 

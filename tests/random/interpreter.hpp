@@ -272,6 +272,7 @@ struct interpreter {
   PGAS_FN void execute(const Block& block, const context& world, const instruction& i) const {
     context ctx = world;
     detail::set_team(ctx, teams.at(world)[i.team]);
+    ctx.copy_ = &ctx;
     switch (i.what) {
       case opcode::put:
       case opcode::put_nbi:

@@ -96,8 +96,9 @@ struct team_hierarchy {
 ///
 /// and the domain_words of teams that span domains.
 ///
-/// After the parts: the LL packets of channel 0 and of the host's (`impl/ll/ll_exchange.hpp`); the team_hierarchy; and
-/// the world PE of each member (int32), for teams whose members are not evenly spaced.
+/// After the parts: the LL packets of channel 0 and of the host's (`impl/ll/ll_exchange.hpp`); a copy of the team's
+/// context, for code that gets it by a pointer; the team_hierarchy; and the world PE of each member (int32), for teams
+/// whose members are not evenly spaced.
 struct team_layout {
   static constexpr std::uint64_t member_bytes = 16;
   static constexpr std::uint64_t line = 128;
@@ -140,10 +141,14 @@ struct team_layout {
     return channel_bytes(members) * static_cast<std::uint64_t>(parts(channels)) +
            (of_host ? line + 2 * packet_buffer_bytes(false) : 0);
   }
-  /// The team_hierarchy.
-  [[nodiscard]] PGAS_HD static constexpr std::uint64_t plan(std::int32_t members, std::int32_t channels) {
+  /// The copy of the team's context.
+  [[nodiscard]] PGAS_HD static constexpr std::uint64_t context_copy(std::int32_t members, std::int32_t channels) {
     return members > 1 ? packets(members, channels, true) + line + 2 * packet_buffer_bytes(true)
                        : packets(members, channels, false);
+  }
+  /// The team_hierarchy.
+  [[nodiscard]] PGAS_HD static constexpr std::uint64_t plan(std::int32_t members, std::int32_t channels) {
+    return context_copy(members, channels) + line;
   }
   /// Where the list of members starts.
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t list(std::int32_t members, std::int32_t channels) {

@@ -49,7 +49,7 @@ PGAS_FN void barrier(const direct_context& ctx) { barrier(ctx, this_thread{}, ct
 template <PGAS_IS(group) G>
 PGAS_FN void barrier_arrive(const context& ctx, const G& g, const team_view& team) {
   if (ctx.checks()) PGAS_UNLIKELY
-    detail::check_member(ctx, team, detail::operation::barrier);
+    detail::check_member(ctx.copy_, team, detail::operation::barrier);
   detail::arrive<detail::arrival::release>(ctx, g, team);
 }
 
@@ -64,7 +64,7 @@ PGAS_FN void barrier_arrive(const context& ctx, const team_view& team) { barrier
 template <PGAS_IS(group) G>
 PGAS_FN void barrier_wait(const context& ctx, const G& g, const team_view& team) {
   if (ctx.checks()) PGAS_UNLIKELY
-    detail::check_member(ctx, team, detail::operation::barrier);
+    detail::check_member(ctx.copy_, team, detail::operation::barrier);
   detail::exit_if_any(g, !detail::await(ctx, g, team, detail::operation::barrier));
 }
 

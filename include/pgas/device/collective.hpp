@@ -43,10 +43,10 @@ PGAS_FN void broadcast(const context& ctx, const G& g, const team_view& team, T*
                        std::int32_t root) {
   constexpr auto what = detail::operation::broadcast;
   if (ctx.checks()) PGAS_UNLIKELY {
-    detail::check_member(ctx, team, what);
-    detail::check_root(ctx, team, what, root);
+    detail::check_member(ctx.copy_, team, what);
+    detail::check_root(ctx.copy_, team, what, root);
     detail::check_buffer(ctx, what, dst, count);
-    detail::check_collective(ctx, g, team, {what, 0, sizeof(T), count, 1, 1, root, dst});
+    detail::check_collective(ctx.copy_, g, team, {what, 0, sizeof(T), count, 1, 1, root, dst});
   }
   if (detail::fits_ll_copy(ctx, team, count * sizeof(T)))
     return detail::ll_broadcast(ctx, g, team, dst, src, count, root);
@@ -76,9 +76,9 @@ template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void fcollect(const context& ctx, const G& g, const team_view& team, T* dst, const T* src, std::size_t count) {
   constexpr auto what = detail::operation::fcollect;
   if (ctx.checks()) PGAS_UNLIKELY {
-    detail::check_member(ctx, team, what);
+    detail::check_member(ctx.copy_, team, what);
     detail::check_buffer(ctx, what, dst, detail::times(count, static_cast<std::uint64_t>(team.n_pes())));
-    detail::check_collective(ctx, g, team, {what, 0, sizeof(T), count, 1, 1, 0, dst});
+    detail::check_collective(ctx.copy_, g, team, {what, 0, sizeof(T), count, 1, 1, 0, dst});
   }
   if (detail::fits_ll_copy(ctx, team, count * sizeof(T)))
     return detail::ll_exchange_blocks(ctx, g, team, dst, src, count, 0, what);
@@ -106,7 +106,7 @@ template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void collect(const context& ctx, const G& g, const team_view& team, T* dst, const T* src, std::size_t count) {
   constexpr auto what = detail::operation::collect;
   if (ctx.checks()) PGAS_UNLIKELY
-    detail::check_collective(ctx, g, team, {what, 0, sizeof(T), 0, 1, 1, 0, dst});
+    detail::check_collective(ctx.copy_, g, team, {what, 0, sizeof(T), 0, 1, 1, 0, dst});
   const std::uint64_t before = detail::sum_before(ctx, g, team, count, what);
   if (ctx.checks()) PGAS_UNLIKELY
     detail::check_buffer(ctx, what, dst, before > ~std::uint64_t{0} - count ? ~std::uint64_t{0} : before + count);
@@ -133,9 +133,9 @@ template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void alltoall(const context& ctx, const G& g, const team_view& team, T* dst, const T* src, std::size_t count) {
   constexpr auto what = detail::operation::alltoall;
   if (ctx.checks()) PGAS_UNLIKELY {
-    detail::check_member(ctx, team, what);
+    detail::check_member(ctx.copy_, team, what);
     detail::check_buffer(ctx, what, dst, detail::times(count, static_cast<std::uint64_t>(team.n_pes())));
-    detail::check_collective(ctx, g, team, {what, 0, sizeof(T), count, 1, 1, 0, dst});
+    detail::check_collective(ctx.copy_, g, team, {what, 0, sizeof(T), count, 1, 1, 0, dst});
   }
   if (detail::fits_ll_copy(ctx, team, count * sizeof(T)))
     return detail::ll_exchange_blocks(ctx, g, team, dst, src, count, count, what);
@@ -162,10 +162,10 @@ PGAS_FN void alltoalls(const context& ctx, const G& g, const team_view& team, T*
                        std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride, std::size_t count) {
   constexpr auto what = detail::operation::alltoalls;
   if (ctx.checks()) PGAS_UNLIKELY {
-    detail::check_member(ctx, team, what);
+    detail::check_member(ctx.copy_, team, what);
     const std::uint64_t elements = detail::times(count, static_cast<std::uint64_t>(team.n_pes()));
     detail::check_buffer(ctx, what, dst, src_stride < 1 ? ~std::uint64_t{0} : detail::span_of(elements, dst_stride));
-    detail::check_collective(ctx, g, team, {what, 0, sizeof(T), count, dst_stride, src_stride, 0, dst});
+    detail::check_collective(ctx.copy_, g, team, {what, 0, sizeof(T), count, dst_stride, src_stride, 0, dst});
   }
   const auto elements = static_cast<std::ptrdiff_t>(count);
   detail::for_each_block(ctx, g, team, dst, src, elements * dst_stride, elements * src_stride,

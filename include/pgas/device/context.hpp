@@ -13,7 +13,7 @@ namespace detail {
 
 /// Changes whenever pgas::context or a struct of detail/failure_record.hpp or detail/team_layout.hpp changes its layout
 /// or meaning.
-inline constexpr std::uint32_t abi_version = 10;
+inline constexpr std::uint32_t abi_version = 11;
 
 /// The distance in slots from this PE's slot to that of member `pe` of a team, where arithmetic does not tell: the team
 /// is a list, some PEs are proxied and have no slot, or the slots do not lie in a row. Of a proxied one:
@@ -121,7 +121,7 @@ class context {
   PGAS_FN auto by_route(T* local, pe_or_peer pe, Check check, Direct direct, Proxied proxied) const {
     if (pe.is_found()) return direct(*this, moved_by(local, pe.distance()));
     if (pe.is_slow() || flags_ != 0) PGAS_UNLIKELY
-      return slow_path_call(*this, local, pe.pe(), check, direct, proxied);
+      return slow_path_call(copy_, local, pe.pe(), check, direct, proxied);
     return direct(*this, moved(local, pe.pe() * team_.stride_ + bias_));
   }
   /// The same where the arguments have been checked.
@@ -159,6 +159,7 @@ class context {
   detail::control_block* control_ = nullptr;  ///< as kernels of this PE see it
   const detail::routes* routes_ = nullptr;    ///< null where all PEs are direct and slots lie in a row
   team_view team_;
+  const context* copy_ = nullptr;  ///< the same in memory, for code out of line: a pointer costs its caller little
 
  private:
   [[nodiscard]] PGAS_FN std::int32_t listed_slots(std::int32_t pe) const {
@@ -175,11 +176,13 @@ class context {
   [[nodiscard]] PGAS_HD T* moved(T* local, std::int32_t slots) const {
     return moved_by(local, distance_of(slots));
   }
-  /// by_route() where something is to be checked, or arithmetic does not tell the route. Arguments go by value: so the
-  /// compiler keeps them in registers, and leaves out members that nobody uses.
+  /// by_route() where something is to be checked, or arithmetic does not tell the route. The context comes from memory:
+  /// by value, its 14 words would be loaded at the top of the caller's loops. The others go by value, so that the
+  /// compiler keeps them in registers.
   template <class T, class Check, class Direct, class Proxied>
-  PGAS_COLD static auto slow_path_call(context ctx, T* local, std::int32_t pe, Check check, Direct direct,
+  PGAS_COLD static auto slow_path_call(const context* copy, T* local, std::int32_t pe, Check check, Direct direct,
                                        Proxied proxied) {
+    const context& ctx = *copy;
     check(ctx);
     const std::int32_t slots = ctx.listed_slots(pe);
     if (slots < detail::routes::proxied / 2) return proxied(ctx, slots - detail::routes::proxied);

@@ -142,7 +142,7 @@ class warp {
     const std::uint32_t left = block_size_ - rank_ / 32 * 32;
     return left < 32 ? left : 32;
   }
-  PGAS_FN void sync() const { __syncwarp(mask()); }
+  PGAS_FN void sync() const { __syncwarp(); }
   /// Which warp of its block this is, and how many there are. Names as in cooperative_groups tiles.
   [[nodiscard]] PGAS_FN std::uint32_t meta_group_rank() const { return rank_ / 32; }
   /// How many warps the block has.
@@ -151,13 +151,17 @@ class warp {
   [[nodiscard]] PGAS_FN std::uint32_t mask() const { return 0xffffffffu >> (32 - size()); }
 
   /// Whether `yes` holds on any lane. Does not order memory, as in cooperative_groups.
-  [[nodiscard]] PGAS_FN bool any(int yes) const { return __any_sync(mask(), yes) != 0; }
+  [[nodiscard]] PGAS_FN bool any(int yes) const { return __any_sync(every_lane, yes) != 0; }
   /// Lane `from`'s value, on all lanes. Does not order memory, as in cooperative_groups.
   [[nodiscard]] PGAS_FN std::uint32_t shfl(std::uint32_t value, int from) const {
-    return __shfl_sync(mask(), value, from);
+    return __shfl_sync(every_lane, value, from);
   }
 
  private:
+  /// Lanes that don't exist are as those that have ended: nobody waits for them. A mask that only the kernel knows costs
+  /// each call a comparison with those of all lanes.
+  static constexpr std::uint32_t every_lane = 0xffffffff;
+
   std::uint32_t rank_;
   std::uint32_t block_size_;
 };

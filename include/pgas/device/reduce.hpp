@@ -25,14 +25,14 @@ namespace detail {
 template <class T, class Op, PGAS_IS(group) G>
 PGAS_FN void check_reduce(const context& ctx, const G& g, const team_view& team, const Op& op, collective_call call,
                           const T* dst, std::uint64_t dst_count, const T* src, std::uint64_t src_count) {
-  check_member(ctx, team, call.what);
-  check_root(ctx, team, call.what, call.root);
+  check_member(ctx.copy_, team, call.what);
+  check_root(ctx.copy_, team, call.what, call.root);
   check_buffer(ctx, call.what, dst, dst_count);
   check_buffer(ctx, call.what, src, src_count);
   call.variant |= op_id(op);
   call.element_bytes = sizeof(T);
   call.src = src;
-  check_collective(ctx, g, team, call);
+  check_collective(ctx.copy_, g, team, call);
 }
 
 /// Distinguishes the kinds of one operation in a comparison of calls.

@@ -158,7 +158,7 @@ PGAS_FN void execute_move(const context& ctx, const G& g, const team_view& team,
     default: break;
   }
   if (ctx.checks()) [[unlikely]]
-    check_collective(ctx, g, team,
+    check_collective(ctx.copy_, g, team,
                      {operation::alltoalls, 0, r.element_bytes, r.count, r.dst_stride, r.src_stride, 0, dst});
   const auto element = static_cast<std::ptrdiff_t>(r.element_bytes);
   const std::ptrdiff_t dst_step = r.dst_stride * element;

@@ -91,12 +91,7 @@ const team_config& team::config() const { return checked(*this).config(); }
 std::shared_ptr<detail::world_state> team::world_state() const { return state().shared_world(); }
 team_view team::view() const { return checked(*this).view(); }
 
-context team::context() const {
-  const detail::team_state& state = checked(*this);
-  pgas::context ctx = state.world().context();
-  detail::set_team(ctx, state.view());
-  return ctx;
-}
+context team::context() const { return checked(*this).context(); }
 
 direct_context team::direct_context() const {
   checked(*this).check_direct();

@@ -22,6 +22,7 @@ void host_producer::address(const context& here, const routes& table) {
   here_ = here;
   here_.routes_ = &table_;
   set_team(here_, here_.world());  // depends on the routes
+  here_.copy_ = &here_;
 }
 
 bool host_producer::execute_operation(operation_request request) {

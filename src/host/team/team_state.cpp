@@ -102,6 +102,25 @@ void team_state::write_hierarchy() {
   world_.synchronize(nullptr);
 }
 
+pgas::context team_state::context() const {
+  pgas::context ctx = world_.context();
+  set_team(ctx, view_);
+  ctx.copy_ = context_copy();
+  return ctx;
+}
+
+const pgas::context* team_state::context_copy() const {
+  const std::byte* const slot = world_.heap().slot(world_.context().my_pe());
+  return reinterpret_cast<const pgas::context*>(slot + view_.state_offset_ +
+                                                team_layout::context_copy(view_.n_pes(), view_.n_channels()));
+}
+
+void team_state::write_context(const pgas::context& ctx) {
+  static_assert(sizeof ctx <= team_layout::line);
+  world_.device().copy(const_cast<pgas::context*>(context_copy()), &ctx, sizeof ctx, nullptr);
+  world_.synchronize(nullptr);
+}
+
 void team_state::place_state() {
   const bool listed = !evenly_spaced(*group_, view_);
   const std::size_t bytes = team_layout::bytes(view_.n_pes(), view_.n_channels(), listed);
@@ -119,6 +138,7 @@ void team_state::clear_state() {
   world_.device().fill(slot + view_.state_offset_, 0, bytes, nullptr);
   world_.synchronize(nullptr);
   write_members();
+  write_context(context());
 }
 
 std::shared_ptr<world_state> team_state::shared_world() const { return world_.shared_from_this(); }

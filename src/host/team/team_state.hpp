@@ -47,6 +47,12 @@ class team_state {
   [[nodiscard]] const team_view& view() const noexcept { return view_; }
   /// The team on the channel behind the last one, which is reserved for collectives that the host calls.
   [[nodiscard]] team_view host_view() const noexcept { return view_.channel(view_.n_channels()); }
+  /// The context whose numbers are the team's.
+  [[nodiscard]] pgas::context context() const;
+  /// Where its copy lies, which code out of line reads.
+  [[nodiscard]] const pgas::context* context_copy() const;
+  /// Writes the copy. For the teams of the world itself once the world knows its routes.
+  void write_context(const pgas::context& ctx);
   /// The world's numbers of the members.
   [[nodiscard]] std::span<const int> members() const noexcept { return group_->members(); }
   [[nodiscard]] const team_config& config() const noexcept { return config_; }

@@ -213,6 +213,10 @@ void world_state::make_context() {
     context_.routes_ = direct_routes_.get();
   }
   set_team(context_, context_.world());  // now with the routes
+  context_.copy_ = world_team_.state().context_copy();
+  world_team_.state().write_context(context_);
+  for (team* of : {&domain_team_, &host_team_})
+    if (*of) of->state().write_context(of->state().context());
   grids_ = std::make_unique<grid_state_pool>(*device_, context_);
   fetches_ = std::make_unique<nonblocking_fetches>(*device_);
 }

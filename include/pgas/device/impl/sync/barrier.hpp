@@ -31,8 +31,9 @@ namespace pgas::detail {
 }
 
 /// Records a missing member of one thread's slice.
-PGAS_COLD void report_missing(context ctx, team_view team, operation what, failure why, std::int32_t rank,
+PGAS_COLD void report_missing(const context* copy, team_view team, operation what, failure why, std::int32_t rank,
                               std::int32_t size) {
+  const context& ctx = *copy;
   for (std::int32_t k = rank; k < others_of(team); k += size) {
     const std::int32_t i = other_member(team, k);
     const member_words* const state = member_state(ctx, team, i);
@@ -51,28 +52,28 @@ template <std::uint32_t Batch>
                                             std::int32_t size) {
   member_words* state[Batch];
   bool exists[Batch];
-  std::uint64_t due[Batch];
+  std::uint64_t waited[Batch];  // first used behind the loads of the first poll, which so are under way with it
   PGAS_UNROLL
   for (std::uint32_t b = 0; b < Batch; ++b) {
     const std::int32_t k = base + static_cast<std::int32_t>(b) * size;
     exists[b] = b == 0 || k < others_of(team);
     // A word that exists takes the place of a missing one: a load is cheaper than a branch.
     state[b] = member_state(ctx, team, other_member(team, exists[b] ? k : base));
-    due[b] = load_relaxed(&state[b]->waited) + 1;
+    waited[b] = load_relaxed(&state[b]->waited);
   }
   const failure why = poll_until(ctx.control_, [&] {
     std::uint64_t seen[Batch];
     PGAS_UNROLL
     for (std::uint32_t b = 0; b < Batch; ++b) seen[b] = load_relaxed(&state[b]->arrived);
-    std::uint64_t behind = 0;  // its top bit: some count is below the one due
+    bool complete = true;
     PGAS_UNROLL
-    for (std::uint32_t b = 0; b < Batch; ++b) behind |= exists[b] ? seen[b] - due[b] : 0;
-    return behind >> 63 == 0;
+    for (std::uint32_t b = 0; b < Batch; ++b) complete &= !exists[b] || seen[b] > waited[b];
+    return complete;
   });
   if (why == failure::none) {
     PGAS_UNROLL
     for (std::uint32_t b = 0; b < Batch; ++b) {
-      if (exists[b]) store_relaxed(&state[b]->waited, due[b]);
+      if (exists[b]) store_relaxed(&state[b]->waited, waited[b] + 1);
     }
   }
   return why;
@@ -106,7 +107,7 @@ PGAS_FN void arrive_share(const context& ctx, const team_view& team, std::int32_
   }
   if (why == failure::none && base < others) why = await_members<1>(ctx, team, base, size);  // the only one, mostly
   if (why != failure::none) PGAS_UNLIKELY {
-    report_missing(ctx, team, what, why, base, size);
+    report_missing(ctx.copy_, team, what, why, base, size);
     return false;
   }
   fence_acquire();
@@ -115,7 +116,8 @@ PGAS_FN void arrive_share(const context& ctx, const team_view& team, std::int32_
 
 /// Ends the thread unless the caller belongs to `team` and the channel exists. With checks on. The library's own
 /// channel follows the last one.
-PGAS_COLD void check_member(context ctx, team_view team, operation what) {
+PGAS_COLD void check_member(const context* copy, team_view team, operation what) {
+  const context& ctx = *copy;
   failure why = failure::none;
   if (team.my_pe() < 0)
     why = failure::not_a_member;
@@ -151,8 +153,9 @@ template <PGAS_IS(group) G>
 
 /// A barrier that ends the group if it gives up, where something is to be checked or members may be proxied.
 template <arrival Arrival, PGAS_IS(group) G>
-PGAS_COLD void slow_path_barrier(context ctx, G g, team_view team, operation what) {
-  if (ctx.checks()) check_member(ctx, team, what);
+PGAS_COLD void slow_path_barrier(const context* copy, G g, team_view team, operation what) {
+  const context& ctx = *copy;
+  if (ctx.checks()) check_member(copy, team, what);
   arrive<Arrival>(ctx, g, team);
   exit_if_any(g, !await(ctx, g, team, what));
 }
@@ -162,7 +165,7 @@ template <arrival Arrival, PGAS_IS(group) G>
 PGAS_FN void barrier_or_end(const context& ctx, const G& g, const team_view& team,
                             operation what = barrier_operation<Arrival>) {
   if (ctx.flags_ != 0) PGAS_UNLIKELY
-    return slow_path_barrier<Arrival>(ctx, g, team, what);
+    return slow_path_barrier<Arrival>(ctx.copy_, g, team, what);
   arrive<Arrival>(ctx, g, team);
   exit_if_any(g, !await(ctx, g, team, what));
 }

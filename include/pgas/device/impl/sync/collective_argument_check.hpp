@@ -61,7 +61,8 @@ PGAS_FN void check_buffer(const context& ctx, operation what, const T* local, st
 }
 
 /// Ends the thread unless `root` is a member.
-PGAS_COLD void check_root(context ctx, team_view team, operation what, std::int32_t root) {
+PGAS_COLD void check_root(const context* copy, team_view team, operation what, std::int32_t root) {
+  const context& ctx = *copy;
   if (root >= 0 && root < team.n_pes()) return;
   report(ctx, bad_argument(failure::pe_out_of_range, what, root, team.state_offset_, 0));
   end_thread();
@@ -93,8 +94,9 @@ PGAS_COLD bool differs(context ctx, team_view team, operation what, std::int32_t
 /// Ends the group unless all members make this call. One word for each member is enough: no member completes the
 /// collective, by a barrier or by packets, before all have compared.
 template <PGAS_IS(group) G>
-PGAS_COLD void check_collective(context ctx, G g, team_view team, collective_call call) {
-  check_member(ctx, team, call.what);
+PGAS_COLD void check_collective(const context* copy, G g, team_view team, collective_call call) {
+  check_member(copy, team, call.what);
+  const context& ctx = *copy;
   const std::int32_t me = team.my_pe();
   const std::int32_t n = team.n_pes();
   if (n == 1) return;

@@ -123,7 +123,8 @@ PGAS_OUTLINE sweep_result count_all(Set set, set_part part) {
 
 /// Records a set wait that gave up: the first word that is still missing.
 template <class T, class Values>
-PGAS_COLD void report_lost_set(context ctx, wait_set<T, Values> set, failure why) {
+PGAS_COLD void report_lost_set(const context* copy, wait_set<T, Values> set, failure why) {
+  const context& ctx = *copy;
   for (std::size_t i = 0; i < set.count; ++i) {
     if (!set.wanted(i)) continue;
     const T seen = load_relaxed(set.ivars + i);
@@ -202,7 +203,7 @@ template <class Set, class Take>
       },
       sweeps_between_checks(set.count));
   if (why != failure::none) PGAS_UNLIKELY {
-    report_lost_set(ctx, set, why);
+    report_lost_set(ctx.copy_, set, why);
     return gave_up;
   }
   fence_acquire();
@@ -233,7 +234,7 @@ template <class Set, class Take, PGAS_IS(group) G>
       if (taken != Take::none) {
         answer = taken;
       } else if (p.why != failure::none) {
-        report_lost_set(ctx, set, p.why);
+        report_lost_set(ctx.copy_, set, p.why);
         answer = gave_up;
       }
     }
