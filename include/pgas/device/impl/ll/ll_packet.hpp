@@ -1,6 +1,6 @@
 /// @file
 /// LL packets: 8 bytes of data in 16, each half with the epoch of its message. Used by the collectives' exchanges
-/// (`ll_exchange.hpp`) and by `packet_channel.hpp`.
+/// (`ll_exchange.hpp`), by `packet_channel.hpp` and by `ll_slot.hpp`.
 ///
 /// The LL (low latency) protocol of NCCL, src/include/nccl_device/impl/ll_a2a__funcs.h: data and flag arrive together,
 /// so one link latency without fence or barrier. Only 8-byte accesses are taken to be atomic.
@@ -9,7 +9,23 @@
 #include "pgas/device/impl/reduce/reduce_loop.hpp"
 #include "pgas/device/impl/sync/wait.hpp"
 
+namespace pgas {
+
+/// The unit of a channel's memory: a program allocates packet_lines() or ll_lines() of them. The contents belong to the
+/// library.
+struct alignas(128) packet_line {
+  std::uint64_t words[16];
+};
+
+}  // namespace pgas
+
 namespace pgas::detail {
+
+/// Packets of a line.
+inline constexpr std::uint32_t packets_in_line = sizeof(packet_line) / sizeof(vec16);
+
+/// The data of a packet.
+using packet_data = std::uint64_t;
 
 /// The unit of a collective's message: 16 bytes of data in two packets. The first packets of all units precede all the
 /// second ones, so that the stores of a warp fill whole lines.
@@ -23,6 +39,13 @@ inline constexpr std::uint64_t ll_unit_packed_bytes = 32;
 [[nodiscard]] PGAS_FN vec16 make_ll_packet(std::uint32_t low, std::uint32_t high, std::uint32_t epoch) {
   return {{low, epoch, high, epoch}};
 }
+
+/// The same of one word of data.
+[[nodiscard]] PGAS_FN vec16 make_ll_packet(packet_data data, std::uint32_t epoch) {
+  return make_ll_packet(static_cast<std::uint32_t>(data), static_cast<std::uint32_t>(data >> 32), epoch);
+}
+/// What it carries.
+[[nodiscard]] PGAS_FN packet_data data_of(const vec16& packet) { return packet_data{packet.w[2]} << 32 | packet.w[0]; }
 
 /// Writes a unit at its first packet; the second one is `apart` packets after it.
 PGAS_FN void send_ll_unit(vec16* there, std::uint32_t apart, std::uint32_t epoch, const vec16& data) {

@@ -20,14 +20,7 @@
 #include "pgas/device/signal.hpp"
 #include "pgas/signal_types.hpp"
 
-namespace pgas {
-
-/// The unit of a channel's memory: a program allocates packet_lines() of them. The contents belong to the library.
-struct alignas(128) packet_line {
-  std::uint64_t words[16];
-};
-
-namespace detail {
+namespace pgas::detail {
 
 /// The first line of a box.
 struct box_header {
@@ -37,9 +30,6 @@ struct box_header {
 };
 static_assert(sizeof(box_header) <= sizeof(packet_line));
 
-/// The data of a packet.
-using packet_data = std::uint64_t;
-
 /// Packets of a message. An empty one has one, too.
 [[nodiscard]] PGAS_HD constexpr std::size_t packets_of(std::size_t bytes) {
   return bytes == 0 ? 1 : (bytes + sizeof(packet_data) - 1) / sizeof(packet_data);
@@ -47,8 +37,7 @@ using packet_data = std::uint64_t;
 
 /// Lines of one half of a box for messages of up to `bytes`.
 [[nodiscard]] PGAS_HD constexpr std::size_t packet_half_lines(std::size_t bytes) {
-  constexpr std::size_t in_line = sizeof(packet_line) / sizeof(vec16);
-  return (packets_of(bytes) + in_line - 1) / in_line;
+  return (packets_of(bytes) + packets_in_line - 1) / packets_in_line;
 }
 
 /// The next number.
@@ -125,13 +114,12 @@ template <class Piece>
   return load_elements<Piece, packet_data>(message.data + at, (message.bytes - at) / std::uint32_t{sizeof(Piece)});
 }
 PGAS_FN void send_packet(outgoing message, std::uint32_t u, packet_data data) {
-  store_relaxed(message.at + u, make_ll_packet(static_cast<std::uint32_t>(data), static_cast<std::uint32_t>(data >> 32),
-                                               message.number));
+  store_relaxed(message.at + u, make_ll_packet(data, message.number));
 }
 template <class Piece>
 PGAS_FN void store_packet(incoming message, std::uint32_t u, const vec16& packet) {
   const std::uint32_t at = u * std::uint32_t{sizeof(packet_data)};
-  store_elements<Piece, space::any>(message.data + at, packet_data{packet.w[2]} << 32 | packet.w[0],
+  store_elements<Piece, space::any>(message.data + at, data_of(packet),
                                     (message.bytes - at) / std::uint32_t{sizeof(Piece)});
 }
 
@@ -323,5 +311,4 @@ template <class T, PGAS_IS(group) G>
   return number;
 }
 
-}  // namespace detail
-}  // namespace pgas
+}  // namespace pgas::detail
