@@ -165,10 +165,9 @@ error describe(const failure_record& record, int my_pe, const config& settings) 
     case failure::out_of_turn:
       return {
           code::invalid_argument,
-          fmt::format(
-              "{}: message {} of a packet_channel with PE {} is out of turn, as only {} went the other way: each side "
-              "receives a message for each one that it sends, if need be an empty one",
-              where, record.expected, record.pe, record.seen),
+          fmt::format("{}: message {} of a channel with PE {} is out of turn, as only {} went the other way: each side "
+                      "receives a message for each one that it sends, if need be an empty one",
+                      where, record.expected, record.pe, record.seen),
           record.pe};
   }
   return {code::device_failed, fmt::format("{} failed for an unknown reason", where), record.pe};

@@ -1,6 +1,6 @@
 /// @file
 /// LL packets: 8 bytes of data in 16, each half with the epoch of its message. Used by the collectives' exchanges
-/// (`ll_exchange.hpp`), by `packet_channel.hpp` and by `ll_slot.hpp`.
+/// (`ll_exchange.hpp`), by `packet_channel.hpp` and by `ll_value.hpp`.
 ///
 /// The LL (low latency) protocol of NCCL, src/include/nccl_device/impl/ll_a2a__funcs.h: data and flag arrive together,
 /// so one link latency without fence or barrier. Only 8-byte accesses are taken to be atomic.

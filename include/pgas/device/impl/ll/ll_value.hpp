@@ -1,0 +1,253 @@
+/// @file
+/// The places of an ll_channel and of an ll_team_channel, and how a value gets into one and out of it: as LL packets
+/// where the other PE is direct, else by the proxy. Used by `device/ll_channel.hpp`. LL protocol with two places by
+/// turns and implicit credits (each message acknowledges the one before).
+///
+/// A box is tiles of eight threads. A tile is a line of their progress and then, for each of two turns, for each member
+/// that sends, and for each packet of a value, a line with that packet of each of the eight. So a warp's packets fill
+/// whole lines, and a thread's places lie where they do whatever group it is of.
+///
+/// Message k of a thread is in place k % 2, which is never cleared. That is safe, thread by thread and without a sync,
+/// because a thread sends message k only after it has received message k - 1 of the same thread of the other PE: that
+/// was sent after its sender had received k - 2, the message that is overwritten. "After" is a control dependency: a
+/// store that follows a loop of loads is not made before the loop has found its packet. Every message fills all packets
+/// of its place, so a place has the numbers k - 2 and k one after the other, and numbers may start again at any time:
+/// there is nothing to reset. Whatever a program does wrong, the number in each 8 bytes says whose data they are: a
+/// wait may be in vain, but no value is taken for another one, or torn.
+#pragma once
+
+#include "pgas/device/impl/ll/ll_packet.hpp"
+#include "pgas/device/impl/proxy/proxied_copy.hpp"
+#include "pgas/device/impl/sync/argument_check.hpp"
+
+namespace pgas::detail {
+
+/// Packets of a value.
+template <class T>
+inline constexpr std::uint32_t packets_of_value = sizeof(T) > sizeof(packet_data) ? 2 : 1;
+
+/// A value as packets carry it.
+template <std::uint32_t Packets>
+struct ll_value {
+  packet_data word[Packets];
+};
+template <class T>
+using ll_value_of = ll_value<packets_of_value<T>>;
+
+/// The data of a value of type T: all of it, or its first bytes. (Whole words where there are such: compilers copy
+/// other sizes byte by byte.)
+template <class T>
+[[nodiscard]] PGAS_FN ll_value_of<T> to_ll(const T& value) {
+  if constexpr (sizeof(T) == sizeof(ll_value_of<T>)) {
+    return bits_as<ll_value_of<T>>(value);
+  } else if constexpr (sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4) {
+    return {{bits_as<word_of<T>>(value)}};
+  } else {
+    ll_value_of<T> all{};
+    copy_bytes(&all, &value, sizeof(T));
+    return all;
+  }
+}
+template <class T>
+[[nodiscard]] PGAS_FN T from_ll(const ll_value_of<T>& all) {
+  if constexpr (sizeof(T) == sizeof(all)) {
+    return bits_as<T>(all);
+  } else if constexpr (sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4) {
+    return bits_as<T>(static_cast<word_of<T>>(all.word[0]));
+  } else {
+    struct prefix {
+      std::byte at[sizeof(T)];
+    } bytes;
+    copy_bytes(&bytes, &all, sizeof(T));
+    return bits_as<T>(bytes);
+  }
+}
+
+/// Lines of a tile.
+[[nodiscard]] PGAS_HD constexpr std::size_t ll_tile_lines(std::size_t members, std::uint32_t packets) {
+  return 1 + 2 * members * packets;
+}
+/// The first packet of a thread's first place. Its progress is a line before.
+[[nodiscard]] PGAS_FN vec16* ll_places(packet_line* box, std::size_t rank, std::size_t tile_lines) {
+  return reinterpret_cast<vec16*>(box + rank / packets_in_line * tile_lines + 1) + rank % packets_in_line;
+}
+
+/// What stays in the box while no thread uses it.
+struct ll_progress {
+  std::uint32_t sent;
+  std::uint32_t received;
+};
+[[nodiscard]] PGAS_FN ll_progress load_progress(const vec16* places) {
+  return load_relaxed(reinterpret_cast<const ll_progress*>(places - packets_in_line));
+}
+PGAS_FN void store_progress(vec16* places, ll_progress now) {
+  store_relaxed(reinterpret_cast<ll_progress*>(places - packets_in_line), now);
+}
+
+/// The PEs that write into neighbouring places, by their numbers in the world; for records.
+struct ll_senders {
+  const std::int32_t* members;  ///< null where they are evenly spaced
+  std::int32_t first;
+  std::int32_t stride;
+
+  [[nodiscard]] PGAS_FN std::int32_t world_pe(std::uint32_t i) const {
+    const auto k = static_cast<std::int32_t>(i);
+    return members == nullptr ? first + k * stride : members[k];
+  }
+};
+
+/// What the waits of a channel need of a context.
+struct ll_waiter {
+  control_block* control;
+  std::uintptr_t my_slot;
+};
+[[nodiscard]] PGAS_FN ll_waiter ll_waiter_of(const context& ctx) { return {ctx.control_, ctx.my_slot_}; }
+
+/// Ends the caller for a packet that did not arrive.
+template <class T>
+PGAS_FN void end_lost_receive(ll_waiter who, failure why, std::int32_t from, const volatile void* at, T expected,
+                              T seen) {
+  leave_record(who.control, who.my_slot,
+               lost_wait(why, operation::receive, from, reinterpret_cast<std::uintptr_t>(at) - who.my_slot, cmp::eq,
+                         expected, seen));
+  end_thread();
+}
+
+/// Ends the caller for a message that is out of turn. @param mine the message in this direction @param other the last
+/// one in the other direction
+PGAS_FN void check_turn(ll_waiter who, operation what, std::int32_t pe, std::uint32_t mine, std::uint32_t other) {
+  if (static_cast<std::int32_t>(mine - other) <= 1) return;
+  failure_record found = bad_argument(failure::out_of_turn, what, pe, 0, 0);
+  found.expected = mine;
+  found.seen = other;
+  leave_record(who.control, who.my_slot, found);
+  end_thread();
+}
+
+template <std::uint32_t Packets>
+PGAS_FN void send_ll_value(vec16* there, std::uint32_t number, const ll_value<Packets>& value) {
+  PGAS_UNROLL
+  for (std::uint32_t p = 0; p < Packets; ++p)
+    store_relaxed(there + p * packets_in_line, make_ll_packet(value.word[p], number));
+}
+
+/// Polls the values of `count` members, at most Batch, from their first place on; whether all have arrived.
+template <std::uint32_t Packets, std::uint32_t Batch>
+[[nodiscard]] PGAS_FN bool ll_values_ready(const vec16* first, std::uint32_t count, std::uint32_t number,
+                                           ll_value<Packets> (&values)[Batch]) {
+  const vec16* at[Batch * Packets];
+  PGAS_UNROLL
+  for (std::uint32_t i = 0; i < Batch * Packets; ++i) {
+    const std::uint32_t member = i / Packets;
+    at[i] = first + ((member < count ? member : 0) * Packets + i % Packets) * packets_in_line;
+  }
+  vec16 packet[Batch * Packets];
+  const bool ready = ll_packets_ready(at, number, packet);
+  PGAS_UNROLL
+  for (std::uint32_t i = 0; i < Batch * Packets; ++i) values[i / Packets].word[i % Packets] = data_of(packet[i]);
+  return ready;
+}
+
+/// Returns when they have; ends the caller if they don't. The caller polls once more: a wait that long may be a load
+/// longer.
+template <std::uint32_t Packets, std::uint32_t Batch>
+PGAS_COLD void await_ll_values(ll_waiter who, ll_senders from, const vec16* first, std::uint32_t count,
+                               std::uint32_t number) {
+  const failure why = poll_until(who.control, [&] {
+    ll_value<Packets> values[Batch];
+    return ll_values_ready(first, count, number, values);
+  });
+  if (why == failure::none) return;
+  PGAS_ROLLED
+  for (std::uint32_t i = 0; i < count * Packets; ++i) {
+    const vec16* const packet = first + i * packets_in_line;
+    const std::uint32_t seen = epoch_in(packet, number);
+    if (seen != number) end_lost_receive(who, why, from.world_pe(i / Packets), packet, number, seen);
+  }
+}
+
+/// Waits for the values.
+template <std::uint32_t Packets, std::uint32_t Batch>
+PGAS_FN void receive_ll_values(const context& ctx, ll_senders from, const vec16* first, std::uint32_t count,
+                               std::uint32_t number, ll_value<Packets> (&values)[Batch]) {
+  for (;;) {
+    PGAS_ROLLED
+    for (std::uint32_t i = 0; i < polls_in_line; ++i) {
+      if (ll_values_ready(first, count, number, values)) return;
+    }
+    await_ll_values<Packets, Batch>(ll_waiter_of(ctx), from, first, count, number);
+  }
+}
+
+// ---- places that the proxy writes to: data, and the number as a signal behind it ----
+
+[[nodiscard]] PGAS_FN signal_t* ll_signal(vec16* place) { return reinterpret_cast<signal_t*>(place) + 1; }
+/// Where the data of such a place are: before the signal, or all in the second packet.
+template <std::uint32_t Packets>
+[[nodiscard]] PGAS_FN packet_data* ll_data(vec16* place) {
+  return reinterpret_cast<packet_data*>(place + (Packets - 1) * packets_in_line);
+}
+
+/// Sends a value by the proxy. @param place the other PE's, by the address that it has on this one @param pe in the
+/// world
+template <std::uint32_t Packets>
+PGAS_COLD void send_ll_proxied(proxy_queue queue, std::int32_t pe, vec16* place, std::uint32_t number,
+                               ll_value<Packets> value) {
+  const op_info about{operation::send, pe, queue.offset(ll_data<Packets>(place))};
+  const trailing_signal arrived{ll_signal(place), number, signal_op::set};
+  bool lost = false;
+  if constexpr (Packets == 1) {
+    lost = !submit_signal(queue, about, command_kind::put_value_signal, value.word[0], sizeof value, arrived,
+                          completion::submitted);
+  } else {
+    lost = !put_inline_value(queue, about, {{value.word[0], value.word[1]}}, sizeof value) ||
+           !submit_signal(queue, about, command_kind::signal, 0, 0, arrived, completion::submitted);
+  }
+  if (lost) end_thread();
+}
+
+/// Waits for a value from the proxy. @param pe in the world
+template <std::uint32_t Packets>
+[[nodiscard]] PGAS_COLD ll_value<Packets> receive_ll_proxied(ll_waiter who, std::int32_t pe, vec16* place,
+                                                             std::uint32_t number) {
+  const signal_t* const arrived = ll_signal(place);
+  signal_t seen = 0;
+  const failure why = poll_until(who.control, [&] {
+    seen = load_relaxed(arrived);
+    return seen == number;
+  });
+  if (why != failure::none) end_lost_receive(who, why, pe, arrived, signal_t{number}, seen);
+  fence_acquire();
+  ll_value<Packets> value;
+  PGAS_UNROLL
+  for (std::uint32_t p = 0; p < Packets; ++p) value.word[p] = load_relaxed(ll_data<Packets>(place) + p);
+  return value;
+}
+
+// ---- messages of an ll_channel with checks on, or with a proxied PE ----
+
+/// Sends message `now.sent`. @param place the other PE's, by the address that it has on this one @param there the same
+/// as an address, null where load and store don't get there
+template <std::uint32_t Packets>
+PGAS_COLD void send_ll_slow(ll_waiter who, proxy_queue queue, std::int32_t pe, ll_progress now, vec16* place,
+                            vec16* there, ll_value<Packets> value) {
+  check_turn(who, operation::send, pe, now.sent, now.received);
+  if (there == nullptr)
+    send_ll_proxied(queue, pe, place, now.sent, value);
+  else
+    send_ll_value(there, now.sent, value);
+}
+
+/// Receives message `now.received`. @param proxied the proxy brings it
+template <std::uint32_t Packets>
+[[nodiscard]] PGAS_COLD ll_value<Packets> receive_ll_slow(ll_waiter who, std::int32_t pe, ll_progress now, vec16* place,
+                                                          bool proxied) {
+  check_turn(who, operation::receive, pe, now.received, now.sent);
+  if (proxied) return receive_ll_proxied<Packets>(who, pe, place, now.received);
+  ll_value<Packets> value[1];
+  do await_ll_values<Packets, 1>(who, {nullptr, pe, 0}, place, 1, now.received);
+  while (!ll_values_ready(place, 1, now.received, value));
+  return value[0];
+}
+
+}  // namespace pgas::detail

@@ -1,0 +1,306 @@
+/// @file
+/// Channels for values in registers: each thread of a group sends up to 16 bytes to the thread of the same rank on
+/// another PE, or on all members of a team, and waits for theirs. A message is a store (two for more than 8 bytes) and
+/// the poll of it: no load of data, no sync of the group, no shared counter, no fence. packet_channel.hpp has messages
+/// between buffers.
+///
+/// The memory is a *box*, in the symmetric heap and zero when made. With one of them on every PE:
+///
+///     auto box = world.allocate<pgas::packet_line>(pgas::ll_lines<float>(block_size), pgas::initialize::zero);
+///
+///     pgas::ll_channel<float> channel(ctx, block, box, box, other_pe);
+///     for (int step = 0; step < n; ++step) {
+///       pgas::send(ctx, channel, mine);
+///       mine = next(mine, pgas::receive(ctx, channel));
+///     }
+///
+/// and among all members of a team, ll_lines<float>(block_size, n_members):
+///
+///     pgas::ll_team_channel<float> all(ctx, block, ctx.team(), box);
+///     pgas::broadcast(ctx, all, mine);
+///     const float sum = pgas::receive_reduce(ctx, all, pgas::op::sum{});
+///
+/// Threads are on their own: nobody waits for the other threads of the group, and each may have sent more or less than
+/// its neighbour. What has been sent and received is in registers; the destructor stores it in the box, and the next
+/// kernel, or another group, goes on from there. A CUDA graph may repeat the kernel.
+#pragma once
+
+#include "pgas/device/impl/ll/ll_value.hpp"
+#include "pgas/device/impl/sync/collective_argument_check.hpp"
+#include "pgas/type_requirements.hpp"
+
+namespace pgas {
+
+/// A type that fits a message of a thread: at most 16 bytes.
+template <class T>
+inline constexpr bool is_ll_type = is_rma_type<T> && sizeof(T) <= 16;
+
+#if __cpp_concepts >= 201907L  // the same as a concept
+template <class T>
+concept ll_type = is_ll_type<T>;
+#endif
+
+/// How many lines a box has for values of type T, of groups of up to `threads` threads: for an ll_channel, or with
+/// `members` for an ll_team_channel of a team of so many. A box may be as large as for a larger group; groups that use
+/// it one after the other may differ in size, the size of T rounded up to 8 or 16 bytes and the team may not.
+template <PGAS_IS(ll_type) T>
+[[nodiscard]] PGAS_HD constexpr std::size_t ll_lines(std::size_t threads, std::size_t members = 1) {
+  return (threads + detail::packets_in_line - 1) / detail::packets_in_line *
+         detail::ll_tile_lines(members, detail::packets_of_value<T>);
+}
+
+/// One side of a channel with another PE, as one thread of a group has it: the other side is the thread of the same
+/// rank there. Each side receives one message for each one that it sends, in this order or the other; that is why two
+/// places by turns are enough (`impl/ll/ll_value.hpp`). The thread that has opened a channel uses it, and lets it go
+/// out of scope; it is neither copied nor moved.
+template <PGAS_IS(ll_type) T>
+class ll_channel {
+  static_assert(is_ll_type<T>, "a message of a thread is a trivially copyable value of at most 16 bytes");
+
+ public:
+  /// Opens this side of a channel with PE `pe`, which may be this one.
+  ///
+  /// *Callers* all threads of the group `g`, converged; one group at a time for each box, so sync where groups of one
+  /// kernel follow one another. *Memory* `in` and `out` are symmetric, of ll_lines<T>(g.size()) lines each: `in` is
+  /// this PE's box for messages from PE `pe`; `out` is the box of PE `pe` for messages from here, by the address that
+  /// it has on this PE. They may be the same address where two PEs have one channel. Between the last message and
+  /// freeing or clearing a box is a barrier. *Errors* with checks on ends the group for boxes outside the heap.
+  template <PGAS_IS(group) G>
+  PGAS_FN ll_channel(const context& ctx, const G& g, packet_line* in, packet_line* out, pe_or_peer pe) {
+    constexpr std::uint32_t packets = detail::packets_of_value<T>;
+    constexpr std::size_t tile = detail::ll_tile_lines(1, packets);
+    const auto rank = static_cast<std::size_t>(g.thread_rank());
+    const auto size = static_cast<std::size_t>(g.size());
+    detail::check(ctx, detail::operation::receive, in, ll_lines<T>(size), pe.pe());
+    detail::check(ctx, detail::operation::send, out, ll_lines<T>(size), pe.pe());
+    in_ = detail::ll_places(in, rank, tile);
+    out_ = detail::ll_places(out, rank, tile);
+    there_ = ctx.remote(out_, pe);
+    slow_ = ctx.checks() || (ctx.has_proxied() && there_ == nullptr);
+    pe_ = ctx.team().world_pe(pe.pe());
+    g.sync();  // an earlier use by this group has stored its progress
+    now_ = detail::load_progress(in_);
+  }
+  /// The same by the calling thread alone.
+  PGAS_FN ll_channel(const context& ctx, packet_line* in, packet_line* out, pe_or_peer pe)
+      : ll_channel(ctx, this_thread{}, in, out, pe) {}
+
+  ll_channel(const ll_channel&) = delete;
+  ll_channel& operator=(const ll_channel&) = delete;
+
+  /// Stores the progress in this PE's box.
+  PGAS_FN ~ll_channel() { detail::store_progress(in_, now_); }
+
+  // For the library's own use.
+  static constexpr std::uint32_t turn = detail::packets_of_value<T> * detail::packets_in_line;
+  detail::vec16* in_;
+  detail::vec16* out_;    ///< the places there by the address that they have here
+  detail::vec16* there_;  ///< the same as an address; null where load and store don't get there
+  bool slow_;             ///< they don't, or checks are on. Of a direct_context compilers know that it is false
+  std::int32_t pe_;       ///< in the world
+  detail::ll_progress now_;
+};
+
+/// Sends a value to the thread of this rank on the other PE.
+///
+/// *Callers* the thread that opened the channel, by itself. *On return* it is on its way. *Order* orders no other
+/// memory: the receiver need not see earlier puts and stores (put_signal() does that). *Errors* with checks on, or to a
+/// proxied PE, ends the thread with a record for a second message before one of the other PE has been received. Else
+/// the other PE may wait in vain for a message that the second one has overwritten, and names this one.
+template <PGAS_IS(ll_type) T>
+PGAS_FN void send(const context& ctx, ll_channel<T>& channel, const detail::type_identity_t<T>& value) {
+  const std::uint32_t number = ++channel.now_.sent;
+  const std::uint32_t turn = (number & 1) * channel.turn;
+  const detail::ll_value_of<T> data = detail::to_ll<T>(value);
+  if (channel.slow_) PGAS_UNLIKELY {
+    detail::vec16* const there = channel.there_ != nullptr ? channel.there_ + turn : nullptr;
+    detail::send_ll_slow(detail::ll_waiter_of(ctx), detail::proxy_queue_of(ctx), channel.pe_, channel.now_,
+                         channel.out_ + turn, there, data);
+    return;
+  }
+  detail::send_ll_value(channel.there_ + turn, number, data);
+}
+
+/// Waits for the next value of the thread of this rank on the other PE.
+///
+/// *Callers* the thread that opened the channel, by itself. *Order* only the message is ordered. *Errors* ends the
+/// thread with a record that names the other PE when the world is aborted or the deadline passes; with checks on, or
+/// from a proxied PE, also for a second one before this thread has sent one, for which both would wait in vain.
+template <PGAS_IS(ll_type) T>
+[[nodiscard]] PGAS_FN T receive(const context& ctx, ll_channel<T>& channel) {
+  const std::uint32_t number = ++channel.now_.received;
+  detail::vec16* const place = channel.in_ + (number & 1) * channel.turn;
+  if (channel.slow_) PGAS_UNLIKELY {
+    return detail::from_ll<T>(detail::receive_ll_slow<detail::packets_of_value<T>>(
+        detail::ll_waiter_of(ctx), channel.pe_, channel.now_, place, channel.there_ == nullptr));
+  }
+  detail::ll_value_of<T> data[1];
+  detail::receive_ll_values(ctx, {nullptr, channel.pe_, 0}, place, 1, number, data);
+  return detail::from_ll<T>(data[0]);
+}
+
+/// A thread's side of a channel with the threads of its rank on all members of a team, this PE included. Its messages
+/// are in *rounds*: in each, a thread sends one to every member, by broadcast() or send_each(), and may receive one
+/// from every member. A round begins when the thread has all messages of the last one; those that it has not asked for
+/// it waits for, and drops. That is why two places for each member are enough: a message of round k overwrites that of
+/// k - 2, and its sender had this thread's of k - 1, which was sent when all of k - 2 had arrived.
+template <PGAS_IS(ll_type) T>
+class ll_team_channel {
+  static_assert(is_ll_type<T>, "a message of a thread is a trivially copyable value of at most 16 bytes");
+
+ public:
+  /// Opens this PE's side.
+  ///
+  /// *Callers* all threads of the group `g`, converged; one group at a time for each box, so sync where groups of one
+  /// kernel follow one another. *Memory* `box` is symmetric, at the same offset on all members, of
+  /// ll_lines<T>(g.size(), team.n_pes()) lines. Between the last message and freeing or clearing it is a barrier.
+  /// *Errors* with checks on ends the group for a box outside the heap and for a team that this PE is not a member of.
+  template <PGAS_IS(group) G>
+  PGAS_FN ll_team_channel(const context& ctx, const G& g, const team_view& team, packet_line* box) : team_(team) {
+    const auto members = static_cast<std::uint32_t>(team.n_pes());
+    const auto rank = static_cast<std::size_t>(g.thread_rank());
+    if (ctx.checks()) PGAS_UNLIKELY {
+      detail::check_member(ctx, team, detail::operation::receive);
+      detail::check(ctx, detail::operation::receive, box, ll_lines<T>(static_cast<std::size_t>(g.size()), members),
+                    ctx.my_pe());
+    }
+    places_ = detail::ll_places(box, rank, detail::ll_tile_lines(members, detail::packets_of_value<T>));
+    g.sync();  // an earlier use by this group has stored its progress
+    now_ = detail::load_progress(places_);
+    ++now_.sent;  // a box of zeros has no message of any round
+  }
+  /// The same by the calling thread alone.
+  PGAS_FN ll_team_channel(const context& ctx, const team_view& team, packet_line* box)
+      : ll_team_channel(ctx, this_thread{}, team, box) {}
+
+  ll_team_channel(const ll_team_channel&) = delete;
+  ll_team_channel& operator=(const ll_team_channel&) = delete;
+
+  /// Stores the progress in this PE's box.
+  PGAS_FN ~ll_team_channel() { detail::store_progress(places_, {now_.sent - 1, now_.received}); }
+
+  // For the library's own use.
+  static constexpr std::uint32_t packets = detail::packets_of_value<T>;
+  static constexpr std::uint32_t apart = packets * detail::packets_in_line;  ///< from one member's place to the next
+  /// The place of this round for messages of member `from`.
+  [[nodiscard]] PGAS_FN detail::vec16* place(std::int32_t from) const {
+    const auto first = (now_.sent & 1) * static_cast<std::uint32_t>(team_.n_pes());
+    return places_ + std::size_t{first + static_cast<std::uint32_t>(from)} * apart;
+  }
+  /// The senders from member `first` on.
+  [[nodiscard]] PGAS_FN detail::ll_senders senders(std::int32_t first) const {
+    if (team_.members_ != nullptr) return {team_.members_ + first, 0, 0};
+    return {nullptr, team_.start_ + first * team_.stride_, team_.stride_};
+  }
+  /// Member `from`'s message of this round.
+  [[nodiscard]] PGAS_FN detail::ll_value<packets> await(const context& ctx, std::int32_t from) const {
+    if (ctx.has_proxied()) PGAS_UNLIKELY {
+      const std::int32_t pe = team_.world_pe(from);
+      if (!ctx.is_direct(pe))
+        return detail::receive_ll_proxied<packets>(detail::ll_waiter_of(ctx), pe, place(from), now_.sent);
+    }
+    detail::ll_value<packets> data[1];
+    detail::receive_ll_values(ctx, senders(from), place(from), 1, now_.sent, data);
+    return data[0];
+  }
+
+  team_view team_;
+  detail::vec16* places_;
+  detail::ll_progress now_;  ///< the round; the messages of it that have not been asked for
+};
+
+namespace detail {
+
+/// Waits for the messages of a round that nobody has asked for.
+template <class T>
+PGAS_FN void finish_round(const context& ctx, const ll_team_channel<T>& channel) {
+  for (std::int32_t from = 0; from < channel.team_.n_pes(); ++from) static_cast<void>(channel.await(ctx, from));
+}
+
+}  // namespace detail
+
+/// Begins a round, and sends every member a value of its own: `value_for(member)`, which is called once for each, this
+/// PE included, in any order.
+///
+/// *Callers* the thread that opened the channel, by itself; the thread of its rank on every member. *On return* the
+/// values are on their way. *Order* as send(). *Errors* ends the thread with a record that names a member whose message
+/// of the last round does not arrive.
+template <PGAS_IS(ll_type) T, class F>
+PGAS_FN void send_each(const context& ctx, ll_team_channel<T>& channel, const F& value_for) {
+  if (channel.now_.received != 0) PGAS_UNLIKELY
+    detail::finish_round(ctx, channel);
+  const std::uint32_t number = ++channel.now_.sent;
+  const std::int32_t members = channel.team_.n_pes();
+  channel.now_.received = static_cast<std::uint32_t>(members);
+  const detail::proxy_queue queue = detail::proxy_queue_of(ctx);
+  detail::vec16* const place = channel.place(channel.team_.my_pe());
+  std::int32_t member = channel.team_.my_pe();
+  PGAS_ROLLED
+  for (std::int32_t i = 0; i < members; ++i) {
+    member = member + 1 < members ? member + 1 : 0;
+    const detail::ll_value_of<T> data = detail::to_ll<T>(value_for(member));
+    ctx.by_world_route(
+        place, channel.team_.world_pe(member),
+        [=](detail::vec16* there) { detail::send_ll_value(there, number, data); },
+        [=](std::int32_t pe) { detail::send_ll_proxied(queue, pe, place, number, data); });
+  }
+}
+
+/// Begins a round, and sends every member the same value.
+///
+/// *Callers* and the rest as send_each().
+template <PGAS_IS(ll_type) T>
+PGAS_FN void broadcast(const context& ctx, ll_team_channel<T>& channel, const detail::type_identity_t<T>& value) {
+  send_each(ctx, channel, [&](std::int32_t) -> const T& { return value; });
+}
+
+/// Waits for the value of member `pe` of the team in this round; its own for this PE.
+///
+/// *Callers* the thread that opened the channel, by itself; once for each member in a round, in any order, or not at
+/// all. *Order* as receive() of an ll_channel. *Errors* ends the thread with a record that names the member when the
+/// world is aborted or the deadline passes; with checks on if there is no such member.
+template <PGAS_IS(ll_type) T>
+[[nodiscard]] PGAS_FN T receive(const context& ctx, ll_team_channel<T>& channel, std::int32_t pe) {
+  if (ctx.checks()) PGAS_UNLIKELY
+    detail::check_root(ctx, channel.team_, detail::operation::receive, pe);
+  --channel.now_.received;
+  return detail::from_ll<T>(channel.await(ctx, pe));
+}
+
+/// Waits for the values of all members in this round, and combines them: in the members' order, so with the same bits
+/// on all members if they were sent by broadcast(). 16-bit floats are combined as floats and rounded once.
+///
+/// *Callers* the thread that opened the channel, by itself, once in a round. *Order*, *Errors* as receive().
+template <PGAS_IS(ll_type) T, PGAS_IS(reduce_op<T>) Op>
+[[nodiscard]] PGAS_FN T receive_reduce(const context& ctx, ll_team_channel<T>& channel, const Op& op) {
+  using A = detail::accumulator_of<Op, T>;
+  constexpr std::uint32_t batch = 4 / detail::packets_of_value<T>;
+  const std::uint32_t most = ctx.has_proxied() ? 1 : batch;
+  const auto members = static_cast<std::uint32_t>(channel.team_.n_pes());
+  detail::lanes<A, 1> sum{};
+  PGAS_ROLLED
+  for (std::uint32_t first = 0; first < members; first += most) {
+    const std::uint32_t count = members - first < most ? members - first : most;
+    const auto member = static_cast<std::int32_t>(first);
+    detail::ll_value_of<T> data[batch];
+    if (ctx.has_proxied()) PGAS_UNLIKELY {
+      data[0] = channel.await(ctx, member);
+    } else {
+      detail::receive_ll_values(ctx, channel.senders(member), channel.place(member), count, channel.now_.sent, data);
+    }
+    PGAS_UNROLL
+    for (std::uint32_t b = 0; b < batch; ++b) {
+      if (b >= count) break;
+      const auto element = detail::bits_as<detail::stored_as<T, A>>(detail::from_ll<T>(data[b]));
+      const detail::lanes<A, 1> next{{detail::accumulated<T, A>(element)}};
+      if (first == 0 && b == 0)
+        sum = next;
+      else
+        detail::combine(op, sum, next);
+    }
+  }
+  channel.now_.received = 0;
+  return detail::bits_as<T>(detail::stored<T, A>(sum.at[0]));
+}
+
+}  // namespace pgas
