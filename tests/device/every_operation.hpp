@@ -7,7 +7,7 @@
 
 namespace pgas_test {
 
-/// Symmetric and zeroed: what every_operation works on.
+/// Symmetric and zeroed: what every_operation works on, by up to 64 threads.
 struct workplace {
   static constexpr int n = 8;
   using size = decltype(sizeof 0);
@@ -39,6 +39,7 @@ struct workplace {
   complex complexes[2];
   pgas::float16 halves[2];
   pgas::indexed<double> places[2];
+  pgas::packet_line boxes[3][pgas::ll_lines<int>(64, n)];
 };
 
 /// A program's own reduction: the last one wins.
@@ -63,13 +64,13 @@ struct name_of<Context, naming::peer> {
 template <class Context, naming Naming, class... Group>
 class every_operation {
  public:
-  /// One group of each PE, or one thread, does it; of two PEs or more, eight at most. Returns 0, or which check of the
-  /// calling thread was the first to fail.
+  /// One group of each PE, or one thread, does it; of 2 to 8 PEs. Returns 0, or the thread's first check that failed.
   PGAS_FN static int run(const Context& ctx, workplace& here, const Group&... g) {
     every_operation all(ctx, here);
     all.copies(g...);
     all.strided_copies(g...);
     all.signals(g...);
+    all.values(g...);
     all.waits(g...);
     all.tests(g...);
     if (leads(g...)) {
@@ -184,6 +185,19 @@ class every_operation {
     pgas::fence_proxy_async();
     pgas::bulk_wait_all();
     pgas::barrier(ctx_, g...);
+  }
+
+  PGAS_FN void values(const Group&... g) {
+    pgas::ll_channel<double> left(ctx_, g..., here_.boxes[0], here_.boxes[1], named(left_));
+    pgas::ll_channel<double> right(ctx_, g..., here_.boxes[1], here_.boxes[0], to_right_);
+    pgas::send(ctx_, left, me_);
+    pgas::send(ctx_, right, me_ + 0.5);
+    expect(pgas::receive(ctx_, left) == left_ + 0.5 && pgas::receive(ctx_, right) == right_);
+    pgas::ll_team_channel<int> all(ctx_, g..., ctx_.team(), here_.boxes[2]);
+    pgas::broadcast(ctx_, all, me_ + 1);
+    const int sum = pgas::receive_reduce(ctx_, all, pgas::op::sum{});
+    pgas::send_each(ctx_, all, [me = me_](int pe) { return 100 * me + pe; });
+    expect(2 * sum == n_pes_ * (n_pes_ + 1) && pgas::receive(ctx_, all, right_) == 100 * right_ + me_);
   }
 
   PGAS_FN void waits(const Group&... g) {

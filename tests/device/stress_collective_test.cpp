@@ -1,6 +1,6 @@
 // What goes by packets or in barriers, at length and beside other traffic: messages through channels of all pairs of
-// PEs, no packet of which may be torn or taken for another, and collectives of all kinds and sizes, of several blocks
-// at once.
+// PEs and of all of them, no packet of which may be torn or taken for another, and collectives of all kinds and sizes,
+// of several blocks at once.
 #include "stress.hpp"
 
 namespace {
@@ -75,6 +75,77 @@ void packets(int n) {
 
 TEST(stress, packets_between_2) { packets(2); }
 TEST(stress, packets_between_4) { packets(4); }
+
+/// Each thread of block k of a PE and the one of its rank there send each other a value in each round, in no step with
+/// their neighbours, and then all PEs do. Every half of a packet tells which value it is of.
+struct values {
+  struct quad {
+    std::uint32_t w[4];
+  };
+
+  sym<packet_line> boxes;
+  sym<packet_line> team_boxes;
+  background noise;
+  findings found;
+  std::uint32_t n_channels;
+  std::uint32_t n_rounds;
+
+  [[nodiscard]] static unsigned working_blocks(const stress_shape& shape) { return shape.channels; }
+
+  PGAS_FN static quad value(std::int32_t from, std::uint32_t id, std::uint32_t round) {
+    return {{word_of(from, id, round, 0), word_of(from, id, round, 1), word_of(from, id, round, 2),
+             word_of(from, id, round, 3)}};
+  }
+  PGAS_FN void expect(const context& ctx, const quad& seen, std::int32_t from, std::uint32_t id,
+                      std::uint32_t round) const {
+    for (std::uint32_t i = 0; i < 4; ++i)
+      found.equal(ctx, std::uint64_t{round} << 32 | id << 2 | i, value(from, id, round).w[i], seen.w[i]);
+  }
+
+  template <class Block>
+  PGAS_FN void exchange(const Block& block, const context& ctx, std::uint32_t k) const {
+    const auto n = static_cast<std::uint32_t>(ctx.n_pes());
+    const auto size = static_cast<std::uint32_t>(block.size());
+    const std::uint32_t id = k * size + static_cast<std::uint32_t>(block.thread_rank());
+    const auto other = static_cast<std::int32_t>(static_cast<std::uint32_t>(ctx.my_pe()) ^ (1 + k % (n - 1)));
+    packet_line* const box = boxes.at(ctx) + k * ll_lines<quad>(size);
+    ll_channel<quad> channel(ctx, block, box, box, other);
+    ll_team_channel<quad> all(ctx, block, ctx.team(), team_boxes.at(ctx) + k * ll_lines<quad>(size, n));
+    for (std::uint32_t round = 0; round < n_rounds; ++round) {
+      const bool first = (ctx.my_pe() < other) == (round % 2 == 0);
+      if (first || round % 3 == 0) send(ctx, channel, value(ctx.my_pe(), id, round));
+      expect(ctx, receive(ctx, channel), other, id, round);
+      if (!first && round % 3 != 0) send(ctx, channel, value(ctx.my_pe(), id, round));
+      if (round % 8 != 0) continue;
+      broadcast(ctx, all, value(ctx.my_pe(), id, ~round));
+      for (std::int32_t pe = 0; pe < ctx.n_pes(); ++pe) expect(ctx, receive(ctx, all, pe), pe, id, ~round);
+    }
+  }
+
+  template <class Block>
+  PGAS_FN void operator()(const Block& block, const context& ctx) const {
+    noise.beside(block, ctx, n_channels, [&](std::uint32_t k) {
+      exchange(block, ctx, k);
+      block.sync();
+    });
+  }
+};
+
+void values_between(int n) {
+  const stress_shape shape;
+  pe_set pes(n, {.heap_bytes = std::size_t{8} << 20});
+  const auto members = static_cast<unsigned>(n);
+  const values body{pes.allocate<packet_line>(shape.channels * ll_lines<values::quad>(shape.threads)),
+                    pes.allocate<packet_line>(shape.channels * ll_lines<values::quad>(shape.threads, members)),
+                    background(pes),
+                    make_findings(pes),
+                    shape.channels,
+                    stress_rounds(n)};
+  run_stress("values", pes, body, body.found, body.n_rounds);
+}
+
+TEST(stress, values_between_2) { values_between(2); }
+TEST(stress, values_between_4) { values_between(4); }
 
 /// Block k is in collectives of all PEs on channel k, one after the other.
 struct collectives {

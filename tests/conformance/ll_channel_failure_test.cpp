@@ -1,0 +1,146 @@
+// Channels for values in registers where something is wrong: calls that checks refuse, and the record where a message
+// is missing or was overwritten.
+#include "one_sided.hpp"
+
+namespace {
+
+using namespace pgas;
+using namespace pgas_test;
+
+enum class mistake { send_twice, receive_twice, outside, no_such_pe, no_such_member, team_outside, not_a_member };
+
+/// PE 0 makes a mistake; PE 1 sends what it waits for.
+struct mistaken_body {
+  sym<packet_line> box;
+  mistake which;
+
+  template <class Block>
+  PGAS_FN void operator()(const Block& block, const context& ctx) const {
+    packet_line* const mine = box.at(ctx);
+    if (ctx.my_pe() == 0 && which == mistake::outside) ll_channel<int>(ctx, block, mine + (1 << 20), mine, 1);
+    if (ctx.my_pe() == 0 && which == mistake::no_such_pe) ll_channel<int>(ctx, block, mine, mine, 2);
+    if (ctx.my_pe() == 0 && which == mistake::team_outside)
+      ll_team_channel<int>(ctx, block, ctx.team(), mine + (1 << 20));
+    if (ctx.my_pe() == 0 && which == mistake::not_a_member) {
+      team_view other = ctx.team();
+      other.my_pe_ = -1;
+      ll_team_channel<int>(ctx, block, other, mine);
+    }
+    if (which == mistake::no_such_member) {
+      ll_team_channel<int> all(ctx, block, ctx.team(), mine);
+      broadcast(ctx, all, 1);
+      if (ctx.my_pe() == 0) static_cast<void>(receive(ctx, all, 2));
+      return;
+    }
+    ll_channel<int> channel(ctx, block, mine, mine, 1 - ctx.my_pe());
+    if (ctx.my_pe() != 0) return send(ctx, channel, 7);
+    if (which == mistake::send_twice) {
+      send(ctx, channel, 1);
+      send(ctx, channel, 2);
+    } else {
+      static_cast<void>(receive(ctx, channel));
+      static_cast<void>(receive(ctx, channel));
+    }
+  }
+};
+
+TEST(ll_channel_failure, mistakes_are_refused_with_checks) {
+  using detail::failure;
+  using detail::operation;
+  const auto caught = [](mistake which, operation what, failure why) {
+    pe_set pes(2, {.checks = true});
+    const mistaken_body body{pes.allocate<packet_line>(ll_lines<int>(2, 2)), which};
+    expect_caught(pes, body, what, why);
+    return pes.control(0).record;
+  };
+  EXPECT_EQ(caught(mistake::send_twice, operation::send, failure::out_of_turn).expected, 2u);
+  EXPECT_EQ(caught(mistake::receive_twice, operation::receive, failure::out_of_turn).pe, 1);
+  caught(mistake::outside, operation::receive, failure::outside_heap);
+  caught(mistake::team_outside, operation::receive, failure::outside_heap);
+  caught(mistake::not_a_member, operation::receive, failure::not_a_member);
+  caught(mistake::no_such_pe, operation::receive, failure::pe_out_of_range);
+  EXPECT_EQ(caught(mistake::no_such_member, operation::receive, failure::pe_out_of_range).pe, 2);
+}
+
+/// The last PE does not send.
+struct silent_body {
+  sym<packet_line> box;
+  scope by;
+  bool of_team;
+
+  template <class Block>
+  PGAS_FN void operator()(const Block& block, const context& ctx) const {
+    const std::int32_t silent = ctx.n_pes() - 1;
+    if (ctx.my_pe() == silent || block.block_rank() != 0) return;
+    with_scope(by, block, [&](const auto& g) {
+      if (of_team) {
+        ll_team_channel<packet<16, 8>> all(ctx, g, ctx.team(), box.at(ctx));
+        broadcast(ctx, all, {});
+        for (std::int32_t pe = 0; pe < ctx.n_pes(); ++pe) static_cast<void>(receive(ctx, all, pe));
+      } else if (ctx.my_pe() == 0) {
+        ll_channel<packet<16, 8>> channel(ctx, g, box.at(ctx), box.at(ctx), silent);
+        send(ctx, channel, {});
+        static_cast<void>(receive(ctx, channel));
+      }
+    });
+  }
+};
+
+TEST(ll_channel_failure, who_does_not_send_is_named) {
+  for (const scope by : all_scopes) {
+    for (const bool of_team : {false, true}) {
+      pe_set pes(3, {.timeout = std::chrono::milliseconds(500)});
+      const auto lines = ll_lines<packet<16, 8>>(blocks().back().threads, 3);
+      const silent_body body{pes.allocate<packet_line>(lines), by, of_team};
+      const auto start = std::chrono::steady_clock::now();
+      ASSERT_TRUE(pes.run_out(blocks().back(), body)[0]);
+      EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(30));
+      const detail::failure_record& record = pes.control(0).record;
+      if (!of_team) {  // among several, another one may have noticed first
+        EXPECT_EQ(record.why, detail::failure::timed_out);
+      }
+      EXPECT_EQ(record.what, detail::operation::receive);
+      EXPECT_EQ(record.pe, 2);
+      EXPECT_EQ(record.expected, of_team ? 2u : 1u);
+      EXPECT_EQ(record.seen, 0u);
+    }
+  }
+}
+
+/// PE 0 sends more than it may, without checks, and PE 1 looks later.
+struct overwritten_body {
+  sym<packet_line> box;
+  sym<signal_t> sent;
+
+  template <class Block>
+  PGAS_FN void operator()(const Block& block, const context& ctx) const {
+    if (global_rank(block) != 0) return;
+    ll_channel<int> channel(ctx, box.at(ctx), box.at(ctx), 1 - ctx.my_pe());
+    if (ctx.my_pe() == 0) {
+      for (int i = 0; i < 3; ++i) send(ctx, channel, i);
+      fence(ctx);
+      signal_set(ctx, sent.at(ctx), 1, 1);
+    } else {
+      signal_wait_until(ctx, sent.at(ctx), cmp::eq, 1);
+      static_cast<void>(receive(ctx, channel));
+    }
+  }
+};
+
+TEST(ll_channel_failure, an_overwritten_message_is_not_taken_for_another) {
+  pe_set pes(2, {.timeout = std::chrono::milliseconds(500)});
+  const overwritten_body body{pes.allocate<packet_line>(ll_lines<int>(1)), pes.allocate<signal_t>(1)};
+  ASSERT_TRUE(pes.run_out({1, 1}, body)[1]);
+  if (pes.domain() == 1) {  // where the proxy sends, turns are looked at in any case
+    EXPECT_EQ(pes.control(0).record.why, detail::failure::out_of_turn);
+    return;
+  }
+  const detail::failure_record& record = pes.control(1).record;
+  EXPECT_EQ(record.why, detail::failure::timed_out);
+  EXPECT_EQ(record.what, detail::operation::receive);
+  EXPECT_EQ(record.pe, 0);
+  EXPECT_EQ(record.expected, 1u);
+  EXPECT_EQ(record.seen, 3u);
+}
+
+}  // namespace

@@ -1,0 +1,295 @@
+// Channels for values in registers: values of every size by any groups, to neighbours in a ring, among all members of a
+// team, and to threads that keep no step; channels that are closed and opened again; numbers that start again.
+#include "one_sided.hpp"
+
+namespace {
+
+using namespace pgas;
+using namespace pgas_test;
+
+/// The value of a message.
+template <class T>
+PGAS_FN T value_of(std::uint32_t from, std::uint32_t round, std::uint32_t rank) {
+  T made;
+  auto* const bytes = reinterpret_cast<unsigned char*>(&made);
+  for (std::uint32_t k = 0; k < sizeof(T); ++k) bytes[k] = static_cast<unsigned char>(mix(from * 64 + k, round, rank));
+  return made;
+}
+
+/// Calls f(context): a direct_context now and then, where there may be one.
+template <bool Direct = true, class F>
+PGAS_FN void with_some_context(const context& ctx, std::uint32_t choice, const F& f) {
+  if constexpr (Direct) {
+    if (choice % 2 == 1 && ctx.routes_ == nullptr && ctx.team().members_ == nullptr && !ctx.checks())
+      return f(direct_context(ctx));
+  }
+  f(ctx);
+}
+
+/// What a box has come to: so many messages each way.
+void set_progress(pe_set& pes, sym<packet_line> box, std::size_t lines, std::size_t tile_lines, std::uint32_t number) {
+  for (int pe = 0; pe < pes.n_pes() && number != 0; ++pe) {
+    std::vector<packet_line> all(lines);
+    for (std::size_t tile = 0; tile < lines; tile += tile_lines) {
+      for (std::uint64_t i = 0; i < 16; i += 2) all[tile].words[i] = std::uint64_t{number} << 32 | number;
+    }
+    pes.write(pe, box, all.data(), lines);
+  }
+}
+
+/// Every thread sends something else to both neighbours, round after round, and now and then its group opens the
+/// channels anew. Threads of a group make more or less rounds than others.
+template <class T>
+struct ring_body {
+  test_team team;
+  sym<packet_line> from_left;
+  sym<packet_line> from_right;
+  findings found;
+  std::uint32_t n_rounds;
+
+  template <class Context, class Group>
+  PGAS_FN void some_rounds(const Context& ctx, const Group& g, std::uint32_t first, std::uint32_t end) const {
+    const context known = ctx;
+    const auto me = static_cast<std::uint32_t>(ctx.my_pe());
+    const std::int32_t before = last_member(known);
+    const std::int32_t behind = next_member(known);
+    packet_line* const here_left = from_left.at(known);
+    packet_line* const here_right = from_right.at(known);
+    ll_channel<T> left(ctx, g, here_left, here_right, before);
+    ll_channel<T> right(ctx, g, here_right, here_left, ctx.peer(behind));
+    const auto rank = static_cast<std::uint32_t>(g.thread_rank());
+    const std::uint32_t of_left = 2 * static_cast<std::uint32_t>(before) + 1;
+    const std::uint32_t of_right = 2 * static_cast<std::uint32_t>(behind);
+    PGAS_ROLLED
+    for (std::uint32_t round = first; round < end + rank % 3; ++round) {
+      send(ctx, left, value_of<T>(2 * me, round, rank));
+      send(ctx, right, value_of<T>(2 * me + 1, round, rank));
+      if (round % 2 == 0) expect(known, receive(ctx, left), of_left, round, rank);
+      expect(known, receive(ctx, right), of_right, round, rank);
+      if (round % 2 == 1) expect(known, receive(ctx, left), of_left, round, rank);
+    }
+  }
+  PGAS_FN void expect(const context& ctx, const T& seen, std::uint32_t from, std::uint32_t round,
+                      std::uint32_t rank) const {
+    found.equal(ctx, std::uint64_t{round} << 32 | rank, 1, same_bytes(seen, value_of<T>(from, round, rank)) ? 1 : 0);
+  }
+
+  template <class Block>
+  PGAS_FN void operator()(const Block& block, const context& world) const {
+    const context ctx = with_team(world, team);
+    if (ctx.my_pe() < 0 || block.block_rank() != 0) return;
+    PGAS_ROLLED
+    for (std::uint32_t first = 0; first < n_rounds; first += 10) {
+      with_scope(static_cast<scope>(first / 10 % 3), block, [&](const auto& g) {
+        constexpr bool aligned = alignof(T) > 1;  // of the many others the general context is enough
+        with_some_context<aligned>(ctx, first / 30, [&](const auto& some) { some_rounds(some, g, first, first + 10); });
+      });
+    }
+  }
+};
+
+template <class T>
+void run_ring(const team_shape& shape, grid_shape grid, int n_rounds, std::uint32_t before = 0, bool checks = false) {
+  pe_set pes(shape.n_pes, {.checks = checks});
+  const std::size_t lines = ll_lines<T>(grid.threads);
+  const auto from_left = pes.allocate<packet_line>(lines);
+  const auto from_right = pes.allocate<packet_line>(lines);
+  for (const auto box : {from_left, from_right})
+    set_progress(pes, box, lines, detail::ll_tile_lines(1, detail::packets_of_value<T>), before);
+  const ring_body<T> body{make_team(pes, shape.members, shape.as_list), from_left, from_right, make_findings(pes),
+                          static_cast<std::uint32_t>(n_rounds)};
+  pes.run(grid, body);
+  expect_nothing_found(pes, body.found);
+}
+
+TEST(ll_channel, neighbours_of_any_team_by_any_group) {
+  for (const team_shape& shape : team_shapes()) {
+    for (const grid_shape& grid : blocks()) run_ring<std::uint64_t>(shape, grid, rounds(10'000));
+  }
+}
+
+template <std::size_t... Bytes>
+void run_sizes(std::index_sequence<Bytes...>, grid_shape grid) {
+  (run_ring<packet<Bytes + 1, 1>>({"2", 2, {0, 1}}, grid, rounds(500)), ...);
+}
+
+TEST(ll_channel, values_of_1_to_16_bytes) {
+  for (const grid_shape& grid : blocks()) {
+    run_sizes(std::make_index_sequence<16>{}, grid);
+    run_ring<std::uint16_t>({"2", 2, {0, 1}}, grid, rounds(500));
+    run_ring<float>({"2", 2, {0, 1}}, grid, rounds(500));
+    run_ring<packet<12, 4>>({"2", 2, {0, 1}}, grid, rounds(500));
+    run_ring<packet<16, 16>>({"2", 2, {0, 1}}, grid, rounds(500));
+  }
+}
+
+TEST(ll_channel, with_checks) { run_ring<float>({"3", 3, {0, 1, 2}}, blocks().back(), rounds(500), 0, true); }
+
+TEST(ll_channel, numbers_start_again) {
+  for (const team_shape& shape : few_team_shapes()) {
+    for (const std::uint32_t left : {3u, 4u, 9u}) {
+      run_ring<std::uint32_t>(shape, blocks().back(), no_more_than_asked(40), 0u - left);
+      run_ring<packet<16, 8>>(shape, blocks().back(), no_more_than_asked(40), 0u - left);
+    }
+  }
+}
+
+/// Not commutative: tells in which order values were combined.
+struct digits {
+  PGAS_HD std::uint64_t operator()(std::uint64_t a, std::uint64_t b) const { return a * 11 + b; }
+};
+
+/// Rounds of all kinds among all members; in the middle of each ten, the channel is closed and opened again between the
+/// sends and the receives.
+struct team_body {
+  enum kind : std::uint32_t { each_alone, backwards, personal, one_of_them, reduced, ordered, n_kinds };
+
+  test_team team;
+  sym<packet_line> box;
+  sym<packet_line> wide_box;
+  findings found;
+  std::uint32_t n_rounds;
+
+  PGAS_FN static std::uint32_t name(std::int32_t from, std::int32_t to) {
+    return static_cast<std::uint32_t>(from * 16 + to);
+  }
+  template <class Context>
+  PGAS_FN void begin(const Context& ctx, ll_team_channel<std::uint64_t>& channel, std::uint32_t round,
+                     std::uint32_t rank) const {
+    const std::int32_t me = ctx.my_pe();
+    if (mix(round) % n_kinds == personal)
+      send_each(ctx, channel, [=](std::int32_t to) { return mix64(name(me, to), round, rank); });
+    else
+      broadcast(ctx, channel, mix64(name(me, 0), round, rank));
+  }
+  template <class Context>
+  PGAS_FN void finish(const Context& ctx, ll_team_channel<std::uint64_t>& channel, std::uint32_t round,
+                      std::uint32_t rank) const {
+    const context known = ctx;
+    const std::int32_t n = ctx.n_pes();
+    const std::uint32_t how = mix(round) % n_kinds;
+    const std::int32_t to = how == personal ? ctx.my_pe() : 0;
+    std::uint64_t sum = 0;
+    std::uint64_t in_order = 0;
+    for (std::int32_t from = 0; from < n; ++from) {
+      const std::uint64_t value = mix64(name(from, 0), round, rank);
+      sum += value;
+      in_order = from == 0 ? value : digits{}(in_order, value);
+    }
+    const std::uint64_t where = std::uint64_t{round} << 32 | how << 24 | rank;
+    if (how == reduced) {
+      found.equal(known, where, sum, receive_reduce(ctx, channel, op::sum{}));
+    } else if (how == ordered) {
+      found.equal(known, where, in_order, receive_reduce(ctx, channel, digits{}));
+    } else {
+      const std::int32_t count = how == one_of_them ? 1 : n;
+      for (std::int32_t i = 0; i < count; ++i) {
+        const std::int32_t from = how == backwards ? n - 1 - i : (i + static_cast<std::int32_t>(round)) % n;
+        found.equal(known, where, mix64(name(from, to), round, rank), receive(ctx, channel, from));
+      }
+    }
+  }
+
+  template <class Context, class Group>
+  PGAS_FN void ten_rounds(const Context& ctx, const Group& g, std::uint32_t first) const {
+    const context known = ctx;
+    const auto rank = static_cast<std::uint32_t>(g.thread_rank());
+    {
+      ll_team_channel<std::uint64_t> channel(ctx, g, known.team(), box.at(known));
+      PGAS_ROLLED
+      for (std::uint32_t round = first; round < first + 5; ++round) {
+        begin(ctx, channel, round, rank);
+        if (round < first + 4) finish(ctx, channel, round, rank);
+      }
+    }
+    {
+      ll_team_channel<std::uint64_t> channel(ctx, g, known.team(), box.at(known));
+      PGAS_ROLLED
+      for (std::uint32_t round = first + 4; round < first + 10; ++round) {
+        if (round > first + 4) begin(ctx, channel, round, rank);
+        finish(ctx, channel, round, rank);
+      }
+    }
+    ll_team_channel<indexed<double>> wide(ctx, g, known.team(), wide_box.at(known));
+    const auto place_of = [&](std::int32_t pe) {
+      return static_cast<double>(mix(static_cast<std::uint32_t>(pe), first, rank) % 5);
+    };
+    broadcast(ctx, wide, {place_of(ctx.my_pe()), ctx.my_pe()});
+    std::int64_t largest = 0;
+    for (std::int32_t pe = 1; pe < ctx.n_pes(); ++pe) {
+      if (place_of(pe) > place_of(static_cast<std::int32_t>(largest))) largest = pe;
+    }
+    found.equal(known, std::uint64_t{first} << 32 | rank, largest, receive_reduce(ctx, wide, op::maxloc{}).index);
+  }
+
+  template <class Block>
+  PGAS_FN void operator()(const Block& block, const context& world) const {
+    const context ctx = with_team(world, team);
+    if (ctx.my_pe() < 0 || block.block_rank() != 0) return;
+    PGAS_ROLLED
+    for (std::uint32_t first = 0; first < n_rounds; first += 10) {
+      with_scope(static_cast<scope>(first / 10 % 3), block, [&](const auto& g) {
+        with_some_context(ctx, first / 30, [&](const auto& some) { ten_rounds(some, g, first); });
+      });
+    }
+  }
+};
+
+void run_team(const team_shape& shape, grid_shape grid, int n_rounds, std::uint32_t before = 0, bool checks = false) {
+  pe_set pes(shape.n_pes, {.checks = checks});
+  const std::size_t members = shape.members.size();
+  const std::size_t lines = ll_lines<std::uint64_t>(grid.threads, members);
+  const auto box = pes.allocate<packet_line>(lines);
+  set_progress(pes, box, lines, detail::ll_tile_lines(members, 1), before);
+  if (before != 0) {  // all messages of that round have been asked for
+    for (int pe = 0; pe < pes.n_pes(); ++pe) {
+      for (std::size_t tile = 0; tile < lines; tile += detail::ll_tile_lines(members, 1)) {
+        const std::uint64_t progress[16] = {before, 0, before, 0, before, 0, before, 0,
+                                            before, 0, before, 0, before, 0, before, 0};
+        pes.write(pe, sym<std::uint64_t>{(box + tile).offset}, progress, 16);
+      }
+    }
+  }
+  const team_body body{make_team(pes, shape.members, shape.as_list), box,
+                       pes.allocate<packet_line>(ll_lines<indexed<double>>(grid.threads, members)), make_findings(pes),
+                       static_cast<std::uint32_t>(n_rounds)};
+  pes.run(grid, body);
+  expect_nothing_found(pes, body.found);
+}
+
+TEST(ll_channel, all_members_of_any_team) {
+  for (const team_shape& shape : team_shapes()) {
+    for (const grid_shape& grid : blocks()) run_team(shape, grid, rounds(10'000));
+  }
+}
+
+TEST(ll_channel, all_members_with_checks) { run_team({"3", 3, {0, 1, 2}}, blocks().back(), rounds(500), 0, true); }
+
+TEST(ll_channel, rounds_start_again) {
+  for (const team_shape& shape : few_team_shapes()) {
+    for (const std::uint32_t left : {4u, 5u, 9u}) run_team(shape, blocks().back(), no_more_than_asked(40), 0u - left);
+  }
+}
+
+/// Values of 16-bit floats are added as floats and rounded once.
+struct half_body {
+  sym<packet_line> box;
+  findings found;
+
+  template <class Block>
+  PGAS_FN void operator()(const Block& block, const context& ctx) const {
+    if (global_rank(block) != 0) return;
+    ll_team_channel<float16> channel(ctx, ctx.team(), box.at(ctx));
+    broadcast(ctx, channel, float16(ctx.my_pe() == 0 ? 2048.0F : 0.75F));  // one after the other, 0.75 is lost
+    found.check(ctx, 1, receive_reduce(ctx, channel, op::sum{}) == float16(2050.25F));
+  }
+};
+
+TEST(ll_channel, small_floats_are_rounded_once) {
+  pe_set pes(4);
+  const half_body body{pes.allocate<packet_line>(ll_lines<float16>(1, 4)), make_findings(pes)};
+  pes.run({1, 1}, body);
+  expect_nothing_found(pes, body.found);
+}
+
+}  // namespace
