@@ -4,17 +4,7 @@
 // direct_context: the way that an operation takes where load and store reach the PE and nothing is checked. `size` is
 // the most instructions of its own code, `general` the same with the general context. `registers` and `stack` are about
 // the whole of the latter.
-#include <pgas/device.hpp>
-
-using namespace pgas;
-
-#if defined(CODEGEN_DIRECT)
-using any_context = direct_context;
-using any_peer = direct_peer;
-#else
-using any_context = context;
-using any_peer = peer;
-#endif
+#include "any_context.cuh"
 
 extern "C" {
 
@@ -360,21 +350,5 @@ __global__ void fetch_add_nbi(any_context ctx, std::uint64_t* result, std::uint6
 //  ptx  0   fence\.(release|sc|acq_rel)|membar
 //  sass 0   MEMBAR
 __global__ void take_signal(any_context ctx, signal_t* sig) { signal_take(ctx, sig, 4); }
-
-// A message of a channel: a store of data and number and a poll of them in line, four at once out of line, no fence on
-// the way.
-//  ptx  1   st\.relaxed\.sys\.global\.v2\.u64
-//  ptx  1   ld\.relaxed\.sys\.global\.v2\.u64
-//  callee send_packets    4  st\.relaxed\.sys\.global\.v2\.u64
-//  callee receive_packets 4  ld\.relaxed\.sys\.global\.v2\.u64
-//  ptx  0   atom\.|red\.relaxed|fence|membar
-//  registers 80
-__global__ void exchange_messages(any_context ctx, packet_line* box, double* dst, const double* src, std::size_t n,
-                                  int pe) {
-  const context direct = ctx;
-  packet_channel channel(direct, this_block(), box, box, 4096, pe);
-  send(direct, this_block(), channel, src, n);
-  receive(direct, this_block(), channel, dst, n);
-}
 
 }  // extern "C"

@@ -1,0 +1,70 @@
+// What messages of channels must compile to. Above every kernel, check.py's expectations, as in kernels.cu.
+#include "any_context.cuh"
+
+extern "C" {
+
+// A message of a channel: a store of data and number and a poll of them in line, four at once out of line, no fence on
+// the way.
+//  ptx  1   st\.relaxed\.sys\.global\.v2\.u64
+//  ptx  1   ld\.relaxed\.sys\.global\.v2\.u64
+//  callee send_packets    4  st\.relaxed\.sys\.global\.v2\.u64
+//  callee receive_packets 4  ld\.relaxed\.sys\.global\.v2\.u64
+//  ptx  0   atom\.|red\.relaxed|fence|membar
+//  registers 80
+__global__ void exchange_messages(any_context ctx, packet_line* box, double* dst, const double* src, std::size_t n,
+                                  int pe) {
+  const context direct = ctx;
+  packet_channel channel(direct, this_block(), box, box, 4096, pe);
+  send(direct, this_block(), channel, src, n);
+  receive(direct, this_block(), channel, dst, n);
+}
+
+// A value of a register: a store of it and its number, and a poll; no load of data, no sync of the group but the one on
+// opening, no fence. The progress is read and written once.
+//  ptx  1   st\.relaxed\.sys\.global\.v2\.u64
+//  ptx  1   ld\.relaxed\.sys\.global\.v2\.u64
+//  ptx  1   ld\.relaxed\.sys\.global\.u64
+//  ptx  1   st\.relaxed\.sys\.global\.u64
+//  ptx  1   bar\.
+//  ptx  0   atom\.|red\.|fence|membar
+//  size 105
+//  general 235
+//  registers 64
+//  stack 0
+__global__ void exchange_values(any_context ctx, packet_line* box, double* values, int pe) {
+  ll_channel<double> channel(ctx, this_warp(this_block()), box, box, pe);
+  send(ctx, channel, values[threadIdx.x]);
+  values[threadIdx.x] = receive(ctx, channel);
+}
+
+// A round trip: what is by hand 84 instructions.
+//  size 140
+//  general 285
+//  stack 0
+__global__ void ping_pong_values(any_context ctx, packet_line* box, double* values, int pe, int rounds) {
+  ll_channel<double> channel(ctx, this_warp(this_block()), box, box, pe);
+  double value = values[threadIdx.x];
+  const bool first = ctx.my_pe() == 0;
+#pragma unroll 1
+  for (int i = 0; i < rounds; ++i) {
+    if (first) send(ctx, channel, value);
+    value = receive(ctx, channel);
+    if (!first) send(ctx, channel, value);
+  }
+  values[threadIdx.x] = value;
+}
+
+// To all members and from all: polls of four members at once.
+//  ptx  1   st\.relaxed\.sys\.global\.v2\.u64
+//  ptx  5   ld\.relaxed\.sys\.global\.v2\.u64
+//  ptx  0   atom\.|red\.|fence|membar
+//  size 235
+//  general 415
+//  stack 0
+__global__ void reduce_values(any_context ctx, packet_line* box, double* values) {
+  ll_team_channel<double> channel(ctx, this_warp(this_block()), context(ctx).team(), box);
+  broadcast(ctx, channel, values[threadIdx.x]);
+  values[threadIdx.x] = receive_reduce(ctx, channel, op::sum{});
+}
+
+}  // extern "C"
