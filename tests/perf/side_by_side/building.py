@@ -15,7 +15,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.realpath(os.path.join(HERE, "..", "..", ".."))
 COMMON = ["main.cpp", "report.cpp", "bench.cpp", "data.cu"]
 # Rows that exist without a library, and what a program can't do without.
-RAW = ["rows_setup.cu", "rows_bandwidth.cu", "rows_ping_pong.cu", "rows_native_packet.cu", "rows_latency.cu", "rows_sync.cu"]
+RAW = ["rows_setup.cu", "rows_bandwidth.cu", "rows_ping_pong.cu", "rows_native_packet.cu", "rows_native_ll.cu", "rows_latency.cu",
+       "rows_sync.cu"]
 LINK_LIMIT = COMPILE_LIMIT = 600  # seconds
 
 

@@ -32,6 +32,7 @@ ALWAYS = {
     ("signal_pp", ANY, ANY, ANY): figure(1.60),
     ("p_pp", 8, ANY, ANY): figure(3.9),
     ("packet_pp", ANY, ANY, ANY): of_raw(1.10),
+    ("ll_pp", ANY, ANY, ANY): of_raw(1.10),
     ("put_signal_pp", 8, 1, 1): figure(3.9),
     ("put_signal_pp", KIB, 1, 1): figure(6),
     ("put_signal_pp", 64 * KIB, 1, 1): figure(100),
