@@ -76,7 +76,7 @@ struct ring_body {
 
   template <class Block>
   PGAS_FN void operator()(const Block& block, const context& world) const {
-    const context ctx = with_team(world, team);
+    const team_context ctx(world, team);
     if (ctx.my_pe() < 0 || block.block_rank() != 0) return;
     PGAS_ROLLED
     for (std::uint32_t first = 0; first < n_rounds; first += 10) {
@@ -224,7 +224,7 @@ struct team_body {
 
   template <class Block>
   PGAS_FN void operator()(const Block& block, const context& world) const {
-    const context ctx = with_team(world, team);
+    const team_context ctx(world, team);
     if (ctx.my_pe() < 0 || block.block_rank() != 0) return;
     PGAS_ROLLED
     for (std::uint32_t first = 0; first < n_rounds; first += 10) {

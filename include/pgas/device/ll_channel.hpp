@@ -114,8 +114,7 @@ PGAS_FN void send(const context& ctx, ll_channel<T>& channel, const detail::type
   const detail::ll_value_of<T> data = detail::to_ll<T>(value);
   if (channel.slow_) PGAS_UNLIKELY {
     detail::vec16* const there = channel.there_ != nullptr ? channel.there_ + turn : nullptr;
-    detail::send_ll_slow(detail::ll_waiter_of(ctx), detail::proxy_queue_of(ctx), channel.pe_, channel.now_,
-                         channel.out_ + turn, there, data);
+    detail::send_ll_slow(ctx.copy_, channel.pe_, channel.now_, channel.out_ + turn, there, data);
     return;
   }
   detail::send_ll_value(channel.there_ + turn, number, data);
@@ -131,8 +130,8 @@ template <PGAS_IS(ll_type) T>
   const std::uint32_t number = ++channel.now_.received;
   detail::vec16* const place = channel.in_ + (number & 1) * channel.turn;
   if (channel.slow_) PGAS_UNLIKELY {
-    return detail::from_ll<T>(detail::receive_ll_slow<detail::packets_of_value<T>>(
-        detail::ll_waiter_of(ctx), channel.pe_, channel.now_, place, channel.there_ == nullptr));
+    return detail::from_ll<T>(detail::receive_ll_slow<detail::packets_of_value<T>>(ctx.copy_, channel.pe_, channel.now_,
+                                                                                   place, channel.there_ == nullptr));
   }
   detail::ll_value_of<T> data[1];
   detail::receive_ll_values(ctx, {nullptr, channel.pe_, 0}, place, 1, number, data);
@@ -160,7 +159,7 @@ class ll_team_channel {
     const auto members = static_cast<std::uint32_t>(team.n_pes());
     const auto rank = static_cast<std::size_t>(g.thread_rank());
     if (ctx.checks()) PGAS_UNLIKELY {
-      detail::check_member(ctx, team, detail::operation::receive);
+      detail::check_member(ctx.copy_, team, detail::operation::receive);
       detail::check(ctx, detail::operation::receive, box, ll_lines<T>(static_cast<std::size_t>(g.size()), members),
                     ctx.my_pe());
     }
@@ -262,7 +261,7 @@ PGAS_FN void broadcast(const context& ctx, ll_team_channel<T>& channel, const de
 template <PGAS_IS(ll_type) T>
 [[nodiscard]] PGAS_FN T receive(const context& ctx, ll_team_channel<T>& channel, std::int32_t pe) {
   if (ctx.checks()) PGAS_UNLIKELY
-    detail::check_root(ctx, channel.team_, detail::operation::receive, pe);
+    detail::check_root(ctx.copy_, channel.team_, detail::operation::receive, pe);
   --channel.now_.received;
   return detail::from_ll<T>(channel.await(ctx, pe));
 }

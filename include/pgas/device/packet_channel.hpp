@@ -75,7 +75,7 @@ template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void send(const context& ctx, const G& g, packet_channel& channel, const T* src, std::size_t count) {
   detail::channel_state& now = channel.state_;
   if (detail::needs_slow_path<T>(now, count, now.sent, now.received)) PGAS_UNLIKELY {
-    now.sent = detail::send_slow(detail::slow_call<const T>{ctx, now, src, count}, g);
+    now.sent = detail::send_slow(detail::slow_call<const T>{ctx.copy_, now, src, count}, g);
     return;
   }
   using piece = detail::ll_piece<T>;
@@ -110,7 +110,7 @@ PGAS_FN void receive(const context& ctx, const G& g, packet_channel& channel, T*
   detail::channel_state& now = channel.state_;
   g.sync();
   if (detail::needs_slow_path<T>(now, count, now.received, now.sent)) PGAS_UNLIKELY {
-    now.received = detail::receive_slow(detail::slow_call<T>{ctx, now, dst, count}, g);
+    now.received = detail::receive_slow(detail::slow_call<T>{ctx.copy_, now, dst, count}, g);
     return;
   }
   using piece = detail::ll_piece<T>;
@@ -123,7 +123,7 @@ PGAS_FN void receive(const context& ctx, const G& g, packet_channel& channel, T*
       const detail::failure why = detail::receive_packets<piece>(ctx.control_, message, me);
       lost = why != detail::failure::none;
       if (lost) PGAS_UNLIKELY
-        detail::report_lost_message(ctx, now.pe, why, message, me);
+        detail::report_lost_message(ctx.copy_, now.pe, why, message, me);
     }
   }
   detail::exit_if_any(g, lost);

@@ -101,7 +101,9 @@ struct ll_result {
 };
 
 /// Records a member whose packet did not arrive.
-PGAS_COLD void report_lost_ll_packet(context ctx, team_view team, operation what, std::uint64_t units, ll_result end) {
+PGAS_COLD void report_lost_ll_packet(const context* copy, team_view team, operation what, std::uint64_t units,
+                                     ll_result end) {
+  const context& ctx = *copy;
   const std::uint32_t epoch = end.epoch;
   const ll_epoch now = ll_epoch_of(ctx, team, units, epoch);
   for (std::int32_t i = 0; i < team.n_pes(); ++i) {
@@ -117,7 +119,8 @@ PGAS_COLD void report_lost_ll_packet(context ctx, team_view team, operation what
 
 /// Restarts the epochs at 1 with cleared packets. Collective, once in 2^32 exchanges.
 template <PGAS_IS(group) G>
-PGAS_COLD void reset_ll_packets(context ctx, G g, team_view team, operation what) {
+PGAS_COLD void reset_ll_packets(const context* copy, G g, team_view team, operation what) {
+  const context& ctx = *copy;
   std::uint32_t* const count = ll_counter(ctx, team);
   if (g.thread_rank() == 0) store_relaxed(count, 0u);
   auto* const packets = reinterpret_cast<std::byte*>(count) + team_layout::line;
@@ -139,10 +142,10 @@ PGAS_FN void ll_exchange(const context& ctx, const G& g, const team_view& team, 
   g.sync();
   const ll_result end = exchange(ll_epoch_of(ctx, team, units, 0));
   if (end.why != failure::none) PGAS_UNLIKELY
-    report_lost_ll_packet(ctx, team, what, units, end);
+    report_lost_ll_packet(ctx.copy_, team, what, units, end);
   exit_if_any(g, end.why != failure::none);
   if (end.epoch == ~std::uint32_t{0}) PGAS_UNLIKELY
-    reset_ll_packets(ctx, g, team, what);
+    reset_ll_packets(ctx.copy_, g, team, what);
 }
 
 }  // namespace pgas::detail

@@ -229,19 +229,20 @@ template <std::uint32_t Packets>
 /// Sends message `now.sent`. @param place the other PE's, by the address that it has on this one @param there the same
 /// as an address, null where load and store don't get there
 template <std::uint32_t Packets>
-PGAS_COLD void send_ll_slow(ll_waiter who, proxy_queue queue, std::int32_t pe, ll_progress now, vec16* place,
-                            vec16* there, ll_value<Packets> value) {
-  check_turn(who, operation::send, pe, now.sent, now.received);
+PGAS_COLD void send_ll_slow(const context* copy, std::int32_t pe, ll_progress now, vec16* place, vec16* there,
+                            ll_value<Packets> value) {
+  check_turn(ll_waiter_of(*copy), operation::send, pe, now.sent, now.received);
   if (there == nullptr)
-    send_ll_proxied(queue, pe, place, now.sent, value);
+    send_ll_proxied(proxy_queue_of(*copy), pe, place, now.sent, value);
   else
     send_ll_value(there, now.sent, value);
 }
 
 /// Receives message `now.received`. @param proxied the proxy brings it
 template <std::uint32_t Packets>
-[[nodiscard]] PGAS_COLD ll_value<Packets> receive_ll_slow(ll_waiter who, std::int32_t pe, ll_progress now, vec16* place,
-                                                          bool proxied) {
+[[nodiscard]] PGAS_COLD ll_value<Packets> receive_ll_slow(const context* copy, std::int32_t pe, ll_progress now,
+                                                          vec16* place, bool proxied) {
+  const ll_waiter who = ll_waiter_of(*copy);
   check_turn(who, operation::receive, pe, now.received, now.sent);
   if (proxied) return receive_ll_proxied<Packets>(who, pe, place, now.received);
   ll_value<Packets> value[1];

@@ -218,7 +218,8 @@ PGAS_COLD void clear_half(G g, packet_line* half, std::uint32_t lines) {
 }
 
 /// Records the packet that did not arrive.
-PGAS_COLD void report_lost_message(context ctx, std::int32_t pe, failure why, incoming message, slice me) {
+PGAS_COLD void report_lost_message(const context* copy, std::int32_t pe, failure why, incoming message, slice me) {
+  const context& ctx = *copy;
   std::uint32_t u = me.rank;
   std::uint32_t seen = epoch_in(message.at + u, message.number);
   for (; seen == message.number && u + me.size < message.packets; u += me.size)
@@ -260,11 +261,11 @@ PGAS_FN void receive_proxied(const context& ctx, const G& g, const channel_state
   copy_by<direction::get>(g, dst, reinterpret_cast<const T*>(now.place(now.in, number)), count);
 }
 
-/// A call that takes the slow path: copies of its arguments, in memory. A context or a channel whose address is taken
-/// does not stay in registers; see also proxied_copy.
+/// A call that takes the slow path: copies of its arguments, in memory. A channel whose address is taken does not stay
+/// in registers; see also proxied_copy.
 template <class T>
 struct slow_call {
-  context ctx;
+  const context* ctx;  ///< context::copy_
   channel_state now;
   T* data;
   std::size_t count;
@@ -274,13 +275,13 @@ struct slow_call {
 template <class T, PGAS_IS(group) G>
 [[nodiscard]] PGAS_COLD std::uint32_t send_slow(const slow_call<const T>& call, G g) {
   const channel_state& now = call.now;
-  check_turn<T>(call.ctx, operation::send, now, call.count, now.sent, now.received);
+  check_turn<T>(*call.ctx, operation::send, now, call.count, now.sent, now.received);
   const std::uint32_t number = next_number(now.sent);
   const slice me = slice_of(g);
   g.sync();
   if (renews(number)) clear_half(g, now.place(now.in, number + 1), now.half);
   if (now.there == nullptr) {
-    send_proxied(call.ctx, g, now, number, call.data, call.count * sizeof(T));
+    send_proxied(*call.ctx, g, now, number, call.data, call.count * sizeof(T));
   } else if (call.count != 0) {
     send_packets<ll_piece<T>>(message_to(now, number, call.data, call.count), me);
   } else if (me.rank == 0) {
@@ -294,15 +295,15 @@ template <class T, PGAS_IS(group) G>
 template <class T, PGAS_IS(group) G>
 [[nodiscard]] PGAS_COLD std::uint32_t receive_slow(const slow_call<T>& call, G g) {
   const channel_state& now = call.now;
-  check_turn<T>(call.ctx, operation::receive, now, call.count, now.received, now.sent);
+  check_turn<T>(*call.ctx, operation::receive, now, call.count, now.received, now.sent);
   const std::uint32_t number = next_number(now.received);
   const slice me = slice_of(g);
   failure why = failure::none;
   if (now.there == nullptr) {
-    receive_proxied(call.ctx, g, now, number, call.data, call.count);
+    receive_proxied(*call.ctx, g, now, number, call.data, call.count);
   } else {
     const incoming message = message_from(now, number, call.data, call.count);
-    why = receive_packets<ll_piece<T>>(call.ctx.control_, message, me);
+    why = receive_packets<ll_piece<T>>(call.ctx->control_, message, me);
     if (why != failure::none) report_lost_message(call.ctx, now.pe, why, message, me);
   }
   if (renews(number)) fence_acquire();  // the other PE has cleared the half that this one sends to next
