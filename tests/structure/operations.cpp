@@ -17,6 +17,9 @@ extern "C" __global__ void by_thread(pgas::context ctx, workplace* here, int* re
 extern "C" __global__ void by_block(pgas::context ctx, workplace* here, int* result) {
   *result = do_every_operation(ctx, *here, pgas::this_block());
 }
+extern "C" __global__ void by_warpgroup(pgas::context ctx, workplace* here, int* result) {
+  *result = do_every_operation(ctx, *here, pgas::this_warpgroup(pgas::this_block()));
+}
 extern "C" __global__ void by_thread_directly(pgas::direct_context ctx, workplace* here, int* result) {
   *result = do_every_operation<pgas_test::naming::peer>(ctx, *here);
 }
@@ -36,6 +39,8 @@ int directly(const pgas::direct_context& ctx, workplace& here, const pgas::block
 int by_all(const pgas::context& ctx, workplace& here, const pgas::block& block) {
   return do_every_operation(ctx, here) + do_every_operation(ctx, here, pgas::this_thread{}) +
          do_every_operation(ctx, here, pgas::this_warp(block)) + do_every_operation(ctx, here, block) +
+         do_every_operation(ctx, here, pgas::this_warpgroup(block)) +
+         do_every_operation(ctx, here, pgas::named_group(1, block.size(), block.thread_rank())) +
          do_every_operation(ctx, here, pgas::this_grid(block));
 }
 

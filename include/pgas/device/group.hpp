@@ -9,12 +9,15 @@
 /// | this_thread | the calling one | everywhere |
 /// | warp | this_warp(block): 32 neighbours of the block; on the CPU each thread is a warp of its own | everywhere |
 /// | block | a block of the grid: this_block() in a kernel; on the CPU the cpu_block of the launcher | everywhere |
+/// | warpgroup | this_warpgroup(block): the 128 threads of the block with the same rank / 128 | everywhere |
+/// | named_group | any whole warps of the block that share one of its hardware barriers | everywhere |
 /// | launched_block | the block as launch() hands it to a kernel, which also knows its grid | kernels of launch() |
 /// | grid | this_grid(block), see grid.hpp: all threads of all blocks | kernels of launch() |
 #pragma once
 
 #include "pgas/detail/compiler.hpp"
 #include "pgas/detail/isa/ptx_memory.hpp"
+#include "pgas/detail/isa/ptx_named_barrier.hpp"
 
 #if !defined(__CUDACC__)
 #include "pgas/device/impl/sync/cpu_block.hpp"
@@ -166,6 +169,71 @@ class warp {
   std::uint32_t block_size_;
 };
 
+/// Some warps of a block that call operations together while its other warps do something else: those that share one of
+/// the block's 16 hardware barriers (PTX `barrier`, CUTLASS' NamedBarrier).
+///
+///     if (threadIdx.x >= 64) {  // the producers: warps 2 to 5 of a block
+///       const pgas::named_group producers(6, 128, threadIdx.x - 64);
+///       pgas::put_signal(ctx, producers, dst, src, n, sig, 1, pgas::signal_op::add, pe);
+///     }
+///
+/// *Callers* its threads, each for itself; no other one need come by. *Memory* a value in registers. On a GPU kernels
+/// with a call that waits have 256 bytes of shared memory more, for the answers: 16 for each barrier.
+///
+/// A GPU's barrier counts whole warps that arrive and does not know which. So no other group, and nothing else, may use
+/// the number until all threads have returned from the last call of this one. And no warp of the group may end before:
+/// the others would wait for it for ever. A thread may: where the one with rank 0 has ended, a call that waits ends the
+/// others.
+class named_group {
+ public:
+  /// @param barrier 1 to 15. 0 is that of `__syncthreads()`; CUTLASS takes 1 to 7 for itself and numbers those of its
+  /// users from 8 on; each warpgroup has one, the first 15, the second 14, and so on to the 8 of a block of 1024
+  /// @param size threads, a multiple of 32: whole warps of the block, any of them
+  /// @param rank of the calling thread, 0 to size - 1; those of a warp follow one another from a multiple of 32 on
+  PGAS_FN named_group(std::uint32_t barrier, std::uint32_t size, std::uint32_t rank)
+      : barrier_(barrier), size_(size), rank_(rank) {}
+
+  [[nodiscard]] PGAS_FN std::uint32_t thread_rank() const { return rank_; }
+  [[nodiscard]] PGAS_FN std::uint32_t size() const { return size_; }
+  PGAS_FN void sync() const { detail::named_barrier_sync(barrier_, counted()); }
+
+  /// Whether `yes` holds on any thread, on all threads. Also a sync().
+  [[nodiscard]] PGAS_FN bool any(bool yes) const { return detail::named_barrier_any(barrier_, counted(), yes); }
+  /// The value of the thread with rank 0, on all threads; ends them if that thread has ended. Also a sync(). *Memory* T
+  /// is trivially copyable, a multiple of 4 bytes.
+  template <class T>
+  [[nodiscard]] PGAS_FN T broadcast(T value) const {
+    constexpr std::uint32_t words = 4;  // of each barrier's room
+    __shared__ std::uint32_t rooms[detail::hardware_barriers * words];
+    struct value_words {
+      std::uint32_t w[sizeof(T) / 4];
+    };
+    static_assert(sizeof(T) % 4 == 0);
+    auto all = detail::bits_as<value_words>(value);
+    std::uint32_t* const room = rooms + barrier_ * words;
+    PGAS_UNROLL
+    for (std::uint32_t first = 0; first < sizeof(T) / 4; first += words) {
+      const std::uint32_t n = sizeof(T) / 4 - first < words ? sizeof(T) / 4 - first : words;
+      if (rank_ == 0) {
+        for (std::uint32_t i = 0; i < n; ++i) room[i] = all.w[first + i];
+      }
+      if (!any(rank_ == 0)) PGAS_UNLIKELY
+        detail::end_thread();
+      for (std::uint32_t i = 0; i < n; ++i) all.w[first + i] = room[i];
+      sync();  // all have read before the next value is written
+    }
+    return detail::bits_as<T>(all);
+  }
+
+ private:
+  /// The barrier counts a warp as 32 threads, whatever it has.
+  [[nodiscard]] PGAS_FN std::uint32_t counted() const { return (size_ + 31) / 32 * 32; }
+
+  std::uint32_t barrier_;
+  std::uint32_t size_;
+  std::uint32_t rank_;
+};
+
 /// The calling block.
 [[nodiscard]] PGAS_FN block this_block() { return {}; }
 
@@ -198,6 +266,29 @@ class warp : public this_thread {
   std::uint32_t block_size_;
 };
 
+/// On the CPU any threads of a block, as many as there are. *Errors* std::logic_error outside of a launcher's block.
+class named_group {
+ public:
+  /// For threads of the same block with the same number and size.
+  named_group(std::uint32_t barrier, std::uint32_t size, std::uint32_t rank)
+      : members_(detail::named_members(barrier, size, rank)) {}
+
+  [[nodiscard]] std::uint32_t thread_rank() const { return members_.thread_rank(); }
+  [[nodiscard]] std::uint32_t size() const { return members_.size(); }
+  /// Returns when all members have called it.
+  void sync() const { members_.sync(); }
+  /// Whether `yes` holds on any member, on all members. Also a sync().
+  [[nodiscard]] bool any(bool yes) const { return members_.any(yes); }
+  /// The value of the member with rank 0, on all members. Also a sync().
+  template <class T>
+  [[nodiscard]] T broadcast(T value) const {
+    return members_.broadcast(value);
+  }
+
+ private:
+  cpu_block members_;
+};
+
 namespace detail {
 [[nodiscard]] inline std::uint32_t place_block() { return this_cpu_thread.block; }
 [[nodiscard]] inline std::uint32_t place_thread() { return this_cpu_thread.thread; }
@@ -212,6 +303,41 @@ template <PGAS_IS(group) Block>
   return {static_cast<std::uint32_t>(of.thread_rank()), static_cast<std::uint32_t>(of.size())};
 }
 
+/// The threads of a block with the same rank / 128, as for the tensor cores of sm_90; the last one of a block may have
+/// fewer. A named_group with the barrier 15 - rank / 128.
+class warpgroup : public named_group {
+ public:
+  /// The warpgroup of the thread with this rank; this_warpgroup() makes it.
+  PGAS_FN warpgroup(std::uint32_t rank_in_block, std::uint32_t block_size)
+      : named_group(15 - rank_in_block / threads, size_of(rank_in_block, block_size), rank_in_block % threads),
+        number_(rank_in_block / threads),
+        groups_((block_size + threads - 1) / threads) {}
+
+  /// Which warpgroup of its block this is.
+  [[nodiscard]] PGAS_FN std::uint32_t meta_group_rank() const { return number_; }
+  /// How many warpgroups the block has.
+  [[nodiscard]] PGAS_FN std::uint32_t meta_group_size() const { return groups_; }
+
+ private:
+  static constexpr std::uint32_t threads = 128;
+
+  [[nodiscard]] PGAS_FN static std::uint32_t size_of(std::uint32_t rank_in_block, std::uint32_t block_size) {
+    const std::uint32_t left = block_size - rank_in_block / threads * threads;
+    return left < threads ? left : threads;
+  }
+
+  std::uint32_t number_;
+  std::uint32_t groups_;
+};
+
+/// The warpgroup of block `of` that the caller belongs to.
+/// *Callers* any thread of the block. It uses rank and size only.
+template <PGAS_IS(group) Block>
+[[nodiscard]] PGAS_FN warpgroup this_warpgroup(const Block& of) {
+  return {static_cast<std::uint32_t>(of.thread_rank()), static_cast<std::uint32_t>(of.size())};
+}
+
 static_assert(is_group<this_thread> && is_group<warp> && is_block_group<block>);
+static_assert(is_group<named_group> && is_group<warpgroup>);
 
 }  // namespace pgas

@@ -5,8 +5,10 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <stdexcept>
+#include <vector>
 
 #include "pgas/detail/compiler.hpp"
 #include "pgas/detail/isa/ptx_memory.hpp"
@@ -54,6 +56,21 @@ class cpu_block_state {
   void fail() {
     word_.fetch_or(failed_bit, std::memory_order_acq_rel);
     wake_all();
+    const std::lock_guard<std::mutex> lock(parts_);
+    for (const part& each : named_) each.state->fail();
+  }
+
+  /// The state that `members` members share as their named_group `id`, made when the first of them asks. It fails with
+  /// the block.
+  [[nodiscard]] cpu_block_state& named(std::uint32_t id, std::uint32_t members) {
+    const std::lock_guard<std::mutex> lock(parts_);
+    for (const part& each : named_) {
+      if (each.id == id && each.members == members) return *each.state;
+    }
+    named_.push_back({id, members, std::make_unique<cpu_block_state>(members)});
+    cpu_block_state& made = *named_.back().state;
+    if ((word_.load(std::memory_order_acquire) & failed_bit) != 0) made.fail();
+    return made;
   }
 
   /// Written by one member, read by all, with a barrier before and after.
@@ -100,17 +117,27 @@ class cpu_block_state {
     changed_.notify_all();
   }
 
+  /// A named_group of some members.
+  struct part {
+    std::uint32_t id;
+    std::uint32_t members;
+    std::unique_ptr<cpu_block_state> state;
+  };
+
   alignas(64) std::atomic<std::uint64_t> word_;
   std::atomic<std::uint32_t> votes_{0};
   alignas(64) std::byte room_[broadcast_bytes];
   std::mutex sleep_;
   std::condition_variable changed_;
+  std::mutex parts_;  ///< guards named_
+  std::vector<part> named_;
 };
 
-/// Which member of which block the calling thread is; for failure records.
+/// Which member of which block the calling thread is: for failure records, and for groups that are a part of it.
 struct cpu_thread_id {
   std::uint32_t block = 0;
   std::uint32_t thread = 0;
+  cpu_block_state* state = nullptr;  ///< the block's; null outside of one
 };
 inline thread_local cpu_thread_id this_cpu_thread;
 
@@ -189,7 +216,7 @@ namespace detail {
 template <class F>
 void run_member(const cpu_block& block, F&& f) {
   const cpu_thread_id before = this_cpu_thread;
-  this_cpu_thread = {block.block_rank(), block.thread_rank()};
+  this_cpu_thread = {block.block_rank(), block.thread_rank(), &block.state()};
   try {
     f(block);
   } catch (...) {
@@ -201,6 +228,13 @@ void run_member(const cpu_block& block, F&& f) {
   this_cpu_thread = before;
   block.state().leave();
   if (block.grid_state() != nullptr) block.grid_state()->leave();
+}
+
+/// Some members of the calling thread's block as one. *Errors* std::logic_error outside of one.
+[[nodiscard]] inline cpu_block named_members(std::uint32_t id, std::uint32_t size, std::uint32_t rank) {
+  if (this_cpu_thread.state == nullptr)
+    throw std::logic_error("named_group: the calling thread belongs to no block that a launcher made");
+  return {this_cpu_thread.state->named(id, size), rank, size};
 }
 
 /// The barriers of a grid; those of GPUs are in grid_barrier.hpp.

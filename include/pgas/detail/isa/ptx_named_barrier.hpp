@@ -1,0 +1,36 @@
+/// @file
+/// The numbered barriers of a block (`bar`), of which a GPU has 16: sync and vote of some of its warps. Used by
+/// `device/group.hpp`; nothing of it exists for the CPU.
+#pragma once
+
+#include "pgas/detail/compiler.hpp"
+
+#if defined(__CUDACC__)
+
+namespace pgas::detail {
+
+/// How many there are; 0 is that of `__syncthreads()`.
+inline constexpr std::uint32_t hardware_barriers = 16;
+
+/// Returns when `threads` threads, whole warps, have arrived at the barrier. Orders memory among them.
+PGAS_FN void named_barrier_sync(std::uint32_t barrier, std::uint32_t threads) {
+  asm volatile("barrier.sync %0, %1;" ::"r"(barrier), "r"(threads) : "memory");
+}
+
+/// The same; and whether `yes` holds on any of them.
+[[nodiscard]] PGAS_FN bool named_barrier_any(std::uint32_t barrier, std::uint32_t threads, bool yes) {
+  std::uint32_t all;
+  asm volatile(
+      "{ .reg .pred p, q;\n"
+      "  setp.ne.u32 p, %1, 0;\n"
+      "  barrier.red.or.pred q, %2, %3, p;\n"
+      "  selp.u32 %0, 1, 0, q; }"
+      : "=r"(all)
+      : "r"(yes ? 1u : 0u), "r"(barrier), "r"(threads)
+      : "memory");
+  return all != 0;
+}
+
+}  // namespace pgas::detail
+
+#endif
