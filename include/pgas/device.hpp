@@ -14,6 +14,7 @@
 #include "pgas/device/group.hpp"
 #include "pgas/device/ll_channel.hpp"
 #include "pgas/device/lock.hpp"
+#include "pgas/device/mbarrier.hpp"
 #include "pgas/device/packet_channel.hpp"
 #include "pgas/device/reduce.hpp"
 #include "pgas/device/reduce_op.hpp"

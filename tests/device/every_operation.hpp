@@ -5,6 +5,8 @@
 
 #include <pgas/device.hpp>
 
+#include "every_tile_operation.hpp"
+
 namespace pgas_test {
 
 /// Symmetric and zeroed: what every_operation works on, by up to 64 threads.
@@ -36,6 +38,7 @@ struct workplace {
   float old_real;
   pgas::lock_t lock;
   int locked;
+  pgas::signal_t phase;
   complex complexes[2];
   pgas::float16 halves[2];
   pgas::indexed<double> places[2];
@@ -69,6 +72,7 @@ class every_operation {
     every_operation all(ctx, here);
     all.copies(g...);
     all.strided_copies(g...);
+    all.tiles(g...);
     all.signals(g...);
     all.values(g...);
     all.waits(g...);
@@ -165,6 +169,13 @@ class every_operation {
       expect(blocks[0] == 100 * pe && blocks[1] == 100 * pe + 1 && blocks[4] == 100 * pe + 2 &&
              blocks[5] == 100 * pe + 3);
     }
+    pgas::barrier(ctx_, g...);
+  }
+
+  PGAS_FN void tiles(const Group&... g) {
+    if (leads(g...)) expect(do_every_tile_operation(ctx_, here_, left_, right_, to_right_));
+    pgas::barrier(ctx_, g...);
+    expect(here_.real == 0 && here_.half == pgas::float16(0.0F));
     pgas::barrier(ctx_, g...);
   }
 

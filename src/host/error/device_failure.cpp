@@ -35,7 +35,7 @@ const char* name_of(operation what) {
     case operation::send: return "send";
     case operation::receive: return "receive";
     case operation::grid_sync: return "a grid barrier";
-    case operation::bulk_copy: return "a copy by a bulk_copier";
+    case operation::bulk_copy: return "a copy by a bulk_copier or to an mbarrier";
     case operation::atomic_fetch: return "atomic_fetch";
     case operation::atomic_set: return "atomic_set";
     case operation::atomic_add: return "atomic_add";
@@ -82,8 +82,9 @@ error describe(const failure_record& record, int my_pe, const config& settings) 
                                record.heap_offset, record.pe >= 0 ? fmt::format(", written by PE {},", record.pe) : "",
                                symbol(record.compare), record.expected, record.seen)
       : record.what == operation::grid_sync ? "not all blocks of the grid arrived"
-      : record.what == operation::bulk_copy
-          ? "the copier's shared memory was written to by other code, or two threads used one copier"
+      : record.what == operation::bulk_copy ? "the copier's or the mbarrier's shared memory was written to by other "
+                                              "code, two threads used one copier, or the "
+                                              "mbarrier awaits other bytes than gets bring"
       : record.what == operation::lock
           ? fmt::format("the lock at heap offset {:#x} was not passed on{}", record.heap_offset,
                         record.pe == my_pe ? ", another thread of this PE has it"

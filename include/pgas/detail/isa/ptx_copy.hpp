@@ -151,32 +151,10 @@ namespace pgas::detail {
 
 /// Makes earlier accesses of threads visible to bulk copies that the caller starts.
 PGAS_FN void fence_proxy_async() { asm volatile("fence.proxy.async;" ::: "memory"); }
-
-/// A word in shared memory that counts one arrival and the bytes that it announces.
-PGAS_FN void mbarrier_init(std::uint32_t barrier) {
-  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(barrier) : "memory");
-}
-/// The word is ordinary memory again.
-PGAS_FN void mbarrier_end(std::uint32_t barrier) {
-  asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
-}
-/// Arrives, and announces `bytes` bytes.
-PGAS_FN void mbarrier_expect(std::uint32_t barrier, std::uint32_t bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes) : "memory");
-}
-/// Whether the phase of this parity is complete: the expected bytes have arrived. Waits for it for some time, a
-/// millisecond at most.
-[[nodiscard]] PGAS_FN bool mbarrier_try_wait(std::uint32_t barrier, std::uint32_t parity) {
-  std::uint32_t complete = 0;
-  asm volatile(
-      "{ .reg .pred p;\n"
-      "  mbarrier.try_wait.parity.shared::cta.b64 p, [%1], %2, 1000000;\n"
-      "  selp.u32 %0, 1, 0, p; }"
-      : "=r"(complete)
-      : "r"(barrier), "r"(parity)
-      : "memory");
-  return complete != 0;
-}
+/// The same for accesses to this block's shared memory, and for those to global memory. The fence for all memory takes
+/// a MEMBAR of the GPU, these two together none.
+PGAS_FN void fence_proxy_async_shared() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+PGAS_FN void fence_proxy_async_global() { asm volatile("fence.proxy.async.global;" ::: "memory"); }
 
 /// Starts a copy of `bytes` bytes from global to shared memory, both at multiples of 16, as is their number. `barrier`
 /// counts them as they arrive.
@@ -185,15 +163,14 @@ PGAS_FN void bulk_load(std::uint32_t to, const void* from, std::uint32_t bytes, 
                "l"(global_address(from)), "r"(bytes), "r"(barrier)
                : "memory");
 }
-/// Starts one from shared to global memory, as a group of its own.
+/// Starts one from shared to global memory, and bulk_commit() makes a group of those that this thread has started.
 PGAS_FN void bulk_store(void* to, std::uint32_t from, std::uint32_t bytes) {
-  asm volatile(
-      "cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;\n"
-      "cp.async.bulk.commit_group;" ::"l"(global_address(to)),
-      "r"(from), "r"(bytes)
-      : "memory");
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(global_address(to)), "r"(from),
+               "r"(bytes)
+               : "memory");
 }
-/// Waits until all but the last `Pending` stores of this thread have read their source.
+PGAS_FN void bulk_commit() { asm volatile("cp.async.bulk.commit_group;" ::: "memory"); }
+/// Waits until all but the last `Pending` groups of this thread have read their source.
 template <int Pending>
 PGAS_FN void bulk_stores_read() {
   asm volatile("cp.async.bulk.wait_group.read %0;" ::"n"(Pending) : "memory");

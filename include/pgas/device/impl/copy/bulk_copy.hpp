@@ -6,9 +6,9 @@
 
 #include "pgas/detail/isa/ptx_address_space.hpp"
 #include "pgas/detail/isa/ptx_copy.hpp"
+#include "pgas/detail/isa/ptx_mbarrier.hpp"
 #include "pgas/device/impl/copy/copy.hpp"
-#include "pgas/device/impl/sync/argument_check.hpp"
-#include "pgas/device/impl/sync/wait.hpp"
+#include "pgas/device/impl/sync/mbarrier_wait.hpp"
 
 namespace pgas::detail {
 
@@ -52,23 +52,10 @@ PGAS_FN void load_stage(const bulk_ring& ring, std::uint32_t stage, const void* 
   mbarrier_expect(barrier_of(ring, stage), bytes);
   bulk_load(stage_of(ring, stage), from, bytes, barrier_of(ring, stage));
 }
-/// Ends a thread whose copy does not arrive. Copies of the unit that are in flight end before the block's shared memory
-/// becomes another block's.
-[[noreturn]] PGAS_COLD void give_up_copy(checked_heap heap, failure why) {
-  leave_record(heap.control, heap.my_slot, bad_argument(why, operation::bulk_copy, -1, 0, 0));
-  const std::uint64_t start = clock_ns();
-  while (clock_ns() - start < 1'000'000u) yield_waiting();
-  end_thread();
-}
 
-/// Waits for the bytes that a barrier expects; its phase changes. The unit depends on nobody: an endless wait means
-/// that the program writes to the ring's memory, or lets two threads use it.
+/// Waits for the bytes that a barrier expects; its phase changes.
 PGAS_FN void await_stage(const checked_heap& heap, bulk_ring& ring, std::uint32_t stage) {
-  constexpr std::uint32_t polls = 128;  // of up to a millisecond each
-  const failure why = poll_until(
-      heap.control, [&] { return mbarrier_try_wait(barrier_of(ring, stage), ring.parities >> stage & 1); }, polls);
-  if (why != failure::none) PGAS_UNLIKELY
-    give_up_copy(heap, why);
+  await_mbarrier(heap, barrier_of(ring, stage), ring.parities >> stage & 1);
   ring.parities ^= 1u << stage;
 }
 
@@ -89,6 +76,7 @@ PGAS_OUTLINE_IN_UNIT void copy_through(checked_heap heap, bulk_ring* through, bu
   for (std::size_t at = 0; at < job.bytes; at += ring.stage_bytes) {
     await_stage(heap, ring, stage);
     bulk_store(job.dst + at, stage_of(ring, stage), job.piece(ring.stage_bytes, at));
+    bulk_commit();
     if (stored == half && loaded < job.bytes) {
       bulk_stores_read<half>();
       const std::uint32_t piece = job.piece(ring.stage_bytes, loaded);
@@ -106,6 +94,7 @@ PGAS_OUTLINE_IN_UNIT void copy_through(checked_heap heap, bulk_ring* through, bu
 PGAS_FN void copy_shared(const checked_heap& heap, bulk_ring* through, bulk_job job, bool from_shared) {
   if (from_shared) {
     bulk_store(job.dst, shared_address(job.src), static_cast<std::uint32_t>(job.bytes));
+    bulk_commit();
     bulk_stores_made();
     return;
   }

@@ -1,0 +1,30 @@
+/// @file
+/// The bounded wait for a word that counts arrivals and bytes. Used by `device/mbarrier.hpp` and by the pipeline of a
+/// bulk_copier.
+#pragma once
+
+#include "pgas/detail/isa/ptx_mbarrier.hpp"
+#include "pgas/device/impl/sync/argument_check.hpp"
+#include "pgas/device/impl/sync/wait.hpp"
+
+namespace pgas::detail {
+
+/// Ends a thread whose copy does not arrive. Copies of the unit that are in flight end before the block's shared memory
+/// becomes another block's.
+[[noreturn]] PGAS_COLD void give_up_copy(checked_heap heap, failure why) {
+  leave_record(heap.control, heap.my_slot, bad_argument(why, operation::bulk_copy, -1, 0, 0));
+  const std::uint64_t start = clock_ns();
+  while (clock_ns() - start < 1'000'000u) yield_waiting();
+  end_thread();
+}
+
+/// Waits until the phase of this parity is complete. The unit depends on nobody: an endless wait means that nobody
+/// sends what was announced, or that the program writes to the word.
+PGAS_FN void await_mbarrier(const checked_heap& heap, mbarrier_word at, std::uint32_t parity) {
+  const failure why = poll_until(
+      heap.control, [&] { return mbarrier_try_wait(at, parity); }, mbarrier_polls);
+  if (why != failure::none) PGAS_UNLIKELY
+    give_up_copy(heap, why);
+}
+
+}  // namespace pgas::detail

@@ -1,0 +1,58 @@
+// What kernels whose warps do different things are made of: tiles that the copy unit moves, and groups of some warps.
+// Read as kernels.cu is.
+#include <pgas/device.hpp>
+
+using namespace pgas;
+
+#if defined(CODEGEN_DIRECT)
+using any_context = direct_context;
+#else
+using any_context = context;
+#endif
+
+extern "C" {
+
+// A tile goes from shared memory to the peer by one instruction of the copy unit, with no fence but the proxy's own.
+//  ptx  1   cp\.async\.bulk\.global\.shared::cta\.bulk_group
+//  ptx  1   fence\.proxy\.async\.shared::cta
+//  ptx  1   fence\.proxy\.async\.global
+//  ptx  1   cp\.async\.bulk\.wait_group\.read\s+0
+//  ptx  0   fence\.(acq_rel|sc|release)|membar
+//  registers 64
+__global__ void put_tile(any_context ctx, detail::vec16* dst, std::size_t n, int pe) {
+  __shared__ alignas(128) detail::vec16 tile[256];
+  bulk_copier by;
+  put_nbi(ctx, by, dst, tile, n, pe);
+  flush(by);
+}
+
+// An addition, in which only ends that are no multiple of 16 bytes go one by one.
+//  ptx  1   cp\.reduce\.async\.bulk\.global\.shared::cta\.bulk_group\.add\.noftz\.bf16
+//  ptx  0   fence\.(acq_rel|sc|release)|membar
+//  sass 1   UBLKRED\.G\.S\.ADD\.BF16
+//  registers 64
+__global__ void add_tile(any_context ctx, bfloat16* dst, std::size_t n, int pe) {
+  __shared__ alignas(128) bfloat16 tile[256];
+  bulk_copier by;
+  add_nbi(ctx, by, dst, tile, n, pe);
+}
+
+// A get that completes on the caller's mbarrier: the thread does not wait.
+//  ptx  1   cp\.async\.bulk\.shared::cluster\.global\.mbarrier::complete_tx::bytes
+//  ptx  0   mbarrier\.(try|test)_wait
+//  registers 64
+__global__ void get_tile(any_context ctx, const detail::vec16* src, std::size_t n, int pe) {
+  __shared__ alignas(128) detail::vec16 tile[256];
+  __shared__ std::uint64_t word;
+  get_nbi(ctx, mbarrier(&word), tile, src, n, pe);
+}
+
+// A warpgroup's vote and answer: its own barrier, none of the block.
+//  ptx  1+  barrier\.red\.or\.pred
+//  ptx  0   bar(rier)?\.(cta\.)?(sync|red).*\s0[,;]
+//  registers 48
+__global__ void wait_warpgroup(any_context ctx, signal_t* sig) {
+  signal_wait_until(ctx, this_warpgroup(this_block()), sig, cmp::ge, 3);
+}
+
+}  // extern "C"
