@@ -77,6 +77,38 @@ TEST(cpu_block, a_failing_member_ends_the_others) {
   }
 }
 
+TEST(cpu_block, a_failing_member_ends_its_named_groups) {
+  for (int round = 0; round < 50; ++round) {
+    const auto ended = run_block(4, [&](const cpu_block& block) {
+      const std::uint32_t rank = block.thread_rank();
+      if (rank == 3) throw std::runtime_error("on purpose");
+      const pgas::named_group others(1, 3, rank);  // made before the failure, or after it
+      for (;;) others.sync();
+    });
+    EXPECT_EQ(ended, std::make_pair(3, 1));
+  }
+}
+
+TEST(cpu_block, named_groups_do_not_wait_for_one_another) {
+  std::atomic<int> meetings{0};
+  const auto ended = run_block(5, [&](const cpu_block& block) {
+    const std::uint32_t rank = block.thread_rank();
+    const bool first = rank < 2;
+    const pgas::named_group part(first ? 7 : 8, first ? 2 : 3, first ? rank : rank - 2);
+    for (int i = 0; i < (first ? 10 : 500); ++i) {
+      part.sync();
+      EXPECT_EQ(part.broadcast(static_cast<std::uint32_t>(i) + 100 * part.thread_rank()),
+                static_cast<std::uint32_t>(i));
+      EXPECT_EQ(part.any(part.thread_rank() == 1 && i % 2 == 0), i % 2 == 0);
+      if (part.thread_rank() == 0) ++meetings;
+    }
+  });
+  EXPECT_EQ(ended, std::make_pair(0, 0));
+  EXPECT_EQ(meetings, 510);
+}
+
+TEST(cpu_block, named_groups_belong_to_a_block) { EXPECT_THROW(pgas::named_group(1, 1, 0), std::logic_error); }
+
 TEST(cpu_block, members_know_their_place) {
   const auto ended = run_block(3, [](const cpu_block& block) {
     EXPECT_EQ(block.block_rank(), 3u);

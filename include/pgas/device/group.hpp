@@ -266,14 +266,17 @@ class warp : public this_thread {
   std::uint32_t block_size_;
 };
 
-/// On the CPU any threads of a block, as many as there are. *Errors* std::logic_error outside of a launcher's block.
+/// Some warps of a block that call operations together while its other warps do something else; on the CPU any threads
+/// of a block. *Errors* std::logic_error outside of a launcher's block.
 class named_group {
  public:
   /// For threads of the same block with the same number and size.
   named_group(std::uint32_t barrier, std::uint32_t size, std::uint32_t rank)
       : members_(detail::named_members(barrier, size, rank)) {}
 
+  /// As the caller has said.
   [[nodiscard]] std::uint32_t thread_rank() const { return members_.thread_rank(); }
+  /// How many members there are.
   [[nodiscard]] std::uint32_t size() const { return members_.size(); }
   /// Returns when all members have called it.
   void sync() const { members_.sync(); }
@@ -310,13 +313,12 @@ class warpgroup : public named_group {
   /// The warpgroup of the thread with this rank; this_warpgroup() makes it.
   PGAS_FN warpgroup(std::uint32_t rank_in_block, std::uint32_t block_size)
       : named_group(15 - rank_in_block / threads, size_of(rank_in_block, block_size), rank_in_block % threads),
-        number_(rank_in_block / threads),
-        groups_((block_size + threads - 1) / threads) {}
+        place_(rank_in_block / threads << 16 | (block_size + threads - 1) / threads) {}
 
   /// Which warpgroup of its block this is.
-  [[nodiscard]] PGAS_FN std::uint32_t meta_group_rank() const { return number_; }
+  [[nodiscard]] PGAS_FN std::uint32_t meta_group_rank() const { return place_ >> 16; }
   /// How many warpgroups the block has.
-  [[nodiscard]] PGAS_FN std::uint32_t meta_group_size() const { return groups_; }
+  [[nodiscard]] PGAS_FN std::uint32_t meta_group_size() const { return place_ & 0xffff; }
 
  private:
   static constexpr std::uint32_t threads = 128;
@@ -326,8 +328,7 @@ class warpgroup : public named_group {
     return left < threads ? left : threads;
   }
 
-  std::uint32_t number_;
-  std::uint32_t groups_;
+  std::uint32_t place_;  ///< in one word, as groups are passed to functions out of line
 };
 
 /// The warpgroup of block `of` that the caller belongs to.

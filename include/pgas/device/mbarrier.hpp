@@ -28,6 +28,7 @@ namespace pgas {
 /// threads), at a multiple of 8 bytes, of nobody else from init() to end().
 class mbarrier {
  public:
+  /// The handle of this word.
   PGAS_FN explicit mbarrier(std::uint64_t* word) : word_(word) {}
 
   /// Starts with a phase that is complete when `arrivals` threads have arrived, and the bytes that they announced have.
