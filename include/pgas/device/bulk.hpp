@@ -1,14 +1,14 @@
 /// @file
 /// Copies by the GPU's copy unit (TMA), which one thread starts while the others of its block compute.
 ///
-/// * *Much data*: put(), get(), put_signal() with a bulk_copier. A thread alone holds some 128 bytes in registers while
-/// it
-///   waits for memory; the unit has as much in flight as the shared memory holds, and moves as much as a block of 1024
-///   threads.
-/// * *Tiles*, arrays in the shared memory of the block, asynchronously: put_nbi(), add_nbi(), whose source may be
-/// reused
-///   after flush(); get_nbi(), which completes on an mbarrier. The `ib` forms take rows at regular distances, as those
-///   of `strided.hpp`. No byte passes through registers, none through the copier's memory.
+/// **Much data**: put(), get(), put_signal() with a bulk_copier. A thread alone holds some 128 bytes in registers while
+/// it waits for memory; the unit has as much in flight as the shared memory holds, and moves as much as a block of 1024
+/// threads.
+///
+/// **Tiles**, arrays in the shared memory of the block, asynchronously: put_nbi(), add_nbi(), whose source may be
+/// reused after flush(); get_nbi(), which completes on an mbarrier. The `ib` forms take rows at regular distances, as
+/// those of `strided.hpp`. Nothing passes through the copier's memory, and only ends that are no multiple of 16 bytes
+/// through registers.
 ///
 /// On GPUs before sm_90, on the CPU, between addresses that differ modulo 16 bytes, for proxied PEs, and for arrays
 /// elsewhere these are the calls of `rma.hpp`, `signal.hpp`, `strided.hpp` and `atomic.hpp` by one thread, complete
@@ -223,6 +223,7 @@ PGAS_FN void add_nbi(const context& ctx, bulk_copier&, T* dst, const T* src, std
 }
 
 /// add_nbi() of `count` rows of `block_size` elements: row i of `src + i * src_stride` to `dst + i * dst_stride`.
+///
 /// *Callers* the copier's thread. *Units* as ibput_nbi(). *Order* as add_nbi().
 template <PGAS_IS(amo_add_type) T>
 PGAS_FN void ibadd_nbi(const context& ctx, bulk_copier&, T* dst, const T* src, std::ptrdiff_t dst_stride,
@@ -247,9 +248,10 @@ PGAS_FN void get_nbi(const context& ctx, mbarrier on, T* dst, const T* src, std:
   detail::get_tile<detail::operation::get>(ctx, on.word(), dst, src, {0, 0, count, 1}, pe);
 }
 
-/// get_nbi() of `count` rows of `block_size` elements: row i goes from `src + i * src_stride` to `dst + i *
-/// dst_stride`. The bytes to announce are `count * block_size * sizeof(T)`. *Callers* as get_nbi(). *Units* as
-/// ibput_nbi(). *Order* as get_nbi().
+/// get_nbi() of `count` rows of `block_size` elements: row i of `src + i * src_stride` to `dst + i * dst_stride`. The
+/// bytes to announce are `count * block_size * sizeof(T)`.
+///
+/// *Callers* as get_nbi(). *Units* as ibput_nbi(). *Order* as get_nbi().
 template <PGAS_IS(rma_type) T>
 PGAS_FN void ibget_nbi(const context& ctx, mbarrier on, T* dst, const T* src, std::ptrdiff_t dst_stride,
                        std::ptrdiff_t src_stride, std::size_t block_size, std::size_t count, pe_or_peer pe) {

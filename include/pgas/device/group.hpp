@@ -13,6 +13,23 @@
 /// | named_group | any whole warps of the block that share one of its hardware barriers | everywhere |
 /// | launched_block | the block as launch() hands it to a kernel, which also knows its grid | kernels of launch() |
 /// | grid | this_grid(block), see grid.hpp: all threads of all blocks | kernels of launch() |
+///
+/// **Parts of a block.** A named_group is warps of a block that call together while its other warps do something else:
+/// those that share one of the block's 16 hardware barriers (PTX `barrier`, CUTLASS' NamedBarrier). A warpgroup is one.
+///
+///     if (threadIdx.x >= 64) {  // the producers: warps 2 to 5 of a block
+///       const pgas::named_group producers(6, 128, threadIdx.x - 64);
+///       pgas::put_signal(ctx, producers, dst, src, n, sig, 1, pgas::signal_op::add, pe);
+///     }
+///
+/// * *Barriers*: 1 to 15. 0 is that of `__syncthreads()`. CUTLASS takes 1 to 7 itself and numbers its users' from 8 on.
+///   Each warpgroup has one: the first 15, the second 14, and so on to 8 in a block of 1024.
+/// * A barrier counts warps that arrive and does not know which. So no other group, and nothing else, may use it until
+///   all threads have returned from the last call of this one.
+/// * No warp of a group may end before the others' last call: they would wait for it for ever. A thread may: where the
+///   one with rank 0 has ended, a call that waits ends the others.
+/// * Kernels with a call that waits have 256 bytes of shared memory more, 16 for each barrier, for answers.
+/// * Two groups that are in collectives of one team at the same time use a channel each, as blocks do.
 #pragma once
 
 #include "pgas/detail/compiler.hpp"
@@ -169,25 +186,10 @@ class warp {
   std::uint32_t block_size_;
 };
 
-/// Some warps of a block that call operations together while its other warps do something else: those that share one of
-/// the block's 16 hardware barriers (PTX `barrier`, CUTLASS' NamedBarrier).
-///
-///     if (threadIdx.x >= 64) {  // the producers: warps 2 to 5 of a block
-///       const pgas::named_group producers(6, 128, threadIdx.x - 64);
-///       pgas::put_signal(ctx, producers, dst, src, n, sig, 1, pgas::signal_op::add, pe);
-///     }
-///
-/// *Callers* its threads, each for itself; no other one need come by. *Memory* a value in registers. On a GPU kernels
-/// with a call that waits have 256 bytes of shared memory more, for the answers: 16 for each barrier.
-///
-/// A GPU's barrier counts whole warps that arrive and does not know which. So no other group, and nothing else, may use
-/// the number until all threads have returned from the last call of this one. And no warp of the group may end before:
-/// the others would wait for it for ever. A thread may: where the one with rank 0 has ended, a call that waits ends the
-/// others.
+/// Some warps of a block that call operations together, on a hardware barrier of their own: see the top of this file.
 class named_group {
  public:
-  /// @param barrier 1 to 15. 0 is that of `__syncthreads()`; CUTLASS takes 1 to 7 for itself and numbers those of its
-  /// users from 8 on; each warpgroup has one, the first 15, the second 14, and so on to the 8 of a block of 1024
+  /// @param barrier 1 to 15, of nobody else
   /// @param size threads, a multiple of 32: whole warps of the block, any of them
   /// @param rank of the calling thread, 0 to size - 1; those of a warp follow one another from a multiple of 32 on
   PGAS_FN named_group(std::uint32_t barrier, std::uint32_t size, std::uint32_t rank)
@@ -203,14 +205,12 @@ class named_group {
   /// is trivially copyable, a multiple of 4 bytes.
   template <class T>
   [[nodiscard]] PGAS_FN T broadcast(T value) const {
-    constexpr std::uint32_t words = 4;  // of each barrier's room
-    __shared__ std::uint32_t rooms[detail::hardware_barriers * words];
     struct value_words {
       std::uint32_t w[sizeof(T) / 4];
     };
     static_assert(sizeof(T) % 4 == 0);
     auto all = detail::bits_as<value_words>(value);
-    std::uint32_t* const room = rooms + barrier_ * words;
+    std::uint32_t* const room = answer();
     PGAS_UNROLL
     for (std::uint32_t first = 0; first < sizeof(T) / 4; first += words) {
       const std::uint32_t n = sizeof(T) / 4 - first < words ? sizeof(T) / 4 - first : words;
@@ -226,6 +226,13 @@ class named_group {
   }
 
  private:
+  static constexpr std::uint32_t words = 4;  ///< of shared memory, for an answer of each barrier's group
+
+  /// The same for all types of answers.
+  [[nodiscard]] PGAS_FN std::uint32_t* answer() const {
+    __shared__ alignas(16) std::uint32_t answers[detail::hardware_barriers * words];
+    return answers + barrier_ * words;
+  }
   /// The barrier counts a warp as 32 threads, whatever it has.
   [[nodiscard]] PGAS_FN std::uint32_t counted() const { return (size_ + 31) / 32 * 32; }
 
@@ -266,11 +273,13 @@ class warp : public this_thread {
   std::uint32_t block_size_;
 };
 
-/// Some warps of a block that call operations together while its other warps do something else; on the CPU any threads
-/// of a block. *Errors* std::logic_error outside of a launcher's block.
+/// Some warps of a block that call operations together, on a hardware barrier of their own: see the top of this file.
+/// On the CPU any threads of a block. *Errors* std::logic_error outside of a launcher's block.
 class named_group {
  public:
-  /// For threads of the same block with the same number and size.
+  /// @param barrier 1 to 15, of nobody else
+  /// @param size threads; on GPUs a multiple of 32: whole warps of the block, any of them
+  /// @param rank of the calling thread, 0 to size - 1; those of a warp follow one another from a multiple of 32 on
   named_group(std::uint32_t barrier, std::uint32_t size, std::uint32_t rank)
       : members_(detail::named_members(barrier, size, rank)) {}
 
