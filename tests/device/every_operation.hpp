@@ -5,6 +5,7 @@
 
 #include <pgas/device.hpp>
 
+#include "every_ll_operation.hpp"
 #include "every_tile_operation.hpp"
 
 namespace pgas_test {
@@ -74,7 +75,7 @@ class every_operation {
     all.strided_copies(g...);
     all.tiles(g...);
     all.signals(g...);
-    all.values(g...);
+    all.expect(do_every_ll_operation(ctx, here, all.left_, all.named(all.left_), all.right_, all.to_right_, g...));
     all.waits(g...);
     all.tests(g...);
     if (leads(g...)) {
@@ -196,19 +197,6 @@ class every_operation {
     pgas::fence_proxy_async();
     pgas::bulk_wait_all();
     pgas::barrier(ctx_, g...);
-  }
-
-  PGAS_FN void values(const Group&... g) {
-    pgas::ll_channel<double> left(ctx_, g..., here_.boxes[0], here_.boxes[1], named(left_));
-    pgas::ll_channel<double> right(ctx_, g..., here_.boxes[1], here_.boxes[0], to_right_);
-    pgas::send(ctx_, left, me_);
-    pgas::send(ctx_, right, me_ + 0.5);
-    expect(pgas::receive(ctx_, left) == left_ + 0.5 && pgas::receive(ctx_, right) == right_);
-    pgas::ll_team_channel<int> all(ctx_, g..., ctx_.team(), here_.boxes[2]);
-    pgas::broadcast(ctx_, all, me_ + 1);
-    const int sum = pgas::receive_reduce(ctx_, all, pgas::op::sum{});
-    pgas::send_each(ctx_, all, [me = me_](int pe) { return 100 * me + pe; });
-    expect(2 * sum == n_pes_ * (n_pes_ + 1) && pgas::receive(ctx_, all, right_) == 100 * right_ + me_);
   }
 
   PGAS_FN void waits(const Group&... g) {

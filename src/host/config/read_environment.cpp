@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
 #include <set>
 
@@ -165,6 +166,11 @@ reading read(const environment& variables) {
   for (const option& row : options()) apply(result, row, variables);
   remark_on_unknown(result, variables);
   return result;
+}
+
+std::optional<std::string> setting_of_others(const char* name) {
+  const char* const value = std::getenv(name);
+  return value != nullptr && *value != '\0' ? std::optional<std::string>(value) : std::nullopt;
 }
 
 }  // namespace pgas::config_detail

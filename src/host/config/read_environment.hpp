@@ -52,6 +52,9 @@ struct reading {
 /// *Errors* code::config_value naming variable, value and the allowed values; or two spellings that contradict.
 [[nodiscard]] reading read(const environment& variables);
 
+/// The value of a variable that is another library's, such as CUDA's, and is only looked at; none if empty or not set.
+[[nodiscard]] std::optional<std::string> setting_of_others(const char* name);
+
 /// The word of `words` nearest to `word`, or empty if none is near enough to be a likely typing error.
 [[nodiscard]] std::string_view nearest(std::string_view word, const std::vector<std::string_view>& words);
 

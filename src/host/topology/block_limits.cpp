@@ -69,9 +69,9 @@ unsigned blocks_beside_proxy(const resident_kernel& kernel, const device_propert
   return (blocks + 1) * kernel.multiprocessors - 1;
 }
 
-bool lacks_queue_for_proxy(const device_properties& gpu, const char* connections) {
+bool lacks_queue_for_proxy(const device_properties& gpu, const std::optional<std::string>& connections) {
   constexpr int enough = 4;  // of two streams that wait; more of them need more
-  return gpu.runs_processes_at_once && (connections == nullptr || std::atoi(connections) < enough);
+  return gpu.runs_processes_at_once && (!connections || std::atoi(connections->c_str()) < enough);
 }
 
 }  // namespace pgas::detail

@@ -2,7 +2,9 @@
 /// How many blocks a device holds beside those of the other PEs on it, and beside the proxy's kernel.
 #pragma once
 
+#include <optional>
 #include <span>
+#include <string>
 
 #include "host/topology/device_info.hpp"
 #include "pgas/detail/launch_kernel.hpp"
@@ -29,7 +31,7 @@ namespace pgas::detail {
 
 /// Whether the proxy's kernel may get stuck behind kernels of the same process that wait for it: under MPS CUDA gives a
 /// process few hardware queues (on an H100 with CUDA 13 two streams that wait fill them), unless
-/// CUDA_DEVICE_MAX_CONNECTIONS, here `connections` or null, asks for more.
-[[nodiscard]] bool lacks_queue_for_proxy(const device_properties& gpu, const char* connections);
+/// CUDA_DEVICE_MAX_CONNECTIONS, here `connections`, asks for more.
+[[nodiscard]] bool lacks_queue_for_proxy(const device_properties& gpu, const std::optional<std::string>& connections);
 
 }  // namespace pgas::detail

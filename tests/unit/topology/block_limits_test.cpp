@@ -37,8 +37,8 @@ detail::device_properties h200(unsigned proxy_registers = 40) {
 TEST(lacks_queue_for_proxy, under_mps_unless_more_are_asked_for) {
   const detail::device_properties by_turns = info_of("a", 132).properties;
   const detail::device_properties under_mps = info_of("a", 132, true).properties;
-  EXPECT_FALSE(detail::lacks_queue_for_proxy(by_turns, nullptr));
-  EXPECT_TRUE(detail::lacks_queue_for_proxy(under_mps, nullptr));
+  EXPECT_FALSE(detail::lacks_queue_for_proxy(by_turns, std::nullopt));
+  EXPECT_TRUE(detail::lacks_queue_for_proxy(under_mps, std::nullopt));
   EXPECT_TRUE(detail::lacks_queue_for_proxy(under_mps, "2"));
   EXPECT_FALSE(detail::lacks_queue_for_proxy(under_mps, "4"));
   EXPECT_FALSE(detail::lacks_queue_for_proxy(under_mps, "32"));
