@@ -6,7 +6,12 @@ namespace {
 using namespace pgas;
 using namespace pgas_test;
 
-constexpr unsigned most_threads = 256;  ///< two warpgroups
+/// Threads of a block such that a quarter of them is a group of several, and of whole warps; at most those of two
+/// warpgroups.
+unsigned threads_of_block() {
+  const unsigned most = blocks().back().threads;
+  return most < 8 ? 8 : most < 256 ? most : 256;
+}
 
 /// Two groups of a block at the same time, on barriers and in teams of their own, and then its warpgroups.
 struct parts_of_a_block {
@@ -35,7 +40,7 @@ TEST(named_group, parts_of_a_block_make_every_call_at_the_same_time) {
   for (const team_shape& shape : few_team_shapes()) {
     pe_set pes(shape.n_pes);
     const parts_of_a_block body{make_exercise(pes, shape), make_exercise(pes, shape)};
-    const unsigned threads = blocks().back().threads < most_threads ? blocks().back().threads : most_threads;
+    const unsigned threads = threads_of_block();
     pes.run({1, threads}, body);
     for (const exercise* each : {&body.first, &body.second}) expect_nothing_found(pes, each->found);
     expect_inside(pes, body.first, shape, 2);
@@ -83,7 +88,7 @@ struct answers_of_parts {
 TEST(named_group, answers_of_parts_of_a_block_do_not_mix) {
   pe_set pes(1);
   const answers_of_parts body{make_findings(pes), static_cast<std::uint32_t>(rounds(2'000))};
-  pes.run({2, blocks().back().threads}, body);
+  pes.run({2, threads_of_block()}, body);
   expect_nothing_found(pes, body.found);
 }
 
@@ -107,7 +112,7 @@ struct parts_in_vain {
 TEST(named_group, parts_of_a_block_give_up_together) {
   pe_set pes(1, {.timeout = std::chrono::milliseconds(60)});
   const parts_in_vain body{pes.allocate<signal_t>(2), pes.allocate<std::uint32_t>(1)};
-  const std::vector<bool> gave_up = pes.run_out({1, blocks().back().threads}, body);
+  const std::vector<bool> gave_up = pes.run_out({1, threads_of_block()}, body);
   ASSERT_TRUE(gave_up[0]);
   EXPECT_EQ(pes.control(0).record.what, detail::operation::wait);
   std::uint32_t returned = 1;
