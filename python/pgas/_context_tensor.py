@@ -34,6 +34,18 @@ def check_direct(raw: bytes) -> None:
                          "pgas.numba), which serve proxied PEs too")
 
 
+def direct_context_bytes(of: Any) -> bytes:
+    """context_bytes() for kernels that are compiled for direct PEs at evenly spaced addresses alone. Raises where it does not hold."""
+    raw = context_bytes(of)
+    flags = _field(raw, _struct_offsets.CONTEXT_FLAGS)
+    if flags & _struct_offsets.FLAG_PROXY:
+        raise ValueError("direct_context: load and store do not reach all PEs of this world, or not at evenly spaced addresses: another host, another "
+                         "GPU without peer access, or memory shared by cuda_ipc. Take context()")
+    if flags & _struct_offsets.FLAG_LIST:
+        raise ValueError("direct_context: the members of this team are not evenly spaced in the world: take context(), which looks them up")
+    return raw
+
+
 def context(of: Any, device: Any = None, direct_only: bool = False) -> Any:
     """The context tensor that the functions of pgas.triton take: int64, on the GPU of the world.
 
@@ -48,6 +60,21 @@ def context(of: Any, device: Any = None, direct_only: bool = False) -> Any:
     raw = context_bytes(of)
     if not direct_only:
         check_direct(raw)
+    return _tensor(raw, of, device, torch.int64)
+
+
+def direct_context(of: Any, device: Any = None) -> Any:
+    """The same for kernels that reach all PEs by arithmetic alone: its type, uint64, tells the compiler, which leaves out the test and the
+    look into tables that each operation with a context() begins with. Raises ValueError where it does not hold.
+    """
+    import torch
+
+    return _tensor(direct_context_bytes(of), of, device, torch.uint64)
+
+
+def _tensor(raw: bytes, of: Any, device: Any, dtype: Any) -> Any:
+    import torch
+
     if device is None:
         world = getattr(of, "world", of)  # a team knows its world
         if hasattr(world, "device"):
@@ -56,4 +83,4 @@ def context(of: Any, device: Any = None, direct_only: bool = False) -> Any:
             device = torch.cuda.current_device() if torch.cuda.is_available() else "cpu"
     if isinstance(device, int):
         device = f"cuda:{device}"
-    return torch.frombuffer(bytearray(raw), dtype=torch.int64).to(device)
+    return torch.frombuffer(bytearray(raw), dtype=torch.int64).to(device).view(dtype)

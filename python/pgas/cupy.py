@@ -20,17 +20,25 @@ from __future__ import annotations
 
 from typing import Any, Sequence
 
-from pgas._context_tensor import context_bytes
+from pgas._context_tensor import context_bytes, direct_context_bytes
 from pgas.nvrtc import STANDARD, compile_options, headers_digest
 
-__all__ = ["context", "raw_module"]
+__all__ = ["context", "direct_context", "raw_module"]
 
 
 def context(of: Any) -> Any:
     """The context of a world or a team as an argument of kernels, for their parameter `pgas::context`; by value, so it may be kept."""
+    return _by_value(context_bytes(of))
+
+
+def direct_context(of: Any) -> Any:
+    """The same for a parameter `pgas::direct_context`. Raises ValueError where load and store do not reach all PEs."""
+    return _by_value(direct_context_bytes(of))
+
+
+def _by_value(raw: bytes) -> Any:
     import numpy
 
-    raw = context_bytes(of)
     return numpy.frombuffer(raw, dtype=numpy.dtype((numpy.void, len(raw))))[0]
 
 

@@ -22,7 +22,7 @@ to the program that waited; other programs of the grid need a wait of their own.
 
 Waits are bounded: when the world has failed, or PGAS_WAIT_TIMEOUT has passed, the program leaves a record and ends, and the host raises
 at its next call. Needs Triton 3.6, NVIDIA GPUs from sm_70 on, `num_ctas=1`, and not to be called in warp-specialized regions, where
-not all threads come. With TRITON_INTERPRET=1 kernels run on CPU tensors in the host heap, one process a PE.
+not all threads come. Where all PEs are direct, `shm.direct_context(world)` in place of `shm.context(world)` compiles to less. With TRITON_INTERPRET=1 kernels run on CPU tensors in the host heap, one process a PE.
 """
 
 # mypy: ignore-errors
@@ -36,12 +36,12 @@ import triton.language as tl
 
 from pgas import _struct_offsets, _triton_ptx, _triton_interpreted
 from pgas._struct_offsets import CMP_EQ, CMP_GE, CMP_GT, CMP_LE, CMP_LT, CMP_NE, OPERATION_PUT
-from pgas._context_tensor import context
+from pgas._context_tensor import context, direct_context
 
 if tuple(int(part) for part in triton.__version__.split(".")[:2]) < (3, 6):
     raise ImportError(f"pgas.triton needs Triton 3.6 or newer, and this is {triton.__version__}: torch 2.11 brings it, or pip install -U triton")
 
-__all__ = ["atomic_add", "barrier", "context", "fence", "get", "my_pe", "n_pes", "peer", "put", "put_signal", "quiet", "signal_add",
+__all__ = ["atomic_add", "barrier", "context", "direct_context", "fence", "get", "my_pe", "n_pes", "peer", "put", "put_signal", "quiet", "signal_add",
            "signal_fetch", "signal_set", "wait_until"]
 
 _INTERPRETED = tl.constexpr(triton.knobs.runtime.interpret)
@@ -113,6 +113,12 @@ def _fence_ptx(sequential, version):
 @triton.constexpr_function
 def _log2_bytes(dtype):
     return (max(dtype.primitive_bitwidth, 8) // 8).bit_length() - 1
+
+
+@triton.constexpr_function
+def _is_direct(dtype):
+    """Whether the context's type says that arithmetic tells the address on every PE: direct_context()."""
+    return dtype == tl.uint64
 
 
 @triton.constexpr_function
@@ -203,8 +209,9 @@ def _slots(ctx, offset, pe):
     here = _address(ctx)
     pe = pe + tl.zeros((), tl.int32)
     slots = pe * _load32(here + _STEP) + _load32(here + _BIAS)
-    if (_load32(here + _FLAGS) & _NOT_ARITHMETIC) != 0:
-        slots = _listed_slots(ctx, offset, pe)
+    if not _is_direct(ctx.dtype.element_ty):
+        if (_load32(here + _FLAGS) & _NOT_ARITHMETIC) != 0:
+            slots = _listed_slots(ctx, offset, pe)
     return slots
 
 

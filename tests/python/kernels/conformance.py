@@ -1,6 +1,7 @@
 """What kernels of every front end have to do, as a program of n PEs: `pgasrun -n 2 python conformance.py triton`.
 
 A front end is a module NAME_kernels.py with KERNELS and a Launcher. On a GPU heap, or for Triton with TRITON_INTERPRET=1 on the host's.
+DIRECT=1 in the environment: kernels of triton and cupy get a direct_context.
 `--stand-in N` runs N processes without the library, see stand_in.py.
 """
 

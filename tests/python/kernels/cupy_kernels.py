@@ -1,5 +1,7 @@
 """The kernels of conformance.py in CUDA C++, compiled by NVRTC and launched by CuPy."""
 
+import os
+
 LIBRARY = "cupy"
 SOURCE = r"""
 #include <pgas/device.hpp>
@@ -71,9 +73,11 @@ class Launcher:
         import pgas.cupy
 
         cupy.cuda.Device(world.device).use()
-        self.context = pgas.cupy.context(world)
+        direct = bool(os.environ.get("DIRECT"))
+        self.context = pgas.cupy.direct_context(world) if direct else pgas.cupy.context(world)
         self.types = {"i": numpy.int32, "q": numpy.int64}
-        self.module = pgas.cupy.raw_module(SOURCE, name_expressions=[each for of in TEMPLATES.values() for each in of.values()])
+        self.module = pgas.cupy.raw_module(SOURCE.replace("pgas::context ctx", "pgas::direct_context ctx") if direct else SOURCE,
+                                             name_expressions=[each for of in TEMPLATES.values() for each in of.values()])
 
     def __call__(self, name, *arguments):
         function = name if name not in TEMPLATES else TEMPLATES[name][str(arguments[0].dtype)]

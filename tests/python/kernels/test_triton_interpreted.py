@@ -51,9 +51,9 @@ def run_body(body, n_pes=1, timeout_ns=300_000_000, **fields):
     assert done.returncode == 0 and "done" in done.stdout, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("n_pes", [1, 2, 4])
-def test_conformance(n_pes):
-    done = run([str(HERE / "conformance.py"), "triton", "--stand-in", str(n_pes)])
+@pytest.mark.parametrize(("n_pes", "direct"), [(1, ""), (2, ""), (4, ""), (4, "1")])
+def test_conformance(n_pes, direct):
+    done = run([str(HERE / "conformance.py"), "triton", "--stand-in", str(n_pes)], DIRECT=direct)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("ok check_") == 6
 
@@ -102,6 +102,13 @@ def test_a_proxied_pe_ends_the_kernel_and_is_named():
         assert "proxied" in str(refused) and "direct_only=True" in str(refused), refused
     else:
         raise AssertionError("a context with proxied PEs was made unasked")
+    for wrong, why in ((raw, "do not reach all PEs"), (world.context_bytes(flags=at.FLAG_LIST), "not evenly spaced")):
+        try:
+            shm.direct_context(wrong, device="cpu")
+        except ValueError as refused:
+            assert why in str(refused), refused
+        else:
+            raise AssertionError("a direct_context was made where it does not hold")
     launch.context = shm.context(raw, device="cpu", direct_only=True)
     launch("add", word, 5, world.my_pe)
     assert word.tolist() == [5]
