@@ -145,7 +145,13 @@ class pe_set {
             const cpu_block mine(block_states[static_cast<unsigned>(pe) * g.blocks + block], rank, g.threads, block,
                                  g.blocks, &whole_grids[static_cast<std::size_t>(pe)]);
             try {
-              detail::run_member(mine, [&](const cpu_block& member) { body(member, context_of(pe)); });
+              detail::run_member(mine, [&](const cpu_block& member) {
+                const context ctx = context_of(pe);
+#if defined(PGAS_TEST_DIRECT)
+                if (ctx.flags_ == 0) return static_cast<void>(body(member, static_cast<context>(direct_context(ctx))));
+#endif
+                body(member, ctx);
+              });
             } catch (const detail::thread_ended&) {
               abort(static_cast<std::uint32_t>(pe) + 1);
             }
