@@ -22,17 +22,17 @@ struct parts_of_a_block {
 
   template <class Block>
   PGAS_FN void operator()(const Block& block, const context& world) const {
-    if (with_team(world, first.team).my_pe() < 0) return;
+    if (team_context(world, first.team).my_pe() < 0) return;
     const auto rank = static_cast<std::uint32_t>(block.thread_rank());
     const auto quarter = static_cast<std::uint32_t>(block.size()) / 4;
     const named_group part =
         rank < quarter ? named_group(1, quarter, rank) : named_group(9, 3 * quarter, rank - quarter);
     const exercise& mine = of(rank < quarter ? 0 : 1);
-    mine.everything(with_team(world, mine.team), part, 0);
+    mine.everything(team_context(world, mine.team), part, 0);
     block.sync();
     const warpgroup whole = this_warpgroup(block);
     const exercise& next = of(whole.meta_group_rank());
-    next.everything(with_team(world, next.team), whole, 1);
+    next.everything(team_context(world, next.team), whole, 1);
   }
 };
 
