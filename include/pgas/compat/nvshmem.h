@@ -28,6 +28,7 @@
 #endif
 
 // Macros that only these headers use.
+#undef PGAS_NVSHMEM_INLINE
 #undef PGAS_NVSHMEM_FN
 #undef PGAS_NVSHMEM_DEVICE_FN
 #undef PGAS_NVSHMEM_DEVICE_ONLY

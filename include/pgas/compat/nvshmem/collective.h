@@ -142,7 +142,7 @@ PGAS_NVSHMEM_BROADCAST(broadcastmem, void, PGAS_NVSHMEM_BYTES)
 
 /// Of two pairs (value, location) the one with the larger value; of equal values the one with the smaller location.
 struct pgas_nvshmem_maxloc {
-  PGAS_NVSHMEM_FN double2 operator()(const double2& a, const double2& b) const {
+  PGAS_NVSHMEM_INLINE double2 operator()(const double2& a, const double2& b) const {
     return b.x > a.x || (b.x == a.x && b.y < a.y) ? b : a;
   }
 };

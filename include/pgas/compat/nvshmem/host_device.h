@@ -25,23 +25,34 @@
 #if defined(PGAS_NVSHMEM_ON_DEVICE)
 
 #if defined(__CUDACC_RTC__)
-#define PGAS_NVSHMEM_FN __device__ PGAS_INLINED
+#define PGAS_NVSHMEM_INLINE __device__ PGAS_INLINED
 #else
-#define PGAS_NVSHMEM_FN __host__ __device__ PGAS_INLINED
+#define PGAS_NVSHMEM_INLINE __host__ __device__ PGAS_INLINED
 #endif
-#define PGAS_NVSHMEM_DEVICE_FN __device__ PGAS_INLINED
+// Functions of the interface are templates, of an argument that nobody gives: only those that are called are compiled.
+// There are thousands.
+#define PGAS_NVSHMEM_FN template <int pgas_if_called = 0> PGAS_NVSHMEM_INLINE
+#define PGAS_NVSHMEM_DEVICE_FN template <int pgas_if_called = 0> __device__ PGAS_INLINED
 #define PGAS_NVSHMEM_DEVICE_ONLY(...) __VA_ARGS__
 /// The context of all operations. With PGAS_NVSHMEM_DIRECT the program says that all PEs are reached by load and store.
 #if defined(PGAS_NVSHMEM_DIRECT)
-#define PGAS_NVSHMEM_CONTEXT pgas::direct_context(pgas_nvshmem_device_state.context)
+template <int>
+__device__ PGAS_INLINED pgas::direct_context pgas_nvshmem_context() {
+  return pgas::direct_context(pgas_nvshmem_device_state.context);
+}
 #else
-#define PGAS_NVSHMEM_CONTEXT pgas_nvshmem_device_state.context
+template <int>
+__device__ PGAS_INLINED const pgas::context& pgas_nvshmem_context() {
+  return pgas_nvshmem_device_state.context;
+}
 #endif
+#define PGAS_NVSHMEM_CONTEXT pgas_nvshmem_context<pgas_if_called>()
 /// The calling threads, by the name of their scope.
 #define PGAS_NVSHMEM_GROUP_warp pgas::this_warp(pgas::this_block())
 #define PGAS_NVSHMEM_GROUP_block pgas::this_block()
 
 #else
+#define PGAS_NVSHMEM_INLINE inline
 #define PGAS_NVSHMEM_FN inline
 #define PGAS_NVSHMEM_DEVICE_ONLY(...)
 #endif
@@ -58,8 +69,8 @@
 template <class Unit, int Units>
 struct pgas_nvshmem_units {
   static constexpr int count = Units;
-  static PGAS_NVSHMEM_FN Unit* at(void* p) { return static_cast<Unit*>(p); }
-  static PGAS_NVSHMEM_FN const Unit* at(const void* p) { return static_cast<const Unit*>(p); }
+  static PGAS_NVSHMEM_INLINE Unit* at(void* p) { return static_cast<Unit*>(p); }
+  static PGAS_NVSHMEM_INLINE const Unit* at(const void* p) { return static_cast<const Unit*>(p); }
 };
 template <int Bytes>
 struct pgas_nvshmem_element;
@@ -77,7 +88,7 @@ struct pgas_nvshmem_element<16> : pgas_nvshmem_units<uint64_t, 2> {};
 #if defined(PGAS_NVSHMEM_ON_DEVICE)
 
 /// Whether there is a team with this number.
-PGAS_NVSHMEM_DEVICE_FN bool pgas_nvshmem_has_team(nvshmem_team_t team) {
+__device__ PGAS_INLINED bool pgas_nvshmem_has_team(nvshmem_team_t team) {
   return team >= 0 && team < pgas_nvshmem_max_teams && pgas_nvshmem_device_state.teams[team].n_pes() != 0;
 }
 
