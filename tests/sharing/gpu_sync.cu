@@ -173,12 +173,14 @@ void graph(side& s) {
     // Both have seen the other's 10 before either sets its own back.
     s.mine().set(100 + round);
     s.theirs().wait_host(100 + round);
-    s.mine().set(200 + round);
-    s.theirs().wait_host(200 + round);
     if (s.maker) {
+      s.there.set(200 + round);
+      s.back.wait_host(200 + round);  // the other one no longer waits for what is taken back now
       s.back.set(0);
       s.there.set(0);
     } else {
+      s.there.wait_host(200 + round);
+      s.back.set(200 + round);
       while (s.there.query() >= 100) std::this_thread::yield();
     }
   }
