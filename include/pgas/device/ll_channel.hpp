@@ -281,7 +281,7 @@ template <PGAS_IS(ll_type) T, PGAS_IS(reduce_op<T>) Op>
   for (std::uint32_t first = 0; first < members; first += most) {
     const std::uint32_t count = members - first < most ? members - first : most;
     const auto member = static_cast<std::int32_t>(first);
-    detail::ll_value_of<T> data[batch];
+    detail::ll_value_of<T> data[batch]{};
     if (ctx.has_proxied()) PGAS_UNLIKELY {
       data[0] = channel.await(ctx, member);
     } else {
