@@ -158,6 +158,8 @@ class small_world {
  public:
   explicit small_world(std::int32_t n) : memory_(std::make_unique<area[]>(static_cast<std::size_t>(n))), n_(n) {
     controls_ = std::make_unique<control_block[]>(static_cast<std::size_t>(n));
+    copies_ = std::make_unique<context[]>(static_cast<std::size_t>(n));
+    for (std::int32_t pe = 0; pe < n; ++pe) copies_[static_cast<std::size_t>(pe)] = of(pe);
   }
   [[nodiscard]] context of(std::int32_t pe) {
     context c;
@@ -168,6 +170,7 @@ class small_world {
     c.my_slot_ = reinterpret_cast<std::uintptr_t>(&memory_[static_cast<std::size_t>(pe)]);
     c.control_ = &controls_[static_cast<std::size_t>(pe)];
     set_team(c, c.world());
+    c.copy_ = &copies_[static_cast<std::size_t>(pe)];
     return c;
   }
   [[nodiscard]] control_block& control(std::int32_t pe) { return controls_[static_cast<std::size_t>(pe)]; }
@@ -178,6 +181,7 @@ class small_world {
   };
   std::unique_ptr<area[]> memory_;
   std::unique_ptr<control_block[]> controls_;
+  std::unique_ptr<context[]> copies_;
   std::int32_t n_;
 };
 

@@ -29,8 +29,8 @@
 #else
 #define PGAS_NVSHMEM_INLINE __host__ __device__ PGAS_INLINED
 #endif
-// Functions of the interface are templates, of an argument that nobody gives: only those that are called are compiled.
-// There are thousands.
+// The interface has thousands of functions. As templates with a default argument they are compiled where a program calls
+// them, and only then.
 #define PGAS_NVSHMEM_FN template <int pgas_if_called = 0> PGAS_NVSHMEM_INLINE
 #define PGAS_NVSHMEM_DEVICE_FN template <int pgas_if_called = 0> __device__ PGAS_INLINED
 #define PGAS_NVSHMEM_DEVICE_ONLY(...) __VA_ARGS__
