@@ -29,10 +29,14 @@
 #else
 #define PGAS_NVSHMEM_INLINE __host__ __device__ PGAS_INLINED
 #endif
-// The interface has thousands of functions. As templates with a default argument they are compiled where a program calls
-// them, and only then.
-#define PGAS_NVSHMEM_FN template <int pgas_if_called = 0> PGAS_NVSHMEM_INLINE
-#define PGAS_NVSHMEM_DEVICE_FN template <int pgas_if_called = 0> __device__ PGAS_INLINED
+// The interface has thousands of functions. As templates with a default argument they are compiled where a program
+// calls them, and only then.
+#define PGAS_NVSHMEM_FN             \
+  template <int pgas_if_called = 0> \
+  PGAS_NVSHMEM_INLINE
+#define PGAS_NVSHMEM_DEVICE_FN      \
+  template <int pgas_if_called = 0> \
+  __device__ PGAS_INLINED
 #define PGAS_NVSHMEM_DEVICE_ONLY(...) __VA_ARGS__
 /// The context of all operations. With PGAS_NVSHMEM_DIRECT the program says that all PEs are reached by load and store.
 #if defined(PGAS_NVSHMEM_DIRECT)
