@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import pgas
+from pgas import _struct_offsets
 
 DTYPES = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64", "complex64",
           "complex128", "bool")
@@ -112,7 +113,7 @@ def test_a_number_that_does_not_fit(world):
 
 
 def test_the_context_is_bytes(world):
-    assert len(world.context.bytes) == 96 and world.context.bytes == world.context.bytes
+    assert len(world.context.bytes) == _struct_offsets.CONTEXT_BYTES and world.context.bytes == world.context.bytes
     argument = np.array([world.context.bytes], dtype=f"V{len(world.context.bytes)}")[0]
     assert argument.tobytes() == world.context.bytes
 
