@@ -92,7 +92,7 @@ class ll_channel {
   PGAS_FN ~ll_channel() { detail::store_progress(in_, now_); }
 
   // For the library's own use.
-  static constexpr std::uint32_t turn = detail::packets_of_value<T> * detail::packets_in_line;
+  static constexpr std::uint32_t turn = detail::packets_of_value<T> * detail::packets_in_line;  ///< from turn to turn
   detail::vec16* in_;
   detail::vec16* out_;    ///< the places there by the address that they have here
   detail::vec16* there_;  ///< the same as an address; null where load and store don't get there
@@ -179,7 +179,7 @@ class ll_team_channel {
   PGAS_FN ~ll_team_channel() { detail::store_progress(places_, {now_.sent - 1, now_.received}); }
 
   // For the library's own use.
-  static constexpr std::uint32_t packets = detail::packets_of_value<T>;
+  static constexpr std::uint32_t packets = detail::packets_of_value<T>;      ///< of a message
   static constexpr std::uint32_t apart = packets * detail::packets_in_line;  ///< from one member's place to the next
   /// The place of this round for messages of member `from`.
   [[nodiscard]] PGAS_FN detail::vec16* place(std::int32_t from) const {
