@@ -8,8 +8,8 @@
 
 #include "common/join_step_hook.hpp"
 #include "common/unique_fd.hpp"
-#include "host/control/control_plane.hpp"
 #include "host/config/read_environment.hpp"
+#include "host/control/control_plane.hpp"
 #include "host/error/device_failure.hpp"
 #include "host/heap/heap_parameters.hpp"
 #include "host/team/launch_kernel_registry.hpp"
@@ -137,7 +137,8 @@ void world_state::connect_proxied_peers() {
     pes_[pe].direct = false;
     pes_[pe].route = "proxy over " + proxied_->through().transport_name();
   }
-  if (how.me == 0 && lacks_queue_for_proxy(device_->properties(), config_detail::setting_of_others("CUDA_DEVICE_MAX_CONNECTIONS")))
+  if (how.me == 0 &&
+      lacks_queue_for_proxy(device_->properties(), config_detail::setting_of_others("CUDA_DEVICE_MAX_CONNECTIONS")))
     log_.warn(
         "some PEs are reached by proxies under MPS, where CUDA gives a process few hardware queues: kernels that wait "
         "in two streams or more can keep the proxy's kernel from running, and wait for ever. Set "

@@ -104,9 +104,10 @@ void state_registry::write(unit& copy, const pgas_nvshmem_state& state) const {
   const int status = copy.set(&state);
   copy.stale = status != 0;
   if (status == pgas_nvshmem_not_direct)
-    throw error(code::peer_unreachable,
-                "a part of the program is compiled with PGAS_NVSHMEM_DIRECT, but load and store do not reach all PEs of "
-                "this job, or not at evenly spaced addresses: compile it without PGAS_NVSHMEM_DIRECT");
+    throw error(
+        code::peer_unreachable,
+        "a part of the program is compiled with PGAS_NVSHMEM_DIRECT, but load and store do not reach all PEs of "
+        "this job, or not at evenly spaced addresses: compile it without PGAS_NVSHMEM_DIRECT");
   if (status != 0)
     throw error(
         code::device_failed,
