@@ -32,7 +32,7 @@ FLAG_PROXY = 4
 ROUTES_SLOTS = 0
 ROUTES_PROXIED = -2147483648
 
-# detail::team_layout: the state of a team in each member's slot
+# detail::team_state_layout: the state of a team in each member's slot
 MEMBER_BYTES = 16
 MEMBER_WAITED = 8
 CHANNEL_BYTES_OF_MEMBER = 32

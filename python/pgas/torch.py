@@ -23,7 +23,7 @@ from typing import Any, NoReturn
 import torch
 import torch.distributed as dist
 
-from . import _core, _torch_build, _torch_launch
+from . import _core, _load_torch_backend, _torch_process_group
 from ._collectives import _operation
 from ._error import Error
 from ._join import join
@@ -75,7 +75,7 @@ def enable(world: World | None = None, *, group: Any = None) -> World:
             device = torch.cuda.current_device() if torch.cuda.is_available() else None
             world = join(group=group, device=device, like="torch")
         if _extension is None:
-            _extension = _torch_build.load()
+            _extension = _load_torch_backend.load()
         _groups.clear()
         _staged.clear()
         _world = world
@@ -89,7 +89,7 @@ def init_process_group(backend: str = "gloo", *, device: int | None = None, **op
 
     device: the number of the GPU, which becomes torch's current one; else the one that the program has set, or one by the rank on its
     host. The rest is torch's. Ranks of one GPU can't have "nccl"."""
-    return enable(_torch_launch.join_with_process_group(backend, device, options))
+    return enable(_torch_process_group.join_with_process_group(backend, device, options))
 
 
 def _block_of(address: int) -> tuple[int, int] | None:

@@ -2,7 +2,7 @@
 /// One-sided operations as the host library hands them to a backend.
 #pragma once
 
-#include "pgas/detail/word_operation.hpp"
+#include "pgas/detail/datatype_and_update.hpp"
 #include "pgas/device/context.hpp"
 #include "pgas/signal_types.hpp"
 

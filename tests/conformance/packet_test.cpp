@@ -88,7 +88,7 @@ void run_rounds(const team_shape& shape, grid_shape grid, std::uint32_t first, i
   pe_set pes(shape.n_pes, {.checks = checks});
   const auto n = static_cast<std::int32_t>(shape.members.size());
   const test_team team = make_team(pes, shape.members, shape.as_list);
-  const sym<std::uint32_t> count{team.state + detail::team_layout::packets(n, test_team::channels, of_host)};
+  const sym<std::uint32_t> count{team.state + detail::team_state_layout::packets(n, test_team::channels, of_host)};
   for (int pe = 0; pe < pes.n_pes(); ++pe) pes.write(pe, count, &first, 1);
   const std::size_t words = packet_rounds::most * shape.members.size();
   const packet_rounds body{team,

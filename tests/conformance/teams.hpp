@@ -30,7 +30,7 @@ struct test_team {
     view.state_offset_ = state;
     if (listed != 0) {
       view.members_ =
-          reinterpret_cast<const std::int32_t*>(ctx.my_slot_ + state + detail::team_layout::list(n, channels));
+          reinterpret_cast<const std::int32_t*>(ctx.my_slot_ + state + detail::team_state_layout::list(n, channels));
     }
     view.my_pe_ = view.member(ctx.my_pe());
     return view;
@@ -44,12 +44,12 @@ inline test_team make_team(pe_set& pes, const std::vector<std::int32_t>& members
   for (std::int32_t i = 0; i < n; ++i) {
     if (members[static_cast<std::size_t>(i)] != members[0] + i * stride) as_list = true;
   }
-  const std::uint64_t bytes = detail::team_layout::bytes(n, test_team::channels, as_list);
+  const std::uint64_t bytes = detail::team_state_layout::bytes(n, test_team::channels, as_list);
   const sym<std::byte> state = pes.allocate<std::byte>(bytes);
   if (as_list) {
     for (int pe = 0; pe < pes.n_pes(); ++pe) {
-      pes.write(pe, sym<std::int32_t>{state.offset + detail::team_layout::list(n, test_team::channels)}, members.data(),
-                members.size());
+      pes.write(pe, sym<std::int32_t>{state.offset + detail::team_state_layout::list(n, test_team::channels)},
+                members.data(), members.size());
     }
   }
   write_plans(pes, members, state.offset, test_team::channels);

@@ -104,7 +104,7 @@ void barrier_ends(bool order, scope by) {
     EXPECT_EQ(r.what, order ? operation::barrier : operation::sync);
     EXPECT_TRUE(r.why == failure::timed_out || r.why == failure::aborted);
     EXPECT_EQ(r.pe, 2);
-    EXPECT_EQ(r.heap_offset, detail::internal_area::world_state + detail::team_layout::arrived(2));
+    EXPECT_EQ(r.heap_offset, detail::internal_area::world_state + detail::team_state_layout::arrived(2));
     EXPECT_EQ(r.expected, 1u);
     EXPECT_EQ(r.seen, 0u);
   }

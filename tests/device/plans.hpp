@@ -27,7 +27,7 @@ void write_plans(Pes& pes, const std::vector<std::int32_t>& members, std::uint64
   for (int pe = 0; pe < n_pes; ++pe) {
     std::fill(plan.begin(), plan.end(), 0);
     detail::team_hierarchy::write(plan.data(), members.data(), n, pe, domain_of.data(), slot_of.data());
-    pes.write(pe, sym<std::int32_t>{state + detail::team_layout::plan(n, channels)}, plan.data(), plan.size());
+    pes.write(pe, sym<std::int32_t>{state + detail::team_state_layout::plan(n, channels)}, plan.data(), plan.size());
   }
 }
 

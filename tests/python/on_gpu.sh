@@ -156,7 +156,7 @@ done
 symm_mem="torch"
 if ! ls "$temporary"/site/pgas/_torch_backend.*.so >/dev/null 2>&1; then
   if command -v "${CXX:-c++}" >/dev/null; then
-    program "pgas.torch is compiled" 200 torch "" "$python" -c "import pgas._torch_build as build; build.load()"
+    program "pgas.torch is compiled" 200 torch "" "$python" -c "import pgas._load_torch_backend as build; build.load()"
   else
     symm_mem="torch c++"  # is no module, so the programs are skipped
   fi

@@ -14,7 +14,7 @@ PROGRAM = pathlib.Path(__file__).parent / "pe" / "torch_symm_mem.py"
 def compiled():
     """The extension, once, before many processes ask for it."""
     pytest.importorskip("torch")
-    run([sys.executable, "-c", "import pgas._torch_build; pgas._torch_build.load()"], timeout=300).check()
+    run([sys.executable, "-c", "import pgas._load_torch_backend; pgas._load_torch_backend.load()"], timeout=300).check()
 
 
 @pytest.mark.parametrize("n", [1, 2, 4])

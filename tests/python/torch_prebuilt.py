@@ -15,7 +15,7 @@ import zipfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = """
 import pathlib, sys
-import pgas._torch_build, pgas.torch
+import pgas._load_torch_backend, pgas.torch
 import torch.distributed as dist, torch.distributed._symmetric_memory as symm_mem
 pgas.torch.init_process_group()
 x = symm_mem.empty(16).fill_(7)

@@ -80,9 +80,9 @@ class attempt {
     for (std::uint32_t t = 0; t < n_teams; ++t) {
       const team_plan& plan = program_.teams()[t];
       const auto n = static_cast<std::int32_t>(plan.members.size());
-      const std::uint64_t bytes = detail::team_layout::bytes(n, detail::default_channels, plan.listed);
-      const sym<unsigned char> state = pes_.allocate<unsigned char>(bytes, detail::team_layout::line);
-      const sym<std::int32_t> list{state.offset + detail::team_layout::list(n, detail::default_channels)};
+      const std::uint64_t bytes = detail::team_state_layout::bytes(n, detail::default_channels, plan.listed);
+      const sym<unsigned char> state = pes_.allocate<unsigned char>(bytes, detail::team_state_layout::line);
+      const sym<std::int32_t> list{state.offset + detail::team_state_layout::list(n, detail::default_channels)};
       pgas_test::write_plans(pes_, plan.members, state.offset, detail::default_channels);
       for (int pe = 0; pe < choice_.pes; ++pe) {
         team_view view;

@@ -3,7 +3,7 @@
 /// block around it: what the host tells running kernels.
 #pragma once
 
-#include "pgas/detail/word_operation.hpp"
+#include "pgas/detail/datatype_and_update.hpp"
 
 namespace pgas::detail {
 

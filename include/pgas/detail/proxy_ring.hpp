@@ -16,7 +16,7 @@
 /// where a parity bit in each 16 bytes would rely on 16-byte stores being atomic.)
 #pragma once
 
-#include "pgas/detail/word_operation.hpp"
+#include "pgas/detail/datatype_and_update.hpp"
 
 namespace pgas::detail {
 

@@ -27,8 +27,8 @@
 #pragma once
 
 #include "pgas/device/barrier.hpp"
-#include "pgas/device/impl/copy/collective_copy.hpp"
-#include "pgas/device/impl/ll/ll_copy.hpp"
+#include "pgas/device/impl/copy/member_copies.hpp"
+#include "pgas/device/impl/ll/ll_collective.hpp"
 #include "pgas/device/reduce.hpp"
 #include "pgas/device/scan.hpp"
 #include "pgas/type_requirements.hpp"

@@ -11,8 +11,8 @@ namespace pgas {
 
 namespace detail {
 
-/// Changes whenever pgas::context or a struct of detail/failure_record.hpp or detail/team_layout.hpp changes its layout
-/// or meaning.
+/// Changes whenever pgas::context or a struct of detail/failure_record.hpp or detail/team_state_layout.hpp changes its
+/// layout or meaning.
 inline constexpr std::uint32_t abi_version = 11;
 
 /// The distance in slots from this PE's slot to that of member `pe` of a team, where arithmetic does not tell: the team

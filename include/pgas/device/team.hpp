@@ -4,7 +4,7 @@
 #pragma once
 
 #include "pgas/detail/compiler.hpp"
-#include "pgas/detail/team_layout.hpp"
+#include "pgas/detail/team_state_layout.hpp"
 
 namespace pgas {
 
@@ -51,7 +51,7 @@ class team_view {
 
   /// For the library's own use: the state of this view's channel, from the start of each slot.
   [[nodiscard]] PGAS_HD std::uint64_t channel_offset() const {
-    return state_offset_ + detail::team_layout::channel_bytes(n_pes_) * static_cast<std::uint64_t>(channel_);
+    return state_offset_ + detail::team_state_layout::channel_bytes(n_pes_) * static_cast<std::uint64_t>(channel_);
   }
 
   // Plain members, filled by the host library; programs use the functions above.
@@ -61,7 +61,7 @@ class team_view {
   std::int32_t my_pe_ = -1;
   std::int32_t n_channels_ = 0;
   std::int32_t channel_ = 0;
-  std::uint64_t state_offset_ = 0;    ///< of its detail::team_layout from the start of each slot
+  std::uint64_t state_offset_ = 0;    ///< of its detail::team_state_layout from the start of each slot
   std::uint64_t staging_offset_ = 0;  ///< of its detail::oneshot_staging; 0: it has none, or is not the host's view
   const std::int32_t* members_ = nullptr;  ///< in this PE's slot; null where start_ and stride_ suffice
 };

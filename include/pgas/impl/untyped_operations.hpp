@@ -5,7 +5,7 @@
 #include <bit>
 #include <cstddef>
 
-#include "pgas/detail/word_operation.hpp"
+#include "pgas/detail/datatype_and_update.hpp"
 #include "pgas/signal_types.hpp"
 #include "pgas/world.hpp"
 

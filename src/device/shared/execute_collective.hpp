@@ -2,7 +2,7 @@
 /// A collective_request executed by the device operations. Both backends use it: one calls, one launches.
 #pragma once
 
-#include "device/shared/word_barrier.hpp"
+#include "device/shared/signal_barrier.hpp"
 #include "pgas/device/collective.hpp"
 #include "pgas/device/impl/reduce/collective_request.hpp"
 #include "pgas/device/impl/reduce/reduce_loop.hpp"

@@ -8,7 +8,7 @@
 
 #include "device/cpu_grid.hpp"
 #include "host/team/grid_state_pool.hpp"
-#include "host/team/launch_kernel_registry.hpp"
+#include "host/team/launch_kernel_preload.hpp"
 #include "host/team/world_state.hpp"
 #include "host/topology/block_limits.hpp"
 
@@ -23,9 +23,9 @@ unsigned block_threads(const world_state& state, unsigned threads) {
 }  // namespace
 
 registered_kernel::registered_kernel(std::size_t (*load)()) : load_(load) {
-  launch_kernel_registry::of_process().add(load);
+  launch_kernel_preload::of_process().add(load);
 }
-registered_kernel::~registered_kernel() { launch_kernel_registry::of_process().remove(load_); }
+registered_kernel::~registered_kernel() { launch_kernel_preload::of_process().remove(load_); }
 
 device_guard::device_guard(world& w) : world_(w) { w.state().device().push_context(); }
 device_guard::~device_guard() { world_.state().device().pop_context(); }

@@ -5,7 +5,7 @@
 
 #include "common/check_struct_size.hpp"
 #include "common/join_step_hook.hpp"
-#include "host/config/bootstrap_options.hpp"
+#include "host/config/make_bootstrap_options.hpp"
 #include "host/team/team_state.hpp"
 #include "host/team/world_state.hpp"
 #include "host/topology/p2p_setting.hpp"

@@ -8,7 +8,7 @@
 
 #include "host/control/control_group.hpp"
 #include "host/heap/offset_allocator.hpp"
-#include "pgas/detail/team_layout.hpp"
+#include "pgas/detail/team_state_layout.hpp"
 
 namespace pgas::detail {
 
@@ -56,7 +56,7 @@ heap_parameters agree_on_parameters(const control_group& everyone, const device&
 
 first_allocation::first_allocation(int n)
     : states(internal_area::bytes(n) + 2 * oneshot_staging::bytes),
-      bytes(states + std::min(64 * team_layout::bytes(n, default_channels, true), std::uint64_t{6} << 20)) {}
+      bytes(states + std::min(64 * team_state_layout::bytes(n, default_channels, true), std::uint64_t{6} << 20)) {}
 
 heap_parameters with_strides(heap_parameters parameters, int slots, const first_allocation& first) {
   const auto twice = [](std::uint64_t bytes) { return 2 * std::bit_ceil(bytes); };

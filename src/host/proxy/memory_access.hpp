@@ -9,7 +9,7 @@
 #include <span>
 
 #include "device/operation_request.hpp"
-#include "pgas/detail/word_operation.hpp"
+#include "pgas/detail/datatype_and_update.hpp"
 
 namespace pgas::detail {
 

@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "pgas/detail/word_operation.hpp"
+#include "pgas/detail/datatype_and_update.hpp"
 
 namespace pgas::detail {
 

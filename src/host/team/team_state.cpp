@@ -83,7 +83,7 @@ void team_state::write_members() {
   write_hierarchy();
   if (evenly_spaced(*group_, view_)) return;
   std::byte* const slot = world_.heap().slot(world_.context().my_pe());
-  std::byte* const list = slot + view_.state_offset_ + team_layout::list(view_.n_pes(), view_.n_channels());
+  std::byte* const list = slot + view_.state_offset_ + team_state_layout::list(view_.n_pes(), view_.n_channels());
   view_.members_ = reinterpret_cast<const std::int32_t*>(list);
   world_.device().copy(list, members().data(), members().size_bytes(), nullptr);
   world_.synchronize(nullptr);
@@ -97,7 +97,7 @@ void team_state::write_hierarchy() {
   team_hierarchy::write(hierarchy.data(), members().data(), view_.n_pes(), me, domains.numbers().data(),
                         world_.heap().distances().data());
   std::byte* const at =
-      world_.heap().slot(me) + view_.state_offset_ + team_layout::plan(view_.n_pes(), view_.n_channels());
+      world_.heap().slot(me) + view_.state_offset_ + team_state_layout::plan(view_.n_pes(), view_.n_channels());
   world_.device().copy(at, hierarchy.data(), hierarchy.size() * sizeof(std::int32_t), nullptr);
   world_.synchronize(nullptr);
 }
@@ -112,29 +112,29 @@ pgas::context team_state::context() const {
 const pgas::context* team_state::context_copy() const {
   const std::byte* const slot = world_.heap().slot(world_.context().my_pe());
   return reinterpret_cast<const pgas::context*>(slot + view_.state_offset_ +
-                                                team_layout::context_copy(view_.n_pes(), view_.n_channels()));
+                                                team_state_layout::context_copy(view_.n_pes(), view_.n_channels()));
 }
 
 void team_state::write_context(const pgas::context& ctx) {
-  static_assert(sizeof ctx <= team_layout::line);
+  static_assert(sizeof ctx <= team_state_layout::line);
   world_.device().copy(const_cast<pgas::context*>(context_copy()), &ctx, sizeof ctx, nullptr);
   world_.synchronize(nullptr);
 }
 
 void team_state::place_state() {
   const bool listed = !evenly_spaced(*group_, view_);
-  const std::size_t bytes = team_layout::bytes(view_.n_pes(), view_.n_channels(), listed);
+  const std::size_t bytes = team_state_layout::bytes(view_.n_pes(), view_.n_channels(), listed);
   std::byte* const slot = world_.heap().slot(world_.context().my_pe());
   state_offset_ = world_.team_states().take(*group_, bytes);
-  view_.state_offset_ =
-      state_offset_
-          ? *state_offset_
-          : static_cast<std::uint64_t>(static_cast<std::byte*>(memory_->allocate(bytes, team_layout::line)) - slot);
+  view_.state_offset_ = state_offset_
+                            ? *state_offset_
+                            : static_cast<std::uint64_t>(
+                                  static_cast<std::byte*>(memory_->allocate(bytes, team_state_layout::line)) - slot);
 }
 
 void team_state::clear_state() {
   std::byte* const slot = world_.heap().slot(world_.context().my_pe());
-  const std::size_t bytes = team_layout::list(view_.n_pes(), view_.n_channels());
+  const std::size_t bytes = team_state_layout::list(view_.n_pes(), view_.n_channels());
   world_.device().fill(slot + view_.state_offset_, 0, bytes, nullptr);
   world_.synchronize(nullptr);
   write_members();

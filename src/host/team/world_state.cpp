@@ -12,10 +12,10 @@
 #include "host/control/control_plane.hpp"
 #include "host/error/device_failure.hpp"
 #include "host/heap/heap_parameters.hpp"
-#include "host/team/launch_kernel_registry.hpp"
+#include "host/team/launch_kernel_preload.hpp"
 #include "host/team/team_state.hpp"
 #include "host/topology/block_limits.hpp"
-#include "host/topology/device_info.hpp"
+#include "host/topology/device_descriptor.hpp"
 
 namespace pgas::detail {
 
@@ -66,7 +66,7 @@ void world_state::free_control() noexcept {
 void world_state::choose_device() {
   join_step("device");
   const int me = control_plane_->my_pe();
-  device_info mine;
+  device_descriptor mine;
   mine.kind = settings_.heap;
   if (settings_.heap != heap_kind::host) {
     try {
@@ -77,14 +77,14 @@ void world_state::choose_device() {
     }
   }
   const std::vector<contribution> all = control_plane_->all_gather(encode(mine));
-  std::vector<device_info> infos;
+  std::vector<device_descriptor> infos;
   for (std::size_t pe = 0; pe < all.size(); ++pe)
-    infos.push_back(decode_device_info(all[pe].bytes, static_cast<int>(pe)));
+    infos.push_back(decode_device_descriptor(all[pe].bytes, static_cast<int>(pe)));
   const auto index_of = [&](auto&& wanted) {
     return static_cast<int>(std::find_if(infos.begin(), infos.end(), wanted) - infos.begin());
   };
   const int n = static_cast<int>(infos.size());
-  const int different = index_of([&](const device_info& o) { return o.kind != infos[0].kind; });
+  const int different = index_of([&](const device_descriptor& o) { return o.kind != infos[0].kind; });
   if (different < n)
     throw error(
         code::mixed_heaps,
@@ -92,7 +92,7 @@ void world_state::choose_device() {
                     to_string(infos[0].kind), different, to_string(infos[static_cast<std::size_t>(different)].kind)),
         different);
   const int without =
-      settings_.heap == heap_kind::host ? 0 : index_of([](const device_info& o) { return !o.refusal.empty(); });
+      settings_.heap == heap_kind::host ? 0 : index_of([](const device_descriptor& o) { return !o.refusal.empty(); });
   if (settings_.heap == heap_kind::cuda && without < n)
     throw error(code::device_unavailable,
                 fmt::format("PGAS_HEAP=cuda, but PE {} has no GPU to use: {}", without,
@@ -100,17 +100,18 @@ void world_state::choose_device() {
                 without);
   if (without < n) {
     // A world has one kind of heap. A warning where only some PEs lack a GPU.
-    const bool some = std::any_of(infos.begin(), infos.end(), [](const device_info& o) { return o.refusal.empty(); });
+    const bool some =
+        std::any_of(infos.begin(), infos.end(), [](const device_descriptor& o) { return o.refusal.empty(); });
     if (settings_.heap == heap_kind::automatic && me == 0 && some)
       log_.warn("host heap for all PEs, because PE {} has no GPU to use: {}", without,
                 infos[static_cast<std::size_t>(without)].refusal);
     device_ = make_cpu_device();
-    for (device_info& info : infos) info.properties = device_->properties();
+    for (device_descriptor& info : infos) info.properties = device_->properties();
   }
-  if (device_->properties().kind != heap_kind::host) launch_kernel_registry::of_process().preload(*device_);
+  if (device_->properties().kind != heap_kind::host) launch_kernel_preload::of_process().preload(*device_);
   std::vector<device_user> users;
   for (int pe = 0; pe < n; ++pe) {
-    const device_info& info = infos[static_cast<std::size_t>(pe)];
+    const device_descriptor& info = infos[static_cast<std::size_t>(pe)];
     const peer_info& peer = control_plane_->peer(pe);
     pes_.push_back({peer.host, peer.pid, peer.local_rank, info.properties.name, info.properties.uuid, true,
                     "load and store", false});
@@ -169,7 +170,7 @@ void world_state::build_heap() {
   const int me = control_plane_->my_pe();
   const int n = control_plane_->n_pes();
   const first_allocation first(n);
-  team_states_ = std::make_unique<group_offset_allocator>(first.states, first.bytes, team_layout::line);
+  team_states_ = std::make_unique<group_offset_allocator>(first.states, first.bytes, team_state_layout::line);
   void* area = heap_->allocate(first.bytes, 512);
   if (area != heap_->slot(me))
     throw error(code::address_space,

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "pgas/detail/team_layout.hpp"
+#include "pgas/detail/team_state_layout.hpp"
 
 namespace pgas::detail {
 
@@ -33,7 +33,7 @@ bool takes_turns(std::span<const device_user> users, std::size_t me) {
 }
 
 unsigned max_collective_blocks(std::span<const device_user> users) {
-  unsigned blocks = team_layout::most_blocks;
+  unsigned blocks = team_state_layout::most_blocks;
   for (std::size_t pe = 0; pe < users.size(); ++pe) {
     const unsigned has = users[pe].info.properties.multiprocessors;
     if (has != 0) blocks = std::min(blocks, std::max(1u, has / (2 * concurrent_pes(users, pe))));

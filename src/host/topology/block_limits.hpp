@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "host/topology/device_info.hpp"
+#include "host/topology/device_descriptor.hpp"
 #include "pgas/detail/launch_kernel.hpp"
 
 namespace pgas::detail {

@@ -1,5 +1,5 @@
-// Prints python/pgas/_struct_offsets.py: what kernels written in Python know of the structs that the library and its kernels
-// share. The test python.layout compares; after a change of a struct, `build/cpu/bin/pgas_python_layout >
+// Prints python/pgas/_struct_offsets.py: what kernels written in Python know of the structs that the library and its
+// kernels share. The test python.layout compares; after a change of a struct, `build/cpu/bin/pgas_python_layout >
 // python/pgas/_struct_offsets.py` brings it up to date.
 #include <cstddef>
 #include <cstdio>
@@ -58,12 +58,12 @@ void print_context() {
 }
 
 void print_state() {
-  std::puts("\n# detail::team_layout: the state of a team in each member's slot");
-  print("MEMBER_BYTES", team_layout::member_bytes);
+  std::puts("\n# detail::team_state_layout: the state of a team in each member's slot");
+  print("MEMBER_BYTES", team_state_layout::member_bytes);
   print("MEMBER_WAITED", offsetof(member_words, waited));
-  print("CHANNEL_BYTES_OF_MEMBER", team_layout::domain(1));
+  print("CHANNEL_BYTES_OF_MEMBER", team_state_layout::domain(1));
   print("CHANNEL_BYTES_BESIDES", sizeof(domain_words));
-  print("CHANNEL_LINE", team_layout::line);
+  print("CHANNEL_LINE", team_state_layout::line);
   print("FAILURE_CLAIM", internal_area::failure_claim);
 }
 

@@ -49,7 +49,7 @@ TEST(kernel_list, blocks_come_with_the_data) {
   team_view team;
   team.n_pes_ = 4;
   collective_request request;
-  request.most_blocks = team_layout::most_blocks;
+  request.most_blocks = team_state_layout::most_blocks;
   EXPECT_EQ(cuda::blocks_for(request, team), 1u);
   request.what = collective_kind::reduce;
   request.element_bytes = 4;
@@ -58,7 +58,7 @@ TEST(kernel_list, blocks_come_with_the_data) {
   request.count = 50'000;  // 400 kB in and out
   EXPECT_EQ(cuda::blocks_for(request, team), 13u);
   request.count = std::size_t{1} << 40;
-  EXPECT_EQ(cuda::blocks_for(request, team), team_layout::most_blocks);
+  EXPECT_EQ(cuda::blocks_for(request, team), team_state_layout::most_blocks);
   request.most_blocks = 8;  // where PEs share a GPU
   EXPECT_EQ(cuda::blocks_for(request, team), 8u);
 }
@@ -67,13 +67,13 @@ TEST(kernel_list, blocks_are_as_many_as_pushes_need) {
   team_view team;
   team.staging_offset_ = 1 << 20;
   collective_request request;
-  request.most_blocks = team_layout::most_blocks;
+  request.most_blocks = team_state_layout::most_blocks;
   request.what = collective_kind::reduce;
   request.element_bytes = 4;
   const float* const src = nullptr;  // as aligned as allocations are
   for (const int n : {2, 3, 4, 7, 8, 64}) {
     team.n_pes_ = n;
-    const std::size_t most = (std::size_t{team_layout::most_blocks} << log2_oneshot_bytes(n)) / 4;
+    const std::size_t most = (std::size_t{team_state_layout::most_blocks} << log2_oneshot_bytes(n)) / 4;
     for (const std::size_t count : {std::size_t{1}, most / 7, most / 2 + 1, most - 1, most, most + 1}) {
       request.count = count;
       const partition all = block_partition(src, count, cuda::blocks_for(request, team));

@@ -105,7 +105,8 @@ TEST(team, offsets_are_the_same_on_members_and_never_shared_by_two_teams) {
       if (!t) continue;
       const team_view view = t.view();
       const std::uint64_t begin = view.state_offset_;
-      const std::uint64_t end = begin + detail::team_layout::bytes(2, view.n_channels(), view.members_ != nullptr);
+      const std::uint64_t end =
+          begin + detail::team_state_layout::bytes(2, view.n_channels(), view.members_ != nullptr);
       for (const auto& [from, to] : ranges) EXPECT_TRUE(end <= from || begin >= to);
       for (const detail::contribution& theirs : t.state().group().all_gather(std::as_bytes(std::span(&begin, 1)))) {
         std::uint64_t there = 0;

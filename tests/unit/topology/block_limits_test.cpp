@@ -7,11 +7,11 @@ namespace pgas::unit_test {
 namespace {
 
 using detail::blocks_beside_proxy;
-using detail::device_info;
+using detail::device_descriptor;
 using detail::device_user;
 
-device_info info_of(const std::string& uuid, unsigned multiprocessors, bool side_by_side = false) {
-  device_info info;
+device_descriptor info_of(const std::string& uuid, unsigned multiprocessors, bool side_by_side = false) {
+  device_descriptor info;
   info.kind = heap_kind::cuda;
   info.properties.name = "GPU";
   info.properties.uuid = uuid;
@@ -113,7 +113,7 @@ TEST(concurrent_pes, the_smallest_part_holds_the_blocks_of_all) {
 }
 
 TEST(concurrent_pes, pes_of_one_process_share_what_it_has) {
-  const device_info info = info_of("a", 132);
+  const device_descriptor info = info_of("a", 132);
   const std::vector<device_user> users = {{0, 1, info}, {0, 1, info}, {0, 2, info}};
   EXPECT_EQ(concurrent_pes(users, 0), 2u);
   EXPECT_EQ(concurrent_pes(users, 2), 1u);
@@ -122,7 +122,7 @@ TEST(concurrent_pes, pes_of_one_process_share_what_it_has) {
 TEST(max_collective_blocks, the_smallest_device_decides_for_all) {
   EXPECT_EQ(max_collective_blocks(std::vector<device_user>{{0, 1, info_of("a", 132)}, {1, 1, info_of("b", 16)}}), 8u);
   EXPECT_EQ(max_collective_blocks(std::vector<device_user>{{0, 1, info_of("a", 1)}}), 1u);
-  EXPECT_EQ(max_collective_blocks(std::vector<device_user>{{0, 1, device_info{}}}), 32u);  // the host
+  EXPECT_EQ(max_collective_blocks(std::vector<device_user>{{0, 1, device_descriptor{}}}), 32u);  // the host
 }
 
 }  // namespace

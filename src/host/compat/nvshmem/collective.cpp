@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "host/compat/nvshmem/host_library.hpp"
+#include "host/compat/nvshmem/shared_declarations.hpp"
 
 namespace pgas::compat {
 
@@ -99,7 +99,7 @@ int pgas_nvshmem_collective(compat::when when, const compat::collective_call* as
   return to_nvshmemx_status(when.function, [&] {
     host_call here(when);
     const team& of = runtime::instance().team(asked->team);
-    if (here.on() == nullptr) follow_default_stream(here.world());
+    if (here.on() == nullptr) wait_for_default_stream(here.world());
     if (asked->what == collective::barrier || asked->what == collective::sync)
       synchronize(of, here.on(), asked->what);
     else
@@ -110,7 +110,7 @@ int pgas_nvshmem_collective(compat::when when, const compat::collective_call* as
 void pgas_nvshmem_barrier_all(compat::when when, collective what) {
   or_global_exit(when.function, [&] {
     host_call here(when);
-    if (here.on() == nullptr) follow_default_stream(here.world());
+    if (here.on() == nullptr) wait_for_default_stream(here.world());
     synchronize(here.world().team(), here.on(), what);
   });
 }

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "host/compat/nvshmem/host_library.hpp"
+#include "host/compat/nvshmem/shared_declarations.hpp"
 #include "pgas/compat/nvshmem/host_api.h"
 #include "pgas/detail/launch_kernel.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "host/compat/nvshmem/cuda_driver.hpp"
 #include "host/compat/nvshmem/device_state.hpp"
-#include "host/compat/nvshmem/host_library.hpp"
+#include "host/compat/nvshmem/shared_declarations.hpp"
 #include "pgas/compat/nvshmem/host_api.h"
 
 namespace pgas::compat {
@@ -38,7 +38,7 @@ void start(std::unique_ptr<bootstrap> exchange, int device) {
   request.deferred = device < 0 && current_device() < 0;
   request.joined = [device](world& joined) {
     check_device(joined, device);
-    create_team_init(joined);
+    create_member_gathering(joined);
     publish_state(joined);
   };
   request.leaving = [] {

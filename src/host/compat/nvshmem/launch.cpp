@@ -1,7 +1,7 @@
 // The library's part of nvshmemx_collective_launch: how many blocks fit, and why a launch failed.
 #include <fmt/format.h>
 
-#include "host/compat/nvshmem/host_library.hpp"
+#include "host/compat/nvshmem/shared_declarations.hpp"
 #include "pgas/detail/launch_kernel.hpp"
 
 namespace pgas::compat {

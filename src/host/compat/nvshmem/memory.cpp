@@ -5,7 +5,7 @@
 #include <mutex>
 #include <numeric>
 
-#include "host/compat/nvshmem/host_library.hpp"
+#include "host/compat/nvshmem/shared_declarations.hpp"
 #include "pgas/compat/nvshmem/host_api.h"
 #include "pgas/compat/nvshmem/qp.h"
 #include "pgas/registration.hpp"
@@ -53,7 +53,7 @@ local_registrations& registered() {
 /// Allocates, then a barrier: no PE returns before all have called, as OpenSHMEM has it.
 void* allocate(std::size_t count, std::size_t size, std::size_t alignment, initialize how) {
   world& w = runtime::instance().world();
-  follow_default_stream(w);
+  wait_for_default_stream(w);
   void* const memory = w.allocate_bytes(count, size, alignment, how);
   w.barrier_all();
   return memory;
@@ -87,7 +87,7 @@ void nvshmem_free(void* memory) {
   or_global_exit("nvshmem_free", [&] {
     world& w = runtime::instance().world();
     if (memory == nullptr) return;
-    follow_default_stream(w);
+    wait_for_default_stream(w);
     quiet(w);  // pending writes to the memory of other PEs; free() begins with a barrier
     w.free(memory);
   });

@@ -3,7 +3,7 @@
 // objects. MPICH's are integers, shared by Intel MPI, MVAPICH and Cray MPICH (https://www.mpich.org/abi/).
 #include <string>
 
-#include "host/compat/nvshmem/host_library.hpp"
+#include "host/compat/nvshmem/shared_declarations.hpp"
 #include "pgas/impl/mpi_exchange.hpp"
 
 namespace pgas::compat {

@@ -1,7 +1,7 @@
 // One-sided operations: copies, signals, atomics, fence and quiet, called by the host or enqueued on a stream.
 #include <fmt/format.h>
 
-#include "host/compat/nvshmem/host_library.hpp"
+#include "host/compat/nvshmem/shared_declarations.hpp"
 #include "pgas/rma.hpp"
 #include "pgas/stream_rma.hpp"
 

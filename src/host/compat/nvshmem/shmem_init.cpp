@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "host/compat/nvshmem/host_library.hpp"
+#include "host/compat/nvshmem/shared_declarations.hpp"
 
 namespace pgas::compat {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "host/compat/nvshmem/device_state.hpp"
-#include "host/compat/nvshmem/host_library.hpp"
-#include "host/compat/nvshmem/team_init.hpp"
+#include "host/compat/nvshmem/member_gathering.hpp"
+#include "host/compat/nvshmem/shared_declarations.hpp"
 #include "pgas/compat/nvshmem/host_api.h"
 #include "pgas/world.hpp"
 
@@ -29,8 +29,8 @@ nvshmem_team_t& output(nvshmem_team_t* team) {
   return *team;
 }
 
-std::unique_ptr<team_init>& team_init_of_world() {
-  static std::unique_ptr<team_init> slots;
+std::unique_ptr<member_gathering>& member_gathering_of_world() {
+  static std::unique_ptr<member_gathering> slots;
   return slots;
 }
 
@@ -47,7 +47,9 @@ nvshmem_team_t add_team(team added, int contexts) {
 
 }  // namespace
 
-void create_team_init(world& joined) { team_init_of_world() = std::make_unique<team_init>(joined); }
+void create_member_gathering(world& joined) {
+  member_gathering_of_world() = std::make_unique<member_gathering>(joined);
+}
 
 #pragma GCC visibility push(default)
 extern "C" {
@@ -134,7 +136,7 @@ int nvshmemx_team_init(nvshmem_team_t* made, nvshmem_team_config_t* config, long
                   fmt::format("index {} in a team of {}: teams have 1 to {} PEs here, indices from 0 on", index, npes,
                               w.n_pes()));
     const int contexts = contexts_of(config, mask);
-    const std::vector<int> members = team_init_of_world()->gather_members(config->uniqueid, npes, index);
+    const std::vector<int> members = member_gathering_of_world()->gather_members(config->uniqueid, npes, index);
     constexpr std::uint64_t key_bits = (std::uint64_t{1} << 62) - 1;
     number = add_team(w.team().create_group(members, config->uniqueid & key_bits), contexts);
   });

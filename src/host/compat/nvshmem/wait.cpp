@@ -1,7 +1,7 @@
 // Waits for words of this PE, and tests of them.
 #include <fmt/format.h>
 
-#include "host/compat/nvshmem/host_library.hpp"
+#include "host/compat/nvshmem/shared_declarations.hpp"
 #include "pgas/stream_wait.hpp"
 
 namespace pgas::compat {

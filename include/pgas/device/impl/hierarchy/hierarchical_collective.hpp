@@ -22,7 +22,8 @@ inline constexpr std::size_t by_domains_bytes = std::size_t{16} << 10;
 
 /// This PE's copy of member `i`'s count.
 [[nodiscard]] PGAS_FN std::uint64_t* value_word(const context& ctx, const team_view& team, std::int32_t i) {
-  return reinterpret_cast<std::uint64_t*>(ctx.my_slot_ + team.channel_offset() + team_layout::value(team.n_pes(), i));
+  return reinterpret_cast<std::uint64_t*>(ctx.my_slot_ + team.channel_offset() +
+                                          team_state_layout::value(team.n_pes(), i));
 }
 
 /// A call of a collective: in memory, as registers are few, and without its element type, so that most of the following

@@ -12,7 +12,7 @@
 /// (`hierarchical_reduce.hpp`).
 #pragma once
 
-#include "pgas/device/impl/hierarchy/domain_barrier.hpp"
+#include "pgas/device/impl/hierarchy/hierarchical_barrier.hpp"
 #include "pgas/device/impl/proxy/proxied_copy.hpp"
 #include "pgas/device/impl/reduce/reduce_loop.hpp"
 

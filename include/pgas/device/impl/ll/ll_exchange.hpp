@@ -1,6 +1,6 @@
 /// @file
-/// Exchanges of LL packets: how collectives move few bytes without a barrier. Used by `ll_reduce.hpp`, `ll_copy.hpp`.
-/// LL protocol with two alternating buffers; the epoch takes the place of a reset.
+/// Exchanges of LL packets: how collectives move few bytes without a barrier. Used by `ll_reduce.hpp`,
+/// `ll_collective.hpp`. LL protocol with two alternating buffers; the epoch takes the place of a reset.
 ///
 /// In an *exchange* every member sends every other one at least one packet, on the team's channel 0 or on the host's:
 /// each has its own packets and epoch. Each member counts its exchanges in device memory; as all make the same calls,
@@ -24,12 +24,13 @@ namespace pgas::detail {
 
 /// This PE's epoch; the packets start a line after it.
 [[nodiscard]] PGAS_FN std::uint32_t* ll_counter(const context& ctx, const team_view& team) {
-  return reinterpret_cast<std::uint32_t*>(ctx.my_slot_ + team.state_offset_ +
-                                          team_layout::packets(team.n_pes(), team.n_channels(), team.channel_ != 0));
+  return reinterpret_cast<std::uint32_t*>(
+      ctx.my_slot_ + team.state_offset_ +
+      team_state_layout::packets(team.n_pes(), team.n_channels(), team.channel_ != 0));
 }
 /// Bytes of the packets of one epoch.
 [[nodiscard]] PGAS_FN std::uint64_t packet_buffer_bytes(const team_view& team) {
-  return team_layout::packet_buffer_bytes(team.channel_ != 0);
+  return team_state_layout::packet_buffer_bytes(team.channel_ != 0);
 }
 
 /// Whether the messages of a collective fit the packets, and all members are direct. The same on all members, as team
@@ -55,7 +56,9 @@ struct ll_epoch {
   std::uint32_t units;  ///< of each message
   std::uint32_t epoch;  ///< 0 before load_epoch()
 
-  PGAS_FN void load_epoch() { epoch = load_relaxed(reinterpret_cast<std::uint32_t*>(packets - team_layout::line)); }
+  PGAS_FN void load_epoch() {
+    epoch = load_relaxed(reinterpret_cast<std::uint32_t*>(packets - team_state_layout::line));
+  }
   /// Member `from`'s message in this PE's slot.
   [[nodiscard]] PGAS_FN std::uintptr_t message(std::int32_t from) const {
     return packets + (epoch & 1) * std::uint64_t{room} +
@@ -70,7 +73,7 @@ struct ll_epoch {
 };
 [[nodiscard]] PGAS_FN ll_epoch ll_epoch_of(const context& ctx, const team_view& team, std::uint64_t units,
                                            std::uint32_t epoch) {
-  return {reinterpret_cast<std::uintptr_t>(ll_counter(ctx, team)) + team_layout::line,
+  return {reinterpret_cast<std::uintptr_t>(ll_counter(ctx, team)) + team_state_layout::line,
           direct_peer_map(ctx, team),
           ctx.control_,
           team.n_pes(),
@@ -123,7 +126,7 @@ PGAS_COLD void reset_ll_packets(const context* copy, G g, team_view team, operat
   const context& ctx = *copy;
   std::uint32_t* const count = ll_counter(ctx, team);
   if (g.thread_rank() == 0) store_relaxed(count, 0u);
-  auto* const packets = reinterpret_cast<std::byte*>(count) + team_layout::line;
+  auto* const packets = reinterpret_cast<std::byte*>(count) + team_state_layout::line;
   const auto step = static_cast<std::uint64_t>(g.size()) * 16;
   for (std::uint64_t at = static_cast<std::uint64_t>(g.thread_rank()) * 16; at < 2 * packet_buffer_bytes(team);
        at += step)

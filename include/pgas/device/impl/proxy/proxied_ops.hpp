@@ -3,7 +3,7 @@
 /// the operations, which say what they mean. All end the thread where the proxy does not answer.
 #pragma once
 
-#include "pgas/detail/word_operation.hpp"
+#include "pgas/detail/datatype_and_update.hpp"
 #include "pgas/device/impl/copy/copy.hpp"
 #include "pgas/device/impl/proxy/proxy_submit.hpp"
 #include "pgas/device/impl/sync/thread_group_vote.hpp"

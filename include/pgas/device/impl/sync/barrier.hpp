@@ -8,10 +8,10 @@
 /// that ends the barrier. The first warp releases even where it has no member to arrive at: the barrier is a fence for
 /// later operations of its threads to any PE.
 ///
-/// Teams that span domains use `domain_barrier.hpp`.
+/// Teams that span domains use `hierarchical_barrier.hpp`.
 #pragma once
 
-#include "pgas/device/impl/hierarchy/domain_barrier.hpp"
+#include "pgas/device/impl/hierarchy/hierarchical_barrier.hpp"
 #include "pgas/device/impl/sync/argument_check.hpp"
 #include "pgas/device/impl/sync/thread_group_vote.hpp"
 #include "pgas/signal_types.hpp"

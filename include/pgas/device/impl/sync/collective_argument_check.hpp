@@ -71,7 +71,7 @@ PGAS_COLD void check_root(const context* copy, team_view team, operation what, s
 /// This PE's copy of member `i`'s signature.
 [[nodiscard]] PGAS_FN std::uint64_t* signature_word(const context& ctx, const team_view& team, std::int32_t i) {
   return reinterpret_cast<std::uint64_t*>(ctx.my_slot_ + team.channel_offset() +
-                                          team_layout::signature(team.n_pes(), i));
+                                          team_state_layout::signature(team.n_pes(), i));
 }
 
 /// Writes a word of the library's own on PE `world_pe`. A barrier completes it.

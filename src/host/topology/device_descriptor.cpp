@@ -1,4 +1,4 @@
-#include "host/topology/device_info.hpp"
+#include "host/topology/device_descriptor.hpp"
 
 #include <fmt/format.h>
 
@@ -26,19 +26,19 @@ T number_in(const std::string& text, int pe) {
 
 }  // namespace
 
-blob encode(const device_info& info) {
+blob encode(const device_descriptor& info) {
   const device_properties& properties = info.properties;
   return join_fields({fmt::to_string(static_cast<int>(info.kind)), properties.name, properties.uuid,
                       fmt::to_string(properties.multiprocessors), properties.runs_processes_at_once ? "1" : "0",
                       info.refusal});
 }
 
-device_info decode_device_info(const blob& bytes, int pe) {
+device_descriptor decode_device_descriptor(const blob& bytes, int pe) {
   const std::vector<std::string> fields = split_fields(bytes);
   if (fields.size() != n_fields)
     throw error(code::bootstrap_protocol,
                 fmt::format("PE {} described its device in {} fields instead of {}", pe, fields.size(), n_fields), pe);
-  device_info info;
+  device_descriptor info;
   info.kind = static_cast<heap_kind>(number_in<int>(fields[0], pe));
   info.properties.name = fields[1];
   info.properties.uuid = fields[2];

@@ -1,5 +1,5 @@
 // What PEs say of their devices.
-#include "host/topology/device_info.hpp"
+#include "host/topology/device_descriptor.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,11 +8,11 @@
 namespace pgas::unit_test {
 namespace {
 
-using detail::decode_device_info;
-using detail::device_info;
+using detail::decode_device_descriptor;
+using detail::device_descriptor;
 
-device_info info_of(const std::string& uuid, unsigned multiprocessors, bool side_by_side = false) {
-  device_info info;
+device_descriptor info_of(const std::string& uuid, unsigned multiprocessors, bool side_by_side = false) {
+  device_descriptor info;
   info.kind = heap_kind::cuda;
   info.properties.name = "GPU";
   info.properties.uuid = uuid;
@@ -21,10 +21,10 @@ device_info info_of(const std::string& uuid, unsigned multiprocessors, bool side
   return info;
 }
 
-TEST(device_info, arrives_as_it_was_sent) {
-  device_info mine = info_of("GPU-1", 132, true);
+TEST(device_descriptor, arrives_as_it_was_sent) {
+  device_descriptor mine = info_of("GPU-1", 132, true);
   mine.refusal = "none at all";
-  const device_info there = decode_device_info(encode(mine), 3);
+  const device_descriptor there = decode_device_descriptor(encode(mine), 3);
   EXPECT_EQ(there.kind, heap_kind::cuda);
   EXPECT_EQ(there.properties.name, "GPU");
   EXPECT_EQ(there.properties.uuid, "GPU-1");
@@ -33,14 +33,14 @@ TEST(device_info, arrives_as_it_was_sent) {
   EXPECT_EQ(there.refusal, "none at all");
 }
 
-TEST(device_info, what_is_none_is_refused) {
+TEST(device_descriptor, what_is_none_is_refused) {
   blob cut = encode(info_of("a", 1));
   cut.pop_back();
   blob letter = encode(info_of("a", 1));
   letter[0] = std::byte{'x'};
   for (const blob& bytes : {blob{}, cut, letter}) {
     try {
-      static_cast<void>(decode_device_info(bytes, 3));
+      static_cast<void>(decode_device_descriptor(bytes, 3));
       ADD_FAILURE() << bytes.size() << " bytes";
     } catch (const error& e) {
       EXPECT_EQ(e.code(), code::bootstrap_protocol);

@@ -12,12 +12,12 @@ namespace pgas::detail {
 
 /// The kernels of launch() that all libraries of this process contain: one for each process. *Callers* any thread;
 /// api/launch.cpp adds and removes kernels.
-class launch_kernel_registry {
+class launch_kernel_preload {
  public:
   /// Loads a kernel and returns the bytes of its stack.
   using loader = std::size_t (*)();
 
-  [[nodiscard]] static launch_kernel_registry& of_process();
+  [[nodiscard]] static launch_kernel_preload& of_process();
   void add(loader load);
   void remove(loader load);
   /// Loads all kernels on the device and sets memory for the largest stack aside.

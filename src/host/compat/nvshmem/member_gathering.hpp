@@ -12,10 +12,10 @@ namespace pgas::compat {
 
 /// How PEs that share nothing but a number find one another, for nvshmemx_team_init(): by slots in the symmetric heap,
 /// some on each PE. *Callers* any thread, also several at once with different numbers.
-class team_init {
+class member_gathering {
  public:
   /// Collective over all PEs. The slots are freed with the world.
-  explicit team_init(world& joined);
+  explicit member_gathering(world& joined);
 
   /// Collective over the `size` PEs that call it with the same `id`, not 0, and different indices. *On return* the PEs
   /// by index. When index 0 returns, the slot is free again: after any collective of theirs they may use the `id`

@@ -17,7 +17,7 @@ import torch
 from . import _core
 from ._lto import cache_directory
 from ._paths import include_dirs, library_dir
-from ._torch_compile import compile_to, file_name, name, sources
+from ._compile_torch_backend import compile_to, file_name, name, sources
 
 _here = pathlib.Path(__file__).resolve().parent
 

@@ -1,4 +1,4 @@
-#include "host/config/bootstrap_options.hpp"
+#include "host/config/make_bootstrap_options.hpp"
 
 #include <fmt/format.h>
 

@@ -11,7 +11,7 @@
 namespace pgas::detail {
 
 /// The device of a PE.
-struct device_info {
+struct device_descriptor {
   heap_kind kind = heap_kind::host;  ///< as its settings ask for
   device_properties properties;
   std::string refusal;  ///< the reason why there is no GPU; empty where there is one
@@ -21,11 +21,11 @@ struct device_info {
 struct device_user {
   int host = 0;
   int process = 0;
-  device_info info;
+  device_descriptor info;
 };
 
-[[nodiscard]] blob encode(const device_info& info);
+[[nodiscard]] blob encode(const device_descriptor& info);
 /// *Errors* bootstrap_protocol, naming PE `pe`, for malformed bytes.
-[[nodiscard]] device_info decode_device_info(const blob& bytes, int pe);
+[[nodiscard]] device_descriptor decode_device_descriptor(const blob& bytes, int pe);
 
 }  // namespace pgas::detail

@@ -53,13 +53,13 @@ class host_call {
 /// other PEs' kernels. Queries the stream, as an event in it would block the program's other streams. Waits no longer
 /// than PGAS_DEFAULT_STREAM_WAIT, as a kernel on that stream may wait for this PE's host. *Errors* the world's first
 /// failure.
-void follow_default_stream(world& w);
+void wait_for_default_stream(world& w);
 
 /// Drops all registrations of nvshmemx_buffer_register().
 void clear_registrations();
 
 /// Collective: allocates the slots of nvshmemx_team_init().
-void create_team_init(world& joined);
+void create_member_gathering(world& joined);
 
 /// The type of a word for waits and atomic operations. *Errors* invalid_argument for types of one byte.
 [[nodiscard]] detail::datatype datatype_of(compat::number type);

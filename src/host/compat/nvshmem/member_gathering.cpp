@@ -1,5 +1,5 @@
 // Members of a new team meet by a number that they alone know, in words of the heap.
-#include "host/compat/nvshmem/team_init.hpp"
+#include "host/compat/nvshmem/member_gathering.hpp"
 
 #include <fmt/format.h>
 
@@ -33,26 +33,26 @@ void wait_for(world& w, const char* what, const std::function<bool()>& done) {
 
 }  // namespace
 
-team_init::team_init(world& joined)
+member_gathering::member_gathering(world& joined)
     : world_(joined),
       lock_(static_cast<lock_t*>(joined.allocate_bytes(1, sizeof(lock_t), alignof(lock_t), initialize::zero))),
       slots_(static_cast<std::uint64_t*>(
           joined.allocate_bytes(static_cast<std::size_t>(slots_per_pe) * (static_cast<std::size_t>(joined.n_pes()) + 1),
                                 sizeof(std::uint64_t), memory_hint::atomics_remote, initialize::zero))) {}
 
-std::uint64_t* team_init::slot(int number) const { return slots_ + number * (world_.n_pes() + 1); }
+std::uint64_t* member_gathering::slot(int number) const { return slots_ + number * (world_.n_pes() + 1); }
 
-int team_init::home(std::uint64_t id) const {
+int member_gathering::home(std::uint64_t id) const {
   return static_cast<int>(id % static_cast<std::uint64_t>(world_.n_pes()));
 }
 
-std::uint64_t* team_init::find(std::uint64_t id) const {
+std::uint64_t* member_gathering::find(std::uint64_t id) const {
   for (int i = 0; i < slots_per_pe; ++i)
     if (atomic_fetch(world_, slot(i), home(id)) == id) return slot(i);
   return nullptr;
 }
 
-std::uint64_t* team_init::find_or_claim(std::uint64_t id) {
+std::uint64_t* member_gathering::find_or_claim(std::uint64_t id) {
   // Under a lock: slots become free meanwhile, so two members might find different ones.
   set_lock(world_, lock_);
   std::uint64_t* found = find(id);
@@ -63,7 +63,7 @@ std::uint64_t* team_init::find_or_claim(std::uint64_t id) {
   return found;
 }
 
-std::vector<int> team_init::gather_members(std::uint64_t id, int size, int index) {
+std::vector<int> member_gathering::gather_members(std::uint64_t id, int size, int index) {
   std::uint64_t* found = nullptr;
   wait_for(world_, "a free slot", [&] { return (found = find_or_claim(id)) != nullptr; });
   const auto me = static_cast<std::uint64_t>(world_.my_pe()) + 1;

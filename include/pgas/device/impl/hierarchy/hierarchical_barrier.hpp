@@ -34,10 +34,11 @@ struct member_words {
 
 /// Address of member `i`'s words here.
 [[nodiscard]] PGAS_FN member_words* member_state(const context& ctx, const team_view& team, std::int32_t i) {
-  return reinterpret_cast<member_words*>(ctx.my_slot_ + team.channel_offset() + team_layout::arrived(i));
+  return reinterpret_cast<member_words*>(ctx.my_slot_ + team.channel_offset() + team_state_layout::arrived(i));
 }
 [[nodiscard]] PGAS_FN domain_words* domain_state(const context& ctx, const team_view& team) {
-  return reinterpret_cast<domain_words*>(ctx.my_slot_ + team.channel_offset() + team_layout::domain(team.n_pes()));
+  return reinterpret_cast<domain_words*>(ctx.my_slot_ + team.channel_offset() +
+                                         team_state_layout::domain(team.n_pes()));
 }
 
 /// A channel of a team in a world with proxied PEs: the part that out-of-line code needs, in few registers.
@@ -51,11 +52,11 @@ struct domain_channel {
   [[nodiscard]] PGAS_FN bool spans_domains() const { return hierarchy.domains() > 1; }
   [[nodiscard]] PGAS_FN proxy_queue queue() const { return {table}; }
   [[nodiscard]] PGAS_FN domain_words* words() const {
-    return reinterpret_cast<domain_words*>(state + team_layout::domain(hierarchy.members()));
+    return reinterpret_cast<domain_words*>(state + team_state_layout::domain(hierarchy.members()));
   }
   /// The notifications, or arrivals, of member `k` of domain `d` here.
   [[nodiscard]] PGAS_FN std::uint64_t* arrived(std::int32_t d, std::int32_t k) const {
-    return reinterpret_cast<std::uint64_t*>(state + team_layout::arrived(hierarchy.member(d, k)));
+    return reinterpret_cast<std::uint64_t*>(state + team_state_layout::arrived(hierarchy.member(d, k)));
   }
   /// The address at the first member of this PE's domain for this PE's `local`.
   template <class T>
@@ -67,7 +68,7 @@ struct domain_channel {
 
 /// *Callers* in worlds with proxied PEs, members of the team.
 [[nodiscard]] PGAS_FN domain_channel domain_channel_of(const context& ctx, const team_view& team) {
-  const std::uint64_t offset = team.state_offset_ + team_layout::plan(team.n_pes(), team.n_channels());
+  const std::uint64_t offset = team.state_offset_ + team_state_layout::plan(team.n_pes(), team.n_channels());
   return {ctx.routes_, ctx.my_slot_ + team.channel_offset(),
           team_hierarchy{reinterpret_cast<const std::int32_t*>(ctx.my_slot_ + offset)}, ctx.log2_stride_};
 }

@@ -6,12 +6,12 @@
 #include <thread>
 
 #include "host/compat/nvshmem/cuda_driver.hpp"
-#include "host/compat/nvshmem/host_library.hpp"
+#include "host/compat/nvshmem/shared_declarations.hpp"
 #include "pgas/detail/launch_kernel.hpp"
 
 namespace pgas::compat {
 
-void follow_default_stream(world& w) {
+void wait_for_default_stream(world& w) {
   using namespace std::chrono_literals;
   using clock = std::chrono::steady_clock;
   constexpr auto spin_time = 50us;

@@ -7,7 +7,7 @@
 
 namespace pgas::detail {
 
-/// What a barrier of a team that spans domains counts besides (`impl/hierarchy/domain_barrier.hpp`).
+/// What a barrier of a team that spans domains counts besides (`impl/hierarchy/hierarchical_barrier.hpp`).
 struct domain_words {
   std::uint64_t arrivals;  ///< at the first member of a domain: arrivals of its members
   std::uint64_t waited;    ///< how often this PE has waited
@@ -99,7 +99,7 @@ struct team_hierarchy {
 /// After the parts: the LL packets of channel 0 and of the host's (`impl/ll/ll_exchange.hpp`); a copy of the team's
 /// context, for code that gets it by a pointer; the team_hierarchy; and the world PE of each member (int32), for teams
 /// whose members are not evenly spaced.
-struct team_layout {
+struct team_state_layout {
   static constexpr std::uint64_t member_bytes = 16;
   static constexpr std::uint64_t line = 128;
   /// Most blocks of a kernel that the host enqueues: as many as fill the link (H200).
@@ -169,7 +169,7 @@ struct oneshot_staging {
   static constexpr std::int32_t most_members = 64;  ///< for more, the staging would hold no more than LL packets do
   static constexpr std::uint32_t log2_block_bytes = 15;
   static constexpr std::uint64_t block_bytes = std::uint64_t{1} << log2_block_bytes;  ///< of a half, for all members
-  static constexpr std::uint64_t bytes = 2 * block_bytes * team_layout::most_blocks;
+  static constexpr std::uint64_t bytes = 2 * block_bytes * team_state_layout::most_blocks;
 };
 
 /// The library's own part at the start of every slot: a word for giving up, and the states of the world, of the domain
@@ -180,13 +180,13 @@ struct internal_area {
   static constexpr std::uint64_t failure_claim = 0;
   static constexpr std::uint64_t world_state = 128;
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t domain_state(std::int32_t n_pes) {
-    return world_state + team_layout::bytes(n_pes, default_channels, false);
+    return world_state + team_state_layout::bytes(n_pes, default_channels, false);
   }
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t host_state(std::int32_t n_pes) {
-    return domain_state(n_pes) + team_layout::bytes(n_pes, default_channels, true);
+    return domain_state(n_pes) + team_state_layout::bytes(n_pes, default_channels, true);
   }
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t bytes(std::int32_t n_pes) {
-    return host_state(n_pes) + team_layout::bytes(n_pes, default_channels, true);
+    return host_state(n_pes) + team_state_layout::bytes(n_pes, default_channels, true);
   }
 };
 

@@ -1,7 +1,7 @@
-"""How torch's backend is compiled: at its first use by _torch_build.py, or as a program when a wheel is built where torch is.
+"""How torch's backend is compiled: at its first use by _load_torch_backend.py, or as a program when a wheel is built where torch is.
 
-    python _torch_compile.py --name                                         prints the name of the extension's file
-    python _torch_compile.py FILE --include DIR --library DIR COMPILER...   compiles it for a wheel; COMPILER may have a launcher before it
+    python _compile_torch_backend.py --name                                         prints the name of the extension's file
+    python _compile_torch_backend.py FILE --include DIR --library DIR COMPILER...   compiles it for a wheel; COMPILER may have a launcher before it
 """
 
 from __future__ import annotations
