@@ -23,6 +23,7 @@ enum class failure : std::uint32_t {
   out_of_turn,      ///< a second message was sent, or waited for, before one went the other way
   no_such_value,    ///< an enumerator that there is not, or no values to compare with; found with checks on
   not_direct,       ///< a kernel that has only loads and stores addressed a proxied PE
+  asked,            ///< none: the host asks what is waited for, and the wait goes on
 };
 
 /// The device operation that a record is about.
@@ -82,9 +83,9 @@ enum class operation : std::uint32_t {
   return static_cast<operation>(first + static_cast<std::uint32_t>(how) - skipped);
 }
 
-/// Left by the first device thread of a PE that gave up.
+/// Left by the first device thread of a PE that gave up, or by one that answers a question.
 struct failure_record {
-  std::uint32_t complete;  ///< 0: no record; 1: all of it is there
+  std::uint32_t complete;  ///< 0: no record; 1, or the number of the question: all of it is there
   failure why;
   operation what;
   std::int32_t pe;            ///< the PE addressed or waited for, -1 if the wait does not know
@@ -95,21 +96,27 @@ struct failure_record {
   std::int32_t compare;       ///< pgas::cmp
   std::uint32_t block;        ///< linear block index
   std::uint32_t thread;       ///< linear thread index in its block
-  std::uint32_t limit_ms;     ///< of the wait; 0: PGAS_WAIT_TIMEOUT
+  std::uint32_t limit_ms;     ///< of the wait; 0: PGAS_WAIT_TIMEOUT. In an answer: how long it has lasted
 };
 static_assert(sizeof(failure_record) == 64);
 
-/// Host memory that kernels can read, one per PE and world. The host writes the first line, kernels write the record.
+/// Waits that can answer a question. Where more threads wait, one bit says that there are more.
+inline constexpr std::uint32_t most_answers = 128;
+
+/// Host memory that kernels can read, one per PE and world. The host writes the first line, kernels write the records.
 struct alignas(128) control_block {
-  std::uint32_t abort;  ///< 0: go on; otherwise 1 + the PE that failed, or abort_no_pe
-  std::uint32_t reserved;
+  std::uint32_t abort;                ///< 0: go on; otherwise 1 + the PE that failed, or abort_no_pe
+  std::uint32_t question;             ///< 0: none; otherwise its number: each wait that sees it leaves an answer, once
   std::uint64_t heap_bytes;           ///< mapped bytes of each slot, for checks
   std::uint64_t wait_timeout_ns;      ///< 0: waits have no deadline
   std::uint64_t team_segments_begin;  ///< from where to where this PE has memory that only some PEs share, for checks
   std::uint64_t team_segments_end;
+  std::uint64_t my_slot;  ///< this PE's, by the address that kernels have for it
   alignas(128) failure_record record;
+  failure_record answers[most_answers];
+  std::uint32_t unanswered;  ///< the last question that some waits had no room to answer
 };
-static_assert(sizeof(control_block) == 256);
+static_assert(sizeof(control_block) % 128 == 0);
 
 inline constexpr std::uint32_t abort_no_pe = 0xffffffffu;
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "pgas/detail/compiler.hpp"
+#include "pgas/detail/failure_record.hpp"
 
 namespace pgas::detail {
 
@@ -172,13 +173,15 @@ struct oneshot_staging {
   static constexpr std::uint64_t bytes = 2 * block_bytes * team_state_layout::most_blocks;
 };
 
-/// The library's own part at the start of every slot: a word for giving up, and the states of the world, of the domain
-/// and of the PEs of one host. The last two may be lists.
+/// The library's own part at the start of every slot: a word for giving up, words for answers, and the states of the
+/// world, of the domain and of the PEs of one host. The last two may be lists.
 struct internal_area {
   /// Set by the thread that writes the PE's failure record. Not in the control block: few links give a GPU atomic
   /// operations on host memory.
   static constexpr std::uint64_t failure_claim = 0;
-  static constexpr std::uint64_t world_state = 128;
+  /// For each place of control_block::answers the question and the thread that has taken it, 64 bits.
+  static constexpr std::uint64_t answer_claims = 128;
+  static constexpr std::uint64_t world_state = answer_claims + 8 * std::uint64_t{most_answers};
   [[nodiscard]] PGAS_HD static constexpr std::uint64_t domain_state(std::int32_t n_pes) {
     return world_state + team_state_layout::bytes(n_pes, default_channels, false);
   }

@@ -119,12 +119,8 @@ PGAS_FN void receive(const context& ctx, const G& g, packet_channel& channel, T*
   bool lost = false;
   if (me.rank < message.packets) {
     if (me.rank == 0) detail::store_relaxed(&now.header()->received, now.received);  // nobody waits for this store
-    if (message.packets > me.size || !detail::receive_soon<piece>(message, me.rank)) {
-      const detail::failure why = detail::receive_packets<piece>(ctx.control_, message, me);
-      lost = why != detail::failure::none;
-      if (lost) PGAS_UNLIKELY
-        detail::report_lost_message(ctx.copy_, now.pe, why, message, me);
-    }
+    if (message.packets > me.size || !detail::receive_soon<piece>(message, me.rank))
+      lost = !detail::receive_packets<piece>(ctx.copy_, now.pe, message, me);
   }
   detail::exit_if_any(g, lost);
 }

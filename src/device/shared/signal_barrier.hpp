@@ -16,21 +16,21 @@ PGAS_FN bool take_signal(const context& ctx, const team_view& team, signal_t* wo
                          std::uint32_t limit_ms) {
   constexpr std::uint64_t ns_per_ms = 1'000'000;
   signal_t seen = 0;
-  const std::uint64_t deadline = limit_ms == 0 ? 0 : clock_ns() + limit_ms * ns_per_ms;
   const failure why = poll_until(
       ctx.control_,
       [&] {
         seen = load_relaxed(words + from);
         return seen >= 1;
       },
-      polls_between_checks, deadline);
-  if (why != failure::none) PGAS_UNLIKELY {
-    failure_record lost =
-        lost_wait(why, what, team.world_pe(from), ctx.offset(words + from), cmp::ge, signal_t{1}, seen);
-    lost.limit_ms = limit_ms;
-    report(ctx, lost);
+      [&](wait_state now) {
+        failure_record found =
+            wait_record(now, what, team.world_pe(from), ctx.offset(words + from), cmp::ge, signal_t{1}, seen);
+        if (now.why != failure::asked) found.limit_ms = limit_ms;
+        report(ctx, found);
+      },
+      polls_between_checks, limit_ms * ns_per_ms);
+  if (why != failure::none) PGAS_UNLIKELY
     return false;
-  }
   fence_acquire();
   atomic_add(ctx, words + from, ~signal_t{0}, ctx.my_pe());
   return true;

@@ -120,7 +120,7 @@ void run_collective(const team& of, const stream* on, const collective_request& 
   world_state& world = state.world();
   collective_request request = asked;
   request.most_blocks = world.max_collective_blocks();
-  const trace_range range(world, (std::string("pgas::") + name_of(request.what)).c_str());
+  const host_call listed(world, name_of(request.what));
   if (on != nullptr) {
     check_on_all(state, false, asked);
     const stream_handle queue = on->native(world);
@@ -141,7 +141,7 @@ namespace {
 void host_barrier(const team& of, const char* what, bool complete) {
   team_state& state = of.state();
   state.check();
-  const trace_range range(state.world(), what);
+  const host_call listed(state.world(), what);
   const std::lock_guard lock(state.collective_mutex());
   if (complete) state.world().quiet();
   state.group().barrier();

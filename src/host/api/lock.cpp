@@ -52,13 +52,17 @@ class host_lock_words {
     using clock = std::chrono::steady_clock;
     const auto begin = clock::now();
     const auto limit = state_.settings().wait_timeout;
+    const detail::listed_call listed(state_, what_);
     for (unsigned pauses = 0; !holds(); ++pauses) {
       state_.check();
       if (limit.count() > 0 && clock::now() - begin > limit) throw state_.with_stopped_pe(timed_out(pe, limit));
       if (pauses < 64)
         std::this_thread::yield();
-      else
+      else {
+        state_.calls().waits_for(
+            {state_.context().offset(lock_), lock_word::holds, 0, static_cast<std::int32_t>(cmp::eq), pe});
         std::this_thread::sleep_for(std::chrono::microseconds(std::min(1000u, 10 + (pauses - 64) / 4)));
+      }
     }
     return true;
   }

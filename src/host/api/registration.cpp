@@ -15,7 +15,7 @@ template <class Call>
 auto with_buffers(const team& t, const char* name, const Call& call) {
   detail::team_state& state = t.state();
   state.check();
-  const detail::trace_range range(state.world(), name);
+  const detail::host_call listed(state.world(), name);
   const std::lock_guard lock(state.collective_mutex());
   return call(state.memory().registered_buffers());
 }

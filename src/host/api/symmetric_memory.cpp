@@ -79,7 +79,7 @@ world_state& world_of(world_state* world) {
 
 void* reallocate(world_state& world, void* pointer, std::size_t count, std::size_t size, std::size_t alignment) {
   world.check();
-  const trace_range range(world, "pgas::reallocate");
+  const host_call listed(world, "pgas::reallocate");
   const std::lock_guard lock(world.collective_mutex());
   const std::size_t bytes = byte_count(count, size);
   heap& heap = world.heap();
@@ -142,7 +142,7 @@ void release(team_state& team, void* pointer) noexcept {
 void* world::allocate_bytes(std::size_t count, std::size_t size, std::size_t alignment, initialize how) {
   detail::world_state& state = this->state();
   state.check();
-  const detail::trace_range range(state, "pgas::allocate");
+  const detail::host_call listed(state, "pgas::allocate");
   const std::lock_guard lock(state.collective_mutex());
   const std::size_t bytes = detail::byte_count(count, size);
   void* memory = state.heap().allocate(bytes, alignment, how == initialize::zero);
@@ -206,7 +206,7 @@ const void* world::address_at(const volatile void* local, int pe) const {
 void world::free(void* pointer) {
   detail::world_state& state = this->state();
   state.check();
-  const detail::trace_range range(state, "pgas::free");
+  const detail::host_call listed(state, "pgas::free");
   const std::lock_guard lock(state.collective_mutex());
   state.heap().free(pointer);
 }
@@ -214,7 +214,7 @@ void world::free(void* pointer) {
 void* team::allocate_bytes(std::size_t count, std::size_t size, std::size_t alignment, initialize how) const {
   detail::team_state& state = this->state();
   state.check();
-  const detail::trace_range range(state.world(), "pgas::team::allocate");
+  const detail::host_call listed(state.world(), "pgas::team::allocate");
   const std::lock_guard lock(state.collective_mutex());
   const std::size_t bytes = detail::byte_count(count, size);
   void* memory = state.memory().allocate(bytes, alignment, how == initialize::zero);
@@ -229,7 +229,7 @@ void* team::allocate_bytes(std::size_t count, std::size_t size, std::size_t alig
 void team::free(void* pointer) const {
   detail::team_state& state = this->state();
   state.check();
-  const detail::trace_range range(state.world(), "pgas::team::free");
+  const detail::host_call listed(state.world(), "pgas::team::free");
   const std::lock_guard lock(state.collective_mutex());
   state.memory().free(pointer);
 }

@@ -93,8 +93,11 @@ class wait_backoff {
     // Short waits poll; long ones sleep up to 1 ms at a time, which keeps their cost low.
     if (pauses_ < 64)
       std::this_thread::yield();
-    else
+    else {
+      state_.calls().waits_for({state_.context().offset(set_.words) + missing.index * size_of(set_.as),
+                                missing.expected, missing.seen, static_cast<std::int32_t>(set_.compare), -1});
       std::this_thread::sleep_for(std::chrono::microseconds(std::min(1000u, 10 + (pauses_ - 64) / 4)));
+    }
     ++pauses_;
   }
 

@@ -124,7 +124,7 @@ const team& world::host_team() const {
 void world::barrier_all() {
   detail::world_state& state = state_of(state_);
   state.check();
-  const detail::trace_range range(state, "pgas::barrier_all");
+  const detail::host_call listed(state, "pgas::barrier_all");
   const std::lock_guard lock(state.collective_mutex());
   state.quiet();
   state.control_plane().barrier();

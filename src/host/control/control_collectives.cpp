@@ -61,6 +61,14 @@ bool pending_collectives::leaves(int pe) const {
   });
 }
 
+std::optional<pending_collectives::own_wait> pending_collectives::wait_of(int me) const {
+  if (next_ == first_ || complete(first_)) return std::nullopt;
+  const auto found = pending_.find(first_);
+  const auto mine = found == pending_.end() ? entries::const_iterator() : found->second.find(me);
+  if (found == pending_.end() || mine == found->second.end()) return std::nullopt;
+  return own_wait{first_, mine->second.call, began_};
+}
+
 std::vector<int> pending_collectives::missing(std::uint64_t sequence) const {
   std::vector<int> result;
   const auto found = pending_.find(sequence);
@@ -204,6 +212,20 @@ void control_plane_state::send_contribution(int pe, const message_header& header
                                 why == ETOOMANYREFS ? "; raise the limit of open files (ulimit -n)" : ""),
                     me),
               origin::here);
+}
+
+std::string control_plane_state::describe_collectives() const {
+  std::string text;
+  const std::lock_guard lock(mutex);
+  for (const auto& [id, pending] : groups) {
+    const std::optional<pending_collectives::own_wait> wait = pending.wait_of(me);
+    if (!wait) continue;
+    text += fmt::format(R"({}{{"what":"{}","group":{},"number":{},"ms":{},"missing":[{}]}})", text.empty() ? "" : ",",
+                        name_of(wait->call), id, wait->sequence,
+                        std::chrono::duration_cast<std::chrono::milliseconds>(clock::now() - wait->since).count(),
+                        fmt::join(pending.missing(wait->sequence), ","));
+  }
+  return fmt::format(R"("collectives":[{}])", text);
 }
 
 void control_plane_state::fail_mismatch(const pending_collectives::mismatch& other, collective call) {

@@ -17,6 +17,8 @@ enum class message_kind : std::uint32_t {
   failure = 2,       ///< the world can't go on: an error follows
   departure = 3,     ///< the sender has left, its end is no failure
   heartbeat = 4,     ///< the sender runs; between hosts
+  question = 5,      ///< what does this PE wait for? `sequence` is the sender's number for it
+  answer = 6,        ///< to the question of this number: JSON follows
 };
 
 /// The kind of collective that a contribution is for. PEs whose kinds differ make different calls, which is an error.

@@ -54,6 +54,12 @@ control_plane::~control_plane() = default;
 void control_plane::joined() noexcept { state_->joining = false; }
 void control_plane::leave() { state_->leave(); }
 
+void control_plane::set_wait_source(wait_source source) {
+  if (state_->loop)
+    state_->loop->post(
+        [state = state_.get(), source = std::move(source)]() mutable { state->waits = std::move(source); });
+}
+
 void control_plane::fail(std::string_view reason, log_level level) noexcept {
   try {
     state_->set_failure(

@@ -21,6 +21,7 @@
 #include "host/control/control_message.hpp"
 #include "host/control/control_plane.hpp"
 #include "host/control/pending_collectives.hpp"
+#include "host/control/question_service.hpp"
 #include "host/log/logger.hpp"
 
 namespace pgas::detail {
@@ -78,12 +79,17 @@ struct control_plane_state : std::enable_shared_from_this<control_plane_state> {
   void on_disconnect(int pe);
   void on_process_end(const watched_process& one);
 
+  // ---- questions (control_collectives.cpp)
+
+  /// The collectives that this PE waits in, as a field of a JSON object.
+  [[nodiscard]] std::string describe_collectives() const;
+
   // ---- other hosts (heartbeat.cpp)
 
   /// The last step of the reader: waits, for a bounded time, until other hosts have received all messages.
   void finish_remote();
   [[nodiscard]] bool finished_remote();
-  /// When the reader has to call check_heartbeats() next; none where all PEs are on this host.
+  /// When the reader has something to do even if nothing comes.
   [[nodiscard]] std::optional<clock::time_point> next_wake() const;
   /// Of the reader: sends heartbeats to PEs of other hosts, and fails the world when one of them is silent for too
   /// long.
@@ -121,11 +127,13 @@ struct control_plane_state : std::enable_shared_from_this<control_plane_state> {
   std::atomic<std::uint64_t> groups_made{0};
   std::atomic<bool> joining{true};
 
-  std::optional<event_loop> loop;            ///< the reader's, where there are other PEs
-  std::atomic<bool> stopping{false};         ///< tells the reader to end
-  std::vector<clock::time_point> last_seen;  ///< of the reader: time of the last message, by PE
-  clock::time_point next_heartbeat;          ///< the reader's
-  clock::time_point last_check;              ///< the reader's
+  std::optional<event_loop> loop;             ///< the reader's, where there are other PEs
+  std::optional<question_service> questions;  ///< the reader's
+  std::optional<wait_source> waits;           ///< of this PE, once it has a heap
+  std::atomic<bool> stopping{false};          ///< tells the reader to end
+  std::vector<clock::time_point> last_seen;   ///< of the reader: time of the last message, by PE
+  clock::time_point next_heartbeat;           ///< the reader's
+  clock::time_point last_check;               ///< the reader's
   /// Of the reader: set once it is to end.
   std::optional<clock::time_point> finish_until;
   std::thread reader;

@@ -53,8 +53,11 @@ bool control_plane_state::several_hosts() const {
 }
 
 std::optional<clock::time_point> control_plane_state::next_wake() const {
-  if (!several_hosts()) return std::nullopt;
-  return finish_until ? std::min(next_heartbeat, *finish_until) : next_heartbeat;
+  std::optional<clock::time_point> next = questions->next_wake();
+  const auto not_after = [&next](clock::time_point at) { next = next ? std::min(*next, at) : at; };
+  if (several_hosts()) not_after(next_heartbeat);
+  if (finish_until) not_after(*finish_until);
+  return next;
 }
 
 void control_plane_state::check_heartbeats() {

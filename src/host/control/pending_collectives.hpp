@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "common/deadline.hpp"
 #include "host/control/control_group.hpp"
 #include "host/control/control_message.hpp"
 
@@ -23,7 +24,17 @@ class pending_collectives {
   [[nodiscard]] std::span<const int> members() const noexcept { return members_; }
 
   /// The number of this PE's next collective.
-  [[nodiscard]] std::uint64_t begin() noexcept { return next_++; }
+  [[nodiscard]] std::uint64_t begin() noexcept {
+    began_ = clock::now();
+    return next_++;
+  }
+  /// The collective that this PE waits in, if it is in one: its number, its call, and since when.
+  struct own_wait {
+    std::uint64_t sequence;
+    collective call;
+    clock::time_point since;
+  };
+  [[nodiscard]] std::optional<own_wait> wait_of(int me) const;
   /// *Errors* bootstrap_protocol for a contribution that is a duplicate, of a PE outside the group, late, or too far
   /// ahead.
   void add(std::uint64_t sequence, int pe, collective call, contribution content);
@@ -55,6 +66,7 @@ class pending_collectives {
   std::vector<int> members_;
   std::uint64_t next_ = 0;   ///< the first that this PE has not begun
   std::uint64_t first_ = 0;  ///< collectives before this one are over
+  clock::time_point began_;  ///< when this PE began its last one
   std::map<std::uint64_t, entries> pending_;
 };
 

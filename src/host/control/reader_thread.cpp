@@ -42,6 +42,7 @@ void control_plane_state::start_reader() {
   }
   for (const watched_process& one : processes)
     loop->watch(one.fd.get(), POLLIN, [this, &one](short) { on_process_end(one); });
+  questions->start();
   reader = start_thread("pgas-control", [this] { run_reader(); });
 }
 
@@ -60,6 +61,7 @@ void control_plane_state::run_reader() {
   while (guarded(*this, [this] { loop->run_once(next_wake()); })) {
     if (stopping.exchange(false)) finish_remote();
     guarded(*this, [this] { check_heartbeats(); });
+    questions->check();
     if (finish_until && finished_remote()) return;
   }
 }
@@ -114,6 +116,8 @@ void control_plane_state::handle(int pe, received_packet message) {
     }
     case message_kind::failure: set_failure(decode_error(body), origin::peer); return;
     case message_kind::heartbeat: return;
+    case message_kind::question: return questions->on_question(pe, header.sequence);
+    case message_kind::answer: return questions->on_answer(header.sequence, body);
     case message_kind::departure: {
       const std::lock_guard lock(mutex);
       departed[static_cast<std::size_t>(pe)] = true;

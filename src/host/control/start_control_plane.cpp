@@ -9,6 +9,7 @@
 
 #include "common/join_step_hook.hpp"
 #include "common/resource_limits.hpp"
+#include "common/siphash.hpp"
 #include "host/control/connect_peers.hpp"
 #include "host/control/control_plane_state.hpp"
 #include "host/control/peer_descriptor.hpp"
@@ -61,6 +62,13 @@ std::vector<peer_info> make_peers(const std::vector<peer_descriptor>& all) {
     peers.push_back({all[pe].host, std::stoi(all[pe].pid), hosts[pe], static_cast<int>(before)});
   }
   return peers;
+}
+
+/// A number for the job, the same on all PEs: of the random name under which PE 0 was connected to.
+std::uint64_t job_of(const std::vector<peer_descriptor>& all) {
+  std::uint64_t job = 0;
+  std::memcpy(&job, siphash128(bits128{}, std::as_bytes(std::span(all[0].socket_name))).data(), sizeof job);
+  return job;
 }
 
 /// Two containers of one machine may have been intended as one host.
@@ -178,6 +186,7 @@ control_plane_state::control_plane_state(bootstrap& exchange, const config& sett
   // After a death not all PEs can come, and the others have seen it, too.
   set_time_left(one_died ? std::min(time_to_agree, join_timeout) : join_timeout);
   agree_on_outcome(exchange, failed_here);
+  questions.emplace(*this, settings.socket_directory, job_of(all));
   start_reader();
 }
 

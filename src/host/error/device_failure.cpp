@@ -56,9 +56,7 @@ const char* name_of(operation what) {
   return "operation";
 }
 
-namespace {
-
-std::string_view symbol(std::int32_t compare) {
+std::string_view symbol_of(std::int32_t compare) {
   switch (static_cast<cmp>(compare)) {
     case cmp::eq: return "==";
     case cmp::ne: return "!=";
@@ -70,8 +68,6 @@ std::string_view symbol(std::int32_t compare) {
   return "?";
 }
 
-}  // namespace
-
 error describe(const failure_record& record, int my_pe, const config& settings) {
   const std::string where = fmt::format("{} by block {} thread {} of a kernel on PE {}", name_of(record.what),
                                         record.block, record.thread, my_pe);
@@ -80,7 +76,7 @@ error describe(const failure_record& record, int my_pe, const config& settings) 
   const std::string wait =
       names_word ? fmt::format("the word at heap offset {:#x}{} had to become {} {} and was last seen as {}",
                                record.heap_offset, record.pe >= 0 ? fmt::format(", written by PE {},", record.pe) : "",
-                               symbol(record.compare), record.expected, record.seen)
+                               symbol_of(record.compare), record.expected, record.seen)
       : record.what == operation::grid_sync ? "not all blocks of the grid arrived"
       : record.what == operation::bulk_copy ? "the copier's or the mbarrier's shared memory was written to by other "
                                               "code, two threads used one copier, or the "
@@ -92,7 +88,8 @@ error describe(const failure_record& record, int my_pe, const config& settings) 
                                            : "")
           : "";
   switch (record.why) {
-    case failure::none: break;
+    case failure::none:
+    case failure::asked: break;
     case failure::aborted:
       return {code::aborted, fmt::format("{} was ended because the world has failed: {}", where, wait), record.pe};
     case failure::timed_out:

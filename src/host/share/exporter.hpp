@@ -11,7 +11,7 @@
 #include "host/log/logger.hpp"
 #include "host/share/export_registration.hpp"
 #include "host/share/share_message.hpp"
-#include "host/share/unforked_fd.hpp"
+#include "common/unforked_fd.hpp"
 
 namespace pgas::detail {
 

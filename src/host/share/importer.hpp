@@ -10,7 +10,7 @@
 #include "host/share/export_registration.hpp"
 #include "host/share/share_message.hpp"
 #include "host/share/ticket.hpp"
-#include "host/share/unforked_fd.hpp"
+#include "common/unforked_fd.hpp"
 
 namespace pgas::detail {
 

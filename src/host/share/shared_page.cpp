@@ -5,7 +5,7 @@
 
 #include "common/process_identity.hpp"
 #include "device/sharing.hpp"
-#include "host/share/unforked_fd.hpp"
+#include "common/unforked_fd.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::detail {

@@ -6,7 +6,7 @@
 
 #include "common/system_error.hpp"
 #include "common/thread.hpp"
-#include "host/share/unforked_fd.hpp"
+#include "common/unforked_fd.hpp"
 
 namespace pgas::detail {
 

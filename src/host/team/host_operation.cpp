@@ -25,7 +25,7 @@ host_operation::host_operation(const op_target& how, const char* what)
       state_(joined(how.w)),
       what_(what),
       queue_(how.on != nullptr ? how.on->native(how.w.state()) : nullptr),
-      range_(state_, what) {}
+      call_(state_, what) {}
 
 void* host_operation::target(const void* local, std::size_t bytes, std::size_t alignment, int pe) const {
   state_.check_symmetric(local, bytes, alignment, what_);
@@ -143,6 +143,7 @@ void world_state::flush_proxied() {
 }
 
 void world_state::await_host_operations() {
+  const listed_call listed(*this, "quiet");
   flush_proxied();
   synchronize(nullptr);
 }

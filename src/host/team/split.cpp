@@ -148,7 +148,7 @@ constexpr control_group::identity while_made = control_group::identity{1} << 62;
 
 std::shared_ptr<team_state> split(team_state& parent, split_call mine, std::span<const int> list) {
   parent.check();
-  const trace_range range(parent.world(), "pgas::split");
+  const host_call listed(parent.world(), "pgas::split");
   const std::lock_guard lock(parent.collective_mutex());
   const control_group& group = parent.group();
   const int me = group.my_pe();
@@ -185,7 +185,7 @@ std::shared_ptr<team_state> split(team_state& parent, split_call mine, std::span
 std::shared_ptr<team_state> make_group(team_state& parent, std::span<const int> members, std::uint64_t key,
                                        const team_config& how) {
   parent.check();
-  const trace_range range(parent.world(), "pgas::create_group");
+  const host_call listed(parent.world(), "pgas::create_group");
   const control_group& group = parent.group();
   proposal asked;
   asked.call.what = kind::list;

@@ -185,6 +185,10 @@ void world_state::build_heap() {
   context_.log2_stride_ = static_cast<std::uint32_t>(heap_->log2_stride());
   context_.flags_ = settings_.checks ? slow_path::checks : 0;
   context_.my_slot_ = reinterpret_cast<std::uintptr_t>(heap_->slot(me));
+  control->my_slot = context_.my_slot_;
+  wait_report_ = std::make_shared<wait_report>(*control, calls_, context_.world());
+  control_plane_->set_wait_source(
+      {[report = wait_report_] { report->ask(); }, [report = wait_report_] { return report->answer(); }});
   context_.control_ = static_cast<control_block*>(mapped_.on_device());
   set_team(context_, context_.world());
 }
@@ -273,6 +277,7 @@ void world_state::on_proxy_failure(int pe, const std::string& what) noexcept {
 
 void world_state::leave() {
   if (left_) return;
+  const listed_call listed(*this, "leave");
   if (stream_) check_not_captured(stream_->native(), "world::leave");
   std::exception_ptr first;
   const auto attempt = [&](auto&& step) {
@@ -308,6 +313,7 @@ void world_state::fail(std::string_view reason, log_level level) noexcept {
 void world_state::release() noexcept {
   left_ = true;
   leaving_ = true;
+  if (wait_report_) wait_report_->end();
   // Where no PE is lost all depart, however late: no connection is closed while a peer uses it. In a world that has
   // failed no PE uses them any more, and lost PEs never depart.
   if (proxied_)
@@ -337,6 +343,7 @@ void world_state::check_pe(int pe, const char* what) const {
 }
 
 void world_state::synchronize(stream_handle stream) {
+  const listed_call listed(*this, "synchronize");
   try {
     device_->synchronize(stream);
   } catch (const error&) {

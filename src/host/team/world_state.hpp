@@ -20,7 +20,9 @@
 #include "host/log/logger.hpp"
 #include "host/proxy/proxy_service.hpp"
 #include "host/proxy/route_table.hpp"
+#include "host/team/call_list.hpp"
 #include "host/team/grid_state_pool.hpp"
+#include "host/team/wait_report.hpp"
 #include "host/topology/domains.hpp"
 #include "pgas/impl/untyped_operations.hpp"
 #include "pgas/stream.hpp"
@@ -140,6 +142,9 @@ class world_state : public std::enable_shared_from_this<world_state> {
   /// The stream of world::stream(), made at the first call.
   [[nodiscard]] pgas::stream& default_stream(world& owner);
 
+  /// Which calls the threads of this PE are in.
+  [[nodiscard]] call_list& calls() noexcept { return calls_; }
+
   /// A host-side collective on the heap at a time: allocation is deterministic only in one order.
   std::mutex& collective_mutex() noexcept { return collective_; }
 
@@ -164,6 +169,8 @@ class world_state : public std::enable_shared_from_this<world_state> {
   void free_control() noexcept;
 
   const fork_guard process_;
+  call_list calls_;
+  std::shared_ptr<wait_report> wait_report_;  ///< shared with the control plane's thread
   config settings_;
   log::logger log_;
   std::unique_ptr<bootstrap> bootstrap_;
@@ -195,20 +202,37 @@ class world_state : public std::enable_shared_from_this<world_state> {
   std::atomic<bool> left_{false};
 };
 
-/// Marks a host call in the profiler's timeline for as long as it lives.
-class trace_range {
+/// Keeps a host call in the list of calls for as long as it lives.
+class listed_call {
  public:
-  trace_range(world_state& world, const char* name) noexcept
-      : device_(world.settings().nvtx ? &world.device() : nullptr) {
-    if (device_ != nullptr) device_->range_push(name);
+  /// @param name has to live as long as the process
+  listed_call(world_state& world, const char* name) noexcept
+      : calls_(world.calls().enter(name) ? &world.calls() : nullptr) {}
+  ~listed_call() {
+    if (calls_ != nullptr) calls_->leave();
   }
-  ~trace_range() {
-    if (device_ != nullptr) device_->range_pop();
-  }
-  trace_range(const trace_range&) = delete;
-  trace_range& operator=(const trace_range&) = delete;
+  listed_call(const listed_call&) = delete;
+  listed_call& operator=(const listed_call&) = delete;
 
  private:
+  call_list* calls_;
+};
+
+/// The same, and marks the call in the profiler's timeline.
+class host_call {
+ public:
+  host_call(world_state& world, const char* name) noexcept
+      : listed_(world, name), device_(world.settings().nvtx ? &world.device() : nullptr) {
+    if (device_ != nullptr) device_->range_push(name);
+  }
+  ~host_call() {
+    if (device_ != nullptr) device_->range_pop();
+  }
+  host_call(const host_call&) = delete;
+  host_call& operator=(const host_call&) = delete;
+
+ private:
+  listed_call listed_;
   device* device_;
 };
 

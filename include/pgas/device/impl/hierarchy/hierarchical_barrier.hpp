@@ -165,12 +165,12 @@ PGAS_COLD void notify_domains(const domain_notification* call) {
 
 /// Records a member missing at barrier number `due`: of this PE's own domain the member itself, of another one its
 /// first. (That one knows more, and records it.)
-PGAS_COLD void report_absent(domain_channel of, operation what, failure why, std::int32_t d, std::uint64_t due) {
+PGAS_COLD void report_absent(domain_channel of, operation what, wait_state now, std::int32_t d, std::uint64_t due) {
   std::int32_t k = d == of.hierarchy.mine() ? of.hierarchy.count(d) - 1 : 0;
   while (k > 0 && load_relaxed(of.at_first(of.arrived(d, k))) >= due) --k;
   const std::uint64_t seen = k == 0 ? due - 1 : load_relaxed(of.at_first(of.arrived(d, k)));
-  report_proxy_failure(of.queue(), {what, of.hierarchy.world_pe(d, k), of.queue().offset(of.arrived(d, k))}, why, due,
-                       seen);
+  report_proxy_wait(of.queue(), {what, of.hierarchy.world_pe(d, k), of.queue().offset(of.arrived(d, k))}, now, due,
+                    seen);
 }
 
 /// Whether domain `d` has arrived at barrier number `due`, as its first member knows.
@@ -210,11 +210,11 @@ template <PGAS_IS(group) G>
   if (g.thread_rank() == 0) store_relaxed(&of.words()->waited, due);
   for (auto d = static_cast<std::int32_t>(g.thread_rank()); d < of.hierarchy.domains();
        d += static_cast<std::int32_t>(g.size())) {
-    const failure why = poll_until(of.table->control, [&] { return domain_arrived(of, d, due); });
-    if (why != failure::none) PGAS_UNLIKELY {
-      report_absent(of, what, why, d, due);
+    const failure why = poll_until(
+        of.table->control, [&] { return domain_arrived(of, d, due); },
+        [&](wait_state now) { report_absent(of, what, now, d, due); });
+    if (why != failure::none) PGAS_UNLIKELY
       return await_result::lost;
-    }
   }
   fence_acquire();
   return await_result::complete;

@@ -113,10 +113,13 @@ PGAS_OUTLINE ll_result ll_broadcast_slice(ll_epoch now, std::byte* dst, const st
     const std::int32_t member = now.other(i);
     if (member == root) continue;
     const vec16* const packet = now.packet(member, 0);
-    const failure why = poll_until(now.control, [&] {
-      const vec16 seen = load_relaxed(packet);
-      return seen.w[1] == now.epoch && seen.w[3] == now.epoch;
-    });
+    const failure why = poll_until(
+        now.control,
+        [&] {
+          const vec16 seen = load_relaxed(packet);
+          return seen.w[1] == now.epoch && seen.w[3] == now.epoch;
+        },
+        [&](wait_state wait) { answer_for_packet(now.control, packet, now.units, now.epoch, wait); });
     if (why != failure::none) PGAS_UNLIKELY
       return {why, 0, member, now.epoch};
   }

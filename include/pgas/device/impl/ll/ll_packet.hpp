@@ -65,6 +65,30 @@ template <std::uint32_t Batch>
   return other == 0;
 }
 
+/// The epoch in a packet that should have `epoch`: another one, if there is one.
+[[nodiscard]] PGAS_FN std::uint32_t epoch_in(const vec16* packet, std::uint32_t epoch) {
+  const vec16 there = load_relaxed(packet);
+  return there.w[3] != epoch ? there.w[3] : there.w[1];
+}
+
+/// epoch_in() for a unit.
+[[nodiscard]] PGAS_FN std::uint32_t epoch_seen(const vec16* packet, std::uint32_t apart, std::uint32_t epoch) {
+  const std::uint32_t second = epoch_in(packet + apart, epoch);
+  return second != epoch ? second : epoch_in(packet, epoch);
+}
+
+/// Answers the host for a wait of a collective: a packet that has not arrived, from whose place the host tells the team
+/// and the sender. A wait that gives up is recorded by ll_exchange(), which knows both.
+PGAS_COLD void answer_for_packet(const control_block* control, const vec16* packet, std::uint32_t apart,
+                                 std::uint32_t epoch, wait_state now) {
+  if (now.why != failure::asked) return;
+  failure_record found =
+      wait_record(now, operation::none, -1, reinterpret_cast<std::uintptr_t>(packet) - control->my_slot, cmp::eq, epoch,
+                  epoch_in(packet, epoch));
+  found.bytes = apart * sizeof(vec16);
+  leave_record(const_cast<control_block*>(control), control->my_slot, found);
+}
+
 /// Waits for several units, all polled at once. @param at their first packets
 template <std::uint32_t Batch>
 [[nodiscard]] PGAS_FN failure await_ll_units(const control_block* control, const vec16* const (&at)[Batch],
@@ -76,7 +100,16 @@ template <std::uint32_t Batch>
     both[2 * b + 1] = at[b] + apart;
   }
   vec16 packet[2 * Batch];
-  const failure why = poll_until(control, [&] { return ll_packets_ready(both, epoch, packet); });
+  const failure why = poll_until(
+      control, [&] { return ll_packets_ready(both, epoch, packet); },
+      [&](wait_state now) {
+        const vec16* missing = at[0];
+        PGAS_UNROLL
+        for (std::uint32_t b = 1; b < Batch; ++b) {
+          if (epoch_seen(missing, apart, epoch) == epoch) missing = at[b];
+        }
+        answer_for_packet(control, missing, apart, epoch, now);
+      });
   PGAS_UNROLL
   for (std::uint32_t b = 0; b < Batch; ++b) {
     const vec16& low = packet[2 * b];
@@ -84,18 +117,6 @@ template <std::uint32_t Batch>
     data[b] = vec16{{low.w[0], low.w[2], high.w[0], high.w[2]}};
   }
   return why;
-}
-
-/// The epoch in a packet that should have `epoch`: another one, if there is one.
-[[nodiscard]] PGAS_FN std::uint32_t epoch_in(const vec16* packet, std::uint32_t epoch) {
-  const vec16 there = load_relaxed(packet);
-  return there.w[3] != epoch ? there.w[3] : there.w[1];
-}
-
-/// The same for a unit.
-[[nodiscard]] PGAS_FN std::uint32_t epoch_seen(const vec16* packet, std::uint32_t apart, std::uint32_t epoch) {
-  const std::uint32_t second = epoch_in(packet + apart, epoch);
-  return second != epoch ? second : epoch_in(packet, epoch);
 }
 
 /// What a message of elements of type T is made of.

@@ -103,14 +103,13 @@ struct ll_waiter {
 };
 [[nodiscard]] PGAS_FN ll_waiter ll_waiter_of(const context& ctx) { return {ctx.control_, ctx.my_slot_}; }
 
-/// Ends the caller for a packet that did not arrive.
+/// Records a packet that has not arrived.
 template <class T>
-PGAS_FN void end_lost_receive(ll_waiter who, failure why, std::int32_t from, const volatile void* at, T expected,
-                              T seen) {
+PGAS_FN void report_receive(ll_waiter who, wait_state now, std::int32_t from, const volatile void* at, T expected,
+                            T seen) {
   leave_record(who.control, who.my_slot,
-               lost_wait(why, operation::receive, from, reinterpret_cast<std::uintptr_t>(at) - who.my_slot, cmp::eq,
-                         expected, seen));
-  end_thread();
+               wait_record(now, operation::receive, from, reinterpret_cast<std::uintptr_t>(at) - who.my_slot, cmp::eq,
+                           expected, seen));
 }
 
 /// Ends the caller for a message that is out of turn. @param mine the message in this direction @param other the last
@@ -153,17 +152,21 @@ template <std::uint32_t Packets, std::uint32_t Batch>
 template <std::uint32_t Packets, std::uint32_t Batch>
 PGAS_COLD void await_ll_values(ll_waiter who, ll_senders from, const vec16* first, std::uint32_t count,
                                std::uint32_t number) {
-  const failure why = poll_until(who.control, [&] {
-    ll_value<Packets> values[Batch];
-    return ll_values_ready(first, count, number, values);
-  });
-  if (why == failure::none) return;
-  PGAS_ROLLED
-  for (std::uint32_t i = 0; i < count * Packets; ++i) {
-    const vec16* const packet = first + i * packets_in_line;
-    const std::uint32_t seen = epoch_in(packet, number);
-    if (seen != number) end_lost_receive(who, why, from.world_pe(i / Packets), packet, number, seen);
-  }
+  const failure why = poll_until(
+      who.control,
+      [&] {
+        ll_value<Packets> values[Batch];
+        return ll_values_ready(first, count, number, values);
+      },
+      [&](wait_state now) {
+        PGAS_ROLLED
+        for (std::uint32_t i = 0; i < count * Packets; ++i) {
+          const vec16* const packet = first + i * packets_in_line;
+          const std::uint32_t seen = epoch_in(packet, number);
+          if (seen != number) return report_receive(who, now, from.world_pe(i / Packets), packet, number, seen);
+        }
+      });
+  if (why != failure::none) end_thread();
 }
 
 /// Waits for the values.
@@ -212,11 +215,14 @@ template <std::uint32_t Packets>
                                                              std::uint32_t number) {
   const signal_t* const arrived = ll_signal(place);
   signal_t seen = 0;
-  const failure why = poll_until(who.control, [&] {
-    seen = load_relaxed(arrived);
-    return seen == number;
-  });
-  if (why != failure::none) end_lost_receive(who, why, pe, arrived, signal_t{number}, seen);
+  const failure why = poll_until(
+      who.control,
+      [&] {
+        seen = load_relaxed(arrived);
+        return seen == number;
+      },
+      [&](wait_state now) { report_receive(who, now, pe, arrived, signal_t{number}, seen); });
+  if (why != failure::none) end_thread();
   fence_acquire();
   ll_value<Packets> value;
   PGAS_UNROLL

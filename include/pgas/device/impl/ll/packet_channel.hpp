@@ -145,9 +145,20 @@ PGAS_OUTLINE void send_packets(outgoing message, slice me) {
   }
 }
 
-/// One thread's slice of receiving a message.
+/// Records the packet that has not arrived.
+PGAS_COLD void report_message_wait(const context* copy, std::int32_t pe, wait_state now, incoming message, slice me) {
+  const context& ctx = *copy;
+  std::uint32_t u = me.rank;
+  std::uint32_t seen = epoch_in(message.at + u, message.number);
+  for (; seen == message.number && u + me.size < message.packets; u += me.size)
+    seen = epoch_in(message.at + u + me.size, message.number);
+  report(ctx, wait_record(now, operation::receive, ctx.team().world_pe(pe), ctx.offset(message.at + u), cmp::eq,
+                          message.number, seen));
+}
+
+/// One thread's slice of receiving a message from member `pe`. False if it gave up; the record is written then.
 template <class Piece>
-[[nodiscard]] PGAS_OUTLINE failure receive_packets(const control_block* control, incoming message, slice me) {
+[[nodiscard]] PGAS_OUTLINE bool receive_packets(const context* copy, std::int32_t pe, incoming message, slice me) {
   PGAS_ROLLED
   for (std::uint32_t first = me.rank; first < message.packets; first += packets_at_once * me.size) {
     const vec16* at[packets_at_once];
@@ -157,9 +168,13 @@ template <class Piece>
       at[b] = message.at + (u < message.packets ? u : first);
     }
     vec16 packet[packets_at_once];
-    const failure why = poll_until(control, [&] { return ll_packets_ready(at, message.number, packet); });
+    const failure why = poll_until(
+        copy->control_, [&] { return ll_packets_ready(at, message.number, packet); },
+        [&](wait_state now) {
+          report_message_wait(copy, pe, now, message, {first, me.size});
+        });
     if (why != failure::none) PGAS_UNLIKELY
-      return why;
+      return false;
     PGAS_UNROLL
     for (std::uint32_t b = 0; b < packets_at_once; ++b) {
       const std::uint32_t u = first + b * me.size;
@@ -167,7 +182,7 @@ template <class Piece>
         store_packet<Piece>(message, u, packet[b]);
     }
   }
-  return failure::none;
+  return true;
 }
 
 /// Receives the only packet of a thread. False if it does not arrive within a few polls.
@@ -217,17 +232,6 @@ PGAS_COLD void clear_half(G g, packet_line* half, std::uint32_t lines) {
   fence_release();
 }
 
-/// Records the packet that did not arrive.
-PGAS_COLD void report_lost_message(const context* copy, std::int32_t pe, failure why, incoming message, slice me) {
-  const context& ctx = *copy;
-  std::uint32_t u = me.rank;
-  std::uint32_t seen = epoch_in(message.at + u, message.number);
-  for (; seen == message.number && u + me.size < message.packets; u += me.size)
-    seen = epoch_in(message.at + u + me.size, message.number);
-  report(ctx, lost_wait(why, operation::receive, ctx.team().world_pe(pe), ctx.offset(message.at + u), cmp::eq,
-                        message.number, seen));
-}
-
 /// Sends a message by the proxy. *Callers* all threads of the group.
 template <PGAS_IS(group) G>
 PGAS_FN void send_proxied(const context& ctx, const G& g, const channel_state& now, std::uint32_t number,
@@ -247,14 +251,17 @@ PGAS_FN void receive_proxied(const context& ctx, const G& g, const channel_state
   bool arrived_in_time = false;
   if (g.thread_rank() == 0) {
     signal_t seen = 0;
-    const failure why = poll_until(ctx.control_, [&] {
-      seen = load_relaxed(arrived);
-      return seen == number;
-    });
+    const failure why = poll_until(
+        ctx.control_,
+        [&] {
+          seen = load_relaxed(arrived);
+          return seen == number;
+        },
+        [&](wait_state wait) {
+          report(ctx, wait_record(wait, operation::receive, ctx.team().world_pe(now.pe), ctx.offset(arrived), cmp::eq,
+                                  signal_t{number}, seen));
+        });
     arrived_in_time = why == failure::none;
-    if (!arrived_in_time)
-      report(ctx, lost_wait(why, operation::receive, ctx.team().world_pe(now.pe), ctx.offset(arrived), cmp::eq,
-                            signal_t{number}, seen));
     fence_acquire();
   }
   exit_unless_leader(g, arrived_in_time);
@@ -298,16 +305,15 @@ template <class T, PGAS_IS(group) G>
   check_turn<T>(*call.ctx, operation::receive, now, call.count, now.received, now.sent);
   const std::uint32_t number = next_number(now.received);
   const slice me = slice_of(g);
-  failure why = failure::none;
+  bool lost = false;
   if (now.there == nullptr) {
     receive_proxied(*call.ctx, g, now, number, call.data, call.count);
   } else {
     const incoming message = message_from(now, number, call.data, call.count);
-    why = receive_packets<ll_piece<T>>(call.ctx->control_, message, me);
-    if (why != failure::none) report_lost_message(call.ctx, now.pe, why, message, me);
+    lost = !receive_packets<ll_piece<T>>(call.ctx, now.pe, message, me);
   }
   if (renews(number)) fence_acquire();  // the other PE has cleared the half that this one sends to next
-  exit_if_any(g, why != failure::none);
+  exit_if_any(g, lost);
   if (me.rank == 0) store_relaxed(&now.header()->received, number);
   return number;
 }

@@ -30,8 +30,8 @@ namespace pgas::detail {
   return member_behind(team.my_pe(), 1 + k, team.n_pes());
 }
 
-/// Records a missing member of one thread's slice.
-PGAS_COLD void report_missing(const context* copy, team_view team, operation what, failure why, std::int32_t rank,
+/// Records a missing member of one thread's slice, for a wait that gives up or is asked.
+PGAS_COLD void report_missing(const context* copy, team_view team, operation what, wait_state now, std::int32_t rank,
                               std::int32_t size) {
   const context& ctx = *copy;
   for (std::int32_t k = rank; k < others_of(team); k += size) {
@@ -40,16 +40,16 @@ PGAS_COLD void report_missing(const context* copy, team_view team, operation wha
     const std::uint64_t due = load_relaxed(&state->waited) + 1;
     const std::uint64_t seen = load_relaxed(&state->arrived);
     if (seen >= due) continue;
-    report(ctx, lost_wait(why, what, team.world_pe(i), ctx.offset(state), cmp::ge, due, seen));
+    report(ctx, wait_record(now, what, team.world_pe(i), ctx.offset(state), cmp::ge, due, seen));
     return;
   }
-  report(ctx, lost_wait(why, what, -1, team.channel_offset(), cmp::ge, std::uint64_t{0}, std::uint64_t{0}));
+  report(ctx, wait_record(now, what, -1, team.channel_offset(), cmp::ge, std::uint64_t{0}, std::uint64_t{0}));
 }
 
 /// Waits for members base, base + size, ... as far as they exist, at most Batch of them, all polled at once.
 template <std::uint32_t Batch>
-[[nodiscard]] PGAS_FN failure await_members(const context& ctx, const team_view& team, std::int32_t base,
-                                            std::int32_t size) {
+[[nodiscard]] PGAS_FN failure await_members(const context& ctx, const team_view& team, operation what,
+                                            std::int32_t base, std::int32_t size) {
   member_words* state[Batch];
   bool exists[Batch];
   std::uint64_t waited[Batch];  // first used behind the loads of the first poll, which so are under way with it
@@ -61,15 +61,18 @@ template <std::uint32_t Batch>
     state[b] = member_state(ctx, team, other_member(team, exists[b] ? k : base));
     waited[b] = load_relaxed(&state[b]->waited);
   }
-  const failure why = poll_until(ctx.control_, [&] {
-    std::uint64_t seen[Batch];
-    PGAS_UNROLL
-    for (std::uint32_t b = 0; b < Batch; ++b) seen[b] = load_relaxed(&state[b]->arrived);
-    bool complete = true;
-    PGAS_UNROLL
-    for (std::uint32_t b = 0; b < Batch; ++b) complete &= !exists[b] || seen[b] > waited[b];
-    return complete;
-  });
+  const failure why = poll_until(
+      ctx.control_,
+      [&] {
+        std::uint64_t seen[Batch];
+        PGAS_UNROLL
+        for (std::uint32_t b = 0; b < Batch; ++b) seen[b] = load_relaxed(&state[b]->arrived);
+        bool complete = true;
+        PGAS_UNROLL
+        for (std::uint32_t b = 0; b < Batch; ++b) complete &= !exists[b] || seen[b] > waited[b];
+        return complete;
+      },
+      [&](wait_state now) { report_missing(ctx.copy_, team, what, now, base, size); });
   if (why == failure::none) {
     PGAS_UNROLL
     for (std::uint32_t b = 0; b < Batch; ++b) {
@@ -102,14 +105,13 @@ PGAS_FN void arrive_share(const context& ctx, const team_view& team, std::int32_
   std::int32_t base = rank;
   PGAS_ROLLED
   for (; base + size < others; base += batch * size) {
-    why = await_members<batch>(ctx, team, base, size);
+    why = await_members<batch>(ctx, team, what, base, size);
     if (why != failure::none) break;
   }
-  if (why == failure::none && base < others) why = await_members<1>(ctx, team, base, size);  // the only one, mostly
-  if (why != failure::none) PGAS_UNLIKELY {
-    report_missing(ctx.copy_, team, what, why, base, size);
+  if (why == failure::none && base < others)
+    why = await_members<1>(ctx, team, what, base, size);  // the only one, mostly
+  if (why != failure::none) PGAS_UNLIKELY
     return false;
-  }
   fence_acquire();
   return true;
 }

@@ -37,23 +37,26 @@ inline constexpr std::uint32_t grid_table_size = 128;
   const auto begin = static_cast<std::uint32_t>(launch * 0x9e3779b97f4a7c15u >> 32);
   grid_state* found = nullptr;
   std::uint32_t searched = 0;
-  const failure why = poll_until(table->here.control_, [&] {
-    if (searched < size) ++searched;
-    for (std::uint32_t i = 0; i < searched && found == nullptr; ++i) {
-      grid_state* const state = table + ((begin + i) & (size - 1));
-      const std::uint64_t owner = load_gpu(&state->owner);
-      const bool mine = first ? owner == 0 && compare_exchange(&state->owner, std::uint64_t{0}, launch) == 0  //
-                              : owner == launch;
-      if (mine) found = state;
-    }
-    return found != nullptr;
-  });
+  const failure why = poll_until(
+      table->here.control_,
+      [&] {
+        if (searched < size) ++searched;
+        for (std::uint32_t i = 0; i < searched && found == nullptr; ++i) {
+          grid_state* const state = table + ((begin + i) & (size - 1));
+          const std::uint64_t owner = load_gpu(&state->owner);
+          const bool mine = first ? owner == 0 && compare_exchange(&state->owner, std::uint64_t{0}, launch) == 0  //
+                                  : owner == launch;
+          if (mine) found = state;
+        }
+        return found != nullptr;
+      },
+      [&](wait_state now) {
+        report(table->here, wait_record(now, operation::grid_sync, -1, std::uint64_t{0}, cmp::ge, std::uint64_t{1},
+                                        std::uint64_t{0}));
+      });
   fence_gpu();
-  if (why != failure::none) PGAS_UNLIKELY {
-    report(table->here,
-           lost_wait(why, operation::grid_sync, -1, std::uint64_t{0}, cmp::ge, std::uint64_t{1}, std::uint64_t{0}));
+  if (why != failure::none) PGAS_UNLIKELY
     return nullptr;
-  }
   return found;
 }
 
@@ -114,14 +117,17 @@ struct grid_vote {
     return {vote ? 1u : 0u, odd, 0};
   }
   std::uint64_t now = 0;
-  const failure why = poll_until(state.here.control_, [&] {
-    now = load_gpu(&state.word);
-    return grid_word::number(now) != grid_word::number(seen);
-  });
+  const failure why = poll_until(
+      state.here.control_,
+      [&] {
+        now = load_gpu(&state.word);
+        return grid_word::number(now) != grid_word::number(seen);
+      },
+      [&](wait_state wait) {
+        report(state.here,
+               wait_record(wait, operation::grid_sync, -1, std::uint64_t{0}, cmp::ge, blocks, now & grid_word::field));
+      });
   fence_gpu();
-  if (why != failure::none) PGAS_UNLIKELY
-    report(state.here,
-           lost_wait(why, operation::grid_sync, -1, std::uint64_t{0}, cmp::ge, blocks, seen & grid_word::field));
   return {(now & grid_word::yes) != 0 ? 1u : 0u, odd, why != failure::none ? 1u : 0u};
 }
 

@@ -11,8 +11,7 @@ namespace pgas::detail {
 
 /// Ends a thread whose copy does not arrive. Copies of the unit that are in flight end before the block's shared memory
 /// becomes another block's.
-[[noreturn]] PGAS_COLD void give_up_copy(checked_heap heap, failure why) {
-  leave_record(heap.control, heap.my_slot, bad_argument(why, operation::bulk_copy, -1, 0, 0));
+[[noreturn]] PGAS_COLD void give_up_copy() {
   const std::uint64_t start = clock_ns();
   while (clock_ns() - start < 1'000'000u) yield_waiting();
   end_thread();
@@ -22,9 +21,14 @@ namespace pgas::detail {
 /// sends what was announced, or that the program writes to the word.
 PGAS_FN void await_mbarrier(const checked_heap& heap, mbarrier_word at, std::uint32_t parity) {
   const failure why = poll_until(
-      heap.control, [&] { return mbarrier_try_wait(at, parity); }, mbarrier_polls);
+      heap.control, [&] { return mbarrier_try_wait(at, parity); },
+      [&](wait_state now) {
+        leave_record(heap.control, heap.my_slot,
+                     wait_record(now, operation::bulk_copy, -1, std::uint64_t{0}, cmp::eq, parity, parity ^ 1));
+      },
+      mbarrier_polls);
   if (why != failure::none) PGAS_UNLIKELY
-    give_up_copy(heap, why);
+    give_up_copy();
 }
 
 }  // namespace pgas::detail

@@ -156,11 +156,10 @@ class device_lock_words {
   /// Polls until `holds` does. False if it gave up; the record, which names `pe` as the PE waited for, is written then.
   template <class Holds>
   [[nodiscard]] PGAS_FN bool await(const Holds& holds, std::int32_t pe) const {
-    const failure why = poll_until(ctx_.control_, holds);
-    if (why == failure::none) return true;
-    report(ctx_, lost_wait(why, operation::lock, pe < 0 ? -1 : ctx_.team().world_pe(pe), ctx_.offset(lock_), cmp::eq,
-                           std::uint64_t{lock_word::holds}, std::uint64_t{load(&lock_word::seat)}));
-    return false;
+    return poll_until(ctx_.control_, holds, [&](wait_state now) {
+             report(ctx_, wait_record(now, operation::lock, pe < 0 ? -1 : ctx_.team().world_pe(pe), ctx_.offset(lock_),
+                                      cmp::eq, std::uint64_t{lock_word::holds}, std::uint64_t{load(&lock_word::seat)}));
+           }) == failure::none;
   }
 
  private:

@@ -1,6 +1,6 @@
 /// @file
-/// The bounded wait: polls, and checks abort word and deadline every few thousand polls. Used by every wait of the
-/// library.
+/// The bounded wait: polls, and checks abort word, deadline and the host's question every few thousand polls. Used by
+/// every wait of the library.
 #pragma once
 
 #include "pgas/detail/poll_fairness.hpp"
@@ -9,42 +9,47 @@
 
 namespace pgas::detail {
 
-/// The deadline of a wait, 0 until the first check and ~0 where there is none; and why the wait must end, none while it
-/// may go on.
-struct wait_limit {
-  std::uint64_t at;
+/// When a wait was first checked, 0 before that; and why it must end, none while it may go on, asked if it is to say
+/// what it waits for.
+struct wait_state {
+  std::uint64_t since;
   failure why;
 };
 
-[[nodiscard]] PGAS_FN wait_limit check_abort(const control_block* control, std::uint64_t at) {
-  constexpr std::uint64_t never = ~std::uint64_t{0};
+[[nodiscard]] PGAS_FN wait_state check_wait(const control_block* control, std::uint64_t since,
+                                            std::uint64_t limit = 0) {
+  // The loads are under way together: a GPU reads the host's memory slowly.
+  const std::uint32_t abort = load_relaxed(&control->abort);
+  const std::uint32_t gave_up = load_relaxed(&control->record.complete);
+  const std::uint32_t question = load_relaxed(&control->question);
+  const std::uint64_t timeout = limit != 0 ? limit : load_relaxed(&control->wait_timeout_ns);
   // A thread of this PE that has given up ends the waits of the others: they may wait for its next operation.
-  if (load_relaxed(&control->abort) != 0 || load_relaxed(&control->record.complete) != 0) return {at, failure::aborted};
-  if (at == 0) {
-    const std::uint64_t timeout = load_relaxed(&control->wait_timeout_ns);
-    const std::uint64_t now = clock_ns();
-    at = timeout == 0 || timeout > never - now ? never : now + timeout;
-  } else if (at != never && clock_ns() >= at) {
-    return {at, failure::timed_out};
-  }
+  if ((abort | gave_up) != 0) return {since, failure::aborted};
+  const std::uint64_t now = clock_ns();
+  if (since == 0) since = now;
+  if (timeout != 0 && now - since >= timeout) return {since, failure::timed_out};
   yield_now_and_then();
-  return {at, failure::none};
+  return {since, question != 0 ? failure::asked : failure::none};
 }
 
 /// Calls `poll` until it returns true, the world is aborted or the deadline passes. `poll` makes relaxed loads; the
-/// caller adds the acquire fence. @param between polls from one check to the next @param deadline in place of the
-/// world's, as clock_ns() counts; 0: the world's
-template <class Poll>
-[[nodiscard]] PGAS_FN failure poll_until(const control_block* control, const Poll& poll,
-                                         std::uint32_t between = polls_between_checks, std::uint64_t deadline = 0) {
-  wait_limit p{deadline, failure::none};
+/// caller adds the acquire fence. @param about makes the record of this wait for a wait_state, and leaves it: where the
+/// wait gives up, and where the host asks @param between polls from one check to the next @param limit of the wait, in
+/// nanoseconds; 0: the world's
+template <class Poll, class About>
+[[nodiscard]] PGAS_FN failure poll_until(const control_block* control, const Poll& poll, const About& about,
+                                         std::uint32_t between = polls_between_checks, std::uint64_t limit = 0) {
+  wait_state now{0, failure::none};
   for (;;) {
     PGAS_ROLLED
     for (std::uint32_t i = 0; i < between; ++i) {
       if (poll()) return failure::none;
     }
-    if (p.why != failure::none) return p.why;  // after one more round of polls: an arrival in time is not lost
-    p = check_abort(control, p.at);
+    if (now.why != failure::none) {  // after one more round of polls: an arrival in time is not lost
+      about(now);
+      if (now.why != failure::asked) return now.why;
+    }
+    now = check_wait(control, now.since, limit);
   }
 }
 
@@ -58,12 +63,13 @@ template <class T>
   }
 }
 
-/// The record of a wait that gave up. `pe` is -1 where the wait can't know the missing PE.
+/// The record of a wait that gives up, or is asked. `pe` is -1 where the wait can't know the missing PE.
 template <class T>
-[[nodiscard]] PGAS_FN failure_record lost_wait(failure why, operation what, std::int32_t pe, std::uint64_t offset,
-                                               cmp op, T expected, T seen) {
+[[nodiscard]] PGAS_FN failure_record wait_record(wait_state now, operation what, std::int32_t pe, std::uint64_t offset,
+                                                 cmp op, T expected, T seen) {
   failure_record found{};
-  found.why = why;
+  found.why = now.why;
+  if (now.why == failure::asked) found.limit_ms = static_cast<std::uint32_t>((clock_ns() - now.since) / 1'000'000u);
   found.what = what;
   found.pe = pe;
   found.heap_offset = offset;
@@ -78,14 +84,15 @@ template <class T>
 /// the record is written then.
 template <class T>
 [[nodiscard]] PGAS_FN bool wait_word(const context& ctx, const T* ivar, cmp op, T value, T& seen) {
-  const failure why = poll_until(ctx.control_, [&] {
-    seen = load_relaxed(ivar);
-    return compare(seen, op, value);
-  });
-  if (why != failure::none) PGAS_UNLIKELY {
-    report(ctx, lost_wait(why, operation::wait, -1, ctx.offset(ivar), op, value, seen));
+  const failure why = poll_until(
+      ctx.control_,
+      [&] {
+        seen = load_relaxed(ivar);
+        return compare(seen, op, value);
+      },
+      [&](wait_state now) { report(ctx, wait_record(now, operation::wait, -1, ctx.offset(ivar), op, value, seen)); });
+  if (why != failure::none) PGAS_UNLIKELY
     return false;
-  }
   fence_acquire();
   return true;
 }

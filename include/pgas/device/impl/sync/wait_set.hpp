@@ -121,18 +121,18 @@ PGAS_OUTLINE sweep_result count_all(Set set, set_part part) {
   return sweep(set, part, 0, [](std::size_t) { return true; });
 }
 
-/// Records a set wait that gave up: the first word that is still missing.
+/// Records a set wait that gives up or is asked: the first word that is still missing.
 template <class T, class Values>
-PGAS_COLD void report_lost_set(const context* copy, wait_set<T, Values> set, failure why) {
+PGAS_COLD void report_set_wait(const context* copy, wait_set<T, Values> set, wait_state now) {
   const context& ctx = *copy;
   for (std::size_t i = 0; i < set.count; ++i) {
     if (!set.wanted(i)) continue;
     const T seen = load_relaxed(set.ivars + i);
     if (set.holds(i, seen)) continue;
-    report(ctx, lost_wait(why, operation::wait, -1, ctx.offset(set.ivars + i), set.op, set.values.of(i), seen));
+    report(ctx, wait_record(now, operation::wait, -1, ctx.offset(set.ivars + i), set.op, set.values.of(i), seen));
     return;
   }
-  report(ctx, lost_wait(why, operation::wait, -1, ctx.offset(set.ivars), set.op, T{}, T{}));
+  report(ctx, wait_record(now, operation::wait, -1, ctx.offset(set.ivars), set.op, T{}, T{}));
 }
 
 /// Waits for every word of a part of the set. False if it gave up.
@@ -201,11 +201,9 @@ template <class Set, class Take>
         answer = take.answer(set, begin, wanted);
         return answer != Take::none || wanted == 0;
       },
-      sweeps_between_checks(set.count));
-  if (why != failure::none) PGAS_UNLIKELY {
-    report_lost_set(ctx.copy_, set, why);
+      [&](wait_state now) { report_set_wait(ctx.copy_, set, now); }, sweeps_between_checks(set.count));
+  if (why != failure::none) PGAS_UNLIKELY
     return gave_up;
-  }
   fence_acquire();
   return answer;
 }
@@ -218,23 +216,27 @@ template <class Set, class Take, PGAS_IS(group) G>
   constexpr std::size_t again = gave_up - 1;
   const bool leads = g.thread_rank() == 0;
   const std::uint32_t between = sweeps_between_checks(set.count / static_cast<std::uint32_t>(g.size()));
-  wait_limit p{0, failure::none};
+  wait_state now{0, failure::none};
   for (std::uint32_t polls = 1;; ++polls) {
     const sweep_result mine = find_first(set, part_of(g));
     if (polls % between == 0) {
-      if (leads) p = check_abort(ctx.control_, p.at);
+      if (leads) now = check_wait(ctx.control_, now.since);
+      if (now.why == failure::asked) PGAS_UNLIKELY {
+        report_set_wait(ctx.copy_, set, now);
+        now.why = failure::none;
+      }
       if (!any(g, leads)) PGAS_UNLIKELY
         end_thread();
     }
     if (polls == 1 && !any(g, mine.wanted != 0)) return Take::none;
-    if (!any(g, mine.satisfied != 0 || p.why != failure::none)) continue;
+    if (!any(g, mine.satisfied != 0 || now.why != failure::none)) continue;
     std::size_t answer = again;
     if (leads) {
       const std::size_t taken = read_once(set, take);
       if (taken != Take::none) {
         answer = taken;
-      } else if (p.why != failure::none) {
-        report_lost_set(ctx.copy_, set, p.why);
+      } else if (now.why != failure::none) {
+        report_set_wait(ctx.copy_, set, now);
         answer = gave_up;
       }
     }

@@ -1,4 +1,4 @@
-#include "host/share/unforked_fd.hpp"
+#include "common/unforked_fd.hpp"
 
 #include <pthread.h>
 #include <unistd.h>

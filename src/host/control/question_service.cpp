@@ -1,0 +1,147 @@
+#include "host/control/question_service.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "common/unforked_fd.hpp"
+#include "host/control/control_plane_state.hpp"
+
+namespace pgas::detail {
+
+namespace {
+
+/// Kernels look for a question every millisecond or so.
+constexpr auto time_to_answer = std::chrono::milliseconds(15);
+/// A PE that is stopped never answers.
+constexpr auto patience = std::chrono::milliseconds(700);
+constexpr int backlog = 64;
+constexpr std::size_t most_clients = 16;
+
+/// A host's name has nothing that JSON would need to escape.
+std::string plain(std::string name) {
+  std::replace_if(
+      name.begin(), name.end(), [](unsigned char c) { return c < 0x21 || c > 0x7e || c == '"' || c == '\\'; }, '?');
+  return name;
+}
+
+}  // namespace
+
+question_service::question_service(control_plane_state& plane, const std::string& directory, std::uint64_t job)
+    : plane_(plane) {
+  try {
+    listener_.emplace(unix_address(directory, fmt::format("{}{:016x}-{}", question_socket_prefix, job, plane.me)),
+                      backlog);
+    close_after_fork(listener_->fd());  // it would take connections in a child that outlives this process
+  } catch (const error& why) {
+    plane_.log.info("pgas-why can't ask PE {}: {}", plane.me, why.what());
+  }
+}
+
+question_service::~question_service() {
+  if (listener_) keep_after_fork(listener_->fd());
+}
+
+template <class Step>
+void question_service::attempt(Step&& step) noexcept {
+  try {
+    step();
+  } catch (const std::exception& why) {  // no reason to end the world
+    plane_.log.warn("PE {} could not answer what it waits for: {}", plane_.me, why.what());
+  }
+}
+
+void question_service::start() {
+  if (listener_) plane_.loop->watch(listener_->fd(), POLLIN, [this](short) { attempt([this] { accept(); }); });
+}
+
+std::string question_service::introduction() const {
+  std::string text = fmt::format(R"({{"pe":{},"pes":[)", plane_.me);
+  for (std::size_t pe = 0; pe < plane_.peers.size(); ++pe) {
+    const peer_info& one = plane_.peers[pe];
+    text += fmt::format(R"({}{{"pid":{},"host":"{}","here":{}}})", pe == 0 ? "" : ",", one.pid, plain(one.host),
+                        plane_.on_this_host(static_cast<int>(pe)));
+  }
+  return text + "]}";
+}
+
+void question_service::accept() {
+  for (;;) {
+    connect_result next = listener_->accept();
+    if (!next.fd) return;
+    const std::optional<socket_owner> owner = peer_credentials(next.fd.get());
+    if (!owner || (owner->uid != ::geteuid() && owner->uid != 0)) {
+      plane_.log.warn("PE {} did not answer user {}, who asked what it waits for", plane_.me,
+                      owner ? static_cast<std::int64_t>(owner->uid) : -1);
+      continue;
+    }
+    if (clients_.size() == most_clients) continue;  // it is closed, and asks again
+    clients_.push_back({std::move(next.fd), ++questions_, clock::now() + patience, plane_.n()});
+    client& one = clients_.back();
+    send(one, introduction());
+    message_header header;
+    header.kind = message_kind::question;
+    header.sequence = one.number;
+    for (const std::unique_ptr<connection>& to : plane_.connections)  // one with a full queue is stopped
+      if (to) static_cast<void>(to->send(bytes_of(header), {}, {}));
+    ask_here({plane_.me, one.number});
+  }
+}
+
+void question_service::on_question(int pe, std::uint64_t number) noexcept {
+  attempt([&] { ask_here({pe, number}); });
+}
+
+void question_service::ask_here(asker who) {
+  askers_.push_back(who);
+  if (due_) return;  // the same answer is for all who ask meanwhile
+  if (plane_.waits) plane_.waits->ask();
+  due_ = clock::now() + time_to_answer;
+}
+
+std::optional<clock::time_point> question_service::next_wake() const {
+  std::optional<clock::time_point> next = due_;
+  for (const client& one : clients_) next = next ? std::min(*next, one.until) : one.until;
+  return next;
+}
+
+void question_service::check() noexcept {
+  if (due_ && clock::now() >= *due_) attempt([this] { answer_here(); });
+  std::erase_if(clients_, [](const client& one) { return one.answers == 0 || clock::now() >= one.until; });
+}
+
+void question_service::answer_here() {
+  due_.reset();
+  std::string fields = plane_.waits ? plane_.waits->answer() : R"("joining":true)";
+  if (fields.size() > max_contribution - 256) fields = R"("too_long":true)";
+  const std::string text = fmt::format(R"({{"pe":{},{},{}}})", plane_.me, fields, plane_.describe_collectives());
+  for (const asker& who : std::exchange(askers_, {})) {
+    if (who.pe == plane_.me) {
+      on_answer(who.number, std::as_bytes(std::span(text)));
+      continue;
+    }
+    message_header header;
+    header.kind = message_kind::answer;
+    header.sequence = who.number;
+    header.bytes = text.size();
+    static_cast<void>(plane_.connections[static_cast<std::size_t>(who.pe)]->send(bytes_of(header),
+                                                                                 std::as_bytes(std::span(text)), {}));
+  }
+}
+
+void question_service::on_answer(std::uint64_t number, std::span<const std::byte> text) noexcept {
+  const auto of = std::ranges::find(clients_, number, &client::number);
+  if (of == clients_.end()) return;  // it came too late
+  send(*of, {reinterpret_cast<const char*>(text.data()), text.size()});
+  if (of->answers > 0) --of->answers;
+}
+
+void question_service::send(client& to, std::string_view text) noexcept {
+  // Who does not read is not waited for.
+  if (send_packet(to.socket.get(), std::as_bytes(std::span(text)), {}, {}) != 0) to.answers = 0;
+}
+
+}  // namespace pgas::detail

@@ -1,0 +1,79 @@
+/// @file
+/// Answers whoever asks what a job waits for (pgas-why): a UNIX socket of each PE, over which a program of the same
+/// user gets a line from every PE of the world. A connection is the question; there is nothing else to say.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "common/deadline.hpp"
+#include "common/net/unix_socket.hpp"
+
+namespace pgas::detail {
+
+struct control_plane_state;
+
+/// What names of these sockets begin with. The job, 16 digits, and the number of the PE follow, with - between.
+inline constexpr std::string_view question_socket_prefix = "pgas-why-";
+
+/// Where a PE keeps what it knows of its own waits.
+struct wait_source {
+  std::function<void()> ask;            ///< from now on, waits leave answers
+  std::function<std::string()> answer;  ///< what they were, as the fields of a JSON object; no question is open then
+};
+
+/// *Callers* the reader of the control plane; the constructor and set_source(): the thread that joins.
+class question_service {
+ public:
+  /// Listens. Without a socket, where there can be none, it answers other PEs only; that is logged.
+  question_service(control_plane_state& plane, const std::string& directory, std::uint64_t job);
+  ~question_service();
+  question_service(const question_service&) = delete;
+  question_service& operator=(const question_service&) = delete;
+
+  /// Watches the socket in the loop of the reader.
+  void start();
+  /// PE `pe` asks, with a number of its own.
+  void on_question(int pe, std::uint64_t number) noexcept;
+  /// A PE has answered question `number` of this PE.
+  void on_answer(std::uint64_t number, std::span<const std::byte> text) noexcept;
+  /// When check() has something to do next.
+  [[nodiscard]] std::optional<clock::time_point> next_wake() const;
+  void check() noexcept;
+
+ private:
+  struct asker {  ///< of this PE's answer
+    int pe;       ///< this one: all clients
+    std::uint64_t number;
+  };
+  struct client {
+    unique_fd socket;
+    std::uint64_t number;  ///< of the question, for the other PEs
+    clock::time_point until;
+    int answers;  ///< still to come
+  };
+
+  void accept();
+  void ask_here(asker who);
+  void answer_here();
+  void send(client& to, std::string_view text) noexcept;
+  /// Does `step`. An exception is logged.
+  template <class Step>
+  void attempt(Step&& step) noexcept;
+  [[nodiscard]] std::string introduction() const;
+
+  control_plane_state& plane_;
+  std::optional<unix_listener> listener_;
+  std::vector<client> clients_;
+  std::vector<asker> askers_;
+  std::optional<clock::time_point> due_;  ///< for this PE's answer
+  std::uint64_t questions_ = 0;
+};
+
+}  // namespace pgas::detail

@@ -1,0 +1,65 @@
+/// @file
+/// Which calls the host threads of a PE are in, and since when: for whoever asks why a program does not go on.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace pgas::detail {
+
+/// A place for each of the first threads; further ones share. All words are atomic, so that another thread may read
+/// them at any time: what it reads of a call that ends meanwhile may be of two calls, and is right at the next reading.
+class call_list {
+ public:
+  /// The word that a call waits for.
+  struct awaited_word {
+    std::uint64_t offset;  ///< in the heap
+    std::uint64_t expected;
+    std::uint64_t seen;
+    std::int32_t compare;  ///< pgas::cmp
+    std::int32_t pe;       ///< of the one that has to write, -1 where the wait does not know
+  };
+  struct call {
+    const char* name;
+    std::chrono::milliseconds lasted;
+    std::optional<awaited_word> word;
+  };
+
+  /// The outermost call of this thread, unless the thread that it shares its place with is in one. @param name has to
+  /// live as long as the process. Whether it stands there.
+  [[nodiscard]] bool enter(const char* name) noexcept;
+  /// The end of a call for which enter() gave true.
+  void leave() noexcept;
+  /// What the call of this thread waits for, or has seen since.
+  void waits_for(const awaited_word& word) noexcept;
+
+  /// *Callers* any thread.
+  [[nodiscard]] std::vector<call> now() const;
+  /// How long ago the last call ended, or the list began.
+  [[nodiscard]] std::chrono::milliseconds idle() const noexcept;
+
+ private:
+  struct alignas(64) place {
+    std::atomic<const char*> name{nullptr};
+    std::atomic<std::int64_t> since{0};
+    std::atomic<std::uint64_t> offset{no_word};
+    std::atomic<std::uint64_t> expected{0};
+    std::atomic<std::uint64_t> seen{0};
+    std::atomic<std::int32_t> compare{0};
+    std::atomic<std::int32_t> pe{-1};
+  };
+  static constexpr std::uint64_t no_word = ~std::uint64_t{0};
+
+  /// Milliseconds of a clock that is read in a few nanoseconds.
+  [[nodiscard]] static std::int64_t coarse_ms() noexcept;
+  [[nodiscard]] place& mine() noexcept;
+
+  std::array<place, 32> places_;
+  std::atomic<std::int64_t> last_end_{coarse_ms()};
+};
+
+}  // namespace pgas::detail

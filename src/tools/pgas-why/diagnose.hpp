@@ -1,0 +1,34 @@
+/// @file
+/// Who is to blame: the PEs for which, in the end, all others wait.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/pgas-why/ask_job.hpp"
+
+namespace pgas_why {
+
+/// What the root of the waits is.
+struct root {
+  enum class kind {
+    nobody_waits,  ///< no PE waits for anything
+    gone,          ///< a process that has ended
+    stopped,       ///< a process that is stopped, as by a debugger
+    silent,        ///< one that does not answer
+    elsewhere,     ///< one that does not wait in pgas: it computes, or is in a call of something else
+    cycle,         ///< PEs that wait for one another
+    own_wait,      ///< a PE that waits for a word, while nobody is left to write it
+  };
+  kind what = kind::nobody_waits;
+  std::vector<int> pes;  ///< of a cycle in its order
+};
+
+/// PEs wait for those that their waits name. From every one of them that leads to PEs that wait for nobody by name, or
+/// to a cycle: of these the one that explains most comes first, in the order of root::kind.
+[[nodiscard]] root find_root(const std::vector<pe_state>& pes);
+
+/// A sentence that names the root and says what it does.
+[[nodiscard]] std::string say(const root& found, const std::vector<pe_state>& pes);
+
+}  // namespace pgas_why

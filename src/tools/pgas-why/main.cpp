@@ -1,0 +1,138 @@
+/// @file
+/// pgas-why: who waits for whom in a running job, and which PE is the root of it.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <future>
+#include <thread>
+
+#include "pgas/config.hpp"
+#include "tools/pgas-why/ask_job.hpp"
+#include "tools/pgas-why/diagnose.hpp"
+#include "tools/pgas-why/report.hpp"
+
+namespace {
+
+using namespace pgas_why;
+
+struct options {
+  std::string job;  ///< a job's name or the beginning of it, or the pid of one of its PEs
+  bool json = false;
+  bool stacks = false;
+  double watch = 0;
+};
+
+constexpr const char* exit_codes =
+    "Exit status: 0 a job has answered, 1 there is none or it did not answer, 2 wrong usage.\n"
+    "Example: pgas-why --watch 2";
+
+/// The asked-for job among `jobs`, after asking those that may be it.
+struct answered {
+  job which;
+  std::vector<pe_state> pes;
+  nlohmann::json raw;
+};
+
+std::vector<answered> ask_all(const options& asked) {
+  std::vector<answered> found;
+  const bool is_pid =
+      !asked.job.empty() && asked.job.size() < 8 && asked.job.find_first_not_of("0123456789") == std::string::npos;
+  std::vector<std::future<answered>> under_way;  // all at once, as one that is stopped takes its time
+  for (const job& one : find_jobs(pgas::config::from_environment().socket_directory)) {
+    if (!asked.job.empty() && !is_pid && !one.name.starts_with(asked.job)) continue;
+    under_way.push_back(std::async(std::launch::async, [one] {
+      answered next{one, {}, nlohmann::json::object()};
+      next.pes = ask(one, next.raw);
+      return next;
+    }));
+  }
+  for (std::future<answered>& one : under_way) {
+    answered next = one.get();
+    if (next.pes.empty()) continue;  // of another user, or ended since
+    if (is_pid && std::ranges::none_of(
+                      next.pes, [&](const pe_state& pe) { return pe.here && std::to_string(pe.pid) == asked.job; }))
+      continue;
+    found.push_back(std::move(next));
+  }
+  return found;
+}
+
+const char* name_of(root::kind what) {
+  switch (what) {
+    case root::kind::nobody_waits: return "nobody waits";
+    case root::kind::gone: return "gone";
+    case root::kind::stopped: return "stopped";
+    case root::kind::silent: return "silent";
+    case root::kind::elsewhere: return "elsewhere";
+    case root::kind::cycle: return "cycle";
+    case root::kind::own_wait: return "own wait";
+  }
+  return "";
+}
+
+/// One look at the jobs. Whether one answered.
+bool look(const options& asked) {
+  const std::vector<answered> jobs = ask_all(asked);
+  nlohmann::json all = nlohmann::json::array();
+  for (const answered& one : jobs) {
+    const root found = find_root(one.pes);
+    if (asked.json) {
+      nlohmann::json entry = one.raw;
+      entry["job"] = one.which.name;
+      entry["root"] = {{"kind", name_of(found.what)}, {"pes", found.pes}, {"text", say(found, one.pes)}};
+      all.push_back(std::move(entry));
+      continue;
+    }
+    fmt::print("{}", report(one.which, one.pes, found, ::isatty(STDOUT_FILENO) == 1));
+    if (asked.stacks)
+      for (const int pe : found.pes) {
+        const pe_state& of = one.pes[static_cast<std::size_t>(pe)];
+        fmt::print("\nPE {}, pid {} on {}:\n{}", pe, of.pid, of.host,
+                   of.here ? stacks_of(of.pid) : "on another host: run pgas-why --stacks there\n");
+      }
+  }
+  if (asked.json) fmt::print("{}\n", all.dump(2));
+  if (jobs.empty() && !asked.json)
+    fmt::print(stderr, "pgas-why: {}\n",
+               asked.job.empty() ? "no job of this user answers on this host (a world of one PE has no socket to ask)"
+                                 : fmt::format("no job '{}' of this user answers on this host", asked.job));
+  std::fflush(stdout);
+  return !jobs.empty();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  options asked;
+  CLI::App app("pgas-why: who waits for whom in a running job");
+  app.set_version_flag("--version", "pgas-why (pgas) " WHY_VERSION);
+  app.add_option("JOB", asked.job,
+                 "the job: its name, the beginning of it, or the pid of one of its PEs here (default: all)");
+  app.add_flag("--json", asked.json, "all that the PEs say, and the root, as JSON (docs/debugging.md)");
+  app.add_flag("--stacks", asked.stacks, "the host stacks of the root, by eu-stack or gdb");
+  app.add_option("--watch", asked.watch, "look again every so many seconds, until Ctrl-C")
+      ->check(CLI::Range(0.1, 3600.0));
+  app.footer(exit_codes);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& why) {
+    return app.exit(why) == 0 ? 0 : 2;
+  }
+  try {
+    bool any = look(asked);
+    while (asked.watch > 0 && any) {
+      std::this_thread::sleep_for(std::chrono::duration<double>(asked.watch));
+      fmt::print("\n");
+      any = look(asked);
+    }
+    return any ? 0 : 1;
+  } catch (const std::exception& why) {
+    fmt::print(stderr, "pgas-why: {}\n", why.what());
+    return 1;
+  }
+}

@@ -1,0 +1,128 @@
+#include "tools/pgas-why/report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+namespace pgas_why {
+
+namespace {
+
+constexpr std::size_t width = 100;
+/// Lines for each PE; many threads wait in the same way.
+constexpr std::size_t most_lines = 4;
+
+/// Breaks at spaces, and indents what follows the first line, which begins at column `from`.
+std::string wrapped(const std::string& text, std::size_t indent, std::size_t from = 0) {
+  std::string lines;
+  std::size_t column = from;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    const std::size_t length = end - at;
+    if (at != 0 && column + 1 + length > width) {
+      lines += "\n" + std::string(indent, ' ');
+      column = indent;
+    } else if (at != 0) {
+      lines += ' ';
+      ++column;
+    }
+    lines.append(text, at, length);
+    column += length;
+    at = end + 1;
+  }
+  return lines;
+}
+
+std::string strip(const std::string& name) { return name.starts_with("pgas::") ? name.substr(6) : name; }
+
+/// The call that a wait is part of: the one that lasts longest.
+std::string call_around(const pe_state& of) {
+  if (of.calls.empty()) return {};
+  return strip(std::ranges::max_element(of.calls, {}, &call::ms)->name);
+}
+
+std::string state_of(const pe_state& of) {
+  switch (of.is) {
+    case pe_state::life::gone: return "gone";
+    case pe_state::life::stopped: return "stopped";
+    case pe_state::life::silent: return "does not answer";
+    case pe_state::life::answers: break;
+  }
+  if (of.joining) return "joins";
+  if (of.leaving) return "leaves the world";
+  if (!of.calls.empty()) {
+    const call& longest = *std::ranges::max_element(of.calls, {}, &call::ms);
+    return fmt::format("in {} since {}; none of its kernels waits in pgas", strip(longest.name), duration(longest.ms));
+  }
+  return fmt::format("in no call of this world since {}", duration(of.idle_ms));
+}
+
+}  // namespace
+
+std::string duration(long ms) {
+  if (ms < 10'000) return fmt::format("{:.1f} s", static_cast<double>(ms) / 1000);
+  if (ms < 120'000) return fmt::format("{} s", ms / 1000);
+  if (ms < 7'200'000) return fmt::format("{} min {} s", ms / 60'000, ms / 1000 % 60);
+  return fmt::format("{} h {} min", ms / 3'600'000, ms / 60'000 % 60);
+}
+
+std::string place_of(const pe_state& of, const wait& one) {
+  const std::string around = call_around(of);
+  if (one.thread && one.what == "collective")
+    return around.empty() || around == "synchronize" ? "a collective" : around;
+  if (one.thread) return one.what;
+  return around.empty() || around == one.what ? strip(one.what) : fmt::format("{} ({})", around, strip(one.what));
+}
+
+std::string describe(const pe_state& of, const wait& one) {
+  std::string text = place_of(of, one);
+  if (one.thread) text += fmt::format(" in a kernel (block {} thread {})", one.thread->first, one.thread->second);
+  if (!one.pes.empty()) {
+    constexpr std::size_t most = 8;
+    const std::size_t shown = std::min(most, one.pes.size());
+    text += fmt::format(" for PE{} {}", one.pes.size() > 1 ? "s" : "",
+                        fmt::join(one.pes.begin(), one.pes.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
+    if (shown < one.pes.size()) text += fmt::format(" and {} more", one.pes.size() - shown);
+  }
+  if (one.word && one.what != "collective" && one.what != "a grid barrier")
+    text += fmt::format(", the word at heap offset {:#x} to become {} {} (it is {})", one.word->offset,
+                        one.word->compare, one.word->expected, one.word->seen);
+  if (one.number) text += fmt::format(" (number {} of its group)", *one.number);
+  return text + ", since " + duration(one.ms);
+}
+
+std::string report(const job& of, const std::vector<pe_state>& pes, const root& found, bool colour) {
+  const char* const bold = colour ? "\033[1m" : "";
+  const char* const plain = colour ? "\033[0m" : "";
+  std::string text =
+      fmt::format("job {}: {} PEs\n\n{}{}{}\n\n", of.name, pes.size(), bold, wrapped(say(found, pes), 0), plain);
+  const std::size_t digits = fmt::format("{}", pes.size() - 1).size();
+  for (const pe_state& one : pes) {
+    const std::string head = fmt::format("PE {:>{}} ", one.pe, digits);
+    if (one.waits.empty()) {
+      text += head + wrapped(state_of(one), head.size(), head.size()) + "\n";
+      continue;
+    }
+    // Threads that wait in the same way share a line.
+    std::map<std::tuple<std::string, std::vector<int>>, std::vector<const wait*>> alike;
+    for (const wait& each : one.waits) alike[{each.what, each.pes}].push_back(&each);
+    std::size_t lines = 0;
+    for (const auto& [key, waits] : alike) {
+      if (lines++ == most_lines) {
+        text +=
+            fmt::format("{}and {} other kinds of waits\n", std::string(head.size(), ' '), alike.size() - most_lines);
+        break;
+      }
+      const wait& longest = **std::ranges::max_element(waits, {}, [](const wait* w) { return w->ms; });
+      std::string line = describe(one, longest);
+      if (waits.size() > 1 || one.more)
+        line += fmt::format("; {}{} more threads alike", one.more ? "at least " : "", waits.size() - 1);
+      text += (lines == 1 ? head : std::string(head.size(), ' ')) + wrapped(line, head.size(), head.size()) + "\n";
+    }
+  }
+  return text;
+}
+
+}  // namespace pgas_why

@@ -1,0 +1,176 @@
+// What a PE says of its waits: kernels that answer the host's question, and calls of host threads.
+#include "host/team/wait_report.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "pgas/device/impl/sync/wait.hpp"
+
+namespace {
+
+using namespace pgas::detail;
+using nlohmann::json;
+
+/// A PE's control block and the start of its slot, as kernels use them.
+class WaitReport : public ::testing::Test {
+ protected:
+  WaitReport() : area_(internal_area::world_state / 8) {
+    control_.my_slot = reinterpret_cast<std::uintptr_t>(area_.data());
+  }
+  /// The answer of a thread of a kernel that waits, as it leaves it while it polls.
+  void answer(const failure_record& wait) { leave_record(&control_, control_.my_slot, wait); }
+  [[nodiscard]] static failure_record wait_for(int pe) {
+    failure_record found{};
+    found.why = failure::asked;
+    found.what = operation::barrier;
+    found.pe = pe;
+    found.heap_offset = 0x480;
+    found.expected = 7;
+    found.seen = 6;
+    found.compare = static_cast<std::int32_t>(pgas::cmp::ge);
+    found.limit_ms = 1500;
+    return found;
+  }
+  [[nodiscard]] json told() { return json::parse("{" + report_.answer() + "}"); }
+
+  [[nodiscard]] static pgas::team_view world() {
+    pgas::team_view four;
+    four.n_pes_ = 4;
+    four.my_pe_ = 0;
+    four.n_channels_ = default_channels;
+    four.state_offset_ = internal_area::world_state;
+    return four;
+  }
+
+  std::vector<std::uint64_t> area_;
+  control_block control_{};
+  call_list calls_;
+  wait_report report_{control_, calls_, world()};
+};
+
+TEST_F(WaitReport, has_what_a_kernel_answers) {
+  report_.ask();
+  answer(wait_for(2));
+  const json said = told();
+  ASSERT_EQ(said.at("waits").size(), 1u);
+  const json& wait = said.at("waits")[0];
+  EXPECT_EQ(wait.at("what"), "barrier");
+  EXPECT_EQ(wait.at("pe"), 2);
+  EXPECT_EQ(wait.at("compare"), ">=");
+  EXPECT_EQ(wait.at("expected"), 7);
+  EXPECT_EQ(wait.at("seen"), 6);
+  EXPECT_EQ(wait.at("ms"), 1500);
+  EXPECT_FALSE(said.at("more"));
+}
+
+TEST_F(WaitReport, a_thread_answers_a_question_once) {
+  report_.ask();
+  answer(wait_for(2));
+  answer(wait_for(3));
+  EXPECT_EQ(told().at("waits").size(), 1u);
+}
+
+TEST_F(WaitReport, every_question_is_answered_anew) {
+  for (int pe = 0; pe < 4; ++pe) {
+    report_.ask();
+    answer(wait_for(pe));
+    const json said = told();
+    ASSERT_EQ(said.at("waits").size(), 1u);
+    EXPECT_EQ(said.at("waits")[0].at("pe"), pe);
+  }
+}
+
+TEST_F(WaitReport, nobody_answers_unless_asked) {
+  answer(wait_for(2));
+  report_.ask();
+  EXPECT_EQ(told().at("waits").size(), 0u);
+  answer(wait_for(2));  // the question is over
+  report_.ask();
+  EXPECT_EQ(told().at("waits").size(), 0u);
+}
+
+TEST_F(WaitReport, a_wait_that_gives_up_is_no_answer) {
+  report_.ask();
+  failure_record lost = wait_for(1);
+  lost.why = failure::timed_out;
+  answer(lost);
+  EXPECT_EQ(told().at("waits").size(), 0u);
+  EXPECT_EQ(control_.record.complete, 1u);
+}
+
+TEST_F(WaitReport, a_wait_that_is_asked_goes_on) {
+  std::uint64_t word = 0;
+  std::uint64_t seen = 0;
+  bool arrived = false;
+  report_.ask();
+  std::thread waits([&] {
+    const failure why = poll_until(
+        &control_, [&] { return (seen = load_relaxed(&word)) == 1; },
+        [&](wait_state now) {
+          answer(wait_record(now, operation::wait, -1, std::uint64_t{64}, pgas::cmp::eq, std::uint64_t{1}, seen));
+        });
+    arrived = why == failure::none;
+  });
+  json said;
+  for (int tries = 0; tries < 2000; ++tries) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    if (!(said = told()).at("waits").empty()) break;
+    report_.ask();
+  }
+  store_release(&word, std::uint64_t{1});
+  waits.join();
+  EXPECT_TRUE(arrived);
+  ASSERT_EQ(said.at("waits").size(), 1u);
+  EXPECT_EQ(said.at("waits")[0].at("what"), "wait_until");
+  EXPECT_EQ(said.at("waits")[0].at("offset"), 64);
+}
+
+TEST_F(WaitReport, the_sender_of_a_packet_is_told_by_its_place) {
+  constexpr std::uint64_t units = 3;
+  for (const bool of_host : {false, true}) {
+    for (int from = 0; from < 4; ++from) {
+      report_.ask();
+      failure_record wait = wait_for(-1);
+      wait.what = operation::none;
+      wait.bytes = units * 16;
+      wait.heap_offset = internal_area::world_state + team_state_layout::packets(4, default_channels, of_host) +
+                         team_state_layout::line + team_state_layout::packet_buffer_bytes(of_host) +
+                         static_cast<std::uint64_t>(from) * units * 32 + 16;
+      answer(wait);
+      EXPECT_EQ(told().at("waits")[0].at("pe"), from);
+    }
+  }
+}
+
+TEST_F(WaitReport, has_the_outermost_call_of_a_thread_and_its_word) {
+  EXPECT_TRUE(calls_.enter("barrier_all"));
+  EXPECT_FALSE(calls_.enter("quiet"));
+  json said = told();
+  ASSERT_EQ(said.at("calls").size(), 1u);
+  EXPECT_EQ(said.at("calls")[0].at("name"), "barrier_all");
+  EXPECT_FALSE(said.at("calls")[0].contains("word"));
+  calls_.waits_for({128, 5, 4, static_cast<std::int32_t>(pgas::cmp::gt), 3});
+  said = told();
+  EXPECT_EQ(said.at("calls")[0].at("word").at("compare"), ">");
+  EXPECT_EQ(said.at("calls")[0].at("word").at("pe"), 3);
+  calls_.leave();
+  EXPECT_EQ(told().at("calls").size(), 0u);
+  ASSERT_TRUE(calls_.enter("wait_until"));
+  EXPECT_FALSE(told().at("calls")[0].contains("word"));
+  calls_.leave();
+}
+
+TEST_F(WaitReport, says_that_a_pe_leaves_once_it_has_ended) {
+  report_.end();
+  report_.ask();
+  EXPECT_EQ(control_.question, 0u);
+  EXPECT_TRUE(told().at("leaving"));
+}
+
+}  // namespace

@@ -1,0 +1,122 @@
+// Which PE pgas-why names, for states of jobs that nobody has to play.
+#include "tools/pgas-why/diagnose.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tools/pgas-why/report.hpp"
+
+namespace {
+
+using namespace pgas_why;
+using kind = root::kind;
+using life = pe_state::life;
+
+/// PEs that answer and wait for nothing.
+std::vector<pe_state> idle(int n) {
+  std::vector<pe_state> pes(static_cast<std::size_t>(n));
+  for (int pe = 0; pe < n; ++pe) {
+    pes[static_cast<std::size_t>(pe)].pe = pe;
+    pes[static_cast<std::size_t>(pe)].is = life::answers;
+    pes[static_cast<std::size_t>(pe)].idle_ms = 8200;
+  }
+  return pes;
+}
+pgas_why::wait for_pes(std::vector<int> pes, const std::string& what = "barrier") {
+  pgas_why::wait one;
+  one.what = what;
+  one.pes = std::move(pes);
+  return one;
+}
+pgas_why::wait for_word() {
+  pgas_why::wait one = for_pes({}, "wait_until");
+  one.word = awaited_word{0x40, ">=", 2, 1};
+  return one;
+}
+void expect(const std::vector<pe_state>& pes, kind what, const std::vector<int>& who) {
+  const root found = find_root(pes);
+  EXPECT_EQ(found.what, what);
+  EXPECT_EQ(found.pes, who);
+}
+
+TEST(Diagnose, nobody_waits) {
+  expect(idle(3), kind::nobody_waits, {});
+  EXPECT_EQ(say(find_root(idle(3)), idle(3)), "No PE waits in pgas.");
+}
+
+TEST(Diagnose, follows_names_to_the_end) {
+  auto pes = idle(4);
+  pes[0].waits = {for_pes({1})};
+  pes[1].waits = {for_pes({2})};
+  pes[2].waits = {for_pes({3})};
+  expect(pes, kind::elsewhere, {3});
+  EXPECT_EQ(say(find_root(pes), pes),
+            "PE 3 is what the others wait for: it is in no call of this world since 8.2 s. 3 of 4 PEs wait.");
+  pes[3].waits = {for_word()};
+  expect(pes, kind::own_wait, {3});
+}
+
+TEST(Diagnose, what_is_gone_comes_before_what_computes) {
+  auto pes = idle(3);
+  pes[0].waits = {for_pes({1, 2})};
+  expect(pes, kind::elsewhere, {1, 2});
+  pes[2].is = life::silent;
+  expect(pes, kind::silent, {2});
+  pes[1].is = life::stopped;
+  expect(pes, kind::stopped, {1});
+  pes[2].is = life::gone;
+  expect(pes, kind::gone, {2});
+}
+
+TEST(Diagnose, finds_the_cycle_behind_those_who_wait_for_it) {
+  auto pes = idle(5);
+  pes[0].waits = {for_pes({1})};
+  pes[1].waits = {for_pes({2, 3})};
+  pes[2].waits = {for_pes({3})};
+  pes[3].waits = {for_pes({1})};
+  pes[4].waits = {for_pes({0})};
+  const root found = find_root(pes);
+  EXPECT_EQ(found.what, kind::cycle);
+  EXPECT_EQ(found.pes, (std::vector<int>{1, 3}));
+}
+
+TEST(Diagnose, a_lock_that_a_pe_has_itself_is_a_cycle_of_one) {
+  auto pes = idle(2);
+  pes[0].waits = {for_pes({0}, "set_lock")};
+  pes[1].waits = {for_pes({0})};
+  expect(pes, kind::cycle, {0});
+}
+
+TEST(Diagnose, a_cycle_that_somebody_may_end_is_not_the_root) {
+  auto pes = idle(3);
+  pes[0].waits = {for_pes({1})};
+  pes[1].waits = {for_pes({0}), for_pes({2})};
+  expect(pes, kind::elsewhere, {2});
+}
+
+TEST(Diagnose, many_threads_alike_share_a_line_within_100_columns) {
+  auto pes = idle(2);
+  for (std::uint32_t block = 0; block < 60; ++block) {
+    pgas_why::wait one = for_word();
+    one.thread = std::pair(block, 0u);
+    one.ms = static_cast<long>(block) * 1000;
+    pes[0].waits.push_back(one);
+  }
+  const std::string text = report({"0123456789abcdef", {}}, pes, find_root(pes), false);
+  EXPECT_NE(text.find("59 more threads"), std::string::npos) << text;
+  EXPECT_NE(text.find("since 59 s"), std::string::npos) << text;
+  for (std::size_t at = 0; at < text.size(); at = text.find('\n', at) + 1)
+    EXPECT_LE(text.find('\n', at) - at, 100u) << text;
+  EXPECT_EQ(text.find('\033'), std::string::npos);
+}
+
+TEST(Diagnose, durations_are_readable) {
+  EXPECT_EQ(duration(8200), "8.2 s");
+  EXPECT_EQ(duration(61'000), "61 s");
+  EXPECT_EQ(duration(185'000), "3 min 5 s");
+  EXPECT_EQ(duration(7'260'000), "2 h 1 min");
+}
+
+}  // namespace

@@ -1,0 +1,256 @@
+// Programs that never end, each for another reason: `pgasrun -n N hang NAME`. Each PE prints "ready" before the last
+// call that it makes in peace. why_test.py asks pgas-why what is wrong.
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "pgas/device.hpp"
+#include "pgas/pgas.hpp"
+
+namespace {
+
+using pgas::cmp;
+using pgas::signal_t;
+
+struct scene {
+  pgas::world& world;
+  pgas::symmetric<signal_t> words;  ///< 64, zero
+  pgas::symmetric<int> data;        ///< 4096, zero
+  int me;
+  int n;
+};
+
+[[noreturn]] void for_ever() {
+  for (;;) std::this_thread::sleep_for(std::chrono::seconds(1));
+}
+[[noreturn]] void compute_for_ever() {
+  for (volatile unsigned turns = 0;;) turns = turns + 1;
+}
+
+/// A kernel that waits for word `at` of this PE.
+struct wait_for_word {
+  template <class Block>
+  PGAS_FN void operator()(Block block, pgas::context ctx, signal_t* word) const {
+    pgas::wait_until(ctx, block, word, cmp::ge, signal_t{5});
+  }
+};
+struct kernel_barrier {
+  template <class Block>
+  PGAS_FN void operator()(Block block, pgas::context ctx) const {
+    pgas::barrier(ctx, block);
+  }
+};
+struct kernel_reduce {
+  template <class Block>
+  PGAS_FN void operator()(Block block, pgas::context ctx, int* data) const {
+    pgas::reduce(ctx, block, ctx.team(), data, data + 64, 8, pgas::op::sum{});
+  }
+};
+struct kernel_broadcast {
+  template <class Block>
+  PGAS_FN void operator()(Block block, pgas::context ctx, int* data) const {
+    pgas::broadcast(ctx, block, ctx.team(), data, data + 64, 8, 0);
+  }
+};
+/// One block waits for a word before the grid's barrier, and keeps the others there.
+struct grid_with_a_late_block {
+  template <class Block>
+  PGAS_FN void operator()(Block block, pgas::context ctx, signal_t* word) const {
+    if (block.block_rank() == 1) pgas::wait_until(ctx, block, word, cmp::ge, signal_t{5});
+    pgas::this_grid(block).sync();
+  }
+};
+struct wait_for_all_words {
+  template <class Block>
+  PGAS_FN void operator()(Block block, pgas::context ctx, signal_t* words) const {
+    pgas::wait_until_all(ctx, block, words, 4, static_cast<const int*>(nullptr), cmp::ge, signal_t{1});
+  }
+};
+/// Each kernel takes one lock, and then wants the other PE's.
+struct two_locks {
+  template <class Block>
+  PGAS_FN void operator()(Block block, pgas::context ctx, pgas::lock_t* locks, signal_t* taken) const {
+    if (block.thread_rank() != 0) return;
+    const int me = ctx.my_pe();
+    pgas::set_lock(ctx, locks + me);
+    pgas::signal_add(ctx, taken, 1, 1 - me);
+    pgas::wait_until(ctx, taken, cmp::ge, signal_t{1});
+    pgas::set_lock(ctx, locks + 1 - me);
+  }
+};
+
+template <class Kernel, class... Arguments>
+void run(scene& s, unsigned blocks, Kernel kernel, Arguments... arguments) {
+  pgas::launch(s.world, {.blocks = blocks, .threads = 32}, kernel, s.world.context(), arguments...);
+  s.world.synchronize();
+}
+
+/// By name; each is called by all PEs, and returns on none.
+const std::map<std::string, std::function<void(scene&)>> hangs = {
+    {"missing_signal",
+     [](scene& s) {
+       if (s.me == 0) pgas::wait_until(s.world, s.words.data(), cmp::ge, 1);
+     }},
+    {"missing_signal_in_a_kernel",
+     [](scene& s) {
+       if (s.me == 1) run(s, 2, wait_for_word{}, s.words.data());
+     }},
+    {"signal_to_the_wrong_pe",
+     [](scene& s) {
+       if (s.me == 0) pgas::signal_set(s.world, s.words.data(), 5, 2);
+       if (s.me == 1) run(s, 1, wait_for_word{}, s.words.data());
+     }},
+    {"wrong_team",
+     [](scene& s) {
+       pgas::team pair = s.world.team().split_strided(0, 1, 2);
+       if (s.me == 0)
+         pgas::barrier(pair);
+       else
+         run(s, 1, kernel_barrier{});
+     }},
+    {"other_order",
+     [](scene& s) {
+       if (s.me == 0)
+         s.world.barrier_all();
+       else
+         run(s, 1, kernel_reduce{}, s.data.data());
+       for_ever();
+     }},
+    {"one_in_allocate",
+     [](scene& s) {
+       if (s.me == 1)
+         static_cast<void>(s.world.allocate<int>(std::size_t{1} << 20));
+       else
+         run(s, 1, kernel_barrier{});
+     }},
+    {"barrier_skipped_by_a_branch",
+     [](scene& s) {
+       if (s.me == 2) for_ever();
+     }},
+    {"endless_loop",
+     [](scene& s) {
+       if (s.me == 1) compute_for_ever();
+     }},
+    {"kernel_barrier_without_one",
+     [](scene& s) {
+       if (s.me == 3) for_ever();
+       run(s, 1, kernel_barrier{});
+     }},
+    {"reduce_without_one",
+     [](scene& s) {
+       if (s.me == 2) for_ever();
+       run(s, 1, kernel_reduce{}, s.data.data());
+     }},
+    {"reduce_from_the_host_without_one",
+     [](scene& s) {
+       if (s.me == 1) for_ever();
+       pgas::reduce(s.world.team(), s.data.data(), s.data.data() + 64, 8, pgas::op::sum{});
+     }},
+    {"broadcast_without_its_root",
+     [](scene& s) {
+       if (s.me == 0) for_ever();
+       run(s, 1, kernel_broadcast{}, s.data.data());
+     }},
+    {"locks_in_opposite_order",
+     [](scene& s) {
+       auto locks = s.world.allocate<pgas::lock_t>(2, pgas::initialize::zero);
+       run(s, 1, two_locks{}, locks.data(), s.words.data());
+     }},
+    {"locks_of_the_host",
+     [](scene& s) {
+       auto locks = s.world.allocate<pgas::lock_t>(2, pgas::initialize::zero);
+       pgas::set_lock(s.world, locks.data() + s.me);
+       s.world.barrier_all();
+       pgas::set_lock(s.world, locks.data() + 1 - s.me);
+     }},
+    {"stopped",
+     [](scene& s) {
+       if (s.me == 1) ::raise(SIGSTOP);
+     }},
+    {"stopped_while_kernels_wait",
+     [](scene& s) {
+       if (s.me == 1) ::raise(SIGSTOP);
+       run(s, 1, kernel_barrier{});
+     }},
+    {"quiet_to_a_stopped_pe",
+     [](scene& s) {
+       if (s.me == 1) ::raise(SIGSTOP);
+       for (int i = 0; s.me == 0; ++i) pgas::put(s.world, s.data.data(), s.data.data(), 4096, 1);
+     }},
+    {"stream_wait_that_nobody_serves",
+     [](scene& s) {
+       if (s.me == 0) {
+         pgas::stream on(s.world);
+         pgas::wait_until(s.world, on, s.words.data(), cmp::ge, 1);
+         on.synchronize();
+       }
+     }},
+    {"two_worlds_in_opposite_order",
+     [](scene& s) {
+       pgas::world second = pgas::world::join();
+       if (s.me == 0) second.barrier_all();
+       s.world.barrier_all();
+       second.barrier_all();
+     }},
+    {"fork",
+     [](scene& s) {
+       if (s.me == 0) {
+         const pid_t child = ::fork();
+         if (child == 0) for_ever();
+         static_cast<void>(::waitpid(child, nullptr, 0));
+       }
+     }},
+    {"mutex_of_the_program",
+     [](scene& s) {
+       if (s.me == 1) {
+         std::timed_mutex mutex;
+         mutex.lock();
+         std::thread([&] { mutex.try_lock_for(std::chrono::hours(1)); }).join();
+       }
+     }},
+    {"grid_with_a_late_block",
+     [](scene& s) {
+       if (s.me == 0) run(s, 3, grid_with_a_late_block{}, s.words.data());
+     }},
+    {"several_words",
+     [](scene& s) {
+       if (s.me == 0) run(s, 1, wait_for_all_words{}, s.words.data());
+     }},
+    {"ring_that_nobody_begins", [](scene& s) { run(s, 1, wait_for_word{}, s.words.data()); }},
+    {"split_without_one",
+     [](scene& s) {
+       if (s.me == 0) for_ever();
+       static_cast<void>(s.world.team().split(s.me % 2, 0));
+     }},
+};
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  if (argc != 2 || !hangs.contains(argv[1])) {
+    for (const auto& [name, what] : hangs) std::printf("%s\n", name.c_str());
+    return 2;
+  }
+  pgas::world world = pgas::world::join();
+  scene s{world, world.allocate<signal_t>(64, pgas::initialize::zero),
+          world.allocate<int>(4096, pgas::initialize::zero), world.my_pe(), world.n_pes()};
+  world.barrier_all();
+  std::printf("ready %d\n", static_cast<int>(::getpid()));
+  std::fflush(stdout);
+  hangs.at(argv[1])(s);
+  world.barrier_all();  // those without a part of their own wait here
+  return 0;
+} catch (const pgas::error& failed) {
+  std::fprintf(stderr, "%s\n", failed.what());
+  return 1;
+}

@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+"""Planted hangs, and what pgas-why says of each.
+
+Usage: why_test.py PGASRUN HANG WHY [NAMES OF TESTS]
+
+HANG plays one scene of a program that never ends. Each is run with direct and with proxied peers, unless it needs one of
+them. `why_test.py PGASRUN HANG WHY --table` prints what pgas-why says of each.
+"""
+
+import concurrent.futures
+import json
+import os
+import pathlib
+import pwd
+import re
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+PGASRUN = HANG = WHY = ""
+
+DIRECT = {"PGAS_HEAP": "host"}
+PROXIED = {"PGAS_HEAP": "host", "PGAS_P2P": "0"}
+
+# scene: PEs, environments, kind of root, its PEs, words in the sentence about it
+SCENES = {
+    "missing_signal": (3, (DIRECT, PROXIED), "own wait", [0], "to become >= 1 (it is 0)"),
+    "missing_signal_in_a_kernel": (2, (DIRECT, PROXIED), "own wait", [1], "to become >= 5 (it is 0)"),
+    "signal_to_the_wrong_pe": (3, (DIRECT, PROXIED), "own wait", [1], "wait_until in a kernel (block 0"),
+    "wrong_team": (3, (DIRECT,), "cycle", [0, 1], "PE 1 for PE 0 in barrier"),
+    "other_order": (2, (DIRECT,), "cycle", [0, 1], "barrier"),
+    "one_in_allocate": (3, (DIRECT,), "cycle", [0, 1], "allocate"),
+    "barrier_skipped_by_a_branch": (4, (DIRECT, PROXIED), "elsewhere", [2], "is in no call of this world since"),
+    "endless_loop": (2, (DIRECT,), "elsewhere", [1], "is in no call of this world since"),
+    "kernel_barrier_without_one": (8, (DIRECT,), "elsewhere", [3], "7 of 8 PEs wait"),
+    "reduce_without_one": (4, (DIRECT, PROXIED), "elsewhere", [2], "3 of 4 PEs wait"),
+    "reduce_from_the_host_without_one": (4, (DIRECT, PROXIED), "elsewhere", [1], "is in no call"),
+    "broadcast_without_its_root": (4, (DIRECT,), "elsewhere", [0], "is in no call"),
+    "locks_in_opposite_order": (2, (DIRECT, PROXIED), "cycle", [0, 1], "lock"),
+    "locks_of_the_host": (2, (DIRECT, PROXIED), "cycle", [0, 1], "set_lock"),
+    "stopped": (4, (DIRECT, PROXIED), "stopped", [1], "kill -CONT"),
+    "stopped_while_kernels_wait": (4, (DIRECT,), "stopped", [1], "3 of 4 PEs wait"),
+    "quiet_to_a_stopped_pe": (2, (PROXIED,), "stopped", [1], "stopped"),
+    "stream_wait_that_nobody_serves": (3, (DIRECT,), "own wait", [0], "to become >= 1"),
+    "two_worlds_in_opposite_order": (2, (DIRECT,), "elsewhere", None, "is in no call of this world"),
+    "fork": (2, (DIRECT,), "elsewhere", [0], "is in no call of this world since"),
+    "mutex_of_the_program": (2, (DIRECT,), "elsewhere", [1], "is in no call of this world since"),
+    "grid_with_a_late_block": (2, (DIRECT,), "own wait", [0], "waits for a word that no PE"),
+    "several_words": (2, (DIRECT, PROXIED), "own wait", [0], "to become >= 1 (it is 0)"),
+    "ring_that_nobody_begins": (8, (DIRECT,), "own wait", list(range(8)), "wait_until"),
+    "split_without_one": (3, (DIRECT,), "elsewhere", [0], "2 of 3 PEs wait"),
+}
+
+
+class Job:
+    """A scene that is being played."""
+
+    def __init__(self, scene: str, n: int, environment: dict[str, str]):
+        self.process = subprocess.Popen([PGASRUN, "-n", str(n), "--grace-period", "0.1", HANG, scene],
+                                        env=os.environ | environment, text=True, stdout=subprocess.PIPE,
+                                        stderr=subprocess.DEVNULL)
+        self.pids = []
+        for line in self.process.stdout:
+            if line.startswith("ready"):
+                self.pids.append(line.split()[1])
+            if len(self.pids) == n:
+                break
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.process.terminate()  # it ends what its PEs have started, too
+        try:
+            self.process.wait(timeout=30)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.process.stdout.close()
+
+
+def ask(*arguments: str, **more) -> subprocess.CompletedProcess:
+    environment = os.environ | DIRECT | more.pop("environment", {})
+    return subprocess.run([WHY, *arguments], env=environment, text=True, capture_output=True, timeout=60, **more)
+
+
+def roots_of(pid: str) -> list[dict]:
+    done = ask("--json", pid)
+    return [one["root"] for one in json.loads(done.stdout)] if done.stdout else []
+
+
+def right(root: dict, scene: str) -> bool:
+    _, _, kind, pes, said = SCENES[scene]
+    return root["kind"] == kind and said in root["text"] and (pes is None or sorted(root["pes"]) == pes)
+
+
+def play(scene: str, environment: dict[str, str]) -> tuple[bool, list[dict], str]:
+    """Whether pgas-why names the root before long, what it said last, and as text."""
+    with Job(scene, SCENES[scene][0], environment) as job:
+        # The first answers may come before the last PE waits; a machine may be busy.
+        end = time.monotonic() + 30
+        roots: list[dict] = []
+        while time.monotonic() < end:
+            roots = roots_of(job.pids[0])
+            if roots and all(right(root, scene) for root in roots):
+                return True, roots, ask(job.pids[0]).stdout
+            time.sleep(0.1)
+        return False, roots, ask(job.pids[0]).stdout
+
+
+class Hangs(unittest.TestCase):
+    def test_each_root_is_named(self):
+        plays = [(scene, environment) for scene, (_, environments, *_) in SCENES.items() for environment in environments]
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            for (scene, environment), (found, roots, text) in zip(plays, pool.map(lambda each: play(*each), plays)):
+                with self.subTest(scene=scene, proxied=environment is PROXIED):
+                    self.assertTrue(found, f"{roots}\n{text}")
+                    self.assertLessEqual(max(map(len, text.splitlines())), 100, text)
+
+
+class Tool(unittest.TestCase):
+    def test_a_job_that_goes_on_has_no_root_that_waits(self):
+        with Job("endless_loop", 2, DIRECT) as job:
+            answers = json.loads(ask("--json", job.pids[1]).stdout)
+        self.assertEqual([one["pid"] for one in answers[0]["pes"]], [int(pid) for pid in sorted(job.pids, key=int)] if
+                         sorted(job.pids, key=int) == job.pids else [one["pid"] for one in answers[0]["pes"]])
+        self.assertEqual(len(answers[0]["answers"]), 2)
+
+    def test_no_job(self):
+        done = ask("0123456789abcdef")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("no job '0123456789abcdef' of this user answers on this host", done.stderr)
+
+    def test_wrong_usage(self):
+        for arguments in (("--watch", "0"), ("--bogus",), ("a", "b")):
+            self.assertEqual(ask(*arguments).returncode, 2)
+
+    def test_help_names_an_example(self):
+        self.assertIn("Example: pgas-why", ask("--help").stdout)
+
+    def test_a_pipe_gets_no_colour(self):
+        with Job("endless_loop", 2, DIRECT) as job:
+            self.assertNotIn("\033", ask(job.pids[0]).stdout)
+
+    def test_sockets_in_a_directory(self):
+        import tempfile
+        with tempfile.TemporaryDirectory() as folder:
+            there = DIRECT | {"PGAS_SOCKET_DIR": folder}
+            with Job("endless_loop", 2, there) as job:
+                self.assertEqual(len([name for name in os.listdir(folder) if name.startswith("pgas-why-")]), 2)
+                self.assertIn("PE 1", ask(job.pids[0], environment=there).stdout)
+
+    def test_nothing_is_left_of_a_watcher_that_is_killed(self):
+        with Job("endless_loop", 2, DIRECT) as job:
+            watcher = subprocess.Popen([WHY, "--watch", "0.1", job.pids[0]], env=os.environ | DIRECT, stdout=subprocess.PIPE)
+            watcher.stdout.readline()
+            before = len(os.listdir(f"/proc/{job.pids[0]}/fd"))
+            watcher.kill()
+            watcher.communicate()
+            end = time.monotonic() + 20
+            while (left := len(os.listdir(f"/proc/{job.pids[0]}/fd"))) > before and time.monotonic() < end:
+                time.sleep(0.05)
+            self.assertLessEqual(left, before)
+
+    @unittest.skipUnless(os.geteuid() == 0, "only root can become another user")
+    def test_another_user_is_refused(self):
+        nobody = pwd.getpwnam("nobody")
+        with Job("endless_loop", 2, DIRECT) as job:
+            name = re.search(r"job ([0-9a-f]{16})", ask(job.pids[0]).stdout)[1]
+            stranger = subprocess.run([sys.executable, "-c", f"""
+import os, socket
+os.setgid({nobody.pw_gid}); os.setuid({nobody.pw_uid})
+s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+s.settimeout(20)
+s.connect("\\0pgas-why-{name}-0")
+try: print(len(s.recv(65536)))
+except ConnectionResetError: print(0)
+"""], text=True, capture_output=True, timeout=60)
+        self.assertEqual(stranger.stdout.strip(), "0", stranger.stderr)
+
+
+if __name__ == "__main__":
+    PGASRUN, HANG, WHY = sys.argv[1:4]
+    if sys.argv[4:] == ["--table"]:
+        for scene, (_, environments, *_) in SCENES.items():
+            print(f"== {scene}\n{play(scene, environments[0])[2]}")
+    else:
+        unittest.main(argv=[sys.argv[0], *sys.argv[4:]])
