@@ -18,6 +18,7 @@ import unittest
 import uuid
 
 PGASRUN = PROBE = FOREIGN = VERSION = ""
+SOON = 30  # seconds, on a machine that has other work; what these jobs must not wait for takes a minute
 
 
 class Job:
@@ -34,7 +35,7 @@ class Job:
 
     def finish(self, stdin: str = "") -> None:
         try:
-            self.out, self.err = self.process.communicate(stdin, timeout=60)
+            self.out, self.err = self.process.communicate(stdin, timeout=120)
         finally:
             self.process.kill()
         self.seconds = time.monotonic() - self.began
@@ -63,6 +64,19 @@ class Pgasrun(unittest.TestCase):
         self.assertEqual(job.status, status, job.out + job.err)
         self.assertEqual(job.pids(), [], "processes were left behind")
         return job
+
+    @staticmethod
+    def pes_of(job: Job) -> set[int]:
+        """The children of pgasrun that have not ended."""
+        children = set()
+        for pid in job.pids():
+            try:
+                fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if int(fields[1]) == job.process.pid and fields[0] != "Z":
+                children.add(pid)
+        return children
 
     def test_exchange(self):
         for n in (1, 2, 4, 9):
@@ -131,16 +145,24 @@ class Pgasrun(unittest.TestCase):
         job = self.check(Job("-n", "4", PROBE, "4", "exit", "2", "7"), 7)
         self.assertRegex(job.err, r"pgasrun: PE 2 \(pid \d+\) ended with exit status 7")
         self.assertEqual(job.err.count("PGAS-E0401: rank 2 of 4 is gone"), 3)
-        self.assertLess(job.seconds, 5)
+        self.assertLess(job.seconds, SOON)
 
     def test_of_several_that_have_ended_the_first_is_named(self):
-        script = "test $PGAS_RANK = 2 && { sleep 0.3; exit 9; }; sleep 0.6; exit 1"
-        job = Job("-n", "3", "sh", "-c", script, wait=False)
-        job.wait_for_pids(6)  # with their sleeps: all have been started
-        job.process.send_signal(signal.SIGSTOP)
-        time.sleep(1.5)
-        job.process.send_signal(signal.SIGCONT)
-        job.finish()
+        with tempfile.TemporaryDirectory() as folder:
+            script = ('if test $PGAS_RANK = 2; then file=first status=9; else file=second status=1; fi; touch $0/started$PGAS_RANK; '
+                      'until test -e $0/$file; do sleep 0.02; done; exit $status')
+            job = Job("-n", "3", "sh", "-c", script, folder, wait=False)
+            while len(os.listdir(folder)) < 3:
+                time.sleep(0.02)
+            job.process.send_signal(signal.SIGSTOP)
+            alive = self.pes_of(job)
+            pathlib.Path(folder, "first").touch()
+            while self.pes_of(job) == alive:
+                time.sleep(0.02)
+            pathlib.Path(folder, "second").touch()
+            job.wait_for_pids(0)
+            job.process.send_signal(signal.SIGCONT)
+            job.finish()
         self.check(job, 9)
         self.assertRegex(job.err, r"pgasrun: PE 2 \(pid \d+\) ended with exit status 9")
         self.assertEqual(job.err.count("pgasrun: PE"), 1)
@@ -153,7 +175,7 @@ class Pgasrun(unittest.TestCase):
     def test_one_that_ends_without_joining(self):
         job = self.check(Job("-n", "3", PROBE, "3", "absent", "1"), 1)
         self.assertEqual(job.err.count("PGAS-E0401: rank 1 of 3 is gone: its process, pid"), 2)
-        self.assertLess(job.seconds, 5)
+        self.assertLess(job.seconds, SOON)
 
     def test_abort(self):
         job = self.check(Job("-n", "3", PROBE, "3", "abort", "2"), 1)
@@ -163,7 +185,7 @@ class Pgasrun(unittest.TestCase):
     def test_those_who_never_joined_are_ended_too(self):
         script = "test $PGAS_RANK = 1 && exit 9; exec sleep 60"
         job = self.check(Job("-n", "2", "--grace-period", "0.2", "sh", "-c", script), 9)
-        self.assertLess(job.seconds, 5)
+        self.assertLess(job.seconds, SOON)
 
     def test_grace_period_lets_the_others_finish(self):
         job = self.check(Job("-n", "3", "--grace-period", "20", PROBE, "3", "wait", "0", "0.5"), 3)
@@ -176,17 +198,17 @@ class Pgasrun(unittest.TestCase):
     def test_grace_period_ends(self):
         job = self.check(Job("-n", "3", "--grace-period", "0.3", PROBE, "3", "wait", "0", "50"), 3)
         self.assertNotIn("finished in peace", job.out)
-        self.assertLess(job.seconds, 5)
+        self.assertLess(job.seconds, SOON)
 
     def test_those_deaf_to_sigterm_are_killed(self):
         job = self.check(Job("-n", "3", "--grace-period", "0.2", PROBE, "3", "hang", "0"), 3)
         self.assertGreater(job.seconds, 2)
-        self.assertLess(job.seconds, 10)
+        self.assertLess(job.seconds, SOON)
 
     def test_timeout(self):
         job = self.check(Job("-n", "2", "--timeout", "0.5", "sleep", "60"), 124)
         self.assertIn("ran longer than the 0.5 s that --timeout allows", job.err)
-        self.assertLess(job.seconds, 5)
+        self.assertLess(job.seconds, SOON)
 
     def test_signals_are_passed_on(self):
         for number in (signal.SIGINT, signal.SIGTERM):
@@ -210,7 +232,7 @@ class Pgasrun(unittest.TestCase):
         job.process.send_signal(signal.SIGTERM)
         job.finish()
         self.check(job, 128 + signal.SIGTERM)
-        self.assertLess(job.seconds, 10)
+        self.assertLess(job.seconds, SOON)
 
     def test_nothing_outlives_a_killed_pgasrun(self):
         job = Job("-n", "3", "sleep", "60", wait=False)
@@ -273,15 +295,17 @@ class Pgasrun(unittest.TestCase):
     def test_damaged_programs_are_no_harder_to_start(self):
         whole = pathlib.Path(FOREIGN).read_bytes()
         with tempfile.TemporaryDirectory() as folder:
-            jobs = []
-            for at in range(0, 64 + 56 * 16, 8):  # the head and the table of parts
-                damaged = pathlib.Path(folder, f"at{at}")
-                damaged.write_bytes(whole[:at] + b"\xf7" * 8 + whole[at + 8:])
-                damaged.chmod(0o755)
-                jobs.append(Job("-n", "1", "--timeout", "20", str(damaged), "stay", wait=False))
-            for job in jobs:
-                job.finish()
-                self.assertNotIn(job.status, (124, -signal.SIGSEGV, -signal.SIGABRT), job.err)
+            places = range(0, 64 + 56 * 16, 8)  # the head and the table of parts
+            for some in (places[i:i + 8] for i in range(0, len(places), 8)):
+                jobs = []
+                for at in some:
+                    damaged = pathlib.Path(folder, f"at{at}")
+                    damaged.write_bytes(whole[:at] + b"\xf7" * 8 + whole[at + 8:])
+                    damaged.chmod(0o755)
+                    jobs.append(Job("-n", "1", "--timeout", "60", str(damaged), "stay", wait=False))
+                for job in jobs:
+                    job.finish()
+                    self.assertNotIn(job.status, (124, -signal.SIGSEGV, -signal.SIGABRT), job.err)
 
     def test_programs_that_cannot_be_started(self):
         for program, said in (
