@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 namespace pgas::perf {
 
@@ -74,14 +75,19 @@ double benchmark_world::broadcast(int pe, double mine) {
   return value;
 }
 
-std::uint64_t benchmark_world::sum(std::uint64_t mine) {
+std::vector<std::uint64_t> benchmark_world::gather(std::uint64_t mine) {
   for (int other = 0; other < world_.n_pes(); ++other)
     p(world_, figures_.data() + figures_at + world_.my_pe(), mine, other);
   barrier();
-  std::uint64_t total = 0;
-  for (int other = 0; other < world_.n_pes(); ++other) total += word(figures_.data() + figures_at + other);
+  std::vector<std::uint64_t> all(static_cast<std::size_t>(world_.n_pes()));
+  get(world_, all.data(), figures_.data() + figures_at, all.size(), world_.my_pe());
   barrier();
-  return total;
+  return all;
+}
+
+std::uint64_t benchmark_world::sum(std::uint64_t mine) {
+  const std::vector<std::uint64_t> all = gather(mine);
+  return std::accumulate(all.begin(), all.end(), std::uint64_t{0});
 }
 
 std::uint64_t benchmark_world::word(const std::uint64_t* at) const { return g(world_, at, world_.my_pe()); }

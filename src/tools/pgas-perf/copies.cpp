@@ -57,6 +57,39 @@ struct get_bandwidth : any_block {
   }
 };
 
+/// The words that each PE puts to each other one when all put to all; whole cache lines where there are enough.
+PGAS_HD std::size_t words_to_each(const job& j, std::int32_t n_pes) {
+  const std::size_t each = j.count / static_cast<std::size_t>(n_pes);
+  return each > 16 ? each / 16 * 16 : each;
+}
+
+/// Every PE puts to all others at once; a PE alone, to itself. Groups begin with different targets, so that no PE is
+/// everybody's first.
+template <scope By>
+struct put_to_all : any_block {
+  template <block_group Block>
+  PGAS_FN void operator()(const Block& block, context ctx, job j) const {
+    const std::int32_t me = ctx.my_pe();
+    const std::int32_t n_pes = ctx.n_pes();
+    const std::size_t each = words_to_each(j, n_pes);
+    const auto once = [&](std::uint32_t) {
+      by_groups<By>(block, [&](const auto& group, std::size_t which, std::size_t of) {
+        const part mine(each, which, of);
+        const auto first = static_cast<std::int32_t>(which % static_cast<std::size_t>(n_pes));
+        for (std::int32_t step = 0; step < n_pes; ++step) {
+          const std::int32_t distance = (first + step) % n_pes;
+          if (distance == 0 && n_pes > 1) continue;
+          const std::int32_t pe = (me + distance) % n_pes;
+          put_nbi(ctx, group, j.target + each * static_cast<std::size_t>(me) + mine.begin,
+                  j.source + each * static_cast<std::size_t>(pe) + mine.begin, mine.count, pe);
+        }
+      });
+      this_grid(block).sync();
+    };
+    time(block, j, once, [&] { quiet(ctx, block); });
+  }
+};
+
 /// Every thread moves one word at a time; neighbouring threads move neighbouring words.
 struct p_bandwidth : any_block {
   template <block_group Block>
@@ -149,6 +182,23 @@ struct g_latency : one_group {
 
 double bytes(const benchmark_world&, const point& at) { return static_cast<double>(at.bytes); }
 
+double bytes_to_all(const benchmark_world& s, const point& at) {
+  job j;
+  j.count = at.bytes / 8;
+  return 8.0 * static_cast<double>(words_to_each(j, s.world().n_pes())) * std::max(1, s.world().n_pes() - 1);
+}
+
+std::uint64_t put_to_all_wrong(benchmark_world& s, const point&, const job& j) {
+  const std::size_t each = words_to_each(j, s.world().n_pes());
+  const std::size_t mine = each * static_cast<std::size_t>(s.world().my_pe());
+  std::uint64_t wrong = 0;
+  for (int pe = 0; pe < s.world().n_pes(); ++pe)
+    if (pe != s.world().my_pe())
+      wrong += s.differing(j.target + each * static_cast<std::size_t>(pe), each,
+                           [&](std::size_t i) { return s.source_word(pe, mine + i); });
+  return wrong;
+}
+
 double messages(const benchmark_world& s, const point& at) {
   const unsigned warp_size = s.world().heap() == heap_kind::cuda ? 32 : 1;
   const unsigned in_block = at.by == scope::block  ? 1
@@ -185,6 +235,8 @@ std::vector<row> copy_rows() {
        f::bandwidth, sh::grid, 8, no_limit, true, bytes, run_kernel<put_bandwidth>, all_put_wrong},
       {"get_bw", "the same with gets", f::bandwidth, sh::grid, 8, no_limit, true, bytes, run_kernel<get_bandwidth>,
        all_got_wrong},
+      {"put_to_all_bw", "puts of every PE to all others at once, of a part of the size to each; what PE 0 puts",
+       f::bandwidth, sh::grid, 64, no_limit, false, bytes_to_all, run_kernel<put_to_all>, put_to_all_wrong},
       {"p_bw", "p of 8 bytes by all threads", f::bandwidth, sh::grid, 8, no_limit, true, bytes, run_kernel<p_bandwidth>,
        all_put_wrong, true},
       {"g_bw", "g of 8 bytes by all threads", f::bandwidth, sh::grid, 8, std::size_t{1} << 24, true, bytes,

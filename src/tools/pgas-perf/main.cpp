@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "map/map_command.hpp"
 #include "measure.hpp"
 #include "pgas/pgas.hpp"
 #include "report.hpp"
@@ -19,8 +20,16 @@ namespace {
 
 using namespace pgas::perf;
 
+/// The command line: the options of rows, or the command `map` with its own.
+struct command_line {
+  options rows;
+  map_options map;
+  bool maps = false;
+};
+
 /// Reads the command line. False where the program ends here with `status`; the reason is printed.
-bool read(options& into, int argc, char** argv, int& status) {
+bool read(command_line& line, int argc, char** argv, int& status) {
+  options& into = line.rows;
   CLI::App app{
       "Measures pgas: start it on two or more PEs (pgasrun, mpirun, srun), on the machine and with the settings that "
       "count.\n"
@@ -52,6 +61,7 @@ bool read(options& into, int argc, char** argv, int& status) {
   app.add_flag("--markdown", into.markdown, "print the table as Markdown");
   app.add_option("--json", into.json, "write everything to this file too; -: to standard output, instead of the table");
   app.add_option("--plot", into.plot, "draw it to this file too, as SVG: curves, and maps of all pairs of PEs");
+  const CLI::App* const map = add_map_command(app, line.map);
   app.get_formatter()->column_width(28);
   try {
     app.parse(argc, argv);
@@ -59,6 +69,7 @@ bool read(options& into, int argc, char** argv, int& status) {
     status = app.exit(stop);
     return false;
   }
+  line.maps = map->parsed();
   const std::size_t word = 8;
   into.least_bytes = std::max(word, into.least_bytes / word * word);
   if (into.pair[0] == into.pair[1]) {
@@ -124,10 +135,12 @@ std::uint64_t run(const options& how) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  options how;
+  command_line line;
+  const options& how = line.rows;
   int status = 0;
-  if (!read(how, argc, argv, status)) return status;
+  if (!read(line, argc, argv, status)) return status;
   try {
+    if (line.maps) return run_map(line.map);
     if (how.list) {
       fmt::print("{}", list_of(all_rows(false)));
       return 0;

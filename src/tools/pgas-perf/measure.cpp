@@ -21,19 +21,6 @@ double figure_of(const benchmark_world& s, const row& r, const point& at, double
   return run / (1 << 20);
 }
 
-/// Iterations of a run of options::milliseconds, estimated from ever longer runs.
-std::uint32_t enough_iterations(benchmark_world& s, const options& how, const row& r, const point& at, job j) {
-  const double wanted = how.milliseconds * 1e6;
-  for (j.iterations = fewest_iterations;;) {
-    s.begin(j);
-    const double took = std::max(1.0, s.broadcast(j.from, r.run(s, at, j)));
-    const double guess =
-        std::clamp(std::ceil(wanted / took * j.iterations), double{fewest_iterations}, double{most_iterations});
-    if (took * 10 > wanted || j.iterations == most_iterations) return static_cast<std::uint32_t>(guess);
-    j.iterations = static_cast<std::uint32_t>(std::min(guess, j.iterations * 16.0));
-  }
-}
-
 std::vector<unsigned> blocks_of(const row& r, const options& how, bool gpu) {
   if (r.by != shape::grid) return {1};
   if (!how.blocks.empty()) return how.blocks;
@@ -89,17 +76,30 @@ std::vector<point> points_of(const row& r, const options& how, world& w) {
   return points;
 }
 
+std::uint32_t enough_iterations(double milliseconds, const std::function<double(std::uint32_t)>& run) {
+  const double wanted = milliseconds * 1e6;
+  for (std::uint32_t iterations = fewest_iterations;;) {
+    const double took = std::max(1.0, run(iterations));
+    const double guess =
+        std::clamp(std::ceil(wanted / took * iterations), double{fewest_iterations}, double{most_iterations});
+    if (took * 10 > wanted || iterations == most_iterations) return static_cast<std::uint32_t>(guess);
+    iterations = static_cast<std::uint32_t>(std::min(guess, iterations * 16.0));
+  }
+}
+
 result measure(benchmark_world& s, const options& how, const row& r, const point& at) {
   job j = s.prepare(at, how.pair[0] % s.world().n_pes(), how.pair[1] % s.world().n_pes());
   j.warmup = r.slow ? 1 : how.warmup;
   result found{&r, at, 1, {}, 0, false};
-  if (!r.slow) found.iterations = how.iterations != 0 ? how.iterations : enough_iterations(s, how, r, at, j);
-  j.iterations = found.iterations;
+  const auto run_once = [&](std::uint32_t iterations) {
+    j.iterations = iterations;
+    s.begin(j);
+    return s.broadcast(j.from, r.run(s, at, j));  // a barrier: all PEs have ended their part
+  };
+  if (!r.slow) found.iterations = how.iterations != 0 ? how.iterations : enough_iterations(how.milliseconds, run_once);
   for (std::uint32_t i = 0; i < how.repeats; ++i) {
     if (how.check && i + 1 == how.repeats) s.poison(j);
-    s.begin(j);
-    const double run = s.broadcast(j.from, r.run(s, at, j));  // a barrier: all PEs have ended their part
-    found.samples.push_back(figure_of(s, r, at, run, j.iterations));
+    found.samples.push_back(figure_of(s, r, at, run_once(found.iterations), found.iterations));
   }
   if (how.check) {
     found.wrong = s.sum(r.wrong(s, at, j));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "benchmark_list.hpp"
@@ -26,6 +27,10 @@ struct result {
 
 /// The points that a row is measured at; none where the row needs more PEs than the world has.
 [[nodiscard]] std::vector<point> points_of(const row& r, const options& how, world& w);
+
+/// Iterations of a run of `milliseconds`, estimated from ever longer runs. @param run takes the iterations and returns
+/// the nanoseconds that they took, the same on all PEs
+[[nodiscard]] std::uint32_t enough_iterations(double milliseconds, const std::function<double(std::uint32_t)>& run);
 
 /// Measures one point. *Callers* all PEs.
 [[nodiscard]] result measure(benchmark_world& s, const options& how, const row& r, const point& at);

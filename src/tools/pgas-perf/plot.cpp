@@ -6,6 +6,8 @@
 #include <limits>
 #include <map>
 
+#include "map/figure_text.hpp"
+#include "map/map_picture.hpp"
 #include "report.hpp"
 
 namespace pgas::perf {
@@ -21,13 +23,6 @@ constexpr double plot_height = panel_height - top - 34;
 constexpr std::size_t panels_in_line = 4;
 constexpr const char* colours[] = {"#1b6ca8", "#d1495b", "#3a7d44", "#e09f3e", "#6d597a",
                                    "#2a9d8f", "#9c6644", "#4a4e69", "#c77dff"};
-
-std::string size_text(std::size_t bytes) {
-  constexpr const char* units[] = {"", "K", "M", "G"};
-  std::size_t unit = 0;
-  for (; unit < 3 && bytes >= 1024 && bytes % 1024 == 0; ++unit) bytes /= 1024;
-  return fmt::format("{}{}", bytes, units[unit]);
-}
 
 /// An axis whose equal steps are equal factors, from pixel `begin` to pixel `end`.
 struct axis {
@@ -100,39 +95,6 @@ std::string curves(const row& of, const std::vector<const result*>& points) {
   return drawn;
 }
 
-/// A square for each pair, from the worst (pale) to the best.
-std::string heat(const pair_map& of) {
-  const std::size_t n = of.figures.size();
-  double least = std::numeric_limits<double>::max();
-  double most = 0;
-  for (std::size_t i = 0; i < n * n; ++i) {
-    if (i / n == i % n) continue;
-    least = std::min(least, of.figures[i / n][i % n]);
-    most = std::max(most, of.figures[i / n][i % n]);
-  }
-  std::string drawn;
-  text(drawn, panel_width / 2, 18, "middle", 13, of.title);
-  const double side = std::min(plot_width, plot_height) / static_cast<double>(n);
-  for (std::size_t from = 0; from < n; ++from) {
-    const double y = top + side * static_cast<double>(from);
-    text(drawn, left - 5, y + side / 2 + 4, "end", 10, fmt::format("PE {}", from));
-    text(drawn, left + side * (static_cast<double>(from) + 0.5), top + side * static_cast<double>(n) + 14, "middle", 10,
-         std::to_string(from));
-    for (std::size_t to = 0; to < n; ++to) {
-      if (from == to) continue;
-      const double x = left + side * static_cast<double>(to);
-      const double value = of.figures[from][to];
-      const double range = most > least ? (value - least) / (most - least) : 1;
-      const double good = of.more_is_better ? range : 1 - range;
-      drawn += fmt::format(
-          R"svg(<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" fill="rgb({:.0f},{:.0f},{:.0f})"/>)svg", x,
-          y, side - 1, side - 1, 235 - 150 * good, 240 - 90 * good, 248 - 40 * good);
-      if (side >= 24) text(drawn, x + side / 2, y + side / 2 + 4, "middle", 10, fmt::format("{:.3g}", value));
-    }
-  }
-  return drawn;
-}
-
 }  // namespace
 
 std::vector<pair_map> measure_maps(benchmark_world& s, const options& how, const std::vector<row>& rows) {
@@ -142,14 +104,13 @@ std::vector<pair_map> measure_maps(benchmark_world& s, const options& how, const
     const auto found = std::ranges::find(rows, name, &row::name);
     options pairs = how;
     pairs.least_bytes = pairs.most_bytes = bytes;
-    pair_map map{{}, std::vector(n, std::vector<double>(n)), more_is_better};
+    pair_map map{std::string(name), {}, std::string(unit_of(*found)), more_is_better, make_square(n, unmeasured)};
     for (std::size_t i = 0; i < n * n; ++i) {
       if (i / n == i % n) continue;
       pairs.pair = {static_cast<int>(i / n), static_cast<int>(i % n)};
       const point at = points_of(*found, pairs, s.world()).back();  // the most blocks
       map.figures[i / n][i % n] = measure(s, pairs, *found, at).median();
-      map.title =
-          fmt::format("{}, {} bytes, {}x{}: {}", name, size_text(bytes), at.blocks, at.threads, unit_of(*found));
+      map.in = fmt::format("{} bytes {}x{}", size_text(bytes), at.blocks, at.threads);
     }
     maps.push_back(std::move(map));
   };
@@ -167,7 +128,7 @@ std::string drawing_of(const std::vector<result>& all, const std::vector<pair_ma
     for (; i < all.size() && all[i].of == of; ++i) points.push_back(&all[i]);
     if (of->most_bytes > of->least_bytes) panels.push_back(curves(*of, points));
   }
-  for (const pair_map& each : maps) panels.push_back(heat(each));
+  for (const pair_map& each : maps) panels.push_back(heat_panel(each, {}, panel_width, panel_height));
   const std::size_t lines = (panels.size() + panels_in_line - 1) / panels_in_line;
   std::string document = fmt::format(
       R"(<svg xmlns="http://www.w3.org/2000/svg" width="{}" height="{}" font-family="sans-serif" fill="#222">)"

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "map/world_map.hpp"
 #include "measure.hpp"
 
 namespace pgas::perf {
@@ -35,13 +36,6 @@ class table {
 void write_json(const options& how, world& w, const std::vector<result>& all);
 /// *Errors* system where the file cannot be written.
 void write_file(const std::string& name, const std::string& text);
-
-/// One figure for each ordered pair of PEs; the diagonal is unused.
-struct pair_map {
-  std::string title;
-  std::vector<std::vector<double>> figures;  ///< [from][to]
-  bool more_is_better = true;
-};
 
 /// Bandwidth of large puts and latency of small ones between all pairs. *Callers* all PEs.
 [[nodiscard]] std::vector<pair_map> measure_maps(benchmark_world& s, const options& how, const std::vector<row>& rows);

@@ -1,0 +1,40 @@
+/// @file
+/// A map against an earlier one of the same world.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "map/world_map.hpp"
+
+namespace pgas::perf {
+
+/// What became of one pair.
+struct pair_change {
+  std::string measure;
+  std::string in;
+  std::string unit;
+  std::size_t from = 0;
+  std::size_t to = 0;
+  double before = 0;
+  double now = 0;
+  double slower = 0;  ///< by this share of what it was, less than 0 where it is faster
+};
+
+struct map_comparison {
+  std::vector<pair_change> pairs;  ///< that both have, the most slowed first
+  double tolerance = 0;            ///< share that a pair may be slower
+
+  /// How many pairs are slower than that: the first ones of `pairs`.
+  [[nodiscard]] std::size_t too_slow() const;
+};
+
+/// Why two maps can't be compared; empty if they can.
+[[nodiscard]] std::string why_incomparable(const world_map& before, const world_map& now);
+
+[[nodiscard]] map_comparison compare(const world_map& before, const world_map& now, double tolerance);
+
+/// "PE 0 -> PE 1, bandwidth alone: 4.1 GB/s, was 9.9, 59 % slower".
+[[nodiscard]] std::string text_of(const pair_change& change);
+
+}  // namespace pgas::perf

@@ -1,0 +1,228 @@
+#include "map/map_command.hpp"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <iostream>
+#include <map>
+#include <optional>
+
+#include "map/map_document.hpp"
+#include "map/map_picture.hpp"
+#include "map/map_run.hpp"
+#include "map/map_summary.hpp"
+#include "map/map_text.hpp"
+#include "pgas/pgas.hpp"
+#include "report.hpp"
+
+namespace pgas::perf {
+
+namespace {
+
+volatile ::sig_atomic_t asked_to_end = 0;
+
+/// While it lives, a signal to end is noted, and the map ends after the step. The second one ends the process.
+class end_on_signal {
+ public:
+  end_on_signal() {
+    struct sigaction note {};
+    note.sa_handler = [](int) { asked_to_end = 1; };
+    note.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
+    ::sigaction(SIGINT, &note, &interrupt_);
+    ::sigaction(SIGTERM, &note, &terminate_);
+  }
+  ~end_on_signal() {
+    ::sigaction(SIGINT, &interrupt_, nullptr);
+    ::sigaction(SIGTERM, &terminate_, nullptr);
+  }
+  end_on_signal(const end_on_signal&) = delete;
+  end_on_signal& operator=(const end_on_signal&) = delete;
+
+ private:
+  struct sigaction interrupt_ {};
+  struct sigaction terminate_ {};
+};
+
+/// A line on the terminal of the errors that shows the step. Nothing where there is no terminal.
+class progress_line {
+ public:
+  void show(const map_progress& now) {
+    if (!terminal_) return;
+    fmt::print(stderr, "\r\033[K[{}/{}] {}, {:.0f} s left", now.step + 1, now.steps, now.what,
+               std::max(0.0, now.seconds_left));
+    std::fflush(stderr);
+    shown_ = true;
+  }
+  ~progress_line() {
+    if (!shown_) return;
+    fmt::print(stderr, "\r\033[K");
+    std::fflush(stderr);
+  }
+  progress_line() = default;
+  progress_line(const progress_line&) = delete;
+  progress_line& operator=(const progress_line&) = delete;
+
+ private:
+  bool terminal_ = ::isatty(STDERR_FILENO) == 1;
+  bool shown_ = false;
+};
+
+text_style style_of(const map_options& how) {
+  constexpr std::size_t without_terminal = 100;
+  constexpr std::size_t least = 60;
+  const bool terminal = ::isatty(STDOUT_FILENO) == 1;
+  text_style style{without_terminal, how.colour == "always" || (how.colour == "auto" && terminal), how.matrices};
+  winsize window{};
+  if (terminal && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col != 0) style.width = window.ws_col;
+  if (how.width != 0) style.width = how.width;
+  style.width = std::max(least, style.width);
+  return style;
+}
+
+/// *Errors* system, naming the file: better before minutes of measuring than after.
+void expect_writable(const std::string& file) {
+  if (file.empty() || file == "-" || ::access(file.c_str(), W_OK) == 0) return;
+  const std::size_t slash = file.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : slash == 0 ? "/" : file.substr(0, slash);
+  if (errno != ENOENT || ::access(folder.c_str(), W_OK) != 0)
+    throw error(code::system, fmt::format("{} cannot be written: {}", file, std::strerror(errno)));
+}
+
+/// PE 0's part before measuring: the files, and the first words. *Errors* see there.
+std::optional<world_map> prepare(const map_options& how, const world_map& now) {
+  for (const std::string* file : {&how.save, &how.svg, &how.html}) expect_writable(*file);
+  const map_estimate needs = estimate(how, static_cast<int>(now.size()));
+  if (how.save != "-")
+    fmt::print("{}\n{}\n\n", fmt::format("pgas-perf {}: map of {}", PGAS_PERF_VERSION, world_line(now)),
+               needs.steps == 0 ? std::string("there is no pair of PEs to measure: start it on two or more")
+                                : fmt::format("{} steps, about {:.0f} s, at most {:.0f} s (--limit)", needs.steps,
+                                              std::max(1.0, needs.seconds), how.limit_seconds));
+  std::fflush(stdout);
+  if (how.compare.empty()) return std::nullopt;
+  world_map before = load_map(how.compare);
+  if (const std::string why = why_incomparable(before, now); !why.empty())
+    throw error(code::invalid_argument, fmt::format("{} can't be compared with: {}", how.compare, why));
+  return before;
+}
+
+/// PE 0's part after measuring. Returns the exit status.
+int report(const map_options& how, const world_map& map, const std::optional<world_map>& before) {
+  std::optional<map_comparison> against;
+  if (before) against = compare(*before, map, how.tolerance_percent / 100);
+  const map_comparison* const compared = against ? &*against : nullptr;
+  const text_style style = style_of(how);
+  if (how.save == "-") {
+    std::cout << document_of(map, compared) << std::flush;
+  } else {
+    fmt::print("{}", text_of(map, style));
+    if (against) fmt::print("{}", text_of(*against, style));
+    if (!how.save.empty()) write_file(how.save, document_of(map, compared));
+  }
+  if (!how.svg.empty()) write_file(how.svg, svg_of(map));
+  if (!how.html.empty()) write_file(how.html, html_of(map, compared));
+  if (map.wrong != 0) return status_of_failure;
+  return against && against->too_slow() != 0 ? status_of_slower_pair : 0;
+}
+
+/// PE 0's value, on all PEs.
+int agree(world& w, int mine) {
+  const symmetric<std::int32_t> value = w.allocate<std::int32_t>(1);
+  if (w.my_pe() == 0)
+    for (int pe = 0; pe < w.n_pes(); ++pe) p(w, value.data(), mine, pe);
+  w.barrier_all();
+  return g(w, value.data(), w.my_pe());
+}
+
+/// Calls PE 0's `part`, whose errors are printed. Returns its status, or status_of_failure, on all PEs.
+template <class Part>
+int on_pe_0(world& w, const Part& part) {
+  int status = 0;
+  if (w.my_pe() == 0) {
+    try {
+      status = part();
+    } catch (const error& failed) {
+      fmt::print(stderr, "{}\n", failed.what());
+      status = status_of_failure;
+    }
+  }
+  return agree(w, status);
+}
+
+}  // namespace
+
+CLI::App* add_map_command(CLI::App& program, map_options& into) {
+  CLI::App* const app = program.add_subcommand(
+      "map",
+      "Measures every pair of PEs, both ways, alone and all at once: bandwidth, latency, atomics; names what is slow.");
+  const std::map<std::string, pattern> patterns{
+      {"alone", pattern::alone}, {"shift", pattern::shift}, {"incast", pattern::incast}, {"all", pattern::all}};
+  app->add_option("-m,--measures", into.measures, "bandwidth, latency, atomics; several with commas; all without this")
+      ->delimiter(',')
+      ->check(CLI::IsMember({"bandwidth", "latency", "atomics"}));
+  app->add_option("-p,--patterns", into.patterns,
+                  "alone: one pair at a time; shift: every PE to the one d further, for every d; incast: all PEs to "
+                  "one; all: every PE to all others; several with commas; all four without this")
+      ->delimiter(',')
+      ->transform(CLI::CheckedTransformer(patterns));
+  app->add_option("-e,--bytes", into.bytes, "of a put of the bandwidths, such as 64K; 4M on the host heap, 16M on GPUs")
+      ->transform(CLI::AsSizeValue(false));
+  app->add_option("--ms", into.milliseconds, "milliseconds of a run, if --limit allows it")->check(CLI::PositiveNumber);
+  app->add_option("-r,--repeats", into.repeats, "runs of which the median is taken")->check(CLI::Range(1, 10000));
+  app->add_flag("--quick", into.quick, "pairs \"alone\" that have no PE in common run at once");
+  app->add_option("--limit", into.limit_seconds, "seconds after which what is left is not measured, and said so")
+      ->check(CLI::PositiveNumber);
+  app->add_option("--save,--json", into.save,
+                  "write it all to this file as JSON; -: to standard output, instead of the tables");
+  app->add_option("--compare", into.compare, "a file of --save: print what became of each pair since then");
+  app->add_option("--tolerance", into.tolerance_percent, "percent that a pair may be slower than in --compare")
+      ->check(CLI::NonNegativeNumber);
+  app->add_option("--svg", into.svg, "draw it to this file");
+  app->add_option("--html", into.html, "write a page to this file that has it all");
+  app->add_option("--width", into.width, "columns of the tables, at least 60; the terminal's, or 100");
+  app->add_option("--color", into.colour, "auto (on terminals), always, never")
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+  app->add_flag("--matrices", into.matrices, "print every pair, also of more than 16 PEs");
+  app->footer(
+      "Example:\n"
+      "  pgasrun -n 4 pgas-perf map --save good.json --html map.html\n"
+      "  pgasrun -n 4 pgas-perf map --compare good.json --tolerance 15\n"
+      "Exit status: 0; 1 a failure, or wrong data; 3 a pair is slower than in --compare; 130 ended by Ctrl-C or\n"
+      "SIGTERM, after the step; 100 and more: the command line is wrong.");
+  app->get_formatter()->column_width(28);
+  return app;
+}
+
+int run_map(const map_options& how) {
+  world w = world::join();
+  const end_on_signal noted;
+  std::optional<world_map> before;
+  {
+    const world_map empty = describe_world(w, how);
+    const int status = on_pe_0(w, [&] {
+      before = prepare(how, empty);
+      return 0;
+    });
+    if (status != 0) return status;
+  }
+  map_outcome found;
+  {
+    progress_line line;
+    found = measure_map(
+        w, how, [] { return asked_to_end != 0; }, [&](const map_progress& now) { line.show(now); });
+  }
+  if (found.interrupted) {
+    if (w.my_pe() == 0)
+      fmt::print(stderr, "interrupted after {} of {} steps; nothing is saved\n", found.map.measured_steps,
+                 found.map.measured_steps + found.map.skipped_steps);
+    return status_of_interrupt;
+  }
+  return on_pe_0(w, [&] { return report(how, found.map, before); });
+}
+
+}  // namespace pgas::perf

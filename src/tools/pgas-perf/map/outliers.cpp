@@ -1,0 +1,192 @@
+#include "map/outliers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "map/figure_text.hpp"
+
+namespace pgas::perf {
+
+namespace {
+
+/// A map whose figures are shares of the median of their kind: 1 is usual, less is worse, whatever the unit.
+class shares {
+ public:
+  shares(const pair_map& map, const square<std::string>& kinds) : map_(map), kinds_(kinds), left_(map.figures) {
+    update();
+  }
+
+  [[nodiscard]] std::size_t size() const { return map_.size(); }
+  /// Of this pair; unmeasured if it was left out.
+  [[nodiscard]] double at(std::size_t from, std::size_t to) const { return share(from, to, left_[from][to]); }
+  /// The figure as a multiple of the median of its kind.
+  [[nodiscard]] double ratio(std::size_t from, std::size_t to) const {
+    return map_.figures[from][to] / medians_.at(kinds_[from][to]);
+  }
+  /// The shares of a row (out of `pe`) or of a column (into it).
+  [[nodiscard]] std::vector<double> line(std::size_t pe, bool out) const {
+    std::vector<double> found;
+    for (std::size_t other = 0; other < size(); ++other) {
+      const double value = out ? at(pe, other) : at(other, pe);
+      if (!std::isnan(value)) found.push_back(value);
+    }
+    return found;
+  }
+  /// Leaves the line out of all that follows.
+  void leave_out(std::size_t pe, bool out) {
+    for (std::size_t other = 0; other < size(); ++other) (out ? left_[pe][other] : left_[other][pe]) = unmeasured;
+    update();
+  }
+  /// What is left, by kind: the figures as shares.
+  [[nodiscard]] std::map<std::string, std::vector<double>> by_kind() const {
+    std::map<std::string, std::vector<double>> found;
+    for (std::size_t from = 0; from < size(); ++from)
+      for (std::size_t to = 0; to < size(); ++to)
+        if (from != to && !std::isnan(left_[from][to])) found[kinds_[from][to]].push_back(at(from, to));
+    return found;
+  }
+
+ private:
+  [[nodiscard]] double share(std::size_t from, std::size_t to, double figure) const {
+    if (from == to || std::isnan(figure)) return unmeasured;
+    const double middle = medians_.at(kinds_[from][to]);
+    return map_.more_is_better ? figure / middle : middle / figure;
+  }
+  /// Medians of what is left; a kind of which nothing is left keeps its last one.
+  void update() {
+    std::map<std::string, std::vector<double>> figures;
+    for (std::size_t from = 0; from < size(); ++from)
+      for (std::size_t to = 0; to < size(); ++to)
+        if (from != to && !std::isnan(left_[from][to])) figures[kinds_[from][to]].push_back(left_[from][to]);
+    for (auto& [kind, values] : figures) medians_[kind] = median_of(std::move(values));
+  }
+
+  const pair_map& map_;
+  const square<std::string>& kinds_;
+  square<double> left_;
+  std::map<std::string, double> medians_;
+};
+
+[[nodiscard]] bool is_slow(double share, double middle, double deviation) {
+  return share < slow_share * middle && middle - share > slow_deviations * deviation;
+}
+
+/// A row or column of a map.
+struct map_line {
+  std::size_t pe = 0;
+  bool out = true;
+  double share = 1;  ///< of the usual line
+};
+
+/// Looks for the slowest line among the rows, or among the columns, that is slow as a whole: not just in its median,
+/// but in three quarters of its pairs. False if there is none.
+[[nodiscard]] bool find_slowest(const shares& all, bool out, map_line& slowest) {
+  std::vector<double> medians;
+  std::vector<std::size_t> pes;
+  for (std::size_t pe = 0; pe < all.size(); ++pe) {
+    const std::vector<double> line = all.line(pe, out);
+    if (line.size() < 2) continue;
+    pes.push_back(pe);
+    medians.push_back(median_of(line));
+  }
+  if (medians.size() < fewest_to_judge) return false;
+  const double middle = median_of(medians);
+  const double deviation = deviation_of(medians, middle);
+  bool found = false;
+  for (std::size_t i = 0; i < pes.size(); ++i) {
+    const double share = medians[i] / middle;
+    if (!is_slow(medians[i], middle, deviation) || share >= slowest.share) continue;
+    const std::vector<double> line = all.line(pes[i], out);
+    const auto slow = std::ranges::count_if(line, [&](double value) { return value < slow_share * middle; });
+    if (static_cast<std::size_t>(slow) * 4 < line.size() * 3) continue;
+    slowest = {pes[i], out, share};
+    found = true;
+  }
+  return found;
+}
+
+/// Figure and ratio of a line, now that all that is slow has been left out.
+[[nodiscard]] outlier outlier_of(const pair_map& map, const shares& all, const map_line& line) {
+  std::vector<double> figures;
+  std::vector<double> ratios;
+  map.each([&](std::size_t from, std::size_t to, double figure) {
+    if ((line.out ? from : to) != line.pe) return;
+    figures.push_back(figure);
+    ratios.push_back(all.ratio(from, to));
+  });
+  const int pe = static_cast<int>(line.pe);
+  return {map.measure,        map.in,           map.unit, line.out ? pe : outlier::any, line.out ? outlier::any : pe,
+          median_of(figures), median_of(ratios)};
+}
+
+}  // namespace
+
+double median_of(std::vector<double> values) {
+  if (values.empty()) return unmeasured;
+  std::ranges::sort(values);
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+double deviation_of(const std::vector<double>& values, double middle) {
+  constexpr double of_normal_distribution = 1.4826;
+  std::vector<double> distances;
+  for (const double value : values) distances.push_back(std::abs(value - middle));
+  return of_normal_distribution * median_of(std::move(distances));
+}
+
+std::vector<outlier> find_outliers(const pair_map& map, const square<std::string>& kinds) {
+  shares all(map, kinds);
+  std::vector<map_line> lines;
+  for (map_line slowest; find_slowest(all, true, slowest) | find_slowest(all, false, slowest); slowest = {}) {
+    lines.push_back(slowest);
+    all.leave_out(slowest.pe, slowest.out);
+  }
+  std::vector<outlier> found;
+  for (const map_line& line : lines) found.push_back(outlier_of(map, all, line));
+
+  const auto first_pair = static_cast<std::ptrdiff_t>(found.size());
+  const auto left = all.by_kind();
+  map.each([&](std::size_t from, std::size_t to, double figure) {
+    const double share = all.at(from, to);
+    if (std::isnan(share)) return;
+    const std::vector<double>& same = left.at(kinds[from][to]);
+    if (same.size() < fewest_to_judge || !is_slow(share, median_of(same), deviation_of(same, median_of(same)))) return;
+    found.push_back(
+        {map.measure, map.in, map.unit, static_cast<int>(from), static_cast<int>(to), figure, all.ratio(from, to)});
+  });
+  std::sort(found.begin() + first_pair, found.end(), [&](const outlier& a, const outlier& b) {
+    return map.more_is_better ? a.ratio < b.ratio : a.ratio > b.ratio;
+  });
+  return found;
+}
+
+std::vector<outlier> find_outliers(const world_map& map) {
+  std::vector<outlier> found;
+  for (const pair_map& each : map.maps) std::ranges::move(find_outliers(each, map.kinds), std::back_inserter(found));
+  std::ranges::stable_partition(
+      found, [](const outlier& slow) { return slow.from == outlier::any || slow.to == outlier::any; });
+  const double middle = median_of(map.all_pairs);
+  const double deviation = deviation_of(map.all_pairs, middle);
+  for (std::size_t pe = 0; pe < map.all_pairs.size() && map.all_pairs.size() >= fewest_to_judge; ++pe)
+    if (is_slow(map.all_pairs[pe], middle, deviation))
+      found.push_back({"bandwidth", "all", "GB/s", static_cast<int>(pe), outlier::any, map.all_pairs[pe],
+                       map.all_pairs[pe] / middle});
+  return found;
+}
+
+std::string text_of(const outlier& slow) {
+  const std::string figure = fmt::format("{} {}", figure_text(slow.figure), slow.unit);
+  if (slow.in == "all" && slow.to == outlier::any)
+    return fmt::format("PE {} is slow when all put to all: {}, {:.2g} of the median", slow.from, figure, slow.ratio);
+  if (slow.from == outlier::any)
+    return fmt::format("everything into PE {} is slow: median {}, {:.2g} of its kind's", slow.to, figure, slow.ratio);
+  if (slow.to == outlier::any)
+    return fmt::format("everything out of PE {} is slow: median {}, {:.2g} of its kind's", slow.from, figure,
+                       slow.ratio);
+  return fmt::format("PE {} -> PE {}: {}, {:.2g} of the median of its kind", slow.from, slow.to, figure, slow.ratio);
+}
+
+}  // namespace pgas::perf

@@ -1,0 +1,62 @@
+/// @file
+/// Measuring the transfers of a map, by the kernels of pgas-perf's rows.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "benchmark_list.hpp"
+#include "benchmark_world.hpp"
+#include "map/tournament.hpp"
+#include "options.hpp"
+
+namespace pgas::perf {
+
+/// What is measured of a pair, and the row whose kernel does it.
+struct map_measure {
+  std::string_view name;
+  std::string_view row;
+  bool more_is_better = true;
+  double from_row = 1;      ///< the figure is that of the row times this
+  bool only_pairs = false;  ///< takes both PEs, so PEs can't take part in two transfers at once
+  bool moves_data = false;  ///< words are checked, not the count of operations
+};
+
+/// Bandwidth of puts, latency of signals, time of atomic operations with a result.
+[[nodiscard]] const std::vector<map_measure>& map_measures();
+
+struct step_figures {
+  std::vector<double> of;   ///< by PE that transferred, in the measure's unit; unmeasured for the others
+  std::uint64_t wrong = 0;  ///< words, over all PEs
+};
+
+/// *Callers* all PEs, for the same step.
+class traffic_meter {
+ public:
+  /// @param how options::milliseconds of a run, options::repeats and options::most_bytes count; @param rows of this
+  /// heap
+  traffic_meter(benchmark_world& s, const options& how, std::vector<row> rows);
+
+  /// Runs the transfers of a step at once, several times, and checks the data of the last time.
+  [[nodiscard]] step_figures measure(const map_measure& what, const traffic_step& step);
+  /// GB/s out of each PE while all put to all.
+  [[nodiscard]] step_figures measure_all_pairs();
+  [[nodiscard]] std::string_view unit_of(const map_measure& what) const;
+
+ private:
+  [[nodiscard]] const row& row_of(std::string_view name) const;
+  [[nodiscard]] point point_of(const row& r, const map_measure* what) const;
+  /// Medians of several runs by PE, over those for which `counts` says so. `each` is this PE's part.
+  [[nodiscard]] std::vector<double> run(const row& r, const point& at, job each, const std::vector<bool>& counts,
+                                        std::uint32_t& rounds);
+  [[nodiscard]] std::uint64_t data_wrong(const traffic_step& step, std::size_t slot_words) const;
+
+  benchmark_world& s_;
+  const options& how_;
+  std::vector<row> rows_;
+  job whole_;  ///< the buffers, with the same source data in all steps; the target is overwritten before each check
+};
+
+}  // namespace pgas::perf

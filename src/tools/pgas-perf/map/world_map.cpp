@@ -1,0 +1,31 @@
+#include "map/world_map.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace pgas::perf {
+
+square<link_peak> peaks_of(const world_map& map) {
+  std::map<std::string, double> best;
+  if (const pair_map* const alone = map.find("bandwidth", "alone")) {
+    alone->each([&](std::size_t from, std::size_t to, double figure) {
+      double& so_far = best[map.kinds[from][to]];
+      so_far = std::max(so_far, figure);
+    });
+  }
+  square<link_peak> peaks = make_square(map.size(), link_peak{});
+  for (std::size_t from = 0; from < map.size(); ++from) {
+    for (std::size_t to = 0; to < map.size(); ++to) {
+      if (from == to) continue;
+      const auto measured = best.find(map.kinds[from][to]);
+      if (!std::isnan(map.peaks[from][to])) {
+        peaks[from][to] = {map.peaks[from][to], map.links[from][to]};
+      } else if (measured != best.end()) {
+        peaks[from][to] = {measured->second, std::string(best_pair)};
+      }
+    }
+  }
+  return peaks;
+}
+
+}  // namespace pgas::perf

@@ -1,0 +1,86 @@
+/// @file
+/// What a map holds: a figure for each ordered pair of PEs, measured in several ways.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pgas::perf {
+
+/// A value for each ordered pair: [from][to]. The diagonal is unused.
+template <class T>
+using square = std::vector<std::vector<T>>;
+
+/// A figure that was not measured.
+inline constexpr double unmeasured = std::numeric_limits<double>::quiet_NaN();
+
+template <class T>
+[[nodiscard]] square<T> make_square(std::size_t n, const T& value) {
+  return square<T>(n, std::vector<T>(n, value));
+}
+
+/// One figure for each ordered pair.
+struct pair_map {
+  std::string measure;  ///< "bandwidth", "latency", "atomics"
+  std::string in;       ///< the pattern: "alone", "shift", "incast"
+  std::string unit;
+  bool more_is_better = true;
+  square<double> figures;
+
+  [[nodiscard]] std::size_t size() const { return figures.size(); }
+  /// Calls `f(from, to, figure)` for every pair that was measured.
+  template <class F>
+  void each(const F& f) const {
+    for (std::size_t from = 0; from < size(); ++from)
+      for (std::size_t to = 0; to < size(); ++to)
+        if (from != to && !std::isnan(figures[from][to])) f(from, to, figures[from][to]);
+  }
+};
+
+struct mapped_pe {
+  std::string host;
+  std::string device;
+};
+
+struct world_map {
+  std::string version;
+  std::string heap;  ///< "host" or "cuda"
+  std::vector<mapped_pe> pes;
+  std::size_t bytes = 0;      ///< of a transfer of the bandwidth maps
+  bool quick = false;         ///< pairs "alone" shared the machine with other disjoint ones
+  double seconds = 0;         ///< that it took
+  square<std::string> kinds;  ///< of routes: "direct, same host"
+  square<double> peaks;       ///< GB/s of the link between two GPUs; unmeasured where nothing tells
+  square<std::string> links;  ///< what told: "NVLink"
+  std::vector<pair_map> maps;
+  std::vector<double> all_pairs;   ///< GB/s out of each PE while all put to all; empty: not measured
+  std::uint64_t wrong = 0;         ///< words of data
+  std::size_t skipped_steps = 0;   ///< for want of time
+  std::size_t measured_steps = 0;  ///< each the transfers of one pattern that run at once
+
+  [[nodiscard]] std::size_t size() const { return pes.size(); }
+  /// The map of this name, or null.
+  [[nodiscard]] const pair_map* find(std::string_view measure, std::string_view in) const {
+    for (const pair_map& each : maps)
+      if (each.measure == measure && each.in == in) return &each;
+    return nullptr;
+  }
+};
+
+/// What the link from one PE to another can do.
+struct link_peak {
+  double gb_per_s = unmeasured;
+  std::string source;  ///< "NVLink", "PCIe", or best_pair
+};
+inline constexpr std::string_view best_pair = "best pair alone";
+
+/// The peaks of all pairs: the link's own where it is known, else the bandwidth of the best pair of the same kind of
+/// route, measured alone; unmeasured where there is neither.
+[[nodiscard]] square<link_peak> peaks_of(const world_map& map);
+
+}  // namespace pgas::perf
