@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,14 +27,29 @@ namespace pgas::perf {
 namespace {
 
 volatile ::sig_atomic_t asked_to_end = 0;
+volatile ::time_t asked_at = 0;
 
-/// While it lives, a signal to end is noted, and the map ends after the step. The second one ends the process.
+/// Notes the signal. Launchers may send one twice, to the process and to its group; one that comes seconds later is
+/// from somebody who does not want to wait for the end of a step.
+void note_signal(int number) {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  if (asked_to_end == 0) {
+    asked_at = now.tv_sec;
+    asked_to_end = 1;
+  } else if (now.tv_sec > asked_at + 1) {
+    ::signal(number, SIG_DFL);
+    ::raise(number);
+  }
+}
+
+/// While it lives, a signal to end is noted, and the map ends after the step.
 class end_on_signal {
  public:
   end_on_signal() {
     struct sigaction note {};
-    note.sa_handler = [](int) { asked_to_end = 1; };
-    note.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
+    note.sa_handler = note_signal;
+    note.sa_flags = SA_RESTART;
     ::sigaction(SIGINT, &note, &interrupt_);
     ::sigaction(SIGTERM, &note, &terminate_);
   }
@@ -75,7 +91,7 @@ class progress_line {
 
 text_style style_of(const map_options& how) {
   constexpr std::size_t without_terminal = 100;
-  constexpr std::size_t least = 60;
+  constexpr std::size_t least = 80;
   const bool terminal = ::isatty(STDOUT_FILENO) == 1;
   text_style style{without_terminal, how.colour == "always" || (how.colour == "auto" && terminal), how.matrices};
   winsize window{};
@@ -184,7 +200,7 @@ CLI::App* add_map_command(CLI::App& program, map_options& into) {
       ->check(CLI::NonNegativeNumber);
   app->add_option("--svg", into.svg, "draw it to this file");
   app->add_option("--html", into.html, "write a page to this file that has it all");
-  app->add_option("--width", into.width, "columns of the tables, at least 60; the terminal's, or 100");
+  app->add_option("--width", into.width, "columns of the tables, at least 80; the terminal's, or 100");
   app->add_option("--color", into.colour, "auto (on terminals), always, never")
       ->check(CLI::IsMember({"auto", "always", "never"}));
   app->add_flag("--matrices", into.matrices, "print every pair, also of more than 16 PEs");

@@ -126,7 +126,11 @@ std::string document_of(const world_map& map, const map_comparison* against) {
   document["measured_steps"] = map.measured_steps;
   document["skipped_steps"] = map.skipped_steps;
   if (against != nullptr) document["comparison"] = comparison(*against);
-  return document.dump(1, ' ', false, json::error_handler_t::replace) + '\n';
+  std::string text = "{\n";
+  for (const auto& [key, value] : document.items())
+    text += fmt::format("{}\"{}\": {}", text.size() == 2 ? "" : ",\n", key,
+                        value.dump(-1, ' ', false, json::error_handler_t::replace));
+  return text + "\n}\n";
 }
 
 world_map read_document(const std::string& text, const std::string& name) {

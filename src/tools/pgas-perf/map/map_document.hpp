@@ -1,5 +1,6 @@
 /// @file
-/// A map as a JSON document: what --save writes and --compare reads. docs/perf-map.md has the schema.
+/// A map as a JSON document: what --save writes and --compare reads. docs/perf-map.md has the schema. Each of its
+/// members has a line of its own, as a figure for each pair of many PEs would have as many lines otherwise.
 #pragma once
 
 #include <string>
@@ -12,6 +13,7 @@ namespace pgas::perf {
 /// The value of the document's "format"; another one is another schema.
 inline constexpr const char* map_format = "pgas-perf map 1";
 
+/// The document. Names that are no UTF-8 have replacement characters.
 /// @param against what it was compared with, or null
 [[nodiscard]] std::string document_of(const world_map& map, const map_comparison* against = nullptr);
 

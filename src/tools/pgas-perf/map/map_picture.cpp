@@ -33,6 +33,38 @@ std::string colour_of(double good) {
   return fmt::format("rgb({:.0f},{:.0f},{:.0f})", 247 - 214 * good, 251 - 138 * good, 255 - 74 * good);
 }
 
+/// From the worst figure of a map to the best, in equal steps of equal factors. At least a factor of two, so that pairs
+/// that hardly differ look alike.
+class colour_scale {
+ public:
+  explicit colour_scale(const pair_map& map) : more_is_better_(map.more_is_better), unit_(map.unit) {
+    map.each([&](std::size_t, std::size_t, double figure) {
+      least_ = least_ == 0 ? figure : std::min(least_, figure);
+      most_ = std::max(most_, figure);
+    });
+    if (more_is_better_) {
+      least_ = std::min(least_, most_ / 2);
+    } else {
+      most_ = std::max(most_, least_ * 2);
+    }
+  }
+  /// 0 for the worst, 1 for the best.
+  [[nodiscard]] double goodness(double figure) const {
+    const double place = least_ > 0 ? std::log(figure / least_) / std::log(most_ / least_) : 1;
+    return std::clamp(more_is_better_ ? place : 1 - place, 0.0, 1.0);
+  }
+  [[nodiscard]] std::string text() const {
+    return fmt::format("{} to {} {}", figure_text(more_is_better_ ? least_ : most_),
+                       figure_text(more_is_better_ ? most_ : least_), unit_);
+  }
+
+ private:
+  bool more_is_better_;
+  const std::string& unit_;
+  double least_ = 0;
+  double most_ = 0;
+};
+
 /// Whether the pair is an outlier, or everything out of or into its PE is one.
 bool is_outlier(const pair_map& map, const std::vector<outlier>& outliers, std::size_t from, std::size_t to) {
   return std::ranges::any_of(outliers, [&](const outlier& slow) {
@@ -100,16 +132,7 @@ std::string heat_panel(const pair_map& map, const std::vector<outlier>& outliers
   constexpr double top = 42;
   constexpr double bottom = 34;
   const auto n = static_cast<double>(map.size());
-  double least = std::numeric_limits<double>::max();
-  double most = 0;
-  map.each([&](std::size_t, std::size_t, double figure) {
-    least = std::min(least, figure);
-    most = std::max(most, figure);
-  });
-  const auto goodness = [&](double figure) {
-    const double share = most > least ? (figure - least) / (most - least) : 1;
-    return map.more_is_better ? share : 1 - share;
-  };
+  const colour_scale scale(map);
   std::string drawn;
   add_text(drawn, width / 2, 16, "middle", 13, title_of(map));
   if (map.size() == 0) return drawn;
@@ -124,7 +147,7 @@ std::string heat_panel(const pair_map& map, const std::vector<outlier>& outliers
     add_text(drawn, left + middle, top - 4, "middle", label_size, fmt::format("{}{}", pe == 0 ? "to " : "", pe));
   }
   map.each([&](std::size_t from, std::size_t to, double figure) {
-    const double good = goodness(figure);
+    const double good = scale.goodness(figure);
     const double x = left + side * static_cast<double>(to);
     const double y = top + side * static_cast<double>(from);
     const double gap = std::min(1.0, side / 8);
@@ -146,10 +169,7 @@ std::string heat_panel(const pair_map& map, const std::vector<outlier>& outliers
   for (int i = 0; i < shades; ++i)
     add(drawn, R"(<rect x="{:.1f}" y="{:.1f}" width="8.5" height="8" fill="{}"/>)", left + 8 * i, y,
         colour_of(static_cast<double>(i) / (shades - 1)));
-  if (most > 0)
-    add_text(drawn, left + 8 * shades + 8, y + 8, "start", 10,
-             fmt::format("{} to {} {}", figure_text(map.more_is_better ? least : most),
-                         figure_text(map.more_is_better ? most : least), map.unit));
+  add_text(drawn, left + 8 * shades + 8, y + 8, "start", 10, scale.text());
   return drawn;
 }
 

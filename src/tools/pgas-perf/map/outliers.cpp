@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "map/figure_text.hpp"
 
@@ -11,19 +12,34 @@ namespace pgas::perf {
 
 namespace {
 
+[[nodiscard]] bool is_slow(double share, double middle, double deviation) {
+  return share < slow_share * middle && middle - share > slow_deviations * deviation;
+}
+
 /// A map whose figures are shares of the median of their kind: 1 is usual, less is worse, whatever the unit.
 class shares {
  public:
-  shares(const pair_map& map, const square<std::string>& kinds) : map_(map), kinds_(kinds), left_(map.figures) {
+  shares(const pair_map& map, const square<std::string>& kinds)
+      : map_(map), kinds_(make_square(map.size(), std::size_t{0})), left_(map.figures) {
+    std::map<std::string, std::size_t> numbers;
+    for (std::size_t from = 0; from < size(); ++from)
+      for (std::size_t to = 0; to < size(); ++to)
+        kinds_[from][to] = numbers.emplace(kinds[from][to], numbers.size()).first->second;
+    medians_.assign(numbers.size(), unmeasured);
     update();
   }
 
   [[nodiscard]] std::size_t size() const { return map_.size(); }
   /// Of this pair; unmeasured if it was left out.
-  [[nodiscard]] double at(std::size_t from, std::size_t to) const { return share(from, to, left_[from][to]); }
+  [[nodiscard]] double at(std::size_t from, std::size_t to) const {
+    const double figure = left_[from][to];
+    if (from == to || std::isnan(figure)) return unmeasured;
+    const double middle = medians_[kinds_[from][to]];
+    return map_.more_is_better ? figure / middle : middle / figure;
+  }
   /// The figure as a multiple of the median of its kind.
   [[nodiscard]] double ratio(std::size_t from, std::size_t to) const {
-    return map_.figures[from][to] / medians_.at(kinds_[from][to]);
+    return map_.figures[from][to] / medians_[kinds_[from][to]];
   }
   /// The shares of a row (out of `pe`) or of a column (into it).
   [[nodiscard]] std::vector<double> line(std::size_t pe, bool out) const {
@@ -39,39 +55,41 @@ class shares {
     for (std::size_t other = 0; other < size(); ++other) (out ? left_[pe][other] : left_[other][pe]) = unmeasured;
     update();
   }
-  /// What is left, by kind: the figures as shares.
-  [[nodiscard]] std::map<std::string, std::vector<double>> by_kind() const {
-    std::map<std::string, std::vector<double>> found;
-    for (std::size_t from = 0; from < size(); ++from)
-      for (std::size_t to = 0; to < size(); ++to)
-        if (from != to && !std::isnan(left_[from][to])) found[kinds_[from][to]].push_back(at(from, to));
+  /// The pairs that are left and slow: beside others of their kind, if there are enough of them.
+  [[nodiscard]] std::vector<std::pair<std::size_t, std::size_t>> slow_pairs() const {
+    std::vector<std::vector<double>> by_kind(medians_.size());
+    each_left([&](std::size_t from, std::size_t to) { by_kind[kinds_[from][to]].push_back(at(from, to)); });
+    std::vector<double> deviations;
+    for (const std::vector<double>& all : by_kind) deviations.push_back(deviation_of(all, 1));
+    std::vector<std::pair<std::size_t, std::size_t>> found;
+    each_left([&](std::size_t from, std::size_t to) {
+      const std::size_t kind = kinds_[from][to];
+      if (by_kind[kind].size() >= fewest_to_judge && is_slow(at(from, to), 1, deviations[kind]))
+        found.emplace_back(from, to);
+    });
     return found;
   }
 
  private:
-  [[nodiscard]] double share(std::size_t from, std::size_t to, double figure) const {
-    if (from == to || std::isnan(figure)) return unmeasured;
-    const double middle = medians_.at(kinds_[from][to]);
-    return map_.more_is_better ? figure / middle : middle / figure;
+  template <class F>
+  void each_left(const F& f) const {
+    for (std::size_t from = 0; from < size(); ++from)
+      for (std::size_t to = 0; to < size(); ++to)
+        if (from != to && !std::isnan(left_[from][to])) f(from, to);
   }
   /// Medians of what is left; a kind of which nothing is left keeps its last one.
   void update() {
-    std::map<std::string, std::vector<double>> figures;
-    for (std::size_t from = 0; from < size(); ++from)
-      for (std::size_t to = 0; to < size(); ++to)
-        if (from != to && !std::isnan(left_[from][to])) figures[kinds_[from][to]].push_back(left_[from][to]);
-    for (auto& [kind, values] : figures) medians_[kind] = median_of(std::move(values));
+    std::vector<std::vector<double>> by_kind(medians_.size());
+    each_left([&](std::size_t from, std::size_t to) { by_kind[kinds_[from][to]].push_back(left_[from][to]); });
+    for (std::size_t kind = 0; kind < by_kind.size(); ++kind)
+      if (!by_kind[kind].empty()) medians_[kind] = median_of(std::move(by_kind[kind]));
   }
 
   const pair_map& map_;
-  const square<std::string>& kinds_;
+  square<std::size_t> kinds_;  ///< of routes, as numbers
   square<double> left_;
-  std::map<std::string, double> medians_;
+  std::vector<double> medians_;  ///< by kind
 };
-
-[[nodiscard]] bool is_slow(double share, double middle, double deviation) {
-  return share < slow_share * middle && middle - share > slow_deviations * deviation;
-}
 
 /// A row or column of a map.
 struct map_line {
@@ -148,15 +166,9 @@ std::vector<outlier> find_outliers(const pair_map& map, const square<std::string
   for (const map_line& line : lines) found.push_back(outlier_of(map, all, line));
 
   const auto first_pair = static_cast<std::ptrdiff_t>(found.size());
-  const auto left = all.by_kind();
-  map.each([&](std::size_t from, std::size_t to, double figure) {
-    const double share = all.at(from, to);
-    if (std::isnan(share)) return;
-    const std::vector<double>& same = left.at(kinds[from][to]);
-    if (same.size() < fewest_to_judge || !is_slow(share, median_of(same), deviation_of(same, median_of(same)))) return;
-    found.push_back(
-        {map.measure, map.in, map.unit, static_cast<int>(from), static_cast<int>(to), figure, all.ratio(from, to)});
-  });
+  for (const auto& [from, to] : all.slow_pairs())
+    found.push_back({map.measure, map.in, map.unit, static_cast<int>(from), static_cast<int>(to), map.figures[from][to],
+                     all.ratio(from, to)});
   std::sort(found.begin() + first_pair, found.end(), [&](const outlier& a, const outlier& b) {
     return map.more_is_better ? a.ratio < b.ratio : a.ratio > b.ratio;
   });
