@@ -11,8 +11,8 @@
 #include <cstdio>
 #include <cstring>
 #include <iostream>
-#include <map>
 #include <optional>
+#include <utility>
 
 #include "map/map_document.hpp"
 #include "map/map_picture.hpp"
@@ -146,6 +146,11 @@ int report(const map_options& how, const world_map& map, const std::optional<wor
   return against && against->too_slow() != 0 ? status_of_slower_pair : 0;
 }
 
+/// A check whose words are in the option's own text.
+CLI::Validator one_of(std::vector<std::string> words) {
+  return CLI::Validator(CLI::IsMember(std::move(words)).description(""));
+}
+
 /// PE 0's value, on all PEs.
 int agree(world& w, int mine) {
   const symmetric<std::int32_t> value = w.allocate<std::int32_t>(1);
@@ -176,35 +181,44 @@ CLI::App* add_map_command(CLI::App& program, map_options& into) {
   CLI::App* const app = program.add_subcommand(
       "map",
       "Measures every pair of PEs, both ways, alone and all at once: bandwidth, latency, atomics; names what is slow.");
-  const std::map<std::string, pattern> patterns{
-      {"alone", pattern::alone}, {"shift", pattern::shift}, {"incast", pattern::incast}, {"all", pattern::all}};
-  app->add_option("-m,--measures", into.measures, "bandwidth, latency, atomics; several with commas; all without this")
+  app->add_option("-m,--measures", into.measures, "bandwidth, latency, atomics: some of them, with commas")
+      ->type_name("LIST")
       ->delimiter(',')
-      ->check(CLI::IsMember({"bandwidth", "latency", "atomics"}));
-  app->add_option("-p,--patterns", into.patterns,
-                  "alone: one pair at a time; shift: every PE to the one d further, for every d; incast: all PEs to "
-                  "one; all: every PE to all others; several with commas; all four without this")
+      ->check(one_of({"bandwidth", "latency", "atomics"}));
+  app->add_option("-p,--patterns", into.patterns, "alone, shift, incast, all: some of them, with commas")
+      ->type_name("LIST")
       ->delimiter(',')
-      ->transform(CLI::CheckedTransformer(patterns));
-  app->add_option("-e,--bytes", into.bytes, "of a put of the bandwidths, such as 64K; 4M on the host heap, 16M on GPUs")
-      ->transform(CLI::AsSizeValue(false));
-  app->add_option("--ms", into.milliseconds, "milliseconds of a run, if --limit allows it")->check(CLI::PositiveNumber);
-  app->add_option("-r,--repeats", into.repeats, "runs of which the median is taken")->check(CLI::Range(1, 10000));
+      ->check(one_of({"alone", "shift", "incast", "all"}));
+  app->add_option("-e,--bytes", into.bytes, "of a put, such as 64K; 4M on the host heap, 16M on GPUs")
+      ->transform(CLI::AsSizeValue(false).description(""))
+      ->type_name("BYTES");
+  app->add_option("--ms", into.milliseconds, "of a run: 5, or less where --limit asks for it")
+      ->type_name("MILLISECONDS")
+      ->check(CLI::Validator(CLI::PositiveNumber).description(""));
+  app->add_option("-r,--repeats", into.repeats, "runs of which the median is taken: 3")
+      ->type_name("N")
+      ->check(CLI::Range(1, 10000).description(""));
   app->add_flag("--quick", into.quick, "pairs \"alone\" that have no PE in common run at once");
-  app->add_option("--limit", into.limit_seconds, "seconds after which what is left is not measured, and said so")
-      ->check(CLI::PositiveNumber);
-  app->add_option("--save,--json", into.save,
-                  "write it all to this file as JSON; -: to standard output, instead of the tables");
-  app->add_option("--compare", into.compare, "a file of --save: print what became of each pair since then");
-  app->add_option("--tolerance", into.tolerance_percent, "percent that a pair may be slower than in --compare")
-      ->check(CLI::NonNegativeNumber);
-  app->add_option("--svg", into.svg, "draw it to this file");
-  app->add_option("--html", into.html, "write a page to this file that has it all");
-  app->add_option("--width", into.width, "columns of the tables, at least 80; the terminal's, or 100");
+  app->add_option("--limit", into.limit_seconds, "after which no step begins, what is left is said: 300")
+      ->type_name("SECONDS")
+      ->check(CLI::Validator(CLI::PositiveNumber).description(""));
+  app->add_option("--save,--json", into.save, "write it all as JSON; -: to standard output, instead of tables")
+      ->type_name("FILE");
+  app->add_option("--compare", into.compare, "one of --save: say what became of each pair since")->type_name("FILE");
+  app->add_option("--tolerance", into.tolerance_percent, "that a pair may be slower than in --compare: 10")
+      ->type_name("PERCENT")
+      ->check(CLI::Validator(CLI::NonNegativeNumber).description(""));
+  app->add_option("--svg", into.svg, "draw it")->type_name("FILE");
+  app->add_option("--html", into.html, "write a page that has it all and needs nothing else")->type_name("FILE");
+  app->add_option("--width", into.width, "of the tables, at least 80; the terminal's, or 100")->type_name("COLUMNS");
   app->add_option("--color", into.colour, "auto (on terminals), always, never")
-      ->check(CLI::IsMember({"auto", "always", "never"}));
+      ->type_name("WHEN")
+      ->check(one_of({"auto", "always", "never"}));
   app->add_flag("--matrices", into.matrices, "print every pair, also of more than 16 PEs");
   app->footer(
+      "Patterns: alone, one pair at a time; shift, every PE to the one d further, for every d; incast, all PEs to "
+      "one,\n"
+      "for every PE; all, every PE to all others.\n"
       "Example:\n"
       "  pgasrun -n 4 pgas-perf map --save good.json --html map.html\n"
       "  pgasrun -n 4 pgas-perf map --compare good.json --tolerance 15\n"

@@ -3,16 +3,16 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
-
-#include "map/tournament.hpp"
 
 namespace pgas::perf {
 
 struct map_options {
   std::vector<std::string> measures = {"bandwidth", "latency", "atomics"};
-  std::vector<pattern> patterns = {pattern::alone, pattern::shift, pattern::incast, pattern::all};
+  std::vector<std::string> patterns = {"alone", "shift", "incast", "all"};
   std::size_t bytes = 0;      ///< of a put of the bandwidths; 0: 4 MiB on the host heap, 16 MiB on GPUs
   double milliseconds = 5;    ///< of a run
   std::uint32_t repeats = 3;  ///< runs, of which the median is taken

@@ -83,6 +83,7 @@ world_map read(const json& document) {
   map.bytes = document.at("bytes");
   map.quick = document.at("quick");
   map.seconds = document.at("seconds");
+  map.note = document.at("note");
   const auto text = [](const json& value) { return value.get<std::string>(); };
   map.kinds = read_square<std::string>(document.at("routes"), map.size(), text);
   map.peaks = read_square<double>(document.at("link_peaks"), map.size(), figure);
@@ -109,6 +110,7 @@ std::string document_of(const world_map& map, const map_comparison* against) {
   document["bytes"] = map.bytes;
   document["quick"] = map.quick;
   document["seconds"] = map.seconds;
+  document["note"] = map.note;
   document["routes"] = map.kinds;
   document["link_peaks"] = figures(map.peaks);
   document["links"] = map.links;

@@ -205,6 +205,7 @@ std::string html_of(const world_map& map, const map_comparison* against) {
       xml_text(head_of(map)), page_style);
   if (const std::string complaint = complaint_line(map); !complaint.empty())
     add(page, "<p class=\"bad\">{}</p>\n", xml_text(complaint));
+  if (!map.note.empty()) add(page, "<p>Note: {}</p>\n", xml_text(map.note));
   page += "<h2>Outliers</h2>\n<ul>\n";
   const std::vector<outlier> outliers = find_outliers(map);
   for (const outlier& slow : outliers)

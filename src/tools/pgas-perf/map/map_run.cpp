@@ -1,6 +1,7 @@
 #include "map/map_run.hpp"
 
 #include <fmt/format.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <bit>
@@ -26,7 +27,7 @@ struct planned_step {
 
 /// Patterns with few steps come first, so that a limit of time costs pairs alone, and no whole pattern.
 std::vector<planned_step> plan(const map_options& how, int n) {
-  const auto wants = [&](pattern in) { return std::ranges::find(how.patterns, in) != how.patterns.end(); };
+  const auto wants = [&](pattern in) { return std::ranges::find(how.patterns, name_of(in)) != how.patterns.end(); };
   const auto measured = [&](std::string_view name) {
     return std::ranges::find(how.measures, name) != how.measures.end();
   };
@@ -80,6 +81,16 @@ std::string kind_of(std::uint64_t route) {
                      (route & other_host) != 0 ? "other host"
                      : (route & same_gpu) != 0 ? "same GPU"
                                                : "same host");
+}
+
+/// What makes the figures of the host heap those of the scheduler; empty if nothing does. PE 0's host stands for all.
+std::string crowding_of(const world_map& map, const world& w) {
+  cpu_set_t cores;
+  if (w.heap() == heap_kind::cuda || ::sched_getaffinity(0, sizeof cores, &cores) != 0) return {};
+  const auto here = std::ranges::count(map.pes, map.pes.front().host, &mapped_pe::host);
+  if (here <= CPU_COUNT(&cores)) return {};
+  return fmt::format("{} PEs share {} CPU core{}: what runs at once is timed by the scheduler", here, CPU_COUNT(&cores),
+                     CPU_COUNT(&cores) == 1 ? "" : "s");
 }
 
 /// The map that a step's figures belong to; it is made with the first of them.
@@ -136,6 +147,7 @@ world_map describe_world(world& w, const map_options& how) {
     if (!std::isnan(peak.gb_per_s)) route |= peak.source == "NVLink" ? by_nvlink : by_pcie;
     mine.insert(mine.end(), {route, std::bit_cast<std::uint64_t>(peak.gb_per_s)});
   }
+  map.note = crowding_of(map, w);
   const square<std::uint64_t> all = gather_words(w, mine);
   map.kinds = make_square(n, std::string());
   map.links = map.kinds;

@@ -117,8 +117,9 @@ std::string lines_of_pes(const world_map& map, const text_style& style) {
     if (alone != nullptr || found != map.maps.end()) shown.push_back(alone != nullptr ? alone : &*found);
   }
   if (shown.empty()) return {};
-  std::string out = "medians out of each PE, and into it\n" + fmt::format("{:>5} {:<16}", "PE", "host");
-  for (const pair_map* each : shown) out += fmt::format(" {:>17}", title_of(*each).substr(0, 17));
+  std::string out = fmt::format("medians out of each PE and into it, {}\n", shown.front()->in) +
+                    fmt::format("{:>5} {:<16}", "PE", "host");
+  for (const pair_map* each : shown) out += fmt::format(" {:>17}", each->measure + ", " + each->unit);
   out += '\n' + fmt::format("{:>5} {:<16}", "", "");
   for (std::size_t i = 0; i < shown.size(); ++i) out += fmt::format(" {:>8} {:>8}", "out", "in");
   out += '\n';
@@ -163,6 +164,7 @@ std::string text_of(const world_map& map, const text_style& style) {
                            red, style),
                    style);
   if (outliers.size() > most_named) out += fmt::format("and {} more outliers\n", outliers.size() - most_named);
+  if (!map.note.empty()) out += wrapped("note: " + map.note, style);
   if (const std::string complaint = complaint_line(map); !complaint.empty())
     out += wrapped(painted(complaint, red, style), style);
   return out;

@@ -54,6 +54,7 @@ struct world_map {
   std::size_t bytes = 0;      ///< of a transfer of the bandwidth maps
   bool quick = false;         ///< pairs "alone" shared the machine with other disjoint ones
   double seconds = 0;         ///< that it took
+  std::string note;           ///< what makes the figures doubtful; empty if nothing does
   square<std::string> kinds;  ///< of routes: "direct, same host"
   square<double> peaks;       ///< GB/s of the link between two GPUs; unmeasured where nothing tells
   square<std::string> links;  ///< what told: "NVLink"

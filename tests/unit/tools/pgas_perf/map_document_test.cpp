@@ -22,6 +22,7 @@ world_map full_world() {
   world.skipped_steps = 2;
   world.measured_steps = 7;
   world.seconds = 1.5;
+  world.note = "a note";
   return world;
 }
 
@@ -33,6 +34,7 @@ TEST(map_document, what_is_read_is_what_was_written) {
   EXPECT_EQ(document_of(read), document_of(world));
   EXPECT_EQ(read.pes[1].host, world.pes[1].host);
   EXPECT_EQ(read.kinds, world.kinds);
+  EXPECT_EQ(read.note, "a note");
   EXPECT_EQ(read.all_pairs, world.all_pairs);
   ASSERT_EQ(read.maps.size(), 2U);
   EXPECT_FALSE(read.maps[1].more_is_better);
