@@ -32,6 +32,16 @@ def run(pes, *words, way="direct", status=0):
     return job
 
 
+def read_to_end(terminal):
+    shown = b""
+    try:
+        while (some := os.read(terminal, 65536)):
+            shown += some
+    except OSError:  # a terminal whose other end is closed
+        pass
+    return shown
+
+
 class Map(unittest.TestCase):
     def setUp(self):
         scratch = tempfile.TemporaryDirectory()
@@ -107,14 +117,10 @@ class Map(unittest.TestCase):
     def test_a_terminal_gets_colour_and_progress_in_its_columns(self):
         ours, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", 24, 80, 0, 0))
-        with subprocess.Popen([LAUNCHER, "-n", "4", PROGRAM, "map", *SHORT], stdout=theirs, stderr=theirs, stdin=subprocess.DEVNULL) as job:
+        with subprocess.Popen([LAUNCHER, "-n", "4", PROGRAM, "map", *SHORT], stdout=theirs, stderr=theirs, stdin=subprocess.DEVNULL,
+                              start_new_session=True, preexec_fn=lambda: fcntl.ioctl(1, termios.TIOCSCTTY, 0)) as job:
             os.close(theirs)
-            shown = b""
-            try:
-                while (some := os.read(ours, 65536)):
-                    shown += some
-            except OSError:  # a terminal whose other end is closed
-                pass
+            shown = read_to_end(ours)
             self.assertEqual(job.wait(timeout=TIMEOUT), 0)
         os.close(ours)
         text = shown.decode()
@@ -124,6 +130,15 @@ class Map(unittest.TestCase):
         for code in ("\033[0m", "\033[1m", "\033[31m", "\033[32m"):
             plain = plain.replace(code, "")
         self.assertLessEqual(max(len(line.rstrip("\r")) for line in plain.split("\n")), 80)
+
+    def test_a_terminal_of_a_launcher_is_a_pipe(self):
+        ours, theirs = pty.openpty()
+        with subprocess.Popen([LAUNCHER, "-n", "2", PROGRAM, "map", *SHORT, "-p", "shift"], stdout=theirs, stderr=theirs,
+                              stdin=subprocess.DEVNULL) as job:
+            os.close(theirs)
+            self.assertNotIn(b"\033", read_to_end(ours))
+            self.assertEqual(job.wait(timeout=TIMEOUT), 0)
+        os.close(ours)
 
     def test_without_time_steps_are_left_out_and_counted(self):
         job = run(4, *SHORT, "--limit", "0.001")

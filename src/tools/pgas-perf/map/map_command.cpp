@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <signal.h>
 #include <sys/ioctl.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -65,6 +66,10 @@ class end_on_signal {
   struct sigaction terminate_ {};
 };
 
+/// Whether people see what is written there. mpirun gives PEs pseudo-terminals whose other end may be a file: those are
+/// not the terminal that the process belongs to.
+bool is_terminal(int descriptor) { return ::isatty(descriptor) == 1 && ::tcgetsid(descriptor) == ::getsid(0); }
+
 /// A line on the terminal of the errors that shows the step. Nothing where there is no terminal.
 class progress_line {
  public:
@@ -85,14 +90,14 @@ class progress_line {
   progress_line& operator=(const progress_line&) = delete;
 
  private:
-  bool terminal_ = ::isatty(STDERR_FILENO) == 1;
+  bool terminal_ = is_terminal(STDERR_FILENO);
   bool shown_ = false;
 };
 
 text_style style_of(const map_options& how) {
   constexpr std::size_t without_terminal = 100;
   constexpr std::size_t least = 80;
-  const bool terminal = ::isatty(STDOUT_FILENO) == 1;
+  const bool terminal = is_terminal(STDOUT_FILENO);
   text_style style{without_terminal, how.colour == "always" || (how.colour == "auto" && terminal), how.matrices};
   winsize window{};
   if (terminal && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col != 0) style.width = window.ws_col;

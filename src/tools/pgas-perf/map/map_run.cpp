@@ -4,8 +4,10 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <chrono>
+#include <cstring>
 #include <set>
 
 #include "map/gpu_link.hpp"
@@ -83,14 +85,31 @@ std::string kind_of(std::uint64_t route) {
                                                : "same host");
 }
 
-/// What makes the figures of the host heap those of the scheduler; empty if nothing does. PE 0's host stands for all.
-std::string crowding_of(const world_map& map, const world& w) {
+using core_set = std::array<std::uint64_t, sizeof(cpu_set_t) / sizeof(std::uint64_t)>;
+
+/// The cores that this process may use; none where the system does not tell.
+core_set own_cores() {
   cpu_set_t cores;
-  if (w.heap() == heap_kind::cuda || ::sched_getaffinity(0, sizeof cores, &cores) != 0) return {};
-  const auto here = std::ranges::count(map.pes, map.pes.front().host, &mapped_pe::host);
-  if (here <= CPU_COUNT(&cores)) return {};
-  return fmt::format("{} PEs share {} CPU core{}: what runs at once is timed by the scheduler", here, CPU_COUNT(&cores),
-                     CPU_COUNT(&cores) == 1 ? "" : "s");
+  core_set words{};
+  if (::sched_getaffinity(0, sizeof cores, &cores) == 0) std::memcpy(words.data(), &cores, sizeof cores);
+  return words;
+}
+
+/// What makes the figures of the host heap those of the scheduler; empty if nothing does. PE 0's host stands for all.
+/// @param cores of each PE, from the word `first` on
+std::string crowding_of(const world_map& map, const square<std::uint64_t>& words, std::size_t first) {
+  core_set all{};
+  std::size_t pes = 0;
+  for (std::size_t pe = 0; pe < map.size(); ++pe) {
+    if (map.pes[pe].host != map.pes.front().host) continue;
+    ++pes;
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] |= words[pe][first + i];
+  }
+  std::size_t cores = 0;
+  for (const std::uint64_t word : all) cores += static_cast<std::size_t>(std::popcount(word));
+  if (map.heap != "host" || cores == 0 || pes <= cores) return {};
+  return fmt::format("{} PEs share {} CPU core{}: what runs at once is timed by the scheduler", pes, cores,
+                     cores == 1 ? "" : "s");
 }
 
 /// The map that a step's figures belong to; it is made with the first of them.
@@ -147,8 +166,11 @@ world_map describe_world(world& w, const map_options& how) {
     if (!std::isnan(peak.gb_per_s)) route |= peak.source == "NVLink" ? by_nvlink : by_pcie;
     mine.insert(mine.end(), {route, std::bit_cast<std::uint64_t>(peak.gb_per_s)});
   }
-  map.note = crowding_of(map, w);
+  const std::size_t cores_at = mine.size();
+  const core_set cores = own_cores();
+  mine.insert(mine.end(), cores.begin(), cores.end());
   const square<std::uint64_t> all = gather_words(w, mine);
+  map.note = crowding_of(map, all, cores_at);
   map.kinds = make_square(n, std::string());
   map.links = map.kinds;
   map.peaks = make_square(n, unmeasured);

@@ -134,14 +134,16 @@ std::string lines_of_pes(const world_map& map, const text_style& style) {
 }
 
 std::string summary(const world_map& map, const text_style& style) {
-  constexpr auto line_format = "{:<9} {:<6} {:<19.19} {:>5} {:>6} {:>6} {:>7} {:<4} {:>6}\n";
+  constexpr auto line_format = "{:<9} {:<6} {:<19.19} {:>5} {:>6} {:>6} {:>7} {:<4} {:>6}";
   std::string out = painted(fmt::format(fmt::runtime(line_format), "measure", "when", "route", "pairs", "lowest",
                                         "median", "highest", "unit", "% peak"),
-                            bold, style);
+                            bold, style) +
+                    '\n';
   for (const summary_line& each : summary_of(map))
     out +=
         fmt::format(fmt::runtime(line_format), each.measure, each.in, each.kind, each.pairs, figure_text(each.lowest),
-                    figure_text(each.median), figure_text(each.highest), each.unit, percent_text(each.share));
+                    figure_text(each.median), figure_text(each.highest), each.unit, percent_text(each.share)) +
+        '\n';
   for (const std::string& line : peak_lines(map)) out += wrapped(line, style);
   return out + '\n';
 }
