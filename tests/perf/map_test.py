@@ -154,6 +154,10 @@ class Map(unittest.TestCase):
         self.assertRegex(errors, r"interrupted after \d+ of 13 steps")
         self.assertNotIn("bandwidth", out)
 
+    def test_what_leaves_nothing_to_measure_is_refused(self):
+        self.assertIn("nothing to measure: latency is measured alone only", run(2, "-m", "latency", "-p", "shift,all", status=1).stderr)
+        self.assertIn("--bytes is less than 64", run(2, "-e", "8", status=1).stderr)
+
     def test_wrong_words_are_refused(self):
         for words in (["-m", "speed"], ["-m", "bandwidth,speed"], ["-p", "none"], ["--color", "red"], ["-r", "0"], ["--tolerance", "-1"], ["rows"]):
             job = subprocess.run([PROGRAM, "map", *words], capture_output=True, text=True, timeout=TIMEOUT, check=False)

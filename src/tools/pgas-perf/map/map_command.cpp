@@ -115,10 +115,24 @@ void expect_writable(const std::string& file) {
     throw error(code::system, fmt::format("{} cannot be written: {}", file, std::strerror(errno)));
 }
 
-/// PE 0's part before measuring: the files, and the first words. *Errors* see there.
+/// *Errors* invalid_argument where the options leave nothing that could be measured.
+void expect_steps(const map_options& how, const world_map& now, std::size_t steps) {
+  const std::size_t least = std::max<std::size_t>(64, 8 * now.size());  // a word from each PE to each
+  if (now.bytes < least)
+    throw error(code::invalid_argument, fmt::format("--bytes is less than {}, too few for {} PEs", least, now.size()));
+  if (steps == 0 && now.size() > 1)
+    throw error(code::invalid_argument,
+                fmt::format("nothing to measure: latency is measured alone only, and pattern all is of bandwidth; "
+                            "asked for were {} in {}",
+                            fmt::join(how.measures, ", "), fmt::join(how.patterns, ", ")));
+}
+
+/// PE 0's part before measuring: the files, and the first words. *Errors* those of expect_steps(), expect_writable(),
+/// load_map(); invalid_argument for a map of another world.
 std::optional<world_map> prepare(const map_options& how, const world_map& now) {
   for (const std::string* file : {&how.save, &how.svg, &how.html}) expect_writable(*file);
   const map_estimate needs = estimate(how, static_cast<int>(now.size()));
+  expect_steps(how, now, needs.steps);
   if (how.save != "-")
     fmt::print("{}\n{}\n\n", fmt::format("pgas-perf {}: map of {}", PGAS_PERF_VERSION, world_line(now)),
                needs.steps == 0 ? std::string("there is no pair of PEs to measure: start it on two or more")
