@@ -16,6 +16,7 @@
 #include "common/net/unix_socket.hpp"
 #include "host/control/connect_peers.hpp"
 #include "host/control/peer_descriptor.hpp"
+#include "host/control/question_service.hpp"
 #include "unit/control/fixtures.hpp"
 #include "unit/control/strangers.hpp"
 
@@ -44,9 +45,12 @@ std::vector<std::string> join_with(const std::function<void(const std::vector<st
     });
     joined_pe pe(paused, settings);
     pe.control_plane.barrier();
-    EXPECT_TRUE(sockets.entries().empty()) << "sockets must go when all are connected";
+    for (const std::filesystem::path& left : sockets.entries())
+      EXPECT_TRUE(left.filename().string().starts_with(question_socket_prefix))
+          << left << ": sockets must go when all are connected";
     pe.control_plane.leave();
   });
+  EXPECT_TRUE(sockets.entries().empty()) << "sockets for questions must go with their PEs";
   for (const auto& end : ends) EXPECT_FALSE(end) << end->what();
   if (afterwards) afterwards();
   return lines_of(logs.path() + "/log");
