@@ -1,6 +1,7 @@
 // Stands in for cuda/ in a build without CUDA.
 #include "device/device.hpp"
 #include "device/device_event.hpp"
+#include "device/gpu_facts.hpp"
 #include "device/sharing.hpp"
 #include "device/stream_words.hpp"
 #include "device/visible_gpus.hpp"
@@ -24,6 +25,7 @@ std::unique_ptr<device> make_cuda_device(const config&, int) { refuse("set PGAS_
 std::unique_ptr<stream_words> make_cuda_stream_words(int, std::span<std::byte>) {
   refuse("make the timeline on the host");
 }
+gpu_survey survey_gpus() { refuse("use the host heap"); }
 gpu_uuid uuid_of_gpu(int) { refuse("use memory of the host"); }
 std::optional<int> find_gpu(const gpu_uuid&) { refuse("use memory of the host"); }
 std::unique_ptr<device_event> make_device_event(int) { refuse("use a timeline on the host"); }

@@ -21,6 +21,9 @@ namespace {
 
 constexpr const char* greeting = "pgas-hello";
 
+/// By which pgas-doctor finds out of which version a library is, without calling it.
+[[gnu::used]] constexpr char version_mark[] = "@(#)pgas " PGAS_VERSION;
+
 std::string host_name() {
   char name[256] = {};
   return ::gethostname(name, sizeof(name) - 1) == 0 ? name : "unknown";

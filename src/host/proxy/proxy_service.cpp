@@ -27,22 +27,6 @@ bool one_host(const control_group& everyone) {
   return true;
 }
 
-/// Collective. Anybody can connect to a listening TCP port, so UCX gets no more devices than it needs.
-ucx_settings settings_of(const control_plane& everyone, const config& settings, log::logger& log) {
-  ucx_settings chosen{everyone.my_pe(), one_host(everyone), false, settings.socket_ifname, &log};
-  if (!chosen.one_host) {
-    if (chosen.devices.empty()) chosen.devices = net_devices(everyone.interfaces());
-    return chosen;
-  }
-  const std::string mine = memory_namespaces();
-  const std::vector<contribution> all = everyone.all_gather(std::as_bytes(std::span(mine)));
-  chosen.without_tcp = std::all_of(all.begin(), all.end(), [&](const contribution& each) {
-    return std::ranges::equal(each.bytes, std::as_bytes(std::span(mine)));
-  });
-  if (chosen.without_tcp && chosen.devices.empty()) chosen.devices = net_devices({"lo"});
-  return chosen;
-}
-
 /// Collective: the addresses of all PEs, or the first failure, on all.
 std::vector<blob> exchange_addresses(const control_group& everyone, const std::optional<error>& failed,
                                      const blob& address) {
@@ -59,6 +43,21 @@ std::vector<blob> exchange_addresses(const control_group& everyone, const std::o
 
 }  // namespace
 
+ucx_settings transport_settings(const control_plane& everyone, const config& settings, log::logger& log) {
+  ucx_settings chosen{everyone.my_pe(), one_host(everyone), false, settings.socket_ifname, &log};
+  if (!chosen.one_host) {
+    if (chosen.devices.empty()) chosen.devices = net_devices(everyone.interfaces());
+    return chosen;
+  }
+  const std::string mine = memory_namespaces();
+  const std::vector<contribution> all = everyone.all_gather(std::as_bytes(std::span(mine)));
+  chosen.without_tcp = std::all_of(all.begin(), all.end(), [&](const contribution& each) {
+    return std::ranges::equal(each.bytes, std::as_bytes(std::span(mine)));
+  });
+  if (chosen.without_tcp && chosen.devices.empty()) chosen.devices = net_devices({"lo"});
+  return chosen;
+}
+
 proxy_service::proxy_service(const control_plane& everyone, const domains& direct, class device& device,
                              const config& settings, log::logger& log, const proxy_settings& how)
     : device_(device), direct_(direct) {
@@ -71,7 +70,7 @@ proxy_service::proxy_service(const control_plane& everyone, const domains& direc
   memory_ = device.properties().kind == heap_kind::host
                 ? make_host_memory_access()
                 : make_device_memory_access(device, {}, direct.members().size() > 1);
-  const ucx_settings network = settings_of(everyone, settings, log);
+  const ucx_settings network = transport_settings(everyone, settings, log);
   blob address;
   const std::optional<error> failed = attempt(everyone, "start the proxy", [&] {
     const no_file_limit_signal no_signal;  // UCX shares memory by files, too

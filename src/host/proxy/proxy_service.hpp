@@ -18,10 +18,15 @@
 #include "host/proxy/proxy_thread.hpp"
 #include "host/proxy/route_table.hpp"
 #include "host/topology/domains.hpp"
+#include "host/transport/ucx_settings.hpp"
 #include "pgas/config.hpp"
 #include "pgas/device/peer_routes.hpp"
 
 namespace pgas::detail {
+
+/// Collective: how this world uses its transport. Anybody can connect to a listening TCP port, so UCX gets no more
+/// devices than it needs.
+[[nodiscard]] ucx_settings transport_settings(const control_plane& everyone, const config& settings, log::logger& log);
 
 /// One for each world with more than one domain. *Callers* one thread, but for those of proxy.
 class proxy_service {

@@ -1,0 +1,83 @@
+#include <fmt/format.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "common/net/address.hpp"
+#include "pgas/error.hpp"
+#include "tools/pgas-doctor/local_checks.hpp"
+
+namespace pgas::doctor {
+
+namespace {
+
+constexpr const char* infiniband = "/sys/class/infiniband";
+
+/// "10000 Mb/s" where the driver knows; empty else.
+std::string speed_of(const std::string& interface) {
+  long speed = 0;
+  if (!(std::ifstream("/sys/class/net/" + interface + "/speed") >> speed) || speed <= 0) return {};
+  return fmt::format(" ({} Mb/s)", speed);
+}
+
+/// Interfaces that are up and have an address, but the loopback.
+std::vector<std::string> interfaces_up() {
+  std::vector<std::string> names;
+  ifaddrs* all = nullptr;
+  if (::getifaddrs(&all) != 0) return names;
+  for (const ifaddrs* one = all; one != nullptr; one = one->ifa_next) {
+    const bool internet =
+        one->ifa_addr != nullptr && (one->ifa_addr->sa_family == AF_INET || one->ifa_addr->sa_family == AF_INET6);
+    if (internet && (one->ifa_flags & IFF_UP) != 0 && (one->ifa_flags & IFF_LOOPBACK) == 0 &&
+        std::ranges::find(names, one->ifa_name) == names.end())
+      names.emplace_back(one->ifa_name);
+  }
+  ::freeifaddrs(all);
+  return names;
+}
+
+}  // namespace
+
+std::vector<std::string> rdma_ports() {
+  std::vector<std::string> found;
+  std::error_code none;
+  for (const auto& device : std::filesystem::directory_iterator(infiniband, none)) {
+    for (const auto& port : std::filesystem::directory_iterator(device.path() / "ports", none)) {
+      std::string state;  // "4: ACTIVE"
+      std::getline(std::ifstream(port.path() / "state"), state);
+      if (state.find("ACTIVE") != std::string::npos)
+        found.push_back(device.path().filename().string() + ":" + port.path().filename().string());
+    }
+  }
+  std::ranges::sort(found);
+  return found;
+}
+
+row check_interfaces(const config& settings, bool needed) {
+  const std::string& asked = settings.socket_ifname;
+  if (!asked.empty()) {
+    try {
+      const detail::host_addresses own = detail::own_addresses(asked);
+      return {"interfaces", verdict::ok,
+              fmt::format("{}{}, as PGAS_SOCKET_IFNAME asks", asked, speed_of(asked)) +
+                  (own.reachable.empty() ? ", which other hosts can't reach" : "")};
+    } catch (const error& why) {
+      return {"interfaces", needed ? verdict::fails : verdict::unknown, why.what(),
+              needed ? "PEs can't say where they listen: joining fails"
+                     : "nothing while all PEs share memory; PEs that don't could not join",
+              "unset PGAS_SOCKET_IFNAME, or name one that `ip -br address` shows as UP"};
+    }
+  }
+  std::vector<std::string> names = interfaces_up();
+  if (names.empty())
+    return {"interfaces", needed ? verdict::fails : verdict::ok, "none is up and has an address, but for the loopback",
+            needed ? "PEs of other hosts can't be reached" : "",
+            needed ? "ip link set eth0 up, and an address for it" : ""};
+  for (std::string& name : names) name += speed_of(name);
+  return {"interfaces", verdict::ok, fmt::format("{}", fmt::join(names, ", "))};
+}
+
+}  // namespace pgas::doctor

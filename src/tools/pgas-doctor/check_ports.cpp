@@ -1,0 +1,98 @@
+// TCP between the hosts of a job, in both directions.
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "common/deadline.hpp"
+#include "common/net/tcp_socket.hpp"
+#include "common/system_error.hpp"
+#include "tools/pgas-doctor/job.hpp"
+
+namespace pgas::doctor {
+
+namespace {
+
+/// Why no connection to any of the addresses came about; empty where one did.
+std::string try_addresses(const std::vector<detail::tcp_address>& addresses, std::chrono::milliseconds limit) {
+  if (addresses.empty()) return "it has no address: none of its interfaces is up";
+  std::string refusals;
+  for (const detail::tcp_address& to : addresses) {
+    detail::connect_result attempt = detail::begin_connect(to);
+    int outcome = attempt.error;
+    if (attempt.fd) {
+      const detail::deadline until(limit);
+      do {
+        pollfd writable{attempt.fd.get(), POLLOUT, 0};
+        (void)::poll(&writable, 1, static_cast<int>(until.left().count()));
+        outcome = detail::outcome_of_connect(attempt.fd.get());
+      } while (outcome == EINPROGRESS && !until.expired());
+    }
+    if (outcome == 0) return {};
+    refusals += fmt::format("{}{} ({})", refusals.empty() ? "" : ", ", to.text(),
+                            outcome == EINPROGRESS ? "no answer" : detail::errno_text(outcome));
+  }
+  return refusals;
+}
+
+/// The PEs that this one tries: all of other hosts, or of each host the first where there are many.
+std::vector<int> targets(const job& all) {
+  constexpr int many = 16;
+  std::vector<int> found;
+  std::vector<int> seen;
+  for (int pe = 0; pe < all.n(); ++pe) {
+    const int host = all.host_of[static_cast<std::size_t>(pe)];
+    if (host == all.host_of[static_cast<std::size_t>(all.me)]) continue;
+    if (all.n() > many && std::ranges::find(seen, host) != seen.end()) continue;
+    seen.push_back(host);
+    found.push_back(pe);
+  }
+  return found;
+}
+
+}  // namespace
+
+std::vector<row> check_ports(const job& all, const config& settings, bootstrap& exchange, const request& how) {
+  if (all.hosts() == 1) return {};
+  detail::tcp_endpoints mine;
+  mine.peer_timeout = settings.heartbeat_timeout;
+  std::optional<detail::tcp_listener> listener;
+  try {
+    listener.emplace(detail::listen_anywhere());
+    const detail::host_addresses own = detail::own_addresses(settings.socket_ifname);
+    for (const detail::tcp_address& address : own.reachable.empty() ? own.loopback : own.reachable)
+      if (listener->takes(address.family())) mine.addresses.push_back(address.with_port(listener->port()));
+  } catch (const error& why) {
+    mine.failure = why.what();
+  }
+  const std::vector<detail::tcp_endpoints> endpoints =
+      detail::decode_endpoints(exchange.all_gather(detail::encode(mine)));
+  row result{"ports", verdict::ok, ""};
+  const std::chrono::milliseconds limit(how.quick ? 1000 : 3000);
+  std::string failures;
+  int reached = 0;
+  for (const int pe : targets(all)) {
+    const detail::tcp_endpoints& theirs = endpoints[static_cast<std::size_t>(pe)];
+    const std::string why = theirs.failure.empty() ? try_addresses(theirs.addresses, limit) : theirs.failure;
+    if (why.empty())
+      ++reached;
+    else if (failures.empty())
+      failures = fmt::format("PE {} on {} does not answer: {}", pe,
+                             all.pes[static_cast<std::size_t>(pe)]["host"].get<std::string>(), why);
+  }
+  exchange.barrier();  // the listeners are needed until all have tried
+  if (failures.empty()) {
+    result.found = fmt::format("TCP to {} PE{} of other hosts", reached, reached == 1 ? "" : "s");
+    return {result};
+  }
+  result.is = verdict::fails;
+  result.found = failures;
+  result.means = "joining fails: PEs of different hosts connect over TCP, at ports that the system chooses";
+  result.mend =
+      "open the ports of net.ipv4.ip_local_port_range between the hosts (firewall-cmd, ufw, nft); "
+      "PGAS_SOCKET_IFNAME=eth0 where the addresses are of the wrong network";
+  return {result};
+}
+
+}  // namespace pgas::doctor

@@ -1,0 +1,93 @@
+#include <fmt/format.h>
+#include <sys/statvfs.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+#include "common/resource_limits.hpp"
+#include "common/unique_fd.hpp"
+#include "host/config/read_environment.hpp"
+#include "host/log/format_bytes.hpp"
+#include "host/log/logger.hpp"
+#include "host/transport/ucx_settings.hpp"
+#include "tools/pgas-doctor/job.hpp"
+#include "tools/pgas-doctor/local_checks.hpp"
+
+namespace pgas::doctor {
+
+namespace {
+
+constexpr std::chrono::milliseconds patience{20'000};
+constexpr const char* shared_memory = "/dev/shm";
+
+/// "UCX_TLS=tcp UCX_NET_DEVICES=eth0", as set by the user; empty where neither is.
+std::string own_choice() {
+  std::string text;
+  for (const char* name : {"UCX_TLS", "UCX_NET_DEVICES"})
+    if (const auto value = config_detail::setting_of_others(name))
+      text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, *value);
+  return text;
+}
+
+std::string mend_for(const std::string& failure) {
+  if (failure.find("Install libucx0") != std::string::npos || failure.find("without UCX") != std::string::npos)
+    return "apt-get install libucx0 (1.13 or newer), or its folder in LD_LIBRARY_PATH";
+  if (!own_choice().empty()) return "unset UCX_TLS UCX_NET_DEVICES, or name what `ucx_info -d` lists";
+  if (failure.find("open files") != std::string::npos) return "ulimit -n 1024";
+  return "ucx_info -d lists the devices; the row shared memory may say more; UCX_LOG_LEVEL=info";
+}
+
+}  // namespace
+
+row check_ucx(const job& all, const config& settings) {
+  detail::ucx_settings wanted;
+  wanted.pe = all.me;
+  wanted.one_host = all.hosts() == 1;
+  wanted.devices = settings.socket_ifname;
+  wanted.without_tcp = wanted.one_host && all.shares_by_name();
+  if (wanted.without_tcp && wanted.devices.empty()) wanted.devices = detail::net_devices({"lo"});
+  // In a child: UCX ends a process that has too few descriptors, and starts threads.
+  const trial tried = try_in_child(patience, [&] {
+    const detail::no_file_limit_signal no_signal;
+    log::logger quiet(log_level::error);
+    wanted.log = &quiet;
+    const std::unique_ptr<detail::transport> made = detail::make_ucx_transport(wanted);
+    return made->address().empty() ? std::string("it has no address") : made->name();
+  });
+  const bool needed = all.proxied();
+  const std::string choice = own_choice();
+  if (!tried.result)
+    return {"UCX", needed ? verdict::fails : verdict::ok,
+            tried.failure + (needed ? "" : "; all PEs share memory, which needs none"),
+            needed ? "PEs that don't share memory reach one another by UCX: joining fails" : "",
+            needed ? mend_for(tried.failure) : ""};
+  const auto ports = all.pes[static_cast<std::size_t>(all.me)]["rdma"].get<std::vector<std::string>>();
+  const std::string found = *tried.result + (choice.empty() ? "" : ", " + choice);
+  if (settings.heap != heap_kind::host && needed && !all.pes[static_cast<std::size_t>(all.me)]["gpus"].empty() &&
+      ports.empty())
+    return {"UCX", verdict::slow, found + "; no InfiniBand or RoCE port is active",
+            "GPU memory would go over TCP or the host's memory, staged", "a network with RDMA between the hosts"};
+  return {"UCX", verdict::ok, found + (needed ? "" : "; all PEs share memory, which needs none")};
+}
+
+row check_shared_memory(const job& all) {
+  const bool needed = all.proxied() && all.local() > 1 && all.hosts() == 1;
+  const auto result = [&](const std::string& found) -> row {
+    if (!needed) return {"shared memory", verdict::ok, found + "; PEs that share memory by handles need none"};
+    return {"shared memory", verdict::fails, found, "UCX needs it between the PEs of a host: it starts no proxy",
+            "mount -t tmpfs tmpfs /dev/shm (docker run --shm-size=1g); or UCX_TLS=tcp, which is slow"};
+  };
+  const std::string name = fmt::format("{}/pgas-doctor-{}", shared_memory, detail::random_hex(8));
+  const detail::unique_fd file(::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!file) return result(fmt::format("{}: {}", shared_memory, std::strerror(errno)));
+  ::unlink(name.c_str());
+  struct statvfs about {};
+  if (::fstatvfs(file.get(), &about) != 0) return result(fmt::format("{}: {}", shared_memory, std::strerror(errno)));
+  const std::size_t free = static_cast<std::size_t>(about.f_bavail) * about.f_frsize;
+  const std::size_t least = (std::size_t{5} << 20) * static_cast<std::size_t>(all.local());
+  const std::string found = fmt::format("{} of {} are free", detail::format_bytes(free), shared_memory);
+  return free < least ? result(found) : row{"shared memory", verdict::ok, found};
+}
+
+}  // namespace pgas::doctor

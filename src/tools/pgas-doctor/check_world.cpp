@@ -1,0 +1,278 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <utility>
+
+#include "host/control/exchange_results.hpp"
+#include "host/team/world_state.hpp"
+#include "host/topology/probe_handle_kinds.hpp"
+#include "pgas/pgas.hpp"
+#include "tools/pgas-doctor/world_checks.hpp"
+
+namespace pgas::doctor {
+
+namespace {
+
+using timer = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr milliseconds step_limit{60'000};
+constexpr double long_join = 5;  // seconds
+constexpr std::size_t words = 512;
+
+std::uint64_t pattern(int from, int to, std::size_t i) {
+  return (static_cast<std::uint64_t>(from) << 48) ^ (static_cast<std::uint64_t>(to) << 32) ^ (i * 0x9e3779b97f4a7c15U);
+}
+
+/// Collective: what each PE could not do, in one text; empty where all could.
+std::string gather_problems(world& joined, const std::string& mine) {
+  std::string text;
+  const std::string told = mine.substr(0, 2000);
+  const auto all = joined.state().control_plane().all_gather(std::as_bytes(std::span(told)));
+  for (std::size_t pe = 0; pe < all.size(); ++pe) {
+    const auto* const first = reinterpret_cast<const char*>(all[pe].bytes.data());
+    if (!all[pe].bytes.empty())
+      text += fmt::format("{}PE {}: {}", text.empty() ? "" : "; ", pe, std::string_view(first, all[pe].bytes.size()));
+  }
+  return text;
+}
+
+/// Runs `step`; its failure as text.
+template <class Step>
+std::string problem_of(Step&& step) {
+  try {
+    step();
+  } catch (const error& why) {
+    return why.what();
+  }
+  return {};
+}
+
+/// A segment of another PE, mapped until the end of a scope.
+class foreign_segment {
+ public:
+  foreign_segment(detail::device& on, const detail::exported_handle& handle, std::size_t bytes)
+      : device_(on), bytes_(bytes), id_(on.import_segment(handle, bytes)) {
+    if (on.places(handle.kind)) {
+      at_ = on.address_of(id_);
+      return;
+    }
+    try {
+      at_ = own_ = on.reserve(bytes, nullptr);
+      on.map(own_, bytes, id_);
+    } catch (...) {
+      if (own_ != nullptr) on.release(own_, bytes);
+      on.destroy(id_);
+      throw;
+    }
+  }
+  ~foreign_segment() {
+    if (own_ != nullptr) {
+      device_.unmap(own_, bytes_);
+      device_.release(own_, bytes_);
+    }
+    device_.destroy(id_);
+  }
+  foreign_segment(const foreign_segment&) = delete;
+  foreign_segment& operator=(const foreign_segment&) = delete;
+  [[nodiscard]] std::uint64_t* at() const noexcept { return static_cast<std::uint64_t*>(at_); }
+
+ private:
+  detail::device& device_;
+  std::size_t bytes_;
+  detail::segment_id id_;
+  void* own_ = nullptr;
+  void* at_ = nullptr;
+};
+
+void add_one(detail::device& on, std::uint64_t* word) {
+  detail::operation_request add;
+  add.what = detail::operation_request::kind::atomic;
+  add.how = detail::atomic_update::add;
+  add.to = word;
+  add.value[0] = 1;
+  static_cast<void>(on.fetch(add));
+}
+
+/// Collective: one kind of handle between all direct peers. Empty where it works on all PEs.
+std::string share_by(world& joined, handle_kind kind) {
+  detail::world_state& state = joined.state();
+  detail::device& on = state.device();
+  const detail::control_group& everyone = state.control_plane();
+  const std::size_t bytes = on.granularity();
+  const int me = everyone.my_pe();
+  std::optional<detail::segment_id> own;
+  void* own_at = nullptr;
+  std::uint64_t* words_here = nullptr;
+  detail::step_result mine;
+  mine.call = {detail::collective_step::kind::probe, 0, bytes, 0, 0};
+  std::string problem = problem_of([&] {
+    own = on.create(bytes, kind);
+    if (on.places(kind)) {
+      words_here = static_cast<std::uint64_t*>(on.address_of(*own));
+    } else {
+      own_at = on.reserve(bytes, nullptr);
+      on.map(own_at, bytes, *own);
+      words_here = static_cast<std::uint64_t*>(own_at);
+    }
+    on.fill(words_here, 0, bytes, nullptr);
+    on.synchronize(nullptr);
+    mine.handle = on.export_segment(*own);
+  });
+  if (!problem.empty()) mine.failure = error(code::handle_exchange, problem, me);
+  std::vector<detail::step_result> all = detail::exchange(everyone, mine);
+  mine.handle.fd.reset();
+  int sharers = 0;
+  for (int pe = 0; pe < everyone.n_pes(); ++pe) {
+    detail::step_result& theirs = all[static_cast<std::size_t>(pe)];
+    if (pe == me || theirs.failure || !problem.empty() || !joined.pe(pe).direct) continue;
+    ++sharers;
+    problem = problem_of([&] {
+      if (theirs.fds_lost) throw error(code::system, "a descriptor got lost: raise the limit (ulimit -n)");
+      const foreign_segment foreign(on, theirs.handle, bytes);
+      const std::uint64_t value = pattern(me, pe, 0);
+      on.copy(foreign.at() + 1 + me, &value, sizeof value, nullptr);
+      on.synchronize(nullptr);
+      add_one(on, foreign.at());
+    });
+    if (!problem.empty()) problem = fmt::format("memory of PE {}: {}", pe, problem);
+  }
+  everyone.barrier();
+  if (problem.empty() && words_here != nullptr) {
+    std::vector<std::uint64_t> seen(1 + static_cast<std::size_t>(everyone.n_pes()));
+    on.copy(seen.data(), words_here, seen.size() * sizeof seen[0], nullptr);
+    on.synchronize(nullptr);
+    if (seen[0] != static_cast<std::uint64_t>(sharers)) problem = "atomic updates of other PEs got lost";
+    for (int pe = 0; pe < everyone.n_pes(); ++pe)
+      if (pe != me && joined.pe(pe).direct && !all[static_cast<std::size_t>(pe)].failure &&
+          seen[1 + static_cast<std::size_t>(pe)] != pattern(pe, me, 0))
+        problem = fmt::format("what PE {} stored is not there", pe);
+  }
+  everyone.barrier();
+  if (own_at != nullptr) {
+    on.unmap(own_at, bytes);
+    on.release(own_at, bytes);
+  }
+  if (own) on.destroy(*own);
+  return gather_problems(joined, problem);
+}
+
+}  // namespace
+
+row row_of_failure(const error& why) {
+  std::string_view fix;
+  for (const error_info& each : error_table())
+    if (each.code == why.code()) fix = each.fix;
+  return {"joining", verdict::fails, why.what(), "a program that joins gets this error", std::string(fix)};
+}
+
+row check_sharing(world& joined) {
+  detail::world_state& state = joined.state();
+  std::vector<handle_kind> kinds = state.device().handle_kinds();
+  const handle_kind asked = joined.settings().mem_handle;
+  if (std::ranges::find(kinds, asked) == kinds.end() && state.device().places(asked)) kinds.push_back(asked);
+  // Every PE offers the same kinds: a world has one kind of device.
+  std::string works;
+  std::string refused;
+  for (const handle_kind kind : kinds) {
+    const std::string why = share_by(joined, kind);
+    if (why.empty())
+      works += fmt::format("{}{}", works.empty() ? "" : ", ", detail::to_string(kind));
+    else
+      refused += fmt::format("; {} does not: {}", detail::to_string(kind), why);
+  }
+  bool direct = false;
+  for (int pe = 0; pe < joined.n_pes(); ++pe) direct = direct || (pe != joined.my_pe() && joined.pe(pe).direct);
+  if (!works.empty() || !direct)
+    return {"sharing", verdict::ok,
+            works.empty() ? "no two PEs share memory" + refused
+                          : works + ": exported, imported, mapped, stored to, updated between PEs" + refused};
+  return {"sharing", verdict::fails, refused.substr(std::min<std::size_t>(2, refused.size())),
+          "the heap can't grow, and no other memory can be shared", "PGAS_MEM_HANDLE=auto"};
+}
+
+row check_access(world& joined) {
+  const int me = joined.my_pe();
+  const int n = joined.n_pes();
+  const auto per_pe = static_cast<std::size_t>(n) * words;
+  std::string problem;
+  {
+    symmetric<std::uint64_t> data = joined.allocate<std::uint64_t>(per_pe, initialize::zero);
+    symmetric<std::uint64_t> counter = joined.allocate<std::uint64_t>(1, memory_hint::signal_remote, initialize::zero);
+    std::vector<std::uint64_t> local(words);
+    for (int pe = 0; pe < n && problem.empty(); ++pe) {
+      for (std::size_t i = 0; i < words; ++i) local[i] = pattern(me, pe, i);
+      problem = problem_of([&] {
+        put(joined, data.data() + static_cast<std::size_t>(me) * words, local.data(), words, pe);
+        static_cast<void>(atomic_fetch_add(joined, counter.data(), std::uint64_t{1}, pe));
+      });
+      if (!problem.empty()) problem = fmt::format("put or atomic to PE {}: {}", pe, problem);
+    }
+    joined.barrier_all();
+    for (int pe = 0; pe < n && problem.empty(); ++pe) {
+      problem = problem_of([&] {
+        get(joined, local.data(), data.data() + static_cast<std::size_t>(pe) * words, words, me);
+        for (std::size_t i = 0; i < words; ++i)
+          if (local[i] != pattern(pe, me, i))
+            throw error(code::device_failed, fmt::format("the data that PE {} put is wrong", pe));
+        get(joined, local.data(), data.data() + static_cast<std::size_t>(me) * words, words, pe);
+        for (std::size_t i = 0; i < words; ++i)
+          if (local[i] != pattern(me, pe, i))
+            throw error(code::device_failed, fmt::format("the data got from PE {} is wrong", pe));
+      });
+    }
+    if (problem.empty())
+      problem = problem_of([&] {
+        if (g(joined, counter.data(), me) != static_cast<std::uint64_t>(n))
+          throw error(code::device_failed, "atomic updates got lost");
+        barrier(joined.team(), joined.stream());  // a kernel on every PE
+        joined.synchronize();
+      });
+    problem = gather_problems(joined, problem);
+  }
+  if (problem.empty())
+    return {"access", verdict::ok,
+            fmt::format("put, get, atomics and a barrier between {} PE{}, data as it should be", n, n == 1 ? "" : "s")};
+  return {"access", verdict::fails, problem, "programs get wrong data or errors",
+          "PGAS_CHECKS=1 PGAS_LOG=debug names the operation; please report it where the data is wrong"};
+}
+
+std::vector<row> check_world(const job& all, const config& settings, std::unique_ptr<bootstrap> exchange,
+                             const request& how, journal& out, std::vector<pair_route>& pairs) {
+  std::vector<row> rows;
+  const auto began = timer::now();
+  try {
+    out.begin("joining", settings.join_timeout + step_limit);
+    world joined = world::join(std::move(exchange), settings);
+    const double seconds = std::chrono::duration<double>(timer::now() - began).count();
+    const std::string found = fmt::format("{} PE{} in {:.2g} s", all.n(), all.n() == 1 ? "" : "s", seconds);
+    rows.push_back(seconds < long_join
+                       ? row{"joining", verdict::ok, found}
+                       : row{"joining", verdict::slow, found, "a program begins late",
+                             "PGAS_LOG=debug shows which step takes long; persistence mode on GPUs: nvidia-smi -pm 1"});
+    out.begin("sharing memory", step_limit);
+    rows.push_back(check_sharing(joined));
+    out.begin("putting, getting, updating", step_limit);
+    rows.push_back(check_access(joined));
+    if (all.n() > 1) {
+      out.begin("measuring routes", 4 * step_limit);
+      pairs = measure_routes(joined, how);
+      for (row& each : judge_routes(pairs, all, settings, joined.heap() == heap_kind::cuda))
+        rows.push_back(std::move(each));
+    }
+    out.begin("leaving", step_limit);
+    joined.leave();
+  } catch (const error& why) {
+    if (rows.empty()) return {row_of_failure(why)};
+    row failed = row_of_failure(why);
+    failed.name = "access";
+    rows.push_back(std::move(failed));
+    return rows;
+  }
+  if (all.me != 0) rows.clear();
+  return rows;
+}
+
+}  // namespace pgas::doctor

@@ -1,0 +1,150 @@
+// The order of an examination: this process, the launcher, the other PEs, a world.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "host/config/make_bootstrap_options.hpp"
+#include "host/config/read_environment.hpp"
+#include "host/topology/p2p_setting.hpp"
+#include "pgas/error.hpp"
+#include "tools/pgas-doctor/examination.hpp"
+#include "tools/pgas-doctor/job.hpp"
+#include "tools/pgas-doctor/launcher.hpp"
+#include "tools/pgas-doctor/local_checks.hpp"
+#include "tools/pgas-doctor/world_checks.hpp"
+
+namespace pgas::doctor {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr milliseconds longest_join{20'000};
+constexpr milliseconds longest_quick_join{10'000};
+constexpr milliseconds step_limit{60'000};
+constexpr milliseconds margin{15'000};  // what a step may take beyond its own limit
+
+/// Lends the bootstrap to a world, which ends it.
+class lent_bootstrap final : public bootstrap {
+ public:
+  explicit lent_bootstrap(bootstrap& to) : to_(to) {}
+  [[nodiscard]] int rank() const noexcept override { return to_.rank(); }
+  [[nodiscard]] int size() const noexcept override { return to_.size(); }
+  [[nodiscard]] std::vector<blob> all_gather(std::span<const std::byte> mine) override { return to_.all_gather(mine); }
+  void barrier() override { to_.barrier(); }
+  void set_time_limit(milliseconds limit) override { to_.set_time_limit(limit); }
+  void abort(std::string_view) noexcept override {}  // the doctor reports: the launcher need not
+
+ private:
+  bootstrap& to_;
+};
+
+/// The settings of this process as a row; none where a value is not allowed.
+row check_settings(config& settings) {
+  try {
+    const config_detail::reading now = config_detail::read(config_detail::environment::of_process());
+    settings = now.settings;
+    std::string set;
+    for (const auto& [option, variable] : now.origin) set += fmt::format("{}{}", set.empty() ? "" : ", ", variable);
+    std::string remarks;
+    for (const config_detail::remark& each : now.remarks)
+      remarks += fmt::format("{}{}", remarks.empty() ? "" : "; ", each.text);
+    static_cast<void>(detail::parse_p2p_sets(settings.p2p, 1));
+    if (!remarks.empty())
+      return {"settings", verdict::unknown, remarks, "what was meant is perhaps not what applies",
+              "pgas-info --config lists all settings"};
+    return {"settings", verdict::ok, set.empty() ? "all at their defaults" : "set: " + set};
+  } catch (const error& why) {
+    return {"settings", verdict::fails, why.what(), "every program ends with this error",
+            "unset the variable, or give it an allowed value: pgas-info --config"};
+  }
+}
+
+/// What needs no other PE. The UUIDs of the GPUs.
+std::vector<std::string> examine_process(const request& how, const config& settings, journal& out) {
+  out.begin("looking at this process", step_limit);
+  out.add(check_container());
+  out.add(check_proc(settings));
+  out.add(check_memory_files(settings));
+  out.add(check_descriptor_passing(settings));
+  out.add(check_process_handles());
+  out.add(check_threads());
+  out.add(check_memory(settings));
+  out.add(check_file_size(settings));
+  out.add(check_locked_memory());
+  out.add(check_host_segments(settings));
+  out.begin("looking at the GPUs", 2 * step_limit);
+  gpu_findings gpus = check_gpus(settings, how);
+  for (const row& each : gpus.rows) out.add(each);
+  return gpus.uuids;
+}
+
+/// What depends on how many PEs there are, and where.
+void examine_share(const job& all, const config& settings, journal& out) {
+  out.begin("looking at the limits and the network", step_limit);
+  out.add(check_open_files(all.n()));
+  out.add(check_address_space(settings, all.local()));
+  out.add(check_shared_memory(all));
+  out.add(check_interfaces(settings, all.proxied()));
+  out.add(check_ucx(all, settings));
+}
+
+}  // namespace
+
+void run_examination(const request& how, journal& out) {
+  subject what;
+  config settings;
+  what.pe = rank_by_launcher();
+  out.about(what);
+  out.add(check_settings(settings));
+  const bool readable = out.rows().back().is != verdict::fails;
+  const loaded_library library = find_library();
+  out.add(check_library(library));
+  const std::vector<std::string> gpus = examine_process(how, settings, out);
+  if (!readable) return out.end(out.rows(), true);
+
+  settings.join_timeout = std::min(settings.join_timeout, how.quick ? longest_quick_join : longest_join);
+  if (settings.wait_timeout == milliseconds(0)) settings.wait_timeout = settings.join_timeout;
+  settings.log = log_level::error;
+  out.begin("joining the launcher", settings.join_timeout + margin);
+  try {
+    chosen_bootstrap chosen = make_bootstrap(config_detail::make_bootstrap_options(settings));
+    bootstrap& exchange = *chosen.exchange;
+    what.pe = exchange.rank();
+    what.n_pes = exchange.size();
+    what.started = chosen.description.substr(0, chosen.description.find(", rank"));
+    out.about(what);
+    out.add(check_launcher(exchange.size(), chosen.description.substr(0, chosen.description.find(", rank"))));
+    out.add(check_pmix(chosen.description));
+
+    out.begin("asking the other PEs", settings.join_timeout + margin);
+    const job all = gather_job(exchange, collect_facts(settings, library, gpus), settings);
+    what.hosts = all.hosts();
+    out.about(what);
+    examine_share(all, settings, out);
+    out.begin("trying ports between hosts", 2 * settings.join_timeout + step_limit);
+    const std::vector<row> ports = check_ports(all, settings, exchange, how);
+    for (const row& each : ports) out.add(each);
+    out.begin("asking the other PEs", settings.join_timeout + margin);
+    const std::vector<std::vector<row>> of_pes = gather_rows(exchange, out.rows());
+    std::vector<row> rows = compare(all, settings);
+    for (row& each : merge(of_pes)) rows.push_back(std::move(each));
+    const bool apart =
+        std::ranges::any_of(rows, [](const row& each) { return each.name == "ports" && each.is == verdict::fails; });
+    if (apart)
+      rows.push_back({"joining", verdict::fails, "not tried: the row ports says why",
+                      "a program that joins fails with PGAS-E0105", "as there"});
+    else
+      for (row& each : check_world(all, settings, std::make_unique<lent_bootstrap>(exchange), how, out, what.pairs))
+        rows.push_back(std::move(each));
+    out.about(what);
+    out.end(rows);
+  } catch (const error& why) {
+    out.add(row_of_launcher_failure(why));
+    out.end(out.rows(), true);
+  }
+}
+
+}  // namespace pgas::doctor

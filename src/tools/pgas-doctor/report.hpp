@@ -1,0 +1,43 @@
+/// @file
+/// What people and programs get to see: the table, its progress, the JSON document.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tools/pgas-doctor/examination.hpp"
+#include "tools/pgas-doctor/row.hpp"
+
+namespace pgas::doctor {
+
+/// How a table is to look.
+struct look {
+  std::size_t width = 100;  ///< most characters of a line
+  bool colour = false;
+};
+
+/// The table and the line below it that says what it comes to.
+[[nodiscard]] std::string table_of(const subject& what, const std::vector<row>& rows, const look& how);
+
+/// The document that docs/doctor.md describes.
+[[nodiscard]] std::string document_of(const subject& what, const std::vector<row>& rows);
+
+/// Prints what `how` asks for.
+void report(const request& how, const subject& what, const std::vector<row>& rows);
+
+/// For a PE that can't tell PE 0: its rows that are not ok, to standard error.
+void complain(const subject& what, const std::vector<row>& rows);
+
+/// The line that says what is under way: on terminals only, and gone before anything else is printed.
+class progress {
+ public:
+  progress();
+  void show(const std::string& step);
+  void clear();
+
+ private:
+  bool terminal_;
+  bool shown_ = false;
+};
+
+}  // namespace pgas::doctor
