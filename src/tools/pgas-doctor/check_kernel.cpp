@@ -43,13 +43,16 @@ std::string first_line(const std::string& path) {
 
 row check_proc(const config& settings) {
   if (detail::process_start(::getpid()) != 0) return {"/proc", verdict::ok, "there, with this process in it"};
-  const bool needed = settings.mem_handle == handle_kind::named;
-  return {
-      "/proc", needed ? verdict::fails : verdict::slow, "there is none, or it does not show this process",
-      needed ? "PGAS_MEM_HANDLE=named shares memory through it"
-             : "a PE that dies is noticed by its sockets alone, memory limits of the container are not seen, hosts are "
-               "told apart by their names, and UCX complains",
-      "mount -t proc proc /proc"};
+  const char* const found = "there is none, or it does not show this process";
+  const char* const mend = "mount -t proc proc /proc";
+  if (settings.mem_handle == handle_kind::named)
+    return {"/proc", verdict::fails, found, "PGAS_MEM_HANDLE=named shares memory through it", mend};
+  if (settings.p2p != "all")
+    return {"/proc", verdict::fails, found, "UCX can't tell hosts apart without it, and connects no proxied PEs", mend};
+  return {"/proc", verdict::slow, found,
+          "a PE that dies is noticed by its sockets alone, memory limits of the container are not seen, hosts are told "
+          "apart by their names",
+          mend};
 }
 
 row check_memory_files(const config& settings) {

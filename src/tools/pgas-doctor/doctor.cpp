@@ -91,6 +91,20 @@ void examine_share(const job& all, const config& settings, journal& out) {
   out.add(check_ucx(all, settings));
 }
 
+/// A world that fails for a reason that has a row of its own: that row has the mend, not the error's code.
+void refer_to_causes(std::vector<row>& rows) {
+  std::vector<std::string> causes;
+  for (const row& each : rows)
+    if (each.is != verdict::ok && each.name != "joining" && each.name != "access" &&
+        std::ranges::find(causes, each.name) == causes.end())
+      causes.push_back(each.name);
+  if (causes.empty()) return;
+  for (row& each : rows)
+    if (each.is == verdict::fails && (each.name == "joining" || each.name == "access"))
+      each.mend = fmt::format("what the row{} {} say{}", causes.size() == 1 ? "" : "s", fmt::join(causes, ", "),
+                              causes.size() == 1 ? "s" : "");
+}
+
 }  // namespace
 
 void run_examination(const request& how, journal& out) {
@@ -135,10 +149,11 @@ void run_examination(const request& how, journal& out) {
         std::ranges::any_of(rows, [](const row& each) { return each.name == "ports" && each.is == verdict::fails; });
     if (apart)
       rows.push_back({"joining", verdict::fails, "not tried: the row ports says why",
-                      "a program that joins fails with PGAS-E0105", "as there"});
+                      "a program that joins fails with PGAS-E0105", ""});
     else
       for (row& each : check_world(all, settings, std::make_unique<lent_bootstrap>(exchange), how, out, what.pairs))
         rows.push_back(std::move(each));
+    refer_to_causes(rows);
     out.about(what);
     out.end(rows);
   } catch (const error& why) {

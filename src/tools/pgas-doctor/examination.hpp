@@ -25,9 +25,9 @@ struct request {
 
 /// What the table is about.
 struct subject {
-  int pe = -1;  ///< -1 until the process knows it
-  int n_pes = 1;
-  int hosts = 1;
+  int pe = -1;    ///< -1 until the process knows it
+  int n_pes = 0;  ///< 0 until it has joined the launcher
+  int hosts = 0;
   std::string started{};  ///< how the PEs found one another
   std::vector<pair_route> pairs{};
 };

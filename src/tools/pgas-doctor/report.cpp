@@ -74,8 +74,10 @@ std::string names(const std::vector<row>& rows, verdict is) {
 }
 
 std::string head(const subject& what) {
-  return fmt::format("pgas-doctor {}: {} PE{} on {} host{}{}{}", DOCTOR_VERSION, what.n_pes, what.n_pes == 1 ? "" : "s",
-                     what.hosts, what.hosts == 1 ? "" : "s", what.started.empty() ? "" : ", ", what.started);
+  const std::string name = fmt::format("pgas-doctor {}: ", DOCTOR_VERSION);
+  if (what.n_pes == 0) return name + "this process, which has joined no other";
+  return name + fmt::format("{} PE{} on {} host{}, {}", what.n_pes, what.n_pes == 1 ? "" : "s", what.hosts,
+                            what.hosts == 1 ? "" : "s", what.started);
 }
 
 std::string conclusion(const std::vector<row>& rows) {
@@ -94,7 +96,8 @@ std::string conclusion(const std::vector<row>& rows) {
 
 look look_of_terminal() {
   look how;
-  if (::isatty(STDOUT_FILENO) != 1) return how;
+  // mpirun gives its processes a terminal of its own, wherever what they print goes in the end.
+  if (::isatty(STDOUT_FILENO) != 1 || config_detail::setting_of_others("PMIX_RANK")) return how;
   winsize window{};
   if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0)
     how.width = std::clamp<std::size_t>(window.ws_col, least_width, how.width);
@@ -174,8 +177,7 @@ void report(const request& how, const subject& what, const std::vector<row>& row
 void complain(const subject& what, const std::vector<row>& rows) {
   for (const row& each : rows) {
     if (each.is != verdict::fails) continue;
-    fmt::print(stderr, "pgas-doctor: PE {} of {}: {} fails: {}; {}\n", what.pe, what.n_pes, each.name,
-               one_line(each.found), each.mend);
+    fmt::print(stderr, "pgas-doctor: PE {}: {} fails: {}; {}\n", what.pe, each.name, one_line(each.found), each.mend);
   }
 }
 

@@ -16,6 +16,24 @@ bool same(const row& a, const row& b) {
   return a.name == b.name && a.is == b.is && a.found == b.found && a.means == b.means && a.mend == b.mend;
 }
 
+/// The rows, without those that only say in other figures that something is ok, where there are many.
+std::vector<row> shortened(const std::vector<row>& all) {
+  constexpr std::ptrdiff_t many = 4;
+  std::vector<row> kept;
+  for (const row& each : all) {
+    const auto alike = [&](const row& other) { return other.name == each.name && other.is == verdict::ok; };
+    const bool known = std::ranges::any_of(kept, alike);
+    if (each.is == verdict::ok && std::ranges::count_if(all, alike) > many) {
+      if (known) continue;
+      kept.push_back(each);
+      kept.back().found += "; on the other PEs something else, which is ok, too";
+      continue;
+    }
+    kept.push_back(each);
+  }
+  return kept;
+}
+
 }  // namespace
 
 std::string_view word_of(verdict is) { return words[static_cast<std::size_t>(is)]; }
@@ -46,7 +64,7 @@ std::vector<row> merge(const std::vector<std::vector<row>>& of_pes) {
   }
   for (row& each : all)
     if (each.pes.size() == of_pes.size()) each.pes.clear();
-  return all;
+  return shortened(all);
 }
 
 std::string name_pes(const std::vector<int>& pes) {

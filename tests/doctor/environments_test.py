@@ -1,0 +1,147 @@
+"""In each environment that something is wrong with, the doctor's row and what mends it are right, and programs do what it
+predicts: those that it passes run, those that it says fail do.
+
+    environments_test.py DOCTOR PGASRUN PGAS-PERF WITHOUT_CALLS OLD_LIBUCP WITH_UCX WITH_CUDA
+"""
+import concurrent.futures
+import os
+import shutil
+import sys
+import tempfile
+import unittest
+
+import jobs
+from environments import MOUNTS, environments
+
+AT_ONCE = 4  # jobs; most of them wait for something
+WITH_UCX = WITH_CUDA = False
+
+
+def reason_to_skip(name, environment):
+    if environment.needs and not jobs.allowed(list(environment.needs)):
+        return f"this machine does not allow: {' '.join(environment.needs)}"
+    if environment.mounts and not jobs.allowed(MOUNTS):
+        return "this machine does not allow mount namespaces"
+    if environment.variables.get("PGAS_P2P") == "0" and not WITH_UCX:
+        return "this build has no UCX"
+    if environment.gpu and not (WITH_CUDA and jobs.has_gpu()):
+        return "there is no GPU, or this build can't use it"
+    if name == "different_heaps" and WITH_CUDA and jobs.has_gpu():
+        return "it is about machines without GPUs"
+    return None
+
+
+def start(environment, program):
+    words = jobs.command([*environment.all_pes, *program], environment.wrap)
+    if environment.mounts:
+        words = jobs.in_mounts(environment.mounts, words)
+    return jobs.run(words, environment.variables)
+
+
+class Environments(unittest.TestCase):
+    """A test for each, made below. All jobs are started before the first test looks at its own."""
+    directory = None
+    pool = None
+    running: dict = {}
+
+    @classmethod
+    def setUpClass(cls):
+        cls.directory = tempfile.mkdtemp(prefix="pgas-doctor-")
+        os.chmod(cls.directory, 0o755)  # one of the users is another
+        cls.pool = concurrent.futures.ThreadPoolExecutor(AT_ONCE)
+        for name, environment in environments(cls.directory).items():
+            skipped = reason_to_skip(name, environment)
+            work = [None, None]
+            if skipped is None:
+                work[0] = cls.pool.submit(start, environment, [jobs.DOCTOR, "--json"])
+                if environment.runs is not None:
+                    work[1] = cls.pool.submit(start, environment, [jobs.PROGRAM, *jobs.SMALL])
+            cls.running[name] = (environment, skipped, *work)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.pool.shutdown(cancel_futures=True)
+        shutil.rmtree(cls.directory, ignore_errors=True)
+
+    def look_at(self, name):
+        environment, skipped, doctor, program = self.running[name]
+        if skipped is not None:
+            self.skipTest(skipped)
+        found = jobs.Diagnosis(doctor.result())
+        row = found.worst(environment.row)
+        self.assertIsNotNone(row, f"no row {environment.row}\n{found.text}")
+        self.assertEqual(row["verdict"], environment.verdict, found.text)
+        self.assertIn(environment.mend, row["mend"], found.text)
+        if environment.verdict != "ok":
+            self.assertTrue(row["means"], found.text)
+        fails = found.document["verdict"] == "fails"
+        self.assertEqual(found.job.returncode != 0, fails, found.text)
+        if program is None:
+            return
+        job = program.result()
+        self.assertEqual(job.returncode == 0, environment.runs, f"{job.stdout}{job.stderr}\n{found.text}")
+        self.assertEqual(fails, not environment.runs, f"the doctor predicts something else\n{found.text}")
+
+
+class Sound(unittest.TestCase):
+    """Where nothing is wrong, no row says so, and programs run."""
+
+    def test_under_pgasrun(self):
+        found = jobs.Diagnosis(jobs.run(jobs.command([jobs.DOCTOR, "--json"])))
+        self.assertEqual(found.job.returncode, 0, found.text)
+        for row in found.document["rows"]:
+            if row["name"] not in ("CPUs", "container", "library"):  # of machines that are small, or limited themselves
+                self.assertNotEqual(row["verdict"], "fails", found.text)
+        self.assertEqual((found.document["pes"], found.document["hosts"]), (2, 1))
+        self.assertEqual([(pair["from"], pair["to"], pair["direct"]) for pair in found.document["pairs"]],
+                         [(0, 0, True), (0, 1, True), (1, 0, True), (1, 1, True)])
+        self.assertTrue(all(pair["gigabytes_per_second"] > 0 for pair in found.document["pairs"]), found.text)
+
+    def test_under_mpirun(self):
+        if shutil.which("mpirun") is None:
+            self.skipTest("mpirun is not installed")
+        found = jobs.Diagnosis(jobs.run(["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2", jobs.DOCTOR, "--json"]))
+        if "without PMIx" in found.text:
+            self.skipTest("this build has no PMIx")
+        self.assertEqual(found.job.returncode, 0, found.text)
+        self.assertEqual(found.document["pes"], 2)
+        self.assertIn("PMIx", found.document["started"])
+
+    def test_mpirun_without_libpmix(self):
+        if shutil.which("mpirun") is None:
+            self.skipTest("mpirun is not installed")
+        with tempfile.TemporaryDirectory() as empty:
+            for name in ("libpmix.so.2", "libpmix.so"):
+                with open(os.path.join(empty, name), "w", encoding="utf-8"):
+                    pass
+            for program, arguments in ((jobs.DOCTOR, ["--json"]), (jobs.PROGRAM, jobs.SMALL)):
+                words = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2", "env", f"LD_LIBRARY_PATH={empty}",
+                         program, *arguments]
+                job = jobs.run(words)
+                self.assertNotEqual(job.returncode, 0, job.stdout + job.stderr)
+                if program == jobs.DOCTOR:
+                    found = jobs.Diagnosis(job)
+                    row = found.worst("launcher")
+                    self.assertEqual(row and row["verdict"], "fails", found.text)
+                    self.assertIn("PMIx", row["mend"] + row["found"], found.text)
+
+    def test_srun_without_pmix(self):
+        found = jobs.Diagnosis(jobs.run([jobs.DOCTOR, "--json", "--quick"],
+                                        {"SLURM_STEP_ID": "0", "SLURM_PROCID": "1", "SLURM_NTASKS": "4"}))
+        row = found.worst("launcher")
+        self.assertEqual((row["verdict"], found.job.returncode), ("fails", 1), found.text)
+        self.assertIn("srun --mpi=pmix", row["mend"])
+
+
+def add_tests():
+    with tempfile.TemporaryDirectory() as somewhere:
+        names = list(environments(somewhere))
+    for name in names:
+        setattr(Environments, f"test_{name}", lambda self, name=name: self.look_at(name))
+
+
+if __name__ == "__main__":
+    (jobs.DOCTOR, jobs.PGASRUN, jobs.PROGRAM, jobs.WITHOUT_CALLS, jobs.OLD_UCP, ucx, cuda) = sys.argv[1:8]
+    WITH_UCX, WITH_CUDA = ucx == "ON", cuda == "ON"
+    add_tests()
+    unittest.main(argv=sys.argv[:1] + sys.argv[8:], verbosity=2)
