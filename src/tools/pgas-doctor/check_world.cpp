@@ -185,10 +185,11 @@ row check_sharing(world& joined) {
   }
   bool direct = false;
   for (int pe = 0; pe < joined.n_pes(); ++pe) direct = direct || (pe != joined.my_pe() && joined.pe(pe).direct);
-  if (!works.empty() || !direct)
+  if (!direct && joined.n_pes() > 1) return {"sharing", verdict::ok, "no two PEs are to share memory"};
+  if (!works.empty())
     return {"sharing", verdict::ok,
-            works.empty() ? "no two PEs share memory" + refused
-                          : works + ": exported, imported, mapped, stored to, updated between PEs" + refused};
+            fmt::format("{}: exported, imported, mapped, stored to, updated{}{}", works,
+                        joined.n_pes() > 1 ? " between PEs" : "", refused)};
   return {"sharing", verdict::fails, refused.substr(std::min<std::size_t>(2, refused.size())),
           "the heap can't grow, and no other memory can be shared", "PGAS_MEM_HANDLE=auto"};
 }

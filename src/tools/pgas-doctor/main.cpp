@@ -17,7 +17,7 @@ constexpr int wrong_command_line = 2;
 /// Reads the command line. False where the program ends here with `status`; the reason is printed.
 bool read(pgas::doctor::request& into, int argc, char** argv, int& status) {
   CLI::App app{
-      "Will pgas programs run here, and fast? Start it as a program would be started, alone or on several PEs:\n"
+      "Will pgas programs run here, and fast? Start it as they are started, alone or on several PEs:\n"
       "  pgas-doctor --quick\n"
       "  mpirun --host node1:4,node2:4 -n 8 pgas-doctor\n"
       "It tries what programs do, and prints a row for each thing: ok, slow, fails or unknown."};
