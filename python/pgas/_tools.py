@@ -32,6 +32,11 @@ def pgas_perf() -> NoReturn:
     _run("pgas-perf")
 
 
+def pgas_doctor() -> NoReturn:
+    """Says whether programs will run here, and fast."""
+    _run("pgas-doctor")
+
+
 def pgas_config() -> None:
     """Prints flags for compilers."""
     parser = argparse.ArgumentParser(prog="pgas-config", description="Flags for programs that use the installed pgas.")

@@ -13,6 +13,9 @@ import unittest
 import jobs
 from environments import MOUNTS, environments
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "multi_host"))
+import hosts
+
 AT_ONCE = 4  # jobs; most of them wait for something
 WITH_UCX = WITH_CUDA = False
 
@@ -131,6 +134,46 @@ class Sound(unittest.TestCase):
         row = found.worst("launcher")
         self.assertEqual((row["verdict"], found.job.returncode), ("fails", 1), found.text)
         self.assertIn("srun --mpi=pmix", row["mend"])
+
+
+class TwoHosts(unittest.TestCase):
+    """Each PE in a network namespace of its own, with a cable between them."""
+
+    def start(self, pair, program):
+        spaces = " ".join(pair.spaces)
+        script = f'set -- "$@"; for space in {spaces}; do test "$n" = "$PGAS_RANK" && exec ip netns exec $space "$@"; n=1; done'
+        return jobs.run([jobs.PGASRUN, "-n", "2", "sh", "-c", f"n=0; {script}", "sh", *program], {"PGAS_JOIN_TIMEOUT": "12s"})
+
+    def look_at(self, spoil, row, verdict, mend, runs):
+        if not WITH_UCX:
+            self.skipTest("this build has no UCX")
+        try:
+            with hosts.two_hosts() as pair:
+                spoil(pair)
+                found = jobs.Diagnosis(self.start(pair, [jobs.DOCTOR, "--json"]))
+                job = self.start(pair, [jobs.PROGRAM, *jobs.SMALL])
+        except hosts.CannotMakeHosts as why:
+            self.skipTest(str(why))
+        said = found.worst(row)
+        self.assertEqual(said and said["verdict"], verdict, found.text)
+        self.assertIn(mend, said["mend"], found.text)
+        self.assertEqual(found.document["hosts"], 2)
+        self.assertEqual(found.document["verdict"] != "fails", runs, found.text)
+        self.assertEqual(job.returncode == 0, runs, f"{job.stdout}{job.stderr}\n{found.text}")
+        return found
+
+    def test_a_network_between_them(self):
+        found = self.look_at(lambda pair: None, "proxied PEs", "slow", "PGAS_SOCKET_DIR", True)
+        self.assertIn("tcp/eth0", found.worst("proxied PEs")["found"], found.text)
+        self.assertEqual(found.worst("ports")["verdict"], "ok", found.text)
+
+    def test_blocked_ports(self):
+        def block(pair):
+            hosts.run("ip", "-n", pair.spaces[0], "rule", "add", "to", hosts.ADDRESSES[1], "prohibit", "pref", "10")
+        self.look_at(block, "ports", "fails", "open the ports", False)
+
+    def test_a_host_that_is_cut_off(self):
+        self.look_at(lambda pair: pair.cut(), "ports", "fails", "open the ports", False)
 
 
 def add_tests():

@@ -51,6 +51,7 @@ inside python3 -m venv /env
 inside pip install -q --disable-pip-version-check --no-index --find-links /wheels pgas
 inside python -c 'import pgas; pgas.show_versions()'
 inside pgas-info >/dev/null
+inside pgas-doctor --quick
 for program in numpy_ring numpy_halo; do
   echo "== pgasrun -n 4 python $program.py"
   inside timeout 60 pgasrun -n 4 python "/examples/$program.py"

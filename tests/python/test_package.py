@@ -81,6 +81,7 @@ def test_headers_library_and_cmake_package_are_found():
 def test_the_programs_run():
     assert "pgasrun" in run([SCRIPTS / "pgasrun", "--help"]).check().out
     assert pgas.__version__ in run([SCRIPTS / "pgas-info"]).check().out
+    assert run([SCRIPTS / "pgas-doctor", "--version"]).check().out.strip() == pgas.__version__
     job = run([SCRIPTS / "pgasrun", "-n", "2", SCRIPTS / "pgas-perf", "--help"]).check()
     assert job.out
 
