@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -210,6 +211,12 @@ gpu_findings check_gpus(const config& settings, const request& how) {
       return {{{"GPUs", verdict::fails, seen.failure, "PGAS_HEAP=cuda asks for a GPU: joining fails",
                 "nvidia-smi and CUDA_VISIBLE_DEVICES inside the job; or PGAS_HEAP=host"}},
               {}};
+    std::error_code none;
+    if (std::filesystem::exists("/dev/nvidiactl", none))
+      return {
+          {{"GPUs", verdict::slow, "there is one, but: " + seen.failure, "the heap is in host memory",
+            "a libpgas built where nvcc is; in a container docker run --gpus all, which brings the driver's library"}},
+          {}};
     return {{{"GPUs", verdict::ok, "none: host heap; " + seen.failure}}, {}};
   }
   const nlohmann::json found = nlohmann::json::parse(*seen.result);

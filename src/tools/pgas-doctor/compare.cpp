@@ -160,28 +160,18 @@ row compare_gpus(const job& all) {
 }
 
 row compare_cpus(const job& all) {
+  const std::string mend =
+      "fewer PEs on the host; mpirun --bind-to none, srun --cpu-bind=none; more CPUs for the container";
   for (int host = 0; host < all.hosts(); ++host) {
-    std::set<int> cpus;
-    int pes = 0;
-    std::size_t least = static_cast<std::size_t>(-1);
-    for (std::size_t pe = 0; pe < all.pes.size(); ++pe) {
-      if (all.host_of[pe] != host) continue;
-      ++pes;
-      const auto list = all.pes[pe]["cpus"].get<std::vector<int>>();
-      cpus.insert(list.begin(), list.end());
-      least = std::min(least, list.size());
-    }
-    if (cpus.empty()) continue;
-    const std::string mend =
-        "fewer PEs on the host; mpirun --bind-to none, srun --cpu-bind=none; more CPUs for the container";
-    if (static_cast<std::size_t>(pes) > cpus.size())
-      return {"CPUs", verdict::slow,
-              fmt::format("{} PEs have {} CPU{} between them", pes, cpus.size(), cpus.size() == 1 ? "" : "s"),
+    const auto pes = std::ranges::count(all.host_of, host);
+    if (const int cpus = all.cpus_of(host); cpus > 0 && pes > cpus)
+      return {"CPUs", verdict::slow, fmt::format("{} PEs have {} CPU{} between them", pes, cpus, cpus == 1 ? "" : "s"),
               "PEs that wait take the CPU from those that they wait for", mend};
-    if (all.proxied() && least < 2)
-      return {"CPUs", verdict::slow, "a PE has one CPU, for the program and for its proxy",
-              "transfers to proxied PEs wait until the program waits", mend};
   }
+  const bool one = std::ranges::any_of(all.pes, [](const facts& each) { return each["cpus"].size() == 1; });
+  if (all.proxied() && one)
+    return {"CPUs", verdict::slow, "a PE has one CPU, for the program and for its proxy",
+            "transfers to proxied PEs wait until the program waits", mend};
   return {"CPUs", verdict::ok, "one or more for each PE"};
 }
 

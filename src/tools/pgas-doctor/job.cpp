@@ -78,6 +78,22 @@ bool job::proxied() const {
   return std::ranges::find(mine, false) != mine.end();
 }
 
+int job::cpus_of(int host) const {
+  std::set<int> cpus;
+  for (std::size_t pe = 0; pe < pes.size(); ++pe) {
+    if (host_of[pe] != host) continue;
+    const auto list = pes[pe]["cpus"].get<std::vector<int>>();
+    cpus.insert(list.begin(), list.end());
+  }
+  return static_cast<int>(cpus.size());
+}
+
+bool job::crowded() const {
+  for (int host = 0; host < hosts(); ++host)
+    if (const int cpus = cpus_of(host); cpus > 0 && std::ranges::count(host_of, host) > cpus) return true;
+  return false;
+}
+
 bool job::shares_by_name() const {
   return std::ranges::all_of(pes, [&](const facts& each) {
     return each["ipc namespace"] == pes[0]["ipc namespace"] && each["pid namespace"] == pes[0]["pid namespace"] &&

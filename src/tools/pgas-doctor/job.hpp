@@ -44,6 +44,10 @@ struct job {
   [[nodiscard]] int local() const;
   /// Some PE of this host is expected to be reached by the proxy, through the network or the host's memory.
   [[nodiscard]] bool proxied() const;
+  /// CPUs that the PEs of a host may use between them; 0 where none of them knows.
+  [[nodiscard]] int cpus_of(int host) const;
+  /// Some host has fewer CPUs than PEs, so that times say little.
+  [[nodiscard]] bool crowded() const;
   /// Every PE is on this host, and all see the same shared memory and processes: UCX may use it.
   [[nodiscard]] bool shares_by_name() const;
 };

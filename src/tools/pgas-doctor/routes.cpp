@@ -80,42 +80,53 @@ double speed_to(world& joined, std::uint64_t* target, const std::uint64_t* sourc
 
 }  // namespace
 
+namespace {
+
+/// The PEs to which `me` is tried: all, or, where they are many, those at distances that are powers of two.
+std::vector<int> targets(int me, int n) {
+  constexpr int many = 64;
+  std::vector<int> found{me};
+  for (int distance = 1; distance < n; n <= many ? ++distance : distance *= 2) found.push_back((me + distance) % n);
+  return found;
+}
+
+}  // namespace
+
 std::vector<pair_route> measure_routes(world& joined, const request& how) {
   const int me = joined.my_pe();
   const int n = joined.n_pes();
   const std::vector<std::string> lanes = lanes_of(joined);
-  std::vector<double> speeds(static_cast<std::size_t>(n), 0);
+  std::vector<pair_route> mine;
+  for (const int pe : targets(me, n))
+    mine.push_back({me, pe, joined.pe(pe).direct, pe == me ? "itself" : joined.pe(pe).route,
+                    lanes[static_cast<std::size_t>(pe)], 0});
   if (!how.quick) {
-    constexpr std::size_t count = (std::size_t{4} << 20) / sizeof(std::uint64_t);
+    const bool in_turns = n <= most_alone;
+    const std::size_t count = (in_turns ? std::size_t{4} << 20 : std::size_t{1} << 20) / sizeof(std::uint64_t);
     symmetric<std::uint64_t> source = joined.allocate<std::uint64_t>(count, initialize::zero);
     symmetric<std::uint64_t> target = joined.allocate<std::uint64_t>(count, initialize::zero);
-    for (int turn = 0; turn < (n <= most_alone ? n : 1); ++turn) {
-      if (n > most_alone || turn == me)
-        for (int step = 0; step < n; ++step) {
-          const int pe = (me + step) % n;
-          speeds[static_cast<std::size_t>(pe)] = speed_to(joined, target.data(), source.data(), count, pe);
-        }
+    for (int turn = 0; turn < (in_turns ? n : 1); ++turn) {
+      if (!in_turns || turn == me)
+        for (pair_route& each : mine)
+          each.gigabytes_per_second = speed_to(joined, target.data(), source.data(), count, each.to);
       joined.barrier_all();
     }
   }
-  nlohmann::json mine = nlohmann::json::array();
-  for (int pe = 0; pe < n; ++pe)
-    mine.push_back({{"direct", joined.pe(pe).direct},
-                    {"route", pe == me ? "itself" : joined.pe(pe).route},
-                    {"lanes", lanes[static_cast<std::size_t>(pe)]},
-                    {"speed", speeds[static_cast<std::size_t>(pe)]}});
-  const std::string told = mine.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
+  nlohmann::json told = nlohmann::json::array();
+  for (const pair_route& each : mine)
+    told.push_back({each.to, each.direct, each.route, each.lanes, each.gigabytes_per_second});
+  const std::string text = told.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace);
   const std::vector<detail::contribution> all =
-      joined.state().control_plane().all_gather(std::as_bytes(std::span(told)));
+      joined.state().control_plane().all_gather(std::as_bytes(std::span(text)));
   std::vector<pair_route> pairs;
   for (int from = 0; from < n; ++from) {
     const blob& bytes = all[static_cast<std::size_t>(from)].bytes;
     const auto* const first = reinterpret_cast<const char*>(bytes.data());
-    int to = 0;
     for (const nlohmann::json& each : nlohmann::json::parse(first, first + bytes.size()))
-      pairs.push_back({from, to++, each["direct"].get<bool>(), each["route"].get<std::string>(),
-                       each["lanes"].get<std::string>(), each["speed"].get<double>()});
+      pairs.push_back({from, each[0].get<int>(), each[1].get<bool>(), each[2].get<std::string>(),
+                       each[3].get<std::string>(), each[4].get<double>()});
   }
+  std::ranges::sort(pairs, {}, [](const pair_route& each) { return std::pair(each.from, each.to); });
   return pairs;
 }
 
@@ -144,10 +155,14 @@ struct pair_class {
 constexpr double least_of_gpus = 5;    // GB/s that any PCIe link of a GPU passes
 constexpr double share_of_local = 10;  // a copy to a peer in the same memory is not so many times slower
 
-row judge_direct(const pair_class& direct, const std::vector<pair_route>& pairs, int n, bool gpu) {
+row judge_direct(const pair_class& direct, const std::vector<pair_route>& pairs, bool crowded, bool gpu) {
+  std::map<int, double> alone_of;
+  for (const pair_route& each : pairs)
+    if (each.from == each.to) alone_of[each.from] = each.gigabytes_per_second;
   pair_class slow;
   for (const pair_route* each : direct.members) {
-    const double alone = pairs[static_cast<std::size_t>(each->from * n + each->from)].gigabytes_per_second;
+    if (crowded) break;
+    const double alone = alone_of[each->from];
     const double speed = each->gigabytes_per_second;
     if (speed > 0 && (gpu ? speed < least_of_gpus : speed * share_of_local < alone)) slow.members.push_back(each);
   }
@@ -209,7 +224,7 @@ std::vector<row> judge_routes(const std::vector<pair_route>& pairs, const job& a
     proxied[fmt::format("{} {} {}", one_host, each.route, each.lanes)].members.push_back(&each);
   }
   std::vector<row> rows;
-  if (!direct.members.empty()) rows.push_back(judge_direct(direct, pairs, all.n(), gpu));
+  if (!direct.members.empty()) rows.push_back(judge_direct(direct, pairs, all.crowded(), gpu));
   for (const auto& [how, some] : proxied) rows.push_back(judge_proxied(some, all, settings, gpu));
   return rows;
 }
