@@ -139,19 +139,19 @@ class Sound(unittest.TestCase):
 class TwoHosts(unittest.TestCase):
     """Each PE in a network namespace of its own, with a cable between them."""
 
-    def start(self, pair, program):
+    def start(self, pair, program, variables):
         spaces = " ".join(pair.spaces)
         script = f'set -- "$@"; for space in {spaces}; do test "$n" = "$PGAS_RANK" && exec ip netns exec $space "$@"; n=1; done'
-        return jobs.run([jobs.PGASRUN, "-n", "2", "sh", "-c", f"n=0; {script}", "sh", *program], {"PGAS_JOIN_TIMEOUT": "12s"})
+        return jobs.run([jobs.PGASRUN, "-n", "2", "sh", "-c", f"n=0; {script}", "sh", *program], variables)
 
-    def look_at(self, spoil, row, verdict, mend, runs):
+    def look_at(self, spoil, row, verdict, mend, runs, **variables):
         if not WITH_UCX:
             self.skipTest("this build has no UCX")
         try:
             with hosts.two_hosts() as pair:
                 spoil(pair)
-                found = jobs.Diagnosis(self.start(pair, [jobs.DOCTOR, "--json"]))
-                job = self.start(pair, [jobs.PROGRAM, *jobs.SMALL])
+                found = jobs.Diagnosis(self.start(pair, [jobs.DOCTOR, "--json"], variables))
+                job = self.start(pair, [jobs.PROGRAM, *jobs.SMALL], variables)
         except hosts.CannotMakeHosts as why:
             self.skipTest(str(why))
         said = found.worst(row)
@@ -170,10 +170,16 @@ class TwoHosts(unittest.TestCase):
     def test_blocked_ports(self):
         def block(pair):
             hosts.run("ip", "-n", pair.spaces[0], "rule", "add", "to", hosts.ADDRESSES[1], "prohibit", "pref", "10")
-        self.look_at(block, "ports", "fails", "open the ports", False)
+        self.look_at(block, "ports", "fails", "open the ports", False, PGAS_JOIN_TIMEOUT="6s")
 
     def test_a_host_that_is_cut_off(self):
-        self.look_at(lambda pair: pair.cut(), "ports", "fails", "open the ports", False)
+        self.look_at(lambda pair: pair.cut(), "ports", "fails", "open the ports", False, PGAS_JOIN_TIMEOUT="6s")
+
+    def test_one_domain_needs_no_ucx(self):
+        with tempfile.TemporaryDirectory() as empty:
+            with open(os.path.join(empty, "libucp.so.0"), "w", encoding="utf-8"):
+                pass
+            self.look_at(lambda pair: None, "UCX", "unknown", "libucx0", True, PGAS_MEM_HANDLE="named", LD_LIBRARY_PATH=empty)
 
 
 def add_tests():

@@ -9,6 +9,7 @@ import pty
 import re
 import select
 import signal
+import socket
 import struct
 import subprocess
 import sys
@@ -20,13 +21,19 @@ import unittest
 import jobs
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-# Waits for a PE that does not come.
-LONELY = {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29591", "RANK": "0", "WORLD_SIZE": "2", "PGAS_JOIN_TIMEOUT": "60s"}
 
 
 def environment(**more):
     return {name: value for name, value in os.environ.items() if not name.startswith(("PGAS_", "UCX_", "SLURM_"))} | {
         "PGAS_HEAP": "host", "TERM": "xterm"} | more
+
+
+def lonely():
+    """Waits for a PE that does not come, at a port that is free."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    return {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "RANK": "0", "WORLD_SIZE": "2", "PGAS_JOIN_TIMEOUT": "60s"}
 
 
 def in_terminal(words, columns, **variables):
@@ -130,7 +137,7 @@ class Look(unittest.TestCase):
 
     def test_ctrl_c(self):
         for number, hears in ((signal.SIGINT, True), (signal.SIGTERM, False)):
-            job = subprocess.Popen([jobs.DOCTOR], env=environment(**LONELY), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            job = subprocess.Popen([jobs.DOCTOR], env=environment(**lonely()), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                    text=True, start_new_session=True)
             await_handler(job.pid)
             time.sleep(1)  # into the wait for the other PE
@@ -145,7 +152,7 @@ class Look(unittest.TestCase):
                 os.killpg(job.pid, 0)
 
     def test_a_killed_doctor_leaves_no_process(self):
-        job = subprocess.Popen([jobs.DOCTOR], env=environment(**LONELY), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        job = subprocess.Popen([jobs.DOCTOR], env=environment(**lonely()), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                                start_new_session=True)
         await_handler(job.pid)
         time.sleep(1)
@@ -161,7 +168,7 @@ class Look(unittest.TestCase):
         self.fail("its worker is left")
 
     def test_a_pe_that_is_missing_has_a_row(self):
-        found = jobs.Diagnosis(jobs.run([jobs.DOCTOR, "--json", "--quick"], LONELY | {"PGAS_JOIN_TIMEOUT": "2s"}))
+        found = jobs.Diagnosis(jobs.run([jobs.DOCTOR, "--json", "--quick"], lonely() | {"PGAS_JOIN_TIMEOUT": "2s"}))
         row = found.worst("launcher")
         self.assertEqual((row["verdict"], found.job.returncode), ("fails", 1), found.text)
         self.assertIn("PGAS-E0102", row["found"])

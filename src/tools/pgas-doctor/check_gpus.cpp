@@ -153,6 +153,7 @@ row row_of_segments(const config& settings) {
   std::string works;
   std::string refused;
   for (const handle_kind kind : device->handle_kinds()) {
+    if (device->places(kind)) continue;  // legacy handles: another process opens them, in a world
     std::optional<detail::segment_id> made;
     std::optional<detail::segment_id> opened;
     void* at = nullptr;

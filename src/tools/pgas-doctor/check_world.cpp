@@ -240,6 +240,16 @@ row check_access(world& joined) {
           "PGAS_CHECKS=1 PGAS_LOG=debug names the operation; please report it where the data is wrong"};
 }
 
+row check_turns(const world& joined) {
+  std::vector<int> pes;
+  for (int pe = 0; pe < joined.n_pes(); ++pe)
+    if (joined.pe(pe).takes_turns) pes.push_back(pe);
+  if (pes.empty()) return {"shared GPUs", verdict::ok, "no PE has to wait for another one's kernels"};
+  return {"shared GPUs", verdict::slow, name_pes(pes) + " share a GPU with another process, without MPS",
+          "the GPU runs their kernels in turns: a kernel that waits for a PE of the same GPU takes milliseconds",
+          "nvidia-cuda-mps-control -d, or as many PEs as GPUs"};
+}
+
 std::vector<row> check_world(const job& all, const config& settings, std::unique_ptr<bootstrap> exchange,
                              const request& how, journal& out, std::vector<pair_route>& pairs) {
   std::vector<row> rows;
@@ -255,6 +265,7 @@ std::vector<row> check_world(const job& all, const config& settings, std::unique
                              "PGAS_LOG=debug shows which step takes long; persistence mode on GPUs: nvidia-smi -pm 1"});
     out.begin("sharing memory", step_limit);
     rows.push_back(check_sharing(joined));
+    if (joined.heap() == heap_kind::cuda) rows.push_back(check_turns(joined));
     out.begin("putting, getting, updating", step_limit);
     rows.push_back(check_access(joined));
     if (all.n() > 1) {

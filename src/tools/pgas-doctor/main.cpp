@@ -7,8 +7,8 @@
 #include <cstdio>
 
 #include "common/unique_fd.hpp"
-#include "pgas/error.hpp"
 #include "tools/pgas-doctor/examination.hpp"
+#include "tools/pgas-doctor/report.hpp"
 
 namespace {
 
@@ -53,7 +53,10 @@ int main(int argc, char** argv) {
   try {
     return pgas::doctor::examine(how, [&how](pgas::doctor::journal& out) { pgas::doctor::run_examination(how, out); });
   } catch (const std::exception& failed) {
-    fmt::print(stderr, "pgas-doctor: {}\n", failed.what());
+    using namespace pgas::doctor;
+    report(how, {},
+           {{"doctor", verdict::fails, failed.what(), "not even the doctor can start what it needs",
+             "ulimit -n 1024, ulimit -u unlimited"}});
     return 1;
   }
 }

@@ -39,7 +39,7 @@ std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
 
 std::string one_line(std::string text) {
   std::ranges::replace_if(
-      text, [](char c) { return c == '\n' || c == '\t' || c == '\r' || c == '\033'; }, ' ');
+      text, [](unsigned char c) { return c < ' ' || c == 0x7f; }, ' ');
   return text;
 }
 

@@ -28,6 +28,8 @@ namespace pgas::doctor {
 [[nodiscard]] row check_sharing(world& joined);
 /// Puts to every PE, gets from it, and updates a word of it; looks at the data.
 [[nodiscard]] row check_access(world& joined);
+/// PEs whose kernels take turns on a GPU.
+[[nodiscard]] row check_turns(const world& joined);
 /// From each PE to each other one: how, through which devices, how fast.
 [[nodiscard]] std::vector<pair_route> measure_routes(world& joined, const request& how);
 /// What the routes mean.
