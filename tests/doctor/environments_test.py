@@ -45,26 +45,23 @@ class Environments(unittest.TestCase):
     """A test for each, made below. All jobs are started before the first test looks at its own."""
     directory = None
     pool = None
+    all_of_them: dict = {}
     running: dict = {}
 
     @classmethod
     def setUpClass(cls):
-        cls.directory = tempfile.mkdtemp(prefix="pgas-doctor-")
-        os.chmod(cls.directory, 0o755)  # one of the users is another
         cls.pool = concurrent.futures.ThreadPoolExecutor(AT_ONCE)
-        for name, environment in environments(cls.directory).items():
+        for name, environment in cls.all_of_them.items():
             skipped = reason_to_skip(name, environment)
             work = [None, None]
             if skipped is None:
                 work[0] = cls.pool.submit(start, environment, [jobs.DOCTOR, "--json"])
-                if environment.runs is not None:
-                    work[1] = cls.pool.submit(start, environment, [jobs.PROGRAM, *jobs.SMALL])
+                work[1] = cls.pool.submit(start, environment, [jobs.PROGRAM, *jobs.SMALL])
             cls.running[name] = (environment, skipped, *work)
 
     @classmethod
     def tearDownClass(cls):
         cls.pool.shutdown(cancel_futures=True)
-        shutil.rmtree(cls.directory, ignore_errors=True)
 
     def look_at(self, name):
         environment, skipped, doctor, program = self.running[name]
@@ -73,17 +70,17 @@ class Environments(unittest.TestCase):
         found = jobs.Diagnosis(doctor.result())
         row = found.worst(environment.row)
         self.assertIsNotNone(row, f"no row {environment.row}\n{found.text}")
-        self.assertEqual(row["verdict"], environment.verdict, found.text)
+        self.assertIn(row["verdict"], environment.verdict.split("|"), found.text)
         self.assertIn(environment.mend, row["mend"], found.text)
         if environment.verdict != "ok":
             self.assertTrue(row["means"], found.text)
         fails = found.document["verdict"] == "fails"
         self.assertEqual(found.job.returncode != 0, fails, found.text)
-        if program is None:
-            return
         job = program.result()
-        self.assertEqual(job.returncode == 0, environment.runs, f"{job.stdout}{job.stderr}\n{found.text}")
-        self.assertEqual(fails, not environment.runs, f"the doctor predicts something else\n{found.text}")
+        runs = job.returncode == 0
+        if environment.runs is not None:
+            self.assertEqual(runs, environment.runs, f"{job.stdout}{job.stderr}\n{found.text}")
+        self.assertEqual(fails, not runs, f"the doctor predicts something else than\n{job.stdout}{job.stderr}\n{found.text}")
 
 
 class Sound(unittest.TestCase):
@@ -183,9 +180,10 @@ class TwoHosts(unittest.TestCase):
 
 
 def add_tests():
-    with tempfile.TemporaryDirectory() as somewhere:
-        names = list(environments(somewhere))
-    for name in names:
+    Environments.directory = tempfile.mkdtemp(prefix="pgas-doctor-")
+    os.chmod(Environments.directory, 0o755)  # one of the users is another
+    Environments.all_of_them = environments(Environments.directory)
+    for name in Environments.all_of_them:
         setattr(Environments, f"test_{name}", lambda self, name=name: self.look_at(name))
 
 
@@ -193,4 +191,7 @@ if __name__ == "__main__":
     (jobs.DOCTOR, jobs.PGASRUN, jobs.PROGRAM, jobs.WITHOUT_CALLS, jobs.OLD_UCP, ucx, cuda) = sys.argv[1:8]
     WITH_UCX, WITH_CUDA = ucx == "ON", cuda == "ON"
     add_tests()
-    unittest.main(argv=sys.argv[:1] + sys.argv[8:], verbosity=2)
+    try:
+        unittest.main(argv=sys.argv[:1] + sys.argv[8:], verbosity=2)
+    finally:
+        shutil.rmtree(Environments.directory, ignore_errors=True)
