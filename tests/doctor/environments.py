@@ -69,7 +69,9 @@ def environments(directory):
         return contents + b"\0" * 16
 
     sockets, private, old_ucx = folder("sockets"), folder("private"), folder("old-ucx")
+    mad_ucx = folder("mad-ucx")
     os.symlink(jobs.OLD_UCP, os.path.join(old_ucx, "libucp.so.0"))
+    os.symlink(jobs.MAD_UCP, os.path.join(mad_ucx, "libucp.so.0"))
     no_ucx = empty_library("libucp.so.0")
     proxied = {"PGAS_P2P": "0"}
     fewest = fewest_addresses()
@@ -83,7 +85,7 @@ def environments(directory):
         "no_proc_and_proxied_pes": Environment("/proc", "fails|unknown", "mount -t proc", OF_UCX, proxied, mounts="mount -t tmpfs none /proc"),
         "another_network_namespace": Environment("hosts", "slow", "PGAS_SOCKET_DIR=", False, {"PGAS_JOIN_TIMEOUT": "5s"},
                                                  'exec unshare --net "$@"', needs=("unshare", "--net", "true")),
-        "no_way_between_namespaces": Environment("ports", "fails", "net.ipv4.ip_local_port_range", False, {"PGAS_JOIN_TIMEOUT": "5s"},
+        "no_way_between_namespaces": Environment("ports", "fails", "ip -br address", False, {"PGAS_JOIN_TIMEOUT": "5s"},
                                                  'exec unshare --net "$@"', needs=("unshare", "--net", "true")),
         "another_network_namespace_with_a_directory": Environment(
             "joining", "ok", "", True, {"PGAS_SOCKET_DIR": sockets}, 'exec unshare --net "$@"', needs=("unshare", "--net", "true")),
@@ -115,6 +117,7 @@ def environments(directory):
         "no_ucx": Environment("UCX", "fails", "libucx0", False, proxied | {"LD_LIBRARY_PATH": no_ucx}),
         "no_ucx_where_none_is_needed": Environment("UCX", "ok", "", True, {"LD_LIBRARY_PATH": no_ucx}),
         "old_ucx": Environment("UCX", "fails", "1.13 or newer", False, proxied | {"LD_LIBRARY_PATH": old_ucx}),
+        "ucx_that_ends_the_process": Environment("UCX", "fails", "ucx_info -d", False, proxied | {"LD_LIBRARY_PATH": mad_ucx}),
         "ucx_without_the_device": Environment("UCX", "fails", "unset UCX_TLS", False,
                                               proxied | {"UCX_TLS": "tcp", "UCX_NET_DEVICES": "eth9"}),
         "ucx_over_tcp_on_one_host": Environment("proxied PEs", "slow", "unset PGAS_P2P", True, proxied | {"UCX_TLS": "tcp"}),

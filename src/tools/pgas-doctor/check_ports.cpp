@@ -3,6 +3,8 @@
 #include <poll.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <fstream>
 #include <optional>
 
 #include "common/deadline.hpp"
@@ -14,10 +16,25 @@ namespace pgas::doctor {
 
 namespace {
 
-/// Why no connection to any of the addresses came about; empty where one did.
-std::string try_addresses(const std::vector<detail::tcp_address>& addresses, std::chrono::milliseconds limit) {
-  if (addresses.empty()) return "it has no address: none of its interfaces is up";
-  std::string refusals;
+/// Why a PE could not be reached, and what would help.
+struct refusal {
+  std::string why;  ///< empty where it was reached
+  std::string mend;
+};
+
+/// The ports that the system gives to listeners that ask for none: "32768-60999".
+std::string port_range() {
+  int first = 32768;
+  int last = 60999;
+  std::ifstream("/proc/sys/net/ipv4/ip_local_port_range") >> first >> last;
+  return fmt::format("{}-{}", first, last);
+}
+
+refusal try_addresses(const std::vector<detail::tcp_address>& addresses, std::chrono::milliseconds limit) {
+  const std::string no_interface = "ip -br address on its host: one must be UP and have an address";
+  if (addresses.empty()) return {"it has no address: none of its interfaces is up", no_interface};
+  refusal result;
+  bool routed = false;
   for (const detail::tcp_address& to : addresses) {
     detail::connect_result attempt = detail::begin_connect(to);
     int outcome = attempt.error;
@@ -30,10 +47,22 @@ std::string try_addresses(const std::vector<detail::tcp_address>& addresses, std
       } while (outcome == EINPROGRESS && !until.expired());
     }
     if (outcome == 0) return {};
-    refusals += fmt::format("{}{} ({})", refusals.empty() ? "" : ", ", to.text(),
-                            outcome == EINPROGRESS ? "no answer" : detail::errno_text(outcome));
+    routed = routed || (outcome != ENETUNREACH && outcome != EHOSTUNREACH && outcome != EADDRNOTAVAIL);
+    result.why += fmt::format("{}{} ({})", result.why.empty() ? "" : ", ", to.text(),
+                              outcome == EINPROGRESS ? "no answer" : detail::errno_text(outcome));
   }
-  return refusals;
+  const bool loopback_only = std::ranges::all_of(
+      addresses, [](const detail::tcp_address& one) { return one.host().starts_with("127.") || one.host() == "::1"; });
+  if (loopback_only)
+    result.mend = no_interface;
+  else if (routed)
+    result.mend = fmt::format(
+        "firewall-cmd --add-port={}/tcp on both hosts, or ufw allow; PGAS_SOCKET_IFNAME=eth0 where the "
+        "addresses are of the wrong network",
+        port_range());
+  else
+    result.mend = fmt::format("ip route get {} on this host: there is no way to it", addresses.front().host());
+  return result;
 }
 
 /// The PEs that this one tries: all of other hosts, or of each host the first where there are many.
@@ -70,28 +99,28 @@ std::vector<row> check_ports(const job& all, const config& settings, bootstrap& 
       detail::decode_endpoints(exchange.all_gather(detail::encode(mine)));
   row result{"ports", verdict::ok, ""};
   const std::chrono::milliseconds limit(how.quick ? 1000 : 3000);
-  std::string failures;
+  refusal first;
   int reached = 0;
   for (const int pe : targets(all)) {
     const detail::tcp_endpoints& theirs = endpoints[static_cast<std::size_t>(pe)];
-    const std::string why = theirs.failure.empty() ? try_addresses(theirs.addresses, limit) : theirs.failure;
-    if (why.empty())
+    const refusal refused =
+        theirs.failure.empty() ? try_addresses(theirs.addresses, limit) : refusal{theirs.failure, "the row interfaces"};
+    if (refused.why.empty())
       ++reached;
-    else if (failures.empty())
-      failures = fmt::format("PE {} on {} does not answer: {}", pe,
-                             all.pes[static_cast<std::size_t>(pe)]["host"].get<std::string>(), why);
+    else if (first.why.empty())
+      first = {fmt::format("PE {} on {} does not answer: {}", pe,
+                           all.pes[static_cast<std::size_t>(pe)]["host"].get<std::string>(), refused.why),
+               refused.mend};
   }
   exchange.barrier();  // the listeners are needed until all have tried
-  if (failures.empty()) {
+  if (first.why.empty()) {
     result.found = fmt::format("TCP to {} PE{} of other hosts", reached, reached == 1 ? "" : "s");
     return {result};
   }
   result.is = verdict::fails;
-  result.found = failures;
+  result.found = first.why;
   result.means = "joining fails: PEs of different hosts connect over TCP, at ports that the system chooses";
-  result.mend =
-      "open the ports of net.ipv4.ip_local_port_range between the hosts (firewall-cmd, ufw, nft); "
-      "PGAS_SOCKET_IFNAME=eth0 where the addresses are of the wrong network";
+  result.mend = first.mend;
   return {result};
 }
 

@@ -91,6 +91,12 @@ void examine_share(const job& all, const config& settings, journal& out) {
   out.add(check_ucx(all, settings));
 }
 
+/// What joining would only find out when its time is over.
+bool keeps_joining_waiting(const row& each) {
+  if (each.is != verdict::fails) return false;
+  return each.name == "ports" || (each.name == "UCX" && each.found.find(did_not_end) != std::string::npos);
+}
+
 /// Where a world was joined and worked, what seemed to be in its way was not: fabric handles, for one, need no network.
 /// The world was one of the doctor's own library, with its own reading of the settings.
 void believe_the_world(std::vector<row>& rows) {
@@ -160,11 +166,10 @@ void run_examination(const request& how, journal& out) {
     const std::vector<std::vector<row>> of_pes = gather_rows(exchange, out.rows());
     std::vector<row> rows = compare(all, settings);
     for (row& each : merge(of_pes)) rows.push_back(std::move(each));
-    const bool apart =
-        std::ranges::any_of(rows, [](const row& each) { return each.name == "ports" && each.is == verdict::fails; });
-    if (apart)
-      rows.push_back({"joining", verdict::fails, "not tried: the row ports says why",
-                      "a program that joins fails with PGAS-E0105", ""});
+    const auto cause = std::ranges::find_if(rows, keeps_joining_waiting);
+    if (cause != rows.end())
+      rows.push_back({"joining", verdict::fails, fmt::format("not tried: the row {} says why", cause->name),
+                      "a program that joins fails, or hangs", ""});
     else
       for (row& each : check_world(all, settings, std::make_unique<lent_bootstrap>(exchange), how, out, what.pairs))
         rows.push_back(std::move(each));

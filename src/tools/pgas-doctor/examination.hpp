@@ -67,6 +67,7 @@ void run_examination(const request& how, journal& out);
 
 /// Runs `call` in a child, and returns what it returns. A reason where it does not end within `limit`, or a signal
 /// ends it: libraries do that to a process that they can't serve.
+inline constexpr const char* did_not_end = "it did not end within";
 struct trial {
   std::optional<std::string> result{};
   std::string failure{};

@@ -92,7 +92,7 @@ trial try_in_child(std::chrono::milliseconds limit, const std::function<std::str
   int status = 0;
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
-  if (late) return {std::nullopt, fmt::format("it did not end within {} s", limit.count() / 1000)};
+  if (late) return {std::nullopt, fmt::format("{} {} s", did_not_end, limit.count() / 1000)};
   if (WIFSIGNALED(status))
     return {std::nullopt, fmt::format("signal {} ({}) ended it", WTERMSIG(status), ::strsignal(WTERMSIG(status)))};
   if (text.starts_with('+')) return {text.substr(1), ""};

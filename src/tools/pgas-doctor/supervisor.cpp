@@ -120,8 +120,7 @@ class examination {
     line.clear();
     ::kill(worker_, SIGKILL);
     reap();
-    rows_.push_back({step_, verdict::fails,
-                     fmt::format("it did not end within {} s{}", limit_.count() / 1000, last_words()),
+    rows_.push_back({step_, verdict::fails, fmt::format("{} {} s{}", did_not_end, limit_.count() / 1000, last_words()),
                      "a program would hang here, or fail when PGAS_JOIN_TIMEOUT has passed",
                      "PGAS_LOG=debug pgas-doctor --verbose shows the steps"});
     return print_alone();
