@@ -37,6 +37,11 @@ def pgas_doctor() -> NoReturn:
     _run("pgas-doctor")
 
 
+def pgas_why() -> NoReturn:
+    """Says who waits for whom in a running job."""
+    _run("pgas-why")
+
+
 def pgas_config() -> None:
     """Prints flags for compilers."""
     parser = argparse.ArgumentParser(prog="pgas-config", description="Flags for programs that use the installed pgas.")

@@ -82,6 +82,7 @@ def test_the_programs_run():
     assert "pgasrun" in run([SCRIPTS / "pgasrun", "--help"]).check().out
     assert pgas.__version__ in run([SCRIPTS / "pgas-info"]).check().out
     assert run([SCRIPTS / "pgas-doctor", "--version"]).check().out.strip() == pgas.__version__
+    assert run([SCRIPTS / "pgas-why", "--version"]).check().out.strip() == f"pgas-why (pgas) {pgas.__version__}"
     job = run([SCRIPTS / "pgasrun", "-n", "2", SCRIPTS / "pgas-perf", "--help"]).check()
     assert job.out
 
