@@ -202,6 +202,11 @@ const std::map<std::string, std::function<void(scene&)>> hangs = {
        s.world.barrier_all();
        second.barrier_all();
      }},
+    {"loop_around_test",
+     [](scene& s) {
+       while (s.me == 1 && !pgas::test(s.world, s.words.data(), cmp::ge, 1)) {
+       }
+     }},
     {"fork",
      [](scene& s) {
        if (s.me == 0) {

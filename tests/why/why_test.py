@@ -45,6 +45,7 @@ SCENES = {
     "quiet_to_a_stopped_pe": (2, (PROXIED,), "stopped", [1], "stopped"),
     "stream_wait_that_nobody_serves": (3, (DIRECT,), "own wait", [0], "to become >= 1"),
     "two_worlds_in_opposite_order": (2, (DIRECT,), "elsewhere", None, "is in no call of this world"),
+    "loop_around_test": (2, (DIRECT,), "elsewhere", [1], "makes one short call after the other"),
     "fork": (2, (DIRECT,), "elsewhere", [0], "is in no call of this world since"),
     "mutex_of_the_program": (2, (DIRECT,), "elsewhere", [1], "is in no call of this world since"),
     "grid_with_a_late_block": (2, (DIRECT,), "own wait", [0], "waits for a word that no PE"),

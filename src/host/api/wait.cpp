@@ -157,6 +157,7 @@ std::size_t test_words(world& w, const word_set& set, which words, std::size_t* 
 std::size_t wait_words(world& w, const word_set& set, which words, std::size_t* indices) {
   const op_target how = blocking(w);
   host_operation s(how, "wait_until");
+  const listed_call listed(s.state(), "wait_until");
   if (!check_set(s, set, words, indices)) return empty_answer(words);
   return with_type(set.as, [&]<class T>(std::type_identity<T>) -> std::uint64_t {
     word_poll<T> words_of_set(s.state(), set);
@@ -173,6 +174,7 @@ std::size_t wait_words(world& w, const word_set& set, which words, std::size_t* 
 std::uint64_t wait_word(world& w, const word_set& one) {
   const op_target how = blocking(w);
   host_operation s(how, "wait_until");
+  const listed_call listed(s.state(), "wait_until");
   static_cast<void>(check_set(s, one, which::all, nullptr));
   return with_type(one.as, [&]<class T>(std::type_identity<T>) -> std::uint64_t {
     word_poll<T> words_of_set(s.state(), one);

@@ -74,8 +74,9 @@ void question_service::accept() {
     if (!next.fd) return;
     const std::optional<socket_owner> owner = peer_credentials(next.fd.get());
     if (!owner || (owner->uid != ::geteuid() && owner->uid != 0)) {
-      plane_.log.warn("PE {} did not answer user {}, who asked what it waits for", plane_.me,
-                      owner ? static_cast<std::int64_t>(owner->uid) : -1);
+      if (!std::exchange(refused_, true))
+        plane_.log.warn("PE {} does not answer user {}, who asked what it waits for", plane_.me,
+                        owner ? static_cast<std::int64_t>(owner->uid) : -1);
       continue;
     }
     if (clients_.size() == most_clients) continue;  // it is closed, and asks again

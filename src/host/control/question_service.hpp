@@ -74,6 +74,7 @@ class question_service {
   std::vector<asker> askers_;
   std::optional<clock::time_point> due_;  ///< for this PE's answer
   std::uint64_t questions_ = 0;
+  bool refused_ = false;  ///< somebody; said once
 };
 
 }  // namespace pgas::detail

@@ -37,9 +37,17 @@ class call_list {
   /// What the call of this thread waits for, or has seen since.
   void waits_for(const awaited_word& word) noexcept;
 
+  /// A call of this thread that is too short to be listed: an operation that waits for no other PE.
+  void count() noexcept {
+    std::atomic<std::uint64_t>& short_calls = mine().short_calls;
+    short_calls.store(short_calls.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+
   /// *Callers* any thread.
   [[nodiscard]] std::vector<call> now() const;
-  /// How long ago the last call ended, or the list began.
+  /// How many short calls there were, but for those that two threads of one place made at the same time.
+  [[nodiscard]] std::uint64_t short_calls() const noexcept;
+  /// How long ago the last listed call ended, or the list began.
   [[nodiscard]] std::chrono::milliseconds idle() const noexcept;
 
  private:
@@ -51,14 +59,21 @@ class call_list {
     std::atomic<std::uint64_t> seen{0};
     std::atomic<std::int32_t> compare{0};
     std::atomic<std::int32_t> pe{-1};
+    std::atomic<std::uint64_t> short_calls{0};
   };
   static constexpr std::uint64_t no_word = ~std::uint64_t{0};
 
   /// Milliseconds of a clock that is read in a few nanoseconds.
   [[nodiscard]] static std::int64_t coarse_ms() noexcept;
-  [[nodiscard]] place& mine() noexcept;
+  [[nodiscard]] place& mine() noexcept { return places_[my_place()]; }
+  [[nodiscard]] static std::size_t my_place() noexcept {
+    thread_local const std::size_t place = next_place();
+    return place;
+  }
+  [[nodiscard]] static std::size_t next_place() noexcept;
 
-  std::array<place, 32> places_;
+  static constexpr std::size_t most_places = 32;
+  std::array<place, most_places> places_;
   std::atomic<std::int64_t> last_end_{coarse_ms()};
 };
 

@@ -25,7 +25,9 @@ host_operation::host_operation(const op_target& how, const char* what)
       state_(joined(how.w)),
       what_(what),
       queue_(how.on != nullptr ? how.on->native(how.w.state()) : nullptr),
-      call_(state_, what) {}
+      call_(state_, what) {
+  state_.calls().count();
+}
 
 void* host_operation::target(const void* local, std::size_t bytes, std::size_t alignment, int pe) const {
   state_.check_symmetric(local, bytes, alignment, what_);

@@ -46,7 +46,7 @@ class host_operation {
   world_state& state_;
   const char* what_;
   stream_handle queue_;
-  host_call call_;
+  profiled_call call_;
 };
 
 }  // namespace pgas::detail

@@ -13,11 +13,12 @@ namespace {
 
 std::uint32_t load(std::uint32_t& word) { return std::atomic_ref(word).load(std::memory_order_acquire); }
 
-/// Who has to send the packet that a collective of `team` waits for: packets lie in the order of their senders. -1 where
-/// it is none of this team.
+/// Who has to send the packet that a collective of `team` waits for: packets lie in the order of their senders. -1
+/// where it is none of this team.
 int sender_of(const team_view& team, const failure_record& wait) {
   for (const bool of_host : {false, true}) {
-    const std::uint64_t begin = team.state_offset_ + team_state_layout::packets(team.n_pes(), team.n_channels(), of_host) +
+    const std::uint64_t begin = team.state_offset_ +
+                                team_state_layout::packets(team.n_pes(), team.n_channels(), of_host) +
                                 team_state_layout::line;
     const std::uint64_t buffer = team_state_layout::packet_buffer_bytes(of_host);
     if (wait.heap_offset < begin || wait.heap_offset >= begin + 2 * buffer || wait.bytes == 0) continue;
@@ -55,6 +56,7 @@ void wait_report::ask() {
   const std::lock_guard lock(mutex_);
   if (control_ == nullptr) return;
   if (++questions_ == 0) ++questions_;  // 0 is no question
+  short_calls_ = calls_->short_calls();
   std::atomic_ref(control_->question).store(questions_, std::memory_order_release);
 }
 
@@ -67,8 +69,9 @@ std::string wait_report::answer() {
     if (load(one.complete) == questions_) waits.push_back(one);
   for (failure_record& one : waits)
     if (one.what == operation::none) one.pe = sender_of(world_, one);
-  return fmt::format(R"("waits":[{}],"more":{},"calls":[{}],"idle_ms":{})", joined(waits),
-                     load(control_->unanswered) == questions_, joined(calls_->now()), calls_->idle().count());
+  return fmt::format(R"("waits":[{}],"more":{},"calls":[{}],"short_calls":{},"idle_ms":{})", joined(waits),
+                     load(control_->unanswered) == questions_, joined(calls_->now()),
+                     calls_->short_calls() - short_calls_, calls_->idle().count());
 }
 
 void wait_report::end() {

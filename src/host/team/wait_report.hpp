@@ -24,7 +24,8 @@ class wait_report {
   void ask();
   /// Their answers, the calls of host threads, and how long this PE has made none, as fields of a JSON object:
   /// `"waits":[{"what","block","thread","pe","offset","bytes","compare","expected","seen","ms"}], "more":bool,
-  /// "calls":[{"name","ms","word":{"offset","compare","expected","seen","pe"}}], "idle_ms"`. No wait answers any more.
+  /// "calls":[{"name","ms","word":{"offset","compare","expected","seen","pe"}}], "short_calls" (since the question),
+  /// "idle_ms" (since a call in the list ended)`. No wait answers any more.
   [[nodiscard]] std::string answer();
   /// Nothing is read any more: neither waits nor calls are there.
   void end();
@@ -35,6 +36,7 @@ class wait_report {
   const call_list* calls_;
   const team_view world_;
   std::uint32_t questions_ = 0;
+  std::uint64_t short_calls_ = 0;  ///< when the question was asked
 };
 
 }  // namespace pgas::detail

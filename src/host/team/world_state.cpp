@@ -343,7 +343,8 @@ void world_state::check_pe(int pe, const char* what) const {
 }
 
 void world_state::synchronize(stream_handle stream) {
-  const listed_call listed(*this, "synchronize");
+  std::optional<listed_call> listed;
+  if (stream != nullptr || kind() == heap_kind::cuda) listed.emplace(*this, "synchronize");
   try {
     device_->synchronize(stream);
   } catch (const error&) {

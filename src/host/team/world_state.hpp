@@ -218,22 +218,29 @@ class listed_call {
   call_list* calls_;
 };
 
-/// The same, and marks the call in the profiler's timeline.
-class host_call {
+/// Marks a host call in the profiler's timeline for as long as it lives.
+class profiled_call {
  public:
-  host_call(world_state& world, const char* name) noexcept
-      : listed_(world, name), device_(world.settings().nvtx ? &world.device() : nullptr) {
+  profiled_call(world_state& world, const char* name) noexcept
+      : device_(world.settings().nvtx ? &world.device() : nullptr) {
     if (device_ != nullptr) device_->range_push(name);
   }
-  ~host_call() {
+  ~profiled_call() {
     if (device_ != nullptr) device_->range_pop();
   }
-  host_call(const host_call&) = delete;
-  host_call& operator=(const host_call&) = delete;
+  profiled_call(const profiled_call&) = delete;
+  profiled_call& operator=(const profiled_call&) = delete;
 
  private:
-  listed_call listed_;
   device* device_;
+};
+
+/// Both, for calls that wait for other PEs.
+struct host_call {
+  host_call(world_state& world, const char* name) noexcept : listed(world, name), profiled(world, name) {}
+
+  listed_call listed;
+  profiled_call profiled;
 };
 
 }  // namespace pgas::detail

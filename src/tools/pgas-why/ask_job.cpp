@@ -73,6 +73,7 @@ void read_answer(pe_state& state, const json& from) {
   state.leaving = from.value("leaving", false);
   state.more = from.value("more", false) || from.value("too_long", false);
   state.idle_ms = from.value("idle_ms", 0L);
+  state.short_calls = from.value("short_calls", std::uint64_t{0});
   for (const json& one : from.value("waits", json::array())) state.waits.push_back(wait_of_kernel(one));
   for (const json& one : from.value("calls", json::array())) {
     state.calls.push_back({one.at("name"), one.at("ms")});

@@ -56,7 +56,8 @@ struct pe_state {
   bool more = false;  ///< it has more waits than these
   std::vector<wait> waits;
   std::vector<call> calls;
-  long idle_ms = 0;  ///< since its last call ended
+  std::uint64_t short_calls = 0;  ///< operations that wait for nobody, in the time of the question
+  long idle_ms = 0;               ///< since its last call ended that may wait
 };
 
 /// The jobs that have a socket here. @param directory PGAS_SOCKET_DIR, empty for none

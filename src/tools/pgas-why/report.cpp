@@ -56,6 +56,7 @@ std::string state_of(const pe_state& of) {
     const call& longest = *std::ranges::max_element(of.calls, {}, &call::ms);
     return fmt::format("in {} since {}; none of its kernels waits in pgas", strip(longest.name), duration(longest.ms));
   }
+  if (of.short_calls != 0) return "makes one short call after the other, such as put or test";
   return fmt::format("in no call of this world since {}", duration(of.idle_ms));
 }
 

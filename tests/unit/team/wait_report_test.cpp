@@ -166,6 +166,16 @@ TEST_F(WaitReport, has_the_outermost_call_of_a_thread_and_its_word) {
   calls_.leave();
 }
 
+TEST_F(WaitReport, counts_short_calls_while_a_question_is_open) {
+  calls_.count();
+  report_.ask();
+  EXPECT_EQ(told().at("short_calls"), 0);
+  report_.ask();
+  calls_.count();
+  calls_.count();
+  EXPECT_EQ(told().at("short_calls"), 2);
+}
+
 TEST_F(WaitReport, says_that_a_pe_leaves_once_it_has_ended) {
   report_.end();
   report_.ask();
