@@ -217,7 +217,10 @@ template <class Kernel, class... Arguments>
 template <class Kernel, class... Arguments>
 void launch_kernel(world& w, const launch_shape& shape, const stream& on, Kernel kernel, Arguments... arguments) {
   expect_host_heap(w);
-  run_grid(w, on, shape, [kernel, arguments...](const cpu_block& mine) { kernel(mine, arguments...); });
+  run_grid(w, on, shape, [kernel, arguments...](const cpu_block& mine) {
+    const cpu_thread_scope here(mine);
+    kernel(mine, arguments...);
+  });
 }
 
 #endif

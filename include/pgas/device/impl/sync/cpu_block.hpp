@@ -210,22 +210,34 @@ class cpu_block {
 
 namespace detail {
 
+/// The calling thread is this member for as long as this lives. The library has a copy of this_cpu_thread, and so has
+/// the program: each makes its own before it calls the other.
+class cpu_thread_scope {
+ public:
+  explicit cpu_thread_scope(const cpu_block& block) : before_(this_cpu_thread) {
+    this_cpu_thread = {block.block_rank(), block.thread_rank(), &block.state()};
+  }
+  ~cpu_thread_scope() { this_cpu_thread = before_; }
+  cpu_thread_scope(const cpu_thread_scope&) = delete;
+  cpu_thread_scope& operator=(const cpu_thread_scope&) = delete;
+
+ private:
+  const cpu_thread_id before_;
+};
+
 /// Runs `f(block)` as one member of a block and ends its membership, by return or by exception. *Callers* launchers, on
 /// the member's thread. *On return* the member took part to its end. *Errors* those of `f`, thread_ended included, once
 /// the other members know.
 template <class F>
 void run_member(const cpu_block& block, F&& f) {
-  const cpu_thread_id before = this_cpu_thread;
-  this_cpu_thread = {block.block_rank(), block.thread_rank(), &block.state()};
   try {
+    const cpu_thread_scope here(block);
     f(block);
   } catch (...) {
-    this_cpu_thread = before;
     block.state().fail();
     if (block.grid_state() != nullptr) block.grid_state()->fail();
     throw;
   }
-  this_cpu_thread = before;
   block.state().leave();
   if (block.grid_state() != nullptr) block.grid_state()->leave();
 }
