@@ -3,9 +3,12 @@
 /// another or at once.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "pgas/bootstrap.hpp"
 #include "pgas/config.hpp"
@@ -29,6 +32,20 @@ struct pe_info {
   bool direct = true;        ///< direct peer: its heap is reached by load and store; else by the proxy
   std::string route;         ///< for messages: "load and store", "proxy over ucx 1.16.0"
   bool takes_turns = false;  ///< its GPU runs its kernels and those of other processes in turns, as no MPS is there
+};
+
+/// Something that this PE waits for, as world::waits() finds it.
+struct wait_info {
+  std::string what;               ///< the device operation, or the host call
+  bool in_kernel = false;         ///< a thread of a kernel waits, else one of the host
+  std::uint32_t block = 0;        ///< of that kernel
+  std::uint32_t thread = 0;       ///< of that block
+  int pe = -1;                    ///< waited for; -1 where the wait does not know
+  std::uint64_t heap_offset = 0;  ///< of the word that has to change, as context::offset() gives it
+  std::string compare;            ///< how it is compared, ">="; empty for calls that wait for no word
+  std::uint64_t expected = 0;     ///< what it is compared with
+  std::uint64_t seen = 0;         ///< what it was
+  std::chrono::milliseconds lasted{};
 };
 
 /// How many threads of a PE may call the library; the names are those of OpenSHMEM.
@@ -80,6 +97,10 @@ class PGAS_API world {
   /// Throws the first failure of this world, if there was one: a PE died or aborted, or a kernel of this PE gave up.
   /// Waits for nothing. *Callers* any thread.
   void check() const;
+  /// What this PE waits for now: up to 128 threads of its kernels, which answer while they poll, and its host calls.
+  /// `pgas-why` asks all PEs, and says which one is the root. *Callers* any thread, also while another one is in a call
+  /// that does not end. Takes some 15 ms. *Errors* not_joined.
+  [[nodiscard]] std::vector<wait_info> waits() const;
 
   /// This PE's number. *Callers* any thread.
   [[nodiscard]] int my_pe() const;

@@ -207,6 +207,20 @@ const std::map<std::string, std::function<void(scene&)>> hangs = {
        while (s.me == 1 && !pgas::test(s.world, s.words.data(), cmp::ge, 1)) {
        }
      }},
+    {"own_waits",  // the only one that ends
+     [](scene& s) {
+       std::thread kernel([&] { run(s, 2, wait_for_word{}, s.words.data()); });
+       for (bool found = false; !found;) {
+         for (const pgas::wait_info& one : s.world.waits()) {
+           std::printf("%s%s, block %u, %s %llu, is %llu\n", one.what.c_str(), one.in_kernel ? " in a kernel" : "",
+                       one.block, one.compare.c_str(), static_cast<unsigned long long>(one.expected),
+                       static_cast<unsigned long long>(one.seen));
+           found |= one.in_kernel && one.block == 1;
+         }
+       }
+       pgas::signal_set(s.world, s.words.data(), 5, s.me);
+       kernel.join();
+     }},
     {"fork",
      [](scene& s) {
        if (s.me == 0) {

@@ -122,6 +122,19 @@ class Hangs(unittest.TestCase):
 
 
 class Tool(unittest.TestCase):
+    def test_half_of_the_deadline_is_said_once(self):
+        job = subprocess.run([PGASRUN, "-n", "2", HANG, "missing_signal_in_a_kernel"], text=True, capture_output=True, timeout=120,
+                             env=os.environ | DIRECT | {"PGAS_WAIT_TIMEOUT": "12s"})
+        said = [line for line in job.stderr.splitlines() if "Half of PGAS_WAIT_TIMEOUT is over; pgas-why" in line]
+        self.assertEqual(len([line for line in said if "wait_until by block 0 thread 0 of a kernel waits since" in line]), 1, job.stderr)
+        self.assertEqual(len([line for line in said if "barrier waits since" in line]), 1, job.stderr)
+
+    def test_a_program_asks_for_its_own_waits(self):
+        job = subprocess.run([PGASRUN, "-n", "1", HANG, "own_waits"], text=True, capture_output=True, timeout=120, env=os.environ | DIRECT)
+        self.assertEqual(job.returncode, 0, job.stderr)
+        self.assertIn("wait_until in a kernel, block 1, >= 5, is 0", job.stdout)
+        self.assertIn("synchronize", job.stdout)
+
     def test_a_job_that_goes_on_has_no_root_that_waits(self):
         with Job("endless_loop", 2, DIRECT) as job:
             answers = json.loads(ask("--json", job.pids[1]).stdout)

@@ -6,6 +6,7 @@
 #include "common/check_struct_size.hpp"
 #include "common/join_step_hook.hpp"
 #include "host/config/make_bootstrap_options.hpp"
+#include "host/error/device_failure.hpp"
 #include "host/team/team_state.hpp"
 #include "host/team/world_state.hpp"
 #include "host/topology/p2p_setting.hpp"
@@ -81,6 +82,28 @@ void world::check() const {
   const detail::world_state& state = state_of(state_);
   state.check();
   state.rethrow_failure();
+}
+std::vector<wait_info> world::waits() const {
+  const detail::pe_waits found = state_of(state_).waits();
+  std::vector<wait_info> waits;
+  for (const detail::failure_record& one : found.kernels)
+    waits.push_back({detail::what_of(one), true, one.block, one.thread, one.pe, one.heap_offset,
+                     std::string(detail::symbol_of(one.compare)), one.expected, one.seen,
+                     std::chrono::milliseconds(one.limit_ms)});
+  for (const detail::call_list::call& one : found.calls) {
+    wait_info call;
+    call.what = one.name;
+    call.lasted = one.lasted;
+    if (one.word) {
+      call.pe = one.word->pe;
+      call.heap_offset = one.word->offset;
+      call.compare = detail::symbol_of(one.word->compare);
+      call.expected = one.word->expected;
+      call.seen = one.word->seen;
+    }
+    waits.push_back(std::move(call));
+  }
+  return waits;
 }
 int world::my_pe() const { return state_of(state_).context().my_pe(); }
 int world::n_pes() const { return state_of(state_).context().n_pes(); }

@@ -228,6 +228,18 @@ std::string control_plane_state::describe_collectives() const {
   return fmt::format(R"("collectives":[{}])", text);
 }
 
+std::string control_plane_state::describe_overdue(std::chrono::milliseconds limit) const {
+  const std::lock_guard lock(mutex);
+  for (const auto& [id, pending] : groups) {
+    const std::optional<pending_collectives::own_wait> wait = pending.wait_of(me);
+    if (!wait || clock::now() - wait->since < limit) continue;
+    return fmt::format("{} waits since {:.1f} s for PE {}", name_of(wait->call),
+                       std::chrono::duration<double>(clock::now() - wait->since).count(),
+                       fmt::join(pending.missing(wait->sequence), ", "));
+  }
+  return {};
+}
+
 void control_plane_state::fail_mismatch(const pending_collectives::mismatch& other, collective call) {
   const auto explain = [&](int leaver, int stayer, collective doing) {
     return error(

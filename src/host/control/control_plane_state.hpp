@@ -83,6 +83,8 @@ struct control_plane_state : std::enable_shared_from_this<control_plane_state> {
 
   /// The collectives that this PE waits in, as a field of a JSON object.
   [[nodiscard]] std::string describe_collectives() const;
+  /// A sentence on one that has lasted so long, or longer; empty if there is none.
+  [[nodiscard]] std::string describe_overdue(std::chrono::milliseconds limit) const;
 
   // ---- other hosts (heartbeat.cpp)
 

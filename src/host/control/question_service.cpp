@@ -14,10 +14,10 @@ namespace pgas::detail {
 
 namespace {
 
-/// Kernels look for a question every millisecond or so.
-constexpr auto time_to_answer = std::chrono::milliseconds(15);
 /// A PE that is stopped never answers.
 constexpr auto patience = std::chrono::milliseconds(700);
+/// Waits with shorter limits end soon enough to need no warning.
+constexpr auto shortest_limit_to_warn = std::chrono::seconds(10);
 constexpr int backlog = 64;
 constexpr std::size_t most_clients = 16;
 
@@ -55,6 +55,7 @@ void question_service::attempt(Step&& step) noexcept {
 }
 
 void question_service::start() {
+  next_look_ = clock::now() + plane_.wait_timeout / 4;
   if (listener_) plane_.loop->watch(listener_->fd(), POLLIN, [this](short) { attempt([this] { accept(); }); });
 }
 
@@ -105,11 +106,16 @@ void question_service::ask_here(asker who) {
 
 std::optional<clock::time_point> question_service::next_wake() const {
   std::optional<clock::time_point> next = due_;
+  if (plane_.wait_timeout >= shortest_limit_to_warn) next = next ? std::min(*next, next_look_) : next_look_;
   for (const client& one : clients_) next = next ? std::min(*next, one.until) : one.until;
   return next;
 }
 
 void question_service::check() noexcept {
+  if (plane_.wait_timeout >= shortest_limit_to_warn && clock::now() >= next_look_) {
+    next_look_ = clock::now() + plane_.wait_timeout / 4;
+    attempt([this] { ask_here({nobody, 0}); });
+  }
   if (due_ && clock::now() >= *due_) attempt([this] { answer_here(); });
   std::erase_if(clients_, [](const client& one) { return one.answers == 0 || clock::now() >= one.until; });
 }
@@ -120,6 +126,10 @@ void question_service::answer_here() {
   if (fields.size() > max_contribution - 256) fields = R"("too_long":true)";
   const std::string text = fmt::format(R"({{"pe":{},{},{}}})", plane_.me, fields, plane_.describe_collectives());
   for (const asker& who : std::exchange(askers_, {})) {
+    if (who.pe == nobody) {
+      warn_of_long_waits();
+      continue;
+    }
     if (who.pe == plane_.me) {
       on_answer(who.number, std::as_bytes(std::span(text)));
       continue;
@@ -131,6 +141,14 @@ void question_service::answer_here() {
     static_cast<void>(plane_.connections[static_cast<std::size_t>(who.pe)]->send(bytes_of(header),
                                                                                  std::as_bytes(std::span(text)), {}));
   }
+}
+
+void question_service::warn_of_long_waits() {
+  const auto half = plane_.wait_timeout / 2;
+  std::string text = plane_.describe_overdue(half);  // it knows the PEs that are missing
+  if (text.empty() && plane_.waits) text = plane_.waits->overdue(half);
+  if (!std::exchange(warned_, !text.empty()) && warned_)
+    plane_.log.warn("{}. Half of PGAS_WAIT_TIMEOUT is over; pgas-why {} says who waits for whom", text, ::getpid());
 }
 
 void question_service::on_answer(std::uint64_t number, std::span<const std::byte> text) noexcept {

@@ -22,10 +22,15 @@ struct control_plane_state;
 /// What names of these sockets begin with. The job, 16 digits, and the number of the PE follow, with - between.
 inline constexpr std::string_view question_socket_prefix = "pgas-why-";
 
+/// Between question and answer: kernels look for a question every millisecond or so.
+inline constexpr std::chrono::milliseconds time_to_answer{15};
+
 /// Where a PE keeps what it knows of its own waits.
 struct wait_source {
   std::function<void()> ask;            ///< from now on, waits leave answers
   std::function<std::string()> answer;  ///< what they were, as the fields of a JSON object; no question is open then
+  /// A sentence on a wait in the last answer that had lasted so long, or longer; empty if there is none.
+  std::function<std::string(std::chrono::milliseconds)> overdue;
 };
 
 /// *Callers* the reader of the control plane; the constructor and set_source(): the thread that joins.
@@ -49,7 +54,7 @@ class question_service {
 
  private:
   struct asker {  ///< of this PE's answer
-    int pe;       ///< this one: all clients
+    int pe;       ///< this one: all clients; nobody: to see whether a wait lasts long
     std::uint64_t number;
   };
   struct client {
@@ -60,7 +65,9 @@ class question_service {
   };
 
   void accept();
+  static constexpr int nobody = -1;
   void ask_here(asker who);
+  void warn_of_long_waits();
   void answer_here();
   void send(client& to, std::string_view text) noexcept;
   /// Does `step`. An exception is logged.
@@ -74,7 +81,9 @@ class question_service {
   std::vector<asker> askers_;
   std::optional<clock::time_point> due_;  ///< for this PE's answer
   std::uint64_t questions_ = 0;
-  bool refused_ = false;  ///< somebody; said once
+  bool refused_ = false;         ///< somebody; said once
+  bool warned_ = false;          ///< of the wait that still lasts
+  clock::time_point next_look_;  ///< for long waits
 };
 
 }  // namespace pgas::detail

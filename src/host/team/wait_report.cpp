@@ -2,12 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
-#include <vector>
+#include <utility>
 
 #include "host/error/device_failure.hpp"
 
 namespace pgas::detail {
+
+const char* what_of(const failure_record& wait) {
+  return wait.what == operation::none ? "collective" : name_of(wait.what);
+}
 
 namespace {
 
@@ -31,8 +36,8 @@ int sender_of(const team_view& team, const failure_record& wait) {
 std::string text_of(const failure_record& wait) {
   return fmt::format(R"({{"what":"{}","block":{},"thread":{},"pe":{},"offset":{},"bytes":{},)"
                      R"("compare":"{}","expected":{},"seen":{},"ms":{}}})",
-                     wait.what == operation::none ? "collective" : name_of(wait.what), wait.block, wait.thread, wait.pe,
-                     wait.heap_offset, wait.bytes, symbol_of(wait.compare), wait.expected, wait.seen, wait.limit_ms);
+                     what_of(wait), wait.block, wait.thread, wait.pe, wait.heap_offset, wait.bytes,
+                     symbol_of(wait.compare), wait.expected, wait.seen, wait.limit_ms);
 }
 
 std::string text_of(const call_list::call& call) {
@@ -54,24 +59,56 @@ std::string joined(const List& list) {
 
 void wait_report::ask() {
   const std::lock_guard lock(mutex_);
-  if (control_ == nullptr) return;
+  if (control_ == nullptr || ++open_ > 1) return;
   if (++questions_ == 0) ++questions_;  // 0 is no question
   short_calls_ = calls_->short_calls();
   std::atomic_ref(control_->question).store(questions_, std::memory_order_release);
 }
 
+pe_waits wait_report::collect() {
+  const std::lock_guard lock(mutex_);
+  pe_waits found;
+  if (control_ == nullptr) return found;
+  if (--open_ == 0) std::atomic_ref(control_->question).store(0, std::memory_order_release);
+  for (failure_record& one : control_->answers) {
+    if (load(one.complete) != questions_) continue;
+    found.kernels.push_back(one);
+    if (one.what == operation::none) found.kernels.back().pe = sender_of(world_, one);
+  }
+  found.more = load(control_->unanswered) == questions_;
+  found.calls = calls_->now();
+  found.short_calls = calls_->short_calls() - short_calls_;
+  found.idle = calls_->idle();
+  return found;
+}
+
 std::string wait_report::answer() {
+  pe_waits found = collect();
   const std::lock_guard lock(mutex_);
   if (control_ == nullptr) return R"("leaving":true)";
-  std::atomic_ref(control_->question).store(0, std::memory_order_release);
-  std::vector<failure_record> waits;
-  for (failure_record& one : control_->answers)
-    if (load(one.complete) == questions_) waits.push_back(one);
-  for (failure_record& one : waits)
-    if (one.what == operation::none) one.pe = sender_of(world_, one);
-  return fmt::format(R"("waits":[{}],"more":{},"calls":[{}],"short_calls":{},"idle_ms":{})", joined(waits),
-                     load(control_->unanswered) == questions_, joined(calls_->now()),
-                     calls_->short_calls() - short_calls_, calls_->idle().count());
+  last_ = std::move(found);
+  return fmt::format(R"("waits":[{}],"more":{},"calls":[{}],"short_calls":{},"idle_ms":{})", joined(last_.kernels),
+                     last_.more, joined(last_.calls), last_.short_calls, last_.idle.count());
+}
+
+std::string wait_report::overdue(std::chrono::milliseconds limit) const {
+  const std::lock_guard lock(mutex_);
+  const auto longest = std::ranges::max_element(last_.kernels, {}, &failure_record::limit_ms);
+  if (longest != last_.kernels.end() && std::chrono::milliseconds(longest->limit_ms) >= limit)
+    return fmt::format(
+        "{} by block {} thread {} of a kernel waits since {:.1f} s{}: the word at heap offset {:#x} has to become {} "
+        "{} "
+        "and is {}",
+        what_of(*longest), longest->block, longest->thread, longest->limit_ms / 1000.0,
+        longest->pe >= 0 ? fmt::format(" for PE {}", longest->pe) : "", longest->heap_offset,
+        symbol_of(longest->compare), longest->expected, longest->seen);
+  const auto call = std::ranges::max_element(last_.calls, {}, &call_list::call::lasted);
+  if (call == last_.calls.end() || call->lasted < limit) return {};
+  return fmt::format(
+      "{} waits since {:.1f} s{}", call->name, static_cast<double>(call->lasted.count()) / 1000.0,
+      call->word ? fmt::format(": the word at heap offset {:#x} has to become {} {} and is {}", call->word->offset,
+                               symbol_of(call->word->compare), call->word->expected, call->word->seen)
+                 : "");
 }
 
 void wait_report::end() {

@@ -2,9 +2,11 @@
 /// What this PE waits for, as its kernels and its calls say when they are asked: the source of pgas-why.
 #pragma once
 
-#include <memory>
+#include <chrono>
+#include <cstdint>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include "host/team/call_list.hpp"
 #include "pgas/detail/failure_record.hpp"
@@ -12,7 +14,19 @@
 
 namespace pgas::detail {
 
-/// *Callers* ask(), answer(): one thread; end(): another one.
+/// What is known of the waits of a PE at some time.
+struct pe_waits {
+  std::vector<failure_record> kernels;
+  bool more = false;  ///< there was no room for all
+  std::vector<call_list::call> calls;
+  std::uint64_t short_calls = 0;  ///< since the question
+  std::chrono::milliseconds idle{};
+};
+
+/// The operation that a record is of.
+[[nodiscard]] const char* what_of(const failure_record& wait);
+
+/// *Callers* any thread. Each ask() is followed by one collect() or answer() of the same thread.
 class wait_report {
  public:
   /// @param control of this PE, by its host address @param calls both live until end() returns @param world the team of
@@ -22,20 +36,27 @@ class wait_report {
 
   /// Waits of kernels leave answers from now on.
   void ask();
-  /// Their answers, the calls of host threads, and how long this PE has made none, as fields of a JSON object:
+  /// What they were, and host calls; nothing once this has ended. Without another question none answers any more.
+  [[nodiscard]] pe_waits collect();
+  /// The same: their answers, the calls of host threads, and how long this PE has made none, as fields of a JSON
+  /// object:
   /// `"waits":[{"what","block","thread","pe","offset","bytes","compare","expected","seen","ms"}], "more":bool,
   /// "calls":[{"name","ms","word":{"offset","compare","expected","seen","pe"}}], "short_calls" (since the question),
-  /// "idle_ms" (since a call in the list ended)`. No wait answers any more.
+  /// "idle_ms" (since a call in the list ended)`.
   [[nodiscard]] std::string answer();
+  /// A sentence on the longest wait in the last answer() that had lasted for `limit` or longer; empty if there is none.
+  [[nodiscard]] std::string overdue(std::chrono::milliseconds limit) const;
   /// Nothing is read any more: neither waits nor calls are there.
   void end();
 
  private:
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   control_block* control_;  ///< null: ended
   const call_list* calls_;
   const team_view world_;
   std::uint32_t questions_ = 0;
+  int open_ = 0;                   ///< questions without an answer: they share a number
+  pe_waits last_{};                ///< that answer() has told
   std::uint64_t short_calls_ = 0;  ///< when the question was asked
 };
 

@@ -188,7 +188,8 @@ void world_state::build_heap() {
   control->my_slot = context_.my_slot_;
   wait_report_ = std::make_shared<wait_report>(*control, calls_, context_.world());
   control_plane_->set_wait_source(
-      {[report = wait_report_] { report->ask(); }, [report = wait_report_] { return report->answer(); }});
+      {[report = wait_report_] { report->ask(); }, [report = wait_report_] { return report->answer(); },
+       [report = wait_report_](std::chrono::milliseconds limit) { return report->overdue(limit); }});
   context_.control_ = static_cast<control_block*>(mapped_.on_device());
   set_team(context_, context_.world());
 }
@@ -380,6 +381,14 @@ std::optional<error> world_state::recorded_failure() const {
     }
   }
   return with_stopped_pe(describe(*record, context_.my_pe(), settings_));
+}
+
+pe_waits world_state::waits() const {
+  check_process();
+  if (left_) throw error(code::not_joined, "the world has been left: nothing in it waits any more");
+  wait_report_->ask();
+  std::this_thread::sleep_for(time_to_answer);
+  return wait_report_->collect();
 }
 
 pgas::stream& world_state::default_stream(world& owner) {

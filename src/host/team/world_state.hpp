@@ -145,6 +145,9 @@ class world_state : public std::enable_shared_from_this<world_state> {
   /// Which calls the threads of this PE are in.
   [[nodiscard]] call_list& calls() noexcept { return calls_; }
 
+  /// What this PE waits for; takes as long as kernels need to answer.
+  [[nodiscard]] pe_waits waits() const;
+
   /// A host-side collective on the heap at a time: allocation is deterministic only in one order.
   std::mutex& collective_mutex() noexcept { return collective_; }
 

@@ -176,6 +176,32 @@ TEST_F(WaitReport, counts_short_calls_while_a_question_is_open) {
   EXPECT_EQ(told().at("short_calls"), 2);
 }
 
+TEST_F(WaitReport, two_who_ask_at_once_both_get_the_answers) {
+  report_.ask();
+  answer(wait_for(2));
+  report_.ask();
+  EXPECT_EQ(report_.collect().kernels.size(), 1u);
+  EXPECT_NE(control_.question, 0u);
+  EXPECT_EQ(report_.collect().kernels.size(), 1u);
+  EXPECT_EQ(control_.question, 0u);
+}
+
+TEST_F(WaitReport, names_the_longest_wait_that_is_overdue) {
+  using std::chrono::milliseconds;
+  report_.ask();
+  answer(wait_for(2));
+  static_cast<void>(report_.answer());
+  EXPECT_EQ(report_.overdue(milliseconds(1501)), "");
+  EXPECT_EQ(report_.overdue(milliseconds(1500)),
+            "barrier by block 0 thread 0 of a kernel waits since 1.5 s for PE 2: the word at heap offset 0x480 has to "
+            "become >= 7 and is 6");
+  ASSERT_TRUE(calls_.enter("barrier_all"));
+  report_.ask();
+  static_cast<void>(report_.answer());
+  EXPECT_EQ(report_.overdue(milliseconds(0)).find("barrier_all waits since 0"), 0u);
+  calls_.leave();
+}
+
 TEST_F(WaitReport, says_that_a_pe_leaves_once_it_has_ended) {
   report_.end();
   report_.ask();
