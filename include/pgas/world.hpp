@@ -36,16 +36,16 @@ struct pe_info {
 
 /// Something that this PE waits for, as world::waits() finds it.
 struct wait_info {
-  std::string what;               ///< the device operation, or the host call
-  bool in_kernel = false;         ///< a thread of a kernel waits, else one of the host
-  std::uint32_t block = 0;        ///< of that kernel
-  std::uint32_t thread = 0;       ///< of that block
-  int pe = -1;                    ///< waited for; -1 where the wait does not know
-  std::uint64_t heap_offset = 0;  ///< of the word that has to change, as context::offset() gives it
-  std::string compare;            ///< how it is compared, ">="; empty for calls that wait for no word
-  std::uint64_t expected = 0;     ///< what it is compared with
-  std::uint64_t seen = 0;         ///< what it was
-  std::chrono::milliseconds lasted{};
+  std::string what;                    ///< the device operation, or the host call
+  bool in_kernel = false;              ///< a thread of a kernel waits, else one of the host
+  std::uint32_t block = 0;             ///< of that kernel
+  std::uint32_t thread = 0;            ///< of that block
+  int pe = -1;                         ///< waited for; -1 where the wait does not know
+  std::uint64_t heap_offset = 0;       ///< of the word that has to change, as context::offset() gives it
+  std::string compare;                 ///< how it is compared, ">="; empty for calls that wait for no word
+  std::uint64_t expected = 0;          ///< what it is compared with
+  std::uint64_t seen = 0;              ///< what it was
+  std::chrono::milliseconds lasted{};  ///< since a wait of a kernel was first looked at, or since the call began
 };
 
 /// How many threads of a PE may call the library; the names are those of OpenSHMEM.
