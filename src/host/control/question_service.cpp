@@ -31,18 +31,13 @@ std::string plain(std::string name) {
 }  // namespace
 
 question_service::question_service(control_plane_state& plane, const std::string& directory, std::uint64_t job)
-    : plane_(plane) {
+    : plane_(plane), directory_(directory), job_(job) {
   try {
-    listener_.emplace(unix_address(directory, fmt::format("{}{:016x}-{}", question_socket_prefix, job, plane.me)),
-                      backlog);
+    listener_.emplace(unix_address(directory_, name_of(plane.me)), backlog);
     close_after_fork(listener_->fd());  // it would take connections in a child that outlives this process
   } catch (const error& why) {
     plane_.log.info("pgas-why can't ask PE {}: {}", plane.me, why.what());
   }
-}
-
-question_service::~question_service() {
-  if (listener_) keep_after_fork(listener_->fd());
 }
 
 template <class Step>
@@ -52,6 +47,19 @@ void question_service::attempt(Step&& step) noexcept {
   } catch (const std::exception& why) {  // no reason to end the world
     plane_.log.warn("PE {} could not answer what it waits for: {}", plane_.me, why.what());
   }
+}
+
+std::string question_service::name_of(int pe) const {
+  return fmt::format("{}{:016x}-{}", question_socket_prefix, job_, pe);
+}
+
+void question_service::on_end(int pe) noexcept {
+  if (directory_.empty() || !plane_.on_this_host(pe)) return;
+  attempt([&] { ::unlink(unix_address(directory_, name_of(pe)).path().c_str()); });
+}
+
+question_service::~question_service() {
+  if (listener_) keep_after_fork(listener_->fd());
 }
 
 void question_service::start() {

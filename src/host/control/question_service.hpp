@@ -48,6 +48,8 @@ class question_service {
   void on_question(int pe, std::uint64_t number) noexcept;
   /// A PE has answered question `number` of this PE.
   void on_answer(std::uint64_t number, std::span<const std::byte> text) noexcept;
+  /// PE `pe` has ended. If it was killed, its socket in a directory of this host is still there, and goes now.
+  void on_end(int pe) noexcept;
   /// When check() has something to do next.
   [[nodiscard]] std::optional<clock::time_point> next_wake() const;
   void check() noexcept;
@@ -75,7 +77,11 @@ class question_service {
   void attempt(Step&& step) noexcept;
   [[nodiscard]] std::string introduction() const;
 
+  [[nodiscard]] std::string name_of(int pe) const;
+
   control_plane_state& plane_;
+  const std::string directory_;
+  const std::uint64_t job_;
   std::optional<unix_listener> listener_;
   std::vector<client> clients_;
   std::vector<asker> askers_;

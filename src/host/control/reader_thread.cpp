@@ -148,6 +148,7 @@ void control_plane_state::on_disconnect(int pe) {
     expected = departed[static_cast<std::size_t>(pe)];
   }
   changed.notify_all();
+  questions->on_end(pe);
   if (!expected)
     set_failure(error(code::peer_lost, describe(pe) + " ended without leaving the world", pe), origin::here);
 }
