@@ -14,6 +14,7 @@
 #include "host/topology/probe_handle_kinds.hpp"
 #include "pgas/error.hpp"
 #include "tools/pgas-doctor/local_checks.hpp"
+#include "tools/pgas-doctor/mapped_segment.hpp"
 
 namespace pgas::doctor {
 
@@ -154,31 +155,21 @@ row row_of_segments(const config& settings) {
   std::string refused;
   for (const handle_kind kind : device->handle_kinds()) {
     if (device->places(kind)) continue;  // legacy handles: another process opens them, in a world
-    std::optional<detail::segment_id> made;
-    std::optional<detail::segment_id> opened;
-    void* at = nullptr;
-    bool mapped = false;
     try {
-      made = device->create(bytes, kind);
-      opened = device->import_segment(device->export_segment(*made), bytes);
-      at = device->reserve(bytes, nullptr);
-      device->map(at, bytes, *opened);
-      mapped = true;
-      device->fill(at, 0, bytes, nullptr);
+      const mapped_segment made(*device, device->create(bytes, kind), kind, bytes);
+      const mapped_segment opened(*device, device->import_segment(device->export_segment(made.id()), bytes), kind,
+                                  bytes);
+      device->fill(opened.words(), 0, bytes, nullptr);
       detail::operation_request add;
       add.what = detail::operation_request::kind::atomic;
       add.how = detail::atomic_update::add;
-      add.to = at;
+      add.to = opened.words();
       add.value[0] = 7;
       if (device->fetch(add) != 0) throw error(code::device_failed, "cleared memory was not zero");
       works += fmt::format("{}{}", works.empty() ? "" : ", ", detail::to_string(kind));
     } catch (const error& why) {
       refused += fmt::format("{}{}: {}", refused.empty() ? "" : "; ", detail::to_string(kind), why.what());
     }
-    if (mapped) device->unmap(at, bytes);
-    if (at != nullptr) device->release(at, bytes);
-    if (opened) device->destroy(*opened);
-    if (made) device->destroy(*made);
   }
   const std::string found =
       fmt::format("{}{}{}", works.empty() ? "" : works + ": made, exported, imported, mapped, stored to, updated",

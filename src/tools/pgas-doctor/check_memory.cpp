@@ -8,59 +8,18 @@
 #include "host/topology/probe_handle_kinds.hpp"
 #include "pgas/error.hpp"
 #include "tools/pgas-doctor/local_checks.hpp"
+#include "tools/pgas-doctor/mapped_segment.hpp"
 
 namespace pgas::doctor {
 
 namespace {
 
-/// A segment that was made or imported, until the end of a scope.
-class held_segment {
- public:
-  held_segment(detail::device& on, detail::segment_id id) : device_(on), id_(id) {}
-  ~held_segment() { device_.destroy(id_); }
-  held_segment(const held_segment&) = delete;
-  held_segment& operator=(const held_segment&) = delete;
-  [[nodiscard]] detail::segment_id get() const noexcept { return id_; }
-
- private:
-  detail::device& device_;
-  detail::segment_id id_;
-};
-
-/// A segment at an address, until the end of a scope.
-class held_mapping {
- public:
-  held_mapping(detail::device& on, detail::segment_id id, std::size_t bytes)
-      : device_(on), bytes_(bytes), at_(on.reserve(bytes, nullptr)) {
-    try {
-      device_.map(at_, bytes_, id);
-    } catch (...) {
-      device_.release(at_, bytes_);
-      throw;
-    }
-  }
-  ~held_mapping() {
-    device_.unmap(at_, bytes_);
-    device_.release(at_, bytes_);
-  }
-  held_mapping(const held_mapping&) = delete;
-  held_mapping& operator=(const held_mapping&) = delete;
-  [[nodiscard]] std::uint64_t* words() const noexcept { return static_cast<std::uint64_t*>(at_); }
-
- private:
-  detail::device& device_;
-  std::size_t bytes_;
-  void* at_;
-};
-
 /// Two views of one segment. *Errors* those of the device; device_failed where they show different data.
 void share_with_itself(detail::device& on, handle_kind kind) {
   const std::size_t bytes = on.granularity();
-  const held_segment made(on, on.create(bytes, kind));
-  const detail::exported_handle handle = on.export_segment(made.get());
-  const held_segment imported(on, on.import_segment(handle, bytes));
-  const held_mapping here(on, made.get(), bytes);
-  const held_mapping there(on, imported.get(), bytes);
+  const mapped_segment here(on, on.create(bytes, kind), kind, bytes);
+  const detail::exported_handle handle = on.export_segment(here.id());
+  const mapped_segment there(on, on.import_segment(handle, bytes), kind, bytes);
   constexpr std::uint64_t pattern = 0x0123456789abcdef;
   const std::size_t last = bytes / sizeof pattern - 1;
   there.words()[last] = pattern;

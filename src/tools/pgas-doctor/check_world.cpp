@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "host/control/exchange_results.hpp"
 #include "host/team/world_state.hpp"
 #include "host/topology/probe_handle_kinds.hpp"
 #include "pgas/pgas.hpp"
+#include "tools/pgas-doctor/mapped_segment.hpp"
 #include "tools/pgas-doctor/world_checks.hpp"
 
 namespace pgas::doctor {
@@ -50,43 +52,6 @@ std::string problem_of(Step&& step) {
   return {};
 }
 
-/// A segment of another PE, mapped until the end of a scope.
-class foreign_segment {
- public:
-  foreign_segment(detail::device& on, const detail::exported_handle& handle, std::size_t bytes)
-      : device_(on), bytes_(bytes), id_(on.import_segment(handle, bytes)) {
-    if (on.places(handle.kind)) {
-      at_ = on.address_of(id_);
-      return;
-    }
-    try {
-      at_ = own_ = on.reserve(bytes, nullptr);
-      on.map(own_, bytes, id_);
-    } catch (...) {
-      if (own_ != nullptr) on.release(own_, bytes);
-      on.destroy(id_);
-      throw;
-    }
-  }
-  ~foreign_segment() {
-    if (own_ != nullptr) {
-      device_.unmap(own_, bytes_);
-      device_.release(own_, bytes_);
-    }
-    device_.destroy(id_);
-  }
-  foreign_segment(const foreign_segment&) = delete;
-  foreign_segment& operator=(const foreign_segment&) = delete;
-  [[nodiscard]] std::uint64_t* at() const noexcept { return static_cast<std::uint64_t*>(at_); }
-
- private:
-  detail::device& device_;
-  std::size_t bytes_;
-  detail::segment_id id_;
-  void* own_ = nullptr;
-  void* at_ = nullptr;
-};
-
 void add_one(detail::device& on, std::uint64_t* word) {
   detail::operation_request add;
   add.what = detail::operation_request::kind::atomic;
@@ -103,23 +68,14 @@ std::string share_by(world& joined, handle_kind kind) {
   const detail::control_group& everyone = state.control_plane();
   const std::size_t bytes = on.granularity();
   const int me = everyone.my_pe();
-  std::optional<detail::segment_id> own;
-  void* own_at = nullptr;
-  std::uint64_t* words_here = nullptr;
+  std::optional<mapped_segment> own;
   detail::step_result mine;
   mine.call = {detail::collective_step::kind::probe, 0, bytes, 0, 0};
   std::string problem = problem_of([&] {
-    own = on.create(bytes, kind);
-    if (on.places(kind)) {
-      words_here = static_cast<std::uint64_t*>(on.address_of(*own));
-    } else {
-      own_at = on.reserve(bytes, nullptr);
-      on.map(own_at, bytes, *own);
-      words_here = static_cast<std::uint64_t*>(own_at);
-    }
-    on.fill(words_here, 0, bytes, nullptr);
+    own.emplace(on, on.create(bytes, kind), kind, bytes);
+    on.fill(own->words(), 0, bytes, nullptr);
     on.synchronize(nullptr);
-    mine.handle = on.export_segment(*own);
+    mine.handle = on.export_segment(own->id());
   });
   if (!problem.empty()) mine.failure = error(code::handle_exchange, problem, me);
   std::vector<detail::step_result> all = detail::exchange(everyone, mine);
@@ -131,18 +87,18 @@ std::string share_by(world& joined, handle_kind kind) {
     ++sharers;
     problem = problem_of([&] {
       if (theirs.fds_lost) throw error(code::system, "a descriptor got lost: raise the limit (ulimit -n)");
-      const foreign_segment foreign(on, theirs.handle, bytes);
+      const mapped_segment foreign(on, on.import_segment(theirs.handle, bytes), theirs.handle.kind, bytes);
       const std::uint64_t value = pattern(me, pe, 0);
-      on.copy(foreign.at() + 1 + me, &value, sizeof value, nullptr);
+      on.copy(foreign.words() + 1 + me, &value, sizeof value, nullptr);
       on.synchronize(nullptr);
-      add_one(on, foreign.at());
+      add_one(on, foreign.words());
     });
     if (!problem.empty()) problem = fmt::format("memory of PE {}: {}", pe, problem);
   }
   everyone.barrier();
-  if (problem.empty() && words_here != nullptr) {
+  if (problem.empty() && own) {
     std::vector<std::uint64_t> seen(1 + static_cast<std::size_t>(everyone.n_pes()));
-    on.copy(seen.data(), words_here, seen.size() * sizeof seen[0], nullptr);
+    on.copy(seen.data(), own->words(), seen.size() * sizeof seen[0], nullptr);
     on.synchronize(nullptr);
     if (seen[0] != static_cast<std::uint64_t>(sharers)) problem = "atomic updates of other PEs got lost";
     for (int pe = 0; pe < everyone.n_pes(); ++pe)
@@ -151,11 +107,7 @@ std::string share_by(world& joined, handle_kind kind) {
         problem = fmt::format("what PE {} stored is not there", pe);
   }
   everyone.barrier();
-  if (own_at != nullptr) {
-    on.unmap(own_at, bytes);
-    on.release(own_at, bytes);
-  }
-  if (own) on.destroy(*own);
+  own.reset();
   return gather_problems(joined, problem);
 }
 
