@@ -38,8 +38,8 @@ class control_plane final : public control_group {
   /// Until this is called, no collective waits for longer than PGAS_JOIN_TIMEOUT, whatever PGAS_WAIT_TIMEOUT is; the
   /// error is bootstrap_timeout, naming the missing PEs.
   void joined() noexcept;
-  /// What this PE says from now on when somebody asks what it waits for. *Callers* of the functions: the control
-  /// plane's thread, until this object ends.
+  /// Sets what this PE answers when somebody asks what it waits for. The control plane's thread calls the functions,
+  /// until this object ends.
   void set_wait_source(wait_source source);
   /// Collective, the last call: after it, the departure of the others is no failure.
   void leave();

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
+#include <utility>
 
 #include "common/unforked_fd.hpp"
 #include "host/control/control_plane_state.hpp"
@@ -130,9 +130,10 @@ void question_service::check() noexcept {
 
 void question_service::answer_here() {
   due_.reset();
-  std::string fields = plane_.waits ? plane_.waits->answer() : R"("joining":true)";
-  if (fields.size() > max_contribution - 256) fields = R"("too_long":true)";
-  const std::string text = fmt::format(R"({{"pe":{},{},{}}})", plane_.me, fields, plane_.describe_collectives());
+  const std::string fields = plane_.waits ? plane_.waits->answer() : R"("joining":true)";
+  std::string text = fmt::format(R"({{"pe":{},{},{}}})", plane_.me, fields, plane_.describe_collectives());
+  if (text.size() > max_contribution)  // more than a peer takes
+    text = fmt::format(R"({{"pe":{},"too_long":true}})", plane_.me);
   for (const asker& who : std::exchange(askers_, {})) {
     if (who.pe == nobody) {
       warn_of_long_waits();

@@ -33,7 +33,7 @@ struct wait_source {
   std::function<std::string(std::chrono::milliseconds)> overdue;
 };
 
-/// *Callers* the reader of the control plane; the constructor and set_source(): the thread that joins.
+/// *Callers* the reader of the control plane; the constructor: the thread that joins.
 class question_service {
  public:
   /// Listens. Without a socket, where there can be none, it answers other PEs only; that is logged.
@@ -66,8 +66,9 @@ class question_service {
     int answers;  ///< still to come
   };
 
-  void accept();
   static constexpr int nobody = -1;
+
+  void accept();
   void ask_here(asker who);
   void warn_of_long_waits();
   void answer_here();
@@ -76,7 +77,7 @@ class question_service {
   template <class Step>
   void attempt(Step&& step) noexcept;
   [[nodiscard]] std::string introduction() const;
-
+  /// Of the socket of a PE.
   [[nodiscard]] std::string name_of(int pe) const;
 
   control_plane_state& plane_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <optional>
 #include <utility>
 
 #include "host/error/device_failure.hpp"
@@ -46,6 +47,11 @@ std::string text_of(const call_list::call& call) {
     word = fmt::format(R"(,"word":{{"offset":{},"compare":"{}","expected":{},"seen":{},"pe":{}}})", call.word->offset,
                        symbol_of(call.word->compare), call.word->expected, call.word->seen, call.word->pe);
   return fmt::format(R"({{"name":"{}","ms":{}{}}})", call.name, call.lasted.count(), word);
+}
+
+std::string text_of_word(std::uint64_t offset, std::int32_t compare, std::uint64_t expected, std::uint64_t seen) {
+  return fmt::format(": the word at heap offset {:#x} has to become {} {} and is {}", offset, symbol_of(compare),
+                     expected, seen);
 }
 
 template <class List>
@@ -95,20 +101,15 @@ std::string wait_report::overdue(std::chrono::milliseconds limit) const {
   const std::lock_guard lock(mutex_);
   const auto longest = std::ranges::max_element(last_.kernels, {}, &failure_record::limit_ms);
   if (longest != last_.kernels.end() && std::chrono::milliseconds(longest->limit_ms) >= limit)
-    return fmt::format(
-        "{} by block {} thread {} of a kernel waits since {:.1f} s{}: the word at heap offset {:#x} has to become {} "
-        "{} "
-        "and is {}",
-        what_of(*longest), longest->block, longest->thread, longest->limit_ms / 1000.0,
-        longest->pe >= 0 ? fmt::format(" for PE {}", longest->pe) : "", longest->heap_offset,
-        symbol_of(longest->compare), longest->expected, longest->seen);
+    return fmt::format("{} by block {} thread {} of a kernel waits since {:.1f} s{}{}", what_of(*longest),
+                       longest->block, longest->thread, longest->limit_ms / 1000.0,
+                       longest->pe >= 0 ? fmt::format(" for PE {}", longest->pe) : "",
+                       text_of_word(longest->heap_offset, longest->compare, longest->expected, longest->seen));
   const auto call = std::ranges::max_element(last_.calls, {}, &call_list::call::lasted);
   if (call == last_.calls.end() || call->lasted < limit) return {};
-  return fmt::format(
-      "{} waits since {:.1f} s{}", call->name, static_cast<double>(call->lasted.count()) / 1000.0,
-      call->word ? fmt::format(": the word at heap offset {:#x} has to become {} {} and is {}", call->word->offset,
-                               symbol_of(call->word->compare), call->word->expected, call->word->seen)
-                 : "");
+  const std::optional<call_list::awaited_word>& word = call->word;
+  return fmt::format("{} waits since {:.1f} s{}", call->name, static_cast<double>(call->lasted.count()) / 1000.0,
+                     word ? text_of_word(word->offset, word->compare, word->expected, word->seen) : "");
 }
 
 void wait_report::end() {

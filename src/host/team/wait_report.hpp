@@ -38,11 +38,7 @@ class wait_report {
   void ask();
   /// What they were, and host calls; nothing once this has ended. Without another question none answers any more.
   [[nodiscard]] pe_waits collect();
-  /// The same: their answers, the calls of host threads, and how long this PE has made none, as fields of a JSON
-  /// object:
-  /// `"waits":[{"what","block","thread","pe","offset","bytes","compare","expected","seen","ms"}], "more":bool,
-  /// "calls":[{"name","ms","word":{"offset","compare","expected","seen","pe"}}], "short_calls" (since the question),
-  /// "idle_ms" (since a call in the list ended)`.
+  /// The same as fields of a JSON object; docs/debugging.md has their names.
   [[nodiscard]] std::string answer();
   /// A sentence on the longest wait in the last answer() that had lasted for `limit` or longer; empty if there is none.
   [[nodiscard]] std::string overdue(std::chrono::milliseconds limit) const;
