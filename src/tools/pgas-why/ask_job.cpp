@@ -4,12 +4,10 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <set>
 #include <string_view>
 
 #include "common/net/unix_socket.hpp"

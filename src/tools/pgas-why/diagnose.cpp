@@ -78,16 +78,6 @@ const wait& telling_wait(const pe_state& of) {
   return found == of.waits.end() ? of.waits.front() : *found;
 }
 
-/// What a PE that does not wait does, as far as it is known.
-std::string activity_of(const pe_state& of) {
-  if (of.joining) return "still joins";
-  if (of.leaving) return "is leaving the world";
-  if (of.calls.empty() && of.short_calls != 0) return "makes one short call after the other, such as put or test";
-  if (of.calls.empty()) return fmt::format("is in no call of this world since {}", duration(of.idle_ms));
-  const call& longest = *std::ranges::max_element(of.calls, {}, &call::ms);
-  return fmt::format("is in {} since {}, and none of its kernels waits in pgas", longest.name, duration(longest.ms));
-}
-
 }  // namespace
 
 root find_root(const std::vector<pe_state>& pes) {

@@ -43,23 +43,6 @@ std::string call_around(const pe_state& of) {
   return strip(std::ranges::max_element(of.calls, {}, &call::ms)->name);
 }
 
-std::string state_of(const pe_state& of) {
-  switch (of.is) {
-    case pe_state::life::gone: return "gone";
-    case pe_state::life::stopped: return "stopped";
-    case pe_state::life::silent: return "does not answer";
-    case pe_state::life::answers: break;
-  }
-  if (of.joining) return "joins";
-  if (of.leaving) return "leaves the world";
-  if (!of.calls.empty()) {
-    const call& longest = *std::ranges::max_element(of.calls, {}, &call::ms);
-    return fmt::format("in {} since {}; none of its kernels waits in pgas", strip(longest.name), duration(longest.ms));
-  }
-  if (of.short_calls != 0) return "makes one short call after the other, such as put or test";
-  return fmt::format("in no call of this world since {}", duration(of.idle_ms));
-}
-
 }  // namespace
 
 std::string duration(long ms) {
@@ -67,6 +50,24 @@ std::string duration(long ms) {
   if (ms < 120'000) return fmt::format("{} s", ms / 1000);
   if (ms < 7'200'000) return fmt::format("{} min {} s", ms / 60'000, ms / 1000 % 60);
   return fmt::format("{} h {} min", ms / 3'600'000, ms / 60'000 % 60);
+}
+
+std::string activity_of(const pe_state& of) {
+  switch (of.is) {
+    case pe_state::life::gone: return "is gone";
+    case pe_state::life::stopped: return "is stopped";
+    case pe_state::life::silent: return "does not answer";
+    case pe_state::life::answers: break;
+  }
+  if (of.joining) return "still joins";
+  if (of.leaving) return "is leaving the world";
+  if (!of.calls.empty()) {
+    const call& longest = *std::ranges::max_element(of.calls, {}, &call::ms);
+    return fmt::format("is in {} since {}, and none of its kernels waits in pgas", strip(longest.name),
+                       duration(longest.ms));
+  }
+  if (of.short_calls != 0) return "makes one short call after the other, such as put or test";
+  return fmt::format("is in no call of this world since {}", duration(of.idle_ms));
 }
 
 std::string place_of(const pe_state& of, const wait& one) {
@@ -103,7 +104,7 @@ std::string report(const job& of, const std::vector<pe_state>& pes, const root& 
   for (const pe_state& one : pes) {
     const std::string head = fmt::format("PE {:>{}} ", one.pe, digits);
     if (one.waits.empty()) {
-      text += head + wrapped(state_of(one), head.size(), head.size()) + "\n";
+      text += head + wrapped(activity_of(one), head.size(), head.size()) + "\n";
       continue;
     }
     // Threads that wait in the same way share a line.

@@ -11,6 +11,8 @@ namespace pgas_why {
 
 /// "8.2 s", "2 min 5 s".
 [[nodiscard]] std::string duration(long ms);
+/// What a PE does that does not wait, as far as it is known: "is in no call of this world since 8.2 s".
+[[nodiscard]] std::string activity_of(const pe_state& of);
 /// Where a wait is: "barrier in a kernel", "allocate".
 [[nodiscard]] std::string place_of(const pe_state& of, const wait& one);
 /// A wait in words: where, for whom, which word.
