@@ -178,8 +178,8 @@ class warp {
   }
 
  private:
-  /// Lanes that don't exist are as those that have ended: nobody waits for them. A mask that only the kernel knows
-  /// costs each call a comparison with those of all lanes.
+  /// Lanes that don't exist count as ended, and nobody waits for them. With a mask that only the kernel knows each call
+  /// would compare it with that of all lanes.
   static constexpr std::uint32_t every_lane = 0xffffffff;
 
   std::uint32_t rank_;

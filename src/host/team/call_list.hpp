@@ -45,7 +45,7 @@ class call_list {
 
   /// *Callers* any thread.
   [[nodiscard]] std::vector<call> now() const;
-  /// How many short calls there were, but for those that two threads of one place made at the same time.
+  /// The number of short calls so far. Two that threads of one place make at the same time may count as one.
   [[nodiscard]] std::uint64_t short_calls() const noexcept;
   /// How long ago the last listed call ended, or the list began.
   [[nodiscard]] std::chrono::milliseconds idle() const noexcept;

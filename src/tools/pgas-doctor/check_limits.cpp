@@ -107,7 +107,7 @@ row check_address_space(const config& settings, int pes) {
 
 row check_open_files(int pes) {
   const rlimit limit = limit_of(RLIMIT_NOFILE);
-  // What joining takes, and what it asks for to have room for segments and UCX (allow_descriptors_for()).
+  // Joining takes `least`, and raises the limit to `usual` for segments and UCX (allow_descriptors_for()).
   const auto least = static_cast<rlim_t>(5 + 3 * pes);
   const auto usual = static_cast<rlim_t>(256 + 9 * pes);
   const std::string found = fmt::format("{} of {} that joining asks for", limit.rlim_max, usual);

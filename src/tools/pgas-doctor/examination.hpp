@@ -42,8 +42,8 @@ class journal {
   /// A row that this PE found by itself.
   void add(const row& found);
   void about(const subject& what);
-  /// The rows of the whole job, in the place of those that were added; only PE 0 prints them. The last message.
-  /// @param alone PE 0 does not know these rows: another PE prints those that fail
+  /// Ends the examination. `rows`, of the whole job, replace those that were added; PE 0 prints them. @param alone PE 0
+  /// could not be told: this PE prints those that fail
   void end(const std::vector<row>& rows, bool alone = false);
 
   /// What was added by this process.

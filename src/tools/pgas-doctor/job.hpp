@@ -1,5 +1,5 @@
 /// @file
-/// The PEs of a job: what each of them tells of itself, and what follows from all of it together.
+/// The PEs of a job: the facts that each one gathers about itself, and the rows that compare them.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -25,7 +25,7 @@ struct loaded_library {
   std::string failure;  ///< why there is none
 };
 [[nodiscard]] loaded_library find_library();
-/// Of this process: what it loads is what this doctor was built with.
+/// Whether the library that was found is the one that this doctor was built with.
 [[nodiscard]] row check_library(const loaded_library& found);
 
 /// This process, after its settings were read. @param gpus the UUIDs of those that it sees
