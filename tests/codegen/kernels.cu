@@ -205,7 +205,7 @@ __global__ void sync_thread(any_context ctx) { sync(ctx); }
 //  sass 1   MEMBAR\.ALL\.SYS
 //  sass 0   MEMBAR\.SC|ATOM
 //  general 400
-//  registers 48
+//  registers 56
 __global__ void barrier_block(any_context ctx) { barrier(ctx, this_block()); }
 
 // One thread has the copy unit move data through shared memory: nothing of it in registers, and no fence of the whole

@@ -106,6 +106,7 @@ int consume(pgas::world& world, const std::string& file, std::uint64_t rounds, b
     if (round % rounds_ahead == 0) {
       stream.synchronize();
       full.check();
+      if (round == rounds_ahead) std::ofstream(file + ".goes");
     }
   }
   stream.synchronize();

@@ -99,14 +99,15 @@ std::string wait_report::answer() {
 
 std::string wait_report::overdue(std::chrono::milliseconds limit) const {
   const std::lock_guard lock(mutex_);
-  const auto longest = std::ranges::max_element(last_.kernels, {}, &failure_record::limit_ms);
-  if (longest != last_.kernels.end() && std::chrono::milliseconds(longest->limit_ms) >= limit)
-    return fmt::format("{} by block {} thread {} of a kernel waits since {:.1f} s{}{}", what_of(*longest),
-                       longest->block, longest->thread, longest->limit_ms / 1000.0,
-                       longest->pe >= 0 ? fmt::format(" for PE {}", longest->pe) : "",
-                       text_of_word(longest->heap_offset, longest->compare, longest->expected, longest->seen));
   const auto call = std::ranges::max_element(last_.calls, {}, &call_list::call::lasted);
-  if (call == last_.calls.end() || call->lasted < limit) return {};
+  const bool overdue_call = call != last_.calls.end() && call->lasted >= limit;
+  const auto wait = std::ranges::max_element(last_.kernels, {}, &failure_record::limit_ms);
+  // The host waits for its kernel as long as that for a word, or a little longer. What the kernel waits for says more.
+  if (wait != last_.kernels.end() && std::chrono::milliseconds(wait->limit_ms) >= (overdue_call ? limit / 2 : limit))
+    return fmt::format("{} by block {} thread {} of a kernel waits since {:.1f} s{}{}", what_of(*wait), wait->block,
+                       wait->thread, wait->limit_ms / 1000.0, wait->pe >= 0 ? fmt::format(" for PE {}", wait->pe) : "",
+                       text_of_word(wait->heap_offset, wait->compare, wait->expected, wait->seen));
+  if (!overdue_call) return {};
   const std::optional<call_list::awaited_word>& word = call->word;
   return fmt::format("{} waits since {:.1f} s{}", call->name, static_cast<double>(call->lasted.count()) / 1000.0,
                      word ? text_of_word(word->offset, word->compare, word->expected, word->seen) : "");

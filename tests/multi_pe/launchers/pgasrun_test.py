@@ -251,7 +251,7 @@ class Pgasrun(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             late = f"until test -e {folder}/over; do sleep 0.05; done; {PROBE} 2; touch {folder}/late"
             pe_1 = f"{PROBE} 2; touch {folder}/over; until test -e {folder}/late; do sleep 0.05; done"
-            job = self.check(Job("-n", "2", "--timeout", "30", "sh", "-c",
+            job = self.check(Job("-n", "2", "--timeout", "100", "sh", "-c",
                                  f"if test $PGAS_RANK = 0; then ({late}) & else {pe_1}; fi"), 0)
         self.assertIn("PGAS-E0101: pgasrun did not let this process in", job.err)
 

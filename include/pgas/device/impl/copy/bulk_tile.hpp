@@ -157,15 +157,14 @@ PGAS_FN void add_rows(T* there, const T* tile, const tile_rows& rows) {
 template <class T>
 PGAS_COLD void proxied_add_rows(proxy_queue queue, op_info about, const T* tile, tile_rows rows) {
   PGAS_ROLLED
-  for (std::size_t i = 0; i < rows.count; ++i) {
+  for (; rows.count > 0; --rows.count) {
+    PGAS_ROLLED
     for (std::size_t k = 0; k < rows.length; ++k) {
-      const std::ptrdiff_t at = static_cast<std::ptrdiff_t>(i) * rows.dst_stride + static_cast<std::ptrdiff_t>(k);
-      op_info element = about;
-      element.offset += static_cast<std::uint64_t>(at) * sizeof(T);
-      proxied_update(queue, element, atomic_update::add, datatype_for<T>(),
-                     std::uint64_t{bits_as<word_of<T>>(tile[k])});
+      proxied_update(queue, about, atomic_update::add, datatype_for<T>(), std::uint64_t{bits_as<word_of<T>>(tile[k])});
+      about.offset += sizeof(T);
     }
     tile += rows.src_stride;
+    about.offset += static_cast<std::uint64_t>(rows.dst_stride - static_cast<std::ptrdiff_t>(rows.length)) * sizeof(T);
   }
 }
 

@@ -163,14 +163,25 @@ PGAS_COLD void notify_domains(const domain_notification* call) {
   }
 }
 
-/// Records a member missing at barrier number `due`: of this PE's own domain the member itself, of another one its
-/// first. (That one knows more, and records it.)
-PGAS_COLD void report_absent(domain_channel of, operation what, wait_state now, std::int32_t d, std::uint64_t due) {
+/// A thread's wait for a domain, in memory: nothing of it stays in registers while it is reported.
+struct domain_wait {
+  const participant* here;
+  operation what;
+  std::int32_t domain;
+  std::uint64_t due;  ///< the number of the barrier
+  wait_state now;
+};
+
+/// Records a missing member: of this PE's own domain the member itself, of another one its first. (That one knows more,
+/// and records it.)
+PGAS_COLD void report_absent(const domain_wait* wait) {
+  const domain_channel of = wait->here->channel();
+  const std::int32_t d = wait->domain;
   std::int32_t k = d == of.hierarchy.mine() ? of.hierarchy.count(d) - 1 : 0;
-  while (k > 0 && load_relaxed(of.at_first(of.arrived(d, k))) >= due) --k;
-  const std::uint64_t seen = k == 0 ? due - 1 : load_relaxed(of.at_first(of.arrived(d, k)));
-  report_proxy_wait(of.queue(), {what, of.hierarchy.world_pe(d, k), of.queue().offset(of.arrived(d, k))}, now, due,
-                    seen);
+  while (k > 0 && load_relaxed(of.at_first(of.arrived(d, k))) >= wait->due) --k;
+  const std::uint64_t seen = k == 0 ? wait->due - 1 : load_relaxed(of.at_first(of.arrived(d, k)));
+  report(wait->here->ctx, wait_record(wait->now, wait->what, of.hierarchy.world_pe(d, k),
+                                      of.queue().offset(of.arrived(d, k)), cmp::ge, wait->due, seen));
 }
 
 /// Whether domain `d` has arrived at barrier number `due`, as its first member knows.
@@ -180,6 +191,16 @@ PGAS_COLD void report_absent(domain_channel of, operation what, wait_state now, 
   std::int32_t k = of.hierarchy.count(d) - 1;
   while (k >= 0 && load_relaxed(of.at_first(of.arrived(d, k))) < due) --k;
   return k >= 0;
+}
+
+/// Waits until it has, or as long as poll_until() does.
+PGAS_COLD void await_domain(domain_wait* wait) {
+  const domain_channel of = wait->here->channel();
+  const std::int32_t d = wait->domain;
+  const std::uint64_t due = wait->due;
+  wait_state now = wait->now;
+  now.why = poll_until(of.table->control, now, [&] { return domain_arrived(of, d, due); });
+  wait->now = now;
 }
 
 /// How the second half of a barrier went.
@@ -205,16 +226,19 @@ template <PGAS_IS(group) G>
 [[nodiscard]] PGAS_COLD await_result await_domains(const participant* here, G g, operation what) {
   const domain_channel of = here->channel();
   if (!of.spans_domains()) return await_result::not_hierarchical;
-  const std::uint64_t due = load_relaxed(&of.words()->waited) + 1;
+  domain_wait wait{here, what, 0, load_relaxed(&of.words()->waited) + 1, {}};
   g.sync();
-  if (g.thread_rank() == 0) store_relaxed(&of.words()->waited, due);
-  for (auto d = static_cast<std::int32_t>(g.thread_rank()); d < of.hierarchy.domains();
-       d += static_cast<std::int32_t>(g.size())) {
-    const failure why = poll_until(
-        of.table->control, [&] { return domain_arrived(of, d, due); },
-        [&](wait_state now) { report_absent(of, what, now, d, due); });
-    if (why != failure::none) PGAS_UNLIKELY
-      return await_result::lost;
+  if (g.thread_rank() == 0) store_relaxed(&of.words()->waited, wait.due);
+  const std::int32_t domains = of.hierarchy.domains();
+  for (auto d = static_cast<std::int32_t>(g.thread_rank()); d < domains; d += static_cast<std::int32_t>(g.size())) {
+    wait.domain = d;
+    wait.now = {0, failure::none};
+    for (;;) {
+      await_domain(&wait);
+      if (wait.now.why == failure::none) break;
+      report_absent(&wait);
+      if (wait.now.why != failure::asked) return await_result::lost;
+    }
   }
   fence_acquire();
   return await_result::complete;

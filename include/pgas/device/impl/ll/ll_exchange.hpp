@@ -114,10 +114,10 @@ PGAS_COLD void report_lost_ll_packet(const context* copy, team_view team, operat
     const vec16* const packet = now.packet(i, end.unit);
     const std::uint32_t seen = epoch_seen(packet, now.units, epoch);
     if (seen == epoch) continue;
-    report(ctx, wait_record({0, end.why}, what, team.world_pe(i), ctx.offset(packet), cmp::eq, epoch, seen));
+    report(ctx, lost_wait(end.why, what, team.world_pe(i), ctx.offset(packet), cmp::eq, epoch, seen));
     return;
   }
-  report(ctx, wait_record({0, end.why}, what, -1, team.channel_offset(), cmp::eq, epoch, epoch));
+  report(ctx, lost_wait(end.why, what, -1, team.channel_offset(), cmp::eq, epoch, epoch));
 }
 
 /// Restarts the epochs at 1 with cleared packets. Collective, once in 2^32 exchanges.

@@ -147,6 +147,18 @@ template <std::uint32_t Packets, std::uint32_t Batch>
   return ready;
 }
 
+/// Records the first that has not arrived.
+template <std::uint32_t Packets>
+PGAS_COLD void report_ll_values(ll_waiter who, wait_state now, ll_senders from, const vec16* first, std::uint32_t count,
+                                std::uint32_t number) {
+  PGAS_ROLLED
+  for (std::uint32_t i = 0; i < count * Packets; ++i) {
+    const vec16* const packet = first + i * packets_in_line;
+    const std::uint32_t seen = epoch_in(packet, number);
+    if (seen != number) return report_receive(who, now, from.world_pe(i / Packets), packet, number, seen);
+  }
+}
+
 /// Returns when they have; ends the caller if they don't. The caller polls once more: a wait that long may be a load
 /// longer.
 template <std::uint32_t Packets, std::uint32_t Batch>
@@ -158,14 +170,7 @@ PGAS_COLD void await_ll_values(ll_waiter who, ll_senders from, const vec16* firs
         ll_value<Packets> values[Batch];
         return ll_values_ready(first, count, number, values);
       },
-      [&](wait_state now) {
-        PGAS_ROLLED
-        for (std::uint32_t i = 0; i < count * Packets; ++i) {
-          const vec16* const packet = first + i * packets_in_line;
-          const std::uint32_t seen = epoch_in(packet, number);
-          if (seen != number) return report_receive(who, now, from.world_pe(i / Packets), packet, number, seen);
-        }
-      });
+      [&](wait_state now) { report_ll_values<Packets>(who, now, from, first, count, number); });
   if (why != failure::none) end_thread();
 }
 

@@ -46,10 +46,10 @@ struct op_info {
 };
 
 /// The record of a command that can't be submitted, or is not answered.
-PGAS_FN void report_proxy_wait(proxy_queue queue, op_info about, wait_state now, std::uint64_t expected,
-                               std::uint64_t seen) {
-  leave_record(queue.table->control, queue.table->my_slot,
-               wait_record(now, about.what, about.pe, about.offset, cmp::ge, expected, seen));
+PGAS_FN void report_proxy_failure(proxy_queue queue, op_info about, failure why, std::uint64_t expected,
+                                  std::uint64_t seen) {
+  leave_failure(queue.table->control, queue.table->my_slot,
+                lost_wait(why, about.what, about.pe, about.offset, cmp::ge, expected, seen));
 }
 
 /// A slot of the ring that is this thread's to fill.
@@ -69,15 +69,14 @@ struct reserved_slot {
     fence_acquire();
   } else {
     const std::uint64_t* const progress = &ring.progress->taken;
-    const failure why = poll_until(
-        queue.table->control,
-        [&] {
-          taken = load_relaxed(progress);
-          return number - taken < size;
-        },
-        [&](wait_state now) { report_proxy_wait(queue, about, now, number - size + 1, taken); });
-    if (why != failure::none) PGAS_UNLIKELY
+    const failure why = poll_quietly(queue.table->control, [&] {
+      taken = load_relaxed(progress);
+      return number - taken < size;
+    });
+    if (why != failure::none) PGAS_UNLIKELY {
+      report_proxy_failure(queue, about, why, number - size + 1, taken);
       return {nullptr, 0};
+    }
     fence_acquire();
     store_release(&heads->taken, taken);  // may undo a newer store of another thread, which then loads again
   }
@@ -99,15 +98,14 @@ struct reserved_answer {
   const auto cell = static_cast<std::uint32_t>(number - (laps << ring.log2_answers));
   const std::uint64_t* const free_laps = ring.free_laps() + cell;
   std::uint64_t seen = 0;
-  const failure why = poll_until(
-      queue.table->control,
-      [&] {
-        seen = load_relaxed(free_laps);
-        return seen == laps;
-      },
-      [&](wait_state now) { report_proxy_wait(queue, about, now, laps, seen); });
-  if (why != failure::none) PGAS_UNLIKELY
+  const failure why = poll_quietly(queue.table->control, [&] {
+    seen = load_relaxed(free_laps);
+    return seen == laps;
+  });
+  if (why != failure::none) PGAS_UNLIKELY {
+    report_proxy_failure(queue, about, why, laps, seen);
     return {no_answer, 0};
+  }
   fence_acquire();
   return {cell, laps + 1};
 }
@@ -126,15 +124,14 @@ struct reserved_unit {
   const std::uint64_t unit = number - (laps << space.log2_units);
   const std::uint64_t* const free_laps = space.next + 1 + unit;
   std::uint64_t seen = 0;
-  const failure why = poll_until(
-      queue.table->control,
-      [&] {
-        seen = load_relaxed(free_laps);
-        return seen == laps;
-      },
-      [&](wait_state now) { report_proxy_wait(queue, about, now, laps, seen); });
-  if (why != failure::none) PGAS_UNLIKELY
+  const failure why = poll_quietly(queue.table->control, [&] {
+    seen = load_relaxed(free_laps);
+    return seen == laps;
+  });
+  if (why != failure::none) PGAS_UNLIKELY {
+    report_proxy_failure(queue, about, why, laps, seen);
     return {nullptr, 0};
+  }
   fence_acquire();
   return {space.units + unit * workspace_view::unit_bytes, number};
 }
@@ -151,15 +148,14 @@ PGAS_COLD void release_unit(proxy_queue queue, std::uint64_t number) {
   const ring_view& ring = queue.table->ring;
   const answer* const cell = ring.answers + at.cell;
   std::uint64_t seen = 0;
-  const failure why = poll_until(
-      queue.table->control,
-      [&] {
-        seen = load_relaxed(&cell->lap);
-        return seen == at.lap;
-      },
-      [&](wait_state now) { report_proxy_wait(queue, about, now, at.lap, seen); });
-  if (why != failure::none) PGAS_UNLIKELY
+  const failure why = poll_quietly(queue.table->control, [&] {
+    seen = load_relaxed(&cell->lap);
+    return seen == at.lap;
+  });
+  if (why != failure::none) PGAS_UNLIKELY {
+    report_proxy_failure(queue, about, why, at.lap, seen);
     return {{}, true};
+  }
   fence_acquire();
   const reply got{{{load_relaxed(&cell->value[0]), load_relaxed(&cell->value[1])}}, false};
   store_release(ring.free_laps() + at.cell, at.lap);

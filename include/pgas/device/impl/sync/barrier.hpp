@@ -34,21 +34,24 @@ namespace pgas::detail {
 PGAS_COLD void report_missing(const context* copy, team_view team, operation what, wait_state now, std::int32_t rank,
                               std::int32_t size) {
   const context& ctx = *copy;
-  for (std::int32_t k = rank; k < others_of(team); k += size) {
-    const std::int32_t i = other_member(team, k);
-    const member_words* const state = member_state(ctx, team, i);
-    const std::uint64_t due = load_relaxed(&state->waited) + 1;
-    const std::uint64_t seen = load_relaxed(&state->arrived);
-    if (seen >= due) continue;
-    report(ctx, wait_record(now, what, team.world_pe(i), ctx.offset(state), cmp::ge, due, seen));
-    return;
+  std::int32_t k = rank;
+  std::uint64_t due = 0;
+  std::uint64_t seen = 0;
+  for (; k < others_of(team); k += size) {
+    const member_words* const state = member_state(ctx, team, other_member(team, k));
+    due = load_relaxed(&state->waited) + 1;
+    seen = load_relaxed(&state->arrived);
+    if (seen < due) break;
   }
-  report(ctx, wait_record(now, what, -1, team.channel_offset(), cmp::ge, std::uint64_t{0}, std::uint64_t{0}));
+  const bool found = k < others_of(team);
+  const std::int32_t i = other_member(team, found ? k : rank);
+  report(ctx, wait_record(now, what, found ? team.world_pe(i) : -1, ctx.offset(member_state(ctx, team, i)), cmp::ge,
+                          due, seen));
 }
 
 /// Waits for members base, base + size, ... as far as they exist, at most Batch of them, all polled at once.
 template <std::uint32_t Batch>
-[[nodiscard]] PGAS_FN failure await_members(const context& ctx, const team_view& team, operation what,
+[[nodiscard]] PGAS_FN failure await_members(const context& ctx, const team_view& team, wait_state& now,
                                             std::int32_t base, std::int32_t size) {
   member_words* state[Batch];
   bool exists[Batch];
@@ -61,18 +64,15 @@ template <std::uint32_t Batch>
     state[b] = member_state(ctx, team, other_member(team, exists[b] ? k : base));
     waited[b] = load_relaxed(&state[b]->waited);
   }
-  const failure why = poll_until(
-      ctx.control_,
-      [&] {
-        std::uint64_t seen[Batch];
-        PGAS_UNROLL
-        for (std::uint32_t b = 0; b < Batch; ++b) seen[b] = load_relaxed(&state[b]->arrived);
-        bool complete = true;
-        PGAS_UNROLL
-        for (std::uint32_t b = 0; b < Batch; ++b) complete &= !exists[b] || seen[b] > waited[b];
-        return complete;
-      },
-      [&](wait_state now) { report_missing(ctx.copy_, team, what, now, base, size); });
+  const failure why = poll_until(ctx.control_, now, [&] {
+    std::uint64_t seen[Batch];
+    PGAS_UNROLL
+    for (std::uint32_t b = 0; b < Batch; ++b) seen[b] = load_relaxed(&state[b]->arrived);
+    bool complete = true;
+    PGAS_UNROLL
+    for (std::uint32_t b = 0; b < Batch; ++b) complete &= !exists[b] || seen[b] > waited[b];
+    return complete;
+  });
   if (why == failure::none) {
     PGAS_UNROLL
     for (std::uint32_t b = 0; b < Batch; ++b) {
@@ -101,17 +101,21 @@ PGAS_FN void arrive_share(const context& ctx, const team_view& team, std::int32_
   constexpr std::int32_t batch = 4;
   const std::int32_t others = others_of(team);
   if (rank >= others) return true;
-  failure why = failure::none;
+  wait_state now{0, failure::none};
   std::int32_t base = rank;
-  PGAS_ROLLED
-  for (; base + size < others; base += batch * size) {
-    why = await_members<batch>(ctx, team, what, base, size);
-    if (why != failure::none) break;
+  for (;;) {
+    failure why = failure::none;
+    PGAS_ROLLED
+    for (; base + size < others; base += batch * size) {
+      why = await_members<batch>(ctx, team, now, base, size);
+      if (why != failure::none) break;
+    }
+    if (why == failure::none && base < others)
+      why = await_members<1>(ctx, team, now, base, size);  // the only one, mostly
+    if (why == failure::none) break;
+    report_missing(ctx.copy_, team, what, now, base, size);
+    if (why != failure::asked) return false;
   }
-  if (why == failure::none && base < others)
-    why = await_members<1>(ctx, team, what, base, size);  // the only one, mostly
-  if (why != failure::none) PGAS_UNLIKELY
-    return false;
   fence_acquire();
   return true;
 }

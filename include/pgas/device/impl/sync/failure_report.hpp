@@ -10,8 +10,8 @@
 
 namespace pgas::detail {
 
-/// Fills a record for the host. `complete` says that all of it is there.
-PGAS_FN void write_record(failure_record* record, const failure_record& found, std::uint32_t complete) {
+/// Fills a record for the host, all but the last of it.
+PGAS_FN void fill_record(failure_record* record, const failure_record& found) {
   record->why = found.why;
   record->what = found.what;
   record->pe = found.pe;
@@ -21,45 +21,55 @@ PGAS_FN void write_record(failure_record* record, const failure_record& found, s
   record->seen = found.seen;
   record->compare = found.compare;
   record->limit_ms = found.limit_ms;
-  record->block = place_block();
-  record->thread = place_thread();
-  fence_release();
-  store_relaxed(&record->complete, complete);
 }
 
-/// Answers the host's question, once for each thread. Places are claimed in device memory, as few links give a GPU
-/// atomic operations on host memory.
-PGAS_COLD void answer_question(control_block* control, std::uintptr_t my_slot, const failure_record* found) {
-  const std::uint32_t question = load_relaxed(&control->question);
-  if (question == 0) return;
-  const std::uint32_t thread = place_block() * 1024 + place_thread();
-  const std::uint64_t mine = std::uint64_t{question} << 32 | thread;
-  auto* const claims = reinterpret_cast<std::uint64_t*>(my_slot + internal_area::answer_claims);
-  constexpr std::uint32_t tries = 16;
-  PGAS_ROLLED
-  for (std::uint32_t i = 0; i < tries; ++i) {
-    const std::uint32_t place = (thread * 0x9e3779b1u / (~0u / most_answers) + i) % most_answers;
-    const std::uint64_t there = load_relaxed(claims + place);
-    if (there == mine) return;
-    if (there >> 32 == question || compare_exchange(claims + place, there, mine) != there) continue;
-    return write_record(control->answers + place, *found, question);
-  }
-  store_relaxed(&control->unanswered, question);
+/// Who it is from, and `complete`, which says that all of it is there.
+PGAS_COLD void finish_record(failure_record* record, std::uint32_t complete) {
+  record->block = place_block();
+  record->thread = place_thread();
+  store_release(&record->complete, complete);
 }
 
 /// Leaves `found` in the control block unless another thread has left something before. When it returns, the record
-/// that is there is complete and visible to the host, so that the caller may end. Of a wait that was asked, the answer.
-PGAS_COLD void leave_record(control_block* control, std::uintptr_t my_slot, failure_record found) {
-  if (found.why == failure::asked) return answer_question(control, my_slot, &found);
+/// that is there is complete and visible to the host, so that the caller may end.
+PGAS_COLD void leave_failure(control_block* control, std::uintptr_t my_slot, failure_record found) {
   failure_record* const record = &control->record;
   auto* const claim = reinterpret_cast<std::uint32_t*>(my_slot + internal_area::failure_claim);
   if (compare_exchange(claim, 0u, 1u) == 0) {
-    write_record(record, found, 1);
+    fill_record(record, found);
+    finish_record(record, 1);
     fence_sc();  // complete at the host before the kernel is
   } else {
     const std::uint64_t start = clock_ns();
     while (load_relaxed(&record->complete) == 0 && clock_ns() - start < 100'000'000u) yield_waiting();
   }
+}
+
+/// A record for the answer to the host's question; null where this thread has answered it, or there is no room. Places
+/// are claimed in device memory, as few links give a GPU atomic operations on host memory. Threads of one block have
+/// places of their own, and so have first threads of blocks, as far as there are any. (One try: a wait has few
+/// registers to spare, and the waits of its kernel as few as the one that takes most.)
+[[nodiscard]] PGAS_COLD failure_record* claim_answer(control_block* control, std::uintptr_t my_slot,
+                                                     std::uint32_t question) {
+  const std::uint32_t place = (place_block() * 67 + place_thread()) % most_answers;
+  const std::uint64_t mine = std::uint64_t{question} << 32 | (place_block() * 1024 + place_thread());
+  auto* const claim = reinterpret_cast<std::uint64_t*>(my_slot + internal_area::answer_claims) + place;
+  const std::uint64_t there = load_relaxed(claim);
+  if (there == mine) return nullptr;
+  if (there >> 32 != question && compare_exchange(claim, there, mine) == there) return control->answers + place;
+  store_relaxed(&control->unanswered, question);
+  return nullptr;
+}
+
+/// Of a wait that gives up: leave_failure(). Of one that is asked: its answer, once for each question.
+PGAS_FN void leave_record(control_block* control, std::uintptr_t my_slot, const failure_record& found) {
+  if (found.why != failure::asked) return leave_failure(control, my_slot, found);
+  const std::uint32_t question = load_relaxed(&control->question);
+  if (question == 0) return;
+  failure_record* const record = claim_answer(control, my_slot, question);
+  if (record == nullptr) return;
+  fill_record(record, found);
+  finish_record(record, question);
 }
 
 /// leave_record() for callers with a context.

@@ -20,15 +20,13 @@ namespace pgas::detail {
 /// Waits until the phase of this parity is complete. The unit depends on nobody: an endless wait means that nobody
 /// sends what was announced, or that the program writes to the word.
 PGAS_FN void await_mbarrier(const checked_heap& heap, mbarrier_word at, std::uint32_t parity) {
-  const failure why = poll_until(
-      heap.control, [&] { return mbarrier_try_wait(at, parity); },
-      [&](wait_state now) {
-        leave_record(heap.control, heap.my_slot,
-                     wait_record(now, operation::bulk_copy, -1, std::uint64_t{0}, cmp::eq, parity, parity ^ 1));
-      },
-      mbarrier_polls);
-  if (why != failure::none) PGAS_UNLIKELY
+  const failure why = poll_quietly(
+      heap.control, [&] { return mbarrier_try_wait(at, parity); }, mbarrier_polls);
+  if (why != failure::none) PGAS_UNLIKELY {
+    leave_failure(heap.control, heap.my_slot,
+                  lost_wait(why, operation::bulk_copy, -1, std::uint64_t{0}, cmp::eq, parity, parity ^ 1));
     give_up_copy();
+  }
 }
 
 }  // namespace pgas::detail

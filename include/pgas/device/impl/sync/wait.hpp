@@ -16,12 +16,13 @@ struct wait_state {
   failure why;
 };
 
+template <bool Answers = true>
 [[nodiscard]] PGAS_FN wait_state check_wait(const control_block* control, std::uint64_t since,
                                             std::uint64_t limit = 0) {
   // The loads are under way together: a GPU reads the host's memory slowly.
   const std::uint32_t abort = load_relaxed(&control->abort);
   const std::uint32_t gave_up = load_relaxed(&control->record.complete);
-  const std::uint32_t question = load_relaxed(&control->question);
+  const std::uint32_t question = Answers ? load_relaxed(&control->question) : 0;
   const std::uint64_t timeout = limit != 0 ? limit : load_relaxed(&control->wait_timeout_ns);
   // A thread of this PE that has given up ends the waits of the others: they may wait for its next operation.
   if ((abort | gave_up) != 0) return {since, failure::aborted};
@@ -32,24 +33,49 @@ struct wait_state {
   return {since, question != 0 ? failure::asked : failure::none};
 }
 
-/// Calls `poll` until it returns true, the world is aborted or the deadline passes. `poll` makes relaxed loads; the
-/// caller adds the acquire fence. @param about makes the record of this wait for a wait_state, and leaves it: where the
-/// wait gives up, and where the host asks @param between polls from one check to the next @param limit of the wait, in
-/// nanoseconds; 0: the world's
+/// Calls `poll` until it returns true, the world is aborted or the deadline passes, or the host asks: `now` says which,
+/// and a wait that was asked goes on by the next call. `poll` makes relaxed loads; the caller adds the acquire fence.
+/// @param between polls from one check to the next @param limit of the wait, in nanoseconds; 0: the world's
+template <class Poll>
+[[nodiscard]] PGAS_FN failure poll_until(const control_block* control, wait_state& now, const Poll& poll,
+                                         std::uint32_t between = polls_between_checks, std::uint64_t limit = 0) {
+  now.why = failure::none;
+  for (;;) {
+    PGAS_ROLLED
+    for (std::uint32_t i = 0; i < between; ++i) {
+      if (poll()) return failure::none;
+    }
+    if (now.why != failure::none) return now.why;  // after one more round of polls: an arrival in time is not lost
+    now = check_wait(control, now.since, limit);
+  }
+}
+
+/// The same until it has come or can't come any more. @param about makes the record of this wait for a wait_state, and
+/// leaves it: where the wait gives up, and where the host asks
 template <class Poll, class About>
 [[nodiscard]] PGAS_FN failure poll_until(const control_block* control, const Poll& poll, const About& about,
                                          std::uint32_t between = polls_between_checks, std::uint64_t limit = 0) {
+  wait_state now{0, failure::none};
+  for (;;) {
+    const failure why = poll_until(control, now, poll, between, limit);
+    if (why == failure::none) return why;
+    about(now);
+    if (why != failure::asked) return why;
+  }
+}
+
+/// The same for a wait that answers no questions, for want of registers: why it gave up, if it did.
+template <class Poll>
+[[nodiscard]] PGAS_FN failure poll_quietly(const control_block* control, const Poll& poll,
+                                           std::uint32_t between = polls_between_checks) {
   wait_state now{0, failure::none};
   for (;;) {
     PGAS_ROLLED
     for (std::uint32_t i = 0; i < between; ++i) {
       if (poll()) return failure::none;
     }
-    if (now.why != failure::none) {  // after one more round of polls: an arrival in time is not lost
-      about(now);
-      if (now.why != failure::asked) return now.why;
-    }
-    now = check_wait(control, now.since, limit);
+    if (now.why != failure::none) return now.why;
+    now = check_wait<false>(control, now.since);
   }
 }
 
@@ -63,13 +89,12 @@ template <class T>
   }
 }
 
-/// The record of a wait that gives up, or is asked. `pe` is -1 where the wait can't know the missing PE.
+/// The record of a wait that gives up. `pe` is -1 where the wait can't know the missing PE.
 template <class T>
-[[nodiscard]] PGAS_FN failure_record wait_record(wait_state now, operation what, std::int32_t pe, std::uint64_t offset,
-                                                 cmp op, T expected, T seen) {
+[[nodiscard]] PGAS_FN failure_record lost_wait(failure why, operation what, std::int32_t pe, std::uint64_t offset,
+                                               cmp op, T expected, T seen) {
   failure_record found{};
-  found.why = now.why;
-  if (now.why == failure::asked) found.limit_ms = static_cast<std::uint32_t>((clock_ns() - now.since) / 1'000'000u);
+  found.why = why;
   found.what = what;
   found.pe = pe;
   found.heap_offset = offset;
@@ -77,6 +102,15 @@ template <class T>
   found.expected = as_recorded(expected);
   found.seen = as_recorded(seen);
   found.compare = static_cast<std::int32_t>(op);
+  return found;
+}
+
+/// The same of a wait that gives up or is asked.
+template <class T>
+[[nodiscard]] PGAS_FN failure_record wait_record(wait_state now, operation what, std::int32_t pe, std::uint64_t offset,
+                                                 cmp op, T expected, T seen) {
+  failure_record found = lost_wait(now.why, what, pe, offset, op, expected, seen);
+  if (now.why == failure::asked) found.limit_ms = static_cast<std::uint32_t>((clock_ns() - now.since) / 1'000'000u);
   return found;
 }
 
