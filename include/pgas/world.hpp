@@ -36,7 +36,7 @@ struct pe_info {
 
 /// Something that this PE waits for, as world::waits() finds it.
 struct wait_info {
-  std::string what;                    ///< the device operation, or the host call
+  std::string what;                    ///< the device operation, the operation under way in the proxy, or the host call
   bool in_kernel = false;              ///< a thread of a kernel waits, else one of the host
   std::uint32_t block = 0;             ///< of that kernel
   std::uint32_t thread = 0;            ///< of that block

@@ -56,6 +56,12 @@ struct kernel_reduce {
     pgas::reduce(ctx, block, ctx.team(), data, data + 64, 8, pgas::op::sum{});
   }
 };
+struct kernel_get {
+  template <class Block>
+  PGAS_FN void operator()(Block block, pgas::context ctx, int* data) const {
+    if (block.thread_rank() == 0) data[1] = pgas::g(ctx, data, 1);
+  }
+};
 struct kernel_broadcast {
   template <class Block>
   PGAS_FN void operator()(Block block, pgas::context ctx, int* data) const {
@@ -186,6 +192,11 @@ const std::map<std::string, std::function<void(scene&)>> hangs = {
      [](scene& s) {
        if (s.me == 1) ::raise(SIGSTOP);
        for (int i = 0; s.me == 0; ++i) pgas::put(s.world, s.data.data(), s.data.data(), 4096, 1);
+     }},
+    {"kernel_gets_from_a_stopped_pe",
+     [](scene& s) {
+       if (s.me == 1) ::raise(SIGSTOP);
+       if (s.me == 0) run(s, 1, kernel_get{}, s.data.data());
      }},
     {"stream_wait_that_nobody_serves",
      [](scene& s) {

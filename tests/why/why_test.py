@@ -45,6 +45,7 @@ SCENES = {
     "stopped": (4, (DIRECT, PROXIED), "stopped", [1], "kill -CONT"),
     "stopped_while_kernels_wait": (4, (DIRECT,), "stopped", [1], "3 of 4 PEs wait"),
     "quiet_to_a_stopped_pe": (2, (PROXIED,), "stopped", [1], "stopped"),
+    "kernel_gets_from_a_stopped_pe": (2, (PROXIED,), "stopped", [1], "1 of 2 PEs wait"),
     "stream_wait_that_nobody_serves": (3, (DIRECT,), "own wait", [0], "to become >= 1"),
     "two_worlds_in_opposite_order": (2, (DIRECT,), "elsewhere", None, "is in no call of this world"),
     "loop_around_test": (2, (DIRECT,), "elsewhere", [1], "makes one short call after the other"),

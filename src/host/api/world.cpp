@@ -90,6 +90,15 @@ std::vector<wait_info> world::waits() const {
     waits.push_back({detail::what_of(one), true, one.block, one.thread, one.pe, one.heap_offset,
                      std::string(detail::symbol_of(one.compare)), one.expected, one.seen,
                      std::chrono::milliseconds(one.limit_ms)});
+  for (const detail::awaited_command& one : found.commands) {
+    wait_info command;
+    command.what = detail::what_of(one.cmd);
+    command.pe = one.pes.size() == 1 ? one.pes.front() : -1;
+    command.heap_offset = one.cmd.offset;
+    command.lasted =
+        std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - one.since);
+    waits.push_back(std::move(command));
+  }
   for (const detail::call_list::call& one : found.calls) {
     wait_info call;
     call.what = one.name;

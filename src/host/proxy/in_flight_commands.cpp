@@ -44,6 +44,7 @@ proxy_op& in_flight_commands::start(const command& cmd, bool unordered) {
   op.owner = this;
   op.number = started_++;
   op.unordered = unordered;
+  if (cmd.answer != no_answer) op.since = std::chrono::steady_clock::now();
   if (cmd.kind == command_kind::quiet || cmd.kind == command_kind::fence) {
     op.issued = op.data_done = true;
     return op;
@@ -146,6 +147,16 @@ void in_flight_commands::quiet(proxy_op& op) {
 bool in_flight_commands::take_wait() noexcept {
   constexpr std::uint64_t many = window / 4;  // so that a full window does not stall the ring
   return std::exchange(waits_, false) || started_ - completed_ >= many;
+}
+
+void in_flight_commands::add_awaited(std::vector<awaited_command>& found, std::size_t most) const {
+  for (std::uint64_t number = completed_; number < started_ && found.size() < most; ++number) {
+    const proxy_op& op = at(number);
+    if (op.cmd.answer == no_answer || op.answered) continue;
+    awaited_command& one = found.emplace_back(awaited_command{op.cmd, {}, op.since});
+    for (int pe = 0; pe < static_cast<int>(orders_.size()); ++pe)
+      if (op.cmd.pe < 0 ? has_in_flight(pe) : pe == op.cmd.pe) one.pes.push_back(pe);
+  }
 }
 
 bool in_flight_commands::publish() {

@@ -2,6 +2,7 @@
 /// The commands of one ring that have been taken and are not complete, and the order among them.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -13,6 +14,13 @@
 namespace pgas::detail {
 
 class in_flight_commands;
+
+/// A command for whose answer a producer waits.
+struct awaited_command {
+  command cmd{};
+  std::vector<int> pes;  ///< that it waits for
+  std::chrono::steady_clock::time_point since;
+};
 
 /// The state of one command, from its start until it is complete. *Memory* owned by `owner`, whose functions report
 /// every change of it.
@@ -33,6 +41,7 @@ struct proxy_op {
   bool complete = false;
   bool answered = false;
   signal_state signal = signal_state::none;
+  std::chrono::steady_clock::time_point since;  ///< its start, if it has an answer
 
   [[nodiscard]] bool fetches() const noexcept {
     return cmd.kind == command_kind::get || cmd.kind == command_kind::get_strided;
@@ -101,6 +110,9 @@ class in_flight_commands {
   [[nodiscard]] bool take_wait() noexcept;
   [[nodiscard]] bool has_in_flight(int pe) const noexcept { return order_to(pe).incomplete > 0; }
 
+  /// Adds the commands that are to be answered and are not, the oldest first, until `found` has `most`.
+  void add_awaited(std::vector<awaited_command>& found, std::size_t most) const;
+
   /// Publishes to the producers: answers, the counts of taken and completed commands. Returns whether there was any
   /// news. Called after messages have been sent: producers poll these words, so that each store costs a miss, and on
   /// x86 later stores wait for it.
@@ -123,6 +135,7 @@ class in_flight_commands {
   };
 
   [[nodiscard]] proxy_op& at(std::uint64_t number) noexcept { return ops_[number % window]; }
+  [[nodiscard]] const proxy_op& at(std::uint64_t number) const noexcept { return ops_[number % window]; }
   [[nodiscard]] order& order_of(const proxy_op& op) noexcept { return orders_[static_cast<std::size_t>(op.cmd.pe)]; }
   [[nodiscard]] const order& order_to(int pe) const noexcept { return orders_[static_cast<std::size_t>(pe)]; }
   void answer_reusable(proxy_op& op);

@@ -237,6 +237,12 @@ void progress_engine::remove_ring(const ring& source) {
   }
 }
 
+std::vector<awaited_command> progress_engine::awaited(std::size_t most) const {
+  std::vector<awaited_command> found;
+  for (const auto& each : rings_) each->add_awaited(found, most);
+  return found;
+}
+
 void progress_engine::add_peer_memory(int pe, std::uint64_t offset, std::size_t bytes, std::span<const std::byte> key) {
   state_.to(pe).memory.add({offset, bytes, state_.network.import_memory(pe, key)});
 }

@@ -116,6 +116,9 @@ class progress_engine final : public transport_events {
   void remove_ring(const ring& source);
   [[nodiscard]] bool has_rings() const noexcept { return !rings_.empty(); }
 
+  /// The commands for whose answers producers wait, at most `most`.
+  [[nodiscard]] std::vector<awaited_command> awaited(std::size_t most) const;
+
   void add_peer_memory(int pe, std::uint64_t offset, std::size_t bytes, std::span<const std::byte> key);
   void remove_peer_memory(std::uint64_t offset);
   /// The transport may use this memory as the local side.

@@ -24,6 +24,7 @@ constexpr auto nap_for = std::chrono::milliseconds(5);
 constexpr auto nap = std::chrono::microseconds(20);
 constexpr auto longest_wait = std::chrono::milliseconds(1);
 constexpr auto wait_without_rings = std::chrono::milliseconds(100);
+constexpr std::size_t most_awaited = 32;
 
 }  // namespace
 
@@ -79,6 +80,7 @@ void proxy_thread::on_thread(const std::function<void()>& task) {
 
 void proxy_thread::run_requests(std::unique_lock<std::mutex>& lock) {
   has_requests_.store(false, std::memory_order_relaxed);
+  if (asked_.exchange(false)) awaited_ = engine_->awaited(most_awaited);
   while (!requests_.empty()) {
     const std::vector<request*> now = std::exchange(requests_, {});
     lock.unlock();
@@ -156,6 +158,17 @@ proxy_statistics proxy_thread::statistics() {
   proxy_statistics counts;
   on_thread([&] { counts = engine_->statistics(); });
   return counts;
+}
+
+void proxy_thread::ask_awaited() noexcept {
+  asked_.store(true);
+  has_requests_.store(true);
+  network_->wake();
+}
+
+std::vector<awaited_command> proxy_thread::awaited() {
+  const std::lock_guard lock(mutex_);
+  return asked_.load() ? std::vector<awaited_command>() : awaited_;  // it has not looked yet
 }
 
 // ---- the thread

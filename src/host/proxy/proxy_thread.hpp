@@ -19,6 +19,7 @@
 
 #include "host/heap/shared_segment.hpp"
 #include "host/log/logger.hpp"
+#include "host/proxy/in_flight_commands.hpp"
 #include "host/proxy/memory_access.hpp"
 #include "host/proxy/proxy_settings.hpp"
 #include "host/proxy/proxy_statistics.hpp"
@@ -93,6 +94,12 @@ class proxy_thread final : public memory_exposure {
   /// Counts so far.
   [[nodiscard]] proxy_statistics statistics();
 
+  /// Has the proxy look at the commands for whose answers producers wait; awaited() has them a little later. Waits for
+  /// nobody.
+  void ask_awaited() noexcept;
+  /// What it saw last: the oldest of each ring.
+  [[nodiscard]] std::vector<awaited_command> awaited();
+
  private:
   struct request {
     const std::function<void()>& task;
@@ -122,13 +129,15 @@ class proxy_thread final : public memory_exposure {
   std::condition_variable changed_;
   std::vector<request*> requests_;
   std::vector<own_memory> own_;
+  std::vector<awaited_command> awaited_;
   bool running_ = false;
   bool connected_ = false;
   bool logged_why_not_ = false;
 
   std::atomic<int> pollers_{0};  ///< keep_polling objects
   std::atomic<bool> waiting_{false};
-  std::atomic<bool> has_requests_{false};
+  std::atomic<bool> has_requests_{false};  ///< or asked_
+  std::atomic<bool> asked_{false};
   std::atomic<bool> stopping_{false};
   std::chrono::steady_clock::time_point stop_by_{};  ///< written before stopping_
   std::thread thread_;

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <atomic>
 #include <optional>
+#include <thread>
 #include <utility>
 
+#include "host/control/question_service.hpp"
 #include "host/error/device_failure.hpp"
 
 namespace pgas::detail {
@@ -15,7 +17,32 @@ const char* what_of(const failure_record& wait) {
   return wait.what == operation::none ? "collective" : name_of(wait.what);
 }
 
+const char* what_of(const command& cmd) {
+  switch (cmd.kind) {
+    case command_kind::put:
+    case command_kind::put_strided: return name_of(operation::put);
+    case command_kind::put_value: return name_of(operation::p);
+    case command_kind::get:
+    case command_kind::get_strided: return name_of(operation::get);
+    case command_kind::get_value: return name_of(operation::g);
+    case command_kind::atomic: return name_of(operation_of(cmd.update, true));
+    case command_kind::put_signal:
+    case command_kind::put_value_signal: return name_of(operation::put_signal);
+    case command_kind::signal: return name_of(operation::signal);
+    case command_kind::fence: return name_of(operation::fence);
+    case command_kind::quiet: return name_of(operation::quiet);
+  }
+  return "";
+}
+
 namespace {
+
+// What is on its way for less is no wait to speak of.
+constexpr auto least_of_command = std::chrono::milliseconds(5);
+
+std::chrono::milliseconds lasted(const awaited_command& one) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - one.since);
+}
 
 std::uint32_t load(std::uint32_t& word) { return std::atomic_ref(word).load(std::memory_order_acquire); }
 
@@ -39,6 +66,11 @@ std::string text_of(const failure_record& wait) {
                      R"("compare":"{}","expected":{},"seen":{},"ms":{}}})",
                      what_of(wait), wait.block, wait.thread, wait.pe, wait.heap_offset, wait.bytes,
                      symbol_of(wait.compare), wait.expected, wait.seen, wait.limit_ms);
+}
+
+std::string text_of(const awaited_command& one) {
+  return fmt::format(R"({{"what":"{}","pes":[{}],"offset":{},"bytes":{},"ms":{}}})", what_of(one.cmd),
+                     fmt::join(one.pes, ","), one.cmd.offset, one.cmd.bytes, lasted(one).count());
 }
 
 std::string text_of(const call_list::call& call) {
@@ -69,6 +101,7 @@ void wait_report::ask() {
   if (++questions_ == 0) ++questions_;  // 0 is no question
   short_calls_ = calls_->short_calls();
   std::atomic_ref(control_->question).store(questions_, std::memory_order_release);
+  if (proxy_ != nullptr) proxy_->ask_awaited();
 }
 
 pe_waits wait_report::collect() {
@@ -82,10 +115,18 @@ pe_waits wait_report::collect() {
     if (one.what == operation::none) found.kernels.back().pe = sender_of(world_, one);
   }
   found.more = load(control_->unanswered) == questions_;
+  if (proxy_ != nullptr) found.commands = proxy_->awaited();
+  std::erase_if(found.commands, [](const awaited_command& one) { return lasted(one) < least_of_command; });
   found.calls = calls_->now();
   found.short_calls = calls_->short_calls() - short_calls_;
   found.idle = calls_->idle();
   return found;
+}
+
+pe_waits wait_report::ask_and_collect() {
+  ask();
+  std::this_thread::sleep_for(time_to_answer);
+  return collect();
 }
 
 std::string wait_report::answer() {
@@ -93,8 +134,9 @@ std::string wait_report::answer() {
   const std::lock_guard lock(mutex_);
   if (control_ == nullptr) return R"("leaving":true)";
   last_ = std::move(found);
-  return fmt::format(R"("waits":[{}],"more":{},"calls":[{}],"short_calls":{},"idle_ms":{})", joined(last_.kernels),
-                     last_.more, joined(last_.calls), last_.short_calls, last_.idle.count());
+  return fmt::format(R"("waits":[{}],"more":{},"commands":[{}],"calls":[{}],"short_calls":{},"idle_ms":{})",
+                     joined(last_.kernels), last_.more, joined(last_.commands), joined(last_.calls), last_.short_calls,
+                     last_.idle.count());
 }
 
 std::string wait_report::overdue(std::chrono::milliseconds limit) const {
@@ -116,6 +158,7 @@ std::string wait_report::overdue(std::chrono::milliseconds limit) const {
 void wait_report::end() {
   const std::lock_guard lock(mutex_);
   control_ = nullptr;
+  proxy_ = nullptr;
 }
 
 }  // namespace pgas::detail

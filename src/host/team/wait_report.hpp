@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "host/proxy/proxy_thread.hpp"
 #include "host/team/call_list.hpp"
 #include "pgas/detail/failure_record.hpp"
 #include "pgas/device/team.hpp"
@@ -17,28 +18,32 @@ namespace pgas::detail {
 /// What is known of the waits of a PE at some time.
 struct pe_waits {
   std::vector<failure_record> kernels;
-  bool more = false;  ///< there was no room for all
+  bool more = false;                      ///< there was no room for all
+  std::vector<awaited_command> commands;  ///< for whose answers kernels or calls wait
   std::vector<call_list::call> calls;
   std::uint64_t short_calls = 0;  ///< since the question
   std::chrono::milliseconds idle{};
 };
 
-/// The operation that a record is of.
+/// The operation that a record is of, or that a command carries out.
 [[nodiscard]] const char* what_of(const failure_record& wait);
+[[nodiscard]] const char* what_of(const command& cmd);
 
 /// *Callers* any thread. Each ask() is followed by one collect() or answer() of the same thread.
 class wait_report {
  public:
   /// @param control of this PE, by its host address @param calls both live until end() returns @param world the team of
-  /// all PEs
-  wait_report(control_block& control, const call_list& calls, const team_view& world)
-      : control_(&control), calls_(&calls), world_(world) {}
+  /// all PEs @param proxy where there is one; lives until end() returns
+  wait_report(control_block& control, const call_list& calls, const team_view& world, proxy_thread* proxy = nullptr)
+      : control_(&control), calls_(&calls), proxy_(proxy), world_(world) {}
 
   /// Waits of kernels leave answers from now on.
   void ask();
   /// What they were, and host calls; nothing once this has ended. Without another question none answers any more.
   [[nodiscard]] pe_waits collect();
-  /// The same as fields of a JSON object; docs/debugging.md has their names.
+  /// Both, and the time between them.
+  [[nodiscard]] pe_waits ask_and_collect();
+  /// What collect() returns as fields of a JSON object; docs/debugging.md has their names.
   [[nodiscard]] std::string answer();
   /// A sentence on the longest wait in the last answer() that had lasted for `limit` or longer; empty if there is none.
   [[nodiscard]] std::string overdue(std::chrono::milliseconds limit) const;
@@ -49,6 +54,7 @@ class wait_report {
   mutable std::mutex mutex_;
   control_block* control_;  ///< null: ended
   const call_list* calls_;
+  proxy_thread* proxy_;
   const team_view world_;
   std::uint32_t questions_ = 0;
   int open_ = 0;                   ///< questions without an answer: they share a number

@@ -186,7 +186,8 @@ void world_state::build_heap() {
   context_.flags_ = settings_.checks ? slow_path::checks : 0;
   context_.my_slot_ = reinterpret_cast<std::uintptr_t>(heap_->slot(me));
   control->my_slot = context_.my_slot_;
-  wait_report_ = std::make_shared<wait_report>(*control, calls_, context_.world());
+  wait_report_ =
+      std::make_shared<wait_report>(*control, calls_, context_.world(), proxied_ ? &proxied_->through() : nullptr);
   control_plane_->set_wait_source(
       {[report = wait_report_] { report->ask(); }, [report = wait_report_] { return report->answer(); },
        [report = wait_report_](std::chrono::milliseconds limit) { return report->overdue(limit); }});
@@ -386,9 +387,7 @@ std::optional<error> world_state::recorded_failure() const {
 pe_waits world_state::waits() const {
   check_process();
   if (left_) throw error(code::not_joined, "the world has been left: nothing in it waits any more");
-  wait_report_->ask();
-  std::this_thread::sleep_for(time_to_answer);
-  return wait_report_->collect();
+  return wait_report_->ask_and_collect();
 }
 
 pgas::stream& world_state::default_stream(world& owner) {

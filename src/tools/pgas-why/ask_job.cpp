@@ -73,6 +73,13 @@ void read_answer(pe_state& state, const json& from) {
   state.idle_ms = from.value("idle_ms", 0L);
   state.short_calls = from.value("short_calls", std::uint64_t{0});
   for (const json& one : from.value("waits", json::array())) state.waits.push_back(wait_of_kernel(one));
+  for (const json& one : from.value("commands", json::array())) {
+    wait found;
+    found.what = one.at("what").get<std::string>() + " through the proxy";
+    found.pes = one.at("pes").get<std::vector<int>>();
+    found.ms = one.at("ms");
+    state.waits.push_back(found);
+  }
   for (const json& one : from.value("calls", json::array())) {
     state.calls.push_back({one.at("name"), one.at("ms")});
     if (!one.contains("word")) continue;
