@@ -95,6 +95,17 @@ function(pgas_precompiled target)
   endif()
 endfunction()
 
+# pgas_compiled_together(TARGET [ALONE FILES...]): all but the fast tier compile the sources of a tool in few pieces, those aside that have
+# private names of their neighbours. The fast tier finds out which source lacks an include.
+function(pgas_compiled_together target)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "ALONE")
+  if(PGAS_TEST_TIER STREQUAL "fast" AND NOT PGAS_SANITIZE AND NOT PGAS_ROOMS_TOGETHER)
+    return()
+  endif()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 7)
+  set_source_files_properties(${arg_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()
+
 # Sanitizers, one of: address (with undefined), thread.
 set(PGAS_SANITIZE "" CACHE STRING "address (with undefined) or thread")
 if(PGAS_SANITIZE STREQUAL "address")
