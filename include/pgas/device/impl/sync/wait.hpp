@@ -16,6 +16,7 @@ struct wait_state {
   failure why;
 };
 
+/// The next state of a wait. Without Answers the host's question is not looked at.
 template <bool Answers = true>
 [[nodiscard]] PGAS_FN wait_state check_wait(const control_block* control, std::uint64_t since,
                                             std::uint64_t limit = 0) {
