@@ -29,6 +29,7 @@ class Job:
         self.began = time.monotonic()
         self.process = subprocess.Popen(
             [PGASRUN, *arguments], env=os.environ | {"PGASRUN_TEST_MARK": self.mark}, text=True,
+            errors="replace",  # a program says whatever it likes
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         if wait:
             self.finish(stdin)
