@@ -90,9 +90,10 @@ void logger::set_pe(int pe, int n_pes) {
 }
 
 void logger::write(log_level level, fmt::string_view format, fmt::format_args args) noexcept {
+  if (level <= log_level::warn)
+    (level == log_level::error ? errors_ : warnings_).fetch_add(1, std::memory_order_relaxed);
   if (!enabled(level)) return;
   const int callers_errno = errno;
-  if (level <= log_level::warn) complaints_.fetch_add(1, std::memory_order_relaxed);
   try {
     fmt::memory_buffer line;
     {

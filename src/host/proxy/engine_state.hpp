@@ -71,6 +71,7 @@ struct engine_state {
   exposed_segments exposed;  ///< of this process, by address: memory that the transport accesses and the host does not
 
   [[nodiscard]] peer_state& to(int pe) noexcept { return peers[static_cast<std::size_t>(pe)]; }
+  [[nodiscard]] const peer_state& to(int pe) const noexcept { return peers[static_cast<std::size_t>(pe)]; }
   /// Has the engine look at `peer` at the end of this turn.
   void touch(peer_state& peer) {
     if (peer.active) return;

@@ -97,10 +97,26 @@ std::size_t initiator::take_commands(in_flight_commands& from, std::string& inva
       break;
     }
     if (!start(from, *next)) break;
+    count(*next);
     source.take();
   }
   state_.counts.commands += count;
   return count;
+}
+
+void initiator::count(const command& cmd) noexcept {
+  if (cmd.kind == command_kind::fence || cmd.kind == command_kind::quiet) return;  // of no PE, or of all
+  command_counts& counts = state_.to(cmd.pe).counts;
+  if (cmd.kind == command_kind::atomic) return ++counts.atomics;
+  const bool signals = cmd.kind == command_kind::signal || cmd.kind == command_kind::put_signal ||
+                       cmd.kind == command_kind::put_value_signal;
+  if (signals) ++counts.signals;
+  const std::uint64_t bytes = bytes_of(cmd);
+  if (bytes == 0) return;
+  const bool gets =
+      cmd.kind == command_kind::get || cmd.kind == command_kind::get_value || cmd.kind == command_kind::get_strided;
+  ++(gets ? counts.gets : counts.puts);
+  (gets ? counts.get_bytes : counts.put_bytes) += bytes;
 }
 
 void initiator::request_acks(in_flight_commands& from) {

@@ -10,6 +10,7 @@
 #include "host/proxy/buffer_pool.hpp"
 #include "host/proxy/grow_only_queue.hpp"
 #include "host/proxy/in_flight_commands.hpp"
+#include "host/proxy/proxy_statistics.hpp"
 #include "host/proxy/send_queue.hpp"
 #include "host/proxy/wire_format.hpp"
 
@@ -103,6 +104,7 @@ struct peer_state {
   grow_only_queue<pending_ack> pending_acks;  ///< of messages that have not been acknowledged, in their order
   grow_only_queue<proxy_op*> bulk_ops;        ///< that have not been issued as a whole
   exposed_segments memory;
+  command_counts counts;
   std::size_t requested_bytes = 0;  ///< of replies that have not arrived
   std::size_t chunks = 0;           ///< in flight through the transport
   std::size_t new_chunks = 0;       ///< of these, issued in this turn

@@ -55,6 +55,7 @@ class initiator {
   [[nodiscard]] std::uint64_t add_request(peer_state& of, const pending_request& request);
   void fill(proxy_op& op, std::byte* payload, const std::byte* local, const block_list& blocks);
   void expect_ack(peer_state& to, proxy_op& op, bool is_signal);
+  void count(const command& cmd) noexcept;
   [[nodiscard]] bool transport_may_use(const std::byte* local, std::size_t bytes) const noexcept;
 
   engine_state& state_;
@@ -131,6 +132,7 @@ class progress_engine final : public transport_events {
   void fail(int pe, const std::string& what);
   [[nodiscard]] bool failed() const noexcept { return failed_; }
   [[nodiscard]] const proxy_statistics& statistics() const noexcept { return state_.counts; }
+  [[nodiscard]] const command_counts& commands_to(int pe) const noexcept { return state_.to(pe).counts; }
 
   // ---- transport_events
   void message(int from, std::span<const std::byte> bytes) override;

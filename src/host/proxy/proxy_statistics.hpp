@@ -4,21 +4,32 @@
 
 #include <fmt/format.h>
 
-#include <cstdint>
 #include <string>
+
+#include "common/owned_counter.hpp"
 
 namespace pgas::detail {
 
-/// Counts since the start.
+/// Counts since the start. The proxy's thread counts; any thread may copy them.
 struct proxy_statistics {
-  std::uint64_t commands = 0;          ///< taken from rings
-  std::uint64_t messages = 0;          ///< sent, with operations
-  std::uint64_t message_bytes = 0;     ///< in them
-  std::uint64_t acknowledgements = 0;  ///< sent without operations, and requests for them
-  std::uint64_t message_ops = 0;       ///< executed for other PEs
-  std::uint64_t early_messages = 0;    ///< received out of order
-  std::uint64_t chunks = 0;            ///< put or got by the transport itself
-  std::uint64_t chunk_bytes = 0;
+  owned_counter commands;          ///< taken from rings
+  owned_counter messages;          ///< sent, with operations
+  owned_counter message_bytes;     ///< in them
+  owned_counter acknowledgements;  ///< sent without operations, and requests for them
+  owned_counter message_ops;       ///< executed for other PEs
+  owned_counter early_messages;    ///< received out of order
+  owned_counter chunks;            ///< put or got by the transport itself
+  owned_counter chunk_bytes;
+};
+
+/// Commands taken for one PE. One that puts and signals counts as both.
+struct command_counts {
+  owned_counter puts;
+  owned_counter put_bytes;
+  owned_counter gets;
+  owned_counter get_bytes;
+  owned_counter atomics;
+  owned_counter signals;
 };
 
 /// Most of them in words.
@@ -26,8 +37,8 @@ struct proxy_statistics {
   return fmt::format(
       "the proxy took {} commands, sent {} messages of {} bytes and {} acknowledgements, put and got {} bytes in {} "
       "chunks",
-      counts.commands, counts.messages, counts.message_bytes, counts.acknowledgements, counts.chunk_bytes,
-      counts.chunks);
+      counts.commands.read(), counts.messages.read(), counts.message_bytes.read(), counts.acknowledgements.read(),
+      counts.chunk_bytes.read(), counts.chunks.read());
 }
 
 }  // namespace pgas::detail

@@ -154,11 +154,8 @@ void proxy_thread::remove_ring(ring& source) {
 
 void proxy_thread::wake() noexcept { network_->wake(); }
 
-proxy_statistics proxy_thread::statistics() {
-  proxy_statistics counts;
-  on_thread([&] { counts = engine_->statistics(); });
-  return counts;
-}
+proxy_statistics proxy_thread::statistics() const { return engine_->statistics(); }
+command_counts proxy_thread::commands_to(int pe) const { return engine_->commands_to(pe); }
 
 void proxy_thread::ask_awaited() noexcept {
   asked_.store(true);

@@ -91,8 +91,10 @@ class proxy_thread final : public memory_exposure {
   /// abandoned.
   void stop(std::chrono::milliseconds limit) noexcept;
 
-  /// Counts so far.
-  [[nodiscard]] proxy_statistics statistics();
+  /// Counts so far. Waits for nothing, as its caller may be needed by those who wait for the proxy.
+  [[nodiscard]] proxy_statistics statistics() const;
+  /// The same, of commands for PE `pe`.
+  [[nodiscard]] command_counts commands_to(int pe) const;
 
   /// Has the proxy look at the commands for whose answers producers wait; awaited() has them a little later. Waits for
   /// nobody.

@@ -69,14 +69,19 @@ TEST_F(log_test, levels_below_the_limit_are_dropped) {
   EXPECT_FALSE(log.enabled(log_level::debug));
 }
 
-TEST_F(log_test, counts_complaints_only) {
-  logger log(log_level::debug, path("a"));
-  log.info("x");
-  log.debug("x");
-  EXPECT_EQ(log.complaints(), 0);
-  log.warn("x");
-  log.error("x");
-  EXPECT_EQ(log.complaints(), 2);
+TEST_F(log_test, counts_errors_and_warnings_those_left_out_too) {
+  for (const log_level level : {log_level::debug, log_level::error}) {
+    logger log(level, path("a"));
+    log.info("x");
+    log.debug("x");
+    EXPECT_EQ(log.count(log_level::warn), 0u);
+    EXPECT_EQ(log.count(log_level::error), 0u);
+    log.warn("x");
+    log.warn("x");
+    log.error("x");
+    EXPECT_EQ(log.count(log_level::warn), 2u);
+    EXPECT_EQ(log.count(log_level::error), 1u);
+  }
 }
 
 TEST_F(log_test, file_names_expand_and_files_are_appended_to) {

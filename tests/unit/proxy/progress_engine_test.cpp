@@ -21,6 +21,35 @@ TEST(progress_engine, many_values_to_one_pe_take_few_messages) {
   EXPECT_EQ(world.engine(1).statistics().message_ops, 1000u);
 }
 
+TEST(progress_engine, commands_are_counted_by_the_pe_that_they_are_for) {
+  stepped_world world(3);
+  const producer ring = world.produce(0);
+  std::vector<std::byte> data = pattern(100'000, 1);
+  ring.push(put_value(1, 0, 1));
+  ring.push(put(1, 64, data.data(), 100));
+  ring.push(put(1, 64, data.data(), data.size()));  // in chunks
+  ring.push(put(1, 64, data.data(), 0));
+  ring.push(put_signal(1, 64, data.data(), 24, 8, 1));
+  ring.push(put_signal(2, 64, data.data(), 0, 8, 1));
+  ring.push(get(2, data.data(), 64, 48));
+  ring.push(add(2, 8, 1));
+  ring.push(add(2, 8, 1));
+  world.rounds_to_idle();
+  EXPECT_EQ(world.engine(0).statistics().commands, 9u);
+  const detail::command_counts& one = world.engine(0).commands_to(1);
+  EXPECT_EQ(one.puts, 4u);
+  EXPECT_EQ(one.put_bytes, 8 + 100 + data.size() + 24);
+  EXPECT_EQ(one.signals, 1u);
+  EXPECT_EQ(one.gets + one.get_bytes + one.atomics, 0u);
+  const detail::command_counts& two = world.engine(0).commands_to(2);
+  EXPECT_EQ(two.puts + two.put_bytes, 0u);
+  EXPECT_EQ(two.gets, 1u);
+  EXPECT_EQ(two.get_bytes, 48u);
+  EXPECT_EQ(two.atomics, 2u);
+  EXPECT_EQ(two.signals, 1u);
+  EXPECT_EQ(world.engine(1).commands_to(0).puts, 0u);
+}
+
 TEST(progress_engine, fetches_are_answered_together) {
   stepped_world world(2);
   const producer ring = world.produce(0);
