@@ -47,6 +47,7 @@ struct PGAS_API config {
   bool nvtx = true;                 ///< PGAS_NVTX: profiler ranges on host calls
   log_level log = log_level::warn;  ///< PGAS_LOG
   std::string log_file;             ///< PGAS_LOG_FILE: empty: standard error; %h host, %p process
+  std::string metrics;              ///< PGAS_METRICS: [ADDRESS]:PORT of the first PE of a host; empty: none
 
   /// The defaults with the environment applied. Reads the environment at each call.
   /// *Errors* code::config_value naming variable, value and what is allowed. An unknown `PGAS_*` is logged with the

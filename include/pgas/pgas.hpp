@@ -23,3 +23,4 @@
 #include "pgas/type_requirements.hpp"  // IWYU pragma: export
 #include "pgas/wait.hpp"               // IWYU pragma: export
 #include "pgas/world.hpp"              // IWYU pragma: export
+#include "pgas/world_stats.hpp"        // IWYU pragma: export

@@ -16,6 +16,7 @@
 #include "pgas/error.hpp"
 #include "pgas/symmetric_memory.hpp"
 #include "pgas/type_requirements.hpp"
+#include "pgas/world_stats.hpp"
 
 namespace pgas {
 
@@ -101,6 +102,11 @@ class PGAS_API world {
   /// `pgas-why` asks all PEs, and says which one is the root. *Callers* any thread, also while another one is in a call
   /// that does not end. Takes some 15 ms. *Errors* not_joined.
   [[nodiscard]] std::vector<wait_info> waits() const;
+  /// What this PE has counted since it joined: operations and bytes by target and route, time in calls that wait, the
+  /// use of the heap, heartbeats, errors. `PGAS_METRICS` serves the same to monitoring systems (docs/metrics.md).
+  /// *Callers* any thread, also while another one is in a call that does not end. Waits for nothing, and takes some
+  /// microseconds. *Errors* not_joined.
+  [[nodiscard]] world_stats stats() const;
 
   /// This PE's number. *Callers* any thread.
   [[nodiscard]] int my_pe() const;

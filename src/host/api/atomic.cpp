@@ -14,7 +14,9 @@ std::uint64_t fetch_update(world& w, const atomic_op& update, int pe) {
   const op_target how = blocking(w);
   host_operation s(how, name_of(operation_of(update.how, update.fetches)));
   s.check_pe(pe);
-  return s.state().fetch(s.atomic_request(update, pe));
+  const std::uint64_t old = s.state().fetch(s.atomic_request(update, pe));
+  s.count(update, pe);
+  return old;
 }
 
 void begin_fetch(world& w, const atomic_op& update, void* result, int pe) {
@@ -23,6 +25,7 @@ void begin_fetch(world& w, const atomic_op& update, void* result, int pe) {
   s.check_pe(pe);
   // `result` may be any host memory, which kernels can't write: the next quiet() copies the value there.
   s.state().fetch_nonblocking(s.atomic_request(update, pe), result);
+  s.count(update, pe);
 }
 
 void enqueue_update(const op_target& how, const atomic_op& update, void* result, int pe) {
@@ -37,6 +40,7 @@ void enqueue_update(const op_target& how, const atomic_op& update, void* result,
   s.check_kernel_memory(result, "the place for the result");
   request.result = result;
   s.submit(request);
+  s.count(update, pe);
   s.finish(pe);
 }
 

@@ -59,6 +59,7 @@ void copy_strided(const op_target& how, void* to, const void* from, const stride
   request.from_step = shape.from * static_cast<std::ptrdiff_t>(shape.element_bytes);
   s.address(request, pe);
   s.submit(request);
+  s.count(put ? operation_counter::kind::put : operation_counter::kind::get, pe, request.bytes * request.count);
   s.finish(pe);
 }
 
@@ -94,6 +95,7 @@ void put_bytes(const op_target& how, void* to, const void* from, std::size_t byt
   void* const remote = s.target(to, bytes, 1, pe);
   s.check_local(from);
   copy(s, remote, from, bytes, pe, operation_request::kind::put);
+  s.count(operation_counter::kind::put, pe, bytes);
   s.finish(pe);
 }
 
@@ -106,6 +108,7 @@ void get_as(const char* what, const op_target& how, void* to, const void* from, 
   const void* const remote = s.target(from, bytes, 1, pe);
   s.check_local(to);
   copy(s, to, remote, bytes, pe, operation_request::kind::get);
+  s.count(operation_counter::kind::get, pe, bytes);
   s.finish(pe);
 }
 
@@ -135,6 +138,7 @@ void store_bytes(const op_target& how, void* to, const void* value, std::size_t 
   std::memcpy(request.value, value, bytes);
   s.address(request, pe);
   s.submit(request);
+  s.count(operation_counter::kind::put, pe, bytes);
   s.finish(pe);
 }
 
@@ -153,8 +157,10 @@ void put_signal_bytes(const op_target& how, void* to, const void* from, std::siz
     void* const remote = s.target(to, bytes, 1, pe);
     s.check_local(from);
     copy(s, remote, from, bytes, pe, kind::put, false);
+    s.count(operation_counter::kind::put, pe, bytes);
   }
   s.submit(request);
+  s.count(operation_counter::kind::signal, pe);
   s.finish(pe);
 }
 

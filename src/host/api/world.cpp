@@ -6,6 +6,7 @@
 #include "common/check_struct_size.hpp"
 #include "common/join_step_hook.hpp"
 #include "host/config/make_bootstrap_options.hpp"
+#include "host/control/metrics_service.hpp"
 #include "host/error/device_failure.hpp"
 #include "host/team/team_state.hpp"
 #include "host/team/world_state.hpp"
@@ -60,6 +61,7 @@ world world::join() { return join(config::from_environment()); }
 
 world world::join(const config& settings) {
   detail::check_struct_size("config", settings.struct_size, sizeof(config));
+  static_cast<void>(detail::parse_metrics_address(settings.metrics));
   detail::join_step("bootstrap");
   chosen_bootstrap chosen = make_bootstrap(config_detail::make_bootstrap_options(settings));
   static_cast<void>(detail::parse_p2p_sets(settings.p2p, chosen.exchange->size(), true));
@@ -69,6 +71,7 @@ world world::join(const config& settings) {
 world world::join(std::unique_ptr<bootstrap> exchange, const config& settings) {
   detail::check_struct_size("config", settings.struct_size, sizeof(config));
   if (!exchange) throw error(code::invalid_argument, "world::join: the bootstrap is null");
+  static_cast<void>(detail::parse_metrics_address(settings.metrics));
   return world(make_state(std::move(exchange), settings, "the program's own bootstrap"));
 }
 
@@ -114,6 +117,7 @@ std::vector<wait_info> world::waits() const {
   }
   return waits;
 }
+world_stats world::stats() const { return state_of(state_).stats(); }
 int world::my_pe() const { return state_of(state_).context().my_pe(); }
 int world::n_pes() const { return state_of(state_).context().n_pes(); }
 

@@ -5,13 +5,17 @@
 /// failure reaches the kernels of a PE through the abort word.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "host/control/control_group.hpp"
+#include "host/control/metrics_service.hpp"
 #include "host/control/question_service.hpp"
 #include "host/log/logger.hpp"
 #include "pgas/bootstrap.hpp"
@@ -19,6 +23,14 @@
 #include "pgas/error.hpp"
 
 namespace pgas::detail {
+
+/// What the control plane has counted.
+struct control_statistics {
+  std::uint64_t heartbeats_sent = 0;
+  std::uint64_t heartbeats_received = 0;
+  /// By PE, of those of other hosts: since the last message from it.
+  std::vector<std::optional<std::chrono::milliseconds>> silence;
+};
 
 /// Connections to all other PEs, and the group of them all. *Callers* collectives: one thread at a time; fail(),
 /// check() and failed(): any thread.
@@ -41,6 +53,9 @@ class control_plane final : public control_group {
   /// Sets what this PE answers when somebody asks what it waits for. The control plane's thread calls the functions,
   /// until this object ends.
   void set_wait_source(wait_source source);
+  /// Sets what this PE's port of PGAS_METRICS serves, and what the control plane's thread calls every second, until
+  /// this object ends.
+  void set_metrics_source(metrics_source source);
   /// Collective, the last call: after it, the departure of the others is no failure.
   void leave();
 
@@ -54,6 +69,8 @@ class control_plane final : public control_group {
   /// A PE of this host whose process is stopped, as by a debugger or SIGSTOP; -1 if none is seen to be.
   [[nodiscard]] int stopped_pe() const;
   [[nodiscard]] bool failed() const noexcept;
+  /// *Callers* any thread.
+  [[nodiscard]] control_statistics statistics() const;
   /// Names of the network interfaces over which this PE talks to other hosts.
   [[nodiscard]] std::vector<std::string> interfaces() const;
 

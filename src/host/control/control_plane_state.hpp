@@ -16,10 +16,12 @@
 
 #include "common/fork_guard.hpp"
 #include "common/net/event_loop.hpp"
+#include "common/owned_counter.hpp"
 #include "common/unique_fd.hpp"
 #include "host/control/connection.hpp"
 #include "host/control/control_message.hpp"
 #include "host/control/control_plane.hpp"
+#include "host/control/metrics_service.hpp"
 #include "host/control/pending_collectives.hpp"
 #include "host/control/question_service.hpp"
 #include "host/log/logger.hpp"
@@ -131,11 +133,15 @@ struct control_plane_state : std::enable_shared_from_this<control_plane_state> {
 
   std::optional<event_loop> loop;             ///< the reader's, where there are other PEs
   std::optional<question_service> questions;  ///< the reader's
+  std::optional<metrics_service> metrics;     ///< the reader's, where PGAS_METRICS asks for it
   std::optional<wait_source> waits;           ///< of this PE, once it has a heap
   std::atomic<bool> stopping{false};          ///< tells the reader to end
-  std::vector<clock::time_point> last_seen;   ///< of the reader: time of the last message, by PE
-  clock::time_point next_heartbeat;           ///< the reader's
-  clock::time_point last_check;               ///< the reader's
+  /// Written by the reader: time of the last message, by PE.
+  std::vector<std::atomic<clock::time_point>> last_seen;
+  owned_counter heartbeats_sent;      ///< the reader's
+  owned_counter heartbeats_received;  ///< the reader's
+  clock::time_point next_heartbeat;   ///< the reader's
+  clock::time_point last_check;       ///< the reader's
   /// Of the reader: set once it is to end.
   std::optional<clock::time_point> finish_until;
   std::thread reader;

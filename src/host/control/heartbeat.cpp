@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 
 #include "common/net/address.hpp"
 #include "host/control/control_plane_state.hpp"
@@ -48,6 +49,19 @@ bool control_plane_state::finished_remote() {
   return true;
 }
 
+control_statistics control_plane::statistics() const {
+  control_statistics found{state_->heartbeats_sent, state_->heartbeats_received, {}};
+  found.silence.resize(static_cast<std::size_t>(state_->n()));
+  const clock::time_point now = clock::now();
+  for (int pe = 0; pe < state_->n(); ++pe) {
+    const auto index = static_cast<std::size_t>(pe);
+    if (!state_->on_this_host(pe))
+      found.silence[index] = std::chrono::duration_cast<std::chrono::milliseconds>(
+          std::max(now - state_->last_seen[index].load(), clock::duration::zero()));
+  }
+  return found;
+}
+
 bool control_plane_state::several_hosts() const {
   return std::any_of(peers.begin(), peers.end(), [](const peer_info& peer) { return peer.host_index != 0; });
 }
@@ -55,6 +69,7 @@ bool control_plane_state::several_hosts() const {
 std::optional<clock::time_point> control_plane_state::next_wake() const {
   std::optional<clock::time_point> next = questions->next_wake();
   const auto not_after = [&next](clock::time_point at) { next = next ? std::min(*next, at) : at; };
+  if (metrics) not_after(metrics->next_wake());
   if (several_hosts()) not_after(next_heartbeat);
   if (finish_until) not_after(*finish_until);
   return next;
@@ -64,7 +79,8 @@ void control_plane_state::check_heartbeats() {
   if (!several_hosts()) return;
   const clock::time_point now = clock::now();
   // A process that was stopped cannot tell for how long its peers were silent.
-  if (now - last_check > peer_timeout / 2) std::fill(last_seen.begin(), last_seen.end(), now);
+  if (now - last_check > peer_timeout / 2)
+    for (auto& one : last_seen) one = now;
   last_check = now;
   const bool send_now = now >= next_heartbeat;
   if (send_now) next_heartbeat = now + peer_timeout / heartbeats_in_timeout;
@@ -74,8 +90,11 @@ void control_plane_state::check_heartbeats() {
     const auto index = static_cast<std::size_t>(pe);
     if (on_this_host(pe)) continue;
     // If the queue is full, the peer has unread messages, which serve as well.
-    if (send_now) static_cast<void>(connections[index]->send(std::as_bytes(std::span(&heartbeat, 1)), {}, {}));
-    if (now - last_seen[index] < peer_timeout) continue;
+    if (send_now) {
+      const int why = connections[index]->send(std::as_bytes(std::span(&heartbeat, 1)), {}, {});
+      if (why == 0 || why == EINPROGRESS) ++heartbeats_sent;
+    }
+    if (now - last_seen[index].load() < peer_timeout) continue;
     {
       const std::lock_guard lock(mutex);
       if (ended[index] || departed[index]) continue;

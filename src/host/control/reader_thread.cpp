@@ -31,7 +31,8 @@ bool guarded(control_plane_state& state, Step&& step) noexcept {
 
 void control_plane_state::start_reader() {
   next_heartbeat = last_check = clock::now();
-  last_seen.assign(connections.size(), next_heartbeat);
+  last_seen = std::vector<std::atomic<clock::time_point>>(connections.size());
+  for (auto& one : last_seen) one = next_heartbeat;
   for (int pe = 0; pe < n(); ++pe) {
     if (pe == me) continue;
     const int fd = connections[static_cast<std::size_t>(pe)]->fd();
@@ -43,6 +44,7 @@ void control_plane_state::start_reader() {
   for (const watched_process& one : processes)
     loop->watch(one.fd.get(), POLLIN, [this, &one](short) { on_process_end(one); });
   questions->start();
+  if (metrics) metrics->start();
   reader = start_thread("pgas-control", [this] { run_reader(); });
 }
 
@@ -62,6 +64,7 @@ void control_plane_state::run_reader() {
     if (stopping.exchange(false)) finish_remote();
     guarded(*this, [this] { check_heartbeats(); });
     questions->check();
+    if (metrics) metrics->check();
     if (finish_until && finished_remote()) return;
   }
 }
@@ -115,7 +118,7 @@ void control_plane_state::handle(int pe, received_packet message) {
       return;
     }
     case message_kind::failure: set_failure(decode_error(body), origin::peer); return;
-    case message_kind::heartbeat: return;
+    case message_kind::heartbeat: ++heartbeats_received; return;
     case message_kind::question: return questions->on_question(pe, header.sequence);
     case message_kind::answer: return questions->on_answer(header.sequence, body);
     case message_kind::departure: {

@@ -137,7 +137,21 @@ control_plane_state::control_plane_state(bootstrap& exchange, const config& sett
   departed.assign(all.size(), false);
   ended.assign(all.size(), false);
   connections.resize(all.size());
-  if (size == 1) return;
+  const std::optional<tcp_address> metrics_at = parse_metrics_address(settings.metrics);
+  const auto start_services = [&] {
+    questions.emplace(*this, settings.socket_directory, job_of(all));
+    if (metrics_at) {
+      metrics.emplace(*loop, log, *metrics_at, peers[static_cast<std::size_t>(me)].local_rank);
+      if (metrics->port() == 0) metrics.reset();
+    }
+    start_reader();
+  };
+  if (size == 1) {
+    if (!metrics_at) return;
+    loop.emplace();
+    start_services();
+    return;
+  }
 
   // All PEs have come. The limit holds for the steps from here on together.
   const clock::time_point joined_by = clock::now() + join_timeout;
@@ -186,8 +200,7 @@ control_plane_state::control_plane_state(bootstrap& exchange, const config& sett
   // After a death not all PEs can come, and the others have seen it, too.
   set_time_left(one_died ? std::min(time_to_agree, join_timeout) : join_timeout);
   agree_on_outcome(exchange, failed_here);
-  questions.emplace(*this, settings.socket_directory, job_of(all));
-  start_reader();
+  start_services();
 }
 
 }  // namespace pgas::detail

@@ -1,13 +1,22 @@
 #include "host/team/call_list.hpp"
 
+#include <algorithm>
 #include <ctime>
 
 namespace pgas::detail {
 
-std::int64_t call_list::coarse_ms() noexcept {
+namespace {
+
+std::chrono::milliseconds in_ms(std::int64_t ns) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::nanoseconds(ns));
+}
+
+}  // namespace
+
+std::int64_t call_list::coarse_ns() noexcept {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-  return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
+  return std::int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
 std::size_t call_list::next_place() noexcept {
@@ -24,16 +33,44 @@ std::uint64_t call_list::short_calls() const noexcept {
 bool call_list::enter(const char* name) noexcept {
   place& here = mine();
   if (here.name.load(std::memory_order_relaxed) != nullptr) return false;
-  here.since.store(coarse_ms(), std::memory_order_relaxed);
+  here.since.store(coarse_ns(), std::memory_order_relaxed);
   here.name.store(name, std::memory_order_release);
   return true;
 }
 
 void call_list::leave() noexcept {
   place& here = mine();
+  const std::int64_t now = coarse_ns();
+  add(here.name.load(std::memory_order_relaxed), now - here.since.load(std::memory_order_relaxed));
   here.name.store(nullptr, std::memory_order_relaxed);
   if (here.offset.load(std::memory_order_relaxed) != no_word) here.offset.store(no_word, std::memory_order_relaxed);
-  last_end_.store(coarse_ms(), std::memory_order_relaxed);
+  last_end_.store(now, std::memory_order_relaxed);
+}
+
+void call_list::add(const char* name, std::int64_t ns) noexcept {
+  for (std::size_t at = reinterpret_cast<std::uintptr_t>(name), tried = 0; tried < most_names; ++at, ++tried) {
+    sum& here = sums_[at % most_names];
+    const char* taken = here.name.load(std::memory_order_relaxed);
+    if (taken == nullptr && here.name.compare_exchange_strong(taken, name, std::memory_order_relaxed)) taken = name;
+    if (taken != name) continue;
+    here.calls.fetch_add(1, std::memory_order_relaxed);
+    here.ns.fetch_add(static_cast<std::uint64_t>(ns), std::memory_order_relaxed);
+    return;
+  }
+}
+
+std::vector<call_list::total> call_list::totals() const {
+  std::vector<total> found;
+  for (const sum& one : sums_) {
+    const char* const name = one.name.load(std::memory_order_relaxed);
+    if (name == nullptr) continue;
+    auto of = std::ranges::find(found, std::string_view(name), &total::name);
+    if (of == found.end()) of = found.insert(of, {name, 0, {}});
+    of->calls += one.calls.load(std::memory_order_relaxed);
+    of->time += std::chrono::nanoseconds(one.ns.load(std::memory_order_relaxed));
+  }
+  std::ranges::sort(found, {}, &total::name);
+  return found;
 }
 
 void call_list::waits_for(const awaited_word& word) noexcept {
@@ -50,7 +87,7 @@ std::vector<call_list::call> call_list::now() const {
   for (const place& one : places_) {
     const char* const name = one.name.load(std::memory_order_acquire);
     if (name == nullptr) continue;
-    call found{name, std::chrono::milliseconds(coarse_ms() - one.since.load(std::memory_order_relaxed)), std::nullopt};
+    call found{name, in_ms(coarse_ns() - one.since.load(std::memory_order_relaxed)), std::nullopt};
     if (const std::uint64_t offset = one.offset.load(std::memory_order_acquire); offset != no_word)
       found.word =
           awaited_word{offset, one.expected.load(std::memory_order_relaxed), one.seen.load(std::memory_order_relaxed),
@@ -61,7 +98,21 @@ std::vector<call_list::call> call_list::now() const {
 }
 
 std::chrono::milliseconds call_list::idle() const noexcept {
-  return std::chrono::milliseconds(coarse_ms() - last_end_.load(std::memory_order_relaxed));
+  return in_ms(coarse_ns() - last_end_.load(std::memory_order_relaxed));
+}
+
+void call_list::look() noexcept {
+  const std::uint64_t all = short_calls();
+  if (seen_short_calls_.exchange(all, std::memory_order_relaxed) != all)
+    last_short_.store(coarse_ns(), std::memory_order_relaxed);
+}
+
+std::chrono::milliseconds call_list::idle_with_short_calls() const noexcept {
+  for (const place& one : places_)
+    if (one.name.load(std::memory_order_relaxed) != nullptr) return {};
+  const std::int64_t last =
+      std::max(last_end_.load(std::memory_order_relaxed), last_short_.load(std::memory_order_relaxed));
+  return in_ms(std::max<std::int64_t>(coarse_ns() - last, 0));
 }
 
 }  // namespace pgas::detail

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace pgas::detail {
@@ -27,6 +28,12 @@ class call_list {
     const char* name;
     std::chrono::milliseconds lasted;
     std::optional<awaited_word> word;
+  };
+  /// All calls of a name that stood here and have ended.
+  struct total {
+    std::string_view name;
+    std::uint64_t calls;
+    std::chrono::nanoseconds time;
   };
 
   /// The outermost call of this thread, unless the thread that it shares its place with is in one. @param name has to
@@ -49,6 +56,13 @@ class call_list {
   [[nodiscard]] std::uint64_t short_calls() const noexcept;
   /// How long ago the last listed call ended, or the list began.
   [[nodiscard]] std::chrono::milliseconds idle() const noexcept;
+  /// By name.
+  [[nodiscard]] std::vector<total> totals() const;
+  /// Notices the short calls since the last look. They take no time of their own: reading a clock would cost as much.
+  void look() noexcept;
+  /// Zero while a thread is in a listed call; else how long ago the last one ended, or, if that was later, a look
+  /// noticed short calls.
+  [[nodiscard]] std::chrono::milliseconds idle_with_short_calls() const noexcept;
 
  private:
   struct alignas(64) place {
@@ -63,8 +77,16 @@ class call_list {
   };
   static constexpr std::uint64_t no_word = ~std::uint64_t{0};
 
-  /// Milliseconds of a clock that is read in a few nanoseconds.
-  [[nodiscard]] static std::int64_t coarse_ms() noexcept;
+  /// The calls of a name so far. Names are literals, which may be at several addresses: totals() adds those up.
+  struct sum {
+    std::atomic<const char*> name{nullptr};
+    std::atomic<std::uint64_t> calls{0};
+    std::atomic<std::uint64_t> ns{0};
+  };
+
+  /// Nanoseconds of a clock that is read in a few nanoseconds and advances every few milliseconds.
+  [[nodiscard]] static std::int64_t coarse_ns() noexcept;
+  void add(const char* name, std::int64_t ns) noexcept;
   [[nodiscard]] place& mine() noexcept { return places_[my_place()]; }
   [[nodiscard]] static std::size_t my_place() noexcept {
     thread_local const std::size_t place = next_place();
@@ -74,7 +96,11 @@ class call_list {
 
   static constexpr std::size_t most_places = 32;
   std::array<place, most_places> places_;
-  std::atomic<std::int64_t> last_end_{coarse_ms()};
+  static constexpr std::size_t most_names = 128;  ///< more than the library has
+  std::array<sum, most_names> sums_;
+  std::atomic<std::int64_t> last_end_{coarse_ns()};
+  std::atomic<std::uint64_t> seen_short_calls_{0};  ///< at the last look
+  std::atomic<std::int64_t> last_short_{0};         ///< the last look that noticed some
 };
 
 }  // namespace pgas::detail

@@ -96,6 +96,12 @@ void host_operation::submit(const operation_request& request) {
     state_.execute_operation(request);
 }
 
+void host_operation::count(const atomic_op& update, int pe) noexcept {
+  // Locks release, too, but by words of 4 bytes.
+  const bool signals = update.release && update.as == datatype::u64;
+  count(signals ? operation_counter::kind::signal : operation_counter::kind::atomic, pe);
+}
+
 void host_operation::finish(int pe) {
   if (how_.wait && !proxied(pe)) state_.synchronize(queue_);
 }

@@ -38,6 +38,13 @@ class host_operation {
 
   /// Submits a request after address().
   void submit(const operation_request& request);
+  /// Counts an operation on PE `pe` that has been submitted. @param bytes of data
+  void count(operation_counter::kind what, int pe, std::uint64_t bytes = 0) noexcept {
+    using caller = operation_counter::caller;
+    state_.operations().add(pe, how_.on != nullptr ? caller::stream : caller::host, what, bytes);
+  }
+  /// The same for an update, which is a signal or an atomic operation.
+  void count(const atomic_op& update, int pe) noexcept;
   /// Waits for the operation on PE `pe` in a blocking call.
   void finish(int pe);
 

@@ -34,6 +34,7 @@ world_state::world_state(std::unique_ptr<bootstrap> exchange, const config& sett
   log_.set_pe(bootstrap_->rank(), bootstrap_->size());
   control_plane_ = std::make_unique<class control_plane>(*bootstrap_, settings_, log_,
                                                          [this](const error& cause) { on_failure(cause); });
+  operations_.emplace(control_plane_->n_pes());
   try {
     if (control_plane_->peer(control_plane_->my_pe()).local_rank == 0) remove_stale_files(settings_.socket_directory);
     choose_device();
@@ -186,11 +187,7 @@ void world_state::build_heap() {
   context_.flags_ = settings_.checks ? slow_path::checks : 0;
   context_.my_slot_ = reinterpret_cast<std::uintptr_t>(heap_->slot(me));
   control->my_slot = context_.my_slot_;
-  wait_report_ =
-      std::make_shared<wait_report>(*control, calls_, context_.world(), proxied_ ? &proxied_->through() : nullptr);
-  control_plane_->set_wait_source(
-      {[report = wait_report_] { report->ask(); }, [report = wait_report_] { return report->answer(); },
-       [report = wait_report_](std::chrono::milliseconds limit) { return report->overdue(limit); }});
+  begin_watch(*control);
   context_.control_ = static_cast<control_block*>(mapped_.on_device());
   set_team(context_, context_.world());
 }
@@ -315,7 +312,7 @@ void world_state::fail(std::string_view reason, log_level level) noexcept {
 void world_state::release() noexcept {
   left_ = true;
   leaving_ = true;
-  if (wait_report_) wait_report_->end();
+  end_watch();
   // Where no PE is lost all depart, however late: no connection is closed while a peer uses it. In a world that has
   // failed no PE uses them any more, and lost PEs never depart.
   if (proxied_)
@@ -382,12 +379,6 @@ std::optional<error> world_state::recorded_failure() const {
     }
   }
   return with_stopped_pe(describe(*record, context_.my_pe(), settings_));
-}
-
-pe_waits world_state::waits() const {
-  check_process();
-  if (left_) throw error(code::not_joined, "the world has been left: nothing in it waits any more");
-  return wait_report_->ask_and_collect();
 }
 
 pgas::stream& world_state::default_stream(world& owner) {

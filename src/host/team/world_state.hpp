@@ -22,6 +22,8 @@
 #include "host/proxy/route_table.hpp"
 #include "host/team/call_list.hpp"
 #include "host/team/grid_state_pool.hpp"
+#include "host/team/operation_counter.hpp"
+#include "host/team/stats_report.hpp"
 #include "host/team/wait_report.hpp"
 #include "host/topology/domains.hpp"
 #include "pgas/impl/untyped_operations.hpp"
@@ -145,8 +147,15 @@ class world_state : public std::enable_shared_from_this<world_state> {
   /// Which calls the threads of this PE are in.
   [[nodiscard]] call_list& calls() noexcept { return calls_; }
 
+  /// The operations of host threads and streams.
+  [[nodiscard]] operation_counter& operations() noexcept { return *operations_; }
+  /// Null where all PEs are direct.
+  [[nodiscard]] const proxy_thread* proxy() const noexcept { return proxied_ ? &proxied_->through() : nullptr; }
+
   /// What this PE waits for; takes as long as kernels need to answer.
   [[nodiscard]] pe_waits waits() const;
+  /// What it has counted.
+  [[nodiscard]] world_stats stats() const;
 
   /// A host-side collective on the heap at a time: allocation is deterministic only in one order.
   std::mutex& collective_mutex() noexcept { return collective_; }
@@ -158,6 +167,9 @@ class world_state : public std::enable_shared_from_this<world_state> {
   void make_context();
   void make_teams();
   void report(const std::string& how);
+  /// Tells the control plane whom to ask about this PE.
+  void begin_watch(control_block& control);
+  void end_watch() noexcept;
   void on_failure(const error& cause) noexcept;
   /// The proxy can't go on, because of PE `pe`: of itself where that is this PE or -1.
   void on_proxy_failure(int pe, const std::string& what) noexcept;
@@ -173,7 +185,9 @@ class world_state : public std::enable_shared_from_this<world_state> {
 
   const fork_guard process_;
   call_list calls_;
-  std::shared_ptr<wait_report> wait_report_;  ///< shared with the control plane's thread
+  std::optional<operation_counter> operations_;
+  std::shared_ptr<wait_report> wait_report_;    ///< shared with the control plane's thread
+  std::shared_ptr<stats_report> stats_report_;  ///< likewise
   config settings_;
   log::logger log_;
   std::unique_ptr<bootstrap> bootstrap_;

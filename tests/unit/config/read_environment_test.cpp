@@ -59,7 +59,8 @@ TEST(read, every_option_reaches_its_field) {
                          {"PGAS_HOST_BLOCK_THREADS", "4"},
                          {"PGAS_NVTX", "off"},
                          {"PGAS_LOG", "debug"},
-                         {"PGAS_LOG_FILE", "x.log"}})
+                         {"PGAS_LOG_FILE", "x.log"},
+                         {"PGAS_METRICS", ":9400"}})
                        .settings;
   EXPECT_EQ(c.bootstrap, "tcp");
   EXPECT_EQ(c.unique_id, "id");
@@ -82,6 +83,7 @@ TEST(read, every_option_reaches_its_field) {
   EXPECT_FALSE(c.nvtx);
   EXPECT_EQ(c.log, log_level::debug);
   EXPECT_EQ(c.log_file, "x.log");
+  EXPECT_EQ(c.metrics, ":9400");
 }
 
 TEST(read, every_word_of_an_enumeration_has_its_value) {
