@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """What PGAS_METRICS serves: exact counts of a job, whoever else connects, and nothing that could harm the job.
 
-Usage: metrics_test.py PGASRUN COUNTED [--proxied] [NAMES OF TESTS]
+Usage: metrics_test.py PGASRUN COUNTED INFO [--proxied] [NAMES OF TESTS]
 
-COUNTED makes known operations and waits until a file is there. With --proxied PEs are reached by proxies, too.
+COUNTED makes known operations and waits until a file is there, INFO is pgas-info. With --proxied PEs are reached by proxies, too.
 """
 
+import json
 import os
 import random
 import re
@@ -19,7 +20,7 @@ import urllib.request
 
 from stranger_test import listeners
 
-PGASRUN = COUNTED = ""
+PGASRUN = COUNTED = INFO = ""
 WAYS = [("direct", {})]
 LONG = 60  # seconds that a busy machine may take
 SAMPLE = re.compile(r"([a-z_]+)\{(.*)\} ([-+.e0-9]+)")
@@ -244,6 +245,35 @@ class Metrics(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("PGAS_METRICS=9400 is not allowed; set it to: a port of the loopback, such as :9400", done.stdout)
 
+    def test_pgas_info_asks_a_job_without_the_setting(self):
+        for route, environment in WAYS:
+            with self.subTest(route=route), Job(4, "", environment) as job:
+                done = subprocess.run([INFO, "--stats", str(job.pids[2]), "--json"], text=True, capture_output=True, timeout=LONG)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                jobs = json.loads(done.stdout)
+                self.assertEqual(len(jobs), 1)
+                self.assertEqual(sorted(one["pid"] for one in jobs[0]["pes"]), sorted(job.pids))
+                self.assertEqual(sorted(one["pe"] for one in jobs[0]["answers"]), [0, 1, 2, 3])
+                for one in jobs[0]["answers"]:
+                    of = {"direct": range(4), "proxied": []} if route == "direct" else \
+                        {"direct": [one["pe"]], "proxied": [pe for pe in range(4) if pe != one["pe"]]}
+                    for name, peers in of.items():
+                        puts = sum(pe + 1 for pe in peers)
+                        self.assertEqual(one[name], {"puts": puts, "put_bytes": 80 * puts, "gets": 2 * len(peers),
+                                                     "get_bytes": 80 * len(peers), "atomics": 5 * len(peers), "signals": len(peers)})
+                    self.assertEqual((one["errors"], one["failed"], one["running"]), (0, False, ""))
+                table = subprocess.run([INFO, "--stats", jobs[0]["job"][:10]], text=True, capture_output=True, timeout=LONG).stdout
+                lines = table.splitlines()
+                self.assertEqual(lines[0], f"job {jobs[0]['job']}: 4 PEs")
+                self.assertEqual(len(lines), 6, table)
+                if route == "direct":
+                    self.assertRegex(lines[2], r"^   0         42    1.1 KiB          0    0 bytes ")
+
+    def test_pgas_info_says_where_there_is_no_such_job(self):
+        done = subprocess.run([INFO, "--stats", "0123456789abcdef"], text=True, capture_output=True, timeout=LONG)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertIn("no job '0123456789abcdef' of this user answers on this host", done.stderr)
+
     def test_without_the_setting_nothing_listens(self):
         for setting in ("", f":{free_ports(2)}"):
             with Job(2, setting) as job:
@@ -252,7 +282,7 @@ class Metrics(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    PGASRUN, COUNTED, *rest = sys.argv[1:]
+    PGASRUN, COUNTED, INFO, *rest = sys.argv[1:]
     if "--proxied" in rest:
         rest.remove("--proxied")
         WAYS.append(("proxied", {"PGAS_P2P": "0"}))

@@ -17,7 +17,7 @@ enum class message_kind : std::uint32_t {
   failure = 2,       ///< the world can't go on: an error follows
   departure = 3,     ///< the sender has left, its end is no failure
   heartbeat = 4,     ///< the sender runs; between hosts
-  question = 5,      ///< what does this PE wait for? `sequence` is the sender's number for it
+  question = 5,      ///< for this PE: `group` says which, `sequence` is the sender's number for it
   answer = 6,        ///< to the question of this number: JSON follows
 };
 
@@ -31,7 +31,7 @@ struct message_header {
   message_kind kind = message_kind::contribution;
   collective call = collective::none;
   std::uint32_t fds = 0;
-  std::uint64_t group = 0;     ///< control_group::identity
+  std::uint64_t group = 0;     ///< control_group::identity; of a question: which
   std::uint64_t sequence = 0;  ///< of the collective in its group
   std::uint64_t bytes = 0;     ///< that follow
 };

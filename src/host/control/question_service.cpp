@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <utility>
 
 #include "common/unforked_fd.hpp"
@@ -45,7 +47,7 @@ void question_service::attempt(Step&& step) noexcept {
   try {
     step();
   } catch (const std::exception& why) {  // no reason to end the world
-    plane_.log.warn("PE {} could not answer what it waits for: {}", plane_.me, why.what());
+    plane_.log.warn("PE {} could not answer a question: {}", plane_.me, why.what());
   }
 }
 
@@ -84,25 +86,50 @@ void question_service::accept() {
     const std::optional<socket_owner> owner = peer_credentials(next.fd.get());
     if (!owner || (owner->uid != ::geteuid() && owner->uid != 0)) {
       if (!std::exchange(refused_, true))
-        plane_.log.warn("PE {} does not answer user {}, who asked what it waits for", plane_.me,
+        plane_.log.warn("PE {} does not answer user {}, who asked what it does", plane_.me,
                         owner ? static_cast<std::int64_t>(owner->uid) : -1);
       continue;
     }
     if (clients_.size() == most_clients) continue;  // it is closed, and asks again
+    const int fd = next.fd.get();
     clients_.push_back({std::move(next.fd), ++questions_, clock::now() + patience, plane_.n()});
-    client& one = clients_.back();
-    send(one, introduction());
-    message_header header;
-    header.kind = message_kind::question;
-    header.sequence = one.number;
-    for (const std::unique_ptr<connection>& to : plane_.connections)  // one with a full queue is stopped
-      if (to) static_cast<void>(to->send(bytes_of(header), {}, {}));
-    ask_here({plane_.me, one.number});
+    plane_.loop->watch(fd, POLLIN, [this, fd](short) { attempt([this, fd] { read_word(fd); }); });
   }
 }
 
-void question_service::on_question(int pe, std::uint64_t number) noexcept {
-  attempt([&] { ask_here({pe, number}); });
+void question_service::read_word(int fd) {
+  const auto by = std::ranges::find_if(clients_, [fd](const client& one) { return one.socket.get() == fd; });
+  std::array<std::byte, 16> word;
+  const received_packet packet = receive_packet(fd, word);
+  if (packet.what == received_packet::status::nothing_yet) return;
+  plane_.loop->forget(fd);
+  if (by == clients_.end()) return;
+  const std::string_view said(reinterpret_cast<const char*>(packet.bytes.data()), packet.bytes.size());
+  const auto known = std::ranges::find(question_words, said);
+  if (packet.what == received_packet::status::complete && known != std::end(question_words))
+    ask_all(*by, static_cast<question>(known - std::begin(question_words)));
+  else
+    by->answers = 0;  // it is closed
+}
+
+void question_service::ask_all(client& by, question what) {
+  by.asked = true;
+  send(by, introduction());
+  message_header header;
+  header.kind = message_kind::question;
+  header.group = static_cast<std::uint64_t>(what);
+  header.sequence = by.number;
+  for (const std::unique_ptr<connection>& to : plane_.connections)  // one with a full queue is stopped
+    if (to) static_cast<void>(to->send(bytes_of(header), {}, {}));
+  on_question(plane_.me, by.number, what);
+}
+
+void question_service::on_question(int pe, std::uint64_t number, question what) noexcept {
+  attempt([&] {
+    if (what == question::waits) return ask_here({pe, number});
+    const std::string fields = plane_.waits ? plane_.waits->stats() : R"("joining":true)";
+    answer_to({pe, number}, fmt::format(R"({{"pe":{},{}}})", plane_.me, fields));
+  });
 }
 
 void question_service::ask_here(asker who) {
@@ -125,7 +152,11 @@ void question_service::check() noexcept {
     attempt([this] { ask_here({nobody, 0}); });
   }
   if (due_ && clock::now() >= *due_) attempt([this] { answer_here(); });
-  std::erase_if(clients_, [](const client& one) { return one.answers == 0 || clock::now() >= one.until; });
+  std::erase_if(clients_, [this](const client& one) {
+    const bool ends = one.answers == 0 || clock::now() >= one.until;
+    if (ends && !one.asked) plane_.loop->forget(one.socket.get());
+    return ends;
+  });
 }
 
 void question_service::answer_here() {
@@ -139,17 +170,18 @@ void question_service::answer_here() {
       warn_of_long_waits();
       continue;
     }
-    if (who.pe == plane_.me) {
-      on_answer(who.number, std::as_bytes(std::span(text)));
-      continue;
-    }
-    message_header header;
-    header.kind = message_kind::answer;
-    header.sequence = who.number;
-    header.bytes = text.size();
-    static_cast<void>(plane_.connections[static_cast<std::size_t>(who.pe)]->send(bytes_of(header),
-                                                                                 std::as_bytes(std::span(text)), {}));
+    answer_to(who, text);
   }
+}
+
+void question_service::answer_to(asker who, const std::string& text) {
+  const std::span<const std::byte> body = std::as_bytes(std::span(text));
+  if (who.pe == plane_.me) return on_answer(who.number, body);
+  message_header header;
+  header.kind = message_kind::answer;
+  header.sequence = who.number;
+  header.bytes = body.size();
+  static_cast<void>(plane_.connections[static_cast<std::size_t>(who.pe)]->send(bytes_of(header), body, {}));
 }
 
 void question_service::warn_of_long_waits() {

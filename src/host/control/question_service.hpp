@@ -1,6 +1,6 @@
 /// @file
-/// Answers whoever asks what a job waits for (pgas-why): a UNIX socket of each PE, over which a program of the same
-/// user gets a line from every PE of the world. A connection is the question; there is nothing else to say.
+/// Answers whoever asks what a job waits for (pgas-why), or what it has counted (pgas-info --stats): a UNIX socket of
+/// each PE, over which a program of the same user sends a word, and gets a line from every PE of the world.
 #pragma once
 
 #include <chrono>
@@ -25,12 +25,17 @@ inline constexpr std::string_view question_socket_prefix = "pgas-why-";
 /// Between question and answer: kernels look for a question every millisecond or so.
 inline constexpr std::chrono::milliseconds time_to_answer{15};
 
-/// Where a PE keeps what it knows of its own waits.
+/// What can be asked. Its word is what a program sends.
+enum class question : std::uint64_t { waits, stats };
+inline constexpr std::string_view question_words[] = {"waits", "stats"};
+
+/// Where a PE keeps what it knows of itself.
 struct wait_source {
   std::function<void()> ask;            ///< from now on, waits leave answers
   std::function<std::string()> answer;  ///< what they were, as the fields of a JSON object; no question is open then
   /// A sentence on a wait in the last answer that had lasted so long, or longer; empty if there is none.
   std::function<std::string(std::chrono::milliseconds)> overdue;
+  std::function<std::string()> stats;  ///< what it has counted, as fields of a JSON object
 };
 
 /// *Callers* the reader of the control plane; the constructor: the thread that joins.
@@ -44,8 +49,8 @@ class question_service {
 
   /// Watches the socket in the loop of the reader.
   void start();
-  /// PE `pe` asks, with a number of its own.
-  void on_question(int pe, std::uint64_t number) noexcept;
+  /// PE `pe` asks `what`, with a number of its own.
+  void on_question(int pe, std::uint64_t number, question what) noexcept;
   /// A PE has answered question `number` of this PE.
   void on_answer(std::uint64_t number, std::span<const std::byte> text) noexcept;
   /// PE `pe` has ended. If it was killed, its socket in a directory of this host is still there, and goes now.
@@ -55,7 +60,7 @@ class question_service {
   void check() noexcept;
 
  private:
-  struct asker {  ///< of this PE's answer
+  struct asker {  ///< of what this PE waits for
     int pe;       ///< this one: all clients; nobody: to see whether a wait lasts long
     std::uint64_t number;
   };
@@ -63,15 +68,19 @@ class question_service {
     unique_fd socket;
     std::uint64_t number;  ///< of the question, for the other PEs
     clock::time_point until;
-    int answers;  ///< still to come
+    int answers;         ///< still to come
+    bool asked = false;  ///< it has sent its word
   };
 
   static constexpr int nobody = -1;
 
   void accept();
+  void read_word(int fd);
+  void ask_all(client& by, question what);
   void ask_here(asker who);
   void warn_of_long_waits();
   void answer_here();
+  void answer_to(asker who, const std::string& text);
   void send(client& to, std::string_view text) noexcept;
   /// Does `step`. An exception is logged.
   template <class Step>

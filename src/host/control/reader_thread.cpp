@@ -119,7 +119,8 @@ void control_plane_state::handle(int pe, received_packet message) {
     }
     case message_kind::failure: set_failure(decode_error(body), origin::peer); return;
     case message_kind::heartbeat: ++heartbeats_received; return;
-    case message_kind::question: return questions->on_question(pe, header.sequence);
+    case message_kind::question:
+      return questions->on_question(pe, header.sequence, static_cast<question>(header.group));
     case message_kind::answer: return questions->on_answer(header.sequence, body);
     case message_kind::departure: {
       const std::lock_guard lock(mutex);

@@ -1,6 +1,11 @@
 #include "host/team/stats_report.hpp"
 
-#include <utility>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <mutex>
+#include <string>
+#include <vector>
 
 #include "host/team/world_state.hpp"
 
@@ -26,6 +31,25 @@ std::vector<call_stats> stats_of(const call_list& calls) {
     of->running = std::max<std::chrono::nanoseconds>(of->running, one.lasted);
   }
   return found;
+}
+
+operation_counts& operator+=(operation_counts& to, const operation_counts& more) {
+  to.puts += more.puts;
+  to.put_bytes += more.put_bytes;
+  to.gets += more.gets;
+  to.get_bytes += more.get_bytes;
+  to.atomics += more.atomics;
+  to.signals += more.signals;
+  return to;
+}
+
+std::string json_of(const operation_counts& of) {
+  return fmt::format(R"({{"puts":{},"put_bytes":{},"gets":{},"get_bytes":{},"atomics":{},"signals":{}}})", of.puts,
+                     of.put_bytes, of.gets, of.get_bytes, of.atomics, of.signals);
+}
+
+long ms_of(std::chrono::nanoseconds time) {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
 }
 
 }  // namespace
@@ -76,6 +100,37 @@ std::string stats_report::text() {
   if (world_ == nullptr) return {};
   const world_stats now = collect_locked();
   return metrics_text(now, world_->pes()[static_cast<std::size_t>(now.pe)], world_->control_plane().n_pes());
+}
+
+std::string stats_report::summary() {
+  const std::lock_guard lock(mutex_);
+  if (world_ == nullptr) return R"("leaving":true)";
+  const world_stats now = collect_locked();
+  operation_counts direct;
+  operation_counts proxied;
+  operation_counts proxy;
+  for (const peer_stats& one : now.peers) {
+    (one.direct ? direct : proxied) += one.host;
+    (one.direct ? direct : proxied) += one.streams;
+    proxy += one.proxy;
+  }
+  call_stats all;
+  for (const call_stats& one : now.calls) {
+    all.calls += one.calls;
+    all.time += one.time;
+    if (one.running <= all.running) continue;
+    all.running = one.running;
+    all.name = one.name;
+  }
+  return fmt::format(
+      R"("direct":{},"proxied":{},"proxy":{},"calls":{},"call_ms":{},"running":"{}","running_ms":{},)"
+      R"("heap":{{"reserved":{},"limit":{},"mapped":{},"used":{},"largest_free":{},"allocations":{}}},)"
+      R"("fragmentation":{:.4f},"heartbeats_sent":{},"heartbeats_received":{},"idle_ms":{},"errors":{},"warnings":{},)"
+      R"("failed":{})",
+      json_of(direct), json_of(proxied), json_of(proxy), all.calls, ms_of(all.time), all.name, ms_of(all.running),
+      now.heap_reserved, now.heap.limit, now.heap.mapped, now.heap.used, now.heap.largest_free, now.heap.allocations,
+      now.fragmentation(), now.heartbeats_sent, now.heartbeats_received, now.idle.count(), now.errors, now.warnings,
+      now.failed);
 }
 
 void stats_report::look() noexcept {

@@ -21,6 +21,8 @@ class stats_report {
   [[nodiscard]] world_stats collect();
   /// The same as metrics_text(); nothing once this has ended.
   [[nodiscard]] std::string text();
+  /// The same without the single PEs and calls, as fields of a JSON object; docs/metrics.md has their names.
+  [[nodiscard]] std::string summary();
   /// Notices short calls, see call_list::look().
   void look() noexcept;
   /// The world's parts are not there any more.

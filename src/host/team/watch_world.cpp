@@ -7,10 +7,11 @@ namespace pgas::detail {
 void world_state::begin_watch(control_block& control) {
   wait_report_ =
       std::make_shared<wait_report>(control, calls_, context_.world(), proxied_ ? &proxied_->through() : nullptr);
+  stats_report_ = std::make_shared<stats_report>(*this);
   control_plane_->set_wait_source(
       {[report = wait_report_] { report->ask(); }, [report = wait_report_] { return report->answer(); },
-       [report = wait_report_](std::chrono::milliseconds limit) { return report->overdue(limit); }});
-  stats_report_ = std::make_shared<stats_report>(*this);
+       [report = wait_report_](std::chrono::milliseconds limit) { return report->overdue(limit); },
+       [report = stats_report_] { return report->summary(); }});
   control_plane_->set_metrics_source(
       {[report = stats_report_] { return report->text(); }, [report = stats_report_] { report->look(); }});
 }

@@ -1,7 +1,7 @@
 /// @file
 /// pgas-info: prints the version, the options with their values, the error codes, and how the PEs of a job reach one
-/// another, what processes share by tickets; with --markdown the pages of docs/ that are made from the library's
-/// tables.
+/// another, what they have counted, what processes share by tickets; with --markdown the pages of docs/ that are made
+/// from the library's tables.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -15,6 +15,7 @@
 #include "pgas/error.hpp"
 #include "pgas/world.hpp"
 #include "tools/pgas-info/list_shared.hpp"
+#include "tools/pgas-info/show_stats.hpp"
 
 namespace {
 
@@ -143,6 +144,15 @@ int main(int argc, char** argv) {
       app.add_option("--shared", shared_by, "list what processes here share by tickets, and who has it open")
           ->expected(0, 1)
           ->type_name("[PID]");
+  std::string job;
+  bool json = false;
+  const CLI::Option* const stats =
+      app.add_option("--stats", job,
+                     "list what the PEs of a running job have counted: of all jobs, or of one, by its name, the "
+                     "beginning of it, or the pid of one of its PEs here")
+          ->expected(0, 1)
+          ->type_name("[JOB]");
+  app.add_flag("--json", json, "with --stats: all that the PEs say (docs/metrics.md)")->needs("--stats");
   app.add_flag("--markdown", markdown, "print the list as a page of docs/");
   app.set_version_flag("--version", INFO_VERSION);
   CLI11_PARSE(app, argc, argv);
@@ -152,7 +162,17 @@ int main(int argc, char** argv) {
     if (with_peers) fmt::print("{}", peers());
     if (shared->count() > 0)
       fmt::print("{}", pgas_info::shared_text(pgas::config::from_environment().socket_directory, shared_by));
-    if (!config && !errors && !with_peers && shared->count() == 0) fmt::print("{}", about);
+    if (stats->count() > 0) {
+      const std::string text = pgas_info::stats_text(pgas::config::from_environment().socket_directory, job, json);
+      fmt::print("{}", text);
+      if (text.empty()) {
+        fmt::print(stderr,
+                   "pgas-info: no {} of this user answers on this host (a world of one PE has no socket to ask)\n",
+                   job.empty() ? "job" : fmt::format("job '{}'", job));
+        return 1;
+      }
+    }
+    if (!config && !errors && !with_peers && shared->count() == 0 && stats->count() == 0) fmt::print("{}", about);
   } catch (const pgas::error& e) {
     fmt::print(stderr, "{}\n", e.what());
     return 1;

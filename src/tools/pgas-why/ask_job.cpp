@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <set>
+#include <span>
 #include <string_view>
 
 #include "common/net/unix_socket.hpp"
@@ -101,6 +103,10 @@ void read_answer(pe_state& state, const json& from) {
   }
 }
 
+bool is_pid(const std::string& wanted) {
+  return !wanted.empty() && wanted.size() < 8 && wanted.find_first_not_of("0123456789") == std::string::npos;
+}
+
 std::vector<pe_state> introduced(const json& by) {
   std::vector<pe_state> pes;
   for (const json& one : by.at("pes")) {
@@ -140,14 +146,25 @@ std::vector<job> find_jobs(const std::string& directory) {
   return jobs;
 }
 
-std::vector<pe_state> ask(const job& whom, json& answers) {
+bool may_be(const std::string& wanted, const job& one) { return is_pid(wanted) || one.name.starts_with(wanted); }
+
+bool is(const std::string& wanted, const json& pes) {
+  return !is_pid(wanted) || std::ranges::any_of(pes, [&](const json& one) {
+    return one.at("here").get<bool>() && std::to_string(one.at("pid").get<pid_t>()) == wanted;
+  });
+}
+
+json ask(const job& whom, pgas::detail::question what) {
+  const std::string_view word = pgas::detail::question_words[static_cast<std::size_t>(what)];
   std::vector<pgas::detail::unique_fd> asked;
   for (const std::string& socket : whom.sockets) {
     if (asked.size() == asked_at_once) break;
     pgas::detail::connect_result to = pgas::detail::connect_to(address_of(socket));
-    if (to.fd) asked.push_back(std::move(to.fd));
+    if (to.fd && pgas::detail::send_packet(to.fd.get(), std::as_bytes(std::span(word)), {}, {}) == 0)
+      asked.push_back(std::move(to.fd));
   }
-  std::vector<pe_state> pes;
+  json found = json::object();
+  std::set<int> answered;
   std::vector<std::byte> buffer(std::size_t{1} << 18);
   const clock::time_point end = clock::now() + patience;
   std::size_t missing = 1;
@@ -168,17 +185,23 @@ std::vector<pe_state> ask(const job& whom, json& answers) {
       const json said =
           json::parse(std::string_view(reinterpret_cast<const char*>(packet.bytes.data()), packet.bytes.size()));
       if (said.contains("pes")) {
-        if (!pes.empty()) continue;  // another PE was quicker
-        pes = introduced(said);
-        missing = pes.size();
-        answers["pes"] = said.at("pes");
-      } else if (auto& state = pes.at(said.at("pe")); state.is != pe_state::life::answers) {
-        read_answer(state, said);
-        answers["answers"].push_back(said);
+        if (found.contains("pes")) continue;  // another PE was quicker
+        found["pes"] = said.at("pes");
+        missing = found["pes"].size();
+      } else if (found.contains("pes") && answered.insert(said.at("pe").get<int>()).second) {
+        found["answers"].push_back(said);
         --missing;
       }
     }
   }
+  return found;
+}
+
+std::vector<pe_state> ask(const job& whom, json& answers) {
+  answers = ask(whom, pgas::detail::question::waits);
+  if (!answers.contains("pes")) return {};
+  std::vector<pe_state> pes = introduced(answers);
+  for (const json& said : answers.value("answers", json::array())) read_answer(pes.at(said.at("pe")), said);
   for (pe_state& one : pes)
     if (one.is != pe_state::life::answers && one.here) one.is = life_of(one.pid);
   return pes;

@@ -1,5 +1,5 @@
 /// @file
-/// Finds the jobs of this user on this host, and asks one of them what its PEs wait for.
+/// Finds the jobs of this user on this host, and asks one of them what its PEs wait for, or what they have counted.
 #pragma once
 
 #include <sys/types.h>
@@ -9,6 +9,8 @@
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "host/control/question_service.hpp"
 
 namespace pgas_why {
 
@@ -62,6 +64,15 @@ struct pe_state {
 
 /// The jobs that have a socket here. @param directory PGAS_SOCKET_DIR, empty for none
 [[nodiscard]] std::vector<job> find_jobs(const std::string& directory);
+
+/// Whether `wanted` may mean this job: its name, the beginning of it, the pid of one of its PEs here; empty: any job.
+[[nodiscard]] bool may_be(const std::string& wanted, const job& one);
+/// The same once its PEs are known. @param pes as they say, see ask()
+[[nodiscard]] bool is(const std::string& wanted, const nlohmann::json& pes);
+
+/// What the PEs of a job say: an object with `pes`, as the first that answered knows them, and `answers`. Without `pes`
+/// none answers this user. Takes at most 1.5 s.
+[[nodiscard]] nlohmann::json ask(const job& whom, pgas::detail::question what);
 
 /// The PEs of a job, in order; none where no PE of it answers this user. Takes at most 1.5 s. @param answers what the
 /// PEs sent, for --json

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <exception>
@@ -40,11 +39,9 @@ struct answered {
 
 std::vector<answered> ask_all(const options& asked) {
   std::vector<answered> found;
-  const bool is_pid =
-      !asked.job.empty() && asked.job.size() < 8 && asked.job.find_first_not_of("0123456789") == std::string::npos;
   std::vector<std::future<answered>> under_way;  // all at once, as one that is stopped takes its time
   for (const job& one : find_jobs(pgas::config::from_environment().socket_directory)) {
-    if (!asked.job.empty() && !is_pid && !one.name.starts_with(asked.job)) continue;
+    if (!may_be(asked.job, one)) continue;
     under_way.push_back(std::async(std::launch::async, [one] {
       answered next{one, {}, nlohmann::json::object()};
       next.pes = ask(one, next.raw);
@@ -53,10 +50,7 @@ std::vector<answered> ask_all(const options& asked) {
   }
   for (std::future<answered>& one : under_way) {
     answered next = one.get();
-    if (next.pes.empty()) continue;  // of another user, or ended since
-    if (is_pid && std::ranges::none_of(
-                      next.pes, [&](const pe_state& pe) { return pe.here && std::to_string(pe.pid) == asked.job; }))
-      continue;
+    if (next.pes.empty() || !is(asked.job, next.raw.at("pes"))) continue;  // of another user, or ended since
     found.push_back(std::move(next));
   }
   return found;
