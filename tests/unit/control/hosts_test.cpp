@@ -180,7 +180,15 @@ TEST(links_hosts, pes_that_have_nothing_to_say_are_not_taken_for_silent) {
         exchange.rank() == 0 ? std::chrono::milliseconds(2000) : std::chrono::milliseconds(3'600'000);
     joined_pe pe(exchange, settings);
     pe.control_plane.barrier();
+    const detail::control_statistics before = pe.control_plane.statistics();
     std::this_thread::sleep_for(std::chrono::milliseconds(4500));
+    const detail::control_statistics after = pe.control_plane.statistics();
+    EXPECT_GE(after.heartbeats_sent, before.heartbeats_sent + 2);
+    EXPECT_GE(after.heartbeats_received, before.heartbeats_received + 2);
+    ASSERT_EQ(after.silence.size(), 3u);
+    for (int other = 0; other < 3; ++other)
+      EXPECT_EQ(after.silence[static_cast<std::size_t>(other)].has_value(), (other == 1) != (exchange.rank() == 1))
+          << "only PEs of other hosts send heartbeats";
     pe.control_plane.barrier();
     pe.control_plane.leave();
   });

@@ -82,13 +82,13 @@ TEST(metrics_text, each_line_is_one_of_the_format) {
       described_only = true;
     } else if (std::regex_match(line, found, type)) {
       EXPECT_TRUE(described_only) << line;
-      EXPECT_EQ(found[1], name);
+      EXPECT_EQ(found[1].str(), name);
       type_of_name = found[2];
       EXPECT_EQ(type_of_name == "counter", name.ends_with("_total")) << name;
       described_only = false;
     } else {
       ASSERT_TRUE(std::regex_match(line, found, sample)) << line;
-      EXPECT_EQ(found[1], name) << "a sample apart from its description";
+      EXPECT_EQ(found[1].str(), name) << "a sample apart from its description";
       EXPECT_TRUE(series.insert(line.substr(0, line.rfind(' '))).second) << line << " twice";
       EXPECT_NE(line.find(R"({pe="1")"), line.npos) << line;
     }
