@@ -88,8 +88,8 @@ std::string initiator::validate(const command& cmd, const in_flight_commands& fr
 
 std::size_t initiator::take_commands(in_flight_commands& from, std::string& invalid) {
   ring& source = *from.source();
-  std::size_t count = 0;
-  for (; count < commands_per_turn && !from.full(); ++count) {
+  std::size_t taken = 0;
+  for (; taken < commands_per_turn && !from.full(); ++taken) {
     const command* const next = source.next();
     if (next == nullptr) break;
     if (std::string because = validate(*next, from); !because.empty()) {
@@ -100,8 +100,8 @@ std::size_t initiator::take_commands(in_flight_commands& from, std::string& inva
     count(*next);
     source.take();
   }
-  state_.counts.commands += count;
-  return count;
+  state_.counts.commands += taken;
+  return taken;
 }
 
 void initiator::count(const command& cmd) noexcept {
