@@ -40,7 +40,8 @@ def in_terminal(words, columns, **variables):
     """What is shown in a terminal, standard error included, and the exit status."""
     master, slave = pty.openpty()
     fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    job = subprocess.Popen(words, stdin=slave, stdout=slave, stderr=slave, env=environment(**variables), close_fds=True)
+    job = subprocess.Popen(words, stdin=slave, stdout=slave, stderr=slave, env=environment(**variables), close_fds=True,
+                           start_new_session=True, preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
     os.close(slave)
     shown = b""
     try:

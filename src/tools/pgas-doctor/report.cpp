@@ -1,7 +1,6 @@
 #include "tools/pgas-doctor/report.hpp"
 
 #include <fmt/format.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,33 +8,19 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "host/config/read_environment.hpp"
 #include "pgas/error.hpp"
+#include "tools/common/text.hpp"
 
 namespace pgas::doctor {
 
 namespace {
 
+using tools::lines_of;
+
 constexpr std::size_t verdict_width = 9;
 constexpr std::size_t name_width = 19;
 constexpr std::size_t least_width = 60;
 constexpr int schema = 1;
-
-/// The text in lines of at most `width` characters, broken at blanks where there are any.
-std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
-  std::vector<std::string> lines;
-  while (!text.empty()) {
-    std::size_t stop = text.size();
-    if (stop > width) {
-      stop = text.rfind(' ', width);
-      if (stop == std::string_view::npos || stop == 0) stop = width;
-    }
-    lines.emplace_back(text.substr(0, stop));
-    text.remove_prefix(stop);
-    while (text.starts_with(' ')) text.remove_prefix(1);
-  }
-  return lines;
-}
 
 std::string one_line(std::string text) {
   std::ranges::replace_if(
@@ -56,7 +41,8 @@ std::string_view colour_of(verdict is) {
 void add_part(std::string& into, std::string_view label, const std::string& text, std::size_t width) {
   const std::size_t indent = verdict_width + name_width;
   bool first = true;
-  for (const std::string& line : wrapped(one_line(text), width - indent - label.size())) {
+  const std::size_t room = width - indent - label.size();
+  for (const std::string& line : lines_of(one_line(text), room, room)) {
     into += fmt::format("{:{}}{:{}}{}\n", "", indent, first ? label : "", label.size(), line);
     first = false;
   }
@@ -96,12 +82,8 @@ std::string conclusion(const std::vector<row>& rows) {
 
 look look_of_terminal() {
   look how;
-  // mpirun gives its processes a terminal of its own, wherever what they print goes in the end.
-  if (::isatty(STDOUT_FILENO) != 1 || config_detail::setting_of_others("PMIX_RANK")) return how;
-  winsize window{};
-  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0)
-    how.width = std::clamp<std::size_t>(window.ws_col, least_width, how.width);
-  how.colour = !config_detail::setting_of_others("NO_COLOR") && config_detail::setting_of_others("TERM") != "dumb";
+  how.width = std::clamp(tools::columns_or(how.width), least_width, how.width);
+  how.colour = tools::wants_colour();
   return how;
 }
 
@@ -109,7 +91,7 @@ look look_of_terminal() {
 
 std::string table_of(const subject& what, const std::vector<row>& rows, const look& how) {
   std::string text;
-  for (const std::string& line : wrapped(one_line(head(what)), how.width)) text += line + "\n";
+  for (const std::string& line : lines_of(one_line(head(what)), how.width, how.width)) text += line + "\n";
   const std::size_t room = how.width - verdict_width - name_width;
   for (const row& each : rows) {
     const std::string found =
@@ -119,7 +101,7 @@ std::string table_of(const subject& what, const std::vector<row>& rows, const lo
                        : fmt::format("{:<{}}", word, verdict_width);
     text += fmt::format("{:<{}}", each.name, name_width);
     bool first = true;
-    for (const std::string& line : wrapped(found, room)) {
+    for (const std::string& line : lines_of(found, room, room)) {
       text += fmt::format("{:{}}{}\n", "", first ? 0 : verdict_width + name_width, line);
       first = false;
     }
@@ -127,7 +109,7 @@ std::string table_of(const subject& what, const std::vector<row>& rows, const lo
     add_part(text, "means: ", each.means, how.width);
     add_part(text, "mend:  ", each.mend, how.width);
   }
-  for (const std::string& line : wrapped(conclusion(rows), how.width)) text += line + "\n";
+  for (const std::string& line : lines_of(conclusion(rows), how.width, how.width)) text += line + "\n";
   return text;
 }
 
@@ -181,7 +163,7 @@ void complain(const subject& what, const std::vector<row>& rows) {
   }
 }
 
-progress::progress() : terminal_(::isatty(STDERR_FILENO) == 1) {}
+progress::progress() : terminal_(tools::is_terminal(STDERR_FILENO)) {}
 
 void progress::show(const std::string& step) {
   if (!terminal_) return;

@@ -10,12 +10,14 @@
 #include <set>
 
 #include "pgas/error.hpp"
+#include "tools/common/text.hpp"
 
 namespace pgas::perf {
 
 namespace {
 
-constexpr auto line_format = "{:<24} {:<6} {:>6} {:>7} {:>10} {:>10} {:>12} {:>12} {:>12}  {:<5}  {}\n";
+/// The columns of a line are 100, unless a size has ten digits. The grid is blocks and threads of each.
+constexpr auto line_format = "{:<24} {:<6} {:>8} {:>9} {:>7} {:>8} {:>8} {:>8} {:<5} {}\n";
 constexpr auto markdown_format = "| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n";
 
 std::string size_text(std::size_t bytes) { return bytes == 0 ? "-" : std::to_string(bytes); }
@@ -24,7 +26,7 @@ std::string size_text(std::size_t bytes) { return bytes == 0 ? "-" : std::to_str
 std::string number(double value) { return value >= 1000 ? fmt::format("{:.0f}", value) : fmt::format("{:.4g}", value); }
 
 std::string verdict(const result& found) {
-  return !found.checked ? "not checked" : found.wrong == 0 ? "ok" : fmt::format("{} WRONG", found.wrong);
+  return !found.checked ? "-" : found.wrong == 0 ? "ok" : fmt::format("{} WRONG", found.wrong);
 }
 
 std::string head(world& w) {
@@ -39,20 +41,24 @@ std::string head(world& w) {
 
 std::string list_of(const std::vector<row>& rows) {
   std::string text;
-  for (const row& each : rows) text += fmt::format("{:<24} {:<6} {}\n", each.name, unit_of(each), each.about);
+  for (const row& each : rows) {
+    const std::string head = fmt::format("{:<24} {:<6} ", each.name, unit_of(each));
+    text += head + tools::wrapped(each.about, tools::usual_width, head.size(), head.size()) + '\n';
+  }
   return text;
 }
 
 table::table(const options& how, world& w, std::size_t points)
-    : how_(how), points_(points), terminal_(::isatty(STDERR_FILENO) == 1) {
+    : how_(how), points_(points), terminal_(tools::is_terminal(STDERR_FILENO)) {
   if (how.json == "-") return;
   fmt::print("{}{}\n{}", how.markdown ? "" : "# ", head(w), how.markdown ? "\n" : "");
-  const auto titles = [](auto format) {
-    fmt::print(fmt::runtime(format), "row", "scope", "blocks", "threads", "bytes", "iterations", "median", "lowest",
+  if (how.markdown) {
+    fmt::print(markdown_format, "row", "scope", "blocks", "threads", "bytes", "iterations", "median", "lowest",
                "highest", "unit", "data");
-  };
-  titles(how.markdown ? markdown_format : line_format);
-  if (how.markdown) fmt::print("|---|---|--:|--:|--:|--:|--:|--:|--:|---|---|\n");
+    fmt::print("|---|---|--:|--:|--:|--:|--:|--:|--:|---|---|\n");
+  } else {
+    fmt::print(line_format, "row", "scope", "grid", "bytes", "iters", "median", "lowest", "highest", "unit", "data");
+  }
   std::fflush(stdout);
 }
 
@@ -70,10 +76,15 @@ void table::add(const result& found) {
   const bool several = last_ != nullptr && last_ != &r && (last_->most_bytes != 0 || r.most_bytes != 0);
   if (!how_.markdown && several) fmt::print("\n");
   last_ = &r;
-  fmt::print(fmt::runtime(how_.markdown ? markdown_format : line_format), r.name,
-             r.by == shape::host ? "host" : name_of(found.at.by), found.at.blocks, found.at.threads,
-             size_text(found.at.bytes), found.iterations, number(found.median()), number(found.least()),
-             number(found.most()), unit_of(r), verdict(found));
+  const std::string_view by = r.by == shape::host ? "host" : name_of(found.at.by);
+  if (how_.markdown)
+    fmt::print(markdown_format, r.name, by, found.at.blocks, found.at.threads, size_text(found.at.bytes),
+               found.iterations, number(found.median()), number(found.least()), number(found.most()), unit_of(r),
+               verdict(found));
+  else
+    fmt::print(line_format, r.name, by, fmt::format("{}x{}", found.at.blocks, found.at.threads),
+               size_text(found.at.bytes), found.iterations, number(found.median()), number(found.least()),
+               number(found.most()), unit_of(r), verdict(found));
   std::fflush(stdout);
 }
 

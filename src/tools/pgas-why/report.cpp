@@ -6,34 +6,17 @@
 #include <map>
 #include <tuple>
 
+#include "tools/common/text.hpp"
+
 namespace pgas_why {
 
 namespace {
 
-constexpr std::size_t width = 100;
+using pgas::tools::usual_width;
+using pgas::tools::wrapped;
+
 /// Lines for each PE; many threads wait in the same way.
 constexpr std::size_t most_lines = 4;
-
-/// Breaks at spaces, and indents what follows the first line, which begins at column `from`.
-std::string wrapped(const std::string& text, std::size_t indent, std::size_t from = 0) {
-  std::string lines;
-  std::size_t column = from;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find(' ', at), text.size());
-    const std::size_t length = end - at;
-    if (at != 0 && column + 1 + length > width) {
-      lines += "\n" + std::string(indent, ' ');
-      column = indent;
-    } else if (at != 0) {
-      lines += ' ';
-      ++column;
-    }
-    lines.append(text, at, length);
-    column += length;
-    at = end + 1;
-  }
-  return lines;
-}
 
 std::string strip(const std::string& name) { return name.starts_with("pgas::") ? name.substr(6) : name; }
 
@@ -98,13 +81,13 @@ std::string describe(const pe_state& of, const wait& one) {
 std::string report(const job& of, const std::vector<pe_state>& pes, const root& found, bool colour) {
   const char* const bold = colour ? "\033[1m" : "";
   const char* const plain = colour ? "\033[0m" : "";
-  std::string text =
-      fmt::format("job {}: {} PEs\n\n{}{}{}\n\n", of.name, pes.size(), bold, wrapped(say(found, pes), 0), plain);
+  std::string text = fmt::format("job {}: {} PEs\n\n{}{}{}\n\n", of.name, pes.size(), bold,
+                                 wrapped(say(found, pes), usual_width, 0), plain);
   const std::size_t digits = fmt::format("{}", pes.size() - 1).size();
   for (const pe_state& one : pes) {
     const std::string head = fmt::format("PE {:>{}} ", one.pe, digits);
     if (one.waits.empty()) {
-      text += head + wrapped(activity_of(one), head.size(), head.size()) + "\n";
+      text += head + wrapped(activity_of(one), usual_width, head.size(), head.size()) + "\n";
       continue;
     }
     // Threads that wait in the same way share a line.
@@ -121,7 +104,8 @@ std::string report(const job& of, const std::vector<pe_state>& pes, const root& 
       std::string line = describe(one, longest);
       if (waits.size() > 1 || one.more)
         line += fmt::format("; {}{} more threads alike", one.more ? "at least " : "", waits.size() - 1);
-      text += (lines == 1 ? head : std::string(head.size(), ' ')) + wrapped(line, head.size(), head.size()) + "\n";
+      text += (lines == 1 ? head : std::string(head.size(), ' ')) +
+              wrapped(line, usual_width, head.size(), head.size()) + "\n";
     }
   }
   return text;

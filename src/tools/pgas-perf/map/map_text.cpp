@@ -11,6 +11,7 @@
 #include "map/figure_text.hpp"
 #include "map/map_summary.hpp"
 #include "map/outliers.hpp"
+#include "tools/common/text.hpp"
 
 namespace pgas::perf {
 
@@ -24,19 +25,9 @@ std::string painted(const std::string& text, const char* with, const text_style&
   return style.colour ? fmt::format("{}{}\033[0m", with, text) : text;
 }
 
-/// Text in lines of the style's width, broken at spaces; further lines are indented.
-std::string wrapped(const std::string& text, const text_style& style, std::size_t indent = 2) {
-  std::string out;
-  std::size_t begin = 0;
-  std::size_t room = style.width;
-  while (text.size() - begin > room) {
-    std::size_t at = text.rfind(' ', begin + room);
-    if (at == std::string::npos || at <= begin) at = begin + room;
-    out += text.substr(begin, at - begin) + '\n' + std::string(indent, ' ');
-    begin = at + (text[at] == ' ' ? 1 : 0);
-    room = style.width - indent;
-  }
-  return out + text.substr(begin) + '\n';
+/// Text in lines of the style's width; further lines are indented.
+std::string wrapped(const std::string& text, const text_style& style) {
+  return tools::wrapped(text, style.width, 2) + '\n';
 }
 
 /// Cells of all pairs, rows are `from`. Split into bands of columns where they don't fit beside each other.
