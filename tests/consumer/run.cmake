@@ -45,7 +45,7 @@ list(SORT everything)
 if(NOT parts STREQUAL everything)
   message(FATAL_ERROR "runtime, development and tools together are\n${parts}\nall that is installed is\n${everything}")
 endif()
-foreach(expected "runtime=${LIBDIR}/libpgas.so.${SOVERSION}" "development=${LIBDIR}/libpgas.so" "tools=bin/pgas-perf" "tools=bin/pgas-doctor" "tools=bin/pgas-why"
+foreach(expected "runtime=${LIBDIR}/libpgas.so.${SOVERSION}" "development=${LIBDIR}/libpgas.so" "tools=bin/pgas-perf" "tools=bin/pgas-doctor" "tools=bin/pgas-why" "tools=share/man/man1/pgas-perf-map.1"
     "development=include/pgas/pgas.hpp" "tools=bin/pgasrun")
   string(REPLACE "=" ";" expected ${expected})
   list(POP_FRONT expected component file)
@@ -55,7 +55,7 @@ foreach(expected "runtime=${LIBDIR}/libpgas.so.${SOVERSION}" "development=${LIBD
 endforeach()
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/runtime --component tools)
 run(${WORK}/runtime/bin/pgas-perf --version)  # needs the libraries, none of their headers
-expect("^${VERSION}\n$")
+expect("^pgas-perf .pgas. ${VERSION}\n$")
 
 message(STATUS "find_package")
 run(${CMAKE_COMMAND} -G ${GENERATOR} -S ${PROJECT} -B ${WORK}/cmake -DCMAKE_CXX_COMPILER=${CXX} -DCMAKE_PREFIX_PATH=${prefix})
@@ -88,7 +88,7 @@ run(${CMAKE_COMMAND} -G ${GENERATOR} -S ${PROJECT} -B ${WORK}/inside -DCMAKE_CXX
 
 message(STATUS "programs")
 run(${prefix}/bin/pgas-info --version)
-expect("^${VERSION}\n$")
+expect("^pgas-info .pgas. ${VERSION}\n$")
 unset(ENV{PGAS_BOOTSTRAP})
 run(${prefix}/bin/pgasrun -n 2 ${WORK}/cmake/consumer)
 expect("42\n.*42\n$")

@@ -182,11 +182,7 @@ class Look(unittest.TestCase):
         self.assertEqual(row and row["verdict"], "fails", found.text)
         self.assertIn("rank 1 of 2", row["found"])
 
-    def test_help_and_wrong_command_lines(self):
-        shown = subprocess.run([jobs.DOCTOR, "--help"], capture_output=True, text=True, timeout=30, check=True).stdout
-        for word in ("--quick", "--json", "Exit status", "Example: "):
-            self.assertIn(word, shown)
-        self.assertLessEqual(max(map(len, shown.splitlines())), 100, shown)
+    def test_wrong_command_lines(self):
         wrong = subprocess.run([jobs.DOCTOR, "--quik"], capture_output=True, text=True, timeout=30, check=False)
         self.assertEqual((wrong.returncode, wrong.stdout), (2, ""))
 

@@ -157,9 +157,6 @@ class Tool(unittest.TestCase):
         for arguments in (("--watch", "0"), ("--bogus",), ("a", "b")):
             self.assertEqual(ask(*arguments).returncode, 2)
 
-    def test_help_names_an_example(self):
-        self.assertIn("Example: pgas-why", ask("--help").stdout)
-
     def test_a_pipe_gets_no_colour(self):
         with Job("endless_loop", 2, DIRECT) as job:
             self.assertNotIn("\033", ask(job.pids[0]).stdout)

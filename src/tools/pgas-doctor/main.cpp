@@ -7,20 +7,34 @@
 #include <cstdio>
 
 #include "common/unique_fd.hpp"
+#include "tools/common/tool.hpp"
 #include "tools/pgas-doctor/examination.hpp"
 #include "tools/pgas-doctor/report.hpp"
 
 namespace {
 
-constexpr int wrong_command_line = 2;
+pgas::tools::page about() {
+  return {
+      .summary = "says whether pgas programs will run here, and fast",
+      .paragraphs =
+          {"Start it as programs are started, alone or on several PEs, with the same launcher, hosts, container and "
+           "variables. It tries what programs do, and PE 0 prints a row for each thing: ok, slow, fails or unknown, "
+           "what was found, what that means and what mends it. No row hangs: each step has a limit.",
+           "docs/doctor.md has all rows, and the JSON document."},
+      .examples = {{"pgas-doctor --quick", "this process alone, in a fraction of a second where there are no GPUs"},
+                   {"pgasrun -n 4 pgas-doctor --json report.json", "four PEs on this host; the report is kept, too"},
+                   {"mpirun --host node1:4,node2:4 -n 8 pgas-doctor", "eight PEs on two hosts"}},
+      .statuses = {{"0", "no row fails"}, {"1", "a row fails"}, {"128 + N", "ended by signal N: 130 after Ctrl-C"}},
+      .variables = {{"PGAS_*", "the settings, as programs read them; PGAS_JOIN_TIMEOUT counts up to 30 s"},
+                    {"UCX_*", "those of UCX, as programs read them"},
+                    {"NO_COLOR", "if it is set and not empty, no colours on terminals"}},
+      .see_also = {"pgasrun", "pgas-perf", "pgas-info", "pgas-why"},
+  };
+}
 
 /// Reads the command line. False where the program ends here with `status`; the reason is printed.
 bool read(pgas::doctor::request& into, int argc, char** argv, int& status) {
-  CLI::App app{
-      "Will pgas programs run here, and fast? Start it as they are started, alone or on several PEs:\n"
-      "  pgas-doctor --quick\n"
-      "  mpirun --host node1:4,node2:4 -n 8 pgas-doctor\n"
-      "It tries what programs do, and prints a row for each thing: ok, slow, fails or unknown."};
+  CLI::App app{"", "pgas-doctor"};
   app.add_flag("--quick", into.quick, "leave out what takes long: bandwidths, GPU segments");
   std::string file;
   const CLI::Option* const json =
@@ -28,15 +42,11 @@ bool read(pgas::doctor::request& into, int argc, char** argv, int& status) {
           ->expected(0, 1)
           ->type_name("[FILE]");
   app.add_flag("-v,--verbose", into.verbose, "pass on what UCX, PMIx and drivers print");
-  app.footer(
-      "Exit status: 0 no row fails, 1 a row fails, 2 wrong command line, 128+N ended by signal N.\n"
-      "Example: pgasrun -n 4 pgas-doctor --json report.json");
-  app.set_version_flag("--version", DOCTOR_VERSION);
-  app.get_formatter()->column_width(24);
+  pgas::tools::set_page(app, about());
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& stop) {
-    status = app.exit(stop) == 0 ? 0 : wrong_command_line;
+    status = pgas::tools::end_with(app, stop);
     return false;
   }
   if (json->count() > 0) into.json = file.empty() ? "-" : file;

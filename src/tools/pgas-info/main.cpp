@@ -14,6 +14,8 @@
 #include "host/config/option_value.hpp"
 #include "pgas/error.hpp"
 #include "pgas/world.hpp"
+#include "tools/common/text.hpp"
+#include "tools/common/tool.hpp"
 #include "tools/pgas-info/list_shared.hpp"
 #include "tools/pgas-info/show_stats.hpp"
 
@@ -24,6 +26,21 @@ constexpr std::string_view about = "pgas " INFO_VERSION
                                    "CUDA " INFO_CUDA
                                    "\n"
                                    "PMIx " INFO_PMIX "\n";
+
+pgas::tools::page page_of_tool() {
+  return {
+      .summary = "shows the version, settings and errors of pgas, and how PEs reach one another",
+      .paragraphs = {"Without an option it prints the version, and whether pgas was built with CUDA and PMIx."},
+      .examples = {{"pgas-info --config", "the settings, their values now and where each comes from"},
+                   {"mpirun -n 4 pgas-info --peers", "how each of four PEs reaches the others"},
+                   {"pgas-info --stats", "what the PEs of the jobs on this host have counted"},
+                   {"pgas-info --shared", "what processes here share by tickets"}},
+      .statuses = {{"0", "all was printed"}, {"1", "an error, whose code begins its message: --errors explains it"}},
+      .variables = {{"PGAS_*", "the settings, as programs read them: --config lists all"},
+                    {"NVSHMEM_*, SHMEM_*", "those that --config lists as also read"}},
+      .see_also = {"pgasrun", "pgas-doctor", "pgas-why"},
+  };
+}
 
 /// docs/configuration.md.
 std::string config_markdown() {
@@ -88,7 +105,7 @@ std::string errors_text() {
   for (const pgas::error_info& row : pgas::error_table())
     fmt::format_to(std::back_inserter(text), "{} {}\n    Cause: {}\n    Fix: {}\n\n", to_string(row.code), row.name,
                    row.cause, row.fix);
-  return text;
+  return pgas::tools::fitted(text);
 }
 
 /// docs/errors.md.
@@ -110,7 +127,7 @@ std::string errors_markdown() {
 std::string configuration(bool markdown) {
   if (markdown) return config_markdown();
   const auto now = pgas::config_detail::read(pgas::config_detail::environment::of_process());
-  std::string text = pgas::config_detail::config_text(now);
+  std::string text = pgas::tools::fitted(pgas::config_detail::config_text(now));
   for (const pgas::config_detail::remark& r : now.remarks) text += r.text + '\n';
   return text;
 }
@@ -130,14 +147,13 @@ std::string peers() {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app{
-      "Shows the version of pgas, its options with their values now, its error codes, and how PEs reach one another."};
+  CLI::App app{"", "pgas-info"};
   bool config = false;
   bool errors = false;
   bool markdown = false;
   std::optional<pid_t> shared_by;
   bool with_peers = false;
-  app.add_flag("--config", config, "list the options, their values now and where each comes from");
+  app.add_flag("--config", config, "list the settings, their values now and where each comes from");
   app.add_flag("--errors", errors, "list the error codes with cause and fix");
   app.add_flag("--peers", with_peers, "join, with whatever started it, and list how this PE reaches the others");
   const CLI::Option* const shared =
@@ -153,9 +169,13 @@ int main(int argc, char** argv) {
           ->expected(0, 1)
           ->type_name("[JOB]");
   app.add_flag("--json", json, "with --stats: all that the PEs say (docs/metrics.md)")->needs("--stats");
-  app.add_flag("--markdown", markdown, "print the list as a page of docs/");
-  app.set_version_flag("--version", INFO_VERSION);
-  CLI11_PARSE(app, argc, argv);
+  app.add_flag("--markdown", markdown, "with --config or --errors: print the list as a page of docs/");
+  pgas::tools::set_page(app, page_of_tool());
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& stop) {
+    return pgas::tools::end_with(app, stop);
+  }
   try {
     if (config) fmt::print("{}", configuration(markdown));
     if (errors) fmt::print("{}", markdown ? errors_markdown() : errors_text());

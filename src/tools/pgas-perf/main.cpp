@@ -15,6 +15,7 @@
 #include "measure.hpp"
 #include "pgas/pgas.hpp"
 #include "report.hpp"
+#include "tools/common/tool.hpp"
 
 namespace {
 
@@ -27,65 +28,105 @@ struct command_line {
   bool maps = false;
 };
 
+pgas::tools::page about() {
+  return {
+      .summary = "measures pgas on this machine",
+      .paragraphs =
+          {"Start it on two or more PEs (pgasrun, mpirun, srun), on the machine and with the settings that count. "
+           "Every PE runs it; PE 0 prints. Each figure is the median of several runs, with the lowest and the highest; "
+           "data "
+           "is random and checked.",
+           "docs/performance.md says how it measures, what figures are right, and what is in the JSON document."},
+      .examples = {{"pgasrun -n 2 pgas-perf", "everything between two PEs of this host"},
+                   {"mpirun -n 4 pgas-perf put_bw \"atomic*\" --blocks 1,8", "some rows, some shapes"},
+                   {"pgasrun -n 2 pgas-perf put_bw -b 64K -e 64M -f 4 --plot put.svg", "some sizes, drawn, too"}},
+      .statuses = {{"0", "all was measured, and all data was right"}, {"1", "a failure, or wrong data"}},
+      .variables = {{"PGAS_HEAP", "host: measure the host heap where there is a GPU, too"},
+                    {"PGAS_HOST_BLOCK_THREADS", "threads of a block on the host heap"},
+                    {"PGAS_P2P", "0: measure proxied PEs"},
+                    {"PGAS_*", "the other settings, as programs read them"}},
+      .see_also = {"pgas-perf-map", "pgasrun", "pgas-doctor"},
+  };
+}
+
+/// Whether the row is there, or some are that match. Its description has all names, which completions offer.
+CLI::Validator known_row() {
+  std::vector<row> all = all_rows(false);  // the rows for GPUs have the same names
+  std::string names;
+  for (const row& each : all) names += fmt::format("{}{}", names.empty() ? "" : ",", each.name);
+  return {[all = std::move(all)](std::string& pattern) {
+            return std::ranges::any_of(all, [&](const row& r) { return matches(pattern, r); })
+                       ? std::string()
+                       : fmt::format("there is no row {}: --list names them", pattern);
+          },
+          '{' + names + '}'};
+}
+
 /// Reads the command line. False where the program ends here with `status`; the reason is printed.
 bool read(command_line& line, int argc, char** argv, int& status) {
   options& into = line.rows;
-  CLI::App app{
-      "Measures pgas: start it on two or more PEs (pgasrun, mpirun, srun), on the machine and with the settings that "
-      "count.\n"
-      "Each figure is the median of several runs, with the lowest and the highest; data is random and checked."};
-  app.set_version_flag("--version", PGAS_PERF_VERSION);
+  CLI::App app{"", "pgas-perf"};
   const std::map<std::string, scope> scopes{{"thread", scope::thread}, {"warp", scope::warp}, {"block", scope::block}};
-  app.add_option("rows", into.rows, "rows to measure, such as put_bw, put_* or *_pp; all if none is named");
+  app.add_option("ROW", into.rows, "what to measure, such as put_bw, put_* or *_pp; all if none is named")
+      ->check(known_row());
   app.add_flag("--list", into.list, "list the rows and what they mean");
-  app.add_option("-b,--minbytes", into.least_bytes, "smallest size, such as 8 or 4K")
+  app.add_option("-b,--minbytes", into.least_bytes, "smallest size, such as 4K (default: 8)")
+      ->type_name("BYTES")
       ->transform(CLI::AsSizeValue(false));
-  app.add_option("-e,--maxbytes", into.most_bytes, "largest size")->transform(CLI::AsSizeValue(false));
-  app.add_option("-f,--stepfactor", into.factor, "from one size to the next")->check(CLI::Range(2, 1 << 20));
-  app.add_option("-n,--iters", into.iterations, "iterations of a run; 0: as many as take --ms");
-  app.add_option("-w,--warmup_iters", into.warmup, "iterations before the clock starts")->check(CLI::Range(1, 1 << 20));
-  app.add_option("-r,--repeats", into.repeats, "runs of which the median is taken")->check(CLI::Range(1, 10000));
-  app.add_option("--ms", into.milliseconds, "milliseconds of a run")->check(CLI::PositiveNumber);
-  app.add_option("-s,--scope", into.scopes, "thread, warp, block; several with commas")
+  app.add_option("-e,--maxbytes", into.most_bytes, "largest size (default: 16M)")
+      ->type_name("BYTES")
+      ->transform(CLI::AsSizeValue(false));
+  app.add_option("-f,--stepfactor", into.factor, "from one size to the next (default: 8)")
+      ->type_name("FACTOR")
+      ->check(CLI::Range(2, 1 << 20));
+  app.add_option("-n,--iters", into.iterations, "iterations of a run (default: as many as take --ms)")->type_name("N");
+  app.add_option("-w,--warmup_iters", into.warmup, "iterations before the clock starts (default: 5)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1 << 20));
+  app.add_option("-r,--repeats", into.repeats, "runs of which the median is taken (default: 5)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 10000));
+  app.add_option("--ms", into.milliseconds, "of a run (default: 10)")
+      ->type_name("MILLISECONDS")
+      ->check(CLI::PositiveNumber);
+  app.add_option("-s,--scope", into.scopes, "thread, warp, block: some of them, with commas")
+      ->type_name("LIST")
       ->delimiter(',')
-      ->transform(CLI::CheckedTransformer(scopes));
-  app.add_option("--blocks", into.blocks, "numbers of blocks, with commas")
+      ->transform(CLI::Validator(CLI::CheckedTransformer(scopes)).description("{thread,warp,block}"));
+  app.add_option("--blocks", into.blocks,
+                 "numbers of blocks, with commas (default: 1,4,32 on GPUs, 1 on the host heap)")
+      ->type_name("LIST")
       ->delimiter(',')
       ->check(CLI::Range(1, 65535));
-  app.add_option("-t,--threads", into.threads, "threads of a block")->check(CLI::Range(1, 1024));
-  app.add_option("--pair", into.pair, "the PEs that rows between two PEs take, such as 0,3")
+  app.add_option("-t,--threads", into.threads, "threads of a block")->type_name("N")->check(CLI::Range(1, 1024));
+  app.add_option("--pair", into.pair, "that rows between two PEs take (default: 0,1)")
+      ->type_name("PE,PE")
       ->delimiter(',')
       ->expected(2)
       ->check(CLI::NonNegativeNumber);
-  app.add_option("-c,--check", into.check, "check the data that the last run of each point left");
+  app.add_option("-c,--check", into.check, "check the data that the last run of each point left (default: 1)")
+      ->type_name("BOOLEAN");
   app.add_flag("--markdown", into.markdown, "print the table as Markdown");
-  app.add_option("--json", into.json, "write everything to this file too; -: to standard output, instead of the table");
-  app.add_option("--plot", into.plot, "draw it to this file too, as SVG: curves, and maps of all pairs of PEs");
+  app.add_option("--json", into.json, "write everything to it, too; -: to standard output, instead of the table")
+      ->type_name("FILE");
+  app.add_option("--plot", into.plot, "draw it to this file, too, as SVG: curves, and maps of all pairs of PEs")
+      ->type_name("FILE");
   const CLI::App* const map = add_map_command(app, line.map);
-  app.get_formatter()->column_width(28);
+  pgas::tools::set_page(app, about());
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& stop) {
-    status = app.exit(stop);
+    status = pgas::tools::end_with(app, stop);
     return false;
   }
   line.maps = map->parsed();
   const std::size_t word = 8;
   into.least_bytes = std::max(word, into.least_bytes / word * word);
   if (into.pair[0] == into.pair[1]) {
-    status = app.exit(CLI::ValidationError("--pair", "two different PEs"));
+    status = pgas::tools::end_with(app, CLI::ValidationError("--pair", "two different PEs"));
     return false;
   }
   return true;
-}
-
-/// *Errors* invalid_argument for a name without a row. Called before joining, as it would abort the world.
-void expect_known_rows(const options& how) {
-  const std::vector<row> all = all_rows(false);  // the rows for GPUs have the same names
-  for (const std::string& pattern : how.rows) {
-    if (std::ranges::none_of(all, [&](const row& r) { return matches(pattern, r); }))
-      throw pgas::error(pgas::code::invalid_argument, fmt::format("there is no row {}: --list names them", pattern));
-  }
 }
 
 /// The rows that match the command line, in the order of all_rows().
@@ -145,7 +186,6 @@ int main(int argc, char** argv) {
       fmt::print("{}", list_of(all_rows(false)));
       return 0;
     }
-    expect_known_rows(how);
     return run(how) == 0 ? 0 : 1;
   } catch (const pgas::error& failed) {
     fmt::print(stderr, "{}\n", failed.what());

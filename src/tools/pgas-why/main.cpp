@@ -1,7 +1,6 @@
 /// @file
 /// pgas-why: who waits for whom in a running job, and which PE is the root of it.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <chrono>
@@ -11,6 +10,8 @@
 #include <thread>
 
 #include "pgas/config.hpp"
+#include "tools/common/text.hpp"
+#include "tools/common/tool.hpp"
 #include "tools/pgas-why/ask_job.hpp"
 #include "tools/pgas-why/diagnose.hpp"
 #include "tools/pgas-why/report.hpp"
@@ -26,9 +27,26 @@ struct options {
   double watch = 0;
 };
 
-constexpr const char* exit_codes =
-    "Exit status: 0 a job has answered, 1 there is none or it did not answer, 2 wrong usage.\n"
-    "Example: pgas-why --watch 2";
+pgas::tools::page about() {
+  return {
+      .summary = "says who waits for whom in a running job",
+      .paragraphs =
+          {"pgas-why finds the jobs of this user on this host and asks all their PEs, on other hosts too, what they "
+           "wait for: threads of kernels, host calls, collectives. The first sentence names the root, the PE for "
+           "which, in the end, all others wait. It stops nothing, and takes some 20 ms, 1.5 s where a PE does not "
+           "answer.",
+           "docs/debugging.md says what its sentences mean, what is not seen, and what is in the JSON document."},
+      .examples = {{"pgas-why", "all jobs of this user"},
+                   {"pgas-why --watch 2 --stacks", "look every two seconds, and show where the root is"},
+                   {"pgas-why --json 4711", "the job of the process 4711, for a program"}},
+      .statuses = {{"0", "a job has answered"},
+                   {"1", "there is none, or none has answered; with --watch, the last one has ended"},
+                   {"130", "ended by Ctrl-C"}},
+      .variables = {{"PGAS_SOCKET_DIR", "where the job's sockets are, if it was started with this setting"},
+                    {"NO_COLOR", "if it is set and not empty, no colours on terminals"}},
+      .see_also = {"pgasrun", "pgas-doctor", "pgas-info"},
+  };
+}
 
 /// The asked-for job among `jobs`, after asking those that may be it.
 struct answered {
@@ -82,7 +100,7 @@ bool look(const options& asked) {
       all.push_back(std::move(entry));
       continue;
     }
-    fmt::print("{}", report(one.which, one.pes, found, ::isatty(STDOUT_FILENO) == 1));
+    fmt::print("{}", report(one.which, one.pes, found, pgas::tools::wants_colour()));
     if (asked.stacks)
       for (const int pe : found.pes) {
         const pe_state& of = one.pes[static_cast<std::size_t>(pe)];
@@ -107,19 +125,19 @@ bool look(const options& asked) {
 
 int main(int argc, char** argv) {
   options asked;
-  CLI::App app("pgas-why: who waits for whom in a running job");
-  app.set_version_flag("--version", "pgas-why (pgas) " WHY_VERSION);
+  CLI::App app("", "pgas-why");
   app.add_option("JOB", asked.job,
-                 "the job: its name, the beginning of it, or the pid of one of its PEs here (default: all)");
+                 "the job: its name, the beginning of it, or the pid of one of its PEs here; all if none is named");
   app.add_flag("--json", asked.json, "all that the PEs say, and the root, as JSON (docs/debugging.md)");
   app.add_flag("--stacks", asked.stacks, "the host stacks of the root, by eu-stack or gdb");
   app.add_option("--watch", asked.watch, "look again every so many seconds, until Ctrl-C")
+      ->type_name("SECONDS")
       ->check(CLI::Range(0.1, 3600.0));
-  app.footer(exit_codes);
+  pgas::tools::set_page(app, about());
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& why) {
-    return app.exit(why) == 0 ? 0 : 2;
+    return pgas::tools::end_with(app, why);
   }
   try {
     bool any = look(asked);

@@ -15,6 +15,7 @@
 
 #include "common/resource_limits.hpp"
 #include "src/tools/pgasrun/job.hpp"
+#include "tools/common/tool.hpp"
 
 namespace pgas::boot {
 namespace {
@@ -26,9 +27,33 @@ struct command_line {
   std::optional<int> status;           ///< with which to end at once
 };
 
-constexpr int status_of_wrong_usage = 2;
 constexpr double longest = 1e6;  // seconds
 constexpr int most_pes = 4096;
+
+[[nodiscard]] tools::page about() {
+  return {
+      .summary = "starts N processes of a program on this host as the PEs of one job",
+      .usage = "-n N [OPTIONS] PROGRAM [ARGUMENTS...]",
+      .paragraphs =
+          {"When a PE fails, the others have the grace period to end by themselves; then they are ended. Nothing that "
+           "PEs have started outlives the job, and a signal to end goes to all of them; a second one ends them at "
+           "once.",
+           "PE 0 reads the standard input unless that is a terminal. PEs inherit the environment. On several hosts, "
+           "start programs with mpirun or srun."},
+      .examples = {{"pgasrun -n 4 ./app", "four PEs"},
+                   {"pgasrun -n 2 -x PGAS_LOG=debug --tag-output ./app -v",
+                    "with a setting, and the PE before each line"},
+                   {"pgasrun -n 8 --timeout 60 ./test", "ended after a minute, with status 124"}},
+      .statuses = {{"0", "all PEs ended with 0"},
+                   {"N", "that of the first PE that failed"},
+                   {"124", "--timeout has ended the job"},
+                   {"127", "the program can't be started"},
+                   {"128 + N", "signal N killed the first PE that failed, or ended the job: 130 after Ctrl-C"}},
+      .variables = {{"PGAS_RANK, PGAS_SIZE", "set for each PE: its number, and how many there are"},
+                    {"PGAS_LOCAL_FD", "set for each PE: the socket through which they find one another"}},
+      .see_also = {"pgas-doctor", "pgas-info", "pgas-perf", "pgas-why"},
+  };
+}
 
 [[nodiscard]] milliseconds to_ms(double seconds) {
   return std::chrono::round<milliseconds>(std::chrono::duration<double>(seconds));
@@ -68,37 +93,34 @@ void check_variables(const std::vector<std::string>& variables) {
 
 /// Reads it; help, the version and its mistakes are printed.
 [[nodiscard]] command_line read_command_line(int argc, char** argv) {
-  CLI::App app{
-      "Starts N processes of a program on this host as the PEs of one job, and ends all when one fails:\n"
-      "  pgasrun -n N [OPTIONS] program [arguments...]",
-      "pgasrun"};
-  app.footer(
-      "Exit status: 0, or that of the first PE that failed (128 + signal if it was killed), 124 when --timeout ended "
-      "the job.\n"
-      "PE 0 reads the standard input unless that is a terminal. PEs inherit the environment. On several hosts, start "
-      "programs with mpirun or srun.");
+  CLI::App app{"", "pgasrun"};
   command_line asked;
   int all = 0;
   int each = 0;
   double timeout = 0;
   double grace_period = 5;
   std::string hosts;
-  app.set_version_flag("-V,--version", "pgasrun (pgas) " PGASRUN_VERSION);
-  app.add_option("-n,--np", all, "Number of PEs; also -np")->check(CLI::Range(1, most_pes));
-  app.add_option("-N", each, "Number of PEs on each host, which is this one only")->check(CLI::Range(1, most_pes));
-  app.add_option("-x", asked.variables, "Set NAME=VALUE for the PEs; NAME alone is inherited anyway")
+  app.add_option("-n,--np", all, "number of PEs; also -np")->type_name("N")->check(CLI::Range(1, most_pes));
+  app.add_option("-N", each, "number of PEs on each host, which is this one only")
+      ->type_name("N")
+      ->check(CLI::Range(1, most_pes));
+  app.add_option("-x", asked.variables, "set NAME=VALUE for the PEs; NAME alone is inherited anyway")
       ->allow_extra_args(false)
       ->type_name("NAME[=VALUE]")
       ->expected(1)
       ->take_all();
-  app.add_option("--timeout", timeout, "End the job after so many seconds")->check(CLI::Range(0.001, longest));
-  app.add_option("--grace-period", grace_period, "Seconds that the others have to end by themselves once one failed")
+  app.add_option("--timeout", timeout, "end the job after so many seconds")
+      ->type_name("SECONDS")
+      ->check(CLI::Range(0.001, longest));
+  app.add_option("--grace-period", grace_period, "that the others have to end by themselves once one has failed")
+      ->type_name("SECONDS")
       ->check(CLI::Range(0.0, longest))
       ->capture_default_str();
   CLI::Option* const former = app.add_option("--grace", grace_period)->check(CLI::Range(0.0, longest))->group("");
-  app.add_flag("--tag-output", asked.job.tag_output, "Put [PE] in front of each line that a PE prints");
+  app.add_flag("--tag-output", asked.job.tag_output, "put [PE] in front of each line that a PE prints");
   CLI::Option* const elsewhere = app.add_option("-H,--host,--hostfile,--machinefile", hosts)->group("");
   app.prefix_command();
+  tools::set_page(app, about());
 
   try {
     std::vector<std::string> words = words_of(argc, argv);
@@ -110,16 +132,15 @@ void check_variables(const std::vector<std::string>& variables) {
                                "FILE -n N program, or srun --mpi=pmix -n N program",
                                hosts));
     if (*former) std::fputs("pgasrun: warning: --grace is a former spelling; give --grace-period instead\n", stderr);
-    asked.job.processes = count_pes(all, each);
-    check_variables(asked.variables);
     std::vector<std::string>& command = asked.job.command;
     command = app.remaining();
     if (!command.empty() && command.front() == "--") command.erase(command.begin());
+    if (!command.empty() && command.front().starts_with('-')) throw CLI::ExtrasError({command.front()});
+    asked.job.processes = count_pes(all, each);
+    check_variables(asked.variables);
     if (command.empty()) throw CLI::RequiredError("program");
-    if (command.front().starts_with('-')) throw CLI::ExtrasError({command.front()});
   } catch (const CLI::ParseError& e) {
-    const int status = app.exit(e);
-    asked.status = status == 0 ? 0 : status_of_wrong_usage;
+    asked.status = tools::end_with(app, e);
     return asked;
   }
   if (timeout > 0) asked.job.timeout = to_ms(timeout);

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 #include <signal.h>
-#include <sys/ioctl.h>
-#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,6 +20,8 @@
 #include "map/map_text.hpp"
 #include "pgas/pgas.hpp"
 #include "report.hpp"
+#include "tools/common/text.hpp"
+#include "tools/common/tool.hpp"
 
 namespace pgas::perf {
 
@@ -66,10 +66,6 @@ class end_on_signal {
   struct sigaction terminate_ {};
 };
 
-/// Whether people see what is written there. mpirun gives PEs pseudo-terminals whose other end may be a file: those are
-/// not the terminal that the process belongs to.
-bool is_terminal(int descriptor) { return ::isatty(descriptor) == 1 && ::tcgetsid(descriptor) == ::getsid(0); }
-
 /// A line on the terminal of the errors that shows the step. Nothing where there is no terminal.
 class progress_line {
  public:
@@ -90,18 +86,14 @@ class progress_line {
   progress_line& operator=(const progress_line&) = delete;
 
  private:
-  bool terminal_ = is_terminal(STDERR_FILENO);
+  bool terminal_ = tools::is_terminal(STDERR_FILENO);
   bool shown_ = false;
 };
 
 text_style style_of(const map_options& how) {
-  constexpr std::size_t without_terminal = 100;
   constexpr std::size_t least = 80;
-  const bool terminal = is_terminal(STDOUT_FILENO);
-  text_style style{without_terminal, how.colour == "always" || (how.colour == "auto" && terminal), how.matrices};
-  winsize window{};
-  if (terminal && ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col != 0) style.width = window.ws_col;
-  if (how.width != 0) style.width = how.width;
+  text_style style{how.width, how.colour == "always" || (how.colour == "auto" && tools::wants_colour()), how.matrices};
+  if (style.width == 0) style.width = tools::columns_or(tools::usual_width);
   style.width = std::max(least, style.width);
   return style;
 }
@@ -165,9 +157,26 @@ int report(const map_options& how, const world_map& map, const std::optional<wor
   return against && against->too_slow() != 0 ? status_of_slower_pair : 0;
 }
 
-/// A check whose words are in the option's own text.
-CLI::Validator one_of(std::vector<std::string> words) {
-  return CLI::Validator(CLI::IsMember(std::move(words)).description(""));
+tools::page about_map() {
+  return {
+      .summary = "measures every pair of PEs, both ways, alone and all at once, and names what is slow",
+      .paragraphs =
+          {"Bandwidth, latency and atomics, in these patterns: alone, one pair at a time; shift, every PE to the one d "
+           "further, for every d; incast, all PEs to one, for every PE; all, every PE to all others.",
+           "docs/perf-map.md says how to read the tables and pictures, and what is in the JSON document."},
+      .examples = {{"pgasrun -n 4 pgas-perf map --save good.json --html map.html", "to keep, and to look at"},
+                   {"pgasrun -n 4 pgas-perf map --compare good.json --tolerance 15",
+                    "status 3 if a pair has become slower by more than 15 %"}},
+      .statuses = {{"0", "all was measured, and all data was right"},
+                   {"1", "a failure, or wrong data"},
+                   {"3", "a pair is slower than in --compare"},
+                   {"130", "ended by Ctrl-C or SIGTERM, after the step"}},
+      .variables = {{"PGAS_HEAP", "host: measure the host heap where there is a GPU, too"},
+                    {"PGAS_P2P", "which PEs of a host are direct; the others are measured as proxied ones"},
+                    {"PGAS_*", "the other settings, as programs read them"},
+                    {"NO_COLOR", "if it is set and not empty, no colours on terminals, unless --color asks for them"}},
+      .see_also = {"pgas-perf", "pgasrun", "pgas-doctor"},
+  };
 }
 
 /// PE 0's value, on all PEs.
@@ -197,53 +206,43 @@ int on_pe_0(world& w, const Part& part) {
 }  // namespace
 
 CLI::App* add_map_command(CLI::App& program, map_options& into) {
-  CLI::App* const app = program.add_subcommand(
-      "map",
-      "Measures every pair of PEs, both ways, alone and all at once: bandwidth, latency, atomics; names what is slow.");
+  CLI::App* const app = program.add_subcommand("map");
   app->add_option("-m,--measures", into.measures, "bandwidth, latency, atomics: some of them, with commas")
       ->type_name("LIST")
       ->delimiter(',')
-      ->check(one_of({"bandwidth", "latency", "atomics"}));
+      ->check(CLI::IsMember({"bandwidth", "latency", "atomics"}));
   app->add_option("-p,--patterns", into.patterns, "alone, shift, incast, all: some of them, with commas")
       ->type_name("LIST")
       ->delimiter(',')
-      ->check(one_of({"alone", "shift", "incast", "all"}));
-  app->add_option("-e,--bytes", into.bytes, "of a put, such as 64K; 4M on the host heap, 16M on GPUs")
-      ->transform(CLI::AsSizeValue(false).description(""))
+      ->check(CLI::IsMember({"alone", "shift", "incast", "all"}));
+  app->add_option("-e,--bytes", into.bytes, "of a put, such as 64K (default: 4M on the host heap, 16M on GPUs)")
+      ->transform(CLI::AsSizeValue(false))
       ->type_name("BYTES");
-  app->add_option("--ms", into.milliseconds, "of a run: 5, or less where --limit asks for it")
+  app->add_option("--ms", into.milliseconds, "of a run (default: 5, or less where --limit asks for it)")
       ->type_name("MILLISECONDS")
-      ->check(CLI::Validator(CLI::PositiveNumber).description(""));
-  app->add_option("-r,--repeats", into.repeats, "runs of which the median is taken: 3")
+      ->check(CLI::PositiveNumber);
+  app->add_option("-r,--repeats", into.repeats, "runs of which the median is taken (default: 3)")
       ->type_name("N")
-      ->check(CLI::Range(1, 10000).description(""));
+      ->check(CLI::Range(1, 10000));
   app->add_flag("--quick", into.quick, "pairs \"alone\" that have no PE in common run at once");
-  app->add_option("--limit", into.limit_seconds, "after which no step begins, what is left is said: 300")
+  app->add_option("--limit", into.limit_seconds, "after which no step begins, what is left is said (default: 300)")
       ->type_name("SECONDS")
-      ->check(CLI::Validator(CLI::PositiveNumber).description(""));
+      ->check(CLI::PositiveNumber);
   app->add_option("--save,--json", into.save, "write it all as JSON; -: to standard output, instead of tables")
       ->type_name("FILE");
   app->add_option("--compare", into.compare, "one of --save: say what became of each pair since")->type_name("FILE");
-  app->add_option("--tolerance", into.tolerance_percent, "that a pair may be slower than in --compare: 10")
+  app->add_option("--tolerance", into.tolerance_percent, "that a pair may be slower than in --compare (default: 10)")
       ->type_name("PERCENT")
-      ->check(CLI::Validator(CLI::NonNegativeNumber).description(""));
+      ->check(CLI::NonNegativeNumber);
   app->add_option("--svg", into.svg, "draw it")->type_name("FILE");
   app->add_option("--html", into.html, "write a page that has it all and needs nothing else")->type_name("FILE");
-  app->add_option("--width", into.width, "of the tables, at least 80; the terminal's, or 100")->type_name("COLUMNS");
-  app->add_option("--color", into.colour, "auto (on terminals), always, never")
+  app->add_option("--width", into.width, "of the tables, at least 80 (default: the terminal's, or 100)")
+      ->type_name("COLUMNS");
+  app->add_option("--color", into.colour, "always, never, auto: on terminals (default: auto)")
       ->type_name("WHEN")
-      ->check(one_of({"auto", "always", "never"}));
+      ->check(CLI::IsMember({"auto", "always", "never"}));
   app->add_flag("--matrices", into.matrices, "print every pair, also of more than 16 PEs");
-  app->footer(
-      "Patterns: alone, one pair at a time; shift, every PE to the one d further, for every d; incast, all PEs to "
-      "one,\n"
-      "for every PE; all, every PE to all others.\n"
-      "Example:\n"
-      "  pgasrun -n 4 pgas-perf map --save good.json --html map.html\n"
-      "  pgasrun -n 4 pgas-perf map --compare good.json --tolerance 15\n"
-      "Exit status: 0; 1 a failure, or wrong data; 3 a pair is slower than in --compare; 130 ended by Ctrl-C or\n"
-      "SIGTERM, after the step; 100 and more: the command line is wrong.");
-  app->get_formatter()->column_width(28);
+  tools::set_page(*app, about_map());
   return app;
 }
 

@@ -1,0 +1,113 @@
+// The completion of a command in bash 4 and later, with or without the package bash-completion.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "tools/common/command.hpp"
+
+namespace pgas::tools {
+
+namespace {
+
+/// The patterns of a `case` for the option's names behind the command's.
+std::string patterns_of(const command& of, const option& each) {
+  std::string out;
+  for (const std::string& name : each.names) out += (out.empty() ? "" : " | ") + quoted(of.name + ' ' + name);
+  return out;
+}
+
+/// What is done where the word is the value of an option.
+std::string action_for(const option& each) {
+  const std::string otherwise = each.may_lack_value() ? "[[ $cur == -* ]] || " : "";
+  if (each.takes_file()) return otherwise + "{ _pgas_files; return; }";
+  if (each.list) return fmt::format("_pgas_list {}; return", quoted(fmt::format("{}", fmt::join(each.choices, " "))));
+  if (!each.choices.empty())
+    return fmt::format("_pgas_words {}; return", quoted(fmt::format("{}", fmt::join(each.choices, " "))));
+  return otherwise + "return";
+}
+
+/// Walks over what stands before the word: a command of the tool, values of options, a program.
+std::string steps_of(const command& of) {
+  std::string out;
+  for (const command& each : of.commands)
+    out += fmt::format("      {}) command={} ;;\n", quoted(each.name), quoted(each.name));
+  const auto add = [&out](const command& one) {
+    for (const option& each : one.options)
+      if (each.takes_value() && !each.may_lack_value())
+        out +=
+            fmt::format("      {}) [[ ${{COMP_WORDS[i + 1]}} != = ]] || ((++i)); ((++i)) ;;\n", patterns_of(one, each));
+  };
+  add(of);
+  for (const command& each : of.commands) add(each);
+  if (of.starts_program) {
+    out += fmt::format("      {}*) ;;\n", quoted(of.name + " -"));
+    out += "      *) _pgas_program \"$i\"; return ;;\n";
+  }
+  return out;
+}
+
+std::string values_of(const command& of) {
+  std::string out;
+  for (const option& each : of.options)
+    if (each.takes_value()) out += fmt::format("    {}) {} ;;\n", patterns_of(of, each), action_for(each));
+  for (const command& each : of.commands) out += values_of(each);
+  return out;
+}
+
+std::string words_of(const command& of) {
+  std::vector<std::string> options;
+  for (const option& each : of.options) options.insert(options.end(), each.names.begin(), each.names.end());
+  std::vector<std::string> words;
+  for (const command& each : of.commands) words.push_back(last_word_of(each));
+  for (const option& each : of.arguments) words.insert(words.end(), each.choices.begin(), each.choices.end());
+  std::string out =
+      fmt::format("    {}) options={} words={} ;;\n", quoted(of.name),
+                  quoted(fmt::format("{}", fmt::join(options, " "))), quoted(fmt::format("{}", fmt::join(words, " "))));
+  for (const command& each : of.commands) out += words_of(each);
+  return out;
+}
+
+/// Functions that the completions of all tools define alike.
+constexpr const char* common = R"(
+_pgas_words() { mapfile -t COMPREPLY < <(compgen -W "$1" -- "$cur"); }
+_pgas_list() {
+  local head=
+  [[ $cur != *,* ]] || head=${cur%,*},
+  compopt -o nospace 2>/dev/null
+  mapfile -t COMPREPLY < <(compgen -P "$head" -W "$1" -- "${cur##*,}")
+}
+_pgas_files() {
+  compopt -o filenames 2>/dev/null
+  mapfile -t COMPREPLY < <(compgen -f -- "$cur")
+}
+)";
+
+constexpr const char* programs = R"(
+_pgas_program() {
+  if declare -F _command_offset >/dev/null; then _command_offset "$1"; else _pgas_files; fi
+}
+)";
+
+}  // namespace
+
+std::string bash_completion_of(const command& of) {
+  const std::string function = function_of(of);
+  std::string out = fmt::format("# Printed by {} --completion bash.\n", of.name);
+  out += common + 1;
+  if (of.starts_program) out += programs + 1;
+  out += fmt::format("{}() {{\n", function);
+  out += fmt::format("  local cur=${{COMP_WORDS[COMP_CWORD]}} prev command={} options= words= i\n", quoted(of.name));
+  out += "  COMPREPLY=()\n";
+  out += "  for ((i = 1; i < COMP_CWORD; ++i)); do\n    case \"$command ${COMP_WORDS[i]}\" in\n";
+  out += steps_of(of) + "    esac\n  done\n";
+  // bash takes an equals sign for a word.
+  out += "  prev=${COMP_WORDS[COMP_CWORD - 1]}\n";
+  out += "  if [[ $cur == = ]]; then cur=; elif [[ $prev == = ]]; then prev=${COMP_WORDS[COMP_CWORD - 2]}; fi\n";
+  out += "  case \"$command $prev\" in\n" + values_of(of) + "  esac\n";
+  out += "  case $command in\n" + words_of(of) + "  esac\n";
+  out += "  if [[ $cur == -* ]]; then _pgas_words \"$options\"; ";
+  out += of.starts_program ? "else mapfile -t COMPREPLY < <(compgen -c -- \"$cur\"; compgen -f -- \"$cur\"); fi\n"
+                           : "else _pgas_words \"$words\"; fi\n";
+  return out + fmt::format("}}\ncomplete -F {} {}\n", function, of.name);
+}
+
+}  // namespace pgas::tools

@@ -1,0 +1,109 @@
+// The manual page of a command, in the macros of man(7).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "tools/common/command.hpp"
+#include "tools/common/text.hpp"
+
+namespace pgas::tools {
+
+namespace {
+
+/// As roff prints it: no character is a command, a hyphen is what shells read. Quotes have names, too, as the text may
+/// become an argument.
+std::string escaped(std::string_view text) {
+  std::string out = text.starts_with('.') ? "\\&" : "";
+  for (const char c : text) {
+    switch (c) {
+      case '\\': out += "\\e"; break;
+      case '-': out += "\\-"; break;
+      case '\'': out += "\\(aq"; break;
+      case '"': out += "\\(dq"; break;
+      case '`': out += "\\(ga"; break;
+      case '^': out += "\\(ha"; break;
+      case '~': out += "\\(ti"; break;
+      default: out += c;
+    }
+  }
+  return out;
+}
+
+std::string bold(std::string_view text) { return fmt::format("\\fB{}\\fR", escaped(text)); }
+
+/// Words in capitals stand for values.
+std::string italic(std::string_view text) { return fmt::format("\\fI{}\\fR", escaped(text)); }
+
+/// Lines that editors show whole.
+std::string filled(const std::string& text) {
+  constexpr std::size_t room = 72;
+  std::string out;
+  for (const std::string& line : lines_of(text, room, room)) out += escaped(line) + '\n';
+  return out;
+}
+
+void add_entry(std::string& out, const std::string& head, const std::string& meaning) {
+  out += fmt::format(".TP\n{}\n{}", head, filled(meaning));
+}
+
+void add_section(std::string& out, const char* title, const std::vector<entry>& entries) {
+  if (entries.empty()) return;
+  out += fmt::format(".SH {}\n", title);
+  for (const entry& each : entries) add_entry(out, bold(each.word), each.meaning);
+}
+
+void add_options(std::string& out, const command& of) {
+  out += ".SH OPTIONS\n";
+  for (const option& each : of.arguments) add_entry(out, italic(each.names.front()), each.meaning);
+  for (const option& each : of.options) {
+    std::string head;
+    for (const std::string& name : each.names) head += (head.empty() ? "" : ", ") + bold(name);
+    if (each.takes_value()) head += ' ' + italic(each.value);
+    add_entry(out, head, each.meaning);
+  }
+}
+
+/// The name of the page: of a command of a tool, both words.
+std::string page_of(const std::string& name) {
+  std::string page = name;
+  std::ranges::replace(page, ' ', '-');
+  return page;
+}
+
+}  // namespace
+
+std::string manual_of(const command& of, const std::string& version) {
+  std::string title = page_of(of.name);
+  std::string out = fmt::format(".\\\" Printed by {} --man.\n", of.name);
+  std::ranges::transform(title, title.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  out += fmt::format(".TH {} 1 \"\" \"pgas {}\" \"pgas\"\n", escaped(title), version);
+  out += fmt::format(".SH NAME\n{} \\- {}\n", escaped(page_of(of.name)), escaped(of.says.summary));
+  out += ".SH SYNOPSIS\n";
+  const char* between = "";
+  for (const auto& [name, words] : usage_of(of)) {
+    out += fmt::format("{}{} {}\n", between, bold(name), escaped(words));
+    between = ".br\n";
+  }
+  out += ".SH DESCRIPTION\n";
+  between = "";
+  for (const std::string& paragraph : of.says.paragraphs) {
+    out += between + filled(paragraph);
+    between = ".PP\n";
+  }
+  add_options(out, of);
+  std::vector<entry> commands;
+  for (const command& each : of.commands)
+    commands.push_back({last_word_of(each), fmt::format("{}; see {}(1)", each.says.summary, page_of(each.name))});
+  add_section(out, "COMMANDS", commands);
+  add_section(out, "EXIT STATUS", statuses_of(of));
+  add_section(out, "ENVIRONMENT", of.says.variables);
+  add_section(out, "EXAMPLES", of.says.examples);
+  if (of.says.see_also.empty()) return out;
+  out += ".SH SEE ALSO\n";
+  for (const std::string& each : of.says.see_also)
+    out += fmt::format(".BR {} (1){}\n", escaped(each), &each == &of.says.see_also.back() ? "" : ",");
+  return out;
+}
+
+}  // namespace pgas::tools
