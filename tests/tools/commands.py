@@ -1,0 +1,30 @@
+"""The commands of the tools, and what their help says."""
+import pathlib
+import re
+import subprocess
+import sys
+
+BIN = pathlib.Path(sys.argv[1])
+COMMANDS = (("pgasrun",), ("pgas-info",), ("pgas-perf",), ("pgas-perf", "map"), ("pgas-why",), ("pgas-doctor",))
+TOOLS = sorted({words[0] for words in COMMANDS})
+TIMEOUT = 100
+
+
+def call(*words, **variables):
+    """A tool by name, with its arguments."""
+    return subprocess.run([BIN / words[0], *words[1:]], capture_output=True, text=True, timeout=TIMEOUT, check=False, **variables)
+
+
+def printed(*words):
+    job = call(*words)
+    assert (job.returncode, job.stderr) == (0, ""), (words, job)
+    return job.stdout
+
+
+def options_of(text):
+    """The names of all options in a help."""
+    names = set()
+    for line in text.split("\nOptions:\n")[1].split("\n\n")[0].splitlines():
+        if line.startswith("  -"):
+            names |= set(re.findall(r"(?:^|, )(--?[\w-]+)", line.strip().split("  ")[0]))
+    return names
