@@ -45,7 +45,7 @@ class ManualPages(unittest.TestCase):
                 self.assertIn(f"\\fB{option}\\fR", text, words)
 
     def test_pages_show_what_the_help_shows(self):
-        viewers = {"mandoc": ["mandoc", "-T", "ascii", "-O", "width=2000"], "groff": ["groff", "-man", "-T", "ascii", "-P-c", "-rLL=2000n"]}
+        viewers = {"mandoc": ["mandoc", "-T", "ascii", "-O", "width=1000"], "groff": ["groff", "-man", "-T", "ascii", "-P-c", "-rLL=2000n"]}
         for words in COMMANDS:
             shown = {" ".join(line.split()) for line in printed(*words, "--help").split("\nExamples:\n")[1].splitlines()}
             for viewer in filter(shutil.which, viewers):
