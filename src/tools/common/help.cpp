@@ -33,9 +33,12 @@ void add_section(std::string& out, const char* title, const std::vector<entry>& 
 
 void add_options(std::string& out, const char* title, const std::vector<option>& options) {
   std::vector<entry> entries;
-  for (const option& each : options)
+  for (const option& each : options) {
+    const bool has_value = each.takes_value() && each.names.front().starts_with('-');  // an argument is its value
     entries.push_back(
-        {fmt::format("{}{}{}", fmt::join(each.names, ", "), each.takes_value() ? " " : "", each.value), each.meaning});
+        {fmt::format("{}{}{}", fmt::join(each.names, ", "), has_value ? " " : "", has_value ? each.value : ""),
+         each.meaning});
+  }
   add_section(out, title, entries);
 }
 
