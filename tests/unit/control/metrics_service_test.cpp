@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "common/net/socket.hpp"
+#include "pgas/error.hpp"
 
 namespace {
 
