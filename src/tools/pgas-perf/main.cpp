@@ -34,8 +34,7 @@ pgas::tools::page about() {
       .paragraphs =
           {"Start it on two or more PEs (pgasrun, mpirun, srun), on the machine and with the settings that count. "
            "Every PE runs it; PE 0 prints. Each figure is the median of several runs, with the lowest and the highest; "
-           "data "
-           "is random and checked.",
+           "data is random and checked.",
            "docs/performance.md says how it measures, what figures are right, and what is in the JSON document."},
       .examples = {{"pgasrun -n 2 pgas-perf", "everything between two PEs of this host"},
                    {"mpirun -n 4 pgas-perf put_bw \"atomic*\" --blocks 1,8", "some rows, some shapes"},
@@ -92,7 +91,8 @@ bool read(command_line& line, int argc, char** argv, int& status) {
   app.add_option("-s,--scope", into.scopes, "thread, warp, block: some of them, with commas")
       ->type_name("LIST")
       ->delimiter(',')
-      ->transform(CLI::Validator(CLI::CheckedTransformer(scopes)).description("{thread,warp,block}"));
+      ->transform(CLI::Validator(CLI::Transformer(scopes)).description(""))
+      ->transform(CLI::IsMember({"thread", "warp", "block"}));  // which is done before the other one
   app.add_option("--blocks", into.blocks,
                  "numbers of blocks, with commas (default: 1,4,32 on GPUs, 1 on the host heap)")
       ->type_name("LIST")
