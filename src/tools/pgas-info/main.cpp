@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <exception>
 #include <iterator>
 #include <optional>
 #include <span>
@@ -195,6 +196,9 @@ int main(int argc, char** argv) {
     if (!config && !errors && !with_peers && shared->count() == 0 && stats->count() == 0) fmt::print("{}", about);
   } catch (const pgas::error& e) {
     fmt::print(stderr, "{}\n", e.what());
+    return 1;
+  } catch (const std::exception& e) {  // PEs of another version say something else
+    fmt::print(stderr, "pgas-info: {}\n", e.what());
     return 1;
   }
 }
