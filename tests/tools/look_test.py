@@ -77,6 +77,7 @@ class Look(unittest.TestCase):
         for words, said in (*(((*command, "--no-such-option"), "--no-such-option") for command in COMMANDS),
                             (("pgasrun", "-n", "0", "true"), "0"), (("pgas-info", "word"), "word"), (("pgas-perf", "-f", "1"), "-f|--stepfactor"),
                             (("pgas-perf", "no_such_row"), "no_such_row"), (("pgas-perf", "--pair", "1,1"), "--pair"),
+                            (("pgas-perf", "--scope", "warp,grid"), "--scope: grid not in {thread,warp,block}"),
                             (("pgas-perf", "map", "--color", "red"), "red"), (("pgas-why", "--watch", "never"), "never"),
                             (("pgas-doctor", "--completion", "tcsh"), "tcsh")):
             with self.subTest(words=words):
@@ -99,6 +100,7 @@ class Look(unittest.TestCase):
     def test_colours_are_for_terminals_that_want_them(self):
         with job_of_two() as job:
             self.check_lines(printed("pgas-why"))
+            self.check_lines(printed("pgas-info", "--stats"))
             for words in (("pgas-why",), ("pgasrun", "-n", "2", BIN / "pgas-perf", "map", *SHORT, "-e", "64K", "-p", "shift", "-m", "bandwidth")):
                 with self.subTest(words=words):
                     colour = "\033[1m"
@@ -124,7 +126,7 @@ class Look(unittest.TestCase):
     def test_docs_have_every_member_of_json_documents(self):
         pair = ("pgasrun", "-n", "2", BIN / "pgas-perf")
         with job_of_two():
-            documents = [("debugging.md", printed("pgas-why", "--json"))]
+            documents = [("debugging.md", printed("pgas-why", "--json")), ("metrics.md", printed("pgas-info", "--stats", "--json"))]
         documents += [("performance.md", printed(*pair, *SHORT, "-e", "8", "--json", "-", "put_lat")),
                       ("perf-map.md", printed(*pair, "map", *SHORT, "-e", "64K", "--json", "-")),
                       ("doctor.md", printed("pgas-doctor", "--quick", "--json"))]

@@ -1,13 +1,15 @@
 #include "tools/pgas-info/show_stats.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <string_view>
 #include <utility>
+#include <vector>
 
-#include "host/log/format_bytes.hpp"
+#include "tools/common/text.hpp"
 #include "tools/pgas-why/ask_job.hpp"
 
 namespace pgas_info {
@@ -16,8 +18,22 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::string_view columns =
-    "{:>4} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>8} {:>9} {:>10} {:>10} {:>5} {:>9}";
+constexpr std::string_view columns = "{:>4} {:>6} {:>6} {:>7} {:>6} {:>6} {:>6} {:>6} {:>8} {:>9} {:>7} {:>5} {:>8}";
+constexpr std::size_t remark_column = 6;
+
+/// In at most six characters: whole up to `most`, then in K, M and so on, of `step` each.
+std::string shortened(std::uint64_t number, std::uint64_t most, double step) {
+  if (number <= most) return fmt::format("{}", number);
+  auto value = static_cast<double>(number) / step;
+  constexpr std::string_view units = "KMGTPE";
+  std::size_t unit = 0;
+  for (; value >= step && unit + 1 < units.size(); ++unit) value /= step;
+  return fmt::format("{:.{}f}{}", value, value < 99.9 ? 1 : 0, units[unit]);
+}
+
+std::string count_of(std::uint64_t number) { return shortened(number, 99'999, 1000); }
+
+std::string bytes(std::uint64_t number) { return shortened(number, 1023, 1024); }
 
 std::uint64_t operations_of(const json& counts) {
   std::uint64_t all = 0;
@@ -25,22 +41,30 @@ std::uint64_t operations_of(const json& counts) {
   return all;
 }
 
-std::string bytes_of(const json& counts) {
-  return pgas::detail::format_bytes(counts.at("put_bytes").get<std::uint64_t>() +
-                                    counts.at("get_bytes").get<std::uint64_t>());
+std::uint64_t bytes_of(const json& counts) {
+  return counts.at("put_bytes").get<std::uint64_t>() + counts.at("get_bytes").get<std::uint64_t>();
 }
 
-std::string seconds(const json& ms) { return fmt::format("{:.1f} s", ms.get<double>() / 1000); }
+std::string time_of(const json& ms) {
+  const double seconds = ms.get<double>() / 1000;
+  return seconds < 10'000 ? fmt::format("{:.1f} s", seconds) : fmt::format("{:.1f} h", seconds / 3600);
+}
 
-/// What stands behind the columns: what is not as it should be.
+/// What stands below the columns: what is not as it should be.
 std::string remarks_on(const json& of) {
-  std::string text;
-  if (of.at("failed").get<bool>()) text += "  the world has failed";
-  if (const auto errors = of.at("errors").get<std::uint64_t>()) text += fmt::format("  {} errors", errors);
-  if (const auto warnings = of.at("warnings").get<std::uint64_t>()) text += fmt::format("  {} warnings", warnings);
+  std::vector<std::string> all;
+  const auto add_count = [&](const char* name, const char* one, const char* several) {
+    if (const auto n = of.at(name).get<std::uint64_t>()) all.push_back(fmt::format("{} {}", n, n == 1 ? one : several));
+  };
+  if (of.at("failed").get<bool>()) all.emplace_back("the world has failed");
+  add_count("errors", "error", "errors");
+  add_count("warnings", "warning", "warnings");
   if (const auto name = of.at("running").get<std::string>(); !name.empty())
-    text += fmt::format("  in {} since {}", name, seconds(of.at("running_ms")));
-  return text;
+    all.push_back(fmt::format("in {} for {}", name, time_of(of.at("running_ms"))));
+  if (all.empty()) return {};
+  const std::string text = fmt::format("{}", fmt::join(all, ", "));
+  return std::string(remark_column, ' ') +
+         pgas::tools::wrapped(text, pgas::tools::usual_width, remark_column, remark_column) + "\n";
 }
 
 std::string line_of(int pe, const json& of) {
@@ -50,12 +74,12 @@ std::string line_of(int pe, const json& of) {
   const json& proxied = of.at("proxied");
   const json& proxy = of.at("proxy");
   const json& heap = of.at("heap");
-  return fmt::format(fmt::runtime(columns), pe, operations_of(direct), bytes_of(direct), operations_of(proxied),
-                     bytes_of(proxied), operations_of(proxy), bytes_of(proxy), of.at("calls").get<std::uint64_t>(),
-                     seconds(of.at("call_ms")), pgas::detail::format_bytes(heap.at("used").get<std::uint64_t>()),
-                     pgas::detail::format_bytes(heap.at("mapped").get<std::uint64_t>()),
-                     fmt::format("{:.0f}%", of.at("fragmentation").get<double>() * 100), seconds(of.at("idle_ms"))) +
-         remarks_on(of) + "\n";
+  return fmt::format(fmt::runtime(columns), pe, count_of(operations_of(direct)), bytes(bytes_of(direct)),
+                     count_of(operations_of(proxied)), bytes(bytes_of(proxied)), count_of(operations_of(proxy)),
+                     bytes(bytes_of(proxy)), count_of(of.at("calls").get<std::uint64_t>()), time_of(of.at("call_ms")),
+                     bytes(heap.at("used").get<std::uint64_t>()), bytes(heap.at("mapped").get<std::uint64_t>()),
+                     fmt::format("{:.0f}%", of.at("fragmentation").get<double>() * 100), time_of(of.at("idle_ms"))) +
+         "\n" + remarks_on(of);
 }
 
 }  // namespace

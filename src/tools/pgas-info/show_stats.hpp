@@ -16,8 +16,8 @@ namespace pgas_info {
 
 /// The table of one job: a line for each PE, in order, with operations and bytes on direct PEs, on proxied PEs and of
 /// the proxy's commands, calls that wait for other PEs and the time in them, the memory of the heap, and for how long
-/// no host thread was in a call. Behind the columns stands what is not as it should be: errors, warnings, a call that
-/// has not ended. PEs that join, leave or do not answer have one word instead.
+/// no host thread was in a call. Below them, indented, stands what is not as it should be: errors, warnings, a call
+/// that has not ended. PEs that join, leave or do not answer have one word instead. Lines have at most 100 columns.
 /// @param job its name @param said its `pes`, and `answers` where a PE has answered: docs/metrics.md has the fields.
 /// *Errors* those of nlohmann::json, where a field is missing.
 [[nodiscard]] std::string stats_table(const std::string& job, const nlohmann::json& said);
