@@ -25,8 +25,8 @@ def complain(what, found):
 
 
 def main():
-    listed = {line.split()[0] for line in subprocess.run([PROGRAM, "--list"], capture_output=True, text=True,
-                                                        check=True).stdout.splitlines()}
+    lines = subprocess.run([PROGRAM, "--list"], capture_output=True, text=True, check=True).stdout.splitlines()
+    listed = {line.split()[0] for line in lines if not line.startswith(" ")}  # others go on with a meaning
     files = [os.path.join(DIRECTORY, f"perf.{os.getpid()}.{kind}") for kind in ("json", "svg")]
     try:
         table = run(*SMALL, "--json", files[0], "--plot", files[1])
