@@ -30,13 +30,15 @@ constexpr std::string_view about = "pgas " INFO_VERSION
 
 pgas::tools::page page_of_tool() {
   return {
-      .summary = "shows the version, settings and errors of pgas, and how PEs reach one another",
-      .paragraphs = {"Without an option it prints the version, and whether pgas was built with CUDA and PMIx."},
+      .summary = "shows settings and errors of pgas, how PEs reach one another, and what they have counted",
+      .paragraphs = {"Without an option it prints the version, and whether pgas was built with CUDA and PMIx.",
+                     "docs/metrics.md has the columns of --stats, and what is in its JSON document."},
       .examples = {{"pgas-info --config", "the settings, their values now and where each comes from"},
                    {"mpirun -n 4 pgas-info --peers", "how each of four PEs reaches the others"},
                    {"pgas-info --stats", "what the PEs of the jobs on this host have counted"},
                    {"pgas-info --shared", "what processes here share by tickets"}},
-      .statuses = {{"0", "all was printed"}, {"1", "an error, whose code begins its message: --errors explains it"}},
+      .statuses = {{"0", "all was printed"},
+                   {"1", "an error, whose code begins its message: --errors explains it; or no job answers --stats"}},
       .variables = {{"PGAS_*", "the settings, as programs read them: --config lists all"},
                     {"NVSHMEM_*, SHMEM_*", "those that --config lists as also read"}},
       .see_also = {"pgasrun", "pgas-doctor", "pgas-why"},
