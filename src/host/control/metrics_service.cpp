@@ -24,11 +24,11 @@ constexpr std::size_t most_connections = 8;
 constexpr std::size_t longest_rest = std::size_t{1} << 20;
 constexpr auto between_looks = std::chrono::seconds(1);
 
-std::string http_answer(std::string_view status, std::string_view body, std::string_view more = {}) {
+std::string http_answer(std::string_view status_line, std::string_view body, std::string_view more = {}) {
   return fmt::format(
       "HTTP/1.0 {}\r\nContent-Type: text/plain; version=0.0.4; charset=utf-8\r\nContent-Length: {}\r\n{}"
       "Connection: close\r\n\r\n{}",
-      status, body.size(), more, body);
+      status_line, body.size(), more, body);
 }
 
 bool is_whole(std::string_view request) {
