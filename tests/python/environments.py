@@ -79,6 +79,19 @@ def build_sdist(builder: pathlib.Path, where: pathlib.Path) -> pathlib.Path:
     return next(where.glob("*.tar.gz"))
 
 
+def as_in_tree(tree: pathlib.Path, settings: pathlib.Path) -> str:
+    """Writes the settings with which a compiler cache finds what it has compiled for this tree, in a toolchain file; returns PGAS_CUDA.
+
+    The library must lie as many folders below its sources as there, as paths are compared from the folder of the build.
+    """
+    cache = dict(re.findall(r"^(\w+):\w+=(.*)$", (tree / "CMakeCache.txt").read_text(), re.MULTILINE))
+    same = ("CMAKE_CXX_COMPILER", "CMAKE_CUDA_COMPILER", "CMAKE_CUDA_ARCHITECTURES", "CMAKE_CUDA_FLAGS_RELWITHDEBINFO", "PGAS_CUDA_COMPILED_ONLY",
+            "PGAS_TEST_TIER", "PGAS_WERROR")
+    settings.write_text("".join(f'set({name} "{cache[name]}" CACHE STRING "")\n' for name in same if name in cache) +
+                        f'set(PGAS_CMAKE "{cache["CMAKE_COMMAND"]}" CACHE FILEPATH "")\n')  # others write other commands
+    return cache["PGAS_CUDA"]
+
+
 def tagged(wheel: pathlib.Path, where: pathlib.Path, auditor: pathlib.Path, python: str) -> pathlib.Path:
     """A copy whose name says for which C libraries it is: manylinux_2_N, of what the libraries inside need. Nothing is added."""
     try:
@@ -120,9 +133,18 @@ def main() -> None:
     if given.sdist:
         sdist = build_sdist(builder, given.sdist)
         # Whether all that a wheel needs is in it. The library has a build of its own in there, which this variable reaches.
-        os.environ["CMAKE_TOOLCHAIN_FILE"] = str(ROOT / "tests" / "python" / "quickly.cmake")
-        made = build(builder, given.sdist / "wheel", given.launcher, sdist, "cmake.define.PGAS_CUDA=OFF", "cmake.build-type=Debug",
-                     "cmake.define.CMAKE_CXX_FLAGS_DEBUG=-O0")
+        settings, cuda = given.sdist.resolve() / "settings.cmake", "OFF"
+        if given.launcher:
+            cuda = as_in_tree(given.build, settings)
+        else:
+            settings = ROOT / "tests" / "python" / "quickly.cmake"
+        os.environ["CMAKE_TOOLCHAIN_FILE"] = str(settings)
+        source = given.sdist.resolve() / "unpacked"
+        shutil.unpack_archive(sdist, source)
+        source = next(source.iterdir())
+        os.environ["CCACHE_BASEDIR"] = str(source)
+        made = build(builder, given.sdist / "wheel", given.launcher, source, f"cmake.define.PGAS_CUDA={cuda}", "cmake.build-type=Debug",
+                     "cmake.define.CMAKE_CXX_FLAGS_DEBUG=-O0", f"build-dir={source}/build")
         print(f"{sdist}, {sdist.stat().st_size >> 10} KiB; of it {made.name}")
         return
     wheel = build(builder, work / "wheel", given.launcher, ROOT, f"cmake.define.PGAS_BUILD={given.build.resolve()}",
