@@ -110,7 +110,7 @@ __global__ void get_one(any_context ctx, double* dst, const double* src, int pe)
 
 // A stencil that sends its halo value by value, in blocks of 1024 threads: two of them on a multiprocessor.
 //  ptx  2   st\.relaxed\.sys\.global\.u32
-//  registers 40
+//  registers 32
 __global__ void stencil(any_context ctx, float* to, const float* from, int nx, int first, int last, int top,
                         int bottom) {
   const int x = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x) + 1;

@@ -45,11 +45,12 @@ struct op_info {
   std::uint64_t offset;
 };
 
-/// The record of a command that can't be submitted, or is not answered.
-PGAS_FN void report_proxy_failure(proxy_queue queue, op_info about, failure why, std::uint64_t expected,
-                                  std::uint64_t seen) {
-  leave_failure(queue.table->control, queue.table->my_slot,
-                lost_wait(why, about.what, about.pe, about.offset, cmp::ge, expected, seen));
+/// The record of a command that can't be submitted, or is not answered. Out of line with few arguments: a record's 17
+/// words would be the most registers that a kernel with a p() needs.
+PGAS_COLD void report_proxy_failure(proxy_queue queue, op_info about, failure why, std::uint64_t expected,
+                                    std::uint64_t seen) {
+  leave_failure_here(queue.table->control, queue.table->my_slot,
+                     lost_wait(why, about.what, about.pe, about.offset, cmp::ge, expected, seen));
 }
 
 /// A slot of the ring that is this thread's to fill.
@@ -62,16 +63,18 @@ struct reserved_slot {
 [[nodiscard]] PGAS_FN reserved_slot reserve_slot(proxy_queue queue, op_info about) {
   const ring_view& ring = queue.table->ring;
   ring_heads* const heads = ring.heads;
-  const std::uint64_t size = std::uint64_t{1} << ring.log2_commands;
+  const std::uint32_t size = std::uint32_t{1} << ring.log2_commands;
   const std::uint64_t number = fetch<rmw::add>(&heads->next, std::uint64_t{1});
   std::uint64_t taken = load_relaxed(&heads->taken);
-  if (number - taken < size) {
+  // The difference is a number of threads: 32 bits hold it, and take fewer registers.
+  const auto has_room = [&] { return static_cast<std::uint32_t>(number - taken) < size; };
+  if (has_room()) {
     fence_acquire();
   } else {
     const std::uint64_t* const progress = &ring.progress->taken;
     const failure why = poll_quietly(queue.table->control, [&] {
       taken = load_relaxed(progress);
-      return number - taken < size;
+      return has_room();
     });
     if (why != failure::none) PGAS_UNLIKELY {
       report_proxy_failure(queue, about, why, number - size + 1, taken);

@@ -21,6 +21,12 @@ namespace pgas::detail {
   return found;
 }
 
+/// Leaves it. Out of line with few arguments, as report_proxy_failure().
+PGAS_COLD void leave_bad_argument(control_block* control, std::uintptr_t my_slot, failure why, operation what,
+                                  std::int32_t pe, std::uint64_t offset, std::uint64_t bytes) {
+  leave_failure_here(control, my_slot, bad_argument(why, what, pe, offset, bytes));
+}
+
 /// What the checks need of a context: the few registers that a call costs.
 struct checked_heap {
   control_block* control;
@@ -54,7 +60,7 @@ PGAS_FN void check_here(const checked_heap& heap, operation what, const volatile
   const std::uint64_t offset = reinterpret_cast<std::uintptr_t>(local) - heap.my_slot;
   const failure why = find_fault(heap, offset, bytes, alignment, pe);
   if (why == failure::none) return;
-  leave_record(heap.control, heap.my_slot, bad_argument(why, what, pe, offset, bytes));
+  leave_bad_argument(heap.control, heap.my_slot, why, what, pe, offset, bytes);
   end_thread();
 }
 PGAS_COLD void check_out_of_line(checked_heap heap, operation what, const volatile void* local, std::uint64_t bytes,
@@ -65,7 +71,7 @@ PGAS_COLD void check_out_of_line(checked_heap heap, operation what, const volati
 /// Ends the thread for an argument that is no address.
 PGAS_COLD void refuse(checked_heap heap, operation what, const volatile void* local) {
   const std::uint64_t offset = reinterpret_cast<std::uintptr_t>(local) - heap.my_slot;
-  leave_record(heap.control, heap.my_slot, bad_argument(failure::no_such_value, what, -1, offset, 0));
+  leave_bad_argument(heap.control, heap.my_slot, failure::no_such_value, what, -1, offset, 0);
   end_thread();
 }
 

@@ -32,7 +32,7 @@ PGAS_COLD void finish_record(failure_record* record, std::uint32_t complete) {
 
 /// Leaves `found` in the control block unless another thread has left something before. When it returns, the record
 /// that is there is complete and visible to the host, so that the caller may end.
-PGAS_COLD void leave_failure(control_block* control, std::uintptr_t my_slot, failure_record found) {
+PGAS_FN void leave_failure_here(control_block* control, std::uintptr_t my_slot, const failure_record& found) {
   failure_record* const record = &control->record;
   auto* const claim = reinterpret_cast<std::uint32_t*>(my_slot + internal_area::failure_claim);
   if (compare_exchange(claim, 0u, 1u) == 0) {
@@ -43,6 +43,11 @@ PGAS_COLD void leave_failure(control_block* control, std::uintptr_t my_slot, fai
     const std::uint64_t start = clock_ns();
     while (load_relaxed(&record->complete) == 0 && clock_ns() - start < 100'000'000u) yield_waiting();
   }
+}
+
+/// The same out of line, for waits, which have few registers to spare and a place for the call.
+PGAS_COLD void leave_failure(control_block* control, std::uintptr_t my_slot, failure_record found) {
+  leave_failure_here(control, my_slot, found);
 }
 
 /// A record for the answer to the host's question; null where this thread has answered it, or there is no room. Places
