@@ -53,8 +53,8 @@ class control_plane final : public control_group {
   /// Sets what this PE answers when somebody asks what it waits for. The control plane's thread calls the functions,
   /// until this object ends.
   void set_wait_source(wait_source source);
-  /// Sets what this PE's port of PGAS_METRICS serves, and what the control plane's thread calls every second, until
-  /// this object ends.
+  /// The source of the metrics that this PE serves with PGAS_METRICS, until this object ends. The control plane's
+  /// thread calls it.
   void set_metrics_source(metrics_source source);
   /// Collective, the last call: after it, the departure of the others is no failure.
   void leave();

@@ -71,16 +71,17 @@ metrics_service::metrics_service(event_loop& loop, log::logger& log, const tcp_a
   constexpr int largest_port = std::numeric_limits<std::uint16_t>::max();
   const int port = where.port() + rank;
   if (port > largest_port) {
-    log_.warn("PGAS_METRICS={}: no metrics of this PE, number {} on its host, as there is no port {}", where.text(),
-              rank, port);
+    log_.warn(
+        "PGAS_METRICS={}: no metrics of this PE, number {} on its host, as there is no port {}: choose a lower one",
+        where.text(), rank, port);
     return;
   }
   const tcp_address at = where.with_port(static_cast<std::uint16_t>(port));
   listener_ = tcp_listener::open(at);
   const int why = errno;
   if (!listener_) {
-    log_.warn("PGAS_METRICS={}: no metrics of this PE, which can't listen at {}: {}", where.text(), at.text(),
-              errno_text(why));
+    log_.warn("PGAS_METRICS={}: no metrics of this PE, which can't listen at {}: {}; choose ports that are free",
+              where.text(), at.text(), errno_text(why));
     return;
   }
   close_after_fork(listener_->fd());  // it would take connections in a child that outlives this process

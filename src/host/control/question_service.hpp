@@ -1,6 +1,6 @@
 /// @file
-/// Answers whoever asks what a job waits for (pgas-why), or what it has counted (pgas-info --stats): a UNIX socket of
-/// each PE, over which a program of the same user sends a word, and gets a line from every PE of the world.
+/// The questions of pgas-why and of pgas-info --stats: each PE has a UNIX socket, over which a program of the same user
+/// sends a word, and gets a line from every PE of the world.
 #pragma once
 
 #include <chrono>
@@ -25,7 +25,7 @@ inline constexpr std::string_view question_socket_prefix = "pgas-why-";
 /// Between question and answer: kernels look for a question every millisecond or so.
 inline constexpr std::chrono::milliseconds time_to_answer{15};
 
-/// What can be asked. Its word is what a program sends.
+/// A question, and the word that a program sends for it.
 enum class question : std::uint64_t { waits, stats };
 inline constexpr std::string_view question_words[] = {"waits", "stats"};
 

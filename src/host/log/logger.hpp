@@ -64,7 +64,7 @@ class logger {
   /// The level as a parameter; formats only a line that is written.
   void write(log_level level, fmt::string_view format, fmt::format_args args) noexcept;
 
-  /// How many lines of this level, error or warn, there were so far, those that PGAS_LOG leaves out among them.
+  /// The number of lines of this level, error or warn, so far. Lines that PGAS_LOG leaves out count, too.
   [[nodiscard]] std::uint64_t count(log_level level) const noexcept {
     return (level == log_level::error ? errors_ : warnings_).load(std::memory_order_relaxed);
   }

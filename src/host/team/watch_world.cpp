@@ -1,5 +1,4 @@
-// What a world tells of itself while it runs, to its program, to pgas-why and to monitoring systems: what this PE waits
-// for, and what it has counted.
+// The waits and the counts of a running world, for its program, for pgas-why and for monitoring systems.
 #include "host/team/world_state.hpp"
 
 namespace pgas::detail {

@@ -1,7 +1,7 @@
 /// @file
-/// pgas-info: prints the version, the options with their values, the error codes, and how the PEs of a job reach one
-/// another, what they have counted, what processes share by tickets; with --markdown the pages of docs/ that are made
-/// from the library's tables.
+/// pgas-info: prints the version, the options with their values and the error codes; of a job the routes between PEs
+/// and their counts; the tickets of this host; with --markdown the pages of docs/ that are made from the library's
+/// tables.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>

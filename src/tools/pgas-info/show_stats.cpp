@@ -50,7 +50,7 @@ std::string time_of(const json& ms) {
   return seconds < 10'000 ? fmt::format("{:.1f} s", seconds) : fmt::format("{:.1f} h", seconds / 3600);
 }
 
-/// What stands below the columns: what is not as it should be.
+/// The line below a PE's columns: failures, errors, warnings, and a call that has not ended.
 std::string remarks_on(const json& of) {
   std::vector<std::string> all;
   const auto add_count = [&](const char* name, const char* one, const char* several) {

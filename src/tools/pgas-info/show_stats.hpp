@@ -1,5 +1,5 @@
 /// @file
-/// What the PEs of running jobs have counted, asked of them as pgas-why asks what they wait for.
+/// The counts of running jobs, for pgas-info --stats: it asks their PEs over the sockets that pgas-why uses.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -45,7 +45,7 @@ PGAS_FN void leave_failure_here(control_block* control, std::uintptr_t my_slot, 
   }
 }
 
-/// The same out of line, for waits, which have few registers to spare and a place for the call.
+/// The same out of line: a kernel with many waits contains it once.
 PGAS_COLD void leave_failure(control_block* control, std::uintptr_t my_slot, failure_record found) {
   leave_failure_here(control, my_slot, found);
 }
