@@ -199,8 +199,9 @@ int main(int argc, char** argv) {
   } catch (const pgas::error& e) {
     fmt::print(stderr, "{}\n", e.what());
     return 1;
-  } catch (const std::exception& e) {  // PEs of another version say something else
-    fmt::print(stderr, "pgas-info: {}\n", e.what());
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "pgas-info: {}. If the job runs another version of pgas, use the pgas-info of that one\n",
+               e.what());
     return 1;
   }
 }
