@@ -17,7 +17,7 @@ import tempfile
 from typing import NamedTuple
 
 SKIPPED = 77
-EXPECTATION = re.compile(r"//  (ptx|sass|callee|size|general|registers|stack)\s+(.*)")
+EXPECTATION = re.compile(r"//  (ptx|sass|callee|whole|size|general|registers|stack)\s+(.*)")
 
 
 class Expectation(NamedTuple):
@@ -143,7 +143,8 @@ def check_ptx(wanted: list[Expectation], ptx: str, ptxas: str) -> list[str]:
 
 
 def check_sass(wanted: list[Expectation], direct: str, general: str) -> list[str]:
-    functions = {"general": sass_functions(general)}
+    functions = {"general": sass_functions(general),
+                 "whole": {name: [text for _, text in code] for name, code in sass_code(general).items()}}
     functions["size"] = functions["sass"] = sass_functions(direct)
     faults = []
     for kernel, kind, text in wanted:
@@ -152,7 +153,7 @@ def check_sass(wanted: list[Expectation], direct: str, general: str) -> list[str
         code = functions[kind].get(kernel)
         if not code:
             faults.append(f"{kernel}: not in the SASS")
-        elif kind == "sass":
+        elif kind in ("sass", "whole"):
             often, pattern = text.split(maxsplit=1)
             faults.append(count_fault(kernel, often, pattern, code))
         elif len(code) > int(text):

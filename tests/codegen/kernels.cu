@@ -3,7 +3,7 @@
 // function; `callee` at the out-of-line functions of the PTX that it calls whose name matches. All of these are about
 // direct_context: the way that an operation takes where load and store reach the PE and nothing is checked. `size` is
 // the most instructions of its own code, `general` the same with the general context. `registers` and `stack` are about
-// the whole of the latter.
+// the whole of the latter, and `whole` is `sass` for that.
 #include "any_context.cuh"
 
 extern "C" {

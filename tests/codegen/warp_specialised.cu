@@ -37,6 +37,24 @@ __global__ void add_tile(any_context ctx, bfloat16* dst, std::size_t n, int pe) 
   add_nbi(ctx, by, dst, tile, n, pe);
 }
 
+// Two kernels that add alike: what they call out of line ptxas compiles once, and must not have the addition in it, whose type it
+// forgets there.
+//  whole 1   UBLKRED\.G\.S\.ADD\.F32
+//  whole 0   UBLKRED\.G\.S\.ADD(?!\.F32)
+__global__ void add_floats(any_context ctx, float* dst, std::size_t n, int pe) {
+  __shared__ alignas(128) float tile[256];
+  bulk_copier by;
+  add_nbi(ctx, by, dst, tile, n, pe);
+}
+//  whole 1   UBLKRED\.G\.S\.ADD\.F32
+//  whole 0   UBLKRED\.G\.S\.ADD(?!\.F32)
+__global__ void add_floats_and_wait(any_context ctx, float* dst, std::size_t n, int pe) {
+  __shared__ alignas(128) float tile[256];
+  bulk_copier by;
+  add_nbi(ctx, by, dst, tile, n, pe);
+  quiet(ctx, by);
+}
+
 // A get that completes on the caller's mbarrier: the thread does not wait.
 //  ptx  1   cp\.async\.bulk\.shared::cluster\.global\.mbarrier::complete_tx::bytes
 //  ptx  0   mbarrier\.(try|test)_wait

@@ -76,18 +76,22 @@ PGAS_FN void get_tile(const context& ctx, std::uint64_t* word, T* dst, const T* 
       });
 }
 
-/// All additions of tiles.
+/// All additions of tiles. The unit's instruction stands here, and not in what by_route() calls out of line: in a
+/// function that several kernels call, ptxas 13.0 forgets the type of its elements and adds 64-bit integers
+/// (tests/codegen/warp_specialised.cu).
 template <class T>
 PGAS_FN void add_tile(const context& ctx, T* dst, const T* src, tile_rows rows, pe_or_peer pe) {
-  ctx.by_route(
+  T* const there = ctx.by_route(
       dst, pe,
       [=](const context& here) {
         check_strided(here, operation::atomic_add, dst, rows.dst_stride, rows.length, rows.count, pe.pe());
       },
-      [=](const context&, T* there) { add_rows(there, src, rows); },
+      [](const context&, T* peers) { return peers; },
       [=](const context& here, std::int32_t proxied_pe) {
         proxied_add_rows(proxy_queue_of(here), {operation::atomic_add, proxied_pe, here.offset(dst)}, src, rows);
+        return static_cast<T*>(nullptr);
       });
+  if (there != nullptr) add_rows(there, src, rows);
 }
 
 }  // namespace detail
@@ -212,7 +216,8 @@ PGAS_FN void ibput_nbi(const context& ctx, bulk_copier& by, T* dst, const T* src
 /// (PTX ISA 9.0, `cp.reduce.async.bulk`: each has `.relaxed.gpu` semantics). With those of other GPUs on the same
 /// element it is a race, after which an addition may be lost: let one PE at a time add to an element, or all of one
 /// GPU, or use atomic_add(). Sums round to nearest; `float` sums flush subnormal numbers to zero, 16-bit ones keep
-/// them. Of several additions to an element the order is open.
+/// them. Of several additions to an element the order is open. (ptxas of CUDA 13.0 gives the addition a wrong type in a
+/// function of yours that is not inlined and that several kernels call: mark such a function `__forceinline__`.)
 ///
 /// *Callers* the copier's thread. *Units* `count` is elements, 0 allowed. *Memory* as put_nbi(); from elsewhere than
 /// shared memory, and where the unit can't carry them, elements are added one after the other as by atomic_add(). *On
