@@ -53,7 +53,7 @@ struct tile_body {
   tile_room room;
   tile_call c;
 
-  [[nodiscard]] PGAS_FN std::size_t distance() const { return c.rows * c.peer_stride + 64; }
+  [[nodiscard]] PGAS_HD std::size_t distance() const { return c.rows * c.peer_stride + 64; }
 
   /// Between the tile and a place like those in `dst` and `src`.
   template <bool ToTile, class Block>
@@ -259,7 +259,8 @@ void sums_of() {
       }
       expected[i] = number<T>(static_cast<int>(i % 11) + static_cast<int>(n_blocks) * times * tile_at(1 - pe, i));
     }
-    EXPECT_TRUE(same_bits(to.read(pe), expected) && to.guards_hold(pe)) << "PE " << pe;
+    EXPECT_EQ(first_difference(to.read(pe), expected), all) << "PE " << pe << ", elements of " << sizeof(T) << " bytes";
+    EXPECT_TRUE(to.guards_hold(pe)) << "PE " << pe;
   }
 }
 

@@ -139,5 +139,12 @@ template <class T>
 [[nodiscard]] bool same_bits(const std::vector<T>& a, const std::vector<T>& b) {
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
 }
+/// The first element of `a` that differs from that of `b`, of as many; their number if none does.
+template <class T>
+[[nodiscard]] std::size_t first_difference(const std::vector<T>& a, const std::vector<T>& b) {
+  std::size_t i = 0;
+  while (i < a.size() && std::memcmp(&a[i], &b[i], sizeof(T)) == 0) ++i;
+  return i;
+}
 
 }  // namespace pgas_test
