@@ -11,6 +11,7 @@
 #include "shmem/atomic.h"
 #include "shmem/collective.h"
 #include "shmem/init_memory.h"
+#include "shmem/lock.h"
 #include "shmem/old_names.h"
 #include "shmem/rma.h"
 #include "shmem/signal_wait.h"

@@ -4,8 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "ask_cuda.hpp"
 #include "group_view.hpp"
-#include "wait_for_gpu.hpp"
 
 namespace pgas::torch_backend {
 namespace {

@@ -4,7 +4,7 @@
 #include <chrono>
 #include <string>
 
-#include "wait_for_gpu.hpp"
+#include "ask_cuda.hpp"
 
 namespace pgas::torch_backend {
 namespace {

@@ -59,13 +59,13 @@ address_layout::address_layout(device& device, const control_group& group, int s
 address_layout::address_layout(device& device, const control_group& group, const domains& domains, handle_kind kind,
                                std::size_t common, std::size_t teams)
     : device_(device),
-      log2_stride_(memory_blocks::log2_unit),
+      log2_stride_(device_placed_slots::log2_unit),
       // A sixteenth at most goes into the alignment.
-      alignment_(std::bit_floor(std::clamp(common / 16, memory_blocks::unit, std::size_t{64} << 20))),
+      alignment_(std::bit_floor(std::clamp(common / 16, device_placed_slots::unit, std::size_t{64} << 20))),
       team_begin_(common),
       slot_bytes_(common + teams),
       same_base_(group.n_pes() == 1) {
-  blocks_ = std::make_unique<memory_blocks>(device, group, domains, kind, slot_bytes_, alignment_);
+  blocks_ = std::make_unique<device_placed_slots>(device, group, domains, kind, slot_bytes_, alignment_);
 }
 
 address_layout::~address_layout() { release(); }

@@ -9,7 +9,7 @@
 
 #include "device/device.hpp"
 #include "host/control/control_group.hpp"
-#include "host/heap/memory_blocks.hpp"
+#include "host/heap/device_placed_slots.hpp"
 #include "host/topology/domains.hpp"
 
 namespace pgas::detail {
@@ -28,7 +28,7 @@ class address_layout {
   address_layout(device& device, const control_group& group, int slots, std::size_t stride, std::size_t least_stride,
                  std::size_t alignment);
   /// Collective, same arguments on all PEs: a slot for each member of the domain by a kind of handle that the device
-  /// places. *Errors* those of memory_blocks.
+  /// places. *Errors* those of device_placed_slots.
   /// @param common bytes for the memory of all PEs @param teams bytes after them for memory of teams
   address_layout(device& device, const control_group& group, const domains& domains, handle_kind kind,
                  std::size_t common, std::size_t teams);
@@ -51,7 +51,7 @@ class address_layout {
   /// From where to where a slot is for memory of teams.
   [[nodiscard]] std::size_t team_begin() const noexcept { return team_begin_; }
   [[nodiscard]] std::size_t slot_bytes() const noexcept { return slot_bytes_; }
-  /// memory_blocks::close_peers(), where there are blocks.
+  /// device_placed_slots::close_peers(), where there are blocks.
   void close_peers() const noexcept {
     if (blocks_) blocks_->close_peers();
   }
@@ -72,7 +72,7 @@ class address_layout {
   void release() noexcept;
 
   device& device_;
-  std::unique_ptr<memory_blocks> blocks_;  ///< null: slots in a row
+  std::unique_ptr<device_placed_slots> blocks_;  ///< null: slots in a row
   std::byte* base_ = nullptr;
   std::size_t bytes_ = 0;
   int log2_stride_ = 0;

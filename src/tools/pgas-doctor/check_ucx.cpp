@@ -11,7 +11,7 @@
 #include "host/log/format_bytes.hpp"
 #include "host/log/logger.hpp"
 #include "host/transport/ucx_settings.hpp"
-#include "tools/pgas-doctor/job.hpp"
+#include "tools/pgas-doctor/job_checks.hpp"
 #include "tools/pgas-doctor/local_checks.hpp"
 
 namespace pgas::doctor {

@@ -11,6 +11,7 @@
 #include "pgas/error.hpp"
 #include "tools/pgas-doctor/examination.hpp"
 #include "tools/pgas-doctor/job.hpp"
+#include "tools/pgas-doctor/job_checks.hpp"
 #include "tools/pgas-doctor/launcher.hpp"
 #include "tools/pgas-doctor/local_checks.hpp"
 #include "tools/pgas-doctor/world_checks.hpp"
@@ -160,7 +161,7 @@ void run_examination(const request& how, journal& out) {
     out.about(what);
     examine_share(all, settings, out);
     out.begin("trying ports between hosts", 2 * settings.join_timeout + step_limit);
-    const std::vector<row> ports = check_ports(all, settings, exchange, how);
+    const std::vector<row> ports = check_tcp_between_hosts(all, settings, exchange, how);
     for (const row& each : ports) out.add(each);
     out.begin("asking the other PEs", settings.join_timeout + margin);
     const std::vector<std::vector<row>> of_pes = gather_rows(exchange, out.rows());

@@ -1,5 +1,5 @@
 /// @file
-/// The PEs of a job: the facts that each one gathers about itself, and the rows that compare them.
+/// The PEs of a job, and the facts that each one gathers about itself.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -9,24 +9,13 @@
 #include "host/control/peer_descriptor.hpp"
 #include "pgas/bootstrap.hpp"
 #include "pgas/config.hpp"
-#include "tools/pgas-doctor/examination.hpp"
+#include "tools/pgas-doctor/library.hpp"
 #include "tools/pgas-doctor/row.hpp"
 
 namespace pgas::doctor {
 
 /// One PE's facts: strings, numbers and lists by name; those of all PEs are compared.
 using facts = nlohmann::json;
-
-/// The libpgas.so that a program beside the doctor would load.
-struct loaded_library {
-  std::string path;     ///< empty where there is none
-  std::string version;  ///< "0.1.0"; empty where it does not say
-  std::string build;    ///< the same for the same file
-  std::string failure;  ///< why there is none
-};
-[[nodiscard]] loaded_library find_library();
-/// Whether the library that was found is the one that this doctor was built with.
-[[nodiscard]] row check_library(const loaded_library& found);
 
 /// This process, after its settings were read. @param gpus the UUIDs of those that it sees
 [[nodiscard]] facts collect_facts(const config& settings, const loaded_library& library,
@@ -56,17 +45,5 @@ struct job {
 [[nodiscard]] job gather_job(bootstrap& exchange, const facts& mine, const config& settings);
 /// Collective: each PE's rows, by PE.
 [[nodiscard]] std::vector<std::vector<row>> gather_rows(bootstrap& exchange, const std::vector<row>& mine);
-
-/// What differs between PEs that should be the same: settings, libraries, users, namespaces, GPUs; CPUs for so many.
-[[nodiscard]] std::vector<row> compare(const job& all, const config& settings);
-
-/// UCX as this job would use it: it is there, starts, and has the devices. @param needed the job has proxied PEs
-[[nodiscard]] row check_ucx(const job& all, const config& settings);
-/// Shared memory by name, which UCX uses between PEs of a host.
-[[nodiscard]] row check_shared_memory(const job& all);
-
-/// Collective: connects over TCP to every PE of another host, as joining does. *Errors* those of the bootstrap.
-[[nodiscard]] std::vector<row> check_ports(const job& all, const config& settings, bootstrap& exchange,
-                                           const request& how);
 
 }  // namespace pgas::doctor

@@ -1,3 +1,5 @@
+#include "tools/pgas-doctor/library.hpp"
+
 #include <dlfcn.h>
 #include <elf.h>
 #include <fmt/format.h>
@@ -10,7 +12,6 @@
 #include <vector>
 
 #include "common/siphash.hpp"
-#include "tools/pgas-doctor/job.hpp"
 
 namespace pgas::doctor {
 

@@ -36,7 +36,7 @@ namespace pgas::doctor {
 /// Open files, of a world of `pes` PEs.
 [[nodiscard]] row check_open_files(int pes);
 
-// ---- memory (check_memory.cpp)
+// ---- memory (check_host_segments.cpp)
 
 /// A segment of the host heap, for each kind of handle: made, exported, imported, mapped, stored to, atomically
 /// updated.

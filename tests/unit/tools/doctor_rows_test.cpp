@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "tools/pgas-doctor/job.hpp"
+#include "tools/pgas-doctor/job_checks.hpp"
 #include "tools/pgas-doctor/report.hpp"
 #include "tools/pgas-doctor/row.hpp"
 #include "tools/pgas-doctor/world_checks.hpp"

@@ -1,5 +1,5 @@
 /// @file
-/// OpenSHMEM: signals, and copies that end with one; waits for this PE's own words, and tests of them; locks. `sig_op`
+/// OpenSHMEM: signals, and copies that end with one; waits for this PE's own words, and tests of them. `sig_op`
 /// is SHMEM_SIGNAL_SET or SHMEM_SIGNAL_ADD. `status`, where not null, leaves out every word i with status[i] != 0.
 #pragma once
 
@@ -64,14 +64,6 @@ PGAS_SHMEM_DECLARE(uint64_t, signal_wait_until, (uint64_t * sig_addr, int cmp, u
       (TYPE * ivars, size_t nelems, size_t * indices, const int* status, int cmp, const TYPE* cmp_values))
 
 #include "../types.inc"
-
-// ---- locks ----
-
-/// A lock is a symmetric variable, initially zero: one lock for all PEs.
-PGAS_SHMEM_DECLARE(void, set_lock, (long* lock))
-PGAS_SHMEM_DECLARE(void, clear_lock, (long* lock))
-/// 0 if this PE has acquired it.
-PGAS_SHMEM_DECLARE(int, test_lock, (long* lock))
 
 #ifdef __cplusplus
 }

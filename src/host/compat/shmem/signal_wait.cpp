@@ -1,8 +1,7 @@
-// shmem.h: signals, copies that end with one, waits and tests, locks.
+// shmem.h: signals, copies that end with one, waits and tests.
 #include <fmt/format.h>
 
 #include "host/compat/shmem/define_function.hpp"
-#include "pgas/lock.hpp"
 #include "pgas/rma.hpp"
 #include "pgas/signal.hpp"
 
@@ -15,12 +14,6 @@ pgas::signal_op operation_of(int sig_op) {
     throw pgas::error(pgas::code::invalid_argument,
                       fmt::format("sig_op is {}, neither SHMEM_SIGNAL_SET nor SHMEM_SIGNAL_ADD", sig_op));
   return static_cast<pgas::signal_op>(sig_op);
-}
-
-/// Programs declare locks as `long`.
-pgas::lock_t* lock_of(long* lock) {
-  static_assert(sizeof(pgas::lock_t) == sizeof(long));
-  return reinterpret_cast<pgas::lock_t*>(symmetric(lock));
 }
 
 }  // namespace
@@ -94,9 +87,5 @@ PGAS_SHMEM_DEFINE(uint64_t, signal_wait_until, (uint64_t * sig_addr, int cmp, ui
   PGAS_SHMEM_WAIT_SET(NAME, , TYPE, TYPE) \
   PGAS_SHMEM_WAIT_SET(NAME, _vector, TYPE, const TYPE*)
 #include "pgas/compat/types.inc"
-
-PGAS_SHMEM_DEFINE(void, set_lock, (long* lock), pgas::set_lock(library().world(), lock_of(lock));)
-PGAS_SHMEM_DEFINE(void, clear_lock, (long* lock), pgas::clear_lock(library().world(), lock_of(lock));)
-PGAS_SHMEM_DEFINE(int, test_lock, (long* lock), return pgas::test_lock(library().world(), lock_of(lock)) ? 0 : 1;)
 
 }  // extern "C"

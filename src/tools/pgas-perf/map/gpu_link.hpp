@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "map/world_map.hpp"
+#include "map/link_peaks.hpp"
 
 namespace pgas::perf {
 

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "map/figure_text.hpp"
+#include "map/link_peaks.hpp"
 #include "map/outliers.hpp"
 
 namespace pgas::perf {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "map/figure_text.hpp"
+#include "map/link_peaks.hpp"
 #include "map/map_summary.hpp"
 #include "map/outliers.hpp"
 #include "tools/common/text.hpp"

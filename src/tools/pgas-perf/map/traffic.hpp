@@ -9,7 +9,7 @@
 
 #include "benchmark_list.hpp"
 #include "benchmark_world.hpp"
-#include "map/tournament.hpp"
+#include "map/traffic_steps.hpp"
 #include "options.hpp"
 
 namespace pgas::perf {

@@ -73,15 +73,4 @@ struct world_map {
   }
 };
 
-/// What the link from one PE to another can do.
-struct link_peak {
-  double gb_per_s = unmeasured;
-  std::string source;  ///< "NVLink", "PCIe", or best_pair
-};
-inline constexpr std::string_view best_pair = "best pair alone";
-
-/// The peaks of all pairs: the link's own where it is known, else the bandwidth of the best pair of the same kind of
-/// route, measured alone; unmeasured where there is neither.
-[[nodiscard]] square<link_peak> peaks_of(const world_map& map);
-
 }  // namespace pgas::perf

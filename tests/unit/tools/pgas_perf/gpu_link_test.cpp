@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "map/link_peaks.hpp"
 #include "map/map_summary.hpp"
 #include "synthetic_map.hpp"
 

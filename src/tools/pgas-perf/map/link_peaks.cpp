@@ -1,4 +1,4 @@
-#include "map/world_map.hpp"
+#include "map/link_peaks.hpp"
 
 #include <algorithm>
 #include <map>

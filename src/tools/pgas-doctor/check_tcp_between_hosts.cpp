@@ -10,7 +10,7 @@
 #include "common/deadline.hpp"
 #include "common/net/tcp_socket.hpp"
 #include "common/system_error.hpp"
-#include "tools/pgas-doctor/job.hpp"
+#include "tools/pgas-doctor/job_checks.hpp"
 
 namespace pgas::doctor {
 
@@ -82,7 +82,8 @@ std::vector<int> targets(const job& all) {
 
 }  // namespace
 
-std::vector<row> check_ports(const job& all, const config& settings, bootstrap& exchange, const request& how) {
+std::vector<row> check_tcp_between_hosts(const job& all, const config& settings, bootstrap& exchange,
+                                         const request& how) {
   if (all.hosts() == 1) return {};
   detail::tcp_endpoints mine;
   mine.peer_timeout = settings.heartbeat_timeout;

@@ -1,4 +1,4 @@
-#include "map/tournament.hpp"
+#include "map/traffic_steps.hpp"
 
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ std::size_t busy_pes(const traffic_step& step) {
   return busy;
 }
 
-TEST(tournament, every_pair_meets_once_and_rounds_are_disjoint) {
+TEST(traffic_steps, every_pair_meets_once_and_rounds_are_disjoint) {
   for (int n = 0; n <= 17; ++n) {
     std::set<std::pair<int, int>> met;
     const auto rounds = tournament(n);
@@ -53,7 +53,7 @@ TEST(tournament, every_pair_meets_once_and_rounds_are_disjoint) {
   }
 }
 
-TEST(tournament, alone_means_one_pair_at_a_time) {
+TEST(traffic_steps, alone_means_one_pair_at_a_time) {
   for (int n = 1; n <= 9; ++n) {
     const auto steps = steps_of(pattern::alone, n, false);
     EXPECT_EQ(pairs_in(steps), all_pairs(n));
@@ -61,7 +61,7 @@ TEST(tournament, alone_means_one_pair_at_a_time) {
   }
 }
 
-TEST(tournament, quick_has_every_pair_once_and_no_pe_twice_at_once) {
+TEST(traffic_steps, quick_has_every_pair_once_and_no_pe_twice_at_once) {
   for (int n = 2; n <= 9; ++n) {
     const auto steps = steps_of(pattern::alone, n, true);
     EXPECT_EQ(pairs_in(steps), all_pairs(n));
@@ -76,7 +76,7 @@ TEST(tournament, quick_has_every_pair_once_and_no_pe_twice_at_once) {
   }
 }
 
-TEST(tournament, shift_and_incast_have_every_pair_once) {
+TEST(traffic_steps, shift_and_incast_have_every_pair_once) {
   for (int n = 2; n <= 9; ++n) {
     const auto shifts = steps_of(pattern::shift, n, false);
     const auto incasts = steps_of(pattern::incast, n, false);
@@ -88,7 +88,7 @@ TEST(tournament, shift_and_incast_have_every_pair_once) {
   }
 }
 
-TEST(tournament, a_pe_without_others_has_no_steps) {
+TEST(traffic_steps, a_pe_without_others_has_no_steps) {
   for (const pattern in : {pattern::alone, pattern::shift, pattern::incast, pattern::all})
     EXPECT_TRUE(steps_of(in, 1, false).empty()) << name_of(in);
 }

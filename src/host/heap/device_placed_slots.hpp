@@ -16,7 +16,7 @@ namespace pgas::detail {
 /// Owns this PE's block, and the imported ones of its direct peers. They lie anywhere, at multiples of `unit`: peers'
 /// addresses differ from this PE's by a number of units for each PE, which is why a PE has one block. With several,
 /// each address would need a search for its block first.
-class memory_blocks {
+class device_placed_slots {
  public:
   /// Distances between blocks are counted in these: 32 bits of them are more than a process has addresses.
   static constexpr int log2_unit = 21;
@@ -26,11 +26,11 @@ class memory_blocks {
   /// device::create and device::import_segment, the first on any PE, the same on all.
   /// @param bytes of a slot @param alignment of every PE's own slot, a power of two, for which the block is so much
   /// larger
-  memory_blocks(device& device, const control_group& everyone, const domains& domains, handle_kind kind,
-                std::size_t bytes, std::size_t alignment);
-  ~memory_blocks();
-  memory_blocks(const memory_blocks&) = delete;
-  memory_blocks& operator=(const memory_blocks&) = delete;
+  device_placed_slots(device& device, const control_group& everyone, const domains& domains, handle_kind kind,
+                      std::size_t bytes, std::size_t alignment);
+  ~device_placed_slots();
+  device_placed_slots(const device_placed_slots&) = delete;
+  device_placed_slots& operator=(const device_placed_slots&) = delete;
 
   /// Where the slots begin, by the numbers of a domain's members, domains::index().
   [[nodiscard]] const std::vector<std::byte*>& addresses() const noexcept { return addresses_; }

@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include "tools/pgas-doctor/job.hpp"
+#include "tools/pgas-doctor/job_checks.hpp"
 
 namespace pgas::doctor {
 

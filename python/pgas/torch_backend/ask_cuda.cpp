@@ -1,4 +1,4 @@
-#include "wait_for_gpu.hpp"
+#include "ask_cuda.hpp"
 
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <dlfcn.h>

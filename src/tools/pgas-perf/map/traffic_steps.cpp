@@ -1,4 +1,4 @@
-#include "map/tournament.hpp"
+#include "map/traffic_steps.hpp"
 
 #include <cstddef>
 

@@ -1,4 +1,4 @@
-#include "host/heap/memory_blocks.hpp"
+#include "host/heap/device_placed_slots.hpp"
 
 #include <fmt/format.h>
 
@@ -11,8 +11,8 @@
 
 namespace pgas::detail {
 
-memory_blocks::memory_blocks(device& device, const control_group& everyone, const domains& domains, handle_kind kind,
-                             std::size_t bytes, std::size_t alignment)
+device_placed_slots::device_placed_slots(device& device, const control_group& everyone, const domains& domains,
+                                         handle_kind kind, std::size_t bytes, std::size_t alignment)
     : device_(device), addresses_(domains.members().size()) {
   const int me = everyone.my_pe();
   const std::size_t whole = bytes + alignment - unit;
@@ -64,9 +64,9 @@ memory_blocks::memory_blocks(device& device, const control_group& everyone, cons
   }
 }
 
-memory_blocks::~memory_blocks() { release(); }
+device_placed_slots::~device_placed_slots() { release(); }
 
-std::byte* memory_blocks::start_of(segment_id segment) const {
+std::byte* device_placed_slots::start_of(segment_id segment) const {
   auto* const at = static_cast<std::byte*>(device_.address_of(segment));
   if (reinterpret_cast<std::uintptr_t>(at) % unit != 0)
     throw error(code::address_space, fmt::format("the device put it to {}, which is not a multiple of {}", fmt::ptr(at),
@@ -74,11 +74,11 @@ std::byte* memory_blocks::start_of(segment_id segment) const {
   return at;
 }
 
-void memory_blocks::close_peers() noexcept {
+void device_placed_slots::close_peers() noexcept {
   for (; !imported_.empty(); imported_.pop_back()) device_.destroy(imported_.back());
 }
 
-void memory_blocks::release() noexcept {
+void device_placed_slots::release() noexcept {
   close_peers();
   for (; !own_.empty(); own_.pop_back()) device_.destroy(own_.back());
 }

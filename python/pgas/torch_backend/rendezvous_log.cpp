@@ -1,4 +1,4 @@
-#include "group.hpp"
+#include "rendezvous_log.hpp"
 
 #include <algorithm>
 #include <chrono>

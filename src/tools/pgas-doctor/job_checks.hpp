@@ -1,0 +1,27 @@
+/// @file
+/// Checks of a whole job: what its PEs say of themselves, and what they try together.
+#pragma once
+
+#include <vector>
+
+#include "pgas/bootstrap.hpp"
+#include "pgas/config.hpp"
+#include "tools/pgas-doctor/examination.hpp"
+#include "tools/pgas-doctor/job.hpp"
+#include "tools/pgas-doctor/row.hpp"
+
+namespace pgas::doctor {
+
+/// What differs between PEs that should be the same: settings, libraries, users, namespaces, GPUs; CPUs for so many.
+[[nodiscard]] std::vector<row> compare(const job& all, const config& settings);
+
+/// UCX as this job would use it: it is there, starts, and has the devices. @param needed the job has proxied PEs
+[[nodiscard]] row check_ucx(const job& all, const config& settings);
+/// Shared memory by name, which UCX uses between PEs of a host.
+[[nodiscard]] row check_shared_memory(const job& all);
+
+/// Collective: connects over TCP to every PE of another host, as joining does. *Errors* those of the bootstrap.
+[[nodiscard]] std::vector<row> check_tcp_between_hosts(const job& all, const config& settings, bootstrap& exchange,
+                                                       const request& how);
+
+}  // namespace pgas::doctor
