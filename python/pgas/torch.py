@@ -23,7 +23,7 @@ from typing import Any, NoReturn
 import torch
 import torch.distributed as dist
 
-from . import _core, _load_torch_backend, _torch_process_group
+from . import _core, _load_torch_backend, _join_with_torch
 from ._collectives import _operation
 from ._error import Error
 from ._join import join
@@ -89,7 +89,7 @@ def init_process_group(backend: str = "gloo", *, device: int | None = None, **op
 
     device: the number of the GPU, which becomes torch's current one; else the one that the program has set, or one by the rank on its
     host. The rest is torch's. Ranks of one GPU can't have "nccl"."""
-    return enable(_torch_process_group.join_with_process_group(backend, device, options))
+    return enable(_join_with_torch.join_with_process_group(backend, device, options))
 
 
 def _block_of(address: int) -> tuple[int, int] | None:

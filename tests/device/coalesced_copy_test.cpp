@@ -9,7 +9,7 @@
 #include <thread>
 #include <vector>
 
-#include "bodies.hpp"
+#include "body_tools.hpp"
 
 namespace {
 

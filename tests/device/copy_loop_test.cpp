@@ -5,7 +5,7 @@
 #include <cstring>
 #include <vector>
 
-#include "bodies.hpp"
+#include "body_tools.hpp"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/asan_interface.h>

@@ -16,7 +16,7 @@
 #include <functional>
 #include <vector>
 
-#include "bodies.hpp"
+#include "body_tools.hpp"
 #include "plans.hpp"
 
 namespace pgas_test {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "bodies.hpp"
+#include "body_tools.hpp"
 
 namespace pgas_test {
 

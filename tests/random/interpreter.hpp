@@ -2,7 +2,7 @@
 /// Carries out a program on a PE: one block, one list of instructions. Compiled by g++ and by nvcc.
 #pragma once
 
-#include "device/bodies.hpp"
+#include "device/body_tools.hpp"
 #include "instruction.hpp"
 #include "interpreter_atomic.hpp"
 #include "model.hpp"

@@ -2,7 +2,7 @@
 /// Carries out atomic operations, by the calling thread alone.
 #pragma once
 
-#include "device/bodies.hpp"
+#include "device/body_tools.hpp"
 #include "instruction.hpp"
 
 namespace pgas_random {

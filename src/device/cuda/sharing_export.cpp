@@ -8,7 +8,7 @@
 
 #include "common/siphash.hpp"
 #include "common/system_error.hpp"
-#include "device/cuda/chunk_list.hpp"
+#include "device/cuda/sharing_chunks.hpp"
 #include "device/sharing.hpp"
 #include "device/visible_gpus.hpp"
 

@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "common/step_times.hpp"
-#include "device/cuda/chunk_list.hpp"
+#include "device/cuda/sharing_chunks.hpp"
 #include "device/sharing.hpp"
 #include "device/visible_gpus.hpp"
 

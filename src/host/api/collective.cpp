@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "host/control/agree_on_call.hpp"
+#include "host/control/agree_on_collective.hpp"
 #include "host/team/team_state.hpp"
 #include "host/team/world_state.hpp"
 
@@ -109,7 +109,8 @@ void check_on_all(const team_state& state, bool blocking, const collective_reque
     refused = why;
   }
   const bool depends = r.what == collective_kind::fcollect || r.what == collective_kind::reduce_scatter;
-  if (blocking && (checks || (depends && where != placement::apart))) agree_on_call(state.group(), r, where, refused);
+  if (blocking && (checks || (depends && where != placement::apart)))
+    agree_on_collective(state.group(), r, where, refused);
 }
 
 }  // namespace

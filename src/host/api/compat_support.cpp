@@ -1,7 +1,7 @@
 #include "pgas/compat_support.hpp"
 
 #include "host/config/config_text.hpp"
-#include "host/config/make_bootstrap_options.hpp"
+#include "host/config/launcher_variables.hpp"
 #include "host/control/peer_descriptor.hpp"
 #include "host/log/logger.hpp"
 

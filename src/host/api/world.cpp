@@ -5,7 +5,7 @@
 
 #include "common/check_struct_size.hpp"
 #include "common/join_step_hook.hpp"
-#include "host/config/make_bootstrap_options.hpp"
+#include "host/config/launcher_variables.hpp"
 #include "host/control/metrics_service.hpp"
 #include "host/error/device_failure.hpp"
 #include "host/team/team_state.hpp"

@@ -78,8 +78,13 @@ struct control_plane_state : std::enable_shared_from_this<control_plane_state> {
   /// child of it holds the socket open.
   [[nodiscard]] bool read_from(int pe, bool died = false);
   void handle(int pe, received_packet message);
+
+  // ---- lost PEs, found by the reader (lost_peers.cpp)
+
   void on_disconnect(int pe);
   void on_process_end(const watched_process& one);
+  /// Sends heartbeats to PEs of other hosts, and fails the world when one of them is silent for too long.
+  void check_heartbeats();
 
   // ---- questions (control_collectives.cpp)
 
@@ -88,16 +93,13 @@ struct control_plane_state : std::enable_shared_from_this<control_plane_state> {
   /// A sentence on one that has lasted so long, or longer; empty if there is none.
   [[nodiscard]] std::string describe_overdue(std::chrono::milliseconds limit) const;
 
-  // ---- other hosts (heartbeat.cpp)
+  // ---- other hosts (other_hosts.cpp)
 
   /// The last step of the reader: waits, for a bounded time, until other hosts have received all messages.
   void finish_remote();
   [[nodiscard]] bool finished_remote();
   /// When the reader has something to do even if nothing comes.
   [[nodiscard]] std::optional<clock::time_point> next_wake() const;
-  /// Of the reader: sends heartbeats to PEs of other hosts, and fails the world when one of them is silent for too
-  /// long.
-  void check_heartbeats();
   [[nodiscard]] bool on_this_host(int pe) const;
   [[nodiscard]] bool several_hosts() const;
 

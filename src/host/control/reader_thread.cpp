@@ -131,30 +131,4 @@ void control_plane_state::handle(int pe, received_packet message) {
   throw error(code::bootstrap_protocol, fmt::format("{} sent a message of an unknown kind", describe(pe)), pe);
 }
 
-void control_plane_state::on_process_end(const watched_process& one) {
-  const auto has_ended = [&] {
-    const std::lock_guard lock(mutex);
-    return ended[static_cast<std::size_t>(one.pe)];
-  };
-  // A forked child may keep the socket open, but all messages of the process itself have arrived by now.
-  if (!has_ended() && read_from(one.pe, true)) return;
-  loop->forget(connections[static_cast<std::size_t>(one.pe)]->fd());
-  loop->forget(one.fd.get());
-}
-
-void control_plane_state::on_disconnect(int pe) {
-  // The peer may wait for this end, which tells it that all its messages were received.
-  connections[static_cast<std::size_t>(pe)]->finish();
-  bool expected = false;
-  {
-    const std::lock_guard lock(mutex);
-    ended[static_cast<std::size_t>(pe)] = true;
-    expected = departed[static_cast<std::size_t>(pe)];
-  }
-  changed.notify_all();
-  questions->on_end(pe);
-  if (!expected)
-    set_failure(error(code::peer_lost, describe(pe) + " ended without leaving the world", pe), origin::here);
-}
-
 }  // namespace pgas::detail

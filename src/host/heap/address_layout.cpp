@@ -8,9 +8,9 @@
 #include <optional>
 #include <vector>
 
+#include "host/control/collective_step.hpp"
 #include "host/control/control_group.hpp"
 #include "host/control/control_message.hpp"
-#include "host/control/exchange_results.hpp"
 #include "host/log/format_bytes.hpp"
 
 namespace pgas::detail {

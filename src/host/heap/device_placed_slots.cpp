@@ -5,7 +5,7 @@
 #include <cstring>
 #include <optional>
 
-#include "host/control/exchange_results.hpp"
+#include "host/control/collective_step.hpp"
 #include "host/log/format_bytes.hpp"
 #include "host/topology/probe_handle_kinds.hpp"
 

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "host/control/collective_step.hpp"
 #include "host/control/control_group.hpp"
-#include "host/control/exchange_results.hpp"
 #include "host/heap/heap_parameters.hpp"
-#include "host/heap/shared_segment.hpp"
+#include "host/heap/segment_sharing.hpp"
 #include "host/heap/team_segment_map.hpp"
 #include "pgas/registration.hpp"
 

@@ -8,13 +8,13 @@
 #include <optional>
 #include <utility>
 
+#include "host/control/collective_step.hpp"
 #include "host/control/control_group.hpp"
-#include "host/control/exchange_results.hpp"
 #include "host/heap/heap_growth.hpp"
 #include "host/heap/heap_parameters.hpp"
 #include "host/heap/offset_allocator.hpp"
 #include "host/heap/registered_buffers.hpp"
-#include "host/heap/shared_segment.hpp"
+#include "host/heap/segment_sharing.hpp"
 #include "pgas/symmetric_memory.hpp"
 
 namespace pgas::detail {

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "host/control/exchange_results.hpp"
+#include "host/control/collective_step.hpp"
 #include "host/team/team_state.hpp"
 #include "host/team/world_state.hpp"
 

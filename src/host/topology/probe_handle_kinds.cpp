@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "host/control/collective_step.hpp"
 #include "host/control/control_group.hpp"
 #include "host/control/control_message.hpp"
-#include "host/control/exchange_results.hpp"
 #include "host/topology/p2p_setting.hpp"
 
 namespace pgas::detail {

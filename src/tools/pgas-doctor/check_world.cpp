@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "host/control/exchange_results.hpp"
+#include "host/control/collective_step.hpp"
 #include "host/team/world_state.hpp"
 #include "host/topology/probe_handle_kinds.hpp"
 #include "pgas/pgas.hpp"

@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "host/config/make_bootstrap_options.hpp"
+#include "host/config/launcher_variables.hpp"
 #include "host/config/read_environment.hpp"
 #include "host/topology/p2p_setting.hpp"
 #include "pgas/error.hpp"

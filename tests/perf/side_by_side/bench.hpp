@@ -4,8 +4,8 @@
 
 #include <cuda_runtime.h>
 
-#include "arguments.hpp"
 #include "data.hpp"
+#include "kernel_arguments.hpp"
 #include "report.hpp"
 
 namespace side_by_side {

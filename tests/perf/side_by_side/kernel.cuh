@@ -2,7 +2,7 @@
 /// The loop that every timed kernel is.
 #pragma once
 
-#include "arguments.hpp"
+#include "kernel_arguments.hpp"
 
 namespace side_by_side {
 

@@ -3,7 +3,7 @@
 /// offsets and lengths are in words of 8 bytes.
 #pragma once
 
-#include "arguments.hpp"
+#include "kernel_arguments.hpp"
 
 namespace side_by_side {
 

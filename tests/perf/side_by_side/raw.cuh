@@ -2,7 +2,7 @@
 /// What can be had without a library: the same operations as in operations.cuh by hand, over memory that is mapped.
 #pragma once
 
-#include "arguments.hpp"
+#include "kernel_arguments.hpp"
 
 namespace side_by_side::ops {
 

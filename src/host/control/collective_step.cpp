@@ -1,4 +1,4 @@
-#include "host/control/exchange_results.hpp"
+#include "host/control/collective_step.hpp"
 
 #include <fmt/format.h>
 

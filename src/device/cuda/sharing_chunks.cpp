@@ -1,4 +1,4 @@
-#include "device/cuda/chunk_list.hpp"
+#include "device/cuda/sharing_chunks.hpp"
 
 #include <fmt/format.h>
 

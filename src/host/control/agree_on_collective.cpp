@@ -1,4 +1,4 @@
-#include "host/control/agree_on_call.hpp"
+#include "host/control/agree_on_collective.hpp"
 
 #include <fmt/format.h>
 
@@ -115,8 +115,8 @@ std::vector<wire_call> gather(const control_group& group, const wire_call& mine)
 
 }  // namespace
 
-void agree_on_call(const control_group& group, const collective_request& mine, placement where,
-                   const std::optional<error>& refused) {
+void agree_on_collective(const control_group& group, const collective_request& mine, placement where,
+                         const std::optional<error>& refused) {
   const std::vector<wire_call> calls = gather(group, wire_of(mine, where, refused.has_value()));
   bool any_refused = false;
   for (std::size_t i = 0; i < calls.size(); ++i) {

@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "device/device.hpp"
+#include "host/control/collective_step.hpp"
 #include "host/control/control_group.hpp"
-#include "host/control/exchange_results.hpp"
 #include "host/heap/address_layout.hpp"
 #include "host/topology/domains.hpp"
 #include "pgas/bootstrap.hpp"

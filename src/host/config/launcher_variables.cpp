@@ -1,4 +1,4 @@
-#include "host/config/make_bootstrap_options.hpp"
+#include "host/config/launcher_variables.hpp"
 
 #include <fmt/format.h>
 

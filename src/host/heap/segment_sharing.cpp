@@ -1,4 +1,4 @@
-#include "host/heap/shared_segment.hpp"
+#include "host/heap/segment_sharing.hpp"
 
 #include <fmt/format.h>
 

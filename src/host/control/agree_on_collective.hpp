@@ -23,7 +23,7 @@ enum class placement : std::uint32_t {
 
 /// Collective: returns on all members if all make this call and none refuses it, else throws the same error on all:
 /// asymmetric_call; the error of the first member that refuses; invalid_argument unless all are in place, or none.
-void agree_on_call(const control_group& group, const collective_request& mine, placement where,
-                   const std::optional<error>& refused);
+void agree_on_collective(const control_group& group, const collective_request& mine, placement where,
+                         const std::optional<error>& refused);
 
 }  // namespace pgas::detail

@@ -1,8 +1,6 @@
-// Heartbeats and an orderly end for PEs of other hosts. For PEs of this host the kernel reports the end.
-#include <fmt/format.h>
-
+// PEs of other hosts: how they are reached, how long they have been silent, and how a world of several hosts ends in
+// order.
 #include <algorithm>
-#include <cerrno>
 
 #include "common/net/address.hpp"
 #include "host/control/control_plane_state.hpp"
@@ -13,9 +11,6 @@ namespace {
 
 /// Enough for a round trip to every host.
 constexpr auto finish_timeout = std::chrono::milliseconds(500);
-
-/// More than one in the time after which a PE counts as lost, since some may be late.
-constexpr int heartbeats_in_timeout = 4;
 
 }  // namespace
 
@@ -73,42 +68,6 @@ std::optional<clock::time_point> control_plane_state::next_wake() const {
   if (several_hosts()) not_after(next_heartbeat);
   if (finish_until) not_after(*finish_until);
   return next;
-}
-
-void control_plane_state::check_heartbeats() {
-  if (!several_hosts()) return;
-  const clock::time_point now = clock::now();
-  // A process that was stopped cannot tell for how long its peers were silent.
-  if (now - last_check > peer_timeout / 2)
-    for (auto& one : last_seen) one = now;
-  last_check = now;
-  const bool send_now = now >= next_heartbeat;
-  if (send_now) next_heartbeat = now + peer_timeout / heartbeats_in_timeout;
-  message_header heartbeat;
-  heartbeat.kind = message_kind::heartbeat;
-  for (int pe = 0; pe < n(); ++pe) {
-    const auto index = static_cast<std::size_t>(pe);
-    if (on_this_host(pe)) continue;
-    // If the queue is full, the peer has unread messages, which serve as well.
-    if (send_now) {
-      const int why = connections[index]->send(std::as_bytes(std::span(&heartbeat, 1)), {}, {});
-      if (why == 0 || why == EINPROGRESS) ++heartbeats_sent;
-    }
-    if (now - last_seen[index].load() < peer_timeout) continue;
-    {
-      const std::lock_guard lock(mutex);
-      if (ended[index] || departed[index]) continue;
-      ended[index] = true;
-    }
-    changed.notify_all();
-    set_failure(
-        error(code::peer_lost,
-              fmt::format("{} has not been heard of for {} s: its host or the network is down, or the process is "
-                          "stopped; PGAS_HEARTBEAT_TIMEOUT sets the limit",
-                          describe(pe), std::chrono::duration<double>(peer_timeout).count()),
-              pe),
-        origin::here);
-  }
 }
 
 }  // namespace pgas::detail

@@ -1,6 +1,6 @@
 /// @file
 /// What launchers leave in the environment, as the bootstrap is told.
-#include "host/config/make_bootstrap_options.hpp"
+#include "host/config/launcher_variables.hpp"
 
 #include <gtest/gtest.h>
 
