@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "text.hpp"
+#include "describe_instruction.hpp"
 
 namespace pgas_random {
 

@@ -7,7 +7,7 @@
 
 #include "host/control/collective_step.hpp"
 #include "host/log/format_bytes.hpp"
-#include "host/topology/probe_handle_kinds.hpp"
+#include "host/topology/find_domains.hpp"
 
 namespace pgas::detail {
 

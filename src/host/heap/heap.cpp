@@ -9,7 +9,7 @@ heap::heap(device& device, const control_group& everyone, const config& settings
            growth_callback on_growth, team_segment_map::change_callback on_team_segments, bool allow_proxied)
     : my_pe_(everyone.my_pe()),
       parameters_(agree_on_parameters(everyone, device, settings)),
-      probed_(probe_handle_kinds(device, everyone, settings, parameters_.unit, allow_proxied, log)),
+      probed_(find_domains(device, everyone, settings, parameters_.unit, allow_proxied, log)),
       slots_([&] {
         if (device.places(probed_.kind)) {
           parameters_ = with_blocks(parameters_);

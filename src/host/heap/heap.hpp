@@ -19,7 +19,7 @@
 #include "host/heap/symmetric_allocator.hpp"
 #include "host/heap/team_segment_map.hpp"
 #include "host/log/logger.hpp"
-#include "host/topology/probe_handle_kinds.hpp"
+#include "host/topology/find_domains.hpp"
 #include "pgas/config.hpp"
 #include "pgas/symmetric_memory.hpp"
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "host/log/format_bytes.hpp"
-#include "host/topology/probe_handle_kinds.hpp"
+#include "host/topology/find_domains.hpp"
 
 namespace pgas::detail {
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "host/log/format_bytes.hpp"
-#include "host/topology/probe_handle_kinds.hpp"
+#include "host/topology/find_domains.hpp"
 
 namespace pgas::detail {
 

@@ -13,10 +13,10 @@
 #include "device/owned_device_memory.hpp"
 #include "host/control/control_plane.hpp"
 #include "host/log/logger.hpp"
+#include "host/proxy/device_route_table.hpp"
 #include "host/proxy/host_producer.hpp"
 #include "host/proxy/memory_access.hpp"
 #include "host/proxy/proxy_thread.hpp"
-#include "host/proxy/route_table.hpp"
 #include "host/topology/domains.hpp"
 #include "host/transport/ucx_settings.hpp"
 #include "pgas/config.hpp"
@@ -57,7 +57,7 @@ class proxy_service {
   device_block heads_;   ///< of its producers
   device_block units_;   ///< of the workspace
   device_block next_;    ///< of the workspace
-  route_table table_;
+  device_route_table table_;
   std::unique_ptr<ring> ring_;
   std::unique_ptr<host_producer> by_host_;  ///< outlives the proxy, which polls its ring
   std::unique_ptr<proxy_thread> proxy_;     ///< destroyed first: uses all members above

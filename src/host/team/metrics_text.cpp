@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-#include "host/team/stats_report.hpp"
+#include "host/team/collect_stats.hpp"
 
 namespace pgas::detail {
 

@@ -18,12 +18,12 @@
 #include "host/heap/group_offset_allocator.hpp"
 #include "host/heap/heap.hpp"
 #include "host/log/logger.hpp"
+#include "host/proxy/device_route_table.hpp"
 #include "host/proxy/proxy_service.hpp"
-#include "host/proxy/route_table.hpp"
 #include "host/team/call_list.hpp"
+#include "host/team/collect_stats.hpp"
 #include "host/team/grid_state_pool.hpp"
 #include "host/team/operation_counter.hpp"
-#include "host/team/stats_report.hpp"
 #include "host/team/wait_report.hpp"
 #include "host/topology/domains.hpp"
 #include "pgas/impl/untyped_operations.hpp"
@@ -196,7 +196,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
   mapped_block mapped_;
   std::unique_ptr<class heap> heap_;
   std::unique_ptr<proxy_service> proxied_;  ///< null where all PEs are direct peers
-  route_table direct_routes_;               ///< where slots do not lie in a row and no PE is proxied
+  device_route_table direct_routes_;        ///< where slots do not lie in a row and no PE is proxied
   std::unique_ptr<group_offset_allocator> team_states_;
   std::mutex stream_mutex_;  ///< guards stream_
   std::optional<pgas::stream> stream_;

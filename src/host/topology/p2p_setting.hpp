@@ -1,6 +1,6 @@
 /// @file
 /// The setting PGAS_P2P: the sets of PEs that may share memory. Those of one set become a domain where a kind of handle
-/// works between all of them, see probe_handle_kinds.hpp; PEs of different sets are proxied peers, as if they were on
+/// works between all of them, see find_domains.hpp; PEs of different sets are proxied peers, as if they were on
 /// different hosts.
 #pragma once
 

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "device/device.hpp"
-#include "host/topology/probe_handle_kinds.hpp"
+#include "host/topology/find_domains.hpp"
 #include "pgas/error.hpp"
 #include "tools/pgas-doctor/local_checks.hpp"
 #include "tools/pgas-doctor/mapped_segment.hpp"

@@ -8,7 +8,7 @@
 
 #include "host/control/collective_step.hpp"
 #include "host/team/world_state.hpp"
-#include "host/topology/probe_handle_kinds.hpp"
+#include "host/topology/find_domains.hpp"
 #include "pgas/pgas.hpp"
 #include "tools/pgas-doctor/mapped_segment.hpp"
 #include "tools/pgas-doctor/world_checks.hpp"

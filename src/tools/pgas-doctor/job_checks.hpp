@@ -7,7 +7,7 @@
 #include "pgas/bootstrap.hpp"
 #include "pgas/config.hpp"
 #include "tools/pgas-doctor/examination.hpp"
-#include "tools/pgas-doctor/job.hpp"
+#include "tools/pgas-doctor/job_facts.hpp"
 #include "tools/pgas-doctor/row.hpp"
 
 namespace pgas::doctor {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "host/team/call_list.hpp"
+#include "host/team/collect_stats.hpp"
 #include "host/team/operation_counter.hpp"
-#include "host/team/stats_report.hpp"
 
 namespace {
 

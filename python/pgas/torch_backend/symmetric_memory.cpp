@@ -4,7 +4,7 @@
 
 #include <torch/csrc/distributed/c10d/symm_mem/SymmetricMemory.hpp>
 
-#include "backend.hpp"
+#include "backend_state.hpp"
 
 namespace py = pybind11;
 

@@ -1,4 +1,4 @@
-#include "tools/pgas-doctor/job.hpp"
+#include "tools/pgas-doctor/job_facts.hpp"
 
 #include <fmt/format.h>
 #include <sys/stat.h>

@@ -16,15 +16,15 @@ namespace pgas::detail {
 
 /// Owns the table in memory of the device. Worlds have one where some PEs are proxied, or where the slots do not lie in
 /// a row.
-class route_table {
+class device_route_table {
  public:
-  route_table() = default;
+  device_route_table() = default;
   /// @param contents all but the slots @param distances by PE, of direct ones, of their slots from this PE's
-  route_table(device& device, routes contents, const domains& direct, std::span<const std::int32_t> distances);
+  device_route_table(device& device, routes contents, const domains& direct, std::span<const std::int32_t> distances);
   /// For a world without proxied PEs: with a ring that has no commands. @param here the context without it @param
   /// domain the team of all PEs
-  route_table(device& device, const context& here, const team_view& domain, const domains& direct,
-              std::span<const std::int32_t> distances);
+  device_route_table(device& device, const context& here, const team_view& domain, const domains& direct,
+                     std::span<const std::int32_t> distances);
 
   /// The table as kernels see it.
   [[nodiscard]] const routes* get() const noexcept { return static_cast<const routes*>(table_.get()); }

@@ -1,4 +1,4 @@
-#include "text.hpp"
+#include "describe_instruction.hpp"
 
 namespace pgas_random {
 

@@ -1,4 +1,4 @@
-#include "host/team/stats_report.hpp"
+#include "host/team/collect_stats.hpp"
 
 #include <fmt/format.h>
 

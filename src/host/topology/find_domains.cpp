@@ -1,4 +1,4 @@
-#include "host/topology/probe_handle_kinds.hpp"
+#include "host/topology/find_domains.hpp"
 
 #include <fmt/format.h>
 
@@ -175,8 +175,8 @@ class prober {
 
 }  // namespace
 
-probe_result probe_handle_kinds(device& device, const control_group& everyone, const config& settings,
-                                std::size_t bytes, bool allow_proxied, log::logger& log) {
+probe_result find_domains(device& device, const control_group& everyone, const config& settings, std::size_t bytes,
+                          bool allow_proxied, log::logger& log) {
   const prober probe(device, everyone, agree_on_p2p_sets(everyone, settings.p2p), bytes);
   const handle_kind wanted = settings.mem_handle;
   const std::vector<kind_list> lists = gather_value(everyone, offered(device, wanted, allow_proxied));

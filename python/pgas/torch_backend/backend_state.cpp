@@ -1,4 +1,4 @@
-#include "backend.hpp"
+#include "backend_state.hpp"
 
 namespace pgas::torch_backend {
 namespace {

@@ -26,8 +26,8 @@ struct probe_result {
 /// (device::places) and nobody asked for that. *Errors* handle_exchange with the answer
 /// to each attempt, config_value; the same on all PEs.
 /// @param bytes of the segments that are tried
-[[nodiscard]] probe_result probe_handle_kinds(device& device, const control_group& everyone, const config& settings,
-                                              std::size_t bytes, bool allow_proxied, log::logger& log);
+[[nodiscard]] probe_result find_domains(device& device, const control_group& everyone, const config& settings,
+                                        std::size_t bytes, bool allow_proxied, log::logger& log);
 
 /// The spelling of PGAS_MEM_HANDLE, for messages.
 [[nodiscard]] std::string to_string(handle_kind kind);

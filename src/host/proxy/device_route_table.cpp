@@ -1,16 +1,16 @@
-#include "host/proxy/route_table.hpp"
+#include "host/proxy/device_route_table.hpp"
 
 #include <cstddef>
 
 namespace pgas::detail {
 
-route_table::route_table(device& device, routes contents, const domains& direct,
-                         std::span<const std::int32_t> distances) {
+device_route_table::device_route_table(device& device, routes contents, const domains& direct,
+                                       std::span<const std::int32_t> distances) {
   fill(device, contents, direct, distances);
 }
 
-route_table::route_table(device& device, const context& here, const team_view& domain, const domains& direct,
-                         std::span<const std::int32_t> distances)
+device_route_table::device_route_table(device& device, const context& here, const team_view& domain,
+                                       const domains& direct, std::span<const std::int32_t> distances)
     : idle_(device, sizeof(ring_heads)) {
   routes contents;
   contents.domain = domain;
@@ -20,8 +20,8 @@ route_table::route_table(device& device, const context& here, const team_view& d
   fill(device, contents, direct, distances);
 }
 
-void route_table::fill(device& device, routes contents, const domains& direct,
-                       std::span<const std::int32_t> distances) {
+void device_route_table::fill(device& device, routes contents, const domains& direct,
+                              std::span<const std::int32_t> distances) {
   slots_.assign(distances.size(), routes::proxied);
   for (const int pe : direct.members()) slots_[static_cast<std::size_t>(pe)] = distances[static_cast<std::size_t>(pe)];
   const std::size_t bytes = slots_.size() * sizeof(std::int32_t);
