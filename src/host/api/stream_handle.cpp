@@ -1,8 +1,9 @@
-#include "pgas/stream.hpp"
-
+// The handle of a stream. What is enqueued on it has the names of what is called: put and fence on a stream are in
+// rma.cpp, barriers in collective.cpp.
 #include <utility>
 
 #include "host/team/world_state.hpp"
+#include "pgas/stream.hpp"
 
 namespace pgas {
 
