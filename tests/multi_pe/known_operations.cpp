@@ -1,5 +1,5 @@
 // PEs that make known operations on one another, and then wait until somebody has looked at what they counted.
-//     counted FILE  until the file is there
+//     known_operations FILE  until the file is there
 #include <unistd.h>
 
 #include <chrono>
