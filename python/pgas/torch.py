@@ -23,7 +23,7 @@ from typing import Any, NoReturn
 import torch
 import torch.distributed as dist
 
-from . import _core, _load_torch_backend, _join_with_torch
+from . import _core, _join_with_torch, _load_torch_backend
 from ._collectives import _operation
 from ._error import Error
 from ._join import join

@@ -1,5 +1,5 @@
-// The handle of a stream. What is enqueued on it has the names of what is called: put and fence on a stream are in
-// rma.cpp, barriers in collective.cpp.
+// The handle of a stream. Operations that are enqueued on it are beside their blocking forms: put and fence in rma.cpp,
+// barriers in collective.cpp.
 #include <utility>
 
 #include "host/team/world_state.hpp"

@@ -187,9 +187,8 @@ void question_service::answer_to(asker who, const std::string& text) {
 void question_service::warn_of_long_waits() {
   const auto half = plane_.wait_timeout / 2;
   std::string text = plane_.waits ? plane_.waits->overdue(half) : std::string();
-  // A collective knows the PEs that are missing. It began after the host's call of it.
-  constexpr std::chrono::seconds between{1};
-  if (std::string collective = plane_.describe_overdue(text.empty() ? half : half - between); !collective.empty())
+  // A collective knows the PEs that are missing. It began a little after the host's call of it.
+  if (std::string collective = plane_.describe_overdue(text.empty() ? half : half - half / 8); !collective.empty())
     text = std::move(collective);
   if (!std::exchange(warned_, !text.empty()) && warned_)
     plane_.log.warn("{}. Half of PGAS_WAIT_TIMEOUT is over; pgas-why {} says who waits for whom", text, ::getpid());

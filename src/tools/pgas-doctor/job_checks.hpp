@@ -1,5 +1,5 @@
 /// @file
-/// Checks of a whole job: what its PEs say of themselves, and what they try together.
+/// Checks of a whole job: the PEs' facts are compared; UCX, /dev/shm and TCP between the hosts are tried.
 #pragma once
 
 #include <vector>

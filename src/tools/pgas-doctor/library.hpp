@@ -15,8 +15,8 @@ struct loaded_library {
   std::string build;    ///< the same for the same file
   std::string failure;  ///< why there is none
 };
-/// Loads it as a program would, by the search path of the process, and asks it for its version. *Errors* none: what
-/// failed is in the result.
+/// Loads it as a program would, to learn where it is, and reads its version from the file. *Errors* none: what failed
+/// is in the result.
 [[nodiscard]] loaded_library find_library();
 /// Whether the library that was found is the one that this doctor was built with: what another one does, the other rows
 /// do not tell.

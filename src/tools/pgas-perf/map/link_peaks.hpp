@@ -1,6 +1,6 @@
 /// @file
-/// What the way from one PE of a map to another can do at best: what NVLink or PCIe of the two GPUs carries, or, where
-/// that is not known, what the best pair of the same kind reached.
+/// The peak rate between two PEs of a map: that of NVLink or PCIe between their GPUs; where neither is known, the rate
+/// of the best pair with the same kind of route.
 #pragma once
 
 #include <string>
