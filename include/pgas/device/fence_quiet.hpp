@@ -13,7 +13,7 @@
 
 #include "pgas/device/context.hpp"
 #include "pgas/device/group.hpp"
-#include "pgas/device/impl/proxy/proxied_ops.hpp"
+#include "pgas/device/impl/proxy/proxied_words.hpp"
 #include "pgas/device/impl/sync/argument_check.hpp"
 
 namespace pgas {

@@ -1,6 +1,6 @@
 /// @file
 /// Reductions of the members' elements. `reduce_op.hpp` has the operations; a program's own function objects are as
-/// good. `impl/reduce/algorithm.hpp` has the table of algorithms, `scan.hpp` scans. For all of them, beside
+/// good. `impl/reduce/all_reduce_algorithm.hpp` has the table of algorithms, `scan.hpp` scans. For all of them, beside
 /// `collective.hpp`:
 ///
 /// *Memory* `src` and `dst` are symmetric. `src` may be written before the call by any thread that the group is ordered
@@ -15,7 +15,7 @@
 /// floats and rounded once; where there are several domains, once for each of them and once at the end.
 #pragma once
 
-#include "pgas/device/impl/reduce/algorithm.hpp"
+#include "pgas/device/impl/reduce/all_reduce_algorithm.hpp"
 #include "pgas/device/impl/sync/collective_argument_check.hpp"
 
 namespace pgas {

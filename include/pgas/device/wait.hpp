@@ -1,6 +1,6 @@
 /// @file
 /// Waits for words of this PE's own part of the heap that other PEs write, and tests, which do not wait.
-/// Words are integers of 2, 4 and 8 bytes, signals included.
+/// Words are integers of 2, 4 and 8 bytes, signals included; `signal.hpp` sends those.
 ///
 /// All of it acquires: everything that the writer released before the satisfying value (put_signal, fence) is visible
 /// on return. Waits are bounded: when the world is aborted or the deadline passes they leave a record for the host and

@@ -13,7 +13,7 @@
 /// own words to set, as only the messages of one PE arrive in order; the newest word of a domain's members counts.
 #pragma once
 
-#include "pgas/device/impl/proxy/proxied_ops.hpp"
+#include "pgas/device/impl/proxy/proxied_words.hpp"
 #include "pgas/device/impl/sync/wait.hpp"
 
 namespace pgas::detail {

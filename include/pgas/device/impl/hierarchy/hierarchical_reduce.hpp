@@ -1,5 +1,5 @@
 /// @file
-/// The all-reduce of large messages in teams that span domains, used by `reduce/algorithm.hpp`.
+/// The all-reduce of large messages in teams that span domains, used by `reduce/all_reduce_algorithm.hpp`.
 /// Hierarchical all-reduce: reduce-scatter within each domain, reduction across domains, all-gather within each domain.
 #pragma once
 

@@ -1,6 +1,6 @@
 /// @file
 /// The all-reduce of few elements: every member sends its own to all others as LL packets, and reduces the arrivals in
-/// the members' order. Used by `reduce/algorithm.hpp`. LL one-shot all-reduce, "AGxLL_R" in NCCL's
+/// the members' order. Used by `reduce/all_reduce_algorithm.hpp`. LL one-shot all-reduce, "AGxLL_R" in NCCL's
 /// src/device/symmetric/all_reduce.cuh.
 ///
 /// All members reduce the same operands in the order of `reduce_loop.hpp`: the result has the same bits on all of them,

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "pgas/detail/isa/ptx_address_space.hpp"
-#include "pgas/device/impl/proxy/proxied_ops.hpp"
+#include "pgas/device/impl/proxy/proxied_words.hpp"
 #include "pgas/signal_types.hpp"
 
 namespace pgas::detail {

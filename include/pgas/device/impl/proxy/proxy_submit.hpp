@@ -1,6 +1,6 @@
 /// @file
 /// The producers' side of the command ring (`detail/proxy_ring.hpp`): submits a command to the proxy and waits for its
-/// answer. Used by `proxied_ops.hpp`, `proxied_copy.hpp` and `hierarchical_barrier.hpp`. Multi-producer ring with
+/// answer. Used by `proxied_words.hpp`, `proxied_copy.hpp` and `hierarchical_barrier.hpp`. Multi-producer ring with
 /// tickets and laps.
 ///
 /// Operations on words have it in line, even where all PEs are direct. A function out of line costs its callers the

@@ -1,6 +1,6 @@
 /// @file
 /// The one-shot all-reduce of kernels that the host enqueues: every member stores its elements in all members' staging
-/// memory, one barrier, then each reduces its copy in the members' order. Used by `algorithm.hpp`.
+/// memory, one barrier, then each reduces its copy in the members' order. Used by `all_reduce_algorithm.hpp`.
 ///
 /// One-shot all-reduce, "AGxLL" in NCCL's src/device/symmetric/all_reduce.cuh, here with plain stores and a barrier.
 ///

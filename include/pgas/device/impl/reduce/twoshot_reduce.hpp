@@ -1,6 +1,6 @@
 /// @file
 /// Reductions and scans by two-shot: each member reduces its slice of all sources and stores the results at their
-/// targets. Used by `algorithm.hpp`, and by reduce_to_root(), reduce_scatter() and the scans.
+/// targets. Used by `all_reduce_algorithm.hpp`, and by reduce_to_root(), reduce_scatter() and the scans.
 ///
 /// Two-shot all-reduce (reduce-scatter by loads, all-gather by stores): 2 S (N - 1) / N bytes and no memory of its own;
 /// "RSxLD_AGxST" in NCCL's src/device/symmetric/all_reduce.cuh. Operands of proxied PEs come through

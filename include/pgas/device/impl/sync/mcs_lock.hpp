@@ -12,7 +12,7 @@
 /// All zero is a free lock. Every access goes through `Words`, so that the host can run the algorithm too.
 #pragma once
 
-#include "pgas/device/impl/proxy/proxied_ops.hpp"
+#include "pgas/device/impl/proxy/proxied_words.hpp"
 #include "pgas/device/impl/sync/argument_check.hpp"
 #include "pgas/device/impl/sync/thread_group_vote.hpp"
 #include "pgas/device/impl/sync/wait.hpp"

@@ -1,4 +1,4 @@
-# The parts that pgas is built from, and the compile options shared by all of its targets.
+# How all targets of the project are compiled: language, warnings, precompiled headers, files together, sanitizers.
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
@@ -8,69 +8,6 @@ set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
 endif()
-
-# Versions 0.x of a library may each break the ABI of the one before.
-set(PGAS_SOVERSION ${PROJECT_VERSION_MAJOR})
-if(PROJECT_VERSION_MAJOR EQUAL 0)
-  set(PGAS_SOVERSION 0.${PROJECT_VERSION_MINOR})
-endif()
-
-find_package(Threads REQUIRED)
-find_package(fmt REQUIRED)
-find_package(PkgConfig)
-
-# CUDA: needed to build the GPU backend, never to run it: the driver is looked up at run time.
-set(PGAS_HAVE_CUDA OFF)
-if(NOT PGAS_CUDA STREQUAL "OFF")
-  include(CheckLanguage)
-  check_language(CUDA)
-  if(CMAKE_CUDA_COMPILER)
-    if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-      set(CMAKE_CUDA_ARCHITECTURES 90 CACHE STRING "GPU architectures")
-    endif()
-    enable_language(CUDA)
-    if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 does not know that nvcc has it
-      set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
-      set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
-    endif()
-    set(CMAKE_CUDA_STANDARD 20)
-    set(CMAKE_CUDA_STANDARD_REQUIRED ON)
-    set(CMAKE_CUDA_VISIBILITY_PRESET hidden)
-    set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
-    find_package(CUDAToolkit REQUIRED)
-    set(PGAS_HAVE_CUDA ON)
-    set(PGAS_COMPILED_ONLY --Ofast-compile=max)  # for what PGAS_CUDA_COMPILED_ONLY names
-  elseif(PGAS_CUDA STREQUAL "ON")
-    message(FATAL_ERROR "PGAS_CUDA=ON, but no nvcc was found: put it on PATH or set CMAKE_CUDA_COMPILER")
-  endif()
-endif()
-
-# PMIx: headers only; the library is loaded at run time.
-set(PGAS_HAVE_PMIX OFF)
-if(NOT PGAS_PMIX STREQUAL "OFF")
-  if(PkgConfig_FOUND)
-    pkg_check_modules(PMIX QUIET pmix)
-  endif()
-  if(PMIX_FOUND)
-    set(PGAS_HAVE_PMIX ON)
-  elseif(PGAS_PMIX STREQUAL "ON")
-    message(FATAL_ERROR "PGAS_PMIX=ON, but pkg-config does not know pmix: install libpmix-dev")
-  endif()
-endif()
-
-# UCX: headers only; the library is loaded at run time. 1.13 is the first whose active messages are as used here.
-set(PGAS_HAVE_UCX OFF)
-if(NOT PGAS_UCX STREQUAL "OFF")
-  if(PkgConfig_FOUND)
-    pkg_check_modules(UCX QUIET ucx>=1.13)
-  endif()
-  if(UCX_FOUND)
-    set(PGAS_HAVE_UCX ON)
-  elseif(PGAS_UCX STREQUAL "ON")
-    message(FATAL_ERROR "PGAS_UCX=ON, but pkg-config does not know ucx 1.13 or newer: install libucx-dev")
-  endif()
-endif()
-message(STATUS "pgas: CUDA ${PGAS_HAVE_CUDA}, PMIx ${PGAS_HAVE_PMIX}, UCX ${PGAS_HAVE_UCX}")
 
 # Warnings for the project's own targets.
 add_library(pgas_warnings INTERFACE)
