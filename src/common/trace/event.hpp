@@ -1,0 +1,44 @@
+/// @file
+/// An event of the time line: what threads record, what files hold and what pgas-trace reads.
+#pragma once
+
+#include <cstdint>
+
+namespace pgas::trace {
+
+enum class event_kind : std::uint8_t { call, put, get, atomic, signal, wait, collective };
+/// Who carried it out, or has it to carry out.
+enum class caller : std::uint8_t { host, stream, kernel, proxy };
+enum class route : std::uint8_t { none, direct, proxied };
+/// What a signal or an atomic operation does to its word.
+enum class update : std::uint8_t { none, set, add, other };
+
+inline constexpr std::uint64_t no_offset = ~std::uint64_t{0};
+
+/// What is known of an event, in numbers. Fields that do not apply keep their defaults.
+struct event_facts {
+  std::int64_t begin = 0;  ///< nanoseconds of the clock of the PE, in a file of the clock of PE 0
+  std::int64_t end = 0;    ///< the same as `begin` for what happens at one moment
+  std::uint64_t bytes = 0;
+  std::uint64_t offset = no_offset;  ///< in the heap, of the word that is updated or awaited
+  std::uint64_t value = 0;           ///< that is set or added; that the wait compares with
+  std::uint64_t seen = 0;            ///< that ended the wait
+  std::uint64_t team = 0;            ///< of a collective: a number that its members have in common
+  std::uint64_t number = 0;          ///< of a collective: the how many-th of its team, from 1; 0: not known
+  std::uint64_t stream = 0;          ///< on which it was enqueued; 0: none, or the default one
+  std::int32_t peer = -1;            ///< by its number in the world; -1: none, or not known
+  event_kind kind = event_kind::call;
+  caller by = caller::host;
+  trace::route route = trace::route::none;
+  trace::update update = trace::update::none;
+  std::int8_t compare = -1;  ///< pgas::cmp of a wait
+};
+
+/// The words that stand for the enumerators, in files and in the output of pgas-trace.
+inline constexpr const char* kind_words[] = {"call", "put", "get", "atomic", "signal", "wait", "collective"};
+inline constexpr const char* caller_words[] = {"host", "stream", "kernel", "proxy"};
+inline constexpr const char* route_words[] = {"", "direct", "proxied"};
+inline constexpr const char* update_words[] = {"", "set", "add", "other"};
+inline constexpr const char* compare_words[] = {"==", "!=", ">", "<=", "<", ">="};
+
+}  // namespace pgas::trace

@@ -1,0 +1,98 @@
+#include "common/trace/recorder.hpp"
+
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <thread>
+
+namespace pgas::trace {
+
+struct recorder::ring {
+  explicit ring(std::size_t capacity) : events(std::make_unique_for_overwrite<recorded_event[]>(capacity)) {}
+
+  std::unique_ptr<recorded_event[]> events;
+  std::uint64_t written = 0;
+  std::atomic<bool> busy{false};
+  int thread = 0;
+  std::string name;
+};
+
+namespace {
+
+std::uint64_t next_id() noexcept {
+  static std::atomic<std::uint64_t> recorders{0};
+  return recorders.fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+}  // namespace
+
+recorder::recorder(std::size_t events_per_thread) : capacity_(events_per_thread), id_(next_id()) {}
+
+recorder::~recorder() = default;
+
+recorder::ring* recorder::mine() noexcept {
+  struct last_used {
+    std::uint64_t recorder = 0;
+    ring* of_it = nullptr;
+  };
+  thread_local last_used last;
+  if (last.recorder != id_) last = {id_, make_ring()};
+  return last.of_it;
+}
+
+recorder::ring* recorder::make_ring() noexcept {
+  try {
+    const int thread = static_cast<int>(::syscall(SYS_gettid));
+    const std::lock_guard lock(mutex_);
+    // A thread that records for several worlds in turn comes back.
+    const auto known = std::ranges::find_if(rings_, [&](const auto& one) { return one->thread == thread; });
+    if (known != rings_.end()) return known->get();
+    if (rings_.size() == most_threads) return nullptr;
+    auto made = std::make_unique<ring>(capacity_);
+    made->thread = thread;
+    std::array<char, 16> name{};
+    if (::pthread_getname_np(::pthread_self(), name.data(), name.size()) == 0) made->name = name.data();
+    rings_.push_back(std::move(made));
+    return rings_.back().get();
+  } catch (const std::exception&) {
+    return nullptr;  // out of memory
+  }
+}
+
+void recorder::add(const recorded_event& event) noexcept {
+  ring* const to = mine();
+  if (to == nullptr) {
+    lost_.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  to->busy.store(true);  // sequentially consistent with closed_, as in close(): one of the two sees the other
+  if (!closed_.load()) to->events[to->written++ % capacity_] = event;
+  to->busy.store(false, std::memory_order_release);
+}
+
+void recorder::close() noexcept {
+  closed_.store(true);
+  const std::lock_guard lock(mutex_);
+  for (const std::unique_ptr<ring>& one : rings_)
+    while (one->busy.load()) std::this_thread::yield();
+}
+
+std::vector<recorder::thread_events> recorder::take() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<thread_events> all;
+  for (const std::unique_ptr<ring>& one : rings_) {
+    thread_events& of = all.emplace_back();
+    of.thread = one->thread;
+    of.name = one->name;
+    const std::uint64_t first = one->written - std::min<std::uint64_t>(one->written, capacity_);
+    of.lost = first;
+    of.events.reserve(one->written - first);
+    for (std::uint64_t at = first; at < one->written; ++at) of.events.push_back(one->events[at % capacity_]);
+  }
+  return all;
+}
+
+}  // namespace pgas::trace

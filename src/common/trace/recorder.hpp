@@ -1,0 +1,71 @@
+/// @file
+/// Records events of threads in memory of a fixed size.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "common/trace/event.hpp"
+
+namespace pgas::trace {
+
+/// The clock of host events.
+[[nodiscard]] inline std::int64_t now_ns() noexcept {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+struct recorded_event {
+  event_facts facts;
+  const char* name = nullptr;  ///< lives as long as the process
+};
+
+/// A ring for each thread that records, which it alone writes: no lock but at its first event. A full ring loses its
+/// oldest events, and counts them.
+class recorder {
+ public:
+  static constexpr std::size_t most_threads = 64;  ///< events of further threads are lost, and counted
+  static constexpr std::size_t usual_events = std::size_t{1} << 16;  ///< of a thread: 6 MiB, as far as they are used
+
+  explicit recorder(std::size_t events_per_thread = usual_events);
+  ~recorder();
+  recorder(const recorder&) = delete;
+  recorder& operator=(const recorder&) = delete;
+
+  /// *Callers* any thread, until close(); later ones are ignored.
+  void add(const recorded_event& event) noexcept;
+
+  /// What one thread has recorded, the oldest first.
+  struct thread_events {
+    int thread = 0;    ///< its id in the system
+    std::string name;  ///< as the system knows it
+    std::vector<recorded_event> events;
+    std::uint64_t lost = 0;
+  };
+  /// Ends recording. Returns once no thread is in add().
+  void close() noexcept;
+  /// *Callers* one, after close().
+  [[nodiscard]] std::vector<thread_events> take() const;
+  /// Events of threads that have no ring.
+  [[nodiscard]] std::uint64_t lost() const noexcept { return lost_.load(std::memory_order_relaxed); }
+
+ private:
+  struct ring;
+  [[nodiscard]] ring* mine() noexcept;
+  [[nodiscard]] ring* make_ring() noexcept;
+
+  const std::size_t capacity_;
+  const std::uint64_t id_;  ///< of this recorder: no other has had it
+  std::atomic<bool> closed_{false};
+  std::atomic<std::uint64_t> lost_{0};
+  mutable std::mutex mutex_;  ///< guards rings_
+  std::vector<std::unique_ptr<ring>> rings_;
+};
+
+}  // namespace pgas::trace

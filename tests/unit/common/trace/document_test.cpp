@@ -1,0 +1,128 @@
+// A time line is the same after it was written and read, and every track is properly nested.
+#include "common/trace/document.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+#include <string>
+
+#include "common/trace/perfetto.hpp"
+#include "common/trace/protobuf.hpp"
+
+namespace {
+
+using namespace pgas::trace;
+
+event made(std::int64_t begin, std::int64_t end, const std::string& name) {
+  event one;
+  one.facts.begin = begin;
+  one.facts.end = end;
+  one.name = name;
+  return one;
+}
+
+pe_trace pe(int number, std::vector<track> tracks) {
+  pe_trace one;
+  one.pe = number;
+  one.pes = 2;
+  one.host = "here";
+  one.pid = 100 + number;
+  one.job = "job";
+  one.begin = 5;
+  one.end = 1000;
+  one.clock_error = 17;
+  one.lost = 3;
+  one.tracks = std::move(tracks);
+  return one;
+}
+
+TEST(document, is_the_same_after_writing_and_reading) {
+  event put = made(10, 20, "put_signal");
+  put.facts.kind = event_kind::signal;
+  put.facts.by = caller::kernel;
+  put.facts.route = route::direct;
+  put.facts.update = update::add;
+  put.facts.peer = 1;
+  put.facts.bytes = 4096;
+  put.facts.offset = 0;  // the first word of the heap is a word, too
+  put.facts.value = 1;
+  put.arrows_out = {7};
+  event wait = made(12, 30, "wait_until");
+  wait.facts.kind = event_kind::wait;
+  wait.facts.compare = 5;
+  wait.facts.offset = 0;
+  wait.facts.value = 1;
+  wait.facts.seen = ~std::uint64_t{0};
+  wait.arrows_in = {7, 8};
+  event barrier = made(40, 50, "barrier");
+  barrier.facts.kind = event_kind::collective;
+  barrier.facts.team = 2;
+  barrier.facts.number = 9;
+  barrier.facts.stream = 0xabc;
+  const document before{{pe(0, {{"main", {put, barrier}}}), pe(1, {{"main", {wait}}, {"proxy", {}}})}};
+  const document after = read_perfetto(write_perfetto(before));
+  ASSERT_EQ(after.pes.size(), 2U);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const pe_trace& was = before.pes[i];
+    const pe_trace& is = after.pes[i];
+    EXPECT_EQ(std::tie(is.pe, is.pes, is.host, is.pid, is.job, is.begin, is.end, is.clock_error, is.lost),
+              std::tie(was.pe, was.pes, was.host, was.pid, was.job, was.begin, was.end, was.clock_error, was.lost));
+    ASSERT_EQ(is.tracks.size(), was.tracks.size());
+    for (std::size_t t = 0; t < was.tracks.size(); ++t) {
+      EXPECT_EQ(is.tracks[t].name, was.tracks[t].name);
+      ASSERT_EQ(is.tracks[t].events.size(), was.tracks[t].events.size());
+      for (std::size_t e = 0; e < was.tracks[t].events.size(); ++e) {
+        const event& a = was.tracks[t].events[e];
+        const event& b = is.tracks[t].events[e];
+        EXPECT_EQ(std::tie(a.name, a.arrows_out, a.arrows_in), std::tie(b.name, b.arrows_out, b.arrows_in));
+        const event_facts& x = a.facts;
+        const event_facts& y = b.facts;
+        EXPECT_EQ(std::tie(x.begin, x.end, x.bytes, x.offset, x.value, x.seen, x.team, x.number, x.stream, x.peer,
+                           x.kind, x.by, x.route, x.update, x.compare),
+                  std::tie(y.begin, y.end, y.bytes, y.offset, y.value, y.seen, y.team, y.number, y.stream, y.peer,
+                           y.kind, y.by, y.route, y.update, y.compare))
+            << a.name;
+      }
+    }
+  }
+}
+
+TEST(document, events_that_overlap_lie_on_several_tracks) {
+  const std::vector<event> overlapping = {made(0, 10, "a"),    made(5, 15, "b"),  made(6, 9, "in a"),
+                                          made(7, 8, "in it"), made(15, 20, "c"), made(15, 15, "moment")};
+  const document after = read_perfetto(write_perfetto({{pe(0, {{"commands", overlapping}})}}));
+  ASSERT_EQ(after.pes.at(0).tracks.size(), 2U);
+  EXPECT_EQ(after.pes[0].tracks[1].name, "commands (2)");
+  std::map<std::string, std::pair<std::int64_t, std::int64_t>> times;
+  for (const track& one : after.pes[0].tracks) {
+    for (const event& is : one.events) {
+      times[is.name] = {is.facts.begin, is.facts.end};
+      for (const event& other : one.events) {
+        const bool apart = is.facts.end <= other.facts.begin || other.facts.end <= is.facts.begin;
+        const bool inside = (is.facts.begin <= other.facts.begin && other.facts.end <= is.facts.end) ||
+                            (other.facts.begin <= is.facts.begin && is.facts.end <= other.facts.end);
+        EXPECT_TRUE(apart || inside) << is.name << ' ' << other.name;
+      }
+    }
+  }
+  for (const event& was : overlapping)
+    EXPECT_EQ(times.at(was.name), std::make_pair(was.facts.begin, was.facts.end)) << was.name;
+}
+
+TEST(document, a_file_cut_off_anywhere_or_of_something_else_is_refused_or_shorter) {
+  const std::string whole = write_perfetto({{pe(0, {{"main", {made(1, 2, "a")}}})}});
+  for (std::size_t length = 0; length < whole.size(); ++length) {
+    try {
+      EXPECT_LE(read_perfetto(whole.substr(0, length)).pes.size(), 1U);
+    } catch (const std::runtime_error&) {
+      continue;
+    }
+  }
+  EXPECT_THROW(read_perfetto(""), std::runtime_error);
+  EXPECT_THROW(read_perfetto("#!/bin/sh\nexit\n"), std::runtime_error);
+  EXPECT_THROW(read_perfetto(std::string(100, '\0')), std::runtime_error);
+}
+
+}  // namespace
