@@ -121,11 +121,11 @@ void run_collective(const team& of, const stream* on, const collective_request& 
   world_state& world = state.world();
   collective_request request = asked;
   request.most_blocks = world.max_collective_blocks();
-  const host_call listed(world, name_of(request.what));
-  if (on != nullptr) {
+  const std::optional<stream_handle> queue = on != nullptr ? std::optional(on->native(world)) : std::nullopt;
+  const host_call listed(state, name_of(request.what), queue);
+  if (queue) {
     check_on_all(state, false, asked);
-    const stream_handle queue = on->native(world);
-    world.device().collective(world.context(), state.host_view(), request, world.grids().of(queue), queue);
+    world.device().collective(world.context(), state.host_view(), request, world.grids().of(*queue), *queue);
     return;
   }
   const std::lock_guard lock(state.collective_mutex());
@@ -142,7 +142,7 @@ namespace {
 void host_barrier(const team& of, const char* what, bool complete) {
   team_state& state = of.state();
   state.check();
-  const host_call listed(state.world(), what);
+  const host_call listed(state, what);
   const std::lock_guard lock(state.collective_mutex());
   if (complete) state.world().quiet();
   state.group().barrier();

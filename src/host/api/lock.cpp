@@ -52,7 +52,7 @@ class host_lock_words {
     using clock = std::chrono::steady_clock;
     const auto begin = clock::now();
     const auto limit = state_.settings().wait_timeout;
-    const detail::listed_call listed(state_, what_);
+    const detail::waiting_call waiting(state_, what_);
     for (unsigned pauses = 0; !holds(); ++pauses) {
       state_.check();
       if (limit.count() > 0 && clock::now() - begin > limit) throw state_.with_stopped_pe(timed_out(pe, limit));

@@ -160,7 +160,7 @@ void put_signal_bytes(const op_target& how, void* to, const void* from, std::siz
     s.count(operation_counter::kind::put, pe, bytes);
   }
   s.submit(request);
-  s.count(operation_counter::kind::signal, pe);
+  s.count(update, pe);
   s.finish(pe);
 }
 

@@ -50,7 +50,7 @@ class word_poll {
     for (std::size_t i = 0; i < set_.count; ++i) {
       if (set_.status != nullptr && set_.status[i] != 0) continue;
       ++found.wanted;
-      const T value = set_.values != nullptr ? static_cast<const T*>(set_.values)[i] : from_bits<T>(set_.value);
+      const T value = expected(i);
       if (compare(words_[i], set_.compare, value) || met_[i]) {
         met_[i] = keep;
         if (indices != nullptr) indices[found.satisfied] = i;
@@ -64,7 +64,24 @@ class word_poll {
   }
   [[nodiscard]] std::uint64_t seen(std::size_t i) const { return bits_of(words_[i]); }
 
+  /// Tells the time line which words ended the wait, at most the first 64.
+  void end_wait(host_operation& s) const {
+    if (!s.traced()) return;
+    std::size_t told = 0;
+    for (std::size_t i = 0; i < set_.count && told < 64; ++i) {
+      if (set_.status != nullptr && set_.status[i] != 0) continue;
+      const T value = expected(i);
+      if (!compare(words_[i], set_.compare, value) && !met_[i]) continue;
+      s.end_wait(set_, i, bits_of(value), seen(i));
+      ++told;
+    }
+  }
+
  private:
+  [[nodiscard]] T expected(std::size_t i) const {
+    return set_.values != nullptr ? static_cast<const T*>(set_.values)[i] : from_bits<T>(set_.value);
+  }
+
   world_state& state_;
   const word_set& set_;
   std::vector<T> words_;
@@ -158,6 +175,7 @@ std::size_t wait_words(world& w, const word_set& set, which words, std::size_t* 
   const op_target how = blocking(w);
   host_operation s(how, "wait_until");
   const listed_call listed(s.state(), "wait_until");
+  s.begin_wait();
   if (!check_set(s, set, words, indices)) return empty_answer(words);
   return with_type(set.as, [&]<class T>(std::type_identity<T>) -> std::uint64_t {
     word_poll<T> words_of_set(s.state(), set);
@@ -165,7 +183,10 @@ std::size_t wait_words(world& w, const word_set& set, which words, std::size_t* 
     for (;;) {
       const poll_result now = words_of_set.poll(indices, words == which::all);
       const bool enough = words == which::all ? now.satisfied == now.wanted : now.satisfied != 0;
-      if (enough || now.wanted == 0) return outcome(now, words);
+      if (enough || now.wanted == 0) {
+        words_of_set.end_wait(s);
+        return outcome(now, words);
+      }
       backoff.pause(now.missing);
     }
   });
@@ -175,13 +196,17 @@ std::uint64_t wait_word(world& w, const word_set& one) {
   const op_target how = blocking(w);
   host_operation s(how, "wait_until");
   const listed_call listed(s.state(), "wait_until");
+  s.begin_wait();
   static_cast<void>(check_set(s, one, which::all, nullptr));
   return with_type(one.as, [&]<class T>(std::type_identity<T>) -> std::uint64_t {
     word_poll<T> words_of_set(s.state(), one);
     wait_backoff backoff(s.state(), one);
     for (;;) {
       const poll_result now = words_of_set.poll(nullptr, false);
-      if (now.satisfied != 0) return words_of_set.seen(0);
+      if (now.satisfied != 0) {
+        words_of_set.end_wait(s);
+        return words_of_set.seen(0);
+      }
       backoff.pause(now.missing);
     }
   });

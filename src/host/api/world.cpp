@@ -160,7 +160,7 @@ const team& world::host_team() const {
 void world::barrier_all() {
   detail::world_state& state = state_of(state_);
   state.check();
-  const detail::host_call listed(state, "pgas::barrier_all");
+  const detail::host_call listed(state.world_team().state(), "pgas::barrier_all");
   const std::lock_guard lock(state.collective_mutex());
   state.quiet();
   state.control_plane().barrier();

@@ -162,6 +162,12 @@ constexpr std::array rows{
                    "the first PE of a host, the next ports for the others. Without an address, such as :9400, on the "
                    "loopback only; 0.0.0.0:9400 or [::]:9400 on all interfaces, without a password. A port that is "
                    "taken is a warning. Empty: nothing is served."},
+    option{.name = "PGAS_TRACE",
+           .field = &config::trace,
+           .help = "Record a time line of host calls, streams and the proxy, and write it when the world is left: a "
+                   "file for each PE, in Perfetto's trace format. pgas-trace joins them and draws arrows from signals "
+                   "to the waits that they end. %r stands for the number of the PE, %h for the host, %p for the "
+                   "process; without %r or %p, a dot and the PE's number are added. Empty: nothing is recorded."},
 };
 
 constexpr other_variable from_pgasrun[] = {

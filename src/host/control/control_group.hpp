@@ -56,6 +56,7 @@ class control_group {
   control_group(const control_group&) = delete;
   control_group& operator=(const control_group&) = delete;
 
+  [[nodiscard]] identity id() const noexcept { return id_; }
   [[nodiscard]] int my_pe() const noexcept { return me_; }
   [[nodiscard]] int n_pes() const noexcept { return static_cast<int>(members_.size()); }
   [[nodiscard]] int world_pe(int member) const noexcept { return members_[static_cast<std::size_t>(member)]; }

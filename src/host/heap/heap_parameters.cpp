@@ -24,6 +24,7 @@ heap_parameters own_parameters(const device& device, const config& settings) {
   mine.limit_is_set = settings.heap_limit != 0 ? 1 : 0;
   mine.stride = std::min<std::uint64_t>(settings.heap_stride, address_layout::most_addresses);
   mine.segment = settings.segment_size;
+  mine.traced = settings.trace.empty() ? 0 : 1;
   return mine;
 }
 
@@ -44,6 +45,7 @@ heap_parameters agree_on_parameters(const control_group& everyone, const device&
           static_cast<int>(pe));
     agreed.checks |= all[pe].checks;
     agreed.limit_is_set |= all[pe].limit_is_set;
+    agreed.traced |= all[pe].traced;
     agreed.unit = std::max(agreed.unit, all[pe].unit);
     agreed.limit = std::min(agreed.limit, all[pe].limit);
     agreed.stride = std::max(agreed.stride, all[pe].stride);

@@ -22,7 +22,8 @@ struct heap_parameters {
   std::uint64_t least_stride = 0;  ///< how far it may be halved where addresses are short
   std::uint64_t segment = 0;       ///< bytes of the first segment
   std::uint64_t limit_is_set = 0;
-  std::uint64_t teams = 0;  ///< bytes for memory of teams where all memory is there from the start, else 0
+  std::uint64_t traced = 0;  ///< whether some PE records a time line: then all compare their clocks
+  std::uint64_t teams = 0;   ///< bytes for memory of teams where all memory is there from the start, else 0
 };
 
 [[nodiscard]] constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) {

@@ -2,46 +2,22 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <limits.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 
 #include "common/printable.hpp"
 #include "common/unique_fd.hpp"
+#include "host/log/file_name.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::log {
 namespace {
 
-std::string host_name() {
-  std::array<char, HOST_NAME_MAX + 1> name{};
-  if (gethostname(name.data(), name.size() - 1) != 0 || name[0] == '\0') return "localhost";
-  return name.data();
-}
-
-std::string expand(std::string_view pattern) {
-  std::string path;
-  for (std::size_t i = 0; i < pattern.size(); ++i) {
-    if (pattern[i] != '%' || i + 1 == pattern.size()) {
-      path += pattern[i];
-      continue;
-    }
-    switch (pattern[++i]) {
-      case 'h': path += host_name(); break;
-      case 'p': path += std::to_string(getpid()); break;
-      case '%': path += '%'; break;
-      default: path.append(pattern.substr(i - 1, 2));
-    }
-  }
-  return path;
-}
-
 int open_file(std::string_view pattern) {
   if (pattern.empty()) return STDERR_FILENO;
-  const std::string path = expand(pattern);
+  const std::string path = file_name(pattern);
   const int descriptor = detail::above_standard(open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
   if (descriptor < 0)
     throw pgas::error(code::config_value,

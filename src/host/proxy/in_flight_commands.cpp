@@ -3,10 +3,30 @@
 #include <algorithm>
 #include <utility>
 
+#include "host/error/device_failure.hpp"
+
 namespace pgas::detail {
 
-in_flight_commands::in_flight_commands(ring& source, int n)
-    : source_(&source), ops_(window), orders_(static_cast<std::size_t>(n)) {
+const char* what_of(const command& cmd) {
+  switch (cmd.kind) {
+    case command_kind::put:
+    case command_kind::put_strided: return name_of(operation::put);
+    case command_kind::put_value: return name_of(operation::p);
+    case command_kind::get:
+    case command_kind::get_strided: return name_of(operation::get);
+    case command_kind::get_value: return name_of(operation::g);
+    case command_kind::atomic: return name_of(operation_of(cmd.update, true));
+    case command_kind::put_signal:
+    case command_kind::put_value_signal: return name_of(operation::put_signal);
+    case command_kind::signal: return name_of(operation::signal);
+    case command_kind::fence: return name_of(operation::fence);
+    case command_kind::quiet: return name_of(operation::quiet);
+  }
+  return "";
+}
+
+in_flight_commands::in_flight_commands(ring& source, int n, trace::recorder* events)
+    : source_(&source), events_(events), ops_(window), orders_(static_cast<std::size_t>(n)) {
   // The ring may have been used with another proxy before.
   started_ = completed_ = first_data_ = scanned_ = source.taken();
 }
@@ -44,7 +64,7 @@ proxy_op& in_flight_commands::start(const command& cmd, bool unordered) {
   op.owner = this;
   op.number = started_++;
   op.unordered = unordered;
-  if (cmd.answer != no_answer) op.since = std::chrono::steady_clock::now();
+  if (cmd.answer != no_answer || events_ != nullptr) op.since = std::chrono::steady_clock::now();
   if (cmd.kind == command_kind::quiet || cmd.kind == command_kind::fence) {
     op.issued = op.data_done = true;
     return op;
@@ -176,6 +196,7 @@ bool in_flight_commands::publish() {
     proxy_op& op = at(completed_);
     if (!op.complete && op.cmd.kind == command_kind::quiet) answer_quiet(op);
     if (!op.complete) break;
+    if (events_ != nullptr) record(op);
   }
   first_data_ = std::max(first_data_, completed_);
   std::erase_if(pe_quiets_, [](const proxy_op* op) { return op->complete; });
@@ -186,6 +207,29 @@ bool in_flight_commands::publish() {
     static_cast<void>(source_->give_answer(each.cell, each.low, each.high));  // the initiator has checked the cell
   answers_.clear();
   return true;
+}
+
+void in_flight_commands::record(const proxy_op& op) const noexcept {
+  const command& cmd = op.cmd;
+  trace::recorded_event made;
+  made.name = what_of(cmd);
+  trace::event_facts& facts = made.facts;
+  facts.begin = std::chrono::duration_cast<std::chrono::nanoseconds>(op.since.time_since_epoch()).count();
+  facts.end = trace::now_ns();
+  facts.by = trace::caller::proxy;
+  facts.peer = cmd.pe;
+  facts.bytes = bytes_of(cmd);
+  facts.route = trace::route::proxied;
+  using kind = trace::event_kind;
+  if (op.has_signal())
+    facts.kind = kind::signal;
+  else if (cmd.kind == command_kind::atomic)
+    facts.kind = kind::atomic;
+  else if (op.fetches() || cmd.kind == command_kind::get_value)
+    facts.kind = kind::get;
+  else if (cmd.kind != command_kind::fence && cmd.kind != command_kind::quiet)
+    facts.kind = kind::put;
+  events_->add(made);
 }
 
 void in_flight_commands::answer(proxy_op& op, std::uint64_t low, std::uint64_t high) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "common/trace/recorder.hpp"
 #include "host/proxy/grow_only_queue.hpp"
 #include "host/proxy/ring.hpp"
 #include "pgas/detail/proxy_ring.hpp"
@@ -14,6 +15,14 @@
 namespace pgas::detail {
 
 class in_flight_commands;
+
+/// The operation that a command carries out.
+[[nodiscard]] const char* what_of(const command& cmd);
+/// Its data bytes: atomic operations and signals alone have none.
+[[nodiscard]] inline std::uint64_t bytes_of(const command& cmd) {
+  const bool has_data = cmd.kind != command_kind::signal && cmd.kind != command_kind::atomic;
+  return has_data ? cmd.bytes : 0;
+}
 
 /// A command for whose answer a producer waits.
 struct awaited_command {
@@ -41,7 +50,7 @@ struct proxy_op {
   bool complete = false;
   bool answered = false;
   signal_state signal = signal_state::none;
-  std::chrono::steady_clock::time_point since;  ///< its start, if it has an answer
+  std::chrono::steady_clock::time_point since;  ///< its start, if it has an answer or is recorded
 
   [[nodiscard]] bool fetches() const noexcept {
     return cmd.kind == command_kind::get || cmd.kind == command_kind::get_strided;
@@ -64,7 +73,8 @@ class in_flight_commands {
  public:
   static constexpr std::size_t window = 2048;  ///< commands in flight at once
 
-  in_flight_commands(ring& source, int n);
+  /// @param events as proxy_settings::events
+  in_flight_commands(ring& source, int n, trace::recorder* events = nullptr);
 
   /// Null after retire().
   [[nodiscard]] ring* source() const noexcept { return source_; }
@@ -141,8 +151,10 @@ class in_flight_commands {
   void answer_reusable(proxy_op& op);
   void data_done(proxy_op& op);
   void answer(proxy_op& op, std::uint64_t low, std::uint64_t high);
+  void record(const proxy_op& op) const noexcept;
 
   ring* source_;
+  trace::recorder* const events_;
   std::vector<proxy_op> ops_;
   std::vector<order> orders_;  ///< by PE
   std::uint64_t started_ = 0;

@@ -36,12 +36,6 @@ struct place {
   }
 };
 
-/// Data bytes of a command: atomic operations and signals alone have none.
-[[nodiscard]] std::uint64_t bytes_of(const command& cmd) {
-  const bool has_data = cmd.kind != command_kind::signal && cmd.kind != command_kind::atomic;
-  return has_data ? cmd.bytes : 0;
-}
-
 /// Bytes in the command itself, and how many it may have there; null where it has an address instead.
 struct inline_value {
   const void* at;

@@ -224,7 +224,7 @@ bool progress_engine::idle() const noexcept {
 // ---- rings and memory
 
 void progress_engine::add_ring(ring& source) {
-  rings_.push_back(std::make_unique<in_flight_commands>(source, state_.settings.n));
+  rings_.push_back(std::make_unique<in_flight_commands>(source, state_.settings.n, state_.settings.events));
 }
 
 void progress_engine::remove_ring(const ring& source) {

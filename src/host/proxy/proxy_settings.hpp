@@ -7,6 +7,10 @@
 #include <functional>
 #include <string>
 
+namespace pgas::trace {
+class recorder;
+}
+
 namespace pgas::detail {
 
 struct proxy_settings {
@@ -19,6 +23,8 @@ struct proxy_settings {
   /// are dropped, so that producers which wait have to be released by other means (the abort word). Calls no function
   /// of the proxy but wake().
   std::function<void(int pe, const std::string& what)> failed;
+
+  trace::recorder* events = nullptr;  ///< records each command from its start until it is complete; null: nobody does
 
   std::size_t eager_bytes = std::size_t{8} << 10;    ///< the most that travels in a message with other operations
   std::size_t chunk_bytes = std::size_t{512} << 10;  ///< bulk operations are cut into chunks of this size

@@ -27,6 +27,10 @@ host_operation::host_operation(const op_target& how, const char* what)
       queue_(how.on != nullptr ? how.on->native(how.w.state()) : nullptr),
       call_(state_, what) {
   state_.calls().count();
+  if (trace::event_facts* const facts = call_.traced.facts(); facts != nullptr && how_.on != nullptr) {
+    facts->by = trace::caller::stream;
+    facts->stream = reinterpret_cast<std::uintptr_t>(queue_);
+  }
 }
 
 void* host_operation::target(const void* local, std::size_t bytes, std::size_t alignment, int pe) const {
@@ -100,6 +104,45 @@ void host_operation::count(const atomic_op& update, int pe) noexcept {
   // Locks release, too, but by words of 4 bytes.
   const bool signals = update.release && update.as == datatype::u64;
   count(signals ? operation_counter::kind::signal : operation_counter::kind::atomic, pe);
+  trace::event_facts* const facts = call_.traced.facts();
+  if (facts == nullptr) return;
+  facts->offset = state_.context().offset(update.target);
+  facts->value = update.value;
+  facts->update = update.how == atomic_update::set   ? trace::update::set
+                  : update.how == atomic_update::add ? trace::update::add
+                                                     : trace::update::other;
+}
+
+void host_operation::note(operation_counter::kind what, int pe, std::uint64_t bytes) noexcept {
+  trace::event_facts& facts = *call_.traced.facts();
+  using counted = operation_counter::kind;
+  using recorded = trace::event_kind;
+  facts.kind = what == counted::put      ? recorded::put
+               : what == counted::get    ? recorded::get
+               : what == counted::signal ? recorded::signal
+                                         : recorded::atomic;
+  facts.peer = pe;
+  facts.bytes += bytes;
+  facts.route = proxied(pe) ? trace::route::proxied : trace::route::direct;
+}
+
+void host_operation::begin_wait() noexcept {
+  if (trace::event_facts* const facts = call_.traced.facts()) facts->kind = trace::event_kind::wait;
+}
+
+void host_operation::end_wait(const word_set& set, std::size_t index, std::uint64_t expected,
+                              std::uint64_t seen) noexcept {
+  trace::event_facts* const of_call = call_.traced.facts();
+  if (of_call == nullptr) return;
+  trace::event_facts facts;
+  facts.kind = trace::event_kind::wait;
+  facts.offset = state_.context().offset(set.words) + index * size_of(set.as);
+  facts.compare = static_cast<std::int8_t>(set.compare);
+  facts.value = expected;
+  facts.seen = seen;
+  if (set.count > 1) return call_.traced.add_moment(facts, "satisfied");
+  facts.begin = of_call->begin;
+  *of_call = facts;
 }
 
 void host_operation::finish(int pe) {
@@ -151,7 +194,7 @@ void world_state::flush_proxied() {
 }
 
 void world_state::await_host_operations() {
-  const listed_call listed(*this, "quiet");
+  const waiting_call waiting(*this, "quiet");
   flush_proxied();
   synchronize(nullptr);
 }

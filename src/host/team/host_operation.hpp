@@ -42,13 +42,21 @@ class host_operation {
   void count(operation_counter::kind what, int pe, std::uint64_t bytes = 0) noexcept {
     using caller = operation_counter::caller;
     state_.operations().add(pe, how_.on != nullptr ? caller::stream : caller::host, what, bytes);
+    if (call_.traced.facts() != nullptr) note(what, pe, bytes);
   }
   /// The same for an update, which is a signal or an atomic operation.
   void count(const atomic_op& update, int pe) noexcept;
   /// Waits for the operation on PE `pe` in a blocking call.
   void finish(int pe);
+  /// For the time line: this call waits; word `index` of the set has satisfied it.
+  void begin_wait() noexcept;
+  void end_wait(const word_set& set, std::size_t index, std::uint64_t expected, std::uint64_t seen) noexcept;
+  /// Whether it is recorded there.
+  [[nodiscard]] bool traced() noexcept { return call_.traced.facts() != nullptr; }
 
  private:
+  void note(operation_counter::kind what, int pe, std::uint64_t bytes) noexcept;
+
   const op_target& how_;
   world_state& state_;
   const char* what_;

@@ -2,6 +2,7 @@
 /// The state of a pgas::team: its members, its view for kernels, and the parts of its host-called collectives.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -67,6 +68,9 @@ class team_state {
   /// One host-side collective of the team at a time.
   [[nodiscard]] std::mutex& collective_mutex() noexcept { return *mutex_; }
 
+  /// The number of the next collective call in the time line, from 1.
+  [[nodiscard]] std::uint64_t next_traced() noexcept { return traced_.fetch_add(1, std::memory_order_relaxed) + 1; }
+
   /// Collective: waits for all members, then releases the team's memory. Does nothing for the teams of the world
   /// itself.
   void destroy();
@@ -97,6 +101,7 @@ class team_state {
   std::mutex* mutex_ = &own_mutex_;
   std::mutex stream_mutex_;
   stream_handle stream_ = nullptr;
+  std::atomic<std::uint64_t> traced_{0};
 };
 
 /// The arguments of one member. All members of the parent pass the same, but for colour and key.

@@ -17,24 +17,6 @@ const char* what_of(const failure_record& wait) {
   return wait.what == operation::none ? "collective" : name_of(wait.what);
 }
 
-const char* what_of(const command& cmd) {
-  switch (cmd.kind) {
-    case command_kind::put:
-    case command_kind::put_strided: return name_of(operation::put);
-    case command_kind::put_value: return name_of(operation::p);
-    case command_kind::get:
-    case command_kind::get_strided: return name_of(operation::get);
-    case command_kind::get_value: return name_of(operation::g);
-    case command_kind::atomic: return name_of(operation_of(cmd.update, true));
-    case command_kind::put_signal:
-    case command_kind::put_value_signal: return name_of(operation::put_signal);
-    case command_kind::signal: return name_of(operation::signal);
-    case command_kind::fence: return name_of(operation::fence);
-    case command_kind::quiet: return name_of(operation::quiet);
-  }
-  return "";
-}
-
 namespace {
 
 // What is on its way for less is no wait to speak of.

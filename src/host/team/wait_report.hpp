@@ -25,9 +25,8 @@ struct pe_waits {
   std::chrono::milliseconds idle{};
 };
 
-/// The operation that a record is of, or that a command carries out.
+/// The operation that a record is of.
 [[nodiscard]] const char* what_of(const failure_record& wait);
-[[nodiscard]] const char* what_of(const command& cmd);
 
 /// *Callers* any thread. Each ask() is followed by one collect() or answer() of the same thread.
 class wait_report {

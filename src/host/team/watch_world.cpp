@@ -1,4 +1,5 @@
-// The waits and the counts of a running world, for its program, for pgas-why and for monitoring systems.
+// The waits and the counts of a running world, for its program, for pgas-why and for monitoring systems; its time line.
+#include "host/team/team_state.hpp"
 #include "host/team/world_state.hpp"
 
 namespace pgas::detail {
@@ -18,6 +19,24 @@ void world_state::begin_watch(control_block& control) {
 void world_state::end_watch() noexcept {
   if (wait_report_) wait_report_->end();
   if (stats_report_) stats_report_->end();
+}
+
+void world_state::compare_clocks_for_trace() {
+  if (heap_->parameters().traced == 0) return;
+  const clock_comparison clocks = compare_clocks(*control_plane_);
+  if (trace_) trace_->compared(clocks);
+}
+
+host_call::host_call(team_state& of, const char* name, std::optional<stream_handle> on) noexcept
+    : host_call(of.world(), name) {
+  trace::event_facts* const facts = profiled.traced.facts();
+  if (facts == nullptr) return;
+  facts->kind = trace::event_kind::collective;
+  facts->team = of.group().id();
+  facts->number = of.next_traced();
+  if (!on) return;
+  facts->by = trace::caller::stream;
+  facts->stream = reinterpret_cast<std::uintptr_t>(*on);
 }
 
 pe_waits world_state::waits() const {

@@ -35,6 +35,7 @@ world_state::world_state(std::unique_ptr<bootstrap> exchange, const config& sett
   control_plane_ = std::make_unique<class control_plane>(*bootstrap_, settings_, log_,
                                                          [this](const error& cause) { on_failure(cause); });
   operations_.emplace(control_plane_->n_pes());
+  if (!settings_.trace.empty()) trace_.emplace(settings_.trace, control_plane_->my_pe(), control_plane_->n_pes());
   try {
     if (control_plane_->peer(control_plane_->my_pe()).local_rank == 0) remove_stale_files(settings_.socket_directory);
     choose_device();
@@ -42,6 +43,7 @@ world_state::world_state(std::unique_ptr<bootstrap> exchange, const config& sett
     make_teams();
     make_context();
     report(how);
+    compare_clocks_for_trace();
     join_step("joined");
     control_plane_->joined();
   } catch (...) {
@@ -130,6 +132,7 @@ void world_state::connect_proxied_peers() {
   how.me = control_plane_->my_pe();
   how.n = control_plane_->n_pes();
   how.slot = heap_->slot(how.me);
+  how.events = events();
   how.contains = [this](std::uint64_t offset, std::uint64_t bytes) { return heap_->contains_offset(offset, bytes); };
   how.failed = [this](int pe, const std::string& what) { on_proxy_failure(pe, what); };
   proxied_ = std::make_unique<proxy_service>(*control_plane_, domains(), *device_, settings_, log_, how);
@@ -276,7 +279,7 @@ void world_state::on_proxy_failure(int pe, const std::string& what) noexcept {
 
 void world_state::leave() {
   if (left_) return;
-  const listed_call listed(*this, "leave");
+  const waiting_call waiting(*this, "leave");
   if (stream_) check_not_captured(stream_->native(), "world::leave");
   std::exception_ptr first;
   const auto attempt = [&](auto&& step) {
@@ -299,6 +302,7 @@ void world_state::leave() {
     heap_->close_peers();
     control_plane_->barrier();  // nor has it
   });
+  attempt([&] { compare_clocks_for_trace(); });
   leaving_ = true;
   attempt([&] { control_plane_->leave(); });
   release();
@@ -318,6 +322,7 @@ void world_state::release() noexcept {
   if (proxied_)
     proxied_->stop(control_plane_ && !control_plane_->failed() ? settings_.heartbeat_timeout
                                                                : std::chrono::milliseconds(60));
+  if (trace_ && control_plane_ && !forked()) trace_->write(control_plane_->peer(control_plane_->my_pe()), log_);
   host_team_ = team();
   domain_team_ = team();
   world_team_ = team();
@@ -342,8 +347,8 @@ void world_state::check_pe(int pe, const char* what) const {
 }
 
 void world_state::synchronize(stream_handle stream) {
-  std::optional<listed_call> listed;
-  if (stream != nullptr || kind() == heap_kind::cuda) listed.emplace(*this, "synchronize");
+  std::optional<waiting_call> waiting;
+  if (stream != nullptr || kind() == heap_kind::cuda) waiting.emplace(*this, "synchronize");
   try {
     device_->synchronize(stream);
   } catch (const error&) {

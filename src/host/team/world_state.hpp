@@ -24,6 +24,8 @@
 #include "host/team/collect_stats.hpp"
 #include "host/team/grid_state_pool.hpp"
 #include "host/team/operation_counter.hpp"
+#include "host/team/trace_session.hpp"
+#include "host/team/traced_call.hpp"
 #include "host/team/wait_report.hpp"
 #include "host/topology/domains.hpp"
 #include "pgas/impl/untyped_operations.hpp"
@@ -149,6 +151,8 @@ class world_state : public std::enable_shared_from_this<world_state> {
 
   /// The operations of host threads and streams.
   [[nodiscard]] operation_counter& operations() noexcept { return *operations_; }
+  /// Of the time line; null where none is recorded.
+  [[nodiscard]] trace::recorder* events() noexcept { return trace_ ? &trace_->events() : nullptr; }
   /// Null where all PEs are direct.
   [[nodiscard]] const proxy_thread* proxy() const noexcept { return proxied_ ? &proxied_->through() : nullptr; }
 
@@ -170,6 +174,8 @@ class world_state : public std::enable_shared_from_this<world_state> {
   /// Tells the control plane whom to ask about this PE.
   void begin_watch(control_block& control);
   void end_watch() noexcept;
+  /// Collective where some PE records a time line.
+  void compare_clocks_for_trace();
   void on_failure(const error& cause) noexcept;
   /// The proxy can't go on, because of PE `pe`: of itself where that is this PE or -1.
   void on_proxy_failure(int pe, const std::string& what) noexcept;
@@ -186,6 +192,7 @@ class world_state : public std::enable_shared_from_this<world_state> {
   const fork_guard process_;
   call_list calls_;
   std::optional<operation_counter> operations_;
+  std::optional<trace_session> trace_;
   std::shared_ptr<wait_report> wait_report_;    ///< shared with the control plane's thread
   std::shared_ptr<stats_report> stats_report_;  ///< likewise
   config settings_;
@@ -235,11 +242,11 @@ class listed_call {
   call_list* calls_;
 };
 
-/// Marks a host call in the profiler's timeline for as long as it lives.
+/// Marks a host call in the profiler's time line, and in the one of PGAS_TRACE, for as long as it lives.
 class profiled_call {
  public:
   profiled_call(world_state& world, const char* name) noexcept
-      : device_(world.settings().nvtx ? &world.device() : nullptr) {
+      : traced(world.events(), name), device_(world.settings().nvtx ? &world.device() : nullptr) {
     if (device_ != nullptr) device_->range_push(name);
   }
   ~profiled_call() {
@@ -248,13 +255,25 @@ class profiled_call {
   profiled_call(const profiled_call&) = delete;
   profiled_call& operator=(const profiled_call&) = delete;
 
+  traced_call traced;
+
  private:
   device* device_;
 };
 
-/// Both, for calls that wait for other PEs.
+/// A wait inside of host calls, which profilers see by themselves.
+struct waiting_call {
+  waiting_call(world_state& world, const char* name) noexcept : listed(world, name), traced(world.events(), name) {}
+
+  listed_call listed;
+  traced_call traced;
+};
+
+/// A call that waits for other PEs.
 struct host_call {
   host_call(world_state& world, const char* name) noexcept : listed(world, name), profiled(world, name) {}
+  /// One collective of a team, enqueued on a stream or not.
+  host_call(team_state& of, const char* name, std::optional<stream_handle> on = std::nullopt) noexcept;
 
   listed_call listed;
   profiled_call profiled;

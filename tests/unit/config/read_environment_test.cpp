@@ -60,7 +60,8 @@ TEST(read, every_option_reaches_its_field) {
                          {"PGAS_NVTX", "off"},
                          {"PGAS_LOG", "debug"},
                          {"PGAS_LOG_FILE", "x.log"},
-                         {"PGAS_METRICS", ":9400"}})
+                         {"PGAS_METRICS", ":9400"},
+                         {"PGAS_TRACE", "trace.%r"}})
                        .settings;
   EXPECT_EQ(c.bootstrap, "tcp");
   EXPECT_EQ(c.unique_id, "id");
@@ -84,6 +85,7 @@ TEST(read, every_option_reaches_its_field) {
   EXPECT_EQ(c.log, log_level::debug);
   EXPECT_EQ(c.log_file, "x.log");
   EXPECT_EQ(c.metrics, ":9400");
+  EXPECT_EQ(c.trace, "trace.%r");
 }
 
 TEST(read, every_word_of_an_enumeration_has_its_value) {
