@@ -5,7 +5,8 @@ import subprocess
 import sys
 
 BIN = pathlib.Path(sys.argv[1])
-COMMANDS = (("pgasrun",), ("pgas-info",), ("pgas-perf",), ("pgas-perf", "map"), ("pgas-why",), ("pgas-doctor",))
+COMMANDS = (("pgasrun",), ("pgas-info",), ("pgas-perf",), ("pgas-perf", "map"), ("pgas-why",), ("pgas-doctor",),
+            ("pgas-trace",), ("pgas-trace", "merge"), ("pgas-trace", "summary"))
 TOOLS = sorted({words[0] for words in COMMANDS})
 TIMEOUT = 100
 

@@ -12,6 +12,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import termios
 import unittest
 
@@ -130,6 +131,9 @@ class Look(unittest.TestCase):
         documents += [("performance.md", printed(*pair, *SHORT, "-e", "8", "--json", "-", "put_lat")),
                       ("perf-map.md", printed(*pair, "map", *SHORT, "-e", "64K", "--json", "-")),
                       ("doctor.md", printed("pgas-doctor", "--quick", "--json"))]
+        with tempfile.TemporaryDirectory() as folder:
+            call(*pair, *SHORT, "-e", "8", "put_lat", env={**os.environ, "PGAS_TRACE": f"{folder}/t"})
+            documents.append(("trace.md", printed("pgas-trace", "summary", "--json", f"{folder}/t.0", f"{folder}/t.1")))
         for page, text in documents:
             words = re.sub("```.*?```", "", (DOCS / page).read_text(encoding="utf-8"), flags=re.DOTALL)
             documented = set(re.findall(r"\w+", "".join(re.findall("`[^`]+`", words))))

@@ -1,0 +1,75 @@
+#include "tools/pgas-trace/join_files.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <stdexcept>
+
+namespace pgas_trace {
+
+namespace {
+
+using pgas::trace::document;
+using pgas::trace::pe_trace;
+
+std::string content_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw std::runtime_error(fmt::format("{}: {}", path, std::strerror(errno)));
+  std::string content{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (file.bad()) throw std::runtime_error(fmt::format("{}: can't be read", path));
+  if (content.empty())
+    throw std::runtime_error(
+        fmt::format("{}: is empty: its PE runs still, or ended without leaving its world; name the other files", path));
+  return content;
+}
+
+void add_remarks(const document& of, std::vector<std::string>& remarks) {
+  std::vector<int> missing;
+  for (int pe = 0; pe < of.pes.front().pes; ++pe)
+    if (std::ranges::find(of.pes, pe, &pe_trace::pe) == of.pes.end()) missing.push_back(pe);
+  if (!missing.empty())
+    remarks.push_back(fmt::format("of {} PEs, these are in no file: {}", of.pes.front().pes, fmt::join(missing, ", ")));
+  for (const pe_trace& one : of.pes)
+    if (one.lost != 0)
+      remarks.push_back(
+          fmt::format("PE {} lost {} events, its oldest: it had no more room for them", one.pe, one.lost));
+}
+
+}  // namespace
+
+joined join_files(const std::vector<std::string>& paths) {
+  joined made;
+  for (const std::string& path : paths) {
+    document next;
+    try {
+      next = pgas::trace::read_perfetto(content_of(path));
+    } catch (const std::runtime_error& refused) {
+      const std::string why = refused.what();
+      throw std::runtime_error(why.starts_with(path) ? why : fmt::format("{}: {}", path, why));
+    }
+    for (pe_trace& one : next.pes) {
+      if (!made.all.pes.empty() && one.job != made.all.pes.front().job)
+        throw std::runtime_error(fmt::format("{}: is of another job than {}", path, paths.front()));
+      if (std::ranges::find(made.all.pes, one.pe, &pe_trace::pe) != made.all.pes.end())
+        throw std::runtime_error(fmt::format("{}: has PE {}, which another file has, too", path, one.pe));
+      made.all.pes.push_back(std::move(one));
+    }
+  }
+  std::ranges::sort(made.all.pes, {}, &pe_trace::pe);
+  add_remarks(made.all, made.remarks);
+  return made;
+}
+
+void write_file(const std::string& path, const std::string& content) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file.write(content.data(), static_cast<std::streamsize>(content.size()));
+  file.close();
+  if (!file) throw std::runtime_error(fmt::format("{}: {}", path, std::strerror(errno)));
+}
+
+}  // namespace pgas_trace

@@ -1,0 +1,114 @@
+/// @file
+/// pgas-trace: the time line of a job, from the files that PGAS_TRACE makes.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "tools/common/tool.hpp"
+#include "tools/pgas-trace/join_files.hpp"
+#include "tools/pgas-trace/summary.hpp"
+
+namespace {
+
+using namespace pgas_trace;
+
+const std::vector<pgas::tools::entry> statuses = {{"0", "done"},
+                                                  {"1", "a file can't be read or written, or is none of this job"}};
+
+pgas::tools::page about() {
+  return {
+      .summary = "joins and reads the time line of a job",
+      .usage = "COMMAND",
+      .paragraphs = {"A job that runs with PGAS_TRACE=FILE writes what each of its PEs did: host calls, waits, "
+                     "collectives, work on streams, the proxy's commands. pgas-trace joins these files into one, with "
+                     "an arrow from each signal to the wait that it ended, or says in numbers where the time went.",
+                     "The files are in Perfetto's trace format: ui.perfetto.dev shows them. docs/trace.md says what is "
+                     "in them."},
+      .examples = {{"PGAS_TRACE=t mpirun -n 4 ./app", "record: each PE writes a file, t.0 to t.3"},
+                   {"pgas-trace merge t.pftrace t.?", "join them, to be opened at ui.perfetto.dev"},
+                   {"pgas-trace summary t.pftrace", "where did the time go?"}},
+      .statuses = statuses,
+      .variables = {{"PGAS_TRACE", "of the job: the file to record to"}},
+      .see_also = {"pgas-why", "pgas-info", "pgas-perf"},
+  };
+}
+
+pgas::tools::page about_merge() {
+  return {
+      .summary = "joins the files of the PEs of a job",
+      .usage = "OUT FILES...",
+      .paragraphs = {"The times in the files are those of PE 0's clock already; each PE's track says by how much they "
+                     "may be wrong. Merged files can be merged again with those of further PEs."},
+      .examples = {{"pgas-trace merge t.pftrace t.?", "all PEs of a job of at most ten"}},
+      .statuses = statuses,
+      .see_also = {"pgas-trace"},
+  };
+}
+
+pgas::tools::page about_summary() {
+  return {
+      .summary = "says where the time went",
+      .usage = "[--json] FILES...",
+      .paragraphs = {"It prints operations and bytes by route, the time in waits by the PE that was waited for, the "
+                     "pairs of PEs whose operations took longest, host calls, and the critical path of the last "
+                     "iteration: what happened between the last two barriers of all PEs."},
+      .examples = {{"pgas-trace summary t.?", "of the files of the PEs"},
+                   {"pgas-trace summary --json t.pftrace", "of a merged file, for a program"}},
+      .statuses = statuses,
+      .see_also = {"pgas-trace"},
+  };
+}
+
+int merge(const std::string& to, const std::vector<std::string>& from) {
+  joined all = join_files(from);
+  const arrows found = find_arrows(all.all);
+  draw(found, all.all);
+  write_file(to, pgas::trace::write_perfetto(all.all));
+  fmt::print("{}: {} PEs, {} signals, {} arrows to waits, {} signals that no wait saw\n", to, all.all.pes.size(),
+             found.signals, found.all.size(), found.unseen);
+  for (const std::string& remark : all.remarks) fmt::print(stderr, "pgas-trace: {}\n", remark);
+  return 0;
+}
+
+int summary_of(const std::vector<std::string>& files, bool as_json) {
+  const summary made = summarize(join_files(files));
+  fmt::print("{}\n", as_json ? json_of(made) : text_of(made));
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::string to;
+  std::vector<std::string> files;
+  bool as_json = false;
+  CLI::App app("", "pgas-trace");
+  CLI::App* const merging = app.add_subcommand("merge");
+  merging->add_option("OUT", to, "the file to write")->type_name("FILE");
+  merging->add_option("FILES", files, "the files of the PEs")->type_name("FILE");
+  CLI::App* const summing = app.add_subcommand("summary");
+  summing->add_option("FILES", files, "the files of the PEs, or the merged one")->type_name("FILE");
+  summing->add_flag("--json", as_json, "as JSON, with all rows (docs/trace.md)");
+  pgas::tools::set_page(*merging, about_merge());
+  pgas::tools::set_page(*summing, about_summary());
+  pgas::tools::set_page(app, about());
+  try {
+    app.parse(argc, argv);
+    // Here, as the parser would say that these are missing before it says which option there is not.
+    if (!merging->parsed() && !summing->parsed()) throw CLI::RequiredError("merge or summary");
+    if (merging->parsed() && to.empty()) throw CLI::RequiredError("OUT");
+    if (files.empty()) throw CLI::RequiredError("FILES");
+  } catch (const CLI::ParseError& stop) {
+    return pgas::tools::end_with(app, stop);
+  }
+  try {
+    return merging->parsed() ? merge(to, files) : summary_of(files, as_json);
+  } catch (const std::exception& why) {
+    fmt::print(stderr, "pgas-trace: {}\n", why.what());
+    return 1;
+  }
+}

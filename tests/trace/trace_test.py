@@ -1,0 +1,206 @@
+#!/usr/bin/env python3
+"""What a time line says of PEs that do known things.
+
+Usage: trace_test.py PGASRUN TRACED TRACE [--proxied] [NAMES OF TESTS]
+
+TRACED does them, TRACE is pgas-trace. With --proxied PEs are reached by proxies, too.
+"""
+import collections
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import perfetto_file
+
+PGASRUN = TRACED = TRACE = ""
+WAYS = [("direct", {})]
+LONG = 100  # seconds that a busy machine may take
+PES = 4
+ROUNDS = 5
+RING = 65536  # events that a thread keeps
+COMPARE = {"==": lambda a, b: a == b, ">=": lambda a, b: a >= b}
+
+
+def run(folder, *words, pes=PES, status=0, **environment):
+    """A job that records; what it printed as errors."""
+    job = subprocess.run([PGASRUN, "-n", str(pes), TRACED, *words], env=os.environ | {"PGAS_TRACE": f"{folder}/t"} | environment, text=True,
+                         capture_output=True, timeout=LONG, check=False)
+    assert status is None or job.returncode == status, (job.returncode, job.stdout, job.stderr)
+    return job.stderr
+
+
+def tool(*words, status=0):
+    job = subprocess.run([TRACE, *words], text=True, capture_output=True, timeout=LONG, check=False)
+    assert job.returncode == status, (words, job)
+    return job
+
+
+def merged(folder) -> perfetto_file.Trace:
+    files = sorted(str(path) for path in pathlib.Path(folder).glob("t.?"))
+    tool("merge", f"{folder}/all", *files)
+    return perfetto_file.read(f"{folder}/all")
+
+
+def arrows(trace):
+    """Pairs of events. Every flow begins at one event and ends at one."""
+    begins, ends = {}, {}
+    for event in trace.events:
+        for into, numbers in ((begins, event.flows), (ends, event.ends)):
+            for number in numbers:
+                assert number not in into, f"flow {number} is there twice: {event}"
+                into[number] = event
+    assert begins.keys() == ends.keys(), "a flow has one end only"
+    return [(begins[number], ends[number]) for number in begins]
+
+
+def check_arrows(case, trace):
+    """Each arrow goes from an update to a wait for the same word, which can have seen it, and not back in time. Returns how many
+    arrows begin at each signal."""
+    out = collections.Counter()
+    for update, wait in arrows(trace):
+        out[id(update)] += 1
+        case.assertEqual(wait.category, "wait", wait)
+        case.assertEqual((update.facts["peer"], update.facts["offset"]), (wait.pe, wait.facts["offset"]))
+        case.assertTrue(COMPARE[wait.facts["compare"]](wait.facts["seen"], wait.facts["value"]), wait)
+        if update.facts["update"] == "set":
+            case.assertGreaterEqual(wait.facts["seen"], update.facts["value"])
+        error = trace.about[update.pe]["clock error"] + trace.about[wait.pe]["clock error"]
+        case.assertLessEqual(update.begin, wait.end + error, (update, wait))
+    return out
+
+
+class TimeLine(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def test_every_signal_has_one_arrow_to_its_wait(self):
+        for way, environment in WAYS:
+            with self.subTest(way), tempfile.TemporaryDirectory() as folder:
+                run(folder, "ring", str(ROUNDS), **environment)
+                trace = merged(folder)
+                out = check_arrows(self, trace)
+                signals = [event for event in trace.events if event.category == "signal" and event.facts["by"] == "host"]
+                self.assertEqual(len(signals), ROUNDS * PES * (2 + PES))
+                for one in signals:
+                    self.assertEqual(out[id(one)], 1, one)
+                    self.assertEqual(one.facts["route"], way if one.facts["peer"] != one.pe else "direct")
+                # Of a wait for several words each has a moment of its own.
+                self.assertEqual(sum(event.name == "satisfied" for event in trace.events), ROUNDS * PES * PES)
+
+    def test_each_pe_says_who_it_is_and_how_wrong_its_clock_may_be(self):
+        run(self.folder, "ring", "1")
+        trace = merged(self.folder)
+        self.assertEqual(sorted(trace.about), list(range(PES)))
+        for pe, about in trace.about.items():
+            self.assertEqual((about["pe"], about["pes"], about["lost events"]), (pe, PES, 0))
+            self.assertGreaterEqual(about["clock error"], 0)
+            self.assertLess(about["clock error"], 10**10)
+            self.assertLess(about["begin"], about["end"])
+        self.assertEqual(len({about["job"] for about in trace.about.values()}), 1)
+
+    def test_collectives_have_the_same_numbers_on_all_pes(self):
+        run(self.folder, "ring", str(ROUNDS))
+        trace = merged(self.folder)
+        calls = collections.defaultdict(list)
+        for event in trace.events:
+            if event.category == "collective":
+                calls[event.facts["team"], event.facts["number"]].append((event.name, event.facts["by"]))
+        self.assertEqual(sorted(calls), [(0, number) for number in range(1, ROUNDS + 3)])
+        for key, same in calls.items():
+            self.assertEqual(len(same), PES, key)
+            self.assertEqual(len(set(same)), 1, key)
+        self.assertEqual([by for _, by in (calls[0, ROUNDS + 1][0], calls[0, ROUNDS + 2][0])], ["stream", "host"])
+
+    def test_streams_have_tracks_and_so_has_the_proxy(self):
+        for way, environment in WAYS:
+            with self.subTest(way), tempfile.TemporaryDirectory() as folder:
+                run(folder, "ring", "1", **environment)
+                trace = merged(folder)
+                for pe in range(PES):
+                    names = trace.tracks[pe]
+                    self.assertIn("stream 1", names)
+                    self.assertEqual([event.name for event in trace.events if event.pe == pe and event.track == "stream 1"], ["put", "barrier"])
+                    self.assertEqual("proxy" in names, way == "proxied")
+                    if way == "proxied":
+                        commands = [event for event in trace.events if event.pe == pe and event.track.startswith("proxy")]
+                        self.assertTrue(all(event.facts["by"] == "proxy" for event in commands))
+                        kinds = collections.Counter(event.category for event in commands)
+                        self.assertGreaterEqual(kinds["signal"], 1, kinds)  # of put_signal
+                        self.assertGreaterEqual(kinds["atomic"], PES - 1, kinds)  # to the other PEs' words
+
+    def test_what_is_lost_is_said(self):
+        puts = RING + 1000
+        said = run(self.folder, "many", str(puts), pes=2)
+        trace = merged(self.folder)
+        for pe in range(2):
+            kept = sum(event.pe == pe for event in trace.events)
+            self.assertEqual(kept, RING)
+            self.assertGreaterEqual(trace.about[pe]["lost events"], 1000)
+            self.assertIn(f"{trace.about[pe]['lost events']} events of the time line are lost", said)
+        self.assertIn("PE 0 lost", tool("merge", f"{self.folder}/all", f"{self.folder}/t.0", f"{self.folder}/t.1").stderr)
+        self.assertIn("PE 1 lost", tool("summary", f"{self.folder}/all").stdout)
+
+    def test_pes_that_survive_another_one_have_their_files(self):
+        run(self.folder, "die", status=None)
+        self.assertEqual(pathlib.Path(f"{self.folder}/t.1").read_bytes(), b"")
+        self.assertIn("t.1: is empty", tool("merge", f"{self.folder}/all", f"{self.folder}/t.0", f"{self.folder}/t.1", status=1).stderr)
+        job = tool("merge", f"{self.folder}/all", *(f"{self.folder}/t.{pe}" for pe in (0, 2, 3)))
+        self.assertIn("these are in no file: 1", job.stderr)
+        trace = perfetto_file.read(f"{self.folder}/all")
+        check_arrows(self, trace)
+        # The first barrier may fail already: PE 1 does not wait for the others to leave it.
+        self.assertIn(sum(event.name == "pgas::barrier_all" for event in trace.events), range(3, 7))
+
+    def test_the_summary_counts_what_was_done(self):
+        run(self.folder, "ring", str(ROUNDS))
+        merged(self.folder)
+        said = json.loads(tool("summary", "--json", f"{self.folder}/all").stdout)
+        self.assertEqual((said["pes"], said["signals"], said["arrows"], said["unseen"], said["guessed"]),
+                         (PES, ROUNDS * PES * (2 + PES), ROUNDS * PES * (2 + PES), 0, 0))
+        rows = {(row["by"], row["route"], row["kind"]): row for row in said["operations"]}
+        self.assertEqual(rows["host", "direct", "signal"]["count"], said["signals"])
+        self.assertEqual(rows["host", "direct", "signal"]["bytes"], ROUNDS * PES * 800)
+        self.assertEqual(rows["stream", "direct", "put"]["count"], PES)
+        pairs = {(row["from"], row["to"]): row["count"] for row in said["pairs"]}
+        self.assertEqual(sum(pairs.values()), said["signals"] + PES)
+        # Round the ring goes one signal after the other, so that the path of an iteration visits all PEs.
+        steps = said["critical_path"]["steps"]
+        self.assertAlmostEqual(sum(step["ms"] for step in steps), said["critical_path"]["ms"], delta=0.01)
+        text = tool("summary", *(f"{self.folder}/t.{pe}" for pe in range(PES))).stdout
+        self.assertIn(f"{said['signals']} signals, {said['arrows']} arrows", text)
+        self.assertLessEqual(max(map(len, text.splitlines())), 100)
+
+    def test_names_of_files(self):
+        run(self.folder, "ring", "1", pes=2, PGAS_TRACE=f"{self.folder}/a%r.pftrace")
+        self.assertEqual(sorted(os.listdir(self.folder)), ["a0.pftrace", "a1.pftrace"])
+        said = run(self.folder, "ring", "1", pes=2, status=1, PGAS_TRACE=f"{self.folder}/none/t")
+        self.assertIn("PGAS-E0601", said)
+        self.assertIn("none/t.0", said)
+
+    def test_files_that_are_none_or_do_not_belong_together(self):
+        run(self.folder, "ring", "1", pes=2)
+        os.rename(f"{self.folder}/t.0", f"{self.folder}/old.0")
+        run(self.folder, "ring", "1", pes=2)
+        for files, said in ((("t.0", "old.0"), "another job"), (("t.0", "t.0"), "which another file has"), (("t.0", "none"), "No such file"),
+                            (("traced",), "no time line")):
+            names = [f"{self.folder}/{name}" if name != "traced" else TRACED for name in files]
+            self.assertIn(said, tool("summary", *names, status=1).stderr)
+
+    def test_without_the_setting_nothing_is_recorded(self):
+        run(self.folder, "ring", "1", PGAS_TRACE="")
+        self.assertEqual(os.listdir(self.folder), [])
+
+
+if __name__ == "__main__":
+    PGASRUN, TRACED, TRACE = sys.argv[1:4]
+    rest = sys.argv[4:]
+    if "--proxied" in rest:
+        rest.remove("--proxied")
+        WAYS.append(("proxied", {"PGAS_P2P": "0"}))
+    unittest.main(argv=[sys.argv[0], *rest])
