@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 
 namespace pgas_trace {
@@ -57,13 +58,16 @@ std::map<std::pair<std::int32_t, std::uint64_t>, word> words_of(const document& 
 /// How many updates a wait has seen, of those of its word in the order of time.
 class matcher {
  public:
-  matcher(const document& of, word& all) : of_(of), all_(all) {
-    std::ranges::stable_sort(all.updates, {}, [](const timed& one) { return one.what->facts.begin; });
+  /// @param error the most by which clocks of two PEs may differ in the time line
+  matcher(const document& of, word& all, std::int64_t error) : of_(of), all_(all), error_(error) {
+    std::ranges::stable_sort(all.updates, {}, begin_of);
     std::ranges::stable_sort(all.waits, {}, [](const timed& one) { return one.what->facts.end; });
+    by_value_[0] = {0};
     std::uint64_t value = 0;
-    for (const timed& one : all.updates) {
-      value = one.what->facts.update == update::set ? one.what->facts.value : value + one.what->facts.value;
-      values_.push_back(value);
+    for (std::size_t i = 0; i < all.updates.size(); ++i) {
+      const event_facts& facts = all.updates[i].what->facts;
+      value = facts.update == update::set ? facts.value : value + facts.value;
+      by_value_[value].push_back(i + 1);
     }
   }
 
@@ -71,7 +75,7 @@ class matcher {
     std::size_t seen = 0;
     for (const timed& wait : all_.waits) {
       bool guessed = false;
-      const std::size_t now = seen_by(wait, seen, guessed);
+      const std::size_t now = seen_by(wait.what->facts, guessed);
       for (; seen < now; ++seen) {
         found.all.push_back({all_.updates[seen].where, wait.where, whole(wait.where)});
         if (guessed) ++found.guessed;
@@ -84,22 +88,23 @@ class matcher {
   }
 
  private:
-  [[nodiscard]] std::size_t seen_by(const timed& wait, std::size_t before, bool& guessed) const {
-    const std::int64_t end = wait.what->facts.end;
-    std::size_t by_value = 0;
-    std::size_t in_time = 0;
-    for (std::size_t i = before; i < values_.size(); ++i) {
-      const timed& one = all_.updates[i];
-      const bool possible = one.what->facts.begin <= end + error_between(one.where, wait.where);
-      if (values_[i] - taken_ == wait.what->facts.seen) {
-        if (by_value == 0 || possible) by_value = i + 1;
-      }
-      if (possible) in_time = i + 1;
-    }
-    if (by_value != 0) return by_value;
-    if (before != 0 && values_[before - 1] - taken_ == wait.what->facts.seen) return before;  // an earlier wait saw it
-    guessed = true;
-    return std::max(before, in_time);
+  [[nodiscard]] static std::int64_t begin_of(const timed& one) { return one.what->facts.begin; }
+
+  /// How many updates had begun when a wait ended.
+  [[nodiscard]] std::size_t begun_until(std::int64_t end) const {
+    return static_cast<std::size_t>(std::ranges::upper_bound(all_.updates, end + error_, {}, begin_of) -
+                                    all_.updates.begin());
+  }
+
+  /// After as many updates the word had the value that the wait saw. Where it had it several times, the last of them
+  /// that the clocks allow.
+  [[nodiscard]] std::size_t seen_by(const event_facts& wait, bool& guessed) const {
+    const std::size_t begun = begun_until(wait.end);
+    const auto same = by_value_.find(wait.seen + taken_);
+    guessed = same == by_value_.end();
+    if (guessed) return begun;
+    const auto after = std::ranges::upper_bound(same->second, begun);
+    return after == same->second.begin() ? *after : *std::prev(after);
   }
 
   /// Moments lie behind the events that they are inside of.
@@ -112,13 +117,11 @@ class matcher {
     }
     return of;
   }
-  [[nodiscard]] std::int64_t error_between(const place& a, const place& b) const {
-    return std::max<std::int64_t>(of_.pes[a.pe].clock_error, 0) + std::max<std::int64_t>(of_.pes[b.pe].clock_error, 0);
-  }
 
   const document& of_;
   word& all_;
-  std::vector<std::uint64_t> values_;  ///< of the word after each update, from 0 on
+  const std::int64_t error_;
+  std::unordered_map<std::uint64_t, std::vector<std::size_t>> by_value_;  ///< after how many updates, from 0 on
   std::uint64_t taken_ = 0;
 };
 
@@ -126,7 +129,9 @@ class matcher {
 
 arrows find_arrows(const document& of) {
   arrows found;
-  for (auto& [key, all] : words_of(of, found)) matcher(of, all).match(found);
+  std::int64_t error = 0;
+  for (const pgas::trace::pe_trace& one : of.pes) error = std::max(error, 2 * one.clock_error);
+  for (auto& [key, all] : words_of(of, found)) matcher(of, all, error).match(found);
   return found;
 }
 

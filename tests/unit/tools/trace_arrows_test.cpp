@@ -70,6 +70,33 @@ TEST(arrows, a_value_that_no_sum_explains_is_matched_by_time_and_counted) {
   EXPECT_EQ(find_arrows(of).guessed, 1U);
 }
 
+TEST(arrows, a_wait_that_was_satisfied_from_the_beginning_has_none) {
+  const document of = pes({{signal(10, 1, 0, update::add, 1)}, {wait(12, 13, 0, 0), wait(20, 30, 0, 1)}});
+  EXPECT_EQ(drawn(of), (list{"0:0>1:1"}));
+  EXPECT_EQ(find_arrows(of).guessed, 0U);
+}
+
+TEST(arrows, a_wait_that_ends_late_with_an_old_value_takes_no_later_signals) {
+  const document of =
+      pes({{signal(10, 1, 0, update::add, 1), signal(20, 1, 0, update::add, 1), signal(40, 1, 0, update::add, 1)},
+           {wait(0, 25, 0, 2), wait(0, 45, 0, 1), wait(30, 50, 0, 3)}});
+  EXPECT_EQ(drawn(of), (list{"0:0>1:0", "0:1>1:0", "0:2>1:2"}));
+  EXPECT_EQ(find_arrows(of).guessed, 0U);
+}
+
+TEST(arrows, many_signals_to_a_word_take_no_time_to_speak_of) {
+  std::vector<event> signals;
+  std::vector<event> waits;
+  constexpr int n = 60'000;
+  for (int i = 0; i < n; ++i) {
+    signals.push_back(signal(10 * i, 1, 0, update::add, 1));
+    waits.push_back(wait(10 * i + 1, 10 * i + 5, 0, static_cast<std::uint64_t>(i) + 1));
+  }
+  const pgas_trace::arrows found = find_arrows(pes({signals, waits}));
+  ASSERT_EQ(found.all.size(), static_cast<std::size_t>(n));
+  for (const pgas_trace::arrow& one : found.all) ASSERT_EQ(one.from.event, one.to.event);
+}
+
 TEST(arrows, what_a_wait_takes_away_is_not_seen_again) {
   event first = wait(0, 20, 0, 2);
   first.facts.update = update::add;
