@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """What a time line says of PEs that do known things.
 
-Usage: trace_test.py PGASRUN TRACED TRACE [--proxied] [NAMES OF TESTS]
+Usage: trace_test.py PGASRUN TRACED KERNELS HALO TRACE [--proxied] [NAMES OF TESTS]
 
-TRACED does them, TRACE is pgas-trace. With --proxied PEs are reached by proxies, too.
+TRACED does them, KERNELS in kernels, HALO is the example of a halo exchange; TRACE is pgas-trace. With --proxied PEs are reached by proxies, too.
 """
 import collections
 import json
@@ -16,7 +16,7 @@ import unittest
 
 import perfetto_file
 
-PGASRUN = TRACED = TRACE = ""
+PGASRUN = TRACED = KERNELS = HALO = TRACE = ""
 WAYS = [("direct", {})]
 LONG = 100  # seconds that a busy machine may take
 PES = 4
@@ -25,9 +25,9 @@ RING = 65536  # events that a thread keeps
 COMPARE = {"==": lambda a, b: a == b, ">=": lambda a, b: a >= b}
 
 
-def run(folder, *words, pes=PES, status=0, **environment):
+def run(folder, *words, pes=PES, status=0, program=None, **environment):
     """A job that records; what it printed as errors."""
-    job = subprocess.run([PGASRUN, "-n", str(pes), TRACED, *words], env=os.environ | {"PGAS_TRACE": f"{folder}/t"} | environment, text=True,
+    job = subprocess.run([PGASRUN, "-n", str(pes), program or TRACED, *words], env=os.environ | {"PGAS_TRACE": f"{folder}/t"} | environment, text=True,
                          capture_output=True, timeout=LONG, check=False)
     assert status is None or job.returncode == status, (job.returncode, job.stdout, job.stderr)
     return job.stderr
@@ -176,6 +176,43 @@ class TimeLine(unittest.TestCase):
         self.assertIn(f"{said['signals']} signals, {said['arrows']} arrows", text)
         self.assertLessEqual(max(map(len, text.splitlines())), 100)
 
+    def test_operations_of_kernels_are_recorded_where_they_are_compiled_for_it(self):
+        for way, environment in WAYS:
+            with self.subTest(way), tempfile.TemporaryDirectory() as folder:
+                run(folder, str(ROUNDS), program=KERNELS, PGAS_HOST_BLOCK_THREADS="4", **environment)
+                trace = merged(folder)
+                kernels = [event for event in trace.events if event.facts["by"] == "kernel"]
+                once = ["put_signal", "signal", "atomic_add", "atomic_fetch_add", "p", "g", "put", "get", "barrier", "reduce"]
+                expected = dict.fromkeys(once, ROUNDS * PES) | {"wait_until": 2 * ROUNDS * PES}
+                self.assertEqual(dict(collections.Counter(event.name for event in kernels)), expected)
+                self.assertEqual({event.track for event in kernels}, {"kernels, block 0 thread 0"})
+                out = check_arrows(self, trace)
+                for event in kernels:
+                    if event.category == "signal":
+                        self.assertEqual(out[id(event)], 1, event)
+                    if "peer" in event.facts:
+                        self.assertEqual(event.facts["route"], way if event.facts["peer"] != event.pe else "direct")
+                self.assertEqual(sum(event.facts.get("bytes", 0) for event in kernels if event.category == "put"), ROUNDS * PES * (128 + 8))
+
+    def test_every_row_of_a_halo_exchange_has_one_arrow_to_the_wait_for_it(self):
+        iterations = 20
+        run(self.folder, "-nx", "256", "-ny", "256", "-niter", str(iterations), "-csv", program=HALO)
+        trace = merged(self.folder)
+        out = check_arrows(self, trace)
+        rows = collections.defaultdict(list)  # by initiator and target
+        for event in trace.events:
+            if event.name == "put_signal":
+                rows[event.pe, event.facts["peer"]].append(event)
+        self.assertEqual(sorted(rows), [(0, 1), (1, 0), (1, 2), (2, 1), (2, 3), (3, 2)])
+        unseen = 0
+        for pair, all_rows in rows.items():
+            all_rows.sort(key=lambda event: event.begin)
+            self.assertEqual(len(all_rows), iterations, pair)
+            self.assertEqual([out[id(event)] for event in all_rows[:-1]], [1] * (iterations - 1), pair)
+            unseen += 1 - out[id(all_rows[-1])]  # nobody waits for the rows of the last iteration, but may see them
+        said = json.loads(tool("summary", "--json", f"{self.folder}/all").stdout)
+        self.assertEqual((said["signals"], said["unseen"], said["guessed"]), (6 * iterations, unseen, 0))
+
     def test_names_of_files(self):
         run(self.folder, "ring", "1", pes=2, PGAS_TRACE=f"{self.folder}/a%r.pftrace")
         self.assertEqual(sorted(os.listdir(self.folder)), ["a0.pftrace", "a1.pftrace"])
@@ -198,8 +235,8 @@ class TimeLine(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    PGASRUN, TRACED, TRACE = sys.argv[1:4]
-    rest = sys.argv[4:]
+    PGASRUN, TRACED, KERNELS, HALO, TRACE = sys.argv[1:6]
+    rest = sys.argv[6:]
     if "--proxied" in rest:
         rest.remove("--proxied")
         WAYS.append(("proxied", {"PGAS_P2P": "0"}))

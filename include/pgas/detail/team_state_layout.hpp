@@ -179,6 +179,8 @@ struct internal_area {
   /// Set by the thread that writes the PE's failure record. Not in the control block: few links give a GPU atomic
   /// operations on host memory.
   static constexpr std::uint64_t failure_claim = 0;
+  /// The address of the trace_area, for kernels compiled with PGAS_TRACE; null: the host does not record.
+  static constexpr std::uint64_t traced = 64;
   /// For each place of control_block::answers the question and the thread that has taken it, 64 bits.
   static constexpr std::uint64_t answer_claims = 128;
   static constexpr std::uint64_t world_state = answer_claims + 8 * std::uint64_t{most_answers};

@@ -25,6 +25,7 @@
 #include "pgas/device/context.hpp"
 #include "pgas/device/impl/proxy/proxied_words.hpp"
 #include "pgas/device/impl/sync/argument_check.hpp"
+#include "pgas/device/impl/trace/traced_operation.hpp"
 #include "pgas/type_requirements.hpp"
 
 namespace pgas {
@@ -36,9 +37,20 @@ template <class T>
   return std::uint64_t{bits_as<word_of<T>>(value)};
 }
 
+/// What the time line is told: only sums of integers can be added up.
+template <atomic_update Update, class T>
+[[nodiscard]] PGAS_FN traced_update traced_as() {
+  if (Update == atomic_update::fetch) return traced_update::none;
+  if (Update == atomic_update::set) return traced_update::set;
+  return Update == atomic_update::add && std::is_integral_v<T> ? traced_update::add : traced_update::other;
+}
+
 /// Updates the word of PE `pe`: by `direct`, or as `Update` by the proxy.
 template <atomic_update Update, class T, class Direct>
 PGAS_FN void update_by_route(const context& ctx, T* dst, T value, pe_or_peer pe, Direct direct) {
+  traced_operation traced(ctx, this_thread{}, operation_of(Update, false));
+  traced.on(ctx, pe);
+  traced.updates(ctx, dst, carried(value), traced_as<Update, T>());
   ctx.by_route(
       dst, pe, [=](const context& here) { check(here, operation_of(Update, false), dst, pe.pe()); },
       [=](const context&, T* there) { direct(there); },
@@ -52,6 +64,9 @@ PGAS_FN void update_by_route(const context& ctx, T* dst, T value, pe_or_peer pe,
 template <atomic_update Update, class Word, class T, class Direct>
 [[nodiscard]] PGAS_FN T fetch_by_route(const context& ctx, Word* dst, T value, pe_or_peer pe, Direct direct,
                                        T condition = T{}) {
+  traced_operation traced(ctx, this_thread{}, operation_of(Update, true));
+  traced.on(ctx, pe);
+  traced.updates(ctx, dst, carried(value), traced_as<Update, T>());
   return ctx.by_route(
       dst, pe, [=](const context& here) { check(here, operation_of(Update, true), dst, pe.pe()); },
       [=](const context&, Word* there) { return direct(there); },

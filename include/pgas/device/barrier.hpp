@@ -5,6 +5,7 @@
 
 #include "pgas/device/direct_context.hpp"
 #include "pgas/device/impl/sync/barrier.hpp"
+#include "pgas/device/impl/trace/traced_operation.hpp"
 
 namespace pgas {
 
@@ -17,6 +18,7 @@ namespace pgas {
 /// another domain that is not complete it names the first member.
 template <PGAS_IS(group) G>
 PGAS_FN void barrier(const context& ctx, const G& g, const team_view& team) {
+  detail::traced_operation traced(ctx, g, detail::operation::barrier);
   detail::barrier_or_end<detail::arrival::release>(ctx, g, team);
 }
 
@@ -65,6 +67,7 @@ template <PGAS_IS(group) G>
 PGAS_FN void barrier_wait(const context& ctx, const G& g, const team_view& team) {
   if (ctx.checks()) PGAS_UNLIKELY
     detail::check_member(ctx.copy_, team, detail::operation::barrier);
+  detail::traced_operation traced(ctx, g, detail::operation::barrier);
   detail::exit_if_any(g, !detail::await(ctx, g, team, detail::operation::barrier));
 }
 
@@ -77,6 +80,7 @@ PGAS_FN void barrier_wait(const context& ctx, const team_view& team) { barrier_w
 /// where the data is known to have arrived, or was only read. *Errors* as for barrier().
 template <PGAS_IS(group) G>
 PGAS_FN void sync(const context& ctx, const G& g, const team_view& team) {
+  detail::traced_operation traced(ctx, g, detail::operation::sync);
   detail::barrier_or_end<detail::arrival::relaxed>(ctx, g, team);
 }
 

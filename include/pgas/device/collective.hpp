@@ -42,6 +42,7 @@ template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void broadcast(const context& ctx, const G& g, const team_view& team, T* dst, const T* src, std::size_t count,
                        std::int32_t root) {
   constexpr auto what = detail::operation::broadcast;
+  detail::traced_operation traced(ctx, g, what);
   if (ctx.checks()) PGAS_UNLIKELY {
     detail::check_member(ctx.copy_, team, what);
     detail::check_root(ctx.copy_, team, what, root);
@@ -75,6 +76,7 @@ PGAS_FN void broadcast(const context& ctx, const team_view& team, T* dst, const 
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void fcollect(const context& ctx, const G& g, const team_view& team, T* dst, const T* src, std::size_t count) {
   constexpr auto what = detail::operation::fcollect;
+  detail::traced_operation traced(ctx, g, what);
   if (ctx.checks()) PGAS_UNLIKELY {
     detail::check_member(ctx.copy_, team, what);
     detail::check_buffer(ctx, what, dst, detail::times(count, static_cast<std::uint64_t>(team.n_pes())));
@@ -105,6 +107,7 @@ PGAS_FN void fcollect(const context& ctx, const team_view& team, T* dst, const T
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void collect(const context& ctx, const G& g, const team_view& team, T* dst, const T* src, std::size_t count) {
   constexpr auto what = detail::operation::collect;
+  detail::traced_operation traced(ctx, g, what);
   if (ctx.checks()) PGAS_UNLIKELY
     detail::check_collective(ctx.copy_, g, team, {what, 0, sizeof(T), 0, 1, 1, 0, dst});
   const std::uint64_t before = detail::sum_before(ctx, g, team, count, what);
@@ -132,6 +135,7 @@ PGAS_FN void collect(const context& ctx, const team_view& team, T* dst, const T*
 template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void alltoall(const context& ctx, const G& g, const team_view& team, T* dst, const T* src, std::size_t count) {
   constexpr auto what = detail::operation::alltoall;
+  detail::traced_operation traced(ctx, g, what);
   if (ctx.checks()) PGAS_UNLIKELY {
     detail::check_member(ctx.copy_, team, what);
     detail::check_buffer(ctx, what, dst, detail::times(count, static_cast<std::uint64_t>(team.n_pes())));
@@ -161,6 +165,7 @@ template <PGAS_IS(rma_type) T, PGAS_IS(group) G>
 PGAS_FN void alltoalls(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
                        std::ptrdiff_t dst_stride, std::ptrdiff_t src_stride, std::size_t count) {
   constexpr auto what = detail::operation::alltoalls;
+  detail::traced_operation traced(ctx, g, what);
   if (ctx.checks()) PGAS_UNLIKELY {
     detail::check_member(ctx.copy_, team, what);
     const std::uint64_t elements = detail::times(count, static_cast<std::uint64_t>(team.n_pes()));

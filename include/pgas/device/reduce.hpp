@@ -45,6 +45,7 @@ template <class T, PGAS_IS(reduce_op<T>) Op, PGAS_IS(group) G>
 PGAS_FN void reduce(const context& ctx, const G& g, const team_view& team, T* dst, const T* src, std::size_t count,
                     Op op) {
   constexpr auto what = detail::operation::reduce;
+  detail::traced_operation traced(ctx, g, what);
   if (ctx.checks()) PGAS_UNLIKELY
     detail::check_reduce<T>(ctx, g, team, op, {what, 0, 0, count, 1, 1, 0, dst}, dst, count, src, count);
   detail::all_reduce(ctx, g, team, dst, src, count, op);
@@ -63,6 +64,7 @@ template <class T, PGAS_IS(reduce_op<T>) Op, PGAS_IS(group) G>
 PGAS_FN void reduce_to_root(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
                             std::size_t count, Op op, std::int32_t root) {
   constexpr auto what = detail::operation::reduce;
+  detail::traced_operation traced(ctx, g, what);
   if (ctx.checks()) PGAS_UNLIKELY
     detail::check_reduce<T>(ctx, g, team, op, {what, detail::rooted_variant, 0, count, 1, 1, root, dst}, dst, count,
                             src, count);
@@ -83,6 +85,7 @@ PGAS_FN void reduce_to_root(const context& ctx, const team_view& team, T* dst, c
 template <class T, PGAS_IS(reduce_op<T>) Op, PGAS_IS(group) G>
 PGAS_FN void reduce_scatter(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
                             std::size_t count, Op op) {
+  detail::traced_operation traced(ctx, g, detail::operation::reduce_scatter);
   if (ctx.checks()) PGAS_UNLIKELY
     detail::check_reduce<T>(ctx, g, team, op, {detail::operation::reduce_scatter, 0, 0, count}, dst, count, src,
                             detail::times(count, static_cast<std::uint64_t>(team.n_pes())));

@@ -23,6 +23,7 @@
 #include "pgas/device/impl/copy/coalesced_copy.hpp"
 #include "pgas/device/impl/proxy/proxied_copy.hpp"
 #include "pgas/device/impl/sync/argument_check.hpp"
+#include "pgas/device/impl/trace/traced_operation.hpp"
 #include "pgas/type_requirements.hpp"
 
 namespace pgas {
@@ -75,6 +76,8 @@ template <class T>
 template <completion When, class T, PGAS_IS(group) G, class Copy>
 PGAS_FN void put_by_route(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, pe_or_peer pe,
                           Copy copy_to) {
+  traced_operation traced(ctx, g, operation::put);
+  traced.on(ctx, pe, count * sizeof(T));
   g.sync();  // earlier accesses of the group's threads are covered
   ctx.by_route(
       dst, pe, [=](const context& here) { check(here, operation::put, dst, count, pe.pe()); },
@@ -91,6 +94,8 @@ PGAS_FN void put_by_route(const context& ctx, const G& g, T* dst, const T* src, 
 template <completion When, class T, PGAS_IS(group) G, class Copy>
 PGAS_FN void get_by_route(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, pe_or_peer pe,
                           Copy copy_from) {
+  traced_operation traced(ctx, g, operation::get);
+  traced.on(ctx, pe, count * sizeof(T));
   g.sync();  // earlier accesses of the group's threads are covered
   ctx.by_route(
       src, pe, [=](const context& here) { check(here, operation::get, src, count, pe.pe()); },
@@ -112,6 +117,8 @@ PGAS_FN void get_by_route(const context& ctx, const G& g, T* dst, const T* src, 
 /// atomic_set would, so that a wait may look at them; others arrive in pieces of their alignment, of at most 8 bytes.
 template <PGAS_IS(rma_type) T>
 PGAS_FN void p(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_or_peer pe) {
+  detail::traced_operation traced(ctx, this_thread{}, detail::operation::p);
+  traced.on(ctx, pe, sizeof(T));
   ctx.by_route(
       dst, pe, [=](const context& here) { detail::check(here, detail::operation::p, dst, pe.pe()); },
       [=](const context&, T* there) { detail::store_value(there, value); },
@@ -126,6 +133,8 @@ PGAS_FN void p(const context& ctx, T* dst, detail::type_identity_t<T> value, pe_
 /// the value. *Order* none by itself, but it always asks the memory, never a cached copy: a loop of g() sees progress.
 template <PGAS_IS(rma_type) T>
 [[nodiscard]] PGAS_FN T g(const context& ctx, const T* src, pe_or_peer pe) {
+  detail::traced_operation traced(ctx, this_thread{}, detail::operation::g);
+  traced.on(ctx, pe, sizeof(T));
   return ctx.by_route(
       src, pe, [=](const context& here) { detail::check(here, detail::operation::g, src, pe.pe()); },
       [=](const context&, const T* there) { return detail::load_value(there); },

@@ -18,6 +18,7 @@ template <class T, PGAS_IS(reduce_op<T>) Op, PGAS_IS(group) G>
 PGAS_FN void inclusive_scan(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
                             std::size_t count, Op op) {
   constexpr auto what = detail::operation::scan;
+  detail::traced_operation traced(ctx, g, what);
   if (ctx.checks()) PGAS_UNLIKELY
     detail::check_reduce<T>(ctx, g, team, op, {what, 0, 0, count, 1, 1, 0, dst}, dst, count, src, count);
   detail::twoshot_reduce<detail::reduce_result::inclusive>(ctx, g, team, dst, src, count, op, 0, 0, what);
@@ -35,6 +36,7 @@ template <class T, PGAS_IS(scan_op<T>) Op, PGAS_IS(group) G>
 PGAS_FN void exclusive_scan(const context& ctx, const G& g, const team_view& team, T* dst, const T* src,
                             std::size_t count, Op op) {
   constexpr auto what = detail::operation::scan;
+  detail::traced_operation traced(ctx, g, what);
   if (ctx.checks()) PGAS_UNLIKELY
     detail::check_reduce<T>(ctx, g, team, op, {what, detail::exclusive_variant, 0, count, 1, 1, 0, dst}, dst, count,
                             src, count);

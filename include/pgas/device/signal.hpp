@@ -28,10 +28,17 @@ PGAS_FN void signal_release(signal_t* sig, signal_t value, signal_op op) {
   }
 }
 
+[[nodiscard]] PGAS_FN traced_update traced_as(signal_op op) {
+  return op == signal_op::add ? traced_update::add : traced_update::set;
+}
+
 /// Every put_signal(). @param copy_to stores the data at an address that load and store reach
 template <completion When, class T, PGAS_IS(group) G, class Copy>
 PGAS_FN void put_signal_by_route(const context& ctx, const G& g, T* dst, const T* src, std::size_t count, signal_t* sig,
                                  signal_t value, signal_op op, pe_or_peer pe, Copy copy_to) {
+  traced_operation traced(ctx, g, operation::put_signal);
+  traced.on(ctx, pe, count * sizeof(T));
+  traced.updates(ctx, sig, value, traced_as(op));
   g.sync();  // earlier accesses of the group's threads are covered
   ctx.by_route(
       dst, pe,
@@ -55,15 +62,17 @@ PGAS_FN void put_signal_by_route(const context& ctx, const G& g, T* dst, const T
 
 /// Waits until `*sig >= n` and subtracts n. Leaves the rest in `left`; acquires. False if it gave up.
 [[nodiscard]] PGAS_FN bool take_count(const context& ctx, signal_t* sig, signal_t n, signal_t& left) {
+  traced_operation traced(ctx, this_thread{}, operation::wait);
   signal_t seen = 0;
   for (;;) {
-    if (!wait_word(ctx, sig, cmp::ge, n, seen)) return false;
+    if (!poll_word(ctx, sig, cmp::ge, n, seen)) return false;
     // An exchange, not a subtraction: another thread may have taken first. It keeps the releases of later additions
     // intact.
     const signal_t found = compare_exchange(sig, seen, seen - n);
     if (found == seen) break;
   }
   fence_acquire();
+  traced.took(ctx, sig, n, seen);
   left = seen - n;
   return true;
 }
@@ -128,6 +137,9 @@ PGAS_FN void put_signal_nbi(const context& ctx, T* dst, const T* src, std::size_
 /// *Callers* any thread. *Memory* `sig` is symmetric. *On return* issued; quiet() completes it. *Order* none: use
 /// fence() before it, or put_signal(), to send word of data.
 PGAS_FN void signal_set(const context& ctx, signal_t* sig, signal_t value, pe_or_peer pe) {
+  detail::traced_operation traced(ctx, this_thread{}, detail::operation::signal);
+  traced.on(ctx, pe);
+  traced.updates(ctx, sig, value, detail::traced_update::set);
   ctx.by_route(
       sig, pe, [=](const context& here) { detail::check(here, detail::operation::signal, sig, pe.pe()); },
       [=](const context&, signal_t* there) { detail::store_relaxed(there, value); },
@@ -149,6 +161,9 @@ PGAS_FN void signal_set(const context& ctx, const G& g, signal_t* sig, signal_t 
 /// *Callers* any thread. *Memory* `sig` is symmetric. *On return* issued; quiet() completes it. *Order* as
 /// signal_set().
 PGAS_FN void signal_add(const context& ctx, signal_t* sig, signal_t value, pe_or_peer pe) {
+  detail::traced_operation traced(ctx, this_thread{}, detail::operation::signal);
+  traced.on(ctx, pe);
+  traced.updates(ctx, sig, value, detail::traced_update::add);
   ctx.by_route(
       sig, pe, [=](const context& here) { detail::check(here, detail::operation::signal, sig, pe.pe()); },
       [=](const context&, signal_t* there) { detail::reduce<detail::rmw::add>(there, value); },

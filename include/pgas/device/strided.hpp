@@ -19,6 +19,8 @@ namespace detail {
 template <completion When, class T, PGAS_IS(group) G>
 PGAS_FN void put_strided_by_route(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                                   std::ptrdiff_t src_stride, std::size_t block, std::size_t count, pe_or_peer pe) {
+  traced_operation traced(ctx, g, operation::iput);
+  traced.on(ctx, pe, block * count * sizeof(T));
   g.sync();  // earlier accesses of the group's threads are covered
   ctx.by_route(
       dst, pe,
@@ -37,6 +39,8 @@ PGAS_FN void put_strided_by_route(const context& ctx, const G& g, T* dst, const 
 template <completion When, class T, PGAS_IS(group) G>
 PGAS_FN void get_strided_by_route(const context& ctx, const G& g, T* dst, const T* src, std::ptrdiff_t dst_stride,
                                   std::ptrdiff_t src_stride, std::size_t block, std::size_t count, pe_or_peer pe) {
+  traced_operation traced(ctx, g, operation::iget);
+  traced.on(ctx, pe, block * count * sizeof(T));
   g.sync();  // earlier accesses of the group's threads are covered
   ctx.by_route(
       src, pe,

@@ -12,6 +12,7 @@
 
 #include "common/trace/document.hpp"
 #include "host/log/file_name.hpp"
+#include "host/team/trace_kernels.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::detail {
@@ -77,7 +78,13 @@ trace_session::trace_session(const std::string& pattern, int pe, int n_pes)
 
 void trace_session::compared(const clock_comparison& clocks) noexcept { (begin_ ? end_ : begin_) = clocks; }
 
-void trace_session::write(const peer_info& me, log::logger& log) noexcept {
+trace_area* trace_session::make_area() {
+  area_ = std::make_unique_for_overwrite<trace_area>();  // 23 MiB, of which only what is used becomes memory
+  for (trace_area::head& one : area_->heads) one.next = 0;
+  return area_.get();
+}
+
+void trace_session::write(const peer_info& me, const std::function<bool(int pe)>& direct, log::logger& log) noexcept {
   events_.close();
   if (!file_) return;
   const unique_fd file(std::move(file_));
@@ -103,6 +110,17 @@ void trace_session::write(const peer_info& me, log::logger& log) noexcept {
     for (const trace::recorder::thread_events& one : events_.take()) {
       made.lost += one.lost;
       made.tracks.push_back(track_of(one, clock, streams));
+    }
+    if (area_) {
+      kernel_tracks kernels = tracks_of(*area_, direct);
+      made.lost += kernels.lost;
+      for (trace::track& one : kernels.tracks) {
+        for (trace::event& each : one.events) {
+          each.facts.begin = clock.on_first(each.facts.begin);
+          each.facts.end = clock.on_first(each.facts.end);
+        }
+        made.tracks.push_back(std::move(one));
+      }
     }
     int number = 0;
     for (auto& [handle, one] : streams) {

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -11,6 +13,7 @@
 #include "host/control/control_group.hpp"
 #include "host/log/logger.hpp"
 #include "host/team/clock_comparison.hpp"
+#include "pgas/detail/trace_area.hpp"
 
 namespace pgas::detail {
 
@@ -23,11 +26,15 @@ class trace_session {
   /// Takes events from here on, until write().
   [[nodiscard]] trace::recorder& events() noexcept { return events_; }
 
+  /// Room for what kernels record that are compiled with PGAS_TRACE; on the host heap.
+  [[nodiscard]] detail::trace_area* make_area();
+
   /// The comparison of clocks when recording begins, or when it ends.
   void compared(const clock_comparison& clocks) noexcept;
 
   /// Ends recording, and writes the file. Once; where recording has not begun there is no file.
-  void write(const peer_info& me, log::logger& log) noexcept;
+  /// @param direct whether a PE is reached by load and store
+  void write(const peer_info& me, const std::function<bool(int pe)>& direct, log::logger& log) noexcept;
 
  private:
   const int pe_;
@@ -35,6 +42,7 @@ class trace_session {
   std::string path_;
   unique_fd file_;
   trace::recorder events_;
+  std::unique_ptr<trace_area> area_;
   std::optional<clock_comparison> begin_;
   std::optional<clock_comparison> end_;
 };

@@ -27,6 +27,19 @@ void world_state::compare_clocks_for_trace() {
   if (trace_) trace_->compared(clocks);
 }
 
+void world_state::make_room_for_traced_kernels() {
+  if (!trace_ || kind() != heap_kind::host) return;
+  const trace_area* const kernels = trace_->make_area();
+  device_->copy(heap_->slot(control_plane_->my_pe()) + internal_area::traced, &kernels, sizeof kernels, nullptr);
+  device_->synchronize(nullptr);
+}
+
+void world_state::write_trace() noexcept {
+  if (!trace_ || !control_plane_ || forked()) return;
+  trace_->write(
+      control_plane_->peer(control_plane_->my_pe()), [this](int pe) { return domains().direct(pe); }, log_);
+}
+
 host_call::host_call(team_state& of, const char* name, std::optional<stream_handle> on) noexcept
     : host_call(of.world(), name) {
   trace::event_facts* const facts = profiled.traced.facts();

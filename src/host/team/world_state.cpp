@@ -35,8 +35,8 @@ world_state::world_state(std::unique_ptr<bootstrap> exchange, const config& sett
   control_plane_ = std::make_unique<class control_plane>(*bootstrap_, settings_, log_,
                                                          [this](const error& cause) { on_failure(cause); });
   operations_.emplace(control_plane_->n_pes());
-  if (!settings_.trace.empty()) trace_.emplace(settings_.trace, control_plane_->my_pe(), control_plane_->n_pes());
   try {
+    if (!settings_.trace.empty()) trace_.emplace(settings_.trace, control_plane_->my_pe(), control_plane_->n_pes());
     if (control_plane_->peer(control_plane_->my_pe()).local_rank == 0) remove_stale_files(settings_.socket_directory);
     choose_device();
     build_heap();
@@ -180,6 +180,7 @@ void world_state::build_heap() {
     throw error(code::address_space,
                 "the first allocation of a new heap is not at the start of the slot: please report this");
   device_->fill(area, 0, internal_area::bytes(n), nullptr);  // teams clear their own states
+  make_room_for_traced_kernels();
   device_->synchronize(nullptr);
   control_plane_->barrier();
 
@@ -322,7 +323,7 @@ void world_state::release() noexcept {
   if (proxied_)
     proxied_->stop(control_plane_ && !control_plane_->failed() ? settings_.heartbeat_timeout
                                                                : std::chrono::milliseconds(60));
-  if (trace_ && control_plane_ && !forked()) trace_->write(control_plane_->peer(control_plane_->my_pe()), log_);
+  write_trace();
   host_team_ = team();
   domain_team_ = team();
   world_team_ = team();

@@ -176,6 +176,8 @@ class world_state : public std::enable_shared_from_this<world_state> {
   void end_watch() noexcept;
   /// Collective where some PE records a time line.
   void compare_clocks_for_trace();
+  void make_room_for_traced_kernels();
+  void write_trace() noexcept;
   void on_failure(const error& cause) noexcept;
   /// The proxy can't go on, because of PE `pe`: of itself where that is this PE or -1.
   void on_proxy_failure(int pe, const std::string& what) noexcept;

@@ -5,6 +5,7 @@
 
 #include "pgas/detail/poll_fairness.hpp"
 #include "pgas/device/impl/sync/failure_report.hpp"
+#include "pgas/device/impl/trace/traced_operation.hpp"
 #include "pgas/signal_types.hpp"
 
 namespace pgas::detail {
@@ -118,7 +119,7 @@ template <class T>
 /// Waits until `*ivar op value`; the calling thread alone. Leaves the value in `seen`; acquires. False if it gave up;
 /// the record is written then.
 template <class T>
-[[nodiscard]] PGAS_FN bool wait_word(const context& ctx, const T* ivar, cmp op, T value, T& seen) {
+[[nodiscard]] PGAS_FN bool poll_word(const context& ctx, const T* ivar, cmp op, T value, T& seen) {
   const failure why = poll_until(
       ctx.control_,
       [&] {
@@ -129,6 +130,15 @@ template <class T>
   if (why != failure::none) PGAS_UNLIKELY
     return false;
   fence_acquire();
+  return true;
+}
+
+/// The same, recorded.
+template <class T>
+[[nodiscard]] PGAS_FN bool wait_word(const context& ctx, const T* ivar, cmp op, T value, T& seen) {
+  traced_operation traced(ctx, this_thread{}, operation::wait);
+  if (!poll_word(ctx, ivar, op, value, seen)) return false;
+  traced.saw(ctx, ivar, op, as_recorded(value), as_recorded(seen));
   return true;
 }
 
