@@ -49,6 +49,7 @@ struct PGAS_API config {
   std::string log_file;             ///< PGAS_LOG_FILE: empty: standard error; %h host, %p process
   std::string metrics;              ///< PGAS_METRICS: [ADDRESS]:PORT of the first PE of a host; empty: none
   std::string trace;                ///< PGAS_TRACE: file of the time line; empty: none; %r PE, %h host, %p process
+  int trace_sample = 1;             ///< PGAS_TRACE_SAMPLE: kernels record one millisecond of so many
 
   /// The defaults with the environment applied. Reads the environment at each call.
   /// *Errors* code::config_value naming variable, value and what is allowed. An unknown `PGAS_*` is logged with the

@@ -21,7 +21,7 @@ file(RENAME ${PGAS_STAGE}/${name}.copy ${package}/lib/${name})
 file(WRITE ${package}/lib/libpgas.so "INPUT(${name})\n")
 
 file(GLOB programs ${PGAS_STAGE}/bin/*)
-foreach(program pgasrun pgas-info pgas-perf pgas-doctor pgas-why)
+foreach(program pgasrun pgas-info pgas-perf pgas-doctor pgas-why pgas-trace)
   file(COPY ${PGAS_STAGE}/bin/${program} DESTINATION ${package}/bin)
 endforeach()
 

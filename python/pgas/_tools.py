@@ -42,6 +42,11 @@ def pgas_why() -> NoReturn:
     _run("pgas-why")
 
 
+def pgas_trace() -> NoReturn:
+    """Joins and reads the time line of a job."""
+    _run("pgas-trace")
+
+
 def pgas_config() -> None:
     """Prints flags for compilers."""
     parser = argparse.ArgumentParser(prog="pgas-config", description="Flags for programs that use the installed pgas.")

@@ -60,6 +60,13 @@ using stream_handle = void*;
 /// When kernels see the writes of a network device.
 enum class remote_writes { visible, after_flush, never };
 
+/// A reading of the clock of kernels, and the host's steady clock before and after it. Nanoseconds.
+struct clock_reading {
+  std::int64_t before = 0;
+  std::int64_t kernels = 0;
+  std::int64_t after = 0;
+};
+
 /// Memory that the host and running kernels both see, at these two addresses.
 struct mapped_memory {
   void* host = nullptr;
@@ -176,6 +183,10 @@ class device {
   /// first.
   /// @param bytes of the largest stack of a thread, of kernels that are loaded
   virtual void make_room_for_stacks(std::size_t) {}
+
+  /// Some readings of clock_ns(); none where that is the host's steady clock. Blocking, on the internal queue. *Errors*
+  /// device_failed, also where the device carries out nothing for ten seconds.
+  [[nodiscard]] virtual std::vector<clock_reading> read_clock() { return {}; }
 
   /// Makes the device current on the calling thread, for code that launches kernels itself; calls nest.
   virtual void push_context() = 0;

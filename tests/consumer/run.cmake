@@ -45,7 +45,7 @@ list(SORT everything)
 if(NOT parts STREQUAL everything)
   message(FATAL_ERROR "runtime, development and tools together are\n${parts}\nall that is installed is\n${everything}")
 endif()
-foreach(expected "runtime=${LIBDIR}/libpgas.so.${SOVERSION}" "development=${LIBDIR}/libpgas.so" "tools=bin/pgas-perf" "tools=bin/pgas-doctor" "tools=bin/pgas-why" "tools=share/man/man1/pgas-perf-map.1"
+foreach(expected "runtime=${LIBDIR}/libpgas.so.${SOVERSION}" "development=${LIBDIR}/libpgas.so" "tools=bin/pgas-perf" "tools=bin/pgas-doctor" "tools=bin/pgas-why" "tools=bin/pgas-trace" "tools=share/man/man1/pgas-perf-map.1"
     "tools=share/bash-completion/completions/pgasrun" "development=include/pgas/pgas.hpp" "tools=bin/pgasrun")
   string(REPLACE "=" ";" expected ${expected})
   list(POP_FRONT expected component file)

@@ -81,7 +81,7 @@ def test_headers_library_and_cmake_package_are_found():
 def test_the_programs_run():
     assert "pgasrun" in run([SCRIPTS / "pgasrun", "--help"]).check().out
     assert pgas.__version__ in run([SCRIPTS / "pgas-info"]).check().out
-    for program in ("pgas-doctor", "pgas-why"):
+    for program in ("pgas-doctor", "pgas-why", "pgas-trace"):
         assert run([SCRIPTS / program, "--version"]).check().out.strip() == f"{program} (pgas) {pgas.__version__}"
     job = run([SCRIPTS / "pgasrun", "-n", "2", SCRIPTS / "pgas-perf", "--help"]).check()
     assert job.out

@@ -194,6 +194,12 @@ class TimeLine(unittest.TestCase):
                         self.assertEqual(event.facts["route"], way if event.facts["peer"] != event.pe else "direct")
                 self.assertEqual(sum(event.facts.get("bytes", 0) for event in kernels if event.category == "put"), ROUNDS * PES * (128 + 8))
 
+    def test_kernels_record_one_period_of_so_many(self):
+        run(self.folder, str(ROUNDS), program=KERNELS, PGAS_TRACE_SAMPLE="1000000")  # a millisecond in a quarter of an hour
+        trace = merged(self.folder)
+        self.assertEqual([event for event in trace.events if event.facts["by"] == "kernel"], [])
+        self.assertNotEqual(trace.events, [])
+
     def test_every_row_of_a_halo_exchange_has_one_arrow_to_the_wait_for_it(self):
         iterations = 20
         run(self.folder, "-nx", "256", "-ny", "256", "-niter", str(iterations), "-csv", program=HALO)

@@ -4,8 +4,10 @@
 #include <nvtx3/nvToolsExt.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <memory>
+#include <new>
 #include <thread>
 
 #include "device/cuda/kernels/kernels.hpp"
@@ -325,6 +327,35 @@ void cuda_device::snapshot(void* to, const void* from, std::size_t count, std::s
   // themselves.
   copy(to, from, count * word_bytes, nullptr);
   synchronize(nullptr);
+}
+
+std::vector<clock_reading> cuda_device::read_clock() {
+  constexpr std::uint32_t rounds = 32;
+  const auto now = [] { return std::chrono::steady_clock::now().time_since_epoch(); };
+  const auto in_ns = [](auto time) { return std::chrono::duration_cast<std::chrono::nanoseconds>(time).count(); };
+  const std::lock_guard lock(result_mutex_);
+  auto& shared = *new (result_.host) clock_rounds;
+  std::atomic_ref asked(shared.asked);
+  const std::atomic_ref answered(shared.answered);
+  {
+    const enqueuing on(*this, nullptr);
+    check(launch_clock_reader(static_cast<clock_rounds*>(result_.device), rounds, on.stream()),
+          "launching a reader of the clock", code::launch_failed);
+  }
+  std::vector<clock_reading> all;
+  const auto limit = now() + std::chrono::seconds(10);
+  for (std::uint32_t round = 1; round <= rounds; ++round) {
+    const auto before = now();
+    asked.store(round, std::memory_order_release);
+    while (answered.load(std::memory_order_acquire) < round)
+      if (now() > limit) {
+        asked.store(rounds, std::memory_order_release);  // whenever the kernel begins, it ends
+        throw error(code::device_failed, "the GPU has not run a kernel for ten seconds: others keep it busy");
+      }
+    all.push_back({in_ns(before), static_cast<std::int64_t>(shared.time), in_ns(now())});
+  }
+  synchronize(nullptr);
+  return all;
 }
 
 bool cuda_device::reaches(const void* memory) {

@@ -65,6 +65,7 @@ class cuda_device final : public device {
                   stream_handle stream) override;
 
   void make_room_for_stacks(std::size_t bytes) override;
+  [[nodiscard]] std::vector<clock_reading> read_clock() override;
   void push_context() override;
   void pop_context() noexcept override;
   void range_push(const char* name) noexcept override;
@@ -116,8 +117,8 @@ class cuda_device final : public device {
   /// does so where all is done.
   std::atomic<std::uint64_t> enqueued_{0};
   std::atomic<std::uint64_t> done_{0};
-  mapped_memory result_;                       ///< where fetching atomics leave their value
-  std::mutex result_mutex_;                    ///< one fetching atomic at a time
+  mapped_memory result_;                       ///< where fetching atomics and clock readings leave their value
+  std::mutex result_mutex_;                    ///< one of them at a time
   std::atomic<std::int64_t> failed_at_ms_{0};  ///< on the steady clock, 0: the world stands
   /// A kernel was given up. What it may still use is left to the end of the process: giving it back would wait for it.
   std::atomic<bool> lost_kernel_{false};

@@ -47,6 +47,18 @@ clock_difference difference(const barrier_times& mine, const barrier_times& of_f
   return found;
 }
 
+clock_difference difference(std::span<const clock_reading> readings) {
+  clock_difference found{std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max(),
+                         readings.back().kernels};
+  for (const clock_reading& one : readings) {
+    found.low = std::max(found.low, one.before - one.kernels);
+    found.high = std::min(found.high, one.after - one.kernels);
+  }
+  // A clock that advances in steps contradicts itself by a step at most.
+  if (found.low > found.high) std::swap(found.low, found.high);
+  return found;
+}
+
 clock_comparison compare_clocks(const control_group& everyone) {
   exchanged mine;
   for (std::size_t i = 0; i < barrier_times::rounds; ++i) {
@@ -70,7 +82,7 @@ clock_mapping::clock_mapping(const clock_difference& begin, std::int64_t last) n
   end_.high += drift;
 }
 
-std::int64_t clock_mapping::on_first(std::int64_t time) const noexcept {
+std::int64_t clock_mapping::mapped(std::int64_t time) const noexcept {
   const std::int64_t from = begin_.middle();
   const std::int64_t drift = end_.middle() - from;
   if (drift == 0 || end_.at <= begin_.at) return time + from;

@@ -56,22 +56,47 @@ trace::event event_of(const traced_event& from, const std::function<bool(int pe)
 
 }  // namespace
 
-kernel_tracks tracks_of(const trace_area& area, const std::function<bool(int pe)>& direct) {
+kernel_recording::kernel_recording(device& on, std::uint32_t every) : device_(on), memory_(on, sizeof(trace_area)) {
+  on.copy(&area()->every, &every, sizeof every, nullptr);
+  on.synchronize(nullptr);
+}
+
+void kernel_recording::compare_clock() {
+  const std::vector<clock_reading> readings = device_.read_clock();
+  if (!readings.empty()) (begin_ ? end_ : begin_) = difference(readings);
+}
+
+clock_mapping kernel_recording::clock() const noexcept {
+  if (!begin_) return {};
+  return end_ ? clock_mapping(*begin_, *end_) : clock_mapping(*begin_, begin_->at);
+}
+
+kernel_tracks kernel_recording::take(const std::function<bool(int pe)>& direct) {
+  const clock_mapping to_host = clock();
+  std::vector<trace_area::head> heads(trace_area::rings);
+  device_.copy(heads.data(), area()->heads, sizeof(trace_area::heads), nullptr);
+  device_.synchronize(nullptr);
   std::map<std::pair<std::uint32_t, std::uint32_t>, trace::track> by_thread;
   kernel_tracks made;
+  std::vector<traced_event> events(trace_area::ring_events);
   for (std::uint32_t ring = 0; ring < trace_area::rings; ++ring) {
-    const std::uint64_t end = area.heads[ring].next;
-    const std::uint64_t first = end - std::min<std::uint64_t>(end, trace_area::ring_events);
-    made.lost += first;
-    for (std::uint64_t number = first; number < end; ++number) {
-      const traced_event& one = area.events[ring][number % trace_area::ring_events];
+    const std::uint64_t end = heads[ring].next;
+    if (end == 0) continue;
+    const std::uint64_t kept = std::min<std::uint64_t>(end, trace_area::ring_events);
+    device_.copy(events.data(), area()->events[ring], kept * sizeof(traced_event), nullptr);
+    device_.synchronize(nullptr);
+    made.lost += end - kept;
+    for (std::uint64_t number = end - kept; number < end; ++number) {
+      const traced_event& one = events[number % trace_area::ring_events];
       if (one.number != number + 1) {
         ++made.lost;  // of a thread that did not come to its end, or was overtaken by a whole lap
         continue;
       }
       trace::track& track = by_thread[{one.block, one.thread}];
       if (track.name.empty()) track.name = fmt::format("kernels, block {} thread {}", one.block, one.thread);
-      track.events.push_back(event_of(one, direct));
+      trace::event& event = track.events.emplace_back(event_of(one, direct));
+      event.facts.begin = to_host.mapped(event.facts.begin);
+      event.facts.end = to_host.mapped(event.facts.end);
     }
   }
   for (auto& [place, track] : by_thread) made.tracks.push_back(std::move(track));

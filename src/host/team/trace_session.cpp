@@ -9,10 +9,10 @@
 #include <cerrno>
 #include <cstring>
 #include <map>
+#include <utility>
 
 #include "common/trace/document.hpp"
 #include "host/log/file_name.hpp"
-#include "host/team/trace_kernels.hpp"
 #include "pgas/error.hpp"
 
 namespace pgas::detail {
@@ -45,8 +45,8 @@ trace::track track_of(const trace::recorder::thread_events& from, const clock_ma
   made.events.reserve(from.events.size());
   for (const trace::recorded_event& one : from.events) {
     trace::event event{one.facts, one.name, {}, {}};
-    event.facts.begin = clock.on_first(one.facts.begin);
-    event.facts.end = clock.on_first(one.facts.end);
+    event.facts.begin = clock.mapped(one.facts.begin);
+    event.facts.end = clock.mapped(one.facts.end);
     if (one.facts.by == trace::caller::stream) {
       // The host knows when work was enqueued, not when it was done.
       trace::event enqueued;
@@ -76,18 +76,19 @@ trace_session::trace_session(const std::string& pattern, int pe, int n_pes)
                 pe);
 }
 
-void trace_session::compared(const clock_comparison& clocks) noexcept { (begin_ ? end_ : begin_) = clocks; }
-
-trace_area* trace_session::make_area() {
-  area_ = std::make_unique_for_overwrite<trace_area>();  // 23 MiB, of which only what is used becomes memory
-  for (trace_area::head& one : area_->heads) one.next = 0;
-  return area_.get();
+void trace_session::compared(const clock_comparison& clocks) {
+  (begin_ ? end_ : begin_) = clocks;
+  if (kernels_) kernels_->compare_clock();
 }
+
+trace_area* trace_session::make_area(device& on, std::uint32_t every) { return kernels_.emplace(on, every).area(); }
 
 void trace_session::write(const peer_info& me, const std::function<bool(int pe)>& direct, log::logger& log) noexcept {
   events_.close();
   if (!file_) return;
   const unique_fd file(std::move(file_));
+  // Its memory does not outlive this call, after which its device may go.
+  std::optional<kernel_recording> of_kernels = std::exchange(kernels_, std::nullopt);
   if (!begin_) {
     ::unlink(path_.c_str());
     return;
@@ -102,8 +103,8 @@ void trace_session::write(const peer_info& me, const std::function<bool(int pe)>
     made.host = me.host;
     made.pid = me.pid;
     made.job = fmt::format("{:016x}", begin_->job);
-    made.begin = clock.on_first(begin_->to_first.at);
-    made.end = clock.on_first(last);
+    made.begin = clock.mapped(begin_->to_first.at);
+    made.end = clock.mapped(last);
     made.clock_error = clock.error();
     made.lost = events_.lost();
     std::map<std::uint64_t, trace::track> streams;
@@ -111,13 +112,14 @@ void trace_session::write(const peer_info& me, const std::function<bool(int pe)>
       made.lost += one.lost;
       made.tracks.push_back(track_of(one, clock, streams));
     }
-    if (area_) {
-      kernel_tracks kernels = tracks_of(*area_, direct);
+    if (of_kernels) {
+      kernel_tracks kernels = of_kernels->take(direct);
+      made.clock_error += of_kernels->clock_error();
       made.lost += kernels.lost;
       for (trace::track& one : kernels.tracks) {
         for (trace::event& each : one.events) {
-          each.facts.begin = clock.on_first(each.facts.begin);
-          each.facts.end = clock.on_first(each.facts.end);
+          each.facts.begin = clock.mapped(each.facts.begin);
+          each.facts.end = clock.mapped(each.facts.end);
         }
         made.tracks.push_back(std::move(one));
       }

@@ -13,7 +13,7 @@
 #include "host/control/control_group.hpp"
 #include "host/log/logger.hpp"
 #include "host/team/clock_comparison.hpp"
-#include "pgas/detail/trace_area.hpp"
+#include "host/team/trace_kernels.hpp"
 
 namespace pgas::detail {
 
@@ -26,11 +26,12 @@ class trace_session {
   /// Takes events from here on, until write().
   [[nodiscard]] trace::recorder& events() noexcept { return events_; }
 
-  /// Room for what kernels record that are compiled with PGAS_TRACE; on the host heap.
-  [[nodiscard]] detail::trace_area* make_area();
+  /// Room for what kernels record that are compiled with PGAS_TRACE, as they address it.
+  /// @param every as config::trace_sample *Errors* device_failed
+  [[nodiscard]] detail::trace_area* make_area(device& on, std::uint32_t every);
 
-  /// The comparison of clocks when recording begins, or when it ends.
-  void compared(const clock_comparison& clocks) noexcept;
+  /// The comparison of clocks when recording begins, or when it ends. *Errors* device_failed
+  void compared(const clock_comparison& clocks);
 
   /// Ends recording, and writes the file. Once; where recording has not begun there is no file.
   /// @param direct whether a PE is reached by load and store
@@ -42,7 +43,7 @@ class trace_session {
   std::string path_;
   unique_fd file_;
   trace::recorder events_;
-  std::unique_ptr<trace_area> area_;
+  std::optional<kernel_recording> kernels_;
   std::optional<clock_comparison> begin_;
   std::optional<clock_comparison> end_;
 };

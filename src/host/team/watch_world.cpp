@@ -28,8 +28,8 @@ void world_state::compare_clocks_for_trace() {
 }
 
 void world_state::make_room_for_traced_kernels() {
-  if (!trace_ || kind() != heap_kind::host) return;
-  const trace_area* const kernels = trace_->make_area();
+  if (!trace_) return;
+  const trace_area* const kernels = trace_->make_area(*device_, static_cast<std::uint32_t>(settings_.trace_sample));
   device_->copy(heap_->slot(control_plane_->my_pe()) + internal_area::traced, &kernels, sizeof kernels, nullptr);
   device_->synchronize(nullptr);
 }

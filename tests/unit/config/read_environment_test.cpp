@@ -61,7 +61,8 @@ TEST(read, every_option_reaches_its_field) {
                          {"PGAS_LOG", "debug"},
                          {"PGAS_LOG_FILE", "x.log"},
                          {"PGAS_METRICS", ":9400"},
-                         {"PGAS_TRACE", "trace.%r"}})
+                         {"PGAS_TRACE", "trace.%r"},
+                         {"PGAS_TRACE_SAMPLE", "16"}})
                        .settings;
   EXPECT_EQ(c.bootstrap, "tcp");
   EXPECT_EQ(c.unique_id, "id");
@@ -86,6 +87,7 @@ TEST(read, every_option_reaches_its_field) {
   EXPECT_EQ(c.log_file, "x.log");
   EXPECT_EQ(c.metrics, ":9400");
   EXPECT_EQ(c.trace, "trace.%r");
+  EXPECT_EQ(c.trace_sample, 16);
 }
 
 TEST(read, every_word_of_an_enumeration_has_its_value) {

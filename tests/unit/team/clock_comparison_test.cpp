@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <random>
 #include <utility>
+#include <vector>
 
 namespace {
 
@@ -60,17 +61,33 @@ TEST(clock_comparison, the_first_pe_differs_from_itself_by_nothing) {
   EXPECT_GE(found.high, 0);
 }
 
+TEST(clock_comparison, readings_of_the_clock_of_kernels_bound_it) {
+  // The device's clock is 1000 behind; each reading was taken somewhere between the host's two.
+  const std::vector<clock_reading> readings = {{5'000, 4'040, 5'100}, {6'000, 5'010, 6'300}, {7'000, 6'100, 7'120}};
+  const clock_difference found = difference(readings);
+  EXPECT_EQ(found.low, 990);
+  EXPECT_EQ(found.high, 1'020);
+  EXPECT_EQ(found.at, 6'100);
+}
+
+TEST(clock_comparison, a_clock_in_steps_has_an_error_too) {
+  const std::vector<clock_reading> readings = {{5'000, 4'000, 5'010}, {6'900, 5'000, 6'910}};  // a step of 1000
+  const clock_difference found = difference(readings);
+  EXPECT_LE(found.low, found.high);
+  EXPECT_GT(found.error(), 0);
+}
+
 TEST(clock_mapping, is_even_between_two_comparisons) {
   const clock_mapping map({90, 110, 1'000}, {190, 210, 2'000});
-  EXPECT_EQ(map.on_first(1'000), 1'100);
-  EXPECT_EQ(map.on_first(1'500), 1'650);
-  EXPECT_EQ(map.on_first(2'000), 2'200);
+  EXPECT_EQ(map.mapped(1'000), 1'100);
+  EXPECT_EQ(map.mapped(1'500), 1'650);
+  EXPECT_EQ(map.mapped(2'000), 2'200);
   EXPECT_EQ(map.error(), 10);
 }
 
 TEST(clock_mapping, the_error_grows_where_there_was_no_second_comparison) {
   const clock_mapping map({-10, 10, 0}, 1'000'000);
-  EXPECT_EQ(map.on_first(1'000'000), 1'000'000);
+  EXPECT_EQ(map.mapped(1'000'000), 1'000'000);
   EXPECT_EQ(map.error(), 510);
   const clock_mapping same({0, 0, 0}, 1'000'000);
   EXPECT_EQ(same.error(), 0) << "one clock does not drift from itself";

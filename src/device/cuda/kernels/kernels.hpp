@@ -29,6 +29,14 @@ inline constexpr unsigned used_stack_bytes = 1024;
 [[nodiscard]] cudaError_t launch_updates(batched_atomic* list, unsigned count, cudaStream_t stream);
 /// Its needs of a multiprocessor of the current GPU.
 [[nodiscard]] cudaError_t describe_updates(cudaFuncAttributes& about);
+/// Where the reader of the clock and the host meet, in mapped memory.
+struct clock_rounds {
+  std::uint32_t asked = 0;
+  std::uint32_t answered = 0;
+  std::uint64_t time = 0;
+};
+/// Reads the clock each time that the host raises `asked`, until it has done so for `rounds`.
+[[nodiscard]] cudaError_t launch_clock_reader(clock_rounds* shared, std::uint32_t rounds, cudaStream_t stream);
 
 /// Enqueues a request. A failure ends the kernel early and is left in the context's failure record.
 /// *Errors* cudaErrorInvalidValue for an operation that does not take the type.

@@ -63,7 +63,23 @@ struct stack_kernel {
   }
 };
 
+struct clock_kernel {
+  static constexpr unsigned max_threads = 32;
+  __device__ void operator()(clock_rounds* shared, std::uint32_t rounds) const {
+    for (std::uint32_t round = 1; round <= rounds; ++round) {
+      while (load_relaxed(&shared->asked) < round) {
+      }
+      store_relaxed(&shared->time, clock_ns());
+      store_release(&shared->answered, round);
+    }
+  }
+};
+
 }  // namespace
+
+cudaError_t launch_clock_reader(clock_rounds* shared, std::uint32_t rounds, cudaStream_t stream) {
+  return kernel_launcher<clock_kernel>::launch(1, 1, stream, shared, rounds);
+}
 
 cudaError_t launch_updates(batched_atomic* list, unsigned count, cudaStream_t stream) {
   return kernel_launcher<update_kernel>::launch(1, warp, stream, list, count);

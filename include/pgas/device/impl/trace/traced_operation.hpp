@@ -20,11 +20,16 @@ class traced_operation {
   PGAS_FN traced_operation(const context& ctx, const G& g, operation what)
       : area_(g.thread_rank() == 0 ? area_of(ctx) : nullptr) {
     if (area_ == nullptr) return;
+    found_.begin = clock_ns();
+    if (area_->every > 1 &&
+        static_cast<std::uint32_t>(found_.begin >> trace_area::log2_period_ns) % area_->every != 0) {
+      area_ = nullptr;
+      return;
+    }
     found_.what = what;
     found_.offset = trace_area::no_word;
     found_.pe = -1;
     found_.compare = -1;
-    found_.begin = clock_ns();
   }
   PGAS_FN ~traced_operation() {
     if (area_ != nullptr) add();
