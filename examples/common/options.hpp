@@ -78,7 +78,10 @@ class command_line {
   template <class Choice>
   void add(const char* word, Choice& into, std::vector<std::string> words, const char* meaning) {
     std::string all;
-    for (const auto& each : words) all += (all.empty() ? "" : "|") + each;
+    for (const auto& each : words) {
+      if (!all.empty()) all += '|';
+      all += each;
+    }
     const std::string usual = words[static_cast<std::size_t>(into)];
     options_.push_back({word, all, meaning, usual, [&into, words, all](const std::string& text) {
                           for (std::size_t i = 0; i < words.size(); ++i)
@@ -175,7 +178,10 @@ class command_line {
   template <std::size_t N>
   static std::string joined(const std::array<int, N>& numbers) {
     std::string text;
-    for (const int each : numbers) text += (text.empty() ? "" : ",") + std::to_string(each);
+    for (const int each : numbers) {
+      if (!text.empty()) text += ',';
+      text += std::to_string(each);
+    }
     return text;
   }
 

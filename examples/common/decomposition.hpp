@@ -1,0 +1,225 @@
+/// @file
+/// How a 3-D grid is divided among PEs, what each of them sends to whom, and in which pieces it computes. Plain
+/// arithmetic, without any communication, so that the same programs by MPI divide the same grid in the same
+/// way.
+///
+/// A PE has n[0] x n[1] x n[2] points, x fastest, with one layer of halo around them: points have the indices 1 to n on
+/// each axis, the halo 0 and n + 1. Strides are the same on all PEs, so that a point's place in a neighbour's halo is
+/// its own place plus a constant.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "pgas/detail/compiler.hpp"
+
+namespace examples {
+
+using triple = std::array<int, 3>;
+
+/// The points with lo <= index < hi on each axis.
+struct box {
+  int lo[3];
+  int hi[3];
+};
+
+/// A part of the PE's points that is computed in one go. The bits of `directions` are those in which a neighbour needs
+/// some of its points; the same neighbours' points are what it reads of the halo.
+struct item {
+  box at;
+  std::uint32_t directions;
+};
+
+/// Direction (x, y, z), each -1, 0 or 1, is number x + 1 + 3 * (y + 1) + 9 * (z + 1); 13 is nowhere.
+inline constexpr int n_directions = 27;
+[[nodiscard]] PGAS_HD constexpr int along(int direction, int axis) {
+  return (axis == 0 ? direction : axis == 1 ? direction / 3 : direction / 9) % 3 - 1;
+}
+/// Where the PE in direction d sees this one.
+[[nodiscard]] PGAS_HD constexpr int opposite(int direction) { return n_directions - 1 - direction; }
+
+/// What there is in one direction.
+struct neighbour {
+  int pe;                ///< -1: nobody
+  int items;             ///< how many items have points for it
+  std::int64_t shift;    ///< from the place of a point here to its place in the neighbour's halo
+  std::int64_t message;  ///< where the message in this direction begins in a buffer that has room for all, in points
+  box points;            ///< what it needs
+  box halo;              ///< what it sends here
+};
+
+struct part {
+  int first;
+  int count;
+};
+/// Part `which` of `total` points in `parts` parts, of which the first ones have one point more.
+[[nodiscard]] constexpr part split(int total, int parts, int which) {
+  const int larger = total % parts;
+  return {which * (total / parts) + (which < larger ? which : larger), total / parts + (which < larger ? 1 : 0)};
+}
+
+[[nodiscard]] PGAS_HD constexpr std::size_t volume(const box& of) {
+  std::size_t points = 1;
+  for (int a = 0; a < 3; ++a)
+    points *= of.hi[a] > of.lo[a] ? static_cast<std::size_t>(of.hi[a] - of.lo[a]) : std::size_t{0};
+  return points;
+}
+[[nodiscard]] PGAS_HD constexpr box intersection(const box& a, const box& b) {
+  box both{};
+  for (int i = 0; i < 3; ++i) {
+    both.lo[i] = a.lo[i] > b.lo[i] ? a.lo[i] : b.lo[i];
+    both.hi[i] = a.hi[i] < b.hi[i] ? a.hi[i] : b.hi[i];
+  }
+  return both;
+}
+
+[[nodiscard]] inline std::string text_of(const triple& of) {
+  return std::to_string(of[0]) + " x " + std::to_string(of[1]) + " x " + std::to_string(of[2]);
+}
+
+/// The PEs per axis with the smallest surface between them; {0, 0, 0} if n PEs can't divide the grid.
+[[nodiscard]] inline triple smallest_surface(const triple& size, int n, bool periodic) {
+  triple best{};
+  double least = 0;
+  for (int z = 1; z <= n; ++z)
+    for (int y = 1; n % z == 0 && y <= n / z; ++y) {
+      const triple pes{n / z / y, y, z};
+      if (n / z % y != 0 || pes[0] > size[0] || pes[1] > size[1] || pes[2] > size[2]) continue;
+      double surface = 0;
+      for (int a = 0; a < 3; ++a) {
+        const int cuts =
+            pes[static_cast<std::size_t>(a)] > 1 ? pes[static_cast<std::size_t>(a)] - (periodic ? 0 : 1) : 0;
+        surface += static_cast<double>(cuts) * size[static_cast<std::size_t>((a + 1) % 3)] *
+                   size[static_cast<std::size_t>((a + 2) % 3)];
+      }
+      // Of equal surfaces the one that cuts the slowest axis: its faces are contiguous.
+      if (best[0] == 0 || surface <= least) {
+        best = pes;
+        least = surface;
+      }
+    }
+  return best;
+}
+
+/// A grid divided among PEs, as one of them sees it.
+struct decomposition {
+  triple size{};  ///< of the whole grid
+  triple pes{};   ///< per axis; PE 0 is at the origin, x fastest
+  bool periodic = false;
+  bool corners = false;  ///< whether points need those diagonally beside them
+  triple at{};           ///< this PE's place
+  triple first{};        ///< its first point in the whole grid
+  triple n{};            ///< its points
+  triple most{};         ///< the largest n of any PE
+  std::int64_t pitch = 0, plane = 0;
+  std::array<neighbour, n_directions> to{};
+
+  /// Elements of one grid, and of the messages of one field in all directions.
+  std::size_t grid_points = 0, message_points = 0;
+
+  [[nodiscard]] std::size_t index(int x, int y, int z) const {
+    return static_cast<std::size_t>(lead + x + pitch * y + plane * z);
+  }
+  static constexpr int line = 32;        // floats of a GPU's cache line
+  static constexpr int lead = line - 1;  // elements before the first, so that x = 1 begins a line in every row
+};
+
+/// Why this division is impossible; empty if it is not.
+[[nodiscard]] inline std::string impossible(const triple& size, const triple& pes, int n) {
+  if (pes[0] == 0)
+    return "a grid of " + text_of(size) + " points can't be divided among " + std::to_string(n) +
+           " PEs: every PE needs a box of its own; take another number of PEs, or more points";
+  if (static_cast<long long>(pes[0]) * pes[1] * pes[2] != n)
+    return "--pes " + text_of(pes) + " is a division for " +
+           std::to_string(static_cast<long long>(pes[0]) * pes[1] * pes[2]) + " PEs, and there are " +
+           std::to_string(n);
+  for (std::size_t a = 0; a < 3; ++a)
+    if (pes[a] > size[a])
+      return std::string("axis ") + "xyz"[a] + " has " + std::to_string(size[a]) + " points, too few for " +
+             std::to_string(pes[a]) + " PEs";
+  return {};
+}
+
+/// What PE `pe` has to do. The division must be possible.
+[[nodiscard]] inline decomposition divide(const triple& size, const triple& pes, bool periodic, bool corners, int pe) {
+  decomposition d{size, pes, periodic, corners};
+  d.at = {pe % pes[0], pe / pes[0] % pes[1], pe / pes[0] / pes[1]};
+  for (std::size_t a = 0; a < 3; ++a) {
+    const part mine = split(size[a], pes[a], d.at[a]);
+    d.first[a] = mine.first;
+    d.n[a] = mine.count;
+    d.most[a] = split(size[a], pes[a], 0).count;
+  }
+  d.pitch = (d.most[0] + 2 + d.line - 1) / d.line * d.line;
+  d.plane = d.pitch * (d.most[1] + 2);
+  d.grid_points = static_cast<std::size_t>(d.plane * (d.most[2] + 2) + d.line);
+  std::int64_t messages = 0;
+  for (int way = 0; way < n_directions; ++way) {
+    neighbour& there = d.to[static_cast<std::size_t>(way)];
+    there = {-1, 0, 0, messages, {}, {}};
+    triple place{}, theirs{};
+    std::int64_t points = 1;
+    int axes = 0;
+    bool exists = true;
+    for (int a = 0; a < 3; ++a) {
+      const auto i = static_cast<std::size_t>(a);
+      const int step = along(way, a);
+      place[i] = (d.at[i] + step + pes[i]) % pes[i];
+      theirs[i] = split(size[i], pes[i], place[i]).count;
+      exists = exists && (periodic || (d.at[i] + step >= 0 && d.at[i] + step < pes[i]));
+      axes += step != 0;
+      points *= step == 0 ? d.most[i] : 1;
+      const int n = d.n[i];
+      there.points.lo[a] = step > 0 ? n : 1;
+      there.points.hi[a] = step < 0 ? 2 : n + 1;
+      there.halo.lo[a] = step < 0 ? 0 : step > 0 ? n + 1 : 1;
+      there.halo.hi[a] = step < 0 ? 1 : n + (step > 0 ? 2 : 1);
+      there.shift += (step < 0 ? theirs[i] : step > 0 ? -n : 0) * (a == 0 ? 1 : a == 1 ? d.pitch : d.plane);
+    }
+    if (axes == 0 || (axes > 1 && !corners)) continue;
+    messages += points;
+    if (exists) there.pe = place[0] + pes[0] * (place[1] + pes[1] * place[2]);
+  }
+  d.message_points = static_cast<std::size_t>(messages);
+  return d;
+}
+
+/// Divides a box into tiles of at most that size.
+inline void cut(const decomposition& d, const box& whole, const triple& tile, std::vector<item>& into) {
+  for (int z = whole.lo[2]; z < whole.hi[2]; z += tile[2])
+    for (int y = whole.lo[1]; y < whole.hi[1]; y += tile[1])
+      for (int x = whole.lo[0]; x < whole.hi[0]; x += tile[0]) {
+        item next{intersection(whole, {{x, y, z}, {x + tile[0], y + tile[1], z + tile[2]}}), 0};
+        for (int way = 0; way < n_directions; ++way) {
+          const neighbour& there = d.to[static_cast<std::size_t>(way)];
+          if (there.pe >= 0 && volume(intersection(next.at, there.points)) > 0) next.directions |= 1U << way;
+        }
+        into.push_back(next);
+      }
+}
+
+/// The PE's points as items: first the boundary in tiles of one size, which are what neighbours need, then the interior
+/// in tiles of another. No point is in two items. Fills in neighbour::items; returns how many boundary items there are.
+[[nodiscard]] inline std::size_t list_items(decomposition& d, const triple& boundary, const triple& interior,
+                                            std::vector<item>& items) {
+  box inner{{1, 1, 1}, {d.n[0] + 1, d.n[1] + 1, d.n[2] + 1}};
+  for (int a = 2; a >= 0; --a) {
+    const int step = a == 0 ? 1 : a == 1 ? 3 : 9;
+    box low = inner, high = inner;
+    low.hi[a] = inner.lo[a] += d.to[static_cast<std::size_t>(13 - step)].pe >= 0 ? 1 : 0;
+    if (d.to[static_cast<std::size_t>(13 + step)].pe >= 0 && inner.hi[a] > inner.lo[a]) --inner.hi[a];
+    high.lo[a] = inner.hi[a];
+    cut(d, low, boundary, items);
+    cut(d, high, boundary, items);
+  }
+  const std::size_t n_boundary = items.size();
+  for (int way = 0; way < n_directions; ++way)
+    for (const item& each : items) d.to[static_cast<std::size_t>(way)].items += (each.directions >> way & 1) != 0;
+  cut(d, inner, interior, items);
+  return n_boundary;
+}
+
+}  // namespace examples

@@ -1,0 +1,216 @@
+/// @file
+/// The halo exchange of the stencil programs, in device code: for each direction in which there is a neighbour one
+/// message with the points of all fields, and one signal word that counts generations of the grid.
+///
+/// Nothing is lost, and nothing is read too early or too late, without any barrier:
+/// * An item reads the halo of those directions in which it also has points to send, as halo and message lie face to
+///   face. Before it is computed, await() waits for these directions' signals of this generation.
+/// * The message of the next generation leaves when the last of the items with points for it is computed; so all that
+///   read the halo of that direction have read it. Its signal tells the neighbour so, too.
+/// * Halos, outboxes and inboxes are double: generation g is in number g % 2. A PE stores generation g + 2 into a
+///   neighbour's halo after it has received its generation g + 1, which that one sent after reading generation g.
+#pragma once
+
+#include <vector>
+
+#include "decomposition.hpp"
+#include "pgas/device.hpp"
+#include "pgas/pgas.hpp"
+#include "stencil.hpp"
+
+namespace examples {
+
+/// How points get into a neighbour's halo.
+enum class faces {
+  pack,   ///< copied one behind the other, put in one piece, and unpacked there
+  iput,   ///< by a put with strides from where they are
+  remote  ///< stored there by the kernel that computes them; by iput where the neighbour is proxied
+};
+
+/// The exchange as kernels see it. Words of signals and counts are indexed by direction.
+struct exchange {
+  faces how;
+  int fields;
+  std::int64_t pitch, plane;
+  std::int64_t field_points;  ///< from a field's grid to the next one's
+  const neighbour* to;
+  const item* items;
+  int n_boundary, n_items;   ///< boundary items come first
+  float* outbox;             ///< for `pack`
+  float* inbox;              ///< for `pack`, stored by neighbours
+  std::int64_t box_points;   ///< from a box to the other one
+  pgas::signal_t* arrived;   ///< the generation that a neighbour has completed here
+  pgas::signal_t* unpacked;  ///< the one that is in the halo, for `pack`
+  pgas::signal_t* computed;  ///< how many items with points for that direction, of all generations
+
+  /// What blocks go through before the items: directions to unpack.
+  [[nodiscard]] PGAS_HD int n_unpacks() const { return how == faces::pack ? n_directions : 0; }
+};
+
+/// Copies the message from one direction into the halo of `in`. *Callers* a block; blocks may wait for it.
+template <pgas::block_group Block>
+PGAS_FN void unpack(const pgas::context& ctx, const Block& block, const exchange& x, float* in, int direction,
+                    std::uint64_t generation) {
+  const neighbour& from = x.to[direction];
+  if (from.pe < 0 || generation == 0) return;
+  pgas::wait_until(ctx, block, x.arrived + direction, pgas::cmp::ge, generation);
+  const box halo = from.halo;
+  const int width = halo.hi[0] - halo.lo[0], rows = halo.hi[1] - halo.lo[1];
+  const auto points = static_cast<std::int64_t>(volume(halo));
+  for (int f = 0; f < x.fields; ++f) {
+    const float* const message =
+        x.inbox + static_cast<std::int64_t>(generation % 2) * x.box_points + from.message * x.fields + f * points;
+    float* const grid = in + f * x.field_points;
+    for_each_point(block, halo, [=](int i, int j, int k) {
+      grid[i + x.pitch * j + x.plane * k] =
+          message[(i - halo.lo[0]) + width * ((j - halo.lo[1]) + static_cast<std::int64_t>(rows) * (k - halo.lo[2]))];
+    });
+  }
+  pgas::put_signal(ctx, block, x.unpacked, x.unpacked, 0, x.unpacked + direction, generation, pgas::signal_op::set,
+                   ctx.my_pe());
+}
+
+/// Returns when the halo that the item reads is that of this generation.
+template <pgas::block_group Block>
+PGAS_FN void await(const pgas::context& ctx, const Block& block, const exchange& x, const item& of,
+                   std::uint64_t generation) {
+  const pgas::signal_t* const ready = x.how == faces::pack ? x.unpacked : x.arrived;
+  for (int direction = 0; generation > 0 && direction < n_directions; ++direction)
+    if ((of.directions >> direction & 1) != 0)
+      pgas::wait_until(ctx, block, ready + direction, pgas::cmp::ge, generation);
+}
+
+/// Whether this block has computed the last of the items of one direction; then it also sees what the others stored.
+template <pgas::block_group Block>
+PGAS_FN bool is_last(const pgas::context& ctx, const Block& block, const exchange& x, int direction,
+                     std::uint64_t generation) {
+  const auto items = static_cast<std::uint64_t>(x.to[direction].items);
+  if (items == 1) return true;
+  pgas::fence(ctx, block, ctx.my_pe());
+  const bool last = block.any(block.thread_rank() == 0 &&
+                              pgas::atomic_fetch_add(ctx, x.computed + direction, std::uint64_t{1}, ctx.my_pe()) + 1 ==
+                                  items * generation);
+  if (last) pgas::wait_until(ctx, block, x.computed + direction, pgas::cmp::ge, items * generation);
+  return last;
+}
+
+/// Puts one field's message from where its points are to where the neighbour has them.
+template <pgas::block_group Block>
+PGAS_FN void put_strided(const pgas::context& ctx, const Block& block, const exchange& x, float* grid,
+                         const neighbour& there) {
+  const box& all = there.points;
+  const auto width = static_cast<std::size_t>(all.hi[0] - all.lo[0]);
+  const int rows = all.hi[1] - all.lo[1], layers = all.hi[2] - all.lo[2];
+  const bool by_layer = rows == 1;  // then one call takes all layers
+  const std::int64_t stride = by_layer ? x.plane : x.pitch;
+  const auto count = static_cast<std::size_t>(by_layer ? layers : rows);
+  for (int k = 0; k < (by_layer ? 1 : layers); ++k) {
+    float* const from = grid + all.lo[0] + x.pitch * all.lo[1] + x.plane * (all.lo[2] + k);
+    float* const to = from + there.shift;  // the same here: an address that stands for the neighbour's
+    if (width == 1)
+      pgas::iput_nbi(ctx, block, to, from, stride, stride, count, there.pe);
+    else
+      pgas::ibput_nbi(ctx, block, to, from, stride, stride, width, count, there.pe);
+  }
+}
+
+/// Sends the points of an item that neighbours need, when the block has computed it. `out` will be generation
+/// `generation` of the grid, 1 or more.
+template <pgas::block_group Block>
+PGAS_FN void send(const pgas::context& ctx, const Block& block, const exchange& x, const item& of, float* out,
+                  std::uint64_t generation) {
+  block.sync();
+  for (int direction = 0; direction < n_directions; ++direction) {
+    if ((of.directions >> direction & 1) == 0) continue;
+    const neighbour& there = x.to[direction];
+    const box all = there.points, mine = intersection(of.at, all);
+    const int width = all.hi[0] - all.lo[0], rows = all.hi[1] - all.lo[1];
+    const auto points = static_cast<std::int64_t>(volume(all));
+    const std::int64_t box = static_cast<std::int64_t>(generation % 2) * x.box_points;
+    float* const message = x.outbox + box + there.message * x.fields;
+    const std::int64_t shift = there.shift;
+    float* const halo = x.how == faces::remote ? ctx.remote(out, there.pe) : nullptr;
+
+    for (int f = 0; f < x.fields && (x.how == faces::pack || halo != nullptr); ++f) {
+      const float* const grid = out + f * x.field_points;
+      float* const to = halo != nullptr ? halo + f * x.field_points : message + f * points;
+      if (halo != nullptr)
+        for_each_point(block, mine, [=](int i, int j, int k) {
+          const std::int64_t at = i + x.pitch * j + x.plane * k;
+          to[at + shift] = grid[at];
+        });
+      else
+        for_each_point(block, mine, [=](int i, int j, int k) {
+          to[(i - all.lo[0]) + width * ((j - all.lo[1]) + static_cast<std::int64_t>(rows) * (k - all.lo[2]))] =
+              grid[i + x.pitch * j + x.plane * k];
+        });
+    }
+    if (!is_last(ctx, block, x, direction, generation)) continue;
+
+    const int back = opposite(direction);  // where the neighbour sees this PE
+    if (x.how == faces::pack) {
+      pgas::put_signal(ctx, block, x.inbox + box + x.to[back].message * x.fields, message,
+                       static_cast<std::size_t>(points * x.fields), x.arrived + back, generation, pgas::signal_op::set,
+                       there.pe);
+      continue;
+    }
+    for (int f = 0; f < x.fields && halo == nullptr; ++f) put_strided(ctx, block, x, out + f * x.field_points, there);
+    pgas::put_signal(ctx, block, x.arrived, x.arrived, 0, x.arrived + back, generation, pgas::signal_op::set, there.pe);
+  }
+}
+
+/// The memory of an exchange, and of the work list of this PE. *Callers* construction and destruction are collective.
+class halo {
+ public:
+  halo(pgas::world& world, decomposition& d, int fields, faces how, const triple& boundary, const triple& interior)
+      : words_(
+            world.allocate<pgas::signal_t>(3 * n_directions, pgas::memory_hint::signal_remote, pgas::initialize::zero)),
+        to_(world.allocate<neighbour>(n_directions)),
+        items_(world.allocate<item>(most_items(d, boundary, interior))) {
+    std::vector<item> items;
+    view_.n_boundary = static_cast<int>(list_items(d, boundary, interior, items));
+    view_.n_items = static_cast<int>(items.size());
+    pgas::put(world, items_.data(), items.data(), items.size(), world.my_pe());
+    pgas::put(world, to_.data(), d.to.data(), d.to.size(), world.my_pe());
+    if (how == faces::pack) {
+      view_.box_points = static_cast<std::int64_t>(d.message_points) * fields;
+      boxes_ = world.allocate<float>(4 * static_cast<std::size_t>(view_.box_points));
+      view_.outbox = boxes_.data();
+      view_.inbox = boxes_.data() + 2 * view_.box_points;
+    }
+    view_.how = how;
+    view_.fields = fields;
+    view_.pitch = d.pitch;
+    view_.plane = d.plane;
+    view_.field_points = static_cast<std::int64_t>(d.grid_points);
+    view_.to = to_.data();
+    view_.items = items_.data();
+    view_.arrived = words_.data();
+    view_.unpacked = words_.data() + n_directions;
+    view_.computed = words_.data() + 2 * n_directions;
+  }
+
+  [[nodiscard]] const exchange& view() const { return view_; }
+
+ private:
+  /// Not less than any PE has: allocations are the same on all.
+  static std::size_t most_items(const decomposition& d, const triple& boundary, const triple& interior) {
+    const auto tiles = [&d](const triple& tile, int thin) {
+      std::size_t n = 1;
+      for (int a = 0; a < 3; ++a) {
+        const auto i = static_cast<std::size_t>(a);
+        n *= a == thin ? 1 : static_cast<std::size_t>((d.most[i] + tile[i] - 1) / tile[i]);
+      }
+      return n;
+    };
+    return 2 * (tiles(boundary, 0) + tiles(boundary, 1) + tiles(boundary, 2)) + tiles(interior, 3);
+  }
+
+  pgas::symmetric<pgas::signal_t> words_;
+  pgas::symmetric<neighbour> to_;
+  pgas::symmetric<item> items_;
+  pgas::symmetric<float> boxes_;
+  exchange view_{};
+};
+
+}  // namespace examples

@@ -1,0 +1,123 @@
+/// @file
+/// The heat equation's step on a box of points, u' = u + (neighbours' mean difference), for 7 and 27 points: what the
+/// programs by pgas and by MPI compute, and the serial program that both are compared with.
+///
+/// All weights are powers of two: products with them are exact, so that no compiler can round a point differently,
+/// whether it fuses multiplications and additions or not. The result equals the serial one bit for bit.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "decomposition.hpp"
+#include "pgas/device/group.hpp"
+
+namespace examples {
+
+/// (6 neighbours + 2 u) / 8.
+struct points_7 {
+  PGAS_HD static float at(const float* u, std::int64_t pitch, std::int64_t plane) {
+    return 0.125F * (((u[-1] + u[1]) + (u[-pitch] + u[pitch])) + ((u[-plane] + u[plane]) + 2.0F * u[0]));
+  }
+};
+
+/// The product of (1, 2, 1) / 4 on each axis.
+struct points_27 {
+  PGAS_HD static float row(const float* u) { return (u[-1] + u[1]) + 2.0F * u[0]; }
+  PGAS_HD static float layer(const float* u, std::int64_t pitch) {
+    return (row(u - pitch) + row(u + pitch)) + 2.0F * row(u);
+  }
+  PGAS_HD static float at(const float* u, std::int64_t pitch, std::int64_t plane) {
+    return 0.015625F * ((layer(u - plane, pitch) + layer(u + plane, pitch)) + 2.0F * layer(u, pitch));
+  }
+};
+
+/// Calls f(x, y, z) for all points of a box, divided among the threads of a group. On a GPU neighbouring threads have
+/// neighbouring x, or in a box that is thin in x neighbouring y, and each goes along z; on a CPU one thread goes along
+/// x, as the compiler's vectors do.
+template <pgas::group Group, class F>
+PGAS_FN void for_each_point(const Group& g, const box& b, const F& f) {
+  const int size = static_cast<int>(g.size());
+  const int width = b.hi[0] - b.lo[0];
+  if (size < 32) {
+    const int rows = b.hi[1] - b.lo[1];
+    const int all = rows * (b.hi[2] - b.lo[2]);
+    for (int row = static_cast<int>(g.thread_rank()); row < all; row += size)
+      for (int x = b.lo[0]; x < b.hi[0]; ++x) f(x, b.lo[1] + row % rows, b.lo[2] + row / rows);
+    return;
+  }
+  const int across = width >= 64 && size % 64 == 0 ? 64 : width >= 32 && size % 32 == 0 ? 32 : 1;
+  const int rank = static_cast<int>(g.thread_rank());
+  for (int x = b.lo[0] + rank % across; x < b.hi[0]; x += across)
+    for (int y = b.lo[1] + rank / across; y < b.hi[1]; y += size / across)
+      for (int z = b.lo[2]; z < b.hi[2]; ++z) f(x, y, z);
+}
+
+/// out = a step from `in`, for the points of a box.
+template <class Points, pgas::group Group>
+PGAS_FN void relax(const Group& g, const box& b, const float* __restrict__ in, float* __restrict__ out,
+                   std::int64_t pitch, std::int64_t plane) {
+  for_each_point(g, b, [=](int x, int y, int z) {
+    const std::int64_t i = x + pitch * y + plane * z;
+    out[i] = Points::at(in + i, pitch, plane);
+  });
+}
+
+/// The value at the start, and forever in a fixed halo, which has the indices -1 and `size`: noise, so that a point in
+/// a wrong place is found. Between 0 and 1, a multiple of 2^-24.
+[[nodiscard]] inline float initial(const triple& size, int field, int x, int y, int z) {
+  std::uint64_t h = static_cast<std::uint64_t>(field + 1) * 0x9e3779b97f4a7c15U;
+  const int at[] = {x, y, z};
+  for (std::size_t a = 0; a < 3; ++a) {
+    h = (h ^ static_cast<std::uint64_t>(at[a] + 1)) * 0xbf58476d1ce4e5b9U + static_cast<std::uint64_t>(size[a]);
+    h ^= h >> 29;
+  }
+  return static_cast<float>(h >> 40) * 0x1p-24F;
+}
+
+/// All points of a PE at the start, halo included, as they lie in a grid.
+[[nodiscard]] inline std::vector<float> initial_grid(const decomposition& d, int field) {
+  std::vector<float> grid(d.grid_points);
+  const auto wrapped = [&d](int i, std::size_t axis) {
+    const int whole = d.first[axis] + i - 1;
+    return d.periodic ? (whole + d.size[axis]) % d.size[axis] : whole;
+  };
+  for (int z = 0; z <= d.n[2] + 1; ++z)
+    for (int y = 0; y <= d.n[1] + 1; ++y)
+      for (int x = 0; x <= d.n[0] + 1; ++x)
+        grid[d.index(x, y, z)] = initial(d.size, field, wrapped(x, 0), wrapped(y, 1), wrapped(z, 2));
+  return grid;
+}
+
+/// The whole grid after some iterations, x fastest, by plain loops of one thread.
+template <class Points>
+[[nodiscard]] std::vector<float> serial(const triple& size, bool periodic, int field, int iterations) {
+  const decomposition d = divide(size, {1, 1, 1}, periodic, true, 0);
+  std::vector<float> in = initial_grid(d, field);
+  std::vector<float> out = in;
+  for (int i = 0; i < iterations; ++i) {
+    for (int way = 0; periodic && way < n_directions; ++way) {  // what lies beyond an edge is what lies at the other
+      const neighbour& there = d.to[static_cast<std::size_t>(way)];
+      for (int z = there.points.lo[2]; z < there.points.hi[2] && there.pe >= 0; ++z)
+        for (int y = there.points.lo[1]; y < there.points.hi[1]; ++y)
+          for (int x = there.points.lo[0]; x < there.points.hi[0]; ++x)
+            in[static_cast<std::size_t>(static_cast<std::int64_t>(d.index(x, y, z)) + there.shift)] =
+                in[d.index(x, y, z)];
+    }
+    for (int z = 1; z <= size[2]; ++z)
+      for (int y = 1; y <= size[1]; ++y)
+        for (int x = 1; x <= size[0]; ++x) {
+          const std::size_t at = d.index(x, y, z);
+          out[at] = Points::at(in.data() + at, d.pitch, d.plane);
+        }
+    in.swap(out);
+  }
+  std::vector<float> points;
+  for (int z = 1; z <= size[2]; ++z)
+    for (int y = 1; y <= size[1]; ++y)
+      points.insert(points.end(), in.data() + d.index(1, y, z), in.data() + d.index(1, y, z) + size[0]);
+  return points;
+}
+
+}  // namespace examples
