@@ -19,7 +19,6 @@
 // bit.
 #include <chrono>
 #include <cstdio>
-#include <cstring>
 #include <string>
 #include <vector>
 
@@ -126,38 +125,15 @@ class heat {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   }
 
-  // Compares the points of one field that PE `pe` has with those of a whole grid; returns how many differ.
-  long long compare(int pe, int field, const std::vector<float>& whole) {
-    const decomposition theirs = examples::divide(o_.size, mine_.pes, o_.periodic(), o_.corners(), pe);
-    std::vector<float> grid(theirs.grid_points);
-    pgas::get(world_, grid.data(),
-              grids_[o_.iterations % 2].data() + static_cast<std::size_t>(field) * theirs.grid_points, grid.size(), pe);
-    long long different = 0;
-    for (int z = 1; z <= theirs.n[2]; ++z)
-      for (int y = 1; y <= theirs.n[1]; ++y) {
-        const auto row = static_cast<std::size_t>(theirs.first[2] + z - 1) * static_cast<std::size_t>(o_.size[1]) +
-                         static_cast<std::size_t>(theirs.first[1] + y - 1);
-        const float* const should =
-            whole.data() + row * static_cast<std::size_t>(o_.size[0]) + static_cast<std::size_t>(theirs.first[0]);
-        for (int x = 1; x <= theirs.n[0]; ++x)
-          different += std::memcmp(&grid[theirs.index(x, y, z)], should + x - 1, sizeof(float)) != 0;
-      }
-    return different;
-  }
-
-  // All points of one field, on a PE that has all of them.
-  std::vector<float> whole(int field) {
-    std::vector<float> points;
+  // One field of PE `pe` after the last iteration, as it lies there.
+  std::vector<float> grid_of(int pe, int field) {
     std::vector<float> grid(mine_.grid_points);
-    pgas::get(world_, grid.data(),
-              grids_[o_.iterations % 2].data() + static_cast<std::size_t>(field) * mine_.grid_points, grid.size(),
-              world_.my_pe());
-    for (int z = 1; z <= mine_.n[2]; ++z)
-      for (int y = 1; y <= mine_.n[1]; ++y) {
-        const float* const row = grid.data() + mine_.index(1, y, z);
-        points.insert(points.end(), row, row + mine_.n[0]);
-      }
-    return points;
+    pgas::get(world_, grid.data(), grids_[o_.iterations % 2].data() + static_cast<std::size_t>(field) * grid.size(),
+              grid.size(), pe);
+    return grid;
+  }
+  [[nodiscard]] decomposition part_of(int pe) const {
+    return examples::divide(o_.size, mine_.pes, o_.periodic(), o_.corners(), pe);
   }
 
   [[nodiscard]] const decomposition& mine() const { return mine_; }
@@ -206,9 +182,10 @@ int solve(pgas::world& world, const options& o, const triple& pes) {
     heat<Points> single(alone, o, {1, 1, 1});
     const double single_seconds = single.run(false);
     for (int f = 0; f < o.fields; ++f) {
-      const std::vector<float> expected =
-          plain ? examples::serial<Points>(o.size, o.periodic(), f, o.iterations) : single.whole(f);
-      for (int pe = 0; pe < n; ++pe) different += together.compare(pe, f, expected);
+      const std::vector<float> expected = plain ? examples::serial<Points>(o.size, o.periodic(), f, o.iterations)
+                                                : examples::points_of(single.mine(), single.grid_of(0, f));
+      for (int pe = 0; pe < n; ++pe)
+        different += examples::count_different(together.part_of(pe), together.grid_of(pe, f), expected);
     }
     const double each = seconds / o.iterations, single_each = single_seconds / o.iterations;
     const double bytes = points * 2 * sizeof(float);  // each point is read once and written once

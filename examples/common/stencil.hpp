@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "decomposition.hpp"
@@ -90,6 +91,17 @@ PGAS_FN void relax(const Group& g, const box& b, const float* __restrict__ in, f
   return grid;
 }
 
+/// A PE's points without halo, x fastest. @param grid as it lies there
+[[nodiscard]] inline std::vector<float> points_of(const decomposition& d, const std::vector<float>& grid) {
+  std::vector<float> points;
+  for (int z = 1; z <= d.n[2]; ++z)
+    for (int y = 1; y <= d.n[1]; ++y) {
+      const float* const row = grid.data() + d.index(1, y, z);
+      points.insert(points.end(), row, row + d.n[0]);
+    }
+  return points;
+}
+
 /// The whole grid after some iterations, x fastest, by plain loops of one thread.
 template <class Points>
 [[nodiscard]] std::vector<float> serial(const triple& size, bool periodic, int field, int iterations) {
@@ -113,11 +125,23 @@ template <class Points>
         }
     in.swap(out);
   }
-  std::vector<float> points;
-  for (int z = 1; z <= size[2]; ++z)
-    for (int y = 1; y <= size[1]; ++y)
-      points.insert(points.end(), in.data() + d.index(1, y, z), in.data() + d.index(1, y, z) + size[0]);
-  return points;
+  return points_of(d, in);
+}
+
+/// How many of a PE's points differ from those of a whole grid. @param grid the PE's, as it lies there
+[[nodiscard]] inline long long count_different(const decomposition& d, const std::vector<float>& grid,
+                                               const std::vector<float>& whole) {
+  long long different = 0;
+  for (int z = 1; z <= d.n[2]; ++z)
+    for (int y = 1; y <= d.n[1]; ++y) {
+      const auto row = static_cast<std::size_t>(d.first[2] + z - 1) * static_cast<std::size_t>(d.size[1]) +
+                       static_cast<std::size_t>(d.first[1] + y - 1);
+      const float* const should =
+          whole.data() + row * static_cast<std::size_t>(d.size[0]) + static_cast<std::size_t>(d.first[0]);
+      for (int x = 1; x <= d.n[0]; ++x)
+        different += std::memcmp(&grid[d.index(x, y, z)], should + x - 1, sizeof(float)) != 0;
+    }
+  return different;
 }
 
 }  // namespace examples
