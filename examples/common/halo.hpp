@@ -80,6 +80,13 @@ PGAS_FN void await(const pgas::context& ctx, const Block& block, const exchange&
       pgas::wait_until(ctx, block, ready + direction, pgas::cmp::ge, generation);
 }
 
+/// One step for all fields of an item. *Callers* a block.
+template <class Points, pgas::block_group Block>
+PGAS_FN void relax(const Block& block, const exchange& x, const item& of, const float* in, float* out) {
+  for (int f = 0; f < x.fields; ++f)
+    relax<Points>(block, of.at, in + f * x.field_points, out + f * x.field_points, x.pitch, x.plane);
+}
+
 /// Whether this block has computed the last of the items of one direction; then it also sees what the others stored.
 template <pgas::block_group Block>
 PGAS_FN bool is_last(const pgas::context& ctx, const Block& block, const exchange& x, int direction,

@@ -1,0 +1,280 @@
+// The heat equation of 20_stencil3d without the host: one kernel for all iterations, beside the same by one launch for
+// each iteration, and on GPUs by a CUDA graph. At small grids launches take most of the time; what is saved is the
+// figure.
+//
+// What is sent when: as in 20_stencil3d, a message for each direction as soon as its points are computed, with a signal
+// that counts iterations. In the one kernel some blocks compute the boundary and send it, the others the interior. At
+// the end of an iteration the blocks of a PE wait for one another (this_grid(block).sync()), as the next one reads what
+// all of them have written. Other PEs are never waited for as a whole: only a boundary waits, and only for its
+// neighbours.
+//
+// Why nothing is lost: the signals say which generation a halo has, the grid's sync says it of this PE's own points,
+// and there are two of everything (common/halo.hpp). All blocks run at once, which launch() makes sure of: else those
+// that wait could keep those that they wait for from starting.
+//
+// In a CUDA graph arguments are fixed when it is made. So the kernels of a graph find the number of their iteration in
+// memory, and its last kernel moves that on.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <vector>
+
+#include "common/heat.hpp"
+#include "pgas/device.hpp"
+#include "pgas/pgas.hpp"
+
+namespace {
+
+using examples::exchange;
+using examples::heat_options;
+using examples::text_of;
+
+// Items first, first + stride ... of an iteration's list: halos to unpack, then boundary, then interior.
+template <class Points, pgas::block_group Block>
+PGAS_FN void compute(const Block& block, const pgas::context& ctx, const exchange& x, float* in, float* out,
+                     std::uint64_t step, int first, int stride, int end) {
+  const int unpacks = x.n_unpacks();
+  for (int i = first; i < end; i += stride) {
+    if (i < unpacks) {
+      examples::unpack(ctx, block, x, in, i, step);
+      continue;
+    }
+    const examples::item each = x.items[i - unpacks];
+    examples::await(ctx, block, x, each, step);
+    examples::relax<Points>(block, x, each, in, out);
+    examples::send(ctx, block, x, each, out, step + 1);
+  }
+}
+
+// All iterations from `step` to `end`. The first `boundary` blocks compute the boundary; a block alone computes all.
+template <class Points>
+struct iterate_all {
+  static constexpr unsigned max_threads = examples::heat_threads;
+  static constexpr unsigned min_blocks = 4;  // on a multiprocessor
+
+  template <pgas::block_group Block>
+  PGAS_FN void operator()(Block block, pgas::context ctx, exchange x, float* even, float* odd, int boundary,
+                          std::uint64_t step, std::uint64_t end) const {
+    const pgas::grid all = pgas::this_grid(block);
+    const int me = static_cast<int>(block.block_rank()), blocks = static_cast<int>(block.num_blocks());
+    const int outer = x.n_unpacks() + x.n_boundary, items = x.n_unpacks() + x.n_items;
+    for (; step < end; ++step) {
+      float* const in = step % 2 == 0 ? even : odd;
+      float* const out = step % 2 == 0 ? odd : even;
+      if (blocks == 1)
+        compute<Points>(block, ctx, x, in, out, step, 0, 1, items);
+      else if (me < boundary)
+        compute<Points>(block, ctx, x, in, out, step, me, boundary, outer);
+      else
+        compute<Points>(block, ctx, x, in, out, step, outer + me - boundary, blocks - boundary, items);
+      all.sync();
+    }
+  }
+};
+
+// One iteration, number *done + step. `done` is null where the host says all of it.
+template <class Points>
+struct iterate_once {
+  static constexpr unsigned max_threads = examples::heat_threads;
+  static constexpr unsigned min_blocks = 4;
+
+  template <pgas::block_group Block>
+  PGAS_FN void operator()(Block block, pgas::context ctx, exchange x, float* in, float* out, const std::uint64_t* done,
+                          std::uint64_t step) const {
+    compute<Points>(block, ctx, x, in, out, (done == nullptr ? 0 : *done) + step, static_cast<int>(block.block_rank()),
+                    static_cast<int>(block.num_blocks()), x.n_unpacks() + x.n_items);
+  }
+};
+
+// The last kernel of a graph.
+struct advance {
+  template <pgas::block_group Block>
+  PGAS_FN void operator()(Block block, std::uint64_t* done, std::uint64_t steps) const {
+    if (block.thread_rank() == 0) *done += steps;
+  }
+};
+
+enum way { by_host, by_one_kernel, by_graph };
+constexpr const char* names_of_ways[] = {"host-driven", "persistent", "graph"};
+
+// The equation on one world, from where the last way has left it.
+template <class Points>
+class heat {
+ public:
+  heat(pgas::world& world, const heat_options& o, int boundary_blocks)
+      : world_(world),
+        o_(o),
+        grids_(world, o, o.pes),
+        done_(world.allocate<std::uint64_t>(1, pgas::initialize::zero)),
+        once_(grids_.shape(iterate_once<Points>{}, world.context(), grids_.halo(), grids_.grid(0), grids_.grid(1),
+                           static_cast<const std::uint64_t*>(nullptr), step_)),
+        all_(grids_.shape(iterate_all<Points>{}, world.context(), grids_.halo(), grids_.grid(0), grids_.grid(1), 1,
+                          step_, step_)) {
+    // Blocks for the boundary: enough for all of it at once, at most half of them.
+    const int blocks = static_cast<int>(all_.blocks);
+    boundary_ = boundary_blocks > 0 ? boundary_blocks : grids_.halo().n_unpacks() + grids_.halo().n_boundary;
+    boundary_ = std::max(1, std::min(boundary_, boundary_blocks > 0 ? blocks - 1 : blocks / 2));
+  }
+
+  // Seconds for `iterations` more.
+  double run(way by) {
+    const auto steps = static_cast<std::uint64_t>(o_.iterations);
+    world_.barrier_all();
+    const auto begin = std::chrono::steady_clock::now();
+    if (by == by_one_kernel) {
+      pgas::launch(world_, all_, iterate_all<Points>{}, world_.context(), grids_.halo(), grids_.grid(0), grids_.grid(1),
+                   boundary_, step_, step_ + steps);
+    } else if (by == by_host) {
+      for (std::uint64_t i = 0; i < steps; ++i) {
+        launch_once(nullptr, step_ + i, step_ + i);
+        if (i % 64 == 63) world_.synchronize();  // so that the queue stays short
+      }
+    } else {
+      replay(steps);
+    }
+    world_.synchronize();
+    world_.barrier_all();
+    step_ += steps;
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  }
+
+  [[nodiscard]] bool can(way by) const {
+#if defined(__CUDACC__)
+    return by != by_graph || o_.iterations % 2 == 0;
+#else
+    return by != by_graph;
+#endif
+  }
+  [[nodiscard]] std::uint64_t steps() const { return step_; }
+  [[nodiscard]] unsigned blocks() const { return all_.blocks; }
+  [[nodiscard]] int boundary_blocks() const { return boundary_; }
+  [[nodiscard]] examples::heat_grids& grids() { return grids_; }
+
+ private:
+  void launch_once(const std::uint64_t* done, std::uint64_t step, std::uint64_t generation) {
+    pgas::launch(world_, once_, iterate_once<Points>{}, world_.context(), grids_.halo(), grids_.grid(generation),
+                 grids_.grid(generation + 1), done, step);
+  }
+
+#if defined(__CUDACC__)
+  static void expect(cudaError_t result) {
+    if (result != cudaSuccess) throw pgas::error(pgas::code::launch_failed, cudaGetErrorString(result));
+  }
+
+  // A graph of the largest even number of iterations up to 32 that divides them all, made once and replayed.
+  void replay(std::uint64_t steps) {
+    auto* const stream = static_cast<cudaStream_t>(world_.stream().native());
+    std::uint64_t length = 32;
+    while (steps % length != 0) length -= 2;
+    pgas::put(world_, done_.data(), &step_, 1, world_.my_pe());
+    if (graph_ == nullptr) {
+      cudaGraph_t recorded = nullptr;
+      expect(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+      for (std::uint64_t i = 0; i < length; ++i) launch_once(done_.data(), i, step_ + i);
+      pgas::launch(world_, {}, advance{}, done_.data(), length);
+      expect(cudaStreamEndCapture(stream, &recorded));
+      expect(cudaGraphInstantiate(&graph_, recorded, 0));
+      expect(cudaGraphDestroy(recorded));
+    }
+    for (std::uint64_t i = 0; i < steps; i += length) expect(cudaGraphLaunch(graph_, stream));
+  }
+
+ public:
+  ~heat() {
+    if (graph_ != nullptr) static_cast<void>(cudaGraphExecDestroy(graph_));
+  }
+  heat(const heat&) = delete;
+  heat& operator=(const heat&) = delete;
+
+ private:
+  cudaGraphExec_t graph_ = nullptr;
+#else
+  void replay(std::uint64_t) {}
+#endif
+
+  pgas::world& world_;
+  heat_options o_;
+  examples::heat_grids grids_;
+  pgas::symmetric<std::uint64_t> done_;
+  std::uint64_t step_ = 0;
+  pgas::launch_config once_, all_;
+  int boundary_ = 1;
+};
+
+template <class Points>
+int solve(pgas::world& world, const heat_options& o, int rounds, int boundary_blocks) {
+  const int n = world.n_pes();
+  const bool speaks = world.my_pe() == 0;
+  heat<Points> together(world, o, boundary_blocks);
+  if (speaks && !o.csv) {
+    std::printf("3-D heat equation, %d points, %s floats, %d PEs as %s, faces: %s, %d rounds of %d iterations\n",
+                o.corners() ? 27 : 7, text_of(o.size).c_str(), n, text_of(o.pes).c_str(), o.faces_name(), rounds,
+                o.iterations);
+    if (together.blocks() > 1)
+      std::printf("persistent: %u blocks, %d of them for the boundary\n", together.blocks(),
+                  together.boundary_blocks());
+    std::fflush(stdout);
+  }
+  // In turns, so that what else happens on the machine happens to all. The least of all rounds counts.
+  double least[] = {1e9, 1e9, 1e9};
+  for (int round = 0; round < rounds; ++round)
+    for (const way by : {by_host, by_one_kernel, by_graph}) {
+      if (!together.can(by)) continue;
+      const double each = together.run(by) / o.iterations;
+      least[by] = std::min(least[by], each);
+      if (speaks && !o.csv)
+        std::printf("  round %d, %-11s %10.2f us per iteration\n", round + 1, names_of_ways[by], each * 1e6);
+      std::fflush(stdout);
+    }
+
+  long long different = 0;
+  const bool plain = o.serial_is_quick(static_cast<double>(together.steps()));
+  if (speaks) {
+    for (int f = 0; f < o.fields && plain; ++f)
+      different += together.grids().count_different(
+          f, together.steps(), examples::serial<Points>(o.size, o.periodic(), f, static_cast<int>(together.steps())));
+    if (o.csv) std::printf("nx,ny,nz,points,pes,faces,iterations,way,us_per_iteration,different\n");
+    for (const way by : {by_host, by_one_kernel, by_graph}) {
+      if (!together.can(by)) continue;
+      if (o.csv)
+        std::printf("%d,%d,%d,%d,%d,%s,%d,%s,%.2f,%lld\n", o.size[0], o.size[1], o.size[2], o.corners() ? 27 : 7, n,
+                    o.faces_name(), o.iterations, names_of_ways[by], least[by] * 1e6, different);
+      else if (by != by_host)
+        std::printf("%s: %.2f us per iteration, saves %.2f us of host-driven %.2f: %.2f times as fast\n",
+                    names_of_ways[by], least[by] * 1e6, (least[by_host] - least[by]) * 1e6, least[by_host] * 1e6,
+                    least[by_host] / least[by]);
+    }
+    if (!o.csv && different > 0)
+      std::printf("check: %lld POINTS DIFFER from the serial result\n", different);
+    else if (!o.csv)
+      std::printf(plain ? "check: all %.0f points equal the serial result bit for bit, after all rounds\n"
+                        : "check: none, %.0f points are too many for the serial program\n",
+                  o.all_points());
+  }
+  world.barrier_all();
+  return different == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  heat_options o;
+  o.size = {32, 32, 32};
+  o.iterations = 500;
+  int rounds = 3, boundary_blocks = 0;
+  examples::command_line line("21_persistent",
+                              "20_stencil3d by one kernel for all iterations, beside launches of the host.",
+                              "pgasrun -n 2 21_persistent --size 64 --iterations 1000");
+  o.add_to(line);
+  line.add("--rounds", "N", rounds, 1, "of so many iterations, each way in turn");
+  line.add("--boundary-blocks", "N", boundary_blocks, 0, "of the persistent kernel; 0: as many as have work");
+  pgas::world world = pgas::world::join();
+  const bool speaks = world.my_pe() == 0;
+  if (const auto end = line.read(argc, argv, speaks)) return *end;
+  if (const std::string why = o.choose_pes(world.n_pes()); !why.empty()) return line.refuse(why, speaks);
+  return o.corners() ? solve<examples::points_27>(world, o, rounds, boundary_blocks)
+                     : solve<examples::points_7>(world, o, rounds, boundary_blocks);
+} catch (const pgas::error& failed) {
+  std::fprintf(stderr, "%s\n", failed.what());
+  return 1;
+}

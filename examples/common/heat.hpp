@@ -1,0 +1,130 @@
+/// @file
+/// What the programs for the heat equation have in common: their options, and the grids of one PE with their halos. How
+/// iterations are started, and what is sent when, is in the programs and in halo.hpp.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "decomposition.hpp"
+#include "halo.hpp"
+#include "options.hpp"
+#include "pgas/pgas.hpp"
+#include "stencil.hpp"
+
+namespace examples {
+
+struct heat_options {
+  triple size{64, 64, 64};
+  triple pes{};
+  int points = 0;  ///< of the stencil: place in {7, 27}
+  int boundary = 0;
+  int iterations = 100;
+  int fields = 1;
+  int blocks = 0;
+  faces how = faces::remote;
+  bool csv = false;
+
+  [[nodiscard]] bool corners() const { return points == 1; }
+  [[nodiscard]] bool periodic() const { return boundary == 1; }
+  [[nodiscard]] const char* faces_name() const {
+    return how == faces::pack ? "pack" : how == faces::iput ? "iput" : "remote";
+  }
+  [[nodiscard]] double all_points() const { return static_cast<double>(size[0]) * size[1] * size[2] * fields; }
+  /// Whether one CPU thread can be the reference for so many iterations.
+  [[nodiscard]] bool serial_is_quick(double steps) const { return all_points() * steps <= (corners() ? 2e8 : 1e9); }
+
+  void add_to(command_line& line) {
+    line.add("--size", "X,Y,Z", size, 1, "points of the grid");
+    line.add("--pes", "X,Y,Z", pes, 1, "PEs on each axis; without it as makes the faces smallest");
+    line.add("--points", points, {"7", "27"}, "of the stencil");
+    line.add("--boundary", boundary, {"fixed", "periodic"}, "what lies beyond the grid");
+    line.add("--faces", how, {"pack", "iput", "remote"}, "how faces are sent");
+    line.add("--fields", "N", fields, 1, "grids, sent together");
+    line.add("--iterations", "N", iterations, 1, "steps in time");
+    line.add("--blocks", "N", blocks, 0, "of the kernel; 0: all that a GPU holds, one of a CPU");
+    line.add("--csv", csv, "prints lines of comma-separated values");
+  }
+  /// Chooses the division where none is given. Why it is impossible; empty if it is not.
+  [[nodiscard]] std::string choose_pes(int n) {
+    if (pes == triple{}) pes = smallest_surface(size, n, periodic());
+    return impossible(size, pes, n);
+  }
+};
+
+/// Threads of a block.
+inline constexpr unsigned heat_threads = 256;
+
+/// The grids of one PE on one world. *Callers* construction and destruction are collective.
+class heat_grids {
+ public:
+  /// @param pes division, not that of the options where a single PE computes all
+  heat_grids(pgas::world& world, const heat_options& o, const triple& pes)
+      : world_(world),
+        o_(o),
+        mine_(divide(o.size, pes, o.periodic(), o.corners(), world.my_pe())),
+        // A GPU has many blocks, for each a piece; on a CPU one thread takes a face as it comes.
+        halo_(world, mine_, o.fields, o.how, on_host() ? mine_.most : triple{128, 32, 32},
+              on_host() ? mine_.most : triple{64, 8, 16}),
+        grids_{world.allocate<float>(mine_.grid_points * static_cast<std::size_t>(o.fields)),
+               world.allocate<float>(mine_.grid_points * static_cast<std::size_t>(o.fields))} {
+    for (int f = 0; f < o.fields; ++f) {
+      const std::vector<float> start = initial_grid(mine_, f);
+      for (auto& grid : grids_)  // a fixed halo belongs to both
+        pgas::put(world_, grid.data() + static_cast<std::size_t>(f) * mine_.grid_points, start.data(), start.size(),
+                  world_.my_pe());
+    }
+    world_.barrier_all();
+  }
+
+  /// How `kernel` is launched with these arguments: one block on a CPU, all that fit on a GPU, or as many as the
+  /// options say.
+  template <class Kernel, class... Arguments>
+  [[nodiscard]] pgas::launch_config shape(const Kernel& kernel, const Arguments&... arguments) {
+    pgas::launch_config all{.blocks = 1, .threads = heat_threads};
+    if (!on_host()) all.blocks = pgas::max_resident_blocks(world_, all.threads, 0, kernel, arguments...);
+    if (o_.blocks > 0) all.blocks = static_cast<unsigned>(o_.blocks);
+    return all;
+  }
+
+  /// The point 0, 0, 0 of the grid that holds this generation.
+  [[nodiscard]] float* grid(std::uint64_t generation) { return grids_[generation % 2].data() + decomposition::lead; }
+  [[nodiscard]] const exchange& halo() const { return halo_.view(); }
+  [[nodiscard]] const decomposition& mine() const { return mine_; }
+  [[nodiscard]] bool on_host() const { return world_.heap() == pgas::heap_kind::host; }
+
+  /// One field of PE `pe`, as it lies there.
+  [[nodiscard]] std::vector<float> grid_of(int pe, int field, std::uint64_t generation) {
+    std::vector<float> grid(mine_.grid_points);
+    pgas::get(world_, grid.data(), grids_[generation % 2].data() + static_cast<std::size_t>(field) * grid.size(),
+              grid.size(), pe);
+    return grid;
+  }
+  /// How many points of all PEs differ from those of a whole grid.
+  [[nodiscard]] long long count_different(int field, std::uint64_t generation, const std::vector<float>& whole) {
+    long long different = 0;
+    for (int pe = 0; pe < world_.n_pes(); ++pe)
+      different += examples::count_different(divide(o_.size, mine_.pes, o_.periodic(), o_.corners(), pe),
+                                             grid_of(pe, field, generation), whole);
+    return different;
+  }
+
+ private:
+  pgas::world& world_;
+  heat_options o_;
+  decomposition mine_;
+  examples::halo halo_;
+  pgas::symmetric<float> grids_[2];
+};
+
+/// A world of this PE alone, on the same kind of heap.
+[[nodiscard]] inline pgas::world join_alone(const pgas::world& as) {
+  pgas::config settings = as.settings();
+  settings.heap = as.heap();
+  pgas::bootstrap_options no_launcher;
+  no_launcher.method = "singleton";
+  return pgas::world::join(pgas::make_bootstrap(no_launcher).exchange, settings);
+}
+
+}  // namespace examples
