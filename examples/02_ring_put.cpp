@@ -31,7 +31,8 @@ int main() try {
   auto row = world.allocate<int>(n);
   auto errors = world.allocate<std::uint64_t>(1, pgas::initialize::zero);
 
-  pgas::launch(world, {.blocks = 1, .threads = 256}, ring{}, world.context(), inbox.data(), row.data(), n, errors.data());
+  pgas::launch(world, {.blocks = 1, .threads = 256}, ring{}, world.context(), inbox.data(), row.data(), n,
+               errors.data());
   world.synchronize();
   world.barrier_all();
 

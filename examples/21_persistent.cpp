@@ -58,15 +58,14 @@ struct iterate_all {
     const pgas::grid all = pgas::this_grid(block);
     const int me = static_cast<int>(block.block_rank()), blocks = static_cast<int>(block.num_blocks());
     const int outer = x.n_unpacks() + x.n_boundary, items = x.n_unpacks() + x.n_items;
+    const bool outside = me < boundary;
+    const int first = outside ? me : outer + me - boundary;
+    const int stride = blocks == 1 ? 1 : outside ? boundary : blocks - boundary;
+    const int last = blocks > 1 && outside ? outer : items;
     for (; step < end; ++step) {
       float* const in = step % 2 == 0 ? even : odd;
       float* const out = step % 2 == 0 ? odd : even;
-      if (blocks == 1)
-        compute<Points>(block, ctx, x, in, out, step, 0, 1, items);
-      else if (me < boundary)
-        compute<Points>(block, ctx, x, in, out, step, me, boundary, outer);
-      else
-        compute<Points>(block, ctx, x, in, out, step, outer + me - boundary, blocks - boundary, items);
+      compute<Points>(block, ctx, x, in, out, step, first, stride, last);
       all.sync();
     }
   }
