@@ -38,7 +38,7 @@ struct iterate {
   static constexpr unsigned min_blocks = 4;  // on a multiprocessor
 
   template <pgas::block_group Block>
-  PGAS_FN void operator()(Block block, pgas::context ctx, examples::exchange x, float* in, float* out,
+  PGAS_FN void operator()(Block block, pgas::context ctx, examples::exchange<float> x, float* in, float* out,
                           std::uint64_t step) const {
     // Blocks take turns at the list: first halos to unpack, then the boundary, then the interior.
     const int unpacks = x.n_unpacks();

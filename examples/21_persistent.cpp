@@ -31,7 +31,7 @@ using examples::text_of;
 
 // Items first, first + stride ... of an iteration's list: halos to unpack, then boundary, then interior.
 template <class Points, pgas::block_group Block>
-PGAS_FN void compute(const Block& block, const pgas::context& ctx, const exchange& x, float* in, float* out,
+PGAS_FN void compute(const Block& block, const pgas::context& ctx, const exchange<float>& x, float* in, float* out,
                      std::uint64_t step, int first, int stride, int end) {
   const int unpacks = x.n_unpacks();
   for (int i = first; i < end; i += stride) {
@@ -53,7 +53,7 @@ struct iterate_all {
   static constexpr unsigned min_blocks = 4;  // on a multiprocessor
 
   template <pgas::block_group Block>
-  PGAS_FN void operator()(Block block, pgas::context ctx, exchange x, float* even, float* odd, int boundary,
+  PGAS_FN void operator()(Block block, pgas::context ctx, exchange<float> x, float* even, float* odd, int boundary,
                           std::uint64_t step, std::uint64_t end) const {
     const pgas::grid all = pgas::this_grid(block);
     const int me = static_cast<int>(block.block_rank()), blocks = static_cast<int>(block.num_blocks());
@@ -78,7 +78,7 @@ struct iterate_once {
   static constexpr unsigned min_blocks = 4;
 
   template <pgas::block_group Block>
-  PGAS_FN void operator()(Block block, pgas::context ctx, exchange x, float* in, float* out, const std::uint64_t* done,
+  PGAS_FN void operator()(Block block, pgas::context ctx, exchange<float> x, float* in, float* out, const std::uint64_t* done,
                           std::uint64_t step) const {
     compute<Points>(block, ctx, x, in, out, (done == nullptr ? 0 : *done) + step, static_cast<int>(block.block_rank()),
                     static_cast<int>(block.num_blocks()), x.n_unpacks() + x.n_items);

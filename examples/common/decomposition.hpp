@@ -33,6 +33,12 @@ struct item {
   std::uint32_t directions;
 };
 
+/// The distances of points that are neighbours in y and in z, in points.
+struct strides {
+  std::int64_t pitch, plane;
+  [[nodiscard]] PGAS_HD std::int64_t index(int x, int y, int z) const { return x + pitch * y + plane * z; }
+};
+
 /// Direction (x, y, z), each -1, 0 or 1, is number x + 1 + 3 * (y + 1) + 9 * (z + 1); 13 is nowhere.
 inline constexpr int n_directions = 27;
 [[nodiscard]] PGAS_HD constexpr int along(int direction, int axis) {

@@ -27,7 +27,8 @@ enum class faces {
   remote  ///< stored there by the kernel that computes them; by iput where the neighbour is proxied
 };
 
-/// The exchange as kernels see it. Words of signals and counts are indexed by direction.
+/// The exchange of points of type T as kernels see it. Words of signals and counts are indexed by direction.
+template <class T>
 struct exchange {
   faces how;
   int fields;
@@ -36,8 +37,8 @@ struct exchange {
   const neighbour* to;
   const item* items;
   int n_boundary, n_items;   ///< boundary items come first
-  float* outbox;             ///< for `pack`
-  float* inbox;              ///< for `pack`, stored by neighbours
+  T* outbox;                 ///< for `pack`
+  T* inbox;                  ///< for `pack`, stored by neighbours
   std::int64_t box_points;   ///< from a box to the other one
   pgas::signal_t* arrived;   ///< the generation that a neighbour has completed here
   pgas::signal_t* unpacked;  ///< the one that is in the halo, for `pack`
@@ -48,8 +49,8 @@ struct exchange {
 };
 
 /// Copies the message from one direction into the halo of `in`. *Callers* a block; blocks may wait for it.
-template <pgas::block_group Block>
-PGAS_FN void unpack(const pgas::context& ctx, const Block& block, const exchange& x, float* in, int direction,
+template <class T, pgas::block_group Block>
+PGAS_FN void unpack(const pgas::context& ctx, const Block& block, const exchange<T>& x, T* in, int direction,
                     std::uint64_t generation) {
   const neighbour& from = x.to[direction];
   if (from.pe < 0 || generation == 0) return;
@@ -58,9 +59,9 @@ PGAS_FN void unpack(const pgas::context& ctx, const Block& block, const exchange
   const int width = halo.hi[0] - halo.lo[0], rows = halo.hi[1] - halo.lo[1];
   const auto points = static_cast<std::int64_t>(volume(halo));
   for (int f = 0; f < x.fields; ++f) {
-    const float* const message =
+    const T* const message =
         x.inbox + static_cast<std::int64_t>(generation % 2) * x.box_points + from.message * x.fields + f * points;
-    float* const grid = in + f * x.field_points;
+    T* const grid = in + f * x.field_points;
     for_each_point(block, halo, [=](int i, int j, int k) {
       grid[i + x.pitch * j + x.plane * k] =
           message[(i - halo.lo[0]) + width * ((j - halo.lo[1]) + static_cast<std::int64_t>(rows) * (k - halo.lo[2]))];
@@ -71,8 +72,8 @@ PGAS_FN void unpack(const pgas::context& ctx, const Block& block, const exchange
 }
 
 /// Returns when the halo that the item reads is that of this generation.
-template <pgas::block_group Block>
-PGAS_FN void await(const pgas::context& ctx, const Block& block, const exchange& x, const item& of,
+template <class T, pgas::block_group Block>
+PGAS_FN void await(const pgas::context& ctx, const Block& block, const exchange<T>& x, const item& of,
                    std::uint64_t generation) {
   const pgas::signal_t* const ready = x.how == faces::pack ? x.unpacked : x.arrived;
   for (int direction = 0; generation > 0 && direction < n_directions; ++direction)
@@ -82,14 +83,14 @@ PGAS_FN void await(const pgas::context& ctx, const Block& block, const exchange&
 
 /// One step for all fields of an item. *Callers* a block.
 template <class Points, pgas::block_group Block>
-PGAS_FN void relax(const Block& block, const exchange& x, const item& of, const float* in, float* out) {
+PGAS_FN void relax(const Block& block, const exchange<float>& x, const item& of, const float* in, float* out) {
   for (int f = 0; f < x.fields; ++f)
     relax<Points>(block, of.at, in + f * x.field_points, out + f * x.field_points, x.pitch, x.plane);
 }
 
 /// Whether this block has computed the last of the items of one direction; then it also sees what the others stored.
-template <pgas::block_group Block>
-PGAS_FN bool is_last(const pgas::context& ctx, const Block& block, const exchange& x, int direction,
+template <class T, pgas::block_group Block>
+PGAS_FN bool is_last(const pgas::context& ctx, const Block& block, const exchange<T>& x, int direction,
                      std::uint64_t generation) {
   const auto items = static_cast<std::uint64_t>(x.to[direction].items);
   if (items == 1) return true;
@@ -102,8 +103,8 @@ PGAS_FN bool is_last(const pgas::context& ctx, const Block& block, const exchang
 }
 
 /// Puts one field's message from where its points are to where the neighbour has them.
-template <pgas::block_group Block>
-PGAS_FN void put_strided(const pgas::context& ctx, const Block& block, const exchange& x, float* grid,
+template <class T, pgas::block_group Block>
+PGAS_FN void put_strided(const pgas::context& ctx, const Block& block, const exchange<T>& x, T* grid,
                          const neighbour& there) {
   const box& all = there.points;
   const auto width = static_cast<std::size_t>(all.hi[0] - all.lo[0]);
@@ -112,8 +113,8 @@ PGAS_FN void put_strided(const pgas::context& ctx, const Block& block, const exc
   const std::int64_t stride = by_layer ? x.plane : x.pitch;
   const auto count = static_cast<std::size_t>(by_layer ? layers : rows);
   for (int k = 0; k < (by_layer ? 1 : layers); ++k) {
-    float* const from = grid + all.lo[0] + x.pitch * all.lo[1] + x.plane * (all.lo[2] + k);
-    float* const to = from + there.shift;  // the same here: an address that stands for the neighbour's
+    T* const from = grid + all.lo[0] + x.pitch * all.lo[1] + x.plane * (all.lo[2] + k);
+    T* const to = from + there.shift;  // the same here: an address that stands for the neighbour's
     if (width == 1)
       pgas::iput_nbi(ctx, block, to, from, stride, stride, count, there.pe);
     else
@@ -123,8 +124,8 @@ PGAS_FN void put_strided(const pgas::context& ctx, const Block& block, const exc
 
 /// Sends the points of an item that neighbours need, when the block has computed it. `out` will be generation
 /// `generation` of the grid, 1 or more.
-template <pgas::block_group Block>
-PGAS_FN void send(const pgas::context& ctx, const Block& block, const exchange& x, const item& of, float* out,
+template <class T, pgas::block_group Block>
+PGAS_FN void send(const pgas::context& ctx, const Block& block, const exchange<T>& x, const item& of, T* out,
                   std::uint64_t generation) {
   block.sync();
   for (int direction = 0; direction < n_directions; ++direction) {
@@ -134,13 +135,13 @@ PGAS_FN void send(const pgas::context& ctx, const Block& block, const exchange& 
     const int width = all.hi[0] - all.lo[0], rows = all.hi[1] - all.lo[1];
     const auto points = static_cast<std::int64_t>(volume(all));
     const std::int64_t box = static_cast<std::int64_t>(generation % 2) * x.box_points;
-    float* const message = x.outbox + box + there.message * x.fields;
+    T* const message = x.outbox + box + there.message * x.fields;
     const std::int64_t shift = there.shift;
-    float* const halo = x.how == faces::remote ? ctx.remote(out, there.pe) : nullptr;
+    T* const halo = x.how == faces::remote ? ctx.remote(out, there.pe) : nullptr;
 
     for (int f = 0; f < x.fields && (x.how == faces::pack || halo != nullptr); ++f) {
-      const float* const grid = out + f * x.field_points;
-      float* const to = halo != nullptr ? halo + f * x.field_points : message + f * points;
+      const T* const grid = out + f * x.field_points;
+      T* const to = halo != nullptr ? halo + f * x.field_points : message + f * points;
       if (halo != nullptr)
         for_each_point(block, mine, [=](int i, int j, int k) {
           const std::int64_t at = i + x.pitch * j + x.plane * k;
@@ -167,6 +168,7 @@ PGAS_FN void send(const pgas::context& ctx, const Block& block, const exchange& 
 }
 
 /// The memory of an exchange, and of the work list of this PE. *Callers* construction and destruction are collective.
+template <class T>
 class halo {
  public:
   halo(pgas::world& world, decomposition& d, int fields, faces how, const triple& boundary, const triple& interior)
@@ -181,7 +183,7 @@ class halo {
     pgas::put(world, to_.data(), d.to.data(), d.to.size(), world.my_pe());
     if (how == faces::pack) {
       view_.box_points = static_cast<std::int64_t>(d.message_points) * fields;
-      boxes_ = world.allocate<float>(4 * static_cast<std::size_t>(view_.box_points));
+      boxes_ = world.allocate<T>(4 * static_cast<std::size_t>(view_.box_points));
       view_.outbox = boxes_.data();
       view_.inbox = boxes_.data() + 2 * view_.box_points;
     }
@@ -197,7 +199,7 @@ class halo {
     view_.computed = words_.data() + 2 * n_directions;
   }
 
-  [[nodiscard]] const exchange& view() const { return view_; }
+  [[nodiscard]] const exchange<T>& view() const { return view_; }
 
  private:
   /// Not less than any PE has: allocations are the same on all.
@@ -216,8 +218,8 @@ class halo {
   pgas::symmetric<pgas::signal_t> words_;
   pgas::symmetric<neighbour> to_;
   pgas::symmetric<item> items_;
-  pgas::symmetric<float> boxes_;
-  exchange view_{};
+  pgas::symmetric<T> boxes_;
+  exchange<T> view_{};
 };
 
 }  // namespace examples

@@ -90,7 +90,7 @@ class heat_grids {
 
   /// The point 0, 0, 0 of the grid that holds this generation.
   [[nodiscard]] float* grid(std::uint64_t generation) { return grids_[generation % 2].data() + decomposition::lead; }
-  [[nodiscard]] const exchange& halo() const { return halo_.view(); }
+  [[nodiscard]] const exchange<float>& halo() const { return halo_.view(); }
   [[nodiscard]] const decomposition& mine() const { return mine_; }
   [[nodiscard]] bool on_host() const { return world_.heap() == pgas::heap_kind::host; }
 
@@ -114,7 +114,7 @@ class heat_grids {
   pgas::world& world_;
   heat_options o_;
   decomposition mine_;
-  examples::halo halo_;
+  examples::halo<float> halo_;
   pgas::symmetric<float> grids_[2];
 };
 

@@ -1,0 +1,58 @@
+/// @file
+/// Sums over all points in a fixed order, whatever the timing: of a thread's points, of a block's threads, of a PE's
+/// blocks. So results have the same bits in every run with the same grid of blocks.
+#pragma once
+
+#include "pgas/device.hpp"
+
+namespace examples {
+
+/// Two sums that travel together.
+struct sums {
+  double a, b;
+};
+
+/// Where sums wait, in memory of this PE.
+struct sum_room {
+  sums* threads;  ///< one for each thread of the grid
+  sums* blocks;   ///< one for each block
+};
+
+/// The block's sum, on its first thread.
+template <pgas::block_group Block>
+[[nodiscard]] PGAS_FN sums sum_of_block(const Block& block, const sum_room& room, sums mine) {
+  constexpr unsigned lanes = 16;
+  const unsigned size = block.size(), rank = block.thread_rank();
+  if (size == 1) return mine;
+  sums* const threads = room.threads + static_cast<std::size_t>(block.block_rank()) * size;
+  threads[rank] = mine;
+  block.sync();
+  if (rank < lanes) {  // the place of each lane is read by that lane only
+    for (unsigned i = rank + lanes; i < size; i += lanes) mine = {mine.a + threads[i].a, mine.b + threads[i].b};
+    threads[rank] = mine;
+  }
+  block.sync();
+  for (unsigned i = 1; rank == 0 && i < lanes && i < size; ++i) mine = {mine.a + threads[i].a, mine.b + threads[i].b};
+  block.sync();  // all is read before the room is used again
+  return mine;
+}
+
+/// Leaves the block's sum for add_parts(). *Callers* all blocks; then the grid syncs, or the kernel ends.
+template <pgas::block_group Block>
+PGAS_FN void leave_part(const Block& block, const sum_room& room, sums mine) {
+  const sums all = sum_of_block(block, room, mine);
+  if (block.thread_rank() == 0) room.blocks[block.block_rank()] = all;
+}
+
+/// Adds what `blocks` blocks have left; *total is seen by all threads of the block after it. *Callers* one block.
+template <pgas::block_group Block>
+PGAS_FN void add_parts(const Block& block, const sum_room& room, int blocks, sums* total) {
+  sums mine{0, 0};
+  for (int i = static_cast<int>(block.thread_rank()); i < blocks; i += static_cast<int>(block.size()))
+    mine = {mine.a + room.blocks[i].a, mine.b + room.blocks[i].b};
+  mine = sum_of_block(block, room, mine);
+  if (block.thread_rank() == 0) *total = mine;
+  block.sync();
+}
+
+}  // namespace examples
