@@ -33,8 +33,12 @@
 namespace {
 
 using examples::cg_problem;
+using examples::descend;
+using examples::for_items;
 using examples::item;
 using examples::leave_part;
+using examples::multiply_both;
+using examples::record;
 using examples::sums;
 using examples::text_of;
 using examples::triple;
@@ -60,13 +64,7 @@ PGAS_FN double total(const pgas::context& ctx, const Block& block, const pgas::g
   return all.broadcast(sum);
 }
 
-// ---- the steps of an iteration, by all blocks ----
-
-template <pgas::block_group Block, class F>
-PGAS_FN void for_items(const Block& block, const cg_problem& v, int first, int end, const F& f) {
-  for (int i = first + static_cast<int>(block.block_rank()); i < end; i += static_cast<int>(block.num_blocks()))
-    f(v.x.items[i]);
-}
+// ---- the steps of an iteration that communicate, by all blocks; those that do not are in common/cg_problem.hpp ----
 
 // The direction of generation g: from + beta * that of g - 1. Its boundary is sent.
 template <pgas::block_group Block>
@@ -91,33 +89,6 @@ PGAS_FN double multiply(const pgas::context& ctx, const Block& block, const cg_p
     examples::unpack(ctx, block, v.x, v.dir(g), i, g);
   for_items(block, v, 0, v.x.n_boundary, one);
   return sum;
-}
-
-template <pgas::block_group Block>
-PGAS_FN double descend(const Block& block, const cg_problem& v, double alpha, std::uint64_t g) {
-  double sum = 0;
-  for_items(block, v, 0, v.x.n_items,
-            [&](const item& each) { sum += examples::descend(block, v.at, each.at, alpha, v.dir(g), v.q, v.u, v.r); });
-  return sum;
-}
-
-// r r, and r w.
-template <pgas::block_group Block>
-PGAS_FN sums multiply_both(const Block& block, const cg_problem& v, const double* w) {
-  sums sum{0, 0};
-  for_items(block, v, 0, v.x.n_items, [&](const item& each) {
-    const sums more = examples::multiply_both(block, v.at, each.at, v.r, w);
-    sum = {sum.a + more.a, sum.b + more.b};
-  });
-  return sum;
-}
-
-template <pgas::block_group Block>
-PGAS_FN void record(const Block& block, const cg_problem& v, int iteration, double rr) {
-  if (block.block_rank() != 0 || block.thread_rank() != 0) return;
-  v.history[iteration] = rr;
-  v.state->rr = rr;
-  v.state->iterations = static_cast<std::uint64_t>(iteration);
 }
 
 // ---- one kernel for all iterations; g is the direction's last generation of an earlier run ----
@@ -309,6 +280,34 @@ class cg {
   examples::cg_memory memory_;
 };
 
+// What a way took and gave.
+struct outcome {
+  way by;
+  double least = 0, error = 0, bound = 0;
+  std::vector<double> rr = {};
+};
+
+// The table and the picture; whether it could be written.
+bool report(const options& o, int n, const std::vector<outcome>& ways, bool repeatable) {
+  const double scale = std::sqrt(static_cast<double>(o.size[0]) * o.size[1] * o.size[2]);
+  std::vector<examples::residual_history> histories;
+  if (o.csv) std::printf("nx,ny,nz,pes,px,py,pz,way,iterations,us_per_iteration,rms_error,allowed,repeatable\n");
+  for (const outcome& one : ways) {
+    if (o.csv)
+      std::printf("%d,%d,%d,%d,%d,%d,%d,%s,%zu,%.2f,%.3e,%.3e,%d\n", o.size[0], o.size[1], o.size[2], n, o.pes[0],
+                  o.pes[1], o.pes[2], names_of_ways[one.by], one.rr.size() - 1, one.least * 1e6, one.error / scale,
+                  one.bound / scale, repeatable ? 1 : 0);
+    else
+      std::printf("%s: %.2f us per iteration, root mean square error %.2e of at most %.2e\n", names_of_ways[one.by],
+                  one.least * 1e6, one.error / scale, one.bound / scale);
+    histories.push_back({names_of_ways[one.by], {}});
+    for (const double rr : one.rr) histories.back().relative.push_back(std::sqrt(rr / one.rr.front()));
+  }
+  if (o.svg.empty() || examples::write_svg(o.svg, histories)) return true;
+  std::fprintf(stderr, "%s can't be written: check that its folder exists\n", o.svg.c_str());
+  return false;
+}
+
 int solve(pgas::world& world, const options& o) {
   const int n = world.n_pes();
   const bool speaks = world.my_pe() == 0;
@@ -328,60 +327,35 @@ int solve(pgas::world& world, const options& o) {
                 text_of(o.pes).c_str());
     std::fflush(stdout);
   }
-  std::vector<way> ways;
-  if (o.method != 1) ways = {host_driven, persistent};
-  if (o.method != 0) ways.push_back(pipelined);
-
-  const double norm_scale = std::sqrt(static_cast<double>(o.size[0]) * o.size[1] * o.size[2]);
-  std::vector<examples::residual_history> histories;
-  std::vector<double> standard, first[3];
-  double least[3] = {}, error[3] = {}, bound[3] = {};
+  std::vector<outcome> ways;
+  if (o.method != 1) ways = {{host_driven}, {persistent}};
+  if (o.method != 0) ways.push_back({pipelined});
   bool good = true, repeatable = true;
   for (int round = 0; round < o.rounds; ++round)  // in turns, so that what else happens on the machine happens to all
-    for (const way by : ways) {
-      const double seconds = together.run(by);
+    for (outcome& one : ways) {
+      const double seconds = together.run(one.by);
       if (speaks) {
         const std::vector<double> rr = together.memory().history(0);
-        const double each = seconds / static_cast<double>(rr.size() > 1 ? rr.size() - 1 : 1);
-        least[by] = round == 0 ? each : std::min(least[by], each);
+        const double each = seconds / static_cast<double>(std::max<std::size_t>(rr.size() - 1, 1));
         if (!o.csv)
-          std::printf("  round %d, %-11s %4zu iterations, %9.2f us each\n", round + 1, names_of_ways[by], rr.size() - 1,
-                      each * 1e6);
+          std::printf("  round %d, %-11s %4zu iterations, %9.2f us each\n", round + 1, names_of_ways[one.by],
+                      rr.size() - 1, each * 1e6);
         std::fflush(stdout);
+        one.least = round == 0 ? each : std::min(one.least, each);
+        one.error = std::sqrt(together.memory().squared_error());
+        one.bound = examples::error_bound(o.size, std::sqrt(rr.back()), std::sqrt(rr.front()));
+        good = good && one.error <= one.bound && rr.back() <= o.tolerance * o.tolerance * rr.front();
         // The same bits on all PEs, in every run, and by the host or not.
-        std::vector<double>& before = by == pipelined ? first[pipelined] : first[persistent];
-        if (before.empty()) before = rr;
-        repeatable = repeatable && rr == before;
+        if (one.rr.empty()) one.rr = rr;
+        repeatable = repeatable && rr == (one.by == pipelined ? one : ways.front()).rr;
         for (int pe = 1; pe < n; ++pe) repeatable = repeatable && together.memory().history(pe) == rr;
-        error[by] = std::sqrt(together.memory().squared_error());
-        bound[by] = examples::error_bound(o.size, std::sqrt(rr.back()), std::sqrt(rr.front()));
-        good = good && error[by] <= bound[by] && rr.back() <= o.tolerance * o.tolerance * rr.front();
-        if (round == 0) {
-          histories.push_back({names_of_ways[by], {}});
-          for (const double each_rr : rr) histories.back().relative.push_back(std::sqrt(each_rr / rr.front()));
-        }
       }
       world.barrier_all();
     }
-  if (speaks) {
-    if (!o.svg.empty() && !examples::write_svg(o.svg, histories)) {
-      std::fprintf(stderr, "%s can't be written: check that its folder exists\n", o.svg.c_str());
-      good = false;
-    }
-    if (o.csv) std::printf("nx,ny,nz,pes,px,py,pz,way,iterations,us_per_iteration,rms_error,allowed,repeatable\n");
-    for (std::size_t i = 0; i < ways.size(); ++i) {
-      const way by = ways[i];
-      std::printf(o.csv ? "%d,%d,%d,%d,%d,%d,%d,%s,%zu,%.2f,%.3e,%.3e,%d\n" : "", o.size[0], o.size[1], o.size[2], n,
-                  o.pes[0], o.pes[1], o.pes[2], names_of_ways[by], histories[i].relative.size() - 1, least[by] * 1e6,
-                  error[by] / norm_scale, bound[by] / norm_scale, repeatable ? 1 : 0);
-      if (!o.csv)
-        std::printf("%s: %.2f us per iteration, root mean square error %.2e of at most %.2e\n", names_of_ways[by],
-                    least[by] * 1e6, error[by] / norm_scale, bound[by] / norm_scale);
-    }
-    if (!o.csv)
-      std::printf("check: %s, residuals %s\n", good ? "the known solution is found" : "THE SOLUTION IS WRONG",
-                  repeatable ? "equal bit for bit on all PEs and in all runs" : "DIFFER BETWEEN PES OR RUNS");
-  }
+  if (speaks) good = report(o, n, ways, repeatable) && good;
+  if (speaks && !o.csv)
+    std::printf("check: %s, residuals %s\n", good ? "the known solution is found" : "THE SOLUTION IS WRONG",
+                repeatable ? "equal bit for bit on all PEs and in all runs" : "DIFFER BETWEEN PES OR RUNS");
   world.barrier_all();
   return good && repeatable ? 0 : 1;
 }

@@ -36,6 +36,42 @@ struct cg_problem {
   [[nodiscard]] PGAS_HD double* dir(std::uint64_t generation) const { return direction[generation % 2]; }
 };
 
+/// Calls f for this block's share of items. *Callers* all blocks.
+template <pgas::block_group Block, class F>
+PGAS_FN void for_items(const Block& block, const cg_problem& v, int first, int end, const F& f) {
+  for (int i = first + static_cast<int>(block.block_rank()); i < end; i += static_cast<int>(block.num_blocks()))
+    f(v.x.items[i]);
+}
+
+/// u += alpha times the direction, r -= alpha q; the thread's part of r r.
+template <pgas::block_group Block>
+PGAS_FN double descend(const Block& block, const cg_problem& v, double alpha, std::uint64_t g) {
+  double sum = 0;
+  for_items(block, v, 0, v.x.n_items,
+            [&](const item& each) { sum += descend(block, v.at, each.at, alpha, v.dir(g), v.q, v.u, v.r); });
+  return sum;
+}
+
+/// The thread's part of r r and of r w.
+template <pgas::block_group Block>
+PGAS_FN sums multiply_both(const Block& block, const cg_problem& v, const double* w) {
+  sums sum{0, 0};
+  for_items(block, v, 0, v.x.n_items, [&](const item& each) {
+    const sums more = multiply_both(block, v.at, each.at, v.r, w);
+    sum = {sum.a + more.a, sum.b + more.b};
+  });
+  return sum;
+}
+
+/// Leaves r r after an iteration for the host. *Callers* all blocks.
+template <pgas::block_group Block>
+PGAS_FN void record(const Block& block, const cg_problem& v, int iteration, double rr) {
+  if (block.block_rank() != 0 || block.thread_rank() != 0) return;
+  v.history[iteration] = rr;
+  v.state->rr = rr;
+  v.state->iterations = static_cast<std::uint64_t>(iteration);
+}
+
 /// *Callers* construction and destruction are collective.
 class cg_memory {
  public:
