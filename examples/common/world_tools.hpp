@@ -1,0 +1,68 @@
+/// @file
+/// What the hosts of all PEs find out together, beside the work of an example: agreed sizes, sums for checks, times,
+/// and how much memory a PE may take. All but memory_of_pe() are collective.
+#pragma once
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <vector>
+
+#include "pgas/pgas.hpp"
+
+namespace examples {
+
+/// What each PE says, on all PEs.
+template <class T>
+[[nodiscard]] std::vector<T> gathered(pgas::world& world, T mine) {
+  const auto n = static_cast<std::size_t>(world.n_pes());
+  const auto room = world.allocate<T>(n);
+  for (int pe = 0; pe < world.n_pes(); ++pe) pgas::p(world, room.data() + world.my_pe(), mine, pe);
+  world.barrier_all();
+  std::vector<T> all(n);
+  pgas::get(world, all.data(), room.data(), n, world.my_pe());
+  return all;
+}
+
+/// The smallest of what the PEs say.
+template <class T>
+[[nodiscard]] T least(pgas::world& world, T mine) {
+  const std::vector<T> all = gathered(world, mine);
+  return *std::min_element(all.begin(), all.end());
+}
+
+/// The sum of what the PEs say.
+template <class T>
+[[nodiscard]] T sum(pgas::world& world, T mine) {
+  T total{};
+  for (const T each : gathered(world, mine)) total += each;
+  return total;
+}
+
+/// Bytes that this PE may allocate: on a GPU what its heap may have; on the host its part of a quarter of the machine's
+/// memory, as if all PEs ran here.
+[[nodiscard]] inline std::size_t memory_of_pe(const pgas::world& world) {
+  const std::size_t limit = world.usage().limit;
+  if (world.heap() != pgas::heap_kind::host) return limit;
+  const auto quarter =
+      static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) / 4 * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  return std::min(limit, quarter / static_cast<std::size_t>(world.n_pes()));
+}
+
+/// Seconds that all PEs take for `rounds` calls of round(i), which enqueue work on the world's stream. Before them come
+/// `warm_up` calls that are not timed.
+template <class Round>
+[[nodiscard]] double seconds_of(pgas::world& world, int warm_up, int rounds, const Round& round) {
+  for (int i = 0; i < warm_up; ++i) round(i);
+  world.synchronize();
+  world.barrier_all();
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < rounds; ++i) round(i);
+  world.synchronize();
+  world.barrier_all();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+}  // namespace examples
