@@ -12,6 +12,10 @@
 
 #include "pgas/pgas.hpp"
 
+#if defined(__CUDACC__)
+#include <cuda_runtime.h>
+#endif
+
 namespace examples {
 
 /// What each PE says, on all PEs.
@@ -63,6 +67,33 @@ template <class Round>
   world.synchronize();
   world.barrier_all();
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+/// Seconds of each of `rounds` calls of round(i), rounded up to a multiple of `together`, that are repeated as a CUDA
+/// graph of so many. 0, and no call, where there are no graphs.
+template <class Round>
+[[nodiscard]] double seconds_in_graph([[maybe_unused]] pgas::world& world, [[maybe_unused]] int rounds,
+                                      [[maybe_unused]] int together, [[maybe_unused]] const Round& round) {
+#if defined(__CUDACC__)
+  const auto check = [](cudaError_t result) {
+    if (result != cudaSuccess) throw pgas::error(pgas::code::launch_failed, cudaGetErrorString(result));
+  };
+  const auto stream = static_cast<cudaStream_t>(world.stream().native());
+  cudaGraph_t graph{};
+  cudaGraphExec_t repeatable{};
+  check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+  for (int i = 0; i < together; ++i) round(i);
+  check(cudaStreamEndCapture(stream, &graph));
+  check(cudaGraphInstantiate(&repeatable, graph, 0));
+  const int repeats = (rounds + together - 1) / together;
+  const double seconds =
+      seconds_of(world, 1, repeats, [&](int) { check(cudaGraphLaunch(repeatable, stream)); }) / (repeats * together);
+  check(cudaGraphExecDestroy(repeatable));
+  check(cudaGraphDestroy(graph));
+  return seconds;
+#else
+  return 0;
+#endif
 }
 
 }  // namespace examples

@@ -1,0 +1,395 @@
+// All-reduce with what follows it in a transformer: hidden = the sum of all PEs' parts + residual, rounded to 16 bits,
+// and normalized = hidden / its root mean square * weight, row by row. One kernel does all of it.
+//
+// One-shot (small). Every PE sends its part to all others and adds up everything itself. Rows travel in pieces of 16
+// bytes through ll_team_channels, in which data carries its own flag: a piece is used as soon as it is there, one
+// latency of the link after it was sent, without a signal, a fence or a barrier. Nothing is lost although nobody asks
+// for room: a channel has two places and uses them in turn, and who sends the next but one piece has received all
+// pieces in between, each of which was sent by a PE that had read what is overwritten.
+//
+// Two-shot (large). A PE owns a slice of the rows. Scatter: each PE puts its part of a slice, with a signal, into the
+// owner's staging memory. The owner waits for all, adds up, and puts its rows of `hidden`, with a signal, to all PEs
+// (gather). Each waits for all, and normalizes all rows. A block has its part of every slice and signals of its own,
+// whose value is the number of the call: blocks never wait for other blocks of their PE, and there is no barrier.
+// Staging memory is free for the next call: who scatters again has gathered before, which the owner sent after it had
+// read. `hidden` too: the owner gathers the next call's rows after a scatter of every PE, sent when that PE was done.
+//
+// Both add in the same order, so the results are the same bit for bit, on every PE and in every run. The numbers of
+// calls are in memory, not in arguments, so a CUDA graph may repeat the kernels.
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "common/allreduce_reference.hpp"
+#include "common/options.hpp"
+#include "common/world_tools.hpp"
+#include "pgas/device.hpp"
+#include "pgas/pgas.hpp"
+
+namespace {
+
+using examples::piece;
+using examples::pieces_of_group;
+using pgas::signal_t;
+
+constexpr int sets = 3;  // of inputs, used in turn: old data in a buffer would be noticed
+
+struct row_range {
+  int first, count;
+};
+// Part `i` of `n` of a range.
+PGAS_HD row_range part_of(row_range whole, int i, int n) {
+  const int begin = whole.count * i / n;
+  return {whole.first + begin, whole.count * (i + 1) / n - begin};
+}
+
+// What a call works on; addresses are this PE's.
+struct buffers {
+  int rows, groups;       // of a row: groups of 32 pieces
+  const piece* parts;     // one row after another
+  const piece* residual;  // the same on all PEs
+  const piece* weights;   // of a row
+  piece *hidden, *normalized;
+
+  float* squares;            // one-shot: of each block, for each group of its row
+  pgas::packet_line* boxes;  // one-shot: of each block, for each group of its row
+  std::size_t box_lines;
+  piece* staging;                  // two-shot: from each PE, its part of this PE's slice
+  std::size_t staging_pieces;      // from a PE
+  signal_t *scattered, *gathered;  // two-shot: for each block, from each PE
+  signal_t* calls;                 // two-shot: of each block, so far
+
+  PGAS_HD std::size_t row_pieces() const { return static_cast<std::size_t>(groups * pieces_of_group); }
+  PGAS_HD std::size_t at(int row, int group, int i) const {
+    return static_cast<std::size_t>(row) * row_pieces() + static_cast<std::size_t>(group * pieces_of_group + i);
+  }
+};
+
+// Piece i of a group as a group of 32 threads, of which the calling thread is one: channels are opened by groups.
+struct place_in_group {
+  int i;
+  [[nodiscard]] PGAS_FN std::uint32_t thread_rank() const { return static_cast<std::uint32_t>(i); }
+  [[nodiscard]] PGAS_FN static std::uint32_t size() { return pieces_of_group; }
+  PGAS_FN static void sync() {}
+};
+
+template <class T>
+struct one_shot {
+  static constexpr unsigned max_threads = 512;
+  static constexpr unsigned min_blocks = 1;
+  using channel = pgas::ll_team_channel<piece>;
+
+  // A row at a time: a block takes one, a warp some groups of it, a lane a piece of the group.
+  template <pgas::block_group Block>
+  PGAS_FN void operator()(Block block, pgas::context ctx, buffers b) const {
+    const pgas::warp warp = pgas::this_warp(block);
+    const auto mine = static_cast<int>(block.block_rank()) * b.groups;
+    const auto each_group = [&](const auto& f) {
+      for (auto g = static_cast<int>(warp.meta_group_rank()); g < b.groups;
+           g += static_cast<int>(warp.meta_group_size()))
+        f(g, b.boxes + static_cast<std::size_t>(mine + g) * b.box_lines);
+    };
+    for (auto row = static_cast<int>(block.block_rank()); row < b.rows; row += static_cast<int>(block.num_blocks())) {
+      each_group([&](int g, pgas::packet_line* box) {
+        examples::each_of_32(warp, [&](int i) {
+          channel all(ctx, place_in_group{i}, ctx.team(), box);
+          pgas::broadcast(ctx, all, b.parts[b.at(row, g, i)]);
+        });
+      });
+      each_group([&](int g, pgas::packet_line* box) {
+        const float sum = examples::tree_sum(warp, [&](int i) {
+          channel all(ctx, place_in_group{i}, ctx.team(), box);
+          float sums[examples::per_piece<T>] = {};
+          for (int pe = 0; pe < ctx.n_pes(); ++pe) examples::add_piece<T>(sums, pgas::receive(ctx, all, pe));
+          examples::add_piece<T>(sums, b.residual[b.at(row, g, i)]);
+          return examples::squares<T>(b.hidden[b.at(row, g, i)] = examples::rounded_to<T>(sums));
+        });
+        if (warp.thread_rank() == 0) b.squares[mine + g] = sum;
+      });
+      block.sync();  // all groups' squares are there
+      float sum = 0;
+      for (int g = 0; g < b.groups; ++g) sum += b.squares[mine + g];
+      const float scale = examples::inverse_rms(sum, b.groups * pieces_of_group * examples::per_piece<T>);
+      each_group([&](int g, pgas::packet_line*) {
+        examples::each_of_32(warp, [&](int i) {
+          b.normalized[b.at(row, g, i)] =
+              examples::normalized_piece<T>(b.hidden[b.at(row, g, i)], scale, b.weights[b.at(0, g, i)]);
+        });
+      });
+      block.sync();  // all have read the squares
+    }
+  }
+};
+
+template <class T>
+struct two_shot {
+  static constexpr unsigned max_threads = 512;
+  static constexpr unsigned min_blocks = 2;
+
+  template <pgas::block_group Block>
+  PGAS_FN void operator()(Block block, pgas::context ctx, buffers b) const {
+    const int me = ctx.my_pe();
+    const int n = ctx.n_pes();
+    const auto which = static_cast<int>(block.block_rank());
+    const pgas::warp warp = pgas::this_warp(block);
+    const auto first = static_cast<int>(warp.meta_group_rank());
+    const auto warps = static_cast<int>(warp.meta_group_size());
+    const auto slice_of = [&](int pe) { return part_of({0, b.rows}, pe, n); };
+    const auto mine_of = [&](int pe) { return part_of(slice_of(pe), which, static_cast<int>(block.num_blocks())); };
+    const auto staged = [&](int from, int owner) {  // where this block's rows from PE `from` lie at their owner
+      return b.staging + static_cast<std::size_t>(from) * b.staging_pieces +
+             static_cast<std::size_t>(mine_of(owner).first - slice_of(owner).first) * b.row_pieces();
+    };
+    signal_t* const scattered = b.scattered + which * n;
+    signal_t* const gathered = b.gathered + which * n;
+    const signal_t call = b.calls[which] + 1;
+
+    for (int hop = 1; hop <= n; ++hop) {  // the last one is this PE itself, which only signals
+      const int pe = (me + hop) % n;
+      const row_range rows = mine_of(pe);
+      pgas::put_signal(ctx, block, staged(me, pe), b.parts + b.at(rows.first, 0, 0),
+                       pe == me ? 0 : static_cast<std::size_t>(rows.count) * b.row_pieces(), scattered + me, call,
+                       pgas::signal_op::set, pe);
+    }
+    pgas::wait_until_all(ctx, block, scattered, static_cast<std::size_t>(n), nullptr, pgas::cmp::ge, call);
+
+    const row_range own = mine_of(me);
+    for (int item = first; item < own.count * b.groups; item += warps)
+      examples::each_of_32(warp, [&](int i) {
+        const std::size_t at = b.at(own.first + item / b.groups, item % b.groups, i);
+        const std::size_t in_slice = at - b.at(own.first, 0, 0);
+        float sums[examples::per_piece<T>] = {};
+        for (int pe = 0; pe < n; ++pe) examples::add_piece<T>(sums, pe == me ? b.parts[at] : staged(pe, me)[in_slice]);
+        examples::add_piece<T>(sums, b.residual[at]);
+        b.hidden[at] = examples::rounded_to<T>(sums);
+      });
+    for (int hop = 1; hop <= n; ++hop) {
+      const int pe = (me + hop) % n;
+      piece* const rows = b.hidden + b.at(own.first, 0, 0);
+      pgas::put_signal(ctx, block, rows, rows, pe == me ? 0 : static_cast<std::size_t>(own.count) * b.row_pieces(),
+                       gathered + me, call, pgas::signal_op::set, pe);
+    }
+    pgas::wait_until_all(ctx, block, gathered, static_cast<std::size_t>(n), nullptr, pgas::cmp::ge, call);
+
+    for (int pe = 0; pe < n; ++pe) {
+      const row_range rows = mine_of(pe);
+      for (int i = first; i < rows.count; i += warps) {
+        const std::size_t at = b.at(rows.first + i, 0, 0);
+        examples::normalize_row<T>(warp, b.hidden + at, b.weights, b.normalized + at, b.groups);
+      }
+    }
+    if (block.thread_rank() == 0) b.calls[which] = call;  // all threads have read it before the waits
+  }
+};
+
+struct options {
+  int hidden = 4096, from = 8, to = 8192, factor = 4, format = 2, calls = 30, blocks = 0, limit = 0;
+  bool csv = false;
+};
+
+struct figures {
+  double one_us, two_us, graph_us, library_us;
+  long long wrong;
+};
+
+// The memory for all sizes of one format.
+template <class T>
+class layer {
+ public:
+  layer(pgas::world& world, const options& o) : world_(world), o_(o) {
+    const auto n = static_cast<std::size_t>(world.n_pes());
+    b_.groups = o.hidden / examples::per_piece<T> / pieces_of_group;
+    const auto most_rows = static_cast<std::size_t>(std::max(1, o.to * 512 / o.hidden));
+    pieces_ = most_rows * b_.row_pieces();
+    one_threads_ = std::min(one_shot<T>::max_threads, static_cast<unsigned>(b_.groups * pieces_of_group));
+    const bool on_host = world.heap() == pgas::heap_kind::host;
+    blocks_ = static_cast<unsigned>(o.blocks);
+    const auto fit = [&] {
+      const auto context = world.context();
+      return std::min({pgas::max_resident_blocks(world, one_threads_, 0, one_shot<T>{}, context, b_),
+                       pgas::max_resident_blocks(world, two_threads, 0, two_shot<T>{}, context, b_), 256U});
+    };
+    if (blocks_ == 0) blocks_ = on_host ? 1 : examples::least(world, fit());
+
+    const auto zero = pgas::initialize::zero;
+    const auto take = [&](std::size_t pieces) {
+      memory_.push_back(world.allocate<piece>(pieces, zero));
+      return memory_.back().data();
+    };
+    parts_ = take(sets * pieces_);
+    residual_ = take(sets * pieces_);
+    sum_ = take(pieces_);
+    b_.hidden = take(pieces_);
+    b_.normalized = take(pieces_);
+    weights_ = take(b_.row_pieces());
+    b_.staging_pieces = (most_rows / n + 1) * b_.row_pieces();
+    b_.staging = take(n * b_.staging_pieces);
+    const std::size_t groups = blocks_ * static_cast<std::size_t>(b_.groups);
+    b_.box_lines = pgas::ll_lines<piece>(pieces_of_group, n);
+    boxes_ = world.allocate<pgas::packet_line>(groups * b_.box_lines, zero);
+    b_.boxes = boxes_.data();
+    squares_ = world.allocate<float>(groups);
+    b_.squares = squares_.data();
+    signals_ = world.allocate<signal_t>(blocks_ * (2 * n + 1), zero);
+    b_.scattered = signals_.data();
+    b_.gathered = b_.scattered + blocks_ * n;
+    b_.calls = b_.gathered + blocks_ * n;
+    b_.weights = weights_;
+
+    const auto make = [&](piece* to, std::size_t pieces, int set, int pe) {
+      pgas::launch(world, {.blocks = blocks_, .threads = 256}, examples::make_inputs<T>{}, to, pieces, set, pe);
+    };
+    for (int set = 0; set < sets; ++set) {
+      make(parts_ + static_cast<std::size_t>(set) * pieces_, pieces_, set, world.my_pe());
+      make(residual_ + static_cast<std::size_t>(set) * pieces_, pieces_, set, examples::residual_part);
+    }
+    make(weights_, b_.row_pieces(), 0, examples::weight_part);
+    world.synchronize();
+    world.barrier_all();
+  }
+
+  // Times and checks calls with so many rows: each variant, and the library's reduce with a kernel after it.
+  figures run(int rows, bool one, bool time_one) {
+    b_.rows = rows;
+    const examples::expected_rows<T> expected(sets - 1, world_.n_pes(), static_cast<std::size_t>(rows),
+                                              b_.row_pieces());
+    long long wrong = 0;
+    const auto check = [&](float tolerance) {
+      wrong += examples::differing<T>(world_, b_.hidden, expected.hidden, tolerance) +
+               examples::differing<T>(world_, b_.normalized, expected.normalized, tolerance);
+      world_.barrier_all();
+    };
+    const auto timed = [&](const auto& call) {
+      const double seconds = examples::seconds_of(world_, sets, o_.calls, [&](int i) { call(i % sets); });
+      check(0);
+      return seconds / o_.calls * 1e6;
+    };
+    figures f{};
+    if (time_one) f.one_us = timed([&](int set) { start_one(set); });
+    f.two_us = timed([&](int set) { start_two(set); });
+    f.graph_us = 1e6 * examples::seconds_in_graph(world_, o_.calls, 8 * sets,
+                                                  [&](int i) { one ? start_one(i % sets) : start_two(i % sets); });
+    check(0);
+    f.library_us =
+        1e6 / o_.calls * examples::seconds_of(world_, sets, o_.calls, [&](int i) { start_library(i % sets); });
+    check(1.0F / 8);
+    f.wrong = examples::sum(world_, wrong);
+    return f;
+  }
+
+  unsigned blocks() const { return blocks_; }
+
+ private:
+  static constexpr unsigned two_threads = two_shot<T>::max_threads;
+
+  const buffers& take_set(int set) {
+    b_.parts = parts_ + static_cast<std::size_t>(set) * pieces_;
+    b_.residual = residual_ + static_cast<std::size_t>(set) * pieces_;
+    return b_;
+  }
+  void start_one(int set) {
+    pgas::launch(world_, {.blocks = std::min(blocks_, static_cast<unsigned>(b_.rows)), .threads = one_threads_},
+                 one_shot<T>{}, world_.context(), take_set(set));
+  }
+  void start_two(int set) {
+    const auto most = static_cast<unsigned>((b_.rows + world_.n_pes() - 1) / world_.n_pes());
+    pgas::launch(world_, {.blocks = std::min(blocks_, most), .threads = two_threads}, two_shot<T>{}, world_.context(),
+                 take_set(set));
+  }
+  void start_library(int set) {
+    const std::size_t numbers = static_cast<std::size_t>(b_.rows) * static_cast<std::size_t>(o_.hidden);
+    pgas::reduce(world_.team(), world_.stream(), reinterpret_cast<T*>(sum_),
+                 reinterpret_cast<const T*>(take_set(set).parts), numbers, pgas::op::sum{});
+    pgas::launch(world_, {.blocks = blocks_, .threads = two_threads}, examples::add_and_normalize<T>{},
+                 static_cast<const piece*>(sum_), b_.residual, b_.weights, b_.hidden, b_.normalized, b_.rows,
+                 b_.groups);
+  }
+
+  pgas::world& world_;
+  options o_;
+  buffers b_{};
+  unsigned blocks_ = 0;
+  unsigned one_threads_ = 0;
+  std::size_t pieces_ = 0;  // of a set
+  piece *parts_ = nullptr, *residual_ = nullptr, *sum_ = nullptr, *weights_ = nullptr;
+  std::vector<pgas::symmetric<piece>> memory_;
+  pgas::symmetric<pgas::packet_line> boxes_;
+  pgas::symmetric<float> squares_;
+  pgas::symmetric<signal_t> signals_;
+};
+
+// All sizes of a format. How many pieces were wrong.
+template <class T>
+long long run_format(pgas::world& world, const options& o, const char* format) {
+  layer<T> all(world, o);
+  const int n = world.n_pes();
+  long long wrong = 0;
+  for (long long kib = o.from; kib <= o.to; kib *= o.factor) {
+    const int rows = std::max(1, static_cast<int>(kib * 512 / o.hidden));
+    const bool one = kib <= o.limit;
+    const figures f = all.run(rows, one, kib <= 8LL * o.limit);  // beyond it takes for ever
+    wrong += f.wrong;
+    const int bytes = rows * o.hidden * 2;
+    const double chosen = one ? f.one_us : f.two_us;
+    if (world.my_pe() == 0 && o.csv)
+      std::printf("%s,%d,%d,%d,%u,%s,%.2f,%.2f,%.2f,%.2f,%.2f,%lld\n", format, n, o.hidden, bytes, all.blocks(),
+                  one ? "one-shot" : "two-shot", chosen, f.one_us, f.two_us, f.graph_us, f.library_us, f.wrong);
+    const auto text = [](double us) {
+      const std::string digits = std::to_string(us);
+      return us > 0 ? digits.substr(0, digits.find('.') + 2) : std::string("-");
+    };
+    if (world.my_pe() == 0 && !o.csv)
+      std::printf("%-6s %8d %6d %-8s %9.1f %11s %11.1f %11s %11.1f %9.2f\n", format, bytes, rows,
+                  one ? "one-shot" : "two-shot", chosen, text(f.one_us).c_str(), f.two_us, text(f.graph_us).c_str(),
+                  f.library_us, bytes / chosen / 1e3);
+    std::fflush(stdout);
+  }
+  return wrong;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  pgas::world world = pgas::world::join();
+  const int n = world.n_pes();
+  const bool speaks = world.my_pe() == 0;
+  options o;
+  examples::command_line line("25_allreduce", "All-reduce with residual and RMS normalization, beside the library's.",
+                              "pgasrun -n 4 25_allreduce --from 8 --to 512 --format bf16");
+  line.add("--hidden", "NUMBERS", o.hidden, 256, "numbers of a row, a multiple of 256");
+  line.add("--from", "KIB", o.from, 1, "the smallest size; rows are whole, one at least");
+  line.add("--to", "KIB", o.to, 1, "the largest size");
+  line.add("--factor", "FACTOR", o.factor, 2, "from one size to the next");
+  line.add("--format", o.format, {"bf16", "fp16", "both"}, "of the numbers; sums are made in fp32");
+  line.add("--limit", "KIB", o.limit, 0, "the largest size for which one-shot is chosen, 0: by the number of PEs");
+  line.add("--calls", "COUNT", o.calls, 3, "calls that are timed, made a multiple of 3");
+  line.add("--blocks", "COUNT", o.blocks, 0, "blocks of a launch, 0: 1 on the host heap, all that fit on a GPU");
+  line.add("--csv", o.csv, "prints comma-separated values");
+  if (const auto end = line.read(argc, argv, speaks)) return *end;
+  if (o.hidden % 256 != 0)
+    return line.refuse("a row of " + std::to_string(o.hidden) + " numbers has no whole groups of 256", speaks);
+  if (o.to < o.from || o.to > (1 << 20))
+    return line.refuse("there are no sizes from " + std::to_string(o.from) + " to " + std::to_string(o.to), speaks);
+  o.calls = (o.calls + sets - 1) / sets * sets;
+  // Twice the bytes to n - 1 PEs, against an n-th of them twice and three latencies of the link more.
+  if (o.limit == 0) o.limit = world.heap() == pgas::heap_kind::host ? 8 : std::max(8, 2048 / (n * n));
+
+  if (speaks && o.csv)
+    std::printf("format,pes,hidden,bytes,blocks,chosen,chosen_us,one_shot_us,two_shot_us,graph_us,library_us,wrong\n");
+  else if (speaks)
+    std::printf(
+        "rows of %d numbers, %d PEs, microseconds of a call\n"
+        "format    bytes   rows chosen      chosen    one-shot    two-shot    in graph     library      GB/s\n",
+        o.hidden, n);
+  long long wrong = 0;
+  if (o.format != 1) wrong += run_format<pgas::bfloat16>(world, o, "bf16");
+  if (o.format != 0) wrong += run_format<pgas::float16>(world, o, "fp16");
+  if (speaks && !o.csv && wrong == 0)
+    std::printf("check: all results equal those of one process bit for bit, the library's but for their rounding\n");
+  if (speaks && !o.csv && wrong != 0) std::printf("check: %lld PIECES OF RESULTS ARE WRONG\n", wrong);
+  return wrong == 0 ? 0 : 1;
+} catch (const pgas::error& failed) {
+  std::fprintf(stderr, "%s\n", failed.what());
+  return 1;
+}

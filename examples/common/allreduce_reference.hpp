@@ -1,0 +1,88 @@
+/// @file
+/// Numbers for 25_allreduce, the same wherever they are made, and what an all-reduce with residual and normalization
+/// makes of them, computed by one process.
+#pragma once
+
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "pgas/pgas.hpp"
+#include "rms_norm.hpp"
+
+namespace examples {
+
+inline constexpr int residual_part = -1;  ///< in the place of a PE: the residual, the same on all
+inline constexpr int weight_part = -2;    ///< the weights of columns, of set 0
+
+/// Piece `i` of input set `set` of PE `pe`'s part, or of residual_part, or weight_part.
+template <class T>
+PGAS_HD piece input_piece(int set, int pe, std::size_t i) {
+  float values[per_piece<T>];
+  for (int j = 0; j < per_piece<T>; ++j) {
+    auto dice = static_cast<std::uint32_t>(i * 8) + static_cast<std::uint32_t>(j);
+    dice = (dice + static_cast<std::uint32_t>((set * 512 + pe + 2) * 40503)) * 0x9e3779b9U;
+    dice = (dice ^ dice >> 15) * 0x85ebca6bU;
+    values[j] = (static_cast<float>(dice >> 20) - 2047.5F) / (dice & 1 ? 512 : 4096);
+  }
+  return rounded_to<T>(values);
+}
+
+template <class T>
+struct make_inputs {
+  template <pgas::block_group Block>
+  PGAS_FN void operator()(Block block, piece* to, std::size_t pieces, int set, int pe) const {
+    const std::size_t all = block.size() * block.num_blocks();
+    for (std::size_t i = block.block_rank() * block.size() + block.thread_rank(); i < pieces; i += all)
+      to[i] = input_piece<T>(set, pe, i);
+  }
+};
+
+/// What `rows` rows of `row_pieces` pieces become on `n_pes` PEs.
+template <class T>
+struct expected_rows {
+  std::vector<piece> hidden, normalized;
+
+  expected_rows(int set, int n_pes, std::size_t rows, std::size_t row_pieces)
+      : hidden(rows * row_pieces), normalized(rows * row_pieces) {
+    for (std::size_t i = 0; i < hidden.size(); ++i) {
+      float sums[per_piece<T>] = {};
+      for (int pe = 0; pe < n_pes; ++pe) add_piece<T>(sums, input_piece<T>(set, pe, i));
+      add_piece<T>(sums, input_piece<T>(set, residual_part, i));
+      hidden[i] = rounded_to<T>(sums);
+    }
+    for (std::size_t row = 0; row < hidden.size(); row += row_pieces) {
+      float sum = 0;
+      for (std::size_t group = row; group < row + row_pieces; group += pieces_of_group) {
+        float values[pieces_of_group];
+        for (std::size_t i = 0; i < pieces_of_group; ++i) values[i] = squares<T>(hidden[group + i]);
+        sum += tree_sum(values);
+      }
+      const float scale = inverse_rms(sum, static_cast<int>(row_pieces) * per_piece<T>);
+      for (std::size_t i = 0; i < row_pieces; ++i)
+        normalized[row + i] = normalized_piece<T>(hidden[row + i], scale, input_piece<T>(0, weight_part, i));
+    }
+  }
+};
+
+/// How many pieces of a PE's `found` differ from the expected ones: by a bit, or where `tolerance` is not 0 by more
+/// than that, of 1 and of the number.
+template <class T>
+[[nodiscard]] long long differing(pgas::world& world, const piece* found, const std::vector<piece>& expected,
+                                  float tolerance) {
+  std::vector<piece> seen(expected.size());
+  pgas::get(world, seen.data(), found, seen.size(), world.my_pe());
+  long long different = 0;
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    if (std::memcmp(&seen[i], &expected[i], sizeof(piece)) == 0) continue;
+    bool close = tolerance != 0;
+    for (int j = 0; j < per_piece<T>; ++j) {
+      const float should = expected[i].get<T>(j);
+      close = close && std::abs(seen[i].get<T>(j) - should) <= tolerance * (1 + std::abs(should));
+    }
+    different += close ? 0 : 1;
+  }
+  return different;
+}
+
+}  // namespace examples

@@ -1,0 +1,118 @@
+/// @file
+/// What follows an all-reduce in a transformer: the sum of all PEs' parts and the residual is rounded ("hidden"), and
+/// each row of it is divided by its root mean square and multiplied by a weight for each column. On GPU and CPU.
+///
+/// Every sum has a fixed order, which does not depend on blocks or threads: parts are added by PE, the residual last;
+/// squares within a piece of 8 numbers, 32 pieces as a tree, these groups one after another. Squares of 16-bit numbers
+/// are exact in a float, so it makes no difference whether a compiler contracts a product and a sum. So all PEs, and
+/// one process that computes the same, get the same bits.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "number_formats.hpp"
+
+namespace examples {
+
+inline constexpr int pieces_of_group = 32;  ///< pieces of a row whose squares a warp adds up as a tree
+
+/// Adds the numbers of a piece.
+template <class T>
+PGAS_HD void add_piece(float (&sums)[per_piece<T>], const piece& part) {
+  PGAS_UNROLL
+  for (int j = 0; j < per_piece<T>; ++j) sums[j] += part.get<T>(j);
+}
+
+/// The sum of a piece's squares.
+template <class T>
+[[nodiscard]] PGAS_HD float squares(const piece& of) {
+  float sum = 0;
+  PGAS_UNROLL
+  for (int j = 0; j < per_piece<T>; ++j) sum += of.get<T>(j) * of.get<T>(j);
+  return sum;
+}
+
+/// 1 / root mean square of a row of `count` numbers.
+[[nodiscard]] PGAS_HD float inverse_rms(float sum_of_squares, int count) {
+  return 1.0F / sqrtf(sum_of_squares / static_cast<float>(count) + 1e-6F);
+}
+
+template <class T>
+[[nodiscard]] PGAS_HD piece normalized_piece(const piece& of, float scale, const piece& weight) {
+  float values[per_piece<T>];
+  PGAS_UNROLL
+  for (int j = 0; j < per_piece<T>; ++j) values[j] = of.get<T>(j) * scale * weight.get<T>(j);
+  return rounded_to<T>(values);
+}
+
+/// The sum of 32 values as a tree, in place.
+[[nodiscard]] PGAS_HD float tree_sum(float (&values)[pieces_of_group]) {
+  for (int half = pieces_of_group / 2; half > 0; half /= 2)
+    for (int i = 0; i < half; ++i) values[i] += values[i + half];
+  return values[0];
+}
+
+/// The same of value(0) to value(31), by a warp: on a GPU each lane has one, on the CPU a warp is one thread and has
+/// all. On all lanes.
+template <class Warp, class F>
+[[nodiscard]] PGAS_FN float tree_sum(const Warp& warp, const F& value) {
+  if constexpr (requires { warp.shfl(0U, 0); }) {
+    const auto lane = static_cast<int>(warp.thread_rank());
+    float sum = value(lane);
+    for (int half = pieces_of_group / 2; half > 0; half /= 2)
+      sum += __builtin_bit_cast(float, warp.shfl(__builtin_bit_cast(std::uint32_t, sum), lane ^ half));
+    return sum;
+  } else {
+    float values[pieces_of_group];
+    for (int i = 0; i < pieces_of_group; ++i) values[i] = value(i);
+    return tree_sum(values);
+  }
+}
+
+/// Calls f(i) for each piece i of a group of 32 that the calling lane has: one on a GPU, all on the CPU.
+template <class Warp, class F>
+PGAS_FN void each_of_32(const Warp& warp, const F& f) {
+  for (auto i = static_cast<int>(warp.thread_rank()); i < pieces_of_group; i += static_cast<int>(warp.size())) f(i);
+}
+
+/// Normalizes a row of `groups` groups, by one warp.
+template <class T, class Warp>
+PGAS_FN void normalize_row(const Warp& warp, const piece* row, const piece* weights, piece* out, int groups) {
+  float sum = 0;
+  for (int g = 0; g < groups; ++g)
+    sum += tree_sum(warp, [&](int i) { return squares<T>(row[g * pieces_of_group + i]); });
+  const float scale = inverse_rms(sum, groups * pieces_of_group * per_piece<T>);
+  for (int g = 0; g < groups; ++g)
+    each_of_32(warp, [&](int i) {
+      const int at = g * pieces_of_group + i;
+      out[at] = normalized_piece<T>(row[at], scale, weights[at]);
+    });
+}
+
+/// What is left to do where `sum` is the rounded sum of all parts: a row for each warp of the grid.
+template <class T>
+struct add_and_normalize {
+  template <pgas::block_group Block>
+  PGAS_FN void operator()(Block block, const piece* sum, const piece* residual, const piece* weights, piece* hidden,
+                          piece* normalized, int rows, int groups) const {
+    const pgas::warp warp = pgas::this_warp(block);
+    const auto warps = static_cast<int>(warp.meta_group_size() * block.num_blocks());
+    for (auto row = static_cast<int>(block.block_rank() * warp.meta_group_size() + warp.meta_group_rank()); row < rows;
+         row += warps) {
+      const std::size_t first = static_cast<std::size_t>(row) * static_cast<std::size_t>(groups * pieces_of_group);
+      for (int g = 0; g < groups; ++g)
+        each_of_32(warp, [&](int i) {
+          const std::size_t at = first + static_cast<std::size_t>(g * pieces_of_group + i);
+          float sums[per_piece<T>] = {};
+          add_piece<T>(sums, sum[at]);
+          add_piece<T>(sums, residual[at]);
+          hidden[at] = rounded_to<T>(sums);
+        });
+      normalize_row<T>(warp, hidden + first, weights, normalized + first, groups);  // a lane reads what it has written
+    }
+  }
+};
+
+}  // namespace examples
