@@ -51,6 +51,9 @@ namespace std = ::cuda::std;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)  // each repetition is instrumented: slow to compile
 #define PGAS_UNROLL
 #define PGAS_ROLLED
+#elif defined(__NVCC__) && !defined(__CUDA_ARCH__)  // the host's compiler sees functions of both sides, and warns
+#define PGAS_UNROLL
+#define PGAS_ROLLED
 #elif defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
 #define PGAS_UNROLL _Pragma("GCC unroll 16")
 #define PGAS_ROLLED _Pragma("GCC unroll 1")

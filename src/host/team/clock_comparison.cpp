@@ -4,7 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <limits>
+#include <string>
+#include <system_error>
 
 #include "common/trace/recorder.hpp"
 #include "common/unique_fd.hpp"
@@ -24,8 +27,9 @@ clock_name name_of_clock() {
   const unique_fd boot(::open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC));
   const ssize_t length = boot ? ::read(boot.get(), made.text.data(), 48) : -1;
   if (length <= 0) return {};
-  // Kernels without time namespaces have one clock.
-  static_cast<void>(::readlink("/proc/self/ns/time", made.text.data() + length, made.text.size() - 1 - 48));
+  std::error_code none;  // kernels without time namespaces have one clock
+  const std::string space = std::filesystem::read_symlink("/proc/self/ns/time", none).string();
+  space.copy(made.text.data() + length, made.text.size() - 1 - 48);
   return made;
 }
 
