@@ -78,8 +78,8 @@ struct iterate_once {
   static constexpr unsigned min_blocks = 4;
 
   template <pgas::block_group Block>
-  PGAS_FN void operator()(Block block, pgas::context ctx, exchange<float> x, float* in, float* out, const std::uint64_t* done,
-                          std::uint64_t step) const {
+  PGAS_FN void operator()(Block block, pgas::context ctx, exchange<float> x, float* in, float* out,
+                          const std::uint64_t* done, std::uint64_t step) const {
     compute<Points>(block, ctx, x, in, out, (done == nullptr ? 0 : *done) + step, static_cast<int>(block.block_rank()),
                     static_cast<int>(block.num_blocks()), x.n_unpacks() + x.n_items);
   }

@@ -79,8 +79,7 @@ class cg_memory {
             int most_iterations)
       : world_(world),
         mine_(divide(size, pes, false, false, world.my_pe())),
-        halo_(world, mine_, 1, how, on_host() ? mine_.most : triple{128, 32, 32},
-              on_host() ? mine_.most : triple{64, 8, 16}),
+        halo_(world, mine_, 1, how),
         right_hand_side_(right_hand_side(mine_)),
         vectors_(world.allocate<double>(8 * mine_.grid_points, pgas::initialize::zero)),
         sums_(world.allocate<sums>(std::size_t{blocks} * (threads + 1) + 2 +
@@ -136,7 +135,6 @@ class cg_memory {
     }
     return sum;
   }
-  [[nodiscard]] bool on_host() const { return world_.heap() == pgas::heap_kind::host; }
 
  private:
   double* vector(std::size_t which) { return vectors_.data() + which * mine_.grid_points + decomposition::lead; }

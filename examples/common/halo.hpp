@@ -167,17 +167,28 @@ PGAS_FN void send(const pgas::context& ctx, const Block& block, const exchange<T
   }
 }
 
+/// The sizes of items. A CPU's thread takes what it has as it comes. A GPU's many blocks want many items, even of a
+/// small grid; those of a large one are so deep that planes are read once.
+struct tiles {
+  triple boundary, interior;
+};
+[[nodiscard]] inline tiles tiles_for(const pgas::world& world, const decomposition& d) {
+  if (world.heap() == pgas::heap_kind::host) return {d.most, d.most};
+  return {{64, 16, 16}, d.grid_points < (std::size_t{1} << 24) ? triple{64, 4, 4} : triple{64, 8, 16}};
+}
+
 /// The memory of an exchange, and of the work list of this PE. *Callers* construction and destruction are collective.
 template <class T>
 class halo {
  public:
-  halo(pgas::world& world, decomposition& d, int fields, faces how, const triple& boundary, const triple& interior)
+  halo(pgas::world& world, decomposition& d, int fields, faces how)
       : words_(
             world.allocate<pgas::signal_t>(3 * n_directions, pgas::memory_hint::signal_remote, pgas::initialize::zero)),
         to_(world.allocate<neighbour>(n_directions)),
-        items_(world.allocate<item>(most_items(d, boundary, interior))) {
+        items_(world.allocate<item>(most_items(d, tiles_for(world, d)))) {
+    const tiles size = tiles_for(world, d);
     std::vector<item> items;
-    view_.n_boundary = static_cast<int>(list_items(d, boundary, interior, items));
+    view_.n_boundary = static_cast<int>(list_items(d, size.boundary, size.interior, items));
     view_.n_items = static_cast<int>(items.size());
     pgas::put(world, items_.data(), items.data(), items.size(), world.my_pe());
     pgas::put(world, to_.data(), d.to.data(), d.to.size(), world.my_pe());
@@ -203,8 +214,8 @@ class halo {
 
  private:
   /// Not less than any PE has: allocations are the same on all.
-  static std::size_t most_items(const decomposition& d, const triple& boundary, const triple& interior) {
-    const auto tiles = [&d](const triple& tile, int thin) {
+  static std::size_t most_items(const decomposition& d, const tiles& size) {
+    const auto number = [&d](const triple& tile, int thin) {
       std::size_t n = 1;
       for (int a = 0; a < 3; ++a) {
         const auto i = static_cast<std::size_t>(a);
@@ -212,7 +223,8 @@ class halo {
       }
       return n;
     };
-    return 2 * (tiles(boundary, 0) + tiles(boundary, 1) + tiles(boundary, 2)) + tiles(interior, 3);
+    return 2 * (number(size.boundary, 0) + number(size.boundary, 1) + number(size.boundary, 2)) +
+           number(size.interior, 3);
   }
 
   pgas::symmetric<pgas::signal_t> words_;

@@ -64,9 +64,7 @@ class heat_grids {
       : world_(world),
         o_(o),
         mine_(divide(o.size, pes, o.periodic(), o.corners(), world.my_pe())),
-        // A GPU has many blocks, for each a piece; on a CPU one thread takes a face as it comes.
-        halo_(world, mine_, o.fields, o.how, on_host() ? mine_.most : triple{128, 32, 32},
-              on_host() ? mine_.most : triple{64, 8, 16}),
+        halo_(world, mine_, o.fields, o.how),
         grids_{world.allocate<float>(mine_.grid_points * static_cast<std::size_t>(o.fields)),
                world.allocate<float>(mine_.grid_points * static_cast<std::size_t>(o.fields))} {
     for (int f = 0; f < o.fields; ++f) {

@@ -34,34 +34,46 @@ struct points_27 {
   }
 };
 
-/// Calls f(x, y, z) for all points of a box, divided among the threads of a group. On a GPU neighbouring threads have
-/// neighbouring x, or in a box that is thin in x neighbouring y, and each goes along z; on a CPU one thread goes along
-/// x, as the compiler's vectors do.
+/// Calls f(x, y, z, n) for all points of a box, divided among the threads of a group: for n points from there on along
+/// z, at most Most. On a GPU neighbouring threads have neighbouring x; in a box that is thin in x all points are
+/// numbered. On a CPU one thread goes along x, as the compiler's vectors do.
+template <int Most, pgas::group Group, class F>
+PGAS_FN void for_each_column(const Group& g, const box& b, const F& f) {
+  const int size = static_cast<int>(g.size()), rank = static_cast<int>(g.thread_rank());
+  const int width = b.hi[0] - b.lo[0], rows = b.hi[1] - b.lo[1], layers = b.hi[2] - b.lo[2];
+  if (size < 32) {
+    for (int row = rank; row < rows * layers; row += size)
+      for (int x = b.lo[0]; x < b.hi[0]; ++x) f(x, b.lo[1] + row % rows, b.lo[2] + row / rows, 1);
+  } else if (width < 32 || size % 64 != 0) {
+    for (int i = rank; i < width * rows * layers; i += size)
+      f(b.lo[0] + i % width, b.lo[1] + i / width % rows, b.lo[2] + i / width / rows, 1);
+  } else {
+    const int across = width < 64 ? 32 : 64;
+    for (int x = b.lo[0] + rank % across; x < b.hi[0]; x += across)
+      for (int y = b.lo[1] + rank / across; y < b.hi[1]; y += size / across)
+        for (int z = b.lo[2]; z < b.hi[2]; z += Most) f(x, y, z, z + Most < b.hi[2] ? Most : b.hi[2] - z);
+  }
+}
+
+/// The same point by point.
 template <pgas::group Group, class F>
 PGAS_FN void for_each_point(const Group& g, const box& b, const F& f) {
-  const int size = static_cast<int>(g.size());
-  const int width = b.hi[0] - b.lo[0];
-  if (size < 32) {
-    const int rows = b.hi[1] - b.lo[1];
-    const int all = rows * (b.hi[2] - b.lo[2]);
-    for (int row = static_cast<int>(g.thread_rank()); row < all; row += size)
-      for (int x = b.lo[0]; x < b.hi[0]; ++x) f(x, b.lo[1] + row % rows, b.lo[2] + row / rows);
-    return;
-  }
-  const int across = width >= 64 && size % 64 == 0 ? 64 : width >= 32 && size % 32 == 0 ? 32 : 1;
-  const int rank = static_cast<int>(g.thread_rank());
-  for (int x = b.lo[0] + rank % across; x < b.hi[0]; x += across)
-    for (int y = b.lo[1] + rank / across; y < b.hi[1]; y += size / across)
-      for (int z = b.lo[2]; z < b.hi[2]; ++z) f(x, y, z);
+  for_each_column<1>(g, b, [&f](int x, int y, int z, int) { f(x, y, z); });
 }
 
 /// out = a step from `in`, for the points of a box.
 template <class Points, pgas::group Group>
-PGAS_FN void relax(const Group& g, const box& b, const float* __restrict__ in, float* __restrict__ out,
-                   std::int64_t pitch, std::int64_t plane) {
-  for_each_point(g, b, [=](int x, int y, int z) {
+PGAS_FN void relax(const Group& g, const box& b, const float* in, float* out, std::int64_t pitch, std::int64_t plane) {
+  constexpr int most = 4;
+  for_each_column<most>(g, b, [=](int x, int y, int z, int n) {
     const std::int64_t i = x + pitch * y + plane * z;
-    out[i] = Points::at(in + i, pitch, plane);
+    if (n == most) {  // all loads before the first store, so that many are in flight on a GPU
+      float next[most];
+      for (int k = 0; k < most; ++k) next[k] = Points::at(in + i + k * plane, pitch, plane);
+      for (int k = 0; k < most; ++k) out[i + k * plane] = next[k];
+    } else {
+      for (int k = 0; k < n; ++k) out[i + k * plane] = Points::at(in + i + k * plane, pitch, plane);
+    }
   });
 }
 
