@@ -47,7 +47,7 @@ class command_line {
   /// Several whole numbers with commas in between, as 64,32,32. One number alone stands for all of them.
   template <std::size_t N>
   void add(const char* word, const char* value, std::array<int, N>& into, int least, const char* meaning) {
-    options_.push_back({word, value, meaning, joined(into),
+    options_.push_back({word, value, meaning, into == std::array<int, N>{} ? "" : joined(into),
                         [&into, least](const std::string& text) { return read_numbers(text, least, into); }});
   }
 
