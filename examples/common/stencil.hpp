@@ -42,8 +42,9 @@ PGAS_FN void for_each_column(const Group& g, const box& b, const F& f) {
   const int size = static_cast<int>(g.size()), rank = static_cast<int>(g.thread_rank());
   const int width = b.hi[0] - b.lo[0], rows = b.hi[1] - b.lo[1], layers = b.hi[2] - b.lo[2];
   if (size < 32) {
-    for (int row = rank; row < rows * layers; row += size)
-      for (int x = b.lo[0]; x < b.hi[0]; ++x) f(x, b.lo[1] + row % rows, b.lo[2] + row / rows, 1);
+    for (int z = b.lo[2]; z < b.hi[2]; ++z)
+      for (int y = b.lo[1] + rank; y < b.hi[1]; y += size)
+        for (int x = b.lo[0]; x < b.hi[0]; ++x) f(x, y, z, 1);
   } else if (width < 32 || size % 64 != 0) {
     for (int i = rank; i < width * rows * layers; i += size)
       f(b.lo[0] + i % width, b.lo[1] + i / width % rows, b.lo[2] + i / width / rows, 1);
