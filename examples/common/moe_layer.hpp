@@ -41,7 +41,6 @@ PGAS_HD std::uint32_t scrambled(std::uint32_t x) {
 PGAS_HD piece token_piece(int set, int pe, int token, int i) {
   const auto which = static_cast<std::uint32_t>((set * 1024 + pe) * 65536 + token);
   float values[per_piece<bfloat16>];
-  PGAS_UNROLL
   for (int j = 0; j < per_piece<bfloat16>; ++j) {
     const std::uint32_t dice = scrambled(scrambled(which) + static_cast<std::uint32_t>(i * per_piece<bfloat16> + j));
     values[j] = (static_cast<float>(dice & 0xffU) - 127.5F) * (dice & 0x300U ? 0.015625F : 1.0F);
@@ -57,11 +56,9 @@ PGAS_HD piece expert_piece(const moe_shape& s, const piece* row, int i, int expe
   float values[per_piece<bfloat16>];
   if (s.fp8) {
     const float unit = scaled_row::scale(row, s.hidden, i * per_piece<bfloat16> / scaled_row::together);
-    PGAS_UNROLL
     for (int j = 0; j < per_piece<bfloat16>; ++j)
       values[j] = expert_output(row[i / 2].get<e4m3>(i % 2 * 8 + j) * unit, expert);
   } else {
-    PGAS_UNROLL
     for (int j = 0; j < per_piece<bfloat16>; ++j) values[j] = expert_output(row[i].get<bfloat16>(j), expert);
   }
   return rounded_to<bfloat16>(values);
@@ -93,7 +90,6 @@ struct routing {
 
 /// Adds a piece of an expert's result, weighted. A token's result is the sum in the order of the router's choice.
 PGAS_HD void add_weighted(float (&sums)[per_piece<bfloat16>], float weight, const piece& part) {
-  PGAS_UNROLL
   for (int j = 0; j < per_piece<bfloat16>; ++j) sums[j] += weight * part.get<bfloat16>(j);
 }
 

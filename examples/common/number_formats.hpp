@@ -69,7 +69,6 @@ template <class T>
 [[nodiscard]] PGAS_HD piece rounded_to(const float (&values)[per_piece<T>]) {
   constexpr int each = 4 / static_cast<int>(sizeof(T));
   piece all{};
-  PGAS_UNROLL
   for (int i = 0; i < per_piece<T>; ++i)
     all.words[i / each] |= std::uint32_t{T(values[i]).bits} << (i % each * 8 * static_cast<int>(sizeof(T)));
   return all;
@@ -93,7 +92,6 @@ struct scaled_row {
     numbers += which * pieces16;
     float largest = 0;
     for (int i = 0; i < pieces16; ++i) {
-      PGAS_UNROLL
       for (int j = 0; j < per_piece<pgas::bfloat16>; ++j) {
         const float value = numbers[i].get<pgas::bfloat16>(j);
         const float magnitude = value < 0 ? -value : value;
@@ -103,7 +101,6 @@ struct scaled_row {
     const float unit = largest > 0 ? largest / e4m3::largest : 1.0F;
     for (int i = 0; i < together / per_piece<e4m3>; ++i) {
       float values[per_piece<e4m3>];
-      PGAS_UNROLL
       for (int j = 0; j < per_piece<e4m3>; ++j) values[j] = numbers[2 * i + j / 8].get<pgas::bfloat16>(j % 8) / unit;
       row[which * (together / per_piece<e4m3>)+i] = rounded_to<e4m3>(values);
     }

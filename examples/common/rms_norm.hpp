@@ -21,7 +21,6 @@ inline constexpr int pieces_of_group = 32;  ///< pieces of a row whose squares a
 /// Adds the numbers of a piece.
 template <class T>
 PGAS_HD void add_piece(float (&sums)[per_piece<T>], const piece& part) {
-  PGAS_UNROLL
   for (int j = 0; j < per_piece<T>; ++j) sums[j] += part.get<T>(j);
 }
 
@@ -29,7 +28,6 @@ PGAS_HD void add_piece(float (&sums)[per_piece<T>], const piece& part) {
 template <class T>
 [[nodiscard]] PGAS_HD float squares(const piece& of) {
   float sum = 0;
-  PGAS_UNROLL
   for (int j = 0; j < per_piece<T>; ++j) sum += of.get<T>(j) * of.get<T>(j);
   return sum;
 }
@@ -42,7 +40,6 @@ template <class T>
 template <class T>
 [[nodiscard]] PGAS_HD piece normalized_piece(const piece& of, float scale, const piece& weight) {
   float values[per_piece<T>];
-  PGAS_UNROLL
   for (int j = 0; j < per_piece<T>; ++j) values[j] = of.get<T>(j) * scale * weight.get<T>(j);
   return rounded_to<T>(values);
 }
