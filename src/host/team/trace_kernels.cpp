@@ -14,24 +14,24 @@ namespace pgas::detail {
 namespace {
 
 trace::event_kind kind_of(operation what) {
-  using kind = trace::event_kind;
+  using recorded = trace::event_kind;
   switch (what) {
     case operation::put:
     case operation::p:
-    case operation::iput: return kind::put;
+    case operation::iput: return recorded::put;
     case operation::get:
     case operation::g:
-    case operation::iget: return kind::get;
+    case operation::iget: return recorded::get;
     case operation::put_signal:
-    case operation::signal: return kind::signal;
-    case operation::wait: return kind::wait;
+    case operation::signal: return recorded::signal;
+    case operation::wait: return recorded::wait;
     default: break;
   }
-  if (what >= operation::atomic_fetch) return kind::atomic;
+  if (what >= operation::atomic_fetch) return recorded::atomic;
   if ((what >= operation::broadcast && what <= operation::scan) || what == operation::barrier ||
       what == operation::sync)
-    return kind::collective;
-  return kind::call;
+    return recorded::collective;
+  return recorded::call;
 }
 
 trace::event event_of(const traced_event& from, const std::function<bool(int pe)>& direct) {

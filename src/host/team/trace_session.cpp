@@ -38,15 +38,15 @@ int write_all(int file, std::string_view text) noexcept {
   return 0;
 }
 
-trace::track track_of(const trace::recorder::thread_events& from, const clock_mapping& clock,
+trace::track track_of(const trace::recorder::thread_events& from, const clock_mapping& to_first,
                       std::map<std::uint64_t, trace::track>& streams) {
   const bool is_proxy = from.name == "pgas-proxy";
   trace::track made{is_proxy ? "proxy" : fmt::format("thread {} ({})", from.thread, from.name), {}};
   made.events.reserve(from.events.size());
   for (const trace::recorded_event& one : from.events) {
     trace::event event{one.facts, one.name, {}, {}};
-    event.facts.begin = clock.mapped(one.facts.begin);
-    event.facts.end = clock.mapped(one.facts.end);
+    event.facts.begin = to_first.mapped(one.facts.begin);
+    event.facts.end = to_first.mapped(one.facts.end);
     if (one.facts.by == trace::caller::stream) {
       // The host knows when work was enqueued, not when it was done.
       trace::event enqueued;
@@ -95,7 +95,7 @@ void trace_session::write(const peer_info& me, const std::function<bool(int pe)>
   }
   try {
     const std::int64_t last = trace::now_ns();
-    const clock_mapping clock =
+    const clock_mapping to_first =
         end_ ? clock_mapping(begin_->to_first, end_->to_first) : clock_mapping(begin_->to_first, last);
     trace::pe_trace made;
     made.pe = pe_;
@@ -103,14 +103,14 @@ void trace_session::write(const peer_info& me, const std::function<bool(int pe)>
     made.host = me.host;
     made.pid = me.pid;
     made.job = fmt::format("{:016x}", begin_->job);
-    made.begin = clock.mapped(begin_->to_first.at);
-    made.end = clock.mapped(last);
-    made.clock_error = clock.error();
+    made.begin = to_first.mapped(begin_->to_first.at);
+    made.end = to_first.mapped(last);
+    made.clock_error = to_first.error();
     made.lost = events_.lost();
     std::map<std::uint64_t, trace::track> streams;
     for (const trace::recorder::thread_events& one : events_.take()) {
       made.lost += one.lost;
-      made.tracks.push_back(track_of(one, clock, streams));
+      made.tracks.push_back(track_of(one, to_first, streams));
     }
     if (of_kernels) {
       kernel_tracks kernels = of_kernels->take(direct);
@@ -118,8 +118,8 @@ void trace_session::write(const peer_info& me, const std::function<bool(int pe)>
       made.lost += kernels.lost;
       for (trace::track& one : kernels.tracks) {
         for (trace::event& each : one.events) {
-          each.facts.begin = clock.mapped(each.facts.begin);
-          each.facts.end = clock.mapped(each.facts.end);
+          each.facts.begin = to_first.mapped(each.facts.begin);
+          each.facts.end = to_first.mapped(each.facts.end);
         }
         made.tracks.push_back(std::move(one));
       }
