@@ -40,9 +40,9 @@ PGAS_FN void compute(const Block& block, const pgas::context& ctx, const exchang
       continue;
     }
     const examples::item each = x.items[i - unpacks];
-    examples::await(ctx, block, x, each, step);
+    if (each.directions != 0) examples::await(ctx, block, x, each, step);
     examples::relax<Points>(block, x, each, in, out);
-    examples::send(ctx, block, x, each, out, step + 1);
+    if (each.directions != 0) examples::send(ctx, block, x, each, out, step + 1);
   }
 }
 
@@ -50,7 +50,7 @@ PGAS_FN void compute(const Block& block, const pgas::context& ctx, const exchang
 template <class Points>
 struct iterate_all {
   static constexpr unsigned max_threads = examples::heat_threads;
-  static constexpr unsigned min_blocks = 4;  // on a multiprocessor
+  static constexpr unsigned min_blocks = 2;  // on a multiprocessor: with registers for eight points at once
 
   template <pgas::block_group Block>
   PGAS_FN void operator()(Block block, pgas::context ctx, exchange<float> x, float* even, float* odd, int boundary,
@@ -75,7 +75,7 @@ struct iterate_all {
 template <class Points>
 struct iterate_once {
   static constexpr unsigned max_threads = examples::heat_threads;
-  static constexpr unsigned min_blocks = 4;
+  static constexpr unsigned min_blocks = 2;
 
   template <pgas::block_group Block>
   PGAS_FN void operator()(Block block, pgas::context ctx, exchange<float> x, float* in, float* out,

@@ -207,10 +207,11 @@ inline void cut(const decomposition& d, const box& whole, const triple& tile, st
       }
 }
 
-/// The PE's points as items: first the boundary in tiles of one size, which are what neighbours need, then the interior
-/// in tiles of another. No point is in two items. Fills in neighbour::items; returns how many boundary items there are.
-[[nodiscard]] inline std::size_t list_items(decomposition& d, const triple& boundary, const triple& interior,
-                                            std::vector<item>& items) {
+/// The PE's points as items: first the boundary, which is what neighbours need, in tiles of a size for each axis that
+/// it is thin in, then the interior in tiles of another. No point is in two items. Fills in neighbour::items; returns
+/// how many boundary items there are.
+[[nodiscard]] inline std::size_t list_items(decomposition& d, const std::array<triple, 3>& boundary,
+                                            const triple& interior, std::vector<item>& items) {
   box inner{{1, 1, 1}, {d.n[0] + 1, d.n[1] + 1, d.n[2] + 1}};
   for (int a = 2; a >= 0; --a) {
     const int step = a == 0 ? 1 : a == 1 ? 3 : 9;
@@ -218,8 +219,8 @@ inline void cut(const decomposition& d, const box& whole, const triple& tile, st
     low.hi[a] = inner.lo[a] += d.to[static_cast<std::size_t>(13 - step)].pe >= 0 ? 1 : 0;
     if (d.to[static_cast<std::size_t>(13 + step)].pe >= 0 && inner.hi[a] > inner.lo[a]) --inner.hi[a];
     high.lo[a] = inner.hi[a];
-    cut(d, low, boundary, items);
-    cut(d, high, boundary, items);
+    cut(d, low, boundary[static_cast<std::size_t>(a)], items);
+    cut(d, high, boundary[static_cast<std::size_t>(a)], items);
   }
   const std::size_t n_boundary = items.size();
   for (int way = 0; way < n_directions; ++way)

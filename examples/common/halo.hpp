@@ -5,8 +5,9 @@
 /// Nothing is lost, and nothing is read too early or too late, without any barrier:
 /// * An item reads the halo of those directions in which it also has points to send, as halo and message lie face to
 ///   face. Before it is computed, await() waits for these directions' signals of this generation.
-/// * The message of the next generation leaves when the last of the items with points for it is computed; so all that
-///   read the halo of that direction have read it. Its signal tells the neighbour so, too.
+/// * The message of the next generation is complete when the last of the items with points for it is computed; so all
+///   that read the halo of that direction have read it. Its signal tells the neighbour so, too: whoever sends a part of
+///   the message adds his part of `whole_message` to the word, in all `whole_message` for each generation.
 /// * Halos, outboxes and inboxes are double: generation g is in number g % 2. A PE stores generation g + 2 into a
 ///   neighbour's halo after it has received its generation g + 1, which that one sent after reading generation g.
 #pragma once
@@ -27,6 +28,9 @@ enum class faces {
   remote  ///< stored there by the kernel that computes them; by iput where the neighbour is proxied
 };
 
+/// What the parts of a message add to its signal, together.
+inline constexpr std::uint64_t whole_message = std::uint64_t{1} << 32;
+
 /// The exchange of points of type T as kernels see it. Words of signals and counts are indexed by direction.
 template <class T>
 struct exchange {
@@ -40,21 +44,24 @@ struct exchange {
   T* outbox;                 ///< for `pack`
   T* inbox;                  ///< for `pack`, stored by neighbours
   std::int64_t box_points;   ///< from a box to the other one
-  pgas::signal_t* arrived;   ///< the generation that a neighbour has completed here
-  pgas::signal_t* unpacked;  ///< the one that is in the halo, for `pack`
+  pgas::signal_t* arrived;   ///< `whole_message` for each generation that a neighbour has completed here
+  pgas::signal_t* unpacked;  ///< the same of those that are in the halo, for `pack`
   pgas::signal_t* computed;  ///< how many items with points for that direction, of all generations
 
   /// What blocks go through before the items: directions to unpack.
   [[nodiscard]] PGAS_HD int n_unpacks() const { return how == faces::pack ? n_directions : 0; }
 };
 
+// What follows is out of line, and takes its arguments by value: the points of the interior are most of the work, and
+// the kernel that computes them has all registers for it.
+
 /// Copies the message from one direction into the halo of `in`. *Callers* a block; blocks may wait for it.
 template <class T, pgas::block_group Block>
-PGAS_FN void unpack(const pgas::context& ctx, const Block& block, const exchange<T>& x, T* in, int direction,
-                    std::uint64_t generation) {
+PGAS_OUTLINE void unpack(pgas::context ctx, Block block, exchange<T> x, T* in, int direction,
+                         std::uint64_t generation) {
   const neighbour& from = x.to[direction];
   if (from.pe < 0 || generation == 0) return;
-  pgas::wait_until(ctx, block, x.arrived + direction, pgas::cmp::ge, generation);
+  pgas::wait_until(ctx, block, x.arrived + direction, pgas::cmp::ge, whole_message * generation);
   const box halo = from.halo;
   const int width = halo.hi[0] - halo.lo[0], rows = halo.hi[1] - halo.lo[1];
   const auto points = static_cast<std::int64_t>(volume(halo));
@@ -67,18 +74,17 @@ PGAS_FN void unpack(const pgas::context& ctx, const Block& block, const exchange
           message[(i - halo.lo[0]) + width * ((j - halo.lo[1]) + static_cast<std::int64_t>(rows) * (k - halo.lo[2]))];
     });
   }
-  pgas::put_signal(ctx, block, x.unpacked, x.unpacked, 0, x.unpacked + direction, generation, pgas::signal_op::set,
-                   ctx.my_pe());
+  pgas::put_signal(ctx, block, x.unpacked, x.unpacked, 0, x.unpacked + direction, whole_message * generation,
+                   pgas::signal_op::set, ctx.my_pe());
 }
 
-/// Returns when the halo that the item reads is that of this generation.
+/// Returns when the halo that the item reads is that of this generation. For items that have directions.
 template <class T, pgas::block_group Block>
-PGAS_FN void await(const pgas::context& ctx, const Block& block, const exchange<T>& x, const item& of,
-                   std::uint64_t generation) {
+PGAS_OUTLINE void await(pgas::context ctx, Block block, exchange<T> x, item of, std::uint64_t generation) {
   const pgas::signal_t* const ready = x.how == faces::pack ? x.unpacked : x.arrived;
   for (int direction = 0; generation > 0 && direction < n_directions; ++direction)
     if ((of.directions >> direction & 1) != 0)
-      pgas::wait_until(ctx, block, ready + direction, pgas::cmp::ge, generation);
+      pgas::wait_until(ctx, block, ready + direction, pgas::cmp::ge, whole_message * generation);
 }
 
 /// One step for all fields of an item. *Callers* a block.
@@ -122,11 +128,21 @@ PGAS_FN void put_strided(const pgas::context& ctx, const Block& block, const exc
   }
 }
 
+/// An item's part of `whole_message`: equal parts, and what is left over for the one that has the message's first
+/// point.
+template <class T>
+[[nodiscard]] PGAS_FN std::uint64_t part_of(const exchange<T>& x, const item& of, int direction) {
+  const auto items = static_cast<std::uint64_t>(x.to[direction].items);
+  const box& all = x.to[direction].points;
+  bool first = true;
+  for (int a = 0; a < 3; ++a) first = first && of.at.lo[a] <= all.lo[a];
+  return whole_message / items + (first ? whole_message % items : 0);
+}
+
 /// Sends the points of an item that neighbours need, when the block has computed it. `out` will be generation
-/// `generation` of the grid, 1 or more.
+/// `generation` of the grid, 1 or more. For items that have directions.
 template <class T, pgas::block_group Block>
-PGAS_FN void send(const pgas::context& ctx, const Block& block, const exchange<T>& x, const item& of, T* out,
-                  std::uint64_t generation) {
+PGAS_OUTLINE void send(pgas::context ctx, Block block, exchange<T> x, item of, T* out, std::uint64_t generation) {
   block.sync();
   for (int direction = 0; direction < n_directions; ++direction) {
     if ((of.directions >> direction & 1) == 0) continue;
@@ -153,28 +169,37 @@ PGAS_FN void send(const pgas::context& ctx, const Block& block, const exchange<T
               grid[i + x.pitch * j + x.plane * k];
         });
     }
-    if (!is_last(ctx, block, x, direction, generation)) continue;
-
     const int back = opposite(direction);  // where the neighbour sees this PE
-    if (x.how == faces::pack) {
-      pgas::put_signal(ctx, block, x.inbox + box + x.to[back].message * x.fields, message,
-                       static_cast<std::size_t>(points * x.fields), x.arrived + back, generation, pgas::signal_op::set,
-                       there.pe);
+    if (halo != nullptr) {
+      pgas::put_signal(ctx, block, x.arrived, x.arrived, 0, x.arrived + back, part_of(x, of, direction),
+                       pgas::signal_op::add, there.pe);
       continue;
     }
-    for (int f = 0; f < x.fields && halo == nullptr; ++f) put_strided(ctx, block, x, out + f * x.field_points, there);
-    pgas::put_signal(ctx, block, x.arrived, x.arrived, 0, x.arrived + back, generation, pgas::signal_op::set, there.pe);
+    if (!is_last(ctx, block, x, direction, generation)) continue;
+
+    if (x.how == faces::pack) {
+      pgas::put_signal(ctx, block, x.inbox + box + x.to[back].message * x.fields, message,
+                       static_cast<std::size_t>(points * x.fields), x.arrived + back, whole_message,
+                       pgas::signal_op::add, there.pe);
+      continue;
+    }
+    for (int f = 0; f < x.fields; ++f) put_strided(ctx, block, x, out + f * x.field_points, there);
+    pgas::put_signal(ctx, block, x.arrived, x.arrived, 0, x.arrived + back, whole_message, pgas::signal_op::add,
+                     there.pe);
   }
 }
 
-/// The sizes of items. A CPU's thread takes what it has as it comes. A GPU's many blocks want many items, even of a
-/// small grid; those of a large one are so deep that planes are read once.
+/// The sizes of items: of the boundary that is thin in x, in y and in z, and of the interior. A CPU's thread takes what
+/// it has as it comes. A GPU's many blocks want many items, even of a small grid; those of a large one are so deep that
+/// planes are read once.
 struct tiles {
-  triple boundary, interior;
+  std::array<triple, 3> boundary;
+  triple interior;
 };
 [[nodiscard]] inline tiles tiles_for(const pgas::world& world, const decomposition& d) {
-  if (world.heap() == pgas::heap_kind::host) return {d.most, d.most};
-  return {{64, 16, 16}, d.grid_points < (std::size_t{1} << 24) ? triple{64, 4, 4} : triple{64, 8, 16}};
+  if (world.heap() == pgas::heap_kind::host) return {{d.most, d.most, d.most}, d.most};
+  if (d.grid_points < (std::size_t{1} << 24)) return {{{{1, 16, 16}, {64, 1, 4}, {64, 4, 1}}}, {64, 4, 4}};
+  return {{{{1, 32, 32}, {64, 1, 16}, {64, 16, 1}}}, {64, 4, 32}};
 }
 
 /// The memory of an exchange, and of the work list of this PE. *Callers* construction and destruction are collective.
@@ -223,7 +248,7 @@ class halo {
       }
       return n;
     };
-    return 2 * (number(size.boundary, 0) + number(size.boundary, 1) + number(size.boundary, 2)) +
+    return 2 * (number(size.boundary[0], 0) + number(size.boundary[1], 1) + number(size.boundary[2], 2)) +
            number(size.interior, 3);
   }
 

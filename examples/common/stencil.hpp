@@ -65,7 +65,7 @@ PGAS_FN void for_each_point(const Group& g, const box& b, const F& f) {
 /// out = a step from `in`, for the points of a box.
 template <class Points, pgas::group Group>
 PGAS_FN void relax(const Group& g, const box& b, const float* in, float* out, std::int64_t pitch, std::int64_t plane) {
-  constexpr int most = 4;
+  constexpr int most = 8;
   for_each_column<most>(g, b, [=](int x, int y, int z, int n) {
     const std::int64_t i = x + pitch * y + plane * z;
     if (n == most) {  // all loads before the first store, so that many are in flight on a GPU

@@ -41,7 +41,7 @@ class heat {
  public:
   heat(const options& o, const triple& pes, int rank)
       : o_(o), mine_(examples::divide(o.size, pes, o.periodic(), o.corners(), rank)) {
-    n_boundary_ = list_items(mine_, mine_.most, mine_.most, items_);
+    n_boundary_ = list_items(mine_, {mine_.most, mine_.most, mine_.most}, mine_.most, items_);
     for (auto& box : boxes_) box.resize(mine_.message_points * static_cast<std::size_t>(o.fields));
     for (int f = 0; f < o.fields; ++f) {
       const std::vector<float> start = examples::initial_grid(mine_, f);

@@ -32,7 +32,7 @@ class cg {
  public:
   cg(const triple& size, const triple& pes, int rank)
       : mine_(examples::divide(size, pes, false, false, rank)), right_hand_side_(examples::right_hand_side(mine_)) {
-    n_boundary_ = list_items(mine_, mine_.most, mine_.most, items_);
+    n_boundary_ = list_items(mine_, {mine_.most, mine_.most, mine_.most}, mine_.most, items_);
     at_ = {mine_.pitch, mine_.plane};
     for (auto& box : boxes_) box.resize(mine_.message_points);
     for (auto& each : vectors_) each.resize(mine_.grid_points);
