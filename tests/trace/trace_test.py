@@ -13,7 +13,9 @@ import subprocess
 import sys
 import tempfile
 import unittest
+from xml.etree import ElementTree
 
+import draw_trace
 import perfetto_file
 
 PGASRUN = TRACED = KERNELS = HALO = TRACE = ""
@@ -193,6 +195,16 @@ class TimeLine(unittest.TestCase):
                     if "peer" in event.facts:
                         self.assertEqual(event.facts["route"], way if event.facts["peer"] != event.pe else "direct")
                 self.assertEqual(sum(event.facts.get("bytes", 0) for event in kernels if event.category == "put"), ROUNDS * PES * (128 + 8))
+
+    def test_a_picture_has_what_kernels_did(self):
+        run(self.folder, str(ROUNDS), program=KERNELS)
+        trace = merged(self.folder)
+        kernels = [event for event in trace.events if event.facts["by"] == "kernel"]
+        picture = ElementTree.fromstring(draw_trace.draw(trace, min(event.begin for event in kernels) - 1, max(event.end for event in kernels) + 1))
+        named = [bar for bar in picture.iter() if bar.tag.endswith("title")]
+        self.assertEqual(len(named), len(kernels))
+        drawn = sum("marker-end" in line.attrib for line in picture.iter())
+        self.assertEqual(drawn, len(arrows(trace)))
 
     def test_kernels_record_one_period_of_so_many(self):
         run(self.folder, str(ROUNDS), program=KERNELS, PGAS_TRACE_SAMPLE="1000000")  # a millisecond in a quarter of an hour
