@@ -3,8 +3,9 @@
 // figure.
 //
 // What is sent when: as in 20_stencil3d, a message for each direction as soon as its points are computed, with a signal
-// that counts iterations. In the one kernel some blocks compute the boundary and send it, the others the interior. At
-// the end of an iteration the blocks of a PE wait for one another (this_grid(block).sync()), as the next one reads what
+// that counts iterations. In the one kernel blocks share the list of boundary and interior; or some compute the
+// boundary alone and send it, which pays where it is as much work as the interior (--boundary-blocks). At the end of an
+// iteration the blocks of a PE wait for one another (this_grid(block).sync()), as the next one reads what
 // all of them have written. Other PEs are never waited for as a whole: only a boundary waits, and only for its
 // neighbours.
 //
@@ -46,7 +47,8 @@ PGAS_FN void compute(const Block& block, const pgas::context& ctx, const exchang
   }
 }
 
-// All iterations from `step` to `end`. The first `boundary` blocks compute the boundary; a block alone computes all.
+// All iterations from `step` to `end`. Blocks take turns at the list; or the first `boundary` ones, if there are any,
+// at the boundary, and the others at the interior.
 template <class Points>
 struct iterate_all {
   static constexpr unsigned max_threads = examples::heat_threads;
@@ -59,9 +61,9 @@ struct iterate_all {
     const int me = static_cast<int>(block.block_rank()), blocks = static_cast<int>(block.num_blocks());
     const int outer = x.n_unpacks() + x.n_boundary, items = x.n_unpacks() + x.n_items;
     const bool outside = me < boundary;
-    const int first = outside ? me : outer + me - boundary;
-    const int stride = blocks == 1 ? 1 : outside ? boundary : blocks - boundary;
-    const int last = blocks > 1 && outside ? outer : items;
+    const int first = boundary == 0 || outside ? me : outer + me - boundary;
+    const int stride = outside ? boundary : blocks - boundary;
+    const int last = outside ? outer : items;
     for (; step < end; ++step) {
       float* const in = step % 2 == 0 ? even : odd;
       float* const out = step % 2 == 0 ? odd : even;
@@ -109,10 +111,7 @@ class heat {
                            static_cast<const std::uint64_t*>(nullptr), step_)),
         all_(grids_.shape(iterate_all<Points>{}, world.context(), grids_.halo(), grids_.grid(0), grids_.grid(1), 1,
                           step_, step_)) {
-    // Blocks for the boundary: enough for all of it at once, at most half of them.
-    const int blocks = static_cast<int>(all_.blocks);
-    boundary_ = boundary_blocks > 0 ? boundary_blocks : grids_.halo().n_unpacks() + grids_.halo().n_boundary;
-    boundary_ = std::max(1, std::min(boundary_, boundary_blocks > 0 ? blocks - 1 : blocks / 2));
+    boundary_ = std::min(boundary_blocks, static_cast<int>(all_.blocks) - 1);
   }
 
   // Seconds for `iterations` more.
@@ -197,7 +196,7 @@ class heat {
   pgas::symmetric<std::uint64_t> done_;
   std::uint64_t step_ = 0;
   pgas::launch_config once_, all_;
-  int boundary_ = 1;
+  int boundary_ = 0;
 };
 
 template <class Points>
@@ -210,7 +209,7 @@ int solve(pgas::world& world, const heat_options& o, int rounds, int boundary_bl
                 o.corners() ? 27 : 7, text_of(o.size).c_str(), n, text_of(o.pes).c_str(), o.faces_name(), rounds,
                 o.iterations);
     if (together.blocks() > 1)
-      std::printf("persistent: %u blocks, %d of them for the boundary\n", together.blocks(),
+      std::printf("persistent: %u blocks, %d of them for the boundary alone\n", together.blocks(),
                   together.boundary_blocks());
     std::fflush(stdout);
   }
@@ -266,7 +265,7 @@ int main(int argc, char** argv) try {
                               "pgasrun -n 2 21_persistent --size 64 --iterations 1000");
   o.add_to(line);
   line.add("--rounds", "N", rounds, 1, "of so many iterations, each way in turn");
-  line.add("--boundary-blocks", "N", boundary_blocks, 0, "of the persistent kernel; 0: as many as have work");
+  line.add("--boundary-blocks", "N", boundary_blocks, 0, "of the persistent kernel that compute nothing else; 0: none");
   pgas::world world = pgas::world::join();
   const bool speaks = world.my_pe() == 0;
   if (const auto end = line.read(argc, argv, speaks)) return *end;

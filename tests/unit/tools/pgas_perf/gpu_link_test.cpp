@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "map/link_peaks.hpp"
 #include "map/map_summary.hpp"
 #include "synthetic_map.hpp"
@@ -37,6 +39,17 @@ TEST(gpu_link, a_known_peak_counts_before_the_best_pair_of_its_kind) {
   EXPECT_EQ(peaks[1][0].source, best_pair);
   EXPECT_EQ(peaks[0][2].gb_per_s, 10);
   EXPECT_EQ(peak_lines(world).size(), 3U);
+}
+
+TEST(gpu_link, a_peak_that_was_exceeded_is_of_another_link) {
+  world_map world = synthetic_world(2, 1);
+  world.maps = {synthetic(2, [](auto, auto) { return 330.0; })};
+  for (const auto& [from, to] : {std::pair{0U, 1U}, std::pair{1U, 0U}}) {
+    world.peaks[from][to] = 63;
+    world.links[from][to] = "PCIe by NVML";
+    EXPECT_EQ(peaks_of(world)[from][to].gb_per_s, 330);
+    EXPECT_EQ(peaks_of(world)[from][to].source, best_pair);
+  }
 }
 
 }  // namespace
