@@ -1,0 +1,74 @@
+"""Pictures of the results: scaling curves, and time per iteration by variant and size."""
+import cases
+import halo_picture
+from drawing import panel, sheet
+
+
+def gathered(results, by, x, y):
+    """Curves of (x, y) by what *by* says of a result."""
+    curves = {}
+    for each in results:
+        if y(each) is not None:
+            curves.setdefault(by(each), []).append((x(each), y(each)))
+    return curves
+
+
+def points_of(result):
+    """7 points or 27 points of the stencil; empty for others."""
+    return result["variant"].split(", ")[0] if result["application"] == "20_stencil3d" else ""
+
+
+def way_of(result):
+    """The name of a curve."""
+    return result["variant"].removeprefix(points_of(result) + ", ") or "pgas"
+
+
+def edge(size):
+    """The cube root of the points of a grid."""
+    a, b, c = (int(word) for word in size.split(" x "))
+    return round((a * b * c) ** (1 / 3), 2)
+
+
+def scaling(all_):
+    """Strong and weak scaling: one diagram for each application and problem."""
+    panels, pes = [], all_["pes"]
+    for application in cases.APPLICATIONS:
+        for kind in ("strong", "weak"):
+            mine = [each for each in all_["results"] if each["application"] == application and each["scaling"] == kind]
+            by = "share" if kind == "weak" else "size"
+            problems = dict.fromkeys((each[by], points_of(each)) for each in mine)
+            for problem, points in problems:
+                def make(x, y, mine=mine, by=by, problem=problem, points=points, application=application, kind=kind):
+                    some = [each for each in mine if (each[by], points_of(each)) == (problem, points)]
+                    curves = gathered(some, way_of, lambda each: each["pes"],
+                                      lambda each: each["gain"])
+                    what = f"{application}, {problem}" + (f", {points}" if points else "")
+                    ideal = [(n, n if kind == "strong" else 1) for n in pes] if len(pes) > 1 else None
+                    name = f"{what}: {'times one PE' if kind == 'strong' else 'efficiency'}"
+                    return panel(name, curves, x, y, "PEs", up_base=2, ideal=ideal)
+                panels.append(make)
+    return sheet("Strong scaling: times as fast as one PE. Weak scaling: efficiency. Dashed: no loss.", panels)
+
+
+def variants(all_):
+    """Time by variant and size, at the most PEs."""
+    panels, most = [], max(all_["pes"])
+    at_most = [each for each in all_["results"] if each["pes"] == most]
+    for application in cases.GRIDS:
+        mine = [each for each in at_most if each["application"] == application and each["scaling"] == "strong"]
+        for points in dict.fromkeys(points_of(each) for each in mine):
+            curves = gathered([each for each in mine if points_of(each) == points], way_of, lambda each: edge(each["size"]), lambda each: each["median"])
+            title = f"{application}{', ' if points else ''}{points}, {most} PEs: us per iteration"
+            panels.append(lambda x, y, title=title, curves=curves: panel(title, curves, x, y, "edge of the cube"))
+    for application, unit, name in (("24_moe", "us per round", "tokens of a PE"), ("25_allreduce", "us per call", "bytes of a PE")):
+        curves = gathered([each for each in at_most if each["application"] == application], lambda each: each["variant"],
+                          lambda each: int(each["size"].split()[0]), lambda each: each["median"])
+        panels.append(lambda x, y, title=f"{application}, {most} PEs: {unit}", curves=curves, name=name: panel(title, curves, x, y, name))
+    return sheet(f"Time by variant and size, {all_['heap']} heap", panels)
+
+
+def draw(all_, folder):
+    """Writes scaling.svg and variants.svg, where there are figures for them, and halo.svg."""
+    for name, made in (("scaling", scaling(all_)), ("variants", variants(all_)), ("halo", halo_picture.picture())):
+        if made:
+            (folder / f"{name}.svg").write_text(made, encoding="utf-8")

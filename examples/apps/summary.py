@@ -1,0 +1,78 @@
+"""Figures of all rounds, gathered by what was run, and what they say beside one another."""
+import statistics
+import subprocess
+from typing import NamedTuple
+
+
+class Key(NamedTuple):
+    """What makes a figure the same in another round."""
+    application: str
+    by: str
+    scaling: str
+    share: str
+    variant: str
+    size: str
+    division: str
+    pes: int
+    unit: str
+
+
+def problem_of(application, variant):
+    """The part of a variant that MPI's program has in common."""
+    return variant.split(",")[0] if application == "20_stencil3d" else ""
+
+
+class Figures:
+    def __init__(self):
+        self.figures, self.more = {}, {}
+
+    def add(self, case, one, row):
+        """Takes what a reader of cases.py has made of a row; returns it in words."""
+        variant, size, division, unit, figure, _ = one
+        key = Key(case.application, case.by, case.scaling, case.share, variant, size, division, case.pes, unit)
+        self.figures.setdefault(key, []).append(float(figure))
+        self.more[key] = row
+        return f"{variant or size} {float(figure):.4g} {unit}"
+
+    def results(self):
+        """The list for JSON."""
+        medians = {key: statistics.median(each) for key, each in self.figures.items()}
+        return [self.result(key, medians) for key in self.figures]
+
+    def result(self, key, medians):
+        figures, median = self.figures[key], medians[key]
+        alone = self.alone(key, medians)
+        mpi = [value for other, value in medians.items()
+               if other.by == "mpi" and key.by == "pgas" and other._replace(by="", variant="") == key._replace(by="", variant="")
+               and problem_of(key.application, other.variant) == problem_of(key.application, key.variant)]
+        return {**key._asdict(), "figures": figures, "median": median, "lowest": min(figures), "highest": max(figures),
+                "spread": (max(figures) - min(figures)) / median if median else 0,
+                "alone": alone, "gain": alone / median if alone and median else None,
+                "to_mpi": min(mpi) / median if mpi and median else None, "more": self.more[key]}
+
+    @staticmethod
+    def alone(key, medians):
+        """The same on one PE: of the same problem, or of the same share of a PE."""
+        if key.scaling == "sizes":
+            return None
+        scaling = "strong" if key.scaling == "division" else key.scaling
+        for other, value in medians.items():
+            same = other.share == key.share if scaling == "weak" else other.size == key.size
+            if same and other[:2] == key[:2] and (other.scaling, other.variant, other.pes) == (scaling, key.variant, 1):
+                return value
+        return None
+
+
+def machine(heap):
+    """The processors that compute, in words."""
+    if heap == "cuda":
+        asked = ["nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"]
+        try:
+            found = subprocess.run(asked, capture_output=True, text=True, check=True, timeout=60).stdout.split("\n")
+        except (OSError, subprocess.SubprocessError):
+            return "GPUs"
+        lines = [line for line in found if line]
+        return f"{len(lines)} x {lines[0]}" if lines else "GPUs"
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        models = [line.split(":", 1)[1].strip() for line in file if line.startswith("model name")]
+    return f"{len(models)} x {models[0]}" if models else "CPUs"
