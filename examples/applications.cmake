@@ -129,3 +129,12 @@ if(PGAS_BUILD_TESTS)
     set_tests_properties(${launched} PROPERTIES TIMEOUT 120 LABELS multi_pe ENVIRONMENT PGAS_HEAP=host)
   endforeach()
 endif()
+
+# apps.py, which runs them all beside one another.
+if(PGAS_BUILD_TESTS)
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  set(apps_test ${Python3_EXECUTABLE} ${PROJECT_SOURCE_DIR}/tests/perf/apps_test.py ${CMAKE_CURRENT_SOURCE_DIR}/apps.py ${PROJECT_BINARY_DIR})
+  add_test(NAME examples.apps_py COMMAND ${apps_test} OfTheApplications)
+  add_test(NAME examples.apps_py.made_up COMMAND ${apps_test} OfMadeUpPrograms)
+  set_tests_properties(examples.apps_py examples.apps_py.made_up PROPERTIES TIMEOUT 600 LABELS multi_pe)
+endif()

@@ -39,18 +39,18 @@ def exploded():
     drawn = [part for way in sorted(ways, key=sum) for part in solid(way)]
     middle = 1.75
     drawn += label((middle, middle, 3.5), "face +z: nx ny points", 96, -118)
-    drawn += label((3.5, middle, middle), "face +x: ny nz", 70, -20)
-    drawn += label((3.5, middle, 3.5), "edge: ny", 78, -70)
-    drawn += label((3.5, 3.5, 3.5), "corner: 1 point", 190, 128)
-    drawn += label((middle, 3.5, middle), "face +y: nx nz", 30, 128)
+    drawn += label((3.5, middle, middle), "face +x: ny nz points", 105, -45)
+    drawn += label((3.5, middle, 3.5), "edge: ny points", 78, -70)
+    drawn += label((3.5, 0.2, 3.5), "corner: 1 point", 30, 48)
+    drawn += label((middle, 3.5, middle), "face +y: nx nz points", 1, 165)
     return drawn
 
 
 PLANES, ROWS, COLUMNS, CELL = 3, 5, 8, 9
 LAYOUTS = (
-    ("face +z: rows of one plane", "ny pieces of nx points, a pitch apart, in one ibput", lambda x, y, z: z == PLANES - 1),
-    ("face +y: one row of each plane", "nz pieces of nx points, a plane apart, in one ibput", lambda x, y, z: y == ROWS - 1),
-    ("face +x: one point of each row", "ny nz single points, a pitch apart, by nz iputs", lambda x, y, z: x == COLUMNS - 1),
+    ("face +z: rows of one plane", ("ny pieces of nx points,", "a pitch apart: one ibput"), lambda x, y, z: z == PLANES - 1),
+    ("face +y: one row of each plane", ("nz pieces of nx points,", "a plane apart: one ibput"), lambda x, y, z: y == ROWS - 1),
+    ("face +x: one point of each row", ("ny nz single points,", "a pitch apart: nz iputs"), lambda x, y, z: x == COLUMNS - 1),
 )
 
 
@@ -60,7 +60,8 @@ def memory(top):
     drawn = [text(left, top, "How they lie in memory (x fastest, then y, then z)", size=13)]
     for i, (name, pieces, sent) in enumerate(LAYOUTS):
         y0 = top + 20 + i * (ROWS * CELL + 44)
-        drawn.append(text(left, y0 + 6, f"{name}: {pieces}"))
+        drawn.append(text(left, y0 + 6, name))
+        drawn += [text(left + 258, y0 + 32 + 16 * n, words) for n, words in enumerate(pieces)]
         for z in range(PLANES):
             for y in range(ROWS):
                 for x in range(COLUMNS):

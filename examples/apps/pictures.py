@@ -42,6 +42,8 @@ def scaling(all_):
                     some = [each for each in mine if (each[by], points_of(each)) == (problem, points)]
                     curves = gathered(some, way_of, lambda each: each["pes"],
                                       lambda each: each["gain"])
+                    if kind == "weak":  # one PE alone, where it was run with the strong ones
+                        curves = {way: [(1, 1.0), *(point for point in curve if point[0] > 1)] for way, curve in curves.items()}
                     what = f"{application}, {problem}" + (f", {points}" if points else "")
                     ideal = [(n, n if kind == "strong" else 1) for n in pes] if len(pes) > 1 else None
                     name = f"{what}: {'times one PE' if kind == 'strong' else 'efficiency'}"

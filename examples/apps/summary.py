@@ -55,10 +55,11 @@ class Figures:
         """The same on one PE: of the same problem, or of the same share of a PE."""
         if key.scaling == "sizes":
             return None
-        scaling = "strong" if key.scaling == "division" else key.scaling
         for other, value in medians.items():
-            same = other.share == key.share if scaling == "weak" else other.size == key.size
-            if same and other[:2] == key[:2] and (other.scaling, other.variant, other.pes) == (scaling, key.variant, 1):
+            if other.pes != 1 or other[:2] != key[:2] or other.variant != key.variant:
+                continue
+            same_share = key.share in (other.share, other.size if other.scaling == "strong" else other.share)
+            if same_share if key.scaling == "weak" else (other.scaling, other.size) == ("strong", key.size):
                 return value
         return None
 

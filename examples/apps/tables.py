@@ -63,20 +63,19 @@ def pes_head(pes):
 def by_pes(members, pes):
     """The medians by number of PEs, the gain of the most, against MPI there, and the largest spread."""
     found = {each["pes"]: each for each in members}
-    last = found.get(max(found))
-    return [*(number(found[n]["median"]) if n in found else "" for n in pes), number(last["gain"]), number(last["to_mpi"]),
+    last = found[max(found)]
+    medians = {1: last["alone"], **{n: each["median"] for n, each in found.items()}}
+    return [*(number(medians.get(n)) for n in pes), number(last["gain"]), number(last["to_mpi"]),
             percent(max(each["spread"] for each in members))]
 
 
-def scaling_table(all_, application, scaling, with_mpi=True):
+def scaling_table(all_, application, scaling):
     """A line for each problem and variant, a column for each number of PEs."""
     by = "share" if scaling == "weak" else "size"
     head = ["each PE" if scaling == "weak" else "problem", "variant", *pes_head(all_["pes"]),
             "efficiency" if scaling == "weak" else "times one PE", "times MPI", "spread"]
     rows = [[problem, variant or "-", *by_pes(members, all_["pes"])]
             for (problem, variant), members in groups(of(all_, application, scaling), by, "variant")]
-    if not with_mpi:
-        head, rows = [[*row[:-2], row[-1]] for row in (head,)][0], [[*row[:-2], row[-1]] for row in rows]
     return table(head, rows, 2)
 
 
