@@ -2,11 +2,11 @@
 COLUMNS = ("application", "by", "scaling", "share", "variant", "size", "division", "pes", "median", "unit", "spread", "gain", "to_mpi")
 
 
-def number(value, suffix=""):
+def number(value):
     """Three digits; nothing for None."""
     if value is None:
         return ""
-    return f"{value:.0f}{suffix}" if value >= 100 else f"{value:.3g}{suffix}"
+    return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def percent(value):
@@ -40,7 +40,7 @@ def as_csv(all_):
 
 def table(head, rows, words=1):
     """The first *words* columns are words, the others figures."""
-    lines = [head, ["---" if i < words else "---:" for i in range(len(head))], *rows]
+    lines = [head, ["---" if i < words or name == "why" else "---:" for i, name in enumerate(head)], *rows]
     return ["| " + " | ".join(line) + " |" for line in lines] + [""] if rows else []
 
 
@@ -156,7 +156,7 @@ def as_markdown(all_):
              ("Conjugate gradients, weak scaling, us per iteration", scaling_table(all_, "22_cg", "weak")),
              ("Particles", particle_rows(all_)), ("Mixture of experts", expert_rows(all_)),
              ("All-reduce, us of a call", all_reduce_rows(all_))]
-    lines = [f"{all_['machine']}, {all_['heap']} heap, {all_['launcher']}, {all_['date']}, {all_['rounds']} rounds"
+    lines = [f"{all_['machine']}, {all_['heap']} heap, {all_['launcher']}, {all_['date']}, rounds: {all_['rounds']}"
              + (f"; without MPI: {all_['mpi']}" if all_["mpi"] else "") + ".", ""]
     for name, made in parts:
         lines += [f"**{name}**", "", *made] if made else []
