@@ -32,7 +32,7 @@ class LogAxis:
         return self.start + (math.log(value, self.base) - self.first) / (self.last - self.first) * (self.end - self.start)
 
     def marks(self):
-        return [float(self.base) ** power for power in range(self.first, self.last + 1)]
+        return [float(self.base) ** power for power in range(self.first, self.last + 1, (self.last - self.first) // 8 + 1)]
 
 
 def panel(title, curves, x, y, across_name, name_of=lambda value: f"{value:g}", up_base=10, ideal=None):
@@ -46,7 +46,7 @@ def panel(title, curves, x, y, across_name, name_of=lambda value: f"{value:g}", 
     up = LogAxis([p[1] for p in points], y + PANEL_HEIGHT - 50, y + 34, up_base)
     drawn = [text(x + 10, y + 18, title, size=12), text((across.start + across.end) / 2, y + PANEL_HEIGHT - 14, across_name, "middle")]
     for mark in up.marks():
-        drawn += [line(across.start, up.at(mark), across.end, up.at(mark)), text(x + 46, up.at(mark) + 4, f"{mark:g}", "end", 10)]
+        drawn += [line(across.start, up.at(mark), across.end, up.at(mark)), text(x + 46, up.at(mark) + 4, f"{mark:.3g}", "end", 10)]
     free_from = across.start - 1
     for value in sorted({p[0] for p in points}):
         if across.at(value) >= free_from:

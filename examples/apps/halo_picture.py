@@ -31,7 +31,7 @@ def solid(way):
 def label(point, words, dx, dy):
     """Words at a distance of a point, with a line to it."""
     x, y = project(*point)
-    return [line(x, y, x + dx, y + dy, "#444", 0.8), text(x + dx + (3 if dx > 0 else -3), y + dy + 4, words, "start" if dx > 0 else "end", 11)]
+    return [line(x, y, x + dx, y + dy, "#444", 0.8), text(x + dx + 3, y + dy + 4, words)]
 
 
 def exploded():

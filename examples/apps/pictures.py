@@ -59,7 +59,8 @@ def variants(all_):
     for application in cases.GRIDS:
         mine = [each for each in at_most if each["application"] == application and each["scaling"] == "strong"]
         for points in dict.fromkeys(points_of(each) for each in mine):
-            curves = gathered([each for each in mine if points_of(each) == points], way_of, lambda each: edge(each["size"]), lambda each: each["median"])
+            some = [each for each in mine if points_of(each) == points]
+            curves = gathered(some, way_of, lambda each: edge(each["size"]), lambda each: each["median"])
             title = f"{application}{', ' if points else ''}{points}, {most} PEs: us per iteration"
             panels.append(lambda x, y, title=title, curves=curves: panel(title, curves, x, y, "edge of the cube"))
     for application, unit, name in (("24_moe", "us per round", "tokens of a PE"), ("25_allreduce", "us per call", "bytes of a PE")):

@@ -41,7 +41,8 @@ class Launchers:
             raise Refused(f"the launcher {words[0]} is not there: build pgasrun in {build}, install Open MPI, or name another by --launcher")
         mpirun = words if by_mpi else ["mpirun"]
         found = shutil.which(mpirun[0]) is not None
-        self.open_mpi = found and "Open MPI" in subprocess.run([mpirun[0], "--version"], capture_output=True, text=True, check=False).stdout
+        version = [mpirun[0], "--version"]
+        self.open_mpi = found and "Open MPI" in subprocess.run(version, capture_output=True, text=True, check=False).stdout
         self.words = {"pgas": words, "mpi": mpirun if found else None}
         self.by_mpirun = {"pgas": by_mpi, "mpi": True}
 

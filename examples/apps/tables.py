@@ -80,7 +80,7 @@ def scaling_table(all_, application, scaling):
 
 
 WHY = {
-    0: "each point lies in a row of its own: `iput` and `remote` store 4 bytes at a time into lines of the neighbour, `pack` sends full ones",
+    0: "each point lies in a row of its own: `iput` and `remote` store 4 bytes into each line of the neighbour, `pack` sends full ones",
     1: "a row of each plane: all ways store full lines, and `pack` copies them twice more",
     2: "whole planes: all ways store full lines, and `pack` copies them twice more",
 }
