@@ -98,7 +98,7 @@ class traced_operation {
 
 #else
 
-class traced_operation {
+class [[maybe_unused]] traced_operation {
  public:
   template <class G>
   PGAS_FN traced_operation(const context&, const G&, operation) {}
