@@ -75,7 +75,7 @@ def memory(top):
 def numbers(top):
     """Which direction has which number: three layers of 3 x 3."""
     left, size = 560, 30
-    drawn = [text(left, top, "Message d sets word 26 - d of the neighbour's `arrived`", size=13)]
+    drawn = [text(left, top, "Message d adds to word 26 - d of the neighbour's `arrived`", size=13)]
     for layer, z in enumerate((-1, 0, 1)):
         x0 = left + layer * (3 * size + 22)
         drawn.append(text(x0, top + 20, f"z {'+' if z > 0 else '-'} 1" if z else "z"))
