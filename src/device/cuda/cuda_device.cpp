@@ -334,13 +334,15 @@ std::vector<clock_reading> cuda_device::read_clock() {
   const auto now = [] { return std::chrono::steady_clock::now().time_since_epoch(); };
   const auto in_ns = [](auto time) { return std::chrono::duration_cast<std::chrono::nanoseconds>(time).count(); };
   const std::lock_guard lock(result_mutex_);
-  auto& shared = *new (result_.host) clock_rounds;
+  // Behind the place of fetch(): a kernel that comes late, after the error below, waits for no word that others clear.
+  constexpr std::size_t place = 64;
+  auto& shared = *new (static_cast<std::byte*>(result_.host) + place) clock_rounds;
   std::atomic_ref asked(shared.asked);
   const std::atomic_ref answered(shared.answered);
   {
     const enqueuing on(*this, nullptr);
-    check(launch_clock_reader(static_cast<clock_rounds*>(result_.device), rounds, on.stream()),
-          "launching a reader of the clock", code::launch_failed);
+    auto* const there = reinterpret_cast<clock_rounds*>(static_cast<std::byte*>(result_.device) + place);
+    check(launch_clock_reader(there, rounds, on.stream()), "launching a reader of the clock", code::launch_failed);
   }
   std::vector<clock_reading> all;
   const auto limit = now() + std::chrono::seconds(10);
@@ -350,7 +352,10 @@ std::vector<clock_reading> cuda_device::read_clock() {
     while (answered.load(std::memory_order_acquire) < round)
       if (now() > limit) {
         asked.store(rounds, std::memory_order_release);  // whenever the kernel begins, it ends
-        throw error(code::device_failed, "the GPU has not run a kernel for ten seconds: others keep it busy");
+        throw error(
+            code::device_failed,
+            "reading the GPU's clock for PGAS_TRACE: no kernel has begun for ten seconds, as other processes use "
+            "the GPU; start MPS (nvidia-cuda-mps-control -d), or run without PGAS_TRACE");
       }
     all.push_back({in_ns(before), static_cast<std::int64_t>(shared.time), in_ns(now())});
   }
