@@ -7,6 +7,7 @@
 #include <map>
 #include <utility>
 
+#include "common/trace/recorder.hpp"
 #include "host/error/device_failure.hpp"
 
 namespace pgas::detail {
@@ -68,7 +69,7 @@ void kernel_recording::compare_clock() {
 
 clock_mapping kernel_recording::clock() const noexcept {
   if (!begin_) return {};
-  return end_ ? clock_mapping(*begin_, *end_) : clock_mapping(*begin_, begin_->at);
+  return end_ ? clock_mapping(*begin_, *end_) : clock_mapping(*begin_, trace::now_ns() - begin_->middle());
 }
 
 kernel_tracks kernel_recording::take(const std::function<bool(int pe)>& direct) {

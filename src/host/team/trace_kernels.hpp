@@ -1,6 +1,5 @@
 /// @file
-/// What kernels have recorded, as tracks of the time line: those that were compiled with PGAS_TRACE, as far as there
-/// was room.
+/// The operations that kernels compiled with PGAS_TRACE have recorded, as tracks of the time line.
 #pragma once
 
 #include <cstdint>
