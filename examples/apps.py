@@ -5,7 +5,7 @@
     apps.py --only 20,22 --pes 1,2,4 --rounds 5 --json host.json --svg pictures
     apps.py --heap cuda --pes 1,2 --json gpu.json # NAME_cuda from build/cuda; PEs that share a GPU need MPS
     apps.py --launcher "mpirun --bind-to core"    # both sides by mpirun
-    apps.py --read host.json --markdown           # the tables of docs/applications.md; nothing is run
+    apps.py --read host.json --markdown           # tables for a page; nothing is run
 
 Every program is started once in each round, and those that are compared one after the other, so that what else happens on the machine
 happens to all. A figure is the median of the rounds; its spread is highest less lowest, of the median.
@@ -96,7 +96,7 @@ def read_arguments(words):
     parser.add_argument("--read", metavar="FILE", help="runs nothing: tables and pictures of figures written by --json")
     shown = parser.add_mutually_exclusive_group()
     shown.add_argument("--csv", action="store_true", help="prints comma-separated values instead of a table")
-    shown.add_argument("--markdown", action="store_true", help="prints the tables of docs/applications.md")
+    shown.add_argument("--markdown", action="store_true", help="prints tables by application, in Markdown")
     shown.add_argument("--list", action="store_true", help="prints the commands of a round and runs nothing")
     asked = parser.parse_args(words)
     asked.points = [int(each) for each in asked.points]

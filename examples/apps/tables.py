@@ -1,4 +1,4 @@
-"""The results as text, as comma-separated values, and as the tables of docs/applications.md."""
+"""The results as text, as comma-separated values, and as tables by application, in Markdown."""
 COLUMNS = ("application", "by", "scaling", "share", "variant", "size", "division", "pes", "median", "unit", "spread", "gain", "to_mpi")
 
 
@@ -147,7 +147,7 @@ def all_reduce_rows(all_):
 
 
 def as_markdown(all_):
-    """All tables, each below its name in docs/applications.md."""
+    """All tables, each below its name."""
     parts = [("Strong scaling of the stencil, us per iteration", scaling_table(all_, "20_stencil3d", "strong")),
              ("Weak scaling of the stencil, us per iteration", scaling_table(all_, "20_stencil3d", "weak")),
              ("Faces and division, us per iteration", division_table(all_)),
