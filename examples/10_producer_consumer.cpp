@@ -107,9 +107,10 @@ struct offer {
 
 /// Takes the batches of one producer. Throws peer_lost where it ends before its last.
 std::uint64_t take(station& here, const offer& from, pgas::symmetric<std::uint64_t>& wrong, std::uint64_t& seen_wrong) {
-  auto ring = pgas::opened_memory::open(from.ring);
-  auto full = pgas::timeline::open(from.full);
-  auto taken = pgas::timeline::open(from.taken);
+  const pgas::open_options on{.place = here.place};  // the producer's GPU may be another one
+  auto ring = pgas::opened_memory::open(from.ring, on);
+  auto full = pgas::timeline::open(from.full, on);
+  auto taken = pgas::timeline::open(from.taken, on);
   auto* buffers = static_cast<std::uint64_t*>(ring.data());
   std::uint64_t batch = taken.query();
   while (batch < from.batches) {

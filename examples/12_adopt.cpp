@@ -117,6 +117,13 @@ void copy(void* to, const void* from, std::size_t bytes) {
   check(cudaDeviceSynchronize());
 }
 
+/// Where the memory is to be used, which the GPU of its owner need not be.
+pgas::memory_place here() {
+  int device = 0;
+  check(cudaGetDevice(&device));
+  return pgas::memory_place::gpu(device);
+}
+
 void* private_memory() {
   void* managed = nullptr;
   check(cudaMallocManaged(&managed, unit));
@@ -146,6 +153,8 @@ void raise(void* start, std::size_t bytes) {
 }
 
 void copy(void* to, const void* from, std::size_t bytes) { __builtin_memcpy(to, from, bytes); }
+
+pgas::memory_place here() { return pgas::memory_place::host(); }
 
 void* private_memory() { return ::operator new(1 << 16); }
 constexpr const char* private_name = "memory of operator new";
@@ -217,7 +226,7 @@ int use(const std::string& file) {
   auto taken = pgas::timeline::open(ticket);
   int status = 0;
   for (std::size_t number = 0; lines >> ticket && std::getline(lines >> std::ws, name); ++number) {
-    const auto theirs = pgas::opened_memory::open(ticket);
+    const auto theirs = pgas::opened_memory::open(ticket, {.place = here()});
     const std::size_t all = theirs.size() / sizeof(unsigned);
     const std::size_t right = count_right(theirs.data(), theirs.size(), number, 0);
     std::printf("%s: %zu of %zu values came through\n", name.c_str(), right, all);

@@ -99,8 +99,8 @@ side set_up(bool maker, const std::string& file) {
   } else {
     std::ifstream lines(file);
     for (std::string& ticket : tickets) std::getline(lines, ticket);
-    s.there = pgas::timeline::open(tickets[0]);
-    s.back = pgas::timeline::open(tickets[1]);
+    s.there = pgas::timeline::open(tickets[0], {.place = pgas::memory_place::gpu(0)});
+    s.back = pgas::timeline::open(tickets[1], {.place = pgas::memory_place::gpu(0)});
     s.stamps = pgas::opened_memory::open(tickets[2]);
     s.event = pgas::ipc_event::open(tickets[3]);
   }

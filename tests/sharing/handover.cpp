@@ -88,9 +88,10 @@ int consume(pgas::world& world, const std::string& file, std::uint64_t rounds, b
   std::ifstream lines(file);
   for (std::string& ticket : tickets) std::getline(lines, ticket);
   pgas::stream stream(world);
-  auto memory = pgas::opened_memory::open(tickets[0]);
-  auto full = pgas::timeline::open(tickets[1]);
-  auto free = pgas::timeline::open(tickets[2]);
+  const pgas::open_options here{.place = place_of(world)};  // the producer's GPU may be another one
+  auto memory = pgas::opened_memory::open(tickets[0], here);
+  auto full = pgas::timeline::open(tickets[1], here);
+  auto free = pgas::timeline::open(tickets[2], here);
   auto torn = world.allocate<std::uint64_t>(2, pgas::initialize::zero);
   auto* blocks = static_cast<std::uint64_t*>(memory.data());
   for (std::uint64_t round = 1; round <= rounds; ++round) {

@@ -26,8 +26,14 @@ def main():
         def produce():
             return start("produce", folder, 2, BATCHES, PAUSE_US)
 
+        def wait_for_offers():
+            """Until the producer has begun, which takes seconds where there are several GPUs; the consumers began with it."""
+            while not os.path.exists(os.path.join(folder, "seat1")) and producer.poll() is None:
+                time.sleep(0.01)
+
         try:
             producer, first, second = produce(), start("consume", folder, 0), start("consume", folder, 1)
+            wait_for_offers()
             time.sleep(1.5)
             second.kill()
             print(second.communicate()[0])

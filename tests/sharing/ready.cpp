@@ -96,12 +96,12 @@ void take(pgas::world& world, const std::string& file, std::uint64_t rounds, con
   auto page = pgas::opened_memory::open(tickets[1]);
   auto* const count = static_cast<counts*>(page.data());
   auto torn = world.allocate<std::uint64_t>(1, pgas::initialize::zero);
-  const auto kept = pgas::opened_memory::open(tickets[0], {.wait_until_ready = false});
+  const auto kept = pgas::opened_memory::open(tickets[0], {.place = place_of(world), .wait_until_ready = false});
   for (std::uint64_t round = 1; round <= rounds; ++round) {
     await(std::atomic_ref(count->launched), round);
     pgas::opened_memory again;
     if (round == 1) std::printf("waiting\n");
-    if (mode == "open") again = pgas::opened_memory::open(tickets[0]);
+    if (mode == "open") again = pgas::opened_memory::open(tickets[0], {.place = place_of(world)});
     if (mode == "host") kept.wait_host(std::chrono::seconds(10));
     if (mode == "stream") kept.wait(stream.native());
     pgas::launch(world, {.blocks = 1, .threads = 1, .on = &stream}, check_block{},
