@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""NCCL's times for what examples/25_allreduce and 24_moe do, to stand beside theirs: by torch, one process a GPU, in CUDA graphs.
+
+    beside_nccl.py 4          the number of GPUs
+
+Prints comma-separated values: what, PEs, bytes of a PE, and microseconds of a call, which is the median of 15 replays of a graph of 24
+calls. `all_reduce+layer` is an all-reduce, the residual added and the RMS normalization, by torch's kernels; `all_to_all` moves as many
+bytes as 24_moe's dispatch with its usual layer, in equal parts.
+"""
+import os
+import statistics
+import sys
+
+import torch
+import torch.distributed as dist
+import torch.multiprocessing as mp
+
+ROW = 4096  # numbers, as 25_allreduce has them
+TOKEN, TOP_K = 7168, 8  # of 24_moe
+TOGETHER, REPLAYS, WARM = 24, 15, 3
+
+
+def microseconds(call):
+    """Of one call; all ranks make it."""
+    side = torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        for _ in range(WARM):
+            call()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        for _ in range(TOGETHER):
+            call()
+    taken = []
+    for i in range(WARM + REPLAYS):
+        dist.barrier()
+        torch.cuda.synchronize()
+        begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+        begin.record()
+        graph.replay()
+        end.record()
+        torch.cuda.synchronize()
+        if i >= WARM:
+            taken.append(begin.elapsed_time(end) * 1000 / TOGETHER)
+    return statistics.median(taken)
+
+
+def run(rank, n):
+    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(29700 + n))
+    torch.cuda.set_device(rank)
+    device = torch.device("cuda", rank)
+    dist.init_process_group("nccl", rank=rank, world_size=n, device_id=device)
+
+    def say(*words):
+        if rank == 0:
+            print(*words, sep=",", flush=True)
+
+    def numbers(*shape):
+        return torch.rand(*shape, device=device).bfloat16()
+
+    x = torch.full((ROW,), rank + 1.0, device=device, dtype=torch.bfloat16)
+    dist.all_reduce(x)
+    assert (x == n * (n + 1) // 2).all(), "the sum is wrong"
+    say("what", "pes", "bytes", "us")
+    for kib in (8, 32, 128, 512, 2048, 8192):
+        rows = kib * 512 // ROW
+        x, residual, weight = numbers(rows, ROW), numbers(rows, ROW), numbers(ROW)
+
+        def layer(x=x, residual=residual, weight=weight):
+            dist.all_reduce(x)
+            hidden = x + residual
+            return hidden, torch.nn.functional.rms_norm(hidden, (ROW,), weight, 1e-5)
+
+        say("all_reduce", n, kib * 1024, f"{microseconds(lambda x=x: dist.all_reduce(x)):.2f}")
+        say("all_reduce+layer", n, kib * 1024, f"{microseconds(layer):.2f}")
+    for tokens in (1, 16, 128, 4096):
+        x = numbers(tokens * TOP_K, TOKEN)
+        y = torch.empty_like(x)
+        say(f"all_to_all of {tokens} tokens", n, x.numel() * 2, f"{microseconds(lambda x=x, y=y: dist.all_to_all_single(y, x)):.2f}")
+    dist.barrier()
+    torch.cuda.synchronize()
+    sys.stdout.flush()
+    os._exit(0)  # graphs outlive the communicator otherwise
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2 or not sys.argv[1].isdigit():
+        sys.exit(__doc__)
+    mp.spawn(run, (int(sys.argv[1]),), int(sys.argv[1]))
