@@ -157,7 +157,7 @@ void rank0_server::react(std::uint64_t id, short revents) {
   }
   std::byte rest[256];
   std::size_t have = 0;
-  if (receive_some(who.talk.fd(), rest, have) == received::ended) drop(id);
+  if (receive_some(who.talk.fd(), rest, have) == receipt::ended) drop(id);
 }
 
 void rank0_server::receive(std::uint64_t id, pending_connection& who) {

@@ -14,6 +14,7 @@ import re
 import sys
 from typing import Iterator, NamedTuple
 
+from definitions import defined_twice
 from words import dead_path, given_up, given_up_words
 
 SOURCE_SUFFIXES = {".hpp", ".h", ".cuh", ".cpp", ".cu", ".c"}
@@ -323,10 +324,13 @@ def files(root: pathlib.Path, rooms, suffixes) -> Iterator[Source]:
 
 def check(root: pathlib.Path) -> Iterator[Violation]:
     macros = {}
+    types = {}
     for file in files(root, SOURCE_ROOMS, SOURCE_SUFFIXES):
         for rule in SOURCE_RULES:
             for line, what in rule(file):
                 yield Violation(rule.__name__, file.path, line, what)
+        for line, what in defined_twice(file, types):
+            yield Violation("one_definition", file.path, line, what)
         if not file.under("include/pgas/compat", "src/host/compat"):  # families of functions are expanded from lists there
             for line, text in enumerate(file.code, 1):
                 if found := re.match(r"\s*#\s*define\s+(\w+)", text):

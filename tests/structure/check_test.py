@@ -84,6 +84,7 @@ VIOLATIONS = [
     ("compiler_macro", "src/device/cpu/cpu.cpp", "#ifdef __CUDA_ARCH__\n#endif\n"),
     ("macro_name", "include/pgas/type_requirements.hpp", "#define CHECK 1\n"),
     ("macro_name", "include/pgas/compat/nvshmem.h", "#define CHECK 1\n"),
+    ("one_definition", "src/host/heap/heap.cpp", "class world final : public heap {\n};\n"),
     ("macro_count", "include/pgas/type_requirements.hpp", "".join(f"#define PGAS_{n} {n}\n" for n in range(14))),
     ("header_head", "src/device/other.hpp", "#pragma once\n"),
     ("header_head", "src/device/other.hpp", "/// @file\n/// Says what it is for.\n"),
@@ -146,7 +147,7 @@ class CheckTest(unittest.TestCase):
                 path.unlink() if before is None else path.write_text(before)
 
     def test_every_rule_has_a_violation_here(self):
-        rules = {rule.__name__ for rule in check.SOURCE_RULES} | {"size", "macro_count", "given_up", "dead_path"}
+        rules = {rule.__name__ for rule in check.SOURCE_RULES} | {"size", "macro_count", "one_definition", "given_up", "dead_path"}
         self.assertEqual(rules, {rule for rule, _, _ in VIOLATIONS})
 
     def test_an_exception_silences_its_rule_in_its_file_only(self):

@@ -33,7 +33,7 @@ class frame_reader {
     }
     if (have_ < sizeof(Header)) {
       buffer_.resize(sizeof(Header));
-      if (const received at = receive_some(fd, buffer_, have_); at != received::whole) return stopped(at);
+      if (const receipt at = receive_some(fd, buffer_, have_); at != receipt::whole) return stopped(at);
       std::memcpy(&header_, buffer_.data(), sizeof(Header));
       if (header_.magic != Header::expected_magic || header_.bytes > max_bytes_) {
         broken_ = true;
@@ -43,7 +43,7 @@ class frame_reader {
     const std::size_t size = sizeof(Header) + static_cast<std::size_t>(header_.bytes);
     while (have_ < size) {
       buffer_.resize(std::min(size, have_ + step));
-      if (const received at = receive_some(fd, buffer_, have_); at != received::whole) return stopped(at);
+      if (const receipt at = receive_some(fd, buffer_, have_); at != receipt::whole) return stopped(at);
     }
     complete_ = true;
     return status::complete;
@@ -57,8 +57,8 @@ class frame_reader {
   /// The buffer grows with the bytes received: a header alone can not make it large.
   static constexpr std::size_t step = 1 << 20;
 
-  [[nodiscard]] status stopped(received at) {
-    broken_ = at == received::ended;
+  [[nodiscard]] status stopped(receipt at) {
+    broken_ = at == receipt::ended;
     return broken_ ? status::closed : status::incomplete;
   }
 

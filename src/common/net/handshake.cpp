@@ -58,14 +58,14 @@ handshake::status handshake::receive_proof() {
 
 template <class Message>
 std::optional<handshake::status> handshake::incomplete(Message& message) {
-  const received at = receive_some(fd_.get(), writable_bytes_of(message), have_);
+  const receipt at = receive_some(fd_.get(), writable_bytes_of(message), have_);
   if constexpr (requires { message.magic; })
     if (have_ >= sizeof(message.magic) && message.magic != hello::expected_magic) return status::foreign;
-  if (at == received::whole) {
+  if (at == receipt::whole) {
     have_ = 0;
     return std::nullopt;
   }
-  return at == received::partly ? status::pending : status::ended;
+  return at == receipt::partly ? status::pending : status::ended;
 }
 
 bits128 handshake::code_of(std::span<const std::byte> key, role part, const hello& introduction, const bits128& nonce) {

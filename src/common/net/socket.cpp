@@ -58,17 +58,17 @@ int send_all(int fd, std::span<const std::byte> bytes, const deadline& limit) {
 
 int send_now(int fd, std::span<const std::byte> bytes) { return send_all(fd, bytes, deadline(milliseconds(0))); }
 
-received receive_some(int fd, std::span<std::byte> into, std::size_t& have) {
+receipt receive_some(int fd, std::span<std::byte> into, std::size_t& have) {
   while (have < into.size()) {
     const ssize_t got = ::recv(fd, into.data() + have, into.size() - have, MSG_DONTWAIT);
     if (got > 0)
       have += static_cast<std::size_t>(got);
     else if (got == 0 || (errno != EAGAIN && errno != EINTR))
-      return received::ended;
+      return receipt::ended;
     else if (errno == EAGAIN)
-      return received::partly;
+      return receipt::partly;
   }
-  return received::whole;
+  return receipt::whole;
 }
 
 }  // namespace pgas::detail

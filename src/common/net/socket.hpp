@@ -35,9 +35,9 @@ struct connect_result {
 [[nodiscard]] int send_now(int fd, std::span<const std::byte> bytes);
 
 /// How far a part of the stream has been received.
-enum class received { whole, partly, ended };
+enum class receipt { whole, partly, ended };
 /// Receives into `into` from `have` on, without waiting, and advances `have`. `ended` for errors, too.
-[[nodiscard]] received receive_some(int fd, std::span<std::byte> into, std::size_t& have);
+[[nodiscard]] receipt receive_some(int fd, std::span<std::byte> into, std::size_t& have);
 
 /// A value as it lies in memory.
 template <class Value>

@@ -84,7 +84,7 @@ int tcp_connection::push() {
 }
 
 received_packet tcp_connection::receive() {
-  using status = frame_reader<message_header>::status;
+  using status = frame_reader<control_header>::status;
   received_packet result;
   switch (incoming_.read(fd())) {
     case status::incomplete: break;

@@ -63,7 +63,7 @@ class unix_connection final : public connection {
   std::vector<std::byte>& buffer_;
 };
 
-/// Each message in the stream begins with its message_header, which holds its length. A message that the kernel does
+/// Each message in the stream begins with its control_header, which holds its length. A message that the kernel does
 /// not take whole is kept, and no other is taken before its rest is sent.
 class tcp_connection final : public connection {
  public:
@@ -84,7 +84,7 @@ class tcp_connection final : public connection {
   std::vector<std::byte> unsent_;  ///< the rest of a message, from `sent_` on
   std::size_t sent_ = 0;
 
-  frame_reader<message_header> incoming_{max_contribution};  ///< of the receiving thread
+  frame_reader<control_header> incoming_{max_contribution};  ///< of the receiving thread
 };
 
 }  // namespace pgas::detail

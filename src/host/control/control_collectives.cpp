@@ -134,7 +134,7 @@ std::vector<contribution> control_plane_state::gather(control_group::identity gr
   const std::chrono::milliseconds limit = joins ? join_timeout : wait_timeout;
   std::optional<clock::time_point> deadline;
   if (limit.count() > 0) deadline = clock::now() + limit;
-  message_header header;
+  control_header header;
   header.call = call;
   header.fds = static_cast<std::uint32_t>(fds.size());
   header.group = group;
@@ -193,9 +193,9 @@ bool control_plane_state::cannot_complete(const pending_collectives& of, std::ui
   return std::any_of(missing.begin(), missing.end(), [this](int pe) { return ended[static_cast<std::size_t>(pe)]; });
 }
 
-void control_plane_state::send_contribution(int pe, const message_header& header, std::span<const std::byte> mine,
+void control_plane_state::send_contribution(int pe, const control_header& header, std::span<const std::byte> mine,
                                             std::span<const int> fds, std::optional<clock::time_point> deadline) {
-  message_header own = header;
+  control_header own = header;
   if (!on_this_host(pe)) {  // descriptors cannot be sent between hosts
     fds = {};
     own.fds = 0;

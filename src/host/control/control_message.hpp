@@ -25,7 +25,7 @@ enum class message_kind : std::uint32_t {
 enum class collective : std::uint32_t { none = 0, all_gather = 1, barrier = 2, leave = 3 };
 
 /// Precedes each message. Both ends are of one version and ABI.
-struct message_header {
+struct control_header {
   static constexpr std::uint32_t expected_magic = 0x50474153;
   std::uint32_t magic = expected_magic;
   message_kind kind = message_kind::contribution;
@@ -35,6 +35,6 @@ struct message_header {
   std::uint64_t sequence = 0;  ///< of the collective in its group
   std::uint64_t bytes = 0;     ///< that follow
 };
-static_assert(sizeof(message_header) == 40);
+static_assert(sizeof(control_header) == 40);
 
 }  // namespace pgas::detail

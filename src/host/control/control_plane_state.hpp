@@ -149,7 +149,7 @@ struct control_plane_state : std::enable_shared_from_this<control_plane_state> {
   std::thread reader;
 
  private:
-  void send_contribution(int pe, const message_header& header, std::span<const std::byte> mine,
+  void send_contribution(int pe, const control_header& header, std::span<const std::byte> mine,
                          std::span<const int> fds, std::optional<clock::time_point> deadline);
   /// Whether this collective cannot be completed in the failed world.
   [[nodiscard]] bool cannot_complete(const pending_collectives& of, std::uint64_t sequence) const;

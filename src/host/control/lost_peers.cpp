@@ -50,7 +50,7 @@ void control_plane_state::check_heartbeats() {
   last_check = now;
   const bool send_now = now >= next_heartbeat;
   if (send_now) next_heartbeat = now + peer_timeout / heartbeats_in_timeout;
-  message_header heartbeat;
+  control_header heartbeat;
   heartbeat.kind = message_kind::heartbeat;
   for (int pe = 0; pe < n(); ++pe) {
     const auto index = static_cast<std::size_t>(pe);

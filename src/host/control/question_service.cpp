@@ -115,7 +115,7 @@ void question_service::read_word(int fd) {
 void question_service::ask_all(client& by, question what) {
   by.asked = true;
   send(by, introduction());
-  message_header header;
+  control_header header;
   header.kind = message_kind::question;
   header.group = static_cast<std::uint64_t>(what);
   header.sequence = by.number;
@@ -177,7 +177,7 @@ void question_service::answer_here() {
 void question_service::answer_to(asker who, const std::string& text) {
   const std::span<const std::byte> body = std::as_bytes(std::span(text));
   if (who.pe == plane_.me) return on_answer(who.number, body);
-  message_header header;
+  control_header header;
   header.kind = message_kind::answer;
   header.sequence = who.number;
   header.bytes = body.size();

@@ -88,12 +88,12 @@ bool control_plane_state::read_from(int pe, bool died) {
 }
 
 void control_plane_state::handle(int pe, received_packet message) {
-  message_header header;
+  control_header header;
   if (message.what == received_packet::status::complete && message.bytes.size() >= sizeof(header))
     std::memcpy(&header, message.bytes.data(), sizeof(header));
   else
     header.magic = 0;
-  if (header.magic != message_header::expected_magic || header.bytes != message.bytes.size() - sizeof(header))
+  if (header.magic != control_header::expected_magic || header.bytes != message.bytes.size() - sizeof(header))
     throw error(code::bootstrap_protocol, fmt::format("{} sent a malformed message", describe(pe)), pe);
   const std::span<const std::byte> body = message.bytes.subspan(sizeof(header));
 

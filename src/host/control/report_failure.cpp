@@ -54,7 +54,7 @@ void control_plane_state::set_failure(const error& cause, log_level level) noexc
 
 void control_plane_state::broadcast(message_kind kind, std::span<const std::byte> body,
                                     std::chrono::milliseconds timeout) {
-  message_header header;
+  control_header header;
   header.kind = kind;
   header.bytes = body.size();
   const clock::time_point until = clock::now() + timeout;

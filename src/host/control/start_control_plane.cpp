@@ -172,7 +172,7 @@ control_plane_state::control_plane_state(bootstrap& exchange, const config& sett
   bool one_died = false;
   try {
     std::vector<unique_fd> sockets = connect_peers(all, me, *listener, settings, log, tcp ? &*tcp : nullptr, endpoints);
-    buffer.resize(sizeof(message_header) + max_contribution);
+    buffer.resize(sizeof(control_header) + max_contribution);
     for (int pe = 0; pe < size; ++pe) {
       unique_fd& socket = sockets[static_cast<std::size_t>(pe)];
       std::unique_ptr<connection>& to = connections[static_cast<std::size_t>(pe)];

@@ -240,7 +240,7 @@ TEST(peer_connector, packets_may_come_in_pieces_and_one_that_is_too_long_is_a_fa
         return;
       }
       const unique_fd socket = join_by_hand(exchange);
-      message_header header;
+      control_header header;
       header.call = collective::barrier;
       const auto bytes = std::as_bytes(std::span(&header, 1));
       for (const std::byte one : bytes) EXPECT_EQ(::send(socket.get(), &one, 1, MSG_NOSIGNAL), 1);

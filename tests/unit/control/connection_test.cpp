@@ -35,8 +35,8 @@ struct one_end {
   explicit one_end(std::array<unique_fd, 2> ends) : other(std::move(ends[0])), channel(std::move(ends[1])) {}
 };
 
-message_header header_of(std::uint64_t sequence, std::size_t bytes) {
-  message_header header;
+control_header header_of(std::uint64_t sequence, std::size_t bytes) {
+  control_header header;
   header.sequence = sequence;
   header.bytes = bytes;
   return header;
@@ -47,7 +47,7 @@ void write_to(const unique_fd& socket, std::span<const std::byte> bytes) {
 }
 
 blob packet_of(std::uint64_t sequence, const std::string& text) {
-  const message_header header = header_of(sequence, text.size());
+  const control_header header = header_of(sequence, text.size());
   blob bytes(std::as_bytes(std::span(&header, 1)).begin(), std::as_bytes(std::span(&header, 1)).end());
   const blob body = bytes_of(text);
   bytes.insert(bytes.end(), body.begin(), body.end());
@@ -80,7 +80,7 @@ TEST(tcp_connection, several_packets_may_come_at_once) {
   for (std::uint64_t i = 0; i < 3; ++i) {
     const received_packet message = end.channel.receive();
     ASSERT_EQ(message.what, status::complete);
-    EXPECT_EQ(message.bytes.size(), sizeof(message_header) + i * 10);
+    EXPECT_EQ(message.bytes.size(), sizeof(control_header) + i * 10);
   }
   EXPECT_EQ(end.channel.receive().what, status::nothing_yet);
 }
@@ -88,7 +88,7 @@ TEST(tcp_connection, several_packets_may_come_at_once) {
 TEST(tcp_connection, what_is_no_packet_or_too_long_ends_it) {
   for (const bool too_long : {true, false}) {
     one_end end;
-    message_header bad = header_of(0, too_long ? max_contribution + 1 : 3);
+    control_header bad = header_of(0, too_long ? max_contribution + 1 : 3);
     if (!too_long) bad.magic ^= 1;
     write_to(end.other, packet_of(1, "good"));
     write_to(end.other, std::as_bytes(std::span(&bad, 1)));
@@ -101,7 +101,7 @@ TEST(tcp_connection, what_is_no_packet_or_too_long_ends_it) {
 }
 
 TEST(tcp_connection, an_end_within_a_packet_is_an_end) {
-  for (const std::size_t bytes : {std::size_t{1}, sizeof(message_header), sizeof(message_header) + 2}) {
+  for (const std::size_t bytes : {std::size_t{1}, sizeof(control_header), sizeof(control_header) + 2}) {
     one_end end;
     const blob whole = packet_of(1, "four");
     write_to(end.other, std::span(whole).first(bytes));
@@ -120,10 +120,10 @@ TEST(tcp_connection, descriptors_are_refused) {
 TEST(tcp_connection, a_packet_that_was_taken_in_part_is_sent_before_any_other) {
   one_end end;
   tcp_connection reader(std::move(end.other));
-  const message_header first = header_of(1, max_contribution);
+  const control_header first = header_of(1, max_contribution);
   const blob body(max_contribution, std::byte{1});
   ASSERT_EQ(end.channel.send(std::as_bytes(std::span(&first, 1)), body, {}), EINPROGRESS);
-  const message_header second = header_of(2, 0);
+  const control_header second = header_of(2, 0);
   const auto send_second = [&] { return end.channel.send(std::as_bytes(std::span(&second, 1)), {}, {}); };
   EXPECT_EQ(send_second(), EAGAIN);
   EXPECT_EQ(end.channel.flush(), EAGAIN);
@@ -134,12 +134,12 @@ TEST(tcp_connection, a_packet_that_was_taken_in_part_is_sent_before_any_other) {
     EXPECT_TRUE(rest == 0 || rest == EAGAIN) << rest;
   }
   ASSERT_EQ(message.what, status::complete);
-  EXPECT_EQ(message.bytes.size(), sizeof(message_header) + body.size());
+  EXPECT_EQ(message.bytes.size(), sizeof(control_header) + body.size());
   EXPECT_EQ(end.channel.flush(), 0);
   EXPECT_EQ(send_second(), 0);
   message = reader.receive();
   ASSERT_EQ(message.what, status::complete);
-  EXPECT_EQ(message.bytes.size(), sizeof(message_header));
+  EXPECT_EQ(message.bytes.size(), sizeof(control_header));
 }
 
 TEST(tcp_connection, packets_of_several_threads_do_not_mix) {
@@ -151,7 +151,7 @@ TEST(tcp_connection, packets_of_several_threads_do_not_mix) {
   for (int id = 0; id < threads; ++id)
     senders.emplace_back([&, id] {
       for (std::uint64_t i = 0; i < packets; ++i) {
-        message_header header = header_of(i, 100 + static_cast<std::size_t>(id) * 5000);
+        control_header header = header_of(i, 100 + static_cast<std::size_t>(id) * 5000);
         header.group = static_cast<std::uint64_t>(id);
         const blob body(header.bytes, static_cast<std::byte>(id));
         const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
@@ -169,7 +169,7 @@ TEST(tcp_connection, packets_of_several_threads_do_not_mix) {
       continue;
     }
     ASSERT_EQ(message.what, status::complete);
-    message_header header;
+    control_header header;
     std::memcpy(&header, message.bytes.data(), sizeof(header));
     EXPECT_EQ(header.sequence, next[header.group]++);
     for (const std::byte b : message.bytes.subspan(sizeof(header))) ASSERT_EQ(b, static_cast<std::byte>(header.group));

@@ -1,0 +1,28 @@
+"""Which types two files define by the same name: the linker takes the members of one for those of both, without a word."""
+
+import re
+from typing import Iterator
+
+NAMESPACE = re.compile(r"^(?:inline )?namespace ([\w:]*) ?\{|^\}  // namespace")
+DEFINED_TYPE = re.compile(r"^(?:struct|class|enum class|union) (?:PGAS_API |alignas\(.*?\) )?(\w+)(?: final)?(?: :[^{;]*)? \{")
+
+
+def defined_types(file) -> Iterator[tuple[int, str]]:
+    """Line and whole name of each type but templates and what is in a namespace without a name."""
+    spaces = []
+    for number, text in enumerate(file.lines, 1):
+        if found := NAMESPACE.match(text):
+            if found[1] is None:
+                spaces = spaces[:-1]
+            else:
+                spaces.append(found[1])
+        elif (found := DEFINED_TYPE.match(text)) and "" not in spaces and not file.lines[max(0, number - 2)].startswith("template"):
+            yield number, "::".join([*spaces, found[1]])
+
+
+def defined_twice(file, known: dict[str, str]) -> Iterator[tuple[int, str]]:
+    """Line of each type that is in `known` from another file, and what is wrong. Adds those of this one."""
+    for line, name in defined_types(file):
+        first = known.setdefault(name, file.path)
+        if first != file.path:
+            yield line, f"{name} is defined in {first}, too: name one of them otherwise"
