@@ -33,7 +33,7 @@ struct tiles_and_signals {
   };
   PGAS_FN static shape shape_of(std::uint32_t round, std::uint32_t which, std::int32_t pe) {
     const std::uint32_t r = mix(round, which, static_cast<std::uint32_t>(pe));
-    const std::uint32_t n = r % 2 == 0 ? 8 << (r / 2 % 8) : r / 2 % (words - 4) + 1;  // up to 1024
+    const std::uint32_t n = r % 2 == 0 ? 8U << (r / 2 % 8) : r / 2 % (words - 4) + 1;  // up to 1024
     return {n < words - 4 ? n : words - 4, r / 4096 % 8 == 0 ? r / 65536 % 4 : 0, r};
   }
 

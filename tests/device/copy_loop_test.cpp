@@ -45,7 +45,7 @@ class fence_around {
   fence_around& operator=(const fence_around&) = delete;
 
  private:
-  std::vector<std::byte>& all_;
+  [[maybe_unused]] std::vector<std::byte>& all_;
 };
 
 /// A vector whose data() is 16-byte aligned is all that the cases below count on.

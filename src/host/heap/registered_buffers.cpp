@@ -190,13 +190,14 @@ registration_usage registered_buffers::usage() const {
 
 error registered_buffers::no_addresses(std::size_t bytes) const {
   std::string held;
-  for (const auto& [offset, of] : buffers_) {
+  for (const auto& each : buffers_) {
+    const auto& of = each.second;
     const auto released = std::find(of.released_by.begin(), of.released_by.end(), true);
     if (released == of.released_by.end()) continue;
     const auto holder = std::find(of.released_by.begin(), of.released_by.end(), false);
     const auto pe_of = [&](auto member) { return group_.world_pe(static_cast<int>(member - of.released_by.begin())); };
     held = fmt::format("; PE {} has not released the registration of {} at heap offset {:#x}, which PE {} has released",
-                       pe_of(holder), format_bytes(of.bytes), offset, pe_of(released));
+                       pe_of(holder), format_bytes(of.bytes), each.first, pe_of(released));
     break;
   }
   return error(code::out_of_memory,

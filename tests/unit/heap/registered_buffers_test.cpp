@@ -219,9 +219,9 @@ INSTANTIATE_TEST_SUITE_P(at, registering_fails,
                                          std::tuple(step::map, 6)));
 
 TEST_P(registering_fails, on_one_pe_and_leaves_nothing_on_any) {
-  const auto [which, nth] = GetParam();
   const holdings before = count_holdings();
   const auto ends = run_threads(3, [&](bootstrap& exchange) {
+    const auto [which, nth] = GetParam();
     heap_pe at(exchange);
     const chunks memory({2 * MiB, 4 * MiB});
     int* const cells = at.allocate<int>(10);

@@ -18,8 +18,8 @@ INSTANTIATE_TEST_SUITE_P(at, killed_while_registering,
                                          std::tuple(step::map, 3)));
 
 TEST_P(killed_while_registering, is_named_by_the_others_who_keep_nothing_of_it) {
-  const auto [which, nth] = GetParam();
   const auto ends = run_processes(3, [&](bootstrap& exchange) {
+    const auto [which, nth] = GetParam();
     heap_pe at(exchange);
     const shared_memory memory = shared_memory::make(memory_place::host(), 2 * MiB);
     auto& buffers = at.heap->registered_buffers();

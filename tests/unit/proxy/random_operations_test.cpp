@@ -31,7 +31,7 @@ constexpr int operations = 6000;  ///< by each PE, over each variant
 class random_pe {
  public:
   random_pe(proxied_world& world, int me, unsigned seed)
-      : world_(world), me_(me), ring_(world[me].produce()), random_(seed), added_(shared_words) {
+      : me_(me), ring_(world[me].produce()), random_(seed), added_(shared_words) {
     for (int pe = 0; pe < n; ++pe) model_.emplace_back(region);
     dirty_.resize(n);
   }
@@ -166,7 +166,6 @@ class random_pe {
     }
   }
 
-  proxied_world& world_;
   const int me_;
   const producer ring_;
   std::mt19937_64 random_;

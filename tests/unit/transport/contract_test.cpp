@@ -284,7 +284,7 @@ TEST_P(contract, wake_ends_a_wait_or_the_next) {
   run(1, [](test_pe& pe) {
     const auto wait_long = [&] {
       const auto begin = std::chrono::steady_clock::now();
-      pe.until([woken = false, &pe]() mutable { return std::exchange(woken, true); }, "to be woken", seconds(35));
+      pe.until([woken = false]() mutable { return std::exchange(woken, true); }, "to be woken", seconds(35));
       pe.link->wait(seconds(35));
       EXPECT_LT(std::chrono::steady_clock::now() - begin, seconds(30)) << "wake() did not end the wait";
     };

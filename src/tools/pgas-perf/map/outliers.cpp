@@ -158,7 +158,10 @@ double deviation_of(const std::vector<double>& values, double middle) {
 std::vector<outlier> find_outliers(const pair_map& map, const square<std::string>& kinds) {
   shares all(map, kinds);
   std::vector<map_line> lines;
-  for (map_line slowest; find_slowest(all, true, slowest) | find_slowest(all, false, slowest); slowest = {}) {
+  for (map_line slowest;; slowest = {}) {
+    const bool out = find_slowest(all, true, slowest);
+    const bool in = find_slowest(all, false, slowest);
+    if (!out && !in) break;
     lines.push_back(slowest);
     all.leave_out(slowest.pe, slowest.out);
   }
@@ -178,8 +181,9 @@ std::vector<outlier> find_outliers(const pair_map& map, const square<std::string
 std::vector<outlier> find_outliers(const world_map& map) {
   std::vector<outlier> found;
   for (const pair_map& each : map.maps) std::ranges::move(find_outliers(each, map.kinds), std::back_inserter(found));
-  std::ranges::stable_partition(
-      found, [](const outlier& slow) { return slow.from == outlier::any || slow.to == outlier::any; });
+  // Not std::ranges::stable_partition, which Clang 14 does not compile with GCC's library.
+  std::stable_partition(found.begin(), found.end(),
+                        [](const outlier& slow) { return slow.from == outlier::any || slow.to == outlier::any; });
   const double middle = median_of(map.all_pairs);
   const double deviation = deviation_of(map.all_pairs, middle);
   for (std::size_t pe = 0; pe < map.all_pairs.size() && map.all_pairs.size() >= fewest_to_judge; ++pe)

@@ -120,9 +120,9 @@ TEST(document, a_file_cut_off_anywhere_or_of_something_else_is_refused_or_shorte
       continue;
     }
   }
-  EXPECT_THROW(read_perfetto(""), std::runtime_error);
-  EXPECT_THROW(read_perfetto("#!/bin/sh\nexit\n"), std::runtime_error);
-  EXPECT_THROW(read_perfetto(std::string(100, '\0')), std::runtime_error);
+  EXPECT_THROW(static_cast<void>(read_perfetto("")), std::runtime_error);
+  EXPECT_THROW(static_cast<void>(read_perfetto("#!/bin/sh\nexit\n")), std::runtime_error);
+  EXPECT_THROW(static_cast<void>(read_perfetto(std::string(100, '\0'))), std::runtime_error);
 }
 
 }  // namespace

@@ -77,7 +77,7 @@ PGAS_FN void copy_strided(const G& g, T* dst, const T* src, std::ptrdiff_t dst_s
   constexpr std::size_t unit = unit_of<T>;
   constexpr std::size_t large_block = 256;
   const slice me{static_cast<std::uint32_t>(g.thread_rank()), static_cast<std::uint32_t>(g.size())};
-  if (block == 0) return;
+  if (block == 0 || count == 0) return;
   if (block * sizeof(T) >= large_block && block * sizeof(T) >= std::size_t{me.size} * 16) {
     for (std::size_t i = 0; i < count; ++i) {
       copy_by<Direction>(g, dst, src, block);
