@@ -9,12 +9,19 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYP
   set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
 endif()
 
+# Sanitizers, one of: address (with undefined), thread.
+set(PGAS_SANITIZE "" CACHE STRING "address (with undefined) or thread")
+
 # Warnings for the project's own targets.
 add_library(pgas_warnings INTERFACE)
 set(PGAS_CXX_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wnon-virtual-dtor -Wold-style-cast)
 target_compile_options(pgas_warnings INTERFACE
   "$<$<COMPILE_LANGUAGE:CXX>:${PGAS_CXX_WARNINGS}>"
   "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>")
+if(PGAS_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES Clang)
+  # Files that are compiled together see one another's private names, and Clang takes a local one of the same name for a mistake.
+  target_compile_options(pgas_warnings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-shadow>)
+endif()
 if(PGAS_WERROR)
   target_compile_options(pgas_warnings INTERFACE
     "$<$<COMPILE_LANGUAGE:CXX>:-Werror>"
@@ -33,18 +40,34 @@ function(pgas_precompiled target)
 endfunction()
 
 # pgas_compiled_together(TARGET [ALONE FILES...]): all but the fast tier compile the sources of a tool in few pieces, those aside that have
-# private names of their neighbours. The fast tier finds out which source lacks an include.
+# private names of their neighbours. The fast tier finds out which source lacks an include. Not UNITY_BUILD, which names files by their
+# whole paths: a compiler cache would not find a piece again in the same tree elsewhere.
 function(pgas_compiled_together target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "ALONE")
   if(PGAS_TEST_TIER STREQUAL "fast" AND NOT PGAS_SANITIZE AND NOT PGAS_ROOMS_TOGETHER)
     return()
   endif()
-  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 7)
-  set_source_files_properties(${arg_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  get_target_property(sources ${target} SOURCES)
+  list(REMOVE_ITEM sources ${arg_ALONE})
+  set(pieces ${arg_ALONE})
+  list(LENGTH sources left)
+  while(left GREATER 0)
+    list(SUBLIST sources 0 7 together)
+    list(REMOVE_ITEM sources ${together})
+    list(LENGTH sources left)
+    set(includes)
+    foreach(source ${together})
+      cmake_path(ABSOLUTE_PATH source)
+      cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR})
+      string(APPEND includes "#include \"${source}\"\n")
+    endforeach()
+    set(piece ${CMAKE_CURRENT_BINARY_DIR}/${target}_${left}_left.cpp)
+    file(CONFIGURE OUTPUT ${piece} CONTENT "${includes}" @ONLY)
+    list(APPEND pieces ${piece})
+  endwhile()
+  set_target_properties(${target} PROPERTIES SOURCES "${pieces}")
 endfunction()
 
-# Sanitizers, one of: address (with undefined), thread.
-set(PGAS_SANITIZE "" CACHE STRING "address (with undefined) or thread")
 if(PGAS_SANITIZE STREQUAL "address")
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fsanitize=address,undefined> $<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize-recover=all>
                       $<$<COMPILE_LANGUAGE:CXX>:-fno-omit-frame-pointer>)
@@ -56,4 +79,10 @@ elseif(PGAS_SANITIZE STREQUAL "thread")
   add_link_options(-fsanitize=thread)
 elseif(PGAS_SANITIZE)
   message(FATAL_ERROR "PGAS_SANITIZE=${PGAS_SANITIZE}: choose address or thread")
+endif()
+if(PGAS_SANITIZE AND CMAKE_CXX_COMPILER_ID MATCHES Clang)
+  string(TOUPPER ${PGAS_SANITIZE} sanitizer)
+  add_compile_definitions(__SANITIZE_${sanitizer}__=1)  # as GCC says it, and Clang from 21 on
+  # Clang asks the kernel by a pipe whether an object can be read, which fails where tests leave no descriptor.
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fno-sanitize=vptr>)
 endif()
