@@ -2,7 +2,8 @@
 //
 // What is sent when: a PE computes its boundary first. As soon as points that a neighbour needs are computed, they
 // leave, part by part or in one message (--faces), with one signal for all: a face, with 27 points also an edge or a
-// corner; all fields together. The interior is computed during the transfer. The host only enqueues one kernel for each iteration, and no barrier.
+// corner; all fields together. The interior is computed during the transfer. The host only enqueues one kernel for each
+// iteration, and no barrier.
 //
 // Why nothing is lost: each iteration reads one of two grids and writes the other one. A signal word for each direction
 // counts the neighbour's iterations. A boundary point is computed when the signals of its directions say that the halo
@@ -41,11 +42,11 @@ struct iterate {
   PGAS_FN void operator()(Block block, pgas::context ctx, examples::exchange<float> x, float* in, float* out,
                           std::uint64_t step) const {
     // Blocks take turns at the list: first halos to unpack, then the boundary, then the interior.
-    const int unpacks = x.n_unpacks();
+    const int unpacks = x.n_unpacks;
     for (int i = static_cast<int>(block.block_rank()); i < unpacks + x.n_items;
          i += static_cast<int>(block.num_blocks())) {
       if (i < unpacks) {
-        examples::unpack(ctx, block, x, in, i, step);
+        examples::unpack(ctx, block, x, in, x.unpacks[i], step);
         continue;
       }
       const examples::item each = x.items[i - unpacks];

@@ -34,10 +34,10 @@ using examples::text_of;
 template <class Points, pgas::block_group Block>
 PGAS_FN void compute(const Block& block, const pgas::context& ctx, const exchange<float>& x, float* in, float* out,
                      std::uint64_t step, int first, int stride, int end) {
-  const int unpacks = x.n_unpacks();
+  const int unpacks = x.n_unpacks;
   for (int i = first; i < end; i += stride) {
     if (i < unpacks) {
-      examples::unpack(ctx, block, x, in, i, step);
+      examples::unpack(ctx, block, x, in, x.unpacks[i], step);
       continue;
     }
     const examples::item each = x.items[i - unpacks];
@@ -59,7 +59,7 @@ struct iterate_all {
                           std::uint64_t step, std::uint64_t end) const {
     const pgas::grid all = pgas::this_grid(block);
     const int me = static_cast<int>(block.block_rank()), blocks = static_cast<int>(block.num_blocks());
-    const int outer = x.n_unpacks() + x.n_boundary, items = x.n_unpacks() + x.n_items;
+    const int outer = x.n_unpacks + x.n_boundary, items = x.n_unpacks + x.n_items;
     const bool outside = me < boundary;
     const int first = boundary == 0 || outside ? me : outer + me - boundary;
     const int stride = outside ? boundary : blocks - boundary;
@@ -83,7 +83,7 @@ struct iterate_once {
   PGAS_FN void operator()(Block block, pgas::context ctx, exchange<float> x, float* in, float* out,
                           const std::uint64_t* done, std::uint64_t step) const {
     compute<Points>(block, ctx, x, in, out, (done == nullptr ? 0 : *done) + step, static_cast<int>(block.block_rank()),
-                    static_cast<int>(block.num_blocks()), x.n_unpacks() + x.n_items);
+                    static_cast<int>(block.num_blocks()), x.n_unpacks + x.n_items);
   }
 };
 

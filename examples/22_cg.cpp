@@ -85,8 +85,8 @@ PGAS_FN double multiply(const pgas::context& ctx, const Block& block, const cg_p
     sum += examples::multiply(block, v.at, each.at, v.dir(g), v.q);
   };
   for_items(block, v, v.x.n_boundary, v.x.n_items, one);
-  for (int i = static_cast<int>(block.block_rank()); i < v.x.n_unpacks(); i += static_cast<int>(block.num_blocks()))
-    examples::unpack(ctx, block, v.x, v.dir(g), i, g);
+  for (int i = static_cast<int>(block.block_rank()); i < v.x.n_unpacks; i += static_cast<int>(block.num_blocks()))
+    examples::unpack(ctx, block, v.x, v.dir(g), v.x.unpacks[i], g);
   for_items(block, v, 0, v.x.n_boundary, one);
   return sum;
 }

@@ -172,12 +172,14 @@ struct two_shot {
     }
     pgas::wait_until_all(ctx, block, gathered, static_cast<std::size_t>(n), nullptr, pgas::cmp::ge, call);
 
+    int row = first;  // all warps take turns at the rows of all slices: a slice may have one row only
     for (int pe = 0; pe < n; ++pe) {
       const row_range rows = mine_of(pe);
-      for (int i = first; i < rows.count; i += warps) {
-        const std::size_t at = b.at(rows.first + i, 0, 0);
+      for (; row < rows.count; row += warps) {
+        const std::size_t at = b.at(rows.first + row, 0, 0);
         examples::normalize_row<T>(warp, b.hidden + at, b.weights, b.normalized + at, b.groups);
       }
+      row -= rows.count;
     }
     if (block.thread_rank() == 0) b.calls[which] = call;  // all threads have read it before the waits
   }

@@ -37,6 +37,9 @@ if(PGAS_BUILD_TESTS)
     pgas_test_application(20_stencil3d ${faces}.checks 4 PGAS_CHECKS=1 --faces ${faces} --size 13,11,17 --pes 4,1,1 --boundary periodic --iterations 20)
     pgas_test_application(20_stencil3d ${faces}.blocks 4 "" --faces ${faces} --size 13,11,17 --points 27 --fields 2 --blocks 3 --iterations 20)
   endforeach()
+  # Messages that are unpacked in several parts.
+  pgas_test_application(20_stencil3d pack.parts 4 "" --faces pack --size 90,45,70 --pes 2,2,1 --points 27 --blocks 3 --iterations 6)
+  pgas_test_application(20_stencil3d pack.parts 3 PGAS_HOST_BLOCK_THREADS=4 --faces pack --size 61,50,20 --pes 1,1,3 --fields 2 --boundary periodic --iterations 6)
   # With as many threads as the mapping of points to a GPU's threads needs to show.
   pgas_test_application(20_stencil3d threads.27 2 PGAS_HOST_BLOCK_THREADS=64 --size 70,5,13 --points 27 --faces pack --iterations 3)
   pgas_test_application(20_stencil3d threads 2 PGAS_HOST_BLOCK_THREADS=64 --size 70,5,13 --boundary periodic --iterations 3)

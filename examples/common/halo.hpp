@@ -12,6 +12,7 @@
 ///   neighbour's halo after it has received its generation g + 1, which that one sent after reading generation g.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "decomposition.hpp"
@@ -30,6 +31,17 @@ enum class faces {
 
 /// What the parts of a message add to its signal, together.
 inline constexpr std::uint64_t whole_message = std::uint64_t{1} << 32;
+/// What one of `parts` adds: equal shares, and what is left over for the one that has the message's first point.
+[[nodiscard]] PGAS_HD constexpr std::uint64_t share(int parts, bool first) {
+  const auto n = static_cast<std::uint64_t>(parts);
+  return whole_message / n + (first ? whole_message % n : 0);
+}
+
+/// A part of a message that one block copies into the halo, of `parts`.
+struct unpack_item {
+  int direction, parts;
+  box at;
+};
 
 /// The exchange of points of type T as kernels see it. Words of signals and counts are indexed by direction.
 template <class T>
@@ -40,28 +52,27 @@ struct exchange {
   std::int64_t field_points;  ///< from a field's grid to the next one's
   const neighbour* to;
   const item* items;
-  int n_boundary, n_items;   ///< boundary items come first
-  T* outbox;                 ///< for `pack`
-  T* inbox;                  ///< for `pack`, stored by neighbours
-  std::int64_t box_points;   ///< from a box to the other one
-  pgas::signal_t* arrived;   ///< `whole_message` for each generation that a neighbour has completed here
-  pgas::signal_t* unpacked;  ///< the same of those that are in the halo, for `pack`
-  pgas::signal_t* computed;  ///< how many items with points for that direction, of all generations
-
-  /// What blocks go through before the items: directions to unpack.
-  [[nodiscard]] PGAS_HD int n_unpacks() const { return how == faces::pack ? n_directions : 0; }
+  int n_boundary, n_items;     ///< boundary items come first
+  T* outbox;                   ///< for `pack`
+  T* inbox;                    ///< for `pack`, stored by neighbours
+  std::int64_t box_points;     ///< from a box to the other one
+  pgas::signal_t* arrived;     ///< `whole_message` for each generation that a neighbour has completed here
+  pgas::signal_t* unpacked;    ///< the same of those that are in the halo, for `pack`
+  pgas::signal_t* computed;    ///< how many items with points for that direction, of all generations
+  const unpack_item* unpacks;  ///< for `pack`: what blocks go through before the items
+  int n_unpacks;
 };
 
 // What follows is out of line, and takes its arguments by value: the points of the interior are most of the work, and
 // the kernel that computes them has all registers for it.
 
-/// Copies the message from one direction into the halo of `in`. *Callers* a block; blocks may wait for it.
+/// Copies a part of a message into the halo of `in`. *Callers* a block; blocks may wait for it.
 template <class T, pgas::block_group Block>
-PGAS_OUTLINE void unpack(pgas::context ctx, Block block, exchange<T> x, T* in, int direction,
+PGAS_OUTLINE void unpack(pgas::context ctx, Block block, exchange<T> x, T* in, unpack_item of,
                          std::uint64_t generation) {
-  const neighbour& from = x.to[direction];
-  if (from.pe < 0 || generation == 0) return;
-  pgas::wait_until(ctx, block, x.arrived + direction, pgas::cmp::ge, whole_message * generation);
+  if (generation == 0) return;
+  const neighbour& from = x.to[of.direction];
+  pgas::wait_until(ctx, block, x.arrived + of.direction, pgas::cmp::ge, whole_message * generation);
   const box halo = from.halo;
   const int width = halo.hi[0] - halo.lo[0], rows = halo.hi[1] - halo.lo[1];
   const auto points = static_cast<std::int64_t>(volume(halo));
@@ -69,13 +80,15 @@ PGAS_OUTLINE void unpack(pgas::context ctx, Block block, exchange<T> x, T* in, i
     const T* const message =
         x.inbox + static_cast<std::int64_t>(generation % 2) * x.box_points + from.message * x.fields + f * points;
     T* const grid = in + f * x.field_points;
-    for_each_point(block, halo, [=](int i, int j, int k) {
+    for_each_point(block, of.at, [=](int i, int j, int k) {
       grid[i + x.pitch * j + x.plane * k] =
           message[(i - halo.lo[0]) + width * ((j - halo.lo[1]) + static_cast<std::int64_t>(rows) * (k - halo.lo[2]))];
     });
   }
-  pgas::put_signal(ctx, block, x.unpacked, x.unpacked, 0, x.unpacked + direction, whole_message * generation,
-                   pgas::signal_op::set, ctx.my_pe());
+  bool first = true;
+  for (int a = 0; a < 3; ++a) first = first && of.at.lo[a] == halo.lo[a];
+  pgas::put_signal(ctx, block, x.unpacked, x.unpacked, 0, x.unpacked + of.direction, share(of.parts, first),
+                   pgas::signal_op::add, ctx.my_pe());
 }
 
 /// Returns when the halo that the item reads is that of this generation. For items that have directions.
@@ -128,15 +141,13 @@ PGAS_FN void put_strided(const pgas::context& ctx, const Block& block, const exc
   }
 }
 
-/// An item's part of `whole_message`: equal parts, and what is left over for the one that has the message's first
-/// point.
+/// An item's share of the message.
 template <class T>
-[[nodiscard]] PGAS_FN std::uint64_t part_of(const exchange<T>& x, const item& of, int direction) {
-  const auto items = static_cast<std::uint64_t>(x.to[direction].items);
+[[nodiscard]] PGAS_FN std::uint64_t share_of(const exchange<T>& x, const item& of, int direction) {
   const box& all = x.to[direction].points;
   bool first = true;
   for (int a = 0; a < 3; ++a) first = first && of.at.lo[a] <= all.lo[a];
-  return whole_message / items + (first ? whole_message % items : 0);
+  return share(x.to[direction].items, first);
 }
 
 /// Sends the points of an item that neighbours need, when the block has computed it. `out` will be generation
@@ -171,7 +182,7 @@ PGAS_OUTLINE void send(pgas::context ctx, Block block, exchange<T> x, item of, T
     }
     const int back = opposite(direction);  // where the neighbour sees this PE
     if (halo != nullptr) {
-      pgas::put_signal(ctx, block, x.arrived, x.arrived, 0, x.arrived + back, part_of(x, of, direction),
+      pgas::put_signal(ctx, block, x.arrived, x.arrived, 0, x.arrived + back, share_of(x, of, direction),
                        pgas::signal_op::add, there.pe);
       continue;
     }
@@ -195,11 +206,45 @@ PGAS_OUTLINE void send(pgas::context ctx, Block block, exchange<T> x, item of, T
 struct tiles {
   std::array<triple, 3> boundary;
   triple interior;
+  std::size_t unpacked;  ///< most points of a message that a block unpacks
 };
 [[nodiscard]] inline tiles tiles_for(const pgas::world& world, const decomposition& d) {
-  if (world.heap() == pgas::heap_kind::host) return {{d.most, d.most, d.most}, d.most};
-  if (d.grid_points < (std::size_t{1} << 24)) return {{{{1, 16, 16}, {64, 1, 4}, {64, 4, 1}}}, {64, 4, 4}};
-  return {{{{1, 32, 32}, {64, 1, 16}, {64, 16, 1}}}, {64, 4, 32}};
+  if (world.heap() == pgas::heap_kind::host) return {{d.most, d.most, d.most}, d.most, 1024};
+  if (d.grid_points < (std::size_t{1} << 23)) return {{{{1, 16, 16}, {64, 1, 4}, {64, 4, 1}}}, {64, 4, 4}, 2048};
+  return {{{{1, 32, 32}, {64, 1, 16}, {64, 16, 1}}}, {64, 4, 32}, 4096};
+}
+
+/// How a message of `extent` is cut for unpacking: along the last axis on which it has more than one point.
+struct message_cut {
+  int axis, layers, parts;
+};
+[[nodiscard]] inline message_cut cut_of(const triple& extent, std::size_t most_points) {
+  const int axis = extent[2] > 1 ? 2 : extent[1] > 1 ? 1 : 0;
+  std::size_t layer = 1;
+  for (int a = 0; a < axis; ++a) layer *= static_cast<std::size_t>(extent[static_cast<std::size_t>(a)]);
+  const int length = extent[static_cast<std::size_t>(axis)];
+  const auto layers =
+      static_cast<int>(std::clamp<std::size_t>(most_points / layer, 1, static_cast<std::size_t>(length)));
+  return {axis, layers, (length + layers - 1) / layers};
+}
+
+/// The parts of all messages that this PE unpacks.
+[[nodiscard]] inline std::vector<unpack_item> list_unpacks(const decomposition& d, std::size_t most_points) {
+  std::vector<unpack_item> all;
+  for (int direction = 0; direction < n_directions; ++direction) {
+    const neighbour& from = d.to[static_cast<std::size_t>(direction)];
+    if (from.pe < 0) continue;
+    const box& halo = from.halo;
+    const message_cut by =
+        cut_of({halo.hi[0] - halo.lo[0], halo.hi[1] - halo.lo[1], halo.hi[2] - halo.lo[2]}, most_points);
+    for (int i = 0; i < by.parts; ++i) {
+      box at = halo;
+      at.lo[by.axis] += i * by.layers;
+      at.hi[by.axis] = std::min(halo.hi[by.axis], at.lo[by.axis] + by.layers);
+      all.push_back({direction, by.parts, at});
+    }
+  }
+  return all;
 }
 
 /// The memory of an exchange, and of the work list of this PE. *Callers* construction and destruction are collective.
@@ -218,6 +263,11 @@ class halo {
     pgas::put(world, items_.data(), items.data(), items.size(), world.my_pe());
     pgas::put(world, to_.data(), d.to.data(), d.to.size(), world.my_pe());
     if (how == faces::pack) {
+      const std::vector<unpack_item> unpacks = list_unpacks(d, size.unpacked);
+      unpacks_ = world.allocate<unpack_item>(most_unpacks(d, size.unpacked));
+      pgas::put(world, unpacks_.data(), unpacks.data(), unpacks.size(), world.my_pe());
+      view_.unpacks = unpacks_.data();
+      view_.n_unpacks = static_cast<int>(unpacks.size());
       view_.box_points = static_cast<std::int64_t>(d.message_points) * fields;
       boxes_ = world.allocate<T>(4 * static_cast<std::size_t>(view_.box_points));
       view_.outbox = boxes_.data();
@@ -251,10 +301,21 @@ class halo {
     return 2 * (number(size.boundary[0], 0) + number(size.boundary[1], 1) + number(size.boundary[2], 2)) +
            number(size.interior, 3);
   }
+  static std::size_t most_unpacks(const decomposition& d, std::size_t most_points) {
+    std::size_t n = 0;
+    for (int direction = 0; direction < n_directions; ++direction) {
+      triple extent = d.most;
+      for (int a = 0; a < 3; ++a)
+        if (along(direction, a) != 0) extent[static_cast<std::size_t>(a)] = 1;
+      n += static_cast<std::size_t>(cut_of(extent, most_points).parts);
+    }
+    return n;
+  }
 
   pgas::symmetric<pgas::signal_t> words_;
   pgas::symmetric<neighbour> to_;
   pgas::symmetric<item> items_;
+  pgas::symmetric<unpack_item> unpacks_;
   pgas::symmetric<T> boxes_;
   exchange<T> view_{};
 };
