@@ -89,8 +89,8 @@ const mode modes[] = {
 int run(const mode& wanted) {
   pgas::world world = pgas::world::join();
   const auto memory = world.allocate<int>(200);
-  world.barrier_all();
   try {
+    world.barrier_all();  // the others may have gone on from it, and failed, before this PE returns
     wanted.call(world, memory.data());
     std::printf("PE %d: no error\n", world.my_pe());
   } catch (const pgas::error& said) {
