@@ -43,24 +43,30 @@ struct job_address {
   std::string_view hint;  // what to do where all ports are in use
 };
 
-/// The addresses of a host name or a literal address, or none and the reason.
+/// What getaddrinfo() says to a host name or a literal address.
+struct looked_up {
+  int status = 0;
+  std::vector<tcp_address> found;
+};
+[[nodiscard]] looked_up look_up(const std::string& host, int flags) {
+  looked_up result;
+  addrinfo wanted{};
+  wanted.ai_socktype = SOCK_STREAM;
+  wanted.ai_flags = flags;
+  addrinfo* list = nullptr;
+  result.status = ::getaddrinfo(host.c_str(), nullptr, &wanted, &list);
+  if (result.status != 0) return result;
+  for (const addrinfo* one = list; one != nullptr; one = one->ai_next)
+    if (const auto found = tcp_address::from(one->ai_addr)) result.found.push_back(*found);
+  ::freeaddrinfo(list);
+  return result;
+}
+
+/// The addresses of a host name or a literal address, or none and the reason. A literal one is not looked up: no other
+/// process, and no thread, is needed for it.
 [[nodiscard]] std::vector<tcp_address> resolve(const std::string& host, milliseconds limit, std::string& reason) {
-  struct answer {
-    int status = 0;
-    std::vector<tcp_address> found;
-  };
-  const auto got = call_with_timeout(limit, [host] {
-    answer result;
-    addrinfo wanted{};
-    wanted.ai_socktype = SOCK_STREAM;
-    addrinfo* list = nullptr;
-    result.status = ::getaddrinfo(host.c_str(), nullptr, &wanted, &list);
-    if (result.status != 0) return result;
-    for (const addrinfo* one = list; one != nullptr; one = one->ai_next)
-      if (const auto found = tcp_address::from(one->ai_addr)) result.found.push_back(*found);
-    ::freeaddrinfo(list);
-    return result;
-  });
+  if (auto literal = look_up(host, AI_NUMERICHOST); literal.status == 0) return literal.found;
+  const auto got = call_with_timeout(limit, [host] { return look_up(host, 0); });
   if (!got) {
     reason = fmt::format("looking up '{}' took too long", host);
     return {};
