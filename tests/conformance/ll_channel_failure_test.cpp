@@ -89,7 +89,7 @@ struct silent_body {
 TEST(ll_channel_failure, who_does_not_send_is_named) {
   for (const scope by : all_scopes) {
     for (const bool of_team : {false, true}) {
-      pe_set pes(3, {.timeout = std::chrono::milliseconds(500)});
+      pe_set pes(3, {.timeout = std::chrono::milliseconds(200)});
       const auto lines = ll_lines<packet<16, 8>>(blocks().back().threads, 3);
       const silent_body body{pes.allocate<packet_line>(lines), by, of_team};
       const auto start = std::chrono::steady_clock::now();
@@ -128,7 +128,7 @@ struct overwritten_body {
 };
 
 TEST(ll_channel_failure, an_overwritten_message_is_not_taken_for_another) {
-  pe_set pes(2, {.timeout = std::chrono::milliseconds(500)});
+  pe_set pes(2, {.timeout = std::chrono::milliseconds(200)});
   const overwritten_body body{pes.allocate<packet_line>(ll_lines<int>(1)), pes.allocate<signal_t>(1)};
   ASSERT_TRUE(pes.run_out({1, 1}, body)[1]);
   if (pes.domain() == 1) {  // where the proxy sends, turns are looked at in any case

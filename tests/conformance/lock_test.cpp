@@ -203,7 +203,7 @@ TEST(lock, a_wait_in_vain_names_who_is_ahead) {
         const selfish_body body{pes.allocate<lock_t>(1), pes.allocate<std::uint32_t>(1), holder, by};
         const std::vector<bool> gave_up = pes.run_out({1, 2}, body, [&] {
           if (!by_abort) return;
-          std::this_thread::sleep_for(std::chrono::milliseconds(300));
+          std::this_thread::sleep_for(std::chrono::milliseconds(100));
           pes.abort(detail::abort_no_pe);
         });
         ASSERT_TRUE(gave_up[0]);

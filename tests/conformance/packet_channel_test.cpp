@@ -311,7 +311,7 @@ struct silent_body {
 
 TEST(packet_channel, who_does_not_send_is_named) {
   for (const scope by : all_scopes) {
-    pe_set pes(2, {.timeout = std::chrono::milliseconds(500)});
+    pe_set pes(2, {.timeout = std::chrono::milliseconds(200)});
     const silent_body body{pes.allocate<packet_line>(packet_lines(800)), pes.allocate<double>(100), by};
     ASSERT_TRUE(pes.run_out(blocks().back(), body)[0]);
     const detail::failure_record& record = pes.control(0).record;
