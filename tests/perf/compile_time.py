@@ -30,19 +30,22 @@ nvshmemx_{n}_put_signal_block(d, s, count, sig, 1, NVSHMEM_SIGNAL_SET, pe);
 nvshmemx_{n}_put_signal_nbi_warp(d, s, count, sig, 1, NVSHMEM_SIGNAL_SET, pe);
 nvshmemx_{n}_broadcast_block(NVSHMEM_TEAM_WORLD, d, s, count, 0); nvshmemx_{n}_fcollect_block(NVSHMEM_TEAM_WORLD, d, s, count);
 nvshmemx_{n}_alltoall_block(NVSHMEM_TEAM_WORLD, d, s, count);"""
-OF_NUMBERS = "nvshmemx_{n}_sum_reduce_block(NVSHMEM_TEAM_WORLD, d, s, count);"
+OF_NUMBERS = """nvshmemx_{n}_sum_reduce_block(NVSHMEM_TEAM_WORLD, d, s, count);
+nvshmemx_{n}_max_reduce_warp(NVSHMEM_TEAM_WORLD, d, s, count);"""
 OF_WORDS = """nvshmem_{n}_atomic_add(d, 1, pe); *d = nvshmem_{n}_atomic_fetch_add(d, 1, pe); *d = nvshmem_{n}_atomic_compare_swap(d, 1, 2, pe);
 *d = nvshmem_{n}_atomic_fetch(s, pe); nvshmem_{n}_wait_until(d, NVSHMEM_CMP_GE, 1); nvshmem_{n}_test(d, NVSHMEM_CMP_GE, 1);
 nvshmem_{n}_wait_until_all(d, count, nullptr, NVSHMEM_CMP_GE, 1); nvshmem_{n}_atomic_swap(d, 1, pe); nvshmem_{n}_atomic_inc(d, pe);
-nvshmem_{n}_atomic_fetch_inc(d, pe); nvshmem_{n}_wait_until_any(d, count, nullptr, NVSHMEM_CMP_GE, 1);
-nvshmem_{n}_atomic_fetch_or(d, 1, pe); nvshmem_{n}_atomic_or(d, 1, pe); nvshmem_{n}_atomic_fetch_and(d, 1, pe); nvshmem_{n}_atomic_xor(d, 1, pe);"""
+nvshmem_{n}_atomic_fetch_inc(d, pe); nvshmem_{n}_wait_until_any(d, count, nullptr, NVSHMEM_CMP_GE, 1);"""
+OF_BITS = """nvshmem_{n}_atomic_fetch_or(d, 1, pe); nvshmem_{n}_atomic_or(d, 1, pe); nvshmem_{n}_atomic_fetch_and(d, 1, pe);
+nvshmem_{n}_atomic_xor(d, 1, pe);"""
 
 
 def calls():
     """A statement for each call, with its type; types by turns, so that the first ones have all kinds."""
     by_type = []
     for name, text in TYPES.items():
-        mine = OF_ALL + ("" if name == "char" else OF_NUMBERS) + (OF_WORDS if name in ("int", "long", "uint64", "uint") else "")
+        mine = OF_ALL + ("" if name == "char" else OF_NUMBERS) + (OF_WORDS if name in ("int", "long", "uint64", "uint") else "") + \
+            (OF_BITS if name in ("uint64", "uint") else "")
         by_type.append([(each.strip() + ";", text) for each in mine.format(n=name).split(";") if each.strip()])
     return [of[i] for i in range(max(map(len, by_type))) for of in by_type if i < len(of)]
 
@@ -85,7 +88,9 @@ def main():
     failed = False
     print("| unit | pgas | NVSHMEM | ratio |\n| --- | ---: | ---: | ---: |")
     for name, text, peer in (("nothing but a kernel", empty, None), ("`pgas/device.hpp`", "#include <pgas/device.hpp>\n" + empty, None),
+                             ("`cooperative_groups.h`, which `nvshmem.h` brings", "#include <cooperative_groups.h>\n" + empty, None),
                              ("`nvshmem.h`", "#include <nvshmem.h>\n" + empty, theirs),
+                             ("`nvshmem.h` with `PGAS_NVSHMEM_NO_GROUPS`", "#define PGAS_NVSHMEM_NO_GROUPS\n#include <nvshmem.h>\n" + empty, None),
                              (f"`nvshmem.h`, {count} calls", unit_of(count), theirs)):
         cells, seconds = [], []
         for command in (ours, peer):

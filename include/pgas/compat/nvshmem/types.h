@@ -1,10 +1,13 @@
 /// @file
 /// NVSHMEM's constants with its values, its types with their sizes, and their initializers. Includes the headers that
-/// programs expect from nvshmem.h: CUDA's types and groups, and assert().
+/// programs expect from nvshmem.h: CUDA's types and groups, and assert(). PGAS_NVSHMEM_NO_GROUPS, defined before,
+/// leaves cooperative_groups.h to those who use it: it takes nvcc as long as all the rest (docs/performance.md).
 #pragma once
 
 #include <assert.h>
+#ifndef PGAS_NVSHMEM_NO_GROUPS
 #include <cooperative_groups.h>  // empty without nvcc
+#endif
 #include <cuda.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
