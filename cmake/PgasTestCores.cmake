@@ -4,7 +4,7 @@
 #
 # ctest begins with the most COST: with those on one core. As each counts as two processes and `./run` allows two more than there are cores, no
 # other test begins before they are done, on two cores. Those on all cores come last, when nothing else runs.
-set(PGAS_ALL_CORES PROCESSORS 8 COST 2000)
+set(PGAS_ALL_CORES PROCESSORS 8)
 set(PGAS_ONE_CORE PROCESSORS 2 COST 1000)
 set(PGAS_ON_ONE_CORE ${PROJECT_SOURCE_DIR}/tests/support/on_one_core.sh)
 

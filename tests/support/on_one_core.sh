@@ -7,15 +7,15 @@
 # ends with the last process of the command. Where cores can't be chosen the command runs as it is.
 command -v taskset >/dev/null && command -v flock >/dev/null || exec "$@"
 allowed=$(taskset -cp $$ 2>/dev/null | sed -n 's/.*: //p' | tr , ' ')
-locks=${TMPDIR:-/tmp}/pgas_cores.$(id -u)
-mkdir -p -m 700 "$locks" && [ -O "$locks" ] || exec "$@"
 for range in $allowed; do
   core=${range%-*}
   while [ "$core" -le "${range#*-}" ]; do
-    exec 9>"$locks/$core"
+    file=/sys/devices/system/cpu/cpu$core/uevent  # one that is there already
+    [ -r "$file" ] || exec "$@"
+    exec 9<"$file"
     if flock -n 9; then exec taskset -c "$core" "$@"; fi
     core=$((core + 1))
   done
 done
-exec 9>&-  # all cores are taken
+exec 9<&-  # all cores are taken
 exec "$@"
