@@ -30,7 +30,6 @@ class message_writer {
   void message(std::uint32_t field, const message_writer& inner) { text(field, inner.bytes_); }
 
   [[nodiscard]] const std::string& bytes() const noexcept { return bytes_; }
-  void clear() noexcept { bytes_.clear(); }
 
  private:
   void tag(std::uint32_t field, std::uint32_t type) { varint(std::uint64_t{field} << 3 | type); }
