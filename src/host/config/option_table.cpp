@@ -162,6 +162,11 @@ constexpr std::array rows{
                    "the first PE of a host, the next ports for the others. Without an address, such as :9400, on the "
                    "loopback only; 0.0.0.0:9400 or [::]:9400 on all interfaces, without a password. A port that is "
                    "taken is a warning. Empty: nothing is served."},
+    option{.name = "PGAS_SIGUSR1",
+           .field = &config::sigusr1,
+           .help = "The signal SIGUSR1 has a PE log what it waits for, as world::waits() tells a program. A handler "
+                   "that the program has set before joining stays, and that is a warning; one that it sets later "
+                   "replaces the library's."},
     option{.name = "PGAS_TRACE",
            .field = &config::trace,
            .help = "Record a time line of host calls, streams and the proxy, and write it when the world is left: a "

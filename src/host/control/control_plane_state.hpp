@@ -24,6 +24,7 @@
 #include "host/control/metrics_service.hpp"
 #include "host/control/pending_collectives.hpp"
 #include "host/control/question_service.hpp"
+#include "host/control/signal_bell.hpp"
 #include "host/log/logger.hpp"
 
 namespace pgas::detail {
@@ -134,6 +135,7 @@ struct control_plane_state : std::enable_shared_from_this<control_plane_state> {
   std::atomic<bool> joining{true};
 
   std::optional<event_loop> loop;             ///< the reader's, where there are other PEs
+  std::optional<signal_bell> on_signal;       ///< where PGAS_SIGUSR1 asks for it
   std::optional<question_service> questions;  ///< the reader's
   std::optional<metrics_service> metrics;     ///< the reader's, where PGAS_METRICS asks for it
   std::optional<wait_source> waits;           ///< of this PE, once it has a heap

@@ -67,6 +67,11 @@ question_service::~question_service() {
 void question_service::start() {
   next_look_ = clock::now() + plane_.wait_timeout / 4;
   if (listener_) plane_.loop->watch(listener_->fd(), POLLIN, [this](short) { attempt([this] { accept(); }); });
+  if (plane_.on_signal && plane_.on_signal->fd() >= 0)
+    plane_.loop->watch(plane_.on_signal->fd(), POLLIN, [this](short) {
+      plane_.on_signal->silence();
+      attempt([this] { ask_here({the_log, 0}); });
+    });
 }
 
 std::string question_service::introduction() const {
@@ -170,6 +175,10 @@ void question_service::answer_here() {
       warn_of_long_waits();
       continue;
     }
+    if (who.pe == the_log) {
+      log_waits();
+      continue;
+    }
     answer_to(who, text);
   }
 }
@@ -192,6 +201,17 @@ void question_service::warn_of_long_waits() {
     text = std::move(collective);
   if (!std::exchange(warned_, !text.empty()) && warned_)
     plane_.log.warn("{}. Half of PGAS_WAIT_TIMEOUT is over; pgas-why {} says who waits for whom", text, ::getpid());
+}
+
+void question_service::log_waits() {
+  constexpr std::size_t most = 16;
+  const std::vector<std::string> waits = plane_.waits ? plane_.waits->sentences() : std::vector<std::string>();
+  for (std::size_t i = 0; i < std::min(most, waits.size()); ++i) plane_.log.warn("SIGUSR1: {}", waits[i]);
+  if (waits.size() > most) plane_.log.warn("SIGUSR1: and {} more waits", waits.size() - most);
+  const std::string collective = plane_.describe_overdue(std::chrono::milliseconds(0));
+  if (!collective.empty()) plane_.log.warn("SIGUSR1: {}", collective);
+  if (waits.empty() && collective.empty())
+    plane_.log.warn("SIGUSR1: {}", plane_.waits ? "this PE waits for nothing in this world" : "this PE still joins");
 }
 
 void question_service::on_answer(std::uint64_t number, std::span<const std::byte> text) noexcept {

@@ -36,6 +36,8 @@ struct wait_source {
   /// A sentence on a wait in the last answer that had lasted so long, or longer; empty if there is none.
   std::function<std::string(std::chrono::milliseconds)> overdue;
   std::function<std::string()> stats;  ///< what it has counted, as fields of a JSON object
+  /// A sentence on each wait in the last answer.
+  std::function<std::vector<std::string>()> sentences;
 };
 
 /// *Callers* the reader of the control plane; the constructor: the thread that joins.
@@ -61,7 +63,7 @@ class question_service {
 
  private:
   struct asker {  ///< of what this PE waits for
-    int pe;       ///< this one: all clients; nobody: to see whether a wait lasts long
+    int pe;       ///< this one: all clients; nobody: to see whether a wait lasts long; the log: by SIGUSR1
     std::uint64_t number;
   };
   struct client {
@@ -73,12 +75,14 @@ class question_service {
   };
 
   static constexpr int nobody = -1;
+  static constexpr int the_log = -2;
 
   void accept();
   void read_word(int fd);
   void ask_all(client& by, question what);
   void ask_here(asker who);
   void warn_of_long_waits();
+  void log_waits();
   void answer_here();
   void answer_to(asker who, const std::string& text);
   void send(client& to, std::string_view text) noexcept;

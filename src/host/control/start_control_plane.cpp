@@ -116,6 +116,7 @@ control_plane_state::control_plane_state(bootstrap& exchange, const config& sett
   const int size = exchange.size();
   if (size < 1 || me < 0 || me >= size)
     throw error(code::bootstrap_protocol, fmt::format("the bootstrap says that this is PE {} of {}", me, size));
+  if (settings.sigusr1) on_signal.emplace(logger);  // before the others can send it
   join_step("listen");
   peer_descriptor mine = make_descriptor(settings.socket_directory);
   std::optional<unix_listener> listener;
@@ -147,7 +148,7 @@ control_plane_state::control_plane_state(bootstrap& exchange, const config& sett
     start_reader();
   };
   if (size == 1) {
-    if (!metrics_at) return;
+    if (!metrics_at && !on_signal) return;
     loop.emplace();
     start_services();
     return;

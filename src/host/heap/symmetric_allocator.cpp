@@ -15,6 +15,7 @@ void symmetric_allocator::clear() noexcept {
   buffers_.clear();
   growth_->clear();
   offsets_ = {};
+  list_.clear();
   mapped_ = 0;
 }
 
@@ -49,6 +50,7 @@ void* symmetric_allocator::allocate(std::size_t bytes, std::size_t alignment, bo
   const std::optional<std::size_t> offset = offsets_.allocate(wanted);
   if (!offset)
     throw error(code::out_of_memory, fmt::format("{} do not fit into a heap that grew for them", format_bytes(bytes)));
+  list_.add(*offset, bytes);
   return own_slot() + *offset;
 }
 
@@ -71,7 +73,9 @@ void symmetric_allocator::free(void* pointer) {
   }
   // The barrier before which no PE may allocate the memory again; comparing the calls costs nothing more.
   check_step(buffers_.exchange(mine));
-  if (pointer != nullptr) offsets_.free(static_cast<std::size_t>(mine.call.offset));
+  if (pointer == nullptr) return;
+  list_.remove(static_cast<std::size_t>(mine.call.offset));
+  offsets_.free(static_cast<std::size_t>(mine.call.offset));
 }
 
 std::size_t symmetric_allocator::allocation_bytes(const void* pointer) const {

@@ -10,6 +10,7 @@
 
 #include "host/control/collective_step.hpp"
 #include "host/control/control_group.hpp"
+#include "host/heap/allocation_list.hpp"
 #include "host/heap/heap_growth.hpp"
 #include "host/heap/heap_parameters.hpp"
 #include "host/heap/offset_allocator.hpp"
@@ -54,6 +55,8 @@ class symmetric_allocator {
   [[nodiscard]] heap_usage usage() const;
   /// Bytes of the allocation that starts at `pointer`, rounding included; 0 if there is none.
   [[nodiscard]] std::size_t allocation_bytes(const void* pointer) const;
+  /// What is allocated, for reports. *Callers* any thread.
+  [[nodiscard]] const allocation_list& list() const noexcept { return list_; }
   /// Bytes of this PE's segments. *Callers* any thread.
   [[nodiscard]] std::size_t mapped() const noexcept { return mapped_.load(std::memory_order_acquire); }
 
@@ -70,6 +73,7 @@ class symmetric_allocator {
   const heap_parameters& parameters_;
   const std::unique_ptr<growth_policy> growth_;
   offset_allocator offsets_;
+  allocation_list list_;
   class registered_buffers buffers_;
   std::atomic<std::size_t> mapped_{0};
 };

@@ -43,39 +43,67 @@ int sender_of(const team_view& team, const failure_record& wait) {
   return -1;
 }
 
-std::string text_of(const failure_record& wait) {
+}  // namespace
+
+std::string wait_report::field_of_place(std::uint64_t offset) const {
+  const std::optional<allocation> around = locate_ ? locate_(offset) : std::nullopt;
+  if (!around) return {};
+  return fmt::format(R"(,"allocation":{{"number":{},"offset":{},"bytes":{}}})", around->number, around->offset,
+                     around->bytes);
+}
+
+std::string wait_report::words_of_place(std::uint64_t offset) const {
+  const std::optional<allocation> around = locate_ ? locate_(offset) : std::nullopt;
+  return around ? fmt::format(" ({})", describe(*around, offset)) : std::string();
+}
+
+std::string wait_report::text_of(const failure_record& wait) const {
   return fmt::format(R"({{"what":"{}","block":{},"thread":{},"pe":{},"offset":{},"bytes":{},)"
-                     R"("compare":"{}","expected":{},"seen":{},"ms":{}}})",
+                     R"("compare":"{}","expected":{},"seen":{},"ms":{}{}}})",
                      what_of(wait), wait.block, wait.thread, wait.pe, wait.heap_offset, wait.bytes,
-                     symbol_of(wait.compare), wait.expected, wait.seen, wait.limit_ms);
+                     symbol_of(wait.compare), wait.expected, wait.seen, wait.limit_ms,
+                     field_of_place(wait.heap_offset));
 }
 
-std::string text_of(const awaited_command& one) {
-  return fmt::format(R"({{"what":"{}","pes":[{}],"offset":{},"bytes":{},"ms":{}}})", what_of(one.cmd),
-                     fmt::join(one.pes, ","), one.cmd.offset, one.cmd.bytes, lasted(one).count());
+std::string wait_report::text_of(const awaited_command& one) const {
+  return fmt::format(R"({{"what":"{}","pes":[{}],"offset":{},"bytes":{},"ms":{}{}}})", what_of(one.cmd),
+                     fmt::join(one.pes, ","), one.cmd.offset, one.cmd.bytes, lasted(one).count(),
+                     field_of_place(one.cmd.offset));
 }
 
-std::string text_of(const call_list::call& call) {
+std::string wait_report::text_of(const call_list::call& call) const {
   std::string word;
   if (call.word)
-    word = fmt::format(R"(,"word":{{"offset":{},"compare":"{}","expected":{},"seen":{},"pe":{}}})", call.word->offset,
-                       symbol_of(call.word->compare), call.word->expected, call.word->seen, call.word->pe);
+    word = fmt::format(R"(,"word":{{"offset":{},"compare":"{}","expected":{},"seen":{},"pe":{}{}}})", call.word->offset,
+                       symbol_of(call.word->compare), call.word->expected, call.word->seen, call.word->pe,
+                       field_of_place(call.word->offset));
   return fmt::format(R"({{"name":"{}","ms":{}{}}})", call.name, call.lasted.count(), word);
 }
 
-std::string text_of_word(std::uint64_t offset, std::int32_t compare, std::uint64_t expected, std::uint64_t seen) {
-  return fmt::format(": the word at heap offset {:#x} has to become {} {} and is {}", offset, symbol_of(compare),
-                     expected, seen);
+std::string wait_report::text_of_word(std::uint64_t offset, std::int32_t compare, std::uint64_t expected,
+                                      std::uint64_t seen) const {
+  return fmt::format(": the word at heap offset {:#x}{} has to become {} {} and is {}", offset, words_of_place(offset),
+                     symbol_of(compare), expected, seen);
+}
+
+std::string wait_report::sentence_of(const failure_record& wait) const {
+  return fmt::format("{} by block {} thread {} of a kernel waits since {:.1f} s{}{}", what_of(wait), wait.block,
+                     wait.thread, wait.limit_ms / 1000.0, wait.pe >= 0 ? fmt::format(" for PE {}", wait.pe) : "",
+                     text_of_word(wait.heap_offset, wait.compare, wait.expected, wait.seen));
+}
+
+std::string wait_report::sentence_of(const call_list::call& call) const {
+  const std::optional<call_list::awaited_word>& word = call.word;
+  return fmt::format("{} waits since {:.1f} s{}", call.name, static_cast<double>(call.lasted.count()) / 1000.0,
+                     word ? text_of_word(word->offset, word->compare, word->expected, word->seen) : "");
 }
 
 template <class List>
-std::string joined(const List& list) {
+std::string wait_report::joined(const List& list) const {
   std::string text;
   for (const auto& one : list) text += (text.empty() ? "" : ",") + text_of(one);
   return text;
 }
-
-}  // namespace
 
 void wait_report::ask() {
   const std::lock_guard lock(mutex_);
@@ -128,19 +156,28 @@ std::string wait_report::overdue(std::chrono::milliseconds limit) const {
   const auto wait = std::ranges::max_element(last_.kernels, {}, &failure_record::limit_ms);
   // The host waits for its kernel as long as that for a word, or a little longer. What the kernel waits for says more.
   if (wait != last_.kernels.end() && std::chrono::milliseconds(wait->limit_ms) >= (overdue_call ? limit / 2 : limit))
-    return fmt::format("{} by block {} thread {} of a kernel waits since {:.1f} s{}{}", what_of(*wait), wait->block,
-                       wait->thread, wait->limit_ms / 1000.0, wait->pe >= 0 ? fmt::format(" for PE {}", wait->pe) : "",
-                       text_of_word(wait->heap_offset, wait->compare, wait->expected, wait->seen));
-  if (!overdue_call) return {};
-  const std::optional<call_list::awaited_word>& word = call->word;
-  return fmt::format("{} waits since {:.1f} s{}", call->name, static_cast<double>(call->lasted.count()) / 1000.0,
-                     word ? text_of_word(word->offset, word->compare, word->expected, word->seen) : "");
+    return sentence_of(*wait);
+  return overdue_call ? sentence_of(*call) : std::string();
+}
+
+std::vector<std::string> wait_report::sentences() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<std::string> all;
+  if (control_ == nullptr) return all;
+  for (const failure_record& one : last_.kernels) all.push_back(sentence_of(one));
+  for (const awaited_command& one : last_.commands)
+    all.push_back(fmt::format("{} through the proxy waits since {:.1f} s for PE {}{}", what_of(one.cmd),
+                              static_cast<double>(lasted(one).count()) / 1000.0, fmt::join(one.pes, ", "),
+                              words_of_place(one.cmd.offset)));
+  for (const call_list::call& one : last_.calls) all.push_back(sentence_of(one));
+  return all;
 }
 
 void wait_report::end() {
   const std::lock_guard lock(mutex_);
   control_ = nullptr;
   proxy_ = nullptr;
+  last_ = {};
 }
 
 }  // namespace pgas::detail

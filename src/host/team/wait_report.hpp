@@ -4,10 +4,14 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "host/heap/allocation_list.hpp"
 #include "host/proxy/proxy_thread.hpp"
 #include "host/team/call_list.hpp"
 #include "pgas/detail/failure_record.hpp"
@@ -31,10 +35,14 @@ struct pe_waits {
 /// *Callers* any thread. Each ask() is followed by one collect() or answer() of the same thread.
 class wait_report {
  public:
+  /// The allocation around an offset in the heap.
+  using locator = std::function<std::optional<allocation>(std::uint64_t offset)>;
+
   /// @param control of this PE, by its host address @param calls both live until end() returns @param world the team of
-  /// all PEs @param proxy where there is one; lives until end() returns
-  wait_report(control_block& control, const call_list& calls, const team_view& world, proxy_thread* proxy = nullptr)
-      : control_(&control), calls_(&calls), proxy_(proxy), world_(world) {}
+  /// all PEs @param proxy where there is one; lives until end() returns @param locate likewise
+  wait_report(control_block& control, const call_list& calls, const team_view& world, proxy_thread* proxy = nullptr,
+              locator locate = {})
+      : control_(&control), calls_(&calls), proxy_(proxy), world_(world), locate_(std::move(locate)) {}
 
   /// Waits of kernels leave answers from now on.
   void ask();
@@ -46,15 +54,31 @@ class wait_report {
   [[nodiscard]] std::string answer();
   /// A sentence on the longest wait in the last answer() that had lasted for `limit` or longer; empty if there is none.
   [[nodiscard]] std::string overdue(std::chrono::milliseconds limit) const;
+  /// A sentence on each wait in the last answer().
+  [[nodiscard]] std::vector<std::string> sentences() const;
   /// Nothing is read any more: neither waits nor calls are there.
   void end();
 
  private:
+  /// Where an offset is, as a field of a JSON object or in words; empty where no allocation is known there.
+  [[nodiscard]] std::string field_of_place(std::uint64_t offset) const;
+  [[nodiscard]] std::string words_of_place(std::uint64_t offset) const;
+  [[nodiscard]] std::string text_of(const failure_record& wait) const;
+  [[nodiscard]] std::string text_of(const awaited_command& one) const;
+  [[nodiscard]] std::string text_of(const call_list::call& call) const;
+  [[nodiscard]] std::string text_of_word(std::uint64_t offset, std::int32_t compare, std::uint64_t expected,
+                                         std::uint64_t seen) const;
+  [[nodiscard]] std::string sentence_of(const failure_record& wait) const;
+  [[nodiscard]] std::string sentence_of(const call_list::call& call) const;
+  template <class List>
+  [[nodiscard]] std::string joined(const List& list) const;
+
   mutable std::mutex mutex_;
   control_block* control_;  ///< null: ended
   const call_list* calls_;
   proxy_thread* proxy_;
   const team_view world_;
+  const locator locate_;
   std::uint32_t questions_ = 0;
   int open_ = 0;                   ///< questions without an answer: they share a number
   pe_waits last_{};                ///< that answer() has told

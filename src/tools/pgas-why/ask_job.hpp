@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "host/control/question_service.hpp"
+#include "host/heap/allocation_list.hpp"
 
 namespace pgas_why {
 
@@ -26,6 +27,7 @@ struct awaited_word {
   std::string compare;
   std::uint64_t expected = 0;
   std::uint64_t seen = 0;
+  std::optional<pgas::detail::allocation> around;  ///< that it lies in
 };
 
 /// One wait: of a thread of a kernel, of a host thread, or in a collective call.

@@ -71,9 +71,11 @@ std::string describe(const pe_state& of, const wait& one) {
                         fmt::join(one.pes.begin(), one.pes.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
     if (shown < one.pes.size()) text += fmt::format(" and {} more", one.pes.size() - shown);
   }
-  if (one.word && one.what != "collective" && one.what != "a grid barrier")
-    text += fmt::format(", the word at heap offset {:#x} to become {} {} (it is {})", one.word->offset,
-                        one.word->compare, one.word->expected, one.word->seen);
+  if (one.word && one.what != "collective" && one.what != "a grid barrier") {
+    text += fmt::format(", the word at heap offset {:#x}", one.word->offset);
+    if (one.word->around) text += ", " + pgas::detail::describe(*one.word->around, one.word->offset) + ",";
+    text += fmt::format(" to become {} {} (it is {})", one.word->compare, one.word->expected, one.word->seen);
+  }
   if (one.number) text += fmt::format(" (number {} of its group)", *one.number);
   return text + ", since " + duration(one.ms);
 }

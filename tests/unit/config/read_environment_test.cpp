@@ -61,6 +61,7 @@ TEST(read, every_option_reaches_its_field) {
                          {"PGAS_LOG", "debug"},
                          {"PGAS_LOG_FILE", "x.log"},
                          {"PGAS_METRICS", ":9400"},
+                         {"PGAS_SIGUSR1", "1"},
                          {"PGAS_TRACE", "trace.%r"},
                          {"PGAS_TRACE_SAMPLE", "16"}})
                        .settings;
@@ -86,6 +87,7 @@ TEST(read, every_option_reaches_its_field) {
   EXPECT_EQ(c.log, log_level::debug);
   EXPECT_EQ(c.log_file, "x.log");
   EXPECT_EQ(c.metrics, ":9400");
+  EXPECT_TRUE(c.sigusr1);
   EXPECT_EQ(c.trace, "trace.%r");
   EXPECT_EQ(c.trace_sample, 16);
 }

@@ -202,6 +202,39 @@ TEST_F(WaitReport, names_the_longest_wait_that_is_overdue) {
   calls_.leave();
 }
 
+TEST_F(WaitReport, a_word_is_told_with_the_allocation_that_it_lies_in) {
+  allocation_list list;
+  list.add(0, 0x400);
+  list.add(0x400, 512);
+  wait_report located(control_, calls_, world(), nullptr, [&](std::uint64_t offset) { return list.around(offset); });
+  located.ask();
+  answer(wait_for(2));
+  const json said = json::parse("{" + located.answer() + "}").at("waits")[0].at("allocation");
+  EXPECT_EQ(said.at("number"), 1);
+  EXPECT_EQ(said.at("offset"), 0x400);
+  EXPECT_EQ(said.at("bytes"), 512);
+  ASSERT_EQ(located.sentences().size(), 1u);
+  EXPECT_NE(located.sentences()[0].find("0x480 (128 bytes into allocation 1 of 512 bytes) has to"), std::string::npos)
+      << located.sentences()[0];
+  list.remove(0x400);
+  located.ask();
+  answer(wait_for(2));
+  EXPECT_FALSE(json::parse("{" + located.answer() + "}").at("waits")[0].contains("allocation"));
+}
+
+TEST_F(WaitReport, sentences_are_of_all_waits) {
+  report_.ask();
+  answer(wait_for(2));
+  ASSERT_TRUE(calls_.enter("synchronize"));
+  static_cast<void>(report_.answer());
+  calls_.leave();
+  ASSERT_EQ(report_.sentences().size(), 2u);
+  EXPECT_NE(report_.sentences()[0].find("barrier by block 0 thread 0 of a kernel"), std::string::npos);
+  EXPECT_NE(report_.sentences()[1].find("synchronize waits since 0."), std::string::npos);
+  report_.end();
+  EXPECT_TRUE(report_.sentences().empty());
+}
+
 TEST_F(WaitReport, says_that_a_pe_leaves_once_it_has_ended) {
   report_.end();
   report_.ask();

@@ -1,0 +1,47 @@
+/// @file
+/// What is allocated in a heap, for whoever asks about a word in it.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+
+namespace pgas::detail {
+
+/// One that is live.
+struct allocation {
+  std::uint64_t number;  ///< how many came before it, the same on all PEs; of a world's heap 0 is the library's own
+  std::uint64_t offset;
+  std::uint64_t bytes;  ///< as they were asked for
+};
+
+/// "64 bytes into allocation 3 of 4096 bytes".
+[[nodiscard]] inline std::string describe(const allocation& around, std::uint64_t offset) {
+  if (around.number == 0) return "of pgas itself";
+  if (offset == around.offset)
+    return fmt::format("the start of allocation {} of {} bytes", around.number, around.bytes);
+  return fmt::format("{} bytes into allocation {} of {} bytes", offset - around.offset, around.number, around.bytes);
+}
+
+/// The allocations of all members of a group. *Callers* any thread.
+class allocation_list {
+ public:
+  void add(std::uint64_t offset, std::uint64_t bytes);
+  /// Nothing happens where none starts at `offset`.
+  void remove(std::uint64_t offset) noexcept;
+  void clear() noexcept;
+  /// The one that `offset` lies in.
+  [[nodiscard]] std::optional<allocation> around(std::uint64_t offset) const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::uint64_t, allocation> by_offset_;
+  std::uint64_t made_ = 0;
+};
+
+}  // namespace pgas::detail
