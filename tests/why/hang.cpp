@@ -1,5 +1,6 @@
-// Programs that never end, each for another reason: `pgasrun -n N hang NAME`. Each PE prints "ready" before the last
-// call that it makes in peace. why_test.py asks pgas-why what is wrong.
+// Programs that never end, each for another reason: `pgasrun -n N hang NAME [gently]`. Each PE prints "ready" before
+// the last call that it makes in peace. why_test.py asks pgas-why what is wrong. With "gently" SIGTERM ends the world,
+// and with it the kernels, before the process. hang_cuda is the same compiled by nvcc.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,6 +11,7 @@
 #include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -232,6 +234,7 @@ const std::map<std::string, std::function<void(scene&)>> hangs = {
        pgas::signal_set(s.world, s.words.data(), 5, s.me);
        kernel.join();
      }},
+    {"own_handler", [](scene&) { for_ever(); }},  // see main()
     {"fork",
      [](scene& s) {
        if (s.me == 0) {
@@ -264,14 +267,41 @@ const std::map<std::string, std::function<void(scene&)>> hangs = {
      }},
 };
 
+/// Ends the world and then the process on SIGTERM, in a thread of its own; to be called while there is no other thread.
+class end_gently {
+ public:
+  end_gently() {
+    ::sigemptyset(&term_);
+    ::sigaddset(&term_, SIGTERM);
+    ::pthread_sigmask(SIG_BLOCK, &term_, nullptr);
+  }
+  void watch(pgas::world& world) const {
+    std::thread([&world, term = term_] {
+      int number = 0;
+      ::sigwait(&term, &number);
+      pgas::detail::end_world(world, "the test is over", pgas::log_level::info);
+      std::this_thread::sleep_for(std::chrono::milliseconds(500));
+      ::_exit(1);
+    }).detach();
+  }
+
+ private:
+  sigset_t term_{};
+};
+
 }  // namespace
 
 int main(int argc, char** argv) try {
-  if (argc != 2 || !hangs.contains(argv[1])) {
+  const bool gently = argc == 3 && std::strcmp(argv[2], "gently") == 0;
+  if ((argc != 2 && !gently) || !hangs.contains(argv[1])) {
     for (const auto& [name, what] : hangs) std::printf("%s\n", name.c_str());
     return 2;
   }
+  if (std::strcmp(argv[1], "own_handler") == 0) std::signal(SIGUSR1, [](int) {});
+  std::optional<end_gently> end;
+  if (gently) end.emplace();
   pgas::world world = pgas::world::join();
+  if (end) end->watch(world);
   scene s{world, world.allocate<signal_t>(64, pgas::initialize::zero),
           world.allocate<int>(4096, pgas::initialize::zero), world.my_pe(), world.n_pes()};
   world.barrier_all();

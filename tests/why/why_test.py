@@ -2,13 +2,19 @@
 """Planted hangs, and what pgas-why says of each.
 
 Usage: why_test.py PGASRUN HANG WHY [NAMES OF TESTS]
+       why_test.py PGASRUN HANG WHY --table [--heap cuda] [--seconds N] [--only SCENE]
 
 HANG plays one scene of a program that never ends. Each is run with direct and with proxied peers, unless it needs one of
-them. `why_test.py PGASRUN HANG WHY --table` prints what pgas-why says of each.
+them. --table prints what pgas-why says of each, and how soon; --heap cuda plays them on GPUs, by hang_cuda, one after the
+other, as a process that ends under MPS may take its neighbours along; --seconds is for all of them. Its exit status is 1
+if a root was not named.
 """
 
+import argparse
 import concurrent.futures
+import contextlib
 import json
+import math
 import os
 import pathlib
 import pwd
@@ -62,9 +68,11 @@ class Job:
     """A scene that is being played."""
 
     def __init__(self, scene: str, n: int, environment: dict[str, str]):
-        self.process = subprocess.Popen([PGASRUN, "-n", str(n), "--grace-period", "0.1", HANG, scene],
-                                        env=os.environ | environment, text=True, stdout=subprocess.PIPE,
-                                        stderr=subprocess.DEVNULL)
+        # On a GPU PEs end by themselves, so that none dies with a kernel under way.
+        gently = environment["PGAS_HEAP"] == "cuda"
+        self.process = subprocess.Popen([PGASRUN, "-n", str(n), "--grace-period", "3" if gently else "0.1", "--timeout", "60", HANG, scene]
+                                        + ["gently"] * gently, env=os.environ | environment, text=True,
+                                        stdout=subprocess.PIPE, stderr=None if gently else subprocess.DEVNULL)
         self.pids = []
         for line in self.process.stdout:
             if line.startswith("ready"):
@@ -77,6 +85,9 @@ class Job:
 
     def __exit__(self, *_):
         self.process.terminate()  # it ends what its PEs have started, too
+        for pid in self.pids:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(pid), signal.SIGCONT)
         try:
             self.process.wait(timeout=30)
         except subprocess.TimeoutExpired:
@@ -102,27 +113,45 @@ def right(roots: list[dict], scene: str) -> bool:
     return named == (TWO_WORLDS if pes is None else [pes]) and all(root["kind"] == kind and said in root["text"] for root in roots)
 
 
-def play(scene: str, environment: dict[str, str]) -> tuple[bool, list[dict], str]:
-    """Whether pgas-why names the root before long, what it said last, and as text."""
+def play(scene: str, environment: dict[str, str], patience: float = 30) -> tuple[float, list[dict], str]:
+    """Seconds until pgas-why names the root, infinite if it does not before long; what it said last, and as text."""
     with Job(scene, SCENES[scene][0], environment) as job:
         # The first answers may come before the last PE waits; a machine may be busy.
-        end = time.monotonic() + 30
+        begin = time.monotonic()
         roots: list[dict] = []
-        while time.monotonic() < end:
+        while job.process.poll() is None and job.pids and time.monotonic() < begin + patience:
             roots = roots_of(job.pids[0])
             if right(roots, scene):
-                return True, roots, ask(job.pids[0]).stdout
+                return time.monotonic() - begin, roots, ask(job.pids[0]).stdout
             time.sleep(0.1)
-        return False, roots, ask(job.pids[0]).stdout
+        return math.inf, roots, ask(job.pids[0]).stdout if job.pids else "the job did not begin"
+
+
+def print_table(asked: argparse.Namespace) -> int:
+    """Rows of Markdown, as the hangs end."""
+    late, end = 0, time.monotonic() + asked.seconds
+    plays = [(scene, environment) for scene, (_, environments, *_) in SCENES.items() for environment in environments
+             if not asked.only or scene in asked.only]
+    print("| hang | PEs | peers | pgas-why says | seconds |\n| --- | --- | --- | --- | --- |", flush=True)
+    for scene, environment in plays:
+        here = environment | {"PGAS_HEAP": asked.heap}
+        if asked.heap == "cuda":
+            here["CUDA_DEVICE_MAX_CONNECTIONS"] = "4"  # the proxy's queue, under MPS
+        took, roots, text = play(scene, here, 10) if time.monotonic() < end else (math.nan, [], "")
+        late += not took < 2
+        says = "<br>".join(root["text"] for root in roots) or ("not played: no time was left" if math.isnan(took) else text.strip() or "nothing")
+        print(f"| {scene} | {SCENES[scene][0]} | {'proxied' if environment is PROXIED else 'direct'} | {says} | {took:.2f} |", flush=True)
+    print(f"\n{len(plays)} hangs on the heap {asked.heap}: the root of {len(plays) - late} was named within 2 s")
+    return int(late > 0)
 
 
 class Hangs(unittest.TestCase):
     def test_each_root_is_named(self):
         plays = [(scene, environment) for scene, (_, environments, *_) in SCENES.items() for environment in environments]
         with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            for (scene, environment), (found, roots, text) in zip(plays, pool.map(lambda each: play(*each), plays)):
+            for (scene, environment), (took, roots, text) in zip(plays, pool.map(lambda each: play(*each), plays)):
                 with self.subTest(scene=scene, proxied=environment is PROXIED):
-                    self.assertTrue(found, f"{roots}\n{text}")
+                    self.assertLess(took, math.inf, f"{roots}\n{text}")
                     self.assertLessEqual(max(map(len, text.splitlines())), 100, text)
 
 
@@ -140,6 +169,34 @@ class Tool(unittest.TestCase):
         self.assertEqual(job.returncode, 0, job.stderr)
         self.assertIn("wait_until in a kernel, block 1, >= 5, is 0", job.stdout)
         self.assertIn("synchronize", job.stdout)
+
+    def after_sigusr1(self, scene: str, n: int, wanted: list[str], more: dict[str, str] = {}) -> str:
+        """Sends SIGUSR1 to the first PE of a scene until it logs all that is wanted."""
+        import tempfile
+        with tempfile.TemporaryDirectory() as folder:
+            with Job(scene, n, DIRECT | {"PGAS_SIGUSR1": "1", "PGAS_LOG_FILE": f"{folder}/%p"} | more) as job:
+                log = pathlib.Path(folder, job.pids[0])
+                end, text = time.monotonic() + 20, ""
+                while time.monotonic() < end and not all(one in text for one in wanted):
+                    os.kill(int(job.pids[0]), signal.SIGUSR1)
+                    time.sleep(0.1)
+                    text = log.read_text() if log.exists() else ""
+                self.assertIsNone(job.process.poll(), "the signal ended the job")
+        for one in wanted:
+            self.assertIn(one, text)
+        return text
+
+    def test_sigusr1_logs_what_a_pe_waits_for(self):
+        self.after_sigusr1("ring_that_nobody_begins", 2, [
+            "SIGUSR1: wait_until by block 0 thread 0 of a kernel waits since", "the start of allocation 1 of 512 bytes) has to become >= 5 and is 0",
+            "synchronize waits since"])
+        self.after_sigusr1("fork", 2, ["SIGUSR1: this PE waits for nothing in this world"])
+        self.after_sigusr1("own_handler", 1, ["PGAS_SIGUSR1 has no effect: the program handles SIGUSR1 itself"])
+
+    def test_sigusr1_is_the_programs_unless_asked_for(self):
+        with Job("endless_loop", 2, DIRECT) as job:
+            caught = re.search(r"SigCgt:\s*([0-9a-f]+)", pathlib.Path(f"/proc/{job.pids[0]}/status").read_text())[1]
+        self.assertEqual(int(caught, 16) >> (signal.SIGUSR1 - 1) & 1, 0)
 
     def test_every_pe_answers_whoever_is_asked(self):
         with Job("endless_loop", 2, DIRECT) as job:
@@ -200,8 +257,11 @@ except ConnectionResetError: print(0)
 
 if __name__ == "__main__":
     PGASRUN, HANG, WHY = sys.argv[1:4]
-    if sys.argv[4:] == ["--table"]:
-        for scene, (_, environments, *_) in SCENES.items():
-            print(f"== {scene}\n{play(scene, environments[0])[2]}")
-    else:
-        unittest.main(argv=[sys.argv[0], *sys.argv[4:]])
+    if "--table" in sys.argv:
+        options = argparse.ArgumentParser()
+        options.add_argument("--table", action="store_true")
+        options.add_argument("--heap", default="host", choices=["host", "cuda"])
+        options.add_argument("--seconds", type=float, default=600)
+        options.add_argument("--only", action="append")
+        sys.exit(print_table(options.parse_args(sys.argv[4:])))
+    unittest.main(argv=[sys.argv[0], *sys.argv[4:]])

@@ -23,8 +23,10 @@ using nlohmann::json;
 using pgas::detail::clock;
 
 constexpr std::chrono::milliseconds patience{1500};
-/// One that is stopped takes a connection and says nothing: others are asked at the same time.
-constexpr std::size_t asked_at_once = 4;
+/// One that is stopped takes a connection and says nothing: others are asked, too, where the first answers are late.
+/// Each that is asked asks all PEs.
+constexpr std::size_t most_asked = 4;
+constexpr std::chrono::milliseconds late{60};
 
 /// The directory, empty for an abstract name, and the name of a socket.
 pgas::detail::unix_address address_of(const std::string& socket) {
@@ -57,12 +59,21 @@ pe_state::life life_of(pid_t pid) {
   return pe_state::life::silent;
 }
 
+awaited_word word_of(const json& from) {
+  awaited_word word{from.at("offset"), from.at("compare"), from.at("expected"), from.at("seen"), {}};
+  if (from.contains("allocation")) {
+    const json& around = from.at("allocation");
+    word.around = {around.at("number"), around.at("offset"), around.at("bytes")};
+  }
+  return word;
+}
+
 wait wait_of_kernel(const json& from) {
   wait found;
   found.what = from.at("what");
   found.thread = std::pair(from.at("block").get<std::uint32_t>(), from.at("thread").get<std::uint32_t>());
   if (from.at("pe").get<int>() >= 0) found.pes = {from.at("pe").get<int>()};
-  found.word = awaited_word{from.at("offset"), from.at("compare"), from.at("expected"), from.at("seen")};
+  found.word = word_of(from);
   found.ms = from.at("ms");
   return found;
 }
@@ -89,7 +100,7 @@ void read_answer(pe_state& state, const json& from) {
     wait found;
     found.what = one.at("name");
     if (word.at("pe").get<int>() >= 0) found.pes = {word.at("pe").get<int>()};
-    found.word = awaited_word{word.at("offset"), word.at("compare"), word.at("expected"), word.at("seen")};
+    found.word = word_of(word);
     found.ms = one.at("ms");
     state.waits.push_back(found);
   }
@@ -157,21 +168,33 @@ bool is(const std::string& wanted, const json& pes) {
 json ask(const job& whom, pgas::detail::question what) {
   const std::string_view word = pgas::detail::question_words[static_cast<std::size_t>(what)];
   std::vector<pgas::detail::unique_fd> asked;
-  for (const std::string& socket : whom.sockets) {
-    if (asked.size() == asked_at_once) break;
-    pgas::detail::connect_result to = pgas::detail::connect_to(address_of(socket));
-    if (to.fd && pgas::detail::send_packet(to.fd.get(), std::as_bytes(std::span(word)), {}, {}) == 0)
+  std::size_t next = 0;   // of the sockets
+  std::size_t times = 0;  // somebody was asked
+  const auto ask_another = [&] {
+    while (next < whom.sockets.size() && times < most_asked) {
+      pgas::detail::connect_result to = pgas::detail::connect_to(address_of(whom.sockets[next++]));
+      if (!to.fd || pgas::detail::send_packet(to.fd.get(), std::as_bytes(std::span(word)), {}, {}) != 0) continue;
       asked.push_back(std::move(to.fd));
-  }
+      ++times;
+      return;
+    }
+  };
   json found = json::object();
   std::set<int> answered;
   std::vector<std::byte> buffer(std::size_t{1} << 18);
   const clock::time_point end = clock::now() + patience;
+  clock::time_point ask_next = clock::now();
   std::size_t missing = 1;
-  while (!asked.empty() && missing != 0 && clock::now() < end) {
+  while (missing != 0 && clock::now() < end) {
+    if (asked.empty() || clock::now() >= ask_next) {
+      ask_another();
+      ask_next = clock::now() + late;
+    }
+    if (asked.empty()) break;
     std::vector<pollfd> ready;
     for (const auto& one : asked) ready.push_back({one.get(), POLLIN, 0});
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - clock::now());
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(
+        std::min(end, times < most_asked && next < whom.sockets.size() ? ask_next : end) - clock::now());
     if (::poll(ready.data(), ready.size(), static_cast<int>(left.count())) <= 0) continue;
     for (std::size_t i = ready.size(); i-- > 0;) {
       if (ready[i].revents == 0) continue;

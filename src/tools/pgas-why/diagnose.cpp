@@ -138,7 +138,7 @@ std::string say(const root& found, const std::vector<pe_state>& pes) {
         const auto why = std::ranges::find_if(
             from.waits, [to](const wait& one) { return std::ranges::find(one.pes, to) != one.pes.end(); });
         const bool named = why != from.waits.end();
-        if (!named || why->what.find("lock") != std::string::npos) of_collectives = false;
+        if (!named || place_of(from, *why).find("lock") != std::string::npos) of_collectives = false;
         text += fmt::format("{} PE {} for PE {} {}", i == 0 ? ":" : ",", from.pe, to,
                             named ? "in " + place_of(from, *why) : "");
       }
