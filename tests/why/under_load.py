@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """What pgas-why costs a job under load.
 
-Usage: under_load.py PGASRUN RANDOM_IN_WORLD WHY [--pes N] [--queries N] [--operations N] [--limit MICROSECONDS]
+Usage: under_load.py PGASRUN RANDOM_IN_WORLD WHY [--pes N] [--queries N] [--askers N] [--operations N] [--limit MICROSECONDS]
 
 The job plays random programs, each twice: once while somebody asks one question after the other, once in peace, in
 alternating order. Nothing may go wrong in it. The asker has CPU time of its own, which is no cost of the job: the CPU
-time of the PEs is read from /proc, by process (with threads that have ended) and of the one thread of each PE that
-answers. --limit fails if a question takes more of a PE than so many microseconds.
+time of the PEs is read from /proc, by process (with threads that have ended, in ticks of 10 ms) and of the one thread of
+each PE that answers (to the nanosecond). --limit fails if a question takes more of a PE than so many microseconds.
 """
 
 import argparse
@@ -50,12 +50,10 @@ def job_of(pid: int) -> str:
 class Asker(threading.Thread):
     """Asks while it is let. A question is what pgas-why asks; the program itself would start a process for each."""
 
-    def __init__(self, name: str, pes: int):
+    def __init__(self, name: str, pes: int, allowed: threading.Event):
         super().__init__(daemon=True)
-        self.name_of_socket, self.pes = "\0" + name, pes
-        self.allowed = threading.Event()
-        self.asked, self.incomplete = 0, 0
-        self.cpu, self.over = 0.0, False
+        self.name_of_socket, self.pes, self.allowed = "\0" + name, pes, allowed
+        self.asked, self.incomplete, self.cpu, self.over = 0, 0, 0.0, False
         self.start()
 
     def run(self):
@@ -63,16 +61,16 @@ class Asker(threading.Thread):
             if not self.allowed.wait(0.2):
                 continue
             begin = time.thread_time()
+            answers = 0
             try:
                 with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as to:
                     to.settimeout(2)
                     to.connect(self.name_of_socket)
                     to.send(b"waits")
-                    answers = 0
                     while answers < self.pes + 1 and to.recv(1 << 18):
                         answers += 1
             except OSError:
-                answers = 0
+                pass
             if self.over:
                 break
             self.asked += 1
@@ -87,13 +85,15 @@ def main() -> int:
     parser.add_argument("why")
     parser.add_argument("--pes", type=int, default=3)
     parser.add_argument("--queries", type=int, default=10_000)
+    parser.add_argument("--askers", type=int, default=4, help="at the same time")
     parser.add_argument("--operations", type=int, default=60_000, help="of a program")
     parser.add_argument("--limit", type=float, help="microseconds of a PE for each question")
     asked = parser.parse_args()
     job = subprocess.Popen([asked.pgasrun, "-n", str(asked.pes), "--grace-period", "0.1", asked.program, "--twice=1", "--seconds=100000",
                             f"--operations={asked.operations}", f"--seed={os.getpid()}"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=os.environ | {"PGAS_HEAP": "host"})
     pids: list[int] = []
-    asker = None
+    askers: list[Asker] = []
+    allowed = threading.Event()
     rows: dict[bool, list[tuple[float, float, float]]] = {True: [], False: []}  # by whether it was asked: wall, CPU, CPU of answers
     before = (0.0, 0.0, 0.0)
 
@@ -105,20 +105,23 @@ def main() -> int:
         if word == "pid":
             pids.append(int(rest[1]))
         elif word == "begin":
-            asker = asker or Asker(job_of(pids[0]), asked.pes)
+            if not askers:
+                name = job_of(pids[0])
+                askers = [Asker(name, asked.pes, allowed) for _ in range(asked.askers)]
             number = int(rest[0])
             questions = (number + number // 2) % 2 == 0  # the first or the second of a pair, in turn
             if questions:
-                asker.allowed.set()
+                allowed.set()
             before = now()
         elif word == "end":
-            asker.allowed.clear()
+            allowed.clear()
             rows[questions].append(tuple(b - a for a, b in zip(before, now())))
-            if asker.asked >= asked.queries and number % 2 == 1:
+            if sum(one.asked for one in askers) >= asked.queries and number % 2 == 1:
                 break
-    over = asker is not None and job.poll() is None
+    over = bool(askers) and job.poll() is None
     if over:
-        asker.over = True
+        for one in askers:
+            one.over = True
         shown = subprocess.run([asked.why, str(pids[0])], capture_output=True, text=True, timeout=30)
         job.terminate()
     errors = job.stderr.read()
@@ -127,22 +130,23 @@ def main() -> int:
         print(f"the job ended early: {errors}")
         return 1
     pairs = list(zip(rows[True], rows[False]))
-    cpu = {way: sum(row[1] for row in rows[way]) for way in rows}
-    answers = {way: sum(row[2] for row in rows[way]) for way in rows}
-    share = {way: answers[way] / cpu[way] * 100 for way in rows}
-    print(f"{asked.pes} PEs, {os.cpu_count()} cores, {len(pairs)} random programs, each with and without questions; {asker.asked} questions,"
-          f" {asker.asked / sum(row[0] for row in rows[True]):.0f} a second, {asker.incomplete} without all answers")
-    print(f"the asker's own CPU time: {asker.cpu / asker.asked * 1e6:.0f} us for each question")
-    each = (answers[True] - answers[False]) / asker.asked / asked.pes * 1e6
-    print(f"CPU time of the threads that answer: {share[True]:.3f} % of the PEs' with questions, {share[False]:.3f} % without;"
-          f" {each:.0f} us for each question and PE")
+    wall, cpu, answers = ({way: sum(row[column] for row in rows[way]) for way in rows} for column in range(3))
+    questions = sum(one.asked for one in askers)
+    incomplete = sum(one.incomplete for one in askers)
+    each = (answers[True] - answers[False] * wall[True] / wall[False]) / questions / asked.pes * 1e6
+    cost = {way: answers[way] / wall[way] / (os.cpu_count() or 1) * 100 for way in rows}
+    print(f"{asked.pes} PEs, {os.cpu_count()} cores, {len(pairs)} random programs, each with and without questions; {questions} questions by"
+          f" {asked.askers} askers, {questions / wall[True]:.0f} a second, {incomplete} without all answers")
+    print(f"CPU time of all threads that answer, of all that the cores have: {cost[True]:.2f} % with questions, {cost[False]:.2f} % without;"
+          f" {each:.0f} us for each question and PE; the askers' own: {sum(one.cpu for one in askers) / questions * 1e6:.0f} us for each question,"
+          f" {sum(one.cpu for one in askers) / wall[True] / (os.cpu_count() or 1) * 100:.2f} %")
     for name, column in (("CPU time of the PEs", 1), ("wall time", 0)):
         ratios = [a[column] / b[column] for a, b in pairs if b[column] > 0]
         spread = statistics.stdev(ratios) / len(ratios) ** 0.5 * 100 if len(ratios) > 1 else 0
         total = sum(row[column] for row in rows[True]) / sum(row[column] for row in rows[False])
         print(f"{name}, with to without: {(total - 1) * 100:+.2f} % of all, {(statistics.median(ratios) - 1) * 100:+.2f} % in the median pair,"
               f" {(statistics.mean(ratios) - 1) * 100:+.2f} +- {spread:.2f} % in the mean pair")
-    failed = bool(asker.incomplete) or "error" in errors or f"{asked.pes} PEs" not in shown.stdout
+    failed = bool(incomplete) or "error" in errors or f"{asked.pes} PEs" not in shown.stdout
     if asked.limit is not None and each > asked.limit:
         print(f"a question takes more than {asked.limit} us of a PE")
         failed = True

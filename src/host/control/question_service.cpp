@@ -97,7 +97,7 @@ void question_service::accept() {
     }
     if (clients_.size() == most_clients) continue;  // it is closed, and asks again
     const int fd = next.fd.get();
-    clients_.push_back({std::move(next.fd), ++questions_, clock::now() + patience, plane_.n()});
+    clients_.push_back({std::move(next.fd), clock::now() + patience, plane_.n(), 0, std::nullopt});
     plane_.loop->watch(fd, POLLIN, [this, fd](short) { attempt([this, fd] { read_word(fd); }); });
   }
 }
@@ -111,22 +111,33 @@ void question_service::read_word(int fd) {
   if (by == clients_.end()) return;
   const std::string_view said(reinterpret_cast<const char*>(packet.bytes.data()), packet.bytes.size());
   const auto known = std::ranges::find(question_words, said);
-  if (packet.what == received_packet::status::complete && known != std::end(question_words))
-    ask_all(*by, static_cast<question>(known - std::begin(question_words)));
-  else
+  if (packet.what == received_packet::status::complete && known != std::end(question_words)) {
+    by->asked = static_cast<question>(known - std::begin(question_words));
+    send(*by, introduction());
+  } else {
     by->answers = 0;  // it is closed
+  }
 }
 
-void question_service::ask_all(client& by, question what) {
-  by.asked = true;
-  send(by, introduction());
+void question_service::ask_all(question what) {
+  const clock::time_point now = clock::now();
+  if (now < next_time(what)) return;
+  std::uint64_t number = 0;
+  for (client& one : clients_) {
+    if (one.asked != what || one.number != 0 || one.answers == 0) continue;
+    if (number == 0) number = ++questions_;
+    one.number = number;
+    one.until = now + patience;
+  }
+  if (number == 0) return;
+  last_asked_[static_cast<std::size_t>(what)] = now;
   control_header header;
   header.kind = message_kind::question;
   header.group = static_cast<std::uint64_t>(what);
-  header.sequence = by.number;
+  header.sequence = number;
   for (const std::unique_ptr<connection>& to : plane_.connections)  // one with a full queue is stopped
     if (to) static_cast<void>(to->send(bytes_of(header), {}, {}));
-  on_question(plane_.me, by.number, what);
+  on_question(plane_.me, number, what);
 }
 
 void question_service::on_question(int pe, std::uint64_t number, question what) noexcept {
@@ -147,7 +158,10 @@ void question_service::ask_here(asker who) {
 std::optional<clock::time_point> question_service::next_wake() const {
   std::optional<clock::time_point> next = due_;
   if (plane_.wait_timeout >= shortest_limit_to_warn) next = next ? std::min(*next, next_look_) : next_look_;
-  for (const client& one : clients_) next = next ? std::min(*next, one.until) : one.until;
+  for (const client& one : clients_) {
+    const clock::time_point due = one.asked && one.number == 0 ? next_time(*one.asked) : one.until;
+    next = next ? std::min(*next, due) : due;
+  }
   return next;
 }
 
@@ -156,6 +170,8 @@ void question_service::check() noexcept {
     next_look_ = clock::now() + plane_.wait_timeout / 4;
     attempt([this] { ask_here({nobody, 0}); });
   }
+  for (const question what : {question::waits, question::stats})
+    if (!clients_.empty()) attempt([&] { ask_all(what); });
   if (due_ && clock::now() >= *due_) attempt([this] { answer_here(); });
   std::erase_if(clients_, [this](const client& one) {
     const bool ends = one.answers == 0 || clock::now() >= one.until;
@@ -215,10 +231,11 @@ void question_service::log_waits() {
 }
 
 void question_service::on_answer(std::uint64_t number, std::span<const std::byte> text) noexcept {
-  const auto of = std::ranges::find(clients_, number, &client::number);
-  if (of == clients_.end()) return;  // it came too late
-  send(*of, {reinterpret_cast<const char*>(text.data()), text.size()});
-  if (of->answers > 0) --of->answers;
+  for (client& one : clients_) {  // none, where it came too late
+    if (one.number != number || one.answers == 0) continue;
+    send(one, {reinterpret_cast<const char*>(text.data()), text.size()});
+    if (one.answers > 0) --one.answers;
+  }
 }
 
 void question_service::send(client& to, std::string_view text) noexcept {

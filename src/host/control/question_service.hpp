@@ -3,9 +3,11 @@
 /// sends a word, and gets a line from every PE of the world.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <string>
@@ -24,6 +26,10 @@ inline constexpr std::string_view question_socket_prefix = "pgas-why-";
 
 /// Between question and answer: kernels look for a question every millisecond or so.
 inline constexpr std::chrono::milliseconds time_to_answer{15};
+
+/// From one question of a PE to its next of that kind: who asks sooner waits, and gets the same answers as all who
+/// wait. So PEs have as little to do for many who ask as for one.
+inline constexpr std::chrono::milliseconds between_questions{50};
 
 /// A question, and the word that a program sends for it.
 enum class question : std::uint64_t { waits, stats };
@@ -68,10 +74,10 @@ class question_service {
   };
   struct client {
     unique_fd socket;
-    std::uint64_t number;  ///< of the question, for the other PEs
     clock::time_point until;
-    int answers;         ///< still to come
-    bool asked = false;  ///< it has sent its word
+    int answers;                    ///< still to come
+    std::uint64_t number;           ///< of the question that the PEs were asked; 0: they were not yet
+    std::optional<question> asked;  ///< it has sent its word
   };
 
   static constexpr int nobody = -1;
@@ -79,7 +85,11 @@ class question_service {
 
   void accept();
   void read_word(int fd);
-  void ask_all(client& by, question what);
+  /// Asks all PEs for the clients that wait for it, where it is time.
+  void ask_all(question what);
+  [[nodiscard]] clock::time_point next_time(question what) const {
+    return last_asked_[static_cast<std::size_t>(what)] + between_questions;
+  }
   void ask_here(asker who);
   void warn_of_long_waits();
   void log_waits();
@@ -101,9 +111,10 @@ class question_service {
   std::vector<asker> askers_;
   std::optional<clock::time_point> due_;  ///< for this PE's answer
   std::uint64_t questions_ = 0;
-  bool refused_ = false;         ///< somebody; said once
-  bool warned_ = false;          ///< of the wait that still lasts
-  clock::time_point next_look_;  ///< for long waits
+  std::array<clock::time_point, std::size(question_words)> last_asked_{};  ///< all PEs, by question
+  bool refused_ = false;                                                   ///< somebody; said once
+  bool warned_ = false;                                                    ///< of the wait that still lasts
+  clock::time_point next_look_;                                            ///< for long waits
 };
 
 }  // namespace pgas::detail

@@ -26,7 +26,7 @@ constexpr std::chrono::milliseconds patience{1500};
 /// One that is stopped takes a connection and says nothing: others are asked, too, where the first answers are late.
 /// Each that is asked asks all PEs.
 constexpr std::size_t most_asked = 4;
-constexpr std::chrono::milliseconds late{60};
+constexpr std::chrono::milliseconds late{150};
 
 /// The directory, empty for an abstract name, and the name of a socket.
 pgas::detail::unix_address address_of(const std::string& socket) {
