@@ -20,6 +20,7 @@ import pathlib
 import pwd
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -204,6 +205,34 @@ class Tool(unittest.TestCase):
         self.assertEqual(len(answers), 1)
         self.assertEqual(sorted(one["pid"] for one in answers[0]["pes"]), sorted(map(int, job.pids)))
         self.assertEqual(sorted(one["pe"] for one in answers[0]["answers"]), [0, 1])
+
+    def test_pes_that_join_are_seen(self):
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        def start(rank: int) -> subprocess.Popen:
+            return subprocess.Popen([HANG, "endless_loop"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ | DIRECT | {
+                "PGAS_BOOTSTRAP": "tcp", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "RANK": str(rank), "WORLD_SIZE": "3"})
+
+        def said_of(pe: subprocess.Popen, wanted: str) -> str:
+            end = time.monotonic() + 20
+            while wanted not in (text := " ".join(ask(str(pe.pid)).stdout.split())) and time.monotonic() < end:
+                time.sleep(0.1)
+            return text
+        pes = [start(1)]  # it looks for rank 0
+        try:
+            self.assertIn("1 of 3 PEs joins on this host", text := said_of(pes[0], "PEs 0, 2 do not"))
+            self.assertIn("PEs 0, 2 do not: not started", text)
+            pes.append(start(0))
+            self.assertIn("2 of 3 PEs join on this host", text := said_of(pes[1], "PE 2 does not"))
+            self.assertIn("PE 1 joins since", text)
+            root = json.loads(ask("--json", str(pes[1].pid)).stdout)[0]["root"]
+            self.assertEqual((root["kind"], root["pes"]), ("joining", [2]))
+            pes.append(start(2))
+            self.assertIn("PE 1 is what the others wait for", said_of(pes[0], "PE 1 is what the others wait for"))
+        finally:
+            for pe in pes:
+                pe.kill()
+                pe.wait()
 
     def test_no_job(self):
         done = ask("0123456789abcdef")

@@ -1,11 +1,13 @@
 #include "pgas/world.hpp"
 
 #include <exception>
+#include <optional>
 #include <utility>
 
 #include "common/check_struct_size.hpp"
 #include "common/join_step_hook.hpp"
 #include "host/config/launcher_variables.hpp"
+#include "host/control/joining_mark.hpp"
 #include "host/control/metrics_service.hpp"
 #include "host/error/device_failure.hpp"
 #include "host/team/team_state.hpp"
@@ -63,7 +65,11 @@ world world::join(const config& settings) {
   detail::check_struct_size("config", settings.struct_size, sizeof(config));
   static_cast<void>(detail::parse_metrics_address(settings.metrics));
   detail::join_step("bootstrap");
-  chosen_bootstrap chosen = make_bootstrap(config_detail::make_bootstrap_options(settings));
+  const bootstrap_options options = config_detail::make_bootstrap_options(settings);
+  std::optional<detail::joining_mark> mark(std::in_place, settings.socket_directory, options.rank, options.size);
+  chosen_bootstrap chosen = make_bootstrap(options);
+  if (chosen.exchange->rank() != options.rank)  // as only the launcher knew
+    mark.emplace(settings.socket_directory, chosen.exchange->rank(), chosen.exchange->size());
   static_cast<void>(detail::parse_p2p_sets(settings.p2p, chosen.exchange->size(), true));
   return world(make_state(std::move(chosen.exchange), settings, chosen.description));
 }
@@ -72,6 +78,7 @@ world world::join(std::unique_ptr<bootstrap> exchange, const config& settings) {
   detail::check_struct_size("config", settings.struct_size, sizeof(config));
   if (!exchange) throw error(code::invalid_argument, "world::join: the bootstrap is null");
   static_cast<void>(detail::parse_metrics_address(settings.metrics));
+  const detail::joining_mark mark(settings.socket_directory, exchange->rank(), exchange->size());
   return world(make_state(std::move(exchange), settings, "the program's own bootstrap"));
 }
 

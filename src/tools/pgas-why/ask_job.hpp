@@ -27,7 +27,7 @@ struct awaited_word {
   std::string compare;
   std::uint64_t expected = 0;
   std::uint64_t seen = 0;
-  std::optional<pgas::detail::allocation> around;  ///< that it lies in
+  std::optional<pgas::detail::allocation> around{};  ///< that it lies in
 };
 
 /// One wait: of a thread of a kernel, of a host thread, or in a collective call.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <exception>
@@ -14,6 +15,7 @@
 #include "tools/common/tool.hpp"
 #include "tools/pgas-why/ask_job.hpp"
 #include "tools/pgas-why/diagnose.hpp"
+#include "tools/pgas-why/find_joining.hpp"
 #include "tools/pgas-why/report.hpp"
 
 namespace {
@@ -108,8 +110,23 @@ bool look(const options& asked) {
                    of.here ? stacks_of(of.pid) : "on another host: run pgas-why --stacks there\n");
       }
   }
+  // A job that answers may have PEs that are about to end their joining.
+  const std::string directory = pgas::config::from_environment().socket_directory;
+  bool any = !jobs.empty();
+  if (jobs.empty() || asked.job.empty())
+    for (const joining_job& one : find_joining(directory, asked.job)) {
+      const bool known = std::ranges::any_of(jobs, [&](const answered& job) {
+        return std::ranges::any_of(job.pes, [&](const pe_state& pe) { return pe.here && pe.pid == one.pes[0].pid; });
+      });
+      if (known) continue;
+      if (asked.json)
+        all.push_back(describe(one));
+      else
+        fmt::print("{}", report(one));
+      any = true;
+    }
   if (asked.json) fmt::print("{}\n", all.dump(2));
-  if (jobs.empty() && !asked.json)
+  if (!any && !asked.json)
     fmt::print(
         stderr, "pgas-why: {}\n",
         asked.job.empty()
@@ -118,7 +135,7 @@ bool look(const options& asked) {
             : fmt::format("no job '{}' of this user answers on this host; without a name all that do are shown",
                           asked.job));
   std::fflush(stdout);
-  return !jobs.empty();
+  return any;
 }
 
 }  // namespace

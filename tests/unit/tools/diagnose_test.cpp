@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "tools/pgas-why/find_joining.hpp"
 #include "tools/pgas-why/report.hpp"
 
 namespace {
@@ -117,6 +118,38 @@ TEST(Diagnose, durations_are_readable) {
   EXPECT_EQ(duration(61'000), "61 s");
   EXPECT_EQ(duration(185'000), "3 min 5 s");
   EXPECT_EQ(duration(7'260'000), "2 h 1 min");
+}
+
+TEST(describe, names_the_allocation_of_a_word) {
+  std::vector<pe_state> pes = idle(1);
+  pgas_why::wait one = for_word();
+  one.word->around = pgas::detail::allocation{3, 0x20, 4096};
+  EXPECT_NE(describe(pes[0], one).find("heap offset 0x40, 32 bytes into allocation 3 of 4096 bytes, to become >= 2"),
+            std::string::npos)
+      << describe(pes[0], one);
+}
+
+TEST(joining, the_name_of_a_socket_says_who_joins) {
+  const auto one = parse_joining("pgas-joining-4-2-1000-77.0", 3500);
+  ASSERT_TRUE(one);
+  EXPECT_EQ(one->n, 4);
+  EXPECT_EQ(one->pe, 2);
+  EXPECT_EQ(one->pid, 77);
+  EXPECT_EQ(one->ms, 2500);
+  EXPECT_EQ(parse_joining("pgas-joining-x-x-1000-77.0", 3500)->pe, -1);
+  for (const char* other : {"pgas-joining-", "pgas-joining-4-2-1000", "pgas-joining-4-2-a-77.0",
+                            "pgas-why-4-2-1000-77.0", "pgas-joining-4--1000-77.0"})
+    EXPECT_FALSE(parse_joining(other, 3500)) << other;
+}
+
+TEST(joining, who_is_missing_is_said) {
+  EXPECT_EQ(say(joining_job{4, {{77, 2, 4, 12'345}}}),
+            "1 of 4 PEs joins on this host, since 12 s. PEs 0, 1, 3 do not: not started, not in world::join() yet, on "
+            "another host, or ended.");
+  EXPECT_EQ(say(joining_job{2, {{77, 0, 2, 1500}, {78, 1, 2, 1000}}}), "2 of 2 PEs join on this host, since 1.5 s.");
+  EXPECT_EQ(say(joining_job{-1, {{77, -1, -1, 1500}}}),
+            "1 PE joins on this host, since 1.5 s. Which ones are missing is not known yet: the launcher has not "
+            "answered.");
 }
 
 }  // namespace

@@ -1,0 +1,145 @@
+#include "tools/pgas-why/find_joining.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "common/deadline.hpp"
+#include "common/net/unix_socket.hpp"
+#include "host/control/joining_mark.hpp"
+#include "tools/common/text.hpp"
+#include "tools/pgas-why/report.hpp"
+
+namespace pgas_why {
+
+namespace {
+
+constexpr long least_ms = 100;  // joining takes as long without anybody missing
+
+std::optional<long> number_of(std::string_view text) {
+  if (text == "x") return -1;
+  if (text.empty() || text.size() > 18 || text.find_first_not_of("0123456789") != std::string_view::npos)
+    return std::nullopt;
+  return std::stol(std::string(text));
+}
+
+/// Of a process of this host; 0 where it is not known.
+pid_t parent_of(pid_t pid) {
+  std::ifstream file(fmt::format("/proc/{}/stat", pid));
+  std::string text;
+  std::getline(file, text);
+  const std::size_t end = text.rfind(')');
+  if (end == std::string::npos || end + 4 > text.size()) return 0;
+  return static_cast<pid_t>(std::strtol(text.c_str() + end + 4, nullptr, 10));
+}
+
+std::string numbers_of(const std::vector<int>& numbers) {
+  constexpr std::size_t most = 16;
+  const auto shown = static_cast<std::ptrdiff_t>(std::min(most, numbers.size()));
+  std::string text = fmt::format("{}", fmt::join(numbers.begin(), numbers.begin() + shown, ", "));
+  if (numbers.size() > most) text += fmt::format(" and {} more", numbers.size() - most);
+  return text;
+}
+
+/// Of the PEs, those that do not join on this host.
+std::vector<int> not_seen(const joining_job& of) {
+  std::vector<int> found;
+  for (int pe = 0; pe < of.n; ++pe)
+    if (std::ranges::find(of.pes, pe, &joining_pe::pe) == of.pes.end()) found.push_back(pe);
+  return found;
+}
+
+}  // namespace
+
+std::optional<joining_pe> parse_joining(const std::string& name, long now_ms) {
+  if (!name.starts_with(pgas::detail::joining_socket_prefix)) return std::nullopt;
+  std::string_view rest = std::string_view(name).substr(pgas::detail::joining_socket_prefix.size());
+  std::vector<long> numbers;
+  while (numbers.size() < 3) {
+    const std::size_t dash = rest.find('-');
+    const std::optional<long> next = dash == std::string_view::npos ? std::nullopt : number_of(rest.substr(0, dash));
+    if (!next) return std::nullopt;
+    numbers.push_back(*next);
+    rest.remove_prefix(dash + 1);
+  }
+  const std::optional<long> pid = number_of(rest.substr(0, rest.find('.')));
+  if (!pid) return std::nullopt;
+  return joining_pe{static_cast<pid_t>(*pid), static_cast<int>(numbers[1]), static_cast<int>(numbers[0]),
+                    std::max(0L, now_ms - numbers[2])};
+}
+
+std::vector<joining_job> find_joining(const std::string& directory, const std::string& wanted) {
+  const long now =
+      std::chrono::duration_cast<std::chrono::milliseconds>(pgas::detail::clock::now().time_since_epoch()).count();
+  std::map<std::pair<int, pid_t>, joining_job> found;
+  std::set<std::string> seen;  // the table has connections that wait there, too
+  const auto add = [&](const std::string& folder, const std::string& name) {
+    std::optional<joining_pe> one = parse_joining(name, now);
+    if (!one || one->ms < least_ms || !seen.insert(name).second) return;
+    const pgas::detail::connect_result to = pgas::detail::connect_to(pgas::detail::unix_address(folder, name));
+    if (!to.fd) return;  // it has joined since, or was killed
+    const auto owner = pgas::detail::peer_credentials(to.fd.get());
+    if (!owner || (owner->uid != ::geteuid() && ::geteuid() != 0)) return;
+    if (owner->pid != 0) one->pid = owner->pid;  // as this process sees it
+    joining_job& of = found[{one->n, parent_of(one->pid)}];
+    of.n = one->n;
+    of.pes.push_back(*one);
+  };
+  std::ifstream table("/proc/net/unix");
+  for (std::string line; std::getline(table, line);)
+    if (const std::size_t at = line.rfind('@'); at != std::string::npos) add("", line.substr(at + 1));
+  std::error_code none;
+  if (!directory.empty())
+    for (auto one = std::filesystem::directory_iterator(directory, none); one != std::filesystem::directory_iterator();
+         one.increment(none))
+      add(directory, one->path().filename().string());
+  std::vector<joining_job> jobs;
+  for (auto& [key, job] : found) {
+    std::ranges::sort(job.pes, {}, [](const joining_pe& one) { return std::pair(one.pe, one.pid); });
+    if (wanted.empty() ||
+        std::ranges::any_of(job.pes, [&](const joining_pe& one) { return std::to_string(one.pid) == wanted; }))
+      jobs.push_back(std::move(job));
+  }
+  return jobs;
+}
+
+std::string say(const joining_job& of) {
+  const long longest = std::ranges::max_element(of.pes, {}, &joining_pe::ms)->ms;
+  const char* const verb = of.pes.size() == 1 ? "joins" : "join";
+  std::string text = of.n < 0 ? fmt::format("{} PE{} {}", of.pes.size(), of.pes.size() == 1 ? "" : "s", verb)
+                              : fmt::format("{} of {} PEs {}", of.pes.size(), of.n, verb);
+  text += " on this host, since " + duration(longest) + ".";
+  const bool known = of.n > 0 && std::ranges::all_of(of.pes, [](const joining_pe& one) { return one.pe >= 0; });
+  if (!known) return text + " Which ones are missing is not known yet: the launcher has not answered.";
+  const std::vector<int> others = not_seen(of);
+  if (others.empty()) return text;
+  return text + fmt::format(" PE{} {} {} not: not started, not in world::join() yet, on another host, or ended.",
+                            others.size() == 1 ? "" : "s", numbers_of(others), others.size() == 1 ? "does" : "do");
+}
+
+std::string report(const joining_job& of) {
+  std::string text = "joining\n\n" + pgas::tools::wrapped(say(of), pgas::tools::usual_width, 0) + "\n\n";
+  for (const joining_pe& one : of.pes)
+    text += fmt::format("PE {} joins since {} (pid {})\n", one.pe < 0 ? "?" : std::to_string(one.pe), duration(one.ms),
+                        one.pid);
+  return text;
+}
+
+nlohmann::json describe(const joining_job& of) {
+  nlohmann::json pes = nlohmann::json::array();
+  for (const joining_pe& one : of.pes) pes.push_back({{"pe", one.pe}, {"pid", one.pid}, {"ms", one.ms}});
+  return {{"job", ""},
+          {"joining", pes},
+          {"pes", nlohmann::json::array()},
+          {"root", {{"kind", "joining"}, {"pes", not_seen(of)}, {"text", say(of)}}}};
+}
+
+}  // namespace pgas_why

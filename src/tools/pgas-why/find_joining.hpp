@@ -1,0 +1,43 @@
+/// @file
+/// Finds the PEs of this user that join on this host, and wait for others that have not come.
+#pragma once
+
+#include <sys/types.h>
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pgas_why {
+
+/// One that joins.
+struct joining_pe {
+  pid_t pid = 0;
+  int pe = -1;  ///< -1: not known yet
+  int n = -1;   ///< likewise
+  long ms = 0;  ///< since it began
+};
+
+/// Those that one launcher has started for one world, as far as that can be told: they have one parent, and say the
+/// same number of PEs.
+struct joining_job {
+  int n = -1;
+  std::vector<joining_pe> pes;  ///< in order
+};
+
+/// What the name of a socket says; none if it is another's.
+[[nodiscard]] std::optional<joining_pe> parse_joining(const std::string& name, long now_ms);
+
+/// Those that have joined for some while. @param directory PGAS_SOCKET_DIR, empty for none @param wanted the pid of one
+/// of them, or empty: all
+[[nodiscard]] std::vector<joining_job> find_joining(const std::string& directory, const std::string& wanted);
+
+/// Who waits, and who is not seen here.
+[[nodiscard]] std::string say(const joining_job& of);
+/// That, and a line for each.
+[[nodiscard]] std::string report(const joining_job& of);
+/// The same for programs.
+[[nodiscard]] nlohmann::json describe(const joining_job& of);
+
+}  // namespace pgas_why
