@@ -1,10 +1,10 @@
 #include "device/gpu_facts.hpp"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <filesystem>
 
+#include "common/nvml.hpp"
 #include "device/cuda/driver.hpp"
 #include "device/visible_gpus.hpp"
 
@@ -27,30 +27,12 @@ bool fabric_channel_there() {
   return !none && channels != std::filesystem::directory_iterator();
 }
 
-/// The few functions of NVML that tell what CUDA does not. Its header is not part of every toolkit.
-class nvml {
+/// What NVML tells of GPUs that CUDA does not.
+class management {
  public:
-  nvml() : handle_(::dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL)) {
-    if (handle_ == nullptr) return;
-    const auto start = look_up<int()>("nvmlInit_v2");
-    find_ = look_up<int(const char*, device*)>("nvmlDeviceGetHandleByUUID");
-    persistence_ = look_up<int(device, int*)>("nvmlDeviceGetPersistenceMode");
-    clock_ = look_up<int(device, int, unsigned*)>("nvmlDeviceGetClockInfo");
-    highest_ = look_up<int(device, int, unsigned*)>("nvmlDeviceGetMaxClockInfo");
-    reasons_ = look_up<int(device, unsigned long long*)>("nvmlDeviceGetCurrentClocksThrottleReasons");
-    started_ = start != nullptr && find_ != nullptr && start() == 0;
-  }
-  ~nvml() {
-    if (started_)
-      if (const auto stop = look_up<int()>("nvmlShutdown")) stop();
-    // Not closed: its destructors have been seen to outlive it.
-  }
-  nvml(const nvml&) = delete;
-  nvml& operator=(const nvml&) = delete;
-
   void describe(gpu_facts& gpu) const {
-    device here = nullptr;
-    if (!started_ || find_(gpu.uuid.c_str(), &here) != 0) return;
+    const nvml::gpu here = library_.find(gpu.uuid);
+    if (here == nullptr) return;
     int persistent = 0;
     if (persistence_ != nullptr && persistence_(here, &persistent) == 0) gpu.persistent = persistent != 0;
     unsigned mhz = 0;
@@ -63,25 +45,21 @@ class nvml {
   }
 
  private:
-  using device = struct nvmlDevice_st*;
+  using handle = nvml::gpu;
   static constexpr int multiprocessors = 1;  // NVML_CLOCK_SM
   static constexpr unsigned long long software_power = 0x4;
   static constexpr unsigned long long software_heat = 0x20;
   static constexpr unsigned long long hardware_heat = 0x40;
   static constexpr unsigned long long hardware_power = 0x80;
 
-  template <class Function>
-  Function* look_up(const char* name) const {
-    return reinterpret_cast<Function*>(::dlsym(handle_, name));
-  }
-
-  void* handle_;
-  bool started_ = false;
-  int (*find_)(const char*, device*) = nullptr;
-  int (*persistence_)(device, int*) = nullptr;
-  int (*clock_)(device, int, unsigned*) = nullptr;
-  int (*highest_)(device, int, unsigned*) = nullptr;
-  int (*reasons_)(device, unsigned long long*) = nullptr;
+  const nvml library_;
+  int (*const persistence_)(handle, int*) = library_.function<int(handle, int*)>("nvmlDeviceGetPersistenceMode");
+  int (*const clock_)(handle, int,
+                      unsigned*) = library_.function<int(handle, int, unsigned*)>("nvmlDeviceGetClockInfo");
+  int (*const highest_)(handle, int,
+                        unsigned*) = library_.function<int(handle, int, unsigned*)>("nvmlDeviceGetMaxClockInfo");
+  int (*const reasons_)(handle, unsigned long long*) =
+      library_.function<int(handle, unsigned long long*)>("nvmlDeviceGetCurrentClocksThrottleReasons");
 };
 
 void describe_peers(int ordinal, int n, gpu_facts& gpu) {
@@ -128,10 +106,10 @@ gpu_survey survey_gpus() {
   check(cudaDriverGetVersion(&all.driver), "cudaDriverGetVersion", code::device_unavailable);
   check(cudaRuntimeGetVersion(&all.runtime), "cudaRuntimeGetVersion", code::device_unavailable);
   all.fabric_channel = fabric_channel_there();
-  const nvml management;
+  const management clocks;
   for (int ordinal = 0; ordinal < n; ++ordinal) {
     gpu_facts gpu = describe(ordinal, n);
-    management.describe(gpu);
+    clocks.describe(gpu);
     all.mps = all.mps || has(ordinal, CU_DEVICE_ATTRIBUTE_MPS_ENABLED);
     all.gpus.push_back(std::move(gpu));
   }

@@ -1,19 +1,19 @@
 #include "map/gpu_link.hpp"
 
-#include <dlfcn.h>
-
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <iterator>
 
+#include "common/nvml.hpp"
+
 namespace pgas::perf {
 
 namespace {
 
-// The part of nvml.h that is used here, as its header is in no package that this program needs. Names are NVML's.
-using nvml_device = void*;
-constexpr int success = 0;
+// The part of nvml.h that is used here. Names are NVML's.
+using nvml_device = detail::nvml::gpu;
+constexpr int success = detail::nvml::success;
 constexpr unsigned most_links = 36;
 constexpr int p2p_caps_index_nvlink = 2;
 constexpr int p2p_status_ok = 0;
@@ -54,9 +54,6 @@ struct field_value {
 }  // namespace
 
 struct gpu_links::library {
-  int (*init)() = nullptr;
-  int (*shutdown)() = nullptr;
-  int (*device_by_uuid)(const char*, nvml_device*) = nullptr;
   int (*p2p_status)(nvml_device, nvml_device, int, int*) = nullptr;
   int (*pci)(nvml_device, pci_info*) = nullptr;
   int (*link_state)(nvml_device, unsigned, unsigned*) = nullptr;
@@ -65,26 +62,17 @@ struct gpu_links::library {
   int (*fields)(nvml_device, int, field_value*) = nullptr;
   int (*pcie_generation)(nvml_device, unsigned*) = nullptr;
   int (*pcie_lanes)(nvml_device, unsigned*) = nullptr;
-  void* handle = nullptr;
-
-  library() = default;
-  library(const library&) = delete;
-  library& operator=(const library&) = delete;
-  ~library() {
-    if (handle != nullptr) ::dlclose(handle);
-  }
+  detail::nvml loaded;
 
   /// False where the library, or a function of it, is missing.
   [[nodiscard]] bool load() {
-    handle = ::dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (handle == nullptr) return false;
-    const auto look_up = [this]<class Function>(const char* name, Function& function) {
-      function = reinterpret_cast<Function>(::dlsym(handle, name));
+    if (!loaded) return false;
+    const auto look_up = [this]<class Result, class... Arguments>(const char* name, Result (*&function)(Arguments...)) {
+      function = loaded.function<Result(Arguments...)>(name);
       return function != nullptr;
     };
-    return look_up("nvmlInit_v2", init) && look_up("nvmlShutdown", shutdown) &&
-           look_up("nvmlDeviceGetHandleByUUID", device_by_uuid) && look_up("nvmlDeviceGetP2PStatus", p2p_status) &&
-           look_up("nvmlDeviceGetPciInfo_v3", pci) && look_up("nvmlDeviceGetNvLinkState", link_state) &&
+    return look_up("nvmlDeviceGetP2PStatus", p2p_status) && look_up("nvmlDeviceGetPciInfo_v3", pci) &&
+           look_up("nvmlDeviceGetNvLinkState", link_state) &&
            look_up("nvmlDeviceGetNvLinkRemotePciInfo_v2", link_remote) &&
            look_up("nvmlDeviceGetNvLinkRemoteDeviceType", link_remote_type) &&
            look_up("nvmlDeviceGetFieldValues", fields) &&
@@ -131,19 +119,16 @@ struct gpu_links::library {
 };
 
 gpu_links::gpu_links() : nvml_(std::make_unique<library>()) {
-  if (!nvml_->load() || nvml_->init() != success) nvml_.reset();
+  if (!nvml_->load()) nvml_.reset();
 }
 
-gpu_links::~gpu_links() {
-  if (nvml_) static_cast<void>(nvml_->shutdown());
-}
+gpu_links::~gpu_links() = default;
 
 link_peak gpu_links::between(const std::string& from, const std::string& to) const {
-  nvml_device source = nullptr;
-  nvml_device target = nullptr;
-  if (!nvml_ || from == to || nvml_->device_by_uuid(from.c_str(), &source) != success ||
-      nvml_->device_by_uuid(to.c_str(), &target) != success)
-    return {};
+  if (!nvml_ || from == to) return {};
+  const nvml_device source = nvml_->loaded.find(from);
+  const nvml_device target = nvml_->loaded.find(to);
+  if (source == nullptr || target == nullptr) return {};
   if (const double gb_per_s = nvml_->nvlink(source, target); !std::isnan(gb_per_s)) return {gb_per_s, "NVLink"};
   const double one = nvml_->pcie(source);
   const double other = nvml_->pcie(target);

@@ -1,0 +1,49 @@
+/// @file
+/// NVIDIA's management library (NVML), which tells of GPUs what CUDA does not. It comes with the driver, is loaded at
+/// run time, and is never needed. Its header is not part of every toolkit: who calls a function knows the type of it.
+#pragma once
+
+#include <dlfcn.h>
+
+#include <string>
+
+namespace pgas::detail {
+
+/// *Callers* any thread.
+class nvml {
+ public:
+  using gpu = struct nvmlDevice_st*;
+  static constexpr int success = 0;
+
+  nvml() noexcept : handle_(::dlopen("libnvidia-ml.so.1", RTLD_NOW | RTLD_LOCAL)) {
+    const auto start = function<int()>("nvmlInit_v2");
+    find_ = function<int(const char*, gpu*)>("nvmlDeviceGetHandleByUUID");
+    started_ = start != nullptr && find_ != nullptr && start() == success;
+  }
+  ~nvml() {
+    if (const auto stop = started_ ? function<int()>("nvmlShutdown") : nullptr) static_cast<void>(stop());
+    // Not closed: its destructors have been seen to outlive it.
+  }
+  nvml(const nvml&) = delete;
+  nvml& operator=(const nvml&) = delete;
+
+  /// Whether it is here, and works.
+  [[nodiscard]] explicit operator bool() const noexcept { return started_; }
+  /// Null where there is none. @param uuid "GPU-0123...", as pe_info::device_uuid
+  [[nodiscard]] gpu find(const std::string& uuid) const noexcept {
+    gpu found = nullptr;
+    return started_ && find_(uuid.c_str(), &found) == success ? found : nullptr;
+  }
+  /// A function of it; null where this version has none of that name.
+  template <class Function>
+  [[nodiscard]] Function* function(const char* name) const noexcept {
+    return handle_ == nullptr ? nullptr : reinterpret_cast<Function*>(::dlsym(handle_, name));
+  }
+
+ private:
+  void* const handle_;
+  bool started_ = false;
+  int (*find_)(const char*, gpu*) = nullptr;
+};
+
+}  // namespace pgas::detail
