@@ -36,7 +36,7 @@ pgas::tools::page about() {
           {"pgas-why finds the jobs of this user on this host and asks all their PEs, on other hosts too, what they "
            "wait for: threads of kernels, host calls, collectives. The first sentence names the root, the PE for "
            "which, in the end, all others wait. It stops nothing, and takes some 20 ms, 1.5 s where a PE does not "
-           "answer.",
+           "answer. PEs that still join, and whom nobody can ask, are shown with those that are missing.",
            "docs/debugging.md says what its sentences mean, what is not seen, and what is in the JSON document."},
       .examples = {{"pgas-why", "all jobs of this user"},
                    {"pgas-why --watch 2 --stacks", "look every two seconds, and show where the root is"},
