@@ -172,16 +172,16 @@ class Tool(unittest.TestCase):
         self.assertIn("synchronize", job.stdout)
 
     def after_sigusr1(self, scene: str, n: int, wanted: list[str], more: dict[str, str] = {}) -> str:
-        """Sends SIGUSR1 to the first PE of a scene until it logs all that is wanted."""
+        """Sends SIGUSR1 to the PEs of a scene until they log all that is wanted."""
         import tempfile
         with tempfile.TemporaryDirectory() as folder:
             with Job(scene, n, DIRECT | {"PGAS_SIGUSR1": "1", "PGAS_LOG_FILE": f"{folder}/%p"} | more) as job:
-                log = pathlib.Path(folder, job.pids[0])
                 end, text = time.monotonic() + 20, ""
                 while time.monotonic() < end and not all(one in text for one in wanted):
-                    os.kill(int(job.pids[0]), signal.SIGUSR1)
+                    for pid in job.pids:
+                        os.kill(int(pid), signal.SIGUSR1)
                     time.sleep(0.1)
-                    text = log.read_text() if log.exists() else ""
+                    text = "".join(one.read_text() for one in pathlib.Path(folder).iterdir())
                 self.assertIsNone(job.process.poll(), "the signal ended the job")
         for one in wanted:
             self.assertIn(one, text)
