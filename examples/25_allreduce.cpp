@@ -7,12 +7,13 @@
 // for room: a channel has two places and uses them in turn, and who sends the next but one piece has received all
 // pieces in between, each of which was sent by a PE that had read what is overwritten.
 //
-// Two-shot (large). A PE owns a slice of the rows. Scatter: each PE puts its part of a slice, with a signal, into the
-// owner's staging memory. The owner waits for all, adds up, and puts its rows of `hidden`, with a signal, to all PEs
-// (gather). Each waits for all, and normalizes all rows. A block has its part of every slice and signals of its own,
-// whose value is the number of the call: blocks never wait for other blocks of their PE, and there is no barrier.
-// Staging memory is free for the next call: who scatters again has gathered before, which the owner sent after it had
-// read. `hidden` too: the owner gathers the next call's rows after a scatter of every PE, sent when that PE was done.
+// Two-shot (large). A PE owns a slice of the rows. Scatter: each PE puts its parts of the slices into their owners'
+// staging memory; a fence, and a signal to each. The owner waits for all, adds up, and puts its rows of `hidden` to all
+// PEs (gather); a fence, and a signal to each. Each waits for all, and normalizes all rows. A block has its part of
+// every slice and signals of its own, whose value is the number of the call: blocks never wait for other blocks of
+// their PE, and there is no barrier. Staging memory is free for the next call: who scatters again has gathered before,
+// which the owner sent after it had read. `hidden` too: the owner gathers the next call's rows after a scatter of every
+// PE, sent when that PE was done.
 //
 // Both add in the same order, so the results are the same bit for bit, on every PE and in every run. The numbers of
 // calls are in memory, not in arguments, so a CUDA graph may repeat the kernels.
@@ -52,7 +53,7 @@ struct buffers {
   const piece* weights;   // of a row
   piece *hidden, *normalized;
 
-  float* squares;            // one-shot: of each block, for each group of its row
+  float* squares;            // of each block, for each group of its row
   pgas::packet_line* boxes;  // one-shot: of each block, for each group of its row
   std::size_t box_lines;
   piece* staging;                  // two-shot: from each PE, its part of this PE's slice
@@ -61,6 +62,13 @@ struct buffers {
   signal_t* calls;                 // two-shot: of each block, so far
 
   PGAS_HD std::size_t row_pieces() const { return static_cast<std::size_t>(groups * pieces_of_group); }
+  [[nodiscard]] PGAS_HD examples::row_to_normalize row(int i) const {
+    return {weights, hidden + at(i, 0, 0), normalized + at(i, 0, 0), groups};
+  }
+  template <class Block>
+  [[nodiscard]] PGAS_FN float* squares_of(const Block& block) const {
+    return squares + block.block_rank() * static_cast<std::size_t>(groups);
+  }
   PGAS_HD std::size_t at(int row, int group, int i) const {
     return static_cast<std::size_t>(row) * row_pieces() + static_cast<std::size_t>(group * pieces_of_group + i);
   }
@@ -84,40 +92,25 @@ struct one_shot {
   template <pgas::block_group Block>
   PGAS_FN void operator()(Block block, pgas::context ctx, buffers b) const {
     const pgas::warp warp = pgas::this_warp(block);
-    const auto mine = static_cast<int>(block.block_rank()) * b.groups;
-    const auto each_group = [&](const auto& f) {
-      for (auto g = static_cast<int>(warp.meta_group_rank()); g < b.groups;
-           g += static_cast<int>(warp.meta_group_size()))
-        f(g, b.boxes + static_cast<std::size_t>(mine + g) * b.box_lines);
+    const auto box = [&](int g) {
+      return b.boxes +
+             (block.block_rank() * static_cast<std::size_t>(b.groups) + static_cast<std::size_t>(g)) * b.box_lines;
     };
     for (auto row = static_cast<int>(block.block_rank()); row < b.rows; row += static_cast<int>(block.num_blocks())) {
-      each_group([&](int g, pgas::packet_line* box) {
+      examples::each_group(warp, b.groups, [&](int g) {
         examples::each_of_32(warp, [&](int i) {
-          channel all(ctx, place_in_group{i}, ctx.team(), box);
+          channel all(ctx, place_in_group{i}, ctx.team(), box(g));
           pgas::broadcast(ctx, all, b.parts[b.at(row, g, i)]);
         });
       });
-      each_group([&](int g, pgas::packet_line* box) {
-        const float sum = examples::tree_sum(warp, [&](int i) {
-          channel all(ctx, place_in_group{i}, ctx.team(), box);
-          float sums[examples::per_piece<T>] = {};
-          for (int pe = 0; pe < ctx.n_pes(); ++pe) examples::add_piece<T>(sums, pgas::receive(ctx, all, pe));
-          examples::add_piece<T>(sums, b.residual[b.at(row, g, i)]);
-          return examples::squares<T>(b.hidden[b.at(row, g, i)] = examples::rounded_to<T>(sums));
-        });
-        if (warp.thread_rank() == 0) b.squares[mine + g] = sum;
+      examples::normalize_by_block<T>(block, b.squares_of(block), b.row(row), [&](int g, int i) {
+        const piece residual = b.residual[b.at(row, g, i)];  // is read while the others' pieces travel
+        channel all(ctx, place_in_group{i}, ctx.team(), box(g));
+        float sums[examples::per_piece<T>] = {};
+        for (int pe = 0; pe < ctx.n_pes(); ++pe) examples::add_piece<T>(sums, pgas::receive(ctx, all, pe));
+        examples::add_piece<T>(sums, residual);
+        return b.hidden[b.at(row, g, i)] = examples::rounded_to<T>(sums);
       });
-      block.sync();  // all groups' squares are there
-      float sum = 0;
-      for (int g = 0; g < b.groups; ++g) sum += b.squares[mine + g];
-      const float scale = examples::inverse_rms(sum, b.groups * pieces_of_group * examples::per_piece<T>);
-      each_group([&](int g, pgas::packet_line*) {
-        examples::each_of_32(warp, [&](int i) {
-          b.normalized[b.at(row, g, i)] =
-              examples::normalized_piece<T>(b.hidden[b.at(row, g, i)], scale, b.weights[b.at(0, g, i)]);
-        });
-      });
-      block.sync();  // all have read the squares
     }
   }
 };
@@ -127,14 +120,20 @@ struct two_shot {
   static constexpr unsigned max_threads = 512;
   static constexpr unsigned min_blocks = 2;
 
+  // The block's earlier puts to all PEs are complete when these words say so: one answer of the links for all of them.
+  template <class Block>
+  PGAS_FN static void tell_all(const Block& block, const pgas::context& ctx, signal_t* word, signal_t value) {
+    pgas::fence(ctx, block);
+    for (auto pe = static_cast<int>(block.thread_rank()); pe < ctx.n_pes(); pe += static_cast<int>(block.size()))
+      pgas::signal_set(ctx, word, value, pe);
+  }
+
   template <pgas::block_group Block>
   PGAS_FN void operator()(Block block, pgas::context ctx, buffers b) const {
     const int me = ctx.my_pe();
     const int n = ctx.n_pes();
     const auto which = static_cast<int>(block.block_rank());
     const pgas::warp warp = pgas::this_warp(block);
-    const auto first = static_cast<int>(warp.meta_group_rank());
-    const auto warps = static_cast<int>(warp.meta_group_size());
     const auto slice_of = [&](int pe) { return part_of({0, b.rows}, pe, n); };
     const auto mine_of = [&](int pe) { return part_of(slice_of(pe), which, static_cast<int>(block.num_blocks())); };
     const auto staged = [&](int from, int owner) {  // where this block's rows from PE `from` lie at their owner
@@ -145,44 +144,50 @@ struct two_shot {
     signal_t* const gathered = b.gathered + which * n;
     const signal_t call = b.calls[which] + 1;
 
-    for (int hop = 1; hop <= n; ++hop) {  // the last one is this PE itself, which only signals
+    for (int hop = 1; hop < n; ++hop) {
       const int pe = (me + hop) % n;
       const row_range rows = mine_of(pe);
-      pgas::put_signal(ctx, block, staged(me, pe), b.parts + b.at(rows.first, 0, 0),
-                       pe == me ? 0 : static_cast<std::size_t>(rows.count) * b.row_pieces(), scattered + me, call,
-                       pgas::signal_op::set, pe);
+      pgas::put_nbi(ctx, block, staged(me, pe), b.parts + b.at(rows.first, 0, 0),
+                    static_cast<std::size_t>(rows.count) * b.row_pieces(), pe);
     }
+    tell_all(block, ctx, scattered + me, call);
     pgas::wait_until_all(ctx, block, scattered, static_cast<std::size_t>(n), nullptr, pgas::cmp::ge, call);
 
     const row_range own = mine_of(me);
-    for (int item = first; item < own.count * b.groups; item += warps)
+    for (int item = static_cast<int>(warp.meta_group_rank()); item < own.count * b.groups;
+         item += static_cast<int>(warp.meta_group_size()))
       examples::each_of_32(warp, [&](int i) {
         const std::size_t at = b.at(own.first + item / b.groups, item % b.groups, i);
         const std::size_t in_slice = at - b.at(own.first, 0, 0);
+        const piece residual = b.residual[at];
         float sums[examples::per_piece<T>] = {};
-        for (int pe = 0; pe < n; ++pe) examples::add_piece<T>(sums, pe == me ? b.parts[at] : staged(pe, me)[in_slice]);
-        examples::add_piece<T>(sums, b.residual[at]);
+        for (int pe = 0; pe < n; pe += at_once) {
+          piece parts[at_once];  // are read together
+          for (int k = 0; k < at_once; ++k)
+            if (pe + k < n) parts[k] = pe + k == me ? b.parts[at] : staged(pe + k, me)[in_slice];
+          for (int k = 0; k < at_once; ++k)
+            if (pe + k < n) examples::add_piece<T>(sums, parts[k]);
+        }
+        examples::add_piece<T>(sums, residual);
         b.hidden[at] = examples::rounded_to<T>(sums);
       });
-    for (int hop = 1; hop <= n; ++hop) {
-      const int pe = (me + hop) % n;
+    for (int hop = 1; hop < n; ++hop) {
       piece* const rows = b.hidden + b.at(own.first, 0, 0);
-      pgas::put_signal(ctx, block, rows, rows, pe == me ? 0 : static_cast<std::size_t>(own.count) * b.row_pieces(),
-                       gathered + me, call, pgas::signal_op::set, pe);
+      pgas::put_nbi(ctx, block, rows, rows, static_cast<std::size_t>(own.count) * b.row_pieces(), (me + hop) % n);
     }
+    tell_all(block, ctx, gathered + me, call);
     pgas::wait_until_all(ctx, block, gathered, static_cast<std::size_t>(n), nullptr, pgas::cmp::ge, call);
 
-    int row = first;  // all warps take turns at the rows of all slices: a slice may have one row only
     for (int pe = 0; pe < n; ++pe) {
       const row_range rows = mine_of(pe);
-      for (; row < rows.count; row += warps) {
-        const std::size_t at = b.at(rows.first + row, 0, 0);
-        examples::normalize_row<T>(warp, b.hidden + at, b.weights, b.normalized + at, b.groups);
-      }
-      row -= rows.count;
+      for (int row = rows.first; row < rows.first + rows.count; ++row)
+        examples::normalize_by_block<T>(block, b.squares_of(block), b.row(row),
+                                        [&](int g, int i) { return b.hidden[b.at(row, g, i)]; });
     }
     if (block.thread_rank() == 0) b.calls[which] = call;  // all threads have read it before the waits
   }
+
+  static constexpr int at_once = 4;
 };
 
 struct options {

@@ -13,6 +13,7 @@
 #include <cstdint>
 
 #include "number_formats.hpp"
+#include "pgas/device/group.hpp"
 
 namespace examples {
 
@@ -72,6 +73,52 @@ template <class Warp, class F>
 template <class Warp, class F>
 PGAS_FN void each_of_32(const Warp& warp, const F& f) {
   for (auto i = static_cast<int>(warp.thread_rank()); i < pieces_of_group; i += static_cast<int>(warp.size())) f(i);
+}
+
+/// Calls f(g) for the groups of a row that a warp has, when a block shares a row.
+template <class Warp, class F>
+PGAS_FN void each_group(const Warp& warp, int groups, const F& f) {
+  for (auto g = static_cast<int>(warp.meta_group_rank()); g < groups; g += static_cast<int>(warp.meta_group_size()))
+    f(g);
+}
+
+struct row_to_normalize {
+  const piece* weights;
+  const piece* hidden;
+  piece* normalized;
+  int groups;
+};
+
+/// Normalizes a row by all warps of a block: when piece_of(g, i) has made or found all pieces of it, and their squares
+/// are there. A lane's last piece stays in its registers, and a row with a group for each warp has no others.
+/// @param squares room for each group, of this block
+template <class T, class Block, class F>
+PGAS_FN void normalize_by_block(const Block& block, float* squares, const row_to_normalize& row, const F& piece_of) {
+  const auto warp = pgas::this_warp(block);
+  piece last, weight;
+  each_group(warp, row.groups, [&](int g) {
+    const float sum = tree_sum(warp, [&](int i) {
+      weight = row.weights[g * pieces_of_group + i];
+      return examples::squares<T>(last = piece_of(g, i));
+    });
+    if (warp.thread_rank() == 0) squares[g] = sum;
+  });
+  block.sync();  // all groups' squares are there
+  float sum = 0;
+  for (int g = 0; g < row.groups; ++g) sum += squares[g];
+  const float scale = inverse_rms(sum, row.groups * pieces_of_group * per_piece<T>);
+  each_group(warp, row.groups, [&](int g) {
+    const bool kept = warp.size() == pieces_of_group && g + static_cast<int>(warp.meta_group_size()) >= row.groups;
+    each_of_32(warp, [&](int i) {
+      const int at = g * pieces_of_group + i;
+      if (!kept) {
+        last = row.hidden[at];
+        weight = row.weights[at];
+      }
+      row.normalized[at] = normalized_piece<T>(last, scale, weight);
+    });
+  });
+  block.sync();  // all have read the squares
 }
 
 /// Normalizes a row of `groups` groups, by one warp.
