@@ -11,10 +11,11 @@
 // received this PE's next message, which left after that halo had been read. (common/halo.hpp has the code and the
 // argument in detail.)
 //
-// Faces across y and x lie in memory with strides. Three ways to send them (--faces):
+// Faces across y and x lie in memory with strides. Four ways to send them (--faces):
 //   pack    copied into one piece by the kernel that computes them, put in one piece, unpacked there
 //   iput    put with strides from where they are, when they are computed
 //   remote  stored right into the neighbour's halo by the threads of the kernel that computes them (ctx.remote())
+//   packets stored by them as words of a point and its generation, which is the signal: no fence, but twice the bytes
 //
 // Every point is computed by the same expression whatever the division, so the result equals the serial one bit for
 // bit.
@@ -36,7 +37,7 @@ using examples::triple;
 template <class Points>
 struct iterate {
   static constexpr unsigned max_threads = examples::heat_threads;
-  static constexpr unsigned min_blocks = 2;  // on a multiprocessor: with registers for eight points at once
+  static constexpr unsigned min_blocks = 2;  // on a multiprocessor
 
   template <pgas::block_group Block>
   PGAS_FN void operator()(Block block, pgas::context ctx, examples::exchange<float> x, float* in, float* out,
@@ -50,9 +51,10 @@ struct iterate {
         continue;
       }
       const examples::item each = x.items[i - unpacks];
-      if (each.directions != 0) examples::await(ctx, block, x, each, step);
+      if (each.directions != 0) examples::await(ctx, block, x, each, in, step);
       examples::relax<Points>(block, x, each, in, out);
       if (each.directions != 0) examples::send(ctx, block, x, each, out, step + 1);
+      block.sync();  // warps that read neighbouring rows stay together, so that they find them in the cache
     }
   }
 };

@@ -4,14 +4,15 @@
 //
 // What is sent when: as in 20_stencil3d, a message for each direction as soon as its points are computed, with a signal
 // that counts iterations. In the one kernel blocks share the list of boundary and interior; or some compute the
-// boundary alone and send it, which pays where it is as much work as the interior (--boundary-blocks). At the end of an
-// iteration the blocks of a PE wait for one another (this_grid(block).sync()), as the next one reads what
-// all of them have written. Other PEs are never waited for as a whole: only a boundary waits, and only for its
-// neighbours.
+// boundary alone and send it, which pays where it is as much work as the interior (--boundary-blocks). A block adds 1
+// to a word of its PE when it has computed, and sends then; the next iteration begins when all blocks have added
+// theirs, as it reads what all of them have written. So nobody waits for what is being sent, which a sync of the grid
+// would. Other PEs are never waited for as a whole: only a boundary waits, and only for its neighbours.
 //
-// Why nothing is lost: the signals say which generation a halo has, the grid's sync says it of this PE's own points,
-// and there are two of everything (common/halo.hpp). All blocks run at once, which launch() makes sure of: else those
-// that wait could keep those that they wait for from starting.
+// Why nothing is lost: the signals say which generation a halo has, the blocks' word says it of this PE's own points,
+// and there are two of everything (common/halo.hpp): a message is read until its block has sent it, and that block adds
+// its 1 of the next iteration, without which nobody overwrites it, later. All blocks run at once, which launch() makes
+// sure of: else those that wait could keep those that they wait for from starting.
 //
 // In a CUDA graph arguments are fixed when it is made. So the kernels of a graph find the number of their iteration in
 // memory, and its last kernel moves that on.
@@ -30,21 +31,31 @@ using examples::exchange;
 using examples::heat_options;
 using examples::text_of;
 
+// What a block that has one item only keeps of it: the first of its list, if it is one.
+PGAS_FN examples::item first_of(const exchange<float>& x, int first) {
+  return first >= x.n_unpacks && first < x.n_unpacks + x.n_items ? x.items[first - x.n_unpacks] : examples::item{};
+}
+
 // Items first, first + stride ... of an iteration's list: halos to unpack, then boundary, then interior.
-template <class Points, pgas::block_group Block>
+// @param own first_of() these @param computed is called when the block has computed the last of them, before it sends
+template <class Points, pgas::block_group Block, class F>
 PGAS_FN void compute(const Block& block, const pgas::context& ctx, const exchange<float>& x, float* in, float* out,
-                     std::uint64_t step, int first, int stride, int end) {
+                     std::uint64_t step, int first, int stride, int end, const examples::item& own, const F& computed) {
   const int unpacks = x.n_unpacks;
   for (int i = first; i < end; i += stride) {
+    const bool last = i + stride >= end;
     if (i < unpacks) {
       examples::unpack(ctx, block, x, in, x.unpacks[i], step);
+      if (last) computed();
       continue;
     }
-    const examples::item each = x.items[i - unpacks];
-    if (each.directions != 0) examples::await(ctx, block, x, each, step);
+    const examples::item each = first + stride >= end ? own : x.items[i - unpacks];
+    if (each.directions != 0) examples::await(ctx, block, x, each, in, step);
     examples::relax<Points>(block, x, each, in, out);
+    if (last) computed();
     if (each.directions != 0) examples::send(ctx, block, x, each, out, step + 1);
   }
+  if (first >= end) computed();
 }
 
 // All iterations from `step` to `end`. Blocks take turns at the list; or the first `boundary` ones, if there are any,
@@ -52,23 +63,32 @@ PGAS_FN void compute(const Block& block, const pgas::context& ctx, const exchang
 template <class Points>
 struct iterate_all {
   static constexpr unsigned max_threads = examples::heat_threads;
-  static constexpr unsigned min_blocks = 2;  // on a multiprocessor: with registers for eight points at once
+  static constexpr unsigned min_blocks = 2;  // on a multiprocessor
 
   template <pgas::block_group Block>
   PGAS_FN void operator()(Block block, pgas::context ctx, exchange<float> x, float* even, float* odd, int boundary,
-                          std::uint64_t step, std::uint64_t end) const {
-    const pgas::grid all = pgas::this_grid(block);
+                          pgas::signal_t* arrived, std::uint64_t step, std::uint64_t end) const {
     const int me = static_cast<int>(block.block_rank()), blocks = static_cast<int>(block.num_blocks());
     const int outer = x.n_unpacks + x.n_boundary, items = x.n_unpacks + x.n_items;
     const bool outside = me < boundary;
     const int first = boundary == 0 || outside ? me : outer + me - boundary;
     const int stride = outside ? boundary : blocks - boundary;
     const int last = outside ? outer : items;
+    const examples::item own = first_of(x, first);
+    // A block arrives when it has computed, and sends meanwhile.
+    const auto arrive = [&] {
+      block.sync();
+      if (blocks > 1 && block.thread_rank() == 0)
+        pgas::put_signal(ctx, arrived, arrived, 0, arrived, 1, pgas::signal_op::add, ctx.my_pe());
+    };
+    pgas::signal_t all = *arrived;
+    pgas::this_grid(block).sync();  // all have read it
     for (; step < end; ++step) {
       float* const in = step % 2 == 0 ? even : odd;
       float* const out = step % 2 == 0 ? odd : even;
-      compute<Points>(block, ctx, x, in, out, step, first, stride, last);
-      all.sync();
+      compute<Points>(block, ctx, x, in, out, step, first, stride, last, own, arrive);
+      all += static_cast<std::uint64_t>(blocks);
+      if (blocks > 1) pgas::wait_until(ctx, block, arrived, pgas::cmp::ge, all);
     }
   }
 };
@@ -82,8 +102,9 @@ struct iterate_once {
   template <pgas::block_group Block>
   PGAS_FN void operator()(Block block, pgas::context ctx, exchange<float> x, float* in, float* out,
                           const std::uint64_t* done, std::uint64_t step) const {
-    compute<Points>(block, ctx, x, in, out, (done == nullptr ? 0 : *done) + step, static_cast<int>(block.block_rank()),
-                    static_cast<int>(block.num_blocks()), x.n_unpacks + x.n_items);
+    const auto first = static_cast<int>(block.block_rank());
+    compute<Points>(block, ctx, x, in, out, (done == nullptr ? 0 : *done) + step, first,
+                    static_cast<int>(block.num_blocks()), x.n_unpacks + x.n_items, first_of(x, first), [] {});
   }
 };
 
@@ -107,10 +128,11 @@ class heat {
         o_(o),
         grids_(world, o, o.pes),
         done_(world.allocate<std::uint64_t>(1, pgas::initialize::zero)),
+        arrived_(world.allocate<pgas::signal_t>(1, pgas::initialize::zero)),
         once_(grids_.shape(iterate_once<Points>{}, world.context(), grids_.halo(), grids_.grid(0), grids_.grid(1),
                            static_cast<const std::uint64_t*>(nullptr), step_)),
         all_(grids_.shape(iterate_all<Points>{}, world.context(), grids_.halo(), grids_.grid(0), grids_.grid(1), 1,
-                          step_, step_)) {
+                          arrived_.data(), step_, step_)) {
     boundary_ = std::min(boundary_blocks, static_cast<int>(all_.blocks) - 1);
   }
 
@@ -121,7 +143,7 @@ class heat {
     const auto begin = std::chrono::steady_clock::now();
     if (by == by_one_kernel) {
       pgas::launch(world_, all_, iterate_all<Points>{}, world_.context(), grids_.halo(), grids_.grid(0), grids_.grid(1),
-                   boundary_, step_, step_ + steps);
+                   boundary_, arrived_.data(), step_, step_ + steps);
     } else if (by == by_host) {
       for (std::uint64_t i = 0; i < steps; ++i) {
         launch_once(nullptr, step_ + i, step_ + i);
@@ -194,6 +216,7 @@ class heat {
   heat_options o_;
   examples::heat_grids grids_;
   pgas::symmetric<std::uint64_t> done_;
+  pgas::symmetric<pgas::signal_t> arrived_;
   std::uint64_t step_ = 0;
   pgas::launch_config once_, all_;
   int boundary_ = 0;

@@ -81,7 +81,7 @@ template <pgas::block_group Block>
 PGAS_FN double multiply(const pgas::context& ctx, const Block& block, const cg_problem& v, std::uint64_t g) {
   double sum = 0;
   const auto one = [&](const item& each) {
-    if (each.directions != 0) examples::await(ctx, block, v.x, each, g);
+    if (each.directions != 0) examples::await(ctx, block, v.x, each, v.dir(g), g);
     sum += examples::multiply(block, v.at, each.at, v.dir(g), v.q);
   };
   for_items(block, v, v.x.n_boundary, v.x.n_items, one);

@@ -74,14 +74,6 @@ struct buffers {
   }
 };
 
-// Piece i of a group as a group of 32 threads, of which the calling thread is one: channels are opened by groups.
-struct place_in_group {
-  int i;
-  [[nodiscard]] PGAS_FN std::uint32_t thread_rank() const { return static_cast<std::uint32_t>(i); }
-  [[nodiscard]] PGAS_FN static std::uint32_t size() { return pieces_of_group; }
-  PGAS_FN static void sync() {}
-};
-
 template <class T>
 struct one_shot {
   static constexpr unsigned max_threads = 512;
@@ -99,13 +91,13 @@ struct one_shot {
     for (auto row = static_cast<int>(block.block_rank()); row < b.rows; row += static_cast<int>(block.num_blocks())) {
       examples::each_group(warp, b.groups, [&](int g) {
         examples::each_of_32(warp, [&](int i) {
-          channel all(ctx, place_in_group{i}, ctx.team(), box(g));
+          channel all(ctx, examples::place_in_group{i}, ctx.team(), box(g));
           pgas::broadcast(ctx, all, b.parts[b.at(row, g, i)]);
         });
       });
       examples::normalize_by_block<T>(block, b.squares_of(block), b.row(row), [&](int g, int i) {
         const piece residual = b.residual[b.at(row, g, i)];  // is read while the others' pieces travel
-        channel all(ctx, place_in_group{i}, ctx.team(), box(g));
+        channel all(ctx, examples::place_in_group{i}, ctx.team(), box(g));
         float sums[examples::per_piece<T>] = {};
         for (int pe = 0; pe < ctx.n_pes(); ++pe) examples::add_piece<T>(sums, pgas::receive(ctx, all, pe));
         examples::add_piece<T>(sums, residual);
@@ -120,7 +112,7 @@ struct two_shot {
   static constexpr unsigned max_threads = 512;
   static constexpr unsigned min_blocks = 2;
 
-  // The block's earlier puts to all PEs are complete when these words say so: one answer of the links for all of them.
+  // The block's earlier puts to all PEs are complete when these words say so: it waits for all their answers at once.
   template <class Block>
   PGAS_FN static void tell_all(const Block& block, const pgas::context& ctx, signal_t* word, signal_t value) {
     pgas::fence(ctx, block);

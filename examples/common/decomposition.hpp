@@ -33,6 +33,18 @@ struct item {
   std::uint32_t directions;
 };
 
+/// Calls f(direction) for each of an item's directions.
+template <class F>
+PGAS_FN void each_direction(const item& of, const F& f) {
+  for (std::uint32_t left = of.directions; left != 0; left &= left - 1) {
+#if defined(__CUDA_ARCH__)
+    f(__ffs(static_cast<int>(left)) - 1);
+#else
+    f(__builtin_ctz(left));
+#endif
+  }
+}
+
 /// The distances of points that are neighbours in y and in z, in points.
 struct strides {
   std::int64_t pitch, plane;

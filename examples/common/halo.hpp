@@ -24,17 +24,39 @@ namespace examples {
 
 /// How points get into a neighbour's halo.
 enum class faces {
-  pack,   ///< copied one behind the other, put in one piece, and unpacked there
-  iput,   ///< by a put with strides from where they are
-  remote  ///< stored there by the kernel that computes them; by iput where the neighbour is proxied
+  pack,    ///< copied one behind the other, put in one piece, and unpacked there
+  iput,    ///< by a put with strides from where they are
+  remote,  ///< stored there by the kernel that computes them; by iput where the neighbour is proxied
+  packets  ///< stored one by one with their generation beside them, which is the signal; by iput where it is proxied
 };
 
 /// What the parts of a message add to its signal, together.
 inline constexpr std::uint64_t whole_message = std::uint64_t{1} << 32;
 /// What one of `parts` adds: equal shares, and what is left over for the one that has the message's first point.
 [[nodiscard]] PGAS_HD constexpr std::uint64_t share(int parts, bool first) {
-  const auto n = static_cast<std::uint64_t>(parts);
-  return whole_message / n + (first ? whole_message % n : 0);
+  const auto others = static_cast<std::uint32_t>(parts) - 1;
+  const std::uint32_t each = ~std::uint32_t{0} / (others + 1);  // in 32 bits, as divisions take long
+  return first ? whole_message - std::uint64_t{each} * others : each;
+}
+
+/// A point of a message in a word, with the number of its generation above it.
+template <class T>
+[[nodiscard]] PGAS_FN std::uint64_t packet_of(T value, std::uint64_t generation) {
+  std::uint32_t bits = 0;
+  __builtin_memcpy(&bits, &value, sizeof bits);
+  return generation << 32 | bits;
+}
+template <class T>
+[[nodiscard]] PGAS_FN T value_of(std::uint64_t packet) {
+  const auto bits = static_cast<std::uint32_t>(packet);
+  T value{};
+  __builtin_memcpy(&value, &bits, sizeof bits);
+  return value;
+}
+/// The place of a point in a message with the points of `all`.
+[[nodiscard]] PGAS_FN std::int64_t place_in(const box& all, int i, int j, int k) {
+  const int width = all.hi[0] - all.lo[0], rows = all.hi[1] - all.lo[1];
+  return (i - all.lo[0]) + width * ((j - all.lo[1]) + static_cast<std::int64_t>(rows) * (k - all.lo[2]));
 }
 
 /// A part of a message that one block copies into the halo, of `parts`.
@@ -60,6 +82,8 @@ struct exchange {
   pgas::signal_t* unpacked;    ///< the same of those that are in the halo, for `pack`
   pgas::signal_t* computed;    ///< how many items with points for that direction, of all generations
   const unpack_item* unpacks;  ///< for `pack`: what blocks go through before the items
+  std::uint64_t* packets;      ///< for `packets`, stored by neighbours: two boxes as well
+  bool corners;                ///< whether points need those diagonally beside them
   int n_unpacks;
 };
 
@@ -74,15 +98,13 @@ PGAS_OUTLINE void unpack(pgas::context ctx, Block block, exchange<T> x, T* in, u
   const neighbour& from = x.to[of.direction];
   pgas::wait_until(ctx, block, x.arrived + of.direction, pgas::cmp::ge, whole_message * generation);
   const box halo = from.halo;
-  const int width = halo.hi[0] - halo.lo[0], rows = halo.hi[1] - halo.lo[1];
   const auto points = static_cast<std::int64_t>(volume(halo));
   for (int f = 0; f < x.fields; ++f) {
     const T* const message =
         x.inbox + static_cast<std::int64_t>(generation % 2) * x.box_points + from.message * x.fields + f * points;
     T* const grid = in + f * x.field_points;
     for_each_point(block, of.at, [=](int i, int j, int k) {
-      grid[i + x.pitch * j + x.plane * k] =
-          message[(i - halo.lo[0]) + width * ((j - halo.lo[1]) + static_cast<std::int64_t>(rows) * (k - halo.lo[2]))];
+      grid[i + x.pitch * j + x.plane * k] = message[place_in(halo, i, j, k)];
     });
   }
   bool first = true;
@@ -91,13 +113,48 @@ PGAS_OUTLINE void unpack(pgas::context ctx, Block block, exchange<T> x, T* in, u
                    pgas::signal_op::add, ctx.my_pe());
 }
 
+/// Copies the packets of the halo that the item reads in one direction, when they are there.
+template <class T, pgas::block_group Block>
+PGAS_FN void await_packets(const pgas::context& ctx, const Block& block, const exchange<T>& x, const item& of, T* in,
+                           int direction, std::uint64_t generation) {
+  const neighbour& from = x.to[direction];
+  box around = of.at;
+  for (int a = 0; a < 3; ++a) {
+    around.lo[a] -= x.corners || along(direction, a) < 0;
+    around.hi[a] += x.corners || along(direction, a) > 0;
+  }
+  const box halo = from.halo;
+  const auto points = static_cast<std::int64_t>(volume(halo));
+  for (int f = 0; f < x.fields; ++f) {
+    const std::uint64_t* const message =
+        x.packets + static_cast<std::int64_t>(generation % 2) * x.box_points + from.message * x.fields + f * points;
+    T* const grid = in + f * x.field_points;
+    for_each_point(block, intersection(around, halo), [&](int i, int j, int k) {
+      const std::uint64_t seen =
+          pgas::wait_until(ctx, message + place_in(halo, i, j, k), pgas::cmp::ge, generation << 32);
+      grid[i + x.pitch * j + x.plane * k] = value_of<T>(seen);
+    });
+  }
+}
+
+/// Whether messages of this neighbour are packets.
+template <class T>
+[[nodiscard]] PGAS_FN bool by_packets(const pgas::context& ctx, const exchange<T>& x, const neighbour& there) {
+  return sizeof(T) == sizeof(std::uint32_t) && x.how == faces::packets && ctx.remote(x.packets, there.pe) != nullptr;
+}
+
 /// Returns when the halo that the item reads is that of this generation. For items that have directions.
 template <class T, pgas::block_group Block>
-PGAS_OUTLINE void await(pgas::context ctx, Block block, exchange<T> x, item of, std::uint64_t generation) {
+PGAS_OUTLINE void await(pgas::context ctx, Block block, exchange<T> x, item of, T* in, std::uint64_t generation) {
   const pgas::signal_t* const ready = x.how == faces::pack ? x.unpacked : x.arrived;
-  for (int direction = 0; generation > 0 && direction < n_directions; ++direction)
-    if ((of.directions >> direction & 1) != 0)
+  if (generation == 0) return;
+  each_direction(of, [&](int direction) {
+    if (x.how == faces::packets && by_packets(ctx, x, x.to[direction]))
+      await_packets(ctx, block, x, of, in, direction, generation);
+    else
       pgas::wait_until(ctx, block, ready + direction, pgas::cmp::ge, whole_message * generation);
+  });
+  if (x.how == faces::packets) block.sync();
 }
 
 /// One step for all fields of an item. *Callers* a block.
@@ -142,12 +199,11 @@ PGAS_FN void put_strided(const pgas::context& ctx, const Block& block, const exc
 }
 
 /// An item's share of the message.
-template <class T>
-[[nodiscard]] PGAS_FN std::uint64_t share_of(const exchange<T>& x, const item& of, int direction) {
-  const box& all = x.to[direction].points;
+[[nodiscard]] PGAS_FN std::uint64_t share_of(const neighbour& there, const item& of) {
+  const box& all = there.points;
   bool first = true;
   for (int a = 0; a < 3; ++a) first = first && of.at.lo[a] <= all.lo[a];
-  return share(x.to[direction].items, first);
+  return share(there.items, first);
 }
 
 /// Sends the points of an item that neighbours need, when the block has computed it. `out` will be generation
@@ -155,16 +211,25 @@ template <class T>
 template <class T, pgas::block_group Block>
 PGAS_OUTLINE void send(pgas::context ctx, Block block, exchange<T> x, item of, T* out, std::uint64_t generation) {
   block.sync();
-  for (int direction = 0; direction < n_directions; ++direction) {
-    if ((of.directions >> direction & 1) == 0) continue;
-    const neighbour& there = x.to[direction];
+  each_direction(of, [&](int direction) {
+    const neighbour there = x.to[direction];  // a copy: all of it is read at once
     const box all = there.points, mine = intersection(of.at, all);
-    const int width = all.hi[0] - all.lo[0], rows = all.hi[1] - all.lo[1];
     const auto points = static_cast<std::int64_t>(volume(all));
     const std::int64_t box = static_cast<std::int64_t>(generation % 2) * x.box_points;
     T* const message = x.outbox + box + there.message * x.fields;
     const std::int64_t shift = there.shift;
     T* const halo = x.how == faces::remote ? ctx.remote(out, there.pe) : nullptr;
+    const int back = opposite(direction);  // where the neighbour sees this PE
+
+    if (by_packets(ctx, x, there)) {
+      std::uint64_t* const first = x.packets + box + x.to[back].message * x.fields;
+      for (int f = 0; f < x.fields; ++f)
+        for_each_point(block, mine, [&](int i, int j, int k) {
+          const T value = out[f * x.field_points + i + x.pitch * j + x.plane * k];
+          pgas::p(ctx, first + f * points + place_in(all, i, j, k), packet_of(value, generation), there.pe);
+        });
+      return;
+    }
 
     for (int f = 0; f < x.fields && (x.how == faces::pack || halo != nullptr); ++f) {
       const T* const grid = out + f * x.field_points;
@@ -175,29 +240,26 @@ PGAS_OUTLINE void send(pgas::context ctx, Block block, exchange<T> x, item of, T
           to[at + shift] = grid[at];
         });
       else
-        for_each_point(block, mine, [=](int i, int j, int k) {
-          to[(i - all.lo[0]) + width * ((j - all.lo[1]) + static_cast<std::int64_t>(rows) * (k - all.lo[2]))] =
-              grid[i + x.pitch * j + x.plane * k];
-        });
+        for_each_point(block, mine,
+                       [=](int i, int j, int k) { to[place_in(all, i, j, k)] = grid[i + x.pitch * j + x.plane * k]; });
     }
-    const int back = opposite(direction);  // where the neighbour sees this PE
     if (halo != nullptr) {
-      pgas::put_signal(ctx, block, x.arrived, x.arrived, 0, x.arrived + back, share_of(x, of, direction),
-                       pgas::signal_op::add, there.pe);
-      continue;
+      pgas::put_signal(ctx, block, x.arrived, x.arrived, 0, x.arrived + back, share_of(there, of), pgas::signal_op::add,
+                       there.pe);
+      return;
     }
-    if (!is_last(ctx, block, x, direction, generation)) continue;
+    if (!is_last(ctx, block, x, direction, generation)) return;
 
     if (x.how == faces::pack) {
       pgas::put_signal(ctx, block, x.inbox + box + x.to[back].message * x.fields, message,
                        static_cast<std::size_t>(points * x.fields), x.arrived + back, whole_message,
                        pgas::signal_op::add, there.pe);
-      continue;
+      return;
     }
     for (int f = 0; f < x.fields; ++f) put_strided(ctx, block, x, out + f * x.field_points, there);
     pgas::put_signal(ctx, block, x.arrived, x.arrived, 0, x.arrived + back, whole_message, pgas::signal_op::add,
                      there.pe);
-  }
+  });
 }
 
 /// The sizes of items: of the boundary that is thin in x, in y and in z, and of the interior. A CPU's thread takes what
@@ -210,8 +272,8 @@ struct tiles {
 };
 [[nodiscard]] inline tiles tiles_for(const pgas::world& world, const decomposition& d) {
   if (world.heap() == pgas::heap_kind::host) return {{d.most, d.most, d.most}, d.most, 1024};
-  if (d.grid_points < (std::size_t{1} << 23)) return {{{{1, 16, 16}, {64, 1, 4}, {64, 4, 1}}}, {64, 4, 4}, 2048};
-  return {{{{1, 32, 32}, {64, 1, 16}, {64, 16, 1}}}, {64, 4, 32}, 4096};
+  if (d.grid_points < (std::size_t{1} << 23)) return {{{{1, 16, 16}, {64, 1, 4}, {64, 4, 1}}}, {64, 8, 4}, 2048};
+  return {{{{1, 32, 32}, {64, 1, 16}, {64, 16, 1}}}, {128, 8, 8}, 4096};
 }
 
 /// How a message of `extent` is cut for unpacking: along the last axis on which it has more than one point.
@@ -273,6 +335,12 @@ class halo {
       view_.outbox = boxes_.data();
       view_.inbox = boxes_.data() + 2 * view_.box_points;
     }
+    if (how == faces::packets) {
+      view_.box_points = static_cast<std::int64_t>(d.message_points) * fields;
+      packets_ = world.allocate<std::uint64_t>(2 * static_cast<std::size_t>(view_.box_points), pgas::initialize::zero);
+      view_.packets = packets_.data();
+    }
+    view_.corners = d.corners;
     view_.how = how;
     view_.fields = fields;
     view_.pitch = d.pitch;
@@ -317,6 +385,7 @@ class halo {
   pgas::symmetric<item> items_;
   pgas::symmetric<unpack_item> unpacks_;
   pgas::symmetric<T> boxes_;
+  pgas::symmetric<std::uint64_t> packets_;
   exchange<T> view_{};
 };
 

@@ -3,6 +3,7 @@
 /// iterations are started, and what is sent when, is in the programs and in halo.hpp.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <vector>
@@ -29,7 +30,8 @@ struct heat_options {
   [[nodiscard]] bool corners() const { return points == 1; }
   [[nodiscard]] bool periodic() const { return boundary == 1; }
   [[nodiscard]] const char* faces_name() const {
-    return how == faces::pack ? "pack" : how == faces::iput ? "iput" : "remote";
+    constexpr const char* names[] = {"pack", "iput", "remote", "packets"};
+    return names[static_cast<int>(how)];
   }
   [[nodiscard]] double all_points() const { return static_cast<double>(size[0]) * size[1] * size[2] * fields; }
   /// Whether one CPU thread can be the reference for so many iterations.
@@ -40,7 +42,7 @@ struct heat_options {
     line.add("--pes", "X,Y,Z", pes, 1, "PEs on each axis; without it as makes the faces smallest");
     line.add("--points", points, {"7", "27"}, "of the stencil");
     line.add("--boundary", boundary, {"fixed", "periodic"}, "what lies beyond the grid");
-    line.add("--faces", how, {"pack", "iput", "remote"}, "how faces are sent");
+    line.add("--faces", how, {"pack", "iput", "remote", "packets"}, "how faces are sent");
     line.add("--fields", "N", fields, 1, "grids, sent together");
     line.add("--iterations", "N", iterations, 1, "steps in time");
     line.add("--blocks", "N", blocks, 0, "of the kernel; 0: all that a GPU holds, one of a CPU");
@@ -76,12 +78,14 @@ class heat_grids {
     world_.barrier_all();
   }
 
-  /// How `kernel` is launched with these arguments: one block on a CPU, all that fit on a GPU, or as many as the
-  /// options say.
+  /// How `kernel` is launched with these arguments: one block on a CPU; on a GPU all that fit and have something to do;
+  /// or as many as the options say.
   template <class Kernel, class... Arguments>
   [[nodiscard]] pgas::launch_config shape(const Kernel& kernel, const Arguments&... arguments) {
     pgas::launch_config all{.blocks = 1, .threads = heat_threads};
-    if (!on_host()) all.blocks = pgas::max_resident_blocks(world_, all.threads, 0, kernel, arguments...);
+    if (!on_host())
+      all.blocks = std::min(pgas::max_resident_blocks(world_, all.threads, 0, kernel, arguments...),
+                            static_cast<unsigned>(halo().n_unpacks + halo().n_items));
     if (o_.blocks > 0) all.blocks = static_cast<unsigned>(o_.blocks);
     return all;
   }

@@ -75,6 +75,14 @@ PGAS_FN void each_of_32(const Warp& warp, const F& f) {
   for (auto i = static_cast<int>(warp.thread_rank()); i < pieces_of_group; i += static_cast<int>(warp.size())) f(i);
 }
 
+/// Piece i of a group as a group of 32 threads, of which the calling thread is one: channels are opened by groups.
+struct place_in_group {
+  int i;
+  [[nodiscard]] PGAS_FN std::uint32_t thread_rank() const { return static_cast<std::uint32_t>(i); }
+  [[nodiscard]] PGAS_FN static std::uint32_t size() { return pieces_of_group; }
+  PGAS_FN static void sync() {}
+};
+
 /// Calls f(g) for the groups of a row that a warp has, when a block shares a row.
 template <class Warp, class F>
 PGAS_FN void each_group(const Warp& warp, int groups, const F& f) {

@@ -18,6 +18,7 @@ namespace examples {
 
 /// (6 neighbours + 2 u) / 8.
 struct points_7 {
+  static constexpr bool in_fours = true;
   PGAS_HD static float at(const float* u, std::int64_t pitch, std::int64_t plane) {
     return 0.125F * (((u[-1] + u[1]) + (u[-pitch] + u[pitch])) + ((u[-plane] + u[plane]) + 2.0F * u[0]));
   }
@@ -25,6 +26,7 @@ struct points_7 {
 
 /// The product of (1, 2, 1) / 4 on each axis.
 struct points_27 {
+  static constexpr bool in_fours = false;
   PGAS_HD static float row(const float* u) { return (u[-1] + u[1]) + 2.0F * u[0]; }
   PGAS_HD static float layer(const float* u, std::int64_t pitch) {
     return (row(u - pitch) + row(u + pitch)) + 2.0F * row(u);
@@ -62,9 +64,69 @@ PGAS_FN void for_each_point(const Group& g, const box& b, const F& f) {
   for_each_column<1>(g, b, [&f](int x, int y, int z, int) { f(x, y, z); });
 }
 
+/// Four points in a row, which a GPU's thread reads and writes at once; x of the first is 1, 5, 9 ...
+struct alignas(16) four {
+  float at[4];
+};
+
+/// A step for four points and `Layers` layers of them. All reads come before the first write, so that many are in
+/// flight. Each point's expression is that of points_7.
+template <int Layers>
+PGAS_FN void relax_fours(const float* in, float* out, std::int64_t pitch, std::int64_t plane) {
+  const auto read = [=](std::int64_t i) { return *reinterpret_cast<const four*>(in + i); };
+  constexpr std::size_t layers = Layers;
+  four column[layers + 2], next[layers];
+  for (int k = 0; k < Layers + 2; ++k) column[k] = read((k - 1) * plane);
+  for (int k = 0; k < Layers; ++k) {
+    const four below = read(k * plane - pitch), above = read(k * plane + pitch);
+    const four &u = column[k + 1], &back = column[k], &front = column[k + 2];
+    const float left = in[k * plane - 1], right = in[k * plane + 4];
+    for (int j = 0; j < 4; ++j)
+      next[k].at[j] =
+          0.125F * ((((j == 0 ? left : u.at[j - 1]) + (j == 3 ? right : u.at[j + 1])) + (below.at[j] + above.at[j])) +
+                    ((back.at[j] + front.at[j]) + 2.0F * u.at[j]));
+  }
+  for (int k = 0; k < Layers; ++k) *reinterpret_cast<four*>(out + k * plane) = next[k];
+}
+
+/// out = a step from `in`, for the points of a box by a block of a GPU: threads beside one another have four points
+/// each of a row of 128, or 64 in a narrow box, in as many rows as there are threads for, and then in layers.
+template <class Points, pgas::group Group>
+PGAS_FN void relax_by_fours(const Group& g, const box& b, const float* in, float* out, std::int64_t pitch,
+                            std::int64_t plane) {
+  constexpr int most = 4;
+  const int across = b.hi[0] - b.lo[0] > 64 ? 32 : 16;
+  const int size = static_cast<int>(g.size()), rank = static_cast<int>(g.thread_rank());
+  const int rows = b.hi[1] - b.lo[1], high = size / across;
+  const int beside = rows < high ? high / rows : 1;  // layers that are computed at the same time
+  const int own = b.hi[2] - b.lo[2] < beside * most ? 1 : most;
+  const int row = rank / across % (beside > 1 ? rows : high), part = beside > 1 ? rank / across / rows : 0;
+  if (part >= beside) return;
+  for (int x = b.lo[0] - (b.lo[0] - 1) % 4 + rank % across * 4; x < b.hi[0]; x += across * 4)
+    for (int y = b.lo[1] + row; y < b.hi[1]; y += high)
+      for (int z = b.lo[2] + part * own; z < b.hi[2]; z += beside * own) {
+        const std::int64_t i = x + pitch * y + plane * z;
+        const int n = own < b.hi[2] - z ? own : b.hi[2] - z;
+        if (x >= b.lo[0] && x + 4 <= b.hi[0]) {
+          if (n == most)
+            relax_fours<most>(in + i, out + i, pitch, plane);
+          else
+            for (int k = 0; k < n; ++k) relax_fours<1>(in + i + k * plane, out + i + k * plane, pitch, plane);
+        } else {
+          for (int k = 0; k < n; ++k)
+            for (int j = 0; j < 4; ++j)
+              if (x + j >= b.lo[0] && x + j < b.hi[0])
+                out[i + k * plane + j] = Points::at(in + i + k * plane + j, pitch, plane);
+        }
+      }
+}
+
 /// out = a step from `in`, for the points of a box.
 template <class Points, pgas::group Group>
 PGAS_FN void relax(const Group& g, const box& b, const float* in, float* out, std::int64_t pitch, std::int64_t plane) {
+  if constexpr (Points::in_fours)
+    if (g.size() >= 64 && g.size() % 32 == 0 && b.hi[0] - b.lo[0] >= 32)
+      return relax_by_fours<Points>(g, b, in, out, pitch, plane);
   constexpr int most = 8;
   for_each_column<most>(g, b, [=](int x, int y, int z, int n) {
     const std::int64_t i = x + pitch * y + plane * z;
