@@ -14,7 +14,7 @@ namespace pgas::detail {
 
 namespace {
 
-constexpr int backlog = 1024;  // of those who have looked
+constexpr int may_look = 1024;  // at the same time
 
 std::string text_of(int number) { return number < 0 ? "x" : std::to_string(number); }
 
@@ -27,7 +27,7 @@ joining_mark::joining_mark(const std::string& directory, int pe, int n) noexcept
     const auto now = std::chrono::duration_cast<std::chrono::milliseconds>(clock::now().time_since_epoch());
     listener_.emplace(unix_address(directory, fmt::format("{}{}-{}-{}-{}.{}", joining_socket_prefix, text_of(n),
                                                           text_of(pe), now.count(), ::getpid(), made.fetch_add(1))),
-                      backlog);
+                      may_look);
     close_after_fork(listener_->fd());
   } catch (const std::exception&) {
     listener_.reset();  // it is not needed; what is says why there can be none
