@@ -216,7 +216,7 @@ PGAS_OUTLINE void send(pgas::context ctx, Block block, exchange<T> x, item of, T
     const box all = there.points, mine = intersection(of.at, all);
     const auto points = static_cast<std::int64_t>(volume(all));
     const std::int64_t box = static_cast<std::int64_t>(generation % 2) * x.box_points;
-    T* const message = x.outbox + box + there.message * x.fields;
+    T* const message = x.how == faces::pack ? x.outbox + box + there.message * x.fields : nullptr;
     const std::int64_t shift = there.shift;
     T* const halo = x.how == faces::remote ? ctx.remote(out, there.pe) : nullptr;
     const int back = opposite(direction);  // where the neighbour sees this PE
