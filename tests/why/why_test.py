@@ -23,6 +23,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 import unittest
 
@@ -171,11 +172,10 @@ class Tool(unittest.TestCase):
         self.assertIn("wait_until in a kernel, block 1, >= 5, is 0", job.stdout)
         self.assertIn("synchronize", job.stdout)
 
-    def after_sigusr1(self, scene: str, n: int, wanted: list[str], more: dict[str, str] = {}) -> str:
+    def after_sigusr1(self, scene: str, n: int, wanted: list[str]) -> None:
         """Sends SIGUSR1 to the PEs of a scene until they log all that is wanted."""
-        import tempfile
         with tempfile.TemporaryDirectory() as folder:
-            with Job(scene, n, DIRECT | {"PGAS_SIGUSR1": "1", "PGAS_LOG_FILE": f"{folder}/%p"} | more) as job:
+            with Job(scene, n, DIRECT | {"PGAS_SIGUSR1": "1", "PGAS_LOG_FILE": f"{folder}/%p"}) as job:
                 end, text = time.monotonic() + 20, ""
                 while time.monotonic() < end and not all(one in text for one in wanted):
                     for pid in job.pids:
@@ -185,7 +185,6 @@ class Tool(unittest.TestCase):
                 self.assertIsNone(job.process.poll(), "the signal ended the job")
         for one in wanted:
             self.assertIn(one, text)
-        return text
 
     def test_sigusr1_logs_what_a_pe_waits_for(self):
         self.after_sigusr1("ring_that_nobody_begins", 2, [
@@ -209,6 +208,7 @@ class Tool(unittest.TestCase):
     def test_pes_that_join_are_seen(self):
         with socket.create_server(("127.0.0.1", 0)) as free:
             port = free.getsockname()[1]
+
         def start(rank: int) -> subprocess.Popen:
             return subprocess.Popen([HANG, "endless_loop"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=os.environ | DIRECT | {
                 "PGAS_BOOTSTRAP": "tcp", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port), "RANK": str(rank), "WORLD_SIZE": "3"})
@@ -218,6 +218,7 @@ class Tool(unittest.TestCase):
             while wanted not in (text := " ".join(ask(str(pe.pid)).stdout.split())) and time.monotonic() < end:
                 time.sleep(0.1)
             return text
+
         pes = [start(1)]  # it looks for rank 0
         try:
             self.assertIn("1 of 3 PEs joins on this host", text := said_of(pes[0], "PEs 0, 2 do not"))
@@ -248,7 +249,6 @@ class Tool(unittest.TestCase):
             self.assertNotIn("\033", ask(job.pids[0]).stdout)
 
     def test_sockets_in_a_directory(self):
-        import tempfile
         with tempfile.TemporaryDirectory() as folder:
             there = DIRECT | {"PGAS_SOCKET_DIR": folder}
             with Job("endless_loop", 2, there) as job:

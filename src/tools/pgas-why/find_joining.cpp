@@ -49,7 +49,7 @@ std::string numbers_of(const std::vector<int>& numbers) {
   return text;
 }
 
-/// Of the PEs, those that do not join on this host.
+/// The job's PEs that do not join on this host.
 std::vector<int> not_seen(const joining_job& of) {
   std::vector<int> found;
   for (int pe = 0; pe < of.n; ++pe)

@@ -19,8 +19,8 @@ struct joining_pe {
   long ms = 0;  ///< since it began
 };
 
-/// Those that one launcher has started for one world, as far as that can be told: they have one parent, and say the
-/// same number of PEs.
+/// PEs that one launcher has started for one world, as far as that can be told: they have one parent, and say the same
+/// number of PEs.
 struct joining_job {
   int n = -1;
   std::vector<joining_pe> pes;  ///< in order
@@ -29,8 +29,8 @@ struct joining_job {
 /// What the name of a socket says; none if it is another's.
 [[nodiscard]] std::optional<joining_pe> parse_joining(const std::string& name, long now_ms);
 
-/// Those that have joined for some while. @param directory PGAS_SOCKET_DIR, empty for none @param wanted the pid of one
-/// of them, or empty: all
+/// Jobs whose PEs have been joining for longer than that takes where nobody is missing.
+/// @param directory PGAS_SOCKET_DIR, empty for none @param wanted the pid of one of the PEs, or empty: all jobs
 [[nodiscard]] std::vector<joining_job> find_joining(const std::string& directory, const std::string& wanted);
 
 /// Who waits, and who is not seen here.
