@@ -285,7 +285,7 @@ void exporter::list(const session& to) {
     return;
   }
   std::string text = listing();
-  if (text.size() > max_listing) text = text.substr(0, max_listing) + "\n... and more\n";
+  if (text.size() > max_listing) text.replace(max_listing, text.npos, "\n... and more\n");
   std::string_view rest = text;
   do {
     const std::string_view part = rest.substr(0, listing_step);
