@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 
+#include "pgas/detail/dependent_launch.hpp"
 #include "pgas/device/grid.hpp"
 #include "pgas/error.hpp"
 #include "pgas/stream.hpp"
@@ -82,6 +83,7 @@ concept bounded_kernel = requires {
 /// graph included: each has its own arguments in memory.
 template <class Kernel, class... Arguments>
 PGAS_FN void run_kernel(const grid_place& place, Kernel& kernel, Arguments&... arguments) {
+  wait_for_predecessor();
   grid_visit visit{place.states, reinterpret_cast<std::uintptr_t>(&place), nullptr};
   const launched_block block = place.table ? launched_block(&visit) : launched_block(place.states);
   kernel(block, arguments...);
@@ -124,15 +126,21 @@ inline void check_launch(cudaError_t result, const launch_shape& shape) {
                                        " bytes of shared memory: " + cudaGetErrorString(result));
 }
 
+/// A kernel on a GPU.
+struct loaded_kernel {
+  resident_kernel limits;
+  bool early;  ///< may_be_set_up_early()
+};
+
 /// Loads the kernel for the current GPU and asks how many of its blocks a multiprocessor holds. Each thread caches the
 /// last answer, as the driver takes microseconds for it.
 template <class Kernel, class... Arguments>
-[[nodiscard]] resident_kernel describe_kernel(const launch_shape& shape) {
+[[nodiscard]] loaded_kernel describe_kernel(const launch_shape& shape) {
   struct answer {
     int gpu = -1;
     unsigned threads = 0;
     std::size_t shared_bytes = 0;
-    resident_kernel kernel{};
+    loaded_kernel kernel{};
   };
   static thread_local answer last;
   int gpu = 0;
@@ -158,8 +166,9 @@ template <class Kernel, class... Arguments>
   last = {gpu,
           shape.threads,
           shape.shared_bytes,
-          {static_cast<unsigned>(multiprocessors), static_cast<unsigned>(each), shape.threads,
-           static_cast<unsigned>(about.numRegs)}};
+          {{static_cast<unsigned>(multiprocessors), static_cast<unsigned>(each), shape.threads,
+            static_cast<unsigned>(about.numRegs)},
+           may_be_set_up_early(about)}};
   return last.kernel;
 }
 
@@ -172,7 +181,7 @@ template <class Kernel, class... Arguments>
         "GPU, or the same source compiled by a C++ compiler");
   static_cast<void>(&registration_of<Kernel, Arguments...>);
   const device_guard guard(w);
-  return admitted_blocks(w, describe_kernel<Kernel, Arguments...>(shape));
+  return admitted_blocks(w, describe_kernel<Kernel, Arguments...>(shape).limits);
 }
 
 template <class Kernel, class... Arguments>
@@ -186,6 +195,9 @@ void launch_kernel(world& w, const launch_shape& shape, const stream& on, Kernel
   how.blockDim = dim3(shape.threads);
   how.dynamicSmemBytes = shape.shared_bytes;
   how.stream = static_cast<cudaStream_t>(on.native(w.state()));
+  cudaLaunchAttribute early = early_set_up();
+  how.attrs = &early;
+  how.numAttrs = describe_kernel<Kernel, Arguments...>(shape).early ? 1 : 0;
   // Not <<<>>>, whose errors come from cudaGetLastError, together with the application's own.
   check_launch(cudaLaunchKernelEx(&how, entry_of<Kernel, Arguments...>(), grid_area(w, on), kernel, arguments...),
                shape);

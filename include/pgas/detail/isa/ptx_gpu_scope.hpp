@@ -17,11 +17,18 @@ PGAS_FN void fence_gpu() {
 #endif
 }
 
-/// In a kernel that may be set up early: waits until the stream's earlier work is done and visible. The next kernel may
-/// be set up meanwhile. Before sm_90 no kernel is set up early.
+/// In a kernel that may be set up early (`dependent_launch.hpp`): waits until the stream's earlier work is done and
+/// visible. Before sm_90 no kernel is set up early.
 PGAS_FN void wait_for_predecessor() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+/// Blocks of the stream's next kernel may take their places as soon as all of this one's blocks have begun; without it,
+/// when they have ended. Not for kernels with so many blocks that those of another PE, which this one may wait for,
+/// would find no place.
+PGAS_FN void admit_successor() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 #endif
 }

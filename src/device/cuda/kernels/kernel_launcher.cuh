@@ -1,11 +1,11 @@
 /// @file
 /// Launching the library's own kernels: each is listed by the act of launching it somewhere in the code, so that none
 /// can be left out when all are loaded. And each may be set up on the GPU while the one before it on the stream still
-/// runs, which hides a part of its launch (programmatic dependent launch, CUDA Programming Guide).
+/// runs (`dependent_launch.hpp`).
 #pragma once
 
 #include "device/cuda/kernels/kernels.hpp"
-#include "pgas/detail/isa/ptx_gpu_scope.hpp"
+#include "pgas/detail/dependent_launch.hpp"
 
 namespace pgas::detail::cuda {
 
@@ -15,6 +15,7 @@ namespace pgas::detail::cuda {
 template <class Body, class... Arguments>
 __global__ void __launch_bounds__(Body::max_threads * 3 / 2, 1) library_entry(Arguments... arguments) {
   wait_for_predecessor();
+  admit_successor();
   Body()(arguments...);
 }
 
@@ -26,15 +27,13 @@ class kernel_launcher {
   [[nodiscard]] static cudaError_t launch(unsigned blocks, unsigned threads, cudaStream_t stream,
                                           const Arguments&... arguments) {
     static_cast<void>(listed<Arguments...>);
-    cudaLaunchAttribute early{};
-    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    early.val.programmaticStreamSerializationAllowed = 1;
+    cudaLaunchAttribute early = early_set_up();
     cudaLaunchConfig_t shape{};
     shape.gridDim = blocks;
     shape.blockDim = threads;
     shape.stream = stream;
     shape.attrs = &early;
-    shape.numAttrs = supports_pdl() ? 1 : 0;
+    shape.numAttrs = is_early<Arguments...>() ? 1 : 0;
     const cudaError_t result = cudaLaunchKernelEx(&shape, library_entry<Body, Arguments...>, arguments...);
     // What is reported here must not surface again in the application.
     if (result != cudaSuccess) static_cast<void>(cudaGetLastError());
@@ -47,6 +46,21 @@ class kernel_launcher {
   }
 
  private:
+  /// may_be_set_up_early(), asked once for each GPU that a thread turns to.
+  template <class... Arguments>
+  [[nodiscard]] static bool is_early() {
+    static thread_local int asked = -1;
+    static thread_local bool early = false;
+    int gpu = -1;
+    cudaFuncAttributes about{};
+    if (cudaGetDevice(&gpu) != cudaSuccess) return false;
+    if (gpu != asked) {
+      early = describe<Arguments...>(about) == cudaSuccess && may_be_set_up_early(about);
+      asked = gpu;
+    }
+    return early;
+  }
+
   template <class... Arguments>
   [[nodiscard]] static bool list() {
     library_kernels().push_back(reinterpret_cast<const void*>(&library_entry<Body, Arguments...>));

@@ -69,24 +69,6 @@ inline constexpr unsigned max_collective_threads = 512;
   return all;
 }
 
-/// Whether kernels may be set up before the one before them ends: on all of this process's GPUs, and in graphs.
-[[nodiscard]] inline bool supports_pdl() {
-  static const bool all = [] {
-    constexpr int with_graphs = 12030;  // the driver's CUDA version
-    int version = 0;
-    int gpus = 0;
-    if (cudaDriverGetVersion(&version) != cudaSuccess || version < with_graphs) return false;
-    if (cudaGetDeviceCount(&gpus) != cudaSuccess) return false;
-    for (int gpu = 0; gpu < gpus; ++gpu) {
-      int generation = 0;
-      if (cudaDeviceGetAttribute(&generation, cudaDevAttrComputeCapabilityMajor, gpu) != cudaSuccess || generation < 9)
-        return false;
-    }
-    return true;
-  }();
-  return all;
-}
-
 /// Loads them into the current context. @param stack_bytes the largest stack of a thread
 [[nodiscard]] inline cudaError_t load_library_kernels(std::size_t& stack_bytes) {
   cudaFuncAttributes about{};

@@ -1,0 +1,34 @@
+/// @file
+/// Launches that hide a part of their time: a kernel is set up on the GPU while the one before it on the stream still
+/// runs, and waits for it by itself (programmatic dependent launch, CUDA Programming Guide).
+#pragma once
+
+#include "pgas/detail/isa/ptx_gpu_scope.hpp"
+
+#if defined(__CUDACC__)
+
+namespace pgas::detail {
+
+/// Whether a kernel that calls wait_for_predecessor() first may be set up early: its code for the current GPU must have
+/// been compiled with that call in it, so not for an older GPU and translated by the driver, which must know such
+/// launches in graphs, too.
+[[nodiscard]] inline bool may_be_set_up_early(const cudaFuncAttributes& kernel) {
+  constexpr int with_graphs = 12030;
+  static const int driver = [] {
+    int version = 0;
+    return cudaDriverGetVersion(&version) == cudaSuccess ? version : 0;
+  }();
+  return kernel.ptxVersion >= 90 && driver >= with_graphs;
+}
+
+/// The attribute of such a launch.
+[[nodiscard]] inline cudaLaunchAttribute early_set_up() {
+  cudaLaunchAttribute early{};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  return early;
+}
+
+}  // namespace pgas::detail
+
+#endif
