@@ -99,7 +99,7 @@ struct one_shot {
         const piece residual = b.residual[b.at(row, g, i)];  // is read while the others' pieces travel
         channel all(ctx, examples::place_in_group{i}, ctx.team(), box(g));
         float sums[examples::per_piece<T>] = {};
-        for (int pe = 0; pe < ctx.n_pes(); ++pe) examples::add_piece<T>(sums, pgas::receive(ctx, all, pe));
+        pgas::receive_each(ctx, all, [&](int, const piece& part) { examples::add_piece<T>(sums, part); });
         examples::add_piece<T>(sums, residual);
         return b.hidden[b.at(row, g, i)] = examples::rounded_to<T>(sums);
       });

@@ -142,7 +142,7 @@ struct digits {
 /// Rounds of all kinds among all members; in the middle of each ten, the channel is closed and opened again between the
 /// sends and the receives.
 struct team_body {
-  enum kind : std::uint32_t { each_alone, backwards, personal, one_of_them, reduced, ordered, n_kinds };
+  enum kind : std::uint32_t { each_alone, backwards, personal, one_of_them, each_in_turn, reduced, ordered, n_kinds };
 
   test_team team;
   sym<packet_line> box;
@@ -181,6 +181,13 @@ struct team_body {
       found.equal(known, where, sum, receive_reduce(ctx, channel, op::sum{}));
     } else if (how == ordered) {
       found.equal(known, where, in_order, receive_reduce(ctx, channel, digits{}));
+    } else if (how == each_in_turn) {
+      std::int32_t expected = 0;
+      receive_each(ctx, channel, [&](std::int32_t from, std::uint64_t value) {
+        found.equal(known, where, expected++, from);
+        found.equal(known, where, mix64(name(from, 0), round, rank), value);
+      });
+      found.equal(known, where, n, expected);
     } else {
       const std::int32_t count = how == one_of_them ? 1 : n;
       for (std::int32_t i = 0; i < count; ++i) {

@@ -23,6 +23,8 @@ PGAS_FN bool do_every_ll_operation(const Context& ctx, Workplace& here, int left
   const int sum = pgas::receive_reduce(ctx, all, pgas::op::sum{});
   pgas::send_each(ctx, all, [me](int pe) { return 100 * me + pe; });
   good = pgas::receive(ctx, all, right_pe) == 100 * right_pe + me && good;
+  pgas::broadcast(ctx, all, me);
+  pgas::receive_each(ctx, all, [&good](int pe, int value) { good = value == pe && good; });
   return good && 2 * sum == n_pes * (n_pes + 1);
 }
 

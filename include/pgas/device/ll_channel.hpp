@@ -266,17 +266,15 @@ template <PGAS_IS(ll_type) T>
   return detail::from_ll<T>(channel.await(ctx, pe));
 }
 
-/// Waits for the values of all members in this round, and combines them: in the members' order, so with the same bits
-/// on all members if they were sent by broadcast(). 16-bit floats are combined as floats and rounded once.
+/// Waits for the values of all members in this round, and calls f(member, value) for each: in the members' order, this
+/// PE's own in its place. Several are polled at once.
 ///
 /// *Callers* the thread that opened the channel, by itself, once in a round. *Order*, *Errors* as receive().
-template <PGAS_IS(ll_type) T, PGAS_IS(reduce_op<T>) Op>
-[[nodiscard]] PGAS_FN T receive_reduce(const context& ctx, ll_team_channel<T>& channel, const Op& op) {
-  using A = detail::accumulator_of<Op, T>;
+template <PGAS_IS(ll_type) T, class F>
+PGAS_FN void receive_each(const context& ctx, ll_team_channel<T>& channel, const F& f) {
   constexpr std::uint32_t batch = 4 / detail::packets_of_value<T>;
   const std::uint32_t most = ctx.has_proxied() ? 1 : batch;
   const auto members = static_cast<std::uint32_t>(channel.team_.n_pes());
-  detail::lanes<A, 1> sum{};
   PGAS_ROLLED
   for (std::uint32_t first = 0; first < members; first += most) {
     const std::uint32_t count = members - first < most ? members - first : most;
@@ -290,15 +288,28 @@ template <PGAS_IS(ll_type) T, PGAS_IS(reduce_op<T>) Op>
     PGAS_UNROLL
     for (std::uint32_t b = 0; b < batch; ++b) {
       if (b >= count) break;
-      const auto element = detail::bits_as<detail::stored_as<T, A>>(detail::from_ll<T>(data[b]));
-      const detail::lanes<A, 1> next{{detail::accumulated<T, A>(element)}};
-      if (first == 0 && b == 0)
-        sum = next;
-      else
-        detail::combine(op, sum, next);
+      f(member + static_cast<std::int32_t>(b), detail::from_ll<T>(data[b]));
     }
   }
   channel.now_.received = 0;
+}
+
+/// Waits for the values of all members in this round, and combines them: in the members' order, so with the same bits
+/// on all members if they were sent by broadcast(). 16-bit floats are combined as floats and rounded once.
+///
+/// *Callers*, *Order*, *Errors* as receive_each().
+template <PGAS_IS(ll_type) T, PGAS_IS(reduce_op<T>) Op>
+[[nodiscard]] PGAS_FN T receive_reduce(const context& ctx, ll_team_channel<T>& channel, const Op& op) {
+  using A = detail::accumulator_of<Op, T>;
+  detail::lanes<A, 1> sum{};
+  receive_each(ctx, channel, [&](std::int32_t member, const T& value) {
+    const auto element = detail::bits_as<detail::stored_as<T, A>>(value);
+    const detail::lanes<A, 1> next{{detail::accumulated<T, A>(element)}};
+    if (member == 0)
+      sum = next;
+    else
+      detail::combine(op, sum, next);
+  });
   return detail::bits_as<T>(detail::stored<T, A>(sum.at[0]));
 }
 
