@@ -14,6 +14,10 @@
 // its 1 of the next iteration, without which nobody overwrites it, later. All blocks run at once, which launch() makes
 // sure of: else those that wait could keep those that they wait for from starting.
 //
+// On chip: one kernel again, of which each block keeps a tile of the grid in shared memory, so that only the surfaces
+// of tiles travel, to other blocks as to other PEs. common/on_chip.hpp has what is sent when there, and why nothing is
+// lost. Where the tiles do not fit, the program says so and leaves this way out.
+//
 // In a CUDA graph arguments are fixed when it is made. So the kernels of a graph find the number of their iteration in
 // memory, and its last kernel moves that on.
 #include <algorithm>
@@ -22,6 +26,7 @@
 #include <vector>
 
 #include "common/heat.hpp"
+#include "common/on_chip.hpp"
 #include "pgas/device.hpp"
 #include "pgas/pgas.hpp"
 
@@ -116,8 +121,9 @@ struct advance {
   }
 };
 
-enum way { by_host, by_one_kernel, by_graph };
-constexpr const char* names_of_ways[] = {"host-driven", "persistent", "graph"};
+enum way { by_host, by_one_kernel, by_graph, on_chip };
+constexpr way all_ways[] = {by_host, by_one_kernel, by_graph, on_chip};
+constexpr const char* names_of_ways[] = {"host-driven", "persistent", "graph", "on-chip"};
 
 // The equation on one world, from where the last way has left it.
 template <class Points>
@@ -132,7 +138,8 @@ class heat {
         once_(grids_.shape(iterate_once<Points>{}, world.context(), grids_.halo(), grids_.grid(0), grids_.grid(1),
                            static_cast<const std::uint64_t*>(nullptr), step_)),
         all_(grids_.shape(iterate_all<Points>{}, world.context(), grids_.halo(), grids_.grid(0), grids_.grid(1), 1,
-                          arrived_.data(), step_, step_)) {
+                          arrived_.data(), step_, step_)),
+        on_chip_(world, o) {
     boundary_ = std::min(boundary_blocks, static_cast<int>(all_.blocks) - 1);
   }
 
@@ -141,7 +148,9 @@ class heat {
     const auto steps = static_cast<std::uint64_t>(o_.iterations);
     world_.barrier_all();
     const auto begin = std::chrono::steady_clock::now();
-    if (by == by_one_kernel) {
+    if (by == on_chip) {
+      on_chip_.run(steps);
+    } else if (by == by_one_kernel) {
       pgas::launch(world_, all_, iterate_all<Points>{}, world_.context(), grids_.halo(), grids_.grid(0), grids_.grid(1),
                    boundary_, arrived_.data(), step_, step_ + steps);
     } else if (by == by_host) {
@@ -154,11 +163,12 @@ class heat {
     }
     world_.synchronize();
     world_.barrier_all();
-    step_ += steps;
+    if (by != on_chip) step_ += steps;  // which has grids of its own
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   }
 
   [[nodiscard]] bool can(way by) const {
+    if (by == on_chip) return on_chip_.why_not().empty();
 #if defined(__CUDACC__)
     return by != by_graph || o_.iterations % 2 == 0;
 #else
@@ -169,6 +179,7 @@ class heat {
   [[nodiscard]] unsigned blocks() const { return all_.blocks; }
   [[nodiscard]] int boundary_blocks() const { return boundary_; }
   [[nodiscard]] examples::heat_grids& grids() { return grids_; }
+  [[nodiscard]] examples::grid_on_chip<Points>& tiles() { return on_chip_; }
 
  private:
   void launch_once(const std::uint64_t* done, std::uint64_t step, std::uint64_t generation) {
@@ -219,6 +230,7 @@ class heat {
   pgas::symmetric<pgas::signal_t> arrived_;
   std::uint64_t step_ = 0;
   pgas::launch_config once_, all_;
+  examples::grid_on_chip<Points> on_chip_;
   int boundary_ = 0;
 };
 
@@ -234,12 +246,17 @@ int solve(pgas::world& world, const heat_options& o, int rounds, int boundary_bl
     if (together.blocks() > 1)
       std::printf("persistent: %u blocks, %d of them for the boundary alone\n", together.blocks(),
                   together.boundary_blocks());
+    if (together.can(on_chip))
+      std::printf("on-chip: %d tiles of at most %s\n", together.tiles().n_tiles(),
+                  text_of(together.tiles().tile()).c_str());
+    else
+      std::printf("on-chip: not possible, %s\n", together.tiles().why_not().c_str());
     std::fflush(stdout);
   }
   // In turns, so that what else happens on the machine happens to all. The least of all rounds counts.
-  double least[] = {1e9, 1e9, 1e9};
+  double least[] = {1e9, 1e9, 1e9, 1e9};
   for (int round = 0; round < rounds; ++round)
-    for (const way by : {by_host, by_one_kernel, by_graph}) {
+    for (const way by : all_ways) {
       if (!together.can(by)) continue;
       const double each = together.run(by) / o.iterations;
       least[by] = std::min(least[by], each);
@@ -251,11 +268,16 @@ int solve(pgas::world& world, const heat_options& o, int rounds, int boundary_bl
   long long different = 0;
   const bool plain = o.serial_is_quick(static_cast<double>(together.steps()));
   if (speaks) {
-    for (int f = 0; f < o.fields && plain; ++f)
-      different += together.grids().count_different(
-          f, together.steps(), examples::serial<Points>(o.size, o.periodic(), f, static_cast<int>(together.steps())));
+    for (int f = 0; f < o.fields && plain; ++f) {
+      const auto count = [&](examples::heat_grids& grids, std::uint64_t steps) {
+        different +=
+            grids.count_different(f, steps, examples::serial<Points>(o.size, o.periodic(), f, static_cast<int>(steps)));
+      };
+      count(together.grids(), together.steps());
+      if (together.can(on_chip)) count(together.tiles().grids(), together.tiles().steps());
+    }
     if (o.csv) std::printf("nx,ny,nz,points,pes,faces,iterations,way,us_per_iteration,different\n");
-    for (const way by : {by_host, by_one_kernel, by_graph}) {
+    for (const way by : all_ways) {
       if (!together.can(by)) continue;
       if (o.csv)
         std::printf("%d,%d,%d,%d,%d,%s,%d,%s,%.2f,%lld\n", o.size[0], o.size[1], o.size[2], o.corners() ? 27 : 7, n,
